@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Reading a trace directory.
+ *
+ *     struct wio_trace *trace;
+ *     struct wio_cursor *cursor;
+ *     const struct wio_event *event;
+ *     if (wio_trace_open("run.whyio", &trace, &err) != WIO_OK) ...
+ *     if (wio_cursor_create(trace, NULL, &cursor, &err) != WIO_OK) ...
+ *     while ((status = wio_cursor_next(cursor, &event, &err)) == WIO_OK) { ... }
+ *     wio_cursor_destroy(cursor);
+ *     wio_trace_close(trace);
+ *
+ * A trace is any directory with segments (*.seg) and, after a kill, raw rings (raw/ *.ring), which
+ * wio_trace_open seals first (into the directory if it may be written, else into memory). Memory
+ * is bounded by the string tables and one block per open stream, never by the number of events.
+ *
+ * Thread safety: one thread per cursor; an open trace may be read by many threads at once.
+ * What a borrowed pointer points to lives as long as its trace (events: until the next call).
+ */
+#ifndef WHYIO_TRACE_H
+#define WHYIO_TRACE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <whyio/event.h>
+#include <whyio/status.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct wio_trace;
+struct wio_cursor;
+
+struct wio_process_info {
+    int32_t pid;
+    int32_t ppid;
+    int32_t rank;         /* -1 = none */
+    uint32_t ranks;       /* size of its world, 0 = unknown */
+    uint64_t start_ns;    /* since the start of the trace */
+    uint64_t end_ns;
+    const char *host;
+    const char *job;      /* "" = none */
+    const char *exe;
+    const char *argv;     /* joined by blanks, quoted where needed */
+    const char *cwd;
+    uint32_t parent;      /* index of the process image that made this one by fork, spawn or exec;
+                             UINT32_MAX = not in the trace */
+    uint32_t end;         /* enum wio_ring_end: 0 none, 1 exit, 2 exec, 3 signal */
+    int32_t end_status;
+    uint64_t dropped;     /* events */
+    uint32_t unseen_count;
+    const uint64_t *unseen; /* unseen_count counters, wio_unseen_key() names them */
+};
+
+struct wio_stream_info {
+    uint32_t process;  /* index into the processes */
+    int32_t tid;
+    uint64_t thread;   /* token of pthread_create, 0 = main or unknown */
+    uint64_t events;
+    uint64_t first_ns; /* begin of the first and end of the last event, since trace start */
+    uint64_t last_ns;
+};
+
+/* State of a path before and after, as far as it is known (FORMAT.md#files). */
+enum wio_file_type {
+    WIO_FILE_UNKNOWN, WIO_FILE_NONE, WIO_FILE_REGULAR, WIO_FILE_DIRECTORY, WIO_FILE_SYMLINK,
+    WIO_FILE_FIFO, WIO_FILE_SOCKET, WIO_FILE_CHARDEV, WIO_FILE_BLOCKDEV
+};
+
+struct wio_file_info {
+    uint32_t path;            /* string id */
+    enum wio_file_type type;  /* when the trace was sealed; NONE = it did not exist any more */
+    uint32_t mode;            /* permission bits */
+    uint64_t size;            /* bytes */
+    uint32_t target;          /* string id of a symbolic link's text */
+    uint32_t fs;              /* string id: "ext4", "tmpfs", "0x1234abcd" */
+};
+
+/* Per operation totals, taken from the index without reading events. */
+struct wio_op_total {
+    uint64_t count;
+    uint64_t bytes;
+    uint64_t time_ns;
+    uint64_t errors;
+};
+
+struct wio_trace_info {
+    uint64_t start_unix_ns;
+    uint64_t duration_ns;
+    uint64_t events;
+    uint64_t dropped;
+    uint64_t files;     /* distinct paths of regular files that were opened or looked at by name */
+    uint64_t bytes_read;    /* by READ, COPY, ASYNC_READ operations that are files; not CAUSED twice */
+    uint64_t bytes_written;
+    uint32_t ranks;     /* distinct ranks */
+    uint32_t processes; /* distinct (host, pid) */
+    uint32_t images;    /* process images: exec counts anew */
+    uint32_t threads;
+    bool complete;      /* recorder ended, every process ended by itself, nothing dropped */
+    const char *command;
+    const char *version; /* of the whyio that recorded */
+};
+
+/* `path`: the directory. Fails with the file, offset and what was expected. */
+WIO_MUST_CHECK enum wio_status wio_trace_open(const char *path, struct wio_trace **trace_out,
+                                              struct wio_error *err);
+void wio_trace_close(struct wio_trace *trace);
+
+void wio_trace_get_info(const struct wio_trace *trace, struct wio_trace_info *info_out);
+uint32_t wio_trace_process_count(const struct wio_trace *trace);
+const struct wio_process_info *wio_trace_process(const struct wio_trace *trace, uint32_t i);
+uint32_t wio_trace_stream_count(const struct wio_trace *trace);
+const struct wio_stream_info *wio_trace_stream(const struct wio_trace *trace, uint32_t i);
+uint32_t wio_trace_file_count(const struct wio_trace *trace);
+const struct wio_file_info *wio_trace_file(const struct wio_trace *trace, uint32_t i);
+/* Totals of one operation (enum wio_op); zeros where it does not occur. */
+void wio_trace_op_total(const struct wio_trace *trace, unsigned op, struct wio_op_total *out);
+/* Text of a string id; "" for WIO_NO_STRING and unknown ids. `bytes_out` may be NULL. */
+const char *wio_trace_string(const struct wio_trace *trace, uint32_t id, size_t *bytes_out);
+uint32_t wio_trace_string_count(const struct wio_trace *trace);
+
+/* One return address: module path, its build-id in hex ("" = none), offset in the file's address
+ * space. A stack is a list of such frames, innermost first. */
+struct wio_frame {
+    const char *module;
+    const char *build_id;
+    uint64_t address;
+};
+/* Number of frames of a source id (0 = unknown); fills up to `max`. */
+uint32_t wio_trace_source(const struct wio_trace *trace, uint32_t source, struct wio_frame *frames,
+                          uint32_t max);
+
+const char *wio_op_name(unsigned op);
+const char *wio_call_name(unsigned call);
+const char *wio_unseen_key(unsigned kind);  /* "static_exec" */
+const char *wio_unseen_text(unsigned kind); /* one line for a person */
+
+/* Which events, in which order. Zero-initialise; struct_size = sizeof(struct wio_filter). */
+enum wio_order { WIO_ORDER_TIME, WIO_ORDER_STREAM };
+struct wio_filter {
+    size_t struct_size;
+    enum wio_order order; /* by begin over all streams, or one stream after the other */
+    const int32_t *ranks;
+    size_t rank_count;  /* 0 = all */
+    const uint16_t *ops;
+    size_t op_count;    /* 0 = all */
+    const uint32_t *paths;
+    size_t path_count;  /* 0 = all; matches path and path2 */
+    const uint32_t *streams;
+    size_t stream_count; /* 0 = all */
+    uint64_t columns;   /* mask of enum wio_column that the caller needs, 0 = all */
+};
+
+WIO_MUST_CHECK enum wio_status wio_cursor_create(const struct wio_trace *trace,
+                                                 const struct wio_filter *filter,
+                                                 struct wio_cursor **cursor_out,
+                                                 struct wio_error *err);
+void wio_cursor_destroy(struct wio_cursor *cursor);
+
+/* WIO_OK and the next event, WIO_END after the last, or an error. The event is valid until the
+ * next call. */
+WIO_MUST_CHECK enum wio_status wio_cursor_next(struct wio_cursor *cursor,
+                                               const struct wio_event **event_out,
+                                               struct wio_error *err);
+
+/* The same for a whole block of one stream (WIO_ORDER_STREAM only): the fast way to aggregate. */
+WIO_MUST_CHECK enum wio_status wio_cursor_next_block(struct wio_cursor *cursor,
+                                                     const struct wio_event **events_out,
+                                                     size_t *count_out, struct wio_error *err);
+
+/*
+ * Read everything and report each fault (file, offset, what was expected) to `fault`; goes on
+ * behind a fault where it can. WIO_OK = no fault, WIO_END = faults were reported, other = no trace.
+ */
+typedef void wio_fault_fn(void *arg, const struct wio_error *fault);
+WIO_MUST_CHECK enum wio_status wio_trace_check(const char *path, wio_fault_fn *fault, void *arg,
+                                               struct wio_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Clocks: CLOCK_MONOTONIC, CLOCK_REALTIME, and the CPU's time stamp counter. Signal safe. */
+#ifndef WIO_BASE_CLOCK_H
+#define WIO_BASE_CLOCK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+uint64_t wio_clock_mono_ns(void);
+uint64_t wio_clock_unix_ns(void);
+/* True where the TSC is constant, does not stop and is the kernel's own clock source. Reads
+ * /proc/cpuinfo or CPUID without libc's stdio. */
+bool wio_clock_has_tsc(void);
+void wio_clock_sleep_ns(uint64_t ns);
+
+#if defined(__x86_64__)
+static inline uint64_t wio_clock_tsc(void)
+{
+    return __builtin_ia32_rdtsc();
+}
+#endif
+
+#endif

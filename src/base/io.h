@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reading and writing whole things: the only place with EINTR and short-count loops. */
+#ifndef WIO_BASE_IO_H
+#define WIO_BASE_IO_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include <whyio/status.h>
+
+#include "base/buf.h"
+
+/* Close a descriptor held in *fd (if >= 0) and set it to -1: for WIO_CLEANUP(wio_fd_cleanup). */
+void wio_fd_cleanup(int *fd);
+
+/* Exactly `size` bytes at `offset`; `label` is the file name for the error. */
+WIO_MUST_CHECK enum wio_status wio_io_pread(int fd, const char *label, void *data, size_t size,
+                                            uint64_t offset, struct wio_error *err);
+WIO_MUST_CHECK enum wio_status wio_io_pwrite(int fd, const char *label, const void *data,
+                                             size_t size, uint64_t offset, struct wio_error *err);
+WIO_MUST_CHECK enum wio_status wio_io_write(int fd, const char *label, const void *data,
+                                            size_t size, struct wio_error *err);
+/* A whole small file (also /proc, /sys), at most `max` bytes; a NUL is kept behind the end. */
+WIO_MUST_CHECK enum wio_status wio_io_read_file(const char *path, size_t max,
+                                                struct wio_blob *blob_out, struct wio_error *err);
+/* mkdir -p with mode 0777. */
+WIO_MUST_CHECK enum wio_status wio_io_mkdirs(const char *path, struct wio_error *err);
+/* Remove a directory and all below it (never follows a link, stays on one file system). */
+WIO_MUST_CHECK enum wio_status wio_io_remove_tree(const char *path, struct wio_error *err);
+
+#endif
