@@ -18,6 +18,15 @@
 
 struct wio_segment;
 
+/* What sealing found, for a person. */
+struct wio_seal_totals {
+    uint64_t rings;
+    uint64_t events;
+    uint64_t dropped;
+    uint64_t unseen[16]; /* enum wio_unseen, summed over the rings */
+    uint64_t bytes;      /* of the finished segment */
+};
+
 struct wio_seal_params {
     size_t struct_size;
     bool keep_rings;    /* leave the raw files (live processes, read-only directory) */
@@ -30,10 +39,22 @@ struct wio_seal_params {
     /* Called with the new segment before the events, to add META; may be NULL. */
     enum wio_status (*decorate)(void *arg, struct wio_segment *segment, struct wio_error *err);
     void *decorate_arg;
+    /* How a process ended, where somebody who waited for it knows (record): gives the wait status
+     * of the first `pid` that was reaped at or after `start_mono_ns`; false = not known. Asked for
+     * rings whose own `end` is WIO_END_NONE. May be NULL. */
+    bool (*ended)(void *arg, int32_t pid, uint64_t start_mono_ns, int *wait_status_out);
+    void *ended_arg;
+    struct wio_seal_totals *totals; /* filled on success; may be NULL */
 };
 
 /*
- * Seal all rings below DIR/raw (or `ring_dir` if not NULL) into DIR/<name>.seg. No rings: a
+ * Several recorders may write into one DIR at once, each with rings of its own: raw/ holds rings
+ * (NAME.ring), and one directory or symbolic link to a directory (node-local rings) for each
+ * recorder, with rings in it. A reader looks into both, one level deep, and must not take away
+ * rings whose process is alive on this host (pid and pid_start of the header): those it keeps, as
+ * with keep_rings. When the last ring of such a directory is sealed it is removed, the link too.
+ *
+ * Seal all rings below DIR/raw (or `ring_dir` alone if not NULL) into DIR/<name>.seg. No rings: a
  * segment with META only. Rings that are damaged are sealed as far as they can be read; what is
  * damaged is counted as dropped and named in *fault, if any.
  */
