@@ -28,17 +28,52 @@ static inline size_t wio_buf_left(const struct wio_buf *buf)
     return buf->size - buf->pos;
 }
 
-WIO_MUST_CHECK enum wio_status wio_buf_u8(struct wio_buf *buf, uint8_t *out);
+WIO_MUST_CHECK static inline enum wio_status wio_buf_u8(struct wio_buf *buf, uint8_t *out)
+{
+    if (buf->pos >= buf->size) {
+        return WIO_ERR_TRUNCATED;
+    }
+    *out = buf->data[buf->pos++];
+    return WIO_OK;
+}
 WIO_MUST_CHECK enum wio_status wio_buf_u16(struct wio_buf *buf, uint16_t *out);
 WIO_MUST_CHECK enum wio_status wio_buf_u32(struct wio_buf *buf, uint32_t *out);
 WIO_MUST_CHECK enum wio_status wio_buf_u64(struct wio_buf *buf, uint64_t *out);
+/* The rest of wio_buf_varint: values over 127. */
+WIO_MUST_CHECK enum wio_status wio_buf_varint_long(struct wio_buf *buf, uint64_t *out);
 /* LEB128, at most 10 bytes; a longer or overflowing one is WIO_ERR_FORMAT. */
-WIO_MUST_CHECK enum wio_status wio_buf_varint(struct wio_buf *buf, uint64_t *out);
+WIO_MUST_CHECK static inline enum wio_status wio_buf_varint(struct wio_buf *buf, uint64_t *out)
+{
+    if (buf->pos < buf->size && buf->data[buf->pos] < 0x80) {
+        *out = buf->data[buf->pos++];
+        return WIO_OK;
+    }
+    return wio_buf_varint_long(buf, out);
+}
+
+static inline uint64_t wio_zigzag(int64_t value)
+{
+    return ((uint64_t)value << 1) ^ (value < 0 ? UINT64_MAX : 0);
+}
+
+static inline int64_t wio_unzigzag(uint64_t value)
+{
+    return (int64_t)((value >> 1) ^ (0 - (value & 1)));
+}
+
 /* Zigzag LEB128. */
-WIO_MUST_CHECK enum wio_status wio_buf_svarint(struct wio_buf *buf, int64_t *out);
+WIO_MUST_CHECK static inline enum wio_status wio_buf_svarint(struct wio_buf *buf, int64_t *out)
+{
+    uint64_t raw = 0;
+    enum wio_status status = wio_buf_varint(buf, &raw);
+    if (status == WIO_OK) {
+        *out = wio_unzigzag(raw);
+    }
+    return status;
+}
+
 /* Borrow the next `size` bytes. */
-WIO_MUST_CHECK enum wio_status wio_buf_bytes(struct wio_buf *buf, size_t size,
-                                             const uint8_t **out);
+WIO_MUST_CHECK enum wio_status wio_buf_bytes(struct wio_buf *buf, size_t size, const uint8_t **out);
 /* A varint length and that many bytes. */
 WIO_MUST_CHECK enum wio_status wio_buf_text(struct wio_buf *buf, const char **text_out,
                                             size_t *bytes_out);
@@ -51,6 +86,9 @@ struct wio_blob {
     size_t size;
     size_t capacity;
 };
+
+/* Bytes that the longest varint takes. */
+#define WIO_VARINT_MAX 10u
 
 void wio_blob_fini(struct wio_blob *blob);
 static inline void wio_blob_clear(struct wio_blob *blob)

@@ -10,4 +10,7 @@
  * the CPU's instruction where there is one. Signal safe. */
 uint32_t wio_crc32c(uint32_t crc, const void *data, size_t size);
 
+/* The same without the CPU's instruction: what other machines run, here for tests to compare. */
+uint32_t wio_crc32c_portable(uint32_t crc, const void *data, size_t size);
+
 #endif

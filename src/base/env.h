@@ -14,20 +14,22 @@
       "path of libwhyio-capture.so that record preloads")                                          \
     X(RING_DIR, "WHYIO_RING_DIR", "the trace directory",                                           \
       "directory for the raw rings while the program runs (node-local is best)")                   \
-    X(LOG, "WHYIO_LOG", "off", "messages of whyio itself on stderr: error, warn, info, debug, trace") \
+    X(LOG, "WHYIO_LOG", "off",                                                                     \
+      "messages of whyio itself on stderr: error, warn, info, debug, trace")                       \
     X(PROGRESS, "WHYIO_PROGRESS", "auto", "progress bars: auto (stderr is a terminal), on, off")   \
     X(JOB_ENV, "WHYIO_JOB_ENV", "none", "name of a variable that holds the job id")                \
     X(JOB, "WHYIO_JOB", "none", "the job id itself; wins over every resolver")                     \
     X(STACKS, "WHYIO_STACKS", "0", "internal: 1 records full stacks (record --stacks)")            \
     X(MPI_INTERNALS, "WHYIO_MPI_INTERNALS", "0",                                                   \
       "internal: 1 records what the MPI library does itself (record --mpi-internals)")             \
-    X(TRACE, "WHYIO_TRACE", "none", "internal: directory of the rings that the capture library writes")
+    X(TRACE, "WHYIO_TRACE", "none",                                                                \
+      "internal: directory of the rings that the capture library writes")
 
 enum wio_env {
 #define WIO_ENV_ENUM(id, name, def, meaning) WIO_ENV_##id,
     WIO_ENV_LIST(WIO_ENV_ENUM)
 #undef WIO_ENV_ENUM
-    WIO_ENV_COUNT
+        WIO_ENV_COUNT
 };
 
 struct wio_env_var {

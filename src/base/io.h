@@ -21,7 +21,8 @@ WIO_MUST_CHECK enum wio_status wio_io_pwrite(int fd, const char *label, const vo
                                              size_t size, uint64_t offset, struct wio_error *err);
 WIO_MUST_CHECK enum wio_status wio_io_write(int fd, const char *label, const void *data,
                                             size_t size, struct wio_error *err);
-/* A whole small file (also /proc, /sys), at most `max` bytes; a NUL is kept behind the end. */
+/* A whole small file (also /proc, /sys), at most `max` bytes; a NUL is kept behind the end (not
+ * counted in size). What an initialised *blob_out held before is dropped. */
 WIO_MUST_CHECK enum wio_status wio_io_read_file(const char *path, size_t max,
                                                 struct wio_blob *blob_out, struct wio_error *err);
 /* mkdir -p with mode 0777. */

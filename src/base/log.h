@@ -8,10 +8,18 @@
 
 #include <whyio/status.h>
 
-enum wio_log_level { WIO_LOG_OFF, WIO_LOG_ERROR, WIO_LOG_WARN, WIO_LOG_INFO, WIO_LOG_DEBUG, WIO_LOG_TRACE };
+enum wio_log_level {
+    WIO_LOG_OFF,
+    WIO_LOG_ERROR,
+    WIO_LOG_WARN,
+    WIO_LOG_INFO,
+    WIO_LOG_DEBUG,
+    WIO_LOG_TRACE
+};
 
 enum wio_log_level wio_log_level(void);
-void wio_log_write(enum wio_log_level level, const char *tag, const char *fmt, ...) WIO_PRINTF(3, 4);
+void wio_log_write(enum wio_log_level level, const char *tag, const char *fmt, ...)
+    WIO_PRINTF(3, 4);
 
 #define WIO_LOG(level, ...)                                                                        \
     do {                                                                                           \

@@ -34,10 +34,10 @@ struct wio_map_entry *wio_map_each(const struct wio_map *map, size_t *i);
 
 /* Strings to dense ids 1, 2, 3 .. in order of appearance; id 0 is "". Zero-initialise. */
 struct wio_strtab {
-    char *bytes;        /* all texts, each ended by NUL */
+    char *bytes; /* all texts, each ended by NUL */
     size_t size;
     size_t capacity;
-    size_t *offsets;    /* offsets[id] into bytes, count + 1 of them with id 0 */
+    size_t *offsets; /* offsets[id] into bytes, count + 1 of them with id 0 */
     size_t offsets_capacity;
     uint32_t count;
     struct wio_map index; /* hash of the text -> id, chained by probing on equal hashes */

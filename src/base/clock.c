@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/clock.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/rawcall.h"
+
+#define NS_PER_S 1000000000ull
+
+static uint64_t now_ns(clockid_t clock)
+{
+    struct timespec now = {0};
+    (void)clock_gettime(clock, &now); /* cannot fail for these clocks and a valid address */
+    return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
+}
+
+uint64_t wio_clock_mono_ns(void)
+{
+    return now_ns(CLOCK_MONOTONIC);
+}
+
+uint64_t wio_clock_unix_ns(void)
+{
+    return now_ns(CLOCK_REALTIME);
+}
+
+#if defined(__x86_64__)
+
+#include <cpuid.h>
+
+static bool is_tsc_invariant(void)
+{
+    unsigned a = 0;
+    unsigned b = 0;
+    unsigned c = 0;
+    unsigned d = 0;
+    return __get_cpuid(0x80000007u, &a, &b, &c, &d) != 0 && (d & 1u << 8) != 0;
+}
+
+/* The kernel watches its clock source: where it gave up the TSC, so do we. */
+static bool is_tsc_clock_source(void)
+{
+    static const char path[] = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
+    char name[16] = {0};
+    long fd = wio_rawcall4(SYS_openat, AT_FDCWD, (long)path, O_RDONLY | O_CLOEXEC, 0);
+    if (fd < 0) {
+        return false;
+    }
+    long got = wio_rawcall3(SYS_read, fd, (long)name, (long)sizeof(name) - 1);
+    (void)wio_rawcall3(SYS_close, fd, 0, 0);
+    return got == 4 && memcmp(name, "tsc\n", 4) == 0;
+}
+
+bool wio_clock_has_tsc(void)
+{
+    return is_tsc_invariant() && is_tsc_clock_source();
+}
+
+#else
+
+bool wio_clock_has_tsc(void)
+{
+    return false;
+}
+
+#endif
+
+void wio_clock_sleep_ns(uint64_t ns)
+{
+    struct timespec until = {0};
+    uint64_t end = wio_clock_mono_ns() + ns;
+    until.tv_sec = (time_t)(end / NS_PER_S);
+    until.tv_nsec = (long)(end % NS_PER_S);
+    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) == EINTR) {
+    }
+}

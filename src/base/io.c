@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/io.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+
+void wio_fd_cleanup(int *fd)
+{
+    if (*fd >= 0) {
+        int saved = errno;
+        (void)close(*fd);
+        errno = saved;
+        *fd = -1;
+    }
+}
+
+enum wio_status wio_io_pread(int fd, const char *label, void *data, size_t size, uint64_t offset,
+                             struct wio_error *err)
+{
+    size_t done = 0;
+    while (done < size) {
+        ssize_t got = pread(fd, (char *)data + done, size - done, (off_t)(offset + done));
+        if (got < 0 && errno == EINTR) {
+            continue;
+        }
+        if (got < 0) {
+            return wio_error_sys(err, label, "cannot read %zu bytes at %llu", size,
+                                 (unsigned long long)offset);
+        }
+        if (got == 0) {
+            return wio_error_set(err, WIO_ERR_TRUNCATED, label, offset + done,
+                                 "expected %zu bytes more, found the end of the file", size - done);
+        }
+        done += (size_t)got;
+    }
+    return WIO_OK;
+}
+
+enum wio_status wio_io_pwrite(int fd, const char *label, const void *data, size_t size,
+                              uint64_t offset, struct wio_error *err)
+{
+    size_t done = 0;
+    while (done < size) {
+        ssize_t put = pwrite(fd, (const char *)data + done, size - done, (off_t)(offset + done));
+        if (put < 0 && errno == EINTR) {
+            continue;
+        }
+        if (put < 0) {
+            return wio_error_sys(err, label, "cannot write %zu bytes at %llu", size,
+                                 (unsigned long long)offset);
+        }
+        done += (size_t)put;
+    }
+    return WIO_OK;
+}
+
+enum wio_status wio_io_write(int fd, const char *label, const void *data, size_t size,
+                             struct wio_error *err)
+{
+    size_t done = 0;
+    while (done < size) {
+        ssize_t put = write(fd, (const char *)data + done, size - done);
+        if (put < 0 && errno == EINTR) {
+            continue;
+        }
+        if (put < 0) {
+            return wio_error_sys(err, label, "cannot write %zu bytes", size);
+        }
+        done += (size_t)put;
+    }
+    return WIO_OK;
+}
+
+/* One read into the blob; *got_out = 0 at the end of the file. */
+static enum wio_status read_some(int fd, const char *path, struct wio_blob *blob, size_t *got_out,
+                                 struct wio_error *err)
+{
+    if (wio_blob_reserve(blob, 4096 + 1) != WIO_OK) {
+        return wio_error_set(err, WIO_ERR_NOMEM, path, WIO_ERROR_NO_OFFSET, "out of memory");
+    }
+    ssize_t got;
+    do {
+        got = read(fd, blob->data + blob->size, blob->capacity - blob->size - 1);
+    } while (got < 0 && errno == EINTR);
+    if (got < 0) {
+        return wio_error_sys(err, path, "cannot read");
+    }
+    blob->size += (size_t)got;
+    *got_out = (size_t)got;
+    return WIO_OK;
+}
+
+enum wio_status wio_io_read_file(const char *path, size_t max, struct wio_blob *blob_out,
+                                 struct wio_error *err)
+{
+    WIO_CLEANUP(wio_fd_cleanup) int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) {
+        return wio_error_sys(err, path, "cannot open");
+    }
+    wio_blob_clear(blob_out);
+    size_t got = 0;
+    do {
+        WIO_TRY(read_some(fd, path, blob_out, &got, err));
+        if (blob_out->size > max) {
+            return wio_error_set(err, WIO_ERR_FORMAT, path, max,
+                                 "expected at most %zu bytes, found more", max);
+        }
+    } while (got > 0);
+    blob_out->data[blob_out->size] = '\0';
+    return WIO_OK;
+}
+
+static enum wio_status make_directory(const char *path, struct wio_error *err)
+{
+    if (mkdir(path, 0777) == 0) {
+        return WIO_OK;
+    }
+    int cause = errno;
+    struct stat st;
+    if (cause == EEXIST || cause == EROFS || cause == EACCES || cause == EPERM) {
+        if (stat(path, &st) == 0 && S_ISDIR(st.st_mode)) {
+            return WIO_OK;
+        }
+    }
+    errno = cause == EEXIST ? ENOTDIR : cause;
+    return wio_error_sys(err, path, "cannot make the directory");
+}
+
+enum wio_status wio_io_mkdirs(const char *path, struct wio_error *err)
+{
+    char part[PATH_MAX];
+    size_t bytes = strlen(path);
+    if (bytes == 0 || bytes >= sizeof(part)) {
+        errno = bytes == 0 ? ENOENT : ENAMETOOLONG;
+        return wio_error_sys(err, path, "cannot make the directory");
+    }
+    memcpy(part, path, bytes + 1);
+    for (size_t i = 1; i < bytes; i++) {
+        if (part[i] == '/' && part[i - 1] != '/') {
+            part[i] = '\0';
+            WIO_TRY(make_directory(part, err));
+            part[i] = '/';
+        }
+    }
+    return make_directory(part, err);
+}
+
+static void dir_cleanup(DIR **dir)
+{
+    if (*dir != NULL) {
+        (void)closedir(*dir);
+    }
+}
+
+static enum wio_status remove_below(int parent, const char *name, dev_t device, const char *root,
+                                    struct wio_error *err);
+
+/* `name` in `parent`, whatever it is, but not across a mount. */
+static enum wio_status remove_entry(int parent, const char *name, dev_t device, const char *root,
+                                    struct wio_error *err)
+{
+    struct stat st;
+    if (fstatat(parent, name, &st, AT_SYMLINK_NOFOLLOW) != 0) {
+        return errno == ENOENT ? WIO_OK : wio_error_sys(err, root, "cannot look at '%s'", name);
+    }
+    if (!S_ISDIR(st.st_mode)) {
+        if (unlinkat(parent, name, 0) != 0 && errno != ENOENT) {
+            return wio_error_sys(err, root, "cannot remove '%s'", name);
+        }
+        return WIO_OK;
+    }
+    if (st.st_dev != device) {
+        return wio_error_set(err, WIO_ERR_BUSY, root, WIO_ERROR_NO_OFFSET,
+                             "cannot remove '%s': another file system is mounted there", name);
+    }
+    WIO_TRY(remove_below(parent, name, device, root, err));
+    if (unlinkat(parent, name, AT_REMOVEDIR) != 0 && errno != ENOENT) {
+        return wio_error_sys(err, root, "cannot remove '%s'", name);
+    }
+    return WIO_OK;
+}
+
+static enum wio_status remove_below(int parent, const char *name, dev_t device, const char *root,
+                                    struct wio_error *err)
+{
+    WIO_CLEANUP(wio_fd_cleanup)
+    int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0) {
+        return wio_error_sys(err, root, "cannot open the directory '%s'", name);
+    }
+    WIO_CLEANUP(dir_cleanup) DIR *dir = fdopendir(fd);
+    if (dir == NULL) {
+        return wio_error_sys(err, root, "cannot list the directory '%s'", name);
+    }
+    fd = -1; /* closedir closes it */
+    for (;;) {
+        errno = 0;
+        const struct dirent *entry = readdir(dir); /* NOLINT(concurrency-mt-unsafe): own stream */
+        if (entry == NULL) {
+            break;
+        }
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0) {
+            WIO_TRY(remove_entry(dirfd(dir), entry->d_name, device, root, err));
+        }
+    }
+    return errno == 0 ? WIO_OK : wio_error_sys(err, root, "cannot list the directory '%s'", name);
+}
+
+enum wio_status wio_io_remove_tree(const char *path, struct wio_error *err)
+{
+    struct stat st;
+    if (lstat(path, &st) != 0) {
+        return errno == ENOENT ? WIO_OK : wio_error_sys(err, path, "cannot look at it");
+    }
+    return remove_entry(AT_FDCWD, path, st.st_dev, path, err);
+}

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <whyio/status.h>
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+const char *wio_status_text(enum wio_status status)
+{
+    switch (status) {
+#define STATUS_TEXT(name, value, text, exit_status)                                                \
+    case name:                                                                                     \
+        return text;
+        WIO_STATUS_LIST(STATUS_TEXT)
+#undef STATUS_TEXT
+    }
+    return "unknown status";
+}
+
+int wio_status_exit(enum wio_status status)
+{
+    switch (status) {
+#define STATUS_EXIT(name, value, text, exit_status)                                                \
+    case name:                                                                                     \
+        return exit_status;
+        WIO_STATUS_LIST(STATUS_EXIT)
+#undef STATUS_EXIT
+    }
+    return 4;
+}
+
+/* Append to a text of fixed size; what does not fit is cut. */
+static void append_v(char *text, size_t size, const char *fmt, va_list args) WIO_PRINTF(3, 0);
+
+static void append_v(char *text, size_t size, const char *fmt, va_list args)
+{
+    size_t used = strnlen(text, size - 1);
+    (void)vsnprintf(text + used, size - used, fmt, args);
+}
+
+static void append(char *text, size_t size, const char *fmt, ...) WIO_PRINTF(3, 4);
+
+static void append(char *text, size_t size, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    append_v(text, size, fmt, args);
+    va_end(args);
+}
+
+static void fill(struct wio_error *err, enum wio_status status, int sys_errno, const char *file,
+                 uint64_t offset)
+{
+    err->status = status;
+    err->sys_errno = sys_errno;
+    err->offset = offset;
+    err->file[0] = '\0';
+    err->message[0] = '\0';
+    if (file != NULL) {
+        append(err->file, sizeof(err->file), "%s", file);
+    }
+}
+
+enum wio_status wio_error_set(struct wio_error *err, enum wio_status status, const char *file,
+                              uint64_t offset, const char *fmt, ...)
+{
+    if (err == NULL) {
+        return status;
+    }
+    fill(err, status, 0, file, offset);
+    va_list args;
+    va_start(args, fmt);
+    append_v(err->message, sizeof(err->message), fmt, args);
+    va_end(args);
+    return status;
+}
+
+enum wio_status wio_error_sys(struct wio_error *err, const char *file, const char *fmt, ...)
+{
+    int sys_errno = errno;
+    enum wio_status status = sys_errno == ENOMEM ? WIO_ERR_NOMEM : WIO_ERR_IO;
+    if (err == NULL) {
+        return status;
+    }
+    fill(err, status, sys_errno, file, WIO_ERROR_NO_OFFSET);
+    va_list args;
+    va_start(args, fmt);
+    append_v(err->message, sizeof(err->message), fmt, args);
+    va_end(args);
+    char cause[128];
+    append(err->message, sizeof(err->message), ": %s", strerror_r(sys_errno, cause, sizeof(cause)));
+    errno = sys_errno;
+    return status;
+}
+
+void wio_error_add(struct wio_error *err, const char *fmt, ...)
+{
+    if (err == NULL) {
+        return;
+    }
+    append(err->message, sizeof(err->message), "%s", err->message[0] != '\0' ? "; " : "");
+    va_list args;
+    va_start(args, fmt);
+    append_v(err->message, sizeof(err->message), fmt, args);
+    va_end(args);
+}
+
+void wio_error_format(const struct wio_error *err, char *text, unsigned long size)
+{
+    if (size == 0) {
+        return;
+    }
+    text[0] = '\0';
+    if (err->file[0] != '\0') {
+        append(text, size, "'%s'", err->file);
+        if (err->offset != WIO_ERROR_NO_OFFSET) {
+            append(text, size, " at byte %llu", (unsigned long long)err->offset);
+        }
+        append(text, size, ": ");
+    }
+    append(text, size, "%s", err->message[0] != '\0' ? err->message : wio_status_text(err->status));
+}
