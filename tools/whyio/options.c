@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "options.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { OPTION_FORMAT = 0x100 };
+
+static const struct argp_option options[] = {
+    {"quiet", 'q', NULL, 0, "No progress bar and no remarks on stderr", 0},
+    {"format", OPTION_FORMAT, "FORMAT", 0, "Print results as text or json", 0},
+    {0},
+};
+
+static error_t parse_format(const char *arg, struct cmd_options *out, struct argp_state *state)
+{
+    if (strcmp(arg, "text") == 0) {
+        out->format = CMD_FORMAT_TEXT;
+    } else if (strcmp(arg, "json") == 0) {
+        out->format = CMD_FORMAT_JSON;
+    } else {
+        argp_error(state, "'%s' is no format: expected text or json", arg);
+    }
+    return 0;
+}
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+    struct cmd_options *out = state->input;
+    switch (key) {
+    case 'q':
+        out->quiet = true;
+        return 0;
+    case OPTION_FORMAT:
+        return parse_format(arg, out, state);
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+const struct argp cmd_options_argp = {options, parse_option, NULL, NULL, NULL, NULL, NULL};
+
+int cmd_fail(const struct wio_error *err)
+{
+    char text[sizeof(err->message) + sizeof(err->file) + 64];
+    wio_error_format(err, text, sizeof(text));
+    cmd_say("%s", text);
+    return wio_status_exit(err->status);
+}
+
+void cmd_say(const char *fmt, ...)
+{
+    /* One write, so that lines of several ranks do not mix. */
+    char line[4096];
+    int head = snprintf(line, sizeof(line), "whyio: ");
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(line + head, sizeof(line) - (size_t)head - 1, fmt, args);
+    va_end(args);
+    strcat(line, "\n");
+    fputs(line, stderr);
+}

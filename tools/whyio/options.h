@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What all commands share: -q, --format, how a failure is told.
+ *
+ *     struct args { struct cmd_options common; const char *dir; };
+ *
+ *     static error_t parse(int key, char *arg, struct argp_state *state)
+ *     {
+ *         struct args *args = state->input;
+ *         switch (key) {
+ *         case ARGP_KEY_INIT:
+ *             state->child_inputs[0] = &args->common;
+ *             return 0;
+ *         ...
+ *     static const struct argp_child children[] = {{&cmd_options_argp, 0, NULL, 0}, {0}};
+ *     static const struct argp argp = {options, parse, "DIR", "What foo does.", children, 0, 0};
+ *     struct args args = {0};
+ *     argp_parse(&argp, argc, argv, 0, NULL, &args);
+ *
+ * argp prints and exits by itself on --help (0) and on wrong usage (2).
+ */
+#ifndef WHYIO_OPTIONS_H
+#define WHYIO_OPTIONS_H
+
+#include <argp.h>
+#include <stdbool.h>
+
+#include <whyio/status.h>
+
+enum cmd_format {
+    CMD_FORMAT_DEFAULT = 0, /* --format was not given: text, but for dump JSON lines */
+    CMD_FORMAT_TEXT,
+    CMD_FORMAT_JSON
+};
+
+struct cmd_options {
+    bool quiet; /* no progress, no closing remarks; results and errors are printed all the same */
+    enum cmd_format format;
+};
+
+/* Child of each command's argp; its input is a struct cmd_options. */
+extern const struct argp cmd_options_argp;
+
+/* Numbers of long options that have no letter start here; each command counts on from it. */
+enum { CMD_OPTION_FIRST = 0x200 };
+
+/* Print `err` as one line "whyio: ..." on stderr; gives the exit status that belongs to it. */
+int cmd_fail(const struct wio_error *err);
+
+/* A remark for a person: "whyio: ..." on stderr. */
+void cmd_say(const char *fmt, ...) WIO_PRINTF(1, 2);
+
+#endif
