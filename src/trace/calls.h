@@ -41,7 +41,7 @@ const char *wio_class_name(enum wio_class cls);
 const char *wio_call_name(unsigned call);
 enum wio_op wio_call_op(unsigned call);
 
-/* WIO_OP_unknown or WIO_CALL_none where the name is not in the table. O(log n). */
+/* WIO_OP_unknown or WIO_CALL_none where the name is not in the table. Linear in the table. */
 enum wio_op wio_op_find(const char *name);
 unsigned wio_call_find(const char *name);
 

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The numbers of docs/FORMAT.md sections 3 and 4 (segments), for its readers and writers.
+ */
+#ifndef WIO_TRACE_FORMAT_H
+#define WIO_TRACE_FORMAT_H
+
+#include <stdint.h>
+
+/* FORMAT.md#segment */
+#define WIO_SEGMENT_MAGIC "\x89WIOSEG\n"
+#define WIO_SEGMENT_VERSION 1u
+#define WIO_SEGMENT_HEADER_BYTES 80u
+#define WIO_SEGMENT_TRAILER_BYTES 24u
+#define WIO_SEGMENT_TRAILER_MAGIC 0x444e4557u /* "WEND" */
+#define WIO_BOOT_ID_BYTES 40u
+
+/* FORMAT.md#block */
+#define WIO_BLOCK_MAGIC 0x4b4c4257u /* "WBLK" */
+#define WIO_BLOCK_HEAD_BYTES 24u
+#define WIO_BLOCK_ZSTD 1u
+#define WIO_BLOCK_MAX_BYTES (64u << 20)
+
+enum wio_block_kind {
+    WIO_BLOCK_META = 1,
+    WIO_BLOCK_STRINGS = 2,
+    WIO_BLOCK_CALLS = 3,
+    WIO_BLOCK_SOURCES = 4,
+    WIO_BLOCK_PROCESSES = 5,
+    WIO_BLOCK_STREAMS = 6,
+    WIO_BLOCK_FILES = 7,
+    WIO_BLOCK_EVENTS = 8,
+    WIO_BLOCK_INDEX = 9,
+};
+
+/* FORMAT.md#processes */
+enum wio_process_tag {
+    WIO_PROCESS_PID = 1,
+    WIO_PROCESS_PPID = 2,
+    WIO_PROCESS_RANK = 3,
+    WIO_PROCESS_RANKS = 4,
+    WIO_PROCESS_START = 5,
+    WIO_PROCESS_END_NS = 6,
+    WIO_PROCESS_HOST = 7,
+    WIO_PROCESS_JOB = 8,
+    WIO_PROCESS_EXE = 9,
+    WIO_PROCESS_ARGV = 10,
+    WIO_PROCESS_CWD = 11,
+    WIO_PROCESS_PARENT = 12,
+    WIO_PROCESS_END = 13,
+    WIO_PROCESS_END_STATUS = 14,
+    WIO_PROCESS_DROPPED = 15,
+    WIO_PROCESS_UNSEEN = 16, /* + kind */
+};
+#define WIO_UNSEEN_MAX 64u
+
+/* FORMAT.md#files */
+enum wio_file_use {
+    WIO_USE_FILE = 1 << 0, /* opened, made, looked at or transferred as a regular file */
+    WIO_USE_NAMED = 1 << 1, /* it is the path of an operation at all */
+};
+
+/* FORMAT.md#events */
+#define WIO_EVENTS_MAX 16384u     /* events in a block that a reader accepts */
+#define WIO_EVENTS_PER_BLOCK 4096u /* that our writer makes */
+#define WIO_SLOT_COUNT 64u        /* predictor slots */
+#define WIO_INDEX_PATHS_MAX 256u  /* paths listed per block */
+
+enum wio_column_id {
+    WIO_COL_CALL = 1,
+    WIO_COL_SHAPE = 2,
+    WIO_COL_GAP = 3,
+    WIO_COL_DURATION = 4,
+    WIO_COL_FD = 5,
+    WIO_COL_PATH = 6,
+    WIO_COL_OFFSET = 7,
+    WIO_COL_SIZE = 8,
+    WIO_COL_RESULT = 9,
+    WIO_COL_ERROR = 10,
+    WIO_COL_SOURCE = 11,
+    WIO_COL_FLAGS = 12,
+    WIO_COL_PATH2 = 13,
+    WIO_COL_FD2 = 14,
+    WIO_COL_OFFSET2 = 15,
+    WIO_COL_ARG0 = 16,
+    WIO_COL_ARG1 = 17,
+    WIO_COL_ARG2 = 18,
+    WIO_COL_ARG3 = 19,
+    WIO_COL_COUNT = 20,
+};
+
+enum wio_shape {
+    WIO_SHAPE_FD = 1 << 0,
+    WIO_SHAPE_OFFSET = 1 << 1,
+    WIO_SHAPE_SIZE = 1 << 2,
+    WIO_SHAPE_RESULT_MASK = 3 << 3,
+    WIO_SHAPE_RESULT_SIZE = 0 << 3,    /* result = size, or 0 where there is none */
+    WIO_SHAPE_RESULT_VALUE = 1 << 3,   /* in column RESULT */
+    WIO_SHAPE_RESULT_PENDING = 2 << 3, /* WIO_RESULT_PENDING */
+    WIO_SHAPE_RESULT_FAILED = 3 << 3,  /* -1 */
+    WIO_SHAPE_ERROR = 1 << 5,
+    WIO_SHAPE_SECOND = 1 << 6, /* path2, fd2 or offset2 is not none */
+    WIO_SHAPE_ARGS = 1 << 7,   /* an arg is not 0 */
+};
+
+enum wio_encoding {
+    WIO_ENCODING_CONST = 0,
+    WIO_ENCODING_VARINT = 1,
+    WIO_ENCODING_PLANES = 2,
+    WIO_ENCODING_RUNS = 3,
+    WIO_ENCODING_COUNT = 4,
+};
+#define WIO_ENCODING_ZSTD 0x80u
+
+#endif
