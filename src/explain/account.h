@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What one event counts for: bytes moved, kind of work, and whether it is I/O on a file at all.
+ * Every table of whyio that counts events uses these rules, so that all of them agree.
+ */
+#ifndef WIO_EXPLAIN_ACCOUNT_H
+#define WIO_EXPLAIN_ACCOUNT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <whyio/event.h>
+#include <whyio/trace.h>
+
+enum wio_io_kind {
+    WIO_IO_READ,
+    WIO_IO_WRITE, /* copies too: `path` is the file that is written */
+    WIO_IO_META,  /* open, stat, rename, fsync, seek, lock ...: no bytes */
+    WIO_IO_KINDS,
+    WIO_IO_NONE /* processes, threads, waits, and calls that only collect other operations */
+};
+
+enum wio_io_kind wio_account_kind(unsigned op);
+
+/* Bytes that the operation moved; 0 for failed, pending and metadata operations. */
+uint64_t wio_account_bytes(const struct wio_event *event);
+
+/*
+ * Is `path` a file of a file system that keeps data? False for pipes, sockets and other nameless
+ * things (no leading slash) and for what lies below /proc, /sys and /dev (but /dev/shm counts).
+ */
+bool wio_account_is_file(const char *path);
+
+struct wio_tally {
+    uint64_t count;
+    uint64_t bytes;
+    uint64_t time_ns; /* sum of durations: two threads that wait one second each make two */
+    uint64_t errors;
+};
+
+void wio_tally_add(struct wio_tally *tally, const struct wio_event *event);
+void wio_tally_merge(struct wio_tally *tally, const struct wio_tally *other);
+
+#endif

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "explain/segmenter.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_RUNS 256u
+#define DATA_WEIGHT 65536u
+#define META_WEIGHT 16384u
+#define EXCURSION_SHARE 50u /* lighter than 1/50 of the whole */
+
+void wio_segmenter_fini(struct wio_segmenter *segmenter)
+{
+    free(segmenter->phases);
+    *segmenter = (struct wio_segmenter){0};
+}
+
+static uint64_t weight_of(const struct wio_phase *phase)
+{
+    return phase->weight[WIO_IO_READ] + phase->weight[WIO_IO_WRITE] + phase->weight[WIO_IO_META];
+}
+
+enum wio_phase_kind wio_phase_kind(const struct wio_phase *phase)
+{
+    uint64_t read = phase->weight[WIO_IO_READ];
+    uint64_t write = phase->weight[WIO_IO_WRITE];
+    uint64_t data = read + write;
+
+    if (phase->weight[WIO_IO_META] / 9 >= data) {
+        return WIO_PHASE_META;
+    }
+    if (read >= data - data / 10) {
+        return WIO_PHASE_READ;
+    }
+    return write >= data - data / 10 ? WIO_PHASE_WRITE : WIO_PHASE_BOTH;
+}
+
+const char *wio_phase_kind_name(enum wio_phase_kind kind)
+{
+    static const char *const names[] = {"read", "write", "read+write", "metadata"};
+    return names[kind];
+}
+
+static uint32_t merge_file(uint32_t a, uint32_t b)
+{
+    if (a == b || b == WIO_FILE_NONE_OF) {
+        return a;
+    }
+    return a == WIO_FILE_NONE_OF ? b : WIO_FILE_SEVERAL;
+}
+
+void wio_phase_merge(struct wio_phase *phase, const struct wio_phase *other)
+{
+    for (unsigned i = 0; i < WIO_IO_KINDS; i++) {
+        phase->weight[i] += other->weight[i];
+    }
+    wio_tally_merge(&phase->tally, &other->tally);
+    phase->first_ns = phase->first_ns < other->first_ns ? phase->first_ns : other->first_ns;
+    phase->last_ns = phase->last_ns > other->last_ns ? phase->last_ns : other->last_ns;
+    phase->file = merge_file(phase->file, other->file);
+}
+
+/* Would a person call these two neighbours one phase? */
+static bool are_alike(const struct wio_phase *a, const struct wio_phase *b)
+{
+    uint32_t file = merge_file(a->file, b->file);
+
+    if (wio_phase_kind(a) != wio_phase_kind(b)) {
+        return false;
+    }
+    return file != WIO_FILE_SEVERAL || a->file == WIO_FILE_SEVERAL || b->file == WIO_FILE_SEVERAL;
+}
+
+static bool are_same_kind(const struct wio_phase *a, const struct wio_phase *b)
+{
+    return wio_phase_kind(a) == wio_phase_kind(b);
+}
+
+/* Join neighbours for which `is_one` holds. */
+static void coalesce(struct wio_segmenter *self,
+                     bool (*is_one)(const struct wio_phase *, const struct wio_phase *))
+{
+    uint32_t kept = 0;
+
+    for (uint32_t i = 1; i < self->count; i++) {
+        if (is_one(&self->phases[kept], &self->phases[i])) {
+            wio_phase_merge(&self->phases[kept], &self->phases[i]);
+        } else {
+            self->phases[++kept] = self->phases[i];
+        }
+    }
+    self->count = self->count > 0 ? kept + 1 : 0;
+}
+
+/* Join neighbours that are both lighter than the grain. */
+static void coalesce_light(struct wio_segmenter *self)
+{
+    uint32_t kept = 0;
+
+    for (uint32_t i = 1; i < self->count; i++) {
+        if (weight_of(&self->phases[kept]) < self->grain &&
+            weight_of(&self->phases[i]) < self->grain) {
+            wio_phase_merge(&self->phases[kept], &self->phases[i]);
+        } else {
+            self->phases[++kept] = self->phases[i];
+        }
+    }
+    self->count = kept + 1;
+}
+
+/* Make room for half of the runs. Doubling the grain ends: at last it exceeds every weight. */
+static void compact(struct wio_segmenter *self)
+{
+    coalesce(self, are_alike);
+    while (self->count > MAX_RUNS / 2) {
+        self->grain = self->grain == 0 ? 2 * (uint64_t)DATA_WEIGHT : 2 * self->grain;
+        coalesce_light(self);
+        coalesce(self, are_alike);
+    }
+}
+
+static enum wio_status grow(struct wio_segmenter *self)
+{
+    uint32_t room = self->capacity == 0 ? 8 : 2 * self->capacity;
+    struct wio_phase *phases = reallocarray(self->phases, room, sizeof(*phases));
+
+    if (phases == NULL) {
+        return WIO_ERR_NOMEM;
+    }
+    self->phases = phases;
+    self->capacity = room;
+    return WIO_OK;
+}
+
+/* The run that an operation continues: of nothing but its kind, on its file. */
+static struct wio_phase *find_run(struct wio_segmenter *self, enum wio_io_kind kind, uint32_t file)
+{
+    struct wio_phase *last;
+
+    if (self->count == 0) {
+        return NULL;
+    }
+    last = &self->phases[self->count - 1];
+    return last->file == file && last->weight[kind] == weight_of(last) ? last : NULL;
+}
+
+enum wio_status wio_segmenter_add(struct wio_segmenter *segmenter, enum wio_io_kind kind,
+                                  uint32_t file, const struct wio_event *event)
+{
+    uint32_t file_key = kind == WIO_IO_META ? WIO_FILE_NONE_OF : file;
+    struct wio_phase *run = find_run(segmenter, kind, file_key);
+    uint64_t end_ns = event->t_ns + event->dur_ns;
+
+    if (run == NULL) {
+        if (segmenter->count == MAX_RUNS) {
+            compact(segmenter);
+        }
+        if (segmenter->count == segmenter->capacity && grow(segmenter) != WIO_OK) {
+            return WIO_ERR_NOMEM;
+        }
+        run = &segmenter->phases[segmenter->count++];
+        *run = (struct wio_phase){.first_ns = event->t_ns, .file = file_key, .ranks = 1};
+    }
+    run->weight[kind] += kind == WIO_IO_META ? META_WEIGHT : DATA_WEIGHT + wio_account_bytes(event);
+    wio_tally_add(&run->tally, event);
+    run->last_ns = end_ns > run->last_ns ? end_ns : run->last_ns;
+    return WIO_OK;
+}
+
+static uint32_t lightest(const struct wio_segmenter *self)
+{
+    uint32_t best = 0;
+
+    for (uint32_t i = 1; i < self->count; i++) {
+        if (weight_of(&self->phases[i]) < weight_of(&self->phases[best])) {
+            best = i;
+        }
+    }
+    return best;
+}
+
+/* Join run `i` with the one behind it, the last one with the one before it. */
+static void absorb(struct wio_segmenter *self, uint32_t i)
+{
+    uint32_t at = i + 1 < self->count ? i : i - 1;
+
+    wio_phase_merge(&self->phases[at], &self->phases[at + 1]);
+    memmove(&self->phases[at + 1], &self->phases[at + 2],
+            (self->count - at - 2) * sizeof(*self->phases));
+    self->count--;
+}
+
+void wio_segmenter_finish(struct wio_segmenter *segmenter)
+{
+    uint64_t whole = 0;
+
+    coalesce(segmenter, are_alike);
+    for (uint32_t i = 0; i < segmenter->count; i++) {
+        whole += weight_of(&segmenter->phases[i]);
+    }
+    while (segmenter->count > 1) {
+        uint32_t i = lightest(segmenter);
+        if (weight_of(&segmenter->phases[i]) >= whole / EXCURSION_SHARE) {
+            break;
+        }
+        absorb(segmenter, i);
+        coalesce(segmenter, are_alike);
+    }
+    if (segmenter->count > WIO_PHASES_PER_RANK) {
+        coalesce(segmenter, are_same_kind);
+    }
+    while (segmenter->count > WIO_PHASES_PER_RANK) {
+        absorb(segmenter, lightest(segmenter));
+        coalesce(segmenter, are_same_kind);
+    }
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * From a source id of a trace to words a person can follow.
+ *
+ *     struct wio_sources *sources;
+ *     if (wio_sources_create(trace, &sources, &err) != WIO_OK) ...
+ *     puts(wio_sources_text(sources, event->source));   // "write_block (checkpoint.c:57)"
+ *     wio_sources_destroy(sources);
+ *
+ * The text is
+ *   "function (file:line)"   where the module of the frame has debug information, in itself or in
+ *                            a separate file (/usr/lib/debug, .gnu_debuglink, build-id);
+ *   "module+0x1234"          else: last component of the module's path and the address in it;
+ *   ""                       where the source is unknown.
+ * `file` is the last component of the file's name. A frame holds a return address: the line is
+ * the one of the call, that is, of the byte before it. Where calls were inlined, function and
+ * line are those of the innermost inlined function, as a debugger shows them.
+ *
+ * A module whose build-id is not the recorded one was built anew since: its lines would be wrong,
+ * so it counts as one without debug information.
+ *
+ * Thread safety: one thread per object. Memory: one text per distinct source and what libdw keeps
+ * per module. Each id and each module is looked up once.
+ */
+#ifndef WIO_EXPLAIN_SOURCE_H
+#define WIO_EXPLAIN_SOURCE_H
+
+#include <stdint.h>
+
+#include <whyio/status.h>
+#include <whyio/trace.h>
+
+struct wio_sources;
+
+/* `trace` must outlive the object, which the caller owns. Opens no module yet. */
+WIO_MUST_CHECK enum wio_status wio_sources_create(const struct wio_trace *trace,
+                                                  struct wio_sources **sources_out,
+                                                  struct wio_error *err);
+/* Accepts NULL. */
+void wio_sources_destroy(struct wio_sources *sources);
+
+/* Text of the innermost frame; "" for 0 and unknown ids. Valid while `sources` lives. */
+const char *wio_sources_text(struct wio_sources *sources, uint32_t source);
+
+/* Texts of the frames of a stack, innermost first; fills up to `max`, returns how many it filled.
+ * Not cached: meant for the few stacks that are shown. The texts live as long as `sources`. */
+uint32_t wio_sources_stack(struct wio_sources *sources, uint32_t source, const char **texts_out,
+                           uint32_t max);
+
+#endif
