@@ -169,7 +169,7 @@ char *wio_format_time(char *text, uint64_t ns)
     } else if (ns < 99500000000ull) {
         print_scaled(text, (double)ns / 1e9, "s");
     } else {
-        format_long_time(text, (ns + 500000000) / 1000000000);
+        format_long_time(text, ns / 1000000000 + (ns % 1000000000 >= 500000000 ? 1 : 0));
     }
     return text;
 }
