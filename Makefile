@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: Apache-2.0
+# A thin front to Meson. Each goal installs what it needs (Debian, as root or with sudo) and builds.
+#
+#   make build   the command, at build/whyio       make test    everything, sanitizers too
+#   make demo    record, look at and replay a real MPI program
+#   make bench   whyio beside strace and LTTng     make fuzz    a minute per parser
+#   make lint    formatting, clang-tidy, cppcheck  make clean
+
+BUILD := build
+MESON := $(firstword $(wildcard /usr/bin/meson) meson)
+
+.DEFAULT_GOAL := build
+.PHONY: build demo test bench fuzz lint clean install deps-%
+
+deps-%:
+	@sh scripts/deps.sh $*
+
+build: deps-build
+	@sh scripts/build.sh $(BUILD)
+
+demo: deps-demo
+	@sh scripts/build.sh $(BUILD)
+	@sh scripts/demo.sh
+
+test: deps-test
+	@sh scripts/test.sh
+
+bench: deps-bench
+	@sh scripts/build.sh $(BUILD)
+	@WHYIO=$(CURDIR)/$(BUILD)/whyio python3 bench/run.py
+
+fuzz: deps-test
+	@sh scripts/fuzz.sh
+
+lint: deps-lint
+	@sh scripts/lint.sh
+
+install: build
+	$(MESON) install -C $(BUILD)
+
+clean:
+	rm -rf $(BUILD) $(BUILD)-asan $(BUILD)-tsan $(BUILD)-fuzz $(BUILD)-lint
