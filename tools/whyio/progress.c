@@ -32,7 +32,6 @@ void cmd_progress_init(struct cmd_progress *progress, const char *what,
                        const struct cmd_options *options)
 {
     *progress = (struct cmd_progress){.what = what, .enabled = is_wanted(options)};
-    progress->start_ns = wio_clock_mono_ns();
 }
 
 static void format_amount(char *text, size_t size, uint64_t amount, const char *unit)
@@ -89,11 +88,12 @@ void cmd_progress_update(void *arg, uint64_t done, uint64_t total, const char *u
     if (!progress->enabled) {
         return;
     }
+    uint64_t now_ns = wio_clock_mono_ns();
     if (!progress->has_start || done < progress->start_done) {
         progress->start_done = done;
+        progress->start_ns = now_ns;
         progress->has_start = true;
     }
-    uint64_t now_ns = wio_clock_mono_ns();
     if (now_ns - progress->start_ns < SECOND_NS || now_ns - progress->drawn_ns < REDRAW_NS) {
         return;
     }

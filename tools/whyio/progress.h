@@ -25,9 +25,9 @@ struct cmd_progress {
     const char *what;
     bool enabled;
     bool is_drawn;
-    uint64_t start_ns;
+    uint64_t start_ns; /* of the first report */
     uint64_t drawn_ns;
-    uint64_t start_done; /* of the first report: rate is counted from there */
+    uint64_t start_done;
     bool has_start;
 };
 

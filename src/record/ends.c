@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "record/ends.h"
+
+#include <stdlib.h>
+
+enum { FIRST_CAPACITY = 64 };
+
+enum wio_status wio_ends_add(struct wio_ends *ends, int32_t pid, int wait_status, uint64_t mono_ns)
+{
+    if (ends->count == ends->capacity) {
+        size_t capacity = ends->capacity > 0 ? 2 * ends->capacity : FIRST_CAPACITY;
+        struct wio_end *items = reallocarray(ends->items, capacity, sizeof(*items));
+        if (items == NULL) {
+            return WIO_ERR_NOMEM;
+        }
+        ends->items = items;
+        ends->capacity = capacity;
+    }
+    ends->items[ends->count] = (struct wio_end){pid, wait_status, mono_ns};
+    ends->count += 1;
+    ends->is_sorted = false;
+    return WIO_OK;
+}
+
+static int compare(const void *a, const void *b)
+{
+    const struct wio_end *left = a;
+    const struct wio_end *right = b;
+    if (left->pid != right->pid) {
+        return left->pid < right->pid ? -1 : 1;
+    }
+    return (left->mono_ns > right->mono_ns) - (left->mono_ns < right->mono_ns);
+}
+
+bool wio_ends_find(void *arg, int32_t pid, uint64_t start_mono_ns, int *wait_status_out)
+{
+    struct wio_ends *ends = arg;
+    if (!ends->is_sorted && ends->count > 0) {
+        qsort(ends->items, ends->count, sizeof(*ends->items), compare);
+        ends->is_sorted = true;
+    }
+    const struct wio_end wanted = {pid, 0, start_mono_ns};
+    size_t low = 0;
+    size_t high = ends->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (compare(&ends->items[middle], &wanted) < 0) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    if (low == ends->count || ends->items[low].pid != pid) {
+        return false;
+    }
+    *wait_status_out = ends->items[low].wait_status;
+    return true;
+}
+
+void wio_ends_fini(struct wio_ends *ends)
+{
+    free(ends->items);
+    *ends = (struct wio_ends){0};
+}

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "record/environment.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+
+enum { OWN_VARIABLES = 4 };
+
+static const char *const replaced[] = {"LD_PRELOAD", "WHYIO_TRACE", "WHYIO_STACKS",
+                                       "WHYIO_MPI_INTERNALS"};
+
+static bool is_replaced(const char *entry)
+{
+    for (size_t i = 0; i < WIO_ARRAY_SIZE(replaced); i++) {
+        size_t size = strlen(replaced[i]);
+        if (strncmp(entry, replaced[i], size) == 0 && entry[size] == '=') {
+            return true;
+        }
+    }
+    return false;
+}
+
+static const char *value_of(char *const *base, const char *name)
+{
+    size_t size = strlen(name);
+    for (size_t i = 0; base[i] != NULL; i++) {
+        if (strncmp(base[i], name, size) == 0 && base[i][size] == '=') {
+            return base[i] + size + 1;
+        }
+    }
+    return "";
+}
+
+/* Append a copy of "<name>=<value>" to the list. */
+static enum wio_status add(char **list, size_t *count, const char *name, const char *value)
+{
+    if (asprintf(&list[*count], "%s=%s", name, value) < 0) {
+        list[*count] = NULL;
+        return WIO_ERR_NOMEM;
+    }
+    *count += 1;
+    return WIO_OK;
+}
+
+/* Ours first; not twice where an outer recorder has it there already. */
+static enum wio_status add_preload(char **list, size_t *count, const char *lib, const char *old)
+{
+    size_t size = strlen(lib);
+    if (strncmp(old, lib, size) == 0 && (old[size] == '\0' || old[size] == ':')) {
+        return add(list, count, "LD_PRELOAD", old);
+    }
+    WIO_CLEANUP(wio_environment_destroy) char **scratch = calloc(2, sizeof(*scratch));
+    if (scratch == NULL || asprintf(&scratch[0], "%s:%s", lib, old) < 0) {
+        return WIO_ERR_NOMEM;
+    }
+    return add(list, count, "LD_PRELOAD", old[0] != '\0' ? scratch[0] : lib);
+}
+
+static enum wio_status fill(char **list, char *const *base,
+                            const struct wio_environment_params *params)
+{
+    size_t count = 0;
+    for (size_t i = 0; base[i] != NULL; i++) {
+        if (is_replaced(base[i])) {
+            continue;
+        }
+        list[count] = strdup(base[i]);
+        if (list[count] == NULL) {
+            return WIO_ERR_NOMEM;
+        }
+        count += 1;
+    }
+    WIO_TRY(add_preload(list, &count, params->capture_lib, value_of(base, "LD_PRELOAD")));
+    WIO_TRY(add(list, &count, "WHYIO_TRACE", params->rings));
+    if (params->stacks) {
+        WIO_TRY(add(list, &count, "WHYIO_STACKS", "1"));
+    }
+    if (params->mpi_internals) {
+        WIO_TRY(add(list, &count, "WHYIO_MPI_INTERNALS", "1"));
+    }
+    return WIO_OK;
+}
+
+enum wio_status wio_environment_create(char *const *base,
+                                       const struct wio_environment_params *params,
+                                       char ***environment_out)
+{
+    size_t count = 0;
+    while (base[count] != NULL) {
+        count += 1;
+    }
+    char **list = calloc(count + OWN_VARIABLES + 1, sizeof(*list));
+    if (list == NULL) {
+        return WIO_ERR_NOMEM;
+    }
+    enum wio_status status = fill(list, base, params);
+    if (status != WIO_OK) {
+        wio_environment_destroy(&list);
+    }
+    *environment_out = list;
+    return status;
+}
+
+void wio_environment_destroy(char ***environment)
+{
+    char **list = *environment;
+    for (size_t i = 0; list != NULL && list[i] != NULL; i++) {
+        free(list[i]);
+    }
+    free(list);
+    *environment = NULL;
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The environment of the recorded command. */
+#ifndef WIO_RECORD_ENVIRONMENT_H
+#define WIO_RECORD_ENVIRONMENT_H
+
+#include <stdbool.h>
+
+#include <whyio/status.h>
+
+struct wio_environment_params {
+    const char *capture_lib; /* goes in front of LD_PRELOAD */
+    const char *rings;       /* WHYIO_TRACE */
+    bool stacks;
+    bool mpi_internals;
+};
+
+/*
+ * A copy of `base` (ended by NULL, as environ) with the capture library preloaded and whyio's
+ * variables set; settings that an outer recorder made are replaced, the user's own LD_PRELOAD
+ * stays behind ours. Release with wio_environment_destroy.
+ */
+WIO_MUST_CHECK enum wio_status wio_environment_create(char *const *base,
+                                                      const struct wio_environment_params *params,
+                                                      char ***environment_out);
+void wio_environment_destroy(char ***environment);
+
+#endif

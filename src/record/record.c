@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "record/record.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "record/describe.h"
+#include "record/directory.h"
+#include "record/environment.h"
+#include "record/library.h"
+#include "record/supervise.h"
+#include "record/target.h"
+
+/* What is known before the command runs. */
+struct plan {
+    const struct wio_record_params *params;
+    char program[PATH_MAX];
+    char library[PATH_MAX];
+    struct wio_description description;
+    struct wio_directory dir;
+};
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash != NULL && slash[1] != '\0' ? slash + 1 : path;
+}
+
+/* Everything that can be refused without leaving a mark. */
+static enum wio_status check_command(struct plan *plan, struct wio_error *err)
+{
+    const struct wio_record_params *params = plan->params;
+    WIO_TRY(wio_target_find(params->command[0], getenv("PATH"), plan->program, err));
+    WIO_TRY(wio_target_check(plan->program, err));
+    return wio_library_find(params->capture_lib, plan->library, err);
+}
+
+static void describe(struct plan *plan)
+{
+    const struct wio_record_params *params = plan->params;
+    struct wio_description *description = &plan->description;
+    wio_description_init(description, params->anonymize);
+    wio_launch_identify(description->launch);
+    description->command = params->command;
+    description->environment = environ;
+    snprintf(description->options, sizeof(description->options), "%s%s%s",
+             params->stacks ? "stacks " : "", params->mpi_internals ? "mpi-internals " : "",
+             params->anonymize ? "anonymize " : "");
+}
+
+static enum wio_status claim_directory(struct plan *plan, struct wio_error *err)
+{
+    char fallback[PATH_MAX];
+    const struct wio_record_params *params = plan->params;
+    const char *path = params->dir;
+    if (path == NULL) {
+        snprintf(fallback, sizeof(fallback), "./%.200s-%d.whyio", base_name(params->command[0]),
+                 (int)getpid());
+        path = fallback;
+    }
+    return wio_directory_claim(&plan->dir, path, params->force, plan->description.host,
+                               plan->description.launch, err);
+}
+
+static enum wio_status prepare_directory(struct plan *plan, struct wio_error *err)
+{
+    WIO_TRY(claim_directory(plan, err));
+    enum wio_status status =
+        wio_description_begin(&plan->description, plan->dir.path, plan->dir.name, err);
+    wio_directory_settle(&plan->dir);
+    if (status == WIO_OK) {
+        status = wio_directory_make_rings(&plan->dir, plan->params->ring_dir, err);
+    }
+    if (status != WIO_OK) {
+        wio_directory_undo(&plan->dir);
+    }
+    return status;
+}
+
+static enum wio_status run(struct plan *plan, struct wio_supervision *supervision,
+                           struct wio_error *err)
+{
+    const struct wio_record_params *params = plan->params;
+    const struct wio_environment_params settings = {
+        .capture_lib = plan->library,
+        .rings = plan->dir.rings,
+        .stacks = params->stacks,
+        .mpi_internals = params->mpi_internals,
+    };
+    WIO_CLEANUP(wio_environment_destroy) char **environment = NULL;
+    if (wio_environment_create(environ, &settings, &environment) != WIO_OK) {
+        return wio_error_set(err, WIO_ERR_NOMEM, NULL, WIO_ERROR_NO_OFFSET, "out of memory");
+    }
+    const struct wio_command command = {
+        .path = plan->program,
+        .argv = params->command,
+        .environment = environment,
+        .lingering = params->lingering,
+        .lingering_arg = params->lingering_arg,
+    };
+    return wio_supervise(&command, supervision, err);
+}
+
+static enum wio_status seal(struct plan *plan, struct wio_supervision *supervision,
+                            struct wio_seal_totals *totals, struct wio_error *err)
+{
+    struct wio_description *description = &plan->description;
+    description->is_ended = true;
+    description->is_done = !supervision->is_cut;
+    description->exit_status = supervision->exit_status;
+    const struct wio_seal_params params = {
+        .struct_size = sizeof(params),
+        .look_at_files = true,
+        .anonymize = plan->params->anonymize,
+        .progress = plan->params->progress,
+        .progress_arg = plan->params->progress_arg,
+        .decorate = wio_description_write,
+        .decorate_arg = description,
+        .ended = wio_ends_find,
+        .ended_arg = &supervision->ends,
+        .totals = totals,
+    };
+    WIO_TRY(wio_seal(plan->dir.path, plan->dir.rings, plan->dir.name, &params, err));
+    /* The final segment tells all that the begin segment does. */
+    char begin[2 * PATH_MAX];
+    snprintf(begin, sizeof(begin), "%s/%s.begin.seg", plan->dir.path, plan->dir.name);
+    (void)unlink(begin);
+    wio_directory_remove_rings(&plan->dir);
+    return WIO_OK;
+}
+
+enum wio_status wio_record(const struct wio_record_params *params,
+                           struct wio_record_result *result_out, struct wio_error *err)
+{
+    struct plan plan = {.params = params};
+    *result_out = (struct wio_record_result){.seal_error = WIO_ERROR_INIT};
+    WIO_TRY(check_command(&plan, err));
+    describe(&plan);
+    WIO_TRY(prepare_directory(&plan, err));
+    struct wio_supervision supervision = {0};
+    enum wio_status status = run(&plan, &supervision, err);
+    if (status != WIO_OK) {
+        wio_directory_undo(&plan.dir);
+        wio_ends_fini(&supervision.ends);
+        return status;
+    }
+    snprintf(result_out->dir, sizeof(result_out->dir), "%s", plan.dir.path);
+    result_out->exit_status = supervision.exit_status;
+    result_out->is_cut = supervision.is_cut;
+    result_out->seal_error.status =
+        seal(&plan, &supervision, &result_out->totals, &result_out->seal_error);
+    wio_ends_fini(&supervision.ends);
+    return WIO_OK;
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Recording one command:
+ *
+ *     struct wio_record_params params = {.struct_size = sizeof(params), .command = argv};
+ *     struct wio_record_result result;
+ *     if (wio_record(&params, &result, &err) != WIO_OK) ...   the command did not run
+ *     exit(result.exit_status);
+ *
+ * Checks that the command can be recorded, makes the trace directory, starts the command with the
+ * capture library preloaded, waits until its last descendant has ended, and seals the rings.
+ *
+ * wio_record takes over the process: it becomes a child subreaper, blocks signals while it waits
+ * (those sent to it go on to the command), and lets go of standard input, standard output and
+ * all inherited descriptors once the command has them, so that pipes end when the command ends.
+ * Call it once, from the only thread.
+ */
+#ifndef WIO_RECORD_RECORD_H
+#define WIO_RECORD_RECORD_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <whyio/status.h>
+
+#include "trace/seal.h"
+
+/* Descendants that outlive the command: told once, some seconds after the command has ended. */
+struct wio_lingering {
+    size_t count;
+    int32_t pid;   /* of the first */
+    char name[32]; /* of the first, as in /proc/PID/comm */
+};
+
+struct wio_record_params {
+    size_t struct_size;
+    char *const *command;    /* program and arguments, ended by NULL; searched in PATH */
+    const char *dir;         /* NULL = ./<program>-<pid>.whyio */
+    const char *capture_lib; /* NULL = searched beside the running program: record/library.h */
+    const char *ring_dir;    /* directory for the raw rings; NULL = in the trace directory, or
+                                in $TMPDIR or /tmp where that is on a network file system */
+    bool force;              /* replace an old trace */
+    bool stacks;
+    bool mpi_internals;
+    bool anonymize;
+    /* While sealing. May be NULL. */
+    void (*progress)(void *arg, uint64_t done, uint64_t total, const char *unit);
+    void *progress_arg;
+    /* May be NULL. */
+    void (*lingering)(void *arg, const struct wio_lingering *who);
+    void *lingering_arg;
+};
+
+struct wio_record_result {
+    int exit_status;    /* of the command: 0..255, 128 + signal if that ended it */
+    char dir[PATH_MAX]; /* absolute */
+    bool is_cut;        /* a signal ended the recording while descendants were alive */
+    struct wio_seal_totals totals;
+    struct wio_error seal_error; /* status WIO_OK, or why the rings could not be sealed: they stay
+                                    in the directory and any later command seals them */
+};
+
+/*
+ * WIO_OK: the command ran, and `result_out` is filled, also when sealing failed. Otherwise it did
+ * not run, and no trace directory was left behind: WIO_ERR_USAGE (directory exists),
+ * WIO_ERR_UNSUPPORTED (cannot be preloaded), WIO_ERR_IO (not found, not writable).
+ */
+WIO_MUST_CHECK enum wio_status wio_record(const struct wio_record_params *params,
+                                          struct wio_record_result *result_out,
+                                          struct wio_error *err);
+
+#endif

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The part of record/directory.h about where rings are while the program runs. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/io.h"
+#include "record/directory.h"
+#include "record/network.h"
+#include "record/old_trace.h"
+
+enum {
+    DIRECTORY_MODE = 0777, /* less the umask */
+    RAW_ATTEMPTS = 100
+};
+
+static enum wio_status raw_path(const struct wio_directory *dir, char out[PATH_MAX],
+                                struct wio_error *err)
+{
+    if (snprintf(out, PATH_MAX, "%s/raw/%s", dir->path, dir->name) >= PATH_MAX) {
+        return wio_error_set(err, WIO_ERR_USAGE, dir->path, WIO_ERROR_NO_OFFSET,
+                             "expected a shorter name for the trace directory");
+    }
+    return WIO_OK;
+}
+
+/* DIR/raw/<name>, a directory or a link to `target`. A sibling that ends removes an empty raw/,
+ * so both steps are tried again. */
+static enum wio_status make_entry(const struct wio_directory *dir, const char *entry,
+                                  const char *target, struct wio_error *err)
+{
+    char raw[PATH_MAX + 8];
+    snprintf(raw, sizeof(raw), "%s/raw", dir->path);
+    for (unsigned i = 0; i < RAW_ATTEMPTS; i++) {
+        if (mkdir(raw, DIRECTORY_MODE) != 0 && errno != EEXIST) {
+            return wio_error_sys(err, raw, "cannot make the directory of the rings");
+        }
+        int result = target != NULL ? symlink(target, entry) : mkdir(entry, DIRECTORY_MODE);
+        if (result == 0) {
+            return WIO_OK;
+        }
+        if (errno != ENOENT) {
+            break;
+        }
+    }
+    return wio_error_sys(err, entry, "cannot make the directory of the rings");
+}
+
+/* A fresh directory in `base`. */
+static enum wio_status make_local(const char *base, char out[PATH_MAX], struct wio_error *err)
+{
+    char path[PATH_MAX];
+    if (snprintf(path, sizeof(path), "%s/" WIO_LOCAL_RINGS_PREFIX "%u-XXXXXX", base,
+                 (unsigned)getuid()) >= PATH_MAX) {
+        return wio_error_set(err, WIO_ERR_USAGE, base, WIO_ERROR_NO_OFFSET,
+                             "expected a shorter name for the directory of the rings");
+    }
+    if (mkdtemp(path) == NULL || realpath(path, out) == NULL) {
+        return wio_error_sys(err, base, "cannot make a directory for the rings");
+    }
+    return WIO_OK;
+}
+
+/* NULL: nothing local may be written. */
+static const char *find_local_base(void)
+{
+    const char *const places[] = {getenv("TMPDIR"), "/tmp", "/var/tmp"};
+    for (size_t i = 0; i < WIO_ARRAY_SIZE(places); i++) {
+        if (places[i] != NULL && places[i][0] == '/' && access(places[i], W_OK) == 0 &&
+            !wio_is_on_network(places[i])) {
+            return places[i];
+        }
+    }
+    return NULL;
+}
+
+enum wio_status wio_directory_make_rings(struct wio_directory *dir, const char *ring_dir,
+                                         struct wio_error *err)
+{
+    char entry[PATH_MAX];
+    WIO_TRY(raw_path(dir, entry, err));
+    const char *base = ring_dir;
+    if (base == NULL && wio_is_on_network(dir->path)) {
+        base = find_local_base();
+    }
+    if (base == NULL) {
+        WIO_TRY(make_entry(dir, entry, NULL, err));
+        snprintf(dir->rings, sizeof(dir->rings), "%s", entry);
+        return WIO_OK;
+    }
+    WIO_TRY(make_local(base, dir->rings, err));
+    dir->is_local = true;
+    enum wio_status status = make_entry(dir, entry, dir->rings, err);
+    if (status != WIO_OK) {
+        (void)rmdir(dir->rings);
+    }
+    return status;
+}
+
+void wio_directory_remove_rings(struct wio_directory *dir)
+{
+    char raw[PATH_MAX + 8];
+    char entry[PATH_MAX];
+    bool is_gone = dir->rings[0] != '\0' && (rmdir(dir->rings) == 0 || errno == ENOENT);
+    if (is_gone && dir->is_local && raw_path(dir, entry, NULL) == WIO_OK) {
+        (void)unlink(entry);
+    }
+    snprintf(raw, sizeof(raw), "%s/raw", dir->path);
+    (void)rmdir(raw); /* not empty while siblings run */
+}
