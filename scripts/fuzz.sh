@@ -10,7 +10,7 @@ meson=meson
 [ ! -x /usr/bin/meson ] || meson=/usr/bin/meson
 CC=clang sh scripts/configure.sh build-fuzz -Dfuzzer=true -Db_sanitize=address,undefined \
     -Db_lundef=false -Doptimization=1
-targets=$($meson introspect --tests build-fuzz |
+targets=$($meson introspect --tests --targets build-fuzz |
     python3 scripts/suite_targets.py build-fuzz smoke)
 # shellcheck disable=SC2086 # several targets
 ninja -C build-fuzz $targets

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The Ninja targets that the tests of some suites need, one per line.
 
-usage: meson introspect --tests BUILD | suite_targets.py BUILD SUITE...
+usage: meson introspect --tests --targets BUILD | suite_targets.py BUILD SUITE...
 """
 import json
 import os
@@ -12,15 +12,14 @@ import sys
 def main():
     build = os.path.realpath(sys.argv[1])
     wanted = set(sys.argv[2:])
-    targets = set()
-    for test in json.load(sys.stdin):
-        if not wanted & {suite.split(":")[-1] for suite in test["suite"]}:
-            continue
-        for word in test["cmd"][:1] + test.get("extra_paths", []):
-            path = os.path.realpath(word)
-            if path.startswith(build + os.sep):
-                targets.add(os.path.relpath(path, build))
-    print("\n".join(sorted(targets)))
+    project = json.load(sys.stdin)
+    files = {target["id"]: target["filename"] for target in project["targets"]}
+    needed = set()
+    for test in project["tests"]:
+        if wanted & {suite.split(":")[-1] for suite in test["suite"]}:
+            for target in test["depends"]:
+                needed.update(os.path.relpath(path, build) for path in files[target])
+    print("\n".join(sorted(needed)))
 
 
 if __name__ == "__main__":

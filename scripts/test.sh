@@ -20,8 +20,12 @@ test_suites() {
     for suite in "$@"; do
         suites="$suites --suite $suite"
     done
-    targets=$($meson introspect --tests "$directory" |
+    targets=$($meson introspect --tests --targets "$directory" |
         python3 scripts/suite_targets.py "$directory" "$@")
+    if [ -z "$targets" ]; then
+        echo "$directory: no tests in $*"
+        return
+    fi
     # shellcheck disable=SC2086 # several words on purpose, here and below
     if ! sh scripts/build.sh "$directory" $targets; then
         failed="$failed $directory"

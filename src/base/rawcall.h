@@ -11,6 +11,7 @@
 
 #if defined(__x86_64__)
 
+/* NOLINTNEXTLINE(readability-function-size): as many as the kernel takes */
 static inline long wio_rawcall6(long number, long a, long b, long c, long d, long e, long f)
 {
     register long r10 __asm__("r10") = d;
@@ -26,6 +27,7 @@ static inline long wio_rawcall6(long number, long a, long b, long c, long d, lon
 
 #elif defined(__aarch64__)
 
+/* NOLINTNEXTLINE(readability-function-size): as many as the kernel takes */
 static inline long wio_rawcall6(long number, long a, long b, long c, long d, long e, long f)
 {
     register long x8 __asm__("x8") = number;

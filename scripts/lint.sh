@@ -1,0 +1,46 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Everything that reads the code without running it. All parts run even if one finds something.
+#
+# usage: lint.sh [FILE.c ...]      without files: the whole tree
+set -u
+cd "$(dirname "$0")/.." || exit 1
+failed=""
+
+sources=$(git ls-files 'src/*.c' 'tools/*.c' 'include/*.h' 'src/*.h' 'tools/*.h' 'examples/*.[ch]' \
+    'tests/*.[ch]' 'bench/*.c')
+# shellcheck disable=SC2086 # file names without blanks, here and below
+programs=${*:-$(git ls-files 'src/*.c' 'tools/*.c')}
+
+part() {
+    name=$1
+    shift
+    echo "== $name"
+    "$@" || failed="$failed $name"
+}
+
+# shellcheck disable=SC2086
+part clang-format clang-format --dry-run -Werror $sources
+
+# gcc's own warning options confuse clang-tidy: a clang build directory gives it the commands.
+CC=clang sh scripts/configure.sh build-lint || exit 1
+ninja -C build-lint src/trace/calls_gen.h src/base/crc_table.h >/dev/null || exit 1
+tidy() {
+    # shellcheck disable=SC2086
+    printf '%s\n' $programs | xargs -n 8 -P "$(nproc)" clang-tidy --quiet -p build-lint 2>/dev/null
+}
+part clang-tidy tidy
+
+# shellcheck disable=SC2086
+part cppcheck cppcheck --quiet --std=c11 --language=c --enable=warning,performance,portability \
+    --inline-suppr --suppress=normalCheckLevelMaxBranches --suppress=unknownMacro \
+    --error-exitcode=1 -j "$(nproc)" -D__x86_64__ -D_GNU_SOURCE -Iinclude -Isrc -Ibuild-lint/src $programs
+
+for check in arrows house requirements words; do
+    part "$check" python3 "tests/lint/$check.py" "$PWD"
+done
+
+if [ -n "$failed" ]; then
+    echo "FAILED:$failed" >&2
+    exit 1
+fi

@@ -1,0 +1,181 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Rules of the house that a compiler does not know. Each fault comes with the right way.
+
+usage: house.py ROOT            check the tree
+       house.py --self-test     check the rules
+
+A line that must break a rule says so: `/* house: allow <rule>: why */` on it or on the line before.
+"""
+import os
+import re
+import subprocess
+import sys
+
+SOURCE = (".c", ".h", ".def")
+LONG, TOO_LONG = 300, 600  # lines of a file: mentioned, refused
+
+
+class Rule:
+    """A pattern that must not be found in some files."""
+
+    def __init__(self, name, files, pattern, advice, unless=None):
+        self.name = name
+        self.files = re.compile(files)
+        self.pattern = re.compile(pattern)
+        self.unless = re.compile(unless) if unless else None
+        self.advice = advice
+
+    def applies_to(self, path):
+        return self.files.search(path) and not (self.unless and self.unless.search(path))
+
+
+RULES = [
+    Rule("exit", r"^src/.*\.[ch]$", r"^\s+.*(?<![\w.>])(exit|_exit|abort|quick_exit|err|errx)\s*\(",
+         "a library never ends the process: return a status"),
+    Rule("print", r"^src/.*\.[ch]$",
+         r"(?<![\w.>])(printf|puts|putchar|perror|warnx?)\s*\(|\b(fprintf|fputs|fputc|fwrite)\s*\([^;]*"
+         r"\b(stdout|stderr)\b",
+         "only tools/ prints: fill struct wio_error, or write to a FILE that the caller gives"),
+    Rule("banned", r"^(src|tools|include)/.*\.[ch]$",
+         r"(?<![\w.>])(strcpy|strcat|sprintf|vsprintf|gets|strtok|atoi|atol|atof|alloca|sscanf|"
+         r"tmpnam|mktemp)\s*\(",
+         "use snprintf, base/fmt.h, base/text.h: they know the size and report a bad number"),
+    Rule("memcpy", r"^src/trace/.*(read|decode|parse|load|walk).*\.c$", r"\bmem(cpy|move)\s*\(",
+         "untrusted bytes go through struct wio_buf, which checks the bounds"),
+    Rule("tab", r"\.(c|h|def|py|sh|scd|md)$", r"^[ ]*\t(?!$)", "indent by spaces"),
+    Rule("width", r"\.(c|h)$", r"^.{101,}$", "100 columns"),
+    Rule("blank", r"\.(c|h|def|py|sh)$|(^|/)meson\.build$", r"[ \t]+$", "no blanks at the end"),
+    Rule("gnu", r"\.[ch]$", r"^\s*#\s*define\s+_GNU_SOURCE", "the build defines _GNU_SOURCE"),
+    Rule("global", r"^src/.*\.c$",
+         r"^static (?!const\b|inline\b|_Thread_local\b|enum \w+ status\b)"
+         r"(?:_Atomic |volatile )?(?:struct \w+|unsigned|int|char|bool|size_t|u?int\d+_t|pid_t)[ *]+"
+         r"\w+(\[[^]]*\])*( = [^;(]*)?;",
+         "no state outside src/capture and src/base/log.c: keep it in an object that is passed on",
+         unless=r"^src/(capture/|probe/|base/log\.c$)"),
+    Rule("cloexec", r"^(src|tools)/.*\.c$", r"\bopen(at)?\s*\([^;]*\bO_(RDONLY|WRONLY|RDWR)\b(?![^;]*CLOEXEC)"
+         r"[^;]*;", "O_CLOEXEC: descriptors must not leak into a program that is started",
+         unless=r"^src/capture/"),
+]
+ALLOW = re.compile(r"house: allow ([\w, ]+):")
+
+
+def tracked(root):
+    """The files of the project: what git knows, or all where there is no git (a tarball)."""
+    try:
+        names = subprocess.run(["git", "-C", root, "ls-files", "-z"], check=True,
+                               stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
+        return [name for name in names.decode().split("\0")
+                if name and os.path.isfile(os.path.join(root, name))]
+    except (OSError, subprocess.CalledProcessError):
+        found = []
+        for directory, below, names in os.walk(root):
+            below[:] = [name for name in below if not name.startswith((".", "build"))]
+            found += [os.path.relpath(os.path.join(directory, name), root) for name in names]
+        return found
+
+
+def without_comments(lines):
+    """The code of C lines, with comments and the insides of strings blanked."""
+    text = "\n".join(lines)
+    pattern = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"', re.S)
+    blanked = pattern.sub(lambda m: '""' if m.group()[0] == '"' else re.sub(r"[^\n]", "", m.group()),
+                          text)
+    return blanked.split("\n")
+
+
+def allowed(lines, index):
+    found = set()
+    for line in lines[max(0, index - 1):index + 1]:
+        match = ALLOW.search(line)
+        if match:
+            found |= {name.strip() for name in match.group(1).split(",")}
+    return found
+
+
+def check_rules(path, lines):
+    rules = [rule for rule in RULES if rule.applies_to(path)]
+    code = without_comments(lines) if path.endswith(SOURCE) else lines
+    for rule in rules:
+        for index, line in enumerate(lines if rule.name in ("width", "tab", "blank") else code):
+            if rule.pattern.search(line) and rule.name not in allowed(lines, index):
+                yield f"{path}:{index + 1}: {rule.name}: {rule.advice}"
+
+
+def check_file(path, lines):
+    """All faults of one file."""
+    yield from check_rules(path, lines)
+    if path.endswith(SOURCE + (".py", ".sh")) and not any("SPDX-License-Identifier: Apache-2.0" in line
+                                                          for line in lines[:4]):
+        yield f"{path}:1: spdx: the first line is SPDX-License-Identifier: Apache-2.0"
+    if path.endswith((".c", ".h")) and len(lines) > TOO_LONG:
+        yield f"{path}: length: {len(lines)} lines: one idea per file, at most {TOO_LONG}"
+
+
+CASES = [  # (path, line, rule or None)
+    ("src/trace/a.c", "    exit(1);", "exit"),
+    ("src/trace/a.c", "    /* exit(1); */", None),
+    ("src/trace/a.c", '    fail("exit(1)");', None),
+    ("src/trace/a.c", "    ops->exit(1);", None),
+    ("src/trace/a.c", "    abort(); /* house: allow exit: heap is broken */", None),
+    ("tools/whyio/a.c", "    exit(1);", None),
+    ("src/trace/a.c", '    printf("%d", n);', "print"),
+    ("src/trace/a.c", '    fprintf(stderr, "%d", n);', "print"),
+    ("src/report/a.c", '    fprintf(out, "%d", n);', None),
+    ("src/trace/a.c", "    snprintf(text, 3, x);", None),
+    ("src/trace/a.c", "    sprintf(text, x);", "banned"),
+    ("src/trace/a.c", "    n = atoi(text);", "banned"),
+    ("src/trace/segment_read.c", "    memcpy(&n, data, 4);", "memcpy"),
+    ("src/trace/segment_write.c", "    memcpy(&n, data, 4);", None),
+    ("src/trace/a.c", "\tn = 1;", "tab"),
+    ("src/trace/a.c", "x" * 101, "width"),
+    ("src/trace/a.c", "x" * 100, None),
+    ("src/trace/a.c", "n = 1; ", "blank"),
+    ("src/trace/a.c", "#define _GNU_SOURCE", "gnu"),
+    ("src/trace/a.c", "static int counter;", "global"),
+    ("src/trace/a.c", "static struct wio_map cache = {0};", "global"),
+    ("src/trace/a.c", "static const int table[] = {1};", None),
+    ("src/trace/a.c", "static int count(void);", None),
+    ("src/trace/a.c", "static int count(int n)", None),
+    ("src/capture/a.c", "static int counter;", None),
+    ("src/trace/a.c", "    fd = open(path, O_RDONLY);", "cloexec"),
+    ("src/trace/a.c", "    fd = open(path, O_RDONLY | O_CLOEXEC);", None),
+]
+
+
+def self_test():
+    wrong = 0
+    for path, line, expected in CASES:
+        lines = ["/* SPDX-License-Identifier: Apache-2.0 */", line]
+        names = [text.split(": ")[1] for text in check_file(path, lines)]
+        if names != ([expected] if expected else []):
+            print(f"self-test: {path}: {line!r}: expected {expected}, found {names}", file=sys.stderr)
+            wrong = 1
+    if not list(check_file("src/trace/a.c", ["int a;"])) or not list(
+            check_file("src/a.c", ["/* SPDX-License-Identifier: Apache-2.0 */"] * (TOO_LONG + 1))):
+        print("self-test: a missing SPDX line or a long file was not seen", file=sys.stderr)
+        wrong = 1
+    print(f"{len(CASES)} cases")
+    return wrong
+
+
+def main():
+    if sys.argv[1:] == ["--self-test"]:
+        return self_test()
+    root = sys.argv[1]
+    faults = []
+    for path in sorted(tracked(root)):
+        if not path.endswith(SOURCE + (".py", ".sh", ".scd", ".md", "meson.build")):
+            continue
+        with open(os.path.join(root, path), encoding="utf-8") as file:
+            lines = file.read().split("\n")
+        faults += check_file(path, lines)
+        if path.endswith((".c", ".h")) and len(lines) > LONG:
+            print(f"note: {path}: {len(lines)} lines; {LONG} are easier to read")
+    for text in faults:
+        print(text, file=sys.stderr)
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
