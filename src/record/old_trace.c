@@ -121,9 +121,10 @@ static void remove_local_rings(const char *raw)
         }
         target[size] = '\0';
         const char *slash = strrchr(target, '/');
-        if (slash != NULL &&
-            strncmp(slash + 1, WIO_LOCAL_RINGS_PREFIX, strlen(WIO_LOCAL_RINGS_PREFIX)) == 0) {
-            (void)wio_io_remove_tree(target, NULL); /* perhaps on another host */
+        bool is_rings = slash != NULL && strncmp(slash + 1, WIO_LOCAL_RINGS_PREFIX,
+                                                 strlen(WIO_LOCAL_RINGS_PREFIX)) == 0;
+        if (is_rings && wio_io_remove_tree(target, NULL) != WIO_OK) {
+            continue; /* gone, or on another host */
         }
     }
 }

@@ -20,7 +20,8 @@
 #define LINGER_NOTICE_NS UINT64_C(3000000000)
 
 enum {
-    EXIT_EXEC_FAILED = 127, /* of the child; never seen by anybody but this file */
+    EXIT_UNREPORTED = 126,  /* of the child: exec failed and so did telling why */
+    EXIT_EXEC_FAILED = 127, /* of the child: never seen outside this file */
     EXIT_SIGNAL_BASE = 128,
     WAIT_SLICE_MS = 500 /* between looks at the clock while nothing happens */
 };
@@ -80,8 +81,8 @@ static _Noreturn void run_command(const struct state *state, int report)
     const struct wio_command *command = state->command;
     (void)execvpe(command->path, command->argv, command->environment);
     int cause = errno;
-    (void)wio_io_write(report, "exec report", &cause, sizeof(cause), NULL);
-    _exit(EXIT_EXEC_FAILED);
+    enum wio_status status = wio_io_write(report, NULL, &cause, sizeof(cause), NULL);
+    _exit(status == WIO_OK ? EXIT_EXEC_FAILED : EXIT_UNREPORTED);
 }
 
 /* True and errno of exec where it failed; the pipe just closes where it worked. */
