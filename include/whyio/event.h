@@ -34,7 +34,7 @@ enum wio_event_flags {
 struct wio_event {
     uint64_t t_ns;    /* begin, since the start of the trace */
     uint64_t dur_ns;
-    uint64_t seq;     /* 0, 1, 2 .. per stream (process and thread), in order of begin */
+    uint64_t seq;     /* 0, 1, 2 .. per (pid, tid), in order of begin; exec goes on counting */
     uint32_t stream;  /* index into the trace's streams */
     uint16_t op;      /* enum wio_op */
     uint16_t call;    /* the wrapped symbol, enum wio_call */

@@ -63,6 +63,9 @@ struct wio_stream_info {
     uint64_t events;
     uint64_t first_ns; /* begin of the first and end of the last event, since trace start */
     uint64_t last_ns;
+    uint64_t first_seq; /* of its first event: a process image made by exec goes on counting */
+    uint64_t bytes_read; /* from files, by system calls (struct wio_trace_info) */
+    uint64_t bytes_written;
 };
 
 /* State of a path before and after, as far as it is known (FORMAT.md#files). */
@@ -78,6 +81,13 @@ struct wio_file_info {
     uint64_t size;            /* bytes */
     uint32_t target;          /* string id of a symbolic link's text */
     uint32_t fs;              /* string id: "ext4", "tmpfs", "0x1234abcd" */
+    uint32_t uses;            /* enum wio_file_use */
+};
+
+/* What the events say about a path. */
+enum wio_file_use {
+    WIO_USE_FILE = 1 << 0,  /* opened, made, looked at or transferred as a regular file */
+    WIO_USE_NAMED = 1 << 1, /* the path of an operation */
 };
 
 /* Per operation totals, taken from the index without reading events. */
@@ -94,7 +104,8 @@ struct wio_trace_info {
     uint64_t events;
     uint64_t dropped;
     uint64_t files;     /* distinct paths of regular files that were opened or looked at by name */
-    uint64_t bytes_read;    /* by READ, COPY, ASYNC_READ operations that are files; not CAUSED twice */
+    uint64_t bytes_read; /* from files by system calls and asynchronous requests: stdio calls are not
+                            counted, the reads that they cause are */
     uint64_t bytes_written;
     uint32_t ranks;     /* distinct ranks */
     uint32_t processes; /* distinct (host, pid) */
@@ -139,6 +150,23 @@ const char *wio_call_name(unsigned call);
 const char *wio_unseen_key(unsigned kind);  /* "static_exec" */
 const char *wio_unseen_text(unsigned kind); /* one line for a person */
 
+/* Parts of an event that a caller needs: others keep their defaults and cost nothing to decode.
+ * op, call, seq and stream are always there. */
+enum wio_column {
+    WIO_COLUMN_TIME = 1 << 0, /* t_ns and dur_ns */
+    WIO_COLUMN_DURATION = 1 << 1, /* dur_ns alone */
+    WIO_COLUMN_FD = 1 << 2,
+    WIO_COLUMN_PATH = 1 << 3,
+    WIO_COLUMN_OFFSET = 1 << 4,
+    WIO_COLUMN_SIZE = 1 << 5,
+    WIO_COLUMN_RESULT = 1 << 6,
+    WIO_COLUMN_ERROR = 1 << 7,
+    WIO_COLUMN_SOURCE = 1 << 8,
+    WIO_COLUMN_FLAGS = 1 << 9,
+    WIO_COLUMN_SECOND = 1 << 10, /* path2, fd2, offset2 */
+    WIO_COLUMN_ARGS = 1 << 11,
+};
+
 /* Which events, in which order. Zero-initialise; struct_size = sizeof(struct wio_filter). */
 enum wio_order { WIO_ORDER_TIME, WIO_ORDER_STREAM };
 struct wio_filter {
@@ -152,7 +180,7 @@ struct wio_filter {
     size_t path_count;  /* 0 = all; matches path and path2 */
     const uint32_t *streams;
     size_t stream_count; /* 0 = all */
-    uint64_t columns;   /* mask of enum wio_column that the caller needs, 0 = all */
+    uint64_t columns;    /* mask of enum wio_column that the caller needs, 0 = all */
 };
 
 WIO_MUST_CHECK enum wio_status wio_cursor_create(const struct wio_trace *trace,

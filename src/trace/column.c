@@ -108,12 +108,12 @@ enum wio_status wio_column_encode(const int64_t *values, size_t count, struct wi
     return put_planes(values, count, costs.plane_count, out);
 }
 
-void wio_column_zero(struct wio_column *column)
+void wio_column_zero(struct wio_column_reader *column)
 {
-    *column = (struct wio_column){.encoding = WIO_ENCODING_CONST};
+    *column = (struct wio_column_reader){.encoding = WIO_ENCODING_CONST};
 }
 
-static enum wio_status open_planes(struct wio_column *column, const uint8_t *bytes, size_t size)
+static enum wio_status open_planes(struct wio_column_reader *column, const uint8_t *bytes, size_t size)
 {
     if (size < 1) {
         return WIO_ERR_TRUNCATED;
@@ -126,10 +126,10 @@ static enum wio_status open_planes(struct wio_column *column, const uint8_t *byt
     return WIO_OK;
 }
 
-enum wio_status wio_column_open(struct wio_column *column, uint8_t encoding, const uint8_t *bytes,
+enum wio_status wio_column_open(struct wio_column_reader *column, uint8_t encoding, const uint8_t *bytes,
                                 size_t size)
 {
-    *column = (struct wio_column){.encoding = encoding, .buf = wio_buf_of(bytes, size)};
+    *column = (struct wio_column_reader){.encoding = encoding, .buf = wio_buf_of(bytes, size)};
     switch (encoding) {
     case WIO_ENCODING_CONST:
         WIO_TRY(wio_buf_svarint(&column->buf, &column->value));
@@ -184,7 +184,7 @@ static void join_planes(const uint8_t *low, size_t stride, unsigned planes, int6
     }
 }
 
-static enum wio_status read_planes(struct wio_column *column, int64_t *values, size_t count)
+static enum wio_status read_planes(struct wio_column_reader *column, int64_t *values, size_t count)
 {
     if (count > column->stride - column->next) {
         return WIO_ERR_TRUNCATED;
@@ -194,7 +194,7 @@ static enum wio_status read_planes(struct wio_column *column, int64_t *values, s
     return WIO_OK;
 }
 
-static enum wio_status read_runs(struct wio_column *column, int64_t *values, size_t count)
+static enum wio_status read_runs(struct wio_column_reader *column, int64_t *values, size_t count)
 {
     size_t done = 0;
     while (done < count) {
@@ -216,7 +216,7 @@ static enum wio_status read_runs(struct wio_column *column, int64_t *values, siz
     return WIO_OK;
 }
 
-enum wio_status wio_column_read(struct wio_column *column, int64_t *values, size_t count)
+enum wio_status wio_column_read(struct wio_column_reader *column, int64_t *values, size_t count)
 {
     switch (column->encoding) {
     case WIO_ENCODING_PLANES:
@@ -236,7 +236,7 @@ enum wio_status wio_column_read(struct wio_column *column, int64_t *values, size
     }
 }
 
-int wio_column_at_end(const struct wio_column *column)
+int wio_column_at_end(const struct wio_column_reader *column)
 {
     switch (column->encoding) {
     case WIO_ENCODING_PLANES:

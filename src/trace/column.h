@@ -19,7 +19,7 @@ WIO_MUST_CHECK enum wio_status wio_column_encode(const int64_t *values, size_t c
                                                  struct wio_blob *out, uint8_t *encoding_out);
 
 /* A column being read. Borrows the bytes given to wio_column_open. */
-struct wio_column {
+struct wio_column_reader {
     uint8_t encoding;
     uint8_t planes;      /* PLANES: how many */
     struct wio_buf buf;  /* VARINT, RUNS: what is not read yet */
@@ -30,17 +30,17 @@ struct wio_column {
 };
 
 /* A column that is missing from its block: zeros without end. */
-void wio_column_zero(struct wio_column *column);
+void wio_column_zero(struct wio_column_reader *column);
 
 /* WIO_ERR_FORMAT or WIO_ERR_TRUNCATED where the bytes cannot be such a column. */
-WIO_MUST_CHECK enum wio_status wio_column_open(struct wio_column *column, uint8_t encoding,
+WIO_MUST_CHECK enum wio_status wio_column_open(struct wio_column_reader *column, uint8_t encoding,
                                                const uint8_t *bytes, size_t size);
 
 /* The next `count` values; WIO_ERR_TRUNCATED where there are not as many. */
-WIO_MUST_CHECK enum wio_status wio_column_read(struct wio_column *column, int64_t *values,
+WIO_MUST_CHECK enum wio_status wio_column_read(struct wio_column_reader *column, int64_t *values,
                                                size_t count);
 
 /* True once every value has been read (a constant never ends). */
-int wio_column_at_end(const struct wio_column *column);
+int wio_column_at_end(const struct wio_column_reader *column);
 
 #endif

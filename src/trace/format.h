@@ -54,12 +54,6 @@ enum wio_process_tag {
 };
 #define WIO_UNSEEN_MAX 64u
 
-/* FORMAT.md#files */
-enum wio_file_use {
-    WIO_USE_FILE = 1 << 0, /* opened, made, looked at or transferred as a regular file */
-    WIO_USE_NAMED = 1 << 1, /* it is the path of an operation at all */
-};
-
 /* FORMAT.md#events */
 #define WIO_EVENTS_MAX 16384u     /* events in a block that a reader accepts */
 #define WIO_EVENTS_PER_BLOCK 4096u /* that our writer makes */

@@ -1,0 +1,440 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "trace/events.h"
+
+#include <string.h>
+
+#include <whyio/trace.h>
+
+#include "base/cleanup.h"
+
+#define BIT(column) (1u << (column))
+
+/* Working memory of one slice. */
+struct slice {
+    struct wio_event *events;
+    size_t count;
+    uint16_t calls[WIO_SLICE_MAX];
+    uint8_t shapes[WIO_SLICE_MAX];
+    int64_t values[WIO_SLICE_MAX];
+};
+
+uint32_t wio_events_wanted(uint64_t mask)
+{
+    static const struct {
+        uint64_t asked;
+        uint32_t columns; /* with those that they are relative to */
+    } needs[] = {
+        {WIO_COLUMN_TIME, BIT(WIO_COL_GAP) | BIT(WIO_COL_DURATION)},
+        {WIO_COLUMN_DURATION, BIT(WIO_COL_DURATION)},
+        {WIO_COLUMN_FD, BIT(WIO_COL_FD)},
+        {WIO_COLUMN_PATH, BIT(WIO_COL_FD) | BIT(WIO_COL_PATH)},
+        {WIO_COLUMN_OFFSET, BIT(WIO_COL_FD) | BIT(WIO_COL_SIZE) | BIT(WIO_COL_OFFSET)},
+        {WIO_COLUMN_SIZE, BIT(WIO_COL_SIZE)},
+        {WIO_COLUMN_RESULT, BIT(WIO_COL_SIZE) | BIT(WIO_COL_RESULT)},
+        {WIO_COLUMN_ERROR, BIT(WIO_COL_ERROR)},
+        {WIO_COLUMN_SOURCE, BIT(WIO_COL_SOURCE)},
+        {WIO_COLUMN_FLAGS, BIT(WIO_COL_FLAGS)},
+        {WIO_COLUMN_SECOND, BIT(WIO_COL_PATH2) | BIT(WIO_COL_FD2) | BIT(WIO_COL_OFFSET2)},
+        {WIO_COLUMN_ARGS,
+         BIT(WIO_COL_ARG0) | BIT(WIO_COL_ARG1) | BIT(WIO_COL_ARG2) | BIT(WIO_COL_ARG3)},
+    };
+    if (mask == 0) {
+        return UINT32_MAX;
+    }
+    uint32_t wanted = BIT(WIO_COL_CALL) | BIT(WIO_COL_SHAPE);
+    for (size_t i = 0; i < WIO_ARRAY_SIZE(needs); i++) {
+        wanted |= mask & needs[i].asked ? needs[i].columns : 0;
+    }
+    return wanted;
+}
+
+enum wio_status wio_events_parse_head(struct wio_buf *buf, struct wio_events_head *head_out)
+{
+    uint64_t stream = 0;
+    uint64_t count = 0;
+    WIO_TRY(wio_buf_varint(buf, &stream));
+    WIO_TRY(wio_buf_varint(buf, &count));
+    WIO_TRY(wio_buf_varint(buf, &head_out->first_seq));
+    WIO_TRY(wio_buf_varint(buf, &head_out->first_ns));
+    WIO_TRY(wio_buf_varint(buf, &head_out->last_ns));
+    WIO_TRY(wio_buf_varint(buf, &head_out->dropped));
+    if (stream >= UINT32_MAX || count < 1 || count > WIO_EVENTS_MAX) {
+        return WIO_ERR_FORMAT;
+    }
+    head_out->stream = (uint32_t)stream;
+    head_out->count = (uint32_t)count;
+    return WIO_OK;
+}
+
+struct column_head {
+    uint8_t id;
+    uint8_t encoding;
+    size_t stored;
+    size_t raw;
+};
+
+static enum wio_status parse_column(struct wio_buf *buf, uint32_t count, struct column_head *head)
+{
+    uint64_t stored = 0;
+    WIO_TRY(wio_buf_u8(buf, &head->id));
+    WIO_TRY(wio_buf_u8(buf, &head->encoding));
+    WIO_TRY(wio_buf_varint(buf, &stored));
+    uint64_t raw = stored;
+    if (head->encoding & WIO_ENCODING_ZSTD) {
+        WIO_TRY(wio_buf_varint(buf, &raw));
+    }
+    /* R-COL-6: no encoding needs more, so nothing can ask for more memory. */
+    if (stored > wio_buf_left(buf) || raw > 16 + 20 * (uint64_t)count) {
+        return WIO_ERR_FORMAT;
+    }
+    head->stored = (size_t)stored;
+    head->raw = (size_t)raw;
+    return WIO_OK;
+}
+
+static enum wio_status open_column(struct wio_events *events, const struct column_head *head,
+                                   const uint8_t *bytes, struct wio_pack *pack,
+                                   struct wio_blob *unpacked)
+{
+    WIO_TRY(wio_blob_reserve(unpacked, head->raw + 1));
+    uint8_t *raw = unpacked->data + unpacked->size;
+    if (head->encoding & WIO_ENCODING_ZSTD) {
+        WIO_TRY(wio_pack_get(pack, bytes, head->stored, raw, head->raw));
+    } else {
+        memcpy(raw, bytes, head->raw);
+    }
+    events->starts[head->id] = (uint32_t)unpacked->size;
+    unpacked->size += head->raw;
+    uint8_t encoding = (uint8_t)(head->encoding & ~WIO_ENCODING_ZSTD);
+    return wio_column_open(&events->columns[head->id], encoding, raw, head->raw);
+}
+
+enum wio_status wio_events_open(struct wio_events *events, uint32_t wanted,
+                                const struct wio_blob *payload, struct wio_pack *pack,
+                                struct wio_blob *unpacked)
+{
+    struct wio_buf buf = wio_buf_of(payload->data, payload->size);
+    memset(events, 0, sizeof(*events));
+    WIO_TRY(wio_events_parse_head(&buf, &events->head));
+    events->wanted = wanted;
+    events->previous_end = events->head.first_ns;
+    for (unsigned id = 0; id < WIO_COL_COUNT; id++) {
+        wio_column_zero(&events->columns[id]);
+    }
+    while (wio_buf_left(&buf) > 0) {
+        struct column_head head;
+        const uint8_t *bytes = NULL;
+        WIO_TRY(parse_column(&buf, events->head.count, &head));
+        WIO_TRY(wio_buf_bytes(&buf, head.stored, &bytes));
+        if (head.id < WIO_COL_COUNT && (wanted & BIT(head.id)) != 0) {
+            WIO_TRY(open_column(events, &head, bytes, pack, unpacked));
+        }
+    }
+    wio_events_rebase(events, unpacked);
+    return WIO_OK;
+}
+
+void wio_events_rebase(struct wio_events *events, const struct wio_blob *unpacked)
+{
+    for (unsigned id = 0; id < WIO_COL_COUNT; id++) {
+        if (events->columns[id].buf.data != NULL) {
+            events->columns[id].buf.data = unpacked->data + events->starts[id];
+        }
+    }
+}
+
+static bool is_wanted(const struct wio_events *events, unsigned id)
+{
+    return (events->wanted & BIT(id)) != 0;
+}
+
+static size_t count_shapes(const struct slice *slice, unsigned mask, unsigned equals)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < slice->count; i++) {
+        n += (slice->shapes[i] & mask) == equals;
+    }
+    return n;
+}
+
+/* CALL and SHAPE decide how the others are read; they also set every field to its default. */
+static enum wio_status read_calls(struct wio_events *events,
+                                  const struct wio_events_context *context, struct slice *slice)
+{
+    struct wio_event blank = {
+        .stream = events->head.stream + context->stream_base,
+        .fd = WIO_NO_FD,
+        .fd2 = WIO_NO_FD,
+        .offset = WIO_NO_OFFSET,
+        .offset2 = WIO_NO_OFFSET,
+        .size = WIO_NO_SIZE,
+    };
+    WIO_TRY(wio_column_read(&events->columns[WIO_COL_CALL], slice->values, slice->count));
+    for (size_t i = 0; i < slice->count; i++) {
+        uint64_t call = (uint64_t)slice->values[i];
+        if (call >= context->call_count) {
+            return WIO_ERR_FORMAT;
+        }
+        slice->calls[i] = (uint16_t)call;
+        slice->events[i] = blank;
+        slice->events[i].seq = events->head.first_seq + events->done + i;
+        slice->events[i].op = context->calls[call].op;
+        slice->events[i].call = context->calls[call].call;
+    }
+    WIO_TRY(wio_column_read(&events->columns[WIO_COL_SHAPE], slice->values, slice->count));
+    for (size_t i = 0; i < slice->count; i++) {
+        if ((uint64_t)slice->values[i] > UINT8_MAX) {
+            return WIO_ERR_FORMAT;
+        }
+        slice->shapes[i] = (uint8_t)slice->values[i];
+    }
+    return WIO_OK;
+}
+
+static enum wio_status read_times(struct wio_events *events, uint64_t shift_ns, struct slice *slice)
+{
+    WIO_TRY(wio_column_read(&events->columns[WIO_COL_DURATION], slice->values, slice->count));
+    for (size_t i = 0; i < slice->count; i++) {
+        slice->events[i].dur_ns = (uint64_t)slice->values[i];
+    }
+    if (!is_wanted(events, WIO_COL_GAP)) {
+        return WIO_OK;
+    }
+    WIO_TRY(wio_column_read(&events->columns[WIO_COL_GAP], slice->values, slice->count));
+    uint64_t end = events->previous_end;
+    for (size_t i = 0; i < slice->count; i++) {
+        uint64_t begin = end + (uint64_t)slice->values[i];
+        slice->events[i].t_ns = begin + shift_ns;
+        end = begin + slice->events[i].dur_ns;
+    }
+    events->previous_end = end;
+    return WIO_OK;
+}
+
+static enum wio_status read_fds(struct wio_events *events, struct slice *slice)
+{
+    size_t n = count_shapes(slice, WIO_SHAPE_FD, WIO_SHAPE_FD);
+    WIO_TRY(wio_column_read(&events->columns[WIO_COL_FD], slice->values, n));
+    const int64_t *value = slice->values;
+    for (size_t i = 0; i < slice->count; i++) {
+        if (slice->shapes[i] & WIO_SHAPE_FD) {
+            slice->events[i].fd = (int32_t)*value++;
+        }
+    }
+    return WIO_OK;
+}
+
+static uint32_t string_of(const struct wio_events_context *context, uint32_t id)
+{
+    if (context->strings == NULL) {
+        return id;
+    }
+    return id < context->string_count ? context->strings[id] : 0;
+}
+
+static enum wio_status read_paths(struct wio_events *events,
+                                  const struct wio_events_context *context, struct slice *slice)
+{
+    WIO_TRY(wio_column_read(&events->columns[WIO_COL_PATH], slice->values, slice->count));
+    for (size_t i = 0; i < slice->count; i++) {
+        uint32_t *last = &events->path[wio_slot_of_fd(slice->events[i].fd)];
+        *last += (uint32_t)slice->values[i];
+        slice->events[i].path = string_of(context, *last);
+    }
+    return WIO_OK;
+}
+
+/* R-COL-3. Values of the events whose shape has `equals` in `mask`, in slice->values. */
+static enum wio_status read_by_call(struct wio_events *events, struct slice *slice, unsigned id,
+                                    unsigned mask, unsigned equals)
+{
+    size_t n = count_shapes(slice, mask, equals);
+    WIO_TRY(wio_column_read(&events->columns[id], slice->values, n));
+    uint64_t *last = events->by_call[id];
+    int64_t *value = slice->values;
+    for (size_t i = 0; i < slice->count; i++) {
+        if ((slice->shapes[i] & mask) == equals) {
+            unsigned slot = wio_slot_of_call(slice->calls[i]);
+            last[slot] += (uint64_t)*value;
+            *value++ = (int64_t)last[slot];
+        }
+    }
+    return WIO_OK;
+}
+
+static enum wio_status read_sizes(struct wio_events *events, struct slice *slice)
+{
+    WIO_TRY(read_by_call(events, slice, WIO_COL_SIZE, WIO_SHAPE_SIZE, WIO_SHAPE_SIZE));
+    const int64_t *value = slice->values;
+    for (size_t i = 0; i < slice->count; i++) {
+        if (slice->shapes[i] & WIO_SHAPE_SIZE) {
+            slice->events[i].size = (uint64_t)*value++;
+        }
+    }
+    return WIO_OK;
+}
+
+static enum wio_status read_offsets(struct wio_events *events, struct slice *slice)
+{
+    size_t n = count_shapes(slice, WIO_SHAPE_OFFSET, WIO_SHAPE_OFFSET);
+    WIO_TRY(wio_column_read(&events->columns[WIO_COL_OFFSET], slice->values, n));
+    const int64_t *value = slice->values;
+    for (size_t i = 0; i < slice->count; i++) {
+        if (slice->shapes[i] & WIO_SHAPE_OFFSET) {
+            struct wio_event *event = &slice->events[i];
+            uint64_t *after = &events->offset_after[wio_slot_of_fd(event->fd)];
+            event->offset = (int64_t)(*after + (uint64_t)*value++);
+            *after = wio_offset_after(event->offset, event->size);
+        }
+    }
+    return WIO_OK;
+}
+
+static enum wio_status read_results(struct wio_events *events, struct slice *slice)
+{
+    WIO_TRY(read_by_call(events, slice, WIO_COL_RESULT, WIO_SHAPE_RESULT_MASK,
+                         WIO_SHAPE_RESULT_VALUE));
+    const int64_t *value = slice->values;
+    for (size_t i = 0; i < slice->count; i++) {
+        struct wio_event *event = &slice->events[i];
+        switch (slice->shapes[i] & WIO_SHAPE_RESULT_MASK) {
+        case WIO_SHAPE_RESULT_VALUE:
+            event->result = *value++;
+            break;
+        case WIO_SHAPE_RESULT_PENDING:
+            event->result = WIO_RESULT_PENDING;
+            break;
+        case WIO_SHAPE_RESULT_FAILED:
+            event->result = -1;
+            break;
+        default:
+            event->result = event->size == WIO_NO_SIZE ? 0 : (int64_t)event->size;
+            break;
+        }
+    }
+    return WIO_OK;
+}
+
+static enum wio_status read_errors(struct wio_events *events, struct slice *slice)
+{
+    size_t n = count_shapes(slice, WIO_SHAPE_ERROR, WIO_SHAPE_ERROR);
+    WIO_TRY(wio_column_read(&events->columns[WIO_COL_ERROR], slice->values, n));
+    const int64_t *value = slice->values;
+    for (size_t i = 0; i < slice->count; i++) {
+        if (slice->shapes[i] & WIO_SHAPE_ERROR) {
+            slice->events[i].error = (uint16_t)*value++;
+        }
+    }
+    return WIO_OK;
+}
+
+static enum wio_status read_sources(struct wio_events *events, uint32_t base, struct slice *slice)
+{
+    WIO_TRY(read_by_call(events, slice, WIO_COL_SOURCE, 0, 0));
+    for (size_t i = 0; i < slice->count; i++) {
+        uint32_t source = (uint32_t)slice->values[i];
+        slice->events[i].source = source == 0 ? 0 : source + base;
+    }
+    return WIO_OK;
+}
+
+static enum wio_status read_flags(struct wio_events *events, struct slice *slice)
+{
+    WIO_TRY(read_by_call(events, slice, WIO_COL_FLAGS, 0, 0));
+    for (size_t i = 0; i < slice->count; i++) {
+        slice->events[i].flags = (uint16_t)slice->values[i];
+    }
+    return WIO_OK;
+}
+
+static enum wio_status read_second(struct wio_events *events,
+                                   const struct wio_events_context *context, struct slice *slice)
+{
+    for (unsigned id = WIO_COL_PATH2; id <= WIO_COL_OFFSET2; id++) {
+        WIO_TRY(read_by_call(events, slice, id, WIO_SHAPE_SECOND, WIO_SHAPE_SECOND));
+        const int64_t *value = slice->values;
+        for (size_t i = 0; i < slice->count; i++) {
+            if ((slice->shapes[i] & WIO_SHAPE_SECOND) == 0) {
+                continue;
+            }
+            struct wio_event *event = &slice->events[i];
+            if (id == WIO_COL_PATH2) {
+                event->path2 = string_of(context, (uint32_t)*value++);
+            } else if (id == WIO_COL_FD2) {
+                event->fd2 = (int32_t)*value++;
+            } else {
+                event->offset2 = *value++;
+            }
+        }
+    }
+    return WIO_OK;
+}
+
+static enum wio_status read_args(struct wio_events *events, struct slice *slice)
+{
+    for (unsigned k = 0; k < 4; k++) {
+        WIO_TRY(read_by_call(events, slice, WIO_COL_ARG0 + k, WIO_SHAPE_ARGS, WIO_SHAPE_ARGS));
+        const int64_t *value = slice->values;
+        for (size_t i = 0; i < slice->count; i++) {
+            if (slice->shapes[i] & WIO_SHAPE_ARGS) {
+                slice->events[i].arg[k] = *value++;
+            }
+        }
+    }
+    return WIO_OK;
+}
+
+/* In the order of their dependences: R-COL-3, R-COL-4. */
+static enum wio_status read_slice(struct wio_events *events,
+                                  const struct wio_events_context *context, struct slice *slice)
+{
+    WIO_TRY(read_calls(events, context, slice));
+    if (is_wanted(events, WIO_COL_DURATION)) {
+        WIO_TRY(read_times(events, context->shift_ns, slice));
+    }
+    if (is_wanted(events, WIO_COL_FD)) {
+        WIO_TRY(read_fds(events, slice));
+    }
+    if (is_wanted(events, WIO_COL_PATH)) {
+        WIO_TRY(read_paths(events, context, slice));
+    }
+    if (is_wanted(events, WIO_COL_SIZE)) {
+        WIO_TRY(read_sizes(events, slice));
+    }
+    if (is_wanted(events, WIO_COL_OFFSET)) {
+        WIO_TRY(read_offsets(events, slice));
+    }
+    if (is_wanted(events, WIO_COL_RESULT)) {
+        WIO_TRY(read_results(events, slice));
+    }
+    if (is_wanted(events, WIO_COL_ERROR)) {
+        WIO_TRY(read_errors(events, slice));
+    }
+    if (is_wanted(events, WIO_COL_SOURCE)) {
+        WIO_TRY(read_sources(events, context->source_base, slice));
+    }
+    if (is_wanted(events, WIO_COL_FLAGS)) {
+        WIO_TRY(read_flags(events, slice));
+    }
+    if (is_wanted(events, WIO_COL_PATH2)) {
+        WIO_TRY(read_second(events, context, slice));
+    }
+    return is_wanted(events, WIO_COL_ARG0) ? read_args(events, slice) : WIO_OK;
+}
+
+enum wio_status wio_events_read(struct wio_events *events, const struct wio_events_context *context,
+                                struct wio_event *out, size_t max, size_t *count_out)
+{
+    struct slice slice;
+    size_t left = events->head.count - events->done;
+    max = max < WIO_SLICE_MAX ? max : WIO_SLICE_MAX;
+    slice.events = out;
+    slice.count = left < max ? left : max;
+    *count_out = slice.count;
+    if (slice.count == 0) {
+        return WIO_OK;
+    }
+    WIO_TRY(read_slice(events, context, &slice));
+    events->done += (uint32_t)slice.count;
+    return WIO_OK;
+}
