@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "support/unit.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "record/old_trace.h"
+
+#define SEGMENT "\x89WIOSEG\n and more"
+#define RING "WIORING\n and more"
+
+static void make_dir(const char *name)
+{
+    char *path = wio_test_path(name);
+    assert_int_equal(mkdir(path, 0777), 0);
+    free(path);
+}
+
+static void make_file(const char *name, const char *text, size_t bytes)
+{
+    char *path = wio_test_path(name);
+    wio_test_write(path, text, bytes);
+    free(path);
+}
+
+static struct wio_old_trace scan(const char *name, const char *launch)
+{
+    char *path = wio_test_path(name);
+    struct wio_old_trace found;
+    struct wio_error err = WIO_ERROR_INIT;
+    assert_ok(wio_old_trace_scan(path, launch, &found, &err), &err);
+    free(path);
+    return found;
+}
+
+static bool exists(const char *name)
+{
+    char *path = wio_test_path(name);
+    bool is_there = access(path, F_OK) == 0;
+    free(path);
+    return is_there;
+}
+
+static void an_empty_directory_holds_nothing(void **state)
+{
+    (void)state;
+    make_dir("empty");
+    make_file("empty/lock", "", 0);
+    make_file("empty/a.seg.tmp", "", 0);
+    struct wio_old_trace found = scan("empty", "");
+    assert_false(found.has_trace || found.has_siblings || found.has_other);
+}
+
+static void segments_and_rings_are_told_by_their_magic(void **state)
+{
+    (void)state;
+    make_dir("seg");
+    make_file("seg/a.seg", SEGMENT, sizeof(SEGMENT));
+    assert_true(scan("seg", "").has_trace);
+    assert_false(scan("seg", "").has_other);
+    make_dir("fake");
+    make_file("fake/a.seg", "no segment at all", 17);
+    assert_false(scan("fake", "").has_trace);
+    assert_true(scan("fake", "").has_other);
+    make_dir("ring");
+    make_dir("ring/raw");
+    assert_false(scan("ring", "").has_trace);
+    make_dir("ring/raw/host.1.2");
+    make_file("ring/raw/host.1.2/b.ring", RING, sizeof(RING));
+    assert_true(scan("ring", "").has_trace);
+}
+
+static void siblings_are_told_by_the_launch_in_the_name(void **state)
+{
+    (void)state;
+    make_dir("join");
+    make_file("join/h.1.2.0123456789abcdef.begin.seg", SEGMENT, sizeof(SEGMENT));
+    assert_true(scan("join", "0123456789abcdef").has_siblings);
+    assert_false(scan("join", "123456789abcdef0").has_siblings);
+    assert_false(scan("join", "").has_siblings);
+    make_dir("joined");
+    make_file("joined/h.1.2.0123456789abcdef.seg", SEGMENT, sizeof(SEGMENT));
+    assert_true(scan("joined", "0123456789abcdef").has_siblings);
+}
+
+static void only_the_trace_is_removed(void **state)
+{
+    (void)state;
+    make_dir("full");
+    make_dir("full/raw");
+    make_dir("full/raw/h.1.2");
+    make_dir("full/precious");
+    make_file("full/raw/h.1.2/b.ring", RING, sizeof(RING));
+    make_file("full/a.seg", SEGMENT, sizeof(SEGMENT));
+    make_file("full/b.seg.tmp", SEGMENT, sizeof(SEGMENT));
+    make_file("full/c.seg", "not ours", 8);
+    make_file("full/precious/d.seg", SEGMENT, sizeof(SEGMENT));
+    char *path = wio_test_path("full");
+    struct wio_error err = WIO_ERROR_INIT;
+    assert_ok(wio_old_trace_remove(path, &err), &err);
+    free(path);
+    assert_false(exists("full/raw"));
+    assert_false(exists("full/a.seg"));
+    assert_false(exists("full/b.seg.tmp"));
+    assert_true(exists("full/c.seg"));
+    assert_true(exists("full/precious/d.seg"));
+}
+
+/* raw/<name> of a node-local recording is a link to a directory made for it: that goes too, but
+ * no other that somebody linked to. */
+static void local_rings_go_with_the_trace(void **state)
+{
+    (void)state;
+    make_dir("net");
+    make_dir("net/raw");
+    make_dir(WIO_LOCAL_RINGS_PREFIX "0-abc");
+    make_dir("elsewhere");
+    char *local = wio_test_path(WIO_LOCAL_RINGS_PREFIX "0-abc");
+    char *other = wio_test_path("elsewhere");
+    char *local_link = wio_test_path("net/raw/h.1.2");
+    char *other_link = wio_test_path("net/raw/h.1.3");
+    assert_int_equal(symlink(local, local_link), 0);
+    assert_int_equal(symlink(other, other_link), 0);
+    char *path = wio_test_path("net");
+    struct wio_error err = WIO_ERROR_INIT;
+    assert_ok(wio_old_trace_remove(path, &err), &err);
+    assert_false(exists("net/raw"));
+    assert_false(exists(WIO_LOCAL_RINGS_PREFIX "0-abc"));
+    assert_true(exists("elsewhere"));
+    free(local);
+    free(other);
+    free(local_link);
+    free(other_link);
+    free(path);
+}
+
+static void what_is_no_directory_is_an_error(void **state)
+{
+    (void)state;
+    struct wio_old_trace found;
+    struct wio_error err = WIO_ERROR_INIT;
+    assert_status(wio_old_trace_scan("/no/such", "", &found, &err), WIO_ERR_IO, &err);
+    assert_status(wio_old_trace_remove("/no/such", &err), WIO_ERR_IO, &err);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_empty_directory_holds_nothing),
+        cmocka_unit_test(segments_and_rings_are_told_by_their_magic),
+        cmocka_unit_test(siblings_are_told_by_the_launch_in_the_name),
+        cmocka_unit_test(only_the_trace_is_removed),
+        cmocka_unit_test(local_rings_go_with_the_trace),
+        cmocka_unit_test(what_is_no_directory_is_an_error),
+    };
+    return WIO_RUN(tests);
+}
