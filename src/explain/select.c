@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "explain/select.h"
+
+#include <fnmatch.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/fmt.h"
+#include "base/text.h"
+#include "trace/calls.h"
+
+#define MAX_RANKS 1000000u
+#define NO_PATH UINT32_MAX /* no trace has this string id */
+
+void wio_selection_fini(struct wio_selection *selection)
+{
+    free(selection->ranks);
+    free(selection->ops);
+    free(selection->paths);
+    *selection = (struct wio_selection){0};
+}
+
+static enum wio_status out_of_memory(struct wio_error *err)
+{
+    return wio_error_set(err, WIO_ERR_NOMEM, NULL, WIO_ERROR_NO_OFFSET, "no memory for a filter");
+}
+
+/* Room for one more item: grows at powers of two. */
+static void *grow(void *items, size_t count, size_t item_bytes)
+{
+    if ((count & (count + 1)) != 0 && count > 0) {
+        return items;
+    }
+    return reallocarray(items, 2 * count + 2, item_bytes);
+}
+
+static enum wio_status add_rank(struct wio_selection *selection, int32_t rank,
+                                struct wio_error *err)
+{
+    int32_t *ranks = grow(selection->ranks, selection->rank_count, sizeof(*ranks));
+
+    if (ranks == NULL) {
+        return out_of_memory(err);
+    }
+    selection->ranks = ranks;
+    ranks[selection->rank_count++] = rank;
+    return WIO_OK;
+}
+
+static enum wio_status bad_ranks(const char *text, struct wio_error *err)
+{
+    return wio_error_set(err, WIO_ERR_USAGE, NULL, WIO_ERROR_NO_OFFSET,
+                         "'%s' is no list of ranks: expected for example 0,4-7 or none", text);
+}
+
+/* One rank or range at *text; moves behind it. */
+static enum wio_status select_range(struct wio_selection *selection, const char **text,
+                                    const char *whole, struct wio_error *err)
+{
+    uint64_t first;
+    uint64_t last;
+
+    if (strncmp(*text, "none", 4) == 0) {
+        *text += 4;
+        return add_rank(selection, -1, err);
+    }
+    if (!wio_scan_u64(text, &first)) {
+        return bad_ranks(whole, err);
+    }
+    last = first;
+    if (**text == '-') {
+        (*text)++;
+        if (!wio_scan_u64(text, &last)) {
+            return bad_ranks(whole, err);
+        }
+    }
+    if (first > last || last > INT32_MAX || last - first > MAX_RANKS) {
+        return bad_ranks(whole, err);
+    }
+    for (uint64_t rank = first; rank <= last; rank++) {
+        WIO_TRY(add_rank(selection, (int32_t)rank, err));
+    }
+    return WIO_OK;
+}
+
+enum wio_status wio_select_ranks(struct wio_selection *selection, const char *text,
+                                 struct wio_error *err)
+{
+    const char *at = text;
+
+    for (;;) {
+        WIO_TRY(select_range(selection, &at, text, err));
+        if (*at == '\0') {
+            return WIO_OK;
+        }
+        if (*at != ',') {
+            return bad_ranks(text, err);
+        }
+        at++;
+    }
+}
+
+static enum wio_status unknown_op(const char *name, struct wio_error *err)
+{
+    unsigned nearest = WIO_OP_unknown;
+    unsigned least = 3;
+
+    for (unsigned op = 1; op < WIO_OP_COUNT; op++) {
+        unsigned distance = wio_text_distance(name, wio_op_name(op));
+        if (distance < least) {
+            least = distance;
+            nearest = op;
+        }
+    }
+    if (nearest != WIO_OP_unknown) {
+        return wio_error_set(err, WIO_ERR_USAGE, NULL, WIO_ERROR_NO_OFFSET,
+                             "'%s' is no operation, did you mean '%s'?", name,
+                             wio_op_name(nearest));
+    }
+    return wio_error_set(err, WIO_ERR_USAGE, NULL, WIO_ERROR_NO_OFFSET, "'%s' is no operation",
+                         name);
+}
+
+static enum wio_status add_op(struct wio_selection *selection, const char *name, size_t bytes,
+                              struct wio_error *err)
+{
+    char text[64] = "";
+    uint16_t *ops;
+    enum wio_op op;
+
+    memcpy(text, name, bytes < sizeof(text) ? bytes : sizeof(text) - 1);
+    op = wio_op_find(text);
+    if (op == WIO_OP_unknown) {
+        return unknown_op(text, err);
+    }
+    ops = grow(selection->ops, selection->op_count, sizeof(*ops));
+    if (ops == NULL) {
+        return out_of_memory(err);
+    }
+    selection->ops = ops;
+    ops[selection->op_count++] = (uint16_t)op;
+    return WIO_OK;
+}
+
+enum wio_status wio_select_ops(struct wio_selection *selection, const char *text,
+                               struct wio_error *err)
+{
+    for (;;) {
+        size_t bytes = strcspn(text, ",");
+        WIO_TRY(add_op(selection, text, bytes, err));
+        if (text[bytes] == '\0') {
+            return WIO_OK;
+        }
+        text += bytes + 1;
+    }
+}
+
+/* Is `path` equal to `pattern` from `path` on, or below it? */
+static bool is_at_or_below(const char *path, const char *pattern, size_t bytes)
+{
+    return strncmp(path, pattern, bytes) == 0 && (path[bytes] == '\0' || path[bytes] == '/');
+}
+
+static bool is_match(const char *path, const char *pattern, size_t bytes)
+{
+    if (strpbrk(pattern, "*?[") != NULL) {
+        return fnmatch(pattern, path, 0) == 0;
+    }
+    if (is_at_or_below(path, pattern, bytes)) {
+        return true;
+    }
+    for (const char *at = path; pattern[0] != '/' && (at = strchr(at, '/')) != NULL;) {
+        at++;
+        if (is_at_or_below(at, pattern, bytes)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static enum wio_status add_path(struct wio_selection *selection, uint32_t path,
+                                struct wio_error *err)
+{
+    uint32_t *paths = grow(selection->paths, selection->path_count, sizeof(*paths));
+
+    if (paths == NULL) {
+        return out_of_memory(err);
+    }
+    selection->paths = paths;
+    paths[selection->path_count++] = path;
+    return WIO_OK;
+}
+
+enum wio_status wio_select_paths(struct wio_selection *selection, const struct wio_trace *trace,
+                                 const char *pattern, struct wio_error *err)
+{
+    size_t bytes = strlen(pattern);
+
+    while (bytes > 1 && pattern[bytes - 1] == '/') {
+        bytes--;
+    }
+    if (bytes == 1 && pattern[0] == '/') {
+        bytes = 0; /* everything is below / */
+    }
+    for (uint32_t id = 1; id <= wio_trace_string_count(trace); id++) {
+        if (is_match(wio_trace_string(trace, id, NULL), pattern, bytes)) {
+            WIO_TRY(add_path(selection, id, err));
+        }
+    }
+    /* an empty list would let everything through */
+    return selection->path_count > 0 ? WIO_OK : add_path(selection, NO_PATH, err);
+}
+
+void wio_selection_apply(const struct wio_selection *selection, struct wio_filter *filter)
+{
+    filter->ranks = selection->ranks;
+    filter->rank_count = selection->rank_count;
+    filter->ops = selection->ops;
+    filter->op_count = selection->op_count;
+    filter->paths = selection->paths;
+    filter->path_count = selection->path_count;
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * From what a person writes to what a filter wants: `--rank=0,4-7`, `--op=read,pwrite`,
+ * `--path='*.h5'`.
+ *
+ *     struct wio_selection selection = {0};
+ *     WIO_TRY(wio_select_ops(&selection, "read,write", &err));
+ *     WIO_TRY(wio_select_paths(&selection, trace, "/scratch/run1", &err));
+ *     wio_selection_apply(&selection, &filter);     // the filter borrows
+ *     ...
+ *     wio_selection_fini(&selection);
+ *
+ * Each function may be called several times: what it selects is added. WIO_ERR_USAGE means that
+ * the text makes no sense (an unknown operation: the message says which one may have been meant).
+ */
+#ifndef WIO_EXPLAIN_SELECT_H
+#define WIO_EXPLAIN_SELECT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <whyio/status.h>
+#include <whyio/trace.h>
+
+/* Zero-initialise. */
+struct wio_selection {
+    int32_t *ranks;
+    size_t rank_count;
+    uint16_t *ops;
+    size_t op_count;
+    uint32_t *paths;
+    size_t path_count;
+};
+
+void wio_selection_fini(struct wio_selection *selection);
+
+/* Ranks and ranges with commas between; "none" = processes without a rank. */
+WIO_MUST_CHECK enum wio_status wio_select_ranks(struct wio_selection *selection, const char *text,
+                                                struct wio_error *err);
+
+/* Names of operations as `whyio dump` prints them, with commas between. */
+WIO_MUST_CHECK enum wio_status wio_select_ops(struct wio_selection *selection, const char *text,
+                                              struct wio_error *err);
+
+/*
+ * Paths of the trace. A pattern with *, ? or [ is matched against the whole path (* also matches
+ * slashes); any other selects the path that is equal to it and, if it is a directory, what lies
+ * below. A pattern without a leading slash may begin at any component: "out.h5" selects
+ * "/scratch/out.h5". Where no path matches, no event will.
+ */
+WIO_MUST_CHECK enum wio_status wio_select_paths(struct wio_selection *selection,
+                                                const struct wio_trace *trace, const char *pattern,
+                                                struct wio_error *err);
+
+/* Enter the selection into a filter, which borrows it. */
+void wio_selection_apply(const struct wio_selection *selection, struct wio_filter *filter);
+
+#endif

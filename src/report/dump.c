@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/dump.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/json.h"
+#include "base/text.h"
+#include "explain/account.h"
+#include "report/dump_node.h"
+#include "report/event_text.h"
+#include "report/line.h"
+#include "report/rendered.h"
+#include "trace/calls.h"
+
+#define PROGRESS_EVERY 16384u
+
+struct dump {
+    const struct wio_trace *trace;
+    const struct wio_dump_params *params;
+    struct wio_line line;
+    struct wio_rendered rendered;
+    struct wio_tally tally;
+    uint64_t events;
+    struct wio_node_walk walk; /* annotated */
+};
+
+static void dump_fini(struct dump *dump)
+{
+    wio_line_fini(&dump->line);
+    wio_rendered_fini(&dump->rendered);
+}
+
+static void cursor_cleanup(struct wio_cursor **cursor)
+{
+    wio_cursor_destroy(*cursor);
+}
+
+static void put_rendered(struct wio_line *line, const struct wio_rendered_text *text)
+{
+    wio_line_bytes(line, text->text, text->bytes);
+}
+
+static void put_flags(struct wio_line *line, unsigned flags)
+{
+    static const struct {
+        unsigned bit;
+        const char *name;
+    } names[] = {
+        {WIO_EVENT_ASYNC, "\"async\""}, {WIO_EVENT_RAW, "\"raw\""},
+        {WIO_EVENT_VFORK, "\"vfork\""}, {WIO_EVENT_BUFFERED, "\"buffered\""},
+        {WIO_EVENT_MPI, "\"mpi\""},
+    };
+    bool has_any = false;
+
+    wio_line_byte(line, '[');
+    for (size_t i = 0; i < WIO_ARRAY_SIZE(names) && flags != 0; i++) {
+        if ((flags & names[i].bit) != 0) {
+            wio_line_text(line, has_any ? ", " : "");
+            wio_line_text(line, names[i].name);
+            has_any = true;
+        }
+    }
+    wio_line_byte(line, ']');
+}
+
+static void put_i64_or_null(struct wio_line *line, int64_t value, int64_t none)
+{
+    if (value == none) {
+        WIO_LINE_LITERAL(line, "null");
+    } else {
+        wio_line_i64(line, value);
+    }
+}
+
+static void put_u64_or_null(struct wio_line *line, uint64_t value, bool is_known)
+{
+    if (!is_known) {
+        WIO_LINE_LITERAL(line, "null");
+    } else {
+        wio_line_u64(line, value);
+    }
+}
+
+/* A duration is unknown where the call never returned, and where measuring would have cost more
+ * than the call itself. */
+static bool has_duration(const struct wio_event *event)
+{
+    return event->result != WIO_RESULT_PENDING && (event->flags & WIO_EVENT_BUFFERED) == 0;
+}
+
+/* The fields that cli.md promises, in its order. */
+static void put_contract(struct dump *dump, const struct wio_event *event)
+{
+    struct wio_line *line = &dump->line;
+    struct wio_rendered *rendered = &dump->rendered;
+
+    WIO_LINE_LITERAL(line, "{\"schema\": \"whyio.dump/1\", ");
+    put_rendered(line, wio_rendered_stream(rendered, event->stream));
+    WIO_LINE_LITERAL(line, ", \"seq\": ");
+    wio_line_u64(line, event->seq);
+    WIO_LINE_LITERAL(line, ", \"t_ns\": ");
+    wio_line_u64(line, event->t_ns);
+    WIO_LINE_LITERAL(line, ", \"dur_ns\": ");
+    put_u64_or_null(line, event->dur_ns, has_duration(event));
+    WIO_LINE_LITERAL(line, ", \"op\": \"");
+    wio_line_text(line, wio_op_name(event->op));
+    WIO_LINE_LITERAL(line, "\", \"path\": ");
+    put_rendered(line, wio_rendered_path(rendered, event->path));
+    WIO_LINE_LITERAL(line, ", \"path2\": ");
+    put_rendered(line, wio_rendered_path(rendered, event->path2));
+    WIO_LINE_LITERAL(line, ", \"fd\": ");
+    put_i64_or_null(line, event->fd, WIO_NO_FD);
+    WIO_LINE_LITERAL(line, ", \"offset\": ");
+    put_i64_or_null(line, event->offset, WIO_NO_OFFSET);
+    WIO_LINE_LITERAL(line, ", \"size\": ");
+    put_u64_or_null(line, event->size, event->size != WIO_NO_SIZE);
+    WIO_LINE_LITERAL(line, ", \"result\": ");
+    put_i64_or_null(line, event->result, WIO_RESULT_PENDING);
+    WIO_LINE_LITERAL(line, ", \"errno\": ");
+    put_u64_or_null(line, event->error, event->result != WIO_RESULT_PENDING);
+    WIO_LINE_LITERAL(line, ", ");
+    put_rendered(line, wio_rendered_job(rendered, event->stream));
+    WIO_LINE_LITERAL(line, ", ");
+    put_rendered(line, wio_rendered_source(rendered, event->source));
+}
+
+/* What whyio tells beyond the contract. */
+static void put_additions(struct dump *dump, const struct wio_event *event)
+{
+    struct wio_line *line = &dump->line;
+    const char *error = event->error != 0 ? strerrorname_np(event->error) : NULL;
+
+    WIO_LINE_LITERAL(line, ", \"errno_name\": ");
+    if (error != NULL) {
+        wio_line_byte(line, '"');
+        wio_line_text(line, error);
+        wio_line_byte(line, '"');
+    } else {
+        WIO_LINE_LITERAL(line, "null");
+    }
+    WIO_LINE_LITERAL(line, ", \"call\": \"");
+    wio_line_text(line, wio_call_name(event->call));
+    WIO_LINE_LITERAL(line, "\", \"fd2\": ");
+    put_i64_or_null(line, event->fd2, WIO_NO_FD);
+    WIO_LINE_LITERAL(line, ", \"offset2\": ");
+    put_i64_or_null(line, event->offset2, WIO_NO_OFFSET);
+    WIO_LINE_LITERAL(line, ", \"args\": [");
+    for (size_t i = 0; i < WIO_ARRAY_SIZE(event->arg); i++) {
+        if (i > 0) {
+            WIO_LINE_LITERAL(line, ", ");
+        }
+        wio_line_i64(line, event->arg[i]);
+    }
+    WIO_LINE_LITERAL(line, "], \"caused\": ");
+    wio_line_text(line, (event->flags & WIO_EVENT_CAUSED) != 0 ? "true" : "false");
+    WIO_LINE_LITERAL(line, ", \"flags\": ");
+    put_flags(line, event->flags);
+}
+
+/* Which node did it, and how long that had computed before. */
+static void put_annotation(struct dump *dump, const struct wio_event *event)
+{
+    struct wio_line *line = &dump->line;
+    uint64_t compute_ns;
+
+    (void)wio_node_step(&dump->walk, event, &compute_ns);
+    WIO_LINE_LITERAL(line, ", \"node\": ");
+    wio_line_u64(line, event->stream);
+    WIO_LINE_LITERAL(line, ", \"compute_s\": ");
+    wio_line_seconds(line, compute_ns);
+}
+
+static void put_text_event(struct dump *dump, const struct wio_event *event)
+{
+    struct wio_line *line = &dump->line;
+    const struct wio_stream_info *stream = wio_trace_stream(dump->trace, event->stream);
+    const struct wio_process_info *process = wio_trace_process(dump->trace, stream->process);
+    const char *source = wio_sources_text(dump->rendered.sources, event->source);
+    char text[2 * WIO_TEXT_MAX];
+
+    snprintf(text, sizeof(text), "%" PRIu64 ".%06" PRIu64 " s", event->t_ns / 1000000000u,
+             event->t_ns % 1000000000u / 1000u);
+    wio_line_right(line, text, 13);
+    text[0] = '-';
+    text[1] = '\0';
+    wio_line_right(line, has_duration(event) ? wio_format_time(text, event->dur_ns) : text, 9);
+    snprintf(text, sizeof(text), "%" PRIi32, process->rank);
+    wio_line_right(line, process->rank >= 0 ? text : "-", 6);
+    snprintf(text, sizeof(text), "%" PRIi32, stream->tid);
+    wio_line_right(line, text, 9);
+    wio_line_text(line, (event->flags & WIO_EVENT_CAUSED) != 0 ? "    " : "  ");
+    wio_event_text(line, dump->trace, event);
+    if (source[0] != '\0') {
+        WIO_LINE_LITERAL(line, "  ");
+        wio_line_text(line, source);
+    }
+    wio_line_byte(line, '\n');
+}
+
+static void put_event(struct dump *dump, const struct wio_event *event)
+{
+    if (dump->params->is_text) {
+        put_text_event(dump, event);
+        return;
+    }
+    put_contract(dump, event);
+    put_additions(dump, event);
+    if (dump->params->is_annotated) {
+        put_annotation(dump, event);
+    }
+    WIO_LINE_LITERAL(&dump->line, "}\n");
+}
+
+static void report_progress(const struct dump *dump)
+{
+    struct wio_trace_info info;
+
+    if (dump->params->progress != NULL && dump->events % PROGRESS_EVERY == 0) {
+        wio_trace_get_info(dump->trace, &info);
+        dump->params->progress(dump->params->progress_arg, dump->events, info.events, "events");
+    }
+}
+
+static enum wio_status put_events(struct dump *dump, struct wio_error *err)
+{
+    WIO_CLEANUP(cursor_cleanup) struct wio_cursor *cursor = NULL;
+    struct wio_filter filter = dump->params->filter;
+    const struct wio_event *event;
+    enum wio_status status;
+
+    filter.struct_size = sizeof(filter);
+    filter.order = dump->params->is_annotated ? WIO_ORDER_STREAM : WIO_ORDER_TIME;
+    WIO_TRY(wio_cursor_create(dump->trace, &filter, &cursor, err));
+    while ((status = wio_cursor_next(cursor, &event, err)) == WIO_OK) {
+        if (dump->params->is_annotated && (event->flags & WIO_EVENT_CAUSED) != 0) {
+            continue; /* part of the stdio call before it */
+        }
+        put_event(dump, event);
+        wio_tally_add(&dump->tally, event);
+        dump->events++;
+        report_progress(dump);
+        if (ferror(dump->line.out)) {
+            return WIO_OK;
+        }
+    }
+    return status == WIO_END ? WIO_OK : status;
+}
+
+static void put_summary(struct dump *dump)
+{
+    struct wio_trace_info info;
+    struct wio_json json;
+
+    wio_line_flush(&dump->line);
+    wio_trace_get_info(dump->trace, &info);
+    wio_json_init(&json, dump->line.out);
+    wio_json_object_begin(&json, NULL);
+    wio_json_string(&json, "schema", "whyio.dump/1");
+    wio_json_u64(&json, "events", dump->events);
+    wio_json_u64(&json, "bytes", dump->tally.bytes);
+    wio_json_double(&json, "time_s", (double)dump->tally.time_ns / 1e9);
+    wio_json_u64(&json, "errors", dump->tally.errors);
+    wio_json_u64(&json, "dropped", info.dropped);
+    wio_json_u64(&json, "start_unix_ns", info.start_unix_ns);
+    wio_json_bool(&json, "complete", info.complete);
+    wio_json_object_end(&json);
+    wio_json_line(&json);
+}
+
+static void put_heading(struct dump *dump)
+{
+    wio_line_text(&dump->line, "         TIME DURATION  RANK   THREAD  OPERATION\n");
+}
+
+enum wio_status wio_report_dump(const struct wio_trace *trace, const struct wio_dump_params *params,
+                                FILE *out, struct wio_error *err)
+{
+    WIO_CLEANUP(dump_fini)
+    struct dump dump = {.trace = trace, .params = params, .walk = {.node = WIO_NODE_NONE}};
+
+    if (params->is_annotated && params->is_text) {
+        return wio_report_nodes(trace, params, out, err);
+    }
+    WIO_TRY(wio_line_init(&dump.line, out, err));
+    WIO_TRY(wio_rendered_init(&dump.rendered, trace, err));
+    if (params->is_text) {
+        put_heading(&dump);
+        return put_events(&dump, err);
+    }
+    WIO_TRY(put_events(&dump, err));
+    put_summary(&dump);
+    return WIO_OK;
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/dump_node.h"
+
+#include "base/cleanup.h"
+#include "report/event_text.h"
+#include "report/line.h"
+
+#define PROGRESS_EVERY 16384u
+
+bool wio_node_step(struct wio_node_walk *walk, const struct wio_event *event,
+                   uint64_t *compute_ns_out)
+{
+    uint64_t end_ns = event->t_ns + event->dur_ns;
+    bool is_first = walk->node != event->stream;
+
+    if (is_first) {
+        *walk = (struct wio_node_walk){event->stream, event->t_ns};
+    }
+    /* asynchronous operations overlap: computing begins when the last one has ended */
+    *compute_ns_out = event->t_ns > walk->end_ns ? event->t_ns - walk->end_ns : 0;
+    walk->end_ns = end_ns > walk->end_ns ? end_ns : walk->end_ns;
+    return is_first;
+}
+
+static void cursor_cleanup(struct wio_cursor **cursor)
+{
+    wio_cursor_destroy(*cursor);
+}
+
+static void put_node(struct wio_line *line, const struct wio_trace *trace, uint32_t node)
+{
+    const struct wio_stream_info *stream = wio_trace_stream(trace, node);
+    const struct wio_process_info *process = wio_trace_process(trace, stream->process);
+
+    WIO_LINE_LITERAL(line, "# node ");
+    wio_line_u64(line, node);
+    if (process->rank >= 0) {
+        WIO_LINE_LITERAL(line, ", rank ");
+        wio_line_i64(line, process->rank);
+    }
+    if (process->host[0] != '\0') {
+        WIO_LINE_LITERAL(line, ", host ");
+        wio_line_text(line, process->host);
+    }
+    WIO_LINE_LITERAL(line, ", pid ");
+    wio_line_i64(line, process->pid);
+    WIO_LINE_LITERAL(line, ", tid ");
+    wio_line_i64(line, stream->tid);
+    if (process->exe[0] != '\0') {
+        WIO_LINE_LITERAL(line, ": ");
+        wio_line_text(line, process->exe);
+    }
+    wio_line_byte(line, '\n');
+}
+
+static void put_step(struct wio_line *line, const struct wio_trace *trace,
+                     struct wio_node_walk *walk, const struct wio_event *event)
+{
+    uint64_t compute_ns;
+
+    if (wio_node_step(walk, event, &compute_ns)) {
+        put_node(line, trace, event->stream);
+    }
+    if (compute_ns > 0) {
+        WIO_LINE_LITERAL(line, "COMPUTE(");
+        wio_line_seconds(line, compute_ns);
+        WIO_LINE_LITERAL(line, ")\n");
+    }
+    wio_event_text(line, trace, event);
+    wio_line_byte(line, '\n');
+}
+
+enum wio_status wio_report_nodes(const struct wio_trace *trace,
+                                 const struct wio_dump_params *params, FILE *out,
+                                 struct wio_error *err)
+{
+    WIO_CLEANUP(cursor_cleanup) struct wio_cursor *cursor = NULL;
+    WIO_CLEANUP(wio_line_fini) struct wio_line line = {0};
+    struct wio_node_walk walk = {.node = WIO_NODE_NONE};
+    struct wio_filter filter = params->filter;
+    struct wio_trace_info info;
+    const struct wio_event *event;
+    enum wio_status status;
+    uint64_t done = 0;
+
+    wio_trace_get_info(trace, &info);
+    filter.struct_size = sizeof(filter);
+    filter.order = WIO_ORDER_STREAM;
+    WIO_TRY(wio_line_init(&line, out, err));
+    WIO_TRY(wio_cursor_create(trace, &filter, &cursor, err));
+    while ((status = wio_cursor_next(cursor, &event, err)) == WIO_OK && !ferror(out)) {
+        if (++done % PROGRESS_EVERY == 0 && params->progress != NULL) {
+            params->progress(params->progress_arg, done, info.events, "events");
+        }
+        if ((event->flags & WIO_EVENT_CAUSED) == 0) {
+            put_step(&line, trace, &walk, event);
+        }
+    }
+    return status == WIO_END || status == WIO_OK ? WIO_OK : status;
+}

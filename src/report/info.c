@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/info.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "base/json.h"
+#include "base/text.h"
+
+#define NS_PER_S 1e9
+#define RANKS_SHOWN 16u
+
+static void put_texts(struct wio_json *json, const char *key, const char *const *texts,
+                      size_t count)
+{
+    wio_json_array_begin(json, key);
+    for (size_t i = 0; i < count; i++) {
+        wio_json_string(json, NULL, texts[i]);
+    }
+    wio_json_array_end(json);
+}
+
+static void put_ops(struct wio_json *json, const struct wio_summary *summary)
+{
+    wio_json_object_begin(json, "ops");
+    for (size_t i = 0; i < summary->op_count; i++) {
+        const struct wio_summary_op *op = &summary->ops[i];
+        wio_json_object_begin(json, op->name);
+        wio_json_u64(json, "count", op->total.count);
+        wio_json_u64(json, "bytes", op->total.bytes);
+        wio_json_double(json, "time_s", (double)op->total.time_ns / NS_PER_S);
+        wio_json_u64(json, "errors", op->total.errors);
+        wio_json_object_end(json);
+    }
+    wio_json_object_end(json);
+}
+
+static void put_ranks(struct wio_json *json, const struct wio_summary *summary)
+{
+    wio_json_array_begin(json, "per_rank");
+    for (size_t i = 0; i < summary->rank_count; i++) {
+        const struct wio_summary_rank *rank = &summary->ranks[i];
+        wio_json_object_begin(json, NULL);
+        if (rank->rank >= 0) {
+            wio_json_i64(json, "rank", rank->rank);
+        } else {
+            wio_json_null(json, "rank");
+        }
+        wio_json_u64(json, "processes", rank->processes);
+        wio_json_u64(json, "threads", rank->threads);
+        wio_json_u64(json, "events", rank->events);
+        wio_json_u64(json, "dropped", rank->dropped);
+        wio_json_double(json, "first_s", (double)rank->first_ns / NS_PER_S);
+        wio_json_double(json, "last_s", (double)rank->last_ns / NS_PER_S);
+        wio_json_object_end(json);
+    }
+    wio_json_array_end(json);
+}
+
+static void put_additions(struct wio_json *json, const struct wio_summary *summary)
+{
+    const struct wio_trace_info *info = &summary->info;
+
+    wio_json_u64(json, "images", info->images);
+    wio_json_u64(json, "killed", summary->killed);
+    wio_json_u64(json, "open", summary->open);
+    wio_json_object_begin(json, "unseen");
+    for (size_t i = 0; i < summary->unseen_count; i++) {
+        wio_json_u64(json, summary->unseen[i].key, summary->unseen[i].count);
+    }
+    wio_json_object_end(json);
+    wio_json_string(json, "command", info->command[0] != '\0' ? info->command : NULL);
+    wio_json_string(json, "version", info->version[0] != '\0' ? info->version : NULL);
+    put_ranks(json, summary);
+}
+
+void wio_report_info_json(const struct wio_summary *summary, FILE *out)
+{
+    const struct wio_trace_info *info = &summary->info;
+    struct wio_json json;
+
+    wio_json_init(&json, out);
+    wio_json_object_begin(&json, NULL);
+    wio_json_string(&json, "schema", "whyio.info/1");
+    wio_json_u64(&json, "ranks", info->ranks);
+    wio_json_u64(&json, "processes", info->processes);
+    wio_json_u64(&json, "threads", info->threads);
+    wio_json_u64(&json, "events", info->events);
+    wio_json_u64(&json, "dropped", info->dropped);
+    wio_json_u64(&json, "files", info->files);
+    wio_json_u64(&json, "bytes_read", info->bytes_read);
+    wio_json_u64(&json, "bytes_written", info->bytes_written);
+    wio_json_u64(&json, "start_unix_ns", info->start_unix_ns);
+    wio_json_double(&json, "duration_s", (double)info->duration_ns / NS_PER_S);
+    wio_json_bool(&json, "complete", info->complete);
+    put_texts(&json, "jobs", summary->jobs, summary->job_count);
+    put_texts(&json, "hosts", summary->hosts, summary->host_count);
+    put_ops(&json, summary);
+    wio_json_object_begin(&json, "edges");
+    wio_json_object_begin(&json, "by_class");
+    wio_json_object_end(&json);
+    wio_json_object_begin(&json, "by_evidence");
+    wio_json_object_end(&json);
+    wio_json_object_end(&json);
+    put_additions(&json, summary);
+    wio_json_object_end(&json);
+    wio_json_line(&json);
+}
+
+/* "2026-11-20 16:05:12 UTC" */
+static void print_start(uint64_t unix_ns, FILE *out)
+{
+    time_t seconds = (time_t)(unix_ns / 1000000000u);
+    struct tm parts;
+    char text[64];
+
+    if (gmtime_r(&seconds, &parts) == NULL ||
+        strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S UTC", &parts) == 0) {
+        return;
+    }
+    fprintf(out, "  started    %s\n", text);
+}
+
+static void print_list(const char *what, const char *const *texts, size_t count, FILE *out)
+{
+    if (count == 0) {
+        return;
+    }
+    fprintf(out, "  %-9s ", what);
+    for (size_t i = 0; i < count && i < RANKS_SHOWN; i++) {
+        fprintf(out, "%s%s", i > 0 ? ", " : " ", texts[i]);
+    }
+    if (count > RANKS_SHOWN) {
+        fprintf(out, ", and %zu more", count - RANKS_SHOWN);
+    }
+    fputc('\n', out);
+}
+
+static void print_counts(const struct wio_summary *summary, FILE *out)
+{
+    const struct wio_trace_info *info = &summary->info;
+    char text[WIO_TEXT_MAX];
+
+    fprintf(out, "%14s ranks\n", wio_format_count(text, info->ranks));
+    fprintf(out, "%14s processes\n", wio_format_count(text, info->processes));
+    fprintf(out, "%14s threads\n", wio_format_count(text, info->threads));
+    fprintf(out, "%14s files\n", wio_format_count(text, info->files));
+    fprintf(out, "%14s events\n", wio_format_count(text, info->events));
+    fprintf(out, "%14s events dropped\n", wio_format_count(text, info->dropped));
+    fprintf(out, "%14s read\n", wio_format_size(text, info->bytes_read));
+    fprintf(out, "%14s written\n", wio_format_size(text, info->bytes_written));
+    fprintf(out, "%14s from first to last\n", wio_format_time(text, info->duration_ns));
+}
+
+static int by_time(const void *a, const void *b)
+{
+    const struct wio_summary_op *left = a;
+    const struct wio_summary_op *right = b;
+    if (left->total.time_ns != right->total.time_ns) {
+        return left->total.time_ns < right->total.time_ns ? 1 : -1;
+    }
+    return (left->total.count < right->total.count) - (left->total.count > right->total.count);
+}
+
+static void print_ops(const struct wio_summary *summary, FILE *out)
+{
+    struct wio_summary_op *ops = calloc(summary->op_count + 1, sizeof(*ops));
+    char count[WIO_TEXT_MAX];
+    char bytes[WIO_TEXT_MAX];
+    char time[WIO_TEXT_MAX];
+
+    fprintf(out, "\n%14s %12s %12s %12s  operation\n", "count", "bytes", "time", "errors");
+    for (size_t i = 0; i < summary->op_count && ops != NULL; i++) {
+        ops[i] = summary->ops[i];
+    }
+    if (ops != NULL && summary->op_count > 1) {
+        qsort(ops, summary->op_count, sizeof(*ops), by_time);
+    }
+    for (size_t i = 0; i < summary->op_count; i++) {
+        /* without memory to sort them, in the order of the table */
+        const struct wio_summary_op *op = ops != NULL ? &ops[i] : &summary->ops[i];
+        fprintf(out, "%14s %12s %12s %12" PRIu64 "  %s\n", wio_format_count(count, op->total.count),
+                op->total.bytes > 0 ? wio_format_size(bytes, op->total.bytes) : "-",
+                wio_format_time(time, op->total.time_ns), op->total.errors, op->name);
+    }
+    free(ops);
+}
+
+static void print_ranks(const struct wio_summary *summary, FILE *out)
+{
+    size_t shown = summary->rank_count < RANKS_SHOWN ? summary->rank_count : RANKS_SHOWN;
+    char events[WIO_TEXT_MAX];
+    char first[WIO_TEXT_MAX];
+    char last[WIO_TEXT_MAX];
+
+    if (summary->info.ranks == 0) {
+        return;
+    }
+    fprintf(out, "\n%14s %12s %12s %12s  rank\n", "events", "threads", "first at", "last at");
+    for (size_t i = 0; i < shown; i++) {
+        const struct wio_summary_rank *rank = &summary->ranks[i];
+        fprintf(out, "%14s %12" PRIu32 " %12s %12s  ", wio_format_count(events, rank->events),
+                rank->threads, wio_format_time(first, rank->first_ns),
+                wio_format_time(last, rank->last_ns));
+        if (rank->rank >= 0) {
+            fprintf(out, "%" PRIi32 "\n", rank->rank);
+        } else {
+            fprintf(out, "none\n");
+        }
+    }
+    if (shown < summary->rank_count) {
+        fprintf(out, "%14s %zu more ranks\n", "", summary->rank_count - shown);
+    }
+}
+
+static void print_gaps(const struct wio_summary *summary, FILE *out)
+{
+    if (summary->killed > 0) {
+        fprintf(out, "%14" PRIu32 " processes ended by a signal\n", summary->killed);
+    }
+    if (summary->open > 0) {
+        fprintf(out, "%14" PRIu32 " processes whose end is not known\n", summary->open);
+    }
+    for (size_t i = 0; i < summary->unseen_count; i++) {
+        fprintf(out, "%14" PRIu64 " times: %s\n", summary->unseen[i].count,
+                summary->unseen[i].text);
+    }
+}
+
+void wio_report_info_text(const struct wio_summary *summary, const char *name, FILE *out)
+{
+    const struct wio_trace_info *info = &summary->info;
+
+    fprintf(out, "%s: %s\n", name, info->complete ? "a complete trace" : "an incomplete trace");
+    if (info->command[0] != '\0') {
+        fprintf(out, "  command    %s\n", info->command);
+    }
+    print_start(info->start_unix_ns, out);
+    print_list("hosts", summary->hosts, summary->host_count, out);
+    print_list("jobs", summary->jobs, summary->job_count, out);
+    fputc('\n', out);
+    print_counts(summary, out);
+    print_gaps(summary, out);
+    print_ops(summary, out);
+    print_ranks(summary, out);
+}
