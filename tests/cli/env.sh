@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+WHYIO_JOB=17 whyio env --format=json

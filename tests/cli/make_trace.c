@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Makes small traces that are the same on every machine, for the tests of the command line:
+ *
+ *     make_trace KIND DIR
+ *
+ * Times and sizes are made up, the structure is that of a real run. KIND is one of
+ *   checkpoint  two ranks write a file together and read it back; one looks for a missing file
+ *   replayed    the same operations below /target, at a third of the speed, without the pauses
+ *   killed      one rank died by a signal, one has no end; events were dropped, an exec not seen
+ *   odd         every odd value: no rank, odd bytes in paths, pending, asynchronous, stdio, mmap
+ *   empty       a process without any event
+ *   long N      one rank, N writes of 4 KiB each followed by a read (for measuring)
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include <whyio/trace.h>
+
+#include "trace/calls.h"
+#include "trace/ring.h"
+#include "trace/segment.h"
+
+#define MS UINT64_C(1000000)
+#define US UINT64_C(1000)
+
+struct maker {
+    struct wio_segment *segment;
+    struct wio_error err;
+    uint64_t t_ns;  /* of the next event */
+    uint64_t scale; /* durations are multiplied by it */
+    uint32_t stream;
+    const char *root; /* before every path */
+};
+
+static void must(struct maker *maker, enum wio_status status)
+{
+    char text[2048];
+
+    if (status != WIO_OK) {
+        wio_error_format(&maker->err, text, sizeof(text));
+        fprintf(stderr, "make_trace: %s\n", text);
+        exit(1);
+    }
+}
+
+static uint32_t string_id(struct maker *maker, const char *text)
+{
+    uint32_t id;
+    must(maker, wio_segment_string(maker->segment, text, strlen(text), &id, &maker->err));
+    return id;
+}
+
+static uint32_t path_id(struct maker *maker, const char *path)
+{
+    char text[512];
+    snprintf(text, sizeof(text), "%s%s", maker->root, path);
+    return string_id(maker, text);
+}
+
+/* A source without debug information: the module does not exist. */
+static uint32_t source_id(struct maker *maker, uint64_t address)
+{
+    struct wio_frame frame = {"/nowhere/bin/app", "00112233445566778899aabbccddeeff00112233",
+                              address};
+    uint32_t id;
+    must(maker, wio_segment_source(maker->segment, &frame, 1, &id, &maker->err));
+    return id;
+}
+
+static struct wio_event event_of(enum wio_op op, unsigned call)
+{
+    return (struct wio_event){.op = (uint16_t)op,
+                              .call = (uint16_t)call,
+                              .fd = WIO_NO_FD,
+                              .fd2 = WIO_NO_FD,
+                              .offset = WIO_NO_OFFSET,
+                              .offset2 = WIO_NO_OFFSET,
+                              .size = WIO_NO_SIZE};
+}
+
+/* Append an event that lasts `dur_ns`; the next begins `pause_ns` after it. */
+static void append(struct maker *maker, struct wio_event event, uint64_t dur_ns, uint64_t pause_ns)
+{
+    event.t_ns = maker->t_ns;
+    event.dur_ns = dur_ns * maker->scale;
+    event.stream = maker->stream;
+    maker->t_ns += event.dur_ns + pause_ns;
+    must(maker, wio_segment_append(maker->segment, &event, &maker->err));
+}
+
+static void start_process(struct maker *maker, struct wio_process_info process, uint64_t t_ns)
+{
+    uint32_t index;
+
+    process.start_ns = t_ns;
+    process.parent = UINT32_MAX;
+    must(maker, wio_segment_process(maker->segment, &process, &index, &maker->err));
+    must(maker,
+         wio_segment_stream(maker->segment, index, process.pid, 0, &maker->stream, &maker->err));
+    maker->t_ns = t_ns;
+}
+
+static struct wio_process_info rank_of(int32_t rank, int32_t pid)
+{
+    return (struct wio_process_info){.pid = pid,
+                                     .ppid = 100,
+                                     .rank = rank,
+                                     .ranks = 2,
+                                     .host = "node1",
+                                     .job = "4711",
+                                     .exe = "/home/u/bin/app",
+                                     .argv = "./app input.dat",
+                                     .cwd = "/home/u",
+                                     .end = WIO_END_EXIT,
+                                     .end_ns = 400 * MS};
+}
+
+static void meta(struct maker *maker, unsigned key, const char *value, size_t bytes)
+{
+    must(maker, wio_segment_meta(maker->segment, key, value, bytes, &maker->err));
+}
+
+static void add_file(struct maker *maker, const char *path, uint64_t size)
+{
+    struct wio_file_info file = {.path = path_id(maker, path),
+                                 .type = WIO_FILE_REGULAR,
+                                 .mode = 0644,
+                                 .size = size,
+                                 .fs = string_id(maker, "ext4")};
+    must(maker, wio_segment_file(maker->segment, &file, &maker->err));
+}
+
+static void open_file(struct maker *maker, const char *path, int64_t flags, int64_t fd, int error)
+{
+    struct wio_event event = event_of(WIO_OP_open, wio_call_find("open"));
+
+    event.path = path_id(maker, path);
+    event.arg[0] = flags;
+    event.arg[1] = (flags & O_CREAT) != 0 ? 0644 : 0;
+    event.result = error == 0 ? fd : -1;
+    event.error = (uint16_t)error;
+    event.source = source_id(maker, 0x1234);
+    append(maker, event, 20 * US, 5 * US);
+}
+
+static void transfer(struct maker *maker, enum wio_op op, const char *path, int64_t offset,
+                     uint64_t size)
+{
+    struct wio_event event = event_of(op, wio_call_find(wio_op_name(op)));
+
+    event.fd = 3;
+    event.path = path_id(maker, path);
+    event.offset = offset;
+    event.size = size;
+    event.result = (int64_t)size;
+    event.source = source_id(maker, op == WIO_OP_pwrite ? 0x1300 : 0x1400);
+    append(maker, event, op == WIO_OP_pwrite ? 800 * US : 300 * US, 10 * US);
+}
+
+static void simple(struct maker *maker, enum wio_op op, const char *path, uint64_t dur_ns)
+{
+    struct wio_event event = event_of(op, wio_call_find(wio_op_name(op)));
+
+    event.fd = 3;
+    event.path = path_id(maker, path);
+    event.source = source_id(maker, 0x1500);
+    append(maker, event, dur_ns, 5 * US);
+}
+
+static void make_checkpoint(struct maker *maker, uint64_t pause_ns)
+{
+    static const char file[] = "/home/u/checkpoint.dat";
+    static const char command[] = "mpirun\0-n\0002\0./app\0input.dat";
+    const unsigned blocks = 8;
+    const uint64_t block = 65536;
+
+    meta(maker, WIO_SEGMENT_META_COMMAND, command, sizeof(command) - 1);
+    add_file(maker, file, 2 * blocks * block);
+    for (int32_t rank = 0; rank < 2; rank++) {
+        start_process(maker, rank_of(rank, 1000 + rank), 0);
+        if (rank == 0) {
+            open_file(maker, "/home/u/missing.conf", O_RDONLY, 0, ENOENT);
+        }
+        open_file(maker, file, O_RDWR | O_CREAT, 3, 0);
+        for (unsigned i = 0; i < blocks; i++) {
+            transfer(maker, WIO_OP_pwrite, file, (int64_t)((2 * i + (unsigned)rank) * block),
+                     block);
+            maker->t_ns += pause_ns;
+        }
+        simple(maker, WIO_OP_fsync, file, 5 * MS);
+        maker->t_ns = maker->t_ns < 50 * MS ? 50 * MS : maker->t_ns;
+        for (unsigned i = 0; i < blocks; i++) {
+            transfer(maker, WIO_OP_pread, file, (int64_t)((2 * i + 1 - (unsigned)rank) * block),
+                     block);
+        }
+        simple(maker, WIO_OP_close, file, 10 * US);
+    }
+}
+
+static void make_killed(struct maker *maker)
+{
+    uint64_t unseen[WIO_UNSEEN_COUNT] = {[WIO_UNSEEN_STATIC_EXEC] = 2};
+    struct wio_process_info process = rank_of(0, 1000);
+
+    process.end = WIO_END_SIGNAL;
+    process.end_status = 9;
+    process.dropped = 5;
+    process.unseen = unseen;
+    process.unseen_count = WIO_UNSEEN_COUNT;
+    add_file(maker, "/home/u/a", 4096);
+    start_process(maker, process, 0);
+    open_file(maker, "/home/u/a", O_WRONLY | O_CREAT | O_TRUNC, 3, 0);
+    transfer(maker, WIO_OP_pwrite, "/home/u/a", 0, 4096);
+    process = rank_of(1, 1001);
+    process.end = WIO_END_NONE;
+    start_process(maker, process, 0);
+    transfer(maker, WIO_OP_pwrite, "/home/u/a", 4096, 4096);
+}
+
+static void make_odd_calls(struct maker *maker)
+{
+    struct wio_event event = event_of(WIO_OP_fread, wio_call_find("fread"));
+
+    event.fd = 4;
+    event.path = string_id(maker, "/data/caf\xc3\xa9 \"x\"\n\xff");
+    event.size = 64;
+    event.result = 64;
+    event.offset = 0;
+    append(maker, event, 3 * US, 0);
+    event.op = WIO_OP_read;
+    event.call = (uint16_t)wio_call_find("read");
+    event.size = event.result = 4096;
+    event.flags = WIO_EVENT_CAUSED;
+    maker->t_ns -= 2 * US;
+    append(maker, event, 1 * US, US);
+    event = event_of(WIO_OP_fread, wio_call_find("fread"));
+    event.fd = 4;
+    event.size = event.result = 64;
+    event.flags = WIO_EVENT_BUFFERED;
+    append(maker, event, 0, US);
+    event = event_of(WIO_OP_aio_write, wio_call_find("aio_write"));
+    event.fd = 5;
+    event.path = string_id(maker, "/data/aio");
+    event.offset = 1 << 20;
+    event.size = 8192;
+    event.result = WIO_RESULT_PENDING;
+    event.flags = WIO_EVENT_ASYNC | WIO_EVENT_RAW;
+    append(maker, event, 0, US);
+}
+
+static void make_odd(struct maker *maker)
+{
+    struct wio_process_info process = {.pid = 77,
+                                       .rank = -1,
+                                       .host = "",
+                                       .job = "",
+                                       .exe = "/bin/odd",
+                                       .argv = "",
+                                       .cwd = "/",
+                                       .end = WIO_END_EXIT,
+                                       .end_ns = MS};
+    struct wio_event event;
+
+    start_process(maker, process, 0);
+    make_odd_calls(maker);
+    event = event_of(WIO_OP_copy_file_range, wio_call_find("copy_file_range"));
+    event.fd = 6;
+    event.fd2 = 7;
+    event.path = string_id(maker, "/data/to");
+    event.path2 = string_id(maker, "/data/from");
+    event.offset = 0;
+    event.offset2 = 4096;
+    event.size = event.result = 12288;
+    append(maker, event, 40 * US, US);
+    event = event_of(WIO_OP_rename, wio_call_find("rename"));
+    event.path = string_id(maker, "/data/a");
+    event.path2 = string_id(maker, "/data/b");
+    event.result = -1;
+    event.error = EACCES;
+    append(maker, event, 9 * US, US);
+    event = event_of(WIO_OP_write, wio_call_find("write"));
+    event.fd = 1;
+    event.path = string_id(maker, "pipe:[4711]");
+    event.size = event.result = 10;
+    append(maker, event, 2 * US, US);
+    event = event_of(WIO_OP_mmap, wio_call_find("mmap"));
+    event.fd = 8;
+    event.path = string_id(maker, "/data/map");
+    event.offset = 0;
+    event.size = 8192;
+    event.result = 0x7f0000000000;
+    event.arg[0] = 3;
+    event.arg[1] = 1;
+    append(maker, event, 2 * US, US);
+}
+
+static void make_long(struct maker *maker, uint64_t count)
+{
+    start_process(maker, rank_of(0, 1000), 0);
+    open_file(maker, "/home/u/big", O_RDWR | O_CREAT, 3, 0);
+    for (uint64_t i = 0; i < count; i++) {
+        transfer(maker, i < count / 2 ? WIO_OP_pwrite : WIO_OP_pread, "/home/u/big",
+                 (int64_t)(i * 4096), 4096);
+    }
+}
+
+static void make_kind(struct maker *maker, const char *kind, const char *count)
+{
+    if (strcmp(kind, "checkpoint") == 0) {
+        make_checkpoint(maker, 2 * MS);
+    } else if (strcmp(kind, "replayed") == 0) {
+        maker->root = "/target";
+        maker->scale = 3;
+        make_checkpoint(maker, 0);
+    } else if (strcmp(kind, "killed") == 0) {
+        make_killed(maker);
+    } else if (strcmp(kind, "odd") == 0) {
+        make_odd(maker);
+    } else if (strcmp(kind, "empty") == 0) {
+        start_process(maker, rank_of(-1, 1000), 0);
+    } else if (strcmp(kind, "long") == 0 && count != NULL) {
+        make_long(maker, strtoull(count, NULL, 10));
+    } else {
+        fprintf(stderr, "make_trace: no such kind: %s\n", kind);
+        exit(2);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    struct wio_segment_params params = {.struct_size = sizeof(params),
+                                        .base_unix_ns = UINT64_C(1700000000000000000),
+                                        .boot_id = ""};
+    struct maker maker = {.scale = 1, .root = ""};
+    char name[4096];
+
+    if (argc < 3) {
+        fprintf(stderr, "usage: make_trace KIND DIR [N]\n");
+        return 2;
+    }
+    if (mkdir(argv[2], 0777) != 0 && errno != EEXIST) {
+        perror(argv[2]);
+        return 1;
+    }
+    snprintf(name, sizeof(name), "%s/node1.seg", argv[2]);
+    must(&maker, wio_segment_create(name, &params, &maker.segment, &maker.err));
+    meta(&maker, WIO_SEGMENT_META_VERSION, "0.1.0", 5);
+    meta(&maker, WIO_SEGMENT_META_RECORDER_DONE, "1", 1);
+    make_kind(&maker, argv[1], argc > 3 ? argv[3] : NULL);
+    must(&maker, wio_segment_finish(maker.segment, &maker.err));
+    return 0;
+}
