@@ -11,16 +11,22 @@ and $DATA is tests/data. What comes out is compared with the files beside it:
     CASE.stderr.exact   likewise                                a line "..." = any number of lines
     CASE.exit           the exit status, 0 where the file is missing
 
+Where the runner was given one, `make_trace KIND DIR` makes a small trace (make_trace.c). JSON
+lines are checked against docs/schema/ where their schema is described there.
+
 Without a file stdout is not compared, and stderr must be empty. --update writes the .exact files
 that exist, and the exit status: look at the difference before you commit it.
 """
 import argparse
 import difflib
 import fnmatch
+import json
 import os
 import subprocess
 import sys
 import tempfile
+
+import schema
 
 
 def run(case):
@@ -31,6 +37,8 @@ def run(case):
         os.mkdir(commands)
         os.mkdir(work)
         os.symlink(os.path.realpath(os.environ["WHYIO"]), os.path.join(commands, "whyio"))
+        if "MAKE_TRACE" in os.environ:
+            os.symlink(os.environ["MAKE_TRACE"], os.path.join(commands, "make_trace"))
         env = {"PATH": f"{commands}:/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin", "HOME": work,
                "LC_ALL": "C.UTF-8", "TZ": "UTC", "BUILD": build, "SOURCE": os.environ["WHYIO_SOURCE"],
                "DATA": os.path.join(os.environ["WHYIO_SOURCE"], "tests", "data")}
@@ -85,6 +93,19 @@ def compare(base, stream, got, update):
     return f"unexpected stderr:\n{got}" if stream == "stderr" and got else ""
 
 
+def check_json(stdout):
+    """What does not fit the description of the JSON in docs/schema/."""
+    faults = ""
+    for line in stdout.decode("utf-8", "replace").splitlines():
+        if not line.startswith('{"schema": "whyio.'):
+            continue
+        value = json.loads(line)
+        name = value["schema"].split(".")[1].split("/")[0]
+        if schema.is_described(name):
+            faults += "".join(f"{fault}\n" for fault in schema.check(value, schema.load(name)))
+    return faults
+
+
 def expected_exit(base, status, update):
     path = base + ".exit"
     if update and (status != 0 or os.path.exists(path)):
@@ -104,7 +125,7 @@ def main():
         print(result.stderr.decode("utf-8", "replace"), file=sys.stderr, end="")
         return 77
     faults = [compare(base, "stdout", result.stdout, args.update),
-              compare(base, "stderr", result.stderr, args.update)]
+              compare(base, "stderr", result.stderr, args.update), check_json(result.stdout)]
     wanted = expected_exit(base, result.returncode, args.update)
     if result.returncode != wanted:
         faults.append(f"exit status {result.returncode}, expected {wanted}\n")

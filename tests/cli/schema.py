@@ -4,6 +4,7 @@
 It is stricter than the standard in one point: a key that the schema does not describe is an
 error, so that no output goes undocumented. (Readers of the output must accept unknown keys.)
 """
+import functools
 import json
 import os
 
@@ -21,9 +22,17 @@ KNOWN = {"$schema", "$id", "$defs", "$ref", "title", "description", "type", "con
          "maxItems"}
 
 
+def path_of(name):
+    return os.path.join(os.environ["WHYIO_SOURCE"], "docs", "schema", name + ".json")
+
+
+def is_described(name):
+    return os.path.exists(path_of(name))
+
+
+@functools.lru_cache
 def load(name):
-    path = os.path.join(os.environ["WHYIO_SOURCE"], "docs", "schema", name + ".json")
-    with open(path, encoding="utf-8") as file:
+    with open(path_of(name), encoding="utf-8") as file:
         return json.load(file)
 
 
