@@ -22,21 +22,20 @@ static const struct {
 static const struct {
     const char *name;
     enum wio_op op;
-} calls[] = {
-    {"", WIO_OP_unknown},
+} calls[] = {{"", WIO_OP_unknown},
 #define CALL_ROW(symbol, op) {#symbol, WIO_OP_##op},
-    WIO_CALL_LIST(CALL_ROW)
+             WIO_CALL_LIST(CALL_ROW)
 #undef CALL_ROW
 };
 
 static const char *const classes[] = {
-    "unknown",     "open",       "close",       "dup",        "fcntl",       "lock",
-    "read",        "write",      "copy",        "seek",       "sync",        "size",
-    "advise",      "stat",       "access",      "readlink",   "statfs",      "xattr",
-    "readdir",     "mkdir",      "unlink",      "rename",     "link",        "symlink",
-    "mknod",       "attr",       "cwd",         "map",        "async_read",  "async_write",
-    "async_sync",  "async_meta", "async_call",  "stdio_read", "stdio_write", "stdio_seek",
-    "stdio_flush", "channel",    "process",     "exec",       "exit",        "wait",
+    "unknown",     "open",       "close",      "dup",        "fcntl",       "lock",
+    "read",        "write",      "copy",       "seek",       "sync",        "size",
+    "advise",      "stat",       "access",     "readlink",   "statfs",      "xattr",
+    "readdir",     "mkdir",      "unlink",     "rename",     "link",        "symlink",
+    "mknod",       "attr",       "cwd",        "map",        "async_read",  "async_write",
+    "async_sync",  "async_meta", "async_call", "stdio_read", "stdio_write", "stdio_seek",
+    "stdio_flush", "channel",    "process",    "exec",       "exit",        "wait",
     "thread",
 };
 
@@ -85,7 +84,8 @@ const char *wio_unseen_key(unsigned kind)
 
 const char *wio_unseen_text(unsigned kind)
 {
-    return kind < WIO_UNSEEN_COUNT ? unseen[kind].text : "something that this version does not know";
+    return kind < WIO_UNSEEN_COUNT ? unseen[kind].text
+                                   : "something that this version does not know";
 }
 
 /* The tables are in the order of their subjects, not of their names, and a few hundred rows long:

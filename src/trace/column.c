@@ -113,7 +113,8 @@ void wio_column_zero(struct wio_column_reader *column)
     *column = (struct wio_column_reader){.encoding = WIO_ENCODING_CONST};
 }
 
-static enum wio_status open_planes(struct wio_column_reader *column, const uint8_t *bytes, size_t size)
+static enum wio_status open_planes(struct wio_column_reader *column, const uint8_t *bytes,
+                                   size_t size)
 {
     if (size < 1) {
         return WIO_ERR_TRUNCATED;
@@ -126,8 +127,8 @@ static enum wio_status open_planes(struct wio_column_reader *column, const uint8
     return WIO_OK;
 }
 
-enum wio_status wio_column_open(struct wio_column_reader *column, uint8_t encoding, const uint8_t *bytes,
-                                size_t size)
+enum wio_status wio_column_open(struct wio_column_reader *column, uint8_t encoding,
+                                const uint8_t *bytes, size_t size)
 {
     *column = (struct wio_column_reader){.encoding = encoding, .buf = wio_buf_of(bytes, size)};
     switch (encoding) {

@@ -21,12 +21,12 @@ WIO_MUST_CHECK enum wio_status wio_column_encode(const int64_t *values, size_t c
 /* A column being read. Borrows the bytes given to wio_column_open. */
 struct wio_column_reader {
     uint8_t encoding;
-    uint8_t planes;      /* PLANES: how many */
-    struct wio_buf buf;  /* VARINT, RUNS: what is not read yet */
-    size_t stride;       /* PLANES: values per plane */
-    size_t next;         /* PLANES: index of the next value */
-    uint64_t run_left;   /* RUNS */
-    int64_t value;       /* CONST; RUNS: of this run */
+    uint8_t planes;     /* PLANES: how many */
+    struct wio_buf buf; /* VARINT, RUNS: what is not read yet */
+    size_t stride;      /* PLANES: values per plane */
+    size_t next;        /* PLANES: index of the next value */
+    uint64_t run_left;  /* RUNS */
+    int64_t value;      /* CONST; RUNS: of this run */
 };
 
 /* A column that is missing from its block: zeros without end. */

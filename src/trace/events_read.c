@@ -292,8 +292,8 @@ static enum wio_status read_offsets(struct wio_events *events, struct slice *sli
 
 static enum wio_status read_results(struct wio_events *events, struct slice *slice)
 {
-    WIO_TRY(read_by_call(events, slice, WIO_COL_RESULT, WIO_SHAPE_RESULT_MASK,
-                         WIO_SHAPE_RESULT_VALUE));
+    WIO_TRY(
+        read_by_call(events, slice, WIO_COL_RESULT, WIO_SHAPE_RESULT_MASK, WIO_SHAPE_RESULT_VALUE));
     const int64_t *value = slice->values;
     for (size_t i = 0; i < slice->count; i++) {
         struct wio_event *event = &slice->events[i];

@@ -55,10 +55,10 @@ enum wio_process_tag {
 #define WIO_UNSEEN_MAX 64u
 
 /* FORMAT.md#events */
-#define WIO_EVENTS_MAX 16384u     /* events in a block that a reader accepts */
+#define WIO_EVENTS_MAX 16384u      /* events in a block that a reader accepts */
 #define WIO_EVENTS_PER_BLOCK 4096u /* that our writer makes */
-#define WIO_SLOT_COUNT 64u        /* predictor slots */
-#define WIO_INDEX_PATHS_MAX 256u  /* paths listed per block */
+#define WIO_SLOT_COUNT 64u         /* predictor slots */
+#define WIO_INDEX_PATHS_MAX 256u   /* paths listed per block */
 
 enum wio_column_id {
     WIO_COL_CALL = 1,

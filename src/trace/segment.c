@@ -268,8 +268,7 @@ static enum wio_status write_events(struct wio_segment *segment, uint32_t index,
     if (status != WIO_OK) {
         return wio_segment_fail(segment, status, err);
     }
-    WIO_TRY(
-        wio_block_write(&segment->file, &segment->pack, WIO_BLOCK_EVENTS, &payload, 0, err));
+    WIO_TRY(wio_block_write(&segment->file, &segment->pack, WIO_BLOCK_EVENTS, &payload, 0, err));
     WIO_TRY(wio_segment_index_events(segment, &head, stream->buffer, offset, err));
     if (stream->next_seq == stream->first_seq) {
         stream->first_ns = head.first_ns;
@@ -313,8 +312,8 @@ static enum wio_status call_of(struct wio_segment *segment, const struct wio_eve
     }
     uint32_t capacity = segment->call_capacity;
     void *totals = segment->totals;
-    WIO_TRY(wio_segment_grow(&totals, sizeof(*segment->totals), &capacity,
-                             segment->call_count + 1));
+    WIO_TRY(
+        wio_segment_grow(&totals, sizeof(*segment->totals), &capacity, segment->call_count + 1));
     segment->totals = totals;
     void *calls = segment->calls;
     WIO_TRY(wio_segment_grow(&calls, sizeof(*segment->calls), &segment->call_capacity,
@@ -404,8 +403,8 @@ static enum wio_status publish(struct wio_segment *segment, struct wio_error *er
     if (slash != NULL) {
         *slash = '\0';
     }
-    WIO_CLEANUP(wio_fd_cleanup) int dir =
-        open(slash == NULL ? "." : segment->final, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    WIO_CLEANUP(wio_fd_cleanup)
+    int dir = open(slash == NULL ? "." : segment->final, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (dir >= 0) {
         (void)fsync(dir); /* not every file system can; the segment is complete either way */
     }

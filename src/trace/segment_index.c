@@ -75,8 +75,7 @@ static enum wio_status put_entry(struct wio_segment *segment, enum wio_block_kin
                                  uint64_t offset)
 {
     WIO_TRY(wio_blob_varint(&segment->index, offset));
-    WIO_TRY(wio_blob_varint(&segment->index,
-                            segment->file.size - offset - WIO_BLOCK_HEAD_BYTES));
+    WIO_TRY(wio_blob_varint(&segment->index, segment->file.size - offset - WIO_BLOCK_HEAD_BYTES));
     return wio_blob_varint(&segment->index, kind);
 }
 

@@ -76,14 +76,14 @@ struct wio_segment {
     uint32_t file_count;
     uint32_t file_capacity;
     struct wio_map file_index; /* path -> index */
-    struct wio_blob index; /* entries of all blocks so far */
+    struct wio_blob index;     /* entries of all blocks so far */
     uint64_t index_count;
     struct wio_index_part *index_parts; /* where it is cut into INDEX blocks */
     uint32_t index_part_count;
     uint32_t index_part_capacity;
     uint64_t index_offset; /* of the first INDEX block, 0 = none yet */
     int64_t *scratch;      /* WIO_EVENTS_PER_BLOCK values */
-    uint32_t *paths;          /* 2 * WIO_EVENTS_PER_BLOCK ids */
+    uint32_t *paths;       /* 2 * WIO_EVENTS_PER_BLOCK ids */
 };
 
 /* Grow *array of `item` bytes each so that index `needed - 1` exists; zeroes the new ones. */

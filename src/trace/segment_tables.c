@@ -240,9 +240,8 @@ static enum wio_status put_process(const struct wio_segment_process *process, st
         unsigned tag;
         const char *text;
     } texts[] = {
-        {WIO_PROCESS_HOST, info->host}, {WIO_PROCESS_JOB, info->job},
-        {WIO_PROCESS_EXE, info->exe},   {WIO_PROCESS_ARGV, info->argv},
-        {WIO_PROCESS_CWD, info->cwd},
+        {WIO_PROCESS_HOST, info->host}, {WIO_PROCESS_JOB, info->job}, {WIO_PROCESS_EXE, info->exe},
+        {WIO_PROCESS_ARGV, info->argv}, {WIO_PROCESS_CWD, info->cwd},
     };
     for (size_t i = 0; i < WIO_ARRAY_SIZE(numbers); i++) {
         WIO_TRY(put_number(out, numbers[i].tag, numbers[i].value));

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Rings that a trace directory still has when it is opened: sealed first (FORMAT.md R-DIR-3). */
+#ifndef WIO_TRACE_PENDING_H
+#define WIO_TRACE_PENDING_H
+
+#include <whyio/status.h>
+
+/*
+ * If the directory has rings: seal them into a new segment of it, or, where it may not be written,
+ * processes still run or a recorder is at work, into memory: then *fd_out is a segment that the
+ * caller owns, else -1.
+ */
+WIO_MUST_CHECK enum wio_status wio_pending_seal(const char *dir, int *fd_out,
+                                                struct wio_error *err);
+
+#endif

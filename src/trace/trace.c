@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <whyio/trace.h>
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/io.h"
+#include "trace/pending.h"
+#include "trace/trace_internal.h"
+
+enum wio_status wio_trace_grow(void **array, size_t item, uint32_t *capacity, uint32_t needed)
+{
+    uint32_t fresh = *capacity == 0 ? 16 : *capacity;
+    if (needed <= *capacity) {
+        return WIO_OK;
+    }
+    while (fresh < needed) {
+        if (__builtin_mul_overflow(fresh, 2u, &fresh)) {
+            return WIO_ERR_NOMEM;
+        }
+    }
+    void *data = reallocarray(*array, fresh, item);
+    if (data == NULL) {
+        return WIO_ERR_NOMEM;
+    }
+    *array = data;
+    *capacity = fresh;
+    return WIO_OK;
+}
+
+enum wio_status wio_trace_keep(struct wio_trace *trace, void *memory)
+{
+    void *array = trace->kept;
+    enum wio_status status =
+        wio_trace_grow(&array, sizeof(*trace->kept), &trace->kept_capacity, trace->kept_count + 1);
+    if (status != WIO_OK) {
+        free(memory);
+        return status;
+    }
+    trace->kept = array;
+    trace->kept[trace->kept_count++] = memory;
+    return WIO_OK;
+}
+
+void wio_trace_close(struct wio_trace *trace)
+{
+    if (trace == NULL) {
+        return;
+    }
+    for (uint32_t i = 0; i < trace->segment_count; i++) {
+        wio_reader_close(&trace->segments[i]);
+    }
+    for (uint32_t i = 0; i < trace->kept_count; i++) {
+        free(trace->kept[i]);
+    }
+    free(trace->kept);
+    free(trace->segments);
+    free(trace->strings);
+    wio_map_fini(&trace->string_index);
+    free(trace->sources);
+    free(trace->processes);
+    free(trace->streams);
+    free(trace->files);
+    free(trace->blocks);
+    free(trace->ranges);
+    free(trace->command);
+    free(trace->version);
+    free(trace->path);
+    free(trace);
+}
+
+static void close_cleanup(struct wio_trace **trace)
+{
+    wio_trace_close(*trace);
+}
+
+static void dir_cleanup(DIR **dir)
+{
+    if (*dir != NULL) {
+        (void)closedir(*dir);
+    }
+}
+
+static enum wio_status no_memory(const char *file, struct wio_error *err)
+{
+    return wio_error_set(err, WIO_ERR_NOMEM, file, WIO_ERROR_NO_OFFSET, "no memory for the trace");
+}
+
+/* Takes over `fd`, also on failure. */
+static enum wio_status add_segment(struct wio_trace *trace, int fd, const char *name,
+                                   struct wio_error *err)
+{
+    WIO_CLEANUP(wio_fd_cleanup) int owned = fd;
+    struct stat st;
+    if (fstat(owned, &st) != 0) {
+        return wio_error_sys(err, name, "cannot look at the segment");
+    }
+    if (!S_ISREG(st.st_mode)) {
+        return wio_error_set(err, WIO_ERR_FORMAT, name, WIO_ERROR_NO_OFFSET,
+                             "expected a regular file");
+    }
+    void *array = trace->segments;
+    char *copy = strdup(name);
+    if (copy == NULL || wio_trace_grow(&array, sizeof(*trace->segments), &trace->segment_capacity,
+                                       trace->segment_count + 1) != WIO_OK) {
+        free(copy);
+        return no_memory(name, err);
+    }
+    trace->segments = array;
+    trace->segments[trace->segment_count++] = (struct wio_reader_segment){
+        .name = copy,
+        .file = {.fd = owned, .name = copy, .size = (uint64_t)st.st_size},
+    };
+    owned = -1;
+    return WIO_OK;
+}
+
+static int compare_segments(const void *a, const void *b)
+{
+    return strcmp(((const struct wio_reader_segment *)a)->name,
+                  ((const struct wio_reader_segment *)b)->name);
+}
+
+static bool is_segment_name(const char *name)
+{
+    size_t length = strlen(name);
+    return length > 4 && strcmp(name + length - 4, ".seg") == 0;
+}
+
+/* R-DIR-1, R-DIR-2: all NAME.seg, in the order of their names. */
+static enum wio_status find_segments(struct wio_trace *trace, struct wio_error *err)
+{
+    WIO_CLEANUP(dir_cleanup) DIR *dir = opendir(trace->path);
+    if (dir == NULL && errno == ENOTDIR) {
+        return wio_error_set(err, WIO_ERR_FORMAT, trace->path, WIO_ERROR_NO_OFFSET,
+                             "expected a trace directory, found a file");
+    }
+    if (dir == NULL) {
+        return wio_error_sys(err, trace->path, "cannot open the trace");
+    }
+    struct dirent *entry = NULL;
+    while ((errno = 0, entry = readdir(dir)) != NULL) {
+        char name[4096];
+        if (!is_segment_name(entry->d_name)) {
+            continue;
+        }
+        int length = snprintf(name, sizeof(name), "%s/%s", trace->path, entry->d_name);
+        int fd = length < (int)sizeof(name)
+                     ? openat(dirfd(dir), entry->d_name, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+                     : -1;
+        if (fd < 0) {
+            return wio_error_sys(err, name, "cannot open the segment");
+        }
+        WIO_TRY(add_segment(trace, fd, name, err));
+    }
+    if (errno != 0) {
+        return wio_error_sys(err, trace->path, "cannot read the trace directory");
+    }
+    if (trace->segment_count > 1) {
+        qsort(trace->segments, trace->segment_count, sizeof(*trace->segments), compare_segments);
+    }
+    return WIO_OK;
+}
+
+/* R-DIR-5: wall clocks may be stepped while a program runs, so where two segments share a boot
+ * their monotonic clocks place them. */
+static void place_segments(struct wio_trace *trace)
+{
+    uint64_t zero = UINT64_MAX;
+    for (uint32_t i = 0; i < trace->segment_count; i++) {
+        struct wio_reader_segment *segment = &trace->segments[i];
+        for (uint32_t k = 0; k < i; k++) {
+            const struct wio_reader_segment *other = &trace->segments[k];
+            if (segment->boot_id[0] != '\0' && segment->base_mono_ns != 0 &&
+                other->base_mono_ns != 0 && strcmp(segment->boot_id, other->boot_id) == 0) {
+                segment->base_unix_ns =
+                    other->base_unix_ns + (segment->base_mono_ns - other->base_mono_ns);
+                break;
+            }
+        }
+        zero = segment->base_unix_ns < zero ? segment->base_unix_ns : zero;
+    }
+    for (uint32_t i = 0; i < trace->segment_count; i++) {
+        struct wio_reader_segment *segment = &trace->segments[i];
+        uint64_t shift = segment->base_unix_ns - zero;
+        segment->context.shift_ns = shift;
+        for (uint32_t p = 0; p < segment->process_count; p++) {
+            trace->processes[segment->process_base + p].start_ns += shift;
+            trace->processes[segment->process_base + p].end_ns += shift;
+        }
+        for (uint32_t s = 0; s < segment->stream_count; s++) {
+            struct wio_stream_info *stream = &trace->streams[segment->context.stream_base + s];
+            stream->first_ns += shift;
+            stream->last_ns += shift;
+        }
+    }
+    trace->info.start_unix_ns = zero == UINT64_MAX ? 0 : zero;
+}
+
+static int compare_blocks(const void *a, const void *b)
+{
+    const struct wio_block_ref *left = a;
+    const struct wio_block_ref *right = b;
+    if (left->stream != right->stream) {
+        return left->stream < right->stream ? -1 : 1;
+    }
+    if (left->first_seq != right->first_seq) {
+        return left->first_seq < right->first_seq ? -1 : 1;
+    }
+    return (left->offset > right->offset) - (left->offset < right->offset);
+}
+
+static enum wio_status sort_blocks(struct wio_trace *trace)
+{
+    trace->ranges = calloc((size_t)trace->stream_count + 1, sizeof(*trace->ranges));
+    if (trace->ranges == NULL) {
+        return WIO_ERR_NOMEM;
+    }
+    if (trace->block_count > 1) {
+        qsort(trace->blocks, trace->block_count, sizeof(*trace->blocks), compare_blocks);
+    }
+    for (uint32_t i = 0; i < trace->block_count; i++) {
+        struct wio_block_range *range = &trace->ranges[trace->blocks[i].stream];
+        range->first = range->count == 0 ? i : range->first;
+        range->count++;
+    }
+    return WIO_OK;
+}
+
+static enum wio_status first_entries(struct wio_trace *trace)
+{
+    trace->strings = calloc(16, sizeof(*trace->strings));
+    trace->sources = calloc(16, sizeof(*trace->sources));
+    if (trace->strings == NULL || trace->sources == NULL) {
+        return WIO_ERR_NOMEM;
+    }
+    trace->string_capacity = 16;
+    trace->source_capacity = 16;
+    trace->strings[0] = (struct wio_text){"", 0};
+    trace->string_count = 1;
+    trace->source_count = 1;
+    return WIO_OK;
+}
+
+static enum wio_status read_segments(struct wio_trace *trace, struct wio_error *err)
+{
+    struct wio_pack pack = {0};
+    enum wio_status status = WIO_OK;
+    for (uint32_t i = 0; i < trace->segment_count && status == WIO_OK; i++) {
+        status = wio_reader_open(trace, i, &pack, err);
+    }
+    wio_pack_fini(&pack);
+    return status;
+}
+
+/* R-DIR-3: rings become a segment before anything is read. */
+static enum wio_status open_all(struct wio_trace *trace, struct wio_error *err)
+{
+    int sealed = -1;
+    WIO_TRY(wio_pending_seal(trace->path, &sealed, err));
+    enum wio_status status = find_segments(trace, err);
+    if (sealed >= 0) {
+        char name[4096];
+        (void)snprintf(name, sizeof(name), "%s/raw", trace->path);
+        if (status == WIO_OK) {
+            status = add_segment(trace, sealed, name, err);
+        } else {
+            wio_fd_cleanup(&sealed);
+        }
+    }
+    WIO_TRY(status);
+    /* R-DIR-4 */
+    if (trace->segment_count == 0) {
+        return wio_error_set(err, WIO_ERR_FORMAT, trace->path, WIO_ERROR_NO_OFFSET,
+                             "expected segments (*.seg) or rings (raw/*.ring), found neither: "
+                             "this is no trace");
+    }
+    if (first_entries(trace) != WIO_OK) {
+        return no_memory(trace->path, err);
+    }
+    WIO_TRY(read_segments(trace, err));
+    place_segments(trace);
+    if (sort_blocks(trace) != WIO_OK) {
+        return no_memory(trace->path, err);
+    }
+    return wio_trace_summarise(trace, err);
+}
+
+enum wio_status wio_trace_open(const char *path, struct wio_trace **trace_out,
+                               struct wio_error *err)
+{
+    WIO_CLEANUP(close_cleanup) struct wio_trace *trace = calloc(1, sizeof(*trace));
+    if (trace == NULL || (trace->path = strdup(path)) == NULL) {
+        return no_memory(path, err);
+    }
+    WIO_TRY(open_all(trace, err));
+    *trace_out = trace;
+    trace = NULL;
+    return WIO_OK;
+}
