@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "trace/calls.h"
+
 #define MAX_RUNS 256u
 #define DATA_WEIGHT 65536u
 #define META_WEIGHT 16384u
@@ -133,8 +135,17 @@ static enum wio_status grow(struct wio_segmenter *self)
     return WIO_OK;
 }
 
+/* Does the operation finish what came before it? The time of an fsync is that of the writes. */
+static bool is_finishing(unsigned op)
+{
+    enum wio_class cls = wio_op_class(op);
+    return cls == WIO_CLASS_SYNC || cls == WIO_CLASS_ASYNC_SYNC || cls == WIO_CLASS_STDIO_FLUSH ||
+           cls == WIO_CLASS_CLOSE;
+}
+
 /* The run that an operation continues: of nothing but its kind, on its file. */
-static struct wio_phase *find_run(struct wio_segmenter *self, enum wio_io_kind kind, uint32_t file)
+static struct wio_phase *find_run(struct wio_segmenter *self, enum wio_io_kind kind, uint32_t file,
+                                  bool is_last_part)
 {
     struct wio_phase *last;
 
@@ -142,14 +153,27 @@ static struct wio_phase *find_run(struct wio_segmenter *self, enum wio_io_kind k
         return NULL;
     }
     last = &self->phases[self->count - 1];
+    if (is_last_part) {
+        return last;
+    }
     return last->file == file && last->weight[kind] == weight_of(last) ? last : NULL;
+}
+
+static uint64_t weight_of_event(enum wio_io_kind kind, bool is_last_part,
+                                const struct wio_event *event)
+{
+    if (is_last_part) {
+        return 0;
+    }
+    return kind == WIO_IO_META ? META_WEIGHT : DATA_WEIGHT + wio_account_bytes(event);
 }
 
 enum wio_status wio_segmenter_add(struct wio_segmenter *segmenter, enum wio_io_kind kind,
                                   uint32_t file, const struct wio_event *event)
 {
     uint32_t file_key = kind == WIO_IO_META ? WIO_FILE_NONE_OF : file;
-    struct wio_phase *run = find_run(segmenter, kind, file_key);
+    bool is_last_part = is_finishing(event->op);
+    struct wio_phase *run = find_run(segmenter, kind, file_key, is_last_part);
     uint64_t end_ns = event->t_ns + event->dur_ns;
 
     if (run == NULL) {
@@ -162,7 +186,7 @@ enum wio_status wio_segmenter_add(struct wio_segmenter *segmenter, enum wio_io_k
         run = &segmenter->phases[segmenter->count++];
         *run = (struct wio_phase){.first_ns = event->t_ns, .file = file_key, .ranks = 1};
     }
-    run->weight[kind] += kind == WIO_IO_META ? META_WEIGHT : DATA_WEIGHT + wio_account_bytes(event);
+    run->weight[kind] += weight_of_event(kind, is_last_part, event);
     wio_tally_add(&run->tally, event);
     run->last_ns = end_ns > run->last_ns ? end_ns : run->last_ns;
     return WIO_OK;

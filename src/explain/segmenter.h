@@ -11,8 +11,9 @@
  * makes them comparable. Rules, with weight(data operation) = 64 KiB + its bytes and
  * weight(metadata operation) = 16 KiB:
  *   - operations of one kind on one file that follow each other form a run;
+ *   - what finishes (fsync, fflush, close) belongs to the run before it and weighs nothing;
  *   - a run lighter than 1/50 of the whole is an excursion: it joins the run behind it (the
- *     last one joins the run before it), so open joins what follows and close what came before;
+ *     last one joins the run before it), so open joins what follows;
  *   - what a phase is called follows from what it holds: read or write if that is at least 90 %
  *     of its data, read+write else, metadata if that is over 90 % of its weight;
  *   - at most 24 phases: neighbours of one kind on different files join first, then the lightest.

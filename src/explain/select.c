@@ -14,12 +14,12 @@
 #define MAX_RANKS 1000000u
 #define NO_PATH UINT32_MAX /* no trace has this string id */
 
-void wio_selection_fini(struct wio_selection *selection)
+void wio_wanted_fini(struct wio_wanted *wanted)
 {
-    free(selection->ranks);
-    free(selection->ops);
-    free(selection->paths);
-    *selection = (struct wio_selection){0};
+    free(wanted->ranks);
+    free(wanted->ops);
+    free(wanted->paths);
+    *wanted = (struct wio_wanted){0};
 }
 
 static enum wio_status out_of_memory(struct wio_error *err)
@@ -36,16 +36,15 @@ static void *grow(void *items, size_t count, size_t item_bytes)
     return reallocarray(items, 2 * count + 2, item_bytes);
 }
 
-static enum wio_status add_rank(struct wio_selection *selection, int32_t rank,
-                                struct wio_error *err)
+static enum wio_status add_rank(struct wio_wanted *wanted, int32_t rank, struct wio_error *err)
 {
-    int32_t *ranks = grow(selection->ranks, selection->rank_count, sizeof(*ranks));
+    int32_t *ranks = grow(wanted->ranks, wanted->rank_count, sizeof(*ranks));
 
     if (ranks == NULL) {
         return out_of_memory(err);
     }
-    selection->ranks = ranks;
-    ranks[selection->rank_count++] = rank;
+    wanted->ranks = ranks;
+    ranks[wanted->rank_count++] = rank;
     return WIO_OK;
 }
 
@@ -56,15 +55,15 @@ static enum wio_status bad_ranks(const char *text, struct wio_error *err)
 }
 
 /* One rank or range at *text; moves behind it. */
-static enum wio_status select_range(struct wio_selection *selection, const char **text,
-                                    const char *whole, struct wio_error *err)
+static enum wio_status select_range(struct wio_wanted *wanted, const char **text, const char *whole,
+                                    struct wio_error *err)
 {
     uint64_t first;
     uint64_t last;
 
     if (strncmp(*text, "none", 4) == 0) {
         *text += 4;
-        return add_rank(selection, -1, err);
+        return add_rank(wanted, -1, err);
     }
     if (!wio_scan_u64(text, &first)) {
         return bad_ranks(whole, err);
@@ -80,18 +79,17 @@ static enum wio_status select_range(struct wio_selection *selection, const char 
         return bad_ranks(whole, err);
     }
     for (uint64_t rank = first; rank <= last; rank++) {
-        WIO_TRY(add_rank(selection, (int32_t)rank, err));
+        WIO_TRY(add_rank(wanted, (int32_t)rank, err));
     }
     return WIO_OK;
 }
 
-enum wio_status wio_select_ranks(struct wio_selection *selection, const char *text,
-                                 struct wio_error *err)
+enum wio_status wio_select_ranks(struct wio_wanted *wanted, const char *text, struct wio_error *err)
 {
     const char *at = text;
 
     for (;;) {
-        WIO_TRY(select_range(selection, &at, text, err));
+        WIO_TRY(select_range(wanted, &at, text, err));
         if (*at == '\0') {
             return WIO_OK;
         }
@@ -123,7 +121,7 @@ static enum wio_status unknown_op(const char *name, struct wio_error *err)
                          name);
 }
 
-static enum wio_status add_op(struct wio_selection *selection, const char *name, size_t bytes,
+static enum wio_status add_op(struct wio_wanted *wanted, const char *name, size_t bytes,
                               struct wio_error *err)
 {
     char text[64] = "";
@@ -135,21 +133,20 @@ static enum wio_status add_op(struct wio_selection *selection, const char *name,
     if (op == WIO_OP_unknown) {
         return unknown_op(text, err);
     }
-    ops = grow(selection->ops, selection->op_count, sizeof(*ops));
+    ops = grow(wanted->ops, wanted->op_count, sizeof(*ops));
     if (ops == NULL) {
         return out_of_memory(err);
     }
-    selection->ops = ops;
-    ops[selection->op_count++] = (uint16_t)op;
+    wanted->ops = ops;
+    ops[wanted->op_count++] = (uint16_t)op;
     return WIO_OK;
 }
 
-enum wio_status wio_select_ops(struct wio_selection *selection, const char *text,
-                               struct wio_error *err)
+enum wio_status wio_select_ops(struct wio_wanted *wanted, const char *text, struct wio_error *err)
 {
     for (;;) {
         size_t bytes = strcspn(text, ",");
-        WIO_TRY(add_op(selection, text, bytes, err));
+        WIO_TRY(add_op(wanted, text, bytes, err));
         if (text[bytes] == '\0') {
             return WIO_OK;
         }
@@ -180,20 +177,19 @@ static bool is_match(const char *path, const char *pattern, size_t bytes)
     return false;
 }
 
-static enum wio_status add_path(struct wio_selection *selection, uint32_t path,
-                                struct wio_error *err)
+static enum wio_status add_path(struct wio_wanted *wanted, uint32_t path, struct wio_error *err)
 {
-    uint32_t *paths = grow(selection->paths, selection->path_count, sizeof(*paths));
+    uint32_t *paths = grow(wanted->paths, wanted->path_count, sizeof(*paths));
 
     if (paths == NULL) {
         return out_of_memory(err);
     }
-    selection->paths = paths;
-    paths[selection->path_count++] = path;
+    wanted->paths = paths;
+    paths[wanted->path_count++] = path;
     return WIO_OK;
 }
 
-enum wio_status wio_select_paths(struct wio_selection *selection, const struct wio_trace *trace,
+enum wio_status wio_select_paths(struct wio_wanted *wanted, const struct wio_trace *trace,
                                  const char *pattern, struct wio_error *err)
 {
     size_t bytes = strlen(pattern);
@@ -206,19 +202,19 @@ enum wio_status wio_select_paths(struct wio_selection *selection, const struct w
     }
     for (uint32_t id = 1; id <= wio_trace_string_count(trace); id++) {
         if (is_match(wio_trace_string(trace, id, NULL), pattern, bytes)) {
-            WIO_TRY(add_path(selection, id, err));
+            WIO_TRY(add_path(wanted, id, err));
         }
     }
     /* an empty list would let everything through */
-    return selection->path_count > 0 ? WIO_OK : add_path(selection, NO_PATH, err);
+    return wanted->path_count > 0 ? WIO_OK : add_path(wanted, NO_PATH, err);
 }
 
-void wio_selection_apply(const struct wio_selection *selection, struct wio_filter *filter)
+void wio_wanted_apply(const struct wio_wanted *wanted, struct wio_filter *filter)
 {
-    filter->ranks = selection->ranks;
-    filter->rank_count = selection->rank_count;
-    filter->ops = selection->ops;
-    filter->op_count = selection->op_count;
-    filter->paths = selection->paths;
-    filter->path_count = selection->path_count;
+    filter->ranks = wanted->ranks;
+    filter->rank_count = wanted->rank_count;
+    filter->ops = wanted->ops;
+    filter->op_count = wanted->op_count;
+    filter->paths = wanted->paths;
+    filter->path_count = wanted->path_count;
 }

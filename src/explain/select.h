@@ -3,12 +3,12 @@
  * From what a person writes to what a filter wants: `--rank=0,4-7`, `--op=read,pwrite`,
  * `--path='*.h5'`.
  *
- *     struct wio_selection selection = {0};
- *     WIO_TRY(wio_select_ops(&selection, "read,write", &err));
- *     WIO_TRY(wio_select_paths(&selection, trace, "/scratch/run1", &err));
- *     wio_selection_apply(&selection, &filter);     // the filter borrows
+ *     struct wio_wanted wanted = {0};
+ *     WIO_TRY(wio_select_ops(&wanted, "read,write", &err));
+ *     WIO_TRY(wio_select_paths(&wanted, trace, "/scratch/run1", &err));
+ *     wio_wanted_apply(&wanted, &filter);     // the filter borrows
  *     ...
- *     wio_selection_fini(&selection);
+ *     wio_wanted_fini(&wanted);
  *
  * Each function may be called several times: what it selects is added. WIO_ERR_USAGE means that
  * the text makes no sense (an unknown operation: the message says which one may have been meant).
@@ -23,7 +23,7 @@
 #include <whyio/trace.h>
 
 /* Zero-initialise. */
-struct wio_selection {
+struct wio_wanted {
     int32_t *ranks;
     size_t rank_count;
     uint16_t *ops;
@@ -32,14 +32,14 @@ struct wio_selection {
     size_t path_count;
 };
 
-void wio_selection_fini(struct wio_selection *selection);
+void wio_wanted_fini(struct wio_wanted *wanted);
 
 /* Ranks and ranges with commas between; "none" = processes without a rank. */
-WIO_MUST_CHECK enum wio_status wio_select_ranks(struct wio_selection *selection, const char *text,
+WIO_MUST_CHECK enum wio_status wio_select_ranks(struct wio_wanted *wanted, const char *text,
                                                 struct wio_error *err);
 
 /* Names of operations as `whyio dump` prints them, with commas between. */
-WIO_MUST_CHECK enum wio_status wio_select_ops(struct wio_selection *selection, const char *text,
+WIO_MUST_CHECK enum wio_status wio_select_ops(struct wio_wanted *wanted, const char *text,
                                               struct wio_error *err);
 
 /*
@@ -48,11 +48,11 @@ WIO_MUST_CHECK enum wio_status wio_select_ops(struct wio_selection *selection, c
  * below. A pattern without a leading slash may begin at any component: "out.h5" selects
  * "/scratch/out.h5". Where no path matches, no event will.
  */
-WIO_MUST_CHECK enum wio_status wio_select_paths(struct wio_selection *selection,
+WIO_MUST_CHECK enum wio_status wio_select_paths(struct wio_wanted *wanted,
                                                 const struct wio_trace *trace, const char *pattern,
                                                 struct wio_error *err);
 
-/* Enter the selection into a filter, which borrows it. */
-void wio_selection_apply(const struct wio_selection *selection, struct wio_filter *filter);
+/* Enter what is wanted into a filter, which borrows it. */
+void wio_wanted_apply(const struct wio_wanted *wanted, struct wio_filter *filter);
 
 #endif

@@ -137,20 +137,26 @@ static void print_list(const char *what, const char *const *texts, size_t count,
     fputc('\n', out);
 }
 
+static void print_count(uint64_t count, const char *one, const char *many, FILE *out)
+{
+    char text[WIO_TEXT_MAX];
+    fprintf(out, "%14s %s\n", wio_format_count(text, count), count == 1 ? one : many);
+}
+
 static void print_counts(const struct wio_summary *summary, FILE *out)
 {
     const struct wio_trace_info *info = &summary->info;
     char text[WIO_TEXT_MAX];
 
-    fprintf(out, "%14s ranks\n", wio_format_count(text, info->ranks));
-    fprintf(out, "%14s processes\n", wio_format_count(text, info->processes));
-    fprintf(out, "%14s threads\n", wio_format_count(text, info->threads));
-    fprintf(out, "%14s files\n", wio_format_count(text, info->files));
-    fprintf(out, "%14s events\n", wio_format_count(text, info->events));
-    fprintf(out, "%14s events dropped\n", wio_format_count(text, info->dropped));
+    print_count(info->ranks, "rank", "ranks", out);
+    print_count(info->processes, "process", "processes", out);
+    print_count(info->threads, "thread", "threads", out);
+    print_count(info->files, "file", "files", out);
+    print_count(info->events, "event", "events", out);
+    print_count(info->dropped, "event dropped", "events dropped", out);
     fprintf(out, "%14s read\n", wio_format_size(text, info->bytes_read));
     fprintf(out, "%14s written\n", wio_format_size(text, info->bytes_written));
-    fprintf(out, "%14s from first to last\n", wio_format_time(text, info->duration_ns));
+    fprintf(out, "%14s from start to end\n", wio_format_time(text, info->duration_ns));
 }
 
 static int by_time(const void *a, const void *b)
@@ -217,14 +223,16 @@ static void print_ranks(const struct wio_summary *summary, FILE *out)
 static void print_gaps(const struct wio_summary *summary, FILE *out)
 {
     if (summary->killed > 0) {
-        fprintf(out, "%14" PRIu32 " processes ended by a signal\n", summary->killed);
+        print_count(summary->killed, "process ended by a signal", "processes ended by a signal",
+                    out);
     }
     if (summary->open > 0) {
-        fprintf(out, "%14" PRIu32 " processes whose end is not known\n", summary->open);
+        print_count(summary->open, "process whose end is not known",
+                    "processes whose end is not known", out);
     }
     for (size_t i = 0; i < summary->unseen_count; i++) {
-        fprintf(out, "%14" PRIu64 " times: %s\n", summary->unseen[i].count,
-                summary->unseen[i].text);
+        fprintf(out, "%14" PRIu64 "%s %s\n", summary->unseen[i].count,
+                summary->unseen[i].count == 1 ? " time:" : " times:", summary->unseen[i].text);
     }
 }
 

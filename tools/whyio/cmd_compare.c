@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* whyio compare: two traces side by side. */
+#include <stdio.h>
+
+#include "base/cleanup.h"
+#include "base/text.h"
+#include "cmd.h"
+#include "explain/compare.h"
+#include "handles.h"
+#include "options.h"
+#include "progress.h"
+#include "report/compare.h"
+
+enum { OPTION_TOP = CMD_OPTION_FIRST, OPTION_ROOT_A, OPTION_ROOT_B };
+
+#define DEFAULT_TOP 10u
+
+struct args {
+    struct cmd_options common;
+    const char *dirs[2];
+    const char *roots[2];
+    uint64_t top;
+};
+
+static const struct argp_option options[] = {
+    {"top", OPTION_TOP, "N", 0, "Text: show the first N rows of each table, 0 = all (default 10)",
+     0},
+    {"root-a", OPTION_ROOT_A, "DIR", 0, "Take DIR off the paths of the first trace", 0},
+    {"root-b", OPTION_ROOT_B, "DIR", 0,
+     "Take DIR off the paths of the second trace: the target of a replay", 0},
+    {0},
+};
+
+static error_t parse_argument(struct args *args, char *arg, struct argp_state *state)
+{
+    unsigned at = args->dirs[0] == NULL ? 0 : 1;
+
+    if (args->dirs[at] != NULL) {
+        argp_error(state, "two trace directories are expected: '%s'", arg);
+    }
+    args->dirs[at] = arg;
+    return 0;
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+    struct args *args = state->input;
+
+    switch (key) {
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &args->common;
+        return 0;
+    case OPTION_TOP:
+        if (wio_parse_u64(arg, &args->top) != WIO_OK) {
+            argp_error(state, "--top: '%s' is no number", arg);
+        }
+        return 0;
+    case OPTION_ROOT_A:
+        args->roots[0] = arg;
+        return 0;
+    case OPTION_ROOT_B:
+        args->roots[1] = arg;
+        return 0;
+    case ARGP_KEY_ARG:
+        return parse_argument(args, arg, state);
+    case ARGP_KEY_END:
+        if (args->dirs[1] == NULL) {
+            argp_error(state, "two trace directories are expected");
+        }
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp_child children[] = {{&cmd_options_argp, 0, NULL, 0}, {0}};
+static const struct argp argp = {
+    options,
+    parse,
+    "DIR DIR",
+    "Compare two traces per operation, file, rank and phase: count, bytes and time of both, and "
+    "the ratio of the times.",
+    children,
+    NULL,
+    NULL};
+
+static void comparison_cleanup(struct wio_comparison **comparison)
+{
+    wio_comparison_destroy(*comparison);
+}
+
+static enum wio_status compare(const struct args *args, struct wio_comparison **comparison_out,
+                               struct wio_error *err)
+{
+    WIO_CLEANUP(cmd_trace_cleanup) struct wio_trace *a = NULL;
+    WIO_CLEANUP(cmd_trace_cleanup) struct wio_trace *b = NULL;
+    struct cmd_progress progress;
+    struct wio_compare_params params = {
+        .struct_size = sizeof(params),
+        .root_a = args->roots[0],
+        .root_b = args->roots[1],
+        .progress = cmd_progress_update,
+        .progress_arg = &progress,
+    };
+    enum wio_status status;
+
+    WIO_TRY(wio_trace_open(args->dirs[0], &a, err));
+    WIO_TRY(wio_trace_open(args->dirs[1], &b, err));
+    cmd_progress_init(&progress, "comparing", &args->common);
+    status = wio_compare(a, b, &params, comparison_out, err);
+    cmd_progress_end(&progress);
+    return status;
+}
+
+int cmd_compare(int argc, char **argv)
+{
+    WIO_CLEANUP(comparison_cleanup) struct wio_comparison *comparison = NULL;
+    struct wio_error err = WIO_ERROR_INIT;
+    struct args args = {.top = DEFAULT_TOP};
+    struct wio_compare_names names;
+
+    argp_parse(&argp, argc, argv, 0, NULL, &args);
+    if (compare(&args, &comparison, &err) != WIO_OK) {
+        return cmd_fail(&err);
+    }
+    names = (struct wio_compare_names){args.dirs[0], args.dirs[1], (size_t)args.top};
+    if (args.common.format == CMD_FORMAT_JSON) {
+        wio_report_compare_json(comparison, &names, stdout);
+    } else {
+        wio_report_compare_text(comparison, &names, stdout);
+    }
+    return 0;
+}

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* whyio dump: the operations of a trace, one per line. */
+#include <stdio.h>
+
+#include "base/cleanup.h"
+#include "cmd.h"
+#include "explain/select.h"
+#include "handles.h"
+#include "options.h"
+#include "progress.h"
+#include "report/dump.h"
+
+enum { OPTION_RANK = CMD_OPTION_FIRST, OPTION_PATH, OPTION_OP, OPTION_ANNOTATE };
+
+struct args {
+    struct cmd_options common;
+    const char *dir;
+    const char *ranks;
+    const char *path;
+    const char *ops;
+    bool is_annotated;
+};
+
+static const struct argp_option options[] = {
+    {"rank", OPTION_RANK, "LIST", 0, "Only these ranks: 0,4-7; none = processes without a rank", 0},
+    {"path", OPTION_PATH, "PATTERN", 0,
+     "Only operations on this path, what lies below it, or paths that match *, ? and [", 0},
+    {"op", OPTION_OP, "LIST", 0, "Only these operations: read,pwrite", 0},
+    {"annotate", OPTION_ANNOTATE, NULL, 0,
+     "Thread by thread, with COMPUTE(seconds) between operations", 0},
+    {0},
+};
+
+static error_t parse_argument(struct args *args, char *arg, struct argp_state *state)
+{
+    if (args->dir != NULL) {
+        argp_error(state, "one trace directory is expected: '%s'", arg);
+    }
+    args->dir = arg;
+    return 0;
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+    struct args *args = state->input;
+
+    switch (key) {
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &args->common;
+        return 0;
+    case OPTION_RANK:
+        args->ranks = arg;
+        return 0;
+    case OPTION_PATH:
+        args->path = arg;
+        return 0;
+    case OPTION_OP:
+        args->ops = arg;
+        return 0;
+    case OPTION_ANNOTATE:
+        args->is_annotated = true;
+        return 0;
+    case ARGP_KEY_ARG:
+        return parse_argument(args, arg, state);
+    case ARGP_KEY_NO_ARGS:
+        argp_error(state, "a trace directory is expected");
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp_child children[] = {{&cmd_options_argp, 0, NULL, 0}, {0}};
+static const struct argp argp = {
+    options,
+    parse,
+    "DIR",
+    "Print the operations of a trace in order of time: JSON lines with a summary last, or with "
+    "--format=text a table. With --annotate the default is text.",
+    children,
+    NULL,
+    NULL};
+
+static enum wio_status select_events(const struct args *args, const struct wio_trace *trace,
+                                     struct wio_wanted *wanted, struct wio_error *err)
+{
+    if (args->ranks != NULL) {
+        WIO_TRY(wio_select_ranks(wanted, args->ranks, err));
+    }
+    if (args->ops != NULL) {
+        WIO_TRY(wio_select_ops(wanted, args->ops, err));
+    }
+    if (args->path != NULL) {
+        WIO_TRY(wio_select_paths(wanted, trace, args->path, err));
+    }
+    return WIO_OK;
+}
+
+static enum wio_status dump(const struct args *args, struct wio_error *err)
+{
+    WIO_CLEANUP(cmd_trace_cleanup) struct wio_trace *trace = NULL;
+    WIO_CLEANUP(wio_wanted_fini) struct wio_wanted wanted = {0};
+    struct cmd_progress progress;
+    struct wio_dump_params params = {
+        .struct_size = sizeof(params),
+        .is_text = args->common.format == CMD_FORMAT_TEXT ||
+                   (args->is_annotated && args->common.format == CMD_FORMAT_DEFAULT),
+        .is_annotated = args->is_annotated,
+        .progress = cmd_progress_update,
+        .progress_arg = &progress,
+    };
+    enum wio_status status;
+
+    WIO_TRY(wio_trace_open(args->dir, &trace, err));
+    WIO_TRY(select_events(args, trace, &wanted, err));
+    wio_wanted_apply(&wanted, &params.filter);
+    cmd_progress_init(&progress, "dumping", &args->common);
+    status = wio_report_dump(trace, &params, stdout, err);
+    cmd_progress_end(&progress);
+    return status;
+}
+
+int cmd_dump(int argc, char **argv)
+{
+    struct wio_error err = WIO_ERROR_INIT;
+    struct args args = {0};
+
+    argp_parse(&argp, argc, argv, 0, NULL, &args);
+    return dump(&args, &err) == WIO_OK ? 0 : cmd_fail(&err);
+}
