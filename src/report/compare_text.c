@@ -3,9 +3,11 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "base/text.h"
+#include "report/line.h"
 
 /* Numbers before words: seven columns of numbers (71 characters), then the name. */
 
@@ -54,11 +56,13 @@ static char *format_time(char *text, const struct wio_tally *tally)
 static void print_pair(const struct wio_tally *a, const struct wio_tally *b, FILE *out)
 {
     char text[7][WIO_TEXT_MAX];
+    bool is_in_both = a->count > 0 && b->count > 0;
+    double ratio = is_in_both ? wio_compare_ratio(a->time_ns, b->time_ns) : (double)NAN;
 
     fprintf(out, "%9s %9s %10s %10s %9s %9s %7s  ", format_count(text[0], a->count),
             format_count(text[1], b->count), format_bytes(text[2], a->bytes),
             format_bytes(text[3], b->bytes), format_time(text[4], a), format_time(text[5], b),
-            format_ratio(text[6], wio_compare_ratio(a->time_ns, b->time_ns)));
+            format_ratio(text[6], ratio));
 }
 
 static void print_table(const struct wio_comparison *comparison, enum wio_compare_table table,
@@ -75,7 +79,8 @@ static void print_table(const struct wio_comparison *comparison, enum wio_compar
     for (size_t i = 0; i < shown; i++) {
         print_pair(&rows[i].a, &rows[i].b, out);
         if (table != WIO_COMPARE_RANKS) {
-            fprintf(out, "%s\n", rows[i].name);
+            wio_print_plain(out, rows[i].name);
+            fputc('\n', out);
         } else if (rows[i].rank >= 0) {
             fprintf(out, "%" PRIi32 "\n", rows[i].rank);
         } else {
@@ -83,7 +88,7 @@ static void print_table(const struct wio_comparison *comparison, enum wio_compar
         }
     }
     if (shown < count) {
-        fprintf(out, "%71s and %zu more (--top=0 shows all)\n", "", count - shown);
+        fprintf(out, "%71s and %zu more\n", "", count - shown);
     }
 }
 
@@ -96,7 +101,8 @@ static void print_phase(const struct wio_compare_phase *phase, size_t number, FI
     fprintf(out, "%zu %s", number, wio_phase_kind_name(phase->kind));
     if (phase->file[0] != '\0') {
         const char *slash = strrchr(phase->file, '/');
-        fprintf(out, " %s", slash != NULL ? slash + 1 : phase->file);
+        fputc(' ', out);
+        wio_print_plain(out, slash != NULL ? slash + 1 : phase->file);
     } else if (phase->is_several) {
         fprintf(out, ", several files");
     }

@@ -194,7 +194,7 @@ static void put_text_event(struct dump *dump, const struct wio_event *event)
     wio_event_text(line, dump->trace, event);
     if (source[0] != '\0') {
         WIO_LINE_LITERAL(line, "  ");
-        wio_line_text(line, source);
+        wio_line_plain(line, source);
     }
     wio_line_byte(line, '\n');
 }

@@ -40,7 +40,7 @@ static void put_node(struct wio_line *line, const struct wio_trace *trace, uint3
     }
     if (process->host[0] != '\0') {
         WIO_LINE_LITERAL(line, ", host ");
-        wio_line_text(line, process->host);
+        wio_line_plain(line, process->host);
     }
     WIO_LINE_LITERAL(line, ", pid ");
     wio_line_i64(line, process->pid);
@@ -48,7 +48,7 @@ static void put_node(struct wio_line *line, const struct wio_trace *trace, uint3
     wio_line_i64(line, stream->tid);
     if (process->exe[0] != '\0') {
         WIO_LINE_LITERAL(line, ": ");
-        wio_line_text(line, process->exe);
+        wio_line_plain(line, process->exe);
     }
     wio_line_byte(line, '\n');
 }

@@ -7,6 +7,7 @@
 
 #include "base/json.h"
 #include "base/text.h"
+#include "report/line.h"
 
 #define NS_PER_S 1e9
 #define RANKS_SHOWN 16u
@@ -129,7 +130,8 @@ static void print_list(const char *what, const char *const *texts, size_t count,
     }
     fprintf(out, "  %-9s ", what);
     for (size_t i = 0; i < count && i < RANKS_SHOWN; i++) {
-        fprintf(out, "%s%s", i > 0 ? ", " : " ", texts[i]);
+        fputs(i > 0 ? ", " : " ", out);
+        wio_print_plain(out, texts[i]);
     }
     if (count > RANKS_SHOWN) {
         fprintf(out, ", and %zu more", count - RANKS_SHOWN);
@@ -242,7 +244,9 @@ void wio_report_info_text(const struct wio_summary *summary, const char *name, F
 
     fprintf(out, "%s: %s\n", name, info->complete ? "a complete trace" : "an incomplete trace");
     if (info->command[0] != '\0') {
-        fprintf(out, "  command    %s\n", info->command);
+        fputs("  command    ", out);
+        wio_print_plain(out, info->command);
+        fputc('\n', out);
     }
     print_start(info->start_unix_ns, out);
     print_list("hosts", summary->hosts, summary->host_count, out);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/line.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -145,14 +146,14 @@ void wio_line_left(struct wio_line *line, const char *text, size_t width)
 }
 
 /* Bytes from `text` on that can be written as they are. */
-static size_t plain_bytes(const char *text, size_t bytes)
+static size_t plain_bytes(const char *text, size_t bytes, bool is_quoted)
 {
     size_t i = 0;
 
     while (i < bytes) {
         unsigned char byte = (unsigned char)text[i];
         size_t length = 1;
-        if (byte < 0x20 || byte == '"' || byte == '\\' || byte == 0x7f) {
+        if (byte < 0x20 || byte == 0x7f || (is_quoted && (byte == '"' || byte == '\\'))) {
             break;
         }
         if (byte >= 0x80) {
@@ -187,7 +188,7 @@ static void put_string(struct wio_line *line, const char *hex_prefix, const char
 {
     wio_line_byte(line, '"');
     while (bytes > 0) {
-        size_t plain = plain_bytes(text, bytes);
+        size_t plain = plain_bytes(text, bytes, true);
         wio_line_bytes(line, text, plain);
         text += plain;
         bytes -= plain;
@@ -208,4 +209,38 @@ void wio_line_json(struct wio_line *line, const char *text, size_t bytes)
 void wio_line_quoted(struct wio_line *line, const char *text, size_t bytes)
 {
     put_string(line, "\\x", text, bytes);
+}
+
+void wio_line_plain(struct wio_line *line, const char *text)
+{
+    size_t bytes = strlen(text);
+
+    while (bytes > 0) {
+        size_t plain = plain_bytes(text, bytes, false);
+        wio_line_bytes(line, text, plain);
+        text += plain;
+        bytes -= plain;
+        if (bytes > 0) {
+            put_escape(line, "\\x", (unsigned char)*text);
+            text++;
+            bytes--;
+        }
+    }
+}
+
+void wio_print_plain(FILE *out, const char *text)
+{
+    size_t bytes = strlen(text);
+
+    while (bytes > 0) {
+        size_t plain = plain_bytes(text, bytes, false);
+        (void)!fwrite(text, 1, plain, out);
+        text += plain;
+        bytes -= plain;
+        if (bytes > 0) {
+            fprintf(out, "\\x%02x", (unsigned char)*text);
+            text++;
+            bytes--;
+        }
+    }
 }

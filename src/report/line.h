@@ -49,6 +49,11 @@ void wio_line_left(struct wio_line *line, const char *text, size_t width);
 void wio_line_json(struct wio_line *line, const char *text, size_t bytes);
 /* The same text for a person: quoted, control characters and odd bytes as \xHH. */
 void wio_line_quoted(struct wio_line *line, const char *text, size_t bytes);
+/* A name without quotes, as the last thing on a line: what a terminal could take for a command, and
+ * odd bytes, as \xHH. */
+void wio_line_plain(struct wio_line *line, const char *text);
+/* The same to a stream, for the small outputs that use stdio. */
+void wio_print_plain(FILE *out, const char *text);
 
 /* A literal: its length is known when compiling. */
 #define WIO_LINE_LITERAL(line, literal) wio_line_bytes((line), "" literal, sizeof(literal) - 1)

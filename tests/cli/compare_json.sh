@@ -1,0 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
+make_trace checkpoint checkpoint
+make_trace replayed replayed
+whyio compare --format=json --root-b=/target checkpoint replayed
