@@ -11,20 +11,21 @@
 
 enum { LIST_BYTES = 1 << 20, NAME_BYTES = 256 };
 
-static void read_name(int32_t pid, char *name, size_t size)
+static bool append(struct wio_children *out, int32_t pid)
 {
-    char path[64];
-    snprintf(path, sizeof(path), "/proc/%d/comm", (int)pid);
-    WIO_CLEANUP(wio_blob_fini) struct wio_blob blob = {0};
-    if (wio_io_read_file(path, NAME_BYTES, &blob, NULL) == WIO_OK) {
-        snprintf(name, size, "%.*s", (int)strcspn((const char *)blob.data, "\n"),
-                 (const char *)blob.data);
+    int32_t *pids = reallocarray(out->pids, out->count + 1, sizeof(*pids));
+    if (pids == NULL) {
+        return false;
     }
+    out->pids = pids;
+    out->pids[out->count] = pid;
+    out->count += 1;
+    return true;
 }
 
-bool wio_children_look(struct wio_lingering *who_out)
+bool wio_children_read(struct wio_children *out)
 {
-    *who_out = (struct wio_lingering){0};
+    *out = (struct wio_children){0};
     char path[64];
     snprintf(path, sizeof(path), "/proc/self/task/%d/children", (int)getpid());
     WIO_CLEANUP(wio_blob_fini) struct wio_blob blob = {0};
@@ -32,20 +33,41 @@ bool wio_children_look(struct wio_lingering *who_out)
         return false;
     }
     char *next = (char *)blob.data;
-    for (;;) {
-        char *end = next;
-        long pid = strtol(next, &end, 10);
-        if (end == next) {
-            break;
+    char *end = next;
+    for (long pid = strtol(next, &end, 10); end != next; pid = strtol(next, &end, 10)) {
+        if (!append(out, (int32_t)pid)) {
+            wio_children_fini(out);
+            return false;
         }
-        if (who_out->count == 0) {
-            who_out->pid = (int32_t)pid;
-        }
-        who_out->count += 1;
         next = end;
     }
-    if (who_out->count > 0) {
-        read_name(who_out->pid, who_out->name, sizeof(who_out->name));
+    return true;
+}
+
+bool wio_children_has(const struct wio_children *children, int32_t pid)
+{
+    for (size_t i = 0; i < children->count; i++) {
+        if (children->pids[i] == pid) {
+            return true;
+        }
     }
-    return who_out->count > 0;
+    return false;
+}
+
+void wio_children_fini(struct wio_children *children)
+{
+    free(children->pids);
+    *children = (struct wio_children){0};
+}
+
+void wio_children_name(int32_t pid, char *name, size_t size)
+{
+    char path[64];
+    name[0] = '\0';
+    snprintf(path, sizeof(path), "/proc/%d/comm", (int)pid);
+    WIO_CLEANUP(wio_blob_fini) struct wio_blob blob = {0};
+    if (wio_io_read_file(path, NAME_BYTES, &blob, NULL) == WIO_OK) {
+        snprintf(name, size, "%.*s", (int)strcspn((const char *)blob.data, "\n"),
+                 (const char *)blob.data);
+    }
 }

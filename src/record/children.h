@@ -1,13 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A look at the children of this process. */
+/* The children of this process, from /proc. */
 #ifndef WIO_RECORD_CHILDREN_H
 #define WIO_RECORD_CHILDREN_H
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
-#include "record/record.h"
+/* Zero-initialise. */
+struct wio_children {
+    int32_t *pids;
+    size_t count;
+};
 
-/* How many there are, and the first of them. False where there is none or /proc does not tell. */
-bool wio_children_look(struct wio_lingering *who_out);
+/* Those of now, ended ones that nobody waited for included. False where /proc does not tell (a
+ * kernel without CONFIG_PROC_CHILDREN) or memory is out; `out` is empty then. */
+bool wio_children_read(struct wio_children *out);
+bool wio_children_has(const struct wio_children *children, int32_t pid);
+void wio_children_fini(struct wio_children *children);
+
+/* The name of a process as in /proc/PID/comm, "" where it is gone. */
+void wio_children_name(int32_t pid, char *name, size_t size);
 
 #endif

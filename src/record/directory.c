@@ -90,13 +90,10 @@ static enum wio_status try_lock(const char *lock_path, int *lock_out, struct wio
     return WIO_OK;
 }
 
-static enum wio_status lock_directory(struct wio_directory *dir, const char *path,
-                                      struct wio_error *err)
+static enum wio_status lock_directory(struct wio_directory *dir, struct wio_error *err)
 {
-    char lock_path[PATH_MAX];
-    if (snprintf(lock_path, sizeof(lock_path), "%s/lock", path) >= PATH_MAX) {
-        return refuse(path, "expected a shorter name for the trace directory", err);
-    }
+    char lock_path[PATH_MAX + 8];
+    snprintf(lock_path, sizeof(lock_path), "%s/lock", dir->path);
     for (unsigned i = 0; i < LOCK_ATTEMPTS && dir->lock < 0; i++) {
         WIO_TRY(try_lock(lock_path, &dir->lock, err));
     }
@@ -107,20 +104,21 @@ static enum wio_status lock_directory(struct wio_directory *dir, const char *pat
     return WIO_OK;
 }
 
-static enum wio_status replace_old(struct wio_directory *dir, const char *path, const char *launch,
+static enum wio_status replace_old(struct wio_directory *dir, const char *launch,
                                    struct wio_error *err)
 {
-    WIO_TRY(lock_directory(dir, path, err));
+    WIO_TRY(lock_directory(dir, err));
     struct wio_old_trace found;
-    WIO_TRY(wio_old_trace_scan(path, launch, &found, err));
+    WIO_TRY(wio_old_trace_scan(dir->path, launch, &found, err));
     if (found.has_siblings) {
         return WIO_OK;
     }
     if (found.has_trace) {
-        return wio_old_trace_remove(path, err);
+        return wio_old_trace_remove(dir->path, err);
     }
     if (found.has_other) {
-        return refuse(path, "holds no trace, but other files: --force removes only a trace", err);
+        return refuse(dir->path, "holds no trace, but other files: --force removes only a trace",
+                      err);
     }
     return WIO_OK;
 }
@@ -135,15 +133,13 @@ static enum wio_status claim(struct wio_directory *dir, const char *path, bool f
                              const char *launch, struct wio_error *err)
 {
     WIO_TRY(make_directory(path, &dir->is_made, err));
-    if (force) {
-        WIO_TRY(replace_old(dir, path, launch, err));
-    } else if (!dir->is_made) {
-        WIO_TRY(join_siblings(path, launch, err));
-    }
     if (realpath(path, dir->path) == NULL) {
         return wio_error_sys(err, path, "cannot use as trace directory");
     }
-    return WIO_OK;
+    if (force) {
+        return replace_old(dir, launch, err);
+    }
+    return dir->is_made ? WIO_OK : join_siblings(path, launch, err);
 }
 
 enum wio_status wio_directory_claim(struct wio_directory *dir, const char *path, bool force,
@@ -153,7 +149,7 @@ enum wio_status wio_directory_claim(struct wio_directory *dir, const char *path,
     name_segments(dir, host, launch);
     enum wio_status status = claim(dir, path, force, launch, err);
     if (status != WIO_OK) {
-        wio_directory_fini(dir);
+        wio_directory_undo(dir);
     }
     return status;
 }
@@ -172,15 +168,12 @@ void wio_directory_undo(struct wio_directory *dir)
 {
     char path[2 * PATH_MAX];
     snprintf(path, sizeof(path), "%s/%s.begin.seg", dir->path, dir->name);
-    (void)unlink(path);
-    wio_directory_remove_rings(dir);
+    if (dir->path[0] != '\0') {
+        (void)unlink(path);
+        wio_directory_remove_rings(dir);
+    }
     wio_directory_settle(dir);
     if (dir->is_made) {
         (void)rmdir(dir->path); /* not empty where siblings joined: then it is theirs */
     }
-}
-
-void wio_directory_fini(struct wio_directory *dir)
-{
-    wio_directory_settle(dir);
 }

@@ -8,7 +8,7 @@
  *     wio_directory_settle(...)      lets waiting siblings in
  *     wio_directory_make_rings(...)  DIR/raw/<name>/, or a link of that name to a local directory
  *     ... run, seal into DIR/<name>.seg ...
- *     wio_directory_remove_rings(...), wio_directory_fini(...)
+ *     wio_directory_remove_rings(...)
  *
  * <name> is <host>.<pid>.<monotonic ns>, and .<launch> behind it where there is one.
  */
@@ -54,9 +54,8 @@ wio_directory_make_rings(struct wio_directory *dir, const char *ring_dir, struct
 /* After sealing: remove what is empty; rings that are still there stay. */
 void wio_directory_remove_rings(struct wio_directory *dir);
 
-/* The command never ran: leave things as they were (an old trace that was removed stays so). */
+/* The command never ran: leave things as they were (an old trace that was removed stays so). A
+ * failed claim undoes itself. */
 void wio_directory_undo(struct wio_directory *dir);
-
-void wio_directory_fini(struct wio_directory *dir);
 
 #endif

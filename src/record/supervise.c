@@ -38,6 +38,9 @@ struct state {
     sigset_t waited_for;
     sigset_t original_mask;
     struct sigaction original_child;
+    /* Children from before: of a shell that started them and then became this process by exec.
+     * They are not of the command, nobody waits for them. */
+    struct wio_children foreign;
     bool is_ended; /* the command itself */
     bool is_noticed;
     uint64_t ended_ns;
@@ -154,7 +157,25 @@ static int exit_status_of(int wait_status)
                                     : WEXITSTATUS(wait_status);
 }
 
-/* Everything that has ended by now. *left_out: there are children still. */
+/* Children that are of the command. Where /proc does not tell, all are taken for that. */
+static bool has_own_children(const struct state *state, struct wio_lingering *who_out)
+{
+    WIO_CLEANUP(wio_children_fini) struct wio_children now = {0};
+    *who_out = (struct wio_lingering){0};
+    if (!wio_children_read(&now)) {
+        return true;
+    }
+    for (size_t i = 0; i < now.count; i++) {
+        if (wio_children_has(&state->foreign, now.pids[i])) {
+            continue;
+        }
+        who_out->pid = who_out->count == 0 ? now.pids[i] : who_out->pid;
+        who_out->count += 1;
+    }
+    return who_out->count > 0;
+}
+
+/* Everything that has ended by now. *left_out: there are descendants of the command still. */
 static enum wio_status reap(struct state *state, bool *left_out)
 {
     for (;;) {
@@ -163,8 +184,9 @@ static enum wio_status reap(struct state *state, bool *left_out)
         if (pid < 0 && errno == EINTR) {
             continue;
         }
-        *left_out = pid == 0;
         if (pid <= 0) {
+            struct wio_lingering who;
+            *left_out = pid == 0 && (state->foreign.count == 0 || has_own_children(state, &who));
             return WIO_OK;
         }
         uint64_t now_ns = wio_clock_mono_ns();
@@ -186,7 +208,8 @@ static void notice_lingering(struct state *state)
     }
     state->is_noticed = true;
     struct wio_lingering who;
-    if (wio_children_look(&who)) {
+    if (has_own_children(state, &who) && who.count > 0) {
+        wio_children_name(who.pid, who.name, sizeof(who.name));
         command->lingering(command->lingering_arg, &who);
     }
 }
@@ -232,6 +255,7 @@ enum wio_status wio_supervise(const struct wio_command *command, struct wio_supe
     if (prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0) {
         return wio_error_sys(err, NULL, "cannot become the reaper of orphans");
     }
+    (void)wio_children_read(&state.foreign);
     block_signals(&state);
     enum wio_status status = start_command(&state, err);
     if (status == WIO_OK) {
@@ -239,5 +263,6 @@ enum wio_status wio_supervise(const struct wio_command *command, struct wio_supe
         status = wait_for_all(&state);
     }
     finish_signals(&state);
+    wio_children_fini(&state.foreign);
     return status;
 }

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -131,6 +132,11 @@ static enum wio_status check_elf(int fd, const char *path, struct wio_error *err
     WIO_TRY(wio_io_pread(fd, path, &head, sizeof(head), 0, err));
     if (head.e_ident[EI_CLASS] != ELFCLASS64 || head.e_machine != OWN_MACHINE) {
         return unsupported(err, path, "it is a program for another machine or word size; " INSTEAD);
+    }
+    if ((head.e_type != ET_EXEC && head.e_type != ET_DYN) ||
+        head.e_phentsize != sizeof(Elf64_Phdr)) {
+        return wio_error_set(err, WIO_ERR_FORMAT, path, offsetof(Elf64_Ehdr, e_type),
+                             "cannot run: expected an executable ELF file");
     }
     if (gains_rights(fd)) {
         return unsupported(err, path,

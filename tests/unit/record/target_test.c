@@ -130,6 +130,7 @@ static struct tiny make_tiny(uint32_t type, const char *loader)
     tiny.head = self;
     tiny.head.e_phoff = offsetof(struct tiny, segment);
     tiny.head.e_phnum = 1;
+    tiny.head.e_phentsize = sizeof(tiny.segment);
     tiny.segment.p_type = type;
     tiny.segment.p_offset = offsetof(struct tiny, loader);
     tiny.segment.p_filesz = strlen(loader) + 1;
@@ -169,6 +170,9 @@ static void cut_and_bent_programs_are_errors(void **state)
     for (size_t bytes = SELFMAG; bytes < offsetof(struct tiny, loader); bytes++) {
         check_tiny(&tiny, bytes, 0755, WIO_ERR_TRUNCATED, NULL);
     }
+    tiny.head.e_type = ET_REL;
+    check_tiny(&tiny, sizeof(tiny), 0755, WIO_ERR_FORMAT, "executable");
+    tiny.head.e_type = ET_DYN;
     tiny.segment.p_filesz = UINT64_MAX;
     check_tiny(&tiny, sizeof(tiny), 0755, WIO_ERR_FORMAT, "dynamic loader");
     tiny = make_tiny(PT_INTERP, "x");

@@ -1,0 +1,150 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Any kind of death: the operations up to then are in the trace."""
+
+import os
+import signal
+import sys
+import time
+
+from record_case import WHYIO, RecordCase, main, until
+
+WRITER = sys.argv.pop(1)
+RECORD_BYTES = 8
+LEAST = 0.999  # of the operations done must be in the trace
+
+
+class DeathCase(RecordCase):
+    def written(self, path="out"):
+        try:
+            return os.path.getsize(path) // RECORD_BYTES
+        except FileNotFoundError:
+            return 0
+
+    def assert_recorded(self, trace="t", path="out"):
+        """Every write but perhaps the last is an event, in order, none twice."""
+        lines = self.dump("--op", "pwrite", trace=trace)
+        offsets = [line["offset"] for line in lines if line["path"].endswith("/" + path)]
+        done = self.written(path)
+        self.assertEqual(offsets, [i * RECORD_BYTES for i in range(len(offsets))])
+        self.assertGreaterEqual(len(offsets), LEAST * done)
+        self.assertLessEqual(len(offsets), done)
+        self.assertTrue(all(line["result"] == RECORD_BYTES for line in lines))
+
+
+class Suicide(DeathCase):
+    COUNT = 5000
+
+    def die(self, how, status, is_complete):
+        answer = self.record(WRITER, "out", str(self.COUNT), how)
+        self.assertEqual(answer.returncode, status, answer.stderr)
+        self.assertEqual(self.written(), self.COUNT)
+        self.assert_recorded()
+        self.assertEqual(self.info()["complete"], is_complete)
+        self.check()
+
+    def test_exit(self):
+        self.die("exit", 0, True)
+
+    def test_underscore_exit(self):
+        self.die("_exit", 7, True)
+
+    def test_term(self):
+        self.die("TERM", 128 + signal.SIGTERM, False)
+
+    def test_segv(self):
+        self.die("SEGV", 128 + signal.SIGSEGV, False)
+
+    def test_abrt(self):
+        self.die("ABRT", 128 + signal.SIGABRT, False)
+
+    def test_kill(self):
+        self.die("KILL", 128 + signal.SIGKILL, False)
+
+
+class Murder(DeathCase):
+    """At any moment: the writer is killed from outside while it writes."""
+
+    def pid_of_writer(self, recorder):
+        path = f"/proc/{recorder.pid}/task/{recorder.pid}/children"
+        with open(path, encoding="ascii") as children:
+            pids = children.read().split()
+        return int(pids[0]) if pids else 0
+
+    def test_program_is_killed(self):
+        for i, number in enumerate((signal.SIGTERM, signal.SIGKILL, signal.SIGSEGV, signal.SIGABRT)):
+            with self.subTest(number.name):
+                trace, out = f"t{i}", f"out{i}"
+                recorder = self.start(WRITER, out, "1", "on", trace=trace)
+                self.assertTrue(until(lambda name=out: self.written(name) > 1000))
+                time.sleep(0.01 * i)
+                os.kill(self.pid_of_writer(recorder), number)
+                self.assertEqual(recorder.wait(30), 128 + number)
+                self.assert_recorded(trace, out)
+                self.assertFalse(self.info(trace)["complete"])
+
+    def test_recorder_and_program_are_killed(self):
+        recorder = self.start(WRITER, "out", "1", "on")
+        self.assertTrue(until(lambda: self.written() > 20000))
+        os.killpg(recorder.pid, signal.SIGKILL)
+        recorder.wait(30)
+        self.assertTrue(until(lambda: not any_process_writes("out", self.dir)))
+        info = self.info()
+        self.assertFalse(info["complete"])
+        self.assert_recorded()
+        self.check()
+        self.assertFalse(os.path.exists("t/raw"), "the first look seals the rings")
+
+    def test_recorder_alone_is_killed(self):
+        """The program goes on; a look at the live trace does not take its rings away."""
+        recorder = self.start(WRITER, "out", "1", "on")
+        self.assertTrue(until(lambda: self.written() > 1000))
+        writer = self.pid_of_writer(recorder)
+        os.kill(recorder.pid, signal.SIGKILL)
+        recorder.wait(30)
+        first = self.info()["ops"]["pwrite"]["count"]
+        mark = self.written()
+        self.assertTrue(until(lambda: self.written() > mark + 5000), "the program was disturbed")
+        self.assertGreater(self.info()["ops"]["pwrite"]["count"], first)
+        os.kill(writer, signal.SIGKILL)
+        self.assertTrue(until(lambda: not any_process_writes("out", self.dir)))
+        self.assert_recorded()
+        self.assertFalse(self.info()["complete"])
+
+    def test_one_process_of_a_shell_dies(self):
+        script = f"{WRITER} out 3000 KILL; echo $? > status; {WRITER} second 100 exit"
+        self.assertEqual(self.record("bash", "-c", script).returncode, 0)
+        with open("status", encoding="ascii") as status:
+            self.assertEqual(status.read(), "137\n")
+        self.assert_recorded()
+        self.assert_recorded(path="second")
+        self.assertFalse(self.info()["complete"])
+
+    def test_forced_recording_over_a_killed_one(self):
+        recorder = self.start(WRITER, "out", "1", "on")
+        self.assertTrue(until(lambda: self.written() > 100))
+        os.killpg(recorder.pid, signal.SIGKILL)
+        recorder.wait(30)
+        self.assertEqual(self.record("true").returncode, 2)
+        self.assertEqual(self.record("true", options=("-q", "--force")).returncode, 0)
+        self.assert_sealed()
+        self.assertTrue(self.info()["complete"])
+
+
+def any_process_writes(name, directory):
+    """True while a process has directory/name open."""
+    path = os.path.join(os.path.realpath(directory), name)
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            for fd in os.listdir(f"/proc/{pid}/fd"):
+                if os.readlink(f"/proc/{pid}/fd/{fd}") == path:
+                    return True
+        except OSError:
+            continue
+    return False
+
+
+if __name__ == "__main__":
+    if not os.access(WHYIO, os.X_OK):
+        sys.exit(f"{WHYIO} is not there")
+    main()

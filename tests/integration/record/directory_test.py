@@ -1,0 +1,135 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The trace directory: refused, replaced, not writable, full."""
+
+import os
+import subprocess
+import unittest
+
+from record_case import RecordCase, main
+
+
+class Existing(RecordCase):
+    def assert_refused(self, answer, part):
+        self.assertEqual(answer.returncode, 2, answer.stderr)
+        self.assertEqual(answer.stdout, "")
+        self.assertIn(part, answer.stderr)
+        self.assertEqual(answer.stderr.count("\n"), 1)
+
+    def test_a_trace_is_not_overwritten(self):
+        self.record("true")
+        before = self.segments()
+        self.assert_refused(self.record("touch", "ran"), "--force")
+        self.assertEqual(self.segments(), before)
+        self.assertFalse(os.path.exists("ran"))
+
+    def test_an_empty_directory_is_refused_and_taken_with_force(self):
+        os.mkdir("t")
+        self.assert_refused(self.record("true"), "exists")
+        self.assertEqual(os.listdir("t"), [])
+        self.assertEqual(self.record("true", options=("-q", "--force")).returncode, 0)
+        self.assert_sealed()
+
+    def test_force_replaces_a_trace(self):
+        self.record("touch", "a")
+        before = self.segments()
+        self.assertEqual(self.record("touch", "b", options=("-q", "--force")).returncode, 0)
+        self.assertEqual(len(self.segments()), 1)
+        self.assertNotEqual(self.segments(), before)
+        self.assert_sealed()
+
+    def test_force_keeps_other_files_of_a_trace(self):
+        self.record("true")
+        write("t/notes.txt", "mine")
+        self.assertEqual(self.record("true", options=("-q", "--force")).returncode, 0)
+        self.assertIn("notes.txt", os.listdir("t"))
+        self.assertEqual(len(self.segments()), 1)
+
+    def test_force_refuses_what_is_no_trace(self):
+        os.mkdir("t")
+        write("t/thesis.seg", "twelve years of work")
+        self.assert_refused(self.record("true", options=("-q", "--force")), "no trace")
+        self.assertEqual(os.listdir("t"), ["thesis.seg"])
+
+    def test_a_file_is_refused(self):
+        write("t", "x")
+        for options in (("-q",), ("-q", "--force")):
+            self.assert_refused(self.record("true", options=options), "not a directory")
+
+    def test_force_works_where_nothing_is(self):
+        self.assertEqual(self.record("true", options=("-q", "--force")).returncode, 0)
+        self.assert_sealed()
+
+
+class Unusable(RecordCase):
+    def assert_failed(self, answer, *parts):
+        self.assertEqual(answer.returncode, 3, answer.stderr)
+        self.assertEqual(answer.stderr.count("\n"), 1, answer.stderr)
+        for part in parts:
+            self.assertIn(part, answer.stderr)
+        self.assertFalse(os.path.exists("ran"))
+
+    def test_parent_is_missing(self):
+        self.assert_failed(self.record("touch", "ran", trace="no/such/t"), "no/such/t")
+
+    @unittest.skipIf(os.geteuid() != 0, "becomes another user")
+    def test_not_writable(self):
+        os.chmod(self.dir, 0o755)
+        user = dict(user=65534, group=65534, extra_groups=[])
+        answer = self.record("touch", "ran", **user)
+        self.assert_failed(answer, "Permission denied")
+
+    @unittest.skipIf(os.geteuid() != 0, "mounts a file system")
+    def test_full_disk_before_the_start(self):
+        os.mkdir("full")
+        mount = ["mount", "-t", "tmpfs", "-o", "size=64k,nr_inodes=20", "tmpfs", "full"]
+        if subprocess.run(mount, check=False, capture_output=True).returncode != 0:
+            self.skipTest("cannot mount a tmpfs")
+        self.addCleanup(subprocess.run, ["umount", "-l", "full"], check=False)
+        write("full/rest", b"x" * 65536)
+        answer = self.record("touch", "ran", trace="full/t")
+        self.assert_failed(answer, "No space left")
+        self.assertEqual(os.listdir("full"), ["rest"])
+
+    @unittest.skipIf(os.geteuid() != 0, "mounts a file system")
+    def test_disk_that_fills_while_the_program_runs(self):
+        """The program goes on undisturbed, what is lost is counted."""
+        os.mkdir("small")
+        mount = ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", "small"]
+        if subprocess.run(mount, check=False, capture_output=True).returncode != 0:
+            self.skipTest("cannot mount a tmpfs")
+        self.addCleanup(subprocess.run, ["umount", "-l", "small"], check=False)
+        script = "head -c 900k /dev/zero > small/ballast; for i in $(seq 20000); do echo $i; done > out"
+        answer = self.record("bash", "-c", script, trace="small/t", options=())
+        self.assertEqual(answer.returncode, 0, answer.stderr)
+        with open("out", encoding="ascii") as out:
+            self.assertEqual(len(out.readlines()), 20000)
+        os.remove("small/ballast")
+        info = self.info("small/t")
+        self.assertGreater(info["dropped"], 0)
+        self.assertFalse(info["complete"])
+
+    def test_rings_elsewhere(self):
+        os.mkdir("local")
+        environment = dict(os.environ, WHYIO_RING_DIR=os.path.join(self.dir, "local"))
+        script = "readlink t/raw/*; ls local"
+        answer = self.record("sh", "-c", script, env=environment)
+        self.assertEqual(answer.returncode, 0, answer.stderr)
+        self.assertIn(os.path.join(self.dir, "local", "whyio-rings-"), answer.stdout)
+        self.assertEqual(os.listdir("local"), [])
+        self.assert_sealed()
+        self.assertGreater(self.info()["events"], 0)
+
+    def test_rings_cannot_be_made(self):
+        environment = dict(os.environ, WHYIO_RING_DIR="/no/such/place")
+        self.assert_failed(self.record("touch", "ran", env=environment), "/no/such/place")
+        self.assertFalse(os.path.exists("t"))
+
+
+def write(path, data):
+    with open(path, "wb") as out:
+        out.write(data if isinstance(data, bytes) else data.encode())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the tests of `whyio record` share: a directory of their own, running whyio, reading traces."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+WHYIO = os.environ["WHYIO"]
+SKIPPED = 77
+
+os.environ.update(
+    OMPI_ALLOW_RUN_AS_ROOT="1",
+    OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
+    OMPI_MCA_mpi_yield_when_idle="1",
+    OMPI_MCA_rmaps_base_oversubscribe="1",
+)
+
+
+def need(program, reason):
+    """Skip the whole script where `program` is not there."""
+    if program == "" or shutil.which(program) is None:
+        print(f"skipped: {reason}", file=sys.stderr)
+        sys.exit(SKIPPED)
+
+
+def until(condition, seconds=20):
+    """Wait for `condition()` to be true; its last answer."""
+    end = time.monotonic() + seconds
+    answer = condition()
+    while not answer and time.monotonic() < end:
+        time.sleep(0.02)
+        answer = condition()
+    return answer
+
+
+class RecordCase(unittest.TestCase):
+    """Each test runs in a fresh directory, which is the working directory."""
+
+    def setUp(self):
+        self.dir = tempfile.mkdtemp(prefix="whyio-test-")
+        self.addCleanup(shutil.rmtree, self.dir, ignore_errors=True)
+        self.addCleanup(os.chdir, os.getcwd())
+        os.chdir(self.dir)
+
+    def whyio(self, *args, **options):
+        options.setdefault("capture_output", True)
+        options.setdefault("text", True)
+        options.setdefault("timeout", 60)
+        return subprocess.run([WHYIO, *args], check=False, **options)
+
+    def record(self, *command, options=("-q",), trace="t", **more):
+        return self.whyio("record", "-o", trace, *options, "--", *command, **more)
+
+    def start(self, *command, options=("-q",), trace="t", **more):
+        """A recorder that runs on; killed with its group when the test ends."""
+        child = subprocess.Popen(
+            [WHYIO, "record", "-o", trace, *options, "--", *command], start_new_session=True, **more
+        )
+        self.addCleanup(stop_group, child)
+        return child
+
+    def info(self, trace="t"):
+        answer = self.whyio("info", "--format=json", trace)
+        self.assertEqual(answer.returncode, 0, answer.stderr)
+        return json.loads(answer.stdout)
+
+    def dump(self, *options, trace="t"):
+        """The operations of a trace, without the closing summary."""
+        answer = self.whyio("dump", *options, trace)
+        self.assertEqual(answer.returncode, 0, answer.stderr)
+        lines = [json.loads(line) for line in answer.stdout.splitlines()]
+        return [line for line in lines if "op" in line]
+
+    def check(self, trace="t"):
+        answer = self.whyio("check", trace)
+        self.assertEqual(answer.returncode, 0, answer.stdout + answer.stderr)
+
+    def segments(self, trace="t"):
+        return sorted(name for name in os.listdir(trace) if name.endswith(".seg"))
+
+    def assert_sealed(self, trace="t"):
+        """Segments, and nothing that is left over."""
+        self.assertTrue(self.segments(trace))
+        self.assertEqual([], [n for n in os.listdir(trace) if not n.endswith(".seg")])
+        self.assertEqual([], [n for n in self.segments(trace) if n.endswith(".begin.seg")])
+
+
+def stop_group(child):
+    try:
+        os.killpg(child.pid, 9)
+    except ProcessLookupError:
+        pass
+    child.wait()
+    for stream in (child.stdin, child.stdout, child.stderr):
+        if stream is not None:
+            stream.close()
+
+
+def main():
+    unittest.main(verbosity=2)

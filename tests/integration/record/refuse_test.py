@@ -1,0 +1,114 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What cannot be recorded: a clear error, and nothing is left behind."""
+
+import os
+import shutil
+import sys
+
+from record_case import RecordCase, main
+
+STATIC = sys.argv.pop(1)
+
+
+class Refused(RecordCase):
+    def assert_error(self, answer, status, *parts):
+        self.assertEqual(answer.returncode, status, answer.stderr)
+        self.assertEqual(answer.stdout, "")
+        for part in parts:
+            self.assertIn(part, answer.stderr)
+        self.assertFalse(os.path.exists("t"))
+
+    def assert_refused(self, answer, *parts):
+        self.assert_error(answer, 3, *parts)
+        self.assertEqual(answer.stderr.count("\n"), 1, answer.stderr)
+
+    def test_static_program(self):
+        answer = self.record(STATIC)
+        self.assert_refused(answer, STATIC, "statically linked", "strace")
+
+    def test_script_of_a_static_interpreter(self):
+        make_program("script", f"#!{STATIC}\n")
+        self.assert_refused(self.record("./script"), STATIC, "statically linked", "./script")
+
+    def test_command_is_not_found(self):
+        self.assert_refused(self.record("no-such-command"), "no-such-command", "not found")
+        self.assert_refused(self.record("./no-such-command"), "No such file")
+
+    def test_command_is_not_executable(self):
+        with open("data", "w", encoding="ascii") as out:
+            out.write("x")
+        self.assert_refused(self.record("./data"), "not executable")
+        self.assert_refused(self.record("/tmp"), "directory")
+
+    def test_broken_program(self):
+        with open("/bin/true", "rb") as source:
+            program = bytearray(source.read())
+        make_program("cut", bytes(program[:60]))
+        self.assert_refused(self.record("./cut"), "./cut", "at byte 60")
+        program[16] = 1  # e_type: an object file
+        make_program("object", bytes(program))
+        self.assert_refused(self.record("./object"), "./object", "executable")
+
+    def test_exec_fails(self):
+        """Everything looks well from outside, but the kernel says no."""
+        shutil.copy("/bin/true", "busy")
+        with open("busy", "r+b"):
+            self.assert_refused(self.record("./busy"), "./busy", "Text file busy")
+
+    def test_capture_library_is_missing(self):
+        environment = dict(os.environ, WHYIO_CAPTURE_LIB="/no/such/lib.so")
+        self.assert_refused(self.record("true", env=environment), "/no/such/lib.so")
+
+    def test_usage(self):
+        self.assert_error(self.whyio("record"), 2, "command")
+        self.assert_error(self.whyio("record", "-o", "t"), 2, "command")
+        self.assert_error(self.whyio("record", "--no-such-option", "true"), 2, "--no-such-option")
+        self.assert_error(self.whyio("record", "--format=yaml", "-o", "t", "true"), 2, "yaml")
+        self.assert_error(self.whyio("record", "--causal=guess", "-o", "t", "true"), 2, "guess")
+
+    def test_causes_are_not_available_yet(self):
+        for how in ("observe", "throttle"):
+            answer = self.whyio("record", f"--causal={how}", "-o", "t", "true")
+            self.assert_error(answer, 2, "not available yet")
+        answer = self.whyio("record", "-q", "--causal=off", "-o", "t", "true")
+        self.assertEqual(answer.returncode, 0, answer.stderr)
+
+    def test_static_program_within_is_counted(self):
+        answer = self.record("sh", "-c", f"{STATIC}; exit 0", options=())
+        self.assertEqual(answer.returncode, 0, answer.stderr)
+        self.assertEqual(answer.stdout, "static\n")
+        self.assertRegex(answer.stderr, r"not seen \(1\): a static program")
+
+
+class Frame(RecordCase):
+    def test_mistyped_commands(self):
+        for typed, meant in (("recrod", "record"), ("rec", "record"), ("evn", "env")):
+            answer = self.whyio(typed)
+            self.assertEqual(answer.returncode, 2)
+            self.assertIn(f"did you mean '{meant}'", answer.stderr)
+        self.assertNotIn("did you mean", self.whyio("quantum").stderr)
+
+    def test_help_and_version(self):
+        answer = self.whyio("--version")
+        self.assertRegex(answer.stdout, r"^whyio \d+\.\d+\.\d+\n$")
+        answer = self.whyio("--help")
+        self.assertEqual((answer.returncode, answer.stderr), (0, ""))
+        self.assertIn("  record ", answer.stdout)
+        self.assertEqual(self.whyio().returncode, 2)
+
+    def test_results_that_cannot_be_written_are_an_error(self):
+        with open("/dev/full", "w", encoding="ascii") as full:
+            answer = self.whyio("env", stdout=full, stderr=-1, capture_output=False)
+        self.assertEqual(answer.returncode, 3)
+        self.assertIn("No space left", answer.stderr)
+
+
+def make_program(name, data):
+    with open(name, "wb") as out:
+        out.write(data if isinstance(data, bytes) else data.encode())
+    os.chmod(name, 0o755)
+
+
+if __name__ == "__main__":
+    main()
