@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The sections of the benchmark. Each measures and fills one table."""
+import json
+import os
+import re
+import shutil
+import statistics
+import subprocess
+import time
+
+import tracers
+
+SOURCE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+
+# Loop of loops.c, calls in a full run, highest ratio to the run without a tracer.
+LOOPS = (("pwrite512", 200_000, 1.15), ("pwrite4k", 150_000, 1.15), ("pread512", 200_000, 1.25),
+         ("pread4k", 150_000, 1.25), ("read512", 200_000, 1.25), ("fread64", 3_000_000, 2.4),
+         ("fwrite64", 3_000_000, 2.1), ("openclose", 50_000, 1.25), ("stat", 100_000, 1.25),
+         ("threads2", 150_000, 1.25))
+# Streams need no system call for most calls: strace and perf see next to nothing of them.
+INSTRUCTIONS = (("pwrite512", 200), ("pread512", None), ("read512", None), ("fread64", None),
+                ("fwrite64", None), ("openclose", None), ("stat", None))
+
+
+class Bench:
+    """Where things are, and how to run them."""
+
+    def __init__(self, place, quick):
+        self.place = place
+        self.rounds = 5 if quick else 9
+        self.quick = quick
+        self.whyio = os.environ.get("WHYIO", os.path.join(SOURCE, "build", "whyio"))
+        self.build = os.path.dirname(self.whyio)
+        self.loops = os.path.join(self.build, "bench", "loops")
+        if not os.path.exists(self.loops):
+            raise SystemExit(f"bench: {self.loops} is not there: make build first")
+
+    def tool(self, name):
+        path = os.path.join(self.build, "bench", name)
+        return path if os.path.exists(path) else None
+
+    def tracers(self):
+        library = os.path.join(self.build, "bench", "liblttng-baseline.so")
+        return [tracers.Alone(self.place), tracers.Strace(self.place),
+                tracers.PerfTrace(self.place), tracers.Lttng(self.place, library),
+                tracers.Whyio(self.place, self.whyio)]
+
+    def run(self, argv, tracer=None, **env):
+        command = tracer.command(argv) if tracer else argv
+        extra = tracer.environment() if tracer else {}
+        result = subprocess.run(command, env={**os.environ, **extra, **env}, check=False,
+                                capture_output=True, stdin=subprocess.DEVNULL)
+        if result.returncode != 0:
+            raise RuntimeError(f"{command}: exit {result.returncode}: {result.stderr.decode()}")
+        return result
+
+    def loop(self, name, count, tracer=None):
+        """Nanoseconds per call of one loop."""
+        argv = [self.loops, name, str(count), self.place]
+        return float(self.run(argv, tracer).stdout.split()[0])
+
+    def json(self, *args):
+        output = self.run([self.whyio, *args]).stdout
+        return json.loads(output.splitlines()[-1])
+
+
+def calls(bench, table):
+    """ns per call, as ratios to the run without a tracer in the same round."""
+    present = []
+    for tracer in bench.tracers():
+        reason = tracer.available()
+        if reason is None:
+            tracer.start()
+            present.append(tracer)
+        else:
+            table.note(f"{tracer.name} is not shown: {reason}.")
+    try:
+        for name, count, target in LOOPS:
+            measure_loop(bench, table, present, (name, count, target))
+    finally:
+        for tracer in present:
+            tracer.stop()
+    table.note("value = whyio's time per call over that without a tracer, median of "
+               f"{bench.rounds} interleaved rounds.")
+
+
+def measure_loop(bench, table, present, loop):
+    name, count, target = loop
+    rounds = []
+    for _ in range(bench.rounds):
+        rounds.append({tracer.name: bench.loop(name, max(int(count * tracer.scale), 1000), tracer)
+                       for tracer in present})
+    alone = statistics.median(r["no tracer"] for r in rounds)
+    ratio = {tracer.name: statistics.median(r[tracer.name] / r["no tracer"] for r in rounds)
+             for tracer in present}
+    added = statistics.median(r["whyio"] - r["no tracer"] for r in rounds)
+    others = {n: f"{ratio[n]:.2f}" for n in ratio if n not in ("no tracer", "whyio")}
+    table.add(name, round(ratio["whyio"], 3), "x", at_most=target, **{
+        "no tracer, ns": f"{alone:.0f}", **others, "whyio, added ns": f"{added:.0f}"})
+
+
+def counted(bench, name, count, preload):
+    """Instructions of the whole process, by callgrind."""
+    out = os.path.join(bench.place, "callgrind.out")
+    command = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={out}", bench.loops, name,
+               str(count), bench.place]
+    env = {}
+    if preload:
+        rings = os.path.join(bench.place, "rings")
+        os.makedirs(rings, exist_ok=True)
+        env = {"LD_PRELOAD": preload, "WHYIO_TRACE": rings}
+    stderr = bench.run(command, None, **env).stderr.decode()
+    return int(re.search(r"Collected : (\d+)", stderr).group(1))
+
+
+def per_call(bench, name, preload):
+    """Two runs of different length: what start and end cost drops out."""
+    few, many = 2_000, 12_000
+    return (counted(bench, name, many, preload) - counted(bench, name, few, preload)) / (many - few)
+
+
+def instructions(bench, table):
+    """User-side instructions that recording adds to one call."""
+    library = os.path.join(bench.build, "src", "capture", "libwhyio-capture.so")
+    if not shutil.which("valgrind"):
+        table.note("not measured: valgrind is not installed.")
+        return
+    for name, target in INSTRUCTIONS:
+        alone, traced = per_call(bench, name, None), per_call(bench, name, library)
+        table.add(name, round(traced - alone), "instructions", at_most=target,
+                  **{"no tracer": f"{alone:.0f}", "whyio": f"{traced:.0f}"})
+    table.note("value = instructions per call added by whyio (valgrind --tool=callgrind); "
+               "openclose is two calls.")
+
+
+def tree_bytes(path):
+    return sum(os.path.getsize(os.path.join(directory, name))
+               for directory, _, names in os.walk(path) for name in names)
+
+
+def size(bench, table):
+    """Bytes of a sealed trace per event."""
+    recorder = tracers.Whyio(bench.place, bench.whyio)
+    for name, count, target in (("mixed", 300_000, 8), ("pwrite512", 300_000, None)):
+        bench.loop(name, count, recorder)
+        events = bench.json("info", "--format=json", recorder.trace)["events"]
+        table.add(f"{name}, {events:,} events", round(tree_bytes(recorder.trace) / events, 2),
+                  "bytes per event", at_most=target)
+
+
+def trace(bench, table):
+    """Sealing and reading: figures of bench/trace_bench, which measures itself."""
+    tool = bench.tool("trace_bench")
+    if tool is None:
+        table.note("not measured: trace_bench was not built.")
+        return
+    for line in bench.run([tool, *(["--quick"] if bench.quick else []), "--json"]).stdout.splitlines():
+        row = json.loads(line)
+        table.add(row["what"], row["value"], row["unit"], at_most=row.get("at_most"),
+                  at_least=row.get("at_least"))
+
+
+def replay(bench, table):
+    """Operations per second of an afap replay of eight threads that write to /dev/null."""
+    recorder = tracers.Whyio(bench.place, bench.whyio)
+    bench.loop("null8", 50_000 if bench.quick else 200_000, recorder)
+    root = os.path.join(bench.place, "target")
+    rates = []
+    for _ in range(3):
+        shutil.rmtree(root, ignore_errors=True)
+        os.makedirs(root)
+        result = bench.json("replay", "-q", "--format=json", "--mode=afap", f"--root={root}",
+                            recorder.trace)
+        rates.append(result["ops"] / result["time_s"])
+    table.add("afap, null I/O, 8 threads", round(max(rates)), "operations/s", at_least=1e6)
+    table.note(f"{os.cpu_count()} processors here; best of three runs.")
+
+
+def timed(bench, argv, recorder=None):
+    """Seconds of the program itself: under the recorder, without its sealing."""
+    script = 'begin=$(date +%s%N); "$@" >/dev/null || exit; echo $(($(date +%s%N) - begin))'
+    begin = time.monotonic()
+    result = bench.run(["sh", "-c", script, "sh", *argv], recorder, OMPI_ALLOW_RUN_AS_ROOT="1",
+                       OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMPI_MCA_mpi_yield_when_idle="1")
+    return int(result.stdout.split()[-1]) / 1e9, time.monotonic() - begin
+
+
+def mpi(bench, table):
+    """An MPI program with two ranks, 4 KiB blocks, with and without whyio."""
+    program = os.path.join(bench.build, "examples", "checkpoint")
+    if not os.path.exists(program) or not shutil.which("mpirun.openmpi"):
+        table.note("not measured: Open MPI is not installed.")
+        return
+    argv = ["mpirun.openmpi", "--oversubscribe", "-n", "2", program, "-d", bench.place, "-b", "4K",
+            "-n", "30000"]
+    recorder = tracers.Whyio(bench.place, bench.whyio)
+    pairs = [(timed(bench, argv), timed(bench, argv, recorder)) for _ in range(bench.rounds)]
+    ratio = statistics.median(traced[0] / alone[0] for alone, traced in pairs)
+    alone = statistics.median(a[0] for a, _ in pairs)
+    sealing = statistics.median(traced[1] - traced[0] for _, traced in pairs)
+    table.add("checkpoint, 2 ranks, 4 KiB", round(ratio, 3), "x", at_most=1.10, **{
+        "no tracer, s": f"{alone:.2f}", "whyio, s": f"{alone * ratio:.2f}",
+        "and to seal, s": f"{sealing:.2f}"})

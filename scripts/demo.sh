@@ -1,0 +1,92 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# The demo: record an MPI program that nobody changed, look at what it did, and do the same I/O
+# again on another file system, without the program. `make demo` builds first.
+#
+# usage: demo.sh        exit 0 only if every step worked and the replay did what was recorded
+set -eu
+cd "$(dirname "$0")/.."
+build=${BUILD:-build}
+PATH=$(pwd)/$build:$PATH
+WIO_RANKS=4
+
+fail() {
+    echo "demo: $*" >&2
+    exit 1
+}
+
+[ -x "$build/whyio" ] || fail "$build/whyio is not there: run 'make demo'"
+if [ -x "$build/examples/checkpoint" ]; then
+    program=$(pwd)/$build/examples/checkpoint
+    launcher="mpirun --oversubscribe"
+    command -v mpirun.openmpi >/dev/null 2>&1 && launcher="mpirun.openmpi --oversubscribe"
+    # As root, as in a container, and with more ranks than processors Open MPI wants to be asked.
+    export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_mpi_yield_when_idle=1
+elif [ -x "$build/examples/checkpoint-mpich" ]; then
+    program=$(pwd)/$build/examples/checkpoint-mpich
+    launcher=mpiexec.mpich
+else
+    fail "no MPI was found when whyio was built: install openmpi-bin and libopenmpi-dev"
+fi
+
+# Two places on different file systems: the disk and memory, whichever way round they come.
+here=$(mktemp -d "${TMPDIR:-/tmp}/whyio-demo.XXXXXX")
+there=$here
+trap 'rm -rf "$here" "$there"' EXIT
+trap 'exit 130' INT TERM
+file_system() {
+    stat -f -c %T "$1"
+}
+for candidate in /dev/shm "$(pwd)/$build" /var/tmp "$HOME"; do
+    if [ -w "$candidate" ] && [ "$(file_system "$candidate")" != "$(file_system "$here")" ]; then
+        there=$(mktemp -d "$candidate/whyio-demo.XXXXXX")
+        break
+    fi
+done
+if [ "$there" = "$here" ]; then
+    there=$(mktemp -d "$here/target.XXXXXX")
+    echo "(no second file system here: the replay stays on the first)"
+fi
+
+bold='' plain=''
+if [ -t 1 ]; then
+    bold=$(printf '\033[1m') plain=$(printf '\033[0m')
+fi
+step() {
+    printf '\n%s== %s%s\n' "$bold" "$*" "$plain"
+}
+# Show a command as a person would type it, then run it.
+try() {
+    printf '%s$ %s%s\n' "$bold" "$(echo "$*" | sed "s|$program|checkpoint|g")" "$plain"
+    "$@" || fail "this failed with exit status $?"
+}
+
+mkdir "$here/data" "$there/replayed"
+trace=$here/run.whyio
+
+step "A checkpoint on $(file_system "$here"): $WIO_RANKS ranks write one file and read it back. Nobody changed the program"
+# shellcheck disable=SC2086 # two words
+try whyio record -o "$trace" -- $launcher -n $WIO_RANKS "$program" -d "$here/data" -n 16
+
+step "What did it do?"
+try whyio info "$trace"
+
+step "Exactly? The first writes of rank 2, with the line of the program that they came from"
+try whyio dump --format=text --rank=2 --op=pwrite "$trace" >"$here/dump"
+head -n 5 "$here/dump"
+
+step "Is the trace sound?"
+try whyio check "$trace"
+
+step "The same I/O again on $(file_system "$there"), without the program and without its data"
+try whyio replay "$trace" --root="$there/replayed" --compare
+
+step "What the replay left there"
+try ls -l "$there/replayed$here/data"
+cd "$here/data"
+for file in *; do
+    wanted=$(stat -c %s "$file")
+    found=$(stat -c %s "$there/replayed$here/data/$file")
+    [ "$wanted" = "$found" ] || fail "$file: the program wrote $wanted bytes, the replay $found"
+done
+printf '\n%sThe demo is done.%s What next: README.md, and `whyio COMMAND --help`.\n' "$bold" "$plain"
