@@ -55,9 +55,13 @@ fi
 step() {
     printf '\n%s== %s%s\n' "$bold" "$*" "$plain"
 }
-# Show a command as a person would type it, then run it.
-try() {
+# Show a command as a person would type it.
+show() {
     printf '%s$ %s%s\n' "$bold" "$(echo "$*" | sed "s|$program|checkpoint|g")" "$plain"
+}
+# Show it, then run it.
+try() {
+    show "$@"
     "$@" || fail "this failed with exit status $?"
 }
 
@@ -72,7 +76,8 @@ step "What did it do?"
 try whyio info "$trace"
 
 step "Exactly? The first writes of rank 2, with the line of the program that they came from"
-try whyio dump --format=text --rank=2 --op=pwrite "$trace" >"$here/dump"
+show whyio dump --format=text --rank=2 --op=pwrite "$trace" "| head -n 5"
+whyio dump --format=text --rank=2 --op=pwrite "$trace" >"$here/dump" || fail "dump failed"
 head -n 5 "$here/dump"
 
 step "Is the trace sound?"
@@ -89,4 +94,4 @@ for file in *; do
     found=$(stat -c %s "$there/replayed$here/data/$file")
     [ "$wanted" = "$found" ] || fail "$file: the program wrote $wanted bytes, the replay $found"
 done
-printf '\n%sThe demo is done.%s What next: README.md, and `whyio COMMAND --help`.\n' "$bold" "$plain"
+printf '\n%sThe demo is done.%s What next: README.md, and whyio COMMAND --help\n' "$bold" "$plain"
