@@ -1,37 +1,294 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Generate the parts of whyio that follow from the table of wrapped calls, src/trace/calls.def."""
+"""Generate the parts of whyio that follow from the table of wrapped calls, src/trace/calls.def.
 
+    gen_calls.py header   calls.def calls_gen.h    enum wio_call, the list, its hash
+    gen_calls.py wrappers calls.def wrap_gen.c     the plain wrappers
+    gen_calls.py map      calls.def capture.map    the symbols that the library exports
+    gen_calls.py names    calls.def names.txt      one wrapped name per line (for the coverage test)
+    gen_calls.py page     calls.def CAPTURE.md     the catalogue; FILE holds the hand-written part
+"""
+
+import re
 import sys
+
+# Classes whose events carry arg0 and arg1 without a second slot: FORMAT.md R-EVENT-2.
+SHORT_CLASSES = {"OPEN", "FCNTL", "ACCESS", "MKDIR", "MKNOD", "DUP", "EXIT", "THREAD", "LOCK",
+                 "ATTR", "PROCESS"}
+# Classes that an MPI library may perform for MPI-IO on the program's files.
+FILE_CLASSES = {"OPEN", "CLOSE", "READ", "WRITE", "SYNC", "SIZE"}
+
+
+class Row:
+    """One row of the table; an alias has taken over its model's prototype and notes."""
+
+    def __init__(self, parts):
+        parts = list(parts) + [""] * (5 - len(parts))
+        self.symbol, self.op, self.how, self.prototype, notes = parts[:5]
+        self.notes = notes.split()
+        self.alias = ""
+
+    def note(self, name):
+        """The value of a note NAME=VALUE, "" without value, None where it is not there."""
+        for note in self.notes:
+            key, _, value = note.partition("=")
+            if key == name:
+                return value
+        return None
+
+    def follow(self, model):
+        """Take over what an alias shares with its model."""
+        self.alias = model.symbol
+        self.how, self.prototype, self.notes = model.how, model.prototype, model.notes
 
 
 def read_table(path):
-    """Rows of (symbol, operation, how, prototype)."""
-    rows = []
+    """All rows, aliases resolved."""
+    rows, by_symbol = [], {}
     with open(path, encoding="ascii") as lines:
         for line in lines:
-            if line.strip() and not line.startswith("#"):
-                rows.append(tuple(part.strip() for part in line.split("|", 3)))
+            if not line.strip() or line.startswith("#"):
+                continue
+            row = Row([part.strip() for part in line.split(" | ")])
+            if row.how.startswith("="):
+                row.follow(by_symbol[row.how[1:]])
+            if row.symbol in by_symbol:
+                sys.exit(f"calls.def: {row.symbol} is there twice")
+            rows.append(row)
+            by_symbol[row.symbol] = row
     return rows
 
 
-def write_header(rows, out):
-    """enum wio_call and the X-macro list behind src/trace/calls.c."""
+def read_classes(path):
+    """Operation -> class, from ops.def."""
+    with open(path, encoding="ascii") as text:
+        return dict(re.findall(r"^WIO_OP\((\w+), (\w+)\)", text.read(), re.M))
+
+
+def table_hash(rows):
+    """FNV-1a over "symbol=operation;" of each row, as wio_calls_hash()."""
+    value = 2166136261
+    for row in rows:
+        for byte in f"{row.symbol}={row.op};".encode():
+            value = (value ^ byte) * 16777619 & 0xFFFFFFFF
+    return value
+
+
+def write_header(rows, _classes, out):
+    """enum wio_call, the X-macro list behind src/trace/calls.c, and the table's hash."""
     out.write("/* Generated from calls.def by gen_calls.py. */\n")
     out.write("enum wio_call {\n    WIO_CALL_none = 0,\n")
-    for symbol, *_ in rows:
-        out.write(f"    WIO_CALL_{symbol},\n")
+    for row in rows:
+        out.write(f"    WIO_CALL_{row.symbol},\n")
     out.write("    WIO_CALL_COUNT\n};\n\n#define WIO_CALL_LIST(X) \\\n")
-    out.write(" \\\n".join(f"    X({symbol}, {op})" for symbol, op, *_ in rows))
-    out.write("\n")
+    out.write(" \\\n".join(f"    X({row.symbol}, {row.op})" for row in rows))
+    out.write(f"\n\n#define WIO_CALLS_HASH {table_hash(rows):#x}u\n")
 
 
-WRITERS = {"header": write_header}
+def split_prototype(text):
+    """"int (int fd, ...)" -> return type, parameters as declared, names in order."""
+    returns, _, params = text.partition("(")
+    declared = [part.strip() for part in params.rstrip(")").split(",")]
+    if declared == ["void"]:
+        return returns.strip(), declared, []
+    names = [re.search(r"(\w+)(\[\d\])?$", part).group(1) for part in declared if part != "..."]
+    return returns.strip(), declared, names
+
+
+class Wrapper:
+    """The C text of one generated wrapper."""
+
+    def __init__(self, row, cls):
+        self.row, self.cls = row, cls
+        self.returns, self.declared, self.names = split_prototype(row.prototype)
+        self.args = {n: row.note(f"arg{n}") for n in range(4) if row.note(f"arg{n}") is not None}
+        self.is_void = self.returns == "void"
+
+    def call(self):
+        names = list(self.names)
+        if self.row.note("vararg") is not None:
+            names.append("mode")
+        return f"CAP_REAL({self.row.symbol})({', '.join(names)})"
+
+    def has_ext(self):
+        row = self.row
+        many = any(n in self.args for n in (2, 3))
+        long_form = self.args and self.cls not in SHORT_CLASSES
+        two = row.note("path2") is not None or "path2" in self.names or "fd2" in self.names
+        return row.note("ext") is not None or many or long_form or two
+
+    def enter(self):
+        source, call = "source", f"WIO_CALL_{self.row.symbol}"
+        if "fd" in self.names and self.cls in FILE_CLASSES:
+            return f"cap_enter_fd({source}, {call}, fd)"
+        if "path" in self.names and self.cls in FILE_CLASSES:
+            return f"cap_enter_path({source}, {call}, path)"
+        return f"cap_enter({source}, {call})"
+
+    def error(self):
+        if self.row.note("ret") == "error":
+            return "result"
+        if self.is_void or self.returns == "mode_t":
+            return "0"
+        return "result == NULL ? errno : 0" if "*" in self.returns else "result < 0 ? errno : 0"
+
+    def result(self):
+        if self.is_void:
+            return "0"
+        return "(int64_t)(intptr_t)result" if "*" in self.returns else "(int64_t)result"
+
+    def size(self):
+        if self.row.note("size") is not None:
+            return self.row.note("size")
+        if "iov" in self.names:
+            return "cap_iov_bytes(iov, (size_t)count, ev.error)"
+        return "(uint64_t)size" if "size" in self.names else None
+
+    def offset(self):
+        has_pos = self.row.note("pos") is not None
+        if self.row.note("copy") is not None:
+            return "cap_copy_offset(fd, offset, result, CAP_COPY_OUT)" if "offset" in self.names \
+                else "cap_copy_offset(fd, NULL, result, CAP_COPY_OUT)"
+        if "offset" in self.names:
+            return "cap_offset_or_position(fd, offset, result)" if has_pos else "offset"
+        return "cap_fd_advance(fd, result)" if has_pos else None
+
+    def path(self, number):
+        suffix = "2" if number == 2 else ""
+        if f"path{suffix}" in self.names:
+            dirfd = f"dirfd{suffix}" if f"dirfd{suffix}" in self.names else "AT_FDCWD"
+            return f"cap_path_of(self, {dirfd}, path{suffix}, ev.error)"
+        if f"fd{suffix}" in self.names:
+            return f"cap_fd_path(self, fd{suffix})"
+        if number == 2 and self.row.note("path2") is not None:
+            kind, _, rest = self.row.note("path2").partition("(")
+            return f"cap_{kind}_of(self, ev.error, {rest}"
+        return None
+
+    def fields(self):
+        """Assignments to the event, in the order they must happen."""
+        yield f"ev.error = {self.error()};"
+        yield f"ev.result = {self.result()};"
+        if "fd" in self.names:
+            yield "ev.fd = fd;"
+        if self.path(1) is not None:
+            yield f"ev.path = {self.path(1)};"
+        if self.offset() is not None:
+            yield f"ev.offset = {self.offset()};"
+        if self.size() is not None:
+            yield f"ev.size = {self.size()};"
+        if not self.has_ext() and self.cls in SHORT_CLASSES:
+            yield f"ev.offset = (int64_t)({self.args.get(0, '0')});"
+            yield f"ev.size = (uint64_t)({self.args.get(1, '0')});"
+
+    def ext_fields(self):
+        if "fd2" in self.names:
+            yield "ext.fd2 = fd2;"
+        if self.path(2) is not None:
+            yield f"ext.path2 = {self.path(2)};"
+        if self.row.note("copy") is not None:
+            yield "ext.offset2 = cap_copy_offset(fd2, offset2, result, CAP_COPY_IN);"
+        for number, expression in self.args.items():
+            yield f"ext.arg[{number}] = (int64_t)({expression});"
+
+    def hook(self):
+        name, _, rest = self.row.note("after").partition("(")
+        arguments = rest.rstrip(")")
+        ext = "&ext" if self.has_ext() else "NULL"
+        return f"cap_after_{name}(self, &ev, {ext}{', ' + arguments if arguments else ''});"
+
+    def lines(self):
+        row, call = self.row, self.call()
+        keep = "" if self.is_void else f"{self.returns} result = ".replace("* ", "*")
+        done = "return;" if self.is_void else "return result;"
+        signature = f"{self.returns} {row.symbol}({', '.join(self.declared)})".replace("* ", "*")
+        yield f"CAP_EXPORT {signature};"
+        yield f"CAP_EXPORT {signature}"
+        yield "{"
+        yield "    const uintptr_t source = CAP_CALLER();"
+        if row.note("vararg") is not None:
+            yield "    mode_t mode;"
+            yield "    CAP_OPEN_MODE(mode, flags);"
+        if row.note("ours") is not None:
+            yield "    if (CAP_UNLIKELY(cap_fd_is_ours_maybe(fd))) {"
+            yield "        errno = EBADF;"
+            yield "        return -1;"
+            yield "    }"
+        yield f"    struct cap_thread *self = {self.enter()};"
+        yield "    if (CAP_UNLIKELY(self == NULL)) {"
+        if self.is_void:
+            yield f"        {call};"
+            yield "        return;"
+        else:
+            yield f"        return {call};"
+        yield "    }"
+        yield f"    struct cap_event ev = CAP_EVENT({row.symbol}, source);"
+        yield "    ev.begin = cap_now();"
+        yield f"    {keep}{call};"
+        yield "    ev.end = cap_now();"
+        for line in self.fields():
+            yield f"    {line}"
+        if self.has_ext():
+            yield "    struct cap_ext ext = CAP_EXT;"
+            for line in self.ext_fields():
+                yield f"    {line}"
+        if row.note("after") is not None:
+            yield f"    {self.hook()}"
+        yield "    cap_emit_ext(self, &ev, &ext);" if self.has_ext() else "    cap_emit(self, &ev);"
+        yield f"    {done}"
+        yield "}"
+
+
+def write_wrappers(rows, classes, out):
+    """One C function per row with how = gen."""
+    out.write("/* Generated from calls.def by gen_calls.py. */\n")
+    out.write('#include "capture/hooks.h"\n')
+    for row in rows:
+        if row.how == "gen":
+            out.write("\n" + "\n".join(Wrapper(row, classes[row.op]).lines()) + "\n")
+
+
+def write_map(rows, _classes, out):
+    """An anonymous version node: our symbols satisfy references to any version of glibc's."""
+    out.write("/* Generated from calls.def by gen_calls.py. */\n{\nglobal:\n")
+    for row in rows:
+        if row.how != "mark":
+            out.write(f"    {row.symbol};\n")
+    out.write("local:\n    *;\n};\n")
+
+
+def write_names(rows, _classes, out):
+    """What the coverage test must have a case for."""
+    out.write("".join(f"{row.symbol}\n" for row in rows if row.how != "mark"))
+
+
+def write_page(rows, classes, out):
+    """The catalogue of the manual."""
+    groups = {}
+    for row in rows:
+        if row.how != "mark":
+            groups.setdefault(classes.get(row.op, "WATCHED").lower(), []).append(row)
+    out.write("| class | operation: wrapped names |\n|---|---|\n")
+    for name, members in groups.items():
+        ops = {}
+        for row in members:
+            ops.setdefault(row.op, []).append(f"`{row.symbol}`")
+        cells = "<br>".join(f"**{op}**: {' '.join(symbols)}" for op, symbols in ops.items())
+        out.write(f"| {name.replace('_', ' ')} | {cells} |\n")
+
+
+WRITERS = {"header": write_header, "wrappers": write_wrappers, "map": write_map,
+           "names": write_names, "page": write_page}
 
 
 def main(what, table, output):
+    rows = read_table(table)
+    classes = read_classes(re.sub(r"calls\.def$", "ops.def", table))
+    for row in rows:
+        if row.op not in classes and row.op != "unknown":
+            sys.exit(f"calls.def: {row.symbol}: no operation {row.op} in ops.def")
     with open(output, "w", encoding="ascii") as out:
-        WRITERS[what](read_table(table), out)
+        WRITERS[what](rows, classes, out)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,441 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The inner interface of capture: what every wrapper is made of.
+ *
+ *     ssize_t pwrite(int fd, const void *buf, size_t size, off_t offset)
+ *     {
+ *         const uintptr_t source = CAP_CALLER();
+ *         struct cap_thread *self = cap_enter_fd(source, WIO_CALL_pwrite, fd);
+ *         if (CAP_UNLIKELY(self == NULL)) {
+ *             return CAP_REAL(pwrite)(fd, buf, size, offset);
+ *         }
+ *         struct cap_event ev = CAP_EVENT(pwrite, source);
+ *         ev.begin = cap_now();
+ *         ssize_t result = CAP_REAL(pwrite)(fd, buf, size, offset);
+ *         ev.end = cap_now();
+ *         ...
+ *         cap_emit(self, &ev);
+ *         return result;
+ *     }
+ *
+ * Rules. Everything here is signal safe and thread safe, takes no lock on the path, allocates
+ * nothing from the program's heap, and never touches errno: capture's own system calls are raw
+ * (raw.h). A wrapper that calls libc for anything but the real function brackets that with
+ * CAP_KEEP_ERRNO. There is no recursion guard: nothing here calls a wrapped symbol. Where the real
+ * function itself calls wrapped symbols, bracket it with cap_mute and cap_unmute.
+ */
+#ifndef WIO_CAPTURE_CAPTURE_H
+#define WIO_CAPTURE_CAPTURE_H
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include <whyio/event.h>
+
+#include "base/clock.h"
+#include "trace/calls.h"
+#include "trace/ring.h"
+
+#define CAP_LIKELY(x) __builtin_expect(!!(x), 1)
+#define CAP_UNLIKELY(x) __builtin_expect(!!(x), 0)
+#define CAP_EXPORT __attribute__((visibility("default")))
+#define CAP_HIDDEN __attribute__((visibility("hidden")))
+#define CAP_CALLER() ((uintptr_t)__builtin_return_address(0))
+
+/* Declare at the top of a block: errno is as it was when the block is left. */
+#define CAP_KEEP_ERRNO __attribute__((cleanup(cap_put_errno))) int cap_kept_errno_ = errno
+static inline void cap_put_errno(const int *kept)
+{
+    errno = *kept;
+}
+
+typedef void cap_function(void); /* any function: cast before the call */
+
+/* One event while a wrapper fills it. In classes without position and size (FORMAT.md R-EVENT-2)
+ * offset is arg0 and size is arg1, unless it is emitted with an ext. */
+struct cap_event {
+    uint64_t begin;
+    uint64_t end;
+    uintptr_t source;
+    int64_t result;
+    int64_t offset;
+    uint64_t size;
+    int32_t fd;
+    uint32_t path;
+    uint16_t call;
+    uint8_t flags;
+    int error;
+};
+
+#define CAP_EVENT(symbol, caller) CAP_EVENT_OF(WIO_CALL_##symbol, caller)
+#define CAP_EVENT_OF(number, caller)                                                               \
+    ((struct cap_event){.source = (caller),                                                        \
+                        .offset = WIO_NO_OFFSET,                                                   \
+                        .size = WIO_NO_SIZE,                                                       \
+                        .fd = WIO_NO_FD,                                                           \
+                        .call = (uint16_t)(number)})
+
+struct cap_ext {
+    uint32_t path2;
+    int32_t fd2;
+    int64_t offset2;
+    int64_t arg[4];
+    uint64_t key;
+};
+
+#define CAP_EXT ((struct cap_ext){.fd2 = WIO_NO_FD, .offset2 = WIO_NO_OFFSET})
+
+/* One thread's writer. Lives in memory that a fork wipes, so that a child finds span = 0, ready = 0
+ * and begins its own ring. The first line is all that the fast path touches. */
+struct cap_thread {
+    uintptr_t lo;       /* calls from [lo, lo + span) are recorded without further questions */
+    uintptr_t span;     /* 0 = take the slow path */
+    uint64_t word;      /* high half: seq of slot 0; low half: next free slot. See cap_reserve */
+    uint8_t *slots;     /* slot 0 of the mapped chunk */
+    uint32_t published; /* slots of this chunk whose record is whole */
+    uint8_t flags;      /* enum wio_event_flags of every event of this thread just now */
+    uint8_t is_ready;
+    uint8_t is_internal; /* the thread belongs to an MPI library */
+    uint8_t watch;       /* enum cap_watch */
+    uint32_t mute;       /* > 0: nothing is recorded */
+    int32_t pid;
+    int32_t tid;
+    uint64_t dropped;
+
+    uintptr_t lo2; /* the caller range before the last one */
+    uintptr_t span2;
+    uint64_t token; /* of pthread_create, 0 = main or unknown */
+    struct wio_chunk_header *chunk;
+    uint32_t writer;
+    uint32_t index;     /* place in the table of threads */
+    uint32_t next_free; /* free list: index + 1 of the next, 0 = last */
+    uint32_t place;     /* a chunk place that was claimed and not yet used, + 1; 0 = none */
+    uint32_t retry_in;  /* records to drop before the next attempt on a full disk */
+    int32_t clock_pid;  /* whom the last CLOCK record named */
+    int32_t clock_tid;
+    uint64_t stacks[64];         /* hashes of stacks that were written, by hash (see stack.c) */
+    cap_function *start_routine; /* for the trampoline of pthread_create */
+    void *start_arg;
+    struct cap_event pending; /* the vfork that is under way */
+};
+
+/* Another process may run on this thread's memory: compare ids before recording. */
+enum cap_watch {
+    CAP_WATCH_NONE = 0,
+    CAP_WATCH_VFORK = 1, /* its events are framed by CLOCK records, until the parent is back */
+    CAP_WATCH_CLONE = 2, /* for ever: runs beside the parent, is not recorded */
+};
+
+extern __thread struct cap_thread *cap_self __attribute__((tls_model("initial-exec"))) CAP_HIDDEN;
+extern bool cap_clock_is_tsc CAP_HIDDEN;
+
+/* ---- entering a wrapper ------------------------------------------------------------------- */
+
+/*
+ * The calling thread's writer, or NULL: pass the call through, record nothing (not recording at
+ * all, inside an MPI library, in a child that shares memory, ...). `source` is the wrapper's return
+ * address. The forms with fd and path let MPI-IO's file operations be told from an MPI library's
+ * own business; use them for open, close, data, sync and size operations.
+ */
+struct cap_thread *cap_enter_slow(uintptr_t source, unsigned call, int fd,
+                                  const char *path) CAP_HIDDEN;
+
+static inline struct cap_thread *cap_enter_fd(uintptr_t source, unsigned call, int fd)
+{
+    struct cap_thread *self = cap_self;
+    if (CAP_LIKELY(source - self->lo < self->span)) {
+        return self;
+    }
+    return cap_enter_slow(source, call, fd, NULL);
+}
+
+static inline struct cap_thread *cap_enter_path(uintptr_t source, unsigned call, const char *path)
+{
+    struct cap_thread *self = cap_self;
+    if (CAP_LIKELY(source - self->lo < self->span)) {
+        return self;
+    }
+    return cap_enter_slow(source, call, -1, path);
+}
+
+static inline struct cap_thread *cap_enter(uintptr_t source, unsigned call)
+{
+    return cap_enter_fd(source, call, -1);
+}
+
+/* Nothing that this thread does is recorded between the two. They nest. */
+static inline void cap_mute(struct cap_thread *self)
+{
+    self->mute++;
+    self->span = 0;
+}
+
+static inline void cap_unmute(struct cap_thread *self)
+{
+    self->mute--;
+}
+
+/* Now, in ticks of the ring's clock. */
+uint64_t cap_now_slow(void) CAP_HIDDEN;
+
+static inline uint64_t cap_now(void)
+{
+#if defined(__x86_64__)
+    if (CAP_LIKELY(cap_clock_is_tsc)) {
+        return wio_clock_tsc();
+    }
+#endif
+    return cap_now_slow();
+}
+
+/* ---- the real functions ------------------------------------------------------------------- */
+
+extern cap_function *cap_real_table[WIO_CALL_COUNT] CAP_HIDDEN;
+/* Look up the next definition behind ours; a function that fails with ENOSYS where there is none.
+ */
+cap_function *cap_real_find(unsigned call) CAP_HIDDEN;
+
+static inline cap_function *cap_real(unsigned call)
+{
+    cap_function *function = __atomic_load_n(&cap_real_table[call], __ATOMIC_RELAXED);
+    return CAP_LIKELY(function != NULL) ? function : cap_real_find(call);
+}
+
+/* The real function as a callable of the wrapper's own type (it must be declared). */
+#define CAP_REAL(symbol) ((__typeof__(&symbol))cap_real(WIO_CALL_##symbol))
+
+/* ---- events ------------------------------------------------------------------------------- */
+
+#define CAP_TICKS_MAX ((1ull << 48) - 1)
+
+/* Add without a bus lock: atomic for signal handlers of this thread, which is all that can
+ * interfere. Returns the value before. */
+static inline uint64_t cap_fetch_add_local(uint64_t *word, uint64_t add)
+{
+#if defined(__x86_64__)
+    __asm__ volatile("xaddq %0, %1" : "+r"(add), "+m"(*word) : : "memory", "cc");
+    return add;
+#else
+    return __atomic_fetch_add(word, add, __ATOMIC_RELAXED);
+#endif
+}
+
+static inline void cap_add_local(uint32_t *word, uint32_t add)
+{
+#if defined(__x86_64__)
+    __asm__ volatile("addl %1, %0" : "+m"(*word) : "ri"(add) : "memory", "cc");
+#else
+    (void)__atomic_fetch_add(word, add, __ATOMIC_RELAXED);
+#endif
+}
+
+/* The slow end of cap_reserve: turns a full chunk over. NULL = dropped and counted. */
+uint8_t *cap_reserve_slow(struct cap_thread *self, uint32_t slots, uint32_t *seq_out) CAP_HIDDEN;
+
+/*
+ * Claim `slots` slots in a row; *seq_out is the seq that makes the first one valid. A signal
+ * handler may run between any two instructions and claim, fill and turn over the chunk: `word`
+ * holds place and chunk together, so a claim that straddles a turn-over is noticed, and `published`
+ * tells the handler that a claim below is still being filled, in which case the chunk is not
+ * reused. Fill, then cap_publish. NULL where the record is dropped.
+ */
+static inline uint8_t *cap_reserve(struct cap_thread *self, uint32_t slots, uint32_t *seq_out)
+{
+    uint64_t before = __atomic_load_n(&self->word, __ATOMIC_RELAXED);
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    uint8_t *base = __atomic_load_n(&self->slots, __ATOMIC_RELAXED);
+    uint64_t word = cap_fetch_add_local(&self->word, slots);
+    uint32_t place = (uint32_t)word;
+    if (CAP_LIKELY(place + slots <= WIO_CHUNK_SLOTS && (word ^ before) >> 32 == 0)) {
+        *seq_out = (uint32_t)(word >> 32) + place;
+        return base + (size_t)place * WIO_SLOT_BYTES;
+    }
+    if (place + slots <= WIO_CHUNK_SLOTS) {
+        cap_add_local(&self->published, slots); /* the hole stays invalid */
+    }
+    return cap_reserve_slow(self, slots, seq_out);
+}
+
+/* The record is whole: readers may have it. */
+static inline void cap_publish(struct cap_thread *self, uint8_t *slot, uint32_t slots, uint32_t seq)
+{
+    __atomic_store_n((uint32_t *)(void *)slot, seq, __ATOMIC_RELEASE);
+    cap_add_local(&self->published, slots);
+}
+
+/* Write the fixed part of an event into its slot. */
+static inline void cap_fill(uint8_t *bytes, const struct cap_event *ev, uint8_t kind)
+{
+    struct wio_slot_event *slot = (struct wio_slot_event *)(void *)bytes;
+    uint64_t ticks = ev->end - ev->begin;
+    if (CAP_UNLIKELY(ticks > CAP_TICKS_MAX)) {
+        ticks = CAP_TICKS_MAX;
+    }
+    slot->kind = kind;
+    slot->flags = ev->flags;
+    slot->call = ev->call;
+    slot->begin = ev->begin;
+    slot->dur_error = ticks | (uint64_t)(uint16_t)ev->error << 48;
+    slot->source = ev->source;
+    slot->result = ev->result;
+    slot->offset = ev->offset;
+    slot->size = ev->size;
+    slot->fd = ev->fd;
+    slot->path = ev->path;
+}
+
+/* The event of a thread with flags: stack, vfork child, MPI internals. */
+void cap_emit_flagged(struct cap_thread *self, const struct cap_event *ev,
+                      const struct cap_ext *ext) CAP_HIDDEN;
+/* The event with more fields: two slots. */
+void cap_emit_ext(struct cap_thread *self, const struct cap_event *ev,
+                  const struct cap_ext *ext) CAP_HIDDEN;
+
+static inline void cap_emit(struct cap_thread *self, const struct cap_event *ev)
+{
+    if (CAP_UNLIKELY(self->flags != 0)) {
+        cap_emit_flagged(self, ev, NULL);
+        return;
+    }
+    uint32_t seq;
+    uint8_t *slot = cap_reserve(self, 1, &seq);
+    if (CAP_LIKELY(slot != NULL)) {
+        cap_fill(slot, ev, WIO_SLOT_EVENT);
+        cap_publish(self, slot, 1, seq);
+    }
+}
+
+/* An asynchronous request with `key` (from cap_key) has ended with `result` (-errno on failure). */
+void cap_complete(struct cap_thread *self, uint64_t key, int64_t result, uint64_t ticks) CAP_HIDDEN;
+/* A key that no other request of this process image has. Never 0. */
+uint64_t cap_key(void) CAP_HIDDEN;
+
+/* Count what happened and was not recorded (enum wio_unseen). */
+void cap_unseen(unsigned kind) CAP_HIDDEN;
+
+/* ---- strings ------------------------------------------------------------------------------ */
+
+/*
+ * Id of a path argument as the program gave it: absolute, or relative to `dirfd` (AT_FDCWD: the
+ * working directory). NULL gives 0, "" the path of dirfd. The text is copied now: call it after the
+ * real function, and not when that failed with EFAULT (cap_path_of does both).
+ */
+uint32_t cap_string(struct cap_thread *self, int dirfd, const char *path) CAP_HIDDEN;
+/* Id of any text (a link's target, an attribute's name), which is not a path to be completed. */
+uint32_t cap_text(struct cap_thread *self, const char *text, size_t bytes) CAP_HIDDEN;
+
+static inline uint32_t cap_path_of(struct cap_thread *self, int dirfd, const char *path, int error)
+{
+    return CAP_UNLIKELY(error == EFAULT) ? WIO_NO_STRING : cap_string(self, dirfd, path);
+}
+
+/* ---- descriptors -------------------------------------------------------------------------- */
+
+enum cap_fd_flags {
+    CAP_FD_KNOWN = 1,      /* path is right */
+    CAP_FD_TYPED = 2,      /* SEEKS, REGULAR are right */
+    CAP_FD_SEEKS = 4,      /* has a position */
+    CAP_FD_REGULAR = 8,    /* a regular file */
+    CAP_FD_SHARED = 16,    /* others may move the position: ask the kernel after each operation */
+    CAP_FD_APPEND = 32,    /* opened with O_APPEND */
+    CAP_FD_CLOEXEC = 64,   /* not inherited over exec */
+    CAP_FD_INTERNAL = 128, /* opened by an MPI library for itself */
+};
+
+/* What is known of one descriptor; a cache line each, so that threads do not disturb each other. */
+struct cap_fd {
+    uint32_t path;
+    uint32_t flags; /* enum cap_fd_flags */
+    int64_t pos;    /* of the next read or write, where SEEKS and not SHARED */
+    uint64_t reserved[6];
+};
+
+#define CAP_FD_BLOCK 1024u
+#define CAP_FD_BLOCKS 1024u
+extern struct cap_fd *cap_fd_blocks[CAP_FD_BLOCKS] CAP_HIDDEN;
+
+/* The entry of a descriptor, or NULL where there is none yet. */
+static inline struct cap_fd *cap_fd_find(int fd)
+{
+    unsigned block = (unsigned)fd / CAP_FD_BLOCK;
+    if (CAP_UNLIKELY(block >= CAP_FD_BLOCKS)) {
+        return NULL;
+    }
+    struct cap_fd *entries = __atomic_load_n(&cap_fd_blocks[block], __ATOMIC_ACQUIRE);
+    return CAP_LIKELY(entries != NULL) ? &entries[(unsigned)fd % CAP_FD_BLOCK] : NULL;
+}
+
+/* Learn an unknown descriptor's path from /proc/self/fd; 0 where it is not open. */
+uint32_t cap_fd_learn(struct cap_thread *self, int fd) CAP_HIDDEN;
+
+/* Path id of a descriptor. */
+static inline uint32_t cap_fd_path(struct cap_thread *self, int fd)
+{
+    const struct cap_fd *entry = cap_fd_find(fd);
+    if (CAP_LIKELY(entry != NULL && (entry->flags & CAP_FD_KNOWN) != 0)) {
+        return entry->path;
+    }
+    return cap_fd_learn(self, fd);
+}
+
+/* A descriptor was made by an open: `path` id, `open_flags` as in open(2). Position 0. */
+void cap_fd_set(int fd, uint32_t path, int open_flags) CAP_HIDDEN;
+/* It was closed, or became something that nobody saw. Call before the real close. */
+void cap_fd_clear(int fd) CAP_HIDDEN;
+void cap_fd_clear_range(unsigned first, unsigned last) CAP_HIDDEN;
+/* new_fd is a duplicate of old_fd; both share a position from now on. */
+void cap_fd_dup(struct cap_thread *self, int old_fd, int new_fd, bool is_cloexec) CAP_HIDDEN;
+void cap_fd_set_cloexec(int fd, bool is_cloexec) CAP_HIDDEN;
+void cap_fd_set_append(int fd, bool is_append) CAP_HIDDEN;
+/* Before a fork (all) or a spawn or vfork (those without CLOEXEC): positions become shared. */
+void cap_fd_share_all(bool only_inherited) CAP_HIDDEN;
+
+/*
+ * A read or write of `result` bytes at the position happened: moves the position and returns the
+ * offset of its first byte (WIO_NO_OFFSET where the descriptor has none). A failed or empty one
+ * gives the position where it would have begun.
+ */
+int64_t cap_fd_advance_slow(int fd, int64_t result) CAP_HIDDEN;
+
+static inline int64_t cap_fd_advance(int fd, int64_t result)
+{
+    struct cap_fd *entry = cap_fd_find(fd);
+    if (CAP_LIKELY(entry != NULL && (entry->flags & (CAP_FD_SEEKS | CAP_FD_SHARED |
+                                                     CAP_FD_APPEND)) == CAP_FD_SEEKS)) {
+        return result > 0 ? __atomic_fetch_add(&entry->pos, result, __ATOMIC_RELAXED) : entry->pos;
+    }
+    return cap_fd_advance_slow(fd, result);
+}
+
+/* The position is now `pos` (lseek, fseek). */
+void cap_fd_seek(int fd, int64_t pos) CAP_HIDDEN;
+/* The position as known without a system call, else WIO_NO_OFFSET. */
+int64_t cap_fd_position(int fd) CAP_HIDDEN;
+/* True where it is capture's own descriptor: the program must find it closed (EBADF). */
+bool cap_fd_is_ours(int fd) CAP_HIDDEN;
+extern int *const cap_ring_fd_place CAP_HIDDEN;
+/* The same, two instructions for all other descriptors. */
+static inline bool cap_fd_is_ours_maybe(int fd)
+{
+    return CAP_UNLIKELY(fd == *cap_ring_fd_place) && cap_fd_is_ours(fd);
+}
+/* The program is about to put something at `fd`: get ours out of the way. */
+void cap_fd_make_room(int fd) CAP_HIDDEN;
+
+/* ---- processes ---------------------------------------------------------------------------- */
+
+/* Bracket of a fork in any form (also through syscall(2)): call before it in the parent. */
+void cap_before_fork(struct cap_thread *self) CAP_HIDDEN;
+/* The same for clone with its flags. */
+void cap_before_clone(struct cap_thread *self, uint64_t flags) CAP_HIDDEN;
+/* The working directory is another one: ask for it when the next relative path comes. */
+void cap_cwd_changed(void) CAP_HIDDEN;
+/* From now on look who calls. */
+void cap_watch(struct cap_thread *self, enum cap_watch watch) CAP_HIDDEN;
+/* The process ends with `status` now (exit, _exit, ...): marks the ring. */
+void cap_mark_end(uint32_t end, int32_t status) CAP_HIDDEN;
+
+#endif

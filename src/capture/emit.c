@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Records that are more than one slot, and events of threads with flags. */
+#include <string.h>
+
+#include "base/crc.h"
+#include "capture/process.h"
+#include "capture/raw.h"
+#include "capture/stack.h"
+
+#define TEXT_MAX 8192u
+
+static uint32_t text_slots(size_t bytes)
+{
+    size_t more = bytes > WIO_TEXT_INLINE ? bytes - WIO_TEXT_INLINE : 0;
+    return (uint32_t)(1 + (more + WIO_SLOT_BYTES - 1) / WIO_SLOT_BYTES);
+}
+
+void cap_text_record(struct cap_thread *self, const struct wio_slot_text *head, const void *first,
+                     size_t first_bytes, const void *second, size_t second_bytes)
+{
+    if (first_bytes > TEXT_MAX) {
+        first_bytes = TEXT_MAX;
+    }
+    if (second_bytes > TEXT_MAX - first_bytes) {
+        second_bytes = TEXT_MAX - first_bytes;
+    }
+    uint32_t slots = text_slots(first_bytes + second_bytes);
+    uint32_t seq;
+    uint8_t *bytes = cap_reserve(self, slots, &seq);
+    if (bytes == NULL) {
+        return;
+    }
+    struct wio_slot_text *slot = (struct wio_slot_text *)(void *)bytes;
+    uint8_t *payload = bytes + offsetof(struct wio_slot_text, payload);
+    slot->kind = head->kind;
+    slot->slots = (uint8_t)slots;
+    slot->bytes = (uint16_t)(first_bytes + second_bytes);
+    slot->id = head->id;
+    slot->base = head->base;
+    slot->lo = head->lo;
+    slot->hi = head->hi;
+    memcpy(payload, first, first_bytes);
+    if (second_bytes > 0) {
+        memcpy(payload + first_bytes, second, second_bytes);
+    }
+    cap_publish(self, bytes, slots, seq);
+}
+
+static uint32_t define_string(struct cap_thread *self, uint32_t base, const char *text,
+                              size_t bytes)
+{
+    if (bytes > TEXT_MAX) {
+        bytes = TEXT_MAX;
+    }
+    uint32_t id = __atomic_fetch_add(&cap_process.header->next_string, 1, __ATOMIC_RELAXED);
+    struct wio_slot_text head = {
+        .kind = WIO_SLOT_STRING, .id = id, .base = base, .lo = wio_crc32c(0, text, bytes)};
+    cap_text_record(self, &head, text, bytes, NULL, 0);
+    return id;
+}
+
+uint32_t cap_text(struct cap_thread *self, const char *text, size_t bytes)
+{
+    return bytes > 0 ? define_string(self, 0, text, bytes) : WIO_NO_STRING;
+}
+
+static uint32_t working_directory(struct cap_thread *self)
+{
+    uint32_t id = __atomic_load_n(&cap_process.cwd, __ATOMIC_RELAXED);
+    if (CAP_LIKELY(id != WIO_NO_STRING)) {
+        return id;
+    }
+    char text[CAP_PATH_MAX];
+    long length = raw_getcwd(text, sizeof(text));
+    if (length <= 1) {
+        return WIO_NO_STRING;
+    }
+    id = define_string(self, 0, text, (size_t)length - 1);
+    __atomic_store_n(&cap_process.cwd, id, __ATOMIC_RELAXED);
+    return id;
+}
+
+uint32_t cap_string(struct cap_thread *self, int dirfd, const char *path)
+{
+    if (path == NULL) {
+        return WIO_NO_STRING;
+    }
+    if (path[0] == '/') {
+        return define_string(self, 0, path, strlen(path));
+    }
+    uint32_t base = dirfd == AT_FDCWD ? working_directory(self) : cap_fd_path(self, dirfd);
+    return path[0] == '\0' ? base : define_string(self, base, path, strlen(path));
+}
+
+static void fill_ext(uint8_t *bytes, const struct cap_ext *ext)
+{
+    struct wio_slot_ext *slot = (struct wio_slot_ext *)(void *)bytes;
+    slot->path2 = ext->path2;
+    slot->fd2 = ext->fd2;
+    slot->offset2 = ext->offset2;
+    memcpy(slot->arg, ext->arg, sizeof(slot->arg));
+    slot->key = ext->key;
+    slot->reserved = 0;
+}
+
+static void emit(struct cap_thread *self, const struct cap_event *ev, const struct cap_ext *ext)
+{
+    uint32_t slots = ext != NULL ? 2 : 1;
+    uint32_t seq;
+    uint8_t *bytes = cap_reserve(self, slots, &seq);
+    if (CAP_UNLIKELY(bytes == NULL)) {
+        return;
+    }
+    cap_fill(bytes, ev, ext != NULL ? WIO_SLOT_EVENT_EXT : WIO_SLOT_EVENT);
+    if (ext != NULL) {
+        fill_ext(bytes + WIO_SLOT_BYTES, ext);
+    }
+    cap_publish(self, bytes, slots, seq);
+}
+
+void cap_emit_flagged(struct cap_thread *self, const struct cap_event *ev,
+                      const struct cap_ext *ext)
+{
+    struct cap_event flagged = *ev;
+    flagged.flags |= self->flags;
+    if ((self->flags & WIO_EVENT_STACK) != 0) {
+        uint32_t id = cap_stack(self, ev->source);
+        if (id != 0) {
+            flagged.source = id;
+        } else {
+            flagged.flags &= (uint8_t)~WIO_EVENT_STACK;
+        }
+    }
+    emit(self, &flagged, ext);
+}
+
+void cap_emit_ext(struct cap_thread *self, const struct cap_event *ev, const struct cap_ext *ext)
+{
+    if (CAP_UNLIKELY(self->flags != 0)) {
+        cap_emit_flagged(self, ev, ext);
+        return;
+    }
+    emit(self, ev, ext);
+}
+
+void cap_complete(struct cap_thread *self, uint64_t key, int64_t result, uint64_t ticks)
+{
+    uint32_t seq;
+    uint8_t *bytes = cap_reserve(self, 1, &seq);
+    if (bytes == NULL) {
+        return;
+    }
+    struct wio_slot_completion *slot = (struct wio_slot_completion *)(void *)bytes;
+    slot->kind = WIO_SLOT_COMPLETION;
+    memset(slot->reserved, 0, sizeof(slot->reserved));
+    slot->ticks = ticks;
+    slot->key = key;
+    slot->result = result;
+    memset(slot->reserved2, 0, sizeof(slot->reserved2));
+    cap_publish(self, bytes, 1, seq);
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The slow way into a wrapper: first events, new callers, MPI libraries, children in our memory. */
+#include "capture/process.h"
+#include "capture/raw.h"
+
+/* A caller range that was seen lately comes to the front. */
+static bool use_second_range(struct cap_thread *self, uintptr_t source)
+{
+    if (source - self->lo2 >= self->span2) {
+        return false;
+    }
+    uintptr_t lo = self->lo;
+    uintptr_t span = self->span;
+    self->span = 0; /* a handler between these lines must not see a mixed range */
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    self->lo = self->lo2;
+    self->lo2 = lo;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    self->span = self->span2;
+    self->span2 = span;
+    return true;
+}
+
+static void remember_range(struct cap_thread *self, const struct cap_module *module)
+{
+    uintptr_t lo = self->lo;
+    uintptr_t span = self->span;
+    self->span2 = 0;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    self->lo2 = lo;
+    self->span = 0;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    self->lo = module->lo;
+    self->span2 = span;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    self->span = module->hi - module->lo;
+}
+
+/* The caller may be a child that runs in this thread's memory. */
+static bool may_write(struct cap_thread *self)
+{
+    if (self->watch == CAP_WATCH_CLONE) {
+        return raw_gettid() == self->tid;
+    }
+    int pid = raw_getpid();
+    if (pid != self->clock_pid) {
+        bool is_child = pid != self->pid;
+        self->clock_pid = pid;
+        self->clock_tid = is_child ? raw_gettid() : self->tid;
+        self->flags =
+            (uint8_t)(is_child ? self->flags | WIO_EVENT_VFORK : self->flags & ~WIO_EVENT_VFORK);
+        cap_clock_record(self, 1);
+    }
+    if (pid == self->pid) {
+        self->watch = CAP_WATCH_NONE;
+    }
+    return true;
+}
+
+static struct cap_thread *judge_caller(struct cap_thread *self, uintptr_t source, unsigned call,
+                                       int fd, const char *path)
+{
+    struct cap_module module;
+    if (self->watch == CAP_WATCH_NONE && use_second_range(self, source)) {
+        return self;
+    }
+    if (!cap_module_find(self, source, &module)) {
+        return self;
+    }
+    if (!module.is_internal) {
+        if (self->watch == CAP_WATCH_NONE) {
+            remember_range(self, &module);
+        }
+        return self;
+    }
+    if (!cap_process.with_mpi_internals) {
+        return cap_mpi_io_is_program(call, fd, path) ? self : NULL;
+    }
+    return self;
+}
+
+struct cap_thread *cap_enter_slow(uintptr_t source, unsigned call, int fd, const char *path)
+{
+    if (!cap_configure()) {
+        return NULL;
+    }
+    if (!cap_self->is_ready && !cap_thread_begin()) {
+        return NULL;
+    }
+    struct cap_thread *self = cap_self;
+    if (self->watch != CAP_WATCH_NONE && !may_write(self)) {
+        return NULL;
+    }
+    if (self->mute > 0 && !cap_process.with_mpi_internals) {
+        return NULL;
+    }
+    return judge_caller(self, source, call, fd, path);
+}

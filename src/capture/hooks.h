@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What generated wrappers need besides capture.h: fields that are more than a parameter, and what a
+ * successful call changes in our tables (cap_after_*). The hooks run after the real call; errno may
+ * only be read. `ext` is NULL where the event has none.
+ */
+#ifndef WIO_CAPTURE_HOOKS_H
+#define WIO_CAPTURE_HOOKS_H
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/sendfile.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
+#include <sys/statvfs.h>
+#include <sys/time.h>
+#include <sys/uio.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+#include <utime.h>
+
+#include "capture/capture.h"
+
+#define CAP_TEMP_FLAGS (O_RDWR | O_CREAT | O_EXCL)
+
+/* open's third argument is there only if the flags create something. */
+#define CAP_OPEN_MODE(mode, flags)                                                                 \
+    do {                                                                                           \
+        (mode) = 0;                                                                                \
+        if (((flags)&O_CREAT) != 0 || ((flags)&__O_TMPFILE) == __O_TMPFILE) {                      \
+            va_list cap_arguments_;                                                                \
+            va_start(cap_arguments_, flags);                                                       \
+            (mode) = va_arg(cap_arguments_, mode_t);                                               \
+            va_end(cap_arguments_);                                                                \
+        }                                                                                          \
+    } while (0)
+
+/* The sum of a vector's lengths; not where the kernel could not read it either. */
+static inline uint64_t cap_iov_bytes(const struct iovec *iov, size_t count, int error)
+{
+    uint64_t bytes = 0;
+    if (error == EFAULT || error == EINVAL) {
+        return WIO_NO_SIZE;
+    }
+    for (size_t i = 0; i < count; i++) {
+        bytes += iov[i].iov_len;
+    }
+    return bytes;
+}
+
+static inline uint64_t cap_message_bytes(const struct msghdr *message)
+{
+    return message != NULL ? cap_iov_bytes(message->msg_iov, message->msg_iovlen, 0) : WIO_NO_SIZE;
+}
+
+/* preadv2 and pwritev2: -1 is the descriptor's position. */
+static inline int64_t cap_offset_or_position(int fd, int64_t offset, int64_t result)
+{
+    return offset == -1 ? cap_fd_advance(fd, result) : offset;
+}
+
+enum cap_copy_side { CAP_COPY_IN, CAP_COPY_OUT };
+
+/* sendfile and its like: *offset has been moved by the call; NULL is the descriptor's position. */
+static inline int64_t cap_copy_offset(int fd, const int64_t *offset, int64_t result,
+                                      enum cap_copy_side side)
+{
+    (void)side;
+    if (offset == NULL) {
+        return cap_fd_advance(fd, result);
+    }
+    if (result < 0 && errno == EFAULT) {
+        return WIO_NO_OFFSET;
+    }
+    return *offset - (result > 0 ? result : 0);
+}
+
+static inline uint32_t cap_string_of(struct cap_thread *self, int error, const char *text)
+{
+    return text != NULL && error != EFAULT ? cap_text(self, text, strlen(text)) : WIO_NO_STRING;
+}
+
+static inline uint32_t cap_text_of(struct cap_thread *self, int error, const char *text,
+                                   ssize_t bytes)
+{
+    return error == 0 && bytes > 0 ? cap_text(self, text, (size_t)bytes) : WIO_NO_STRING;
+}
+
+static inline void cap_after_open(struct cap_thread *self, const struct cap_event *ev,
+                                  const struct cap_ext *ext, int flags)
+{
+    (void)self;
+    (void)ext;
+    if (ev->result >= 0) {
+        cap_fd_set((int)ev->result, ev->path, flags);
+    }
+}
+
+static inline void cap_after_memfd(struct cap_thread *self, struct cap_event *ev,
+                                   const struct cap_ext *ext, unsigned flags)
+{
+    (void)ext;
+    if (ev->result >= 0) {
+        cap_fd_clear((int)ev->result);
+        ev->path = cap_fd_learn(self, (int)ev->result);
+        cap_fd_set((int)ev->result, ev->path, (flags & MFD_CLOEXEC) != 0 ? O_CLOEXEC : 0);
+    }
+}
+
+static inline void cap_after_new_fd(struct cap_thread *self, const struct cap_event *ev,
+                                    const struct cap_ext *ext)
+{
+    (void)self;
+    (void)ext;
+    if (ev->result >= 0) {
+        cap_fd_clear((int)ev->result);
+    }
+}
+
+static inline void cap_after_pair(struct cap_thread *self, const struct cap_event *ev,
+                                  struct cap_ext *ext, const int *ends)
+{
+    (void)self;
+    if (ev->result == 0) {
+        cap_fd_clear(ends[0]);
+        cap_fd_clear(ends[1]);
+        ext->arg[0] = ends[0];
+        ext->arg[1] = ends[1];
+    }
+}
+
+static inline void cap_after_seek(struct cap_thread *self, const struct cap_event *ev,
+                                  const struct cap_ext *ext, int fd)
+{
+    (void)self;
+    (void)ext;
+    if (ev->result >= 0) {
+        cap_fd_seek(fd, ev->result);
+    }
+}
+
+#define CAP_STAT_ARGS(ext, buf)                                                                    \
+    do {                                                                                           \
+        (ext)->arg[1] = (int64_t)(buf)->st_mode;                                                   \
+        (ext)->arg[2] = (int64_t)(buf)->st_size;                                                   \
+        (ext)->arg[3] = (int64_t)(buf)->st_nlink;                                                  \
+    } while (0)
+
+#define cap_after_stat(self, ev, ext, buf)                                                         \
+    do {                                                                                           \
+        if ((ev)->result == 0) {                                                                   \
+            CAP_STAT_ARGS(ext, buf);                                                               \
+        }                                                                                          \
+    } while (0)
+
+static inline void cap_after_statx(struct cap_thread *self, const struct cap_event *ev,
+                                   struct cap_ext *ext, const struct statx *buf)
+{
+    (void)self;
+    if (ev->result == 0) {
+        ext->arg[1] = buf->stx_mode;
+        ext->arg[2] = (int64_t)buf->stx_size;
+        ext->arg[3] = buf->stx_nlink;
+    }
+}
+
+static inline void cap_after_utimbuf(struct cap_thread *self, const struct cap_event *ev,
+                                     struct cap_ext *ext, const struct utimbuf *times)
+{
+    (void)self;
+    if (ev->error != EFAULT && times != NULL) {
+        ext->arg[0] = times->actime;
+        ext->arg[2] = times->modtime;
+    } else {
+        ext->arg[1] = UTIME_NOW;
+        ext->arg[3] = UTIME_NOW;
+    }
+}
+
+static inline void cap_after_timevals(struct cap_thread *self, const struct cap_event *ev,
+                                      struct cap_ext *ext, const struct timeval *times)
+{
+    (void)self;
+    if (ev->error != EFAULT && times != NULL) {
+        ext->arg[0] = times[0].tv_sec;
+        ext->arg[1] = times[0].tv_usec * 1000;
+        ext->arg[2] = times[1].tv_sec;
+        ext->arg[3] = times[1].tv_usec * 1000;
+    } else {
+        ext->arg[1] = UTIME_NOW;
+        ext->arg[3] = UTIME_NOW;
+    }
+}
+
+static inline void cap_after_timespecs(struct cap_thread *self, const struct cap_event *ev,
+                                       struct cap_ext *ext, const struct timespec *times)
+{
+    (void)self;
+    if (ev->error != EFAULT && times != NULL) {
+        ext->arg[0] = times[0].tv_sec;
+        ext->arg[1] = times[0].tv_nsec;
+        ext->arg[2] = times[1].tv_sec;
+        ext->arg[3] = times[1].tv_nsec;
+    } else {
+        ext->arg[1] = UTIME_NOW;
+        ext->arg[3] = UTIME_NOW;
+    }
+}
+
+static inline void cap_after_chdir(struct cap_thread *self, const struct cap_event *ev,
+                                   const struct cap_ext *ext)
+{
+    (void)self;
+    (void)ext;
+    if (ev->result == 0) {
+        cap_cwd_changed();
+    }
+}
+
+#endif

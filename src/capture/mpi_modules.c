@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What an MPI library does for itself is not the program's I/O. Its modules are told by file name;
+ * what its MPI-IO part does on the program's files is told by path.
+ */
+#include <string.h>
+
+#include "capture/process.h"
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash != NULL ? slash + 1 : path;
+}
+
+static bool begins_with(const char *text, const char *start)
+{
+    return strncmp(text, start, strlen(start)) == 0;
+}
+
+bool cap_module_name_is_mpi(const char *path)
+{
+    /* libmpi covers libmpi.so, libmpi_cxx, libmpi_mpifh, libmpich*, libmpifort. The rest are the
+     * run-time and transport libraries that come with them. */
+    static const char *const starts[] = {
+        "libmpi",     "libopen-pal", "libopen-rte", "libopal",    "libpmix",   "libprrte",
+        "libpmi.",    "libpmi2.",    "libpmi-",     "libmca_",    "mca_",      "libucp.",
+        "libuct.",    "libucs.",     "libucm.",     "libuct_",    "libucs_",   "libucx_",
+        "libfabric.", "libpsm",      "libibverbs.", "librdmacm.", "libmunge.", "libhwloc.",
+        "libevent",   "libslurm",    "libhcoll",    "libsharp",   "libefa",    "libmlx",
+        "ompi_",      "pmix_mca_",   "libromio",    "liboshmem",  "libompi",   "libxpmem",
+    };
+    const char *name = base_name(path);
+    if (path[0] != '/') {
+        return false;
+    }
+    for (size_t i = 0; i < sizeof(starts) / sizeof(starts[0]); i++) {
+        if (begins_with(name, starts[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* An MPI library's own files: what it loads, where it meets its daemons, what it asks the system.
+ */
+static bool is_library_path(const char *path)
+{
+    static const char *const places[] = {"/dev/", "/proc/", "/sys/", "/etc/", "/usr/",
+                                         "/lib",  "/run/",  "/var/", "/bin/", "/opt/"};
+    static const char *const marks[] = {"/ompi.",    "/openmpi-sessions", "/pmix-",     "/pmix.",
+                                        "/prte.",    "/vader_segment",    "/psm",       "/.mpich",
+                                        "/hydra",    "/dstore_",          ".so",        "/ucx_",
+                                        "/.openmpi", "/shared_mem_cuda",  "/sm_segment"};
+    for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+        if (begins_with(path, places[i])) {
+            return true;
+        }
+    }
+    for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++) {
+        if (strstr(path, marks[i]) != NULL) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool is_file_class(enum wio_class cls)
+{
+    return cls == WIO_CLASS_OPEN || cls == WIO_CLASS_CLOSE || cls == WIO_CLASS_READ ||
+           cls == WIO_CLASS_WRITE || cls == WIO_CLASS_SYNC || cls == WIO_CLASS_SIZE;
+}
+
+bool cap_mpi_io_is_program(unsigned call, int fd, const char *path)
+{
+    if (!is_file_class(wio_op_class(wio_call_op(call)))) {
+        return false;
+    }
+    if (path != NULL) {
+        return !is_library_path(path);
+    }
+    const struct cap_fd *entry = fd >= 0 ? cap_fd_find(fd) : NULL;
+    return entry != NULL && (entry->flags & CAP_FD_KNOWN) != 0 &&
+           (entry->flags & (CAP_FD_TYPED | CAP_FD_REGULAR)) != CAP_FD_TYPED;
+}

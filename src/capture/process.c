@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Configuration from the environment, once per image; the records that describe the image. */
+#include "capture/process.h"
+
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "base/fmt.h"
+#include "capture/exec.h"
+#include "capture/launcher.h"
+#include "capture/raw.h"
+#include "job/job.h"
+
+struct cap_process cap_process = {.rank = -1, .ring_fd = -1};
+struct cap_image *cap_image;
+bool cap_clock_is_tsc;
+
+const char *cap_getenv(const char *name)
+{
+    size_t length = strlen(name);
+    for (char **entry = environ; entry != NULL && *entry != NULL; entry++) {
+        if (strncmp(*entry, name, length) == 0 && (*entry)[length] == '=') {
+            return *entry + length + 1;
+        }
+    }
+    return NULL;
+}
+
+static bool copy_text(char *out, size_t size, const char *text)
+{
+    size_t length = strlen(text);
+    if (length >= size) {
+        return false;
+    }
+    memcpy(out, text, length + 1);
+    return true;
+}
+
+/* A small file of /proc or /sys; NUL behind the end. Returns the bytes read. */
+static size_t read_small(const char *path, char *text, size_t size)
+{
+    long fd = raw_openat(AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
+    size_t used = 0;
+    if (fd >= 0) {
+        long got;
+        while (used + 1 < size && (got = raw_read((int)fd, text + used, size - 1 - used)) > 0) {
+            used += (size_t)got;
+        }
+        (void)raw_close((int)fd);
+    }
+    text[used] = '\0';
+    return used;
+}
+
+static bool env_is_on(const char *name)
+{
+    const char *text = cap_getenv(name);
+    return text != NULL && strcmp(text, "1") == 0;
+}
+
+static int32_t env_number(const char *name)
+{
+    const char *text = cap_getenv(name);
+    uint64_t value;
+    if (text == NULL || !wio_scan_u64(&text, &value) || *text != '\0' || value > INT32_MAX) {
+        return -1;
+    }
+    return (int32_t)value;
+}
+
+static int32_t first_number(const char *const *names)
+{
+    for (; *names != NULL; names++) {
+        int32_t value = env_number(*names);
+        if (value >= 0) {
+            return value;
+        }
+    }
+    return -1;
+}
+
+/* Until MPI_Init says it: what the launcher told. SLURM_PROCID last, since it is 0 in every rank
+ * under mpirun within a batch job. */
+static void find_rank(void)
+{
+    static const char *const ranks[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK",
+                                        "SLURM_PROCID", NULL};
+    static const char *const sizes[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS", NULL};
+    cap_process.rank = first_number(ranks);
+    int32_t size = cap_process.rank >= 0 ? first_number(sizes) : 0;
+    cap_process.ranks = size > 0 ? size : 0;
+}
+
+static void find_job(void)
+{
+    char cgroup[2048];
+    (void)read_small("/proc/self/cgroup", cgroup, sizeof(cgroup));
+    struct wio_job_source source = {
+        .environ = (const char *const *)environ,
+        .cgroup = cgroup,
+        .variable = cap_getenv("WHYIO_JOB_ENV"),
+        .fixed = cap_getenv("WHYIO_JOB"),
+    };
+    (void)wio_job_resolve(&source, cap_process.job, sizeof(cap_process.job));
+}
+
+static void find_host(void)
+{
+    struct utsname name;
+    if (wio_rawcall3(SYS_uname, (long)&name, 0, 0) < 0) {
+        name.nodename[0] = '\0';
+    }
+    (void)copy_text(cap_process.host, sizeof(cap_process.host),
+                    name.nodename[0] != '\0' ? name.nodename : "localhost");
+    for (char *c = cap_process.host; *c != '\0'; c++) {
+        *c = *c == '/' ? '_' : *c;
+    }
+    (void)read_small("/proc/sys/kernel/random/boot_id", cap_process.boot_id,
+                     sizeof(cap_process.boot_id));
+    cap_process.boot_id[strcspn(cap_process.boot_id, "\n")] = '\0';
+}
+
+static bool is_wanted(void)
+{
+    const char *directory = cap_getenv("WHYIO_TRACE");
+    return directory != NULL && getauxval(AT_SECURE) == 0 &&
+           copy_text(cap_process.directory, sizeof(cap_process.directory), directory) &&
+           !cap_is_launcher();
+}
+
+/* The page that every fork wipes. */
+static bool make_image(void)
+{
+    void *page = raw_mmap(4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (page == NULL || raw_madvise(page, 4096, MADV_WIPEONFORK) != 0) {
+        return false;
+    }
+    cap_image = page;
+    return true;
+}
+
+static void configure(void)
+{
+    cap_exec_remember();
+    if (!is_wanted() || !make_image()) {
+        cap_process.is_off = true;
+        return;
+    }
+    cap_process.with_stacks = env_is_on("WHYIO_STACKS");
+    cap_process.with_mpi_internals = env_is_on("WHYIO_MPI_INTERNALS");
+    cap_clock_is_tsc = wio_clock_has_tsc();
+    find_host();
+    find_rank();
+    find_job();
+}
+
+bool cap_configure(void)
+{
+    if (CAP_LIKELY(__atomic_load_n(&cap_process.is_configured, __ATOMIC_ACQUIRE) == 2)) {
+        return !cap_process.is_off;
+    }
+    CAP_KEEP_ERRNO;
+    uint64_t mask = raw_block_signals();
+    uint32_t expected = 0;
+    if (__atomic_compare_exchange_n(&cap_process.is_configured, &expected, 1, false,
+                                    __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+        configure();
+        __atomic_store_n(&cap_process.is_configured, 2, __ATOMIC_RELEASE);
+    }
+    while (__atomic_load_n(&cap_process.is_configured, __ATOMIC_ACQUIRE) != 2) {
+        raw_yield();
+    }
+    raw_restore_signals(mask);
+    return !cap_process.is_off;
+}
+
+bool cap_image_begin(void)
+{
+    uint32_t expected = CAP_IMAGE_NONE;
+    if (CAP_LIKELY(__atomic_load_n(&cap_image->state, __ATOMIC_ACQUIRE) == CAP_IMAGE_READY)) {
+        return true;
+    }
+    if (!__atomic_compare_exchange_n(&cap_image->state, &expected, CAP_IMAGE_BUSY, false,
+                                     __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+        while (__atomic_load_n(&cap_image->state, __ATOMIC_ACQUIRE) == CAP_IMAGE_BUSY) {
+            raw_yield();
+        }
+        return !cap_process.is_off;
+    }
+    cap_threads_reset();
+    bool is_made = cap_ring_create();
+    if (!is_made) {
+        cap_process.is_off = true;
+    }
+    __atomic_store_n(&cap_image->state, CAP_IMAGE_READY, __ATOMIC_RELEASE);
+    return is_made;
+}
+
+uint64_t cap_now_slow(void)
+{
+    CAP_KEEP_ERRNO;
+    return wio_clock_mono_ns();
+}
+
+uint64_t cap_key(void)
+{
+    return __atomic_add_fetch(&cap_image->next_key, 1, __ATOMIC_RELAXED);
+}
+
+void cap_unseen(unsigned kind)
+{
+    struct wio_ring_header *header = cap_process.header;
+    if (header != NULL && kind < WIO_UNSEEN_COUNT) {
+        (void)__atomic_fetch_add(&header->unseen[kind], 1, __ATOMIC_RELAXED);
+    }
+}
+
+void cap_mark_end(uint32_t end, int32_t status)
+{
+    struct wio_ring_header *header = cap_process.header;
+    if (header == NULL || cap_process.is_off) {
+        return;
+    }
+    header->end_ticks = cap_now();
+    CAP_KEEP_ERRNO;
+    header->end_mono_ns = wio_clock_mono_ns();
+    header->end_status = status;
+    __atomic_store_n(&header->end, end, __ATOMIC_RELEASE);
+}
+
+static void describe(struct cap_thread *self, uint32_t key, const char *text, size_t bytes)
+{
+    struct wio_slot_text head = {.kind = WIO_SLOT_META, .id = key};
+    cap_text_record(self, &head, text, bytes, NULL, 0);
+}
+
+void cap_describe_image(struct cap_thread *self)
+{
+    enum { SIZE = 8192 }; /* longer arguments are cut: FORMAT.md#ring-strings */
+    char *text = raw_mmap(SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (text == NULL) {
+        return;
+    }
+    long length = raw_readlink("/proc/self/exe", text, SIZE);
+    if (length > 0) {
+        describe(self, WIO_META_EXE, text, (size_t)length);
+    }
+    size_t bytes = read_small("/proc/self/cmdline", text, SIZE);
+    describe(self, WIO_META_ARGV, text, bytes);
+    length = raw_getcwd(text, SIZE);
+    if (length > 1) {
+        describe(self, WIO_META_CWD, text, (size_t)length - 1);
+    }
+    (void)raw_munmap(text, SIZE);
+    cap_modules_read(self);
+}
+
+/* Runs late among the constructors of the libraries; whoever calls earlier gets here by
+ * cap_enter_slow. */
+__attribute__((constructor)) static void load(void)
+{
+    CAP_KEEP_ERRNO;
+    if (cap_configure()) {
+        (void)cap_thread_begin();
+        cap_exit_register();
+    }
+}

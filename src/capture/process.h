@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What capture knows of the process it runs in. Two kinds of memory:
+ * struct cap_process lives on in a forked child (configuration, names, what the parent's ring was);
+ * struct cap_image is wiped by the kernel in every forked child, however it was made, so that the
+ * child begins anew with its first event.
+ */
+#ifndef WIO_CAPTURE_PROCESS_H
+#define WIO_CAPTURE_PROCESS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "capture/capture.h"
+
+#define CAP_PATH_MAX 4096
+
+struct cap_process {
+    uint32_t is_configured; /* atomic: 0 no, 1 somebody is at it, 2 yes */
+    bool is_off;            /* nothing is recorded: no directory, set-user-id, a launcher */
+    bool with_stacks;
+    bool with_mpi_internals;
+    int32_t rank; /* from the environment, then from MPI; -1 = none */
+    int32_t ranks;
+    uint32_t cwd;                 /* string id of the working directory, 0 = ask */
+    char directory[CAP_PATH_MAX]; /* of the rings */
+    char library[CAP_PATH_MAX];   /* this library, as it was preloaded */
+    char host[64];
+    char job[256];
+    char boot_id[40];
+
+    /* The ring of this image; in a fresh child still the parent's. */
+    struct wio_ring_header *header;
+    char ring_name[128];
+    int ring_fd;
+    uint64_t ring_dev;
+    uint64_t ring_ino;
+};
+
+extern struct cap_process cap_process CAP_HIDDEN;
+
+enum cap_image_state { CAP_IMAGE_NONE = 0, CAP_IMAGE_BUSY = 1, CAP_IMAGE_READY = 2 };
+
+#define CAP_THREAD_BLOCK 64u /* threads in one block of memory */
+#define CAP_THREAD_BLOCKS 1024u
+
+struct cap_image {
+    uint32_t state; /* atomic: enum cap_image_state */
+    uint32_t module_lock;
+    uint64_t free_threads;  /* atomic: count of changes in the high half, index + 1 in the low */
+    uint64_t next_key;      /* atomic */
+    uint32_t threads_begun; /* atomic */
+};
+
+extern struct cap_image *cap_image CAP_HIDDEN;
+
+/* Read the environment and make the wiped memory, once; false where nothing is to be recorded. */
+bool cap_configure(void) CAP_HIDDEN;
+/* The image's ring is there and described; false where it cannot be made. */
+bool cap_image_begin(void) CAP_HIDDEN;
+
+/* The ring file. */
+bool cap_ring_create(void) CAP_HIDDEN;
+/* Our descriptor, checked to be still ours and reopened by name where the program closed it behind
+ * our back; -1 where it is lost. */
+int cap_ring_fd(void) CAP_HIDDEN;
+/* True where the descriptor is open on the ring (device and inode). */
+bool cap_ring_is(int fd) CAP_HIDDEN;
+/* A chunk for a thread that has none: claimed, filled with zeros, mapped. False = no space. */
+bool cap_chunk_attach(struct cap_thread *self) CAP_HIDDEN;
+/* Begin writing at slot 0 of the chunk, with a CLOCK record. */
+void cap_chunk_begin(struct cap_thread *self, uint8_t reason) CAP_HIDDEN;
+void cap_clock_record(struct cap_thread *self, uint8_t reason) CAP_HIDDEN;
+
+/* A thread's state: from the free list, or new; NULL where there is no memory. */
+struct cap_thread *cap_thread_take(void) CAP_HIDDEN;
+void cap_thread_give_back(struct cap_thread *thread) CAP_HIDDEN;
+/* Make the calling thread's state ready (also in a fresh child). */
+bool cap_thread_begin(void) CAP_HIDDEN;
+/* Drop the caller ranges that all threads remember (a library was unloaded). */
+void cap_threads_forget_ranges(void) CAP_HIDDEN;
+/* In a fresh child: all states but the caller's are free. */
+void cap_threads_reset(void) CAP_HIDDEN;
+
+/* Records that describe the image: program, arguments, directory, modules. */
+void cap_describe_image(struct cap_thread *self) CAP_HIDDEN;
+
+/* A text record of any kind in one piece: two parts of payload. */
+void cap_text_record(struct cap_thread *self, const struct wio_slot_text *head, const void *first,
+                     size_t first_bytes, const void *second, size_t second_bytes) CAP_HIDDEN;
+
+/* Mapped modules. */
+struct cap_module {
+    uintptr_t lo;
+    uintptr_t hi;
+    bool is_internal; /* an MPI library or a helper of one */
+};
+/* The module around an address (a copy); false where there is none. */
+bool cap_module_find(struct cap_thread *self, uintptr_t address, struct cap_module *out) CAP_HIDDEN;
+/* Read the maps and write MODULE records of those that are new. */
+void cap_modules_read(struct cap_thread *self) CAP_HIDDEN;
+void cap_modules_forget(void) CAP_HIDDEN;
+/* True where a file name is that of an MPI library or a helper of one. Pure. */
+bool cap_module_name_is_mpi(const char *path) CAP_HIDDEN;
+
+/* May an MPI library's own call on this descriptor or path be the program's MPI-IO? */
+bool cap_mpi_io_is_program(unsigned call, int fd, const char *path) CAP_HIDDEN;
+
+/* Environment of the process, without libc's lock; NULL where not set. */
+const char *cap_getenv(const char *name) CAP_HIDDEN;
+
+#endif

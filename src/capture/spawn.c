@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* posix_spawn and system: a child that begins as another program. What libc's child does before its
+ * exec is inside libc and not seen. */
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "capture/exec.h"
+#include "capture/hooks.h"
+#include "capture/process.h"
+
+typedef int spawn_fn(pid_t *, const char *, const posix_spawn_file_actions_t *,
+                     const posix_spawnattr_t *, char *const[], char *const[]);
+
+struct spawn_call {
+    unsigned call;
+    const char *path;
+    const posix_spawn_file_actions_t *actions;
+    const posix_spawnattr_t *attributes;
+    char *const *argv;
+    char *const *envp;
+    uintptr_t source;
+};
+
+static int run(pid_t *pid, const struct spawn_call *spawn)
+{
+    spawn_fn *real = (spawn_fn *)cap_real(spawn->call);
+    struct cap_thread *self = cap_enter(spawn->source, spawn->call);
+    pid_t own_pid = 0;
+    pid_t *child = pid != NULL ? pid : &own_pid;
+    bool by_path = spawn->call == WIO_CALL_posix_spawn || strchr(spawn->path, '/') != NULL;
+    enum cap_target target = by_path ? cap_exec_target(AT_FDCWD, spawn->path) : CAP_TARGET_GOOD;
+    struct cap_environment environment;
+    cap_environment_init(&environment, spawn->envp, target);
+    cap_fd_share_all(true);
+    struct cap_event ev = CAP_EVENT_OF(spawn->call, spawn->source);
+    ev.begin = cap_now();
+    int result = real(child, spawn->path, spawn->actions, spawn->attributes, spawn->argv,
+                      environment.entries);
+    ev.end = cap_now();
+    cap_environment_fini(&environment);
+    if (self == NULL) {
+        return result;
+    }
+    if (target == CAP_TARGET_STATIC || target == CAP_TARGET_FOREIGN) {
+        cap_unseen(target == CAP_TARGET_STATIC ? WIO_UNSEEN_STATIC_EXEC : WIO_UNSEEN_FOREIGN_EXEC);
+    } else if (target == CAP_TARGET_SECURE) {
+        cap_unseen(WIO_UNSEEN_SETUID_EXEC);
+    }
+    ev.error = result;
+    ev.result = result == 0 ? *child : -1;
+    ev.path = cap_path_of(self, AT_FDCWD, spawn->path, result);
+    ev.offset = 0;
+    ev.size = result == 0 ? (uint64_t)*child : 0;
+    cap_emit(self, &ev);
+    return result;
+}
+
+#define DEFINE_SPAWN(symbol)                                                                       \
+    CAP_EXPORT int symbol(pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions, \
+                          const posix_spawnattr_t *attributes, char *const argv[],                 \
+                          char *const envp[])                                                      \
+    {                                                                                              \
+        return run(pid, &(struct spawn_call){WIO_CALL_##symbol, path, actions, attributes, argv,   \
+                                             envp, CAP_CALLER()});                                 \
+    }
+
+DEFINE_SPAWN(posix_spawn)
+DEFINE_SPAWN(posix_spawnp)
+
+CAP_EXPORT int system(const char *command)
+{
+    const uintptr_t source = CAP_CALLER();
+    struct cap_thread *self = cap_enter(source, WIO_CALL_system);
+    cap_fd_share_all(true);
+    if (self == NULL) {
+        return CAP_REAL(system)(command);
+    }
+    struct cap_event ev = CAP_EVENT(system, source);
+    struct cap_ext ext = CAP_EXT;
+    ev.begin = cap_now();
+    int result = CAP_REAL(system)(command);
+    ev.end = cap_now();
+    ev.result = result;
+    ev.error = result < 0 ? errno : 0;
+    ext.path2 = cap_string_of(self, 0, command);
+    cap_emit_ext(self, &ev, &ext);
+    return result;
+}

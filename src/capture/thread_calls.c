@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Threads: create, start, end and join carry one token each. The state of the new thread is made by
+ * its creator and handed over as the argument, so that nothing is allocated.
+ */
+#include "capture/thread_events.h"
+
+#include <pthread.h>
+#include <threads.h>
+#include <time.h>
+
+#include "capture/process.h"
+#include "capture/raw.h"
+
+/* Tokens of joinable threads: pthread_t is all that join has. The descriptor of a thread stays
+ * where it is until it is joined, so its address is a token, made unique by a count at creation. */
+static void emit_thread(struct cap_thread *self, struct cap_event *ev, uint64_t token,
+                        int64_t result, int error)
+{
+    ev->end = cap_now();
+    ev->result = result;
+    ev->error = error;
+    ev->offset = (int64_t)token;
+    ev->size = 0;
+    cap_emit(self, ev);
+}
+
+static void emit_mark(struct cap_thread *self, unsigned call, uintptr_t source)
+{
+    struct cap_event ev = CAP_EVENT_OF(call, source);
+    ev.begin = cap_now();
+    emit_thread(self, &ev, self->token, 0, 0);
+}
+
+void cap_thread_exit_event(struct cap_thread *self)
+{
+    if (self->mute == 0) {
+        emit_mark(self, WIO_CALL_thread_exit, 0);
+    }
+}
+
+/* In the new thread: its state becomes ours. */
+static struct cap_thread *arrive(void *state)
+{
+    struct cap_thread *self = state;
+    uint64_t mask = raw_block_signals();
+    cap_self = self;
+    self->token = (uint64_t)pthread_self();
+    (void)cap_thread_begin();
+    raw_restore_signals(mask);
+    if (self->mute == 0) {
+        emit_mark(self, WIO_CALL_thread_start, (uintptr_t)self->start_routine);
+    }
+    return self;
+}
+
+static void *start_posix(void *state)
+{
+    struct cap_thread *self = arrive(state);
+    void *(*routine)(void *) = (void *(*)(void *))self->start_routine;
+    return routine(self->start_arg);
+}
+
+static int start_c11(void *state)
+{
+    struct cap_thread *self = arrive(state);
+    int (*routine)(void *) = (int (*)(void *))self->start_routine;
+    return routine(self->start_arg);
+}
+
+/* A state for a thread to come; NULL where the thread is better started without us. */
+static struct cap_thread *prepare(cap_function *routine, void *argument, bool creator_is_internal)
+{
+    struct cap_thread *fresh;
+    struct cap_module module;
+    if (!cap_self->is_ready || (fresh = cap_thread_take()) == NULL) {
+        return NULL;
+    }
+    bool is_internal =
+        creator_is_internal ||
+        (cap_module_find(cap_self, (uintptr_t)routine, &module) && module.is_internal);
+    fresh->is_internal = is_internal && !cap_process.with_mpi_internals;
+    fresh->start_routine = routine;
+    fresh->start_arg = argument;
+    return fresh;
+}
+
+CAP_EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
+                              void *(*routine)(void *), void *argument)
+{
+    const uintptr_t source = CAP_CALLER();
+    struct cap_thread *self = cap_enter(source, WIO_CALL_pthread_create);
+    struct cap_thread *fresh = prepare((cap_function *)routine, argument, self == NULL);
+    struct cap_event ev = CAP_EVENT(pthread_create, source);
+    ev.begin = cap_now();
+    if (fresh == NULL) {
+        return CAP_REAL(pthread_create)(thread, attributes, routine, argument);
+    }
+    int result = CAP_REAL(pthread_create)(thread, attributes, start_posix, fresh);
+    if (result != 0) {
+        cap_thread_give_back(fresh);
+    }
+    if (self != NULL) {
+        emit_thread(self, &ev, result == 0 ? (uint64_t)*thread : 0, result, result);
+    }
+    return result;
+}
+
+CAP_EXPORT int thrd_create(thrd_t *thread, thrd_start_t routine, void *argument)
+{
+    const uintptr_t source = CAP_CALLER();
+    struct cap_thread *self = cap_enter(source, WIO_CALL_thrd_create);
+    struct cap_thread *fresh = prepare((cap_function *)routine, argument, self == NULL);
+    struct cap_event ev = CAP_EVENT(thrd_create, source);
+    ev.begin = cap_now();
+    if (fresh == NULL) {
+        return CAP_REAL(thrd_create)(thread, routine, argument);
+    }
+    int result = CAP_REAL(thrd_create)(thread, start_c11, fresh);
+    if (result != thrd_success) {
+        cap_thread_give_back(fresh);
+    }
+    if (self != NULL) {
+        bool is_made = result == thrd_success;
+        emit_thread(self, &ev, is_made ? (uint64_t)*thread : 0, result, is_made ? 0 : EAGAIN);
+    }
+    return result;
+}
+
+#define DEFINE_JOIN(symbol, parameters, ...)                                                       \
+    CAP_EXPORT int symbol parameters                                                               \
+    {                                                                                              \
+        const uintptr_t source = CAP_CALLER();                                                     \
+        struct cap_thread *self = cap_enter(source, WIO_CALL_##symbol);                            \
+        struct cap_event ev = CAP_EVENT(symbol, source);                                           \
+        ev.begin = cap_now();                                                                      \
+        int result = CAP_REAL(symbol)(__VA_ARGS__);                                                \
+        if (self != NULL) {                                                                        \
+            emit_thread(self, &ev, (uint64_t)thread, result, result);                              \
+        }                                                                                          \
+        return result;                                                                             \
+    }
+
+DEFINE_JOIN(pthread_join, (pthread_t thread, void **value), thread, value)
+DEFINE_JOIN(pthread_tryjoin_np, (pthread_t thread, void **value), thread, value)
+DEFINE_JOIN(pthread_timedjoin_np, (pthread_t thread, void **value, const struct timespec *until),
+            thread, value, until)
+DEFINE_JOIN(pthread_clockjoin_np,
+            (pthread_t thread, void **value, clockid_t clock, const struct timespec *until), thread,
+            value, clock, until)
+DEFINE_JOIN(thrd_join, (thrd_t thread, int *value), thread, value)
