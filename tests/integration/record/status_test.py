@@ -145,7 +145,7 @@ class Signals(RecordCase):
     def test_interrupted_command(self):
         pid, terminal = pty.fork()
         if pid == 0:
-            os.execv(WHYIO, [WHYIO, "record", "-q", "-o", "t", "--", "sh", "-c", "echo ready; sleep 30"])
+            os.execv(WHYIO, [WHYIO, "record", "-q", "-o", "t", "--", "sh", "-c", "echo ready; exec sleep 30"])
         read_until(terminal, b"ready")
         os.write(terminal, b"\x03")
         _, status = os.waitpid(pid, 0)
