@@ -165,6 +165,9 @@ static bool is_match(const char *path, const char *pattern, size_t bytes)
     if (strpbrk(pattern, "*?[") != NULL) {
         return fnmatch(pattern, path, 0) == 0;
     }
+    if (pattern[0] == '\0') {
+        return false;
+    }
     if (is_at_or_below(path, pattern, bytes)) {
         return true;
     }

@@ -101,19 +101,32 @@ void wio_source_module_destroy(struct wio_source_module *module)
     free(module);
 }
 
-/* Name of the innermost function, inlined or not, around `pc` (an address as libdw counts). */
-static const char *find_function(Dwfl_Module *module, Dwarf_Addr pc)
+/*
+ * The compilation unit around `pc` (an address as libdwfl counts), and what to take off `pc` there.
+ * clang writes no table of addresses (.debug_aranges): then each unit is asked in turn.
+ */
+static Dwarf_Die *find_unit(Dwfl_Module *module, Dwarf_Addr pc, Dwarf_Addr *bias_out)
 {
-    Dwarf_Addr bias = 0;
-    Dwarf_Die *unit = dwfl_module_addrdie(module, pc, &bias);
+    Dwarf_Die *unit = dwfl_module_addrdie(module, pc, bias_out);
+
+    if (unit != NULL) {
+        return unit;
+    }
+    while ((unit = dwfl_module_nextcu(module, unit, bias_out)) != NULL) {
+        if (dwarf_haspc(unit, pc - *bias_out) == 1) {
+            return unit;
+        }
+    }
+    return NULL;
+}
+
+/* Name of the innermost function of `unit`, inlined or not, around `pc`. */
+static const char *find_function(Dwarf_Die *unit, Dwarf_Addr pc)
+{
     Dwarf_Die *scopes = NULL;
     const char *name = NULL;
-    int count;
+    int count = dwarf_getscopes(unit, pc, &scopes);
 
-    if (unit == NULL) {
-        return "";
-    }
-    count = dwarf_getscopes(unit, pc - bias, &scopes);
     for (int i = 0; i < count && name == NULL; i++) {
         int tag = dwarf_tag(&scopes[i]);
         if (tag == DW_TAG_subprogram || tag == DW_TAG_inlined_subroutine ||
@@ -128,22 +141,30 @@ static const char *find_function(Dwfl_Module *module, Dwarf_Addr pc)
 enum wio_status wio_source_module_find(const struct wio_source_module *module, uint64_t address,
                                        struct wio_source_place *place_out)
 {
-    GElf_Addr bias = 0;
-    Dwfl_Line *line;
+    Dwarf_Addr elf_bias = 0;
+    Dwarf_Addr bias = 0;
+    Dwarf_Die *unit;
+    Dwarf_Line *line;
+    Dwarf_Addr pc;
 
-    if (module->module == NULL || dwfl_module_getelf(module->module, &bias) == NULL) {
+    if (module->module == NULL || dwfl_module_getelf(module->module, &elf_bias) == NULL) {
         return WIO_END;
     }
-    line = dwfl_module_getsrc(module->module, address + bias);
-    if (line == NULL) {
+    unit = find_unit(module->module, address + elf_bias, &bias);
+    if (unit == NULL) {
         return WIO_END;
     }
+    pc = address + elf_bias - bias;
+    line = dwarf_getsrc_die(unit, pc);
     *place_out = (struct wio_source_place){.function = "", .file = NULL, .line = 0};
-    place_out->file = dwfl_lineinfo(line, NULL, &place_out->line, NULL, NULL, NULL);
     /* line 0: the compiler made this instruction for no line in particular */
-    if (place_out->file == NULL || place_out->line <= 0) {
+    if (line == NULL || dwarf_lineno(line, &place_out->line) != 0 || place_out->line <= 0) {
         return WIO_END;
     }
-    place_out->function = find_function(module->module, address + bias);
+    place_out->file = dwarf_linesrc(line, NULL, NULL);
+    if (place_out->file == NULL) {
+        return WIO_END;
+    }
+    place_out->function = find_function(unit, pc);
     return WIO_OK;
 }
