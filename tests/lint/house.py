@@ -43,7 +43,7 @@ RULES = [
          "use snprintf, base/fmt.h, base/text.h: they know the size and report a bad number"),
     Rule("memcpy", r"^src/trace/.*(read|decode|parse|load|walk).*\.c$", r"\bmem(cpy|move)\s*\(",
          "untrusted bytes go through struct wio_buf, which checks the bounds"),
-    Rule("tab", r"\.(c|h|def|py|sh|scd|md)$", r"^[ ]*\t(?!$)", "indent by spaces"),
+    Rule("tab", r"\.(c|h|def|py|sh|md)$", r"^[ ]*\t(?!$)", "indent by spaces"),
     Rule("width", r"\.(c|h)$", r"^.{101,}$", "100 columns"),
     Rule("blank", r"\.(c|h|def|py|sh)$|(^|/)meson\.build$", r"[ \t]+$", "no blanks at the end"),
     Rule("gnu", r"\.[ch]$", r"^\s*#\s*define\s+_GNU_SOURCE", "the build defines _GNU_SOURCE"),

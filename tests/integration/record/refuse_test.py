@@ -83,7 +83,7 @@ class Refused(RecordCase):
 
 class Frame(RecordCase):
     def test_mistyped_commands(self):
-        for typed, meant in (("recrod", "record"), ("rec", "record"), ("evn", "env")):
+        for typed, meant in (("rcord", "record"), ("rec", "record"), ("evn", "env")):
             answer = self.whyio(typed)
             self.assertEqual(answer.returncode, 2)
             self.assertIn(f"did you mean '{meant}'", answer.stderr)
