@@ -34,10 +34,11 @@ static const char *value_of(char *const *base, const char *name)
     return "";
 }
 
-/* Append a copy of "<name>=<value>" to the list. */
-static enum wio_status add(char **list, size_t *count, const char *name, const char *value)
+/* Append "<name>=<value>" to the list, and ":<more>" where there is more. */
+static enum wio_status add(char **list, size_t *count, const char *name, const char *value,
+                           const char *more)
 {
-    if (asprintf(&list[*count], "%s=%s", name, value) < 0) {
+    if (asprintf(&list[*count], "%s=%s%s%s", name, value, more[0] != '\0' ? ":" : "", more) < 0) {
         list[*count] = NULL;
         return WIO_ERR_NOMEM;
     }
@@ -49,14 +50,9 @@ static enum wio_status add(char **list, size_t *count, const char *name, const c
 static enum wio_status add_preload(char **list, size_t *count, const char *lib, const char *old)
 {
     size_t size = strlen(lib);
-    if (strncmp(old, lib, size) == 0 && (old[size] == '\0' || old[size] == ':')) {
-        return add(list, count, "LD_PRELOAD", old);
-    }
-    WIO_CLEANUP(wio_environment_destroy) char **scratch = calloc(2, sizeof(*scratch));
-    if (scratch == NULL || asprintf(&scratch[0], "%s:%s", lib, old) < 0) {
-        return WIO_ERR_NOMEM;
-    }
-    return add(list, count, "LD_PRELOAD", old[0] != '\0' ? scratch[0] : lib);
+    bool is_there = strncmp(old, lib, size) == 0 && (old[size] == '\0' || old[size] == ':');
+    return is_there ? add(list, count, "LD_PRELOAD", old, "")
+                    : add(list, count, "LD_PRELOAD", lib, old);
 }
 
 static enum wio_status fill(char **list, char *const *base,
@@ -74,12 +70,12 @@ static enum wio_status fill(char **list, char *const *base,
         count += 1;
     }
     WIO_TRY(add_preload(list, &count, params->capture_lib, value_of(base, "LD_PRELOAD")));
-    WIO_TRY(add(list, &count, "WHYIO_TRACE", params->rings));
+    WIO_TRY(add(list, &count, "WHYIO_TRACE", params->rings, ""));
     if (params->stacks) {
-        WIO_TRY(add(list, &count, "WHYIO_STACKS", "1"));
+        WIO_TRY(add(list, &count, "WHYIO_STACKS", "1", ""));
     }
     if (params->mpi_internals) {
-        WIO_TRY(add(list, &count, "WHYIO_MPI_INTERNALS", "1"));
+        WIO_TRY(add(list, &count, "WHYIO_MPI_INTERNALS", "1", ""));
     }
     return WIO_OK;
 }

@@ -29,7 +29,7 @@ static enum wio_status check_name(char path[PATH_MAX], struct wio_error *err)
 static bool find_below(const char *program_dir, const char *place, char path_out[PATH_MAX])
 {
     char path[PATH_MAX];
-    int size = snprintf(path, sizeof(path), "%s%s%s%s", place[0] == '/' ? "" : program_dir,
+    int size = snprintf(path, sizeof(path), "%s%s%s/%s", place[0] == '/' ? "" : program_dir,
                         place[0] == '/' ? "" : "/", place, LIBRARY_NAME);
     return size < PATH_MAX && access(path, R_OK) == 0 && realpath(path, path_out) != NULL;
 }

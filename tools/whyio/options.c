@@ -51,13 +51,13 @@ int cmd_fail(const struct wio_error *err)
 
 void cmd_say(const char *fmt, ...)
 {
-    /* One write, so that lines of several ranks do not mix. */
-    char line[4096];
-    int head = snprintf(line, sizeof(line), "whyio: ");
+    char text[4096];
     va_list args;
     va_start(args, fmt);
-    vsnprintf(line + head, sizeof(line) - (size_t)head - 1, fmt, args);
+    vsnprintf(text, sizeof(text), fmt, args);
     va_end(args);
-    strcat(line, "\n");
+    /* One write, so that lines of several ranks do not mix. */
+    char line[sizeof(text) + 16];
+    snprintf(line, sizeof(line), "whyio: %s\n", text);
     fputs(line, stderr);
 }

@@ -77,7 +77,7 @@ static void draw(struct cmd_progress *progress, uint64_t done, uint64_t total, c
         fprintf(stderr, "\r%s [%s] %3.0f %%  %s  %s/s  %s left\033[K", progress->what, bar,
                 (double)done / (double)total * 100, amount, rate_text, left);
     }
-    fflush(stderr);
+    (void)fflush(stderr);
     progress->is_drawn = true;
     progress->drawn_ns = now_ns;
 }
@@ -104,7 +104,7 @@ void cmd_progress_end(struct cmd_progress *progress)
 {
     if (progress->is_drawn) {
         fputs("\r\033[K", stderr);
-        fflush(stderr);
+        (void)fflush(stderr);
         progress->is_drawn = false;
     }
 }
