@@ -12,6 +12,7 @@
 #include "capture/exec.h"
 #include "capture/launcher.h"
 #include "capture/raw.h"
+#include "capture/stdio_hooks.h"
 #include "job/job.h"
 
 struct cap_process cap_process = {.rank = -1, .ring_fd = -1};
@@ -265,6 +266,7 @@ __attribute__((constructor)) static void load(void)
     CAP_KEEP_ERRNO;
     if (cap_configure()) {
         (void)cap_thread_begin();
+        cap_stdio_install();
         cap_exit_register();
     }
 }

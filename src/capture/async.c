@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "capture/async.h"
+
+/* Nothing of a program is ever mapped below. */
+#define LOWEST_ADDRESS 4096u
+#define VECTOR_MAX 1024u /* UIO_MAXIOV */
+
+uint64_t cap_vector_bytes(const struct iovec *vector, uint64_t count)
+{
+    uint64_t bytes = 0;
+    if ((uintptr_t)vector < LOWEST_ADDRESS || count > VECTOR_MAX) {
+        return WIO_NO_SIZE;
+    }
+    for (uint64_t i = 0; i < count; i++) {
+        bytes += vector[i].iov_len;
+    }
+    return bytes;
+}
+
+static struct cap_event event_of(struct cap_thread *self, const struct cap_event *call,
+                                 const struct cap_request *request)
+{
+    struct cap_event ev = CAP_EVENT_OF(request->call, call->source);
+    ev.begin = call->begin;
+    ev.end = call->end;
+    ev.flags = call->flags | WIO_EVENT_ASYNC;
+    ev.fd = request->fd;
+    ev.path = request->path;
+    if (ev.path == WIO_NO_STRING && request->fd >= 0) {
+        ev.path = cap_fd_path(self, request->fd);
+    }
+    ev.offset = request->offset;
+    ev.size = request->size;
+    return ev;
+}
+
+void cap_submit(struct cap_thread *self, const struct cap_event *call,
+                const struct cap_request *request)
+{
+    struct cap_event ev = event_of(self, call, request);
+    struct cap_ext ext = request->ext;
+    ev.result = WIO_RESULT_PENDING;
+    ext.key = request->key;
+    cap_emit_ext(self, &ev, &ext);
+}
+
+void cap_submit_failed(struct cap_thread *self, const struct cap_event *call,
+                       const struct cap_request *request, int error)
+{
+    struct cap_event ev = event_of(self, call, request);
+    ev.result = -1;
+    ev.error = error;
+    cap_emit_ext(self, &ev, &request->ext);
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "capture/stdio_call.h"
+
+__thread struct cap_stdio cap_stdio __attribute__((tls_model("initial-exec")));
+
+/* The kind of a descriptor is asked for once: only then it is known that it has a position. */
+int64_t cap_stdio_position_slow(const FILE *stream, int fd)
+{
+    const struct cap_fd *entry = cap_fd_find(fd);
+    if (entry == NULL || (entry->flags & (CAP_FD_TYPED | CAP_FD_SHARED | CAP_FD_APPEND)) != 0) {
+        return WIO_NO_OFFSET;
+    }
+    int64_t position = cap_fd_advance(fd, 0);
+    if (position == WIO_NO_OFFSET || cap_stream_is_adrift(stream)) {
+        return WIO_NO_OFFSET;
+    }
+    return position + cap_stream_ahead(stream);
+}
+
+int cap_stdio_error(const struct cap_stdio_call *call, const FILE *stream)
+{
+    if (cap_stdio.failed != call->failed) {
+        return cap_stdio.error;
+    }
+    bool is_new = (stream->_flags & ~call->stream_flags & CAP_STREAM_ERROR) != 0;
+    return is_new ? errno : 0;
+}
+
+int64_t cap_stdio_taken(const struct cap_stdio_call *call, const FILE *stream, int64_t most)
+{
+    int64_t read_bytes = cap_stdio.read_bytes - call->read_bytes;
+    int64_t taken = call->unread + read_bytes - cap_stream_unread(stream);
+    return taken < 0 || taken > most ? -1 : taken;
+}

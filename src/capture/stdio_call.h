@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Wrapped stdio calls.
+ *
+ * A stdio call is two things: what the program asked of the stream (this file) and the system calls
+ * that libc made for it, which no wrapper of read or write sees. Those come from stdio_hooks.c,
+ * which stands where libc's streams meet the kernel; they are events with flag CAUSED, written
+ * while the call runs and therefore in time within it. What the two sides must tell each other is
+ * in struct cap_stdio, one per thread.
+ *
+ * A call that caused nothing was served from the buffer: it gets one time stamp instead of two and
+ * flag BUFFERED.
+ *
+ *     struct cap_stdio_call call;
+ *     cap_stdio_begin(&call, stream, WIO_CALL_fputc, CAP_CALLER());
+ *     int result = CAP_REAL(fputc)(c, stream);
+ *     cap_stdio_end(&call, stream, 1, result == EOF ? -1 : 1);
+ *
+ * Streams without a descriptor (fmemopen, open_memstream, fopencookie) are not I/O of files and
+ * pass through.
+ */
+#ifndef WIO_CAPTURE_STDIO_CALL_H
+#define WIO_CAPTURE_STDIO_CALL_H
+
+#include <stdio.h>
+
+#include "capture/capture.h"
+#include "capture/stdio_stream.h"
+
+/* The bridge between a thread's stdio call and the hooks below it. */
+struct cap_stdio {
+    uintptr_t source;   /* caller of the wrapped stdio call that runs now, 0 = none runs */
+    uint32_t caused;    /* system calls that stdio has made in this thread */
+    int error;          /* errno of the last one that failed */
+    uint32_t failed;    /* how many failed */
+    int64_t read_bytes; /* what they read and wrote */
+    int64_t written_bytes;
+    uint64_t first_begin; /* begin of the first one since stdio_open.c set it to 0 */
+    const char *opening;  /* path that fopen is about to open, NULL = none or named */
+    int opening_flags;
+    int opened_fd; /* the descriptor that got that path before fopen returned, -1 = none */
+    uint32_t opened_path;
+};
+
+extern __thread struct cap_stdio cap_stdio __attribute__((tls_model("initial-exec"))) CAP_HIDDEN;
+
+/* True where the hooks are in place: else CAUSED events are missing (counted as unseen). */
+extern bool cap_stdio_has_hooks CAP_HIDDEN;
+
+struct cap_stdio_call {
+    struct cap_thread *self; /* NULL: not recorded */
+    uintptr_t outer_source;
+    uint32_t caused;
+    uint32_t failed;
+    int64_t read_bytes;
+    int64_t unread;
+    int stream_flags;
+    struct cap_event ev;
+};
+
+#define CAP_STREAM_ERROR 0x0020 /* _IO_ERR_SEEN */
+
+int64_t cap_stdio_position_slow(const FILE *stream, int fd) CAP_HIDDEN;
+
+/* Position of the stream before a call, where it is known without a system call. */
+static inline int64_t cap_stdio_position(const FILE *stream, int fd)
+{
+    const uint32_t mask = CAP_FD_SEEKS | CAP_FD_SHARED | CAP_FD_APPEND;
+    const struct cap_fd *entry = cap_fd_find(fd);
+    if (CAP_LIKELY(entry != NULL && (entry->flags & mask) == CAP_FD_SEEKS &&
+                   !cap_stream_is_adrift(stream))) {
+        return entry->pos + cap_stream_ahead(stream);
+    }
+    return cap_stdio_position_slow(stream, fd);
+}
+
+/* The part of begin that follows the entry into the recorder; split for calls without a stream. */
+static inline void cap_stdio_push(struct cap_stdio_call *call, uintptr_t source)
+{
+    struct cap_stdio *stdio = &cap_stdio;
+    call->outer_source = stdio->source;
+    call->caused = stdio->caused;
+    call->failed = stdio->failed;
+    call->read_bytes = stdio->read_bytes;
+    stdio->source = source;
+}
+
+static inline void cap_stdio_begin(struct cap_stdio_call *call, FILE *stream, unsigned number,
+                                   uintptr_t source)
+{
+    int fd = cap_stream_fd(stream);
+    cap_stdio_push(call, source);
+    call->self = fd >= 0 ? cap_enter_fd(source, number, fd) : NULL;
+    if (CAP_UNLIKELY(call->self == NULL)) {
+        return;
+    }
+    call->ev = CAP_EVENT_OF(number, source);
+    call->ev.fd = fd;
+    call->ev.path = cap_fd_path(call->self, fd);
+    call->ev.offset = cap_stdio_position(stream, fd);
+    call->unread = cap_stream_unread(stream);
+    call->stream_flags = stream->_flags;
+    call->ev.begin = cap_now();
+}
+
+/* errno of this call if it met an error (and not just the end of the file), else 0. */
+int cap_stdio_error(const struct cap_stdio_call *call, const FILE *stream) CAP_HIDDEN;
+
+/* Stamp the end: a second time only where the kernel was asked. */
+static inline void cap_stdio_stamp(struct cap_stdio_call *call)
+{
+    if (CAP_LIKELY(cap_stdio.caused == call->caused)) {
+        call->ev.end = call->ev.begin;
+        call->ev.flags |= WIO_EVENT_BUFFERED;
+        return;
+    }
+    call->ev.end = cap_now();
+}
+
+/* Leave the call and write its event; size, result and error are set. */
+static inline void cap_stdio_leave(struct cap_stdio_call *call)
+{
+    cap_stdio.source = call->outer_source;
+    if (CAP_LIKELY(call->self != NULL)) {
+        cap_stdio_stamp(call);
+        cap_emit(call->self, &call->ev);
+    }
+}
+
+/* The same for calls that move bytes: `size` asked for, `result` done, -1 = none and an error. */
+static inline void cap_stdio_end(struct cap_stdio_call *call, const FILE *stream, uint64_t size,
+                                 int64_t result)
+{
+    call->ev.size = size;
+    call->ev.result = result;
+    if (CAP_UNLIKELY(result < 0 || (uint64_t)result < size) && call->self != NULL) {
+        call->ev.error = cap_stdio_error(call, stream);
+    }
+    cap_stdio_leave(call);
+}
+
+/* Bytes that the program took from the stream in this call: exact also for scanf and for a last,
+ * partial element of fread. `most` is what it can have been. */
+int64_t cap_stdio_taken(const struct cap_stdio_call *call, const FILE *stream,
+                        int64_t most) CAP_HIDDEN;
+
+#endif

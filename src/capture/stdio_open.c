@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * stdio, beginning and end of a stream.
+ *
+ * fopen calls open inside libc past every table, so that event is made here: same begin, up to the
+ * first thing that the new stream did (an appending one seeks to its end). freopen opens a new
+ * descriptor, puts it at the old one's number and closes it: one CAUSED open with the number that
+ * stays.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "capture/raw.h"
+#include "capture/stdio_call.h"
+#include "capture/stdio_hooks.h"
+#include "capture/stdio_mode.h"
+
+struct opening {
+    struct cap_stdio_call call;
+    int flags; /* -1: libc refuses the mode */
+};
+
+/* ---- fopen, freopen ---------------------------------------------------------------------------
+ */
+
+void cap_stdio_name_opening(int fd)
+{
+    struct cap_stdio *stdio = &cap_stdio;
+    if (CAP_LIKELY(stdio->opening == NULL)) {
+        return;
+    }
+    stdio->opened_path = cap_string(cap_self, AT_FDCWD, stdio->opening);
+    stdio->opened_fd = fd;
+    stdio->opening = NULL;
+    cap_fd_set(fd, stdio->opened_path, stdio->opening_flags);
+}
+
+static void begin_open(struct opening *opening, unsigned number, uintptr_t source, const char *path,
+                       const char *mode)
+{
+    struct cap_stdio *stdio = &cap_stdio;
+    struct cap_stdio_call *call = &opening->call;
+    opening->flags = cap_stdio_open_flags(mode);
+    cap_stdio_push(call, source);
+    call->self = cap_enter_path(source, number, path);
+    if (call->self == NULL) {
+        return;
+    }
+    call->ev = CAP_EVENT_OF(number, source);
+    stdio->opened_fd = -1;
+    stdio->first_begin = 0;
+    if (opening->flags >= 0 && (opening->flags & O_APPEND) != 0) {
+        stdio->opening = path;
+        stdio->opening_flags = opening->flags;
+    }
+    call->ev.begin = cap_now();
+}
+
+/* Path id of what was opened; the descriptor's entry is made where the hooks did not. */
+static uint32_t name_opened(struct opening *opening, const char *path, int fd)
+{
+    struct cap_stdio *stdio = &cap_stdio;
+    struct cap_stdio_call *call = &opening->call;
+    stdio->opening = NULL;
+    if (stdio->opened_fd >= 0 && stdio->opened_fd == fd) {
+        return stdio->opened_path;
+    }
+    if (stdio->opened_fd >= 0) {
+        cap_fd_clear(stdio->opened_fd); /* freopen moved it */
+    }
+    uint32_t id = cap_path_of(call->self, AT_FDCWD, path, call->ev.error);
+    if (fd >= 0) {
+        cap_fd_set(fd, id, opening->flags);
+    }
+    return id;
+}
+
+/* The stream's event, and behind it the open that it caused. */
+static void emit_open(struct opening *opening, int fd)
+{
+    struct cap_stdio_call *call = &opening->call;
+    call->ev.result = fd;
+    call->ev.offset = opening->flags;
+    call->ev.size = CAP_STDIO_CREATE_MODE;
+    cap_emit(call->self, &call->ev);
+    if (opening->flags < 0) {
+        return;
+    }
+    uint64_t first = cap_stdio.first_begin;
+    call->ev.call = WIO_CALL_open;
+    call->ev.flags |= WIO_EVENT_CAUSED;
+    call->ev.end = first > call->ev.begin && first < call->ev.end ? first : call->ev.end;
+    cap_emit(call->self, &call->ev);
+}
+
+static FILE *end_fopen(struct opening *opening, const char *path, FILE *stream)
+{
+    struct cap_stdio_call *call = &opening->call;
+    cap_stdio.source = call->outer_source;
+    if (call->self == NULL) {
+        return stream;
+    }
+    call->ev.end = cap_now();
+    call->ev.error = stream == NULL ? errno : 0;
+    int fd = stream != NULL ? cap_stream_fd(stream) : -1;
+    call->ev.path = name_opened(opening, path, fd);
+    emit_open(opening, fd);
+    return stream;
+}
+
+#define FOPEN_WRAPPER(name)                                                                        \
+    CAP_EXPORT FILE *name(const char *path, const char *mode)                                      \
+    {                                                                                              \
+        struct opening opening;                                                                    \
+        begin_open(&opening, WIO_CALL_##name, CAP_CALLER(), path, mode);                           \
+        return end_fopen(&opening, path, CAP_REAL(name)(path, mode));                              \
+    }
+
+FOPEN_WRAPPER(fopen)
+FOPEN_WRAPPER(fopen64)
+
+/* The old file is gone also where the new one could not be opened. */
+static void emit_lost(struct opening *opening, int fd, uint32_t path)
+{
+    struct cap_event ev = CAP_EVENT(close, opening->call.ev.source);
+    ev.begin = opening->call.ev.end;
+    ev.end = ev.begin;
+    ev.fd = fd;
+    ev.path = path;
+    ev.flags = WIO_EVENT_CAUSED;
+    cap_emit(opening->call.self, &ev);
+}
+
+struct reopening {
+    struct opening opening;
+    int old_fd;
+    uint32_t old_path;
+};
+
+static void begin_freopen(struct reopening *re, unsigned number, uintptr_t source, const char *path,
+                          const char *mode)
+{
+    begin_open(&re->opening, number, source, path, mode);
+    struct cap_thread *self = re->opening.call.self;
+    re->old_path = self != NULL && re->old_fd >= 0 ? cap_fd_path(self, re->old_fd) : WIO_NO_STRING;
+}
+
+static FILE *end_freopen(struct reopening *re, const char *path, FILE *stream)
+{
+    struct cap_stdio_call *call = &re->opening.call;
+    cap_stdio.source = call->outer_source;
+    if (call->self == NULL) {
+        return stream;
+    }
+    call->ev.end = cap_now();
+    call->ev.error = stream == NULL ? errno : 0;
+    int fd = stream != NULL ? cap_stream_fd(stream) : -1;
+    call->ev.path = name_opened(&re->opening, path, fd);
+    if (path == NULL && fd >= 0) { /* the same file again, in another mode */
+        call->ev.path = re->old_path;
+        cap_fd_set(fd, re->old_path, re->opening.flags);
+    }
+    emit_open(&re->opening, fd);
+    if (re->old_fd >= 0 && fd != re->old_fd) {
+        cap_fd_clear(re->old_fd);
+        emit_lost(&re->opening, re->old_fd, re->old_path);
+    }
+    return stream;
+}
+
+#define FREOPEN_WRAPPER(name)                                                                      \
+    CAP_EXPORT FILE *name(const char *path, const char *mode, FILE *stream)                        \
+    {                                                                                              \
+        struct reopening re = {.old_fd = cap_stream_fd(stream)};                                   \
+        begin_freopen(&re, WIO_CALL_##name, CAP_CALLER(), path, mode);                             \
+        return end_freopen(&re, path, CAP_REAL(name)(path, mode, stream));                         \
+    }
+
+FREOPEN_WRAPPER(freopen)
+FREOPEN_WRAPPER(freopen64)
+
+/* ---- streams over a descriptor that is there --------------------------------------------------
+ */
+
+CAP_EXPORT FILE *fdopen(int fd, const char *mode)
+{
+    struct cap_stdio_call call;
+    const uintptr_t source = CAP_CALLER();
+    if (cap_fd_is_ours(fd)) {
+        errno = EBADF;
+        return NULL;
+    }
+    cap_stdio_push(&call, source);
+    call.self = cap_enter_fd(source, WIO_CALL_fdopen, fd);
+    call.ev = CAP_EVENT(fdopen, source);
+    call.ev.begin = cap_now();
+    FILE *stream = CAP_REAL(fdopen)(fd, mode);
+    int flags = cap_stdio_open_flags(mode);
+    struct cap_fd *entry = cap_fd_find(fd);
+    if (stream != NULL && (flags & O_APPEND) != 0 && entry != NULL) {
+        entry->flags |= CAP_FD_APPEND; /* libc has set O_APPEND */
+    }
+    cap_stdio.source = call.outer_source;
+    if (call.self != NULL) {
+        call.ev.end = cap_now();
+        call.ev.fd = fd;
+        call.ev.path = cap_fd_path(call.self, fd);
+        call.ev.offset = flags;
+        call.ev.size = 0;
+        call.ev.result = stream != NULL ? fd : -1;
+        call.ev.error = stream == NULL ? errno : 0;
+        cap_emit(call.self, &call.ev);
+    }
+    return stream;
+}
+
+CAP_EXPORT FILE *popen(const char *command, const char *mode)
+{
+    struct cap_stdio_call call;
+    const uintptr_t source = CAP_CALLER();
+    cap_stdio_push(&call, source);
+    call.self = cap_enter(source, WIO_CALL_popen);
+    call.ev = CAP_EVENT(popen, source);
+    cap_fd_share_all(true);
+    call.ev.begin = cap_now();
+    FILE *stream = CAP_REAL(popen)(command, mode);
+    cap_stdio.source = call.outer_source;
+    int fd = stream != NULL ? cap_stream_fd(stream) : -1;
+    if (fd >= 0) {
+        cap_fd_clear(fd);
+    }
+    if (call.self != NULL) {
+        struct cap_ext ext = CAP_EXT;
+        call.ev.end = cap_now();
+        call.ev.error = stream == NULL ? errno : 0;
+        call.ev.path = fd >= 0 ? cap_fd_path(call.self, fd) : WIO_NO_STRING;
+        call.ev.result = fd;
+        ext.path2 = cap_text(call.self, command, strlen(command));
+        ext.arg[0] = mode[0] == 'r' ? O_RDONLY : O_WRONLY;
+        cap_emit_ext(call.self, &call.ev, &ext);
+    }
+    return stream;
+}
+
+/* libc opens a file that has no name, or one whose name it removes at once. */
+static void emit_tmpfile(struct cap_stdio_call *call, int fd)
+{
+    const bool is_nameless = fd >= 0 && (raw_fcntl(fd, F_GETFL, 0) & O_TMPFILE) == O_TMPFILE;
+    cap_fd_clear(fd);
+    uint32_t path = fd >= 0 ? cap_fd_path(call->self, fd) : WIO_NO_STRING;
+    call->ev.path = path;
+    call->ev.result = fd;
+    call->ev.offset = O_RDWR | O_CREAT | O_EXCL;
+    call->ev.size = 0600;
+    cap_emit(call->self, &call->ev);
+    call->ev.call = WIO_CALL_open;
+    call->ev.flags |= WIO_EVENT_CAUSED;
+    if (is_nameless || fd < 0) {
+        call->ev.path = cap_string(call->self, AT_FDCWD, P_tmpdir);
+        call->ev.offset = O_RDWR | O_EXCL | O_TMPFILE;
+    }
+    cap_emit(call->self, &call->ev);
+}
+
+static void begin_tmpfile(struct cap_stdio_call *call, unsigned number, uintptr_t source)
+{
+    cap_stdio_push(call, source);
+    call->self = cap_enter_path(source, number, P_tmpdir);
+    call->ev = CAP_EVENT_OF(number, source);
+    call->ev.begin = cap_now();
+}
+
+static FILE *end_tmpfile(struct cap_stdio_call *call, FILE *stream)
+{
+    cap_stdio.source = call->outer_source;
+    if (call->self != NULL) {
+        call->ev.end = cap_now();
+        call->ev.error = stream == NULL ? errno : 0;
+        emit_tmpfile(call, stream != NULL ? cap_stream_fd(stream) : -1);
+    }
+    return stream;
+}
+
+#define TMPFILE_WRAPPER(name)                                                                      \
+    CAP_EXPORT FILE *name(void)                                                                    \
+    {                                                                                              \
+        struct cap_stdio_call call;                                                                \
+        begin_tmpfile(&call, WIO_CALL_##name, CAP_CALLER());                                       \
+        return end_tmpfile(&call, CAP_REAL(name)());                                               \
+    }
+
+TMPFILE_WRAPPER(tmpfile)
+TMPFILE_WRAPPER(tmpfile64)
+
+/* ---- the end ----------------------------------------------------------------------------------
+ */
+
+static void end_close(struct cap_stdio_call *call, int result)
+{
+    call->ev.result = result;
+    call->ev.error = result < 0 ? errno : 0;
+    cap_stdio_leave(call);
+}
+
+CAP_EXPORT int fclose(FILE *stream)
+{
+    struct cap_stdio_call call;
+    cap_stdio_begin(&call, stream, WIO_CALL_fclose, CAP_CALLER());
+    call.ev.offset = WIO_NO_OFFSET;
+    int result = CAP_REAL(fclose)(stream);
+    end_close(&call, result);
+    return result;
+}
+
+CAP_EXPORT int pclose(FILE *stream)
+{
+    struct cap_stdio_call call;
+    cap_stdio_begin(&call, stream, WIO_CALL_pclose, CAP_CALLER());
+    call.ev.offset = WIO_NO_OFFSET;
+    int result = CAP_REAL(pclose)(stream);
+    end_close(&call, result);
+    return result;
+}

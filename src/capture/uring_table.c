@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which rings exist, and where they lie. */
+#include <string.h>
+#include <sys/mman.h>
+
+#include "capture/raw.h"
+#include "capture/uring.h"
+
+#define RINGS_MAX 256u
+#ifndef IORING_SETUP_SQE128
+#define IORING_SETUP_SQE128 (1U << 10)
+#endif
+#ifndef IORING_SETUP_CQE32
+#define IORING_SETUP_CQE32 (1U << 11)
+#endif
+#ifndef IORING_REGISTER_RING_FDS
+#define IORING_REGISTER_RING_FDS 20
+#endif
+#define SETUP_NO_SQARRAY (1U << 16) /* Linux 6.6 */
+
+static struct cap_uring rings[RINGS_MAX];
+static uint32_t ring_count; /* places ever used: the search goes no further */
+static uint32_t ring_numbers;
+
+static struct cap_uring *place_of(int fd)
+{
+    uint32_t count = __atomic_load_n(&ring_count, __ATOMIC_ACQUIRE);
+    for (uint32_t i = 0; i < count; i++) {
+        if (rings[i].number != 0 && rings[i].fd == fd) {
+            return &rings[i];
+        }
+    }
+    return NULL;
+}
+
+static struct cap_uring *claim(void)
+{
+    for (uint32_t i = 0; i < RINGS_MAX; i++) {
+        uint32_t expected = 0;
+        uint32_t number = __atomic_add_fetch(&ring_numbers, 1, __ATOMIC_RELAXED);
+        if (__atomic_compare_exchange_n(&rings[i].number, &expected, number, false,
+                                        __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) {
+            uint32_t count = __atomic_load_n(&ring_count, __ATOMIC_RELAXED);
+            while (count < i + 1 &&
+                   !__atomic_compare_exchange_n(&ring_count, &count, i + 1, false, __ATOMIC_ACQ_REL,
+                                                __ATOMIC_RELAXED)) {
+            }
+            return &rings[i];
+        }
+    }
+    return NULL;
+}
+
+static void drop_files(struct cap_uring *ring)
+{
+    if (ring->files != NULL) {
+        (void)raw_munmap(ring->files, ring->file_room * sizeof(ring->files[0]));
+    }
+    ring->files = NULL;
+    ring->file_count = 0;
+    ring->file_room = 0;
+}
+
+void cap_uring_forget(struct cap_uring *ring)
+{
+    drop_files(ring);
+    memset(ring->ranges, 0, sizeof(ring->ranges));
+    ring->fd = -1;
+    __atomic_store_n(&ring->number, 0, __ATOMIC_RELEASE);
+}
+
+/* A fresh place for `fd`; a former ring of that number is over. NULL where all are taken. */
+static struct cap_uring *begin_ring(int fd, uint32_t flags)
+{
+    struct cap_uring *ring = place_of(fd);
+    if (ring != NULL) {
+        cap_uring_forget(ring);
+    }
+    ring = claim();
+    if (ring == NULL) {
+        return NULL;
+    }
+    uint32_t number = ring->number;
+    memset(ring, 0, sizeof(*ring));
+    ring->number = number;
+    ring->fd = fd;
+    ring->pid = raw_getpid();
+    ring->flags = flags;
+    ring->sqe_bytes = (flags & IORING_SETUP_SQE128) != 0 ? 128 : 64;
+    ring->cqe_bytes = (flags & IORING_SETUP_CQE32) != 0 ? 32 : 16;
+    return ring;
+}
+
+void cap_uring_opened(int fd, const struct io_uring_params *params)
+{
+    struct cap_uring *ring = begin_ring(fd, params->flags);
+    if (ring != NULL) {
+        ring->features = params->features;
+        ring->sq_off = params->sq_off;
+        ring->cq_off = params->cq_off;
+        ring->sq_entries = params->sq_entries;
+        ring->cq_entries = params->cq_entries;
+    }
+}
+
+/* ---- where the parts lie ----------------------------------------------------------------------
+ */
+
+static void set_range(struct cap_uring *ring, unsigned part, const void *address, size_t bytes)
+{
+    ring->ranges[part].lo = (uintptr_t)address;
+    __atomic_store_n(&ring->ranges[part].hi, (uintptr_t)address + bytes, __ATOMIC_RELEASE);
+}
+
+static bool is_whole(const struct cap_uring *ring)
+{
+    for (unsigned part = 0; part < CAP_URING_RANGES; part++) {
+        if (__atomic_load_n(&ring->ranges[part].hi, __ATOMIC_ACQUIRE) == 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static const unsigned *word_at(const uint8_t *base, uint32_t offset)
+{
+    return (const unsigned *)(const void *)(base + offset);
+}
+
+static void set_submission(struct cap_uring *ring, const uint8_t *base, size_t bytes)
+{
+    bool has_array = (ring->flags & SETUP_NO_SQARRAY) == 0;
+    ring->sq_head = word_at(base, ring->sq_off.head);
+    ring->sq_tail = word_at(base, ring->sq_off.tail);
+    ring->sq_array = has_array ? word_at(base, ring->sq_off.array) : NULL;
+    ring->sq_seen = *ring->sq_head;
+    set_range(ring, CAP_URING_SQ, base, bytes);
+}
+
+static void set_completion(struct cap_uring *ring, const uint8_t *base, size_t bytes)
+{
+    ring->cq_tail = word_at(base, ring->cq_off.tail);
+    ring->cqes = base + ring->cq_off.cqes;
+    ring->cq_seen = *ring->cq_tail;
+    set_range(ring, CAP_URING_CQ, base, bytes);
+}
+
+void cap_uring_mapped(int fd, uint64_t offset, const void *address, size_t bytes)
+{
+    struct cap_uring *ring = place_of(fd);
+    if (ring == NULL || ring->sq_off.ring_entries == 0) {
+        return;
+    }
+    if (offset == IORING_OFF_SQ_RING) {
+        set_submission(ring, address, bytes);
+        if ((ring->features & IORING_FEAT_SINGLE_MMAP) != 0) {
+            set_completion(ring, address, bytes);
+        }
+    } else if (offset == IORING_OFF_CQ_RING) {
+        set_completion(ring, address, bytes);
+    } else if (offset == IORING_OFF_SQES) {
+        ring->sqes = address;
+        set_range(ring, CAP_URING_SQES, address, bytes);
+    }
+}
+
+void cap_uring_unmapped(const void *address, size_t bytes)
+{
+    uintptr_t lo = (uintptr_t)address;
+    uint32_t count = __atomic_load_n(&ring_count, __ATOMIC_ACQUIRE);
+    for (uint32_t i = 0; i < count; i++) {
+        for (unsigned part = 0; part < CAP_URING_RANGES; part++) {
+            const struct cap_uring_range *range = &rings[i].ranges[part];
+            if (rings[i].number != 0 && range->lo < lo + bytes && lo < range->hi) {
+                memset(rings[i].ranges, 0, sizeof(rings[i].ranges));
+                break;
+            }
+        }
+    }
+}
+
+static struct cap_uring *checked(struct cap_uring *ring)
+{
+    return ring != NULL && is_whole(ring) && ring->pid == raw_getpid() ? ring : NULL;
+}
+
+struct cap_uring *cap_uring_find(int fd)
+{
+    return checked(place_of(fd));
+}
+
+struct cap_uring *cap_uring_find_registered(unsigned index)
+{
+    uint32_t count = __atomic_load_n(&ring_count, __ATOMIC_ACQUIRE);
+    for (uint32_t i = 0; i < count; i++) {
+        if (rings[i].number != 0 && rings[i].registered == index + 1) {
+            return checked(&rings[i]);
+        }
+    }
+    return NULL;
+}
+
+struct cap_uring *cap_uring_of_library(const struct cap_lib_uring *library)
+{
+    if (library->ring_fd < 0 || library->sq.head == NULL || library->cq.tail == NULL) {
+        return NULL;
+    }
+    struct cap_uring *ring = cap_uring_find(library->ring_fd);
+    if (ring != NULL && ring->sq_head == library->sq.head) {
+        return ring;
+    }
+    ring = begin_ring(library->ring_fd, library->flags);
+    if (ring == NULL) {
+        return NULL;
+    }
+    ring->features = library->features;
+    ring->sq_entries = *library->sq.entries;
+    ring->cq_entries = *library->cq.entries;
+    ring->sq_head = library->sq.head;
+    ring->sq_tail = library->sq.tail;
+    ring->sqes = (const uint8_t *)library->sq.sqes;
+    ring->cq_tail = library->cq.tail;
+    ring->cqes = (const uint8_t *)library->cq.cqes;
+    ring->sq_seen = *library->sq.tail;
+    ring->cq_seen = *library->cq.head;
+    set_range(ring, CAP_URING_SQ, library->sq.ring, library->sq.ring_bytes);
+    set_range(ring, CAP_URING_CQ, library->cq.ring, library->cq.ring_bytes);
+    set_range(ring, CAP_URING_SQES, library->sq.sqes, (size_t)ring->sq_entries * ring->sqe_bytes);
+    return ring;
+}
+
+/* ---- registered files -------------------------------------------------------------------------
+ */
+
+static void set_file(struct cap_thread *self, struct cap_uring *ring, unsigned place, int fd)
+{
+    ring->files[place].fd = fd;
+    ring->files[place].path = fd >= 0 ? cap_fd_path(self, fd) : WIO_NO_STRING;
+}
+
+void cap_uring_set_files(struct cap_thread *self, struct cap_uring *ring, const int *fds,
+                         unsigned count)
+{
+    drop_files(ring);
+    if (count == 0) {
+        return;
+    }
+    ring->files = raw_mmap(count * sizeof(ring->files[0]), PROT_READ | PROT_WRITE,
+                           MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (ring->files == NULL) {
+        return;
+    }
+    ring->file_room = count;
+    ring->file_count = count;
+    for (unsigned i = 0; i < count; i++) {
+        set_file(self, ring, i, fds != NULL ? fds[i] : -1);
+    }
+}
+
+void cap_uring_update_files(struct cap_thread *self, struct cap_uring *ring, unsigned first,
+                            const int *fds, unsigned count)
+{
+    for (unsigned i = 0; i < count && fds != NULL && first + i < ring->file_count; i++) {
+        if (fds[i] != IORING_REGISTER_FILES_SKIP) {
+            set_file(self, ring, first + i, fds[i]);
+        }
+    }
+}
+
+static const int *fds_at(uint64_t address)
+{
+    return (const int *)(uintptr_t)address;
+}
+
+void cap_uring_registered(struct cap_thread *self, struct cap_uring *ring, unsigned operation,
+                          const void *arg, unsigned count)
+{
+    switch (operation) {
+    case IORING_REGISTER_FILES:
+        cap_uring_set_files(self, ring, arg, count);
+        break;
+    case IORING_UNREGISTER_FILES:
+        cap_uring_set_files(self, ring, NULL, 0);
+        break;
+    case IORING_REGISTER_FILES_UPDATE: {
+        const struct io_uring_files_update *update = arg;
+        cap_uring_update_files(self, ring, update->offset, fds_at(update->fds), count);
+        break;
+    }
+    case IORING_REGISTER_FILES2: {
+        const struct io_uring_rsrc_register *files = arg;
+        cap_uring_set_files(self, ring, fds_at(files->data), files->nr);
+        break;
+    }
+    case IORING_REGISTER_FILES_UPDATE2: {
+        const struct io_uring_rsrc_update2 *update = arg;
+        cap_uring_update_files(self, ring, update->offset, fds_at(update->data), update->nr);
+        break;
+    }
+    case IORING_REGISTER_RING_FDS: {
+        const struct io_uring_rsrc_update *update = arg;
+        ring->registered = count == 1 ? update->offset + 1 : 0;
+        break;
+    }
+    default:
+        break;
+    }
+}
