@@ -165,7 +165,7 @@ static void put_annotation(struct dump *dump, const struct wio_event *event)
     struct wio_line *line = &dump->line;
     uint64_t compute_ns;
 
-    (void)wio_node_step(&dump->walk, event, &compute_ns);
+    (void)wio_node_step(&dump->walk, dump->trace, event, &compute_ns);
     WIO_LINE_LITERAL(line, ", \"node\": ");
     wio_line_u64(line, event->stream);
     WIO_LINE_LITERAL(line, ", \"compute_s\": ");

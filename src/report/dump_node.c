@@ -7,14 +7,25 @@
 
 #define PROGRESS_EVERY 16384u
 
-bool wio_node_step(struct wio_node_walk *walk, const struct wio_event *event,
-                   uint64_t *compute_ns_out)
+/* When the node began to compute: the main thread with its process, others with their first event.
+ */
+static uint64_t node_start(const struct wio_trace *trace, const struct wio_event *first)
+{
+    const struct wio_stream_info *stream = wio_trace_stream(trace, first->stream);
+    const struct wio_process_info *process = wio_trace_process(trace, stream->process);
+    bool is_main = stream->thread == 0 && stream->tid == process->pid;
+
+    return is_main && process->start_ns < first->t_ns ? process->start_ns : first->t_ns;
+}
+
+bool wio_node_step(struct wio_node_walk *walk, const struct wio_trace *trace,
+                   const struct wio_event *event, uint64_t *compute_ns_out)
 {
     uint64_t end_ns = event->t_ns + event->dur_ns;
     bool is_first = walk->node != event->stream;
 
     if (is_first) {
-        *walk = (struct wio_node_walk){event->stream, event->t_ns};
+        *walk = (struct wio_node_walk){event->stream, node_start(trace, event)};
     }
     /* asynchronous operations overlap: computing begins when the last one has ended */
     *compute_ns_out = event->t_ns > walk->end_ns ? event->t_ns - walk->end_ns : 0;
@@ -58,7 +69,7 @@ static void put_step(struct wio_line *line, const struct wio_trace *trace,
 {
     uint64_t compute_ns;
 
-    if (wio_node_step(walk, event, &compute_ns)) {
+    if (wio_node_step(walk, trace, event, &compute_ns)) {
         put_node(line, trace, event->stream);
     }
     if (compute_ns > 0) {

@@ -4,9 +4,10 @@
  * room.
  *
  * A node is a thread of a process. Between two operations of a node stands COMPUTE(seconds): the
- * time from the end of the one to the begin of the other, where there is any. SIGNAL(n) and
- * WAIT(n) belong to edges between nodes; a trace without edges has none. Operations that a stdio
- * call caused are part of that call and not listed.
+ * time from the end of the one to the begin of the other, where there is any, and before the first
+ * one the time since the process image began. SIGNAL(n) and WAIT(n) belong to edges between nodes;
+ * a trace without edges has none. Operations that a stdio call caused are part of that call and not
+ * listed.
  */
 #ifndef WIO_REPORT_DUMP_NODE_H
 #define WIO_REPORT_DUMP_NODE_H
@@ -23,10 +24,11 @@ struct wio_node_walk {
     uint64_t end_ns; /* of all operations of the node so far */
 };
 
-/* The next operation in order of nodes: is it the first of its node, and the time computed
- * between the operation before and it (ns; 0 for the first). */
-bool wio_node_step(struct wio_node_walk *walk, const struct wio_event *event,
-                   uint64_t *compute_ns_out);
+/* The next operation in order of nodes: is it the first of its node, and the time computed between
+ * the operation before and it (ns). Before the first one of a main thread: since its process
+ * image began. */
+bool wio_node_step(struct wio_node_walk *walk, const struct wio_trace *trace,
+                   const struct wio_event *event, uint64_t *compute_ns_out);
 
 /* The text form. */
 WIO_MUST_CHECK enum wio_status wio_report_nodes(const struct wio_trace *trace,
