@@ -39,6 +39,13 @@ enum wio_io_kind wio_account_kind(unsigned op)
     return cls < WIO_CLASS_COUNT ? (enum wio_io_kind)kinds[cls] : WIO_IO_NONE;
 }
 
+bool wio_account_is_buffered(unsigned op)
+{
+    enum wio_class cls = wio_op_class(op);
+    return cls == WIO_CLASS_STDIO_READ || cls == WIO_CLASS_STDIO_WRITE ||
+           cls == WIO_CLASS_STDIO_SEEK || cls == WIO_CLASS_STDIO_FLUSH;
+}
+
 uint64_t wio_account_bytes(const struct wio_event *event)
 {
     enum wio_io_kind kind = wio_account_kind(event->op);

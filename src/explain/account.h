@@ -22,6 +22,13 @@ enum wio_io_kind {
 
 enum wio_io_kind wio_account_kind(unsigned op);
 
+/*
+ * Is it a stdio call that only works on the stream's buffer? What it does to the file is one or
+ * more events of its own, flagged CAUSED: to count both would be to count twice. (fopen and fclose
+ * are no such calls.)
+ */
+bool wio_account_is_buffered(unsigned op);
+
 /* Bytes that the operation moved; 0 for failed, pending and metadata operations. */
 uint64_t wio_account_bytes(const struct wio_event *event);
 

@@ -9,10 +9,12 @@
  *     wio_comparison_destroy(comparison);
  *
  * What is counted (account.h has the rules for one event):
- *   operations  every event, also those that a stdio call caused: the numbers of `whyio info`
- *   files       what the program itself did (no caused events), by path; pipes, sockets and other
- *               nameless things as one row of each sort
- *   ranks, phases, total   of those only I/O on files that keep data: no pipes, /proc, /dev ...;
+ *   operations  every event: the numbers of `whyio info`
+ *   files       what reached the files, by path: of a stdio call the reads and writes that it
+ *               caused, not the call itself (its bytes would count twice, and calls served from
+ *               the buffer are not timed); pipes, sockets and other nameless things as one row of
+ *               each sort
+ *   ranks, phases, total   of those only files that keep data: no pipes, /proc, /dev ...;
  *               a replay leaves the same ones out
  * Phases are explained in segmenter.h.
  *

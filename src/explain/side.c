@@ -133,7 +133,7 @@ static enum wio_status count_event(struct side *side, const struct wio_event *ev
     struct path_note *note;
 
     WIO_TRY(count_row(side, &tables->ops, event->op, event));
-    if (kind == WIO_IO_NONE || (event->flags & WIO_EVENT_CAUSED) != 0) {
+    if (kind == WIO_IO_NONE || wio_account_is_buffered(event->op)) {
         return WIO_OK;
     }
     WIO_TRY(look_at_path(side, event->path, &note));

@@ -23,6 +23,7 @@ struct dump {
     struct wio_rendered rendered;
     struct wio_tally tally;
     uint64_t events;
+    uint64_t errors;
     struct wio_node_walk walk; /* annotated */
 };
 
@@ -213,6 +214,16 @@ static void put_event(struct dump *dump, const struct wio_event *event)
     WIO_LINE_LITERAL(&dump->line, "}\n");
 }
 
+/* Bytes and time of a stdio call are those of the operations that it caused. */
+static void count_event(struct dump *dump, const struct wio_event *event)
+{
+    dump->events++;
+    dump->errors += event->error != 0;
+    if (!wio_account_is_buffered(event->op)) {
+        wio_tally_add(&dump->tally, event);
+    }
+}
+
 static void report_progress(const struct dump *dump)
 {
     struct wio_trace_info info;
@@ -238,8 +249,7 @@ static enum wio_status put_events(struct dump *dump, struct wio_error *err)
             continue; /* part of the stdio call before it */
         }
         put_event(dump, event);
-        wio_tally_add(&dump->tally, event);
-        dump->events++;
+        count_event(dump, event);
         report_progress(dump);
         if (ferror(dump->line.out)) {
             return WIO_OK;
@@ -261,7 +271,7 @@ static void put_summary(struct dump *dump)
     wio_json_u64(&json, "events", dump->events);
     wio_json_u64(&json, "bytes", dump->tally.bytes);
     wio_json_double(&json, "time_s", (double)dump->tally.time_ns / 1e9);
-    wio_json_u64(&json, "errors", dump->tally.errors);
+    wio_json_u64(&json, "errors", dump->errors);
     wio_json_u64(&json, "dropped", info.dropped);
     wio_json_u64(&json, "start_unix_ns", info.start_unix_ns);
     wio_json_bool(&json, "complete", info.complete);

@@ -41,6 +41,18 @@ static void every_operation_has_a_kind(void **state)
     }
 }
 
+static void only_buffered_stdio_counts_twice(void **state)
+{
+    (void)state;
+    assert_true(wio_account_is_buffered(WIO_OP_fread));
+    assert_true(wio_account_is_buffered(WIO_OP_fflush));
+    assert_true(wio_account_is_buffered(WIO_OP_fseek));
+    assert_false(wio_account_is_buffered(WIO_OP_fopen));
+    assert_false(wio_account_is_buffered(WIO_OP_fclose));
+    assert_false(wio_account_is_buffered(WIO_OP_read));
+    assert_false(wio_account_is_buffered(WIO_OP_dprintf));
+}
+
 static void files_keep_data(void **state)
 {
     (void)state;
@@ -59,6 +71,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bytes_are_those_that_moved),
         cmocka_unit_test(every_operation_has_a_kind),
+        cmocka_unit_test(only_buffered_stdio_counts_twice),
         cmocka_unit_test(files_keep_data),
     };
     return WIO_RUN(tests);
