@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Choosing a model and checking what it is given. */
+#include "model/model.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "model/model_internal.h"
+
+/* Doubles hold every whole number up to here; offsets are doubles inside the models. */
+#define OFFSET_MAX ((uint64_t)1 << 53)
+
+static const struct wio_model_class *const classes[WIO_MODEL_KIND_COUNT] = {
+    [WIO_MODEL_NAIVE] = &wio_model_naive,
+    [WIO_MODEL_CAWL] = &wio_model_cawl,
+};
+
+const char *wio_model_name(enum wio_model_kind kind)
+{
+    return (unsigned)kind < WIO_MODEL_KIND_COUNT ? classes[kind]->name : "";
+}
+
+enum wio_model_kind wio_model_find(const char *name)
+{
+    unsigned kind = 0;
+    while (kind < WIO_MODEL_KIND_COUNT && strcmp(classes[kind]->name, name) != 0) {
+        kind++;
+    }
+    return (enum wio_model_kind)kind;
+}
+
+const char *wio_model_state_name(enum wio_model_state state)
+{
+    static const char *const names[] = {"-", "free", "async", "throttle"};
+    return (unsigned)state < WIO_ARRAY_SIZE(names) ? names[state] : "-";
+}
+
+static enum wio_status refuse(struct wio_error *err, const char *name, const char *expected)
+{
+    return wio_error_set(err, WIO_ERR_USAGE, NULL, WIO_ERROR_NO_OFFSET, "parameter '%s' %s", name,
+                         expected);
+}
+
+static enum wio_status check_each(const struct wio_model_params *params, struct wio_error *err)
+{
+    const struct {
+        const char *name;
+        double value;
+    } all[] = {
+#define PARAM_ENTRY(param, unit, required) {#param, params->param},
+        WIO_MODEL_PARAM_LIST(PARAM_ENTRY)
+#undef PARAM_ENTRY
+    };
+    for (size_t i = 0; i < WIO_ARRAY_SIZE(all); i++) {
+        if (isnan(all[i].value)) {
+            return refuse(err, all[i].name, "is missing");
+        }
+        if (!isfinite(all[i].value) || all[i].value < 0) {
+            return refuse(err, all[i].name, "must be a finite number that is not negative");
+        }
+    }
+    return WIO_OK;
+}
+
+enum wio_status wio_model_params_check(const struct wio_model_params *params, struct wio_error *err)
+{
+    WIO_TRY(check_each(params, err));
+    const struct {
+        const char *name;
+        double value;
+    } divisors[] = {
+        {"bw_mem", params->bw_mem},
+        {"bw_ramdisk", params->bw_ramdisk},
+        {"bw_reduced", params->bw_reduced},
+        {"bw_dev", params->bw_dev},
+        {"bw_rdev", params->bw_rdev},
+        {"bs", params->bs},
+        {"bf", params->bf},
+    };
+    for (size_t i = 0; i < WIO_ARRAY_SIZE(divisors); i++) {
+        if (divisors[i].value <= 0) {
+            return refuse(err, divisors[i].name, "must be above 0");
+        }
+    }
+    if (params->limit_hard <= params->limit_bg) {
+        return refuse(err, "limit_hard", "must be above limit_bg");
+    }
+    return WIO_OK;
+}
+
+enum wio_status wio_model_create(enum wio_model_kind kind, const struct wio_model_params *params,
+                                 const struct wio_alloc *alloc, struct wio_model **model_out,
+                                 struct wio_error *err)
+{
+    WIO_PRE((unsigned)kind < WIO_MODEL_KIND_COUNT);
+    WIO_TRY(wio_model_params_check(params, err));
+    struct wio_model *model = alloc->get(alloc->context, sizeof(*model));
+    if (model == NULL) {
+        return wio_error_set(err, WIO_ERR_NOMEM, NULL, WIO_ERROR_NO_OFFSET, "out of memory");
+    }
+    *model = (struct wio_model){.class = classes[kind], .params = *params, .alloc = *alloc};
+    if (model->class->init != NULL && model->class->init(model) != WIO_OK) {
+        wio_model_destroy(model);
+        return wio_error_set(err, WIO_ERR_NOMEM, NULL, WIO_ERROR_NO_OFFSET, "out of memory");
+    }
+    *model_out = model;
+    return WIO_OK;
+}
+
+void wio_model_destroy(struct wio_model *model)
+{
+    if (model == NULL) {
+        return;
+    }
+    if (model->class->fini != NULL) {
+        model->class->fini(model);
+    }
+    model->alloc.put(model->alloc.context, model);
+}
+
+static enum wio_status check_op(const struct wio_model_op *op, struct wio_error *err)
+{
+    if (!isfinite(op->delay_s) || op->delay_s < 0) {
+        return wio_error_set(err, WIO_ERR_USAGE, NULL, WIO_ERROR_NO_OFFSET,
+                             "delay_s must be a finite number that is not negative");
+    }
+    if (op->offset > OFFSET_MAX || op->size > OFFSET_MAX - op->offset) {
+        return wio_error_set(err, WIO_ERR_USAGE, NULL, WIO_ERROR_NO_OFFSET,
+                             "offset and size reach behind 2^53 bytes");
+    }
+    if ((unsigned)op->method >= WIO_MODEL_METHOD_COUNT) {
+        return wio_error_set(err, WIO_ERR_USAGE, NULL, WIO_ERROR_NO_OFFSET, "unknown method");
+    }
+    return WIO_OK;
+}
+
+enum wio_status wio_model_step(struct wio_model *model, const struct wio_model_op *op,
+                               struct wio_model_result *result_out, struct wio_error *err)
+{
+    WIO_TRY(check_op(op, err));
+    *result_out = (struct wio_model_result){.state = WIO_MODEL_STATE_NONE};
+    enum wio_status status = model->class->step(model, op, result_out);
+    if (status != WIO_OK) {
+        return wio_error_set(err, status, NULL, WIO_ERROR_NO_OFFSET, "%s", wio_status_text(status));
+    }
+    result_out->time_s = model->time_s;
+    return WIO_OK;
+}

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What an I/O operation costs on a machine that is described by a few numbers.
+ *
+ * A model is a state (clock, page cache, stdio buffers) and a step: give it the next operation and
+ * it says what that costs. Pure: no system call, no clock, no thread; time is what the operations
+ * say. One model belongs to one thread. The same operations give the same answers, bit for bit.
+ *
+ *     struct wio_model *model;
+ *     struct wio_model_result result;
+ *     WIO_TRY(wio_model_create(WIO_MODEL_CAWL, &params, &WIO_ALLOC_HEAP, &model, err));
+ *     WIO_TRY(wio_model_step(model, &op, &result, err));
+ *     wio_model_destroy(model);
+ *
+ * Source: CAWL (arXiv 2306.05701), sections 4.2-4.5, Algorithms 1 and 2.
+ */
+#ifndef WIO_MODEL_MODEL_H
+#define WIO_MODEL_MODEL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <whyio/status.h>
+
+#include "base/alloc.h"
+
+enum wio_model_kind {
+    WIO_MODEL_NAIVE, /* size / bandwidth of the device: what SimGrid's disk does */
+    WIO_MODEL_CAWL,  /* the paper's Algorithms 1 and 2 */
+    WIO_MODEL_KIND_COUNT
+};
+
+/* name in HOST.json, unit, required */
+#define WIO_MODEL_PARAM_LIST(X)                                                                    \
+    X(bw_mem, "bytes/s", 1)                                                                        \
+    X(bw_ramdisk, "bytes/s", 1)                                                                    \
+    X(bw_reduced, "bytes/s", 1)                                                                    \
+    X(bw_dev, "bytes/s", 1)                                                                        \
+    X(bw_rdev, "bytes/s", 1)                                                                       \
+    X(sc_w, "s", 1)                                                                                \
+    X(sc_sw, "s", 1)                                                                               \
+    X(c_sk, "s", 1)                                                                                \
+    X(bs, "bytes", 1)                                                                              \
+    X(bf, "bytes", 1)                                                                              \
+    X(limit_bg, "bytes", 1)                                                                        \
+    X(limit_hard, "bytes", 1)                                                                      \
+    X(dirty_expire, "s", 1)                                                                        \
+    X(c_lib, "s", 0)
+
+/*
+ * The machine. bw_mem: memory copy; bw_ramdisk: write into the page cache; bw_reduced: the same
+ * while the kernel writes back; bw_dev, bw_rdev: write and read of the device; sc_w, sc_sw: one
+ * call, one synchronous call; c_sk: one seek; bs: block of the file system; bf: buffer of a stdio
+ * stream; limit_bg, limit_hard: dirty limits; dirty_expire: age at which dirty data is written
+ * back anyway; c_lib: one call that is served by the stdio buffer.
+ */
+struct wio_model_params {
+#define WIO_MODEL_PARAM_FIELD(name, unit, required) double name;
+    WIO_MODEL_PARAM_LIST(WIO_MODEL_PARAM_FIELD)
+#undef WIO_MODEL_PARAM_FIELD
+};
+
+enum wio_model_method {
+    WIO_MODEL_WRITE,  /* write(2) into the page cache */
+    WIO_MODEL_DIRECT, /* O_DIRECT | O_SYNC */
+    WIO_MODEL_SYNC,   /* O_SYNC, or write followed by fsync */
+    WIO_MODEL_FWRITE,
+    WIO_MODEL_FFLUSH, /* also fclose */
+    WIO_MODEL_FSYNC,
+    WIO_MODEL_READ,
+    WIO_MODEL_METHOD_COUNT
+};
+
+enum wio_model_random {
+    WIO_MODEL_RANDOM_UNKNOWN, /* decided by where the file's last operation ended */
+    WIO_MODEL_RANDOM_NO,
+    WIO_MODEL_RANDOM_YES
+};
+
+struct wio_model_op {
+    uint64_t file;   /* any number that tells files apart */
+    uint64_t offset; /* bytes */
+    uint64_t size;   /* bytes */
+    double delay_s;  /* computing before the operation, seconds, not negative */
+    enum wio_model_method method;
+    enum wio_model_random random;
+};
+
+/* What the page cache did to a write; NONE where it had no part. */
+enum wio_model_state {
+    WIO_MODEL_STATE_NONE,
+    WIO_MODEL_STATE_FREE,
+    WIO_MODEL_STATE_ASYNC,
+    WIO_MODEL_STATE_THROTTLE
+};
+
+struct wio_model_result {
+    double cost_s;
+    double dirty_bytes; /* in the page cache after the operation */
+    double time_s;      /* the model's clock after the operation */
+    enum wio_model_state state;
+};
+
+struct wio_model;
+
+/* "naive", "cawl"; and back: WIO_MODEL_KIND_COUNT for another name. */
+const char *wio_model_name(enum wio_model_kind kind);
+enum wio_model_kind wio_model_find(const char *name);
+/* "free", "async", "throttle", "-". */
+const char *wio_model_state_name(enum wio_model_state state);
+
+/* WIO_ERR_USAGE with the name of the first parameter that is missing (NaN), negative, not finite,
+ * zero where it divides, or contradicts another (limit_hard <= limit_bg). */
+WIO_MUST_CHECK enum wio_status wio_model_params_check(const struct wio_model_params *params,
+                                                      struct wio_error *err);
+
+/* `params` is copied, `alloc` too; its context must outlive the model. */
+WIO_MUST_CHECK enum wio_status wio_model_create(enum wio_model_kind kind,
+                                                const struct wio_model_params *params,
+                                                const struct wio_alloc *alloc,
+                                                struct wio_model **model_out,
+                                                struct wio_error *err);
+/* Accepts NULL. */
+void wio_model_destroy(struct wio_model *model);
+
+/* The next operation. After WIO_ERR_NOMEM the model may only be destroyed; after WIO_ERR_USAGE (a
+ * negative or infinite delay, a range behind 2^53 bytes) nothing has happened. */
+WIO_MUST_CHECK enum wio_status wio_model_step(struct wio_model *model,
+                                              const struct wio_model_op *op,
+                                              struct wio_model_result *result_out,
+                                              struct wio_error *err);
+
+#endif
