@@ -34,15 +34,16 @@ RULES = [
     Rule("exit", r"^src/.*\.[ch]$", r"^\s+.*(?<![\w.>])(exit|_exit|abort|quick_exit|err|errx)\s*\(",
          "a library never ends the process: return a status"),
     Rule("print", r"^src/.*\.[ch]$",
-         r"(?<![\w.>])(printf|puts|putchar|perror|warnx?)\s*\(|\b(fprintf|fputs|fputc|fwrite)\s*\([^;]*"
+         r"^\s+.*(?<![\w.>])(printf|puts|putchar|perror|warnx?)\s*\(|^\s+.*\b(fprintf|fputs|fputc|fwrite)\s*\([^;]*"
          r"\b(stdout|stderr)\b",
          "only tools/ prints: fill struct wio_error, or write to a FILE that the caller gives"),
     Rule("banned", r"^(src|tools|include)/.*\.[ch]$",
-         r"(?<![\w.>])(strcpy|strcat|sprintf|vsprintf|gets|strtok|atoi|atol|atof|alloca|sscanf|"
+         r"^\s+.*(?<![\w.>])(strcpy|strcat|sprintf|vsprintf|gets|strtok|atoi|atol|atof|alloca|sscanf|"
          r"tmpnam|mktemp)\s*\(",
          "use snprintf, base/fmt.h, base/text.h: they know the size and report a bad number"),
-    Rule("memcpy", r"^src/trace/.*(read|decode|parse|load|walk).*\.c$", r"\bmem(cpy|move)\s*\(",
-         "untrusted bytes go through struct wio_buf, which checks the bounds"),
+    Rule("memcpy", r"^src/trace/.*(read|decode|parse|load|walk).*\.c$",
+         r"\bmem(cpy|move)\s*\([^,]*,[^,]*[\w)\]] \+ ",
+         "take untrusted bytes with wio_buf_bytes, which checks the bounds, and copy those"),
     Rule("tab", r"\.(c|h|def|py|sh|md)$", r"^[ ]*\t(?!$)", "indent by spaces"),
     Rule("width", r"\.(c|h)$", r"^.{101,}$", "100 columns"),
     Rule("blank", r"\.(c|h|def|py|sh)$|(^|/)meson\.build$", r"[ \t]+$", "no blanks at the end"),
@@ -125,8 +126,10 @@ CASES = [  # (path, line, rule or None)
     ("src/trace/a.c", "    snprintf(text, 3, x);", None),
     ("src/trace/a.c", "    sprintf(text, x);", "banned"),
     ("src/trace/a.c", "    n = atoi(text);", "banned"),
-    ("src/trace/segment_read.c", "    memcpy(&n, data, 4);", "memcpy"),
-    ("src/trace/segment_write.c", "    memcpy(&n, data, 4);", None),
+    ("src/trace/segment_read.c", "    memcpy(&n, data + at, 4);", "memcpy"),
+    ("src/trace/segment_read.c", "    memcpy(name, taken, bytes + 1);", None),
+    ("src/trace/segment_write.c", "    memcpy(&n, data + at, 4);", None),
+    ("src/capture/a.c", "CAP_EXPORT int printf(const char *format, ...)", None),
     ("src/trace/a.c", "\tn = 1;", "tab"),
     ("src/trace/a.c", "x" * 101, "width"),
     ("src/trace/a.c", "x" * 100, None),
