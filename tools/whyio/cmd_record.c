@@ -119,6 +119,7 @@ static void close_json(const struct wio_record_result *result)
     wio_json_string(&json, "dir", result->dir);
     wio_json_i64(&json, "exit_status", result->exit_status);
     wio_json_bool(&json, "sealed", result->seal_error.status == WIO_OK);
+    wio_json_bool(&json, "cut", result->is_cut);
     wio_json_u64(&json, "images", result->totals.rings);
     wio_json_u64(&json, "events", result->totals.events);
     wio_json_u64(&json, "dropped", result->totals.dropped);
@@ -186,9 +187,10 @@ int cmd_record(int argc, char **argv)
     }
     if (result.seal_error.status != WIO_OK) {
         tell_unsealed(&result);
-    } else if (args.common.format == CMD_FORMAT_JSON) {
+    }
+    if (args.common.format == CMD_FORMAT_JSON) {
         close_json(&result);
-    } else if (!args.common.quiet) {
+    } else if (!args.common.quiet && result.seal_error.status == WIO_OK) {
         close_text(&result);
     }
     return result.exit_status;

@@ -11,7 +11,10 @@ import time
 import unittest
 
 WHYIO = os.environ["WHYIO"]
+sys.path.append(os.path.join(os.environ["WHYIO_SOURCE"], "tests", "cli"))
 SKIPPED = 77
+
+import schema  # noqa: E402 (of tests/cli)
 
 os.environ.update(
     OMPI_ALLOW_RUN_AS_ROOT="1",
@@ -75,6 +78,13 @@ class RecordCase(unittest.TestCase):
         self.assertEqual(answer.returncode, 0, answer.stderr)
         lines = [json.loads(line) for line in answer.stdout.splitlines()]
         return [line for line in lines if "op" in line]
+
+    def assert_described(self, line):
+        """A line of JSON is what docs/schema/ says of it; the parsed line."""
+        value = json.loads(line)
+        name = value["schema"].split(".")[1].split("/")[0]
+        self.assertEqual([], list(schema.check(value, schema.load(name))))
+        return value
 
     def check(self, trace="t"):
         answer = self.whyio("check", trace)

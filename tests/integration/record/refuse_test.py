@@ -97,6 +97,17 @@ class Frame(RecordCase):
         self.assertIn("  record ", answer.stdout)
         self.assertEqual(self.whyio().returncode, 2)
 
+    def test_environment_variables(self):
+        environment = dict(os.environ, WHYIO_PROGRESS="off")
+        answer = self.whyio("env", "--format=json", env=environment)
+        value = self.assert_described(answer.stdout)
+        found = {variable["name"]: variable["value"] for variable in value["variables"]}
+        self.assertEqual(found["WHYIO_PROGRESS"], "off")
+        self.assertIsNone(found["WHYIO_JOB"])
+        text = self.whyio("env", env=environment).stdout
+        for name in found:
+            self.assertIn(name + "\n", text)
+
     def test_results_that_cannot_be_written_are_an_error(self):
         with open("/dev/full", "w", encoding="ascii") as full:
             answer = self.whyio("env", stdout=full, stderr=-1, capture_output=False)

@@ -54,8 +54,10 @@ class Streams(RecordCase):
 
     def test_closing_line_as_json(self):
         answer = self.record("echo", "out", options=("--format=json",))
-        self.assertIn('"schema": "whyio.record/1"', answer.stderr)
         self.assertEqual(answer.stderr.count("\n"), 1)
+        value = self.assert_described(answer.stderr)
+        self.assertEqual((value["exit_status"], value["sealed"], value["cut"]), (0, True, False))
+        self.assertEqual(value["dir"], os.path.realpath("t"))
 
     def test_input_reaches_the_command(self):
         answer = self.record("cat", input="a\nb\n")
