@@ -50,9 +50,10 @@ struct wio_seal_params {
 /*
  * Several recorders may write into one DIR at once, each with rings of its own: raw/ holds rings
  * (NAME.ring), and one directory or symbolic link to a directory (node-local rings) for each
- * recorder, with rings in it. A reader looks into both, one level deep, and must not take away
- * rings whose process is alive on this host (pid and pid_start of the header): those it keeps, as
- * with keep_rings. When the last ring of such a directory is sealed it is removed, the link too.
+ * recorder, with rings in it. A reader looks into both, one level deep. A ring whose process is
+ * alive on this host (pid and pid_start of the header) is left as it is and left out, unless
+ * keep_rings is set: a later sealing takes it. Rings that it inherits strings from are kept for
+ * that, as NAME.ring.sealed (FORMAT.md R-RING-5). When the last ring of such a directory is sealed it is removed, the link too.
  *
  * Seal all rings below DIR/raw (or `ring_dir` alone if not NULL) into DIR/<name>.seg. No rings: a
  * segment with META only. Rings that are damaged are sealed as far as they can be read; what is
@@ -69,5 +70,7 @@ WIO_MUST_CHECK enum wio_status wio_seal_to_fd(const char *dir, const char *ring_
 
 /* True if DIR has rings that are not sealed. */
 bool wio_seal_is_needed(const char *dir);
+/* True if a process that writes one of them still runs on this host. */
+bool wio_seal_has_live(const char *dir);
 
 #endif

@@ -32,6 +32,7 @@ enum wio_segment_meta {
     WIO_SEGMENT_META_HOST = 9,
     WIO_SEGMENT_META_KERNEL = 10,
     WIO_SEGMENT_META_CPUS = 11,
+    WIO_SEGMENT_META_FAULTS = 12, /* lines: what was damaged in the rings */
 };
 
 struct wio_segment_params {
