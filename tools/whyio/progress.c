@@ -37,7 +37,7 @@ void cmd_progress_init(struct cmd_progress *progress, const char *what,
 static void format_amount(char *text, size_t size, uint64_t amount, const char *unit)
 {
     char number[WIO_TEXT_MAX];
-    if (strcmp(unit, "bytes") == 0) {
+    if (strcmp(unit, "bytes") == 0 || strcmp(unit, "B") == 0) {
         snprintf(text, size, "%s", wio_format_size(number, amount));
     } else {
         snprintf(text, size, "%s %s", wio_format_count(number, amount), unit);

@@ -35,8 +35,8 @@ void cmd_progress_init(struct cmd_progress *progress, const char *what,
                        const struct cmd_options *options);
 
 /* The callback that library rooms take; `arg` is the struct cmd_progress: `done` of `total` (0 =
- * unknown) `unit`s. Unit "bytes" is shown as KiB, MiB ..; anything else is a count. Cheap: draws at
- * most ten times a second. */
+ * unknown) `unit`s. Unit "B" or "bytes" is shown as KiB, MiB ..; anything else is a count. Cheap:
+ * draws at most ten times a second. */
 void cmd_progress_update(void *arg, uint64_t done, uint64_t total, const char *unit);
 
 /* Take the bar away. May be called again. */
