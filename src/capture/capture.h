@@ -46,7 +46,8 @@
 #define CAP_CALLER() ((uintptr_t)__builtin_return_address(0))
 
 /* Declare at the top of a block: errno is as it was when the block is left. */
-#define CAP_KEEP_ERRNO __attribute__((cleanup(cap_put_errno))) int cap_kept_errno_ = errno
+#define CAP_KEEP_ERRNO                                                                             \
+    __attribute__((unused, cleanup(cap_put_errno))) int cap_kept_errno_ = errno
 static inline void cap_put_errno(const int *kept)
 {
     errno = *kept;
