@@ -35,11 +35,14 @@ struct cap_stdio {
     uint32_t failed;    /* how many failed */
     int64_t read_bytes; /* what they read and wrote */
     int64_t written_bytes;
-    uint64_t first_begin; /* begin of the first one since stdio_open.c set it to 0 */
-    const char *opening;  /* path that fopen is about to open, NULL = none or named */
+    uint64_t last_end;   /* of the last one since stdio_open.c set it to 0 */
+    const char *opening; /* path that fopen is about to open, NULL = none or named */
     int opening_flags;
-    int opened_fd; /* the descriptor that got that path before fopen returned, -1 = none */
+    int opening_from; /* freopen: the descriptor of the old file, else -1 */
+    int opened_fd;    /* the descriptor that got that path before fopen returned, -1 = none */
     uint32_t opened_path;
+    uint64_t opened_after; /* it was opened between these two moments */
+    uint64_t opened_until;
 };
 
 extern __thread struct cap_stdio cap_stdio __attribute__((tls_model("initial-exec"))) CAP_HIDDEN;

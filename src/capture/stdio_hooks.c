@@ -86,15 +86,18 @@ static void hook_account(struct hooked *hooked, int64_t result)
 {
     struct cap_stdio *stdio = &cap_stdio;
     stdio->caused++;
-    if (hooked->self != NULL && stdio->first_begin == 0) {
-        stdio->first_begin = hooked->ev.begin;
-    }
     hooked->ev.result = result;
     if (result < 0) {
         stdio->failed++;
         stdio->error = errno;
         hooked->ev.error = errno;
     }
+}
+
+static void hook_stamp(struct hooked *hooked)
+{
+    hooked->ev.end = cap_now();
+    cap_stdio.last_end = hooked->ev.end;
 }
 
 static ssize_t hook_read(FILE *stream, void *buf, ssize_t size)
@@ -108,7 +111,7 @@ static ssize_t hook_read(FILE *stream, void *buf, ssize_t size)
         cap_stdio.read_bytes += result;
     }
     if (is_seen) {
-        hooked.ev.end = cap_now();
+        hook_stamp(&hooked);
         hooked.ev.size = (uint64_t)size;
         hooked.ev.offset = cap_fd_advance(fd, result);
         cap_emit(hooked.self, &hooked.ev);
@@ -129,7 +132,7 @@ static ssize_t write_once(FILE *stream, const char *buf, ssize_t size, uintptr_t
         cap_stdio.written_bytes += result;
     }
     if (is_seen) {
-        hooked.ev.end = cap_now();
+        hook_stamp(&hooked);
         hooked.ev.size = (uint64_t)size;
         hooked.ev.offset = cap_fd_advance(fd, result);
         cap_emit(hooked.self, &hooked.ev);
@@ -178,7 +181,7 @@ static off64_t hook_seek(FILE *stream, off64_t offset, int whence)
     }
     if (is_seen) {
         struct cap_ext ext = CAP_EXT;
-        hooked.ev.end = cap_now();
+        hook_stamp(&hooked);
         hooked.ev.offset = offset;
         ext.arg[0] = whence;
         cap_emit_ext(hooked.self, &hooked.ev, &ext);
@@ -211,7 +214,7 @@ static int hook_close(FILE *stream)
     int result = real_close_of(stream)(stream);
     hook_account(&hooked, result);
     if (is_seen) {
-        hooked.ev.end = cap_now();
+        hook_stamp(&hooked);
         if (result > 0) {
             hooked.ev.result = 0; /* pclose: the child's status, not close's */
         }
@@ -230,7 +233,7 @@ static int hook_stat(FILE *stream, void *buf)
     hook_account(&hooked, result);
     if (is_seen) {
         struct cap_ext ext = CAP_EXT;
-        hooked.ev.end = cap_now();
+        hook_stamp(&hooked);
         if (result == 0) {
             ext.arg[1] = st->st_mode;
             ext.arg[2] = st->st_size;

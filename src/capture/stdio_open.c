@@ -20,6 +20,7 @@
 struct opening {
     struct cap_stdio_call call;
     int flags; /* -1: libc refuses the mode */
+    int from;  /* freopen: the descriptor of the old file, else -1 */
 };
 
 /* ---- fopen, freopen ---------------------------------------------------------------------------
@@ -28,11 +29,13 @@ struct opening {
 void cap_stdio_name_opening(int fd)
 {
     struct cap_stdio *stdio = &cap_stdio;
-    if (CAP_LIKELY(stdio->opening == NULL)) {
+    if (CAP_LIKELY(stdio->opening == NULL) || fd == stdio->opening_from) {
         return;
     }
     stdio->opened_path = cap_string(cap_self, AT_FDCWD, stdio->opening);
     stdio->opened_fd = fd;
+    stdio->opened_after = stdio->last_end;
+    stdio->opened_until = cap_now();
     stdio->opening = NULL;
     cap_fd_set(fd, stdio->opened_path, stdio->opening_flags);
 }
@@ -50,10 +53,11 @@ static void begin_open(struct opening *opening, unsigned number, uintptr_t sourc
     }
     call->ev = CAP_EVENT_OF(number, source);
     stdio->opened_fd = -1;
-    stdio->first_begin = 0;
+    stdio->last_end = 0;
     if (opening->flags >= 0 && (opening->flags & O_APPEND) != 0) {
         stdio->opening = path;
         stdio->opening_flags = opening->flags;
+        stdio->opening_from = opening->from;
     }
     call->ev.begin = cap_now();
 }
@@ -77,6 +81,20 @@ static uint32_t name_opened(struct opening *opening, const char *path, int fd)
     return id;
 }
 
+/* The open lies behind what libc did for the old file, and before what it did with the new one. */
+static void set_open_times(struct cap_event *ev)
+{
+    const struct cap_stdio *stdio = &cap_stdio;
+    bool is_named = stdio->opened_fd >= 0;
+    uint64_t after = is_named ? stdio->opened_after : stdio->last_end;
+    if (after > ev->begin) {
+        ev->begin = after;
+    }
+    if (is_named) {
+        ev->end = stdio->opened_until;
+    }
+}
+
 /* The stream's event, and behind it the open that it caused. */
 static void emit_open(struct opening *opening, int fd)
 {
@@ -88,10 +106,9 @@ static void emit_open(struct opening *opening, int fd)
     if (opening->flags < 0) {
         return;
     }
-    uint64_t first = cap_stdio.first_begin;
     call->ev.call = WIO_CALL_open;
     call->ev.flags |= WIO_EVENT_CAUSED;
-    call->ev.end = first > call->ev.begin && first < call->ev.end ? first : call->ev.end;
+    set_open_times(&call->ev);
     cap_emit(call->self, &call->ev);
 }
 
@@ -113,7 +130,7 @@ static FILE *end_fopen(struct opening *opening, const char *path, FILE *stream)
 #define FOPEN_WRAPPER(name)                                                                        \
     CAP_EXPORT FILE *name(const char *path, const char *mode)                                      \
     {                                                                                              \
-        struct opening opening;                                                                    \
+        struct opening opening = {.from = -1};                                                     \
         begin_open(&opening, WIO_CALL_##name, CAP_CALLER(), path, mode);                           \
         return end_fopen(&opening, path, CAP_REAL(name)(path, mode));                              \
     }
@@ -135,7 +152,6 @@ static void emit_lost(struct opening *opening, int fd, uint32_t path)
 
 struct reopening {
     struct opening opening;
-    int old_fd;
     uint32_t old_path;
 };
 
@@ -144,7 +160,8 @@ static void begin_freopen(struct reopening *re, unsigned number, uintptr_t sourc
 {
     begin_open(&re->opening, number, source, path, mode);
     struct cap_thread *self = re->opening.call.self;
-    re->old_path = self != NULL && re->old_fd >= 0 ? cap_fd_path(self, re->old_fd) : WIO_NO_STRING;
+    re->old_path =
+        self != NULL && re->opening.from >= 0 ? cap_fd_path(self, re->opening.from) : WIO_NO_STRING;
 }
 
 static FILE *end_freopen(struct reopening *re, const char *path, FILE *stream)
@@ -163,9 +180,9 @@ static FILE *end_freopen(struct reopening *re, const char *path, FILE *stream)
         cap_fd_set(fd, re->old_path, re->opening.flags);
     }
     emit_open(&re->opening, fd);
-    if (re->old_fd >= 0 && fd != re->old_fd) {
-        cap_fd_clear(re->old_fd);
-        emit_lost(&re->opening, re->old_fd, re->old_path);
+    if (re->opening.from >= 0 && fd != re->opening.from) {
+        cap_fd_clear(re->opening.from);
+        emit_lost(&re->opening, re->opening.from, re->old_path);
     }
     return stream;
 }
@@ -173,7 +190,7 @@ static FILE *end_freopen(struct reopening *re, const char *path, FILE *stream)
 #define FREOPEN_WRAPPER(name)                                                                      \
     CAP_EXPORT FILE *name(const char *path, const char *mode, FILE *stream)                        \
     {                                                                                              \
-        struct reopening re = {.old_fd = cap_stream_fd(stream)};                                   \
+        struct reopening re = {.opening.from = cap_stream_fd(stream)};                             \
         begin_freopen(&re, WIO_CALL_##name, CAP_CALLER(), path, mode);                             \
         return end_freopen(&re, path, CAP_REAL(name)(path, mode, stream));                         \
     }
