@@ -113,6 +113,11 @@ static void describe(struct wio_sources *sources, const struct wio_frame *frame,
         snprintf(text, size, "%s:%d", base_name(place.file), place.line);
         return;
     }
+    if (frame->module[0] == '\0') {
+        /* code that belongs to no file, made while the program ran */
+        snprintf(text, size, "0x%llx", (unsigned long long)frame->address);
+        return;
+    }
     snprintf(text, size, "%s+0x%llx", base_name(frame->module), (unsigned long long)frame->address);
 }
 

@@ -11,6 +11,7 @@
  *   "function (file:line)"   where the module of the frame has debug information, in itself or in
  *                            a separate file (/usr/lib/debug, .gnu_debuglink, build-id);
  *   "module+0x1234"          else: last component of the module's path and the address in it;
+ *   "0x1234"                 code that belongs to no file (made while the program ran);
  *   ""                       where the source is unknown.
  * `file` is the last component of the file's name. A frame holds a return address: the line is
  * the one of the call, that is, of the byte before it. Where calls were inlined, function and

@@ -190,6 +190,7 @@ static void what_cannot_be_read(void **state)
     (void)state;
     expect(&(struct wio_frame){"/nowhere/libx.so.1", "", 0x1234}, "libx.so.1+0x1234");
     expect(&(struct wio_frame){"/", "", 0x1234}, "+0x1234");
+    expect(&(struct wio_frame){"", "", 0x1234}, "0x1234");
     expect(&(struct wio_frame){"[vdso]", "", 0}, "[vdso]+0x0");
     wio_test_write(text, "\177ELF, but not really", 20);
     expect(&(struct wio_frame){text, "", UINT64_MAX}, "no_elf+0xffffffffffffffff");
