@@ -69,10 +69,14 @@ static void unblock_signals(const struct state *state)
  * job must not cut it short, an impatient person may. */
 static void finish_signals(const struct state *state)
 {
+    const struct timespec now = {0};
     sigset_t impatient;
     sigemptyset(&impatient);
     sigaddset(&impatient, SIGINT);
     sigaddset(&impatient, SIGQUIT);
+    /* The keyboard's signal that ended the command came here too, and was meant for the command. */
+    while (sigtimedwait(&impatient, NULL, &now) > 0) {
+    }
     (void)sigaction(SIGCHLD, &state->original_child, NULL);
     (void)sigprocmask(SIG_UNBLOCK, &impatient, NULL);
 }
