@@ -108,4 +108,7 @@ WIO_MUST_CHECK enum wio_status wio_events_read(struct wio_events *events,
                                                struct wio_event *out, size_t max,
                                                size_t *count_out);
 
+/* After the last slice: has each column been read to its end? */
+bool wio_events_at_end(const struct wio_events *events);
+
 #endif

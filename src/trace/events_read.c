@@ -438,3 +438,13 @@ enum wio_status wio_events_read(struct wio_events *events, const struct wio_even
     events->done += (uint32_t)slice.count;
     return WIO_OK;
 }
+
+bool wio_events_at_end(const struct wio_events *events)
+{
+    for (unsigned id = 0; id < WIO_COL_COUNT; id++) {
+        if (!wio_column_at_end(&events->columns[id])) {
+            return false;
+        }
+    }
+    return events->done == events->head.count;
+}

@@ -2,6 +2,7 @@
 /* Opening one segment: header, trailer, index. FORMAT.md#segment, #index. */
 #include "trace/trace_internal.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -60,6 +61,10 @@ static enum wio_status parse_header(struct wio_reader_segment *segment, const ui
 enum wio_status wio_reader_header(struct wio_reader_segment *segment, struct wio_error *err)
 {
     uint8_t bytes[WIO_SEGMENT_HEADER_BYTES];
+    if (segment->open_errno != 0) {
+        errno = segment->open_errno;
+        return wio_error_sys(err, segment->name, "cannot open the segment");
+    }
     if (segment->file.size < sizeof(bytes)) {
         return wio_error_set(err, WIO_ERR_TRUNCATED, segment->name, segment->file.size,
                              "expected the header of a segment (%zu bytes), found the end of the "
@@ -201,8 +206,8 @@ static enum wio_status parse_index(struct wio_trace *trace, uint32_t number, str
 }
 
 /* R-INDEX-1: from the trailer's offset on there are only INDEX blocks. */
-static enum wio_status read_index(struct wio_trace *trace, uint32_t number, struct wio_pack *pack,
-                                  struct wio_error *err)
+enum wio_status wio_reader_index(struct wio_trace *trace, uint32_t number, struct wio_pack *pack,
+                                 struct wio_error *err)
 {
     struct wio_reader_segment *segment = &trace->segments[number];
     uint64_t end = segment->file.size - WIO_SEGMENT_TRAILER_BYTES;
@@ -240,7 +245,7 @@ enum wio_status wio_reader_open(struct wio_trace *trace, uint32_t number, struct
     WIO_TRY(wio_reader_header(segment, err));
     WIO_TRY(wio_reader_trailer(segment, err));
     uint32_t first_block = trace->block_count;
-    WIO_TRY(read_index(trace, number, pack, err));
+    WIO_TRY(wio_reader_index(trace, number, pack, err));
     WIO_TRY(wio_reader_tables(trace, number, pack, err));
     for (uint32_t i = first_block; i < trace->block_count; i++) {
         struct wio_block_ref *block = &trace->blocks[i];

@@ -93,18 +93,16 @@ static enum wio_status no_memory(const char *file, struct wio_error *err)
     return wio_error_set(err, WIO_ERR_NOMEM, file, WIO_ERROR_NO_OFFSET, "no memory for the trace");
 }
 
-/* Takes over `fd`, also on failure. */
+/* Takes over `fd`, also on failure. A file that could not be opened is kept with the reason, so
+ * that whoever reads it says so (and check goes on with the next). */
 static enum wio_status add_segment(struct wio_trace *trace, int fd, const char *name,
                                    struct wio_error *err)
 {
     WIO_CLEANUP(wio_fd_cleanup) int owned = fd;
-    struct stat st;
-    if (fstat(owned, &st) != 0) {
-        return wio_error_sys(err, name, "cannot look at the segment");
-    }
-    if (!S_ISREG(st.st_mode)) {
-        return wio_error_set(err, WIO_ERR_FORMAT, name, WIO_ERROR_NO_OFFSET,
-                             "expected a regular file");
+    struct stat st = {0};
+    int open_errno = fd < 0 || fstat(owned, &st) != 0 ? errno : 0;
+    if (open_errno == 0 && !S_ISREG(st.st_mode)) {
+        open_errno = S_ISDIR(st.st_mode) ? EISDIR : EINVAL;
     }
     void *array = trace->segments;
     char *copy = strdup(name);
@@ -116,6 +114,7 @@ static enum wio_status add_segment(struct wio_trace *trace, int fd, const char *
     trace->segments = array;
     trace->segments[trace->segment_count++] = (struct wio_reader_segment){
         .name = copy,
+        .open_errno = open_errno,
         .file = {.fd = owned, .name = copy, .size = (uint64_t)st.st_size},
     };
     owned = -1;
@@ -152,12 +151,11 @@ static enum wio_status find_segments(struct wio_trace *trace, struct wio_error *
             continue;
         }
         int length = snprintf(name, sizeof(name), "%s/%s", trace->path, entry->d_name);
-        int fd = length < (int)sizeof(name)
-                     ? openat(dirfd(dir), entry->d_name, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-                     : -1;
-        if (fd < 0) {
+        if (length >= (int)sizeof(name)) {
+            errno = ENAMETOOLONG;
             return wio_error_sys(err, name, "cannot open the segment");
         }
+        int fd = openat(dirfd(dir), entry->d_name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
         WIO_TRY(add_segment(trace, fd, name, err));
     }
     if (errno != 0) {
@@ -234,7 +232,7 @@ static enum wio_status sort_blocks(struct wio_trace *trace)
     return WIO_OK;
 }
 
-static enum wio_status first_entries(struct wio_trace *trace)
+enum wio_status wio_trace_first_entries(struct wio_trace *trace)
 {
     trace->strings = calloc(16, sizeof(*trace->strings));
     trace->sources = calloc(16, sizeof(*trace->sources));
@@ -261,28 +259,39 @@ static enum wio_status read_segments(struct wio_trace *trace, struct wio_error *
 }
 
 /* R-DIR-3: rings become a segment before anything is read. */
-static enum wio_status open_all(struct wio_trace *trace, struct wio_error *err)
+static enum wio_status find_all(struct wio_trace *trace, struct wio_error *err)
 {
     int sealed = -1;
-    WIO_TRY(wio_pending_seal(trace->path, &sealed, err));
-    enum wio_status status = find_segments(trace, err);
-    if (sealed >= 0) {
+    struct wio_error sealing = WIO_ERROR_INIT;
+    enum wio_status pending = wio_pending_seal(trace->path, &sealed, &sealing);
+    WIO_CLEANUP(wio_fd_cleanup) int fd = sealed;
+    WIO_TRY(find_segments(trace, err));
+    if (pending != WIO_OK) {
+        if (err != NULL) {
+            *err = sealing;
+        }
+        return pending;
+    }
+    if (fd >= 0) {
         char name[4096];
         (void)snprintf(name, sizeof(name), "%s/raw", trace->path);
-        if (status == WIO_OK) {
-            status = add_segment(trace, sealed, name, err);
-        } else {
-            wio_fd_cleanup(&sealed);
-        }
+        sealed = fd;
+        fd = -1;
+        WIO_TRY(add_segment(trace, sealed, name, err));
     }
-    WIO_TRY(status);
     /* R-DIR-4 */
     if (trace->segment_count == 0) {
         return wio_error_set(err, WIO_ERR_FORMAT, trace->path, WIO_ERROR_NO_OFFSET,
                              "expected segments (*.seg) or rings (raw/*.ring), found neither: "
                              "this is no trace");
     }
-    if (first_entries(trace) != WIO_OK) {
+    return WIO_OK;
+}
+
+static enum wio_status open_all(struct wio_trace *trace, struct wio_error *err)
+{
+    WIO_TRY(find_all(trace, err));
+    if (wio_trace_first_entries(trace) != WIO_OK) {
         return no_memory(trace->path, err);
     }
     WIO_TRY(read_segments(trace, err));
@@ -291,6 +300,17 @@ static enum wio_status open_all(struct wio_trace *trace, struct wio_error *err)
         return no_memory(trace->path, err);
     }
     return wio_trace_summarise(trace, err);
+}
+
+enum wio_status wio_trace_list(const char *path, struct wio_trace **trace_out,
+                               struct wio_error *err)
+{
+    struct wio_trace *trace = calloc(1, sizeof(*trace));
+    *trace_out = trace;
+    if (trace == NULL || (trace->path = strdup(path)) == NULL) {
+        return no_memory(path, err);
+    }
+    return find_all(trace, err);
 }
 
 enum wio_status wio_trace_open(const char *path, struct wio_trace **trace_out,

@@ -140,9 +140,7 @@ static enum wio_status is_complete(struct wio_trace *trace, bool *complete_out)
         const char *text = "";
         size_t bytes = 0;
         WIO_TRY(wio_reader_meta(segment, WIO_SEGMENT_META_RECORDER_DONE, &text, &bytes));
-        if (segment->process_count > 0 && (bytes != 1 || text[0] != '1')) {
-            *complete_out = false;
-        }
+        *complete_out = *complete_out && bytes == 1 && text[0] == '1';
     }
     for (uint32_t i = 0; i < trace->process_count; i++) {
         *complete_out = *complete_out && has_ended(&trace->processes[i]);

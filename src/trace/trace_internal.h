@@ -33,6 +33,7 @@ struct wio_table_ref {
 struct wio_reader_segment {
     struct wio_block_file file;
     char *name;
+    int open_errno; /* why it could not be opened, 0 = it is open */
     uint64_t base_unix_ns;
     uint64_t base_mono_ns;
     char boot_id[WIO_BOOT_ID_BYTES + 1];
@@ -108,9 +109,17 @@ WIO_MUST_CHECK enum wio_status wio_trace_keep(struct wio_trace *trace, void *mem
 WIO_MUST_CHECK enum wio_status wio_trace_grow(void **array, size_t item, uint32_t *capacity,
                                               uint32_t needed);
 
+/* The trace with its segments opened but not read; *trace_out is to be closed also on failure. */
+WIO_MUST_CHECK enum wio_status wio_trace_list(const char *path, struct wio_trace **trace_out,
+                                              struct wio_error *err);
+/* String 0 and source 0. */
+WIO_MUST_CHECK enum wio_status wio_trace_first_entries(struct wio_trace *trace);
+
 /* reader_segment.c: header, trailer and index of trace->segments[number], whose file is open. */
 WIO_MUST_CHECK enum wio_status wio_reader_open(struct wio_trace *trace, uint32_t number,
                                                struct wio_pack *pack, struct wio_error *err);
+WIO_MUST_CHECK enum wio_status wio_reader_index(struct wio_trace *trace, uint32_t number,
+                                                struct wio_pack *pack, struct wio_error *err);
 WIO_MUST_CHECK enum wio_status wio_reader_header(struct wio_reader_segment *segment,
                                                  struct wio_error *err);
 WIO_MUST_CHECK enum wio_status wio_reader_trailer(struct wio_reader_segment *segment,
