@@ -14,9 +14,10 @@ one thread). What the two call differently is folded (`newfstatat` and `lstat` a
 Differences that are right, because whyio stands between the program and libc and strace between
 libc and the kernel:
 
-* what libc does inside itself is only in strace: fstat when a stream or directory gets its buffer
-  (at most one per stream, directory, or process that uses one), fcntl(F_GETFL) in fdopen, readlink
-  and lstat in realpath, opening and closing in scandir and glob;
+* what libc does inside itself is only in strace: fstat in opendir, fcntl in fdopen and fdopendir,
+  readlink in realpath, opening and closing in scandir, open, fstat and close in
+  fchmodat(AT_SYMLINK_NOFOLLOW), which libc refuses by itself for a link; each is allowed as
+  often as the trace has a call that explains it;
 * getdents (readdir asks for many entries at once), munmap and madvise are not compared: strace
   cannot say of which file;
 * descriptors, addresses and inodes are not compared;
@@ -70,11 +71,10 @@ HAVE_RESULT = HAVE_OFFSET - {"mmap", "posix_fadvise"} | {
     "truncate", "msync", "readlink"}
 HAVE_PATH2 = {"copy_file_range", "sendfile", "rename", "link", "symlink"}
 
-# Which of whyio's operations explain a call that libc made inside itself.
-STREAMS = {"fopen", "fdopen", "freopen", "popen", "tmpfile", "opendir", "fdopendir", "scandir"}
-STDIO = {"fread", "fgets", "fgetc", "getc", "getchar", "getline", "getdelim", "fgetwc", "fgetws",
-         "fscanf", "scanf", "vfscanf", "fwrite", "fputs", "puts", "fputc", "putc", "putchar",
-         "fputwc", "fputws", "fprintf", "vfprintf", "printf", "vprintf", "perror"}
+# Which of whyio's operations explain calls that libc makes inside itself.
+EXPLAINS = {"opendir": ("fstat",), "fdopendir": ("fstat", "fcntl", "fcntl"), "fdopen": ("fcntl",),
+            "scandir": ("open", "fstat", "close")}
+AT_SYMLINK_NOFOLLOW = 0x100
 STREAM_OPENS = {"fopen", "freopen", "popen", "tmpfile"}
 STREAM_CLOSES = {"fclose", "pclose"}
 
@@ -111,6 +111,8 @@ def whyio_operations(events):
     has_caused = caused_by(events)
     operations = []
     for event in events:
+        if refused_by_libc(event):
+            continue
         name = FOLD.get(event["op"], event["op"])
         if name in STREAM_OPENS and not has_caused(event):
             name = "open"
@@ -121,35 +123,37 @@ def whyio_operations(events):
     return operations
 
 
+def refused_by_libc(event):
+    """chmod of a link itself: no system call does that."""
+    return event["op"] == "chmod" and event["args"][1] == AT_SYMLINK_NOFOLLOW \
+        and event["errno"] == errno.ENOTSUP
+
+
 def explanations(events):
     """How many calls of libc's own the events explain: Counter of (operation, path)."""
     count = collections.Counter()
-    users = set()
     for event in events:
-        path, op = event["path"], event["op"]
-        if op in STREAMS:
-            count["fstat", path] += 1
-            count["fcntl", path] += 1
-        elif op in STDIO:
-            users.add((event["pid"], path))
-        if op in ("scandir", "glob"):
-            count["open", path] += 1
-            count["close", path] += 1
+        path, op = event["path"] or "", event["op"]
+        for explained in EXPLAINS.get(op, ()):
+            count[explained, path] += 1
+        if op == "chmod" and event["args"][1] == AT_SYMLINK_NOFOLLOW:
+            count.update({("open", path): 1, ("fstat", path): 1, ("close", path): 1})
         if op == "realpath":
-            parts = (path or "").split("/")
+            parts = path.split("/")
             for depth in range(2, len(parts) + 1):
                 count["readlink", "/".join(parts[:depth])] += 1
-    for _, path in users:
-        count["fstat", path] += 1
     return count
 
 
 class Comparison:
-    """One comparison. `root`: only paths below; `rename`: (pattern, text) for changing names."""
+    """One comparison. `root`: only paths below; `rename`: (pattern, text) for names that change;
+    `ignore`: operations that are not compared; `explained`: (operation, path) that only strace
+    sees, each as often as it is listed."""
 
-    def __init__(self, root, rename=(), only=None, ordered=False):
+    def __init__(self, root, rename=(), only=None, ordered=False, ignore=(), explained=()):
         self.root, self.rename, self.ordered = root, rename, ordered
-        self.only = only or COMPARED
+        self.only = (only or COMPARED) - set(ignore)
+        self.explained = collections.Counter(explained)
         self.compared = 0
 
     def relevant(self, operations):
@@ -173,7 +177,7 @@ class Comparison:
         ours = self.relevant(whyio_operations(events))
         self.compared = len(ours)
         theirs, ours, pairs = match(theirs, ours)
-        allowed = explanations(events)
+        allowed = explanations(events) + self.explained
         differences = []
         for operation in theirs:
             key = (operation.op, operation.path)
@@ -188,7 +192,9 @@ class Comparison:
 
 
 def match(theirs, ours):
-    """Pair equal operations; returns what is left of both, and the pairs."""
+    """Pair equal operations; returns what is left of both, and the pairs. What libc may have done
+    by itself comes last, so that it is left rather than what only the program can have done."""
+    theirs = sorted(theirs, key=lambda operation: operation.internal)
     waiting = collections.defaultdict(list)
     for operation in ours:
         waiting[exact_key(operation)].append(operation)

@@ -50,6 +50,13 @@ def absolute(directory, path):
     return os.path.normpath(os.path.join(directory or "/", path)) if path else directory
 
 
+def through_proc(process, path):
+    """What /proc/self/fd/N stands for: libc changes modes through it."""
+    match = re.fullmatch(r"/proc/self/fd/(\d+)", path)
+    handle = process.fds.get(int(match.group(1))) if match else None
+    return handle.path if handle else path
+
+
 class Model:
     """Feed it calls (strace_parse.Call) with `run`; it returns the operations."""
 
@@ -145,7 +152,7 @@ class Model:
             (process.cloexec.add if "FD_CLOEXEC" in call.args[2] else process.cloexec.discard)(fd)
         if command == "F_SETFL":
             handle.append = "O_APPEND" in call.args[2]
-        self.add(call, "fcntl", handle.path, internal=command == "F_GETFL")
+        self.add(call, "fcntl", handle.path, internal=command in ("F_GETFL", "F_SETFD"))
 
     def do_clone(self, call, process):
         if call.error or not call.result:
@@ -345,7 +352,8 @@ ALIASES = {"openat2": "openat", "dup2": "dup", "dup3": "dup", "vfork": "clone", 
 
 def _install():
     def by_path(op):
-        return lambda self, call, process: self.add(call, op, self.here(process, call.args[0]))
+        return lambda self, call, process: self.add(
+            call, op, through_proc(process, self.here(process, call.args[0])))
 
     def by_at(op):
         return lambda self, call, process: self.add(

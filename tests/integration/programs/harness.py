@@ -38,6 +38,8 @@ class Case:
     setup: Callable = None     # (place): makes what the program finds
     needs: tuple = ()          # programs that must be there
     only: set = None           # compare only these operations with strace
+    ignore: tuple = ()         # do not compare these
+    explained: tuple = ()      # (operation, path): what libc does unseen, see strace_compare
     rename: tuple = ()         # ((pattern, text), ...) for names that change from run to run
     mask: tuple = ()           # the same for stdout and stderr
     changing: tuple = ()       # patterns of files whose content changes from run to run
@@ -187,7 +189,9 @@ def agree_with_strace(case, place, events):
     traced = run(case, place, (*strace_compare.STRACE, "-o", log))
     if traced.returncode != 0:
         raise Skip(f"behaviour is the same; strace fails here: {traced.stderr.decode()[:500]}")
-    comparison = strace_compare.Comparison(place.work, case.rename, case.only, case.ordered)
+    explained = [(op, os.path.normpath(place.path(path))) for op, path in case.explained]
+    comparison = strace_compare.Comparison(place.work, case.rename, case.only, case.ordered,
+                                           case.ignore, explained)
     differences = comparison.run(strace_compare.read_strace(log, place.work), events)
     if differences:
         shown = "\n  ".join(differences[:40])
