@@ -92,6 +92,7 @@ static void pair_phases(struct wio_comparison *self)
         row->a = pairs[i].a >= 0 ? &self->sides[0].phases[pairs[i].a] : NULL;
         row->b = pairs[i].b >= 0 ? &self->sides[1].phases[pairs[i].b] : NULL;
         shown = row->a != NULL ? row->a : row->b;
+        WIO_PRE(shown != NULL);
         row->kind = wio_phase_kind(shown);
         row->is_several =
             shown->file == WIO_FILE_SEVERAL || (row->b != NULL && row->b->file != shown->file);

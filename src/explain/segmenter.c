@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "trace/calls.h"
 
 #define MAX_RUNS 256u
@@ -183,6 +184,7 @@ enum wio_status wio_segmenter_add(struct wio_segmenter *segmenter, enum wio_io_k
         if (segmenter->count == segmenter->capacity && grow(segmenter) != WIO_OK) {
             return WIO_ERR_NOMEM;
         }
+        WIO_PRE(segmenter->phases != NULL);
         run = &segmenter->phases[segmenter->count++];
         *run = (struct wio_phase){.first_ns = event->t_ns, .file = file_key, .ranks = 1};
     }

@@ -219,22 +219,30 @@ static int compare_ranks(const void *a, const void *b)
     return (left->rank > right->rank) - (left->rank < right->rank);
 }
 
-enum wio_status wio_side_read(const struct wio_side_params *params, struct wio_phases *phases_out,
-                              struct wio_tally *total_out, struct wio_error *err)
+static enum wio_status read_side(struct side *side, struct wio_phases *phases,
+                                 struct wio_error *err)
 {
-    WIO_CLEANUP(side_fini) struct side side = {.params = params};
-
-    if (side_init(&side) != WIO_OK) {
+    if (side_init(side) != WIO_OK) {
         return wio_error_set(err, WIO_ERR_NOMEM, NULL, WIO_ERROR_NO_OFFSET,
                              "no memory for the paths of a trace");
     }
-    WIO_TRY(read_events(&side, err));
+    WIO_TRY(read_events(side, err));
     /* rank 0 first: its sequence is the one that the others are laid beside */
-    qsort(side.ranks, side.rank_count, sizeof(*side.ranks), compare_ranks);
-    for (size_t i = 0; i < side.rank_count; i++) {
-        wio_segmenter_finish(&side.ranks[i].segmenter);
-        wio_phases_add(phases_out, &side.ranks[i].segmenter);
+    qsort(side->ranks, side->rank_count, sizeof(*side->ranks), compare_ranks);
+    for (size_t i = 0; i < side->rank_count; i++) {
+        wio_segmenter_finish(&side->ranks[i].segmenter);
+        wio_phases_add(phases, &side->ranks[i].segmenter);
     }
-    *total_out = side.total;
     return WIO_OK;
+}
+
+enum wio_status wio_side_read(const struct wio_side_params *params, struct wio_phases *phases_out,
+                              struct wio_tally *total_out, struct wio_error *err)
+{
+    struct side side = {.params = params};
+    enum wio_status status = read_side(&side, phases_out, err);
+
+    *total_out = side.total;
+    side_fini(&side);
+    return status;
 }

@@ -32,11 +32,11 @@ static void read_build_id(Dwfl_Module *module, char text[2 * BUILD_ID_BYTES + 1]
     if (bytes <= 0 || bytes > BUILD_ID_BYTES) {
         return;
     }
-    for (int i = 0; i < bytes; i++) {
+    for (size_t i = 0; i < (size_t)bytes; i++) {
         text[2 * i] = digits[bits[i] >> 4];
         text[2 * i + 1] = digits[bits[i] & 15];
     }
-    text[2 * bytes] = '\0';
+    text[2 * (size_t)bytes] = '\0';
 }
 
 static bool is_same_build(Dwfl_Module *module, const char *build_id)

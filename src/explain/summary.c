@@ -46,11 +46,6 @@ static void counter_fini(struct counter *counter)
     free(counter->unseen);
 }
 
-static void summary_cleanup(struct wio_summary **summary)
-{
-    wio_summary_destroy(*summary);
-}
-
 /* Enter `text` into the list, which has room, if it is new; its id in *id_out (0 for ""). */
 static enum wio_status add_text(struct wio_strtab *known, const char **list, size_t *count,
                                 const char *text, uint32_t *id_out)
@@ -240,16 +235,18 @@ static enum wio_status count_all(struct counter *counter)
 enum wio_status wio_summary_create(const struct wio_trace *trace, struct wio_summary **summary_out,
                                    struct wio_error *err)
 {
-    WIO_CLEANUP(summary_cleanup) struct wio_summary *summary = calloc(1, sizeof(*summary));
-    WIO_CLEANUP(counter_fini) struct counter counter = {.summary = summary, .trace = trace};
+    struct wio_summary *summary = calloc(1, sizeof(*summary));
+    struct counter counter = {.summary = summary, .trace = trace};
+    enum wio_status status = summary != NULL ? count_all(&counter) : WIO_ERR_NOMEM;
 
-    *summary_out = NULL;
-    if (summary == NULL || count_all(&counter) != WIO_OK) {
-        return wio_error_set(err, WIO_ERR_NOMEM, NULL, WIO_ERROR_NO_OFFSET,
+    counter_fini(&counter);
+    if (status != WIO_OK) {
+        wio_summary_destroy(summary);
+        *summary_out = NULL;
+        return wio_error_set(err, status, NULL, WIO_ERROR_NO_OFFSET,
                              "no memory for the summary of a trace");
     }
     wio_trace_get_info(trace, &summary->info);
     *summary_out = summary;
-    summary = NULL;
     return WIO_OK;
 }

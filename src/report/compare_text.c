@@ -43,14 +43,15 @@ static char *format_count(char *text, uint64_t count)
     return text;
 }
 
-static char *format_bytes(char *text, uint64_t bytes)
+/* What is not there is a dash. `text` takes the number. */
+static const char *format_bytes(char *text, uint64_t bytes)
 {
-    return bytes > 0 ? wio_format_size(text, bytes) : strcpy(text, "-");
+    return bytes > 0 ? wio_format_size(text, bytes) : "-";
 }
 
-static char *format_time(char *text, const struct wio_tally *tally)
+static const char *format_time(char *text, const struct wio_tally *tally)
 {
-    return tally->count > 0 ? wio_format_time(text, tally->time_ns) : strcpy(text, "-");
+    return tally->count > 0 ? wio_format_time(text, tally->time_ns) : "-";
 }
 
 static void print_pair(const struct wio_tally *a, const struct wio_tally *b, FILE *out)

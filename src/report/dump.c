@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "explain/account.h"
 #include "report/dump_node.h"
-#include "report/event_text.h"
+#include "report/dump_text.h"
 #include "report/line.h"
 #include "report/rendered.h"
 #include "trace/calls.h"
@@ -84,15 +84,8 @@ static void put_u64_or_null(struct wio_line *line, uint64_t value, bool is_known
     }
 }
 
-/* A duration is unknown where the call never returned, and where measuring would have cost more
- * than the call itself. */
-static bool has_duration(const struct wio_event *event)
-{
-    return event->result != WIO_RESULT_PENDING && (event->flags & WIO_EVENT_BUFFERED) == 0;
-}
-
-/* The fields that cli.md promises, in its order. */
-static void put_contract(struct dump *dump, const struct wio_event *event)
+/* The fields that every version of whyio has, in the order of the manual page. */
+static void put_basics(struct dump *dump, const struct wio_event *event)
 {
     struct wio_line *line = &dump->line;
     struct wio_rendered *rendered = &dump->rendered;
@@ -104,7 +97,7 @@ static void put_contract(struct dump *dump, const struct wio_event *event)
     WIO_LINE_LITERAL(line, ", \"t_ns\": ");
     wio_line_u64(line, event->t_ns);
     WIO_LINE_LITERAL(line, ", \"dur_ns\": ");
-    put_u64_or_null(line, event->dur_ns, has_duration(event));
+    put_u64_or_null(line, event->dur_ns, wio_dump_has_duration(event));
     WIO_LINE_LITERAL(line, ", \"op\": \"");
     wio_line_text(line, wio_op_name(event->op));
     WIO_LINE_LITERAL(line, "\", \"path\": ");
@@ -127,7 +120,7 @@ static void put_contract(struct dump *dump, const struct wio_event *event)
     put_rendered(line, wio_rendered_source(rendered, event->source));
 }
 
-/* What whyio tells beyond the contract. */
+/* The fields that came later. */
 static void put_additions(struct dump *dump, const struct wio_event *event)
 {
     struct wio_line *line = &dump->line;
@@ -173,40 +166,13 @@ static void put_annotation(struct dump *dump, const struct wio_event *event)
     wio_line_seconds(line, compute_ns);
 }
 
-static void put_text_event(struct dump *dump, const struct wio_event *event)
-{
-    struct wio_line *line = &dump->line;
-    const struct wio_stream_info *stream = wio_trace_stream(dump->trace, event->stream);
-    const struct wio_process_info *process = wio_trace_process(dump->trace, stream->process);
-    const char *source = wio_sources_text(dump->rendered.sources, event->source);
-    char text[2 * WIO_TEXT_MAX];
-
-    snprintf(text, sizeof(text), "%" PRIu64 ".%06" PRIu64 " s", event->t_ns / 1000000000u,
-             event->t_ns % 1000000000u / 1000u);
-    wio_line_right(line, text, 13);
-    text[0] = '-';
-    text[1] = '\0';
-    wio_line_right(line, has_duration(event) ? wio_format_time(text, event->dur_ns) : text, 9);
-    snprintf(text, sizeof(text), "%" PRIi32, process->rank);
-    wio_line_right(line, process->rank >= 0 ? text : "-", 6);
-    snprintf(text, sizeof(text), "%" PRIi32, stream->tid);
-    wio_line_right(line, text, 9);
-    wio_line_text(line, (event->flags & WIO_EVENT_CAUSED) != 0 ? "    " : "  ");
-    wio_event_text(line, dump->trace, event);
-    if (source[0] != '\0') {
-        WIO_LINE_LITERAL(line, "  ");
-        wio_line_plain(line, source);
-    }
-    wio_line_byte(line, '\n');
-}
-
 static void put_event(struct dump *dump, const struct wio_event *event)
 {
     if (dump->params->is_text) {
-        put_text_event(dump, event);
+        wio_dump_text(&dump->line, dump->trace, dump->rendered.sources, event);
         return;
     }
-    put_contract(dump, event);
+    put_basics(dump, event);
     put_additions(dump, event);
     if (dump->params->is_annotated) {
         put_annotation(dump, event);
@@ -279,11 +245,6 @@ static void put_summary(struct dump *dump)
     wio_json_line(&json);
 }
 
-static void put_heading(struct dump *dump)
-{
-    wio_line_text(&dump->line, "         TIME DURATION  RANK   THREAD  OPERATION\n");
-}
-
 enum wio_status wio_report_dump(const struct wio_trace *trace, const struct wio_dump_params *params,
                                 FILE *out, struct wio_error *err)
 {
@@ -296,7 +257,7 @@ enum wio_status wio_report_dump(const struct wio_trace *trace, const struct wio_
     WIO_TRY(wio_line_init(&dump.line, out, err));
     WIO_TRY(wio_rendered_init(&dump.rendered, trace, err));
     if (params->is_text) {
-        put_heading(&dump);
+        wio_dump_text_heading(&dump.line);
         return put_events(&dump, err);
     }
     WIO_TRY(put_events(&dump, err));
