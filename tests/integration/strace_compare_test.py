@@ -61,7 +61,7 @@ class Parsing(unittest.TestCase):
         self.assertEqual(strace_parse.unescape(r"\303\244"), "ä")
 
     def test_deleted_file(self):
-        self.assertEqual(strace_parse.descriptor("3</w/a (deleted)>"), (3, "/w/a"))
+        self.assertEqual(strace_parse.descriptor("3</w/a>(deleted)"), (3, "/w/a"))
 
 
 class Modelling(unittest.TestCase):

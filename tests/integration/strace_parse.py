@@ -11,7 +11,7 @@ PID = re.compile(r"(\d+)\s+(.*)")
 NAME = re.compile(r"(\w+)\(")
 RESUMED = re.compile(r"<\.\.\. (\w+) resumed>(.*)")
 UNFINISHED = " <unfinished ...>"
-RESULT = re.compile(r"\s*= (-?\w+|\?)(?:<(.*)>)?(?: ([A-Z]\w+) \(.*\))?")
+RESULT = re.compile(r"\s*= (-?\w+|\?)(?:<(.*)>)?(?:\(deleted\))?(?: ([A-Z]\w+) \(.*\))?")
 ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "v": "\v", "f": "\f", "\\": "\\", '"': '"'}
 
 
@@ -44,10 +44,10 @@ def quoted(arg):
 
 def descriptor(arg):
     """`3</tmp/x>` -> (3, "/tmp/x"); AT_FDCWD</tmp> -> (None, "/tmp"); no path -> ""."""
-    match = re.match(r"(-?\d+|AT_FDCWD)(?:<(.*)>)?$", arg)
+    match = re.match(r"(-?\d+|AT_FDCWD)(?:<(.*)>)?(?:\(deleted\))?$", arg)
     if not match:
         return None, ""
-    path = unescape(match.group(2) or "").removesuffix(" (deleted)")
+    path = unescape(match.group(2) or "")
     number = None if match.group(1) == "AT_FDCWD" else int(match.group(1))
     return number, path if path.startswith("/") else ""
 
@@ -92,7 +92,7 @@ def parse_call(pid, begin, end, text):
     value, path, error = result.groups()
     number = None if value == "?" else int(value, 0)
     return Call(pid, begin, end, match.group(1), args, number, error or "",
-                unescape(path or "").removesuffix(" (deleted)"))
+                unescape(path or ""))
 
 
 def calls(lines):
