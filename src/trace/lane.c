@@ -4,8 +4,8 @@
 #include "base/cleanup.h"
 #include "trace/cursor_internal.h"
 
-/* Unpacked blocks of all lanes together stay below this. Lanes opened beyond it unpack their block
- * anew for each slice, in one shared place: slower, but never out of memory. */
+/* R-DAMAGE-1: unpacked blocks of all lanes together stay below this. Lanes opened beyond it unpack
+ * their block anew for each slice, in one shared place: slower, but never out of memory. */
 #define UNPACKED_MAX_BYTES (64u << 20)
 
 static void close_block(struct wio_cursor *cursor, struct wio_lane *lane)
@@ -30,6 +30,7 @@ void wio_lane_fini(struct wio_cursor *cursor, struct wio_lane *lane)
     lane->pos = 0;
 }
 
+/* R-DAMAGE-2 */
 static enum wio_status block_fault(const struct wio_cursor *cursor,
                                    const struct wio_block_ref *block, enum wio_status status,
                                    struct wio_error *err)

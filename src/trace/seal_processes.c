@@ -87,6 +87,7 @@ static bool has_successor(const struct wio_seal *seal, const struct wio_seal_rin
     return false;
 }
 
+/* R-RING-4: where the process itself could not say, whoever waited for it may know. */
 static void find_end(const struct wio_seal *seal, const struct wio_seal_ring *ring,
                      struct wio_process_info *info)
 {

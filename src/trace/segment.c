@@ -201,7 +201,7 @@ static enum wio_status thread_key(struct wio_segment *segment,
     return WIO_OK;
 }
 
-/* The first event of a stream takes the number behind its predecessor's last. */
+/* R-STREAM-1: the first event of a stream takes the number behind its predecessor's last. */
 static enum wio_status begin_counting(struct wio_segment *segment, uint32_t index)
 {
     struct wio_segment_stream *stream = &segment->streams[index];
@@ -216,14 +216,15 @@ static enum wio_status begin_counting(struct wio_segment *segment, uint32_t inde
     return wio_map_put(&segment->last_stream, key, index);
 }
 
-/* By begin; of two that begin together the longer one, which holds the other, is first. */
+/* R-EVENTS-1: by begin; of two that begin together the longer one, which holds the other, is first.
+ */
 static bool is_before(const struct wio_event *a, const struct wio_event *b)
 {
     return a->t_ns != b->t_ns ? a->t_ns < b->t_ns : a->dur_ns > b->dur_ns;
 }
 
-/* Events come nearly in order: insertion by moving is linear then. Where an event comes very late
- * (a call that held thousands of others) one long move puts it in place. */
+/* R-EVENT-4, R-EVENTS-2: events come nearly in order: insertion by moving is linear then. Where an
+ * event comes very late (a call that held thousands of others) one long move puts it in place. */
 static void sort_events(struct wio_event *events, uint32_t count)
 {
     for (uint32_t i = 1; i < count; i++) {

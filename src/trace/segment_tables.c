@@ -8,7 +8,7 @@
 #include "base/cleanup.h"
 #include "trace/calls.h"
 
-/* A table that grows with the program is cut into blocks of about this size. */
+/* R-TABLE-4: a table that grows with the program is cut into blocks of about this size. */
 #define TABLE_BLOCK_BYTES (8u << 20)
 
 enum wio_status wio_segment_meta(struct wio_segment *segment, unsigned key, const char *value,

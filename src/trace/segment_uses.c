@@ -14,7 +14,7 @@ static bool begins(const char *text, const char *with)
     return strncmp(text, with, strlen(with)) == 0;
 }
 
-/* A name on storage: not a pipe or socket, not a device, not the kernel's own files. */
+/* R-STREAM-2: a name on storage: not a pipe or socket, not a device, not the kernel's own files. */
 static bool is_storage(const char *path)
 {
     if (path[0] != '/' || begins(path, "/proc/") || begins(path, "/sys/")) {
