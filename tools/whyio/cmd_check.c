@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* whyio check: reads everything and tells every fault. */
+#include <stdio.h>
+
+#include "cmd.h"
+#include "options.h"
+#include "report/check.h"
+
+#include <whyio/trace.h>
+
+enum { EXIT_NO = 1 };
+
+struct args {
+    struct cmd_options common;
+    const char *dir;
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+    struct args *args = state->input;
+
+    switch (key) {
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &args->common;
+        return 0;
+    case ARGP_KEY_ARG:
+        if (args->dir != NULL) {
+            argp_error(state, "one trace directory is expected: '%s'", arg);
+        }
+        args->dir = arg;
+        return 0;
+    case ARGP_KEY_NO_ARGS:
+        argp_error(state, "a trace directory is expected");
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp_child children[] = {{&cmd_options_argp, 0, NULL, 0}, {0}};
+static const struct argp argp = {
+    NULL,
+    parse,
+    "DIR",
+    "Read a whole trace and print one line per fault. Exit status 0: no fault; 1: faults; 3: it "
+    "is no trace or cannot be read.",
+    children,
+    NULL,
+    NULL};
+
+int cmd_check(int argc, char **argv)
+{
+    struct wio_error err = WIO_ERROR_INIT;
+    struct args args = {0};
+    struct wio_check_report report = {.out = stdout};
+    enum wio_status status;
+
+    argp_parse(&argp, argc, argv, 0, NULL, &args);
+    report.name = args.dir;
+    report.is_json = args.common.format == CMD_FORMAT_JSON;
+    status = wio_trace_check(args.dir, wio_report_fault, &report, &err);
+    if (status != WIO_OK && status != WIO_END) {
+        return cmd_fail(&err);
+    }
+    wio_report_check_end(&report);
+    return report.faults > 0 ? EXIT_NO : 0;
+}
