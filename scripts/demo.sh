@@ -6,8 +6,9 @@
 # usage: demo.sh        exit 0 only if every step worked and the replay did what was recorded
 set -eu
 cd "$(dirname "$0")/.."
-build=${BUILD:-build}
-PATH=$(pwd)/$build:$PATH
+build=$(pwd)/build
+[ -z "${BUILD:-}" ] || build=$(cd "$BUILD" && pwd)
+PATH=$build:$PATH
 WIO_RANKS=4
 
 fail() {
@@ -17,13 +18,13 @@ fail() {
 
 [ -x "$build/whyio" ] || fail "$build/whyio is not there: run 'make demo'"
 if [ -x "$build/examples/checkpoint" ]; then
-    program=$(pwd)/$build/examples/checkpoint
+    program=$build/examples/checkpoint
     launcher="mpirun --oversubscribe"
     command -v mpirun.openmpi >/dev/null 2>&1 && launcher="mpirun.openmpi --oversubscribe"
     # As root, as in a container, and with more ranks than processors Open MPI wants to be asked.
     export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_mpi_yield_when_idle=1
 elif [ -x "$build/examples/checkpoint-mpich" ]; then
-    program=$(pwd)/$build/examples/checkpoint-mpich
+    program=$build/examples/checkpoint-mpich
     launcher=mpiexec.mpich
 else
     fail "no MPI was found when whyio was built: install openmpi-bin and libopenmpi-dev"
@@ -37,7 +38,7 @@ trap 'exit 130' INT TERM
 file_system() {
     stat -f -c %T "$1"
 }
-for candidate in /dev/shm "$(pwd)/$build" /var/tmp "$HOME"; do
+for candidate in /dev/shm "$build" /var/tmp "$HOME"; do
     if [ -w "$candidate" ] && [ "$(file_system "$candidate")" != "$(file_system "$here")" ]; then
         there=$(mktemp -d "$candidate/whyio-demo.XXXXXX")
         break
@@ -66,32 +67,32 @@ try() {
 }
 
 mkdir "$here/data" "$there/replayed"
-trace=$here/run.whyio
+cd "$here"
 
-step "A checkpoint on $(file_system "$here"): $WIO_RANKS ranks write one file and read it back. Nobody changed the program"
+step "A checkpoint on $(file_system .): $WIO_RANKS ranks write one file and read it back. Nobody changed the program"
 # shellcheck disable=SC2086 # two words
-try whyio record -o "$trace" -- $launcher -n $WIO_RANKS "$program" -d "$here/data" -n 16
+try whyio record -o run.whyio -- $launcher -n $WIO_RANKS "$program" -d data -n 16
 
 step "What did it do?"
-try whyio info "$trace"
+try whyio info run.whyio
 
-step "Exactly? The first writes of rank 2, with the line of the program that they came from"
-show whyio dump --format=text --rank=2 --op=pwrite "$trace" "| head -n 5"
-whyio dump --format=text --rank=2 --op=pwrite "$trace" >"$here/dump" || fail "dump failed"
+step "Exactly? The first writes of rank 2, and the lines of the program that they came from"
+show "whyio dump --format=text --rank=2 --op=pwrite run.whyio | head -n 5"
+whyio dump --format=text --rank=2 --op=pwrite run.whyio >"$here/dump" || fail "dump failed"
 head -n 5 "$here/dump"
 
 step "Is the trace sound?"
-try whyio check "$trace"
+try whyio check run.whyio
 
 step "The same I/O again on $(file_system "$there"), without the program and without its data"
-try whyio replay "$trace" --root="$there/replayed" --compare
+try whyio replay run.whyio --root="$there/replayed" --compare
 
 step "What the replay left there"
-try ls -l "$there/replayed$here/data"
-cd "$here/data"
-for file in *; do
+show "ls -l $there/replayed$here/data"
+ls -l "$there/replayed$here/data"
+for file in data/*; do
     wanted=$(stat -c %s "$file")
-    found=$(stat -c %s "$there/replayed$here/data/$file")
+    found=$(stat -c %s "$there/replayed$here/$file")
     [ "$wanted" = "$found" ] || fail "$file: the program wrote $wanted bytes, the replay $found"
 done
 printf '\n%sThe demo is done.%s What next: README.md, and whyio COMMAND --help\n' "$bold" "$plain"
