@@ -197,10 +197,14 @@ void wio_check_segment(struct wio_check *check)
         wio_check_report(check, &fault);
     }
     if (status == WIO_ERR_UNSUPPORTED || segment->open_errno != 0 ||
-        segment->file.size < WIO_SEGMENT_HEADER_BYTES + WIO_SEGMENT_TRAILER_BYTES) {
+        segment->file.size < WIO_SEGMENT_HEADER_BYTES) {
         return; /* another version, or nothing that could be walked */
     }
     status = wio_reader_trailer(segment, &fault);
+    if (segment->file.size < WIO_SEGMENT_HEADER_BYTES + WIO_SEGMENT_TRAILER_BYTES) {
+        wio_check_report(check, &fault); /* no room for a block */
+        return;
+    }
     if (status == WIO_OK) {
         status = wio_reader_index(check->trace, 0, &check->pack, &fault);
     }
