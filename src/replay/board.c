@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "replay/board.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <sched.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+
+/* Nobody may sleep longer without a look at `abort`. */
+#define NAP_NS 50000000
+
+static size_t aligned(size_t bytes)
+{
+    return (bytes + 63) & ~(size_t)63;
+}
+
+enum wio_status rp_board_create(uint32_t groups, uint32_t ranks, uint64_t records,
+                                struct rp_board **board_out, struct wio_error *err)
+{
+    size_t ranks_at = aligned(sizeof(struct rp_board));
+    size_t groups_at = ranks_at + aligned((size_t)ranks * sizeof(struct wio_replay_account));
+    size_t records_at = groups_at + aligned((size_t)groups * sizeof(struct rp_group_slot));
+    if (records > (SIZE_MAX - records_at) / sizeof(struct rp_record)) {
+        return wio_error_set(err, WIO_ERR_NOMEM, NULL, WIO_ERROR_NO_OFFSET,
+                             "too many events to keep");
+    }
+    size_t bytes = records_at + (size_t)records * sizeof(struct rp_record);
+    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                        MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED) {
+        return wio_error_sys(err, NULL, "cannot get %zu bytes of shared memory", bytes);
+    }
+    struct rp_board *board = memory;
+    board->bytes = bytes;
+    board->group_count = groups;
+    board->rank_count = ranks;
+    board->ranks = (void *)((char *)memory + ranks_at);
+    board->groups = (void *)((char *)memory + groups_at);
+    board->records = records == 0 ? NULL : (void *)((char *)memory + records_at);
+    rp_tally_init(&board->tally);
+    for (uint32_t i = 0; i < ranks; i++) {
+        rp_account_init(&board->ranks[i]);
+    }
+    *board_out = board;
+    return WIO_OK;
+}
+
+void rp_board_destroy(struct rp_board *board)
+{
+    if (board != NULL) {
+        (void)munmap(board, board->bytes);
+    }
+}
+
+/* Held for microseconds. A process that dies with it is noticed: the whole replay then ends. */
+static void lock(struct rp_board *board)
+{
+    while (atomic_exchange_explicit(&board->lock, 1, memory_order_acquire) != 0) {
+        if (rp_board_is_aborted(board)) {
+            return; /* what is counted now is not shown */
+        }
+        (void)sched_yield();
+    }
+}
+
+static void unlock(struct rp_board *board)
+{
+    atomic_store_explicit(&board->lock, 0, memory_order_release);
+}
+
+void rp_board_fail(struct rp_board *board, const struct wio_error *error)
+{
+    if (atomic_exchange(&board->has_error, 1) == 0) {
+        board->error = *error;
+        atomic_store(&board->has_error, 2);
+    }
+    atomic_store(&board->abort, 1);
+    rp_board_set(&board->go, 1);
+}
+
+bool rp_board_wait_for(const struct rp_board *board, _Atomic uint32_t *word, uint32_t value,
+                       uint64_t ns)
+{
+    const struct timespec nap = {0, NAP_NS};
+    uint64_t end = ns == UINT64_MAX ? UINT64_MAX : wio_clock_mono_ns() + ns;
+    for (;;) {
+        uint32_t now = atomic_load_explicit(word, memory_order_acquire);
+        if (rp_board_is_aborted(board)) {
+            return false;
+        }
+        if (now >= value || (end != UINT64_MAX && wio_clock_mono_ns() >= end)) {
+            return true;
+        }
+        (void)syscall(SYS_futex, word, FUTEX_WAIT, now, &nap, NULL, 0);
+    }
+}
+
+bool rp_board_wait(const struct rp_board *board, _Atomic uint32_t *word, uint32_t value)
+{
+    return rp_board_wait_for(board, word, value, UINT64_MAX);
+}
+
+void rp_board_set(_Atomic uint32_t *word, uint32_t value)
+{
+    atomic_store_explicit(word, value, memory_order_release);
+    (void)syscall(SYS_futex, word, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+}
+
+void rp_board_add_mismatch(struct rp_board *board, const struct wio_event *event, int64_t got,
+                           int got_error)
+{
+    uint32_t at = atomic_fetch_add(&board->mismatch_count, 1);
+    if (at >= WIO_REPLAY_MISMATCHES) {
+        if (at > UINT32_MAX / 2) { /* the true number is in the tally */
+            atomic_store(&board->mismatch_count, WIO_REPLAY_MISMATCHES);
+        }
+        return;
+    }
+    board->mismatches[at] = (struct wio_replay_mismatch){.stream = event->stream,
+                                                         .seq = event->seq,
+                                                         .op = event->op,
+                                                         .path = event->path,
+                                                         .offset = event->offset,
+                                                         .size = event->size,
+                                                         .expected = event->result,
+                                                         .got = got,
+                                                         .expected_error = event->error,
+                                                         .got_error = (uint16_t)got_error};
+}
+
+void rp_board_add_tally(struct rp_board *board, const struct rp_tally *tally, uint32_t rank)
+{
+    lock(board);
+    rp_tally_merge(&board->tally, tally);
+    if (rank < board->rank_count) {
+        rp_account_merge(&board->ranks[rank], &tally->total);
+    }
+    unlock(board);
+}

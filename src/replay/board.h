@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the processes of a replay have in common: one piece of shared memory, made before the first
+ * of them is forked. Who has started and ended, when the clock began, totals, mismatches, the first
+ * error. Everything is read and written with atomics or under `lock`.
+ */
+#ifndef WIO_REPLAY_BOARD_H
+#define WIO_REPLAY_BOARD_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include <whyio/status.h>
+#include <whyio/trace.h>
+
+#include "replay/replay.h"
+#include "replay/tally.h"
+
+enum rp_group_state { RP_GROUP_NEW = 0, RP_GROUP_STARTED = 1, RP_GROUP_ENDED = 2 };
+
+struct rp_group_slot {
+    _Atomic uint32_t state;  /* futex; enum rp_group_state */
+    _Atomic uint32_t images; /* futex: how many of its images are through */
+    _Atomic int32_t pid;     /* of the process that plays it */
+};
+
+/* One operation as it was performed, with keep_events; index = place of the event in its stream. */
+struct rp_record {
+    uint64_t begin_ns; /* + 1, since the start of the replay; 0 = it was not performed */
+    uint64_t dur_ns;
+    int64_t result;
+    uint32_t error;
+    uint32_t reserved;
+};
+
+struct rp_board {
+    size_t bytes; /* of the whole mapping */
+    uint32_t group_count;
+    uint32_t rank_count;
+    _Atomic uint32_t ready;   /* roots that wait for the clock */
+    _Atomic uint32_t go;      /* futex: the clock runs */
+    uint64_t start_ns;        /* CLOCK_MONOTONIC; set before `go` */
+    _Atomic uint32_t abort;   /* something failed: everybody ends */
+    _Atomic uint32_t threads; /* that are performing */
+    _Atomic uint64_t done;    /* events, for the progress */
+    _Atomic uint32_t lock;
+    _Atomic uint32_t has_error;
+    struct wio_error error;
+    struct rp_tally tally;
+    _Atomic uint32_t mismatch_count; /* may exceed the list */
+    struct wio_replay_mismatch mismatches[WIO_REPLAY_MISMATCHES];
+    struct wio_replay_account *ranks; /* rank_count, in the mapping */
+    struct rp_group_slot *groups;     /* group_count, in the mapping */
+    struct rp_record *records;        /* of all streams, NULL without keep_events */
+};
+
+WIO_MUST_CHECK enum wio_status rp_board_create(uint32_t groups, uint32_t ranks, uint64_t records,
+                                               struct rp_board **board_out, struct wio_error *err);
+void rp_board_destroy(struct rp_board *board);
+
+/* The first error wins; everybody ends. */
+void rp_board_fail(struct rp_board *board, const struct wio_error *error);
+static inline bool rp_board_is_aborted(const struct rp_board *board)
+{
+    return atomic_load_explicit(&board->abort, memory_order_relaxed) != 0;
+}
+
+/* Sleep until *word is at least `value`, or the replay is aborted (false). */
+bool rp_board_wait(const struct rp_board *board, _Atomic uint32_t *word, uint32_t value);
+/* The same for at most `ns`; true also when that is over. */
+bool rp_board_wait_for(const struct rp_board *board, _Atomic uint32_t *word, uint32_t value,
+                       uint64_t ns);
+/* Store and wake all who wait. */
+void rp_board_set(_Atomic uint32_t *word, uint32_t value);
+
+void rp_board_add_mismatch(struct rp_board *board, const struct wio_event *event, int64_t got,
+                           int got_error);
+void rp_board_add_tally(struct rp_board *board, const struct rp_tally *tally, uint32_t rank);
+
+#endif

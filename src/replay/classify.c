@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "replay/classify.h"
+
+#include "replay/family.h"
+#include "replay/kind.h"
+#include "trace/calls.h"
+
+/* Operations whose path does not say what they are on. */
+static bool is_without_path(const struct wio_event *event)
+{
+    switch (event->op) {
+    case WIO_OP_sync:
+    case WIO_OP_memfd_create:
+    case WIO_OP_tmpfile:
+    case WIO_OP_munmap: /* by address: known if its mmap was */
+    case WIO_OP_msync:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static bool is_control(const struct wio_event *event)
+{
+    switch ((int)wio_op_class(event->op)) {
+    case WIO_CLASS_PROCESS:
+    case WIO_CLASS_THREAD:
+    case WIO_CLASS_WAIT:
+    case WIO_CLASS_EXEC:
+    case WIO_CLASS_EXIT:
+    case WIO_CLASS_CWD:
+    case WIO_CLASS_ASYNC_CALL:
+        return true;
+    default:
+        return event->op == WIO_OP_close_range || event->op == WIO_OP_closefrom ||
+               event->op == WIO_OP_umask;
+    }
+}
+
+static bool has_two_files(const struct wio_event *event)
+{
+    enum wio_class cls = wio_op_class(event->op);
+    return cls == WIO_CLASS_COPY || cls == WIO_CLASS_RENAME || cls == WIO_CLASS_LINK ||
+           event->op == WIO_OP_uring_rename || (event->op == WIO_OP_ioctl && event->fd2 >= 0);
+}
+
+static uint8_t kind_of(const struct rp_observer *observer, const struct wio_event *event)
+{
+    enum wio_class cls = wio_op_class(event->op);
+    if (is_without_path(event)) {
+        return RP_KIND_FILE;
+    }
+    if (cls == WIO_CLASS_CHANNEL) {
+        return event->op == WIO_OP_pipe      ? RP_KIND_OF_SKIP(PIPE)
+               : event->op == WIO_OP_eventfd ? RP_KIND_OF_SKIP(ANONYMOUS)
+                                             : RP_KIND_OF_SKIP(SOCKET);
+    }
+    if (event->op == WIO_OP_mremap || event->op == WIO_OP_madvise) {
+        return RP_KIND_OF_SKIP(MEMORY);
+    }
+    uint8_t kind = rp_observer_kind(observer, event->path);
+    if (has_two_files(event) && kind <= RP_KIND_NAMELESS) {
+        uint8_t other = rp_observer_kind(observer, event->path2);
+        return other <= RP_KIND_NAMELESS ? kind : other;
+    }
+    return kind;
+}
+
+enum rp_fate rp_classify(const struct rp_observer *observer, const struct wio_event *event,
+                         uint8_t *kind_out)
+{
+    enum wio_class cls = wio_op_class(event->op);
+    *kind_out = RP_KIND_FILE;
+    if (is_control(event)) {
+        return RP_FATE_CONTROL;
+    }
+    if (event->op == WIO_OP_popen || event->op == WIO_OP_pclose) {
+        *kind_out = RP_KIND_OF_SKIP(PIPE);
+        return RP_FATE_SKIP;
+    }
+    *kind_out = cls == WIO_CLASS_UNKNOWN ? RP_KIND_OF_SKIP(UNKNOWN) : kind_of(observer, event);
+    if (*kind_out >= RP_KIND_SKIP) {
+        return RP_FATE_SKIP;
+    }
+    if (*kind_out >= RP_KIND_NULL) {
+        return RP_FATE_MEMORY;
+    }
+    bool is_request =
+        cls == WIO_CLASS_ASYNC_READ || cls == WIO_CLASS_ASYNC_WRITE || cls == WIO_CLASS_ASYNC_SYNC;
+    return is_request ? RP_FATE_REQUEST : RP_FATE_PERFORM;
+}
+
+bool rp_is_covered(const struct wio_event *event, uint8_t caused)
+{
+    if ((event->flags & WIO_EVENT_CAUSED) != 0) {
+        return false;
+    }
+    switch ((int)wio_op_class(event->op)) {
+    case WIO_CLASS_STDIO_READ:
+    case WIO_CLASS_STDIO_WRITE:
+    case WIO_CLASS_STDIO_SEEK:
+    case WIO_CLASS_STDIO_FLUSH:
+        return true;
+    default:
+        break;
+    }
+    switch (event->op) {
+    case WIO_OP_fdopen:
+    case WIO_OP_fdopendir:
+        return true;
+    case WIO_OP_fopen:
+    case WIO_OP_freopen:
+    case WIO_OP_tmpfile:
+        return (caused & RP_CAUSED_OPEN) != 0;
+    case WIO_OP_fclose:
+    case WIO_OP_fcloseall:
+        return (caused & RP_CAUSED_CLOSE) != 0;
+    case WIO_OP_dprintf:
+    case WIO_OP_vdprintf:
+        return (caused & RP_CAUSED_WRITE) != 0;
+    default:
+        return false;
+    }
+}

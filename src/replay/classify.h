@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What becomes of an operation, by its kind and its paths alone. Pure. */
+#ifndef WIO_REPLAY_CLASSIFY_H
+#define WIO_REPLAY_CLASSIFY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <whyio/event.h>
+
+#include "replay/observe.h"
+
+enum rp_fate {
+    RP_FATE_PERFORM,
+    RP_FATE_MEMORY,  /* /dev/null and its like: served from memory */
+    RP_FATE_REQUEST, /* an asynchronous read, write or flush */
+    RP_FATE_SKIP,    /* *kind_out - RP_KIND_SKIP says why */
+    RP_FATE_CONTROL  /* processes, threads, working directory */
+};
+
+enum rp_fate rp_classify(const struct rp_observer *observer, const struct wio_event *event,
+                         uint8_t *kind_out);
+
+/*
+ * Is the event a call of stdio that is performed as the system calls it caused? Those that move
+ * data or flush always are. One that opens or closes is if the trace shows what it caused: `caused`
+ * is rp_image.caused of its process. Where it does not, the call is performed itself.
+ */
+bool rp_is_covered(const struct wio_event *event, uint8_t caused);
+
+#endif

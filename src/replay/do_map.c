@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Mapped files: mapped and unmapped as recorded, at an address of the kernel's choice. The loads
+ * and stores through a mapping are not in a trace, so they are not performed.
+ */
+#include "replay/perform.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#include "base/cleanup.h"
+#include "trace/calls.h"
+
+#define FLAGS_ALLOWED (MAP_SHARED | MAP_PRIVATE | MAP_POPULATE | MAP_NONBLOCK)
+
+struct rp_mapping {
+    void *address;
+    size_t bytes;
+};
+
+static struct rp_mapping *mapping_of(struct rp_worker *worker, const struct wio_event *event)
+{
+    const uint64_t *index = wio_map_get(&worker->mappings, (uint64_t)event->arg[2]);
+    return index == NULL ? NULL : &worker->mapped[*index];
+}
+
+static enum wio_status remember(struct rp_worker *worker, const struct wio_event *event,
+                                void *address, size_t bytes)
+{
+    struct rp_mapping *mapped =
+        reallocarray(worker->mapped, (size_t)worker->mapped_count + 1, sizeof(*mapped));
+    if (mapped == NULL) {
+        return WIO_ERR_NOMEM;
+    }
+    worker->mapped = mapped;
+    mapped[worker->mapped_count] = (struct rp_mapping){address, bytes};
+    return wio_map_put(&worker->mappings, (uint64_t)event->result, worker->mapped_count++);
+}
+
+static void map(struct rp_worker *worker, const struct wio_event *event, struct rp_outcome *out)
+{
+    int fd = rp_fd_use(worker, event, out);
+    if (fd < 0) {
+        return;
+    }
+    int flags = (int)event->arg[1] & FLAGS_ALLOWED;
+    if ((flags & (MAP_SHARED | MAP_PRIVATE)) == 0) {
+        flags |= MAP_SHARED;
+    }
+    flags |= (flags & MAP_PRIVATE) != 0 ? MAP_NORESERVE : 0;
+    size_t bytes = event->size == WIO_NO_SIZE ? 0 : (size_t)event->size;
+    void *address = mmap(NULL, bytes, (int)event->arg[0] & (PROT_READ | PROT_WRITE), flags, fd,
+                         event->offset == WIO_NO_OFFSET ? 0 : event->offset);
+    rp_done(out, address == MAP_FAILED ? -1 : 0);
+    if (address != MAP_FAILED && remember(worker, event, address, bytes) != WIO_OK) {
+        (void)munmap(address, bytes);
+    }
+}
+
+static size_t at_most(const struct wio_event *event, const struct rp_mapping *mapping)
+{
+    return event->size < mapping->bytes ? (size_t)event->size : mapping->bytes;
+}
+
+void rp_do_map(struct rp_worker *worker, const struct wio_event *event, struct rp_outcome *out)
+{
+    if (event->op == WIO_OP_mmap) {
+        map(worker, event, out);
+        return;
+    }
+    struct rp_mapping *mapping = mapping_of(worker, event);
+    if (mapping == NULL || mapping->address == NULL) {
+        rp_skip(out, WIO_REPLAY_SKIP_MEMORY);
+        return;
+    }
+    switch (event->op) {
+    case WIO_OP_msync:
+        rp_done(out, msync(mapping->address, at_most(event, mapping),
+                           (int)event->arg[0] & (MS_ASYNC | MS_SYNC | MS_INVALIDATE)));
+        break;
+    case WIO_OP_munmap:
+        rp_done(out, munmap(mapping->address, mapping->bytes));
+        mapping->address = NULL;
+        (void)wio_map_remove(&worker->mappings, (uint64_t)event->arg[2]);
+        break;
+    default: /* mremap, madvise: about memory, not about the file */
+        rp_skip(out, WIO_REPLAY_SKIP_MEMORY);
+        break;
+    }
+}

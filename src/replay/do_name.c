@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Operations on names: make, remove, rename, links. */
+#include "replay/perform.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/io.h"
+#include "trace/calls.h"
+
+static int parent(const struct rp_worker *worker, const char *path, char *name)
+{
+    return rp_root_parent(worker->run->root, path, name);
+}
+
+void rp_do_mkdir(struct rp_worker *worker, const struct wio_event *event, struct rp_outcome *out)
+{
+    char name[NAME_MAX + 1];
+    int dir WIO_CLEANUP(wio_fd_cleanup) = parent(worker, rp_path(worker, event), name);
+    mode_t mode = event->op == WIO_OP_mkdtemp ? 0700 : (mode_t)event->arg[0] & 01777;
+    rp_done(out, dir < 0 ? -1 : mkdirat(dir, name, mode));
+}
+
+void rp_do_unlink(struct rp_worker *worker, const struct wio_event *event, struct rp_outcome *out)
+{
+    char name[NAME_MAX + 1];
+    int dir WIO_CLEANUP(wio_fd_cleanup) = parent(worker, rp_path(worker, event), name);
+    if (dir < 0) {
+        rp_done(out, -1);
+        return;
+    }
+    int flags = event->op == WIO_OP_rmdir    ? AT_REMOVEDIR
+                : event->op == WIO_OP_unlink ? (int)event->arg[0] & AT_REMOVEDIR
+                                             : 0;
+    rp_done(out, unlinkat(dir, name, flags));
+    if (event->op == WIO_OP_remove && out->error == EISDIR) {
+        rp_done(out, unlinkat(dir, name, AT_REMOVEDIR));
+    }
+}
+
+void rp_do_rename(struct rp_worker *worker, const struct wio_event *event, struct rp_outcome *out)
+{
+    char from[NAME_MAX + 1];
+    char to[NAME_MAX + 1];
+    int from_dir WIO_CLEANUP(wio_fd_cleanup) = parent(worker, rp_path(worker, event), from);
+    int to_dir WIO_CLEANUP(wio_fd_cleanup) =
+        from_dir < 0 ? -1 : parent(worker, rp_path2(worker, event), to);
+    unsigned flags = (unsigned)event->arg[0] & (RENAME_NOREPLACE | RENAME_EXCHANGE);
+    if (to_dir < 0) {
+        rp_done(out, -1);
+    } else if (flags == 0) {
+        rp_done(out, renameat(from_dir, from, to_dir, to));
+    } else {
+        rp_done(out, renameat2(from_dir, from, to_dir, to, flags));
+    }
+}
+
+/* With AT_SYMLINK_FOLLOW the file behind a link gets the name, looked up beneath the target. */
+void rp_do_link(struct rp_worker *worker, const struct wio_event *event, struct rp_outcome *out)
+{
+    char name[NAME_MAX + 1];
+    char proc[64];
+    int flags = O_PATH | ((event->arg[0] & AT_SYMLINK_FOLLOW) != 0 ? 0 : O_NOFOLLOW);
+    int file WIO_CLEANUP(wio_fd_cleanup) =
+        rp_root_openat(worker->run->root, rp_path(worker, event), flags, 0);
+    int dir WIO_CLEANUP(wio_fd_cleanup) =
+        file < 0 ? -1 : parent(worker, rp_path2(worker, event), name);
+    (void)snprintf(proc, sizeof(proc), "/proc/self/fd/%d", file);
+    rp_done(out, dir < 0 ? -1 : linkat(AT_FDCWD, proc, dir, name, AT_SYMLINK_FOLLOW));
+}
+
+void rp_do_symlink(struct rp_worker *worker, const struct wio_event *event, struct rp_outcome *out)
+{
+    char name[NAME_MAX + 1];
+    int dir WIO_CLEANUP(wio_fd_cleanup) = parent(worker, rp_path(worker, event), name);
+    rp_done(out, dir < 0 ? -1 : symlinkat(rp_path2(worker, event), dir, name));
+}
+
+/* Only regular files: fifos are skipped, devices are never made. */
+void rp_do_mknod(struct rp_worker *worker, const struct wio_event *event, struct rp_outcome *out)
+{
+    char name[NAME_MAX + 1];
+    mode_t type = (mode_t)event->arg[0] & S_IFMT;
+    if (event->op != WIO_OP_mknod || (type != 0 && type != S_IFREG)) {
+        rp_skip(out, event->op == WIO_OP_mkfifo || type == S_IFIFO ? WIO_REPLAY_SKIP_PIPE
+                                                                   : WIO_REPLAY_SKIP_DEVICE);
+        return;
+    }
+    int dir WIO_CLEANUP(wio_fd_cleanup) = parent(worker, rp_path(worker, event), name);
+    rp_done(out, dir < 0 ? -1 : mknodat(dir, name, S_IFREG | ((mode_t)event->arg[0] & 0777), 0));
+}

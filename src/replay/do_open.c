@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Operations that give or take descriptors. */
+#include "replay/perform.h"
+
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <sys/file.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/io.h"
+#include "trace/calls.h"
+
+static int flags_of(const struct wio_event *event)
+{
+    switch (event->op) {
+    case WIO_OP_creat:
+        return O_CREAT | O_WRONLY | O_TRUNC;
+    case WIO_OP_mkstemp:
+    case WIO_OP_mkostemp:
+    case WIO_OP_mkstemps:
+    case WIO_OP_mkostemps:
+        return O_CREAT | O_EXCL | O_RDWR | ((int)event->arg[0] & ~O_ACCMODE);
+    case WIO_OP_tmpfile:
+        return O_TMPFILE | O_RDWR | O_EXCL;
+    case WIO_OP_opendir:
+        return O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NONBLOCK;
+    default:
+        return (int)event->arg[0];
+    }
+}
+
+static mode_t mode_of(const struct wio_event *event)
+{
+    switch (event->op) {
+    case WIO_OP_mkstemp:
+    case WIO_OP_mkostemp:
+    case WIO_OP_mkstemps:
+    case WIO_OP_mkostemps:
+    case WIO_OP_tmpfile:
+        return 0600;
+    default:
+        return (mode_t)event->arg[1] & 0777;
+    }
+}
+
+/* A device or fifo that somebody has put into the target is not a file of the trace. */
+static int only_files(int fd)
+{
+    struct stat st;
+    if (fd < 0 || (fstat(fd, &st) == 0 &&
+                   (S_ISREG(st.st_mode) || S_ISDIR(st.st_mode) || S_ISLNK(st.st_mode)))) {
+        return fd;
+    }
+    (void)close(fd);
+    errno = ENXIO;
+    return -1;
+}
+
+static int open_path(const struct rp_worker *worker, const struct wio_event *event, int flags)
+{
+    if (event->op == WIO_OP_memfd_create) {
+        return memfd_create("whyio-replay", MFD_CLOEXEC);
+    }
+    const char *path = rp_path(worker, event);
+    if (event->op == WIO_OP_tmpfile) {
+        path = "/tmp";
+    }
+    return only_files(rp_root_openat(worker->run->root, path, flags, mode_of(event)));
+}
+
+/* The program had the file; another thread has not made it yet, or has already removed it. The
+ * difference counts, but what follows on the descriptor can still be performed. */
+static int open_anyway(const struct rp_worker *worker, const struct wio_event *event, int flags)
+{
+    int error = errno;
+    int fd = -1;
+    if (error == ENOENT && (flags & O_DIRECTORY) == 0) {
+        fd = only_files(
+            rp_root_openat(worker->run->root, rp_path(worker, event), flags | O_CREAT, 0666));
+    } else if (error == EEXIST) {
+        fd = only_files(rp_root_openat(worker->run->root, rp_path(worker, event), flags & ~O_EXCL,
+                                       mode_of(event)));
+    }
+    errno = error;
+    return fd;
+}
+
+void rp_do_open(struct rp_worker *worker, const struct wio_event *event, struct rp_outcome *out)
+{
+    int flags = flags_of(event);
+    struct rp_fd *entry = rp_fd_own(worker, event->result);
+    int fd = open_path(worker, event, flags);
+    rp_done(out, fd);
+    if (fd < 0 && event->error == 0) {
+        fd = open_anyway(worker, event, flags);
+    }
+    if (event->error == 0 && entry != NULL) {
+        rp_fd_set(entry, fd, (flags & O_CLOEXEC) != 0, event->t_ns);
+    } else if (fd >= 0) {
+        (void)close(fd);
+    }
+}
+
+/* All descriptors from `first` to `last`: closed, or marked to be closed by exec. */
+static void close_from(struct rp_worker *worker, int64_t first, int64_t last, bool only_mark)
+{
+    struct rp_fds *tables[] = {&worker->thread->fds, &worker->process->inherited};
+    for (size_t i = 0; i < WIO_ARRAY_SIZE(tables); i++) {
+        for (int64_t fd = first < 0 ? 0 : first; fd <= last && fd < tables[i]->count; fd++) {
+            if (only_mark) {
+                tables[i]->items[fd].is_cloexec = true;
+            } else {
+                (void)rp_fd_close(&tables[i]->items[fd]);
+            }
+        }
+    }
+}
+
+void rp_do_close(struct rp_worker *worker, const struct wio_event *event, struct rp_outcome *out)
+{
+    if (event->op == WIO_OP_close_range || event->op == WIO_OP_closefrom) {
+        int64_t last = event->op == WIO_OP_closefrom ? INT32_MAX : event->arg[1];
+        last = last < 0 || last > INT32_MAX ? INT32_MAX : last;
+        bool only_mark =
+            event->op == WIO_OP_close_range && (event->arg[2] & CLOSE_RANGE_CLOEXEC) != 0;
+        close_from(worker, event->arg[0], last, only_mark);
+        out->did = RP_DID_CONTROL;
+        return;
+    }
+    struct rp_fd *entry = rp_fd_find(worker, event, event->fd);
+    if (entry != NULL) {
+        rp_done(out, rp_fd_close(entry));
+    } else if (event->error == EBADF) {
+        errno = EBADF;
+        rp_done(out, -1);
+    } else {
+        out->did = RP_DID_CONTROL; /* inherited and never used: nothing was opened for it */
+    }
+}
+
+static void duplicate(struct rp_worker *worker, const struct wio_event *event, bool is_cloexec,
+                      struct rp_outcome *out)
+{
+    struct rp_fd *entry = rp_fd_own(worker, event->result);
+    int fd = rp_fd_use(worker, event, out);
+    if (fd < 0) {
+        return;
+    }
+    if (event->error == 0 && event->result == event->fd) {
+        rp_done(out, 0); /* dup2 of a descriptor to itself */
+        return;
+    }
+    int copy = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+    rp_done(out, copy);
+    if (event->error == 0 && entry != NULL && copy >= 0) {
+        struct rp_fd *inherited = rp_fds_at(&worker->process->inherited, event->result);
+        (void)rp_fd_close(inherited);
+        rp_fd_set(entry, copy, is_cloexec, event->t_ns);
+    } else if (copy >= 0) {
+        (void)close(copy);
+    }
+}
+
+void rp_do_dup(struct rp_worker *worker, const struct wio_event *event, struct rp_outcome *out)
+{
+    duplicate(worker, event, event->op == WIO_OP_dup3 && (event->arg[1] & O_CLOEXEC) != 0, out);
+}
+
+/* A lock is asked for without waiting: afap and think drop waits, and two processes of a replay may
+ * come in another order. Whether it was free is not compared. */
+static void range_lock(const struct wio_event *event, int fd, struct rp_outcome *out)
+{
+    struct flock lock = {.l_type = (short)event->arg[2], .l_whence = (short)event->arg[3]};
+    lock.l_start = event->offset == WIO_NO_OFFSET ? 0 : event->offset;
+    lock.l_len = event->size == WIO_NO_SIZE ? 0 : (off_t)event->size;
+    int command = (int)event->arg[0];
+    command = command == F_SETLKW ? F_SETLK : command;
+    command = command == F_OFD_SETLKW ? F_OFD_SETLK : command;
+    rp_done(out, fcntl(fd, command, &lock));
+    if (out->error == EAGAIN || out->error == EACCES) {
+        out->result = event->result;
+        out->error = event->error;
+    }
+}
+
+static bool is_lock(int command)
+{
+    return command == F_SETLK || command == F_SETLKW || command == F_GETLK ||
+           command == F_OFD_SETLK || command == F_OFD_SETLKW || command == F_OFD_GETLK;
+}
+
+static void clone_range(struct rp_worker *worker, const struct wio_event *event, int fd,
+                        struct rp_outcome *out)
+{
+    if ((unsigned long)event->arg[0] != FICLONE) {
+        rp_skip(out, WIO_REPLAY_SKIP_IOCTL);
+        return;
+    }
+    int source = rp_fd_use2(worker, event, out);
+    if (source >= 0) {
+        rp_done(out, ioctl(fd, FICLONE, source));
+    }
+}
+
+void rp_do_fcntl(struct rp_worker *worker, const struct wio_event *event, struct rp_outcome *out)
+{
+    int command = (int)event->arg[0];
+    if (event->op == WIO_OP_fcntl && (command == F_DUPFD || command == F_DUPFD_CLOEXEC)) {
+        duplicate(worker, event, command == F_DUPFD_CLOEXEC, out);
+        return;
+    }
+    int fd = rp_fd_use(worker, event, out);
+    if (fd < 0) {
+        return;
+    }
+    if (event->op == WIO_OP_ioctl) {
+        clone_range(worker, event, fd, out);
+    } else if (is_lock(command)) {
+        range_lock(event, fd, out);
+    } else if (command == F_SETFD) {
+        rp_fd_find(worker, event, event->fd)->is_cloexec = (event->arg[1] & FD_CLOEXEC) != 0;
+        rp_done(out, fcntl(fd, F_SETFD, FD_CLOEXEC)); /* the replay itself never lets one go */
+    } else if (command == F_GETFD || command == F_GETFL) {
+        rp_done(out, fcntl(fd, command));
+    } else if (command == F_SETFL) {
+        rp_done(out, fcntl(fd, F_SETFL, (int)event->arg[1]));
+    } else {
+        rp_skip(out, WIO_REPLAY_SKIP_IOCTL);
+    }
+}
+
+void rp_do_lock(struct rp_worker *worker, const struct wio_event *event, struct rp_outcome *out)
+{
+    int fd = rp_fd_use(worker, event, out);
+    if (fd < 0) {
+        return;
+    }
+    if (event->op == WIO_OP_flock) {
+        rp_done(out, flock(fd, (int)event->arg[0] | LOCK_NB));
+    } else {
+        int command = event->arg[0] == F_LOCK ? F_TLOCK : (int)event->arg[0];
+        rp_done(out, lockf(fd, command, event->size == WIO_NO_SIZE ? 0 : (off_t)event->size));
+    }
+    if (out->error == EWOULDBLOCK || out->error == EACCES) {
+        out->result = event->result;
+        out->error = event->error;
+    }
+}

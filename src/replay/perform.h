@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Performing one operation. */
+#ifndef WIO_REPLAY_PERFORM_H
+#define WIO_REPLAY_PERFORM_H
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <whyio/event.h>
+
+#include "replay/worker.h"
+
+enum rp_did {
+    RP_DID_PERFORM = 0,
+    RP_DID_SKIP,
+    RP_DID_CONTROL /* not an operation on a file: nothing to time or to compare */
+};
+
+struct rp_outcome {
+    enum rp_did did;
+    enum wio_replay_skip skip;
+    int64_t result;
+    int error;
+};
+
+/* One class of operations. `out` is zero when it is called. */
+typedef void rp_do_fn(struct rp_worker *worker, const struct wio_event *event,
+                      struct rp_outcome *out);
+
+rp_do_fn rp_do_open, rp_do_close, rp_do_dup, rp_do_fcntl, rp_do_lock;
+rp_do_fn rp_do_read, rp_do_write, rp_do_copy, rp_do_seek, rp_do_sync, rp_do_size, rp_do_advise;
+rp_do_fn rp_do_stat, rp_do_access, rp_do_readlink, rp_do_statfs, rp_do_xattr, rp_do_readdir;
+rp_do_fn rp_do_mkdir, rp_do_unlink, rp_do_rename, rp_do_link, rp_do_symlink, rp_do_mknod;
+rp_do_fn rp_do_attr, rp_do_map, rp_do_request;
+
+/* Any operation but the asynchronous reads, writes and flushes, processes and threads. */
+rp_do_fn rp_perform;
+
+static inline void rp_done(struct rp_outcome *out, int64_t result)
+{
+    out->result = result;
+    out->error = result < 0 ? errno : 0;
+}
+
+static inline void rp_skip(struct rp_outcome *out, enum wio_replay_skip skip)
+{
+    out->did = RP_DID_SKIP;
+    out->skip = skip;
+}
+
+const char *rp_path(const struct rp_worker *worker, const struct wio_event *event);
+const char *rp_path2(const struct rp_worker *worker, const struct wio_event *event);
+uint8_t rp_kind(const struct rp_worker *worker, uint32_t string);
+
+/* The entry of a recorded descriptor at this moment of the trace; waits for a thread that opens it.
+ * NULL where it is not open. */
+struct rp_fd *rp_fd_find(struct rp_worker *worker, const struct wio_event *event, int64_t fd);
+
+/* The entry of a descriptor that another thread opened: waits for that. NULL and *is_shared_out
+ * false where the descriptor is no such one. */
+struct rp_fd *rp_share_entry(struct rp_worker *worker, const struct wio_event *event, int64_t fd,
+                             bool *is_shared_out);
+
+/* The real descriptor behind event->fd. One that no operation opened is opened now (standard
+ * output of the run, say). -1: `out` says why not. */
+int rp_fd_use(struct rp_worker *worker, const struct wio_event *event, struct rp_outcome *out);
+int rp_fd_use2(struct rp_worker *worker, const struct wio_event *event, struct rp_outcome *out);
+
+/* The calling thread's own entry for a descriptor that it is given; NULL if out of range. */
+struct rp_fd *rp_fd_own(struct rp_worker *worker, int64_t fd);
+
+/* Memory for the data of an operation: `bytes` of what is written (begins at another place for each
+ * offset), or room for what is read. NULL: no memory. */
+uint8_t *rp_source(const struct rp_worker *worker, const struct wio_event *event, uint64_t bytes);
+uint8_t *rp_sink(struct rp_worker *worker);
+
+/* Is what was done what the trace says: size, success, errno? Pure. */
+bool rp_is_same(const struct wio_event *event, const struct rp_outcome *out);
+
+#endif

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What is at work in a replay. One rp_run for all; in each process of the replay one rp_process,
+ * whose images follow each other; in it one rp_thread for each recorded thread, with an rp_worker
+ * on its stack while it performs.
+ */
+#ifndef WIO_REPLAY_WORKER_H
+#define WIO_REPLAY_WORKER_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <whyio/trace.h>
+
+#include "base/map.h"
+#include "replay/board.h"
+#include "replay/fds.h"
+#include "replay/feed.h"
+#include "replay/fill.h"
+#include "replay/plan.h"
+#include "replay/root.h"
+#include "replay/tally.h"
+
+struct rp_async;
+
+/* Made before the first fork, not changed afterwards. */
+struct rp_run {
+    const struct wio_trace *trace;
+    const struct rp_plan *plan;
+    const struct rp_root *root;
+    struct rp_board *board;
+    enum wio_replay_mode mode;
+    double scale;
+    uint32_t cpus;
+    bool is_root_user;
+    struct rp_bulk source;   /* what is written */
+    uint32_t *rank_of_image; /* index into the board's ranks */
+    uint64_t *record_base;   /* of each stream in the board's records */
+    int coordinator;         /* pid */
+};
+
+enum rp_share_step { RP_SHARE_NEW = 0, RP_SHARE_OPEN = 1, RP_SHARE_GONE = 2 };
+
+struct rp_share_state {
+    _Atomic uint32_t step; /* futex; enum rp_share_step */
+    _Atomic uint32_t uses; /* futex */
+    struct rp_fd *entry;   /* of its opener, from RP_SHARE_OPEN on */
+};
+
+struct rp_thread {
+    uint32_t stream;
+    _Atomic uint32_t started; /* 1 = somebody plays it */
+    _Atomic uint32_t ended;   /* futex */
+    pthread_t handle;
+    bool has_handle;
+    bool is_joined;
+    struct rp_process *process;
+    struct rp_fds fds;
+    uint64_t base_ns;        /* its first delay counts from here (0: the start of the clock) ... */
+    uint64_t traced_base_ns; /* ... which is this moment of the trace */
+};
+
+struct rp_process {
+    const struct rp_run *run;
+    uint32_t group;
+    uint32_t image;
+    struct rp_fds inherited;
+    struct rp_thread *threads; /* of the image */
+    uint32_t thread_count;
+    struct rp_share_state *shares; /* of the image */
+    uint64_t base_ns;              /* as in rp_thread, for threads that no operation made */
+    uint64_t traced_base_ns;
+    bool is_waited_for;       /* the clock does not start before it is ready */
+    _Atomic uint64_t last_ns; /* end of the last operation of any of its threads */
+};
+
+struct rp_worker {
+    const struct rp_run *run;
+    struct rp_process *process;
+    struct rp_thread *thread;
+    uint32_t stream;
+    uint32_t phase;
+    uint8_t caused; /* rp_image.caused */
+    struct rp_feed feed;
+    struct rp_tally tally;
+    struct rp_bulk sink;     /* what is read; made when needed */
+    struct rp_async *async;  /* made when needed */
+    struct wio_map mappings; /* recorded address -> index into `mapped` */
+    struct rp_mapping *mapped;
+    uint32_t mapped_count;
+    uint64_t free_ns;    /* end of the last operation performed */
+    uint64_t traced_ns;  /* end of the last event, in the trace */
+    uint64_t think_ns;   /* time between events since then */
+    uint64_t unreported; /* events since the last report of progress */
+    struct wio_error error;
+};
+
+/* Perform the image's streams: the main one in the calling thread. */
+void rp_process_image(struct rp_process *process);
+
+/* Perform one stream to its end (or until the replay is aborted) in the calling thread. */
+void rp_worker_perform(struct rp_thread *thread);
+
+/* Called by a worker that has read its first events: waits until the clock of the replay runs. */
+void rp_process_ready(struct rp_worker *worker);
+
+/* Around each operation, in processes whose threads share descriptors: wait before a close until
+ * the others are through, tell them of an open. */
+void rp_share_before(struct rp_worker *worker, const struct wio_event *event);
+void rp_share_after(struct rp_worker *worker, const struct wio_event *event);
+
+/* In process.c: start what an operation made. */
+void rp_process_start_thread(struct rp_worker *worker, const struct wio_event *event);
+void rp_process_join_thread(struct rp_worker *worker, const struct wio_event *event);
+void rp_process_start_children(struct rp_worker *worker, const struct wio_event *event);
+void rp_process_wait_child(struct rp_worker *worker, const struct wio_event *event);
+
+/* Play group `group` in this process, which was just forked: does not return. */
+_Noreturn void rp_process_play(const struct rp_run *run, uint32_t group, struct rp_process *parent,
+                               uint64_t base_ns, uint64_t traced_base_ns);
+
+#endif

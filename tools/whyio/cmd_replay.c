@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* whyio replay: do the I/O of a trace again, below another directory. */
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/io.h"
+#include "base/text.h"
+#include "cmd.h"
+#include "explain/compare.h"
+#include "handles.h"
+#include "options.h"
+#include "progress.h"
+#include "render_replay.h"
+#include "replay/replay.h"
+#include "report/compare.h"
+
+enum {
+    OPTION_ROOT = CMD_OPTION_FIRST,
+    OPTION_MODE,
+    OPTION_SCALE,
+    OPTION_CACHE,
+    OPTION_DRY,
+    OPTION_COMPARE
+};
+
+/* Below the target: the replay's own trace, for the time of the comparison. */
+#define OWN_TRACE ".whyio-replay.trace"
+#define TOP_ROWS 10u
+
+struct args {
+    struct cmd_options common;
+    const char *dir;
+    struct wio_replay_params params;
+    bool has_scale;
+    bool compare;
+};
+
+static const struct argp_option options[] = {
+    {"root", OPTION_ROOT, "TARGET", 0,
+     "Replay below this directory: recorded path P becomes TARGET/P. Nothing else is touched", 0},
+    {"mode", OPTION_MODE, "MODE", 0,
+     "causal (recorded waits), think (recorded think times, no waits), timed (recorded start "
+     "times) or afap (as fast as possible). Default: causal, think where the trace has no edges",
+     0},
+    {"scale-compute", OPTION_SCALE, "X", 0, "Multiply think times by X (modes causal and think)",
+     0},
+    {"cache", OPTION_CACHE, "drop|keep", 0,
+     "Whether the prepared files are dropped from the page cache (default) or kept in it", 0},
+    {"dry-run", OPTION_DRY, NULL, 0, "Say what would be done, touch nothing", 0},
+    {"compare", OPTION_COMPARE, NULL, 0, "Lay the replay beside the trace, as whyio compare does",
+     0},
+    {0},
+};
+
+static enum wio_replay_mode parse_mode(const char *text, struct argp_state *state)
+{
+    for (int mode = WIO_REPLAY_CAUSAL; mode <= WIO_REPLAY_AFAP; mode++) {
+        if (strcmp(text, wio_replay_mode_name((enum wio_replay_mode)mode)) == 0) {
+            return (enum wio_replay_mode)mode;
+        }
+    }
+    argp_error(state, "--mode: expected causal, think, timed or afap, not '%s'", text);
+    return WIO_REPLAY_DEFAULT;
+}
+
+static void parse_scale(struct args *args, const char *text, struct argp_state *state)
+{
+    double scale;
+    if (wio_parse_double(text, &scale) != WIO_OK || !(scale >= 0 && scale <= 1e6)) {
+        argp_error(state, "--scale-compute: '%s' is no factor", text);
+        return;
+    }
+    /* the library's 0 means 1: a factor that makes every think time nothing */
+    args->params.scale_compute = scale > 0 ? scale : 1e-30;
+    args->has_scale = true;
+}
+
+static void parse_cache(struct args *args, const char *text, struct argp_state *state)
+{
+    if (strcmp(text, "drop") != 0 && strcmp(text, "keep") != 0) {
+        argp_error(state, "--cache: expected drop or keep, not '%s'", text);
+    }
+    args->params.keep_cache = strcmp(text, "keep") == 0;
+}
+
+static void check(const struct args *args, struct argp_state *state)
+{
+    enum wio_replay_mode mode = args->params.mode;
+    if (args->dir == NULL) {
+        argp_error(state, "a trace directory is expected");
+    }
+    if (args->params.root == NULL) {
+        argp_error(state, "--root=TARGET is expected");
+    }
+    if (args->has_scale && (mode == WIO_REPLAY_TIMED || mode == WIO_REPLAY_AFAP)) {
+        argp_error(state, "--scale-compute has no meaning in mode %s", wio_replay_mode_name(mode));
+    }
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+    struct args *args = state->input;
+
+    switch (key) {
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &args->common;
+        return 0;
+    case OPTION_ROOT:
+        args->params.root = arg;
+        return 0;
+    case OPTION_MODE:
+        args->params.mode = parse_mode(arg, state);
+        return 0;
+    case OPTION_SCALE:
+        parse_scale(args, arg, state);
+        return 0;
+    case OPTION_CACHE:
+        parse_cache(args, arg, state);
+        return 0;
+    case OPTION_DRY:
+        args->params.dry_run = true;
+        return 0;
+    case OPTION_COMPARE:
+        args->compare = true;
+        return 0;
+    case ARGP_KEY_ARG:
+        if (args->dir != NULL) {
+            argp_error(state, "one trace directory is expected: '%s'", arg);
+        }
+        args->dir = arg;
+        return 0;
+    case ARGP_KEY_END:
+        check(args, state);
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp_child children[] = {{&cmd_options_argp, 0, NULL, 0}, {0}};
+static const struct argp argp = {
+    options,
+    parse,
+    "DIR",
+    "Do the I/O of a trace again below another directory, without the program and its data: the "
+    "same operations by as many processes and threads. Results are compared with the trace; exit "
+    "status 1 if any differs.",
+    children,
+    NULL,
+    NULL};
+
+static void result_cleanup(struct wio_replay_result **result)
+{
+    wio_replay_result_destroy(*result);
+}
+
+static void comparison_cleanup(struct wio_comparison **comparison)
+{
+    wio_comparison_destroy(*comparison);
+}
+
+static enum wio_status lay_beside(const struct args *args, const struct wio_trace *trace,
+                                  const char *own_dir, struct wio_error *err)
+{
+    WIO_CLEANUP(cmd_trace_cleanup) struct wio_trace *own = NULL;
+    WIO_CLEANUP(comparison_cleanup) struct wio_comparison *comparison = NULL;
+    const struct wio_compare_params params = {.struct_size = sizeof(params)};
+    const struct wio_compare_names names = {args->dir, "replay", TOP_ROWS};
+
+    WIO_TRY(wio_trace_open(own_dir, &own, err));
+    WIO_TRY(wio_compare(trace, own, &params, &comparison, err));
+    if (args->common.format == CMD_FORMAT_JSON) {
+        wio_report_compare_json(comparison, &names, stdout);
+    } else {
+        (void)fputc('\n', stdout);
+        wio_report_compare_text(comparison, &names, stdout);
+    }
+    return WIO_OK;
+}
+
+static enum wio_status compare(const struct args *args, const struct wio_trace *trace,
+                               const struct wio_replay_result *result, struct wio_error *err)
+{
+    char dir[PATH_MAX];
+    (void)snprintf(dir, sizeof(dir), "%s/" OWN_TRACE, args->params.root);
+    if (access(dir, F_OK) == 0) { /* of a comparison that was cut short */
+        WIO_TRY(wio_io_remove_tree(dir, err));
+    }
+    if (mkdir(dir, 0777) != 0) {
+        return wio_error_sys(err, dir, "cannot make a directory for the trace of the replay");
+    }
+    enum wio_status status = wio_replay_write_trace(trace, result, dir, err);
+    if (status == WIO_OK) {
+        status = lay_beside(args, trace, dir, err);
+    }
+    enum wio_status removed = wio_io_remove_tree(dir, status == WIO_OK ? err : NULL);
+    return status == WIO_OK ? removed : status;
+}
+
+static enum wio_status replay(struct args *args, const struct wio_trace *trace,
+                              struct wio_replay_result **result_out, struct wio_error *err)
+{
+    struct cmd_progress progress;
+    cmd_progress_init(&progress, "replaying", &args->common);
+    args->params.struct_size = sizeof(args->params);
+    args->params.keep_events = args->compare && !args->params.dry_run;
+    args->params.progress = cmd_progress_update;
+    args->params.progress_arg = &progress;
+    enum wio_status status = wio_replay(trace, &args->params, result_out, err);
+    cmd_progress_end(&progress);
+    return status;
+}
+
+/* End as the signal would have ended a program that does nothing about it. */
+static void die_of(int number)
+{
+    (void)signal(number, SIG_DFL);
+    (void)raise(number);
+}
+
+int cmd_replay(int argc, char **argv)
+{
+    WIO_CLEANUP(cmd_trace_cleanup) struct wio_trace *trace = NULL;
+    WIO_CLEANUP(result_cleanup) struct wio_replay_result *result = NULL;
+    struct wio_error err = WIO_ERROR_INIT;
+    struct args args = {0};
+
+    argp_parse(&argp, argc, argv, 0, NULL, &args);
+    if (wio_trace_open(args.dir, &trace, &err) != WIO_OK) {
+        return cmd_fail(&err);
+    }
+    if (replay(&args, trace, &result, &err) != WIO_OK) {
+        int status = cmd_fail(&err);
+        if (result != NULL) {
+            die_of(result->signal);
+        }
+        return status;
+    }
+    if (args.common.format == CMD_FORMAT_JSON) {
+        render_replay_json(trace, result, stdout);
+    } else {
+        render_replay_text(trace, result, stdout);
+    }
+    if (result->events != NULL && compare(&args, trace, result, &err) != WIO_OK) {
+        return cmd_fail(&err);
+    }
+    return result->total.mismatches > 0 ? 1 : 0;
+}

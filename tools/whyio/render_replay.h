@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How the result of `whyio replay` looks. docs/schema/replay.json describes the JSON. */
+#ifndef WHYIO_RENDER_REPLAY_H
+#define WHYIO_RENDER_REPLAY_H
+
+#include <stdio.h>
+
+#include <whyio/trace.h>
+
+#include "replay/replay.h"
+
+/* One object with its line end. */
+void render_replay_json(const struct wio_trace *trace, const struct wio_replay_result *result,
+                        FILE *out);
+void render_replay_text(const struct wio_trace *trace, const struct wio_replay_result *result,
+                        FILE *out);
+
+#endif

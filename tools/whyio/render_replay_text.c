@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <string.h>
+
+#include "base/text.h"
+#include "render_replay.h"
+#include "report/line.h"
+
+#define SHOWN_RANKS 16u
+#define SHOWN_MISMATCHES 20u
+
+static uint64_t span(uint64_t begin_ns, uint64_t end_ns)
+{
+    return end_ns > begin_ns ? end_ns - begin_ns : 0;
+}
+
+static void put_work(const struct wio_replay_result *result, FILE *out)
+{
+    char ops[WIO_TEXT_MAX];
+    char read[WIO_TEXT_MAX];
+    char written[WIO_TEXT_MAX];
+    (void)fprintf(
+        out, "%s  %s operations, %s read, %s written, mode %s\n",
+        result->dry_run ? "would do" : "replayed", wio_format_count(ops, result->total.ops),
+        wio_format_size(read, result->total.bytes_read),
+        wio_format_size(written, result->total.bytes_written), wio_replay_mode_name(result->mode));
+}
+
+static void put_times(const struct wio_replay_result *result, FILE *out)
+{
+    char time[WIO_TEXT_MAX];
+    char traced[WIO_TEXT_MAX];
+    const struct wio_replay_account *total = &result->total;
+    uint64_t time_ns = span(total->begin_ns, total->end_ns);
+    uint64_t traced_ns = span(total->traced_begin_ns, total->traced_end_ns);
+    if (total->ops == 0) {
+        return;
+    }
+    if (result->dry_run) {
+        (void)fprintf(out, "time      traced %s\n", wio_format_time(traced, traced_ns));
+        return;
+    }
+    (void)fprintf(out, "time      %s, traced %s", wio_format_time(time, time_ns),
+                  wio_format_time(traced, traced_ns));
+    if (traced_ns > 0) {
+        double error = ((double)time_ns - (double)traced_ns) / (double)traced_ns;
+        (void)fprintf(out, ", error %+.1f %%", 100.0 * error);
+    }
+    (void)fputc('\n', out);
+}
+
+static void put_prepared(const struct wio_replay_result *result, FILE *out)
+{
+    char files[WIO_TEXT_MAX];
+    char directories[WIO_TEXT_MAX];
+    char links[WIO_TEXT_MAX];
+    char bytes[WIO_TEXT_MAX];
+    (void)fprintf(
+        out, "%s  %s file%s, %s director%s, %s link%s, %s of data\n",
+        result->dry_run ? "to make " : "prepared", wio_format_count(files, result->prepared_files),
+        result->prepared_files == 1 ? "" : "s",
+        wio_format_count(directories, result->prepared_directories),
+        result->prepared_directories == 1 ? "y" : "ies",
+        wio_format_count(links, result->prepared_links), result->prepared_links == 1 ? "" : "s",
+        wio_format_size(bytes, result->prepared_bytes));
+}
+
+static void put_late(const struct wio_replay_result *result, FILE *out)
+{
+    if (result->has_late) {
+        (void)fprintf(out, "late      p50 %.1f us, p99 %.1f us, at most %.1f us\n",
+                      result->late_p50_us, result->late_p99_us, result->late_max_us);
+    }
+}
+
+static void put_skipped(const struct wio_replay_result *result, FILE *out)
+{
+    char count[WIO_TEXT_MAX];
+    for (unsigned i = 0; i < WIO_REPLAY_SKIP_COUNT; i++) {
+        if (result->skipped[i] > 0) {
+            (void)fprintf(out, "skipped   %s operations: %s\n",
+                          wio_format_count(count, result->skipped[i]), wio_replay_skip_text(i));
+        }
+    }
+}
+
+static void put_row(const struct wio_replay_account *account, FILE *out)
+{
+    char ops[WIO_TEXT_MAX];
+    char read[WIO_TEXT_MAX];
+    char written[WIO_TEXT_MAX];
+    char time[WIO_TEXT_MAX];
+    char traced[WIO_TEXT_MAX];
+    uint64_t time_ns = span(account->begin_ns, account->end_ns);
+    uint64_t traced_ns = span(account->traced_begin_ns, account->traced_end_ns);
+    (void)fprintf(out, "%12s %11s %11s %11s %11s", wio_format_count(ops, account->ops),
+                  wio_format_size(read, account->bytes_read),
+                  wio_format_size(written, account->bytes_written),
+                  wio_format_time(traced, traced_ns), wio_format_time(time, time_ns));
+    if (traced_ns > 0) {
+        (void)fprintf(out, " %7.2f", (double)time_ns / (double)traced_ns);
+    }
+    (void)fputc('\n', out);
+}
+
+static void put_head(const char *what, FILE *out)
+{
+    (void)fprintf(out, "\n%-6s %12s %11s %11s %11s %11s %7s\n", what, "operations", "read",
+                  "written", "traced", "replayed", "ratio");
+}
+
+static void put_ranks(const struct wio_replay_result *result, FILE *out)
+{
+    if (result->rank_count < 2) {
+        return;
+    }
+    put_head("rank", out);
+    for (uint32_t i = 0; i < result->rank_count && i < SHOWN_RANKS; i++) {
+        if (result->ranks[i].rank < 0) {
+            (void)fprintf(out, "%-6s ", "none");
+        } else {
+            (void)fprintf(out, "%-6d ", result->ranks[i].rank);
+        }
+        put_row(&result->ranks[i].account, out);
+    }
+    if (result->rank_count > SHOWN_RANKS) {
+        (void)fprintf(out, "       and %u more (--format=json has all)\n",
+                      result->rank_count - SHOWN_RANKS);
+    }
+}
+
+static void put_phases(const struct wio_replay_result *result, FILE *out)
+{
+    if (result->phase_count < 2) {
+        return;
+    }
+    put_head("phase", out);
+    for (uint32_t i = 0; i < result->phase_count; i++) {
+        (void)fprintf(out, "%-6u ", i + 1);
+        put_row(&result->phases[i], out);
+    }
+}
+
+static void put_outcome(int64_t value, uint16_t error, FILE *out)
+{
+    if (error != 0) {
+        (void)fprintf(out, "%s", strerrorname_np(error) != NULL ? strerrorname_np(error) : "error");
+    } else {
+        (void)fprintf(out, "%lld", (long long)value);
+    }
+}
+
+static void put_mismatch(const struct wio_trace *trace, const struct wio_replay_mismatch *mismatch,
+                         FILE *out)
+{
+    const struct wio_stream_info *stream = wio_trace_stream(trace, mismatch->stream);
+    const struct wio_process_info *process = wio_trace_process(trace, stream->process);
+    (void)fprintf(out, "  pid %d tid %d seq %llu", process->pid, stream->tid,
+                  (unsigned long long)mismatch->seq);
+    if (process->rank >= 0) {
+        (void)fprintf(out, " rank %d", process->rank);
+    }
+    (void)fprintf(out, ": %s", wio_op_name(mismatch->op));
+    if (mismatch->size != WIO_NO_SIZE) {
+        (void)fprintf(out, " %llu bytes", (unsigned long long)mismatch->size);
+    }
+    if (mismatch->offset != WIO_NO_OFFSET) {
+        (void)fprintf(out, " at %lld", (long long)mismatch->offset);
+    }
+    (void)fputs(": expected ", out);
+    put_outcome(mismatch->expected, mismatch->expected_error, out);
+    (void)fputs(", got ", out);
+    put_outcome(mismatch->got, mismatch->got_error, out);
+    (void)fputs(": ", out);
+    wio_print_plain(out, wio_trace_string(trace, mismatch->path, NULL));
+    (void)fputc('\n', out);
+}
+
+static void put_mismatches(const struct wio_trace *trace, const struct wio_replay_result *result,
+                           FILE *out)
+{
+    char count[WIO_TEXT_MAX];
+    if (result->total.mismatches == 0) {
+        return;
+    }
+    (void)fprintf(out, "\n%s operations had another size, success or errno than in the trace:\n",
+                  wio_format_count(count, result->total.mismatches));
+    for (uint32_t i = 0; i < result->mismatch_listed && i < SHOWN_MISMATCHES; i++) {
+        put_mismatch(trace, &result->mismatches[i], out);
+    }
+    if (result->total.mismatches > SHOWN_MISMATCHES) {
+        (void)fprintf(out, "  and %s more (--format=json lists the first 1,000)\n",
+                      wio_format_count(count, result->total.mismatches - SHOWN_MISMATCHES));
+    }
+}
+
+void render_replay_text(const struct wio_trace *trace, const struct wio_replay_result *result,
+                        FILE *out)
+{
+    put_work(result, out);
+    put_times(result, out);
+    put_prepared(result, out);
+    put_late(result, out);
+    put_skipped(result, out);
+    put_ranks(result, out);
+    put_phases(result, out);
+    put_mismatches(trace, result, out);
+}
