@@ -12,6 +12,7 @@
 /* Append only, so that readers need no lock; emptied as a whole when a library is unloaded. */
 static struct cap_module table[MODULES_MAX];
 static uint32_t table_count; /* atomic */
+static bool has_mpi;         /* an MPI library is mapped: its helpers' calls are its own */
 
 /* One line of the maps. */
 struct mapping {
@@ -47,7 +48,8 @@ static void add(struct cap_thread *self, const struct mapping *map)
     if (table_count == MODULES_MAX) {
         __atomic_store_n(&table_count, 0, __ATOMIC_RELEASE);
     }
-    bool is_internal = cap_module_name_is_mpi(map->path);
+    bool is_internal =
+        cap_module_name_is_mpi(map->path) || (has_mpi && cap_module_name_is_mpi_helper(map->path));
     if (map->path[0] == '/') {
         write_module(self, map, is_internal);
     }
@@ -97,8 +99,16 @@ static bool parse_line(const char *line, struct mapping *out)
     return true;
 }
 
+static void note_mpi(struct cap_thread *self, const struct mapping *map)
+{
+    (void)self;
+    has_mpi = has_mpi || (map->is_code && cap_module_name_is_mpi(map->path));
+}
+
+typedef void mapping_fn(struct cap_thread *self, const struct mapping *map);
+
 /* Whole lines of the buffer; returns the bytes that are left over. */
-static size_t use_lines(struct cap_thread *self, char *text, size_t used)
+static size_t use_lines(struct cap_thread *self, char *text, size_t used, mapping_fn *use)
 {
     char *line = text;
     char *end;
@@ -106,7 +116,7 @@ static size_t use_lines(struct cap_thread *self, char *text, size_t used)
         struct mapping map;
         *end = '\0';
         if (parse_line(line, &map)) {
-            add(self, &map);
+            use(self, &map);
         }
         line = end + 1;
     }
@@ -115,7 +125,7 @@ static size_t use_lines(struct cap_thread *self, char *text, size_t used)
     return left;
 }
 
-static void read_maps(struct cap_thread *self, char *text)
+static void read_maps(struct cap_thread *self, char *text, mapping_fn *use)
 {
     long fd = raw_openat(AT_FDCWD, "/proc/self/maps", O_RDONLY | O_CLOEXEC, 0);
     if (fd < 0) {
@@ -124,7 +134,7 @@ static void read_maps(struct cap_thread *self, char *text)
     size_t used = 0;
     long got;
     while ((got = raw_read((int)fd, text + used, MAPS_BUFFER - used)) > 0) {
-        used = use_lines(self, text, used + (size_t)got);
+        used = use_lines(self, text, used + (size_t)got, use);
         if (used == MAPS_BUFFER) {
             used = 0; /* no line is that long */
         }
@@ -141,7 +151,10 @@ void cap_modules_read(struct cap_thread *self)
         char *text =
             raw_mmap(MAPS_BUFFER, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         if (text != NULL) {
-            read_maps(self, text);
+            if (!has_mpi) {
+                read_maps(self, text, note_mpi);
+            }
+            read_maps(self, text, add);
             (void)raw_munmap(text, MAPS_BUFFER);
         }
         __atomic_store_n(&cap_image->module_lock, 0, __ATOMIC_RELEASE);

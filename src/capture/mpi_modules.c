@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "capture/process.h"
 
 static const char *base_name(const char *path)
@@ -18,28 +19,40 @@ static bool begins_with(const char *text, const char *start)
     return strncmp(text, start, strlen(start)) == 0;
 }
 
-bool cap_module_name_is_mpi(const char *path)
+static bool begins_with_any(const char *path, const char *const *starts, size_t count)
 {
-    /* libmpi covers libmpi.so, libmpi_cxx, libmpi_mpifh, libmpich*, libmpifort. The rest are the
-     * run-time and transport libraries that come with them. */
-    static const char *const starts[] = {
-        "libmpi",     "libopen-pal", "libopen-rte", "libopal",    "libpmix",   "libprrte",
-        "libpmi.",    "libpmi2.",    "libpmi-",     "libmca_",    "mca_",      "libucp.",
-        "libuct.",    "libucs.",     "libucm.",     "libuct_",    "libucs_",   "libucx_",
-        "libfabric.", "libpsm",      "libibverbs.", "librdmacm.", "libmunge.", "libhwloc.",
-        "libevent",   "libslurm",    "libhcoll",    "libsharp",   "libefa",    "libmlx",
-        "ompi_",      "pmix_mca_",   "libromio",    "liboshmem",  "libompi",   "libxpmem",
-    };
     const char *name = base_name(path);
     if (path[0] != '/') {
         return false;
     }
-    for (size_t i = 0; i < sizeof(starts) / sizeof(starts[0]); i++) {
+    for (size_t i = 0; i < count; i++) {
         if (begins_with(name, starts[i])) {
             return true;
         }
     }
     return false;
+}
+
+bool cap_module_name_is_mpi(const char *path)
+{
+    /* libmpi covers libmpi.so, libmpi_cxx, libmpi_mpifh, libmpich*, libmpifort. The rest are the
+     * run-time libraries and plug-ins that come with them. */
+    static const char *const starts[] = {"libmpi",  "libopen-pal", "libopen-rte", "libopal",
+                                         "libpmix", "libprrte",    "libmca_",     "mca_",
+                                         "ompi_",   "pmix_mca_",   "libromio",    "liboshmem"};
+    return begins_with_any(path, starts, WIO_ARRAY_SIZE(starts));
+}
+
+bool cap_module_name_is_mpi_helper(const char *path)
+{
+    static const char *const starts[] = {
+        "libpmi.",  "libpmi2.",      "libpmi-",    "libucp.",   "libuct.",   "libucs.",
+        "libucm.",  "libuct_",       "libucs_",    "libucx_",   "libucm_",   "libfabric",
+        "libpsm",   "libibverbs.",   "librdmacm.", "libmunge.", "libhwloc.", "libevent",
+        "libslurm", "libhcoll",      "libsharp",   "libefa",    "libmlx",    "libxpmem",
+        "libnuma.", "libinfinipath", "libnl-",     "libbnxt",   "libcxgb",   "libhfi",
+        "libirdma", "libmthca",      "libocrdma",  "libqedr",   "libvmw"};
+    return begins_with_any(path, starts, WIO_ARRAY_SIZE(starts));
 }
 
 /* An MPI library's own files: what it loads, where it meets its daemons, what it asks the system.
@@ -52,12 +65,12 @@ static bool is_library_path(const char *path)
                                         "/prte.",    "/vader_segment",    "/psm",       "/.mpich",
                                         "/hydra",    "/dstore_",          ".so",        "/ucx_",
                                         "/.openmpi", "/shared_mem_cuda",  "/sm_segment"};
-    for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+    for (size_t i = 0; i < WIO_ARRAY_SIZE(places); i++) {
         if (begins_with(path, places[i])) {
             return true;
         }
     }
-    for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++) {
+    for (size_t i = 0; i < WIO_ARRAY_SIZE(marks); i++) {
         if (strstr(path, marks[i]) != NULL) {
             return true;
         }

@@ -100,8 +100,10 @@ bool cap_module_find(struct cap_thread *self, uintptr_t address, struct cap_modu
 /* Read the maps and write MODULE records of those that are new. */
 void cap_modules_read(struct cap_thread *self) CAP_HIDDEN;
 void cap_modules_forget(void) CAP_HIDDEN;
-/* True where a file name is that of an MPI library or a helper of one. Pure. */
+/* True where a file name is that of an MPI library. Pure. */
 bool cap_module_name_is_mpi(const char *path) CAP_HIDDEN;
+/* The same for a library that others use too: MPI's own only where MPI is there. Pure. */
+bool cap_module_name_is_mpi_helper(const char *path) CAP_HIDDEN;
 
 /* May an MPI library's own call on this descriptor or path be the program's MPI-IO? */
 bool cap_mpi_io_is_program(unsigned call, int fd, const char *path) CAP_HIDDEN;

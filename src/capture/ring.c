@@ -15,10 +15,21 @@ static uint64_t chunk_offset(uint32_t place)
     return WIO_RING_HEADER_BYTES + (uint64_t)place * WIO_CHUNK_BYTES;
 }
 
+/* The program's own limit on file sizes holds for our file too: beyond it a write is a SIGXFSZ. */
+static bool is_within_limit(uint64_t end)
+{
+    struct rlimit limit = {RLIM_INFINITY, RLIM_INFINITY};
+    (void)wio_rawcall4(SYS_prlimit64, 0, RLIMIT_FSIZE, 0, (long)&limit);
+    return end <= limit.rlim_cur;
+}
+
 /* Take real space, so that a store into the mapping can never meet a full disk (SIGBUS). */
 static bool allocate(int fd, uint64_t offset, uint64_t size)
 {
     static const char zeros[4096];
+    if (!is_within_limit(offset + size)) {
+        return false;
+    }
     long result = raw_fallocate(fd, offset, size);
     if (result == 0) {
         return true;
@@ -40,8 +51,11 @@ static int move_high(int fd)
 {
     struct rlimit limit = {1024, 1024};
     (void)wio_rawcall4(SYS_prlimit64, 0, RLIMIT_NOFILE, 0, (long)&limit);
-    long least = limit.rlim_cur >= 1024 ? 1000 : (long)limit.rlim_cur - 8;
-    long moved = least > fd ? raw_fcntl(fd, F_DUPFD_CLOEXEC, least) : -1;
+    long least = limit.rlim_cur >= 1024 ? 1000 : (long)limit.rlim_cur - 1;
+    long moved = -1;
+    for (; least > fd && moved < 0; least--) {
+        moved = raw_fcntl(fd, F_DUPFD_CLOEXEC, least);
+    }
     if (moved < 0) {
         return fd;
     }
@@ -151,36 +165,48 @@ static void leave_parent(void)
     cap_process.header = NULL;
 }
 
-bool cap_ring_create(void)
+/* A fresh file of this image's name, with space for the header; -1 where it cannot be made. */
+static int create_file(uint64_t mono_ns)
 {
     char path[CAP_PATH_MAX + 160];
-    char parent_ring[sizeof(cap_process.ring_name)];
+    make_name(path, sizeof(path), mono_ns);
+    long fd = raw_openat(AT_FDCWD, path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (fd < 0) {
+        return -1;
+    }
+    if (!allocate((int)fd, 0, WIO_RING_HEADER_BYTES)) {
+        (void)raw_close((int)fd);
+        (void)wio_rawcall3(SYS_unlinkat, AT_FDCWD, (long)path, 0);
+        return -1;
+    }
+    return move_high((int)fd);
+}
+
+bool cap_ring_create(void)
+{
+    char parent_ring[sizeof(cap_process.ring_name)] = "";
     uint32_t first_string = 1;
-    parent_ring[0] = '\0';
     if (cap_process.header != NULL) {
         copy(parent_ring, sizeof(parent_ring), cap_process.ring_name);
         first_string = __atomic_load_n(&cap_process.header->next_string, __ATOMIC_RELAXED);
     }
-    leave_parent();
     uint64_t ticks = cap_now();
     uint64_t mono_ns = wio_clock_mono_ns();
-    make_name(path, sizeof(path), mono_ns);
-    long fd = raw_openat(AT_FDCWD, path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    if (fd < 0) {
-        return false;
-    }
-    int high = move_high((int)fd);
-    void *map = NULL;
-    if (allocate(high, 0, WIO_RING_HEADER_BYTES)) {
-        map = raw_mmap(WIO_RING_HEADER_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE,
-                       high, 0);
-    }
+    int fd = create_file(mono_ns);
+    void *map = fd < 0 ? NULL
+                       : raw_mmap(WIO_RING_HEADER_BYTES, PROT_READ | PROT_WRITE,
+                                  MAP_SHARED | MAP_POPULATE, fd, 0);
     if (map == NULL) {
-        (void)raw_close(high);
-        (void)wio_rawcall3(SYS_unlinkat, AT_FDCWD, (long)path, 0);
+        cap_unseen(WIO_UNSEEN_NO_RING); /* in the parent's ring, where there is one */
+    }
+    leave_parent();
+    if (map == NULL) {
+        if (fd >= 0) {
+            (void)raw_close(fd);
+        }
         return false;
     }
-    remember_identity(high);
+    remember_identity(fd);
     fill_header(map, mono_ns, ticks, parent_ring, first_string);
     __atomic_store_n(&cap_process.header, map, __ATOMIC_RELEASE);
     return true;
@@ -292,7 +318,8 @@ static bool turn_over(struct cap_thread *self)
         return false;
     }
     uint64_t offset = chunk_offset(claim_place(self));
-    if (raw_pwrite(fd, self->chunk, WIO_CHUNK_BYTES, offset) != WIO_CHUNK_BYTES) {
+    if (!is_within_limit(offset + WIO_CHUNK_BYTES) ||
+        raw_pwrite(fd, self->chunk, WIO_CHUNK_BYTES, offset) != WIO_CHUNK_BYTES) {
         return false;
     }
     self->place = 0;
