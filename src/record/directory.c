@@ -145,7 +145,7 @@ static enum wio_status claim(struct wio_directory *dir, const char *path, bool f
 enum wio_status wio_directory_claim(struct wio_directory *dir, const char *path, bool force,
                                     const char *host, const char *launch, struct wio_error *err)
 {
-    *dir = (struct wio_directory){.lock = -1};
+    *dir = (struct wio_directory){.lock = -1, .rings_lock = -1};
     name_segments(dir, host, launch);
     enum wio_status status = claim(dir, path, force, launch, err);
     if (status != WIO_OK) {

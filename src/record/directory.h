@@ -27,6 +27,8 @@ struct wio_directory {
     bool is_made;         /* by this recorder: it did not exist before */
     bool is_local;        /* rings are elsewhere, raw/<name> is a link to them */
     int lock;             /* descriptor of DIR/lock while it is held, else -1 */
+    int rings_lock;       /* on `rings`, from making to removing them: says that a recorder is at
+                             work there (seal.h, holds_lock); else -1 */
 };
 
 /*

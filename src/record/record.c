@@ -122,6 +122,7 @@ static enum wio_status seal(struct plan *plan, struct wio_supervision *supervisi
         .ended = wio_ends_find,
         .ended_arg = &supervision->ends,
         .totals = totals,
+        .holds_lock = true,
     };
     WIO_TRY(wio_seal(plan->dir.path, plan->dir.rings, plan->dir.name, &params, err));
     /* The final segment tells all that the begin segment does. */

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The part of record/directory.h about where rings are while the program runs. */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -78,19 +80,13 @@ static const char *find_local_base(void)
     return NULL;
 }
 
-enum wio_status wio_directory_make_rings(struct wio_directory *dir, const char *ring_dir,
-                                         struct wio_error *err)
+/* Make the directory once, and the entry in raw/ that leads to it. */
+static enum wio_status make_rings(struct wio_directory *dir, const char *base, const char *entry,
+                                  struct wio_error *err)
 {
-    char entry[PATH_MAX];
-    WIO_TRY(raw_path(dir, entry, err));
-    const char *base = ring_dir;
-    if (base == NULL && wio_is_on_network(dir->path)) {
-        base = find_local_base();
-    }
     if (base == NULL) {
-        WIO_TRY(make_entry(dir, entry, NULL, err));
         snprintf(dir->rings, sizeof(dir->rings), "%s", entry);
-        return WIO_OK;
+        return make_entry(dir, entry, NULL, err);
     }
     WIO_TRY(make_local(base, dir->rings, err));
     dir->is_local = true;
@@ -101,6 +97,44 @@ enum wio_status wio_directory_make_rings(struct wio_directory *dir, const char *
     return status;
 }
 
+/* Take the lock that keeps others from clearing the directory away. False where that happened
+ * before we got it. A file system without locks: nobody else gets one either. */
+static bool lock_rings(struct wio_directory *dir)
+{
+    dir->rings_lock = open(dir->rings, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (dir->rings_lock < 0) {
+        return false;
+    }
+    (void)flock(dir->rings_lock, LOCK_EX);
+    struct stat held;
+    struct stat named;
+    if (fstat(dir->rings_lock, &held) == 0 && stat(dir->rings, &named) == 0 &&
+        held.st_ino == named.st_ino) {
+        return true;
+    }
+    wio_fd_cleanup(&dir->rings_lock);
+    return false;
+}
+
+enum wio_status wio_directory_make_rings(struct wio_directory *dir, const char *ring_dir,
+                                         struct wio_error *err)
+{
+    char entry[PATH_MAX];
+    WIO_TRY(raw_path(dir, entry, err));
+    const char *base = ring_dir;
+    if (base == NULL && wio_is_on_network(dir->path)) {
+        base = find_local_base();
+    }
+    for (unsigned i = 0; i < RAW_ATTEMPTS; i++) {
+        WIO_TRY(make_rings(dir, base, entry, err));
+        if (lock_rings(dir)) {
+            return WIO_OK;
+        }
+        (void)unlink(entry); /* a link to what is gone; a directory is gone itself */
+    }
+    return wio_error_sys(err, dir->rings, "cannot lock the directory of the rings");
+}
+
 void wio_directory_remove_rings(struct wio_directory *dir)
 {
     char raw[PATH_MAX + 8];
@@ -109,6 +143,7 @@ void wio_directory_remove_rings(struct wio_directory *dir)
     if (is_gone && dir->is_local && raw_path(dir, entry, NULL) == WIO_OK) {
         (void)unlink(entry);
     }
+    wio_fd_cleanup(&dir->rings_lock);
     snprintf(raw, sizeof(raw), "%s/raw", dir->path);
     (void)rmdir(raw); /* not empty while siblings run */
 }

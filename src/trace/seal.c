@@ -66,6 +66,7 @@ static void work_fini(struct wio_seal_work *work)
 static void seal_fini(struct wio_seal *seal)
 {
     wio_segment_abandon(seal->segment);
+    wio_seal_unlock(seal);
     for (uint32_t i = 0; i < seal->ring_count; i++) {
         wio_seal_ring_fini(&seal->rings[i]);
     }
@@ -221,8 +222,8 @@ static enum wio_status take_rings(struct wio_seal *seal, struct wio_error *err)
     return seal->params->look_at_files ? wio_seal_files(seal, err) : WIO_OK;
 }
 
-/* Everything into seal->segment, which is finished on success. */
-static enum wio_status fill(struct wio_seal *seal, struct wio_error *err)
+/* Everything into seal->segment, which is finished on success. `name` is NULL in memory. */
+static enum wio_status fill(struct wio_seal *seal, const char *name, struct wio_error *err)
 {
     const struct wio_seal_params *params = seal->params;
     if (params->decorate != NULL) {
@@ -232,6 +233,9 @@ static enum wio_status fill(struct wio_seal *seal, struct wio_error *err)
     if (seal->faults.size > 0) {
         WIO_TRY(wio_segment_meta(seal->segment, WIO_SEGMENT_META_FAULTS,
                                  (const char *)seal->faults.data, seal->faults.size, err));
+    }
+    if (name != NULL && !params->keep_rings) {
+        wio_seal_mark(seal, name);
     }
     struct wio_segment *segment = seal->segment;
     seal->segment = NULL;
@@ -283,7 +287,7 @@ static enum wio_status seal_into(struct wio_seal *seal, const char *dir, const c
     struct wio_segment_params params = segment_params(seal);
     (void)snprintf(file, sizeof(file), "%s/%s.seg", dir, name);
     WIO_TRY(wio_segment_create(file, &params, &seal->segment, err));
-    WIO_TRY(fill(seal, err));
+    WIO_TRY(fill(seal, name, err));
     seal->totals.bytes = stat(file, &st) == 0 ? (uint64_t)st.st_size : 0;
     if (!seal->params->keep_rings) {
         wio_seal_remove(seal, dir, ring_dir);
@@ -297,7 +301,7 @@ static enum wio_status seal_into(struct wio_seal *seal, const char *dir, const c
 enum wio_status wio_seal(const char *dir, const char *ring_dir, const char *name,
                          const struct wio_seal_params *params, struct wio_error *err)
 {
-    WIO_CLEANUP(wio_fd_cleanup) int lock = lock_rings(dir, ring_dir);
+    WIO_CLEANUP(wio_fd_cleanup) int lock = params->holds_lock ? -1 : lock_rings(dir, ring_dir);
     struct wio_seal seal;
     enum wio_status status = begin(&seal, dir, ring_dir, params, err);
     status = status == WIO_OK ? seal_into(&seal, dir, ring_dir, name, err) : status;
@@ -317,7 +321,7 @@ static enum wio_status seal_to_memory(struct wio_seal *seal, const char *dir, in
         return wio_error_sys(err, dir, "cannot seal into memory");
     }
     WIO_TRY(wio_segment_create_fd(copy, dir, &params, &seal->segment, err));
-    WIO_TRY(fill(seal, err));
+    WIO_TRY(fill(seal, NULL, err));
     *fd_out = fd;
     fd = -1;
     if (seal->params->totals != NULL) {

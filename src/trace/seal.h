@@ -45,7 +45,14 @@ struct wio_seal_params {
     bool (*ended)(void *arg, int32_t pid, uint64_t start_mono_ns, int *wait_status_out);
     void *ended_arg;
     struct wio_seal_totals *totals; /* filled on success; may be NULL */
+    /* The caller holds flock(2) on `ring_dir`: a recorder does so while it works, and everybody
+     * else leaves alone what is in there, as if all its processes were alive. */
+    bool holds_lock;
 };
+
+/* Beside rings: what was sealed into which segment, in case we die before they are taken away
+ * (FORMAT.md R-RING-6). */
+#define WIO_SEALED_AS "sealed-as"
 
 /*
  * Several recorders may write into one DIR at once, each with rings of its own: raw/ holds rings
@@ -53,7 +60,8 @@ struct wio_seal_params {
  * recorder, with rings in it. A reader looks into both, one level deep. A ring whose process is
  * alive on this host (pid and pid_start of the header) is left as it is and left out, unless
  * keep_rings is set: a later sealing takes it. Rings that it inherits strings from are kept for
- * that, as NAME.ring.sealed (FORMAT.md R-RING-5). When the last ring of such a directory is sealed it is removed, the link too.
+ * that, as NAME.ring.sealed (FORMAT.md R-RING-5). When the last ring of such a directory is sealed
+ * it is removed, the link too.
  *
  * Seal all rings below DIR/raw (or `ring_dir` alone if not NULL) into DIR/<name>.seg. No rings: a
  * segment with META only. Rings that are damaged are sealed as far as they can be read; what is

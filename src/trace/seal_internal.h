@@ -52,7 +52,8 @@ struct wio_seal_ring {
     uint32_t parent;   /* index of parent_ring, UINT32_MAX = none or not here */
     bool has_children; /* by parent_ring: its strings are kept */
     bool is_live;
-    bool is_for_strings; /* sealed before; only its strings are wanted (NAME.sealed) */
+    bool is_for_strings; /* sealed before; only its strings are wanted (NAME.sealed, or named in
+                            WIO_SEALED_AS) */
     bool is_skipped;     /* live, and not to be taken: left as it is */
     /* from the first reading */
     struct wio_map def_index; /* id -> index of def */
@@ -122,6 +123,9 @@ struct wio_seal {
     struct wio_map processes;      /* pid -> latest process image of it, in order of start */
     struct wio_map process_starts; /* process -> pid_start of its ring */
     struct wio_blob faults;        /* lines: what was damaged */
+    int *locks;                    /* on the directories below raw/ */
+    uint32_t lock_count;
+    uint32_t lock_capacity;
     struct wio_seal_totals totals;
     uint64_t done_bytes;
     uint64_t total_bytes;
@@ -130,6 +134,10 @@ struct wio_seal {
 /* seal_list.c */
 WIO_MUST_CHECK enum wio_status wio_seal_find(struct wio_seal *seal, const char *dir,
                                              const char *ring_dir, struct wio_error *err);
+/* Write down in each directory of rings what goes into DIR/<name>.seg; before that appears. Where
+ * it cannot be written (disk full) the rings are sealed all the same. */
+void wio_seal_mark(const struct wio_seal *seal, const char *name);
+void wio_seal_unlock(struct wio_seal *seal);
 /* Take away what was sealed; keeps what live rings refer to. */
 void wio_seal_remove(struct wio_seal *seal, const char *dir, const char *ring_dir);
 void wio_seal_ring_fini(struct wio_seal_ring *ring);

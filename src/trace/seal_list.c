@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -15,6 +16,8 @@
 #include "base/io.h"
 #include "base/text.h"
 #include "trace/seal_internal.h"
+
+enum { MARK_BYTES = 1 << 26 }; /* names of about a million rings */
 
 void wio_seal_ring_fini(struct wio_seal_ring *ring)
 {
@@ -42,7 +45,8 @@ static bool ends_with(const char *name, const char *end)
     return length > end_length && strcmp(name + length - end_length, end) == 0;
 }
 
-/* Field 22 of /proc/PID/stat, behind the name in parentheses, which may hold anything. */
+/* Field 22 of /proc/PID/stat, behind the name in parentheses, which may hold anything; 0 where
+ * there is no such process or it has ended and nobody has waited for it (Z). */
 static uint64_t start_of(int32_t pid)
 {
     WIO_CLEANUP(wio_blob_fini) struct wio_blob stat = {0};
@@ -53,6 +57,9 @@ static uint64_t start_of(int32_t pid)
         return 0;
     }
     char *at = strrchr((char *)stat.data, ')');
+    if (at != NULL && (strncmp(at, ") Z", 3) == 0 || strncmp(at, ") X", 3) == 0)) {
+        return 0;
+    }
     for (unsigned field = 2; at != NULL && field < 22; field++) {
         at = strchr(at + 1, ' ');
     }
@@ -121,10 +128,94 @@ static enum wio_status add_ring(struct wio_seal *seal, const char *path, struct 
     return WIO_OK;
 }
 
-/* `depth` 1: also look into the directories below (one for each recorder). */
-static enum wio_status scan(struct wio_seal *seal, const char *dir_path, unsigned depth,
-                            struct wio_error *err)
+/* What WIO_SEALED_AS of a directory of rings says: names that the segment in its first line has.
+ * Empty where that segment never appeared. */
+static enum wio_status read_mark(const char *trace_dir, const char *dir_path,
+                                 struct wio_strtab *done)
 {
+    WIO_CLEANUP(wio_blob_fini) struct wio_blob text = {0};
+    char path[PATH_MAX];
+    if (snprintf(path, sizeof(path), "%s/" WIO_SEALED_AS, dir_path) >= (int)sizeof(path) ||
+        wio_io_read_file(path, MARK_BYTES, &text, NULL) != WIO_OK) {
+        return WIO_OK;
+    }
+    char *rest = NULL;
+    char *line = strtok_r((char *)text.data, "\n", &rest);
+    if (line == NULL || strchr(line, '/') != NULL ||
+        snprintf(path, sizeof(path), "%s/%s", trace_dir, line) >= (int)sizeof(path) ||
+        access(path, F_OK) != 0) {
+        return WIO_OK;
+    }
+    while ((line = strtok_r(NULL, "\n", &rest)) != NULL) {
+        uint32_t id = 0;
+        WIO_TRY(wio_strtab_add(done, line, strlen(line), &id));
+    }
+    return WIO_OK;
+}
+
+/* Hold the directory of a recorder until the sealing is over. *busy_out: somebody else does. */
+static enum wio_status lock_directory(struct wio_seal *seal, const char *path, bool *busy_out)
+{
+    void *array = seal->locks;
+    *busy_out = false;
+    WIO_TRY(
+        wio_segment_grow(&array, sizeof(*seal->locks), &seal->lock_capacity, seal->lock_count + 1));
+    seal->locks = array;
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd >= 0) {
+        *busy_out = flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+        seal->locks[seal->lock_count++] = fd;
+    }
+    return WIO_OK;
+}
+
+void wio_seal_unlock(struct wio_seal *seal)
+{
+    for (uint32_t i = 0; i < seal->lock_count; i++) {
+        (void)close(seal->locks[i]);
+    }
+    free(seal->locks);
+    seal->locks = NULL;
+    seal->lock_count = 0;
+    seal->lock_capacity = 0;
+}
+
+/* The rings from number `first` on are of one directory. */
+static void set_apart(struct wio_seal *seal, uint32_t first, const struct wio_strtab *done,
+                      bool is_busy)
+{
+    for (uint32_t i = first; i < seal->ring_count; i++) {
+        struct wio_seal_ring *ring = &seal->rings[i];
+        if (wio_strtab_find(done, ring->name, strlen(ring->name)) != 0) {
+            ring->is_for_strings = true;
+        }
+        ring->is_live = ring->is_live || (is_busy && !ring->is_for_strings);
+    }
+}
+
+static enum wio_status scan(struct wio_seal *seal, const char *trace_dir, const char *dir_path,
+                            unsigned depth, struct wio_error *err);
+
+static enum wio_status scan_below(struct wio_seal *seal, const char *trace_dir, const char *path,
+                                  struct wio_error *err)
+{
+    uint32_t first = seal->ring_count;
+    bool is_busy = false;
+    const struct wio_strtab none = {0};
+    if (lock_directory(seal, path, &is_busy) != WIO_OK) {
+        return wio_error_set(err, WIO_ERR_NOMEM, path, WIO_ERROR_NO_OFFSET, "no memory");
+    }
+    WIO_TRY(scan(seal, trace_dir, path, 0, err));
+    set_apart(seal, first, &none, is_busy);
+    return WIO_OK;
+}
+
+/* `depth` 1: also look into the directories below (one for each recorder). */
+static enum wio_status scan(struct wio_seal *seal, const char *trace_dir, const char *dir_path,
+                            unsigned depth, struct wio_error *err)
+{
+    WIO_CLEANUP(wio_strtab_fini) struct wio_strtab done = {0};
+    uint32_t first = seal->ring_count;
     WIO_CLEANUP(dir_cleanup) DIR *dir = opendir(dir_path);
     if (dir == NULL && (errno == ENOENT || errno == ENOTDIR)) {
         return WIO_OK;
@@ -143,10 +234,17 @@ static enum wio_status scan(struct wio_seal *seal, const char *dir_path, unsigne
         if (ends_with(path, ".ring") || ends_with(path, ".sealed")) {
             WIO_TRY(add_ring(seal, path, err));
         } else if (depth > 0 && stat(path, &st) == 0 && S_ISDIR(st.st_mode)) {
-            WIO_TRY(scan(seal, path, depth - 1, err));
+            WIO_TRY(scan_below(seal, trace_dir, path, err));
         }
     }
-    return errno == 0 ? WIO_OK : wio_error_sys(err, dir_path, "cannot read the directory of rings");
+    if (errno != 0) {
+        return wio_error_sys(err, dir_path, "cannot read the directory of rings");
+    }
+    if (read_mark(trace_dir, dir_path, &done) != WIO_OK) {
+        return wio_error_set(err, WIO_ERR_NOMEM, dir_path, WIO_ERROR_NO_OFFSET, "no memory");
+    }
+    set_apart(seal, first, &done, false);
+    return WIO_OK;
 }
 
 static int compare_rings(const void *a, const void *b)
@@ -195,12 +293,65 @@ enum wio_status wio_seal_find(struct wio_seal *seal, const char *dir, const char
 {
     char raw[PATH_MAX];
     (void)snprintf(raw, sizeof(raw), "%s/raw", dir);
-    WIO_TRY(scan(seal, ring_dir == NULL ? raw : ring_dir, ring_dir == NULL ? 1 : 0, err));
+    WIO_TRY(scan(seal, dir, ring_dir == NULL ? raw : ring_dir, ring_dir == NULL ? 1 : 0, err));
     if (seal->ring_count > 1) {
         qsort(seal->rings, seal->ring_count, sizeof(*seal->rings), compare_rings);
     }
     tie_to_parents(seal);
     return WIO_OK;
+}
+
+/* Length of the directory in a ring's path. */
+static size_t directory_length(const struct wio_seal_ring *ring)
+{
+    return (size_t)(ring->name - ring->path);
+}
+
+static bool is_in_same_directory(const struct wio_seal_ring *a, const struct wio_seal_ring *b)
+{
+    size_t length = directory_length(a);
+    return length == directory_length(b) && strncmp(a->path, b->path, length) == 0;
+}
+
+/* R-RING-6: the mark of the directory of ring `first`, which is the first of its directory. */
+static enum wio_status write_mark(const struct wio_seal *seal, uint32_t first, const char *name)
+{
+    WIO_CLEANUP(wio_blob_fini) struct wio_blob text = {0};
+    char path[PATH_MAX];
+    const struct wio_seal_ring *one = &seal->rings[first];
+    (void)snprintf(path, sizeof(path), "%s.seg\n", name);
+    WIO_TRY(wio_blob_put(&text, path, strlen(path)));
+    for (uint32_t i = first; i < seal->ring_count; i++) {
+        const struct wio_seal_ring *ring = &seal->rings[i];
+        if (!ring->is_skipped && is_in_same_directory(ring, one)) {
+            WIO_TRY(wio_blob_put(&text, ring->name, strlen(ring->name)));
+            WIO_TRY(wio_blob_u8(&text, '\n'));
+        }
+    }
+    if (snprintf(path, sizeof(path), "%.*s" WIO_SEALED_AS, (int)directory_length(one), one->path) >=
+        (int)sizeof(path)) {
+        return WIO_ERR_IO;
+    }
+    WIO_CLEANUP(wio_fd_cleanup)
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0666);
+    if (fd < 0) {
+        return WIO_ERR_IO;
+    }
+    WIO_TRY(wio_io_write(fd, path, text.data, text.size, NULL));
+    return fsync(fd) == 0 ? WIO_OK : WIO_ERR_IO;
+}
+
+void wio_seal_mark(const struct wio_seal *seal, const char *name)
+{
+    for (uint32_t i = 0; i < seal->ring_count; i++) {
+        bool is_first = true;
+        for (uint32_t j = i; j > 0 && is_first; j--) {
+            is_first = !is_in_same_directory(&seal->rings[i], &seal->rings[j - 1]);
+        }
+        if (is_first && write_mark(seal, i, name) != WIO_OK) {
+            continue; /* no room: a death in the next moment would show these events twice */
+        }
+    }
 }
 
 /* R-RING-5: what a ring that stays refers to stays too, under a name that says it is sealed. */
@@ -221,10 +372,23 @@ static void take_away(const struct wio_seal_ring *ring, bool is_needed)
         (void)unlink(ring->path);
         return;
     }
-    if (!ring->is_for_strings &&
+    if (!ends_with(ring->path, ".sealed") &&
         snprintf(sealed, sizeof(sealed), "%s.sealed", ring->path) < (int)sizeof(sealed)) {
         (void)rename(ring->path, sealed);
     }
+}
+
+/* Remove a directory of rings that is empty but for its mark; not one that a recorder holds. */
+static bool remove_directory(const char *path)
+{
+    char mark[PATH_MAX + sizeof(WIO_SEALED_AS) + 1];
+    WIO_CLEANUP(wio_fd_cleanup) int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0 || (flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)) {
+        return false;
+    }
+    (void)snprintf(mark, sizeof(mark), "%s/" WIO_SEALED_AS, path);
+    (void)unlink(mark);
+    return rmdir(path) == 0;
 }
 
 /* Empty directories below raw/, links to directories that are empty now, and raw/ itself. */
@@ -239,11 +403,11 @@ static void remove_directories(const char *top)
             snprintf(path, sizeof(path), "%s/%s", top, entry->d_name) >= (int)sizeof(path)) {
             continue;
         }
-        if (rmdir(path) != 0 && realpath(path, target) != NULL && rmdir(target) == 0) {
+        if (!remove_directory(path) && realpath(path, target) != NULL &&
+            strcmp(path, target) != 0 && remove_directory(target)) {
             (void)unlink(path);
         }
     }
-    (void)rmdir(top);
 }
 
 void wio_seal_remove(struct wio_seal *seal, const char *dir, const char *ring_dir)
@@ -260,6 +424,18 @@ void wio_seal_remove(struct wio_seal *seal, const char *dir, const char *ring_di
         }
     }
     free(needed);
+    if (ring_dir != NULL) {
+        char mark[PATH_MAX + sizeof(WIO_SEALED_AS) + 1];
+        (void)snprintf(mark, sizeof(mark), "%s/" WIO_SEALED_AS, ring_dir);
+        (void)unlink(mark);
+        (void)rmdir(ring_dir);
+        return;
+    }
+    wio_seal_unlock(seal);
     (void)snprintf(raw, sizeof(raw), "%s/raw", dir);
-    remove_directories(ring_dir == NULL ? raw : ring_dir);
+    remove_directories(raw);
+    (void)snprintf(raw, sizeof(raw), "%s/raw/" WIO_SEALED_AS, dir);
+    (void)unlink(raw);
+    (void)snprintf(raw, sizeof(raw), "%s/raw", dir);
+    (void)rmdir(raw);
 }

@@ -3,6 +3,7 @@
 """Any kind of death: the operations up to then are in the trace."""
 
 import os
+import shutil
 import signal
 import sys
 import time
@@ -94,6 +95,46 @@ class Murder(DeathCase):
         self.assert_recorded()
         self.check()
         self.assertFalse(os.path.exists("t/raw"), "the first look seals the rings")
+
+    def test_death_between_sealing_and_clearing_up(self):
+        """R-RING-6: rings whose segment is there are not taken a second time."""
+        recorder = self.start(WRITER, "out", "1", "on")
+        self.assertTrue(until(lambda: self.written() > 3000))
+        os.killpg(recorder.pid, signal.SIGKILL)
+        recorder.wait(30)
+        self.assertTrue(until(lambda: not any_process_writes("out", self.dir)))
+        shutil.copytree("t/raw", "raw")
+        events = self.info()["events"]
+        (sealed,) = [name for name in self.segments() if not name.endswith(".begin.seg")]
+        shutil.copytree("raw", "t/raw")
+        for directory, _, names in os.walk("t/raw"):
+            rings = [name for name in names if name.endswith(".ring")]
+            if rings:
+                with open(os.path.join(directory, "sealed-as"), "w", encoding="ascii") as mark:
+                    mark.write("".join(f"{name}\n" for name in [sealed] + rings))
+        self.assertEqual(self.info()["events"], events)
+        self.assert_recorded()
+        for directory, _, names in os.walk("t/raw"):
+            if "sealed-as" in names:
+                os.remove(os.path.join(directory, "sealed-as"))
+        self.assertEqual(self.info()["events"], 2 * events, "the mark alone makes the difference")
+
+    def test_a_look_at_a_running_recording(self):
+        """Neither takes away rings nor shows anything twice, also between two processes."""
+        script = f"{WRITER} out 2000 exit; while [ ! -e go ]; do :; done; {WRITER} out2 2000 exit"
+        recorder = self.start("bash", "-c", script)
+        self.assertTrue(until(lambda: self.written() == 2000))
+        for _ in range(3):
+            info = self.info()
+            self.assertEqual(info["ops"]["pwrite"]["count"], 2000)
+            self.assertFalse(info["complete"])
+        self.assertEqual(len(self.segments()), 1)
+        open("go", "w", encoding="ascii").close()
+        self.assertEqual(recorder.wait(30), 0)
+        self.assert_recorded()
+        self.assert_recorded(path="out2")
+        self.assert_sealed()
+        self.assertTrue(self.info()["complete"])
 
     def test_recorder_alone_is_killed(self):
         """The program goes on; a look at the live trace does not take its rings away."""
