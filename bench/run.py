@@ -4,9 +4,9 @@
 
     run.py [--quick] [--json=FILE] [--only=SECTION,...]
 
-Times on a shared machine wander, so the runs of the tracers take turns and what counts is the
-ratio to the run without a tracer in the same round (median over the rounds), and the number of
-instructions, which does not wander. Exit 1 if a target is missed.
+Times on a shared machine wander, so the tracers take turns and what counts is the ratio of the best
+rounds, which others disturbed least, and the number of instructions, which does not wander.
+Exit 1 if a target is missed.
 """
 import argparse
 import json
