@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Memory maps of files. Which pages are read or written through a map is not seen: that is no call.
+ * Anonymous memory is not I/O and passes through after one comparison. libc's own maps (malloc, the
+ * loader) do not come here.
+ */
+#include <stdarg.h>
+#include <sys/mman.h>
+
+#include "capture/capture.h"
+#include "capture/mmap_table.h"
+#include "capture/uring.h"
+
+#undef mmap
+#undef mmap64
+
+static int64_t address_of(const void *address)
+{
+    return (int64_t)(uintptr_t)address;
+}
+
+/* ---- mmap: result = address, arg0 = protection, arg1 = flags ----------------------------------
+ */
+
+struct mapping {
+    void *address;
+    size_t size;
+    int protection;
+    int flags;
+    int fd;
+    off_t offset;
+};
+
+static void emit_mmap(struct cap_thread *self, struct cap_event *ev, const struct mapping *map)
+{
+    struct cap_ext ext = CAP_EXT;
+    bool is_done = map->address != MAP_FAILED;
+    ev->end = cap_now();
+    ev->error = is_done ? 0 : errno;
+    ev->result = is_done ? address_of(map->address) : -1;
+    ev->fd = map->fd;
+    ev->path = cap_fd_path(self, map->fd);
+    ev->offset = map->offset;
+    ev->size = map->size;
+    ext.arg[0] = map->protection;
+    ext.arg[1] = map->flags;
+    cap_emit_ext(self, ev, &ext);
+    if (is_done) {
+        const struct cap_map noted = {(uintptr_t)map->address, map->size, map->offset, ev->path};
+        cap_maps_add(&noted);
+        cap_uring_mapped(map->fd, (uint64_t)map->offset, map->address, map->size);
+    }
+}
+
+/* MAP_FIXED takes the place of what was there. */
+static void before_mmap(const struct mapping *map)
+{
+    if ((map->flags & MAP_FIXED) != 0) {
+        cap_maps_remove((uintptr_t)map->address, map->size);
+        cap_uring_unmapped(map->address, map->size);
+    }
+}
+
+/* mmap and mmap64: one function of six arguments under two names. */
+#define MMAP_WRAPPER(name)                                                                         \
+    CAP_EXPORT void *name(void *address, size_t size, int protection, int flags, int fd,           \
+                          off_t offset)                                                            \
+    {                                                                                              \
+        struct mapping map = {address, size, protection, flags, fd, offset};                       \
+        before_mmap(&map);                                                                         \
+        const uintptr_t source = CAP_CALLER();                                                     \
+        const bool is_file = (flags & MAP_ANONYMOUS) == 0;                                         \
+        if (is_file && cap_fd_is_ours_maybe(fd)) {                                                 \
+            errno = EBADF;                                                                         \
+            return MAP_FAILED;                                                                     \
+        }                                                                                          \
+        struct cap_thread *self = is_file ? cap_enter_fd(source, WIO_CALL_##name, fd) : NULL;      \
+        if (CAP_LIKELY(self == NULL)) {                                                            \
+            return CAP_REAL(name)(address, size, protection, flags, fd, offset);                   \
+        }                                                                                          \
+        struct cap_event ev = CAP_EVENT(name, source);                                             \
+        ev.begin = cap_now();                                                                      \
+        map.address = CAP_REAL(name)(address, size, protection, flags, fd, offset);                \
+        emit_mmap(self, &ev, &map);                                                                \
+        return map.address;                                                                        \
+    }
+
+MMAP_WRAPPER(mmap)
+MMAP_WRAPPER(mmap64)
+
+/* ---- the others: arg2 = address, path and offset of the file that is mapped there --------------
+ */
+
+/* NULL: no file of ours is there, or nothing is recorded. */
+static struct cap_thread *begin_range(struct cap_event *ev, unsigned number, uintptr_t source,
+                                      const void *address, struct cap_map *map)
+{
+    if (CAP_LIKELY(!cap_maps_find((uintptr_t)address, map))) {
+        return NULL;
+    }
+    struct cap_thread *self = cap_enter(source, number);
+    *ev = CAP_EVENT_OF(number, source);
+    ev->begin = cap_now();
+    return self;
+}
+
+static void end_range(struct cap_thread *self, struct cap_event *ev, const struct cap_map *map,
+                      const struct cap_ext *ext)
+{
+    ev->end = cap_now();
+    ev->path = map->path;
+    ev->offset = map->offset + (ext->arg[2] - (int64_t)map->address);
+    cap_emit_ext(self, ev, ext);
+}
+
+static struct cap_ext ext_of(const void *address, int64_t arg0)
+{
+    struct cap_ext ext = CAP_EXT;
+    ext.arg[0] = arg0;
+    ext.arg[2] = address_of(address);
+    return ext;
+}
+
+CAP_EXPORT int munmap(void *address, size_t size)
+{
+    struct cap_event ev;
+    struct cap_map map;
+    struct cap_thread *self = begin_range(&ev, WIO_CALL_munmap, CAP_CALLER(), address, &map);
+    cap_maps_remove((uintptr_t)address, size);
+    cap_uring_unmapped(address, size);
+    int result = CAP_REAL(munmap)(address, size);
+    if (CAP_UNLIKELY(self != NULL)) {
+        struct cap_ext ext = ext_of(address, 0);
+        ev.size = size;
+        ev.result = result;
+        ev.error = result < 0 ? errno : 0;
+        end_range(self, &ev, &map, &ext);
+    }
+    return result;
+}
+
+static int with_range(struct cap_thread *self, struct cap_event *ev, const struct cap_map *map,
+                      const struct cap_ext *ext, int result)
+{
+    if (CAP_UNLIKELY(self != NULL)) {
+        ev->result = result;
+        ev->error = result < 0 ? errno : 0;
+        end_range(self, ev, map, ext);
+    }
+    return result;
+}
+
+CAP_EXPORT int msync(void *address, size_t size, int flags)
+{
+    struct cap_event ev;
+    struct cap_map map;
+    struct cap_ext ext = ext_of(address, flags);
+    struct cap_thread *self = begin_range(&ev, WIO_CALL_msync, CAP_CALLER(), address, &map);
+    ev.size = size;
+    return with_range(self, &ev, &map, &ext, CAP_REAL(msync)(address, size, flags));
+}
+
+CAP_EXPORT int madvise(void *address, size_t size, int advice)
+{
+    struct cap_event ev;
+    struct cap_map map;
+    struct cap_ext ext = ext_of(address, advice);
+    struct cap_thread *self = begin_range(&ev, WIO_CALL_madvise, CAP_CALLER(), address, &map);
+    ev.size = size;
+    return with_range(self, &ev, &map, &ext, CAP_REAL(madvise)(address, size, advice));
+}
+
+/* Gives the error as its result. */
+CAP_EXPORT int posix_madvise(void *address, size_t size, int advice)
+{
+    struct cap_event ev;
+    struct cap_map map;
+    struct cap_ext ext = ext_of(address, advice);
+    struct cap_thread *self = begin_range(&ev, WIO_CALL_posix_madvise, CAP_CALLER(), address, &map);
+    int result = CAP_REAL(posix_madvise)(address, size, advice);
+    if (CAP_UNLIKELY(self != NULL)) {
+        ev.size = size;
+        ev.result = result;
+        ev.error = result;
+        end_range(self, &ev, &map, &ext);
+    }
+    return result;
+}
+
+/* mremap: result = new address, size = new size, arg1 = flags, arg2 = old address, arg3 = old size
+ */
+CAP_EXPORT void *mremap(void *address, size_t size, size_t new_size, int flags, ...)
+{
+    struct cap_event ev;
+    struct cap_map map;
+    va_list args;
+    va_start(args, flags);
+    void *wanted = (flags & MREMAP_FIXED) != 0 ? va_arg(args, void *) : NULL;
+    va_end(args);
+    struct cap_thread *self = begin_range(&ev, WIO_CALL_mremap, CAP_CALLER(), address, &map);
+    void *result = CAP_REAL(mremap)(address, size, new_size, flags, wanted);
+    bool is_done = result != MAP_FAILED;
+    if (is_done && wanted != NULL) {
+        cap_maps_remove((uintptr_t)wanted, new_size);
+    }
+    if (CAP_UNLIKELY(self != NULL)) {
+        struct cap_ext ext = ext_of(address, 0);
+        ev.size = new_size;
+        ev.result = is_done ? address_of(result) : -1;
+        ev.error = is_done ? 0 : errno;
+        ext.arg[1] = flags;
+        ext.arg[3] = (int64_t)size;
+        end_range(self, &ev, &map, &ext);
+    }
+    if (is_done) {
+        cap_uring_unmapped(address, size);
+        cap_maps_move((uintptr_t)address, size, (uintptr_t)result, new_size);
+    }
+    return result;
+}

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "capture/mmap_table.h"
+
+#define MAPS_MAX 4096u
+
+enum state { FREE, BUSY, LIVE };
+
+static struct place {
+    struct cap_map map;
+    uint32_t state; /* enum state; the map is only written by who made it BUSY */
+} places[MAPS_MAX];
+
+static uint32_t place_count; /* places ever used */
+static uintptr_t lowest = UINTPTR_MAX;
+static uintptr_t highest;
+
+static bool change(struct place *place, uint32_t from, uint32_t to)
+{
+    return __atomic_compare_exchange_n(&place->state, &from, to, false, __ATOMIC_ACQ_REL,
+                                       __ATOMIC_RELAXED);
+}
+
+static void set_state(struct place *place, uint32_t state)
+{
+    __atomic_store_n(&place->state, state, __ATOMIC_RELEASE);
+}
+
+static uint32_t used(void)
+{
+    return __atomic_load_n(&place_count, __ATOMIC_ACQUIRE);
+}
+
+/* Raise or lower a bound; they never shrink back, they only keep strangers out. */
+static void widen(const struct cap_map *map)
+{
+    uintptr_t low = __atomic_load_n(&lowest, __ATOMIC_RELAXED);
+    while (map->address < low && !__atomic_compare_exchange_n(&lowest, &low, map->address, false,
+                                                              __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+    }
+    uintptr_t high = __atomic_load_n(&highest, __ATOMIC_RELAXED);
+    uintptr_t end = map->address + map->size;
+    while (end > high && !__atomic_compare_exchange_n(&highest, &high, end, false, __ATOMIC_RELAXED,
+                                                      __ATOMIC_RELAXED)) {
+    }
+}
+
+void cap_maps_add(const struct cap_map *map)
+{
+    if (map->size == 0) {
+        return;
+    }
+    widen(map);
+    for (uint32_t i = 0; i < MAPS_MAX; i++) {
+        if (!change(&places[i], FREE, BUSY)) {
+            continue;
+        }
+        places[i].map = *map;
+        set_state(&places[i], LIVE);
+        uint32_t count = used();
+        while (count < i + 1 && !__atomic_compare_exchange_n(&place_count, &count, i + 1, false,
+                                                             __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) {
+        }
+        return;
+    }
+}
+
+static bool is_outside(uintptr_t address, size_t size)
+{
+    return address >= __atomic_load_n(&highest, __ATOMIC_RELAXED) ||
+           address + size <= __atomic_load_n(&lowest, __ATOMIC_RELAXED);
+}
+
+bool cap_maps_find(uintptr_t address, struct cap_map *map_out)
+{
+    if (is_outside(address, 1)) {
+        return false;
+    }
+    uint32_t count = used();
+    for (uint32_t i = 0; i < count; i++) {
+        if (__atomic_load_n(&places[i].state, __ATOMIC_ACQUIRE) != LIVE) {
+            continue;
+        }
+        *map_out = places[i].map;
+        __atomic_thread_fence(__ATOMIC_ACQUIRE);
+        if (address - map_out->address < map_out->size &&
+            __atomic_load_n(&places[i].state, __ATOMIC_RELAXED) == LIVE) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Cut [lo, hi) out of a map that is ours to write: what is left before stays in its place. */
+static void cut(struct place *place, uintptr_t lo, uintptr_t hi)
+{
+    struct cap_map map = place->map;
+    uintptr_t end = map.address + map.size;
+    if (lo > map.address) {
+        place->map.size = lo - map.address;
+        set_state(place, LIVE);
+    } else {
+        set_state(place, FREE);
+    }
+    if (hi < end) {
+        const struct cap_map tail = {hi, end - hi, map.offset + (int64_t)(hi - map.address),
+                                     map.path};
+        cap_maps_add(&tail);
+    }
+}
+
+void cap_maps_remove(uintptr_t address, size_t size)
+{
+    uintptr_t end = address + size;
+    if (is_outside(address, size)) {
+        return;
+    }
+    uint32_t count = used();
+    for (uint32_t i = 0; i < count; i++) {
+        struct place *place = &places[i];
+        if (!change(place, LIVE, BUSY)) {
+            continue;
+        }
+        if (place->map.address < end && address < place->map.address + place->map.size) {
+            cut(place, address, end);
+        } else {
+            set_state(place, LIVE);
+        }
+    }
+}
+
+void cap_maps_move(uintptr_t address, size_t size, uintptr_t to, size_t new_size)
+{
+    struct cap_map map;
+    if (!cap_maps_find(address, &map)) {
+        return;
+    }
+    cap_maps_remove(address, size);
+    map.offset += (int64_t)(address - map.address);
+    map.address = to;
+    map.size = new_size;
+    cap_maps_add(&map);
+}

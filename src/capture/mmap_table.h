@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Which file is mapped where. Fixed room, no lock: entries are claimed and given back one by one,
+ * so that a signal handler or another thread never waits. Where the room is full a further map is
+ * recorded but not remembered. Addresses that hold no file of ours are turned away by two
+ * comparisons.
+ */
+#ifndef WIO_CAPTURE_MMAP_TABLE_H
+#define WIO_CAPTURE_MMAP_TABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct cap_map {
+    uintptr_t address;
+    size_t size;
+    int64_t offset; /* in the file, of the first byte */
+    uint32_t path;  /* string id */
+};
+
+void cap_maps_add(const struct cap_map *map) __attribute__((visibility("hidden")));
+/* The map that `address` lies in: a copy. */
+bool cap_maps_find(uintptr_t address, struct cap_map *map_out)
+    __attribute__((visibility("hidden")));
+/* Nothing is mapped in this range any more; maps that reach beyond are cut. */
+void cap_maps_remove(uintptr_t address, size_t size) __attribute__((visibility("hidden")));
+/* mremap: the map at `address` is now at `to`. */
+void cap_maps_move(uintptr_t address, size_t size, uintptr_t to, size_t new_size)
+    __attribute__((visibility("hidden")));
+
+#endif
