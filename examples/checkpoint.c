@@ -7,7 +7,7 @@
  *
  * Everyone writes its block of each round, syncs, and waits for the others at a barrier. Then it
  * reads the blocks of its right neighbour, which nobody may do before they are there, and
- * compares them. Between two rounds it computes, if asked to (-c).
+ * compares them. Before each round it computes, if asked to (-c).
  *
  *     mpirun -n 4 ./checkpoint -d /scratch -b 64K -n 32
  */
@@ -46,6 +46,7 @@ static void read_back(const struct example *ex, int fd, void *block)
 {
     int neighbour = (ex->rank + 1) % ex->ranks;
     for (int round = 0; round < ex->rounds; round++) {
+        example_compute(ex->compute_ms);
         example_pread(ex, fd, block, ex->block, place(ex, round, neighbour));
         example_verify(ex, block, ex->block, key(round, neighbour));
     }

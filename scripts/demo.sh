@@ -71,7 +71,7 @@ cd "$here"
 
 step "A checkpoint on $(file_system .): $WIO_RANKS ranks write one file and read it back. Nobody changed the program"
 # shellcheck disable=SC2086 # two words
-try whyio record -o run.whyio -- $launcher -n $WIO_RANKS "$program" -d data -n 16
+try whyio record -o run.whyio -- $launcher -n $WIO_RANKS "$program" -d data -n 16 -c 2
 
 step "What did it do?"
 try whyio info run.whyio
@@ -84,8 +84,9 @@ head -n 5 "$here/dump"
 step "Is the trace sound?"
 try whyio check run.whyio
 
+# At the recorded times: without them a rank might read what another has not written yet.
 step "The same I/O again on $(file_system "$there"), without the program and without its data"
-try whyio replay run.whyio --root="$there/replayed" --compare
+try whyio replay run.whyio --root="$there/replayed" --mode=timed --compare
 
 step "What the replay left there"
 show "ls -l $there/replayed$here/data"
