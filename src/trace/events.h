@@ -85,7 +85,7 @@ struct wio_events {
     uint64_t by_call[WIO_COL_COUNT][WIO_SLOT_COUNT]; /* the columns of R-COL-3 */
 };
 
-#define WIO_SLICE_MAX 512u
+#define WIO_SLICE_MAX 256u
 
 /* Columns that must be decoded to give those of `mask` (enum wio_column), 0 = all. */
 uint32_t wio_events_wanted(uint64_t mask);
