@@ -244,6 +244,11 @@ static void step_beside(struct reference *r, const struct wio_model_op *op,
         insert(r, op->file, offset, offset + size, 0, false);
         result->cost_s = r->p.sc_sw + random * r->p.c_sk + size / r->p.bw_dev;
         break;
+    case WIO_MODEL_WRITE:
+    case WIO_MODEL_SYNC:
+    case WIO_MODEL_FWRITE:
+    case WIO_MODEL_FFLUSH:
+    case WIO_MODEL_METHOD_COUNT:
     default:
         insert(r, op->file, offset, offset + size, 0, false);
         result->cost_s = r->p.sc_sw + random * r->p.c_sk + size / r->p.bw_ramdisk +
