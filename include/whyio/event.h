@@ -15,39 +15,39 @@
 extern "C" {
 #endif
 
-#define WIO_NO_FD INT32_MIN         /* the call takes no descriptor */
-#define WIO_NO_OFFSET INT64_MIN     /* the operation has no position (pipe, metadata) */
-#define WIO_NO_SIZE UINT64_MAX      /* the operation asks for no bytes */
+#define WIO_NO_FD INT32_MIN          /* the call takes no descriptor */
+#define WIO_NO_OFFSET INT64_MIN      /* the operation has no position (pipe, metadata) */
+#define WIO_NO_SIZE UINT64_MAX       /* the operation asks for no bytes */
 #define WIO_RESULT_PENDING INT64_MIN /* asynchronous and never collected, or cut off by death */
-#define WIO_NO_STRING 0u            /* string id 0 is "none" */
+#define WIO_NO_STRING 0u             /* string id 0 is "none" */
 
 enum wio_event_flags {
-    WIO_EVENT_CAUSED = 1 << 0,      /* done by the stdio call before it, not by the program */
-    WIO_EVENT_ASYNC = 1 << 1,       /* t = submission, t + dur = collection */
-    WIO_EVENT_STACK = 1 << 2,       /* source is a stack, not a single address */
-    WIO_EVENT_RAW = 1 << 3,         /* made through syscall(2) */
-    WIO_EVENT_VFORK = 1 << 4,       /* by a child that still shared its parent's memory */
-    WIO_EVENT_BUFFERED = 1 << 5,    /* stdio call served from its buffer: dur_ns is not measured */
-    WIO_EVENT_MPI = 1 << 6,         /* inside an MPI library (only with --mpi-internals) */
+    WIO_EVENT_CAUSED = 1 << 0,   /* done by the stdio call before it, not by the program */
+    WIO_EVENT_ASYNC = 1 << 1,    /* t = submission, t + dur = collection */
+    WIO_EVENT_STACK = 1 << 2,    /* source is a stack, not a single address */
+    WIO_EVENT_RAW = 1 << 3,      /* made through syscall(2) */
+    WIO_EVENT_VFORK = 1 << 4,    /* by a child that still shared its parent's memory */
+    WIO_EVENT_BUFFERED = 1 << 5, /* stdio call served from its buffer: dur_ns is not measured */
+    WIO_EVENT_MPI = 1 << 6,      /* inside an MPI library (only with --mpi-internals) */
 };
 
 struct wio_event {
-    uint64_t t_ns;    /* begin, since the start of the trace */
+    uint64_t t_ns; /* begin, since the start of the trace */
     uint64_t dur_ns;
-    uint64_t seq;     /* 0, 1, 2 .. per (pid, tid), in order of begin; exec goes on counting */
-    uint32_t stream;  /* index into the trace's streams */
-    uint16_t op;      /* enum wio_op */
-    uint16_t call;    /* the wrapped symbol, enum wio_call */
-    uint16_t flags;   /* enum wio_event_flags */
-    uint16_t error;   /* errno of a failed operation, else 0 */
+    uint64_t seq;    /* 0, 1, 2 .. per (pid, tid), in order of begin; exec goes on counting */
+    uint32_t stream; /* index into the trace's streams */
+    uint16_t op;     /* enum wio_op */
+    uint16_t call;   /* the wrapped symbol, enum wio_call */
+    uint16_t flags;  /* enum wio_event_flags */
+    uint16_t error;  /* errno of a failed operation, else 0 */
     int32_t fd;
     int32_t fd2;
-    uint32_t path;    /* string ids of the trace */
+    uint32_t path; /* string ids of the trace */
     uint32_t path2;
-    uint32_t source;  /* source id of the trace, 0 = unknown */
-    int64_t offset;   /* bytes */
-    int64_t offset2;  /* bytes */
-    uint64_t size;    /* bytes asked for */
+    uint32_t source; /* source id of the trace, 0 = unknown */
+    int64_t offset;  /* bytes */
+    int64_t offset2; /* bytes */
+    uint64_t size;   /* bytes asked for */
     int64_t result;
     int64_t arg[4];
 };

@@ -54,7 +54,13 @@ struct wio_error {
     char message[1024]; /* what failed and what was expected; causes appended after ": " */
 };
 
-#define WIO_ERROR_INIT {WIO_OK, 0, WIO_ERROR_NO_OFFSET, {0}, {0}}
+#define WIO_ERROR_INIT                                                                             \
+    {                                                                                              \
+        WIO_OK, 0, WIO_ERROR_NO_OFFSET, {0},                                                       \
+        {                                                                                          \
+            0                                                                                      \
+        }                                                                                          \
+    }
 
 /* Text of a status ("cut short"), never NULL. Thread safe. */
 const char *wio_status_text(enum wio_status status);

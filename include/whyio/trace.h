@@ -38,50 +38,57 @@ struct wio_cursor;
 struct wio_process_info {
     int32_t pid;
     int32_t ppid;
-    int32_t rank;         /* -1 = none */
-    uint32_t ranks;       /* size of its world, 0 = unknown */
-    uint64_t start_ns;    /* since the start of the trace */
+    int32_t rank;      /* -1 = none */
+    uint32_t ranks;    /* size of its world, 0 = unknown */
+    uint64_t start_ns; /* since the start of the trace */
     uint64_t end_ns;
     const char *host;
-    const char *job;      /* "" = none */
+    const char *job; /* "" = none */
     const char *exe;
-    const char *argv;     /* joined by blanks, quoted where needed */
+    const char *argv; /* joined by blanks, quoted where needed */
     const char *cwd;
-    uint32_t parent;      /* index of the process image that made this one by fork, spawn or exec;
-                             UINT32_MAX = not in the trace */
-    uint32_t end;         /* enum wio_ring_end: 0 none, 1 exit, 2 exec, 3 signal */
+    uint32_t parent; /* index of the process image that made this one by fork, spawn or exec;
+                        UINT32_MAX = not in the trace */
+    uint32_t end;    /* enum wio_ring_end: 0 none, 1 exit, 2 exec, 3 signal */
     int32_t end_status;
-    uint64_t dropped;     /* events */
+    uint64_t dropped; /* events */
     uint32_t unseen_count;
     const uint64_t *unseen; /* unseen_count counters, wio_unseen_key() names them */
 };
 
 struct wio_stream_info {
-    uint32_t process;  /* index into the processes */
+    uint32_t process; /* index into the processes */
     int32_t tid;
-    uint64_t thread;   /* token of pthread_create, 0 = main or unknown */
+    uint64_t thread; /* token of pthread_create, 0 = main or unknown */
     uint64_t events;
     uint64_t first_ns; /* begin of the first and end of the last event, since trace start */
     uint64_t last_ns;
-    uint64_t first_seq; /* of its first event: a process image made by exec goes on counting */
+    uint64_t first_seq;  /* of its first event: a process image made by exec goes on counting */
     uint64_t bytes_read; /* from files, by system calls (struct wio_trace_info) */
     uint64_t bytes_written;
 };
 
 /* State of a path before and after, as far as it is known (FORMAT.md#files). */
 enum wio_file_type {
-    WIO_FILE_UNKNOWN, WIO_FILE_NONE, WIO_FILE_REGULAR, WIO_FILE_DIRECTORY, WIO_FILE_SYMLINK,
-    WIO_FILE_FIFO, WIO_FILE_SOCKET, WIO_FILE_CHARDEV, WIO_FILE_BLOCKDEV
+    WIO_FILE_UNKNOWN,
+    WIO_FILE_NONE,
+    WIO_FILE_REGULAR,
+    WIO_FILE_DIRECTORY,
+    WIO_FILE_SYMLINK,
+    WIO_FILE_FIFO,
+    WIO_FILE_SOCKET,
+    WIO_FILE_CHARDEV,
+    WIO_FILE_BLOCKDEV
 };
 
 struct wio_file_info {
-    uint32_t path;            /* string id */
-    enum wio_file_type type;  /* when the trace was sealed; NONE = it did not exist any more */
-    uint32_t mode;            /* permission bits */
-    uint64_t size;            /* bytes */
-    uint32_t target;          /* string id of a symbolic link's text */
-    uint32_t fs;              /* string id: "ext4", "tmpfs", "0x1234abcd" */
-    uint32_t uses;            /* enum wio_file_use */
+    uint32_t path;           /* string id */
+    enum wio_file_type type; /* when the trace was sealed; NONE = it did not exist any more */
+    uint32_t mode;           /* permission bits */
+    uint64_t size;           /* bytes */
+    uint32_t target;         /* string id of a symbolic link's text */
+    uint32_t fs;             /* string id: "ext4", "tmpfs", "0x1234abcd" */
+    uint32_t uses;           /* enum wio_file_use */
 };
 
 /* What the events say about a path. */
@@ -103,15 +110,15 @@ struct wio_trace_info {
     uint64_t duration_ns;
     uint64_t events;
     uint64_t dropped;
-    uint64_t files;     /* distinct paths of regular files that were opened or looked at by name */
-    uint64_t bytes_read; /* from files by system calls and asynchronous requests: stdio calls are not
-                            counted, the reads that they cause are */
+    uint64_t files;      /* distinct paths of regular files that were opened or looked at by name */
+    uint64_t bytes_read; /* from files by system calls and asynchronous requests: stdio calls are
+                            not counted, the reads that they cause are */
     uint64_t bytes_written;
     uint32_t ranks;     /* distinct ranks */
     uint32_t processes; /* distinct (host, pid) */
     uint32_t images;    /* process images: exec counts anew */
     uint32_t threads;
-    bool complete;      /* recorder ended, every process ended by itself, nothing dropped */
+    bool complete; /* recorder ended, every process ended by itself, nothing dropped */
     const char *command;
     const char *version; /* of the whyio that recorded */
 };
@@ -153,7 +160,7 @@ const char *wio_unseen_text(unsigned kind); /* one line for a person */
 /* Parts of an event that a caller needs: others keep their defaults and cost nothing to decode.
  * op, call, seq and stream are always there. */
 enum wio_column {
-    WIO_COLUMN_TIME = 1 << 0, /* t_ns and dur_ns */
+    WIO_COLUMN_TIME = 1 << 0,     /* t_ns and dur_ns */
     WIO_COLUMN_DURATION = 1 << 1, /* dur_ns alone */
     WIO_COLUMN_FD = 1 << 2,
     WIO_COLUMN_PATH = 1 << 3,
@@ -173,11 +180,11 @@ struct wio_filter {
     size_t struct_size;
     enum wio_order order; /* by begin over all streams, or one stream after the other */
     const int32_t *ranks;
-    size_t rank_count;  /* 0 = all */
+    size_t rank_count; /* 0 = all */
     const uint16_t *ops;
-    size_t op_count;    /* 0 = all */
+    size_t op_count; /* 0 = all */
     const uint32_t *paths;
-    size_t path_count;  /* 0 = all; matches path and path2 */
+    size_t path_count; /* 0 = all; matches path and path2 */
     const uint32_t *streams;
     size_t stream_count; /* 0 = all */
     uint64_t columns;    /* mask of enum wio_column that the caller needs, 0 = all */

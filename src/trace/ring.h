@@ -26,9 +26,9 @@
 enum wio_ring_clock { WIO_CLOCK_TSC = 1, WIO_CLOCK_MONOTONIC_NS = 2 };
 
 enum wio_ring_end {
-    WIO_END_NONE = 0, /* still running, or killed by something that could not be seen */
-    WIO_END_EXIT = 1, /* end_status = exit status */
-    WIO_END_EXEC = 2, /* replaced by another image of the same pid */
+    WIO_END_NONE = 0,   /* still running, or killed by something that could not be seen */
+    WIO_END_EXIT = 1,   /* end_status = exit status */
+    WIO_END_EXEC = 2,   /* replaced by another image of the same pid */
     WIO_END_SIGNAL = 3, /* end_status = signal (noticed in the process or by its parent) */
 };
 
@@ -36,7 +36,8 @@ enum wio_ring_end {
 #define WIO_UNSEEN_LIST(X)                                                                         \
     X(STATIC_EXEC, "static_exec", "a static program was executed: it cannot be preloaded")         \
     X(FOREIGN_EXEC, "foreign_exec", "a program of another word size or root was executed")         \
-    X(SETUID_EXEC, "setuid_exec", "a set-user-id program was executed: the loader ignores preload") \
+    X(SETUID_EXEC, "setuid_exec",                                                                  \
+      "a set-user-id program was executed: the loader ignores preload")                            \
     X(SHARED_CLONE, "shared_clone", "a child made by clone() shared its parent's memory")          \
     X(RAW_CALL, "raw_call", "syscall(2) with a number that is not recorded")                       \
     X(NO_RING, "no_ring", "the ring file could not be made (disk full, no permission)")            \
@@ -46,7 +47,7 @@ enum wio_unseen {
 #define WIO_UNSEEN_ENUM(name, key, text) WIO_UNSEEN_##name,
     WIO_UNSEEN_LIST(WIO_UNSEEN_ENUM)
 #undef WIO_UNSEEN_ENUM
-    WIO_UNSEEN_COUNT
+        WIO_UNSEEN_COUNT
 };
 
 /* FORMAT.md#ring-header. Fixed part of 1 KiB, the rest of the 4 KiB is zero. */
@@ -59,7 +60,8 @@ struct wio_ring_header {
     uint64_t start_unix_ns;
     uint64_t start_mono_ns; /* taken together with start_ticks */
     uint64_t start_ticks;
-    uint64_t end_mono_ns; /* a second pair for the calibration, refreshed at each full chunk; 0 = none */
+    uint64_t
+        end_mono_ns; /* a second pair for the calibration, refreshed at each full chunk; 0 = none */
     uint64_t end_ticks;
     int32_t pid;
     int32_t ppid;
@@ -106,9 +108,9 @@ enum wio_slot_kind {
 
 enum wio_meta_key {
     WIO_META_EXE = 1,
-    WIO_META_ARGV = 2,   /* arguments, each ended by NUL */
+    WIO_META_ARGV = 2, /* arguments, each ended by NUL */
     WIO_META_CWD = 3,
-    WIO_META_MPI = 4,    /* the MPI library found */
+    WIO_META_MPI = 4, /* the MPI library found */
 };
 
 /*
@@ -145,12 +147,12 @@ struct wio_slot_ext {
 struct wio_slot_text {
     uint32_t seq;
     uint8_t kind;
-    uint8_t slots; /* in all, this one included */
+    uint8_t slots;  /* in all, this one included */
     uint16_t bytes; /* of payload, over WIO_TEXT_INLINE in the following slots */
-    uint32_t id;   /* string id, stack id, meta key */
-    uint32_t base; /* string: id of the directory that a relative path starts from, 0 = none */
-    uint64_t lo;   /* module: first address; string: CRC32C of the payload */
-    uint64_t hi;   /* module: end address */
+    uint32_t id;    /* string id, stack id, meta key */
+    uint32_t base;  /* string: id of the directory that a relative path starts from, 0 = none */
+    uint64_t lo;    /* module: first address; string: CRC32C of the payload */
+    uint64_t hi;    /* module: end address */
     uint8_t payload[WIO_TEXT_INLINE];
 };
 
@@ -163,7 +165,7 @@ struct wio_slot_clock {
     uint64_t mono_ns; /* 0 = not taken */
     int32_t pid;
     int32_t tid;
-    uint64_t thread; /* token of the thread (pthread_create), 0 = unknown */
+    uint64_t thread;  /* token of the thread (pthread_create), 0 = unknown */
     uint64_t dropped; /* events this writer has dropped so far */
     uint64_t reserved2[2];
 };

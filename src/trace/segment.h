@@ -21,12 +21,12 @@ struct wio_segment;
 
 /* META keys of a segment (FORMAT.md#meta). Values are texts; lists are ended by NUL each. */
 enum wio_segment_meta {
-    WIO_SEGMENT_META_VERSION = 1,   /* of whyio */
-    WIO_SEGMENT_META_COMMAND = 2,   /* arguments, NUL-separated */
-    WIO_SEGMENT_META_ENVIRONMENT = 3, /* NAME=value, NUL-separated; a named subset */
-    WIO_SEGMENT_META_MOUNTS = 4,    /* lines of /proc/self/mountinfo */
-    WIO_SEGMENT_META_LAUNCH = 5,    /* what tells sibling recorders of one launch */
-    WIO_SEGMENT_META_EXIT_STATUS = 6, /* decimal: what record passed through */
+    WIO_SEGMENT_META_VERSION = 1,       /* of whyio */
+    WIO_SEGMENT_META_COMMAND = 2,       /* arguments, NUL-separated */
+    WIO_SEGMENT_META_ENVIRONMENT = 3,   /* NAME=value, NUL-separated; a named subset */
+    WIO_SEGMENT_META_MOUNTS = 4,        /* lines of /proc/self/mountinfo */
+    WIO_SEGMENT_META_LAUNCH = 5,        /* what tells sibling recorders of one launch */
+    WIO_SEGMENT_META_EXIT_STATUS = 6,   /* decimal: what record passed through */
     WIO_SEGMENT_META_RECORDER_DONE = 7, /* "1": the recorder saw the last descendant end */
     WIO_SEGMENT_META_OPTIONS = 8,
     WIO_SEGMENT_META_HOST = 9,
@@ -72,8 +72,8 @@ WIO_MUST_CHECK enum wio_status wio_segment_process(struct wio_segment *segment,
                                                    const struct wio_process_info *process,
                                                    uint32_t *index_out, struct wio_error *err);
 WIO_MUST_CHECK enum wio_status wio_segment_stream(struct wio_segment *segment, uint32_t process,
-                                                  int32_t tid, uint64_t thread,
-                                                  uint32_t *index_out, struct wio_error *err);
+                                                  int32_t tid, uint64_t thread, uint32_t *index_out,
+                                                  struct wio_error *err);
 WIO_MUST_CHECK enum wio_status wio_segment_file(struct wio_segment *segment,
                                                 const struct wio_file_info *file,
                                                 struct wio_error *err);
