@@ -2,6 +2,7 @@
 #include "explain/compare.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -88,15 +89,20 @@ static void pair_phases(struct wio_comparison *self)
     for (size_t i = 0; i < self->phase_count; i++) {
         struct wio_compare_phase *row = &self->phases[i];
         const struct wio_phase *shown;
+        bool has_file;
 
         row->a = pairs[i].a >= 0 ? &self->sides[0].phases[pairs[i].a] : NULL;
         row->b = pairs[i].b >= 0 ? &self->sides[1].phases[pairs[i].b] : NULL;
         shown = row->a != NULL ? row->a : row->b;
         WIO_PRE(shown != NULL);
         row->kind = wio_phase_kind(shown);
-        row->is_several =
-            shown->file == WIO_FILE_SEVERAL || (row->b != NULL && row->b->file != shown->file);
-        row->file = row->is_several ? "" : wio_strtab_get(&self->tables.names, shown->file, NULL);
+        /* of metadata the file says little: it is the one of the few data operations among it */
+        has_file = row->kind != WIO_PHASE_META && shown->file != WIO_FILE_NONE_OF;
+        row->is_several = has_file && (shown->file == WIO_FILE_SEVERAL ||
+                                       (row->b != NULL && row->b->file != shown->file));
+        row->file = has_file && !row->is_several
+                        ? wio_strtab_get(&self->tables.names, shown->file, NULL)
+                        : "";
     }
 }
 

@@ -10,8 +10,11 @@
 
 #define MAX_RUNS 256u
 #define DATA_WEIGHT 65536u
-#define META_WEIGHT 16384u
-#define EXCURSION_SHARE 50u /* lighter than 1/50 of the whole */
+#define META_WEIGHT 4096u
+#define DATA_UNITS 16u
+#define META_UNITS 1u
+#define EXCURSION_SHARE 0.02
+#define FIRST_GRAIN (1.0 / 1024)
 
 void wio_segmenter_fini(struct wio_segmenter *segmenter)
 {
@@ -58,6 +61,7 @@ void wio_phase_merge(struct wio_phase *phase, const struct wio_phase *other)
     for (unsigned i = 0; i < WIO_IO_KINDS; i++) {
         phase->weight[i] += other->weight[i];
     }
+    phase->units += other->units;
     wio_tally_merge(&phase->tally, &other->tally);
     phase->first_ns = phase->first_ns < other->first_ns ? phase->first_ns : other->first_ns;
     phase->last_ns = phase->last_ns > other->last_ns ? phase->last_ns : other->last_ns;
@@ -96,14 +100,38 @@ static void coalesce(struct wio_segmenter *self,
     self->count = self->count > 0 ? kept + 1 : 0;
 }
 
-/* Join neighbours that are both lighter than the grain. */
-static void coalesce_light(struct wio_segmenter *self)
+/* All operations and bytes of the rank so far. */
+struct whole {
+    uint64_t units;
+    uint64_t bytes;
+};
+
+static struct whole whole_of(const struct wio_segmenter *self)
+{
+    struct whole whole = {0, 0};
+
+    for (uint32_t i = 0; i < self->count; i++) {
+        whole.units += self->phases[i].units;
+        whole.bytes += self->phases[i].tally.bytes;
+    }
+    return whole;
+}
+
+static double share_of(const struct wio_phase *phase, struct whole whole)
+{
+    double units = whole.units > 0 ? (double)phase->units / (double)whole.units : 0;
+    double bytes = whole.bytes > 0 ? (double)phase->tally.bytes / (double)whole.bytes : 0;
+    return units > bytes ? units : bytes;
+}
+
+/* Join neighbours that both have less than `grain` of the whole. */
+static void coalesce_light(struct wio_segmenter *self, struct whole whole, double grain)
 {
     uint32_t kept = 0;
 
     for (uint32_t i = 1; i < self->count; i++) {
-        if (weight_of(&self->phases[kept]) < self->grain &&
-            weight_of(&self->phases[i]) < self->grain) {
+        if (share_of(&self->phases[kept], whole) < grain &&
+            share_of(&self->phases[i], whole) < grain) {
             wio_phase_merge(&self->phases[kept], &self->phases[i]);
         } else {
             self->phases[++kept] = self->phases[i];
@@ -112,14 +140,16 @@ static void coalesce_light(struct wio_segmenter *self)
     self->count = kept + 1;
 }
 
-/* Make room for half of the runs. Doubling the grain ends: at last it exceeds every weight. */
+/* Make room for half of the runs. Doubling the grain ends: at last it exceeds every share. */
 static void compact(struct wio_segmenter *self)
 {
+    double grain = FIRST_GRAIN;
+
     coalesce(self, are_alike);
     while (self->count > MAX_RUNS / 2) {
-        self->grain = self->grain == 0 ? 2 * (uint64_t)DATA_WEIGHT : 2 * self->grain;
-        coalesce_light(self);
+        coalesce_light(self, whole_of(self), grain);
         coalesce(self, are_alike);
+        grain *= 2;
     }
 }
 
@@ -189,21 +219,27 @@ enum wio_status wio_segmenter_add(struct wio_segmenter *segmenter, enum wio_io_k
         *run = (struct wio_phase){.first_ns = event->t_ns, .file = file_key, .ranks = 1};
     }
     run->weight[kind] += weight_of_event(kind, is_last_part, event);
+    run->units += is_last_part ? 0 : kind == WIO_IO_META ? META_UNITS : DATA_UNITS;
     wio_tally_add(&run->tally, event);
     run->last_ns = end_ns > run->last_ns ? end_ns : run->last_ns;
     return WIO_OK;
 }
 
-static uint32_t lightest(const struct wio_segmenter *self)
+static uint32_t lightest(const struct wio_segmenter *self, struct whole whole)
 {
     uint32_t best = 0;
 
     for (uint32_t i = 1; i < self->count; i++) {
-        if (weight_of(&self->phases[i]) < weight_of(&self->phases[best])) {
+        if (share_of(&self->phases[i], whole) < share_of(&self->phases[best], whole)) {
             best = i;
         }
     }
     return best;
+}
+
+static bool is_excursion(const struct wio_phase *phase, struct whole whole)
+{
+    return phase->units < DATA_UNITS || share_of(phase, whole) < EXCURSION_SHARE;
 }
 
 /* Join run `i` with the one behind it, the last one with the one before it. */
@@ -219,15 +255,12 @@ static void absorb(struct wio_segmenter *self, uint32_t i)
 
 void wio_segmenter_finish(struct wio_segmenter *segmenter)
 {
-    uint64_t whole = 0;
+    struct whole whole = whole_of(segmenter);
 
     coalesce(segmenter, are_alike);
-    for (uint32_t i = 0; i < segmenter->count; i++) {
-        whole += weight_of(&segmenter->phases[i]);
-    }
     while (segmenter->count > 1) {
-        uint32_t i = lightest(segmenter);
-        if (weight_of(&segmenter->phases[i]) >= whole / EXCURSION_SHARE) {
+        uint32_t i = lightest(segmenter, whole);
+        if (!is_excursion(&segmenter->phases[i], whole)) {
             break;
         }
         absorb(segmenter, i);
@@ -237,7 +270,7 @@ void wio_segmenter_finish(struct wio_segmenter *segmenter)
         coalesce(segmenter, are_same_kind);
     }
     while (segmenter->count > WIO_PHASES_PER_RANK) {
-        absorb(segmenter, lightest(segmenter));
+        absorb(segmenter, lightest(segmenter, whole));
         coalesce(segmenter, are_same_kind);
     }
 }

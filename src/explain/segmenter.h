@@ -8,18 +8,20 @@
  *
  * The cut depends on the order and the sizes of the operations only, never on time: the same
  * program on slower storage, or a replay without the pauses, has the same phases. That is what
- * makes them comparable. Rules, with weight(data operation) = 64 KiB + its bytes and
- * weight(metadata operation) = 16 KiB:
+ * makes them comparable. Rules:
  *   - operations of one kind on one file that follow each other form a run;
- *   - what finishes (fsync, fflush, close) belongs to the run before it and weighs nothing;
- *   - a run lighter than 1/50 of the whole is an excursion: it joins the run behind it (the
- *     last one joins the run before it), so open joins what follows;
- *   - what a phase is called follows from what it holds: read or write if that is at least 90 %
- *     of its data, read+write else, metadata if that is over 90 % of its weight;
+ *   - what finishes (fsync, fflush, close) belongs to the run before it and counts for nothing;
+ *   - a run that has less than 2 % of the rank's operations and less than 2 % of its bytes is an
+ *     excursion (an operation on metadata counts 1/16), and so is one of fewer than 16 operations
+ *     on metadata: it joins the run behind it (the last one joins the run before it), so that
+ *     open joins what follows;
+ *   - what a phase is called follows from what it holds, with weight 64 KiB + its bytes for an
+ *     operation on data and 4 KiB for one on metadata: read or write if that is at least 90 % of
+ *     the data, read+write else, metadata if that is at least 90 % of all;
  *   - at most 24 phases: neighbours of one kind on different files join first, then the lightest.
  *
  * Memory: at most 256 runs whatever the number of operations; when they are used up, light
- * neighbours are joined, so that a boundary may be off by less than 1/100 of the whole.
+ * neighbours are joined, so that a boundary may be off by about 1/100 of the whole.
  */
 #ifndef WIO_EXPLAIN_SEGMENTER_H
 #define WIO_EXPLAIN_SEGMENTER_H
@@ -40,6 +42,7 @@ enum wio_phase_kind { WIO_PHASE_READ, WIO_PHASE_WRITE, WIO_PHASE_BOTH, WIO_PHASE
 /* A run of operations, later a phase. */
 struct wio_phase {
     uint64_t weight[WIO_IO_KINDS]; /* bytes, see above */
+    uint64_t units;                /* operations on data x 16 + operations on metadata */
     struct wio_tally tally;
     uint64_t first_ns; /* begin of the first operation, end of the last: since trace start */
     uint64_t last_ns;
@@ -52,7 +55,6 @@ struct wio_segmenter {
     struct wio_phase *phases; /* after _finish: the result */
     uint32_t count;
     uint32_t capacity;
-    uint64_t grain; /* bytes: lighter neighbours were joined */
 };
 
 void wio_segmenter_fini(struct wio_segmenter *segmenter);

@@ -131,6 +131,28 @@ static void a_copy_loop_is_one_phase_of_both(void **state)
     wio_segmenter_fini(&segmenter);
 }
 
+/* Many small operations, then a few large ones: both are phases. */
+static void few_bytes_and_few_operations(void **state)
+{
+    struct wio_segmenter segmenter = {0};
+    struct clock clock = {0, 1000};
+
+    (void)state;
+    for (unsigned i = 0; i < 3000; i++) {
+        add(&segmenter, &clock, i % 3 == 0 ? WIO_OP_pwrite : WIO_OP_pread, 1, 32);
+    }
+    for (unsigned i = 0; i < 4; i++) {
+        add(&segmenter, &clock, WIO_OP_open, 2, 3);
+        add(&segmenter, &clock, WIO_OP_pwrite, 2, MIB);
+    }
+    wio_segmenter_finish(&segmenter);
+    assert_int_equal(segmenter.count, 2);
+    assert_int_equal(wio_phase_kind(&segmenter.phases[0]), WIO_PHASE_BOTH);
+    assert_int_equal(wio_phase_kind(&segmenter.phases[1]), WIO_PHASE_WRITE);
+    assert_int_equal(segmenter.phases[1].file, 2);
+    wio_segmenter_fini(&segmenter);
+}
+
 static void a_storm_of_stats_is_metadata(void **state)
 {
     struct wio_segmenter segmenter = {0};
@@ -203,6 +225,7 @@ int main(void)
         cmocka_unit_test(an_excursion_is_no_phase),
         cmocka_unit_test(flushing_each_record_is_one_phase),
         cmocka_unit_test(a_copy_loop_is_one_phase_of_both),
+        cmocka_unit_test(few_bytes_and_few_operations),
         cmocka_unit_test(a_storm_of_stats_is_metadata),
         cmocka_unit_test(nothing_is_lost_and_speed_does_not_matter),
     };
