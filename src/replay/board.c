@@ -21,12 +21,13 @@ static size_t aligned(size_t bytes)
     return (bytes + 63) & ~(size_t)63;
 }
 
-enum wio_status rp_board_create(uint32_t groups, uint32_t ranks, uint64_t records,
+enum wio_status rp_board_create(uint32_t groups, uint32_t ranks, uint32_t streams, uint64_t records,
                                 struct rp_board **board_out, struct wio_error *err)
 {
     size_t ranks_at = aligned(sizeof(struct rp_board));
     size_t groups_at = ranks_at + aligned((size_t)ranks * sizeof(struct wio_replay_account));
-    size_t records_at = groups_at + aligned((size_t)groups * sizeof(struct rp_group_slot));
+    size_t progress_at = groups_at + aligned((size_t)groups * sizeof(struct rp_group_slot));
+    size_t records_at = progress_at + (size_t)streams * sizeof(struct rp_progress);
     if (records > (SIZE_MAX - records_at) / sizeof(struct rp_record)) {
         return wio_error_set(err, WIO_ERR_NOMEM, NULL, WIO_ERROR_NO_OFFSET,
                              "too many events to keep");
@@ -43,6 +44,8 @@ enum wio_status rp_board_create(uint32_t groups, uint32_t ranks, uint64_t record
     board->rank_count = ranks;
     board->ranks = (void *)((char *)memory + ranks_at);
     board->groups = (void *)((char *)memory + groups_at);
+    board->progress = (void *)((char *)memory + progress_at);
+    board->stream_count = streams;
     board->records = records == 0 ? NULL : (void *)((char *)memory + records_at);
     rp_tally_init(&board->tally);
     for (uint32_t i = 0; i < ranks; i++) {
@@ -111,6 +114,16 @@ void rp_board_set(_Atomic uint32_t *word, uint32_t value)
 {
     atomic_store_explicit(word, value, memory_order_release);
     (void)syscall(SYS_futex, word, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+}
+
+bool rp_board_is_behind(const struct rp_board *board, uint64_t t_ns)
+{
+    for (uint32_t i = 0; i < board->stream_count; i++) {
+        if (atomic_load_explicit(&board->progress[i].at_ns, memory_order_acquire) < t_ns) {
+            return true;
+        }
+    }
+    return false;
 }
 
 void rp_board_add_mismatch(struct rp_board *board, const struct wio_event *event, int64_t got,

@@ -26,6 +26,12 @@ struct rp_group_slot {
     _Atomic int32_t pid;     /* of the process that plays it */
 };
 
+/* How far a stream has come: time of the trace of the event that it is at. */
+struct rp_progress {
+    _Atomic uint64_t at_ns; /* UINT64_MAX = at its end */
+    uint64_t padding[7];    /* a cache line each: every thread writes its own all the time */
+};
+
 /* One operation as it was performed, with keep_events; index = place of the event in its stream. */
 struct rp_record {
     uint64_t begin_ns; /* + 1, since the start of the replay; 0 = it was not performed */
@@ -53,11 +59,14 @@ struct rp_board {
     struct wio_replay_mismatch mismatches[WIO_REPLAY_MISMATCHES];
     struct wio_replay_account *ranks; /* rank_count, in the mapping */
     struct rp_group_slot *groups;     /* group_count, in the mapping */
-    struct rp_record *records;        /* of all streams, NULL without keep_events */
+    struct rp_progress *progress;     /* one per stream, in the mapping */
+    uint32_t stream_count;
+    struct rp_record *records; /* of all streams, NULL without keep_events */
 };
 
-WIO_MUST_CHECK enum wio_status rp_board_create(uint32_t groups, uint32_t ranks, uint64_t records,
-                                               struct rp_board **board_out, struct wio_error *err);
+WIO_MUST_CHECK enum wio_status rp_board_create(uint32_t groups, uint32_t ranks, uint32_t streams,
+                                               uint64_t records, struct rp_board **board_out,
+                                               struct wio_error *err);
 void rp_board_destroy(struct rp_board *board);
 
 /* The first error wins; everybody ends. */
@@ -74,6 +83,9 @@ bool rp_board_wait_for(const struct rp_board *board, _Atomic uint32_t *word, uin
                        uint64_t ns);
 /* Store and wake all who wait. */
 void rp_board_set(_Atomic uint32_t *word, uint32_t value);
+
+/* Is a stream that will still be performed at an earlier moment of the trace than this? */
+bool rp_board_is_behind(const struct rp_board *board, uint64_t t_ns);
 
 void rp_board_add_mismatch(struct rp_board *board, const struct wio_event *event, int64_t got,
                            int got_error);

@@ -197,15 +197,29 @@ static void set_owner(const struct rp_worker *worker, const struct wio_event *ev
     rp_done(out, fchownat(fd, "", (uid_t)event->arg[0], (gid_t)event->arg[1], AT_EMPTY_PATH));
 }
 
+/* chmod of a link itself is something that the kernel cannot do and libc refuses. */
+static void set_mode(const struct wio_event *event, int fd, struct rp_outcome *out)
+{
+    char proc[PROC_BYTES];
+    struct stat st;
+    bool is_itself = event->op == WIO_OP_lchmod || (event->arg[1] & AT_SYMLINK_NOFOLLOW) != 0;
+    if (is_itself && fstat(fd, &st) == 0 && S_ISLNK(st.st_mode)) {
+        errno = EOPNOTSUPP;
+        rp_done(out, -1);
+        return;
+    }
+    /* no set-user-id on files that hold something else */
+    rp_done(out, chmod(proc_name(fd, proc), (mode_t)event->arg[0] & 01777));
+}
+
 static void set_attr(const struct rp_worker *worker, const struct wio_event *event, int fd,
                      struct rp_outcome *out)
 {
-    char proc[PROC_BYTES];
     switch (event->op) {
     case WIO_OP_chmod:
     case WIO_OP_lchmod:
-    case WIO_OP_fchmod: /* no set-user-id on files that hold something else */
-        rp_done(out, chmod(proc_name(fd, proc), (mode_t)event->arg[0] & 01777));
+    case WIO_OP_fchmod:
+        set_mode(event, fd, out);
         break;
     case WIO_OP_chown:
     case WIO_OP_lchown:
@@ -218,6 +232,25 @@ static void set_attr(const struct rp_worker *worker, const struct wio_event *eve
     }
 }
 
+/* On a link itself. Of utimensat the trace has no flags: programs that set the times of what turns
+ * out to be a link (cp, tar, rsync) mean the link. */
+static bool is_about_link(const struct wio_event *event)
+{
+    switch (event->op) {
+    case WIO_OP_lchown:
+    case WIO_OP_lutimes:
+    case WIO_OP_lchmod:
+    case WIO_OP_utimens:
+        return true;
+    case WIO_OP_chmod:
+        return (event->arg[1] & AT_SYMLINK_NOFOLLOW) != 0;
+    case WIO_OP_chown:
+        return (event->arg[2] & AT_SYMLINK_NOFOLLOW) != 0;
+    default:
+        return false;
+    }
+}
+
 void rp_do_attr(struct rp_worker *worker, const struct wio_event *event, struct rp_outcome *out)
 {
     if (event->op == WIO_OP_umask) {
@@ -226,7 +259,8 @@ void rp_do_attr(struct rp_worker *worker, const struct wio_event *event, struct 
         return;
     }
     bool is_by_fd = event->op == WIO_OP_fchmod || event->op == WIO_OP_fchown ||
-                    event->op == WIO_OP_futimes || event->op == WIO_OP_futimens;
+                    event->op == WIO_OP_futimes || event->op == WIO_OP_futimens ||
+                    (event->op == WIO_OP_utimens && event->path == WIO_NO_STRING);
     if (is_by_fd && event->fd >= 0) {
         int fd = rp_fd_use(worker, event, out);
         if (fd >= 0) {
@@ -234,10 +268,7 @@ void rp_do_attr(struct rp_worker *worker, const struct wio_event *event, struct 
         }
         return;
     }
-    bool is_link = event->op == WIO_OP_lchown || event->op == WIO_OP_lutimes ||
-                   event->op == WIO_OP_lchmod ||
-                   (event->op == WIO_OP_chown && (event->arg[2] & AT_SYMLINK_NOFOLLOW) != 0);
-    int fd WIO_CLEANUP(wio_fd_cleanup) = look_up(worker, event, !is_link);
+    int fd WIO_CLEANUP(wio_fd_cleanup) = look_up(worker, event, !is_about_link(event));
     if (fd < 0) {
         rp_done(out, -1);
         return;

@@ -72,36 +72,34 @@ static int open_path(const struct rp_worker *worker, const struct wio_event *eve
     return only_files(rp_root_openat(worker->run->root, path, flags, mode_of(event)));
 }
 
-/* The program had the file; another thread has not made it yet, or has already removed it. The
- * difference counts, but what follows on the descriptor can still be performed. */
-static int open_anyway(const struct rp_worker *worker, const struct wio_event *event, int flags)
+static void keep(struct rp_worker *worker, const struct wio_event *event, int fd, int flags)
 {
-    int error = errno;
-    int fd = -1;
-    if (error == ENOENT && (flags & O_DIRECTORY) == 0) {
-        fd = only_files(
-            rp_root_openat(worker->run->root, rp_path(worker, event), flags | O_CREAT, 0666));
-    } else if (error == EEXIST) {
-        fd = only_files(rp_root_openat(worker->run->root, rp_path(worker, event), flags & ~O_EXCL,
-                                       mode_of(event)));
+    struct rp_fd *entry = rp_fd_own(worker, event->result);
+    if (event->error == 0 && entry != NULL) {
+        rp_fd_set(entry, fd, (flags & O_CLOEXEC) != 0, event->t_ns);
+    } else if (fd >= 0) {
+        (void)close(fd);
     }
-    errno = error;
-    return fd;
 }
 
 void rp_do_open(struct rp_worker *worker, const struct wio_event *event, struct rp_outcome *out)
 {
     int flags = flags_of(event);
-    struct rp_fd *entry = rp_fd_own(worker, event->result);
     int fd = open_path(worker, event, flags);
     rp_done(out, fd);
-    if (fd < 0 && event->error == 0) {
-        fd = open_anyway(worker, event, flags);
-    }
-    if (event->error == 0 && entry != NULL) {
-        rp_fd_set(entry, fd, (flags & O_CLOEXEC) != 0, event->t_ns);
-    } else if (fd >= 0) {
-        (void)close(fd);
+    keep(worker, event, fd, flags);
+}
+
+void rp_open_anyway(struct rp_worker *worker, const struct wio_event *event,
+                    const struct rp_outcome *out)
+{
+    int flags = flags_of(event);
+    const char *path = rp_path(worker, event);
+    const struct rp_root *root = worker->run->root;
+    if (out->error == ENOENT && (flags & (O_DIRECTORY | O_PATH)) == 0) {
+        keep(worker, event, only_files(rp_root_openat(root, path, flags | O_CREAT, 0666)), flags);
+    } else if (out->error == EEXIST) {
+        keep(worker, event, only_files(rp_root_openat(root, path, flags & ~O_EXCL, 0666)), flags);
     }
 }
 

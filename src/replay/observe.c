@@ -381,10 +381,29 @@ static bool follows_links(const struct wio_event *event)
     }
 }
 
+/* A descriptor of a file that nothing opened: it was there, and opened, before the trace began. */
+static bool is_on_descriptor(const struct wio_event *event)
+{
+    switch ((int)wio_op_class(event->op)) {
+    case WIO_CLASS_DUP:
+    case WIO_CLASS_FCNTL:
+    case WIO_CLASS_LOCK:
+    case WIO_CLASS_SEEK:
+    case WIO_CLASS_SYNC:
+    case WIO_CLASS_ADVISE:
+        return event->fd >= 0;
+    default:
+        return false;
+    }
+}
+
 static enum wio_status see_success(struct rp_observer *observer, const struct wio_event *event,
                                    uint32_t node)
 {
     struct rp_space *space = &observer->space;
+    if (is_on_descriptor(event)) {
+        rp_space_found(space, node);
+    }
     switch ((int)wio_op_class(event->op)) {
     case WIO_CLASS_OPEN:
         return see_open(observer, event, node);

@@ -34,6 +34,19 @@ rp_do_fn rp_do_stat, rp_do_access, rp_do_readlink, rp_do_statfs, rp_do_xattr, rp
 rp_do_fn rp_do_mkdir, rp_do_unlink, rp_do_rename, rp_do_link, rp_do_symlink, rp_do_mknod;
 rp_do_fn rp_do_attr, rp_do_map, rp_do_request;
 
+/* The program had the file, the replay could not open it and that was counted: open it in another
+ * way, so that what follows on the descriptor can still be performed. */
+void rp_open_anyway(struct rp_worker *worker, const struct wio_event *event,
+                    const struct rp_outcome *out);
+
+/*
+ * The same, but an operation that finds a file which another thread has yet to make, fill or remove
+ * is tried again until that one has come as far as it had in the trace. Gives the begin of the last
+ * try.
+ */
+uint64_t rp_perform_in_order(struct rp_worker *worker, const struct wio_event *event,
+                             struct rp_outcome *out);
+
 /* Any operation but the asynchronous reads, writes and flushes, processes and threads. */
 rp_do_fn rp_perform;
 

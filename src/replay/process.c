@@ -66,22 +66,31 @@ static void start_thread(struct rp_thread *thread, uint64_t base_ns, uint64_t tr
     thread->has_handle = true;
 }
 
-static uint64_t token_of(const struct rp_process *process, const struct rp_thread *thread)
-{
-    return wio_trace_stream(process->run->trace, thread->stream)->thread;
-}
-
-/* Tokens may be used again: the first that has not been started is meant. */
-void rp_process_start_thread(struct rp_worker *worker, const struct wio_event *event)
+/* Tokens may be used again: the next thread in time is meant. */
+static struct rp_thread *find_created(struct rp_worker *worker, const struct wio_event *event)
 {
     struct rp_process *process = worker->process;
-    for (uint32_t i = 0; i < process->thread_count && event->error == 0; i++) {
+    struct rp_thread *best = NULL;
+    uint64_t best_ns = UINT64_MAX;
+    for (uint32_t i = 0; i < process->thread_count; i++) {
         struct rp_thread *thread = &process->threads[i];
-        if (token_of(process, thread) == (uint64_t)event->arg[0] && event->arg[0] != 0 &&
-            thread != worker->thread && claim(thread)) {
-            start_thread(thread, wio_clock_mono_ns(), event->t_ns);
-            return;
+        const struct wio_stream_info *stream =
+            wio_trace_stream(process->run->trace, thread->stream);
+        if (stream->thread == (uint64_t)event->arg[0] && stream->thread != 0 &&
+            stream->first_ns >= event->t_ns && stream->first_ns < best_ns &&
+            atomic_load(&thread->started) == 0) {
+            best = thread;
+            best_ns = stream->first_ns;
         }
+    }
+    return best;
+}
+
+void rp_process_start_thread(struct rp_worker *worker, const struct wio_event *event)
+{
+    struct rp_thread *thread = event->error == 0 ? find_created(worker, event) : NULL;
+    if (thread != NULL && claim(thread)) {
+        start_thread(thread, wio_clock_mono_ns(), event->t_ns);
     }
 }
 

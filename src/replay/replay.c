@@ -110,6 +110,16 @@ static enum wio_status set_up_records(struct stage *stage, bool keep_events, uin
     return WIO_OK;
 }
 
+static void set_up_progress(struct stage *stage)
+{
+    const struct rp_family *family = &stage->plan->family;
+    for (uint32_t i = 0; i < family->stream_count; i++) {
+        const struct wio_stream_info *stream = wio_trace_stream(stage->plan->trace, i);
+        bool is_played = family->streams[i].image != RP_NONE && stream->events > 0;
+        atomic_store(&stage->board->progress[i].at_ns, is_played ? stream->first_ns : UINT64_MAX);
+    }
+}
+
 /* Every recorded descriptor may be open at once, in several processes. */
 static void raise_file_limit(struct stage *stage)
 {
@@ -127,8 +137,9 @@ static enum wio_status set_up(struct stage *stage, const struct wio_replay_param
     struct rp_run *run = &stage->run;
     WIO_TRY(rp_ranks_init(&stage->ranks, stage->plan, err));
     WIO_TRY(set_up_records(stage, params->keep_events, &records, err));
-    WIO_TRY(rp_board_create(stage->plan->family.group_count, stage->ranks.count, records,
-                            &stage->board, err));
+    WIO_TRY(rp_board_create(stage->plan->family.group_count, stage->ranks.count,
+                            stage->plan->family.stream_count, records, &stage->board, err));
+    set_up_progress(stage);
     WIO_TRY(set_up_source(run, stage->plan->max_bytes, err));
     raise_file_limit(stage);
     run->trace = stage->plan->trace;

@@ -8,8 +8,9 @@
 #include "base/cleanup.h"
 
 #define LINKS_MAX 40
-#define PATH_BYTES 8192 /* a recorded path may be longer than PATH_MAX: composed from a directory  \
-                         */
+#define PATH_BYTES                                                                                 \
+    8192 /* a recorded path may be longer than PATH_MAX: composed from a directory                 \
+          */
 
 static uint64_t child_key(uint32_t parent, uint32_t name)
 {

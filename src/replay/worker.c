@@ -266,13 +266,18 @@ static bool is_timed(const struct rp_worker *worker, const struct wio_event *eve
 static void perform(struct rp_worker *worker, const struct wio_event *event)
 {
     struct rp_outcome out = {0};
-    uint64_t begin = is_timed(worker, event) ? start_on_time(worker, event) : 0;
+    if (is_timed(worker, event)) {
+        (void)start_on_time(worker, event);
+    }
     if (is_aborted(worker)) {
         return;
     }
-    rp_perform(worker, event, &out);
+    uint64_t tried = rp_perform_in_order(worker, event, &out);
     if (out.did == RP_DID_PERFORM) {
-        settle(worker, event, &out, begin, wio_clock_mono_ns());
+        settle(worker, event, &out, tried, wio_clock_mono_ns());
+        if (out.error != 0 && event->error == 0 && wio_op_class(event->op) == WIO_CLASS_OPEN) {
+            rp_open_anyway(worker, event, &out);
+        }
     } else if (out.did == RP_DID_SKIP) {
         worker->tally.skipped[out.skip]++;
     } else {
@@ -292,6 +297,8 @@ static void step(struct rp_worker *worker, const struct wio_event *event)
 {
     enum wio_class cls = wio_op_class(event->op);
     report(worker);
+    atomic_store_explicit(&worker->run->board->progress[worker->stream].at_ns, event->t_ns,
+                          memory_order_release);
     if (rp_is_covered(event, worker->caused)) {
         worker->tally.covered++;
         return; /* what is left of its time beside the calls that it caused is computing */
@@ -380,6 +387,7 @@ void rp_worker_perform(struct rp_thread *thread)
     } else {
         rp_board_fail(run->board, &worker->error);
     }
+    atomic_store(&run->board->progress[worker->stream].at_ns, UINT64_MAX);
     atomic_fetch_sub(&run->board->threads, 1);
     atomic_fetch_add(&run->board->done, worker->unreported);
     store_max(&process->last_ns, worker->free_ns);
