@@ -166,6 +166,16 @@ static void check_faults(struct wio_check *check)
     }
 }
 
+/* Without tables, at least the checksums of the events. */
+static void check_event_bytes(struct wio_check *check)
+{
+    for (uint32_t i = 0; i < check->block_count; i++) {
+        if (check->blocks[i].kind == WIO_BLOCK_EVENTS) {
+            (void)check_table(check, &check->blocks[i]);
+        }
+    }
+}
+
 static void check_blocks(struct wio_check *check, bool has_index)
 {
     if (sort_index(check) != WIO_OK) {
@@ -176,6 +186,7 @@ static void check_blocks(struct wio_check *check, bool has_index)
     check_tables(check, has_index);
     if (!check->has_tables || wio_check_events_begin(check) != WIO_OK) {
         wio_check_fault(check, WIO_ERROR_NO_OFFSET, "the events cannot be read without the tables");
+        check_event_bytes(check);
         return;
     }
     check_processes(check);
