@@ -3,16 +3,28 @@
  * Memory maps of files. Which pages are read or written through a map is not seen: that is no call.
  * Anonymous memory is not I/O and passes through after one comparison. libc's own maps (malloc, the
  * loader) do not come here.
+ *
+ * UCX, which MPICH uses, overwrites the beginning of mmap, munmap, mremap and madvise, as it finds
+ * them by name - these here - with jumps into itself, and makes the call by syscall(). So calls by
+ * number must not come here by these names: they have entries of their own (mmap_numbers.h).
  */
 #include <stdarg.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 
+#include "base/rawcall.h"
 #include "capture/capture.h"
+#include "capture/mmap_numbers.h"
 #include "capture/mmap_table.h"
 #include "capture/uring.h"
 
 #undef mmap
 #undef mmap64
+
+typedef void *mmap_fn(void *, size_t, int, int, int, off_t);
+typedef void *mremap_fn(void *, size_t, size_t, int, ...);
+typedef int munmap_fn(void *, size_t);
+typedef int madvise_fn(void *, size_t, int);
 
 static int64_t address_of(const void *address)
 {
@@ -61,32 +73,36 @@ static void before_mmap(const struct mapping *map)
     }
 }
 
-/* mmap and mmap64: one function of six arguments under two names. */
-#define MMAP_WRAPPER(name)                                                                         \
-    CAP_EXPORT void *name(void *address, size_t size, int protection, int flags, int fd,           \
-                          off_t offset)                                                            \
-    {                                                                                              \
-        struct mapping map = {address, size, protection, flags, fd, offset};                       \
-        before_mmap(&map);                                                                         \
-        const uintptr_t source = CAP_CALLER();                                                     \
-        const bool is_file = (flags & MAP_ANONYMOUS) == 0;                                         \
-        if (is_file && cap_fd_is_ours_maybe(fd)) {                                                 \
-            errno = EBADF;                                                                         \
-            return MAP_FAILED;                                                                     \
-        }                                                                                          \
-        struct cap_thread *self = is_file ? cap_enter_fd(source, WIO_CALL_##name, fd) : NULL;      \
-        if (CAP_LIKELY(self == NULL)) {                                                            \
-            return CAP_REAL(name)(address, size, protection, flags, fd, offset);                   \
-        }                                                                                          \
-        struct cap_event ev = CAP_EVENT(name, source);                                             \
-        ev.begin = cap_now();                                                                      \
-        map.address = CAP_REAL(name)(address, size, protection, flags, fd, offset);                \
-        emit_mmap(self, &ev, &map);                                                                \
-        return map.address;                                                                        \
+static void *record_mmap(uintptr_t source, unsigned call, mmap_fn *real, struct mapping map)
+{
+    before_mmap(&map);
+    const bool is_file = (map.flags & MAP_ANONYMOUS) == 0;
+    if (is_file && cap_fd_is_ours_maybe(map.fd)) {
+        errno = EBADF;
+        return MAP_FAILED;
     }
+    struct cap_thread *self = is_file ? cap_enter_fd(source, call, map.fd) : NULL;
+    if (CAP_LIKELY(self == NULL)) {
+        return real(map.address, map.size, map.protection, map.flags, map.fd, map.offset);
+    }
+    struct cap_event ev = CAP_EVENT_OF(call, source);
+    ev.begin = cap_now();
+    map.address = real(map.address, map.size, map.protection, map.flags, map.fd, map.offset);
+    emit_mmap(self, &ev, &map);
+    return map.address;
+}
 
-MMAP_WRAPPER(mmap)
-MMAP_WRAPPER(mmap64)
+CAP_EXPORT void *mmap(void *address, size_t size, int protection, int flags, int fd, off_t offset)
+{
+    return record_mmap(CAP_CALLER(), WIO_CALL_mmap, CAP_REAL(mmap),
+                       (struct mapping){address, size, protection, flags, fd, offset});
+}
+
+CAP_EXPORT void *mmap64(void *address, size_t size, int protection, int flags, int fd, off_t offset)
+{
+    return record_mmap(CAP_CALLER(), WIO_CALL_mmap64, CAP_REAL(mmap64),
+                       (struct mapping){address, size, protection, flags, fd, offset});
+}
 
 /* ---- the others: arg2 = address, path and offset of the file that is mapped there --------------
  */
@@ -121,14 +137,14 @@ static struct cap_ext ext_of(const void *address, int64_t arg0)
     return ext;
 }
 
-CAP_EXPORT int munmap(void *address, size_t size)
+static int record_munmap(uintptr_t source, munmap_fn *real, void *address, size_t size)
 {
     struct cap_event ev;
     struct cap_map map;
-    struct cap_thread *self = begin_range(&ev, WIO_CALL_munmap, CAP_CALLER(), address, &map);
+    struct cap_thread *self = begin_range(&ev, WIO_CALL_munmap, source, address, &map);
     cap_maps_remove((uintptr_t)address, size);
     cap_uring_unmapped(address, size);
-    int result = CAP_REAL(munmap)(address, size);
+    int result = real(address, size);
     if (CAP_UNLIKELY(self != NULL)) {
         struct cap_ext ext = ext_of(address, 0);
         ev.size = size;
@@ -137,6 +153,11 @@ CAP_EXPORT int munmap(void *address, size_t size)
         end_range(self, &ev, &map, &ext);
     }
     return result;
+}
+
+CAP_EXPORT int munmap(void *address, size_t size)
+{
+    return record_munmap(CAP_CALLER(), CAP_REAL(munmap), address, size);
 }
 
 static int with_range(struct cap_thread *self, struct cap_event *ev, const struct cap_map *map,
@@ -160,14 +181,20 @@ CAP_EXPORT int msync(void *address, size_t size, int flags)
     return with_range(self, &ev, &map, &ext, CAP_REAL(msync)(address, size, flags));
 }
 
-CAP_EXPORT int madvise(void *address, size_t size, int advice)
+static int record_madvise(uintptr_t source, madvise_fn *real, void *address, size_t size,
+                          int advice)
 {
     struct cap_event ev;
     struct cap_map map;
     struct cap_ext ext = ext_of(address, advice);
-    struct cap_thread *self = begin_range(&ev, WIO_CALL_madvise, CAP_CALLER(), address, &map);
+    struct cap_thread *self = begin_range(&ev, WIO_CALL_madvise, source, address, &map);
     ev.size = size;
-    return with_range(self, &ev, &map, &ext, CAP_REAL(madvise)(address, size, advice));
+    return with_range(self, &ev, &map, &ext, real(address, size, advice));
+}
+
+CAP_EXPORT int madvise(void *address, size_t size, int advice)
+{
+    return record_madvise(CAP_CALLER(), CAP_REAL(madvise), address, size, advice);
 }
 
 /* Gives the error as its result. */
@@ -189,16 +216,13 @@ CAP_EXPORT int posix_madvise(void *address, size_t size, int advice)
 
 /* mremap: result = new address, size = new size, arg1 = flags, arg2 = old address, arg3 = old size
  */
-CAP_EXPORT void *mremap(void *address, size_t size, size_t new_size, int flags, ...)
+static void *record_mremap(uintptr_t source, mremap_fn *real, void *address, size_t size,
+                           size_t new_size, int flags, void *wanted)
 {
     struct cap_event ev;
     struct cap_map map;
-    va_list args;
-    va_start(args, flags);
-    void *wanted = (flags & MREMAP_FIXED) != 0 ? va_arg(args, void *) : NULL;
-    va_end(args);
-    struct cap_thread *self = begin_range(&ev, WIO_CALL_mremap, CAP_CALLER(), address, &map);
-    void *result = CAP_REAL(mremap)(address, size, new_size, flags, wanted);
+    struct cap_thread *self = begin_range(&ev, WIO_CALL_mremap, source, address, &map);
+    void *result = real(address, size, new_size, flags, wanted);
     bool is_done = result != MAP_FAILED;
     if (is_done && wanted != NULL) {
         cap_maps_remove((uintptr_t)wanted, new_size);
@@ -217,4 +241,73 @@ CAP_EXPORT void *mremap(void *address, size_t size, size_t new_size, int flags, 
         cap_maps_move((uintptr_t)address, size, (uintptr_t)result, new_size);
     }
     return result;
+}
+
+CAP_EXPORT void *mremap(void *address, size_t size, size_t new_size, int flags, ...)
+{
+    va_list args;
+    va_start(args, flags);
+    void *wanted = (flags & MREMAP_FIXED) != 0 ? va_arg(args, void *) : NULL;
+    va_end(args);
+    return record_mremap(CAP_CALLER(), CAP_REAL(mremap), address, size, new_size, flags, wanted);
+}
+
+/* ---- by number: the kernel instead of libc -----------------------------------------------------
+ */
+
+static long libc_result(long result)
+{
+    if (result < 0 && result > -4096) {
+        errno = (int)-result;
+        return -1;
+    }
+    return result;
+}
+
+static void *kernel_mmap(void *address, size_t size, int protection, int flags, int fd,
+                         off_t offset)
+{
+    return (void *)libc_result(
+        wio_rawcall6(SYS_mmap, (long)address, (long)size, protection, flags, fd, offset));
+}
+
+static int kernel_munmap(void *address, size_t size)
+{
+    return (int)libc_result(wio_rawcall6(SYS_munmap, (long)address, (long)size, 0, 0, 0, 0));
+}
+
+static void *kernel_mremap(void *address, size_t size, size_t new_size, int flags, ...)
+{
+    va_list args;
+    va_start(args, flags);
+    long wanted = (long)va_arg(args, void *);
+    va_end(args);
+    return (void *)libc_result(
+        wio_rawcall6(SYS_mremap, (long)address, (long)size, (long)new_size, flags, wanted, 0));
+}
+
+static int kernel_madvise(void *address, size_t size, int advice)
+{
+    return (int)libc_result(wio_rawcall6(SYS_madvise, (long)address, (long)size, advice, 0, 0, 0));
+}
+
+void *cap_number_mmap(void *address, size_t size, int protection, int flags, int fd, off_t offset)
+{
+    return record_mmap(CAP_CALLER(), WIO_CALL_mmap, kernel_mmap,
+                       (struct mapping){address, size, protection, flags, fd, offset});
+}
+
+int cap_number_munmap(void *address, size_t size)
+{
+    return record_munmap(CAP_CALLER(), kernel_munmap, address, size);
+}
+
+void *cap_number_mremap(void *address, size_t size, size_t new_size, int flags, void *wanted)
+{
+    return record_mremap(CAP_CALLER(), kernel_mremap, address, size, new_size, flags, wanted);
+}
+
+int cap_number_madvise(void *address, size_t size, int advice)
+{
+    return record_madvise(CAP_CALLER(), kernel_madvise, address, size, advice);
 }

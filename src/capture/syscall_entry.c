@@ -16,15 +16,24 @@
 
 #include "base/rawcall.h"
 #include "capture/capture.h"
+#include "capture/mmap_numbers.h"
 #include "capture/syscall.h"
 
 /* Our own wrappers, in the order of syscall_rules.c. */
 typedef void tail_fn(void);
 extern tail_fn *const cap_syscall_tails[] CAP_HIDDEN;
 tail_fn *const cap_syscall_tails[] = {
-    (tail_fn *)fcntl,   (tail_fn *)close_range, (tail_fn *)execve, (tail_fn *)_exit,
-    (tail_fn *)mmap,    (tail_fn *)mremap,      (tail_fn *)munmap, (tail_fn *)msync,
-    (tail_fn *)madvise, (tail_fn *)wait4,       (tail_fn *)ioctl,
+    (tail_fn *)fcntl,
+    (tail_fn *)close_range,
+    (tail_fn *)execve,
+    (tail_fn *)_exit,
+    (tail_fn *)cap_number_mmap,
+    (tail_fn *)cap_number_mremap,
+    (tail_fn *)cap_number_munmap,
+    (tail_fn *)msync,
+    (tail_fn *)cap_number_madvise,
+    (tail_fn *)wait4,
+    (tail_fn *)ioctl,
 };
 
 CAP_HIDDEN long cap_syscall_recorded(long number, long a, long b, long c, long d, long e, long f);
