@@ -10,7 +10,7 @@ import time
 
 from record_case import WHYIO, RecordCase, main, until
 
-WRITER = sys.argv.pop(1)
+WRITER = os.path.abspath(sys.argv.pop(1))
 RECORD_BYTES = 8
 LEAST = 0.999  # of the operations done must be in the trace
 

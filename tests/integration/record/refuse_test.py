@@ -8,7 +8,7 @@ import sys
 
 from record_case import RecordCase, main
 
-STATIC = sys.argv.pop(1)
+STATIC = os.path.abspath(sys.argv.pop(1))
 
 
 class Refused(RecordCase):

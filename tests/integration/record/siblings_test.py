@@ -11,7 +11,7 @@ import sys
 from record_case import WHYIO, RecordCase, main, need
 
 LAUNCHER = sys.argv.pop(1)
-MPI_WRITER = sys.argv.pop(1)
+MPI_WRITER = os.path.abspath(sys.argv.pop(1))
 RANKS = 4
 LEAST = 0.999
 
