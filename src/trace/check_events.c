@@ -134,7 +134,7 @@ void wio_check_events_end(struct wio_check *check)
 {
     for (uint32_t i = 0; i < check->trace->stream_count; i++) {
         if (check->counted[i] != check->trace->streams[i].events) {
-            wio_check_fault(check, WIO_ERROR_NO_OFFSET,
+            wio_check_fault(check, wio_check_offset_of(check, WIO_BLOCK_STREAMS),
                             "expected %llu events in stream %u, found %llu",
                             (unsigned long long)check->trace->streams[i].events, i,
                             (unsigned long long)check->counted[i]);

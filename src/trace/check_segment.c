@@ -89,6 +89,16 @@ static void walk(struct wio_check *check)
     }
 }
 
+uint64_t wio_check_offset_of(const struct wio_check *check, unsigned kind)
+{
+    for (uint32_t i = 0; i < check->block_count; i++) {
+        if (check->blocks[i].kind == kind) {
+            return check->blocks[i].offset;
+        }
+    }
+    return WIO_SEGMENT_HEADER_BYTES;
+}
+
 /* CRC, packing and contents of one table. */
 static bool check_table(struct wio_check *check, const struct wio_check_block *block)
 {
@@ -142,7 +152,7 @@ static void check_processes(struct wio_check *check)
     for (uint32_t i = 0; i < trace->process_count; i++) {
         uint32_t parent = trace->processes[i].parent;
         if (parent != UINT32_MAX && parent >= i) {
-            wio_check_fault(check, WIO_ERROR_NO_OFFSET,
+            wio_check_fault(check, wio_check_offset_of(check, WIO_BLOCK_PROCESSES),
                             "expected the parent of process %u before it, found %u", i, parent);
         }
     }
@@ -160,8 +170,8 @@ static void check_faults(struct wio_check *check)
     for (size_t at = 0; at < bytes;) {
         const char *newline = memchr(text + at, '\n', bytes - at);
         size_t length = newline == NULL ? bytes - at : (size_t)(newline - text) - at;
-        wio_check_fault(check, WIO_ERROR_NO_OFFSET, "%.*s", (int)(length < 400 ? length : 400),
-                        text + at);
+        wio_check_fault(check, wio_check_offset_of(check, WIO_BLOCK_META), "%.*s",
+                        (int)(length < 400 ? length : 400), text + at);
         at += length + 1;
     }
 }
@@ -185,7 +195,8 @@ static void check_blocks(struct wio_check *check, bool has_index)
     walk(check);
     check_tables(check, has_index);
     if (!check->has_tables || wio_check_events_begin(check) != WIO_OK) {
-        wio_check_fault(check, WIO_ERROR_NO_OFFSET, "the events cannot be read without the tables");
+        wio_check_fault(check, wio_check_offset_of(check, WIO_BLOCK_EVENTS),
+                        "the events cannot be read without the tables");
         check_event_bytes(check);
         return;
     }
