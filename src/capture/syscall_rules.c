@@ -45,9 +45,11 @@ const uint8_t cap_syscall_index[CAP_SYSCALL_NUMBERS] = {
     [SYS_close_range] = CAP_SYSCALL_TAILS + TAIL_CLOSE_RANGE,
     [SYS_execve] = CAP_SYSCALL_TAILS + TAIL_EXECVE,
     [SYS_exit_group] = CAP_SYSCALL_TAILS + TAIL_EXIT,
-    /* Not mmap, mremap, munmap, madvise: memory hooks (UCX, which MPICH loads) patch libc's functions
-     * so that they end in syscall(2), and our wrappers would lead there again without end. */
+    [SYS_mmap] = CAP_SYSCALL_TAILS + TAIL_MMAP,
+    [SYS_mremap] = CAP_SYSCALL_TAILS + TAIL_MREMAP,
+    [SYS_munmap] = CAP_SYSCALL_TAILS + TAIL_MUNMAP,
     [SYS_msync] = CAP_SYSCALL_TAILS + TAIL_MSYNC,
+    [SYS_madvise] = CAP_SYSCALL_TAILS + TAIL_MADVISE,
     [SYS_wait4] = CAP_SYSCALL_TAILS + TAIL_WAIT4,
     [SYS_ioctl] = CAP_SYSCALL_TAILS + TAIL_IOCTL,
     [SYS_clone] = CAP_SYSCALL_CLONE,
