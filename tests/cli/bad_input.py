@@ -68,7 +68,8 @@ def expect_fault(what, trace, whole):
     result = run("check", trace)
     lines = result.stdout.decode("utf-8", "replace").splitlines()
     if result.returncode == 1:
-        if len(lines) < 2 or not all("damaged/node1.seg" in line for line in lines[:-1]):
+        if len(lines) < 2 or not all("damaged/node1.seg" in line and "at byte " in line
+                                     for line in lines[:-1]):
             fail(f"check, {what}: {lines}")
     elif result.returncode == 3:
         check_message(f"check, {what}", result, ["damaged"])
