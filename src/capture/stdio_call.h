@@ -130,14 +130,26 @@ static inline void cap_stdio_leave(struct cap_stdio_call *call)
     }
 }
 
-/* The same for calls that move bytes: `size` asked for, `result` done, -1 = none and an error. */
+/* The same for calls that read: `size` bytes asked for, `result` done, -1 = none and an error. A
+ * short one may be the end of the file. */
 static inline void cap_stdio_end(struct cap_stdio_call *call, const FILE *stream, uint64_t size,
                                  int64_t result)
 {
     call->ev.size = size;
     call->ev.result = result;
     if (CAP_UNLIKELY(result < 0 || (uint64_t)result < size) && call->self != NULL) {
-        call->ev.error = cap_stdio_error(call, stream);
+        call->ev.error = result < 0 ? errno : cap_stdio_error(call, stream);
+    }
+    cap_stdio_leave(call);
+}
+
+/* The same for calls that write: a short one is always an error. */
+static inline void cap_stdio_end_write(struct cap_stdio_call *call, uint64_t size, int64_t result)
+{
+    call->ev.size = size;
+    call->ev.result = result;
+    if (CAP_UNLIKELY(result < 0 || (uint64_t)result < size)) {
+        call->ev.error = errno;
     }
     cap_stdio_leave(call);
 }

@@ -127,10 +127,10 @@ CAP_EXPORT wint_t ungetwc(wint_t c, FILE *stream)
 
 /* ---- writing -------------------------------------------------------------------------------- */
 
-static void end_putwc(struct cap_stdio_call *call, const FILE *stream, wint_t asked, wint_t result)
+static void end_putwc(struct cap_stdio_call *call, wint_t asked, wint_t result)
 {
     int64_t bytes = call->self != NULL ? wide_bytes(asked) : 0;
-    cap_stdio_end(call, stream, (uint64_t)bytes, result == WEOF ? -1 : bytes);
+    cap_stdio_end_write(call, (uint64_t)bytes, result == WEOF ? -1 : bytes);
 }
 
 #define PUTWC_WRAPPER(name)                                                                        \
@@ -139,7 +139,7 @@ static void end_putwc(struct cap_stdio_call *call, const FILE *stream, wint_t as
         struct cap_stdio_call call;                                                                \
         cap_stdio_begin(&call, stream, WIO_CALL_##name, CAP_CALLER());                             \
         wint_t result = CAP_REAL(name)(c, stream);                                                 \
-        end_putwc(&call, stream, (wint_t)c, result);                                               \
+        end_putwc(&call, (wint_t)c, result);                                                       \
         return result;                                                                             \
     }
 
@@ -149,7 +149,7 @@ static void end_putwc(struct cap_stdio_call *call, const FILE *stream, wint_t as
         struct cap_stdio_call call;                                                                \
         cap_stdio_begin(&call, stdout, WIO_CALL_##name, CAP_CALLER());                             \
         wint_t result = CAP_REAL(name)(c);                                                         \
-        end_putwc(&call, stdout, (wint_t)c, result);                                               \
+        end_putwc(&call, (wint_t)c, result);                                                       \
         return result;                                                                             \
     }
 
@@ -167,7 +167,7 @@ PUTWCHAR_WRAPPER(putwchar_unlocked)
         cap_stdio_begin(&call, stream, WIO_CALL_##name, CAP_CALLER());                             \
         int result = CAP_REAL(name)(text, stream);                                                 \
         int64_t bytes = call.self != NULL ? wide_text_bytes(text) : 0;                             \
-        cap_stdio_end(&call, stream, (uint64_t)bytes, result == -1 ? -1 : bytes);                  \
+        cap_stdio_end_write(&call, (uint64_t)bytes, result == -1 ? -1 : bytes);                    \
         return result;                                                                             \
     }
 
