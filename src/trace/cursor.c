@@ -4,6 +4,9 @@
 #include "base/cleanup.h"
 #include "trace/cursor_internal.h"
 
+/* R-DAMAGE-1: unpacked blocks of all lanes together stay below this. Lanes opened beyond it unpack
+ * their block anew for each slice, in one shared place: slower, but never out of memory. */
+#define UNPACKED_MAX_BYTES (64u << 20)
 /* Decoded events of all lanes together, about. */
 #define SLICES_MAX_BYTES (48u << 20)
 #define SLICE_MIN 16u
@@ -107,6 +110,7 @@ enum wio_status wio_cursor_create(const struct wio_trace *trace, const struct wi
     if (status == WIO_OK) {
         cursor->trace = trace;
         cursor->order = filter->order;
+        cursor->unpacked_max = UNPACKED_MAX_BYTES;
         status = wio_selection_init(&cursor->selection, trace, filter);
     }
     if (status == WIO_OK && cursor->order == WIO_ORDER_TIME) {

@@ -54,6 +54,7 @@ struct wio_cursor {
     struct wio_blob shared;  /* unpacked bytes of the frugal lane that was read last */
     const struct wio_block_ref *shared_owner;
     size_t unpacked_bytes; /* held by all lanes that are not frugal */
+    size_t unpacked_max;   /* a lane opened beyond that is frugal */
     size_t slice_max;
     struct wio_lane *lanes;
     uint32_t lane_count;

@@ -4,10 +4,6 @@
 #include "base/cleanup.h"
 #include "trace/cursor_internal.h"
 
-/* R-DAMAGE-1: unpacked blocks of all lanes together stay below this. Lanes opened beyond it unpack
- * their block anew for each slice, in one shared place: slower, but never out of memory. */
-#define UNPACKED_MAX_BYTES (64u << 20)
-
 static void close_block(struct wio_cursor *cursor, struct wio_lane *lane)
 {
     if (!lane->is_frugal) {
@@ -89,7 +85,7 @@ static enum wio_status come_back(struct wio_cursor *cursor, struct wio_lane *lan
 static enum wio_status open_block(struct wio_cursor *cursor, struct wio_lane *lane,
                                   struct wio_error *err)
 {
-    lane->is_frugal = cursor->unpacked_bytes > UNPACKED_MAX_BYTES;
+    lane->is_frugal = cursor->unpacked_bytes > cursor->unpacked_max;
     struct wio_blob *unpacked = lane->is_frugal ? &cursor->shared : &lane->unpacked;
     if (lane->is_frugal) {
         wio_blob_clear(unpacked);
