@@ -10,7 +10,6 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "base/crc.h"
 #include "base/io.h"
 #include "trace/segment.h"
 
@@ -89,10 +88,6 @@ void wio_description_init(struct wio_description *description, bool anonymize)
     snprintf(description->kernel, sizeof(description->kernel), "%.64s %.64s %.64s", machine.sysname,
              machine.release, machine.machine);
     snprintf(description->host, sizeof(description->host), "%.64s", machine.nodename);
-    if (anonymize) {
-        snprintf(description->host, sizeof(description->host), "host-%08x",
-                 wio_crc32c(0, machine.nodename, strlen(machine.nodename)));
-    }
     read_boot_id(description->boot_id);
     snprintf(description->cpus, sizeof(description->cpus), "%d", count_cpus());
 }

@@ -20,14 +20,14 @@ struct wio_description {
     char launch[WIO_LAUNCH_BYTES];
     char *const *command;
     char *const *environment;
-    bool anonymize; /* leaves out command, environment, mounts and host */
+    bool anonymize; /* leaves out command, environment and mounts */
     /* Set when the command has ended. */
     bool is_ended;
     bool is_done; /* the last descendant has ended too */
     int exit_status;
 };
 
-/* Fill in the machine; the rest is zero. With `anonymize` the host's name is a hash of it. */
+/* Fill in the machine; the rest is zero. */
 void wio_description_init(struct wio_description *description, bool anonymize);
 
 /*

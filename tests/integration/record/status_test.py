@@ -116,6 +116,24 @@ def set_masks():
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGUSR2, signal.SIGTERM})
 
 
+class Anonymous(RecordCase):
+    def test_names_are_hidden_everywhere(self):
+        os.mkdir("harvest")
+        script = "echo x > harvest/figures.txt; cat harvest/figures.txt harvest/none"
+        answer = self.record("sh", "-c", script, options=("-q", "--anonymize"))
+        self.assertEqual(answer.stdout, "x\n")
+        for command in (["info"], ["info", "--format=json"], ["dump"]):
+            text = self.whyio(*command, "t").stdout
+            self.assertNotRegex(text, "harvest|figures|none|whyio-test")
+        paths = {line["path"] for line in self.dump("--op", "open")}
+        hidden = [path for path in paths if path.endswith(".txt")]
+        self.assertEqual(len(hidden), 1, "one name for one file, its extension kept")
+        self.assertEqual(hidden[0].count("/"), os.path.realpath("harvest/figures.txt").count("/"))
+        for name in self.segments():
+            with open(os.path.join("t", name), "rb") as segment:
+                self.assertNotRegex(segment.read(), b"harvest|figures")
+
+
 class Signals(RecordCase):
     TRAP = "trap 'echo got; exit 9' {0}; echo ready; while :; do sleep 0.05; done"
 
