@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """whyio beside other tracers, in one run: `make bench`.
 
-    run.py [--quick] [--json=FILE] [--only=SECTION,...]
+    run.py [--quick | --full] [--json=FILE] [--only=SECTION,...]
 
 Times on a shared machine wander, so the tracers take turns and what counts is the ratio of the best
 rounds, which others disturbed least, and the number of instructions, which does not wander.
@@ -35,12 +35,13 @@ def directory_for_files():
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="fewer rounds")
+    parser.add_argument("--full", action="store_true", help="traces of 100 M events, too")
     parser.add_argument("--json", metavar="FILE", help="write the figures there, too")
     parser.add_argument("--only", default=",".join(SECTIONS), metavar="SECTION,...")
     options = parser.parse_args()
     results = []
     with tempfile.TemporaryDirectory(prefix="whyio-bench-", dir=directory_for_files()) as place:
-        bench = sections.Bench(place, options.quick)
+        bench = sections.Bench(place, options.quick, options.full)
         for name in options.only.split(","):
             table = Table(name)
             SECTIONS[name](bench, table)

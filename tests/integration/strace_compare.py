@@ -51,8 +51,10 @@ FOLD = {
     "fchown": "chown", "utime": "utimens", "utimes": "utimens", "lutimes": "utimens",
     "futimes": "utimens", "futimens": "utimens", "fchdir": "chdir", "aio_read": "pread",
     "aio_write": "pwrite", "aio_fsync": "fsync", "posix_fallocate": "fallocate",
-    "dprintf": "write", "vdprintf": "write",
 }
+# The same for calls of streams, where their system call is not an event of its own (caused).
+FOLD_STREAM = {"fopen": "open", "freopen": "open", "popen": "open", "tmpfile": "open",
+               "fclose": "close", "pclose": "close", "dprintf": "write", "vdprintf": "write"}
 COMPARED = {
     "open", "close", "dup", "fcntl", "chdir", "read", "write", "readv", "writev", "pread",
     "pwrite", "preadv", "pwritev", "preadv2", "pwritev2", "lseek", "copy_file_range", "sendfile",
@@ -75,8 +77,6 @@ HAVE_PATH2 = {"copy_file_range", "sendfile", "rename", "link", "symlink"}
 EXPLAINS = {"opendir": ("fstat",), "fdopendir": ("fstat", "fcntl", "fcntl"), "fdopen": ("fcntl",),
             "scandir": ("open", "fstat", "close")}
 AT_SYMLINK_NOFOLLOW = 0x100
-STREAM_OPENS = {"fopen", "freopen", "popen", "tmpfile"}
-STREAM_CLOSES = {"fclose", "pclose"}
 
 
 def read_strace(path, cwd):
@@ -114,10 +114,8 @@ def whyio_operations(events):
         if refused_by_libc(event):
             continue
         name = FOLD.get(event["op"], event["op"])
-        if name in STREAM_OPENS and not has_caused(event):
-            name = "open"
-        if name in STREAM_CLOSES and not has_caused(event):
-            name = "close"
+        if not has_caused(event):
+            name = FOLD_STREAM.get(name, name)
         if name in COMPARED:
             operations.append(operation_of(event, name, len(operations)))
     return operations
@@ -156,16 +154,26 @@ class Comparison:
         self.explained = collections.Counter(explained)
         self.compared = 0
 
+    def renamed(self, path):
+        for pattern, text in self.rename:
+            path = pattern.sub(text, path)
+        return path
+
     def relevant(self, operations):
         kept = []
         for operation in operations:
-            if operation.op not in self.only or not self.below(operation):
-                continue
-            for pattern, text in self.rename:
-                operation.path = pattern.sub(text, operation.path)
-                operation.path2 = pattern.sub(text, operation.path2)
-            kept.append(operation)
+            if operation.op in self.only and self.below(operation):
+                operation.path = self.renamed(operation.path)
+                operation.path2 = self.renamed(operation.path2)
+                kept.append(operation)
         return kept
+
+    def allowed(self, events):
+        """What only strace may see: Counter of (operation, path)."""
+        allowed = collections.Counter(self.explained)
+        for (op, path), count in explanations(events).items():
+            allowed[op, self.renamed(path)] += count
+        return allowed
 
     def below(self, operation):
         return any(path == self.root or path.startswith(self.root + "/")
@@ -177,7 +185,7 @@ class Comparison:
         ours = self.relevant(whyio_operations(events))
         self.compared = len(ours)
         theirs, ours, pairs = match(theirs, ours)
-        allowed = explanations(events) + self.explained
+        allowed = self.allowed(events)
         differences = []
         for operation in theirs:
             key = (operation.op, operation.path)

@@ -94,8 +94,9 @@ FIO = [
     fio_case("pvsync2", "--thread"),
     fio_case("libaio", "--thread", "--iodepth=8", "--direct=1"),
     fio_case("posixaio", "--thread", "--iodepth=4"),
-    # strace does not see the requests in the ring: fio's own counters stand for it.
-    fio_case("io_uring", "--thread", "--iodepth=8"),
+    # fio enters its ring by an instruction of its own: no preloaded library sees the requests, and
+    # strace does not see what is in the ring either. All around them is compared.
+    fio_case("io_uring", "--thread", "--iodepth=8", check=None),
     fio_case("mmap", "--thread", check=None),
 ]
 
