@@ -6,4 +6,4 @@ printf '\377\377' | dd of=checkpoint/node1.seg bs=1 seek=120 conv=notrunc status
 printf '\377\377' | dd of=checkpoint/node1.seg bs=1 seek=900 conv=notrunc status=none
 whyio check checkpoint || echo "exit status $?"
 whyio check --format=json checkpoint || echo "exit status $?"
-whyio dump checkpoint > dump || echo "dump: exit status $?"
+whyio dump checkpoint > lines || echo "dump: exit status $?"
