@@ -23,8 +23,11 @@ static enum wio_status copy_processes(struct copy *copy)
 {
     uint32_t index;
     for (uint32_t i = 0; i < wio_trace_process_count(copy->trace); i++) {
-        WIO_TRY(wio_segment_process(copy->segment, wio_trace_process(copy->trace, i), &index,
-                                    copy->err));
+        struct wio_process_info process = *wio_trace_process(copy->trace, i);
+        /* those are times of the program's run: how long the replay ran its operations say */
+        process.start_ns = 0;
+        process.end_ns = 0;
+        WIO_TRY(wio_segment_process(copy->segment, &process, &index, copy->err));
     }
     for (uint32_t i = 0; i < wio_trace_stream_count(copy->trace); i++) {
         const struct wio_stream_info *stream = wio_trace_stream(copy->trace, i);
