@@ -141,25 +141,25 @@ static enum rp_engine_op op_of(const struct wio_event *event)
     }
 }
 
-void rp_async_add(struct rp_async *async, const struct wio_event *event, int fd, void *data,
-                  uint64_t bytes, uint64_t begin_ns)
+struct rp_request *rp_async_add(struct rp_async *async, const struct wio_event *event, int fd,
+                                void *data, uint64_t bytes)
 {
     uint32_t slot = async->free;
     struct rp_request *request = &async->slots[slot];
     bool is_pending = event->result == WIO_RESULT_PENDING;
     async->free = request->next;
     request->event = *event;
-    request->begin_ns = begin_ns;
     request->collect_ns = is_pending ? UINT64_MAX : event->t_ns + event->dur_ns;
     request->is_done = false;
     push(async, slot);
     if (fd < 0) {
         done(async, slot, -EBADF);
-        return;
+        return request;
     }
     const struct rp_engine_request wanted = {
         op_of(event), fd, data, bytes, event->offset == WIO_NO_OFFSET ? -1 : event->offset, slot};
     async->engine->add(async->self, &wanted, done, async);
+    return request;
 }
 
 void rp_async_flush(struct rp_async *async)

@@ -18,6 +18,7 @@
 /* A request in flight, and what is known of it. */
 struct rp_request {
     struct wio_event event;
+    uint64_t index;      /* of the event in its stream */
     uint64_t begin_ns;   /* CLOCK_MONOTONIC */
     uint64_t collect_ns; /* time of the trace; UINT64_MAX = never collected */
     int64_t result;      /* as the kernel gives it: negative errno */
@@ -34,9 +35,10 @@ void rp_async_destroy(struct rp_async *async);
 /* Number of requests in flight or done and not taken. */
 uint32_t rp_async_count(const struct rp_async *async);
 
-/* Queue a request: `data` is room for event->size bytes. The kernel gets it with the next flush. */
-void rp_async_add(struct rp_async *async, const struct wio_event *event, int fd, void *data,
-                  uint64_t bytes, uint64_t begin_ns);
+/* Queue a request: `data` is room for `bytes`. The kernel gets it with the next flush. Gives the
+ * request, whose begin_ns and index the caller fills. */
+struct rp_request *rp_async_add(struct rp_async *async, const struct wio_event *event, int fd,
+                                void *data, uint64_t bytes);
 /* Hand queued requests to the kernel. */
 void rp_async_flush(struct rp_async *async);
 

@@ -33,13 +33,14 @@ struct rp_pauses {
 void rp_pauses_add(struct rp_pauses *pauses, const struct wio_event *event);
 void rp_pauses_finish(struct rp_pauses *pauses);
 
-/* Phase of an operation that begins at t_ns: 0 .. count. `hint` is that of an earlier one. */
-static inline uint32_t rp_pauses_phase(const struct rp_pauses *pauses, uint64_t t_ns, uint32_t hint)
+/* Phase of an operation that begins at t_ns: 0 .. count. */
+static inline uint32_t rp_pauses_phase(const struct rp_pauses *pauses, uint64_t t_ns)
 {
-    while (hint < pauses->count && t_ns >= pauses->items[hint].end_ns) {
-        hint++;
+    uint32_t phase = 0;
+    while (phase < pauses->count && t_ns >= pauses->items[phase].end_ns) {
+        phase++;
     }
-    return hint;
+    return phase;
 }
 
 #endif

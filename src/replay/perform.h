@@ -88,6 +88,12 @@ struct rp_fd *rp_fd_own(struct rp_worker *worker, int64_t fd);
 uint8_t *rp_source(const struct rp_worker *worker, const struct wio_event *event, uint64_t bytes);
 uint8_t *rp_sink(struct rp_worker *worker);
 
+/* An operation was performed and ends now: count it, compare it with the trace, keep it where that
+ * is asked for. `index` is its place in the stream. Ends the replay where the target cannot do it.
+ */
+void rp_settle(struct rp_worker *worker, const struct wio_event *event, uint64_t index,
+               const struct rp_outcome *out, uint64_t begin_ns);
+
 /* Is what was done what the trace says: size, success, errno? Pure. */
 bool rp_is_same(const struct wio_event *event, const struct rp_outcome *out);
 

@@ -15,7 +15,8 @@ struct copy {
     struct wio_segment *segment;
     uint32_t *strings; /* id in the trace -> id in the segment + 1, 0 = not there yet */
     uint32_t string_count;
-    uint64_t *base; /* of each stream in the records */
+    uint64_t *next; /* of each stream: place of its next event in the records */
+    uint64_t *end;
     struct wio_error *err;
 };
 
@@ -56,14 +57,11 @@ static enum wio_status copy_string(struct copy *copy, uint32_t id, uint32_t *id_
 
 static enum wio_status copy_event(struct copy *copy, const struct wio_event *event)
 {
-    const struct wio_stream_info *stream = wio_trace_stream(copy->trace, event->stream);
-    if (event->seq >= stream->events) {
+    uint64_t place = copy->next[event->stream]++;
+    if (place >= copy->end[event->stream] || copy->board->records[place].begin_ns == 0) {
         return WIO_OK;
     }
-    const struct rp_record *record = &copy->board->records[copy->base[event->stream] + event->seq];
-    if (record->begin_ns == 0) {
-        return WIO_OK;
-    }
+    const struct rp_record *record = &copy->board->records[place];
     struct wio_event own = *event;
     own.t_ns = record->begin_ns - 1;
     own.dur_ns = record->dur_ns;
@@ -99,8 +97,9 @@ static enum wio_status copy_all(struct copy *copy)
     uint64_t at = 0;
     uint32_t streams = wio_trace_stream_count(copy->trace);
     for (uint32_t i = 0; i < streams; i++) {
-        copy->base[i] = at;
+        copy->next[i] = at;
         at += wio_trace_stream(copy->trace, i)->events;
+        copy->end[i] = at;
     }
     WIO_TRY(copy_processes(copy));
     WIO_TRY(copy_events(copy));
@@ -123,9 +122,10 @@ enum wio_status wio_replay_write_trace(const struct wio_trace *trace,
     (void)snprintf(name, sizeof(name), "%s/replay.seg", dir);
     copy.string_count = wio_trace_string_count(trace) + 1;
     copy.strings = calloc(copy.string_count, sizeof(*copy.strings));
-    copy.base = calloc((size_t)wio_trace_stream_count(trace) + 1, sizeof(*copy.base));
+    copy.next = calloc((size_t)wio_trace_stream_count(trace) + 1, sizeof(*copy.next));
+    copy.end = calloc((size_t)wio_trace_stream_count(trace) + 1, sizeof(*copy.end));
     enum wio_status status = WIO_ERR_NOMEM;
-    if (copy.strings != NULL && copy.base != NULL) {
+    if (copy.strings != NULL && copy.next != NULL && copy.end != NULL) {
         status = wio_segment_create(name, &params, &copy.segment, err);
     }
     if (status == WIO_OK) {
@@ -137,6 +137,7 @@ enum wio_status wio_replay_write_trace(const struct wio_trace *trace,
         }
     }
     free(copy.strings);
-    free(copy.base);
+    free(copy.next);
+    free(copy.end);
     return status;
 }

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "replay/worker.h"
 
-#include <fcntl.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/cleanup.h"
 #include "base/clock.h"
@@ -67,76 +65,6 @@ static uint64_t start_on_time(struct rp_worker *worker, const struct wio_event *
     return now;
 }
 
-/* ---- results ---- */
-
-static bool is_out_of_room(int error)
-{
-    return error == ENOSPC || error == EDQUOT || error == EROFS || error == EMFILE ||
-           error == ENFILE;
-}
-
-static bool is_direct(const struct wio_event *event)
-{
-    return wio_op_class(event->op) == WIO_CLASS_OPEN && (event->arg[0] & O_DIRECT) != 0;
-}
-
-/* The target cannot do what the trace asks: everything after it would only be wrong. */
-static void check_target(struct rp_worker *worker, const struct wio_event *event,
-                         const struct rp_outcome *out)
-{
-    bool no_direct = out->error == EINVAL && is_direct(event);
-    if (event->error != 0 || out->error == 0 || (!is_out_of_room(out->error) && !no_direct)) {
-        return;
-    }
-    struct wio_error error = WIO_ERROR_INIT;
-    const char *root = worker->run->root->path;
-    const char *path = rp_path(worker, event);
-    const char *name = wio_op_name(event->op);
-    if (no_direct) {
-        (void)wio_error_set(&error, WIO_ERR_UNSUPPORTED, root, WIO_ERROR_NO_OFFSET,
-                            "%s of '%s' with O_DIRECT failed: the target does not support "
-                            "direct I/O",
-                            name, path);
-    } else {
-        errno = out->error;
-        (void)wio_error_sys(&error, root, "%s of '%s' failed in the target", name, path);
-    }
-    rp_board_fail(worker->run->board, &error);
-}
-
-static void record(struct rp_worker *worker, const struct rp_performed *performed, int error)
-{
-    const struct rp_run *run = worker->run;
-    if (run->board->records == NULL) {
-        return;
-    }
-    const struct wio_stream_info *stream = wio_trace_stream(run->trace, worker->stream);
-    if (performed->event->seq < stream->events) {
-        run->board->records[run->record_base[worker->stream] + performed->event->seq] =
-            (struct rp_record){performed->begin_ns + 1, performed->end_ns - performed->begin_ns,
-                               performed->result, (uint32_t)error, 0};
-    }
-}
-
-static void settle(struct rp_worker *worker, const struct wio_event *event,
-                   const struct rp_outcome *out, uint64_t begin_ns, uint64_t end_ns)
-{
-    struct rp_board *board = worker->run->board;
-    bool is_mismatch = !rp_is_same(event, out);
-    const struct rp_performed performed = {event, begin_ns - board->start_ns,
-                                           end_ns - board->start_ns, out->result, is_mismatch};
-    worker->phase = rp_pauses_phase(&worker->run->plan->pauses, event->t_ns, worker->phase);
-    rp_tally_add(&worker->tally, worker->phase, &performed);
-    record(worker, &performed, out->error);
-    if (is_mismatch) {
-        rp_board_add_mismatch(board, event, out->result, out->error);
-        check_target(worker, event, out);
-    }
-    if (end_ns > worker->free_ns) {
-        worker->free_ns = end_ns;
-    }
-}
-
 /* ---- asynchronous requests ---- */
 
 static void collect_one(struct rp_worker *worker)
@@ -150,8 +78,7 @@ static void collect_one(struct rp_worker *worker)
         out.error = (int)-request.result;
         out.result = -1;
     }
-    uint64_t begin = request.begin_ns;
-    settle(worker, &request.event, &out, begin, wio_clock_mono_ns());
+    rp_settle(worker, &request.event, request.index, &out, request.begin_ns);
 }
 
 /* Requests that the program had collected before this event. */
@@ -189,7 +116,7 @@ static void submit(struct rp_worker *worker, const struct wio_event *event)
     if (kind >= RP_KIND_NULL && kind < RP_KIND_SKIP) {
         out.result = event->result;
         out.error = event->error;
-        settle(worker, event, &out, begin, begin);
+        rp_settle(worker, event, worker->index, &out, begin);
         return;
     }
     int fd = rp_fd_use(worker, event, &out);
@@ -201,7 +128,9 @@ static void submit(struct rp_worker *worker, const struct wio_event *event)
     uint64_t room = worker->run->source.size;
     bytes = bytes < room ? bytes : room;
     uint8_t *data = is_write ? rp_source(worker, event, bytes) : rp_sink(worker);
-    rp_async_add(worker->async, event, fd, data, bytes, begin);
+    struct rp_request *request = rp_async_add(worker->async, event, fd, data, bytes);
+    request->begin_ns = begin;
+    request->index = worker->index;
     worker->free_ns = begin;
 }
 
@@ -274,7 +203,7 @@ static void perform(struct rp_worker *worker, const struct wio_event *event)
     }
     uint64_t tried = rp_perform_in_order(worker, event, &out);
     if (out.did == RP_DID_PERFORM) {
-        settle(worker, event, &out, tried, wio_clock_mono_ns());
+        rp_settle(worker, event, worker->index, &out, tried);
         if (out.error != 0 && event->error == 0 && wio_op_class(event->op) == WIO_CLASS_OPEN) {
             rp_open_anyway(worker, event, &out);
         }
@@ -335,6 +264,7 @@ static void perform_all(struct rp_worker *worker)
     while (!is_aborted(worker) &&
            (status = rp_feed_next(&worker->feed, &event, &worker->error)) == WIO_OK) {
         step(worker, event);
+        worker->index++;
     }
     while (worker->async != NULL && rp_async_count(worker->async) > 0 && !is_aborted(worker)) {
         collect_one(worker);

@@ -81,7 +81,6 @@ struct rp_worker {
     struct rp_process *process;
     struct rp_thread *thread;
     uint32_t stream;
-    uint32_t phase;
     uint8_t caused; /* rp_image.caused */
     struct rp_feed feed;
     struct rp_tally tally;
@@ -93,6 +92,7 @@ struct rp_worker {
     uint64_t free_ns;    /* end of the last operation performed */
     uint64_t traced_ns;  /* end of the last event, in the trace */
     uint64_t think_ns;   /* time between events since then */
+    uint64_t index;      /* of the next event in its stream (seq goes on over exec) */
     uint64_t unreported; /* events since the last report of progress */
     struct wio_error error;
 };

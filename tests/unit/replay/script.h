@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Traces made by hand, one line per thing:
+ *
+ *     process PID [parent=INDEX] [rank=N] [start=NS]      # numbered 0, 1, 2 ..
+ *     stream PROCESS TID [token=N]                        # numbered too
+ *     file PATH TYPE [mode=OCTAL] [size=N] [target=TEXT]  # TYPE: regular, directory, symlink, fifo
+ * .. OP [stream=N] [t=NS] [dur=NS] [fd=N] [path=P] [off=N] [size=N] [res=N] [err=N] [fd2=] [path2=]
+ *        [off2=] [a0= .. a3=] [caused] [async]
+ *
+ * Without process and stream lines there is one of each, pid and tid 100. Without t, an operation
+ * begins 1,000 ns after the one before; dur is 100. `res` is `size` where that is given, else 0;
+ * -1 where err is. '#' begins a comment. An unknown word is a failed assertion.
+ */
+#ifndef WIO_TESTS_REPLAY_SCRIPT_H
+#define WIO_TESTS_REPLAY_SCRIPT_H
+
+#include <whyio/trace.h>
+
+/* Write the trace into the existing directory `dir`; exits with a message on a wrong script. */
+void script_write(const char *script, const char *dir);
+
+#endif
