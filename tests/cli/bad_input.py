@@ -20,8 +20,10 @@ COMMANDS = {
     "info": ["info", "--format=json", "{}"],
     "dump": ["dump", "{}"],
     "compare": ["compare", "--format=json", "{}", "whole"],
+    "replay": ["replay", "--dry-run", "--format=json", "--root=target", "{}"],
     "check": ["check", "{}"],
 }
+READERS = ("info", "dump", "compare", "replay")
 failures = []
 
 
@@ -57,7 +59,7 @@ def expect_refusal(what, trace, needs, commands=tuple(COMMANDS), **options):
 
 def expect_fault(what, trace, whole):
     """A damaged segment: an error, or the answer of the whole one."""
-    for command in ("info", "dump", "compare"):
+    for command in READERS:
         result = run(command, trace)
         if result.returncode == 3:
             check_message(f"{command}, {what}", result, ["damaged/node1.seg", "byte ", "expected"])
@@ -108,7 +110,7 @@ def other_version(data):
     header = data[:8] + struct.pack("<I", 2) + data[12:76]
     os.mkdir("later")
     pathlib.Path("later/node1.seg").write_bytes(header + struct.pack("<I", crc32c(header)) + data[80:])
-    for command in ("info", "dump", "compare"):
+    for command in READERS:
         result = run(command, "later")
         if result.returncode != 3:
             fail(f"{command} on version 2: exit status {result.returncode}")
@@ -143,7 +145,7 @@ def no_permission():
         print("# cannot run as somebody else: not tried without permission", file=sys.stderr)
         return
     expect_refusal("a segment without permission", "locked", ["Permission denied"],
-                   ("info", "dump", "compare"), **options)
+                   READERS, **options)
     expect_refusal("a directory without permission", "closed", ["Permission denied"], **options)
     os.chmod("closed", 0o700)
 
@@ -167,6 +169,7 @@ def main():
         program = os.path.join(directory, "whyio")  # where anybody may run it
         shutil.copy(os.environ["WHYIO"], program)
         os.environ["WHYIO"] = program
+        os.mkdir("target")
         subprocess.run([os.environ["MAKE_TRACE"], "checkpoint", "whole"], check=True)
         whole = {command: run(command, "whole").stdout for command in COMMANDS}
         data = pathlib.Path("whole/node1.seg").read_bytes()
