@@ -114,6 +114,20 @@ class Murder(DeathCase):
         self.check()
         self.assertFalse(os.path.exists("t/raw"), "the first look seals the rings")
 
+    def test_recorder_is_killed_while_it_seals(self):
+        count = 100000
+        for i in range(8):
+            with self.subTest(delay_ms=15 * i):
+                trace, out = f"t{i}", f"out{i}"
+                recorder = self.start(WRITER, out, str(count), "exit", trace=trace)
+                self.assertTrue(until(lambda name=out: self.written(name) == count))
+                time.sleep(0.015 * i)
+                os.kill(recorder.pid, signal.SIGKILL)
+                recorder.wait(30)
+                self.assertTrue(until(lambda name=out: not any_process_writes(name, self.dir)))
+                self.assertEqual(self.info(trace)["ops"]["pwrite"]["count"], count)
+                self.check(trace)
+
     def test_death_between_sealing_and_clearing_up(self):
         """R-RING-6: rings whose segment is there are not taken a second time."""
         recorder = self.start(WRITER, "out", "1", "on")
