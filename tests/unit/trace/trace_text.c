@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A trace as text, one line for each process, stream, file and event: what tests/trace_reader.py
+ * prints too, from the document alone.
+ *
+ *     trace_text DIR          print
+ *     trace_text make DIR     write one: two segments, every kind of value
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/calls.h"
+#include "trace_fixture.h"
+
+static void die(const struct wio_error *err)
+{
+    char text[2048];
+    wio_error_format(err, text, sizeof(text));
+    fprintf(stderr, "trace_text: %s\n", text);
+    exit(1);
+}
+
+static void number(int64_t value, int64_t none)
+{
+    if (value == none) {
+        printf(" -");
+    } else {
+        printf(" %lld", (long long)value);
+    }
+}
+
+static void print_tables(const struct wio_trace *trace)
+{
+    for (uint32_t i = 0; i < wio_trace_process_count(trace); i++) {
+        const struct wio_process_info *p = wio_trace_process(trace, i);
+        printf("process %d %d %d %u %llu %llu", p->pid, p->ppid, p->rank, p->ranks,
+               (unsigned long long)p->start_ns, (unsigned long long)p->end_ns);
+        number(p->parent, UINT32_MAX);
+        printf(" %u %d %llu %s %s %s %s %s\n", p->end, p->end_status,
+               (unsigned long long)p->dropped, p->host, p->job, p->exe, p->argv, p->cwd);
+    }
+    for (uint32_t i = 0; i < wio_trace_stream_count(trace); i++) {
+        const struct wio_stream_info *s = wio_trace_stream(trace, i);
+        printf("stream %u %d %llu %llu %llu %llu %llu %llu %llu\n", s->process, s->tid,
+               (unsigned long long)s->thread, (unsigned long long)s->events,
+               (unsigned long long)s->first_seq, (unsigned long long)s->first_ns,
+               (unsigned long long)s->last_ns, (unsigned long long)s->bytes_read,
+               (unsigned long long)s->bytes_written);
+    }
+    for (uint32_t i = 0; i < wio_trace_file_count(trace); i++) {
+        const struct wio_file_info *f = wio_trace_file(trace, i);
+        printf("file %s %d %u %llu %s %s %u\n", wio_trace_string(trace, f->path, NULL),
+               (int)f->type, f->mode, (unsigned long long)f->size,
+               wio_trace_string(trace, f->target, NULL), wio_trace_string(trace, f->fs, NULL),
+               f->uses);
+    }
+}
+
+static void print_event(const struct wio_trace *trace, const struct wio_event *event)
+{
+    struct wio_frame frames[8];
+    printf("event %u %llu %llu %llu %s %s %u %u", event->stream, (unsigned long long)event->seq,
+           (unsigned long long)event->t_ns, (unsigned long long)event->dur_ns,
+           wio_op_name(event->op), wio_call_name(event->call), event->flags, event->error);
+    number(event->fd, WIO_NO_FD);
+    number(event->fd2, WIO_NO_FD);
+    printf(" %s %s", wio_trace_string(trace, event->path, NULL),
+           wio_trace_string(trace, event->path2, NULL));
+    number(event->offset, WIO_NO_OFFSET);
+    number(event->offset2, WIO_NO_OFFSET);
+    if (event->size == WIO_NO_SIZE) {
+        printf(" -");
+    } else {
+        printf(" %llu", (unsigned long long)event->size);
+    }
+    number(event->result, WIO_RESULT_PENDING);
+    for (unsigned i = 0; i < 4; i++) {
+        printf(" %lld", (long long)event->arg[i]);
+    }
+    printf(" ");
+    uint32_t count = wio_trace_source(trace, event->source, frames, 8);
+    for (uint32_t i = 0; i < count && i < 8; i++) {
+        printf("%s%s+%llx", i == 0 ? "" : ",", frames[i].module,
+               (unsigned long long)frames[i].address);
+    }
+    printf("\n");
+}
+
+static void print_trace(const char *dir)
+{
+    struct wio_error err = WIO_ERROR_INIT;
+    struct wio_trace *trace = NULL;
+    struct wio_cursor *cursor = NULL;
+    const struct wio_event *event = NULL;
+    struct wio_filter filter = {.struct_size = sizeof(filter), .order = WIO_ORDER_STREAM};
+    enum wio_status status = wio_trace_open(dir, &trace, &err);
+    if (status != WIO_OK || wio_cursor_create(trace, &filter, &cursor, &err) != WIO_OK) {
+        die(&err);
+    }
+    print_tables(trace);
+    while ((status = wio_cursor_next(cursor, &event, &err)) == WIO_OK) {
+        print_event(trace, event);
+    }
+    if (status != WIO_END) {
+        die(&err);
+    }
+    wio_cursor_destroy(cursor);
+    wio_trace_close(trace);
+}
+
+static void make_wild(const char *name)
+{
+    struct random_source random = {99};
+    struct wio_error err = WIO_ERROR_INIT;
+    struct wio_segment *segment = begin_segment(name, 3, 300);
+    struct wio_file_info file = {
+        .path = 3, .type = WIO_FILE_SYMLINK, .mode = 0777, .size = 11, .target = 4, .fs = 5};
+    uint64_t clock_ns[3] = {0, 50, 70};
+    bool is_ok = wio_segment_file(segment, &file, &err) == WIO_OK;
+    for (uint32_t i = 0; i < 15000 && is_ok; i++) {
+        struct wio_event event = random_event(&random, EVENTS_WILD, i % 3, 300, &clock_ns[i % 3]);
+        is_ok = wio_segment_append(segment, &event, &err) == WIO_OK;
+    }
+    if (!is_ok || wio_segment_finish(segment, &err) != WIO_OK) {
+        die(&err);
+    }
+}
+
+static void make_trace(const char *dir)
+{
+    char name[4096];
+    (void)snprintf(name, sizeof(name), "%s/a.seg", dir);
+    make_wild(name);
+    (void)snprintf(name, sizeof(name), "%s/b.seg", dir);
+    write_ordinary_segment(name, 2, 5000, 4);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc == 3 && strcmp(argv[1], "make") == 0) {
+        make_trace(argv[2]);
+        return 0;
+    }
+    if (argc != 2) {
+        fprintf(stderr, "usage: trace_text [make] DIR\n");
+        return 2;
+    }
+    print_trace(argv[1]);
+    return 0;
+}
