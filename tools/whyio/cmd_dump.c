@@ -12,12 +12,14 @@
 
 enum { OPTION_RANK = CMD_OPTION_FIRST, OPTION_PATH, OPTION_OP, OPTION_ANNOTATE };
 
+#define MAX_PATHS 256u
+
 struct args {
     struct cmd_options common;
     const char *dir;
-    const char *ranks;
-    const char *path;
-    const char *ops;
+    struct wio_wanted wanted;
+    const char *paths[MAX_PATHS]; /* patterns: they are looked up when the trace is open */
+    size_t path_count;
     bool is_annotated;
 };
 
@@ -40,23 +42,41 @@ static error_t parse_argument(struct args *args, char *arg, struct argp_state *s
     return 0;
 }
 
+static error_t parse_path(struct args *args, char *arg, struct argp_state *state)
+{
+    if (args->path_count == MAX_PATHS) {
+        argp_error(state, "at most %u patterns of paths", MAX_PATHS);
+        return 0;
+    }
+    args->paths[args->path_count++] = arg;
+    return 0;
+}
+
+/* Of an option that could not be understood. */
+static error_t check_list(enum wio_status status, const struct wio_error *err,
+                          struct argp_state *state)
+{
+    if (status != WIO_OK) {
+        argp_error(state, "%s", err->message);
+    }
+    return 0;
+}
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
     struct args *args = state->input;
+    struct wio_error err = WIO_ERROR_INIT;
 
     switch (key) {
     case ARGP_KEY_INIT:
         state->child_inputs[0] = &args->common;
         return 0;
     case OPTION_RANK:
-        args->ranks = arg;
-        return 0;
+        return check_list(wio_select_ranks(&args->wanted, arg, &err), &err, state);
     case OPTION_PATH:
-        args->path = arg;
-        return 0;
+        return parse_path(args, arg, state);
     case OPTION_OP:
-        args->ops = arg;
-        return 0;
+        return check_list(wio_select_ops(&args->wanted, arg, &err), &err, state);
     case OPTION_ANNOTATE:
         args->is_annotated = true;
         return 0;
@@ -81,25 +101,18 @@ static const struct argp argp = {
     NULL,
     NULL};
 
-static enum wio_status select_events(const struct args *args, const struct wio_trace *trace,
-                                     struct wio_wanted *wanted, struct wio_error *err)
+static enum wio_status select_paths(struct args *args, const struct wio_trace *trace,
+                                    struct wio_error *err)
 {
-    if (args->ranks != NULL) {
-        WIO_TRY(wio_select_ranks(wanted, args->ranks, err));
-    }
-    if (args->ops != NULL) {
-        WIO_TRY(wio_select_ops(wanted, args->ops, err));
-    }
-    if (args->path != NULL) {
-        WIO_TRY(wio_select_paths(wanted, trace, args->path, err));
+    for (size_t i = 0; i < args->path_count; i++) {
+        WIO_TRY(wio_select_paths(&args->wanted, trace, args->paths[i], err));
     }
     return WIO_OK;
 }
 
-static enum wio_status dump(const struct args *args, struct wio_error *err)
+static enum wio_status dump(struct args *args, struct wio_error *err)
 {
     WIO_CLEANUP(cmd_trace_cleanup) struct wio_trace *trace = NULL;
-    WIO_CLEANUP(wio_wanted_fini) struct wio_wanted wanted = {0};
     struct cmd_progress progress;
     struct wio_dump_params params = {
         .struct_size = sizeof(params),
@@ -112,8 +125,8 @@ static enum wio_status dump(const struct args *args, struct wio_error *err)
     enum wio_status status;
 
     WIO_TRY(wio_trace_open(args->dir, &trace, err));
-    WIO_TRY(select_events(args, trace, &wanted, err));
-    wio_wanted_apply(&wanted, &params.filter);
+    WIO_TRY(select_paths(args, trace, err));
+    wio_wanted_apply(&args->wanted, &params.filter);
     cmd_progress_init(&progress, "dumping", &args->common);
     status = wio_report_dump(trace, &params, stdout, err);
     cmd_progress_end(&progress);
@@ -124,7 +137,10 @@ int cmd_dump(int argc, char **argv)
 {
     struct wio_error err = WIO_ERROR_INIT;
     struct args args = {0};
+    enum wio_status status;
 
     argp_parse(&argp, argc, argv, 0, NULL, &args);
-    return dump(&args, &err) == WIO_OK ? 0 : cmd_fail(&err);
+    status = dump(&args, &err);
+    wio_wanted_fini(&args.wanted);
+    return status == WIO_OK ? 0 : cmd_fail(&err);
 }
