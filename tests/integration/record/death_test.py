@@ -114,6 +114,19 @@ class Murder(DeathCase):
         self.check()
         self.assertFalse(os.path.exists("t/raw"), "the first look seals the rings")
 
+    def test_rings_elsewhere_are_found_after_a_kill(self):
+        os.mkdir("local")
+        environment = dict(os.environ, WHYIO_RING_DIR=os.path.join(self.dir, "local"))
+        recorder = self.start(WRITER, "out", "1", "on", env=environment)
+        self.assertTrue(until(lambda: self.written() > 1000))
+        os.killpg(recorder.pid, signal.SIGKILL)
+        recorder.wait(30)
+        self.assertTrue(until(lambda: not any_process_writes("out", self.dir)))
+        self.assertEqual(len(os.listdir("local")), 1)
+        self.assert_recorded()
+        self.assertEqual(os.listdir("local"), [])
+        self.assertFalse(os.path.exists("t/raw"))
+
     def test_recorder_is_killed_while_it_seals(self):
         count = 100000
         for i in range(8):
