@@ -25,6 +25,7 @@ SECTIONS = {
     "replay": sections.replay,
     "mpi": sections.mpi,
 }
+EXTRA = {"gate": sections.gate}
 
 
 def directory_for_files():
@@ -44,7 +45,7 @@ def main():
         bench = sections.Bench(place, options.quick, options.full)
         for name in options.only.split(","):
             table = Table(name)
-            SECTIONS[name](bench, table)
+            {**SECTIONS, **EXTRA}[name](bench, table)
             table.show()
             results += table.rows
     if options.json:

@@ -10,6 +10,7 @@ import time
 
 import tracers
 
+SKIP = 77
 SOURCE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 # Loop of loops.c, calls in a full run, highest ratio to the run without a tracer.
@@ -31,7 +32,7 @@ class Bench:
         self.rounds = 7 if quick else 15
         self.quick = quick
         self.whyio = os.environ.get("WHYIO", os.path.join(SOURCE, "build", "whyio"))
-        self.build = os.path.dirname(self.whyio)
+        self.build = os.environ.get("WHYIO_BUILD", os.path.dirname(self.whyio))
         self.loops = os.path.join(self.build, "bench", "loops")
         if not os.path.exists(self.loops):
             raise SystemExit(f"bench: {self.loops} is not there: make build first")
@@ -134,6 +135,15 @@ def instructions(bench, table):
                   **{"no tracer": f"{alone:.0f}", "whyio": f"{traced:.0f}"})
     table.note("value = instructions per call added by whyio (valgrind --tool=callgrind); "
                "openclose is two calls.")
+
+
+def gate(bench, table):
+    """The one figure that does not wander, quickly: a test runs it."""
+    if not shutil.which("valgrind"):
+        raise SystemExit(SKIP)
+    library = os.path.join(bench.build, "src", "capture", "libwhyio-capture.so")
+    added = per_call(bench, "pwrite512", library) - per_call(bench, "pwrite512", None)
+    table.add("pwrite512", round(added), "instructions", at_most=200)
 
 
 def tree_bytes(path):

@@ -3,12 +3,13 @@
 # The demo: record an MPI program that nobody changed, look at what it did, and do the same I/O
 # again on another file system, without the program. `make demo` builds first.
 #
-# usage: demo.sh        exit 0 only if every step worked and the replay did what was recorded
+# usage: [BUILD=DIR] demo.sh        exit 0 only if every step worked and the replay did what was
+#                                   recorded; 77 if there is no MPI
 set -eu
 cd "$(dirname "$0")/.."
 build=$(pwd)/build
 [ -z "${BUILD:-}" ] || build=$(cd "$BUILD" && pwd)
-PATH=$build:$PATH
+PATH=$build:$build/tools/whyio:$PATH
 WIO_RANKS=4
 
 fail() {
@@ -16,7 +17,7 @@ fail() {
     exit 1
 }
 
-[ -x "$build/whyio" ] || fail "$build/whyio is not there: run 'make demo'"
+command -v whyio >/dev/null 2>&1 || fail "$build/whyio is not there: run 'make demo'"
 if [ -x "$build/examples/checkpoint" ]; then
     program=$build/examples/checkpoint
     launcher="mpirun --oversubscribe"
@@ -27,7 +28,8 @@ elif [ -x "$build/examples/checkpoint-mpich" ]; then
     program=$build/examples/checkpoint-mpich
     launcher=mpiexec.mpich
 else
-    fail "no MPI was found when whyio was built: install openmpi-bin and libopenmpi-dev"
+    echo "demo: no MPI was found when whyio was built: install openmpi-bin, libopenmpi-dev" >&2
+    exit 77
 fi
 
 # Two places on different file systems: the disk and memory, whichever way round they come.
