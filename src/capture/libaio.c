@@ -150,6 +150,16 @@ void cap_iocb_after_cancel(struct cap_thread *self, struct cap_event *ev, uint64
 /* ---- the functions ----------------------------------------------------------------------------
  */
 
+__thread uint32_t cap_libaio_depth __attribute__((tls_model("initial-exec")));
+
+/* The real function, with the depth around it. */
+#define INSIDE(result, call)                                                                       \
+    do {                                                                                           \
+        cap_libaio_depth++;                                                                        \
+        (result) = (call);                                                                         \
+        cap_libaio_depth--;                                                                        \
+    } while (0)
+
 struct libaio_call {
     struct cap_thread *self;
     struct cap_event ev;
@@ -157,7 +167,7 @@ struct libaio_call {
 
 static bool begin_call(struct libaio_call *call, unsigned number, uintptr_t source)
 {
-    call->self = cap_enter(source, number);
+    call->self = cap_libaio_depth == 0 ? cap_enter(source, number) : NULL;
     call->ev = CAP_EVENT_OF(number, source);
     call->ev.begin = cap_now();
     return call->self != NULL;
@@ -169,7 +179,8 @@ static bool begin_call(struct libaio_call *call, unsigned number, uintptr_t sour
     {                                                                                              \
         struct libaio_call call;                                                                   \
         bool is_seen = begin_call(&call, WIO_CALL_##name, CAP_CALLER());                           \
-        int result = CAP_REAL(name)(events, context);                                              \
+        int result;                                                                                \
+        INSIDE(result, CAP_REAL(name)(events, context));                                           \
         if (is_seen) {                                                                             \
             uint64_t made = result == 0 ? (uintptr_t)*context : 0;                                 \
             call.ev.end = cap_now();                                                               \
@@ -186,7 +197,8 @@ SETUP_WRAPPER(io_queue_init)
     {                                                                                              \
         struct libaio_call call;                                                                   \
         bool is_seen = begin_call(&call, WIO_CALL_##name, CAP_CALLER());                           \
-        int result = CAP_REAL(name)(context);                                                      \
+        int result;                                                                                \
+        INSIDE(result, CAP_REAL(name)(context));                                                   \
         if (is_seen) {                                                                             \
             call.ev.end = cap_now();                                                               \
             cap_iocb_after_context(call.self, &call.ev, (uintptr_t)context, WIO_NO_SIZE, result);  \
@@ -205,7 +217,8 @@ CAP_EXPORT int io_submit(void *context, long count, struct iocb **requests)
         return CAP_REAL(io_submit)(context, count, requests);
     }
     cap_iocb_before_submit(call.self, &call.ev, id, requests, count);
-    int result = CAP_REAL(io_submit)(context, count, requests);
+    int result;
+    INSIDE(result, CAP_REAL(io_submit)(context, count, requests));
     call.ev.end = cap_now();
     cap_iocb_after_submit(call.self, &call.ev, id, requests, count, result);
     return result;
@@ -215,7 +228,8 @@ CAP_EXPORT int io_cancel(void *context, struct iocb *request, struct io_event *e
 {
     struct libaio_call call;
     bool is_seen = begin_call(&call, WIO_CALL_io_cancel, CAP_CALLER());
-    int result = CAP_REAL(io_cancel)(context, request, event);
+    int result;
+    INSIDE(result, CAP_REAL(io_cancel)(context, request, event));
     if (is_seen) {
         call.ev.end = cap_now();
         cap_iocb_after_cancel(call.self, &call.ev, (uintptr_t)context, request, result);
@@ -238,7 +252,8 @@ CAP_EXPORT int io_getevents(void *context, long least, long most, struct io_even
 {
     struct libaio_call call;
     (void)begin_call(&call, WIO_CALL_io_getevents, CAP_CALLER());
-    int result = CAP_REAL(io_getevents)(context, least, most, events, timeout);
+    int result;
+    INSIDE(result, CAP_REAL(io_getevents)(context, least, most, events, timeout));
     return get_events(&call, context, most, events, result);
 }
 
@@ -248,7 +263,8 @@ CAP_EXPORT int io_pgetevents(void *context, long least, long most, struct io_eve
 {
     struct libaio_call call;
     (void)begin_call(&call, WIO_CALL_io_pgetevents, CAP_CALLER());
-    int result = CAP_REAL(io_pgetevents)(context, least, most, events, timeout, mask);
+    int result;
+    INSIDE(result, CAP_REAL(io_pgetevents)(context, least, most, events, timeout, mask));
     return get_events(&call, context, most, events, result);
 }
 
@@ -266,7 +282,7 @@ CAP_EXPORT int io_queue_run(void *context)
     do {
         struct libaio_call call;
         (void)begin_call(&call, WIO_CALL_io_queue_run, source);
-        result = CAP_REAL(io_getevents)(context, 0, 1, &event, &no_wait);
+        INSIDE(result, CAP_REAL(io_getevents)(context, 0, 1, &event, &no_wait));
         (void)get_events(&call, context, 1, &event, result);
         if (result == 1) {
             callback_fn *callback = (callback_fn *)(uintptr_t)event.data;
@@ -281,6 +297,7 @@ CAP_EXPORT int io_queue_wait(void *context, struct timespec *timeout)
 {
     struct libaio_call call;
     (void)begin_call(&call, WIO_CALL_io_queue_wait, CAP_CALLER());
-    int result = CAP_REAL(io_queue_wait)(context, timeout);
+    int result;
+    INSIDE(result, CAP_REAL(io_queue_wait)(context, timeout));
     return get_events(&call, context, 0, NULL, result);
 }

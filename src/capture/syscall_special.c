@@ -119,9 +119,12 @@ static long dispatch(struct special *s)
     }
 }
 
-/* liburings that make their calls through libc arrive here from within a call that is recorded. */
+/* Libraries that make their calls through libc arrive here from within a call that is recorded. */
 static bool is_inside_library(const struct cap_thread *self, const struct cap_raw_call *call)
 {
+    if (cap_libaio_depth > 0) {
+        return true;
+    }
     if (call->rule->number != SYS_io_uring_enter) {
         return false;
     }

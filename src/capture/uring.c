@@ -173,6 +173,11 @@ static void begin_enter(struct uring_call *call, const struct cap_lib_uring *lib
     call->ev.fd = library->ring_fd;
     call->ring = cap_uring_of_library(library);
     if (call->ring != NULL) {
+        if (call->ring->in_library == call->self->tid) { /* liburing calls its own functions */
+            call->self = NULL;
+            call->ring = NULL;
+            return;
+        }
         __atomic_store_n(&call->ring->in_library, call->self->tid, __ATOMIC_RELAXED);
     }
 }
