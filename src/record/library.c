@@ -13,7 +13,12 @@
 
 /* Relative ones start from the directory of the running program. */
 static const char *const places[] = {
-    ".", "../../src/capture", "src/capture", "../lib/whyio", WIO_LIBRARY_DIR, WIO_LIBRARY_DIR_PLAIN,
+    ".",
+    "../../src/capture",
+    "src/capture",
+    "../lib/whyio",
+    WIO_LIBRARY_DIR_RELATIVE,
+    WIO_LIBRARY_DIR,
 };
 
 static enum wio_status check_name(char path[PATH_MAX], struct wio_error *err)

@@ -11,7 +11,8 @@
  * The absolute path of the capture library: `given` if not NULL, else the first of
  *   libwhyio-capture.so beside the running program,
  *   src/capture/ of the build directory that the program was built in,
- *   ../lib/whyio/ and the library directory that whyio was configured with.
+ *   the library directory of the tree that the program was installed in, wherever that was moved,
+ *   the library directory that whyio was configured with.
  * WIO_ERR_IO where there is none; WIO_ERR_UNSUPPORTED where LD_PRELOAD cannot name it (it splits
  * at blanks and colons).
  */

@@ -49,7 +49,7 @@ class Streams(RecordCase):
     def test_closing_line_goes_to_stderr(self):
         answer = self.record("echo", "out", options=())
         self.assertEqual(answer.stdout, "out\n")
-        self.assertRegex(answer.stderr, r"^whyio: /.*/t: [\d,]+ events of 1 program images?, 0 dropped")
+        self.assertRegex(answer.stderr, r"^whyio: /.*/t: [\d,]+ events? of 1 program image, 0 dropped")
         self.assertEqual(answer.stderr.count("\n"), 1)
 
     def test_closing_line_as_json(self):
