@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/openat2.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -87,16 +88,11 @@ static int walk_link(struct walk *walk, const char *name, const char *rest)
         errno = ENAMETOOLONG;
         return -1;
     }
-    char *end = stpcpy(joined, text);
-    *end++ = '/';
-    strcpy(end, rest); /* NOLINT: fits, checked above */
-    if (rest_bytes == 0) {
-        end[-1] = '\0';
-    }
+    (void)snprintf(joined, sizeof(joined), rest_bytes == 0 ? "%s%s" : "%s/%s", text, rest);
     if (text[0] == '/') {
         walk_cut(walk, 0);
     }
-    strcpy(walk->left, joined); /* NOLINT: of equal size */
+    memcpy(walk->left, joined, sizeof(joined));
     return 0;
 }
 
@@ -162,8 +158,8 @@ static int walk_run(struct walk *walk, int flags, mode_t mode)
             errno = ENAMETOOLONG;
             return -1;
         }
-        memcpy(name, start, bytes);
-        strcpy(name + bytes, bytes == 0 ? "." : "");
+        (void)snprintf(name, sizeof(name), "%.*s", bytes == 0 ? 1 : (int)bytes,
+                       bytes == 0 ? "." : start);
         if (*rest == '\0') {
             bool is_directory = start[bytes] == '/';
             int fd = walk_last(walk, name, flags | (is_directory ? O_DIRECTORY : 0), mode);
@@ -226,7 +222,7 @@ int rp_root_parent(const struct rp_root *root, const char *path, char *name_out)
         return -1;
     }
     if (bytes == 0 || strncmp(path + start, "..", bytes) == 0) { /* "", ".", "..": the directory */
-        strcpy(name_out, ".");
+        memcpy(name_out, ".", 2);
         start = end;
     } else {
         memcpy(name_out, path + start, bytes);

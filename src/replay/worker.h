@@ -97,7 +97,10 @@ struct rp_worker {
     struct wio_error error;
 };
 
-/* Perform the image's streams: the main one in the calling thread. */
+/* A system call on behalf of the replay itself failed (errno): all end. */
+void rp_process_fail(const struct rp_run *run, const char *what);
+
+/* In threads.c. Perform the image's streams: the main one in the calling thread. */
 void rp_process_image(struct rp_process *process);
 
 /* Perform one stream to its end (or until the replay is aborted) in the calling thread. */

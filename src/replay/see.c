@@ -1,0 +1,436 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "replay/see.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "replay/kind.h"
+#include "trace/calls.h"
+
+#define MODE_BITS 07777u
+
+/* ---- sizes ---- */
+
+/* Proof that bytes were there before the run. */
+static void had_bytes(struct rp_file *file, uint64_t end)
+{
+    if (file->is_truncated || end <= file->wrote_end) {
+        return;
+    }
+    if (file->origin == RP_ORIGIN_MAYBE) {
+        file->origin = RP_ORIGIN_INITIAL;
+    }
+    if (end > file->size_min) {
+        file->size_min = end;
+    }
+}
+
+/* The file was `size` bytes long at this moment. */
+static void had_size(struct rp_file *file, uint64_t size)
+{
+    if (file->is_truncated || file->has_size || (file->wrote_end > 0 && size <= file->wrote_end)) {
+        return;
+    }
+    had_bytes(file, size);
+    file->size = size;
+    file->has_size = true;
+}
+
+static void wrote(struct rp_file *file, int64_t offset, uint64_t bytes)
+{
+    uint64_t end = offset < 0 ? file->wrote_end + bytes : (uint64_t)offset + bytes;
+    file->wrote += bytes;
+    if (end > file->wrote_end) {
+        file->wrote_end = end;
+    }
+}
+
+static enum wio_status was_read(struct rp_file *file, const struct wio_event *event, int64_t offset)
+{
+    if (offset < 0 || offset > INT64_MAX - event->result) {
+        return WIO_OK;
+    }
+    uint64_t end = (uint64_t)offset + (uint64_t)event->result;
+    if (event->result > 0) {
+        had_bytes(file, end);
+    }
+    bool is_end = event->size != WIO_NO_SIZE && (uint64_t)event->result < event->size;
+    if (is_end && (event->result > 0 || (uint64_t)offset == file->size_min)) {
+        had_size(file, end);
+    } else if (is_end && file->wrote_end == 0 && file->size_min == 0 && offset == 0) {
+        had_size(file, 0);
+    }
+    return rp_extents_add(&file->reads, (uint64_t)offset, end);
+}
+
+/* ---- one class of operations each; `node` may be RP_NONE where nothing is to be learnt ---- */
+
+enum wio_status rp_see_failure(struct rp_observer *observer, const struct wio_event *event,
+                               uint32_t node)
+{
+    struct rp_space *space = &observer->space;
+    switch (event->error) {
+    case ENOENT:
+        rp_space_missed(space, node);
+        break;
+    case ENOTEMPTY:
+        rp_space_found(space, node);
+        rp_space_file(space, node)->type = WIO_FILE_DIRECTORY;
+        rp_space_file(space, node)->is_not_empty = true;
+        break;
+    case EISDIR:
+        rp_space_found(space, node);
+        rp_space_file(space, node)->type = WIO_FILE_DIRECTORY;
+        break;
+    case EEXIST:
+        if (event->path2 == WIO_NO_STRING || wio_op_class(event->op) == WIO_CLASS_SYMLINK) {
+            rp_space_found(space, node);
+        }
+        break;
+    case EACCES:
+    case EPERM:
+    case ENODATA:
+    case EOPNOTSUPP:
+        rp_space_found(space, node);
+        break;
+    default:
+        break;
+    }
+    return WIO_OK;
+}
+
+static int open_flags(const struct wio_event *event)
+{
+    switch (event->op) {
+    case WIO_OP_creat:
+        return O_CREAT | O_WRONLY | O_TRUNC;
+    case WIO_OP_mkstemp:
+    case WIO_OP_mkostemp:
+    case WIO_OP_mkstemps:
+    case WIO_OP_mkostemps:
+        return O_CREAT | O_EXCL | O_RDWR;
+    case WIO_OP_opendir:
+        return O_RDONLY | O_DIRECTORY;
+    default:
+        return (int)event->arg[0];
+    }
+}
+
+static enum wio_status see_open(struct rp_observer *observer, const struct wio_event *event,
+                                uint32_t node)
+{
+    struct rp_space *space = &observer->space;
+    int flags = open_flags(event);
+    if ((flags & O_TMPFILE) == O_TMPFILE || event->op == WIO_OP_tmpfile ||
+        event->op == WIO_OP_fdopen || event->op == WIO_OP_fdopendir) {
+        rp_space_found(space, node);
+        return WIO_OK;
+    }
+    if ((flags & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL)) {
+        return rp_space_make(space, node, WIO_FILE_REGULAR);
+    }
+    if ((flags & O_CREAT) != 0) {
+        WIO_TRY(rp_space_open_or_make(space, node));
+    } else {
+        rp_space_found(space, node);
+    }
+    struct rp_file *file = rp_space_file(space, node);
+    if ((flags & O_DIRECTORY) != 0) {
+        file->type = WIO_FILE_DIRECTORY;
+    }
+    if ((flags & O_TRUNC) != 0 && (flags & O_ACCMODE) != O_RDONLY) {
+        file->is_truncated = true;
+    }
+    return WIO_OK;
+}
+
+static enum wio_status see_stat(struct rp_observer *observer, const struct wio_event *event,
+                                uint32_t node)
+{
+    struct rp_space *space = &observer->space;
+    enum wio_file_type type = rp_type_of_mode((uint32_t)event->arg[1]);
+    rp_space_found(space, node);
+    struct rp_file *file = rp_space_file(space, node);
+    if (file->origin == RP_ORIGIN_MADE || type == WIO_FILE_UNKNOWN) {
+        return WIO_OK;
+    }
+    uint8_t kind = rp_kind_of_type(type);
+    if (kind != RP_KIND_FILE) {
+        observer->kinds[event->path] = kind;
+    }
+    if (file->origin != RP_ORIGIN_MAYBE) {
+        file->type = (uint8_t)type;
+        if (!file->has_mode && !file->is_altered) {
+            file->mode = (uint32_t)event->arg[1] & MODE_BITS;
+            file->has_mode = true;
+        }
+    }
+    if (type == WIO_FILE_REGULAR && event->arg[2] > 0) {
+        had_size(file, (uint64_t)event->arg[2]);
+    } else if (type == WIO_FILE_REGULAR && file->wrote_end == 0) {
+        file->has_size = file->has_size || !file->is_truncated;
+    }
+    return WIO_OK;
+}
+
+static enum wio_status see_entry(struct rp_observer *observer, const struct wio_event *event,
+                                 uint32_t dir)
+{
+    struct rp_space *space = &observer->space;
+    char path[PATH_MAX + NAME_MAX + 2];
+    uint32_t node;
+    rp_space_found(space, dir);
+    rp_space_file(space, dir)->type = WIO_FILE_DIRECTORY;
+    const char *name = wio_trace_string(observer->trace, event->path2, NULL);
+    const char *text = wio_trace_string(observer->trace, event->path, NULL);
+    if (event->op != WIO_OP_readdir || event->result != 1 || name[0] == '\0' ||
+        strchr(name, '/') != NULL || strcmp(name, ".") == 0 || strcmp(name, "..") == 0 ||
+        strlen(text) + strlen(name) + 2 > sizeof(path)) {
+        return WIO_OK;
+    }
+    char *end = stpcpy(path, text);
+    *end++ = '/';
+    (void)stpcpy(end, name);
+    if (rp_kind_of_path(path) != RP_KIND_FILE) {
+        return WIO_OK;
+    }
+    WIO_TRY(rp_space_lookup(space, path, false, &node));
+    if (node == RP_NONE) {
+        return WIO_OK;
+    }
+    rp_space_found(space, node);
+    struct rp_file *file = rp_space_file(space, node);
+    if (file->type == WIO_FILE_UNKNOWN) {
+        file->type = (uint8_t)rp_type_of_entry((unsigned)event->arg[0]);
+    }
+    return WIO_OK;
+}
+
+static enum wio_status see_readlink(struct rp_observer *observer, const struct wio_event *event,
+                                    uint32_t node)
+{
+    struct rp_space *space = &observer->space;
+    rp_space_found(space, node);
+    if (event->op != WIO_OP_readlink || rp_space_file(space, node)->origin != RP_ORIGIN_INITIAL) {
+        return WIO_OK;
+    }
+    const char *text = wio_trace_string(observer->trace, event->path2, NULL);
+    return text[0] == '\0' ? WIO_OK : rp_space_set_target(space, node, text);
+}
+
+enum wio_status rp_see_two_names(struct rp_observer *observer, const struct wio_event *event)
+{
+    struct rp_space *space = &observer->space;
+    uint32_t from;
+    uint32_t to;
+    bool is_link = wio_op_class(event->op) == WIO_CLASS_LINK;
+    bool follow = is_link && (event->arg[0] & AT_SYMLINK_FOLLOW) != 0;
+    WIO_TRY(rp_observer_node(observer, event->path, follow, &from));
+    WIO_TRY(rp_observer_node(observer, event->path2, false, &to));
+    if (event->error != 0) {
+        if (from != RP_NONE && event->error != EEXIST && event->error != ENOTEMPTY) {
+            WIO_TRY(rp_see_failure(observer, event, from));
+        }
+        if (to != RP_NONE && (event->error == EEXIST || event->error == ENOTEMPTY)) {
+            rp_space_found(space, to);
+            rp_space_file(space, to)->is_not_empty = event->error == ENOTEMPTY;
+        }
+        return WIO_OK;
+    }
+    if (from == RP_NONE || to == RP_NONE) {
+        return WIO_OK;
+    }
+    if (is_link) {
+        rp_space_link(space, from, to);
+        return WIO_OK;
+    }
+    return (event->arg[0] & RENAME_EXCHANGE) != 0 ? rp_space_exchange(space, from, to)
+                                                  : rp_space_rename(space, from, to);
+}
+
+static enum wio_status see_symlink(struct rp_observer *observer, const struct wio_event *event,
+                                   uint32_t node)
+{
+    WIO_TRY(rp_space_make(&observer->space, node, WIO_FILE_SYMLINK));
+    return rp_space_set_target(&observer->space, node,
+                               wio_trace_string(observer->trace, event->path2, NULL));
+}
+
+static enum wio_status see_size(struct rp_observer *observer, const struct wio_event *event,
+                                uint32_t node)
+{
+    rp_space_found(&observer->space, node);
+    struct rp_file *file = rp_space_file(&observer->space, node);
+    if (event->op == WIO_OP_truncate || event->op == WIO_OP_ftruncate) {
+        file->is_truncated = true;
+        return WIO_OK;
+    }
+    if (event->size != WIO_NO_SIZE && event->offset >= 0) {
+        wrote(file, event->offset, event->size);
+    }
+    return WIO_OK;
+}
+
+enum wio_status rp_see_copy(struct rp_observer *observer, const struct wio_event *event,
+                            uint32_t node)
+{
+    uint32_t source;
+    if (node != RP_NONE && event->result > 0) {
+        wrote(rp_space_file(&observer->space, node), event->offset, (uint64_t)event->result);
+    }
+    WIO_TRY(rp_observer_node(observer, event->path2, true, &source));
+    if (source == RP_NONE || event->result < 0) {
+        return WIO_OK;
+    }
+    rp_space_found(&observer->space, source);
+    return was_read(rp_space_file(&observer->space, source), event, event->offset2);
+}
+
+static enum wio_status see_seek(struct rp_observer *observer, const struct wio_event *event,
+                                uint32_t node)
+{
+    struct rp_file *file = rp_space_file(&observer->space, node);
+    if (event->arg[0] == SEEK_END && event->result >= event->offset &&
+        file->type != WIO_FILE_DIRECTORY) {
+        had_size(file, (uint64_t)(event->result - event->offset));
+    }
+    return WIO_OK;
+}
+
+static enum wio_status see_map(struct rp_observer *observer, const struct wio_event *event,
+                               uint32_t node)
+{
+    if (event->op != WIO_OP_mmap || event->offset < 0 || event->size == WIO_NO_SIZE ||
+        event->size > (uint64_t)INT64_MAX - (uint64_t)event->offset) {
+        return WIO_OK;
+    }
+    rp_space_found(&observer->space, node);
+    return rp_extents_add(&rp_space_file(&observer->space, node)->reads, (uint64_t)event->offset,
+                          (uint64_t)event->offset + event->size);
+}
+
+static enum wio_status see_data(struct rp_observer *observer, const struct wio_event *event,
+                                uint32_t node, bool is_read)
+{
+    struct rp_file *file = rp_space_file(&observer->space, node);
+    rp_space_found(&observer->space, node); /* a descriptor from before the trace */
+    if (event->result == WIO_RESULT_PENDING || event->result < 0) {
+        return WIO_OK;
+    }
+    if (is_read) {
+        return was_read(file, event, event->offset);
+    }
+    if (file->wrote_end == 0 && event->offset > 0 && (event->flags & WIO_EVENT_ASYNC) == 0 &&
+        (event->op == WIO_OP_write || event->op == WIO_OP_writev) && event->fd <= 2) {
+        had_size(file, (uint64_t)event->offset); /* standard output appended to what was there */
+    }
+    if (event->result > 0) {
+        wrote(file, event->offset, (uint64_t)event->result);
+    }
+    return WIO_OK;
+}
+
+bool rp_follows_links(const struct wio_event *event)
+{
+    switch ((int)wio_op_class(event->op)) {
+    case WIO_CLASS_OPEN:
+        return (open_flags(event) & O_NOFOLLOW) == 0 &&
+               (open_flags(event) & (O_CREAT | O_EXCL)) != (O_CREAT | O_EXCL);
+    case WIO_CLASS_STAT:
+        return event->op != WIO_OP_lstat && (event->arg[0] & AT_SYMLINK_NOFOLLOW) == 0;
+    case WIO_CLASS_READLINK:
+        return event->op == WIO_OP_realpath;
+    case WIO_CLASS_XATTR:
+        return event->op != WIO_OP_lgetxattr && event->op != WIO_OP_lsetxattr &&
+               event->op != WIO_OP_llistxattr && event->op != WIO_OP_lremovexattr;
+    case WIO_CLASS_UNLINK:
+    case WIO_CLASS_SYMLINK:
+    case WIO_CLASS_MKDIR:
+    case WIO_CLASS_MKNOD:
+        return false;
+    case WIO_CLASS_ATTR:
+        return event->op != WIO_OP_lchown && event->op != WIO_OP_lutimes;
+    default:
+        return true;
+    }
+}
+
+/* A descriptor of a file that nothing opened: it was there, and opened, before the trace began. */
+static bool is_on_descriptor(const struct wio_event *event)
+{
+    switch ((int)wio_op_class(event->op)) {
+    case WIO_CLASS_DUP:
+    case WIO_CLASS_FCNTL:
+    case WIO_CLASS_LOCK:
+    case WIO_CLASS_SEEK:
+    case WIO_CLASS_SYNC:
+    case WIO_CLASS_ADVISE:
+        return event->fd >= 0;
+    default:
+        return false;
+    }
+}
+
+enum wio_status rp_see_success(struct rp_observer *observer, const struct wio_event *event,
+                               uint32_t node)
+{
+    struct rp_space *space = &observer->space;
+    if (is_on_descriptor(event)) {
+        rp_space_found(space, node);
+    }
+    switch ((int)wio_op_class(event->op)) {
+    case WIO_CLASS_OPEN:
+        return see_open(observer, event, node);
+    case WIO_CLASS_READ:
+    case WIO_CLASS_ASYNC_READ:
+        return see_data(observer, event, node, true);
+    case WIO_CLASS_WRITE:
+    case WIO_CLASS_ASYNC_WRITE:
+        return see_data(observer, event, node, false);
+    case WIO_CLASS_SEEK:
+        return see_seek(observer, event, node);
+    case WIO_CLASS_SIZE:
+        return see_size(observer, event, node);
+    case WIO_CLASS_STAT:
+        return see_stat(observer, event, node);
+    case WIO_CLASS_READDIR:
+        return see_entry(observer, event, node);
+    case WIO_CLASS_READLINK:
+        return see_readlink(observer, event, node);
+    case WIO_CLASS_MKDIR:
+        return rp_space_make(space, node, WIO_FILE_DIRECTORY);
+    case WIO_CLASS_MKNOD:
+        observer->kinds[event->path] =
+            S_ISREG((mode_t)event->arg[0]) ? RP_KIND_FILE : RP_KIND_OF_SKIP(PIPE);
+        return rp_space_make(space, node, WIO_FILE_REGULAR);
+    case WIO_CLASS_UNLINK:
+        rp_space_remove(space, node);
+        return WIO_OK;
+    case WIO_CLASS_SYMLINK:
+        return see_symlink(observer, event, node);
+    case WIO_CLASS_ATTR:
+        rp_space_found(space, node);
+        rp_space_file(space, node)->is_altered = true;
+        return WIO_OK;
+    case WIO_CLASS_CWD:
+        rp_space_found(space, node);
+        rp_space_file(space, node)->type = WIO_FILE_DIRECTORY;
+        return WIO_OK;
+    case WIO_CLASS_MAP:
+        return see_map(observer, event, node);
+    case WIO_CLASS_ACCESS:
+    case WIO_CLASS_STATFS:
+    case WIO_CLASS_XATTR:
+        rp_space_found(space, node);
+        return WIO_OK;
+    default:
+        return WIO_OK;
+    }
+}

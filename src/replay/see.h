@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What one operation tells: the parts of rp_observe (observe.h), by class of operation. */
+#ifndef WIO_REPLAY_SEE_H
+#define WIO_REPLAY_SEE_H
+
+#include <stdbool.h>
+
+#include "replay/observe.h"
+
+/* The node of a path (string id), RP_NONE where it is none that is replayed. */
+WIO_MUST_CHECK enum wio_status rp_observer_node(struct rp_observer *observer, uint32_t string,
+                                                bool follow, uint32_t *node_out);
+
+/* Is the operation done on the file behind a link in the last component? Pure. */
+bool rp_follows_links(const struct wio_event *event);
+
+/* An operation on one name that succeeded, one that failed, rename and link, copies. */
+WIO_MUST_CHECK enum wio_status rp_see_success(struct rp_observer *observer,
+                                              const struct wio_event *event, uint32_t node);
+WIO_MUST_CHECK enum wio_status rp_see_failure(struct rp_observer *observer,
+                                              const struct wio_event *event, uint32_t node);
+WIO_MUST_CHECK enum wio_status rp_see_two_names(struct rp_observer *observer,
+                                                const struct wio_event *event);
+WIO_MUST_CHECK enum wio_status rp_see_copy(struct rp_observer *observer,
+                                           const struct wio_event *event, uint32_t node);
+
+#endif

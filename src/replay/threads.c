@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The threads of one process image of a replay: started by those that started them in the trace. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "replay/pace.h"
+#include "replay/worker.h"
+
+#define STACK_BYTES (1024u * 1024u)
+
+/* ---- threads ---- */
+
+static void *thread_main(void *arg)
+{
+    struct rp_thread *thread = arg;
+    rp_pace_begin();
+    rp_worker_perform(thread);
+    rp_board_set(&thread->ended, 1);
+    return NULL;
+}
+
+static bool claim(struct rp_thread *thread)
+{
+    return atomic_exchange(&thread->started, 1) == 0;
+}
+
+static void start_thread(struct rp_thread *thread, uint64_t base_ns, uint64_t traced_base_ns)
+{
+    pthread_attr_t attr;
+    thread->base_ns = base_ns;
+    thread->traced_base_ns = traced_base_ns;
+    int error = pthread_attr_init(&attr);
+    if (error == 0) {
+        (void)pthread_attr_setstacksize(&attr, STACK_BYTES);
+        error = pthread_create(&thread->handle, &attr, thread_main, thread);
+        (void)pthread_attr_destroy(&attr);
+    }
+    if (error != 0) {
+        errno = error;
+        rp_process_fail(thread->process->run, "cannot start a thread of the replay");
+        rp_board_set(&thread->ended, 1);
+        return;
+    }
+    thread->has_handle = true;
+}
+
+/* Tokens may be used again: the next thread in time is meant. */
+static struct rp_thread *find_created(struct rp_worker *worker, const struct wio_event *event)
+{
+    struct rp_process *process = worker->process;
+    struct rp_thread *best = NULL;
+    uint64_t best_ns = UINT64_MAX;
+    for (uint32_t i = 0; i < process->thread_count; i++) {
+        struct rp_thread *thread = &process->threads[i];
+        const struct wio_stream_info *stream =
+            wio_trace_stream(process->run->trace, thread->stream);
+        if (stream->thread == (uint64_t)event->arg[0] && stream->thread != 0 &&
+            stream->first_ns >= event->t_ns && stream->first_ns < best_ns &&
+            atomic_load(&thread->started) == 0) {
+            best = thread;
+            best_ns = stream->first_ns;
+        }
+    }
+    return best;
+}
+
+void rp_process_start_thread(struct rp_worker *worker, const struct wio_event *event)
+{
+    struct rp_thread *thread = event->error == 0 ? find_created(worker, event) : NULL;
+    if (thread != NULL && claim(thread)) {
+        start_thread(thread, wio_clock_mono_ns(), event->t_ns);
+    }
+}
+
+/* Only for what had ended in the trace too: so no circle of waits can come about. */
+void rp_process_join_thread(struct rp_worker *worker, const struct wio_event *event)
+{
+    struct rp_process *process = worker->process;
+    uint64_t end_ns = event->t_ns + event->dur_ns;
+    for (uint32_t i = 0; i < process->thread_count && event->error == 0; i++) {
+        struct rp_thread *thread = &process->threads[i];
+        const struct wio_stream_info *stream =
+            wio_trace_stream(process->run->trace, thread->stream);
+        if (stream->thread == (uint64_t)event->arg[0] && stream->thread != 0 &&
+            atomic_load(&thread->started) != 0 && stream->last_ns < end_ns) {
+            (void)rp_board_wait(process->run->board, &thread->ended, 1);
+        }
+    }
+}
+
+/* ---- one image ---- */
+
+static bool prepare_image(struct rp_process *process)
+{
+    const struct rp_plan *plan = process->run->plan;
+    const struct rp_image *image = &plan->family.images[process->image];
+    uint32_t shares = plan->shared.first[process->image + 1] - plan->shared.first[process->image];
+    process->thread_count = 0;
+    process->threads = calloc((size_t)image->stream_count + 1, sizeof(*process->threads));
+    process->shares = shares == 0 ? NULL : calloc(shares, sizeof(*process->shares));
+    if (process->threads == NULL || (shares != 0 && process->shares == NULL)) {
+        errno = ENOMEM;
+        return false;
+    }
+    for (uint32_t i = image->streams; i != RP_NONE; i = plan->family.streams[i].next) {
+        struct rp_thread *thread = &process->threads[process->thread_count++];
+        thread->stream = i;
+        thread->process = process;
+        if (rp_fds_init(&thread->fds, plan->fds, NULL) != WIO_OK) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static struct rp_thread *main_thread(const struct rp_process *process)
+{
+    uint32_t stream = process->run->plan->family.images[process->image].main_stream;
+    for (uint32_t i = 0; i < process->thread_count; i++) {
+        if (process->threads[i].stream == stream) {
+            return &process->threads[i];
+        }
+    }
+    return NULL;
+}
+
+static void perform_main(struct rp_process *process)
+{
+    struct rp_thread *thread = main_thread(process);
+    if (thread == NULL) {
+        if (process->is_waited_for) {
+            atomic_fetch_add(&process->run->board->ready, 1);
+        }
+        return;
+    }
+    (void)claim(thread);
+    thread->base_ns = process->base_ns;
+    thread->traced_base_ns = process->traced_base_ns;
+    rp_worker_perform(thread);
+    rp_board_set(&thread->ended, 1);
+}
+
+/* Threads that no operation made, and those whose maker was never performed. */
+static void start_rest(struct rp_process *process, bool is_late)
+{
+    const struct rp_family *family = &process->run->plan->family;
+    uint32_t main_stream = family->images[process->image].main_stream;
+    for (uint32_t i = 0; i < process->thread_count; i++) {
+        struct rp_thread *thread = &process->threads[i];
+        bool is_mine = thread->stream != main_stream &&
+                       (is_late || !family->streams[thread->stream].is_created);
+        if (is_mine && claim(thread)) {
+            start_thread(thread, process->base_ns, process->traced_base_ns);
+        }
+    }
+}
+
+static bool join_some(struct rp_process *process)
+{
+    bool has_joined = false;
+    for (uint32_t i = 0; i < process->thread_count; i++) {
+        struct rp_thread *thread = &process->threads[i];
+        if (thread->is_joined || atomic_load(&thread->started) == 0) {
+            continue;
+        }
+        (void)rp_board_wait(process->run->board, &thread->ended, 1);
+        if (thread->has_handle) {
+            (void)pthread_join(thread->handle, NULL);
+        }
+        thread->is_joined = true;
+        has_joined = true;
+    }
+    return has_joined;
+}
+
+/* A thread may start others until it ends. */
+static void join_all(struct rp_process *process)
+{
+    while (join_some(process)) {
+    }
+}
+
+void rp_process_image(struct rp_process *process)
+{
+    if (!prepare_image(process)) {
+        rp_process_fail(process->run, "no memory for a process of the replay");
+        return;
+    }
+    start_rest(process, false);
+    perform_main(process);
+    join_all(process);
+    if (!rp_board_is_aborted(process->run->board)) {
+        start_rest(process, true);
+        join_all(process);
+    }
+}
+
+void rp_process_ready(struct rp_worker *worker)
+{
+    struct rp_board *board = worker->run->board;
+    if (worker->process->is_waited_for && worker->thread == main_thread(worker->process)) {
+        atomic_fetch_add(&board->ready, 1);
+    }
+    (void)rp_board_wait(board, &board->go, 1);
+    if (worker->thread->base_ns == 0) {
+        (void)rp_pace_wait(board, worker->run->cpus, board->start_ns);
+        worker->free_ns = board->start_ns;
+        worker->traced_ns = worker->run->plan->first_ns;
+    }
+}
