@@ -46,8 +46,7 @@
 #define CAP_CALLER() ((uintptr_t)__builtin_return_address(0))
 
 /* Declare at the top of a block: errno is as it was when the block is left. */
-#define CAP_KEEP_ERRNO                                                                             \
-    __attribute__((unused, cleanup(cap_put_errno))) int cap_kept_errno_ = errno
+#define CAP_KEEP_ERRNO __attribute__((unused, cleanup(cap_put_errno))) int cap_kept_errno_ = errno
 static inline void cap_put_errno(const int *kept)
 {
     errno = *kept;
@@ -92,16 +91,16 @@ struct cap_ext {
 /* One thread's writer. Lives in memory that a fork wipes, so that a child finds span = 0, ready = 0
  * and begins its own ring. The first line is all that the fast path touches. */
 struct cap_thread {
-    uintptr_t lo;       /* calls from [lo, lo + span) are recorded without further questions */
-    uintptr_t span;     /* 0 = take the slow path */
-    uint64_t word;      /* high half: seq of slot 0; low half: next free slot. See cap_reserve */
-    uint8_t *slots;     /* slot 0 of the mapped chunk */
-    uint32_t published; /* slots of this chunk whose record is whole */
-    uint8_t flags;      /* enum wio_event_flags of every event of this thread just now */
+    uintptr_t lo;   /* calls from [lo, lo + span) are recorded without further questions */
+    uintptr_t span; /* 0 = take the slow path */
+    uint64_t word;  /* high half: seq of slot 0; low half: next free slot. See cap_reserve */
+    uint8_t *slots; /* slot 0 of the mapped chunk */
+    uint8_t flags;  /* enum wio_event_flags of every event of this thread just now */
     uint8_t is_ready;
     uint8_t is_internal; /* the thread belongs to an MPI library */
     uint8_t watch;       /* enum cap_watch */
     uint32_t mute;       /* > 0: nothing is recorded */
+    uint32_t reserved;
     int32_t pid;
     int32_t tid;
     uint64_t dropped;
@@ -233,15 +232,21 @@ static inline void cap_add_local(uint32_t *word, uint32_t add)
 #endif
 }
 
+/* Chunks are mapped at multiples of their size. */
+static inline struct wio_chunk_header *cap_chunk_of(uint8_t *slot)
+{
+    return (struct wio_chunk_header *)((uintptr_t)slot & ~(uintptr_t)(WIO_CHUNK_BYTES - 1));
+}
+
 /* The slow end of cap_reserve: turns a full chunk over. NULL = dropped and counted. */
 uint8_t *cap_reserve_slow(struct cap_thread *self, uint32_t slots, uint32_t *seq_out) CAP_HIDDEN;
 
 /*
  * Claim `slots` slots in a row; *seq_out is the seq that makes the first one valid. A signal
  * handler may run between any two instructions and claim, fill and turn over the chunk: `word`
- * holds place and chunk together, so a claim that straddles a turn-over is noticed, and `published`
- * tells the handler that a claim below is still being filled, in which case the chunk is not
- * reused. Fill, then cap_publish. NULL where the record is dropped.
+ * holds place and chunk together, so a claim that straddles a turn-over is noticed, and the
+ * chunk's `published` tells the handler that a claim in it is still being filled, in which case the
+ * chunk is not reused. Fill, then cap_publish. NULL where the record is dropped.
  */
 static inline uint8_t *cap_reserve(struct cap_thread *self, uint32_t slots, uint32_t *seq_out)
 {
@@ -255,16 +260,16 @@ static inline uint8_t *cap_reserve(struct cap_thread *self, uint32_t slots, uint
         return base + (size_t)place * WIO_SLOT_BYTES;
     }
     if (place + slots <= WIO_CHUNK_SLOTS) {
-        cap_add_local(&self->published, slots); /* the hole stays invalid */
+        cap_add_local(&self->chunk->published, slots); /* the hole stays invalid */
     }
     return cap_reserve_slow(self, slots, seq_out);
 }
 
 /* The record is whole: readers may have it. */
-static inline void cap_publish(struct cap_thread *self, uint8_t *slot, uint32_t slots, uint32_t seq)
+static inline void cap_publish(uint8_t *slot, uint32_t slots, uint32_t seq)
 {
     __atomic_store_n((uint32_t *)(void *)slot, seq, __ATOMIC_RELEASE);
-    cap_add_local(&self->published, slots);
+    cap_add_local(&cap_chunk_of(slot)->published, slots);
 }
 
 /* Write the fixed part of an event into its slot. */
@@ -305,7 +310,7 @@ static inline void cap_emit(struct cap_thread *self, const struct cap_event *ev)
     uint8_t *slot = cap_reserve(self, 1, &seq);
     if (CAP_LIKELY(slot != NULL)) {
         cap_fill(slot, ev, WIO_SLOT_EVENT);
-        cap_publish(self, slot, 1, seq);
+        cap_publish(slot, 1, seq);
     }
 }
 

@@ -43,7 +43,7 @@ void cap_text_record(struct cap_thread *self, const struct wio_slot_text *head, 
     if (second_bytes > 0) {
         memcpy(payload + first_bytes, second, second_bytes);
     }
-    cap_publish(self, bytes, slots, seq);
+    cap_publish(bytes, slots, seq);
 }
 
 static uint32_t define_string(struct cap_thread *self, uint32_t base, const char *text,
@@ -115,7 +115,7 @@ static void emit(struct cap_thread *self, const struct cap_event *ev, const stru
     if (ext != NULL) {
         fill_ext(bytes + WIO_SLOT_BYTES, ext);
     }
-    cap_publish(self, bytes, slots, seq);
+    cap_publish(bytes, slots, seq);
 }
 
 void cap_emit_flagged(struct cap_thread *self, const struct cap_event *ev,
@@ -157,5 +157,5 @@ void cap_complete(struct cap_thread *self, uint64_t key, int64_t result, uint64_
     slot->key = key;
     slot->result = result;
     memset(slot->reserved2, 0, sizeof(slot->reserved2));
-    cap_publish(self, bytes, 1, seq);
+    cap_publish(bytes, 1, seq);
 }

@@ -222,12 +222,16 @@ void cap_unseen(unsigned kind)
 void cap_mark_end(uint32_t end, int32_t status)
 {
     struct wio_ring_header *header = cap_process.header;
-    if (header == NULL || cap_process.is_off) {
+    if (cap_process.is_off) {
         return;
     }
-    header->end_ticks = cap_now();
+    bool is_ours = __atomic_load_n(&cap_image->state, __ATOMIC_ACQUIRE) == CAP_IMAGE_READY;
+    if (header == NULL || !is_ours) {
+        return; /* in a fresh child it is the parent's */
+    }
     CAP_KEEP_ERRNO;
-    header->end_mono_ns = wio_clock_mono_ns();
+    uint64_t ticks = cap_now();
+    cap_ring_calibrate(ticks, wio_clock_mono_ns());
     header->end_status = status;
     __atomic_store_n(&header->end, end, __ATOMIC_RELEASE);
 }

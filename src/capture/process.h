@@ -47,6 +47,7 @@ enum cap_image_state { CAP_IMAGE_NONE = 0, CAP_IMAGE_BUSY = 1, CAP_IMAGE_READY =
 struct cap_image {
     uint32_t state; /* atomic: enum cap_image_state */
     uint32_t module_lock;
+    uint32_t calibration_lock;
     uint64_t free_threads;  /* atomic: count of changes in the high half, index + 1 in the low */
     uint64_t next_key;      /* atomic */
     uint32_t threads_begun; /* atomic */
@@ -70,6 +71,8 @@ bool cap_ring_is(int fd) CAP_HIDDEN;
 bool cap_chunk_attach(struct cap_thread *self) CAP_HIDDEN;
 /* Begin writing at slot 0 of the chunk, with a CLOCK record. */
 void cap_chunk_begin(struct cap_thread *self, uint8_t reason) CAP_HIDDEN;
+/* Put the header's second pair of clocks at this moment. */
+void cap_ring_calibrate(uint64_t ticks, uint64_t mono_ns) CAP_HIDDEN;
 void cap_clock_record(struct cap_thread *self, uint8_t reason) CAP_HIDDEN;
 
 /* A thread's state: from the free list, or new; NULL where there is no memory. */

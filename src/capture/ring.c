@@ -131,8 +131,9 @@ static void fill_header(struct wio_ring_header *header, uint64_t mono_ns, uint64
     copy(header->host, sizeof(header->host), cap_process.host);
     copy(header->job, sizeof(header->job), cap_process.job);
     copy(header->boot_id, sizeof(header->boot_id), cap_process.boot_id);
-    __atomic_thread_fence(__ATOMIC_RELEASE);
-    memcpy(header->magic, WIO_RING_MAGIC, sizeof(header->magic));
+    uint64_t magic;
+    memcpy(&magic, WIO_RING_MAGIC, sizeof(magic));
+    __atomic_store_n((uint64_t *)(void *)header->magic, magic, __ATOMIC_RELEASE);
 }
 
 static void remember_identity(int fd)
@@ -243,6 +244,29 @@ static uint32_t claim_place(struct cap_thread *self)
     return self->place - 1;
 }
 
+/* At a multiple of its size (cap_chunk_of): within a range of twice the size that is given back. */
+static uint8_t *map_chunk(int fd, uint64_t offset)
+{
+    uint8_t *range = raw_mmap(2 * WIO_CHUNK_BYTES, PROT_NONE,
+                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (range == NULL) {
+        return NULL;
+    }
+    size_t before = -(uintptr_t)range % WIO_CHUNK_BYTES;
+    long mapped =
+        wio_rawcall6(SYS_mmap, (long)(range + before), WIO_CHUNK_BYTES, PROT_READ | PROT_WRITE,
+                     MAP_SHARED | MAP_POPULATE | MAP_FIXED, fd, (long)offset);
+    if (mapped != (long)(range + before)) {
+        (void)raw_munmap(range, 2 * WIO_CHUNK_BYTES);
+        return NULL;
+    }
+    if (before > 0) {
+        (void)raw_munmap(range, before);
+    }
+    (void)raw_munmap(range + before + WIO_CHUNK_BYTES, WIO_CHUNK_BYTES - before);
+    return range + before;
+}
+
 bool cap_chunk_attach(struct cap_thread *self)
 {
     int fd = cap_ring_fd();
@@ -253,8 +277,7 @@ bool cap_chunk_attach(struct cap_thread *self)
     if (!allocate(fd, offset, WIO_CHUNK_BYTES)) {
         return false;
     }
-    uint8_t *map =
-        raw_mmap(WIO_CHUNK_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd, offset);
+    uint8_t *map = map_chunk(fd, offset);
     if (map == NULL) {
         return false;
     }
@@ -273,6 +296,18 @@ bool cap_chunk_attach(struct cap_thread *self)
     self->chunk = chunk;
     __atomic_store_n(&self->slots, map + WIO_SLOT_BYTES, __ATOMIC_RELAXED);
     return true;
+}
+
+void cap_ring_calibrate(uint64_t ticks, uint64_t mono_ns)
+{
+    uint32_t is_free = 0;
+    if (!__atomic_compare_exchange_n(&cap_image->calibration_lock, &is_free, 1, false,
+                                     __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
+        return; /* another thread is at it with a moment that is as good */
+    }
+    __atomic_store_n(&cap_process.header->end_ticks, ticks, __ATOMIC_RELAXED);
+    __atomic_store_n(&cap_process.header->end_mono_ns, mono_ns, __ATOMIC_RELAXED);
+    __atomic_store_n(&cap_image->calibration_lock, 0, __ATOMIC_RELEASE);
 }
 
 void cap_clock_record(struct cap_thread *self, uint8_t reason)
@@ -296,16 +331,14 @@ void cap_clock_record(struct cap_thread *self, uint8_t reason)
     clock->dropped = self->dropped;
     clock->reserved = 0;
     memset(clock->reserved2, 0, sizeof(clock->reserved2));
-    struct wio_ring_header *header = cap_process.header;
-    header->end_ticks = clock->ticks;
-    header->end_mono_ns = clock->mono_ns;
-    cap_publish(self, bytes, 1, seq);
+    cap_ring_calibrate(clock->ticks, clock->mono_ns);
+    cap_publish(bytes, 1, seq);
 }
 
 void cap_chunk_begin(struct cap_thread *self, uint8_t reason)
 {
     uint64_t seq = (uint32_t)(self->chunk->chunk_no * WIO_CHUNK_SLOTS + 1);
-    self->published = 0;
+    self->chunk->published = 0;
     __atomic_store_n(&self->word, seq << 32, __ATOMIC_RELAXED);
     cap_clock_record(self, reason);
 }
@@ -336,7 +369,7 @@ static bool make_space(struct cap_thread *self, bool is_whole)
         self->retry_in--;
         return false;
     }
-    if (self->chunk != NULL && is_whole ? turn_over(self) : cap_chunk_attach(self)) {
+    if (is_whole ? turn_over(self) : cap_chunk_attach(self)) {
         cap_chunk_begin(self, 0);
         return true;
     }
@@ -350,7 +383,7 @@ static void drop(struct cap_thread *self, bool is_whole)
     (void)__atomic_fetch_add(&cap_process.header->dropped, 1, __ATOMIC_RELAXED);
     self->word = (self->word & ~(uint64_t)UINT32_MAX) | WIO_CHUNK_SLOTS;
     if (is_whole) {
-        self->published = WIO_CHUNK_SLOTS;
+        self->chunk->published = WIO_CHUNK_SLOTS;
     }
 }
 
@@ -359,7 +392,7 @@ uint8_t *cap_reserve_slow(struct cap_thread *self, uint32_t slots, uint32_t *seq
     uint64_t mask = raw_block_signals();
     uint8_t *place = NULL;
     uint32_t next = (uint32_t)self->word;
-    bool is_whole = next - slots == self->published;
+    bool is_whole = self->chunk != NULL && next - slots == self->chunk->published;
     if (next + slots <= WIO_CHUNK_SLOTS || make_space(self, is_whole)) {
         place = cap_reserve(self, slots, seq_out);
     } else {

@@ -41,7 +41,9 @@ enum wio_ring_end {
     X(SHARED_CLONE, "shared_clone", "a child made by clone() shared its parent's memory")          \
     X(RAW_CALL, "raw_call", "syscall(2) with a number that is not recorded")                       \
     X(NO_RING, "no_ring", "the ring file could not be made (disk full, no permission)")            \
-    X(LOST_COMPLETION, "lost_completion", "a completion was overwritten before it was seen")
+    X(LOST_COMPLETION, "lost_completion", "a completion was overwritten before it was seen")        \
+    X(HIDDEN_URING, "hidden_uring", "an io_uring request was submitted by the program's own code")  \
+    X(HIDDEN_STDIO, "hidden_stdio", "libc's streams could not be looked into: what they caused")
 
 enum wio_unseen {
 #define WIO_UNSEEN_ENUM(name, key, text) WIO_UNSEEN_##name,
@@ -90,7 +92,8 @@ struct wio_chunk_header {
     uint32_t magic;
     uint32_t writer;   /* number of the writer within the process image */
     uint32_t chunk_no; /* atomic: how many chunks this writer has filled before this one */
-    uint32_t reserved[13];
+    uint32_t published; /* the writer's own: slots whose record is whole; readers ignore it */
+    uint32_t reserved[12];
 };
 
 _Static_assert(sizeof(struct wio_chunk_header) == WIO_SLOT_BYTES, "chunk header is one slot");
