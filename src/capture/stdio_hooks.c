@@ -325,10 +325,10 @@ static bool find_functions(void)
            libc.stat != NULL && libc.write_call != NULL;
 }
 
-void cap_stdio_install(void)
+static void install(void)
 {
     struct region region = {0};
-    if (cap_stdio_has_hooks || !find_functions()) {
+    if (!find_functions()) {
         return;
     }
     region.address = (uintptr_t)libc.read;
@@ -345,4 +345,15 @@ void cap_stdio_install(void)
     exchange_all(&region);
     (void)mprotect((void *)begin, bytes, PROT_READ);
     cap_stdio_has_hooks = libc.table_count > 0;
+}
+
+void cap_stdio_install(void)
+{
+    if (cap_stdio_has_hooks) {
+        return;
+    }
+    install();
+    if (!cap_stdio_has_hooks) {
+        cap_unseen(WIO_UNSEEN_HIDDEN_STDIO);
+    }
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "capture/process.h"
 #include "capture/raw.h"
 #include "capture/uring.h"
 
@@ -164,6 +165,27 @@ void cap_uring_mapped(int fd, uint64_t offset, const void *address, size_t bytes
     }
 }
 
+/* A program that enters the kernel by code of its own (fio does) fills the ring unseen; how often
+ * is known when the ring goes. */
+static void count_hidden(const struct cap_uring *ring)
+{
+    struct wio_ring_header *header = cap_process.header;
+    if (header == NULL || !is_whole(ring) || ring->pid != raw_getpid()) {
+        return;
+    }
+    unsigned hidden = __atomic_load_n(ring->sq_tail, __ATOMIC_ACQUIRE) - ring->sq_seen;
+    (void)__atomic_fetch_add(&header->unseen[WIO_UNSEEN_HIDDEN_URING], hidden, __ATOMIC_RELAXED);
+}
+
+__attribute__((destructor)) static void count_at_exit(void)
+{
+    for (uint32_t i = 0; i < ring_count; i++) {
+        if (rings[i].number != 0) {
+            count_hidden(&rings[i]);
+        }
+    }
+}
+
 void cap_uring_unmapped(const void *address, size_t bytes)
 {
     uintptr_t lo = (uintptr_t)address;
@@ -172,6 +194,7 @@ void cap_uring_unmapped(const void *address, size_t bytes)
         for (unsigned part = 0; part < CAP_URING_RANGES; part++) {
             const struct cap_uring_range *range = &rings[i].ranges[part];
             if (rings[i].number != 0 && range->lo < lo + bytes && lo < range->hi) {
+                count_hidden(&rings[i]);
                 memset(rings[i].ranges, 0, sizeof(rings[i].ranges));
                 break;
             }
