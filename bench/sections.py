@@ -14,10 +14,10 @@ SKIP = 77
 SOURCE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 # Loop of loops.c, calls in a full run, highest ratio to the run without a tracer.
-LOOPS = (("pwrite512", 60_000, 1.15), ("pwrite4k", 60_000, 1.15), ("pread512", 60_000, 1.25),
-         ("pread4k", 60_000, 1.25), ("read512", 60_000, 1.25), ("fread64", 500_000, 2.4),
-         ("fwrite64", 500_000, 2.1), ("openclose", 20_000, 1.25), ("stat", 40_000, 1.25),
-         ("threads2", 60_000, 1.25))
+LOOPS = (("pwrite512", 40_000, 1.15), ("pwrite4k", 40_000, 1.15), ("pread512", 40_000, 1.25),
+         ("pread4k", 40_000, 1.25), ("read512", 40_000, 1.25), ("fread64", 400_000, 2.4),
+         ("fwrite64", 400_000, 2.1), ("openclose", 10_000, 1.25), ("stat", 20_000, 1.25),
+         ("threads2", 40_000, 1.25))
 # Streams need no system call for most calls: strace and perf see next to nothing of them.
 INSTRUCTIONS = (("pwrite512", 200), ("pread512", None), ("read512", None), ("fread64", None),
                 ("fwrite64", None), ("openclose", None), ("stat", None))
@@ -29,7 +29,7 @@ class Bench:
     def __init__(self, place, quick, full):
         self.place = place
         self.full = full
-        self.rounds = 7 if quick else 15
+        self.rounds = 9 if quick else 31
         self.quick = quick
         self.whyio = os.environ.get("WHYIO", os.path.join(SOURCE, "build", "whyio"))
         self.build = os.environ.get("WHYIO_BUILD", os.path.dirname(self.whyio))
@@ -92,7 +92,7 @@ def measure_loop(bench, table, present, loop):
     for number in range(bench.rounds):
         for tracer in present:
             # What is slow needs fewer rounds: it is far from any limit.
-            if number == 0 or number % 5 == 0 or tracer.scale == 1.0:
+            if number % 8 == 0 or tracer.scale == 1.0:
                 calls_made = max(int(count * tracer.scale), 1000)
                 time_ns = bench.loop(name, calls_made, tracer)
                 best[tracer.name] = min(time_ns, best.get(tracer.name, time_ns))
@@ -173,7 +173,7 @@ def trace(bench, table):
         return
     for events in TRACE_EVENTS if bench.full else TRACE_EVENTS[:1]:
         best = {}
-        for _ in range(1 if events > 10_000_000 else bench.rounds):
+        for _ in range(1 if events > 10_000_000 else 5):
             output = bench.run([tool, str(events), bench.place], good=(0, 1)).stdout.decode()
             for line in output.splitlines():
                 found = TRACE_LINE.match(line)
@@ -219,7 +219,7 @@ def mpi(bench, table):
     argv = ["mpirun.openmpi", "--oversubscribe", "-n", "2", program, "-d", bench.place, "-b", "4K",
             "-n", "30000"]
     recorder = tracers.Whyio(bench.place, bench.whyio)
-    rounds = range(bench.rounds // 2)
+    rounds = range(3 if bench.quick else 9)
     pairs = [(timed(bench, argv), timed(bench, argv, recorder)) for _ in rounds]
     ratio = statistics.median(traced[0] / alone[0] for alone, traced in pairs)
     alone = statistics.median(a[0] for a, _ in pairs)
