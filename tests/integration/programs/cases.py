@@ -184,7 +184,18 @@ GIT_NAMES = ((re.compile(r"tmp_(\w+)_[A-Za-z0-9]{6}"), r"tmp_\1_TEMP"),
              (re.compile(r"\.tmp-\d+-"), ".tmp-PID-"),
              (re.compile(r"/\.git/t\w{6}$"), "/.git/tTEMP"),
              (re.compile(r"/info/(refs|packs)_\w{6}$"), r"/info/\1_TEMP"))
+def c_source(place):
+    write_file(place.path("hello.c"), b'#include "hello.h"\n#include <stdio.h>\n'
+               b"int main(void) { return puts(HELLO) < 0; }\n")
+    write_file(place.path("include", "hello.h"), b'#define HELLO "hello"\n')
+
+
 PROGRAMS = [
+    Case("gcc", lambda place: ["sh", "-c", "gcc -Iinclude -O1 -c hello.c && gcc hello.o -o hello "
+                               "&& ./hello"], setup=c_source, needs=("gcc",)),
+    Case("find-grep", lambda place: ["sh", "-c", "find tree -type f -size +1k -print | sort; "
+                                     "grep -rl 99 tree | sort; ls -lR --time-style=+ tree"],
+         setup=make_tree, mask=((r"total \d+", "total"),)),
     Case("git", lambda place: ["sh", "-c", GIT], setup=make_tree, needs=("git",), env=GIT_ENV,
          rename=GIT_NAMES, changing=(r"\.git/index$", r"\.git/logs/"), at_least=200),
     Case("pipeline", lambda place: ["sh", "-c", "cat data | tr a-f A-F | sort | uniq -c | "
