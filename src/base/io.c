@@ -203,7 +203,7 @@ static enum wio_status remove_below(int parent, const char *name, dev_t device, 
     fd = -1; /* closedir closes it */
     for (;;) {
         errno = 0;
-        const struct dirent *entry = readdir(dir); /* NOLINT(concurrency-mt-unsafe): own stream */
+        const struct dirent *entry = readdir(dir);
         if (entry == NULL) {
             break;
         }
