@@ -215,6 +215,13 @@ typedef void wio_fault_fn(void *arg, const struct wio_error *fault);
 WIO_MUST_CHECK enum wio_status wio_trace_check(const char *path, wio_fault_fn *fault, void *arg,
                                                struct wio_error *err);
 
+/* The same with progress: called again and again with the bytes checked, the bytes of the trace and
+ * the unit of both, "bytes". */
+typedef void wio_progress_fn(void *arg, uint64_t done, uint64_t total, const char *unit);
+WIO_MUST_CHECK enum wio_status wio_trace_check_progress(const char *path, wio_fault_fn *fault,
+                                                        void *arg, wio_progress_fn *progress,
+                                                        void *progress_arg, struct wio_error *err);
+
 #ifdef __cplusplus
 }
 #endif

@@ -177,7 +177,8 @@ static void put_result(struct wio_line *line, const struct wio_event *event, enu
         wio_line_u64(line, event->error);
         return;
     }
-    if (event->result == WIO_RESULT_PENDING) {
+    /* these do not return */
+    if (event->result == WIO_RESULT_PENDING || cls == WIO_CLASS_EXIT || cls == WIO_CLASS_EXEC) {
         WIO_LINE_LITERAL(line, "?");
         return;
     }

@@ -54,27 +54,47 @@ static enum wio_status take_segment(struct wio_trace *all, uint32_t i, struct wi
     return wio_trace_first_entries(one);
 }
 
-static enum wio_status check_one(struct wio_trace *all, uint32_t i, wio_fault_fn *fault, void *arg,
-                                 uint64_t *faults, struct wio_error *err)
+/* `common` says how to report; its counts go on over the segments. */
+static enum wio_status check_one(struct wio_trace *all, uint32_t i, struct wio_check *common,
+                                 struct wio_error *err)
 {
-    struct wio_check check = {.fault = fault, .arg = arg};
+    struct wio_check check = *common;
+    uint64_t bytes = all->segments[i].file.size;
     enum wio_status status = take_segment(all, i, &check);
     if (status == WIO_OK) {
         wio_check_segment(&check);
     }
-    *faults += check.faults;
+    common->faults = check.faults;
+    common->bytes_before += bytes;
     check_fini(&check);
     return status == WIO_OK
                ? WIO_OK
                : wio_error_set(err, status, all->path, WIO_ERROR_NO_OFFSET, "no memory to check");
 }
 
+static uint64_t bytes_of(const struct wio_trace *all)
+{
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < all->segment_count; i++) {
+        bytes += all->segments[i].file.size;
+    }
+    return bytes;
+}
+
 enum wio_status wio_trace_check(const char *path, wio_fault_fn *fault, void *arg,
                                 struct wio_error *err)
 {
+    return wio_trace_check_progress(path, fault, arg, NULL, NULL, err);
+}
+
+enum wio_status wio_trace_check_progress(const char *path, wio_fault_fn *fault, void *arg,
+                                         wio_progress_fn *progress, void *progress_arg,
+                                         struct wio_error *err)
+{
+    struct wio_check common = {
+        .fault = fault, .arg = arg, .progress = progress, .progress_arg = progress_arg};
     struct wio_trace *all = NULL;
     struct wio_error finding = WIO_ERROR_INIT;
-    uint64_t faults = 0;
     enum wio_status status = wio_trace_list(path, &all, &finding);
     if (status != WIO_OK && (all == NULL || all->segment_count == 0)) {
         wio_trace_close(all);
@@ -84,16 +104,17 @@ enum wio_status wio_trace_check(const char *path, wio_fault_fn *fault, void *arg
         return status;
     }
     if (status != WIO_OK) {
-        faults++;
+        common.faults++;
         fault(arg, &finding); /* rings that cannot be sealed, beside segments that can be read */
         status = WIO_OK;
     }
+    common.bytes_total = bytes_of(all);
     for (uint32_t i = 0; i < all->segment_count && status == WIO_OK; i++) {
-        status = check_one(all, i, fault, arg, &faults, err);
+        status = check_one(all, i, &common, err);
     }
     wio_trace_close(all);
     if (status != WIO_OK) {
         return status;
     }
-    return faults == 0 ? WIO_OK : WIO_END;
+    return common.faults == 0 ? WIO_OK : WIO_END;
 }

@@ -22,6 +22,10 @@ struct wio_check {
     wio_fault_fn *fault;
     void *arg;
     uint64_t faults;
+    wio_progress_fn *progress; /* may be NULL */
+    void *progress_arg;
+    uint64_t bytes_before; /* in segments that were checked */
+    uint64_t bytes_total;
     struct wio_trace *trace; /* one segment */
     struct wio_pack pack;
     struct wio_check_block *blocks; /* in file order */

@@ -176,6 +176,14 @@ static void check_faults(struct wio_check *check)
     }
 }
 
+static void report_progress(const struct wio_check *check, uint64_t offset)
+{
+    if (check->progress != NULL) {
+        check->progress(check->progress_arg, check->bytes_before + offset, check->bytes_total,
+                        "bytes");
+    }
+}
+
 /* Without tables, at least the checksums of the events. */
 static void check_event_bytes(struct wio_check *check)
 {
@@ -205,6 +213,7 @@ static void check_blocks(struct wio_check *check, bool has_index)
     for (uint32_t i = 0; i < check->block_count; i++) {
         if (check->blocks[i].kind == WIO_BLOCK_EVENTS) {
             wio_check_events(check, check->blocks[i].offset);
+            report_progress(check, check->blocks[i].offset);
         }
     }
     wio_check_events_end(check);

@@ -4,6 +4,7 @@
 
 #include "cmd.h"
 #include "options.h"
+#include "progress.h"
 #include "report/check.h"
 
 #include <whyio/trace.h>
@@ -48,20 +49,37 @@ static const struct argp argp = {
     NULL,
     NULL};
 
+struct output {
+    struct wio_check_report report;
+    struct cmd_progress progress;
+};
+
+/* A fault takes the bar away first: both may be on one terminal. */
+static void show_fault(void *arg, const struct wio_error *fault)
+{
+    struct output *output = arg;
+
+    cmd_progress_end(&output->progress);
+    wio_report_fault(&output->report, fault);
+}
+
 int cmd_check(int argc, char **argv)
 {
     struct wio_error err = WIO_ERROR_INIT;
     struct args args = {0};
-    struct wio_check_report report = {.out = stdout};
+    struct output output = {.report = {.out = stdout}};
     enum wio_status status;
 
     argp_parse(&argp, argc, argv, 0, NULL, &args);
-    report.name = args.dir;
-    report.is_json = args.common.format == CMD_FORMAT_JSON;
-    status = wio_trace_check(args.dir, wio_report_fault, &report, &err);
+    output.report.name = args.dir;
+    output.report.is_json = args.common.format == CMD_FORMAT_JSON;
+    cmd_progress_init(&output.progress, "checking", &args.common);
+    status = wio_trace_check_progress(args.dir, show_fault, &output, cmd_progress_update,
+                                      &output.progress, &err);
+    cmd_progress_end(&output.progress);
     if (status != WIO_OK && status != WIO_END) {
         return cmd_fail(&err);
     }
-    wio_report_check_end(&report);
-    return report.faults > 0 ? EXIT_NO : 0;
+    wio_report_check_end(&output.report);
+    return output.report.faults > 0 ? EXIT_NO : 0;
 }
