@@ -26,6 +26,34 @@ int cap_stdio_error(const struct cap_stdio_call *call, const FILE *stream)
     return is_new ? errno : 0;
 }
 
+void cap_stdio_emit_first(struct cap_stdio_call *call)
+{
+    struct cap_thread *self = call->self;
+    struct cap_stdio_run *run = &cap_stdio.run;
+    const struct cap_event *ev = &call->ev;
+    uint32_t seq;
+    run->self = NULL;
+    if (self->flags != 0 || ev->size == 0) {
+        cap_emit(self, ev);
+        return;
+    }
+    uint8_t *slot = cap_reserve(self, 1, &seq);
+    if (slot == NULL) {
+        return;
+    }
+    cap_fill(slot, ev, WIO_SLOT_EVENT_RUN);
+    run->slot = (struct wio_slot_event *)(void *)slot;
+    run->slot->result = 1;
+    cap_publish(slot, 1, seq);
+    run->last = ev->begin;
+    run->offset = ev->offset != WIO_NO_OFFSET ? ev->offset + (int64_t)ev->size : WIO_NO_OFFSET;
+    run->pid = self->pid;
+    /* Not self->word: a signal handler may have recorded something by now, which ends the run. */
+    uint32_t place = (uint32_t)((uintptr_t)slot % WIO_CHUNK_BYTES / WIO_SLOT_BYTES) - 1;
+    run->word = (uint64_t)(seq - place) << 32 | (place + 1);
+    run->self = self;
+}
+
 int64_t cap_stdio_taken(const struct cap_stdio_call *call, const FILE *stream, int64_t most)
 {
     int64_t read_bytes = cap_stdio.read_bytes - call->read_bytes;

@@ -27,6 +27,24 @@
 #include "capture/capture.h"
 #include "capture/stdio_stream.h"
 
+/*
+ * Equal calls that follow each other - a loop over putc, a table read by fread - are one record
+ * that counts them (FORMAT.md R-EVENT-5): a fresh slot for each would cost more than the call. A
+ * run ends when the thread records anything else, when a call differs, and at a pause, so that the
+ * times of its calls, which are spread evenly, stay right within microseconds.
+ */
+struct cap_stdio_run {
+    struct cap_thread *self;
+    struct wio_slot_event *slot;
+    uint64_t word;  /* the thread's, behind this record: anything else recorded changes it */
+    uint64_t last;  /* begin of the last call */
+    int64_t offset; /* of the next call, WIO_NO_OFFSET = none */
+    int32_t pid;    /* after a fork the slot belongs to the parent */
+};
+
+/* A longer pause between two calls ends a run: some microseconds in ticks of either clock. */
+#define CAP_STDIO_PAUSE 8192u
+
 /* The bridge between a thread's stdio call and the hooks below it. */
 struct cap_stdio {
     uintptr_t source;   /* caller of the wrapped stdio call that runs now, 0 = none runs */
@@ -35,7 +53,8 @@ struct cap_stdio {
     uint32_t failed;    /* how many failed */
     int64_t read_bytes; /* what they read and wrote */
     int64_t written_bytes;
-    uint64_t last_end;   /* of the last one since stdio_open.c set it to 0 */
+    uint64_t last_end; /* of the last one since stdio_open.c set it to 0 */
+    struct cap_stdio_run run;
     const char *opening; /* path that fopen is about to open, NULL = none or named */
     int opening_flags;
     int opening_from; /* freopen: the descriptor of the old file, else -1 */
@@ -120,13 +139,54 @@ static inline void cap_stdio_stamp(struct cap_stdio_call *call)
     call->ev.end = cap_now();
 }
 
+/* A call that was served from the buffer, in full: begins a run, or a plain event. */
+void cap_stdio_emit_first(struct cap_stdio_call *call) CAP_HIDDEN;
+
+static inline bool cap_stdio_continues(const struct cap_stdio_run *run, const struct cap_event *ev,
+                                       const struct cap_thread *self)
+{
+    const struct wio_slot_event *slot = run->slot;
+    return run->self == self && self->word == run->word && run->pid == self->pid &&
+           slot->source == ev->source && slot->call == ev->call && slot->size == ev->size &&
+           slot->fd == ev->fd && slot->path == ev->path && run->offset == ev->offset &&
+           slot->result < WIO_RUN_MAX && ev->begin - run->last < CAP_STDIO_PAUSE;
+}
+
+/* Count one more call in the slot of a run. While `published` lacks this record a signal handler
+ * that fills the chunk leaves it in place (cap_reserve). */
+static inline bool cap_stdio_extend(struct cap_stdio_run *run, const struct cap_event *ev,
+                                    const struct cap_thread *self)
+{
+    uint32_t *published = &cap_chunk_of((uint8_t *)run->slot)->published;
+    cap_add_local(published, (uint32_t)-1);
+    bool is_same = __atomic_load_n(&self->word, __ATOMIC_RELAXED) == run->word;
+    if (CAP_LIKELY(is_same)) {
+        struct wio_slot_event *slot = run->slot;
+        __atomic_store_n(&slot->result, slot->result + 1, __ATOMIC_RELAXED);
+        __atomic_store_n(&slot->dur_error, ev->begin - slot->begin, __ATOMIC_RELAXED);
+        run->last = ev->begin;
+        run->offset += run->offset != WIO_NO_OFFSET ? (int64_t)ev->size : 0;
+    }
+    cap_add_local(published, 1);
+    return is_same;
+}
+
 /* Leave the call and write its event; size, result and error are set. */
 static inline void cap_stdio_leave(struct cap_stdio_call *call)
 {
-    cap_stdio.source = call->outer_source;
-    if (CAP_LIKELY(call->self != NULL)) {
-        cap_stdio_stamp(call);
+    struct cap_stdio *stdio = &cap_stdio;
+    stdio->source = call->outer_source;
+    if (CAP_UNLIKELY(call->self == NULL)) {
+        return;
+    }
+    cap_stdio_stamp(call);
+    if (CAP_UNLIKELY(stdio->caused != call->caused || call->ev.result != (int64_t)call->ev.size)) {
         cap_emit(call->self, &call->ev);
+        return;
+    }
+    if (!cap_stdio_continues(&stdio->run, &call->ev, call->self) ||
+        !cap_stdio_extend(&stdio->run, &call->ev, call->self)) {
+        cap_stdio_emit_first(call);
     }
 }
 

@@ -107,7 +107,11 @@ enum wio_slot_kind {
     WIO_SLOT_STACK = 6,      /* struct wio_slot_text: payload = return addresses, innermost first */
     WIO_SLOT_META = 7,       /* struct wio_slot_text: id = enum wio_meta_key */
     WIO_SLOT_COMPLETION = 8, /* struct wio_slot_completion */
+    WIO_SLOT_EVENT_RUN = 9,  /* struct wio_slot_event: several equal events (FORMAT.md R-EVENT-5) */
 };
+
+/* The most events that one EVENT_RUN stands for. */
+#define WIO_RUN_MAX 1024
 
 enum wio_meta_key {
     WIO_META_EXE = 1,

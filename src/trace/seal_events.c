@@ -205,6 +205,30 @@ static enum wio_status take_event(struct wio_seal *seal, struct wio_seal_ring *r
     return wio_segment_append(seal->segment, &event, err);
 }
 
+/* R-EVENT-5: a run is taken as the events that it stands for. */
+static enum wio_status take_run(struct wio_seal *seal, struct wio_seal_ring *ring,
+                                struct wio_seal_work *work, struct writer *writer,
+                                const union wio_slot *record, struct wio_error *err)
+{
+    const uint64_t count = (uint64_t)record->event.result;
+    const uint64_t ticks = record->event.dur_error & 0xffffffffffffull;
+    union wio_slot one = *record;
+    if (count < 1 || count > WIO_RUN_MAX) {
+        return WIO_OK;
+    }
+    one.event.kind = WIO_SLOT_EVENT;
+    one.event.dur_error = 0;
+    one.event.result = (int64_t)record->event.size;
+    for (uint64_t i = 0; i < count; i++) {
+        one.event.begin = record->event.begin + (count > 1 ? ticks * i / (count - 1) : 0);
+        WIO_TRY(take_event(seal, ring, work, writer, &one, err));
+        if (one.event.offset != WIO_NO_OFFSET) {
+            one.event.offset = (int64_t)((uint64_t)one.event.offset + one.event.size);
+        }
+    }
+    return WIO_OK;
+}
+
 static bool is_same_module(const struct wio_seal_module *a, const struct wio_seal_module *b)
 {
     return a->low == b->low && a->high == b->high && a->file_offset == b->file_offset &&
@@ -246,12 +270,15 @@ static enum wio_status take_record(struct wio_seal *seal, struct wio_seal_ring *
     switch (slot->any.kind) {
     case WIO_SLOT_EVENT_EXT:
     case WIO_SLOT_EVENT:
+    case WIO_SLOT_EVENT_RUN:
         if (!writer->has_stream) {
             /* The chunk's CLOCK is damaged: the process' main thread has to do. */
             writer->process = ring->process;
             WIO_TRY(find_stream(seal, work, writer, ring->header.pid, 0, err));
         }
-        return take_event(seal, ring, work, writer, slot, err);
+        return slot->any.kind == WIO_SLOT_EVENT_RUN
+                   ? take_run(seal, ring, work, writer, slot, err)
+                   : take_event(seal, ring, work, writer, slot, err);
     case WIO_SLOT_CLOCK:
         return take_clock(seal, ring, work, writer, &slot->clock, err);
     case WIO_SLOT_MODULE:

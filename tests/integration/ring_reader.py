@@ -17,7 +17,7 @@ NO_FD, NO_OFFSET, NO_SIZE = -2**31, -2**63, 2**64 - 1
 SHORT_CLASSES = {"OPEN", "FCNTL", "ACCESS", "MKDIR", "MKNOD", "DUP", "EXIT", "THREAD", "LOCK",
                  "ATTR", "PROCESS"}
 SLOTS, SLOT = 1023, 64
-EVENT, EVENT_EXT, STRING, CLOCK, MODULE, STACK, META, COMPLETION = range(1, 9)
+EVENT, EVENT_EXT, STRING, CLOCK, MODULE, STACK, META, COMPLETION, EVENT_RUN = range(1, 10)
 TEXT_KINDS = (STRING, MODULE, STACK, META)
 FLAG_CAUSED, FLAG_ASYNC, FLAG_STACK, FLAG_RAW, FLAG_VFORK, FLAG_BUFFERED, FLAG_MPI = (
     1 << i for i in range(7))
@@ -153,6 +153,17 @@ class Ring:
                 who = struct.unpack_from("<iiQ", data, 24)
             if kind in (EVENT, EVENT_EXT):
                 yield self.event(writer, who, kind, data)
+            if kind == EVENT_RUN:
+                yield from self.run(self.event(writer, who, kind, data))
+
+    @staticmethod
+    def run(first):
+        """The events that a run stands for: R-EVENT-5."""
+        count, ticks, size = first["result"], first["duration"], first["size"]
+        for i in range(count if 1 <= count <= 1024 else 0):
+            offset = None if first["offset"] is None else first["offset"] + i * size
+            yield dict(first, begin=first["begin"] + ticks * i // max(1, count - 1), duration=0,
+                       result=size, offset=offset)
 
     def event(self, writer, who, kind, data):
         flags, call, begin, packed, source, result, offset, size, file, path = (

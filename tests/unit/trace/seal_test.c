@@ -522,6 +522,48 @@ static void fields_are_unpacked(void **state)
     close_all(&sealed);
 }
 
+static struct wio_slot_event *run_of(struct ring_builder *ring, int64_t count)
+{
+    struct wio_slot_event *event = ring_event(ring, 0, "fgetc");
+    event->kind = WIO_SLOT_EVENT_RUN;
+    event->flags = WIO_EVENT_BUFFERED;
+    event->dur_error = 100;
+    event->fd = 3;
+    event->offset = 1000;
+    event->size = 2;
+    event->result = count;
+    return event;
+}
+
+/* R-EVENT-5: as many events as were counted, from the first to the last place and time; counts that
+ * cannot be are not believed. */
+static void runs_are_expanded(void **state)
+{
+    struct fixture *fixture = *state;
+    struct ring_builder ring;
+    begin_process(&ring);
+    run_of(&ring, 3);
+    run_of(&ring, 0);
+    run_of(&ring, -5);
+    run_of(&ring, WIO_RUN_MAX + 1);
+    run_of(&ring, 1)->offset = WIO_NO_OFFSET;
+    ring_save(&ring, raw_dir(fixture), "a.ring");
+    struct sealed sealed = open_all(fixture->dir);
+    const struct wio_event *events = sealed.events;
+    assert_int_equal(sealed.count, 4);
+    for (unsigned i = 0; i < 3; i++) {
+        assert_int_equal(events[i].op, WIO_OP_fgetc);
+        assert_int_equal(events[i].offset, 1000 + 2 * i);
+        assert_int_equal(events[i].result, 2);
+        assert_int_equal(events[i].dur_ns, 0);
+        assert_int_equal(events[i].t_ns, events[0].t_ns + 50 * i);
+        assert_int_equal(events[i].flags, WIO_EVENT_BUFFERED);
+    }
+    assert_true(events[3].offset == WIO_NO_OFFSET);
+    assert_int_equal(events[3].result, 2);
+    close_all(&sealed);
+}
+
 static struct wio_slot_event *submit(struct ring_builder *ring, uint32_t writer, uint64_t key)
 {
     struct wio_slot_ext *ext = NULL;
@@ -762,6 +804,7 @@ int main(void)
         TEST(recorder_knows_the_end),
         TEST(live_ring_is_left),
         TEST(fields_are_unpacked),
+        TEST(runs_are_expanded),
         TEST(completions_find_their_request),
         TEST(exec_makes_another_image),
         TEST(files_are_looked_at),
