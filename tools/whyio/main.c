@@ -2,10 +2,12 @@
 /* whyio: finds the subcommand and runs it. */
 #include <argp.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/text.h"
@@ -76,6 +78,18 @@ static int unknown_command(const char *name)
     return EXIT_USAGE;
 }
 
+/* Where a standard stream is closed, the next file that is opened would take its number, and
+ * messages would go into it. Close-on-exec, so that a recorded command finds it closed as before.
+ */
+static void fill_standard_streams(void)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR | O_CLOEXEC) != fd) {
+            return; /* no /dev/null: nothing better can be done */
+        }
+    }
+}
+
 /* Results that did not reach their file are no results: `whyio info d > /dev/full` fails. */
 static int finish_output(int status)
 {
@@ -108,6 +122,7 @@ static int run_command(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+    fill_standard_streams();
     argp_err_exit_status = EXIT_USAGE;
     if (argc < 2) {
         print_help(stderr);

@@ -102,6 +102,20 @@ class Streams(RecordCase):
         open("go", "w", encoding="ascii").close()
         self.assertEqual(child.wait(20), 0)
 
+    def test_closed_streams_stay_closed(self):
+        script = "for f in 0 1 2 3 4; do [ -e /proc/self/fd/$f ] && echo $f; done >seen; true"
+        for closed in ("<&-", "2>&-", "<&- 2>&-", "<&- >&- 2>&-"):
+            with self.subTest(closed):
+                subprocess.run(["bash", "-c", f"bash -c '{script}' {closed}"], check=True)
+                with open("seen", encoding="ascii") as seen:
+                    plain = seen.read()
+                command = f"{WHYIO} record -o t --force -- bash -c '{script}' {closed}"
+                subprocess.run(["bash", "-c", command], check=True)
+                with open("seen", encoding="ascii") as seen:
+                    self.assertEqual(seen.read(), plain)
+                self.assert_sealed()
+                self.check()
+
     def test_ignored_signals_stay_ignored_and_blocked_ones_blocked(self):
         probe = "grep -E '^Sig(Blk|Ign)' /proc/self/status"
         masks = dict(preexec_fn=set_masks, capture_output=True, text=True, check=False)
