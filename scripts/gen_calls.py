@@ -254,7 +254,7 @@ def write_map(rows, _classes, out):
     for row in rows:
         if row.how != "mark":
             out.write(f"    {row.symbol};\n")
-    out.write("local:\n    *;\n};\n")
+    out.write("    __asan_default_options;\nlocal:\n    *;\n};\n")
 
 
 def write_names(rows, _classes, out):

@@ -57,6 +57,17 @@ static bool may_write(struct cap_thread *self)
     return true;
 }
 
+/* With MPI internals every call takes the slow path: each is marked for itself. */
+static struct cap_thread *mark_caller(struct cap_thread *self, uintptr_t source)
+{
+    struct cap_module module;
+    bool is_internal = self->mute > 0 || self->is_internal ||
+                       (cap_module_find(self, source, &module) && module.is_internal);
+    self->flags =
+        (uint8_t)(is_internal ? self->flags | WIO_EVENT_MPI : self->flags & ~WIO_EVENT_MPI);
+    return self;
+}
+
 static struct cap_thread *judge_caller(struct cap_thread *self, uintptr_t source, unsigned call,
                                        int fd, const char *path)
 {
@@ -67,14 +78,11 @@ static struct cap_thread *judge_caller(struct cap_thread *self, uintptr_t source
     if (!cap_module_find(self, source, &module)) {
         return self;
     }
-    if (!module.is_internal) {
-        if (self->watch == CAP_WATCH_NONE) {
-            remember_range(self, &module);
-        }
-        return self;
-    }
-    if (!cap_process.with_mpi_internals) {
+    if (module.is_internal) {
         return cap_mpi_io_is_program(call, fd, path) ? self : NULL;
+    }
+    if (self->watch == CAP_WATCH_NONE) {
+        remember_range(self, &module);
     }
     return self;
 }
@@ -91,8 +99,8 @@ struct cap_thread *cap_enter_slow(uintptr_t source, unsigned call, int fd, const
     if (self->watch != CAP_WATCH_NONE && !may_write(self)) {
         return NULL;
     }
-    if (self->mute > 0 && !cap_process.with_mpi_internals) {
-        return NULL;
+    if (cap_process.with_mpi_internals) {
+        return mark_caller(self, source);
     }
-    return judge_caller(self, source, call, fd, path);
+    return self->mute > 0 ? NULL : judge_caller(self, source, call, fd, path);
 }

@@ -175,7 +175,7 @@ static bool begin(struct cap_thread *self)
     self->tid = raw_gettid();
     self->clock_pid = self->pid;
     self->clock_tid = self->tid;
-    self->mute = self->is_internal;
+    self->mute = self->is_internal && !cap_process.with_mpi_internals;
     if (cap_process.with_stacks) {
         self->flags |= WIO_EVENT_STACK;
     }

@@ -79,7 +79,7 @@ static struct cap_thread *prepare(cap_function *routine, void *argument, bool cr
     bool is_internal =
         creator_is_internal ||
         (cap_module_find(cap_self, (uintptr_t)routine, &module) && module.is_internal);
-    fresh->is_internal = is_internal && !cap_process.with_mpi_internals;
+    fresh->is_internal = is_internal;
     fresh->start_routine = routine;
     fresh->start_arg = argument;
     return fresh;

@@ -1,0 +1,81 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""more_test.py LIBRARY sanitized PROGRAM | plugins HOST PLUGIN... | stacks PROGRAM: more programs that
+must behave as without capture."""
+
+import os
+import subprocess
+import sys
+import tempfile
+
+import ring_reader
+
+
+def run(command, top, env):
+    done = subprocess.run(command, cwd=top, env=dict(os.environ, **env), capture_output=True,
+                          check=False, timeout=60)
+    return done.returncode, done.stdout, done.stderr
+
+
+def traced(library, command, **extra):
+    """The rings of a run, which must be as one without capture."""
+    with tempfile.TemporaryDirectory(prefix="whyio-more-") as top:
+        rings = os.path.join(top, "rings")
+        os.mkdir(rings)
+        plain = run(command, top, {})
+        outcome = run(command, top, dict(extra, LD_PRELOAD=library, WHYIO_TRACE=rings))
+        assert outcome == plain, f"expected {plain}, got {outcome}"
+        assert outcome[0] == 0, outcome
+        return ring_reader.read_rings(rings, os.environ["WHYIO_SOURCE"])
+
+
+def sanitized(library, program):
+    events = [event for ring in traced(library, [program, "good"]) for event in ring.events()]
+    ops = [event["op"] for event in events if (event["path"] or "").endswith("sanitized.dat")]
+    assert ops == ["open", "write", "pread"], ops
+    with tempfile.TemporaryDirectory(prefix="whyio-more-") as top:
+        bad = run([program, "bad"], top, {"LD_PRELOAD": library, "WHYIO_TRACE": top})
+    assert bad[0] != 0 and b"heap-buffer-overflow" in bad[2], bad
+
+
+def module_at(ring, address):
+    """The last MODULE record that holds for an address names it."""
+    names = [path for low, high, _, path in ring.modules() if low <= address < high]
+    return {os.path.basename(name) for name in names}
+
+
+def plugins(library, host, *paths):
+    ring = traced(library, [host, *paths])[0]
+    events = [event for event in ring.events() if event["op"] == "pwrite"]
+    assert len(events) == 20 * len(paths), len(events)
+    for event in events:
+        name = os.path.basename(paths[0 if event["path"].endswith("one.dat") else 1])
+        assert name in module_at(ring, event["source"]), (name, module_at(ring, event["source"]))
+
+
+def stacks(library, program):
+    ring = traced(library, [program, "fork_storm"], WHYIO_STACKS="1")[0]
+    known = {}
+    for _, _, _, kind, data in ring.records:
+        if kind == ring_reader.STACK:
+            size, ident = int.from_bytes(data[6:8], "little"), int.from_bytes(data[8:12], "little")
+            known[ident] = [int.from_bytes(data[i:i + 8], "little")
+                            for i in range(32, 32 + size, 8)]
+    events = [event for event in ring.events() if event["op"] == "fork"]
+    assert len(events) == 60, len(events)
+    for event in events:
+        assert event["flags"] & ring_reader.FLAG_STACK
+        frames = known[event["source"]]
+        assert len(frames) >= 3, frames
+        assert os.path.basename(program) in module_at(ring, frames[0])
+    assert len({event["source"] for event in events}) == 1
+
+
+def main(library, mode, *paths):
+    paths = [os.path.abspath(path) for path in paths]
+    {"sanitized": sanitized, "plugins": plugins, "stacks": stacks}[mode](
+        os.path.abspath(library), *paths)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,61 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""mpi_test.py LIBRARY PROGRAM MPIRUN...: of an MPI program only its own I/O and its MPI-IO are there,
+under the right rank; launchers are not recorded. With internals the rest is there, and marked."""
+
+import os
+import subprocess
+import sys
+import tempfile
+
+import ring_reader
+
+RANKS = 3
+LIBRARY_PLACES = ("/dev/", "/proc/", "/sys/", "/etc/", "/usr/", "/lib")
+
+
+def run(library, command, top, **extra):
+    rings, work = os.path.join(top, "rings"), os.path.join(top, "work")
+    os.mkdir(rings)
+    os.mkdir(work)
+    env = dict(os.environ, LD_PRELOAD=library, WHYIO_TRACE=rings, OMPI_ALLOW_RUN_AS_ROOT="1",
+               OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMPI_MCA_mpi_yield_when_idle="1", **extra)
+    subprocess.run(command, cwd=work, env=env, check=True, timeout=100)
+    for rank in range(RANKS):
+        assert os.path.getsize(os.path.join(work, f"own.{rank}")) == 10
+    return ring_reader.read_rings(rings, os.environ["WHYIO_SOURCE"])
+
+
+def check_rank(ring):
+    events = [event for event in ring.events() if event["path"] is not None]
+    strange = [event for event in events if event["path"].startswith(LIBRARY_PLACES)]
+    assert not strange, f"an MPI library's own: {strange[0]}"
+    assert ring.ranks == RANKS, ring.ranks
+    own = [event["op"] for event in events if event["path"].endswith(f"/own.{ring.rank}")]
+    assert own == ["open", "write", "close"], own
+    shared = [event for event in events if event["path"].endswith("/shared.dat")]
+    wrote = [(event["offset"], event["size"]) for event in shared if event["op"] == "pwrite"]
+    assert wrote == [(1000 * ring.rank, 1000)], wrote
+    ops = [event["op"] for event in shared]
+    assert {"open", "pread", "fsync", "close"} <= set(ops), ops
+    assert not any(event["flags"] & ring_reader.FLAG_MPI for event in events)
+    return len(events)
+
+
+def main(library, program, *mpirun):
+    library, program = os.path.abspath(library), os.path.abspath(program)
+    command = [*mpirun, "-np", str(RANKS), program]
+    with tempfile.TemporaryDirectory(prefix="whyio-mpi-") as top:
+        rings = run(library, command, top)
+    assert sorted(ring.rank for ring in rings) == list(range(RANKS)), [r.name for r in rings]
+    plain = sum(check_rank(ring) for ring in rings)
+    with tempfile.TemporaryDirectory(prefix="whyio-mpi-") as top:
+        rings = run(library, command, top, WHYIO_MPI_INTERNALS="1")
+        marked = [bool(event["flags"] & ring_reader.FLAG_MPI)
+                  for ring in rings for event in ring.events()]
+    print(f"{plain} events, with internals {len(marked)}, {sum(marked)} of them marked")
+    assert sum(marked) > plain and len(marked) - sum(marked) >= 3 * RANKS
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
