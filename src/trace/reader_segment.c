@@ -222,6 +222,11 @@ enum wio_status wio_reader_index(struct wio_trace *trace, uint32_t number, struc
                                  WIO_BLOCK_INDEX, head.kind);
         }
         struct wio_buf buf = wio_buf_of(payload.data, payload.size);
+        enum wio_status kept = wio_trace_keep(trace, payload.data); /* entries point into it */
+        payload = (struct wio_blob){0};
+        if (kept != WIO_OK) {
+            return wio_error_set(err, kept, segment->name, offset, "no memory for the index");
+        }
         enum wio_status status = parse_index(trace, number, &buf);
         if (status != WIO_OK) {
             return wio_error_set(err, status, segment->name, offset + WIO_BLOCK_HEAD_BYTES,
@@ -229,11 +234,6 @@ enum wio_status wio_reader_index(struct wio_trace *trace, uint32_t number, struc
                                  buf.pos);
         }
         offset += WIO_BLOCK_HEAD_BYTES + (uint64_t)head.stored_bytes;
-        status = wio_trace_keep(trace, payload.data);
-        payload = (struct wio_blob){0};
-        if (status != WIO_OK) {
-            return wio_error_set(err, status, segment->name, offset, "no memory for the index");
-        }
     } while (offset < end);
     return WIO_OK;
 }

@@ -415,7 +415,10 @@ static enum wio_status parse_rows(struct wio_trace *trace, struct wio_reader_seg
 
 static enum wio_status parse_meta(struct wio_reader_segment *segment, struct wio_buf *buf)
 {
-    size_t from = buf->pos;
+    const struct wio_buf all = *buf;
+    if (wio_buf_left(&all) == 0) {
+        return WIO_OK;
+    }
     while (wio_buf_left(buf) > 0) {
         uint64_t key = 0;
         const char *text = NULL;
@@ -423,7 +426,7 @@ static enum wio_status parse_meta(struct wio_reader_segment *segment, struct wio
         WIO_TRY(wio_buf_varint(buf, &key));
         WIO_TRY(wio_buf_text(buf, &text, &bytes));
     }
-    return wio_blob_put(&segment->meta, buf->data + from, buf->pos - from);
+    return wio_blob_put(&segment->meta, all.data + all.pos, wio_buf_left(&all));
 }
 
 enum wio_status wio_reader_meta(const struct wio_reader_segment *segment, unsigned key,
@@ -476,9 +479,11 @@ enum wio_status wio_reader_table(struct wio_trace *trace, uint32_t number, unsig
     struct wio_buf buf = wio_buf_of(payload->data, payload->size);
     enum wio_status status = parse_table(trace, number, kind, &buf);
     *parsed_out = buf.pos;
-    if (status == WIO_OK && (kind == WIO_BLOCK_STRINGS || kind == WIO_BLOCK_SOURCES)) {
-        status = wio_trace_keep(trace, payload->data); /* their rows point into it */
+    if (kind == WIO_BLOCK_STRINGS || kind == WIO_BLOCK_SOURCES) {
+        /* Their rows point into it, also those before a fault. */
+        enum wio_status kept = wio_trace_keep(trace, payload->data);
         *payload = (struct wio_blob){0};
+        status = status == WIO_OK ? kept : status;
     }
     return status;
 }

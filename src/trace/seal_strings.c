@@ -20,6 +20,7 @@ enum wio_status wio_seal_define(struct wio_seal_ring *ring, const union wio_slot
     if (text == NULL || wio_crc32c(0, text, bytes) != (uint32_t)slot->text.lo) {
         return WIO_OK;
     }
+    bytes = strnlen(text, bytes); /* R-TABLE-2 */
     if (wio_map_get(&ring->def_index, slot->text.id) != NULL) {
         return WIO_OK;
     }
@@ -32,6 +33,7 @@ enum wio_status wio_seal_define(struct wio_seal_ring *ring, const union wio_slot
         .bytes = (uint32_t)bytes,
         .at = ring->text.size,
     };
+    WIO_TRY(wio_blob_reserve(&ring->text, bytes + 1)); /* an empty text has a place too */
     WIO_TRY(wio_blob_put(&ring->text, text, bytes));
     WIO_TRY(wio_map_put(&ring->def_index, slot->text.id, ring->def_count));
     ring->def_count++;

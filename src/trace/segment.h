@@ -57,7 +57,7 @@ WIO_MUST_CHECK enum wio_status wio_segment_meta(struct wio_segment *segment, uns
                                                 const char *value, size_t bytes,
                                                 struct wio_error *err);
 
-/* Id of a text, the same for the same text; 0 for the empty one. */
+/* Id of a text, the same for the same text; 0 for the empty one. Ends at a NUL. */
 WIO_MUST_CHECK enum wio_status wio_segment_string(struct wio_segment *segment, const char *text,
                                                   size_t bytes, uint32_t *id_out,
                                                   struct wio_error *err);

@@ -22,7 +22,8 @@ enum wio_status wio_segment_meta(struct wio_segment *segment, unsigned key, cons
 enum wio_status wio_segment_string(struct wio_segment *segment, const char *text, size_t bytes,
                                    uint32_t *id_out, struct wio_error *err)
 {
-    enum wio_status status = wio_strtab_add(&segment->strings, text, bytes, id_out);
+    /* R-TABLE-2 */
+    enum wio_status status = wio_strtab_add(&segment->strings, text, strnlen(text, bytes), id_out);
     return status == WIO_OK ? WIO_OK : wio_segment_fail(segment, status, err);
 }
 

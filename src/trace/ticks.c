@@ -133,5 +133,9 @@ uint64_t wio_ticks_to_ns(struct wio_ticks *ticks, uint64_t at)
 
 uint64_t wio_ticks_length(const struct wio_ticks *ticks, uint64_t length)
 {
-    return ticks->is_ns ? length : (uint64_t)((double)length * ticks->ns_per_tick);
+    double ns = (double)length * ticks->ns_per_tick;
+    if (ticks->is_ns) {
+        return length;
+    }
+    return ns < 9e18 ? (uint64_t)ns : 0; /* no clock has such a rate: the ring is damaged */
 }
