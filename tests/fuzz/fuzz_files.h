@@ -9,16 +9,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/io.h"
+
 static char fuzz_dir[64];
 static char fuzz_file[128];
 
 static void fuzz_remove(void)
 {
-    char raw[80];
-    (void)snprintf(raw, sizeof(raw), "%s/raw", fuzz_dir);
-    (void)unlink(fuzz_file);
-    (void)rmdir(raw);
-    (void)rmdir(fuzz_dir);
+    (void)!wio_io_remove_tree(fuzz_dir, NULL);
 }
 
 /* Make it once; `name` may lie in raw/. */
