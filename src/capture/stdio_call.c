@@ -33,7 +33,7 @@ void cap_stdio_emit_first(struct cap_stdio_call *call)
     const struct cap_event *ev = &call->ev;
     uint32_t seq;
     run->self = NULL;
-    if (self->flags != 0 || ev->size == 0) {
+    if (self->flags != 0) {
         cap_emit(self, ev);
         return;
     }

@@ -180,7 +180,8 @@ static inline void cap_stdio_leave(struct cap_stdio_call *call)
         return;
     }
     cap_stdio_stamp(call);
-    if (CAP_UNLIKELY(stdio->caused != call->caused || call->ev.result != (int64_t)call->ev.size)) {
+    if (CAP_UNLIKELY(stdio->caused != call->caused || call->ev.result <= 0 ||
+                     call->ev.result != (int64_t)call->ev.size)) {
         cap_emit(call->self, &call->ev);
         return;
     }

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "capture/mmap_table.h"
+
+#define PAGE 4096u
+#define BASE ((uintptr_t)0x100000)
+
+static void add(uintptr_t address, size_t size, int64_t offset, uint32_t path)
+{
+    const struct cap_map map = {address, size, offset, path};
+    cap_maps_add(&map);
+}
+
+static void assert_at(uintptr_t address, uintptr_t begin, size_t size, int64_t offset)
+{
+    struct cap_map map;
+    assert_true(cap_maps_find(address, &map));
+    assert_int_equal(map.address, begin);
+    assert_int_equal(map.size, size);
+    assert_int_equal(map.offset, offset);
+}
+
+static void assert_nothing_at(uintptr_t address)
+{
+    struct cap_map map;
+    assert_false(cap_maps_find(address, &map));
+}
+
+static int clear(void **state)
+{
+    (void)state;
+    cap_maps_remove(0, UINTPTR_MAX);
+    return 0;
+}
+
+static void test_finds_first_and_last_byte(void **state)
+{
+    (void)state;
+    add(BASE, 2 * PAGE, 0, 7);
+    assert_at(BASE, BASE, 2 * PAGE, 0);
+    assert_at(BASE + 2 * PAGE - 1, BASE, 2 * PAGE, 0);
+    assert_nothing_at(BASE - 1);
+    assert_nothing_at(BASE + 2 * PAGE);
+}
+
+static void test_a_hole_leaves_two_maps(void **state)
+{
+    (void)state;
+    add(BASE, 4 * PAGE, 8 * PAGE, 7);
+    cap_maps_remove(BASE + PAGE, PAGE);
+    assert_at(BASE, BASE, PAGE, 8 * PAGE);
+    assert_nothing_at(BASE + PAGE);
+    assert_at(BASE + 2 * PAGE, BASE + 2 * PAGE, 2 * PAGE, 10 * PAGE);
+}
+
+static void test_one_unmap_takes_several(void **state)
+{
+    (void)state;
+    add(BASE, PAGE, 0, 1);
+    add(BASE + PAGE, PAGE, 0, 2);
+    add(BASE + 2 * PAGE, 2 * PAGE, 0, 3);
+    cap_maps_remove(BASE, 3 * PAGE);
+    assert_nothing_at(BASE);
+    assert_nothing_at(BASE + 2 * PAGE);
+    assert_at(BASE + 3 * PAGE, BASE + 3 * PAGE, PAGE, PAGE);
+}
+
+static void test_a_moved_map_keeps_its_file(void **state)
+{
+    struct cap_map map;
+    (void)state;
+    add(BASE, 2 * PAGE, PAGE, 9);
+    cap_maps_move(BASE, 2 * PAGE, BASE + 100 * PAGE, 5 * PAGE);
+    assert_nothing_at(BASE);
+    assert_true(cap_maps_find(BASE + 104 * PAGE, &map));
+    assert_int_equal(map.offset, PAGE);
+    assert_int_equal(map.path, 9);
+}
+
+static void test_places_are_used_again(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < 20000; i++) {
+        add(BASE + (uintptr_t)i * PAGE, PAGE, 0, i);
+        assert_at(BASE + (uintptr_t)i * PAGE, BASE + (uintptr_t)i * PAGE, PAGE, 0);
+        cap_maps_remove(BASE + (uintptr_t)i * PAGE, PAGE);
+    }
+}
+
+static void test_a_full_table_forgets_and_recovers(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < 6000; i++) {
+        add(BASE + (uintptr_t)i * PAGE, PAGE, 0, i);
+    }
+    assert_at(BASE, BASE, PAGE, 0);
+    assert_nothing_at(BASE + 5999u * PAGE);
+    cap_maps_remove(BASE, 6000u * PAGE);
+    add(BASE + 5999u * PAGE, PAGE, 0, 1);
+    assert_at(BASE + 5999u * PAGE, BASE + 5999u * PAGE, PAGE, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(test_finds_first_and_last_byte, clear),
+        cmocka_unit_test_teardown(test_a_hole_leaves_two_maps, clear),
+        cmocka_unit_test_teardown(test_one_unmap_takes_several, clear),
+        cmocka_unit_test_teardown(test_a_moved_map_keeps_its_file, clear),
+        cmocka_unit_test_teardown(test_places_are_used_again, clear),
+        cmocka_unit_test_teardown(test_a_full_table_forgets_and_recovers, clear),
+    };
+    return cmocka_run_group_tests_name("capture/mmap_table", tests, NULL, NULL);
+}
