@@ -65,6 +65,10 @@ bool cap_ring_create(void) CAP_HIDDEN;
 /* Our descriptor, checked to be still ours and reopened by name where the program closed it behind
  * our back; -1 where it is lost. */
 int cap_ring_fd(void) CAP_HIDDEN;
+/* Take real space, so that a store into a mapping can never meet a full disk (SIGBUS). */
+bool cap_ring_allocate(int fd, uint64_t offset, uint64_t size) CAP_HIDDEN;
+/* The program's own limit on file sizes holds for our file too: beyond it a write is a SIGXFSZ. */
+bool cap_ring_is_within_limit(uint64_t end) CAP_HIDDEN;
 /* True where the descriptor is open on the ring (device and inode). */
 bool cap_ring_is(int fd) CAP_HIDDEN;
 /* A chunk for a thread that has none: claimed, filled with zeros, mapped. False = no space. */
