@@ -6,7 +6,8 @@
     gen_calls.py wrappers calls.def wrap_gen.c     the plain wrappers
     gen_calls.py map      calls.def capture.map    the symbols that the library exports
     gen_calls.py names    calls.def names.txt      one wrapped name per line (for the coverage test)
-    gen_calls.py page     calls.def CAPTURE.md     the catalogue; FILE holds the hand-written part
+    gen_calls.py page     calls.def CAPTURE.md     renew the catalogue in a hand-written page
+    gen_calls.py check-page calls.def CAPTURE.md   fail where that was forgotten
 """
 
 import re
@@ -262,23 +263,37 @@ def write_names(rows, _classes, out):
     out.write("".join(f"{row.symbol}\n" for row in rows if row.how != "mark"))
 
 
-def write_page(rows, classes, out):
-    """The catalogue of the manual."""
+def page_text(rows, classes):
+    """The catalogue: one row per class of operation."""
     groups = {}
     for row in rows:
         if row.how != "mark":
-            groups.setdefault(classes.get(row.op, "WATCHED").lower(), []).append(row)
-    out.write("| class | operation: wrapped names |\n|---|---|\n")
-    for name, members in groups.items():
-        ops = {}
-        for row in members:
-            ops.setdefault(row.op, []).append(f"`{row.symbol}`")
-        cells = "<br>".join(f"**{op}**: {' '.join(symbols)}" for op, symbols in ops.items())
-        out.write(f"| {name.replace('_', ' ')} | {cells} |\n")
+            name = classes.get(row.op, "watched, no events").lower()
+            groups.setdefault(name, {}).setdefault(row.op, []).append(f"`{row.symbol}`")
+    lines = ["| class | **operation** and wrapped names |", "|---|---|"]
+    for name, ops in groups.items():
+        cells = "<br>".join(f"**{op}** {' '.join(symbols)}" if op in classes
+                            else " ".join(symbols) for op, symbols in ops.items())
+        lines.append(f"| {name.replace('_', ' ')} | {cells} |")
+    return "\n".join(lines) + "\n"
+
+
+def update_page(rows, classes, path, only_check):
+    """Replace what follows the mark by the catalogue, or say that it is out of date."""
+    mark = "<!-- made by scripts/gen_calls.py page -->\n"
+    with open(path, encoding="utf-8") as page:
+        old = page.read()
+    head = old.partition(mark)[0]
+    new = head + mark + page_text(rows, classes)
+    if only_check:
+        return 0 if new == old else f"{path} is out of date: scripts/gen_calls.py page makes it new"
+    with open(path, "w", encoding="utf-8") as page:
+        page.write(new)
+    return 0
 
 
 WRITERS = {"header": write_header, "wrappers": write_wrappers, "map": write_map,
-           "names": write_names, "page": write_page}
+           "names": write_names}
 
 
 def main(what, table, output):
@@ -287,6 +302,8 @@ def main(what, table, output):
     for row in rows:
         if row.op not in classes and row.op != "unknown":
             sys.exit(f"calls.def: {row.symbol}: no operation {row.op} in ops.def")
+    if what in ("page", "check-page"):
+        sys.exit(update_page(rows, classes, output, what == "check-page"))
     with open(output, "w", encoding="ascii") as out:
         WRITERS[what](rows, classes, out)
 
