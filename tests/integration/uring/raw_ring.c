@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * io_uring without a library: `raw_ring FILE REQUESTS`. Random reads and writes at a random depth,
+ * tags that repeat. Prints one line per request in order of submission, "write OFFSET SIZE", and at
+ * the end "sum REQUESTS BYTES" of what came back. Exit 77 where the kernel has no io_uring.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/io_uring.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define DEPTH 16
+#define SIZE_MAX_BYTES 4096
+#define TAGS 5
+
+static struct {
+    int fd;
+    unsigned *sq_tail;
+    unsigned *sq_array;
+    unsigned *cq_head;
+    unsigned *cq_tail;
+    unsigned cq_entries;
+    struct io_uring_sqe *sqes;
+    struct io_uring_cqe *cqes;
+} ring;
+
+static unsigned *word_at(char *base, unsigned offset)
+{
+    return (unsigned *)(void *)(base + offset);
+}
+
+static void *map(size_t bytes, off_t offset)
+{
+    void *address = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, ring.fd, offset);
+    if (address == MAP_FAILED) {
+        exit(1);
+    }
+    return address;
+}
+
+static void make_ring(void)
+{
+    struct io_uring_params params;
+    memset(&params, 0, sizeof(params));
+    ring.fd = (int)syscall(SYS_io_uring_setup, DEPTH, &params);
+    if (ring.fd < 0) {
+        exit(errno == ENOSYS || errno == EPERM ? 77 : 1);
+    }
+    char *sq = map(params.sq_off.array + params.sq_entries * sizeof(unsigned), IORING_OFF_SQ_RING);
+    char *cq = map(params.cq_off.cqes + params.cq_entries * sizeof(struct io_uring_cqe),
+                   IORING_OFF_CQ_RING);
+    ring.sqes = map(params.sq_entries * sizeof(struct io_uring_sqe), IORING_OFF_SQES);
+    ring.sq_tail = word_at(sq, params.sq_off.tail);
+    ring.sq_array = word_at(sq, params.sq_off.array);
+    ring.cq_head = word_at(cq, params.cq_off.head);
+    ring.cq_tail = word_at(cq, params.cq_off.tail);
+    ring.cq_entries = params.cq_entries;
+    ring.cqes = (struct io_uring_cqe *)(void *)(cq + params.cq_off.cqes);
+}
+
+static void push(int file)
+{
+    static char buffer[SIZE_MAX_BYTES];
+    unsigned place = *ring.sq_tail % DEPTH;
+    struct io_uring_sqe *sqe = &ring.sqes[place];
+    memset(sqe, 0, sizeof(*sqe));
+    sqe->opcode = rand() % 2 == 0 ? IORING_OP_READ : IORING_OP_WRITE;
+    sqe->fd = file;
+    sqe->addr = (uintptr_t)buffer;
+    sqe->len = 1 + (unsigned)rand() % SIZE_MAX_BYTES;
+    sqe->off = (unsigned)rand() % 100000;
+    sqe->user_data = (unsigned)rand() % TAGS;
+    ring.sq_array[place] = place;
+    __atomic_store_n(ring.sq_tail, *ring.sq_tail + 1, __ATOMIC_RELEASE);
+    printf("%s %llu %u\n", sqe->opcode == IORING_OP_READ ? "read" : "write",
+           (unsigned long long)sqe->off, sqe->len);
+}
+
+/* How many were taken; their results are added to *bytes. */
+static unsigned take_all(long *bytes)
+{
+    unsigned count = 0;
+    while (*ring.cq_head != __atomic_load_n(ring.cq_tail, __ATOMIC_ACQUIRE)) {
+        *bytes += ring.cqes[*ring.cq_head % ring.cq_entries].res;
+        __atomic_store_n(ring.cq_head, *ring.cq_head + 1, __ATOMIC_RELEASE);
+        count++;
+    }
+    return count;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc != 3) {
+        return 2;
+    }
+    unsigned total = (unsigned)atoi(argv[2]);
+    unsigned submitted = 0;
+    unsigned done = 0;
+    long bytes = 0;
+    int file = open(argv[1], O_RDWR | O_CREAT | O_TRUNC, 0600);
+    make_ring();
+    while (done < total) {
+        unsigned now = 0;
+        for (unsigned wanted = (unsigned)rand() % (DEPTH + 1);
+             now < wanted && submitted < total && submitted - done < DEPTH; now++, submitted++) {
+            push(file);
+        }
+        unsigned least = submitted > done ? 1 : 0;
+        if (syscall(SYS_io_uring_enter, ring.fd, now, least, IORING_ENTER_GETEVENTS, NULL, 8) < 0) {
+            return 1;
+        }
+        done += take_all(&bytes);
+    }
+    printf("sum %u %ld\n", done, bytes);
+    return 0;
+}
