@@ -18,7 +18,8 @@ enum {
     NAMES = 4,
     ANCESTORS = 16, /* wrappers of the user between the launcher and whyio */
     COMMAND_LINE = 1 << 16,
-    STATUS_BYTES = 1 << 14
+    STATUS_BYTES = 1 << 14,
+    HOST_BYTES = 65
 };
 
 /*
@@ -71,28 +72,40 @@ static pid_t parent_of(pid_t pid)
     return line != NULL ? (pid_t)strtol(line + 6, NULL, 10) : 0;
 }
 
-/* The value behind --control-port of a hydra proxy: "host:port" of its mpiexec. */
-static bool read_control_port(pid_t pid, char launch_out[WIO_LAUNCH_BYTES])
+static bool is_proxy(const char *program)
+{
+    return strstr(program, "hydra") != NULL || strstr(program, "pmi_proxy") != NULL;
+}
+
+/* Identity by a proxy that tells nothing: good for the processes of one host. */
+static void identify_by_pid(pid_t pid, char launch_out[WIO_LAUNCH_BYTES])
+{
+    char host[HOST_BYTES] = "";
+    char text[HOST_BYTES + 32];
+    (void)gethostname(host, sizeof(host) - 1);
+    snprintf(text, sizeof(text), "%s %d", host, (int)pid);
+    make_identity(launch_out, "hydra pid", text);
+}
+
+/* If `pid` is a hydra proxy: the value behind its --control-port, "host:port" of its mpiexec. */
+static bool identify_by_proxy(pid_t pid, char launch_out[WIO_LAUNCH_BYTES])
 {
     char path[64];
     snprintf(path, sizeof(path), "/proc/%d/cmdline", (int)pid);
     WIO_CLEANUP(wio_blob_fini) struct wio_blob blob = {0};
-    if (wio_io_read_file(path, COMMAND_LINE, &blob, NULL) != WIO_OK) {
+    if (wio_io_read_file(path, COMMAND_LINE, &blob, NULL) != WIO_OK ||
+        !is_proxy((const char *)blob.data)) {
         return false;
     }
+    identify_by_pid(pid, launch_out);
     const char *end = (const char *)blob.data + blob.size;
-    const char *arg = (const char *)blob.data;
-    if (strstr(arg, "hydra") == NULL) {
-        return false;
-    }
-    for (; arg < end; arg += strlen(arg) + 1) {
+    for (const char *arg = (const char *)blob.data; arg < end; arg += strlen(arg) + 1) {
         const char *value = arg + strlen(arg) + 1;
         if (strcmp(arg, "--control-port") == 0 && value < end) {
             make_identity(launch_out, "hydra", value);
-            return true;
         }
     }
-    return false;
+    return true;
 }
 
 static bool identify_by_hydra(char launch_out[WIO_LAUNCH_BYTES])
@@ -102,7 +115,7 @@ static bool identify_by_hydra(char launch_out[WIO_LAUNCH_BYTES])
     }
     pid_t pid = getppid();
     for (unsigned i = 0; i < ANCESTORS && pid > 1; i++) {
-        if (read_control_port(pid, launch_out)) {
+        if (identify_by_proxy(pid, launch_out)) {
             return true;
         }
         pid = parent_of(pid);

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "support/unit.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "record/launch.h"
 
@@ -104,14 +106,63 @@ static void a_batch_script_is_no_launch(void **state)
     assert_string_equal(launch, "");
 }
 
-int main(void)
+/* This program runs itself below programs that are called like proxies: see main. */
+static void proxies_identify_by_port_or_pid(void **state)
 {
+    (void)state;
+    char self[4096];
+    char text[4][64] = {""};
+    /* `true` at the end: bash would become the last command by exec. */
+    const char *const scripts[4] = {
+        "exec -a hydra_pmi_proxy bash -c '$SELF identify; $SELF identify; true' - --control-port "
+        "h:1",
+        "exec -a hydra_pmi_proxy bash -c '$SELF identify; $SELF identify; true' - --control-port "
+        "h:2",
+        "exec -a pmi_proxy bash -c '$SELF identify; bash -c \"$SELF identify; true\"; true'",
+        "exec -a other bash -c '$SELF identify; $SELF identify; true'",
+    };
+    ssize_t size = readlink("/proc/self/exe", self, sizeof(self) - 1);
+    assert_true(size > 0);
+    self[size] = '\0';
+    assert_int_equal(setenv("SELF", self, 1), 0);
+    assert_int_equal(setenv("PMI_FD", "5", 1), 0);
+    for (size_t i = 0; i < 4; i++) {
+        assert_int_equal(setenv("SCRIPT", scripts[i], 1), 0);
+        FILE *pipe = popen("exec bash -c \"$SCRIPT\"", "re");
+        assert_non_null(pipe);
+        text[i][fread(text[i], 1, sizeof(text[i]) - 1, pipe)] = '\0';
+        assert_int_equal(pclose(pipe), 0);
+    }
+    for (size_t i = 0; i < 3; i++) {
+        assert_int_equal(strlen(text[i]), 2 * WIO_LAUNCH_BYTES);
+        assert_memory_equal(text[i], text[i] + WIO_LAUNCH_BYTES, WIO_LAUNCH_BYTES);
+    }
+    assert_string_not_equal(text[0], text[1]);
+    assert_string_not_equal(text[0], text[2]);
+    assert_string_equal(text[3], "\n\n");
+}
+
+static int print_identity(void)
+{
+    char launch[WIO_LAUNCH_BYTES];
+    wio_launch_identify(launch);
+    puts(launch);
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc > 1 && strcmp(argv[1], "identify") == 0) {
+        return print_identity();
+    }
+
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(no_launcher_no_identity, forget_launchers),
         cmocka_unit_test(ranks_of_open_mpi_agree),
         cmocka_unit_test(mpirun_wins_over_its_batch_job),
         cmocka_unit_test(steps_of_slurm_differ),
         cmocka_unit_test(a_batch_script_is_no_launch),
+        cmocka_unit_test_setup(proxies_identify_by_port_or_pid, forget_launchers),
     };
     return WIO_RUN(tests);
 }
