@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <limits.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -68,6 +69,18 @@ static enum wio_status check_name(const struct check *check, const char *path,
     return WIO_OK;
 }
 
+/* What prepare puts into a directory that was not empty. */
+static enum wio_status plan_entry(const struct check *check, const char *path,
+                                  const struct rp_file *file)
+{
+    char entry[PATH_BYTES];
+    if (!file->is_not_empty ||
+        snprintf(entry, sizeof(entry), "%s/" RP_ENTRY_NAME, path) >= (int)sizeof(entry)) {
+        return WIO_OK;
+    }
+    return check_name(check, entry, NULL, true);
+}
+
 enum wio_status rp_collide_check(const struct rp_root *root, struct rp_manifest *manifest,
                                  const struct rp_space *space, struct wio_error *err)
 {
@@ -76,7 +89,9 @@ enum wio_status rp_collide_check(const struct rp_root *root, struct rp_manifest 
     for (uint32_t i = 1; i < space->node_count; i++) {
         const char *path = rp_space_path(space, i, buffer, sizeof(buffer));
         if (path != NULL) {
-            WIO_TRY(check_name(&check, path, rp_space_file(space, i), space->nodes[i].was_present));
+            /* also names that were missing: a replay that diverges may make them */
+            WIO_TRY(check_name(&check, path, rp_space_file(space, i),
+                               space->nodes[i].state != RP_STATE_UNKNOWN));
         }
     }
     for (uint32_t i = 0; i < space->file_count; i++) {
@@ -84,6 +99,7 @@ enum wio_status rp_collide_check(const struct rp_root *root, struct rp_manifest 
         if (file->origin == RP_ORIGIN_INITIAL && file->path > 1) {
             const char *path = wio_strtab_get(&space->texts, file->path, NULL);
             WIO_TRY(check_name(&check, path, file, true));
+            WIO_TRY(plan_entry(&check, path, file));
         }
     }
     for (uint32_t id = 1; id <= space->past.count; id++) {

@@ -13,6 +13,9 @@
 #include "replay/root.h"
 #include "replay/space.h"
 
+/* The entry of a directory that was not empty, nobody saw of what. */
+#define RP_ENTRY_NAME ".whyio-entry"
+
 /* Fills manifest->planned with the names that are the replay's own. */
 WIO_MUST_CHECK enum wio_status rp_collide_check(const struct rp_root *root,
                                                 struct rp_manifest *manifest,

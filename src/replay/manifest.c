@@ -110,21 +110,14 @@ static enum wio_status put_all(struct wio_blob *blob, const struct wio_strtab *p
     return WIO_OK;
 }
 
-enum wio_status rp_manifest_write(struct rp_manifest *manifest, const struct rp_root *root,
-                                  struct wio_error *err)
+static enum wio_status store(struct rp_manifest *manifest, const struct rp_root *root,
+                             const struct wio_blob *paths, struct wio_error *err)
 {
-    struct wio_blob blob WIO_CLEANUP(wio_blob_fini) = {0};
-    if (wio_blob_put(&blob, MAGIC, MAGIC_BYTES) != WIO_OK ||
-        put_all(&blob, &manifest->old, NULL) != WIO_OK ||
-        put_all(&blob, &manifest->planned, &manifest->old) != WIO_OK) {
-        return wio_error_set(err, WIO_ERR_NOMEM, NULL, WIO_ERROR_NO_OFFSET,
-                             "no memory for the list of the target");
-    }
     if (ftruncate(manifest->fd, 0) != 0) {
         return wio_error_sys(err, root->path, "cannot shorten '" RP_MANIFEST_NAME "'");
     }
     enum wio_status status =
-        wio_io_pwrite(manifest->fd, RP_MANIFEST_NAME, blob.data, blob.size, 0, err);
+        wio_io_pwrite(manifest->fd, RP_MANIFEST_NAME, paths->data, paths->size, 0, err);
     if (status != WIO_OK) {
         wio_error_add(err, "while writing the list of the target '%s'", root->path);
         return status;
@@ -133,6 +126,58 @@ enum wio_status rp_manifest_write(struct rp_manifest *manifest, const struct rp_
         return wio_error_sys(err, root->path, "cannot flush '" RP_MANIFEST_NAME "'");
     }
     return WIO_OK;
+}
+
+static enum wio_status no_memory(struct wio_error *err)
+{
+    return wio_error_set(err, WIO_ERR_NOMEM, NULL, WIO_ERROR_NO_OFFSET,
+                         "no memory for the list of the target");
+}
+
+enum wio_status rp_manifest_write(struct rp_manifest *manifest, const struct rp_root *root,
+                                  struct wio_error *err)
+{
+    struct wio_blob blob WIO_CLEANUP(wio_blob_fini) = {0};
+    if (wio_blob_put(&blob, MAGIC, MAGIC_BYTES) != WIO_OK ||
+        put_all(&blob, &manifest->old, NULL) != WIO_OK ||
+        put_all(&blob, &manifest->planned, &manifest->old) != WIO_OK) {
+        return no_memory(err);
+    }
+    return store(manifest, root, &blob, err);
+}
+
+static bool is_there(const struct rp_root *root, const char *path)
+{
+    char name[NAME_MAX + 1];
+    struct stat st;
+    int dir WIO_CLEANUP(wio_fd_cleanup) = rp_root_parent(root, path, name);
+    return dir >= 0 && fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+static enum wio_status put_present(struct wio_blob *blob, const struct rp_root *root,
+                                   const struct wio_strtab *paths, const struct wio_strtab *except)
+{
+    for (uint32_t id = 1; id <= paths->count; id++) {
+        size_t bytes;
+        const char *path = wio_strtab_get(paths, id, &bytes);
+        bool is_double = except != NULL && wio_strtab_find(except, path, bytes) != 0;
+        if (!is_double && is_there(root, path)) {
+            WIO_TRY(wio_blob_put(blob, path, bytes + 1));
+        }
+    }
+    return WIO_OK;
+}
+
+enum wio_status rp_manifest_prune(struct rp_manifest *manifest, const struct rp_root *root,
+                                  struct wio_error *err)
+{
+    struct wio_blob blob WIO_CLEANUP(wio_blob_fini) = {0};
+    if (wio_blob_put(&blob, MAGIC, MAGIC_BYTES) != WIO_OK ||
+        put_present(&blob, root, &manifest->old, NULL) != WIO_OK ||
+        put_present(&blob, root, &manifest->planned, &manifest->old) != WIO_OK) {
+        return no_memory(err);
+    }
+    return store(manifest, root, &blob, err);
 }
 
 /* Directories behind what they hold. */
@@ -181,8 +226,7 @@ enum wio_status rp_manifest_reset(struct rp_manifest *manifest, const struct rp_
     const char **paths = calloc((size_t)count + 1, sizeof(*paths));
     enum wio_status status = WIO_OK;
     if (paths == NULL) {
-        return wio_error_set(err, WIO_ERR_NOMEM, NULL, WIO_ERROR_NO_OFFSET,
-                             "no memory for the list of the target");
+        return no_memory(err);
     }
     for (uint32_t i = 0; i < count; i++) {
         paths[i] = wio_strtab_get(&manifest->old, i + 1, NULL);

@@ -36,6 +36,11 @@ WIO_MUST_CHECK enum wio_status rp_manifest_plan(struct rp_manifest *manifest, co
 WIO_MUST_CHECK enum wio_status rp_manifest_write(struct rp_manifest *manifest,
                                                  const struct rp_root *root, struct wio_error *err);
 
+/* After the replay: keep only names that are there now. What a user puts at one of the others later
+ * is his own. */
+WIO_MUST_CHECK enum wio_status rp_manifest_prune(struct rp_manifest *manifest,
+                                                 const struct rp_root *root, struct wio_error *err);
+
 /* Remove what earlier replays have made; directories only when nothing foreign is in them. */
 WIO_MUST_CHECK enum wio_status rp_manifest_reset(struct rp_manifest *manifest,
                                                  const struct rp_root *root, struct wio_error *err);

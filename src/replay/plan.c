@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/cleanup.h"
+#include "replay/classify.h"
 #include "trace/calls.h"
 
 /* read(2) and write(2) transfer at most this at once. */
@@ -38,10 +39,20 @@ static void note_bounds(struct rp_plan *plan, const struct wio_event *event)
     }
 }
 
+/* Waiting in a pipe is no I/O in this sense. */
+static void note_activity(struct rp_plan *plan, const struct wio_event *event)
+{
+    uint8_t kind;
+    enum rp_fate fate = rp_classify(&plan->observer, event, &kind);
+    if (fate != RP_FATE_SKIP && fate != RP_FATE_CONTROL) {
+        rp_pauses_add(&plan->pauses, event);
+    }
+}
+
 static enum wio_status see(struct rp_plan *plan, const struct wio_event *event)
 {
     note_bounds(plan, event);
-    rp_pauses_add(&plan->pauses, event);
+    note_activity(plan, event);
     WIO_TRY(rp_family_see(&plan->family, event));
     WIO_TRY(rp_shared_see(&plan->shared, event));
     return rp_observe(&plan->observer, event);

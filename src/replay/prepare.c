@@ -16,7 +16,6 @@
 #include "replay/fill.h"
 
 #define FILL_BYTES (1u << 20)
-#define PLACEHOLDER ".whyio-entry" /* in a directory that was not empty, nobody saw of what */
 
 struct work {
     const struct rp_prepare *params;
@@ -98,7 +97,7 @@ static enum wio_status make_directory(const struct work *work, int dir, const ch
     int made WIO_CLEANUP(wio_fd_cleanup) =
         openat(dir, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     int entry WIO_CLEANUP(wio_fd_cleanup) =
-        made < 0 ? -1 : openat(made, PLACEHOLDER, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+        made < 0 ? -1 : openat(made, RP_ENTRY_NAME, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
     return entry < 0 ? fail(work, "create an entry in", path) : WIO_OK;
 }
 

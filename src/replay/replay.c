@@ -183,6 +183,7 @@ static enum wio_status perform(struct stage *stage, const struct wio_replay_para
     }
     result->signal = watch.signal;
     WIO_TRY(status);
+    WIO_TRY(rp_manifest_prune(&stage->manifest, &stage->root, err));
     return rp_result_take(result, stage->plan, &stage->board, &stage->ranks, err);
 }
 

@@ -94,6 +94,11 @@ enum wio_status rp_see_failure(struct rp_observer *observer, const struct wio_ev
             rp_space_found(space, node);
         }
         break;
+    case EINVAL: /* of readlink: it is there, and no link */
+        if (event->op == WIO_OP_readlink) {
+            rp_space_found(space, node);
+        }
+        break;
     case EACCES:
     case EPERM:
     case ENODATA:

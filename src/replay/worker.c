@@ -236,6 +236,7 @@ static void step(struct rp_worker *worker, const struct wio_event *event)
     think(worker, event);
     if (is_request(cls)) {
         submit(worker, event);
+        rp_share_after(worker, event);
         pass(worker, event);
         return;
     }

@@ -1,0 +1,91 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""When operations start: modes, think times, lateness, phases, comparison."""
+import json
+import os
+import subprocess
+
+from replay_case import WHYIO, ReplayCase, main
+
+MS = 1000000
+SLACK_S = 0.25  # a busy machine
+
+
+class Modes(ReplayCase):
+    """Two processes: one starts 40 ms after the other, each with pauses; a wait of 500 ms in a pipe."""
+
+    def setUp(self):
+        super().setUp()
+        self.script(f"""
+            process 10
+            process 20
+            stream 0 10
+            stream 1 20
+            open stream=0 t={1 * MS} path=/a a0=0x42 a1=0644 res=3
+            pwrite stream=0 t={51 * MS} fd=3 path=/a off=0 size=4096
+            read stream=0 t={61 * MS} dur={500 * MS} fd=4 path=pipe:[1] size=10
+            pwrite stream=0 t={571 * MS} fd=3 path=/a off=4096 size=4096
+            open stream=1 t={41 * MS} path=/b a0=0x42 a1=0644 res=3
+            pwrite stream=1 t={141 * MS} fd=3 path=/b off=0 size=4096""")
+
+    def assert_takes(self, result, least):
+        self.assertGreaterEqual(result["time_s"], least)
+        self.assertLess(result["time_s"], least + SLACK_S)
+        self.assertAlmostEqual(result["traced_s"], 0.5700001, 6)
+        self.assertAlmostEqual(result["time_error"], (result["time_s"] - result["traced_s"]) / result["traced_s"], 9)
+
+    def test_afap(self):
+        result = self.replay("--mode=afap")
+        self.assertLess(result["time_s"], SLACK_S)
+        self.assertEqual(result["late"], {"p50_us": None, "p99_us": None, "max_us": None})
+
+    def test_think_keeps_think_times_and_drops_waits(self):
+        result = self.replay("--mode=think")
+        self.assert_takes(result, 0.140)  # the second process: 40 + 100; the first: 50 + 10 + 10
+        self.assertGreaterEqual(result["late"]["p99_us"], 0)
+        self.assertLessEqual(result["late"]["p50_us"], result["late"]["p99_us"])
+
+    def test_timed_keeps_start_times(self):
+        self.assert_takes(self.replay("--mode=timed"), 0.570)
+
+    def test_think_is_the_default_without_edges(self):
+        self.assertEqual(self.replay()["mode"], "think")
+
+    def test_compute_is_scaled(self):
+        self.assert_takes(self.replay("--scale-compute=2"), 0.280)
+        self.assertLess(self.replay("--scale-compute=0")["time_s"], SLACK_S)
+
+    def test_phases_are_between_pauses(self):
+        result = self.replay("--mode=timed")
+        self.assertEqual([phase["ops"] for phase in result["phases"]], [1, 2, 1, 1])
+        self.assertEqual(sum(phase["bytes"] for phase in result["phases"]), result["bytes"])
+
+    def test_comparison(self):
+        answer = self.run_replay("--mode=afap", "--compare")
+        self.assertEqual(answer.returncode, 0, answer.stderr)
+        result, comparison = (json.loads(line) for line in answer.stdout.splitlines())
+        self.assertEqual(comparison["schema"], "whyio.compare/1")
+        writes = next(row for row in comparison["ops"] if row["op"] == "pwrite")
+        self.assertEqual(writes["a"]["count"], writes["b"]["count"])
+        self.assertEqual(result["ops"], 5)
+        self.assertEqual(self.tree(), {"/a", "/b"}, "nothing of the comparison is left")
+
+    def test_text(self):
+        answer = subprocess.run([WHYIO, "replay", self.trace, "--root=" + self.target, "--mode=afap", "--compare"],
+                                capture_output=True, text=True, check=False)
+        self.assertEqual(answer.returncode, 0, answer.stderr)
+        self.assertIn("replayed  5 operations, 0 B read, 12.0 KiB written, mode afap", answer.stdout)
+        self.assertIn("skipped   1 operations: pipes and fifos", answer.stdout)
+
+
+class Cache(ReplayCase):
+    def test_drop_and_keep(self):
+        self.script("open path=/a res=3\npread fd=3 path=/a off=0 size=4194304")
+        for option in ("drop", "keep"):
+            result = self.replay("--mode=afap", "--cache=" + option)
+            self.assertEqual(result["mismatch_count"], 0)
+            self.assertEqual(os.path.getsize(self.path("/a")), 4194304)
+
+
+if __name__ == "__main__":
+    main()

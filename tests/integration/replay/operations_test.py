@@ -1,0 +1,438 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Each class of operation, from traces made by hand: the tree, the counts, what differs."""
+import os
+import stat
+
+from replay_case import ReplayCase, main
+
+AFAP = "--mode=afap"
+RDWR_CREAT = "0x42"
+
+
+class Files(ReplayCase):
+    def test_reading_and_writing(self):
+        self.script("""
+            open path=/in/a res=3
+            read fd=3 path=/in/a off=0 size=4096
+            pread fd=3 path=/in/a off=10000 size=100
+            readv fd=3 path=/in/a off=4096 size=1000 a1=3
+            preadv fd=3 path=/in/a off=0 size=8192 a1=2
+            read fd=3 path=/in/a off=5096 size=100000 res=5004
+            close fd=3 path=/in/a
+            open path=/out/b a0=0x241 a1=0640 res=3
+            write fd=3 path=/out/b off=0 size=1000
+            writev fd=3 path=/out/b off=1000 size=1000 a1=4
+            pwrite fd=3 path=/out/b off=5000 size=10
+            pwritev fd=3 path=/out/b off=6000 size=20 a1=2
+            lseek fd=3 path=/out/b off=0 a0=2 res=6020
+            fsync fd=3 path=/out/b
+            fdatasync fd=3 path=/out/b
+            close fd=3 path=/out/b""")
+        result = self.replay(AFAP)
+        self.assertEqual(result["mismatch_count"], 0, result["mismatches"])
+        self.assertEqual(result["ops"], 16)
+        self.assertEqual(result["bytes_read"], 4096 + 100 + 1000 + 8192 + 5004)
+        self.assertEqual(result["bytes_written"], 2030)
+        self.assertEqual(result["skipped"], {})
+        self.assertEqual(self.tree(), {"/in", "/in/a", "/out", "/out/b"})
+        self.assertEqual(os.path.getsize(self.path("/in/a")), 10100)
+        self.assertEqual(os.path.getsize(self.path("/out/b")), 6020)
+
+    def test_what_is_read_is_real_and_the_rest_sparse(self):
+        self.script("""
+            open path=/a res=3
+            stat path=/a a1=0100644 a2=104857600
+            pread fd=3 path=/a off=52428800 size=65536""")
+        self.replay(AFAP)
+        status = os.stat(self.path("/a"))
+        self.assertEqual(status.st_size, 104857600)
+        self.assertLess(status.st_blocks * 512, 1 << 20)
+        with open(self.path("/a"), "rb") as file:
+            self.assertEqual(file.read(4096), bytes(4096))
+            file.seek(52428800)
+            data = file.read(65536)
+        self.assertEqual(len({data[i:i + 16] for i in range(0, len(data), 16)}), 4096, "nothing repeats")
+
+    def test_a_mismatch_is_size_success_or_errno(self):
+        self.script("""
+            open path=/a a0=0x241 a1=0644 res=3
+            write fd=3 path=/a off=0 size=10
+            pread fd=3 path=/a off=0 size=100 res=50
+            open path=/there res=4
+            rmdir path=/there err=39
+            stat path=/a a1=0100644 a2=11
+            close fd=77 path=/x err=9
+            mkdir path=/d a0=0755
+            mkdir path=/d a0=0755""")
+        result = self.replay(AFAP, status=1)
+        ops = [(m["op"], m["seq"], m["expected"], m["got"]) for m in result["mismatches"]]
+        self.assertEqual(result["mismatch_count"], len(ops))
+        self.assertIn(("pread", 2, {"result": 50, "errno": 0}, {"result": -1, "errno": 9}), ops)
+        self.assertIn(("mkdir", 8, {"result": 0, "errno": 0}, {"result": -1, "errno": 17}), ops)
+        self.assertIn("stat", [op[0] for op in ops])
+
+    def test_the_first_thousand_are_listed(self):
+        self.script("open path=/a a0=0x42 res=3\n" +
+                    "".join("pwrite fd=3 path=/a off=0 size=10 res=9\n" for _ in range(1500)))
+        result = self.replay(AFAP, status=1)
+        self.assertEqual(result["mismatch_count"], 1500)
+        self.assertEqual(len(result["mismatches"]), 1000)
+
+    def test_descriptors(self):
+        self.script("""
+            open path=/a a0=0x42 a1=0644 res=5
+            dup2 fd=5 path=/a a0=9 res=9
+            write fd=5 path=/a off=0 size=10
+            write fd=9 path=/a off=10 size=10
+            close fd=5 path=/a
+            fcntl fd=9 path=/a a0=0 a1=20 res=20
+            write fd=20 path=/a off=20 size=10
+            open path=/b a0=0x42 a1=0644 res=5
+            dup2 fd=20 path=/a a0=5 res=5
+            write fd=5 path=/a off=30 size=10
+            close_range a0=0 a1=100 a2=0
+            write fd=5 path=/a off=0 size=10 err=9""")
+        result = self.replay(AFAP)
+        self.assertEqual(result["mismatch_count"], 0, result["mismatches"])
+        self.assertEqual(os.path.getsize(self.path("/a")), 40)
+        self.assertEqual(os.path.getsize(self.path("/b")), 0)
+
+    def test_sizes_and_space(self):
+        self.script("""
+            open path=/a a0=0x42 a1=0644 res=3
+            ftruncate fd=3 path=/a size=5000
+            posix_fallocate fd=3 path=/a off=0 size=8192 res=0
+            fallocate fd=3 path=/a off=8192 size=4096 a0=0 res=0
+            truncate path=/a size=9000 res=0
+            posix_fadvise fd=3 path=/a off=0 size=0 a0=4 res=0
+            sync_file_range fd=3 path=/a off=0 size=4096 a0=2 res=0
+            syncfs fd=3 path=/a
+            sync""".replace("size=5000", "size=5000 res=0"))
+        result = self.replay(AFAP)
+        self.assertEqual(result["mismatch_count"], 0, result["mismatches"])
+        self.assertEqual(result["ops"], 9)
+        self.assertEqual(os.path.getsize(self.path("/a")), 9000)
+
+    def test_copies(self):
+        self.script("""
+            open path=/a res=3
+            open path=/b a0=0x42 a1=0644 res=4
+            sendfile fd=4 path=/b off=0 fd2=3 path2=/a off2=100 size=5000
+            copy_file_range fd=4 path=/b off=5000 fd2=3 path2=/a off2=0 size=3000
+            ioctl fd=4 path=/b a0=0x5401 err=25
+            splice fd=4 path=/b fd2=6 path2=pipe:[1] size=10""")
+        result = self.replay(AFAP)
+        self.assertEqual(result["mismatch_count"], 0, result["mismatches"])
+        self.assertEqual(os.path.getsize(self.path("/b")), 8000)
+        self.assertEqual(result["skipped"], {"ioctl": 1, "pipe": 1})
+
+    def test_mappings(self):
+        self.script("""
+            open path=/a res=3
+            stat path=/a a1=0100644 a2=65536
+            mmap fd=3 path=/a off=0 size=65536 a0=1 a1=1 res=139637976727552
+            close fd=3 path=/a
+            msync path=/a size=65536 a2=139637976727552 a0=4 res=0
+            munmap size=65536 a2=139637976727552 res=0
+            munmap size=4096 a2=4096 res=0""")
+        result = self.replay(AFAP)
+        self.assertEqual(result["mismatch_count"], 0, result["mismatches"])
+        self.assertEqual(result["skipped"], {"memory": 1})
+        self.assertGreaterEqual(os.stat(self.path("/a")).st_blocks * 512, 65536, "what is mapped is real")
+
+    def test_asynchronous_requests(self):
+        lines = ["open path=/a a0=0x42 a1=0644 res=3"]
+        for i in range(64):  # all in flight, collected from 200000 on
+            lines.append(f"uring_write t={2000 + i} dur={200000} fd=3 path=/a off={i * 4096} size=4096 async")
+        lines.append("uring_fsync t=300000 dur=100 fd=3 path=/a async res=0")
+        for i in range(64):
+            lines.append(f"aio_read t={400000 + i} dur={100000 - i * 10} fd=3 path=/a off={i * 4096} size=4096 async")
+        lines.append("aio_read t=600000 fd=3 path=/a off=0 size=10 async pending")
+        lines.append("aio_read t=700000 fd=99 path= off=0 size=10 async err=9")
+        self.script("\n".join(lines))
+        result = self.replay(AFAP)
+        self.assertEqual(result["mismatch_count"], 0, result["mismatches"])
+        self.assertEqual(result["ops"] + result["skipped"].get("unknown_file", 0), 1 + 64 + 1 + 64 + 1 + 1)
+        self.assertEqual(result["bytes_written"], 64 * 4096)
+        self.assertEqual(os.path.getsize(self.path("/a")), 64 * 4096)
+
+    def test_stdio_is_what_it_caused(self):
+        self.script("""
+            fopen path=/a a0=0x241 a1=0666 res=3
+            open path=/a a0=0x241 a1=0666 res=3 caused
+            fwrite fd=3 path=/a off=0 size=10
+            fwrite fd=3 path=/a off=10 size=5000
+            write fd=3 path=/a off=0 size=4096 caused
+            fclose fd=3 path=/a
+            write fd=3 path=/a off=4096 size=914 caused
+            close fd=3 path=/a caused""")
+        result = self.replay(AFAP)
+        self.assertEqual(result["mismatch_count"], 0, result["mismatches"])
+        self.assertEqual((result["ops"], result["stdio_calls"]), (4, 4))
+        self.assertEqual(os.path.getsize(self.path("/a")), 5010)
+
+    def test_stdio_without_what_it_caused(self):
+        self.script("""
+            fopen path=/a a0=0x241 a1=0666 res=3
+            fclose fd=3 path=/a
+            fopen path=/b err=2""")
+        result = self.replay(AFAP)
+        self.assertEqual((result["ops"], result["mismatch_count"]), (3, 0))
+
+    def test_descriptors_from_before(self):
+        """Standard output in a file that was there and is appended to, shared with somebody else."""
+        self.script("""
+            write fd=1 path=/log off=100 size=10
+            write fd=1 path=/log off=150 size=10
+            fstat fd=1 path=/log a1=0100644 a2=160""")
+        result = self.replay(AFAP)
+        self.assertEqual(result["mismatch_count"], 0, result["mismatches"])
+        self.assertEqual(os.path.getsize(self.path("/log")), 160)
+
+
+class Names(ReplayCase):
+    def test_the_life_of_a_tree(self):
+        self.script("""
+            file /old directory mode=0750
+            file /lib symlink target=usr/lib
+            mkdir path=/d a0=0700
+            open path=/d/f a0=0xc1 a1=0600 res=3
+            close fd=3 path=/d/f
+            link path=/d/f path2=/d/hard
+            symlink path=/d/soft path2=f
+            readlink path=/d/soft path2=f size=100 res=1
+            stat path=/d/soft a1=0100600 a2=0
+            lstat path=/d/soft a1=0120777 a2=1
+            rename path=/d path2=/e
+            stat path=/d err=2
+            stat path=/e/f a1=0100600 a2=0
+            unlink path=/e/hard
+            chmod path=/e/f a0=0644 a1=0
+            utimens path=/e/f a0=1000 a1=0 a2=2000 a3=0
+            access path=/e/f a0=4
+            mknod path=/e/n a0=0100644 a1=0
+            rmdir path=/e err=39
+            stat path=/old a1=0040750 a2=4096
+            open path=/lib/so res=4
+            statfs path=/e
+            remove path=/e/n
+            realpath path=/e/soft path2=/e/f
+            mkfifo path=/e/fifo a0=0600""")
+        result = self.replay(AFAP)
+        self.assertEqual(result["mismatch_count"], 0, result["mismatches"])
+        self.assertEqual(result["skipped"], {"pipe": 1})
+        self.assertEqual(self.tree(), {"/e", "/e/f", "/e/soft", "/old", "/lib", "/usr", "/usr/lib", "/usr/lib/so"})
+        self.assertEqual(os.readlink(self.path("/lib")), "usr/lib")
+        self.assertEqual(stat.S_IMODE(os.stat(self.path("/old")).st_mode), 0o750)
+        self.assertEqual(os.stat(self.path("/e/f")).st_mtime, 2000)
+
+    def test_directories(self):
+        self.script("""
+            opendir path=/d res=3
+            readdir fd=3 path=/d path2=. a0=4 res=1
+            readdir fd=3 path=/d path2=.. a0=4 res=1
+            readdir fd=3 path=/d path2=x a0=8 res=1
+            readdir fd=3 path=/d path2=y a0=4 res=1
+            readdir fd=3 path=/d res=0
+            rewinddir fd=3 path=/d
+            closedir fd=3 path=/d
+            opendir path=/nowhere err=2
+            scandir path=/d res=2""")
+        result = self.replay(AFAP)
+        self.assertEqual(result["mismatch_count"], 0, result["mismatches"])
+        self.assertEqual(self.tree(), {"/d", "/d/x", "/d/y"})
+
+    def test_attributes(self):
+        self.script("""
+            open path=/a a0=0x42 a1=0644 res=3
+            setxattr path=/a path2=user.key size=5 res=0
+            getxattr path=/a path2=user.key size=100 res=5
+            fgetxattr fd=3 path=/a path2=user.none size=100 err=61
+            getxattr path=/a path2=security.capability size=100 err=61
+            fchmod fd=3 path=/a a0=06755
+            flock fd=3 path=/a a0=2
+            fcntl fd=3 path=/a a0=6 a2=1 a3=0 off=0 size=0
+            umask a0=022 res=0
+            chdir path=/d""")
+        result = self.run_replay(AFAP)
+        if "Operation not supported" in result.stdout or '"errno": 95' in result.stdout:
+            self.skipTest("no user attributes here")
+        self.assertEqual(result.returncode, 0, result.stdout)
+        self.assertEqual(stat.S_IMODE(os.stat(self.path("/a")).st_mode), 0o755, "no set-user-id")
+
+    def test_what_is_not_replayed_is_counted(self):
+        self.script("""
+            read fd=0 path=/dev/pts/0 size=10
+            read fd=4 path=pipe:[7] size=10
+            write fd=5 path=socket:[8] size=10
+            open path=/proc/self/maps res=6
+            read fd=6 path=/proc/self/maps off=0 size=10
+            close fd=6 path=/proc/self/maps
+            open path=/sys/x err=2
+            open path=/dev/sda res=7
+            pipe a0=3 a1=4
+            socket res=5
+            eventfd res=8
+            read fd=9 size=10
+            open path=/dev/null a0=2 res=9
+            write fd=9 path=/dev/null size=100000
+            read fd=9 path=/dev/null size=10 res=0
+            open path=/dev/zero res=10
+            read fd=10 path=/dev/zero size=100000
+            open path=/dev/urandom res=11
+            read fd=11 path=/dev/urandom size=10""")
+        result = self.replay(AFAP)
+        self.assertEqual(result["skipped"], {"tty": 1, "pipe": 2, "socket": 2, "proc": 3, "sys": 1, "device": 1,
+                                             "anonymous": 1, "unknown_file": 1})
+        self.assertEqual((result["ops"], result["mismatch_count"]), (7, 0))
+        self.assertEqual(result["bytes_read"], 100010)
+        self.assertEqual(self.tree(), set())
+
+
+class Processes(ReplayCase):
+    HEAD = """
+        process 10
+        process 11 parent=0 start=3000
+        stream 0 10
+        stream 1 11
+        """
+
+    def test_a_child_has_its_parents_descriptors(self):
+        self.script(self.HEAD + """
+            open stream=0 t=1000 path=/a a0=0x42 a1=0644 res=3
+            open stream=0 t=1500 path=/b a0=0x80042 a1=0644 res=4
+            write stream=0 t=1800 fd=3 path=/a off=0 size=10
+            fork stream=0 t=2000 res=11
+            write stream=1 t=4000 fd=3 path=/a off=10 size=10
+            write stream=1 t=5000 fd=4 path=/b off=0 size=7
+            exit stream=1 t=6000
+            wait stream=0 t=3000 dur=9000 res=11
+            write stream=0 t=13000 fd=3 path=/a off=20 size=10""")
+        for mode in ("afap", "think", "timed"):
+            result = self.replay("--mode=" + mode)
+            self.assertEqual(result["mismatch_count"], 0, result["mismatches"])
+            self.assertEqual(os.path.getsize(self.path("/a")), 30, "one position, in order")
+            self.assertEqual(os.path.getsize(self.path("/b")), 7)
+
+    def test_exec_closes_what_it_must(self):
+        self.script("""
+            process 10
+            process 10 parent=0 start=5000
+            stream 0 10
+            stream 1 10
+            open stream=0 t=1000 path=/a a0=0x42 a1=0644 res=3
+            open stream=0 t=2000 path=/b a0=0x80042 a1=0644 res=4
+            execve stream=0 t=3000 path=/bin/x
+            write stream=1 t=6000 fd=3 path=/a off=0 size=10
+            write stream=1 t=7000 fd=4 path=/b off=0 size=10 err=9""")
+        result = self.replay(AFAP)
+        self.assertEqual(result["mismatch_count"], 0, result["mismatches"])
+
+    def test_threads_share_descriptors(self):
+        """The second thread uses what the first one opens later than its own start."""
+        self.script("""
+            process 10
+            stream 0 10
+            stream 0 11 token=77
+            pthread_create stream=0 t=1000 a0=77
+            thread_start stream=1 t=1500 a0=77
+            open stream=0 t=20000000 path=/a a0=0x42 a1=0644 res=3
+            pwrite stream=1 t=30000000 fd=3 path=/a off=0 size=10
+            pwrite stream=1 t=31000000 fd=3 path=/a off=10 size=10
+            thread_exit stream=1 t=32000000 a0=77
+            close stream=0 t=40000000 fd=3 path=/a
+            pthread_join stream=0 t=40001000 dur=1000 a0=77
+            open stream=0 t=50000000 path=/b a0=0x42 a1=0644 res=3
+            pwrite stream=0 t=51000000 fd=3 path=/b off=0 size=5""")
+        for _ in range(5):
+            result = self.replay(AFAP)
+            self.assertEqual(result["mismatch_count"], 0, result["mismatches"])
+            self.assertEqual(os.path.getsize(self.path("/a")), 20)
+            self.assertEqual(os.path.getsize(self.path("/b")), 5)
+
+    def test_a_number_that_two_threads_use(self):
+        """Each thread's descriptor 3 is its own, one after the other in the trace."""
+        lines = ["process 10", "stream 0 10", "stream 0 11 token=5", "pthread_create stream=0 t=10 a0=5"]
+        t = 1000
+        for i in range(200):
+            stream = i % 2
+            lines += [f"open stream={stream} t={t} path=/f{stream} a0={RDWR_CREAT} a1=0644 res=3",
+                      f"write stream={stream} t={t + 300} fd=3 path=/f{stream} off=0 size={1 + stream}",
+                      f"close stream={stream} t={t + 600} fd=3 path=/f{stream}"]
+            t += 1000
+        self.script("\n".join(lines))
+        result = self.replay(AFAP)
+        self.assertEqual(result["mismatch_count"], 0, result["mismatches"])
+        self.assertEqual([os.path.getsize(self.path(f"/f{i}")) for i in (0, 1)], [1, 2])
+
+    def test_data_of_another_process_is_waited_for(self):
+        self.script("""
+            process 10
+            process 20
+            stream 0 10
+            stream 1 20
+            open stream=0 t=90000000 path=/a a0=0x42 a1=0644 res=3
+            pwrite stream=0 t=91000000 fd=3 path=/a off=0 size=100
+            open stream=1 t=95000000 path=/a res=3
+            read stream=1 t=96000000 fd=3 path=/a off=0 size=100
+            unlink stream=1 t=97000000 path=/a
+            stat stream=0 t=98000000 path=/a err=2""")
+        for mode in ("afap", "think"):
+            result = self.replay("--mode=" + mode)
+            self.assertEqual(result["mismatch_count"], 0, result["mismatches"])
+
+    def test_ranks(self):
+        self.script("""
+            process 10 rank=0
+            process 20 rank=1
+            process 30
+            stream 0 10
+            stream 1 20
+            stream 2 30
+            open stream=0 t=1000 path=/a a0=0x42 res=3
+            pwrite stream=0 t=2000 fd=3 path=/a off=0 size=10
+            open stream=1 t=1000 path=/b a0=0x42 res=3
+            mkdir stream=2 t=1000 path=/d""")
+        result = self.replay(AFAP)
+        ranks = {rank["rank"]: (rank["ops"], rank["bytes_written"]) for rank in result["per_rank"]}
+        self.assertEqual(ranks, {None: (1, 0), 0: (2, 10), 1: (1, 0)})
+
+
+class Again(ReplayCase):
+    def test_earlier_files_are_reset_and_others_left_alone(self):
+        self.script("""
+            open path=/d/a res=3
+            pread fd=3 path=/d/a off=0 size=100
+            unlink path=/d/a
+            mkdir path=/made a0=0755
+            open path=/made/b a0=0xc1 a1=0400 res=4
+            chmod path=/made a0=0500 a1=0""")
+        os.mkdir(self.target)
+        os.mkdir(self.path("/d"))
+        with open(self.path("/d/mine"), "w", encoding="ascii") as file:
+            file.write("mine")
+        for _ in range(3):
+            result = self.replay(AFAP)
+            self.assertEqual(result["mismatch_count"], 0, result["mismatches"])
+        self.assertEqual(self.tree(), {"/d", "/d/mine", "/made", "/made/b"})
+
+    def test_dry_run_touches_nothing(self):
+        self.script("open path=/d/a res=3\npread fd=3 path=/d/a off=0 size=100\nwrite fd=9 path=pipe:[1] size=5")
+        result = self.replay("--dry-run")
+        self.assertEqual((result["ops"], result["bytes_read"]), (2, 100))
+        self.assertEqual(result["prepared"], {"files": 1, "directories": 1, "links": 0, "bytes": 100})
+        self.assertEqual(result["skipped"], {"pipe": 1})
+        self.assertTrue(result["dry_run"])
+        self.assertIsNone(result["time_s"])
+        self.assertFalse(os.path.exists(self.target))
+
+    def test_an_empty_trace(self):
+        self.script("")
+        result = self.replay()
+        self.assertEqual((result["ops"], result["mismatch_count"]), (0, 0))
+        self.assertIsNone(result["time_s"])
+
+
+if __name__ == "__main__":
+    main()
