@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "record/record.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,12 +22,21 @@ struct plan {
     char library[PATH_MAX];
     struct wio_description description;
     struct wio_directory dir;
+    struct sigaction file_size_action; /* before we changed it */
 };
 
 static const char *base_name(const char *path)
 {
     const char *slash = strrchr(path, '/');
     return slash != NULL && slash[1] != '\0' ? slash + 1 : path;
+}
+
+/* With a limit on the size of files, writing the trace may fail, but shall not kill the recorder.
+ */
+static void ignore_file_size_signal(struct plan *plan)
+{
+    const struct sigaction ignore = {.sa_handler = SIG_IGN};
+    (void)sigaction(SIGXFSZ, &ignore, &plan->file_size_action);
 }
 
 /* Everything that can be refused without leaving a mark. */
@@ -98,6 +108,7 @@ static enum wio_status run(struct plan *plan, struct wio_supervision *supervisio
         .path = plan->program,
         .argv = params->command,
         .environment = environment,
+        .file_size_action = plan->file_size_action,
         .lingering = params->lingering,
         .lingering_arg = params->lingering_arg,
     };
@@ -140,6 +151,7 @@ enum wio_status wio_record(const struct wio_record_params *params,
     *result_out = (struct wio_record_result){.seal_error = WIO_ERROR_INIT};
     WIO_TRY(check_command(&plan, err));
     describe(&plan);
+    ignore_file_size_signal(&plan);
     WIO_TRY(prepare_directory(&plan, err));
     struct wio_supervision supervision = {0};
     enum wio_status status = run(&plan, &supervision, err);

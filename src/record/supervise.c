@@ -86,6 +86,7 @@ static _Noreturn void run_command(const struct state *state, int report)
 {
     unblock_signals(state);
     const struct wio_command *command = state->command;
+    (void)sigaction(SIGXFSZ, &command->file_size_action, NULL);
     (void)execvpe(command->path, command->argv, command->environment);
     int cause = errno;
     enum wio_status status = wio_io_write(report, NULL, &cause, sizeof(cause), NULL);

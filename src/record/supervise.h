@@ -3,6 +3,7 @@
 #ifndef WIO_RECORD_SUPERVISE_H
 #define WIO_RECORD_SUPERVISE_H
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -16,6 +17,7 @@ struct wio_command {
     const char *path; /* of the program, already searched */
     char *const *argv;
     char *const *environment;
+    struct sigaction file_size_action; /* what SIGXFSZ does in the command */
     void (*lingering)(void *arg, const struct wio_lingering *who); /* may be NULL */
     void *lingering_arg;
 };

@@ -6,7 +6,7 @@ import os
 import subprocess
 import unittest
 
-from record_case import RecordCase, main
+from record_case import WHYIO, RecordCase, main
 
 
 class Existing(RecordCase):
@@ -108,6 +108,24 @@ class Unusable(RecordCase):
         info = self.info("small/t")
         self.assertGreater(info["dropped"], 0)
         self.assertFalse(info["complete"])
+
+    def limited(self, kib, *command):
+        script = f"ulimit -f {kib}; exec \"$@\""
+        return subprocess.run(
+            ["bash", "-c", script, "-", *command], capture_output=True, text=True, check=False
+        )
+
+    def test_limit_on_the_size_of_files(self):
+        """It ends the program as without whyio, and never the recorder."""
+        for script in ("head -c 100000 /dev/zero > out", "trap '' XFSZ; head -c 100000 /dev/zero > out"):
+            plain = self.limited(8, "bash", "-c", script)
+            size = os.path.getsize("out")
+            traced = self.limited(8, WHYIO, "record", "-o", "t", "--force", "--", "bash", "-c", script)
+            self.assertNotEqual(plain.returncode, 0)
+            self.assertEqual(traced.returncode % 128, plain.returncode % 128, traced.stderr)
+            self.assertEqual(os.path.getsize("out"), size)
+        self.assert_failed(self.limited(0, WHYIO, "record", "-o", "t2", "--", "touch", "ran"), "t2")
+        self.assertFalse(os.path.exists("t2"))
 
     def test_rings_elsewhere(self):
         os.mkdir("local")
