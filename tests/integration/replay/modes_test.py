@@ -29,7 +29,7 @@ class Modes(ReplayCase):
             pwrite stream=1 t={141 * MS} fd=3 path=/b off=0 size=4096""")
 
     def assert_takes(self, result, least):
-        self.assertGreaterEqual(result["time_s"], least)
+        self.assertGreaterEqual(result["time_s"], least - 0.03)  # the first operation may begin late
         self.assertLess(result["time_s"], least + SLACK_S)
         self.assertAlmostEqual(result["traced_s"], 0.5700001, 6)
         self.assertAlmostEqual(result["time_error"], (result["time_s"] - result["traced_s"]) / result["traced_s"], 9)

@@ -4,8 +4,12 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 import tempfile
 import unittest
+
+sys.path.append(os.path.join(os.environ["WHYIO_SOURCE"], "tests", "cli"))
+import schema  # noqa: E402
 
 WHYIO = os.environ["WHYIO"]
 SCRIPT = os.environ.get("REPLAY_SCRIPT", "")
@@ -41,7 +45,9 @@ class ReplayCase(unittest.TestCase):
         """The result as a dictionary."""
         answer = self.run_replay(*options, **more)
         self.assertEqual(answer.returncode, status, answer.stdout + answer.stderr)
-        return json.loads(answer.stdout.splitlines()[0])
+        result = json.loads(answer.stdout.splitlines()[0])
+        self.assertEqual([], list(schema.check(result, schema.load("replay"))))
+        return result
 
     def refused(self, *options, status=3, **more):
         """The message."""
