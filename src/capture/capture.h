@@ -333,9 +333,16 @@ uint32_t cap_string(struct cap_thread *self, int dirfd, const char *path) CAP_HI
 /* Id of any text (a link's target, an attribute's name), which is not a path to be completed. */
 uint32_t cap_text(struct cap_thread *self, const char *text, size_t bytes) CAP_HIDDEN;
 
+/* Is this a text that the kernel can read? For calls that may have failed before they looked. */
+bool cap_is_readable(const char *path) CAP_HIDDEN;
+
 static inline uint32_t cap_path_of(struct cap_thread *self, int dirfd, const char *path, int error)
 {
-    return CAP_UNLIKELY(error == EFAULT) ? WIO_NO_STRING : cap_string(self, dirfd, path);
+    bool is_doubtful = error != 0 && error != ENOENT && error != EEXIST && error != EACCES;
+    if (CAP_UNLIKELY(is_doubtful) && (error == EFAULT || !cap_is_readable(path))) {
+        return WIO_NO_STRING;
+    }
+    return cap_string(self, dirfd, path);
 }
 
 /* ---- descriptors -------------------------------------------------------------------------- */

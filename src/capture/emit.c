@@ -80,6 +80,12 @@ static uint32_t working_directory(struct cap_thread *self)
     return id;
 }
 
+bool cap_is_readable(const char *path)
+{
+    return path == NULL ||
+           wio_rawcall3(SYS_faccessat, AT_FDCWD, (long)path, 0 /* F_OK */) != -EFAULT;
+}
+
 uint32_t cap_string(struct cap_thread *self, int dirfd, const char *path)
 {
     if (path == NULL) {

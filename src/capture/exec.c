@@ -98,17 +98,11 @@ static void describe(struct cap_thread *self, const struct exec_call *exec, cons
     ev->end = ev->begin;
 }
 
-/* A path that the kernel cannot read must not be read by us: it says EFAULT, we would crash. */
-static bool is_readable(const char *path)
-{
-    return path == NULL || wio_rawcall3(SYS_faccessat, AT_FDCWD, (long)path, F_OK) != -EFAULT;
-}
-
 static int run(const struct exec_call *exec)
 {
     char room[CAP_PATH_MAX];
     struct cap_thread *self = cap_enter(exec->source, exec->call);
-    bool is_known = (exec->form == BY_FD || exec->path != NULL) && is_readable(exec->path);
+    bool is_known = (exec->form == BY_FD || exec->path != NULL) && cap_is_readable(exec->path);
     const char *path = is_known ? found_path(exec, room, sizeof(room)) : NULL;
     enum cap_target target = CAP_TARGET_GOOD;
     if (is_known) {

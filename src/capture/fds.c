@@ -14,6 +14,12 @@ int *const cap_ring_fd_place = &cap_process.ring_fd;
 
 _Static_assert(sizeof(struct cap_fd) == 64, "one cache line per descriptor");
 
+/* A child of vfork has descriptors of its own, but our memory: it must not change the table. */
+static bool is_guest(void)
+{
+    return (cap_self->flags & WIO_EVENT_VFORK) != 0;
+}
+
 /* The entry, made where it is not there; NULL where there is no memory or no such descriptor. */
 static struct cap_fd *entry_of(int fd)
 {
@@ -50,7 +56,7 @@ uint32_t cap_fd_learn(struct cap_thread *self, int fd)
         return WIO_NO_STRING;
     }
     uint32_t id = cap_text(self, text, (size_t)length);
-    struct cap_fd *entry = entry_of(fd);
+    struct cap_fd *entry = is_guest() ? NULL : entry_of(fd);
     if (entry != NULL) {
         long flags = raw_fcntl(fd, F_GETFL, 0);
         entry->path = id;
@@ -64,7 +70,7 @@ uint32_t cap_fd_learn(struct cap_thread *self, int fd)
 
 void cap_fd_set(int fd, uint32_t path, int open_flags)
 {
-    struct cap_fd *entry = fd >= 0 ? entry_of(fd) : NULL;
+    struct cap_fd *entry = fd >= 0 && !is_guest() ? entry_of(fd) : NULL;
     if (entry == NULL) {
         return;
     }
@@ -79,7 +85,7 @@ void cap_fd_set(int fd, uint32_t path, int open_flags)
 void cap_fd_clear(int fd)
 {
     struct cap_fd *entry = fd >= 0 ? cap_fd_find(fd) : NULL;
-    if (entry != NULL && entry->flags != 0) {
+    if (entry != NULL && entry->flags != 0 && !is_guest()) {
         __atomic_store_n(&entry->flags, 0, __ATOMIC_RELEASE);
     }
 }
@@ -111,7 +117,7 @@ static void set_flag(struct cap_fd *entry, uint32_t flag, bool is_on)
 
 void cap_fd_dup(struct cap_thread *self, int old_fd, int new_fd, bool is_cloexec)
 {
-    if (old_fd == new_fd) {
+    if (old_fd == new_fd || is_guest()) {
         return;
     }
     uint32_t path = cap_fd_path(self, old_fd);
@@ -131,7 +137,7 @@ void cap_fd_dup(struct cap_thread *self, int old_fd, int new_fd, bool is_cloexec
 void cap_fd_set_cloexec(int fd, bool is_cloexec)
 {
     struct cap_fd *entry = fd >= 0 ? cap_fd_find(fd) : NULL;
-    if (entry != NULL && (entry->flags & CAP_FD_KNOWN) != 0) {
+    if (entry != NULL && (entry->flags & CAP_FD_KNOWN) != 0 && !is_guest()) {
         set_flag(entry, CAP_FD_CLOEXEC, is_cloexec);
     }
 }
@@ -230,7 +236,7 @@ void cap_fd_make_room(int fd)
 void cap_fd_set_append(int fd, bool is_append)
 {
     struct cap_fd *entry = fd >= 0 ? cap_fd_find(fd) : NULL;
-    if (entry == NULL || (entry->flags & CAP_FD_KNOWN) == 0) {
+    if (entry == NULL || (entry->flags & CAP_FD_KNOWN) == 0 || is_guest()) {
         return;
     }
     if (!is_append && (entry->flags & CAP_FD_APPEND) != 0) {
@@ -241,5 +247,8 @@ void cap_fd_set_append(int fd, bool is_append)
 
 void cap_cwd_changed(void)
 {
+    if (is_guest()) {
+        return; /* a process of its own here, too: its relative paths are its parent's until exec */
+    }
     __atomic_store_n(&cap_process.cwd, WIO_NO_STRING, __ATOMIC_RELAXED);
 }

@@ -42,11 +42,18 @@
         }                                                                                          \
     } while (0)
 
-/* The sum of a vector's lengths; not where the kernel could not read it either. */
+/* Failures that come after the kernel has read the call's vector: we may read it too. */
+static inline bool cap_vector_was_read(int error)
+{
+    return error == 0 || error == EAGAIN || error == EINTR || error == ENOSPC || error == EPIPE ||
+           error == EIO || error == EFBIG || error == EDQUOT;
+}
+
+/* The sum of a vector's lengths; not where it may be unreadable. */
 static inline uint64_t cap_iov_bytes(const struct iovec *iov, size_t count, int error)
 {
     uint64_t bytes = 0;
-    if (error == EFAULT || error == EINVAL) {
+    if (!cap_vector_was_read(error)) {
         return WIO_NO_SIZE;
     }
     for (size_t i = 0; i < count; i++) {
@@ -55,9 +62,10 @@ static inline uint64_t cap_iov_bytes(const struct iovec *iov, size_t count, int 
     return bytes;
 }
 
-static inline uint64_t cap_message_bytes(const struct msghdr *message)
+static inline uint64_t cap_message_bytes(const struct msghdr *message, int error)
 {
-    return message != NULL ? cap_iov_bytes(message->msg_iov, message->msg_iovlen, 0) : WIO_NO_SIZE;
+    return cap_vector_was_read(error) ? cap_iov_bytes(message->msg_iov, message->msg_iovlen, error)
+                                      : WIO_NO_SIZE;
 }
 
 /* preadv2 and pwritev2: -1 is the descriptor's position. */

@@ -240,11 +240,13 @@ static void vforks(void)
 {
     char *arguments[] = {(char *)"/bin/echo", (char *)"from vfork", NULL};
     work("before.dat", 5);
+    int kept = open_file("kept.dat");
     for (int i = 0; i < 3; i++) {
         volatile int in_child = 0;
         pid_t pid = vfork();
         if (pid == 0) {
             in_child = 1;
+            close(kept);
             int fd = open("vfork.dat", O_WRONLY | O_CREAT, 0600);
             (void)!write(fd, block, 7);
             close(fd);
@@ -255,6 +257,7 @@ static void vforks(void)
         waitpid(pid, &status, 0);
         printf("child ran %d status %d\n", in_child, WEXITSTATUS(status));
         fflush(stdout);
+        write_many(kept, 5);
         work("between.dat", 5);
     }
 }

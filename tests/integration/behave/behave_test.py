@@ -94,6 +94,7 @@ def vforked(run):
     expect("pids of vfork", made, {event["pid"] for event in guests})
     expect("end", (main.end, main.end_status), (1, 0))
     writes("between.dat", 15)(run)
+    writes("kept.dat", 15)(run)
 
 
 def cloned(run):

@@ -106,6 +106,8 @@ static void vectors(void)
     }
     CALL(LONG, "preadv2", fd, P(two), 2, -1, 0);
     EXPECT("fd=%d path=%s offset=100 size=30 a0=0 a1=2", fd, path);
+    CALL(LONG, "writev", 99, 8, 2);
+    EXPECT("fd=99 a1=2");
     CALL(LONG, "readv", fd, P(two), -1);
     EXPECT("fd=%d path=%s offset=130 a1=-1", fd, path);
 }

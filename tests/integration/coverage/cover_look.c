@@ -90,6 +90,8 @@ static void accesses(void)
         CALL(INT, symbols[i], P(missing), F_OK);
         EXPECT("path=%s a0=%d", missing, F_OK);
     }
+    CALL(INT, "access", 8, 0777);
+    EXPECT("a0=%d", 0777);
     CALL(INT, "faccessat", AT_FDCWD, P("look.dat"), W_OK, AT_EACCESS);
     EXPECT("path=%s a0=%d a1=%d", path, W_OK, AT_EACCESS);
 }
