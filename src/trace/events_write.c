@@ -175,19 +175,33 @@ static enum wio_status put_head(const struct wio_events_head *head, struct wio_b
     return wio_blob_varint(out, head->dropped);
 }
 
-static enum wio_status put_column(unsigned id, const int64_t *values, size_t count,
-                                  struct wio_pack *pack, struct wio_blob *raw,
-                                  struct wio_blob *packed, struct wio_blob *out)
+/* Working memory of the columns of one block. */
+struct encoder {
+    struct wio_pack *pack; /* borrowed */
+    struct wio_blob raw;
+    struct wio_blob packed;
+};
+
+static void encoder_fini(struct encoder *encoder)
 {
+    wio_blob_fini(&encoder->raw);
+    wio_blob_fini(&encoder->packed);
+}
+
+static enum wio_status put_column(struct encoder *encoder, unsigned id, const int64_t *values,
+                                  size_t count, struct wio_blob *out)
+{
+    struct wio_blob *raw = &encoder->raw;
+    struct wio_blob *packed = &encoder->packed;
     uint8_t encoding = 0;
     int is_packed = 0;
     wio_blob_clear(raw);
     wio_blob_clear(packed);
     WIO_TRY(wio_column_encode(values, count, raw, &encoding));
     if (encoding == WIO_ENCODING_CONST && values[0] == 0) {
-        return WIO_OK; /* R-COL-5: a missing column is zeros */
+        return WIO_OK; /* R-COL-6: a missing column is zeros */
     }
-    WIO_TRY(wio_pack_put(pack, raw->data, raw->size, packed, &is_packed));
+    WIO_TRY(wio_pack_put(encoder->pack, raw->data, raw->size, packed, &is_packed));
     WIO_TRY(wio_blob_u8(out, (uint8_t)id));
     WIO_TRY(wio_blob_u8(out, is_packed ? encoding | WIO_ENCODING_ZSTD : encoding));
     WIO_TRY(wio_blob_varint(out, packed->size));
@@ -201,13 +215,12 @@ enum wio_status wio_events_encode(const struct wio_event *events,
                                   const struct wio_events_head *head, int64_t *scratch,
                                   struct wio_pack *pack, struct wio_blob *out)
 {
-    WIO_CLEANUP(wio_blob_fini) struct wio_blob raw = {0};
-    WIO_CLEANUP(wio_blob_fini) struct wio_blob packed = {0};
+    WIO_CLEANUP(encoder_fini) struct encoder encoder = {.pack = pack};
     WIO_TRY(put_head(head, out));
     for (unsigned id = 1; id < WIO_COL_COUNT; id++) {
         size_t count = fills[id](events, head->count, scratch);
         if (count > 0) {
-            WIO_TRY(put_column(id, scratch, count, pack, &raw, &packed, out));
+            WIO_TRY(put_column(&encoder, id, scratch, count, out));
         }
     }
     return WIO_OK;

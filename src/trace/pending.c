@@ -1,39 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "trace/pending.h"
 
-#include <errno.h>
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "base/clock.h"
-#include "base/io.h"
 #include "trace/seal.h"
-
-/* A recorder that is at work holds DIR/lock or its rings are of live processes; both mean: only
- * look. */
-static bool may_write(const char *dir)
-{
-    return access(dir, W_OK) == 0;
-}
 
 enum wio_status wio_pending_seal(const char *dir, int *fd_out, struct wio_error *err)
 {
     char name[128];
+    struct wio_seal_survey survey;
     struct wio_seal_params params = {
         .struct_size = sizeof(params),
         .look_at_files = true,
+        .rings_only = true,
     };
     *fd_out = -1;
-    if (!wio_seal_is_needed(dir)) {
+    WIO_TRY(wio_seal_survey(dir, &survey, err));
+    if (survey.rings == 0) {
         return WIO_OK;
     }
-    if (may_write(dir) && !wio_seal_has_live(dir)) {
+    if (survey.is_writable && survey.live == 0) {
         struct wio_error ignored = WIO_ERROR_INIT;
         (void)snprintf(name, sizeof(name), "sealed.%d.%llu", (int)getpid(),
                        (unsigned long long)wio_clock_mono_ns());
-        if (wio_seal(dir, NULL, name, &params, &ignored) == WIO_OK) {
-            return WIO_OK;
+        enum wio_status status = wio_seal(dir, NULL, name, &params, &ignored);
+        if (status == WIO_OK || status == WIO_ERR_NOMEM) {
+            return status;
         }
         /* A full disk, a file system that is read-only after all: memory will do. */
     }

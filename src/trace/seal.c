@@ -88,7 +88,11 @@ static enum wio_status seal_init(struct wio_seal *seal, const struct wio_seal_pa
 {
     WIO_CLEANUP(wio_blob_fini) struct wio_blob boot = {0};
     *seal = (struct wio_seal){.params = params};
-    if (wio_io_read_file("/proc/sys/kernel/random/boot_id", 64, &boot, NULL) == WIO_OK) {
+    enum wio_status status = wio_io_read_file("/proc/sys/kernel/random/boot_id", 64, &boot, err);
+    if (status == WIO_ERR_NOMEM) {
+        return status;
+    }
+    if (status == WIO_OK) {
         size_t bytes = strcspn((const char *)boot.data, "\n");
         (void)snprintf(seal->boot_id, sizeof(seal->boot_id), "%.*s", (int)bytes, boot.data);
     }
@@ -273,6 +277,16 @@ static enum wio_status begin(struct wio_seal *seal, const char *dir, const char 
     return wio_seal_find(seal, dir, ring_dir, err);
 }
 
+static bool has_unsealed(const struct wio_seal *seal)
+{
+    for (uint32_t i = 0; i < seal->ring_count; i++) {
+        if (!seal->rings[i].is_for_strings) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static enum wio_status seal_into(struct wio_seal *seal, const char *dir, const char *ring_dir,
                                  const char *name, struct wio_error *err)
 {
@@ -281,6 +295,9 @@ static enum wio_status seal_into(struct wio_seal *seal, const char *dir, const c
     /* R-RING-5 */
     for (uint32_t i = 0; i < seal->ring_count; i++) {
         seal->rings[i].is_skipped = seal->rings[i].is_live && !seal->params->keep_rings;
+    }
+    if (seal->params->rings_only && !has_unsealed(seal)) {
+        return WIO_OK; /* somebody else has sealed them in the meantime */
     }
     find_base(seal);
     find_rate(seal);
@@ -303,6 +320,7 @@ enum wio_status wio_seal(const char *dir, const char *ring_dir, const char *name
 {
     WIO_CLEANUP(wio_fd_cleanup) int lock = params->holds_lock ? -1 : lock_rings(dir, ring_dir);
     struct wio_seal seal;
+    (void)lock; /* held until here ends */
     enum wio_status status = begin(&seal, dir, ring_dir, params, err);
     status = status == WIO_OK ? seal_into(&seal, dir, ring_dir, name, err) : status;
     seal_fini(&seal);
@@ -336,45 +354,35 @@ enum wio_status wio_seal_to_fd(const char *dir, const char *ring_dir, int *fd_ou
     WIO_CLEANUP(wio_fd_cleanup) int lock = lock_rings(dir, ring_dir);
     struct wio_seal seal;
     *fd_out = -1;
+    (void)lock; /* held until here ends */
     enum wio_status status = begin(&seal, dir, ring_dir, params, err);
     status = status == WIO_OK ? seal_to_memory(&seal, dir, fd_out, err) : status;
     seal_fini(&seal);
     return status;
 }
 
-typedef bool ring_fn(const struct wio_seal_ring *ring);
-
-static bool is_unsealed(const struct wio_seal_ring *ring)
+/* Is the directory of the ring one where the ring could be taken away? */
+static bool can_remove(const struct wio_seal_ring *ring)
 {
-    return !ring->is_for_strings;
+    char path[4096];
+    int length = (int)(ring->name - ring->path);
+    (void)snprintf(path, sizeof(path), "%.*s.", length, ring->path);
+    return access(path, W_OK) == 0;
 }
 
-static bool is_live(const struct wio_seal_ring *ring)
-{
-    return ring->is_live;
-}
-
-static bool has_ring(const char *dir, ring_fn *is_such)
+enum wio_status wio_seal_survey(const char *dir, struct wio_seal_survey *survey_out,
+                                struct wio_error *err)
 {
     static const struct wio_seal_params params = {.struct_size = sizeof(params)};
     struct wio_seal seal;
-    bool has = false;
-    if (begin(&seal, dir, NULL, &params, NULL) != WIO_OK) {
-        has = true; /* sealing says what is wrong */
-    }
-    for (uint32_t i = 0; i < seal.ring_count; i++) {
-        has = has || is_such(&seal.rings[i]);
+    *survey_out = (struct wio_seal_survey){.is_writable = access(dir, W_OK) == 0};
+    enum wio_status status = begin(&seal, dir, NULL, &params, err);
+    for (uint32_t i = 0; i < seal.ring_count && status == WIO_OK; i++) {
+        const struct wio_seal_ring *ring = &seal.rings[i];
+        survey_out->rings += !ring->is_for_strings;
+        survey_out->live += ring->is_live;
+        survey_out->is_writable = survey_out->is_writable && can_remove(ring);
     }
     seal_fini(&seal);
-    return has;
-}
-
-bool wio_seal_is_needed(const char *dir)
-{
-    return has_ring(dir, is_unsealed);
-}
-
-bool wio_seal_has_live(const char *dir)
-{
-    return has_ring(dir, is_live);
+    return status;
 }

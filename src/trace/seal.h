@@ -29,6 +29,7 @@ struct wio_seal_totals {
 
 struct wio_seal_params {
     size_t struct_size;
+    bool rings_only;    /* make no segment where there are no rings */
     bool keep_rings;    /* leave the raw files (live processes, read-only directory) */
     bool look_at_files; /* record the state of the paths: only on the host and soon after the run */
     bool anonymize;     /* replace names in paths (each component by a keyed hash, depth and
@@ -76,9 +77,13 @@ WIO_MUST_CHECK enum wio_status wio_seal_to_fd(const char *dir, const char *ring_
                                               const struct wio_seal_params *params,
                                               struct wio_error *err);
 
-/* True if DIR has rings that are not sealed. */
-bool wio_seal_is_needed(const char *dir);
-/* True if a process that writes one of them still runs on this host. */
-bool wio_seal_has_live(const char *dir);
+/* What a look at the rings of DIR tells. */
+struct wio_seal_survey {
+    uint64_t rings;   /* not sealed yet */
+    uint64_t live;    /* of processes that still run on this host, or held by a recorder */
+    bool is_writable; /* DIR may get a segment, and its rings be taken away */
+};
+WIO_MUST_CHECK enum wio_status wio_seal_survey(const char *dir, struct wio_seal_survey *survey_out,
+                                               struct wio_error *err);
 
 #endif

@@ -45,8 +45,7 @@ static enum wio_status take_clock(struct wio_seal *seal, struct wio_seal_ring *r
 {
     writer->process = ring->process;
     if (clock->pid != ring->header.pid && clock->pid > 0) {
-        uint64_t at = wio_seal_time(seal, ring, wio_ticks_to_ns(&work->ticks, clock->ticks));
-        WIO_TRY(wio_seal_vfork_child(seal, ring, work, clock->pid, at, &writer->process, err));
+        WIO_TRY(wio_seal_vfork_child(seal, ring, work, clock, &writer->process, err));
     }
     WIO_TRY(find_stream(seal, work, writer, clock->tid, clock->thread, err));
     if (clock->dropped > writer->dropped) {

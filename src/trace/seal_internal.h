@@ -184,9 +184,11 @@ WIO_MUST_CHECK enum wio_status wio_elf_read(const char *path, struct wio_elf_ima
 WIO_MUST_CHECK enum wio_status wio_seal_process(struct wio_seal *seal, struct wio_seal_ring *ring,
                                                 struct wio_seal_work *work, struct wio_error *err);
 /* A child made by vfork that writes into its parent's ring. */
-WIO_MUST_CHECK enum wio_status
-wio_seal_vfork_child(struct wio_seal *seal, struct wio_seal_ring *ring, struct wio_seal_work *work,
-                     int32_t pid, uint64_t start_ns, uint32_t *process_out, struct wio_error *err);
+WIO_MUST_CHECK enum wio_status wio_seal_vfork_child(struct wio_seal *seal,
+                                                    struct wio_seal_ring *ring,
+                                                    struct wio_seal_work *work,
+                                                    const struct wio_slot_clock *clock,
+                                                    uint32_t *process_out, struct wio_error *err);
 
 /* seal_events.c: the second reading. */
 WIO_MUST_CHECK enum wio_status wio_seal_events(struct wio_seal *seal, struct wio_seal_ring *ring,

@@ -208,28 +208,28 @@ enum wio_status wio_seal_process(struct wio_seal *seal, struct wio_seal_ring *ri
 }
 
 enum wio_status wio_seal_vfork_child(struct wio_seal *seal, struct wio_seal_ring *ring,
-                                     struct wio_seal_work *work, int32_t pid, uint64_t start_ns,
+                                     struct wio_seal_work *work, const struct wio_slot_clock *clock,
                                      uint32_t *process_out, struct wio_error *err)
 {
-    const uint64_t *known = wio_map_get(&work->vfork, (uint32_t)pid);
+    const uint64_t *known = wio_map_get(&work->vfork, (uint32_t)clock->pid);
     if (known != NULL) {
         *process_out = (uint32_t)*known;
         return WIO_OK;
     }
     struct wio_process_info info = seal->segment->processes[ring->process].info;
-    info.pid = pid;
+    info.pid = clock->pid;
     info.ppid = ring->header.pid;
     info.parent = ring->process;
-    info.start_ns = start_ns;
-    info.end_ns = start_ns;
+    info.start_ns = wio_seal_time(seal, ring, wio_ticks_to_ns(&work->ticks, clock->ticks));
+    info.end_ns = info.start_ns;
     info.dropped = 0;
     info.unseen_count = 0;
     info.end = WIO_END_EXEC; /* all that such a child can do, besides _exit */
     info.end_status = 0;
     WIO_TRY(wio_segment_process(seal->segment, &info, process_out, err));
-    enum wio_status status = wio_map_put(&work->vfork, (uint32_t)pid, *process_out);
+    enum wio_status status = wio_map_put(&work->vfork, (uint32_t)clock->pid, *process_out);
     if (status == WIO_OK) {
-        status = wio_map_put(&seal->processes, (uint32_t)pid, *process_out);
+        status = wio_map_put(&seal->processes, (uint32_t)clock->pid, *process_out);
     }
     return status == WIO_OK ? WIO_OK : wio_segment_fail(seal->segment, status, err);
 }

@@ -135,37 +135,36 @@ enum wio_status wio_segment_create_fd(int fd, const char *label,
     return WIO_OK;
 }
 
+static enum wio_status cannot_make(const char *name, int sys_errno, struct wio_error *err)
+{
+    errno = sys_errno;
+    return wio_error_sys(err, name, "cannot make a segment");
+}
+
 enum wio_status wio_segment_create(const char *name, const struct wio_segment_params *params,
                                    struct wio_segment **segment_out, struct wio_error *err)
 {
     char tmp[4096];
-    struct wio_segment *segment = NULL;
     if (access(name, F_OK) == 0) {
-        errno = EEXIST;
-        return wio_error_sys(err, name, "cannot make a segment");
+        return cannot_make(name, EEXIST, err);
     }
-    int length = snprintf(tmp, sizeof(tmp), "%s.tmp", name);
-    if (length < 0 || (size_t)length >= sizeof(tmp)) {
-        errno = ENAMETOOLONG;
-        return wio_error_sys(err, name, "cannot make a segment");
+    if (snprintf(tmp, sizeof(tmp), "%s.tmp", name) >= (int)sizeof(tmp)) {
+        return cannot_make(name, ENAMETOOLONG, err);
     }
-    int fd = open(tmp, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    char *final = strdup(name);
+    int fd = final == NULL ? -1 : open(tmp, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     if (fd < 0) {
-        return wio_error_sys(err, tmp, "cannot make a segment");
+        int sys_errno = errno;
+        free(final);
+        return cannot_make(tmp, sys_errno, err);
     }
-    enum wio_status status = wio_segment_create_fd(fd, tmp, params, &segment, err);
+    enum wio_status status = wio_segment_create_fd(fd, tmp, params, segment_out, err);
     if (status != WIO_OK) {
         (void)unlink(tmp);
+        free(final);
         return status;
     }
-    segment->final = strdup(name);
-    if (segment->final == NULL) {
-        (void)unlink(tmp);
-        status = wio_segment_fail(segment, WIO_ERR_NOMEM, err);
-        wio_segment_abandon(segment);
-        return status;
-    }
-    *segment_out = segment;
+    (*segment_out)->final = final;
     return WIO_OK;
 }
 

@@ -413,16 +413,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
-        TEST(streams_are_merged_by_time),
-        TEST(filters_select),
-        TEST(columns_are_chosen),
-        TEST(index_has_the_totals),
-        TEST(segments_are_joined),
-        TEST(no_trace_is_an_error),
-        TEST(every_changed_byte_is_found),
-        TEST(every_cut_is_found),
-        TEST(other_version_is_refused),
-        TEST(unreadable_segment_is_named),
+        TEST(streams_are_merged_by_time),  TEST(filters_select),
+        TEST(columns_are_chosen),          TEST(index_has_the_totals),
+        TEST(segments_are_joined),         TEST(no_trace_is_an_error),
+        TEST(every_changed_byte_is_found), TEST(every_cut_is_found),
+        TEST(other_version_is_refused),    TEST(unreadable_segment_is_named),
         TEST(little_room_gives_the_same),
     };
     return WIO_RUN(tests);

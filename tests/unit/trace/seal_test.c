@@ -779,8 +779,11 @@ static void unwritable_directory_is_sealed_in_memory(void **state)
     (void)close(fd);
     (void)snprintf(path, sizeof(path), "%s/a.ring", raw_dir(fixture));
     assert_int_equal(access(path, F_OK), 0);
-    assert_true(wio_seal_is_needed(fixture->dir));
-    assert_false(wio_seal_has_live(fixture->dir));
+    struct wio_seal_survey survey;
+    assert_ok(wio_seal_survey(fixture->dir, &survey, &err), &err);
+    assert_int_equal(survey.rings, 1);
+    assert_int_equal(survey.live, 0);
+    assert_true(survey.is_writable);
 }
 
 int main(void)
