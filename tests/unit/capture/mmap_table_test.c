@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "support/unit.h"
 
 #include "capture/mmap_table.h"
 
@@ -116,5 +112,5 @@ int main(void)
         cmocka_unit_test_teardown(test_places_are_used_again, clear),
         cmocka_unit_test_teardown(test_a_full_table_forgets_and_recovers, clear),
     };
-    return cmocka_run_group_tests_name("capture/mmap_table", tests, NULL, NULL);
+    return WIO_RUN(tests);
 }

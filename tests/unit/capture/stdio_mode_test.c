@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "support/unit.h"
+
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "capture/stdio_mode.h"
 
@@ -75,5 +71,5 @@ int main(void)
         cmocka_unit_test(test_letters_behind_the_sixth_do_not_count),
         cmocka_unit_test(test_agrees_with_libc),
     };
-    return cmocka_run_group_tests_name("capture/stdio_mode", tests, NULL, NULL);
+    return WIO_RUN(tests);
 }

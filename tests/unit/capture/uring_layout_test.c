@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Our view of liburing's structure is liburing's, in the version that is installed. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "support/unit.h"
+
 #include <liburing.h>
 
 #include "capture/uring.h"
@@ -47,5 +44,5 @@ int main(void)
         cmocka_unit_test(test_submission_side),
         cmocka_unit_test(test_completion_side),
     };
-    return cmocka_run_group_tests_name("capture/uring_layout", tests, NULL, NULL);
+    return WIO_RUN(tests);
 }

@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Rings in ordinary memory, filled by the test in place of program and kernel. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "support/unit.h"
+
 #include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "capture/uring.h"
 
@@ -253,5 +249,5 @@ int main(void)
         cmocka_unit_test(test_a_child_does_not_touch_its_parents_rings),
         cmocka_unit_test(test_keys_differ_by_ring_and_tag),
     };
-    return cmocka_run_group_tests_name("capture/uring", tests, NULL, NULL);
+    return WIO_RUN(tests);
 }
