@@ -220,7 +220,10 @@ void rp_do_fcntl(struct rp_worker *worker, const struct wio_event *event, struct
     } else if (is_lock(command)) {
         range_lock(event, fd, out);
     } else if (command == F_SETFD) {
-        rp_fd_find(worker, event, event->fd)->is_cloexec = (event->arg[1] & FD_CLOEXEC) != 0;
+        struct rp_fd *entry = rp_fd_find(worker, event, event->fd);
+        if (entry != NULL) {
+            entry->is_cloexec = (event->arg[1] & FD_CLOEXEC) != 0;
+        }
         rp_done(out, fcntl(fd, F_SETFD, FD_CLOEXEC)); /* the replay itself never lets one go */
     } else if (command == F_GETFD || command == F_GETFL) {
         rp_done(out, fcntl(fd, command));

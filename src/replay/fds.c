@@ -30,12 +30,7 @@ void rp_fds_fini(struct rp_fds *fds)
 int rp_fd_close(struct rp_fd *fd)
 {
     int real = atomic_exchange(&fd->real, 0) - 1;
-    DIR *dir = fd->dir;
-    fd->dir = NULL;
-    if (real < 0) {
-        return 0;
-    }
-    return dir != NULL ? closedir(dir) : close(real);
+    return real < 0 ? 0 : close(real);
 }
 
 void rp_fd_set(struct rp_fd *fd, int real, bool is_cloexec, uint64_t open_ns)

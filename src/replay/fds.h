@@ -10,7 +10,6 @@
 #ifndef WIO_REPLAY_FDS_H
 #define WIO_REPLAY_FDS_H
 
-#include <dirent.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -24,7 +23,6 @@ struct rp_fd {
     bool is_adopted;  /* opened by the replay because no operation of the trace did */
     uint64_t open_ns; /* of the operation that gave it, in the trace */
     int64_t position; /* of an adopted one: -1 = unknown */
-    DIR *dir;         /* once its entries were read */
 };
 
 /* Zero-initialise. */

@@ -94,6 +94,9 @@ uint8_t *rp_sink(struct rp_worker *worker);
 void rp_settle(struct rp_worker *worker, const struct wio_event *event, uint64_t index,
                const struct rp_outcome *out, uint64_t begin_ns);
 
+/* Release what reading directories holds. */
+void rp_dirs_fini(struct rp_worker *worker);
+
 /* Is what was done what the trace says: size, success, errno? Pure. */
 bool rp_is_same(const struct wio_event *event, const struct rp_outcome *out);
 

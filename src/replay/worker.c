@@ -278,6 +278,7 @@ static void perform_all(struct rp_worker *worker)
 static void release(struct rp_worker *worker)
 {
     rp_async_destroy(worker->async);
+    rp_dirs_fini(worker);
     rp_feed_fini(&worker->feed);
     rp_bulk_destroy(&worker->sink);
     wio_map_fini(&worker->mappings);

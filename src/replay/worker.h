@@ -24,6 +24,7 @@
 #include "replay/tally.h"
 
 struct rp_async;
+struct rp_dir;
 
 /* Made before the first fork, not changed afterwards. */
 struct rp_run {
@@ -89,6 +90,8 @@ struct rp_worker {
     struct wio_map mappings; /* recorded address -> index into `mapped` */
     struct rp_mapping *mapped;
     uint32_t mapped_count;
+    struct rp_dir **dirs; /* directories being read */
+    uint32_t dir_count;
     uint64_t free_ns;    /* end of the last operation performed */
     uint64_t traced_ns;  /* end of the last event, in the trace */
     uint64_t think_ns;   /* time between events since then */

@@ -191,7 +191,7 @@ class Deaths(ReplayCase):
                 self.assertEqual(process.returncode, -number)
                 self.assertIn("interrupted", errors)
                 self.assert_gone(children)
-            subprocess.run(["rm", "-r", self.trace], check=True)
+            subprocess.run(["rm", "-r", self.trace, self.target], check=True)
 
     def test_the_coordinator_is_killed(self):
         process = self.start()
