@@ -85,7 +85,7 @@ static struct cap_uring *begin_ring(int fd, uint32_t flags)
     memset(ring, 0, sizeof(*ring));
     ring->number = number;
     ring->fd = fd;
-    ring->pid = raw_getpid();
+    ring->pid = cap_self->pid;
     ring->flags = flags;
     ring->sqe_bytes = (flags & IORING_SETUP_SQE128) != 0 ? 128 : 64;
     ring->cqe_bytes = (flags & IORING_SETUP_CQE32) != 0 ? 32 : 16;
@@ -170,7 +170,7 @@ void cap_uring_mapped(int fd, uint64_t offset, const void *address, size_t bytes
 static void count_hidden(const struct cap_uring *ring)
 {
     struct wio_ring_header *header = cap_process.header;
-    if (header == NULL || !is_whole(ring) || ring->pid != raw_getpid()) {
+    if (header == NULL || !is_whole(ring) || ring->pid != cap_self->pid) {
         return;
     }
     unsigned hidden = __atomic_load_n(ring->sq_tail, __ATOMIC_ACQUIRE) - ring->sq_seen;
@@ -204,7 +204,7 @@ void cap_uring_unmapped(const void *address, size_t bytes)
 
 static struct cap_uring *checked(struct cap_uring *ring)
 {
-    return ring != NULL && is_whole(ring) && ring->pid == raw_getpid() ? ring : NULL;
+    return ring != NULL && is_whole(ring) && ring->pid == cap_self->pid ? ring : NULL;
 }
 
 struct cap_uring *cap_uring_find(int fd)
