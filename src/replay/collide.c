@@ -81,6 +81,19 @@ static enum wio_status plan_entry(const struct check *check, const char *path,
     return check_name(check, entry, NULL, true);
 }
 
+/* A name below a link is another name of something that has one of its own. */
+static bool is_behind_link(const struct rp_space *space, uint32_t node)
+{
+    while (node != 0) {
+        node = space->nodes[node].parent;
+        if (rp_space_file(space, node)->type == WIO_FILE_SYMLINK &&
+            space->nodes[node].state == RP_STATE_PRESENT) {
+            return true;
+        }
+    }
+    return false;
+}
+
 enum wio_status rp_collide_check(const struct rp_root *root, struct rp_manifest *manifest,
                                  const struct rp_space *space, struct wio_error *err)
 {
@@ -88,7 +101,7 @@ enum wio_status rp_collide_check(const struct rp_root *root, struct rp_manifest 
     char buffer[PATH_BYTES];
     for (uint32_t i = 1; i < space->node_count; i++) {
         const char *path = rp_space_path(space, i, buffer, sizeof(buffer));
-        if (path != NULL) {
+        if (path != NULL && !is_behind_link(space, i)) {
             /* also names that were missing: a replay that diverges may make them */
             WIO_TRY(check_name(&check, path, rp_space_file(space, i),
                                space->nodes[i].state != RP_STATE_UNKNOWN));
