@@ -6,6 +6,7 @@
 /* Each fill function writes the values of one column and returns how many there are. */
 typedef size_t fill_fn(const struct wio_event *events, size_t count, int64_t *values);
 
+/* R-COL-5 */
 static uint8_t shape_of_result(const struct wio_event *event)
 {
     uint64_t expected = event->size == WIO_NO_SIZE ? 0 : event->size;

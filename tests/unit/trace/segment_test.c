@@ -142,7 +142,7 @@ static void abandoned_segment_leaves_nothing(void **state)
     assert_non_null(strstr(err.message, "expected segments"));
 }
 
-/* Images of one process, made by exec, count on: (pid, tid, seq) is unique. */
+/* R-STREAM-1: images of one process, made by exec, count on: (pid, tid, seq) is unique. */
 static void exec_goes_on_counting(void **state)
 {
     struct fixture *fixture = *state;
