@@ -25,8 +25,9 @@ static uint32_t claim_place(struct cap_thread *self)
 /* At a multiple of its size (cap_chunk_of): within a range of twice the size that is given back. */
 static uint8_t *map_chunk(int fd, uint64_t offset)
 {
-    uint8_t *range = raw_mmap(2 * WIO_CHUNK_BYTES, PROT_NONE,
-                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    const size_t range_bytes = (size_t)2 * WIO_CHUNK_BYTES;
+    uint8_t *range =
+        raw_mmap(range_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (range == NULL) {
         return NULL;
     }
@@ -35,7 +36,7 @@ static uint8_t *map_chunk(int fd, uint64_t offset)
         wio_rawcall6(SYS_mmap, (long)(range + before), WIO_CHUNK_BYTES, PROT_READ | PROT_WRITE,
                      MAP_SHARED | MAP_POPULATE | MAP_FIXED, fd, (long)offset);
     if (mapped != (long)(range + before)) {
-        (void)raw_munmap(range, 2 * WIO_CHUNK_BYTES);
+        (void)raw_munmap(range, range_bytes);
         return NULL;
     }
     if (before > 0) {
@@ -61,14 +62,13 @@ bool cap_chunk_attach(struct cap_thread *self)
     }
     (void)raw_madvise(map, WIO_CHUNK_BYTES, MADV_DONTFORK);
     struct wio_chunk_header *chunk = (struct wio_chunk_header *)(void *)map;
-    if (self->writer == 0) {
+    if (self->chunk == NULL) {
         self->writer = self->place; /* any number that no other writer of the image has */
-        self->place = 0;
         chunk->chunk_no = 0;
     } else {
-        self->place = 0;
         chunk->chunk_no = self->chunk->chunk_no + 1;
     }
+    self->place = 0;
     chunk->writer = self->writer;
     __atomic_store_n(&chunk->magic, WIO_CHUNK_MAGIC, __ATOMIC_RELEASE);
     self->chunk = chunk;

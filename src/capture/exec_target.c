@@ -19,7 +19,7 @@
 
 static bool is_secure(int fd)
 {
-    struct stat st;
+    struct stat st = {0};
     if (raw_fstat(fd, &st) != 0) {
         return false;
     }

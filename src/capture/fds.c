@@ -165,7 +165,7 @@ void cap_fd_share_all(bool only_inherited)
 /* What kind of file is it? Asked once, by the first operation that needs a position. */
 static void find_type(int fd, struct cap_fd *entry)
 {
-    struct stat st;
+    struct stat st = {0};
     uint32_t flags = CAP_FD_TYPED;
     if (raw_fstat(fd, &st) == 0) {
         flags |= S_ISREG(st.st_mode) ? CAP_FD_REGULAR | CAP_FD_SEEKS : 0;

@@ -131,7 +131,7 @@ static void fill_header(struct wio_ring_header *header, uint64_t mono_ns, uint64
 
 static void remember_identity(int fd)
 {
-    struct stat st;
+    struct stat st = {0};
     if (raw_fstat(fd, &st) == 0) {
         cap_process.ring_dev = st.st_dev;
         cap_process.ring_ino = st.st_ino;
@@ -141,7 +141,7 @@ static void remember_identity(int fd)
 
 bool cap_ring_is(int fd)
 {
-    struct stat st;
+    struct stat st = {0};
     return fd >= 0 && raw_fstat(fd, &st) == 0 && st.st_dev == cap_process.ring_dev &&
            st.st_ino == cap_process.ring_ino;
 }

@@ -128,12 +128,12 @@ static void copies(void)
     CALL(LONG, "copy_file_range", fd, P(&in), fd2, P(&out), 60, 0);
     EXPECT("fd=%d path=%s offset=300 fd2=%d path2=%s offset2=10 size=60 a0=0", fd2, path2, fd,
            path);
-    int ends[2];
+    int ends[2] = {-1, -1};
     (void)wio_rawcall3(SYS_pipe2, P(ends), 0, 0);
     in = 20;
     CALL(LONG, "splice", fd, P(&in), ends[1], 0, 40, 0);
     EXPECT("fd=%d path=* fd2=%d path2=%s offset2=20 size=40 a0=0", ends[1], fd, path);
-    int more[2];
+    int more[2] = {-1, -1};
     (void)wio_rawcall3(SYS_pipe2, P(more), 0, 0);
     CALL(LONG, "tee", ends[0], more[1], 30, 0);
     EXPECT("fd=%d path=* fd2=%d path2=* size=30 a0=0", more[1], ends[0]);
@@ -152,7 +152,7 @@ static void copies(void)
 
 static void sockets(void)
 {
-    int ends[2];
+    int ends[2] = {-1, -1};
     struct iovec one = {buffer, 12};
     struct msghdr message = {.msg_iov = &one, .msg_iovlen = 1};
     (void)wio_rawcall4(SYS_socketpair, AF_UNIX, SOCK_STREAM, 0, P(ends));

@@ -55,7 +55,7 @@ static void ends(void)
 /* The daemon's parent ends within the call: the daemon itself says when it is there. */
 static void daemons(void)
 {
-    int ready[2];
+    int ready[2] = {-1, -1};
     char byte;
     (void)wio_rawcall3(SYS_pipe2, P(ready), 0, 0);
     long pid = wio_rawcall6(SYS_clone, SIGCHLD, 0, 0, 0, 0, 0);

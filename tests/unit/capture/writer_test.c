@@ -84,7 +84,7 @@ static void each_event(slot_fn *use, void *arg)
         const struct wio_chunk_header *chunk = (const void *)(data + at);
         for (uint32_t i = 0; chunk->magic == WIO_CHUNK_MAGIC && i < WIO_CHUNK_SLOTS; i++) {
             const struct wio_slot_event *slot =
-                (const void *)(data + at + (i + 1) * WIO_SLOT_BYTES);
+                (const void *)(data + at + ((size_t)i + 1) * WIO_SLOT_BYTES);
             bool is_valid = slot->seq == chunk->chunk_no * WIO_CHUNK_SLOTS + i + 1;
             if (is_valid && (slot->kind == WIO_SLOT_EVENT || slot->kind == WIO_SLOT_EVENT_EXT)) {
                 use(arg, slot);
@@ -215,7 +215,8 @@ static void full_disk_counts_drops(void **state)
     (void)state;
     pid_t pid = fork();
     if (pid == 0) {
-        struct rlimit limit = {3 * WIO_CHUNK_BYTES, 3 * WIO_CHUNK_BYTES};
+        const rlim_t most = (rlim_t)3 * WIO_CHUNK_BYTES;
+        struct rlimit limit = {most, most};
         (void)setrlimit(RLIMIT_FSIZE, &limit);
         (void)emit_many((void *)400);
         struct tally tally = {.who = 400};
