@@ -36,17 +36,12 @@ static int split(const struct wio_event *event, uint8_t *data, size_t bytes, str
     return pieces;
 }
 
-/* A descriptor that the replay opened itself stands where the trace says. */
-static void follow_position(struct rp_worker *worker, const struct wio_event *event, int fd)
+/* A descriptor that the replay opened itself, shared with somebody who is not in the trace: each
+ * transfer is done where the trace says. */
+static bool has_own_place(struct rp_worker *worker, const struct wio_event *event)
 {
-    struct rp_fd *entry = rp_fd_find(worker, event, event->fd);
-    if (entry == NULL || !entry->is_adopted || event->offset == WIO_NO_OFFSET) {
-        return;
-    }
-    if (entry->position != event->offset) {
-        (void)lseek(fd, event->offset, SEEK_SET);
-    }
-    entry->position = event->result > 0 ? event->offset + event->result : event->offset;
+    const struct rp_fd *entry = rp_fd_find(worker, event, event->fd);
+    return entry != NULL && entry->is_adopted && event->offset != WIO_NO_OFFSET;
 }
 
 static void read_at(struct rp_worker *worker, const struct wio_event *event, int fd,
@@ -62,12 +57,13 @@ static void read_at(struct rp_worker *worker, const struct wio_event *event, int
     size_t bytes = bytes_of(event, worker->sink.size);
     switch (event->op) {
     case WIO_OP_read:
-        follow_position(worker, event, fd);
-        rp_done(out, read(fd, data, bytes));
+        rp_done(out, has_own_place(worker, event) ? pread(fd, data, bytes, event->offset)
+                                                  : read(fd, data, bytes));
         break;
     case WIO_OP_readv:
-        follow_position(worker, event, fd);
-        rp_done(out, readv(fd, vector, split(event, data, bytes, vector)));
+        rp_done(out, has_own_place(worker, event)
+                         ? preadv(fd, vector, split(event, data, bytes, vector), event->offset)
+                         : readv(fd, vector, split(event, data, bytes, vector)));
         break;
     case WIO_OP_pread:
         rp_done(out, pread(fd, data, bytes, event->offset));
@@ -103,12 +99,13 @@ static void write_at(struct rp_worker *worker, const struct wio_event *event, in
     case WIO_OP_write:
     case WIO_OP_dprintf:
     case WIO_OP_vdprintf:
-        follow_position(worker, event, fd);
-        rp_done(out, write(fd, data, bytes));
+        rp_done(out, has_own_place(worker, event) ? pwrite(fd, data, bytes, event->offset)
+                                                  : write(fd, data, bytes));
         break;
     case WIO_OP_writev:
-        follow_position(worker, event, fd);
-        rp_done(out, writev(fd, vector, split(event, data, bytes, vector)));
+        rp_done(out, has_own_place(worker, event)
+                         ? pwritev(fd, vector, split(event, data, bytes, vector), event->offset)
+                         : writev(fd, vector, split(event, data, bytes, vector)));
         break;
     case WIO_OP_pwrite:
         rp_done(out, pwrite(fd, data, bytes, event->offset));
@@ -164,15 +161,11 @@ void rp_do_seek(struct rp_worker *worker, const struct wio_event *event, struct 
     if (fd < 0) {
         return;
     }
-    rp_done(out, lseek(fd, event->offset, (int)event->arg[0]));
     struct rp_fd *entry = rp_fd_find(worker, event, event->fd);
-    if (entry != NULL && entry->is_adopted) {
-        entry->position = event->result; /* what the trace has from here on */
-        if (out->result >= 0 && out->result != event->result && event->error == 0 &&
-            event->arg[0] == SEEK_CUR) {
-            rp_done(out, lseek(fd, event->result, SEEK_SET));
-        }
-    }
+    bool is_moved = entry != NULL && entry->is_adopted && event->error == 0 &&
+                    event->arg[0] == SEEK_CUR; /* from where somebody else has left it */
+    rp_done(out, is_moved ? lseek(fd, event->result, SEEK_SET)
+                          : lseek(fd, event->offset, (int)event->arg[0]));
 }
 
 void rp_do_sync(struct rp_worker *worker, const struct wio_event *event, struct rp_outcome *out)

@@ -39,7 +39,6 @@ void rp_fd_set(struct rp_fd *fd, int real, bool is_cloexec, uint64_t open_ns)
     fd->is_cloexec = is_cloexec;
     fd->is_adopted = false;
     fd->open_ns = open_ns;
-    fd->position = -1;
     atomic_store_explicit(&fd->real, real + 1, memory_order_release);
 }
 

@@ -22,7 +22,6 @@ struct rp_fd {
     bool is_cloexec;
     bool is_adopted;  /* opened by the replay because no operation of the trace did */
     uint64_t open_ns; /* of the operation that gave it, in the trace */
-    int64_t position; /* of an adopted one: -1 = unknown */
 };
 
 /* Zero-initialise. */

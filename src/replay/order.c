@@ -64,7 +64,7 @@ static void undo(struct rp_worker *worker, const struct wio_event *event,
 {
     if ((event->op == WIO_OP_read || event->op == WIO_OP_readv) && out->result > 0) {
         struct rp_fd *entry = rp_fd_find(worker, event, event->fd);
-        if (entry != NULL) {
+        if (entry != NULL && !entry->is_adopted) {
             (void)lseek(rp_fd_real(entry), (off_t)-out->result, SEEK_CUR);
         }
     }
