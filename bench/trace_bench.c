@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a trace costs: bytes per event on a mixed stream, writing, reading and adding up, merging
- * by time, with the memory that it takes. One table with the targets beside it.
+ * by time, sealing the same as rings (64 bytes per event or more), with the memory that it takes.
+ * One table with the targets beside it.
  *
  *     trace_bench [EVENTS [DIR]]     default 1,000,000 events in 8 streams, below /tmp
  *
@@ -19,9 +20,12 @@
 #include <whyio/trace.h>
 
 #include "base/clock.h"
+#include "base/crc.h"
 #include "base/io.h"
 #include "base/text.h"
 #include "trace/calls.h"
+#include "trace/ring_reader.h"
+#include "trace/seal.h"
 #include "trace/segment.h"
 
 #define STREAMS 8u
@@ -242,6 +246,143 @@ static double write_segment(const char *name, uint64_t events)
     return (double)(wio_clock_mono_ns() - start) / 1e9;
 }
 
+/* A ring as eight threads of one process leave it: what is sealed. */
+struct ring_writer {
+    FILE *out;
+    uint32_t writer;
+    uint32_t chunk_no;
+    uint32_t place; /* next slot of the chunk */
+    union wio_slot chunk[WIO_CHUNK_SLOTS + 1];
+};
+
+static void end_chunk(struct ring_writer *ring)
+{
+    if (ring->place > 0 && fwrite(ring->chunk, WIO_CHUNK_BYTES, 1, ring->out) != 1) {
+        perror("trace_bench: cannot write a ring");
+        exit(1);
+    }
+    ring->place = 0;
+}
+
+static union wio_slot *next_slots(struct ring_writer *ring, uint32_t slots)
+{
+    if (ring->place + slots > WIO_CHUNK_SLOTS + 1) {
+        end_chunk(ring);
+        ring->chunk_no++;
+    }
+    if (ring->place == 0) {
+        memset(ring->chunk, 0, sizeof(ring->chunk));
+        ring->chunk[0].header.magic = WIO_CHUNK_MAGIC;
+        ring->chunk[0].header.writer = ring->writer;
+        ring->chunk[0].header.chunk_no = ring->chunk_no;
+        ring->chunk[1].any.seq = ring->chunk_no * WIO_CHUNK_SLOTS + 1;
+        ring->chunk[1].clock.kind = WIO_SLOT_CLOCK;
+        ring->chunk[1].clock.pid = 1000;
+        ring->chunk[1].clock.tid = 1000 + (int32_t)ring->writer;
+        ring->place = 2;
+    }
+    union wio_slot *slot = &ring->chunk[ring->place];
+    slot->any.seq = ring->chunk_no * WIO_CHUNK_SLOTS + ring->place;
+    ring->place += slots;
+    return slot;
+}
+
+static void put_string(struct ring_writer *ring, uint32_t id)
+{
+    char text[128];
+    size_t bytes = (size_t)snprintf(text, sizeof(text), "/scratch/project/run/file-%06u.dat", id);
+    union wio_slot *slot = next_slots(ring, 2);
+    slot->text.kind = WIO_SLOT_STRING;
+    slot->text.slots = 2;
+    slot->text.bytes = (uint16_t)bytes;
+    slot->text.id = id;
+    slot->text.lo = wio_crc32c(0, text, bytes);
+    memcpy((char *)slot + offsetof(struct wio_slot_text, payload), text, bytes);
+}
+
+static void put_event(struct ring_writer *ring, const struct wio_event *event)
+{
+    bool has_args = event->arg[0] != 0 || event->arg[2] != 0;
+    union wio_slot *slots = next_slots(ring, has_args ? 2 : 1);
+    slots->event.kind = has_args ? WIO_SLOT_EVENT_EXT : WIO_SLOT_EVENT;
+    slots->event.flags = (uint8_t)event->flags;
+    slots->event.call = event->call;
+    slots->event.begin = event->t_ns;
+    slots->event.dur_error = event->dur_ns | (uint64_t)event->error << 48;
+    slots->event.source = 0x1000 + 16ull * event->source;
+    slots->event.result = event->result;
+    slots->event.offset = event->offset;
+    slots->event.size = event->size;
+    slots->event.fd = event->fd;
+    slots->event.path = event->path;
+    if (has_args) {
+        slots[1].ext.fd2 = WIO_NO_FD;
+        slots[1].ext.offset2 = WIO_NO_OFFSET;
+        memcpy(slots[1].ext.arg, event->arg, sizeof(event->arg));
+    }
+}
+
+static void write_ring(const char *dir, uint64_t events)
+{
+    static struct ring_writer ring;
+    static char head[WIO_RING_HEADER_BYTES];
+    struct wio_ring_header header = {
+        .magic = WIO_RING_MAGIC,
+        .version = WIO_RING_VERSION,
+        .header_bytes = WIO_RING_HEADER_BYTES,
+        .chunk_bytes = WIO_CHUNK_BYTES,
+        .clock = WIO_CLOCK_MONOTONIC_NS,
+        .start_unix_ns = 1,
+        .pid = 1000,
+        .rank = -1,
+        .end = WIO_END_EXIT,
+        .first_string = 1,
+        .calls_hash = wio_calls_hash(),
+    };
+    char name[512];
+    struct wio_error err = WIO_ERROR_INIT;
+    (void)snprintf(name, sizeof(name), "%s/raw", dir);
+    check(wio_io_mkdirs(name, &err), &err);
+    (void)snprintf(name, sizeof(name), "%s/raw/bench.ring", dir);
+    ring = (struct ring_writer){.out = fopen(name, "we")};
+    memcpy(head, &header, sizeof(header));
+    if (ring.out == NULL || fwrite(head, sizeof(head), 1, ring.out) != 1) {
+        perror("trace_bench: cannot write a ring");
+        exit(1);
+    }
+    for (uint32_t id = 1; id <= BIG_FILES + SMALL_FILES; id++) {
+        put_string(&ring, id);
+    }
+    for (ring.writer = 0; ring.writer < STREAMS; ring.writer++) {
+        struct stream_state state = {.random = 88172645463325252ull + ring.writer * 7919};
+        for (uint64_t i = 0; i < events / STREAMS; i++) {
+            struct wio_event event = next_event(&state);
+            put_event(&ring, &event);
+        }
+        end_chunk(&ring);
+        ring.chunk_no = 0;
+    }
+    if (fclose(ring.out) != 0) {
+        perror("trace_bench: cannot write a ring");
+        exit(1);
+    }
+}
+
+static double seal_ring(const char *dir, uint64_t events)
+{
+    struct wio_error err = WIO_ERROR_INIT;
+    struct wio_seal_totals totals;
+    const struct wio_seal_params params = {.struct_size = sizeof(params), .totals = &totals};
+    write_ring(dir, events);
+    uint64_t start = wio_clock_mono_ns();
+    check(wio_seal(dir, NULL, "sealed", &params, &err), &err);
+    if (totals.events != events / STREAMS * STREAMS) {
+        fprintf(stderr, "trace_bench: %llu events are sealed\n", (unsigned long long)totals.events);
+        exit(1);
+    }
+    return (double)(wio_clock_mono_ns() - start) / 1e9;
+}
+
 struct sums {
     uint64_t count;
     uint64_t bytes;
@@ -370,6 +511,7 @@ static int run(const char *dir, uint64_t events)
     }
     double added = best_of(tries, read_and_add, dir, events);
     double merged = best_of(tries, read_merged, dir, events);
+    double sealed = seal_ring(dir, events);
     printf("trace: %.0f events in %u streams\n", (double)events, STREAMS);
     printf("  %-34s %10s %-10s %10s\n", "", "measured", "", "target");
     missed += row("on disk", (double)st.st_size / (double)events, "B/event", 8);
@@ -378,6 +520,7 @@ static int run(const char *dir, uint64_t events)
         row("read and add up", added * 1e3, "ms", millions >= 100 ? 100 * millions : 50 * millions);
     missed += row("read all, merged by time", merged * 1e3, "ms", 0);
     missed += row("memory, writing", writer_mib, "MiB", 256);
+    missed += row("seal rings", sealed * 1e9 / (double)events, "ns/event", 0);
     missed += row("memory, all", resident_mib(), "MiB", 256);
     return missed;
 }
