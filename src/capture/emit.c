@@ -15,7 +15,7 @@ static uint32_t text_slots(size_t bytes)
     return (uint32_t)(1 + (more + WIO_SLOT_BYTES - 1) / WIO_SLOT_BYTES);
 }
 
-void cap_text_record(struct cap_thread *self, const struct wio_slot_text *head, const void *first,
+bool cap_text_record(struct cap_thread *self, const struct wio_slot_text *head, const void *first,
                      size_t first_bytes, const void *second, size_t second_bytes)
 {
     if (first_bytes > TEXT_MAX) {
@@ -28,7 +28,7 @@ void cap_text_record(struct cap_thread *self, const struct wio_slot_text *head, 
     uint32_t seq;
     uint8_t *bytes = cap_reserve(self, slots, &seq);
     if (bytes == NULL) {
-        return;
+        return false;
     }
     struct wio_slot_text *slot = (struct wio_slot_text *)(void *)bytes;
     uint8_t *payload = bytes + offsetof(struct wio_slot_text, payload);
@@ -44,6 +44,7 @@ void cap_text_record(struct cap_thread *self, const struct wio_slot_text *head, 
         memcpy(payload + first_bytes, second, second_bytes);
     }
     cap_publish(bytes, slots, seq);
+    return true;
 }
 
 static uint32_t define_string(struct cap_thread *self, uint32_t base, const char *text,
@@ -55,8 +56,8 @@ static uint32_t define_string(struct cap_thread *self, uint32_t base, const char
     uint32_t id = __atomic_fetch_add(&cap_process.header->next_string, 1, __ATOMIC_RELAXED);
     struct wio_slot_text head = {
         .kind = WIO_SLOT_STRING, .id = id, .base = base, .lo = wio_crc32c(0, text, bytes)};
-    cap_text_record(self, &head, text, bytes, NULL, 0);
-    return id;
+    /* An id without its definition would never become a path again. */
+    return cap_text_record(self, &head, text, bytes, NULL, 0) ? id : WIO_NO_STRING;
 }
 
 uint32_t cap_text(struct cap_thread *self, const char *text, size_t bytes)

@@ -56,7 +56,7 @@ uint32_t cap_fd_learn(struct cap_thread *self, int fd)
         return WIO_NO_STRING;
     }
     uint32_t id = cap_text(self, text, (size_t)length);
-    struct cap_fd *entry = is_guest() ? NULL : entry_of(fd);
+    struct cap_fd *entry = is_guest() || id == WIO_NO_STRING ? NULL : entry_of(fd);
     if (entry != NULL) {
         long flags = raw_fcntl(fd, F_GETFL, 0);
         entry->path = id;
@@ -76,6 +76,10 @@ void cap_fd_set(int fd, uint32_t path, int open_flags)
     }
     entry->path = path;
     entry->pos = 0;
+    if (path == WIO_NO_STRING) { /* dropped on a full disk: to be learned when there is space */
+        __atomic_store_n(&entry->flags, 0, __ATOMIC_RELEASE);
+        return;
+    }
     __atomic_store_n(&entry->flags,
                      CAP_FD_KNOWN | ((open_flags & O_APPEND) != 0 ? CAP_FD_APPEND : 0u) |
                          ((open_flags & O_CLOEXEC) != 0 ? CAP_FD_CLOEXEC : 0u),

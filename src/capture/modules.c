@@ -37,7 +37,8 @@ static void write_module(struct cap_thread *self, const struct mapping *map, boo
 {
     struct wio_slot_text head = {
         .kind = WIO_SLOT_MODULE, .base = is_internal, .lo = map->lo, .hi = map->hi};
-    cap_text_record(self, &head, &map->offset, sizeof(map->offset), map->path, strlen(map->path));
+    (void)cap_text_record(self, &head, &map->offset, sizeof(map->offset), map->path,
+                          strlen(map->path));
 }
 
 static void add(struct cap_thread *self, const struct mapping *map)

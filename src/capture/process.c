@@ -239,7 +239,7 @@ void cap_mark_end(uint32_t end, int32_t status)
 static void describe(struct cap_thread *self, uint32_t key, const char *text, size_t bytes)
 {
     struct wio_slot_text head = {.kind = WIO_SLOT_META, .id = key};
-    cap_text_record(self, &head, text, bytes, NULL, 0);
+    (void)cap_text_record(self, &head, text, bytes, NULL, 0);
 }
 
 void cap_describe_image(struct cap_thread *self)

@@ -54,7 +54,10 @@ uint32_t cap_stack(struct cap_thread *self, uintptr_t source)
     uint64_t *known = &self->stacks[hash % KNOWN];
     if (*known != hash) {
         struct wio_slot_text head = {.kind = WIO_SLOT_STACK, .id = id};
-        cap_text_record(self, &head, walk.frames, walk.count * sizeof(walk.frames[0]), NULL, 0);
+        if (!cap_text_record(self, &head, walk.frames, walk.count * sizeof(walk.frames[0]), NULL,
+                             0)) {
+            return 0;
+        }
         *known = hash;
     }
     return id;
