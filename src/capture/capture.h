@@ -370,11 +370,12 @@ struct cap_fd {
 #define CAP_FD_BLOCKS 1024u
 extern struct cap_fd *cap_fd_blocks[CAP_FD_BLOCKS] CAP_HIDDEN;
 
-/* The entry of a descriptor, or NULL where there is none yet. */
+/* The entry of a descriptor, or NULL where there is none yet. None for a child of vfork: it has
+ * descriptors of its own, the table in the memory that it uses is its parent's. */
 static inline struct cap_fd *cap_fd_find(int fd)
 {
     unsigned block = (unsigned)fd / CAP_FD_BLOCK;
-    if (CAP_UNLIKELY(block >= CAP_FD_BLOCKS)) {
+    if (CAP_UNLIKELY(block >= CAP_FD_BLOCKS || (cap_self->flags & WIO_EVENT_VFORK) != 0)) {
         return NULL;
     }
     struct cap_fd *entries = __atomic_load_n(&cap_fd_blocks[block], __ATOMIC_ACQUIRE);
