@@ -47,10 +47,11 @@ struct wio_seal_ring {
     char *name; /* points into path */
     struct wio_ring_header header;
     uint64_t file_bytes;
-    uint64_t start_ns; /* since the segment's base */
-    uint32_t process;  /* in the segment */
-    uint32_t parent;   /* index of parent_ring, UINT32_MAX = none or not here */
-    bool has_children; /* by parent_ring: its strings are kept */
+    uint64_t start_ns;  /* since the segment's base */
+    uint32_t process;   /* in the segment */
+    uint32_t parent;    /* index of parent_ring, UINT32_MAX = none or not here */
+    bool has_children;  /* by parent_ring: its strings are kept */
+    bool has_successor; /* another image of the process: an exec ended this one */
     bool is_live;
     bool is_for_strings; /* sealed before; only its strings are wanted (NAME.sealed, or named in
                             WIO_SEALED_AS) */
@@ -141,6 +142,9 @@ void wio_seal_unlock(struct wio_seal *seal);
 /* Take away what was sealed; keeps what live rings refer to. */
 void wio_seal_remove(struct wio_seal *seal, const char *dir, const char *ring_dir);
 void wio_seal_ring_fini(struct wio_seal_ring *ring);
+
+/* seal_ties.c: parent, has_children and has_successor of all rings, which are in order. */
+WIO_MUST_CHECK enum wio_status wio_seal_tie(struct wio_seal *seal);
 
 /* seal_scan.c: the first reading. */
 WIO_MUST_CHECK enum wio_status wio_seal_scan(struct wio_seal *seal, struct wio_seal_ring *ring,

@@ -260,34 +260,6 @@ static int compare_rings(const void *a, const void *b)
     return strcmp(left->path, right->path);
 }
 
-static uint32_t find_by_name(const struct wio_seal *seal, uint32_t before, const char *name)
-{
-    size_t length = strlen(name);
-    for (uint32_t i = before; i > 0; i--) {
-        const char *other = seal->rings[i - 1].name;
-        /* NAME.ring or NAME.ring.sealed */
-        if (strncmp(other, name, length) == 0 &&
-            (other[length] == '\0' || strcmp(other + length, ".sealed") == 0)) {
-            return i - 1;
-        }
-    }
-    return UINT32_MAX;
-}
-
-static void tie_to_parents(struct wio_seal *seal)
-{
-    for (uint32_t i = 0; i < seal->ring_count; i++) {
-        struct wio_seal_ring *ring = &seal->rings[i];
-        if (ring->header.parent_ring[0] == '\0') {
-            continue;
-        }
-        ring->parent = find_by_name(seal, i, ring->header.parent_ring);
-        if (ring->parent != UINT32_MAX) {
-            seal->rings[ring->parent].has_children = true;
-        }
-    }
-}
-
 enum wio_status wio_seal_find(struct wio_seal *seal, const char *dir, const char *ring_dir,
                               struct wio_error *err)
 {
@@ -297,7 +269,9 @@ enum wio_status wio_seal_find(struct wio_seal *seal, const char *dir, const char
     if (seal->ring_count > 1) {
         qsort(seal->rings, seal->ring_count, sizeof(*seal->rings), compare_rings);
     }
-    tie_to_parents(seal);
+    if (wio_seal_tie(seal) != WIO_OK) {
+        return wio_error_set(err, WIO_ERR_NOMEM, dir, WIO_ERROR_NO_OFFSET, "no memory");
+    }
     return WIO_OK;
 }
 

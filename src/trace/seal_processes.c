@@ -72,21 +72,6 @@ static enum wio_status put_path(const struct wio_seal *seal, const struct wio_bl
     return wio_blob_u8(out, 0);
 }
 
-/* Is `ring` followed by another image of the same process? Then an exec ended it that nothing in
- * the process noticed (a raw system call). */
-static bool has_successor(const struct wio_seal *seal, const struct wio_seal_ring *ring)
-{
-    const struct wio_seal_ring *end = seal->rings + seal->ring_count;
-    for (const struct wio_seal_ring *other = ring + 1; other < end; other++) {
-        if (other->header.pid == ring->header.pid && ring->header.pid_start != 0 &&
-            other->header.pid_start == ring->header.pid_start &&
-            strcmp(other->header.host, ring->header.host) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* R-RING-4: where the process itself could not say, whoever waited for it may know. */
 static void find_end(const struct wio_seal *seal, const struct wio_seal_ring *ring,
                      struct wio_process_info *info)
@@ -97,7 +82,7 @@ static void find_end(const struct wio_seal *seal, const struct wio_seal_ring *ri
     if (info->end != WIO_END_NONE) {
         return;
     }
-    if (has_successor(seal, ring)) {
+    if (ring->has_successor) { /* by a raw system call, which nothing in the process noticed */
         info->end = WIO_END_EXEC;
         return;
     }
@@ -145,14 +130,25 @@ static void texts_fini(struct process_texts *texts)
     wio_blob_fini(&texts->cwd);
 }
 
+/* A child of fork says nothing of its program: it is that of its parent. */
+static const struct wio_seal_ring *program_of(const struct wio_seal *seal,
+                                              const struct wio_seal_ring *ring)
+{
+    while (ring->exe.size == 0 && ring->parent != UINT32_MAX) {
+        ring = &seal->rings[ring->parent];
+    }
+    return ring;
+}
+
 static enum wio_status describe(struct wio_seal *seal, struct wio_seal_ring *ring,
                                 const struct wio_seal_work *work, struct process_texts *texts,
                                 struct wio_process_info *info)
 {
     const struct wio_ring_header *header = &ring->header;
-    WIO_TRY(put_path(seal, &ring->exe, &texts->exe));
-    WIO_TRY(put_arguments(seal, &ring->argv, &texts->argv));
-    WIO_TRY(put_path(seal, &ring->cwd, &texts->cwd));
+    const struct wio_seal_ring *program = program_of(seal, ring);
+    WIO_TRY(put_path(seal, &program->exe, &texts->exe));
+    WIO_TRY(put_arguments(seal, &program->argv, &texts->argv));
+    WIO_TRY(put_path(seal, ring->cwd.size == 0 ? &program->cwd : &ring->cwd, &texts->cwd));
     uint64_t dropped = header->dropped > work->dropped ? header->dropped : work->dropped;
     *info = (struct wio_process_info){
         .pid = header->pid,

@@ -142,6 +142,7 @@ static void strings_come_along_fork(void **state)
     struct ring_builder ring;
     begin_process(&ring);
     ring_string(&ring, 0, 1, 0, "/work");
+    ring_text(&ring, 0, WIO_SLOT_META, WIO_META_EXE, 0, "/bin/app", 8);
     ring_save(&ring, raw_dir(fixture), "a.ring");
     for (int32_t i = 1; i <= 2; i++) {
         ring_begin(&ring, 100 + i, 5000000000ull + (uint64_t)i * 1000);
@@ -160,6 +161,7 @@ static void strings_come_along_fork(void **state)
     assert_int_equal(wio_trace_process(sealed.trace, 0)->parent, UINT32_MAX);
     assert_int_equal(wio_trace_process(sealed.trace, 1)->parent, 0);
     assert_int_equal(wio_trace_process(sealed.trace, 2)->parent, 1);
+    assert_string_equal(wio_trace_process(sealed.trace, 2)->exe, "/bin/app");
     close_all(&sealed);
 }
 
