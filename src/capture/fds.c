@@ -178,8 +178,18 @@ static void find_type(int fd, struct cap_fd *entry)
     }
 }
 
+/* Where an operation that has just moved `done` bytes began, by the kernel's own position. */
+static int64_t begin_of(int fd, int64_t done)
+{
+    int64_t pos = raw_lseek(fd, 0, SEEK_CUR);
+    return pos >= 0 && pos >= done ? pos - done : WIO_NO_OFFSET;
+}
+
 int64_t cap_fd_advance_slow(int fd, int64_t result)
 {
+    if (is_guest()) {
+        return begin_of(fd, result > 0 ? result : 0);
+    }
     struct cap_fd *entry = fd >= 0 ? cap_fd_find(fd) : NULL;
     if (entry == NULL || (entry->flags & CAP_FD_KNOWN) == 0) {
         return WIO_NO_OFFSET;
