@@ -198,6 +198,9 @@ extern cap_function *cap_real_table[WIO_CALL_COUNT] CAP_HIDDEN;
  */
 cap_function *cap_real_find(unsigned call) CAP_HIDDEN;
 
+/* The next definition of any symbol behind ours, also in libraries of local scope; NULL = none. */
+void *cap_find_symbol(const char *name) CAP_HIDDEN;
+
 static inline cap_function *cap_real(unsigned call)
 {
     cap_function *function = __atomic_load_n(&cap_real_table[call], __ATOMIC_RELAXED);

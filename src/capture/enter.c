@@ -79,7 +79,7 @@ static struct cap_thread *judge_caller(struct cap_thread *self, uintptr_t source
         return self;
     }
     if (module.is_internal) {
-        return cap_mpi_io_is_program(call, fd, path) ? self : NULL;
+        return module.does_mpi_io && cap_mpi_io_is_program(call, fd, path) ? self : NULL;
     }
     if (self->watch == CAP_WATCH_NONE) {
         remember_range(self, &module);

@@ -54,7 +54,8 @@ static void add(struct cap_thread *self, const struct mapping *map)
     if (map->path[0] == '/') {
         write_module(self, map, is_internal);
     }
-    table[table_count] = (struct cap_module){map->lo, map->hi, is_internal};
+    table[table_count] =
+        (struct cap_module){map->lo, map->hi, is_internal, cap_module_name_is_mpi_io(map->path)};
     __atomic_store_n(&table_count, table_count + 1, __ATOMIC_RELEASE);
 }
 

@@ -12,9 +12,17 @@
 
 typedef int comm_fn(intptr_t comm, int *out);
 
-static comm_fn *find_comm_fn(const char *name)
+/* As the program sees it: a non-relocatable program has a copy of the library's data, and the copy
+ * is the one that counts. Else from a library of local scope. */
+static void *find_mpi_symbol(const char *name)
 {
     void *found = dlsym(RTLD_DEFAULT, name);
+    return found != NULL ? found : cap_find_symbol(name);
+}
+
+static comm_fn *find_comm_fn(const char *name)
+{
+    void *found = find_mpi_symbol(name);
     comm_fn *function;
     memcpy(&function, &found, sizeof(function));
     return function;
@@ -23,7 +31,7 @@ static comm_fn *find_comm_fn(const char *name)
 /* Open MPI: the address of an object; MPICH and its relatives: a number. */
 static intptr_t comm_world(void)
 {
-    void *object = dlsym(RTLD_DEFAULT, "ompi_mpi_comm_world");
+    void *object = find_mpi_symbol("ompi_mpi_comm_world");
     return object != NULL ? (intptr_t)object : (intptr_t)MPICH_COMM_WORLD;
 }
 

@@ -43,6 +43,14 @@ bool cap_module_name_is_mpi(const char *path)
     return begins_with_any(path, starts, WIO_ARRAY_SIZE(starts));
 }
 
+bool cap_module_name_is_mpi_io(const char *path)
+{
+    static const char *const starts[] = {"libmpi.",    "libmpich",      "libromio",
+                                         "mca_fs_",    "mca_io_",       "mca_fbtl_",
+                                         "mca_fcoll_", "mca_sharedfp_", "libmca_common_ompio"};
+    return begins_with_any(path, starts, WIO_ARRAY_SIZE(starts));
+}
+
 bool cap_module_name_is_mpi_helper(const char *path)
 {
     static const char *const starts[] = {

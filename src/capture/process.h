@@ -101,6 +101,7 @@ struct cap_module {
     uintptr_t lo;
     uintptr_t hi;
     bool is_internal; /* an MPI library or a helper of one */
+    bool does_mpi_io; /* the part of it that may act on the program's files */
 };
 /* The module around an address (a copy); false where there is none. */
 bool cap_module_find(struct cap_thread *self, uintptr_t address, struct cap_module *out) CAP_HIDDEN;
@@ -109,6 +110,8 @@ void cap_modules_read(struct cap_thread *self) CAP_HIDDEN;
 void cap_modules_forget(void) CAP_HIDDEN;
 /* True where a file name is that of an MPI library. Pure. */
 bool cap_module_name_is_mpi(const char *path) CAP_HIDDEN;
+/* The same for the parts of it that perform MPI-IO. Pure. */
+bool cap_module_name_is_mpi_io(const char *path) CAP_HIDDEN;
 /* The same for a library that others use too: MPI's own only where MPI is there. Pure. */
 bool cap_module_name_is_mpi_helper(const char *path) CAP_HIDDEN;
 

@@ -13,45 +13,42 @@ static long is_missing(void)
     return -1;
 }
 
-/* POSIX promises what ISO C does not: dlsym's pointer is as good as a function's. */
-static cap_function *find_in(void *library, const char *name)
-{
-    void *found = dlsym(library, name);
-    cap_function *function;
-    memcpy(&function, &found, sizeof(function));
-    return function;
-}
-
 /*
  * A library that was loaded with local scope (a plug-in, a Python extension's MPI) is not behind us
  * in the global order: ask those that are known by name, without loading them.
  */
-static cap_function *find_local(const char *name)
+static void *find_local(const char *name)
 {
     static const char *const libraries[] = {"libmpi.so.40",  "libmpi.so.12",   "libmpich.so.12",
                                             "libaio.so.1",   "libaio.so.1t64", "liburing.so.2",
                                             "liburing.so.1", "libpthread.so.0"};
     for (size_t i = 0; i < sizeof(libraries) / sizeof(libraries[0]); i++) {
         void *library = dlopen(libraries[i], RTLD_LAZY | RTLD_NOLOAD);
-        cap_function *function = library != NULL ? find_in(library, name) : NULL;
+        void *found = library != NULL ? dlsym(library, name) : NULL;
         if (library != NULL) {
-            (void)dlclose(library);
+            (void)CAP_REAL(dlclose)(library);
         }
-        if (function != NULL) {
-            return function;
+        if (found != NULL) {
+            return found;
         }
     }
     return NULL;
+}
+
+void *cap_find_symbol(const char *name)
+{
+    void *found = dlsym(RTLD_NEXT, name);
+    return found != NULL ? found : find_local(name);
 }
 
 cap_function *cap_real_find(unsigned call)
 {
     CAP_KEEP_ERRNO;
     const char *name = wio_call_name(call);
-    cap_function *function = find_in(RTLD_NEXT, name);
-    if (function == NULL) {
-        function = find_local(name);
-    }
+    void *found = cap_find_symbol(name);
+    cap_function *function;
+    /* POSIX promises what ISO C does not: dlsym's pointer is as good as a function's. */
+    memcpy(&function, &found, sizeof(function));
     if (function == NULL) {
         return (cap_function *)is_missing; /* not remembered: the library may be loaded later */
     }

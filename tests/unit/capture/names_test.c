@@ -25,6 +25,10 @@ static void tells_helpers_from_libraries(void **state)
     assert_true(cap_module_name_is_mpi_helper("/usr/lib/libevent_core-2.1.so.7"));
     assert_true(cap_module_name_is_mpi_helper("/usr/lib/libucp.so.0.0.0"));
     assert_false(cap_module_name_is_mpi_helper("/usr/lib/libc.so.6"));
+    assert_true(cap_module_name_is_mpi_io("/usr/lib/libmpich.so.12"));
+    assert_true(cap_module_name_is_mpi_io("/usr/lib/openmpi3/mca_fs_ufs.so"));
+    assert_false(cap_module_name_is_mpi_io("/usr/lib/openmpi3/mca_btl_vader.so"));
+    assert_false(cap_module_name_is_mpi_io("/usr/lib/libucs.so.0"));
 }
 
 static void knows_launchers(void **state)
@@ -53,13 +57,19 @@ static void lets_mpi_io_through(void **state)
     assert_false(cap_mpi_io_is_program(WIO_CALL_pwrite, 700, NULL));
 }
 
+/* The generator and the tables must agree, or no reader takes our rings. */
+static void hash_of_the_table(void **state)
+{
+    (void)state;
+    assert_int_equal(WIO_CALLS_HASH, wio_calls_hash());
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(knows_mpi_libraries),
-        cmocka_unit_test(tells_helpers_from_libraries),
-        cmocka_unit_test(knows_launchers),
-        cmocka_unit_test(lets_mpi_io_through),
+        cmocka_unit_test(knows_mpi_libraries), cmocka_unit_test(tells_helpers_from_libraries),
+        cmocka_unit_test(knows_launchers),     cmocka_unit_test(lets_mpi_io_through),
+        cmocka_unit_test(hash_of_the_table),
     };
     return WIO_RUN(tests);
 }
