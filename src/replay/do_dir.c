@@ -38,30 +38,36 @@ void rp_dirs_fini(struct rp_worker *worker)
     free(worker->dirs);
 }
 
-static struct rp_dir *dir_of(struct rp_worker *worker, const struct rp_fd *entry)
+static struct rp_dir *new_dir(struct rp_worker *worker)
 {
     if (worker->dirs == NULL) {
-        worker->dirs = calloc(DIRS_MAX, sizeof(*worker->dirs));
+        worker->dirs =
+            calloc(DIRS_MAX, sizeof(struct rp_dir *)); /* NOLINT(bugprone-sizeof-expression) */
     }
-    for (uint32_t i = 0; i < worker->dir_count; i++) {
-        if (worker->dirs[i]->entry == entry) {
-            struct rp_dir *dir = worker->dirs[i];
-            if (dir->open_ns != entry->open_ns) {
-                dir->open_ns = entry->open_ns;
-                dir->at = dir->end = 0;
-            }
-            return dir;
-        }
+    struct rp_dir *dir = worker->dirs == NULL ? NULL : malloc(sizeof(*dir));
+    if (dir != NULL) {
+        worker->dirs[worker->dir_count++] = dir;
     }
-    if (worker->dirs == NULL || worker->dir_count == DIRS_MAX) {
-        return worker->dirs == NULL ? NULL : worker->dirs[0];
+    return dir;
+}
+
+static struct rp_dir *dir_of(struct rp_worker *worker, const struct rp_fd *entry)
+{
+    struct rp_dir *dir = NULL;
+    for (uint32_t i = 0; i < worker->dir_count && dir == NULL; i++) {
+        dir = worker->dirs[i]->entry == entry ? worker->dirs[i] : NULL;
     }
-    struct rp_dir *dir = malloc(sizeof(*dir));
+    if (dir != NULL && dir->open_ns == entry->open_ns) {
+        return dir;
+    }
+    if (dir == NULL) {
+        dir = worker->dir_count == DIRS_MAX ? worker->dirs[0] : new_dir(worker);
+    }
     if (dir != NULL) {
         dir->entry = entry;
         dir->open_ns = entry->open_ns;
-        dir->at = dir->end = 0;
-        worker->dirs[worker->dir_count++] = dir;
+        dir->at = 0;
+        dir->end = 0;
     }
     return dir;
 }

@@ -107,7 +107,8 @@ uint8_t *rp_source(const struct rp_worker *worker, const struct wio_event *event
 {
     const struct rp_bulk *source = &worker->run->source;
     uint64_t spare = (source->size - bytes) / SOURCE_STEP;
-    uint64_t place = ((uint64_t)event->offset / SOURCE_STEP + event->stream * 7u) % (spare + 1);
+    uint64_t place =
+        ((uint64_t)event->offset / SOURCE_STEP + event->stream * UINT64_C(7)) % (spare + 1);
     return source->data + place * SOURCE_STEP;
 }
 

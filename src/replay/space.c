@@ -133,15 +133,13 @@ static enum wio_status child_of(struct rp_space *space, uint32_t parent, const c
 {
     uint32_t name;
     uint32_t path;
-    char copy[NAME_MAX + 1];
-    memcpy(copy, text, bytes); /* `text` may lie in the table that grows now */
-    WIO_TRY(wio_strtab_add(&space->texts, copy, bytes, &name));
+    WIO_TRY(wio_strtab_add(&space->texts, text, bytes, &name));
     const uint64_t *known = wio_map_get(&space->children, child_key(parent, name));
     if (known != NULL) {
         *node_out = (uint32_t)*known;
         return WIO_OK;
     }
-    WIO_TRY(initial_path(space, parent, copy, bytes, &path));
+    WIO_TRY(initial_path(space, parent, text, bytes, &path));
     WIO_TRY(new_node(space, parent, name, path, node_out));
     struct rp_node *node = &space->nodes[*node_out];
     if (rp_space_file(space, parent)->origin == RP_ORIGIN_MADE) {

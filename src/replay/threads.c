@@ -8,7 +8,7 @@
 #include "replay/pace.h"
 #include "replay/worker.h"
 
-#define STACK_BYTES (1024u * 1024u)
+#define STACK_BYTES ((size_t)1 << 20)
 
 /* ---- threads ---- */
 
@@ -200,7 +200,8 @@ void rp_process_image(struct rp_process *process)
 void rp_process_ready(struct rp_worker *worker)
 {
     struct rp_board *board = worker->run->board;
-    if (worker->process->is_waited_for && worker->thread == main_thread(worker->process)) {
+    uint32_t main_stream = worker->run->plan->family.images[worker->process->image].main_stream;
+    if (worker->process->is_waited_for && worker->stream == main_stream) {
         atomic_fetch_add(&board->ready, 1);
     }
     (void)rp_board_wait(board, &board->go, 1);
