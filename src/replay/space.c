@@ -122,7 +122,7 @@ static enum wio_status initial_path(struct rp_space *space, uint32_t parent, con
         *path_out = 0;
         return WIO_OK;
     }
-    memcpy(text, dir, dir_bytes);
+    memcpy(text, dir, dir_bytes); /* NOLINT(bugprone-not-null-terminated-result) */
     text[dir_bytes] = '/';
     memcpy(text + dir_bytes + 1, name, bytes);
     return wio_strtab_add(&space->texts, text, dir_bytes + 1 + bytes, path_out);
