@@ -113,14 +113,15 @@ static enum wio_status put_all(struct wio_blob *blob, const struct wio_strtab *p
 static enum wio_status store(struct rp_manifest *manifest, const struct rp_root *root,
                              const struct wio_blob *paths, struct wio_error *err)
 {
-    if (ftruncate(manifest->fd, 0) != 0) {
-        return wio_error_sys(err, root->path, "cannot shorten '" RP_MANIFEST_NAME "'");
-    }
+    /* over the old list first: one that is not longer needs no room on a full target */
     enum wio_status status =
         wio_io_pwrite(manifest->fd, RP_MANIFEST_NAME, paths->data, paths->size, 0, err);
     if (status != WIO_OK) {
         wio_error_add(err, "while writing the list of the target '%s'", root->path);
         return status;
+    }
+    if (ftruncate(manifest->fd, (off_t)paths->size) != 0) {
+        return wio_error_sys(err, root->path, "cannot shorten '" RP_MANIFEST_NAME "'");
     }
     if (fsync(manifest->fd) != 0) {
         return wio_error_sys(err, root->path, "cannot flush '" RP_MANIFEST_NAME "'");
