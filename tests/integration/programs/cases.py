@@ -221,11 +221,16 @@ MPI_IO_OPS = {"open", "close", "pread", "pwrite", "read", "write", "preadv", "pw
               "writev", "fsync", "ftruncate"}
 
 
+# UCX, below MPICH, looks for its settings in each rank's working directory.
+OF_THE_LIBRARY = (("open", "ucx.conf"),) * 4
+
+
 def mpi_case(name, family, directory, args, only=None):
     launcher, suffix, flags = LAUNCHERS[family]
     program = os.path.join(directory, name + suffix)
     return Case(f"{name}-{family}", lambda place: [launcher, *flags, "-n", "4", program, *args],
-                needs=(launcher, program), only=only, check=four_ranks, ignore=("chdir",))
+                needs=(launcher, program), only=only, check=four_ranks, ignore=("chdir",),
+                explained=OF_THE_LIBRARY)
 
 
 def four_ranks(place, events):
