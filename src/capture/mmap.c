@@ -216,29 +216,36 @@ CAP_EXPORT int posix_madvise(void *address, size_t size, int advice)
 
 /* mremap: result = new address, size = new size, arg1 = flags, arg2 = old address, arg3 = old size
  */
-static void *record_mremap(uintptr_t source, mremap_fn *real, void *address, size_t size,
-                           size_t new_size, int flags, void *wanted)
+struct remapping {
+    void *address;
+    size_t size;
+    size_t new_size;
+    int flags;
+    void *wanted; /* NULL where MREMAP_FIXED is not given */
+};
+
+static void *record_mremap(uintptr_t source, mremap_fn *real, const struct remapping *re)
 {
     struct cap_event ev;
     struct cap_map map;
-    struct cap_thread *self = begin_range(&ev, WIO_CALL_mremap, source, address, &map);
-    void *result = real(address, size, new_size, flags, wanted);
+    struct cap_thread *self = begin_range(&ev, WIO_CALL_mremap, source, re->address, &map);
+    void *result = real(re->address, re->size, re->new_size, re->flags, re->wanted);
     bool is_done = result != MAP_FAILED;
-    if (is_done && wanted != NULL) {
-        cap_maps_remove((uintptr_t)wanted, new_size);
+    if (is_done && re->wanted != NULL) {
+        cap_maps_remove((uintptr_t)re->wanted, re->new_size);
     }
     if (CAP_UNLIKELY(self != NULL)) {
-        struct cap_ext ext = ext_of(address, 0);
-        ev.size = new_size;
+        struct cap_ext ext = ext_of(re->address, 0);
+        ev.size = re->new_size;
         ev.result = is_done ? address_of(result) : -1;
         ev.error = is_done ? 0 : errno;
-        ext.arg[1] = flags;
-        ext.arg[3] = (int64_t)size;
+        ext.arg[1] = re->flags;
+        ext.arg[3] = (int64_t)re->size;
         end_range(self, &ev, &map, &ext);
     }
     if (is_done) {
-        cap_uring_unmapped(address, size);
-        cap_maps_move((uintptr_t)address, size, (uintptr_t)result, new_size);
+        cap_uring_unmapped(re->address, re->size);
+        cap_maps_move((uintptr_t)re->address, re->size, (uintptr_t)result, re->new_size);
     }
     return result;
 }
@@ -249,7 +256,8 @@ CAP_EXPORT void *mremap(void *address, size_t size, size_t new_size, int flags, 
     va_start(args, flags);
     void *wanted = (flags & MREMAP_FIXED) != 0 ? va_arg(args, void *) : NULL;
     va_end(args);
-    return record_mremap(CAP_CALLER(), CAP_REAL(mremap), address, size, new_size, flags, wanted);
+    const struct remapping re = {address, size, new_size, flags, wanted};
+    return record_mremap(CAP_CALLER(), CAP_REAL(mremap), &re);
 }
 
 /* ---- by number: the kernel instead of libc -----------------------------------------------------
@@ -304,7 +312,8 @@ int cap_number_munmap(void *address, size_t size)
 
 void *cap_number_mremap(void *address, size_t size, size_t new_size, int flags, void *wanted)
 {
-    return record_mremap(CAP_CALLER(), kernel_mremap, address, size, new_size, flags, wanted);
+    const struct remapping re = {address, size, new_size, flags, wanted};
+    return record_mremap(CAP_CALLER(), kernel_mremap, &re);
 }
 
 int cap_number_madvise(void *address, size_t size, int advice)

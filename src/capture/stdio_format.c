@@ -261,15 +261,15 @@ static int scan(unsigned number, uintptr_t source, scan_fn *real, FILE *stream, 
     return fields;
 }
 
-/* One family: fscanf, scanf, vfscanf, vscanf. `name` begins the C names, `symbol` the exported
- * ones. */
-#define SCAN_FAMILY(name, symbol)                                                                  \
+/* One family: fscanf, scanf, vfscanf, vscanf. `name` begins the C names, the others are the symbols
+ * that they are exported as. */
+#define SCAN_FAMILY(name, symbol_f, symbol, symbol_vf, symbol_v)                                   \
     CAP_EXPORT int name##fscanf(FILE *stream, const char *format, ...)                             \
     {                                                                                              \
         va_list args;                                                                              \
         va_start(args, format);                                                                    \
-        int fields = scan(WIO_CALL_##symbol##fscanf, CAP_CALLER(), CAP_REAL(symbol##vfscanf),      \
-                          stream, format, args);                                                   \
+        int fields =                                                                               \
+            scan(WIO_CALL_##symbol_f, CAP_CALLER(), CAP_REAL(symbol_vf), stream, format, args);    \
         va_end(args);                                                                              \
         return fields;                                                                             \
     }                                                                                              \
@@ -278,30 +278,29 @@ static int scan(unsigned number, uintptr_t source, scan_fn *real, FILE *stream, 
     {                                                                                              \
         va_list args;                                                                              \
         va_start(args, format);                                                                    \
-        int fields = scan(WIO_CALL_##symbol##scanf, CAP_CALLER(), CAP_REAL(symbol##vfscanf),       \
-                          stdin, format, args);                                                    \
+        int fields =                                                                               \
+            scan(WIO_CALL_##symbol, CAP_CALLER(), CAP_REAL(symbol_vf), stdin, format, args);       \
         va_end(args);                                                                              \
         return fields;                                                                             \
     }                                                                                              \
                                                                                                    \
     CAP_EXPORT int name##vfscanf(FILE *stream, const char *format, va_list args)                   \
     {                                                                                              \
-        return scan(WIO_CALL_##symbol##vfscanf, CAP_CALLER(), CAP_REAL(symbol##vfscanf), stream,   \
-                    format, args);                                                                 \
+        return scan(WIO_CALL_##symbol_vf, CAP_CALLER(), CAP_REAL(symbol_vf), stream, format,       \
+                    args);                                                                         \
     }                                                                                              \
                                                                                                    \
     CAP_EXPORT int name##vscanf(const char *format, va_list args)                                  \
     {                                                                                              \
-        return scan(WIO_CALL_##symbol##vscanf, CAP_CALLER(), CAP_REAL(symbol##vfscanf), stdin,     \
-                    format, args);                                                                 \
+        return scan(WIO_CALL_##symbol_v, CAP_CALLER(), CAP_REAL(symbol_vf), stdin, format, args);  \
     }
 
-SCAN_FAMILY(__isoc99_, __isoc99_)
-SCAN_FAMILY(__isoc23_, __isoc23_)
+SCAN_FAMILY(__isoc99_, __isoc99_fscanf, __isoc99_scanf, __isoc99_vfscanf, __isoc99_vscanf)
+SCAN_FAMILY(__isoc23_, __isoc23_fscanf, __isoc23_scanf, __isoc23_vfscanf, __isoc23_vscanf)
 
 /* Headers redirect the plain names to one of those above: they are exported by assembler name. */
 int plain_fscanf(FILE *stream, const char *format, ...) __asm__("fscanf");
 int plain_scanf(const char *format, ...) __asm__("scanf");
 int plain_vfscanf(FILE *stream, const char *format, va_list args) __asm__("vfscanf");
 int plain_vscanf(const char *format, va_list args) __asm__("vscanf");
-SCAN_FAMILY(plain_, )
+SCAN_FAMILY(plain_, fscanf, scanf, vfscanf, vscanf)

@@ -178,75 +178,72 @@ static void set_text(struct record *r)
     }
 }
 
-static void set_kind(struct record *r)
+static void set_transferred(struct record *r)
 {
-    switch ((enum cap_raw_kind)r->rule->kind) {
-    case CAP_RAW_SHORT:
-        make_short(r);
-        break;
-    case CAP_RAW_OPEN:
-    case CAP_RAW_CREAT:
-    case CAP_RAW_OPENAT2:
-        set_opened(r);
-        break;
-    case CAP_RAW_DUP:
-        set_duplicate(r);
-        break;
-    case CAP_RAW_POSITION:
-        r->ev.offset = cap_fd_advance(r->ev.fd, r->ev.result);
-        break;
-    case CAP_RAW_VECTOR:
-        set_vector(r);
-        break;
-    case CAP_RAW_SEEK:
-        cap_after_seek(r->self, &r->ev, &r->ext, r->ev.fd);
-        break;
-    case CAP_RAW_STAT:
-    case CAP_RAW_STATX:
-        set_stat(r);
-        break;
-    case CAP_RAW_READLINK:
-    case CAP_RAW_SYMLINK:
-    case CAP_RAW_XATTR:
-        set_text(r);
-        break;
-    case CAP_RAW_TIMES:
-        r->has_ext = true;
-        cap_after_timespecs(r->self, &r->ev, &r->ext, pointer(r, r->rule->extra));
-        break;
-    case CAP_RAW_CHDIR:
-        cap_after_chdir(r->self, &r->ev, &r->ext);
-        break;
-    case CAP_RAW_COPY:
-        set_copy(r);
-        break;
-    case CAP_RAW_PAIR:
-        r->has_ext = true;
-        cap_after_pair(r->self, &r->ev, &r->ext, pointer(r, r->rule->extra));
-        break;
-    case CAP_RAW_NEW_FD:
-        cap_after_new_fd(r->self, &r->ev, &r->ext);
-        break;
-    case CAP_RAW_MEMFD:
-        make_short(r);
-        cap_after_memfd(r->self, &r->ev, &r->ext, (unsigned)r->ev.offset);
-        break;
-    case CAP_RAW_FORK:
-        make_short(r);
-        r->ev.size = r->ev.result > 0 ? (uint64_t)r->ev.result : 0;
-        break;
-    case CAP_RAW_PLAIN:
-    case CAP_RAW_CLOSE:
-    case CAP_RAW_SPECIAL:
-        break;
-    }
+    r->ev.offset = cap_fd_advance(r->ev.fd, r->ev.result);
 }
+
+static void set_position(struct record *r)
+{
+    cap_after_seek(r->self, &r->ev, &r->ext, r->ev.fd);
+}
+
+static void set_times(struct record *r)
+{
+    r->has_ext = true;
+    cap_after_timespecs(r->self, &r->ev, &r->ext, pointer(r, r->rule->extra));
+}
+
+static void set_directory(struct record *r)
+{
+    cap_after_chdir(r->self, &r->ev, &r->ext);
+}
+
+static void set_pair(struct record *r)
+{
+    r->has_ext = true;
+    cap_after_pair(r->self, &r->ev, &r->ext, pointer(r, r->rule->extra));
+}
+
+static void set_new_fd(struct record *r)
+{
+    cap_after_new_fd(r->self, &r->ev, &r->ext);
+}
+
+static void set_memory_file(struct record *r)
+{
+    make_short(r);
+    cap_after_memfd(r->self, &r->ev, &r->ext, (unsigned)r->ev.offset);
+}
+
+static void set_child(struct record *r)
+{
+    make_short(r);
+    r->ev.size = r->ev.result > 0 ? (uint64_t)r->ev.result : 0;
+}
+
+/* What is particular to a kind, after the fields that the rule names; none for the others. */
+static void (*const setters[])(struct record *) = {
+    [CAP_RAW_SHORT] = make_short,      [CAP_RAW_OPEN] = set_opened,
+    [CAP_RAW_CREAT] = set_opened,      [CAP_RAW_OPENAT2] = set_opened,
+    [CAP_RAW_DUP] = set_duplicate,     [CAP_RAW_POSITION] = set_transferred,
+    [CAP_RAW_VECTOR] = set_vector,     [CAP_RAW_SEEK] = set_position,
+    [CAP_RAW_STAT] = set_stat,         [CAP_RAW_STATX] = set_stat,
+    [CAP_RAW_READLINK] = set_text,     [CAP_RAW_SYMLINK] = set_text,
+    [CAP_RAW_XATTR] = set_text,        [CAP_RAW_TIMES] = set_times,
+    [CAP_RAW_CHDIR] = set_directory,   [CAP_RAW_COPY] = set_copy,
+    [CAP_RAW_PAIR] = set_pair,         [CAP_RAW_NEW_FD] = set_new_fd,
+    [CAP_RAW_MEMFD] = set_memory_file, [CAP_RAW_FORK] = set_child,
+    [CAP_RAW_SPECIAL] = NULL,
+};
 
 static void emit(struct record *r)
 {
     set_names(r);
     set_numbers(r);
-    set_kind(r);
+    if (setters[r->rule->kind] != NULL) {
+        setters[r->rule->kind](r);
+    }
     if (r->has_ext) {
         cap_emit_ext(r->self, &r->ev, &r->ext);
     } else {
