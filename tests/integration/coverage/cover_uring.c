@@ -103,7 +103,7 @@ static void run(const struct io_uring_sqe *sqe, const char *mark, const char *fi
     }
 }
 
-static const char *text_of(const char *format, ...)
+__attribute__((format(printf, 1, 2))) static const char *text_of(const char *format, ...)
 {
     static char text[4096];
     va_list values;
