@@ -4,9 +4,8 @@
 
     run.py [--quick | --full] [--json=FILE] [--only=SECTION,...]
 
-Times on a shared machine wander, so the tracers take turns and what counts is the ratio of the best
-rounds, which others disturbed least, and the number of instructions, which does not wander.
-Exit 1 if a target is missed.
+Times on a shared machine wander, so what is compared takes turns, and what counts are ratios, and the
+number of instructions, which does not wander. Exit 1 if a target is missed.
 """
 import argparse
 import json

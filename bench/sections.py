@@ -43,7 +43,7 @@ class Bench:
 
     def tracers(self):
         library = os.path.join(self.build, "bench", "liblttng-baseline.so")
-        return [tracers.Alone(self.place), tracers.Strace(self.place),
+        return [tracers.Strace(self.place),
                 tracers.PerfTrace(self.place), tracers.Lttng(self.place, library),
                 tracers.Whyio(self.place, self.whyio)]
 
@@ -82,25 +82,38 @@ def calls(bench, table):
     finally:
         for tracer in present:
             tracer.stop()
-    table.note("value = whyio's time per call over that without a tracer: the best of "
-               f"{bench.rounds} rounds in which the tracers take turns.")
+    table.note("whyio (value): blocks of 1,024 calls by name and of libc's own function take turns in "
+               "one process; median of the ratios. Others, and threads2: a run with against a "
+               "run without directly before; median.")
 
 
 def measure_loop(bench, table, present, loop):
+    """Others: against a run without a tracer directly before. whyio: inside one process."""
     name, count, target = loop
-    best = {}
-    for number in range(bench.rounds):
-        for tracer in present:
-            # What is slow needs fewer rounds: it is far from any limit.
-            if number % 8 == 0 or tracer.scale == 1.0:
-                calls_made = max(int(count * tracer.scale), 1000)
-                time_ns = bench.loop(name, calls_made, tracer)
-                best[tracer.name] = min(time_ns, best.get(tracer.name, time_ns))
-    alone, traced = best["no tracer"], best["whyio"]
-    others = {tracer: f"{best[tracer] / alone:.2f}" for tracer in best
-              if tracer not in ("no tracer", "whyio")}
-    table.add(name, round(traced / alone, 3), "x", at_most=target, **{
-        "no tracer, ns": f"{alone:.0f}", **others, "whyio, added ns": f"{traced - alone:.0f}"})
+    others, value, times = {}, None, None
+    for tracer in present:
+        if tracer.name != "whyio":
+            others[tracer.name] = f"{run_ratio(bench, tracer, name, count, 3):.2f}"
+        elif name == "threads2":
+            value = run_ratio(bench, tracer, name, count, bench.rounds)
+        else:
+            value, times = paired(bench, tracer, name, count)
+    columns = {"no tracer, ns": f"{times[1]:.0f}", "whyio, ns": f"{times[0]:.0f}"} if times else {}
+    table.add(name, round(value, 3), "x", at_most=target, **columns, **others)
+
+
+def run_ratio(bench, tracer, name, count, rounds):
+    calls_made = max(int(count * tracer.scale), 1000)
+    return statistics.median(1 / bench.loop(name, count) * bench.loop(name, calls_made, tracer)
+                             for _ in range(rounds))
+
+
+def paired(bench, tracer, name, count):
+    """(ratio, (ns by name, ns of libc's own)): median of some runs of bench/paired."""
+    argv = [os.path.join(bench.build, "bench", "paired"), name, str(5 * count), bench.place]
+    runs = [[float(n) for n in bench.run(argv, tracer).stdout.split()] for _ in range(5)]
+    fastest = min(runs, key=lambda run: run[1])
+    return statistics.median(run[2] for run in runs), (fastest[0], fastest[1])
 
 
 def counted(bench, name, count, preload):
