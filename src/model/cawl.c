@@ -251,20 +251,6 @@ static enum wio_status make_clean(struct wio_blocks *cache, uint64_t file, doubl
     return WIO_OK;
 }
 
-/* Equations of section 4.2 and 4.3; a last block that is not full is read and written (rule 1). */
-static double bypass_cost(const struct wio_model_params *p, const struct wio_model_op *op,
-                          bool random)
-{
-    double size = (double)op->size;
-    double cost = p->sc_sw + (random ? p->c_sk : 0);
-    if (op->method == WIO_MODEL_DIRECT) {
-        return cost + size / p->bw_dev;
-    }
-    double rem = fmod(size, p->bs);
-    cost += size / p->bw_ramdisk + (size - rem) / p->bw_dev;
-    return rem > 0 ? cost + p->bs / p->bw_rdev + p->bs / p->bw_dev : cost;
-}
-
 /* Operations that wait for the device or for nothing: their cost passes without cleaning (rules 7
  * and 9). */
 static enum wio_status step_beside(struct wio_model *model, struct file *file,
@@ -282,7 +268,7 @@ static enum wio_status step_beside(struct wio_model *model, struct file *file,
         result->cost_s = model->params.sc_sw + bytes / model->params.bw_dev;
     } else {
         WIO_TRY(make_clean(cache, op->file, offset, offset + (double)op->size, &bytes));
-        result->cost_s = bypass_cost(&model->params, op, is_random(file, op));
+        result->cost_s = wio_model_bypass_cost(&model->params, op, is_random(file, op));
     }
     model->time_s += result->cost_s;
     return WIO_OK;

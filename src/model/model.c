@@ -14,6 +14,7 @@
 static const struct wio_model_class *const classes[WIO_MODEL_KIND_COUNT] = {
     [WIO_MODEL_NAIVE] = &wio_model_naive,
     [WIO_MODEL_CAWL] = &wio_model_cawl,
+    [WIO_MODEL_KERNEL] = &wio_model_kernel,
 };
 
 const char *wio_model_name(enum wio_model_kind kind)
@@ -42,23 +43,59 @@ static enum wio_status refuse(struct wio_error *err, const char *name, const cha
                          expected);
 }
 
+struct wio_model_params wio_model_params_default(void)
+{
+    return (struct wio_model_params){
+#define PARAM_DEFAULT(param, unit, fallback) .param = (fallback),
+        WIO_MODEL_PARAM_LIST(PARAM_DEFAULT)
+#undef PARAM_DEFAULT
+    };
+}
+
+static const struct {
+    const char *name;
+    size_t place;
+} all_params[] = {
+#define PARAM_ENTRY(param, unit, fallback) {#param, offsetof(struct wio_model_params, param)},
+    WIO_MODEL_PARAM_LIST(PARAM_ENTRY)
+#undef PARAM_ENTRY
+};
+
+static double value_at(const struct wio_model_params *params, size_t place)
+{
+    return *(const double *)((const char *)params + place);
+}
+
 static enum wio_status check_each(const struct wio_model_params *params, struct wio_error *err)
 {
-    const struct {
-        const char *name;
-        double value;
-    } all[] = {
-#define PARAM_ENTRY(param, unit, required) {#param, params->param},
-        WIO_MODEL_PARAM_LIST(PARAM_ENTRY)
-#undef PARAM_ENTRY
-    };
-    for (size_t i = 0; i < WIO_ARRAY_SIZE(all); i++) {
-        if (isnan(all[i].value)) {
-            return refuse(err, all[i].name, "is missing");
+    for (size_t i = 0; i < WIO_ARRAY_SIZE(all_params); i++) {
+        double value = value_at(params, all_params[i].place);
+        if (isnan(value)) {
+            return refuse(err, all_params[i].name, "is missing");
         }
-        if (!isfinite(all[i].value) || all[i].value < 0) {
-            return refuse(err, all[i].name, "must be a finite number that is not negative");
+        if (!isfinite(value) || value < 0) {
+            return refuse(err, all_params[i].name, "must be a finite number that is not negative");
         }
+    }
+    return WIO_OK;
+}
+
+static enum wio_status check_divisor(const struct wio_model_params *params, size_t place,
+                                     struct wio_error *err)
+{
+    for (size_t i = 0; i < WIO_ARRAY_SIZE(all_params); i++) {
+        if (all_params[i].place == place && value_at(params, place) <= 0) {
+            return refuse(err, all_params[i].name, "must be above 0");
+        }
+    }
+    return WIO_OK;
+}
+
+static enum wio_status check_divisors(const struct wio_model_params *params, const size_t *places,
+                                      struct wio_error *err)
+{
+    for (size_t i = 0; places != NULL && places[i] != WIO_MODEL_NO_PARAM; i++) {
+        WIO_TRY(check_divisor(params, places[i], err));
     }
     return WIO_OK;
 }
@@ -66,23 +103,17 @@ static enum wio_status check_each(const struct wio_model_params *params, struct 
 enum wio_status wio_model_params_check(const struct wio_model_params *params, struct wio_error *err)
 {
     WIO_TRY(check_each(params, err));
-    const struct {
-        const char *name;
-        double value;
-    } divisors[] = {
-        {"bw_mem", params->bw_mem},
-        {"bw_ramdisk", params->bw_ramdisk},
-        {"bw_reduced", params->bw_reduced},
-        {"bw_dev", params->bw_dev},
-        {"bw_rdev", params->bw_rdev},
-        {"bs", params->bs},
-        {"bf", params->bf},
+    static const size_t divisors[] = {
+        offsetof(struct wio_model_params, bw_mem),
+        offsetof(struct wio_model_params, bw_ramdisk),
+        offsetof(struct wio_model_params, bw_reduced),
+        offsetof(struct wio_model_params, bw_dev),
+        offsetof(struct wio_model_params, bw_rdev),
+        offsetof(struct wio_model_params, bs),
+        offsetof(struct wio_model_params, bf),
+        WIO_MODEL_NO_PARAM,
     };
-    for (size_t i = 0; i < WIO_ARRAY_SIZE(divisors); i++) {
-        if (divisors[i].value <= 0) {
-            return refuse(err, divisors[i].name, "must be above 0");
-        }
-    }
+    WIO_TRY(check_divisors(params, divisors, err));
     if (params->limit_hard <= params->limit_bg) {
         return refuse(err, "limit_hard", "must be above limit_bg");
     }
@@ -95,6 +126,7 @@ enum wio_status wio_model_create(enum wio_model_kind kind, const struct wio_mode
 {
     WIO_PRE((unsigned)kind < WIO_MODEL_KIND_COUNT);
     WIO_TRY(wio_model_params_check(params, err));
+    WIO_TRY(check_divisors(params, classes[kind]->divisors, err));
     struct wio_model *model = alloc->get(alloc->context, sizeof(*model));
     if (model == NULL) {
         return wio_error_set(err, WIO_ERR_NOMEM, NULL, WIO_ERROR_NO_OFFSET, "out of memory");

@@ -17,6 +17,7 @@
 #ifndef WIO_MODEL_MODEL_H
 #define WIO_MODEL_MODEL_H
 
+#include <math.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -25,27 +26,37 @@
 #include "base/alloc.h"
 
 enum wio_model_kind {
-    WIO_MODEL_NAIVE, /* size / bandwidth of the device: what SimGrid's disk does */
-    WIO_MODEL_CAWL,  /* the paper's Algorithms 1 and 2 */
+    WIO_MODEL_NAIVE,  /* size / bandwidth of the device: what SimGrid's disk does */
+    WIO_MODEL_CAWL,   /* the paper's Algorithms 1 and 2 */
+    WIO_MODEL_KERNEL, /* what Linux does */
     WIO_MODEL_KIND_COUNT
 };
 
-/* name in HOST.json, unit, required */
+/* Stands for "must be given". */
+#define WIO_MODEL_REQUIRED ((double)NAN)
+
+/* name in HOST.json, unit, value if it is not given */
 #define WIO_MODEL_PARAM_LIST(X)                                                                    \
-    X(bw_mem, "bytes/s", 1)                                                                        \
-    X(bw_ramdisk, "bytes/s", 1)                                                                    \
-    X(bw_reduced, "bytes/s", 1)                                                                    \
-    X(bw_dev, "bytes/s", 1)                                                                        \
-    X(bw_rdev, "bytes/s", 1)                                                                       \
-    X(sc_w, "s", 1)                                                                                \
-    X(sc_sw, "s", 1)                                                                               \
-    X(c_sk, "s", 1)                                                                                \
-    X(bs, "bytes", 1)                                                                              \
-    X(bf, "bytes", 1)                                                                              \
-    X(limit_bg, "bytes", 1)                                                                        \
-    X(limit_hard, "bytes", 1)                                                                      \
-    X(dirty_expire, "s", 1)                                                                        \
-    X(c_lib, "s", 0)
+    X(bw_mem, "bytes/s", WIO_MODEL_REQUIRED)                                                       \
+    X(bw_ramdisk, "bytes/s", WIO_MODEL_REQUIRED)                                                   \
+    X(bw_reduced, "bytes/s", WIO_MODEL_REQUIRED)                                                   \
+    X(bw_dev, "bytes/s", WIO_MODEL_REQUIRED)                                                       \
+    X(bw_rdev, "bytes/s", WIO_MODEL_REQUIRED)                                                      \
+    X(sc_w, "s", WIO_MODEL_REQUIRED)                                                               \
+    X(sc_sw, "s", WIO_MODEL_REQUIRED)                                                              \
+    X(c_sk, "s", WIO_MODEL_REQUIRED)                                                               \
+    X(bs, "bytes", WIO_MODEL_REQUIRED)                                                             \
+    X(bf, "bytes", WIO_MODEL_REQUIRED)                                                             \
+    X(limit_bg, "bytes", WIO_MODEL_REQUIRED)                                                       \
+    X(limit_hard, "bytes", WIO_MODEL_REQUIRED)                                                     \
+    X(dirty_expire, "s", WIO_MODEL_REQUIRED)                                                       \
+    X(c_lib, "s", 0)                                                                               \
+    X(hz, "1/s", 250)                                                                              \
+    X(balance_step, "bytes", 2097152)                                                              \
+    X(request_max, "bytes", 8388608)                                                               \
+    X(dirty_interval, "s", 5)                                                                      \
+    X(dirty_ratelimit0, "bytes/s", 100e6)                                                          \
+    X(write_bw0, "bytes/s", 100e6)
 
 /*
  * The machine. bw_mem: memory copy; bw_ramdisk: write into the page cache; bw_reduced: the same
@@ -53,9 +64,14 @@ enum wio_model_kind {
  * call, one synchronous call; c_sk: one seek; bs: block of the file system; bf: buffer of a stdio
  * stream; limit_bg, limit_hard: dirty limits; dirty_expire: age at which dirty data is written
  * back anyway; c_lib: one call that is served by the stdio buffer.
+ *
+ * Only `kernel` looks at: hz: ticks of the kernel's clock; balance_step: bytes after which a write
+ * looks at the dirty limits (a folio); request_max: longest request of the flusher; dirty_interval:
+ * how often it looks for old data, 0: never; dirty_ratelimit0, write_bw0: what the kernel thinks of
+ * the device at the start.
  */
 struct wio_model_params {
-#define WIO_MODEL_PARAM_FIELD(name, unit, required) double name;
+#define WIO_MODEL_PARAM_FIELD(name, unit, fallback) double name;
     WIO_MODEL_PARAM_LIST(WIO_MODEL_PARAM_FIELD)
 #undef WIO_MODEL_PARAM_FIELD
 };
@@ -103,18 +119,22 @@ struct wio_model_result {
 
 struct wio_model;
 
-/* "naive", "cawl"; and back: WIO_MODEL_KIND_COUNT for another name. */
+/* "naive", "cawl", "kernel"; and back: WIO_MODEL_KIND_COUNT for another name. */
 const char *wio_model_name(enum wio_model_kind kind);
 enum wio_model_kind wio_model_find(const char *name);
 /* "free", "async", "throttle", "-". */
 const char *wio_model_state_name(enum wio_model_state state);
+
+/* All that must be given is missing (NaN), the rest has the value it has if it is not given. */
+struct wio_model_params wio_model_params_default(void);
 
 /* WIO_ERR_USAGE with the name of the first parameter that is missing (NaN), negative, not finite,
  * zero where it divides, or contradicts another (limit_hard <= limit_bg). */
 WIO_MUST_CHECK enum wio_status wio_model_params_check(const struct wio_model_params *params,
                                                       struct wio_error *err);
 
-/* `params` is copied, `alloc` too; its context must outlive the model. */
+/* `params` is copied, `alloc` too; its context must outlive the model. WIO_ERR_USAGE also for a
+ * parameter that only this model looks at. */
 WIO_MUST_CHECK enum wio_status wio_model_create(enum wio_model_kind kind,
                                                 const struct wio_model_params *params,
                                                 const struct wio_alloc *alloc,

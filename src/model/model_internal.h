@@ -3,6 +3,10 @@
 #ifndef WIO_MODEL_MODEL_INTERNAL_H
 #define WIO_MODEL_MODEL_INTERNAL_H
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 #include "model/model.h"
 
 struct wio_model {
@@ -13,8 +17,13 @@ struct wio_model {
     void *state; /* of the class; NULL where it needs none */
 };
 
+#define WIO_MODEL_NO_PARAM SIZE_MAX
+
 struct wio_model_class {
     const char *name;
+    /* The parameters that must be above 0 for this model alone, by place in the struct; NULL or
+     * ended by WIO_MODEL_NO_PARAM. */
+    const size_t *divisors;
     /* Make model->state; NULL where there is none. */
     enum wio_status (*init)(struct wio_model *model);
     void (*fini)(struct wio_model *model);
@@ -24,5 +33,11 @@ struct wio_model_class {
 
 extern const struct wio_model_class wio_model_naive;
 extern const struct wio_model_class wio_model_cawl;
+extern const struct wio_model_class wio_model_kernel;
+
+/* What a direct or synchronous operation costs on an idle device: the equations of CAWL, sections
+ * 4.2 and 4.3; a last block that is not full is read and written (cawl rule 1). */
+double wio_model_bypass_cost(const struct wio_model_params *params, const struct wio_model_op *op,
+                             bool is_random);
 
 #endif

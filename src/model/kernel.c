@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What Linux does with an operation: writes in pieces into the page cache, each followed by a look
+ * at the dirty limits; stdio as glibc buffers it; synchronous operations. docs/MODEL.md#kernel has
+ * the rules, cited as (rule N); cache.h is the machinery behind them.
+ */
+#include <math.h>
+
+#include "base/cleanup.h"
+#include "model/cache.h"
+#include "model/model_internal.h"
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* write(2): pieces that end where a folio would (rule 8). */
+static enum wio_status write_call(struct wio_model *model, struct wio_cache_file *file,
+                                  uint64_t offset, uint64_t size, struct wio_model_result *result)
+{
+    struct wio_cache *cache = model->state;
+    const struct wio_model_params *p = &model->params;
+    uint64_t step = (uint64_t)p->balance_step;
+    uint64_t end = offset + size;
+    result->state = WIO_MODEL_STATE_FREE;
+    wio_cache_wait(cache, p->sc_w);
+    while (offset < end) {
+        bool is_writing = cache->queue.waiting > 0;
+        bool slept;
+        uint64_t stop = least(end, (offset / step + 1) * step);
+        wio_cache_wait(cache,
+                       (double)(stop - offset) / (is_writing ? p->bw_reduced : p->bw_ramdisk));
+        WIO_TRY(wio_cache_dirty(cache, file, offset, stop));
+        WIO_TRY(wio_cache_balance(cache, &slept));
+        if (slept) {
+            result->state = WIO_MODEL_STATE_THROTTLE;
+        } else if (is_writing && result->state == WIO_MODEL_STATE_FREE) {
+            result->state = WIO_MODEL_STATE_ASYNC;
+        }
+        offset = stop;
+    }
+    return WIO_OK;
+}
+
+static enum wio_status flush_stream(struct wio_model *model, struct wio_cache_file *file,
+                                    struct wio_model_result *result)
+{
+    uint64_t size = file->pending;
+    if (size == 0) {
+        return WIO_OK;
+    }
+    file->pending = 0;
+    return write_call(model, file, file->position - size, size, result);
+}
+
+/* glibc: fill the buffer, write it, write whole buffers at once, keep the rest. A stream that has
+ * no buffer yet has nothing to fill: its first write is of whole buffers (rule 12). */
+static enum wio_status step_fwrite(struct wio_model *model, struct wio_cache_file *file,
+                                   const struct wio_model_op *op, struct wio_model_result *result)
+{
+    uint64_t bf = (uint64_t)model->params.bf;
+    uint64_t left = op->size;
+    wio_cache_wait(model->state, model->params.c_lib);
+    if (op->offset != file->position) {
+        WIO_TRY(flush_stream(model, file, result));
+        file->position = op->offset;
+    }
+    uint64_t filling = least(left, file->has_buffer ? bf - file->pending : 0);
+    file->pending += filling;
+    file->position += filling;
+    left -= filling;
+    if (left > 0) {
+        uint64_t whole = left - left % bf;
+        WIO_TRY(flush_stream(model, file, result));
+        if (whole > 0) {
+            WIO_TRY(write_call(model, file, file->position, whole, result));
+        }
+        file->pending = left - whole;
+        file->position += left;
+        file->has_buffer = true;
+    }
+    return WIO_OK;
+}
+
+static bool is_random(const struct wio_cache_file *file, const struct wio_model_op *op)
+{
+    if (op->random != WIO_MODEL_RANDOM_UNKNOWN) {
+        return op->random == WIO_MODEL_RANDOM_YES;
+    }
+    return file->is_used && file->last_end != op->offset;
+}
+
+/* Direct and synchronous writes have the device to themselves: write-back waits (rule 13). */
+static void step_bypass(struct wio_model *model, struct wio_cache_file *file,
+                        const struct wio_model_op *op)
+{
+    struct wio_cache *cache = model->state;
+    double cost = wio_model_bypass_cost(&model->params, op, is_random(file, op));
+    wio_cache_clean(cache, file, op->offset, op->offset + op->size);
+    wio_cache_device_busy(cache, (double)op->size / model->params.bw_dev);
+    wio_cache_wait(cache, cost);
+}
+
+static enum wio_status dispatch(struct wio_model *model, struct wio_cache_file *file,
+                                const struct wio_model_op *op, struct wio_model_result *result)
+{
+    struct wio_cache *cache = model->state;
+    const struct wio_model_params *p = &model->params;
+    switch (op->method) {
+    case WIO_MODEL_WRITE:
+        return write_call(model, file, op->offset, op->size, result);
+    case WIO_MODEL_FWRITE:
+        return step_fwrite(model, file, op, result);
+    case WIO_MODEL_FFLUSH:
+        return flush_stream(model, file, result);
+    case WIO_MODEL_FSYNC:
+        wio_cache_wait(cache, p->sc_sw);
+        return wio_cache_sync(cache, file);
+    case WIO_MODEL_READ:
+        wio_cache_wait(cache, p->sc_w + (double)op->size / p->bw_rdev);
+        return WIO_OK;
+    case WIO_MODEL_DIRECT:
+    case WIO_MODEL_SYNC:
+        step_bypass(model, file, op);
+        return WIO_OK;
+    case WIO_MODEL_METHOD_COUNT:
+        break;
+    }
+    return WIO_ERR_INTERNAL;
+}
+
+static enum wio_status step(struct wio_model *model, const struct wio_model_op *op,
+                            struct wio_model_result *result)
+{
+    struct wio_cache *cache = model->state;
+    struct wio_cache_file *file = wio_cache_file(cache, op->file);
+    if (file == NULL) {
+        return WIO_ERR_NOMEM;
+    }
+    wio_cache_wait(cache, op->delay_s);
+    double start_s = cache->time_s;
+    WIO_TRY(dispatch(model, file, op, result));
+    WIO_TRY(cache->status);
+    if (op->method != WIO_MODEL_FFLUSH && op->method != WIO_MODEL_FSYNC) {
+        file->last_end = op->offset + op->size;
+        file->is_used = true;
+    }
+    result->cost_s = cache->time_s - start_s;
+    result->dirty_bytes =
+        (double)least(wio_cache_pages(cache) * WIO_CACHE_PAGE, cache->written_bytes);
+    model->time_s = cache->time_s;
+    return WIO_OK;
+}
+
+static enum wio_status init(struct wio_model *model)
+{
+    struct wio_cache *cache = model->alloc.get(model->alloc.context, sizeof(*cache));
+    if (cache == NULL) {
+        return WIO_ERR_NOMEM;
+    }
+    wio_cache_init(cache, &model->alloc, &model->params);
+    model->state = cache;
+    return WIO_OK;
+}
+
+static void fini(struct wio_model *model)
+{
+    if (model->state != NULL) {
+        wio_cache_fini(model->state);
+        model->alloc.put(model->alloc.context, model->state);
+    }
+}
+
+/* balance_step and bf are counted in whole bytes; see check_op for the rest. */
+static const size_t divisors[] = {
+    offsetof(struct wio_model_params, hz),
+    offsetof(struct wio_model_params, balance_step),
+    offsetof(struct wio_model_params, request_max),
+    offsetof(struct wio_model_params, dirty_ratelimit0),
+    offsetof(struct wio_model_params, write_bw0),
+    WIO_MODEL_NO_PARAM,
+};
+
+const struct wio_model_class wio_model_kernel = {
+    .name = "kernel", .divisors = divisors, .init = init, .fini = fini, .step = step};

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The dirty pages of one file: a balanced tree of chunks, each a bitmap of 512 pages (2 MiB of 4
+ * KiB pages). Dirtying and cleaning cost O(log chunks) whatever the pattern of writes, cleaning
+ * never needs memory, and a million scattered dirty pages fit into a few MiB.
+ */
+#ifndef WIO_MODEL_PAGES_H
+#define WIO_MODEL_PAGES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <whyio/status.h>
+
+#include "base/alloc.h"
+#include "base/tree.h"
+
+#define WIO_CHUNK_PAGES 512u
+#define WIO_CHUNK_WORDS (WIO_CHUNK_PAGES / 64)
+
+struct wio_chunk {
+    RB_ENTRY(wio_chunk) node;
+    uint64_t index; /* of the file's chunks */
+    uint32_t count; /* of bits; never 0 in a tree */
+    uint64_t bits[WIO_CHUNK_WORDS];
+};
+
+RB_HEAD(wio_chunk_tree, wio_chunk);
+
+/* Chunks that are not in use, shared by the files of a model. */
+struct wio_chunk_pool {
+    struct wio_alloc alloc;
+    struct wio_chunk *spare; /* linked through node's left */
+};
+
+struct wio_pages {
+    struct wio_chunk_tree chunks;
+    struct wio_chunk *last; /* the one used last, or NULL */
+    uint64_t count;         /* dirty pages */
+};
+
+void wio_chunk_pool_init(struct wio_chunk_pool *pool, const struct wio_alloc *alloc);
+void wio_chunk_pool_fini(struct wio_chunk_pool *pool);
+
+/* Dirty the pages [first, end); `added_out`: how many of them were clean. On WIO_ERR_NOMEM some of
+ * them may be dirty. */
+WIO_MUST_CHECK enum wio_status wio_pages_add(struct wio_pages *pages, struct wio_chunk_pool *pool,
+                                             uint64_t first, uint64_t end, uint64_t *added_out);
+/* Clean the pages [first, end); returns how many of them were dirty. */
+uint64_t wio_pages_remove(struct wio_pages *pages, struct wio_chunk_pool *pool, uint64_t first,
+                          uint64_t end);
+/* Clean the first run of adjoining dirty pages at or after `from`, but at most `most` (> 0) of
+ * them. False: there is none. */
+bool wio_pages_take_run(struct wio_pages *pages, struct wio_chunk_pool *pool, uint64_t from,
+                        uint64_t most, uint64_t *first_out, uint64_t *count_out);
+/* Forget all; the chunks go back to the pool. */
+void wio_pages_clear(struct wio_pages *pages, struct wio_chunk_pool *pool);
+
+#endif

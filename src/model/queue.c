@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "model/queue.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Requests below this many pages (1 MiB) are merged. */
+#define MERGE_PAGES 256
+#define ROOM_FIRST 64
+
+void wio_queue_init(struct wio_queue *queue, const struct wio_alloc *alloc, double seconds_per_page)
+{
+    *queue = (struct wio_queue){
+        .alloc = *alloc, .seconds_per_page = seconds_per_page, .head_done_s = HUGE_VAL};
+}
+
+void wio_queue_fini(struct wio_queue *queue)
+{
+    queue->alloc.put(queue->alloc.context, queue->ends);
+    queue->ends = NULL;
+}
+
+static uint64_t *end_of(const struct wio_queue *queue, size_t place)
+{
+    return &queue->ends[(queue->head + place) & (queue->room - 1)];
+}
+
+static enum wio_status grow(struct wio_queue *queue)
+{
+    size_t room = queue->room > 0 ? queue->room * 2 : ROOM_FIRST;
+    uint64_t *ends = queue->alloc.get(queue->alloc.context, room * sizeof(*ends));
+    if (ends == NULL) {
+        return WIO_ERR_NOMEM;
+    }
+    for (size_t i = 0; i < queue->waiting; i++) {
+        ends[i] = *end_of(queue, i);
+    }
+    queue->alloc.put(queue->alloc.context, queue->ends);
+    queue->ends = ends;
+    queue->room = room;
+    queue->head = 0;
+    return WIO_OK;
+}
+
+/* How many pages the last request has; the one being served takes no more. */
+static uint64_t last_pages(const struct wio_queue *queue)
+{
+    return queue->waiting < 2 ? UINT64_MAX : queue->submitted - *end_of(queue, queue->waiting - 2);
+}
+
+enum wio_status wio_queue_submit(struct wio_queue *queue, uint64_t pages, double now)
+{
+    uint64_t last = last_pages(queue);
+    if (last < MERGE_PAGES && last + pages <= MERGE_PAGES) {
+        queue->submitted += pages;
+        *end_of(queue, queue->waiting - 1) = queue->submitted;
+        return WIO_OK;
+    }
+    if (queue->waiting == queue->room && grow(queue) != WIO_OK) {
+        return WIO_ERR_NOMEM;
+    }
+    queue->submitted += pages;
+    *end_of(queue, queue->waiting) = queue->submitted;
+    if (queue->waiting++ == 0) {
+        queue->head_done_s = now + (double)pages * queue->seconds_per_page;
+    }
+    return WIO_OK;
+}
+
+void wio_queue_complete(struct wio_queue *queue)
+{
+    uint64_t end = *end_of(queue, 0);
+    queue->completed = end;
+    queue->head = (queue->head + 1) & (queue->room - 1);
+    if (--queue->waiting == 0) {
+        queue->head_done_s = HUGE_VAL;
+    } else {
+        queue->head_done_s += (double)(*end_of(queue, 0) - end) * queue->seconds_per_page;
+    }
+}
+
+double wio_queue_done_at(const struct wio_queue *queue, uint64_t pages)
+{
+    if (pages <= queue->completed) {
+        return 0;
+    }
+    double ahead = (double)pages - (double)*end_of(queue, 0);
+    return queue->head_done_s + (ahead > 0 ? ahead * queue->seconds_per_page : 0);
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The device: requests under write-back, served one after the other at the device's bandwidth. The
+ * pages of a request become clean together, when all of it is written; so the counters fall in
+ * steps.
+ */
+#ifndef WIO_MODEL_QUEUE_H
+#define WIO_MODEL_QUEUE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <whyio/status.h>
+
+#include "base/alloc.h"
+
+struct wio_queue {
+    struct wio_alloc alloc;
+    double seconds_per_page;
+    uint64_t *ends;     /* a ring: after how many pages ever each waiting request ends */
+    size_t room;        /* of the ring, a power of 2; 0 before the first request */
+    size_t head;        /* index of the request being served, modulo room */
+    size_t waiting;     /* requests */
+    uint64_t submitted; /* pages ever */
+    uint64_t completed; /* pages ever */
+    double head_done_s; /* when the request being served is written; HUGE_VAL without one */
+};
+
+void wio_queue_init(struct wio_queue *queue, const struct wio_alloc *alloc,
+                    double seconds_per_page);
+void wio_queue_fini(struct wio_queue *queue);
+
+/* Append a request at time `now`. Small ones are merged with the one before, so that there are few
+ * of them however scattered the pages are. */
+WIO_MUST_CHECK enum wio_status wio_queue_submit(struct wio_queue *queue, uint64_t pages,
+                                                double now);
+/* The request being served is written. There must be one. */
+void wio_queue_complete(struct wio_queue *queue);
+/* When the first `pages` pages ever submitted are written, if nothing delays the device; the past
+ * for pages that are written already. */
+double wio_queue_done_at(const struct wio_queue *queue, uint64_t pages);
+/* The device serves somebody else for a while. */
+static inline void wio_queue_delay(struct wio_queue *queue, double seconds)
+{
+    queue->head_done_s += seconds;
+}
+
+/* Pages under write-back. */
+static inline uint64_t wio_queue_pages(const struct wio_queue *queue)
+{
+    return queue->submitted - queue->completed;
+}
+
+#endif
