@@ -13,6 +13,7 @@
 #include <stdint.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 
 #include "base/rawcall.h"
 
@@ -51,9 +52,9 @@ static inline long raw_fcntl(int fd, int command, long argument)
     return wio_rawcall3(SYS_fcntl, fd, command, argument);
 }
 
-static inline long raw_fallocate(int fd, uint64_t offset, uint64_t size)
+static inline long raw_pwritev(int fd, const struct iovec *parts, size_t count, uint64_t offset)
 {
-    return wio_rawcall4(SYS_fallocate, fd, 0, (long)offset, (long)size);
+    return wio_rawcall6(SYS_pwritev, fd, (long)parts, (long)count, (long)offset, 0, 0);
 }
 
 static inline long raw_getcwd(char *text, size_t size)
