@@ -16,8 +16,8 @@ libc and the kernel:
 
 * what libc does inside itself is only in strace: fstat in opendir, fcntl in fdopen and fdopendir,
   readlink in realpath, opening and closing in scandir, open, fstat and close in
-  fchmodat(AT_SYMLINK_NOFOLLOW), which libc refuses by itself for a link; each is allowed as
-  often as the trace has a call that explains it;
+  lchmod and fchmodat(AT_SYMLINK_NOFOLLOW), which libc refuses by itself for a link; each is
+  allowed as often as the trace has a call that explains it;
 * getdents (readdir asks for many entries at once), munmap and madvise are not compared: strace
   cannot say of which file;
 * descriptors, addresses and inodes are not compared;
@@ -123,8 +123,13 @@ def whyio_operations(events):
 
 def refused_by_libc(event):
     """chmod of a link itself: no system call does that."""
-    return event["op"] == "chmod" and event["args"][1] == AT_SYMLINK_NOFOLLOW \
-        and event["errno"] == errno.ENOTSUP
+    return spares_links(event) and event["errno"] == errno.ENOTSUP
+
+
+def spares_links(event):
+    """fchmodat(AT_SYMLINK_NOFOLLOW) or lchmod: libc opens the file to see whether it is a link."""
+    return event["op"] == "lchmod" or \
+        event["op"] == "chmod" and event["args"][1] == AT_SYMLINK_NOFOLLOW
 
 
 def explanations(events):
@@ -134,7 +139,7 @@ def explanations(events):
         path, op = event["path"] or "", event["op"]
         for explained in EXPLAINS.get(op, ()):
             count[explained, path] += 1
-        if op == "chmod" and event["args"][1] == AT_SYMLINK_NOFOLLOW:
+        if spares_links(event):
             count.update({("open", path): 1, ("fstat", path): 1, ("close", path): 1})
         if op == "realpath":
             parts = path.split("/")

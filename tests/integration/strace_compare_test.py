@@ -209,6 +209,8 @@ class Comparing(unittest.TestCase):
 1  close(3</w/a>) = 0"""
         events = [event("chmod", "/w/a", args=[0o755, 0x100, 0, 0])]
         self.assertEqual(self.differences(events, strace), [])
+        events = [event("lchmod", "/w/a", args=[0o755, 0, 0, 0])]
+        self.assertEqual(self.differences(events, strace), [])
         self.assertEqual(len(self.differences([event("chmod", "/w/a", args=[0o755, 0, 0, 0])],
                                               strace)), 3)
 
