@@ -15,8 +15,16 @@
 #include <time.h>
 #include <unistd.h>
 
-enum call { CALL_PWRITE, CALL_PREAD, CALL_READ, CALL_FREAD, CALL_FWRITE, CALL_OPEN, CALL_CLOSE,
-            CALL_STAT };
+enum call {
+    CALL_PWRITE,
+    CALL_PREAD,
+    CALL_READ,
+    CALL_FREAD,
+    CALL_FWRITE,
+    CALL_OPEN,
+    CALL_CLOSE,
+    CALL_STAT
+};
 
 static ssize_t (*real_pwrite)(int, const void *, size_t, off_t);
 static ssize_t (*real_pread)(int, void *, size_t, off_t);

@@ -27,7 +27,8 @@ int main(int argc, char **argv)
 
     MPI_File file;
     must(MPI_File_open(MPI_COMM_WORLD, argc > 1 ? argv[1] : "mpiio.data",
-                       MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &file), "open");
+                       MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &file),
+         "open");
     for (int round = 0; round < ROUNDS; round++) {
         MPI_Offset place = ((MPI_Offset)round * ranks + rank) * BLOCK;
         int (*put)(MPI_File, MPI_Offset, const void *, int, MPI_Datatype, MPI_Status *) =
@@ -38,7 +39,8 @@ int main(int argc, char **argv)
     MPI_Barrier(MPI_COMM_WORLD);
     int neighbour = (rank + 1) % ranks;
     must(MPI_File_read_at(file, (MPI_Offset)neighbour * BLOCK, found, BLOCK, MPI_BYTE,
-                          MPI_STATUS_IGNORE), "read");
+                          MPI_STATUS_IGNORE),
+         "read");
     must(MPI_File_close(&file), "close");
     int good = found[0] == 'a' + neighbour && found[BLOCK - 1] == 'a' + neighbour;
     int all = 0;
