@@ -4,6 +4,7 @@
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -22,6 +23,12 @@ os.environ.update(
     OMPI_MCA_mpi_yield_when_idle="1",
     OMPI_MCA_rmaps_base_oversubscribe="1",
 )
+
+# What runs the tests may ignore signals (nohup, a job in the background of a script), which every
+# child would inherit: then nothing that the tests send would have an effect.
+for number in (signal.SIGHUP, signal.SIGQUIT, signal.SIGTERM, signal.SIGUSR1):
+    signal.signal(number, signal.SIG_DFL)
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def need(program, reason):
