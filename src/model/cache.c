@@ -223,7 +223,7 @@ void wio_cache_wait(struct wio_cache *cache, double seconds)
 }
 
 enum wio_status wio_cache_dirty(struct wio_cache *cache, struct wio_cache_file *file,
-                                uint64_t offset, uint64_t end)
+                                uint64_t offset, uint64_t end, uint64_t *fresh_out)
 {
     uint64_t first = offset / WIO_CACHE_PAGE;
     uint64_t last = (end + WIO_CACHE_PAGE - 1) / WIO_CACHE_PAGE;
@@ -231,6 +231,7 @@ enum wio_status wio_cache_dirty(struct wio_cache *cache, struct wio_cache_file *
     uint64_t added;
     WIO_TRY(wio_pages_add(&file->pages, &cache->pool, first, last, &added));
     cache->written_bytes += end - offset;
+    *fresh_out = added * WIO_CACHE_PAGE;
     if (added == 0) {
         return WIO_OK; /* rewriting dirty pages is free (rule 1) */
     }

@@ -74,9 +74,9 @@ struct wio_cache_file *wio_cache_file(struct wio_cache *cache, uint64_t id);
 
 /* Time passes: the device writes, old files are flushed. */
 void wio_cache_wait(struct wio_cache *cache, double seconds);
-/* The task has written [offset, end) of a file. */
+/* The task writes [offset, end) of a file; `fresh_out`: bytes of pages that were not dirty. */
 WIO_MUST_CHECK enum wio_status wio_cache_dirty(struct wio_cache *cache, struct wio_cache_file *file,
-                                               uint64_t offset, uint64_t end);
+                                               uint64_t offset, uint64_t end, uint64_t *fresh_out);
 /* After a piece of a write: sleep if the kernel makes the task sleep. True if it slept. */
 WIO_MUST_CHECK enum wio_status wio_cache_balance(struct wio_cache *cache, bool *slept_out);
 /* Hand all dirty pages of a file to the device and wait until they are written. */

@@ -15,7 +15,26 @@ static uint64_t least(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-/* write(2): pieces that end where a folio would (rule 8). */
+/* Where the folio ends in which a write of [offset, end) goes on: a power of 2, aligned to itself,
+ * not longer than what is left or than `step` (rule 8). */
+static uint64_t piece_end(uint64_t offset, uint64_t end, uint64_t step)
+{
+    uint64_t page = offset / WIO_CACHE_PAGE;
+    uint64_t pages = least(end - offset, step) / WIO_CACHE_PAGE;
+    uint64_t longest = pages > 1 ? UINT64_C(1) << (63 - __builtin_clzll(pages)) : 1;
+    uint64_t aligned = page > 0 ? page & -page : longest;
+    return least(end, (page + least(longest, aligned)) * WIO_CACHE_PAGE);
+}
+
+/* Into pages that are dirty already data is only copied; others have to be found first (rule 2). */
+static double copy_s(const struct wio_model_params *p, uint64_t size, uint64_t fresh,
+                     bool is_writing)
+{
+    double found = is_writing ? p->bw_reduced : p->bw_ramdisk;
+    return (double)fresh / found + (double)(size - fresh) / fmax(p->bw_mem, found);
+}
+
+/* write(2): folio by folio. */
 static enum wio_status write_call(struct wio_model *model, struct wio_cache_file *file,
                                   uint64_t offset, uint64_t size, struct wio_model_result *result)
 {
@@ -28,10 +47,10 @@ static enum wio_status write_call(struct wio_model *model, struct wio_cache_file
     while (offset < end) {
         bool is_writing = cache->queue.waiting > 0;
         bool slept;
-        uint64_t stop = least(end, (offset / step + 1) * step);
-        wio_cache_wait(cache,
-                       (double)(stop - offset) / (is_writing ? p->bw_reduced : p->bw_ramdisk));
-        WIO_TRY(wio_cache_dirty(cache, file, offset, stop));
+        uint64_t fresh;
+        uint64_t stop = piece_end(offset, end, step);
+        WIO_TRY(wio_cache_dirty(cache, file, offset, stop, &fresh));
+        wio_cache_wait(cache, copy_s(p, stop - offset, least(fresh, stop - offset), is_writing));
         WIO_TRY(wio_cache_balance(cache, &slept));
         if (slept) {
             result->state = WIO_MODEL_STATE_THROTTLE;
