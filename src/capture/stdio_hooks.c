@@ -349,9 +349,11 @@ static void install(void)
 
 void cap_stdio_install(void)
 {
-    if (cap_stdio_has_hooks) {
+    static bool was_tried;
+    if (was_tried) {
         return;
     }
+    was_tried = true;
     install();
     if (!cap_stdio_has_hooks) {
         cap_unseen(WIO_UNSEEN_HIDDEN_STDIO);

@@ -51,6 +51,7 @@ static void begin_open(struct opening *opening, unsigned number, uintptr_t sourc
     if (call->self == NULL) {
         return;
     }
+    cap_stdio_install(); /* another library's constructor may open a stream before ours ran */
     call->ev = CAP_EVENT_OF(number, source);
     stdio->opened_fd = -1;
     stdio->last_end = 0;

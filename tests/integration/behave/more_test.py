@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""more_test.py LIBRARY sanitized PROGRAM | plugins HOST PLUGIN... | stacks PROGRAM: more programs that
-must behave as without capture."""
+"""more_test.py LIBRARY sanitized PROGRAM | plugins HOST PLUGIN... | stacks PROGRAM | early PROGRAM:
+more programs that must behave as without capture."""
 
 import os
 import subprocess
@@ -71,9 +71,18 @@ def stacks(library, program):
     assert len({event["source"] for event in events}) == 1
 
 
+def early(library, program):
+    """What libc did for the streams of a library's constructor is there too."""
+    events = [event for ring in traced(library, [program]) for event in ring.events()
+              if event["path"] == "/proc/self/comm"]
+    ops = [event["op"] for event in events if event["flags"] & ring_reader.FLAG_CAUSED]
+    assert ops == ["open", "fstat", "read", "read", "close"], ops
+    assert all(event["offset"] is None or event["offset"] >= 0 for event in events), events
+
+
 def main(library, mode, *paths):
     paths = [os.path.abspath(path) for path in paths]
-    {"sanitized": sanitized, "plugins": plugins, "stacks": stacks}[mode](
+    {"sanitized": sanitized, "plugins": plugins, "stacks": stacks, "early": early}[mode](
         os.path.abspath(library), *paths)
 
 
