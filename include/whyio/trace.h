@@ -119,6 +119,7 @@ struct wio_trace_info {
     uint32_t images;    /* process images: exec counts anew */
     uint32_t threads;
     bool complete; /* recorder ended, every process ended by itself, nothing dropped */
+    bool live;     /* it was still being recorded when it was opened */
     const char *command;
     const char *version; /* of the whyio that recorded */
 };

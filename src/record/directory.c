@@ -113,6 +113,11 @@ static enum wio_status replace_old(struct wio_directory *dir, const char *launch
     if (found.has_siblings) {
         return WIO_OK;
     }
+    if (wio_old_trace_is_held(dir->path)) {
+        return refuse(
+            dir->path,
+            "is being recorded at this moment: --force replaces only a trace that is done", err);
+    }
     if (found.has_trace) {
         return wio_old_trace_remove(dir->path, err);
     }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "record/launch.h"
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -13,6 +14,7 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/io.h"
+#include "base/text.h"
 
 enum {
     NAMES = 4,
@@ -140,4 +142,21 @@ void wio_launch_identify(char launch_out[WIO_LAUNCH_BYTES])
     if (getenv("FLUX_TASK_RANK") != NULL) {
         (void)identify_by_names(flux, launch_out);
     }
+}
+
+unsigned wio_launch_recorders(const char *launch)
+{
+    static const char *const sizes[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS",
+                                        "FLUX_JOB_SIZE"};
+    uint64_t size = 0;
+    if (launch[0] == '\0') {
+        return 1;
+    }
+    for (size_t i = 0; i < WIO_ARRAY_SIZE(sizes); i++) {
+        const char *value = getenv(sizes[i]);
+        if (value != NULL && wio_parse_u64(value, &size) == WIO_OK) {
+            return size < UINT_MAX ? (unsigned)size : 0;
+        }
+    }
+    return 0;
 }

@@ -17,4 +17,8 @@
  */
 void wio_launch_identify(char launch_out[WIO_LAUNCH_BYTES]);
 
+/* How many recorders the launch has if each of its processes is one; 1 where `launch` is "", 0
+ * where the launcher does not tell. */
+unsigned wio_launch_recorders(const char *launch);
+
 #endif

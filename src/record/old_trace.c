@@ -7,6 +7,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -67,15 +68,16 @@ static bool has_rings(int dir_fd, const char *name, unsigned depth)
 }
 
 /* Segments carry the launch at the end of their name: record/directory.h. */
-static bool is_of_launch(const char *name, const char *launch)
+static bool has_launch_and(const char *name, const char *launch, const char *suffix)
 {
     char end[64];
-    snprintf(end, sizeof(end), ".%s.seg", launch);
-    if (launch[0] != '\0' && ends_with(name, end)) {
-        return true;
-    }
-    snprintf(end, sizeof(end), ".%s.begin.seg", launch);
+    snprintf(end, sizeof(end), ".%s%s", launch, suffix);
     return launch[0] != '\0' && ends_with(name, end);
+}
+
+static bool is_of_launch(const char *name, const char *launch)
+{
+    return has_launch_and(name, launch, ".seg") || has_launch_and(name, launch, ".begin.seg");
 }
 
 static void look_at(int dir_fd, const char *name, const char *launch, struct wio_old_trace *found)
@@ -108,6 +110,17 @@ enum wio_status wio_old_trace_scan(const char *dir, const char *launch,
     return WIO_OK;
 }
 
+unsigned wio_old_trace_finished(const char *dir, const char *launch)
+{
+    unsigned count = 0;
+    WIO_CLEANUP(close_dir) DIR *stream = opendir(dir);
+    const struct dirent *entry;
+    while (stream != NULL && (entry = readdir(stream)) != NULL) {
+        count += has_launch_and(entry->d_name, launch, ".seg");
+    }
+    return count;
+}
+
 /* raw/<name> may be a link to a local directory that nobody else knows of. */
 static void remove_local_rings(const char *raw)
 {
@@ -127,6 +140,24 @@ static void remove_local_rings(const char *raw)
             continue; /* gone, or on another host */
         }
     }
+}
+
+bool wio_old_trace_is_held(const char *dir)
+{
+    char raw[PATH_MAX];
+    (void)snprintf(raw, sizeof(raw), "%s/raw", dir);
+    WIO_CLEANUP(close_dir) DIR *stream = opendir(raw);
+    const struct dirent *entry;
+    while (stream != NULL && (entry = readdir(stream)) != NULL) {
+        WIO_CLEANUP(wio_fd_cleanup)
+        int fd = is_dot(entry->d_name)
+                     ? -1
+                     : openat(dirfd(stream), entry->d_name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+            return true;
+        }
+    }
+    return false;
 }
 
 static bool is_own_file(int dir_fd, const char *name)

@@ -21,6 +21,13 @@ WIO_MUST_CHECK enum wio_status wio_old_trace_scan(const char *dir, const char *l
                                                   struct wio_old_trace *found_out,
                                                   struct wio_error *err);
 
+/* How many recorders of the launch have sealed their rings into `dir`. */
+unsigned wio_old_trace_finished(const char *dir, const char *launch);
+
+/* A recorder is at work in `dir`: it holds flock(2) on its directory of rings (FORMAT.md R-RING-6).
+ * False where that is on another host and the file system does not share locks. */
+bool wio_old_trace_is_held(const char *dir);
+
 /* Remove the segments and raw/ of `dir`; all else stays, the directory too. */
 WIO_MUST_CHECK enum wio_status wio_old_trace_remove(const char *dir, struct wio_error *err);
 

@@ -12,8 +12,10 @@
 #include "record/directory.h"
 #include "record/environment.h"
 #include "record/library.h"
+#include "record/old_trace.h"
 #include "record/supervise.h"
 #include "record/target.h"
+#include "trace/hide.h"
 
 /* What is known before the command runs. */
 struct plan {
@@ -84,6 +86,9 @@ static enum wio_status prepare_directory(struct plan *plan, struct wio_error *er
     if (status == WIO_OK) {
         status = wio_directory_make_rings(&plan->dir, plan->params->ring_dir, err);
     }
+    if (status == WIO_OK && plan->params->anonymize) {
+        status = wio_hide_begin(plan->dir.path, err);
+    }
     if (status != WIO_OK) {
         wio_directory_undo(&plan->dir);
     }
@@ -115,6 +120,19 @@ static enum wio_status run(struct plan *plan, struct wio_supervision *supervisio
     return wio_supervise(&command, supervision, err);
 }
 
+/* The key that hides names serves all recorders of the launch, also one that starts after another
+ * has ended: the last removes it. Where it is not known which is the last, it stays, and the next
+ * command that opens the trace removes it. */
+static void forget_key(const struct plan *plan)
+{
+    const char *launch = plan->description.launch;
+    unsigned recorders = wio_launch_recorders(launch);
+    if (recorders == 1 ||
+        (recorders > 1 && wio_old_trace_finished(plan->dir.path, launch) >= recorders)) {
+        wio_hide_forget(plan->dir.path);
+    }
+}
+
 static enum wio_status seal(struct plan *plan, struct wio_supervision *supervision,
                             struct wio_seal_totals *totals, struct wio_error *err)
 {
@@ -141,6 +159,7 @@ static enum wio_status seal(struct plan *plan, struct wio_supervision *supervisi
     snprintf(begin, sizeof(begin), "%s/%s.begin.seg", plan->dir.path, plan->dir.name);
     (void)unlink(begin);
     wio_directory_remove_rings(&plan->dir);
+    forget_key(plan);
     return WIO_OK;
 }
 

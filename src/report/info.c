@@ -66,6 +66,7 @@ static void put_additions(struct wio_json *json, const struct wio_summary *summa
     wio_json_u64(json, "images", info->images);
     wio_json_u64(json, "killed", summary->killed);
     wio_json_u64(json, "open", summary->open);
+    wio_json_bool(json, "live", info->live);
     wio_json_object_begin(json, "unseen");
     for (size_t i = 0; i < summary->unseen_count; i++) {
         wio_json_u64(json, summary->unseen[i].key, summary->unseen[i].count);
@@ -238,11 +239,19 @@ static void print_gaps(const struct wio_summary *summary, FILE *out)
     }
 }
 
+static const char *kind_of(const struct wio_trace_info *info)
+{
+    if (info->live) {
+        return "a trace that is being recorded";
+    }
+    return info->complete ? "a complete trace" : "an incomplete trace";
+}
+
 void wio_report_info_text(const struct wio_summary *summary, const char *name, FILE *out)
 {
     const struct wio_trace_info *info = &summary->info;
 
-    fprintf(out, "%s: %s\n", name, info->complete ? "a complete trace" : "an incomplete trace");
+    fprintf(out, "%s: %s\n", name, kind_of(info));
     if (info->command[0] != '\0') {
         fputs("  command    ", out);
         wio_print_plain(out, info->command);

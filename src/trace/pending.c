@@ -6,9 +6,11 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "trace/hide.h"
 #include "trace/seal.h"
 
-enum wio_status wio_pending_seal(const char *dir, int *fd_out, struct wio_error *err)
+enum wio_status wio_pending_seal(const char *dir, int *fd_out, bool *live_out,
+                                 struct wio_error *err)
 {
     char name[128];
     struct wio_seal_survey survey;
@@ -18,8 +20,11 @@ enum wio_status wio_pending_seal(const char *dir, int *fd_out, struct wio_error 
         .rings_only = true,
     };
     *fd_out = -1;
+    *live_out = false;
     WIO_TRY(wio_seal_survey(dir, &survey, err));
+    *live_out = survey.is_going_on;
     if (survey.rings == 0) {
+        wio_hide_forget(dir); /* left by recorders that were not sure to be the last */
         return WIO_OK;
     }
     if (survey.is_writable && survey.live == 0) {
@@ -28,6 +33,7 @@ enum wio_status wio_pending_seal(const char *dir, int *fd_out, struct wio_error 
                        (unsigned long long)wio_clock_mono_ns());
         enum wio_status status = wio_seal(dir, NULL, name, &params, &ignored);
         if (status == WIO_OK || status == WIO_ERR_NOMEM) {
+            wio_hide_forget(dir);
             return status;
         }
         /* A full disk, a file system that is read-only after all: memory will do. */

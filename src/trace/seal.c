@@ -7,7 +7,6 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -83,8 +82,8 @@ static void seal_fini(struct wio_seal *seal)
     wio_blob_fini(&seal->faults);
 }
 
-static enum wio_status seal_init(struct wio_seal *seal, const struct wio_seal_params *params,
-                                 struct wio_error *err)
+static enum wio_status seal_init(struct wio_seal *seal, const char *dir,
+                                 const struct wio_seal_params *params, struct wio_error *err)
 {
     WIO_CLEANUP(wio_blob_fini) struct wio_blob boot = {0};
     *seal = (struct wio_seal){.params = params};
@@ -96,9 +95,9 @@ static enum wio_status seal_init(struct wio_seal *seal, const struct wio_seal_pa
         size_t bytes = strcspn((const char *)boot.data, "\n");
         (void)snprintf(seal->boot_id, sizeof(seal->boot_id), "%.*s", (int)bytes, boot.data);
     }
-    if (getrandom(seal->key, sizeof(seal->key), 0) != (ssize_t)sizeof(seal->key)) {
-        return wio_error_sys(err, NULL, "cannot get random bytes");
-    }
+    bool is_asked = false;
+    WIO_TRY(wio_hide_load(dir, seal->key, &is_asked, err));
+    seal->is_hiding = is_asked || params->anonymize;
     return WIO_OK;
 }
 
@@ -273,7 +272,7 @@ static int lock_rings(const char *dir, const char *ring_dir)
 static enum wio_status begin(struct wio_seal *seal, const char *dir, const char *ring_dir,
                              const struct wio_seal_params *params, struct wio_error *err)
 {
-    WIO_TRY(seal_init(seal, params, err));
+    WIO_TRY(seal_init(seal, dir, params, err));
     return wio_seal_find(seal, dir, ring_dir, err);
 }
 
@@ -377,10 +376,12 @@ enum wio_status wio_seal_survey(const char *dir, struct wio_seal_survey *survey_
     struct wio_seal seal;
     *survey_out = (struct wio_seal_survey){.is_writable = access(dir, W_OK) == 0};
     enum wio_status status = begin(&seal, dir, NULL, &params, err);
+    survey_out->is_going_on = seal.is_held;
     for (uint32_t i = 0; i < seal.ring_count && status == WIO_OK; i++) {
         const struct wio_seal_ring *ring = &seal.rings[i];
         survey_out->rings += !ring->is_for_strings;
         survey_out->live += ring->is_live;
+        survey_out->is_going_on = survey_out->is_going_on || ring->is_live;
         survey_out->is_writable = survey_out->is_writable && can_remove(ring);
     }
     seal_fini(&seal);

@@ -33,8 +33,9 @@ struct wio_seal_params {
     bool keep_rings;    /* leave the raw files (live processes, read-only directory) */
     bool look_at_files; /* record the state of the paths: only on the host and soon after the run */
     bool anonymize;     /* replace names in paths (each component by a keyed hash, depth and
-                           extension kept), arguments and environment; the same name always gets
-                           the same replacement within a trace */
+                           extension kept), arguments and environment; also done unasked where
+                           the directory has a key (hide.h), with which the same name always gets
+                           the same replacement */
     void (*progress)(void *arg, uint64_t done, uint64_t total, const char *unit);
     void *progress_arg;
     /* Called with the new segment before the events, to add META; may be NULL. */
@@ -81,6 +82,7 @@ WIO_MUST_CHECK enum wio_status wio_seal_to_fd(const char *dir, const char *ring_
 struct wio_seal_survey {
     uint64_t rings;   /* not sealed yet */
     uint64_t live;    /* of processes that still run on this host, or held by a recorder */
+    bool is_going_on; /* a recorder is at work, or a process that is recorded still runs */
     bool is_writable; /* DIR may get a segment, and its rings be taken away */
 };
 WIO_MUST_CHECK enum wio_status wio_seal_survey(const char *dir, struct wio_seal_survey *survey_out,

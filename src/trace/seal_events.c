@@ -350,5 +350,8 @@ enum wio_status wio_seal_events(struct wio_seal *seal, struct wio_seal_ring *rin
     }
     WIO_TRY(begin_writer(seal, work, &writer, UINT32_MAX, first_stream, err));
     work->lost += (uint64_t)work->file.bad_chunks * (WIO_CHUNK_SLOTS - 1);
+    if (ring->is_live) {
+        work->lost = 0; /* its chunks are written while we read: what is missing comes later */
+    }
     return WIO_OK;
 }

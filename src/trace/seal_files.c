@@ -127,7 +127,7 @@ static enum wio_status follow(struct look *look, const char *path, uint32_t *tar
     WIO_TRY(wio_blob_reserve(&next, 2));
     next.size = wio_path_normalise((char *)next.data, next.size, NULL, NULL);
     WIO_TRY(add_target(look, (const char *)next.data, next.size));
-    if (!seal->params->anonymize) {
+    if (!seal->is_hiding) {
         return wio_strtab_add(&seal->segment->strings, text, (size_t)bytes, target_out);
     }
     WIO_TRY(wio_path_anonymise(seal->key, text, (size_t)bytes, &hidden));

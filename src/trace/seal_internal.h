@@ -11,12 +11,10 @@
 
 #include "base/buf.h"
 #include "base/map.h"
+#include "trace/hide.h"
 #include "trace/ring_reader.h"
 #include "trace/segment_internal.h"
 #include "trace/ticks.h"
-
-/* Random bytes that hide names; XXH3 wants at least 136. */
-#define WIO_HIDE_KEY_BYTES 192u
 
 /* A string as the program gave it. */
 struct wio_seal_def {
@@ -111,9 +109,11 @@ struct wio_seal {
     struct wio_strtab paths; /* real paths: what they are called before anonymisation */
     uint32_t *path_ids;      /* paths id -> string id of the segment */
     uint32_t path_capacity;
-    uint8_t key[WIO_HIDE_KEY_BYTES]; /* of the anonymisation: forgotten afterwards */
-    char boot_id[40];                /* of this machine, "" = unknown */
-    char base_boot_id[40];           /* of the clock of base_mono_ns */
+    bool is_hiding; /* names */
+    bool is_held;   /* a recorder is at work */
+    uint8_t key[WIO_HIDE_KEY_BYTES];
+    char boot_id[40];      /* of this machine, "" = unknown */
+    char base_boot_id[40]; /* of the clock of base_mono_ns */
     uint64_t base_unix_ns;
     uint64_t base_mono_ns;
     double ns_per_tick; /* best known rate of this boot's counter */

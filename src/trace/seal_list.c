@@ -205,6 +205,7 @@ static enum wio_status scan_below(struct wio_seal *seal, const char *trace_dir, 
     if (lock_directory(seal, path, &is_busy) != WIO_OK) {
         return wio_error_set(err, WIO_ERR_NOMEM, path, WIO_ERROR_NO_OFFSET, "no memory");
     }
+    seal->is_held = seal->is_held || is_busy;
     WIO_TRY(scan(seal, trace_dir, path, 0, err));
     set_apart(seal, first, &none, is_busy);
     return WIO_OK;

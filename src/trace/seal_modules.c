@@ -24,7 +24,7 @@ static enum wio_status image_of(struct wio_seal *seal, const char *path, size_t 
     seal->elf = array;
     struct wio_elf_image *image = &seal->elf[id - 1];
     seal->elf_count = id;
-    if (seal->params->anonymize) {
+    if (seal->is_hiding) {
         WIO_TRY(wio_path_anonymise(seal->key, path, bytes, &name));
     } else {
         WIO_TRY(wio_blob_put(&name, path, bytes));

@@ -37,7 +37,7 @@ static enum wio_status put_quoted(const char *text, size_t bytes, struct wio_blo
     return wio_blob_u8(out, '\'');
 }
 
-/* Arguments, each ended by NUL, joined by blanks. All but the first are hidden on request. */
+/* Arguments, each ended by NUL, joined by blanks. */
 static enum wio_status put_arguments(const struct wio_seal *seal, const struct wio_blob *argv,
                                      struct wio_blob *out)
 {
@@ -49,7 +49,7 @@ static enum wio_status put_arguments(const struct wio_seal *seal, const struct w
         if (at > 0) {
             WIO_TRY(wio_blob_u8(out, ' '));
         }
-        if (seal->params->anonymize) {
+        if (seal->is_hiding) {
             WIO_TRY(wio_path_anonymise(seal->key, text, bytes, &hidden));
             WIO_TRY(put_quoted((const char *)hidden.data, hidden.size, out));
         } else {
@@ -64,7 +64,7 @@ static enum wio_status put_path(const struct wio_seal *seal, const struct wio_bl
                                 struct wio_blob *out)
 {
     size_t bytes = path->size == 0 ? 0 : strnlen((const char *)path->data, path->size);
-    if (seal->params->anonymize) {
+    if (seal->is_hiding) {
         WIO_TRY(wio_path_anonymise(seal->key, (const char *)path->data, bytes, out));
     } else {
         WIO_TRY(wio_blob_put(out, path->data, bytes));

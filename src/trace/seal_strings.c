@@ -119,7 +119,7 @@ static enum wio_status path_of(struct wio_seal *seal, struct wio_seal_ring *ring
 static enum wio_status hide(struct wio_seal *seal, const char *text, size_t bytes, uint32_t *id_out)
 {
     WIO_CLEANUP(wio_blob_fini) struct wio_blob hidden = {0};
-    if (!seal->params->anonymize) {
+    if (!seal->is_hiding) {
         return wio_strtab_add(&seal->segment->strings, text, bytes, id_out);
     }
     WIO_TRY(wio_path_anonymise(seal->key, text, bytes, &hidden));

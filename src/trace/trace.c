@@ -263,7 +263,7 @@ static enum wio_status find_all(struct wio_trace *trace, struct wio_error *err)
 {
     int sealed = -1;
     struct wio_error sealing = WIO_ERROR_INIT;
-    enum wio_status pending = wio_pending_seal(trace->path, &sealed, &sealing);
+    enum wio_status pending = wio_pending_seal(trace->path, &sealed, &trace->info.live, &sealing);
     WIO_CLEANUP(wio_fd_cleanup) int fd = sealed;
     WIO_TRY(find_segments(trace, err));
     if (pending != WIO_OK) {

@@ -6,6 +6,7 @@
 #include <xxhash.h>
 
 #include "base/cleanup.h"
+#include "trace/ring.h"
 #include "trace/segment.h"
 #include "trace/trace_internal.h"
 
@@ -96,9 +97,13 @@ static bool is_file(const struct wio_file_info *file)
             file->type == WIO_FILE_NONE || file->type == WIO_FILE_UNKNOWN);
 }
 
-static bool has_ended(const struct wio_process_info *info)
+/* It ended by itself, and no child of it went without a ring: a full disk costs whole processes, of
+ * which nobody can say how many events they had. */
+static bool is_whole(const struct wio_process_info *info)
 {
-    return info->end == 1 || info->end == 2; /* WIO_END_EXIT, WIO_END_EXEC */
+    bool has_ended = info->end == WIO_END_EXIT || info->end == WIO_END_EXEC;
+    return has_ended &&
+           (info->unseen_count <= WIO_UNSEEN_NO_RING || info->unseen[WIO_UNSEEN_NO_RING] == 0);
 }
 
 static char *join_arguments(const char *text, size_t bytes)
@@ -143,7 +148,7 @@ static enum wio_status is_complete(struct wio_trace *trace, bool *complete_out)
         *complete_out = *complete_out && bytes == 1 && text[0] == '1';
     }
     for (uint32_t i = 0; i < trace->process_count; i++) {
-        *complete_out = *complete_out && has_ended(&trace->processes[i]);
+        *complete_out = *complete_out && is_whole(&trace->processes[i]);
     }
     return WIO_OK;
 }

@@ -58,6 +58,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         state->child_inputs[0] = &args->common;
         return 0;
     case 'o':
+        if (arg[0] == '\0') {
+            argp_error(state, "-o: a name for the trace directory is expected");
+        }
         args->params.dir = arg;
         return 0;
     case OPTION_FORCE:

@@ -173,6 +173,12 @@ class Murder(DeathCase):
             info = self.info()
             self.assertEqual(info["ops"]["pwrite"]["count"], 2000)
             self.assertFalse(info["complete"])
+            self.assertTrue(info["live"])
+            self.assertEqual(info["dropped"], 0)
+        self.assertIn("a trace that is being recorded", self.whyio("info", "t").stdout)
+        refused = self.record("true", options=("-q", "--force"))
+        self.assertEqual(refused.returncode, 2)
+        self.assertIn("is being recorded at this moment", refused.stderr)
         self.assertEqual(len(self.segments()), 1)
         open("go", "w", encoding="ascii").close()
         self.assertEqual(recorder.wait(30), 0)
@@ -180,6 +186,15 @@ class Murder(DeathCase):
         self.assert_recorded(path="out2")
         self.assert_sealed()
         self.assertTrue(self.info()["complete"])
+        self.assertFalse(self.info()["live"])
+
+    def test_a_look_at_a_busy_program_reports_no_loss(self):
+        """Its chunks are written and used again while they are read."""
+        recorder = self.start(WRITER, "out", "1", "on")
+        self.assertTrue(until(lambda: self.written() > 5000))
+        for _ in range(20):
+            self.assertEqual(self.info()["dropped"], 0)
+        os.killpg(recorder.pid, signal.SIGKILL)
 
     def test_recorder_alone_is_killed(self):
         """The program goes on; a look at the live trace does not take its rings away."""

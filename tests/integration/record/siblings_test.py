@@ -40,6 +40,19 @@ class Siblings(RecordCase):
         opened = [line for line in self.dump("--op", "open") if "/out." in line["path"]]
         self.assertEqual(sorted(line["rank"] for line in opened), list(range(RANKS)))
 
+    def test_ranks_hide_a_name_alike(self):
+        """Also where one rank ends before another starts."""
+        script = 'sleep 0.$((${OMPI_COMM_WORLD_RANK:-$PMI_RANK} * 2)); cat harvest.txt'
+        with open("harvest.txt", "w", encoding="ascii") as out:
+            out.write("x")
+        answer = self.launch_recorders("sh", "-c", script, options=("-q", "--anonymize"))
+        self.assertEqual(answer.returncode, 0, answer.stderr)
+        self.assert_sealed()
+        opened = [line for line in self.dump("--op", "open") if line["path"].endswith(".txt")]
+        self.assertEqual(sorted(line["rank"] for line in opened), list(range(RANKS)))
+        self.assertEqual(len({line["path"] for line in opened}), 1)
+        self.assertNotIn("harvest", opened[0]["path"])
+
     def test_a_second_launch_is_refused(self):
         self.launch_recorders("true")
         before = self.segments()

@@ -148,6 +148,20 @@ class Anonymous(RecordCase):
                 self.assertNotRegex(segment.read(), b"harvest|figures")
 
 
+    def test_names_stay_hidden_when_the_recorder_is_killed(self):
+        script = "echo x > harvest.txt; echo ready; sleep 100"
+        child = self.start("sh", "-c", script, options=("--anonymize",), stdout=subprocess.PIPE)
+        self.assertEqual(child.stdout.readline(), b"ready\n")
+        self.assertNotRegex(self.whyio("dump", "t").stdout, "harvest", "while it is recorded")
+        os.killpg(child.pid, signal.SIGKILL)
+        child.wait()
+        self.assertTrue(until(lambda: not self.info()["live"]))
+        paths = {line["path"] for line in self.dump("--op", "open")}
+        self.assertEqual(1, len([path for path in paths if path.endswith(".txt")]))
+        self.assertNotRegex(" ".join(filter(None, paths)), "harvest")
+        self.assertNotIn("raw", os.listdir("t"), "the key goes with the rings")
+
+
 class Signals(RecordCase):
     TRAP = "trap 'echo got; exit 9' {0}; echo ready; while :; do sleep 0.05; done"
 

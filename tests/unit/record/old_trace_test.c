@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "support/unit.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -85,6 +87,38 @@ static void siblings_are_told_by_the_launch_in_the_name(void **state)
     assert_true(scan("joined", "0123456789abcdef").has_siblings);
 }
 
+static void a_recorder_at_work_is_known_by_its_lock(void **state)
+{
+    (void)state;
+    make_dir("busy");
+    make_dir("busy/raw");
+    make_dir("busy/raw/h.1.2");
+    char *path = wio_test_path("busy");
+    char *rings = wio_test_path("busy/raw/h.1.2");
+    assert_false(wio_old_trace_is_held(path));
+    int fd = open(rings, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    assert_int_equal(flock(fd, LOCK_EX), 0);
+    assert_true(wio_old_trace_is_held(path));
+    assert_int_equal(close(fd), 0);
+    assert_false(wio_old_trace_is_held(path));
+    free(rings);
+    free(path);
+}
+
+static void finished_recorders_are_counted(void **state)
+{
+    (void)state;
+    make_dir("done");
+    make_file("done/h.1.2.0123456789abcdef.seg", SEGMENT, sizeof(SEGMENT));
+    make_file("done/h.1.3.0123456789abcdef.seg", SEGMENT, sizeof(SEGMENT));
+    make_file("done/h.1.4.0123456789abcdef.begin.seg", SEGMENT, sizeof(SEGMENT));
+    make_file("done/h.1.5.00000000000000aa.seg", SEGMENT, sizeof(SEGMENT));
+    char *path = wio_test_path("done");
+    assert_int_equal(wio_old_trace_finished(path, "0123456789abcdef"), 2);
+    assert_int_equal(wio_old_trace_finished(path, ""), 0);
+    free(path);
+}
+
 static void only_the_trace_is_removed(void **state)
 {
     (void)state;
@@ -151,6 +185,8 @@ int main(void)
         cmocka_unit_test(an_empty_directory_holds_nothing),
         cmocka_unit_test(segments_and_rings_are_told_by_their_magic),
         cmocka_unit_test(siblings_are_told_by_the_launch_in_the_name),
+        cmocka_unit_test(a_recorder_at_work_is_known_by_its_lock),
+        cmocka_unit_test(finished_recorders_are_counted),
         cmocka_unit_test(only_the_trace_is_removed),
         cmocka_unit_test(local_rings_go_with_the_trace),
         cmocka_unit_test(what_is_no_directory_is_an_error),

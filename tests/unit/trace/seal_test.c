@@ -14,6 +14,7 @@
 #include "base/io.h"
 #include "ring_fixture.h"
 #include "trace/calls.h"
+#include "trace/hide.h"
 #include "trace_fixture.h"
 
 struct sealed {
@@ -724,6 +725,60 @@ static void names_are_hidden(void **state)
     wio_blob_fini(&bytes);
 }
 
+static void add_stat(struct fixture *fixture, const char *path)
+{
+    struct ring_builder ring;
+    begin_process(&ring);
+    ring_string(&ring, 0, 1, 0, path);
+    ring_event(&ring, 0, "stat")->path = 1;
+    ring_save(&ring, raw_dir(fixture), "a.ring");
+}
+
+/* R-RING-7 */
+static void a_key_hides_names_alike_in_all_segments(void **state)
+{
+    struct fixture *fixture = *state;
+    struct wio_error err = WIO_ERROR_INIT;
+    struct wio_seal_params params = {.struct_size = sizeof(params), .anonymize = true};
+    add_stat(fixture, "/home/alice/data.h5");
+    assert_ok(wio_hide_begin(fixture->dir, &err), &err);
+    assert_ok(wio_hide_begin(fixture->dir, &err), &err); /* a sibling: it is there */
+    assert_ok(wio_seal(fixture->dir, NULL, "first", &params, &err), &err);
+    add_stat(fixture, "/home/alice/data.h5");
+    struct sealed sealed = open_all(fixture->dir); /* a later command, which is not asked to hide */
+    assert_int_equal(sealed.count, 2);
+    assert_null(strstr(path_of(&sealed, 0), "alice"));
+    assert_string_equal(path_of(&sealed, 0), path_of(&sealed, 1));
+    close_all(&sealed);
+    assert_int_equal(access(raw_dir(fixture), F_OK), -1); /* the key is forgotten */
+}
+
+/* R-RING-7: a key that cannot be used is no reason to show names. */
+static void a_damaged_key_hides_names_too(void **state)
+{
+    struct fixture *fixture = *state;
+    char path[400];
+    add_stat(fixture, "/home/alice/data.h5");
+    (void)snprintf(path, sizeof(path), "%s/" WIO_HIDE_KEY_NAME, raw_dir(fixture));
+    wio_test_write(path, "short", 5);
+    struct sealed sealed = open_all(fixture->dir);
+    assert_null(strstr(path_of(&sealed, 0), "alice"));
+    close_all(&sealed);
+}
+
+static void a_key_stays_while_there_are_rings(void **state)
+{
+    struct fixture *fixture = *state;
+    struct wio_error err = WIO_ERROR_INIT;
+    add_stat(fixture, "/home/alice/data.h5");
+    assert_ok(wio_hide_begin(fixture->dir, &err), &err);
+    wio_hide_forget(fixture->dir);
+    uint8_t key[WIO_HIDE_KEY_BYTES];
+    bool is_there = false;
+    assert_ok(wio_hide_load(fixture->dir, key, &is_there, &err), &err);
+    assert_true(is_there);
+}
+
 /* A return address becomes a place in its module's file. */
 static void sources_are_resolved(void **state)
 {
@@ -814,6 +869,9 @@ int main(void)
         TEST(exec_makes_another_image),
         TEST(files_are_looked_at),
         TEST(names_are_hidden),
+        TEST(a_key_hides_names_alike_in_all_segments),
+        TEST(a_damaged_key_hides_names_too),
+        TEST(a_key_stays_while_there_are_rings),
         TEST(sources_are_resolved),
         TEST(unwritable_directory_is_sealed_in_memory),
     };
