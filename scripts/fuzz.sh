@@ -10,6 +10,8 @@ meson=meson
 [ ! -x /usr/bin/meson ] || meson=/usr/bin/meson
 CC=clang sh scripts/configure.sh build-fuzz -Dfuzzer=true -Db_sanitize=address,undefined \
     -Db_lundef=false -Doptimization=1
+# Build files may have changed since: what is asked next must know of new tests.
+ninja -C build-fuzz build.ninja >/dev/null
 targets=$($meson introspect --tests --targets build-fuzz |
     python3 scripts/suite_targets.py build-fuzz smoke)
 # shellcheck disable=SC2086 # several targets

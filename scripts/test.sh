@@ -21,6 +21,8 @@ test_suites() {
     for suite in "$@"; do
         suites="$suites --suite $suite"
     done
+    # Build files may have changed since: what is asked next must know of new tests.
+    ninja -C "$directory" build.ninja >/dev/null
     targets=$($meson introspect --tests --targets "$directory" |
         python3 scripts/suite_targets.py "$directory" "$@")
     if [ -z "$targets" ]; then
