@@ -15,6 +15,9 @@
 
 /* Nobody may sleep longer without a look at `abort`. */
 #define NAP_NS 50000000
+/* As long as this all wait, and none goes on, before they are said to wait in a circle: a process
+ * that is being started is not among them yet. */
+#define TANGLE_NS UINT64_C(4000000000)
 
 static size_t aligned(size_t bytes)
 {
@@ -88,24 +91,76 @@ void rp_board_fail(struct rp_board *board, const struct wio_error *error)
     rp_board_set(&board->go, 1);
 }
 
-bool rp_board_wait_for(const struct rp_board *board, _Atomic uint32_t *word, uint32_t value,
-                       uint64_t ns)
+/* ---- waiting ---- */
+
+void rp_wait_begin(struct rp_board *board, struct rp_wait *wait)
 {
-    const struct timespec nap = {0, NAP_NS};
-    uint64_t end = ns == UINT64_MAX ? UINT64_MAX : wio_clock_mono_ns() + ns;
-    for (;;) {
-        uint32_t now = atomic_load_explicit(word, memory_order_acquire);
-        if (rp_board_is_aborted(board)) {
-            return false;
-        }
-        if (now >= value || (end != UINT64_MAX && wio_clock_mono_ns() >= end)) {
-            return true;
-        }
-        (void)syscall(SYS_futex, word, FUTEX_WAIT, now, &nap, NULL, 0);
-    }
+    atomic_fetch_add(&board->waiting, 1);
+    wait->changes = atomic_fetch_add(&board->changes, 1) + 1;
+    wait->since_ns = wio_clock_mono_ns();
 }
 
-bool rp_board_wait(const struct rp_board *board, _Atomic uint32_t *word, uint32_t value)
+void rp_wait_end(struct rp_board *board)
+{
+    atomic_fetch_sub(&board->waiting, 1);
+    atomic_fetch_add(&board->changes, 1);
+}
+
+bool rp_wait_is_hopeless(struct rp_board *board, struct rp_wait *wait)
+{
+    uint64_t changes = atomic_load(&board->changes);
+    uint64_t now = wio_clock_mono_ns();
+    if (atomic_load(&board->waiting) < atomic_load(&board->threads) || changes != wait->changes) {
+        wait->changes = changes;
+        wait->since_ns = now;
+        return false;
+    }
+    if (now - wait->since_ns > TANGLE_NS) {
+        atomic_store(&board->is_tangled, 1);
+    }
+    return atomic_load(&board->is_tangled) != 0;
+}
+
+static void nap(_Atomic uint32_t *word, uint32_t value)
+{
+    const struct timespec moment = {0, NAP_NS};
+    (void)syscall(SYS_futex, word, FUTEX_WAIT, value, &moment, NULL, 0);
+}
+
+bool rp_board_sleep(const struct rp_board *board, _Atomic uint32_t *word, uint32_t value)
+{
+    uint32_t now = atomic_load_explicit(word, memory_order_acquire);
+    while (now < value && !rp_board_is_aborted(board)) {
+        nap(word, now);
+        now = atomic_load_explicit(word, memory_order_acquire);
+    }
+    return !rp_board_is_aborted(board);
+}
+
+static bool is_over(struct rp_board *board, struct rp_wait *wait, uint64_t end_ns)
+{
+    return rp_wait_is_hopeless(board, wait) ||
+           (end_ns != UINT64_MAX && wio_clock_mono_ns() >= end_ns);
+}
+
+bool rp_board_wait_for(struct rp_board *board, _Atomic uint32_t *word, uint32_t value, uint64_t ns)
+{
+    struct rp_wait wait;
+    uint32_t now = atomic_load_explicit(word, memory_order_acquire);
+    if (now >= value) {
+        return !rp_board_is_aborted(board);
+    }
+    uint64_t end_ns = ns == UINT64_MAX ? UINT64_MAX : wio_clock_mono_ns() + ns;
+    rp_wait_begin(board, &wait);
+    while (now < value && !rp_board_is_aborted(board) && !is_over(board, &wait, end_ns)) {
+        nap(word, now);
+        now = atomic_load_explicit(word, memory_order_acquire);
+    }
+    rp_wait_end(board);
+    return !rp_board_is_aborted(board);
+}
+
+bool rp_board_wait(struct rp_board *board, _Atomic uint32_t *word, uint32_t value)
 {
     return rp_board_wait_for(board, word, value, UINT64_MAX);
 }

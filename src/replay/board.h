@@ -45,12 +45,15 @@ struct rp_board {
     size_t bytes; /* of the whole mapping */
     uint32_t group_count;
     uint32_t rank_count;
-    _Atomic uint32_t ready;   /* roots that wait for the clock */
-    _Atomic uint32_t go;      /* futex: the clock runs */
-    uint64_t start_ns;        /* CLOCK_MONOTONIC; set before `go` */
-    _Atomic uint32_t abort;   /* something failed: everybody ends */
-    _Atomic uint32_t threads; /* that are performing */
-    _Atomic uint64_t done;    /* events, for the progress */
+    _Atomic uint32_t ready;      /* roots that wait for the clock */
+    _Atomic uint32_t go;         /* futex: the clock runs */
+    uint64_t start_ns;           /* CLOCK_MONOTONIC; set before `go` */
+    _Atomic uint32_t abort;      /* something failed: everybody ends */
+    _Atomic uint32_t threads;    /* that are performing */
+    _Atomic uint32_t waiting;    /* of these, for others of them */
+    _Atomic uint64_t changes;    /* counts waits that begin and end */
+    _Atomic uint32_t is_tangled; /* waits in a circle were met: the trace lies */
+    _Atomic uint64_t done;       /* events, for the progress */
     _Atomic uint32_t lock;
     _Atomic uint32_t has_error;
     struct wio_error error;
@@ -77,12 +80,24 @@ static inline bool rp_board_is_aborted(const struct rp_board *board)
 }
 
 /* Sleep until *word is at least `value`, or the replay is aborted (false). */
-bool rp_board_wait(const struct rp_board *board, _Atomic uint32_t *word, uint32_t value);
+bool rp_board_sleep(const struct rp_board *board, _Atomic uint32_t *word, uint32_t value);
+/* The same for those who perform. True also when all of them wait for each other, as a trace that
+ * lies may tell them to: then nobody would ever be woken. */
+bool rp_board_wait(struct rp_board *board, _Atomic uint32_t *word, uint32_t value);
 /* The same for at most `ns`; true also when that is over. */
-bool rp_board_wait_for(const struct rp_board *board, _Atomic uint32_t *word, uint32_t value,
-                       uint64_t ns);
+bool rp_board_wait_for(struct rp_board *board, _Atomic uint32_t *word, uint32_t value, uint64_t ns);
 /* Store and wake all who wait. */
 void rp_board_set(_Atomic uint32_t *word, uint32_t value);
+
+/* What a thread that waits for another one knows. Between begin and end it asks now and then
+ * whether that is hopeless: all who perform wait, and none of them has gone on for long. */
+struct rp_wait {
+    uint64_t changes;
+    uint64_t since_ns;
+};
+void rp_wait_begin(struct rp_board *board, struct rp_wait *wait);
+bool rp_wait_is_hopeless(struct rp_board *board, struct rp_wait *wait);
+void rp_wait_end(struct rp_board *board);
 
 /* Is a stream that will still be performed at an earlier moment of the trace than this? */
 bool rp_board_is_behind(const struct rp_board *board, uint64_t t_ns);

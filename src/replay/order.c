@@ -73,14 +73,20 @@ static void undo(struct rp_worker *worker, const struct wio_event *event,
 uint64_t rp_perform_in_order(struct rp_worker *worker, const struct wio_event *event,
                              struct rp_outcome *out)
 {
-    const struct rp_board *board = worker->run->board;
+    struct rp_board *board = worker->run->board;
+    struct rp_wait wait;
     uint64_t begin = wio_clock_mono_ns();
     uint64_t end = begin + PATIENCE_NS;
     uint64_t nap = NAP_MIN_NS;
     bool is_last = false;
     rp_perform(worker, event, out);
+    if (!is_early(event, out)) {
+        return begin;
+    }
+    rp_wait_begin(board, &wait);
     while (is_early(event, out) && !is_last && begin < end && !rp_board_is_aborted(board)) {
-        is_last = !rp_board_is_behind(board, event->t_ns); /* asked before the last try */
+        /* asked before the last try */
+        is_last = !rp_board_is_behind(board, event->t_ns) || rp_wait_is_hopeless(board, &wait);
         if (!is_last) {
             wio_clock_sleep_ns(nap);
             nap = nap * 2 < NAP_MAX_NS ? nap * 2 : NAP_MAX_NS;
@@ -90,5 +96,6 @@ uint64_t rp_perform_in_order(struct rp_worker *worker, const struct wio_event *e
         begin = wio_clock_mono_ns();
         rp_perform(worker, event, out);
     }
+    rp_wait_end(board);
     return begin;
 }

@@ -2,8 +2,10 @@
 /* Descriptors that threads share, while they perform (shared.h has the plan of it). */
 #include "replay/perform.h"
 
-/* A program may use a descriptor while it closes it; then the plan counts one use too many here. */
+/* A program may use a descriptor while it closes it; then the plan counts one use too many here.
+ * Each time that this was waited for in vain the next wait is half as long. */
 #define CLOSE_WAIT_NS UINT64_C(2000000000)
+#define CLOSE_WAITS_MAX 12u
 
 static struct rp_share_state *state_of(struct rp_worker *worker, const struct wio_event *event,
                                        int64_t fd, const struct rp_share **share_out)
@@ -32,7 +34,7 @@ struct rp_fd *rp_share_entry(struct rp_worker *worker, const struct wio_event *e
         return NULL;
     }
     if (!rp_board_wait(worker->run->board, &state->step, RP_SHARE_OPEN) ||
-        atomic_load(&state->step) == RP_SHARE_GONE || rp_fd_real(state->entry) < 0) {
+        atomic_load(&state->step) != RP_SHARE_OPEN || rp_fd_real(state->entry) < 0) {
         return NULL;
     }
     return state->entry;
@@ -47,9 +49,14 @@ void rp_share_before(struct rp_worker *worker, const struct wio_event *event)
     }
     rp_fd_effect_of(event, &effect);
     struct rp_share_state *state = state_of(worker, event, effect.takes, &share);
-    if (state != NULL) {
-        (void)rp_board_wait_for(worker->run->board, &state->uses, (uint32_t)share->uses,
-                                CLOSE_WAIT_NS);
+    if (state == NULL) {
+        return;
+    }
+    (void)rp_board_wait_for(worker->run->board, &state->uses, (uint32_t)share->uses,
+                            CLOSE_WAIT_NS >> worker->close_waits);
+    if (atomic_load(&state->uses) < (uint32_t)share->uses &&
+        worker->close_waits < CLOSE_WAITS_MAX) {
+        worker->close_waits++;
     }
 }
 

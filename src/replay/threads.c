@@ -165,7 +165,7 @@ static bool join_some(struct rp_process *process)
         if (thread->is_joined || atomic_load(&thread->started) == 0) {
             continue;
         }
-        (void)rp_board_wait(process->run->board, &thread->ended, 1);
+        (void)rp_board_sleep(process->run->board, &thread->ended, 1);
         if (thread->has_handle) {
             (void)pthread_join(thread->handle, NULL);
         }
@@ -204,7 +204,7 @@ void rp_process_ready(struct rp_worker *worker)
     if (worker->process->is_waited_for && worker->stream == main_stream) {
         atomic_fetch_add(&board->ready, 1);
     }
-    (void)rp_board_wait(board, &board->go, 1);
+    (void)rp_board_sleep(board, &board->go, 1);
     if (worker->thread->base_ns == 0) {
         (void)rp_pace_wait(board, worker->run->cpus, board->start_ns);
         worker->free_ns = board->start_ns;

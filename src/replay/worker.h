@@ -92,11 +92,12 @@ struct rp_worker {
     uint32_t mapped_count;
     struct rp_dir **dirs; /* directories being read */
     uint32_t dir_count;
-    uint64_t free_ns;    /* end of the last operation performed */
-    uint64_t traced_ns;  /* end of the last event, in the trace */
-    uint64_t think_ns;   /* time between events since then */
-    uint64_t index;      /* of the next event in its stream (seq goes on over exec) */
-    uint64_t unreported; /* events since the last report of progress */
+    unsigned close_waits; /* that were in vain: the next ones are shorter (share.c) */
+    uint64_t free_ns;     /* end of the last operation performed */
+    uint64_t traced_ns;   /* end of the last event, in the trace */
+    uint64_t think_ns;    /* time between events since then */
+    uint64_t index;       /* of the next event in its stream (seq goes on over exec) */
+    uint64_t unreported;  /* events since the last report of progress */
     struct wio_error error;
 };
 
