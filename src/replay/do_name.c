@@ -17,6 +17,13 @@ static int parent(const struct rp_worker *worker, const char *path, char *name)
     return rp_root_parent(worker->run->root, path, name);
 }
 
+/* It failed in the trace and not here. A name that leads elsewhere must not stay: those that come
+ * after were checked (collide.c) without it, and would then be somebody else's. */
+static bool is_too_much(const struct wio_event *event, const struct rp_outcome *out)
+{
+    return event->error != 0 && out->error == 0;
+}
+
 void rp_do_mkdir(struct rp_worker *worker, const struct wio_event *event, struct rp_outcome *out)
 {
     char name[NAME_MAX + 1];
@@ -52,10 +59,13 @@ void rp_do_rename(struct rp_worker *worker, const struct wio_event *event, struc
     unsigned flags = (unsigned)event->arg[0] & (RENAME_NOREPLACE | RENAME_EXCHANGE);
     if (to_dir < 0) {
         rp_done(out, -1);
-    } else if (flags == 0) {
-        rp_done(out, renameat(from_dir, from, to_dir, to));
-    } else {
-        rp_done(out, renameat2(from_dir, from, to_dir, to, flags));
+        return;
+    }
+    rp_done(out, flags == 0 ? renameat(from_dir, from, to_dir, to)
+                            : renameat2(from_dir, from, to_dir, to, flags));
+    if (is_too_much(event, out)) {
+        (void)renameat2(to_dir, to, from_dir, from,
+                        (flags & RENAME_EXCHANGE) != 0 ? flags : RENAME_NOREPLACE);
     }
 }
 
@@ -71,6 +81,9 @@ void rp_do_link(struct rp_worker *worker, const struct wio_event *event, struct 
         file < 0 ? -1 : parent(worker, rp_path2(worker, event), name);
     (void)snprintf(proc, sizeof(proc), "/proc/self/fd/%d", file);
     rp_done(out, dir < 0 ? -1 : linkat(AT_FDCWD, proc, dir, name, AT_SYMLINK_FOLLOW));
+    if (is_too_much(event, out)) {
+        (void)unlinkat(dir, name, 0);
+    }
 }
 
 void rp_do_symlink(struct rp_worker *worker, const struct wio_event *event, struct rp_outcome *out)
@@ -78,6 +91,9 @@ void rp_do_symlink(struct rp_worker *worker, const struct wio_event *event, stru
     char name[NAME_MAX + 1];
     int dir WIO_CLEANUP(wio_fd_cleanup) = parent(worker, rp_path(worker, event), name);
     rp_done(out, dir < 0 ? -1 : symlinkat(rp_path2(worker, event), dir, name));
+    if (is_too_much(event, out)) {
+        (void)unlinkat(dir, name, 0);
+    }
 }
 
 /* Only regular files: fifos are skipped, devices are never made. */

@@ -275,6 +275,7 @@ enum wio_status rp_space_make(struct rp_space *space, uint32_t node, enum wio_fi
     }
     space->files[file].origin = RP_ORIGIN_MADE;
     space->files[file].type = type;
+    space->files[file].target = 0; /* the FILES table has that of a later link */
     mark_present(space, node);
     space->epoch++;
     return WIO_OK;

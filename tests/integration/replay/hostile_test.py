@@ -121,6 +121,33 @@ class Escapes(ReplayCase):
         self.assert_untouched()
 
 
+class Foreign(ReplayCase):
+    """What somebody keeps in the target, reached by a name that the plan cannot know of."""
+
+    def attack(self, *lines):
+        os.mkdir(self.target)
+        with open(self.path("/mine"), "w", encoding="ascii") as file:
+            file.write("mine")
+        self.script("\n".join(lines))
+        self.run_replay(AFAP)
+        with open(self.path("/mine"), encoding="ascii") as file:
+            self.assertEqual(file.read(), "mine")
+
+    def test_a_link_that_failed_in_the_trace(self):
+        self.attack("symlink path=/l path2=/ err=5", "unlink path=/l/mine err=5")
+
+    def test_a_rename_that_failed_in_the_trace(self):
+        self.attack("mkdir path=/a", "mkdir path=/a/b", "symlink path=/a/b/l path2=..",
+                    "rename path=/a/b path2=/c err=5", "unlink path=/c/l/mine err=5")
+
+    def test_a_hard_link_that_failed_in_the_trace(self):
+        self.attack("symlink path=/l path2=.", "mkdir path=/a", "rename path=/l path2=/a/l",
+                    "link path=/a/l path2=/m err=5", "unlink path=/m/mine err=5")
+
+    def test_a_link_that_the_table_knows_otherwise(self):
+        self.attack("file /l symlink target=a", "symlink path=/l path2=/", "unlink path=/l/mine")
+
+
 class Devices(ReplayCase):
     def test_no_device_no_fifo_no_set_user_id(self):
         self.script("mknod path=/sda a0=0060660 a1=0x800\nmknod path=/null a0=0020666 a1=0x103\n"
@@ -211,6 +238,32 @@ class Nonsense(ReplayCase):
             close stream=0 t=50 fd=3 path=/x""")
         self.replay(AFAP)
         self.assertEqual(self.tree(), {"/a", "/b"})
+
+    def test_waits_that_nobody_ends(self):
+        """A child that is waited for before it is made."""
+        self.script("""
+            process 10
+            process 11 parent=0 start=50
+            stream 0 10
+            stream 1 11
+            wait stream=0 t=1000 dur=100 res=11
+            fork stream=0 t=2000 res=11
+            mkdir stream=1 t=100 path=/b
+            mkdir stream=0 t=3000 path=/a""")
+        self.replay(AFAP)
+        self.assertEqual(self.tree(), {"/a", "/b"})
+
+    def test_descriptors_of_threads_that_never_start(self):
+        """The thread that opens is made by the one that waits for the descriptor, again and again."""
+        lines = ["process 10", "stream 0 10", "stream 0 11 token=7", "stream 0 12 token=8"]
+        for i in range(100):
+            t = 1000 + i * 100
+            lines += [f"open stream=1 t={t} path=/a a0=0x42 a1=0644 res=3",
+                      f"write stream=2 t={t + 20} fd=3 path=/a size=10 off=0",
+                      f"close stream=1 t={t + 40} fd=3 path=/a"]
+        self.script("\n".join(lines + ["pthread_create stream=2 t=50000 a0=7"]))
+        self.replay(AFAP, status=1)
+        self.assertEqual(self.tree(), {"/a"})
 
     def test_anything(self):
         """Random operations on a few names and descriptors."""
