@@ -153,7 +153,7 @@ enum wio_status wio_io_mkdirs(const char *path, struct wio_error *err)
     return make_directory(part, err);
 }
 
-static void dir_cleanup(DIR **dir)
+void wio_dir_cleanup(DIR **dir)
 {
     if (*dir != NULL) {
         (void)closedir(*dir);
@@ -196,7 +196,7 @@ static enum wio_status remove_below(int parent, const char *name, dev_t device, 
     if (fd < 0) {
         return wio_error_sys(err, root, "cannot open the directory '%s'", name);
     }
-    WIO_CLEANUP(dir_cleanup) DIR *dir = fdopendir(fd);
+    WIO_CLEANUP(wio_dir_cleanup) DIR *dir = fdopendir(fd);
     if (dir == NULL) {
         return wio_error_sys(err, root, "cannot list the directory '%s'", name);
     }

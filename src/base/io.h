@@ -3,6 +3,7 @@
 #ifndef WIO_BASE_IO_H
 #define WIO_BASE_IO_H
 
+#include <dirent.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -13,6 +14,8 @@
 
 /* Close a descriptor held in *fd (if >= 0) and set it to -1: for WIO_CLEANUP(wio_fd_cleanup). */
 void wio_fd_cleanup(int *fd);
+/* The same for a directory that is read; *dir may be NULL. */
+void wio_dir_cleanup(DIR **dir);
 
 /* Exactly `size` bytes at `offset`; `label` is the file name for the error. */
 WIO_MUST_CHECK enum wio_status wio_io_pread(int fd, const char *label, void *data, size_t size,

@@ -229,3 +229,10 @@ unsigned wio_text_distance(const char *a, const char *b)
     }
     return rows[a_bytes % 3][b_bytes];
 }
+
+bool wio_text_ends_with(const char *text, const char *end)
+{
+    size_t length = strlen(text);
+    size_t end_length = strlen(end);
+    return length > end_length && strcmp(text + length - end_length, end) == 0;
+}

@@ -3,6 +3,7 @@
 #ifndef WIO_BASE_TEXT_H
 #define WIO_BASE_TEXT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -26,6 +27,9 @@ char *wio_format_size(char *text, uint64_t bytes);     /* "1.50 MiB" */
 char *wio_format_time(char *text, uint64_t ns);        /* "12.3 ms" */
 char *wio_format_count(char *text, uint64_t count);    /* "1,234,567" */
 char *wio_format_rate(char *text, double bytes_per_s); /* "105 MiB/s" */
+
+/* The file name `text` has the ending `end`, and something before it. */
+bool wio_text_ends_with(const char *text, const char *end);
 
 /* Damerau-Levenshtein distance of two short words (git's "did you mean"). */
 unsigned wio_text_distance(const char *a, const char *b);

@@ -12,23 +12,11 @@
 
 #include "base/cleanup.h"
 #include "base/io.h"
+#include "base/text.h"
 #include "trace/ring.h"
 
 #define SEGMENT_MAGIC "\x89WIOSEG\n" /* FORMAT.md#segment */
 #define MAGIC_BYTES 8
-
-static void close_dir(DIR **stream)
-{
-    if (*stream != NULL) {
-        (void)closedir(*stream);
-    }
-}
-
-static bool ends_with(const char *text, const char *end)
-{
-    size_t size = strlen(text);
-    return size > strlen(end) && strcmp(text + size - strlen(end), end) == 0;
-}
 
 static bool is_dot(const char *name)
 {
@@ -47,7 +35,7 @@ static bool starts_with_magic(int dir_fd, const char *name, const char *magic)
 static bool has_rings(int dir_fd, const char *name, unsigned depth)
 {
     int fd = openat(dir_fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    WIO_CLEANUP(close_dir) DIR *stream = fd >= 0 ? fdopendir(fd) : NULL;
+    WIO_CLEANUP(wio_dir_cleanup) DIR *stream = fd >= 0 ? fdopendir(fd) : NULL;
     if (stream == NULL) {
         return false;
     }
@@ -56,7 +44,7 @@ static bool has_rings(int dir_fd, const char *name, unsigned depth)
         if (is_dot(entry->d_name)) {
             continue;
         }
-        if (ends_with(entry->d_name, ".ring") &&
+        if (wio_text_ends_with(entry->d_name, ".ring") &&
             starts_with_magic(fd, entry->d_name, WIO_RING_MAGIC)) {
             return true;
         }
@@ -72,7 +60,7 @@ static bool has_launch_and(const char *name, const char *launch, const char *suf
 {
     char end[64];
     snprintf(end, sizeof(end), ".%s%s", launch, suffix);
-    return launch[0] != '\0' && ends_with(name, end);
+    return launch[0] != '\0' && wio_text_ends_with(name, end);
 }
 
 static bool is_of_launch(const char *name, const char *launch)
@@ -82,10 +70,10 @@ static bool is_of_launch(const char *name, const char *launch)
 
 static void look_at(int dir_fd, const char *name, const char *launch, struct wio_old_trace *found)
 {
-    if (is_dot(name) || strcmp(name, "lock") == 0 || ends_with(name, ".seg.tmp")) {
+    if (is_dot(name) || strcmp(name, "lock") == 0 || wio_text_ends_with(name, ".seg.tmp")) {
         return;
     }
-    if (ends_with(name, ".seg") && starts_with_magic(dir_fd, name, SEGMENT_MAGIC)) {
+    if (wio_text_ends_with(name, ".seg") && starts_with_magic(dir_fd, name, SEGMENT_MAGIC)) {
         found->has_trace = true;
         found->has_siblings = found->has_siblings || is_of_launch(name, launch);
     } else if (strcmp(name, "raw") == 0) {
@@ -99,7 +87,7 @@ enum wio_status wio_old_trace_scan(const char *dir, const char *launch,
                                    struct wio_old_trace *found_out, struct wio_error *err)
 {
     *found_out = (struct wio_old_trace){0};
-    WIO_CLEANUP(close_dir) DIR *stream = opendir(dir);
+    WIO_CLEANUP(wio_dir_cleanup) DIR *stream = opendir(dir);
     if (stream == NULL) {
         return wio_error_sys(err, dir, "cannot look into the directory");
     }
@@ -113,7 +101,7 @@ enum wio_status wio_old_trace_scan(const char *dir, const char *launch,
 unsigned wio_old_trace_finished(const char *dir, const char *launch)
 {
     unsigned count = 0;
-    WIO_CLEANUP(close_dir) DIR *stream = opendir(dir);
+    WIO_CLEANUP(wio_dir_cleanup) DIR *stream = opendir(dir);
     const struct dirent *entry;
     while (stream != NULL && (entry = readdir(stream)) != NULL) {
         count += has_launch_and(entry->d_name, launch, ".seg");
@@ -124,7 +112,7 @@ unsigned wio_old_trace_finished(const char *dir, const char *launch)
 /* raw/<name> may be a link to a local directory that nobody else knows of. */
 static void remove_local_rings(const char *raw)
 {
-    WIO_CLEANUP(close_dir) DIR *stream = opendir(raw);
+    WIO_CLEANUP(wio_dir_cleanup) DIR *stream = opendir(raw);
     const struct dirent *entry;
     while (stream != NULL && (entry = readdir(stream)) != NULL) {
         char target[PATH_MAX];
@@ -146,7 +134,7 @@ bool wio_old_trace_is_held(const char *dir)
 {
     char raw[PATH_MAX];
     (void)snprintf(raw, sizeof(raw), "%s/raw", dir);
-    WIO_CLEANUP(close_dir) DIR *stream = opendir(raw);
+    WIO_CLEANUP(wio_dir_cleanup) DIR *stream = opendir(raw);
     const struct dirent *entry;
     while (stream != NULL && (entry = readdir(stream)) != NULL) {
         WIO_CLEANUP(wio_fd_cleanup)
@@ -162,14 +150,14 @@ bool wio_old_trace_is_held(const char *dir)
 
 static bool is_own_file(int dir_fd, const char *name)
 {
-    return ends_with(name, ".seg.tmp") ||
-           (ends_with(name, ".seg") && starts_with_magic(dir_fd, name, SEGMENT_MAGIC));
+    return wio_text_ends_with(name, ".seg.tmp") ||
+           (wio_text_ends_with(name, ".seg") && starts_with_magic(dir_fd, name, SEGMENT_MAGIC));
 }
 
 enum wio_status wio_old_trace_remove(const char *dir, struct wio_error *err)
 {
     char raw[PATH_MAX];
-    WIO_CLEANUP(close_dir) DIR *stream = opendir(dir);
+    WIO_CLEANUP(wio_dir_cleanup) DIR *stream = opendir(dir);
     if (stream == NULL || snprintf(raw, sizeof(raw), "%s/raw", dir) >= PATH_MAX) {
         return wio_error_sys(err, dir, "cannot look into the directory");
     }

@@ -143,7 +143,7 @@ static void let_go_of_descriptors(void)
         (void)dup2(null, STDOUT_FILENO);
         (void)close(null);
     }
-    DIR *list = opendir("/proc/self/fd");
+    WIO_CLEANUP(wio_dir_cleanup) DIR *list = opendir("/proc/self/fd");
     const struct dirent *entry;
     while (list != NULL && (entry = readdir(list)) != NULL) {
         int fd = (int)strtol(entry->d_name, NULL, 10);
@@ -151,9 +151,6 @@ static void let_go_of_descriptors(void)
         if (fd > STDERR_FILENO && flags >= 0 && (flags & FD_CLOEXEC) == 0) {
             (void)close(fd);
         }
-    }
-    if (list != NULL) {
-        (void)closedir(list);
     }
 }
 

@@ -158,47 +158,53 @@ static void put_or_null(struct wio_json *json, const char *key, const char *text
     wio_json_string(json, key, text[0] != '\0' ? text : NULL);
 }
 
-const struct wio_rendered_text *wio_rendered_stream(struct wio_rendered *rendered, uint32_t stream)
+static void put_thread(struct wio_json *json, const struct wio_stream_info *info,
+                       const struct wio_process_info *process)
 {
-    struct wio_rendered_text *place = &rendered->streams[2 * (size_t)stream];
+    if (process->rank >= 0) {
+        wio_json_i64(json, "rank", process->rank);
+    } else {
+        wio_json_null(json, "rank");
+    }
+    wio_json_i64(json, "pid", process->pid);
+    wio_json_i64(json, "tid", info->tid);
+}
+
+static void put_place(struct wio_json *json, const struct wio_stream_info *info,
+                      const struct wio_process_info *process)
+{
+    (void)info;
+    put_or_null(json, "job", process->job);
+    put_or_null(json, "host", process->host);
+}
+
+typedef void put_fn(struct wio_json *json, const struct wio_stream_info *info,
+                    const struct wio_process_info *process);
+
+/* Made when it is asked for first. */
+static const struct wio_rendered_text *text_of(struct wio_rendered *rendered, uint32_t stream,
+                                               struct wio_rendered_text *place, put_fn *put)
+{
     const struct wio_stream_info *info = wio_trace_stream(rendered->trace, stream);
-    const struct wio_process_info *process = wio_trace_process(rendered->trace, info->process);
     struct wio_json json;
-    FILE *out;
 
     if (place->text != NULL) {
         return place;
     }
-    out = begin_text(place, &json);
+    FILE *out = begin_text(place, &json);
     if (out == NULL) {
         return &null_text;
     }
-    if (process->rank >= 0) {
-        wio_json_i64(&json, "rank", process->rank);
-    } else {
-        wio_json_null(&json, "rank");
-    }
-    wio_json_i64(&json, "pid", process->pid);
-    wio_json_i64(&json, "tid", info->tid);
+    put(&json, info, wio_trace_process(rendered->trace, info->process));
     return end_text(place, out) ? place : &null_text;
+}
+
+const struct wio_rendered_text *wio_rendered_stream(struct wio_rendered *rendered, uint32_t stream)
+{
+    return text_of(rendered, stream, &rendered->streams[2 * (size_t)stream], put_thread);
 }
 
 const struct wio_rendered_text *wio_rendered_job(struct wio_rendered *rendered, uint32_t stream)
 {
-    struct wio_rendered_text *place = &rendered->streams[2 * (size_t)stream + 1];
-    const struct wio_stream_info *info = wio_trace_stream(rendered->trace, stream);
-    const struct wio_process_info *process = wio_trace_process(rendered->trace, info->process);
-    struct wio_json json;
-    FILE *out;
-
-    if (place->text != NULL) {
-        return place;
-    }
-    out = begin_text(place, &json);
-    if (out == NULL) {
-        return &null_text;
-    }
-    put_or_null(&json, "job", process->job);
-    put_or_null(&json, "host", process->host);
-    return end_text(place, out) ? place : &null_text;
+    return text_of(rendered, stream, &rendered->streams[2 * (size_t)stream + 1], put_place);
 }

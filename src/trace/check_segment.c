@@ -54,7 +54,7 @@ const struct wio_check_entry *wio_check_entry_from(const struct wio_check *check
 static enum wio_status note_block(struct wio_check *check, uint64_t offset, uint16_t kind)
 {
     void *array = check->blocks;
-    WIO_TRY(wio_trace_grow(&array, sizeof(*check->blocks), &check->block_capacity,
+    WIO_TRY(wio_grow(&array, sizeof(*check->blocks), &check->block_capacity,
                            check->block_count + 1));
     check->blocks = array;
     check->blocks[check->block_count++] = (struct wio_check_block){offset, kind};

@@ -16,13 +16,6 @@
 
 enum { KEY_MODE = 0600 };
 
-static void dir_cleanup(DIR **dir)
-{
-    if (*dir != NULL) {
-        (void)closedir(*dir);
-    }
-}
-
 static enum wio_status random_key(uint8_t key_out[WIO_HIDE_KEY_BYTES], struct wio_error *err)
 {
     if (getrandom(key_out, WIO_HIDE_KEY_BYTES, 0) != (ssize_t)WIO_HIDE_KEY_BYTES) {
@@ -100,7 +93,7 @@ enum wio_status wio_hide_load(const char *dir, uint8_t key_out[WIO_HIDE_KEY_BYTE
 static bool is_key_alone(int raw)
 {
     int copy = openat(raw, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    WIO_CLEANUP(dir_cleanup) DIR *list = copy < 0 ? NULL : fdopendir(copy);
+    WIO_CLEANUP(wio_dir_cleanup) DIR *list = copy < 0 ? NULL : fdopendir(copy);
     const struct dirent *entry = NULL;
     if (list == NULL) {
         return false;
@@ -116,7 +109,7 @@ static bool is_key_alone(int raw)
 static void remove_halves(int raw)
 {
     int copy = openat(raw, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    WIO_CLEANUP(dir_cleanup) DIR *list = copy < 0 ? NULL : fdopendir(copy);
+    WIO_CLEANUP(wio_dir_cleanup) DIR *list = copy < 0 ? NULL : fdopendir(copy);
     const struct dirent *entry = NULL;
     while (list != NULL && (entry = readdir(list)) != NULL) {
         if (strncmp(entry->d_name, "." WIO_HIDE_KEY_NAME ".", 5) == 0) {

@@ -155,7 +155,7 @@ static enum wio_status add_events(struct wio_trace *trace, uint32_t number, uint
     WIO_TRY(wio_events_parse_head(buf, &head));
     WIO_TRY(parse_details(buf, &details));
     void *array = trace->blocks;
-    WIO_TRY(wio_trace_grow(&array, sizeof(*trace->blocks), &trace->block_capacity,
+    WIO_TRY(wio_grow(&array, sizeof(*trace->blocks), &trace->block_capacity,
                            trace->block_count + 1));
     trace->blocks = array;
     trace->blocks[trace->block_count++] = (struct wio_block_ref){
@@ -175,7 +175,7 @@ static enum wio_status add_events(struct wio_trace *trace, uint32_t number, uint
 static enum wio_status add_table(struct wio_reader_segment *segment, uint64_t offset, uint64_t kind)
 {
     void *array = segment->tables;
-    WIO_TRY(wio_trace_grow(&array, sizeof(*segment->tables), &segment->table_capacity,
+    WIO_TRY(wio_grow(&array, sizeof(*segment->tables), &segment->table_capacity,
                            segment->table_count + 1));
     segment->tables = array;
     segment->tables[segment->table_count++] =

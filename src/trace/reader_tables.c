@@ -14,7 +14,7 @@ static enum wio_status add_text(struct wio_trace *trace, const char *text, size_
                                 uint32_t *id_out)
 {
     void *array = trace->strings;
-    WIO_TRY(wio_trace_grow(&array, sizeof(*trace->strings), &trace->string_capacity,
+    WIO_TRY(wio_grow(&array, sizeof(*trace->strings), &trace->string_capacity,
                            trace->string_count + 1));
     trace->strings = array;
     trace->strings[trace->string_count] = (struct wio_text){text, bytes};
@@ -167,7 +167,7 @@ static enum wio_status parse_sources(struct wio_trace *trace, uint32_t number, s
         struct wio_source_ref source = {.segment = number};
         WIO_TRY(parse_source(buf, &source));
         void *array = trace->sources;
-        WIO_TRY(wio_trace_grow(&array, sizeof(*trace->sources), &trace->source_capacity,
+        WIO_TRY(wio_grow(&array, sizeof(*trace->sources), &trace->source_capacity,
                                trace->source_count + 1));
         trace->sources = array;
         trace->sources[trace->source_count++] = source;
@@ -324,7 +324,7 @@ static enum wio_status parse_processes(struct wio_trace *trace, struct wio_reade
                                   : row.info.parent + segment->process_base;
         }
         void *array = trace->processes;
-        WIO_TRY(wio_trace_grow(&array, sizeof(*trace->processes), &trace->process_capacity,
+        WIO_TRY(wio_grow(&array, sizeof(*trace->processes), &trace->process_capacity,
                                trace->process_count + 1));
         trace->processes = array;
         trace->processes[trace->process_count++] = row.info;
@@ -353,7 +353,7 @@ static enum wio_status parse_stream(struct wio_trace *trace, struct wio_reader_s
     info.process = (uint32_t)process + segment->process_base;
     info.tid = (int32_t)tid;
     void *array = trace->streams;
-    WIO_TRY(wio_trace_grow(&array, sizeof(*trace->streams), &trace->stream_capacity,
+    WIO_TRY(wio_grow(&array, sizeof(*trace->streams), &trace->stream_capacity,
                            trace->stream_count + 1));
     trace->streams = array;
     trace->streams[trace->stream_count++] = info;
@@ -384,7 +384,7 @@ static enum wio_status parse_file(struct wio_trace *trace, struct wio_reader_seg
         WIO_TRY(wio_buf_varint(buf, numbers[i]));
     }
     void *array = trace->files;
-    WIO_TRY(wio_trace_grow(&array, sizeof(*trace->files), &trace->file_capacity,
+    WIO_TRY(wio_grow(&array, sizeof(*trace->files), &trace->file_capacity,
                            trace->file_count + 1));
     trace->files = array;
     trace->files[trace->file_count++] = (struct wio_file_info){

@@ -31,20 +31,6 @@ void wio_seal_ring_fini(struct wio_seal_ring *ring)
     *ring = (struct wio_seal_ring){0};
 }
 
-static void dir_cleanup(DIR **dir)
-{
-    if (*dir != NULL) {
-        (void)closedir(*dir);
-    }
-}
-
-static bool ends_with(const char *name, const char *end)
-{
-    size_t length = strlen(name);
-    size_t end_length = strlen(end);
-    return length > end_length && strcmp(name + length - end_length, end) == 0;
-}
-
 /* Field 22 of /proc/PID/stat, behind the name in parentheses, which may hold anything; 0 where
  * there is no such process or it has ended and nobody has waited for it (Z). */
 static uint64_t start_of(int32_t pid)
@@ -108,8 +94,8 @@ static enum wio_status add_ring(struct wio_seal *seal, const char *path, struct 
     }
     void *array = seal->rings;
     char *copy = strdup(path);
-    if (copy == NULL || wio_segment_grow(&array, sizeof(*seal->rings), &seal->ring_capacity,
-                                         seal->ring_count + 1) != WIO_OK) {
+    if (copy == NULL || wio_grow(&array, sizeof(*seal->rings), &seal->ring_capacity,
+                                 seal->ring_count + 1) != WIO_OK) {
         free(copy);
         return wio_error_set(err, WIO_ERR_NOMEM, path, WIO_ERROR_NO_OFFSET, "no memory");
     }
@@ -123,7 +109,7 @@ static enum wio_status add_ring(struct wio_seal *seal, const char *path, struct 
         .process = UINT32_MAX,
         .parent = UINT32_MAX,
         .is_live = is_live(seal, &header),
-        .is_for_strings = ends_with(path, ".sealed"),
+        .is_for_strings = wio_text_ends_with(path, ".sealed"),
     };
     return WIO_OK;
 }
@@ -158,8 +144,7 @@ static enum wio_status lock_directory(struct wio_seal *seal, const char *path, b
 {
     void *array = seal->locks;
     *busy_out = false;
-    WIO_TRY(
-        wio_segment_grow(&array, sizeof(*seal->locks), &seal->lock_capacity, seal->lock_count + 1));
+    WIO_TRY(wio_grow(&array, sizeof(*seal->locks), &seal->lock_capacity, seal->lock_count + 1));
     seal->locks = array;
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd >= 0) {
@@ -217,7 +202,7 @@ static enum wio_status scan(struct wio_seal *seal, const char *trace_dir, const 
 {
     WIO_CLEANUP(wio_strtab_fini) struct wio_strtab done = {0};
     uint32_t first = seal->ring_count;
-    WIO_CLEANUP(dir_cleanup) DIR *dir = opendir(dir_path);
+    WIO_CLEANUP(wio_dir_cleanup) DIR *dir = opendir(dir_path);
     if (dir == NULL && (errno == ENOENT || errno == ENOTDIR)) {
         return WIO_OK;
     }
@@ -232,7 +217,7 @@ static enum wio_status scan(struct wio_seal *seal, const char *trace_dir, const 
         if (entry->d_name[0] == '.' || length >= (int)sizeof(path)) {
             continue;
         }
-        if (ends_with(path, ".ring") || ends_with(path, ".sealed")) {
+        if (wio_text_ends_with(path, ".ring") || wio_text_ends_with(path, ".sealed")) {
             WIO_TRY(add_ring(seal, path, err));
         } else if (depth > 0 && stat(path, &st) == 0 && S_ISDIR(st.st_mode)) {
             WIO_TRY(scan_below(seal, trace_dir, path, err));
@@ -347,7 +332,7 @@ static void take_away(const struct wio_seal_ring *ring, bool is_needed)
         (void)unlink(ring->path);
         return;
     }
-    if (!ends_with(ring->path, ".sealed") &&
+    if (!wio_text_ends_with(ring->path, ".sealed") &&
         snprintf(sealed, sizeof(sealed), "%s.sealed", ring->path) < (int)sizeof(sealed)) {
         (void)rename(ring->path, sealed);
     }
@@ -369,7 +354,7 @@ static bool remove_directory(const char *path)
 /* Empty directories below raw/, links to directories that are empty now, and raw/ itself. */
 static void remove_directories(const char *top)
 {
-    WIO_CLEANUP(dir_cleanup) DIR *dir = opendir(top);
+    WIO_CLEANUP(wio_dir_cleanup) DIR *dir = opendir(top);
     const struct dirent *entry = NULL;
     while (dir != NULL && (entry = readdir(dir)) != NULL) {
         char path[PATH_MAX];

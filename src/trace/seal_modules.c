@@ -20,7 +20,7 @@ static enum wio_status image_of(struct wio_seal *seal, const char *path, size_t 
         return WIO_OK;
     }
     void *array = seal->elf;
-    WIO_TRY(wio_segment_grow(&array, sizeof(*seal->elf), &seal->elf_capacity, id));
+    WIO_TRY(wio_grow(&array, sizeof(*seal->elf), &seal->elf_capacity, id));
     seal->elf = array;
     struct wio_elf_image *image = &seal->elf[id - 1];
     seal->elf_count = id;
@@ -51,7 +51,7 @@ enum wio_status wio_seal_module(struct wio_seal *seal, struct wio_seal_work *wor
     }
     WIO_TRY(image_of(seal, payload + buf.pos, wio_buf_left(&buf), &module.image));
     void *array = work->modules;
-    WIO_TRY(wio_segment_grow(&array, sizeof(*work->modules), &work->module_capacity,
+    WIO_TRY(wio_grow(&array, sizeof(*work->modules), &work->module_capacity,
                              work->module_count + 1));
     work->modules = array;
     work->modules[work->module_count++] = module;

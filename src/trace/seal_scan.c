@@ -9,7 +9,7 @@
 static enum wio_status add_completion(struct wio_seal_work *work, const union wio_slot *slot)
 {
     void *array = work->completions;
-    WIO_TRY(wio_segment_grow(&array, sizeof(*work->completions), &work->completion_capacity,
+    WIO_TRY(wio_grow(&array, sizeof(*work->completions), &work->completion_capacity,
                              work->completion_count + 1));
     work->completions = array;
     work->completions[work->completion_count++] = (struct wio_seal_completion){

@@ -26,7 +26,7 @@ enum wio_status wio_seal_define(struct wio_seal_ring *ring, const union wio_slot
     }
     void *array = ring->defs;
     WIO_TRY(
-        wio_segment_grow(&array, sizeof(*ring->defs), &ring->def_capacity, ring->def_count + 1));
+        wio_grow(&array, sizeof(*ring->defs), &ring->def_capacity, ring->def_count + 1));
     ring->defs = array;
     ring->defs[ring->def_count] = (struct wio_seal_def){
         .base = slot->text.base,
@@ -134,7 +134,7 @@ static enum wio_status publish(struct wio_seal *seal, uint32_t path, uint32_t *i
         return WIO_OK;
     }
     void *array = seal->path_ids;
-    WIO_TRY(wio_segment_grow(&array, sizeof(*seal->path_ids), &seal->path_capacity, path + 1));
+    WIO_TRY(wio_grow(&array, sizeof(*seal->path_ids), &seal->path_capacity, path + 1));
     seal->path_ids = array;
     if (seal->path_ids[path] == 0) {
         size_t bytes = 0;

@@ -25,27 +25,6 @@ enum wio_status wio_segment_fail(const struct wio_segment *segment, enum wio_sta
     return wio_error_set(err, status, segment->label, segment->file.size, "cannot write a segment");
 }
 
-enum wio_status wio_segment_grow(void **array, size_t item, uint32_t *capacity, uint32_t needed)
-{
-    uint32_t fresh = *capacity == 0 ? 16 : *capacity;
-    if (needed <= *capacity) {
-        return WIO_OK;
-    }
-    while (fresh < needed) {
-        if (__builtin_mul_overflow(fresh, 2u, &fresh)) {
-            return WIO_ERR_NOMEM;
-        }
-    }
-    char *data = reallocarray(*array, fresh, item);
-    if (data == NULL) {
-        return WIO_ERR_NOMEM;
-    }
-    memset(data + *capacity * item, 0, (fresh - *capacity) * item);
-    *array = data;
-    *capacity = fresh;
-    return WIO_OK;
-}
-
 static enum wio_status write_header(struct wio_segment *segment,
                                     const struct wio_segment_params *params, struct wio_error *err)
 {
@@ -173,8 +152,8 @@ enum wio_status wio_segment_stream(struct wio_segment *segment, uint32_t process
 {
     WIO_PRE(process < segment->process_count);
     void *array = segment->streams;
-    enum wio_status status = wio_segment_grow(&array, sizeof(*segment->streams),
-                                              &segment->stream_capacity, segment->stream_count + 1);
+    enum wio_status status = wio_grow(&array, sizeof(*segment->streams), &segment->stream_capacity,
+                                      segment->stream_count + 1);
     if (status != WIO_OK) {
         return wio_segment_fail(segment, status, err);
     }
@@ -312,12 +291,11 @@ static enum wio_status call_of(struct wio_segment *segment, const struct wio_eve
     }
     uint32_t capacity = segment->call_capacity;
     void *totals = segment->totals;
-    WIO_TRY(
-        wio_segment_grow(&totals, sizeof(*segment->totals), &capacity, segment->call_count + 1));
+    WIO_TRY(wio_grow(&totals, sizeof(*segment->totals), &capacity, segment->call_count + 1));
     segment->totals = totals;
     void *calls = segment->calls;
-    WIO_TRY(wio_segment_grow(&calls, sizeof(*segment->calls), &segment->call_capacity,
-                             segment->call_count + 1));
+    WIO_TRY(wio_grow(&calls, sizeof(*segment->calls), &segment->call_capacity,
+                     segment->call_count + 1));
     segment->calls = calls;
     WIO_TRY(wio_map_put(&segment->call_index, key, segment->call_count));
     segment->calls[segment->call_count] = (struct wio_events_call){event->op, event->call};

@@ -63,7 +63,7 @@ static enum wio_status end_of_entry(struct wio_segment *segment)
         return WIO_OK;
     }
     void *parts = segment->index_parts;
-    WIO_TRY(wio_segment_grow(&parts, sizeof(*segment->index_parts), &segment->index_part_capacity,
+    WIO_TRY(wio_grow(&parts, sizeof(*segment->index_parts), &segment->index_part_capacity,
                              segment->index_part_count + 1));
     segment->index_parts = parts;
     segment->index_parts[segment->index_part_count++] =

@@ -3,6 +3,7 @@
 #ifndef WIO_TRACE_SEGMENT_INTERNAL_H
 #define WIO_TRACE_SEGMENT_INTERNAL_H
 
+#include "trace/grow.h"
 #include "trace/segment.h"
 
 #include <stdbool.h>
@@ -85,10 +86,6 @@ struct wio_segment {
     int64_t *scratch;      /* WIO_EVENTS_PER_BLOCK values */
     uint32_t *paths;       /* 2 * WIO_EVENTS_PER_BLOCK ids */
 };
-
-/* Grow *array of `item` bytes each so that index `needed - 1` exists; zeroes the new ones. */
-WIO_MUST_CHECK enum wio_status wio_segment_grow(void **array, size_t item, uint32_t *capacity,
-                                                uint32_t needed);
 
 /* Change what wio_segment_process said. */
 WIO_MUST_CHECK enum wio_status wio_segment_process_update(struct wio_segment *segment,

@@ -98,7 +98,7 @@ enum wio_status wio_segment_process(struct wio_segment *segment,
 {
     void *array = segment->processes;
     enum wio_status status =
-        wio_segment_grow(&array, sizeof(*segment->processes), &segment->process_capacity,
+        wio_grow(&array, sizeof(*segment->processes), &segment->process_capacity,
                          segment->process_count + 1);
     if (status == WIO_OK) {
         segment->processes = array;
@@ -123,7 +123,7 @@ enum wio_status wio_segment_file(struct wio_segment *segment, const struct wio_f
                                  struct wio_error *err)
 {
     void *array = segment->files;
-    enum wio_status status = wio_segment_grow(&array, sizeof(*segment->files),
+    enum wio_status status = wio_grow(&array, sizeof(*segment->files),
                                               &segment->file_capacity, segment->file_count + 1);
     if (status == WIO_OK) {
         segment->files = array;

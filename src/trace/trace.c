@@ -12,34 +12,15 @@
 
 #include "base/cleanup.h"
 #include "base/io.h"
+#include "base/text.h"
 #include "trace/pending.h"
 #include "trace/trace_internal.h"
-
-enum wio_status wio_trace_grow(void **array, size_t item, uint32_t *capacity, uint32_t needed)
-{
-    uint32_t fresh = *capacity == 0 ? 16 : *capacity;
-    if (needed <= *capacity) {
-        return WIO_OK;
-    }
-    while (fresh < needed) {
-        if (__builtin_mul_overflow(fresh, 2u, &fresh)) {
-            return WIO_ERR_NOMEM;
-        }
-    }
-    void *data = reallocarray(*array, fresh, item);
-    if (data == NULL) {
-        return WIO_ERR_NOMEM;
-    }
-    *array = data;
-    *capacity = fresh;
-    return WIO_OK;
-}
 
 enum wio_status wio_trace_keep(struct wio_trace *trace, void *memory)
 {
     void *array = trace->kept;
     enum wio_status status =
-        wio_trace_grow(&array, sizeof(*trace->kept), &trace->kept_capacity, trace->kept_count + 1);
+        wio_grow(&array, sizeof(*trace->kept), &trace->kept_capacity, trace->kept_count + 1);
     if (status != WIO_OK) {
         free(memory);
         return status;
@@ -81,13 +62,6 @@ static void close_cleanup(struct wio_trace **trace)
     wio_trace_close(*trace);
 }
 
-static void dir_cleanup(DIR **dir)
-{
-    if (*dir != NULL) {
-        (void)closedir(*dir);
-    }
-}
-
 static enum wio_status no_memory(const char *file, struct wio_error *err)
 {
     return wio_error_set(err, WIO_ERR_NOMEM, file, WIO_ERROR_NO_OFFSET, "no memory for the trace");
@@ -106,8 +80,8 @@ static enum wio_status add_segment(struct wio_trace *trace, int fd, const char *
     }
     void *array = trace->segments;
     char *copy = strdup(name);
-    if (copy == NULL || wio_trace_grow(&array, sizeof(*trace->segments), &trace->segment_capacity,
-                                       trace->segment_count + 1) != WIO_OK) {
+    if (copy == NULL || wio_grow(&array, sizeof(*trace->segments), &trace->segment_capacity,
+                                 trace->segment_count + 1) != WIO_OK) {
         free(copy);
         return no_memory(name, err);
     }
@@ -127,16 +101,10 @@ static int compare_segments(const void *a, const void *b)
                   ((const struct wio_reader_segment *)b)->name);
 }
 
-static bool is_segment_name(const char *name)
-{
-    size_t length = strlen(name);
-    return length > 4 && strcmp(name + length - 4, ".seg") == 0;
-}
-
 /* R-DIR-1, R-DIR-2: all NAME.seg, in the order of their names. */
 static enum wio_status find_segments(struct wio_trace *trace, struct wio_error *err)
 {
-    WIO_CLEANUP(dir_cleanup) DIR *dir = opendir(trace->path);
+    WIO_CLEANUP(wio_dir_cleanup) DIR *dir = opendir(trace->path);
     if (dir == NULL && errno == ENOTDIR) {
         return wio_error_set(err, WIO_ERR_FORMAT, trace->path, WIO_ERROR_NO_OFFSET,
                              "expected a trace directory, found a file");
@@ -147,7 +115,7 @@ static enum wio_status find_segments(struct wio_trace *trace, struct wio_error *
     struct dirent *entry = NULL;
     while ((errno = 0, entry = readdir(dir)) != NULL) {
         char name[4096];
-        if (!is_segment_name(entry->d_name)) {
+        if (!wio_text_ends_with(entry->d_name, ".seg")) {
             continue;
         }
         int length = snprintf(name, sizeof(name), "%s/%s", trace->path, entry->d_name);

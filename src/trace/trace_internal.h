@@ -9,6 +9,7 @@
 #include "base/map.h"
 #include "trace/calls.h"
 #include "trace/events.h"
+#include "trace/grow.h"
 #include "trace/pack.h"
 
 /* One block of events, from the index. */
@@ -106,8 +107,6 @@ struct wio_trace {
 
 /* The trace takes over `memory` (also when it fails). */
 WIO_MUST_CHECK enum wio_status wio_trace_keep(struct wio_trace *trace, void *memory);
-WIO_MUST_CHECK enum wio_status wio_trace_grow(void **array, size_t item, uint32_t *capacity,
-                                              uint32_t needed);
 
 /* The trace with its segments opened but not read; *trace_out is to be closed also on failure. */
 WIO_MUST_CHECK enum wio_status wio_trace_list(const char *path, struct wio_trace **trace_out,

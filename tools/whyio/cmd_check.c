@@ -11,37 +11,10 @@
 
 enum { EXIT_NO = 1 };
 
-struct args {
-    struct cmd_options common;
-    const char *dir;
-};
-
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-    struct args *args = state->input;
-
-    switch (key) {
-    case ARGP_KEY_INIT:
-        state->child_inputs[0] = &args->common;
-        return 0;
-    case ARGP_KEY_ARG:
-        if (args->dir != NULL) {
-            argp_error(state, "one trace directory is expected: '%s'", arg);
-        }
-        args->dir = arg;
-        return 0;
-    case ARGP_KEY_NO_ARGS:
-        argp_error(state, "a trace directory is expected");
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
-}
-
-static const struct argp_child children[] = {{&cmd_options_argp, 0, NULL, 0}, {0}};
+static const struct argp_child children[] = {{&cmd_trace_argp, 0, NULL, 0}, {0}};
 static const struct argp argp = {
     NULL,
-    parse,
+    NULL,
     "DIR",
     "Read a whole trace and print one line per fault. Exit status 0: no fault; 1: faults; 3: it "
     "is no trace or cannot be read.",
@@ -66,7 +39,7 @@ static void show_fault(void *arg, const struct wio_error *fault)
 int cmd_check(int argc, char **argv)
 {
     struct wio_error err = WIO_ERROR_INIT;
-    struct args args = {0};
+    struct cmd_trace_args args = {0};
     struct output output = {.report = {.out = stdout}};
     enum wio_status status;
 

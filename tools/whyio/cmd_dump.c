@@ -15,8 +15,7 @@ enum { OPTION_RANK = CMD_OPTION_FIRST, OPTION_PATH, OPTION_OP, OPTION_ANNOTATE }
 #define MAX_PATHS 256u
 
 struct args {
-    struct cmd_options common;
-    const char *dir;
+    struct cmd_trace_args trace;
     struct wio_wanted wanted;
     const char *paths[MAX_PATHS]; /* patterns: they are looked up when the trace is open */
     size_t path_count;
@@ -32,15 +31,6 @@ static const struct argp_option options[] = {
      "Thread by thread, with COMPUTE(seconds) between operations", 0},
     {0},
 };
-
-static error_t parse_argument(struct args *args, char *arg, struct argp_state *state)
-{
-    if (args->dir != NULL) {
-        argp_error(state, "one trace directory is expected: '%s'", arg);
-    }
-    args->dir = arg;
-    return 0;
-}
 
 static error_t parse_path(struct args *args, char *arg, struct argp_state *state)
 {
@@ -69,7 +59,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
     switch (key) {
     case ARGP_KEY_INIT:
-        state->child_inputs[0] = &args->common;
+        state->child_inputs[0] = &args->trace;
         return 0;
     case OPTION_RANK:
         return check_list(wio_select_ranks(&args->wanted, arg, &err), &err, state);
@@ -80,17 +70,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case OPTION_ANNOTATE:
         args->is_annotated = true;
         return 0;
-    case ARGP_KEY_ARG:
-        return parse_argument(args, arg, state);
-    case ARGP_KEY_NO_ARGS:
-        argp_error(state, "a trace directory is expected");
-        return 0;
     default:
         return ARGP_ERR_UNKNOWN;
     }
 }
 
-static const struct argp_child children[] = {{&cmd_options_argp, 0, NULL, 0}, {0}};
+static const struct argp_child children[] = {{&cmd_trace_argp, 0, NULL, 0}, {0}};
 static const struct argp argp = {
     options,
     parse,
@@ -116,18 +101,18 @@ static enum wio_status dump(struct args *args, struct wio_error *err)
     struct cmd_progress progress;
     struct wio_dump_params params = {
         .struct_size = sizeof(params),
-        .is_text = args->common.format == CMD_FORMAT_TEXT ||
-                   (args->is_annotated && args->common.format == CMD_FORMAT_DEFAULT),
+        .is_text = args->trace.common.format == CMD_FORMAT_TEXT ||
+                   (args->is_annotated && args->trace.common.format == CMD_FORMAT_DEFAULT),
         .is_annotated = args->is_annotated,
         .progress = cmd_progress_update,
         .progress_arg = &progress,
     };
     enum wio_status status;
 
-    WIO_TRY(wio_trace_open(args->dir, &trace, err));
+    WIO_TRY(wio_trace_open(args->trace.dir, &trace, err));
     WIO_TRY(select_paths(args, trace, err));
     wio_wanted_apply(&args->wanted, &params.filter);
-    cmd_progress_init(&progress, "dumping", &args->common);
+    cmd_progress_init(&progress, "dumping", &args->trace.common);
     status = wio_report_dump(trace, &params, stdout, err);
     cmd_progress_end(&progress);
     return status;

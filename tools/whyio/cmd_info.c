@@ -9,37 +9,10 @@
 #include "options.h"
 #include "report/info.h"
 
-struct args {
-    struct cmd_options common;
-    const char *dir;
-};
-
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-    struct args *args = state->input;
-
-    switch (key) {
-    case ARGP_KEY_INIT:
-        state->child_inputs[0] = &args->common;
-        return 0;
-    case ARGP_KEY_ARG:
-        if (args->dir != NULL) {
-            argp_error(state, "one trace directory is expected: '%s'", arg);
-        }
-        args->dir = arg;
-        return 0;
-    case ARGP_KEY_NO_ARGS:
-        argp_error(state, "a trace directory is expected");
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
-}
-
-static const struct argp_child children[] = {{&cmd_options_argp, 0, NULL, 0}, {0}};
+static const struct argp_child children[] = {{&cmd_trace_argp, 0, NULL, 0}, {0}};
 static const struct argp argp = {
-    NULL,     parse, "DIR", "Say what a trace holds: counts, bytes and time per operation.",
-    children, NULL,  NULL};
+    NULL,     NULL, "DIR", "Say what a trace holds: counts, bytes and time per operation.",
+    children, NULL, NULL};
 
 static void summary_cleanup(struct wio_summary **summary)
 {
@@ -51,7 +24,7 @@ int cmd_info(int argc, char **argv)
     WIO_CLEANUP(cmd_trace_cleanup) struct wio_trace *trace = NULL;
     WIO_CLEANUP(summary_cleanup) struct wio_summary *summary = NULL;
     struct wio_error err = WIO_ERROR_INIT;
-    struct args args = {0};
+    struct cmd_trace_args args = {0};
 
     argp_parse(&argp, argc, argv, 0, NULL, &args);
     if (wio_trace_open(args.dir, &trace, &err) != WIO_OK ||

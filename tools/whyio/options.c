@@ -41,6 +41,30 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 
 const struct argp cmd_options_argp = {options, parse_option, NULL, NULL, NULL, NULL, NULL};
 
+static error_t parse_trace(int key, char *arg, struct argp_state *state)
+{
+    struct cmd_trace_args *args = state->input;
+    switch (key) {
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &args->common;
+        return 0;
+    case ARGP_KEY_ARG:
+        if (args->dir != NULL) {
+            argp_error(state, "one trace directory is expected: '%s'", arg);
+        }
+        args->dir = arg;
+        return 0;
+    case ARGP_KEY_NO_ARGS:
+        argp_error(state, "a trace directory is expected");
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp_child trace_children[] = {{&cmd_options_argp, 0, NULL, 0}, {0}};
+const struct argp cmd_trace_argp = {NULL, parse_trace, NULL, NULL, trace_children, NULL, NULL};
+
 int cmd_fail(const struct wio_error *err)
 {
     char text[sizeof(err->message) + sizeof(err->file) + 64];

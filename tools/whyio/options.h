@@ -41,6 +41,14 @@ struct cmd_options {
 /* Child of each command's argp; its input is a struct cmd_options. */
 extern const struct argp cmd_options_argp;
 
+/* For commands that read one trace: the same and the argument DIR. Its input is a struct
+ * cmd_trace_args; a command without options of its own has it as only child and no parser. */
+struct cmd_trace_args {
+    struct cmd_options common;
+    const char *dir;
+};
+extern const struct argp cmd_trace_argp;
+
 /* Numbers of long options that have no letter start here; each command counts on from it. */
 enum { CMD_OPTION_FIRST = 0x200 };
 

@@ -202,9 +202,19 @@ static void distance_is_symmetric(void **state)
     }
 }
 
+static void endings_of_names(void **state)
+{
+    (void)state;
+    assert_true(wio_text_ends_with("a.seg", ".seg"));
+    assert_false(wio_text_ends_with("a.seg.tmp", ".seg"));
+    assert_false(wio_text_ends_with(".seg", ".seg"));
+    assert_false(wio_text_ends_with("g", ".seg"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(endings_of_names),
         cmocka_unit_test(sizes),
         cmocka_unit_test(times),
         cmocka_unit_test(plain_numbers),
