@@ -183,7 +183,9 @@ bool rp_async_take(struct rp_async *async, struct rp_request *request_out)
         rp_async_flush(async);
     }
     while (!request->is_done) {
-        async->engine->reap(async->self, done, async);
+        if (!async->engine->reap(async->self, done, async) && !request->is_done) {
+            done(async, slot, -EIO); /* what the kernel has lost */
+        }
     }
     *request_out = *request;
     request->next = async->free;

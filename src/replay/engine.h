@@ -3,6 +3,7 @@
 #ifndef WIO_REPLAY_ENGINE_H
 #define WIO_REPLAY_ENGINE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -28,10 +29,11 @@ struct rp_engine {
     void (*destroy)(void *self);
     void (*add)(void *self, const struct rp_engine_request *request, rp_engine_done_fn *done,
                 void *arg);
+    /* A request that the kernel does not take is done, with the reason as its result. */
     void (*flush)(void *self, rp_engine_done_fn *done, void *arg);
     /* Wait for at least one completion and report all that are there. Only with requests in flight.
-     */
-    void (*reap)(void *self, rp_engine_done_fn *done, void *arg);
+     * False where the kernel gives none: nothing that is in flight will ever be done. */
+    bool (*reap)(void *self, rp_engine_done_fn *done, void *arg);
 };
 
 /* NULL where whyio was built without liburing. */

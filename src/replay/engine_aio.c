@@ -17,6 +17,7 @@ struct aio {
     struct iocb *blocks; /* one per tag */
     struct iocb *queued[BATCH];
     int queued_count;
+    uint32_t in_flight;
 };
 
 static void destroy(void *arg)
@@ -50,7 +51,7 @@ static void *create(uint32_t depth)
     return self;
 }
 
-static void report(struct aio *self, long wanted, rp_engine_done_fn *done, void *arg)
+static bool report(struct aio *self, long wanted, rp_engine_done_fn *done, void *arg)
 {
     struct io_event events[BATCH];
     long count;
@@ -58,8 +59,10 @@ static void report(struct aio *self, long wanted, rp_engine_done_fn *done, void 
         count = syscall(SYS_io_getevents, self->context, wanted, (long)BATCH, events, NULL);
     } while (count < 0 && errno == EINTR);
     for (long i = 0; i < count; i++) {
+        self->in_flight--;
         done(arg, (uint32_t)events[i].data, events[i].res);
     }
+    return count > 0;
 }
 
 static void flush(void *arg, rp_engine_done_fn *done, void *done_arg)
@@ -71,8 +74,9 @@ static void flush(void *arg, rp_engine_done_fn *done, void *done_arg)
                              self->queued + at);
         if (taken > 0) {
             at += (int)taken;
-        } else if (taken < 0 && errno == EAGAIN) {
-            report(self, 1, done, done_arg);
+            self->in_flight += (uint32_t)taken;
+        } else if (taken < 0 && errno == EAGAIN && self->in_flight > 0) {
+            (void)report(self, 1, done, done_arg);
         } else { /* about the first one */
             done(done_arg, (uint32_t)self->queued[at]->aio_data, taken < 0 ? -errno : -EIO);
             at++;
@@ -114,9 +118,9 @@ static void add(void *arg, const struct rp_engine_request *request, rp_engine_do
     self->queued[self->queued_count++] = block;
 }
 
-static void reap(void *arg, rp_engine_done_fn *done, void *done_arg)
+static bool reap(void *arg, rp_engine_done_fn *done, void *done_arg)
 {
-    report(arg, 1, done, done_arg);
+    return report(arg, 1, done, done_arg);
 }
 
 const struct rp_engine *rp_engine_aio(void)

@@ -4,11 +4,16 @@
 #include <errno.h>
 #include <liburing.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define QUEUE 256u
 
 struct uring {
     struct io_uring ring;
+    uint32_t queued[QUEUE]; /* tags of what the kernel has not got yet, oldest first */
+    uint32_t queued_count;
+    uint32_t in_flight;
+    int broken; /* negative errno: the ring takes nothing any more */
 };
 
 static void *create(uint32_t depth)
@@ -36,20 +41,38 @@ static void report(struct uring *self, rp_engine_done_fn *done, void *arg)
         uint32_t tag = (uint32_t)(uintptr_t)io_uring_cqe_get_data(cqe);
         int64_t result = cqe->res;
         io_uring_cqe_seen(&self->ring, cqe);
+        self->in_flight--;
         done(arg, tag, result);
     }
+}
+
+static bool is_passing(const struct uring *self, int error)
+{
+    return error == -EINTR || ((error == -EAGAIN || error == -EBUSY) && self->in_flight > 0);
+}
+
+static void give_up(struct uring *self, int error, rp_engine_done_fn *done, void *arg)
+{
+    self->broken = error;
+    for (uint32_t i = 0; i < self->queued_count; i++) {
+        done(arg, self->queued[i], error);
+    }
+    self->queued_count = 0;
 }
 
 static void flush(void *arg, rp_engine_done_fn *done, void *done_arg)
 {
     struct uring *self = arg;
-    while (io_uring_sq_ready(&self->ring) > 0) {
-        int submitted = io_uring_submit(&self->ring);
-        if (submitted < 0 && submitted != -EAGAIN && submitted != -EBUSY && submitted != -EINTR) {
-            break; /* what was not taken is found out when it is collected */
-        }
-        if (submitted <= 0) {
+    while (self->queued_count > 0) {
+        int taken = io_uring_submit(&self->ring);
+        if (taken > 0) {
+            self->in_flight += (uint32_t)taken;
+            self->queued_count -= (uint32_t)taken;
+            memmove(self->queued, self->queued + taken, self->queued_count * sizeof(uint32_t));
+        } else if (is_passing(self, taken)) {
             report(self, done, done_arg);
+        } else {
+            give_up(self, taken == 0 ? -EIO : taken, done, done_arg);
         }
     }
 }
@@ -77,25 +100,27 @@ static void add(void *arg, const struct rp_engine_request *request, rp_engine_do
                 void *done_arg)
 {
     struct uring *self = arg;
-    struct io_uring_sqe *sqe = io_uring_get_sqe(&self->ring);
-    if (sqe == NULL) {
+    if (self->queued_count == QUEUE) {
         flush(self, done, done_arg);
-        sqe = io_uring_get_sqe(&self->ring);
     }
+    struct io_uring_sqe *sqe = self->broken != 0 ? NULL : io_uring_get_sqe(&self->ring);
     if (sqe == NULL) {
-        done(done_arg, request->tag, -EAGAIN);
+        done(done_arg, request->tag, self->broken != 0 ? self->broken : -EAGAIN);
         return;
     }
     prepare(sqe, request);
+    self->queued[self->queued_count++] = request->tag;
 }
 
-static void reap(void *arg, rp_engine_done_fn *done, void *done_arg)
+static bool reap(void *arg, rp_engine_done_fn *done, void *done_arg)
 {
     struct uring *self = arg;
     struct io_uring_cqe *cqe;
-    while (io_uring_wait_cqe(&self->ring, &cqe) == -EINTR) {
+    int error;
+    while ((error = io_uring_wait_cqe(&self->ring, &cqe)) == -EINTR) {
     }
     report(self, done, done_arg);
+    return error == 0;
 }
 
 const struct rp_engine *rp_engine_uring(void)

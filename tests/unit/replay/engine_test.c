@@ -42,7 +42,7 @@ static void run(const struct rp_engine *engine, void *self, enum rp_engine_op op
     }
     engine->flush(self, note, results);
     while (results->count < REQUESTS) {
-        engine->reap(self, note, results);
+        assert_true(engine->reap(self, note, results));
     }
 }
 
@@ -92,8 +92,28 @@ static void by_uring(void **state)
     try_engine(rp_engine_uring());
 }
 
+/* Every request ends, also when the kernel takes none. */
+static void a_ring_that_breaks(void **state)
+{
+    (void)state;
+    const struct rp_engine *engine = rp_engine_uring();
+    struct results results;
+    int ring = dup(STDERR_FILENO); /* the number that the ring gets */
+    assert_int_equal(close(ring), 0);
+    void *self = engine == NULL ? NULL : engine->create(REQUESTS);
+    if (self == NULL) {
+        return;
+    }
+    assert_int_equal(close(ring), 0);
+    run(engine, self, RP_ENGINE_READ, STDIN_FILENO, &results);
+    assert_all(&results, -EBADF);
+    assert_false(engine->reap(self, note, &results));
+    engine->destroy(self);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(by_aio), cmocka_unit_test(by_uring)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(by_aio), cmocka_unit_test(by_uring),
+                                       cmocka_unit_test(a_ring_that_breaks)};
     return WIO_RUN(tests);
 }
