@@ -81,7 +81,7 @@ struct wio_cache_file *wio_cache_file(struct wio_cache *cache, uint64_t id)
 
 static int64_t jiffy(const struct wio_cache *cache)
 {
-    return (int64_t)(cache->time_s * cache->hz);
+    return (int64_t)fmin(cache->time_s * cache->hz, 0x1p61);
 }
 
 static void plan(struct wio_cache *cache)
@@ -161,7 +161,7 @@ static enum wio_status flush_old(struct wio_cache *cache)
 {
     struct wio_cache_file *file;
     while ((file = TAILQ_FIRST(&cache->dirty)) != NULL &&
-           file->dirty_at_s <= cache->time_s - cache->expire_s) {
+           file->dirty_at_s + cache->expire_s <= cache->time_s + 0.5 / cache->hz) {
         WIO_TRY(write_file(cache, file, UINT64_MAX));
     }
     plan_expiry(cache);
@@ -212,14 +212,18 @@ static void happen(struct wio_cache *cache)
     plan(cache);
 }
 
-void wio_cache_wait(struct wio_cache *cache, double seconds)
+static void wait_until(struct wio_cache *cache, double end_s)
 {
-    double end = cache->time_s + seconds;
-    while (cache->next_s <= end) {
+    while (cache->next_s <= end_s) {
         cache->time_s = fmax(cache->time_s, cache->next_s);
         happen(cache);
     }
-    cache->time_s = end;
+    cache->time_s = fmax(cache->time_s, end_s);
+}
+
+void wio_cache_wait(struct wio_cache *cache, double seconds)
+{
+    wait_until(cache, cache->time_s + seconds);
 }
 
 enum wio_status wio_cache_dirty(struct wio_cache *cache, struct wio_cache_file *file,
@@ -251,8 +255,7 @@ enum wio_status wio_cache_dirty(struct wio_cache *cache, struct wio_cache_file *
 /* A timer of n jiffies ends at the tick after the n-th (rule 7). */
 static void sleep_jiffies(struct wio_cache *cache, int64_t pause)
 {
-    double wake_s = (double)(jiffy(cache) + pause + 1) / cache->hz;
-    wio_cache_wait(cache, fmax(wake_s - cache->time_s, 0) + WAKE_S);
+    wait_until(cache, (double)(jiffy(cache) + pause + 1) / cache->hz + WAKE_S);
 }
 
 enum wio_status wio_cache_balance(struct wio_cache *cache, bool *slept_out)
@@ -260,7 +263,7 @@ enum wio_status wio_cache_balance(struct wio_cache *cache, bool *slept_out)
     struct wio_throttle *throttle = &cache->throttle;
     enum wio_throttle_verdict verdict = WIO_THROTTLE_AGAIN;
     *slept_out = false;
-    if (throttle->task.dirtied < throttle->task.dirtied_pause) {
+    if (!wio_throttle_is_due(throttle)) {
         return cache->status;
     }
     while (verdict == WIO_THROTTLE_AGAIN && cache->status == WIO_OK) {
@@ -280,8 +283,9 @@ enum wio_status wio_cache_sync(struct wio_cache *cache, struct wio_cache_file *f
 {
     WIO_TRY(write_file(cache, file, UINT64_MAX));
     plan(cache);
-    double done_s = wio_queue_done_at(&cache->queue, file->queued);
-    wio_cache_wait(cache, fmax(done_s - cache->time_s, 0));
+    while (cache->queue.completed < file->queued && cache->status == WIO_OK) {
+        wait_until(cache, cache->queue.head_done_s);
+    }
     return cache->status;
 }
 

@@ -191,15 +191,20 @@ static void fini(struct wio_model *model)
     }
 }
 
-/* balance_step and bf are counted in whole bytes; see check_op for the rest. */
-static const size_t divisors[] = {
-    offsetof(struct wio_model_params, hz),
-    offsetof(struct wio_model_params, balance_step),
-    offsetof(struct wio_model_params, request_max),
-    offsetof(struct wio_model_params, dirty_ratelimit0),
-    offsetof(struct wio_model_params, write_bw0),
-    WIO_MODEL_NO_PARAM,
+/* Bytes and rates become whole numbers here. */
+#define BYTES_MOST 1e16
+#define HZ_MOST 1e5
+
+static const struct wio_model_range ranges[] = {
+    {offsetof(struct wio_model_params, bf), 1, BYTES_MOST},
+    {offsetof(struct wio_model_params, hz), 1, HZ_MOST},
+    {offsetof(struct wio_model_params, limit_hard), WIO_CACHE_PAGE, BYTES_MOST},
+    {offsetof(struct wio_model_params, balance_step), 1, BYTES_MOST},
+    {offsetof(struct wio_model_params, request_max), 1, BYTES_MOST},
+    {offsetof(struct wio_model_params, dirty_ratelimit0), 1, BYTES_MOST},
+    {offsetof(struct wio_model_params, write_bw0), 1, BYTES_MOST},
+    {.place = WIO_MODEL_NO_PARAM},
 };
 
 const struct wio_model_class wio_model_kernel = {
-    .name = "kernel", .divisors = divisors, .init = init, .fini = fini, .step = step};
+    .name = "kernel", .ranges = ranges, .init = init, .fini = fini, .step = step};

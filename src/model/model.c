@@ -80,22 +80,25 @@ static enum wio_status check_each(const struct wio_model_params *params, struct 
     return WIO_OK;
 }
 
-static enum wio_status check_divisor(const struct wio_model_params *params, size_t place,
-                                     struct wio_error *err)
+static const char *name_at(size_t place)
 {
-    for (size_t i = 0; i < WIO_ARRAY_SIZE(all_params); i++) {
-        if (all_params[i].place == place && value_at(params, place) <= 0) {
-            return refuse(err, all_params[i].name, "must be above 0");
-        }
+    size_t i = 0;
+    while (i < WIO_ARRAY_SIZE(all_params) - 1 && all_params[i].place != place) {
+        i++;
     }
-    return WIO_OK;
+    return all_params[i].name;
 }
 
-static enum wio_status check_divisors(const struct wio_model_params *params, const size_t *places,
-                                      struct wio_error *err)
+static enum wio_status check_ranges(const struct wio_model_params *params,
+                                    const struct wio_model_range *ranges, struct wio_error *err)
 {
-    for (size_t i = 0; places != NULL && places[i] != WIO_MODEL_NO_PARAM; i++) {
-        WIO_TRY(check_divisor(params, places[i], err));
+    for (size_t i = 0; ranges != NULL && ranges[i].place != WIO_MODEL_NO_PARAM; i++) {
+        double value = value_at(params, ranges[i].place);
+        if (value < ranges[i].least || value > ranges[i].most) {
+            return wio_error_set(err, WIO_ERR_USAGE, NULL, WIO_ERROR_NO_OFFSET,
+                                 "parameter '%s' must be between %g and %g",
+                                 name_at(ranges[i].place), ranges[i].least, ranges[i].most);
+        }
     }
     return WIO_OK;
 }
@@ -111,9 +114,12 @@ enum wio_status wio_model_params_check(const struct wio_model_params *params, st
         offsetof(struct wio_model_params, bw_rdev),
         offsetof(struct wio_model_params, bs),
         offsetof(struct wio_model_params, bf),
-        WIO_MODEL_NO_PARAM,
     };
-    WIO_TRY(check_divisors(params, divisors, err));
+    for (size_t i = 0; i < WIO_ARRAY_SIZE(divisors); i++) {
+        if (value_at(params, divisors[i]) <= 0) {
+            return refuse(err, name_at(divisors[i]), "must be above 0");
+        }
+    }
     if (params->limit_hard <= params->limit_bg) {
         return refuse(err, "limit_hard", "must be above limit_bg");
     }
@@ -126,7 +132,7 @@ enum wio_status wio_model_create(enum wio_model_kind kind, const struct wio_mode
 {
     WIO_PRE((unsigned)kind < WIO_MODEL_KIND_COUNT);
     WIO_TRY(wio_model_params_check(params, err));
-    WIO_TRY(check_divisors(params, classes[kind]->divisors, err));
+    WIO_TRY(check_ranges(params, classes[kind]->ranges, err));
     struct wio_model *model = alloc->get(alloc->context, sizeof(*model));
     if (model == NULL) {
         return wio_error_set(err, WIO_ERR_NOMEM, NULL, WIO_ERROR_NO_OFFSET, "out of memory");

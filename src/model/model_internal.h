@@ -19,11 +19,17 @@ struct wio_model {
 
 #define WIO_MODEL_NO_PARAM SIZE_MAX
 
+/* A parameter, by its place in the struct, and between which values it has to be. */
+struct wio_model_range {
+    size_t place;
+    double least;
+    double most;
+};
+
 struct wio_model_class {
     const char *name;
-    /* The parameters that must be above 0 for this model alone, by place in the struct; NULL or
-     * ended by WIO_MODEL_NO_PARAM. */
-    const size_t *divisors;
+    /* What this model alone asks of parameters; NULL, or ended by a place of WIO_MODEL_NO_PARAM. */
+    const struct wio_model_range *ranges;
     /* Make model->state; NULL where there is none. */
     enum wio_status (*init)(struct wio_model *model);
     void (*fini)(struct wio_model *model);

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "model/pages.h"
 
-#include <string.h>
-
 static int compare_chunks(const struct wio_chunk *a, const struct wio_chunk *b)
 {
     return (a->index > b->index) - (a->index < b->index);

@@ -2,7 +2,6 @@
 #include "model/queue.h"
 
 #include <math.h>
-#include <string.h>
 
 /* Requests below this many pages (1 MiB) are merged. */
 #define MERGE_PAGES 256
@@ -77,13 +76,4 @@ void wio_queue_complete(struct wio_queue *queue)
     } else {
         queue->head_done_s += (double)(*end_of(queue, 0) - end) * queue->seconds_per_page;
     }
-}
-
-double wio_queue_done_at(const struct wio_queue *queue, uint64_t pages)
-{
-    if (pages <= queue->completed) {
-        return 0;
-    }
-    double ahead = (double)pages - (double)*end_of(queue, 0);
-    return queue->head_done_s + (ahead > 0 ? ahead * queue->seconds_per_page : 0);
 }

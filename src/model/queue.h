@@ -36,9 +36,6 @@ WIO_MUST_CHECK enum wio_status wio_queue_submit(struct wio_queue *queue, uint64_
                                                 double now);
 /* The request being served is written. There must be one. */
 void wio_queue_complete(struct wio_queue *queue);
-/* When the first `pages` pages ever submitted are written, if nothing delays the device; the past
- * for pages that are written already. */
-double wio_queue_done_at(const struct wio_queue *queue, uint64_t pages);
 /* The device serves somebody else for a while. */
 static inline void wio_queue_delay(struct wio_queue *queue, double seconds)
 {

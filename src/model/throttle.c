@@ -2,7 +2,7 @@
 /* docs/MODEL.md#kernel: rules are cited as (rule N). */
 #include "model/throttle.h"
 
-#include <stddef.h>
+#include <math.h>
 
 /* Position ratios are multiples of 1/1024. */
 #define RATIO_SHIFT 10
@@ -18,6 +18,16 @@ static int64_t least(int64_t a, int64_t b)
 static int64_t most(int64_t a, int64_t b)
 {
     return a > b ? a : b;
+}
+
+/* a * b / c; machines so fast that the product is too large for 64 bits lose the last digits. */
+static int64_t scale(int64_t a, int64_t b, int64_t c)
+{
+    int64_t product;
+    if (__builtin_mul_overflow(a, b, &product)) {
+        return (int64_t)fmin((double)a * (double)b / (double)c, 0x1p61);
+    }
+    return product / c;
 }
 
 static int64_t log2_of(int64_t value)
@@ -81,13 +91,13 @@ static int64_t position_ratio(const struct wio_throttle *throttle, int64_t dirty
     int64_t span = 8 * throttle->device.bandwidth_mean;
     int64_t end = setpoint + span;
     if (dirty < end - span / 4) {
-        ratio = ratio * (end - dirty) / (span | 1);
+        ratio = scale(ratio, end - dirty, span | 1);
     } else {
         ratio /= 4;
     }
     int64_t reserve = throttle->limits.hard / 2;
     if (dirty < reserve) {
-        ratio = dirty > reserve / 8 ? ratio * reserve / dirty : ratio * 8;
+        ratio = dirty > reserve / 8 ? scale(ratio, reserve, dirty) : ratio * 8;
     }
     return ratio;
 }
@@ -95,6 +105,15 @@ static int64_t position_ratio(const struct wio_throttle *throttle, int64_t dirty
 bool wio_throttle_is_stale(const struct wio_throttle *throttle, int64_t now)
 {
     return now > throttle->device.stamp + interval(throttle);
+}
+
+bool wio_throttle_is_due(const struct wio_throttle *throttle)
+{
+    int64_t pages = throttle->task.dirtied_pause;
+    if (throttle->device.is_exceeded) {
+        pages = least(pages, POLL_PAGES / 4);
+    }
+    return throttle->task.dirtied >= pages;
 }
 
 /* The domain's limit follows a higher setting at once and a lower one slowly. */
@@ -134,9 +153,9 @@ static void move_ratelimit(struct wio_throttle *throttle, int64_t dirty, int64_t
 {
     struct wio_throttle_device *device = &throttle->device;
     int64_t rate = (device->dirtied - device->dirtied_stamp) * throttle->limits.hz / elapsed;
-    int64_t task_rate = (device->ratelimit * ratio >> RATIO_SHIFT) + 1;
+    int64_t task_rate = scale(device->ratelimit, ratio, RATIO_ONE) + 1;
     int64_t balanced =
-        least(task_rate * device->bandwidth_mean / (rate | 1), device->bandwidth_mean);
+        least(scale(task_rate, device->bandwidth_mean, rate | 1), device->bandwidth_mean);
     int64_t step = ratelimit_step(device, dirty < setpoint_of(throttle), balanced, task_rate);
     device->ratelimit = most(device->ratelimit + (device->ratelimit < balanced ? step : -step), 1);
     device->balanced = balanced;
@@ -213,7 +232,7 @@ static int64_t shortest_pause(const struct wio_throttle *throttle, int64_t longe
     }
     if (hz * pages / (task_rate + 1) > longest) {
         target = longest;
-        pages = task_rate * target / second;
+        pages = scale(task_rate, target, second);
     }
     *pages_out = pages;
     return pages >= POLL_PAGES ? 1 + target / 2 : target;
@@ -263,12 +282,13 @@ enum wio_throttle_verdict wio_throttle_balance(struct wio_throttle *throttle, in
         return WIO_THROTTLE_FREE;
     }
     int64_t ratio = position_ratio(throttle, dirty);
+    throttle->device.is_exceeded = dirty > throttle->limits.hard;
     if (wio_throttle_is_stale(throttle, now)) {
         move_limit(throttle, dirty, now);
         move_ratelimit(throttle, dirty, ratio, most(now - throttle->device.stamp, 1));
         wio_throttle_estimate(throttle, now);
     }
-    int64_t task_rate = throttle->device.ratelimit * ratio >> RATIO_SHIFT;
+    int64_t task_rate = scale(throttle->device.ratelimit, ratio, RATIO_ONE);
     int64_t longest = longest_pause(throttle, dirty);
     int64_t pages;
     int64_t shortest = shortest_pause(throttle, longest, task_rate, &pages);

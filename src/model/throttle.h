@@ -33,6 +33,7 @@ struct wio_throttle_device {
     int64_t written_stamp;
     int64_t stamp;       /* jiffy of the last estimate */
     int64_t limit_stamp; /* jiffy of the limit's last step */
+    bool is_exceeded;    /* the hard limit was, at the last look */
 };
 
 /* The task. */
@@ -65,6 +66,9 @@ static inline int64_t wio_throttle_ceiling(const struct wio_throttle *throttle)
 {
     return (throttle->limits.background + throttle->limits.hard) / 2;
 }
+
+/* Has the task dirtied enough pages to look at the limits? */
+bool wio_throttle_is_due(const struct wio_throttle *throttle);
 
 /* The task looks at the limits at jiffy `now`; `dirty`: pages dirty or under write-back. For the
  * last two verdicts `pause_out` is how many jiffies it sleeps. */
