@@ -54,8 +54,8 @@ const struct wio_check_entry *wio_check_entry_from(const struct wio_check *check
 static enum wio_status note_block(struct wio_check *check, uint64_t offset, uint16_t kind)
 {
     void *array = check->blocks;
-    WIO_TRY(wio_grow(&array, sizeof(*check->blocks), &check->block_capacity,
-                           check->block_count + 1));
+    WIO_TRY(
+        wio_grow(&array, sizeof(*check->blocks), &check->block_capacity, check->block_count + 1));
     check->blocks = array;
     check->blocks[check->block_count++] = (struct wio_check_block){offset, kind};
     return WIO_OK;
@@ -114,7 +114,13 @@ static bool check_table(struct wio_check *check, const struct wio_check_block *b
     if (block->kind < WIO_BLOCK_META || block->kind > WIO_BLOCK_FILES) {
         return true; /* R-SEG-1: an unknown kind is only checked for its bytes */
     }
-    if (wio_reader_table(check->trace, 0, block->kind, &payload, &parsed) != WIO_OK) {
+    enum wio_status status = wio_reader_table(check->trace, 0, block->kind, &payload, &parsed);
+    if (status == WIO_ERR_UNSUPPORTED) {
+        (void)wio_reader_too_much(&check->trace->segments[0], block->offset, &fault);
+        wio_check_report(check, &fault);
+        return false;
+    }
+    if (status != WIO_OK) {
         wio_check_fault(check, block->offset + WIO_BLOCK_HEAD_BYTES,
                         "expected a table of kind %u, found something else at its byte %zu",
                         block->kind, parsed);

@@ -109,6 +109,20 @@ enum wio_status wio_reader_trailer(struct wio_reader_segment *segment, struct wi
     return WIO_OK;
 }
 
+enum wio_status wio_reader_charge(struct wio_reader_segment *segment, uint64_t bytes)
+{
+    uint64_t most = WIO_BLOCK_MAX_BYTES + 256 * segment->file.size;
+    segment->table_bytes += bytes;
+    return segment->table_bytes <= most ? WIO_OK : WIO_ERR_UNSUPPORTED;
+}
+
+enum wio_status wio_reader_too_much(const struct wio_reader_segment *segment, uint64_t offset,
+                                    struct wio_error *err)
+{
+    return wio_error_set(err, WIO_ERR_UNSUPPORTED, segment->name, offset,
+                         "expected index and tables of at most 64 MiB and 256 times the file");
+}
+
 enum wio_status wio_details_rows(struct wio_buf *details, uint64_t *rows_out)
 {
     return wio_buf_varint(details, rows_out);
@@ -154,9 +168,10 @@ static enum wio_status add_events(struct wio_trace *trace, uint32_t number, uint
     struct wio_buf details;
     WIO_TRY(wio_events_parse_head(buf, &head));
     WIO_TRY(parse_details(buf, &details));
+    WIO_TRY(wio_reader_charge(&trace->segments[number], sizeof(*trace->blocks)));
     void *array = trace->blocks;
-    WIO_TRY(wio_grow(&array, sizeof(*trace->blocks), &trace->block_capacity,
-                           trace->block_count + 1));
+    WIO_TRY(
+        wio_grow(&array, sizeof(*trace->blocks), &trace->block_capacity, trace->block_count + 1));
     trace->blocks = array;
     trace->blocks[trace->block_count++] = (struct wio_block_ref){
         .offset = offset,
@@ -174,9 +189,10 @@ static enum wio_status add_events(struct wio_trace *trace, uint32_t number, uint
 
 static enum wio_status add_table(struct wio_reader_segment *segment, uint64_t offset, uint64_t kind)
 {
+    WIO_TRY(wio_reader_charge(segment, sizeof(*segment->tables)));
     void *array = segment->tables;
     WIO_TRY(wio_grow(&array, sizeof(*segment->tables), &segment->table_capacity,
-                           segment->table_count + 1));
+                     segment->table_count + 1));
     segment->tables = array;
     segment->tables[segment->table_count++] =
         (struct wio_table_ref){offset, kind <= UINT16_MAX ? (uint16_t)kind : 0};
@@ -227,7 +243,11 @@ enum wio_status wio_reader_index(struct wio_trace *trace, uint32_t number, struc
         if (kept != WIO_OK) {
             return wio_error_set(err, kept, segment->name, offset, "no memory for the index");
         }
-        enum wio_status status = parse_index(trace, number, &buf);
+        enum wio_status status = wio_reader_charge(segment, buf.size);
+        status = status == WIO_OK ? parse_index(trace, number, &buf) : status;
+        if (status == WIO_ERR_UNSUPPORTED) {
+            return wio_reader_too_much(segment, offset, err);
+        }
         if (status != WIO_OK) {
             return wio_error_set(err, status, segment->name, offset + WIO_BLOCK_HEAD_BYTES,
                                  "expected an index, found something else at its byte %zu",

@@ -15,7 +15,7 @@ static enum wio_status add_text(struct wio_trace *trace, const char *text, size_
 {
     void *array = trace->strings;
     WIO_TRY(wio_grow(&array, sizeof(*trace->strings), &trace->string_capacity,
-                           trace->string_count + 1));
+                     trace->string_count + 1));
     trace->strings = array;
     trace->strings[trace->string_count] = (struct wio_text){text, bytes};
     *id_out = trace->string_count++;
@@ -44,6 +44,7 @@ static enum wio_status add_string(struct wio_trace *trace, struct wio_reader_seg
                                   const char *text, size_t bytes)
 {
     uint32_t id = 0;
+    WIO_TRY(wio_reader_charge(segment, sizeof(*trace->strings) + sizeof(*segment->strings)));
     if (trace->segment_count == 1) {
         segment->string_count++;
         return add_text(trace, text, bytes, &id);
@@ -166,9 +167,10 @@ static enum wio_status parse_sources(struct wio_trace *trace, uint32_t number, s
     while (count-- > 0) {
         struct wio_source_ref source = {.segment = number};
         WIO_TRY(parse_source(buf, &source));
+        WIO_TRY(wio_reader_charge(segment, sizeof(source)));
         void *array = trace->sources;
         WIO_TRY(wio_grow(&array, sizeof(*trace->sources), &trace->source_capacity,
-                               trace->source_count + 1));
+                         trace->source_count + 1));
         trace->sources = array;
         trace->sources[trace->source_count++] = source;
         segment->source_count++;
@@ -188,6 +190,9 @@ static enum wio_status keep_text(struct wio_trace *trace, const struct wio_buf *
     *text_out = copy;
     return WIO_OK;
 }
+
+/* What a byte of a process record can take at most, as a text or number of its own. */
+#define KEPT_BYTES 32u
 
 struct process_row {
     struct wio_process_info info;
@@ -317,6 +322,7 @@ static enum wio_status parse_processes(struct wio_trace *trace, struct wio_reade
         struct process_row row;
         WIO_TRY(wio_buf_text(buf, &bytes, &size));
         WIO_TRY(parse_process(trace, wio_buf_of(bytes, size), &row));
+        WIO_TRY(wio_reader_charge(segment, sizeof(row.info) + size * KEPT_BYTES));
         if (row.info.parent != UINT32_MAX) {
             /* Checked against the number of processes once all are there. */
             row.info.parent = row.info.parent >= UINT32_MAX - segment->process_base
@@ -325,7 +331,7 @@ static enum wio_status parse_processes(struct wio_trace *trace, struct wio_reade
         }
         void *array = trace->processes;
         WIO_TRY(wio_grow(&array, sizeof(*trace->processes), &trace->process_capacity,
-                               trace->process_count + 1));
+                         trace->process_count + 1));
         trace->processes = array;
         trace->processes[trace->process_count++] = row.info;
         segment->process_count++;
@@ -350,11 +356,12 @@ static enum wio_status parse_stream(struct wio_trace *trace, struct wio_reader_s
     if (process >= segment->process_count) {
         return WIO_ERR_FORMAT;
     }
+    WIO_TRY(wio_reader_charge(segment, sizeof(info)));
     info.process = (uint32_t)process + segment->process_base;
     info.tid = (int32_t)tid;
     void *array = trace->streams;
     WIO_TRY(wio_grow(&array, sizeof(*trace->streams), &trace->stream_capacity,
-                           trace->stream_count + 1));
+                     trace->stream_count + 1));
     trace->streams = array;
     trace->streams[trace->stream_count++] = info;
     segment->stream_count++;
@@ -383,9 +390,9 @@ static enum wio_status parse_file(struct wio_trace *trace, struct wio_reader_seg
     for (size_t i = 0; i < WIO_ARRAY_SIZE(numbers); i++) {
         WIO_TRY(wio_buf_varint(buf, numbers[i]));
     }
+    WIO_TRY(wio_reader_charge(segment, sizeof(*trace->files)));
     void *array = trace->files;
-    WIO_TRY(wio_grow(&array, sizeof(*trace->files), &trace->file_capacity,
-                           trace->file_count + 1));
+    WIO_TRY(wio_grow(&array, sizeof(*trace->files), &trace->file_capacity, trace->file_count + 1));
     trace->files = array;
     trace->files[trace->file_count++] = (struct wio_file_info){
         .path = string_of(segment, path),
@@ -477,7 +484,8 @@ enum wio_status wio_reader_table(struct wio_trace *trace, uint32_t number, unsig
                                  struct wio_blob *payload, size_t *parsed_out)
 {
     struct wio_buf buf = wio_buf_of(payload->data, payload->size);
-    enum wio_status status = parse_table(trace, number, kind, &buf);
+    enum wio_status status = wio_reader_charge(&trace->segments[number], payload->size);
+    status = status == WIO_OK ? parse_table(trace, number, kind, &buf) : status;
     *parsed_out = buf.pos;
     if (kind == WIO_BLOCK_STRINGS || kind == WIO_BLOCK_SOURCES) {
         /* Their rows point into it, also those before a fault. */
@@ -500,12 +508,6 @@ static enum wio_status read_table(struct wio_trace *trace, uint32_t number,
     struct wio_block_head head;
     size_t parsed = 0;
     WIO_TRY(wio_block_read_head(&segment->file, table->offset, &head, err));
-    /* R-DAMAGE-3: what is unpacked stays in proportion to the file. */
-    segment->table_bytes += head.raw_bytes;
-    if (segment->table_bytes > WIO_BLOCK_MAX_BYTES + 256 * segment->file.size) {
-        return wio_error_set(err, WIO_ERR_UNSUPPORTED, segment->name, table->offset,
-                             "expected tables of at most 64 MiB and 256 times the file");
-    }
     WIO_TRY(wio_block_read(&segment->file, pack, table->offset, &head, &payload, err));
     if (head.kind != table->kind) {
         return wio_error_set(err, WIO_ERR_FORMAT, segment->name, table->offset + 4,
@@ -513,6 +515,9 @@ static enum wio_status read_table(struct wio_trace *trace, uint32_t number,
                              head.kind);
     }
     enum wio_status status = wio_reader_table(trace, number, table->kind, &payload, &parsed);
+    if (status == WIO_ERR_UNSUPPORTED) {
+        return wio_reader_too_much(segment, table->offset, err);
+    }
     if (status != WIO_OK) {
         return wio_error_set(err, status, segment->name, table->offset + WIO_BLOCK_HEAD_BYTES,
                              "expected a table of %s, found something else at its byte %zu",

@@ -43,7 +43,9 @@ enum wio_ring_end {
     X(NO_RING, "no_ring", "the ring file could not be made (disk full, no permission)")            \
     X(LOST_COMPLETION, "lost_completion", "a completion was overwritten before it was seen")       \
     X(HIDDEN_URING, "hidden_uring", "an io_uring request was submitted by the program's own code") \
-    X(HIDDEN_STDIO, "hidden_stdio", "libc's streams could not be looked into: what they caused")
+    X(HIDDEN_STDIO, "hidden_stdio", "libc's streams could not be looked into: what they caused")   \
+    X(HIDDEN_STORES, "hidden_stores",                                                              \
+      "stores into a mapped file could not be watched (Linux 6.7 can)")
 
 enum wio_unseen {
 #define WIO_UNSEEN_ENUM(name, key, text) WIO_UNSEEN_##name,
@@ -90,8 +92,8 @@ _Static_assert(WIO_UNSEEN_COUNT <= 16, "too many kinds of unseen operations");
 /* FORMAT.md#chunk */
 struct wio_chunk_header {
     uint32_t magic;
-    uint32_t writer;   /* number of the writer within the process image */
-    uint32_t chunk_no; /* atomic: how many chunks this writer has filled before this one */
+    uint32_t writer;    /* number of the writer within the process image */
+    uint32_t chunk_no;  /* atomic: how many chunks this writer has filled before this one */
     uint32_t published; /* the writer's own: slots whose record is whole; readers ignore it */
     uint32_t reserved[12];
 };

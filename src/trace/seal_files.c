@@ -101,8 +101,8 @@ static enum wio_status add_target(struct look *look, const char *path, size_t by
     uint32_t id = 0;
     void *array = look->targets;
     WIO_TRY(wio_strtab_add(&look->seal->paths, path, bytes, &id));
-    WIO_TRY(wio_grow(&array, sizeof(*look->targets), &look->target_capacity,
-                             look->target_count + 1));
+    WIO_TRY(
+        wio_grow(&array, sizeof(*look->targets), &look->target_capacity, look->target_count + 1));
     look->targets = array;
     look->targets[look->target_count++] = id;
     return WIO_OK;

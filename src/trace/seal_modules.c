@@ -51,8 +51,8 @@ enum wio_status wio_seal_module(struct wio_seal *seal, struct wio_seal_work *wor
     }
     WIO_TRY(image_of(seal, payload + buf.pos, wio_buf_left(&buf), &module.image));
     void *array = work->modules;
-    WIO_TRY(wio_grow(&array, sizeof(*work->modules), &work->module_capacity,
-                             work->module_count + 1));
+    WIO_TRY(
+        wio_grow(&array, sizeof(*work->modules), &work->module_capacity, work->module_count + 1));
     work->modules = array;
     work->modules[work->module_count++] = module;
     return WIO_OK;

@@ -10,7 +10,7 @@ static enum wio_status add_completion(struct wio_seal_work *work, const union wi
 {
     void *array = work->completions;
     WIO_TRY(wio_grow(&array, sizeof(*work->completions), &work->completion_capacity,
-                             work->completion_count + 1));
+                     work->completion_count + 1));
     work->completions = array;
     work->completions[work->completion_count++] = (struct wio_seal_completion){
         .key = slot->completion.key,

@@ -25,8 +25,7 @@ enum wio_status wio_seal_define(struct wio_seal_ring *ring, const union wio_slot
         return WIO_OK;
     }
     void *array = ring->defs;
-    WIO_TRY(
-        wio_grow(&array, sizeof(*ring->defs), &ring->def_capacity, ring->def_count + 1));
+    WIO_TRY(wio_grow(&array, sizeof(*ring->defs), &ring->def_capacity, ring->def_count + 1));
     ring->defs = array;
     ring->defs[ring->def_count] = (struct wio_seal_def){
         .base = slot->text.base,

@@ -64,7 +64,7 @@ static enum wio_status end_of_entry(struct wio_segment *segment)
     }
     void *parts = segment->index_parts;
     WIO_TRY(wio_grow(&parts, sizeof(*segment->index_parts), &segment->index_part_capacity,
-                             segment->index_part_count + 1));
+                     segment->index_part_count + 1));
     segment->index_parts = parts;
     segment->index_parts[segment->index_part_count++] =
         (struct wio_index_part){segment->index.size, segment->index_count};

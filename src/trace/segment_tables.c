@@ -97,9 +97,8 @@ enum wio_status wio_segment_process(struct wio_segment *segment,
                                     struct wio_error *err)
 {
     void *array = segment->processes;
-    enum wio_status status =
-        wio_grow(&array, sizeof(*segment->processes), &segment->process_capacity,
-                         segment->process_count + 1);
+    enum wio_status status = wio_grow(&array, sizeof(*segment->processes),
+                                      &segment->process_capacity, segment->process_count + 1);
     if (status == WIO_OK) {
         segment->processes = array;
         status = copy_process(&segment->processes[segment->process_count], process);
@@ -123,8 +122,8 @@ enum wio_status wio_segment_file(struct wio_segment *segment, const struct wio_f
                                  struct wio_error *err)
 {
     void *array = segment->files;
-    enum wio_status status = wio_grow(&array, sizeof(*segment->files),
-                                              &segment->file_capacity, segment->file_count + 1);
+    enum wio_status status =
+        wio_grow(&array, sizeof(*segment->files), &segment->file_capacity, segment->file_count + 1);
     if (status == WIO_OK) {
         segment->files = array;
         segment->files[segment->file_count] = *file;

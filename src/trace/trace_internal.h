@@ -39,7 +39,7 @@ struct wio_reader_segment {
     uint64_t base_mono_ns;
     char boot_id[WIO_BOOT_ID_BYTES + 1];
     uint64_t index_offset;
-    uint64_t table_bytes; /* unpacked so far: R-DAMAGE-3 */
+    uint64_t table_bytes; /* of index and tables in memory: wio_reader_charge */
     struct wio_table_ref *tables;
     uint32_t table_count;
     uint32_t table_capacity;
@@ -124,6 +124,14 @@ WIO_MUST_CHECK enum wio_status wio_reader_header(struct wio_reader_segment *segm
 WIO_MUST_CHECK enum wio_status wio_reader_trailer(struct wio_reader_segment *segment,
                                                   struct wio_error *err);
 void wio_reader_close(struct wio_reader_segment *segment);
+
+/* R-DAMAGE-3: what index and tables take in memory, unpacked and parsed, stays in proportion to the
+ * file: rows are counted too, since a byte of a table can become a hundred. WIO_ERR_UNSUPPORTED
+ * where it does not; wio_reader_too_much tells of it. */
+WIO_MUST_CHECK enum wio_status wio_reader_charge(struct wio_reader_segment *segment,
+                                                 uint64_t bytes);
+enum wio_status wio_reader_too_much(const struct wio_reader_segment *segment, uint64_t offset,
+                                    struct wio_error *err);
 
 /* reader_tables.c: the tables of a segment into those of the trace. */
 WIO_MUST_CHECK enum wio_status wio_reader_tables(struct wio_trace *trace, uint32_t number,

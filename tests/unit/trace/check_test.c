@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <whyio/trace.h>
 
@@ -112,7 +113,48 @@ static void bomb_is_refused(void **state)
     }
     finish(segment);
     assert_status(wio_trace_open(fixture->dir, &trace, &err), WIO_ERR_UNSUPPORTED, &err);
-    assert_non_null(strstr(err.message, "expected tables of at most"));
+    assert_non_null(strstr(err.message, "expected index and tables of at most"));
+}
+
+/* Rows of a byte or two, which take a hundred in memory. */
+static void put_rows(struct wio_segment *segment, enum wio_block_kind kind, uint64_t rows,
+                     uint64_t first)
+{
+    struct wio_error err = WIO_ERROR_INIT;
+    struct wio_blob payload = {0};
+    uint64_t offset = segment->file.size;
+    if (first > 0) {
+        assert_int_equal(wio_blob_varint(&payload, first), WIO_OK);
+    }
+    assert_int_equal(wio_blob_varint(&payload, rows), WIO_OK);
+    assert_int_equal(wio_blob_reserve(&payload, 8 * rows), WIO_OK);
+    memset(payload.data + payload.size, 0, 8 * rows);
+    payload.size += 8 * rows;
+    assert_ok(wio_block_write(&segment->file, &segment->pack, kind, &payload, 1, &err), &err);
+    assert_ok(wio_segment_index_table(segment, kind, offset, &err), &err);
+    wio_blob_fini(&payload);
+}
+
+/* R-DAMAGE-3: small when unpacked, but not when parsed. */
+static void bomb_of_rows_is_refused(void **state)
+{
+    struct fixture *fixture = *state;
+    const struct {
+        enum wio_block_kind kind;
+        uint64_t first;
+    } tables[] = {{WIO_BLOCK_PROCESSES, 0}, {WIO_BLOCK_FILES, 0}, {WIO_BLOCK_SOURCES, 1}};
+    for (unsigned i = 0; i < 3; i++) {
+        struct wio_error err = WIO_ERROR_INIT;
+        struct wio_trace *trace = NULL;
+        struct wio_segment *segment = begin_segment(fixture->segment, 0, 0);
+        put_rows(segment, tables[i].kind, 3u << 20, tables[i].first);
+        finish(segment);
+        assert_status(wio_trace_open(fixture->dir, &trace, &err), WIO_ERR_UNSUPPORTED, &err);
+        assert_non_null(strstr(err.message, "expected index and tables of at most"));
+        struct faults faults = check(fixture->dir, WIO_END);
+        assert_non_null(strstr(faults.texts[0], "expected index and tables of at most"));
+        assert_int_equal(unlink(fixture->segment), 0);
+    }
 }
 
 static void unknown_ids_are_found(void **state)
@@ -191,13 +233,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
-        TEST(sound_trace_has_no_fault),
-        TEST(unknown_block_is_skipped),
-        TEST(bomb_is_refused),
-        TEST(unknown_ids_are_found),
-        TEST(gap_in_numbers_is_found),
-        TEST(wrong_order_is_found),
-        TEST(check_goes_on_behind_a_fault),
+        TEST(sound_trace_has_no_fault), TEST(unknown_block_is_skipped),
+        TEST(bomb_is_refused),          TEST(bomb_of_rows_is_refused),
+        TEST(unknown_ids_are_found),    TEST(gap_in_numbers_is_found),
+        TEST(wrong_order_is_found),     TEST(check_goes_on_behind_a_fault),
         TEST(no_trace_is_no_fault),
     };
     return WIO_RUN(tests);
