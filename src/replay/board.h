@@ -51,6 +51,7 @@ struct rp_board {
     _Atomic uint32_t abort;      /* something failed: everybody ends */
     _Atomic uint32_t threads;    /* that are performing */
     _Atomic uint32_t waiting;    /* of these, for others of them */
+    _Atomic uint32_t sleeping;   /* of these, until their next operation is due */
     _Atomic uint64_t changes;    /* counts waits that begin and end */
     _Atomic uint32_t is_tangled; /* waits in a circle were met: the trace lies */
     _Atomic uint64_t done;       /* events, for the progress */

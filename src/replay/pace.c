@@ -6,8 +6,9 @@
 
 #include "base/clock.h"
 
-/* A timer of the kernel wakes within this nearly always. */
-#define SPIN_NS 60000u
+/* A timer of the kernel wakes within this nearly always. Longer is not better: on a busy machine a
+ * thread that spins is the next one to lose its CPU. */
+#define SPIN_NS 80000u
 /* Nobody sleeps longer without a look at `abort`. */
 #define NAP_NS 50000000u
 
@@ -33,21 +34,34 @@ static inline void relax(void)
 #endif
 }
 
-bool rp_pace_wait(const struct rp_board *board, uint32_t cpus, uint64_t at_ns)
+static void nap(struct rp_board *board, uint64_t ns)
+{
+    atomic_fetch_add_explicit(&board->sleeping, 1, memory_order_relaxed);
+    wio_clock_sleep_ns(ns < NAP_NS ? ns : NAP_NS);
+    atomic_fetch_sub_explicit(&board->sleeping, 1, memory_order_relaxed);
+}
+
+static bool may_spin(const struct rp_board *board, uint32_t cpus)
+{
+    uint32_t resting = atomic_load_explicit(&board->sleeping, memory_order_relaxed) +
+                       atomic_load_explicit(&board->waiting, memory_order_relaxed);
+    return atomic_load_explicit(&board->threads, memory_order_relaxed) <= cpus + resting;
+}
+
+bool rp_pace_wait(struct rp_board *board, uint32_t cpus, uint64_t at_ns)
 {
     uint64_t now = wio_clock_mono_ns();
     while (now < at_ns) {
-        bool may_spin = atomic_load_explicit(&board->threads, memory_order_relaxed) <= cpus;
         uint64_t left = at_ns - now;
-        uint64_t spin = may_spin ? SPIN_NS : 0;
-        if (left > spin) {
-            left -= spin;
-            wio_clock_sleep_ns(left < NAP_NS ? left : NAP_NS);
-            if (rp_board_is_aborted(board)) {
-                return false;
-            }
-        } else {
+        if (left > SPIN_NS) {
+            nap(board, left - SPIN_NS);
+        } else if (may_spin(board, cpus)) {
             relax();
+        } else {
+            nap(board, left);
+        }
+        if (rp_board_is_aborted(board)) {
+            return false;
         }
         now = wio_clock_mono_ns();
     }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * When an operation starts. Sleeping is late by tens of microseconds, spinning burns a CPU: so the
- * wait sleeps first and spins for the rest, unless more threads perform than there are CPUs, when a
- * spinning one would keep the others from starting in time.
+ * wait sleeps first and spins for the rest, unless more threads are awake than there are CPUs, when
+ * a spinning one would keep the others from starting in time.
  */
 #ifndef WIO_REPLAY_PACE_H
 #define WIO_REPLAY_PACE_H
@@ -16,7 +16,7 @@
 void rp_pace_begin(void);
 
 /* Wait until CLOCK_MONOTONIC has reached at_ns. False if the replay was aborted meanwhile. */
-bool rp_pace_wait(const struct rp_board *board, uint32_t cpus, uint64_t at_ns);
+bool rp_pace_wait(struct rp_board *board, uint32_t cpus, uint64_t at_ns);
 
 /* CPUs that this process may use. */
 uint32_t rp_pace_cpus(void);

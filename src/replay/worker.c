@@ -13,6 +13,7 @@
 #include "trace/calls.h"
 
 #define REPORT_EVERY 256u
+#define THINK_MAX_NS 1e18 /* thirty years: what a trace that lies may hold must fit */
 
 static bool is_aborted(const struct rp_worker *worker)
 {
@@ -28,7 +29,9 @@ static uint64_t due(const struct rp_worker *worker, const struct wio_event *even
     if (run->mode == WIO_REPLAY_TIMED) {
         return run->board->start_ns + (event->t_ns - run->plan->first_ns);
     }
-    return worker->free_ns + (uint64_t)((double)worker->think_ns * run->scale);
+    double think_ns = (double)worker->think_ns * run->scale;
+    return worker->free_ns +
+           (think_ns < THINK_MAX_NS ? (uint64_t)think_ns : (uint64_t)THINK_MAX_NS);
 }
 
 /* Time passes in the trace up to the begin of this event: computing. */
