@@ -36,6 +36,7 @@ struct wio_cache_file {
     double dirty_at_s; /* when its first dirty page became dirty */
     uint64_t last_end; /* bytes, of the last operation with a range */
     bool is_used;      /* last_end is valid */
+    uint64_t size;     /* bytes, as far as operations wrote; files start empty */
     bool has_buffer;   /* its stream has one: after the first fwrite */
     uint64_t position; /* bytes, of its stream */
     uint64_t pending;  /* bytes in its stream's buffer, which end at `position` */

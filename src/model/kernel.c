@@ -110,14 +110,35 @@ static bool is_random(const struct wio_cache_file *file, const struct wio_model_
     return file->is_used && file->last_end != op->offset;
 }
 
+/* As measured for such a size; else by the equations (rule 13). */
+static double bypass_cost(const struct wio_model *model, const struct wio_cache_file *file,
+                          const struct wio_model_op *op)
+{
+    const struct wio_model_params *p = &model->params;
+    const struct wio_model_table *table = &p->sync_table;
+    double size = (double)op->size;
+    if (op->method == WIO_MODEL_DIRECT) {
+        table = &p->direct_table;
+    } else if (p->append_table.count > 0 && op->offset + op->size > file->size) {
+        table = &p->append_table;
+    }
+    if (table->count == 0) {
+        return wio_model_bypass_cost(p, op, is_random(file, op));
+    }
+    if (op->method == WIO_MODEL_SYNC) {
+        size = ceil(size / p->bs) * p->bs; /* blocks go to the device whole */
+    }
+    return wio_model_table_at(table, size) + (is_random(file, op) ? p->c_sk : 0);
+}
+
 /* Direct and synchronous writes have the device to themselves: write-back waits (rule 13). */
 static void step_bypass(struct wio_model *model, struct wio_cache_file *file,
                         const struct wio_model_op *op)
 {
     struct wio_cache *cache = model->state;
-    double cost = wio_model_bypass_cost(&model->params, op, is_random(file, op));
+    double cost = bypass_cost(model, file, op);
     wio_cache_clean(cache, file, op->offset, op->offset + op->size);
-    wio_cache_device_busy(cache, (double)op->size / model->params.bw_dev);
+    wio_cache_device_busy(cache, fmin((double)op->size / model->params.bw_dev, cost));
     wio_cache_wait(cache, cost);
 }
 
@@ -164,6 +185,9 @@ static enum wio_status step(struct wio_model *model, const struct wio_model_op *
     if (op->method != WIO_MODEL_FFLUSH && op->method != WIO_MODEL_FSYNC) {
         file->last_end = op->offset + op->size;
         file->is_used = true;
+        if (op->method != WIO_MODEL_READ && file->last_end > file->size) {
+            file->size = file->last_end;
+        }
     }
     result->cost_s = cache->time_s - start_s;
     result->dirty_bytes =

@@ -123,7 +123,9 @@ enum wio_status wio_model_params_check(const struct wio_model_params *params, st
     if (params->limit_hard <= params->limit_bg) {
         return refuse(err, "limit_hard", "must be above limit_bg");
     }
-    return WIO_OK;
+    WIO_TRY(wio_model_table_check(&params->direct_table, "direct_table", err));
+    WIO_TRY(wio_model_table_check(&params->sync_table, "sync_table", err));
+    return wio_model_table_check(&params->append_table, "append_table", err);
 }
 
 enum wio_status wio_model_create(enum wio_model_kind kind, const struct wio_model_params *params,

@@ -58,6 +58,18 @@ enum wio_model_kind {
     X(dirty_ratelimit0, "bytes/s", 100e6)                                                          \
     X(write_bw0, "bytes/s", 100e6)
 
+/* What an operation of a size costs on an idle device: between two points a straight line, beyond
+ * the last the line of the last two, below the first as the first. */
+#define WIO_MODEL_TABLE_MAX 32
+struct wio_model_point {
+    double bytes; /* rising */
+    double seconds;
+};
+struct wio_model_table {
+    size_t count; /* 0: not measured */
+    struct wio_model_point points[WIO_MODEL_TABLE_MAX];
+};
+
 /*
  * The machine. bw_mem: memory copy; bw_ramdisk: write into the page cache; bw_reduced: the same
  * while the kernel writes back; bw_dev, bw_rdev: write and read of the device; sc_w, sc_sw: one
@@ -74,6 +86,9 @@ struct wio_model_params {
 #define WIO_MODEL_PARAM_FIELD(name, unit, fallback) double name;
     WIO_MODEL_PARAM_LIST(WIO_MODEL_PARAM_FIELD)
 #undef WIO_MODEL_PARAM_FIELD
+    struct wio_model_table direct_table; /* only `kernel`: O_DIRECT writes */
+    struct wio_model_table sync_table;   /* ... synchronous ones that overwrite */
+    struct wio_model_table append_table; /* ... synchronous ones that make the file longer */
 };
 
 enum wio_model_method {

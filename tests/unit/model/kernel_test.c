@@ -206,6 +206,47 @@ static void direct_writes_have_the_device_to_themselves(void **state)
     wio_model_destroy(model);
 }
 
+/* Measured times go before equations: lines between points, appending apart. */
+static void tables_tell_what_synchronous_writes_cost(void **state)
+{
+    (void)state;
+    struct wio_model_params params = machine();
+    params.sync_table = (struct wio_model_table){2, {{4096, 0.001}, {12288, 0.003}}};
+    params.append_table = (struct wio_model_table){1, {{4096, 0.007}}};
+    params.direct_table = (struct wio_model_table){2, {{4096, 0.002}, {8192, 0.002}}};
+    struct wio_model *model = create(&params);
+    struct wio_model_op op = {
+        .size = 8000, .method = WIO_MODEL_SYNC, .random = WIO_MODEL_RANDOM_NO};
+    assert_near(step(model, op).cost_s, 0.007, 1e-12); /* the file was empty */
+    assert_near(step(model, op).cost_s, 0.002, 1e-12); /* two blocks */
+    op.size = 100;
+    assert_near(step(model, op).cost_s, 0.001, 1e-12);
+    op.method = WIO_MODEL_DIRECT;
+    op.random = WIO_MODEL_RANDOM_YES;
+    op.size = 1 << 20;
+    assert_near(step(model, op).cost_s, 0.003, 1e-12); /* with a seek */
+    op = (struct wio_model_op){.size = 16384, .method = WIO_MODEL_SYNC};
+    assert_near(step(model, op).cost_s, 0.004 + 1e-3, 1e-12); /* beyond the last point */
+    wio_model_destroy(model);
+}
+
+static void bad_tables_are_named(void **state)
+{
+    (void)state;
+    struct wio_error err = WIO_ERROR_INIT;
+    const struct wio_model_table bad[] = {{2, {{1, 1}, {1, 2}}},
+                                          {1, {{1, -1}}},
+                                          {1, {{NAN, 1}}},
+                                          {1, {{1, HUGE_VAL}}},
+                                          {33, {{0, 0}}}};
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        struct wio_model_params params = machine();
+        params.append_table = bad[i];
+        assert_status(wio_model_params_check(&params, &err), WIO_ERR_USAGE, &err);
+        assert_non_null(strstr(err.message, "'append_table'"));
+    }
+}
+
 static struct wio_model_result fwrite_at(struct wio_model *model, uint64_t offset, uint64_t size)
 {
     return step(model,
@@ -428,6 +469,8 @@ int main(void)
         cmocka_unit_test(fsync_costs_what_is_dirty),
         cmocka_unit_test(old_data_is_written_back),
         cmocka_unit_test(direct_writes_have_the_device_to_themselves),
+        cmocka_unit_test(tables_tell_what_synchronous_writes_cost),
+        cmocka_unit_test(bad_tables_are_named),
         cmocka_unit_test(fwrite_buffers_as_glibc),
         cmocka_unit_test(splitting_changes_nothing),
         cmocka_unit_test(cost_rises_with_size),
