@@ -44,6 +44,7 @@ int cmd_check(int argc, char **argv)
     enum wio_status status;
 
     argp_parse(&argp, argc, argv, 0, NULL, &args);
+    cmd_expect_many_files();
     output.report.name = args.dir;
     output.report.is_json = args.common.format == CMD_FORMAT_JSON;
     cmd_progress_init(&output.progress, "checking", &args.common);

@@ -120,6 +120,7 @@ int cmd_compare(int argc, char **argv)
     struct wio_compare_names names;
 
     argp_parse(&argp, argc, argv, 0, NULL, &args);
+    cmd_expect_many_files();
     if (compare(&args, &comparison, &err) != WIO_OK) {
         return cmd_fail(&err);
     }

@@ -125,6 +125,7 @@ int cmd_dump(int argc, char **argv)
     enum wio_status status;
 
     argp_parse(&argp, argc, argv, 0, NULL, &args);
+    cmd_expect_many_files();
     status = dump(&args, &err);
     wio_wanted_fini(&args.wanted);
     return status == WIO_OK ? 0 : cmd_fail(&err);

@@ -95,7 +95,7 @@ static void check(const struct args *args, struct argp_state *state)
     if (args->dir == NULL) {
         argp_error(state, "a trace directory is expected");
     }
-    if (args->params.root == NULL) {
+    if (args->params.root == NULL || args->params.root[0] == '\0') {
         argp_error(state, "--root=TARGET is expected");
     }
     if (args->has_scale && (mode == WIO_REPLAY_TIMED || mode == WIO_REPLAY_AFAP)) {
@@ -189,9 +189,7 @@ static enum wio_status compare(const struct args *args, const struct wio_trace *
 {
     char dir[PATH_MAX];
     (void)snprintf(dir, sizeof(dir), "%s/" OWN_TRACE, args->params.root);
-    if (access(dir, F_OK) == 0) { /* of a comparison that was cut short */
-        WIO_TRY(wio_io_remove_tree(dir, err));
-    }
+    WIO_TRY(wio_io_remove_tree(dir, err)); /* of a comparison that was cut short */
     if (mkdir(dir, 0777) != 0) {
         return wio_error_sys(err, dir, "cannot make a directory for the trace of the replay");
     }
@@ -201,6 +199,19 @@ static enum wio_status compare(const struct args *args, const struct wio_trace *
     }
     enum wio_status removed = wio_io_remove_tree(dir, status == WIO_OK ? err : NULL);
     return status == WIO_OK ? removed : status;
+}
+
+/* Files of the replay beside its segments would be taken for a part of the trace. */
+static enum wio_status check_target(const struct args *args, struct wio_error *err)
+{
+    struct stat trace;
+    struct stat target;
+    if (stat(args->dir, &trace) != 0 || stat(args->params.root, &target) != 0 ||
+        trace.st_dev != target.st_dev || trace.st_ino != target.st_ino) {
+        return WIO_OK;
+    }
+    return wio_error_set(err, WIO_ERR_USAGE, args->params.root, WIO_ERROR_NO_OFFSET,
+                         "the target is the trace itself: choose another directory");
 }
 
 static enum wio_status replay(struct args *args, const struct wio_trace *trace,
@@ -232,7 +243,7 @@ int cmd_replay(int argc, char **argv)
     struct args args = {0};
 
     argp_parse(&argp, argc, argv, 0, NULL, &args);
-    if (wio_trace_open(args.dir, &trace, &err) != WIO_OK) {
+    if (check_target(&args, &err) != WIO_OK || wio_trace_open(args.dir, &trace, &err) != WIO_OK) {
         return cmd_fail(&err);
     }
     if (replay(&args, trace, &result, &err) != WIO_OK) {

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 
 enum { OPTION_FORMAT = 0x100 };
 
@@ -64,6 +65,15 @@ static error_t parse_trace(int key, char *arg, struct argp_state *state)
 
 static const struct argp_child trace_children[] = {{&cmd_options_argp, 0, NULL, 0}, {0}};
 const struct argp cmd_trace_argp = {NULL, parse_trace, NULL, NULL, trace_children, NULL, NULL};
+
+void cmd_expect_many_files(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+        limit.rlim_cur = limit.rlim_max;
+        (void)setrlimit(RLIMIT_NOFILE, &limit); /* otherwise opening says what is missing */
+    }
+}
 
 int cmd_fail(const struct wio_error *err)
 {

@@ -49,6 +49,11 @@ struct cmd_trace_args {
 };
 extern const struct argp cmd_trace_argp;
 
+/* Before a command opens traces: a trace has a file open for each of its segments, and there is one
+ * for each recorder of a large job. Raises the soft limit of open files to the hard one. Not in
+ * record or replay: those who inherit it would see another limit than before. */
+void cmd_expect_many_files(void);
+
 /* Numbers of long options that have no letter start here; each command counts on from it. */
 enum { CMD_OPTION_FIRST = 0x200 };
 

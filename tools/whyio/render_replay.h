@@ -15,4 +15,9 @@ void render_replay_json(const struct wio_trace *trace, const struct wio_replay_r
 void render_replay_text(const struct wio_trace *trace, const struct wio_replay_result *result,
                         FILE *out);
 
+/* What the trace could not see, and so the replay did not do: kinds as of wio_unseen_key, and how
+ * often each. */
+uint32_t render_replay_unseen_kinds(const struct wio_trace *trace);
+uint64_t render_replay_unseen(const struct wio_trace *trace, uint32_t kind);
+
 #endif

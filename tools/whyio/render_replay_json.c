@@ -41,6 +41,21 @@ static void put_skipped(struct wio_json *json, const struct wio_replay_result *r
     wio_json_object_end(json);
 }
 
+static void put_lost(struct wio_json *json, const struct wio_trace *trace)
+{
+    struct wio_trace_info info;
+    wio_trace_get_info(trace, &info);
+    wio_json_u64(json, "dropped", info.dropped);
+    wio_json_object_begin(json, "unseen");
+    for (uint32_t kind = 0; kind < render_replay_unseen_kinds(trace); kind++) {
+        uint64_t count = render_replay_unseen(trace, kind);
+        if (count > 0) {
+            wio_json_u64(json, wio_unseen_key(kind), count);
+        }
+    }
+    wio_json_object_end(json);
+}
+
 static void put_size(struct wio_json *json, uint64_t size)
 {
     if (size == WIO_NO_SIZE) {
@@ -161,6 +176,7 @@ void render_replay_json(const struct wio_trace *trace, const struct wio_replay_r
     wio_json_bool(&json, "dry_run", result->dry_run);
     put_account(&json, &result->total, !result->dry_run);
     put_skipped(&json, result);
+    put_lost(&json, trace);
     wio_json_u64(&json, "stdio_calls", result->covered);
     wio_json_u64(&json, "control", result->control);
     put_prepared(&json, result);

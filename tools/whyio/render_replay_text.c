@@ -83,6 +83,24 @@ static void put_skipped(const struct wio_replay_result *result, FILE *out)
     }
 }
 
+static void put_lost(const struct wio_trace *trace, FILE *out)
+{
+    char count[WIO_TEXT_MAX];
+    struct wio_trace_info info;
+    wio_trace_get_info(trace, &info);
+    if (info.dropped > 0) {
+        (void)fprintf(out, "missing   %s operations that the recorder dropped\n",
+                      wio_format_count(count, info.dropped));
+    }
+    for (uint32_t kind = 0; kind < render_replay_unseen_kinds(trace); kind++) {
+        uint64_t times = render_replay_unseen(trace, kind);
+        if (times > 0) {
+            (void)fprintf(out, "missing   %s time%s: %s\n", wio_format_count(count, times),
+                          times == 1 ? "" : "s", wio_unseen_text(kind));
+        }
+    }
+}
+
 static void put_row(const struct wio_replay_account *account, FILE *out)
 {
     char ops[WIO_TEXT_MAX];
@@ -201,6 +219,7 @@ void render_replay_text(const struct wio_trace *trace, const struct wio_replay_r
     put_prepared(result, out);
     put_late(result, out);
     put_skipped(result, out);
+    put_lost(trace, out);
     put_ranks(result, out);
     put_phases(result, out);
     put_mismatches(trace, result, out);

@@ -3,6 +3,7 @@
 """The trace directory: refused, replaced, not writable, full."""
 
 import os
+import resource
 import shutil
 import subprocess
 import unittest
@@ -69,6 +70,21 @@ class Unusable(RecordCase):
         for part in parts:
             self.assertIn(part, answer.stderr)
         self.assertFalse(os.path.exists("ran"))
+
+    def test_more_segments_than_open_files_are_allowed(self):
+        """A large job has a segment for each of its recorders."""
+        self.record("true")
+        (name,) = self.segments()
+        for i in range(200):
+            shutil.copy(f"t/{name}", f"t/{i}.seg")
+        _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        for command in (["info"], ["dump"], ["check"], ["compare", "t"]):
+            answer = self.whyio(
+                *command,
+                "t",
+                preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (64, hard)),
+            )
+            self.assertEqual(answer.returncode, 0, answer.stderr)
 
     def test_parent_is_missing(self):
         self.assert_failed(self.record("touch", "ran", trace="no/such/t"), "no/such/t")

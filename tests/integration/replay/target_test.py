@@ -74,6 +74,21 @@ class Targets(ReplayCase):
         self.assertIn("Not a directory", self.refused(AFAP))
         self.refused(AFAP, target="/", status=2)
 
+    def test_the_trace_itself(self):
+        self.script("mkdir path=/a")
+        before = os.listdir(self.trace)
+        self.assertIn("the trace itself", self.refused(AFAP, target=self.trace, status=2))
+        self.assertEqual(os.listdir(self.trace), before)
+        inside = os.path.join(self.trace, "inside")
+        self.replay(AFAP, target=inside)
+        self.assertTrue(os.path.isdir(os.path.join(inside, "a")))
+        self.replay(AFAP)
+
+    def test_a_link_in_the_place_of_the_own_trace(self):
+        self.script("mkdir path=/a\nsymlink path=/.whyio-replay.trace path2=/nowhere")
+        self.replay(AFAP, "--compare")
+        self.assertEqual(self.tree(), {"/a"})
+
     def test_somebody_elses_file(self):
         self.script("open path=/d/a res=3\npread fd=3 path=/d/a off=0 size=10")
         os.makedirs(self.path("/d"))
