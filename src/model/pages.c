@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "model/pages.h"
 
+/* Chunks that are found fast enough without a table. */
+#define CHUNKS_BY_TREE 64
+
 static int compare_chunks(const struct wio_chunk *a, const struct wio_chunk *b)
 {
     return (a->index > b->index) - (a->index < b->index);
@@ -38,11 +41,64 @@ static struct wio_chunk *take_chunk(struct wio_chunk_pool *pool)
     return chunk;
 }
 
+static struct wio_chunk **bucket_of(const struct wio_pages *pages, uint64_t index)
+{
+    uint64_t mixed = index * UINT64_C(0x9e3779b97f4a7c15);
+    return &pages->buckets[(mixed >> 32) & (pages->bucket_count - 1)];
+}
+
+static void enter_bucket(struct wio_pages *pages, struct wio_chunk *chunk)
+{
+    struct wio_chunk **bucket = bucket_of(pages, chunk->index);
+    chunk->chain = *bucket;
+    *bucket = chunk;
+}
+
+static void leave_bucket(struct wio_pages *pages, struct wio_chunk *chunk)
+{
+    struct wio_chunk **place = bucket_of(pages, chunk->index);
+    while (*place != chunk) {
+        place = &(*place)->chain;
+    }
+    *place = chunk->chain;
+}
+
+/* A larger table; without memory for it the one there is stays, and is slower. */
+static void grow_table(struct wio_pages *pages, struct wio_chunk_pool *pool)
+{
+    uint64_t count = pages->bucket_count > 0 ? pages->bucket_count * 4 : CHUNKS_BY_TREE * 4;
+    struct wio_chunk **buckets =
+        pool->alloc.get(pool->alloc.context, (size_t)count * sizeof(struct wio_chunk *));
+    struct wio_chunk *chunk;
+    if (buckets == NULL) {
+        return;
+    }
+    pool->alloc.put(pool->alloc.context, pages->buckets);
+    pages->buckets = buckets;
+    pages->bucket_count = count;
+    RB_FOREACH(chunk, wio_chunk_tree, &pages->chunks)
+    {
+        enter_bucket(pages, chunk);
+    }
+}
+
+static struct wio_chunk *look_up(struct wio_pages *pages, uint64_t index)
+{
+    if (pages->bucket_count == 0) {
+        struct wio_chunk key = {.index = index};
+        return RB_FIND(wio_chunk_tree, &pages->chunks, &key);
+    }
+    struct wio_chunk *chunk = *bucket_of(pages, index);
+    while (chunk != NULL && chunk->index != index) {
+        chunk = chunk->chain;
+    }
+    return chunk;
+}
+
 static struct wio_chunk *find_chunk(struct wio_pages *pages, uint64_t index)
 {
     if (pages->last == NULL || pages->last->index != index) {
-        struct wio_chunk key = {.index = index};
-        struct wio_chunk *found = RB_FIND(wio_chunk_tree, &pages->chunks, &key);
+        struct wio_chunk *found = look_up(pages, index);
         if (found == NULL) {
             return NULL;
         }
@@ -51,14 +107,27 @@ static struct wio_chunk *find_chunk(struct wio_pages *pages, uint64_t index)
     return pages->last;
 }
 
+static void enter_chunk(struct wio_pages *pages, struct wio_chunk_pool *pool,
+                        struct wio_chunk *chunk)
+{
+    RB_INSERT(wio_chunk_tree, &pages->chunks, chunk);
+    pages->last = chunk;
+    pages->chunk_count++;
+    if (pages->bucket_count > 0) {
+        enter_bucket(pages, chunk);
+    }
+    if (pages->chunk_count > CHUNKS_BY_TREE && pages->chunk_count > pages->bucket_count) {
+        grow_table(pages, pool);
+    }
+}
+
 static struct wio_chunk *need_chunk(struct wio_pages *pages, struct wio_chunk_pool *pool,
                                     uint64_t index)
 {
     struct wio_chunk *chunk = find_chunk(pages, index);
     if (chunk == NULL && (chunk = take_chunk(pool)) != NULL) {
         chunk->index = index;
-        RB_INSERT(wio_chunk_tree, &pages->chunks, chunk);
-        pages->last = chunk;
+        enter_chunk(pages, pool, chunk);
     }
     return chunk;
 }
@@ -67,6 +136,10 @@ static void drop_chunk(struct wio_pages *pages, struct wio_chunk_pool *pool,
                        struct wio_chunk *chunk)
 {
     RB_REMOVE(wio_chunk_tree, &pages->chunks, chunk);
+    pages->chunk_count--;
+    if (pages->bucket_count > 0) {
+        leave_bucket(pages, chunk);
+    }
     if (pages->last == chunk) {
         pages->last = NULL;
     }
@@ -220,5 +293,6 @@ void wio_pages_clear(struct wio_pages *pages, struct wio_chunk_pool *pool)
     while ((chunk = RB_MIN(wio_chunk_tree, &pages->chunks)) != NULL) {
         drop_chunk(pages, pool, chunk);
     }
+    pool->alloc.put(pool->alloc.context, pages->buckets);
     *pages = (struct wio_pages){0};
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The dirty pages of one file: a balanced tree of chunks, each a bitmap of 512 pages (2 MiB of 4
- * KiB pages). Dirtying and cleaning cost O(log chunks) whatever the pattern of writes, cleaning
- * never needs memory, and a million scattered dirty pages fit into a few MiB.
+ * The dirty pages of one file: chunks, each a bitmap of 512 pages (2 MiB of 4 KiB pages), in a
+ * balanced tree for their order and, when there are many, in a hash table to find them. Dirtying
+ * and cleaning cost O(log chunks) at most whatever the pattern of writes, rewriting O(1), and
+ * cleaning never needs memory.
  */
 #ifndef WIO_MODEL_PAGES_H
 #define WIO_MODEL_PAGES_H
@@ -20,8 +21,9 @@
 
 struct wio_chunk {
     RB_ENTRY(wio_chunk) node;
-    uint64_t index; /* of the file's chunks */
-    uint32_t count; /* of bits; never 0 in a tree */
+    struct wio_chunk *chain; /* of its bucket */
+    uint64_t index;          /* of the file's chunks */
+    uint32_t count;          /* of bits; never 0 in a tree */
     uint64_t bits[WIO_CHUNK_WORDS];
 };
 
@@ -36,7 +38,10 @@ struct wio_chunk_pool {
 struct wio_pages {
     struct wio_chunk_tree chunks;
     struct wio_chunk *last; /* the one used last, or NULL */
-    uint64_t count;         /* dirty pages */
+    struct wio_chunk **buckets;
+    uint64_t bucket_count; /* a power of 2; 0: no table */
+    uint64_t chunk_count;
+    uint64_t count; /* dirty pages */
 };
 
 void wio_chunk_pool_init(struct wio_chunk_pool *pool, const struct wio_alloc *alloc);

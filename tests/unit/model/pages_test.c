@@ -132,11 +132,38 @@ static void agrees_with_an_array(void **state)
     close_fixture(&fixture);
 }
 
+/* Thousands of scattered pages, more than a tree alone is used for: each is found, and they come
+ * out in order. */
+static void scattered_pages_come_out_in_order(void **state)
+{
+    (void)state;
+    struct fixture fixture;
+    const uint64_t places = 5003; /* a prime: i * 2000 % places visits all */
+    uint64_t first = 0;
+    uint64_t count;
+    open_fixture(&fixture);
+    for (uint64_t i = 0; i < places; i++) {
+        uint64_t page = i * 2000 % places * 1000;
+        assert_int_equal(add(&fixture, page, page + 1), 1);
+        assert_int_equal(add(&fixture, page, page + 1), 0);
+    }
+    for (uint64_t i = 0; i < places; i++) {
+        assert_true(wio_pages_take_run(&fixture.pages, &fixture.pool, first, 9, &first, &count));
+        assert_int_equal(first, i * 1000);
+        assert_int_equal(count, 1);
+    }
+    assert_int_equal(fixture.pages.count, 0);
+    assert_int_equal(fixture.pages.chunk_count, 0);
+    (void)add(&fixture, 0, PAGES);
+    close_fixture(&fixture);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_run_crosses_chunks),
         cmocka_unit_test(a_run_ends_where_it_is_told),
+        cmocka_unit_test(scattered_pages_come_out_in_order),
         cmocka_unit_test(agrees_with_an_array),
     };
     return WIO_RUN(tests);
