@@ -22,6 +22,8 @@
     X(STACKS, "WHYIO_STACKS", "0", "internal: 1 records full stacks (record --stacks)")            \
     X(MPI_INTERNALS, "WHYIO_MPI_INTERNALS", "0",                                                   \
       "internal: 1 records what the MPI library does itself (record --mpi-internals)")             \
+    X(MMAP_PAGES, "WHYIO_MMAP_PAGES", "0",                                                         \
+      "internal: 1 records which pages of mapped files are written (record --mmap-pages)")         \
     X(TRACE, "WHYIO_TRACE", "none",                                                                \
       "internal: directory of the rings that the capture library writes")
 

@@ -431,13 +431,17 @@ static inline int64_t cap_fd_advance(int fd, int64_t result)
 void cap_fd_seek(int fd, int64_t pos) CAP_HIDDEN;
 /* The position as known without a system call, else WIO_NO_OFFSET. */
 int64_t cap_fd_position(int fd) CAP_HIDDEN;
-/* True where it is capture's own descriptor: the program must find it closed (EBADF). */
+/* True where it is one of capture's own descriptors: the program must find it closed (EBADF). */
 bool cap_fd_is_ours(int fd) CAP_HIDDEN;
+/* Our own descriptors in [first, last], rising; returns how many. */
+#define CAP_OWN_FDS 2u
+unsigned cap_fd_ours_within(unsigned first, unsigned last, unsigned ours[CAP_OWN_FDS]) CAP_HIDDEN;
 extern int *const cap_ring_fd_place CAP_HIDDEN;
-/* The same, two instructions for all other descriptors. */
+extern int cap_pages_fd CAP_HIDDEN; /* the userfaultfd of pages.c, -1 = none */
+/* The same, a few instructions for all other descriptors. */
 static inline bool cap_fd_is_ours_maybe(int fd)
 {
-    return CAP_UNLIKELY(fd == *cap_ring_fd_place) && cap_fd_is_ours(fd);
+    return CAP_UNLIKELY(fd == *cap_ring_fd_place || fd == cap_pages_fd) && cap_fd_is_ours(fd);
 }
 /* The program is about to put something at `fd`: get ours out of the way. */
 void cap_fd_make_room(int fd) CAP_HIDDEN;

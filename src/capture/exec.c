@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "capture/hooks.h"
+#include "capture/pages.h"
 #include "capture/process.h"
 #include "capture/raw.h"
 
@@ -115,6 +116,7 @@ static int run(const struct exec_call *exec)
     struct cap_event ev = CAP_EVENT_OF(exec->call, exec->source);
     bool is_guest = self != NULL && (self->flags & WIO_EVENT_VFORK) != 0;
     if (self != NULL) {
+        cap_pages_report_all(exec->source, exec->call);
         describe(self, exec, path, &ev);
         cap_emit(self, &ev);
         count_unseen(target);

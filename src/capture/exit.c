@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "capture/exec.h"
+#include "capture/pages.h"
 #include "capture/process.h"
 
 typedef void end_fn(int status);
@@ -21,6 +22,7 @@ static void emit_end(unsigned call, uintptr_t source, int status)
     if (self == NULL) {
         return;
     }
+    cap_pages_report_all(source, call);
     struct cap_event ev = CAP_EVENT_OF(call, source);
     ev.begin = cap_now();
     ev.end = ev.begin;
@@ -76,6 +78,7 @@ CAP_EXPORT void abort(void)
 {
     struct cap_thread *self = cap_enter(CAP_CALLER(), WIO_CALL_abort);
     if (self != NULL) {
+        cap_pages_report_all(CAP_CALLER(), WIO_CALL_abort);
         struct cap_event ev = CAP_EVENT(abort, CAP_CALLER());
         ev.begin = cap_now();
         ev.end = ev.begin;

@@ -230,7 +230,26 @@ int64_t cap_fd_position(int fd)
 
 bool cap_fd_is_ours(int fd)
 {
-    return fd >= 0 && fd == cap_process.ring_fd && cap_ring_is(fd);
+    return fd >= 0 && ((fd == cap_process.ring_fd && cap_ring_is(fd)) || cap_pages_is(fd));
+}
+
+unsigned cap_fd_ours_within(unsigned first, unsigned last, unsigned ours[CAP_OWN_FDS])
+{
+    unsigned low = (unsigned)cap_process.ring_fd;
+    unsigned high = (unsigned)cap_pages_fd;
+    unsigned count = 0;
+    if (low > high) {
+        unsigned other = low;
+        low = high;
+        high = other;
+    }
+    const unsigned both[CAP_OWN_FDS] = {low, high};
+    for (unsigned i = 0; i < CAP_OWN_FDS; i++) {
+        if (both[i] >= first && both[i] <= last && cap_fd_is_ours((int)both[i])) {
+            ours[count++] = both[i];
+        }
+    }
+    return count;
 }
 
 void cap_fd_make_room(int fd)
@@ -243,7 +262,8 @@ void cap_fd_make_room(int fd)
         moved = raw_fcntl(fd, F_DUPFD_CLOEXEC, 3);
     }
     if (moved >= 0) {
-        __atomic_store_n(&cap_process.ring_fd, (int)moved, __ATOMIC_RELEASE);
+        int *place = fd == cap_pages_fd ? &cap_pages_fd : &cap_process.ring_fd;
+        __atomic_store_n(place, (int)moved, __ATOMIC_RELEASE);
     }
 }
 

@@ -44,23 +44,25 @@ static inline int close_as(unsigned call, int fd, uintptr_t source)
 DEFINE_CLOSE(close)
 DEFINE_CLOSE(__close)
 
-/* close_range, in two pieces around our descriptor where it lies within and is to be closed. */
+/* close_range, in pieces around our descriptors where they lie within and are to be closed. */
 static int close_around(unsigned first, unsigned last, int flags)
 {
     int (*real)(unsigned, unsigned, int) = CAP_REAL(close_range);
-    unsigned ours = (unsigned)cap_process.ring_fd;
-    if (cap_process.ring_fd < 0 || ours < first || ours > last || first > last ||
-        (flags & (int)CLOSE_RANGE_CLOEXEC) != 0 || !cap_fd_is_ours(cap_process.ring_fd)) {
+    unsigned ours[CAP_OWN_FDS];
+    unsigned count = first > last || (flags & (int)CLOSE_RANGE_CLOEXEC) != 0
+                         ? 0
+                         : cap_fd_ours_within(first, last, ours);
+    if (count == 0) {
         return real(first, last, flags);
     }
     int result = 0;
-    if (ours > first) {
-        result = real(first, ours - 1, flags);
+    unsigned from = first;
+    for (unsigned i = 0; i < count && result == 0; from = ours[i++] + 1) {
+        if (ours[i] > from) {
+            result = real(from, ours[i] - 1, flags);
+        }
     }
-    if (result == 0 && ours < last) {
-        result = real(ours + 1, last, flags);
-    }
-    return result;
+    return result == 0 && from <= last ? real(from, last, flags) : result;
 }
 
 static void forget_range(unsigned first, unsigned last, int flags)
@@ -94,17 +96,18 @@ CAP_EXPORT int close_range(unsigned int first, unsigned int last, int flags)
 
 static void close_from(int first)
 {
-    int ours = cap_process.ring_fd;
-    if (ours < 0 || ours < first || !cap_fd_is_ours(ours)) {
-        CAP_REAL(closefrom)(first);
-        return;
-    }
     unsigned low = first > 0 ? (unsigned)first : 0;
-    if (CAP_REAL(close_range) == NULL || close_around(low, ~0u, 0) < 0) {
-        for (int fd = (int)low; fd < ours; fd++) {
-            (void)CAP_REAL(close)(fd);
+    unsigned ours[CAP_OWN_FDS];
+    unsigned count = cap_fd_ours_within(low, ~0u, ours);
+    if (count == 0) {
+        CAP_REAL(closefrom)(first);
+    } else if (close_around(low, ~0u, 0) < 0) { /* Linux before 5.9 */
+        for (unsigned i = 0; i < count; low = ours[i++] + 1) {
+            for (unsigned fd = low; fd < ours[i]; fd++) {
+                (void)CAP_REAL(close)((int)fd);
+            }
         }
-        CAP_REAL(closefrom)(ours + 1);
+        CAP_REAL(closefrom)((int)low);
     }
 }
 

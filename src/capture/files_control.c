@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* fcntl, with its locks, and the requests of ioctl that concern files. */
 #include "capture/hooks.h"
+#include "capture/pages.h"
 #include "capture/process.h"
 
 #include <linux/fs.h>
@@ -134,6 +135,7 @@ CAP_EXPORT int ioctl(int fd, unsigned long request, ...)
     if (CAP_UNLIKELY(cap_fd_is_ours_maybe(fd))) {
         return bad_descriptor();
     }
+    cap_pages_give_way(source, request, (const void *)argument);
     struct cap_thread *self = is_file_request(request) ? cap_enter(source, WIO_CALL_ioctl) : NULL;
     if (self == NULL) {
         return CAP_REAL(ioctl)(fd, request, argument);

@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <unistd.h>
 
+#include "capture/pages.h"
 #include "capture/process.h"
 #include "capture/raw.h"
 
@@ -41,6 +42,8 @@ static inline pid_t fork_as(unsigned call, uintptr_t source)
     pid_t result = real();
     if (result != 0) {
         emit_process(self, &ev, result, result < 0 ? errno : 0, 0);
+    } else if (cap_pages_any()) {
+        (void)cap_enter(source, call); /* its stores are watched from its ring's beginning on */
     }
     return result;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Memory maps of files. Which pages are read or written through a map is not seen: that is no call.
+ * Memory maps of files. Loads and stores through a map are no calls; pages.c can tell which pages
+ * were written.
  * Anonymous memory is not I/O and passes through after one comparison. libc's own maps (malloc, the
  * loader) do not come here.
  *
@@ -16,6 +17,7 @@
 #include "capture/capture.h"
 #include "capture/mmap_numbers.h"
 #include "capture/mmap_table.h"
+#include "capture/pages.h"
 #include "capture/uring.h"
 
 #undef mmap
@@ -58,16 +60,21 @@ static void emit_mmap(struct cap_thread *self, struct cap_event *ev, const struc
     ext.arg[1] = map->flags;
     cap_emit_ext(self, ev, &ext);
     if (is_done) {
-        const struct cap_map noted = {(uintptr_t)map->address, map->size, map->offset, ev->path};
+        struct cap_map noted = {.address = (uintptr_t)map->address,
+                                .size = map->size,
+                                .offset = map->offset,
+                                .path = ev->path};
+        cap_pages_watch(&noted, map->fd, map->flags);
         cap_maps_add(&noted);
         cap_uring_mapped(map->fd, (uint64_t)map->offset, map->address, map->size);
     }
 }
 
 /* MAP_FIXED takes the place of what was there. */
-static void before_mmap(const struct mapping *map)
+static void before_mmap(const struct mapping *map, uintptr_t source, unsigned call)
 {
     if ((map->flags & MAP_FIXED) != 0) {
+        cap_pages_report(source, call, (uintptr_t)map->address, map->size);
         cap_maps_remove((uintptr_t)map->address, map->size);
         cap_uring_unmapped(map->address, map->size);
     }
@@ -75,7 +82,7 @@ static void before_mmap(const struct mapping *map)
 
 static void *record_mmap(uintptr_t source, unsigned call, mmap_fn *real, struct mapping map)
 {
-    before_mmap(&map);
+    before_mmap(&map, source, call);
     const bool is_file = (map.flags & MAP_ANONYMOUS) == 0;
     if (is_file && cap_fd_is_ours_maybe(map.fd)) {
         errno = EBADF;
@@ -141,6 +148,7 @@ static int record_munmap(uintptr_t source, munmap_fn *real, void *address, size_
 {
     struct cap_event ev;
     struct cap_map map;
+    cap_pages_report(source, WIO_CALL_munmap, (uintptr_t)address, size);
     struct cap_thread *self = begin_range(&ev, WIO_CALL_munmap, source, address, &map);
     cap_maps_remove((uintptr_t)address, size);
     cap_uring_unmapped(address, size);
@@ -176,6 +184,7 @@ CAP_EXPORT int msync(void *address, size_t size, int flags)
     struct cap_event ev;
     struct cap_map map;
     struct cap_ext ext = ext_of(address, flags);
+    cap_pages_report(CAP_CALLER(), WIO_CALL_msync, (uintptr_t)address, size);
     struct cap_thread *self = begin_range(&ev, WIO_CALL_msync, CAP_CALLER(), address, &map);
     ev.size = size;
     return with_range(self, &ev, &map, &ext, CAP_REAL(msync)(address, size, flags));
@@ -228,6 +237,7 @@ static void *record_mremap(uintptr_t source, mremap_fn *real, const struct remap
 {
     struct cap_event ev;
     struct cap_map map;
+    cap_pages_report(source, WIO_CALL_mremap, (uintptr_t)re->address, re->size);
     struct cap_thread *self = begin_range(&ev, WIO_CALL_mremap, source, re->address, &map);
     void *result = real(re->address, re->size, re->new_size, re->flags, re->wanted);
     bool is_done = result != MAP_FAILED;
@@ -246,6 +256,7 @@ static void *record_mremap(uintptr_t source, mremap_fn *real, const struct remap
     if (is_done) {
         cap_uring_unmapped(re->address, re->size);
         cap_maps_move((uintptr_t)re->address, re->size, (uintptr_t)result, re->new_size);
+        cap_pages_watch_again((uintptr_t)result, re->new_size);
     }
     return result;
 }

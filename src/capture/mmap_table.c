@@ -70,24 +70,48 @@ static bool is_outside(uintptr_t address, size_t size)
            address + size <= __atomic_load_n(&lowest, __ATOMIC_RELAXED);
 }
 
-bool cap_maps_find(uintptr_t address, struct cap_map *map_out)
+static bool does_touch(const struct cap_map *map, uintptr_t address, size_t size)
 {
-    if (is_outside(address, 1)) {
-        return false;
-    }
+    return address >= map->address ? address - map->address < map->size
+                                   : map->address - address < size;
+}
+
+bool cap_maps_next(uint32_t *at, uintptr_t address, size_t size, struct cap_map *map_out)
+{
     uint32_t count = used();
-    for (uint32_t i = 0; i < count; i++) {
-        if (__atomic_load_n(&places[i].state, __ATOMIC_ACQUIRE) != LIVE) {
+    while (*at < count) {
+        const struct place *place = &places[(*at)++];
+        if (__atomic_load_n(&place->state, __ATOMIC_ACQUIRE) != LIVE) {
             continue;
         }
-        *map_out = places[i].map;
+        *map_out = place->map;
         __atomic_thread_fence(__ATOMIC_ACQUIRE);
-        if (address - map_out->address < map_out->size &&
-            __atomic_load_n(&places[i].state, __ATOMIC_RELAXED) == LIVE) {
+        if (does_touch(map_out, address, size) &&
+            __atomic_load_n(&place->state, __ATOMIC_RELAXED) == LIVE) {
             return true;
         }
     }
     return false;
+}
+
+bool cap_maps_find(uintptr_t address, struct cap_map *map_out)
+{
+    uint32_t at = 0;
+    return !is_outside(address, 1) && cap_maps_next(&at, address, 1, map_out);
+}
+
+void cap_maps_unwatch(uintptr_t address)
+{
+    uint32_t count = used();
+    for (uint32_t i = 0; i < count; i++) {
+        if (!change(&places[i], LIVE, BUSY)) {
+            continue;
+        }
+        if (does_touch(&places[i].map, address, 1)) {
+            places[i].map.is_watched = false;
+        }
+        set_state(&places[i], LIVE);
+    }
 }
 
 /* Cut [lo, hi) out of a map that is ours to write: what is left before stays in its place. */
@@ -102,9 +126,10 @@ static void cut(struct place *place, uintptr_t lo, uintptr_t hi)
         set_state(place, FREE);
     }
     if (hi < end) {
-        const struct cap_map tail = {hi, end - hi, map.offset + (int64_t)(hi - map.address),
-                                     map.path};
-        cap_maps_add(&tail);
+        map.offset += (int64_t)(hi - map.address);
+        map.address = hi;
+        map.size = end - hi;
+        cap_maps_add(&map);
     }
 }
 
@@ -137,6 +162,7 @@ void cap_maps_move(uintptr_t address, size_t size, uintptr_t to, size_t new_size
     cap_maps_remove(address, size);
     map.offset += (int64_t)(address - map.address);
     map.address = to;
+    map.origin = to;
     map.size = new_size;
     cap_maps_add(&map);
 }

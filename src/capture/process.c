@@ -11,6 +11,7 @@
 #include "base/fmt.h"
 #include "capture/exec.h"
 #include "capture/launcher.h"
+#include "capture/pages.h"
 #include "capture/raw.h"
 #include "capture/stdio_hooks.h"
 #include "job/job.h"
@@ -152,6 +153,7 @@ static void configure(void)
     }
     cap_process.with_stacks = env_is_on("WHYIO_STACKS");
     cap_process.with_mpi_internals = env_is_on("WHYIO_MPI_INTERNALS");
+    cap_process.with_mmap_pages = env_is_on("WHYIO_MMAP_PAGES");
     cap_clock_is_tsc = wio_clock_has_tsc();
     find_host();
     find_rank();
@@ -195,6 +197,8 @@ bool cap_image_begin(void)
     bool is_made = cap_ring_create();
     if (!is_made) {
         cap_process.is_off = true;
+    } else {
+        cap_pages_begin_image();
     }
     __atomic_store_n(&cap_image->state, CAP_IMAGE_READY, __ATOMIC_RELEASE);
     return is_made;

@@ -20,6 +20,7 @@ struct cap_process {
     bool is_off;            /* nothing is recorded: no directory, set-user-id, a launcher */
     bool with_stacks;
     bool with_mpi_internals;
+    bool with_mmap_pages;
     int32_t rank; /* from the environment, then from MPI; -1 = none */
     int32_t ranks;
     uint32_t cwd;                 /* string id of the working directory, 0 = ask */
@@ -35,6 +36,8 @@ struct cap_process {
     int ring_fd;
     uint64_t ring_dev;
     uint64_t ring_ino;
+    uint64_t pages_dev; /* of cap_pages_fd */
+    uint64_t pages_ino;
 };
 
 extern struct cap_process cap_process CAP_HIDDEN;
@@ -65,6 +68,10 @@ bool cap_ring_create(void) CAP_HIDDEN;
 /* Our descriptor, checked to be still ours and reopened by name where the program closed it behind
  * our back; -1 where it is lost. */
 int cap_ring_fd(void) CAP_HIDDEN;
+/* Out of the range that programs look at and dup2 into; the number given where it cannot. */
+int cap_move_high(int fd) CAP_HIDDEN;
+/* True where the descriptor is the userfaultfd of pages.c (device and inode). */
+bool cap_pages_is(int fd) CAP_HIDDEN;
 /* Take real space, so that a store into a mapping can never meet a full disk (SIGBUS). */
 bool cap_ring_allocate(int fd, uint64_t offset, uint64_t size) CAP_HIDDEN;
 /* The program's own limit on file sizes holds for our file too: beyond it a write is a SIGXFSZ. */

@@ -37,7 +37,7 @@ bool cap_ring_allocate(int fd, uint64_t offset, uint64_t size)
 
 /* Out of the range that programs look at and dup2 into, but not so high that the kernel's table of
  * descriptors grows. */
-static int move_high(int fd)
+int cap_move_high(int fd)
 {
     struct rlimit limit = {1024, 1024};
     (void)wio_rawcall4(SYS_prlimit64, 0, RLIMIT_NOFILE, 0, (long)&limit);
@@ -170,7 +170,7 @@ static int create_file(uint64_t mono_ns)
         (void)wio_rawcall3(SYS_unlinkat, AT_FDCWD, (long)path, 0);
         return -1;
     }
-    return move_high((int)fd);
+    return cap_move_high((int)fd);
 }
 
 bool cap_ring_create(void)
@@ -221,6 +221,6 @@ int cap_ring_fd(void)
         (void)raw_close((int)fd);
         return -1;
     }
-    cap_process.ring_fd = move_high((int)fd);
+    cap_process.ring_fd = cap_move_high((int)fd);
     return cap_process.ring_fd;
 }

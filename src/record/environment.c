@@ -7,10 +7,10 @@
 
 #include "base/cleanup.h"
 
-enum { OWN_VARIABLES = 4 };
+enum { OWN_VARIABLES = 5 };
 
 static const char *const replaced[] = {"LD_PRELOAD", "WHYIO_TRACE", "WHYIO_STACKS",
-                                       "WHYIO_MPI_INTERNALS"};
+                                       "WHYIO_MPI_INTERNALS", "WHYIO_MMAP_PAGES"};
 
 static bool is_replaced(const char *entry)
 {
@@ -76,6 +76,9 @@ static enum wio_status fill(char **list, char *const *base,
     }
     if (params->mpi_internals) {
         WIO_TRY(add(list, &count, "WHYIO_MPI_INTERNALS", "1", ""));
+    }
+    if (params->mmap_pages) {
+        WIO_TRY(add(list, &count, "WHYIO_MMAP_PAGES", "1", ""));
     }
     return WIO_OK;
 }

@@ -12,6 +12,7 @@ struct wio_environment_params {
     const char *rings;       /* WHYIO_TRACE */
     bool stacks;
     bool mpi_internals;
+    bool mmap_pages;
 };
 
 /*

@@ -58,9 +58,9 @@ static void describe(struct plan *plan)
     wio_launch_identify(description->launch);
     description->command = params->command;
     description->environment = environ;
-    snprintf(description->options, sizeof(description->options), "%s%s%s",
+    snprintf(description->options, sizeof(description->options), "%s%s%s%s",
              params->stacks ? "stacks " : "", params->mpi_internals ? "mpi-internals " : "",
-             params->anonymize ? "anonymize " : "");
+             params->mmap_pages ? "mmap-pages " : "", params->anonymize ? "anonymize " : "");
 }
 
 static enum wio_status claim_directory(struct plan *plan, struct wio_error *err)
@@ -104,6 +104,7 @@ static enum wio_status run(struct plan *plan, struct wio_supervision *supervisio
         .rings = plan->dir.rings,
         .stacks = params->stacks,
         .mpi_internals = params->mpi_internals,
+        .mmap_pages = params->mmap_pages,
     };
     WIO_CLEANUP(wio_environment_destroy) char **environment = NULL;
     if (wio_environment_create(environ, &settings, &environment) != WIO_OK) {

@@ -44,6 +44,7 @@ struct wio_record_params {
     bool force;              /* replace an old trace */
     bool stacks;
     bool mpi_internals;
+    bool mmap_pages; /* which pages of mapped files are written */
     bool anonymize;
     /* While sealing. May be NULL. */
     void (*progress)(void *arg, uint64_t done, uint64_t total, const char *unit);

@@ -20,6 +20,7 @@ enum {
     OPTION_CAUSAL,
     OPTION_STACKS,
     OPTION_MPI_INTERNALS,
+    OPTION_MMAP_PAGES,
     OPTION_ANONYMIZE
 };
 
@@ -36,6 +37,8 @@ static const struct argp_option options[] = {
     {"stacks", OPTION_STACKS, NULL, 0, "Record the whole call stack of each operation", 0},
     {"mpi-internals", OPTION_MPI_INTERNALS, NULL, 0,
      "Record also what the MPI library does by itself", 0},
+    {"mmap-pages", OPTION_MMAP_PAGES, NULL, 0,
+     "Record also which pages of mapped files are written (Linux 6.7)", 0},
     {"anonymize", OPTION_ANONYMIZE, NULL, 0,
      "Replace names in paths by hashes, leave out arguments and environment", 0},
     {0},
@@ -74,6 +77,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return 0;
     case OPTION_MPI_INTERNALS:
         args->params.mpi_internals = true;
+        return 0;
+    case OPTION_MMAP_PAGES:
+        args->params.mmap_pages = true;
         return 0;
     case OPTION_ANONYMIZE:
         args->params.anonymize = true;

@@ -9,7 +9,7 @@
 
 static void add(uintptr_t address, size_t size, int64_t offset, uint32_t path)
 {
-    const struct cap_map map = {address, size, offset, path};
+    const struct cap_map map = {.address = address, .size = size, .offset = offset, .path = path};
     cap_maps_add(&map);
 }
 
