@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Naming a cycle. Every blocked thread waits for a blocked thread: following that goes round. */
+#include <inttypes.h>
+
+#include "causal/order_internal.h"
+
+/* A message has 1024 bytes; a longer cycle is cut. */
+#define NAMED_MOST 8
+
+static bool is_blocked(const struct wio_order_thread *thread)
+{
+    return thread->blocked_edge != WIO_CAUSAL_NONE || thread->blocked_collective != WIO_CAUSAL_NONE;
+}
+
+/* The member that the thread's collective still waits for. */
+static const struct wio_member *missing_member(const struct wio_order_walk *walk,
+                                               const struct wio_collective *collective)
+{
+    size_t i = collective->first;
+    while (!walk->keys.edges->members[i].gives || walk->has_entered[i]) {
+        i++;
+    }
+    return &walk->keys.edges->members[i];
+}
+
+static uint32_t waits_for(const struct wio_order_walk *walk, uint32_t t)
+{
+    const struct wio_order_thread *thread = &walk->threads[t];
+    if (thread->blocked_edge != WIO_CAUSAL_NONE) {
+        return walk->keys.edges->edges[thread->blocked_edge].from_thread;
+    }
+    return missing_member(walk, &walk->keys.edges->collectives[thread->blocked_collective])->thread;
+}
+
+static void name(const struct wio_order_walk *walk, uint32_t t, struct wio_error *err)
+{
+    const struct wio_order_thread *thread = &walk->threads[t];
+    if (thread->blocked_edge != WIO_CAUSAL_NONE) {
+        const struct wio_edge *edge = &walk->keys.edges->edges[thread->blocked_edge];
+        wio_error_add(err, "%" PRIu32 ":%" PRIu64 " waits for %" PRIu32 ":%" PRIu64 " (%s, %s)",
+                      edge->to_thread, edge->to_op, edge->from_thread, edge->from_op,
+                      wio_edge_class_name(edge->class), wio_evidence_name(edge->evidence));
+        return;
+    }
+    const struct wio_collective *collective =
+        &walk->keys.edges->collectives[thread->blocked_collective];
+    const struct wio_member *member = missing_member(walk, collective);
+    wio_error_add(err, "%" PRIu32 ":%" PRIu64 " waits for %" PRIu32 ":%" PRIu64 " (collective, %s)",
+                  t, thread->op, member->thread, member->enter_op,
+                  wio_evidence_name(collective->evidence));
+}
+
+enum wio_status wio_order_report_cycle(const struct wio_order_walk *walk, struct wio_error *err)
+{
+    uint32_t threads = walk->keys.edges->threads;
+    uint32_t t = 0;
+    while (!is_blocked(&walk->threads[t])) {
+        t++;
+    }
+    /* After as many steps as there are threads we are on the cycle itself. */
+    for (uint32_t i = 0; i < threads; i++) {
+        t = waits_for(walk, t);
+    }
+    uint32_t length = 1;
+    for (uint32_t u = waits_for(walk, t); u != t; u = waits_for(walk, u)) {
+        length++;
+    }
+    (void)wio_error_set(err, WIO_ERR_FORMAT, NULL, WIO_ERROR_NO_OFFSET,
+                        "the order goes round in a cycle of %" PRIu32 " waits (thread:operation)",
+                        length);
+    for (uint32_t i = 0; i < length && i < NAMED_MOST; i++) {
+        name(walk, t, err);
+        t = waits_for(walk, t);
+    }
+    return WIO_ERR_FORMAT;
+}

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * At each point: an edge is implied if its source is already done without the edges into this point
+ * (program order, collectives), or done by the time another source of them is. All clocks are of
+ * the full graph; as the graph has no cycle, its reduction is unique and edges may be judged one by
+ * one.
+ */
+#include "causal/reduce.h"
+
+#include "base/cleanup.h"
+#include "causal/memory.h"
+#include "causal/order.h"
+
+struct reduction {
+    const struct wio_edges *edges;
+    bool *drop;
+    size_t dropped;
+    uint32_t *best; /* per thread: 1 + place in `in` of the latest source of that thread, 0: none */
+    uint32_t *used; /* threads whose `best` is set */
+    size_t used_count;
+};
+
+static void drop(struct reduction *reduction, size_t edge)
+{
+    reduction->drop[edge] = true;
+    reduction->dropped++;
+}
+
+/* Of sources on one thread only the latest counts: program order implies the others. */
+static void keep_latest(struct reduction *reduction, const struct wio_order_stop *stop)
+{
+    reduction->used_count = 0;
+    for (size_t i = 0; i < stop->in_count; i++) {
+        uint32_t *best = &reduction->best[stop->in[i].from.thread];
+        if (*best == 0) {
+            reduction->used[reduction->used_count++] = stop->in[i].from.thread;
+            *best = (uint32_t)i + 1;
+        } else if (stop->in[i].from.op > stop->in[*best - 1].from.op) {
+            drop(reduction, stop->in[*best - 1].edge);
+            *best = (uint32_t)i + 1;
+        } else {
+            drop(reduction, stop->in[i].edge);
+        }
+    }
+}
+
+static bool is_implied(const struct reduction *reduction, const struct wio_order_stop *stop,
+                       const struct wio_order_in *in)
+{
+    if (stop->clock[in->from.thread] > in->from.op) {
+        return true;
+    }
+    for (size_t k = 0; k < reduction->used_count; k++) {
+        const struct wio_order_in *other = &stop->in[reduction->best[reduction->used[k]] - 1];
+        if (other != in && wio_order_done(other, in->from.thread) > in->from.op) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static enum wio_status judge(void *context, const struct wio_order_stop *stop)
+{
+    struct reduction *reduction = context;
+    keep_latest(reduction, stop);
+    for (size_t k = 0; k < reduction->used_count; k++) {
+        const struct wio_order_in *in = &stop->in[reduction->best[reduction->used[k]] - 1];
+        if (is_implied(reduction, stop, in)) {
+            drop(reduction, in->edge);
+        }
+    }
+    for (size_t k = 0; k < reduction->used_count; k++) {
+        reduction->best[reduction->used[k]] = 0;
+    }
+    return WIO_OK;
+}
+
+static bool is_double(const struct wio_edge *a, const struct wio_edge *b)
+{
+    return a->from_thread == b->from_thread && a->from_op == b->from_op && a->class == b->class &&
+           a->object == b->object;
+}
+
+/* The walk over all classes finds a cycle that only locks close, and doubles of loose edges. */
+static enum wio_status check_loose(void *context, const struct wio_order_stop *stop)
+{
+    struct reduction *reduction = context;
+    const struct wio_edge *edges = reduction->edges->edges;
+    for (size_t i = 0; i < stop->in_count; i++) {
+        const struct wio_edge *edge = &edges[stop->in[i].edge];
+        bool is_loose = (WIO_EDGE_BIT(edge->class) & WIO_EDGE_FIRM) == 0;
+        for (size_t k = 0; is_loose && k < i; k++) {
+            if (is_double(edge, &edges[stop->in[k].edge])) {
+                drop(reduction, stop->in[i].edge);
+                break;
+            }
+        }
+    }
+    return WIO_OK;
+}
+
+static bool has_loose(const struct wio_edges *edges)
+{
+    for (size_t i = 0; i < edges->edge_count; i++) {
+        if ((WIO_EDGE_BIT(edges->edges[i].class) & WIO_EDGE_FIRM) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static enum wio_status reduce(struct reduction *reduction, struct wio_error *err)
+{
+    if (reduction->drop == NULL || reduction->best == NULL || reduction->used == NULL) {
+        return wio_error_set(err, WIO_ERR_NOMEM, NULL, WIO_ERROR_NO_OFFSET,
+                             "out of memory while reducing edges");
+    }
+    WIO_TRY(wio_order_walk(reduction->edges, WIO_EDGE_FIRM, judge, reduction, err));
+    if (!has_loose(reduction->edges)) {
+        return WIO_OK;
+    }
+    return wio_order_walk(reduction->edges, WIO_EDGE_ALL, check_loose, reduction, err);
+}
+
+enum wio_status wio_edges_reduce(struct wio_edges *edges, size_t *dropped_out,
+                                 struct wio_error *err)
+{
+    const struct wio_alloc *alloc = &edges->alloc;
+    struct reduction reduction = {
+        .edges = edges,
+        .drop = wio_causal_array(alloc, edges->edge_count, sizeof(bool)),
+        .best = wio_causal_array(alloc, edges->threads, sizeof(uint32_t)),
+        .used = wio_causal_array(alloc, edges->threads, sizeof(uint32_t)),
+    };
+    enum wio_status status = reduce(&reduction, err);
+    if (status == WIO_OK) {
+        wio_edges_compact(edges, reduction.drop);
+        if (dropped_out != NULL) {
+            *dropped_out = reduction.dropped;
+        }
+    }
+    alloc->put(alloc->context, reduction.drop);
+    alloc->put(alloc->context, reduction.best);
+    alloc->put(alloc->context, reduction.used);
+    return status;
+}
