@@ -45,6 +45,7 @@ void wio_trace_close(struct wio_trace *trace)
     free(trace->segments);
     free(trace->strings);
     wio_map_fini(&trace->string_index);
+    wio_map_fini(&trace->file_index);
     free(trace->sources);
     free(trace->processes);
     free(trace->streams);

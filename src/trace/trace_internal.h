@@ -92,6 +92,7 @@ struct wio_trace {
     struct wio_file_info *files;
     uint32_t file_count;
     uint32_t file_capacity;
+    struct wio_map file_index; /* path -> index of files, only where there are several segments */
     struct wio_block_ref *blocks; /* by stream, then seq */
     uint32_t block_count;
     uint32_t block_capacity;
@@ -139,6 +140,13 @@ WIO_MUST_CHECK enum wio_status wio_reader_tables(struct wio_trace *trace, uint32
 WIO_MUST_CHECK enum wio_status wio_reader_table(struct wio_trace *trace, uint32_t number,
                                                 unsigned kind, struct wio_blob *payload,
                                                 size_t *parsed_out);
+/* reader_strings.c, reader_processes.c: the contents of such a table. */
+WIO_MUST_CHECK enum wio_status wio_reader_strings(struct wio_trace *trace,
+                                                  struct wio_reader_segment *segment,
+                                                  struct wio_buf *buf);
+WIO_MUST_CHECK enum wio_status wio_reader_processes(struct wio_trace *trace,
+                                                    struct wio_reader_segment *segment,
+                                                    struct wio_buf *buf);
 /* Value of a META key, "" where it is missing. */
 WIO_MUST_CHECK enum wio_status wio_reader_meta(const struct wio_reader_segment *segment,
                                                unsigned key, const char **text_out,

@@ -237,6 +237,29 @@ static void segments_are_joined(void **state)
     wio_trace_close(trace);
 }
 
+/* Recorders of several ranks that used the same files. */
+static void a_file_of_two_segments_is_one_file(void **state)
+{
+    struct fixture *fixture = *state;
+    char name[400];
+    struct wio_trace_info one;
+    struct wio_trace_info two;
+    write_ordinary_segment(fixture->segment, 2, 100, 15);
+    struct wio_trace *trace = open_trace(fixture->dir);
+    wio_trace_get_info(trace, &one);
+    uint32_t rows = wio_trace_file_count(trace);
+    wio_trace_close(trace);
+    (void)snprintf(name, sizeof(name), "%s/b.seg", fixture->dir);
+    write_ordinary_segment(name, 2, 100, 15);
+    trace = open_trace(fixture->dir);
+    wio_trace_get_info(trace, &two);
+    assert_true(one.files > 0);
+    assert_int_equal(two.events, 2 * one.events);
+    assert_int_equal(two.files, one.files);
+    assert_int_equal(wio_trace_file_count(trace), rows);
+    wio_trace_close(trace);
+}
+
 static void no_trace_is_an_error(void **state)
 {
     struct fixture *fixture = *state;
@@ -415,10 +438,10 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
         TEST(streams_are_merged_by_time),  TEST(filters_select),
         TEST(columns_are_chosen),          TEST(index_has_the_totals),
-        TEST(segments_are_joined),         TEST(no_trace_is_an_error),
-        TEST(every_changed_byte_is_found), TEST(every_cut_is_found),
-        TEST(other_version_is_refused),    TEST(unreadable_segment_is_named),
-        TEST(little_room_gives_the_same),
+        TEST(segments_are_joined),         TEST(a_file_of_two_segments_is_one_file),
+        TEST(no_trace_is_an_error),        TEST(every_changed_byte_is_found),
+        TEST(every_cut_is_found),          TEST(other_version_is_refused),
+        TEST(unreadable_segment_is_named), TEST(little_room_gives_the_same),
     };
     return WIO_RUN(tests);
 }
