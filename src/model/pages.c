@@ -2,7 +2,7 @@
 #include "model/pages.h"
 
 /* Chunks that are found fast enough without a table. */
-#define CHUNKS_BY_TREE 64
+#define CHUNKS_BY_TREE UINT64_C(64)
 
 static int compare_chunks(const struct wio_chunk *a, const struct wio_chunk *b)
 {
@@ -159,7 +159,7 @@ static uint32_t change_bits(struct wio_chunk *chunk, unsigned first, unsigned en
     uint32_t changed = 0;
     while (first < end) {
         unsigned word = first / 64;
-        unsigned stop = (unsigned)least(end, (word + 1) * 64);
+        unsigned stop = (unsigned)least(end, (word + UINT64_C(1)) * 64);
         uint64_t mask = mask_of(first % 64, stop - word * 64);
         uint64_t other = set ? mask & ~chunk->bits[word] : mask & chunk->bits[word];
         chunk->bits[word] ^= other;
