@@ -63,7 +63,9 @@ static const struct {
 
 static double value_at(const struct wio_model_params *params, size_t place)
 {
-    return *(const double *)((const char *)params + place);
+    double value;
+    memcpy(&value, (const char *)params + place, sizeof(value));
+    return value;
 }
 
 static enum wio_status check_each(const struct wio_model_params *params, struct wio_error *err)

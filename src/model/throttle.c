@@ -145,7 +145,7 @@ static int64_t ratelimit_step(const struct wio_throttle_device *device, bool is_
     }
     step = most(step, 0);
     int64_t shift = device->ratelimit / (2 * step + 1);
-    return shift < 64 ? ((step >> shift) + 7) / 8 : 0;
+    return shift < 63 ? ((step >> shift) + 7) / 8 : 0;
 }
 
 static void move_ratelimit(struct wio_throttle *throttle, int64_t dirty, int64_t ratio,
