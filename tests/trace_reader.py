@@ -337,6 +337,18 @@ def show(value):
     return "-" if value is None else value.decode("latin-1") if isinstance(value, bytes) else str(value)
 
 
+def join_files(segments):
+    """FORMAT.md R-DIR-6: a row for each path."""
+    files = {}
+    for path, kind, *state, uses in (row for segment in segments for row in segment.files):
+        other = files.setdefault(path, (path, kind, *state, uses))
+        both = other[-1] | uses
+        nothing = other[1] <= 1 and kind != 0
+        larger = other[1] == kind and state[1] > other[3]
+        files[path] = (path, kind, *state, both) if nothing or larger else (*other[:-1], both)
+    return files.values()
+
+
 def print_segment(segment, shift, process_base, stream_base, out):
     for fields in segment.processes:
         parent = fields.get(12, 0)
@@ -349,8 +361,6 @@ def print_segment(segment, shift, process_base, stream_base, out):
         row = (process + process_base, tid, thread, events, seq, first + shift, last + shift, read,
                written)
         out.append("stream " + " ".join(map(str, row)))
-    for row in segment.files:
-        out.append("file " + " ".join(map(show, row)))
 
 
 def print_events(segment, shift, stream_base, out):
@@ -378,6 +388,7 @@ def main(path):
         print_events(segment, shift, stream_base, events)
         process_base += len(segment.processes)
         stream_base += len(segment.streams)
+    tables += ["file " + " ".join(map(show, row)) for row in join_files(trace.segments)]
     events.sort(key=lambda line: tuple(map(int, line.split(" ", 3)[1:3])))
     sys.stdout.write("\n".join(sorted(tables) + events) + "\n")
 

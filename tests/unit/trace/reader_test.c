@@ -237,7 +237,7 @@ static void segments_are_joined(void **state)
     wio_trace_close(trace);
 }
 
-/* Recorders of several ranks that used the same files. */
+/* R-DIR-6: recorders of several ranks that used the same files. */
 static void a_file_of_two_segments_is_one_file(void **state)
 {
     struct fixture *fixture = *state;
