@@ -30,9 +30,11 @@ struct exec_call {
     uintptr_t source;
 };
 
-/* The first file on PATH that could be executed: only to look at it, libc searches for itself. */
-static const char *search_path(const char *name, char *room, size_t size)
+const char *cap_exec_search(const char *name, char *room, size_t size)
 {
+    if (strchr(name, '/') != NULL) {
+        return name;
+    }
     const char *at = cap_getenv("PATH");
     at = at != NULL ? at : "/bin:/usr/bin";
     size_t name_bytes = strlen(name);
@@ -55,10 +57,10 @@ static const char *search_path(const char *name, char *room, size_t size)
 
 static const char *found_path(const struct exec_call *exec, char *room, size_t size)
 {
-    if (exec->form != BY_SEARCH || exec->path == NULL || strchr(exec->path, '/') != NULL) {
+    if (exec->form != BY_SEARCH || exec->path == NULL) {
         return exec->path;
     }
-    return search_path(exec->path, room, size);
+    return cap_exec_search(exec->path, room, size);
 }
 
 static int perform(const struct exec_call *exec, char *const *envp)

@@ -26,6 +26,10 @@ enum cap_target {
  * only. */
 enum cap_target cap_exec_target(int dirfd, const char *path) CAP_HIDDEN;
 
+/* The first file on PATH of that name that could be executed, put into `room`; `name` itself where
+ * there is none or it is a path. libc searches for itself: this is only to look at it. */
+const char *cap_exec_search(const char *name, char *room, size_t size) CAP_HIDDEN;
+
 /*
  * The environment for a program that is about to be executed: `given` itself where it holds all of
  * ours, else one with our entries put back (or LD_PRELOAD taken out for a foreign target).

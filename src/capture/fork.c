@@ -182,6 +182,7 @@ CAP_EXPORT int daemon(int nochdir, int noclose)
     cap_fd_share_all(false);
     struct cap_event ev = CAP_EVENT(daemon, source);
     ev.begin = cap_now();
+    cap_pages_report_all(source, WIO_CALL_daemon);
     cap_mark_end(WIO_END_EXIT, 0);
     int result = CAP_REAL(daemon)(nochdir, noclose);
     if (self->is_ready) {

@@ -8,6 +8,7 @@
 
 #include "capture/exec.h"
 #include "capture/hooks.h"
+#include "capture/inside.h"
 #include "capture/process.h"
 
 typedef int spawn_fn(pid_t *, const char *, const posix_spawn_file_actions_t *,
@@ -23,14 +24,24 @@ struct spawn_call {
     uintptr_t source;
 };
 
+/* The program that will run; NULL where it is relative to a directory that only the child knows. */
+static const char *program_of(const struct spawn_call *spawn, char *room, size_t size)
+{
+    bool is_searched = spawn->call == WIO_CALL_posix_spawnp;
+    const char *path = is_searched ? cap_exec_search(spawn->path, room, size) : spawn->path;
+    bool is_elsewhere = spawn->actions != NULL && path[0] != '/' && cap_spawn_moves();
+    return is_elsewhere ? NULL : path;
+}
+
 static int run(pid_t *pid, const struct spawn_call *spawn)
 {
     spawn_fn *real = (spawn_fn *)cap_real(spawn->call);
     struct cap_thread *self = cap_enter(spawn->source, spawn->call);
     pid_t own_pid = 0;
     pid_t *child = pid != NULL ? pid : &own_pid;
-    bool by_path = spawn->call == WIO_CALL_posix_spawn || strchr(spawn->path, '/') != NULL;
-    enum cap_target target = by_path ? cap_exec_target(AT_FDCWD, spawn->path) : CAP_TARGET_GOOD;
+    char room[CAP_PATH_MAX];
+    const char *path = program_of(spawn, room, sizeof(room));
+    enum cap_target target = path != NULL ? cap_exec_target(AT_FDCWD, path) : CAP_TARGET_GOOD;
     struct cap_environment environment;
     cap_environment_init(&environment, spawn->envp, target);
     cap_fd_share_all(true);
@@ -50,7 +61,7 @@ static int run(pid_t *pid, const struct spawn_call *spawn)
     }
     ev.error = result;
     ev.result = result == 0 ? *child : -1;
-    ev.path = cap_path_of(self, AT_FDCWD, spawn->path, result);
+    ev.path = cap_path_of(self, AT_FDCWD, path, result);
     ev.offset = 0;
     ev.size = result == 0 ? (uint64_t)*child : 0;
     cap_emit(self, &ev);

@@ -17,16 +17,23 @@ def run(command, top, env):
     return done.returncode, done.stdout, done.stderr
 
 
-def traced(library, command, **extra):
-    """The rings of a run, which must be as one without capture."""
+def traced_in(library, command, **extra):
+    """The rings of a run, which must be as one without capture, and the directory it was in."""
     with tempfile.TemporaryDirectory(prefix="whyio-more-") as top:
-        rings = os.path.join(top, "rings")
-        os.mkdir(rings)
-        plain = run(command, top, {})
-        outcome = run(command, top, dict(extra, LD_PRELOAD=library, WHYIO_TRACE=rings))
+        top = os.path.realpath(top)
+        rings, plainly, here = (os.path.join(top, name) for name in ("rings", "plain", "here"))
+        for name in (rings, plainly, here):
+            os.mkdir(name)
+        plain = run(command, plainly, {})
+        outcome = run(command, here, dict(extra, LD_PRELOAD=library, WHYIO_TRACE=rings))
         assert outcome == plain, f"expected {plain}, got {outcome}"
         assert outcome[0] == 0, outcome
-        return ring_reader.read_rings(rings, os.environ["WHYIO_SOURCE"])
+        return ring_reader.read_rings(rings, os.environ["WHYIO_SOURCE"]), here
+
+
+def traced(library, command, **extra):
+    """The rings alone."""
+    return traced_in(library, command, **extra)[0]
 
 
 def sanitized(library, program):
