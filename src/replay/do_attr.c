@@ -159,7 +159,7 @@ void rp_do_xattr(struct rp_worker *worker, const struct wio_event *event, struct
     const char *name = rp_path2(worker, event);
     bool is_list = event->op == WIO_OP_listxattr || event->op == WIO_OP_llistxattr ||
                    event->op == WIO_OP_flistxattr;
-    if (!is_list && strncmp(name, "user.", 5) != 0) {
+    if (!is_list && !rp_attr_is_data(name)) {
         rp_skip(out, WIO_REPLAY_SKIP_PRIVILEGE); /* acls, labels, capabilities: not data */
         return;
     }

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -85,11 +86,32 @@ static enum wio_status check_room(const struct work *work)
                          (double)need / 1048576.0, (double)have / 1048576.0);
 }
 
+/* Where the target has none, the operations that look at them show it. */
+static void set_attrs(const struct work *work, const struct rp_file *file, int fd)
+{
+    const struct rp_attrs *attrs = &work->space->attrs;
+    for (uint32_t at = file->attrs; at != 0; at = attrs->items[at - 1].next) {
+        const struct rp_attr *attr = &attrs->items[at - 1];
+        uint64_t seed = at;
+        if (attr->is_initial) {
+            rp_fill(work->data, attr->bytes, &seed);
+            (void)fsetxattr(fd, wio_strtab_get(&work->space->texts, attr->name, NULL), work->data,
+                            attr->bytes, 0);
+        }
+    }
+}
+
 static enum wio_status make_directory(const struct work *work, int dir, const char *name,
                                       const struct rp_file *file, const char *path)
 {
-    if (mkdirat(dir, name, 0700) != 0 && errno != EEXIST) {
-        return fail(work, "create directory", path);
+    if (mkdirat(dir, name, 0700) != 0) {
+        if (errno != EEXIST) {
+            return fail(work, "create directory", path);
+        }
+    } else if (file->attrs != 0) {
+        int fresh WIO_CLEANUP(wio_fd_cleanup) =
+            openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        set_attrs(work, file, fresh);
     }
     if (!file->is_not_empty) {
         return WIO_OK;
@@ -151,6 +173,7 @@ static enum wio_status make_file(struct work *work, int dir, const char *name, u
     for (uint32_t i = 0; i < file->reads.count; i++) {
         WIO_TRY(fill_range(work, fd, &file->reads.items[i], &seed, path));
     }
+    set_attrs(work, file, fd);
     /* no set-user-id: what the file holds is not what had that right */
     if (fchmod(fd, file->mode & 0777) != 0) {
         return fail(work, "set the mode of", path);

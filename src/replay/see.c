@@ -70,6 +70,21 @@ static enum wio_status was_read(struct rp_file *file, const struct wio_event *ev
     return rp_extents_add(&file->reads, (uint64_t)offset, end);
 }
 
+/* An operation on an extended attribute, also one that failed. */
+static enum wio_status see_attr(struct rp_observer *observer, const struct wio_event *event,
+                                uint32_t node)
+{
+    struct rp_space *space = &observer->space;
+    const char *name = wio_trace_string(observer->trace, event->path2, NULL);
+    uint32_t id;
+    if (!rp_attr_is_data(name)) {
+        return WIO_OK;
+    }
+    WIO_TRY(wio_strtab_add(&space->texts, name, strlen(name), &id));
+    return rp_attrs_see(&space->attrs, event, space->nodes[node].file, id,
+                        &rp_space_file(space, node)->attrs);
+}
+
 /* ---- one class of operations each; `node` may be RP_NONE where nothing is to be learnt ---- */
 
 enum wio_status rp_see_failure(struct rp_observer *observer, const struct wio_event *event,
@@ -108,7 +123,7 @@ enum wio_status rp_see_failure(struct rp_observer *observer, const struct wio_ev
     default:
         break;
     }
-    return WIO_OK;
+    return wio_op_class(event->op) == WIO_CLASS_XATTR ? see_attr(observer, event, node) : WIO_OK;
 }
 
 static int open_flags(const struct wio_event *event)
@@ -432,9 +447,11 @@ enum wio_status rp_see_success(struct rp_observer *observer, const struct wio_ev
         return see_map(observer, event, node);
     case WIO_CLASS_ACCESS:
     case WIO_CLASS_STATFS:
-    case WIO_CLASS_XATTR:
         rp_space_found(space, node);
         return WIO_OK;
+    case WIO_CLASS_XATTR:
+        rp_space_found(space, node);
+        return see_attr(observer, event, node);
     default:
         return WIO_OK;
     }

@@ -88,6 +88,7 @@ void rp_space_fini(struct rp_space *space)
     wio_strtab_fini(&space->texts);
     wio_strtab_fini(&space->past);
     wio_map_fini(&space->children);
+    rp_attrs_fini(&space->attrs);
     *space = (struct rp_space){0};
 }
 

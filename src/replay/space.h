@@ -21,6 +21,7 @@
 #include <whyio/trace.h>
 
 #include "base/map.h"
+#include "replay/attrs.h"
 #include "replay/extent.h"
 
 #define RP_NONE UINT32_MAX
@@ -50,6 +51,7 @@ struct rp_file {
     bool is_altered;   /* removed, renamed, or its attributes changed by the run */
     bool is_not_empty; /* a directory that could not be removed because of what is in it */
     uint32_t mode;     /* permission bits */
+    uint32_t attrs;    /* first in the space's attrs: index + 1, 0 = none */
     uint64_t size;
     uint64_t size_min;       /* at least so long before the run */
     uint64_t wrote_end;      /* end of the last byte written in the run */
@@ -78,6 +80,7 @@ struct rp_space {
     struct wio_strtab texts;
     struct wio_strtab past;  /* paths that were there for a while, before a directory was renamed */
     struct wio_map children; /* (parent, name) -> node */
+    struct rp_attrs attrs;   /* extended attributes of the files */
     uint64_t epoch;          /* counts changes of names: what a lookup gave holds until then */
 };
 

@@ -190,6 +190,30 @@ class Files(ReplayCase):
         self.assertEqual(result["mismatch_count"], 0, result["mismatches"])
         self.assertEqual(os.path.getsize(self.path("/log")), 160)
 
+    def test_attributes_from_before(self):
+        self.script("""
+            getxattr path=/a path2=user.seen size=100 res=40
+            getxattr path=/a path2=user.large size=10 err=34
+            getxattr path=/a path2=user.none size=100 err=61
+            setxattr path=/a path2=user.new size=5 a0=1 res=0
+            getxattr path=/a path2=user.new size=100 res=5
+            removexattr path=/a path2=user.old
+            mkdir path=/fresh
+            setxattr path=/fresh path2=user.x size=3 a0=1 res=0
+            open path=/d a0=0x10000 res=3
+            fgetxattr fd=3 path=/d path2=user.seen size=0 res=7
+            getxattr path=/d path2=security.capability size=100 res=20""")
+        probe = os.path.join(self.dir, "probe")
+        with open(probe, "wb"):
+            pass
+        try:
+            os.setxattr(probe, "user.probe", b"x")
+        except OSError:
+            self.skipTest("no extended attributes here")
+        result = self.replay(AFAP)
+        self.assertEqual(result["mismatches"], [])
+        self.assertEqual(os.listxattr(self.path("/d")), ["user.seen"])
+
 
 class Names(ReplayCase):
     def test_the_life_of_a_tree(self):
