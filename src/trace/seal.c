@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "base/clock.h"
 #include "base/io.h"
 #include "trace/calls.h"
 #include "trace/seal_internal.h"
@@ -24,17 +23,6 @@ void wio_seal_fault(struct wio_seal *seal, const struct wio_error *fault)
     if (wio_blob_put(&seal->faults, line, strlen(line)) == WIO_OK) {
         (void)!wio_blob_u8(&seal->faults, '\n');
     }
-}
-
-uint64_t wio_seal_time(const struct wio_seal *seal, const struct wio_seal_ring *ring,
-                       uint64_t mono_ns)
-{
-    bool is_same_boot = strcmp(ring->header.boot_id, seal->base_boot_id) == 0;
-    /* Of another boot: its wall clock says where it starts. */
-    int64_t since = is_same_boot ? (int64_t)(mono_ns - seal->base_mono_ns)
-                                 : (int64_t)(ring->header.start_unix_ns - seal->base_unix_ns) +
-                                       (int64_t)(mono_ns - ring->header.start_mono_ns);
-    return since > 0 ? (uint64_t)since : 0;
 }
 
 void wio_seal_progress(struct wio_seal *seal, uint64_t bytes)
@@ -99,54 +87,6 @@ static enum wio_status seal_init(struct wio_seal *seal, const char *dir,
     WIO_TRY(wio_hide_load(dir, seal->key, &is_asked, err));
     seal->is_hiding = is_asked || params->anonymize;
     return WIO_OK;
-}
-
-/* The segment's time begins with its first ring. */
-static void find_base(struct wio_seal *seal)
-{
-    const struct wio_seal_ring *first = NULL;
-    for (uint32_t i = 0; i < seal->ring_count; i++) {
-        const struct wio_seal_ring *ring = &seal->rings[i];
-        if (!ring->is_for_strings && !ring->is_skipped &&
-            (first == NULL || ring->header.start_unix_ns < first->header.start_unix_ns)) {
-            first = ring;
-        }
-    }
-    if (first == NULL) {
-        seal->base_unix_ns = wio_clock_unix_ns();
-        seal->base_mono_ns = wio_clock_mono_ns();
-        (void)snprintf(seal->base_boot_id, sizeof(seal->base_boot_id), "%s", seal->boot_id);
-        return;
-    }
-    seal->base_unix_ns = first->header.start_unix_ns;
-    seal->base_mono_ns = first->header.start_mono_ns;
-    (void)snprintf(seal->base_boot_id, sizeof(seal->base_boot_id), "%s", first->header.boot_id);
-}
-
-/* The rate of this boot's counter: measured over the longest time that we know of, best from the
- * first ring's start until now. R-RING-2 */
-static void find_rate(struct wio_seal *seal)
-{
-    uint64_t longest = 0;
-    for (uint32_t i = 0; i < seal->ring_count; i++) {
-        const struct wio_ring_header *header = &seal->rings[i].header;
-        uint64_t end_ticks = header->end_ticks;
-        uint64_t end_ns = header->end_mono_ns;
-        if (header->clock != WIO_CLOCK_TSC) {
-            continue;
-        }
-#if defined(__x86_64__)
-        if (strcmp(header->boot_id, seal->boot_id) == 0 && wio_clock_has_tsc()) {
-            end_ticks = wio_clock_tsc();
-            end_ns = wio_clock_mono_ns();
-        }
-#endif
-        if (end_ns > header->start_mono_ns && end_ticks > header->start_ticks &&
-            end_ns - header->start_mono_ns > longest) {
-            longest = end_ns - header->start_mono_ns;
-            seal->ns_per_tick = (double)longest / (double)(end_ticks - header->start_ticks);
-        }
-    }
 }
 
 static enum wio_status check_calls(const struct wio_seal_ring *ring, struct wio_error *err)
@@ -298,8 +238,7 @@ static enum wio_status seal_into(struct wio_seal *seal, const char *dir, const c
     if (seal->params->rings_only && !has_unsealed(seal)) {
         return WIO_OK; /* somebody else has sealed them in the meantime */
     }
-    find_base(seal);
-    find_rate(seal);
+    wio_seal_find_clock(seal);
     struct wio_segment_params params = segment_params(seal);
     (void)snprintf(file, sizeof(file), "%s/%s.seg", dir, name);
     WIO_TRY(wio_segment_create(file, &params, &seal->segment, err));
@@ -329,8 +268,7 @@ enum wio_status wio_seal(const char *dir, const char *ring_dir, const char *name
 static enum wio_status seal_to_memory(struct wio_seal *seal, const char *dir, int *fd_out,
                                       struct wio_error *err)
 {
-    find_base(seal);
-    find_rate(seal);
+    wio_seal_find_clock(seal);
     struct wio_segment_params params = segment_params(seal);
     WIO_CLEANUP(wio_fd_cleanup) int fd = memfd_create("whyio-sealed", MFD_CLOEXEC);
     int copy = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 0);

@@ -135,13 +135,15 @@ struct wio_seal {
 /* seal_list.c */
 WIO_MUST_CHECK enum wio_status wio_seal_find(struct wio_seal *seal, const char *dir,
                                              const char *ring_dir, struct wio_error *err);
+void wio_seal_unlock(struct wio_seal *seal);
+void wio_seal_ring_fini(struct wio_seal_ring *ring);
+
+/* seal_clear.c */
 /* Write down in each directory of rings what goes into DIR/<name>.seg; before that appears. Where
  * it cannot be written (disk full) the rings are sealed all the same. */
 void wio_seal_mark(const struct wio_seal *seal, const char *name);
-void wio_seal_unlock(struct wio_seal *seal);
 /* Take away what was sealed; keeps what live rings refer to. */
 void wio_seal_remove(struct wio_seal *seal, const char *dir, const char *ring_dir);
-void wio_seal_ring_fini(struct wio_seal_ring *ring);
 
 /* seal_ties.c: parent, has_children and has_successor of all rings, which are in order. */
 WIO_MUST_CHECK enum wio_status wio_seal_tie(struct wio_seal *seal);
@@ -203,6 +205,8 @@ WIO_MUST_CHECK enum wio_status wio_seal_files(struct wio_seal *seal, struct wio_
 
 /* Note a fault that does not stop the sealing. */
 void wio_seal_fault(struct wio_seal *seal, const struct wio_error *fault);
+/* seal_clock.c: base and rate, once the rings are known. */
+void wio_seal_find_clock(struct wio_seal *seal);
 /* Nanoseconds of the ring's clock -> time since the segment's base. */
 uint64_t wio_seal_time(const struct wio_seal *seal, const struct wio_seal_ring *ring,
                        uint64_t mono_ns);
