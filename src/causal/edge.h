@@ -7,9 +7,10 @@
  * order on, which numbers of I/Os alone would lose. Within a thread each operation precedes the
  * next ("program order"); that is never stored.
  *
- * An edge a -> b says: b does not end before a has begun to release it; replay does not start b
- * before a is done. A collective is one event, not n x n edges: it waits for all that precedes its
- * givers' `enter_op`, and what its takers do from `leave_op` on waits for it.
+ * An edge a -> b says: b cannot end before a is done. A call that releases others while it waits
+ * itself (MPI_Sendrecv, a write into a full pipe) is therefore not `a`: the operation before it is.
+ * A collective is one event, not n x n edges: it waits for all that precedes its givers'
+ * `enter_op`, and what its takers do from `leave_op` on waits for it.
  *
  * Pure: memory comes from the caller's struct wio_alloc. A set belongs to one thread.
  */
