@@ -43,7 +43,12 @@ void wio_cache_init(struct wio_cache *cache, const struct wio_alloc *alloc,
     };
     TAILQ_INIT(&cache->dirty);
     wio_chunk_pool_init(&cache->pool, alloc);
-    wio_queue_init(&cache->queue, alloc, WIO_CACHE_PAGE / params->bw_dev);
+    const struct wio_queue_device device = {
+        .page_s = WIO_CACHE_PAGE / params->bw_dev,
+        .burst_page_s = WIO_CACHE_PAGE / fmax(params->bw_burst, params->bw_dev),
+        .burst_pages = params->burst_size / WIO_CACHE_PAGE,
+    };
+    wio_queue_init(&cache->queue, alloc, &device);
     wio_throttle_init(&cache->throttle, &limits, params->dirty_ratelimit0 / WIO_CACHE_PAGE,
                       params->write_bw0 / WIO_CACHE_PAGE);
 }

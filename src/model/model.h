@@ -56,7 +56,9 @@ enum wio_model_kind {
     X(request_max, "bytes", 8388608)                                                               \
     X(dirty_interval, "s", 5)                                                                      \
     X(dirty_ratelimit0, "bytes/s", 100e6)                                                          \
-    X(write_bw0, "bytes/s", 100e6)
+    X(write_bw0, "bytes/s", 100e6)                                                                 \
+    X(bw_burst, "bytes/s", 0)                                                                      \
+    X(burst_size, "bytes", 0)
 
 /* What an operation of a size costs on an idle device: between two points a straight line, beyond
  * the last the line of the last two, below the first as the first. */
@@ -80,7 +82,8 @@ struct wio_model_table {
  * Only `kernel` looks at: hz: ticks of the kernel's clock; balance_step: bytes after which a write
  * looks at the dirty limits (a folio); request_max: longest request of the flusher; dirty_interval:
  * how often it looks for old data, 0: never; dirty_ratelimit0, write_bw0: what the kernel thinks of
- * the device at the start.
+ * the device at the start; bw_burst, burst_size: speed and size of a buffer in the device, if it
+ * has one.
  */
 struct wio_model_params {
 #define WIO_MODEL_PARAM_FIELD(name, unit, fallback) double name;

@@ -2,15 +2,16 @@
 #include "model/queue.h"
 
 #include <math.h>
+#include <stdbool.h>
 
 /* Requests below this many pages (1 MiB) are merged. */
 #define MERGE_PAGES 256
 #define ROOM_FIRST 64
 
-void wio_queue_init(struct wio_queue *queue, const struct wio_alloc *alloc, double seconds_per_page)
+void wio_queue_init(struct wio_queue *queue, const struct wio_alloc *alloc,
+                    const struct wio_queue_device *device)
 {
-    *queue = (struct wio_queue){
-        .alloc = *alloc, .seconds_per_page = seconds_per_page, .head_done_s = HUGE_VAL};
+    *queue = (struct wio_queue){.alloc = *alloc, .device = *device, .head_done_s = HUGE_VAL};
 }
 
 void wio_queue_fini(struct wio_queue *queue)
@@ -47,6 +48,22 @@ static uint64_t last_pages(const struct wio_queue *queue)
     return queue->waiting < 2 ? UINT64_MAX : queue->submitted - *end_of(queue, queue->waiting - 2);
 }
 
+/* When a request of `pages` that the device begins to serve at `start_s` is written: at the speed
+ * of its buffer if all of it fits, which empties meanwhile (rule 14). */
+static double serve(struct wio_queue *queue, double pages, double start_s)
+{
+    const struct wio_queue_device *device = &queue->device;
+    double slow_s = pages * device->page_s;
+    double fast_s = pages * device->burst_page_s;
+    double left = fmax(queue->buffered - (start_s - queue->buffered_at) / device->page_s, 0);
+    double after = left + pages - fast_s / device->page_s;
+    bool is_fast = fast_s < slow_s && after <= device->burst_pages;
+    /* The medium serves either the buffer or the request. */
+    queue->buffered = is_fast ? after : left;
+    queue->buffered_at = start_s + (is_fast ? fast_s : slow_s);
+    return queue->buffered_at;
+}
+
 enum wio_status wio_queue_submit(struct wio_queue *queue, uint64_t pages, double now)
 {
     uint64_t last = last_pages(queue);
@@ -61,7 +78,7 @@ enum wio_status wio_queue_submit(struct wio_queue *queue, uint64_t pages, double
     queue->submitted += pages;
     *end_of(queue, queue->waiting) = queue->submitted;
     if (queue->waiting++ == 0) {
-        queue->head_done_s = now + (double)pages * queue->seconds_per_page;
+        queue->head_done_s = serve(queue, (double)pages, now);
     }
     return WIO_OK;
 }
@@ -74,6 +91,6 @@ void wio_queue_complete(struct wio_queue *queue)
     if (--queue->waiting == 0) {
         queue->head_done_s = HUGE_VAL;
     } else {
-        queue->head_done_s += (double)(*end_of(queue, 0) - end) * queue->seconds_per_page;
+        queue->head_done_s = serve(queue, (double)(*end_of(queue, 0) - end), queue->head_done_s);
     }
 }

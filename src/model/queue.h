@@ -2,7 +2,7 @@
 /*
  * The device: requests under write-back, served one after the other at the device's bandwidth. The
  * pages of a request become clean together, when all of it is written; so the counters fall in
- * steps.
+ * steps. A device may have a buffer of its own that takes data faster while there is room in it.
  */
 #ifndef WIO_MODEL_QUEUE_H
 #define WIO_MODEL_QUEUE_H
@@ -14,9 +14,19 @@
 
 #include "base/alloc.h"
 
+/* Seconds per page on the medium and into the device's own buffer of so many pages, which may be
+ * 0. */
+struct wio_queue_device {
+    double page_s;
+    double burst_page_s;
+    double burst_pages;
+};
+
 struct wio_queue {
     struct wio_alloc alloc;
-    double seconds_per_page;
+    struct wio_queue_device device;
+    double buffered;    /* pages in the device's buffer at ... */
+    double buffered_at; /* ... this time, seconds; from then on it empties to the medium */
     uint64_t *ends;     /* a ring: after how many pages ever each waiting request ends */
     size_t room;        /* of the ring, a power of 2; 0 before the first request */
     size_t head;        /* index of the request being served, modulo room */
@@ -27,7 +37,7 @@ struct wio_queue {
 };
 
 void wio_queue_init(struct wio_queue *queue, const struct wio_alloc *alloc,
-                    double seconds_per_page);
+                    const struct wio_queue_device *device);
 void wio_queue_fini(struct wio_queue *queue);
 
 /* Append a request at time `now`. Small ones are merged with the one before, so that there are few

@@ -168,6 +168,25 @@ static void fsync_costs_what_is_dirty(void **state)
     wio_model_destroy(model);
 }
 
+/* 100 MiB into a buffer at 200 MiB/s while it empties at 100: 50 MiB of it are used. */
+static void a_buffer_in_the_device_is_faster(void **state)
+{
+    (void)state;
+    struct wio_model_params params = machine();
+    params.bw_burst = 200 * MIB;
+    params.burst_size = 52 * MIB;
+    struct wio_model *model = create(&params);
+    const struct wio_model_op fsync = {.method = WIO_MODEL_FSYNC};
+    (void)write_many(model, 25, 4 * MIB_BYTES);
+    assert_near(step(model, fsync).cost_s, 0.5 + 1.6e-4, 1e-6);
+    (void)write_many(model, 25, 4 * MIB_BYTES); /* it has emptied by next to nothing */
+    assert_near(step(model, fsync).cost_s, 1, 0.05);
+    (void)step(model, (struct wio_model_op){.delay_s = 1});
+    (void)write_many(model, 25, 4 * MIB_BYTES);
+    assert_near(step(model, fsync).cost_s, 0.5 + 1.6e-4, 1e-6);
+    wio_model_destroy(model);
+}
+
 /* Looked at every 5 s: data of 0 s goes out at 30 s and not before, however often rewritten. */
 static void old_data_is_written_back(void **state)
 {
@@ -467,6 +486,7 @@ int main(void)
         cmocka_unit_test(throttled_writes_take_jiffies),
         cmocka_unit_test(rewriting_dirty_pages_is_free),
         cmocka_unit_test(fsync_costs_what_is_dirty),
+        cmocka_unit_test(a_buffer_in_the_device_is_faster),
         cmocka_unit_test(old_data_is_written_back),
         cmocka_unit_test(direct_writes_have_the_device_to_themselves),
         cmocka_unit_test(tables_tell_what_synchronous_writes_cost),
