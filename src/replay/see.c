@@ -1,74 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "replay/see.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "replay/kind.h"
 #include "trace/calls.h"
-
-#define MODE_BITS 07777u
-
-/* ---- sizes ---- */
-
-/* Proof that bytes were there before the run. */
-static void had_bytes(struct rp_file *file, uint64_t end)
-{
-    if (file->is_truncated || end <= file->wrote_end) {
-        return;
-    }
-    if (file->origin == RP_ORIGIN_MAYBE) {
-        file->origin = RP_ORIGIN_INITIAL;
-    }
-    if (end > file->size_min) {
-        file->size_min = end;
-    }
-}
-
-/* The file was `size` bytes long at this moment. */
-static void had_size(struct rp_file *file, uint64_t size)
-{
-    if (file->is_truncated || file->has_size || (file->wrote_end > 0 && size <= file->wrote_end)) {
-        return;
-    }
-    had_bytes(file, size);
-    file->size = size;
-    file->has_size = true;
-}
-
-static void wrote(struct rp_file *file, int64_t offset, uint64_t bytes)
-{
-    uint64_t end = offset < 0 ? file->wrote_end + bytes : (uint64_t)offset + bytes;
-    file->wrote += bytes;
-    if (end > file->wrote_end) {
-        file->wrote_end = end;
-    }
-}
-
-static enum wio_status was_read(struct rp_file *file, const struct wio_event *event, int64_t offset)
-{
-    if (offset < 0 || offset > INT64_MAX - event->result) {
-        return WIO_OK;
-    }
-    uint64_t end = (uint64_t)offset + (uint64_t)event->result;
-    if (event->result > 0) {
-        had_bytes(file, end);
-    }
-    bool is_end = event->size != WIO_NO_SIZE && (uint64_t)event->result < event->size;
-    if (is_end && (event->result > 0 || (uint64_t)offset == file->size_min)) {
-        had_size(file, end);
-    } else if (is_end && file->wrote_end == 0 && file->size_min == 0 && offset == 0) {
-        had_size(file, 0);
-    }
-    return rp_extents_add(&file->reads, (uint64_t)offset, end);
-}
 
 /* An operation on an extended attribute, also one that failed. */
 static enum wio_status see_attr(struct rp_observer *observer, const struct wio_event *event,
@@ -171,35 +113,6 @@ static enum wio_status see_open(struct rp_observer *observer, const struct wio_e
     return WIO_OK;
 }
 
-static enum wio_status see_stat(struct rp_observer *observer, const struct wio_event *event,
-                                uint32_t node)
-{
-    struct rp_space *space = &observer->space;
-    enum wio_file_type type = rp_type_of_mode((uint32_t)event->arg[1]);
-    rp_space_found(space, node);
-    struct rp_file *file = rp_space_file(space, node);
-    if (file->origin == RP_ORIGIN_MADE || type == WIO_FILE_UNKNOWN) {
-        return WIO_OK;
-    }
-    uint8_t kind = rp_kind_of_type(type);
-    if (kind != RP_KIND_FILE) {
-        observer->kinds[event->path] = kind;
-    }
-    if (file->origin != RP_ORIGIN_MAYBE) {
-        file->type = (uint8_t)type;
-        if (!file->has_mode && !file->is_altered) {
-            file->mode = (uint32_t)event->arg[1] & MODE_BITS;
-            file->has_mode = true;
-        }
-    }
-    if (type == WIO_FILE_REGULAR && event->arg[2] > 0) {
-        had_size(file, (uint64_t)event->arg[2]);
-    } else if (type == WIO_FILE_REGULAR && file->wrote_end == 0) {
-        file->has_size = file->has_size || !file->is_truncated;
-    }
-    return WIO_OK;
-}
-
 static enum wio_status see_entry(struct rp_observer *observer, const struct wio_event *event,
                                  uint32_t dir)
 {
@@ -283,80 +196,6 @@ static enum wio_status see_symlink(struct rp_observer *observer, const struct wi
                                wio_trace_string(observer->trace, event->path2, NULL));
 }
 
-static enum wio_status see_size(struct rp_observer *observer, const struct wio_event *event,
-                                uint32_t node)
-{
-    rp_space_found(&observer->space, node);
-    struct rp_file *file = rp_space_file(&observer->space, node);
-    if (event->op == WIO_OP_truncate || event->op == WIO_OP_ftruncate) {
-        file->is_truncated = true;
-        return WIO_OK;
-    }
-    if (event->size != WIO_NO_SIZE && event->offset >= 0) {
-        wrote(file, event->offset, event->size);
-    }
-    return WIO_OK;
-}
-
-enum wio_status rp_see_copy(struct rp_observer *observer, const struct wio_event *event,
-                            uint32_t node)
-{
-    uint32_t source;
-    if (node != RP_NONE && event->result > 0) {
-        wrote(rp_space_file(&observer->space, node), event->offset, (uint64_t)event->result);
-    }
-    WIO_TRY(rp_observer_node(observer, event->path2, true, &source));
-    if (source == RP_NONE || event->result < 0) {
-        return WIO_OK;
-    }
-    rp_space_found(&observer->space, source);
-    return was_read(rp_space_file(&observer->space, source), event, event->offset2);
-}
-
-static enum wio_status see_seek(struct rp_observer *observer, const struct wio_event *event,
-                                uint32_t node)
-{
-    struct rp_file *file = rp_space_file(&observer->space, node);
-    if (event->arg[0] == SEEK_END && event->result >= event->offset &&
-        file->type != WIO_FILE_DIRECTORY) {
-        had_size(file, (uint64_t)(event->result - event->offset));
-    }
-    return WIO_OK;
-}
-
-static enum wio_status see_map(struct rp_observer *observer, const struct wio_event *event,
-                               uint32_t node)
-{
-    if (event->op != WIO_OP_mmap || event->offset < 0 || event->size == WIO_NO_SIZE ||
-        event->size > (uint64_t)INT64_MAX - (uint64_t)event->offset) {
-        return WIO_OK;
-    }
-    rp_space_found(&observer->space, node);
-    return rp_extents_add(&rp_space_file(&observer->space, node)->reads, (uint64_t)event->offset,
-                          (uint64_t)event->offset + event->size);
-}
-
-static enum wio_status see_data(struct rp_observer *observer, const struct wio_event *event,
-                                uint32_t node, bool is_read)
-{
-    struct rp_file *file = rp_space_file(&observer->space, node);
-    rp_space_found(&observer->space, node); /* a descriptor from before the trace */
-    if (event->result == WIO_RESULT_PENDING || event->result < 0) {
-        return WIO_OK;
-    }
-    if (is_read) {
-        return was_read(file, event, event->offset);
-    }
-    if (file->wrote_end == 0 && event->offset > 0 && (event->flags & WIO_EVENT_ASYNC) == 0 &&
-        (event->op == WIO_OP_write || event->op == WIO_OP_writev) && event->fd <= 2) {
-        had_size(file, (uint64_t)event->offset); /* standard output appended to what was there */
-    }
-    if (event->result > 0) {
-        wrote(file, event->offset, (uint64_t)event->result);
-    }
-    return WIO_OK;
-}
-
 bool rp_follows_links(const struct wio_event *event)
 {
     switch ((int)wio_op_class(event->op)) {
@@ -410,16 +249,16 @@ enum wio_status rp_see_success(struct rp_observer *observer, const struct wio_ev
         return see_open(observer, event, node);
     case WIO_CLASS_READ:
     case WIO_CLASS_ASYNC_READ:
-        return see_data(observer, event, node, true);
+        return rp_see_data(observer, event, node, true);
     case WIO_CLASS_WRITE:
     case WIO_CLASS_ASYNC_WRITE:
-        return see_data(observer, event, node, false);
+        return rp_see_data(observer, event, node, false);
     case WIO_CLASS_SEEK:
-        return see_seek(observer, event, node);
+        return rp_see_seek(observer, event, node);
     case WIO_CLASS_SIZE:
-        return see_size(observer, event, node);
+        return rp_see_size(observer, event, node);
     case WIO_CLASS_STAT:
-        return see_stat(observer, event, node);
+        return rp_see_stat(observer, event, node);
     case WIO_CLASS_READDIR:
         return see_entry(observer, event, node);
     case WIO_CLASS_READLINK:
@@ -444,7 +283,7 @@ enum wio_status rp_see_success(struct rp_observer *observer, const struct wio_ev
         rp_space_file(space, node)->type = WIO_FILE_DIRECTORY;
         return WIO_OK;
     case WIO_CLASS_MAP:
-        return see_map(observer, event, node);
+        return rp_see_map(observer, event, node);
     case WIO_CLASS_ACCESS:
     case WIO_CLASS_STATFS:
         rp_space_found(space, node);

@@ -21,6 +21,18 @@ WIO_MUST_CHECK enum wio_status rp_see_failure(struct rp_observer *observer,
                                               const struct wio_event *event, uint32_t node);
 WIO_MUST_CHECK enum wio_status rp_see_two_names(struct rp_observer *observer,
                                                 const struct wio_event *event);
+/* In see_data.c: of the size of a file and of what it held. */
+WIO_MUST_CHECK enum wio_status rp_see_stat(struct rp_observer *observer,
+                                           const struct wio_event *event, uint32_t node);
+WIO_MUST_CHECK enum wio_status rp_see_size(struct rp_observer *observer,
+                                           const struct wio_event *event, uint32_t node);
+WIO_MUST_CHECK enum wio_status rp_see_seek(struct rp_observer *observer,
+                                           const struct wio_event *event, uint32_t node);
+WIO_MUST_CHECK enum wio_status rp_see_map(struct rp_observer *observer,
+                                          const struct wio_event *event, uint32_t node);
+WIO_MUST_CHECK enum wio_status rp_see_data(struct rp_observer *observer,
+                                           const struct wio_event *event, uint32_t node,
+                                           bool is_read);
 WIO_MUST_CHECK enum wio_status rp_see_copy(struct rp_observer *observer,
                                            const struct wio_event *event, uint32_t node);
 

@@ -114,6 +114,11 @@ class Files(ReplayCase):
         self.assertEqual(result["ops"], 9)
         self.assertEqual(os.path.getsize(self.path("/a")), 9000)
 
+    def test_holes_take_no_room(self):
+        """To give back more than any target has is no reason to refuse it."""
+        self.script(f"open path=/a a0=2 res=3\nfallocate fd=3 path=/a off=0 size={1 << 42} a0=3 res=0")
+        self.assertEqual(self.replay(AFAP)["mismatches"], [])
+
     def test_copies(self):
         self.script("""
             open path=/a res=3
