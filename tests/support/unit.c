@@ -2,6 +2,7 @@
 #include "support/unit.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,6 +40,26 @@ static void remove_directory(void)
     }
 }
 
+/* A test that is stopped (by Meson after its time, by a person) tidies up, too. */
+static void end_by_signal(int number)
+{
+    remove_directory();
+    (void)signal(number, SIG_DFL);
+    (void)raise(number); /* is blocked here: comes when we return */
+}
+
+static void remove_when_stopped(void)
+{
+    static const int numbers[] = {SIGTERM, SIGINT, SIGHUP};
+    for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+        struct sigaction old;
+        const struct sigaction action = {.sa_handler = end_by_signal};
+        if (sigaction(numbers[i], NULL, &old) == 0 && old.sa_handler == SIG_DFL) {
+            (void)sigaction(numbers[i], &action, NULL);
+        }
+    }
+}
+
 const char *wio_test_dir(void)
 {
     if (directory[0] != '\0') {
@@ -52,6 +73,7 @@ const char *wio_test_dir(void)
     }
     directory_owner = getpid();
     (void)atexit(remove_directory);
+    remove_when_stopped();
     return directory;
 }
 

@@ -4,6 +4,7 @@
  * in its order. Also run by ThreadSanitizer.
  */
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
@@ -18,7 +19,6 @@
 
 #include "support/unit.h"
 
-#include "base/io.h"
 #include "capture/process.h"
 
 #define THREADS 4
@@ -230,6 +230,23 @@ static void full_disk_counts_drops(void **state)
     assert_int_equal(status, 0);
 }
 
+/* Run the tests in a process that has the variable from its start, and tidy up behind it, by
+ * whatever it ends: WHYIO_TRACE is read before main. */
+static int run_traced(char **argv)
+{
+    int status = 0;
+    const char *dir = wio_test_dir();
+    pid_t pid = fork();
+    if (pid == 0) {
+        (void)setenv("WHYIO_TRACE", dir, 1);
+        (void)execv("/proc/self/exe", argv);
+        _exit(127);
+    }
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+    }
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -240,11 +257,5 @@ int main(int argc, char **argv)
         cmocka_unit_test(full_disk_counts_drops),
     };
     (void)argc;
-    if (getenv("WHYIO_TRACE") == NULL) { /* it is read before main */
-        (void)setenv("WHYIO_TRACE", wio_test_dir(), 1);
-        (void)execv("/proc/self/exe", argv);
-        return 1;
-    }
-    int failed = WIO_RUN(tests);
-    return wio_io_remove_tree(cap_process.directory, NULL) == WIO_OK ? failed : 1;
+    return getenv("WHYIO_TRACE") == NULL ? run_traced(argv) : WIO_RUN(tests);
 }

@@ -12,12 +12,10 @@
 int fixture_setup(void **state)
 {
     struct fixture *fixture = calloc(1, sizeof(*fixture));
-    const char *tmp = getenv("TMPDIR");
     if (fixture == NULL) {
         return -1;
     }
-    (void)snprintf(fixture->dir, sizeof(fixture->dir), "%s/whyio-test-XXXXXX",
-                   tmp == NULL ? "/tmp" : tmp);
+    (void)snprintf(fixture->dir, sizeof(fixture->dir), "%s/XXXXXX", wio_test_dir());
     if (mkdtemp(fixture->dir) == NULL) {
         free(fixture);
         return -1;
