@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which mapped program or library an address lies in: a table filled from /proc/self/maps. */
+/* Which mapped program or library an address lies in: a table filled from /proc/self/maps. A child
+ * of fork has it from its parent and only says it again in its own ring. */
 #include <string.h>
 #include <sys/mman.h>
 
@@ -8,11 +9,20 @@
 
 #define MODULES_MAX 1024u
 #define MAPS_BUFFER 65536u
+#define NAMES_BYTES 131072u
+
+struct known {
+    struct cap_module module;
+    uint64_t offset;  /* in its file */
+    const char *path; /* in `names`; "" = none that is to be recorded */
+};
 
 /* Append only, so that readers need no lock; emptied as a whole when a library is unloaded. */
-static struct cap_module table[MODULES_MAX];
+static struct known table[MODULES_MAX];
 static uint32_t table_count; /* atomic */
-static bool has_mpi;         /* an MPI library is mapped: its helpers' calls are its own */
+static char names[NAMES_BYTES];
+static size_t names_used;
+static bool has_mpi; /* an MPI library is mapped: its helpers' calls are its own */
 
 /* One line of the maps. */
 struct mapping {
@@ -26,19 +36,40 @@ struct mapping {
 static bool is_known(uintptr_t lo, uintptr_t hi)
 {
     for (uint32_t i = 0; i < table_count; i++) {
-        if (table[i].lo == lo && table[i].hi == hi) {
+        if (table[i].module.lo == lo && table[i].module.hi == hi) {
             return true;
         }
     }
     return false;
 }
 
-static void write_module(struct cap_thread *self, const struct mapping *map, bool is_internal)
+static void write_module(struct cap_thread *self, const struct known *known)
 {
-    struct wio_slot_text head = {
-        .kind = WIO_SLOT_MODULE, .base = is_internal, .lo = map->lo, .hi = map->hi};
-    (void)cap_text_record(self, &head, &map->offset, sizeof(map->offset), map->path,
-                          strlen(map->path));
+    struct wio_slot_text head = {.kind = WIO_SLOT_MODULE,
+                                 .base = known->module.is_internal,
+                                 .lo = known->module.lo,
+                                 .hi = known->module.hi};
+    if (known->path[0] == '/') {
+        (void)cap_text_record(self, &head, &known->offset, sizeof(known->offset), known->path,
+                              strlen(known->path));
+    }
+}
+
+static void empty(void)
+{
+    __atomic_store_n(&table_count, 0, __ATOMIC_RELEASE);
+    names_used = 0;
+}
+
+static const char *keep_name(const char *path)
+{
+    size_t bytes = strlen(path) + 1;
+    if (path[0] != '/' || bytes > NAMES_BYTES - names_used) {
+        return "";
+    }
+    char *kept = memcpy(names + names_used, path, bytes);
+    names_used += bytes;
+    return kept;
 }
 
 static void add(struct cap_thread *self, const struct mapping *map)
@@ -46,16 +77,17 @@ static void add(struct cap_thread *self, const struct mapping *map)
     if (!map->is_code || is_known(map->lo, map->hi)) {
         return;
     }
-    if (table_count == MODULES_MAX) {
-        __atomic_store_n(&table_count, 0, __ATOMIC_RELEASE);
+    if (table_count == MODULES_MAX || NAMES_BYTES - names_used <= strlen(map->path)) {
+        empty();
     }
     bool is_internal =
         cap_module_name_is_mpi(map->path) || (has_mpi && cap_module_name_is_mpi_helper(map->path));
-    if (map->path[0] == '/') {
-        write_module(self, map, is_internal);
-    }
-    table[table_count] =
+    struct known *known = &table[table_count];
+    known->module =
         (struct cap_module){map->lo, map->hi, is_internal, cap_module_name_is_mpi_io(map->path)};
+    known->offset = map->offset;
+    known->path = keep_name(map->path);
+    write_module(self, known);
     __atomic_store_n(&table_count, table_count + 1, __ATOMIC_RELEASE);
 }
 
@@ -109,7 +141,7 @@ static void note_mpi(struct cap_thread *self, const struct mapping *map)
 
 typedef void mapping_fn(struct cap_thread *self, const struct mapping *map);
 
-/* Whole lines of the buffer; returns the bytes that are left over. */
+/* Whole lines of the buffer, which stays as it is; returns the bytes behind them. */
 static size_t use_lines(struct cap_thread *self, char *text, size_t used, mapping_fn *use)
 {
     char *line = text;
@@ -120,28 +152,46 @@ static size_t use_lines(struct cap_thread *self, char *text, size_t used, mappin
         if (parse_line(line, &map)) {
             use(self, &map);
         }
+        *end = '\n';
         line = end + 1;
     }
-    size_t left = used - (size_t)(line - text);
-    memmove(text, line, left);
-    return left;
+    return used - (size_t)(line - text);
 }
 
-static void read_maps(struct cap_thread *self, char *text, mapping_fn *use)
+/* All that fits, from the beginning, goes to `use`, then the rest piece by piece. Returns the bytes
+ * of the buffer where it held everything, else 0. */
+static size_t read_maps(struct cap_thread *self, char *text, mapping_fn *use)
 {
     long fd = raw_openat(AT_FDCWD, "/proc/self/maps", O_RDONLY | O_CLOEXEC, 0);
     if (fd < 0) {
-        return;
+        return 0;
     }
     size_t used = 0;
+    bool is_whole = true;
     long got;
     while ((got = raw_read((int)fd, text + used, MAPS_BUFFER - used)) > 0) {
-        used = use_lines(self, text, used + (size_t)got, use);
+        used += (size_t)got;
         if (used == MAPS_BUFFER) {
-            used = 0; /* no line is that long */
+            size_t left = use_lines(self, text, used, use);
+            memmove(text, text + used - left, left);
+            used = left < MAPS_BUFFER ? left : 0; /* no line is that long */
+            is_whole = false;
         }
     }
     (void)raw_close((int)fd);
+    (void)use_lines(self, text, used, use);
+    return is_whole ? used : 0;
+}
+
+/* Twice over the lines where MPI is not known of: its helpers may be mapped before it. */
+static void read_into(struct cap_thread *self, char *text)
+{
+    size_t used = has_mpi ? 0 : read_maps(self, text, note_mpi);
+    if (used > 0) {
+        (void)use_lines(self, text, used, add);
+    } else {
+        (void)read_maps(self, text, add);
+    }
 }
 
 void cap_modules_read(struct cap_thread *self)
@@ -153,10 +203,7 @@ void cap_modules_read(struct cap_thread *self)
         char *text =
             raw_mmap(MAPS_BUFFER, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         if (text != NULL) {
-            if (!has_mpi) {
-                read_maps(self, text, note_mpi);
-            }
-            read_maps(self, text, add);
+            read_into(self, text);
             (void)raw_munmap(text, MAPS_BUFFER);
         }
         __atomic_store_n(&cap_image->module_lock, 0, __ATOMIC_RELEASE);
@@ -164,9 +211,20 @@ void cap_modules_read(struct cap_thread *self)
     raw_restore_signals(mask);
 }
 
+void cap_modules_describe(struct cap_thread *self)
+{
+    if (table_count == 0) {
+        cap_modules_read(self);
+        return;
+    }
+    for (uint32_t i = 0; i < table_count; i++) {
+        write_module(self, &table[i]);
+    }
+}
+
 void cap_modules_forget(void)
 {
-    __atomic_store_n(&table_count, 0, __ATOMIC_RELEASE);
+    empty();
     cap_threads_forget_ranges();
 }
 
@@ -174,8 +232,9 @@ static bool look_up(uintptr_t address, struct cap_module *out)
 {
     uint32_t count = __atomic_load_n(&table_count, __ATOMIC_ACQUIRE);
     for (uint32_t i = 0; i < count; i++) {
-        if (address - table[i].lo < table[i].hi - table[i].lo) {
-            *out = table[i];
+        const struct cap_module *module = &table[i].module;
+        if (address - module->lo < module->hi - module->lo) {
+            *out = *module;
             return true;
         }
     }
@@ -186,6 +245,9 @@ bool cap_module_find(struct cap_thread *self, uintptr_t address, struct cap_modu
 {
     if (look_up(address, out)) {
         return true;
+    }
+    if (address == 0) { /* the return from main, not a call */
+        return false;
     }
     cap_modules_read(self);
     return look_up(address, out);

@@ -264,7 +264,7 @@ void cap_describe_image(struct cap_thread *self)
         describe(self, WIO_META_CWD, text, (size_t)length - 1);
     }
     (void)raw_munmap(text, SIZE);
-    cap_modules_read(self);
+    cap_modules_describe(self);
 }
 
 /* Runs late among the constructors of the libraries; whoever calls earlier gets here by

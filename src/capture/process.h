@@ -114,6 +114,8 @@ struct cap_module {
 bool cap_module_find(struct cap_thread *self, uintptr_t address, struct cap_module *out) CAP_HIDDEN;
 /* Read the maps and write MODULE records of those that are new. */
 void cap_modules_read(struct cap_thread *self) CAP_HIDDEN;
+/* MODULE records of all that are known, at the beginning of a ring. */
+void cap_modules_describe(struct cap_thread *self) CAP_HIDDEN;
 void cap_modules_forget(void) CAP_HIDDEN;
 /* True where a file name is that of an MPI library. Pure. */
 bool cap_module_name_is_mpi(const char *path) CAP_HIDDEN;

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""more_test.py LIBRARY sanitized PROGRAM | plugins HOST PLUGIN... | stacks PROGRAM | early PROGRAM:
+"""more_test.py LIBRARY sanitized PROGRAM | plugins HOST PLUGIN... | stacks PROGRAM | early PROGRAM |
+children PROGRAM:
 more programs that must behave as without capture."""
 
 import os
@@ -78,6 +79,16 @@ def stacks(library, program):
     assert len({event["source"] for event in events}) == 1
 
 
+def children(library, program):
+    """A child of fork says in its own ring where its calls come from."""
+    rings = traced(library, [program, "fork_storm"])
+    assert len(rings) == 61, len(rings)
+    for ring in rings:
+        for event in ring.events():
+            if event["source"] != 0:
+                assert module_at(ring, event["source"]), (ring.name, event)
+
+
 def early(library, program):
     """What libc did for the streams of a library's constructor is there too."""
     events = [event for ring in traced(library, [program]) for event in ring.events()
@@ -89,7 +100,8 @@ def early(library, program):
 
 def main(library, mode, *paths):
     paths = [os.path.abspath(path) for path in paths]
-    {"sanitized": sanitized, "plugins": plugins, "stacks": stacks, "early": early}[mode](
+    {"sanitized": sanitized, "plugins": plugins, "stacks": stacks, "early": early,
+     "children": children}[mode](
         os.path.abspath(library), *paths)
 
 
