@@ -49,6 +49,7 @@ void wio_cache_init(struct wio_cache *cache, const struct wio_alloc *alloc,
         .burst_pages = params->burst_size / WIO_CACHE_PAGE,
     };
     wio_queue_init(&cache->queue, alloc, &device);
+    wio_resident_init(&cache->resident, alloc, (uint64_t)(params->cache_size / WIO_CACHE_PAGE));
     wio_throttle_init(&cache->throttle, &limits, params->dirty_ratelimit0 / WIO_CACHE_PAGE,
                       params->write_bw0 / WIO_CACHE_PAGE);
 }
@@ -63,6 +64,7 @@ void wio_cache_fini(struct wio_cache *cache)
     }
     wio_chunk_pool_fini(&cache->pool);
     wio_queue_fini(&cache->queue);
+    wio_resident_fini(&cache->resident);
 }
 
 struct wio_cache_file *wio_cache_file(struct wio_cache *cache, uint64_t id)
@@ -300,6 +302,17 @@ void wio_cache_clean(struct wio_cache *cache, struct wio_cache_file *file, uint6
     uint64_t first = offset / WIO_CACHE_PAGE;
     uint64_t last = (end + WIO_CACHE_PAGE - 1) / WIO_CACHE_PAGE;
     note_cleaned(cache, file, wio_pages_remove(&file->pages, &cache->pool, first, last));
+}
+
+enum wio_status wio_cache_use(struct wio_cache *cache, const struct wio_cache_file *file,
+                              uint64_t offset, uint64_t end, uint64_t *hits_out)
+{
+    uint64_t first = offset / WIO_CACHE_PAGE;
+    uint64_t last = (end + WIO_CACHE_PAGE - 1) / WIO_CACHE_PAGE;
+    uint64_t hits;
+    WIO_TRY(wio_resident_use(&cache->resident, file->id, first, last, &hits));
+    *hits_out = hits == last - first ? end - offset : least(hits * WIO_CACHE_PAGE, end - offset);
+    return WIO_OK;
 }
 
 void wio_cache_device_busy(struct wio_cache *cache, double seconds)

@@ -20,6 +20,7 @@
 #include "model/model.h"
 #include "model/pages.h"
 #include "model/queue.h"
+#include "model/resident.h"
 #include "model/throttle.h"
 
 /* Bytes; the model knows machines with pages of 4 KiB. */
@@ -54,6 +55,7 @@ struct wio_cache {
     uint64_t dirty_pages;
     struct wio_queue queue;
     struct wio_throttle throttle;
+    struct wio_resident resident;
     double time_s;
     double hz;
     double next_s;          /* nothing happens by itself before this */
@@ -86,6 +88,10 @@ WIO_MUST_CHECK enum wio_status wio_cache_sync(struct wio_cache *cache, struct wi
 void wio_cache_clean(struct wio_cache *cache, struct wio_cache_file *file, uint64_t offset,
                      uint64_t end);
 
+/* A range of a file is read or written; `hits_out`: bytes of pages that were in memory. */
+WIO_MUST_CHECK enum wio_status wio_cache_use(struct wio_cache *cache,
+                                             const struct wio_cache_file *file, uint64_t offset,
+                                             uint64_t end, uint64_t *hits_out);
 /* The device serves somebody else for a while before it goes on with write-back. */
 void wio_cache_device_busy(struct wio_cache *cache, double seconds);
 

@@ -42,7 +42,11 @@ static enum wio_status write_call(struct wio_model *model, struct wio_cache_file
     const struct wio_model_params *p = &model->params;
     uint64_t step = (uint64_t)p->balance_step;
     uint64_t end = offset + size;
+    uint64_t hits;
     result->state = WIO_MODEL_STATE_FREE;
+    if (p->cache_size > 0) {
+        WIO_TRY(wio_cache_use(cache, file, offset, end, &hits));
+    }
     wio_cache_wait(cache, p->sc_w);
     while (offset < end) {
         bool is_writing = cache->queue.waiting > 0;
@@ -142,6 +146,24 @@ static void step_bypass(struct wio_model *model, struct wio_cache_file *file,
     wio_cache_wait(cache, cost);
 }
 
+/* What is in memory is copied; the rest comes from the device, which does not write then (rule 15).
+ */
+static enum wio_status step_read(struct wio_model *model, const struct wio_cache_file *file,
+                                 const struct wio_model_op *op)
+{
+    struct wio_cache *cache = model->state;
+    const struct wio_model_params *p = &model->params;
+    uint64_t hits = 0;
+    wio_cache_wait(cache, p->sc_w);
+    if (p->cache_size > 0) {
+        WIO_TRY(wio_cache_use(cache, file, op->offset, op->offset + op->size, &hits));
+    }
+    double device_s = (double)(op->size - hits) / p->bw_rdev;
+    wio_cache_device_busy(cache, device_s);
+    wio_cache_wait(cache, device_s + (double)hits / p->bw_mem);
+    return WIO_OK;
+}
+
 static enum wio_status dispatch(struct wio_model *model, struct wio_cache_file *file,
                                 const struct wio_model_op *op, struct wio_model_result *result)
 {
@@ -158,8 +180,7 @@ static enum wio_status dispatch(struct wio_model *model, struct wio_cache_file *
         wio_cache_wait(cache, p->sc_sw);
         return wio_cache_sync(cache, file);
     case WIO_MODEL_READ:
-        wio_cache_wait(cache, p->sc_w + (double)op->size / p->bw_rdev);
-        return WIO_OK;
+        return step_read(model, file, op);
     case WIO_MODEL_DIRECT:
     case WIO_MODEL_SYNC:
         step_bypass(model, file, op);
@@ -227,6 +248,7 @@ static const struct wio_model_range ranges[] = {
     {offsetof(struct wio_model_params, request_max), 1, BYTES_MOST},
     {offsetof(struct wio_model_params, dirty_ratelimit0), 1, BYTES_MOST},
     {offsetof(struct wio_model_params, write_bw0), 1, BYTES_MOST},
+    {offsetof(struct wio_model_params, cache_size), 0, BYTES_MOST},
     {.place = WIO_MODEL_NO_PARAM},
 };
 

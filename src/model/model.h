@@ -58,7 +58,8 @@ enum wio_model_kind {
     X(dirty_ratelimit0, "bytes/s", 100e6)                                                          \
     X(write_bw0, "bytes/s", 100e6)                                                                 \
     X(bw_burst, "bytes/s", 0)                                                                      \
-    X(burst_size, "bytes", 0)
+    X(burst_size, "bytes", 0)                                                                      \
+    X(cache_size, "bytes", 0)
 
 /* What an operation of a size costs on an idle device: between two points a straight line, beyond
  * the last the line of the last two, below the first as the first. */
@@ -83,7 +84,7 @@ struct wio_model_table {
  * looks at the dirty limits (a folio); request_max: longest request of the flusher; dirty_interval:
  * how often it looks for old data, 0: never; dirty_ratelimit0, write_bw0: what the kernel thinks of
  * the device at the start; bw_burst, burst_size: speed and size of a buffer in the device, if it
- * has one.
+ * has one; cache_size: memory for file data, so that reads can find it there, 0: they never do.
  */
 struct wio_model_params {
 #define WIO_MODEL_PARAM_FIELD(name, unit, fallback) double name;

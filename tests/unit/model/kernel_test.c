@@ -187,6 +187,53 @@ static void a_buffer_in_the_device_is_faster(void **state)
     wio_model_destroy(model);
 }
 
+static struct wio_model_result read_at(struct wio_model *model, uint64_t file, uint64_t mib,
+                                       uint64_t size_mib)
+{
+    return step(model, (struct wio_model_op){.file = file,
+                                             .offset = mib * MIB_BYTES,
+                                             .size = size_mib * MIB_BYTES,
+                                             .method = WIO_MODEL_READ});
+}
+
+/* Written data is read from memory, other data from the device, once. */
+static void reads_find_what_is_in_memory(void **state)
+{
+    (void)state;
+    struct wio_model_params params = machine();
+    const double miss_s = 10.0 / 100 + 2e-6;
+    const double hit_s = 10 * MIB / 8e9 + 2e-6;
+    struct wio_model *without = create(&params);
+    assert_near(read_at(without, 0, 0, 10).cost_s, miss_s, 1e-9);
+    assert_near(read_at(without, 0, 0, 10).cost_s, miss_s, 1e-9);
+    wio_model_destroy(without);
+    params.cache_size = 100 * MIB;
+    struct wio_model *model = create(&params);
+    (void)write_at(model, 0, 10 * MIB_BYTES);
+    assert_near(read_at(model, 0, 0, 10).cost_s, hit_s, 1e-9);
+    assert_near(read_at(model, 1, 0, 10).cost_s, miss_s, 1e-9);
+    assert_near(read_at(model, 1, 0, 10).cost_s, hit_s, 1e-9);
+    assert_near(read_at(model, 1, 5, 10).cost_s, (miss_s + hit_s) / 2, 1e-9);
+    wio_model_destroy(model);
+}
+
+/* A file that is longer than memory, read once, does not drive out what is used often. */
+static void scanning_spares_what_is_used_often(void **state)
+{
+    (void)state;
+    struct wio_model_params params = machine();
+    params.cache_size = 100 * MIB;
+    struct wio_model *model = create(&params);
+    (void)read_at(model, 0, 0, 40);
+    (void)read_at(model, 0, 0, 40);
+    (void)read_at(model, 1, 0, 40);
+    (void)read_at(model, 2, 0, 1000);
+    assert_near(read_at(model, 0, 0, 40).cost_s, 40 * MIB / 8e9 + 2e-6, 1e-9);
+    assert_near(read_at(model, 1, 0, 40).cost_s, 0.4 + 2e-6, 1e-9);
+    assert_near(read_at(model, 2, 998, 2).cost_s, 2 * MIB / 8e9 + 2e-6, 1e-9);
+    wio_model_destroy(model);
+}
+
 /* Looked at every 5 s: data of 0 s goes out at 30 s and not before, however often rewritten. */
 static void old_data_is_written_back(void **state)
 {
@@ -361,6 +408,7 @@ static void random_operations_keep_the_books(void **state)
         params.limit_hard = params.limit_bg + (double)(seed % 7 + 1) * 10 * MIB;
         params.dirty_expire = (double)(seed % 3) * 15;
         params.balance_step = seed % 2 == 0 ? 4096 : 2 * MIB;
+        params.cache_size = (double)(seed % 4) * 10 * MIB;
         struct wio_model *models[2] = {create(&params), create(&params)};
         uint64_t random = seed * 0x9e3779b97f4a7c15u;
         uint64_t end = 0;
@@ -455,6 +503,7 @@ static void running_out_of_memory_is_an_error(void **state)
     (void)state;
     struct wio_model_params params = machine();
     params.request_max = 4096 * 300;
+    params.cache_size = 50 * MIB;
     bool is_done = false;
     int refused = 0;
     for (int n = 0; !is_done; n++) {
@@ -487,6 +536,8 @@ int main(void)
         cmocka_unit_test(rewriting_dirty_pages_is_free),
         cmocka_unit_test(fsync_costs_what_is_dirty),
         cmocka_unit_test(a_buffer_in_the_device_is_faster),
+        cmocka_unit_test(reads_find_what_is_in_memory),
+        cmocka_unit_test(scanning_spares_what_is_used_often),
         cmocka_unit_test(old_data_is_written_back),
         cmocka_unit_test(direct_writes_have_the_device_to_themselves),
         cmocka_unit_test(tables_tell_what_synchronous_writes_cost),
