@@ -6,6 +6,7 @@ import os
 import resource
 import shutil
 import subprocess
+import sys
 import unittest
 
 from record_case import WHYIO, RecordCase, main
@@ -103,6 +104,20 @@ class Unusable(RecordCase):
         command = weaken + [WHYIO, "record", "-q", "-o", "t", "--", "touch", "ran"]
         answer = subprocess.run(command, check=False, capture_output=True, text=True, timeout=60)
         self.assert_failed(answer, "Permission denied")
+
+    @unittest.skipIf(os.geteuid() != 0, "gives up root's rights")
+    def test_child_without_the_right_to_make_its_ring(self):
+        """What it does cannot be seen: that is said, and the trace is not called complete."""
+        script = "import os; os.setuid(65534); os.waitpid(os.fork() or os._exit(0), 0)"
+        answer = self.record(sys.executable, "-c", script, options=())
+        self.assertEqual(answer.returncode, 0, answer.stderr)
+        self.assertIn("the ring file could not be made", answer.stderr)
+        info = self.info()
+        self.assertEqual(info["unseen"], {"no_ring": 1})
+        self.assertFalse(info["complete"])
+        text = self.whyio("info", "t").stdout
+        self.assertIn("an incomplete trace", text)
+        self.assertIn("1 time: the ring file could not be made", text)
 
     @unittest.skipIf(os.geteuid() != 0, "mounts a file system")
     def test_full_disk_before_the_start(self):

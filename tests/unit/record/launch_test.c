@@ -150,6 +150,24 @@ static int print_identity(void)
     return 0;
 }
 
+/* Without a launcher there is one recorder; 0 = nobody knows. */
+static void recorders_are_as_many_as_the_launcher_says(void **state)
+{
+    (void)state;
+    clearenv();
+    assert_int_equal(wio_launch_recorders(""), 1);
+    assert_int_equal(wio_launch_recorders("0123456789abcdef"), 0);
+    assert_int_equal(setenv("PMI_SIZE", "many", 1), 0);
+    assert_int_equal(wio_launch_recorders("0123456789abcdef"), 0);
+    assert_int_equal(setenv("PMI_SIZE", "99999999999", 1), 0);
+    assert_int_equal(wio_launch_recorders("0123456789abcdef"), 0);
+    assert_int_equal(setenv("PMI_SIZE", "3", 1), 0);
+    assert_int_equal(wio_launch_recorders("0123456789abcdef"), 3);
+    assert_int_equal(setenv("OMPI_COMM_WORLD_SIZE", "4", 1), 0);
+    assert_int_equal(wio_launch_recorders("0123456789abcdef"), 4);
+    clearenv();
+}
+
 int main(int argc, char **argv)
 {
     if (argc > 1 && strcmp(argv[1], "identify") == 0) {
@@ -162,6 +180,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(mpirun_wins_over_its_batch_job),
         cmocka_unit_test(steps_of_slurm_differ),
         cmocka_unit_test(a_batch_script_is_no_launch),
+        cmocka_unit_test(recorders_are_as_many_as_the_launcher_says),
         cmocka_unit_test_setup(proxies_identify_by_port_or_pid, forget_launchers),
     };
     return WIO_RUN(tests);
