@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/cpu.h"
 #include "base/rawcall.h"
 
 #define NS_PER_S 1000000000ull
@@ -29,17 +30,6 @@ uint64_t wio_clock_unix_ns(void)
 
 #if defined(__x86_64__)
 
-#include <cpuid.h>
-
-static bool is_tsc_invariant(void)
-{
-    unsigned a = 0;
-    unsigned b = 0;
-    unsigned c = 0;
-    unsigned d = 0;
-    return __get_cpuid(0x80000007u, &a, &b, &c, &d) != 0 && (d & 1u << 8) != 0;
-}
-
 /* The kernel watches its clock source: where it gave up the TSC, so do we. */
 static bool is_tsc_clock_source(void)
 {
@@ -56,7 +46,7 @@ static bool is_tsc_clock_source(void)
 
 bool wio_clock_has_tsc(void)
 {
-    return is_tsc_invariant() && is_tsc_clock_source();
+    return wio_cpu_has_invariant_tsc() && is_tsc_clock_source();
 }
 
 #else

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/cpu.h"
 #include "base/crc_table.h" /* made by scripts/gen_crc.py: crc_table[8][256] */
 
 /*
@@ -44,10 +45,9 @@ __attribute__((target("sse4.2"))) static uint32_t update_by_cpu(uint32_t crc, co
     return crc;
 }
 
-/* Before the constructor of libgcc has looked at the CPU this says no: slower, never wrong. */
 static uint32_t update(uint32_t crc, const uint8_t *data, size_t size)
 {
-    if (__builtin_cpu_supports("sse4.2")) {
+    if (wio_cpu_has_crc32()) {
         return update_by_cpu(crc, data, size);
     }
     return update_by_table(crc, data, size);
