@@ -18,7 +18,12 @@
 void wio_seal_fault(struct wio_seal *seal, const struct wio_error *fault)
 {
     char line[2048];
-    wio_error_format(fault, line, sizeof(line));
+    struct wio_error told = *fault;
+    const char *slash = strrchr(fault->file, '/');
+    if (seal->is_hiding && slash != NULL) {
+        (void)snprintf(told.file, sizeof(told.file), "%s", slash + 1);
+    }
+    wio_error_format(&told, line, sizeof(line));
     /* Without memory for the note the ring is still left out: nothing better can be done. */
     if (wio_blob_put(&seal->faults, line, strlen(line)) == WIO_OK) {
         (void)!wio_blob_u8(&seal->faults, '\n');

@@ -766,6 +766,28 @@ static void a_damaged_key_hides_names_too(void **state)
     close_all(&sealed);
 }
 
+static void find_text(void *arg, const struct wio_error *fault)
+{
+    unsigned *found = arg;
+    assert_null(strstr(fault->message, "/raw/"));
+    *found += strstr(fault->message, "broken.ring") != NULL;
+}
+
+/* A note of a damaged ring names it, but not the directory, which is below somebody's home. */
+static void faults_tell_no_directory_when_names_are_hidden(void **state)
+{
+    struct fixture *fixture = *state;
+    struct wio_error err = WIO_ERROR_INIT;
+    char path[400];
+    unsigned found = 0;
+    add_stat(fixture, "/home/alice/data.h5");
+    (void)snprintf(path, sizeof(path), "%s/broken.ring", raw_dir(fixture));
+    wio_test_write(path, "no ring at all, but long enough to say so", 41);
+    assert_ok(wio_hide_begin(fixture->dir, &err), &err);
+    assert_status(wio_trace_check(fixture->dir, find_text, &found, &err), WIO_END, &err);
+    assert_int_equal(found, 1);
+}
+
 static void a_key_stays_while_there_are_rings(void **state)
 {
     struct fixture *fixture = *state;
@@ -872,6 +894,7 @@ int main(void)
         TEST(a_key_hides_names_alike_in_all_segments),
         TEST(a_damaged_key_hides_names_too),
         TEST(a_key_stays_while_there_are_rings),
+        TEST(faults_tell_no_directory_when_names_are_hidden),
         TEST(sources_are_resolved),
         TEST(unwritable_directory_is_sealed_in_memory),
     };
