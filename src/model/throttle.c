@@ -79,7 +79,7 @@ static int64_t domain_ratio(int64_t setpoint, int64_t dirty, int64_t limit)
     return least(most(ratio, 0), 2 * RATIO_ONE);
 }
 
-/* The device's line and its reserve, for a device that does all the writing (rule 3). */
+/* And the device's line, for a device that does all the writing (rule 3). */
 static int64_t position_ratio(const struct wio_throttle *throttle, int64_t dirty)
 {
     int64_t limit = hard_limit(throttle);
@@ -94,10 +94,6 @@ static int64_t position_ratio(const struct wio_throttle *throttle, int64_t dirty
         ratio = scale(ratio, end - dirty, span | 1);
     } else {
         ratio /= 4;
-    }
-    int64_t reserve = throttle->limits.hard / 2;
-    if (dirty < reserve) {
-        ratio = dirty > reserve / 8 ? scale(ratio, reserve, dirty) : ratio * 8;
     }
     return ratio;
 }

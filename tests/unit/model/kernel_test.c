@@ -130,6 +130,24 @@ static void throttled_writes_take_jiffies(void **state)
     wio_model_destroy(model);
 }
 
+/* The first pause is one of 2 jiffies: 2 MiB at 2 x 1.12 x 90 MiB/s are 2.5. A sleep of 2 jiffies
+ * ends at the third tick. */
+static void a_sleep_ends_at_the_tick_after_the_last(void **state)
+{
+    (void)state;
+    struct wio_model_params params = machine();
+    struct wio_model *model = create(&params);
+    struct wio_model_result result = {0};
+    double start_s = 0;
+    for (uint64_t i = 0; result.state != WIO_MODEL_STATE_THROTTLE; i++) {
+        start_s = result.time_s;
+        result = write_at(model, i, 2 * MIB_BYTES);
+    }
+    double asleep_s = start_s + 2e-6 + 2 * MIB / 3.5e9;
+    assert_near(result.time_s, (floor(asleep_s * 250) + 3) / 250 + 5e-5, 1e-9);
+    wio_model_destroy(model);
+}
+
 /* Even far above the ceiling, pages that are dirty already cost only the copy. */
 static void rewriting_dirty_pages_is_free(void **state)
 {
@@ -533,6 +551,7 @@ int main(void)
         cmocka_unit_test(a_first_write_goes_at_memory_speed),
         cmocka_unit_test(states_follow_the_dirty_amount),
         cmocka_unit_test(throttled_writes_take_jiffies),
+        cmocka_unit_test(a_sleep_ends_at_the_tick_after_the_last),
         cmocka_unit_test(rewriting_dirty_pages_is_free),
         cmocka_unit_test(fsync_costs_what_is_dirty),
         cmocka_unit_test(a_buffer_in_the_device_is_faster),

@@ -58,6 +58,48 @@ static void below_the_setpoint_it_is_higher(void **state)
     assert_int_equal(pause, 2);
 }
 
+/* At 350 MiB: 1 + (66/96)^3 = 1.325 by the domain, (1216 - 350)/800 = 1.0825 by the device; 10 MiB
+ * at 143.4 MiB/s are 17.4 jiffies. */
+static void both_ratios_count(void **state)
+{
+    (void)state;
+    struct wio_throttle throttle = make();
+    int64_t pause;
+    throttle.task.dirtied = 10 * MIB_PAGES;
+    assert_int_equal(wio_throttle_balance(&throttle, 350 * MIB_PAGES, 1001, &pause),
+                     WIO_THROTTLE_PAUSE);
+    assert_int_equal(pause, 17);
+}
+
+/* A limit that was lowered is followed by 1/32 of the gap; a higher one at once. */
+static void a_lower_limit_is_followed_slowly(void **state)
+{
+    (void)state;
+    struct wio_throttle throttle = make();
+    int64_t pause;
+    throttle.device.limit = 832 * MIB_PAGES; /* 320 MiB above */
+    (void)wio_throttle_balance(&throttle, 400 * MIB_PAGES, 1051, &pause);
+    assert_int_equal(throttle.device.limit, 822 * MIB_PAGES);
+    throttle.device.limit = 100 * MIB_PAGES;
+    (void)wio_throttle_balance(&throttle, 400 * MIB_PAGES, 1102, &pause);
+    assert_int_equal(throttle.device.limit, 512 * MIB_PAGES);
+}
+
+/* Above the hard limit the task looks again after 8 pages. */
+static void above_the_limit_it_looks_often(void **state)
+{
+    (void)state;
+    struct wio_throttle throttle = make();
+    int64_t pause;
+    throttle.device.limit = 832 * MIB_PAGES;
+    throttle.task.dirtied = 2 * MIB_PAGES;
+    (void)wio_throttle_balance(&throttle, 513 * MIB_PAGES, 1001, &pause);
+    throttle.task.dirtied = 7;
+    assert_false(wio_throttle_is_due(&throttle));
+    throttle.task.dirtied = 8;
+    assert_true(wio_throttle_is_due(&throttle));
+}
+
 static void at_the_limit_it_waits_and_asks_again(void **state)
 {
     (void)state;
@@ -133,6 +175,13 @@ static void the_bandwidth_is_estimated(void **state)
     }
     assert_in_range(throttle.device.bandwidth, 199 * MIB_PAGES, 200 * MIB_PAGES);
     assert_in_range(throttle.device.bandwidth_mean, 195 * MIB_PAGES, 200 * MIB_PAGES);
+    for (int i = 0; i < 200; i++) { /* and down again */
+        now += 51;
+        throttle.device.written += 51 * 50 * MIB_PAGES / 250;
+        wio_throttle_estimate(&throttle, now);
+    }
+    assert_in_range(throttle.device.bandwidth, 50 * MIB_PAGES - 99, 51 * MIB_PAGES);
+    assert_in_range(throttle.device.bandwidth_mean, 50 * MIB_PAGES, 55 * MIB_PAGES);
     assert_false(wio_throttle_is_stale(&throttle, now + 50));
     assert_true(wio_throttle_is_stale(&throttle, now + 51));
 }
@@ -143,6 +192,9 @@ int main(void)
         cmocka_unit_test(the_ceiling_is_free),
         cmocka_unit_test(at_the_setpoint_the_rate_is_the_device_rate),
         cmocka_unit_test(below_the_setpoint_it_is_higher),
+        cmocka_unit_test(both_ratios_count),
+        cmocka_unit_test(a_lower_limit_is_followed_slowly),
+        cmocka_unit_test(above_the_limit_it_looks_often),
         cmocka_unit_test(at_the_limit_it_waits_and_asks_again),
         cmocka_unit_test(thinking_is_credited),
         cmocka_unit_test(a_long_rest_is_not_credited),
