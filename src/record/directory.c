@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "base/io.h"
 #include "record/old_trace.h"
+#include "trace/hide.h"
 
 #define MILLISECOND_NS UINT64_C(1000000)
 
@@ -179,6 +180,7 @@ void wio_directory_undo(struct wio_directory *dir)
     }
     wio_directory_settle(dir);
     if (dir->is_made) {
+        wio_hide_forget(dir->path);
         (void)rmdir(dir->path); /* not empty where siblings joined: then it is theirs */
     }
 }
