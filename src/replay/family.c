@@ -99,6 +99,18 @@ static enum wio_status index_groups(struct rp_family *family)
     return WIO_OK;
 }
 
+/* Tokens are used again, and other processes have the same ones. */
+static enum wio_status index_tokens(struct rp_family *family)
+{
+    for (uint32_t i = family->stream_count; i-- > 0;) {
+        uint64_t token = wio_trace_stream(family->trace, i)->thread;
+        const uint64_t *other = wio_map_get(&family->by_token, token);
+        family->streams[i].same_token = other == NULL ? RP_NONE : (uint32_t)*other;
+        WIO_TRY(wio_map_put(&family->by_token, token, i));
+    }
+    return WIO_OK;
+}
+
 static void index_streams(struct rp_family *family)
 {
     for (uint32_t i = family->stream_count; i-- > 0;) {
@@ -138,6 +150,7 @@ enum wio_status rp_family_init(struct rp_family *family, const struct wio_trace 
             .group = RP_NONE, .next = RP_NONE, .main_stream = RP_NONE, .streams = RP_NONE};
     }
     index_streams(family);
+    WIO_TRY(index_tokens(family));
     chain_images(family);
     return index_groups(family);
 }
@@ -150,6 +163,7 @@ void rp_family_fini(struct rp_family *family)
     free(family->births);
     wio_map_fini(&family->by_birth);
     wio_map_fini(&family->by_pid);
+    wio_map_fini(&family->by_token);
     *family = (struct rp_family){0};
 }
 
@@ -196,11 +210,17 @@ static enum wio_status tie(struct rp_family *family, uint32_t group, uint32_t st
 
 static void see_thread(struct rp_family *family, const struct wio_event *event, uint32_t image)
 {
-    for (uint32_t i = family->images[image].streams; i != RP_NONE; i = family->streams[i].next) {
-        uint64_t token = wio_trace_stream(family->trace, i)->thread;
-        if (token != 0 && token == (uint64_t)event->arg[0] && i != event->stream) {
-            family->streams[i].is_created = true;
+    uint64_t token = (uint64_t)event->arg[0];
+    const uint64_t *first = token == 0 ? NULL : wio_map_get(&family->by_token, token);
+    for (uint32_t i = first == NULL ? RP_NONE : (uint32_t)*first; i != RP_NONE;
+         i = family->streams[i].same_token) {
+        if (family->streams[i].image != image || i == event->stream) {
+            continue;
         }
+        if (family->streams[i].is_created) {
+            break; /* and so are all others of them, by an earlier one */
+        }
+        family->streams[i].is_created = true;
     }
 }
 
@@ -249,35 +269,58 @@ enum wio_status rp_family_see(struct rp_family *family, const struct wio_event *
                             : add_birth(family, event);
 }
 
-/* The last operation of the parent before the child began that could have made it. */
-static const struct rp_birth *guess_birth(const struct rp_family *family, uint32_t group)
+static int by_image_and_time(const void *a, const void *b)
 {
-    const struct rp_birth *best = NULL;
-    uint32_t parent = process(family, family->groups[group].head)->parent;
-    for (uint32_t i = 0; i < family->birth_count; i++) {
-        const struct rp_birth *birth = &family->births[i];
-        if (birth->image == parent && birth->t_ns <= family->groups[group].start_ns) {
-            best = birth;
-        }
+    const struct rp_birth *x = a;
+    const struct rp_birth *y = b;
+    if (x->image != y->image) {
+        return x->image < y->image ? -1 : 1;
     }
-    return best;
+    return (x->t_ns > y->t_ns) - (x->t_ns < y->t_ns);
 }
 
-/* A group whose ancestors lead back to itself would never start. */
-static bool leads_to_root(const struct rp_family *family, uint32_t group, const uint32_t *starter)
+/* The last operation of the parent before the child began that could have made it. Births are
+ * sorted. */
+static const struct rp_birth *guess_birth(const struct rp_family *family, uint32_t group)
 {
-    uint32_t at = group;
-    for (uint32_t steps = 0; steps <= family->group_count; steps++) {
-        if (starter[at] == RP_NONE) {
-            return true;
+    const struct rp_birth child = {.image = process(family, family->groups[group].head)->parent,
+                                   .t_ns = family->groups[group].start_ns};
+    uint32_t low = 0;
+    uint32_t high = family->birth_count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (by_image_and_time(&family->births[middle], &child) <= 0) {
+            low = middle + 1;
+        } else {
+            high = middle;
         }
-        at = starter[at];
     }
-    return false;
+    bool is_there = low > 0 && family->births[low - 1].image == child.image;
+    return is_there ? &family->births[low - 1] : NULL;
+}
+
+/* Groups that make each other in a circle would never start: they become roots. `path`, zero at
+ * first: the group from which a look at all ancestors came by here, + 1. */
+static void break_circles(struct rp_family *family, const uint32_t *starter, uint32_t *path)
+{
+    for (uint32_t i = 0; i < family->group_count; i++) {
+        uint32_t at = i;
+        while (at != RP_NONE && path[at] == 0) {
+            path[at] = i + 1;
+            at = starter[at];
+        }
+        bool is_circle = at != RP_NONE && path[at] == i + 1;
+        for (; is_circle && !family->groups[at].is_root; at = starter[at]) {
+            family->groups[at].is_root = true;
+        }
+    }
 }
 
 static enum wio_status tie_rest(struct rp_family *family)
 {
+    if (family->birth_count > 0) {
+        qsort(family->births, family->birth_count, sizeof(*family->births), by_image_and_time);
+    }
     for (uint32_t i = 0; i < family->group_count; i++) {
         if (family->groups[i].is_root) {
             continue;
@@ -293,18 +336,20 @@ static enum wio_status tie_rest(struct rp_family *family)
 enum wio_status rp_family_finish(struct rp_family *family)
 {
     WIO_TRY(tie_rest(family));
-    uint32_t *starter = calloc((size_t)family->group_count + 1, sizeof(*starter));
+    uint32_t *starter = calloc(2 * ((size_t)family->group_count + 1), sizeof(*starter));
     if (starter == NULL) {
         return WIO_ERR_NOMEM;
     }
+    uint32_t *path = starter + family->group_count + 1;
     for (uint32_t i = 0; i < family->group_count; i++) {
         uint32_t parent = process(family, family->groups[i].head)->parent;
         bool is_tied = family->groups[i].is_root && parent < family->image_count;
         starter[i] = is_tied ? family->images[parent].group : RP_NONE;
     }
     for (uint32_t i = 0; i < family->group_count; i++) {
-        family->groups[i].is_root = starter[i] == RP_NONE || !leads_to_root(family, i, starter);
+        family->groups[i].is_root = starter[i] == RP_NONE;
     }
+    break_circles(family, starter, path);
     free(starter);
     free(family->births);
     family->births = NULL;

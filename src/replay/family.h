@@ -36,7 +36,8 @@ struct rp_image {
 struct rp_stream {
     uint32_t image;
     uint32_t next;
-    bool is_created; /* by a pthread_create that was recorded */
+    uint32_t same_token; /* another stream whose thread had the same token, RP_NONE */
+    bool is_created;     /* by a pthread_create that was recorded */
 };
 
 struct rp_group {
@@ -66,6 +67,7 @@ struct rp_family {
     uint32_t group_count;
     struct wio_map by_birth; /* (stream, seq) -> group */
     struct wio_map by_pid;   /* pid -> group */
+    struct wio_map by_token; /* of a thread -> stream, chained by rp_stream.same_token */
     struct rp_birth *births; /* until _finish */
     uint32_t birth_count;
     uint32_t birth_capacity;
