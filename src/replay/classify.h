@@ -28,4 +28,7 @@ enum rp_fate rp_classify(const struct rp_observer *observer, const struct wio_ev
  */
 bool rp_is_covered(const struct wio_event *event, uint8_t caused);
 
+/* The flags of open(2) that an operation which opens a file stands for. Pure. */
+int rp_open_flags(const struct wio_event *event);
+
 #endif

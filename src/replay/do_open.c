@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Operations that give or take descriptors. */
+#include "replay/classify.h"
 #include "replay/perform.h"
 
 #include <fcntl.h>
@@ -13,25 +14,6 @@
 #include "base/cleanup.h"
 #include "base/io.h"
 #include "trace/calls.h"
-
-static int flags_of(const struct wio_event *event)
-{
-    switch (event->op) {
-    case WIO_OP_creat:
-        return O_CREAT | O_WRONLY | O_TRUNC;
-    case WIO_OP_mkstemp:
-    case WIO_OP_mkostemp:
-    case WIO_OP_mkstemps:
-    case WIO_OP_mkostemps:
-        return O_CREAT | O_EXCL | O_RDWR | ((int)event->arg[0] & ~O_ACCMODE);
-    case WIO_OP_tmpfile:
-        return O_TMPFILE | O_RDWR | O_EXCL;
-    case WIO_OP_opendir:
-        return O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NONBLOCK;
-    default:
-        return (int)event->arg[0];
-    }
-}
 
 static mode_t mode_of(const struct wio_event *event)
 {
@@ -84,7 +66,7 @@ static void keep(struct rp_worker *worker, const struct wio_event *event, int fd
 
 void rp_do_open(struct rp_worker *worker, const struct wio_event *event, struct rp_outcome *out)
 {
-    int flags = flags_of(event);
+    int flags = rp_open_flags(event);
     int fd = open_path(worker, event, flags);
     rp_done(out, fd);
     keep(worker, event, fd, flags);
@@ -93,7 +75,7 @@ void rp_do_open(struct rp_worker *worker, const struct wio_event *event, struct 
 void rp_open_anyway(struct rp_worker *worker, const struct wio_event *event,
                     const struct rp_outcome *out)
 {
-    int flags = flags_of(event);
+    int flags = rp_open_flags(event);
     const char *path = rp_path(worker, event);
     const struct rp_root *root = worker->run->root;
     if (out->error == ENOENT && (flags & (O_DIRECTORY | O_PATH)) == 0) {

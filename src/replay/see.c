@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 #include "base/cleanup.h"
+#include "replay/classify.h"
 #include "replay/kind.h"
 #include "trace/calls.h"
 
@@ -68,28 +69,11 @@ enum wio_status rp_see_failure(struct rp_observer *observer, const struct wio_ev
     return wio_op_class(event->op) == WIO_CLASS_XATTR ? see_attr(observer, event, node) : WIO_OK;
 }
 
-static int open_flags(const struct wio_event *event)
-{
-    switch (event->op) {
-    case WIO_OP_creat:
-        return O_CREAT | O_WRONLY | O_TRUNC;
-    case WIO_OP_mkstemp:
-    case WIO_OP_mkostemp:
-    case WIO_OP_mkstemps:
-    case WIO_OP_mkostemps:
-        return O_CREAT | O_EXCL | O_RDWR;
-    case WIO_OP_opendir:
-        return O_RDONLY | O_DIRECTORY;
-    default:
-        return (int)event->arg[0];
-    }
-}
-
 static enum wio_status see_open(struct rp_observer *observer, const struct wio_event *event,
                                 uint32_t node)
 {
     struct rp_space *space = &observer->space;
-    int flags = open_flags(event);
+    int flags = rp_open_flags(event);
     if ((flags & O_TMPFILE) == O_TMPFILE || event->op == WIO_OP_tmpfile ||
         event->op == WIO_OP_fdopen || event->op == WIO_OP_fdopendir) {
         rp_space_found(space, node);
@@ -200,8 +184,8 @@ bool rp_follows_links(const struct wio_event *event)
 {
     switch ((int)wio_op_class(event->op)) {
     case WIO_CLASS_OPEN:
-        return (open_flags(event) & O_NOFOLLOW) == 0 &&
-               (open_flags(event) & (O_CREAT | O_EXCL)) != (O_CREAT | O_EXCL);
+        return (rp_open_flags(event) & O_NOFOLLOW) == 0 &&
+               (rp_open_flags(event) & (O_CREAT | O_EXCL)) != (O_CREAT | O_EXCL);
     case WIO_CLASS_STAT:
         return event->op != WIO_OP_lstat && (event->arg[0] & AT_SYMLINK_NOFOLLOW) == 0;
     case WIO_CLASS_READLINK:
