@@ -33,8 +33,8 @@ static uint8_t *map_chunk(int fd, uint64_t offset)
     }
     size_t before = -(uintptr_t)range % WIO_CHUNK_BYTES;
     long mapped =
-        wio_rawcall6(SYS_mmap, (long)(range + before), WIO_CHUNK_BYTES, PROT_READ | PROT_WRITE,
-                     MAP_SHARED | MAP_POPULATE | MAP_FIXED, fd, (long)offset);
+        raw_call6(SYS_mmap, (long)(range + before), WIO_CHUNK_BYTES, PROT_READ | PROT_WRITE,
+                  MAP_SHARED | MAP_POPULATE | MAP_FIXED, fd, (long)offset);
     if (mapped != (long)(range + before)) {
         (void)raw_munmap(range, range_bytes);
         return NULL;

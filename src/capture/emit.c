@@ -83,8 +83,11 @@ static uint32_t working_directory(struct cap_thread *self)
 
 bool cap_is_readable(const char *path)
 {
-    return path == NULL ||
-           wio_rawcall3(SYS_faccessat, AT_FDCWD, (long)path, 0 /* F_OK */) != -EFAULT;
+    if (path == NULL) {
+        return true;
+    }
+    long result = raw_call3(SYS_faccessat, AT_FDCWD, (long)path, 0 /* F_OK */);
+    return result != -EFAULT && !cap_is_confined;
 }
 
 uint32_t cap_string(struct cap_thread *self, int dirfd, const char *path)

@@ -43,6 +43,9 @@ static bool may_write(struct cap_thread *self)
         return raw_gettid() == self->tid;
     }
     int pid = raw_getpid();
+    if (pid < 0) { /* confined: nobody knows who this is */
+        return false;
+    }
     if (pid != self->clock_pid) {
         bool is_child = pid != self->pid;
         self->clock_pid = pid;
@@ -87,12 +90,23 @@ static struct cap_thread *judge_caller(struct cap_thread *self, uintptr_t source
     return self;
 }
 
+/* A new thread of a confined process has nowhere to write, one without a clock writes nothing. */
+static void count_confined(void)
+{
+    struct wio_ring_header *header = cap_process.header;
+    if (cap_is_confined && header != NULL) {
+        (void)__atomic_fetch_add(&header->dropped, 1, __ATOMIC_RELAXED);
+    }
+}
+
 struct cap_thread *cap_enter_slow(uintptr_t source, unsigned call, int fd, const char *path)
 {
     if (!cap_configure()) {
+        count_confined();
         return NULL;
     }
     if (!cap_self->is_ready && !cap_thread_begin()) {
+        count_confined();
         return NULL;
     }
     struct cap_thread *self = cap_self;

@@ -44,7 +44,7 @@ const char *cap_exec_search(const char *name, char *room, size_t size)
             memcpy(room, at, length);
             room[length] = '/';
             memcpy(room + length + (length > 0), name, name_bytes + 1);
-            if (wio_rawcall3(SYS_faccessat, AT_FDCWD, (long)room, X_OK) == 0) {
+            if (raw_call3(SYS_faccessat, AT_FDCWD, (long)room, X_OK) == 0) {
                 return room;
             }
         }

@@ -24,9 +24,9 @@ static bool is_secure(int fd)
         return false;
     }
     bool other_user =
-        (st.st_mode & S_ISUID) != 0 && st.st_uid != (uid_t)wio_rawcall3(SYS_getuid, 0, 0, 0);
+        (st.st_mode & S_ISUID) != 0 && st.st_uid != (uid_t)raw_call3(SYS_getuid, 0, 0, 0);
     bool other_group = (st.st_mode & S_ISGID) != 0 && (st.st_mode & S_IXGRP) != 0 &&
-                       st.st_gid != (gid_t)wio_rawcall3(SYS_getgid, 0, 0, 0);
+                       st.st_gid != (gid_t)raw_call3(SYS_getgid, 0, 0, 0);
     return other_user || other_group;
 }
 
@@ -73,8 +73,8 @@ static char *script_interpreter(char *head)
 /* Under another root the library may not be there: the loader would print about it. */
 static bool library_is_there(void)
 {
-    return cap_process.library[0] == '\0' ||
-           wio_rawcall3(SYS_faccessat, AT_FDCWD, (long)cap_process.library, 4 /* R_OK */) == 0;
+    return cap_process.library[0] == '\0' || cap_is_confined ||
+           raw_call3(SYS_faccessat, AT_FDCWD, (long)cap_process.library, 4 /* R_OK */) == 0;
 }
 
 enum cap_target cap_exec_target(int dirfd, const char *path)

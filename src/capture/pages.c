@@ -25,7 +25,7 @@ static int make_descriptor(void)
     struct uffdio_api api = {.api = UFFD_API,
                              .features = CAP_UFFD_WP_ASYNC | CAP_UFFD_WP_UNPOPULATED |
                                          CAP_UFFD_WP_HUGETLBFS_SHMEM};
-    long fd = wio_rawcall3(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK | CAP_UFFD_USER_MODE_ONLY, 0, 0);
+    long fd = raw_call3(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK | CAP_UFFD_USER_MODE_ONLY, 0, 0);
     if (fd < 0) {
         return -1;
     }

@@ -12,8 +12,9 @@
 
 #include "capture/raw.h"
 
-#define CAP_PAGE_BYTES 4096u /* of x86-64; others have it or a multiple, which the kernel reports  \
-                              */
+#define CAP_PAGE_BYTES                                                                             \
+    4096u /* of x86-64; others have it or a multiple, which the kernel reports                     \
+           */
 
 enum {
     CAP_UFFD_USER_MODE_ONLY = 1,
@@ -53,7 +54,7 @@ _Static_assert(sizeof(struct cap_page_scan) == 96, "as the kernel has it");
 
 static inline long raw_ioctl(int fd, unsigned long request, void *argument)
 {
-    return wio_rawcall3(SYS_ioctl, fd, (long)request, (long)argument);
+    return raw_call3(SYS_ioctl, fd, (long)request, (long)argument);
 }
 
 #endif

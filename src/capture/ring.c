@@ -12,7 +12,7 @@
 bool cap_ring_is_within_limit(uint64_t end)
 {
     struct rlimit limit = {RLIM_INFINITY, RLIM_INFINITY};
-    (void)wio_rawcall4(SYS_prlimit64, 0, RLIMIT_FSIZE, 0, (long)&limit);
+    (void)raw_call4(SYS_prlimit64, 0, RLIMIT_FSIZE, 0, (long)&limit);
     return end <= limit.rlim_cur;
 }
 
@@ -40,7 +40,7 @@ bool cap_ring_allocate(int fd, uint64_t offset, uint64_t size)
 int cap_move_high(int fd)
 {
     struct rlimit limit = {1024, 1024};
-    (void)wio_rawcall4(SYS_prlimit64, 0, RLIMIT_NOFILE, 0, (long)&limit);
+    (void)raw_call4(SYS_prlimit64, 0, RLIMIT_NOFILE, 0, (long)&limit);
     long least = limit.rlim_cur >= 1024 ? 1000 : (long)limit.rlim_cur - 1;
     long moved = -1;
     for (; least > fd && moved < 0; least--) {
@@ -110,7 +110,7 @@ static void fill_header(struct wio_ring_header *header, uint64_t mono_ns, uint64
     header->start_mono_ns = mono_ns;
     header->start_ticks = ticks;
     header->pid = raw_getpid();
-    header->ppid = (int32_t)wio_rawcall3(SYS_getppid, 0, 0, 0);
+    header->ppid = (int32_t)raw_call3(SYS_getppid, 0, 0, 0);
     header->pid_start = process_start();
     header->rank = cap_process.rank;
     header->ranks = cap_process.ranks;
@@ -167,7 +167,7 @@ static int create_file(uint64_t mono_ns)
     }
     if (!cap_ring_allocate((int)fd, 0, WIO_RING_HEADER_BYTES)) {
         (void)raw_close((int)fd);
-        (void)wio_rawcall3(SYS_unlinkat, AT_FDCWD, (long)path, 0);
+        (void)raw_call3(SYS_unlinkat, AT_FDCWD, (long)path, 0);
         return -1;
     }
     return cap_move_high((int)fd);

@@ -10,12 +10,14 @@
 #include <stdarg.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/rawcall.h"
 #include "capture/capture.h"
+#include "capture/confine.h"
 #include "capture/mmap_numbers.h"
 #include "capture/syscall.h"
 
@@ -34,6 +36,8 @@ tail_fn *const cap_syscall_tails[] = {
     (tail_fn *)cap_number_madvise,
     (tail_fn *)wait4,
     (tail_fn *)ioctl,
+    (tail_fn *)prctl,
+    (tail_fn *)cap_number_seccomp,
 };
 
 CAP_HIDDEN long cap_syscall_recorded(long number, long a, long b, long c, long d, long e, long f);

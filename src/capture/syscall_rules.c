@@ -34,7 +34,9 @@ enum {
     TAIL_MSYNC,
     TAIL_MADVISE,
     TAIL_WAIT4,
-    TAIL_IOCTL
+    TAIL_IOCTL,
+    TAIL_PRCTL,
+    TAIL_SECCOMP
 };
 
 const uint8_t cap_syscall_index[CAP_SYSCALL_NUMBERS] = {
@@ -52,6 +54,8 @@ const uint8_t cap_syscall_index[CAP_SYSCALL_NUMBERS] = {
     [SYS_madvise] = CAP_SYSCALL_TAILS + TAIL_MADVISE,
     [SYS_wait4] = CAP_SYSCALL_TAILS + TAIL_WAIT4,
     [SYS_ioctl] = CAP_SYSCALL_TAILS + TAIL_IOCTL,
+    [SYS_prctl] = CAP_SYSCALL_TAILS + TAIL_PRCTL,
+    [SYS_seccomp] = CAP_SYSCALL_TAILS + TAIL_SECCOMP,
     [SYS_clone] = CAP_SYSCALL_CLONE,
     [SYS_clone3] = CAP_SYSCALL_CLONE,
 #ifdef SYS_vfork
