@@ -111,6 +111,27 @@ static void the_flusher_estimates_the_bandwidth(void **state)
     wio_cache_fini(&cache);
 }
 
+/* 0.2 s after the last request the bandwidth is estimated once more; after a second of rest
+ * writing starts a new interval. */
+static void rest_is_no_bandwidth(void **state)
+{
+    (void)state;
+    struct wio_cache cache;
+    open_cache(&cache);
+    dirty(&cache, 0, 0, 130);
+    wio_cache_wait(&cache, 0.48 + 0.21);
+    int64_t mean = cache.throttle.device.bandwidth_mean;
+    assert_int_equal(wio_queue_pages(&cache.queue), 0);
+    assert_int_equal(cache.throttle.device.stamp, 170);
+    assert_int_equal(cache.throttle.device.written_stamp, 48 * MIB_PAGES);
+    wio_cache_wait(&cache, 20);
+    assert_int_equal(cache.throttle.device.bandwidth_mean, mean);
+    dirty(&cache, 1, 0, 130);
+    assert_int_equal(cache.throttle.device.stamp, (int64_t)(cache.time_s * 250));
+    assert_int_equal(cache.throttle.device.bandwidth_mean, mean);
+    wio_cache_fini(&cache);
+}
+
 /* Scattered pages become few requests, but the one being served takes no more. */
 static void small_requests_are_merged(void **state)
 {
@@ -131,6 +152,10 @@ static void small_requests_are_merged(void **state)
     wio_queue_complete(&queue);
     assert_int_equal(wio_queue_pages(&queue), 0);
     assert_true(queue.head_done_s > 1e300);
+    for (int i = 0; i < 3; i++) { /* 200 and 200 are too many for one */
+        assert_int_equal(wio_queue_submit(&queue, 200, 0), WIO_OK);
+    }
+    assert_int_equal(queue.waiting, 3);
     wio_queue_fini(&queue);
 }
 
@@ -141,6 +166,7 @@ int main(void)
         cmocka_unit_test(files_take_turns),
         cmocka_unit_test(the_flusher_goes_round),
         cmocka_unit_test(the_flusher_estimates_the_bandwidth),
+        cmocka_unit_test(rest_is_no_bandwidth),
         cmocka_unit_test(small_requests_are_merged),
     };
     return WIO_RUN(tests);

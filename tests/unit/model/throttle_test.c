@@ -162,6 +162,49 @@ static void the_rate_limit_moves_by_part_of_the_gap(void **state)
     assert_int_equal(throttle.device.stamp, 1051);
 }
 
+/* One estimate that is higher than the limit is not enough: the one before has to be, too. */
+static void a_single_estimate_does_not_move_the_limit(void **state)
+{
+    (void)state;
+    struct wio_throttle throttle = make();
+    int64_t pause;
+    throttle.device.ratelimit = 50 * MIB_PAGES;
+    throttle.device.balanced = 40 * MIB_PAGES;
+    for (int64_t now = 1051; now <= 1102; now += 51) {
+        assert_int_equal(throttle.device.ratelimit, 50 * MIB_PAGES);
+        throttle.device.dirtied += 20 * MIB_PAGES;
+        throttle.device.written += 20 * MIB_PAGES;
+        (void)wio_throttle_balance(&throttle, 350 * MIB_PAGES, now, &pause);
+    }
+    assert_true(throttle.device.ratelimit > 50 * MIB_PAGES);
+}
+
+/* So few pages that they cost no jiffy: the task collects more before it looks again. */
+static void few_pages_are_collected(void **state)
+{
+    (void)state;
+    struct wio_throttle throttle = make();
+    int64_t pause;
+    throttle.task = (struct wio_throttle_task){.dirtied = 32, .dirtied_pause = 32};
+    assert_int_equal(wio_throttle_balance(&throttle, 350 * MIB_PAGES, 1001, &pause),
+                     WIO_THROTTLE_GO);
+    assert_int_equal(throttle.task.dirtied, 32);
+    assert_int_equal(throttle.task.dirtied_pause, 64);
+}
+
+/* What was written before a rest of more than a second says nothing. */
+static void a_rest_is_forgotten(void **state)
+{
+    (void)state;
+    struct wio_throttle throttle = make();
+    throttle.device.written = 5;
+    wio_throttle_wake(&throttle, 1250);
+    assert_int_equal(throttle.device.stamp, 1000);
+    wio_throttle_wake(&throttle, 1251);
+    assert_int_equal(throttle.device.stamp, 1251);
+    assert_int_equal(throttle.device.written_stamp, 5);
+}
+
 /* The mean bandwidth follows what is written. */
 static void the_bandwidth_is_estimated(void **state)
 {
@@ -199,6 +242,9 @@ int main(void)
         cmocka_unit_test(thinking_is_credited),
         cmocka_unit_test(a_long_rest_is_not_credited),
         cmocka_unit_test(the_rate_limit_moves_by_part_of_the_gap),
+        cmocka_unit_test(a_single_estimate_does_not_move_the_limit),
+        cmocka_unit_test(few_pages_are_collected),
+        cmocka_unit_test(a_rest_is_forgotten),
         cmocka_unit_test(the_bandwidth_is_estimated),
     };
     return WIO_RUN(tests);
