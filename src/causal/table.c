@@ -78,3 +78,12 @@ enum wio_status wio_table_find(struct wio_table *table, struct wio_table_key key
     *number_out = table->slots[i] - 1;
     return WIO_OK;
 }
+
+uint32_t wio_table_get(const struct wio_table *table, struct wio_table_key key)
+{
+    if (table->count == 0) {
+        return WIO_CAUSAL_NONE;
+    }
+    uint32_t slot = table->slots[place(table, key)];
+    return slot == 0 ? WIO_CAUSAL_NONE : slot - 1;
+}
