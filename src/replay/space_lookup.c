@@ -67,7 +67,7 @@ static bool splice_link(char *left, const char *text, const char *rest)
     if (bytes + rest_bytes + 2 > sizeof(joined)) {
         return false;
     }
-    memcpy(joined, text, bytes);
+    memcpy(joined, text, bytes); /* NOLINT(bugprone-not-null-terminated-result) */
     joined[bytes] = '/';
     memcpy(joined + bytes + 1, rest, rest_bytes + 1);
     memcpy(left, joined, bytes + rest_bytes + 2);
