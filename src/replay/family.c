@@ -63,7 +63,8 @@ static void make_groups(struct rp_family *family, const bool *is_next)
                                    .sibling = RP_NONE,
                                    .same_pid = RP_NONE,
                                    .start_ns = process(family, i)->start_ns};
-        uint32_t *link = NULL;
+        uint32_t end = RP_NONE;
+        uint32_t *link = &end;
         for (uint32_t image = i; image != RP_NONE; image = family->images[image].next) {
             if (family->images[image].group != RP_NONE) {
                 *link = RP_NONE;
