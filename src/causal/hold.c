@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "causal/hold.h"
+
+#include "base/cleanup.h"
+#include "causal/memory.h"
+#include "causal/order.h"
+
+struct node {
+    enum wio_node_state state;
+    uint64_t since_ns;
+    uint64_t done;  /* operations that were let go in this run */
+    uint64_t known; /* operations that `bound` has rows for */
+    size_t room;
+    uint64_t *bound; /* known x nodes: how many operations of each node may come before */
+    uint32_t rank;   /* priority in this run: 0 goes first */
+    uint64_t gap;    /* how much is open about what waits for this node */
+    bool spins;      /* computes for longer than patience */
+    bool was_lowest; /* in some run */
+};
+
+struct wio_hold {
+    struct wio_alloc alloc;
+    struct wio_hold_params params;
+    struct node *nodes;
+    struct wio_edges edges;
+    uint32_t run; /* 0, 1 .. */
+    uint64_t unproven;
+    struct wio_point last; /* released */
+    bool has_last;
+    uint64_t moved_ns; /* when somebody was released, or the run began */
+};
+
+enum wio_status wio_hold_create(const struct wio_hold_params *params, const struct wio_alloc *alloc,
+                                struct wio_hold **hold_out)
+{
+    if (params->nodes == 0 || params->period == 0 || params->limit_ns == 0) {
+        return WIO_ERR_USAGE;
+    }
+    struct wio_hold *hold = alloc->get(alloc->context, sizeof(*hold));
+    if (hold == NULL) {
+        return WIO_ERR_NOMEM;
+    }
+    hold->alloc = *alloc;
+    hold->params = *params;
+    hold->nodes = wio_causal_array(alloc, params->nodes, sizeof(*hold->nodes));
+    wio_edges_init(&hold->edges, alloc, params->nodes);
+    if (hold->nodes == NULL) {
+        wio_hold_destroy(hold);
+        return WIO_ERR_NOMEM;
+    }
+    *hold_out = hold;
+    return WIO_OK;
+}
+
+void wio_hold_destroy(struct wio_hold *hold)
+{
+    if (hold == NULL) {
+        return;
+    }
+    struct wio_alloc alloc = hold->alloc;
+    for (uint32_t n = 0; hold->nodes != NULL && n < hold->params.nodes; n++) {
+        alloc.put(alloc.context, hold->nodes[n].bound);
+    }
+    wio_edges_fini(&hold->edges);
+    alloc.put(alloc.context, hold->nodes);
+    alloc.put(alloc.context, hold);
+}
+
+/* Who goes after `b`, of two nodes? The one about which more is open, unless it had its turn; in
+ * the first run the one with the lower number, since programs tend to begin at rank 0. */
+static bool goes_after(const struct wio_hold *hold, uint32_t a, uint32_t b)
+{
+    const struct node *x = &hold->nodes[a];
+    const struct node *y = &hold->nodes[b];
+    if (x->was_lowest != y->was_lowest) {
+        return y->was_lowest;
+    }
+    return x->gap != y->gap ? x->gap > y->gap : a < b;
+}
+
+void wio_hold_begin_run(struct wio_hold *hold, uint64_t now_ns)
+{
+    uint32_t nodes = hold->params.nodes;
+    for (uint32_t n = 0; n < nodes; n++) {
+        struct node *node = &hold->nodes[n];
+        node->rank = 0;
+        for (uint32_t other = 0; other < nodes; other++) {
+            node->rank += other != n && goes_after(hold, n, other) ? 1 : 0;
+        }
+        node->state = WIO_NODE_COMPUTING;
+        node->since_ns = now_ns;
+        node->done = 0;
+        node->spins = false;
+    }
+    for (uint32_t n = 0; n < nodes; n++) {
+        hold->nodes[n].was_lowest |= hold->nodes[n].rank == nodes - 1;
+    }
+    hold->has_last = false;
+    hold->moved_ns = now_ns;
+}
+
+static bool waits(const struct node *node)
+{
+    return node->spins || node->state == WIO_NODE_IN_MPI || node->state == WIO_NODE_BLOCKED;
+}
+
+static enum wio_status add_edge(struct wio_hold *hold, uint32_t to)
+{
+    return wio_edges_add(&hold->edges, &(struct wio_edge){.from_thread = hold->last.thread,
+                                                          .from_op = hold->last.op,
+                                                          .to_thread = to,
+                                                          .to_op = hold->nodes[to].done,
+                                                          .class = WIO_EDGE_HARD,
+                                                          .evidence = WIO_EVIDENCE_HELD});
+}
+
+enum wio_status wio_hold_event(struct wio_hold *hold, uint32_t node, enum wio_node_state state,
+                               uint64_t now_ns)
+{
+    if (node >= hold->params.nodes) {
+        return WIO_ERR_USAGE;
+    }
+    struct node *it = &hold->nodes[node];
+    bool is_freed = waits(it);
+    it->state = state;
+    it->since_ns = now_ns;
+    it->spins = false;
+    /* An exit has no operation that an edge could end at. */
+    if (!is_freed || waits(it) || state == WIO_NODE_EXITED || !hold->has_last ||
+        hold->last.thread == node || hold->params.method == WIO_HOLD_TRACE) {
+        return WIO_OK;
+    }
+    return add_edge(hold, node);
+}
+
+/* Does the node stand still, as far as one can know? */
+static bool is_still(const struct wio_hold *hold, struct node *node, uint64_t now_ns)
+{
+    uint64_t patience = hold->params.patience_ns;
+    if (node->state == WIO_NODE_COMPUTING && patience > 0 && now_ns - node->since_ns > patience) {
+        node->spins = true;
+    }
+    return node->state != WIO_NODE_COMPUTING || node->spins;
+}
+
+/* An operation that goes now waits for no more than what is done. */
+static enum wio_status note_bound(struct wio_hold *hold, uint32_t n)
+{
+    struct node *node = &hold->nodes[n];
+    uint32_t nodes = hold->params.nodes;
+    bool is_new = node->done >= node->known;
+    if (is_new) {
+        WIO_TRY(wio_causal_room(&hold->alloc, (void **)&node->bound, &node->room,
+                                (node->done + 1) * nodes, sizeof(*node->bound)));
+        node->known = node->done + 1;
+    }
+    uint64_t *row = &node->bound[node->done * nodes];
+    for (uint32_t other = 0; other < nodes; other++) {
+        uint64_t done = hold->nodes[other].done;
+        row[other] = is_new || done < row[other] ? done : row[other];
+    }
+    return WIO_OK;
+}
+
+static enum wio_status release(struct wio_hold *hold, uint32_t n, uint64_t now_ns,
+                               struct wio_hold_decision *decision_out)
+{
+    struct node *node = &hold->nodes[n];
+    WIO_TRY(note_bound(hold, n));
+    hold->last = (struct wio_point){node->done++, n};
+    hold->has_last = true;
+    hold->moved_ns = now_ns;
+    node->state = WIO_NODE_COMPUTING;
+    node->since_ns = now_ns;
+    *decision_out = (struct wio_hold_decision){WIO_HOLD_RELEASE, n};
+    return WIO_OK;
+}
+
+struct count {
+    uint32_t still;
+    uint32_t exited;
+    uint32_t first; /* of highest priority at an I/O, or UINT32_MAX */
+};
+
+static struct count look(const struct wio_hold *hold, uint64_t now_ns)
+{
+    struct count count = {.first = UINT32_MAX};
+    for (uint32_t n = 0; n < hold->params.nodes; n++) {
+        struct node *node = &hold->nodes[n];
+        count.still += is_still(hold, node, now_ns) ? 1 : 0;
+        count.exited += node->state == WIO_NODE_EXITED ? 1 : 0;
+        if (node->state == WIO_NODE_AT_IO &&
+            (count.first == UINT32_MAX || node->rank < hold->nodes[count.first].rank)) {
+            count.first = n;
+        }
+    }
+    return count;
+}
+
+/* What to say while nobody can be let go. */
+static enum wio_hold_verdict verdict_of(const struct wio_hold *hold, const struct count *count,
+                                        uint64_t now_ns)
+{
+    if (count->exited == hold->params.nodes) {
+        return WIO_HOLD_ENDED;
+    }
+    if (now_ns - hold->moved_ns > hold->params.limit_ns) {
+        return WIO_HOLD_GIVE_UP;
+    }
+    bool is_stuck = count->still == hold->params.nodes && count->first == UINT32_MAX;
+    return is_stuck ? WIO_HOLD_STUCK : WIO_HOLD_NOTHING;
+}
+
+/* //TRACE: the throttled node goes when the others have exited or are blocked, the others at once.
+ */
+static enum wio_status decide_trace(struct wio_hold *hold, const struct count *count,
+                                    uint64_t now_ns, struct wio_hold_decision *decision_out)
+{
+    uint32_t throttled = hold->run % hold->params.nodes;
+    for (uint32_t n = 0; n < hold->params.nodes; n++) {
+        bool is_held = n == throttled && hold->nodes[n].done % hold->params.period == 0;
+        if (hold->nodes[n].state == WIO_NODE_AT_IO && !is_held) {
+            return release(hold, n, now_ns, decision_out);
+        }
+    }
+    if (hold->nodes[throttled].state != WIO_NODE_AT_IO || count->still != hold->params.nodes) {
+        return WIO_OK;
+    }
+    WIO_TRY(release(hold, throttled, now_ns, decision_out));
+    for (uint32_t n = 0; n < hold->params.nodes; n++) {
+        if (waits(&hold->nodes[n])) {
+            WIO_TRY(add_edge(hold, n));
+        }
+    }
+    return WIO_OK;
+}
+
+enum wio_status wio_hold_decide(struct wio_hold *hold, uint64_t now_ns,
+                                struct wio_hold_decision *decision_out)
+{
+    struct count count = look(hold, now_ns);
+    *decision_out = (struct wio_hold_decision){verdict_of(hold, &count, now_ns), 0};
+    if (decision_out->verdict != WIO_HOLD_NOTHING) {
+        return WIO_OK;
+    }
+    if (hold->params.method == WIO_HOLD_TRACE) {
+        return decide_trace(hold, &count, now_ns, decision_out);
+    }
+    if (count.still == hold->params.nodes) {
+        return release(hold, count.first, now_ns, decision_out);
+    }
+    return WIO_OK;
+}
+
+/* The lower bound of each stop, written over the gaps of the nodes that it leaves open. */
+struct bounds {
+    struct wio_hold *hold;
+    uint64_t **rows; /* per node: known x nodes, 0 where the walk did not stop */
+};
+
+static enum wio_status note_clock(void *context, const struct wio_order_stop *stop)
+{
+    struct bounds *bounds = context;
+    uint32_t nodes = bounds->hold->params.nodes;
+    if (stop->point.op >= bounds->hold->nodes[stop->point.thread].known) {
+        return WIO_OK; /* waits behind its last operation */
+    }
+    uint64_t *row = &bounds->rows[stop->point.thread][stop->point.op * nodes];
+    for (uint32_t n = 0; n < nodes; n++) {
+        row[n] = stop->clock[n];
+        for (size_t i = 0; i < stop->in_count; i++) {
+            uint64_t done = wio_order_done(&stop->in[i], n);
+            row[n] = done > row[n] ? done : row[n];
+        }
+    }
+    return WIO_OK;
+}
+
+/* Later operations know at least as much, earlier ones wait for at most as much. */
+static void spread(const struct wio_hold *hold, uint32_t n, uint64_t *low)
+{
+    const struct node *node = &hold->nodes[n];
+    uint32_t nodes = hold->params.nodes;
+    for (uint64_t i = nodes; i < node->known * nodes; i++) {
+        low[i] = low[i - nodes] > low[i] ? low[i - nodes] : low[i];
+    }
+    for (uint64_t i = node->known > 0 ? (node->known - 1) * nodes : 0; i-- > 0;) {
+        node->bound[i] =
+            node->bound[i + nodes] < node->bound[i] ? node->bound[i + nodes] : node->bound[i];
+    }
+}
+
+static void measure_gaps(struct wio_hold *hold, uint64_t *const *rows)
+{
+    uint32_t nodes = hold->params.nodes;
+    for (uint32_t n = 0; n < nodes; n++) {
+        spread(hold, n, rows[n]);
+        for (uint64_t i = 0; i < hold->nodes[n].known * nodes; i++) {
+            uint32_t other = (uint32_t)(i % nodes);
+            if (other != n && hold->nodes[n].bound[i] > rows[n][i]) {
+                hold->nodes[other].gap += hold->nodes[n].bound[i] - rows[n][i];
+                hold->unproven++;
+            }
+        }
+    }
+}
+
+/* Edges of all runs together, and what they prove. */
+static enum wio_status compare_bounds(struct wio_hold *hold, uint64_t **rows)
+{
+    uint32_t nodes = hold->params.nodes;
+    hold->unproven = 0;
+    for (uint32_t n = 0; n < nodes; n++) {
+        hold->nodes[n].gap = 0;
+        rows[n] = wio_causal_array(&hold->alloc, hold->nodes[n].known * nodes, sizeof(**rows));
+        if (rows[n] == NULL) {
+            return WIO_ERR_NOMEM;
+        }
+    }
+    struct bounds bounds = {hold, rows};
+    WIO_TRY(wio_order_walk(&hold->edges, WIO_EDGE_FIRM, note_clock, &bounds, NULL));
+    measure_gaps(hold, rows);
+    return WIO_OK;
+}
+
+enum wio_status wio_hold_end_run(struct wio_hold *hold, bool *more_out)
+{
+    uint32_t nodes = hold->params.nodes;
+    hold->run++;
+    *more_out = hold->run < nodes;
+    if (hold->params.method == WIO_HOLD_TRACE) {
+        return WIO_OK;
+    }
+    uint64_t **rows = wio_causal_array(&hold->alloc, nodes, sizeof(*rows));
+    if (rows == NULL) {
+        return WIO_ERR_NOMEM;
+    }
+    enum wio_status status = compare_bounds(hold, rows);
+    for (uint32_t n = 0; n < nodes; n++) {
+        hold->alloc.put(hold->alloc.context, rows[n]);
+    }
+    hold->alloc.put(hold->alloc.context, rows);
+    *more_out = *more_out && hold->unproven > 0;
+    return status;
+}
+
+const struct wio_edges *wio_hold_borrow_edges(const struct wio_hold *hold)
+{
+    return &hold->edges;
+}
+
+uint64_t wio_hold_unproven(const struct wio_hold *hold)
+{
+    return hold->unproven;
+}
+
+bool wio_period_next(const struct wio_period_goal *goal, double error, double spent_s,
+                     double total_s, uint64_t *period)
+{
+    uint64_t next = *period / 10;
+    double factor = next > 0 ? (double)*period / (double)next : 0;
+    if (error <= goal->target_error || *period <= 1 ||
+        total_s + spent_s * factor > goal->budget_s) {
+        return false;
+    }
+    *period = next > 0 ? next : 1;
+    return true;
+}
