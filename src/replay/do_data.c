@@ -125,6 +125,10 @@ static void write_at(struct rp_worker *worker, const struct wio_event *event, in
 
 void rp_do_write(struct rp_worker *worker, const struct wio_event *event, struct rp_outcome *out)
 {
+    if (event->op == WIO_OP_mmap_write) {
+        rp_do_store(worker, event, out);
+        return;
+    }
     int fd = rp_fd_use(worker, event, out);
     if (fd >= 0) {
         write_at(worker, event, fd, out);

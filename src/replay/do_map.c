@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Mapped files: mapped and unmapped as recorded, at an address of the kernel's choice. The loads
- * and stores through a mapping are not in a trace, so they are not performed.
+ * Mapped files: mapped and unmapped as recorded, at an address of the kernel's choice. Loads
+ * through a mapping are not in a trace, stores by record's --mmap-pages alone.
  */
 #include "replay/perform.h"
 
 #include <limits.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/uio.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "trace/calls.h"
@@ -61,6 +63,38 @@ static void map(struct rp_worker *worker, const struct wio_event *event, struct 
 static size_t at_most(const struct wio_event *event, const struct rp_mapping *mapping)
 {
     return event->size < mapping->bytes ? (size_t)event->size : mapping->bytes;
+}
+
+/* By a system call: a file that is shorter here, or a map that cannot be written to, is an error
+ * then and not a signal. */
+static ssize_t store(struct rp_worker *worker, const struct wio_event *event, uint8_t *to)
+{
+    size_t done = 0;
+    while (done < event->size) {
+        size_t left = (size_t)event->size - done;
+        size_t bytes = left < worker->run->source.size ? left : worker->run->source.size;
+        const struct iovec from = {rp_source(worker, event, bytes), bytes};
+        const struct iovec target = {to + done, bytes};
+        ssize_t got = process_vm_writev(getpid(), &from, 1, &target, 1, 0);
+        if (got <= 0) {
+            return got;
+        }
+        done += (size_t)got;
+    }
+    return (ssize_t)done;
+}
+
+void rp_do_store(struct rp_worker *worker, const struct wio_event *event, struct rp_outcome *out)
+{
+    const uint64_t *index = wio_map_get(&worker->mappings, (uint64_t)event->arg[3]);
+    const struct rp_mapping *mapping = index == NULL ? NULL : &worker->mapped[*index];
+    uint64_t begin = (uint64_t)event->arg[2] - (uint64_t)event->arg[3];
+    if (mapping == NULL || mapping->address == NULL || begin > mapping->bytes ||
+        event->size > mapping->bytes - begin) {
+        rp_skip(out, WIO_REPLAY_SKIP_MEMORY);
+        return;
+    }
+    rp_done(out, store(worker, event, (uint8_t *)mapping->address + begin));
 }
 
 void rp_do_map(struct rp_worker *worker, const struct wio_event *event, struct rp_outcome *out)

@@ -32,7 +32,7 @@ rp_do_fn rp_do_open, rp_do_close, rp_do_dup, rp_do_fcntl, rp_do_lock;
 rp_do_fn rp_do_read, rp_do_write, rp_do_copy, rp_do_seek, rp_do_sync, rp_do_size, rp_do_advise;
 rp_do_fn rp_do_stat, rp_do_access, rp_do_readlink, rp_do_statfs, rp_do_xattr, rp_do_readdir;
 rp_do_fn rp_do_mkdir, rp_do_unlink, rp_do_rename, rp_do_link, rp_do_symlink, rp_do_mknod;
-rp_do_fn rp_do_attr, rp_do_map, rp_do_request;
+rp_do_fn rp_do_attr, rp_do_map, rp_do_store, rp_do_request;
 
 /* The program had the file, the replay could not open it and that was counted: open it in another
  * way, so that what follows on the descriptor can still be performed. */
