@@ -4,29 +4,18 @@
  * were written.
  * Anonymous memory is not I/O and passes through after one comparison. libc's own maps (malloc, the
  * loader) do not come here.
- *
- * UCX, which MPICH uses, overwrites the beginning of mmap, munmap, mremap and madvise, as it finds
- * them by name - these here - with jumps into itself, and makes the call by syscall(). So calls by
- * number must not come here by these names: they have entries of their own (mmap_numbers.h).
  */
 #include <stdarg.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 
-#include "base/rawcall.h"
 #include "capture/capture.h"
-#include "capture/mmap_numbers.h"
+#include "capture/mmap_record.h"
 #include "capture/mmap_table.h"
 #include "capture/pages.h"
 #include "capture/uring.h"
 
 #undef mmap
 #undef mmap64
-
-typedef void *mmap_fn(void *, size_t, int, int, int, off_t);
-typedef void *mremap_fn(void *, size_t, size_t, int, ...);
-typedef int munmap_fn(void *, size_t);
-typedef int madvise_fn(void *, size_t, int);
 
 static int64_t address_of(const void *address)
 {
@@ -36,16 +25,7 @@ static int64_t address_of(const void *address)
 /* ---- mmap: result = address, arg0 = protection, arg1 = flags ----------------------------------
  */
 
-struct mapping {
-    void *address;
-    size_t size;
-    int protection;
-    int flags;
-    int fd;
-    off_t offset;
-};
-
-static void emit_mmap(struct cap_thread *self, struct cap_event *ev, const struct mapping *map)
+static void emit_mmap(struct cap_thread *self, struct cap_event *ev, const struct cap_mapping *map)
 {
     struct cap_ext ext = CAP_EXT;
     bool is_done = map->address != MAP_FAILED;
@@ -71,7 +51,7 @@ static void emit_mmap(struct cap_thread *self, struct cap_event *ev, const struc
 }
 
 /* MAP_FIXED takes the place of what was there. */
-static void before_mmap(const struct mapping *map, uintptr_t source, unsigned call)
+static void before_mmap(const struct cap_mapping *map, uintptr_t source, unsigned call)
 {
     if ((map->flags & MAP_FIXED) != 0) {
         cap_pages_report(source, call, (uintptr_t)map->address, map->size);
@@ -80,7 +60,7 @@ static void before_mmap(const struct mapping *map, uintptr_t source, unsigned ca
     }
 }
 
-static void *record_mmap(uintptr_t source, unsigned call, mmap_fn *real, struct mapping map)
+void *cap_record_mmap(uintptr_t source, unsigned call, cap_mmap_fn *real, struct cap_mapping map)
 {
     before_mmap(&map, source, call);
     const bool is_file = (map.flags & MAP_ANONYMOUS) == 0;
@@ -101,14 +81,14 @@ static void *record_mmap(uintptr_t source, unsigned call, mmap_fn *real, struct 
 
 CAP_EXPORT void *mmap(void *address, size_t size, int protection, int flags, int fd, off_t offset)
 {
-    return record_mmap(CAP_CALLER(), WIO_CALL_mmap, CAP_REAL(mmap),
-                       (struct mapping){address, size, protection, flags, fd, offset});
+    return cap_record_mmap(CAP_CALLER(), WIO_CALL_mmap, CAP_REAL(mmap),
+                           (struct cap_mapping){address, size, protection, flags, fd, offset});
 }
 
 CAP_EXPORT void *mmap64(void *address, size_t size, int protection, int flags, int fd, off_t offset)
 {
-    return record_mmap(CAP_CALLER(), WIO_CALL_mmap64, CAP_REAL(mmap64),
-                       (struct mapping){address, size, protection, flags, fd, offset});
+    return cap_record_mmap(CAP_CALLER(), WIO_CALL_mmap64, CAP_REAL(mmap64),
+                           (struct cap_mapping){address, size, protection, flags, fd, offset});
 }
 
 /* ---- the others: arg2 = address, path and offset of the file that is mapped there --------------
@@ -144,7 +124,7 @@ static struct cap_ext ext_of(const void *address, int64_t arg0)
     return ext;
 }
 
-static int record_munmap(uintptr_t source, munmap_fn *real, void *address, size_t size)
+int cap_record_munmap(uintptr_t source, cap_munmap_fn *real, void *address, size_t size)
 {
     struct cap_event ev;
     struct cap_map map;
@@ -165,7 +145,7 @@ static int record_munmap(uintptr_t source, munmap_fn *real, void *address, size_
 
 CAP_EXPORT int munmap(void *address, size_t size)
 {
-    return record_munmap(CAP_CALLER(), CAP_REAL(munmap), address, size);
+    return cap_record_munmap(CAP_CALLER(), CAP_REAL(munmap), address, size);
 }
 
 static int with_range(struct cap_thread *self, struct cap_event *ev, const struct cap_map *map,
@@ -190,8 +170,8 @@ CAP_EXPORT int msync(void *address, size_t size, int flags)
     return with_range(self, &ev, &map, &ext, CAP_REAL(msync)(address, size, flags));
 }
 
-static int record_madvise(uintptr_t source, madvise_fn *real, void *address, size_t size,
-                          int advice)
+int cap_record_madvise(uintptr_t source, cap_madvise_fn *real, void *address, size_t size,
+                       int advice)
 {
     struct cap_event ev;
     struct cap_map map;
@@ -203,7 +183,7 @@ static int record_madvise(uintptr_t source, madvise_fn *real, void *address, siz
 
 CAP_EXPORT int madvise(void *address, size_t size, int advice)
 {
-    return record_madvise(CAP_CALLER(), CAP_REAL(madvise), address, size, advice);
+    return cap_record_madvise(CAP_CALLER(), CAP_REAL(madvise), address, size, advice);
 }
 
 /* Gives the error as its result. */
@@ -225,15 +205,7 @@ CAP_EXPORT int posix_madvise(void *address, size_t size, int advice)
 
 /* mremap: result = new address, size = new size, arg1 = flags, arg2 = old address, arg3 = old size
  */
-struct remapping {
-    void *address;
-    size_t size;
-    size_t new_size;
-    int flags;
-    void *wanted; /* NULL where MREMAP_FIXED is not given */
-};
-
-static void *record_mremap(uintptr_t source, mremap_fn *real, const struct remapping *re)
+void *cap_record_mremap(uintptr_t source, cap_mremap_fn *real, const struct cap_remapping *re)
 {
     struct cap_event ev;
     struct cap_map map;
@@ -267,67 +239,6 @@ CAP_EXPORT void *mremap(void *address, size_t size, size_t new_size, int flags, 
     va_start(args, flags);
     void *wanted = (flags & MREMAP_FIXED) != 0 ? va_arg(args, void *) : NULL;
     va_end(args);
-    const struct remapping re = {address, size, new_size, flags, wanted};
-    return record_mremap(CAP_CALLER(), CAP_REAL(mremap), &re);
-}
-
-/* ---- by number: the kernel instead of libc -----------------------------------------------------
- */
-
-static long libc_result(long result)
-{
-    if (result < 0 && result > -4096) {
-        errno = (int)-result;
-        return -1;
-    }
-    return result;
-}
-
-static void *kernel_mmap(void *address, size_t size, int protection, int flags, int fd,
-                         off_t offset)
-{
-    return (void *)libc_result(
-        wio_rawcall6(SYS_mmap, (long)address, (long)size, protection, flags, fd, offset));
-}
-
-static int kernel_munmap(void *address, size_t size)
-{
-    return (int)libc_result(wio_rawcall6(SYS_munmap, (long)address, (long)size, 0, 0, 0, 0));
-}
-
-static void *kernel_mremap(void *address, size_t size, size_t new_size, int flags, ...)
-{
-    va_list args;
-    va_start(args, flags);
-    long wanted = (long)va_arg(args, void *);
-    va_end(args);
-    return (void *)libc_result(
-        wio_rawcall6(SYS_mremap, (long)address, (long)size, (long)new_size, flags, wanted, 0));
-}
-
-static int kernel_madvise(void *address, size_t size, int advice)
-{
-    return (int)libc_result(wio_rawcall6(SYS_madvise, (long)address, (long)size, advice, 0, 0, 0));
-}
-
-void *cap_number_mmap(void *address, size_t size, int protection, int flags, int fd, off_t offset)
-{
-    return record_mmap(CAP_CALLER(), WIO_CALL_mmap, kernel_mmap,
-                       (struct mapping){address, size, protection, flags, fd, offset});
-}
-
-int cap_number_munmap(void *address, size_t size)
-{
-    return record_munmap(CAP_CALLER(), kernel_munmap, address, size);
-}
-
-void *cap_number_mremap(void *address, size_t size, size_t new_size, int flags, void *wanted)
-{
-    const struct remapping re = {address, size, new_size, flags, wanted};
-    return record_mremap(CAP_CALLER(), kernel_mremap, &re);
-}
-
-int cap_number_madvise(void *address, size_t size, int advice)
-{
-    return record_madvise(CAP_CALLER(), kernel_madvise, address, size, advice);
+    const struct cap_remapping re = {address, size, new_size, flags, wanted};
+    return cap_record_mremap(CAP_CALLER(), CAP_REAL(mremap), &re);
 }
