@@ -2,6 +2,7 @@
 #include "capture/pages.h"
 
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 
 #include "capture/pages_kernel.h"
@@ -72,9 +73,14 @@ bool cap_pages_is(int fd)
 
 /* ---- watching ----------------------------------------------------------------------------- */
 
+static uint64_t page_bytes(void)
+{
+    return getauxval(AT_PAGESZ);
+}
+
 static uint64_t whole_pages(uint64_t bytes)
 {
-    return (bytes + CAP_PAGE_BYTES - 1) & ~(uint64_t)(CAP_PAGE_BYTES - 1);
+    return (bytes + page_bytes() - 1) & ~(page_bytes() - 1);
 }
 
 /* Fails where another userfaultfd has the range: the program's own. */
@@ -168,7 +174,7 @@ static void find_end(struct report *report)
 static int64_t cut_at_end(const struct report *report, int64_t offset, int64_t size)
 {
     int64_t left = report->end_of_file - offset;
-    bool has_grown = !report->is_exact && left <= size - (int64_t)CAP_PAGE_BYTES;
+    bool has_grown = !report->is_exact && left <= size - (int64_t)page_bytes();
     return left < size && !has_grown ? left : size;
 }
 
@@ -258,8 +264,7 @@ void cap_pages_report(uintptr_t source, unsigned call, uintptr_t address, size_t
     uintptr_t end = address + size < address ? UINTPTR_MAX : address + size;
     do {
         uintptr_t map_end = map.address + map.size;
-        uint64_t lo =
-            address > map.address ? address & ~(uintptr_t)(CAP_PAGE_BYTES - 1) : map.address;
+        uint64_t lo = address > map.address ? address & ~(page_bytes() - 1) : map.address;
         uint64_t hi = whole_pages(end < map_end ? end : map_end);
         if (map.is_watched) {
             report_map(&report, lo, hi);

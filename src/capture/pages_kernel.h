@@ -12,10 +12,6 @@
 
 #include "capture/raw.h"
 
-#define CAP_PAGE_BYTES                                                                             \
-    4096u /* of x86-64; others have it or a multiple, which the kernel reports                     \
-           */
-
 enum {
     CAP_UFFD_USER_MODE_ONLY = 1,
     CAP_UFFD_WP_HUGETLBFS_SHMEM = 1 << 12,
