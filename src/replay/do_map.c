@@ -17,9 +17,18 @@
 #define FLAGS_ALLOWED (MAP_SHARED | MAP_PRIVATE | MAP_POPULATE | MAP_NONBLOCK)
 
 struct rp_mapping {
-    void *address;
-    size_t bytes;
+    void *address; /* NULL = unmapped: the place is free */
+    size_t bytes;  /* of a free one: the next free one's index + 1 */
 };
+
+static void forget(struct rp_worker *worker, const struct wio_event *event,
+                   struct rp_mapping *mapping)
+{
+    mapping->address = NULL;
+    mapping->bytes = worker->mapped_free;
+    worker->mapped_free = (uint32_t)(mapping - worker->mapped) + 1;
+    (void)wio_map_remove(&worker->mappings, (uint64_t)event->arg[2]);
+}
 
 static struct rp_mapping *mapping_of(struct rp_worker *worker, const struct wio_event *event)
 {
@@ -30,14 +39,26 @@ static struct rp_mapping *mapping_of(struct rp_worker *worker, const struct wio_
 static enum wio_status remember(struct rp_worker *worker, const struct wio_event *event,
                                 void *address, size_t bytes)
 {
-    struct rp_mapping *mapped =
-        reallocarray(worker->mapped, (size_t)worker->mapped_count + 1, sizeof(*mapped));
-    if (mapped == NULL) {
-        return WIO_ERR_NOMEM;
+    uint32_t at = worker->mapped_free;
+    const uint64_t *old = wio_map_get(&worker->mappings, (uint64_t)event->result);
+    if (old != NULL) { /* it was unmapped by something that was not seen */
+        (void)munmap(worker->mapped[*old].address, worker->mapped[*old].bytes);
+        worker->mapped[*old] = (struct rp_mapping){address, bytes};
+        return WIO_OK;
     }
-    worker->mapped = mapped;
-    mapped[worker->mapped_count] = (struct rp_mapping){address, bytes};
-    return wio_map_put(&worker->mappings, (uint64_t)event->result, worker->mapped_count++);
+    if (at != 0) {
+        worker->mapped_free = (uint32_t)worker->mapped[--at].bytes;
+    } else {
+        at = worker->mapped_count;
+        struct rp_mapping *mapped = reallocarray(worker->mapped, (size_t)at + 1, sizeof(*mapped));
+        if (mapped == NULL) {
+            return WIO_ERR_NOMEM;
+        }
+        worker->mapped = mapped;
+        worker->mapped_count++;
+    }
+    worker->mapped[at] = (struct rp_mapping){address, bytes};
+    return wio_map_put(&worker->mappings, (uint64_t)event->result, at);
 }
 
 static void map(struct rp_worker *worker, const struct wio_event *event, struct rp_outcome *out)
@@ -115,8 +136,7 @@ void rp_do_map(struct rp_worker *worker, const struct wio_event *event, struct r
         break;
     case WIO_OP_munmap:
         rp_done(out, munmap(mapping->address, mapping->bytes));
-        mapping->address = NULL;
-        (void)wio_map_remove(&worker->mappings, (uint64_t)event->arg[2]);
+        forget(worker, event, mapping);
         break;
     default: /* mremap, madvise: about memory, not about the file */
         rp_skip(out, WIO_REPLAY_SKIP_MEMORY);

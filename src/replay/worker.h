@@ -90,6 +90,7 @@ struct rp_worker {
     struct wio_map mappings; /* recorded address -> index into `mapped` */
     struct rp_mapping *mapped;
     uint32_t mapped_count;
+    uint32_t mapped_free; /* first free place + 1, 0 = none */
     struct rp_dir **dirs; /* directories being read */
     uint32_t dir_count;
     unsigned close_waits; /* that were in vain: the next ones are shorter (share.c) */

@@ -146,6 +146,13 @@ class Files(ReplayCase):
         self.assertEqual(result["skipped"], {"memory": 1})
         self.assertGreaterEqual(os.stat(self.path("/a")).st_blocks * 512, 65536, "what is mapped is real")
 
+    def test_many_mappings(self):
+        """More than a process may have at once: those at one address follow each other."""
+        self.script("open path=/a res=3\n" + "mmap fd=3 path=/a off=0 size=4096 a0=1 a1=1 res=4096\n" * 70000 +
+                    "munmap size=4096 a2=4096 res=0\n" +
+                    "mmap fd=3 path=/a off=0 size=4096 a0=1 a1=1 res=8192\nmunmap size=4096 a2=8192 res=0\n" * 1000)
+        self.assertEqual(self.replay(AFAP)["mismatch_count"], 0)
+
     def test_asynchronous_requests(self):
         lines = ["open path=/a a0=0x42 a1=0644 res=3"]
         for i in range(64):  # all in flight, collected from 200000 on
