@@ -25,6 +25,7 @@ struct wio_hold {
     struct wio_edges edges;
     uint32_t run; /* 0, 1 .. */
     uint64_t unproven;
+    uint64_t contradicted;
     struct wio_point last; /* released */
     bool has_last;
     uint64_t moved_ns; /* when somebody was released, or the run began */
@@ -78,6 +79,17 @@ static bool goes_after(const struct wio_hold *hold, uint32_t a, uint32_t b)
     return x->gap != y->gap ? x->gap > y->gap : a < b;
 }
 
+/* Below this many nodes one run for each is cheap anyway. */
+#define ABREAST_NODES 8
+
+/* The second run keeps all nodes abreast: where many feed one, as in a gather, that settles at once
+ * what would take a run for each of them. */
+static bool is_abreast(const struct wio_hold *hold)
+{
+    return hold->params.method == WIO_HOLD_PRIORITY && hold->run == 1 &&
+           hold->params.nodes >= ABREAST_NODES;
+}
+
 void wio_hold_begin_run(struct wio_hold *hold, uint64_t now_ns)
 {
     uint32_t nodes = hold->params.nodes;
@@ -93,7 +105,7 @@ void wio_hold_begin_run(struct wio_hold *hold, uint64_t now_ns)
         node->spins = false;
     }
     for (uint32_t n = 0; n < nodes; n++) {
-        hold->nodes[n].was_lowest |= hold->nodes[n].rank == nodes - 1;
+        hold->nodes[n].was_lowest |= !is_abreast(hold) && hold->nodes[n].rank == nodes - 1;
     }
     hold->has_last = false;
     hold->moved_ns = now_ns;
@@ -182,6 +194,16 @@ struct count {
     uint32_t first; /* of highest priority at an I/O, or UINT32_MAX */
 };
 
+static bool goes_before(const struct wio_hold *hold, uint32_t a, uint32_t b)
+{
+    const struct node *x = &hold->nodes[a];
+    const struct node *y = &hold->nodes[b];
+    if (is_abreast(hold)) {
+        return x->done != y->done ? x->done < y->done : a < b;
+    }
+    return x->rank < y->rank;
+}
+
 static struct count look(const struct wio_hold *hold, uint64_t now_ns)
 {
     struct count count = {.first = UINT32_MAX};
@@ -190,7 +212,7 @@ static struct count look(const struct wio_hold *hold, uint64_t now_ns)
         count.still += is_still(hold, node, now_ns) ? 1 : 0;
         count.exited += node->state == WIO_NODE_EXITED ? 1 : 0;
         if (node->state == WIO_NODE_AT_IO &&
-            (count.first == UINT32_MAX || node->rank < hold->nodes[count.first].rank)) {
+            (count.first == UINT32_MAX || goes_before(hold, n, count.first))) {
             count.first = n;
         }
     }
@@ -297,6 +319,7 @@ static void measure_gaps(struct wio_hold *hold, uint64_t *const *rows)
         spread(hold, n, rows[n]);
         for (uint64_t i = 0; i < hold->nodes[n].known * nodes; i++) {
             uint32_t other = (uint32_t)(i % nodes);
+            hold->contradicted += other != n && hold->nodes[n].bound[i] < rows[n][i] ? 1 : 0;
             if (other != n && hold->nodes[n].bound[i] > rows[n][i]) {
                 hold->nodes[other].gap += hold->nodes[n].bound[i] - rows[n][i];
                 hold->unproven++;
@@ -310,6 +333,7 @@ static enum wio_status compare_bounds(struct wio_hold *hold, uint64_t **rows)
 {
     uint32_t nodes = hold->params.nodes;
     hold->unproven = 0;
+    hold->contradicted = 0;
     for (uint32_t n = 0; n < nodes; n++) {
         hold->nodes[n].gap = 0;
         rows[n] = wio_causal_array(&hold->alloc, hold->nodes[n].known * nodes, sizeof(**rows));
@@ -323,11 +347,19 @@ static enum wio_status compare_bounds(struct wio_hold *hold, uint64_t **rows)
     return WIO_OK;
 }
 
+/* Each node once in the last place, and the run abreast. */
+static uint32_t runs_most(const struct wio_hold *hold)
+{
+    uint32_t nodes = hold->params.nodes;
+    bool abreast = hold->params.method == WIO_HOLD_PRIORITY && nodes >= ABREAST_NODES;
+    return nodes + (abreast ? 1 : 0);
+}
+
 enum wio_status wio_hold_end_run(struct wio_hold *hold, bool *more_out)
 {
     uint32_t nodes = hold->params.nodes;
     hold->run++;
-    *more_out = hold->run < nodes;
+    *more_out = hold->run < runs_most(hold);
     if (hold->params.method == WIO_HOLD_TRACE) {
         return WIO_OK;
     }
@@ -352,6 +384,11 @@ const struct wio_edges *wio_hold_borrow_edges(const struct wio_hold *hold)
 uint64_t wio_hold_unproven(const struct wio_hold *hold)
 {
     return hold->unproven;
+}
+
+uint64_t wio_hold_contradicted(const struct wio_hold *hold)
+{
+    return hold->contradicted;
 }
 
 bool wio_period_next(const struct wio_period_goal *goal, double error, double spent_s,

@@ -10,8 +10,9 @@
  * operations does not wait for more than k. That is an upper bound for each operation's vector
  * clock, the edges found are a lower bound; where they meet all is proven and no run is left to do.
  * The bound is exact for the node of lowest priority, since all others go as far as they can before
- * each of its operations: so after as many runs as nodes everything is known.
- * Waiting for an observed lock must be reported as IN_LOCK: who gets it first is no dependency.
+ * each of its operations: so each node has its turn there, and one run more keeps all nodes
+ * abreast, which settles much at once where many feed one. Waiting for an observed lock must be
+ * reported as IN_LOCK: who gets it first is no dependency.
  *
  * //TRACE's throttling: one node per run is held at every period-th I/O until all others have
  * exited or are blocked; those that are blocked get an edge.
@@ -78,13 +79,17 @@ WIO_MUST_CHECK enum wio_status wio_hold_event(struct wio_hold *hold, uint32_t no
 /* After RELEASE the node counts as computing. Ask until the answer is another one. */
 WIO_MUST_CHECK enum wio_status wio_hold_decide(struct wio_hold *hold, uint64_t now_ns,
                                                struct wio_hold_decision *decision_out);
-/* `*more_out`: another run can find something. Only for runs that ended by ENDED. */
+/* `*more_out`: another run can find something. Only for runs that ended by ENDED. WIO_ERR_FORMAT:
+ * the edges of several runs form a cycle, see wio_hold_contradicted. */
 WIO_MUST_CHECK enum wio_status wio_hold_end_run(struct wio_hold *hold, bool *more_out);
 
 /* Edges so far, with evidence `held`, not reduced. Operations are I/Os, numbered per node. */
 const struct wio_edges *wio_hold_borrow_edges(const struct wio_hold *hold);
 /* Pairs (operation, node) whose two bounds do not meet after the last run; 0: complete. */
 uint64_t wio_hold_unproven(const struct wio_hold *hold);
+/* Pairs where an edge of one run was not obeyed in another: the program is not deterministic, waits
+ * for a lock that nobody reported, or patience_ns is too short. Then the edges prove nothing. */
+uint64_t wio_hold_contradicted(const struct wio_hold *hold);
 
 /* The choice of //TRACE's period: from large to small until the goal is met. */
 struct wio_period_goal {

@@ -266,7 +266,7 @@ static enum wio_status init(struct wio_order_walk *walk)
     walk->threads = wio_causal_array(alloc, edges->threads, sizeof(*walk->threads));
     walk->ready = wio_causal_array(alloc, edges->threads, sizeof(*walk->ready));
     walk->hubs = wio_causal_array(alloc, edges->collective_count, sizeof(*walk->hubs));
-    walk->sources = wio_causal_array(alloc, edges->edge_count, sizeof(*walk->sources));
+    walk->sources = wio_causal_array(alloc, edges->edge_count, sizeof(void *));
     walk->collective_of =
         wio_causal_array(alloc, edges->member_count, sizeof(*walk->collective_of));
     walk->has_entered = wio_causal_array(alloc, edges->member_count, sizeof(*walk->has_entered));

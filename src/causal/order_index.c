@@ -43,7 +43,7 @@ static uint64_t op_of(const void *context, uint32_t item)
 static void group(struct wio_order_index *index, const struct wio_order_keys *keys,
                   enum wio_order_reason reason, size_t count)
 {
-    struct wio_point point;
+    struct wio_point point = {0};
     uint32_t threads = keys->edges->threads;
     for (uint32_t i = 0; i < count; i++) {
         index->start[point.thread + 1] += wio_order_key(keys, reason, i, &point) ? 1 : 0;
