@@ -134,6 +134,9 @@ enum wio_status wio_hold_event(struct wio_hold *hold, uint32_t node, enum wio_no
     }
     struct node *it = &hold->nodes[node];
     bool is_freed = waits(it);
+    if (it->state == WIO_NODE_IN_LOCK && state != WIO_NODE_IN_LOCK) {
+        hold->has_last = false; /* who moves from now on may owe it to the lock's order alone */
+    }
     it->state = state;
     it->since_ns = now_ns;
     it->spins = false;
