@@ -167,7 +167,7 @@ CHECKS = {
     "few_descriptors": lambda run: None,
     "no_standard": writes("std.dat", 2000),
     "file_size_limit": dropped_at_limit,
-    "directories": writes("/work/top.dat", 2000),
+    "directories": writes("/place/top.dat", 2000),
     "new_root": in_new_root,
     "fork_storm": storm,
     "fork_in_thread": forked_threads,
@@ -185,7 +185,7 @@ CHECKS = {
 
 
 def run_once(command, top, extra):
-    work = os.path.join(top, "work")
+    work = os.path.join(top, "place")
     shutil.rmtree(work, ignore_errors=True)
     os.mkdir(work)
     env = {key: value for key, value in os.environ.items()
@@ -208,7 +208,7 @@ def main(library, program, static, mode, *arguments):
         expect("status, stdout, stderr", traced, plain)
         expect("status", plain[0], 0)
         source = os.environ["WHYIO_SOURCE"]
-        CHECKS[mode](Run(os.path.join(top, "work"), ring_reader.read_rings(rings, source)))
+        CHECKS[mode](Run(os.path.join(top, "place"), ring_reader.read_rings(rings, source)))
 
 
 if __name__ == "__main__":

@@ -76,15 +76,15 @@ static void paths_are_composed(void **state)
         const char *text;
         const char *want;
     } cases[] = {
-        {0, "/work", "/work"},
-        {1, "a", "/work/a"},
-        {1, "./a//b/.", "/work/a/b"},
+        {0, "/job", "/job"},
+        {1, "a", "/job/a"},
+        {1, "./a//b/.", "/job/a/b"},
         {1, "../x", "/x"},
         {1, "../../..", "/"},
         {1, "/abs/./y/../z", "/abs/z"},
         {0, "pipe:[123]", "pipe:[123]"},
-        {2, "deep", "/work/a/deep"},
-        {1, "", "/work"},
+        {2, "deep", "/job/a/deep"},
+        {1, "", "/job"},
         {99, "lost", "lost"}, /* its directory is not defined */
     };
     struct ring_builder ring;
@@ -142,7 +142,7 @@ static void strings_come_along_fork(void **state)
     struct fixture *fixture = *state;
     struct ring_builder ring;
     begin_process(&ring);
-    ring_string(&ring, 0, 1, 0, "/work");
+    ring_string(&ring, 0, 1, 0, "/job");
     ring_text(&ring, 0, WIO_SLOT_META, WIO_META_EXE, 0, "/bin/app", 8);
     ring_save(&ring, raw_dir(fixture), "a.ring");
     for (int32_t i = 1; i <= 2; i++) {
@@ -157,8 +157,8 @@ static void strings_come_along_fork(void **state)
         ring_save(&ring, raw_dir(fixture), i == 1 ? "b.ring" : "c.ring");
     }
     struct sealed sealed = open_all(fixture->dir);
-    assert_string_equal(path_of(&sealed, 0), "/work/child");
-    assert_string_equal(path_of(&sealed, 1), "/work/grandchild");
+    assert_string_equal(path_of(&sealed, 0), "/job/child");
+    assert_string_equal(path_of(&sealed, 1), "/job/grandchild");
     assert_int_equal(wio_trace_process(sealed.trace, 0)->parent, UINT32_MAX);
     assert_int_equal(wio_trace_process(sealed.trace, 1)->parent, 0);
     assert_int_equal(wio_trace_process(sealed.trace, 2)->parent, 1);
@@ -190,7 +190,7 @@ static void text_of_link_is_unchanged(void **state)
     struct ring_builder ring;
     struct wio_slot_ext *ext = NULL;
     begin_process(&ring);
-    ring_string(&ring, 0, 1, 0, "/work/./link");
+    ring_string(&ring, 0, 1, 0, "/job/./link");
     ring_string(&ring, 0, 2, 0, "/to/./it/../x");
     ring_event_ext(&ring, 0, "symlink", &ext)->path = 1;
     ext->path2 = 2;
@@ -198,7 +198,7 @@ static void text_of_link_is_unchanged(void **state)
     ext->path2 = 2;
     ring_save(&ring, raw_dir(fixture), "a.ring");
     struct sealed sealed = open_all(fixture->dir);
-    assert_string_equal(path_of(&sealed, 0), "/work/link");
+    assert_string_equal(path_of(&sealed, 0), "/job/link");
     assert_string_equal(wio_trace_string(sealed.trace, sealed.events[0].path2, NULL),
                         "/to/./it/../x");
     assert_string_equal(wio_trace_string(sealed.trace, sealed.events[1].path2, NULL), "/to/x");
