@@ -8,9 +8,10 @@
 
 uint64_t wio_clock_mono_ns(void);
 uint64_t wio_clock_unix_ns(void);
-/* True where the TSC is constant, does not stop and is the kernel's own clock source. Reads
- * /proc/cpuinfo or CPUID without libc's stdio. */
+/* True where the TSC is constant, does not stop and is the kernel's own clock source (which is read
+ * from /sys at each call, by raw system calls). */
 bool wio_clock_has_tsc(void);
+/* By the monotonic clock, whatever signals come. */
 void wio_clock_sleep_ns(uint64_t ns);
 
 #if defined(__x86_64__)

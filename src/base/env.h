@@ -24,6 +24,15 @@
       "internal: 1 records what the MPI library does itself (record --mpi-internals)")             \
     X(MMAP_PAGES, "WHYIO_MMAP_PAGES", "0",                                                         \
       "internal: 1 records which pages of mapped files are written (record --mmap-pages)")         \
+    X(REPLAY_MACHINE_RANKS, "WHYIO_REPLAY_MACHINE_RANKS", "all",                                   \
+      "how many ranks of a machine share memory in a replay under mpirun or srun; others send "    \
+      "messages")                                                                                  \
+    X(REPLAY_SILENCE, "WHYIO_REPLAY_SILENCE", "30s",                                               \
+      "a replay under mpirun or srun ends when a rank has heard nothing for so long")              \
+    X(CAUSAL, "WHYIO_CAUSAL", "0",                                                                 \
+      "internal: 1 records synchronisation too (record --causal=observe and throttle)")            \
+    X(BOARD, "WHYIO_BOARD", "none",                                                                \
+      "internal: file by which the recorder holds threads (record --causal=throttle)")             \
     X(TRACE, "WHYIO_TRACE", "none",                                                                \
       "internal: directory of the rings that the capture library writes")
 

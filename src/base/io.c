@@ -22,6 +22,16 @@ void wio_fd_cleanup(int *fd)
     }
 }
 
+void wio_dir_cleanup(DIR **dir)
+{
+    if (*dir != NULL) {
+        int saved = errno;
+        (void)closedir(*dir);
+        errno = saved;
+        *dir = NULL;
+    }
+}
+
 enum wio_status wio_io_pread(int fd, const char *label, void *data, size_t size, uint64_t offset,
                              struct wio_error *err)
 {
@@ -53,7 +63,8 @@ enum wio_status wio_io_pwrite(int fd, const char *label, const void *data, size_
         if (put < 0 && errno == EINTR) {
             continue;
         }
-        if (put < 0) {
+        if (put <= 0) {
+            errno = put == 0 ? ENOSPC : errno; /* whoever takes nothing is full */
             return wio_error_sys(err, label, "cannot write %zu bytes at %llu", size,
                                  (unsigned long long)offset);
         }
@@ -71,7 +82,8 @@ enum wio_status wio_io_write(int fd, const char *label, const void *data, size_t
         if (put < 0 && errno == EINTR) {
             continue;
         }
-        if (put < 0) {
+        if (put <= 0) {
+            errno = put == 0 ? ENOSPC : errno;
             return wio_error_sys(err, label, "cannot write %zu bytes", size);
         }
         done += (size_t)put;
@@ -151,13 +163,6 @@ enum wio_status wio_io_mkdirs(const char *path, struct wio_error *err)
         }
     }
     return make_directory(part, err);
-}
-
-void wio_dir_cleanup(DIR **dir)
-{
-    if (*dir != NULL) {
-        (void)closedir(*dir);
-    }
 }
 
 static enum wio_status remove_below(int parent, const char *name, dev_t device, const char *root,

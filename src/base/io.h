@@ -12,9 +12,10 @@
 
 #include "base/buf.h"
 
-/* Close a descriptor held in *fd (if >= 0) and set it to -1: for WIO_CLEANUP(wio_fd_cleanup). */
+/* Close a descriptor held in *fd (if >= 0) and set it to -1: for WIO_CLEANUP(wio_fd_cleanup).
+ * errno is kept. */
 void wio_fd_cleanup(int *fd);
-/* The same for a directory that is read; *dir may be NULL. */
+/* The same for a directory that is read; NULL where there is none. */
 void wio_dir_cleanup(DIR **dir);
 
 /* Exactly `size` bytes at `offset`; `label` is the file name for the error. */

@@ -32,7 +32,8 @@ bool wio_map_remove(struct wio_map *map, uint64_t key);
 /* Iterate: start with *i = 0, ends with NULL. */
 struct wio_map_entry *wio_map_each(const struct wio_map *map, size_t *i);
 
-/* Strings to dense ids 1, 2, 3 .. in order of appearance; id 0 is "". Zero-initialise. */
+/* Strings to dense ids 1, 2, 3 .. in order of appearance; id 0 is "". Zero-initialise. What is
+ * added is copied, and must not lie in the table itself, which may move. */
 struct wio_strtab {
     char *bytes; /* all texts, each ended by NUL */
     size_t size;

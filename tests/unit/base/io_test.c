@@ -36,6 +36,55 @@ static void whole_reads_and_writes(void **state)
     free(path);
 }
 
+/* The linker's --wrap gives these names. */
+ssize_t __real_write(int fd, const void *data, size_t size);
+ssize_t __wrap_write(int fd, const void *data, size_t size);
+ssize_t __real_pwrite64(int fd, const void *data, size_t size, off_t offset);
+ssize_t __wrap_pwrite64(int fd, const void *data, size_t size, off_t offset);
+
+static unsigned takes; /* bytes that a descriptor takes before it takes no more; 0 = all */
+static unsigned taken;
+
+static size_t taken_of(size_t size)
+{
+    size_t bytes = takes == 0 ? size : taken < takes ? 1 : 0;
+    taken += (unsigned)bytes;
+    return bytes;
+}
+
+ssize_t __wrap_write(int fd, const void *data, size_t size)
+{
+    size_t bytes = taken_of(size);
+    return bytes > 0 ? __real_write(fd, data, bytes) : 0;
+}
+
+ssize_t __wrap_pwrite64(int fd, const void *data, size_t size, off_t offset)
+{
+    size_t bytes = taken_of(size);
+    return bytes > 0 ? __real_pwrite64(fd, data, bytes, offset) : 0;
+}
+
+/* Some devices and file systems say 0 where they are full: asking again would never end. */
+static void writing_nothing_ends(void **state)
+{
+    (void)state;
+    char *path = wio_test_path("short");
+    struct wio_error err = WIO_ERROR_INIT;
+    int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    assert_true(fd >= 0);
+    takes = 3;
+    taken = 0;
+    assert_ok(wio_io_write(fd, path, "abc", 3, &err), &err);
+    assert_status(wio_io_write(fd, path, "d", 1, &err), WIO_ERR_IO, &err);
+    assert_int_equal(err.sys_errno, ENOSPC);
+    taken = 0;
+    assert_status(wio_io_pwrite(fd, path, "abcd", 4, 0, &err), WIO_ERR_IO, &err);
+    assert_int_equal(err.sys_errno, ENOSPC);
+    takes = 0;
+    wio_fd_cleanup(&fd);
+    free(path);
+}
+
 static void files_are_read_whole(void **state)
 {
     (void)state;
@@ -118,6 +167,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(whole_reads_and_writes),
+        cmocka_unit_test(writing_nothing_ends),
         cmocka_unit_test(files_are_read_whole),
         cmocka_unit_test(directories_are_made),
         cmocka_unit_test(trees_are_removed_and_links_are_not_followed),
