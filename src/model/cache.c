@@ -219,7 +219,7 @@ static void happen(struct wio_cache *cache)
     plan(cache);
 }
 
-static void wait_until(struct wio_cache *cache, double end_s)
+void wio_cache_wait_until(struct wio_cache *cache, double end_s)
 {
     while (cache->next_s <= end_s) {
         cache->time_s = fmax(cache->time_s, cache->next_s);
@@ -230,7 +230,7 @@ static void wait_until(struct wio_cache *cache, double end_s)
 
 void wio_cache_wait(struct wio_cache *cache, double seconds)
 {
-    wait_until(cache, cache->time_s + seconds);
+    wio_cache_wait_until(cache, cache->time_s + seconds);
 }
 
 enum wio_status wio_cache_dirty(struct wio_cache *cache, struct wio_cache_file *file,
@@ -260,39 +260,34 @@ enum wio_status wio_cache_dirty(struct wio_cache *cache, struct wio_cache_file *
 }
 
 /* A timer of n jiffies ends at the tick after the n-th (rule 7). */
-static void sleep_jiffies(struct wio_cache *cache, int64_t pause)
+static double end_of_sleep(const struct wio_cache *cache, int64_t pause)
 {
-    wait_until(cache, (double)(jiffy(cache) + pause + 1) / cache->hz + WAKE_S);
+    return fmax((double)(jiffy(cache) + pause + 1) / cache->hz + WAKE_S, cache->time_s);
 }
 
-enum wio_status wio_cache_balance(struct wio_cache *cache, bool *slept_out)
+enum wio_status wio_cache_look(struct wio_cache *cache, enum wio_throttle_verdict *verdict_out,
+                               double *until_s_out)
 {
     struct wio_throttle *throttle = &cache->throttle;
-    enum wio_throttle_verdict verdict = WIO_THROTTLE_AGAIN;
-    *slept_out = false;
+    int64_t pause;
+    *verdict_out = WIO_THROTTLE_FREE;
+    *until_s_out = cache->time_s;
     if (!wio_throttle_is_due(throttle)) {
         return cache->status;
     }
-    while (verdict == WIO_THROTTLE_AGAIN && cache->status == WIO_OK) {
-        int64_t pause;
-        WIO_TRY(flush_background(cache));
-        verdict =
-            wio_throttle_balance(throttle, (int64_t)wio_cache_pages(cache), jiffy(cache), &pause);
-        if (verdict >= WIO_THROTTLE_PAUSE) {
-            sleep_jiffies(cache, pause);
-            *slept_out = true;
-        }
+    WIO_TRY(flush_background(cache));
+    *verdict_out =
+        wio_throttle_balance(throttle, (int64_t)wio_cache_pages(cache), jiffy(cache), &pause);
+    if (*verdict_out >= WIO_THROTTLE_PAUSE) {
+        *until_s_out = end_of_sleep(cache, pause);
     }
     return cache->status;
 }
 
-enum wio_status wio_cache_sync(struct wio_cache *cache, struct wio_cache_file *file)
+enum wio_status wio_cache_write_out(struct wio_cache *cache, struct wio_cache_file *file)
 {
     WIO_TRY(write_file(cache, file, UINT64_MAX));
     plan(cache);
-    while (cache->queue.completed < file->queued && cache->status == WIO_OK) {
-        wait_until(cache, cache->queue.head_done_s);
-    }
     return cache->status;
 }
 
@@ -315,8 +310,11 @@ enum wio_status wio_cache_use(struct wio_cache *cache, const struct wio_cache_fi
     return WIO_OK;
 }
 
-void wio_cache_device_busy(struct wio_cache *cache, double seconds)
+double wio_cache_device_take(struct wio_cache *cache, double seconds)
 {
+    double start_s = fmax(cache->time_s, cache->device_free_s);
+    cache->device_free_s = start_s + seconds;
     wio_queue_delay(&cache->queue, seconds);
     plan(cache);
+    return start_s;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The page cache of the `kernel` model as time passes: files with dirty pages in the order in
- * which they became dirty, the flusher that hands them to the device, and the task that is slowed
- * when there are too many of them.
+ * which they became dirty, the flusher that hands them to the device, and the dirty limits at which
+ * tasks are slowed (task.h has the tasks).
  *
  * Source: behaviour of mm/page-writeback.c and fs/fs-writeback.c; docs/MODEL.md#kernel.
  */
@@ -63,6 +63,7 @@ struct wio_cache {
     double next_update_s;   /* when the bandwidth is estimated after the device fell idle */
     double expire_s;        /* age of an old file */
     double interval_s;      /* between two looks for old files */
+    double device_free_s;   /* when those who took the device are served */
     uint64_t request_pages; /* the longest request */
     uint64_t written_bytes; /* ever, by operations */
     enum wio_status status; /* WIO_ERR_NOMEM once the flusher ran out of memory */
@@ -77,13 +78,24 @@ struct wio_cache_file *wio_cache_file(struct wio_cache *cache, uint64_t id);
 
 /* Time passes: the device writes, old files are flushed. */
 void wio_cache_wait(struct wio_cache *cache, double seconds);
+void wio_cache_wait_until(struct wio_cache *cache, double end_s);
 /* The task writes [offset, end) of a file; `fresh_out`: bytes of pages that were not dirty. */
 WIO_MUST_CHECK enum wio_status wio_cache_dirty(struct wio_cache *cache, struct wio_cache_file *file,
                                                uint64_t offset, uint64_t end, uint64_t *fresh_out);
-/* After a piece of a write: sleep if the kernel makes the task sleep. True if it slept. */
-WIO_MUST_CHECK enum wio_status wio_cache_balance(struct wio_cache *cache, bool *slept_out);
-/* Hand all dirty pages of a file to the device and wait until they are written. */
-WIO_MUST_CHECK enum wio_status wio_cache_sync(struct wio_cache *cache, struct wio_cache_file *file);
+/* After a piece of a write: does the kernel make the task sleep? Until *until_s_out (now, if it
+ * does not); after AGAIN it looks again. */
+WIO_MUST_CHECK enum wio_status wio_cache_look(struct wio_cache *cache,
+                                              enum wio_throttle_verdict *verdict_out,
+                                              double *until_s_out);
+/* Hand all dirty pages of a file to the device. */
+WIO_MUST_CHECK enum wio_status wio_cache_write_out(struct wio_cache *cache,
+                                                   struct wio_cache_file *file);
+/* Has the device written all that it was handed of this file? */
+static inline bool wio_cache_is_written(const struct wio_cache *cache,
+                                        const struct wio_cache_file *file)
+{
+    return cache->queue.completed >= file->queued;
+}
 /* Pages of a range are written otherwise: they are not dirty any more. */
 void wio_cache_clean(struct wio_cache *cache, struct wio_cache_file *file, uint64_t offset,
                      uint64_t end);
@@ -92,8 +104,9 @@ void wio_cache_clean(struct wio_cache *cache, struct wio_cache_file *file, uint6
 WIO_MUST_CHECK enum wio_status wio_cache_use(struct wio_cache *cache,
                                              const struct wio_cache_file *file, uint64_t offset,
                                              uint64_t end, uint64_t *hits_out);
-/* The device serves somebody else for a while before it goes on with write-back. */
-void wio_cache_device_busy(struct wio_cache *cache, double seconds);
+/* A task takes the device for so many seconds, after those that took it before; write-back goes on
+ * later. When its turn begins. */
+double wio_cache_device_take(struct wio_cache *cache, double seconds);
 
 /* Dirty or under write-back, in pages. */
 static inline uint64_t wio_cache_pages(const struct wio_cache *cache)

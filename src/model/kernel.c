@@ -1,109 +1,75 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What Linux does with an operation: writes in pieces into the page cache, each followed by a look
- * at the dirty limits; stdio as glibc buffers it; synchronous operations. docs/MODEL.md#kernel has
- * the rules, cited as (rule N); cache.h is the machinery behind them.
+ * What Linux does with an operation: which steps it has. Writes go into the page cache, stdio
+ * buffers as glibc does, synchronous operations wait for the device. docs/MODEL.md#kernel has the
+ * rules, cited as (rule N); task.h performs the steps.
  */
 #include <math.h>
 
 #include "base/cleanup.h"
-#include "model/cache.h"
 #include "model/model_internal.h"
+#include "model/task.h"
 
 static uint64_t least(uint64_t a, uint64_t b)
 {
     return a < b ? a : b;
 }
 
-/* Where the folio ends in which a write of [offset, end) goes on: a power of 2, aligned to itself,
- * not longer than what is left or than `step` (rule 8). */
-static uint64_t piece_end(uint64_t offset, uint64_t end, uint64_t step)
+static void add_wait(struct wio_task *task, double seconds)
 {
-    uint64_t page = offset / WIO_CACHE_PAGE;
-    uint64_t pages = least(end - offset, step) / WIO_CACHE_PAGE;
-    uint64_t longest = pages > 1 ? UINT64_C(1) << (63 - __builtin_clzll(pages)) : 1;
-    uint64_t aligned = page > 0 ? page & -page : longest;
-    return least(end, (page + least(longest, aligned)) * WIO_CACHE_PAGE);
+    wio_task_add(task, (struct wio_task_step){.kind = WIO_TASK_WAIT, .seconds = seconds});
 }
 
-/* Into pages that are dirty already data is only copied; others have to be found first (rule 2). */
-static double copy_s(const struct wio_model_params *p, uint64_t size, uint64_t fresh,
-                     bool is_writing)
+static void add_write(struct wio_task *task, uint64_t offset, uint64_t size)
 {
-    double found = is_writing ? p->bw_reduced : p->bw_ramdisk;
-    return (double)fresh / found + (double)(size - fresh) / fmax(p->bw_mem, found);
+    wio_task_add(task, (struct wio_task_step){
+                           .kind = WIO_TASK_WRITE, .offset = offset, .end = offset + size});
 }
 
-/* write(2): folio by folio. */
-static enum wio_status write_call(struct wio_model *model, struct wio_cache_file *file,
-                                  uint64_t offset, uint64_t size, struct wio_model_result *result)
+/* `seconds` in all, of which the device has its part to itself. */
+static void add_device(struct wio_task *task, double device_s, double seconds)
 {
-    struct wio_cache *cache = model->state;
-    const struct wio_model_params *p = &model->params;
-    uint64_t step = (uint64_t)p->balance_step;
-    uint64_t end = offset + size;
-    uint64_t hits;
-    result->state = WIO_MODEL_STATE_FREE;
-    if (p->cache_size > 0) {
-        WIO_TRY(wio_cache_use(cache, file, offset, end, &hits));
-    }
-    wio_cache_wait(cache, p->sc_w);
-    while (offset < end) {
-        bool is_writing = cache->queue.waiting > 0;
-        bool slept;
-        uint64_t fresh;
-        uint64_t stop = piece_end(offset, end, step);
-        WIO_TRY(wio_cache_dirty(cache, file, offset, stop, &fresh));
-        wio_cache_wait(cache, copy_s(p, stop - offset, least(fresh, stop - offset), is_writing));
-        WIO_TRY(wio_cache_balance(cache, &slept));
-        if (slept) {
-            result->state = WIO_MODEL_STATE_THROTTLE;
-        } else if (is_writing && result->state == WIO_MODEL_STATE_FREE) {
-            result->state = WIO_MODEL_STATE_ASYNC;
-        }
-        offset = stop;
-    }
-    return WIO_OK;
+    wio_task_add(task, (struct wio_task_step){
+                           .kind = WIO_TASK_DEVICE, .device_s = device_s, .seconds = seconds});
 }
 
-static enum wio_status flush_stream(struct wio_model *model, struct wio_cache_file *file,
-                                    struct wio_model_result *result)
+/* What is in the stream's buffer. */
+static void add_flush(struct wio_task *task, struct wio_cache_file *file)
 {
     uint64_t size = file->pending;
-    if (size == 0) {
-        return WIO_OK;
-    }
     file->pending = 0;
-    return write_call(model, file, file->position - size, size, result);
+    if (size > 0) {
+        add_write(task, file->position - size, size);
+    }
 }
 
 /* glibc: fill the buffer, write it, write whole buffers at once, keep the rest. A stream that has
  * no buffer yet has nothing to fill: its first write is of whole buffers (rule 12). */
-static enum wio_status step_fwrite(struct wio_model *model, struct wio_cache_file *file,
-                                   const struct wio_model_op *op, struct wio_model_result *result)
+static void add_fwrite(const struct wio_model *model, struct wio_task *task,
+                       struct wio_cache_file *file, const struct wio_model_op *op)
 {
     uint64_t bf = (uint64_t)model->params.bf;
     uint64_t left = op->size;
-    wio_cache_wait(model->state, model->params.c_lib);
+    add_wait(task, model->params.c_lib);
     if (op->offset != file->position) {
-        WIO_TRY(flush_stream(model, file, result));
+        add_flush(task, file);
         file->position = op->offset;
     }
     uint64_t filling = least(left, file->has_buffer ? bf - file->pending : 0);
     file->pending += filling;
     file->position += filling;
     left -= filling;
-    if (left > 0) {
-        uint64_t whole = left - left % bf;
-        WIO_TRY(flush_stream(model, file, result));
-        if (whole > 0) {
-            WIO_TRY(write_call(model, file, file->position, whole, result));
-        }
-        file->pending = left - whole;
-        file->position += left;
-        file->has_buffer = true;
+    if (left == 0) {
+        return;
     }
-    return WIO_OK;
+    uint64_t whole = left - left % bf;
+    add_flush(task, file);
+    if (whole > 0) {
+        add_write(task, file->position, whole);
+    }
+    file->pending = left - whole;
+    file->position += left;
+    file->has_buffer = true;
 }
 
 static bool is_random(const struct wio_cache_file *file, const struct wio_model_op *op)
@@ -135,55 +101,58 @@ static double bypass_cost(const struct wio_model *model, const struct wio_cache_
     return wio_model_table_at(table, size) + (is_random(file, op) ? p->c_sk : 0);
 }
 
-/* Direct and synchronous writes have the device to themselves: write-back waits (rule 13). */
-static void step_bypass(struct wio_model *model, struct wio_cache_file *file,
-                        const struct wio_model_op *op)
+/* Direct and synchronous writes have the device to themselves (rule 13). */
+static void add_bypass(const struct wio_model *model, struct wio_task *task,
+                       struct wio_cache_file *file, const struct wio_model_op *op)
 {
-    struct wio_cache *cache = model->state;
+    struct wio_tasks *tasks = model->state;
     double cost = bypass_cost(model, file, op);
-    wio_cache_clean(cache, file, op->offset, op->offset + op->size);
-    wio_cache_device_busy(cache, fmin((double)op->size / model->params.bw_dev, cost));
-    wio_cache_wait(cache, cost);
+    wio_cache_clean(&tasks->cache, file, op->offset, op->offset + op->size);
+    add_device(task, fmin((double)op->size / model->params.bw_dev, cost), cost);
 }
 
 /* What is in memory is copied; the rest comes from the device, which does not write then (rule 15).
  */
-static enum wio_status step_read(struct wio_model *model, const struct wio_cache_file *file,
-                                 const struct wio_model_op *op)
+static enum wio_status add_read(const struct wio_model *model, struct wio_task *task,
+                                const struct wio_cache_file *file, const struct wio_model_op *op)
 {
-    struct wio_cache *cache = model->state;
+    struct wio_tasks *tasks = model->state;
     const struct wio_model_params *p = &model->params;
     uint64_t hits = 0;
-    wio_cache_wait(cache, p->sc_w);
     if (p->cache_size > 0) {
-        WIO_TRY(wio_cache_use(cache, file, op->offset, op->offset + op->size, &hits));
+        WIO_TRY(wio_cache_use(&tasks->cache, file, op->offset, op->offset + op->size, &hits));
     }
     double device_s = (double)(op->size - hits) / p->bw_rdev;
-    wio_cache_device_busy(cache, device_s);
-    wio_cache_wait(cache, device_s + (double)hits / p->bw_mem);
+    add_wait(task, p->sc_w);
+    if (device_s > 0) {
+        add_device(task, device_s, device_s);
+    }
+    add_wait(task, (double)hits / p->bw_mem);
     return WIO_OK;
 }
 
-static enum wio_status dispatch(struct wio_model *model, struct wio_cache_file *file,
-                                const struct wio_model_op *op, struct wio_model_result *result)
+static enum wio_status add_steps(const struct wio_model *model, struct wio_task *task,
+                                 struct wio_cache_file *file, const struct wio_model_op *op)
 {
-    struct wio_cache *cache = model->state;
-    const struct wio_model_params *p = &model->params;
     switch (op->method) {
     case WIO_MODEL_WRITE:
-        return write_call(model, file, op->offset, op->size, result);
+        add_write(task, op->offset, op->size);
+        return WIO_OK;
     case WIO_MODEL_FWRITE:
-        return step_fwrite(model, file, op, result);
+        add_fwrite(model, task, file, op);
+        return WIO_OK;
     case WIO_MODEL_FFLUSH:
-        return flush_stream(model, file, result);
+        add_flush(task, file);
+        return WIO_OK;
     case WIO_MODEL_FSYNC:
-        wio_cache_wait(cache, p->sc_sw);
-        return wio_cache_sync(cache, file);
+        add_wait(task, model->params.sc_sw);
+        wio_task_add(task, (struct wio_task_step){.kind = WIO_TASK_SYNC});
+        return WIO_OK;
     case WIO_MODEL_READ:
-        return step_read(model, file, op);
+        return add_read(model, task, file, op);
     case WIO_MODEL_DIRECT:
     case WIO_MODEL_SYNC:
-        step_bypass(model, file, op);
+        add_bypass(model, task, file, op);
         return WIO_OK;
     case WIO_MODEL_METHOD_COUNT:
         break;
@@ -191,47 +160,76 @@ static enum wio_status dispatch(struct wio_model *model, struct wio_cache_file *
     return WIO_ERR_INTERNAL;
 }
 
-static enum wio_status step(struct wio_model *model, const struct wio_model_op *op,
-                            struct wio_model_result *result)
+/* Where the file ends and where its next operation is sequential. */
+static void note_range(struct wio_cache_file *file, const struct wio_model_op *op)
 {
-    struct wio_cache *cache = model->state;
-    struct wio_cache_file *file = wio_cache_file(cache, op->file);
-    if (file == NULL) {
+    if (op->method == WIO_MODEL_FFLUSH || op->method == WIO_MODEL_FSYNC) {
+        return;
+    }
+    file->last_end = op->offset + op->size;
+    file->is_used = true;
+    if (op->method != WIO_MODEL_READ && file->last_end > file->size) {
+        file->size = file->last_end;
+    }
+}
+
+static enum wio_status begin(struct wio_model *model, uint32_t id, const struct wio_model_op *op)
+{
+    struct wio_tasks *tasks = model->state;
+    struct wio_task *task = wio_tasks_get(tasks, id);
+    struct wio_cache_file *file = wio_cache_file(&tasks->cache, op->file);
+    if (task == NULL || file == NULL) {
         return WIO_ERR_NOMEM;
     }
-    wio_cache_wait(cache, op->delay_s);
-    double start_s = cache->time_s;
-    WIO_TRY(dispatch(model, file, op, result));
-    WIO_TRY(cache->status);
-    if (op->method != WIO_MODEL_FFLUSH && op->method != WIO_MODEL_FSYNC) {
-        file->last_end = op->offset + op->size;
-        file->is_used = true;
-        if (op->method != WIO_MODEL_READ && file->last_end > file->size) {
-            file->size = file->last_end;
-        }
+    if (task->is_active) {
+        return WIO_ERR_USAGE;
     }
-    result->cost_s = cache->time_s - start_s;
-    result->dirty_bytes =
-        (double)least(wio_cache_pages(cache) * WIO_CACHE_PAGE, cache->written_bytes);
-    model->time_s = cache->time_s;
+    WIO_TRY(add_steps(model, task, file, op));
+    note_range(file, op);
+    wio_tasks_begin(tasks, task, file);
     return WIO_OK;
+}
+
+static enum wio_status run(struct wio_model *model, double until_s, struct wio_model_done *done)
+{
+    struct wio_tasks *tasks = model->state;
+    const struct wio_cache *cache = &tasks->cache;
+    struct wio_task *task;
+    enum wio_status status = wio_tasks_run(tasks, until_s, &task);
+    model->time_s = cache->time_s;
+    if (status != WIO_OK) {
+        return status;
+    }
+    done->task = task->id;
+    done->result = (struct wio_model_result){
+        .cost_s = cache->time_s - task->begin_s,
+        .dirty_bytes = (double)least(wio_cache_pages(cache) * WIO_CACHE_PAGE, cache->written_bytes),
+        .time_s = cache->time_s,
+        .state = task->state,
+    };
+    return WIO_OK;
+}
+
+static double next(struct wio_model *model)
+{
+    return wio_tasks_next(model->state);
 }
 
 static enum wio_status init(struct wio_model *model)
 {
-    struct wio_cache *cache = model->alloc.get(model->alloc.context, sizeof(*cache));
-    if (cache == NULL) {
+    struct wio_tasks *tasks = model->alloc.get(model->alloc.context, sizeof(*tasks));
+    if (tasks == NULL) {
         return WIO_ERR_NOMEM;
     }
-    wio_cache_init(cache, &model->alloc, &model->params);
-    model->state = cache;
+    wio_tasks_init(tasks, &model->alloc, &model->params);
+    model->state = tasks;
     return WIO_OK;
 }
 
 static void fini(struct wio_model *model)
 {
     if (model->state != NULL) {
-        wio_cache_fini(model->state);
+        wio_tasks_fini(model->state);
         model->alloc.put(model->alloc.context, model->state);
     }
 }
@@ -252,5 +250,10 @@ static const struct wio_model_range ranges[] = {
     {.place = WIO_MODEL_NO_PARAM},
 };
 
-const struct wio_model_class wio_model_kernel = {
-    .name = "kernel", .ranges = ranges, .init = init, .fini = fini, .step = step};
+const struct wio_model_class wio_model_kernel = {.name = "kernel",
+                                                 .ranges = ranges,
+                                                 .init = init,
+                                                 .fini = fini,
+                                                 .begin = begin,
+                                                 .run = run,
+                                                 .next = next};

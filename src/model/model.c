@@ -155,6 +155,7 @@ void wio_model_destroy(struct wio_model *model)
     if (model == NULL) {
         return;
     }
+    wio_serial_fini(model);
     if (model->class->fini != NULL) {
         model->class->fini(model);
     }
@@ -177,15 +178,68 @@ static enum wio_status check_op(const struct wio_model_op *op, struct wio_error 
     return WIO_OK;
 }
 
+static enum wio_status fail(enum wio_status status, struct wio_error *err)
+{
+    return wio_error_set(err, status, NULL, WIO_ERROR_NO_OFFSET, "%s",
+                         status == WIO_ERR_USAGE ? "the task is in an operation already"
+                                                 : wio_status_text(status));
+}
+
+/* One task that computes for a while and then has the machine to itself. */
+static enum wio_status step_tasks(struct wio_model *model, const struct wio_model_op *op,
+                                  struct wio_model_result *result_out)
+{
+    struct wio_model_done done = {0};
+    enum wio_status status = model->class->run(model, model->time_s + op->delay_s, &done);
+    if (status != WIO_END) {
+        return status == WIO_OK ? WIO_ERR_USAGE : status;
+    }
+    WIO_TRY(model->class->begin(model, 0, op));
+    WIO_TRY(model->class->run(model, HUGE_VAL, &done));
+    *result_out = done.result;
+    return WIO_OK;
+}
+
 enum wio_status wio_model_step(struct wio_model *model, const struct wio_model_op *op,
                                struct wio_model_result *result_out, struct wio_error *err)
 {
+    enum wio_status status;
     WIO_TRY(check_op(op, err));
     *result_out = (struct wio_model_result){.state = WIO_MODEL_STATE_NONE};
-    enum wio_status status = model->class->step(model, op, result_out);
-    if (status != WIO_OK) {
-        return wio_error_set(err, status, NULL, WIO_ERROR_NO_OFFSET, "%s", wio_status_text(status));
+    if (model->class->step != NULL) {
+        status = model->class->step(model, op, result_out);
+        result_out->time_s = model->time_s;
+        model->serial.time_s += op->delay_s + result_out->cost_s;
+        model->serial.free_s = model->serial.time_s;
+    } else {
+        status = step_tasks(model, op, result_out);
     }
-    result_out->time_s = model->time_s;
-    return WIO_OK;
+    return status == WIO_OK ? WIO_OK : fail(status, err);
+}
+
+enum wio_status wio_model_begin(struct wio_model *model, uint32_t task,
+                                const struct wio_model_op *op, struct wio_error *err)
+{
+    WIO_TRY(check_op(op, err));
+    enum wio_status status = model->class->begin != NULL ? model->class->begin(model, task, op)
+                                                         : wio_serial_begin(model, task, op);
+    return status == WIO_OK ? WIO_OK : fail(status, err);
+}
+
+enum wio_status wio_model_run(struct wio_model *model, double until_s,
+                              struct wio_model_done *done_out, struct wio_error *err)
+{
+    enum wio_status status = model->class->run != NULL ? model->class->run(model, until_s, done_out)
+                                                       : wio_serial_run(model, until_s, done_out);
+    return status == WIO_OK || status == WIO_END ? status : fail(status, err);
+}
+
+double wio_model_next(struct wio_model *model)
+{
+    return model->class->next != NULL ? model->class->next(model) : wio_serial_next(model);
+}
+
+double wio_model_time(const struct wio_model *model)
+{
+    return model->class->run != NULL ? model->time_s : model->serial.time_s;
 }

@@ -169,4 +169,35 @@ WIO_MUST_CHECK enum wio_status wio_model_step(struct wio_model *model,
                                               struct wio_model_result *result_out,
                                               struct wio_error *err);
 
+/*
+ * Several tasks on one machine, for instance the ranks of a job: each begins an operation when its
+ * time has come, and they meet in the page cache and at the device.
+ *
+ *     WIO_TRY(wio_model_begin(model, 0, &op0, err));
+ *     WIO_TRY(wio_model_begin(model, 1, &op1, err));
+ *     while ((status = wio_model_run(model, until_s, &done, err)) == WIO_OK) { ... done.task ... }
+ *
+ * `naive` and `cawl` know one task only: with them operations that overlap wait for each other, in
+ * the order in which they began.
+ */
+struct wio_model_done {
+    uint32_t task;
+    struct wio_model_result result; /* cost_s: since it began; time_s: when it ended */
+};
+
+/* The task (any number) begins an operation now, at wio_model_time; op->delay_s is not looked at.
+ * WIO_ERR_USAGE also where its last one has not ended. */
+WIO_MUST_CHECK enum wio_status wio_model_begin(struct wio_model *model, uint32_t task,
+                                               const struct wio_model_op *op,
+                                               struct wio_error *err);
+/* Time passes: WIO_OK when an operation has ended, the earliest first; WIO_END at `until_s`, or, if
+ * that is infinite, once no operation is left. */
+WIO_MUST_CHECK enum wio_status wio_model_run(struct wio_model *model, double until_s,
+                                             struct wio_model_done *done_out,
+                                             struct wio_error *err);
+/* Nothing ends before this time; infinite where no operation is under way. */
+double wio_model_next(struct wio_model *model);
+/* The model's clock, seconds. */
+double wio_model_time(const struct wio_model *model);
+
 #endif

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "model/model.h"
+#include "model/serial.h"
 
 struct wio_model {
     const struct wio_model_class *class;
@@ -15,6 +16,7 @@ struct wio_model {
     struct wio_alloc alloc;
     double time_s;
     void *state; /* of the class; NULL where it needs none */
+    struct wio_serial serial;
 };
 
 #define WIO_MODEL_NO_PARAM SIZE_MAX
@@ -33,6 +35,11 @@ struct wio_model_class {
     /* Make model->state; NULL where there is none. */
     enum wio_status (*init)(struct wio_model *model);
     void (*fini)(struct wio_model *model);
+    /* A model knows tasks (begin, run and next, as wio_model_begin ..), or it does one
+     * operation after the other (step, delay included). */
+    enum wio_status (*begin)(struct wio_model *model, uint32_t task, const struct wio_model_op *op);
+    enum wio_status (*run)(struct wio_model *model, double until_s, struct wio_model_done *done);
+    double (*next)(struct wio_model *model);
     enum wio_status (*step)(struct wio_model *model, const struct wio_model_op *op,
                             struct wio_model_result *result);
 };

@@ -55,6 +55,11 @@ static int64_t setpoint_of(const struct wio_throttle *throttle)
     return (wio_throttle_ceiling(throttle) + hard_limit(throttle)) / 2;
 }
 
+struct wio_throttle_task wio_throttle_task_new(void)
+{
+    return (struct wio_throttle_task){.dirtied_pause = POLL_PAGES};
+}
+
 void wio_throttle_init(struct wio_throttle *throttle, const struct wio_throttle_limits *limits,
                        double ratelimit, double bandwidth)
 {
@@ -67,7 +72,7 @@ void wio_throttle_init(struct wio_throttle *throttle, const struct wio_throttle_
                    .bandwidth = band,
                    .bandwidth_mean = band,
                    .limit = limits->hard},
-        .task = {.dirtied_pause = POLL_PAGES},
+        .task = wio_throttle_task_new(),
     };
 }
 

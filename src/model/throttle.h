@@ -36,7 +36,7 @@ struct wio_throttle_device {
     bool is_exceeded;    /* the hard limit was, at the last look */
 };
 
-/* The task. */
+/* A task: in struct wio_throttle the one that runs. */
 struct wio_throttle_task {
     bool has_paused;       /* paused_when is valid */
     int64_t paused_when;   /* jiffy up to which its dirtying has been paid for */
@@ -56,6 +56,9 @@ enum wio_throttle_verdict {
     WIO_THROTTLE_PAUSE, /* sleep, then go on */
     WIO_THROTTLE_AGAIN  /* sleep, then ask again: at the hard limit */
 };
+
+/* Of a task that has not written yet. */
+struct wio_throttle_task wio_throttle_task_new(void);
 
 /* Rates in pages per second. */
 void wio_throttle_init(struct wio_throttle *throttle, const struct wio_throttle_limits *limits,

@@ -28,14 +28,16 @@ static void open_cache(struct wio_cache *cache)
 static void dirty(struct wio_cache *cache, uint64_t id, uint64_t offset, uint64_t size)
 {
     struct wio_cache_file *file = wio_cache_file(cache, id);
+    enum wio_throttle_verdict verdict;
+    double until_s;
     uint64_t fresh;
-    bool slept;
     assert_non_null(file);
     assert_int_equal(
         wio_cache_dirty(cache, file, offset * MIB_BYTES, (offset + size) * MIB_BYTES, &fresh),
         WIO_OK);
-    assert_int_equal(wio_cache_balance(cache, &slept), WIO_OK);
-    assert_false(slept);
+    assert_int_equal(wio_cache_look(cache, &verdict, &until_s), WIO_OK);
+    assert_true(verdict < WIO_THROTTLE_PAUSE);
+    assert_true(until_s == cache->time_s);
 }
 
 /* min(95 MiB / 2, 512 MiB / 8) + 4 MiB, down to 4 MiB: 48 MiB, which fall in steps of 8. */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "support/stingy.h"
 #include "support/unit.h"
 
 #include <math.h>
@@ -493,29 +494,6 @@ static void its_parameters_are_checked(void **state)
     assert_non_null(strstr(err.message, "'bf'"));
 }
 
-/* Gives `left` times memory, then none; counts what is out. */
-struct miser {
-    int left;
-    int out;
-};
-
-static void *miser_get(void *context, size_t size)
-{
-    struct miser *miser = context;
-    if (miser->left-- <= 0) {
-        return NULL;
-    }
-    miser->out++;
-    return calloc(1, size);
-}
-
-static void miser_put(void *context, void *memory)
-{
-    struct miser *miser = context;
-    miser->out -= memory != NULL;
-    free(memory);
-}
-
 static void running_out_of_memory_is_an_error(void **state)
 {
     (void)state;
@@ -525,8 +503,8 @@ static void running_out_of_memory_is_an_error(void **state)
     bool is_done = false;
     int refused = 0;
     for (int n = 0; !is_done; n++) {
-        struct miser miser = {.left = n};
-        struct wio_alloc alloc = {miser_get, miser_put, &miser};
+        struct wio_stingy stingy = {.left = n};
+        struct wio_alloc alloc = wio_stingy_alloc(&stingy);
         struct wio_error err = WIO_ERROR_INIT;
         struct wio_model *model = NULL;
         enum wio_status status = wio_model_create(WIO_MODEL_KERNEL, &params, &alloc, &model, &err);
@@ -540,7 +518,7 @@ static void running_out_of_memory_is_an_error(void **state)
         assert_true(is_done || status == WIO_ERR_NOMEM);
         refused += !is_done;
         wio_model_destroy(model);
-        assert_int_equal(miser.out, 0);
+        assert_int_equal(stingy.out, 0);
     }
     assert_true(refused > 50);
 }
