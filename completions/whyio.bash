@@ -17,7 +17,8 @@ _whyio_values()
 {
     case $1 in
         --format) echo "text json" ;;
-        --causal) echo "off" ;;
+        --causal) echo "observe throttle off" ;;
+        --method) echo "priority trace" ;;
         --mode) echo "causal think timed afap" ;;
         --cache) echo "drop keep" ;;
     esac

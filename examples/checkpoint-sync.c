@@ -13,7 +13,6 @@
  *
  *     mpirun -n 4 ./checkpoint-sync -d /scratch -b 64K -n 32
  */
-#include <fcntl.h>
 #include <mpi.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -68,16 +67,7 @@ int main(int argc, char **argv)
     struct example ex = {.name = NAME, .block = 64 << 10, .rounds = 32, .compute_ms = COMPUTE_MS};
     example_init(&ex, &argc, &argv);
     void *block = example_alloc(&ex, ex.block);
-
-    /* Rank 0 makes the file, so that nobody writes into it before it is empty. */
-    int fd = -1;
-    if (ex.rank == 0) {
-        fd = example_open(&ex, "data", O_RDWR | O_CREAT | O_TRUNC);
-    }
-    MPI_Barrier(MPI_COMM_WORLD);
-    if (ex.rank != 0) {
-        fd = example_open(&ex, "data", O_RDWR);
-    }
+    int fd = example_open_together(&ex, "data");
 
     write_in_step(&ex, fd, block);
     read_in_step(&ex, fd, block);

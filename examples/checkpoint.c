@@ -11,7 +11,6 @@
  *
  *     mpirun -n 4 ./checkpoint -d /scratch -b 64K -n 32
  */
-#include <fcntl.h>
 #include <mpi.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -38,7 +37,7 @@ static void write_rounds(const struct example *ex, int fd, void *block)
         example_pwrite(ex, fd, block, ex->block, place(ex, round, ex->rank));
     }
     if (fsync(fd) != 0) {
-        example_fail(ex, "sync", "checkpoint");
+        example_fail(ex, "sync", ex->name);
     }
 }
 
@@ -57,16 +56,7 @@ int main(int argc, char **argv)
     struct example ex = {.name = "checkpoint", .block = 64 << 10, .rounds = 32};
     example_init(&ex, &argc, &argv);
     void *block = example_alloc(&ex, ex.block);
-
-    /* Rank 0 makes the file, so that nobody writes into it before it is empty. */
-    int fd = -1;
-    if (ex.rank == 0) {
-        fd = example_open(&ex, "data", O_RDWR | O_CREAT | O_TRUNC);
-    }
-    MPI_Barrier(MPI_COMM_WORLD);
-    if (ex.rank != 0) {
-        fd = example_open(&ex, "data", O_RDWR);
-    }
+    int fd = example_open_together(&ex, "data");
 
     write_rounds(&ex, fd, block);
     MPI_Barrier(MPI_COMM_WORLD);

@@ -113,6 +113,16 @@ int example_open(const struct example *ex, const char *suffix, int flags)
     return fd;
 }
 
+int example_open_together(const struct example *ex, const char *suffix)
+{
+    int fd = -1;
+    if (ex->rank == 0) {
+        fd = example_open(ex, suffix, O_RDWR | O_CREAT | O_TRUNC);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    return ex->rank == 0 ? fd : example_open(ex, suffix, O_RDWR);
+}
+
 void example_pwrite(const struct example *ex, int fd, const void *buf, size_t bytes, off_t offset)
 {
     errno = ENOSPC; /* what a short write means */

@@ -36,6 +36,10 @@ _Noreturn void example_fail(const struct example *ex, const char *what, const ch
 /* Open DIR/NAME.SUFFIX with open(2)'s flags; never fails. */
 int example_open(const struct example *ex, const char *suffix, int flags);
 
+/* All ranks: open one file for reading and writing. Rank 0 makes it before the others open it, so
+ * that nobody writes into it before it is empty. */
+int example_open_together(const struct example *ex, const char *suffix);
+
 /* pread/pwrite of exactly `bytes` bytes; never fail, never come back short. */
 void example_pwrite(const struct example *ex, int fd, const void *buf, size_t bytes, off_t offset);
 void example_pread(const struct example *ex, int fd, void *buf, size_t bytes, off_t offset);

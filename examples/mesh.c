@@ -120,11 +120,9 @@ int main(int argc, char **argv)
     close(tree);
     if (ex.rank == 0) {
         close(data);
-        close(example_open(&ex, "out", O_WRONLY | O_CREAT | O_TRUNC));
     }
-    MPI_Barrier(MPI_COMM_WORLD);
 
-    int out = example_open(&ex, "out", O_WRONLY);
+    int out = example_open_together(&ex, "out");
     solve(&ex, out);
     close(out);
     return example_finish(&ex, "%d points each, %d steps", ex.rounds, STEPS);

@@ -7,9 +7,6 @@ set -eu
 cd "$(dirname "$0")/.."
 build=$1
 shift
-# Debian's own Meson: a python3 of the user in front of PATH may not have its modules.
-meson=meson
-[ ! -x /usr/bin/meson ] || meson=/usr/bin/meson
 
 # What the configuration depends on beyond the build files.
 found=$(ls -d /usr/bin/mpicc.openmpi /usr/bin/mpicc.mpich /usr/bin/scdoc /usr/bin/clang \
@@ -22,7 +19,7 @@ log=$build/setup.log
 if [ -f "$build/build.ninja" ]; then
     set -- --wipe "$@"
 fi
-$meson setup "$@" "$build" >"$build.log" 2>&1 || {
+sh scripts/meson.sh setup "$@" "$build" >"$build.log" 2>&1 || {
     cat "$build.log" >&2
     exit 1
 }

@@ -40,7 +40,7 @@ trap 'exit 130' INT TERM
 file_system() {
     stat -f -c %T "$1"
 }
-for candidate in /dev/shm "$build" /var/tmp "$HOME"; do
+for candidate in /dev/shm "$build" /var/tmp "${HOME:-/}"; do
     if [ -w "$candidate" ] && [ "$(file_system "$candidate")" != "$(file_system "$here")" ]; then
         there=$(mktemp -d "$candidate/whyio-demo.XXXXXX")
         break
@@ -67,6 +67,9 @@ try() {
     show "$@"
     "$@" || fail "this failed with exit status $?"
 }
+
+# The usual place is removed by jobs of ours that end while this one starts.
+export OMPI_MCA_orte_tmpdir_base="$here"
 
 mkdir "$here/data" "$there/replayed"
 cd "$here"

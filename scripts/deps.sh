@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 # Install the Debian packages that a goal needs; those that are there already are not touched.
 #
-# usage: deps.sh build|demo|test|bench|lint
+# usage: deps.sh build|demo|test|bench|bench-replay|lint
 #
 # Exit 0: all are there. Packages that only widen a goal (wanted_...) are tried once, and their
 # absence is no failure: the tests that need them skip.
 # shellcheck disable=SC2086 # the lists are split into words on purpose
 set -eu
+cd "$(dirname "$0")/.."
 
 build="gcc libc6-dev meson ninja-build pkg-config python3 libzstd-dev libxxhash-dev libjansson-dev
  libdw-dev libcmocka-dev libaio-dev liburing-dev libbsd-dev scdoc"
@@ -16,7 +17,8 @@ test="$demo mpich libmpich-dev g++ clang libclang-rt-14-dev fio strace valgrind 
  tar man-db util-linux procps shellcheck codespell"
 lint="clang clang-format clang-tidy cppcheck shellcheck codespell"
 bench="$demo strace valgrind"
-wanted_test="gfortran libc6-dev-i386 lib32gcc-12-dev"
+wanted_test="slurmctld slurmd slurm-client gfortran libc6-dev-i386 lib32gcc-12-dev"
+wanted_replay="mpich libmpich-dev libfuse3-dev fuse3 e2fsprogs fio"
 wanted_bench="lttng-tools liblttng-ust-dev"
 
 goal=${1:-}
@@ -25,9 +27,10 @@ build) needed=$build wanted="" ;;
 demo) needed="$build $demo" wanted="" ;;
 test) needed="$build $test" wanted=$wanted_test ;;
 bench) needed="$build $bench" wanted=$wanted_bench ;;
+bench-replay) needed="$build $demo" wanted=$wanted_replay ;;
 lint) needed="$build $lint" wanted="" ;;
 *)
-    echo "usage: deps.sh build|demo|test|bench|lint" >&2
+    echo "usage: deps.sh build|demo|test|bench|bench-replay|lint" >&2
     exit 2
     ;;
 esac
@@ -62,7 +65,7 @@ apt() {
 
 to_install=$(missing $needed)
 extra=$(missing $wanted)
-tried=/var/tmp/whyio-deps-tried.$(id -u)
+tried=build/.packages-not-to-be-had
 if [ -n "$extra" ] && grep -qxF "$extra" "$tried" 2>/dev/null; then
     extra="" # not to be had the last time
 fi
@@ -84,6 +87,7 @@ if [ -n "$to_install" ] && ! apt --no-install-recommends install $to_install; th
     exit 1
 fi
 if [ -n "$extra" ] && ! apt --no-install-recommends install $extra; then
+    mkdir -p "$(dirname "$tried")"
     echo "$extra" >>"$tried"
     echo "deps: not to be had here, what needs them is skipped: $extra" >&2
 fi

@@ -15,9 +15,12 @@ import sys
 
 # Classes whose events carry arg0 and arg1 without a second slot: FORMAT.md R-EVENT-2.
 SHORT_CLASSES = {"OPEN", "FCNTL", "ACCESS", "MKDIR", "MKNOD", "DUP", "EXIT", "THREAD", "LOCK",
-                 "ATTR", "PROCESS"}
+                 "ATTR", "PROCESS", "MUTEX", "UNLOCK", "COND_SIGNAL", "SEM_WAIT", "SEM_POST", "KILL",
+                 "SIGWAIT"}
 # Classes that an MPI library may perform for MPI-IO on the program's files.
 FILE_CLASSES = {"OPEN", "CLOSE", "READ", "WRITE", "SYNC", "SIZE"}
+# Operations that come by the million: their wrappers are inlined whole.
+HOT = {"read", "write", "pread", "pwrite"}
 
 
 class Row:
@@ -36,6 +39,33 @@ class Row:
             if key == name:
                 return value
         return None
+
+    def mpi_names(self, suffix):
+        """How C calls a function of MPI; suffix: "" or "_c"."""
+        name = self.symbol.removeprefix("MPI_") + suffix
+        kinds = ("MPI", "PMPI", "MPIX", "PMPIX") if self.note("x") is not None else ("MPI", "PMPI")
+        return [f"{kind}_{name}" for kind in kinds]
+
+    def fortran_names(self):
+        """How Fortran compilers call it: by mpif.h and use mpi, by use mpi_f08."""
+        kinds = ("mpi", "mpix") if self.note("x") is not None else ("mpi",)
+        ends = ["_f08_", "_f08ts_"]
+        if self.note("c") is not None:
+            ends += ["_f08_large_", "_f08ts_large_"]
+        names = []
+        for name in (f"{kind}_{self.symbol.removeprefix('MPI_').lower()}" for kind in kinds):
+            names += [name, name + "_", name + "__", name.upper()]
+            names += [name + end for end in ends]
+        return names
+
+    def exports(self):
+        """Every symbol that the library defines for this row."""
+        if self.how == "mark":
+            return []
+        if self.how != "mpi":
+            return [self.symbol]
+        wide = self.mpi_names("_c") if self.note("c") is not None else []
+        return self.mpi_names("") + wide + self.fortran_names()
 
     def follow(self, model):
         """Take over what an alias shares with its model."""
@@ -120,6 +150,8 @@ class Wrapper:
 
     def enter(self):
         source, call = "source", f"WIO_CALL_{self.row.symbol}"
+        if self.row.note("sync") is not None:
+            return f"cap_enter_sync({source}, {call})"
         if "fd" in self.names and self.cls in FILE_CLASSES:
             return f"cap_enter_fd({source}, {call}, fd)"
         if "path" in self.names and self.cls in FILE_CLASSES:
@@ -129,11 +161,15 @@ class Wrapper:
     def error(self):
         if self.row.note("ret") == "error":
             return "result"
-        if self.is_void or self.returns == "mode_t":
+        if self.row.note("err") is not None:
+            return self.row.note("err")
+        if self.is_void or self.returns in ("mode_t", "unsigned int"):
             return "0"
         return "result == NULL ? errno : 0" if "*" in self.returns else "result < 0 ? errno : 0"
 
     def result(self):
+        if self.row.note("result") is not None:
+            return self.row.note("result")
         if self.is_void:
             return "0"
         return "(int64_t)(intptr_t)result" if "*" in self.returns else "(int64_t)result"
@@ -158,7 +194,7 @@ class Wrapper:
         suffix = "2" if number == 2 else ""
         if f"path{suffix}" in self.names:
             dirfd = f"dirfd{suffix}" if f"dirfd{suffix}" in self.names else "AT_FDCWD"
-            return f"cap_path_of(self, {dirfd}, path{suffix}, ev.error)"
+            return f"cap_path{suffix}_of(self, {dirfd}, path{suffix}, ev.error)"
         if f"fd{suffix}" in self.names:
             return f"cap_fd_path(self, fd{suffix})"
         if number == 2 and self.row.note("path2") is not None:
@@ -166,13 +202,17 @@ class Wrapper:
             return f"cap_{kind}_of(self, ev.error, {rest}"
         return None
 
+    def is_by_fd(self):
+        """The file is named by a descriptor alone."""
+        return "fd" in self.names and "path" not in self.names
+
     def fields(self):
         """Assignments to the event, in the order they must happen."""
         yield f"ev.error = {self.error()};"
         yield f"ev.result = {self.result()};"
         if "fd" in self.names:
             yield "ev.fd = fd;"
-        if self.path(1) is not None:
+        if self.path(1) is not None and not self.is_by_fd():
             yield f"ev.path = {self.path(1)};"
         if self.offset() is not None:
             yield f"ev.offset = {self.offset()};"
@@ -191,6 +231,8 @@ class Wrapper:
             yield "ext.offset2 = cap_copy_offset(fd2, offset2, result, CAP_COPY_IN);"
         for number, expression in self.args.items():
             yield f"ext.arg[{number}] = (int64_t)({expression});"
+        if self.row.note("sync") is not None and self.row.note("wait") is not None:
+            yield "ext.offset2 = cap_cpu_of(&ev);"
 
     def hook(self):
         name, _, rest = self.row.note("after").partition("(")
@@ -198,13 +240,19 @@ class Wrapper:
         ext = "&ext" if self.has_ext() else "NULL"
         return f"cap_after_{name}(self, &ev, {ext}{', ' + arguments if arguments else ''});"
 
+    def emit(self):
+        if self.has_ext():
+            return "cap_emit_ext(self, &ev, &ext);"
+        waits = self.row.note("sync") is not None and self.row.note("wait") is not None
+        return "cap_emit_waited(self, &ev);" if waits else "cap_emit(self, &ev);"
+
     def lines(self):
         row, call = self.row, self.call()
         keep = "" if self.is_void else f"{self.returns} result = ".replace("* ", "*")
         done = "return;" if self.is_void else "return result;"
         signature = f"{self.returns} {row.symbol}({', '.join(self.declared)})".replace("* ", "*")
         yield f"CAP_EXPORT {signature};"
-        yield f"CAP_EXPORT {signature}"
+        yield f"CAP_EXPORT {'CAP_HOT ' if row.op in HOT else ''}{signature}"
         yield "{"
         yield "    const uintptr_t source = CAP_CALLER();"
         if row.note("vararg") is not None:
@@ -224,9 +272,17 @@ class Wrapper:
             yield f"        return {call};"
         yield "    }"
         yield f"    struct cap_event ev = CAP_EVENT({row.symbol}, source);"
+        if self.is_by_fd():  # while it is open: another thread may close it during the call
+            yield "    ev.path = cap_fd_path(self, fd);"
+        if row.note("before") is not None:
+            yield f"    cap_before_{row.note('before')}(self);"
+        if row.note("wait") is not None:
+            yield f"    cap_state_enter(self, {row.note('wait')});"
         yield "    ev.begin = cap_now();"
         yield f"    {keep}{call};"
         yield "    ev.end = cap_now();"
+        if row.note("wait") is not None:
+            yield "    cap_state_leave(self);"
         for line in self.fields():
             yield f"    {line}"
         if self.has_ext():
@@ -235,7 +291,7 @@ class Wrapper:
                 yield f"    {line}"
         if row.note("after") is not None:
             yield f"    {self.hook()}"
-        yield "    cap_emit_ext(self, &ev, &ext);" if self.has_ext() else "    cap_emit(self, &ev);"
+        yield f"    {self.emit()}"
         yield f"    {done}"
         yield "}"
 
@@ -253,8 +309,8 @@ def write_map(rows, _classes, out):
     """An anonymous version node: our symbols satisfy references to any version of glibc's."""
     out.write("/* Generated from calls.def by gen_calls.py. */\n{\nglobal:\n")
     for row in rows:
-        if row.how != "mark":
-            out.write(f"    {row.symbol};\n")
+        for symbol in row.exports():
+            out.write(f"    {symbol};\n")
     out.write("    __asan_default_options;\nlocal:\n    *;\n};\n")
 
 

@@ -25,15 +25,13 @@ part clang-format clang-format --dry-run -Werror $sources
 # gcc's own warning options confuse clang-tidy: a clang build directory gives it the commands.
 CC=clang sh scripts/configure.sh build-lint --werror || exit 1
 part "clang without warnings" ninja -C build-lint --quiet -k0
-tidy() {
-    # shellcheck disable=SC2086
-    printf '%s\n' $programs | xargs -n 8 -P "$(nproc)" clang-tidy --quiet -p build-lint 2>/dev/null
-}
-part clang-tidy tidy
-
 # shellcheck disable=SC2086
-part cppcheck cppcheck --quiet --std=c11 --language=c --enable=warning,performance,portability \
-    --inline-suppr --suppress=normalCheckLevelMaxBranches --suppress=unknownMacro \
+part clang-tidy python3 scripts/tidy.py build-lint $programs
+
+mkdir -p build-lint/cppcheck # remembers what it found in files that have not changed
+# shellcheck disable=SC2086
+part cppcheck cppcheck --quiet --cppcheck-build-dir=build-lint/cppcheck --std=c11 --language=c \
+    --enable=warning,performance,portability --inline-suppr --suppress=normalCheckLevelMaxBranches --suppress=unknownMacro \
     --error-exitcode=1 -j "$(nproc)" -D__x86_64__ -D_GNU_SOURCE -Iinclude -Isrc -Ibuild-lint/src $programs
 
 for check in arrows house requirements words; do

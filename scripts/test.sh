@@ -7,11 +7,11 @@
 # usage: test.sh        exit 0 only if all passed
 set -u
 cd "$(dirname "$0")/.." || exit 1
-meson=meson
-[ ! -x /usr/bin/meson ] || meson=/usr/bin/meson
 failed=""
 prefix=""
-rm -f build*/meson-logs/testlog.json
+for directory in build build-asan build-tsan build-fuzz; do
+    rm -f "$directory/meson-logs/testlog.json" # .ci/run adds up what is there at the end
+done
 
 # build directory, suites: only the programs that these suites need are built.
 test_suites() {
@@ -23,7 +23,7 @@ test_suites() {
     done
     # Build files may have changed since: what is asked next must know of new tests.
     ninja -C "$directory" build.ninja >/dev/null
-    targets=$($meson introspect --tests --targets "$directory" |
+    targets=$(sh scripts/meson.sh introspect --tests --targets "$directory" |
         python3 scripts/suite_targets.py "$directory" "$@")
     if [ -z "$targets" ]; then
         echo "$directory: no tests in $*"
@@ -35,7 +35,7 @@ test_suites() {
         return
     fi
     # shellcheck disable=SC2086
-    $prefix $meson test -C "$directory" --no-rebuild --print-errorlogs $suites ||
+    $prefix sh scripts/meson.sh test -C "$directory" --no-rebuild --print-errorlogs $suites ||
         failed="$failed $directory"
 }
 
@@ -55,7 +55,7 @@ test_variant() {
 echo "== build: all suites"
 # Warnings are errors in CI only: elsewhere another compiler may know more of them.
 if sh scripts/configure.sh build ${CI:+--werror} && sh scripts/build.sh build; then
-    $meson test -C build --no-rebuild --print-errorlogs || failed="$failed build"
+    sh scripts/meson.sh test -C build --no-rebuild --print-errorlogs || failed="$failed build"
 else
     failed="$failed build"
 fi

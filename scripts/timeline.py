@@ -13,7 +13,8 @@ import sys
 WIDTH, LEFT, RIGHT, TOP, LANE, GAP = 960, 76, 16, 64, 40, 12
 # Colours that the colour-blind can tell apart (Okabe and Ito).
 KINDS = (
-    ("write", "#0072b2", ("write", "pwrite", "writev", "pwritev", "aio_write", "uring_write")),
+    ("write", "#0072b2", ("write", "pwrite", "writev", "pwritev", "aio_write", "uring_write",
+                          "mmap_write", "sendfile", "copy_file_range", "splice")),
     ("read", "#009e73", ("read", "pread", "readv", "preadv", "aio_read", "uring_read")),
     ("sync", "#d55e00", ("fsync", "fdatasync", "sync_file_range", "syncfs", "msync")),
     ("open, close, look", "#999999", None),
@@ -49,9 +50,9 @@ def nice_step(span):
 class Picture:
     def __init__(self, events, title):
         self.events, self.title = events, title
-        self.lanes = sorted({lane_of(e) for e in events}, key=str)
+        self.lanes = sorted({lane_of(e) for e in events})
         self.begin = min(e["t_ns"] for e in events)
-        self.span = max(e["t_ns"] + e["dur_ns"] for e in events) - self.begin
+        self.span = max(1, max(e["t_ns"] + e["dur_ns"] for e in events) - self.begin)
         self.height = TOP + len(self.lanes) * (LANE + GAP) + 34
         self.parts = []
 

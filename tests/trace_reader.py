@@ -3,7 +3,7 @@
 """A second reader of traces, written from docs/FORMAT.md alone: it proves that the document says
 enough. Needs only the standard library, and libzstd (or the program zstd).
 
-usage: trace_reader.py DIR      print processes, streams, files and events, one line each
+usage: trace_reader.py DIR      print processes, streams, files, events and edges, one line each
 """
 import ctypes
 import os
@@ -14,6 +14,8 @@ import sys
 NO_FD, NO_64 = -2**31, -2**63
 M64 = 2**64 - 1
 (META, STRINGS, CALLS, SOURCES, PROCESSES, STREAMS, FILES, EVENTS, INDEX) = range(1, 10)
+(EDGES_META, OBJECTS, EDGES_IN, EDGES_OUT, MEMBERS, COLLECTIVES, WAITS, CLOCKS,
+ EDGES_INDEX) = range(32, 41)
 (CALL, SHAPE, GAP, DURATION, FD, PATH, OFFSET, SIZE, RESULT, ERROR, SOURCE, FLAGS, PATH2, FD2, OFFSET2,
  ARG0) = range(1, 17)
 
@@ -140,16 +142,16 @@ class Slots(dict):
         return 0
 
 
-class Segment:
+class Frame:
+    """Header, blocks and trailer. FORMAT.md#segment"""
+    MAGIC = b"\x89WIOSEG\n"
+
     def __init__(self, path):
         self.path = path
         with open(path, "rb") as file:
             self.data = file.read()
-        self.strings, self.sources, self.calls = [b""], [[]], []
-        self.meta, self.processes, self.streams, self.files, self.blocks = {}, [], [], [], []
         self.read_header()
         self.read_trailer()
-        self.read_blocks()
 
     def expect(self, condition, offset, what):
         if not condition:
@@ -159,7 +161,7 @@ class Segment:
         self.expect(len(self.data) >= 104, len(self.data), "a header and a trailer")
         magic, version, _, self.unix, self.mono, boot, _, crc = struct.unpack_from(
             "<8sIIQQ40sII", self.data)
-        self.expect(magic == b"\x89WIOSEG\n", 0, "a segment")
+        self.expect(magic == self.MAGIC, 0, "another magic")
         self.expect(version == 1, 8, "version 1")  # R-SEG-2
         self.expect(crc == crc32c(self.data[:76]), 76, "the checksum of the header")
         self.boot = boot.rstrip(b"\0")
@@ -171,12 +173,9 @@ class Segment:
         self.expect(crc == crc32c(self.data[at:at + 16]), at + 16, "the checksum of the trailer")
         self.expect(length == len(self.data), at + 8, "the length of the file")
 
-    def read_blocks(self):
+    def blocks_of(self):
+        """(offset, kind, payload) of all blocks."""
         at, end = 80, len(self.data) - 24
-        parsers = {META: self.read_meta, STRINGS: self.read_strings, CALLS: self.read_calls,
-                   SOURCES: self.read_sources, PROCESSES: self.read_processes,
-                   STREAMS: self.read_streams, FILES: self.read_files}
-        entries = []
         while at < end:
             self.expect(end - at >= 24, at, "a block")
             magic, kind, flags, stored, raw, crc, head_crc = struct.unpack_from("<4sHHIIII",
@@ -185,8 +184,23 @@ class Segment:
             self.expect(head_crc == crc32c(self.data[at:at + 20]), at + 20, "the head's checksum")
             payload = self.data[at + 24:at + 24 + stored]
             self.expect(crc == crc32c(payload), at + 24, "the payload's checksum")  # R-SEG-3
-            if flags & 1:
-                payload = unpack(payload, raw)
+            yield at, kind, unpack(payload, raw) if flags & 1 else payload
+            at += 24 + stored
+
+
+class Segment(Frame):
+    def __init__(self, path):
+        super().__init__(path)
+        self.strings, self.sources, self.calls = [b""], [[]], []
+        self.meta, self.processes, self.streams, self.files, self.blocks = {}, [], [], [], []
+        self.read_blocks()
+
+    def read_blocks(self):
+        parsers = {META: self.read_meta, STRINGS: self.read_strings, CALLS: self.read_calls,
+                   SOURCES: self.read_sources, PROCESSES: self.read_processes,
+                   STREAMS: self.read_streams, FILES: self.read_files}
+        entries = []
+        for at, kind, payload in self.blocks_of():
             if kind == EVENTS:
                 self.blocks.append((at, payload))
             elif kind == INDEX:
@@ -194,7 +208,6 @@ class Segment:
                 entries += self.read_index(payload)
             elif kind in parsers:
                 parsers[kind](Cursor(payload))
-            at += 24 + stored
         self.expect(sorted(entries) == entries, self.index, "an index in file order")
         self.expect([at for at, _ in self.blocks] == [at for at, kind in entries if kind == EVENTS],
                     self.index, "an index of all blocks")
@@ -317,6 +330,108 @@ class Event:
         return (signed(self.size or 0), None, NO_64, -1)[how]
 
 
+class Edges(Frame):
+    """The file of edges. FORMAT.md#edges"""
+    MAGIC = b"\x89WIOEDG\n"
+    # per kind: how each number of a row is told, P as it is, R rising, S signed difference, W within
+    # the first number
+    CODINGS = {EDGES_IN: "RWSSSP", EDGES_OUT: "RWSSSP", MEMBERS: "RWPSSPPP",
+               COLLECTIVES: "RSSPSPPP", WAITS: "RWPP"}
+
+    def __init__(self, path):
+        super().__init__(path)
+        self.meta, self.objects, self.clocks = {}, [b""], {}
+        self.rows, heads, entries = {kind: [] for kind in self.CODINGS}, [], []
+        for at, kind, payload in self.blocks_of():
+            cursor = Cursor(payload)
+            if kind in self.CODINGS:
+                heads.append((at, kind, self.read_rows(kind, cursor)))
+            elif kind == EDGES_META:
+                while cursor:
+                    key = cursor.varint()
+                    self.meta[key] = cursor.text()
+            elif kind == OBJECTS:
+                self.read_objects(cursor)
+            elif kind == CLOCKS:
+                self.read_clocks(cursor)
+            elif kind == EDGES_INDEX:
+                entries = self.read_index(cursor)
+        self.expect(heads == entries, self.index, "an index of all blocks of rows")
+        for kind, rows in self.rows.items():  # R-EDGE-3
+            order = [row[:2] for row in rows]
+            self.expect(order == sorted(order), 0, f"rows of kind {kind} in order")
+
+    def read_index(self, cursor):
+        entries = []
+        for _ in range(cursor.varint()):
+            offset, _, kind = cursor.varint(), cursor.varint(), cursor.varint()
+            if kind in self.CODINGS:
+                entries.append((offset, kind, tuple(cursor.varint() for _ in range(4))))
+        return entries
+
+    def read_objects(self, cursor):  # R-EDGE-2
+        first, count = cursor.varint(), cursor.varint()
+        self.expect(first == len(self.objects), 0, "objects that rise by 1")
+        for _ in range(count):
+            self.objects.append(cursor.text())
+            self.expect(cursor.u8() == 0, 0, "a NUL behind each text")
+
+    def read_clocks(self, cursor):
+        for _ in range(cursor.varint()):
+            host = cursor.text()
+            self.expect(cursor.u8() == 0, 0, "a NUL behind each text")
+            self.clocks[host] = (cursor.svarint(), cursor.svarint(), cursor.varint())
+
+    def read_rows(self, kind, cursor):
+        head = tuple(cursor.varint() for _ in range(4))
+        row = [head[0]] + [0] * 7
+        for i in range(head[3]):
+            is_new = i == 0
+            for k, coding in enumerate(self.CODINGS[kind]):
+                value = cursor.svarint() if coding == "S" else cursor.varint()
+                is_plain = coding == "P" or (coding == "W" and is_new)
+                is_new = is_new or (k == 0 and value != 0)
+                row[k] = value if is_plain else row[k] + value & M64
+            self.rows[kind].append(tuple(row))
+        self.expect(not cursor, 0, "nothing behind the rows")
+        return head
+
+    def is_of(self, segments):
+        """R-EDGE-1"""
+        lines = [b"%s %d %08x\n" % (os.fsencode(os.path.basename(segment.path)), len(segment.data),
+                                    crc32c(segment.data[:80] + segment.data[-24:]))
+                 for segment in segments]
+        return self.meta[1] == b"".join(lines)
+
+    def correct(self, host, t):
+        """R-EDGE-6"""
+        if host not in self.clocks:
+            return t
+        offset, rate, _ = self.clocks[host]
+        return max(t + offset + (t * rate >> 40), 0)
+
+    def lines(self):
+        for kind, name in ((EDGES_IN, "in"), (EDGES_OUT, "out")):
+            for a, a_seq, b, b_seq, obj, tag, *_ in self.rows[kind]:  # R-EDGE-4, R-EDGE-5
+                ends = (b, b_seq, a, a_seq) if kind == EDGES_IN else (a, a_seq, b, b_seq)
+                yield f"{name} %d %d %d %d {obj} {tag & 3} {tag >> 3} {tag >> 2 & 1}" % ends
+        for kind, name in ((MEMBERS, "member"), (COLLECTIVES, "collective")):
+            for row in self.rows[kind]:
+                stream, enter, length, number = row[:4]
+                if kind == COLLECTIVES:
+                    number, stream, enter, length = row[:4]
+                obj, members, givers, role = row[4:]
+                yield (f"{name} {number} {stream} {enter} {enter + length} {obj} {members} {givers}"
+                       f" {role >> 2} {role & 1} {role >> 1 & 1}")
+        for stream, first, length, looks, *_ in self.rows[WAITS]:
+            yield f"wait {stream} {first} {first + length} {looks}"
+        for host, row in self.clocks.items():
+            yield f"clock {show(host)} %d %d %d" % row
+        for i, text in enumerate(self.objects[1:], 1):
+            yield f"object {i} {show(text)}"
+        yield "unmatched " + " ".join(str(int(self.meta.get(key, b"0"))) for key in range(2, 6))
+
+
 class Trace:
     """All segments of a directory. R-DIR-1, R-DIR-2"""
 
@@ -331,6 +446,15 @@ class Trace:
                     segment.unix = other.unix + segment.mono - other.mono
                     break
         self.zero = min(segment.unix for segment in self.segments)
+        self.edges = None
+        if os.path.exists(os.path.join(path, "trace.edges")):
+            edges = Edges(os.path.join(path, "trace.edges"))
+            self.edges = edges if edges.is_of(self.segments) else None
+
+    def when(self, segment, host, t):
+        """A time of a segment in the trace: R-DIR-5, R-EDGE-6."""
+        t += segment.unix - self.zero
+        return self.edges.correct(host, t) if self.edges else t
 
 
 def show(value):
@@ -349,29 +473,37 @@ def join_files(segments):
     return files.values()
 
 
-def print_segment(segment, shift, process_base, stream_base, out):
+def host_of(segment, process):
+    return segment.processes[process].get(7, b"")
+
+
+def print_segment(trace, segment, process_base, out):
     for fields in segment.processes:
-        parent = fields.get(12, 0)
+        parent, host = fields.get(12, 0), fields.get(7, b"")
         row = [fields.get(1, 0), fields.get(2, 0), fields.get(3, 0) - 1, fields.get(4, 0),
-               fields.get(5, 0) + shift, fields.get(6, 0) + shift,
+               trace.when(segment, host, fields.get(5, 0)), trace.when(segment, host, fields.get(6, 0)),
                parent - 1 + process_base if parent else "-", fields.get(13, 0), fields.get(14, 0),
                fields.get(15, 0), *(fields.get(tag, b"") for tag in range(7, 12))]
         out.append("process " + " ".join(map(show, row)))
     for process, tid, thread, events, seq, first, last, read, written, _ in segment.streams:
-        row = (process + process_base, tid, thread, events, seq, first + shift, last + shift, read,
-               written)
+        host = host_of(segment, process)
+        row = (process + process_base, tid, thread, events, seq, trace.when(segment, host, first),
+               trace.when(segment, host, last), read, written)
         out.append("stream " + " ".join(map(str, row)))
 
 
-def print_events(segment, shift, stream_base, out):
+def print_events(trace, segment, stream_base, out):
     for event in segment.events():
         symbol, op, _ = segment.calls[event.call]
+        host = host_of(segment, segment.streams[event.stream][0])
+        begin = trace.when(segment, host, event.begin)
+        duration = trace.when(segment, host, event.begin + event.duration) - begin
         frames = ",".join(f"{show(module)}+{address:x}" for module, _, address
                           in segment.sources[event.source])
         none = [None if value == marker else value for value, marker in
                 ((event.fd, NO_FD), (event.fd2, NO_FD), (event.offset2, NO_64),
                  (event.result, NO_64))]
-        row = [event.stream + stream_base, event.seq, event.begin + shift, event.duration, op, symbol,
+        row = [event.stream + stream_base, event.seq, begin, duration, op, symbol,
                event.flags, event.error, none[0], none[1], segment.strings[event.path],
                segment.strings[event.path2], event.offset, none[2], event.size, none[3], *event.args,
                frames]
@@ -383,12 +515,12 @@ def main(path):
     tables, events = [], []
     process_base = stream_base = 0
     for segment in trace.segments:
-        shift = segment.unix - trace.zero
-        print_segment(segment, shift, process_base, stream_base, tables)
-        print_events(segment, shift, stream_base, events)
+        print_segment(trace, segment, process_base, tables)
+        print_events(trace, segment, stream_base, events)
         process_base += len(segment.processes)
         stream_base += len(segment.streams)
     tables += ["file " + " ".join(map(show, row)) for row in join_files(trace.segments)]
+    tables += trace.edges.lines() if trace.edges else []
     events.sort(key=lambda line: tuple(map(int, line.split(" ", 3)[1:3])))
     sys.stdout.write("\n".join(sorted(tables) + events) + "\n")
 

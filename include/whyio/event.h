@@ -29,6 +29,7 @@ enum wio_event_flags {
     WIO_EVENT_VFORK = 1 << 4,    /* by a child that still shared its parent's memory */
     WIO_EVENT_BUFFERED = 1 << 5, /* stdio call served from its buffer: dur_ns is not measured */
     WIO_EVENT_MPI = 1 << 6,      /* inside an MPI library (only with --mpi-internals) */
+    WIO_EVENT_HOLD = 1 << 7,     /* could be held before it (only with --causal=throttle) */
 };
 
 struct wio_event {

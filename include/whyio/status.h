@@ -51,7 +51,7 @@ struct wio_error {
     int sys_errno;      /* 0 where no system call failed */
     uint64_t offset;    /* byte offset in `file`, WIO_ERROR_NO_OFFSET where it has no meaning */
     char file[512];     /* "" where no file is concerned */
-    char message[1024]; /* what failed and what was expected; causes appended after ": " */
+    char message[1024]; /* what failed and what was expected; causes appended after "; " */
 };
 
 #define WIO_ERROR_INIT                                                                             \

@@ -124,9 +124,18 @@ struct wio_trace_info {
     const char *version; /* of the whyio that recorded */
 };
 
+/* Called again and again with what is done, what there is to do, and the unit of both. */
+typedef void wio_progress_fn(void *arg, uint64_t done, uint64_t total, const char *unit);
+
 /* `path`: the directory. Fails with the file, offset and what was expected. */
 WIO_MUST_CHECK enum wio_status wio_trace_open(const char *path, struct wio_trace **trace_out,
                                               struct wio_error *err);
+/* The same; `progress` (may be NULL) hears of the sealing of raw rings, "B" of them, which is what
+ * can take long. */
+WIO_MUST_CHECK enum wio_status wio_trace_open_progress(const char *path, wio_progress_fn *progress,
+                                                       void *progress_arg,
+                                                       struct wio_trace **trace_out,
+                                                       struct wio_error *err);
 void wio_trace_close(struct wio_trace *trace);
 
 void wio_trace_get_info(const struct wio_trace *trace, struct wio_trace_info *info_out);
@@ -216,9 +225,8 @@ typedef void wio_fault_fn(void *arg, const struct wio_error *fault);
 WIO_MUST_CHECK enum wio_status wio_trace_check(const char *path, wio_fault_fn *fault, void *arg,
                                                struct wio_error *err);
 
-/* The same with progress: called again and again with the bytes checked, the bytes of the trace and
- * the unit of both, "bytes". */
-typedef void wio_progress_fn(void *arg, uint64_t done, uint64_t total, const char *unit);
+/* The same; `progress` (may be NULL) hears of the bytes checked, and of raw rings as they are
+ * sealed before. */
 WIO_MUST_CHECK enum wio_status wio_trace_check_progress(const char *path, wio_fault_fn *fault,
                                                         void *arg, wio_progress_fn *progress,
                                                         void *progress_arg, struct wio_error *err);

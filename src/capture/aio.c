@@ -133,6 +133,17 @@ static void begin_list(struct listing *list, unsigned number, uintptr_t source)
     }
 }
 
+/* All have ended; or some could not be queued and carry the reason; or libc looked at none. */
+static void end_listed(const struct listing *list, const struct aiocb *block)
+{
+    const struct cap_event *ev = &list->call.ev;
+    if (ev->error == EINVAL) {
+        cap_complete(list->call.self, (uintptr_t)block, -EINVAL, ev->end);
+    } else if (list->mode == LIO_WAIT || ev->result < 0) {
+        look_at(list->call.self, block, ev->end);
+    }
+}
+
 static int end_list(struct listing *list, int result)
 {
     if (list->call.self == NULL) {
@@ -142,12 +153,9 @@ static int end_list(struct listing *list, int result)
     end_aio(&list->call, result);
     list->call.ev.size = (uint64_t)list->count;
     cap_emit(list->call.self, &list->call.ev);
-    /* All have ended; or some could not be queued and carry the reason. */
-    if (list->mode == LIO_WAIT || result < 0) {
-        for (int i = 0; i < list->count; i++) {
-            if (is_listed(list->blocks[i])) {
-                look_at(list->call.self, list->blocks[i], list->call.ev.end);
-            }
+    for (int i = 0; i < list->count; i++) {
+        if (is_listed(list->blocks[i])) {
+            end_listed(list, list->blocks[i]);
         }
     }
     return result;
@@ -225,16 +233,17 @@ static int end_cancel(struct aio_call *call, const struct aiocb *block, int resu
 AIO_CANCEL_WRAPPER(aio_cancel, struct aiocb)
 AIO_CANCEL_WRAPPER(aio_cancel64, struct aiocb64)
 
-/* aio_error gives its answer as result: 0, EINPROGRESS, or the request's error. */
+/* aio_error gives its answer as result: 0 or the request's error. Programs poll with it: a look
+ * that finds the request still in progress is no event. */
 static int end_error(struct aio_call *call, const struct aiocb *block, int result)
 {
-    if (call->self == NULL) {
+    if (call->self == NULL || result == EINPROGRESS) {
         return result;
     }
     end_aio(call, result);
     call->ev.path = cap_fd_path(call->self, call->ev.fd);
     cap_emit(call->self, &call->ev);
-    if (result >= 0 && result != EINPROGRESS) {
+    if (result >= 0) {
         int64_t done = result == 0 ? block->__return_value : -result;
         cap_complete(call->self, (uintptr_t)block, done, call->ev.end);
     }

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "capture/async.h"
 
-/* Nothing of a program is ever mapped below. */
-#define LOWEST_ADDRESS 4096u
+#include "capture/address.h"
+
 #define VECTOR_MAX 1024u /* UIO_MAXIOV */
 
 uint64_t cap_vector_bytes(const struct iovec *vector, uint64_t count)
 {
     uint64_t bytes = 0;
-    if ((uintptr_t)vector < LOWEST_ADDRESS || count > VECTOR_MAX) {
-        return WIO_NO_SIZE;
-    }
+    uint64_t page = 0;
     for (uint64_t i = 0; i < count; i++) {
+        if (count > VECTOR_MAX || !cap_is_mapped_near((uintptr_t)&vector[i], &page)) {
+            return WIO_NO_SIZE;
+        }
         bytes += vector[i].iov_len;
     }
     return bytes;

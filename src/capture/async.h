@@ -29,8 +29,19 @@ struct cap_request {
     ((struct cap_request){                                                                         \
         .fd = WIO_NO_FD, .offset = WIO_NO_OFFSET, .size = WIO_NO_SIZE, .ext = CAP_EXT})
 
-/* Bytes asked for by a vector that the kernel has accepted; WIO_NO_SIZE where the pointer cannot be
- * one (the request will fail with EFAULT). */
+/*
+ * Libraries call their own functions and syscall(2): a wrapper that finds itself called from within
+ * another one of its family leaves the event to that. It is within where its frame lies a little
+ * below that one's; not after a signal handler has jumped out of there.
+ */
+#define CAP_LIBRARY_STACK 4096u
+static inline bool cap_is_within(uintptr_t frame, uintptr_t outer)
+{
+    return outer - frame - 1 < CAP_LIBRARY_STACK;
+}
+
+/* Bytes asked for by a vector that the kernel has not read yet; WIO_NO_SIZE where nothing is there
+ * (the request will fail with EFAULT). */
 uint64_t cap_vector_bytes(const struct iovec *vector, uint64_t count) CAP_HIDDEN;
 
 /* Submitted between the stamps of `call`, which is the event of the submitting call: same begin,

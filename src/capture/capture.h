@@ -43,6 +43,10 @@
 #define CAP_UNLIKELY(x) __builtin_expect(!!(x), 0)
 #define CAP_EXPORT __attribute__((visibility("default")))
 #define CAP_HIDDEN __attribute__((visibility("hidden")))
+/* For wrappers of calls that come by the million: on the usual path they call nothing but the real
+ * function, and begin a cache line. Left alone, the compiler shares the parts among all wrappers;
+ * then calls, saved registers and an event that goes through memory cost a quarter more. */
+#define CAP_HOT __attribute__((flatten, aligned(64)))
 #define CAP_CALLER() ((uintptr_t)__builtin_return_address(0))
 
 /* Declare at the top of a block: errno is as it was when the block is left. */
@@ -88,6 +92,17 @@ struct cap_ext {
 
 #define CAP_EXT ((struct cap_ext){.fd2 = WIO_NO_FD, .offset2 = WIO_NO_OFFSET})
 
+/* A lock that a thread holds: sync_held.h. */
+struct cap_held {
+    uintptr_t lock; /* 0 = none */
+    uint64_t begin; /* ticks when it was taken */
+    uintptr_t source;
+    uint32_t call;
+    uint32_t use; /* CAP_HELD_*; 0 = taken once, its event is still to be written */
+};
+
+#define CAP_HELD_MAX 8u
+
 /* One thread's writer. Lives in memory that a fork wipes, so that a child finds span = 0, ready = 0
  * and begins its own ring. The first line is all that the fast path touches. */
 struct cap_thread {
@@ -95,14 +110,23 @@ struct cap_thread {
     uintptr_t span; /* 0 = take the slow path */
     uint64_t word;  /* high half: seq of slot 0; low half: next free slot. See cap_reserve */
     uint8_t *slots; /* slot 0 of the mapped chunk */
-    uint8_t flags;  /* enum wio_event_flags of every event of this thread just now */
-    uint8_t is_ready;
-    uint8_t is_internal; /* the thread belongs to an MPI library */
-    uint8_t watch;       /* enum cap_watch */
-    uint32_t mute;       /* > 0: nothing is recorded */
-    uint32_t reserved;
+    union {
+        struct {
+            uint8_t flags;       /* enum wio_event_flags of every event of this thread just now */
+            uint8_t has_pending; /* locks are held that are to be written before the next event */
+            uint8_t is_ready;
+            uint8_t is_causal; /* cap_is_causal, since the thread is ready */
+            uint8_t watch;     /* enum cap_watch */
+            uint8_t reserved;
+            uint16_t mute; /* > 0: nothing is recorded */
+        };
+        uint16_t special; /* flags and has_pending: 0 = an event is written as it is */
+        uint64_t state;   /* all of them: cap_is_plain */
+    };
+    uint32_t held_count;
     int32_t pid;
     int32_t tid;
+    uint8_t is_internal; /* the thread belongs to an MPI library */
     uint64_t dropped;
 
     uintptr_t lo2; /* the caller range before the last one */
@@ -119,8 +143,46 @@ struct cap_thread {
     uint64_t stacks[64];         /* hashes of stacks that were written, by hash (see stack.c) */
     cap_function *start_routine; /* for the trampoline of pthread_create */
     void *start_arg;
-    struct cap_event pending; /* the vfork that is under way */
+    uint32_t left_cwd;           /* the directory that the chdir under way leaves, 0 = none */
+    struct cap_event pending;    /* the vfork that is under way */
+    void *left;                  /* memory that a child of vfork left behind at its exec, */
+    size_t left_bytes;           /* until its parent runs again */
+    struct wio_board_node *node; /* place on the board of a throttled run: hold.h. NULL = none */
+    uint64_t node_key;           /* of the node and of who made it */
+    uint64_t node_parent;
+    uint32_t node_children;  /* that this thread has made */
+    uint32_t waits;          /* depth of cap_state_enter */
+    uint64_t look;           /* the last call that could be held: hash of call and target */
+    uint8_t look_failed;     /* it did */
+    uint8_t look_again;      /* it is made once more */
+    uintptr_t mpi_frame;     /* inside a call of MPI that stands there on the stack: mpi.h */
+    uint64_t mpi_looks;      /* calls in a row that found nothing .. */
+    uint64_t mpi_look_begin; /* .. since then .. */
+    uint64_t mpi_look_word;  /* .. while nothing else was recorded */
+    struct cap_team *team;   /* of OpenMP, NULL = none: sync_gomp.c */
+    struct cap_held held[CAP_HELD_MAX];
 };
+
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ &&
+                   offsetof(struct cap_thread, is_ready) == offsetof(struct cap_thread, state) + 2,
+               "cap_is_plain looks at all at once");
+
+/* Synchronisation is recorded, and there is nothing unusual about this thread: ready, not muted,
+ * nobody else in its memory. */
+static inline bool cap_is_plain(const struct cap_thread *self)
+{
+    return self->state >> 16 == 0x0101;
+}
+
+/* In `mpi_frame`: file operations inside are the program's. */
+#define CAP_MPI_FRAME_FILE 1u
+
+/* Is the thread inside a call of MPI? Not where that was left by a jump or an exception: then the
+ * stack frame is above. */
+static inline bool cap_is_within_mpi(const struct cap_thread *self, uintptr_t frame)
+{
+    return self->mpi_frame != 0 && frame < (self->mpi_frame & ~(uintptr_t)CAP_MPI_FRAME_FILE);
+}
 
 /* Another process may run on this thread's memory: compare ids before recording. */
 enum cap_watch {
@@ -131,6 +193,8 @@ enum cap_watch {
 
 extern __thread struct cap_thread *cap_self __attribute__((tls_model("initial-exec"))) CAP_HIDDEN;
 extern bool cap_clock_is_tsc CAP_HIDDEN;
+/* Synchronisation is recorded (record --causal=observe, throttle). */
+extern bool cap_is_causal CAP_HIDDEN;
 
 /* ---- entering a wrapper ------------------------------------------------------------------- */
 
@@ -265,7 +329,10 @@ static inline uint8_t *cap_reserve(struct cap_thread *self, uint32_t slots, uint
     if (place + slots <= WIO_CHUNK_SLOTS) {
         cap_add_local(&self->chunk->published, slots); /* the hole stays invalid */
     }
-    return cap_reserve_slow(self, slots, seq_out);
+    uint32_t seq; /* seq_out is a register of the caller's as long as no one else gets it */
+    uint8_t *slot = cap_reserve_slow(self, slots, &seq);
+    *seq_out = seq;
+    return slot;
 }
 
 /* The record is whole: readers may have it. */
@@ -296,7 +363,7 @@ static inline void cap_fill(uint8_t *bytes, const struct cap_event *ev, uint8_t 
     slot->path = ev->path;
 }
 
-/* The event of a thread with flags: stack, vfork child, MPI internals. */
+/* The event of a thread with flags (stack, vfork child, MPI internals) or pending locks. */
 void cap_emit_flagged(struct cap_thread *self, const struct cap_event *ev,
                       const struct cap_ext *ext) CAP_HIDDEN;
 /* The event with more fields: two slots. */
@@ -305,8 +372,9 @@ void cap_emit_ext(struct cap_thread *self, const struct cap_event *ev,
 
 static inline void cap_emit(struct cap_thread *self, const struct cap_event *ev)
 {
-    if (CAP_UNLIKELY(self->flags != 0)) {
-        cap_emit_flagged(self, ev, NULL);
+    if (CAP_UNLIKELY(self->special != 0)) {
+        const struct cap_event copy = *ev; /* or the caller's would have to lie in memory */
+        cap_emit_flagged(self, &copy, NULL);
         return;
     }
     uint32_t seq;
@@ -339,13 +407,19 @@ uint32_t cap_text(struct cap_thread *self, const char *text, size_t bytes) CAP_H
 /* Is this a text that the kernel can read? For calls that may have failed before they looked. */
 bool cap_is_readable(const char *path) CAP_HIDDEN;
 
-static inline uint32_t cap_path_of(struct cap_thread *self, int dirfd, const char *path, int error)
+/* A call's second path: nobody has looked at it where something was wrong with the first. */
+static inline uint32_t cap_path2_of(struct cap_thread *self, int dirfd, const char *path, int error)
 {
-    bool is_doubtful = error != 0 && error != ENOENT && error != EEXIST && error != EACCES;
-    if (CAP_UNLIKELY(is_doubtful) && (error == EFAULT || !cap_is_readable(path))) {
+    if (CAP_UNLIKELY(error != 0) && (error == EFAULT || !cap_is_readable(path))) {
         return WIO_NO_STRING;
     }
     return cap_string(self, dirfd, path);
+}
+
+static inline uint32_t cap_path_of(struct cap_thread *self, int dirfd, const char *path, int error)
+{
+    bool was_read = error == ENOENT || error == EEXIST || error == EACCES;
+    return cap_path2_of(self, dirfd, path, CAP_UNLIKELY(was_read) ? 0 : error);
 }
 
 /* ---- descriptors -------------------------------------------------------------------------- */
@@ -375,14 +449,19 @@ extern struct cap_fd *cap_fd_blocks[CAP_FD_BLOCKS] CAP_HIDDEN;
 
 /* The entry of a descriptor, or NULL where there is none yet. None for a child of vfork: it has
  * descriptors of its own, the table in the memory that it uses is its parent's. */
-static inline struct cap_fd *cap_fd_find(int fd)
+static inline struct cap_fd *cap_fd_find_of(const struct cap_thread *self, int fd)
 {
     unsigned block = (unsigned)fd / CAP_FD_BLOCK;
-    if (CAP_UNLIKELY(block >= CAP_FD_BLOCKS || (cap_self->flags & WIO_EVENT_VFORK) != 0)) {
+    if (CAP_UNLIKELY(block >= CAP_FD_BLOCKS || (self->flags & WIO_EVENT_VFORK) != 0)) {
         return NULL;
     }
     struct cap_fd *entries = __atomic_load_n(&cap_fd_blocks[block], __ATOMIC_ACQUIRE);
     return CAP_LIKELY(entries != NULL) ? &entries[(unsigned)fd % CAP_FD_BLOCK] : NULL;
+}
+
+static inline struct cap_fd *cap_fd_find(int fd)
+{
+    return cap_fd_find_of(cap_self, fd);
 }
 
 /* Learn an unknown descriptor's path from /proc/self/fd; 0 where it is not open. */
@@ -391,7 +470,7 @@ uint32_t cap_fd_learn(struct cap_thread *self, int fd) CAP_HIDDEN;
 /* Path id of a descriptor. */
 static inline uint32_t cap_fd_path(struct cap_thread *self, int fd)
 {
-    const struct cap_fd *entry = cap_fd_find(fd);
+    const struct cap_fd *entry = cap_fd_find_of(self, fd);
     if (CAP_LIKELY(entry != NULL && (entry->flags & CAP_FD_KNOWN) != 0)) {
         return entry->path;
     }
@@ -443,8 +522,12 @@ static inline bool cap_fd_is_ours_maybe(int fd)
 {
     return CAP_UNLIKELY(fd == *cap_ring_fd_place || fd == cap_pages_fd) && cap_fd_is_ours(fd);
 }
-/* The program is about to put something at `fd`: get ours out of the way. */
-void cap_fd_make_room(int fd) CAP_HIDDEN;
+/* The program is about to put a duplicate of fd at new_fd: get ours out of the way. Not where fd is
+ * closed: the call will fail, and ours would stay behind. */
+void cap_fd_make_room(int fd, int new_fd) CAP_HIDDEN;
+/* Descriptors went to another process with this message: it shares their positions. */
+struct msghdr;
+void cap_fd_share_sent(const struct msghdr *message) CAP_HIDDEN;
 
 /* ---- processes ---------------------------------------------------------------------------- */
 
@@ -452,6 +535,8 @@ void cap_fd_make_room(int fd) CAP_HIDDEN;
 void cap_before_fork(struct cap_thread *self) CAP_HIDDEN;
 /* The same for clone with its flags. */
 void cap_before_clone(struct cap_thread *self, uint64_t flags) CAP_HIDDEN;
+/* Before a call that changes the working directory: its path is relative to the one before. */
+void cap_cwd_leave(struct cap_thread *self) CAP_HIDDEN;
 /* The working directory is another one: ask for it when the next relative path comes. */
 void cap_cwd_changed(void) CAP_HIDDEN;
 /* From now on look who calls. */

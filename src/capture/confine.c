@@ -62,6 +62,17 @@ static enum loss loss_by_prctl(int option, unsigned long argument)
     return option == PR_SET_TSC && argument == PR_TSC_SIGSEGV ? LOSE_CALLS_AND_CLOCK : LOSE_NOTHING;
 }
 
+static int confining_prctl(int option, const unsigned long arg[4])
+{
+    int (*real)(int, ...) = CAP_REAL(prctl); /* looked up while that is allowed */
+    const struct before before = lose(loss_by_prctl(option, arg[0]));
+    int result = real(option, arg[0], arg[1], arg[2], arg[3]);
+    if (result < 0) {
+        take_back(&before);
+    }
+    return result;
+}
+
 CAP_EXPORT int prctl(int option, ...)
 {
     unsigned long arg[4];
@@ -71,13 +82,13 @@ CAP_EXPORT int prctl(int option, ...)
         arg[i] = va_arg(arguments, unsigned long);
     }
     va_end(arguments);
-    int (*real)(int, ...) = CAP_REAL(prctl); /* looked up while that is allowed */
-    const struct before before = lose(loss_by_prctl(option, arg[0]));
-    int result = real(option, arg[0], arg[1], arg[2], arg[3]);
-    if (result < 0) {
-        take_back(&before);
-    }
-    return result;
+    return confining_prctl(option, arg);
+}
+
+long cap_number_prctl(int option, unsigned long a, unsigned long b, unsigned long c,
+                      unsigned long d)
+{
+    return confining_prctl(option, (const unsigned long[]){a, b, c, d});
 }
 
 long cap_number_seccomp(unsigned operation, unsigned flags, void *arguments)

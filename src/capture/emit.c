@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Records that are more than one slot, and events of threads with flags. */
 #include <string.h>
+#include <sys/mman.h>
 
 #include "base/crc.h"
+#include "capture/hold.h"
 #include "capture/process.h"
 #include "capture/raw.h"
 #include "capture/stack.h"
+#include "capture/sync_held.h"
 
 #define TEXT_MAX 8192u
 
@@ -65,20 +68,53 @@ uint32_t cap_text(struct cap_thread *self, const char *text, size_t bytes)
     return bytes > 0 ? define_string(self, 0, text, bytes) : WIO_NO_STRING;
 }
 
-static uint32_t working_directory(struct cap_thread *self)
+static uint32_t long_directory(struct cap_thread *self)
 {
-    uint32_t id = __atomic_load_n(&cap_process.cwd, __ATOMIC_RELAXED);
-    if (CAP_LIKELY(id != WIO_NO_STRING)) {
-        return id;
-    }
-    char text[CAP_PATH_MAX];
-    long length = raw_getcwd(text, sizeof(text));
-    if (length <= 1) {
+    char *text = raw_mmap(CAP_PATH_MAX, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (text == NULL) {
         return WIO_NO_STRING;
     }
-    id = define_string(self, 0, text, (size_t)length - 1);
-    __atomic_store_n(&cap_process.cwd, id, __ATOMIC_RELAXED);
+    long length = raw_getcwd(text, CAP_PATH_MAX);
+    uint32_t id = length > 1 ? define_string(self, 0, text, (size_t)length - 1) : WIO_NO_STRING;
+    (void)raw_munmap(text, CAP_PATH_MAX);
     return id;
+}
+
+static uint32_t working_directory(struct cap_thread *self)
+{
+    bool is_guest = (self->flags & WIO_EVENT_VFORK) != 0;
+    if (CAP_UNLIKELY(self->left_cwd != WIO_NO_STRING)) {
+        return self->left_cwd;
+    }
+    uint32_t id = __atomic_load_n(&cap_process.cwd, __ATOMIC_RELAXED);
+    if (CAP_LIKELY(id != WIO_NO_STRING && !is_guest)) {
+        return id;
+    }
+    id = WIO_NO_STRING;
+    char text[CAP_SHORT_TEXT];
+    long length = raw_getcwd(text, sizeof(text));
+    if (length > 1) {
+        id = define_string(self, 0, text, (size_t)length - 1);
+    } else if (length == -ERANGE) {
+        id = long_directory(self);
+    }
+    if (!is_guest) { /* a child of vfork may have gone elsewhere, alone */
+        __atomic_store_n(&cap_process.cwd, id, __ATOMIC_RELAXED);
+    }
+    return id;
+}
+
+void cap_cwd_leave(struct cap_thread *self)
+{
+    self->left_cwd = WIO_NO_STRING;
+    self->left_cwd = working_directory(self);
+}
+
+void cap_cwd_changed(void)
+{
+    if ((cap_self->flags & WIO_EVENT_VFORK) == 0) {
+        __atomic_store_n(&cap_process.cwd, WIO_NO_STRING, __ATOMIC_RELAXED);
+    }
 }
 
 bool cap_is_readable(const char *path)
@@ -131,8 +167,15 @@ static void emit(struct cap_thread *self, const struct cap_event *ev, const stru
 void cap_emit_flagged(struct cap_thread *self, const struct cap_event *ev,
                       const struct cap_ext *ext)
 {
+    uint8_t flags = self->flags;
+    if (CAP_UNLIKELY((flags & WIO_EVENT_HOLD) != 0)) {
+        flags = cap_hold_emitted(self, ev); /* not of what is written on the way */
+    }
+    if (self->has_pending != 0 && (self->flags & WIO_EVENT_VFORK) == 0) {
+        cap_held_write(self);
+    }
     struct cap_event flagged = *ev;
-    flagged.flags |= self->flags;
+    flagged.flags |= flags;
     if ((self->flags & WIO_EVENT_STACK) != 0) {
         uint32_t id = cap_stack(self, ev->source);
         if (id != 0) {
@@ -146,7 +189,7 @@ void cap_emit_flagged(struct cap_thread *self, const struct cap_event *ev,
 
 void cap_emit_ext(struct cap_thread *self, const struct cap_event *ev, const struct cap_ext *ext)
 {
-    if (CAP_UNLIKELY(self->flags != 0)) {
+    if (CAP_UNLIKELY(self->special != 0)) {
         cap_emit_flagged(self, ev, ext);
         return;
     }

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The slow way into a wrapper: first events, new callers, MPI libraries, children in our memory. */
+#include "capture/exec.h"
+#include "capture/hold.h"
 #include "capture/process.h"
 #include "capture/raw.h"
 
@@ -56,6 +58,7 @@ static bool may_write(struct cap_thread *self)
     }
     if (pid == self->pid) {
         self->watch = CAP_WATCH_NONE;
+        cap_exec_tidy(self);
     }
     return true;
 }
@@ -71,10 +74,20 @@ static struct cap_thread *mark_caller(struct cap_thread *self, uintptr_t source)
     return self;
 }
 
+/* Inside MPI, but in its file operations: what the program does there is what it calls back. */
+static bool is_quiet(const struct cap_thread *self)
+{
+    return CAP_UNLIKELY(self->mpi_frame != 0) && (self->mpi_frame & CAP_MPI_FRAME_FILE) == 0 &&
+           self->span2 != 0 && cap_is_within_mpi(self, (uintptr_t)__builtin_frame_address(0));
+}
+
 static struct cap_thread *judge_caller(struct cap_thread *self, uintptr_t source, unsigned call,
                                        int fd, const char *path)
 {
     struct cap_module module;
+    if (is_quiet(self)) {
+        return source - self->lo2 < self->span2 ? self : NULL;
+    }
     if (self->watch == CAP_WATCH_NONE && use_second_range(self, source)) {
         return self;
     }
@@ -84,7 +97,7 @@ static struct cap_thread *judge_caller(struct cap_thread *self, uintptr_t source
     if (module.is_internal) {
         return module.does_mpi_io && cap_mpi_io_is_program(call, fd, path) ? self : NULL;
     }
-    if (self->watch == CAP_WATCH_NONE) {
+    if (self->watch == CAP_WATCH_NONE && cap_board == NULL) {
         remember_range(self, &module);
     }
     return self;
@@ -113,8 +126,14 @@ struct cap_thread *cap_enter_slow(uintptr_t source, unsigned call, int fd, const
     if (self->watch != CAP_WATCH_NONE && !may_write(self)) {
         return NULL;
     }
+    struct cap_thread *found = NULL;
     if (cap_process.with_mpi_internals) {
-        return mark_caller(self, source);
+        found = mark_caller(self, source);
+    } else if (self->mute == 0) {
+        found = judge_caller(self, source, call, fd, path);
     }
-    return self->mute > 0 ? NULL : judge_caller(self, source, call, fd, path);
+    if (CAP_UNLIKELY(cap_board != NULL) && found != NULL) {
+        cap_hold_call(found, source, call, fd, path); /* all calls come by here then */
+    }
+    return found;
 }

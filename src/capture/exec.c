@@ -10,12 +10,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "capture/hold.h"
 #include "capture/hooks.h"
+#include "capture/numbers.h"
 #include "capture/pages.h"
 #include "capture/process.h"
 #include "capture/raw.h"
-
-#define ARGUMENTS_MAX 4096 /* of execl and its like; more are passed through as they are given */
 
 enum form { BY_PATH, BY_SEARCH, BY_FD, BY_AT };
 
@@ -53,14 +53,6 @@ const char *cap_exec_search(const char *name, char *room, size_t size)
             return name;
         }
     }
-}
-
-static const char *found_path(const struct exec_call *exec, char *room, size_t size)
-{
-    if (exec->form != BY_SEARCH || exec->path == NULL) {
-        return exec->path;
-    }
-    return cap_exec_search(exec->path, room, size);
 }
 
 static int perform(const struct exec_call *exec, char *const *envp)
@@ -101,18 +93,22 @@ static void describe(struct cap_thread *self, const struct exec_call *exec, cons
     ev->end = ev->begin;
 }
 
-static int run(const struct exec_call *exec)
+static enum cap_target target_of(const struct exec_call *exec, const char *path)
 {
-    char room[CAP_PATH_MAX];
-    struct cap_thread *self = cap_enter(exec->source, exec->call);
-    bool is_known = (exec->form == BY_FD || exec->path != NULL) && cap_is_readable(exec->path);
-    const char *path = is_known ? found_path(exec, room, sizeof(room)) : NULL;
-    enum cap_target target = CAP_TARGET_GOOD;
-    if (is_known) {
-        target =
-            cap_exec_target(exec->form == BY_PATH || exec->form == BY_SEARCH ? AT_FDCWD : exec->fd,
-                            path != NULL ? path : "");
+    if (exec->form == BY_FD) {
+        return cap_exec_target(exec->fd, "");
     }
+    if (path == NULL) {
+        return CAP_TARGET_GOOD;
+    }
+    return cap_exec_target(exec->form == BY_AT ? exec->fd : AT_FDCWD, path);
+}
+
+/* `path` is what will run, NULL where that is unknown. */
+static int run_path(const struct exec_call *exec, const char *path)
+{
+    struct cap_thread *self = cap_enter(exec->source, exec->call);
+    enum cap_target target = target_of(exec, path);
     struct cap_environment environment;
     cap_environment_init(&environment, exec->envp, target);
     struct cap_event ev = CAP_EVENT_OF(exec->call, exec->source);
@@ -126,15 +122,18 @@ static int run(const struct exec_call *exec)
     if (self != NULL && !is_guest) {
         cap_mark_end(WIO_END_EXEC, 0);
     }
-    int result = perform(exec, environment.entries);
-    {
-        CAP_KEEP_ERRNO;
-        cap_environment_fini(&environment);
+    cap_hold_before_exec(self, target == CAP_TARGET_GOOD);
+    if (is_guest) {
+        cap_exec_leave(self, &environment);
     }
+    int result = perform(exec, environment.entries);
+    cap_environment_fini(&environment);
     if (self != NULL) {
+        self->left = NULL;
         if (!is_guest) {
             cap_mark_end(WIO_END_NONE, 0);
         }
+        cap_hold_after_exec(self, target == CAP_TARGET_GOOD);
         ev.end = cap_now();
         ev.result = result;
         ev.error = errno;
@@ -143,10 +142,36 @@ static int run(const struct exec_call *exec)
     return result;
 }
 
-CAP_EXPORT int execve(const char *path, char *const argv[], char *const envp[])
+/* The room is not for the stack of execve's caller: that may be a signal handler's. */
+__attribute__((noinline)) static int run_search(const struct exec_call *exec)
+{
+    char room[CAP_PATH_MAX];
+    return run_path(exec, cap_exec_search(exec->path, room, sizeof(room)));
+}
+
+static int run(const struct exec_call *exec)
+{
+    if (exec->path == NULL || !cap_is_readable(exec->path)) {
+        return run_path(exec, NULL);
+    }
+    return exec->form == BY_SEARCH ? run_search(exec) : run_path(exec, exec->path);
+}
+
+static inline int execve_as(const char *path, char *const argv[], char *const envp[],
+                            uintptr_t source)
 {
     return run(&(struct exec_call){
-        .call = WIO_CALL_execve, .path = path, .argv = argv, .envp = envp, .source = CAP_CALLER()});
+        .call = WIO_CALL_execve, .path = path, .argv = argv, .envp = envp, .source = source});
+}
+
+CAP_EXPORT int execve(const char *path, char *const argv[], char *const envp[])
+{
+    return execve_as(path, argv, envp, CAP_CALLER());
+}
+
+long cap_number_execve(const char *path, char *const argv[], char *const envp[])
+{
+    return execve_as(path, argv, envp, CAP_CALLER());
 }
 
 CAP_EXPORT int execv(const char *path, char *const argv[])
@@ -188,79 +213,81 @@ CAP_EXPORT int fexecve(int fd, char *const argv[], char *const envp[])
                                    .source = CAP_CALLER()});
 }
 
+/* All but the source. */
+static inline struct exec_call by_at(int fd, const char *path, char *const argv[],
+                                     char *const envp[], int flags)
+{
+    return (struct exec_call){.call = WIO_CALL_execveat,
+                              .form = BY_AT,
+                              .fd = fd,
+                              .path = path,
+                              .argv = argv,
+                              .envp = envp,
+                              .flags = flags};
+}
+
 CAP_EXPORT int execveat(int fd, const char *path, char *const argv[], char *const envp[], int flags)
 {
-    return run(&(struct exec_call){.call = WIO_CALL_execveat,
-                                   .form = BY_AT,
-                                   .fd = fd,
-                                   .path = path,
-                                   .argv = argv,
-                                   .envp = envp,
-                                   .flags = flags,
-                                   .source = CAP_CALLER()});
+    struct exec_call exec = by_at(fd, path, argv, envp, flags);
+    exec.source = CAP_CALLER();
+    return run(&exec);
 }
 
-/* Arguments of execl and its like, in a list; false where they are more than fit. */
-static bool list_arguments(va_list arguments, const char *first, char **list)
+long cap_number_execveat(int fd, const char *path, char *const argv[], char *const envp[],
+                         int flags)
 {
-    size_t count = 0;
-    list[count++] = (char *)(uintptr_t)first;
-    while (list[count - 1] != NULL) {
-        if (count == ARGUMENTS_MAX) {
-            errno = E2BIG;
-            return false;
-        }
-        list[count++] = va_arg(arguments, char *);
+    struct exec_call exec = by_at(fd, path, argv, envp, flags);
+    exec.source = CAP_CALLER();
+    return run(&exec);
+}
+
+/* Arguments of execl and its like with the NULL behind them. */
+static size_t count_arguments(const char *first, va_list arguments)
+{
+    size_t count = 1;
+    for (const char *at = first; at != NULL; at = va_arg(arguments, const char *)) {
+        count++;
     }
-    return true;
+    return count;
 }
 
-CAP_EXPORT int execl(const char *path, const char *arg, ...)
+/* execl and its like. The list lies on the stack, as libc has it, and is no longer than it must be:
+ * a child of vfork may call this, or a thread with a small stack. */
+static int run_list(struct exec_call *exec, const char *first, va_list arguments)
 {
-    char *list[ARGUMENTS_MAX];
-    va_list arguments;
-    va_start(arguments, arg);
-    bool fits = list_arguments(arguments, arg, list);
-    va_end(arguments);
-    return !fits ? -1
-                 : run(&(struct exec_call){.call = WIO_CALL_execl,
-                                           .path = path,
-                                           .argv = list,
-                                           .envp = environ,
-                                           .source = CAP_CALLER()});
-}
-
-CAP_EXPORT int execlp(const char *file, const char *arg, ...)
-{
-    char *list[ARGUMENTS_MAX];
-    va_list arguments;
-    va_start(arguments, arg);
-    bool fits = list_arguments(arguments, arg, list);
-    va_end(arguments);
-    return !fits ? -1
-                 : run(&(struct exec_call){.call = WIO_CALL_execlp,
-                                           .form = BY_SEARCH,
-                                           .path = file,
-                                           .argv = list,
-                                           .envp = environ,
-                                           .source = CAP_CALLER()});
-}
-
-CAP_EXPORT int execle(const char *path, const char *arg, ...)
-{
-    char *list[ARGUMENTS_MAX];
-    char *const *envp = NULL;
-    va_list arguments;
-    va_start(arguments, arg);
-    bool fits = list_arguments(arguments, arg, list);
-    if (fits) {
-        envp = va_arg(arguments, char *const *);
+    va_list ahead;
+    va_copy(ahead, arguments);
+    size_t count = count_arguments(first, ahead);
+    va_end(ahead);
+    char **list = __builtin_alloca(count * sizeof(*list));
+    list[0] = (char *)(uintptr_t)first;
+    for (size_t i = 1; i < count; i++) {
+        list[i] = va_arg(arguments, char *);
     }
-    va_end(arguments);
-    return !fits ? -1
-                 : run(&(struct exec_call){.call = WIO_CALL_execle,
-                                           .path = path,
-                                           .argv = list,
-                                           .envp = envp,
-                                           .source = CAP_CALLER()});
+    exec->argv = list;
+    if (exec->call == WIO_CALL_execle) {
+        exec->envp = va_arg(arguments, char *const *);
+    }
+    int result = run(exec);
+    exec->argv = NULL; /* the list ends here */
+    return result;
 }
+
+#define DEFINE_EXECL(symbol, search)                                                               \
+    CAP_EXPORT int symbol(const char *path, const char *arg, ...)                                  \
+    {                                                                                              \
+        struct exec_call exec = {.call = WIO_CALL_##symbol,                                        \
+                                 .form = (search),                                                 \
+                                 .path = path,                                                     \
+                                 .envp = environ,                                                  \
+                                 .source = CAP_CALLER()};                                          \
+        va_list arguments;                                                                         \
+        va_start(arguments, arg);                                                                  \
+        int result = run_list(&exec, arg, arguments);                                              \
+        va_end(arguments);                                                                         \
+        return result;                                                                             \
+    }
+
+DEFINE_EXECL(execl, BY_PATH)
+DEFINE_EXECL(execlp, BY_SEARCH)
+DEFINE_EXECL(execle, BY_PATH)

@@ -32,11 +32,8 @@ const char *cap_exec_search(const char *name, char *room, size_t size) CAP_HIDDE
 
 /*
  * The environment for a program that is about to be executed: `given` itself where it holds all of
- * ours, else one with our entries put back (or LD_PRELOAD taken out for a foreign target).
- *
- *     size_t count = cap_environment_room(envp);
- *     const char *room[count];  -- or mmap
- *     char text[...]
+ * ours, else one with our entries put back (or LD_PRELOAD taken out for a foreign target). Between
+ * the two calls `given` must not change.
  */
 struct cap_environment {
     char *const *entries; /* what to pass on */
@@ -46,5 +43,22 @@ struct cap_environment {
 void cap_environment_init(struct cap_environment *environment, char *const *given,
                           enum cap_target target) CAP_HIDDEN;
 void cap_environment_fini(struct cap_environment *environment) CAP_HIDDEN;
+
+/* An exec that succeeds in a child of vfork leaves that memory in its parent: note it before, and
+ * give it back when the parent runs again. */
+void cap_exec_leave(struct cap_thread *self, const struct cap_environment *environment) CAP_HIDDEN;
+void cap_exec_tidy(struct cap_thread *self) CAP_HIDDEN;
+
+/*
+ * The same for functions inside of which libc starts a shell with `environ` as it is. Between the
+ * two `environ` is another array where the program took our entries out; an entry that another
+ * thread changes there meanwhile is changed no longer afterwards.
+ */
+struct cap_environ {
+    struct cap_environment environment;
+    char **before;
+};
+void cap_environ_init(struct cap_environ *swapped) CAP_HIDDEN;
+void cap_environ_fini(struct cap_environ *swapped) CAP_HIDDEN;
 
 #endif

@@ -153,7 +153,8 @@ void cap_environment_init(struct cap_environment *environment, char *const *give
                           enum cap_target target)
 {
     *environment = (struct cap_environment){.entries = given};
-    if (cap_process.library[0] == '\0' || is_complete(given, target)) {
+    bool is_bad = given != NULL && !cap_is_readable((const char *)given);
+    if (is_bad || cap_process.library[0] == '\0' || is_complete(given, target)) {
         return;
     }
     size_t count = 0;
@@ -181,5 +182,38 @@ void cap_environment_fini(struct cap_environment *environment)
     if (environment->map != NULL) {
         (void)raw_munmap(environment->map, environment->map_bytes);
         environment->map = NULL;
+    }
+}
+
+void cap_exec_leave(struct cap_thread *self, const struct cap_environment *environment)
+{
+    cap_exec_tidy(self); /* a child of this child's is long gone */
+    self->left = environment->map;
+    self->left_bytes = environment->map_bytes;
+}
+
+void cap_exec_tidy(struct cap_thread *self)
+{
+    if (self->left != NULL) {
+        (void)raw_munmap(self->left, self->left_bytes);
+        self->left = NULL;
+    }
+}
+
+void cap_environ_init(struct cap_environ *swapped)
+{
+    swapped->before = environ;
+    cap_environment_init(&swapped->environment, environ, CAP_TARGET_GOOD);
+    if (swapped->environment.map != NULL) {
+        environ = (char **)swapped->environment.map;
+    }
+}
+
+/* Where somebody replaced the array meanwhile, the new one holds our text: then it stays. */
+void cap_environ_fini(struct cap_environ *swapped)
+{
+    if (swapped->environment.map != NULL && environ == (char **)swapped->environment.map) {
+        environ = swapped->before;
+        cap_environment_fini(&swapped->environment);
     }
 }

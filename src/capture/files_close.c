@@ -2,6 +2,7 @@
 /* close and dup: calls that change which descriptor is what. Our own descriptor must look
  * closed to the program, and stay open. */
 #include "capture/hooks.h"
+#include "capture/numbers.h"
 #include "capture/process.h"
 
 static int bad_descriptor(void)
@@ -72,9 +73,8 @@ static void forget_range(unsigned first, unsigned last, int flags)
     }
 }
 
-CAP_EXPORT int close_range(unsigned int first, unsigned int last, int flags)
+static int close_range_as(unsigned first, unsigned last, int flags, uintptr_t source)
 {
-    const uintptr_t source = CAP_CALLER();
     struct cap_thread *self = cap_enter(source, WIO_CALL_close_range);
     forget_range(first, last, flags);
     if (CAP_UNLIKELY(self == NULL)) {
@@ -92,6 +92,16 @@ CAP_EXPORT int close_range(unsigned int first, unsigned int last, int flags)
     ext.arg[2] = flags;
     cap_emit_ext(self, &ev, &ext);
     return result;
+}
+
+CAP_EXPORT int close_range(unsigned int first, unsigned int last, int flags)
+{
+    return close_range_as(first, last, flags, CAP_CALLER());
+}
+
+long cap_number_close_range(unsigned first, unsigned last, int flags)
+{
+    return close_range_as(first, last, flags, CAP_CALLER());
 }
 
 static void close_from(int first)
@@ -168,7 +178,7 @@ static inline int dup2_as(unsigned call, int fd, int fd2, uintptr_t source)
     if (CAP_UNLIKELY(cap_fd_is_ours_maybe(fd))) {
         return bad_descriptor();
     }
-    cap_fd_make_room(fd2);
+    cap_fd_make_room(fd, fd2);
     struct cap_thread *self = cap_enter(source, call);
     if (CAP_UNLIKELY(self == NULL)) {
         if (fd != fd2) {
@@ -200,9 +210,14 @@ CAP_EXPORT int dup3(int fd, int fd2, int flags)
     if (CAP_UNLIKELY(cap_fd_is_ours_maybe(fd))) {
         return bad_descriptor();
     }
-    cap_fd_make_room(fd2);
+    if ((flags & ~O_CLOEXEC) == 0) { /* others are EINVAL */
+        cap_fd_make_room(fd, fd2);
+    }
     struct cap_thread *self = cap_enter(source, WIO_CALL_dup3);
     if (CAP_UNLIKELY(self == NULL)) {
+        if (fd != fd2) {
+            cap_fd_clear(fd2);
+        }
         return CAP_REAL(dup3)(fd, fd2, flags);
     }
     struct cap_event ev = CAP_EVENT(dup3, source);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* fcntl, with its locks, and the requests of ioctl that concern files. */
 #include "capture/hooks.h"
+#include "capture/numbers.h"
 #include "capture/pages.h"
 #include "capture/process.h"
 
@@ -35,7 +36,7 @@ static void emit_fcntl(struct cap_thread *self, struct cap_event *ev, int comman
                        int error)
 {
     struct cap_ext ext = CAP_EXT;
-    if (!is_lock_command(command) || error == EFAULT || error == EINVAL || argument == 0) {
+    if (!is_lock_command(command) || !cap_may_read((const void *)(uintptr_t)argument, error)) {
         ev->offset = command;
         ev->size = (uint64_t)argument;
         cap_emit(self, ev);
@@ -91,6 +92,11 @@ DEFINE_FCNTL(fcntl)
 DEFINE_FCNTL(fcntl64)
 DEFINE_FCNTL(__fcntl)
 
+long cap_number_fcntl(int fd, int command, long argument)
+{
+    return fcntl_as(WIO_CALL_fcntl, fd, command, argument, CAP_CALLER());
+}
+
 /* Requests that copy a file or ask for its space; terminals, sockets and devices are not I/O of
  * files. */
 static bool is_file_request(unsigned long request)
@@ -125,13 +131,8 @@ static void emit_ioctl(struct cap_thread *self, struct cap_event *ev, unsigned l
     cap_emit_ext(self, ev, &ext);
 }
 
-CAP_EXPORT int ioctl(int fd, unsigned long request, ...)
+static int ioctl_as(int fd, unsigned long request, long argument, uintptr_t source)
 {
-    const uintptr_t source = CAP_CALLER();
-    va_list arguments;
-    va_start(arguments, request);
-    long argument = va_arg(arguments, long);
-    va_end(arguments);
     if (CAP_UNLIKELY(cap_fd_is_ours_maybe(fd))) {
         return bad_descriptor();
     }
@@ -153,4 +154,18 @@ CAP_EXPORT int ioctl(int fd, unsigned long request, ...)
     }
     emit_ioctl(self, &ev, request, argument);
     return result;
+}
+
+CAP_EXPORT int ioctl(int fd, unsigned long request, ...)
+{
+    va_list arguments;
+    va_start(arguments, request);
+    long argument = va_arg(arguments, long);
+    va_end(arguments);
+    return ioctl_as(fd, request, argument, CAP_CALLER());
+}
+
+long cap_number_ioctl(int fd, unsigned long request, long argument)
+{
+    return ioctl_as(fd, request, argument, CAP_CALLER());
 }

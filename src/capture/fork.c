@@ -8,14 +8,15 @@
 #include <stdarg.h>
 #include <unistd.h>
 
+#include "capture/hold.h"
 #include "capture/pages.h"
 #include "capture/process.h"
 #include "capture/raw.h"
 
 void cap_before_fork(struct cap_thread *self)
 {
-    (void)self;
     cap_fd_share_all(false);
+    cap_hold_before_fork(self);
 }
 
 static void emit_process(struct cap_thread *self, struct cap_event *ev, int64_t result, int error,
@@ -37,13 +38,18 @@ static inline pid_t fork_as(unsigned call, uintptr_t source)
     if (CAP_UNLIKELY(self == NULL)) {
         return real();
     }
+    cap_hold_before_fork(self);
     struct cap_event ev = CAP_EVENT_OF(call, source);
     ev.begin = cap_now();
     pid_t result = real();
+    if (result < 0) {
+        cap_hold_cancel(self);
+    }
     if (result != 0) {
         emit_process(self, &ev, result, result < 0 ? errno : 0, 0);
-    } else if (cap_pages_any()) {
-        (void)cap_enter(source, call); /* its stores are watched from its ring's beginning on */
+    } else if (cap_pages_any() || cap_board != NULL) {
+        (void)cap_enter(source, call); /* its stores are watched, its waiting is seen, from the
+                                          ring's beginning on */
     }
     return result;
 }
@@ -230,6 +236,7 @@ void cap_before_clone(struct cap_thread *self, uint64_t flags)
         cap_fd_share_all(true);
         cap_watch(self, CAP_WATCH_VFORK);
     } else if ((flags & CLONE_SETTLS) == 0) {
+        cap_fd_share_all(false);
         cap_unseen(WIO_UNSEEN_SHARED_CLONE);
         cap_watch(self, CAP_WATCH_CLONE);
     }

@@ -9,12 +9,16 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/file.h>
 #include <sys/mman.h>
+#include <sys/select.h>
 #include <sys/sendfile.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -23,10 +27,13 @@
 #include <sys/time.h>
 #include <sys/uio.h>
 #include <sys/xattr.h>
+#include <threads.h>
 #include <unistd.h>
 #include <utime.h>
 
 #include "capture/capture.h"
+#include "capture/channels.h"
+#include "capture/sync.h"
 
 #define CAP_TEMP_FLAGS (O_RDWR | O_CREAT | O_EXCL)
 
@@ -41,6 +48,13 @@
             va_end(cap_arguments_);                                                                \
         }                                                                                          \
     } while (0)
+
+/* May we read what `at` points to, after the call? A failure can come before the kernel has looked
+ * at it. */
+static inline bool cap_may_read(const void *at, int error)
+{
+    return at != NULL && error != EFAULT && (CAP_LIKELY(error == 0) || cap_is_readable(at));
+}
 
 /* Failures that come after the kernel has read the call's vector: we may read it too. */
 static inline bool cap_vector_was_read(int error)
@@ -68,6 +82,25 @@ static inline uint64_t cap_message_bytes(const struct msghdr *message, int error
                                       : WIO_NO_SIZE;
 }
 
+/* Of all messages that were to be transferred, and of those that were. */
+static inline uint64_t cap_messages_bytes(const struct mmsghdr *messages, unsigned count, int error)
+{
+    uint64_t bytes = 0;
+    for (unsigned i = 0; i < count && cap_vector_was_read(error); i++) {
+        bytes += cap_iov_bytes(messages[i].msg_hdr.msg_iov, messages[i].msg_hdr.msg_iovlen, 0);
+    }
+    return cap_vector_was_read(error) ? bytes : WIO_NO_SIZE;
+}
+
+static inline int64_t cap_messages_done(const struct mmsghdr *messages, int result)
+{
+    int64_t bytes = 0;
+    for (int i = 0; i < result; i++) {
+        bytes += messages[i].msg_len;
+    }
+    return result < 0 ? -1 : bytes;
+}
+
 /* preadv2 and pwritev2: -1 is the descriptor's position. */
 static inline int64_t cap_offset_or_position(int fd, int64_t offset, int64_t result)
 {
@@ -84,7 +117,7 @@ static inline int64_t cap_copy_offset(int fd, const int64_t *offset, int64_t res
     if (offset == NULL) {
         return cap_fd_advance(fd, result);
     }
-    if (result < 0 && errno == EFAULT) {
+    if (!cap_may_read(offset, result < 0 ? errno : 0)) {
         return WIO_NO_OFFSET;
     }
     return *offset - (result > 0 ? result : 0);
@@ -92,7 +125,7 @@ static inline int64_t cap_copy_offset(int fd, const int64_t *offset, int64_t res
 
 static inline uint32_t cap_string_of(struct cap_thread *self, int error, const char *text)
 {
-    return text != NULL && error != EFAULT ? cap_text(self, text, strlen(text)) : WIO_NO_STRING;
+    return cap_may_read(text, error) ? cap_text(self, text, strlen(text)) : WIO_NO_STRING;
 }
 
 static inline uint32_t cap_text_of(struct cap_thread *self, int error, const char *text,
@@ -122,6 +155,38 @@ static inline void cap_after_memfd(struct cap_thread *self, struct cap_event *ev
     }
 }
 
+static inline void cap_after_channel(struct cap_thread *self, struct cap_event *ev,
+                                     struct cap_ext *ext, const int *ends)
+{
+    cap_channel_pair(self, ev, ext, ends);
+}
+
+static inline void cap_after_eventfd(struct cap_thread *self, struct cap_event *ev,
+                                     const struct cap_ext *ext)
+{
+    (void)ext;
+    cap_channel_made(self, ev);
+}
+
+static inline void cap_after_accept(struct cap_thread *self, struct cap_event *ev,
+                                    struct cap_ext *ext)
+{
+    cap_channel_accepted(self, ev, ext);
+}
+
+static inline void cap_after_connect(struct cap_thread *self, const struct cap_event *ev,
+                                     struct cap_ext *ext, const struct sockaddr *address,
+                                     socklen_t length)
+{
+    cap_channel_connected(self, ev, ext, address, length);
+}
+
+static inline void cap_after_bind(struct cap_thread *self, const struct cap_event *ev,
+                                  struct cap_ext *ext)
+{
+    cap_channel_bound(self, ev, ext);
+}
+
 static inline void cap_after_new_fd(struct cap_thread *self, const struct cap_event *ev,
                                     const struct cap_ext *ext)
 {
@@ -132,15 +197,25 @@ static inline void cap_after_new_fd(struct cap_thread *self, const struct cap_ev
     }
 }
 
-static inline void cap_after_pair(struct cap_thread *self, const struct cap_event *ev,
-                                  struct cap_ext *ext, const int *ends)
+static inline void cap_after_sent(struct cap_thread *self, const struct cap_event *ev,
+                                  const struct cap_ext *ext, const struct msghdr *message)
 {
     (void)self;
-    if (ev->result == 0) {
-        cap_fd_clear(ends[0]);
-        cap_fd_clear(ends[1]);
-        ext->arg[0] = ends[0];
-        ext->arg[1] = ends[1];
+    (void)ext;
+    if (ev->result >= 0 && message->msg_controllen > 0) {
+        cap_fd_share_sent(message);
+    }
+}
+
+static inline void cap_after_all_sent(struct cap_thread *self, const struct cap_event *ev,
+                                      const struct cap_ext *ext, const struct mmsghdr *messages)
+{
+    (void)self;
+    (void)ev;
+    for (int64_t i = 0; i < ext->arg[1]; i++) { /* so many were sent */
+        if (messages[i].msg_hdr.msg_controllen > 0) {
+            cap_fd_share_sent(&messages[i].msg_hdr);
+        }
     }
 }
 
@@ -183,7 +258,7 @@ static inline void cap_after_utimbuf(struct cap_thread *self, const struct cap_e
                                      struct cap_ext *ext, const struct utimbuf *times)
 {
     (void)self;
-    if (ev->error != EFAULT && times != NULL) {
+    if (cap_may_read(times, ev->error)) {
         ext->arg[0] = times->actime;
         ext->arg[2] = times->modtime;
     } else {
@@ -196,7 +271,7 @@ static inline void cap_after_timevals(struct cap_thread *self, const struct cap_
                                       struct cap_ext *ext, const struct timeval *times)
 {
     (void)self;
-    if (ev->error != EFAULT && times != NULL) {
+    if (cap_may_read(times, ev->error)) {
         ext->arg[0] = times[0].tv_sec;
         ext->arg[1] = times[0].tv_usec * 1000;
         ext->arg[2] = times[1].tv_sec;
@@ -211,7 +286,7 @@ static inline void cap_after_timespecs(struct cap_thread *self, const struct cap
                                        struct cap_ext *ext, const struct timespec *times)
 {
     (void)self;
-    if (ev->error != EFAULT && times != NULL) {
+    if (cap_may_read(times, ev->error)) {
         ext->arg[0] = times[0].tv_sec;
         ext->arg[1] = times[0].tv_nsec;
         ext->arg[2] = times[1].tv_sec;
@@ -222,11 +297,16 @@ static inline void cap_after_timespecs(struct cap_thread *self, const struct cap
     }
 }
 
+static inline void cap_before_chdir(struct cap_thread *self)
+{
+    cap_cwd_leave(self);
+}
+
 static inline void cap_after_chdir(struct cap_thread *self, const struct cap_event *ev,
                                    const struct cap_ext *ext)
 {
-    (void)self;
     (void)ext;
+    self->left_cwd = WIO_NO_STRING;
     if (ev->result == 0) {
         cap_cwd_changed();
     }

@@ -100,15 +100,16 @@ bool cap_spawn_moves(void)
     return __atomic_load_n(&moves, __ATOMIC_RELAXED);
 }
 
-CAP_EXPORT int posix_spawn_file_actions_addchdir_np(posix_spawn_file_actions_t *actions,
-                                                    const char *path)
-{
-    __atomic_store_n(&moves, true, __ATOMIC_RELAXED);
-    return CAP_REAL(posix_spawn_file_actions_addchdir_np)(actions, path);
-}
+/* With and without _np: POSIX has had them since 2024, newer libcs under both names. */
+#define DEFINE_MOVE(symbol, type, to)                                                              \
+    int symbol(posix_spawn_file_actions_t *actions, type to);                                      \
+    CAP_EXPORT int symbol(posix_spawn_file_actions_t *actions, type to)                            \
+    {                                                                                              \
+        __atomic_store_n(&moves, true, __ATOMIC_RELAXED);                                          \
+        return CAP_REAL(symbol)(actions, to);                                                      \
+    }
 
-CAP_EXPORT int posix_spawn_file_actions_addfchdir_np(posix_spawn_file_actions_t *actions, int fd)
-{
-    __atomic_store_n(&moves, true, __ATOMIC_RELAXED);
-    return CAP_REAL(posix_spawn_file_actions_addfchdir_np)(actions, fd);
-}
+DEFINE_MOVE(posix_spawn_file_actions_addchdir, const char *, path)
+DEFINE_MOVE(posix_spawn_file_actions_addchdir_np, const char *, path)
+DEFINE_MOVE(posix_spawn_file_actions_addfchdir, int, fd)
+DEFINE_MOVE(posix_spawn_file_actions_addfchdir_np, int, fd)

@@ -11,8 +11,8 @@
 
 #include "capture/async.h"
 
-/* > 0 while this thread is inside libaio, which calls its own functions and syscall(2): known. */
-extern __thread uint32_t cap_libaio_depth __attribute__((tls_model("initial-exec"))) CAP_HIDDEN;
+/* The frame of the wrapper in which this thread is inside libaio, 0 = none. */
+extern __thread uintptr_t cap_libaio_frame __attribute__((tls_model("initial-exec"))) CAP_HIDDEN;
 
 /* Before io_submit: one event per request (the kernel's caller may release them at once). */
 void cap_iocb_before_submit(struct cap_thread *self, const struct cap_event *ev, uint64_t context,

@@ -12,6 +12,8 @@
 #include <signal.h>
 #include <time.h>
 
+#include "capture/address.h"
+
 int io_setup(int events, void **context);
 int io_queue_init(int events, void **context);
 int io_destroy(void *context);
@@ -28,7 +30,6 @@ int io_queue_wait(void *context, struct timespec *timeout);
 /* Not in the enum of <linux/aio_abi.h> before 6.x, but libaio's IO_CMD_PREADV since 2007. */
 #define OPCODE_PREADV 7
 #define OPCODE_PWRITEV 8
-#define LOWEST_ADDRESS 4096u
 
 /* ---- requests ---------------------------------------------------------------------------------
  */
@@ -86,9 +87,11 @@ void cap_iocb_before_submit(struct cap_thread *self, const struct cap_event *ev,
                             struct iocb *const *requests, long count)
 {
     struct cap_event at = *ev;
+    uint64_t list_page = 0;
+    uint64_t page = 0;
     at.end = at.begin;
-    for (long i = 0; i < count && requests != NULL; i++) {
-        if ((uintptr_t)requests[i] >= LOWEST_ADDRESS) {
+    for (long i = 0; i < count && cap_is_mapped_near((uintptr_t)&requests[i], &list_page); i++) {
+        if (cap_is_mapped_near((uintptr_t)requests[i], &page)) {
             struct cap_request request = request_of(context, requests[i]);
             cap_submit(self, &at, &request);
         }
@@ -114,8 +117,10 @@ void cap_iocb_after_submit(struct cap_thread *self, struct cap_event *ev, uint64
     emit_call(self, ev, context, accepted);
     /* The kernel stops at the first that it refuses; the program may submit the rest again. */
     int64_t reason = accepted < 0 ? accepted : -EAGAIN;
-    for (long i = accepted > 0 ? accepted : 0; i < count && requests != NULL; i++) {
-        if ((uintptr_t)requests[i] >= LOWEST_ADDRESS) {
+    uint64_t page = 0;
+    for (long i = accepted > 0 ? accepted : 0;
+         i < count && cap_is_mapped_near((uintptr_t)&requests[i], &page); i++) {
+        if (cap_is_address((uintptr_t)requests[i])) {
             cap_complete(self, (uintptr_t)requests[i], reason, ev->end);
         }
     }
@@ -150,14 +155,17 @@ void cap_iocb_after_cancel(struct cap_thread *self, struct cap_event *ev, uint64
 /* ---- the functions ----------------------------------------------------------------------------
  */
 
-__thread uint32_t cap_libaio_depth __attribute__((tls_model("initial-exec")));
+__thread uintptr_t cap_libaio_frame __attribute__((tls_model("initial-exec")));
 
-/* The real function, with the depth around it. */
+#define FRAME() ((uintptr_t)__builtin_frame_address(0))
+
+/* The real function, with a note around it. */
 #define INSIDE(result, call)                                                                       \
     do {                                                                                           \
-        cap_libaio_depth++;                                                                        \
+        const uintptr_t outer_ = cap_libaio_frame;                                                 \
+        cap_libaio_frame = FRAME();                                                                \
         (result) = (call);                                                                         \
-        cap_libaio_depth--;                                                                        \
+        cap_libaio_frame = outer_;                                                                 \
     } while (0)
 
 struct libaio_call {
@@ -165,9 +173,12 @@ struct libaio_call {
     struct cap_event ev;
 };
 
-static bool begin_call(struct libaio_call *call, unsigned number, uintptr_t source)
+/* Part of each wrapper: the frame is the wrapper's. */
+__attribute__((always_inline)) static inline bool begin_call(struct libaio_call *call,
+                                                             unsigned number, uintptr_t source)
 {
-    call->self = cap_libaio_depth == 0 ? cap_enter(source, number) : NULL;
+    bool is_own = cap_is_within(FRAME(), cap_libaio_frame);
+    call->self = is_own ? NULL : cap_enter(source, number);
     call->ev = CAP_EVENT_OF(number, source);
     call->ev.begin = cap_now();
     return call->self != NULL;

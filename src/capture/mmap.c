@@ -6,12 +6,14 @@
  * loader) do not come here.
  */
 #include <stdarg.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 
 #include "capture/capture.h"
 #include "capture/mmap_record.h"
 #include "capture/mmap_table.h"
 #include "capture/pages.h"
+#include "capture/sync_object.h"
 #include "capture/uring.h"
 
 #undef mmap
@@ -41,6 +43,7 @@ static void emit_mmap(struct cap_thread *self, struct cap_event *ev, const struc
     cap_emit_ext(self, ev, &ext);
     if (is_done) {
         struct cap_map noted = {.address = (uintptr_t)map->address,
+                                .origin = (uintptr_t)map->address,
                                 .size = map->size,
                                 .offset = map->offset,
                                 .path = ev->path};
@@ -50,14 +53,29 @@ static void emit_mmap(struct cap_thread *self, struct cap_event *ev, const struc
     }
 }
 
+/* Else the kernel refuses to unmap it. */
+static bool is_range(const void *address, size_t size)
+{
+    return (uintptr_t)address % getauxval(AT_PAGESZ) == 0 && size != 0;
+}
+
 /* MAP_FIXED takes the place of what was there. */
 static void before_mmap(const struct cap_mapping *map, uintptr_t source, unsigned call)
 {
-    if ((map->flags & MAP_FIXED) != 0) {
+    if ((map->flags & MAP_FIXED) != 0 && is_range(map->address, map->size)) {
         cap_pages_report(source, call, (uintptr_t)map->address, map->size);
         cap_maps_remove((uintptr_t)map->address, map->size);
         cap_uring_unmapped(map->address, map->size);
     }
+}
+
+static void *call_mmap(cap_mmap_fn *real, const struct cap_mapping *map)
+{
+    void *result = real(map->address, map->size, map->protection, map->flags, map->fd, map->offset);
+    if ((map->flags & MAP_SHARED) != 0 && (map->protection & PROT_WRITE) != 0) {
+        cap_object_maps_changed();
+    }
+    return result;
 }
 
 void *cap_record_mmap(uintptr_t source, unsigned call, cap_mmap_fn *real, struct cap_mapping map)
@@ -70,11 +88,11 @@ void *cap_record_mmap(uintptr_t source, unsigned call, cap_mmap_fn *real, struct
     }
     struct cap_thread *self = is_file ? cap_enter_fd(source, call, map.fd) : NULL;
     if (CAP_LIKELY(self == NULL)) {
-        return real(map.address, map.size, map.protection, map.flags, map.fd, map.offset);
+        return call_mmap(real, &map);
     }
     struct cap_event ev = CAP_EVENT_OF(call, source);
     ev.begin = cap_now();
-    map.address = real(map.address, map.size, map.protection, map.flags, map.fd, map.offset);
+    map.address = call_mmap(real, &map);
     emit_mmap(self, &ev, &map);
     return map.address;
 }
@@ -91,18 +109,26 @@ CAP_EXPORT void *mmap64(void *address, size_t size, int protection, int flags, i
                            (struct cap_mapping){address, size, protection, flags, fd, offset});
 }
 
-/* ---- the others: arg2 = address, path and offset of the file that is mapped there --------------
- */
+/* ---- the others -------------------------------------------------------------------------------
+ * arg2 = address; path and offset of the first file that is mapped in the range; arg3 = where that
+ * map began. */
+
+struct range {
+    const void *address;
+    size_t size;
+};
 
 /* NULL: no file of ours is there, or nothing is recorded. */
 static struct cap_thread *begin_range(struct cap_event *ev, unsigned number, uintptr_t source,
-                                      const void *address, struct cap_map *map)
+                                      struct range range, struct cap_map *map)
 {
-    if (CAP_LIKELY(!cap_maps_find((uintptr_t)address, map))) {
+    if (CAP_LIKELY(
+            !cap_maps_first((uintptr_t)range.address, range.size + (range.size == 0), map))) {
         return NULL;
     }
     struct cap_thread *self = cap_enter(source, number);
     *ev = CAP_EVENT_OF(number, source);
+    ev->size = range.size;
     ev->begin = cap_now();
     return self;
 }
@@ -111,8 +137,9 @@ static void end_range(struct cap_thread *self, struct cap_event *ev, const struc
                       const struct cap_ext *ext)
 {
     ev->end = cap_now();
+    uintptr_t address = (uintptr_t)ext->arg[2];
     ev->path = map->path;
-    ev->offset = map->offset + (ext->arg[2] - (int64_t)map->address);
+    ev->offset = map->offset + (int64_t)(address > map->address ? address - map->address : 0);
     cap_emit_ext(self, ev, ext);
 }
 
@@ -124,34 +151,11 @@ static struct cap_ext ext_of(const void *address, int64_t arg0)
     return ext;
 }
 
-int cap_record_munmap(uintptr_t source, cap_munmap_fn *real, void *address, size_t size)
-{
-    struct cap_event ev;
-    struct cap_map map;
-    cap_pages_report(source, WIO_CALL_munmap, (uintptr_t)address, size);
-    struct cap_thread *self = begin_range(&ev, WIO_CALL_munmap, source, address, &map);
-    cap_maps_remove((uintptr_t)address, size);
-    cap_uring_unmapped(address, size);
-    int result = real(address, size);
-    if (CAP_UNLIKELY(self != NULL)) {
-        struct cap_ext ext = ext_of(address, 0);
-        ev.size = size;
-        ev.result = result;
-        ev.error = result < 0 ? errno : 0;
-        end_range(self, &ev, &map, &ext);
-    }
-    return result;
-}
-
-CAP_EXPORT int munmap(void *address, size_t size)
-{
-    return cap_record_munmap(CAP_CALLER(), CAP_REAL(munmap), address, size);
-}
-
 static int with_range(struct cap_thread *self, struct cap_event *ev, const struct cap_map *map,
-                      const struct cap_ext *ext, int result)
+                      struct cap_ext *ext, int result)
 {
     if (CAP_UNLIKELY(self != NULL)) {
+        ext->arg[3] = (int64_t)map->origin;
         ev->result = result;
         ev->error = result < 0 ? errno : 0;
         end_range(self, ev, map, ext);
@@ -159,15 +163,40 @@ static int with_range(struct cap_thread *self, struct cap_event *ev, const struc
     return result;
 }
 
-CAP_EXPORT int msync(void *address, size_t size, int flags)
+int cap_record_munmap(uintptr_t source, cap_munmap_fn *real, void *address, size_t size)
+{
+    struct cap_event ev;
+    struct cap_map map;
+    cap_pages_report(source, WIO_CALL_munmap, (uintptr_t)address, size);
+    struct cap_thread *self =
+        begin_range(&ev, WIO_CALL_munmap, source, (struct range){address, size}, &map);
+    if (is_range(address, size)) { /* before the call: afterwards it may be another thread's */
+        cap_maps_remove((uintptr_t)address, cap_whole_pages(size));
+        cap_uring_unmapped(address, size);
+    }
+    struct cap_ext ext = ext_of(address, 0);
+    return with_range(self, &ev, &map, &ext, real(address, size));
+}
+
+CAP_EXPORT int munmap(void *address, size_t size)
+{
+    return cap_record_munmap(CAP_CALLER(), CAP_REAL(munmap), address, size);
+}
+
+int cap_record_msync(uintptr_t source, cap_msync_fn *real, void *address, size_t size, int flags)
 {
     struct cap_event ev;
     struct cap_map map;
     struct cap_ext ext = ext_of(address, flags);
-    cap_pages_report(CAP_CALLER(), WIO_CALL_msync, (uintptr_t)address, size);
-    struct cap_thread *self = begin_range(&ev, WIO_CALL_msync, CAP_CALLER(), address, &map);
-    ev.size = size;
-    return with_range(self, &ev, &map, &ext, CAP_REAL(msync)(address, size, flags));
+    cap_pages_report(source, WIO_CALL_msync, (uintptr_t)address, size);
+    struct cap_thread *self =
+        begin_range(&ev, WIO_CALL_msync, source, (struct range){address, size}, &map);
+    return with_range(self, &ev, &map, &ext, real(address, size, flags));
+}
+
+CAP_EXPORT int msync(void *address, size_t size, int flags)
+{
+    return cap_record_msync(CAP_CALLER(), CAP_REAL(msync), address, size, flags);
 }
 
 int cap_record_madvise(uintptr_t source, cap_madvise_fn *real, void *address, size_t size,
@@ -176,8 +205,8 @@ int cap_record_madvise(uintptr_t source, cap_madvise_fn *real, void *address, si
     struct cap_event ev;
     struct cap_map map;
     struct cap_ext ext = ext_of(address, advice);
-    struct cap_thread *self = begin_range(&ev, WIO_CALL_madvise, source, address, &map);
-    ev.size = size;
+    struct cap_thread *self =
+        begin_range(&ev, WIO_CALL_madvise, source, (struct range){address, size}, &map);
     return with_range(self, &ev, &map, &ext, real(address, size, advice));
 }
 
@@ -192,10 +221,11 @@ CAP_EXPORT int posix_madvise(void *address, size_t size, int advice)
     struct cap_event ev;
     struct cap_map map;
     struct cap_ext ext = ext_of(address, advice);
-    struct cap_thread *self = begin_range(&ev, WIO_CALL_posix_madvise, CAP_CALLER(), address, &map);
+    struct cap_thread *self =
+        begin_range(&ev, WIO_CALL_posix_madvise, CAP_CALLER(), (struct range){address, size}, &map);
     int result = CAP_REAL(posix_madvise)(address, size, advice);
     if (CAP_UNLIKELY(self != NULL)) {
-        ev.size = size;
+        ext.arg[3] = (int64_t)map.origin;
         ev.result = result;
         ev.error = result;
         end_range(self, &ev, &map, &ext);
@@ -203,14 +233,14 @@ CAP_EXPORT int posix_madvise(void *address, size_t size, int advice)
     return result;
 }
 
-/* mremap: result = new address, size = new size, arg1 = flags, arg2 = old address, arg3 = old size
- */
+/* mremap: result = new address, size = new size, arg1 = flags, arg3 = old size. */
 void *cap_record_mremap(uintptr_t source, cap_mremap_fn *real, const struct cap_remapping *re)
 {
     struct cap_event ev;
     struct cap_map map;
     cap_pages_report(source, WIO_CALL_mremap, (uintptr_t)re->address, re->size);
-    struct cap_thread *self = begin_range(&ev, WIO_CALL_mremap, source, re->address, &map);
+    struct cap_thread *self =
+        begin_range(&ev, WIO_CALL_mremap, source, (struct range){re->address, 1}, &map);
     void *result = real(re->address, re->size, re->new_size, re->flags, re->wanted);
     bool is_done = result != MAP_FAILED;
     if (is_done && re->wanted != NULL) {

@@ -45,6 +45,11 @@ static void *kernel_mremap(void *address, size_t size, size_t new_size, int flag
         wio_rawcall6(SYS_mremap, (long)address, (long)size, (long)new_size, flags, wanted, 0));
 }
 
+static int kernel_msync(void *address, size_t size, int flags)
+{
+    return (int)libc_result(wio_rawcall6(SYS_msync, (long)address, (long)size, flags, 0, 0, 0));
+}
+
 static int kernel_madvise(void *address, size_t size, int advice)
 {
     return (int)libc_result(wio_rawcall6(SYS_madvise, (long)address, (long)size, advice, 0, 0, 0));
@@ -56,7 +61,7 @@ void *cap_number_mmap(void *address, size_t size, int protection, int flags, int
                            (struct cap_mapping){address, size, protection, flags, fd, offset});
 }
 
-int cap_number_munmap(void *address, size_t size)
+long cap_number_munmap(void *address, size_t size)
 {
     return cap_record_munmap(CAP_CALLER(), kernel_munmap, address, size);
 }
@@ -67,7 +72,12 @@ void *cap_number_mremap(void *address, size_t size, size_t new_size, int flags, 
     return cap_record_mremap(CAP_CALLER(), kernel_mremap, &re);
 }
 
-int cap_number_madvise(void *address, size_t size, int advice)
+long cap_number_madvise(void *address, size_t size, int advice)
 {
     return cap_record_madvise(CAP_CALLER(), kernel_madvise, address, size, advice);
+}
+
+long cap_number_msync(void *address, size_t size, int flags)
+{
+    return cap_record_msync(CAP_CALLER(), kernel_msync, address, size, flags);
 }

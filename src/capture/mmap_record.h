@@ -15,6 +15,7 @@ typedef void *cap_mmap_fn(void *, size_t, int, int, int, off_t);
 typedef void *cap_mremap_fn(void *, size_t, size_t, int, ...);
 typedef int cap_munmap_fn(void *, size_t);
 typedef int cap_madvise_fn(void *, size_t, int);
+typedef int cap_msync_fn(void *, size_t, int);
 
 struct cap_mapping {
     void *address;
@@ -36,6 +37,8 @@ struct cap_remapping {
 void *cap_record_mmap(uintptr_t source, unsigned call, cap_mmap_fn *real,
                       struct cap_mapping map) CAP_HIDDEN;
 int cap_record_munmap(uintptr_t source, cap_munmap_fn *real, void *address, size_t size) CAP_HIDDEN;
+int cap_record_msync(uintptr_t source, cap_msync_fn *real, void *address, size_t size,
+                     int flags) CAP_HIDDEN;
 int cap_record_madvise(uintptr_t source, cap_madvise_fn *real, void *address, size_t size,
                        int advice) CAP_HIDDEN;
 void *cap_record_mremap(uintptr_t source, cap_mremap_fn *real,

@@ -100,6 +100,20 @@ bool cap_maps_find(uintptr_t address, struct cap_map *map_out)
     return !is_outside(address, 1) && cap_maps_next(&at, address, 1, map_out);
 }
 
+bool cap_maps_first(uintptr_t address, size_t size, struct cap_map *map_out)
+{
+    struct cap_map map;
+    bool is_found = false;
+    uint32_t at = 0;
+    while (!is_outside(address, size) && cap_maps_next(&at, address, size, &map)) {
+        if (!is_found || map.address < map_out->address) {
+            *map_out = map;
+        }
+        is_found = true;
+    }
+    return is_found;
+}
+
 void cap_maps_unwatch(uintptr_t address)
 {
     uint32_t count = used();

@@ -2,7 +2,7 @@
 /*
  * Which file is mapped where. Fixed room, no lock: entries are claimed and given back one by one,
  * so that a signal handler or another thread never waits. Where the room is full a further map is
- * recorded but not remembered. Addresses that hold no file of ours are turned away by two
+ * recorded but not remembered. Addresses below and above all maps of files are turned away by two
  * comparisons.
  */
 #ifndef WIO_CAPTURE_MMAP_TABLE_H
@@ -15,12 +15,12 @@
 struct cap_map {
     uintptr_t address;
     size_t size;
-    int64_t offset; /* in the file, of the first byte */
-    uint32_t path;  /* string id */
+    int64_t offset;   /* in the file, of the first byte */
+    uint32_t path;    /* string id */
+    uintptr_t origin; /* where the map began when it was made, or was moved to */
     /* For pages.c, where the map is watched: */
     bool is_watched;
-    uintptr_t origin; /* where the map began when it was made */
-    int32_t fd;       /* of the mmap; it may be closed since */
+    int32_t fd; /* of the mmap; it may be closed since */
     uint64_t device;
     uint64_t inode;
     int64_t file_size; /* when it was mapped */
@@ -30,8 +30,11 @@ void cap_maps_add(const struct cap_map *map) __attribute__((visibility("hidden")
 /* The map that `address` lies in: a copy. */
 bool cap_maps_find(uintptr_t address, struct cap_map *map_out)
     __attribute__((visibility("hidden")));
-/* One map after the other that this range touches, each as a copy. *at is 0 at first; false = that
- * was all. */
+/* The first map that this range touches: a copy. */
+bool cap_maps_first(uintptr_t address, size_t size, struct cap_map *map_out)
+    __attribute__((visibility("hidden")));
+/* One map after the other, in no order, that this range touches, each as a copy. *at is 0 at first;
+ * false = that was all. */
 bool cap_maps_next(uint32_t *at, uintptr_t address, size_t size, struct cap_map *map_out)
     __attribute__((visibility("hidden")));
 /* The map that `address` lies in is not watched any more. */

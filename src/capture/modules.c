@@ -4,11 +4,11 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "capture/proc_maps.h"
 #include "capture/process.h"
 #include "capture/raw.h"
 
 #define MODULES_MAX 1024u
-#define MAPS_BUFFER 65536u
 #define NAMES_BYTES 131072u
 
 struct known {
@@ -23,15 +23,6 @@ static uint32_t table_count; /* atomic */
 static char names[NAMES_BYTES];
 static size_t names_used;
 static bool has_mpi; /* an MPI library is mapped: its helpers' calls are its own */
-
-/* One line of the maps. */
-struct mapping {
-    uintptr_t lo;
-    uintptr_t hi;
-    uint64_t offset;
-    bool is_code;
-    const char *path; /* "" for anonymous memory */
-};
 
 static bool is_known(uintptr_t lo, uintptr_t hi)
 {
@@ -72,7 +63,7 @@ static const char *keep_name(const char *path)
     return kept;
 }
 
-static void add(struct cap_thread *self, const struct mapping *map)
+static void add(void *self, const struct cap_proc_map *map)
 {
     if (!map->is_code || is_known(map->lo, map->hi)) {
         return;
@@ -84,113 +75,28 @@ static void add(struct cap_thread *self, const struct mapping *map)
         cap_module_name_is_mpi(map->path) || (has_mpi && cap_module_name_is_mpi_helper(map->path));
     struct known *known = &table[table_count];
     known->module =
-        (struct cap_module){map->lo, map->hi, is_internal, cap_module_name_is_mpi_io(map->path)};
+        (struct cap_module){map->lo, map->hi, is_internal, cap_module_name_is_mpi_io(map->path),
+                            cap_module_name_is_mpi_binding(map->path)};
     known->offset = map->offset;
     known->path = keep_name(map->path);
     write_module(self, known);
     __atomic_store_n(&table_count, table_count + 1, __ATOMIC_RELEASE);
 }
 
-static const char *parse_hex(const char *at, uint64_t *out)
+static void note_mpi(void *arg, const struct cap_proc_map *map)
 {
-    uint64_t value = 0;
-    for (;; at++) {
-        unsigned digit = (unsigned)(*at >= 'a' ? *at - 'a' + 10 : *at - '0');
-        if (digit > 15) {
-            break;
-        }
-        value = value << 4 | digit;
-    }
-    *out = value;
-    return at;
-}
-
-/* "lo-hi rwxp offset dev inode   path", ended by NUL. */
-static bool parse_line(const char *line, struct mapping *out)
-{
-    uint64_t lo;
-    uint64_t hi;
-    const char *at = parse_hex(line, &lo);
-    if (*at != '-') {
-        return false;
-    }
-    at = parse_hex(at + 1, &hi);
-    if (*at != ' ' || strlen(at) < 7) {
-        return false;
-    }
-    out->lo = lo;
-    out->hi = hi;
-    out->is_code = at[3] == 'x';
-    at = parse_hex(at + 6, &out->offset);
-    for (int field = 0; field < 2 && at != NULL; field++) {
-        at = strchr(at + 1, ' ');
-    }
-    if (at == NULL) {
-        out->path = "";
-        return true;
-    }
-    out->path = at + strspn(at, " ");
-    return true;
-}
-
-static void note_mpi(struct cap_thread *self, const struct mapping *map)
-{
-    (void)self;
+    (void)arg;
     has_mpi = has_mpi || (map->is_code && cap_module_name_is_mpi(map->path));
-}
-
-typedef void mapping_fn(struct cap_thread *self, const struct mapping *map);
-
-/* Whole lines of the buffer, which stays as it is; returns the bytes behind them. */
-static size_t use_lines(struct cap_thread *self, char *text, size_t used, mapping_fn *use)
-{
-    char *line = text;
-    char *end;
-    while ((end = memchr(line, '\n', used - (size_t)(line - text))) != NULL) {
-        struct mapping map;
-        *end = '\0';
-        if (parse_line(line, &map)) {
-            use(self, &map);
-        }
-        *end = '\n';
-        line = end + 1;
-    }
-    return used - (size_t)(line - text);
-}
-
-/* All that fits, from the beginning, goes to `use`, then the rest piece by piece. Returns the bytes
- * of the buffer where it held everything, else 0. */
-static size_t read_maps(struct cap_thread *self, char *text, mapping_fn *use)
-{
-    long fd = raw_openat(AT_FDCWD, "/proc/self/maps", O_RDONLY | O_CLOEXEC, 0);
-    if (fd < 0) {
-        return 0;
-    }
-    size_t used = 0;
-    bool is_whole = true;
-    long got;
-    while ((got = raw_read((int)fd, text + used, MAPS_BUFFER - used)) > 0) {
-        used += (size_t)got;
-        if (used == MAPS_BUFFER) {
-            size_t left = use_lines(self, text, used, use);
-            memmove(text, text + used - left, left);
-            used = left < MAPS_BUFFER ? left : 0; /* no line is that long */
-            is_whole = false;
-        }
-    }
-    (void)raw_close((int)fd);
-    (void)use_lines(self, text, used, use);
-    return is_whole ? used : 0;
 }
 
 /* Twice over the lines where MPI is not known of: its helpers may be mapped before it. */
 static void read_into(struct cap_thread *self, char *text)
 {
-    size_t used = has_mpi ? 0 : read_maps(self, text, note_mpi);
+    size_t used = has_mpi ? 0 : cap_proc_maps_read(text, note_mpi, NULL);
     if (used > 0) {
-        (void)use_lines(self, text, used, add);
+        cap_proc_maps_again(text, used, add, self);
     } else {
-        (void)read_maps(self, text, add);
+        (void)cap_proc_maps_read(text, add, self);
     }
 }
 
@@ -200,11 +106,11 @@ void cap_modules_read(struct cap_thread *self)
     uint32_t expected = 0;
     if (__atomic_compare_exchange_n(&cap_image->module_lock, &expected, 1, false, __ATOMIC_ACQUIRE,
                                     __ATOMIC_RELAXED)) {
-        char *text =
-            raw_mmap(MAPS_BUFFER, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        char *text = raw_mmap(CAP_PROC_MAPS_BUFFER, PROT_READ | PROT_WRITE,
+                              MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         if (text != NULL) {
             read_into(self, text);
-            (void)raw_munmap(text, MAPS_BUFFER);
+            (void)raw_munmap(text, CAP_PROC_MAPS_BUFFER);
         }
         __atomic_store_n(&cap_image->module_lock, 0, __ATOMIC_RELEASE);
     }

@@ -51,6 +51,15 @@ bool cap_module_name_is_mpi_io(const char *path)
     return begins_with_any(path, starts, WIO_ARRAY_SIZE(starts));
 }
 
+bool cap_module_name_is_mpi_binding(const char *path)
+{
+    /* Open MPI: mpifh, usempi*, cxx, java; MPICH and its relatives: *fort*, *cxx*. */
+    static const char *const starts[] = {"libmpi_mpifh", "libmpi_usempi", "libmpi_cxx",
+                                         "libmpi_java",  "libmpichfort",  "libmpichcxx",
+                                         "libmpichf90",  "libmpifort",    "libmpicxx"};
+    return begins_with_any(path, starts, WIO_ARRAY_SIZE(starts));
+}
+
 bool cap_module_name_is_mpi_helper(const char *path)
 {
     static const char *const starts[] = {

@@ -78,7 +78,7 @@ static uint64_t page_bytes(void)
     return getauxval(AT_PAGESZ);
 }
 
-static uint64_t whole_pages(uint64_t bytes)
+uint64_t cap_whole_pages(uint64_t bytes)
 {
     return (bytes + page_bytes() - 1) & ~(page_bytes() - 1);
 }
@@ -86,7 +86,7 @@ static uint64_t whole_pages(uint64_t bytes)
 /* Fails where another userfaultfd has the range: the program's own. */
 static bool protect(uintptr_t address, size_t size)
 {
-    struct uffdio_range range = {address, whole_pages(size)};
+    struct uffdio_range range = {address, cap_whole_pages(size)};
     struct uffdio_register registration = {.range = range, .mode = UFFDIO_REGISTER_MODE_WP};
     struct uffdio_writeprotect protection = {.range = range, .mode = UFFDIO_WRITEPROTECT_MODE_WP};
     return size <= WATCHED_MAX && is_ready() && cap_pages_is(cap_pages_fd) &&
@@ -111,7 +111,6 @@ void cap_pages_watch(struct cap_map *map, int fd, int map_flags)
         cap_unseen(WIO_UNSEEN_HIDDEN_STORES);
         return;
     }
-    map->origin = map->address;
     map->fd = fd;
     map->device = st.st_dev;
     map->inode = st.st_ino;
@@ -265,7 +264,7 @@ void cap_pages_report(uintptr_t source, unsigned call, uintptr_t address, size_t
     do {
         uintptr_t map_end = map.address + map.size;
         uint64_t lo = address > map.address ? address & ~(page_bytes() - 1) : map.address;
-        uint64_t hi = whole_pages(end < map_end ? end : map_end);
+        uint64_t hi = cap_whole_pages(end < map_end ? end : map_end);
         if (map.is_watched) {
             report_map(&report, lo, hi);
         }
@@ -288,7 +287,7 @@ void cap_pages_give_way(uintptr_t source, unsigned long request, const void *ran
     memcpy(&wanted, range, sizeof(wanted));
     cap_pages_report(source, WIO_CALL_ioctl, wanted.start, wanted.len);
     for (uint32_t at = 0; cap_maps_next(&at, wanted.start, wanted.len, &map);) {
-        struct uffdio_range whole = {map.address, whole_pages(map.size)};
+        struct uffdio_range whole = {map.address, cap_whole_pages(map.size)};
         if (map.is_watched && cap_pages_is(cap_pages_fd)) {
             (void)raw_ioctl(cap_pages_fd, UFFDIO_UNREGISTER, &whole);
             cap_maps_unwatch(map.address);

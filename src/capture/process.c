@@ -10,15 +10,18 @@
 
 #include "base/fmt.h"
 #include "capture/exec.h"
+#include "capture/hold.h"
 #include "capture/launcher.h"
 #include "capture/pages.h"
 #include "capture/raw.h"
 #include "capture/stdio_hooks.h"
+#include "capture/sync_held.h"
 #include "job/job.h"
 
 struct cap_process cap_process = {.rank = -1, .ring_fd = -1};
 struct cap_image *cap_image;
 bool cap_clock_is_tsc;
+bool cap_is_causal;
 bool cap_is_confined;
 
 const char *cap_getenv(const char *name)
@@ -56,6 +59,11 @@ static size_t read_small(const char *path, char *text, size_t size)
     }
     text[used] = '\0';
     return used;
+}
+
+size_t cap_process_arguments(char *text, size_t size)
+{
+    return read_small("/proc/self/cmdline", text, size);
 }
 
 static bool env_is_on(const char *name)
@@ -99,8 +107,12 @@ static void find_rank(void)
 
 static void find_job(void)
 {
-    char cgroup[2048];
-    (void)read_small("/proc/self/cgroup", cgroup, sizeof(cgroup));
+    char cgroup[4096];
+    size_t used = read_small("/proc/self/cgroup", cgroup, sizeof(cgroup));
+    if (used == sizeof(cgroup) - 1) { /* there is more: the last line may be half a job's id */
+        char *end = memrchr(cgroup, '\n', used);
+        *(end != NULL ? end : cgroup) = '\0';
+    }
     struct wio_job_source source = {
         .environ = (const char *const *)environ,
         .cgroup = cgroup,
@@ -126,10 +138,11 @@ static void find_host(void)
     cap_process.boot_id[strcspn(cap_process.boot_id, "\n")] = '\0';
 }
 
+/* The directory must be absolute: the program may go to another one. */
 static bool is_wanted(void)
 {
     const char *directory = cap_getenv("WHYIO_TRACE");
-    return directory != NULL && getauxval(AT_SECURE) == 0 &&
+    return directory != NULL && directory[0] == '/' && getauxval(AT_SECURE) == 0 &&
            copy_text(cap_process.directory, sizeof(cap_process.directory), directory) &&
            !cap_is_launcher();
 }
@@ -142,6 +155,7 @@ static bool make_image(void)
         return false;
     }
     cap_image = page;
+    cap_waiters = cap_image->waiters;
     return true;
 }
 
@@ -155,7 +169,9 @@ static void configure(void)
     cap_process.with_stacks = env_is_on("WHYIO_STACKS");
     cap_process.with_mpi_internals = env_is_on("WHYIO_MPI_INTERNALS");
     cap_process.with_mmap_pages = env_is_on("WHYIO_MMAP_PAGES");
+    cap_is_causal = env_is_on("WHYIO_CAUSAL");
     cap_clock_is_tsc = wio_clock_has_tsc();
+    cap_hold_configure();
     find_host();
     find_rank();
     find_job();
@@ -239,6 +255,9 @@ void cap_mark_end(uint32_t end, int32_t status)
     cap_ring_calibrate(ticks, wio_clock_mono_ns());
     header->end_status = status;
     __atomic_store_n(&header->end, end, __ATOMIC_RELEASE);
+    if (end == WIO_END_EXIT) {
+        cap_hold_end_process();
+    }
 }
 
 static void describe(struct cap_thread *self, uint32_t key, const char *text, size_t bytes)

@@ -14,6 +14,9 @@
 #include "capture/capture.h"
 
 #define CAP_PATH_MAX 4096
+/* Room on the stack for a text of any length. It may be the stack of a signal handler, so there is
+ * none for a whole path: a longer text goes into memory that is mapped for it. */
+#define CAP_SHORT_TEXT 256
 
 struct cap_process {
     uint32_t is_configured; /* atomic: 0 no, 1 somebody is at it, 2 yes */
@@ -54,7 +57,14 @@ struct cap_image {
     uint64_t free_threads;  /* atomic: count of changes in the high half, index + 1 in the low */
     uint64_t next_key;      /* atomic */
     uint32_t threads_begun; /* atomic */
+    uint32_t waiters[256];  /* atomic: sync_held.h */
+    /* sync_object.c: a fork in the middle of it leaves nothing half done in the child. */
+    uint32_t object_writer;  /* atomic: somebody reads the maps */
+    uint32_t object_writes;  /* atomic: odd while the ranges are written */
+    uint32_t object_changes; /* how many changes of the maps they know of, + 1; 0 = not read yet */
 };
+
+_Static_assert(sizeof(struct cap_image) <= 4096, "one page");
 
 extern struct cap_image *cap_image CAP_HIDDEN;
 
@@ -107,8 +117,9 @@ bool cap_text_record(struct cap_thread *self, const struct wio_slot_text *head, 
 struct cap_module {
     uintptr_t lo;
     uintptr_t hi;
-    bool is_internal; /* an MPI library or a helper of one */
-    bool does_mpi_io; /* the part of it that may act on the program's files */
+    bool is_internal;    /* an MPI library or a helper of one */
+    bool does_mpi_io;    /* the part of it that may act on the program's files */
+    bool is_mpi_binding; /* the part that other languages call */
 };
 /* The module around an address (a copy); false where there is none. */
 bool cap_module_find(struct cap_thread *self, uintptr_t address, struct cap_module *out) CAP_HIDDEN;
@@ -121,12 +132,16 @@ void cap_modules_forget(void) CAP_HIDDEN;
 bool cap_module_name_is_mpi(const char *path) CAP_HIDDEN;
 /* The same for the parts of it that perform MPI-IO. Pure. */
 bool cap_module_name_is_mpi_io(const char *path) CAP_HIDDEN;
+/* The same for the parts that stand between a language and MPI. Pure. */
+bool cap_module_name_is_mpi_binding(const char *path) CAP_HIDDEN;
 /* The same for a library that others use too: MPI's own only where MPI is there. Pure. */
 bool cap_module_name_is_mpi_helper(const char *path) CAP_HIDDEN;
 
 /* May an MPI library's own call on this descriptor or path be the program's MPI-IO? */
 bool cap_mpi_io_is_program(unsigned call, int fd, const char *path) CAP_HIDDEN;
 
+/* The arguments as they stand in /proc, NUL behind each; the bytes. */
+size_t cap_process_arguments(char *text, size_t size) CAP_HIDDEN;
 /* Environment of the process, without libc's lock; NULL where not set. */
 const char *cap_getenv(const char *name) CAP_HIDDEN;
 

@@ -93,6 +93,11 @@ static inline int raw_getpid(void)
     return (int)raw_call3(SYS_getpid, 0, 0, 0);
 }
 
+static inline int raw_getppid(void)
+{
+    return (int)raw_call3(SYS_getppid, 0, 0, 0);
+}
+
 static inline int raw_gettid(void)
 {
     return (int)raw_call3(SYS_gettid, 0, 0, 0);

@@ -19,9 +19,9 @@ static long is_missing(void)
  */
 static void *find_local(const char *name)
 {
-    static const char *const libraries[] = {"libmpi.so.40",  "libmpi.so.12",   "libmpich.so.12",
-                                            "libaio.so.1",   "libaio.so.1t64", "liburing.so.2",
-                                            "liburing.so.1", "libpthread.so.0"};
+    static const char *const libraries[] = {"libmpi.so.40",  "libmpi.so.12",    "libmpich.so.12",
+                                            "libaio.so.1",   "libaio.so.1t64",  "liburing.so.2",
+                                            "liburing.so.1", "libpthread.so.0", "libgomp.so.1"};
     for (size_t i = 0; i < sizeof(libraries) / sizeof(libraries[0]); i++) {
         void *library = dlopen(libraries[i], RTLD_LAZY | RTLD_NOLOAD);
         void *found = library != NULL ? dlsym(library, name) : NULL;

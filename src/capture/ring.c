@@ -99,6 +99,26 @@ static void copy(char *out, size_t size, const char *text)
     wio_fmt_str(&fmt, text);
 }
 
+/* The ticks at *mono_ns_out: all times of this process hang on this pair. A thread that loses the
+ * CPU between its two clocks would shift them against those of other processes: the closest pair
+ * counts. */
+static uint64_t read_clocks(uint64_t *mono_ns_out)
+{
+    uint64_t least = UINT64_MAX;
+    uint64_t ticks = 0;
+    for (int i = 0; i < 5; i++) {
+        uint64_t before = cap_now();
+        uint64_t mono_ns = wio_clock_mono_ns();
+        uint64_t took = cap_now() - before;
+        if (took < least) {
+            least = took;
+            ticks = before + took / 2;
+            *mono_ns_out = mono_ns;
+        }
+    }
+    return ticks;
+}
+
 static void fill_header(struct wio_ring_header *header, uint64_t mono_ns, uint64_t ticks,
                         const char *parent_ring, uint32_t first_string)
 {
@@ -159,12 +179,13 @@ static void leave_parent(void)
 /* A fresh file of this image's name, with space for the header; -1 where it cannot be made. */
 static int create_file(uint64_t mono_ns)
 {
-    char path[CAP_PATH_MAX + 160];
+    static char path[CAP_PATH_MAX + 160]; /* one image at a time: cap_image_begin */
     make_name(path, sizeof(path), mono_ns);
     long fd = raw_openat(AT_FDCWD, path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (fd < 0) {
         return -1;
     }
+    (void)raw_call3(SYS_fchmod, fd, 0600, 0); /* whatever the program's umask took away */
     if (!cap_ring_allocate((int)fd, 0, WIO_RING_HEADER_BYTES)) {
         (void)raw_close((int)fd);
         (void)raw_call3(SYS_unlinkat, AT_FDCWD, (long)path, 0);
@@ -181,8 +202,8 @@ bool cap_ring_create(void)
         copy(parent_ring, sizeof(parent_ring), cap_process.ring_name);
         first_string = __atomic_load_n(&cap_process.header->next_string, __ATOMIC_RELAXED);
     }
-    uint64_t ticks = cap_now();
-    uint64_t mono_ns = wio_clock_mono_ns();
+    uint64_t mono_ns = 0;
+    uint64_t ticks = read_clocks(&mono_ns);
     int fd = create_file(mono_ns);
     void *map = fd < 0 ? NULL
                        : raw_mmap(WIO_RING_HEADER_BYTES, PROT_READ | PROT_WRITE,
@@ -203,11 +224,9 @@ bool cap_ring_create(void)
     return true;
 }
 
-int cap_ring_fd(void)
+/* Apart from its caller, which may run on a small stack: of a signal handler, for instance. */
+__attribute__((noinline)) static int reopen(void)
 {
-    if (CAP_LIKELY(cap_ring_is(cap_process.ring_fd))) {
-        return cap_process.ring_fd;
-    }
     char path[CAP_PATH_MAX + 160];
     struct wio_fmt full = wio_fmt_of(path, sizeof(path));
     wio_fmt_str(&full, cap_process.directory);
@@ -223,4 +242,9 @@ int cap_ring_fd(void)
     }
     cap_process.ring_fd = cap_move_high((int)fd);
     return cap_process.ring_fd;
+}
+
+int cap_ring_fd(void)
+{
+    return CAP_LIKELY(cap_ring_is(cap_process.ring_fd)) ? cap_process.ring_fd : reopen();
 }

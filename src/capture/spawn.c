@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "capture/exec.h"
+#include "capture/hold.h"
 #include "capture/hooks.h"
 #include "capture/inside.h"
 #include "capture/process.h"
@@ -24,9 +25,13 @@ struct spawn_call {
     uintptr_t source;
 };
 
-/* The program that will run; NULL where it is relative to a directory that only the child knows. */
+/* The program that will run; NULL where it is relative to a directory that only the child knows, or
+ * cannot be read. */
 static const char *program_of(const struct spawn_call *spawn, char *room, size_t size)
 {
+    if (!cap_is_readable(spawn->path)) {
+        return NULL;
+    }
     bool is_searched = spawn->call == WIO_CALL_posix_spawnp;
     const char *path = is_searched ? cap_exec_search(spawn->path, room, size) : spawn->path;
     bool is_elsewhere = spawn->actions != NULL && path[0] != '/' && cap_spawn_moves();
@@ -44,8 +49,9 @@ static int run(pid_t *pid, const struct spawn_call *spawn)
     enum cap_target target = path != NULL ? cap_exec_target(AT_FDCWD, path) : CAP_TARGET_GOOD;
     struct cap_environment environment;
     cap_environment_init(&environment, spawn->envp, target);
-    cap_fd_share_all(true);
+    cap_fd_share_all(spawn->actions == NULL); /* they may duplicate what else is not inherited */
     struct cap_event ev = CAP_EVENT_OF(spawn->call, spawn->source);
+    cap_hold_announce(target == CAP_TARGET_GOOD ? self : NULL);
     ev.begin = cap_now();
     int result = real(child, spawn->path, spawn->actions, spawn->attributes, spawn->argv,
                       environment.entries);
@@ -58,6 +64,9 @@ static int run(pid_t *pid, const struct spawn_call *spawn)
         cap_unseen(target == CAP_TARGET_STATIC ? WIO_UNSEEN_STATIC_EXEC : WIO_UNSEEN_FOREIGN_EXEC);
     } else if (target == CAP_TARGET_SECURE) {
         cap_unseen(WIO_UNSEEN_SETUID_EXEC);
+    }
+    if (result != 0 && target == CAP_TARGET_GOOD) {
+        cap_hold_cancel(self);
     }
     ev.error = result;
     ev.result = result == 0 ? *child : -1;
@@ -85,14 +94,18 @@ CAP_EXPORT int system(const char *command)
     const uintptr_t source = CAP_CALLER();
     struct cap_thread *self = cap_enter(source, WIO_CALL_system);
     cap_fd_share_all(true);
-    if (self == NULL) {
-        return CAP_REAL(system)(command);
-    }
+    struct cap_environ swapped;
+    cap_environ_init(&swapped);
     struct cap_event ev = CAP_EVENT(system, source);
     struct cap_ext ext = CAP_EXT;
+    cap_hold_announce(self);
     ev.begin = cap_now();
     int result = CAP_REAL(system)(command);
     ev.end = cap_now();
+    cap_environ_fini(&swapped);
+    if (self == NULL) {
+        return result;
+    }
     ev.result = result;
     ev.error = result < 0 ? errno : 0;
     ext.path2 = cap_string_of(self, 0, command);

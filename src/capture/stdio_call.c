@@ -33,7 +33,7 @@ void cap_stdio_emit_first(struct cap_stdio_call *call)
     const struct cap_event *ev = &call->ev;
     uint32_t seq;
     run->self = NULL;
-    if (self->flags != 0) {
+    if (self->special != 0) {
         cap_emit(self, ev);
         return;
     }
@@ -52,6 +52,18 @@ void cap_stdio_emit_first(struct cap_stdio_call *call)
     uint32_t place = (uint32_t)((uintptr_t)slot % WIO_CHUNK_BYTES / WIO_SLOT_BYTES) - 1;
     run->word = (uint64_t)(seq - place) << 32 | (place + 1);
     run->self = self;
+}
+
+void cap_stdio_end_ext(struct cap_stdio_call *call, int result, const struct cap_ext *ext)
+{
+    cap_stdio.source = call->outer_source;
+    if (call->self == NULL) {
+        return;
+    }
+    cap_stdio_stamp(call);
+    call->ev.result = result;
+    call->ev.error = result != 0 ? errno : 0;
+    cap_emit_ext(call->self, &call->ev, ext);
 }
 
 int64_t cap_stdio_taken(const struct cap_stdio_call *call, const FILE *stream, int64_t most)

@@ -147,9 +147,10 @@ static inline bool cap_stdio_continues(const struct cap_stdio_run *run, const st
 {
     const struct wio_slot_event *slot = run->slot;
     return run->self == self && self->word == run->word && run->pid == self->pid &&
-           slot->source == ev->source && slot->call == ev->call && slot->size == ev->size &&
-           slot->fd == ev->fd && slot->path == ev->path && run->offset == ev->offset &&
-           slot->result < WIO_RUN_MAX && ev->begin - run->last < CAP_STDIO_PAUSE;
+           self->has_pending == 0 && slot->source == ev->source && slot->call == ev->call &&
+           slot->size == ev->size && slot->fd == ev->fd && slot->path == ev->path &&
+           run->offset == ev->offset && slot->result < WIO_RUN_MAX &&
+           ev->begin - run->last < CAP_STDIO_PAUSE;
 }
 
 /* Count one more call in the slot of a run. While `published` lacks this record a signal handler
@@ -214,6 +215,18 @@ static inline void cap_stdio_end_write(struct cap_stdio_call *call, uint64_t siz
     }
     cap_stdio_leave(call);
 }
+
+/* Calls that move no bytes: result -1 is an error. */
+static inline void cap_stdio_end_status(struct cap_stdio_call *call, int result)
+{
+    call->ev.result = result;
+    call->ev.error = result < 0 ? errno : 0;
+    cap_stdio_leave(call);
+}
+
+/* The same with more fields; another result than 0 is an error. */
+void cap_stdio_end_ext(struct cap_stdio_call *call, int result,
+                       const struct cap_ext *ext) CAP_HIDDEN;
 
 /* Bytes that the program took from the stream in this call: exact also for scanf and for a last,
  * partial element of fread. `most` is what it can have been. */

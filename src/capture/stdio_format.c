@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stdio, formatted: the printf and scanf families. A variadic wrapper hands its arguments on to the
- * real va_list form, which is what libc does inside as well.
+ * stdio, formatted output: the printf family, narrow and wide. A variadic wrapper hands its
+ * arguments on to the real va_list form, which is what libc does inside as well.
  *
- * The number of bytes is known only afterwards: size = result, none where the call failed.
+ * The number of bytes is known only afterwards: size = result, none where the call failed. Of wide
+ * text it is the number of characters: their bytes are nowhere to be measured.
  */
 #include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
+#include <wchar.h>
 
 #include "capture/stdio_call.h"
 
@@ -15,107 +16,111 @@ int __vfprintf_chk(FILE *stream, int flag, const char *format, va_list args);
 int __vprintf_chk(int flag, const char *format, va_list args);
 int __fprintf_chk(FILE *stream, int flag, const char *format, ...);
 int __printf_chk(int flag, const char *format, ...);
+int __vfwprintf_chk(FILE *stream, int flag, const wchar_t *format, va_list args);
+int __vwprintf_chk(int flag, const wchar_t *format, va_list args);
+int __fwprintf_chk(FILE *stream, int flag, const wchar_t *format, ...);
+int __wprintf_chk(int flag, const wchar_t *format, ...);
 int __vdprintf_chk(int fd, int flag, const char *format, va_list args);
 int __dprintf_chk(int fd, int flag, const char *format, ...);
-int __isoc99_fscanf(FILE *stream, const char *format, ...);
-int __isoc99_scanf(const char *format, ...);
-int __isoc99_vfscanf(FILE *stream, const char *format, va_list args);
-int __isoc99_vscanf(const char *format, va_list args);
-int __isoc23_fscanf(FILE *stream, const char *format, ...);
-int __isoc23_scanf(const char *format, ...);
-int __isoc23_vfscanf(FILE *stream, const char *format, va_list args);
-int __isoc23_vscanf(const char *format, va_list args);
 
-/* ---- printf --------------------------------------------------------------------------------- */
+/* ---- printf, narrow and wide ---------------------------------------------------------------- */
 
 static void end_print(struct cap_stdio_call *call, const FILE *stream, int result)
 {
     cap_stdio_end(call, stream, result >= 0 ? (uint64_t)result : WIO_NO_SIZE, result);
 }
 
-static int print(unsigned number, uintptr_t source, FILE *stream, const char *format, va_list args)
-{
-    struct cap_stdio_call call;
-    cap_stdio_begin(&call, stream, number, source);
-    int result = CAP_REAL(vfprintf)(stream, format, args);
-    end_print(&call, stream, result);
-    return result;
-}
+#define PRINT_FAMILY(letter, f, vf, std, v)                                                        \
+    static int vf##_as(unsigned number, uintptr_t source, FILE *stream, const letter *format,      \
+                       va_list args)                                                               \
+    {                                                                                              \
+        struct cap_stdio_call call;                                                                \
+        cap_stdio_begin(&call, stream, number, source);                                            \
+        int result = CAP_REAL(vf)(stream, format, args);                                           \
+        end_print(&call, stream, result);                                                          \
+        return result;                                                                             \
+    }                                                                                              \
+                                                                                                   \
+    CAP_EXPORT int f(FILE *stream, const letter *format, ...)                                      \
+    {                                                                                              \
+        va_list args;                                                                              \
+        va_start(args, format);                                                                    \
+        int result = vf##_as(WIO_CALL_##f, CAP_CALLER(), stream, format, args);                    \
+        va_end(args);                                                                              \
+        return result;                                                                             \
+    }                                                                                              \
+                                                                                                   \
+    CAP_EXPORT int vf(FILE *stream, const letter *format, va_list args)                            \
+    {                                                                                              \
+        return vf##_as(WIO_CALL_##vf, CAP_CALLER(), stream, format, args);                         \
+    }                                                                                              \
+                                                                                                   \
+    CAP_EXPORT int std(const letter *format, ...)                                                  \
+    {                                                                                              \
+        va_list args;                                                                              \
+        va_start(args, format);                                                                    \
+        int result = vf##_as(WIO_CALL_##std, CAP_CALLER(), stdout, format, args);                  \
+        va_end(args);                                                                              \
+        return result;                                                                             \
+    }                                                                                              \
+                                                                                                   \
+    CAP_EXPORT int v(const letter *format, va_list args)                                           \
+    {                                                                                              \
+        return vf##_as(WIO_CALL_##v, CAP_CALLER(), stdout, format, args);                          \
+    }
+
+PRINT_FAMILY(char, fprintf, vfprintf, printf, vprintf)
+PRINT_FAMILY(wchar_t, fwprintf, vfwprintf, wprintf, vwprintf)
 
 struct checked {
     FILE *stream;
     int flag;
 };
 
-static int print_checked(unsigned number, uintptr_t source, struct checked to, const char *format,
-                         va_list args)
-{
-    struct cap_stdio_call call;
-    cap_stdio_begin(&call, to.stream, number, source);
-    int result = CAP_REAL(__vfprintf_chk)(to.stream, to.flag, format, args);
-    end_print(&call, to.stream, result);
-    return result;
-}
+/* The fortified forms. */
+#define CHECKED_FAMILY(letter, f, vf, std, v)                                                      \
+    static int vf##_as(unsigned number, uintptr_t source, struct checked to, const letter *format, \
+                       va_list args)                                                               \
+    {                                                                                              \
+        struct cap_stdio_call call;                                                                \
+        cap_stdio_begin(&call, to.stream, number, source);                                         \
+        int result = CAP_REAL(vf)(to.stream, to.flag, format, args);                               \
+        end_print(&call, to.stream, result);                                                       \
+        return result;                                                                             \
+    }                                                                                              \
+                                                                                                   \
+    CAP_EXPORT int f(FILE *stream, int flag, const letter *format, ...)                            \
+    {                                                                                              \
+        va_list args;                                                                              \
+        va_start(args, format);                                                                    \
+        int result =                                                                               \
+            vf##_as(WIO_CALL_##f, CAP_CALLER(), (struct checked){stream, flag}, format, args);     \
+        va_end(args);                                                                              \
+        return result;                                                                             \
+    }                                                                                              \
+                                                                                                   \
+    CAP_EXPORT int vf(FILE *stream, int flag, const letter *format, va_list args)                  \
+    {                                                                                              \
+        return vf##_as(WIO_CALL_##vf, CAP_CALLER(), (struct checked){stream, flag}, format, args); \
+    }                                                                                              \
+                                                                                                   \
+    CAP_EXPORT int std(int flag, const letter *format, ...)                                        \
+    {                                                                                              \
+        va_list args;                                                                              \
+        va_start(args, format);                                                                    \
+        int result =                                                                               \
+            vf##_as(WIO_CALL_##std, CAP_CALLER(), (struct checked){stdout, flag}, format, args);   \
+        va_end(args);                                                                              \
+        return result;                                                                             \
+    }                                                                                              \
+                                                                                                   \
+    CAP_EXPORT int v(int flag, const letter *format, va_list args)                                 \
+    {                                                                                              \
+        return vf##_as(WIO_CALL_##v, CAP_CALLER(), (struct checked){stdout, flag}, format, args);  \
+    }
 
-CAP_EXPORT int fprintf(FILE *stream, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    int result = print(WIO_CALL_fprintf, CAP_CALLER(), stream, format, args);
-    va_end(args);
-    return result;
-}
-
-CAP_EXPORT int vfprintf(FILE *stream, const char *format, va_list args)
-{
-    return print(WIO_CALL_vfprintf, CAP_CALLER(), stream, format, args);
-}
-
-CAP_EXPORT int printf(const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    int result = print(WIO_CALL_printf, CAP_CALLER(), stdout, format, args);
-    va_end(args);
-    return result;
-}
-
-CAP_EXPORT int vprintf(const char *format, va_list args)
-{
-    return print(WIO_CALL_vprintf, CAP_CALLER(), stdout, format, args);
-}
-
-CAP_EXPORT int __fprintf_chk(FILE *stream, int flag, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    int result = print_checked(WIO_CALL___fprintf_chk, CAP_CALLER(), (struct checked){stream, flag},
-                               format, args);
-    va_end(args);
-    return result;
-}
-
-CAP_EXPORT int __vfprintf_chk(FILE *stream, int flag, const char *format, va_list args)
-{
-    return print_checked(WIO_CALL___vfprintf_chk, CAP_CALLER(), (struct checked){stream, flag},
-                         format, args);
-}
-
-CAP_EXPORT int __printf_chk(int flag, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    int result = print_checked(WIO_CALL___printf_chk, CAP_CALLER(), (struct checked){stdout, flag},
-                               format, args);
-    va_end(args);
-    return result;
-}
-
-CAP_EXPORT int __vprintf_chk(int flag, const char *format, va_list args)
-{
-    return print_checked(WIO_CALL___vprintf_chk, CAP_CALLER(), (struct checked){stdout, flag},
-                         format, args);
-}
+CHECKED_FAMILY(char, __fprintf_chk, __vfprintf_chk, __printf_chk, __vprintf_chk)
+CHECKED_FAMILY(wchar_t, __fwprintf_chk, __vfwprintf_chk, __wprintf_chk, __vwprintf_chk)
 
 /* ---- dprintf -------------------------------------------------------------------------------- */
 
@@ -239,68 +244,3 @@ CAP_EXPORT void perror(const char *text)
     int64_t written = cap_stdio.written_bytes - before;
     cap_stdio_end(&call, stderr, (uint64_t)written, written);
 }
-
-/* ---- scanf ---------------------------------------------------------------------------------- */
-
-typedef int scan_fn(FILE *stream, const char *format, va_list args);
-
-static int scan(unsigned number, uintptr_t source, scan_fn *real, FILE *stream, const char *format,
-                va_list args)
-{
-    struct cap_stdio_call call;
-    cap_stdio_begin(&call, stream, number, source);
-    int fields = real(stream, format, args);
-    int64_t taken = call.self != NULL ? cap_stdio_taken(&call, stream, INT64_MAX) : 0;
-    taken = taken >= 0 ? taken : 0;
-    if (fields == EOF && taken == 0) {
-        bool is_error = call.self != NULL && cap_stdio_error(&call, stream) != 0;
-        cap_stdio_end(&call, stream, WIO_NO_SIZE, is_error ? -1 : 0);
-        return fields;
-    }
-    cap_stdio_end(&call, stream, (uint64_t)taken, taken);
-    return fields;
-}
-
-/* One family: fscanf, scanf, vfscanf, vscanf. `name` begins the C names, the others are the symbols
- * that they are exported as. */
-#define SCAN_FAMILY(name, symbol_f, symbol, symbol_vf, symbol_v)                                   \
-    CAP_EXPORT int name##fscanf(FILE *stream, const char *format, ...)                             \
-    {                                                                                              \
-        va_list args;                                                                              \
-        va_start(args, format);                                                                    \
-        int fields =                                                                               \
-            scan(WIO_CALL_##symbol_f, CAP_CALLER(), CAP_REAL(symbol_vf), stream, format, args);    \
-        va_end(args);                                                                              \
-        return fields;                                                                             \
-    }                                                                                              \
-                                                                                                   \
-    CAP_EXPORT int name##scanf(const char *format, ...)                                            \
-    {                                                                                              \
-        va_list args;                                                                              \
-        va_start(args, format);                                                                    \
-        int fields =                                                                               \
-            scan(WIO_CALL_##symbol, CAP_CALLER(), CAP_REAL(symbol_vf), stdin, format, args);       \
-        va_end(args);                                                                              \
-        return fields;                                                                             \
-    }                                                                                              \
-                                                                                                   \
-    CAP_EXPORT int name##vfscanf(FILE *stream, const char *format, va_list args)                   \
-    {                                                                                              \
-        return scan(WIO_CALL_##symbol_vf, CAP_CALLER(), CAP_REAL(symbol_vf), stream, format,       \
-                    args);                                                                         \
-    }                                                                                              \
-                                                                                                   \
-    CAP_EXPORT int name##vscanf(const char *format, va_list args)                                  \
-    {                                                                                              \
-        return scan(WIO_CALL_##symbol_v, CAP_CALLER(), CAP_REAL(symbol_vf), stdin, format, args);  \
-    }
-
-SCAN_FAMILY(__isoc99_, __isoc99_fscanf, __isoc99_scanf, __isoc99_vfscanf, __isoc99_vscanf)
-SCAN_FAMILY(__isoc23_, __isoc23_fscanf, __isoc23_scanf, __isoc23_vfscanf, __isoc23_vscanf)
-
-/* Headers redirect the plain names to one of those above: they are exported by assembler name. */
-int plain_fscanf(FILE *stream, const char *format, ...) __asm__("fscanf");
-int plain_scanf(const char *format, ...) __asm__("scanf");
-int plain_vfscanf(FILE *stream, const char *format, va_list args) __asm__("vfscanf");
-int plain_vscanf(const char *format, va_list args) __asm__("vscanf");
-SCAN_FAMILY(plain_, fscanf, scanf, vfscanf, vscanf)

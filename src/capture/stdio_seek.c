@@ -11,16 +11,9 @@
 static void end_seek(struct cap_stdio_call *call, int64_t offset, int whence, int result)
 {
     struct cap_ext ext = CAP_EXT;
-    cap_stdio.source = call->outer_source;
-    if (call->self == NULL) {
-        return;
-    }
-    cap_stdio_stamp(call);
     call->ev.offset = offset;
-    call->ev.result = result;
-    call->ev.error = result < 0 ? errno : 0;
     ext.arg[0] = whence;
-    cap_emit_ext(call->self, &call->ev, &ext);
+    cap_stdio_end_ext(call, result, &ext);
 }
 
 CAP_EXPORT int fseek(FILE *stream, long offset, int whence)
@@ -133,37 +126,25 @@ static void begin_flush(struct cap_stdio_call *call, FILE *stream, unsigned numb
     call->ev.offset = WIO_NO_OFFSET;
 }
 
-static void end_flush(struct cap_stdio_call *call, int result)
-{
-    call->ev.result = result;
-    call->ev.error = result < 0 ? errno : 0;
-    cap_stdio_leave(call);
-}
+#define FFLUSH_WRAPPER(name)                                                                       \
+    CAP_EXPORT int name(FILE *stream)                                                              \
+    {                                                                                              \
+        struct cap_stdio_call call;                                                                \
+        begin_flush(&call, stream, WIO_CALL_##name, CAP_CALLER());                                 \
+        int result = CAP_REAL(name)(stream);                                                       \
+        cap_stdio_end_status(&call, result);                                                       \
+        return result;                                                                             \
+    }
 
-CAP_EXPORT int fflush(FILE *stream)
-{
-    struct cap_stdio_call call;
-    begin_flush(&call, stream, WIO_CALL_fflush, CAP_CALLER());
-    int result = CAP_REAL(fflush)(stream);
-    end_flush(&call, result);
-    return result;
-}
-
-CAP_EXPORT int fflush_unlocked(FILE *stream)
-{
-    struct cap_stdio_call call;
-    begin_flush(&call, stream, WIO_CALL_fflush_unlocked, CAP_CALLER());
-    int result = CAP_REAL(fflush_unlocked)(stream);
-    end_flush(&call, result);
-    return result;
-}
+FFLUSH_WRAPPER(fflush)
+FFLUSH_WRAPPER(fflush_unlocked)
 
 CAP_EXPORT void _flushlbf(void)
 {
     struct cap_stdio_call call;
     begin_all(&call, WIO_CALL__flushlbf, CAP_CALLER());
     CAP_REAL(_flushlbf)();
-    end_flush(&call, 0);
+    cap_stdio_end_status(&call, 0);
 }
 
 /* Flushes every stream, and closes none (glibc). */
@@ -172,7 +153,7 @@ CAP_EXPORT int fcloseall(void)
     struct cap_stdio_call call;
     begin_all(&call, WIO_CALL_fcloseall, CAP_CALLER());
     int result = CAP_REAL(fcloseall)();
-    end_flush(&call, result);
+    cap_stdio_end_status(&call, result);
     return result;
 }
 
@@ -182,17 +163,10 @@ CAP_EXPORT int fcloseall(void)
 static void end_buffer(struct cap_stdio_call *call, int mode, uint64_t size, int result)
 {
     struct cap_ext ext = CAP_EXT;
-    cap_stdio.source = call->outer_source;
-    if (call->self == NULL) {
-        return;
-    }
-    cap_stdio_stamp(call);
     call->ev.offset = WIO_NO_OFFSET;
     call->ev.size = size;
-    call->ev.result = result;
-    call->ev.error = result != 0 ? errno : 0;
     ext.arg[0] = mode;
-    cap_emit_ext(call->self, &call->ev, &ext);
+    cap_stdio_end_ext(call, result, &ext);
 }
 
 CAP_EXPORT int setvbuf(FILE *stream, char *buf, int mode, size_t size)

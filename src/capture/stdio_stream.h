@@ -16,11 +16,13 @@
 #define CAP_STREAM_IN_BACKUP 0x0100
 #define CAP_STREAM_PUTTING 0x0800
 #define CAP_STREAM_APPENDING 0x1000
+#define CAP_STREAM_OF_FILE 0x2000
 
-/* -1 for streams without a descriptor: fmemopen, open_memstream, fopencookie. */
+/* Negative for streams without a descriptor: fmemopen, open_memstream (which does not even set its
+ * number), fopencookie. */
 static inline int cap_stream_fd(const FILE *fp)
 {
-    return fp->_fileno;
+    return (fp->_flags & CAP_STREAM_OF_FILE) != 0 ? fp->_fileno : -1;
 }
 
 static inline bool cap_stream_is_putting(const FILE *fp)

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * stdio, wide characters. Events count bytes, so each character counts as the bytes that it has in
- * the file (its multibyte form in the current locale). The formatted forms alone count characters:
- * their text is nowhere to be measured.
+ * the file (its multibyte form in the current locale).
  */
 #include <limits.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <wchar.h>
@@ -17,10 +15,6 @@
 #undef putwc
 #undef putwchar
 
-int __vfwprintf_chk(FILE *stream, int flag, const wchar_t *format, va_list args);
-int __vwprintf_chk(int flag, const wchar_t *format, va_list args);
-int __fwprintf_chk(FILE *stream, int flag, const wchar_t *format, ...);
-int __wprintf_chk(int flag, const wchar_t *format, ...);
 wchar_t *__fgetws_chk(wchar_t *buf, size_t room, int size, FILE *stream);
 wchar_t *__fgetws_unlocked_chk(wchar_t *buf, size_t room, int size, FILE *stream);
 
@@ -173,95 +167,3 @@ PUTWCHAR_WRAPPER(putwchar_unlocked)
 
 FPUTWS_WRAPPER(fputws)
 FPUTWS_WRAPPER(fputws_unlocked)
-
-/* ---- formatted ------------------------------------------------------------------------------ */
-
-static void end_wprint(struct cap_stdio_call *call, const FILE *stream, int result)
-{
-    cap_stdio_end(call, stream, result >= 0 ? (uint64_t)result : WIO_NO_SIZE, result);
-}
-
-static int wprint(unsigned number, uintptr_t source, FILE *stream, const wchar_t *format,
-                  va_list args)
-{
-    struct cap_stdio_call call;
-    cap_stdio_begin(&call, stream, number, source);
-    int result = CAP_REAL(vfwprintf)(stream, format, args);
-    end_wprint(&call, stream, result);
-    return result;
-}
-
-struct checked {
-    FILE *stream;
-    int flag;
-};
-
-static int wprint_checked(unsigned number, uintptr_t source, struct checked to,
-                          const wchar_t *format, va_list args)
-{
-    struct cap_stdio_call call;
-    cap_stdio_begin(&call, to.stream, number, source);
-    int result = CAP_REAL(__vfwprintf_chk)(to.stream, to.flag, format, args);
-    end_wprint(&call, to.stream, result);
-    return result;
-}
-
-CAP_EXPORT int fwprintf(FILE *stream, const wchar_t *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    int result = wprint(WIO_CALL_fwprintf, CAP_CALLER(), stream, format, args);
-    va_end(args);
-    return result;
-}
-
-CAP_EXPORT int vfwprintf(FILE *stream, const wchar_t *format, va_list args)
-{
-    return wprint(WIO_CALL_vfwprintf, CAP_CALLER(), stream, format, args);
-}
-
-CAP_EXPORT int wprintf(const wchar_t *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    int result = wprint(WIO_CALL_wprintf, CAP_CALLER(), stdout, format, args);
-    va_end(args);
-    return result;
-}
-
-CAP_EXPORT int vwprintf(const wchar_t *format, va_list args)
-{
-    return wprint(WIO_CALL_vwprintf, CAP_CALLER(), stdout, format, args);
-}
-
-CAP_EXPORT int __fwprintf_chk(FILE *stream, int flag, const wchar_t *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    int result = wprint_checked(WIO_CALL___fwprintf_chk, CAP_CALLER(),
-                                (struct checked){stream, flag}, format, args);
-    va_end(args);
-    return result;
-}
-
-CAP_EXPORT int __vfwprintf_chk(FILE *stream, int flag, const wchar_t *format, va_list args)
-{
-    return wprint_checked(WIO_CALL___vfwprintf_chk, CAP_CALLER(), (struct checked){stream, flag},
-                          format, args);
-}
-
-CAP_EXPORT int __wprintf_chk(int flag, const wchar_t *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    int result = wprint_checked(WIO_CALL___wprintf_chk, CAP_CALLER(),
-                                (struct checked){stdout, flag}, format, args);
-    va_end(args);
-    return result;
-}
-
-CAP_EXPORT int __vwprintf_chk(int flag, const wchar_t *format, va_list args)
-{
-    return wprint_checked(WIO_CALL___vwprintf_chk, CAP_CALLER(), (struct checked){stdout, flag},
-                          format, args);
-}

@@ -17,23 +17,18 @@ int __overflow(FILE *stream, int c);
 
 /* ---- blocks --------------------------------------------------------------------------------- */
 
-CAP_EXPORT size_t fwrite(const void *buf, size_t size, size_t n, FILE *stream)
-{
-    struct cap_stdio_call call;
-    cap_stdio_begin(&call, stream, WIO_CALL_fwrite, CAP_CALLER());
-    size_t done = CAP_REAL(fwrite)(buf, size, n, stream);
-    cap_stdio_end_write(&call, size * n, (int64_t)(size * done));
-    return done;
-}
+#define FWRITE_WRAPPER(name)                                                                       \
+    CAP_EXPORT size_t name(const void *buf, size_t size, size_t n, FILE *stream)                   \
+    {                                                                                              \
+        struct cap_stdio_call call;                                                                \
+        cap_stdio_begin(&call, stream, WIO_CALL_##name, CAP_CALLER());                             \
+        size_t done = CAP_REAL(name)(buf, size, n, stream);                                        \
+        cap_stdio_end_write(&call, size *n, (int64_t)(size * done));                               \
+        return done;                                                                               \
+    }
 
-CAP_EXPORT size_t fwrite_unlocked(const void *buf, size_t size, size_t n, FILE *stream)
-{
-    struct cap_stdio_call call;
-    cap_stdio_begin(&call, stream, WIO_CALL_fwrite_unlocked, CAP_CALLER());
-    size_t done = CAP_REAL(fwrite_unlocked)(buf, size, n, stream);
-    cap_stdio_end_write(&call, size * n, (int64_t)(size * done));
-    return done;
-}
+FWRITE_WRAPPER(fwrite)
+FWRITE_WRAPPER(fwrite_unlocked)
 
 CAP_EXPORT int putw(int word, FILE *stream)
 {
@@ -51,23 +46,18 @@ static inline void end_fputs(struct cap_stdio_call *call, uint64_t bytes, int re
     cap_stdio_end_write(call, bytes, result == EOF ? -1 : (int64_t)bytes);
 }
 
-CAP_EXPORT int fputs(const char *text, FILE *stream)
-{
-    struct cap_stdio_call call;
-    cap_stdio_begin(&call, stream, WIO_CALL_fputs, CAP_CALLER());
-    int result = CAP_REAL(fputs)(text, stream);
-    end_fputs(&call, call.self != NULL ? strlen(text) : 0, result);
-    return result;
-}
+#define FPUTS_WRAPPER(name)                                                                        \
+    CAP_EXPORT int name(const char *text, FILE *stream)                                            \
+    {                                                                                              \
+        struct cap_stdio_call call;                                                                \
+        cap_stdio_begin(&call, stream, WIO_CALL_##name, CAP_CALLER());                             \
+        int result = CAP_REAL(name)(text, stream);                                                 \
+        end_fputs(&call, call.self != NULL ? strlen(text) : 0, result);                            \
+        return result;                                                                             \
+    }
 
-CAP_EXPORT int fputs_unlocked(const char *text, FILE *stream)
-{
-    struct cap_stdio_call call;
-    cap_stdio_begin(&call, stream, WIO_CALL_fputs_unlocked, CAP_CALLER());
-    int result = CAP_REAL(fputs_unlocked)(text, stream);
-    end_fputs(&call, call.self != NULL ? strlen(text) : 0, result);
-    return result;
-}
+FPUTS_WRAPPER(fputs)
+FPUTS_WRAPPER(fputs_unlocked)
 
 CAP_EXPORT int puts(const char *text)
 {
@@ -85,51 +75,34 @@ static inline void end_putc(struct cap_stdio_call *call, int result)
     cap_stdio_end_write(call, 1, CAP_UNLIKELY(result == EOF) ? -1 : 1);
 }
 
-CAP_EXPORT int fputc(int c, FILE *stream)
-{
-    struct cap_stdio_call call;
-    cap_stdio_begin(&call, stream, WIO_CALL_fputc, CAP_CALLER());
-    int result = CAP_REAL(fputc)(c, stream);
-    end_putc(&call, result);
-    return result;
-}
+#define PUTC_WRAPPER(name)                                                                         \
+    CAP_EXPORT int name(int c, FILE *stream)                                                       \
+    {                                                                                              \
+        struct cap_stdio_call call;                                                                \
+        cap_stdio_begin(&call, stream, WIO_CALL_##name, CAP_CALLER());                             \
+        int result = CAP_REAL(name)(c, stream);                                                    \
+        end_putc(&call, result);                                                                   \
+        return result;                                                                             \
+    }
 
-CAP_EXPORT int fputc_unlocked(int c, FILE *stream)
-{
-    struct cap_stdio_call call;
-    cap_stdio_begin(&call, stream, WIO_CALL_fputc_unlocked, CAP_CALLER());
-    int result = CAP_REAL(fputc_unlocked)(c, stream);
-    end_putc(&call, result);
-    return result;
-}
+#define PUTCHAR_WRAPPER(name)                                                                      \
+    CAP_EXPORT int name(int c)                                                                     \
+    {                                                                                              \
+        struct cap_stdio_call call;                                                                \
+        cap_stdio_begin(&call, stdout, WIO_CALL_##name, CAP_CALLER());                             \
+        int result = CAP_REAL(name)(c);                                                            \
+        end_putc(&call, result);                                                                   \
+        return result;                                                                             \
+    }
 
-CAP_EXPORT int putc(int c, FILE *stream)
-{
-    struct cap_stdio_call call;
-    cap_stdio_begin(&call, stream, WIO_CALL_putc, CAP_CALLER());
-    int result = CAP_REAL(putc)(c, stream);
-    end_putc(&call, result);
-    return result;
-}
-
-CAP_EXPORT int putc_unlocked(int c, FILE *stream)
-{
-    struct cap_stdio_call call;
-    cap_stdio_begin(&call, stream, WIO_CALL_putc_unlocked, CAP_CALLER());
-    int result = CAP_REAL(putc_unlocked)(c, stream);
-    end_putc(&call, result);
-    return result;
-}
-
+PUTC_WRAPPER(fputc)
+PUTC_WRAPPER(fputc_unlocked)
+PUTC_WRAPPER(putc)
+PUTC_WRAPPER(putc_unlocked)
 /* Old programs: putc was a macro over this until glibc 2.28. */
-CAP_EXPORT int _IO_putc(int c, FILE *stream)
-{
-    struct cap_stdio_call call;
-    cap_stdio_begin(&call, stream, WIO_CALL__IO_putc, CAP_CALLER());
-    int result = CAP_REAL(_IO_putc)(c, stream);
-    end_putc(&call, result);
-    return result;
-}
+PUTC_WRAPPER(_IO_putc)
+PUTCHAR_WRAPPER(putchar)
+PUTCHAR_WRAPPER(putchar_unlocked)
 
 /* putc_unlocked is compiled into programs and calls this where the buffer is full. */
 CAP_EXPORT int __overflow(FILE *stream, int c)
@@ -137,24 +110,6 @@ CAP_EXPORT int __overflow(FILE *stream, int c)
     struct cap_stdio_call call;
     cap_stdio_begin(&call, stream, WIO_CALL___overflow, CAP_CALLER());
     int result = CAP_REAL(__overflow)(stream, c);
-    end_putc(&call, result);
-    return result;
-}
-
-CAP_EXPORT int putchar(int c)
-{
-    struct cap_stdio_call call;
-    cap_stdio_begin(&call, stdout, WIO_CALL_putchar, CAP_CALLER());
-    int result = CAP_REAL(putchar)(c);
-    end_putc(&call, result);
-    return result;
-}
-
-CAP_EXPORT int putchar_unlocked(int c)
-{
-    struct cap_stdio_call call;
-    cap_stdio_begin(&call, stdout, WIO_CALL_putchar_unlocked, CAP_CALLER());
-    int result = CAP_REAL(putchar_unlocked)(c);
     end_putc(&call, result);
     return result;
 }

@@ -5,7 +5,7 @@
  * Numbers that are in the table of rules are performed by a raw system call here, exactly as libc's
  * syscall() would, and recorded under the name of the call that they replace, with flag RAW. A few
  * go to our wrapper of that name, which knows how to protect our descriptor or the environment of a
- * new program. All others (futex, getpid ..) cost a table look-up and a jump.
+ * new program. All others (getpid ..) cost a table look-up and a jump.
  */
 #ifndef WIO_CAPTURE_SYSCALL_H
 #define WIO_CAPTURE_SYSCALL_H
@@ -37,12 +37,15 @@ enum cap_raw_kind {
     CAP_RAW_SYMLINK,  /* extra = text */
     CAP_RAW_XATTR,    /* extra = name */
     CAP_RAW_TIMES,    /* extra = two struct timespec */
+    CAP_RAW_TIMEVALS, /* extra = two struct timeval */
+    CAP_RAW_UTIMBUF,  /* extra = struct utimbuf */
     CAP_RAW_CHDIR,
     CAP_RAW_COPY, /* extra = offset pointer of fd, extra2 of fd2 */
     CAP_RAW_PAIR, /* extra = two descriptors that are made */
     CAP_RAW_NEW_FD,
     CAP_RAW_MEMFD,
     CAP_RAW_FORK,
+    CAP_RAW_FUTEX,   /* sync_futex.c */
     CAP_RAW_SPECIAL, /* io_submit and io_uring: syscall_special.c */
 };
 
@@ -72,5 +75,7 @@ extern const uint8_t cap_syscall_index[CAP_SYSCALL_NUMBERS] CAP_HIDDEN;
 long cap_raw_perform(const struct cap_raw_call *call) CAP_HIDDEN;
 /* CAP_RAW_SPECIAL: performs and records. */
 long cap_raw_special(struct cap_thread *self, const struct cap_raw_call *call) CAP_HIDDEN;
+/* CAP_RAW_FUTEX: the same. */
+long cap_raw_futex(const struct cap_raw_call *call) CAP_HIDDEN;
 
 #endif

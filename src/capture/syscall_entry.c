@@ -4,40 +4,32 @@
  * another stack, our wrappers must see the program's return address, and the calls that are not
  * recorded must cost nothing. Each way out is a jump.
  */
-#include <fcntl.h>
 #include <linux/sched.h>
 #include <sched.h>
 #include <stdarg.h>
-#include <sys/ioctl.h>
-#include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/rawcall.h"
+#include "capture/address.h"
 #include "capture/capture.h"
 #include "capture/confine.h"
 #include "capture/mmap_numbers.h"
+#include "capture/numbers.h"
 #include "capture/syscall.h"
 
-/* Our own wrappers, in the order of syscall_rules.c. */
+/* Our own wrappers, in the order of syscall_rules.c; those that return do so with a long. */
 typedef void tail_fn(void);
 extern tail_fn *const cap_syscall_tails[] CAP_HIDDEN;
 tail_fn *const cap_syscall_tails[] = {
-    (tail_fn *)fcntl,
-    (tail_fn *)close_range,
-    (tail_fn *)execve,
-    (tail_fn *)_exit,
-    (tail_fn *)cap_number_mmap,
-    (tail_fn *)cap_number_mremap,
-    (tail_fn *)cap_number_munmap,
-    (tail_fn *)msync,
-    (tail_fn *)cap_number_madvise,
-    (tail_fn *)wait4,
-    (tail_fn *)ioctl,
-    (tail_fn *)prctl,
-    (tail_fn *)cap_number_seccomp,
+    (tail_fn *)cap_number_fcntl,   (tail_fn *)cap_number_close_range,
+    (tail_fn *)cap_number_execve,  (tail_fn *)_exit,
+    (tail_fn *)cap_number_mmap,    (tail_fn *)cap_number_mremap,
+    (tail_fn *)cap_number_munmap,  (tail_fn *)cap_number_msync,
+    (tail_fn *)cap_number_madvise, (tail_fn *)cap_number_wait4,
+    (tail_fn *)cap_number_ioctl,   (tail_fn *)cap_number_prctl,
+    (tail_fn *)cap_number_seccomp, (tail_fn *)cap_number_execveat,
+    (tail_fn *)cap_number_waitid,
 };
 
 CAP_HIDDEN long cap_syscall_recorded(long number, long a, long b, long c, long d, long e, long f);
@@ -56,7 +48,8 @@ static uint64_t clone_flags(long number, uint64_t first)
         return first;
     }
     if (number == SYS_clone3) {
-        return first != 0 ? ((const struct clone_args *)(uintptr_t)first)->flags : 0;
+        const struct clone_args *args = (const struct clone_args *)(uintptr_t)first;
+        return cap_is_mapped(first) ? args->flags : 0;
     }
 #ifdef SYS_vfork
     if (number == SYS_vfork) {

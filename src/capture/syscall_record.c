@@ -34,10 +34,9 @@ static void *pointer(const struct record *r, unsigned number)
     return (void *)(uintptr_t)r->arg[number]; /* arg[0] is 0 */
 }
 
-static uint32_t path_at(const struct record *r, unsigned path, unsigned dirfd)
+static int directory_at(const struct record *r, unsigned dirfd)
 {
-    int from = dirfd != 0 ? (int)r->arg[dirfd] : AT_FDCWD;
-    return cap_path_of(r->self, from, pointer(r, path), r->ev.error);
+    return dirfd != 0 ? (int)r->arg[dirfd] : AT_FDCWD;
 }
 
 /* ---- before the call --------------------------------------------------------------------------
@@ -57,7 +56,7 @@ static bool prepare(struct record *r)
         r->ev.path = r->self != NULL ? cap_fd_path(r->self, r->ev.fd) : WIO_NO_STRING;
         cap_fd_clear(r->ev.fd);
     } else if (rule->kind == CAP_RAW_DUP && rule->arg[0] != 0) {
-        cap_fd_make_room((int)r->arg[rule->arg[0]]);
+        cap_fd_make_room(r->ev.fd, (int)r->arg[rule->arg[0]]);
     } else if (rule->kind == CAP_RAW_FORK) {
         cap_fd_share_all(false);
     }
@@ -71,12 +70,14 @@ static void set_names(struct record *r)
 {
     const struct cap_raw_rule *rule = r->rule;
     if (rule->path != 0) {
-        r->ev.path = path_at(r, rule->path, rule->dirfd);
+        r->ev.path =
+            cap_path_of(r->self, directory_at(r, rule->dirfd), pointer(r, rule->path), r->ev.error);
     } else if (rule->fd != 0 && rule->kind != CAP_RAW_CLOSE) {
         r->ev.path = cap_fd_path(r->self, r->ev.fd);
     }
     if (rule->path2 != 0) {
-        r->ext.path2 = path_at(r, rule->path2, rule->dirfd2);
+        r->ext.path2 = cap_path2_of(r->self, directory_at(r, rule->dirfd2), pointer(r, rule->path2),
+                                    r->ev.error);
         r->has_ext = true;
     }
     if (rule->fd2 != 0) {
@@ -115,10 +116,11 @@ static void set_opened(struct record *r)
 {
     if (r->rule->kind == CAP_RAW_CREAT) {
         r->ext.arg[0] = O_CREAT | O_WRONLY | O_TRUNC;
-    } else if (r->rule->kind == CAP_RAW_OPENAT2 && r->ev.error != EFAULT) {
+    } else if (r->rule->kind == CAP_RAW_OPENAT2) {
         const struct open_how *how = pointer(r, r->rule->extra);
-        r->ext.arg[0] = (int64_t)how->flags;
-        r->ext.arg[1] = (int64_t)how->mode;
+        bool is_given = cap_may_read(how, r->ev.error);
+        r->ext.arg[0] = is_given ? (int64_t)how->flags : 0;
+        r->ext.arg[1] = is_given ? (int64_t)how->mode : 0;
     }
     if ((r->ext.arg[0] & (O_CREAT | __O_TMPFILE)) == 0) {
         r->ext.arg[1] = 0;
@@ -190,8 +192,15 @@ static void set_position(struct record *r)
 
 static void set_times(struct record *r)
 {
+    void *times = pointer(r, r->rule->extra);
     r->has_ext = true;
-    cap_after_timespecs(r->self, &r->ev, &r->ext, pointer(r, r->rule->extra));
+    if (r->rule->kind == CAP_RAW_TIMES) {
+        cap_after_timespecs(r->self, &r->ev, &r->ext, times);
+    } else if (r->rule->kind == CAP_RAW_TIMEVALS) {
+        cap_after_timevals(r->self, &r->ev, &r->ext, times);
+    } else {
+        cap_after_utimbuf(r->self, &r->ev, &r->ext, times);
+    }
 }
 
 static void set_directory(struct record *r)
@@ -202,7 +211,7 @@ static void set_directory(struct record *r)
 static void set_pair(struct record *r)
 {
     r->has_ext = true;
-    cap_after_pair(r->self, &r->ev, &r->ext, pointer(r, r->rule->extra));
+    cap_channel_pair(r->self, &r->ev, &r->ext, pointer(r, r->rule->extra));
 }
 
 static void set_new_fd(struct record *r)
@@ -231,6 +240,7 @@ static void (*const setters[])(struct record *) = {
     [CAP_RAW_STAT] = set_stat,         [CAP_RAW_STATX] = set_stat,
     [CAP_RAW_READLINK] = set_text,     [CAP_RAW_SYMLINK] = set_text,
     [CAP_RAW_XATTR] = set_text,        [CAP_RAW_TIMES] = set_times,
+    [CAP_RAW_TIMEVALS] = set_times,    [CAP_RAW_UTIMBUF] = set_times,
     [CAP_RAW_CHDIR] = set_directory,   [CAP_RAW_COPY] = set_copy,
     [CAP_RAW_PAIR] = set_pair,         [CAP_RAW_NEW_FD] = set_new_fd,
     [CAP_RAW_MEMFD] = set_memory_file, [CAP_RAW_FORK] = set_child,
@@ -265,6 +275,9 @@ static struct cap_thread *enter(const struct cap_raw_call *call)
 static long record_call(const struct cap_raw_call *call)
 {
     const struct cap_raw_rule *rule = call->rule;
+    if (rule->kind == CAP_RAW_FUTEX) {
+        return cap_raw_futex(call);
+    }
     struct record r = {.self = enter(call), .rule = rule, .arg = call->arg, .ext = CAP_EXT};
     if (rule->kind == CAP_RAW_SPECIAL && r.self != NULL) {
         return cap_raw_special(r.self, call);
@@ -274,6 +287,9 @@ static long record_call(const struct cap_raw_call *call)
     if (!prepare(&r)) {
         errno = EBADF;
         return -1;
+    }
+    if (rule->kind == CAP_RAW_CHDIR && r.self != NULL) {
+        cap_before_chdir(r.self);
     }
     r.ev.begin = cap_now();
     long result = cap_raw_perform(call);

@@ -36,7 +36,9 @@ enum {
     TAIL_WAIT4,
     TAIL_IOCTL,
     TAIL_PRCTL,
-    TAIL_SECCOMP
+    TAIL_SECCOMP,
+    TAIL_EXECVEAT,
+    TAIL_WAITID
 };
 
 const uint8_t cap_syscall_index[CAP_SYSCALL_NUMBERS] = {
@@ -56,6 +58,8 @@ const uint8_t cap_syscall_index[CAP_SYSCALL_NUMBERS] = {
     [SYS_ioctl] = CAP_SYSCALL_TAILS + TAIL_IOCTL,
     [SYS_prctl] = CAP_SYSCALL_TAILS + TAIL_PRCTL,
     [SYS_seccomp] = CAP_SYSCALL_TAILS + TAIL_SECCOMP,
+    [SYS_execveat] = CAP_SYSCALL_TAILS + TAIL_EXECVEAT,
+    [SYS_waitid] = CAP_SYSCALL_TAILS + TAIL_WAITID,
     [SYS_clone] = CAP_SYSCALL_CLONE,
     [SYS_clone3] = CAP_SYSCALL_CLONE,
 #ifdef SYS_vfork

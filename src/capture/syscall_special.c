@@ -120,21 +120,18 @@ static long dispatch(struct special *s)
 }
 
 /* Libraries that make their calls through libc arrive here from within a call that is recorded. */
-static bool is_inside_library(const struct cap_thread *self, const struct cap_raw_call *call)
+static bool is_inside_library(const struct cap_raw_call *call)
 {
-    if (cap_libaio_depth > 0) {
-        return true;
-    }
+    const uintptr_t frame = (uintptr_t)__builtin_frame_address(0);
     if (call->rule->number != SYS_io_uring_enter) {
-        return false;
+        return cap_is_within(frame, cap_libaio_frame);
     }
-    const struct cap_uring *ring = cap_uring_find((int)call->arg[1]);
-    return ring != NULL && __atomic_load_n(&ring->in_library, __ATOMIC_RELAXED) == self->tid;
+    return cap_uring_is_own(cap_uring_find((int)call->arg[1]), frame);
 }
 
 long cap_raw_special(struct cap_thread *self, const struct cap_raw_call *call)
 {
-    if (is_inside_library(self, call)) {
+    if (is_inside_library(call)) {
         return cap_raw_perform(call);
     }
     struct special s = {.self = self, .call = call};

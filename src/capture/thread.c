@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <sys/mman.h>
 
+#include "capture/hold.h"
 #include "capture/process.h"
 #include "capture/raw.h"
 #include "capture/thread_events.h"
@@ -96,7 +97,16 @@ struct cap_thread *cap_thread_take(void)
     thread->is_internal = 0;
     thread->watch = CAP_WATCH_NONE;
     thread->mute = 0;
+    thread->has_pending = 0;
+    thread->held_count = 0;
+    thread->team = NULL;
     thread->token = 0;
+    thread->node = NULL;
+    thread->node_key = 0;
+    thread->node_children = 0;
+    thread->waits = 0;
+    thread->mpi_frame = 0;
+    thread->mpi_looks = 0;
     return thread;
 }
 
@@ -152,6 +162,7 @@ static void on_thread_end(void *value)
         return;
     }
     cap_thread_exit_event(self);
+    cap_hold_end_thread(self);
     uint64_t mask = raw_block_signals();
     cap_self = &nobody;
     cap_thread_give_back(self);
@@ -185,10 +196,12 @@ static bool begin(struct cap_thread *self)
     } else {
         cap_clock_record(self, 1);
     }
+    self->is_causal = cap_is_causal;
     __atomic_store_n(&self->is_ready, 1, __ATOMIC_RELEASE);
     if (is_first) {
         cap_describe_image(self);
     }
+    cap_hold_begin_thread(self);
     if (make_end_key()) {
         (void)pthread_setspecific(end_key, (void *)(uintptr_t)1);
     }

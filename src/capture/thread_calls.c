@@ -9,11 +9,13 @@
 #include <threads.h>
 #include <time.h>
 
+#include "capture/hold.h"
 #include "capture/process.h"
 #include "capture/raw.h"
+#include "capture/sync.h"
 
-/* Tokens of joinable threads: pthread_t is all that join has. The descriptor of a thread stays
- * where it is until it is joined, so its address is a token, made unique by a count at creation. */
+/* The token is pthread_t, which is all that join has: an address that another thread gets only when
+ * this one has been joined or, detached, has ended. */
 static void emit_thread(struct cap_thread *self, struct cap_event *ev, uint64_t token,
                         int64_t result, int error)
 {
@@ -80,6 +82,7 @@ static struct cap_thread *prepare(cap_function *routine, void *argument, bool cr
         creator_is_internal ||
         (cap_module_find(cap_self, (uintptr_t)routine, &module) && module.is_internal);
     fresh->is_internal = is_internal;
+    cap_hold_prepare_thread(cap_self, fresh);
     fresh->start_routine = routine;
     fresh->start_arg = argument;
     return fresh;
@@ -98,6 +101,7 @@ CAP_EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attribute
     }
     int result = CAP_REAL(pthread_create)(thread, attributes, start_posix, fresh);
     if (result != 0) {
+        cap_hold_cancel(fresh->is_internal != 0 ? NULL : cap_self);
         cap_thread_give_back(fresh);
     }
     if (self != NULL) {
@@ -118,6 +122,7 @@ CAP_EXPORT int thrd_create(thrd_t *thread, thrd_start_t routine, void *argument)
     }
     int result = CAP_REAL(thrd_create)(thread, start_c11, fresh);
     if (result != thrd_success) {
+        cap_hold_cancel(fresh->is_internal != 0 ? NULL : cap_self);
         cap_thread_give_back(fresh);
     }
     if (self != NULL) {
@@ -127,17 +132,31 @@ CAP_EXPORT int thrd_create(thrd_t *thread, thrd_start_t routine, void *argument)
     return result;
 }
 
+/* Of the thread that was waited for. */
+static void emit_join(struct cap_thread *self, struct cap_event *ev, uint64_t token, int result)
+{
+    CAP_KEEP_ERRNO;
+    const int64_t arg[2] = {(int64_t)token, 0};
+    ev->end = cap_now();
+    cap_state_leave(self);
+    ev->result = result;
+    ev->error = result;
+    cap_emit_wait(self, ev, arg, cap_is_causal ? cap_cpu_of(ev) : WIO_NO_OFFSET);
+}
+
 #define DEFINE_JOIN(symbol, parameters, ...)                                                       \
     CAP_EXPORT int symbol parameters                                                               \
     {                                                                                              \
         const uintptr_t source = CAP_CALLER();                                                     \
         struct cap_thread *self = cap_enter(source, WIO_CALL_##symbol);                            \
+        if (self == NULL) {                                                                        \
+            return CAP_REAL(symbol)(__VA_ARGS__);                                                  \
+        }                                                                                          \
         struct cap_event ev = CAP_EVENT(symbol, source);                                           \
+        cap_state_enter(self, CAP_STATE_BLOCKED);                                                  \
         ev.begin = cap_now();                                                                      \
         int result = CAP_REAL(symbol)(__VA_ARGS__);                                                \
-        if (self != NULL) {                                                                        \
-            emit_thread(self, &ev, (uint64_t)thread, result, result);                              \
-        }                                                                                          \
+        emit_join(self, &ev, (uint64_t)thread, result);                                            \
         return result;                                                                             \
     }
 

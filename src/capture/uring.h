@@ -32,12 +32,13 @@ struct cap_uring_range {
 enum { CAP_URING_SQ, CAP_URING_CQ, CAP_URING_SQES, CAP_URING_RANGES };
 
 struct cap_uring {
+    uint32_t number; /* of the ring, unique in the process; 0 = the place is free. Stays first */
     int fd;
     int pid;             /* only this process touches the rings: a child may not have them mapped */
-    uint32_t number;     /* of the ring, unique in the process */
     uint32_t flags;      /* IORING_SETUP_* */
     uint32_t features;   /* IORING_FEAT_* */
     uint32_t registered; /* index by which enter may name it, + 1; 0 = none */
+    int32_t registered_by; /* the thread whose index that is: each has its own */
     struct io_sqring_offsets sq_off;
     struct io_cqring_offsets cq_off;
     struct cap_uring_range ranges[CAP_URING_RANGES]; /* all set: the pointers below are good */
@@ -61,8 +62,22 @@ struct cap_uring {
     struct cap_uring_file *files;
     unsigned file_count;
     unsigned file_room;
-    int32_t in_library; /* thread that is inside liburing with this ring: its raw calls are known */
 };
+
+/* The ring with which this thread is inside liburing, whose own calls are known; NULL = none. */
+struct cap_uring_place {
+    const struct cap_uring *ring;
+    uintptr_t frame; /* of the wrapper */
+};
+extern __thread struct cap_uring_place cap_uring_inside __attribute__((tls_model("initial-exec")))
+CAP_HIDDEN;
+
+/* Is a call with this ring, by a function with this frame, liburing's own? */
+static inline bool cap_uring_is_own(const struct cap_uring *ring, uintptr_t frame)
+{
+    return ring != NULL && ring == cap_uring_inside.ring &&
+           cap_is_within(frame, cap_uring_inside.frame);
+}
 
 /* The part of liburing's struct io_uring that has been the same since 2.0. */
 struct cap_lib_uring {
@@ -103,11 +118,29 @@ struct cap_uring *cap_uring_find_registered(unsigned index) CAP_HIDDEN;
 struct cap_uring *cap_uring_of_library(const struct cap_lib_uring *library) CAP_HIDDEN;
 void cap_uring_forget(struct cap_uring *ring) CAP_HIDDEN;
 
-/* Registered files. `first` + `count` beyond the table are cut off; set_files makes a new table. */
+/* Does this descriptor lead to a ring at all? (uring_raw.c; asks the kernel.) */
+bool cap_uring_is_ring(int fd) CAP_HIDDEN;
+
+/* One side of a ring is read by one thread at a time: false where another does. */
+static inline bool cap_uring_take(uint32_t *busy)
+{
+    return __atomic_exchange_n(busy, 1, __ATOMIC_ACQUIRE) == 0;
+}
+
+static inline void cap_uring_release(uint32_t *busy)
+{
+    __atomic_store_n(busy, 0, __ATOMIC_RELEASE);
+}
+
+/* ---- registered files and rings (uring_registered.c) ------------------------------------------
+ */
+
+/* `first` + `count` beyond the table are cut off; set_files makes a new table. */
 void cap_uring_set_files(struct cap_thread *self, struct cap_uring *ring, const int *fds,
                          unsigned count) CAP_HIDDEN;
 void cap_uring_update_files(struct cap_thread *self, struct cap_uring *ring, unsigned first,
                             const int *fds, unsigned count) CAP_HIDDEN;
+void cap_uring_drop_files(struct cap_uring *ring) CAP_HIDDEN;
 /* io_uring_register succeeded: notes what concerns files and ring descriptors. */
 void cap_uring_registered(struct cap_thread *self, struct cap_uring *ring, unsigned operation,
                           const void *arg, unsigned count) CAP_HIDDEN;
@@ -116,8 +149,9 @@ void cap_uring_registered(struct cap_thread *self, struct cap_uring *ring, unsig
  */
 
 uint64_t cap_uring_key(const struct cap_uring *ring, uint64_t user_data) CAP_HIDDEN;
-/* What an entry asks for. Reads memory that the entry points to (paths, vectors). */
-struct cap_request cap_uring_request(struct cap_thread *self, const struct cap_uring *ring,
+/* What an entry asks for. Reads memory that the entry points to (paths, vectors), and notes what
+ * becomes of the ring's registered files. */
+struct cap_request cap_uring_request(struct cap_thread *self, struct cap_uring *ring,
                                      const struct io_uring_sqe *sqe) CAP_HIDDEN;
 
 /* ---- walking (uring_walk.c) -------------------------------------------------------------------
@@ -137,8 +171,8 @@ struct cap_uring_batch cap_uring_before_submit(struct cap_thread *self, const st
 /* After it: what the kernel did not take is recorded as refused, and comes again. */
 void cap_uring_after_submit(struct cap_thread *self, const struct cap_event *ev,
                             const struct cap_uring_batch *batch, long result) CAP_HIDDEN;
-/* Record the ends of requests that have arrived. */
-void cap_uring_reap(struct cap_thread *self, struct cap_uring *ring, uint64_t ticks) CAP_HIDDEN;
+/* Record the ends of requests that have arrived: now the program could know of them. */
+void cap_uring_reap(struct cap_thread *self, struct cap_uring *ring) CAP_HIDDEN;
 
 /* ---- io_uring_enter by function or number (uring_raw.c) ---------------------------------------
  */

@@ -3,7 +3,11 @@
  * io_uring_setup, io_uring_enter and io_uring_register, which arrive by two ways: as functions of
  * newer liburings and as numbers of syscall(2).
  */
-#include "capture/uring.h"
+#include <string.h>
+
+#include "base/fmt.h"
+#include "capture/raw.h"
+#include "capture/uring_call.h"
 
 #ifndef IORING_ENTER_REGISTERED_RING
 #define IORING_ENTER_REGISTERED_RING (1U << 4)
@@ -11,9 +15,20 @@
 
 static void emit_call(struct cap_thread *self, struct cap_event *ev, long result)
 {
-    ev->result = result < 0 ? -1 : result;
-    ev->error = result < 0 ? (int)-result : 0;
+    cap_uring_set_result(ev, result);
     cap_emit(self, ev);
+}
+
+bool cap_uring_is_ring(int fd)
+{
+    static const char ring[] = "anon_inode:[io_uring]";
+    char name[48];
+    char text[sizeof(ring)];
+    struct wio_fmt fmt = wio_fmt_of(name, sizeof(name));
+    wio_fmt_str(&fmt, "/proc/self/fd/");
+    wio_fmt_i64(&fmt, fd);
+    return raw_readlink(name, text, sizeof(text)) == (long)sizeof(ring) - 1 &&
+           memcmp(text, ring, sizeof(ring) - 1) == 0;
 }
 
 struct cap_uring_batch cap_uring_before_enter(struct cap_thread *self, const struct cap_event *ev,
@@ -36,14 +51,14 @@ struct cap_uring_batch cap_uring_before_enter(struct cap_thread *self, const str
 void cap_uring_after_enter(struct cap_thread *self, struct cap_event *ev,
                            const struct cap_uring_batch *batch, long result)
 {
-    if (batch->ring != NULL) {
+    if (batch->ring != NULL) { /* it may have been named by an index */
         ev->fd = batch->ring->fd;
     }
     ev->path = cap_fd_path(self, ev->fd);
     emit_call(self, ev, result);
     cap_uring_after_submit(self, ev, batch, result);
     if (batch->ring != NULL) {
-        cap_uring_reap(self, batch->ring, ev->end);
+        cap_uring_reap(self, batch->ring);
     }
 }
 
@@ -67,8 +82,7 @@ void cap_uring_after_register(struct cap_thread *self, struct cap_event *ev,
     ev->fd = (int)what->fd;
     ev->path = cap_fd_path(self, ev->fd);
     ev->size = what->count;
-    ev->result = result < 0 ? -1 : result;
-    ev->error = result < 0 ? (int)-result : 0;
+    cap_uring_set_result(ev, result);
     ext.arg[0] = what->operation;
     cap_emit_ext(self, ev, &ext);
     if (ring != NULL && result >= 0) {

@@ -8,15 +8,14 @@
 #include <linux/openat2.h>
 #include <sys/stat.h>
 
+#include "capture/address.h"
 #include "capture/uring.h"
 
 /* Kinds that are younger than the headers of Debian 12. */
 #define OP_READ_MULTISHOT 49
 #define OP_FTRUNCATE 55
-#define OP_READV_FIXED 58
-#define OP_WRITEV_FIXED 59
-
-#define LOWEST_ADDRESS 4096u
+#define OP_READV_FIXED 60
+#define OP_WRITEV_FIXED 61
 #define KEY_MARK (1ull << 63) /* no address has this bit: keys of aio and libaio are addresses */
 
 uint64_t cap_uring_key(const struct cap_uring *ring, uint64_t user_data)
@@ -65,10 +64,8 @@ static unsigned mark_of(unsigned opcode)
 
 static uint32_t path_at(struct cap_thread *self, int dirfd, uint64_t address)
 {
-    if (address < LOWEST_ADDRESS) {
-        return WIO_NO_STRING;
-    }
-    return cap_string(self, dirfd, (const char *)(uintptr_t)address);
+    return cap_is_mapped(address) ? cap_string(self, dirfd, (const char *)(uintptr_t)address)
+                                  : WIO_NO_STRING;
 }
 
 /* The descriptor, or the registered file's, which may be closed by now but had a path. */
@@ -80,9 +77,18 @@ static void set_file(struct cap_request *request, const struct cap_uring *ring,
         request->fd = sqe->fd >= 0 ? sqe->fd : WIO_NO_FD;
         return;
     }
-    if (place < ring->file_count && ring->files[place].fd >= 0) {
-        request->fd = ring->files[place].fd;
+    if (place < ring->file_count) {
+        int fd = ring->files[place].fd;
+        request->fd = fd >= 0 ? fd : WIO_NO_FD;
         request->path = ring->files[place].path;
+    }
+}
+
+/* A file that is opened to be a registered one has a path and no descriptor. */
+static void set_place(struct cap_uring *ring, uint32_t file_index, uint32_t path)
+{
+    if (file_index != 0 && file_index <= ring->file_count) {
+        ring->files[file_index - 1] = (struct cap_uring_file){-1, path};
     }
 }
 
@@ -119,26 +125,28 @@ static void set_data(struct cap_thread *self, struct cap_request *request,
     }
 }
 
-static void set_open(struct cap_thread *self, struct cap_request *request,
+static void set_open(struct cap_thread *self, struct cap_request *request, struct cap_uring *ring,
                      const struct io_uring_sqe *sqe)
 {
     request->path = path_at(self, sqe->fd, sqe->addr);
+    set_place(ring, sqe->file_index, request->path);
     request->ext.offset2 = sqe->len;
     if (sqe->opcode == IORING_OP_OPENAT2) {
         const struct open_how *how = (const struct open_how *)(uintptr_t)sqe->off;
-        bool is_readable = sqe->off >= LOWEST_ADDRESS && sqe->len >= sizeof(*how);
+        bool is_readable = cap_is_mapped(sqe->off) && sqe->len >= sizeof(*how);
         request->ext.offset2 = is_readable ? (int64_t)how->mode : 0;
         request->ext.arg[2] = is_readable ? (int64_t)how->flags : 0;
     }
 }
 
 /* The descriptor's number is free for others from some moment on; what is known of it ends now. */
-static void set_close(struct cap_thread *self, struct cap_request *request,
-                      const struct cap_uring *ring, const struct io_uring_sqe *sqe)
+static void set_close(struct cap_thread *self, struct cap_request *request, struct cap_uring *ring,
+                      const struct io_uring_sqe *sqe)
 {
     if (sqe->file_index != 0) {
         unsigned place = sqe->file_index - 1;
         request->path = place < ring->file_count ? ring->files[place].path : WIO_NO_STRING;
+        set_place(ring, sqe->file_index, WIO_NO_STRING);
         return;
     }
     request->fd = sqe->fd;
@@ -146,8 +154,8 @@ static void set_close(struct cap_thread *self, struct cap_request *request,
     cap_fd_clear(sqe->fd);
 }
 
-static void set_other(struct cap_thread *self, struct cap_request *request,
-                      const struct cap_uring *ring, const struct io_uring_sqe *sqe)
+static void set_other(struct cap_thread *self, struct cap_request *request, struct cap_uring *ring,
+                      const struct io_uring_sqe *sqe)
 {
     switch (sqe->opcode) {
     case IORING_OP_SPLICE:
@@ -168,6 +176,12 @@ static void set_other(struct cap_thread *self, struct cap_request *request,
         break;
     case IORING_OP_SYMLINKAT:
         request->path = path_at(self, sqe->fd, sqe->addr2);
+        break;
+    case IORING_OP_FILES_UPDATE:
+        if (sqe->off != IORING_FILE_INDEX_ALLOC && cap_is_mapped(sqe->addr)) {
+            cap_uring_update_files(self, ring, (unsigned)sqe->off,
+                                   (const int *)(uintptr_t)sqe->addr, sqe->len);
+        }
         break;
     case OP_FTRUNCATE:
         set_file(request, ring, sqe);
@@ -193,8 +207,8 @@ static void set_other(struct cap_thread *self, struct cap_request *request,
     }
 }
 
-static void set_kind(struct cap_thread *self, struct cap_request *request,
-                     const struct cap_uring *ring, const struct io_uring_sqe *sqe)
+static void set_kind(struct cap_thread *self, struct cap_request *request, struct cap_uring *ring,
+                     const struct io_uring_sqe *sqe)
 {
     switch (request->call) {
     case WIO_CALL_uring_read:
@@ -210,7 +224,7 @@ static void set_kind(struct cap_thread *self, struct cap_request *request,
         }
         break;
     case WIO_CALL_uring_open:
-        set_open(self, request, sqe);
+        set_open(self, request, ring, sqe);
         break;
     case WIO_CALL_uring_close:
         set_close(self, request, ring, sqe);
@@ -239,7 +253,7 @@ static void set_kind(struct cap_thread *self, struct cap_request *request,
     }
 }
 
-struct cap_request cap_uring_request(struct cap_thread *self, const struct cap_uring *ring,
+struct cap_request cap_uring_request(struct cap_thread *self, struct cap_uring *ring,
                                      const struct io_uring_sqe *sqe)
 {
     struct cap_request request = CAP_REQUEST;

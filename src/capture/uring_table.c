@@ -14,9 +14,7 @@
 #ifndef IORING_SETUP_CQE32
 #define IORING_SETUP_CQE32 (1U << 11)
 #endif
-#ifndef IORING_REGISTER_RING_FDS
-#define IORING_REGISTER_RING_FDS 20
-#endif
+#define SETUP_NO_MMAP (1U << 14)    /* Linux 6.5 */
 #define SETUP_NO_SQARRAY (1U << 16) /* Linux 6.6 */
 
 static struct cap_uring rings[RINGS_MAX];
@@ -27,13 +25,15 @@ static struct cap_uring *place_of(int fd)
 {
     uint32_t count = __atomic_load_n(&ring_count, __ATOMIC_ACQUIRE);
     for (uint32_t i = 0; i < count; i++) {
-        if (rings[i].number != 0 && rings[i].fd == fd) {
+        bool is_known = __atomic_load_n(&rings[i].pid, __ATOMIC_ACQUIRE) != 0;
+        if (rings[i].number != 0 && is_known && rings[i].fd == fd) {
             return &rings[i];
         }
     }
     return NULL;
 }
 
+/* A place that nobody has, empty. Others may claim at the same time. */
 static struct cap_uring *claim(void)
 {
     for (uint32_t i = 0; i < RINGS_MAX; i++) {
@@ -52,25 +52,16 @@ static struct cap_uring *claim(void)
     return NULL;
 }
 
-static void drop_files(struct cap_uring *ring)
-{
-    if (ring->files != NULL) {
-        (void)raw_munmap(ring->files, ring->file_room * sizeof(ring->files[0]));
-    }
-    ring->files = NULL;
-    ring->file_count = 0;
-    ring->file_room = 0;
-}
-
+/* The place is emptied while it still has its number: then it is anybody's. */
 void cap_uring_forget(struct cap_uring *ring)
 {
-    drop_files(ring);
-    memset(ring->ranges, 0, sizeof(ring->ranges));
-    ring->fd = -1;
+    cap_uring_drop_files(ring);
+    memset((uint8_t *)ring + sizeof(ring->number), 0, sizeof(*ring) - sizeof(ring->number));
     __atomic_store_n(&ring->number, 0, __ATOMIC_RELEASE);
 }
 
-/* A fresh place for `fd`; a former ring of that number is over. NULL where all are taken. */
+/* A fresh place for `fd`; a former ring of that number is over. NULL, and counted, where all are
+ * taken. */
 static struct cap_uring *begin_ring(int fd, uint32_t flags)
 {
     struct cap_uring *ring = place_of(fd);
@@ -79,29 +70,15 @@ static struct cap_uring *begin_ring(int fd, uint32_t flags)
     }
     ring = claim();
     if (ring == NULL) {
+        cap_unseen(WIO_UNSEEN_HIDDEN_URING);
         return NULL;
     }
-    uint32_t number = ring->number;
-    memset(ring, 0, sizeof(*ring));
-    ring->number = number;
     ring->fd = fd;
-    ring->pid = cap_self->pid;
     ring->flags = flags;
     ring->sqe_bytes = (flags & IORING_SETUP_SQE128) != 0 ? 128 : 64;
     ring->cqe_bytes = (flags & IORING_SETUP_CQE32) != 0 ? 32 : 16;
+    __atomic_store_n(&ring->pid, cap_self->pid, __ATOMIC_RELEASE);
     return ring;
-}
-
-void cap_uring_opened(int fd, const struct io_uring_params *params)
-{
-    struct cap_uring *ring = begin_ring(fd, params->flags);
-    if (ring != NULL) {
-        ring->features = params->features;
-        ring->sq_off = params->sq_off;
-        ring->cq_off = params->cq_off;
-        ring->sq_entries = params->sq_entries;
-        ring->cq_entries = params->cq_entries;
-    }
 }
 
 /* ---- where the parts lie ----------------------------------------------------------------------
@@ -146,10 +123,49 @@ static void set_completion(struct cap_uring *ring, const uint8_t *base, size_t b
     set_range(ring, CAP_URING_CQ, base, bytes);
 }
 
+/* The last 8 bytes of both structures of offsets: reserved, until the program could give memory of
+ * its own. */
+static const uint8_t *given_memory(const void *offsets, size_t bytes)
+{
+    uint64_t address;
+    memcpy(&address, (const uint8_t *)offsets + bytes - sizeof(address), sizeof(address));
+    return (const uint8_t *)(uintptr_t)address;
+}
+
+static void set_given(struct cap_uring *ring)
+{
+    const uint8_t *base = given_memory(&ring->cq_off, sizeof(ring->cq_off));
+    size_t bytes = ring->cq_off.cqes + (size_t)ring->cq_entries * ring->cqe_bytes;
+    set_submission(ring, base, bytes);
+    set_completion(ring, base, bytes);
+    ring->sqes = given_memory(&ring->sq_off, sizeof(ring->sq_off));
+    set_range(ring, CAP_URING_SQES, ring->sqes, (size_t)ring->sq_entries * ring->sqe_bytes);
+}
+
+void cap_uring_opened(int fd, const struct io_uring_params *params)
+{
+    struct cap_uring *ring = begin_ring(fd, params->flags);
+    if (ring == NULL) {
+        return;
+    }
+    ring->features = params->features;
+    ring->sq_off = params->sq_off;
+    ring->cq_off = params->cq_off;
+    ring->sq_entries = params->sq_entries;
+    ring->cq_entries = params->cq_entries;
+    if ((params->flags & SETUP_NO_MMAP) != 0) {
+        set_given(ring);
+    }
+}
+
 void cap_uring_mapped(int fd, uint64_t offset, const void *address, size_t bytes)
 {
     struct cap_uring *ring = place_of(fd);
     if (ring == NULL || ring->sq_off.ring_entries == 0) {
+        return;
+    }
+    if (!cap_uring_is_ring(fd)) { /* that was closed, and the number is another file's */
+        cap_uring_forget(ring);
         return;
     }
     if (offset == IORING_OFF_SQ_RING) {
@@ -216,7 +232,8 @@ struct cap_uring *cap_uring_find_registered(unsigned index)
 {
     uint32_t count = __atomic_load_n(&ring_count, __ATOMIC_ACQUIRE);
     for (uint32_t i = 0; i < count; i++) {
-        if (rings[i].number != 0 && rings[i].registered == index + 1) {
+        if (rings[i].number != 0 && rings[i].registered == index + 1 &&
+            rings[i].registered_by == cap_self->tid) {
             return checked(&rings[i]);
         }
     }
@@ -250,82 +267,4 @@ struct cap_uring *cap_uring_of_library(const struct cap_lib_uring *library)
     set_range(ring, CAP_URING_CQ, library->cq.ring, library->cq.ring_bytes);
     set_range(ring, CAP_URING_SQES, library->sq.sqes, (size_t)ring->sq_entries * ring->sqe_bytes);
     return ring;
-}
-
-/* ---- registered files -------------------------------------------------------------------------
- */
-
-static void set_file(struct cap_thread *self, struct cap_uring *ring, unsigned place, int fd)
-{
-    ring->files[place].fd = fd;
-    ring->files[place].path = fd >= 0 ? cap_fd_path(self, fd) : WIO_NO_STRING;
-}
-
-void cap_uring_set_files(struct cap_thread *self, struct cap_uring *ring, const int *fds,
-                         unsigned count)
-{
-    drop_files(ring);
-    if (count == 0) {
-        return;
-    }
-    ring->files = raw_mmap(count * sizeof(ring->files[0]), PROT_READ | PROT_WRITE,
-                           MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (ring->files == NULL) {
-        return;
-    }
-    ring->file_room = count;
-    ring->file_count = count;
-    for (unsigned i = 0; i < count; i++) {
-        set_file(self, ring, i, fds != NULL ? fds[i] : -1);
-    }
-}
-
-void cap_uring_update_files(struct cap_thread *self, struct cap_uring *ring, unsigned first,
-                            const int *fds, unsigned count)
-{
-    for (unsigned i = 0; i < count && fds != NULL && first + i < ring->file_count; i++) {
-        if (fds[i] != IORING_REGISTER_FILES_SKIP) {
-            set_file(self, ring, first + i, fds[i]);
-        }
-    }
-}
-
-static const int *fds_at(uint64_t address)
-{
-    return (const int *)(uintptr_t)address;
-}
-
-void cap_uring_registered(struct cap_thread *self, struct cap_uring *ring, unsigned operation,
-                          const void *arg, unsigned count)
-{
-    switch (operation) {
-    case IORING_REGISTER_FILES:
-        cap_uring_set_files(self, ring, arg, count);
-        break;
-    case IORING_UNREGISTER_FILES:
-        cap_uring_set_files(self, ring, NULL, 0);
-        break;
-    case IORING_REGISTER_FILES_UPDATE: {
-        const struct io_uring_files_update *update = arg;
-        cap_uring_update_files(self, ring, update->offset, fds_at(update->fds), count);
-        break;
-    }
-    case IORING_REGISTER_FILES2: {
-        const struct io_uring_rsrc_register *files = arg;
-        cap_uring_set_files(self, ring, fds_at(files->data), files->nr);
-        break;
-    }
-    case IORING_REGISTER_FILES_UPDATE2: {
-        const struct io_uring_rsrc_update2 *update = arg;
-        cap_uring_update_files(self, ring, update->offset, fds_at(update->data), update->nr);
-        break;
-    }
-    case IORING_REGISTER_RING_FDS: {
-        const struct io_uring_rsrc_update *update = arg;
-        ring->registered = count == 1 ? update->offset + 1 : 0;
-        break;
-    }
-    default:
-        break;
-    }
 }

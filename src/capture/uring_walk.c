@@ -4,16 +4,6 @@
 
 #include "capture/uring.h"
 
-static bool take(uint32_t *busy)
-{
-    return __atomic_exchange_n(busy, 1, __ATOMIC_ACQUIRE) == 0;
-}
-
-static void release(uint32_t *busy)
-{
-    __atomic_store_n(busy, 0, __ATOMIC_RELEASE);
-}
-
 static struct io_uring_sqe entry_at(const struct cap_uring *ring, unsigned i)
 {
     struct io_uring_sqe sqe;
@@ -32,7 +22,7 @@ struct cap_uring_batch cap_uring_before_submit(struct cap_thread *self, const st
     struct cap_event at = *ev;
     at.end = at.begin;
     at.fd = ring->fd;
-    if (!take(&ring->sq_busy)) {
+    if (!cap_uring_take(&ring->sq_busy)) {
         return batch;
     }
     batch.ring = ring;
@@ -49,7 +39,7 @@ struct cap_uring_batch cap_uring_before_submit(struct cap_thread *self, const st
         cap_submit(self, &at, &request);
     }
     ring->sq_seen = batch.first + batch.count;
-    release(&ring->sq_busy);
+    cap_uring_release(&ring->sq_busy);
     return batch;
 }
 
@@ -87,13 +77,16 @@ static unsigned tail_of(const struct cap_uring *ring)
     return __atomic_load_n(ring->cq_tail, __ATOMIC_ACQUIRE);
 }
 
-void cap_uring_reap(struct cap_thread *self, struct cap_uring *ring, uint64_t ticks)
+void cap_uring_reap(struct cap_thread *self, struct cap_uring *ring)
 {
-    if (!take(&ring->cq_busy)) {
+    if (!cap_uring_take(&ring->cq_busy)) {
         return;
     }
     unsigned seen = ring->cq_seen;
-    for (unsigned tail = tail_of(ring); seen != tail; seen++) {
+    unsigned tail = tail_of(ring);
+    /* Not the end of the call: another thread may have submitted what has ended since. */
+    uint64_t ticks = cap_now();
+    for (; seen != tail; seen++) {
         struct io_uring_cqe cqe;
         unsigned place = seen & (ring->cq_entries - 1);
         memcpy(&cqe, ring->cqes + (size_t)place * ring->cqe_bytes, sizeof(cqe));
@@ -102,8 +95,10 @@ void cap_uring_reap(struct cap_thread *self, struct cap_uring *ring, uint64_t ti
             cap_unseen(WIO_UNSEEN_LOST_COMPLETION);
             continue;
         }
-        cap_complete(self, cap_uring_key(ring, cqe.user_data), cqe.res, ticks);
+        if ((cqe.flags & IORING_CQE_F_NOTIF) == 0) { /* the second end of a zero-copy send */
+            cap_complete(self, cap_uring_key(ring, cqe.user_data), cqe.res, ticks);
+        }
     }
     ring->cq_seen = seen;
-    release(&ring->cq_busy);
+    cap_uring_release(&ring->cq_busy);
 }

@@ -4,22 +4,6 @@
 #include "base/cleanup.h"
 #include "causal/memory.h"
 
-const char *wio_edge_class_name(unsigned class)
-{
-    static const char *const names[] = {"hard", "collective", "mutex", "queue"};
-    return class < WIO_ARRAY_SIZE(names) ? names[class] : "?";
-}
-
-const char *wio_evidence_name(unsigned evidence)
-{
-    static const char *const names[] = {
-#define EVIDENCE_NAME(name, text) text,
-        WIO_EVIDENCE_LIST(EVIDENCE_NAME)
-#undef EVIDENCE_NAME
-    };
-    return evidence < WIO_ARRAY_SIZE(names) ? names[evidence] : "?";
-}
-
 void wio_edges_init(struct wio_edges *edges, const struct wio_alloc *alloc, uint32_t threads)
 {
     *edges = (struct wio_edges){.alloc = *alloc, .threads = threads};
@@ -27,6 +11,9 @@ void wio_edges_init(struct wio_edges *edges, const struct wio_alloc *alloc, uint
 
 void wio_edges_fini(struct wio_edges *edges)
 {
+    if (edges->alloc.put == NULL) {
+        return; /* never initialised */
+    }
     edges->alloc.put(edges->alloc.context, edges->edges);
     edges->alloc.put(edges->alloc.context, edges->collectives);
     edges->alloc.put(edges->alloc.context, edges->members);

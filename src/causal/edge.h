@@ -12,6 +12,8 @@
  * A collective is one event, not n x n edges: it waits for all that precedes its givers'
  * `enter_op`, and what its takers do from `leave_op` on waits for it.
  *
+ * Classes, evidences and their names are those of <whyio/edges.h>.
+ *
  * Pure: memory comes from the caller's struct wio_alloc. A set belongs to one thread.
  */
 #ifndef WIO_CAUSAL_EDGE_H
@@ -21,6 +23,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <whyio/edges.h>
 #include <whyio/status.h>
 
 #include "base/alloc.h"
@@ -30,38 +33,11 @@ struct wio_point {
     uint32_t thread;
 };
 
-enum wio_edge_class {
-    WIO_EDGE_HARD,       /* data or a message: this order and no other */
-    WIO_EDGE_COLLECTIVE, /* derived from a collective; stored only as struct wio_collective */
-    WIO_EDGE_MUTEX,      /* any order is right, but not both at once: replayed as a lock */
-    WIO_EDGE_QUEUE,      /* first come, first served: replayed as a queue */
-    WIO_EDGE_CLASS_COUNT
-};
-
 /* A set of classes. */
 #define WIO_EDGE_BIT(class) (1u << (class))
 /* What replay enforces as recorded. */
 #define WIO_EDGE_FIRM (WIO_EDGE_BIT(WIO_EDGE_HARD) | WIO_EDGE_BIT(WIO_EDGE_COLLECTIVE))
 #define WIO_EDGE_ALL ((1u << WIO_EDGE_CLASS_COUNT) - 1)
-
-/* name in reports */
-#define WIO_EVIDENCE_LIST(X)                                                                       \
-    X(MPI, "mpi")                                                                                  \
-    X(THREAD, "thread")                                                                            \
-    X(PIPE, "pipe")                                                                                \
-    X(SOCKET, "socket")                                                                            \
-    X(LOCK, "lock")                                                                                \
-    X(POLL, "poll")                                                                                \
-    X(PROCESS, "process")                                                                          \
-    X(SIGNAL, "signal")                                                                            \
-    X(HELD, "held")
-
-enum wio_evidence {
-#define WIO_EVIDENCE_ENUM(name, text) WIO_EVIDENCE_##name,
-    WIO_EVIDENCE_LIST(WIO_EVIDENCE_ENUM)
-#undef WIO_EVIDENCE_ENUM
-        WIO_EVIDENCE_COUNT
-};
 
 struct wio_edge {
     uint64_t from_op;
@@ -108,13 +84,10 @@ struct wio_edges {
     uint32_t threads;
 };
 
-/* "hard", "mpi" ..; "?" for other values. */
-const char *wio_edge_class_name(unsigned class);
-const char *wio_evidence_name(unsigned evidence);
-
 /* An empty set over threads 0 .. threads - 1. `alloc` is copied; its context must outlive the set.
  */
 void wio_edges_init(struct wio_edges *edges, const struct wio_alloc *alloc, uint32_t threads);
+/* Accepts zeros. */
 void wio_edges_fini(struct wio_edges *edges);
 
 /* WIO_ERR_USAGE for a thread, class or evidence that does not exist, for class COLLECTIVE, and for

@@ -23,7 +23,8 @@ struct wio_hold {
     struct wio_hold_params params;
     struct node *nodes;
     struct wio_edges edges;
-    uint32_t run; /* 0, 1 .. */
+    uint32_t run;       /* 0, 1 .. */
+    uint32_t throttled; /* of TRACE, in this run */
     uint64_t unproven;
     uint64_t contradicted;
     struct wio_point last; /* released */
@@ -93,6 +94,7 @@ static bool is_abreast(const struct wio_hold *hold)
 void wio_hold_begin_run(struct wio_hold *hold, uint64_t now_ns)
 {
     uint32_t nodes = hold->params.nodes;
+    WIO_PRE(nodes > 0);
     for (uint32_t n = 0; n < nodes; n++) {
         struct node *node = &hold->nodes[n];
         node->rank = 0;
@@ -109,6 +111,12 @@ void wio_hold_begin_run(struct wio_hold *hold, uint64_t now_ns)
     }
     hold->has_last = false;
     hold->moved_ns = now_ns;
+    hold->throttled = nodes > 0 ? hold->run % nodes : 0;
+}
+
+void wio_hold_throttle(struct wio_hold *hold, uint32_t node)
+{
+    hold->throttled = node;
 }
 
 static bool waits(const struct node *node)
@@ -241,7 +249,7 @@ static enum wio_hold_verdict verdict_of(const struct wio_hold *hold, const struc
 static enum wio_status decide_trace(struct wio_hold *hold, const struct count *count,
                                     uint64_t now_ns, struct wio_hold_decision *decision_out)
 {
-    uint32_t throttled = hold->run % hold->params.nodes;
+    uint32_t throttled = hold->throttled;
     for (uint32_t n = 0; n < hold->params.nodes; n++) {
         bool is_held = n == throttled && hold->nodes[n].done % hold->params.period == 0;
         if (hold->nodes[n].state == WIO_NODE_AT_IO && !is_held) {
@@ -301,28 +309,58 @@ static enum wio_status note_clock(void *context, const struct wio_order_stop *st
     return WIO_OK;
 }
 
-/* Later operations know at least as much, earlier ones wait for at most as much. */
-static void spread(const struct wio_hold *hold, uint32_t n, uint64_t *low)
+/* Earlier operations wait for at most as much as later ones. */
+static void spread_bounds(const struct wio_hold *hold)
 {
-    const struct node *node = &hold->nodes[n];
     uint32_t nodes = hold->params.nodes;
-    for (uint64_t i = nodes; i < node->known * nodes; i++) {
+    for (uint32_t n = 0; n < nodes; n++) {
+        uint64_t *bound = hold->nodes[n].bound;
+        uint64_t known = hold->nodes[n].known;
+        for (uint64_t i = known > 0 ? (known - 1) * nodes : 0; i-- > 0;) {
+            bound[i] = bound[i + nodes] < bound[i] ? bound[i + nodes] : bound[i];
+        }
+    }
+}
+
+/* Later operations know at least as much as earlier ones. */
+static void spread_clocks(const struct wio_hold *hold, uint32_t n, uint64_t *low)
+{
+    uint32_t nodes = hold->params.nodes;
+    for (uint64_t i = nodes; i < hold->nodes[n].known * nodes; i++) {
         low[i] = low[i - nodes] > low[i] ? low[i - nodes] : low[i];
     }
-    for (uint64_t i = node->known > 0 ? (node->known - 1) * nodes : 0; i-- > 0;) {
-        node->bound[i] =
-            node->bound[i + nodes] < node->bound[i] ? node->bound[i + nodes] : node->bound[i];
+}
+
+/*
+ * An edge that one run showed and another did not obey is none: its two ends came in either order.
+ * What is left has no cycle, since each run obeyed all of it.
+ */
+static enum wio_status drop_contradicted(struct wio_hold *hold)
+{
+    uint32_t nodes = hold->params.nodes;
+    bool *drop = wio_causal_array(&hold->alloc, hold->edges.edge_count, sizeof(*drop));
+    if (drop == NULL) {
+        return WIO_ERR_NOMEM;
     }
+    for (size_t i = 0; i < hold->edges.edge_count; i++) {
+        const struct wio_edge *edge = &hold->edges.edges[i];
+        const struct node *to = &hold->nodes[edge->to_thread];
+        drop[i] = edge->to_op < to->known &&
+                  to->bound[edge->to_op * nodes + edge->from_thread] <= edge->from_op;
+        hold->contradicted += drop[i] ? 1 : 0;
+    }
+    wio_edges_compact(&hold->edges, drop);
+    hold->alloc.put(hold->alloc.context, drop);
+    return WIO_OK;
 }
 
 static void measure_gaps(struct wio_hold *hold, uint64_t *const *rows)
 {
     uint32_t nodes = hold->params.nodes;
     for (uint32_t n = 0; n < nodes; n++) {
-        spread(hold, n, rows[n]);
+        spread_clocks(hold, n, rows[n]);
         for (uint64_t i = 0; i < hold->nodes[n].known * nodes; i++) {
             uint32_t other = (uint32_t)(i % nodes);
-            hold->contradicted += other != n && hold->nodes[n].bound[i] < rows[n][i] ? 1 : 0;
             if (other != n && hold->nodes[n].bound[i] > rows[n][i]) {
                 hold->nodes[other].gap += hold->nodes[n].bound[i] - rows[n][i];
                 hold->unproven++;
@@ -336,7 +374,8 @@ static enum wio_status compare_bounds(struct wio_hold *hold, uint64_t **rows)
 {
     uint32_t nodes = hold->params.nodes;
     hold->unproven = 0;
-    hold->contradicted = 0;
+    spread_bounds(hold);
+    WIO_TRY(drop_contradicted(hold));
     for (uint32_t n = 0; n < nodes; n++) {
         hold->nodes[n].gap = 0;
         rows[n] = wio_causal_array(&hold->alloc, hold->nodes[n].known * nodes, sizeof(**rows));

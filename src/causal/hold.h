@@ -79,16 +79,19 @@ WIO_MUST_CHECK enum wio_status wio_hold_event(struct wio_hold *hold, uint32_t no
 /* After RELEASE the node counts as computing. Ask until the answer is another one. */
 WIO_MUST_CHECK enum wio_status wio_hold_decide(struct wio_hold *hold, uint64_t now_ns,
                                                struct wio_hold_decision *decision_out);
-/* `*more_out`: another run can find something. Only for runs that ended by ENDED. WIO_ERR_FORMAT:
- * the edges of several runs form a cycle, see wio_hold_contradicted. */
+/* After begin_run, TRACE: throttle this node in this run. */
+void wio_hold_throttle(struct wio_hold *hold, uint32_t node);
+/* `*more_out`: another run can find something. Only for runs that ended by ENDED. Edges that one
+ * run showed and another did not obey are dropped: see wio_hold_contradicted. */
 WIO_MUST_CHECK enum wio_status wio_hold_end_run(struct wio_hold *hold, bool *more_out);
 
 /* Edges so far, with evidence `held`, not reduced. Operations are I/Os, numbered per node. */
 const struct wio_edges *wio_hold_borrow_edges(const struct wio_hold *hold);
 /* Pairs (operation, node) whose two bounds do not meet after the last run; 0: complete. */
 uint64_t wio_hold_unproven(const struct wio_hold *hold);
-/* Pairs where an edge of one run was not obeyed in another: the program is not deterministic, waits
- * for a lock that nobody reported, or patience_ns is too short. Then the edges prove nothing. */
+/* Edges that were dropped because a later run did not obey them: the program takes things as they
+ * come (a lock or queue that nobody reported), it is not deterministic, or patience_ns is too
+ * short. */
 uint64_t wio_hold_contradicted(const struct wio_hold *hold);
 
 /* The choice of //TRACE's period: from large to small until the goal is met. */

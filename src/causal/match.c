@@ -5,6 +5,8 @@
 #include "base/cleanup.h"
 #include "causal/match_internal.h"
 
+const struct wio_match_list wio_match_list_empty = {WIO_CAUSAL_NONE, WIO_CAUSAL_NONE, 0};
+
 enum wio_status wio_match_create(struct wio_edges *edges, struct wio_match **match_out)
 {
     const struct wio_alloc *alloc = &edges->alloc;
@@ -14,9 +16,12 @@ enum wio_status wio_match_create(struct wio_edges *edges, struct wio_match **mat
     }
     match->edges = edges;
     match->item_free = WIO_CAUSAL_NONE;
+    match->gathering_free = WIO_CAUSAL_NONE;
     wio_table_init(&match->table, alloc);
+    wio_live_init(&match->gathering_of, alloc);
     match->lookers = wio_causal_array(alloc, edges->threads, sizeof(*match->lookers));
-    if (match->lookers == NULL) {
+    match->births = wio_causal_array(alloc, edges->threads, sizeof(*match->births));
+    if (match->lookers == NULL || match->births == NULL) {
         wio_match_destroy(match);
         return WIO_ERR_NOMEM;
     }
@@ -33,7 +38,11 @@ void wio_match_destroy(struct wio_match *match)
     wio_table_fini(&match->table);
     alloc.put(alloc.context, match->channels);
     alloc.put(alloc.context, match->items);
+    wio_live_fini(&match->gathering_of);
+    alloc.put(alloc.context, match->gatherings);
     alloc.put(alloc.context, match->lookers);
+    alloc.put(alloc.context, match->files);
+    alloc.put(alloc.context, match->births);
     alloc.put(alloc.context, match);
 }
 
@@ -41,14 +50,14 @@ enum wio_status wio_match_channel(struct wio_match *match, enum wio_match_kind k
                                   uint64_t b, struct wio_match_channel **channel_out,
                                   uint32_t *number_out)
 {
-    static const struct wio_match_list empty = {WIO_CAUSAL_NONE, WIO_CAUSAL_NONE, 0};
     uint32_t number;
     WIO_TRY(wio_table_find(&match->table, (struct wio_table_key){{kind, a, b}}, &number));
     if (number >= match->channel_count) {
         WIO_TRY(wio_causal_room(&match->edges->alloc, (void **)&match->channels,
                                 &match->channel_room, (size_t)number + 1,
                                 sizeof(*match->channels)));
-        match->channels[number] = (struct wio_match_channel){.given = empty, .taken = empty};
+        match->channels[number] = (struct wio_match_channel){.given = wio_match_list_empty,
+                                                             .taken = wio_match_list_empty};
         match->channel_count = number + 1;
     }
     *channel_out = &match->channels[number];
@@ -95,11 +104,40 @@ void wio_match_drop_first(struct wio_match *match, struct wio_match_list *list)
 
 enum wio_status wio_match_edge_from_before(struct wio_match *match, struct wio_edge edge)
 {
-    if (edge.from_op == 0 || edge.from_thread == edge.to_thread) {
+    const struct wio_match_birth *birth = &match->births[edge.from_thread];
+    while (edge.from_op == birth->first_op) {
+        if (!birth->is_known) {
+            return WIO_OK;
+        }
+        edge.from_thread = birth->by.thread;
+        edge.from_op = birth->by.op;
+        birth = &match->births[edge.from_thread];
+    }
+    if (edge.from_thread == edge.to_thread) {
         return WIO_OK;
     }
     edge.from_op--;
     return wio_edges_add(match->edges, &edge);
+}
+
+void wio_match_watch(struct wio_match *match, wio_match_watch_fn *watch, void *context)
+{
+    match->watch = watch;
+    match->watch_context = context;
+}
+
+enum wio_status wio_match_tell(struct wio_match *match, uint32_t from_thread, uint64_t sent_ns,
+                               uint32_t to_thread, uint64_t received_ns)
+{
+    const struct wio_match_meeting meeting = {sent_ns, received_ns, from_thread, to_thread};
+    return match->watch == NULL ? WIO_OK : match->watch(match->watch_context, &meeting);
+}
+
+void wio_match_born(struct wio_match *match, uint32_t thread, uint64_t first_op,
+                    struct wio_point by)
+{
+    WIO_PRE(thread < match->edges->threads && by.thread < match->edges->threads);
+    match->births[thread] = (struct wio_match_birth){first_op, by, true};
 }
 
 struct wio_match_left wio_match_left(const struct wio_match *match)

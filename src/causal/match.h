@@ -9,7 +9,11 @@
  * looks at their end. Messages and collectives need no order between threads.
  *
  * A released thread waits for the operation *before* the releasing call, see edge.h. Where there is
- * none (the call is operation 0) there is nothing to wait for, and no edge.
+ * none (the call is the thread's first) it waits for what precedes the call that made that thread,
+ * if wio_match_born told of it; else there is nothing to wait for, and no edge.
+ *
+ * Channels, locks and communicators are named by the number that their edges bear as `object`.
+ * Files are numbers too: memory grows with the largest (16 bytes each).
  *
  * Unless a function says otherwise it gives WIO_OK or WIO_ERR_NOMEM; after an error the matcher may
  * only be destroyed.
@@ -27,6 +31,26 @@ WIO_MUST_CHECK enum wio_status wio_match_create(struct wio_edges *edges,
 /* Accepts NULL. */
 void wio_match_destroy(struct wio_match *match);
 
+/* Somebody sent at `sent_ns`, and somebody else had received it at `received_ns`, by the times that
+ * were fed: messages, members of collectives (of large ones only some pairs), bytes of sockets. */
+struct wio_match_meeting {
+    uint64_t sent_ns;
+    uint64_t received_ns;
+    uint32_t from_thread;
+    uint32_t to_thread;
+};
+typedef enum wio_status wio_match_watch_fn(void *context, const struct wio_match_meeting *meeting);
+/* Tell `watch` of all that meets from now on. */
+void wio_match_watch(struct wio_match *match, wio_match_watch_fn *watch, void *context);
+
+/* `thread`, whose first operation is `first_op`, was made by operation `by.op` of another thread.
+ * To be told before the thread's first call. */
+void wio_match_born(struct wio_match *match, uint32_t thread, uint64_t first_op,
+                    struct wio_point by);
+/* The edge (its `from` is the releasing call) from the operation before that call, as above. */
+WIO_MUST_CHECK enum wio_status wio_match_edge_from_before(struct wio_match *match,
+                                                          struct wio_edge edge);
+
 /*
  * A message of MPI. Ranks are those of the communicator; source and tag of a receive are what its
  * status says, never ANY_SOURCE or ANY_TAG. The k-th send of (communicator, source, destination,
@@ -34,7 +58,7 @@ void wio_match_destroy(struct wio_match *match);
  * MPI_PROC_NULL, is not fed.
  */
 struct wio_message {
-    uint64_t communicator;
+    uint32_t communicator;
     uint32_t source;
     uint32_t destination;
     int32_t tag;
@@ -42,6 +66,7 @@ struct wio_message {
     uint32_t thread;
     uint64_t begin_op; /* MPI_Isend, MPI_Irecv, MPI_Start */
     uint64_t end_op;   /* MPI_Wait or what else completed it; begin_op of a blocking call */
+    uint64_t when_ns;  /* begin of a send, end of a receive; only for who watches */
 };
 
 WIO_MUST_CHECK enum wio_status wio_match_send(struct wio_match *match,
@@ -51,49 +76,64 @@ WIO_MUST_CHECK enum wio_status wio_match_receive(struct wio_match *match,
 
 /*
  * A stream of bytes (pipe, one direction of a socket) or the count of an eventfd: whoever reads
- * bytes waits for whoever wrote them. A read of 0 bytes waits for nothing.
+ * bytes waits for whoever wrote them. A read of 0 bytes waits for nothing. `when_ns`: begin of the
+ * write, end of the read; only for who watches.
  */
-WIO_MUST_CHECK enum wio_status wio_match_write(struct wio_match *match, uint64_t channel,
+WIO_MUST_CHECK enum wio_status wio_match_write(struct wio_match *match, uint32_t channel,
                                                enum wio_evidence evidence, struct wio_point at,
-                                               uint64_t bytes);
-WIO_MUST_CHECK enum wio_status wio_match_read(struct wio_match *match, uint64_t channel,
+                                               uint64_t bytes, uint64_t when_ns);
+WIO_MUST_CHECK enum wio_status wio_match_read(struct wio_match *match, uint32_t channel,
                                               enum wio_evidence evidence, struct wio_point at,
-                                              uint64_t bytes);
+                                              uint64_t bytes, uint64_t when_ns);
 
 enum wio_collective_kind {
     WIO_COLLECTIVE_ALL,       /* barrier, allreduce, allgather, alltoall, file open */
     WIO_COLLECTIVE_FROM_ROOT, /* broadcast, scatter */
-    WIO_COLLECTIVE_TO_ROOT    /* reduce, gather */
+    WIO_COLLECTIVE_TO_ROOT,   /* reduce, gather */
+    WIO_COLLECTIVE_SCAN,      /* each rank waits for all lower ones */
+    WIO_COLLECTIVE_LOOSE,     /* as ALL if every member left after the last one came; else nobody
+                                 waited */
+    WIO_COLLECTIVE_ROLES      /* as `gives` and `takes` of each member say */
 };
 
 /* One rank's part in the `sequence`-th collective of a communicator. */
 struct wio_collective_call {
-    uint64_t communicator;
+    uint32_t communicator;
+    enum wio_evidence evidence;
     uint64_t sequence;
     uint32_t size; /* ranks in the communicator */
-    uint32_t rank;
+    uint32_t rank; /* of ROLES: any, but all different */
     uint32_t root; /* of FROM_ROOT and TO_ROOT */
     enum wio_collective_kind kind;
     uint32_t thread;
     uint64_t enter_op;
     uint64_t leave_op;
+    uint64_t enter_ns; /* for LOOSE, and for who watches */
+    uint64_t leave_ns;
+    bool gives; /* of ROLES */
+    bool takes;
 };
 
-/* The last member makes the collective. WIO_ERR_FORMAT where ranks disagree on size, kind or root,
- * or one is there twice: the message names communicator, sequence and rank. */
+/* The last member makes the collective. If one member says LOOSE, it is. WIO_ERR_FORMAT where ranks
+ * disagree on size, kind or root, or one is there twice: the message names communicator, sequence
+ * and rank. */
 WIO_MUST_CHECK enum wio_status wio_match_collective(struct wio_match *match,
                                                     const struct wio_collective_call *call,
                                                     struct wio_error *err);
 
 /*
- * Mutex, flock, fcntl lock. `shared`: a reader's lock. An acquire follows the last exclusive
- * release of another thread, an exclusive one the shared releases since then too. Class mutex; the
- * edges of one lock have one `object`.
+ * A lock. `shared`: a reader's. An acquire follows the last exclusive release of another thread, an
+ * exclusive one the shared releases since then too. Class mutex.
+ *
+ * An exclusive acquire of a lock that another thread has taken and not released is possible where a
+ * release was noted late: it follows that release when it comes.
  */
-WIO_MUST_CHECK enum wio_status wio_match_acquire(struct wio_match *match, uint64_t lock,
-                                                 struct wio_point at, bool shared);
-WIO_MUST_CHECK enum wio_status wio_match_release(struct wio_match *match, uint64_t lock,
-                                                 struct wio_point at, bool shared);
+WIO_MUST_CHECK enum wio_status wio_match_acquire(struct wio_match *match, uint32_t lock,
+                                                 enum wio_evidence evidence, struct wio_point at,
+                                                 bool shared);
+WIO_MUST_CHECK enum wio_status wio_match_release(struct wio_match *match, uint32_t lock,
+                                                 enum wio_evidence evidence, struct wio_point at,
+                                                 bool shared);
 
 /* A run of looks for one file that failed, then one that did not: replayed as one WAIT-UNTIL. */
 struct wio_wait_until {
@@ -102,12 +142,15 @@ struct wio_wait_until {
     uint64_t looks;    /* that failed; 0: this was no waiting */
 };
 
-/* A file came to be (open with O_CREAT, rename, link, mkdir): `at` is the operation itself. */
-WIO_MUST_CHECK enum wio_status wio_match_made(struct wio_match *match, uint64_t file,
-                                              struct wio_point at);
+/* A file came to be (rename, link, mkdir, open with O_EXCL), or, if not `surely`, came to be or was
+ * there (open with O_CREAT): `at` is the operation itself. */
+WIO_MUST_CHECK enum wio_status wio_match_made(struct wio_match *match, uint32_t file,
+                                              struct wio_point at, bool surely);
+/* It is gone (unlink, rename to another name). */
+void wio_match_gone(struct wio_match *match, uint32_t file);
 /* stat, access, open .. that found the file or failed with ENOENT. The edge comes from the maker,
  * if that was another thread. `wait_out` says whether a wait ends here. */
-WIO_MUST_CHECK enum wio_status wio_match_look(struct wio_match *match, uint64_t file,
+WIO_MUST_CHECK enum wio_status wio_match_look(struct wio_match *match, uint32_t file,
                                               struct wio_point at, bool found,
                                               struct wio_wait_until *wait_out);
 /* The thread does some other I/O: it is not waiting. (Sleeping between looks is.) */

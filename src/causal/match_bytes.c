@@ -7,7 +7,7 @@
 #include "causal/match_internal.h"
 
 static enum wio_status join(struct wio_match *match, struct wio_match_channel *channel,
-                            enum wio_evidence evidence)
+                            uint32_t object, enum wio_evidence evidence)
 {
     while (channel->given.count > 0 && channel->taken.count > 0) {
         struct wio_match_item *write = &match->items[channel->given.first];
@@ -17,8 +17,13 @@ static enum wio_status join(struct wio_match *match, struct wio_match_channel *c
                                                                     .from_op = write->begin_op,
                                                                     .to_thread = read->thread,
                                                                     .to_op = read->begin_op,
+                                                                    .object = object,
                                                                     .class = WIO_EDGE_HARD,
                                                                     .evidence = evidence}));
+        if (evidence == WIO_EVIDENCE_SOCKET) {
+            WIO_TRY(wio_match_tell(match, write->thread, write->begin_ns, read->thread,
+                                   read->begin_ns));
+        }
         match->left.read_bytes -= common - read->from;
         write->from = common;
         read->from = common;
@@ -32,37 +37,42 @@ static enum wio_status join(struct wio_match *match, struct wio_match_channel *c
     return WIO_OK;
 }
 
-enum wio_status wio_match_write(struct wio_match *match, uint64_t channel,
-                                enum wio_evidence evidence, struct wio_point at, uint64_t bytes)
+/* The next `bytes` of one side of a channel, which ends at *end so far. */
+static enum wio_status append(struct wio_match *match, struct wio_match_list *list, uint64_t *end,
+                              struct wio_point at, uint64_t bytes, uint64_t when_ns)
 {
-    struct wio_match_channel *found;
-    WIO_TRY(wio_match_channel(match, WIO_MATCH_BYTES, channel, 0, &found, NULL));
-    if (bytes == 0) {
-        return WIO_OK;
-    }
     struct wio_match_item item = {.begin_op = at.op,
+                                  .begin_ns = when_ns,
                                   .thread = at.thread,
-                                  .from = found->given_end,
-                                  .to = found->given_end + bytes};
-    found->given_end = item.to;
-    WIO_TRY(wio_match_append(match, &found->given, &item));
-    return join(match, found, evidence);
+                                  .from = *end,
+                                  .to = *end + bytes};
+    *end = item.to;
+    return wio_match_append(match, list, &item);
 }
 
-enum wio_status wio_match_read(struct wio_match *match, uint64_t channel,
-                               enum wio_evidence evidence, struct wio_point at, uint64_t bytes)
+enum wio_status wio_match_write(struct wio_match *match, uint32_t channel,
+                                enum wio_evidence evidence, struct wio_point at, uint64_t bytes,
+                                uint64_t when_ns)
 {
     struct wio_match_channel *found;
     WIO_TRY(wio_match_channel(match, WIO_MATCH_BYTES, channel, 0, &found, NULL));
     if (bytes == 0) {
         return WIO_OK;
     }
-    struct wio_match_item item = {.begin_op = at.op,
-                                  .thread = at.thread,
-                                  .from = found->taken_end,
-                                  .to = found->taken_end + bytes};
-    found->taken_end = item.to;
+    WIO_TRY(append(match, &found->given, &found->given_end, at, bytes, when_ns));
+    return join(match, found, channel, evidence);
+}
+
+enum wio_status wio_match_read(struct wio_match *match, uint32_t channel,
+                               enum wio_evidence evidence, struct wio_point at, uint64_t bytes,
+                               uint64_t when_ns)
+{
+    struct wio_match_channel *found;
+    WIO_TRY(wio_match_channel(match, WIO_MATCH_BYTES, channel, 0, &found, NULL));
+    if (bytes == 0) {
+        return WIO_OK;
+    }
     match->left.read_bytes += bytes;
-    WIO_TRY(wio_match_append(match, &found->taken, &item));
-    return join(match, found, evidence);
+    WIO_TRY(append(match, &found->taken, &found->taken_end, at, bytes, when_ns));
+    return join(match, found, channel, evidence);
 }

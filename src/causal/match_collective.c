@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Collectives: the k-th of a communicator on every rank is one event. */
+/* Collectives: the k-th of a communicator on every rank is one event. What has all its members is
+ * forgotten. */
 #include <inttypes.h>
 
 #include "base/cleanup.h"
@@ -9,31 +10,29 @@ static enum wio_status refuse(const struct wio_collective_call *call, const char
                               struct wio_error *err)
 {
     return wio_error_set(err, WIO_ERR_FORMAT, NULL, WIO_ERROR_NO_OFFSET,
-                         "collective %" PRIu64 " of communicator %" PRIx64 ", rank %" PRIu32 ": %s",
+                         "collective %" PRIu64 " of communicator %" PRIu32 ", rank %" PRIu32 ": %s",
                          call->sequence, call->communicator, call->rank, why);
 }
 
-static enum wio_status check(const struct wio_match *match, const struct wio_match_channel *channel,
+static bool has_root(enum wio_collective_kind kind)
+{
+    return kind == WIO_COLLECTIVE_FROM_ROOT || kind == WIO_COLLECTIVE_TO_ROOT;
+}
+
+static enum wio_status check(const struct wio_match *match,
+                             const struct wio_match_gathering *gathering,
                              const struct wio_collective_call *call, struct wio_error *err)
 {
-    const struct wio_collective_call *first = &channel->call;
-    if (call->rank >= call->size || call->size > match->edges->threads) {
-        return refuse(call, "there is no such rank, or fewer threads than ranks", err);
-    }
-    if (channel->is_done) {
-        return refuse(call, "it had all its members before", err);
-    }
-    if (channel->given.count == 0) {
-        return WIO_OK;
-    }
+    const struct wio_collective_call *first = &gathering->call;
     if (call->size != first->size) {
         return refuse(call, "its size is another than that of the other ranks", err);
     }
-    if (call->kind != first->kind ||
-        (call->kind != WIO_COLLECTIVE_ALL && call->root != first->root)) {
+    bool is_loose = call->kind == WIO_COLLECTIVE_LOOSE || first->kind == WIO_COLLECTIVE_LOOSE;
+    if ((call->kind != first->kind && !is_loose) ||
+        (has_root(call->kind) && call->root != first->root)) {
         return refuse(call, "it calls another function, or with another root, than others", err);
     }
-    uint32_t i = channel->given.first;
+    uint32_t i = gathering->members.first;
     for (; i != WIO_CAUSAL_NONE; i = match->items[i].next) {
         if (match->items[i].rank == call->rank || match->items[i].thread == call->thread) {
             return refuse(call, "it is there twice", err);
@@ -46,57 +45,174 @@ static struct wio_member member_of(const struct wio_collective_call *call,
                                    const struct wio_match_item *item)
 {
     bool is_root = item->rank == call->root;
-    return (struct wio_member){
-        .thread = item->thread,
-        .enter_op = item->begin_op,
-        .leave_op = item->end_op,
-        .gives =
-            call->kind == WIO_COLLECTIVE_ALL || (call->kind == WIO_COLLECTIVE_FROM_ROOT) == is_root,
-        .takes =
-            call->kind == WIO_COLLECTIVE_ALL || (call->kind == WIO_COLLECTIVE_TO_ROOT) == is_root,
-    };
+    struct wio_member member = {.thread = item->thread,
+                                .enter_op = item->begin_op,
+                                .leave_op = item->end_op,
+                                .gives = item->gives,
+                                .takes = item->takes};
+    if (call->kind != WIO_COLLECTIVE_ROLES) {
+        member.gives = !has_root(call->kind) || (call->kind == WIO_COLLECTIVE_FROM_ROOT) == is_root;
+        member.takes = !has_root(call->kind) || (call->kind == WIO_COLLECTIVE_TO_ROOT) == is_root;
+    }
+    return member;
 }
 
-/* All members are there: make the collective, and forget them. */
-static enum wio_status complete(struct wio_match *match, struct wio_match_channel *channel,
-                                uint32_t communicator)
+/* LOOSE: did all leave after all had come? */
+static bool has_met(const struct wio_match *match, const struct wio_match_gathering *gathering)
+{
+    uint64_t last_enter = 0;
+    uint64_t first_leave = UINT64_MAX;
+    uint32_t i = gathering->members.first;
+    for (; i != WIO_CAUSAL_NONE; i = match->items[i].next) {
+        const struct wio_match_item *item = &match->items[i];
+        last_enter = item->begin_ns > last_enter ? item->begin_ns : last_enter;
+        first_leave = item->end_ns < first_leave ? item->end_ns : first_leave;
+    }
+    return first_leave >= last_enter;
+}
+
+/* SCAN is no event of all: each rank after the lower ones. */
+static enum wio_status add_scan(struct wio_match *match,
+                                const struct wio_match_gathering *gathering)
+{
+    uint32_t i = gathering->members.first;
+    for (; i != WIO_CAUSAL_NONE; i = match->items[i].next) {
+        uint32_t k = gathering->members.first;
+        for (; k != WIO_CAUSAL_NONE; k = match->items[k].next) {
+            if (match->items[k].rank >= match->items[i].rank) {
+                continue;
+            }
+            WIO_TRY(wio_match_edge_from_before(
+                match, (struct wio_edge){.from_thread = match->items[k].thread,
+                                         .from_op = match->items[k].begin_op,
+                                         .to_thread = match->items[i].thread,
+                                         .to_op = match->items[i].end_op,
+                                         .object = gathering->call.communicator,
+                                         .class = WIO_EDGE_HARD,
+                                         .evidence = gathering->call.evidence}));
+        }
+    }
+    return WIO_OK;
+}
+
+/* Nobody who takes left before somebody who gives had come. */
+static enum wio_status tell(struct wio_match *match, const struct wio_match_item *giver,
+                            const struct wio_member *gives, const struct wio_match_item *taker,
+                            const struct wio_member *takes)
+{
+    if (!gives->gives || !takes->takes || giver->thread == taker->thread) {
+        return WIO_OK;
+    }
+    return wio_match_tell(match, giver->thread, giver->begin_ns, taker->thread, taker->end_ns);
+}
+
+/* Of each member with the next one, both ways, and with the first. */
+static enum wio_status tell_all(struct wio_match *match,
+                                const struct wio_match_gathering *gathering,
+                                const struct wio_member *members)
+{
+    uint32_t first = gathering->members.first;
+    uint32_t last = first;
+    uint32_t i = match->items[first].next;
+    for (size_t k = 1; i != WIO_CAUSAL_NONE; last = i, i = match->items[i].next, k++) {
+        const struct wio_match_item *item = &match->items[i];
+        WIO_TRY(tell(match, item, &members[k], &match->items[last], &members[k - 1]));
+        WIO_TRY(tell(match, &match->items[last], &members[k - 1], item, &members[k]));
+        WIO_TRY(tell(match, item, &members[k], &match->items[first], &members[0]));
+        WIO_TRY(tell(match, &match->items[first], &members[0], item, &members[k]));
+    }
+    return WIO_OK;
+}
+
+static enum wio_status add_members(struct wio_match *match,
+                                   const struct wio_match_gathering *gathering)
 {
     const struct wio_alloc *alloc = &match->edges->alloc;
-    struct wio_member *members = wio_causal_array(alloc, channel->given.count, sizeof(*members));
+    const struct wio_collective_call *call = &gathering->call;
+    struct wio_member *members = wio_causal_array(alloc, call->size, sizeof(*members));
     if (members == NULL) {
         return WIO_ERR_NOMEM;
     }
     size_t count = 0;
-    while (channel->given.count > 0) {
-        members[count++] = member_of(&channel->call, &match->items[channel->given.first]);
-        wio_match_drop_first(match, &channel->given);
+    uint32_t i = gathering->members.first;
+    for (; i != WIO_CAUSAL_NONE; i = match->items[i].next) {
+        members[count++] = member_of(call, &match->items[i]);
     }
-    channel->is_done = true;
-    match->left.collectives--;
     enum wio_status status =
-        wio_edges_add_collective(match->edges, members, count, communicator, WIO_EVIDENCE_MPI);
+        wio_edges_add_collective(match->edges, members, count, call->communicator, call->evidence);
+    if (status == WIO_OK && match->watch != NULL) {
+        status = tell_all(match, gathering, members);
+    }
     alloc->put(alloc->context, members);
     return status;
+}
+
+/* All members are there: make the collective, and forget them. */
+static enum wio_status complete(struct wio_match *match, uint32_t number)
+{
+    struct wio_match_gathering *gathering = &match->gatherings[number];
+    const struct wio_collective_call *call = &gathering->call;
+    if (call->kind == WIO_COLLECTIVE_SCAN) {
+        WIO_TRY(add_scan(match, gathering));
+    } else if (call->size > 1 &&
+               (call->kind != WIO_COLLECTIVE_LOOSE || has_met(match, gathering))) {
+        WIO_TRY(add_members(match, gathering));
+    }
+    wio_live_remove(&match->gathering_of, call->communicator, call->sequence);
+    while (gathering->members.count > 0) {
+        wio_match_drop_first(match, &gathering->members);
+    }
+    gathering->next_free = match->gathering_free;
+    match->gathering_free = number;
+    match->left.collectives--;
+    return WIO_OK;
+}
+
+static enum wio_status begin(struct wio_match *match, const struct wio_collective_call *call,
+                             uint32_t *number_out)
+{
+    uint32_t number = match->gathering_free;
+    if (number != WIO_CAUSAL_NONE) {
+        match->gathering_free = match->gatherings[number].next_free;
+    } else {
+        WIO_TRY(wio_causal_room(&match->edges->alloc, (void **)&match->gatherings,
+                                &match->gathering_room, (size_t)match->gathering_count + 1,
+                                sizeof(*match->gatherings)));
+        number = match->gathering_count++;
+    }
+    match->gatherings[number] =
+        (struct wio_match_gathering){.members = wio_match_list_empty, .call = *call};
+    match->left.collectives++;
+    *number_out = number;
+    return wio_live_put(&match->gathering_of, call->communicator, call->sequence, number);
 }
 
 enum wio_status wio_match_collective(struct wio_match *match,
                                      const struct wio_collective_call *call, struct wio_error *err)
 {
-    struct wio_match_channel *channel;
-    uint32_t communicator;
-    WIO_TRY(wio_match_channel(match, WIO_MATCH_MESSAGE, call->communicator, UINT64_MAX, &channel,
-                              &communicator));
-    WIO_TRY(wio_match_channel(match, WIO_MATCH_COLLECTIVE, call->communicator, call->sequence,
-                              &channel, NULL));
-    WIO_TRY(check(match, channel, call, err));
-    if (channel->given.count == 0) {
-        channel->call = *call;
-        match->left.collectives++;
+    if (call->size > match->edges->threads ||
+        (call->rank >= call->size && call->kind != WIO_COLLECTIVE_ROLES)) {
+        return refuse(call, "there is no such rank, or fewer threads than ranks", err);
     }
-    struct wio_match_item item = {.begin_op = call->enter_op,
-                                  .end_op = call->leave_op,
-                                  .thread = call->thread,
-                                  .rank = call->rank};
-    WIO_TRY(wio_match_append(match, &channel->given, &item));
-    return channel->given.count == call->size ? complete(match, channel, communicator + 1) : WIO_OK;
+    uint32_t number = wio_live_get(&match->gathering_of, call->communicator, call->sequence);
+    if (number == WIO_CAUSAL_NONE) {
+        WIO_TRY(begin(match, call, &number));
+    } else {
+        WIO_TRY(check(match, &match->gatherings[number], call, err));
+        if (call->kind == WIO_COLLECTIVE_LOOSE) {
+            match->gatherings[number].call.kind = WIO_COLLECTIVE_LOOSE;
+        }
+    }
+    struct wio_match_item item = {
+        .begin_op = call->enter_op,
+        .end_op = call->leave_op,
+        .begin_ns = call->enter_ns,
+        .end_ns = call->leave_ns,
+        .thread = call->thread,
+        .rank = call->rank,
+        .gives = call->gives,
+        .takes = call->takes,
+    };
+    WIO_TRY(wio_match_append(match, &match->gatherings[number].members, &item));
+    return match->gatherings[number].members.count == call->size ? complete(match, number) : WIO_OK;
 }

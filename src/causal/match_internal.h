@@ -3,16 +3,14 @@
 #ifndef WIO_CAUSAL_MATCH_INTERNAL_H
 #define WIO_CAUSAL_MATCH_INTERNAL_H
 
+#include "causal/live.h"
 #include "causal/match.h"
 #include "causal/table.h"
 
 enum wio_match_kind {
-    WIO_MATCH_MESSAGE,      /* a communicator */
-    WIO_MATCH_MESSAGE_PAIR, /* its messages of one source, destination and tag */
+    WIO_MATCH_MESSAGE, /* of one communicator, source, destination and tag */
     WIO_MATCH_BYTES,
-    WIO_MATCH_COLLECTIVE,
-    WIO_MATCH_LOCK,
-    WIO_MATCH_FILE
+    WIO_MATCH_LOCK
 };
 
 /* Something that has not met its other half. */
@@ -23,6 +21,10 @@ struct wio_match_item {
     uint64_t to;
     uint32_t thread;
     uint32_t rank;
+    uint64_t begin_ns;
+    uint64_t end_ns;
+    bool gives;
+    bool takes;
     uint32_t next; /* in its list; WIO_CAUSAL_NONE at the end */
     bool is_synchronous;
 };
@@ -38,16 +40,38 @@ struct wio_match_channel {
     struct wio_match_list taken; /* receives, reads */
     uint64_t given_end;          /* bytes ever */
     uint64_t taken_end;
-    struct wio_point last; /* exclusive release; maker of the file */
+    struct wio_point last; /* exclusive release */
     bool has_last;
-    bool is_done;                    /* a collective that has been made */
-    struct wio_collective_call call; /* what the first member said */
+    bool has_owner; /* of a lock: `owner` has taken it */
+    uint32_t owner;
+};
+
+/* Who made a file. */
+struct wio_match_file {
+    uint64_t op;
+    uint32_t thread;
+    bool has_maker;
+    bool is_there; /* made, or found after a wait, and not gone since */
 };
 
 struct wio_match_looker {
     uint64_t file;
     uint64_t first_op;
     uint64_t looks; /* 0: does not wait */
+};
+
+/* Where a thread begins. */
+struct wio_match_birth {
+    uint64_t first_op;
+    struct wio_point by;
+    bool is_known;
+};
+
+/* A collective whose members have not all come. */
+struct wio_match_gathering {
+    struct wio_match_list members;
+    struct wio_collective_call call; /* what the first member said */
+    uint32_t next_free;
 };
 
 struct wio_match {
@@ -61,8 +85,25 @@ struct wio_match {
     uint32_t item_count;
     uint32_t item_free;               /* list of items to be used again */
     struct wio_match_looker *lookers; /* per thread */
+    struct wio_match_file *files;     /* by number */
+    size_t file_room;
+    struct wio_match_birth *births; /* per thread */
+    struct wio_live gathering_of;   /* (communicator, sequence) -> gathering */
+    struct wio_match_gathering *gatherings;
+    size_t gathering_room;
+    uint32_t gathering_count;
+    uint32_t gathering_free; /* list of those to be used again */
     struct wio_match_left left;
+    wio_match_watch_fn *watch; /* may be NULL */
+    void *watch_context;
 };
+
+/* Tells whoever watches. */
+WIO_MUST_CHECK enum wio_status wio_match_tell(struct wio_match *match, uint32_t from_thread,
+                                              uint64_t sent_ns, uint32_t to_thread,
+                                              uint64_t received_ns);
+
+extern const struct wio_match_list wio_match_list_empty;
 
 /* The channel of a key, made where it is new; valid until the next call. `number_out` may be NULL.
  */
@@ -76,9 +117,5 @@ WIO_MUST_CHECK enum wio_status wio_match_append(struct wio_match *match,
                                                 const struct wio_match_item *item);
 /* Remove the first; the list must not be empty. */
 void wio_match_drop_first(struct wio_match *match, struct wio_match_list *list);
-
-/* An edge to `to` from the operation before `from_op`, if there is one. Nothing within a thread. */
-WIO_MUST_CHECK enum wio_status wio_match_edge_from_before(struct wio_match *match,
-                                                          struct wio_edge edge);
 
 #endif

@@ -3,8 +3,8 @@
 #include "base/cleanup.h"
 #include "causal/match_internal.h"
 
-static enum wio_status follow(struct wio_match *match, uint32_t object, struct wio_point from,
-                              struct wio_point to)
+static enum wio_status follow(struct wio_match *match, uint32_t lock, enum wio_evidence evidence,
+                              struct wio_point from, struct wio_point to)
 {
     if (from.thread == to.thread) {
         return WIO_OK;
@@ -13,30 +13,72 @@ static enum wio_status follow(struct wio_match *match, uint32_t object, struct w
                                                           .from_op = from.op,
                                                           .to_thread = to.thread,
                                                           .to_op = to.op,
-                                                          .object = object,
+                                                          .object = lock,
                                                           .class = WIO_EDGE_MUTEX,
-                                                          .evidence = WIO_EVIDENCE_LOCK});
+                                                          .evidence = evidence});
 }
 
-enum wio_status wio_match_acquire(struct wio_match *match, uint64_t lock, struct wio_point at,
-                                  bool shared)
+/* Nobody has the lock for himself: it is taken. */
+static enum wio_status take(struct wio_match *match, struct wio_match_channel *channel,
+                            uint32_t lock, enum wio_evidence evidence, struct wio_point at,
+                            bool shared)
 {
-    struct wio_match_channel *channel;
-    uint32_t number;
-    WIO_TRY(wio_match_channel(match, WIO_MATCH_LOCK, lock, 0, &channel, &number));
     if (channel->has_last) {
-        WIO_TRY(follow(match, number + 1, channel->last, at));
+        WIO_TRY(follow(match, lock, evidence, channel->last, at));
     }
     uint32_t i = shared ? WIO_CAUSAL_NONE : channel->given.first;
     for (; i != WIO_CAUSAL_NONE; i = match->items[i].next) {
         struct wio_point reader = {match->items[i].begin_op, match->items[i].thread};
-        WIO_TRY(follow(match, number + 1, reader, at));
+        WIO_TRY(follow(match, lock, evidence, reader, at));
+    }
+    if (!shared) {
+        channel->has_owner = true;
+        channel->owner = at.thread;
     }
     return WIO_OK;
 }
 
-enum wio_status wio_match_release(struct wio_match *match, uint64_t lock, struct wio_point at,
-                                  bool shared)
+enum wio_status wio_match_acquire(struct wio_match *match, uint32_t lock,
+                                  enum wio_evidence evidence, struct wio_point at, bool shared)
+{
+    struct wio_match_channel *channel;
+    WIO_TRY(wio_match_channel(match, WIO_MATCH_LOCK, lock, 0, &channel, NULL));
+    if (!shared && channel->has_owner && channel->owner != at.thread) {
+        struct wio_match_item item = {.begin_op = at.op, .thread = at.thread};
+        return wio_match_append(match, &channel->taken, &item);
+    }
+    return take(match, channel, lock, evidence, at, shared);
+}
+
+static enum wio_status release(struct wio_match *match, struct wio_match_channel *channel,
+                               struct wio_point at)
+{
+    while (channel->given.count > 0) {
+        wio_match_drop_first(match, &channel->given);
+    }
+    channel->last = at;
+    channel->has_last = true;
+    channel->has_owner = false;
+    return WIO_OK;
+}
+
+/* The release of somebody who waits for its owner's release: that was missed, and so were those
+ * before his own. (Somebody else may release for the owner.) */
+static void forget_owner(struct wio_match *match, struct wio_match_channel *channel,
+                         uint32_t thread)
+{
+    uint32_t i = channel->taken.first;
+    while (i != WIO_CAUSAL_NONE && match->items[i].thread != thread) {
+        i = match->items[i].next;
+    }
+    while (i != WIO_CAUSAL_NONE && channel->owner != thread) {
+        channel->owner = match->items[channel->taken.first].thread;
+        wio_match_drop_first(match, &channel->taken);
+    }
+}
+
+enum wio_status wio_match_release(struct wio_match *match, uint32_t lock,
+                                  enum wio_evidence evidence, struct wio_point at, bool shared)
 {
     struct wio_match_channel *channel;
     WIO_TRY(wio_match_channel(match, WIO_MATCH_LOCK, lock, 0, &channel, NULL));
@@ -44,10 +86,15 @@ enum wio_status wio_match_release(struct wio_match *match, uint64_t lock, struct
         struct wio_match_item item = {.begin_op = at.op, .thread = at.thread};
         return wio_match_append(match, &channel->given, &item);
     }
-    while (channel->given.count > 0) {
-        wio_match_drop_first(match, &channel->given);
+    if (channel->has_owner && channel->owner != at.thread) {
+        forget_owner(match, channel, at.thread);
     }
-    channel->last = at;
-    channel->has_last = true;
-    return WIO_OK;
+    WIO_TRY(release(match, channel, at));
+    if (channel->taken.count == 0) {
+        return WIO_OK;
+    }
+    struct wio_match_item next = match->items[channel->taken.first];
+    wio_match_drop_first(match, &channel->taken);
+    return take(match, channel, lock, evidence, (struct wio_point){next.begin_op, next.thread},
+                false);
 }

@@ -5,19 +5,22 @@
 
 /* A rendezvous is a collective of two: each waits for what precedes the other's begin. */
 static enum wio_status meet(struct wio_match *match, const struct wio_match_item *send,
-                            const struct wio_match_item *receive)
+                            const struct wio_match_item *receive, uint32_t communicator)
 {
+    WIO_TRY(
+        wio_match_tell(match, send->thread, send->begin_ns, receive->thread, receive->begin_ns));
     if (send->is_synchronous && send->thread != receive->thread) {
         const struct wio_member members[] = {
             {send->begin_op, send->end_op, send->thread, true, true},
             {receive->begin_op, receive->end_op, receive->thread, true, true}};
-        return wio_edges_add_collective(match->edges, members, WIO_ARRAY_SIZE(members), 0,
-                                        WIO_EVIDENCE_MPI);
+        return wio_edges_add_collective(match->edges, members, WIO_ARRAY_SIZE(members),
+                                        communicator, WIO_EVIDENCE_MPI);
     }
     return wio_match_edge_from_before(match, (struct wio_edge){.from_thread = send->thread,
                                                                .from_op = send->begin_op,
                                                                .to_thread = receive->thread,
                                                                .to_op = receive->end_op,
+                                                               .object = communicator,
                                                                .class = WIO_EDGE_HARD,
                                                                .evidence = WIO_EVIDENCE_MPI});
 }
@@ -25,15 +28,9 @@ static enum wio_status meet(struct wio_match *match, const struct wio_match_item
 static enum wio_status find(struct wio_match *match, const struct wio_message *message,
                             struct wio_match_channel **channel_out)
 {
-    /* Three numbers of 32 bits and one of 64 do not fit into two: the communicator gets a number of
-     * its own first. */
-    struct wio_match_channel *unused;
-    uint32_t communicator;
-    WIO_TRY(wio_match_channel(match, WIO_MATCH_MESSAGE, message->communicator, UINT64_MAX, &unused,
-                              &communicator));
     uint64_t ends = (uint64_t)message->source << 32 | message->destination;
-    uint64_t rest = (uint64_t)communicator << 32 | (uint32_t)message->tag;
-    return wio_match_channel(match, WIO_MATCH_MESSAGE_PAIR, ends, rest, channel_out, NULL);
+    uint64_t rest = (uint64_t)message->communicator << 32 | (uint32_t)message->tag;
+    return wio_match_channel(match, WIO_MATCH_MESSAGE, ends, rest, channel_out, NULL);
 }
 
 static struct wio_match_item item_of(const struct wio_message *message)
@@ -41,6 +38,7 @@ static struct wio_match_item item_of(const struct wio_message *message)
     return (struct wio_match_item){.begin_op = message->begin_op,
                                    .end_op = message->end_op,
                                    .thread = message->thread,
+                                   .begin_ns = message->when_ns,
                                    .is_synchronous = message->is_synchronous};
 }
 
@@ -56,7 +54,7 @@ enum wio_status wio_match_send(struct wio_match *match, const struct wio_message
     struct wio_match_item receive = match->items[channel->taken.first];
     wio_match_drop_first(match, &channel->taken);
     match->left.receives--;
-    return meet(match, &item, &receive);
+    return meet(match, &item, &receive, send->communicator);
 }
 
 enum wio_status wio_match_receive(struct wio_match *match, const struct wio_message *receive)
@@ -71,5 +69,5 @@ enum wio_status wio_match_receive(struct wio_match *match, const struct wio_mess
     struct wio_match_item send = match->items[channel->given.first];
     wio_match_drop_first(match, &channel->given);
     match->left.sends--;
-    return meet(match, &send, &item);
+    return meet(match, &send, &item, receive->communicator);
 }

@@ -122,6 +122,25 @@ static enum wio_status reduce(struct reduction *reduction, struct wio_error *err
     return wio_order_walk(reduction->edges, WIO_EDGE_ALL, check_loose, reduction, err);
 }
 
+static enum wio_status run(struct reduction *reduction, struct wio_error *err)
+{
+    const struct wio_edges *edges = reduction->edges;
+    const struct wio_alloc *alloc = &edges->alloc;
+    reduction->best = wio_causal_array(alloc, edges->threads, sizeof(uint32_t));
+    reduction->used = wio_causal_array(alloc, edges->threads, sizeof(uint32_t));
+    enum wio_status status = reduce(reduction, err);
+    alloc->put(alloc->context, reduction->best);
+    alloc->put(alloc->context, reduction->used);
+    return status;
+}
+
+enum wio_status wio_edges_find_implied(const struct wio_edges *edges, bool *implied,
+                                       struct wio_error *err)
+{
+    struct reduction reduction = {.edges = edges, .drop = implied};
+    return run(&reduction, err);
+}
+
 enum wio_status wio_edges_reduce(struct wio_edges *edges, size_t *dropped_out,
                                  struct wio_error *err)
 {
@@ -129,10 +148,8 @@ enum wio_status wio_edges_reduce(struct wio_edges *edges, size_t *dropped_out,
     struct reduction reduction = {
         .edges = edges,
         .drop = wio_causal_array(alloc, edges->edge_count, sizeof(bool)),
-        .best = wio_causal_array(alloc, edges->threads, sizeof(uint32_t)),
-        .used = wio_causal_array(alloc, edges->threads, sizeof(uint32_t)),
     };
-    enum wio_status status = reduce(&reduction, err);
+    enum wio_status status = run(&reduction, err);
     if (status == WIO_OK) {
         wio_edges_compact(edges, reduction.drop);
         if (dropped_out != NULL) {
@@ -140,7 +157,5 @@ enum wio_status wio_edges_reduce(struct wio_edges *edges, size_t *dropped_out,
         }
     }
     alloc->put(alloc->context, reduction.drop);
-    alloc->put(alloc->context, reduction.best);
-    alloc->put(alloc->context, reduction.used);
     return status;
 }

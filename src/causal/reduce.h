@@ -18,9 +18,15 @@
 #include "causal/edge.h"
 
 /*
- * Drop the implied edges; those that stay keep their order. WIO_ERR_FORMAT if firm edges form a
- * cycle (the message names it) or if all edges together do: a recorded order cannot. `edges` is
- * unchanged by a failure. `dropped_out` may be NULL.
+ * Which edges are implied: `implied` has edge_count entries, all false. WIO_ERR_FORMAT if firm
+ * edges form a cycle (the message names it) or if all edges together do: a recorded order cannot.
+ */
+WIO_MUST_CHECK enum wio_status wio_edges_find_implied(const struct wio_edges *edges, bool *implied,
+                                                      struct wio_error *err);
+
+/*
+ * Drop the implied edges; those that stay keep their order. Errors as above; `edges` is unchanged
+ * by a failure. `dropped_out` may be NULL.
  */
 WIO_MUST_CHECK enum wio_status wio_edges_reduce(struct wio_edges *edges, size_t *dropped_out,
                                                 struct wio_error *err);

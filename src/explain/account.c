@@ -7,31 +7,34 @@
 #include "base/cleanup.h"
 #include "trace/calls.h"
 
-/* Classes not named here are metadata: that is what a new class most likely is. */
+/* MPI_File calls transfer by system calls, which are events of their own. */
+/* clang-format off */
+#define KIND_LIST(X)                                                                              \
+    X(READ, READ) X(ASYNC_READ, READ) X(STDIO_READ, READ)                                         \
+    X(WRITE, WRITE) X(ASYNC_WRITE, WRITE) X(STDIO_WRITE, WRITE) X(COPY, WRITE)                    \
+    X(OPEN, META) X(CLOSE, META) X(DUP, META) X(FCNTL, META) X(LOCK, META) X(SEEK, META)          \
+    X(SYNC, META) X(SIZE, META) X(ADVISE, META) X(STAT, META) X(ACCESS, META) X(READLINK, META)   \
+    X(STATFS, META) X(XATTR, META) X(READDIR, META) X(MKDIR, META) X(UNLINK, META)                \
+    X(RENAME, META) X(LINK, META) X(SYMLINK, META) X(MKNOD, META) X(ATTR, META) X(CWD, META)      \
+    X(MAP, META) X(ASYNC_SYNC, META) X(ASYNC_META, META) X(STDIO_SEEK, META) X(STDIO_FLUSH, META) \
+    X(UNKNOWN, NONE) X(ASYNC_CALL, NONE) X(CHANNEL, NONE) X(PROCESS, NONE) X(EXEC, NONE)          \
+    X(EXIT, NONE) X(WAIT, NONE) X(THREAD, NONE) X(MPI_COMM, NONE) X(MPI_SEND, NONE)               \
+    X(MPI_RECV, NONE) X(MPI_DONE, NONE) X(MPI_WAIT, NONE) X(MPI_ALL, NONE) X(MPI_LOOSE, NONE)     \
+    X(MPI_FROM_ROOT, NONE) X(MPI_TO_ROOT, NONE) X(MPI_SCAN, NONE) X(MPI_LOCK, NONE)               \
+    X(MPI_UNLOCK, NONE) X(MPI_FILE, NONE) X(MUTEX, NONE) X(UNLOCK, NONE) X(COND_WAIT, NONE)       \
+    X(COND_SIGNAL, NONE) X(BARRIER, NONE) X(SEM_WAIT, NONE) X(SEM_POST, NONE) X(FUTEX_WAIT, NONE) \
+    X(FUTEX_WAKE, NONE) X(POLL, NONE) X(SLEEP, NONE) X(KILL, NONE) X(SIGWAIT, NONE) X(HOLD, NONE)
+/* clang-format on */
+
 static const uint8_t kinds[WIO_CLASS_COUNT] = {
-    [WIO_CLASS_UNKNOWN] = WIO_IO_NONE,      [WIO_CLASS_READ] = WIO_IO_READ,
-    [WIO_CLASS_ASYNC_READ] = WIO_IO_READ,   [WIO_CLASS_STDIO_READ] = WIO_IO_READ,
-    [WIO_CLASS_WRITE] = WIO_IO_WRITE,       [WIO_CLASS_ASYNC_WRITE] = WIO_IO_WRITE,
-    [WIO_CLASS_STDIO_WRITE] = WIO_IO_WRITE, [WIO_CLASS_COPY] = WIO_IO_WRITE,
-    [WIO_CLASS_OPEN] = WIO_IO_META,         [WIO_CLASS_CLOSE] = WIO_IO_META,
-    [WIO_CLASS_DUP] = WIO_IO_META,          [WIO_CLASS_FCNTL] = WIO_IO_META,
-    [WIO_CLASS_LOCK] = WIO_IO_META,         [WIO_CLASS_SEEK] = WIO_IO_META,
-    [WIO_CLASS_SYNC] = WIO_IO_META,         [WIO_CLASS_SIZE] = WIO_IO_META,
-    [WIO_CLASS_ADVISE] = WIO_IO_META,       [WIO_CLASS_STAT] = WIO_IO_META,
-    [WIO_CLASS_ACCESS] = WIO_IO_META,       [WIO_CLASS_READLINK] = WIO_IO_META,
-    [WIO_CLASS_STATFS] = WIO_IO_META,       [WIO_CLASS_XATTR] = WIO_IO_META,
-    [WIO_CLASS_READDIR] = WIO_IO_META,      [WIO_CLASS_MKDIR] = WIO_IO_META,
-    [WIO_CLASS_UNLINK] = WIO_IO_META,       [WIO_CLASS_RENAME] = WIO_IO_META,
-    [WIO_CLASS_LINK] = WIO_IO_META,         [WIO_CLASS_SYMLINK] = WIO_IO_META,
-    [WIO_CLASS_MKNOD] = WIO_IO_META,        [WIO_CLASS_ATTR] = WIO_IO_META,
-    [WIO_CLASS_CWD] = WIO_IO_META,          [WIO_CLASS_MAP] = WIO_IO_META,
-    [WIO_CLASS_ASYNC_SYNC] = WIO_IO_META,   [WIO_CLASS_ASYNC_META] = WIO_IO_META,
-    [WIO_CLASS_STDIO_SEEK] = WIO_IO_META,   [WIO_CLASS_STDIO_FLUSH] = WIO_IO_META,
-    [WIO_CLASS_ASYNC_CALL] = WIO_IO_NONE,   [WIO_CLASS_CHANNEL] = WIO_IO_NONE,
-    [WIO_CLASS_PROCESS] = WIO_IO_NONE,      [WIO_CLASS_EXEC] = WIO_IO_NONE,
-    [WIO_CLASS_EXIT] = WIO_IO_NONE,         [WIO_CLASS_WAIT] = WIO_IO_NONE,
-    [WIO_CLASS_THREAD] = WIO_IO_NONE,
+#define KIND_ROW(class, kind) [WIO_CLASS_##class] = WIO_IO_##kind,
+    KIND_LIST(KIND_ROW)
+#undef KIND_ROW
 };
+
+/* One that is left out would be taken for reading. */
+#define COUNT_ROW(class, kind) +1
+_Static_assert(0 KIND_LIST(COUNT_ROW) == WIO_CLASS_COUNT, "each class has a kind");
 
 enum wio_io_kind wio_account_kind(unsigned op)
 {

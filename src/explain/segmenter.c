@@ -90,6 +90,7 @@ static void coalesce(struct wio_segmenter *self,
 {
     uint32_t kept = 0;
 
+    WIO_PRE(self->count == 0 || self->phases != NULL);
     for (uint32_t i = 1; i < self->count; i++) {
         if (is_one(&self->phases[kept], &self->phases[i])) {
             wio_phase_merge(&self->phases[kept], &self->phases[i]);

@@ -247,6 +247,10 @@ enum wio_status wio_summary_create(const struct wio_trace *trace, struct wio_sum
                              "no memory for the summary of a trace");
     }
     wio_trace_get_info(trace, &summary->info);
+    summary->has_edges = wio_trace_edges(trace) != NULL;
+    if (summary->has_edges) {
+        wio_edge_file_get_info(wio_trace_edges(trace), &summary->edges);
+    }
     *summary_out = summary;
     return WIO_OK;
 }

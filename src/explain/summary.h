@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <whyio/edges.h>
 #include <whyio/status.h>
 #include <whyio/trace.h>
 
@@ -54,6 +55,8 @@ struct wio_summary {
     size_t unseen_count;
     uint32_t killed; /* process images that ended by a signal */
     uint32_t open;   /* process images whose end is not known */
+    bool has_edges;  /* they are stored beside the events */
+    struct wio_edge_info edges;
 };
 
 /* `trace` must outlive the summary, which the caller owns. */

@@ -16,7 +16,7 @@ struct wio_description {
     char kernel[256]; /* "Linux 6.1.0 x86_64" */
     char boot_id[40]; /* "" = unknown */
     char cpus[16];    /* that this process may use */
-    char options[64]; /* "stacks mpi-internals mmap-pages" */
+    char options[64]; /* "stacks mpi-internals .." */
     char launch[WIO_LAUNCH_BYTES];
     char *const *command;
     char *const *environment;

@@ -26,6 +26,13 @@ enum {
     LOCK_ATTEMPTS = 10000
 };
 
+void wio_directory_default_name(const char *program, char name_out[WIO_DIRECTORY_NAME_BYTES])
+{
+    const char *slash = strrchr(program, '/');
+    snprintf(name_out, WIO_DIRECTORY_NAME_BYTES, "./%.200s-%d.whyio",
+             slash != NULL && slash[1] != '\0' ? slash + 1 : program, (int)getpid());
+}
+
 static enum wio_status refuse(const char *path, const char *reason, struct wio_error *err)
 {
     return wio_error_set(err, WIO_ERR_USAGE, path, WIO_ERROR_NO_OFFSET, "%s", reason);

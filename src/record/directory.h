@@ -31,6 +31,10 @@ struct wio_directory {
                              work there (seal.h, holds_lock); else -1 */
 };
 
+/* "./<program>-<pid>.whyio", with the pid of this process. */
+#define WIO_DIRECTORY_NAME_BYTES 256
+void wio_directory_default_name(const char *program, char name_out[WIO_DIRECTORY_NAME_BYTES]);
+
 /*
  * Make `path`, or join it if a recorder of the same launch made it. An existing one is refused
  * (WIO_ERR_USAGE) unless `force`: then an old trace in it is removed, but nothing else, and a

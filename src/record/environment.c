@@ -7,10 +7,11 @@
 
 #include "base/cleanup.h"
 
-enum { OWN_VARIABLES = 5 };
+enum { OWN_VARIABLES = 7 };
 
-static const char *const replaced[] = {"LD_PRELOAD", "WHYIO_TRACE", "WHYIO_STACKS",
-                                       "WHYIO_MPI_INTERNALS", "WHYIO_MMAP_PAGES"};
+static const char *const replaced[] = {"LD_PRELOAD",          "WHYIO_TRACE",      "WHYIO_STACKS",
+                                       "WHYIO_MPI_INTERNALS", "WHYIO_MMAP_PAGES", "WHYIO_CAUSAL",
+                                       "WHYIO_BOARD"};
 
 static bool is_replaced(const char *entry)
 {
@@ -79,6 +80,12 @@ static enum wio_status fill(char **list, char *const *base,
     }
     if (params->mmap_pages) {
         WIO_TRY(add(list, &count, "WHYIO_MMAP_PAGES", "1", ""));
+    }
+    if (params->causal) {
+        WIO_TRY(add(list, &count, "WHYIO_CAUSAL", "1", ""));
+    }
+    if (params->board != NULL) {
+        WIO_TRY(add(list, &count, "WHYIO_BOARD", params->board, ""));
     }
     return WIO_OK;
 }

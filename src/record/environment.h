@@ -13,6 +13,8 @@ struct wio_environment_params {
     bool stacks;
     bool mpi_internals;
     bool mmap_pages;
+    bool causal;
+    const char *board; /* WHYIO_BOARD, NULL = none */
 };
 
 /*

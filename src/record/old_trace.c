@@ -13,9 +13,9 @@
 #include "base/cleanup.h"
 #include "base/io.h"
 #include "base/text.h"
+#include "trace/format.h"
 #include "trace/ring.h"
 
-#define SEGMENT_MAGIC "\x89WIOSEG\n" /* FORMAT.md#segment */
 #define MAGIC_BYTES 8
 
 static bool is_dot(const char *name)
@@ -68,12 +68,22 @@ static bool is_of_launch(const char *name, const char *launch)
     return has_launch_and(name, launch, ".seg") || has_launch_and(name, launch, ".begin.seg");
 }
 
+/* trace.edges, or one that was being written. */
+static bool is_edges(int dir_fd, const char *name)
+{
+    return (strcmp(name, WIO_EDGES_NAME) == 0 &&
+            starts_with_magic(dir_fd, name, WIO_EDGES_MAGIC)) ||
+           (strncmp(name, WIO_EDGES_NAME ".", strlen(WIO_EDGES_NAME ".")) == 0 &&
+            wio_text_ends_with(name, ".tmp"));
+}
+
 static void look_at(int dir_fd, const char *name, const char *launch, struct wio_old_trace *found)
 {
-    if (is_dot(name) || strcmp(name, "lock") == 0 || wio_text_ends_with(name, ".seg.tmp")) {
+    if (is_dot(name) || strcmp(name, "lock") == 0 || wio_text_ends_with(name, ".seg.tmp") ||
+        is_edges(dir_fd, name)) {
         return;
     }
-    if (wio_text_ends_with(name, ".seg") && starts_with_magic(dir_fd, name, SEGMENT_MAGIC)) {
+    if (wio_text_ends_with(name, ".seg") && starts_with_magic(dir_fd, name, WIO_SEGMENT_MAGIC)) {
         found->has_trace = true;
         found->has_siblings = found->has_siblings || is_of_launch(name, launch);
     } else if (strcmp(name, "raw") == 0) {
@@ -150,8 +160,8 @@ bool wio_old_trace_is_held(const char *dir)
 
 static bool is_own_file(int dir_fd, const char *name)
 {
-    return wio_text_ends_with(name, ".seg.tmp") ||
-           (wio_text_ends_with(name, ".seg") && starts_with_magic(dir_fd, name, SEGMENT_MAGIC));
+    return wio_text_ends_with(name, ".seg.tmp") || is_edges(dir_fd, name) ||
+           (wio_text_ends_with(name, ".seg") && starts_with_magic(dir_fd, name, WIO_SEGMENT_MAGIC));
 }
 
 enum wio_status wio_old_trace_remove(const char *dir, struct wio_error *err)

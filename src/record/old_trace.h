@@ -28,7 +28,7 @@ unsigned wio_old_trace_finished(const char *dir, const char *launch);
  * False where that is on another host and the file system does not share locks. */
 bool wio_old_trace_is_held(const char *dir);
 
-/* Remove the segments and raw/ of `dir`; all else stays, the directory too. */
+/* Remove the segments, edges and raw/ of `dir`; all else stays, the directory too. */
 WIO_MUST_CHECK enum wio_status wio_old_trace_remove(const char *dir, struct wio_error *err);
 
 #endif

@@ -11,6 +11,7 @@
 #include "record/describe.h"
 #include "record/directory.h"
 #include "record/environment.h"
+#include "record/join.h"
 #include "record/library.h"
 #include "record/old_trace.h"
 #include "record/supervise.h"
@@ -26,12 +27,6 @@ struct plan {
     struct wio_directory dir;
     struct sigaction file_size_action; /* before we changed it */
 };
-
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash != NULL && slash[1] != '\0' ? slash + 1 : path;
-}
 
 /* With a limit on the size of files, writing the trace may fail, but shall not kill the recorder.
  */
@@ -58,19 +53,19 @@ static void describe(struct plan *plan)
     wio_launch_identify(description->launch);
     description->command = params->command;
     description->environment = environ;
-    snprintf(description->options, sizeof(description->options), "%s%s%s%s",
+    snprintf(description->options, sizeof(description->options), "%s%s%s%s%s",
              params->stacks ? "stacks " : "", params->mpi_internals ? "mpi-internals " : "",
-             params->mmap_pages ? "mmap-pages " : "", params->anonymize ? "anonymize " : "");
+             params->mmap_pages ? "mmap-pages " : "", params->anonymize ? "anonymize " : "",
+             params->causal ? "causal " : "");
 }
 
 static enum wio_status claim_directory(struct plan *plan, struct wio_error *err)
 {
-    char fallback[PATH_MAX];
+    char fallback[WIO_DIRECTORY_NAME_BYTES];
     const struct wio_record_params *params = plan->params;
     const char *path = params->dir;
     if (path == NULL) {
-        snprintf(fallback, sizeof(fallback), "./%.200s-%d.whyio", base_name(params->command[0]),
-                 (int)getpid());
+        wio_directory_default_name(params->command[0], fallback);
         path = fallback;
     }
     return wio_directory_claim(&plan->dir, path, params->force, plan->description.host,
@@ -105,6 +100,8 @@ static enum wio_status run(struct plan *plan, struct wio_supervision *supervisio
         .stacks = params->stacks,
         .mpi_internals = params->mpi_internals,
         .mmap_pages = params->mmap_pages,
+        .causal = params->causal,
+        .board = params->board,
     };
     WIO_CLEANUP(wio_environment_destroy) char **environment = NULL;
     if (wio_environment_create(environ, &settings, &environment) != WIO_OK) {
@@ -164,11 +161,28 @@ static enum wio_status seal(struct plan *plan, struct wio_supervision *supervisi
     return WIO_OK;
 }
 
+/* Who waited for whom: once per trace, by its last recorder; throttled runs are judged together. */
+static enum wio_status join(const struct plan *plan, const struct wio_record_result *result,
+                            struct wio_error *err)
+{
+    const struct wio_record_params *params = plan->params;
+    const struct wio_join_params join_params = {
+        .struct_size = sizeof(join_params),
+        .progress = params->progress,
+        .progress_arg = params->progress_arg,
+    };
+    if (!params->causal || params->board != NULL || result->seal_error.status != WIO_OK) {
+        return WIO_OK;
+    }
+    return wio_join_directory(plan->dir.path, &join_params, err);
+}
+
 enum wio_status wio_record(const struct wio_record_params *params,
                            struct wio_record_result *result_out, struct wio_error *err)
 {
     struct plan plan = {.params = params};
-    *result_out = (struct wio_record_result){.seal_error = WIO_ERROR_INIT};
+    *result_out =
+        (struct wio_record_result){.seal_error = WIO_ERROR_INIT, .join_error = WIO_ERROR_INIT};
     WIO_TRY(check_command(&plan, err));
     describe(&plan);
     ignore_file_size_signal(&plan);
@@ -186,5 +200,6 @@ enum wio_status wio_record(const struct wio_record_params *params,
     result_out->seal_error.status =
         seal(&plan, &supervision, &result_out->totals, &result_out->seal_error);
     wio_ends_fini(&supervision.ends);
+    result_out->join_error.status = join(&plan, result_out, &result_out->join_error);
     return WIO_OK;
 }

@@ -44,7 +44,9 @@ struct wio_record_params {
     bool force;              /* replace an old trace */
     bool stacks;
     bool mpi_internals;
-    bool mmap_pages; /* which pages of mapped files are written */
+    bool mmap_pages;   /* which pages of mapped files are written */
+    bool causal;       /* synchronisation too */
+    const char *board; /* of a throttled run: record/board.h; NULL = nobody is held */
     bool anonymize;
     /* While sealing. May be NULL. */
     void (*progress)(void *arg, uint64_t done, uint64_t total, const char *unit);
@@ -61,6 +63,7 @@ struct wio_record_result {
     struct wio_seal_totals totals;
     struct wio_error seal_error; /* status WIO_OK, or why the rings could not be sealed: they stay
                                     in the directory and any later command seals them */
+    struct wio_error join_error; /* status WIO_OK, or why no edges could be found in the trace */
 };
 
 /*

@@ -49,6 +49,8 @@ enum wio_status rp_board_create(uint32_t groups, uint32_t ranks, uint32_t stream
     board->groups = (void *)((char *)memory + groups_at);
     board->progress = (void *)((char *)memory + progress_at);
     board->stream_count = streams;
+    board->crowd = &board->own_crowd;
+    atomic_store(&board->own_crowd.far_at_ns, UINT64_MAX);
     board->records = records == 0 ? NULL : (void *)((char *)memory + records_at);
     rp_tally_init(&board->tally);
     for (uint32_t i = 0; i < ranks; i++) {
@@ -95,22 +97,26 @@ void rp_board_fail(struct rp_board *board, const struct wio_error *error)
 
 void rp_wait_begin(struct rp_board *board, struct rp_wait *wait)
 {
-    atomic_fetch_add(&board->waiting, 1);
-    wait->changes = atomic_fetch_add(&board->changes, 1) + 1;
+    atomic_fetch_add(&board->crowd->waiting, 1);
+    wait->changes = atomic_fetch_add(&board->crowd->changes, 1) + 1;
     wait->since_ns = wio_clock_mono_ns();
 }
 
 void rp_wait_end(struct rp_board *board)
 {
-    atomic_fetch_sub(&board->waiting, 1);
-    atomic_fetch_add(&board->changes, 1);
+    atomic_fetch_sub(&board->crowd->waiting, 1);
+    atomic_fetch_add(&board->crowd->changes, 1);
 }
 
 bool rp_wait_is_hopeless(struct rp_board *board, struct rp_wait *wait)
 {
-    uint64_t changes = atomic_load(&board->changes);
+    uint64_t changes = atomic_load(&board->crowd->changes);
     uint64_t now = wio_clock_mono_ns();
-    if (atomic_load(&board->waiting) < atomic_load(&board->threads) || changes != wait->changes) {
+    if (atomic_load(&board->crowd->is_far) != 0) {
+        return atomic_load(&board->is_tangled) != 0;
+    }
+    if (atomic_load(&board->crowd->waiting) < atomic_load(&board->crowd->threads) ||
+        changes != wait->changes) {
         wait->changes = changes;
         wait->since_ns = now;
         return false;
@@ -173,6 +179,9 @@ void rp_board_set(_Atomic uint32_t *word, uint32_t value)
 
 bool rp_board_is_behind(const struct rp_board *board, uint64_t t_ns)
 {
+    if (atomic_load(&board->crowd->far_at_ns) < t_ns) {
+        return true;
+    }
     for (uint32_t i = 0; i < board->stream_count; i++) {
         if (atomic_load_explicit(&board->progress[i].at_ns, memory_order_acquire) < t_ns) {
             return true;

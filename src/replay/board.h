@@ -24,12 +24,24 @@ struct rp_group_slot {
     _Atomic uint32_t state;  /* futex; enum rp_group_state */
     _Atomic uint32_t images; /* futex: how many of its images are through */
     _Atomic int32_t pid;     /* of the process that plays it */
+    _Atomic uint64_t end_ns; /* when its last event was over; set before it has ended */
 };
 
 /* How far a stream has come: time of the trace of the event that it is at. */
 struct rp_progress {
     _Atomic uint64_t at_ns; /* UINT64_MAX = at its end */
     uint64_t padding[7];    /* a cache line each: every thread writes its own all the time */
+};
+
+/* All threads of the replay on this machine. */
+struct rp_crowd {
+    _Atomic uint32_t threads;   /* that are performing */
+    _Atomic uint32_t waiting;   /* of these, for others of them */
+    _Atomic uint32_t sleeping;  /* of these, until their next operation is due */
+    _Atomic uint64_t changes;   /* counts waits that begin and end */
+    _Atomic uint64_t far_at_ns; /* where the threads of other machines are, at least: time of the
+                                   trace; UINT64_MAX = there are none */
+    _Atomic uint32_t is_far;    /* there are: that all wait here says nothing */
 };
 
 /* One operation as it was performed, with keep_events; index = place of the event in its stream. */
@@ -45,14 +57,11 @@ struct rp_board {
     size_t bytes; /* of the whole mapping */
     uint32_t group_count;
     uint32_t rank_count;
+    bool has_waits; /* mode causal: threads that wait give their CPU away rather than sleep */
     _Atomic uint32_t ready;      /* roots that wait for the clock */
     _Atomic uint32_t go;         /* futex: the clock runs */
     uint64_t start_ns;           /* CLOCK_MONOTONIC; set before `go` */
     _Atomic uint32_t abort;      /* something failed: everybody ends */
-    _Atomic uint32_t threads;    /* that are performing */
-    _Atomic uint32_t waiting;    /* of these, for others of them */
-    _Atomic uint32_t sleeping;   /* of these, until their next operation is due */
-    _Atomic uint64_t changes;    /* counts waits that begin and end */
     _Atomic uint32_t is_tangled; /* waits in a circle were met: the trace lies */
     _Atomic uint64_t done;       /* events, for the progress */
     _Atomic uint32_t lock;
@@ -61,6 +70,8 @@ struct rp_board {
     struct rp_tally tally;
     _Atomic uint32_t mismatch_count; /* may exceed the list */
     struct wio_replay_mismatch mismatches[WIO_REPLAY_MISMATCHES];
+    struct rp_crowd own_crowd;
+    struct rp_crowd *crowd;           /* own_crowd, unless others share the machine */
     struct wio_replay_account *ranks; /* rank_count, in the mapping */
     struct rp_group_slot *groups;     /* group_count, in the mapping */
     struct rp_progress *progress;     /* one per stream, in the mapping */

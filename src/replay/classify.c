@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 
+#include "plan/sync.h"
 #include "replay/family.h"
 #include "replay/kind.h"
 #include "trace/calls.h"
@@ -34,8 +35,8 @@ static bool is_control(const struct wio_event *event)
     case WIO_CLASS_ASYNC_CALL:
         return true;
     default:
-        return event->op == WIO_OP_close_range || event->op == WIO_OP_closefrom ||
-               event->op == WIO_OP_umask;
+        return wio_is_sync(wio_op_class(event->op)) || event->op == WIO_OP_close_range ||
+               event->op == WIO_OP_closefrom || event->op == WIO_OP_umask;
     }
 }
 

@@ -10,6 +10,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "replay/exchange.h"
 
 #define LOOK_NS 50000000
 /* From "go" to time zero: long enough that every root is awake. */
@@ -80,7 +81,7 @@ static void nap(void)
 static struct rp_group_slot *slot_of(const struct rp_run *run, pid_t pid, uint32_t *group_out)
 {
     for (uint32_t i = 0; i < run->board->group_count; i++) {
-        if (atomic_load(&run->board->groups[i].pid) == pid) {
+        if (rp_is_home(run, i) && atomic_load(&run->board->groups[i].pid) == pid) {
             *group_out = i;
             return &run->board->groups[i];
         }
@@ -130,10 +131,26 @@ static void kill_all(const struct rp_run *run)
 {
     for (uint32_t i = 0; i < run->board->group_count; i++) {
         pid_t pid = atomic_load(&run->board->groups[i].pid);
-        if (pid > 0) {
+        if (pid > 0 && rp_is_home(run, i)) {
             (void)kill(pid, SIGKILL);
         }
     }
+}
+
+/* Threads that wait for each other would do so for ever. */
+static void look_for_knot(const struct rp_run *run, struct rp_stuck *stuck)
+{
+    if (run->gate == NULL || run->link != NULL || rp_board_is_aborted(run->board) ||
+        !rp_gate_is_stuck(run->gate, stuck)) {
+        return;
+    }
+    struct wio_error error = WIO_ERROR_INIT;
+    (void)wio_error_set(&error, WIO_ERR_FORMAT, NULL, WIO_ERROR_NO_OFFSET,
+                        "the replay cannot go on: all threads have waited for each other for "
+                        "%u seconds",
+                        (unsigned)(RP_STUCK_NS / 1000000000));
+    rp_gate_name_waits(run->gate, &error);
+    rp_board_fail(run->board, &error);
 }
 
 static void look_for_signal(const struct rp_run *run, struct rp_watch *watch)
@@ -146,7 +163,20 @@ static void look_for_signal(const struct rp_run *run, struct rp_watch *watch)
     watch->signal = signal;
     (void)wio_error_set(&error, WIO_ERR_IO, NULL, WIO_ERROR_NO_OFFSET,
                         "interrupted by signal %d (%s)", signal, sigdescr_np(signal));
+    if (run->link != NULL) { /* a launcher that ends one rank ends them all */
+        run->link->is_lost = true;
+    }
     rp_board_fail(run->board, &error);
+}
+
+/* Is there anything left to do: children of our own, or other ranks? */
+static bool go_on(const struct rp_run *run, struct rp_exchange *exchange)
+{
+    bool has_children = reap(run);
+    if (run->link == NULL || run->link->is_lost) {
+        return has_children;
+    }
+    return rp_exchange_turn(exchange, !has_children) || has_children;
 }
 
 /* ---- the run ---- */
@@ -155,7 +185,8 @@ static enum wio_status start_roots(struct rp_run *run, uint32_t *count_out, stru
 {
     const struct rp_family *family = &run->plan->family;
     for (uint32_t i = 0; i < family->group_count; i++) {
-        if (!family->groups[i].is_root) {
+        bool is_root = family->groups[i].is_root || family->groups[i].is_remote;
+        if (!is_root || !rp_is_home(run, i)) {
             continue;
         }
         atomic_store(&run->board->groups[i].state, RP_GROUP_STARTED);
@@ -172,8 +203,10 @@ static enum wio_status start_roots(struct rp_run *run, uint32_t *count_out, stru
     return WIO_OK;
 }
 
-static void start_clock(struct rp_run *run, uint32_t roots, struct rp_watch *watch)
+static void start_clock(struct rp_run *run, uint32_t roots, struct rp_watch *watch,
+                        struct rp_exchange *exchange)
 {
+    struct wio_error error = WIO_ERROR_INIT;
     const struct timespec moment = {0, 200000};
     while (atomic_load(&run->board->ready) < roots && !rp_board_is_aborted(run->board)) {
         (void)reap(run);
@@ -181,6 +214,10 @@ static void start_clock(struct rp_run *run, uint32_t roots, struct rp_watch *wat
         (void)nanosleep(&moment, NULL);
     }
     run->board->start_ns = wio_clock_mono_ns() + START_NS;
+    if (run->link != NULL && rp_exchange_start(exchange, run, &error) != WIO_OK) {
+        run->link->is_lost = true;
+        rp_board_fail(run->board, &error);
+    }
     rp_board_set(&run->board->go, 1);
 }
 
@@ -188,22 +225,29 @@ enum wio_status rp_coordinate(struct rp_run *run, struct rp_watch *watch, struct
 {
     struct rp_board *board = run->board;
     uint32_t roots = 0;
+    struct rp_stuck stuck = {0};
+    struct rp_exchange exchange = {0};
     struct wio_error error = WIO_ERROR_INIT;
     run->coordinator = getpid();
     if (start_roots(run, &roots, &error) != WIO_OK) {
         rp_board_fail(board, &error);
     }
-    start_clock(run, roots, watch);
-    while (reap(run)) {
+    start_clock(run, roots, watch, &exchange);
+    while (go_on(run, &exchange)) {
         if (rp_board_is_aborted(board)) {
             kill_all(run);
         }
         look_for_signal(run, watch);
+        look_for_knot(run, &stuck);
         if (watch->progress != NULL) {
             watch->progress(watch->progress_arg, atomic_load(&board->done), run->plan->events,
                             "operations");
         }
-        nap();
+        if (run->link == NULL || run->link->is_lost) {
+            nap();
+        } else {
+            rp_exchange_nap(&exchange);
+        }
     }
     if (atomic_load(&board->has_error) == 0) {
         return WIO_OK;

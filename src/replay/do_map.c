@@ -21,18 +21,25 @@ struct rp_mapping {
     size_t bytes;  /* of a free one: the next free one's index + 1 */
 };
 
+/* The map that an event is about, by where it began in the program: arg3, which older traces do not
+ * have; there only what begins with the map is found. */
+static uint64_t origin_of(const struct wio_event *event)
+{
+    return (uint64_t)(event->arg[3] != 0 ? event->arg[3] : event->arg[2]);
+}
+
 static void forget(struct rp_worker *worker, const struct wio_event *event,
                    struct rp_mapping *mapping)
 {
     mapping->address = NULL;
     mapping->bytes = worker->mapped_free;
     worker->mapped_free = (uint32_t)(mapping - worker->mapped) + 1;
-    (void)wio_map_remove(&worker->mappings, (uint64_t)event->arg[2]);
+    (void)wio_map_remove(&worker->mappings, origin_of(event));
 }
 
 static struct rp_mapping *mapping_of(struct rp_worker *worker, const struct wio_event *event)
 {
-    const uint64_t *index = wio_map_get(&worker->mappings, (uint64_t)event->arg[2]);
+    const uint64_t *index = wio_map_get(&worker->mappings, origin_of(event));
     return index == NULL ? NULL : &worker->mapped[*index];
 }
 
@@ -81,9 +88,36 @@ static void map(struct rp_worker *worker, const struct wio_event *event, struct 
     }
 }
 
-static size_t at_most(const struct wio_event *event, const struct rp_mapping *mapping)
+struct part {
+    uint8_t *address;
+    size_t bytes;
+};
+
+/* What of a mapping lies in the event's range. */
+static struct part part_of(const struct wio_event *event, const struct rp_mapping *mapping)
 {
-    return event->size < mapping->bytes ? (size_t)event->size : mapping->bytes;
+    uint64_t begin = (uint64_t)event->arg[2];
+    uint64_t origin = origin_of(event);
+    uint64_t before = begin < origin ? origin - begin : 0;
+    uint64_t skip = begin > origin ? begin - origin : 0;
+    uint64_t bytes = event->size > before ? event->size - before : 0;
+    skip = skip < mapping->bytes ? skip : mapping->bytes;
+    bytes = bytes < mapping->bytes - skip ? bytes : mapping->bytes - skip;
+    return (struct part){(uint8_t *)mapping->address + skip, (size_t)bytes};
+}
+
+/* A part gives way to nothing, so that nobody else's mapping comes to lie within this one. */
+static void unmap(struct rp_worker *worker, const struct wio_event *event,
+                  struct rp_mapping *mapping, struct rp_outcome *out)
+{
+    struct part part = part_of(event, mapping);
+    if (part.bytes == mapping->bytes) {
+        rp_done(out, munmap(mapping->address, mapping->bytes));
+        forget(worker, event, mapping);
+        return;
+    }
+    const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED;
+    rp_done(out, mmap(part.address, part.bytes, PROT_NONE, flags, -1, 0) == MAP_FAILED ? -1 : 0);
 }
 
 /* By a system call: a file that is shorter here, or a map that cannot be written to, is an error
@@ -130,13 +164,14 @@ void rp_do_map(struct rp_worker *worker, const struct wio_event *event, struct r
         return;
     }
     switch (event->op) {
-    case WIO_OP_msync:
-        rp_done(out, msync(mapping->address, at_most(event, mapping),
+    case WIO_OP_msync: {
+        struct part part = part_of(event, mapping);
+        rp_done(out, msync(part.address, part.bytes,
                            (int)event->arg[0] & (MS_ASYNC | MS_SYNC | MS_INVALIDATE)));
         break;
+    }
     case WIO_OP_munmap:
-        rp_done(out, munmap(mapping->address, mapping->bytes));
-        forget(worker, event, mapping);
+        unmap(worker, event, mapping, out);
         break;
     default: /* mremap, madvise: about memory, not about the file */
         rp_skip(out, WIO_REPLAY_SKIP_MEMORY);

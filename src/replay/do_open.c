@@ -150,23 +150,6 @@ void rp_do_dup(struct rp_worker *worker, const struct wio_event *event, struct r
     duplicate(worker, event, event->op == WIO_OP_dup3 && (event->arg[1] & O_CLOEXEC) != 0, out);
 }
 
-/* A lock is asked for without waiting: afap and think drop waits, and two processes of a replay may
- * come in another order. Whether it was free is not compared. */
-static void range_lock(const struct wio_event *event, int fd, struct rp_outcome *out)
-{
-    struct flock lock = {.l_type = (short)event->arg[2], .l_whence = (short)event->arg[3]};
-    lock.l_start = event->offset == WIO_NO_OFFSET ? 0 : event->offset;
-    lock.l_len = event->size == WIO_NO_SIZE ? 0 : (off_t)event->size;
-    int command = (int)event->arg[0];
-    command = command == F_SETLKW ? F_SETLK : command;
-    command = command == F_OFD_SETLKW ? F_OFD_SETLK : command;
-    rp_done(out, fcntl(fd, command, &lock));
-    if (out->error == EAGAIN || out->error == EACCES) {
-        out->result = event->result;
-        out->error = event->error;
-    }
-}
-
 static bool is_lock(int command)
 {
     return command == F_SETLK || command == F_SETLKW || command == F_GETLK ||
@@ -200,7 +183,7 @@ void rp_do_fcntl(struct rp_worker *worker, const struct wio_event *event, struct
     if (event->op == WIO_OP_ioctl) {
         clone_range(worker, event, fd, out);
     } else if (is_lock(command)) {
-        range_lock(event, fd, out);
+        wio_lock_range(worker, event, fd, out);
     } else if (command == F_SETFD) {
         struct rp_fd *entry = rp_fd_find(worker, event, event->fd);
         if (entry != NULL) {
@@ -213,23 +196,5 @@ void rp_do_fcntl(struct rp_worker *worker, const struct wio_event *event, struct
         rp_done(out, fcntl(fd, F_SETFL, (int)event->arg[1]));
     } else {
         rp_skip(out, WIO_REPLAY_SKIP_IOCTL);
-    }
-}
-
-void rp_do_lock(struct rp_worker *worker, const struct wio_event *event, struct rp_outcome *out)
-{
-    int fd = rp_fd_use(worker, event, out);
-    if (fd < 0) {
-        return;
-    }
-    if (event->op == WIO_OP_flock) {
-        rp_done(out, flock(fd, (int)event->arg[0] | LOCK_NB));
-    } else {
-        int command = event->arg[0] == F_LOCK ? F_TLOCK : (int)event->arg[0];
-        rp_done(out, lockf(fd, command, event->size == WIO_NO_SIZE ? 0 : (off_t)event->size));
-    }
-    if (out->error == EWOULDBLOCK || out->error == EACCES) {
-        out->result = event->result;
-        out->error = event->error;
     }
 }

@@ -45,6 +45,7 @@ struct rp_group {
     uint32_t sibling;  /* another group started by the same operation */
     uint32_t same_pid; /* another group with this pid */
     bool is_root;
+    bool is_remote; /* started by one that another rank plays: a root there (home.h) */
     uint64_t start_ns;
     uint64_t last_ns; /* end of the last event of its last image */
 };

@@ -5,9 +5,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/cleanup.h"
+#include "trace/file_type.h"
 
 struct rule {
     const char *prefix;
@@ -85,29 +85,7 @@ uint8_t rp_kind_of_type(enum wio_file_type type)
     }
 }
 
-enum wio_file_type rp_type_of_mode(uint32_t st_mode)
-{
-    switch (st_mode & S_IFMT) {
-    case S_IFREG:
-        return WIO_FILE_REGULAR;
-    case S_IFDIR:
-        return WIO_FILE_DIRECTORY;
-    case S_IFLNK:
-        return WIO_FILE_SYMLINK;
-    case S_IFIFO:
-        return WIO_FILE_FIFO;
-    case S_IFSOCK:
-        return WIO_FILE_SOCKET;
-    case S_IFCHR:
-        return WIO_FILE_CHARDEV;
-    case S_IFBLK:
-        return WIO_FILE_BLOCKDEV;
-    default:
-        return WIO_FILE_UNKNOWN;
-    }
-}
-
 enum wio_file_type rp_type_of_entry(unsigned d_type)
 {
-    return d_type == DT_UNKNOWN ? WIO_FILE_UNKNOWN : rp_type_of_mode(DTTOIF(d_type));
+    return d_type == DT_UNKNOWN ? WIO_FILE_UNKNOWN : wio_file_type_of_mode(DTTOIF(d_type));
 }

@@ -27,8 +27,7 @@ uint8_t rp_kind_of_path(const char *path);
 /* The kind that a file type means for its path; RP_KIND_FILE for all that can be replayed. Pure. */
 uint8_t rp_kind_of_type(enum wio_file_type type);
 
-/* S_IFMT bits to a type, and d_type of readdir. Pure. */
-enum wio_file_type rp_type_of_mode(uint32_t st_mode);
+/* What d_type of readdir means. Pure. */
 enum wio_file_type rp_type_of_entry(unsigned d_type);
 
 #endif

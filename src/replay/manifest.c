@@ -18,6 +18,7 @@
 /* Then the paths, each ended by NUL. */
 #define MAGIC "whyio-replay 1\n"
 #define MAGIC_BYTES (sizeof(MAGIC) - 1)
+#define PATH_BYTES 8192
 
 static enum wio_status parse(struct rp_manifest *manifest, struct wio_buf *buf,
                              struct wio_error *err)
@@ -147,12 +148,14 @@ enum wio_status rp_manifest_write(struct rp_manifest *manifest, const struct rp_
     return store(manifest, root, &blob, err);
 }
 
+/* Also in a directory that the run has closed: what may not be looked at may be there. */
 static bool is_there(const struct rp_root *root, const char *path)
 {
     char name[NAME_MAX + 1];
     struct stat st;
     int dir WIO_CLEANUP(wio_fd_cleanup) = rp_root_parent(root, path, name);
-    return dir >= 0 && fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
+    bool is_found = dir >= 0 && fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
+    return is_found || (errno != ENOENT && errno != ENOTDIR);
 }
 
 static enum wio_status put_present(struct wio_blob *blob, const struct rp_root *root,
@@ -187,6 +190,17 @@ static int by_path_descending(const void *a, const void *b)
     return strcmp(*(const char *const *)b, *(const char *const *)a);
 }
 
+static void allow_all(const struct rp_root *root, const char *path)
+{
+    char proc[64];
+    int dir WIO_CLEANUP(wio_fd_cleanup) =
+        rp_root_openat(root, path, O_PATH | O_DIRECTORY | O_NOFOLLOW, 0);
+    if (dir >= 0) {
+        (void)snprintf(proc, sizeof(proc), "/proc/self/fd/%d", dir);
+        (void)chmod(proc, 0700);
+    }
+}
+
 /* Missing is as good as removed. */
 static int remove_one(const struct rp_root *root, const char *path)
 {
@@ -201,22 +215,31 @@ static int remove_one(const struct rp_root *root, const char *path)
     if (errno != EISDIR && errno != EPERM) {
         return -1;
     }
-    if (unlinkat(dir, name, AT_REMOVEDIR) == 0 || errno == ENOTEMPTY || errno == EEXIST ||
-        errno == ENOENT) {
+    if (unlinkat(dir, name, AT_REMOVEDIR) == 0 || errno == ENOENT) {
         return 0;
     }
-    return -1;
+    if (errno != ENOTEMPTY && errno != EEXIST) {
+        return -1;
+    }
+    allow_all(root, path); /* it stays, and will be used again */
+    return 0;
 }
 
-/* A directory that the run left without write permission. */
-static void open_up(const struct rp_root *root, const char *path)
+/* The directories above `path`, from the top, as far as a replay has made them: it may have left
+ * them without permissions. */
+static void open_up(const struct rp_manifest *manifest, const struct rp_root *root,
+                    const char *path)
 {
-    char proc[64];
-    char name[NAME_MAX + 1];
-    int dir WIO_CLEANUP(wio_fd_cleanup) = rp_root_parent(root, path, name);
-    if (dir >= 0) {
-        (void)snprintf(proc, sizeof(proc), "/proc/self/fd/%d", dir);
-        (void)chmod(proc, 0700);
+    char part[PATH_BYTES];
+    if (snprintf(part, sizeof(part), "%s", path) >= (int)sizeof(part)) {
+        return;
+    }
+    for (char *slash = strchr(part + 1, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        if (rp_manifest_has(manifest, part)) {
+            allow_all(root, part);
+        }
+        *slash = '/';
     }
 }
 
@@ -237,7 +260,7 @@ enum wio_status rp_manifest_reset(struct rp_manifest *manifest, const struct rp_
         if (remove_one(root, paths[i]) == 0) {
             continue;
         }
-        open_up(root, paths[i]);
+        open_up(manifest, root, paths[i]);
         if (remove_one(root, paths[i]) != 0) {
             status = wio_error_sys(
                 err, root->path, "cannot remove '%s', which an earlier replay has made", paths[i]);

@@ -36,16 +36,27 @@ static inline void relax(void)
 
 static void nap(struct rp_board *board, uint64_t ns)
 {
-    atomic_fetch_add_explicit(&board->sleeping, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&board->crowd->sleeping, 1, memory_order_relaxed);
     wio_clock_sleep_ns(ns < NAP_NS ? ns : NAP_NS);
-    atomic_fetch_sub_explicit(&board->sleeping, 1, memory_order_relaxed);
+    atomic_fetch_sub_explicit(&board->crowd->sleeping, 1, memory_order_relaxed);
 }
 
 static bool may_spin(const struct rp_board *board, uint32_t cpus)
 {
-    uint32_t resting = atomic_load_explicit(&board->sleeping, memory_order_relaxed) +
-                       atomic_load_explicit(&board->waiting, memory_order_relaxed);
-    return atomic_load_explicit(&board->threads, memory_order_relaxed) <= cpus + resting;
+    uint32_t resting = atomic_load_explicit(&board->crowd->sleeping, memory_order_relaxed) +
+                       atomic_load_explicit(&board->crowd->waiting, memory_order_relaxed);
+    return atomic_load_explicit(&board->crowd->threads, memory_order_relaxed) <= cpus + resting;
+}
+
+void rp_pace_spin(const struct rp_board *board, uint32_t cpus)
+{
+    /* One that was woken is not counted as awake before it has a CPU: so none is kept from it. */
+    bool is_room = atomic_load_explicit(&board->crowd->threads, memory_order_relaxed) <= cpus;
+    if (is_room && atomic_load_explicit(&board->crowd->is_far, memory_order_relaxed) == 0) {
+        relax(); /* of others' threads nothing is known where there are other machines */
+    } else {
+        (void)sched_yield();
+    }
 }
 
 bool rp_pace_wait(struct rp_board *board, uint32_t cpus, uint64_t at_ns)
@@ -55,6 +66,8 @@ bool rp_pace_wait(struct rp_board *board, uint32_t cpus, uint64_t at_ns)
         uint64_t left = at_ns - now;
         if (left > SPIN_NS) {
             nap(board, left - SPIN_NS);
+        } else if (board->has_waits) {
+            rp_pace_spin(board, cpus);
         } else if (may_spin(board, cpus)) {
             relax();
         } else {

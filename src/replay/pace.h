@@ -18,6 +18,10 @@ void rp_pace_begin(void);
 /* Wait until CLOCK_MONOTONIC has reached at_ns. False if the replay was aborted meanwhile. */
 bool rp_pace_wait(struct rp_board *board, uint32_t cpus, uint64_t at_ns);
 
+/* One turn of a loop that waits for something that comes soon: gives the CPU to others if they are
+ * more than there are CPUs. */
+void rp_pace_spin(const struct rp_board *board, uint32_t cpus);
+
 /* CPUs that this process may use. */
 uint32_t rp_pace_cpus(void);
 

@@ -49,12 +49,20 @@ static void note_activity(struct rp_plan *plan, const struct wio_event *event)
     }
 }
 
+static enum wio_status see_waits(struct rp_plan *plan, const struct wio_event *event)
+{
+    bool is_known = event->stream < plan->family.stream_count;
+    uint32_t image = is_known ? plan->family.streams[event->stream].image : RP_NONE;
+    return wio_waits_see(&plan->waits, event, image);
+}
+
 static enum wio_status see(struct rp_plan *plan, const struct wio_event *event)
 {
     note_bounds(plan, event);
     note_activity(plan, event);
     WIO_TRY(rp_family_see(&plan->family, event));
     WIO_TRY(rp_shared_see(&plan->shared, event));
+    WIO_TRY(see_waits(plan, event));
     return rp_observe(&plan->observer, event);
 }
 
@@ -90,6 +98,7 @@ static enum wio_status finish(struct rp_plan *plan)
     rp_pauses_finish(&plan->pauses);
     WIO_TRY(rp_family_finish(&plan->family));
     WIO_TRY(rp_shared_finish(&plan->shared));
+    WIO_TRY(wio_waits_finish(&plan->waits));
     return rp_observer_finish(&plan->observer);
 }
 
@@ -98,8 +107,8 @@ static void plan_cleanup(struct rp_plan **plan)
     rp_plan_destroy(*plan);
 }
 
-enum wio_status rp_plan_create(const struct wio_trace *trace, struct rp_plan **plan_out,
-                               struct wio_error *err)
+enum wio_status rp_plan_create(const struct wio_trace *trace, bool with_waits,
+                               struct rp_plan **plan_out, struct wio_error *err)
 {
     struct rp_plan *plan WIO_CLEANUP(plan_cleanup) = calloc(1, sizeof(*plan));
     enum wio_status status = WIO_ERR_NOMEM;
@@ -108,6 +117,7 @@ enum wio_status rp_plan_create(const struct wio_trace *trace, struct rp_plan **p
         status = init(plan);
     }
     if (status == WIO_OK) {
+        WIO_TRY(wio_waits_init(&plan->waits, trace, with_waits, err));
         WIO_TRY(read_all(plan, err));
         status = finish(plan);
     }
@@ -115,6 +125,7 @@ enum wio_status rp_plan_create(const struct wio_trace *trace, struct rp_plan **p
         return wio_error_set(err, status, NULL, WIO_ERROR_NO_OFFSET,
                              "no memory for the plan of the replay");
     }
+    WIO_TRY(wio_waits_check(&plan->waits, err));
     *plan_out = plan;
     plan = NULL;
     return WIO_OK;
@@ -128,5 +139,6 @@ void rp_plan_destroy(struct rp_plan *plan)
     rp_observer_fini(&plan->observer);
     rp_family_fini(&plan->family);
     rp_shared_fini(&plan->shared);
+    wio_waits_fini(&plan->waits);
     free(plan);
 }

@@ -12,6 +12,7 @@
 
 #include <whyio/trace.h>
 
+#include "plan/waits.h"
 #include "replay/family.h"
 #include "replay/observe.h"
 #include "replay/pauses.h"
@@ -25,14 +26,16 @@ struct rp_plan {
     struct rp_family family;
     struct rp_shared shared;
     struct rp_pauses pauses;
-    uint64_t first_ns; /* begin of the first event */
+    struct wio_waits waits; /* empty unless they are asked for */
+    uint64_t first_ns;      /* begin of the first event */
     uint64_t events;
     uint64_t max_bytes; /* of one operation */
     uint32_t fds;       /* one more than the highest descriptor */
 };
 
-/* The caller owns the plan; `trace` must outlive it. `progress` counts "operations". */
-WIO_MUST_CHECK enum wio_status rp_plan_create(const struct wio_trace *trace,
+/* The caller owns the plan; `trace` must outlive it. With `with_waits` the edges of the trace are
+ * read too, and refused if they go round in a circle. */
+WIO_MUST_CHECK enum wio_status rp_plan_create(const struct wio_trace *trace, bool with_waits,
                                               struct rp_plan **plan_out, struct wio_error *err);
 void rp_plan_destroy(struct rp_plan *plan);
 

@@ -16,6 +16,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "replay/causal.h"
 #include "replay/pace.h"
 #include "replay/perform.h"
 #include "replay/worker.h"
@@ -79,6 +80,7 @@ static void play(struct rp_process *process)
     struct rp_group_slot *slot = &run->board->groups[process->group];
     for (;;) {
         rp_process_image(process);
+        atomic_store(&slot->end_ns, atomic_load(&process->last_ns));
         rp_board_set(&slot->images, atomic_load(&slot->images) + 1);
         if (run->plan->family.images[process->image].next == RP_NONE ||
             rp_board_is_aborted(run->board)) {
@@ -89,6 +91,24 @@ static void play(struct rp_process *process)
             return;
         }
     }
+}
+
+/* The one that waits for it may be on another machine. */
+static void tell_starter(const struct rp_run *run, uint32_t group)
+{
+    const struct rp_family *family = &run->plan->family;
+    if (run->far == NULL || !family->groups[group].is_remote) {
+        return;
+    }
+    uint32_t parent = wio_trace_process(run->trace, family->groups[group].head)->parent;
+    const struct wio_replay_mail mail = {
+        .kind = RP_MAIL_GROUP,
+        .index = group,
+        .value =
+            atomic_load(&run->board->groups[group].end_ns) - (uint64_t)run->far->clock_ahead_ns,
+    };
+    (void)rp_outbox_put(run->far->outbox, run->board, run->homes[family->images[parent].group],
+                        &mail);
 }
 
 _Noreturn void rp_process_play(const struct rp_run *run, uint32_t group, struct rp_process *parent,
@@ -112,6 +132,7 @@ _Noreturn void rp_process_play(const struct rp_run *run, uint32_t group, struct 
     }
     play(&process);
     rp_board_set(&slot->state, RP_GROUP_ENDED);
+    tell_starter(run, group);
     _exit(0); /* house: allow exit: a process of its own, forked for the replay */
 }
 
@@ -136,11 +157,14 @@ static void start_group(struct rp_worker *worker, uint32_t group, const struct w
     const struct rp_run *run = worker->run;
     uint32_t fresh = RP_GROUP_NEW;
     int status = 0;
+    if (!rp_is_home(run, group)) {
+        return; /* a root of its rank */
+    }
     if (!atomic_compare_exchange_strong(&run->board->groups[group].state, &fresh,
                                         RP_GROUP_STARTED)) {
         return;
     }
-    uint64_t now = wio_clock_mono_ns();
+    uint64_t now = rp_worker_now(worker);
     pid_t middle = fork();
     if (middle == 0) {
         between(worker, group, now, event->t_ns);
@@ -152,18 +176,29 @@ static void start_group(struct rp_worker *worker, uint32_t group, const struct w
     }
 }
 
+/* Wait until a group has come so far, which was at `traced_ns` of the trace. */
+static void wait_for_group(struct rp_worker *worker, uint32_t group, bool is_end,
+                           uint64_t traced_ns, const struct wio_event *event)
+{
+    struct rp_board *board = worker->run->board;
+    struct rp_group_slot *slot = &board->groups[group];
+    bool is_over = is_end ? rp_board_wait(board, &slot->state, RP_GROUP_ENDED)
+                          : rp_board_wait(board, &slot->images, 1);
+    if (is_over && rp_is_causal(worker->run)) {
+        rp_causal_waited(worker, event, traced_ns, atomic_load(&slot->end_ns));
+    }
+}
+
 /* Calls that return when the child has ended, or, vfork, has become another program. */
-static void wait_inside(const struct rp_worker *worker, uint32_t group,
-                        const struct wio_event *event)
+static void wait_inside(struct rp_worker *worker, uint32_t group, const struct wio_event *event)
 {
     const struct rp_family *family = &worker->run->plan->family;
-    struct rp_board *board = worker->run->board;
+    const struct rp_image *head = &family->images[family->groups[group].head];
     uint64_t end_ns = event->t_ns + event->dur_ns;
     if (event->op == WIO_OP_system && family->groups[group].last_ns < end_ns) {
-        (void)rp_board_wait(board, &board->groups[group].state, RP_GROUP_ENDED);
-    } else if (event->op == WIO_OP_vfork &&
-               family->images[family->groups[group].head].last_ns < end_ns) {
-        (void)rp_board_wait(board, &board->groups[group].images, 1);
+        wait_for_group(worker, group, true, family->groups[group].last_ns, event);
+    } else if (event->op == WIO_OP_vfork && head->last_ns < end_ns) {
+        wait_for_group(worker, group, false, head->last_ns, event);
     }
 }
 
@@ -181,13 +216,13 @@ void rp_process_start_children(struct rp_worker *worker, const struct wio_event 
 
 void rp_process_wait_child(struct rp_worker *worker, const struct wio_event *event)
 {
-    struct rp_board *board = worker->run->board;
+    const struct rp_family *family = &worker->run->plan->family;
     if (event->error != 0 || event->result <= 0) {
         return;
     }
-    uint32_t group = rp_family_ended(&worker->run->plan->family, worker->process->image,
-                                     event->result, event->t_ns + event->dur_ns);
+    uint32_t group =
+        rp_family_ended(family, worker->process->image, event->result, event->t_ns + event->dur_ns);
     if (group != RP_NONE) {
-        (void)rp_board_wait(board, &board->groups[group].state, RP_GROUP_ENDED);
+        wait_for_group(worker, group, true, family->groups[group].last_ns, event);
     }
 }

@@ -2,19 +2,11 @@
 #include "replay/replay.h"
 
 #include <stdlib.h>
-#include <sys/resource.h>
-#include <unistd.h>
+#include <string.h>
 
 #include "base/cleanup.h"
-#include "replay/coordinate.h"
-#include "replay/dry.h"
-#include "replay/manifest.h"
-#include "replay/pace.h"
-#include "replay/prepare.h"
-#include "replay/result.h"
-
-/* Room for writes to begin at different places of the data. */
-#define SOURCE_SPARE (UINT64_C(1) << 20)
+#include "replay/linked.h"
+#include "replay/stage.h"
 
 static const char *const mode_names[] = {"default", "causal", "think", "timed", "afap"};
 
@@ -43,12 +35,21 @@ const char *wio_replay_skip_text(enum wio_replay_skip skip)
     return (unsigned)skip < WIO_ARRAY_SIZE(texts) ? texts[skip] : "unknown";
 }
 
-/* Traces hold no edges yet: think is what there is. */
-static enum wio_status choose_mode(const struct wio_replay_params *params,
+static enum wio_status choose_mode(const struct wio_trace *trace,
+                                   const struct wio_replay_params *params,
                                    enum wio_replay_mode *mode_out, struct wio_error *err)
 {
-    *mode_out = params->mode == WIO_REPLAY_DEFAULT ? WIO_REPLAY_THINK : params->mode;
-    if (*mode_out != WIO_REPLAY_CAUSAL) {
+    struct wio_edge_info info = {0};
+    const struct wio_edge_file *edges = wio_trace_edges(trace);
+    *mode_out = params->mode;
+    if (edges != NULL) {
+        wio_edge_file_get_info(edges, &info);
+    }
+    if (params->mode == WIO_REPLAY_DEFAULT) {
+        bool is_any = info.edges + info.collectives > 0;
+        *mode_out = is_any ? WIO_REPLAY_CAUSAL : WIO_REPLAY_THINK;
+    }
+    if (*mode_out != WIO_REPLAY_CAUSAL || edges != NULL) {
         return WIO_OK;
     }
     return wio_error_set(err, WIO_ERR_UNSUPPORTED, NULL, WIO_ERROR_NO_OFFSET,
@@ -56,125 +57,14 @@ static enum wio_status choose_mode(const struct wio_replay_params *params,
                          "use --mode=think, timed or afap");
 }
 
-/* ---- everything that a replay holds ---- */
-
-struct stage {
-    struct rp_plan *plan;
-    struct rp_root root;
-    struct rp_manifest manifest;
-    struct rp_ranks ranks;
-    struct rp_board *board;
-    struct rp_run run;
-    struct rlimit files; /* before */
-    bool has_limit;
-};
-
-static void stage_fini(struct stage *stage)
-{
-    if (stage->has_limit) {
-        (void)setrlimit(RLIMIT_NOFILE, &stage->files);
-    }
-    rp_bulk_destroy(&stage->run.source);
-    free(stage->run.record_base);
-    rp_board_destroy(stage->board);
-    rp_ranks_fini(&stage->ranks);
-    rp_manifest_close(&stage->manifest);
-    rp_root_close(&stage->root);
-    rp_plan_destroy(stage->plan);
-}
-
-static enum wio_status set_up_source(struct rp_run *run, uint64_t bytes, struct wio_error *err)
-{
-    uint64_t seed = 1;
-    WIO_TRY(rp_bulk_create((size_t)(bytes + SOURCE_SPARE), &run->source, err));
-    rp_fill(run->source.data, run->source.window, &seed);
-    return WIO_OK;
-}
-
-static enum wio_status set_up_records(struct stage *stage, bool keep_events, uint64_t *records_out,
-                                      struct wio_error *err)
-{
-    uint32_t streams = wio_trace_stream_count(stage->plan->trace);
-    uint64_t total = 0;
-    *records_out = 0;
-    stage->run.record_base = calloc((size_t)streams + 1, sizeof(uint64_t));
-    if (stage->run.record_base == NULL) {
-        return wio_error_set(err, WIO_ERR_NOMEM, NULL, WIO_ERROR_NO_OFFSET,
-                             "no memory for the replay");
-    }
-    for (uint32_t i = 0; i < streams; i++) {
-        stage->run.record_base[i] = total;
-        total += wio_trace_stream(stage->plan->trace, i)->events;
-    }
-    *records_out = keep_events ? total : 0;
-    return WIO_OK;
-}
-
-static void set_up_progress(struct stage *stage)
-{
-    const struct rp_family *family = &stage->plan->family;
-    for (uint32_t i = 0; i < family->stream_count; i++) {
-        const struct wio_stream_info *stream = wio_trace_stream(stage->plan->trace, i);
-        bool is_played = family->streams[i].image != RP_NONE && stream->events > 0;
-        atomic_store(&stage->board->progress[i].at_ns, is_played ? stream->first_ns : UINT64_MAX);
-    }
-}
-
-/* Every recorded descriptor may be open at once, in several processes. */
-static void raise_file_limit(struct stage *stage)
-{
-    stage->has_limit = getrlimit(RLIMIT_NOFILE, &stage->files) == 0;
-    if (stage->has_limit) {
-        struct rlimit all = {stage->files.rlim_max, stage->files.rlim_max};
-        (void)setrlimit(RLIMIT_NOFILE, &all);
-    }
-}
-
-static enum wio_status set_up(struct stage *stage, const struct wio_replay_params *params,
-                              enum wio_replay_mode mode, struct wio_error *err)
-{
-    uint64_t records;
-    struct rp_run *run = &stage->run;
-    WIO_TRY(rp_ranks_init(&stage->ranks, stage->plan, err));
-    WIO_TRY(set_up_records(stage, params->keep_events, &records, err));
-    WIO_TRY(rp_board_create(stage->plan->family.group_count, stage->ranks.count,
-                            stage->plan->family.stream_count, records, &stage->board, err));
-    set_up_progress(stage);
-    WIO_TRY(set_up_source(run, stage->plan->max_bytes, err));
-    raise_file_limit(stage);
-    run->trace = stage->plan->trace;
-    run->plan = stage->plan;
-    run->root = &stage->root;
-    run->board = stage->board;
-    run->mode = mode;
-    run->scale = params->scale_compute > 0 ? params->scale_compute : 1;
-    run->cpus = rp_pace_cpus();
-    run->is_root_user = geteuid() == 0;
-    run->rank_of_image = stage->ranks.of_image;
-    return WIO_OK;
-}
-
-static enum wio_status prepare(struct stage *stage, const struct wio_replay_params *params,
+/* With signals held back: prepare, perform, collect. */
+static enum wio_status perform(struct rp_stage *stage, struct wio_replay_result *result,
                                struct wio_error *err)
 {
-    const struct rp_prepare prepare = {.root = &stage->root,
-                                       .manifest = &stage->manifest,
-                                       .keep_cache = params->keep_cache,
-                                       .progress = params->progress,
-                                       .progress_arg = params->progress_arg,
-                                       .should_stop = rp_signals_is_stop};
-    WIO_TRY(rp_manifest_open(&stage->manifest, &stage->root, err));
-    return rp_prepare(&prepare, &stage->plan->observer.space, err);
-}
-
-/* With signals held back: prepare, perform, collect. */
-static enum wio_status perform(struct stage *stage, const struct wio_replay_params *params,
-                               struct wio_replay_result *result, struct wio_error *err)
-{
-    struct rp_watch watch = {params->progress, params->progress_arg, 0};
-    enum wio_status status = prepare(stage, params, err);
+    struct rp_watch watch = {stage->params->progress, stage->params->progress_arg, 0};
+    enum wio_status status = rp_stage_prepare(stage, err);
     if (status == WIO_OK) {
-        status = set_up(stage, params, result->mode, err);
+        status = rp_stage_set_up(stage, err);
     }
     if (status == WIO_OK) {
         status = rp_coordinate(&stage->run, &watch, err);
@@ -187,22 +77,6 @@ static enum wio_status perform(struct stage *stage, const struct wio_replay_para
     return rp_result_take(result, stage->plan, &stage->board, &stage->ranks, err);
 }
 
-static enum wio_status run_dry(struct stage *stage, struct wio_replay_result *result,
-                               struct wio_error *err)
-{
-    struct rp_tally *tally = calloc(1, sizeof(*tally));
-    if (tally == NULL) {
-        return wio_error_set(err, WIO_ERR_NOMEM, NULL, WIO_ERROR_NO_OFFSET,
-                             "no memory for the replay");
-    }
-    enum wio_status status = rp_dry_count(stage->plan, tally, err);
-    if (status == WIO_OK) {
-        rp_result_set_totals(result, tally);
-    }
-    free(tally);
-    return status;
-}
-
 static void set_tree_size(struct wio_replay_result *result, const struct rp_plan *plan)
 {
     struct rp_tree_size size;
@@ -213,37 +87,50 @@ static void set_tree_size(struct wio_replay_result *result, const struct rp_plan
     result->prepared_bytes = size.bytes;
 }
 
-static enum wio_status run(struct stage *stage, const struct wio_replay_params *params,
-                           struct wio_replay_result *result, struct wio_error *err)
+static enum wio_status run(struct rp_stage *stage, struct wio_replay_result *result,
+                           struct wio_error *err)
 {
     struct rp_signals signals;
+    const struct wio_replay_params *params = stage->params;
+    WIO_PRE(stage->plan != NULL);
     set_tree_size(result, stage->plan);
+    memcpy(result->edges, stage->plan->waits.by_class, sizeof(result->edges));
+    if (params->link != NULL) {
+        return rp_linked_replay(stage, result, err);
+    }
     if (params->dry_run) {
-        return run_dry(stage, result, err);
+        return rp_stage_count(stage, result, err);
     }
     WIO_TRY(rp_root_open(params->root, &stage->root, err));
     WIO_TRY(rp_signals_hold(&signals, err));
-    enum wio_status status = perform(stage, params, result, err);
+    enum wio_status status = perform(stage, result, err);
     rp_signals_release(&signals);
     return status;
+}
+
+static enum wio_status make_plan(struct rp_stage *stage, const struct wio_trace *trace,
+                                 struct wio_error *err)
+{
+    WIO_TRY(choose_mode(trace, stage->params, &stage->mode, err));
+    return rp_plan_create(trace, stage->mode == WIO_REPLAY_CAUSAL, &stage->plan, err);
 }
 
 enum wio_status wio_replay(const struct wio_trace *trace, const struct wio_replay_params *params,
                            struct wio_replay_result **result_out, struct wio_error *err)
 {
-    struct stage stage WIO_CLEANUP(stage_fini) = {.root = {.fd = -1}, .manifest = {.fd = -1}};
-    enum wio_replay_mode mode;
+    struct rp_stage stage WIO_CLEANUP(rp_stage_fini) = RP_STAGE_INIT;
     *result_out = NULL;
-    WIO_TRY(choose_mode(params, &mode, err));
-    WIO_TRY(rp_plan_create(trace, &stage.plan, err));
+    stage.params = params;
+    enum wio_status planned = make_plan(&stage, trace, err);
+    WIO_TRY(params->link == NULL ? planned : wio_replay_agree(params->link, planned, err));
     struct wio_replay_result *result = calloc(1, sizeof(*result));
     if (result == NULL) {
         return wio_error_set(err, WIO_ERR_NOMEM, NULL, WIO_ERROR_NO_OFFSET,
                              "no memory for the result of the replay");
     }
-    result->mode = mode;
+    result->mode = stage.mode;
     result->dry_run = params->dry_run;
-    enum wio_status status = run(&stage, params, result, err);
+    enum wio_status status = run(&stage, result, err);
     if (status == WIO_OK || result->signal != 0) {
         *result_out = result;
     } else {

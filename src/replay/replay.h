@@ -19,6 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <whyio/edges.h>
 #include <whyio/status.h>
 #include <whyio/trace.h>
 
@@ -55,9 +56,12 @@ enum wio_replay_skip {
 #define WIO_REPLAY_MISMATCHES 1000u /* listed; all are counted */
 #define WIO_REPLAY_PHASES 64u
 
+struct wio_replay_link;
+
 struct wio_replay_params {
     size_t struct_size;
-    const char *root; /* made if only its last component is missing */
+    struct wio_replay_link *link; /* under a launcher (link.h), else NULL */
+    const char *root;             /* made if only its last component is missing */
     enum wio_replay_mode mode;
     double scale_compute; /* factor on think times; 0 = 1 */
     bool keep_cache;      /* leave the prepared files in the page cache */
@@ -112,8 +116,11 @@ struct wio_replay_result {
     uint64_t prepared_files;
     uint64_t prepared_directories;
     uint64_t prepared_links;
-    uint64_t prepared_bytes; /* real data; the rest of the files is sparse */
-    bool has_late;           /* operations had a time to start at */
+    uint64_t prepared_bytes;              /* real data; the rest of the files is sparse */
+    uint64_t edges[WIO_EDGE_CLASS_COUNT]; /* mode causal: edges and collectives of the trace that
+                                             are kept, by class (others imply the rest) .. */
+    uint64_t waits[WIO_EDGE_CLASS_COUNT]; /* .. and how often a thread has honoured one */
+    bool has_late;                        /* operations had a time to start at */
     double late_p50_us;
     double late_p99_us;
     double late_max_us;
@@ -127,6 +134,12 @@ struct wio_replay_result {
     void *events; /* with keep_events: private */
     uint64_t event_count;
 };
+
+/*
+ * With a link all its ranks call wio_replay with the same parameters; each plays the processes that
+ * had its rank, and all get the same status and error. Only rank 0's result has what all have done.
+ * After link->is_lost the ranks cannot be brought together any more: link->abort.
+ */
 
 /*
  * Prepare and perform `trace`. Fails with WIO_ERR_UNSUPPORTED for causal mode on a trace without

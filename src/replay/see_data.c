@@ -4,12 +4,12 @@
 
 #include <fcntl.h>
 #include <linux/falloc.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
 #include "replay/kind.h"
 #include "trace/calls.h"
+#include "trace/file_type.h"
 
 #define MODE_BITS 07777u
 
@@ -73,7 +73,7 @@ enum wio_status rp_see_stat(struct rp_observer *observer, const struct wio_event
                             uint32_t node)
 {
     struct rp_space *space = &observer->space;
-    enum wio_file_type type = rp_type_of_mode((uint32_t)event->arg[1]);
+    enum wio_file_type type = wio_file_type_of_mode((uint32_t)event->arg[1]);
     rp_space_found(space, node);
     struct rp_file *file = rp_space_file(space, node);
     if (file->origin == RP_ORIGIN_MADE || type == WIO_FILE_UNKNOWN) {

@@ -105,6 +105,9 @@ void rp_tally_merge(struct rp_tally *tally, const struct rp_tally *other)
     }
     tally->covered += other->covered;
     tally->control += other->control;
+    for (unsigned i = 0; i < WIO_EDGE_CLASS_COUNT; i++) {
+        tally->waits[i] += other->waits[i];
+    }
     rp_late_merge(&tally->late, &other->late);
 }
 

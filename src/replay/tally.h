@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <whyio/edges.h>
 #include <whyio/event.h>
 
 #include "replay/replay.h"
@@ -31,6 +32,7 @@ struct rp_tally {
     uint64_t skipped[WIO_REPLAY_SKIP_COUNT];
     uint64_t covered;
     uint64_t control;
+    uint64_t waits[WIO_EDGE_CLASS_COUNT]; /* of mode causal, by class */
     struct rp_late late;
 };
 

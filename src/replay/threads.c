@@ -5,6 +5,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "replay/causal.h"
 #include "replay/pace.h"
 #include "replay/worker.h"
 
@@ -70,7 +71,16 @@ void rp_process_start_thread(struct rp_worker *worker, const struct wio_event *e
 {
     struct rp_thread *thread = event->error == 0 ? find_created(worker, event) : NULL;
     if (thread != NULL && claim(thread)) {
-        start_thread(thread, wio_clock_mono_ns(), event->t_ns);
+        start_thread(thread, rp_worker_now(worker), event->t_ns);
+    }
+}
+
+static void join(struct rp_worker *worker, struct rp_thread *thread, const struct wio_event *event)
+{
+    const struct rp_run *run = worker->run;
+    if (rp_board_wait(run->board, &thread->ended, 1) && rp_is_causal(run)) {
+        rp_causal_waited(worker, event, wio_trace_stream(run->trace, thread->stream)->last_ns,
+                         thread->end_ns);
     }
 }
 
@@ -85,7 +95,7 @@ void rp_process_join_thread(struct rp_worker *worker, const struct wio_event *ev
             wio_trace_stream(process->run->trace, thread->stream);
         if (stream->thread == (uint64_t)event->arg[0] && stream->thread != 0 &&
             atomic_load(&thread->started) != 0 && stream->last_ns < end_ns) {
-            (void)rp_board_wait(process->run->board, &thread->ended, 1);
+            join(worker, thread, event);
         }
     }
 }

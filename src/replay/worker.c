@@ -5,136 +5,21 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "plan/sync.h"
 #include "replay/async.h"
+#include "replay/causal.h"
 #include "replay/classify.h"
 #include "replay/kind.h"
-#include "replay/pace.h"
 #include "replay/perform.h"
+#include "replay/requests.h"
+#include "replay/timing.h"
 #include "trace/calls.h"
 
 #define REPORT_EVERY 256u
-#define THINK_MAX_NS 1e18 /* thirty years: what a trace that lies may hold must fit */
 
 static bool is_aborted(const struct rp_worker *worker)
 {
     return rp_board_is_aborted(worker->run->board);
-}
-
-/* ---- time ---- */
-
-/* When the trace lets the next operation begin, CLOCK_MONOTONIC. */
-static uint64_t due(const struct rp_worker *worker, const struct wio_event *event)
-{
-    const struct rp_run *run = worker->run;
-    if (run->mode == WIO_REPLAY_TIMED) {
-        return run->board->start_ns + (event->t_ns - run->plan->first_ns);
-    }
-    double think_ns = (double)worker->think_ns * run->scale;
-    return worker->free_ns +
-           (think_ns < THINK_MAX_NS ? (uint64_t)think_ns : (uint64_t)THINK_MAX_NS);
-}
-
-/* Time passes in the trace up to the begin of this event: computing. */
-static void think(struct rp_worker *worker, const struct wio_event *event)
-{
-    if (event->t_ns > worker->traced_ns) {
-        worker->think_ns += event->t_ns - worker->traced_ns;
-        worker->traced_ns = event->t_ns;
-    }
-}
-
-/* Time in the call itself: none of it is computing. */
-static void pass(struct rp_worker *worker, const struct wio_event *event)
-{
-    bool is_async = (event->flags & WIO_EVENT_ASYNC) != 0 || event->result == WIO_RESULT_PENDING;
-    uint64_t end = event->t_ns + (is_async ? 0 : event->dur_ns);
-    if (end > worker->traced_ns) {
-        worker->traced_ns = end;
-    }
-}
-
-/* Wait for the moment of the event; what it is late by goes into the histogram. Gives the time. */
-static uint64_t start_on_time(struct rp_worker *worker, const struct wio_event *event)
-{
-    const struct rp_run *run = worker->run;
-    if (run->mode == WIO_REPLAY_AFAP) {
-        return wio_clock_mono_ns();
-    }
-    uint64_t at = due(worker, event);
-    worker->think_ns = 0;
-    (void)rp_pace_wait(run->board, run->cpus, at);
-    uint64_t now = wio_clock_mono_ns();
-    rp_late_add(&worker->tally.late, now > at ? now - at : 0);
-    return now;
-}
-
-/* ---- asynchronous requests ---- */
-
-static void collect_one(struct rp_worker *worker)
-{
-    struct rp_request request;
-    if (!rp_async_take(worker->async, &request)) {
-        return;
-    }
-    struct rp_outcome out = {.result = request.result};
-    if (request.result < 0) {
-        out.error = (int)-request.result;
-        out.result = -1;
-    }
-    rp_settle(worker, &request.event, request.index, &out, request.begin_ns);
-}
-
-/* Requests that the program had collected before this event. */
-static void collect_until(struct rp_worker *worker, uint64_t t_ns)
-{
-    while (worker->async != NULL && rp_async_next(worker->async) <= t_ns && !is_aborted(worker)) {
-        collect_one(worker);
-    }
-}
-
-static bool has_async(struct rp_worker *worker)
-{
-    if (worker->async != NULL) {
-        return true;
-    }
-    if (rp_async_create(&worker->async, &worker->error) != WIO_OK) {
-        rp_board_fail(worker->run->board, &worker->error);
-        return false;
-    }
-    return true;
-}
-
-static void submit(struct rp_worker *worker, const struct wio_event *event)
-{
-    struct rp_outcome out = {0};
-    uint64_t bytes = event->size == WIO_NO_SIZE ? 0 : event->size;
-    if (!has_async(worker)) {
-        return;
-    }
-    if (rp_async_count(worker->async) == RP_ASYNC_DEPTH) {
-        collect_one(worker);
-    }
-    uint64_t begin = start_on_time(worker, event);
-    uint8_t kind = rp_kind(worker, event->path);
-    if (kind >= RP_KIND_NULL && kind < RP_KIND_SKIP) {
-        out.result = event->result;
-        out.error = event->error;
-        rp_settle(worker, event, worker->index, &out, begin);
-        return;
-    }
-    int fd = rp_fd_use(worker, event, &out);
-    if (out.did == RP_DID_SKIP) {
-        worker->tally.skipped[out.skip]++;
-        return;
-    }
-    bool is_write = wio_op_class(event->op) == WIO_CLASS_ASYNC_WRITE;
-    uint64_t room = worker->run->source.size;
-    bytes = bytes < room ? bytes : room;
-    uint8_t *data = is_write ? rp_source(worker, event, bytes) : rp_sink(worker);
-    struct rp_request *request = rp_async_add(worker->async, event, fd, data, bytes);
-    request->begin_ns = begin;
-    request->index = worker->index;
-    worker->free_ns = begin;
 }
 
 /* ---- one event ---- */
@@ -150,20 +35,20 @@ static bool control(struct rp_worker *worker, const struct wio_event *event)
 {
     switch ((int)wio_op_class(event->op)) {
     case WIO_CLASS_PROCESS:
-        (void)start_on_time(worker, event);
+        rp_time_start_control(worker, event);
         rp_process_start_children(worker, event);
         break;
     case WIO_CLASS_THREAD:
         if (event->op == WIO_OP_pthread_create || event->op == WIO_OP_thrd_create) {
-            (void)start_on_time(worker, event);
+            rp_time_start_control(worker, event);
             rp_process_start_thread(worker, event);
         } else if (event->op == WIO_OP_pthread_join || event->op == WIO_OP_thrd_join) {
-            (void)start_on_time(worker, event);
+            rp_time_start_control(worker, event);
             rp_process_join_thread(worker, event);
         }
         break;
     case WIO_CLASS_WAIT:
-        (void)start_on_time(worker, event);
+        rp_time_start_control(worker, event);
         rp_process_wait_child(worker, event);
         break;
     case WIO_CLASS_EXEC:
@@ -172,19 +57,13 @@ static bool control(struct rp_worker *worker, const struct wio_event *event)
     case WIO_CLASS_ASYNC_CALL:
         break;
     default:
-        return false;
+        if (!wio_is_sync(wio_op_class(event->op))) {
+            return false;
+        }
+        break;
     }
     worker->tally.control++;
     return true;
-}
-
-/* What the next think time counts from after a wait: now. */
-static void resume(struct rp_worker *worker, const struct wio_event *event)
-{
-    enum wio_class cls = wio_op_class(event->op);
-    if (cls == WIO_CLASS_WAIT || cls == WIO_CLASS_THREAD || cls == WIO_CLASS_PROCESS) {
-        worker->free_ns = wio_clock_mono_ns();
-    }
 }
 
 /* What is skipped takes no time here, and none of the time it took was computing. */
@@ -195,25 +74,59 @@ static bool is_timed(const struct rp_worker *worker, const struct wio_event *eve
            kind == RP_KIND_OF_SKIP(UNKNOWN);
 }
 
+static void performed(struct rp_worker *worker, const struct wio_event *event,
+                      const struct rp_outcome *out, uint64_t tried)
+{
+    struct rp_outcome copy = *out;
+    rp_settle(worker, event, worker->index, out, tried);
+    if (out->error != 0 && event->error == 0 && wio_op_class(event->op) == WIO_CLASS_OPEN) {
+        rp_open_anyway(worker, event, &copy);
+    }
+}
+
+/* Perform it and give the begin; 0 if the file that the thread looks for came just before: that
+ * look does not count. */
+static uint64_t try(struct rp_worker *worker, const struct wio_event *event, struct rp_outcome *out)
+{
+    if (worker->causal.poll == 0 || event->error != ENOENT) {
+        return rp_perform_in_order(worker, event, out);
+    }
+    uint64_t begin = wio_clock_mono_ns();
+    rp_perform(worker, event, out);
+    if (out->error != 0) {
+        return begin;
+    }
+    rp_causal_passed(worker, event);
+    worker->tally.control++;
+    return 0;
+}
+
 static void perform(struct rp_worker *worker, const struct wio_event *event)
 {
     struct rp_outcome out = {0};
+    uint64_t due_ns = worker->causal.gap.v_ns;
+    uint64_t begin_ns = due_ns;
     if (is_timed(worker, event)) {
-        (void)start_on_time(worker, event);
+        begin_ns = rp_time_start(worker, event);
     }
     if (is_aborted(worker)) {
         return;
     }
-    uint64_t tried = rp_perform_in_order(worker, event, &out);
+    uint64_t tried = try(worker, event, &out);
+    if (tried == 0) {
+        return;
+    }
     if (out.did == RP_DID_PERFORM) {
-        rp_settle(worker, event, worker->index, &out, tried);
-        if (out.error != 0 && event->error == 0 && wio_op_class(event->op) == WIO_CLASS_OPEN) {
-            rp_open_anyway(worker, event, &out);
-        }
+        performed(worker, event, &out, tried);
     } else if (out.did == RP_DID_SKIP) {
         worker->tally.skipped[out.skip]++;
     } else {
         worker->tally.control++;
+    }
+    if (rp_is_causal(worker->run) && out.did == RP_DID_PERFORM) {
+        rp_causal_did(worker, event, due_ns, begin_ns, worker->free_ns);
+    } else if (rp_is_causal(worker->run)) {
+        rp_causal_passed(worker, event);
     }
 }
 
@@ -225,22 +138,11 @@ static void report(struct rp_worker *worker)
     }
 }
 
-static void step(struct rp_worker *worker, const struct wio_event *event)
+/* One event in a mode that has its time from the gaps between operations alone. */
+static void go_through(struct rp_worker *worker, const struct wio_event *event)
 {
-    enum wio_class cls = wio_op_class(event->op);
-    report(worker);
-    atomic_store_explicit(&worker->run->board->progress[worker->stream].at_ns, event->t_ns,
-                          memory_order_release);
-    if (rp_is_covered(event, worker->caused)) {
-        worker->tally.covered++;
-        return; /* what is left of its time beside the calls that it caused is computing */
-    }
-    collect_until(worker, event->t_ns);
-    think(worker, event);
-    if (is_request(cls)) {
-        submit(worker, event);
-        rp_share_after(worker, event);
-        pass(worker, event);
+    if (is_request(wio_op_class(event->op))) {
+        rp_requests_submit(worker, event);
         return;
     }
     if (worker->async != NULL) {
@@ -250,13 +152,49 @@ static void step(struct rp_worker *worker, const struct wio_event *event)
     if (event->op == WIO_OP_popen) {
         rp_process_start_children(worker, event);
     }
-    if (control(worker, event)) {
-        resume(worker, event);
-    } else {
+    if (!control(worker, event)) {
         perform(worker, event);
+    } else if (rp_is_causal(worker->run)) {
+        rp_causal_passed(worker, event);
+    } else {
+        rp_time_resume(worker, event);
     }
+}
+
+/* In mode causal every event is a point that others may wait for, also one that does nothing. */
+static void step_causal(struct rp_worker *worker, const struct wio_event *event)
+{
+    rp_requests_collect(worker, event->t_ns);
+    rp_causal_before(worker, event);
+    if (rp_is_covered(event, worker->caused)) {
+        worker->tally.covered++;
+    } else if (rp_causal_is_pointless(worker, event)) {
+        worker->tally.control++;
+    } else if (!is_aborted(worker)) {
+        go_through(worker, event);
+        rp_share_after(worker, event);
+    }
+    rp_causal_after(worker, event);
+}
+
+static void step(struct rp_worker *worker, const struct wio_event *event)
+{
+    report(worker);
+    atomic_store_explicit(&worker->run->board->progress[worker->stream].at_ns, event->t_ns,
+                          memory_order_release);
+    if (rp_is_causal(worker->run)) {
+        step_causal(worker, event);
+        return;
+    }
+    if (rp_is_covered(event, worker->caused)) {
+        worker->tally.covered++;
+        return; /* what is left of its time beside the calls that it caused is computing */
+    }
+    rp_requests_collect(worker, event->t_ns);
+    rp_time_think(worker, event);
+    go_through(worker, event);
     rp_share_after(worker, event);
-    pass(worker, event);
+    rp_time_pass(worker, event);
 }
 
 /* ---- a stream ---- */
@@ -271,7 +209,10 @@ static void perform_all(struct rp_worker *worker)
         worker->index++;
     }
     while (worker->async != NULL && rp_async_count(worker->async) > 0 && !is_aborted(worker)) {
-        collect_one(worker);
+        rp_requests_collect_one(worker);
+    }
+    if (rp_is_causal(worker->run) && !is_aborted(worker)) {
+        rp_causal_end(worker);
     }
     if (status != WIO_OK && status != WIO_END) {
         rp_board_fail(worker->run->board, &worker->error);
@@ -315,16 +256,20 @@ void rp_worker_perform(struct rp_thread *thread)
     worker->traced_ns = thread->traced_base_ns;
     worker->free_ns = thread->base_ns;
     rp_tally_init(&worker->tally);
-    atomic_fetch_add(&run->board->threads, 1);
+    atomic_fetch_add(&run->board->crowd->threads, 1);
     if (rp_feed_init(&worker->feed, run->trace, worker->stream, &worker->error) == WIO_OK) {
         rp_process_ready(worker);
+        if (rp_is_causal(run)) {
+            rp_causal_begin(worker);
+        }
         perform_all(worker);
     } else {
         rp_board_fail(run->board, &worker->error);
     }
     atomic_store(&run->board->progress[worker->stream].at_ns, UINT64_MAX);
-    atomic_fetch_sub(&run->board->threads, 1);
+    atomic_fetch_sub(&run->board->crowd->threads, 1);
     atomic_fetch_add(&run->board->done, worker->unreported);
+    thread->end_ns = worker->free_ns;
     store_max(&process->last_ns, worker->free_ns);
     rp_board_add_tally(run->board, &worker->tally, run->rank_of_image[process->image]);
     release(worker);

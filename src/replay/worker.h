@@ -15,10 +15,12 @@
 #include <whyio/trace.h>
 
 #include "base/map.h"
+#include "plan/gap.h"
 #include "replay/board.h"
 #include "replay/fds.h"
 #include "replay/feed.h"
 #include "replay/fill.h"
+#include "replay/gate.h"
 #include "replay/plan.h"
 #include "replay/root.h"
 #include "replay/tally.h"
@@ -32,6 +34,10 @@ struct rp_run {
     const struct rp_plan *plan;
     const struct rp_root *root;
     struct rp_board *board;
+    struct rp_gate *gate;         /* NULL but in mode causal */
+    struct wio_replay_link *link; /* NULL without a launcher, and so are .. */
+    const uint32_t *homes;        /* .. the rank that plays each group .. */
+    const struct rp_far *far;     /* .. and, also on a single machine, other machines */
     enum wio_replay_mode mode;
     double scale;
     uint32_t cpus;
@@ -59,6 +65,7 @@ struct rp_thread {
     bool is_joined;
     struct rp_process *process;
     struct rp_fds fds;
+    uint64_t end_ns;         /* when its last event was over; set before `ended` */
     uint64_t base_ns;        /* its first delay counts from here (0: the start of the clock) ... */
     uint64_t traced_base_ns; /* ... which is this moment of the trace */
 };
@@ -75,6 +82,15 @@ struct rp_process {
     uint64_t traced_base_ns;
     bool is_waited_for;       /* the clock does not start before it is ready */
     _Atomic uint64_t last_ns; /* end of the last operation of any of its threads */
+};
+
+/* Mode causal: where the thread is in its waits, and in time. */
+struct rp_causal {
+    struct wio_gap gap;
+    size_t act; /* the next one */
+    size_t act_end;
+    uint32_t poll;  /* that the thread is in, + 1; 0 = none */
+    bool has_taken; /* this event has waited, and it is known for whom */
 };
 
 struct rp_worker {
@@ -97,13 +113,28 @@ struct rp_worker {
     uint64_t free_ns;     /* end of the last operation performed */
     uint64_t traced_ns;   /* end of the last event, in the trace */
     uint64_t think_ns;    /* time between events since then */
-    uint64_t index;       /* of the next event in its stream (seq goes on over exec) */
-    uint64_t unreported;  /* events since the last report of progress */
+    struct rp_causal causal;
+    uint64_t index;      /* of the next event in its stream (seq goes on over exec) */
+    uint64_t unreported; /* events since the last report of progress */
     struct wio_error error;
 };
 
 /* A system call on behalf of the replay itself failed (errno): all end. */
 void rp_process_fail(const struct rp_run *run, const char *what);
+
+/* Is the group played by a child of this process' coordinator? */
+static inline bool rp_is_home(const struct rp_run *run, uint32_t group)
+{
+    return run->homes == NULL || run->homes[group] == run->link->rank;
+}
+
+static inline bool rp_is_causal(const struct rp_run *run)
+{
+    return run->mode == WIO_REPLAY_CAUSAL;
+}
+
+/* When what the event makes begins: now, in mode causal by the thread's own time. */
+uint64_t rp_worker_now(const struct rp_worker *worker);
 
 /* In threads.c. Perform the image's streams: the main one in the calling thread. */
 void rp_process_image(struct rp_process *process);

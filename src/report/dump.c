@@ -11,6 +11,7 @@
 #include "report/dump_node.h"
 #include "report/dump_text.h"
 #include "report/line.h"
+#include "report/node_waits.h"
 #include "report/rendered.h"
 #include "trace/calls.h"
 
@@ -25,10 +26,14 @@ struct dump {
     uint64_t events;
     uint64_t errors;
     struct wio_node_walk walk; /* annotated */
+    struct wio_node_waits waits;
+    struct wio_event event; /* not printed before the next one of its node is known */
+    bool has_event;
 };
 
 static void dump_fini(struct dump *dump)
 {
+    wio_node_waits_fini(&dump->waits);
     wio_line_fini(&dump->line);
     wio_rendered_fini(&dump->rendered);
 }
@@ -51,7 +56,7 @@ static void put_flags(struct wio_line *line, unsigned flags)
     } names[] = {
         {WIO_EVENT_ASYNC, "\"async\""}, {WIO_EVENT_RAW, "\"raw\""},
         {WIO_EVENT_VFORK, "\"vfork\""}, {WIO_EVENT_BUFFERED, "\"buffered\""},
-        {WIO_EVENT_MPI, "\"mpi\""},
+        {WIO_EVENT_MPI, "\"mpi\""},     {WIO_EVENT_HOLD, "\"hold\""},
     };
     bool has_any = false;
 
@@ -153,8 +158,10 @@ static void put_additions(struct dump *dump, const struct wio_event *event)
     put_flags(line, event->flags);
 }
 
-/* Which node did it, and how long that had computed before. */
-static void put_annotation(struct dump *dump, const struct wio_event *event)
+/* Which node did it, how long that had computed before, what it waits for and whom it lets go up to
+ * its operation `limit`. */
+static enum wio_status put_annotation(struct dump *dump, const struct wio_event *event,
+                                      uint64_t limit, struct wio_error *err)
 {
     struct wio_line *line = &dump->line;
     uint64_t compute_ns;
@@ -164,6 +171,7 @@ static void put_annotation(struct dump *dump, const struct wio_event *event)
     wio_line_u64(line, event->stream);
     WIO_LINE_LITERAL(line, ", \"compute_s\": ");
     wio_line_seconds(line, compute_ns);
+    return wio_node_put_json(&dump->waits, line, event->stream, limit, err);
 }
 
 static void put_event(struct dump *dump, const struct wio_event *event)
@@ -174,10 +182,25 @@ static void put_event(struct dump *dump, const struct wio_event *event)
     }
     put_basics(dump, event);
     put_additions(dump, event);
-    if (dump->params->is_annotated) {
-        put_annotation(dump, event);
-    }
     WIO_LINE_LITERAL(&dump->line, "}\n");
+}
+
+/* The event that was kept back, now that `next` is known (NULL: there is none). */
+static enum wio_status put_kept(struct dump *dump, const struct wio_event *next,
+                                struct wio_error *err)
+{
+    if (dump->has_event) {
+        bool is_same = next != NULL && next->stream == dump->event.stream;
+        put_basics(dump, &dump->event);
+        put_additions(dump, &dump->event);
+        WIO_TRY(put_annotation(dump, &dump->event, is_same ? next->seq : WIO_NODE_END, err));
+        WIO_LINE_LITERAL(&dump->line, "}\n");
+    }
+    dump->has_event = next != NULL;
+    if (next != NULL) {
+        dump->event = *next;
+    }
+    return WIO_OK;
 }
 
 /* Bytes and time of a stdio call are those of the operations that it caused. */
@@ -214,12 +237,19 @@ static enum wio_status put_events(struct dump *dump, struct wio_error *err)
         if (dump->params->is_annotated && (event->flags & WIO_EVENT_CAUSED) != 0) {
             continue; /* part of the stdio call before it */
         }
-        put_event(dump, event);
+        if (dump->params->is_annotated) {
+            WIO_TRY(put_kept(dump, event, err));
+        } else {
+            put_event(dump, event);
+        }
         count_event(dump, event);
         report_progress(dump);
         if (ferror(dump->line.out)) {
             return WIO_OK;
         }
+    }
+    if (dump->params->is_annotated) {
+        WIO_TRY(put_kept(dump, NULL, err));
     }
     return status == WIO_END ? WIO_OK : status;
 }
@@ -256,6 +286,7 @@ enum wio_status wio_report_dump(const struct wio_trace *trace, const struct wio_
     }
     WIO_TRY(wio_line_init(&dump.line, out, err));
     WIO_TRY(wio_rendered_init(&dump.rendered, trace, err));
+    WIO_TRY(wio_node_waits_init(&dump.waits, trace, err));
     if (params->is_text) {
         wio_dump_text_heading(&dump.line);
         return put_events(&dump, err);

@@ -6,8 +6,9 @@
  * or has no meaning for an operation is null.
  * Text: time, duration, rank, thread, the operation, its source; aligned.
  * Annotated: in order of nodes (threads of processes), without what stdio calls caused. As text
- * COMPUTE(seconds) and the operations, one per line; as JSON the same objects with "node" and
- * "compute_s", the seconds computed since the node's operation before.
+ * COMPUTE(seconds), WAIT(node), the operation, SIGNAL(node), one per line; as JSON the same objects
+ * with "node", "compute_s" (computed since the node's operation before), "waits", "collectives",
+ * "signals".
  *
  * Memory: that of reading, and one rendered text per path and source.
  */

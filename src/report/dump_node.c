@@ -4,6 +4,7 @@
 #include "base/cleanup.h"
 #include "report/event_text.h"
 #include "report/line.h"
+#include "report/node_waits.h"
 
 #define PROGRESS_EVERY 16384u
 
@@ -64,21 +65,56 @@ static void put_node(struct wio_line *line, const struct wio_trace *trace, uint3
     wio_line_byte(line, '\n');
 }
 
-static void put_step(struct wio_line *line, const struct wio_trace *trace,
-                     struct wio_node_walk *walk, const struct wio_event *event)
+/* An operation is printed when the next one of its node is known: what stdio or MPI did in between
+ * belongs to it, and so do the waits and signals of that. */
+struct nodes {
+    const struct wio_trace *trace;
+    struct wio_line line;
+    struct wio_node_walk walk;
+    struct wio_node_waits waits;
+    struct wio_event event;
+    bool has_event;
+};
+
+static void nodes_fini(struct nodes *nodes)
 {
+    wio_node_waits_fini(&nodes->waits);
+    wio_line_fini(&nodes->line);
+}
+
+static enum wio_status put_step(struct nodes *nodes, uint64_t limit, struct wio_error *err)
+{
+    struct wio_line *line = &nodes->line;
+    uint32_t node = nodes->event.stream;
     uint64_t compute_ns;
 
-    if (wio_node_step(walk, trace, event, &compute_ns)) {
-        put_node(line, trace, event->stream);
+    if (wio_node_step(&nodes->walk, nodes->trace, &nodes->event, &compute_ns)) {
+        put_node(line, nodes->trace, node);
     }
     if (compute_ns > 0) {
         WIO_LINE_LITERAL(line, "COMPUTE(");
         wio_line_seconds(line, compute_ns);
         WIO_LINE_LITERAL(line, ")\n");
     }
-    wio_event_text(line, trace, event);
+    WIO_TRY(wio_node_put_waits(&nodes->waits, line, node, limit, err));
+    wio_event_text(line, nodes->trace, &nodes->event);
     wio_line_byte(line, '\n');
+    return wio_node_put_signals(&nodes->waits, line, node, limit, err);
+}
+
+static enum wio_status add_event(struct nodes *nodes, const struct wio_event *event,
+                                 struct wio_error *err)
+{
+    if ((event->flags & WIO_EVENT_CAUSED) != 0) {
+        return WIO_OK;
+    }
+    if (nodes->has_event) {
+        bool is_same = event->stream == nodes->event.stream;
+        WIO_TRY(put_step(nodes, is_same ? event->seq : WIO_NODE_END, err));
+    }
+    nodes->event = *event;
+    nodes->has_event = true;
+    return WIO_OK;
 }
 
 enum wio_status wio_report_nodes(const struct wio_trace *trace,
@@ -86,8 +122,7 @@ enum wio_status wio_report_nodes(const struct wio_trace *trace,
                                  struct wio_error *err)
 {
     WIO_CLEANUP(cursor_cleanup) struct wio_cursor *cursor = NULL;
-    WIO_CLEANUP(wio_line_fini) struct wio_line line = {0};
-    struct wio_node_walk walk = {.node = WIO_NODE_NONE};
+    WIO_CLEANUP(nodes_fini) struct nodes nodes = {.trace = trace, .walk = {.node = WIO_NODE_NONE}};
     struct wio_filter filter = params->filter;
     struct wio_trace_info info;
     const struct wio_event *event;
@@ -97,15 +132,17 @@ enum wio_status wio_report_nodes(const struct wio_trace *trace,
     wio_trace_get_info(trace, &info);
     filter.struct_size = sizeof(filter);
     filter.order = WIO_ORDER_STREAM;
-    WIO_TRY(wio_line_init(&line, out, err));
+    WIO_TRY(wio_line_init(&nodes.line, out, err));
+    WIO_TRY(wio_node_waits_init(&nodes.waits, trace, err));
     WIO_TRY(wio_cursor_create(trace, &filter, &cursor, err));
     while ((status = wio_cursor_next(cursor, &event, err)) == WIO_OK && !ferror(out)) {
         if (++done % PROGRESS_EVERY == 0 && params->progress != NULL) {
             params->progress(params->progress_arg, done, info.events, "events");
         }
-        if ((event->flags & WIO_EVENT_CAUSED) == 0) {
-            put_step(&line, trace, &walk, event);
-        }
+        WIO_TRY(add_event(&nodes, event, err));
+    }
+    if (nodes.has_event) {
+        WIO_TRY(put_step(&nodes, WIO_NODE_END, err));
     }
     return status == WIO_END || status == WIO_OK ? WIO_OK : status;
 }

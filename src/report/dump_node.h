@@ -5,9 +5,9 @@
  *
  * A node is a thread of a process. Between two operations of a node stands COMPUTE(seconds): the
  * time from the end of the one to the begin of the other, where there is any, and before the first
- * one the time since the process image began. SIGNAL(n) and WAIT(n) belong to edges between nodes;
- * a trace without edges has none. Operations that a stdio call caused are part of that call and not
- * listed.
+ * one the time since the process image began. WAIT(n) before an operation: until node n has done
+ * the operation that is named; SIGNAL(n) after one: node n waits for it. A trace without edges has
+ * none. Operations that a stdio call caused are part of that call and not listed.
  */
 #ifndef WIO_REPORT_DUMP_NODE_H
 #define WIO_REPORT_DUMP_NODE_H

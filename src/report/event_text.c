@@ -8,6 +8,7 @@
 
 #include "base/cleanup.h"
 #include "explain/account.h"
+#include "report/wait_text.h"
 #include "trace/calls.h"
 
 /* The comma between arguments. */
@@ -128,6 +129,9 @@ static void put_arguments(struct wio_line *line, const struct wio_trace *trace,
 
     put_place(&args, trace, event->fd, event->path);
     put_place(&args, trace, event->fd2, event->path2);
+    if (wio_wait_text(line, event, args.has_any)) {
+        return;
+    }
     if (event->size != WIO_NO_SIZE) {
         wio_line_u64(next_argument(&args), event->size);
         WIO_LINE_LITERAL(line, " B");

@@ -77,6 +77,28 @@ static void put_additions(struct wio_json *json, const struct wio_summary *summa
     put_ranks(json, summary);
 }
 
+/* Without those that others imply; nothing where none are stored. */
+static void put_totals(struct wio_json *json, const char *key, const struct wio_edge_totals *totals,
+                       unsigned count, const char *(*name)(unsigned))
+{
+    wio_json_object_begin(json, key);
+    for (unsigned i = 0; i < count; i++) {
+        if (totals[i].all > 0) {
+            wio_json_u64(json, name(i), totals[i].all - totals[i].implied);
+        }
+    }
+    wio_json_object_end(json);
+}
+
+static void put_edges(struct wio_json *json, const struct wio_summary *summary)
+{
+    const struct wio_edge_info *edges = &summary->edges;
+    wio_json_object_begin(json, "edges");
+    put_totals(json, "by_class", edges->by_class, WIO_EDGE_CLASS_COUNT, wio_edge_class_name);
+    put_totals(json, "by_evidence", edges->by_evidence, WIO_EVIDENCE_COUNT, wio_evidence_name);
+    wio_json_object_end(json);
+}
+
 void wio_report_info_json(const struct wio_summary *summary, FILE *out)
 {
     const struct wio_trace_info *info = &summary->info;
@@ -99,12 +121,7 @@ void wio_report_info_json(const struct wio_summary *summary, FILE *out)
     put_texts(&json, "jobs", summary->jobs, summary->job_count);
     put_texts(&json, "hosts", summary->hosts, summary->host_count);
     put_ops(&json, summary);
-    wio_json_object_begin(&json, "edges");
-    wio_json_object_begin(&json, "by_class");
-    wio_json_object_end(&json);
-    wio_json_object_begin(&json, "by_evidence");
-    wio_json_object_end(&json);
-    wio_json_object_end(&json);
+    put_edges(&json, summary);
     put_additions(&json, summary);
     wio_json_object_end(&json);
     wio_json_line(&json);
@@ -223,6 +240,21 @@ static void print_ranks(const struct wio_summary *summary, FILE *out)
     }
 }
 
+/* "6 waits told by mpi" */
+static void print_edges(const struct wio_summary *summary, FILE *out)
+{
+    char text[WIO_TEXT_MAX];
+    for (unsigned i = 0; i < WIO_EVIDENCE_COUNT; i++) {
+        const struct wio_edge_totals *totals = &summary->edges.by_evidence[i];
+        uint64_t count = totals->all - totals->implied;
+        if (count > 0) {
+            fprintf(out, "%14s %s: %s\n", wio_format_count(text, count),
+                    count == 1 ? "wait between threads" : "waits between threads",
+                    wio_evidence_name(i));
+        }
+    }
+}
+
 static void print_gaps(const struct wio_summary *summary, FILE *out)
 {
     if (summary->killed > 0) {
@@ -262,6 +294,7 @@ void wio_report_info_text(const struct wio_summary *summary, const char *name, F
     print_list("jobs", summary->jobs, summary->job_count, out);
     fputc('\n', out);
     print_counts(summary, out);
+    print_edges(summary, out);
     print_gaps(summary, out);
     print_ops(summary, out);
     print_ranks(summary, out);

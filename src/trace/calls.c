@@ -29,14 +29,18 @@ static const struct {
 };
 
 static const char *const classes[] = {
-    "unknown",     "open",       "close",      "dup",        "fcntl",       "lock",
-    "read",        "write",      "copy",       "seek",       "sync",        "size",
-    "advise",      "stat",       "access",     "readlink",   "statfs",      "xattr",
-    "readdir",     "mkdir",      "unlink",     "rename",     "link",        "symlink",
-    "mknod",       "attr",       "cwd",        "map",        "async_read",  "async_write",
-    "async_sync",  "async_meta", "async_call", "stdio_read", "stdio_write", "stdio_seek",
-    "stdio_flush", "channel",    "process",    "exec",       "exit",        "wait",
-    "thread",
+    "unknown",     "open",       "close",         "dup",         "fcntl",       "lock",
+    "read",        "write",      "copy",          "seek",        "sync",        "size",
+    "advise",      "stat",       "access",        "readlink",    "statfs",      "xattr",
+    "readdir",     "mkdir",      "unlink",        "rename",      "link",        "symlink",
+    "mknod",       "attr",       "cwd",           "map",         "async_read",  "async_write",
+    "async_sync",  "async_meta", "async_call",    "stdio_read",  "stdio_write", "stdio_seek",
+    "stdio_flush", "channel",    "process",       "exec",        "exit",        "wait",
+    "thread",      "mpi_comm",   "mpi_send",      "mpi_recv",    "mpi_done",    "mpi_wait",
+    "mpi_all",     "mpi_loose",  "mpi_from_root", "mpi_to_root", "mpi_scan",    "mpi_lock",
+    "mpi_unlock",  "mpi_file",   "mutex",         "unlock",      "cond_wait",   "cond_signal",
+    "barrier",     "sem_wait",   "sem_post",      "futex_wait",  "futex_wake",  "poll",
+    "sleep",       "kill",       "sigwait",       "hold",
 };
 
 _Static_assert(sizeof(ops) / sizeof(ops[0]) == WIO_OP_COUNT, "one row per operation");

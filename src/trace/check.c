@@ -95,7 +95,7 @@ enum wio_status wio_trace_check_progress(const char *path, wio_fault_fn *fault, 
         .fault = fault, .arg = arg, .progress = progress, .progress_arg = progress_arg};
     struct wio_trace *all = NULL;
     struct wio_error finding = WIO_ERROR_INIT;
-    enum wio_status status = wio_trace_list(path, &all, &finding);
+    enum wio_status status = wio_trace_list(path, progress, progress_arg, &all, &finding);
     if (status != WIO_OK && (all == NULL || all->segment_count == 0)) {
         wio_trace_close(all);
         if (err != NULL) {

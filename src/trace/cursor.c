@@ -92,7 +92,8 @@ static void make_heap(struct wio_cursor *cursor)
         const struct wio_block_ref *block =
             &trace->blocks[trace->ranges[cursor->lanes[i].stream].first];
         uint64_t shift_ns = trace->segments[block->segment].context.shift_ns;
-        cursor->heap[i] = (struct wio_heap_entry){block->first_ns + shift_ns, i};
+        uint64_t first_ns = wio_trace_correct(trace, block->stream, block->first_ns + shift_ns);
+        cursor->heap[i] = (struct wio_heap_entry){first_ns, i};
     }
     cursor->heap_count = cursor->lane_count;
     for (uint32_t i = cursor->heap_count; i > 0; i--) {

@@ -31,6 +31,31 @@ enum wio_block_kind {
     WIO_BLOCK_FILES = 7,
     WIO_BLOCK_EVENTS = 8,
     WIO_BLOCK_INDEX = 9,
+    /* FORMAT.md#edges */
+    WIO_BLOCK_EDGES_META = 32,
+    WIO_BLOCK_OBJECTS = 33,
+    WIO_BLOCK_EDGES_IN = 34,
+    WIO_BLOCK_EDGES_OUT = 35,
+    WIO_BLOCK_MEMBERS = 36,
+    WIO_BLOCK_COLLECTIVES = 37,
+    WIO_BLOCK_WAITS = 38,
+    WIO_BLOCK_CLOCKS = 39,
+    WIO_BLOCK_EDGES_INDEX = 40,
+};
+
+/* FORMAT.md#edges */
+#define WIO_EDGES_NAME "trace.edges"
+#define WIO_EDGES_MAGIC "\x89WIOEDG\n"
+#define WIO_EDGES_ROWS_MAX 4096u /* in a block */
+
+enum wio_edges_meta {
+    WIO_EDGES_META_SEGMENTS = 1,
+    WIO_EDGES_META_SENDS = 2, /* that met no receive; decimal */
+    WIO_EDGES_META_RECEIVES = 3,
+    WIO_EDGES_META_READ_BYTES = 4,
+    WIO_EDGES_META_COLLECTIVES = 5,
+    WIO_EDGES_META_NOTES = 6,  /* lines for a person */
+    WIO_EDGES_META_TOTALS = 7, /* decimals, separated by blanks */
 };
 
 /* FORMAT.md#processes */

@@ -148,6 +148,7 @@ static enum wio_status read_slice(struct wio_cursor *cursor, struct wio_lane *la
     if (count == 0) {
         close_block(cursor, lane);
     }
+    wio_trace_correct_slice(cursor->trace, lane->stream, lane->slice, count);
     lane->count = wio_selection_keep(&cursor->selection, lane->slice, count);
     return WIO_OK;
 }

@@ -85,6 +85,34 @@ static bool is_system(const char *path, size_t bytes)
     return false;
 }
 
+/* Names that the kernel gave to what has none (FORMAT.md#channels): nothing about the user, but
+ * which two ends belong together. */
+static bool is_channel(const char *path, size_t bytes)
+{
+    static const char *const kinds[] = {
+        "pipe:[", "socket:[", "eventfd:[", "anon_inode:", "inet ", "inet6 ", "dgram inet"};
+    for (size_t i = 0; i < WIO_ARRAY_SIZE(kinds); i++) {
+        size_t length = strlen(kinds[i]);
+        if (bytes >= length && memcmp(path, kinds[i], length) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Bytes at the front that say that a Unix socket's name follows; 0 = none. */
+static size_t socket_prefix(const char *path, size_t bytes)
+{
+    static const char *const kinds[] = {"unix ", "dgram unix "};
+    for (size_t i = 0; i < WIO_ARRAY_SIZE(kinds); i++) {
+        size_t length = strlen(kinds[i]);
+        if (bytes > length && memcmp(path, kinds[i], length) == 0) {
+            return length;
+        }
+    }
+    return 0;
+}
+
 /* Length of ".ext" at the end, 0 where there is none or it is long enough to be a name. */
 static size_t extension_length(const char *part, size_t bytes)
 {
@@ -111,8 +139,13 @@ static enum wio_status put_hidden(const uint8_t *key, const char *part, size_t b
 enum wio_status wio_path_anonymise(const uint8_t *key, const char *path, size_t bytes,
                                    struct wio_blob *out)
 {
-    if (is_system(path, bytes)) {
+    if (is_system(path, bytes) || is_channel(path, bytes)) {
         return wio_blob_put(out, path, bytes);
+    }
+    size_t prefix = socket_prefix(path, bytes);
+    if (prefix > 0) {
+        WIO_TRY(wio_blob_put(out, path, prefix));
+        return put_hidden(key, path + prefix, bytes - prefix, out);
     }
     size_t at = 0;
     while (at < bytes) {

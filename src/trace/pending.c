@@ -9,8 +9,8 @@
 #include "trace/hide.h"
 #include "trace/seal.h"
 
-enum wio_status wio_pending_seal(const char *dir, int *fd_out, bool *live_out,
-                                 struct wio_error *err)
+enum wio_status wio_pending_seal(const char *dir, wio_progress_fn *progress, void *progress_arg,
+                                 int *fd_out, bool *live_out, struct wio_error *err)
 {
     char name[128];
     struct wio_seal_survey survey;
@@ -18,6 +18,8 @@ enum wio_status wio_pending_seal(const char *dir, int *fd_out, bool *live_out,
         .struct_size = sizeof(params),
         .look_at_files = true,
         .rings_only = true,
+        .progress = progress,
+        .progress_arg = progress_arg,
     };
     *fd_out = -1;
     *live_out = false;

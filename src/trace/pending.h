@@ -5,14 +5,15 @@
 
 #include <stdbool.h>
 
-#include <whyio/status.h>
+#include <whyio/trace.h>
 
 /*
  * If the directory has rings: seal them into a new segment of it, or, where it may not be written,
  * processes still run or a recorder is at work, into memory: then *fd_out is a segment that the
- * caller owns, else -1. *live_out: the trace is still being recorded.
+ * caller owns, else -1. *live_out: the trace is still being recorded. `progress` may be NULL.
  */
-WIO_MUST_CHECK enum wio_status wio_pending_seal(const char *dir, int *fd_out, bool *live_out,
+WIO_MUST_CHECK enum wio_status wio_pending_seal(const char *dir, wio_progress_fn *progress,
+                                                void *progress_arg, int *fd_out, bool *live_out,
                                                 struct wio_error *err);
 
 #endif

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "base/crc.h"
 #include "base/io.h"
+#include "trace/frame.h"
 
 void wio_reader_close(struct wio_reader_segment *segment)
 {
@@ -20,93 +20,23 @@ void wio_reader_close(struct wio_reader_segment *segment)
     free(segment->strings);
 }
 
-static enum wio_status parse_header(struct wio_reader_segment *segment, const uint8_t *bytes,
-                                    struct wio_error *err)
-{
-    struct wio_buf buf = wio_buf_of(bytes, WIO_SEGMENT_HEADER_BYTES);
-    const char *name = segment->name;
-    const uint8_t *magic = NULL;
-    const uint8_t *boot_id = NULL;
-    uint32_t version = 0;
-    uint32_t flags = 0;
-    uint32_t reserved = 0;
-    uint32_t crc = 0;
-    WIO_TRY(wio_buf_bytes(&buf, 8, &magic));
-    WIO_TRY(wio_buf_u32(&buf, &version));
-    WIO_TRY(wio_buf_u32(&buf, &flags));
-    WIO_TRY(wio_buf_u64(&buf, &segment->base_unix_ns));
-    WIO_TRY(wio_buf_u64(&buf, &segment->base_mono_ns));
-    WIO_TRY(wio_buf_bytes(&buf, WIO_BOOT_ID_BYTES, &boot_id));
-    WIO_TRY(wio_buf_u32(&buf, &reserved));
-    WIO_TRY(wio_buf_u32(&buf, &crc));
-    if (memcmp(magic, WIO_SEGMENT_MAGIC, 8) != 0) {
-        return wio_error_set(err, WIO_ERR_FORMAT, name, 0,
-                             "expected a segment that begins with \\x89WIOSEG\\n");
-    }
-    /* FORMAT.md R-SEG-2 */
-    if (version != WIO_SEGMENT_VERSION) {
-        return wio_error_set(err, WIO_ERR_UNSUPPORTED, name, 8, "expected version %u, found %u",
-                             WIO_SEGMENT_VERSION, version);
-    }
-    uint32_t actual = wio_crc32c(0, bytes, WIO_SEGMENT_HEADER_BYTES - 4);
-    if (crc != actual) {
-        return wio_error_set(err, WIO_ERR_FORMAT, name, WIO_SEGMENT_HEADER_BYTES - 4,
-                             "expected checksum %08x of the header, found %08x", actual, crc);
-    }
-    memcpy(segment->boot_id, boot_id, WIO_BOOT_ID_BYTES);
-    segment->boot_id[WIO_BOOT_ID_BYTES] = '\0';
-    return WIO_OK;
-}
-
 enum wio_status wio_reader_header(struct wio_reader_segment *segment, struct wio_error *err)
 {
-    uint8_t bytes[WIO_SEGMENT_HEADER_BYTES];
+    struct wio_frame_header header;
     if (segment->open_errno != 0) {
         errno = segment->open_errno;
         return wio_error_sys(err, segment->name, "cannot open the segment");
     }
-    if (segment->file.size < sizeof(bytes)) {
-        return wio_error_set(err, WIO_ERR_TRUNCATED, segment->name, segment->file.size,
-                             "expected the header of a segment (%zu bytes), found the end of the "
-                             "file",
-                             sizeof(bytes));
-    }
-    WIO_TRY(wio_io_pread(segment->file.fd, segment->name, bytes, sizeof(bytes), 0, err));
-    return parse_header(segment, bytes, err);
+    WIO_TRY(wio_frame_read_header(&segment->file, &wio_frame_segment, &header, err));
+    segment->base_unix_ns = header.base_unix_ns;
+    segment->base_mono_ns = header.base_mono_ns;
+    memcpy(segment->boot_id, header.boot_id, sizeof(segment->boot_id));
+    return WIO_OK;
 }
 
 enum wio_status wio_reader_trailer(struct wio_reader_segment *segment, struct wio_error *err)
 {
-    uint8_t bytes[WIO_SEGMENT_TRAILER_BYTES];
-    if (segment->file.size < WIO_SEGMENT_HEADER_BYTES + sizeof(bytes)) {
-        return wio_error_set(err, WIO_ERR_TRUNCATED, segment->name, segment->file.size,
-                             "expected the trailer of a segment, found the end of the file");
-    }
-    uint64_t at = segment->file.size - sizeof(bytes);
-    WIO_TRY(wio_io_pread(segment->file.fd, segment->name, bytes, sizeof(bytes), at, err));
-    struct wio_buf buf = wio_buf_of(bytes, sizeof(bytes));
-    uint64_t length = 0;
-    uint32_t crc = 0;
-    uint32_t magic = 0;
-    WIO_TRY(wio_buf_u64(&buf, &segment->index_offset));
-    WIO_TRY(wio_buf_u64(&buf, &length));
-    WIO_TRY(wio_buf_u32(&buf, &crc));
-    WIO_TRY(wio_buf_u32(&buf, &magic));
-    if (magic != WIO_SEGMENT_TRAILER_MAGIC) {
-        return wio_error_set(err, WIO_ERR_TRUNCATED, segment->name, at + 20,
-                             "expected WEND at the end of the segment, found %08x", magic);
-    }
-    if (crc != wio_crc32c(0, bytes, 16)) {
-        return wio_error_set(err, WIO_ERR_FORMAT, segment->name, at + 16,
-                             "expected checksum %08x of the trailer, found %08x",
-                             wio_crc32c(0, bytes, 16), crc);
-    }
-    if (length != segment->file.size) {
-        return wio_error_set(err, WIO_ERR_TRUNCATED, segment->name, segment->file.size,
-                             "expected a file of %llu bytes, found %llu",
-                             (unsigned long long)length, (unsigned long long)segment->file.size);
-    }
-    return WIO_OK;
+    return wio_frame_read_trailer(&segment->file, &wio_frame_segment, &segment->index_offset, err);
 }
 
 enum wio_status wio_reader_charge(struct wio_reader_segment *segment, uint64_t bytes)

@@ -45,7 +45,8 @@ enum wio_ring_end {
     X(HIDDEN_URING, "hidden_uring", "an io_uring request was submitted by the program's own code") \
     X(HIDDEN_STDIO, "hidden_stdio", "libc's streams could not be looked into: what they caused")   \
     X(HIDDEN_STORES, "hidden_stores",                                                              \
-      "stores into a mapped file could not be watched (Linux 6.7 can)")
+      "stores into a mapped file could not be watched (Linux 6.7 can)")                            \
+    X(MPI_HANDLE, "mpi_handle", "MPI communicators or requests beyond the room for them")
 
 enum wio_unseen {
 #define WIO_UNSEEN_ENUM(name, key, text) WIO_UNSEEN_##name,

@@ -109,13 +109,13 @@ static enum wio_status check_calls(const struct wio_seal_ring *ring, struct wio_
 static enum wio_status take_ring(struct wio_seal *seal, struct wio_seal_ring *ring,
                                  struct wio_error *err)
 {
+    WIO_TRY(check_calls(ring, err));
     WIO_CLEANUP(work_fini) struct wio_seal_work work = {.file = {.fd = -1}};
     struct wio_error fault = WIO_ERROR_INIT;
     work.chunk = calloc(1, sizeof(*work.chunk));
     if (work.chunk == NULL) {
         return wio_segment_fail(seal->segment, WIO_ERR_NOMEM, err);
     }
-    WIO_TRY(check_calls(ring, err));
     enum wio_status status = wio_ring_open(&work.file, ring->path, &fault);
     status = status == WIO_OK ? wio_seal_scan(seal, ring, &work, &fault) : status;
     if (status == WIO_OK && !ring->is_for_strings) {

@@ -67,7 +67,7 @@ struct wio_seal_params {
  *
  * Seal all rings below DIR/raw (or `ring_dir` alone if not NULL) into DIR/<name>.seg. No rings: a
  * segment with META only. Rings that are damaged are sealed as far as they can be read; what is
- * damaged is counted as dropped and named in *fault, if any.
+ * damaged is counted as dropped and named in the segment's META, where `check` finds it.
  */
 WIO_MUST_CHECK enum wio_status wio_seal(const char *dir, const char *ring_dir, const char *name,
                                         const struct wio_seal_params *params,

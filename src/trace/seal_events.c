@@ -71,6 +71,13 @@ static bool has_args_inline(enum wio_class cls)
     case WIO_CLASS_PROCESS:
     case WIO_CLASS_EXIT:
     case WIO_CLASS_THREAD:
+    case WIO_CLASS_MUTEX:
+    case WIO_CLASS_UNLOCK:
+    case WIO_CLASS_COND_SIGNAL:
+    case WIO_CLASS_SEM_WAIT:
+    case WIO_CLASS_SEM_POST:
+    case WIO_CLASS_KILL:
+    case WIO_CLASS_SIGWAIT:
         return true;
     default:
         return false;

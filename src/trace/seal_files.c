@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "trace/file_type.h"
 #include "trace/seal_internal.h"
 
 struct look {
@@ -74,28 +75,6 @@ static enum wio_status find_filesystem(struct look *look, const char *path, cons
     return wio_map_put(&look->filesystems, st->st_dev, *fs_out);
 }
 
-static enum wio_file_type type_of(mode_t mode)
-{
-    switch (mode & S_IFMT) {
-    case S_IFREG:
-        return WIO_FILE_REGULAR;
-    case S_IFDIR:
-        return WIO_FILE_DIRECTORY;
-    case S_IFLNK:
-        return WIO_FILE_SYMLINK;
-    case S_IFIFO:
-        return WIO_FILE_FIFO;
-    case S_IFSOCK:
-        return WIO_FILE_SOCKET;
-    case S_IFCHR:
-        return WIO_FILE_CHARDEV;
-    case S_IFBLK:
-        return WIO_FILE_BLOCKDEV;
-    default:
-        return WIO_FILE_UNKNOWN;
-    }
-}
-
 static enum wio_status add_target(struct look *look, const char *path, size_t bytes)
 {
     uint32_t id = 0;
@@ -145,7 +124,7 @@ static enum wio_status look_at(struct look *look, const char *path, bool only_li
         return WIO_OK;
     }
     *wanted_out = !only_links || S_ISLNK(st.st_mode);
-    file_out->type = type_of(st.st_mode);
+    file_out->type = wio_file_type_of_mode(st.st_mode);
     file_out->mode = st.st_mode & 07777;
     file_out->size = (uint64_t)st.st_size;
     if (!*wanted_out) {

@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "base/crc.h"
 #include "base/io.h"
+#include "trace/frame.h"
 #include "trace/segment_internal.h"
 
 enum wio_status wio_segment_fail(const struct wio_segment *segment, enum wio_status status,
@@ -23,23 +23,12 @@ enum wio_status wio_segment_fail(const struct wio_segment *segment, enum wio_sta
 static enum wio_status write_header(struct wio_segment *segment,
                                     const struct wio_segment_params *params, struct wio_error *err)
 {
-    uint8_t bytes[WIO_SEGMENT_HEADER_BYTES];
-    char boot_id[WIO_BOOT_ID_BYTES] = {0};
+    struct wio_frame_header header = {.base_unix_ns = params->base_unix_ns,
+                                      .base_mono_ns = params->base_mono_ns};
     if (params->boot_id != NULL) {
-        (void)snprintf(boot_id, sizeof(boot_id), "%s", params->boot_id);
+        (void)snprintf(header.boot_id, WIO_BOOT_ID_BYTES, "%s", params->boot_id);
     }
-    struct wio_blob blob = {bytes, 0, sizeof(bytes)};
-    WIO_TRY(wio_blob_put(&blob, WIO_SEGMENT_MAGIC, 8));
-    WIO_TRY(wio_blob_u32(&blob, WIO_SEGMENT_VERSION));
-    WIO_TRY(wio_blob_u32(&blob, 0));
-    WIO_TRY(wio_blob_u64(&blob, params->base_unix_ns));
-    WIO_TRY(wio_blob_u64(&blob, params->base_mono_ns));
-    WIO_TRY(wio_blob_put(&blob, boot_id, sizeof(boot_id)));
-    WIO_TRY(wio_blob_u32(&blob, 0));
-    WIO_TRY(wio_blob_u32(&blob, wio_crc32c(0, bytes, blob.size)));
-    WIO_TRY(wio_io_pwrite(segment->file.fd, segment->label, bytes, blob.size, 0, err));
-    segment->file.size = blob.size;
-    return WIO_OK;
+    return wio_frame_write_header(&segment->file, &wio_frame_segment, &header, err);
 }
 
 static void segment_free(struct wio_segment *segment)
@@ -142,18 +131,6 @@ enum wio_status wio_segment_create(const char *name, const struct wio_segment_pa
     return WIO_OK;
 }
 
-static enum wio_status write_trailer(struct wio_segment *segment, struct wio_error *err)
-{
-    uint8_t bytes[WIO_SEGMENT_TRAILER_BYTES];
-    struct wio_blob blob = {bytes, 0, sizeof(bytes)};
-    WIO_TRY(wio_blob_u64(&blob, segment->index_offset));
-    WIO_TRY(wio_blob_u64(&blob, segment->file.size + sizeof(bytes)));
-    WIO_TRY(wio_blob_u32(&blob, wio_crc32c(0, bytes, 16)));
-    WIO_TRY(wio_blob_u32(&blob, WIO_SEGMENT_TRAILER_MAGIC));
-    return wio_io_pwrite(segment->file.fd, segment->label, bytes, blob.size, segment->file.size,
-                         err);
-}
-
 /* A rename that does not replace, where the file system can; then the directory's entry must
  * reach the disk as well. */
 static enum wio_status publish(struct wio_segment *segment, struct wio_error *err)
@@ -185,7 +162,7 @@ static enum wio_status finish(struct wio_segment *segment, struct wio_error *err
     }
     WIO_TRY(wio_segment_write_tables(segment, err));
     WIO_TRY(wio_segment_write_index(segment, err));
-    WIO_TRY(write_trailer(segment, err));
+    WIO_TRY(wio_frame_write_trailer(&segment->file, segment->index_offset, err));
     if (segment->final == NULL) {
         return WIO_OK;
     }

@@ -13,6 +13,7 @@
 #include "base/cleanup.h"
 #include "base/io.h"
 #include "base/text.h"
+#include "trace/edge_file.h"
 #include "trace/pending.h"
 #include "trace/trace_internal.h"
 
@@ -38,6 +39,8 @@ void wio_trace_close(struct wio_trace *trace)
     for (uint32_t i = 0; i < trace->segment_count; i++) {
         wio_reader_close(&trace->segments[i]);
     }
+    wio_edge_file_close(trace->edges);
+    free(trace->clocks);
     for (uint32_t i = 0; i < trace->kept_count; i++) {
         free(trace->kept[i]);
     }
@@ -228,11 +231,13 @@ static enum wio_status read_segments(struct wio_trace *trace, struct wio_error *
 }
 
 /* R-DIR-3: rings become a segment before anything is read. */
-static enum wio_status find_all(struct wio_trace *trace, struct wio_error *err)
+static enum wio_status find_all(struct wio_trace *trace, wio_progress_fn *progress,
+                                void *progress_arg, struct wio_error *err)
 {
     int sealed = -1;
     struct wio_error sealing = WIO_ERROR_INIT;
-    enum wio_status pending = wio_pending_seal(trace->path, &sealed, &trace->info.live, &sealing);
+    enum wio_status pending =
+        wio_pending_seal(trace->path, progress, progress_arg, &sealed, &trace->info.live, &sealing);
     WIO_CLEANUP(wio_fd_cleanup) int fd = sealed;
     WIO_TRY(find_segments(trace, err));
     if (pending != WIO_OK) {
@@ -257,9 +262,8 @@ static enum wio_status find_all(struct wio_trace *trace, struct wio_error *err)
     return WIO_OK;
 }
 
-static enum wio_status open_all(struct wio_trace *trace, struct wio_error *err)
+static enum wio_status read_all(struct wio_trace *trace, struct wio_error *err)
 {
-    WIO_TRY(find_all(trace, err));
     if (wio_trace_first_entries(trace) != WIO_OK) {
         return no_memory(trace->path, err);
     }
@@ -271,25 +275,50 @@ static enum wio_status open_all(struct wio_trace *trace, struct wio_error *err)
     return wio_trace_summarise(trace, err);
 }
 
-enum wio_status wio_trace_list(const char *path, struct wio_trace **trace_out,
-                               struct wio_error *err)
+enum wio_status wio_trace_list(const char *path, wio_progress_fn *progress, void *progress_arg,
+                               struct wio_trace **trace_out, struct wio_error *err)
 {
     struct wio_trace *trace = calloc(1, sizeof(*trace));
     *trace_out = trace;
     if (trace == NULL || (trace->path = strdup(path)) == NULL) {
         return no_memory(path, err);
     }
-    return find_all(trace, err);
+    return find_all(trace, progress, progress_arg, err);
 }
 
 enum wio_status wio_trace_open(const char *path, struct wio_trace **trace_out,
                                struct wio_error *err)
 {
+    return wio_trace_open_progress(path, NULL, NULL, trace_out, err);
+}
+
+static enum wio_status open_events(const char *path, wio_progress_fn *progress, void *progress_arg,
+                                   struct wio_trace **trace_out, struct wio_error *err)
+{
     WIO_CLEANUP(close_cleanup) struct wio_trace *trace = calloc(1, sizeof(*trace));
     if (trace == NULL || (trace->path = strdup(path)) == NULL) {
         return no_memory(path, err);
     }
-    WIO_TRY(open_all(trace, err));
+    WIO_TRY(find_all(trace, progress, progress_arg, err));
+    WIO_TRY(read_all(trace, err));
+    *trace_out = trace;
+    trace = NULL;
+    return WIO_OK;
+}
+
+enum wio_status wio_trace_open_events(const char *path, struct wio_trace **trace_out,
+                                      struct wio_error *err)
+{
+    return open_events(path, NULL, NULL, trace_out, err);
+}
+
+enum wio_status wio_trace_open_progress(const char *path, wio_progress_fn *progress,
+                                        void *progress_arg, struct wio_trace **trace_out,
+                                        struct wio_error *err)
+{
+    WIO_CLEANUP(close_cleanup) struct wio_trace *trace = NULL;
+    WIO_TRY(open_events(path, progress, progress_arg, &trace, err));
+    WIO_TRY(wio_trace_find_edges(trace, err));
     *trace_out = trace;
     trace = NULL;
     return WIO_OK;

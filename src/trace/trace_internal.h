@@ -4,6 +4,7 @@
 #ifndef WIO_TRACE_TRACE_INTERNAL_H
 #define WIO_TRACE_TRACE_INTERNAL_H
 
+#include <whyio/edges.h>
 #include <whyio/trace.h>
 
 #include "base/map.h"
@@ -96,7 +97,9 @@ struct wio_trace {
     struct wio_block_ref *blocks; /* by stream, then seq */
     uint32_t block_count;
     uint32_t block_capacity;
-    struct wio_block_range *ranges; /* per stream */
+    struct wio_block_range *ranges;      /* per stream */
+    struct wio_edge_file *edges;         /* NULL: none for these segments */
+    const struct wio_clock_row **clocks; /* per stream, NULL = right; NULL where all are */
     struct wio_op_total totals[WIO_OP_COUNT];
     struct wio_trace_info info;
     char *command;
@@ -110,7 +113,8 @@ struct wio_trace {
 WIO_MUST_CHECK enum wio_status wio_trace_keep(struct wio_trace *trace, void *memory);
 
 /* The trace with its segments opened but not read; *trace_out is to be closed also on failure. */
-WIO_MUST_CHECK enum wio_status wio_trace_list(const char *path, struct wio_trace **trace_out,
+WIO_MUST_CHECK enum wio_status wio_trace_list(const char *path, wio_progress_fn *progress,
+                                              void *progress_arg, struct wio_trace **trace_out,
                                               struct wio_error *err);
 /* String 0 and source 0. */
 WIO_MUST_CHECK enum wio_status wio_trace_first_entries(struct wio_trace *trace);
@@ -163,6 +167,11 @@ struct wio_histogram_row {
 WIO_MUST_CHECK enum wio_status wio_details_rows(struct wio_buf *details, uint64_t *rows_out);
 WIO_MUST_CHECK enum wio_status wio_details_row(struct wio_buf *details,
                                                struct wio_histogram_row *row_out);
+
+/* edge_clock.c: times of a stream, corrected (R-EDGE-6). */
+void wio_trace_correct_slice(const struct wio_trace *trace, uint32_t stream,
+                             struct wio_event *events, size_t count);
+uint64_t wio_trace_correct(const struct wio_trace *trace, uint32_t stream, uint64_t t_ns);
 
 /* trace_info.c: totals over all segments, once everything is read. */
 WIO_MUST_CHECK enum wio_status wio_trace_summarise(struct wio_trace *trace, struct wio_error *err);

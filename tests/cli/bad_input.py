@@ -21,9 +21,10 @@ COMMANDS = {
     "dump": ["dump", "{}"],
     "compare": ["compare", "--format=json", "{}", "whole"],
     "replay": ["replay", "--dry-run", "--format=json", "--root=target", "{}"],
+    "edges": ["edges", "{}"],
     "check": ["check", "{}"],
 }
-READERS = ("info", "dump", "compare", "replay")
+READERS = ("info", "dump", "compare", "replay", "edges")
 failures = []
 
 
@@ -150,16 +151,32 @@ def no_permission():
     os.chmod("closed", 0o700)
 
 
-def full_output():
-    """Results that do not reach their file are a failure."""
-    for command in COMMANDS:
-        with open("/dev/full", "wb") as full:
-            result = subprocess.run(
-                [os.environ["WHYIO"], *[part.format("whole") for part in COMMANDS[command]]],
-                stdout=full, stderr=subprocess.PIPE, timeout=60, check=False)
-        if result.returncode != 3:
-            fail(f"{command} > /dev/full: exit status {result.returncode}")
-        check_message(f"{command} > /dev/full", result, ["No space left"])
+def run_with_output(arguments, redirection, program=None):
+    return subprocess.run(["/bin/sh", "-c", f'exec "$0" "$@" {redirection}',
+                           program or os.environ["WHYIO"], *arguments], stdin=subprocess.DEVNULL,
+                          stderr=subprocess.PIPE, timeout=60, check=False)
+
+
+def lost_output():
+    """Results that do not reach their file are a failure, also those of argp."""
+    cases = {command: [part.format("whole") for part in COMMANDS[command]] for command in COMMANDS}
+    cases.update({"faults": ["check", "later"], "help": ["--help"], "help of info": ["info", "--help"],
+                  "version": ["--version"], "env": ["env"]})
+    for what, arguments in cases.items():
+        for redirection, cause in ((">/dev/full", "No space left"), (">&-", "Bad file descriptor"),
+                                   ("1</dev/null", "Bad file descriptor")):
+            result = run_with_output(arguments, redirection)
+            if result.returncode != 4:
+                fail(f"{what} {redirection}: exit status {result.returncode}")
+            check_message(f"{what} {redirection}", result, [cause])
+
+
+def no_output(program):
+    """Who prints nothing does not mind; who reports nothing but an error says that."""
+    for arguments, status in ((["record", "-o", "recorded", "--", "true"], 0), (["info", "nowhere"], 3)):
+        result = run_with_output(arguments, ">&-", program)
+        if result.returncode != status or b"output" in result.stderr:
+            fail(f"{arguments} without an output: {result}")
 
 
 def main():
@@ -167,7 +184,8 @@ def main():
         os.chdir(directory)
         os.chmod(directory, 0o755)
         program = os.path.join(directory, "whyio")  # where anybody may run it
-        shutil.copy(os.environ["WHYIO"], program)
+        built = os.environ["WHYIO"]
+        shutil.copy(built, program)
         os.environ["WHYIO"] = program
         os.mkdir("target")
         subprocess.run([os.environ["MAKE_TRACE"], "checkpoint", "whole"], check=True)
@@ -177,7 +195,8 @@ def main():
         other_version(data)
         no_trace()
         no_permission()
-        full_output()
+        lost_output()
+        no_output(built)
         os.chdir("/")
     print(f"{len(failures)} failures")
     return 1 if failures else 0

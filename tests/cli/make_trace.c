@@ -9,14 +9,16 @@
  *   replayed    the same operations below /target, at a third of the speed, without the pauses
  *   killed      one rank died by a signal, one has no end; events were dropped, an exec not seen
  *   odd         every odd value: no rank, odd bytes in paths, pending, asynchronous, stdio, mmap
- *   empty       a process without any event
- *   long N      one rank, N writes of 4 KiB each followed by a read (for measuring)
+ *   waits       two ranks: a barrier, a message, one that nobody receives, a lock in turn, a file
+ * that one waits for and the other makes empty       a process without any event long N      one
+ * rank, N writes of 4 KiB each followed by a read (for measuring)
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 
 #include <whyio/trace.h>
@@ -299,6 +301,74 @@ static void make_odd(struct maker *maker)
     append(maker, event, 2 * US, US);
 }
 
+/* An event of MPI; args as FORMAT.md#mpi has them. */
+static void mpi(struct maker *maker, enum wio_op op, uint64_t dur_ns, const int64_t *args)
+{
+    struct wio_event event = event_of(op, wio_call_find(wio_op_name(op)));
+
+    memcpy(event.arg, args, sizeof(event.arg));
+    event.size = 8;
+    event.result = op == WIO_OP_MPI_Recv ? 8 : 0;
+    event.flags = op == WIO_OP_mpi_comm ? WIO_EVENT_CAUSED : 0;
+    append(maker, event, dur_ns, 5 * US);
+}
+
+static void look(struct maker *maker, const char *path, int error)
+{
+    struct wio_event event = event_of(WIO_OP_stat, wio_call_find("stat"));
+
+    event.path = path_id(maker, path);
+    event.result = error == 0 ? 0 : -1;
+    event.error = (uint16_t)error;
+    append(maker, event, 2 * US, 500 * US);
+}
+
+static void file_lock(struct maker *maker, int64_t operation, uint64_t dur_ns)
+{
+    struct wio_event event = event_of(WIO_OP_flock, wio_call_find("flock"));
+
+    event.fd = 4;
+    event.path = path_id(maker, "/home/u/lock");
+    event.arg[0] = operation;
+    append(maker, event, dur_ns, 5 * US);
+}
+
+/* Rank 0 sends, has the lock first, and makes the file; rank 1 waits each time. */
+static void make_waits(struct maker *maker)
+{
+    static const char file[] = "/home/u/data";
+
+    add_file(maker, file, 4096);
+    for (int32_t rank = 0; rank < 2; rank++) {
+        start_process(maker, rank_of(rank, 1000 + rank), 0);
+        mpi(maker, WIO_OP_mpi_comm, 0, (int64_t[4]){0x5a, rank, 2, 0});
+        mpi(maker, WIO_OP_MPI_Barrier, (rank == 0 ? 1 : 2) * MS, (int64_t[4]){0x5a, 0, -1, 0});
+        maker->t_ns = 3 * MS;
+        transfer(maker, WIO_OP_pwrite, file, rank * 4096, 4096);
+        if (rank == 0) {
+            mpi(maker, WIO_OP_MPI_Send, 10 * US, (int64_t[4]){0x5a, 1, 7, 0});
+            mpi(maker, WIO_OP_MPI_Send, 10 * US, (int64_t[4]){0x5a, 1, 8, 0});
+        } else {
+            mpi(maker, WIO_OP_MPI_Recv, MS, (int64_t[4]){0x5a, 0, 7, 0});
+        }
+        maker->t_ns = 6 * MS + (uint64_t)rank * 100 * US;
+        file_lock(maker, LOCK_EX, rank == 0 ? US : MS);
+        transfer(maker, WIO_OP_pwrite, file, 8192, 4096);
+        file_lock(maker, LOCK_UN, US);
+        maker->t_ns = 10 * MS;
+        if (rank == 0) {
+            maker->t_ns = 12 * MS;
+            open_file(maker, "/home/u/flag", O_WRONLY | O_CREAT | O_EXCL, 5, 0);
+        } else {
+            for (unsigned i = 0; i < 3; i++) {
+                look(maker, "/home/u/flag", ENOENT);
+            }
+            maker->t_ns = 13 * MS;
+            look(maker, "/home/u/flag", 0);
+        }
+    }
+}
+
 static void make_long(struct maker *maker, uint64_t count)
 {
     start_process(maker, rank_of(0, 1000), 0);
@@ -321,6 +391,8 @@ static void make_kind(struct maker *maker, const char *kind, const char *count)
         make_killed(maker);
     } else if (strcmp(kind, "odd") == 0) {
         make_odd(maker);
+    } else if (strcmp(kind, "waits") == 0) {
+        make_waits(maker);
     } else if (strcmp(kind, "empty") == 0) {
         start_process(maker, rank_of(-1, 1000), 0);
     } else if (strcmp(kind, "long") == 0 && count != NULL) {

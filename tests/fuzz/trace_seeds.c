@@ -6,11 +6,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/io.h"
 #include "trace/events.h"
 #include "trace_fixture.h"
 
+#include "edge_fixture.h"
 #include "ring_fixture.h"
 
 static void save(const char *corpus, const char *parser, const char *name, const void *bytes,
@@ -116,6 +118,30 @@ static void save_rings(const char *corpus)
     save_ring(corpus, "sources", &ring);
 }
 
+/* Of two streams of 100 events, as fuzz_edges.c has them. */
+static void save_edges(const char *corpus, const char *name, size_t edges)
+{
+    struct fixture fixture = {0};
+    char path[4200];
+    struct wio_blob bytes = {0};
+    struct wio_trace *trace = NULL;
+    (void)snprintf(fixture.dir, sizeof(fixture.dir), "%s/edges", wio_test_dir());
+    assert_int_equal(wio_io_mkdirs(fixture.dir, NULL), WIO_OK);
+    (void)snprintf(path, sizeof(path), "%s/a.seg", fixture.dir);
+    (void)unlink(path);
+    write_ordinary_segment(path, 2, 100, 1);
+    assert_int_equal(wio_trace_open(fixture.dir, &trace, NULL), WIO_OK);
+    struct edge_rows rows = random_edge_rows(trace, edges, 3);
+    const struct wio_clock_row clock = {"n", 5, 7, 9};
+    write_edge_rows(trace, &rows, &clock);
+    edge_rows_fini(&rows);
+    wio_trace_close(trace);
+    (void)snprintf(path, sizeof(path), "%s/trace.edges", fixture.dir);
+    assert_int_equal(wio_io_read_file(path, 1u << 20, &bytes, NULL), WIO_OK);
+    save(corpus, "edges", name, bytes.data, bytes.size);
+    wio_blob_fini(&bytes);
+}
+
 int main(int argc, char **argv)
 {
     if (argc != 2) {
@@ -129,5 +155,8 @@ int main(int argc, char **argv)
     save_segment(argv[1], "small.seg", 2, 10);
     save_tables(argv[1]);
     save_rings(argv[1]);
+    save_edges(argv[1], "none", 0);
+    save_edges(argv[1], "few", 10);
+    save_edges(argv[1], "more", 60);
     return 0;
 }

@@ -5,6 +5,7 @@
 Independent of the sealing in src/trace, so that a fault there does not hide one in capture.
 """
 
+import collections
 import os
 import re
 import struct
@@ -15,7 +16,8 @@ HEADER_FIELDS = ("magic version header_bytes chunk_bytes clock start_unix_ns sta
                  "end_status first_string next_string calls_hash dropped").split()
 NO_FD, NO_OFFSET, NO_SIZE = -2**31, -2**63, 2**64 - 1
 SHORT_CLASSES = {"OPEN", "FCNTL", "ACCESS", "MKDIR", "MKNOD", "DUP", "EXIT", "THREAD", "LOCK",
-                 "ATTR", "PROCESS"}
+                 "ATTR", "PROCESS", "MUTEX", "UNLOCK", "COND_SIGNAL", "SEM_WAIT", "SEM_POST", "KILL",
+                 "SIGWAIT"}
 SLOTS, SLOT = 1023, 64
 EVENT, EVENT_EXT, STRING, CLOCK, MODULE, STACK, META, COMPLETION, EVENT_RUN = range(1, 10)
 TEXT_KINDS = (STRING, MODULE, STACK, META)
@@ -37,12 +39,12 @@ def read_tables(source):
 
 
 def wrapped_names(source):
-    """Every symbol that the library exports."""
+    """Every symbol that the library exports, but for those of MPI (tests/mpi)."""
     names = set()
     with open(os.path.join(source, "src/trace/calls.def"), encoding="ascii") as lines:
         for line in lines:
             parts = [part.strip() for part in line.split(" | ")]
-            if line.strip() and not line.startswith("#") and parts[2] != "mark":
+            if line.strip() and not line.startswith("#") and parts[2] not in ("mark", "mpi"):
                 names.add(parts[0])
     return names
 
@@ -187,6 +189,18 @@ class Ring:
         event["offset"] = None if offset == NO_OFFSET else offset
         event["size"] = None if size == NO_SIZE else size
         return event
+
+
+def pair(requests, completions):
+    """R-EVENT-3: the results of requests, None where one never ended."""
+    by_key = collections.defaultdict(collections.deque)
+    for ticks, key, result in sorted(completions):
+        by_key[key].append((ticks, result))
+    for event in requests:
+        ends = by_key[event["key"]]
+        while ends and ends[0][0] < event["begin"]:
+            ends.popleft()
+        yield ends.popleft()[1] if ends else None
 
 
 def read_rings(directory, source):

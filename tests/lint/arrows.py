@@ -11,7 +11,7 @@ import sys
 import tempfile
 
 TABLE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "arrows.table")
-PUBLIC = {"status.h": "base", "event.h": "trace", "trace.h": "trace"}
+PUBLIC = {"status.h": "base", "event.h": "trace", "edges.h": "trace", "trace.h": "trace"}
 INCLUDE = re.compile(r'^\s*#\s*include\s+(["<])([^">]+)[">]')
 
 

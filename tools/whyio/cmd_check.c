@@ -5,6 +5,7 @@
 #include "cmd.h"
 #include "options.h"
 #include "progress.h"
+#include "record/join_check.h"
 #include "report/check.h"
 
 #include <whyio/trace.h>
@@ -50,6 +51,9 @@ int cmd_check(int argc, char **argv)
     cmd_progress_init(&output.progress, "checking", &args.common);
     status = wio_trace_check_progress(args.dir, show_fault, &output, cmd_progress_update,
                                       &output.progress, &err);
+    if (status == WIO_OK || status == WIO_END) {
+        status = wio_join_check(args.dir, show_fault, &output, &err);
+    }
     cmd_progress_end(&output.progress);
     if (status != WIO_OK && status != WIO_END) {
         return cmd_fail(&err);

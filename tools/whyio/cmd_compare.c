@@ -104,8 +104,8 @@ static enum wio_status compare(const struct args *args, struct wio_comparison **
     };
     enum wio_status status;
 
-    WIO_TRY(wio_trace_open(args->dirs[0], &a, err));
-    WIO_TRY(wio_trace_open(args->dirs[1], &b, err));
+    WIO_TRY(cmd_trace_open(args->dirs[0], &args->common, &a, err));
+    WIO_TRY(cmd_trace_open(args->dirs[1], &args->common, &b, err));
     cmd_progress_init(&progress, "comparing", &args->common);
     status = wio_compare(a, b, &params, comparison_out, err);
     cmd_progress_end(&progress);

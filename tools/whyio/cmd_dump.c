@@ -28,7 +28,7 @@ static const struct argp_option options[] = {
      "Only operations on this path, what lies below it, or paths that match *, ? and [", 0},
     {"op", OPTION_OP, "LIST", 0, "Only these operations: read,pwrite", 0},
     {"annotate", OPTION_ANNOTATE, NULL, 0,
-     "Thread by thread, with COMPUTE(seconds) between operations", 0},
+     "Thread by thread, with COMPUTE(seconds), WAIT(node) and SIGNAL(node) between operations", 0},
     {0},
 };
 
@@ -95,6 +95,18 @@ static enum wio_status select_paths(struct args *args, const struct wio_trace *t
     return WIO_OK;
 }
 
+/* Without edges (events were dropped, say) there are no waits to print, but all else. */
+static void find_edges(struct wio_trace *trace, const struct cmd_options *common)
+{
+    struct wio_error err = WIO_ERROR_INIT;
+    char text[2048];
+
+    if (cmd_trace_join(trace, common, &err) != WIO_OK) {
+        wio_error_format(&err, text, sizeof(text));
+        cmd_say("no waits and signals: %s", text);
+    }
+}
+
 static enum wio_status dump(struct args *args, struct wio_error *err)
 {
     WIO_CLEANUP(cmd_trace_cleanup) struct wio_trace *trace = NULL;
@@ -109,8 +121,11 @@ static enum wio_status dump(struct args *args, struct wio_error *err)
     };
     enum wio_status status;
 
-    WIO_TRY(wio_trace_open(args->trace.dir, &trace, err));
+    WIO_TRY(cmd_trace_open(args->trace.dir, &args->trace.common, &trace, err));
     WIO_TRY(select_paths(args, trace, err));
+    if (args->is_annotated) {
+        find_edges(trace, &args->trace.common);
+    }
     wio_wanted_apply(&args->wanted, &params.filter);
     cmd_progress_init(&progress, "dumping", &args->trace.common);
     status = wio_report_dump(trace, &params, stdout, err);

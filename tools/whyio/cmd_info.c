@@ -28,7 +28,7 @@ int cmd_info(int argc, char **argv)
 
     argp_parse(&argp, argc, argv, 0, NULL, &args);
     cmd_expect_many_files();
-    if (wio_trace_open(args.dir, &trace, &err) != WIO_OK ||
+    if (cmd_trace_open(args.dir, &args.common, &trace, &err) != WIO_OK ||
         wio_summary_create(trace, &summary, &err) != WIO_OK) {
         return cmd_fail(&err);
     }

@@ -14,10 +14,13 @@
 #include "cmd.h"
 #include "explain/compare.h"
 #include "handles.h"
+#include "launcher.h"
 #include "options.h"
 #include "progress.h"
 #include "render_replay.h"
+#include "replay/link.h"
 #include "replay/replay.h"
+#include "replay_run.h"
 #include "report/compare.h"
 
 enum {
@@ -173,7 +176,7 @@ static enum wio_status lay_beside(const struct args *args, const struct wio_trac
     const struct wio_compare_params params = {.struct_size = sizeof(params)};
     const struct wio_compare_names names = {args->dir, "replay", TOP_ROWS};
 
-    WIO_TRY(wio_trace_open(own_dir, &own, err));
+    WIO_TRY(cmd_trace_open(own_dir, &args->common, &own, err));
     WIO_TRY(wio_compare(trace, own, &params, &comparison, err));
     if (args->common.format == CMD_FORMAT_JSON) {
         wio_report_compare_json(comparison, &names, stdout);
@@ -235,7 +238,64 @@ static void die_of(int number)
     (void)raise(number);
 }
 
-int cmd_replay(int argc, char **argv)
+/* Who waited for whom, if that is needed and nobody has found it yet. Without an order to replay
+ * the waits a trace that cannot tell them is replayed without. */
+static enum wio_status find_edges(const struct args *args, struct wio_trace *trace,
+                                  struct wio_error *err)
+{
+    struct wio_error reason = WIO_ERROR_INIT;
+    enum wio_replay_mode mode = args->params.mode;
+    if (mode != WIO_REPLAY_CAUSAL && mode != WIO_REPLAY_DEFAULT) {
+        return WIO_OK;
+    }
+    enum wio_status status = cmd_trace_join(trace, &args->common, &reason);
+    if (status == WIO_OK) {
+        return WIO_OK;
+    }
+    /* A damaged file has a place; what is told without one contradicts itself. */
+    bool is_damaged = reason.offset != WIO_ERROR_NO_OFFSET;
+    if (status == WIO_ERR_FORMAT && !is_damaged && mode == WIO_REPLAY_DEFAULT) {
+        if (!args->common.quiet) {
+            cmd_say("mode think, waits are not kept: %s", reason.message);
+        }
+        return WIO_OK;
+    }
+    *err = reason;
+    return status;
+}
+
+static enum wio_status open_trace(const struct args *args, struct wio_trace **trace_out,
+                                  struct wio_error *err)
+{
+    WIO_TRY(check_target(args, err));
+    WIO_TRY(cmd_trace_open(args->dir, &args->common, trace_out, err));
+    return find_edges(args, *trace_out, err);
+}
+
+/* Rank 0 first: it may have to seal the trace or to find its edges. */
+static enum wio_status open_together(const struct args *args, struct wio_trace **trace_out,
+                                     struct wio_error *err)
+{
+    struct wio_replay_link *link = args->params.link;
+    if (link == NULL) {
+        return open_trace(args, trace_out, err);
+    }
+    enum wio_status status = link->rank == 0 ? open_trace(args, trace_out, err) : WIO_OK;
+    WIO_TRY(wio_replay_agree(link, status, err));
+    if (link->rank != 0) {
+        status = open_trace(args, trace_out, err);
+    }
+    return wio_replay_agree(link, status, err);
+}
+
+/* Rank 0 speaks for all, unless they cannot be brought together any more. */
+static int fail(const struct wio_replay_link *link, const struct wio_error *err)
+{
+    bool is_silent = link != NULL && link->rank != 0 && !link->is_lost;
+    return is_silent ? wio_status_exit(err->status) : cmd_fail(err);
+}
+
+int replay_run(int argc, char **argv, struct wio_replay_link *link)
 {
     WIO_CLEANUP(cmd_trace_cleanup) struct wio_trace *trace = NULL;
     WIO_CLEANUP(result_cleanup) struct wio_replay_result *result = NULL;
@@ -243,15 +303,20 @@ int cmd_replay(int argc, char **argv)
     struct args args = {0};
 
     argp_parse(&argp, argc, argv, 0, NULL, &args);
-    if (check_target(&args, &err) != WIO_OK || wio_trace_open(args.dir, &trace, &err) != WIO_OK) {
-        return cmd_fail(&err);
+    args.params.link = link;
+    args.common.quiet |= link != NULL && link->rank != 0;
+    if (open_together(&args, &trace, &err) != WIO_OK) {
+        return fail(link, &err);
     }
     if (replay(&args, trace, &result, &err) != WIO_OK) {
-        int status = cmd_fail(&err);
-        if (result != NULL) {
+        int status = fail(link, &err);
+        if (result != NULL && link == NULL) {
             die_of(result->signal);
         }
         return status;
+    }
+    if (link != NULL && link->rank != 0) {
+        return 0;
     }
     if (args.common.format == CMD_FORMAT_JSON) {
         render_replay_json(trace, result, stdout);
@@ -262,4 +327,26 @@ int cmd_replay(int argc, char **argv)
         return cmd_fail(&err);
     }
     return result->total.mismatches > 0 ? 1 : 0;
+}
+
+/* Under a launcher: one rank of many. Options are checked before; only rank 0 speaks of them. */
+static int become_rank(const struct launcher *launcher, int argc, char **argv)
+{
+    struct wio_error err = WIO_ERROR_INIT;
+    struct args args = {0};
+    unsigned flags = launcher->rank == 0 ? 0 : ARGP_NO_ERRS;
+    if (argp_parse(&argp, argc, argv, flags, NULL, &args) != 0) {
+        return wio_status_exit(WIO_ERR_USAGE);
+    }
+    enum wio_status status = launcher_exec(launcher, argv, &err);
+    return launcher->rank == 0 ? cmd_fail(&err) : wio_status_exit(status);
+}
+
+int cmd_replay(int argc, char **argv)
+{
+    struct launcher launcher;
+    if (launcher_find(&launcher)) {
+        return become_rank(&launcher, argc, argv);
+    }
+    return replay_run(argc, argv, NULL);
 }

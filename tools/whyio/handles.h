@@ -1,9 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* For WIO_CLEANUP: closes what a command opened, whichever way it leaves. */
+/* Opening the trace that a command reads, and for WIO_CLEANUP: closing it, whichever way the
+ * command leaves. */
 #ifndef WHYIO_HANDLES_H
 #define WHYIO_HANDLES_H
 
 #include <whyio/trace.h>
+
+#include "options.h"
+
+/* wio_trace_open with a bar while rings are sealed that a killed recorder left. */
+WIO_MUST_CHECK enum wio_status cmd_trace_open(const char *dir, const struct cmd_options *options,
+                                              struct wio_trace **trace_out, struct wio_error *err);
+
+/* wio_join with a bar: the trace has edges afterwards. */
+WIO_MUST_CHECK enum wio_status
+cmd_trace_join(struct wio_trace *trace, const struct cmd_options *options, struct wio_error *err);
 
 static inline void cmd_trace_cleanup(struct wio_trace **trace)
 {

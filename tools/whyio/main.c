@@ -14,7 +14,7 @@
 #include "cmd.h"
 #include "options.h"
 
-enum { EXIT_USAGE = 2, EXIT_OUTPUT = 3 };
+enum { EXIT_USAGE = 2, EXIT_OUTPUT = 4 };
 
 static const struct command {
     const char *name;
@@ -79,26 +79,30 @@ static int unknown_command(const char *name)
 }
 
 /* Where a standard stream is closed, the next file that is opened would take its number, and
- * messages would go into it. Close-on-exec, so that a recorded command finds it closed as before.
- */
+ * messages would go into it. What takes the place fails as a closed one does: it is open in the
+ * other direction. Close-on-exec, so that a recorded command finds it closed as before. */
 static void fill_standard_streams(void)
 {
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
-        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR | O_CLOEXEC) != fd) {
+        int flags = (fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) | O_CLOEXEC;
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", flags) != fd) {
             return; /* no /dev/null: nothing better can be done */
         }
     }
 }
 
-/* Results that did not reach their file are no results: `whyio info d > /dev/full` fails. */
-static int finish_output(int status)
+/* Results that did not reach their file are no results: `whyio info d > /dev/full` fails, and so
+ * does --help, after which argp ends the process by itself. */
+static void finish_output(void)
 {
     bool failed = ferror(stdout) != 0;
-    if ((fflush(stdout) != 0 || failed) && status == 0) {
-        cmd_say("cannot write to the standard output: %s", strerror(errno));
-        return EXIT_OUTPUT;
+    errno = 0;
+    failed |= fflush(stdout) != 0;
+    if (failed) {
+        cmd_say("cannot write to the standard output%s%s", errno != 0 ? ": " : "",
+                errno != 0 ? strerror(errno) : "");
+        _exit(EXIT_OUTPUT);
     }
-    return status;
 }
 
 static int run_command(int argc, char **argv)
@@ -123,10 +127,13 @@ static int run_command(int argc, char **argv)
 int main(int argc, char **argv)
 {
     fill_standard_streams();
+    if (atexit(finish_output) != 0) {
+        return EXIT_OUTPUT;
+    }
     argp_err_exit_status = EXIT_USAGE;
     if (argc < 2) {
         print_help(stderr);
         return EXIT_USAGE;
     }
-    return finish_output(run_command(argc - 1, argv + 1));
+    return run_command(argc - 1, argv + 1);
 }

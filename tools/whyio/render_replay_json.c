@@ -41,6 +41,28 @@ static void put_skipped(struct wio_json *json, const struct wio_replay_result *r
     wio_json_object_end(json);
 }
 
+/* Of mode causal; the others wait for nothing. */
+static void put_classes(struct wio_json *json, const char *key, const uint64_t *counts,
+                        bool is_known)
+{
+    wio_json_object_begin(json, key);
+    for (unsigned i = 0; i < WIO_EDGE_CLASS_COUNT; i++) {
+        if (is_known) {
+            wio_json_u64(json, wio_edge_class_name(i), counts[i]);
+        } else {
+            wio_json_null(json, wio_edge_class_name(i));
+        }
+    }
+    wio_json_object_end(json);
+}
+
+static void put_waits(struct wio_json *json, const struct wio_replay_result *result)
+{
+    bool is_causal = result->mode == WIO_REPLAY_CAUSAL;
+    put_classes(json, "edges", result->edges, is_causal);
+    put_classes(json, "waits", result->waits, is_causal && !result->dry_run);
+}
+
 static void put_lost(struct wio_json *json, const struct wio_trace *trace)
 {
     struct wio_trace_info info;
@@ -181,6 +203,7 @@ void render_replay_json(const struct wio_trace *trace, const struct wio_replay_r
     wio_json_u64(&json, "control", result->control);
     put_prepared(&json, result);
     put_mismatches(&json, trace, result);
+    put_waits(&json, result);
     put_late(&json, result);
     put_ranks(&json, result);
     put_phases(&json, result);

@@ -64,6 +64,38 @@ static void put_prepared(const struct wio_replay_result *result, FILE *out)
         wio_format_size(bytes, result->prepared_bytes));
 }
 
+static uint64_t put_classes(const uint64_t *counts, FILE *out)
+{
+    char count[WIO_TEXT_MAX];
+    uint64_t all = 0;
+    for (unsigned i = 0; i < WIO_EDGE_CLASS_COUNT; i++) {
+        if (counts[i] > 0) {
+            (void)fprintf(out, "%s%s %s", all > 0 ? ", " : " ", wio_format_count(count, counts[i]),
+                          wio_edge_class_name(i));
+            all += counts[i];
+        }
+    }
+    return all;
+}
+
+static void put_waits(const struct wio_replay_result *result, FILE *out)
+{
+    if (result->mode != WIO_REPLAY_CAUSAL) {
+        return;
+    }
+    (void)fputs("edges    ", out);
+    if (put_classes(result->edges, out) == 0) {
+        (void)fputs(" none: nobody waits for anybody", out);
+    }
+    if (!result->dry_run) {
+        (void)fputs("; waits", out);
+        if (put_classes(result->waits, out) == 0) {
+            (void)fputs(" none", out);
+        }
+    }
+    (void)fputc('\n', out);
+}
+
 static void put_late(const struct wio_replay_result *result, FILE *out)
 {
     if (result->has_late) {
@@ -217,6 +249,7 @@ void render_replay_text(const struct wio_trace *trace, const struct wio_replay_r
     put_work(result, out);
     put_times(result, out);
     put_prepared(result, out);
+    put_waits(result, out);
     put_late(result, out);
     put_skipped(result, out);
     put_lost(trace, out);

@@ -116,8 +116,8 @@ static void do_daemon(void)
 
 static void do_terminal(void)
 {
-    int master;
-    int slave;
+    int master = -1;
+    int slave = -1;
     int file = open("file", O_WRONLY | O_CREAT, 0600);
     if (file < 0 || close(file) != 0 || openpty(&master, &slave, NULL, NULL, NULL) != 0) {
         fail("openpty");

@@ -9,11 +9,11 @@ static char directory[1024];
 static char lines[1 << 20];
 static size_t used;
 
-typedef long word_fn(long, long, long, long, long, long, long);
+typedef long word_fn(long, long, long, long, long, long, long, long);
 
 long cover_call(enum cover_kind kind, const char *symbol, const long *args, size_t count)
 {
-    long a[7] = {0}; /* syscall takes as many */
+    long a[8] = {0}; /* parts of OpenMP take as many */
     void *found = dlsym(RTLD_DEFAULT, symbol);
     word_fn *function;
     memcpy(&function, &found, sizeof(function));
@@ -23,7 +23,7 @@ long cover_call(enum cover_kind kind, const char *symbol, const long *args, size
     }
     memcpy(a, args, count * sizeof(long));
     errno = 0;
-    long result = function(a[0], a[1], a[2], a[3], a[4], a[5], a[6]);
+    long result = function(a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7]);
     cover_last.error = errno;
     cover_last.symbol = symbol;
     if (kind == INT) {

@@ -99,6 +99,11 @@ static void cancelling(void)
 
 static void refused(void)
 {
+    struct aiocb listed = block_of(LIO_READ, 0, 10);
+    struct aiocb *list[] = {&listed};
+    CALL(INT, "lio_listio", 77, P(list), 1, 0);
+    RECORD("aio_read", PENDING, 0, "fd=%d path=%s offset=0 size=10 a1=%ld", fd, path, P(&listed));
+    RECORD("lio_listio", -1, EINVAL, "size=1");
     struct aiocb block = block_of(0, 0, 10);
     block.aio_fildes = 99;
     block.aio_reqprio = -1;

@@ -174,6 +174,13 @@ static void sockets(void)
     EXPECT("fd=%d path=* size=6 a0=0", ends[1]);
     CALL(LONG, "recvmsg", ends[1], P(&message), 0);
     EXPECT("fd=%d path=* size=12 a0=0", ends[1]);
+    struct mmsghdr messages[2] = {{.msg_hdr = message}, {.msg_hdr = message}};
+    CALL(INT, "sendmmsg", ends[0], P(messages), 2, 0);
+    cover_last.result = 24; /* bytes */
+    EXPECT("fd=%d path=* size=24 a0=0 a1=2", ends[0]);
+    CALL(INT, "recvmmsg", ends[1], P(messages), 2, 0, 0);
+    cover_last.result = 24;
+    EXPECT("fd=%d path=* size=24 a0=0 a1=2", ends[1]);
     cover_close(ends[0], "*");
     cover_close(ends[1], "*");
 }

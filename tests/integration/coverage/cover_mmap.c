@@ -41,6 +41,31 @@ static void ranges(void)
     CALL(INT, "munmap", address, PAGE); /* nothing of a file is there any more: no event */
 }
 
+/* A range that holds two maps of files, and more; what the kernel refuses changes nothing. */
+static void around(void)
+{
+    const int fixed = MAP_SHARED | MAP_FIXED;
+    long room = wio_rawcall6(SYS_mmap, 0, 16 * PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    for (long i = 2; i <= 6; i += 4) {
+        CALL(LONG, "mmap", room + i * PAGE, 2 * PAGE, PROT_READ, fixed, fd, i * PAGE);
+        EXPECT("fd=%d path=%s offset=%ld size=%ld a0=%d a1=%d", fd, path, i * PAGE, 2 * PAGE,
+               PROT_READ, fixed);
+    }
+    CALL(INT, "munmap", room + 2 * PAGE, 0);
+    EXPECT("path=%s offset=%ld size=0 a2=%ld", path, 2 * PAGE, room + 2 * PAGE);
+    CALL(INT, "msync", room + 3 * PAGE, PAGE, MS_SYNC);
+    EXPECT("path=%s offset=%ld size=%ld a0=%d a2=%ld a3=%ld", path, 3 * PAGE, PAGE, MS_SYNC,
+           room + 3 * PAGE, room + 2 * PAGE);
+    CALL(INT, "munmap", room + 3 * PAGE, 1); /* one byte is one page */
+    EXPECT("path=%s offset=%ld size=1 a2=%ld a3=%ld", path, 3 * PAGE, room + 3 * PAGE,
+           room + 2 * PAGE);
+    CALL(INT, "munmap", room + 3 * PAGE, PAGE);
+    CALL(INT, "munmap", room, 16 * PAGE);
+    EXPECT("path=%s offset=%ld size=%ld a2=%ld a3=%ld", path, 2 * PAGE, 16 * PAGE, room,
+           room + 2 * PAGE);
+    CALL(INT, "munmap", room, 16 * PAGE);
+}
+
 static void moving(void)
 {
     long address = map_as("mmap64", 2 * PAGE);
@@ -58,4 +83,4 @@ static void no_file(void)
     EXPECT("fd=99 offset=0 size=%ld a0=%d a1=%d", PAGE, PROT_READ, MAP_PRIVATE);
 }
 
-COVER_MAIN(ranges, moving, no_file)
+COVER_MAIN(ranges, around, moving, no_file)

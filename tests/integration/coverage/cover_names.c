@@ -215,7 +215,7 @@ static void places(void)
 static void pair(const char *symbol, int ends[2], const char *more)
 {
     cover_last.symbol = symbol;
-    EXPECT("a0=%d a1=%d %s", ends[0], ends[1], more);
+    EXPECT("path=* path2=* a0=%d a1=%d %s", ends[0], ends[1], more);
     cover_close(ends[0], "*");
     cover_close(ends[1], "*");
 }
@@ -234,7 +234,7 @@ static void channels(void)
     CALL(INT, "socketpair", AF_UNIX, SOCK_STREAM, 0, P(ends));
     pair("socketpair", ends, "");
     long fd = CALL(INT, "eventfd", 3, EFD_CLOEXEC);
-    EXPECT("a0=3 a1=%d", EFD_CLOEXEC);
+    EXPECT("path=* a0=3 a1=%d", EFD_CLOEXEC);
     cover_close(fd, "*");
 }
 
@@ -246,15 +246,18 @@ static void sockets(void)
     (void)strcpy(name.sun_path, "cover.sock");
     long listener = CALL(INT, "socket", AF_UNIX, SOCK_STREAM, 0);
     EXPECT("a0=%d a1=%d a2=0", AF_UNIX, SOCK_STREAM);
-    (void)wio_rawcall3(SYS_bind, listener, P(&name), sizeof(name));
+    CALL(INT, "bind", listener, P(&name), sizeof(name));
+    EXPECT("fd=%ld path=*", listener);
     (void)wio_rawcall3(SYS_listen, listener, 5, 0);
     for (size_t i = 0; i < 2; i++) {
         long client = CALL(INT, "socket", AF_UNIX, SOCK_STREAM, 0);
         EXPECT("a0=%d a1=%d a2=0", AF_UNIX, SOCK_STREAM);
         CALL(INT, connects[i], client, P(&name), sizeof(name));
-        EXPECT("fd=%ld path=*", client);
+        EXPECT("fd=%ld path=* path2=*", client);
         long server = CALL(INT, accepts[i], listener, 0, 0, 0);
-        EXPECT("fd=%ld path=*", listener);
+        EXPECT("fd=%ld path=* path2=* fd2=%ld", listener, server);
+        CALL(INT, "shutdown", client, SHUT_WR);
+        EXPECT("fd=%ld path=* a0=%d", client, SHUT_WR);
         cover_close(client, "*");
         cover_close(server, "*");
     }

@@ -4,9 +4,11 @@
  * case names that.
  */
 #include <linux/openat2.h>
+#include <sys/time.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <utime.h>
 
 #include "cover_async.h"
 
@@ -105,6 +107,25 @@ static void names(void)
     EXPECT("fd=%ld path=%s a0=416 a1=0", fd, path);
 }
 
+static void times(void)
+{
+    const struct timespec nanos[2] = {{1002, 7}, {2002, 8}};
+    RAW("utimensat", SYS_utimensat, AT_FDCWD, P(path), P(nanos), 0);
+    EXPECT("path=%s a0=1002 a1=7 a2=2002 a3=8", path);
+#ifdef SYS_utime /* x86-64 still has the older ones */
+    const struct timeval micros[2] = {{1001, 5}, {2001, 6}};
+    const struct utimbuf seconds = {1000, 2000};
+    RAW("utimes", SYS_utimes, P(path), P(micros));
+    EXPECT("path=%s a0=1001 a1=5000 a2=2001 a3=6000", path);
+    RAW("futimesat", SYS_futimesat, AT_FDCWD, P(path), P(micros));
+    EXPECT("path=%s a0=1001 a1=5000 a2=2001 a3=6000", path);
+    RAW("utime", SYS_utime, P(path), P(&seconds));
+    EXPECT("path=%s a0=1000 a1=0 a2=2000 a3=0", path);
+    RAW("getdents64", SYS_getdents, fd, P(buffer), 300);
+    EXPECT("fd=%ld path=%s size=300", fd, path);
+#endif
+}
+
 static void copying(void)
 {
     long to = RAW("openat", SYS_openat, AT_FDCWD, P(in_dir("raw-copy")), O_RDWR | O_CREAT, 0600);
@@ -154,7 +175,7 @@ static void forking(void)
     }
     EXPECT("a0=* a1=%ld", child);
     RAW("wait4", SYS_wait4, child, P(&status), 0, 0);
-    EXPECT("a0=768 a1=0 a2=%ld", child);
+    EXPECT("a0=768 a1=0 a2=%ld offset2=*", child);
 }
 
 /* What is not recorded works as ever. */
@@ -170,4 +191,5 @@ static void others(void)
     }
 }
 
-COVER_MAIN(opening, data, looking, names, copying, descriptors, asynchronous, forking, others)
+COVER_MAIN(opening, data, looking, names, times, copying, descriptors, asynchronous, forking,
+           others)

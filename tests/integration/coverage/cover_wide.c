@@ -112,6 +112,57 @@ static void filled(const struct place *in)
     RECORD("read", LINES * LINE_BYTES, 0, "fd=%d path=%s offset=0 size=*", in->fd, in->path);
 }
 
+/* What they take is in characters that were converted before: no size. */
+static void expect_scanned(const struct place *in, const char *symbol)
+{
+    RECORD(symbol, 0, 0, "fd=%d path=%s", in->fd, in->path);
+}
+
+static void list_in(const char *symbol, const struct place *in, const wchar_t *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    if (strstr(symbol, "vfwscanf") != NULL) {
+        CALL(INT, symbol, P(in->stream), P(format), P(list));
+    } else {
+        CALL(INT, symbol, P(format), P(list));
+    }
+    va_end(list);
+    expect_scanned(in, symbol);
+}
+
+static void scanned(const struct place *in)
+{
+    static const char *const direct[] = {"fwscanf", "__isoc99_fwscanf", "__isoc23_fwscanf"};
+    static const char *const listed[] = {"vfwscanf", "__isoc99_vfwscanf", "__isoc23_vfwscanf"};
+    int number;
+    for (size_t i = 0; i < COUNT(direct); i++) {
+        if (is_there(direct[i])) {
+            CALL(INT, direct[i], P(in->stream), P(L"%d"), P(&number));
+            expect_scanned(in, direct[i]);
+        }
+        if (is_there(listed[i])) {
+            list_in(listed[i], in, L"%d", &number);
+        }
+    }
+}
+
+static void scanned_from_standard_in(const struct place *in)
+{
+    static const char *const direct[] = {"wscanf", "__isoc99_wscanf", "__isoc23_wscanf"};
+    static const char *const listed[] = {"vwscanf", "__isoc99_vwscanf", "__isoc23_vwscanf"};
+    int number;
+    for (size_t i = 0; i < COUNT(direct); i++) {
+        if (is_there(direct[i])) {
+            CALL(INT, direct[i], P(L"%d"), P(&number));
+            expect_scanned(in, direct[i]);
+        }
+        if (is_there(listed[i])) {
+            list_in(listed[i], in, L"%d", &number);
+        }
+    }
+}
+
 static void reading(void)
 {
     static const char *const getters[] = {"fgetwc", "fgetwc_unlocked", "getwc", "getwc_unlocked"};
@@ -139,6 +190,7 @@ static void reading(void)
         CALL(LONG, checked[i], P(room), COUNT(room), 100, P(in.stream));
         expect(&in, checked[i], LINE_BYTES);
     }
+    scanned(&in);
     place_close(&in);
 }
 
@@ -151,6 +203,7 @@ static void standard_in(void)
     expect(&in, "getwchar", 1);
     CALL0(UNSIGNED, "getwchar_unlocked");
     expect(&in, "getwchar_unlocked", 1);
+    scanned_from_standard_in(&in);
     CALL(INT, "fclose", P(stdin));
     RECORD("close", 0, 0, "fd=0 path=%s", in.path);
     RECORD("fclose", 0, 0, "fd=0 path=%s", in.path);

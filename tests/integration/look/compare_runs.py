@@ -12,15 +12,15 @@ import subprocess
 import sys
 import tempfile
 
+import mpi_environment  # noqa: F401
+
 RANKS = 2
 WHYIO = os.environ["WHYIO"]
 PROGRAM = os.path.join(os.environ["WHYIO_BUILD"], "examples", "checkpoint")
-MPI = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-       "OMPI_MCA_mpi_yield_when_idle": "1"}
 
 
 def run(*arguments, good=(0,)):
-    result = subprocess.run(arguments, env={**os.environ, **MPI}, capture_output=True, text=True,
+    result = subprocess.run(arguments, capture_output=True, text=True,
                             stdin=subprocess.DEVNULL, timeout=60, check=False)
     if result.returncode not in good:
         sys.exit(f"{' '.join(arguments)}: exit status {result.returncode}\n{result.stderr}")

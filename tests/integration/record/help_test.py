@@ -96,7 +96,7 @@ class Completion(unittest.TestCase):
     def test_values(self):
         self.assertEqual(complete("info", "--format=t"), {"text"})
         self.assertEqual(complete("info", "--format", "=", "js"), {"json"})
-        self.assertEqual(complete("record", "--causal", "="), {"off"})
+        self.assertEqual(complete("record", "--causal", "="), {"observe", "throttle", "off"})
 
 
 if __name__ == "__main__":

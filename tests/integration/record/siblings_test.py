@@ -41,8 +41,8 @@ class Siblings(RecordCase):
         self.assertEqual(sorted(line["rank"] for line in opened), list(range(RANKS)))
 
     def test_ranks_hide_a_name_alike(self):
-        """Also where one rank ends before another starts."""
-        script = 'sleep 0.$((${OMPI_COMM_WORLD_RANK:-$PMI_RANK} * 2)); cat harvest.txt'
+        """Also where one rank ends before another opens the file; all recorders are there by then."""
+        script = 'sleep 0.$((${OMPI_COMM_WORLD_RANK:-$PMI_RANK} * 2 + 3)); cat harvest.txt'
         with open("harvest.txt", "w", encoding="ascii") as out:
             out.write("x")
         answer = self.launch_recorders("sh", "-c", script, options=("-q", "--anonymize"))

@@ -146,6 +146,20 @@ class Files(ReplayCase):
         self.assertEqual(result["skipped"], {"memory": 1})
         self.assertGreaterEqual(os.stat(self.path("/a")).st_blocks * 512, 65536, "what is mapped is real")
 
+    def test_parts_of_a_mapping(self):
+        at = 139637976727552
+        self.script(f"""
+            open path=/a a0=0x42 a1=0644 res=3
+            ftruncate fd=3 path=/a size=65536
+            mmap fd=3 path=/a off=0 size=65536 a0=3 a1=1 res={at}
+            msync path=/a size=4096 a0=4 a2={at + 8192} a3={at} res=0
+            munmap size=4096 a2={at + 4096} a3={at} res=0
+            msync path=/a size=4096 a0=4 a2={at + 8192} a3={at} res=0
+            munmap size=73728 a2={at - 8192} a3={at} res=0""")
+        result = self.replay(AFAP)
+        self.assertEqual(result["mismatch_count"], 0, result["mismatches"])
+        self.assertEqual(result["skipped"], {})
+
     def test_many_mappings(self):
         """More than a process may have at once: those at one address follow each other."""
         self.script("open path=/a res=3\n" + "mmap fd=3 path=/a off=0 size=4096 a0=1 a1=1 res=4096\n" * 70000 +
@@ -210,7 +224,7 @@ class Files(ReplayCase):
             setxattr path=/a path2=user.new size=5 a0=1 res=0
             getxattr path=/a path2=user.new size=100 res=5
             removexattr path=/a path2=user.old
-            mkdir path=/fresh
+            mkdir path=/fresh a0=0755
             setxattr path=/fresh path2=user.x size=3 a0=1 res=0
             open path=/d a0=0x10000 res=3
             fgetxattr fd=3 path=/d path2=user.seen size=0 res=7

@@ -14,12 +14,11 @@ import subprocess
 import sys
 import tempfile
 
+import mpi_environment  # noqa: F401
 from replay_case import TIMEOUT, WHYIO, ReplayCase, main
 
 EXAMPLES = os.environ.get("WHYIO_EXAMPLES", "")
-ENV = {**os.environ, "LC_ALL": "C", "PYTHONDONTWRITEBYTECODE": "1", "OMPI_ALLOW_RUN_AS_ROOT": "1",
-       "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_mpi_yield_when_idle": "1",
-       "GIT_CONFIG_NOSYSTEM": "1"}
+ENV = {**os.environ, "LC_ALL": "C", "PYTHONDONTWRITEBYTECODE": "1", "GIT_CONFIG_NOSYSTEM": "1"}
 SHARED = {"read": "read", "write": "write", "readv": "readv", "writev": "writev", "pread64": "pread",
           "pwrite64": "pwrite", "preadv": "preadv", "pwritev": "pwritev", "fsync": "fsync",
           "fdatasync": "fdatasync", "ftruncate": "ftruncate", "copy_file_range": "copy_file_range",
@@ -57,7 +56,7 @@ class Programs(ReplayCase):
         if shutil.which(program) is None:
             self.skipTest("no " + program)
 
-    def check(self, *command, modes=("think", "afap"), with_strace=False, may_differ=lambda mismatch: False):
+    def check(self, *command, modes=("causal", "think", "afap"), with_strace=False, may_differ=lambda mismatch: False):
         self.needs(command[0])
         self.record(*command, cwd=self.work, env=ENV)
         after = self.files(self.work)

@@ -16,10 +16,19 @@ SCRIPT = os.environ.get("REPLAY_SCRIPT", "")
 TIMEOUT = 60
 
 
+def remove_tree(path):
+    """Also what a replay has closed, which stops everybody but root."""
+    for directory, below, _ in os.walk(path):
+        for name in below:
+            if not os.path.islink(os.path.join(directory, name)):
+                os.chmod(os.path.join(directory, name), 0o700)
+    shutil.rmtree(path, ignore_errors=True)
+
+
 class ReplayCase(unittest.TestCase):
     def setUp(self):
         self.dir = tempfile.mkdtemp(prefix="whyio-replay-")
-        self.addCleanup(shutil.rmtree, self.dir, ignore_errors=True)
+        self.addCleanup(remove_tree, self.dir)
         self.target = os.path.join(self.dir, "target")
         self.trace = os.path.join(self.dir, "trace")
 

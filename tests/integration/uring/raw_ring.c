@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * io_uring without a library: `raw_ring FILE REQUESTS`. Random reads and writes at a random depth,
- * tags that repeat. Prints one line per request in order of submission, "write OFFSET SIZE", and at
- * the end "sum REQUESTS BYTES" of what came back. Exit 77 where the kernel has no io_uring.
+ * io_uring without a library: `raw_ring FILE REQUESTS [own]`. Random reads and writes at a random
+ * depth, tags that repeat; "own": the rings lie in memory of the program's own. Prints one line per
+ * request in order of submission, "write OFFSET SIZE", and at the end "sum REQUESTS BYTES" of what
+ * came back. Exit 77 where the kernel has no io_uring.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/io_uring.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,18 +46,42 @@ static void *map(size_t bytes, off_t offset)
     return address;
 }
 
-static void make_ring(void)
+static void *page(void)
+{
+    return mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+}
+
+/* The kernel looks for the memory's address in the last word of both structures of offsets. */
+static void give_memory(struct io_uring_params *params, char **rings, void **sqes)
+{
+    *rings = page();
+    *sqes = page();
+    params->flags = 1U << 14; /* IORING_SETUP_NO_MMAP */
+    memcpy((char *)&params->cq_off + sizeof(params->cq_off) - 8, rings, 8);
+    memcpy((char *)&params->sq_off + sizeof(params->sq_off) - 8, sqes, 8);
+}
+
+static void make_ring(bool has_own)
 {
     struct io_uring_params params;
+    char *sq = NULL;
+    void *sqes = NULL;
     memset(&params, 0, sizeof(params));
+    if (has_own) {
+        give_memory(&params, &sq, &sqes);
+    }
     ring.fd = (int)syscall(SYS_io_uring_setup, DEPTH, &params);
     if (ring.fd < 0) {
-        exit(errno == ENOSYS || errno == EPERM ? 77 : 1);
+        exit(errno == ENOSYS || errno == EPERM || (has_own && errno == EINVAL) ? 77 : 1);
     }
-    char *sq = map(params.sq_off.array + params.sq_entries * sizeof(unsigned), IORING_OFF_SQ_RING);
-    char *cq = map(params.cq_off.cqes + params.cq_entries * sizeof(struct io_uring_cqe),
-                   IORING_OFF_CQ_RING);
-    ring.sqes = map(params.sq_entries * sizeof(struct io_uring_sqe), IORING_OFF_SQES);
+    char *cq = sq;
+    if (!has_own) {
+        sq = map(params.sq_off.array + params.sq_entries * sizeof(unsigned), IORING_OFF_SQ_RING);
+        cq = map(params.cq_off.cqes + params.cq_entries * sizeof(struct io_uring_cqe),
+                 IORING_OFF_CQ_RING);
+        sqes = map(params.sq_entries * sizeof(struct io_uring_sqe), IORING_OFF_SQES);
+    }
+    ring.sqes = sqes;
     ring.sq_tail = word_at(sq, params.sq_off.tail);
     ring.sq_array = word_at(sq, params.sq_off.array);
     ring.cq_head = word_at(cq, params.cq_off.head);
@@ -96,7 +122,7 @@ static unsigned take_all(long *bytes)
 
 int main(int argc, char **argv)
 {
-    if (argc != 3) {
+    if (argc < 3) {
         return 2;
     }
     unsigned total = (unsigned)atoi(argv[2]);
@@ -104,7 +130,7 @@ int main(int argc, char **argv)
     unsigned done = 0;
     long bytes = 0;
     int file = open(argv[1], O_RDWR | O_CREAT | O_TRUNC, 0600);
-    make_ring();
+    make_ring(argc > 3);
     while (done < total) {
         unsigned now = 0;
         for (unsigned wanted = (unsigned)rand() % (DEPTH + 1);

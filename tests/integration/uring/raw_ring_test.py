@@ -1,9 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""raw_ring_test.py LIBRARY PROGRAM: every request of a ring that the program drives itself is
+"""raw_ring_test.py LIBRARY PROGRAM [own]: every request of a ring that the program drives itself is
 recorded in order, and has found its end."""
 
-import collections
 import os
 import subprocess
 import sys
@@ -14,23 +13,11 @@ import ring_reader
 REQUESTS = "5000"
 
 
-def pair(requests, completions):
-    """R-EVENT-3: the results of requests, None where one never ended."""
-    by_key = collections.defaultdict(collections.deque)
-    for ticks, key, result in sorted(completions):
-        by_key[key].append((ticks, result))
-    for event in requests:
-        ends = by_key[event["key"]]
-        while ends and ends[0][0] < event["begin"]:
-            ends.popleft()
-        yield ends.popleft()[1] if ends else None
-
-
-def main(library, program):
+def main(library, program, *mode):
     with tempfile.TemporaryDirectory(prefix="whyio-uring-") as top:
         path = os.path.join(os.path.realpath(top), "data")
         env = dict(os.environ, LD_PRELOAD=library, WHYIO_TRACE=top)
-        done = subprocess.run([program, path, REQUESTS], env=env, check=False, text=True,
+        done = subprocess.run([program, path, REQUESTS, *mode], env=env, check=False, text=True,
                               stdout=subprocess.PIPE, timeout=60)
         if done.returncode != 0:
             print("no io_uring here" if done.returncode == 77 else "failed", file=sys.stderr)
@@ -40,7 +27,7 @@ def main(library, program):
     requests = [event for event in ring.events() if event["op"] in ("uring_read", "uring_write")]
     haves = [[event["op"].removeprefix("uring_"), str(event["offset"]), str(event["size"])]
              for event in requests]
-    results = list(pair(requests, ring.completions()))
+    results = list(ring_reader.pair(requests, ring.completions()))
     pending = results.count(None)
     wrong_path = sum(event["path"] != path for event in requests)
     summed = ["sum", str(len(results) - pending), str(sum(result or 0 for result in results))]

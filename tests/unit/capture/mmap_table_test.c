@@ -67,6 +67,20 @@ static void test_one_unmap_takes_several(void **state)
     assert_at(BASE + 3 * PAGE, BASE + 3 * PAGE, PAGE, PAGE);
 }
 
+static void test_the_first_of_several(void **state)
+{
+    struct cap_map map;
+    (void)state;
+    add(BASE + 4 * PAGE, PAGE, 0, 7);
+    add(BASE + 2 * PAGE, PAGE, 0, 8);
+    assert_true(cap_maps_first(BASE, 8 * PAGE, &map));
+    assert_int_equal(map.path, 8);
+    assert_true(cap_maps_first(BASE + 3 * PAGE, 8 * PAGE, &map));
+    assert_int_equal(map.path, 7);
+    assert_false(cap_maps_first(BASE, 2 * PAGE, &map));
+    assert_false(cap_maps_first(BASE + 5 * PAGE, PAGE, &map));
+}
+
 static void test_a_moved_map_keeps_its_file(void **state)
 {
     struct cap_map map;
@@ -108,6 +122,7 @@ int main(void)
         cmocka_unit_test_teardown(test_finds_first_and_last_byte, clear),
         cmocka_unit_test_teardown(test_a_hole_leaves_two_maps, clear),
         cmocka_unit_test_teardown(test_one_unmap_takes_several, clear),
+        cmocka_unit_test_teardown(test_the_first_of_several, clear),
         cmocka_unit_test_teardown(test_a_moved_map_keeps_its_file, clear),
         cmocka_unit_test_teardown(test_places_are_used_again, clear),
         cmocka_unit_test_teardown(test_a_full_table_forgets_and_recovers, clear),

@@ -39,6 +39,15 @@ void __wrap_cap_submit(struct cap_thread *self, const struct cap_event *call,
                        const struct cap_request *request);
 void __wrap_cap_complete(struct cap_thread *self, uint64_t key, int64_t result, uint64_t ticks);
 
+static bool is_ring; /* what the kernel says of every descriptor */
+bool __wrap_cap_uring_is_ring(int fd);
+
+bool __wrap_cap_uring_is_ring(int fd)
+{
+    (void)fd;
+    return is_ring;
+}
+
 void __wrap_cap_submit(struct cap_thread *self, const struct cap_event *call,
                        const struct cap_request *request)
 {
@@ -67,6 +76,7 @@ static struct cap_uring *make_ring(void)
     memset(sqes, 0, sizeof(sqes));
     submitted_count = 0;
     completed_count = 0;
+    is_ring = true;
     params.sq_entries = ENTRIES;
     params.cq_entries = 2 * ENTRIES;
     params.sq_off.ring_entries = offsetof(__typeof__(sq), entries);
@@ -168,10 +178,10 @@ static void test_each_end_is_seen_once(void **state)
     (void)state;
     finish(1, 512);
     finish(2, -EIO);
-    cap_uring_reap(NULL, ring, 1);
+    cap_uring_reap(NULL, ring);
     finish(3, 7);
-    cap_uring_reap(NULL, ring, 2);
-    cap_uring_reap(NULL, ring, 3);
+    cap_uring_reap(NULL, ring);
+    cap_uring_reap(NULL, ring);
     assert_int_equal(completed_count, 3);
     assert_int_equal(completed[1].key, cap_uring_key(ring, 2));
     assert_int_equal(completed[1].result, -EIO);
@@ -186,7 +196,7 @@ static void test_ends_that_were_overwritten_are_given_up(void **state)
     for (unsigned i = 0; i < 2 * ENTRIES + 3; i++) {
         finish(i, (int)i);
     }
-    cap_uring_reap(NULL, ring, 1);
+    cap_uring_reap(NULL, ring);
     assert_int_equal(completed_count, 2 * ENTRIES);
     assert_int_equal(completed[0].result, 3); /* 0, 1, 2 are gone */
     cap_uring_forget(ring);
@@ -213,6 +223,105 @@ static void test_unmapped_rings_are_left_alone(void **state)
     (void)state;
     cap_uring_unmapped(&cq, 1);
     assert_null(cap_uring_find(RING_FD));
+    cap_uring_forget(ring);
+}
+
+static void test_a_number_that_is_another_files_now(void **state)
+{
+    struct cap_uring *ring = make_ring();
+    (void)state;
+    cap_uring_unmapped(&sq, 1);
+    is_ring = false;
+    cap_uring_mapped(RING_FD, IORING_OFF_SQ_RING, NULL, 1); /* would be followed */
+    assert_null(cap_uring_find(RING_FD));
+    assert_int_equal(ring->number, 0);
+}
+
+static void test_memory_of_the_programs_own(void **state)
+{
+    struct io_uring_params params;
+    const void *memory[] = {&sq, sqes};
+    (void)state;
+    memset(&params, 0, sizeof(params));
+    memset(&sq, 0, sizeof(sq));
+    params.flags = 1U << 14; /* IORING_SETUP_NO_MMAP */
+    params.sq_entries = ENTRIES;
+    params.cq_entries = 2 * ENTRIES;
+    params.sq_off.tail = offsetof(__typeof__(sq), tail);
+    params.sq_off.array = offsetof(__typeof__(sq), array);
+    memcpy((char *)&params.cq_off + sizeof(params.cq_off) - 8, &memory[0], 8);
+    memcpy((char *)&params.sq_off + sizeof(params.sq_off) - 8, &memory[1], 8);
+    submitted_count = 0;
+    cap_uring_opened(RING_FD, &params);
+    struct cap_uring *ring = cap_uring_find(RING_FD);
+    assert_non_null(ring);
+    push(77, 3);
+    enter(ring, 1, 1);
+    assert_int_equal(submitted_count, 1);
+    assert_int_equal(submitted[0].ext.arg[1], 77);
+    cap_uring_forget(ring);
+}
+
+static void test_files_by_their_places(void **state)
+{
+    struct cap_uring *ring = make_ring();
+    const int before[] = {500, -1};
+    const int after[] = {501, 502};
+    (void)state;
+    cap_uring_set_files(cap_self, ring, before, 2);
+    struct io_uring_sqe update = {.opcode = IORING_OP_FILES_UPDATE, .len = 2};
+    update.addr = (uintptr_t)after;
+    struct io_uring_sqe read = {.opcode = IORING_OP_READ, .fd = 1, .flags = IOSQE_FIXED_FILE};
+    assert_int_equal(cap_uring_request(cap_self, ring, &read).fd, WIO_NO_FD);
+    (void)cap_uring_request(cap_self, ring, &update);
+    assert_int_equal(cap_uring_request(cap_self, ring, &read).fd, 502);
+    read.fd = 2; /* beyond */
+    assert_int_equal(cap_uring_request(cap_self, ring, &read).fd, WIO_NO_FD);
+    cap_uring_forget(ring);
+}
+
+static void test_vectors_of_registered_memory(void **state)
+{
+    struct cap_uring *ring = make_ring();
+    struct iovec parts[] = {{parts, 10}, {parts, 20}};
+    (void)state;
+    for (unsigned opcode = 60; opcode < 62; opcode++) { /* IORING_OP_READV_FIXED, WRITEV_FIXED */
+        struct io_uring_sqe sqe = {.opcode = (uint8_t)opcode, .fd = -1, .len = 2};
+        sqe.addr = (uintptr_t)parts;
+        struct cap_request request = cap_uring_request(cap_self, ring, &sqe);
+        assert_int_equal(request.call, opcode == 60 ? WIO_CALL_uring_read : WIO_CALL_uring_write);
+        assert_int_equal(request.size, 30);
+        sqe.addr = 8;
+        assert_true(cap_uring_request(cap_self, ring, &sqe).size == WIO_NO_SIZE);
+    }
+    cap_uring_forget(ring);
+}
+
+static void test_the_second_end_of_a_send_is_none(void **state)
+{
+    struct cap_uring *ring = make_ring();
+    (void)state;
+    finish(1, 100);
+    finish(1, 0);
+    cq.cqes[1].flags = IORING_CQE_F_NOTIF;
+    cap_uring_reap(NULL, ring);
+    assert_int_equal(completed_count, 1);
+    assert_int_equal(completed[0].result, 100);
+    cap_uring_forget(ring);
+}
+
+static void test_an_index_is_of_its_thread(void **state)
+{
+    struct cap_uring *ring = make_ring();
+    struct io_uring_rsrc_update update = {.offset = 0};
+    (void)state;
+    cap_uring_registered(cap_self, ring, 20 /* IORING_REGISTER_RING_FDS */, &update, 1);
+    assert_ptr_equal(cap_uring_find_registered(0), ring);
+    ring->registered_by++;
+    assert_null(cap_uring_find_registered(0));
+    ring->registered_by--;
+    cap_uring_registered(cap_self, ring, 21 /* IORING_UNREGISTER_RING_FDS */, &update, 1);
+    assert_null(cap_uring_find_registered(0));
     cap_uring_forget(ring);
 }
 
@@ -248,6 +357,13 @@ int main(void)
         cmocka_unit_test(test_unmapped_rings_are_left_alone),
         cmocka_unit_test(test_a_child_does_not_touch_its_parents_rings),
         cmocka_unit_test(test_keys_differ_by_ring_and_tag),
+        cmocka_unit_test(test_a_number_that_is_another_files_now),
+        cmocka_unit_test(test_memory_of_the_programs_own),
+        cmocka_unit_test(test_files_by_their_places),
+        cmocka_unit_test(test_vectors_of_registered_memory),
+        cmocka_unit_test(test_the_second_end_of_a_send_is_none),
+        cmocka_unit_test(test_an_index_is_of_its_thread),
     };
+    cap_self->pid = getpid();
     return WIO_RUN(tests);
 }

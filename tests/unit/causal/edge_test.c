@@ -1,30 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "support/stingy.h"
 #include "support/unit.h"
 
 #include "causal/edge.h"
-
-/* An allocator that refuses after `left` requests and counts what is not given back. */
-struct stingy {
-    int left;
-    int out;
-};
-
-static void *stingy_get(void *context, size_t size)
-{
-    struct stingy *stingy = context;
-    if (stingy->left-- <= 0) {
-        return NULL;
-    }
-    stingy->out++;
-    return calloc(1, size);
-}
-
-static void stingy_put(void *context, void *memory)
-{
-    struct stingy *stingy = context;
-    stingy->out -= memory != NULL ? 1 : 0;
-    free(memory);
-}
 
 static const struct wio_edge sound = {.from_thread = 0, .from_op = 4, .to_thread = 1, .to_op = 2};
 
@@ -80,8 +58,8 @@ static void gives_back_all_memory_and_stays_whole_without_any(void **state)
     struct wio_member members[] = {{.thread = 0, .gives = true, .takes = true},
                                    {.thread = 1, .gives = true, .takes = true}};
     for (int allowed = 0; allowed < 6; allowed++) {
-        struct stingy stingy = {.left = allowed};
-        struct wio_alloc alloc = {stingy_get, stingy_put, &stingy};
+        struct wio_stingy stingy = {.left = allowed};
+        struct wio_alloc alloc = wio_stingy_alloc(&stingy);
         struct wio_edges edges;
         wio_edges_init(&edges, &alloc, 2);
         size_t added = 0;

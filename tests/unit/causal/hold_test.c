@@ -9,125 +9,10 @@
 #include <string.h>
 
 #include "causal/hold.h"
+#include "held_program.h"
 
-#define NODES 32
-#define ACTIONS 400
 #define OPS 64
 #define QUEUE 128
-
-enum action { DO_IO, DO_SEND, DO_RECEIVE, DO_LOCK, DO_UNLOCK };
-
-struct program {
-    uint32_t nodes;
-    size_t count[NODES];
-    enum action action[NODES][ACTIONS];
-    uint32_t peer[NODES][ACTIONS];
-};
-
-static void act(struct program *p, uint32_t node, enum action action, uint32_t peer)
-{
-    assert_true(p->count[node] < ACTIONS);
-    p->action[node][p->count[node]] = action;
-    p->peer[node][p->count[node]++] = peer;
-}
-
-static void message(struct program *p, uint32_t from, uint32_t to)
-{
-    act(p, from, DO_SEND, to);
-    act(p, to, DO_RECEIVE, from);
-}
-
-static void make_chain(struct program *p, uint64_t *seed)
-{
-    (void)seed;
-    for (uint32_t n = 0; n < p->nodes; n++) {
-        act(p, n, DO_IO, 0);
-        act(p, n, DO_IO, 0);
-        if (n + 1 < p->nodes) {
-            message(p, n, n + 1);
-        }
-    }
-}
-
-static void make_halo(struct program *p, uint64_t *seed)
-{
-    (void)seed;
-    for (unsigned round = 0; round < 3; round++) {
-        for (uint32_t n = 0; n < p->nodes; n++) {
-            act(p, n, DO_IO, 0);
-            act(p, n, DO_SEND, (n + 1) % p->nodes);
-            act(p, n, DO_SEND, (n + p->nodes - 1) % p->nodes);
-        }
-        for (uint32_t n = 0; n < p->nodes; n++) {
-            act(p, n, DO_RECEIVE, (n + 1) % p->nodes);
-            act(p, n, DO_RECEIVE, (n + p->nodes - 1) % p->nodes);
-            act(p, n, DO_IO, 0);
-        }
-    }
-}
-
-static void make_gather(struct program *p, uint64_t *seed)
-{
-    (void)seed;
-    for (unsigned round = 0; round < 3; round++) {
-        for (uint32_t n = 1; n < p->nodes; n++) {
-            act(p, n, DO_IO, 0);
-            message(p, n, 0);
-        }
-        act(p, 0, DO_IO, 0);
-    }
-}
-
-static void make_barriers(struct program *p, uint64_t *seed)
-{
-    for (unsigned round = 0; round < 3; round++) {
-        for (uint32_t n = 0; n < p->nodes; n++) {
-            for (uint64_t i = wio_test_random(seed) % 3; i > 0; i--) {
-                act(p, n, DO_IO, 0);
-            }
-        }
-        for (uint32_t n = 1; n < p->nodes; n++) {
-            message(p, n, 0);
-        }
-        for (uint32_t n = 1; n < p->nodes; n++) {
-            message(p, 0, n);
-        }
-    }
-    for (uint32_t n = 0; n < p->nodes; n++) {
-        act(p, n, DO_IO, 0);
-    }
-}
-
-/* Messages are received in the order of one imagined run, so nobody can wait for ever. */
-static void make_random(struct program *p, uint64_t *seed)
-{
-    for (uint32_t i = 0; i < p->nodes * 12; i++) {
-        uint32_t from = (uint32_t)(wio_test_random(seed) % p->nodes);
-        uint32_t to = (uint32_t)(wio_test_random(seed) % p->nodes);
-        if (from == to || wio_test_random(seed) % 2 == 0) {
-            act(p, from, DO_IO, 0);
-        } else {
-            message(p, from, to);
-        }
-    }
-}
-
-/* One lock for all, around I/O; its order is nobody's dependency. */
-static void make_locks(struct program *p, uint64_t *seed)
-{
-    for (uint32_t i = 0; i < p->nodes * 6; i++) {
-        uint32_t from = (uint32_t)(wio_test_random(seed) % p->nodes);
-        uint32_t to = (uint32_t)(wio_test_random(seed) % p->nodes);
-        act(p, from, DO_LOCK, 0);
-        if (wio_test_random(seed) % 3 != 0) {
-            act(p, from, DO_IO, 0);
-        }
-        act(p, from, DO_UNLOCK, 0);
-        if (from != to && wio_test_random(seed) % 2 == 0) {
-            message(p, from, to);
-        }
-    }
-}
 
 typedef uint64_t clocks[NODES][OPS][NODES];
 
@@ -401,15 +286,6 @@ static struct score try_method(const struct program *p, enum wio_hold_method met
     return score;
 }
 
-static const struct {
-    const char *name;
-    void (*make)(struct program *p, uint64_t *seed);
-} shapes[] = {{"chain", make_chain},
-              {"halo", make_halo},
-              {"gather", make_gather},
-              {"barriers", make_barriers},
-              {"random", make_random}};
-
 static const uint32_t sizes[] = {2, 3, 4, 8, 16, 32};
 
 static void add_up(struct score *sum, struct score one)
@@ -432,14 +308,14 @@ static void priority_holding_finds_all_and_nothing_else(void **state)
     (void)state;
     static struct program p;
     uint64_t seed = 31;
-    for (size_t s = 0; s < sizeof(shapes) / sizeof(shapes[0]); s++) {
+    for (size_t s = 0; s < HELD_SHAPES; s++) {
         for (size_t k = 0; k < sizeof(sizes) / sizeof(sizes[0]); k++) {
             struct score sum = {0};
-            unsigned tries = shapes[s].make == make_random && sizes[k] < 16 ? 20 : 2;
+            unsigned tries = held_shapes[s].is_random && sizes[k] < 16 ? 20 : 2;
             for (unsigned i = 0; i < tries; i++) {
                 memset(&p, 0, sizeof(p));
                 p.nodes = sizes[k];
-                shapes[s].make(&p, &seed);
+                held_shapes[s].make(&p, &seed);
                 struct score one = try_method(&p, WIO_HOLD_PRIORITY, 1, &seed);
                 assert_int_equal(one.false_ones, 0);
                 if (one.complete) {
@@ -450,7 +326,7 @@ static void priority_holding_finds_all_and_nothing_else(void **state)
             }
             printf("# %s of %u nodes: precision 1, recall %.4f, all found after %.1f runs, proven "
                    "after %.1f\n",
-                   shapes[s].name, sizes[k], recall(&sum), (double)sum.enough / tries,
+                   held_shapes[s].name, sizes[k], recall(&sum), (double)sum.enough / tries,
                    (double)sum.runs / tries);
             assert_true(recall(&sum) >= 0.99);
         }
@@ -484,15 +360,15 @@ static void throttling_needs_as_many_runs_as_nodes(void **state)
     (void)state;
     static struct program p;
     uint64_t seed = 32;
-    for (size_t s = 0; s < sizeof(shapes) / sizeof(shapes[0]); s++) {
+    for (size_t s = 0; s < HELD_SHAPES; s++) {
         for (uint64_t period = 1; period <= 4; period *= 4) {
             memset(&p, 0, sizeof(p));
             p.nodes = 8;
-            shapes[s].make(&p, &seed);
+            held_shapes[s].make(&p, &seed);
             struct score one = try_method(&p, WIO_HOLD_TRACE, period, &seed);
             assert_int_equal(one.false_ones, 0);
             assert_int_equal(one.runs, 8);
-            printf("# throttling, %s of 8 nodes, period %u: recall %.4f\n", shapes[s].name,
+            printf("# throttling, %s of 8 nodes, period %u: recall %.4f\n", held_shapes[s].name,
                    (unsigned)period, recall(&one));
             if (period == 1) {
                 assert_true(recall(&one) >= 0.99);
@@ -501,174 +377,12 @@ static void throttling_needs_as_many_runs_as_nodes(void **state)
     }
 }
 
-static struct wio_hold *pair(uint64_t patience_ns)
-{
-    struct wio_alloc heap = WIO_ALLOC_HEAP;
-    struct wio_hold_params params = {.method = WIO_HOLD_PRIORITY,
-                                     .nodes = 2,
-                                     .period = 1,
-                                     .patience_ns = patience_ns,
-                                     .limit_ns = 1000};
-    struct wio_hold *hold;
-    assert_int_equal(wio_hold_create(&params, &heap, &hold), WIO_OK);
-    wio_hold_begin_run(hold, 0);
-    return hold;
-}
-
-static struct wio_hold_decision ask(struct wio_hold *hold, uint64_t now_ns)
-{
-    struct wio_hold_decision decision;
-    assert_int_equal(wio_hold_decide(hold, now_ns, &decision), WIO_OK);
-    return decision;
-}
-
-static void tell_node(struct wio_hold *hold, uint32_t node, enum wio_node_state state,
-                      uint64_t now_ns)
-{
-    assert_int_equal(wio_hold_event(hold, node, state, now_ns), WIO_OK);
-}
-
-/* A flag in shared memory: node 1 says nothing until node 0's operation has gone. */
-static void a_node_that_spins_is_found_by_patience(void **state)
-{
-    (void)state;
-    struct wio_hold *hold = pair(100);
-    tell_node(hold, 0, WIO_NODE_AT_IO, 1);
-    assert_int_equal(ask(hold, 100).verdict, WIO_HOLD_NOTHING);
-    struct wio_hold_decision decision = ask(hold, 101);
-    assert_int_equal(decision.verdict, WIO_HOLD_RELEASE);
-    assert_int_equal(decision.node, 0);
-    tell_node(hold, 1, WIO_NODE_AT_IO, 150);
-    tell_node(hold, 0, WIO_NODE_EXITED, 160);
-    assert_int_equal(wio_hold_borrow_edges(hold)->edge_count, 1);
-    assert_int_equal(ask(hold, 170).node, 1);
-    tell_node(hold, 1, WIO_NODE_EXITED, 180);
-    assert_int_equal(ask(hold, 180).verdict, WIO_HOLD_ENDED);
-    bool more;
-    assert_int_equal(wio_hold_end_run(hold, &more), WIO_OK);
-    assert_false(more); /* the bounds meet after one run */
-    assert_int_equal(wio_hold_unproven(hold), 0);
-    wio_hold_destroy(hold);
-}
-
-static void no_hold_lasts_for_ever(void **state)
-{
-    (void)state;
-    struct wio_hold *hold = pair(0);
-    tell_node(hold, 0, WIO_NODE_AT_IO, 1);
-    assert_int_equal(ask(hold, 1000).verdict, WIO_HOLD_NOTHING);
-    assert_int_equal(ask(hold, 1001).verdict, WIO_HOLD_GIVE_UP);
-    wio_hold_destroy(hold);
-}
-
-static void a_rank_that_dies_holds_nobody(void **state)
-{
-    (void)state;
-    struct wio_hold *hold = pair(0);
-    tell_node(hold, 0, WIO_NODE_AT_IO, 1);
-    tell_node(hold, 1, WIO_NODE_EXITED, 2);
-    assert_int_equal(ask(hold, 2).verdict, WIO_HOLD_RELEASE);
-    tell_node(hold, 0, WIO_NODE_BLOCKED, 3); /* waits for the dead */
-    assert_int_equal(ask(hold, 3).verdict, WIO_HOLD_STUCK);
-    wio_hold_destroy(hold);
-}
-
-static void the_next_owner_of_a_lock_is_no_dependency(void **state)
-{
-    (void)state;
-    struct wio_hold *hold = pair(0);
-    tell_node(hold, 0, WIO_NODE_AT_IO, 1);
-    tell_node(hold, 1, WIO_NODE_IN_LOCK, 2);
-    assert_int_equal(ask(hold, 2).verdict, WIO_HOLD_RELEASE);
-    tell_node(hold, 1, WIO_NODE_COMPUTING, 3);
-    tell_node(hold, 1, WIO_NODE_AT_IO, 4);
-    assert_int_equal(wio_hold_borrow_edges(hold)->edge_count, 0);
-    wio_hold_destroy(hold);
-}
-
-/* The same lock, but reported as some wait: the other order in a second run gives it away. */
-static void a_lock_that_nobody_reports_is_a_contradiction(void **state)
-{
-    (void)state;
-    struct wio_hold *hold = pair(0);
-    bool more;
-    for (uint32_t owner = 0; owner < 2; owner++) {
-        wio_hold_begin_run(hold, 0);
-        tell_node(hold, owner, WIO_NODE_AT_IO, 1);
-        tell_node(hold, 1 - owner, WIO_NODE_BLOCKED, 2);
-        assert_int_equal(ask(hold, 2).node, owner);
-        tell_node(hold, 1 - owner, WIO_NODE_AT_IO, 3);
-        tell_node(hold, owner, WIO_NODE_EXITED, 4);
-        assert_int_equal(ask(hold, 4).node, 1 - owner);
-        tell_node(hold, 1 - owner, WIO_NODE_EXITED, 5);
-        enum wio_status status = wio_hold_end_run(hold, &more);
-        if (owner == 0) {
-            assert_int_equal(status, WIO_OK);
-            assert_int_equal(wio_hold_contradicted(hold), 0);
-        } else {
-            /* 0:0 -> 1:0 and 1:0 -> 0:0 */
-            assert_int_equal(status, WIO_ERR_FORMAT);
-        }
-    }
-    wio_hold_destroy(hold);
-}
-
-/* Node 1 waits for node 0 in one run and not in the next. */
-static void a_program_that_differs_is_a_contradiction(void **state)
-{
-    (void)state;
-    struct wio_hold *hold = pair(0);
-    bool more;
-    tell_node(hold, 0, WIO_NODE_AT_IO, 1);
-    tell_node(hold, 1, WIO_NODE_BLOCKED, 1);
-    assert_int_equal(ask(hold, 2).node, 0);
-    tell_node(hold, 1, WIO_NODE_AT_IO, 3);
-    tell_node(hold, 0, WIO_NODE_EXITED, 3);
-    assert_int_equal(ask(hold, 4).node, 1);
-    tell_node(hold, 1, WIO_NODE_EXITED, 5);
-    assert_int_equal(wio_hold_end_run(hold, &more), WIO_OK);
-    assert_int_equal(wio_hold_contradicted(hold), 0);
-    wio_hold_begin_run(hold, 6);
-    tell_node(hold, 1, WIO_NODE_AT_IO, 7);
-    tell_node(hold, 0, WIO_NODE_BLOCKED, 7);
-    assert_int_equal(ask(hold, 7).node, 1);
-    tell_node(hold, 1, WIO_NODE_EXITED, 8);
-    tell_node(hold, 0, WIO_NODE_EXITED, 8); /* this time it does nothing */
-    assert_int_equal(ask(hold, 9).verdict, WIO_HOLD_ENDED);
-    assert_int_equal(wio_hold_end_run(hold, &more), WIO_OK);
-    assert_int_equal(wio_hold_contradicted(hold), 1);
-    wio_hold_destroy(hold);
-}
-
-static void the_period_falls_until_the_goal_is_met(void **state)
-{
-    (void)state;
-    struct wio_period_goal goal = {.target_error = 0.06, .budget_s = 1000};
-    uint64_t period = WIO_PERIOD_FIRST;
-    assert_true(wio_period_next(&goal, 0.26, 1, 1, &period));
-    assert_int_equal(period, 100);
-    assert_true(wio_period_next(&goal, 0.17, 10, 11, &period));
-    assert_int_equal(period, 10);
-    assert_false(wio_period_next(&goal, 0.05, 80, 91, &period));   /* good enough */
-    assert_false(wio_period_next(&goal, 0.08, 100, 111, &period)); /* too dear */
-    assert_true(wio_period_next(&goal, 0.08, 50, 61, &period));
-    assert_int_equal(period, 1);
-    assert_false(wio_period_next(&goal, 0.08, 5, 6, &period)); /* there is nothing finer */
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(priority_holding_finds_all_and_nothing_else),
         cmocka_unit_test(locks_make_no_false_edges),
         cmocka_unit_test(throttling_needs_as_many_runs_as_nodes),
-        cmocka_unit_test(a_node_that_spins_is_found_by_patience),
-        cmocka_unit_test(no_hold_lasts_for_ever),
-        cmocka_unit_test(a_rank_that_dies_holds_nobody),
-        cmocka_unit_test(the_next_owner_of_a_lock_is_no_dependency),
-        cmocka_unit_test(a_lock_that_nobody_reports_is_a_contradiction),
-        cmocka_unit_test(a_program_that_differs_is_a_contradiction),
-        cmocka_unit_test(the_period_falls_until_the_goal_is_met),
     };
     return WIO_RUN(tests);
 }

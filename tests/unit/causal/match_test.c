@@ -178,7 +178,8 @@ static void readers_wait_for_the_writers_of_their_bytes(void **state)
             struct wio_point at = {op, (uint32_t)(wio_test_random(&seed) % 2)};
             bool writes = written < 300 && wio_test_random(&seed) % 2 == 0;
             if (writes) {
-                assert_int_equal(wio_match_write(f.match, 9, WIO_EVIDENCE_PIPE, at, bytes), WIO_OK);
+                assert_int_equal(wio_match_write(f.match, 9, WIO_EVIDENCE_PIPE, at, bytes, 0),
+                                 WIO_OK);
                 for (uint64_t i = 0; i < bytes; i++) {
                     writer_of[written++] = at;
                 }
@@ -187,7 +188,8 @@ static void readers_wait_for_the_writers_of_their_bytes(void **state)
                 size_t most = written < 280 ? written + 15 : written;
                 bytes = read + bytes > most ? most - (read < most ? read : most) : bytes;
                 at.thread += 2;
-                assert_int_equal(wio_match_read(f.match, 9, WIO_EVIDENCE_PIPE, at, bytes), WIO_OK);
+                assert_int_equal(wio_match_read(f.match, 9, WIO_EVIDENCE_PIPE, at, bytes, 0),
+                                 WIO_OK);
                 for (uint64_t i = 0; i < bytes; i++) {
                     reader_of[read++] = at;
                 }
@@ -281,25 +283,29 @@ static void a_lock_follows_its_releases(void **state)
     struct fixture f;
     begin(&f);
     struct wio_edge lock = {.class = WIO_EDGE_MUTEX, .evidence = WIO_EVIDENCE_LOCK};
-    assert_int_equal(wio_match_acquire(f.match, 1, (struct wio_point){1, 0}, false), WIO_OK);
-    assert_int_equal(wio_match_release(f.match, 1, (struct wio_point){2, 0}, false), WIO_OK);
+    assert_int_equal(
+        wio_match_acquire(f.match, 1, WIO_EVIDENCE_LOCK, (struct wio_point){1, 0}, false), WIO_OK);
+    assert_int_equal(
+        wio_match_release(f.match, 1, WIO_EVIDENCE_LOCK, (struct wio_point){2, 0}, false), WIO_OK);
     for (uint32_t reader = 1; reader < 3; reader++) {
         struct wio_point in = {3, reader};
-        assert_int_equal(wio_match_acquire(f.match, 1, in, true), WIO_OK);
+        assert_int_equal(wio_match_acquire(f.match, 1, WIO_EVIDENCE_LOCK, in, true), WIO_OK);
     }
     for (uint32_t reader = 1; reader < 3; reader++) {
         struct wio_point out = {4, reader};
-        assert_int_equal(wio_match_release(f.match, 1, out, true), WIO_OK);
+        assert_int_equal(wio_match_release(f.match, 1, WIO_EVIDENCE_LOCK, out, true), WIO_OK);
     }
     assert_int_equal(f.edges.edge_count, 2); /* readers do not follow each other */
-    assert_int_equal(wio_match_acquire(f.match, 1, (struct wio_point){9, 3}, false), WIO_OK);
+    assert_int_equal(
+        wio_match_acquire(f.match, 1, WIO_EVIDENCE_LOCK, (struct wio_point){9, 3}, false), WIO_OK);
     assert_int_equal(f.edges.edge_count, 5);
     lock.from_thread = 2;
     lock.from_op = 4;
     lock.to_thread = 3;
     lock.to_op = 9;
     assert_true(has_edge(&f.edges, lock));
-    assert_int_equal(wio_match_acquire(f.match, 2, (struct wio_point){10, 3}, false), WIO_OK);
+    assert_int_equal(
+        wio_match_acquire(f.match, 2, WIO_EVIDENCE_LOCK, (struct wio_point){10, 3}, false), WIO_OK);
     assert_int_equal(f.edges.edge_count, 5); /* another lock */
     end(&f);
 }
@@ -318,7 +324,7 @@ static void looks_that_fail_and_then_find_are_one_wait(void **state)
     begin(&f);
     assert_int_equal(look(&f, 3, false).looks, 0);
     assert_int_equal(look(&f, 4, false).looks, 0);
-    assert_int_equal(wio_match_made(f.match, 6, (struct wio_point){8, 0}), WIO_OK);
+    assert_int_equal(wio_match_made(f.match, 6, (struct wio_point){8, 0}, true), WIO_OK);
     struct wio_wait_until wait = look(&f, 5, true);
     assert_int_equal(wait.first_op, 3);
     assert_int_equal(wait.last_op, 5);
@@ -330,7 +336,7 @@ static void looks_that_fail_and_then_find_are_one_wait(void **state)
     wio_match_other(f.match, 1); /* it went on without the file */
     assert_int_equal(look(&f, 9, true).looks, 0);
     assert_int_equal(look(&f, 10, false).looks, 0);
-    assert_int_equal(wio_match_made(f.match, 6, (struct wio_point){11, 1}), WIO_OK);
+    assert_int_equal(wio_match_made(f.match, 6, (struct wio_point){11, 1}, true), WIO_OK);
     assert_int_equal(look(&f, 12, true).looks, 0); /* it made the file itself */
     assert_int_equal(f.edges.edge_count, 1);
     end(&f);

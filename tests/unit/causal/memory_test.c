@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Whatever request for memory is refused: a status, nothing kept, nothing broken. */
+#include "support/stingy.h"
 #include "support/unit.h"
 
 #include "causal/annotate.h"
@@ -11,37 +12,14 @@
 
 #include "base/cleanup.h"
 
-struct stingy {
-    unsigned left;
-    long out;
-};
-
-static void *stingy_get(void *context, size_t size)
-{
-    struct stingy *stingy = context;
-    if (stingy->left == 0) {
-        return NULL;
-    }
-    stingy->left--;
-    stingy->out++;
-    return calloc(1, size);
-}
-
-static void stingy_put(void *context, void *memory)
-{
-    struct stingy *stingy = context;
-    stingy->out -= memory != NULL ? 1 : 0;
-    free(memory);
-}
-
 static void refuse_each(enum wio_status (*work)(const struct wio_alloc *alloc))
 {
     enum wio_status status = WIO_ERR_NOMEM;
     unsigned n = 0;
     for (; status == WIO_ERR_NOMEM; n++) {
         assert_true(n < 1000);
-        struct stingy stingy = {.left = n};
-        struct wio_alloc alloc = {stingy_get, stingy_put, &stingy};
+        struct wio_stingy stingy = {.left = n};
+        struct wio_alloc alloc = wio_stingy_alloc(&stingy);
         status = work(&alloc);
         assert_int_equal(stingy.out, 0);
     }
@@ -58,11 +36,11 @@ static enum wio_status feed(struct wio_match *match)
         WIO_TRY(wio_match_send(match, &m));
         m.thread = 1;
         WIO_TRY(wio_match_receive(match, &m));
-        WIO_TRY(wio_match_write(match, i, WIO_EVIDENCE_PIPE, (struct wio_point){i, 0}, 5));
-        WIO_TRY(wio_match_read(match, i, WIO_EVIDENCE_PIPE, (struct wio_point){i, 1}, 5));
-        WIO_TRY(wio_match_release(match, i, (struct wio_point){i, 0}, true));
-        WIO_TRY(wio_match_acquire(match, i, (struct wio_point){i, 1}, false));
-        WIO_TRY(wio_match_made(match, i, (struct wio_point){i, 0}));
+        WIO_TRY(wio_match_write(match, i, WIO_EVIDENCE_PIPE, (struct wio_point){i, 0}, 5, 0));
+        WIO_TRY(wio_match_read(match, i, WIO_EVIDENCE_PIPE, (struct wio_point){i, 1}, 5, 0));
+        WIO_TRY(wio_match_release(match, i, WIO_EVIDENCE_LOCK, (struct wio_point){i, 0}, true));
+        WIO_TRY(wio_match_acquire(match, i, WIO_EVIDENCE_LOCK, (struct wio_point){i, 1}, false));
+        WIO_TRY(wio_match_made(match, i, (struct wio_point){i, 0}, true));
         WIO_TRY(wio_match_look(match, i, (struct wio_point){i, 1}, true, &wait));
         for (uint32_t rank = 0; rank < 2; rank++) {
             struct wio_collective_call call = {.sequence = i,

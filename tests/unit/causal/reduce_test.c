@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The reduction against transitive closure by brute force, on thousands of small random graphs. */
+#include "support/stingy.h"
 #include "support/unit.h"
 
 #include <stdio.h>
@@ -245,29 +246,6 @@ static void a_barrier_implies_messages_across_it(void **state)
     wio_edges_fini(&edges);
 }
 
-struct stingy {
-    unsigned left;
-    long out;
-};
-
-static void *stingy_get(void *context, size_t size)
-{
-    struct stingy *stingy = context;
-    if (stingy->left == 0) {
-        return NULL;
-    }
-    stingy->left--;
-    stingy->out++;
-    return calloc(1, size);
-}
-
-static void stingy_put(void *context, void *memory)
-{
-    struct stingy *stingy = context;
-    stingy->out -= memory != NULL ? 1 : 0;
-    free(memory);
-}
-
 static void every_refused_request_is_survived(void **state)
 {
     (void)state;
@@ -276,9 +254,9 @@ static void every_refused_request_is_survived(void **state)
     for (; status == WIO_ERR_NOMEM && n < 1000; n++) {
         uint64_t seed = 3;
         struct wio_edges source = random_graph(&seed);
-        struct stingy stingy = {.left = n};
+        struct wio_stingy stingy = {.left = n};
         struct wio_alloc heap = source.alloc;
-        source.alloc = (struct wio_alloc){stingy_get, stingy_put, &stingy};
+        source.alloc = wio_stingy_alloc(&stingy);
         struct wio_error err = WIO_ERROR_INIT;
         status = wio_edges_reduce(&source, NULL, &err);
         assert_int_equal(err.status, status);

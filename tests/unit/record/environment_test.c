@@ -58,6 +58,7 @@ static void an_outer_recorder_is_replaced(void **state)
     (void)state;
     char *const base[] = {(char[]){"WHYIO_STACKS=1"},
                           (char[]){"WHYIO_MMAP_PAGES=1"},
+                          (char[]){"WHYIO_CAUSAL=1"},
                           (char[]){"LD_PRELOAD=/lib/c.so:/x.so"},
                           (char[]){"WHYIO_TRACE=/old"},
                           (char[]){"WHYIO_MPI_INTERNALS=1"},
@@ -70,17 +71,14 @@ static void options_become_variables(void **state)
 {
     (void)state;
     char *const base[] = {(char[]){"WHYIO_JOB=7"}, NULL};
-    const char *const want[] = {"WHYIO_JOB=7",
-                                "LD_PRELOAD=/lib/c.so",
-                                "WHYIO_TRACE=/t/raw",
-                                "WHYIO_STACKS=1",
-                                "WHYIO_MPI_INTERNALS=1",
-                                "WHYIO_MMAP_PAGES=1",
-                                NULL};
+    const char *const want[] = {
+        "WHYIO_JOB=7",           "LD_PRELOAD=/lib/c.so", "WHYIO_TRACE=/t/raw", "WHYIO_STACKS=1",
+        "WHYIO_MPI_INTERNALS=1", "WHYIO_MMAP_PAGES=1",   "WHYIO_CAUSAL=1",     NULL};
     struct wio_environment_params params = plain;
     params.stacks = true;
     params.mpi_internals = true;
     params.mmap_pages = true;
+    params.causal = true;
     check(base, &params, want);
 }
 

@@ -51,6 +51,7 @@ static void an_empty_directory_holds_nothing(void **state)
     make_dir("empty");
     make_file("empty/lock", "", 0);
     make_file("empty/a.seg.tmp", "", 0);
+    make_file("empty/trace.edges.7-1.tmp", "", 0);
     struct wio_old_trace found = scan("empty", "");
     assert_false(found.has_trace || found.has_siblings || found.has_other);
 }
@@ -130,11 +131,13 @@ static void only_the_trace_is_removed(void **state)
     make_file("full/a.seg", SEGMENT, sizeof(SEGMENT));
     make_file("full/b.seg.tmp", SEGMENT, sizeof(SEGMENT));
     make_file("full/c.seg", "not ours", 8);
+    make_file("full/trace.edges", "\x89WIOEDG\n and more", 17);
     make_file("full/precious/d.seg", SEGMENT, sizeof(SEGMENT));
     char *path = wio_test_path("full");
     struct wio_error err = WIO_ERROR_INIT;
     assert_ok(wio_old_trace_remove(path, &err), &err);
     free(path);
+    assert_false(exists("full/trace.edges"));
     assert_false(exists("full/raw"));
     assert_false(exists("full/a.seg"));
     assert_false(exists("full/b.seg.tmp"));

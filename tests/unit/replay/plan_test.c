@@ -26,7 +26,7 @@ static void make_plan(const char *script)
     assert_int_equal(mkdir(dir, 0777), 0);
     script_write(script, dir);
     assert_ok(wio_trace_open(dir, &trace, &err), &err);
-    assert_ok(rp_plan_create(trace, &plan, &err), &err);
+    assert_ok(rp_plan_create(trace, false, &plan, &err), &err);
     free(dir);
 }
 

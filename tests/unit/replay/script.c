@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "script_edges.h"
 #include "trace/calls.h"
 #include "trace/segment.h"
 
@@ -18,6 +19,7 @@ struct script {
     uint32_t processes;
     uint32_t streams;
     uint64_t next_ns;
+    struct script_edges edges;
 };
 
 static void die(const struct script *script, const char *what, const char *word)
@@ -74,6 +76,8 @@ static void put_process(struct script *script, char **save)
             process.parent = (uint32_t)value;
         } else if (number(word, "rank", 10, &value)) {
             process.rank = (int32_t)value;
+        } else if (number(word, "dropped", 10, &value)) {
+            process.dropped = (uint64_t)value;
         } else if (number(word, "start", 10, &value)) {
             process.start_ns = (uint64_t)value;
         } else {
@@ -252,7 +256,7 @@ static void put_line(struct script *script, char *line)
         put_stream(script, &save);
     } else if (strcmp(word, "file") == 0) {
         put_file(script, &save);
-    } else {
+    } else if (!script_edges_line(&script->edges, word, &save)) {
         put_defaults(script);
         put_event(script, word, &save);
     }
@@ -262,7 +266,8 @@ void script_write(const char *text, const char *dir)
 {
     char name[PATH_MAX];
     const struct wio_segment_params params = {.struct_size = sizeof(params), .boot_id = ""};
-    struct script script = {.err = WIO_ERROR_INIT, .next_ns = STEP_NS};
+    static struct script script;
+    script = (struct script){.err = WIO_ERROR_INIT, .next_ns = STEP_NS};
     char *save = NULL;
     char *copy = strdup(text);
     (void)snprintf(name, sizeof(name), "%s/script.seg", dir);
@@ -276,5 +281,8 @@ void script_write(const char *text, const char *dir)
          wio_segment_meta(script.segment, WIO_SEGMENT_META_RECORDER_DONE, "1", 1, &script.err),
          "meta");
     must(&script, wio_segment_finish(script.segment, &script.err), name);
+    if (script.edges.is_wanted) {
+        script_edges_write(&script.edges, dir);
+    }
     free(copy);
 }

@@ -2,11 +2,15 @@
 /*
  * Traces made by hand, one line per thing:
  *
- *     process PID [parent=INDEX] [rank=N] [start=NS]      # numbered 0, 1, 2 ..
+ *     process PID [parent=INDEX] [rank=N] [start=NS] [dropped=N]      # numbered 0, 1, 2 ..
  *     stream PROCESS TID [token=N]                        # numbered too
  *     file PATH TYPE [mode=OCTAL] [size=N] [target=TEXT]  # TYPE: regular, directory, symlink, fifo
  * .. OP [stream=N] [t=NS] [dur=NS] [fd=N] [path=P] [off=N] [size=N] [res=N] [err=N] [fd2=] [path2=]
  *        [off2=] [a0= .. a3=] [caused] [async]
+ *     edge STREAM:SEQ STREAM:SEQ [class=hard|mutex|queue] [evidence=mpi|..] [object=N]
+ *     collective MEMBER MEMBER ..     # STREAM:SEQ[-LEAVE][<|>]: with < it only takes, > only gives
+ *     poll-loop STREAM:SEQ LAST       # looks for a file from SEQ to LAST, which finds it
+ *     edges                           # the trace stores edges, if only none
  *
  * Without process and stream lines there is one of each, pid and tid 100. Without t, an operation
  * begins 1,000 ns after the one before; dur is 100. `res` is `size` where that is given, else 0;

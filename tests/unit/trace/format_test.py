@@ -28,7 +28,7 @@ def main(trace_text, trace_reader):
         subprocess.run([trace_text, "make", directory], check=True)
         ours = normal(lines_of(trace_text, directory))
         theirs = normal(lines_of(sys.executable, trace_reader, directory))
-    if len(ours) < 25000:
+    if len(ours) < 45000:
         sys.exit(f"only {len(ours)} lines: the trace is not what it should be")
     if ours != theirs:
         difference = difflib.unified_diff(ours, theirs, "reader in C", "tests/trace_reader.py",

@@ -101,6 +101,25 @@ static void names_are_hidden_alike(void **state)
     free(dots);
 }
 
+/* FORMAT.md#channels: what tells both ends stays. */
+static void channels_stay_themselves(void **state)
+{
+    (void)state;
+    static const char *const kept[] = {"pipe:[12]", "socket:[3]", "eventfd:[4]",
+                                       "inet 10.0.0.1:80 10.0.0.2:4000", "dgram inet 10.0.0.1:80"};
+    uint8_t key[WIO_HIDE_KEY_BYTES] = {1, 2, 3};
+    for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++) {
+        char *text = hidden(key, kept[i]);
+        assert_string_equal(text, kept[i]);
+        free(text);
+    }
+    char *local = hidden(key, "unix /home/bob/socket 12");
+    assert_memory_equal(local, "unix ", 5);
+    assert_null(strstr(local, "bob"));
+    assert_null(strchr(local, '/'));
+    free(local);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -108,6 +127,7 @@ int main(void)
         cmocka_unit_test(links_keep_what_follows),
         cmocka_unit_test(any_bytes_end),
         cmocka_unit_test(names_are_hidden_alike),
+        cmocka_unit_test(channels_stay_themselves),
     };
     return WIO_RUN(tests);
 }

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "edge_fixture.h"
 #include "trace/calls.h"
 #include "trace_fixture.h"
 
@@ -87,6 +88,90 @@ static void print_event(const struct wio_trace *trace, const struct wio_event *e
     printf("\n");
 }
 
+static void print_clocks_and_meta(const struct wio_edge_file *file)
+{
+    struct wio_edge_info info;
+    wio_edge_file_get_info(file, &info);
+    for (size_t i = 0; i < wio_edge_file_clock_count(file); i++) {
+        const struct wio_clock_row *row = wio_edge_file_clock(file, i);
+        printf("clock %s %lld %lld %llu\n", row->host, (long long)row->offset_ns,
+               (long long)row->rate, (unsigned long long)row->uncertainty_ns);
+    }
+    for (uint32_t i = 1; i <= info.objects; i++) {
+        printf("object %u %s\n", i, wio_edge_file_object(file, i));
+    }
+    printf("unmatched %llu %llu %llu %llu\n", (unsigned long long)info.unmatched_sends,
+           (unsigned long long)info.unmatched_receives,
+           (unsigned long long)info.unmatched_read_bytes,
+           (unsigned long long)info.unmatched_collectives);
+}
+
+static void print_edge(const char *what, const struct wio_edge_row *row)
+{
+    printf("%s %u %llu %u %llu %u %u %u %d\n", what, row->from.stream,
+           (unsigned long long)row->from.seq, row->to.stream, (unsigned long long)row->to.seq,
+           row->object, row->edge_class, row->evidence, row->is_implied);
+}
+
+static void print_member(const char *what, const struct wio_member_row *row)
+{
+    printf("%s %u %u %llu %llu %u %u %u %u %d %d\n", what, row->collective, row->stream,
+           (unsigned long long)row->enter_seq, (unsigned long long)row->leave_seq, row->object,
+           row->members, row->givers, row->evidence, row->gives, row->takes);
+}
+
+static void print_wait(const struct wio_wait_row *row)
+{
+    printf("wait %u %llu %llu %llu\n", row->stream, (unsigned long long)row->first_seq,
+           (unsigned long long)row->last_seq, (unsigned long long)row->looks);
+}
+
+static enum wio_status print_row(struct wio_edge_cursor *cursor, enum wio_edge_kind kind,
+                                 struct wio_error *err)
+{
+    static const char *const names[] = {"in", "out", "member", "collective", "wait"};
+    const struct wio_member_row *member = NULL;
+    const struct wio_edge_row *edge = NULL;
+    const struct wio_wait_row *wait = NULL;
+    enum wio_status status = WIO_OK;
+    if (kind == WIO_EDGES_WAITS) {
+        status = wio_edge_cursor_next_wait(cursor, &wait, err);
+        if (status == WIO_OK) {
+            print_wait(wait);
+        }
+    } else if (kind == WIO_EDGES_IN || kind == WIO_EDGES_OUT) {
+        status = wio_edge_cursor_next(cursor, &edge, err);
+        if (status == WIO_OK) {
+            print_edge(names[kind], edge);
+        }
+    } else {
+        status = wio_edge_cursor_next_member(cursor, &member, err);
+        if (status == WIO_OK) {
+            print_member(names[kind], member);
+        }
+    }
+    return status;
+}
+
+static void print_edges(const struct wio_edge_file *file)
+{
+    struct wio_error err = WIO_ERROR_INIT;
+    for (unsigned kind = WIO_EDGES_IN; kind <= WIO_EDGES_WAITS; kind++) {
+        const struct wio_edge_filter filter = {
+            .struct_size = sizeof(filter), .kind = (enum wio_edge_kind)kind, .has_implied = true};
+        struct wio_edge_cursor *cursor = NULL;
+        enum wio_status status = wio_edge_cursor_create(file, &filter, &cursor, &err);
+        while (status == WIO_OK) {
+            status = print_row(cursor, filter.kind, &err);
+        }
+        if (status != WIO_END) {
+            die(&err);
+        }
+        wio_edge_cursor_destroy(cursor);
+    }
+    print_clocks_and_meta(file);
+}
+
 static void print_trace(const char *dir)
 {
     struct wio_error err = WIO_ERROR_INIT;
@@ -105,7 +190,28 @@ static void print_trace(const char *dir)
     if (status != WIO_END) {
         die(&err);
     }
+    if (wio_trace_edges(trace) != NULL) {
+        print_edges(wio_trace_edges(trace));
+    }
     wio_cursor_destroy(cursor);
+    wio_trace_close(trace);
+}
+
+/* With a clock that is wrong: the times of its host are corrected by both readers. */
+static void make_edges(const char *dir)
+{
+    struct wio_error err = WIO_ERROR_INIT;
+    struct wio_trace *trace = NULL;
+    if (wio_trace_open(dir, &trace, &err) != WIO_OK) {
+        die(&err);
+    }
+    struct edge_rows rows = random_edge_rows(trace, 9000, 7);
+    const struct wio_clock_row clock = {.host = wio_trace_process(trace, 0)->host,
+                                        .offset_ns = -12345,
+                                        .rate = -987654321,
+                                        .uncertainty_ns = 99};
+    write_edge_rows(trace, &rows, &clock);
+    edge_rows_fini(&rows);
     wio_trace_close(trace);
 }
 
@@ -134,6 +240,7 @@ static void make_trace(const char *dir)
     make_wild(name);
     (void)snprintf(name, sizeof(name), "%s/b.seg", dir);
     write_ordinary_segment(name, 2, 5000, 4);
+    make_edges(dir);
 }
 
 int main(int argc, char **argv)

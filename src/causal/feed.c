@@ -1,0 +1,414 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The feed itself: what begins is told at once, what matters when it ends waits in a heap until
+ * nothing that began earlier is left to come.
+ */
+#include "causal/feed.h"
+
+#include "causal/feed_internal.h"
+
+const struct wio_feed_list wio_feed_empty = {WIO_FEED_NONE, WIO_FEED_NONE, 0};
+
+static void init_maps(struct wio_feed *feed)
+{
+    struct wio_live *maps[] = {&feed->object_of, &feed->thread_of, &feed->image_of,
+                               &feed->lists_of,  &feed->rank_of,   &feed->request_of,
+                               &feed->queue_of,  &feed->signals_of};
+    for (size_t i = 0; i < WIO_ARRAY_SIZE(maps); i++) {
+        wio_live_init(maps[i], &feed->alloc);
+    }
+}
+
+static void free_maps(struct wio_feed *feed)
+{
+    struct wio_live *maps[] = {&feed->object_of, &feed->thread_of, &feed->image_of,
+                               &feed->lists_of,  &feed->rank_of,   &feed->request_of,
+                               &feed->queue_of,  &feed->signals_of};
+    for (size_t i = 0; i < WIO_ARRAY_SIZE(maps); i++) {
+        wio_live_fini(maps[i]);
+    }
+}
+
+void wio_feed_destroy(struct wio_feed *feed)
+{
+    if (feed == NULL) {
+        return;
+    }
+    struct wio_alloc alloc = feed->alloc;
+    wio_match_destroy(feed->match);
+    wio_feed_processes_fini(feed);
+    free_maps(feed);
+    void *arrays[] = {feed->callers,     feed->paths,     feed->objects, feed->nodes, feed->late,
+                      feed->late_events, feed->late_free, feed->files,   feed->waits, feed->ranks,
+                      feed->requests,    feed->queues,    feed->lists};
+    for (size_t i = 0; i < WIO_ARRAY_SIZE(arrays); i++) {
+        alloc.put(alloc.context, arrays[i]);
+    }
+    alloc.put(alloc.context, feed);
+}
+
+static enum wio_status init(struct wio_feed *feed)
+{
+    init_maps(feed);
+    feed->object_count = 1;
+    feed->node_free = WIO_FEED_NONE;
+    feed->file_free = WIO_FEED_NONE;
+    feed->request_free = WIO_FEED_NONE;
+    feed->paths = wio_causal_array(&feed->alloc, feed->params.string_count, sizeof(*feed->paths));
+    feed->callers = wio_causal_array(&feed->alloc, feed->edges->threads, sizeof(*feed->callers));
+    if (feed->paths == NULL || feed->callers == NULL) {
+        return WIO_ERR_NOMEM;
+    }
+    WIO_TRY(wio_causal_room(&feed->alloc, (void **)&feed->objects, &feed->object_room, 1,
+                            sizeof(*feed->objects)));
+    WIO_TRY(wio_match_create(feed->edges, &feed->match));
+    return wio_feed_processes_init(feed);
+}
+
+enum wio_status wio_feed_create(const struct wio_feed_params *params, struct wio_edges *edges,
+                                struct wio_feed **feed_out)
+{
+    const struct wio_alloc *alloc = &edges->alloc;
+    struct wio_feed *feed = alloc->get(alloc->context, sizeof(*feed));
+    if (feed == NULL) {
+        return WIO_ERR_NOMEM;
+    }
+    feed->params = *params;
+    feed->edges = edges;
+    feed->alloc = *alloc;
+    enum wio_status status = init(feed);
+    if (status != WIO_OK) {
+        wio_feed_destroy(feed);
+        return status;
+    }
+    *feed_out = feed;
+    return WIO_OK;
+}
+
+static uint32_t host_of(const struct wio_feed *feed, uint32_t thread)
+{
+    /* a thread has the number of its first stream */
+    return feed->params.processes[feed->params.streams[thread].process].host;
+}
+
+static enum wio_status tell_message(void *context, const struct wio_match_meeting *meeting)
+{
+    struct wio_feed *feed = context;
+    const struct wio_clock_message message = {.sent_ns = meeting->sent_ns,
+                                              .received_ns = meeting->received_ns,
+                                              .from = host_of(feed, meeting->from_thread),
+                                              .to = host_of(feed, meeting->to_thread)};
+    return message.from == message.to ? WIO_OK : feed->watch(feed->watch_context, &message);
+}
+
+void wio_feed_watch(struct wio_feed *feed, wio_feed_watch_fn *watch, void *context)
+{
+    feed->watch = watch;
+    feed->watch_context = context;
+    wio_match_watch(feed->match, tell_message, feed);
+}
+
+enum wio_status wio_feed_append(struct wio_feed *feed, struct wio_feed_list *list,
+                                const struct wio_feed_node *node)
+{
+    uint32_t place = feed->node_free;
+    if (place != WIO_FEED_NONE) {
+        feed->node_free = feed->nodes[place].next;
+    } else {
+        WIO_TRY(wio_causal_room(&feed->alloc, (void **)&feed->nodes, &feed->node_room,
+                                (size_t)feed->node_count + 1, sizeof(*feed->nodes)));
+        place = feed->node_count++;
+    }
+    feed->nodes[place] = *node;
+    feed->nodes[place].next = WIO_FEED_NONE;
+    if (list->count++ == 0) {
+        list->first = place;
+    } else {
+        feed->nodes[list->last].next = place;
+    }
+    list->last = place;
+    return WIO_OK;
+}
+
+void wio_feed_drop_behind(struct wio_feed *feed, struct wio_feed_list *list, uint32_t before)
+{
+    uint32_t *link = before == WIO_FEED_NONE ? &list->first : &feed->nodes[before].next;
+    uint32_t place = *link;
+    WIO_PRE(list->count > 0 && place != WIO_FEED_NONE);
+    *link = feed->nodes[place].next;
+    if (list->last == place) {
+        list->last = before;
+    }
+    list->count--;
+    feed->nodes[place].next = feed->node_free;
+    feed->node_free = place;
+}
+
+void wio_feed_drop_first(struct wio_feed *feed, struct wio_feed_list *list)
+{
+    wio_feed_drop_behind(feed, list, WIO_FEED_NONE);
+}
+
+enum wio_status wio_feed_new_list(struct wio_feed *feed, uint32_t *list_out)
+{
+    WIO_TRY(wio_causal_room(&feed->alloc, (void **)&feed->lists, &feed->list_room,
+                            (size_t)feed->list_count + 1, sizeof(*feed->lists)));
+    feed->lists[feed->list_count] = wio_feed_empty;
+    *list_out = feed->list_count++;
+    return WIO_OK;
+}
+
+struct wio_feed_node wio_feed_node_of(const struct wio_feed *feed, const struct wio_event *event)
+{
+    const struct wio_feed_stream *stream = wio_feed_stream(feed, event);
+    return (struct wio_feed_node){.op = wio_feed_release_point(feed, event).op,
+                                  .begin_ns = event->t_ns,
+                                  .thread = stream->thread,
+                                  .image = stream->process};
+}
+
+enum wio_status wio_feed_collective(struct wio_feed *feed, const struct wio_collective_call *call)
+{
+    struct wio_error err = WIO_ERROR_INIT;
+    if (call->size > feed->edges->threads) {
+        return WIO_OK; /* most of its members were not recorded */
+    }
+    enum wio_status status = wio_match_collective(feed->match, call, &err);
+    if (status == WIO_ERR_FORMAT) {
+        feed->contradiction = feed->contradictions++ == 0 ? err : feed->contradiction;
+        return WIO_OK;
+    }
+    return status;
+}
+
+uint64_t wio_feed_contradictions(const struct wio_feed *feed, struct wio_error *first_out)
+{
+    *first_out = feed->contradiction;
+    return feed->contradictions;
+}
+
+enum wio_status wio_feed_edge(struct wio_feed *feed, struct wio_edge edge)
+{
+    return edge.from_thread == edge.to_thread ? WIO_OK : wio_edges_add(feed->edges, &edge);
+}
+
+enum wio_status wio_feed_edge_from_before(struct wio_feed *feed, struct wio_edge edge)
+{
+    return wio_match_edge_from_before(feed->match, edge);
+}
+
+static bool comes_first(const struct wio_feed_late *a, const struct wio_feed_late *b)
+{
+    return a->end_ns != b->end_ns ? a->end_ns < b->end_ns : a->order < b->order;
+}
+
+static void sift_up(struct wio_feed_late *heap, size_t at)
+{
+    struct wio_feed_late item = heap[at];
+    while (at > 0 && comes_first(&item, &heap[(at - 1) / 2])) {
+        heap[at] = heap[(at - 1) / 2];
+        at = (at - 1) / 2;
+    }
+    heap[at] = item;
+}
+
+static void sift_down(struct wio_feed_late *heap, size_t count)
+{
+    struct wio_feed_late item = heap[0];
+    size_t at = 0;
+    for (size_t child = 1; child < count; child = 2 * at + 1) {
+        if (child + 1 < count && comes_first(&heap[child + 1], &heap[child])) {
+            child++;
+        }
+        if (!comes_first(&heap[child], &item)) {
+            break;
+        }
+        heap[at] = heap[child];
+        at = child;
+    }
+    heap[at] = item;
+}
+
+static enum wio_status push_late(struct wio_feed *feed, const struct wio_event *event)
+{
+    WIO_TRY(wio_causal_room(&feed->alloc, (void **)&feed->late, &feed->late_room,
+                            feed->late_count + 1, sizeof(*feed->late)));
+    WIO_TRY(wio_causal_room(&feed->alloc, (void **)&feed->late_free, &feed->late_free_room,
+                            feed->late_count + 1, sizeof(*feed->late_free)));
+    uint32_t place;
+    if (feed->late_free_count > 0) {
+        place = feed->late_free[--feed->late_free_count];
+    } else {
+        WIO_TRY(wio_causal_room(&feed->alloc, (void **)&feed->late_events, &feed->late_event_room,
+                                (size_t)feed->late_event_count + 1, sizeof(*feed->late_events)));
+        place = feed->late_event_count++;
+    }
+    feed->late_events[place] = *event;
+    feed->late[feed->late_count] =
+        (struct wio_feed_late){wio_feed_end_ns(event), feed->late_order++, place};
+    sift_up(feed->late, feed->late_count++);
+    return WIO_OK;
+}
+
+static enum wio_status read_first(struct wio_feed *feed, const struct wio_event *event)
+{
+    return wio_feed_read(feed, event, event->path);
+}
+
+static enum wio_status read_second(struct wio_feed *feed, const struct wio_event *event)
+{
+    return wio_feed_read(feed, event, event->path2);
+}
+
+static enum wio_status write_first(struct wio_feed *feed, const struct wio_event *event)
+{
+    return wio_feed_write(feed, event, event->path);
+}
+
+/* accept may wait for long: its descriptor is there at its end. */
+static enum wio_status begin_channel(struct wio_feed *feed, const struct wio_event *event)
+{
+    WIO_TRY(wio_feed_channel_begin(feed, event));
+    return event->op == WIO_OP_accept ? WIO_OK : wio_feed_descriptors(feed, event);
+}
+
+static enum wio_status end_channel(struct wio_feed *feed, const struct wio_event *event)
+{
+    WIO_TRY(wio_feed_channel_end(feed, event));
+    return event->op == WIO_OP_accept ? wio_feed_descriptors(feed, event) : WIO_OK;
+}
+
+static enum wio_status end_open(struct wio_feed *feed, const struct wio_event *event)
+{
+    WIO_TRY(wio_feed_descriptors(feed, event));
+    return wio_feed_look_end(feed, event);
+}
+
+static enum wio_status begin_control(struct wio_feed *feed, const struct wio_event *event)
+{
+    WIO_TRY(wio_feed_descriptors(feed, event));
+    return wio_feed_lock_begin(feed, event);
+}
+
+/* What is told when an event of a class begins, and when it ends. */
+static const struct {
+    enum wio_status (*begin)(struct wio_feed *feed, const struct wio_event *event);
+    enum wio_status (*end)(struct wio_feed *feed, const struct wio_event *event);
+} rules[WIO_CLASS_COUNT] = {
+    [WIO_CLASS_READ] = {NULL, read_first},
+    [WIO_CLASS_ASYNC_READ] = {NULL, read_first},
+    [WIO_CLASS_WRITE] = {write_first, NULL},
+    [WIO_CLASS_ASYNC_WRITE] = {write_first, NULL},
+    [WIO_CLASS_COPY] = {write_first, read_second},
+    [WIO_CLASS_CHANNEL] = {begin_channel, end_channel},
+    [WIO_CLASS_OPEN] = {NULL, end_open},
+    [WIO_CLASS_CLOSE] = {wio_feed_descriptors, NULL},
+    [WIO_CLASS_DUP] = {wio_feed_descriptors, NULL},
+    [WIO_CLASS_FCNTL] = {begin_control, wio_feed_lock_end},
+    [WIO_CLASS_LOCK] = {wio_feed_lock_begin, wio_feed_lock_end},
+    [WIO_CLASS_STAT] = {NULL, wio_feed_look_end},
+    [WIO_CLASS_ACCESS] = {NULL, wio_feed_look_end},
+    [WIO_CLASS_READLINK] = {NULL, wio_feed_look_end},
+    [WIO_CLASS_STATFS] = {NULL, wio_feed_look_end},
+    [WIO_CLASS_PROCESS] = {wio_feed_process_begin, wio_feed_process_end},
+    [WIO_CLASS_EXEC] = {wio_feed_process_begin, NULL},
+    [WIO_CLASS_WAIT] = {NULL, wio_feed_process_end},
+    [WIO_CLASS_THREAD] = {wio_feed_process_begin, wio_feed_process_end},
+    [WIO_CLASS_MUTEX] = {NULL, wio_feed_thread_end},
+    [WIO_CLASS_UNLOCK] = {wio_feed_thread_begin, NULL},
+    [WIO_CLASS_COND_WAIT] = {wio_feed_thread_begin, wio_feed_thread_end},
+    [WIO_CLASS_COND_SIGNAL] = {wio_feed_thread_begin, NULL},
+    [WIO_CLASS_BARRIER] = {wio_feed_thread_begin, NULL},
+    [WIO_CLASS_SEM_POST] = {wio_feed_thread_begin, NULL},
+    [WIO_CLASS_SEM_WAIT] = {NULL, wio_feed_thread_end},
+    [WIO_CLASS_FUTEX_WAKE] = {wio_feed_thread_begin, NULL},
+    [WIO_CLASS_FUTEX_WAIT] = {NULL, wio_feed_thread_end},
+    [WIO_CLASS_MPI_LOCK] = {NULL, wio_feed_thread_end},
+    [WIO_CLASS_MPI_UNLOCK] = {wio_feed_thread_begin, NULL},
+    [WIO_CLASS_KILL] = {wio_feed_kill, NULL},
+    [WIO_CLASS_SIGWAIT] = {NULL, wio_feed_sigwait},
+    [WIO_CLASS_MPI_COMM] = {wio_feed_mpi, NULL},
+    [WIO_CLASS_MPI_SEND] = {wio_feed_mpi, NULL},
+    [WIO_CLASS_MPI_RECV] = {wio_feed_mpi, NULL},
+    [WIO_CLASS_MPI_DONE] = {wio_feed_mpi, NULL},
+    [WIO_CLASS_MPI_ALL] = {wio_feed_mpi, NULL},
+    [WIO_CLASS_MPI_LOOSE] = {wio_feed_mpi, NULL},
+    [WIO_CLASS_MPI_FROM_ROOT] = {wio_feed_mpi, NULL},
+    [WIO_CLASS_MPI_TO_ROOT] = {wio_feed_mpi, NULL},
+    [WIO_CLASS_MPI_SCAN] = {wio_feed_mpi, NULL},
+};
+
+/* All that ended before `now_ns`. What ends just then comes after what begins: a release that an
+ * acquire waited for began before the acquire ended, in however short a time. */
+static enum wio_status end_until(struct wio_feed *feed, uint64_t now_ns)
+{
+    while (feed->late_count > 0 && feed->late[0].end_ns < now_ns) {
+        uint32_t place = feed->late[0].place;
+        struct wio_event event = feed->late_events[place];
+        feed->late[0] = feed->late[--feed->late_count];
+        sift_down(feed->late, feed->late_count);
+        feed->late_free[feed->late_free_count++] = place;
+        WIO_TRY(rules[wio_feed_class(&event)].end(feed, &event));
+    }
+    return WIO_OK;
+}
+
+enum wio_status wio_feed_event(struct wio_feed *feed, const struct wio_event *event)
+{
+    WIO_PRE(event->stream < feed->params.stream_count);
+    WIO_TRY(end_until(feed, event->t_ns));
+    if ((event->flags & WIO_EVENT_CAUSED) == 0) {
+        feed->callers[wio_feed_stream(feed, event)->thread] = event->seq;
+    }
+    WIO_TRY(wio_feed_look_begin(feed, event));
+    unsigned class = wio_feed_class(event);
+    if (rules[class].begin != NULL) {
+        WIO_TRY(rules[class].begin(feed, event));
+    }
+    if (rules[class].end != NULL) {
+        WIO_TRY(push_late(feed, event));
+    }
+    return wio_feed_count_event(feed, event);
+}
+
+/* Where several take from one object nobody has a partner of his own: first come, first served. */
+static void settle_classes(struct wio_feed *feed)
+{
+    for (size_t i = 0; i < feed->edges->edge_count; i++) {
+        struct wio_edge *edge = &feed->edges->edges[i];
+        if (edge->object == 0 || edge->object >= feed->object_count ||
+            edge->class != WIO_EDGE_HARD) {
+            continue;
+        }
+        const struct wio_feed_state *state = &feed->objects[edge->object];
+        bool is_queue = state->object.kind == WIO_FEED_PIPE ||
+                        state->object.kind == WIO_FEED_SEMAPHORE ||
+                        state->object.kind == WIO_FEED_EVENTFD;
+        if (is_queue && state->is_shared) {
+            edge->class = WIO_EDGE_QUEUE;
+        }
+    }
+}
+
+enum wio_status wio_feed_finish(struct wio_feed *feed)
+{
+    WIO_TRY(end_until(feed, UINT64_MAX));
+    WIO_TRY(wio_feed_mpi_finish(feed));
+    settle_classes(feed);
+    return WIO_OK;
+}
+
+size_t wio_feed_wait_count(const struct wio_feed *feed)
+{
+    return feed->wait_count;
+}
+
+const struct wio_feed_wait *wio_feed_wait(const struct wio_feed *feed, size_t i)
+{
+    return &feed->waits[i];
+}
+
+struct wio_match_left wio_feed_left(const struct wio_feed *feed)
+{
+    return wio_match_left(feed->match);
+}

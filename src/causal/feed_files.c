@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Descriptors: which of them share an open file, and when the last of them is closed. A reader of 0
+ * bytes waits for that, and a flock lasts so long. What was open before the recording is met at its
+ * first use.
+ */
+#include <fcntl.h>
+#include <sys/socket.h>
+
+#include "causal/feed_internal.h"
+
+/* Programs that have more leave the others out. */
+#define DESCRIPTORS_MAX (1u << 16)
+
+static enum wio_status make_file(struct wio_feed *feed, uint32_t object, bool can_write,
+                                 uint32_t *file_out)
+{
+    uint32_t file = feed->file_free;
+    if (file != WIO_FEED_NONE) {
+        feed->file_free = feed->files[file].next_free;
+    } else {
+        WIO_TRY(wio_causal_room(&feed->alloc, (void **)&feed->files, &feed->file_room,
+                                (size_t)feed->file_count + 1, sizeof(*feed->files)));
+        file = feed->file_count++;
+    }
+    feed->files[file] = (struct wio_feed_file){.object = object, .can_write = can_write};
+    *file_out = file;
+    return WIO_OK;
+}
+
+/* The latest closing of each image is kept: a reader that finds the end waits for them all. */
+static enum wio_status note_closing(struct wio_feed *feed, uint32_t object,
+                                    const struct wio_event *event)
+{
+    struct wio_feed_node node = wio_feed_node_of(feed, event);
+    struct wio_feed_list *list = &feed->objects[object].list;
+    for (uint32_t i = list->first; i != WIO_FEED_NONE; i = feed->nodes[i].next) {
+        if (feed->nodes[i].thread == node.thread) {
+            feed->nodes[i].op = node.op;
+            return WIO_OK;
+        }
+    }
+    return wio_feed_append(feed, &feed->objects[object].list, &node);
+}
+
+static enum wio_status drop(struct wio_feed *feed, uint32_t file, const struct wio_event *event)
+{
+    struct wio_feed_file *f = &feed->files[file];
+    if (f->can_write && f->object != 0) {
+        WIO_TRY(note_closing(feed, f->object, event));
+    }
+    if (--f->refs > 0) {
+        return WIO_OK;
+    }
+    if (f->flock != 0) {
+        WIO_TRY(wio_feed_unlock(feed, f, event));
+    }
+    f->next_free = feed->file_free;
+    feed->file_free = file;
+    return WIO_OK;
+}
+
+static uint32_t *slot_of(struct wio_feed *feed, uint32_t image, int64_t fd)
+{
+    struct wio_feed_image *table = &feed->images[image];
+    return fd < 0 || (uint64_t)fd >= table->fd_room ? NULL : &table->fds[fd];
+}
+
+static enum wio_status close_fd(struct wio_feed *feed, uint32_t image, int64_t fd,
+                                const struct wio_event *event)
+{
+    uint32_t *slot = slot_of(feed, image, fd);
+    if (slot == NULL || *slot == 0) {
+        return WIO_OK;
+    }
+    uint32_t file = (*slot & ~WIO_FEED_CLOEXEC) - 1;
+    *slot = 0;
+    return drop(feed, file, event);
+}
+
+static enum wio_status set_fd(struct wio_feed *feed, const struct wio_event *event, int64_t fd,
+                              uint32_t file, bool cloexec)
+{
+    uint32_t image = wio_feed_stream(feed, event)->process;
+    struct wio_feed_image *table = &feed->images[image];
+    if (fd < 0 || fd >= DESCRIPTORS_MAX) {
+        return WIO_OK;
+    }
+    WIO_TRY(close_fd(feed, image, fd, event)); /* dup2 over it, or its close was not seen */
+    WIO_TRY(wio_causal_room(&feed->alloc, (void **)&table->fds, &table->fd_room, (size_t)fd + 1,
+                            sizeof(*table->fds)));
+    table->fds[fd] = (file + 1) | (cloexec ? WIO_FEED_CLOEXEC : 0);
+    feed->files[file].refs++;
+    return WIO_OK;
+}
+
+static enum wio_status open_fd(struct wio_feed *feed, const struct wio_event *event, int64_t fd,
+                               uint32_t object, bool can_write, bool cloexec)
+{
+    uint32_t file;
+    if (fd < 0 || fd >= DESCRIPTORS_MAX) {
+        return WIO_OK;
+    }
+    WIO_TRY(make_file(feed, object, can_write, &file));
+    return set_fd(feed, event, fd, file, cloexec);
+}
+
+enum wio_status wio_feed_file(struct wio_feed *feed, const struct wio_event *event, int32_t fd,
+                              uint32_t *file_out)
+{
+    uint32_t *slot = slot_of(feed, wio_feed_stream(feed, event)->process, fd);
+    *file_out = WIO_FEED_NONE;
+    if (slot != NULL && *slot != 0) {
+        *file_out = (*slot & ~WIO_FEED_CLOEXEC) - 1;
+        return WIO_OK;
+    }
+    if (fd < 0 || (uint32_t)fd >= DESCRIPTORS_MAX) {
+        return WIO_OK;
+    }
+    uint32_t object;
+    WIO_TRY(wio_feed_channel(feed, event, event->path, &object));
+    WIO_TRY(make_file(feed, object, false, file_out));
+    return set_fd(feed, event, fd, *file_out, false);
+}
+
+enum wio_status wio_feed_inherit(struct wio_feed *feed, uint32_t parent, uint32_t child,
+                                 bool is_exec)
+{
+    const struct wio_feed_image *from = &feed->images[parent];
+    struct wio_feed_image *to = &feed->images[child];
+    if (from->fd_room == 0 || to->fd_room > 0) {
+        return WIO_OK;
+    }
+    WIO_TRY(wio_causal_room(&feed->alloc, (void **)&to->fds, &to->fd_room, from->fd_room,
+                            sizeof(*to->fds)));
+    for (size_t fd = 0; fd < from->fd_room; fd++) {
+        uint32_t slot = from->fds[fd];
+        if (slot == 0 || (is_exec && (slot & WIO_FEED_CLOEXEC) != 0)) {
+            continue;
+        }
+        to->fds[fd] = slot;
+        feed->files[(slot & ~WIO_FEED_CLOEXEC) - 1].refs++;
+    }
+    return WIO_OK;
+}
+
+enum wio_status wio_feed_close_all(struct wio_feed *feed, uint32_t image,
+                                   const struct wio_event *event)
+{
+    struct wio_feed_image *table = &feed->images[image];
+    WIO_TRY(wio_feed_unlock_ranges(feed, event, WIO_NO_STRING));
+    for (size_t fd = 0; fd < table->fd_room; fd++) {
+        WIO_TRY(close_fd(feed, image, (int64_t)fd, event));
+    }
+    feed->alloc.put(feed->alloc.context, table->fds);
+    table->fds = NULL;
+    table->fd_room = 0;
+    return WIO_OK;
+}
+
+static enum wio_status close_range(struct wio_feed *feed, uint32_t image, uint64_t first,
+                                   uint64_t last, const struct wio_event *event)
+{
+    size_t room = feed->images[image].fd_room;
+    for (uint64_t fd = first; fd <= last && fd < room; fd++) {
+        WIO_TRY(close_fd(feed, image, (int64_t)fd, event));
+    }
+    return WIO_OK;
+}
+
+static enum wio_status do_close(struct wio_feed *feed, const struct wio_event *event)
+{
+    uint32_t image = wio_feed_stream(feed, event)->process;
+    switch (event->op) {
+    case WIO_OP_close_range:
+        return close_range(feed, image, (uint64_t)event->arg[0], (uint64_t)event->arg[1], event);
+    case WIO_OP_closefrom:
+        return close_range(feed, image, (uint64_t)event->arg[0], UINT64_MAX, event);
+    default:
+        WIO_TRY(wio_feed_unlock_ranges(feed, event, event->path));
+        return close_fd(feed, image, event->fd, event);
+    }
+}
+
+static enum wio_status duplicate(struct wio_feed *feed, const struct wio_event *event, bool cloexec)
+{
+    uint32_t file;
+    if (event->result < 0 || event->result == event->fd) {
+        return WIO_OK;
+    }
+    WIO_TRY(wio_feed_file(feed, event, event->fd, &file));
+    return file == WIO_FEED_NONE ? WIO_OK : set_fd(feed, event, event->result, file, cloexec);
+}
+
+static enum wio_status control(struct wio_feed *feed, const struct wio_event *event)
+{
+    if (event->op != WIO_OP_fcntl || event->result < 0) {
+        return WIO_OK;
+    }
+    uint32_t *slot = slot_of(feed, wio_feed_stream(feed, event)->process, event->fd);
+    switch (event->arg[0]) {
+    case F_DUPFD:
+        return duplicate(feed, event, false);
+    case F_DUPFD_CLOEXEC:
+        return duplicate(feed, event, true);
+    case F_SETFD:
+        if (slot != NULL && *slot != 0) {
+            *slot &= ~WIO_FEED_CLOEXEC;
+            *slot |= (event->arg[1] & FD_CLOEXEC) != 0 ? WIO_FEED_CLOEXEC : 0;
+        }
+        return WIO_OK;
+    default:
+        return WIO_OK;
+    }
+}
+
+static enum wio_status make_channel(struct wio_feed *feed, const struct wio_event *event)
+{
+    uint32_t object;
+    uint32_t other;
+    WIO_TRY(wio_feed_channel(feed, event, event->path, &object));
+    switch (event->op) {
+    case WIO_OP_pipe:
+        WIO_TRY(
+            open_fd(feed, event, event->arg[0], object, false, (event->arg[2] & O_CLOEXEC) != 0));
+        return open_fd(feed, event, event->arg[1], object, true, (event->arg[2] & O_CLOEXEC) != 0);
+    case WIO_OP_socketpair:
+        WIO_TRY(wio_feed_channel(feed, event, event->path2, &other));
+        WIO_TRY(
+            open_fd(feed, event, event->arg[0], object, true, (event->arg[2] & SOCK_CLOEXEC) != 0));
+        return open_fd(feed, event, event->arg[1], other, true,
+                       (event->arg[2] & SOCK_CLOEXEC) != 0);
+    case WIO_OP_socket:
+        return open_fd(feed, event, event->result, object, true,
+                       (event->arg[1] & SOCK_CLOEXEC) != 0);
+    case WIO_OP_eventfd:
+        return open_fd(feed, event, event->result, object, false, (event->arg[1] & O_CLOEXEC) != 0);
+    case WIO_OP_accept:
+        return open_fd(feed, event, event->fd2, object, true, (event->arg[0] & SOCK_CLOEXEC) != 0);
+    default:
+        return WIO_OK;
+    }
+}
+
+static enum wio_status do_open(struct wio_feed *feed, const struct wio_event *event)
+{
+    uint32_t object;
+    if (event->op == WIO_OP_fdopen || event->op == WIO_OP_fdopendir) {
+        return WIO_OK; /* the same descriptor */
+    }
+    bool can_write = (event->arg[0] & O_ACCMODE) != O_RDONLY;
+    WIO_TRY(wio_feed_channel(feed, event, event->path, &object));
+    return open_fd(feed, event, event->result, object, can_write, (event->arg[0] & O_CLOEXEC) != 0);
+}
+
+enum wio_status wio_feed_descriptors(struct wio_feed *feed, const struct wio_event *event)
+{
+    if (event->error != 0) {
+        return WIO_OK;
+    }
+    switch (wio_feed_class(event)) {
+    case WIO_CLASS_CLOSE:
+        return do_close(feed, event);
+    case WIO_CLASS_DUP:
+        return duplicate(feed, event, (event->arg[1] & O_CLOEXEC) != 0);
+    case WIO_CLASS_FCNTL:
+        return control(feed, event);
+    case WIO_CLASS_OPEN:
+        return do_open(feed, event);
+    case WIO_CLASS_CHANNEL:
+        return make_channel(feed, event);
+    default:
+        return WIO_OK;
+    }
+}

@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the files of the feed share: one file per kind of waiting, each with its own state. */
+#ifndef WIO_CAUSAL_FEED_INTERNAL_H
+#define WIO_CAUSAL_FEED_INTERNAL_H
+
+#include "base/cleanup.h"
+#include "causal/feed.h"
+#include "causal/live.h"
+#include "causal/memory.h"
+#include "trace/calls.h"
+
+#define WIO_FEED_NONE WIO_CAUSAL_NONE
+
+/* A node of a list: something that happened and may be looked at later. */
+struct wio_feed_node {
+    uint64_t op;
+    uint64_t begin_ns;
+    uint64_t a; /* what it means is the list's business */
+    uint64_t b;
+    uint32_t thread;
+    uint32_t image;
+    uint32_t next;
+    bool is_shared;
+};
+
+struct wio_feed_list {
+    uint32_t first; /* WIO_FEED_NONE where it is empty */
+    uint32_t last;
+    uint32_t count;
+};
+
+/* What is known of one object while events come. */
+struct wio_feed_state {
+    struct wio_feed_object object;
+    struct wio_feed_list list; /* closings of write ends; posts; signals; releases of ranges */
+    struct wio_feed_list more; /* posts that are taken; reads of a pipe */
+    uint64_t count;            /* of a semaphore: waits; of a barrier without rounds: members */
+    uint64_t given;            /* bytes written; units posted */
+    uint64_t taken;
+    uint32_t peer;  /* of a socket: object of the other end, 0 = not known */
+    uint32_t giver; /* thread; the first one */
+    uint32_t taker;
+    bool has_giver;
+    bool has_taker;
+    bool is_shared;    /* more than one giver or taker: any order is right */
+    bool is_semaphore; /* an eventfd whose reads take one */
+};
+
+/* An open file description: what descriptors that are duplicates of each other share. */
+struct wio_feed_file {
+    uint32_t refs;
+    uint32_t object; /* pipe, socket, eventfd; 0 = none */
+    uint32_t flock;  /* object that it has locked; 0 = none */
+    uint32_t next_free;
+    bool can_write;      /* an end that others wait for to be closed */
+    bool is_shared_lock; /* LOCK_SH */
+};
+
+/* A slot of a table of descriptors: 1 + file, the top bit says that exec closes it. */
+#define WIO_FEED_CLOEXEC 0x80000000u
+
+struct wio_feed_image {
+    uint32_t *fds;
+    size_t fd_room;
+    uint64_t events_left;
+    uint32_t successor;    /* image that exec made of it; WIO_FEED_NONE */
+    uint32_t main_stream;  /* the thread that fork made; WIO_FEED_NONE: it has no event */
+    uint32_t first_stream; /* all of its threads: next_stream goes on */
+    uint32_t first_child;  /* images whose parent it is, by start */
+    uint32_t next_child;
+    struct wio_feed_list ranges; /* files of which it has locked ranges: string in `a` */
+    bool is_born;
+};
+
+/* An event that matters at its end. */
+struct wio_feed_late {
+    uint64_t end_ns;
+    uint64_t order;
+    uint32_t place; /* in late_events */
+};
+
+/* What a path is to us; found when it is first met. */
+enum wio_feed_path {
+    WIO_FEED_PATH_NEW,
+    WIO_FEED_PATH_OTHER,
+    WIO_FEED_PATH_PIPE,
+    WIO_FEED_PATH_SOCKET,
+    WIO_FEED_PATH_EVENTFD
+};
+
+/* A receive, send or collective of MPI that has not ended, or may not be matched yet. */
+struct wio_feed_request {
+    struct wio_message message;
+    struct wio_collective_call call;
+    uint32_t queue; /* of receives; WIO_FEED_NONE */
+    uint32_t next;  /* in the queue, or free */
+    uint8_t what;   /* enum wio_feed_request_kind */
+    bool is_done;
+};
+
+struct wio_feed_rank {
+    uint32_t rank;
+    uint32_t size;
+};
+
+struct wio_feed {
+    struct wio_feed_params params;
+    struct wio_edges *edges;
+    struct wio_alloc alloc;
+    struct wio_match *match;
+    uint8_t *paths;    /* enum wio_feed_path, per string */
+    uint64_t *callers; /* per thread: its last operation that no other one caused */
+
+    struct wio_feed_state *objects; /* [0] is unused */
+    size_t object_room;
+    uint32_t object_count;     /* with [0] */
+    struct wio_live object_of; /* (kind and place, id) -> object */
+
+    struct wio_feed_node *nodes;
+    size_t node_room;
+    uint32_t node_count;
+    uint32_t node_free;
+
+    struct wio_feed_late *late; /* a heap by (end_ns, order) */
+    size_t late_room;
+    size_t late_count;
+    uint64_t late_order;
+    struct wio_event *late_events;
+    size_t late_event_room;
+    uint32_t late_event_count;
+    uint32_t *late_free;
+    size_t late_free_room;
+    size_t late_free_count;
+
+    struct wio_feed_image *images;
+    uint32_t *next_stream; /* per stream: the next of its image */
+    uint32_t *same_token;  /* per stream: another one of its image with its token */
+    bool *is_made;         /* per stream: by a call that was recorded */
+    struct wio_feed_file *files;
+    size_t file_room;
+    uint32_t file_count;
+    uint32_t file_free;
+    struct wio_live thread_of; /* (image, token) -> stream, from there by same_token */
+    struct wio_live image_of;  /* (host, pid) -> latest image that has begun */
+
+    wio_feed_watch_fn *watch; /* may be NULL */
+    void *watch_context;
+    uint64_t contradictions;
+    struct wio_error contradiction; /* the first */
+
+    struct wio_feed_wait *waits;
+    size_t wait_room;
+    size_t wait_count;
+
+    struct wio_live lists_of;   /* (connection, side) -> list */
+    struct wio_live signals_of; /* (host and pid, signal) -> list */
+    struct wio_feed_list *lists;
+    size_t list_room;
+    uint32_t list_count;
+
+    struct wio_live rank_of; /* (image, communicator object) -> index of ranks */
+    struct wio_feed_rank *ranks;
+    size_t rank_room;
+    uint32_t rank_count;
+    struct wio_live request_of; /* (image, key) -> request */
+    struct wio_feed_request *requests;
+    size_t request_room;
+    uint32_t request_count;
+    uint32_t request_free;
+    struct wio_live queue_of;     /* (image, communicator object) -> queue */
+    struct wio_feed_list *queues; /* receives in the order in which they were posted */
+    size_t queue_room;
+    uint32_t queue_count;
+};
+
+static inline const struct wio_feed_stream *wio_feed_stream(const struct wio_feed *feed,
+                                                            const struct wio_event *event)
+{
+    return &feed->params.streams[event->stream];
+}
+
+/* enum wio_class; a number, since each file knows only some of them. */
+static inline unsigned wio_feed_class(const struct wio_event *event)
+{
+    return (unsigned)wio_op_class(event->op);
+}
+
+static inline struct wio_point wio_feed_point(const struct wio_feed *feed,
+                                              const struct wio_event *event)
+{
+    return (struct wio_point){event->seq, feed->params.streams[event->stream].thread};
+}
+
+static inline uint32_t wio_feed_host(const struct wio_feed *feed, const struct wio_event *event)
+{
+    return feed->params.processes[wio_feed_stream(feed, event)->process].host;
+}
+
+static inline uint64_t wio_feed_end_ns(const struct wio_event *event)
+{
+    return event->t_ns + event->dur_ns;
+}
+
+/* From where the event releases others: itself, or the call around it that caused it (stdio that
+ * writes, MPI_Sendrecv that sends) and is not done either. */
+static inline struct wio_point wio_feed_release_point(const struct wio_feed *feed,
+                                                      const struct wio_event *event)
+{
+    struct wio_point point = wio_feed_point(feed, event);
+    if ((event->flags & WIO_EVENT_CAUSED) != 0) {
+        point.op = feed->callers[point.thread];
+    }
+    return point;
+}
+
+/* feed.c: lists of nodes. */
+extern const struct wio_feed_list wio_feed_empty;
+WIO_MUST_CHECK enum wio_status wio_feed_append(struct wio_feed *feed, struct wio_feed_list *list,
+                                               const struct wio_feed_node *node);
+void wio_feed_drop_first(struct wio_feed *feed, struct wio_feed_list *list);
+/* An empty list among feed->lists. */
+WIO_MUST_CHECK enum wio_status wio_feed_new_list(struct wio_feed *feed, uint32_t *list_out);
+/* Remove the node behind `before` (WIO_FEED_NONE: the first). */
+void wio_feed_drop_behind(struct wio_feed *feed, struct wio_feed_list *list, uint32_t before);
+struct wio_feed_node wio_feed_node_of(const struct wio_feed *feed, const struct wio_event *event);
+
+/* An edge to the operation `to`, out of the releasing call `from` itself or out of the operation
+ * before it. Nothing within a thread. */
+WIO_MUST_CHECK enum wio_status wio_feed_edge(struct wio_feed *feed, struct wio_edge edge);
+WIO_MUST_CHECK enum wio_status wio_feed_edge_from_before(struct wio_feed *feed,
+                                                         struct wio_edge edge);
+
+/* A member of a collective. Members that contradict each other are counted and left out. */
+WIO_MUST_CHECK enum wio_status wio_feed_collective(struct wio_feed *feed,
+                                                   const struct wio_collective_call *call);
+
+/* feed_object.c: the object of that kind and name; a new one in its place. */
+WIO_MUST_CHECK enum wio_status
+wio_feed_find_object(struct wio_feed *feed, struct wio_feed_object object, uint32_t *number_out);
+WIO_MUST_CHECK enum wio_status
+wio_feed_new_object(struct wio_feed *feed, struct wio_feed_object object, uint32_t *number_out);
+/* The object of an address or shared id in `arg` (R-SYNC-1). */
+WIO_MUST_CHECK enum wio_status wio_feed_memory_object(struct wio_feed *feed,
+                                                      const struct wio_event *event,
+                                                      enum wio_feed_kind kind, int64_t id,
+                                                      uint32_t *number_out);
+enum wio_feed_path wio_feed_path_kind(struct wio_feed *feed, uint32_t string);
+/* The pipe, socket or eventfd that a path names on the event's host; 0 where it is none. */
+WIO_MUST_CHECK enum wio_status wio_feed_channel(struct wio_feed *feed,
+                                                const struct wio_event *event, uint32_t path,
+                                                uint32_t *object_out);
+/* Somebody gives to, or takes from, the object: notes whether they are several. */
+void wio_feed_note_giver(struct wio_feed_state *state, uint32_t thread);
+void wio_feed_note_taker(struct wio_feed_state *state, uint32_t thread);
+
+/* feed_files.c: descriptors. At the begin of CLOSE, DUP, FCNTL, OPEN and CHANNEL events. */
+WIO_MUST_CHECK enum wio_status wio_feed_descriptors(struct wio_feed *feed,
+                                                    const struct wio_event *event);
+/* The file behind a descriptor of the event's image; made where it is not known. */
+WIO_MUST_CHECK enum wio_status wio_feed_file(struct wio_feed *feed, const struct wio_event *event,
+                                             int32_t fd, uint32_t *file_out);
+/* `child` begins with the descriptors of `parent`; `is_exec`: without those that exec closes. */
+WIO_MUST_CHECK enum wio_status wio_feed_inherit(struct wio_feed *feed, uint32_t parent,
+                                                uint32_t child, bool is_exec);
+/* The image ends with this event: all its descriptors are closed. */
+WIO_MUST_CHECK enum wio_status wio_feed_close_all(struct wio_feed *feed, uint32_t image,
+                                                  const struct wio_event *event);
+
+/* feed_channel.c */
+WIO_MUST_CHECK enum wio_status wio_feed_channel_begin(struct wio_feed *feed,
+                                                      const struct wio_event *event);
+WIO_MUST_CHECK enum wio_status wio_feed_channel_end(struct wio_feed *feed,
+                                                    const struct wio_event *event);
+WIO_MUST_CHECK enum wio_status wio_feed_write(struct wio_feed *feed, const struct wio_event *event,
+                                              uint32_t path);
+WIO_MUST_CHECK enum wio_status wio_feed_read(struct wio_feed *feed, const struct wio_event *event,
+                                             uint32_t path);
+
+/* feed_lock.c: flock, lockf, fcntl. */
+WIO_MUST_CHECK enum wio_status wio_feed_lock_begin(struct wio_feed *feed,
+                                                   const struct wio_event *event);
+WIO_MUST_CHECK enum wio_status wio_feed_lock_end(struct wio_feed *feed,
+                                                 const struct wio_event *event);
+/* The last descriptor of a file with a flock is closed by this event. */
+WIO_MUST_CHECK enum wio_status wio_feed_unlock(struct wio_feed *feed, struct wio_feed_file *file,
+                                               const struct wio_event *event);
+/* A descriptor of the path is closed, or the image ends (path 0): its ranges are free. */
+WIO_MUST_CHECK enum wio_status wio_feed_unlock_ranges(struct wio_feed *feed,
+                                                      const struct wio_event *event, uint32_t path);
+
+/* feed_look.c: waiting for a file to be there. */
+WIO_MUST_CHECK enum wio_status wio_feed_look_begin(struct wio_feed *feed,
+                                                   const struct wio_event *event);
+WIO_MUST_CHECK enum wio_status wio_feed_look_end(struct wio_feed *feed,
+                                                 const struct wio_event *event);
+
+/* feed_process.c: fork, exec, wait, threads. */
+WIO_MUST_CHECK enum wio_status wio_feed_processes_init(struct wio_feed *feed);
+void wio_feed_processes_fini(struct wio_feed *feed);
+WIO_MUST_CHECK enum wio_status wio_feed_process_begin(struct wio_feed *feed,
+                                                      const struct wio_event *event);
+WIO_MUST_CHECK enum wio_status wio_feed_process_end(struct wio_feed *feed,
+                                                    const struct wio_event *event);
+/* Every event, after all else: is it the last of its image? */
+WIO_MUST_CHECK enum wio_status wio_feed_count_event(struct wio_feed *feed,
+                                                    const struct wio_event *event);
+/* All threads of the latest image of a pid are done before `to`. */
+WIO_MUST_CHECK enum wio_status wio_feed_after_process(struct wio_feed *feed,
+                                                      const struct wio_event *to, int64_t pid,
+                                                      enum wio_evidence evidence);
+
+/* feed_thread.c: locks, conditions, barriers, semaphores, futexes. */
+WIO_MUST_CHECK enum wio_status wio_feed_thread_begin(struct wio_feed *feed,
+                                                     const struct wio_event *event);
+WIO_MUST_CHECK enum wio_status wio_feed_thread_end(struct wio_feed *feed,
+                                                   const struct wio_event *event);
+
+/* feed_signal.c */
+WIO_MUST_CHECK enum wio_status wio_feed_kill(struct wio_feed *feed, const struct wio_event *event);
+WIO_MUST_CHECK enum wio_status wio_feed_sigwait(struct wio_feed *feed,
+                                                const struct wio_event *event);
+
+/* feed_mpi.c */
+WIO_MUST_CHECK enum wio_status wio_feed_mpi(struct wio_feed *feed, const struct wio_event *event);
+WIO_MUST_CHECK enum wio_status wio_feed_mpi_finish(struct wio_feed *feed);
+
+#endif

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Looking for a file until somebody has made it: one WAIT-UNTIL. */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+
+#include "causal/feed_internal.h"
+
+enum look { LOOK_NONE, LOOK_FAILED, LOOK_FOUND };
+
+/* Does the event ask for a file by name, and what was the answer? */
+static enum look look_of(const struct wio_event *event)
+{
+    switch (wio_feed_class(event)) {
+    case WIO_CLASS_OPEN:
+        if ((event->arg[0] & O_CREAT) != 0) {
+            return LOOK_NONE;
+        }
+        break;
+    case WIO_CLASS_STAT:
+    case WIO_CLASS_ACCESS:
+    case WIO_CLASS_READLINK:
+    case WIO_CLASS_STATFS:
+        break;
+    default:
+        return LOOK_NONE;
+    }
+    if (event->path == WIO_NO_STRING || event->op == WIO_OP_fstat || event->op == WIO_OP_fdopen) {
+        return LOOK_NONE;
+    }
+    if (event->error == 0) {
+        return LOOK_FOUND;
+    }
+    return event->error == ENOENT || event->error == ENOTDIR ? LOOK_FAILED : LOOK_NONE;
+}
+
+/* Waiting, making children that wait, and their ends do not end a run of looks. */
+static bool is_pause(const struct wio_event *event)
+{
+    switch (wio_feed_class(event)) {
+    case WIO_CLASS_SLEEP:
+    case WIO_CLASS_POLL:
+    case WIO_CLASS_PROCESS:
+    case WIO_CLASS_WAIT:
+    case WIO_CLASS_KILL:
+    case WIO_CLASS_SIGWAIT:
+    case WIO_CLASS_MUTEX:
+    case WIO_CLASS_UNLOCK:
+    case WIO_CLASS_HOLD:
+    case WIO_CLASS_CLOSE:
+    case WIO_CLASS_FCNTL:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static enum wio_status made(struct wio_feed *feed, const struct wio_event *event, uint32_t path,
+                            bool surely)
+{
+    return wio_match_made(feed->match, path, wio_feed_point(feed, event), surely);
+}
+
+/* What makes a file appear, or go. */
+static enum wio_status change(struct wio_feed *feed, const struct wio_event *event)
+{
+    switch (wio_feed_class(event)) {
+    case WIO_CLASS_OPEN:
+        return (event->arg[0] & O_CREAT) == 0
+                   ? WIO_OK
+                   : made(feed, event, event->path, (event->arg[0] & O_EXCL) != 0);
+    case WIO_CLASS_MKDIR:
+    case WIO_CLASS_MKNOD:
+    case WIO_CLASS_SYMLINK:
+        return made(feed, event, event->path, true);
+    case WIO_CLASS_LINK:
+        return made(feed, event, event->path2, true);
+    case WIO_CLASS_RENAME:
+        wio_match_gone(feed->match, event->path);
+        return made(feed, event, event->path2, true);
+    case WIO_CLASS_UNLINK:
+        wio_match_gone(feed->match, event->path);
+        return WIO_OK;
+    default:
+        return WIO_OK;
+    }
+}
+
+enum wio_status wio_feed_look_begin(struct wio_feed *feed, const struct wio_event *event)
+{
+    bool is_caused = (event->flags & WIO_EVENT_CAUSED) != 0;
+    if (event->error == 0) {
+        WIO_TRY(change(feed, event));
+    }
+    if (!is_caused && !is_pause(event) && look_of(event) == LOOK_NONE) {
+        wio_match_other(feed->match, wio_feed_point(feed, event).thread);
+    }
+    return WIO_OK;
+}
+
+enum wio_status wio_feed_look_end(struct wio_feed *feed, const struct wio_event *event)
+{
+    struct wio_feed_wait wait = {.thread = wio_feed_point(feed, event).thread};
+    enum look look = look_of(event);
+    if (look == LOOK_NONE) {
+        return WIO_OK;
+    }
+    WIO_TRY(wio_match_look(feed->match, event->path, wio_feed_point(feed, event),
+                           look == LOOK_FOUND, &wait.until));
+    if (wait.until.looks == 0) {
+        return WIO_OK;
+    }
+    WIO_TRY(wio_causal_room(&feed->alloc, (void **)&feed->waits, &feed->wait_room,
+                            feed->wait_count + 1, sizeof(*feed->waits)));
+    feed->waits[feed->wait_count++] = wait;
+    return WIO_OK;
+}

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Objects that edges are about: found by name, made anew where a name is used again. */
+#include <string.h>
+
+#include "causal/feed_internal.h"
+
+static uint64_t key_of(const struct wio_feed_object *object)
+{
+    return (uint64_t)object->kind << 32 | object->place;
+}
+
+enum wio_status wio_feed_new_object(struct wio_feed *feed, struct wio_feed_object object,
+                                    uint32_t *number_out)
+{
+    WIO_TRY(wio_causal_room(&feed->alloc, (void **)&feed->objects, &feed->object_room,
+                            (size_t)feed->object_count + 1, sizeof(*feed->objects)));
+    uint32_t number = feed->object_count++;
+    feed->objects[number] =
+        (struct wio_feed_state){.object = object, .list = wio_feed_empty, .more = wio_feed_empty};
+    *number_out = number;
+    return wio_live_put(&feed->object_of, key_of(&object), object.id, number);
+}
+
+enum wio_status wio_feed_find_object(struct wio_feed *feed, struct wio_feed_object object,
+                                     uint32_t *number_out)
+{
+    *number_out = wio_live_get(&feed->object_of, key_of(&object), object.id);
+    return *number_out != WIO_FEED_NONE ? WIO_OK : wio_feed_new_object(feed, object, number_out);
+}
+
+enum wio_status wio_feed_memory_object(struct wio_feed *feed, const struct wio_event *event,
+                                       enum wio_feed_kind kind, int64_t id, uint32_t *number_out)
+{
+    /* R-SYNC-1: an id with bit 63 is that of all processes of the host */
+    uint32_t image = wio_feed_stream(feed, event)->process;
+    uint32_t place = id < 0 ? wio_feed_host(feed, event) : image;
+    return wio_feed_find_object(
+        feed, (struct wio_feed_object){.kind = kind, .id = (uint64_t)id, .place = place},
+        number_out);
+}
+
+enum wio_feed_path wio_feed_path_kind(struct wio_feed *feed, uint32_t string)
+{
+    static const struct {
+        const char *prefix;
+        enum wio_feed_path kind;
+    } prefixes[] = {
+        {"pipe:[", WIO_FEED_PATH_PIPE},
+        {"socket:[", WIO_FEED_PATH_SOCKET},
+        {"eventfd:[", WIO_FEED_PATH_EVENTFD},
+    };
+    if (string == WIO_NO_STRING || string >= feed->params.string_count) {
+        return WIO_FEED_PATH_OTHER;
+    }
+    if (feed->paths[string] != WIO_FEED_PATH_NEW) {
+        return feed->paths[string];
+    }
+    const char *text = feed->params.text(feed->params.context, string);
+    uint8_t kind = WIO_FEED_PATH_OTHER;
+    for (size_t i = 0; i < WIO_ARRAY_SIZE(prefixes); i++) {
+        if (strncmp(text, prefixes[i].prefix, strlen(prefixes[i].prefix)) == 0) {
+            kind = prefixes[i].kind;
+        }
+    }
+    if (kind == WIO_FEED_PATH_OTHER && feed->params.is_fifo(feed->params.context, string)) {
+        kind = WIO_FEED_PATH_PIPE;
+    }
+    feed->paths[string] = kind;
+    return kind;
+}
+
+enum wio_status wio_feed_channel(struct wio_feed *feed, const struct wio_event *event,
+                                 uint32_t path, uint32_t *object_out)
+{
+    static const enum wio_feed_kind kinds[] = {
+        [WIO_FEED_PATH_PIPE] = WIO_FEED_PIPE,
+        [WIO_FEED_PATH_SOCKET] = WIO_FEED_SOCKET,
+        [WIO_FEED_PATH_EVENTFD] = WIO_FEED_EVENTFD,
+    };
+    enum wio_feed_path kind = wio_feed_path_kind(feed, path);
+    *object_out = 0;
+    if (kind == WIO_FEED_PATH_OTHER) {
+        return WIO_OK;
+    }
+    return wio_feed_find_object(feed,
+                                (struct wio_feed_object){.kind = kinds[kind],
+                                                         .id = path,
+                                                         .place = wio_feed_host(feed, event)},
+                                object_out);
+}
+
+void wio_feed_note_giver(struct wio_feed_state *state, uint32_t thread)
+{
+    bool is_other = state->has_giver && state->giver != thread;
+    state->is_shared = state->is_shared || (is_other && state->object.kind == WIO_FEED_SEMAPHORE);
+    state->has_giver = true;
+    state->giver = thread;
+}
+
+void wio_feed_note_taker(struct wio_feed_state *state, uint32_t thread)
+{
+    state->is_shared = state->is_shared || (state->has_taker && state->taker != thread);
+    state->has_taker = true;
+    state->taker = thread;
+}
+
+uint32_t wio_feed_object_count(const struct wio_feed *feed)
+{
+    return feed->object_count - 1;
+}
+
+struct wio_feed_object wio_feed_object(const struct wio_feed *feed, uint32_t object)
+{
+    WIO_PRE(object > 0 && object < feed->object_count);
+    return feed->objects[object].object;
+}

@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Processes and threads: a child begins after the call that made it began, a wait ends after the
+ * child's last event, a join after the thread's. Which image a call made is told by pid, parent and
+ * time.
+ */
+#include "causal/feed_internal.h"
+
+/* Images by parent, the earliest first; the threads of each. */
+static enum wio_status tie(struct wio_feed *feed)
+{
+    const struct wio_feed_params *params = &feed->params;
+    for (uint32_t i = 0; i < params->process_count; i++) {
+        feed->images[i] = (struct wio_feed_image){.successor = WIO_FEED_NONE,
+                                                  .main_stream = WIO_FEED_NONE,
+                                                  .first_stream = WIO_FEED_NONE,
+                                                  .first_child = WIO_FEED_NONE,
+                                                  .next_child = WIO_FEED_NONE,
+                                                  .ranges = wio_feed_empty};
+    }
+    for (uint32_t i = params->process_count; i > 0; i--) {
+        uint32_t parent = params->processes[i - 1].parent;
+        if (parent >= params->process_count || parent == i - 1) {
+            continue;
+        }
+        if (params->processes[parent].pid == params->processes[i - 1].pid &&
+            params->processes[parent].host == params->processes[i - 1].host) {
+            feed->images[parent].successor = i - 1;
+        } else {
+            feed->images[i - 1].next_child = feed->images[parent].first_child;
+            feed->images[parent].first_child = i - 1;
+        }
+    }
+    for (uint32_t s = 0; s < params->stream_count; s++) {
+        const struct wio_feed_stream *stream = &params->streams[s];
+        struct wio_feed_image *image = &feed->images[stream->process];
+        image->events_left += stream->events;
+        feed->next_stream[s] = image->first_stream;
+        image->first_stream = s;
+        if (stream->tid == params->processes[stream->process].pid && stream->events > 0) {
+            image->main_stream = s;
+        }
+        feed->same_token[s] = WIO_FEED_NONE;
+        if (stream->token != 0) {
+            feed->same_token[s] = wio_live_get(&feed->thread_of, stream->process, stream->token);
+            WIO_TRY(wio_live_put(&feed->thread_of, stream->process, stream->token, s));
+        }
+    }
+    return WIO_OK;
+}
+
+enum wio_status wio_feed_processes_init(struct wio_feed *feed)
+{
+    feed->images =
+        wio_causal_array(&feed->alloc, feed->params.process_count, sizeof(*feed->images));
+    feed->next_stream =
+        wio_causal_array(&feed->alloc, feed->params.stream_count, sizeof(*feed->next_stream));
+    feed->same_token =
+        wio_causal_array(&feed->alloc, feed->params.stream_count, sizeof(*feed->same_token));
+    feed->is_made =
+        wio_causal_array(&feed->alloc, feed->params.stream_count, sizeof(*feed->is_made));
+    bool is_complete = feed->images != NULL && feed->next_stream != NULL &&
+                       feed->same_token != NULL && feed->is_made != NULL;
+    return is_complete ? tie(feed) : WIO_ERR_NOMEM;
+}
+
+void wio_feed_processes_fini(struct wio_feed *feed)
+{
+    for (uint32_t i = 0; feed->images != NULL && i < feed->params.process_count; i++) {
+        feed->alloc.put(feed->alloc.context, feed->images[i].fds);
+    }
+    feed->alloc.put(feed->alloc.context, feed->images);
+    feed->alloc.put(feed->alloc.context, feed->next_stream);
+    feed->alloc.put(feed->alloc.context, feed->same_token);
+    feed->alloc.put(feed->alloc.context, feed->is_made);
+}
+
+/* The thread of `stream` was made by this event. */
+static enum wio_status bear(struct wio_feed *feed, const struct wio_event *event, uint32_t stream,
+                            enum wio_evidence evidence)
+{
+    const struct wio_feed_stream *child = &feed->params.streams[stream];
+    struct wio_point by = wio_feed_point(feed, event);
+    if (child->thread == by.thread) {
+        return WIO_OK;
+    }
+    wio_match_born(feed->match, child->thread, child->first_seq, by);
+    return wio_feed_edge_from_before(feed, (struct wio_edge){.from_thread = by.thread,
+                                                             .from_op = by.op,
+                                                             .to_thread = child->thread,
+                                                             .to_op = child->first_seq,
+                                                             .class = WIO_EDGE_HARD,
+                                                             .evidence = evidence});
+}
+
+/* The child of this image with that pid that is not born yet. */
+static uint32_t find_child(const struct wio_feed *feed, uint32_t image, int64_t pid)
+{
+    uint32_t child = feed->images[image].first_child;
+    while (child != WIO_FEED_NONE &&
+           (feed->images[child].is_born || feed->params.processes[child].pid != pid)) {
+        child = feed->images[child].next_child;
+    }
+    return child;
+}
+
+static enum wio_status remember_image(struct wio_feed *feed, uint32_t image)
+{
+    const struct wio_feed_process *process = &feed->params.processes[image];
+    return wio_live_put(&feed->image_of, process->host, (uint32_t)process->pid, image);
+}
+
+static enum wio_status make_process(struct wio_feed *feed, const struct wio_event *event)
+{
+    uint32_t image = wio_feed_stream(feed, event)->process;
+    uint32_t child = event->result <= 0 ? WIO_FEED_NONE : find_child(feed, image, event->result);
+    if (child == WIO_FEED_NONE) {
+        return WIO_OK;
+    }
+    feed->images[child].is_born = true;
+    WIO_TRY(wio_feed_inherit(feed, image, child, false));
+    WIO_TRY(remember_image(feed, child));
+    uint32_t stream = feed->images[child].main_stream;
+    return stream == WIO_FEED_NONE ? WIO_OK : bear(feed, event, stream, WIO_EVIDENCE_PROCESS);
+}
+
+/* libc gives the token of a thread that was joined to the next one: of those that are made already
+ * the last, of those to come the first. */
+static uint32_t find_thread(const struct wio_feed *feed, const struct wio_event *event,
+                            bool is_made)
+{
+    const struct wio_feed_stream *streams = feed->params.streams;
+    uint32_t found = WIO_FEED_NONE;
+    uint32_t s = wio_live_get(&feed->thread_of, wio_feed_stream(feed, event)->process,
+                              (uint64_t)event->arg[0]);
+    for (; s != WIO_FEED_NONE; s = feed->same_token[s]) {
+        bool is_better =
+            found == WIO_FEED_NONE || (streams[s].first_ns < streams[found].first_ns) != is_made;
+        if (feed->is_made[s] == is_made && is_better) {
+            found = s;
+        }
+    }
+    return found;
+}
+
+static enum wio_status make_thread(struct wio_feed *feed, const struct wio_event *event)
+{
+    uint32_t stream = find_thread(feed, event, false);
+    if (stream == WIO_FEED_NONE) {
+        return WIO_OK;
+    }
+    feed->is_made[stream] = true;
+    return bear(feed, event, stream, WIO_EVIDENCE_THREAD);
+}
+
+/* A call that succeeded does not return: the next image goes on. */
+static enum wio_status replace_image(struct wio_feed *feed, const struct wio_event *event)
+{
+    uint32_t image = wio_feed_stream(feed, event)->process;
+    uint32_t next = feed->images[image].successor;
+    if (event->error != 0 || next == WIO_FEED_NONE || feed->images[next].is_born ||
+        feed->images[image].events_left != 1) {
+        return WIO_OK; /* it failed, or another one follows */
+    }
+    feed->images[next].is_born = true;
+    WIO_TRY(wio_feed_inherit(feed, image, next, true));
+    WIO_TRY(remember_image(feed, next));
+    uint32_t stream = feed->images[next].main_stream;
+    return stream == WIO_FEED_NONE ? WIO_OK : bear(feed, event, stream, WIO_EVIDENCE_PROCESS);
+}
+
+enum wio_status wio_feed_process_begin(struct wio_feed *feed, const struct wio_event *event)
+{
+    switch (wio_feed_class(event)) {
+    case WIO_CLASS_PROCESS:
+        return make_process(feed, event);
+    case WIO_CLASS_EXEC:
+        return replace_image(feed, event);
+    default:
+        break;
+    }
+    bool creates = event->op == WIO_OP_pthread_create || event->op == WIO_OP_thrd_create;
+    return creates && event->error == 0 ? make_thread(feed, event) : WIO_OK;
+}
+
+static enum wio_status after_stream(struct wio_feed *feed, const struct wio_event *to,
+                                    uint32_t stream, enum wio_evidence evidence)
+{
+    const struct wio_feed_stream *child = &feed->params.streams[stream];
+    struct wio_point point = wio_feed_point(feed, to);
+    if (child->events == 0) {
+        return WIO_OK;
+    }
+    return wio_feed_edge(feed, (struct wio_edge){.from_thread = child->thread,
+                                                 .from_op = child->first_seq + child->events - 1,
+                                                 .to_thread = point.thread,
+                                                 .to_op = point.op,
+                                                 .class = WIO_EDGE_HARD,
+                                                 .evidence = evidence});
+}
+
+enum wio_status wio_feed_after_process(struct wio_feed *feed, const struct wio_event *to,
+                                       int64_t pid, enum wio_evidence evidence)
+{
+    uint32_t image = wio_live_get(&feed->image_of, wio_feed_host(feed, to), (uint32_t)pid);
+    if (image == WIO_FEED_NONE || feed->images[image].events_left > 0) {
+        return WIO_OK; /* not recorded, or it lives: it was stopped, or its pid came again */
+    }
+    for (uint32_t s = feed->images[image].first_stream; s != WIO_FEED_NONE;
+         s = feed->next_stream[s]) {
+        WIO_TRY(after_stream(feed, to, s, evidence));
+    }
+    return WIO_OK;
+}
+
+static enum wio_status join_thread(struct wio_feed *feed, const struct wio_event *event)
+{
+    bool joins = event->op == WIO_OP_pthread_join || event->op == WIO_OP_thrd_join;
+    if (!joins || event->error != 0 || event->result != 0) {
+        return WIO_OK;
+    }
+    uint32_t stream = find_thread(feed, event, true);
+    return stream == WIO_FEED_NONE ? WIO_OK
+                                   : after_stream(feed, event, stream, WIO_EVIDENCE_THREAD);
+}
+
+enum wio_status wio_feed_process_end(struct wio_feed *feed, const struct wio_event *event)
+{
+    if (wio_feed_class(event) == WIO_CLASS_THREAD) {
+        return join_thread(feed, event);
+    }
+    bool waits = wio_feed_class(event) == WIO_CLASS_WAIT;
+    /* system() waits for the child that it made */
+    if ((waits || event->op == WIO_OP_system) && event->error == 0 && event->result > 0) {
+        return wio_feed_after_process(feed, event, event->result, WIO_EVIDENCE_PROCESS);
+    }
+    return WIO_OK;
+}
+
+enum wio_status wio_feed_count_event(struct wio_feed *feed, const struct wio_event *event)
+{
+    uint32_t image = wio_feed_stream(feed, event)->process;
+    struct wio_feed_image *it = &feed->images[image];
+    if (!it->is_born) { /* the first process, or one whose making was not recorded */
+        it->is_born = true;
+        WIO_TRY(remember_image(feed, image));
+    }
+    if (--it->events_left > 0) {
+        return WIO_OK;
+    }
+    return wio_feed_close_all(feed, image, event);
+}

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Threads: locks, conditions, barriers, semaphores, futexes. FORMAT.md#threads. */
+#include <errno.h>
+
+#include "causal/feed_internal.h"
+
+/* Of signals and wakes that nobody was seen to take so many are kept per object. */
+#define KEPT_MAX 64u
+
+static enum wio_status acquire(struct wio_feed *feed, const struct wio_event *event, int64_t lock,
+                               bool shared)
+{
+    uint32_t object;
+    WIO_TRY(wio_feed_memory_object(feed, event, WIO_FEED_LOCK, lock, &object));
+    return wio_match_acquire(feed->match, object, WIO_EVIDENCE_THREAD, wio_feed_point(feed, event),
+                             shared);
+}
+
+static enum wio_status release(struct wio_feed *feed, const struct wio_event *event, int64_t lock,
+                               bool shared)
+{
+    uint32_t object;
+    WIO_TRY(wio_feed_memory_object(feed, event, WIO_FEED_LOCK, lock, &object));
+    return wio_match_release(feed->match, object, WIO_EVIDENCE_THREAD, wio_feed_point(feed, event),
+                             shared);
+}
+
+/* The call that lets the mutex go takes it again at its end: what others wait for lies before it.
+ */
+static enum wio_status release_to_wait(struct wio_feed *feed, const struct wio_event *event)
+{
+    uint32_t object;
+    struct wio_point point = wio_feed_point(feed, event);
+    if (event->seq == 0) {
+        return WIO_OK;
+    }
+    point.op--;
+    WIO_TRY(wio_feed_memory_object(feed, event, WIO_FEED_LOCK, event->arg[1], &object));
+    return wio_match_release(feed->match, object, WIO_EVIDENCE_THREAD, point, false);
+}
+
+static enum wio_status window_object(struct wio_feed *feed, const struct wio_event *event,
+                                     uint32_t *object_out)
+{
+    return wio_feed_find_object(
+        feed, (struct wio_feed_object){.kind = WIO_FEED_WINDOW_LOCK, .id = (uint64_t)event->arg[0]},
+        object_out);
+}
+
+/* Something that may let others go: a signal, a wake. `a` = how many it can. */
+static enum wio_status keep(struct wio_feed *feed, const struct wio_event *event,
+                            enum wio_feed_kind kind, uint64_t units)
+{
+    uint32_t object;
+    struct wio_feed_node node = wio_feed_node_of(feed, event);
+    WIO_TRY(wio_feed_memory_object(feed, event, kind, event->arg[0], &object));
+    node.a = units;
+    struct wio_feed_list *list = &feed->objects[object].list;
+    WIO_TRY(wio_feed_append(feed, list, &node));
+    if (list->count > KEPT_MAX) {
+        wio_feed_drop_first(feed, list);
+    }
+    return WIO_OK;
+}
+
+/* The first that came while this call waited and has units left. False where there is none. */
+static bool take(struct wio_feed *feed, const struct wio_event *event, struct wio_feed_list *list,
+                 struct wio_feed_node *node_out)
+{
+    uint32_t before = WIO_FEED_NONE;
+    for (uint32_t i = list->first; i != WIO_FEED_NONE; before = i, i = feed->nodes[i].next) {
+        struct wio_feed_node *node = &feed->nodes[i];
+        if (node->begin_ns < event->t_ns) {
+            continue;
+        }
+        *node_out = *node;
+        if (node->a != UINT64_MAX && --node->a == 0) {
+            wio_feed_drop_behind(feed, list, before);
+        }
+        return true;
+    }
+    return false;
+}
+
+static enum wio_status after(struct wio_feed *feed, const struct wio_event *event,
+                             const struct wio_feed_node *from, uint32_t object)
+{
+    struct wio_point point = wio_feed_point(feed, event);
+    return wio_feed_edge_from_before(feed, (struct wio_edge){.from_thread = from->thread,
+                                                             .from_op = from->op,
+                                                             .to_thread = point.thread,
+                                                             .to_op = point.op,
+                                                             .object = object,
+                                                             .class = WIO_EDGE_HARD,
+                                                             .evidence = WIO_EVIDENCE_THREAD});
+}
+
+static enum wio_status end_wait(struct wio_feed *feed, const struct wio_event *event,
+                                enum wio_feed_kind kind)
+{
+    uint32_t object;
+    struct wio_feed_node from;
+    if (event->error != 0) {
+        return WIO_OK;
+    }
+    WIO_TRY(wio_feed_memory_object(feed, event, kind, event->arg[0], &object));
+    if (take(feed, event, &feed->objects[object].list, &from)) {
+        return after(feed, event, &from, object);
+    }
+    uint32_t moved = feed->objects[object].peer; /* R-SYNC-7: requeued to another word */
+    if (moved != 0 && take(feed, event, &feed->objects[moved].list, &from)) {
+        return after(feed, event, &from, moved);
+    }
+    return WIO_OK;
+}
+
+static enum wio_status begin_barrier(struct wio_feed *feed, const struct wio_event *event)
+{
+    uint32_t object;
+    uint64_t size = (uint64_t)event->arg[2];
+    struct wio_point point = wio_feed_point(feed, event);
+    if (event->arg[2] <= 1) {
+        return WIO_OK;
+    }
+    WIO_TRY(wio_feed_memory_object(feed, event, WIO_FEED_BARRIER, event->arg[0], &object));
+    /* Without rounds: as many as belong to one, in the order in which they come. */
+    uint64_t round =
+        event->arg[1] >= 0 ? (uint64_t)event->arg[1] : feed->objects[object].count++ / size;
+    const struct wio_collective_call call = {
+        .communicator = object,
+        .evidence = WIO_EVIDENCE_THREAD,
+        .sequence = round,
+        .size = size > UINT32_MAX ? UINT32_MAX : (uint32_t)size,
+        .rank = point.thread,
+        .kind = WIO_COLLECTIVE_ROLES,
+        .thread = point.thread,
+        .enter_op = point.op,
+        .leave_op = point.op,
+        .gives = (event->arg[3] & 1) != 0,
+        .takes = (event->arg[3] & 2) != 0,
+    };
+    return wio_feed_collective(feed, &call);
+}
+
+/* R-SYNC-6: units are taken in the order in which they were posted; what finds none was there from
+ * the beginning. */
+static enum wio_status begin_post(struct wio_feed *feed, const struct wio_event *event)
+{
+    uint32_t object;
+    struct wio_feed_node node = wio_feed_node_of(feed, event);
+    WIO_TRY(wio_feed_memory_object(feed, event, WIO_FEED_SEMAPHORE, event->arg[0], &object));
+    wio_feed_note_giver(&feed->objects[object], node.thread);
+    return wio_feed_append(feed, &feed->objects[object].list, &node);
+}
+
+static enum wio_status end_sem_wait(struct wio_feed *feed, const struct wio_event *event)
+{
+    uint32_t object;
+    if (event->error != 0) {
+        return WIO_OK;
+    }
+    WIO_TRY(wio_feed_memory_object(feed, event, WIO_FEED_SEMAPHORE, event->arg[0], &object));
+    struct wio_feed_state *state = &feed->objects[object];
+    wio_feed_note_taker(state, wio_feed_point(feed, event).thread);
+    if (state->list.count == 0) {
+        return WIO_OK;
+    }
+    const struct wio_feed_node post = feed->nodes[state->list.first];
+    wio_feed_drop_first(feed, &state->list);
+    return after(feed, event, &post, object);
+}
+
+static enum wio_status begin_wake(struct wio_feed *feed, const struct wio_event *event)
+{
+    uint32_t from;
+    uint32_t to;
+    if (event->result <= 0) {
+        return WIO_OK;
+    }
+    if (event->arg[3] != 0) {
+        WIO_TRY(wio_feed_memory_object(feed, event, WIO_FEED_FUTEX, event->arg[0], &from));
+        WIO_TRY(wio_feed_memory_object(feed, event, WIO_FEED_FUTEX, event->arg[3], &to));
+        feed->objects[from].peer = to;
+    }
+    return keep(feed, event, WIO_FEED_FUTEX, (uint64_t)event->result);
+}
+
+enum wio_status wio_feed_thread_begin(struct wio_feed *feed, const struct wio_event *event)
+{
+    uint32_t object;
+    switch (wio_feed_class(event)) {
+    case WIO_CLASS_UNLOCK:
+        return release(feed, event, event->arg[0], event->arg[1] == 1);
+    case WIO_CLASS_COND_WAIT:
+        return release_to_wait(feed, event);
+    case WIO_CLASS_COND_SIGNAL:
+        return keep(feed, event, WIO_FEED_CONDITION, event->arg[1] == 1 ? UINT64_MAX : 1);
+    case WIO_CLASS_BARRIER:
+        return begin_barrier(feed, event);
+    case WIO_CLASS_SEM_POST:
+        return event->error != 0 ? WIO_OK : begin_post(feed, event);
+    case WIO_CLASS_FUTEX_WAKE:
+        return begin_wake(feed, event);
+    case WIO_CLASS_MPI_UNLOCK:
+        WIO_TRY(window_object(feed, event, &object));
+        return wio_match_release(feed->match, object, WIO_EVIDENCE_MPI, wio_feed_point(feed, event),
+                                 event->arg[1] == 1);
+    default:
+        return WIO_OK;
+    }
+}
+
+enum wio_status wio_feed_thread_end(struct wio_feed *feed, const struct wio_event *event)
+{
+    uint32_t object;
+    switch (wio_feed_class(event)) {
+    case WIO_CLASS_MUTEX: /* R-SYNC-3 */
+        return event->error != 0 && event->error != EOWNERDEAD
+                   ? WIO_OK
+                   : acquire(feed, event, event->arg[0], event->arg[1] == 1);
+    case WIO_CLASS_COND_WAIT: /* R-SYNC-4 */
+        WIO_TRY(end_wait(feed, event, WIO_FEED_CONDITION));
+        return acquire(feed, event, event->arg[1], false);
+    case WIO_CLASS_SEM_WAIT:
+        return end_sem_wait(feed, event);
+    case WIO_CLASS_FUTEX_WAIT:
+        return end_wait(feed, event, WIO_FEED_FUTEX);
+    case WIO_CLASS_MPI_LOCK:
+        WIO_TRY(window_object(feed, event, &object));
+        return wio_match_acquire(feed->match, object, WIO_EVIDENCE_MPI, wio_feed_point(feed, event),
+                                 event->arg[1] == 1);
+    default:
+        return WIO_OK;
+    }
+}

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "plan/gap.h"
+
+#define SPAN_MAX_NS 1e18 /* thirty years: what a trace that lies may hold must fit */
+
+static uint64_t max(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+static uint64_t scaled(uint64_t ns, double scale)
+{
+    double product = (double)ns * scale;
+    return product < SPAN_MAX_NS ? (uint64_t)product : (uint64_t)SPAN_MAX_NS;
+}
+
+/* How long the replay takes from `from_ns` to `to_ns` of the trace: calls as they did, computing
+ * times the factor. */
+static uint64_t span(const struct wio_gap *gap, uint64_t from_ns, uint64_t to_ns)
+{
+    if (to_ns <= from_ns) {
+        return 0;
+    }
+    uint64_t inside_end = gap->call_end < to_ns ? gap->call_end : to_ns;
+    uint64_t inside = inside_end > from_ns ? inside_end - from_ns : 0;
+    uint64_t rest = to_ns - from_ns - inside;
+    return inside + (gap->scale == 1.0 ? rest : scaled(rest, gap->scale));
+}
+
+void wio_release_join(struct wio_release *release, struct wio_release other)
+{
+    release->traced_ns = max(release->traced_ns, other.traced_ns);
+    release->v_ns = max(release->v_ns, other.v_ns);
+}
+
+void wio_gap_init(struct wio_gap *gap, double scale, uint64_t at_ns, uint64_t v_ns)
+{
+    *gap = (struct wio_gap){
+        .scale = scale, .at_ns = at_ns, .v_ns = v_ns, .did_at_ns = at_ns, .did_v_ns = v_ns};
+}
+
+void wio_gap_reach(struct wio_gap *gap, uint64_t at_ns)
+{
+    if (at_ns > gap->at_ns) {
+        gap->v_ns += span(gap, gap->at_ns, at_ns);
+        gap->at_ns = at_ns;
+    }
+}
+
+static void open_until(struct wio_gap *gap, uint64_t end_ns)
+{
+    gap->is_open = true;
+    gap->open_end = end_ns;
+    gap->open_at_ns = gap->at_ns;
+    gap->open_v_ns = gap->v_ns;
+}
+
+void wio_gap_call(struct wio_gap *gap, uint64_t end_ns, bool is_open)
+{
+    gap->call_end = max(gap->call_end, end_ns);
+    gap->is_open = false;
+    if (is_open) {
+        open_until(gap, end_ns);
+    }
+}
+
+void wio_gap_sleep(struct wio_gap *gap, uint64_t end_ns)
+{
+    open_until(gap, end_ns);
+}
+
+void wio_gap_skip(struct wio_gap *gap, uint64_t end_ns)
+{
+    gap->at_ns = max(gap->at_ns, end_ns);
+}
+
+/* A wait since `since_ns` of the trace, `since_v_ns` of the replay. */
+static void take(struct wio_gap *gap, struct wio_release release, uint64_t since_ns,
+                 uint64_t since_v_ns, uint64_t end_ns)
+{
+    gap->is_open = false;
+    if (release.traced_ns > since_ns && release.traced_ns <= gap->at_ns) {
+        gap->v_ns = max(since_v_ns, release.v_ns) + span(gap, release.traced_ns, gap->at_ns);
+        return;
+    }
+    if (release.traced_ns > gap->at_ns) { /* the event itself waited */
+        gap->at_ns = release.traced_ns < end_ns ? release.traced_ns : max(end_ns, gap->at_ns);
+    }
+    gap->v_ns = max(gap->v_ns, release.v_ns);
+}
+
+void wio_gap_take(struct wio_gap *gap, struct wio_release release, uint64_t end_ns)
+{
+    /* what came after the call's end found the thread computing */
+    if (gap->is_open && release.traced_ns <= gap->open_end) {
+        take(gap, release, gap->open_at_ns, gap->open_v_ns, end_ns);
+    } else {
+        take(gap, release, gap->at_ns, gap->v_ns, end_ns);
+    }
+}
+
+void wio_gap_take_all(struct wio_gap *gap, struct wio_release release, uint64_t end_ns)
+{
+    take(gap, release, gap->did_at_ns, gap->did_v_ns, end_ns);
+}
+
+void wio_gap_did(struct wio_gap *gap, uint64_t end_ns, uint64_t v_ns)
+{
+    gap->at_ns = max(gap->at_ns, end_ns);
+    gap->v_ns = v_ns;
+    gap->did_at_ns = gap->at_ns;
+    gap->did_v_ns = v_ns;
+    gap->is_open = false;
+}

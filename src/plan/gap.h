@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The time of one thread in a replay or a prediction, here both called replay: from the recorded
+ * time to the time at which the same moment comes about in the replay. Pure.
+ *
+ * A gap between two operations is a list of segments as they happened: computing, a call that
+ * waits, computing again. Computing takes the time that it took; of a call that waited only the
+ * part behind the release takes time, the part before it is replaced by the wait of the replay:
+ *
+ *     trace    write | compute |  barrier...........R--| compute | write
+ *                              b                       e
+ *     replay   write | compute |  waits ..R'--| compute | write
+ *
+ * R is the moment of the trace at which the last of those who were waited for came, R' the same
+ * moment of the replay. What lies between R and the end e of the call is how long the news took.
+ *
+ * Calls that wait for what only a later event explains (poll before the read that has the edge) are
+ * *open*: they take their recorded time until an edge tells otherwise.
+ *
+ * This time is not the clock's. It says when operations are due, so an operation that began late
+ * because a processor was taken or a timer was inexact does not delay what comes after it.
+ */
+#ifndef WIO_PLAN_GAP_H
+#define WIO_PLAN_GAP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct wio_gap {
+    double scale;        /* factor on what is computed, not on what calls take */
+    uint64_t at_ns;      /* moment of the trace up to which time has gone by .. */
+    uint64_t v_ns;       /* .. and its time in the replay, CLOCK_MONOTONIC */
+    uint64_t call_end;   /* of the trace: until here a call was under way */
+    bool is_open;        /* a call waited, and nothing has said for what: */
+    uint64_t open_at_ns; /* its begin .. */
+    uint64_t open_v_ns;  /* .. and that in the replay */
+    uint64_t open_end;   /* its end in the trace */
+    uint64_t did_at_ns;  /* end of the last operation that was performed .. */
+    uint64_t did_v_ns;   /* .. and that in the replay */
+};
+
+/* A wait that is over: who was waited for came at `traced_ns` of the trace, at `v_ns` of the
+ * replay. Zero: nobody was waited for. */
+struct wio_release {
+    uint64_t traced_ns;
+    uint64_t v_ns;
+};
+
+/* The later one of both: a wait for two is over with the last. */
+void wio_release_join(struct wio_release *release, struct wio_release other);
+
+void wio_gap_init(struct wio_gap *gap, double scale, uint64_t at_ns, uint64_t v_ns);
+
+/* Time passes up to this moment of the trace. Moments that lie back (events inside a call) change
+ * nothing. */
+void wio_gap_reach(struct wio_gap *gap, uint64_t at_ns);
+
+/* A call lasted from where the gap is to `end_ns`: open, if it may have waited for something that
+ * only a later event tells. */
+void wio_gap_call(struct wio_gap *gap, uint64_t end_ns, bool is_open);
+/* The same for a sleep: it is taken for computing. */
+void wio_gap_sleep(struct wio_gap *gap, uint64_t end_ns);
+/* The time until `end_ns` of the trace is no time of the program. */
+void wio_gap_skip(struct wio_gap *gap, uint64_t end_ns);
+
+/* The event at which the gap is (it began there and ended at `end_ns`) has waited for `release`. */
+void wio_gap_take(struct wio_gap *gap, struct wio_release release, uint64_t end_ns);
+/* The same where nothing in the trace says since when the thread did nothing but wait: all of the
+ * time since the last operation is taken for waiting. */
+void wio_gap_take_all(struct wio_gap *gap, struct wio_release release, uint64_t end_ns);
+
+/* An operation was performed: it ended at `end_ns` of the trace and at `v_ns` of the replay. */
+void wio_gap_did(struct wio_gap *gap, uint64_t end_ns, uint64_t v_ns);
+
+#endif

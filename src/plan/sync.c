@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "plan/sync.h"
+
+#include <errno.h>
+
+bool wio_is_sync(enum wio_class cls)
+{
+    return cls >= WIO_CLASS_MPI_COMM && cls < WIO_CLASS_COUNT;
+}
+
+_Static_assert(WIO_CLASS_HOLD == WIO_CLASS_COUNT - 1, "what follows is no synchronisation");
+
+enum wio_lock_step wio_lock_step_of(const struct wio_event *event)
+{
+    switch ((int)wio_op_class(event->op)) {
+    case WIO_CLASS_MUTEX:
+    case WIO_CLASS_MPI_LOCK:
+        return event->error == 0 || event->error == EOWNERDEAD ? WIO_LOCK_TAKE : WIO_LOCK_NONE;
+    case WIO_CLASS_UNLOCK:
+    case WIO_CLASS_MPI_UNLOCK:
+        return WIO_LOCK_LEAVE;
+    case WIO_CLASS_COND_WAIT:
+        return WIO_LOCK_LEND;
+    default:
+        return WIO_LOCK_NONE;
+    }
+}

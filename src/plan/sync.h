@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Events of synchronisation: points in a thread's order that do nothing themselves. Pure. */
+#ifndef WIO_PLAN_SYNC_H
+#define WIO_PLAN_SYNC_H
+
+#include <stdbool.h>
+
+#include <whyio/event.h>
+
+#include "trace/calls.h"
+
+/* MPI, locks, conditions, barriers, semaphores, futexes, polling, sleeping, signals. */
+bool wio_is_sync(enum wio_class cls);
+
+/* What an event does with a lock (FORMAT.md, "Threads"). */
+enum wio_lock_step {
+    WIO_LOCK_NONE = 0,
+    WIO_LOCK_TAKE,  /* arg0, arg1 = 1: shared */
+    WIO_LOCK_LEAVE, /* the same */
+    WIO_LOCK_LEND   /* pthread_cond_wait: leaves arg1 and takes it again */
+};
+enum wio_lock_step wio_lock_step_of(const struct wio_event *event);
+
+#endif

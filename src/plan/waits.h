@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the threads of a replay or a prediction have to say and to wait for, read from the edges
+ * that the trace stores: for each stream a list of *acts* in the order of its events.
+ *
+ *     edge (a, 7) -> (b, 3)      a GIVEs at the begin of its event 8, b TAKEs at its event 3
+ *     collective                 givers ENTER at the begin of enter_seq, takers LEAVE at leave_seq
+ *     mutex                      no acts but LOCKED, which knows when the trace got the lock
+ *     queue                      PUT at the begin of the releasing event, GET at the waiting one
+ *
+ * An edge begins at the event *before* the releasing call (whyio/edges.h). What is waited for is
+ * that the thread comes to the releasing call, the event behind: the computing between the two
+ * precedes the release. Only where the event itself releases (it made the file that another one
+ * looked for) the edge is given when it is done: GIVE_END.
+ *
+ * A finished table does not change: processes of a replay inherit it by fork.
+ */
+#ifndef WIO_PLAN_WAITS_H
+#define WIO_PLAN_WAITS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <whyio/edges.h>
+#include <whyio/event.h>
+#include <whyio/trace.h>
+
+#include "base/map.h"
+
+enum wio_act_kind { /* in the order in which those of one event are done */
+                    WIO_ACT_GIVE,
+                    WIO_ACT_ENTER,
+                    WIO_ACT_PUT,
+                    WIO_ACT_POLL,
+                    WIO_ACT_TAKE,
+                    WIO_ACT_LEAVE,
+                    WIO_ACT_GET,
+                    WIO_ACT_LOCKED,
+                    WIO_ACT_GIVE_END
+};
+
+struct wio_act {
+    uint64_t seq;
+    uint32_t index; /* GIVE, TAKE, PUT, GET, LOCKED: edge; ENTER, LEAVE: meeting; POLL: poll */
+    uint8_t kind;
+};
+
+enum wio_how { WIO_BY_EDGE = 0, WIO_BY_LOCK, WIO_BY_QUEUE };
+
+struct wio_plan_edge {
+    uint64_t release_ns; /* time of the trace at which it was given */
+    uint64_t from_seq;
+    uint64_t to_seq;
+    uint32_t from_stream;
+    uint32_t to_stream;
+    uint32_t object;
+    uint32_t queue; /* WIO_BY_QUEUE: which */
+    uint16_t to_op; /* enum wio_op */
+    uint8_t edge_class;
+    uint8_t evidence;
+    uint8_t how; /* enum wio_how */
+};
+
+/* A collective. */
+struct wio_meeting {
+    uint64_t release_ns; /* time of the trace at which the last giver came */
+    uint32_t givers;
+    uint32_t object;
+    uint8_t evidence;
+};
+
+struct wio_plan_member {
+    uint64_t enter_seq;
+    uint64_t leave_seq;
+    uint32_t stream;
+    uint32_t meeting;
+    bool gives;
+    bool takes;
+};
+
+/* A thread looks for a file again and again until somebody has made it. */
+struct wio_plan_poll {
+    uint64_t first_seq; /* the first look */
+    uint64_t last_seq;  /* the one that finds it */
+    uint32_t stream;
+    uint32_t edge; /* from who made it, UINT32_MAX = not known */
+};
+
+/* Zero-initialise; release with wio_waits_fini. */
+struct wio_waits {
+    const struct wio_trace *trace;
+    bool is_there;               /* the trace stores edges, if only none */
+    struct wio_plan_edge *edges; /* by (to_stream, to_seq) */
+    uint32_t edge_count;
+    struct wio_meeting *meetings;
+    uint32_t meeting_count;
+    struct wio_plan_member *members; /* by (stream, enter_seq) */
+    uint32_t member_count;
+    struct wio_plan_poll *polls; /* by (stream, first_seq) */
+    uint32_t poll_count;
+    struct wio_act *acts;
+    size_t *first; /* of each stream in the acts; stream_count + 1 of them */
+    uint32_t stream_count;
+    uint32_t queue_count;
+    uint32_t lock_count;
+    struct wio_map queues;                   /* object -> queue */
+    struct wio_map locks;                    /* wio_lock_key -> lock */
+    uint64_t by_class[WIO_EDGE_CLASS_COUNT]; /* edges and collectives that a replay keeps */
+    /* While the events are being read: edges by (from_stream, from_seq), and per stream how far in
+     * them and in the other two tables. */
+    uint32_t *out;
+    struct wio_waits_at *at;
+};
+
+struct wio_waits_at {
+    uint32_t in;
+    uint32_t out;
+    uint32_t member;
+};
+
+/* Read the edges of a trace. The table is empty and is_there false if it stores none, or they are
+ * not wanted. */
+WIO_MUST_CHECK enum wio_status wio_waits_init(struct wio_waits *waits,
+                                              const struct wio_trace *trace, bool is_wanted,
+                                              struct wio_error *err);
+void wio_waits_fini(struct wio_waits *waits);
+
+/* Each event, in the order of its stream. `image`: of its process. */
+WIO_MUST_CHECK enum wio_status wio_waits_see(struct wio_waits *waits, const struct wio_event *event,
+                                             uint32_t image);
+/* After the last event. */
+WIO_MUST_CHECK enum wio_status wio_waits_finish(struct wio_waits *waits);
+
+/* WIO_ERR_FORMAT naming the edges if waits go round in a circle. */
+WIO_MUST_CHECK enum wio_status wio_waits_check(const struct wio_waits *waits,
+                                               struct wio_error *err);
+
+/* A thread's lock: its address in the process image, or an id that processes agree on. Pure. */
+uint64_t wio_lock_key(uint32_t image, int64_t object);
+/* The number of a lock that threads have handed on, UINT32_MAX for another one. */
+uint32_t wio_waits_lock(const struct wio_waits *waits, uint32_t image, int64_t object);
+
+#endif

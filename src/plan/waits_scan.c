@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Edges meet the events that they tie: when each was given in the trace, and how it is replayed. */
+#include <stdlib.h>
+
+#include "base/cleanup.h"
+#include "plan/waits.h"
+#include "trace/calls.h"
+
+/* The event itself releases, not the one behind it. */
+static bool is_given_at_end(const struct wio_plan_edge *edge)
+{
+    return edge->evidence == WIO_EVIDENCE_POLL || edge->evidence == WIO_EVIDENCE_HELD;
+}
+
+/* ---- what a stream gives ---- */
+
+static void see_out(struct wio_waits *waits, const struct wio_event *event)
+{
+    uint32_t *at = &waits->at[event->stream].out;
+    while (*at < waits->edge_count) {
+        struct wio_plan_edge *edge = &waits->edges[waits->out[*at]];
+        if (edge->from_stream != event->stream || edge->from_seq >= event->seq) {
+            break;
+        }
+        if (edge->release_ns == 0) {
+            edge->release_ns = event->t_ns;
+        }
+        (*at)++;
+    }
+    for (uint32_t i = *at; i < waits->edge_count; i++) {
+        struct wio_plan_edge *edge = &waits->edges[waits->out[i]];
+        if (edge->from_stream != event->stream || edge->from_seq != event->seq) {
+            break;
+        }
+        if (is_given_at_end(edge)) {
+            edge->release_ns = event->t_ns + event->dur_ns;
+        }
+    }
+}
+
+static void see_member(struct wio_waits *waits, const struct wio_event *event)
+{
+    uint32_t *at = &waits->at[event->stream].member;
+    for (; *at < waits->member_count; (*at)++) {
+        const struct wio_plan_member *member = &waits->members[*at];
+        if (member->stream != event->stream || member->enter_seq > event->seq) {
+            return;
+        }
+        struct wio_meeting *meeting = &waits->meetings[member->meeting];
+        if (member->gives && event->t_ns > meeting->release_ns) {
+            meeting->release_ns = event->t_ns;
+        }
+    }
+}
+
+/* ---- what it waits for ---- */
+
+static enum wio_status number_of(struct wio_map *map, uint64_t key, uint32_t *count,
+                                 uint32_t *number_out)
+{
+    const uint64_t *known = wio_map_get(map, key);
+    if (known != NULL) {
+        *number_out = (uint32_t)*known;
+        return WIO_OK;
+    }
+    *number_out = (*count)++;
+    return wio_map_put(map, key, *number_out);
+}
+
+static enum wio_status choose_how(struct wio_waits *waits, struct wio_plan_edge *edge,
+                                  const struct wio_event *event, uint32_t image)
+{
+    enum wio_class cls = wio_op_class(event->op);
+    uint32_t lock;
+    edge->to_op = event->op;
+    if (edge->edge_class == WIO_EDGE_QUEUE) {
+        edge->how = WIO_BY_QUEUE;
+        return number_of(&waits->queues, edge->object, &waits->queue_count, &edge->queue);
+    }
+    if (edge->edge_class != WIO_EDGE_MUTEX) {
+        return WIO_OK;
+    }
+    bool is_condition = cls == WIO_CLASS_COND_WAIT;
+    if (cls == WIO_CLASS_MUTEX || is_condition) {
+        edge->how = WIO_BY_LOCK;
+        return number_of(&waits->locks, wio_lock_key(image, event->arg[is_condition ? 1 : 0]),
+                         &waits->lock_count, &lock);
+    }
+    /* the file system keeps file locks; any other is kept in the recorded order */
+    edge->how = cls == WIO_CLASS_LOCK || cls == WIO_CLASS_FCNTL ? WIO_BY_LOCK : WIO_BY_EDGE;
+    return WIO_OK;
+}
+
+static enum wio_status see_in(struct wio_waits *waits, const struct wio_event *event,
+                              uint32_t image)
+{
+    uint32_t *at = &waits->at[event->stream].in;
+    for (; *at < waits->edge_count; (*at)++) {
+        struct wio_plan_edge *edge = &waits->edges[*at];
+        if (edge->to_stream != event->stream || edge->to_seq > event->seq) {
+            return WIO_OK;
+        }
+        if (edge->to_seq == event->seq) {
+            WIO_TRY(choose_how(waits, edge, event, image));
+        }
+    }
+    return WIO_OK;
+}
+
+enum wio_status wio_waits_see(struct wio_waits *waits, const struct wio_event *event,
+                              uint32_t image)
+{
+    if (!waits->is_there || event->stream >= waits->stream_count) {
+        return WIO_OK;
+    }
+    see_out(waits, event);
+    see_member(waits, event);
+    return see_in(waits, event, image);
+}
+
+/* ---- acts ---- */
+
+struct builder {
+    struct wio_waits *waits;
+    size_t count;
+    struct wio_act *acts; /* NULL while they are only counted */
+    size_t *place;        /* of each stream: where its next act goes; counts at first */
+};
+
+static void put(struct builder *builder, uint32_t stream, uint64_t seq, enum wio_act_kind kind,
+                uint32_t index)
+{
+    size_t at = builder->place[stream]++;
+    if (builder->acts != NULL) {
+        builder->acts[at] = (struct wio_act){seq, index, (uint8_t)kind};
+    }
+}
+
+static void put_edge(struct builder *builder, uint32_t index)
+{
+    const struct wio_plan_edge *edge = &builder->waits->edges[index];
+    if (edge->how == WIO_BY_LOCK) {
+        put(builder, edge->to_stream, edge->to_seq, WIO_ACT_LOCKED, index);
+        return;
+    }
+    if (edge->how == WIO_BY_QUEUE) {
+        put(builder, edge->from_stream, edge->from_seq + 1, WIO_ACT_PUT, index);
+        put(builder, edge->to_stream, edge->to_seq, WIO_ACT_GET, index);
+        return;
+    }
+    bool at_end = is_given_at_end(edge);
+    put(builder, edge->from_stream, edge->from_seq + (at_end ? 0 : 1),
+        at_end ? WIO_ACT_GIVE_END : WIO_ACT_GIVE, index);
+    put(builder, edge->to_stream, edge->to_seq, WIO_ACT_TAKE, index);
+}
+
+static void put_member(struct builder *builder, const struct wio_plan_member *member)
+{
+    if (member->gives) {
+        put(builder, member->stream, member->enter_seq, WIO_ACT_ENTER, member->meeting);
+    }
+    if (member->takes) {
+        put(builder, member->stream, member->leave_seq, WIO_ACT_LEAVE, member->meeting);
+    }
+}
+
+/* Who made the file that is found in the end. */
+static uint32_t maker_of(const struct wio_waits *waits, const struct wio_plan_poll *poll)
+{
+    uint32_t low = 0;
+    uint32_t high = waits->edge_count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        const struct wio_plan_edge *edge = &waits->edges[middle];
+        bool is_before = edge->to_stream != poll->stream ? edge->to_stream < poll->stream
+                                                         : edge->to_seq < poll->last_seq;
+        low = is_before ? middle + 1 : low;
+        high = is_before ? high : middle;
+    }
+    for (; low < waits->edge_count && waits->edges[low].to_stream == poll->stream &&
+           waits->edges[low].to_seq == poll->last_seq;
+         low++) {
+        if (waits->edges[low].evidence == WIO_EVIDENCE_POLL) {
+            return low;
+        }
+    }
+    return UINT32_MAX;
+}
+
+static void put_poll(struct builder *builder, uint32_t index)
+{
+    struct wio_plan_poll *poll = &builder->waits->polls[index];
+    poll->edge = maker_of(builder->waits, poll);
+    if (poll->edge != UINT32_MAX) {
+        put(builder, poll->stream, poll->first_seq, WIO_ACT_POLL, index);
+    }
+}
+
+static void put_all(struct builder *builder)
+{
+    for (uint32_t i = 0; i < builder->waits->poll_count; i++) {
+        put_poll(builder, i);
+    }
+    for (uint32_t i = 0; i < builder->waits->edge_count; i++) {
+        put_edge(builder, i);
+    }
+    for (uint32_t i = 0; i < builder->waits->member_count; i++) {
+        put_member(builder, &builder->waits->members[i]);
+    }
+}
+
+static int by_seq(const void *a, const void *b)
+{
+    const struct wio_act *x = a;
+    const struct wio_act *y = b;
+    if (x->seq != y->seq) {
+        return x->seq < y->seq ? -1 : 1;
+    }
+    if (x->kind != y->kind) {
+        return x->kind < y->kind ? -1 : 1;
+    }
+    return (x->index > y->index) - (x->index < y->index);
+}
+
+/* Counts become places, and `first`. */
+static size_t lay_out(struct wio_waits *waits, size_t *place)
+{
+    size_t at = 0;
+    for (uint32_t stream = 0; stream < waits->stream_count; stream++) {
+        size_t count = place[stream];
+        waits->first[stream] = at;
+        place[stream] = at;
+        at += count;
+    }
+    waits->first[waits->stream_count] = at;
+    return at;
+}
+
+static enum wio_status build_acts(struct wio_waits *waits)
+{
+    struct builder builder = {.waits = waits,
+                              .place = calloc((size_t)waits->stream_count + 1, sizeof(size_t))};
+    if (builder.place == NULL) {
+        return WIO_ERR_NOMEM;
+    }
+    put_all(&builder);
+    size_t count = lay_out(waits, builder.place);
+    waits->acts = calloc(count + 1, sizeof(*waits->acts));
+    builder.acts = waits->acts;
+    if (builder.acts != NULL) {
+        put_all(&builder);
+    }
+    free(builder.place);
+    for (uint32_t stream = 0; waits->acts != NULL && stream < waits->stream_count; stream++) {
+        size_t first = waits->first[stream];
+        qsort(&waits->acts[first], waits->first[stream + 1] - first, sizeof(*waits->acts), by_seq);
+    }
+    return waits->acts == NULL ? WIO_ERR_NOMEM : WIO_OK;
+}
+
+/* ---- the end ---- */
+
+/* What is behind a stream's last event is given when it ends. */
+static void give_at_end(struct wio_waits *waits)
+{
+    for (uint32_t i = 0; i < waits->edge_count; i++) {
+        struct wio_plan_edge *edge = &waits->edges[i];
+        if (edge->release_ns == 0) {
+            edge->release_ns = wio_trace_stream(waits->trace, edge->from_stream)->last_ns;
+        }
+        waits->by_class[edge->edge_class]++;
+    }
+    waits->by_class[WIO_EDGE_COLLECTIVE] = waits->meeting_count;
+}
+
+enum wio_status wio_waits_finish(struct wio_waits *waits)
+{
+    give_at_end(waits);
+    free(waits->out);
+    free(waits->at);
+    waits->out = NULL;
+    waits->at = NULL;
+    enum wio_status status = build_acts(waits);
+    free(waits->members);
+    waits->members = NULL;
+    return status;
+}

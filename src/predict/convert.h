@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a recorded event is to a simulation: an operation whose cost the model says, one that takes
+ * its recorded time, or a point in the thread's order.
+ */
+#ifndef WIO_PREDICT_CONVERT_H
+#define WIO_PREDICT_CONVERT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <whyio/event.h>
+#include <whyio/trace.h>
+
+#include "model/model.h"
+#include "predict/opened.h"
+#include "predict/predict.h"
+
+enum wio_convert_kind {
+    WIO_CONVERT_PASS,  /* takes no time of its own: what lies behind it says how long it took */
+    WIO_CONVERT_FIXED, /* takes its recorded time: metadata, what no model knows */
+    WIO_CONVERT_OP,    /* `op` */
+    WIO_CONVERT_COPY,  /* `op`, after a read of `read` */
+    WIO_CONVERT_ASYNC  /* `op` begins; the thread goes on */
+};
+
+struct wio_converted {
+    enum wio_convert_kind kind;
+    bool has_offset;        /* else it goes on where the file's last operation ended */
+    struct wio_model_op op; /* its file: the path's string id */
+    struct wio_model_op read;
+};
+
+struct wio_converter {
+    const struct wio_trace *trace;
+    const struct wio_opened *opened;
+    const struct wio_predict_whatif *whatif;
+};
+
+/* `image`: of the event's process. Pure but for the trace's tables. */
+struct wio_converted wio_convert(const struct wio_converter *converter,
+                                 const struct wio_event *event, uint32_t image);
+
+#endif

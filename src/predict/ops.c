@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Predicting an operation list: one process, one operation after the other. */
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "predict/host.h"
+#include "predict/ops_file.h"
+#include "predict/predict.h"
+#include "predict/whatif.h"
+
+#define PROGRESS_OPS 65536
+
+static void model_cleanup(struct wio_model **model)
+{
+    wio_model_destroy(*model);
+}
+
+static void file_cleanup(struct wio_ops_file **file)
+{
+    wio_ops_file_close(*file);
+}
+
+struct wio_predict_params wio_predict_params_default(void)
+{
+    return (struct wio_predict_params){
+        .struct_size = sizeof(struct wio_predict_params),
+        .model = WIO_MODEL_KERNEL,
+        .whatif = {.limit_bg = (double)NAN,
+                   .limit_hard = (double)NAN,
+                   .bf = (double)NAN,
+                   .bs = (double)NAN},
+    };
+}
+
+static void add(struct wio_predict_result *sum, const struct wio_model_op *op,
+                const struct wio_model_result *result)
+{
+    struct wio_predict_account *all = &sum->all;
+    bool is_flush = op->method == WIO_MODEL_FFLUSH || op->method == WIO_MODEL_FSYNC;
+    all->ops++;
+    all->io_s += result->cost_s;
+    all->compute_s += op->delay_s;
+    all->bytes_read += op->method == WIO_MODEL_READ ? op->size : 0;
+    all->bytes_written += op->method == WIO_MODEL_READ || is_flush ? 0 : op->size;
+    sum->dirty_bytes_max = fmax(sum->dirty_bytes_max, result->dirty_bytes);
+}
+
+/* A list is what one process without a rank does. */
+static enum wio_status sum_up(struct wio_predict_result *sum, struct wio_error *err)
+{
+    sum->all.total_s = sum->all.io_s + sum->all.compute_s;
+    sum->ranks = malloc(sizeof(*sum->ranks));
+    if (sum->ranks == NULL) {
+        return wio_error_set(err, WIO_ERR_NOMEM, NULL, WIO_ERROR_NO_OFFSET, "out of memory");
+    }
+    sum->ranks[0] = sum->all;
+    sum->rank_count = 1;
+    return WIO_OK;
+}
+
+static void tell_progress(const struct wio_predict_params *params, const struct wio_ops_file *file,
+                          uint64_t ops)
+{
+    uint64_t done;
+    uint64_t total;
+    if (params->progress != NULL && ops % PROGRESS_OPS == 0) {
+        wio_ops_file_progress(file, &done, &total);
+        params->progress(params->progress_arg, done, total, "bytes");
+    }
+}
+
+/* What the model refuses is the fault of a line. */
+static enum wio_status step(struct wio_model *model, const struct wio_model_op *op,
+                            const struct wio_ops_file *file, const char *path,
+                            struct wio_model_result *result_out, struct wio_error *err)
+{
+    struct wio_error wrong = WIO_ERROR_INIT;
+    uint64_t offset;
+    enum wio_status status = wio_model_step(model, op, result_out, &wrong);
+    if (status == WIO_OK) {
+        return WIO_OK;
+    }
+    uint64_t line = wio_ops_file_line(file, &offset);
+    return wio_error_set(err, status == WIO_ERR_USAGE ? WIO_ERR_FORMAT : status, path, offset,
+                         "line %llu: %s", (unsigned long long)line,
+                         wrong.message[0] != '\0' ? wrong.message : wio_status_text(status));
+}
+
+enum wio_status wio_predict_ops(const char *path, const struct wio_predict_params *params,
+                                struct wio_predict_result *result_out, struct wio_error *err)
+{
+    WIO_CLEANUP(model_cleanup) struct wio_model *model = NULL;
+    WIO_CLEANUP(file_cleanup) struct wio_ops_file *file = NULL;
+    struct wio_predict_result sum = {
+        .model = params->model,
+        .all = {.rank = -1, .traced_s = (double)NAN, .traced_io_s = (double)NAN},
+    };
+    struct wio_model_params machine;
+    struct wio_alloc heap = WIO_ALLOC_HEAP;
+    struct wio_model_result result;
+    struct wio_model_op op;
+    enum wio_status status;
+
+    WIO_TRY(wio_host_read(params->host, &machine, err));
+    wio_whatif_machine(&params->whatif, &machine);
+    WIO_TRY(wio_model_create(params->model, &machine, &heap, &model, err));
+    WIO_TRY(wio_ops_file_open(path, &file, err));
+    while ((status = wio_ops_file_next(file, &op, err)) == WIO_OK) {
+        op.method = wio_whatif_method(&params->whatif, op.method);
+        WIO_TRY(step(model, &op, file, path, &result, err));
+        if (params->per_op != NULL) {
+            WIO_TRY(params->per_op(params->per_op_arg, sum.all.ops, &result, err));
+        }
+        add(&sum, &op, &result);
+        tell_progress(params, file, sum.all.ops);
+    }
+    if (status != WIO_END) {
+        return status;
+    }
+    WIO_TRY(sum_up(&sum, err));
+    *result_out = sum;
+    return WIO_OK;
+}

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "predict/ops_line.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "predict/scan.h"
+
+enum key { KEY_FILE, KEY_OFFSET, KEY_SIZE, KEY_DELAY, KEY_METHOD, KEY_RANDOM, KEY_OTHER };
+
+static enum key find_key(const char *text, size_t bytes)
+{
+    static const char *const names[] = {"file", "offset", "size", "delay_s", "method", "random"};
+    unsigned key = 0;
+    while (key < KEY_OTHER &&
+           (strlen(names[key]) != bytes || memcmp(names[key], text, bytes) != 0)) {
+        key++;
+    }
+    return (enum key)key;
+}
+
+static enum wio_status take_file(struct wio_scan *scan, struct wio_ops_line *out)
+{
+    if (wio_scan_peek(scan) == '"') {
+        return wio_scan_text(scan, &out->file, &out->file_bytes);
+    }
+    struct wio_scan_number number;
+    out->file = scan->at;
+    WIO_TRY(wio_scan_number(scan, &number));
+    out->file_bytes = (size_t)(scan->at - out->file);
+    return WIO_OK;
+}
+
+static enum wio_status take_whole(struct wio_scan *scan, const char *name, uint64_t *out)
+{
+    struct wio_scan_number number;
+    wio_scan_blanks(scan);
+    char *start = scan->at;
+    WIO_TRY(wio_scan_number(scan, &number));
+    if (!number.is_whole) {
+        return wio_error_set(scan->err, WIO_ERR_FORMAT, NULL, (uint64_t)(start - scan->begin),
+                             "expected \"%s\" to be a whole number of bytes from 0 to 2^53, "
+                             "found %.*s",
+                             name, (int)(scan->at - start), start);
+    }
+    *out = number.whole;
+    return WIO_OK;
+}
+
+static enum wio_status take_delay(struct wio_scan *scan, double *out)
+{
+    struct wio_scan_number number;
+    wio_scan_blanks(scan);
+    char *start = scan->at;
+    WIO_TRY(wio_scan_number(scan, &number));
+    if (!(number.value >= 0) || !isfinite(number.value)) {
+        return wio_error_set(scan->err, WIO_ERR_FORMAT, NULL, (uint64_t)(start - scan->begin),
+                             "expected \"delay_s\" to be seconds, not negative, found %.*s",
+                             (int)(scan->at - start), start);
+    }
+    *out = number.value;
+    return WIO_OK;
+}
+
+static enum wio_status take_method(struct wio_scan *scan, enum wio_model_method *out)
+{
+    static const char *const names[WIO_MODEL_METHOD_COUNT] = {
+        [WIO_MODEL_WRITE] = "write",   [WIO_MODEL_DIRECT] = "direct", [WIO_MODEL_SYNC] = "sync",
+        [WIO_MODEL_FWRITE] = "fwrite", [WIO_MODEL_FFLUSH] = "fflush", [WIO_MODEL_FSYNC] = "fsync",
+        [WIO_MODEL_READ] = "read",
+    };
+    const char *text;
+    size_t bytes;
+    wio_scan_blanks(scan);
+    char *start = scan->at;
+    WIO_TRY(wio_scan_text(scan, &text, &bytes));
+    for (unsigned i = 0; i < WIO_MODEL_METHOD_COUNT; i++) {
+        if (strlen(names[i]) == bytes && memcmp(names[i], text, bytes) == 0) {
+            *out = (enum wio_model_method)i;
+            return WIO_OK;
+        }
+    }
+    return wio_error_set(scan->err, WIO_ERR_FORMAT, NULL, (uint64_t)(start - scan->begin),
+                         "expected \"method\" to be write, direct, sync, fwrite, fflush, fsync or "
+                         "read, found \"%.*s\"",
+                         (int)(bytes < 40 ? bytes : 40), text);
+}
+
+static enum wio_status take_random(struct wio_scan *scan, enum wio_model_random *out)
+{
+    wio_scan_blanks(scan);
+    if (wio_scan_word(scan, "true")) {
+        *out = WIO_MODEL_RANDOM_YES;
+        return WIO_OK;
+    }
+    *out = WIO_MODEL_RANDOM_NO;
+    return wio_scan_word(scan, "false")
+               ? WIO_OK
+               : wio_scan_expected(scan, "\"random\" to be true, false or null");
+}
+
+static enum wio_status take_value(struct wio_scan *scan, enum key key, struct wio_ops_line *out)
+{
+    switch (key) {
+    case KEY_FILE:
+        return take_file(scan, out);
+    case KEY_OFFSET:
+        return take_whole(scan, "offset", &out->op.offset);
+    case KEY_SIZE:
+        return take_whole(scan, "size", &out->op.size);
+    case KEY_DELAY:
+        return take_delay(scan, &out->op.delay_s);
+    case KEY_METHOD:
+        return take_method(scan, &out->op.method);
+    case KEY_RANDOM:
+        return take_random(scan, &out->op.random);
+    case KEY_OTHER:
+    default:
+        return wio_scan_skip(scan);
+    }
+}
+
+/* One member; sets the bit of its key in *seen unless it is null. */
+static enum wio_status take_member(struct wio_scan *scan, struct wio_ops_line *out, unsigned *seen)
+{
+    const char *name;
+    size_t bytes;
+    WIO_TRY(wio_scan_text(scan, &name, &bytes));
+    enum key key = find_key(name, bytes);
+    if (!wio_scan_take(scan, ':')) {
+        return wio_scan_expected(scan, "':'");
+    }
+    if (wio_scan_peek(scan) == 'n' && wio_scan_word(scan, "null")) {
+        return WIO_OK;
+    }
+    if (key != KEY_OTHER && (*seen & 1u << key) != 0) {
+        return wio_scan_expected(scan, "each key once");
+    }
+    *seen |= 1u << key;
+    return take_value(scan, key, out);
+}
+
+static enum wio_status check_wanted(const struct wio_scan *scan, const struct wio_ops_line *line,
+                                    unsigned seen)
+{
+    bool is_flush = line->op.method == WIO_MODEL_FFLUSH || line->op.method == WIO_MODEL_FSYNC;
+    if ((seen & 1u << KEY_FILE) == 0) {
+        return wio_scan_expected(scan, "\"file\": it is missing");
+    }
+    if (!is_flush && (seen & 1u << KEY_OFFSET) == 0) {
+        return wio_scan_expected(scan, "\"offset\": it is missing");
+    }
+    if (!is_flush && (seen & 1u << KEY_SIZE) == 0) {
+        return wio_scan_expected(scan, "\"size\": it is missing");
+    }
+    if (line->op.size > WIO_SCAN_WHOLE_MAX - line->op.offset) {
+        return wio_scan_expected(scan, "\"offset\" and \"size\" within 2^53 bytes");
+    }
+    return WIO_OK;
+}
+
+enum wio_status wio_ops_line_parse(char *line, size_t bytes, struct wio_ops_line *out,
+                                   struct wio_error *err)
+{
+    struct wio_scan scan = {line, line, line + bytes, err};
+    unsigned seen = 0;
+    *out = (struct wio_ops_line){.op = {.method = WIO_MODEL_WRITE}};
+    if (!wio_scan_take(&scan, '{')) {
+        return wio_scan_expected(&scan, "'{': one JSON object per line");
+    }
+    if (!wio_scan_take(&scan, '}')) {
+        do {
+            WIO_TRY(take_member(&scan, out, &seen));
+        } while (wio_scan_take(&scan, ','));
+        if (!wio_scan_take(&scan, '}')) {
+            return wio_scan_expected(&scan, "',' or '}'");
+        }
+    }
+    wio_scan_blanks(&scan);
+    if (scan.at != scan.end) {
+        return wio_scan_expected(&scan, "the end of the line behind '}'");
+    }
+    return check_wanted(&scan, out, seen);
+}

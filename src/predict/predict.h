@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What operations would cost on a machine that is described but not there.
+ *
+ *     struct wio_predict_params params = wio_predict_params_default();
+ *     struct wio_predict_result result;
+ *     params.host = "HOST.json";
+ *     if (wio_predict_ops("ops.jsonl", &params, &result, &err) != WIO_OK) ...
+ *
+ * Thread safe: nothing is shared between calls.
+ */
+#ifndef WIO_PREDICT_PREDICT_H
+#define WIO_PREDICT_PREDICT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <whyio/status.h>
+#include <whyio/trace.h>
+
+#include "model/model.h"
+
+enum wio_predict_force { WIO_PREDICT_AS_IS, WIO_PREDICT_ON, WIO_PREDICT_OFF };
+
+/* What would be if: another setting than in HOST.json, another way to write than in the list. */
+struct wio_predict_whatif {
+    double limit_bg; /* bytes; NaN: as in HOST.json */
+    double limit_hard;
+    double bf;
+    double bs;
+    uint32_t ranks; /* of a trace: so many instead of its own, a multiple; 0: its own */
+    enum wio_predict_force sync;   /* ON: each write is synchronous; OFF: none is */
+    enum wio_predict_force direct; /* ON: each write is O_DIRECT; OFF: none is */
+};
+
+/* One operation and what it costs; `index` counts from 0. Another status than WIO_OK ends the
+ * prediction. */
+typedef enum wio_status wio_predict_op_fn(void *arg, uint64_t index,
+                                          const struct wio_model_result *result,
+                                          struct wio_error *err);
+
+struct wio_predict_params {
+    size_t struct_size;
+    const char *host; /* HOST.json */
+    enum wio_model_kind model;
+    struct wio_predict_whatif whatif;
+    bool keep_events;          /* of a trace: for wio_predict_write, 16 bytes each */
+    wio_predict_op_fn *per_op; /* may be NULL */
+    void *per_op_arg;
+    /* "bytes" of the list; may be NULL. */
+    void (*progress)(void *arg, uint64_t done, uint64_t total, const char *unit);
+    void *progress_arg;
+};
+
+/* What one rank did, or all together. Times are seconds. */
+struct wio_predict_account {
+    int32_t rank; /* -1: none, or all */
+    uint64_t ops; /* whose cost a model said */
+    uint64_t bytes_read;
+    uint64_t bytes_written;
+    double io_s;      /* sum of what they cost, over all threads */
+    double wait_s;    /* sum of the waits for others; of a list 0 */
+    double compute_s; /* of a list: sum of the delays; of a trace: the rest of the threads' time
+                         between their first and last operation */
+    double total_s;   /* of a list: I/O and computing; of a trace: from the begin of the first
+                         operation to the end of the last */
+    double traced_s;  /* total_s and io_s of the trace; of a list NaN */
+    double traced_io_s;
+    uint64_t begin_ns; /* private: where total_s and traced_s come from */
+    uint64_t end_ns;
+    uint64_t traced_begin_ns;
+    uint64_t traced_end_ns;
+};
+
+/* Release with wio_predict_result_fini. */
+struct wio_predict_result {
+    enum wio_model_kind model;
+    struct wio_predict_account all;
+    double dirty_bytes_max;            /* in one page cache, after an operation */
+    struct wio_predict_account *ranks; /* rising, those without a rank together; owned */
+    size_t rank_count;
+    struct wio_predict_times *times; /* with keep_events: private */
+};
+
+void wio_predict_result_fini(struct wio_predict_result *result);
+
+/* Kernel model, nothing forced; `host` must be set. */
+struct wio_predict_params wio_predict_params_default(void);
+
+/*
+ * Predict an operation list (ops_file.h), "-" = standard input. WIO_ERR_FORMAT with file, offset
+ * and line for a list or HOST.json that is wrong; WIO_ERR_USAGE where a what-if makes the machine
+ * impossible.
+ */
+WIO_MUST_CHECK enum wio_status wio_predict_ops(const char *path,
+                                               const struct wio_predict_params *params,
+                                               struct wio_predict_result *result_out,
+                                               struct wio_error *err);
+
+/*
+ * Predict a trace: each of its threads computes as recorded, waits for whom it waited for (where
+ * the trace stores edges), and does its I/O on the machine of HOST.json, one such machine per
+ * recorded host. With whatif.ranks the job runs several times beside itself, on the same hosts,
+ * with files of its own, but for collectives: these are of all ranks. What the models do not know
+ * (metadata, pipes, devices) takes its recorded time.
+ */
+WIO_MUST_CHECK enum wio_status wio_predict_trace(const struct wio_trace *trace,
+                                                 const struct wio_predict_params *params,
+                                                 struct wio_predict_result *result_out,
+                                                 struct wio_error *err);
+
+/* The prediction as a trace of its own, the segment `path`: the events of `trace` when they would
+ * have been. Needs keep_events. */
+WIO_MUST_CHECK enum wio_status wio_predict_write(const struct wio_trace *trace,
+                                                 const struct wio_predict_result *result,
+                                                 const char *path, struct wio_error *err);
+
+#endif

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A discrete-event simulation of a recorded run: each thread of the trace is a process that
+ * computes as recorded, waits for whom it waited for, and does its I/O as the model of its host
+ * says. Private to the room.
+ *
+ * A thread goes through its events in phases; where it has to wait it gives up its turn, and is
+ * woken by the clock, by another thread (sim_gate.c) or by its operation's end.
+ */
+#ifndef WIO_PREDICT_SIM_H
+#define WIO_PREDICT_SIM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/queue.h>
+
+#include <whyio/trace.h>
+
+#include "base/map.h"
+#include "base/tree.h"
+#include "model/model.h"
+#include "plan/gap.h"
+#include "plan/waits.h"
+#include "predict/convert.h"
+#include "predict/predict.h"
+
+enum sim_phase {
+    SIM_REACH, /* computing before the event */
+    SIM_BEGIN, /* what others wait for is given, what it waits for is asked for */
+    SIM_WAITS, /* until all that has come */
+    SIM_LOCK,  /* until it has the lock */
+    SIM_READY, /* what was waited for is accounted, its rest goes by */
+    SIM_DO,    /* the operation begins */
+    SIM_READ,  /* COPY: the read is done */
+    SIM_DONE,  /* the operation has ended */
+    SIM_AFTER, /* what is given behind the event */
+    SIM_ENDED
+};
+
+struct sim_thread {
+    RB_ENTRY(sim_thread) by_wake;
+    TAILQ_ENTRY(sim_thread) in_line; /* for a lock, a queue or a meeting */
+    uint32_t index;                  /* in sim.threads: also its task */
+    uint32_t stream;
+    uint32_t copy; /* of the job: 0, or up to what --scale-ranks makes of it */
+    uint32_t image;
+    uint32_t host;
+    uint32_t successor; /* thread of the image that exec made, UINT32_MAX: none */
+    enum sim_phase phase;
+    struct wio_cursor *cursor;
+    const struct wio_event *event; /* borrowed from the cursor; NULL behind the last */
+    struct wio_gap gap;
+    struct wio_converted todo;
+    uint64_t wake_ns;
+    uint64_t wait_ns; /* when it began to wait */
+    uint64_t op_ns;   /* when its operation began */
+    size_t act;       /* next in the plan's acts */
+    size_t act_end;
+    size_t asked;       /* acts from here to `act` are waited for */
+    uint32_t lacking;   /* of them, how many have not come */
+    bool is_heir;       /* another one's successor: begins when that one ends */
+    bool wants_shared;  /* the lock that it waits for */
+    bool has_begun;     /* its first event has */
+    bool has_taken;     /* at this event */
+    bool has_lock;      /* it came with the event, and is not accounted */
+    bool is_collecting; /* waits for requests */
+    bool is_held;       /* one of them has evidence `held` */
+    uint64_t locked_ns; /* when the lock was free in the trace, 0: nobody had it before */
+    struct wio_release release;
+    uint32_t poll; /* the loop of looks it is in + 1, 0: none */
+    uint64_t events_done;
+    struct sim_time *times;       /* of each event, or NULL */
+    struct sim_request *requests; /* under way */
+    struct wio_predict_account account;
+};
+
+/* When an event was in the simulation: kept for wio_predict_write. */
+struct sim_time {
+    uint64_t begin_ns;
+    uint64_t dur_ns;
+};
+
+/* An asynchronous request. */
+struct sim_request {
+    struct sim_request *next;
+    uint64_t place;     /* of its event in the thread */
+    uint64_t traced_ns; /* when it was collected in the trace */
+    uint64_t begin_ns;  /* of the simulation */
+    uint64_t done_ns;   /* 0: under way */
+    uint32_t task;
+    uint32_t thread;
+    struct wio_model_op op;
+};
+
+RB_HEAD(sim_wakes, sim_thread);
+TAILQ_HEAD(sim_line, sim_thread);
+
+struct sim_edge {
+    uint64_t given_ns; /* of the simulation */
+    uint32_t waiting;  /* thread + 1; 0: nobody yet */
+    bool is_given;
+};
+
+struct sim_meeting {
+    uint64_t last_ns; /* when the last giver came */
+    uint32_t arrived;
+    struct sim_line line;
+};
+
+struct sim_queue {
+    uint64_t items;
+    struct sim_line line;
+};
+
+struct sim_lock {
+    uint32_t readers;
+    bool is_taken;
+    struct sim_line line;
+};
+
+struct sim_host {
+    const char *name;
+    struct wio_model *model;
+};
+
+struct sim {
+    const struct wio_trace *trace;
+    const struct wio_predict_params *params;
+    const struct wio_waits *waits;
+    struct wio_converter converter;
+    struct sim_host *hosts;
+    uint32_t host_count;
+    struct sim_thread *threads; /* one per stream of the trace and copy of the job */
+    uint32_t thread_count;
+    uint32_t copies;
+    uint32_t ranks; /* of the trace */
+    uint32_t left;  /* threads that have not ended */
+    struct sim_edge *edges;
+    struct sim_meeting *meetings;
+    struct sim_queue *queues;
+    struct sim_lock *locks;
+    struct sim_wakes wakes;
+    struct wio_map ends;     /* file -> where its last operation ended */
+    struct wio_map requests; /* task -> struct sim_request * */
+    uint32_t next_task;      /* of asynchronous requests */
+    uint64_t now_ns;
+    uint64_t events; /* done */
+    uint64_t told;   /* operations, of which per_op has been told */
+    struct wio_predict_result result;
+};
+
+/* ---- sim_gate.c: who waits for whom ---- */
+
+WIO_MUST_CHECK enum wio_status sim_gate_init(struct sim *sim, struct wio_error *err);
+void sim_gate_fini(struct sim *sim);
+/* The acts of the thread's event: gives what it gives; false where something it waits for has not
+ * come: it is woken then. */
+bool sim_gate_begin(struct sim *sim, struct sim_thread *thread, const struct wio_event *event);
+/* Is it a look for a file that is there already, or a sleep between two? */
+bool sim_gate_is_pointless(struct sim *sim, struct sim_thread *thread,
+                           const struct wio_event *event);
+/* All has come: joins the releases of what was waited for. */
+void sim_gate_taken(struct sim *sim, struct sim_thread *thread);
+/* What is given behind the event. */
+void sim_gate_after(struct sim *sim, struct sim_thread *thread, const struct wio_event *event);
+/* At the end of a thread: all that it has not given. */
+void sim_gate_end(struct sim *sim, struct sim_thread *thread);
+/* False where the lock is taken: it is woken when it has it. */
+bool sim_gate_lock(struct sim *sim, struct sim_thread *thread, uint32_t number, bool is_shared);
+void sim_gate_unlock(struct sim *sim, const struct sim_thread *thread, uint32_t number,
+                     bool is_shared);
+
+/* ---- sim_thread.c: what a thread does ---- */
+
+/* Wake it at `at_ns`, or now. */
+void sim_wake(struct sim *sim, struct sim_thread *thread, uint64_t at_ns);
+WIO_MUST_CHECK enum wio_status sim_thread_init(struct sim *sim, uint32_t index,
+                                               struct wio_error *err);
+void sim_thread_fini(struct sim_thread *thread);
+/* The one that wakes first; NULL: none. */
+struct sim_thread *sim_first(struct sim *sim);
+/* Its time has come: let it go on until it has to wait. */
+WIO_MUST_CHECK enum wio_status sim_thread_wake(struct sim *sim, struct sim_thread *thread,
+                                               struct wio_error *err);
+/* The operation of a task has ended. */
+WIO_MUST_CHECK enum wio_status sim_thread_done(struct sim *sim, const struct wio_model_done *done,
+                                               struct wio_error *err);
+
+#endif

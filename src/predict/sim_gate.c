@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Edges, collectives, queues and locks of a simulated run. All in simulated time: nothing blocks.
+ */
+#include <stdlib.h>
+
+#include "base/cleanup.h"
+#include "predict/sim.h"
+
+enum wio_status sim_gate_init(struct sim *sim, struct wio_error *err)
+{
+    const struct wio_waits *waits = sim->waits;
+    sim->edges = calloc((size_t)waits->edge_count * sim->copies + 1, sizeof(*sim->edges));
+    sim->meetings = calloc((size_t)waits->meeting_count + 1, sizeof(*sim->meetings));
+    sim->queues = calloc((size_t)waits->queue_count * sim->copies + 1, sizeof(*sim->queues));
+    sim->locks = calloc((size_t)waits->lock_count * sim->copies + 1, sizeof(*sim->locks));
+    if (sim->edges == NULL || sim->meetings == NULL || sim->queues == NULL || sim->locks == NULL) {
+        return wio_error_set(err, WIO_ERR_NOMEM, NULL, WIO_ERROR_NO_OFFSET,
+                             "no memory for the edges of the trace");
+    }
+    for (uint32_t i = 0; i < waits->meeting_count; i++) {
+        TAILQ_INIT(&sim->meetings[i].line);
+    }
+    for (size_t i = 0; i < (size_t)waits->queue_count * sim->copies; i++) {
+        TAILQ_INIT(&sim->queues[i].line);
+    }
+    for (size_t i = 0; i < (size_t)waits->lock_count * sim->copies; i++) {
+        TAILQ_INIT(&sim->locks[i].line);
+    }
+    return WIO_OK;
+}
+
+void sim_gate_fini(struct sim *sim)
+{
+    free(sim->edges);
+    free(sim->meetings);
+    free(sim->queues);
+    free(sim->locks);
+}
+
+/* Each copy of the job has edges, queues and locks of its own; collectives are of all copies. */
+static struct sim_edge *edge_of(const struct sim *sim, const struct sim_thread *thread,
+                                uint32_t index)
+{
+    return &sim->edges[(size_t)thread->copy * sim->waits->edge_count + index];
+}
+
+static struct sim_queue *queue_of(const struct sim *sim, const struct sim_thread *thread,
+                                  uint32_t number)
+{
+    return &sim->queues[(size_t)thread->copy * sim->waits->queue_count + number];
+}
+
+static struct sim_lock *lock_of(const struct sim *sim, const struct sim_thread *thread,
+                                uint32_t number)
+{
+    return &sim->locks[(size_t)thread->copy * sim->waits->lock_count + number];
+}
+
+/* One of the things that the thread waits for has come. */
+static void came(struct sim *sim, struct sim_thread *thread)
+{
+    if (--thread->lacking == 0) {
+        sim_wake(sim, thread, sim->now_ns);
+    }
+}
+
+/* ---- giving ---- */
+
+static void give_edge(struct sim *sim, const struct sim_thread *giver, uint32_t index)
+{
+    struct sim_edge *edge = edge_of(sim, giver, index);
+    edge->is_given = true;
+    edge->given_ns = sim->now_ns;
+    if (edge->waiting != 0) {
+        came(sim, &sim->threads[edge->waiting - 1]);
+    }
+}
+
+static bool is_complete(const struct sim *sim, uint32_t index)
+{
+    return sim->meetings[index].arrived >=
+           (uint64_t)sim->waits->meetings[index].givers * sim->copies;
+}
+
+/* The last giver lets all go that stand in line. */
+static void enter(struct sim *sim, uint32_t index)
+{
+    struct sim_meeting *meeting = &sim->meetings[index];
+    struct sim_thread *thread;
+    meeting->arrived++;
+    meeting->last_ns = sim->now_ns;
+    if (!is_complete(sim, index)) {
+        return;
+    }
+    while ((thread = TAILQ_FIRST(&meeting->line)) != NULL) {
+        TAILQ_REMOVE(&meeting->line, thread, in_line);
+        came(sim, thread);
+    }
+}
+
+static void put(struct sim *sim, const struct sim_thread *giver, uint32_t number)
+{
+    struct sim_queue *queue = queue_of(sim, giver, number);
+    struct sim_thread *thread = TAILQ_FIRST(&queue->line);
+    if (thread == NULL) {
+        queue->items++;
+        return;
+    }
+    TAILQ_REMOVE(&queue->line, thread, in_line);
+    came(sim, thread);
+}
+
+static bool give(struct sim *sim, const struct sim_thread *giver, const struct wio_act *act)
+{
+    switch (act->kind) {
+    case WIO_ACT_GIVE:
+    case WIO_ACT_GIVE_END:
+        give_edge(sim, giver, act->index);
+        return true;
+    case WIO_ACT_ENTER:
+        enter(sim, act->index);
+        return true;
+    case WIO_ACT_PUT:
+        put(sim, giver, sim->waits->edges[act->index].queue);
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* ---- asking ---- */
+
+/* Can the thread have what the act asks for now? Else it stands in line for it. */
+static bool ask(struct sim *sim, struct sim_thread *thread, const struct wio_act *act)
+{
+    const struct wio_plan_edge *edges = sim->waits->edges;
+    struct sim_queue *queue;
+    switch (act->kind) {
+    case WIO_ACT_TAKE:
+        edge_of(sim, thread, act->index)->waiting = thread->index + 1;
+        return edge_of(sim, thread, act->index)->is_given;
+    case WIO_ACT_LEAVE:
+        if (!is_complete(sim, act->index)) {
+            TAILQ_INSERT_TAIL(&sim->meetings[act->index].line, thread, in_line);
+            return false;
+        }
+        return true;
+    case WIO_ACT_GET:
+        queue = queue_of(sim, thread, edges[act->index].queue);
+        if (queue->items == 0) {
+            TAILQ_INSERT_TAIL(&queue->line, thread, in_line);
+            return false;
+        }
+        queue->items--;
+        return true;
+    case WIO_ACT_LOCKED:
+        if (edges[act->index].release_ns > thread->locked_ns) {
+            thread->locked_ns = edges[act->index].release_ns;
+        }
+        return true;
+    default:
+        return true;
+    }
+}
+
+/* A thread stands in one line at a time, so it asks for one such thing after the other. */
+static bool is_a_line(const struct wio_act *act)
+{
+    return act->kind == WIO_ACT_LEAVE || act->kind == WIO_ACT_GET;
+}
+
+bool sim_gate_begin(struct sim *sim, struct sim_thread *thread, const struct wio_event *event)
+{
+    const struct wio_act *acts = sim->waits->acts;
+    for (; thread->act < thread->act_end; thread->act++) {
+        const struct wio_act *act = &acts[thread->act];
+        if (act->seq > event->seq || (act->seq == event->seq && act->kind == WIO_ACT_GIVE_END)) {
+            break;
+        }
+        if (act->kind == WIO_ACT_POLL) {
+            thread->poll = act->index + 1;
+            continue;
+        }
+        if (give(sim, thread, act) || act->seq < event->seq || ask(sim, thread, act)) {
+            continue;
+        }
+        thread->lacking++;
+        if (is_a_line(act)) {
+            thread->act++;
+            return false;
+        }
+    }
+    return thread->lacking == 0;
+}
+
+bool sim_gate_is_pointless(struct sim *sim, struct sim_thread *thread,
+                           const struct wio_event *event)
+{
+    if (thread->poll == 0) {
+        return false;
+    }
+    const struct wio_plan_poll *poll = &sim->waits->polls[thread->poll - 1];
+    if (event->seq >= poll->last_seq) {
+        thread->poll = 0;
+        return false;
+    }
+    return poll->edge != UINT32_MAX && edge_of(sim, thread, poll->edge)->is_given;
+}
+
+/* What the simulation says of one act, and what the trace does. */
+static void join(struct sim *sim, struct sim_thread *thread, const struct wio_act *act)
+{
+    struct wio_release release = {.v_ns = sim->now_ns};
+    if (act->kind == WIO_ACT_LEAVE) {
+        release.traced_ns = sim->waits->meetings[act->index].release_ns;
+        release.v_ns = sim->meetings[act->index].last_ns;
+    } else if (act->kind == WIO_ACT_TAKE || act->kind == WIO_ACT_GET) {
+        const struct wio_plan_edge *edge = &sim->waits->edges[act->index];
+        release.traced_ns = edge->release_ns;
+        release.v_ns =
+            act->kind == WIO_ACT_TAKE ? edge_of(sim, thread, act->index)->given_ns : sim->now_ns;
+        thread->is_held |= edge->evidence == WIO_EVIDENCE_HELD;
+    } else {
+        return;
+    }
+    thread->has_taken = true;
+    wio_release_join(&thread->release, release);
+}
+
+void sim_gate_taken(struct sim *sim, struct sim_thread *thread)
+{
+    for (size_t i = thread->asked; i < thread->act; i++) {
+        join(sim, thread, &sim->waits->acts[i]);
+    }
+    thread->asked = thread->act;
+}
+
+void sim_gate_after(struct sim *sim, struct sim_thread *thread, const struct wio_event *event)
+{
+    while (thread->act < thread->act_end && sim->waits->acts[thread->act].seq <= event->seq) {
+        (void)give(sim, thread, &sim->waits->acts[thread->act++]);
+    }
+}
+
+void sim_gate_end(struct sim *sim, struct sim_thread *thread)
+{
+    while (thread->act < thread->act_end) {
+        (void)give(sim, thread, &sim->waits->acts[thread->act++]);
+    }
+}
+
+/* ---- locks ---- */
+
+static bool can_have(const struct sim_lock *lock, bool is_shared)
+{
+    return !lock->is_taken && (is_shared || lock->readers == 0);
+}
+
+static void have(struct sim_lock *lock, bool is_shared)
+{
+    if (is_shared) {
+        lock->readers++;
+    } else {
+        lock->is_taken = true;
+    }
+}
+
+bool sim_gate_lock(struct sim *sim, struct sim_thread *thread, uint32_t number, bool is_shared)
+{
+    struct sim_lock *lock = lock_of(sim, thread, number);
+    thread->wants_shared = is_shared;
+    if (TAILQ_EMPTY(&lock->line) && can_have(lock, is_shared)) {
+        have(lock, is_shared);
+        return true;
+    }
+    TAILQ_INSERT_TAIL(&lock->line, thread, in_line);
+    return false;
+}
+
+void sim_gate_unlock(struct sim *sim, const struct sim_thread *thread, uint32_t number,
+                     bool is_shared)
+{
+    struct sim_lock *lock = lock_of(sim, thread, number);
+    struct sim_thread *next;
+    if (is_shared && lock->readers > 0) {
+        lock->readers--;
+    } else if (!is_shared) {
+        lock->is_taken = false;
+    }
+    while ((next = TAILQ_FIRST(&lock->line)) != NULL && can_have(lock, next->wants_shared)) {
+        TAILQ_REMOVE(&lock->line, next, in_line);
+        have(lock, next->wants_shared);
+        sim_wake(sim, next, sim->now_ns);
+    }
+}

@@ -1,0 +1,537 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a thread of the trace does in the simulation: one event after the other, phase by phase. */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/cleanup.h"
+#include "plan/sync.h"
+#include "predict/sim.h"
+#include "trace/calls.h"
+
+#define NS 1e9
+
+static int compare_wakes(const struct sim_thread *a, const struct sim_thread *b)
+{
+    if (a->wake_ns != b->wake_ns) {
+        return a->wake_ns < b->wake_ns ? -1 : 1;
+    }
+    return (a->index > b->index) - (a->index < b->index);
+}
+
+RB_GENERATE_STATIC(sim_wakes, sim_thread, by_wake, compare_wakes)
+
+void sim_wake(struct sim *sim, struct sim_thread *thread, uint64_t at_ns)
+{
+    thread->wake_ns = at_ns > sim->now_ns ? at_ns : sim->now_ns;
+    RB_INSERT(sim_wakes, &sim->wakes, thread);
+}
+
+struct sim_thread *sim_first(struct sim *sim)
+{
+    return RB_MIN(sim_wakes, &sim->wakes);
+}
+
+/* ---- its events ---- */
+
+static enum wio_status load(struct sim_thread *thread, struct wio_error *err)
+{
+    enum wio_status status = wio_cursor_next(thread->cursor, &thread->event, err);
+    if (status == WIO_END) {
+        thread->event = NULL;
+        return WIO_OK;
+    }
+    return status;
+}
+
+enum wio_status sim_thread_init(struct sim *sim, uint32_t index, struct wio_error *err)
+{
+    struct sim_thread *thread = &sim->threads[index];
+    uint32_t stream = index % wio_trace_stream_count(sim->trace);
+    const struct wio_filter filter = {.struct_size = sizeof(filter),
+                                      .order = WIO_ORDER_STREAM,
+                                      .streams = &stream,
+                                      .stream_count = 1};
+    thread->index = index;
+    thread->stream = stream;
+    thread->copy = index / wio_trace_stream_count(sim->trace);
+    thread->image = wio_trace_stream(sim->trace, stream)->process;
+    thread->act = sim->waits->first[stream];
+    thread->asked = thread->act;
+    thread->act_end = sim->waits->first[stream + 1];
+    int32_t rank = wio_trace_process(sim->trace, thread->image)->rank;
+    thread->account.rank = rank < 0 ? -1 : rank + (int32_t)(thread->copy * sim->ranks);
+    wio_gap_init(&thread->gap, 1.0, 0, 0);
+    if (sim->params->keep_events) {
+        thread->times =
+            calloc(wio_trace_stream(sim->trace, stream)->events + 1, sizeof(*thread->times));
+        if (thread->times == NULL) {
+            return WIO_ERR_NOMEM;
+        }
+    }
+    WIO_TRY(wio_cursor_create(sim->trace, &filter, &thread->cursor, err));
+    return load(thread, err);
+}
+
+void sim_thread_fini(struct sim_thread *thread)
+{
+    struct sim_request *request;
+    wio_cursor_destroy(thread->cursor);
+    free(thread->times);
+    while ((request = thread->requests) != NULL) {
+        thread->requests = request->next;
+        free(request);
+    }
+}
+
+static uint64_t end_of(const struct wio_event *event)
+{
+    return event->t_ns + (event->result == WIO_RESULT_PENDING ? 0 : event->dur_ns);
+}
+
+/* ---- operations ---- */
+
+static struct wio_model *model_of(const struct sim *sim, const struct sim_thread *thread)
+{
+    return sim->hosts[thread->host].model;
+}
+
+/* Copies of the job have files of their own. */
+static void place(const struct sim *sim, const struct sim_thread *thread,
+                  struct wio_converted *todo)
+{
+    todo->op.file |= (uint64_t)thread->copy << 32;
+    todo->read.file |= (uint64_t)thread->copy << 32;
+    const uint64_t *end = wio_map_get(&sim->ends, todo->op.file);
+    if (!todo->has_offset && end != NULL) {
+        todo->op.offset = *end;
+    }
+}
+
+static enum wio_status begin(struct sim *sim, const struct sim_thread *thread, uint32_t task,
+                             const struct wio_model_op *op, struct wio_error *err)
+{
+    struct wio_model *model = model_of(sim, thread);
+    struct wio_model_done ignored;
+    enum wio_status status = wio_model_run(model, (double)sim->now_ns / NS, &ignored, err);
+    if (status != WIO_END) {
+        return status == WIO_OK ? WIO_ERR_INTERNAL : status;
+    }
+    if (wio_map_put(&sim->ends, op->file, op->offset + op->size) != WIO_OK) {
+        return WIO_ERR_NOMEM;
+    }
+    return wio_model_begin(model, task, op, err);
+}
+
+static void account(struct sim_thread *thread, const struct wio_model_op *op, double cost_s)
+{
+    struct wio_predict_account *sum = &thread->account;
+    bool is_flush = op->method == WIO_MODEL_FFLUSH || op->method == WIO_MODEL_FSYNC;
+    sum->ops++;
+    sum->io_s += cost_s;
+    sum->bytes_read += op->method == WIO_MODEL_READ ? op->size : 0;
+    sum->bytes_written += op->method == WIO_MODEL_READ || is_flush ? 0 : op->size;
+}
+
+static void account_event(struct sim_thread *thread, const struct wio_event *event,
+                          uint64_t begin_ns, uint64_t end_ns)
+{
+    struct wio_predict_account *sum = &thread->account;
+    uint64_t traced_end = end_of(event);
+    sum->begin_ns = begin_ns < sum->begin_ns ? begin_ns : sum->begin_ns;
+    sum->end_ns = end_ns > sum->end_ns ? end_ns : sum->end_ns;
+    sum->traced_begin_ns = event->t_ns < sum->traced_begin_ns ? event->t_ns : sum->traced_begin_ns;
+    sum->traced_end_ns = traced_end > sum->traced_end_ns ? traced_end : sum->traced_end_ns;
+    sum->traced_io_s += (double)(traced_end - event->t_ns) / NS;
+}
+
+/* ---- asynchronous requests ---- */
+
+static enum wio_status begin_request(struct sim *sim, struct sim_thread *thread,
+                                     const struct wio_event *event, struct wio_error *err)
+{
+    struct sim_request *request = calloc(1, sizeof(*request));
+    if (request == NULL) {
+        return WIO_ERR_NOMEM;
+    }
+    request->traced_ns = event->result == WIO_RESULT_PENDING ? UINT64_MAX : end_of(event);
+    request->task = sim->next_task++;
+    request->next = thread->requests;
+    thread->requests = request;
+    if (wio_map_put(&sim->requests, request->task, (uint64_t)(uintptr_t)request) != WIO_OK) {
+        return WIO_ERR_NOMEM;
+    }
+    request->place = thread->events_done;
+    request->thread = thread->index;
+    request->op = thread->todo.op;
+    request->begin_ns = sim->now_ns;
+    return begin(sim, thread, request->task, &thread->todo.op, err);
+}
+
+/* Has the thread all requests that it had collected by the end of this event? */
+static bool has_collected(struct sim_thread *thread, const struct wio_event *event,
+                          struct wio_release *release)
+{
+    bool is_all = true;
+    for (const struct sim_request *request = thread->requests; request != NULL;
+         request = request->next) {
+        if (request->traced_ns > end_of(event)) {
+            continue;
+        }
+        is_all &= request->done_ns != 0;
+        wio_release_join(release, (struct wio_release){request->traced_ns, request->done_ns});
+    }
+    return is_all;
+}
+
+static void drop_collected(struct sim_thread *thread, uint64_t until_ns)
+{
+    struct sim_request **place = &thread->requests;
+    while (*place != NULL) {
+        struct sim_request *request = *place;
+        if (request->traced_ns <= until_ns && request->done_ns != 0) {
+            *place = request->next;
+            free(request);
+        } else {
+            place = &request->next;
+        }
+    }
+}
+
+/* ---- phases: each gives true if the next one can begin at once ---- */
+
+static bool reach(struct sim *sim, struct sim_thread *thread, const struct wio_event *event)
+{
+    wio_gap_reach(&thread->gap, event->t_ns);
+    thread->phase = SIM_BEGIN;
+    thread->has_taken = false;
+    thread->is_held = false;
+    thread->locked_ns = 0;
+    thread->release = (struct wio_release){0};
+    thread->asked = thread->act;
+    /* what a first event waits for comes before the time up to it goes by */
+    uint64_t due_ns = thread->has_begun ? thread->gap.v_ns : sim->now_ns;
+    if (due_ns <= sim->now_ns) {
+        return true;
+    }
+    sim_wake(sim, thread, due_ns);
+    return false;
+}
+
+/* The lock of the event, UINT32_MAX: none that threads have handed on. */
+static uint32_t lock_of(const struct sim *sim, const struct sim_thread *thread,
+                        const struct wio_event *event, enum wio_lock_step step)
+{
+    if (step == WIO_LOCK_NONE || sim->waits->lock_count == 0) {
+        return UINT32_MAX;
+    }
+    return wio_waits_lock(sim->waits, thread->image, event->arg[step == WIO_LOCK_LEND ? 1 : 0]);
+}
+
+static bool begin_event(struct sim *sim, struct sim_thread *thread, const struct wio_event *event)
+{
+    enum wio_lock_step step = wio_lock_step_of(event);
+    uint32_t number = lock_of(sim, thread, event, step);
+    if (number != UINT32_MAX && (step == WIO_LOCK_LEAVE || step == WIO_LOCK_LEND)) {
+        sim_gate_unlock(sim, thread, number, event->arg[1] == 1 && step == WIO_LOCK_LEAVE);
+    }
+    thread->phase = SIM_WAITS;
+    thread->wait_ns = sim->now_ns;
+    return true;
+}
+
+static bool wait_for_others(struct sim *sim, struct sim_thread *thread,
+                            const struct wio_event *event)
+{
+    if (!sim_gate_begin(sim, thread, event)) {
+        return false;
+    }
+    sim_gate_taken(sim, thread);
+    thread->phase = SIM_LOCK;
+    return true;
+}
+
+static bool take_lock(struct sim *sim, struct sim_thread *thread, const struct wio_event *event)
+{
+    enum wio_lock_step step = wio_lock_step_of(event);
+    uint32_t number = lock_of(sim, thread, event, step);
+    thread->phase = SIM_READY;
+    if (number == UINT32_MAX || (step != WIO_LOCK_TAKE && step != WIO_LOCK_LEND)) {
+        return true;
+    }
+    thread->has_taken = true;
+    thread->has_lock = true;
+    return sim_gate_lock(sim, thread, number, event->arg[1] == 1 && step == WIO_LOCK_TAKE);
+}
+
+/* Of what is simulated the model has the duration; of other calls only the wait is replaced. */
+static uint64_t wait_end(const struct sim_thread *thread, const struct wio_event *event)
+{
+    return thread->todo.kind == WIO_CONVERT_PASS ? end_of(event) : event->t_ns;
+}
+
+static bool be_ready(struct sim *sim, struct sim_thread *thread, const struct wio_event *event)
+{
+    struct wio_gap *gap = &thread->gap;
+    thread->todo = wio_convert(&sim->converter, event, thread->image);
+    if (thread->has_lock) {
+        wio_release_join(&thread->release, (struct wio_release){thread->locked_ns, sim->now_ns});
+        thread->has_lock = false;
+    }
+    if (thread->has_taken && (thread->is_held || !thread->has_begun)) {
+        wio_gap_take_all(gap, thread->release, wait_end(thread, event));
+    } else if (thread->has_taken) {
+        wio_gap_take(gap, thread->release, wait_end(thread, event));
+    }
+    if (thread->account.end_ns > 0) { /* waits before the first operation are not in its time */
+        thread->account.wait_s += (double)(sim->now_ns - thread->wait_ns) / NS;
+    }
+    if (!thread->has_begun) { /* before its thread there was nobody to wait */
+        thread->wait_ns = gap->v_ns > sim->now_ns ? gap->v_ns : sim->now_ns;
+    }
+    thread->has_begun = true;
+    thread->phase = SIM_DO;
+    if (gap->v_ns > sim->now_ns) {
+        sim_wake(sim, thread, gap->v_ns);
+        return false;
+    }
+    return true;
+}
+
+/* A point that takes no time of its own. */
+static void pass(struct sim_thread *thread, const struct wio_event *event)
+{
+    switch ((int)wio_op_class(event->op)) {
+    case WIO_CLASS_SLEEP:
+        wio_gap_sleep(&thread->gap, end_of(event));
+        break;
+    case WIO_CLASS_HOLD: /* the recorder kept the thread waiting */
+        wio_gap_skip(&thread->gap, end_of(event));
+        break;
+    default:
+        wio_gap_call(&thread->gap, end_of(event), !thread->has_taken);
+        break;
+    }
+}
+
+/* A call that waits for requests ends when they have. */
+static bool collect(struct sim_thread *thread, const struct wio_event *event)
+{
+    struct wio_release release = {0};
+    if (thread->requests == NULL || wio_op_class(event->op) != WIO_CLASS_ASYNC_CALL) {
+        return true;
+    }
+    if (!has_collected(thread, event, &release)) {
+        thread->is_collecting = true;
+        return false;
+    }
+    drop_collected(thread, end_of(event));
+    if (release.v_ns != 0) {
+        thread->has_taken = true;
+        wio_gap_take(&thread->gap, release, end_of(event));
+    }
+    return true;
+}
+
+/* *go_on: the next phase can begin at once. */
+static enum wio_status perform(struct sim *sim, struct sim_thread *thread,
+                               const struct wio_event *event, bool *go_on, struct wio_error *err)
+{
+    *go_on = false;
+    thread->op_ns = sim->now_ns;
+    if (sim_gate_is_pointless(sim, thread, event)) {
+        wio_gap_skip(&thread->gap, end_of(event));
+        thread->phase = SIM_AFTER;
+        *go_on = true;
+        return WIO_OK;
+    }
+    place(sim, thread, &thread->todo);
+    switch (thread->todo.kind) {
+    case WIO_CONVERT_OP:
+        thread->phase = SIM_DONE;
+        return begin(sim, thread, thread->index, &thread->todo.op, err);
+    case WIO_CONVERT_COPY:
+        thread->phase = SIM_READ;
+        return begin(sim, thread, thread->index, &thread->todo.read, err);
+    case WIO_CONVERT_FIXED:
+        thread->phase = SIM_DONE;
+        sim_wake(sim, thread, sim->now_ns + (end_of(event) - event->t_ns));
+        return WIO_OK;
+    case WIO_CONVERT_ASYNC:
+        WIO_TRY(begin_request(sim, thread, event, err));
+        break;
+    case WIO_CONVERT_PASS:
+    default:
+        if (!collect(thread, event)) {
+            return WIO_OK; /* is woken by the last request */
+        }
+        pass(thread, event);
+        break;
+    }
+    thread->phase = SIM_AFTER;
+    *go_on = true;
+    return WIO_OK;
+}
+
+static enum wio_status begin_write(struct sim *sim, struct sim_thread *thread,
+                                   struct wio_error *err)
+{
+    thread->phase = SIM_DONE;
+    return begin(sim, thread, thread->index, &thread->todo.op, err);
+}
+
+static void finish(struct sim *sim, struct sim_thread *thread, const struct wio_event *event)
+{
+    wio_gap_did(&thread->gap, end_of(event), sim->now_ns);
+    account_event(thread, event, thread->op_ns, sim->now_ns);
+    thread->phase = SIM_AFTER;
+}
+
+/* The moment of the simulation at which the thread leaves the event, as far as it is known now. */
+static uint64_t leave_ns(const struct sim *sim, const struct sim_thread *thread,
+                         const struct wio_event *event)
+{
+    const struct wio_gap *gap = &thread->gap;
+    uint64_t end_ns = end_of(event);
+    uint64_t rest_ns = end_ns > gap->at_ns ? end_ns - gap->at_ns : 0;
+    uint64_t v_ns = gap->v_ns + rest_ns;
+    return v_ns > sim->now_ns ? v_ns : sim->now_ns;
+}
+
+static void note_time(const struct sim *sim, struct sim_thread *thread,
+                      const struct wio_event *event)
+{
+    if (thread->times != NULL && thread->todo.kind != WIO_CONVERT_ASYNC) {
+        thread->times[thread->events_done] =
+            (struct sim_time){thread->wait_ns, leave_ns(sim, thread, event) - thread->wait_ns};
+    }
+    thread->events_done++;
+}
+
+static enum wio_status next_event(struct sim *sim, struct sim_thread *thread,
+                                  const struct wio_event *event, struct wio_error *err)
+{
+    note_time(sim, thread, event);
+    sim_gate_after(sim, thread, event);
+    sim->events++;
+    thread->phase = SIM_REACH;
+    return load(thread, err);
+}
+
+/* Behind the last event: the time up to the stream's end, then whoever follows begins. */
+static void end_thread(struct sim *sim, struct sim_thread *thread)
+{
+    wio_gap_reach(&thread->gap, wio_trace_stream(sim->trace, thread->stream)->last_ns);
+    if (thread->gap.v_ns > sim->now_ns) {
+        sim_wake(sim, thread, thread->gap.v_ns);
+        return;
+    }
+    sim_gate_end(sim, thread);
+    thread->phase = SIM_ENDED;
+    sim->left--;
+    if (thread->successor != UINT32_MAX) {
+        struct sim_thread *heir = &sim->threads[thread->successor];
+        uint64_t at_ns = wio_trace_stream(sim->trace, thread->stream)->last_ns;
+        wio_gap_init(&heir->gap, 1.0, at_ns, sim->now_ns);
+        heir->has_begun = true;
+        sim_wake(sim, heir, sim->now_ns);
+    }
+}
+
+static enum wio_status run(struct sim *sim, struct sim_thread *thread, struct wio_error *err)
+{
+    bool go_on = true;
+    while (go_on && thread->phase != SIM_ENDED) {
+        const struct wio_event *event = thread->event;
+        if (event == NULL) { /* only in phase REACH */
+            end_thread(sim, thread);
+            return WIO_OK;
+        }
+        switch (thread->phase) {
+        case SIM_REACH:
+            go_on = reach(sim, thread, event);
+            break;
+        case SIM_BEGIN:
+            go_on = begin_event(sim, thread, event);
+            break;
+        case SIM_WAITS:
+            go_on = wait_for_others(sim, thread, event);
+            break;
+        case SIM_LOCK:
+            go_on = take_lock(sim, thread, event);
+            break;
+        case SIM_READY:
+            go_on = be_ready(sim, thread, event);
+            break;
+        case SIM_DO:
+            WIO_TRY(perform(sim, thread, event, &go_on, err));
+            break;
+        case SIM_READ:
+            WIO_TRY(begin_write(sim, thread, err));
+            go_on = false;
+            break;
+        case SIM_DONE:
+            finish(sim, thread, event);
+            break;
+        case SIM_AFTER:
+            WIO_TRY(next_event(sim, thread, event, err));
+            break;
+        case SIM_ENDED:
+        default:
+            break;
+        }
+    }
+    return WIO_OK;
+}
+
+enum wio_status sim_thread_wake(struct sim *sim, struct sim_thread *thread, struct wio_error *err)
+{
+    RB_REMOVE(sim_wakes, &sim->wakes, thread);
+    sim->now_ns = thread->wake_ns > sim->now_ns ? thread->wake_ns : sim->now_ns;
+    return run(sim, thread, err);
+}
+
+/* ---- the end of an operation ---- */
+
+static enum wio_status tell(struct sim *sim, const struct wio_model_done *done,
+                            struct wio_error *err)
+{
+    const struct wio_predict_params *params = sim->params;
+    sim->result.dirty_bytes_max = fmax(sim->result.dirty_bytes_max, done->result.dirty_bytes);
+    uint64_t index = sim->told++;
+    return params->per_op == NULL ? WIO_OK
+                                  : params->per_op(params->per_op_arg, index, &done->result, err);
+}
+
+static void end_request(struct sim *sim, struct sim_request *request)
+{
+    struct sim_thread *thread = &sim->threads[request->thread];
+    struct wio_release ignored = {0};
+    request->done_ns = sim->now_ns > 0 ? sim->now_ns : 1;
+    if (thread->times != NULL) {
+        thread->times[request->place] =
+            (struct sim_time){request->begin_ns, sim->now_ns - request->begin_ns};
+    }
+    account(thread, &request->op, (double)(sim->now_ns - request->begin_ns) / NS);
+    if (thread->is_collecting && has_collected(thread, thread->event, &ignored)) {
+        thread->is_collecting = false;
+        sim_wake(sim, thread, sim->now_ns);
+    }
+}
+
+enum wio_status sim_thread_done(struct sim *sim, const struct wio_model_done *done,
+                                struct wio_error *err)
+{
+    WIO_TRY(tell(sim, done, err));
+    if (done->task >= sim->thread_count) {
+        uint64_t *request = wio_map_get(&sim->requests, done->task);
+        WIO_PRE(request != NULL);
+        end_request(sim, (struct sim_request *)(uintptr_t)*request);
+        (void)wio_map_remove(&sim->requests, done->task);
+        return WIO_OK;
+    }
+    struct sim_thread *thread = &sim->threads[done->task];
+    account(thread, thread->phase == SIM_READ ? &thread->todo.read : &thread->todo.op,
+            done->result.cost_s);
+    return run(sim, thread, err);
+}

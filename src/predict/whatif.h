@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a what-if changes: the machine, the way to write. Pure. Private to the room. */
+#ifndef WIO_PREDICT_WHATIF_H
+#define WIO_PREDICT_WHATIF_H
+
+#include "predict/predict.h"
+
+void wio_whatif_machine(const struct wio_predict_whatif *whatif, struct wio_model_params *machine);
+
+/* direct=on wins over sync=on: an O_DIRECT write of the models is synchronous too. */
+enum wio_model_method wio_whatif_method(const struct wio_predict_whatif *whatif,
+                                        enum wio_model_method method);
+
+#endif

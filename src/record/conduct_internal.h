@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the two ways to conduct a run share. */
+#ifndef WIO_RECORD_CONDUCT_INTERNAL_H
+#define WIO_RECORD_CONDUCT_INTERNAL_H
+
+#include "record/conduct.h"
+
+/* Tell the rules what a node does. */
+WIO_MUST_CHECK enum wio_status wio_conduct_tell(struct wio_conduct *c, uint32_t n,
+                                                enum wio_node_state state, uint64_t now_ns);
+/* The run cannot be trusted any more: everybody goes. */
+void wio_conduct_give_up(struct wio_conduct *c, enum wio_conduct_verdict verdict, uint32_t node,
+                         int32_t pid);
+/* A node that is held may do its I/O, and those up to the next one at which it is to be held. */
+void wio_conduct_let_go(struct wio_conduct *c, uint32_t n);
+
+/* //TRACE: conduct_trace.c. */
+WIO_MUST_CHECK enum wio_status wio_conduct_step_trace(struct wio_conduct *c, uint64_t now_ns,
+                                                      uint64_t *sleep_ns_out);
+
+#endif

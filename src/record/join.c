@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "record/join.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "causal/reduce.h"
+#include "record/join_internal.h"
+#include "trace/seal.h"
+
+/* Progress is told after so many events. */
+#define EVENTS_PER_STEP 65536u
+
+static enum wio_status no_memory(struct wio_error *err)
+{
+    return wio_error_set(err, WIO_ERR_NOMEM, NULL, WIO_ERROR_NO_OFFSET, "no memory to find edges");
+}
+
+struct looks {
+    const struct wio_trace *trace;
+    const struct wio_join_tables *tables;
+};
+
+static const char *look_text(void *context, uint32_t string)
+{
+    const struct looks *looks = context;
+    return wio_trace_string(looks->trace, string, NULL);
+}
+
+static bool look_fifo(void *context, uint32_t string)
+{
+    const struct looks *looks = context;
+    return (looks->tables->fifos[string / 64] >> (string % 64) & 1) != 0;
+}
+
+/* All events by time into the feed. */
+static enum wio_status feed_events(const struct wio_trace *trace,
+                                   const struct wio_join_params *params, struct wio_feed *feed,
+                                   struct wio_error *err)
+{
+    const struct wio_filter filter = {.struct_size = sizeof(filter),
+                                      .order = WIO_ORDER_TIME,
+                                      .columns = ~(uint64_t)WIO_COLUMN_SOURCE};
+    struct wio_trace_info info;
+    struct wio_cursor *cursor = NULL;
+    const struct wio_event *event = NULL;
+    uint64_t done = 0;
+    wio_trace_get_info(trace, &info);
+    WIO_TRY(wio_cursor_create(trace, &filter, &cursor, err));
+    enum wio_status status;
+    while ((status = wio_cursor_next(cursor, &event, err)) == WIO_OK) {
+        if (wio_feed_event(feed, event) != WIO_OK) {
+            status = no_memory(err);
+            break;
+        }
+        if (++done % EVENTS_PER_STEP == 0 && params->progress != NULL) {
+            params->progress(params->progress_arg, done, info.events, "events");
+        }
+    }
+    wio_cursor_destroy(cursor);
+    if (status != WIO_END) {
+        return status;
+    }
+    return wio_feed_finish(feed) == WIO_OK ? WIO_OK : no_memory(err);
+}
+
+/* Points of the trace are (stream, seq), those of edges (first stream of the thread, seq). */
+static enum wio_status add_held(const struct wio_join_params *params,
+                                const struct wio_join_tables *tables,
+                                struct wio_join_result *result, struct wio_error *err)
+{
+    for (size_t i = 0; i < params->held_count; i++) {
+        const struct wio_held_edge *held = &params->held[i];
+        const struct wio_edge edge = {.from_thread = tables->streams[held->from.stream].thread,
+                                      .from_op = held->from.seq,
+                                      .to_thread = tables->streams[held->to.stream].thread,
+                                      .to_op = held->to.seq,
+                                      .class = WIO_EDGE_HARD,
+                                      .evidence = WIO_EVIDENCE_HELD};
+        if (wio_edges_add(&result->edges, &edge) != WIO_OK) {
+            return no_memory(err);
+        }
+    }
+    return WIO_OK;
+}
+
+enum wio_status wio_join_feed(const struct wio_trace *trace, const struct wio_join_params *params,
+                              const struct wio_join_tables *tables,
+                              const struct wio_join_watch *watch, struct wio_join_result *result,
+                              struct wio_error *err)
+{
+    struct looks looks = {trace, tables};
+    const struct wio_feed_params feed = {
+        .streams = tables->streams,
+        .stream_count = wio_trace_stream_count(trace),
+        .processes = tables->processes,
+        .process_count = wio_trace_process_count(trace),
+        .string_count = wio_trace_string_count(trace),
+        .text = look_text,
+        .is_fifo = look_fifo,
+        .context = &looks,
+    };
+    if (wio_feed_create(&feed, &result->edges, &result->feed) != WIO_OK) {
+        return no_memory(err);
+    }
+    if (watch != NULL) {
+        wio_feed_watch(result->feed, watch->call, watch->context);
+    }
+    bool is_held_only = params->held_only && watch == NULL;
+    return is_held_only ? WIO_OK : feed_events(trace, params, result->feed, err);
+}
+
+static enum wio_status derive(struct wio_trace *trace, const struct wio_join_params *params,
+                              const struct wio_join_tables *tables, struct wio_clock_row *clocks,
+                              struct wio_join_result *result, struct wio_error *err)
+{
+    if (tables->hosts > 1) {
+        WIO_TRY(wio_join_clocks(trace, params, tables, clocks, err));
+        WIO_TRY(wio_trace_set_clocks(trace, clocks, tables->hosts, err));
+        result->clocks = clocks;
+        result->clock_count = tables->hosts;
+    }
+    WIO_TRY(wio_join_feed(trace, params, tables, NULL, result, err));
+    WIO_TRY(add_held(params, tables, result, err));
+    result->is_implied = calloc(result->edges.edge_count + 1, sizeof(bool));
+    if (result->is_implied == NULL) {
+        return no_memory(err);
+    }
+    return wio_edges_find_implied(&result->edges, result->is_implied, err);
+}
+
+static enum wio_status take(struct wio_trace *trace, int fd, struct wio_error *err)
+{
+    struct wio_edge_file *file = NULL;
+    bool is_current = false;
+    WIO_TRY(wio_edge_file_open(trace, fd, WIO_EDGES_NAME " (in memory)", &file, &is_current, err));
+    return wio_trace_take_edges(trace, file, err);
+}
+
+static enum wio_status store_in_memory(struct wio_trace *trace,
+                                       const struct wio_join_tables *tables,
+                                       const struct wio_join_result *result, struct wio_error *err)
+{
+    struct wio_edge_writer *writer = NULL;
+    int fd = memfd_create("whyio-edges", MFD_CLOEXEC);
+    if (fd < 0) {
+        return wio_error_sys(err, NULL, "cannot keep edges in memory");
+    }
+    WIO_TRY(wio_edge_writer_create_fd(trace, fd, &writer, err));
+    enum wio_status status = wio_join_store(trace, tables, result, writer, err);
+    if (status != WIO_OK) {
+        wio_edge_writer_abandon(writer);
+        return status;
+    }
+    WIO_TRY(wio_edge_writer_finish(writer, &fd, err));
+    return take(trace, fd, err);
+}
+
+static enum wio_status store(struct wio_trace *trace, const struct wio_join_params *params,
+                             const struct wio_join_tables *tables,
+                             const struct wio_join_result *result, struct wio_error *err)
+{
+    struct wio_edge_writer *writer = NULL;
+    struct wio_trace_info info;
+    wio_trace_get_info(trace, &info);
+    if (params->in_memory || info.live || wio_edge_writer_create(trace, &writer, NULL) != WIO_OK) {
+        return store_in_memory(trace, tables, result, err);
+    }
+    enum wio_status status = wio_join_store(trace, tables, result, writer, err);
+    if (status != WIO_OK) {
+        wio_edge_writer_abandon(writer);
+        return status;
+    }
+    WIO_TRY(wio_edge_writer_finish(writer, NULL, err));
+    return wio_trace_find_edges(trace, err);
+}
+
+/* Without the events that were dropped a release may be missing, and another one be taken for it.
+ */
+static enum wio_status check_evidence(const struct wio_trace *trace, struct wio_error *err)
+{
+    struct wio_trace_info info;
+    wio_trace_get_info(trace, &info);
+    if (info.dropped == 0) {
+        return WIO_OK;
+    }
+    return wio_error_set(err, WIO_ERR_FORMAT, wio_trace_path(trace), WIO_ERROR_NO_OFFSET,
+                         "expected a trace with all its events, found that %" PRIu64
+                         " were dropped: it does not tell who waited for whom",
+                         info.dropped);
+}
+
+void wio_join_result_fini(struct wio_join_result *result)
+{
+    wio_feed_destroy(result->feed);
+    wio_edges_fini(&result->edges);
+    free(result->is_implied);
+}
+
+static enum wio_status join(struct wio_trace *trace, const struct wio_join_params *params,
+                            const struct wio_join_tables *tables, struct wio_error *err)
+{
+    static const struct wio_alloc heap = {wio_alloc_heap_get, wio_alloc_heap_put, NULL};
+    struct wio_join_result result = {0};
+    struct wio_clock_row *clocks = calloc((size_t)tables->hosts + 1, sizeof(*clocks));
+    if (clocks == NULL) {
+        return no_memory(err);
+    }
+    wio_edges_init(&result.edges, &heap, wio_trace_stream_count(trace));
+    enum wio_status status = derive(trace, params, tables, clocks, &result, err);
+    status = status == WIO_OK ? store(trace, params, tables, &result, err) : status;
+    wio_join_result_fini(&result);
+    wio_trace_forget_clocks(trace, clocks);
+    free(clocks);
+    return status;
+}
+
+enum wio_status wio_join(struct wio_trace *trace, const struct wio_join_params *params,
+                         struct wio_error *err)
+{
+    if (wio_trace_edges(trace) != NULL) {
+        return WIO_OK;
+    }
+    WIO_TRY(check_evidence(trace, err));
+    struct wio_join_tables tables;
+    enum wio_status status = wio_join_tables_init(&tables, trace);
+    status = status == WIO_OK ? join(trace, params, &tables, err) : no_memory(err);
+    wio_join_tables_fini(&tables);
+    return status;
+}
+
+enum wio_status wio_join_directory(const char *dir, const struct wio_join_params *params,
+                                   struct wio_error *err)
+{
+    struct wio_seal_survey survey;
+    struct wio_trace *trace = NULL;
+    WIO_TRY(wio_seal_survey(dir, &survey, err));
+    if (survey.is_going_on) {
+        return WIO_OK;
+    }
+    WIO_TRY(wio_trace_open(dir, &trace, err));
+    enum wio_status status = wio_join(trace, params, err);
+    wio_trace_close(trace);
+    return status;
+}

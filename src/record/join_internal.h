@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What deriving and storing edges share. */
+#ifndef WIO_RECORD_JOIN_INTERNAL_H
+#define WIO_RECORD_JOIN_INTERNAL_H
+
+#include "causal/feed.h"
+#include "record/join.h"
+#include "trace/edge_file.h"
+
+/* The trace as the feed wants it. */
+struct wio_join_tables {
+    struct wio_feed_stream *streams;
+    struct wio_feed_process *processes;
+    uint32_t *next_stream; /* of the same thread, behind exec; UINT32_MAX: none */
+    uint64_t *fifos;       /* a bit per string */
+    uint32_t hosts;
+};
+
+WIO_MUST_CHECK enum wio_status wio_join_tables_init(struct wio_join_tables *tables,
+                                                    const struct wio_trace *trace);
+void wio_join_tables_fini(struct wio_join_tables *tables);
+
+/* What was derived. `is_implied`: per edge. */
+struct wio_join_result {
+    struct wio_edges edges;
+    struct wio_feed *feed;
+    bool *is_implied;
+    const struct wio_clock_row *clocks; /* per host, NULL: one host */
+    uint32_t clock_count;
+};
+void wio_join_result_fini(struct wio_join_result *result);
+
+/* Who hears of what a feed finds. */
+struct wio_join_watch {
+    wio_feed_watch_fn *call;
+    void *context;
+};
+
+/* All events by time into a feed, which result->feed is then; `watch` may be NULL. */
+WIO_MUST_CHECK enum wio_status wio_join_feed(const struct wio_trace *trace,
+                                             const struct wio_join_params *params,
+                                             const struct wio_join_tables *tables,
+                                             const struct wio_join_watch *watch,
+                                             struct wio_join_result *result, struct wio_error *err);
+
+/* How the clocks of all hosts are to be corrected; `rows` has one per host. */
+WIO_MUST_CHECK enum wio_status wio_join_clocks(const struct wio_trace *trace,
+                                               const struct wio_join_params *params,
+                                               const struct wio_join_tables *tables,
+                                               struct wio_clock_row *rows, struct wio_error *err);
+
+/* The stored edges of a trace again, as points of threads. `edges` is empty. */
+WIO_MUST_CHECK enum wio_status wio_join_load(const struct wio_trace *trace,
+                                             const struct wio_join_tables *tables,
+                                             struct wio_edges *edges, struct wio_error *err);
+
+/* Write it; the writer is not finished. */
+WIO_MUST_CHECK enum wio_status wio_join_store(const struct wio_trace *trace,
+                                              const struct wio_join_tables *tables,
+                                              const struct wio_join_result *result,
+                                              struct wio_edge_writer *writer,
+                                              struct wio_error *err);
+
+#endif

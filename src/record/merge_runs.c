@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "record/merge_runs.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "causal/annotate.h"
+#include "record/held.h"
+#include "record/merge_internal.h"
+
+enum { DIRECTORY_MODE = 0777 /* less the umask */ };
+
+enum wio_status wio_merge_no_memory(struct wio_error *err)
+{
+    return wio_error_set(err, WIO_ERR_NOMEM, NULL, WIO_ERROR_NO_OFFSET, "out of memory");
+}
+
+static void close_trace(struct wio_trace **trace)
+{
+    wio_trace_close(*trace);
+}
+
+static void run_fini(struct wio_merge_run *run, uint32_t nodes)
+{
+    wio_trace_close(run->trace);
+    wio_identity_fini(&run->identity);
+    wio_run_ops_fini(&run->ops);
+    wio_edges_fini(&run->edges);
+    for (uint32_t n = 0; run->holds != NULL && n < nodes; n++) {
+        free(run->holds[n].items);
+    }
+    free(run->holds);
+    free(run->birth_ns);
+    free(run->node_of);
+}
+
+static void merge_fini(struct wio_merge *merge)
+{
+    for (uint32_t r = 0; merge->runs != NULL && r < merge->params->count; r++) {
+        run_fini(&merge->runs[r], merge->nodes);
+    }
+    for (uint32_t n = 0; merge->shift_ns != NULL && n < merge->nodes; n++) {
+        free(merge->shift_ns[n]);
+    }
+    free(merge->runs);
+    free(merge->shift_ns);
+    free(merge->source);
+    wio_edges_fini(&merge->edges);
+}
+
+/* Did all runs do the same? If so: their edges together. */
+static enum wio_status unite(struct wio_merge *merge, struct wio_merge_result *result,
+                             struct wio_error *err)
+{
+    struct wio_run_difference found;
+    struct wio_run *runs = calloc(merge->params->count, sizeof(*runs));
+    if (runs == NULL) {
+        return wio_merge_no_memory(err);
+    }
+    for (uint32_t r = 0; r < merge->params->count; r++) {
+        runs[r] = (struct wio_run){merge->runs[r].ops.nodes, &merge->runs[r].edges, UINT32_MAX};
+    }
+    enum wio_status status = wio_runs_merge(runs, merge->params->count, &merge->edges, &found, err);
+    free(runs);
+    WIO_TRY(status);
+    result->is_same = !found.found;
+    const struct wio_differ_run sides[] = {
+        {merge->runs[0].trace, &merge->runs[0].ops},
+        {merge->runs[found.run].trace, &merge->runs[found.run].ops}};
+    return found.found ? wio_differ_describe(&found, sides, &result->difference, err) : WIO_OK;
+}
+
+/* The first run that throttled the node, else the first. */
+static enum wio_status choose_sources(struct wio_merge *merge, struct wio_error *err)
+{
+    merge->source = calloc((size_t)merge->nodes + 1, sizeof(*merge->source));
+    if (merge->source == NULL) {
+        return wio_merge_no_memory(err);
+    }
+    for (uint32_t n = 0; n < merge->nodes; n++) {
+        for (uint32_t r = merge->params->count; r-- > 0;) {
+            merge->source[n] = merge->runs[r].holds[n].count > 0 ? r : merge->source[n];
+        }
+    }
+    return WIO_OK;
+}
+
+static enum wio_status store_edges(struct wio_merge *merge, struct wio_merge_result *result,
+                                   struct wio_error *err)
+{
+    WIO_CLEANUP(close_trace) struct wio_trace *trace = NULL;
+    WIO_TRY(wio_trace_open(merge->params->dir, &trace, err));
+    const struct wio_held_params params = {.trace = trace,
+                                           .node_of = merge->runs[0].node_of,
+                                           .nodes = merge->nodes,
+                                           .edges = &merge->edges,
+                                           .held_only = true};
+    return wio_held_store(&params, &result->edges, err);
+}
+
+static enum wio_status write_trace(struct wio_merge *merge, struct wio_merge_result *result,
+                                   struct wio_error *err)
+{
+    size_t dropped = 0;
+    if (wio_edges_drop_repeated_signals(&merge->edges, &dropped) != WIO_OK) {
+        return wio_merge_no_memory(err);
+    }
+    result->dropped = dropped;
+    WIO_TRY(choose_sources(merge, err));
+    WIO_TRY(wio_merge_time(merge, err));
+    const char *dir = merge->params->dir;
+    if (mkdir(dir, DIRECTORY_MODE) != 0) {
+        return errno == EEXIST
+                   ? wio_error_set(err, WIO_ERR_USAGE, dir, WIO_ERROR_NO_OFFSET,
+                                   "exists: choose another directory for the merged trace")
+                   : wio_error_sys(err, dir, "cannot make the trace directory");
+    }
+    enum wio_status status = wio_merge_write(merge, &result->events, err);
+    if (status == WIO_OK) {
+        return store_edges(merge, result, err);
+    }
+    (void)rmdir(dir);
+    return status;
+}
+
+enum wio_status wio_merge(const struct wio_merge_params *params,
+                          struct wio_merge_result *result_out, struct wio_error *err)
+{
+    const struct wio_alloc heap = WIO_ALLOC_HEAP;
+    struct wio_merge merge WIO_CLEANUP(merge_fini) = {.params = params};
+    *result_out = (struct wio_merge_result){0};
+    if (params->count == 0) {
+        return wio_error_set(err, WIO_ERR_USAGE, NULL, WIO_ERROR_NO_OFFSET,
+                             "expected at least one run");
+    }
+    merge.runs = calloc(params->count, sizeof(*merge.runs));
+    if (merge.runs == NULL) {
+        return wio_merge_no_memory(err);
+    }
+    WIO_TRY(wio_merge_load(&merge, err));
+    wio_edges_init(&merge.edges, &heap, merge.nodes);
+    WIO_TRY(unite(&merge, result_out, err));
+    return result_out->is_same ? write_trace(&merge, result_out, err) : WIO_OK;
+}

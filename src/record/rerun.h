@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One recording out of several: done in a child, so that each has the command's descriptors, signal
+ * mask and orphans for itself, while this process looks on.
+ *
+ *     WIO_TRY(wio_rerun_start(&rerun, &params, err));
+ *     while (wio_rerun_goes_on(&rerun)) { ... }
+ *     WIO_TRY(wio_rerun_finish(&rerun, &result, err));
+ *
+ * Between start and finish signals that end programs are blocked here; those sent to this process
+ * go on to the recorder. A standard input that can be sought is put back to where it was.
+ */
+#ifndef WIO_RECORD_RERUN_H
+#define WIO_RECORD_RERUN_H
+
+#include <signal.h>
+#include <sys/types.h>
+
+#include "record/record.h"
+
+struct wio_rerun {
+    struct wio_rerun_shared *shared;
+    pid_t pid;
+    bool is_interrupted; /* somebody wants it all to end */
+    sigset_t original_mask;
+};
+
+WIO_MUST_CHECK enum wio_status wio_rerun_start(struct wio_rerun *rerun,
+                                               const struct wio_record_params *params,
+                                               struct wio_error *err);
+/* Passes signals on; false when the recorder has ended. */
+bool wio_rerun_goes_on(struct wio_rerun *rerun);
+/* Waits for it. As wio_record. */
+WIO_MUST_CHECK enum wio_status wio_rerun_finish(struct wio_rerun *rerun,
+                                                struct wio_record_result *result_out,
+                                                struct wio_error *err);
+
+#endif

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "record/roster.h"
+
+#include <stdlib.h>
+
+#include "record/board.h"
+#include "record/task.h"
+
+/* Processes between a node and the recorded one that started it: shells, wrappers. */
+enum { ANCESTORS_MAX = 16 };
+
+void wio_roster_fini(struct wio_roster *roster)
+{
+    free(roster->nodes);
+    *roster = (struct wio_roster){0};
+}
+
+static uint32_t count_key(const struct wio_roster *roster, uint64_t key)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < roster->count; i++) {
+        count += roster->nodes[i].key == key ? 1 : 0;
+    }
+    return count;
+}
+
+enum wio_status wio_roster_add(struct wio_roster *roster, const struct wio_board_node *node,
+                               bool has_parent)
+{
+    struct wio_roster_node *nodes =
+        reallocarray(roster->nodes, (size_t)roster->count + 1, sizeof(*nodes));
+    if (nodes == NULL) {
+        return WIO_ERR_NOMEM;
+    }
+    roster->nodes = nodes;
+    nodes[roster->count] = (struct wio_roster_node){.key = node->key,
+                                                    .nth = count_key(roster, node->key),
+                                                    .rank = node->rank,
+                                                    .pid = node->pid,
+                                                    .tid = node->tid,
+                                                    .has_parent = has_parent};
+    roster->count++;
+    return WIO_OK;
+}
+
+uint32_t wio_roster_find(const struct wio_roster *roster, const struct wio_board *board,
+                         uint32_t place)
+{
+    uint64_t key = board->nodes[place].key;
+    uint32_t nth = 0;
+    for (uint32_t i = 0; i < place; i++) {
+        nth += board->nodes[i].key == key ? 1 : 0;
+    }
+    for (uint32_t i = 0; i < roster->count; i++) {
+        if (roster->nodes[i].key == key && roster->nodes[i].nth == nth) {
+            return i;
+        }
+    }
+    return WIO_NOBODY;
+}
+
+enum wio_status wio_roster_reseat(const struct wio_roster *roster, const struct wio_board *board,
+                                  struct wio_roster *seated_out)
+{
+    *seated_out = (struct wio_roster){.count = roster->count};
+    seated_out->nodes = calloc((size_t)roster->count + 1, sizeof(*seated_out->nodes));
+    if (seated_out->nodes == NULL) {
+        return WIO_ERR_NOMEM;
+    }
+    for (uint32_t n = 0; n < roster->count; n++) {
+        seated_out->nodes[n] = roster->nodes[n];
+        seated_out->nodes[n].pid = 0;
+        seated_out->nodes[n].tid = 0;
+    }
+    uint32_t count = wio_board_count(board);
+    for (uint32_t place = 0; place < count; place++) {
+        uint32_t n = wio_roster_find(roster, board, place);
+        if (n != WIO_NOBODY) {
+            seated_out->nodes[n].pid = board->nodes[place].pid;
+            seated_out->nodes[n].tid = board->nodes[place].tid;
+            seated_out->nodes[n].ops = wio_board_asked(&board->nodes[place]);
+        }
+    }
+    return WIO_OK;
+}
+
+static bool is_on_board(const struct wio_board *board, uint32_t places, int32_t pid)
+{
+    for (uint32_t i = 0; i < places; i++) {
+        if (board->nodes[i].pid == pid) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool wio_roster_has_parent(const struct wio_board *board, uint32_t place)
+{
+    const struct wio_board_node *node = &board->nodes[place];
+    if (node->parent != 0 || is_on_board(board, place, node->pid)) {
+        return true;
+    }
+    int32_t pid = node->ppid;
+    for (unsigned i = 0; pid > 1 && i < ANCESTORS_MAX; i++) {
+        if (is_on_board(board, place, pid)) {
+            return true;
+        }
+        pid = wio_task_parent(pid);
+    }
+    return false;
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Who takes part: the nodes (threads) of a program, known by their place in the tree of its
+ * processes, so that the same one is found in each run. Learned in the first run as they come;
+ * in later runs each newcomer is looked up.
+ *
+ * A node's key is a hash of its rank or program and of how many-th child of its creator it is
+ * (capture/hold.c); nodes of one key, as two calls of the same program by a script, are told apart
+ * by the order in which they come.
+ */
+#ifndef WIO_RECORD_ROSTER_H
+#define WIO_RECORD_ROSTER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <whyio/status.h>
+
+#include "trace/board.h"
+
+#define WIO_NOBODY UINT32_MAX
+
+struct wio_roster_node {
+    uint64_t key;
+    uint32_t nth; /* of this key */
+    int32_t rank; /* -1 = none */
+    int32_t pid;  /* in this run */
+    int32_t tid;
+    uint32_t ops;    /* I/Os in the first run */
+    bool has_parent; /* made by another node, directly or through processes that are not recorded:
+                        it cannot come while all nodes stand still */
+};
+
+/* Zero-initialise. */
+struct wio_roster {
+    struct wio_roster_node *nodes;
+    uint32_t count;
+};
+
+void wio_roster_fini(struct wio_roster *roster);
+
+/* Add a node of the first run as the next one. */
+WIO_MUST_CHECK enum wio_status wio_roster_add(struct wio_roster *roster,
+                                              const struct wio_board_node *node, bool has_parent);
+
+/* Who is place `place` of the board, in a later run? WIO_NOBODY: the first run had no such node. */
+uint32_t wio_roster_find(const struct wio_roster *roster, const struct wio_board *board,
+                         uint32_t place);
+
+/* The same nodes with the pids and tids of the run on the board (0: did not come). */
+WIO_MUST_CHECK enum wio_status wio_roster_reseat(const struct wio_roster *roster,
+                                                 const struct wio_board *board,
+                                                 struct wio_roster *seated_out);
+
+/* Was the process of this place started by one that is on the board before it? */
+bool wio_roster_has_parent(const struct wio_board *board, uint32_t place);
+
+#endif

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The I/Os of one throttled run (events with flag HOLD) as causal/merge.h wants them: one list per
+ * node, in order. Looks that were made again are one with the first (FORMAT.md R-HOLD-1).
+ */
+#ifndef WIO_RECORD_RUN_OPS_H
+#define WIO_RECORD_RUN_OPS_H
+
+#include <whyio/edges.h>
+#include <whyio/trace.h>
+
+#include "causal/merge.h"
+
+struct wio_run_list {
+    struct wio_run_op *ops;
+    struct wio_edge_point *points; /* where each is in the trace */
+    size_t count;
+    size_t room;
+};
+
+/* Zero-initialise. */
+struct wio_run_ops {
+    struct wio_run_list *lists;
+    struct wio_run_node *nodes; /* the same, for struct wio_run */
+    uint32_t count;
+};
+
+/* `node_of`: node of each stream, UINT32_MAX = none. */
+WIO_MUST_CHECK enum wio_status wio_run_ops_read(const struct wio_trace *trace,
+                                                const uint32_t *node_of, uint32_t nodes,
+                                                struct wio_run_ops *ops_out, struct wio_error *err);
+void wio_run_ops_fini(struct wio_run_ops *ops);
+
+#endif

@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "record/throttle_internal.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/io.h"
+#include "record/directory.h"
+#include "record/launch.h"
+#include "record/rerun.h"
+
+#define MILLISECOND_NS UINT64_C(1000000)
+#define SECOND_NS UINT64_C(1000000000)
+/* While run 1 goes on: newcomers are noted as they come. */
+#define LOOK_NS (20 * MILLISECOND_NS)
+
+/* What one I/O may take while it goes alone, with all others to be found still. */
+#define STEP_NS (50 * MILLISECOND_NS)
+#define LIMIT_MIN_NS (30 * SECOND_NS)
+
+static void tell(const struct wio_throttle *t, const struct wio_throttle_news *news)
+{
+    if (t->params->news != NULL) {
+        t->params->news(t->params->news_arg, news);
+    }
+}
+
+static void close_trace(struct wio_trace **trace)
+{
+    wio_trace_close(*trace);
+}
+
+enum wio_status wio_throttle_no_memory(struct wio_error *err)
+{
+    return wio_error_set(err, WIO_ERR_NOMEM, NULL, WIO_ERROR_NO_OFFSET, "out of memory");
+}
+
+/* A recorder that is started once per rank can repeat its rank, but not the program. */
+static enum wio_status check_launch(struct wio_error *err)
+{
+    char launch[WIO_LAUNCH_BYTES];
+    wio_launch_identify(launch);
+    if (launch[0] != '\0' && wio_launch_recorders(launch) != 1) {
+        return wio_error_set(err, WIO_ERR_USAGE, NULL, WIO_ERROR_NO_OFFSET,
+                             "--causal=throttle runs the command several times: expected it to be "
+                             "the launcher (whyio record .. -- mpirun ..), found that a launcher "
+                             "started this");
+    }
+    return WIO_OK;
+}
+
+/* ---- run 1 -------------------------------------------------------------------------------- */
+
+static enum wio_status note_newcomers(struct wio_throttle *t)
+{
+    uint32_t count = wio_board_count(t->board.board);
+    while (t->roster.count < count) {
+        uint32_t place = t->roster.count;
+        WIO_TRY(wio_roster_add(&t->roster, &t->board.board->nodes[place],
+                               wio_roster_has_parent(t->board.board, place)));
+    }
+    for (uint32_t n = 0; n < t->roster.count; n++) {
+        t->roster.nodes[n].ops = wio_board_asked(&t->board.board->nodes[n]);
+    }
+    return WIO_OK;
+}
+
+static void rewind_input(const struct wio_throttle *t)
+{
+    if (t->input >= 0) {
+        (void)lseek(STDIN_FILENO, t->input, SEEK_SET);
+    }
+}
+
+enum wio_status wio_throttle_run_first(struct wio_throttle *t, struct wio_error *err)
+{
+    struct wio_rerun rerun;
+    tell(t, &(struct wio_throttle_news){.run = 1, .is_begin = true, .rank = -1});
+    WIO_TRY(wio_rerun_start(&rerun, &t->record, err));
+    enum wio_status status = WIO_OK;
+    while (wio_rerun_goes_on(&rerun)) {
+        status = status == WIO_OK ? note_newcomers(t) : status;
+        wio_clock_sleep_ns(LOOK_NS);
+    }
+    t->is_interrupted = rerun.is_interrupted;
+    WIO_TRY(wio_rerun_finish(&rerun, &t->result->record, err));
+    t->result->runs = 1;
+    t->result->exit_status = t->result->record.exit_status;
+    status = status == WIO_OK ? note_newcomers(t) : status;
+    return status == WIO_ERR_NOMEM ? wio_throttle_no_memory(err) : status;
+}
+
+/* Can run 1 be what the others are measured by? */
+enum wio_status wio_throttle_check_first(struct wio_throttle *t, struct wio_error *err)
+{
+    const struct wio_record_result *record = &t->result->record;
+    if (record->seal_error.status != WIO_OK) {
+        *err = record->seal_error;
+        return err->status;
+    }
+    if (record->totals.dropped > 0) {
+        return wio_error_set(err, WIO_ERR_FORMAT, record->dir, WIO_ERROR_NO_OFFSET,
+                             "%" PRIu64 " events were dropped: such a run is no evidence for who "
+                             "waits for whom",
+                             record->totals.dropped);
+    }
+    if (wio_board_is_overfull(t->board.board)) {
+        return wio_error_set(err, WIO_ERR_UNSUPPORTED, record->dir, WIO_ERROR_NO_OFFSET,
+                             "more than %u threads cannot be held", WIO_BOARD_NODES);
+    }
+    WIO_CLEANUP(close_trace) struct wio_trace *trace = NULL;
+    WIO_TRY(wio_trace_open(record->dir, &trace, err));
+    return wio_profile_read(trace, &t->roster, &t->profile, err);
+}
+
+/* ---- the runs that hold ------------------------------------------------------------------- */
+
+void wio_throttle_set_limits(struct wio_throttle *t, uint32_t runs_most)
+{
+    uint64_t ops = 0;
+    uint64_t longest_ns = 0;
+    for (uint32_t n = 0; n < t->roster.count; n++) {
+        ops += t->roster.nodes[n].ops;
+        longest_ns = t->profile.nodes[n].longest_ns > longest_ns ? t->profile.nodes[n].longest_ns
+                                                                 : longest_ns;
+    }
+    t->limit_ns = LIMIT_MIN_NS + ops * STEP_NS + 10 * longest_ns;
+    bool is_limited = t->params->runs_max > 0 && t->params->runs_max < runs_most;
+    t->runs_most = is_limited ? t->params->runs_max : runs_most;
+}
+
+static enum wio_status conduct_run(struct wio_throttle *t, struct wio_rerun *rerun,
+                                   struct wio_conduct *conduct)
+{
+    while (wio_rerun_goes_on(rerun)) {
+        uint32_t seen = wio_board_doorbell(t->board.board);
+        uint64_t sleep_ns;
+        WIO_TRY(wio_conduct_step(conduct, wio_clock_mono_ns(), &sleep_ns));
+        if (sleep_ns > 0) {
+            wio_board_sleep(t->board.board, seen, sleep_ns);
+        }
+    }
+    return wio_conduct_end(conduct, wio_clock_mono_ns());
+}
+
+static int32_t rank_of(const struct wio_throttle *t, uint32_t node)
+{
+    return node != WIO_NOBODY ? t->roster.nodes[node].rank : -1;
+}
+
+static struct wio_throttle_news news_of(const struct wio_throttle *t,
+                                        const struct wio_throttle_run *run)
+{
+    bool is_trace = t->params->method == WIO_HOLD_TRACE;
+    return (struct wio_throttle_news){
+        .runs = 1 + t->runs_most,
+        .nodes = t->roster.count,
+        .limit_ns = t->limit_ns,
+        .period = is_trace ? run->period : 0,
+        .throttled_rank = is_trace ? t->roster.nodes[run->throttled].rank : -1,
+        .throttled_tid = is_trace ? t->roster.nodes[run->throttled].tid : 0,
+        .rank = -1,
+    };
+}
+
+static void tell_begin(const struct wio_throttle *t, const struct wio_throttle_run *run)
+{
+    struct wio_throttle_news news = news_of(t, run);
+    news.run = t->result->runs + 1;
+    news.is_begin = true;
+    tell(t, &news);
+}
+
+static void tell_end(const struct wio_throttle *t, const struct wio_throttle_run *run,
+                     const struct wio_conduct *conduct)
+{
+    struct wio_throttle_news news = news_of(t, run);
+    news.run = t->result->runs;
+    news.verdict = conduct->verdict;
+    news.pid = conduct->pid;
+    news.rank = rank_of(t, conduct->node);
+    news.held = conduct->released;
+    news.edges = wio_hold_borrow_edges(run->hold)->edge_count;
+    news.unproven = wio_hold_unproven(run->hold);
+    tell(t, &news);
+}
+
+/* The longest of all names that are made of the trace's: "<dir>.run<number>". */
+void wio_throttle_name_run(const struct wio_throttle *t, const char *dir, char path[PATH_MAX])
+{
+    snprintf(path, PATH_MAX, "%.*s.run%" PRIu32, PATH_MAX - 32, dir, t->result->runs + 1);
+}
+
+/* A run's trace that is needed no more. */
+void wio_throttle_remove_run(const char *dir)
+{
+    enum wio_status removed = wio_io_remove_tree(dir, NULL);
+    (void)removed; /* it is only in the way */
+}
+
+static enum wio_throttle_use use_of(const struct wio_record_result *result,
+                                    const struct wio_conduct *conduct)
+{
+    bool is_whole = result->exit_status == 0 && result->seal_error.status == WIO_OK &&
+                    result->totals.dropped == 0;
+    bool is_other =
+        conduct->verdict == WIO_CONDUCT_DIFFERENT || conduct->verdict == WIO_CONDUCT_STRANGER;
+    if (!is_whole || (conduct->verdict != WIO_CONDUCT_GOOD && !is_other)) {
+        return WIO_THROTTLE_USE_NOTHING;
+    }
+    return is_other ? WIO_THROTTLE_USE_COMPARE : WIO_THROTTLE_USE_ALL;
+}
+
+enum wio_status wio_throttle_run_held(struct wio_throttle *t, const struct wio_throttle_run *run,
+                                      enum wio_throttle_use *use_out, struct wio_error *err)
+{
+    struct wio_conduct conduct WIO_CLEANUP(wio_conduct_fini) = {0};
+    struct wio_rerun rerun;
+    struct wio_record_result result;
+    const struct wio_conduct_params params = {.board = t->board.board,
+                                              .roster = &t->roster,
+                                              .hold = run->hold,
+                                              .method = t->params->method,
+                                              .throttled = run->throttled,
+                                              .period = run->period,
+                                              .profile = &t->profile,
+                                              .limit_ns = t->limit_ns};
+    struct wio_record_params record = t->record;
+    record.dir = run->dir;
+    record.force = true;
+    wio_board_reset(t->board.board, 0, t->limit_ns);
+    rewind_input(t);
+    tell_begin(t, run);
+    if (wio_conduct_begin(&conduct, &params, wio_clock_mono_ns()) != WIO_OK) {
+        return wio_throttle_no_memory(err);
+    }
+    WIO_TRY(wio_rerun_start(&rerun, &record, err));
+    enum wio_status status = conduct_run(t, &rerun, &conduct);
+    wio_board_let_all_go(t->board.board);
+    t->is_interrupted = rerun.is_interrupted;
+    WIO_TRY(wio_rerun_finish(&rerun, &result, err));
+    if (status != WIO_OK) {
+        return wio_throttle_no_memory(err);
+    }
+    t->result->runs++;
+    t->result->exit_status = result.exit_status;
+    tell_end(t, run, &conduct);
+    *use_out = use_of(&result, &conduct);
+    return WIO_OK;
+}
+
+enum wio_status wio_record_throttled(const struct wio_record_params *record,
+                                     const struct wio_throttle_params *params,
+                                     struct wio_throttle_result *result_out, struct wio_error *err)
+{
+    *result_out = (struct wio_throttle_result){.error = WIO_ERROR_INIT, .time_error = -1};
+    struct wio_throttle t = {.params = params, .record = *record, .result = result_out};
+    char fallback[WIO_DIRECTORY_NAME_BYTES];
+    WIO_TRY(check_launch(err));
+    if (record->dir == NULL) { /* not the pid of a child */
+        wio_directory_default_name(record->command[0], fallback);
+        t.record.dir = fallback;
+    }
+    WIO_TRY(wio_board_create(&t.board, err));
+    t.record.causal = true;
+    t.record.board = t.board.path;
+    t.input = lseek(STDIN_FILENO, 0, SEEK_CUR);
+    enum wio_status status = params->method == WIO_HOLD_TRACE ? wio_throttle_trace(&t, err)
+                                                              : wio_throttle_priority(&t, err);
+    wio_hold_destroy(t.hold);
+    wio_profile_fini(&t.profile);
+    wio_roster_fini(&t.roster);
+    wio_board_destroy(&t.board);
+    return status;
+}

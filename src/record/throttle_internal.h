@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the two methods of throttled recording share. */
+#ifndef WIO_RECORD_THROTTLE_INTERNAL_H
+#define WIO_RECORD_THROTTLE_INTERNAL_H
+
+#include <limits.h>
+#include <sys/types.h>
+
+#include "record/profile.h"
+#include "record/throttle.h"
+
+struct wio_throttle {
+    const struct wio_throttle_params *params;
+    struct wio_record_params record;
+    struct wio_throttle_result *result;
+    struct wio_board_file board;
+    struct wio_roster roster; /* with the pids of run 1 */
+    struct wio_profile profile;
+    struct wio_hold *hold; /* of the priority method */
+    uint64_t limit_ns;
+    uint32_t runs_most; /* that hold */
+    off_t input;        /* where standard input was; -1 = cannot be sought */
+    bool is_interrupted;
+};
+
+/* A run that holds. */
+struct wio_throttle_run {
+    const char *dir; /* of its trace */
+    struct wio_hold *hold;
+    uint32_t throttled; /* TRACE: the node */
+    uint64_t period;
+};
+
+/* What is to be done with it. */
+enum wio_throttle_use {
+    WIO_THROTTLE_USE_ALL,     /* it can be trusted */
+    WIO_THROTTLE_USE_COMPARE, /* it went other ways: find out where */
+    WIO_THROTTLE_USE_NOTHING
+};
+
+/* throttle.c */
+enum wio_status wio_throttle_no_memory(struct wio_error *err);
+/* Run 1, in which nobody is held: fills the roster. */
+WIO_MUST_CHECK enum wio_status wio_throttle_run_first(struct wio_throttle *t,
+                                                      struct wio_error *err);
+/* Can run 1 be what the others are measured by? Fills the profile. */
+WIO_MUST_CHECK enum wio_status wio_throttle_check_first(struct wio_throttle *t,
+                                                        struct wio_error *err);
+void wio_throttle_set_limits(struct wio_throttle *t, uint32_t runs_most);
+void wio_throttle_name_run(const struct wio_throttle *t, const char *dir, char path[PATH_MAX]);
+WIO_MUST_CHECK enum wio_status wio_throttle_run_held(struct wio_throttle *t,
+                                                     const struct wio_throttle_run *run,
+                                                     enum wio_throttle_use *use_out,
+                                                     struct wio_error *err);
+void wio_throttle_remove_run(const char *dir);
+
+/* throttle_priority.c, throttle_trace.c: all runs. */
+WIO_MUST_CHECK enum wio_status wio_throttle_priority(struct wio_throttle *t, struct wio_error *err);
+WIO_MUST_CHECK enum wio_status wio_throttle_trace(struct wio_throttle *t, struct wio_error *err);
+
+#endif

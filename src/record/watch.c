@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "record/watch.h"
+
+/* Changes of a node's word that make it sure that it has looked for what it polls for. */
+enum { POLLS_ENOUGH = 6 };
+
+static uint32_t state_of(const struct wio_watch *watch)
+{
+    return WIO_BOARD_STATE(watch->word);
+}
+
+/* Nobody is told about these, they come too often: capture/hold.c. */
+static bool is_quiet(uint32_t state)
+{
+    return state == WIO_BOARD_COMPUTING || state == WIO_BOARD_POLLING ||
+           state == WIO_BOARD_SLEEPING;
+}
+
+bool wio_watch_read(struct wio_watch *watch)
+{
+    uint64_t word = wio_board_word(watch->node);
+    uint32_t asked = wio_board_asked(watch->node);
+    bool is_news =
+        asked != watch->asked ||
+        (word != watch->word && !(is_quiet(WIO_BOARD_STATE(word)) && is_quiet(state_of(watch))));
+    watch->word = word;
+    watch->asked = asked;
+    return is_news;
+}
+
+void wio_watch_restart(struct wio_watch *watch)
+{
+    watch->own_ns = 0;
+    watch->first_changes = WIO_BOARD_CHANGES(watch->word);
+    watch->looked_ns = 0;
+}
+
+bool wio_watch_look(struct wio_watch *watch, uint64_t now_ns)
+{
+    struct wio_task task;
+    wio_task_look(watch->node->pid, watch->node->tid, &task);
+    bool slept = watch->task.is_asleep && task.is_asleep;
+    uint64_t ran_ns = task.run_ns - watch->task.run_ns;
+    if (watch->looked_ns != 0) {
+        watch->own_ns += slept ? now_ns - watch->looked_ns : ran_ns;
+    }
+    watch->is_steady = slept && ran_ns == 0 && !task.is_timed;
+    watch->task = task;
+    watch->looked_ns = now_ns;
+    return task.is_there;
+}
+
+bool wio_watch_is_held(const struct wio_watch *watch)
+{
+    return state_of(watch) == WIO_BOARD_AT_IO &&
+           watch->asked > __atomic_load_n(&watch->node->granted, __ATOMIC_SEQ_CST);
+}
+
+bool wio_watch_has_exited(const struct wio_watch *watch)
+{
+    return state_of(watch) == WIO_BOARD_EXITED;
+}
+
+bool wio_watch_waits(const struct wio_watch *watch)
+{
+    uint32_t state = state_of(watch);
+    return state == WIO_BOARD_IN_MPI || state == WIO_BOARD_BLOCKED || state == WIO_BOARD_IN_LOCK;
+}
+
+bool wio_watch_is_still(const struct wio_watch *watch)
+{
+    uint64_t polls = WIO_BOARD_CHANGES(watch->word) - watch->first_changes;
+    switch (state_of(watch)) {
+    case WIO_BOARD_EXITED:
+        return true;
+    case WIO_BOARD_AT_IO:
+        return wio_watch_is_held(watch);
+    case WIO_BOARD_IN_MPI:
+    case WIO_BOARD_BLOCKED:
+    case WIO_BOARD_IN_LOCK:
+        return watch->is_steady || watch->own_ns >= WIO_WATCH_SPIN_NS;
+    case WIO_BOARD_POLLING:
+        return watch->is_steady || watch->own_ns >= watch->patience_ns ||
+               (polls >= POLLS_ENOUGH && watch->own_ns >= WIO_WATCH_SPIN_NS);
+    default:
+        return watch->is_steady || watch->own_ns >= watch->patience_ns;
+    }
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Does a node of a throttled run stand still? What it says of itself on the board decides where
+ * that is enough (it stands before an I/O, it has ended). Else the kernel is asked:
+ *
+ * - who sleeps in a call without a time limit, and has not run between two looks, stands still;
+ * - who waits by looking again and again (an MPI library, a poll loop) stands still when it has
+ *   had enough processor time since anybody did anything to have seen it;
+ * - who computes is taken for one that waits on shared memory when it does so for longer than its
+ *   patience.
+ *
+ * Time here is a node's own time: while it runs or sleeps, not while it waits for a processor. So
+ * a busy machine makes nothing look still that is not.
+ */
+#ifndef WIO_RECORD_WATCH_H
+#define WIO_RECORD_WATCH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "record/board.h"
+#include "record/task.h"
+
+/* Own time in which whoever looks again and again has looked often enough. */
+#define WIO_WATCH_SPIN_NS UINT64_C(2000000)
+
+struct wio_watch {
+    const struct wio_board_node *node; /* NULL: it has not come yet */
+    uint64_t patience_ns;
+    uint64_t word; /* as last read */
+    uint32_t asked;
+    struct wio_task task; /* as last looked at */
+    uint64_t looked_ns;
+    uint64_t own_ns;        /* own time since the last wio_watch_restart */
+    uint64_t first_changes; /* of `word` then */
+    bool is_steady;         /* asleep, and has not run between the last two looks */
+};
+
+/* Read the board again; true where the node did something that it rang the doorbell for. */
+bool wio_watch_read(struct wio_watch *watch);
+/* Somebody did something: all that was measured since then is to be measured anew. What is known
+ * of steady sleepers stays. */
+void wio_watch_restart(struct wio_watch *watch);
+/* Ask the kernel. False where the thread does not exist any more. */
+bool wio_watch_look(struct wio_watch *watch, uint64_t now_ns);
+
+/* It stands before an I/O and may not go. */
+bool wio_watch_is_held(const struct wio_watch *watch);
+bool wio_watch_has_exited(const struct wio_watch *watch);
+/* It says itself that it waits: for others, or for a lock. */
+bool wio_watch_waits(const struct wio_watch *watch);
+/* Does it stand still, as far as the last look tells? */
+bool wio_watch_is_still(const struct wio_watch *watch);
+
+#endif

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a rank's coordinator does for the others while all replay under a launcher: it carries the
+ * mail between machines, and all ranks bring together, again and again, how far they are, whether
+ * one has failed, and whether anybody can still go on. They end together.
+ */
+#ifndef WIO_REPLAY_EXCHANGE_H
+#define WIO_REPLAY_EXCHANGE_H
+
+#include "replay/worker.h"
+
+/* What a rank says that has only heard of a failure. */
+#define RP_OTHER_FAILED "another rank of the replay has failed"
+
+struct rp_exchange {
+    struct rp_run *run;
+    bool is_telling;
+    bool is_finished;
+    uint64_t told_ns; /* begin or end of the last exchange of news */
+    uint64_t sent;    /* mails, ever */
+    uint64_t got;
+    uint64_t changes; /* of all, when they were last seen to change .. */
+    uint64_t stuck_since_ns;
+    struct wio_error error;
+};
+
+/* All ranks are ready: agree on when the clock starts, and set it. */
+WIO_MUST_CHECK enum wio_status rp_exchange_start(struct rp_exchange *exchange, struct rp_run *run,
+                                                 struct wio_error *err);
+
+/* One round; is_over: this rank has no process left. False when all ranks are over, or one is lost
+ * (link->is_lost; the replay is aborted then). */
+bool rp_exchange_turn(struct rp_exchange *exchange, bool is_over);
+
+/* Sleep until there may be something to do. */
+void rp_exchange_nap(struct rp_exchange *exchange);
+
+#endif

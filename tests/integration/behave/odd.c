@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Legal things that are rarely done: `odd MODE`. odd_test.py knows what must be recorded. */
+#include <aio.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/io_uring.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define PAGE 4096
+
+/* ---- streams without a file: the room that open_memstream gets has been used before ------------
+ */
+
+static void use_up_memory(void)
+{
+    void *blocks[40];
+    for (size_t i = 0; i < 40; i++) {
+        blocks[i] = calloc(1, 300 + i * 16);
+    }
+    for (size_t i = 0; i < 40; i++) {
+        free(blocks[i]);
+    }
+}
+
+static void memory_streams(void)
+{
+    char *text = NULL;
+    size_t size = 0;
+    char room[32] = "some text";
+    use_up_memory();
+    FILE *stream = open_memstream(&text, &size);
+    (void)fprintf(stream, "in memory %d", 1);
+    (void)fputs("!", stream);
+    (void)fseek(stream, 0, SEEK_SET);
+    (void)fflush(stream);
+    (void)fclose(stream);
+    free(text);
+    stream = fmemopen(room, sizeof(room), "r+");
+    (void)fgetc(stream);
+    (void)fclose(stream);
+}
+
+/* ---- a stream that libc maps instead of reading it ----------------------------------------------
+ */
+
+static void mapped_stream(void)
+{
+    static char data[2 * PAGE];
+    FILE *stream = fopen("file", "w");
+    (void)fwrite(data, 1, sizeof(data), stream);
+    (void)fclose(stream);
+    stream = fopen("file", "rm");
+    (void)fseek(stream, -100, SEEK_END);
+    size_t count = fread(data, 1, PAGE, stream);
+    (void)printf("%zu\n", count);
+    (void)fclose(stream);
+}
+
+/* ---- a ring is closed; its number becomes a file's, and that is mapped like a ring --------------
+ */
+
+static void ring_number(void)
+{
+    struct io_uring_params params;
+    memset(&params, 0, sizeof(params));
+    int ring = (int)syscall(SYS_io_uring_setup, 8, &params);
+    size_t bytes = params.sq_off.array + params.sq_entries * sizeof(unsigned);
+    void *sq = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, ring, IORING_OFF_SQ_RING);
+    (void)munmap(sq, bytes);
+    (void)close(ring);
+    int file = open("empty", O_RDWR | O_CREAT | O_TRUNC, 0600);
+    if (ring >= 0 && file != ring) {
+        exit(3);
+    }
+    void *map = mmap(NULL, PAGE, PROT_NONE, MAP_SHARED, file, 0);
+    (void)munmap(map, PAGE);
+}
+
+/* ---- lists of requests that are refused, and one request that is polled ------------------------
+ */
+
+static struct aiocb block_of(int fd, void *data, off_t offset)
+{
+    struct aiocb block;
+    memset(&block, 0, sizeof(block));
+    block.aio_fildes = fd;
+    block.aio_buf = data;
+    block.aio_nbytes = PAGE;
+    block.aio_offset = offset;
+    block.aio_lio_opcode = LIO_WRITE;
+    return block;
+}
+
+static void aio_lists(void)
+{
+    static char data[PAGE];
+    int fd = open("file", O_RDWR | O_CREAT | O_TRUNC, 0600);
+    struct aiocb bad_list = block_of(fd, data, 1 * PAGE);
+    struct aiocb bad_file = block_of(99, data, 2 * PAGE);
+    struct aiocb good = block_of(fd, data, 3 * PAGE);
+    struct aiocb *list[] = {&bad_list};
+    int result = lio_listio(77, list, 1, NULL);
+    (void)printf("%d %d\n", result, errno);
+    list[0] = &bad_file;
+    result = lio_listio(LIO_WAIT, list, 1, NULL);
+    (void)printf("%d %d\n", result, errno);
+    (void)aio_write(&good);
+    while (aio_error(&good) == EINPROGRESS) {
+    }
+    (void)printf("%zd\n", aio_return(&good));
+}
+
+int main(int argc, char **argv)
+{
+    static const struct {
+        const char *name;
+        void (*run)(void);
+    } modes[] = {
+        {"memory_streams", memory_streams},
+        {"mapped_stream", mapped_stream},
+        {"ring_number", ring_number},
+        {"aio_lists", aio_lists},
+    };
+    for (size_t i = 0; argc > 1 && i < sizeof(modes) / sizeof(modes[0]); i++) {
+        if (strcmp(argv[1], modes[i].name) == 0) {
+            modes[i].run();
+            return 0;
+        }
+    }
+    return 2;
+}

@@ -1,0 +1,48 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""odd_test.py LIBRARY PROGRAM MODE: legal things that are rarely done leave the program as it is,
+and are recorded rightly."""
+
+import os
+import sys
+
+import more_test
+import ring_reader
+
+
+def ends_of(ring, op):
+    """The results of asynchronous requests, by offset."""
+    requests = [event for event in ring.events() if event["op"] == op and event["key"] != 0]
+    return dict(zip((event["offset"] for event in requests),
+                    ring_reader.pair(requests, ring.completions())))
+
+
+def memory_streams(_, events, __):
+    assert [event["op"] for event in events] == ["exit"], events
+
+
+def mapped_stream(_, events, __):
+    (read,) = [event for event in events if event["op"] == "fread"]
+    assert (read["size"], read["result"], read["errno"]) == (4096, 100, 0), read
+
+
+def ring_number(_, events, top):
+    maps = [event for event in events if event["op"] == "mmap"]
+    assert maps[-1]["path"] == f"{top}/empty" and maps[-1]["result"] > 0, maps
+
+
+def aio_lists(ring, events, _):
+    ends = ends_of(ring, "aio_write")
+    assert ends == {4096: -22, 8192: -9, 3 * 4096: 4096}, ends
+    assert [event["op"] for event in events].count("aio_error") == 1
+
+
+def main(library, program, mode):
+    rings, top = more_test.traced_in(os.path.abspath(library), [os.path.abspath(program), mode])
+    events = [event for ring in rings for event in ring.events()]
+    {"memory_streams": memory_streams, "mapped_stream": mapped_stream, "ring_number": ring_number,
+     "aio_lists": aio_lists}[mode](rings[0], events, top)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

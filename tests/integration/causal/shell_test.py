@@ -1,0 +1,75 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""A pipeline of a shell, and Python's multiprocessing: programs that nobody made for this."""
+import os
+import subprocess
+import sys
+import tempfile
+
+import graph
+
+POOL = """
+import multiprocessing, os
+def work(n):
+    os.path.exists("/mark/work")
+    try:
+        os.chmod("/mark/item%d" % n, 0)
+    except OSError:
+        pass
+    return n * n
+if __name__ == "__main__":
+    with multiprocessing.get_context("fork").Pool(2) as pool:
+        total = sum(pool.map(work, range(4), 1))
+    try:
+        os.chmod("/mark/sum", 0)
+    except OSError:
+        pass
+    assert total == 14
+"""
+
+
+def record(*command):
+    trace = os.path.basename(command[0]) + ".whyio"
+    subprocess.run([os.environ["WHYIO"], "record", "-q", "-o", trace, "--", *command], check=True,
+                   stdout=subprocess.DEVNULL)
+    return graph.Graph(trace)
+
+
+def check_pipeline():
+    """Each part waits for the one before it, the shell for all of them."""
+    edges = record("sh", "-c", "printf 'b\\na\\n' | sort | tail -n 1 | cat; true")
+    pipes = {(edge["from"]["pid"], edge["to"]["pid"]) for edge in edges.edges
+             if edge["evidence"] == "pipe" and edge["object"]}
+    if len(pipes) != 3:
+        yield f"data goes between {len(pipes)} pairs of processes, expected 3: {pipes}"
+    chain = {first: second for first, second in pipes}
+    if len(chain) == 3 and len(set(chain) & set(chain.values())) != 2:
+        yield f"the parts of the pipeline are no chain: {pipes}"
+    if edges.count(evidence="process") < 8:
+        yield f"{edges.count(evidence='process')} edges of processes, expected 4 forks and 4 waits"
+
+
+def check_pool():
+    """Results come through pipes: the sum is made after each item."""
+    with open("pool.py", "w", encoding="ascii") as file:
+        file.write(POOL)
+    edges = record(sys.executable, "pool.py")
+    for item in range(4):
+        if not edges.precedes(f"item{item}", "sum"):
+            yield f"item {item} does not come before the sum"
+
+
+def main():
+    failures = 0
+    with tempfile.TemporaryDirectory(prefix="whyio-shell.") as scratch:
+        os.chdir(scratch)
+        for check in (check_pipeline, check_pool):
+            for fault in check():
+                failures += 1
+                print(f"{check.__name__}: {fault}")
+        os.chdir("/")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,456 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Small programs whose waits are known: `waits SCENE`. They leave marks for graph.py. Where one
+ * side is to wait, the other sleeps first; on a machine so busy that it need not wait the order of
+ * the marks is the same.
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/file.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static void check(bool is_ok, const char *what)
+{
+    if (!is_ok) {
+        perror(what);
+        exit(1);
+    }
+}
+
+static void mark(const char *name)
+{
+    char path[64];
+    (void)snprintf(path, sizeof(path), "/mark/%s", name);
+    (void)!chmod(path, 0);
+}
+
+static void nap(void)
+{
+    (void)usleep(30000);
+}
+
+static void put(int fd, size_t bytes)
+{
+    char data[256 * 1024] = {0};
+    check(write(fd, data, bytes) == (ssize_t)bytes, "write");
+}
+
+static void get(int fd, size_t bytes)
+{
+    char data[4096];
+    while (bytes > 0) {
+        ssize_t got = read(fd, data, bytes < sizeof(data) ? bytes : sizeof(data));
+        check(got > 0, "read");
+        bytes -= (size_t)got;
+    }
+}
+
+static pid_t child(void (*what)(int fd), int fd)
+{
+    pid_t pid = fork();
+    check(pid >= 0, "fork");
+    if (pid == 0) {
+        what(fd);
+        _exit(0);
+    }
+    return pid;
+}
+
+static void wait_for(pid_t pid)
+{
+    check(waitpid(pid, NULL, 0) == pid, "waitpid");
+}
+
+static void write_late(int fd)
+{
+    nap();
+    mark("written");
+    put(fd, 10);
+    mark("child goes on");
+}
+
+static void pipe_bytes(void)
+{
+    int ends[2];
+    check(pipe(ends) == 0, "pipe");
+    pid_t pid = child(write_late, ends[1]);
+    mark("before");
+    get(ends[0], 10);
+    mark("read");
+    wait_for(pid);
+}
+
+static void close_late(int fd)
+{
+    nap();
+    mark("closing");
+    close(fd);
+    mark("child goes on");
+}
+
+static void pipe_end(void)
+{
+    int ends[2];
+    char byte;
+    check(pipe(ends) == 0, "pipe");
+    pid_t pid = child(close_late, ends[1]);
+    close(ends[1]);
+    check(read(ends[0], &byte, 1) == 0, "read");
+    mark("at end");
+    wait_for(pid);
+}
+
+static void read_late(int fd)
+{
+    nap();
+    mark("makes room");
+    get(fd, 200000);
+}
+
+static void pipe_full(void)
+{
+    int ends[2];
+    check(pipe(ends) == 0, "pipe");
+    pid_t pid = child(read_late, ends[0]);
+    put(ends[1], 60000);
+    mark("fits");
+    put(ends[1], 140000);
+    mark("written");
+    wait_for(pid);
+}
+
+static void socket_pair(void)
+{
+    int ends[2];
+    check(socketpair(AF_UNIX, SOCK_STREAM, 0, ends) == 0, "socketpair");
+    pid_t pid = child(write_late, ends[1]);
+    mark("before");
+    get(ends[0], 10);
+    mark("read");
+    wait_for(pid);
+}
+
+static void connect_late(int fd)
+{
+    struct sockaddr_in address;
+    socklen_t size = sizeof(address);
+    check(getsockname(fd, (struct sockaddr *)&address, &size) == 0, "getsockname");
+    int peer = socket(AF_INET, SOCK_STREAM, 0);
+    nap();
+    mark("connecting");
+    check(connect(peer, (struct sockaddr *)&address, size) == 0, "connect");
+    nap();
+    mark("sent");
+    put(peer, 10);
+    get(peer, 20);
+    mark("answered");
+}
+
+static void tcp(void)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    int listener = socket(AF_INET, SOCK_STREAM, 0);
+    check(bind(listener, (struct sockaddr *)&address, sizeof(address)) == 0, "bind");
+    check(listen(listener, 1) == 0, "listen");
+    pid_t pid = child(connect_late, listener);
+    int peer = accept(listener, NULL, NULL);
+    check(peer >= 0, "accept");
+    mark("accepted");
+    get(peer, 10);
+    mark("received");
+    put(peer, 20);
+    wait_for(pid);
+}
+
+static void add_late(int fd)
+{
+    uint64_t one = 1;
+    nap();
+    mark("written");
+    check(write(fd, &one, sizeof(one)) == sizeof(one), "write");
+    mark("child goes on");
+}
+
+static void event_fd(void)
+{
+    uint64_t count;
+    int fd = eventfd(0, 0);
+    pid_t pid = child(add_late, fd);
+    mark("before");
+    check(read(fd, &count, sizeof(count)) == sizeof(count), "read");
+    mark("read");
+    wait_for(pid);
+}
+
+static void make_late(int fd)
+{
+    (void)fd;
+    nap();
+    mark("making");
+    int made = open("flag.tmp", O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    close(made);
+    check(rename("flag.tmp", "flag") == 0, "rename");
+    mark("child goes on");
+}
+
+static void look(void)
+{
+    struct stat st;
+    pid_t pid = child(make_late, -1);
+    while (stat("flag", &st) != 0) {
+        (void)usleep(1000);
+    }
+    mark("found");
+    wait_for(pid);
+}
+
+static void count_locked(int ready)
+{
+    for (unsigned i = 0; i < 3; i++) {
+        int fd = open("counter", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+        check(flock(fd, LOCK_EX) == 0, "flock");
+        put(fd, 1);
+        (void)usleep(5000);
+        close(fd);
+    }
+    (void)ready;
+}
+
+static void file_lock(void)
+{
+    pid_t pid = child(count_locked, -1);
+    count_locked(-1);
+    wait_for(pid);
+}
+
+static void lock_range(int half)
+{
+    int fd = open("ranges", O_RDWR | O_CREAT, 0600);
+    struct flock lock = {.l_type = F_WRLCK, .l_start = half * 100, .l_len = 100};
+    for (unsigned i = 0; i < 3; i++) {
+        lock.l_type = F_WRLCK;
+        check(fcntl(fd, F_SETLKW, &lock) == 0, "lock");
+        (void)usleep(2000);
+        lock.l_type = F_UNLCK;
+        check(fcntl(fd, F_SETLKW, &lock) == 0, "unlock");
+    }
+}
+
+/* Two halves, then the same one: only those of one half wait for each other. */
+static void ranges(void)
+{
+    pid_t pid = child(lock_range, 1);
+    lock_range(0);
+    wait_for(pid);
+}
+
+static void same_range(void)
+{
+    pid_t pid = child(lock_range, 0);
+    lock_range(0);
+    wait_for(pid);
+}
+
+static void mark_child(int fd)
+{
+    (void)fd;
+    nap();
+    mark("child");
+}
+
+static void processes(void)
+{
+    mark("before");
+    pid_t pid = child(mark_child, -1);
+    mark("meanwhile");
+    wait_for(pid);
+    mark("after");
+}
+
+static sigset_t usr1(void)
+{
+    sigset_t set;
+    (void)sigemptyset(&set);
+    (void)sigaddset(&set, SIGUSR1);
+    return set;
+}
+
+static void send_late(int fd)
+{
+    (void)fd;
+    nap();
+    mark("sending");
+    check(kill(getppid(), SIGUSR1) == 0, "kill");
+    mark("child goes on");
+}
+
+static void signals(void)
+{
+    sigset_t set = usr1();
+    int number;
+    check(sigprocmask(SIG_BLOCK, &set, NULL) == 0, "sigprocmask");
+    pid_t pid = child(send_late, -1);
+    check(sigwait(&set, &number) == 0, "sigwait");
+    mark("came");
+    wait_for(pid);
+}
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
+static pthread_barrier_t barrier;
+static sem_t semaphore;
+static bool is_waiting;
+static bool is_ready;
+
+static void *run_thread(void *arg)
+{
+    (void)arg;
+    nap();
+    mark("thread");
+    return NULL;
+}
+
+static void threads(void)
+{
+    pthread_t thread;
+    mark("before");
+    check(pthread_create(&thread, NULL, run_thread, NULL) == 0, "pthread_create");
+    mark("meanwhile");
+    check(pthread_join(thread, NULL) == 0, "pthread_join");
+    mark("after");
+}
+
+/* Signals only once the other one waits: it has let go of the mutex. */
+static void *signal_thread(void *arg)
+{
+    (void)arg;
+    for (bool waits = false; !waits;) {
+        (void)usleep(1000);
+        (void)pthread_mutex_lock(&mutex);
+        waits = is_waiting;
+        (void)pthread_mutex_unlock(&mutex);
+    }
+    mark("ready");
+    (void)pthread_mutex_lock(&mutex);
+    is_ready = true;
+    (void)pthread_cond_signal(&condition);
+    (void)pthread_mutex_unlock(&mutex);
+    mark("thread goes on");
+    return NULL;
+}
+
+static void conditions(void)
+{
+    pthread_t thread;
+    check(pthread_create(&thread, NULL, signal_thread, NULL) == 0, "pthread_create");
+    (void)pthread_mutex_lock(&mutex);
+    mark("before");
+    is_waiting = true;
+    while (!is_ready) {
+        (void)pthread_cond_wait(&condition, &mutex);
+    }
+    (void)pthread_mutex_unlock(&mutex);
+    mark("woken");
+    check(pthread_join(thread, NULL) == 0, "pthread_join");
+}
+
+static void *barrier_thread(void *arg)
+{
+    (void)arg;
+    nap();
+    mark("thread comes");
+    (void)pthread_barrier_wait(&barrier);
+    mark("thread goes");
+    return NULL;
+}
+
+static void barriers(void)
+{
+    pthread_t thread;
+    check(pthread_barrier_init(&barrier, NULL, 2) == 0, "pthread_barrier_init");
+    check(pthread_create(&thread, NULL, barrier_thread, NULL) == 0, "pthread_create");
+    mark("main comes");
+    (void)pthread_barrier_wait(&barrier);
+    mark("main goes");
+    check(pthread_join(thread, NULL) == 0, "pthread_join");
+}
+
+static void *post_thread(void *arg)
+{
+    (void)arg;
+    nap();
+    mark("posting");
+    (void)sem_post(&semaphore);
+    mark("thread goes on");
+    return NULL;
+}
+
+static void semaphores(void)
+{
+    pthread_t thread;
+    check(sem_init(&semaphore, 0, 0) == 0, "sem_init");
+    check(pthread_create(&thread, NULL, post_thread, NULL) == 0, "pthread_create");
+    check(sem_wait(&semaphore) == 0, "sem_wait");
+    mark("taken");
+    check(pthread_join(thread, NULL) == 0, "pthread_join");
+}
+
+static void *lock_thread(void *arg)
+{
+    (void)arg;
+    for (unsigned i = 0; i < 5; i++) {
+        (void)pthread_mutex_lock(&mutex);
+        mark("locked");
+        (void)usleep(2000);
+        (void)pthread_mutex_unlock(&mutex);
+    }
+    return NULL;
+}
+
+static void mutexes(void)
+{
+    pthread_t thread;
+    check(pthread_create(&thread, NULL, lock_thread, NULL) == 0, "pthread_create");
+    (void)lock_thread(NULL);
+    check(pthread_join(thread, NULL) == 0, "pthread_join");
+}
+
+int main(int argc, char **argv)
+{
+    static const struct {
+        const char *name;
+        void (*run)(void);
+    } scenes[] = {
+        {"pipe", pipe_bytes},   {"end", pipe_end},
+        {"full", pipe_full},    {"socketpair", socket_pair},
+        {"tcp", tcp},           {"eventfd", event_fd},
+        {"look", look},         {"flock", file_lock},
+        {"ranges", ranges},     {"range", same_range},
+        {"process", processes}, {"signal", signals},
+        {"thread", threads},    {"condition", conditions},
+        {"barrier", barriers},  {"semaphore", semaphores},
+        {"mutex", mutexes},
+    };
+    for (size_t i = 0; argc == 2 && i < sizeof(scenes) / sizeof(scenes[0]); i++) {
+        if (strcmp(scenes[i].name, argv[1]) == 0) {
+            scenes[i].run();
+            return 0;
+        }
+    }
+    fprintf(stderr, "usage: waits SCENE\n");
+    return 2;
+}

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Locks, conditions, barriers, semaphores. What is recorded of a lock is between its lock and its
+ * unlock; tests/integration/behave/sync_test.py has the waits for others. */
+#include <pthread.h>
+#include <semaphore.h>
+#include <threads.h>
+#include <time.h>
+
+#include "cover.h"
+#include "cover_stdio.h" /* is_there */
+
+static const struct timespec past = {.tv_sec = 1};
+static const struct timespec future = {.tv_sec = 1L << 40};
+
+/* R-SYNC-2: with something recorded in between, both ends are there. */
+static void something(void)
+{
+    CALL(INT, "access", P("/"), F_OK);
+    EXPECT("path=/ a0=0");
+}
+
+static void lock_free(const char *lock, void *object, long second, long third, int is_reader)
+{
+    CALL(INT, lock, P(object), second, third);
+    EXPECT("a0=%ld a1=%d", P(object), is_reader);
+    something();
+}
+
+static void unlock(const char *symbol, void *object, int is_reader)
+{
+    CALL(INT, symbol, P(object));
+    EXPECT("a0=%ld a1=%d", P(object), is_reader);
+}
+
+static void quiet(const char *lock, const char *unlock_symbol, void *object)
+{
+    CALL(INT, lock, P(object));
+    CALL(INT, unlock_symbol, P(object));
+}
+
+static void mutexes(void)
+{
+    static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+    quiet("pthread_mutex_lock", "pthread_mutex_unlock", &mutex);
+    lock_free("pthread_mutex_lock", &mutex, 0, 0, 0);
+    unlock("pthread_mutex_unlock", &mutex, 0);
+    lock_free("pthread_mutex_trylock", &mutex, 0, 0, 0);
+    CALL(INT, "pthread_mutex_trylock", P(&mutex)); /* fails: no event */
+    unlock("pthread_mutex_unlock", &mutex, 0);
+    lock_free("pthread_mutex_timedlock", &mutex, P(&past), 0, 0);
+    unlock("pthread_mutex_unlock", &mutex, 0);
+    lock_free("pthread_mutex_clocklock", &mutex, CLOCK_MONOTONIC, P(&past), 0);
+    cover_last.error = (int)CALL(INT, "pthread_mutex_timedlock", P(&mutex), P(&past));
+    cover_last.error_is_result = true;
+    EXPECT("a0=%ld a1=0 offset2=*", P(&mutex));
+    unlock("pthread_mutex_unlock", &mutex, 0);
+}
+
+static void old_names(void)
+{
+    static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+    static pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
+    static const char *const mutex_names[] = {"__pthread_mutex_lock", "__pthread_mutex_trylock"};
+    static const char *const readers[] = {"__pthread_rwlock_rdlock", "__pthread_rwlock_tryrdlock"};
+    static const char *const writers[] = {"__pthread_rwlock_wrlock", "__pthread_rwlock_trywrlock"};
+    if (dlsym(RTLD_DEFAULT, "__pthread_mutex_lock") == NULL) { /* without capture */
+        const char *const unlocks[] = {"__pthread_mutex_unlock", "__pthread_rwlock_unlock"};
+        for (size_t i = 0; i < 2; i++) {
+            RECORD(mutex_names[i], 0, 0, "absent=1");
+            RECORD(readers[i], 0, 0, "absent=1");
+            RECORD(writers[i], 0, 0, "absent=1");
+            RECORD(unlocks[i], 0, 0, "absent=1");
+        }
+        return;
+    }
+    for (size_t i = 0; i < 2; i++) {
+        lock_free(mutex_names[i], &mutex, 0, 0, 0);
+        unlock("__pthread_mutex_unlock", &mutex, 0);
+        lock_free(readers[i], &lock, 0, 0, 1);
+        unlock("__pthread_rwlock_unlock", &lock, 1);
+        lock_free(writers[i], &lock, 0, 0, 0);
+        unlock("__pthread_rwlock_unlock", &lock, 0);
+    }
+}
+
+/* R-SYNC-3 */
+static void special_mutexes(void)
+{
+    pthread_mutexattr_t attributes;
+    pthread_mutex_t mutex;
+    (void)pthread_mutexattr_init(&attributes);
+    (void)pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_ERRORCHECK);
+    (void)pthread_mutex_init(&mutex, &attributes);
+    lock_free("pthread_mutex_lock", &mutex, 0, 0, 0);
+    cover_last.error = (int)CALL(INT, "pthread_mutex_lock", P(&mutex));
+    cover_last.error_is_result = true;
+    EXPECT("a0=%ld a1=0 offset2=*", P(&mutex));
+    unlock("pthread_mutex_unlock", &mutex, 0);
+    CALL(INT, "pthread_mutex_unlock", P(&mutex)); /* EPERM: no event */
+    (void)pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_RECURSIVE);
+    (void)pthread_mutex_init(&mutex, &attributes);
+    lock_free("pthread_mutex_lock", &mutex, 0, 0, 0);
+    quiet("pthread_mutex_lock", "pthread_mutex_unlock", &mutex);
+    unlock("pthread_mutex_unlock", &mutex, 0);
+}
+
+static void rwlocks(void)
+{
+    static pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
+    static const struct {
+        const char *symbol;
+        long clock;
+        int is_reader;
+    } forms[] = {{"pthread_rwlock_rdlock", 0, 1},      {"pthread_rwlock_tryrdlock", 0, 1},
+                 {"pthread_rwlock_timedrdlock", 0, 1}, {"pthread_rwlock_clockrdlock", 1, 1},
+                 {"pthread_rwlock_wrlock", 0, 0},      {"pthread_rwlock_trywrlock", 0, 0},
+                 {"pthread_rwlock_timedwrlock", 0, 0}, {"pthread_rwlock_clockwrlock", 1, 0}};
+    for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
+        bool has_clock = forms[i].clock != 0;
+        lock_free(forms[i].symbol, &lock, has_clock ? CLOCK_MONOTONIC : P(&future),
+                  has_clock ? P(&future) : 0, forms[i].is_reader);
+        unlock("pthread_rwlock_unlock", &lock, forms[i].is_reader);
+    }
+    quiet("pthread_rwlock_wrlock", "pthread_rwlock_unlock", &lock);
+}
+
+static void spin_locks(void)
+{
+    static pthread_spinlock_t lock;
+    (void)pthread_spin_init(&lock, PTHREAD_PROCESS_PRIVATE);
+    quiet("pthread_spin_lock", "pthread_spin_unlock", (void *)(uintptr_t)&lock);
+    lock_free("pthread_spin_lock", (void *)(uintptr_t)&lock, 0, 0, 0);
+    unlock("pthread_spin_unlock", (void *)(uintptr_t)&lock, 0);
+    lock_free("pthread_spin_trylock", (void *)(uintptr_t)&lock, 0, 0, 0);
+    unlock("pthread_spin_unlock", (void *)(uintptr_t)&lock, 0);
+}
+
+static void c11_mutexes(void)
+{
+    static mtx_t mutex;
+    (void)mtx_init(&mutex, mtx_timed);
+    quiet("mtx_lock", "mtx_unlock", &mutex);
+    lock_free("mtx_lock", &mutex, 0, 0, 0);
+    CALL(INT, "mtx_timedlock", P(&mutex), P(&past));
+    cover_last = (struct cover_last){"mtx_timedlock", ETIMEDOUT, ETIMEDOUT, true};
+    EXPECT("a0=%ld a1=0 offset2=*", P(&mutex));
+    unlock("mtx_unlock", &mutex, 0);
+    lock_free("mtx_trylock", &mutex, 0, 0, 0);
+    unlock("mtx_unlock", &mutex, 0);
+    lock_free("mtx_timedlock", &mutex, P(&past), 0, 0);
+    unlock("mtx_unlock", &mutex, 0);
+}
+
+/* ---- conditions --------------------------------------------------------------------------------
+ */
+
+static pthread_cond_t cond = PTHREAD_COND_INITIALIZER;
+static volatile bool is_over;
+
+/* Wakes whoever waits, again and again, unseen: libc's own function. */
+static void *wake(void *unused)
+{
+    void *libc = dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD);
+    void *found = dlsym(libc, "pthread_cond_broadcast");
+    int (*broadcast)(pthread_cond_t *);
+    const struct timespec pause = {.tv_nsec = 500000};
+    memcpy(&broadcast, &found, sizeof(broadcast));
+    while (!is_over) {
+        (void)wio_rawcall3(SYS_nanosleep, P(&pause), 0, 0);
+        (void)broadcast(&cond);
+    }
+    return unused;
+}
+
+/* R-SYNC-4 */
+static void wait_for(const char *symbol, pthread_mutex_t *mutex, long third, long fourth, int error)
+{
+    long result = CALL(INT, symbol, P(&cond), P(mutex), third, fourth);
+    cover_last.error = (int)result;
+    if (error != 0 && result != 0) {
+        cover_last = (struct cover_last){.symbol = symbol, .result = result, .error = error};
+    }
+    cover_last.error_is_result = true;
+    EXPECT("a0=%ld a1=%ld offset2=*", P(&cond), P(mutex));
+}
+
+static void conditions(void)
+{
+    static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+    pthread_t thread;
+    CALL(INT, "pthread_create", P(&thread), 0, P(wake), 0);
+    EXPECT("a0=%ld", (long)thread);
+    lock_free("pthread_mutex_lock", &mutex, 0, 0, 0);
+    wait_for("pthread_cond_wait", &mutex, 0, 0, 0);
+    wait_for("pthread_cond_timedwait", &mutex, P(&past), 0, 0);
+    wait_for("pthread_cond_clockwait", &mutex, CLOCK_MONOTONIC, P(&past), 0);
+    wait_for("cnd_wait", &mutex, 0, 0, 0);
+    wait_for("cnd_timedwait", &mutex, P(&past), 0, ETIMEDOUT);
+    unlock("pthread_mutex_unlock", &mutex, 0);
+    is_over = true;
+    CALL(INT, "pthread_join", (long)thread, 0);
+    EXPECT("a0=%ld offset2=*", (long)thread);
+}
+
+/* Of a condition between processes nobody knows who waits: each signal is there. */
+static void signals(void)
+{
+    static const char *const symbols[] = {"pthread_cond_signal", "pthread_cond_broadcast",
+                                          "cnd_signal", "cnd_broadcast"};
+    static pthread_cond_t lonely = PTHREAD_COND_INITIALIZER;
+    static pthread_cond_t shared;
+    pthread_condattr_t attributes;
+    (void)pthread_condattr_init(&attributes);
+    (void)pthread_condattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
+    (void)pthread_cond_init(&shared, &attributes);
+    for (size_t i = 0; i < 4; i++) {
+        CALL(INT, symbols[i], P(&lonely)); /* wakes nobody: no event */
+        CALL(INT, symbols[i], P(&shared));
+        EXPECT("a0=%ld a1=%zu", P(&shared), i % 2);
+    }
+}
+
+/* ---- barriers and semaphores -------------------------------------------------------------------
+ */
+
+/* R-SYNC-5 */
+static void barriers(void)
+{
+    static pthread_barrier_t barrier;
+    (void)pthread_barrier_init(&barrier, NULL, 1);
+    for (int round = 0; round < 3; round++) {
+        CALL(INT, "pthread_barrier_wait", P(&barrier));
+        EXPECT("a0=%ld a1=%d a2=1 a3=3 offset2=*", P(&barrier), round);
+    }
+}
+
+/* R-SYNC-6 */
+static void semaphores(void)
+{
+    static sem_t semaphore;
+    (void)sem_init(&semaphore, 0, 0);
+    CALL(INT, "sem_trywait", P(&semaphore)); /* fails: no event */
+    for (int i = 0; i < 4; i++) {
+        CALL(INT, "sem_post", P(&semaphore));
+        EXPECT("a0=%ld", P(&semaphore));
+    }
+    CALL(INT, "sem_wait", P(&semaphore));
+    EXPECT("a0=%ld offset2=*", P(&semaphore));
+    CALL(INT, "sem_trywait", P(&semaphore));
+    EXPECT("a0=%ld", P(&semaphore));
+    CALL(INT, "sem_timedwait", P(&semaphore), P(&future));
+    EXPECT("a0=%ld offset2=*", P(&semaphore));
+    CALL(INT, "sem_clockwait", P(&semaphore), CLOCK_MONOTONIC, P(&future));
+    EXPECT("a0=%ld offset2=*", P(&semaphore));
+    CALL(INT, "sem_timedwait", P(&semaphore), P(&past));
+    EXPECT("a0=%ld offset2=*", P(&semaphore));
+}
+
+COVER_MAIN(mutexes, old_names, special_mutexes, rwlocks, spin_locks, c11_mutexes, conditions,
+           signals, barriers, semaphores)

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Processes that wait for each other in ways that nobody can observe, for throttle_test.py:
+ *
+ *     held spin N      N children write in turn; whose turn it is stands in shared memory
+ *     held nap N       the same, but who waits sleeps between two looks
+ *     held thread N    the same with threads
+ *     held free N      N children write, and wait for nobody
+ *     held look        one child makes a file, another looks until it is there and writes then
+ *     held differ      writes blocks of any size
+ *     held die         a child is killed before its second write, but not when it is run first
+ */
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { ROUNDS = 3, MEMBERS_MAX = 16 };
+
+struct member {
+    int number;
+    int members;
+    void (*wait_turn)(const struct member *self, int turn);
+};
+
+static _Atomic int *turn_now;
+
+static void must(int is_good, const char *what)
+{
+    if (!is_good) {
+        perror(what);
+        _exit(9);
+    }
+}
+
+static void spin(const struct member *self, int turn)
+{
+    (void)self;
+    while (atomic_load(turn_now) != turn) {
+        (void)sched_yield();
+    }
+}
+
+static void nap(const struct member *self, int turn)
+{
+    (void)self;
+    while (atomic_load(turn_now) != turn) {
+        (void)usleep(200);
+    }
+}
+
+static void nothing(const struct member *self, int turn)
+{
+    (void)self;
+    (void)turn;
+}
+
+static void write_rounds(const struct member *self)
+{
+    char name[32];
+    (void)snprintf(name, sizeof(name), "out.%d", self->number);
+    int fd = open(name, O_WRONLY | O_CREAT | O_TRUNC, 0666);
+    must(fd >= 0, name);
+    for (int round = 0; round < ROUNDS; round++) {
+        self->wait_turn(self, round * self->members + self->number);
+        must(pwrite(fd, name, sizeof(name), round * (off_t)sizeof(name)) > 0, "pwrite");
+        (void)atomic_fetch_add(turn_now, 1);
+    }
+    must(close(fd) == 0, "close");
+}
+
+static int collect(int members)
+{
+    int result = 0;
+    for (int i = 0; i < members; i++) {
+        int status;
+        must(wait(&status) > 0, "wait");
+        result = status != 0 ? 1 : result;
+    }
+    return result;
+}
+
+static int run_children(int members, void (*wait_turn)(const struct member *self, int turn))
+{
+    for (int i = 0; i < members; i++) {
+        pid_t pid = fork();
+        must(pid >= 0, "fork");
+        if (pid == 0) {
+            write_rounds(&(struct member){i, members, wait_turn});
+            _exit(0);
+        }
+    }
+    return collect(members);
+}
+
+static void *run_thread(void *argument)
+{
+    write_rounds(argument);
+    return NULL;
+}
+
+static int run_threads(int members)
+{
+    pthread_t threads[MEMBERS_MAX];
+    struct member self[MEMBERS_MAX];
+    for (int i = 0; i < members; i++) {
+        self[i] = (struct member){i, members, spin};
+        must(pthread_create(&threads[i], NULL, run_thread, &self[i]) == 0, "pthread_create");
+    }
+    for (int i = 0; i < members; i++) {
+        must(pthread_join(threads[i], NULL) == 0, "pthread_join");
+    }
+    return 0;
+}
+
+static void put(const char *name)
+{
+    int fd = open(name, O_WRONLY | O_CREAT | O_TRUNC, 0666);
+    must(fd >= 0 && write(fd, "x", 1) == 1 && close(fd) == 0, name);
+}
+
+static int run_look(void)
+{
+    (void)unlink("there");
+    if (fork() == 0) {
+        struct stat st;
+        while (stat("there", &st) != 0) {
+            (void)usleep(1000);
+        }
+        put("seen");
+        _exit(0);
+    }
+    if (fork() == 0) {
+        put("before");
+        put("there");
+        _exit(0);
+    }
+    return collect(2);
+}
+
+static int run_differ(void)
+{
+    static char block[4096];
+    struct timespec now;
+    int fd = open("out", O_WRONLY | O_CREAT | O_TRUNC, 0666);
+    must(fd >= 0, "out");
+    if (fork() == 0) {
+        usleep(20000); /* something to find out */
+        put("other");
+        _exit(0);
+    }
+    for (int i = 0; i < 3; i++) {
+        (void)clock_gettime(CLOCK_MONOTONIC, &now);
+        size_t size = 1 + (size_t)now.tv_nsec % sizeof(block);
+        must(pwrite(fd, block, size, i * (off_t)sizeof(block)) > 0, "pwrite");
+    }
+    return collect(1);
+}
+
+static int run_die(int is_first)
+{
+    for (int i = 0; i < 3; i++) {
+        if (fork() == 0) {
+            char name[32];
+            (void)snprintf(name, sizeof(name), "out.%d", i);
+            put(name);
+            usleep(20000); /* something to find out */
+            if (!is_first && i == 1) {
+                must(raise(SIGKILL) == 0, "raise");
+            }
+            put(name);
+            _exit(0);
+        }
+    }
+    return collect(3);
+}
+
+int main(int argc, char **argv)
+{
+    int members = argc > 2 ? atoi(argv[2]) : 0;
+    turn_now =
+        mmap(NULL, sizeof(*turn_now), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    must(turn_now != MAP_FAILED && argc > 1 && members <= MEMBERS_MAX, "held MODE [N]");
+    const char *mode = argv[1];
+    if (strcmp(mode, "spin") == 0) {
+        return run_children(members, spin);
+    }
+    if (strcmp(mode, "nap") == 0) {
+        return run_children(members, nap);
+    }
+    if (strcmp(mode, "free") == 0) {
+        return run_children(members, nothing);
+    }
+    if (strcmp(mode, "thread") == 0) {
+        return run_threads(members);
+    }
+    if (strcmp(mode, "look") == 0) {
+        return run_look();
+    }
+    if (strcmp(mode, "differ") == 0) {
+        return run_differ();
+    }
+    return run_die(access("out.0", F_OK) != 0);
+}

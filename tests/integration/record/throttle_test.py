@@ -1,0 +1,219 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""whyio record --causal=throttle: waits that nobody can observe, and runs that go wrong."""
+
+import json
+import os
+import sys
+import time
+
+import record_case
+
+HELD = os.path.abspath(sys.argv.pop(1))
+
+
+class Throttle(record_case.RecordCase):
+    def throttle(self, *arguments, options=(), status=0):
+        """The closing line's object, and all that was said."""
+        answer = self.record(
+            HELD, *arguments, options=("--causal=throttle", "--format=json", *options)
+        )
+        self.assertEqual(answer.returncode, status, answer.stderr)
+        closing = answer.stderr.splitlines()[-1]
+        self.assert_described(closing)
+        return json.loads(closing)["throttle"], answer.stderr
+
+    def assert_proven(self, throttle):
+        self.assertEqual(throttle["end"], "proven")
+        self.assertEqual(throttle["unproven"], 0)
+        self.assertEqual(throttle["contradicted"], 0)
+        self.check()
+        self.assertEqual([], [name for name in os.listdir(".") if ".run" in name])
+
+    def assert_turns(self, members):
+        """Held are exactly the edges from each write to the one whose turn is next."""
+        numbers = {}  # (tid, seq) -> how many-th write of all
+        rounds = {}
+        for line in self.dump("--op=pwrite"):
+            member = int(line["path"].rsplit(".", 1)[1])
+            numbers[line["tid"], line["seq"]] = rounds.get(member, 0) * members + member
+            rounds[member] = rounds.get(member, 0) + 1
+        found = set()
+        for edge in self.edges():
+            if edge["evidence"] == "held":
+                ends = [numbers[edge[end]["tid"], edge[end]["seq"]] for end in ("from", "to")]
+                found.add(tuple(ends))
+        self.assertEqual(found, {(i, i + 1) for i in range(len(numbers) - 1)})
+
+    def edges(self):
+        answer = self.whyio("edges", "t")
+        self.assertEqual(answer.returncode, 0, answer.stderr)
+        return [json.loads(line) for line in answer.stdout.splitlines()[:-1]]
+
+    def test_flag_in_shared_memory(self):
+        for how in ("spin", "nap", "thread"):
+            with self.subTest(how):
+                throttle, said = self.throttle(how, "3", options=("--force",))
+                self.assert_proven(throttle)
+                self.assertEqual(throttle["edges"], 8)
+                self.assert_turns(3)
+                self.assertRegex(said, r"none for longer than [0-9.]+ (s|min)")
+
+    def test_who_waits_for_nobody_gets_no_edge(self):
+        throttle, _ = self.throttle("free", "3")
+        self.assertIn(throttle["end"], ("proven", "explained"))
+        self.assertEqual(throttle["edges"], 0)
+
+    def test_looking_for_a_file_may_take_any_number_of_looks(self):
+        throttle, _ = self.throttle("look")
+        self.assert_proven(throttle)
+        looks = [line for line in self.dump("--op=stat") if line["path"].endswith("/there")]
+        if len(looks) > 1:
+            self.assertEqual(throttle["edges"], 0)  # what was observed says it all
+            return
+        # the first look found it: only holding shows that another one would have waited
+        paths = {(line["tid"], line["seq"]): line["path"] for line in self.dump()}
+        held = [edge for edge in self.edges() if edge["evidence"] == "held"]
+        ends = [os.path.basename(paths[edge[end]["tid"], edge[end]["seq"]])
+                for edge in held for end in ("from", "to")]
+        self.assertEqual(ends, ["there", "seen"] * throttle["edges"])
+
+    def test_as_trace_does(self):
+        throttle, said = self.throttle("spin", "3", options=("--method=trace",))
+        self.assertEqual(throttle["end"], "merged", said)
+        self.assertEqual((throttle["runs"], throttle["period"]), (4, 1))
+        self.check()
+        self.assertEqual([], [name for name in os.listdir(".") if ".run" in name])
+        # each write but the first waits at least for the one before it
+        before = {}
+        for edge in self.edges():
+            self.assertEqual(edge["evidence"], "held")
+            source = before.setdefault((edge["to"]["tid"], edge["to"]["seq"]), [])
+            source.append((edge["from"]["tid"], edge["from"]["seq"]))
+        writes = sorted(self.dump("--op=pwrite"), key=lambda line: line["t_ns"])
+        tids = [line["tid"] for line in writes]
+        self.assertEqual(tids, tids[:3] * 3)  # time made anew keeps the turns
+        for this, last in zip(writes[1:], writes):
+            found = before[this["tid"], this["seq"]]
+            reached = [seq for tid, seq in found if tid == last["tid"]]
+            self.assertTrue(reached and max(reached) >= last["seq"], (this, last, found))
+
+    def test_period_is_searched(self):
+        throttle, said = self.throttle(
+            "spin", "2", options=("--method=trace", "--target-error=1000")
+        )
+        self.assertEqual(throttle["end"], "merged", said)
+        self.assertEqual(throttle["period"], 1000)
+        self.assertGreaterEqual(throttle["time_error"], 0)
+        self.assertFalse(os.path.exists("t.replay"))
+
+    def test_nodes_are_sampled_and_runs_merged(self):
+        for trace, node in (("a", "1"), ("b", "2")):
+            answer = self.record(
+                HELD,
+                *("spin", "2"),
+                options=("-q", "--causal=throttle", "--method=trace", f"--nodes={node}"),
+                trace=trace,
+            )
+            self.assertEqual(answer.returncode, 0, answer.stderr)
+        answer = self.whyio("merge", "--format=json", "-o", "m", "a", "b")
+        self.assertEqual(answer.returncode, 0, answer.stderr)
+        merged = self.assert_described(answer.stdout)
+        self.assertTrue(merged["same"])
+        self.assertGreaterEqual(merged["edges"], 5)
+        self.check("m")
+        again = self.whyio("merge", "-o", "m", "a", "b")
+        self.assert_refused_as(again, 2, "exists")
+
+    def test_what_can_be_held_is_numbered_alike(self):
+        """FORMAT.md R-HOLD-1: in every run, whoever is held in it."""
+        numbered = []
+        for trace, node in (("a", "1"), ("b", "2")):
+            options = ("-q", "--causal=throttle", "--method=trace", f"--nodes={node}")
+            answer = self.record(HELD, *("spin", "2"), options=options, trace=trace)
+            self.assertEqual(answer.returncode, 0, answer.stderr)
+            threads = {}
+            for line in self.dump(trace=trace):
+                threads.setdefault(line["tid"], []).append(line)
+            runs = []
+            for lines in threads.values():
+                for hold, held in zip(lines, lines[1:]):
+                    if hold["op"] == "hold" and hold["dur_ns"] > 0:
+                        self.assertIn("hold", held["flags"])
+                runs.append([(line["op"], line["path"], line["offset"]) for line in lines
+                             if "hold" in line["flags"]])
+            numbered.append(sorted(run for run in runs if run))
+        self.assertEqual(len(numbered[0]), 2)
+        self.assertEqual(numbered[0], numbered[1])
+
+    def test_other_programs_are_not_merged(self):
+        options = ("-q", "--causal=throttle", "--method=trace", "--runs=1")
+        for trace, mode in (("a", ("spin", "2")), ("b", ("spin", "3")), ("c", ("differ",))):
+            answer = self.record(HELD, *mode, options=options, trace=trace)
+            self.assertIn(answer.returncode, (0, 1), answer.stderr)
+        answer = self.record(HELD, "spin", "2", trace="plain")
+        self.assertEqual(answer.returncode, 0, answer.stderr)
+        self.assert_refused_as(self.whyio("merge", "-o", "m", "a", "b"), 3, "command")
+        self.assert_refused_as(self.whyio("merge", "-o", "m", "a", "plain"), 3, "throttle")
+        self.assert_refused_as(self.whyio("merge", "-o", "m", "a", "none"), 3, "none")
+        self.assert_refused_as(self.whyio("merge", "-o", "m"), 2, "run")
+        self.assert_refused_as(self.whyio("merge", "a"), 2, "-o")
+        # what the failed merge of `differ` left: two runs that part
+        answer = self.whyio("merge", "--format=json", "-o", "m", "c.run1", "c.run2")
+        self.assertEqual(answer.returncode, 1, answer.stderr)
+        merged = self.assert_described(answer.stdout)
+        self.assertEqual(merged["difference"]["first"]["op"], "pwrite")
+        self.assertFalse(os.path.exists("m"))
+
+    def assert_refused_as(self, answer, status, word):
+        self.assertEqual(answer.returncode, status, answer.stdout + answer.stderr)
+        self.assertIn(word, answer.stderr)
+
+    def test_runs_can_be_limited(self):
+        throttle, _ = self.throttle("spin", "3", options=("--runs=1",))
+        self.assertEqual(throttle["runs"], 2)
+        self.assertIn(throttle["end"], ("proven", "unproven"))
+
+    def test_what_differs_is_located(self):
+        throttle, said = self.throttle("differ", status=1)
+        self.assertEqual(throttle["end"], "differs")
+        difference = throttle["difference"]
+        self.assertEqual(difference["runs"], [1, 2])
+        first, second = difference["first"], difference["second"]
+        self.assertEqual((first["op"], second["op"]), ("pwrite", "pwrite"))
+        self.assertEqual(first["path"], os.path.join(self.dir, "out"))
+        self.assertEqual(first["offset"], second["offset"])
+        self.assertNotEqual(first["size"], second["size"])
+        self.assertIn("not deterministic", said)
+        self.check("t.run2")
+
+    def test_a_death_ends_all_holds(self):
+        begin = time.monotonic()
+        throttle, said = self.throttle("die", status=1)
+        self.assertEqual(throttle["end"], "failed")
+        self.assertEqual(throttle["runs"], 2)
+        self.assertIn("was killed while others were held", said)
+        self.assertLess(time.monotonic() - begin, 25)  # the limit of a hold is 30 s and more
+        self.check()
+
+    def test_a_command_that_fails_is_not_repeated(self):
+        answer = self.record("sh", "-c", "exit 7", options=("--causal=throttle",))
+        self.assertEqual(answer.returncode, 7, answer.stderr)
+        self.assertNotIn("run 2", answer.stderr)
+
+    def test_standard_input_is_put_back(self):
+        with open("in", "w", encoding="ascii") as text:
+            text.write("x" * 1000)
+        script = "(sleep 0.05; head -c 500 > a) ; head -c 500 > b"
+        with open("in", "rb") as text:
+            answer = self.record(
+                "sh", "-c", script, options=("--causal=throttle", "--format=json"), stdin=text
+            )
+        self.assertEqual(answer.returncode, 0, answer.stderr)
+        self.assertEqual(os.path.getsize("b"), 500)
+        throttle = json.loads(answer.stderr.splitlines()[-1])["throttle"]
+        self.assertIn(throttle["end"], ("proven", "explained"))
+
+
+if __name__ == "__main__":
+    record_case.main()

@@ -1,0 +1,265 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Mode causal: waits of the trace are kept, whatever the storage; knots end with a message, never a hang."""
+import os
+import signal
+import subprocess
+import time
+
+from replay_case import SCRIPT, TIMEOUT, WHYIO, ReplayCase, main
+
+MS = 1000000
+SLACK_S = 0.25  # a busy machine
+
+
+class Causal(ReplayCase):
+    def assert_takes(self, result, least):
+        self.assertEqual(result["mode"], "causal")
+        self.assertEqual(result["mismatch_count"], 0)
+        self.assertGreaterEqual(result["time_s"], least - 0.03)  # the first operation may begin late
+        self.assertLess(result["time_s"], least + SLACK_S)
+
+
+TWO = "process 10 rank=0\nprocess 20 rank=1\nstream 0 10\nstream 1 20\n"
+
+
+class Edges(Causal):
+    def test_is_the_default_with_edges(self):
+        self.script(TWO + """
+            open stream=0 path=/a a0=0x42 a1=0644 res=3
+            MPI_Barrier stream=0
+            MPI_Barrier stream=1
+            collective 0:1 1:0""")
+        result = self.replay()
+        self.assertEqual(result["mode"], "causal")
+        self.assertEqual(result["edges"], {"hard": 0, "collective": 1, "mutex": 0, "queue": 0})
+
+    def test_nobody_waits_for_anybody(self):
+        self.script("open path=/a a0=0x42 a1=0644 res=3\nedges")
+        self.assertEqual(self.replay()["mode"], "think")
+        self.assertEqual(self.replay("--mode=causal")["edges"], {"hard": 0, "collective": 0, "mutex": 0, "queue": 0})
+
+    def test_edges_are_found_where_none_are_stored(self):
+        self.script("""
+            process 10
+            process 11 parent=0 start=1500
+            stream 0 10
+            stream 1 11
+            fork stream=0 t=1000 res=11
+            open stream=1 t=2000 path=/c a0=0x42 a1=0644 res=3
+            waitpid stream=0 t=3000 res=11
+            open stream=0 t=4000 path=/p a0=0x42 a1=0644 res=3""")
+        self.assertEqual(self.replay("--mode=afap")["mode"], "afap")
+        self.assertNotIn("trace.edges", os.listdir(self.trace))
+        result = self.replay()
+        self.assertEqual(result["mode"], "causal")
+        self.assertGreater(result["edges"]["hard"], 0)
+
+    def test_a_message_is_waited_for(self):
+        # rank 0 computes 200 ms and sends; rank 1 has waited since the start
+        self.script(TWO + f"""
+            open stream=0 t={1 * MS} path=/a a0=0x42 a1=0644 res=3
+            MPI_Send stream=0 t={201 * MS} a1=1
+            MPI_Recv stream=1 t={1 * MS} dur={200 * MS} a1=0
+            open stream=1 t={202 * MS} path=/b a0=0x42 a1=0644 res=3
+            edge 0:0 1:0""")
+        result = self.replay()
+        self.assert_takes(result, 0.2)
+        self.assertEqual(result["waits"], {"hard": 1, "collective": 0, "mutex": 0, "queue": 0})
+        # computing is scaled, and so is what others wait for; without waits rank 1 would begin at once
+        self.assert_takes(self.replay("--scale-compute=2"), 0.4)
+        self.assertLess(self.replay("--mode=think")["time_s"], 0.1)
+
+    def test_waiting_is_no_computing(self):
+        # rank 0 has computed for 400 ms, the others have waited for it at a barrier
+        ranks = "".join(f"process {10 + i} rank={i}\n" for i in range(4))
+        streams = "".join(f"stream {i} {10 + i}\n" for i in range(4))
+        events = "".join(
+            f"open stream={i} t={1 * MS} path=/{i} a0=0x42 a1=0644 res=3\n"
+            f"MPI_Barrier stream={i} t={(401 if i == 0 else 2) * MS} dur={(1 if i == 0 else 400) * MS}\n"
+            f"pwrite stream={i} t={403 * MS} fd=3 path=/{i} off=0 size=4096\n" for i in range(4))
+        self.script(ranks + streams + events + "collective 0:1 1:1 2:1 3:1")
+        self.assert_takes(self.replay(), 0.402)
+        result = self.replay("--scale-compute=0.1")
+        self.assert_takes(result, 0.042)
+        self.assertEqual(result["waits"]["collective"], 4)
+
+    def test_a_slow_writer_delays_the_others(self):
+        # rank 1 writes after rank 0 has written: the order holds however long the first write takes
+        self.script(TWO + "".join(
+            f"open stream={i} t={1 * MS + i} path=/a a0=0x42 a1=0644 res=3\n" for i in range(2)) + "".join(
+                f"pwrite stream=0 t={(2 + 4 * k) * MS} fd=3 path=/a off={k * 8192} size=4096\n"
+                f"MPI_Send stream=0 t={(3 + 4 * k) * MS} a1=1\n"
+                f"MPI_Recv stream=0 t={(3 + 4 * k) * MS + 9} dur={2 * MS} a1=1\n"
+                f"MPI_Recv stream=1 t={(1 + 4 * k) * MS + 9} dur={2 * MS} a1=0\n"
+                f"pread stream=1 t={(4 + 4 * k) * MS} fd=3 path=/a off={k * 8192} size=4096\n"
+                f"MPI_Send stream=1 t={(4 + 4 * k) * MS + 9} a1=0\n"
+                for k in range(20)) + "".join(
+                    f"edge 0:{3 * k + 1} 1:{3 * k + 1}\nedge 1:{3 * k + 2} 0:{3 * k + 3}\n" for k in range(20)))
+        result = self.replay()
+        self.assert_takes(result, 0.079)
+        self.assertEqual(result["waits"]["hard"], 40)
+
+    def test_a_lock_is_kept_in_any_order(self):
+        # two threads hold the lock for 50 ms of computing each, ten times: they cannot overlap
+        self.script("process 10\nstream 0 10\nstream 0 11\n" + "".join(
+            f"open stream={i} t={1 * MS + i} path=/{i} a0=0x42 a1=0644 res={3 + i}\n" for i in range(2)) + "".join(
+                f"pthread_mutex_lock stream={i} t={(2 + 20 * k + 10 * i) * MS} a0=0x7000\n"
+                f"pwrite stream={i} t={(11 + 20 * k + 10 * i) * MS} fd={3 + i} path=/{i} off={k} size=1\n"
+                f"pthread_mutex_unlock stream={i} t={(11 + 20 * k + 10 * i) * MS + 9} a0=0x7000\n"
+                for k in range(5) for i in range(2)) + "".join(
+                    f"edge {i}:{3 * k + 2} {1 - i}:{3 * (k + i) + 1} class=mutex evidence=thread object=1\n"
+                    for k in range(5) for i in range(2) if k + i < 5))
+        result = self.replay()
+        self.assert_takes(result, 0.11)
+        self.assertGreater(result["waits"]["mutex"], 0)
+
+    def test_a_child_that_is_waited_for(self):
+        # what follows a wait comes after the child's end, in whatever time that needs here
+        self.script(f"""
+            process 10
+            process 11 parent=0 start={2 * MS}
+            stream 0 10
+            stream 1 11
+            fork stream=0 t={1 * MS} res=11
+            open stream=1 t={3 * MS} path=/c a0=0x42 a1=0644 res=3
+            close stream=1 t={103 * MS} fd=3 path=/c
+            waitpid stream=0 t={2 * MS} dur={102 * MS} res=11
+            open stream=0 t={105 * MS} path=/p a0=0x42 a1=0644 res=3
+            edges""")
+        self.assert_takes(self.replay("--mode=causal"), 0.102)
+        self.assert_takes(self.replay("--mode=causal", "--scale-compute=0.1"), 0.011)
+
+    def test_threads_that_follow_each_other_with_one_token(self):
+        self.script("process 10\nstream 0 10\n" + "".join(f"stream 0 {11 + i} token=77\n" for i in range(3)) + "".join(
+            f"pthread_create stream=0 t={(1 + 10 * i) * MS} a0=77\n"
+            f"open stream={1 + i} t={(2 + 10 * i) * MS} path=/{i} a0=0x42 a1=0644 res=3\n"
+            f"close stream={1 + i} t={(3 + 10 * i) * MS} fd=3 path=/{i}\n"
+            f"pthread_join stream=0 t={(2 + 10 * i) * MS} dur={2 * MS} a0=77\n" for i in range(3)) + f"""
+            open stream=0 t={40 * MS} path=/last a0=0x42 a1=0644 res=3""")
+        result = self.replay()
+        self.assert_takes(result, 0.038)
+        self.assertGreaterEqual(result["waits"]["hard"], 3)
+
+    def test_polling_is_waiting(self):
+        # 300 ms in poll, then a read of the pipe that the other one wrote: only the writer's computing counts
+        self.script(TWO + f"""
+            open stream=0 t={1 * MS} path=/a a0=0x42 a1=0644 res=3
+            write stream=0 t={301 * MS} fd=5 path=pipe:[7] size=1
+            poll stream=1 t={1 * MS} dur={300 * MS} res=1
+            read stream=1 t={301 * MS + 200} fd=4 path=pipe:[7] size=1
+            open stream=1 t={302 * MS} path=/b a0=0x42 a1=0644 res=3
+            edge 0:0 1:1 evidence=pipe""")
+        self.assert_takes(self.replay(), 0.3)
+        self.assert_takes(self.replay("--scale-compute=0.1"), 0.03)
+
+    def looks_for_a_file(self, before, name):
+        """One thread makes a file at 200 ms, after `before`; the other one looks for it every 10 ms."""
+        looks = "".join(f"access stream=1 t={(1 + 10 * i) * MS} path=/flag err=2\n"
+                        f"nanosleep stream=1 t={(1 + 10 * i) * MS + 9000} dur={9 * MS}\n" for i in range(20))
+        return self.script(TWO + f"""
+            file / directory
+            open stream=0 t={1 * MS} path=/a a0=0x42 a1=0644 res=3
+            {before}
+            open stream=0 t={200 * MS} path=/flag a0=0x42 a1=0644 res=4
+            {looks}
+            access stream=1 t={201 * MS} path=/flag
+            open stream=1 t={202 * MS} path=/b a0=0x42 a1=0644 res=3
+            edge 0:2 1:40 evidence=poll
+            poll-loop 1:0 40""", name)
+
+    def test_looking_for_a_file_that_comes_later(self):
+        trace = self.looks_for_a_file(f"close stream=0 t={2 * MS} fd=9 path=/x err=9", "trace")
+        self.assert_takes(self.replay(trace=trace), 0.2)
+        self.assert_takes(self.replay("--scale-compute=3", trace=trace), 0.6)
+
+    def test_looking_for_a_file_that_comes_sooner(self):
+        # what was a slow disk is none here: looks that the program would not have made are left out
+        trace = self.looks_for_a_file(f"pwrite stream=0 t={2 * MS} dur={190 * MS} fd=3 path=/a off=0 size=1", "trace")
+        result = self.replay(trace=trace)
+        self.assertEqual(result["mismatch_count"], 0)
+        self.assertLess(result["time_s"], 0.15)
+        self.assertLess(result["ops"], 20)
+
+    def test_text(self):
+        self.script(TWO + """
+            open stream=0 path=/a a0=0x42 a1=0644 res=3
+            MPI_Barrier stream=0
+            MPI_Barrier stream=1
+            collective 0:1 1:0""")
+        answer = subprocess.run([WHYIO, "replay", self.trace, "--root=" + self.target], capture_output=True,
+                                text=True, check=True, timeout=TIMEOUT)
+        self.assertIn("mode causal", answer.stdout)
+        self.assertIn("edges     1 collective; waits 2 collective", answer.stdout)
+
+
+class Knots(Causal):
+    def test_a_circle_is_refused_before_anything_is_touched(self):
+        self.script(TWO + """
+            MPI_Recv stream=0
+            MPI_Send stream=0
+            MPI_Recv stream=1
+            MPI_Send stream=1
+            edge 0:0 1:0
+            edge 1:0 0:0""")
+        message = self.refused()
+        self.assertIn("circle", message)
+        self.assertIn("rank 0 (pid 10, thread 10) at event 0 (MPI_Recv) waits for rank 1", message)
+        self.assertFalse(os.path.exists(self.target))
+
+    def test_locks_that_cross_end_with_the_names_of_those_who_wait(self):
+        # in the trace one came after the other; the replay is free to let both take their first lock at once
+        self.script("process 10\nstream 0 10\nstream 0 11\n" + "".join(
+            f"pthread_mutex_lock stream={i} t={(1 + 100 * i) * MS} a0={7 + i}\n"
+            f"open stream={i} t={(50 + 100 * i) * MS} path=/{i} a0=0x42 a1=0644 res={3 + i}\n"
+            f"pthread_mutex_lock stream={i} t={(51 + 100 * i) * MS} a0={8 - i}\n"
+            f"pthread_mutex_unlock stream={i} t={(52 + 100 * i) * MS} a0={8 - i}\n"
+            f"pthread_mutex_unlock stream={i} t={(53 + 100 * i) * MS} a0={7 + i}\n" for i in range(2)) + """
+            edge 0:2 1:0 class=mutex evidence=thread object=1
+            edge 0:3 1:2 class=mutex evidence=thread object=2""")
+        # the second thread begins at once: its start was no wait of the program
+        begun = time.monotonic()
+        answer = self.run_replay("--scale-compute=0")
+        self.assertLess(time.monotonic() - begun, 20)
+        if answer.returncode == 3:
+            self.assertIn("waits for a lock that pid 10 thread 1", answer.stderr)
+        else:  # they did not meet
+            self.assertEqual(answer.returncode, 0, answer.stderr)
+
+    def test_a_killed_worker_ends_the_replay(self):
+        self.script(TWO + f"""
+            open stream=0 t={1 * MS} path=/a a0=0x42 a1=0644 res=3
+            MPI_Send stream=0 t={60000 * MS} a1=1
+            close stream=0 t={60001 * MS} fd=3 path=/a
+            MPI_Recv stream=1 t={1 * MS} dur={60000 * MS} a1=0
+            open stream=1 t={60001 * MS} path=/b a0=0x42 a1=0644 res=3
+            edge 0:0 1:0""")
+        replay = subprocess.Popen([WHYIO, "replay", "-q", self.trace, "--root=" + self.target],
+                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        try:
+            victim = self.worker_of(replay.pid)
+            begun = time.monotonic()
+            os.kill(victim, signal.SIGKILL)
+            _, message = replay.communicate(timeout=20)
+            self.assertLess(time.monotonic() - begun, 10)
+        finally:
+            replay.kill()
+            replay.wait()
+        self.assertEqual(replay.returncode, 3)
+        self.assertRegex(message, "the process that replays (10|20) .* was killed by signal 9")
+
+    def worker_of(self, pid):
+        """A process of the replay, once the first operation was performed."""
+        end = time.monotonic() + 20
+        while time.monotonic() < end:
+            workers = subprocess.run(["ps", "-o", "pid=", "--ppid", str(pid)], capture_output=True, text=True,
+                                     check=False).stdout.split()
+            if len(workers) == 2 and os.path.exists(self.path("/a")):
+                return int(workers[0])
+            time.sleep(0.01)
+        self.fail("the replay has not begun")
+
+
+if __name__ == "__main__":
+    assert SCRIPT
+    main()

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * io_uring by liburing: `lib_ring FILE REQUESTS`. One thread waits for a completion until a signal
+ * handler jumps out of liburing; then it collects what another thread submits. Prints what raw_ring
+ * prints. Exit 77 where the kernel has no io_uring.
+ */
+#include <fcntl.h>
+#include <liburing.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define DEPTH 64
+#define BYTES 64
+
+static struct io_uring ring;
+static int file;
+static long total;
+static sigjmp_buf out;
+
+static void jump(int number)
+{
+    (void)number;
+    siglongjmp(out, 1);
+}
+
+static void wait_in_vain(void)
+{
+    struct io_uring_cqe *cqe;
+    (void)signal(SIGALRM, jump);
+    if (sigsetjmp(out, 1) == 0) {
+        (void)ualarm(20000, 0);
+        (void)io_uring_wait_cqe(&ring, &cqe);
+    }
+}
+
+static void *submit_all(void *unused)
+{
+    static char data[BYTES];
+    (void)unused;
+    for (long i = 0; i < total; i++) {
+        struct io_uring_sqe *sqe;
+        while ((sqe = io_uring_get_sqe(&ring)) == NULL) {
+            (void)io_uring_submit(&ring);
+        }
+        io_uring_prep_write(sqe, file, data, BYTES, (unsigned long)i * BYTES);
+        sqe->user_data = (unsigned long)i;
+        (void)printf("write %ld %d\n", i * BYTES, BYTES);
+        (void)io_uring_submit(&ring);
+    }
+    return NULL;
+}
+
+int main(int argc, char **argv)
+{
+    pthread_t thread;
+    long bytes = 0;
+    if (argc < 3) {
+        return 2;
+    }
+    total = atol(argv[2]);
+    file = open(argv[1], O_RDWR | O_CREAT | O_TRUNC, 0600);
+    if (io_uring_queue_init(DEPTH, &ring, 0) != 0) {
+        return 77;
+    }
+    wait_in_vain();
+    if (pthread_create(&thread, NULL, submit_all, NULL) != 0) {
+        return 1;
+    }
+    for (long i = 0; i < total; i++) {
+        struct io_uring_cqe *cqe;
+        if (io_uring_wait_cqe(&ring, &cqe) != 0) {
+            return 1;
+        }
+        bytes += cqe->res;
+        io_uring_cqe_seen(&ring, cqe);
+    }
+    (void)pthread_join(thread, NULL);
+    io_uring_queue_exit(&ring);
+    (void)printf("sum %ld %ld\n", total, bytes);
+    return 0;
+}

@@ -1,0 +1,459 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From events to edges, case by case: what real programs do too seldom, or cannot be made to do. */
+#include "support/stingy.h"
+#include "support/unit.h"
+
+#include <string.h>
+
+#include "causal/feed.h"
+#include "trace/calls.h"
+
+#define THREADS 4u
+#define HELD 100u /* events that a script has at most */
+
+/* Texts of string ids. */
+static const char *const strings[] = {"", "pipe:[1]", "eventfd:[2]", "/data/file"};
+
+struct script {
+    struct wio_feed_stream streams[THREADS];
+    struct wio_feed_process processes[THREADS];
+    struct wio_event events[HELD];
+    size_t count;
+    struct wio_edges edges;
+    struct wio_feed *feed;
+};
+
+static const char *text_of(void *context, uint32_t string)
+{
+    (void)context;
+    return strings[string];
+}
+
+static bool is_fifo(void *context, uint32_t string)
+{
+    (void)context;
+    (void)string;
+    return false;
+}
+
+/* Every thread a process of its own, or all one process. */
+static void begin(struct script *script, bool is_one_process)
+{
+    memset(script, 0, sizeof(*script));
+    for (uint32_t t = 0; t < THREADS; t++) {
+        script->streams[t] = (struct wio_feed_stream){
+            .thread = t, .process = is_one_process ? 0 : t, .tid = 100 + (int32_t)t, .token = t};
+        script->processes[t] =
+            (struct wio_feed_process){.pid = 100 + (int32_t)t, .parent = UINT32_MAX};
+    }
+}
+
+/* The next event of a thread. */
+static struct wio_event *add(struct script *script, uint32_t thread, enum wio_op op,
+                             uint64_t begin_ns, uint64_t end_ns)
+{
+    assert_true(script->count < HELD);
+    struct wio_event *event = &script->events[script->count++];
+    *event = (struct wio_event){.op = (uint16_t)op,
+                                .stream = thread,
+                                .seq = script->streams[thread].events++,
+                                .t_ns = begin_ns,
+                                .dur_ns = end_ns - begin_ns,
+                                .fd = WIO_NO_FD,
+                                .fd2 = WIO_NO_FD,
+                                .offset = WIO_NO_OFFSET,
+                                .offset2 = WIO_NO_OFFSET,
+                                .size = 8};
+    return event;
+}
+
+static struct wio_event *add_args(struct script *script, uint32_t thread, enum wio_op op,
+                                  uint64_t begin_ns, uint64_t end_ns, const int64_t *args)
+{
+    struct wio_event *event = add(script, thread, op, begin_ns, end_ns);
+    memcpy(event->arg, args, sizeof(event->arg));
+    return event;
+}
+
+static enum wio_status run(struct script *script, const struct wio_alloc *alloc)
+{
+    const struct wio_feed_params params = {
+        .streams = script->streams,
+        .stream_count = THREADS,
+        .processes = script->processes,
+        .process_count = THREADS,
+        .string_count = sizeof(strings) / sizeof(strings[0]),
+        .text = text_of,
+        .is_fifo = is_fifo,
+    };
+    bool is_fed[HELD] = {false};
+    wio_edges_init(&script->edges, alloc, THREADS);
+    enum wio_status status = wio_feed_create(&params, &script->edges, &script->feed);
+    for (size_t n = 0; n < script->count && status == WIO_OK; n++) {
+        size_t next = HELD;
+        for (size_t i = 0; i < script->count;
+             i++) { /* by begin; those at once as they were added */
+            if (!is_fed[i] &&
+                (next == HELD || script->events[i].t_ns < script->events[next].t_ns)) {
+                next = i;
+            }
+        }
+        is_fed[next] = true;
+        status = wio_feed_event(script->feed, &script->events[next]);
+    }
+    return status == WIO_OK ? wio_feed_finish(script->feed) : status;
+}
+
+static void finish(struct script *script)
+{
+    struct wio_alloc heap = WIO_ALLOC_HEAP;
+    assert_int_equal(run(script, &heap), WIO_OK);
+}
+
+static void end(struct script *script)
+{
+    wio_feed_destroy(script->feed);
+    wio_edges_fini(&script->edges);
+}
+
+/* Exactly this edge, once. */
+static void assert_edge(const struct script *script, uint32_t from, uint64_t from_op, uint32_t to,
+                        uint64_t to_op, enum wio_edge_class class)
+{
+    unsigned found = 0;
+    for (size_t i = 0; i < script->edges.edge_count; i++) {
+        const struct wio_edge *e = &script->edges.edges[i];
+        found += e->from_thread == from && e->from_op == from_op && e->to_thread == to &&
+                         e->to_op == to_op && e->class == class
+                     ? 1
+                     : 0;
+    }
+    if (found != 1) {
+        fail_msg("%u edges %u:%llu -> %u:%llu of %zu", found, from, (unsigned long long)from_op, to,
+                 (unsigned long long)to_op, script->edges.edge_count);
+    }
+}
+
+static void join_world(struct script *script, uint32_t ranks)
+{
+    for (uint32_t r = 0; r < ranks; r++) {
+        (void)add_args(script, r, WIO_OP_mpi_comm, 1, 1, (int64_t[4]){7, r, ranks, 0});
+    }
+}
+
+/* Two receives from anybody are posted; the second one is completed first. Messages of one sender
+ * meet them in the order in which they were posted. */
+static void receives_meet_as_they_were_posted(void **state)
+{
+    (void)state;
+    struct script s;
+    begin(&s, false);
+    join_world(&s, 2);
+    (void)add_args(&s, 1, WIO_OP_MPI_Irecv, 10, 11, (int64_t[4]){7, -1, -1, 1});
+    (void)add_args(&s, 1, WIO_OP_MPI_Irecv, 12, 13, (int64_t[4]){7, -1, -1, 2});
+    (void)add(&s, 0, WIO_OP_write, 15, 16);
+    (void)add_args(&s, 0, WIO_OP_MPI_Send, 20, 21, (int64_t[4]){7, 1, 5, 0});
+    (void)add(&s, 0, WIO_OP_write, 25, 26);
+    (void)add_args(&s, 0, WIO_OP_MPI_Send, 30, 31, (int64_t[4]){7, 1, 5, 0});
+    (void)add_args(&s, 1, WIO_OP_MPI_Wait, 40, 41, (int64_t[4]){0, 1, 1, 0});
+    add_args(&s, 1, WIO_OP_mpi_done, 40, 41, (int64_t[4]){7, 0, 5, 2})->flags = WIO_EVENT_CAUSED;
+    (void)add_args(&s, 1, WIO_OP_MPI_Wait, 50, 51, (int64_t[4]){0, 1, 1, 0});
+    add_args(&s, 1, WIO_OP_mpi_done, 50, 51, (int64_t[4]){7, 0, 5, 1})->flags = WIO_EVENT_CAUSED;
+    finish(&s);
+    assert_int_equal(s.edges.edge_count, 2);
+    assert_edge(&s, 0, 3, 1, 4, WIO_EDGE_HARD); /* the second send, before it the second write */
+    assert_edge(&s, 0, 1, 1, 6, WIO_EDGE_HARD);
+    assert_int_equal(wio_feed_left(s.feed).sends + wio_feed_left(s.feed).receives, 0);
+    end(&s);
+}
+
+/* A receive that nobody ends (cancelled) does not keep those behind it for ever. */
+static void a_cancelled_receive_is_left_out(void **state)
+{
+    (void)state;
+    struct script s;
+    begin(&s, false);
+    join_world(&s, 2);
+    (void)add_args(&s, 1, WIO_OP_MPI_Irecv, 10, 11, (int64_t[4]){7, 0, 9, 1});
+    (void)add(&s, 0, WIO_OP_write, 15, 16);
+    (void)add_args(&s, 0, WIO_OP_MPI_Send, 20, 21, (int64_t[4]){7, 1, 5, 0});
+    (void)add_args(&s, 1, WIO_OP_MPI_Recv, 18, 25, (int64_t[4]){7, 0, 5, 0});
+    finish(&s);
+    assert_int_equal(s.edges.edge_count, 1);
+    assert_edge(&s, 0, 1, 1, 2, WIO_EDGE_HARD);
+    end(&s);
+}
+
+/* MPI_Issend waits for the receive too: a meeting of two, from post to completion. */
+static void a_synchronous_send_is_a_meeting(void **state)
+{
+    (void)state;
+    struct script s;
+    begin(&s, false);
+    join_world(&s, 2);
+    (void)add_args(&s, 0, WIO_OP_MPI_Issend, 10, 11, (int64_t[4]){7, 1, 5, 1});
+    (void)add_args(&s, 1, WIO_OP_MPI_Recv, 20, 25, (int64_t[4]){7, 0, 5, 0});
+    (void)add_args(&s, 0, WIO_OP_MPI_Wait, 12, 26, (int64_t[4]){0, 1, 1, 0});
+    add_args(&s, 0, WIO_OP_mpi_done, 12, 26, (int64_t[4]){7, -1, -1, 1})->flags = WIO_EVENT_CAUSED;
+    finish(&s);
+    assert_int_equal(s.edges.collective_count, 1);
+    assert_int_equal(s.edges.members[0].enter_op, 1);
+    assert_int_equal(s.edges.members[0].leave_op, 3);
+    end(&s);
+}
+
+/* Sendrecv sends before it has received: what is before the call precedes the other's receive. */
+static void a_call_that_causes_messages_releases_from_before(void **state)
+{
+    (void)state;
+    struct script s;
+    begin(&s, false);
+    join_world(&s, 2);
+    for (uint32_t r = 0; r < 2; r++) {
+        (void)add(&s, r, WIO_OP_write, 5, 6);
+        (void)add_args(&s, r, WIO_OP_MPI_Sendrecv, 10, 30, (int64_t[4]){7, 2, 2, 0});
+        add_args(&s, r, WIO_OP_mpi_send, 10, 30, (int64_t[4]){7, 1 - r, 0, 0})->flags =
+            WIO_EVENT_CAUSED;
+        add_args(&s, r, WIO_OP_mpi_recv, 10, 30, (int64_t[4]){7, 1 - r, 0, 0})->flags =
+            WIO_EVENT_CAUSED;
+    }
+    finish(&s);
+    assert_edge(&s, 0, 1, 1, 4, WIO_EDGE_HARD);
+    assert_edge(&s, 1, 1, 0, 4, WIO_EDGE_HARD);
+    end(&s);
+}
+
+static void scans_wait_for_lower_ranks(void **state)
+{
+    (void)state;
+    struct script s;
+    begin(&s, false);
+    join_world(&s, 3);
+    for (uint32_t r = 0; r < 3; r++) {
+        (void)add(&s, r, WIO_OP_write, 5, 6);
+        (void)add_args(&s, r, WIO_OP_MPI_Scan, 10, 30, (int64_t[4]){7, 0, -1, 0});
+    }
+    finish(&s);
+    assert_int_equal(s.edges.edge_count, 3);
+    assert_edge(&s, 0, 1, 1, 2, WIO_EDGE_HARD);
+    assert_edge(&s, 0, 1, 2, 2, WIO_EDGE_HARD);
+    assert_edge(&s, 1, 1, 2, 2, WIO_EDGE_HARD);
+    end(&s);
+}
+
+/* MPI_LOOSE: a collective only if nobody left before the last one came. */
+static void loose_collectives_are_judged_by_time(void **state)
+{
+    (void)state;
+    for (unsigned early = 0; early < 2; early++) {
+        struct script s;
+        begin(&s, false);
+        join_world(&s, 2);
+        (void)add_args(&s, 0, WIO_OP_MPI_Init, 10, early ? 15 : 25, (int64_t[4]){7, 0, -1, 0});
+        (void)add_args(&s, 1, WIO_OP_MPI_Init, 20, 30, (int64_t[4]){7, 0, -1, 0});
+        finish(&s);
+        assert_int_equal(s.edges.collective_count, early ? 0 : 1);
+        assert_int_equal(wio_feed_left(s.feed).collectives, 0);
+        end(&s);
+    }
+}
+
+static void contradictions_are_counted(void **state)
+{
+    (void)state;
+    struct script s;
+    struct wio_error first = WIO_ERROR_INIT;
+    begin(&s, false);
+    join_world(&s, 2);
+    (void)add_args(&s, 0, WIO_OP_MPI_Scan, 10, 25, (int64_t[4]){7, 0, -1, 0});
+    (void)add_args(&s, 1, WIO_OP_MPI_Barrier, 20, 30, (int64_t[4]){7, 0, -1, 0});
+    finish(&s);
+    assert_int_equal(wio_feed_contradictions(s.feed, &first), 1);
+    assert_non_null(strstr(first.message, "rank 1"));
+    end(&s);
+}
+
+/* The unlock is noted after the next owner has the lock: it follows it all the same. */
+static void a_late_release_is_followed(void **state)
+{
+    (void)state;
+    struct script s;
+    begin(&s, true);
+    (void)add_args(&s, 0, WIO_OP_pthread_mutex_lock, 10, 10, (int64_t[4]){64});
+    (void)add_args(&s, 1, WIO_OP_pthread_mutex_lock, 11, 20, (int64_t[4]){64});
+    (void)add_args(&s, 0, WIO_OP_pthread_mutex_unlock, 22, 23, (int64_t[4]){64});
+    (void)add_args(&s, 1, WIO_OP_pthread_mutex_unlock, 30, 31, (int64_t[4]){64});
+    (void)add_args(&s, 2, WIO_OP_pthread_mutex_lock, 24, 35, (int64_t[4]){64});
+    finish(&s);
+    assert_int_equal(s.edges.edge_count, 2);
+    assert_edge(&s, 0, 1, 1, 0, WIO_EDGE_MUTEX);
+    assert_edge(&s, 1, 1, 2, 0, WIO_EDGE_MUTEX);
+    assert_int_equal(wio_feed_object(s.feed, s.edges.edges[0].object).kind, WIO_FEED_LOCK);
+    assert_int_equal(wio_feed_object(s.feed, s.edges.edges[0].object).id, 64);
+    end(&s);
+}
+
+/* The same address in two processes is two locks; with bit 63 it is one. */
+static void shared_objects_are_those_of_a_host(void **state)
+{
+    (void)state;
+    for (unsigned shared = 0; shared < 2; shared++) {
+        int64_t lock = shared ? INT64_MIN + 64 : 64;
+        struct script s;
+        begin(&s, false);
+        (void)add_args(&s, 0, WIO_OP_pthread_mutex_lock, 10, 10, (int64_t[4]){lock});
+        (void)add_args(&s, 0, WIO_OP_pthread_mutex_unlock, 15, 16, (int64_t[4]){lock});
+        (void)add_args(&s, 1, WIO_OP_pthread_mutex_lock, 20, 21, (int64_t[4]){lock});
+        finish(&s);
+        assert_int_equal(s.edges.edge_count, shared ? 1 : 0);
+        end(&s);
+    }
+}
+
+/* Several take from one semaphore: any order is right. One gives and one takes: it is not. */
+static void semaphores_of_many_are_queues(void **state)
+{
+    (void)state;
+    for (unsigned many = 0; many < 2; many++) {
+        struct script s;
+        begin(&s, true);
+        (void)add(&s, 0, WIO_OP_write, 5, 6);
+        (void)add_args(&s, 0, WIO_OP_sem_post, 10, 11, (int64_t[4]){64});
+        (void)add_args(&s, 0, WIO_OP_sem_post, 12, 13, (int64_t[4]){64});
+        (void)add_args(&s, 1, WIO_OP_sem_wait, 8, 20, (int64_t[4]){64});
+        (void)add_args(&s, many ? 2 : 1, WIO_OP_sem_wait, 21, 22, (int64_t[4]){64});
+        finish(&s);
+        assert_int_equal(s.edges.edge_count, 2);
+        assert_edge(&s, 0, 0, 1, 0, many ? WIO_EDGE_QUEUE : WIO_EDGE_HARD);
+        end(&s);
+    }
+}
+
+static struct wio_event *on_pipe(struct wio_event *event, int64_t bytes)
+{
+    event->path = 1;
+    event->fd = 3;
+    event->size = 4096;
+    event->result = bytes;
+    return event;
+}
+
+/* The first thing a child does releases its grandparent's reader: that waits for what precedes the
+ * two forks. */
+static void a_first_operation_stands_for_its_makers(void **state)
+{
+    (void)state;
+    struct script s;
+    begin(&s, false);
+    s.processes[1].parent = 0;
+    s.processes[2].parent = 1;
+    (void)add(&s, 0, WIO_OP_write, 5, 6);
+    add(&s, 0, WIO_OP_fork, 10, 40)->result = 101;
+    add(&s, 1, WIO_OP_fork, 20, 40)->result = 102;
+    (void)on_pipe(add(&s, 2, WIO_OP_write, 30, 31), 10);
+    (void)on_pipe(add(&s, 3, WIO_OP_read, 7, 35), 10);
+    finish(&s);
+    assert_edge(&s, 0, 0, 1, 0, WIO_EDGE_HARD);
+    assert_edge(&s, 0, 0, 2, 0, WIO_EDGE_HARD);
+    assert_edge(&s, 0, 0, 3, 0, WIO_EDGE_HARD);
+    assert_int_equal(s.edges.edge_count, 3);
+    end(&s);
+}
+
+/* What comes after the pipe of that number was made again is another pipe. */
+static void a_name_that_comes_again_is_another_pipe(void **state)
+{
+    (void)state;
+    struct script s;
+    begin(&s, false);
+    (void)add(&s, 0, WIO_OP_fsync, 5, 6);
+    (void)on_pipe(add(&s, 0, WIO_OP_write, 10, 11), 10);
+    (void)on_pipe(add(&s, 1, WIO_OP_pipe, 20, 21), 0);
+    (void)on_pipe(add(&s, 2, WIO_OP_read, 25, 26), 10);
+    finish(&s);
+    assert_int_equal(s.edges.edge_count, 0);
+    assert_int_equal(wio_feed_left(s.feed).read_bytes, 10);
+    end(&s);
+}
+
+static void the_count_of_an_eventfd_is_taken_first(void **state)
+{
+    (void)state;
+    struct script s;
+    begin(&s, false);
+    struct wio_event *made = add_args(&s, 0, WIO_OP_eventfd, 5, 6, (int64_t[4]){1});
+    made->path = 2;
+    made->result = 3;
+    for (uint64_t i = 0; i < 2; i++) {
+        struct wio_event *write = add(&s, 0, WIO_OP_write, 10 + 20 * i, 11 + 20 * i);
+        struct wio_event *read = add(&s, 1, WIO_OP_read, 15 + 20 * i, 20 + 20 * i);
+        write->path = read->path = 2;
+        write->result = read->result = 8;
+    }
+    finish(&s);
+    assert_int_equal(s.edges.edge_count, 1); /* the first read found 1, and more */
+    assert_edge(&s, 0, 1, 1, 1, WIO_EDGE_HARD);
+    end(&s);
+}
+
+static void fill(struct script *script)
+{
+    begin(script, false);
+    join_world(script, 3);
+    (void)add_args(script, 1, WIO_OP_MPI_Irecv, 10, 11, (int64_t[4]){7, 0, 5, 1});
+    (void)add_args(script, 0, WIO_OP_MPI_Send, 20, 21, (int64_t[4]){7, 1, 5, 0});
+    add_args(script, 1, WIO_OP_mpi_done, 22, 23, (int64_t[4]){7, 0, 5, 1})->flags = 1;
+    for (uint32_t r = 0; r < 3; r++) {
+        (void)add_args(script, r, WIO_OP_MPI_Barrier, 30, 31, (int64_t[4]){7, 0, -1, 0});
+        (void)add_args(script, r, WIO_OP_sem_post, 32, 33, (int64_t[4]){INT64_MIN + 8});
+        (void)add_args(script, r, WIO_OP_sem_wait, 34, 36, (int64_t[4]){INT64_MIN + 8});
+        (void)on_pipe(add(script, r, WIO_OP_write, 40 + r, 41 + r), 10);
+        (void)on_pipe(add(script, r, WIO_OP_read, 50 + r, 51 + r), 10);
+        add(script, r, WIO_OP_stat, 60, 61)->path = 3;
+        script->events[script->count - 1].error = 2;
+        add(script, r, WIO_OP_stat, 62, 63)->path = 3;
+        add_args(script, r, WIO_OP_flock, 70 + 2 * r, 71 + 2 * r, (int64_t[4]){2})->path = 3;
+        script->events[script->count - 1].fd = 4;
+        (void)add_args(script, r, WIO_OP_kill, 80, 81, (int64_t[4]){100, 10});
+    }
+}
+
+/* Each request for memory is refused in turn. */
+static void short_memory_is_survived(void **state)
+{
+    (void)state;
+    enum wio_status status = WIO_ERR_NOMEM;
+    unsigned rounds = 0;
+    for (unsigned n = 0; status != WIO_OK; n++, rounds++) {
+        struct wio_stingy stingy = {.left = n};
+        const struct wio_alloc alloc = wio_stingy_alloc(&stingy);
+        struct script s;
+        fill(&s);
+        status = run(&s, &alloc);
+        assert_true(status == WIO_OK || status == WIO_ERR_NOMEM);
+        end(&s);
+        assert_int_equal(stingy.out, 0);
+    }
+    assert_true(rounds > 20);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(receives_meet_as_they_were_posted),
+        cmocka_unit_test(a_cancelled_receive_is_left_out),
+        cmocka_unit_test(a_synchronous_send_is_a_meeting),
+        cmocka_unit_test(a_call_that_causes_messages_releases_from_before),
+        cmocka_unit_test(scans_wait_for_lower_ranks),
+        cmocka_unit_test(loose_collectives_are_judged_by_time),
+        cmocka_unit_test(contradictions_are_counted),
+        cmocka_unit_test(a_late_release_is_followed),
+        cmocka_unit_test(shared_objects_are_those_of_a_host),
+        cmocka_unit_test(semaphores_of_many_are_queues),
+        cmocka_unit_test(a_first_operation_stands_for_its_makers),
+        cmocka_unit_test(a_name_that_comes_again_is_another_pipe),
+        cmocka_unit_test(the_count_of_an_eventfd_is_taken_first),
+        cmocka_unit_test(short_memory_is_survived),
+    };
+    return WIO_RUN(tests);
+}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "support/unit.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "predict/host.h"
+
+#define REQUIRED                                                                                   \
+    "\"bw_mem\": 8e9, \"bw_ramdisk\": 4e9, \"bw_reduced\": 3e9, \"bw_dev\": 1e8, "                 \
+    "\"bw_rdev\": 2e8, \"sc_w\": 2e-6, \"sc_sw\": 1.6e-4, \"c_sk\": 0, \"bs\": 4096, "             \
+    "\"limit_bg\": 1e8, \"limit_hard\": 2e8, \"dirty_expire\": 30"
+#define COMPLETE REQUIRED ", \"bf\": 4096"
+
+static enum wio_status read_text(const char *text, struct wio_model_params *out,
+                                 struct wio_error *err)
+{
+    char *path = wio_test_path("host.json");
+    *err = (struct wio_error)WIO_ERROR_INIT;
+    wio_test_write(path, text, strlen(text));
+    enum wio_status status = wio_host_read(path, out, err);
+    if (status != WIO_OK) {
+        assert_string_equal(err->file, path);
+    }
+    free(path);
+    return status;
+}
+
+static void refuses(const char *text, const char *expected)
+{
+    struct wio_model_params params;
+    struct wio_error err;
+    assert_status(read_text(text, &params, &err), WIO_ERR_FORMAT, &err);
+    if (strstr(err.message, expected) == NULL) {
+        fail_msg("'%s' gave '%s', not '%s'", text, err.message, expected);
+    }
+}
+
+static void reads_parameters_and_defaults(void **state)
+{
+    (void)state;
+    struct wio_model_params params;
+    struct wio_error err;
+    assert_ok(read_text("{\"schema\": \"whyio.host/1\", " COMPLETE
+                        ", \"hz\": 1000, \"spread\": {\"bw_dev\": 0.1}, \"what\": [1]}",
+                        &params, &err),
+              &err);
+    assert_true(params.bw_dev == 1e8 && params.sc_sw == 1.6e-4 && params.bf == 4096);
+    assert_true(params.hz == 1000 && params.c_lib == 0 && params.balance_step == 2097152);
+    assert_int_equal(params.direct_table.count, 0);
+}
+
+static void reads_tables(void **state)
+{
+    (void)state;
+    struct wio_model_params params;
+    struct wio_error err;
+    assert_ok(read_text("{" COMPLETE ", \"dev_table\": [[4096, 1e-4], [8192, 2e-4]], "
+                        "\"sync_table\": [[4096, 3e-4]], \"append_table\": null}",
+                        &params, &err),
+              &err);
+    assert_int_equal(params.direct_table.count, 2);
+    assert_true(params.direct_table.points[1].seconds == 2e-4);
+    assert_int_equal(params.sync_table.count, 1);
+    assert_int_equal(params.append_table.count, 0);
+}
+
+static void names_what_is_wrong(void **state)
+{
+    (void)state;
+    refuses("", "expected JSON");
+    refuses("[1]", "object");
+    refuses("{\"bw_mem\": 1,", "line 1");
+    refuses("{" COMPLETE ", \"bf\": 1}", "duplicate");
+    refuses("{\"schema\": \"whyio.info/1\", " COMPLETE "}", "whyio.host/1");
+    refuses("{" REQUIRED "}", "'bf' is missing");
+    refuses("{" REQUIRED ", \"bf\": null}", "'bf' is missing");
+    refuses("{" REQUIRED ", \"bf\": \"4096\"}", "'bf' must be a number");
+    refuses("{" REQUIRED ", \"bf\": -1}", "'bf'");
+    refuses("{" COMPLETE ", \"dev_table\": 5}", "'dev_table'");
+    refuses("{" COMPLETE ", \"dev_table\": [[1, 2], [1]]}", "'dev_table'");
+    refuses("{" COMPLETE ", \"sync_table\": [[8192, 1], [4096, 2]]}", "sync_table");
+}
+
+static void a_file_that_is_not_there(void **state)
+{
+    (void)state;
+    struct wio_model_params params;
+    struct wio_error err = WIO_ERROR_INIT;
+    assert_status(wio_host_read("/nonexistent/host.json", &params, &err), WIO_ERR_IO, &err);
+    assert_string_equal(err.file, "/nonexistent/host.json");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(reads_parameters_and_defaults),
+        cmocka_unit_test(reads_tables),
+        cmocka_unit_test(names_what_is_wrong),
+        cmocka_unit_test(a_file_that_is_not_there),
+    };
+    return WIO_RUN(tests);
+}

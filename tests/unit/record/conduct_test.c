@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Nodes that write on the board by hand; time is an argument. The only real thing is a child that
+ * sleeps, whose pid all nodes have. */
+#include "support/unit.h"
+
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "record/conduct.h"
+
+#define MS UINT64_C(1000000)
+#define LIMIT_NS (1000 * MS)
+
+struct stage {
+    struct wio_board_file file;
+    struct wio_roster roster;
+    struct wio_profile profile;
+    struct wio_profile_node ways[2];
+    struct wio_hold *hold;
+    struct wio_conduct conduct;
+    pid_t pid;
+    uint64_t now_ns;
+};
+
+static void place(struct stage *stage, uint32_t index)
+{
+    struct wio_board_node *node = &stage->file.board->nodes[index];
+    node->pid = stage->pid;
+    node->tid = stage->pid;
+    node->rank = (int32_t)index;
+    node->key = 100 + index;
+    node->granted = stage->file.board->first_grant;
+    node->is_used = 1;
+    stage->file.board->node_count = index + 1;
+}
+
+static void say(struct stage *stage, uint32_t index, enum wio_board_state state)
+{
+    struct wio_board_node *node = &stage->file.board->nodes[index];
+    node->asked += state == WIO_BOARD_AT_IO ? 1 : 0;
+    node->word = (WIO_BOARD_CHANGES(node->word) + 1) << 8 | state;
+    stage->file.board->doorbell++;
+}
+
+static void set_up(struct stage *stage)
+{
+    const struct wio_alloc heap = WIO_ALLOC_HEAP;
+    *stage = (struct stage){.now_ns = 1};
+    stage->pid = fork();
+    assert_true(stage->pid >= 0);
+    if (stage->pid == 0) {
+        for (;;) {
+            (void)pause();
+        }
+    }
+    assert_int_equal(wio_board_create(&stage->file, NULL), WIO_OK);
+    for (uint32_t n = 0; n < 2; n++) {
+        place(stage, n);
+        assert_int_equal(wio_roster_add(&stage->roster, &stage->file.board->nodes[n], false),
+                         WIO_OK);
+        stage->roster.nodes[n].ops = 2;
+    }
+    stage->profile = (struct wio_profile){.nodes = stage->ways, .count = 2};
+    const struct wio_hold_params rules = {
+        .method = WIO_HOLD_PRIORITY, .nodes = 2, .period = 1, .limit_ns = UINT64_MAX};
+    assert_int_equal(wio_hold_create(&rules, &heap, &stage->hold), WIO_OK);
+    wio_board_reset(stage->file.board, 0, LIMIT_NS);
+    const struct wio_conduct_params params = {.board = stage->file.board,
+                                              .roster = &stage->roster,
+                                              .hold = stage->hold,
+                                              .method = WIO_HOLD_PRIORITY,
+                                              .period = 1,
+                                              .profile = &stage->profile,
+                                              .limit_ns = LIMIT_NS};
+    assert_int_equal(wio_conduct_begin(&stage->conduct, &params, stage->now_ns), WIO_OK);
+    place(stage, 0);
+    place(stage, 1);
+}
+
+static void tear_down(struct stage *stage)
+{
+    (void)kill(stage->pid, SIGKILL);
+    (void)waitpid(stage->pid, NULL, 0);
+    wio_conduct_fini(&stage->conduct);
+    wio_hold_destroy(stage->hold);
+    wio_roster_fini(&stage->roster);
+    wio_board_destroy(&stage->file);
+}
+
+static void step(struct stage *stage, uint64_t ns)
+{
+    uint64_t sleep_ns;
+    stage->now_ns += ns;
+    assert_int_equal(wio_conduct_step(&stage->conduct, stage->now_ns, &sleep_ns), WIO_OK);
+}
+
+static bool may_go(const struct stage *stage, uint32_t index)
+{
+    const struct wio_board_node *node = &stage->file.board->nodes[index];
+    return node->granted >= node->asked;
+}
+
+static void one_goes_when_all_stand_still(void **state)
+{
+    (void)state;
+    struct stage stage;
+    set_up(&stage);
+    say(&stage, 0, WIO_BOARD_AT_IO);
+    step(&stage, MS);
+    assert_false(may_go(&stage, 0)); /* the other one may still come */
+    say(&stage, 1, WIO_BOARD_AT_IO);
+    step(&stage, MS);
+    assert_true(may_go(&stage, 0) != may_go(&stage, 1));
+    assert_int_equal(stage.conduct.verdict, WIO_CONDUCT_GOOD);
+    tear_down(&stage);
+}
+
+static void who_is_freed_gets_an_edge(void **state)
+{
+    (void)state;
+    struct stage stage;
+    set_up(&stage);
+    say(&stage, 0, WIO_BOARD_AT_IO);
+    say(&stage, 1, WIO_BOARD_BLOCKED);
+    for (int i = 0; i < 1000 && !may_go(&stage, 0); i++) {
+        step(&stage, MS); /* until the child is seen asleep twice */
+        wio_clock_sleep_ns(MS);
+    }
+    assert_true(may_go(&stage, 0));
+    say(&stage, 0, WIO_BOARD_COMPUTING);
+    say(&stage, 1, WIO_BOARD_COMPUTING);
+    step(&stage, MS);
+    const struct wio_edges *edges = wio_hold_borrow_edges(stage.hold);
+    assert_int_equal(edges->edge_count, 1);
+    assert_int_equal(edges->edges[0].from_thread, 0);
+    assert_int_equal(edges->edges[0].to_thread, 1);
+    assert_int_equal(edges->edges[0].to_op, 0);
+    tear_down(&stage);
+}
+
+static void no_hold_lasts_longer_than_the_limit(void **state)
+{
+    (void)state;
+    struct stage stage;
+    set_up(&stage);
+    say(&stage, 0, WIO_BOARD_AT_IO);
+    stage.file.board->announced = 1; /* somebody is being born all the time */
+    for (int i = 0; i < 9; i++) {
+        step(&stage, 100 * MS);
+        stage.file.board->announced++;
+    }
+    assert_false(may_go(&stage, 0));
+    step(&stage, 200 * MS);
+    assert_int_equal(stage.conduct.verdict, WIO_CONDUCT_TOO_LONG);
+    assert_int_equal(stage.conduct.node, 0);
+    assert_true(may_go(&stage, 0));
+    assert_int_equal(stage.file.board->is_over, 1);
+    tear_down(&stage);
+}
+
+static void a_death_lets_all_go(void **state)
+{
+    (void)state;
+    struct stage stage;
+    set_up(&stage);
+    say(&stage, 0, WIO_BOARD_AT_IO);
+    step(&stage, MS);
+    assert_false(may_go(&stage, 0));
+    assert_int_equal(kill(stage.pid, SIGKILL), 0);
+    assert_int_equal(waitpid(stage.pid, NULL, 0), stage.pid);
+    step(&stage, 20 * MS);
+    assert_int_equal(stage.conduct.verdict, WIO_CONDUCT_DIED);
+    assert_true(may_go(&stage, 0));
+    tear_down(&stage);
+}
+
+static void more_io_than_in_the_first_run_ends_it(void **state)
+{
+    (void)state;
+    struct stage stage;
+    set_up(&stage);
+    stage.file.board->nodes[1].asked = 2;
+    stage.file.board->nodes[1].granted = 2;
+    say(&stage, 1, WIO_BOARD_AT_IO);
+    step(&stage, MS);
+    assert_int_equal(stage.conduct.verdict, WIO_CONDUCT_DIFFERENT);
+    assert_int_equal(stage.conduct.node, 1);
+    tear_down(&stage);
+}
+
+static void a_thread_that_nobody_knows_ends_it(void **state)
+{
+    (void)state;
+    struct stage stage;
+    set_up(&stage);
+    place(&stage, 2);
+    step(&stage, MS);
+    assert_int_equal(stage.conduct.verdict, WIO_CONDUCT_STRANGER);
+    tear_down(&stage);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(one_goes_when_all_stand_still),
+        cmocka_unit_test(who_is_freed_gets_an_edge),
+        cmocka_unit_test(no_hold_lasts_longer_than_the_limit),
+        cmocka_unit_test(a_death_lets_all_go),
+        cmocka_unit_test(more_io_than_in_the_first_run_ends_it),
+        cmocka_unit_test(a_thread_that_nobody_knows_ends_it),
+    };
+    return WIO_RUN(tests);
+}

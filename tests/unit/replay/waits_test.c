@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What stored edges become: acts of each stream, times of release, circles. */
+#include "support/unit.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include <whyio/trace.h>
+
+#include "replay/plan.h"
+#include "script.h"
+
+#define TWO "process 10 rank=0\nprocess 20 rank=1\nstream 0 10\nstream 1 20\n"
+
+static struct wio_trace *trace;
+static struct rp_plan *plan;
+
+static enum wio_status make(const char *script, struct wio_error *err)
+{
+    static unsigned count;
+    char name[32];
+    (void)snprintf(name, sizeof(name), "trace%u", count++);
+    char *dir = wio_test_path(name);
+    assert_int_equal(mkdir(dir, 0777), 0);
+    script_write(script, dir);
+    assert_ok(wio_trace_open(dir, &trace, err), err);
+    free(dir);
+    return rp_plan_create(trace, true, &plan, err);
+}
+
+static int drop(void **state)
+{
+    (void)state;
+    rp_plan_destroy(plan);
+    wio_trace_close(trace);
+    plan = NULL;
+    trace = NULL;
+    return 0;
+}
+
+static void assert_act(uint32_t stream, size_t i, enum wio_act_kind kind, uint64_t seq)
+{
+    const struct wio_waits *waits = &plan->waits;
+    assert_true(waits->first[stream] + i < waits->first[stream + 1]);
+    const struct wio_act *act = &waits->acts[waits->first[stream] + i];
+    assert_int_equal(act->kind, kind);
+    assert_int_equal(act->seq, seq);
+}
+
+static size_t acts(uint32_t stream)
+{
+    return plan->waits.first[stream + 1] - plan->waits.first[stream];
+}
+
+static void an_edge_is_given_by_the_call_behind_it(void **state)
+{
+    (void)state;
+    struct wio_error err = WIO_ERROR_INIT;
+    assert_ok(make(TWO "pwrite stream=0 t=1000 fd=3 path=/a off=0 size=1\n"
+                       "MPI_Send stream=0 t=5000\n"
+                       "MPI_Recv stream=1 t=2000 dur=4000\n"
+                       "edge 0:0 1:0\n",
+                   &err),
+              &err);
+    assert_int_equal(acts(0), 1);
+    assert_int_equal(acts(1), 1);
+    assert_act(0, 0, WIO_ACT_GIVE, 1);
+    assert_act(1, 0, WIO_ACT_TAKE, 0);
+    assert_int_equal(plan->waits.edges[0].release_ns, 5000);
+    assert_int_equal(plan->waits.by_class[WIO_EDGE_HARD], 1);
+}
+
+static void who_made_a_file_gives_when_it_is_there(void **state)
+{
+    (void)state;
+    struct wio_error err = WIO_ERROR_INIT;
+    assert_ok(make(TWO "open stream=0 t=1000 dur=300 path=/a a0=0x41 res=3\n"
+                       "access stream=1 t=2000 path=/a\n"
+                       "edge 0:0 1:0 evidence=poll\n",
+                   &err),
+              &err);
+    assert_act(0, 0, WIO_ACT_GIVE_END, 0);
+    assert_int_equal(plan->waits.edges[0].release_ns, 1300);
+}
+
+static void what_follows_the_last_event_is_given_at_the_end(void **state)
+{
+    (void)state;
+    struct wio_error err = WIO_ERROR_INIT;
+    assert_ok(make(TWO "close stream=0 t=1000 dur=50 fd=3 path=/a\n"
+                       "wait stream=1 t=900 dur=900\n"
+                       "edge 0:0 1:0 evidence=process\n",
+                   &err),
+              &err);
+    assert_act(0, 0, WIO_ACT_GIVE, 1);
+    assert_int_equal(plan->waits.edges[0].release_ns, 1050);
+}
+
+static void a_collective_is_one_meeting(void **state)
+{
+    (void)state;
+    struct wio_error err = WIO_ERROR_INIT;
+    assert_ok(make(TWO "MPI_Ibarrier stream=0 t=1000\nMPI_Wait stream=0 t=2000 dur=2000\n"
+                       "MPI_Barrier stream=1 t=3000\nMPI_Bcast stream=1 t=4000\n"
+                       "MPI_Bcast stream=0 t=5000\n"
+                       "collective 0:0-1 1:0\ncollective 0:2< 1:1>\n",
+                   &err),
+              &err);
+    assert_int_equal(acts(0), 3);
+    assert_act(0, 0, WIO_ACT_ENTER, 0);
+    assert_act(0, 1, WIO_ACT_LEAVE, 1);
+    assert_act(0, 2, WIO_ACT_LEAVE, 2);
+    assert_act(1, 0, WIO_ACT_ENTER, 0);
+    assert_act(1, 1, WIO_ACT_LEAVE, 0);
+    assert_act(1, 2, WIO_ACT_ENTER, 1);
+    assert_int_equal(plan->waits.meetings[0].release_ns, 3000);
+    assert_int_equal(plan->waits.meetings[1].release_ns, 4000);
+    assert_int_equal(plan->waits.meetings[1].givers, 1);
+}
+
+static void mutexes_are_locks_and_queues_are_queues(void **state)
+{
+    (void)state;
+    struct wio_error err = WIO_ERROR_INIT;
+    assert_ok(make("process 10\nstream 0 10\nstream 0 11\n"
+                   "pthread_mutex_lock stream=0 t=1000 a0=0x7000\n"
+                   "pthread_mutex_unlock stream=0 t=2000 a0=0x7000\n"
+                   "pthread_mutex_lock stream=1 t=1500 dur=600 a0=0x7000\n"
+                   "sem_post stream=0 t=3000 a0=0x8000\n"
+                   "sem_wait stream=1 t=2500 dur=600 a0=0x8000\n"
+                   "edge 0:0 1:0 class=mutex evidence=thread object=1\n"
+                   "edge 0:1 1:1 class=queue evidence=thread object=2\n",
+                   &err),
+              &err);
+    assert_int_equal(acts(0), 1);
+    assert_act(0, 0, WIO_ACT_PUT, 2);
+    assert_act(1, 0, WIO_ACT_LOCKED, 0);
+    assert_act(1, 1, WIO_ACT_GET, 1);
+    assert_int_equal(plan->waits.edges[0].release_ns, 2000);
+    assert_int_equal(wio_waits_lock(&plan->waits, 0, 0x7000), 0);
+    assert_int_equal(wio_waits_lock(&plan->waits, 0, 0x7008), UINT32_MAX);
+    assert_int_equal(wio_waits_lock(&plan->waits, 1, 0x7000), UINT32_MAX);
+    assert_int_equal(wio_lock_key(0, -5), wio_lock_key(1, -5)); /* shared by processes */
+}
+
+static void a_circle_is_named(void **state)
+{
+    (void)state;
+    struct wio_error err = WIO_ERROR_INIT;
+    assert_status(make(TWO "MPI_Recv stream=0 t=1000\nMPI_Send stream=0 t=2000\n"
+                           "MPI_Recv stream=1 t=1000\nMPI_Send stream=1 t=2000\n"
+                           "edge 0:0 1:0\nedge 1:0 0:0\n",
+                       &err),
+                  WIO_ERR_FORMAT, &err);
+    assert_non_null(strstr(err.message, "circle"));
+    assert_non_null(strstr(err.message, "rank 0 (pid 10, thread 10) at event 0 (MPI_Recv) waits "
+                                        "for rank 1 (pid 20, thread 20)"));
+    assert_non_null(strstr(err.message, "for rank 0 (pid 10, thread 10) to get past event 0"));
+}
+
+static void a_circle_through_a_collective_is_found(void **state)
+{
+    (void)state;
+    struct wio_error err = WIO_ERROR_INIT;
+    assert_status(make(TWO "MPI_Barrier stream=0 t=1000\nMPI_Send stream=0 t=2000\n"
+                           "MPI_Recv stream=1 t=1000\nMPI_Barrier stream=1 t=2000\n"
+                           "collective 0:0 1:1\nedge 0:0 1:0\n",
+                       &err),
+                  WIO_ERR_FORMAT, &err);
+    assert_non_null(strstr(err.message, "waits for all 2"));
+}
+
+static void edges_are_read_only_where_they_are_wanted(void **state)
+{
+    (void)state;
+    struct wio_error err = WIO_ERROR_INIT;
+    assert_ok(make(TWO "close stream=0 fd=3\nclose stream=1 fd=3\nedges\n", &err), &err);
+    assert_true(plan->waits.is_there);
+    rp_plan_destroy(plan);
+    assert_ok(rp_plan_create(trace, false, &plan, &err), &err);
+    assert_false(plan->waits.is_there);
+}
+
+int main(void)
+{
+#define WAITS_TEST(name) cmocka_unit_test_teardown(name, drop)
+    const struct CMUnitTest tests[] = {
+        WAITS_TEST(an_edge_is_given_by_the_call_behind_it),
+        WAITS_TEST(who_made_a_file_gives_when_it_is_there),
+        WAITS_TEST(what_follows_the_last_event_is_given_at_the_end),
+        WAITS_TEST(a_collective_is_one_meeting),
+        WAITS_TEST(mutexes_are_locks_and_queues_are_queues),
+        WAITS_TEST(a_circle_is_named),
+        WAITS_TEST(a_circle_through_a_collective_is_found),
+        WAITS_TEST(edges_are_read_only_where_they_are_wanted),
+    };
+    return WIO_RUN(tests);
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "handles.h"
+
+#include "progress.h"
+#include "record/join.h"
+
+enum wio_status cmd_trace_open(const char *dir, const struct cmd_options *options,
+                               struct wio_trace **trace_out, struct wio_error *err)
+{
+    struct cmd_progress progress;
+    cmd_progress_init(&progress, "sealing", options);
+    enum wio_status status =
+        wio_trace_open_progress(dir, cmd_progress_update, &progress, trace_out, err);
+    cmd_progress_end(&progress);
+    return status;
+}
+
+enum wio_status cmd_trace_join(struct wio_trace *trace, const struct cmd_options *options,
+                               struct wio_error *err)
+{
+    struct cmd_progress progress;
+    const struct wio_join_params params = {
+        .struct_size = sizeof(params),
+        .progress = cmd_progress_update,
+        .progress_arg = &progress,
+    };
+
+    cmd_progress_init(&progress, "finding edges", options);
+    enum wio_status status = wio_join(trace, &params, err);
+    cmd_progress_end(&progress);
+    return status;
+}

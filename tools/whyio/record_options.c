@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "record_options.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+
+enum {
+    OPTION_FORCE = CMD_OPTION_FIRST,
+    OPTION_CAUSAL,
+    OPTION_METHOD,
+    OPTION_PERIOD,
+    OPTION_NODES,
+    OPTION_RUNS,
+    OPTION_TARGET_ERROR,
+    OPTION_BUDGET,
+    OPTION_STACKS,
+    OPTION_MPI_INTERNALS,
+    OPTION_MMAP_PAGES,
+    OPTION_ANONYMIZE
+};
+
+#define NS_PER_S 1e9
+
+static const struct argp_option argp_options[] = {
+    {"output", 'o', "DIR", 0, "Trace directory (default: ./<program>-<pid>.whyio)", 0},
+    {"force", OPTION_FORCE, NULL, 0, "Replace an old trace in DIR", 0},
+    {"causal", OPTION_CAUSAL, "HOW", 0,
+     "How to find out who waits for whom: observe (default), throttle (run COMMAND several times "
+     "and hold its I/O too), off",
+     0},
+    {"method", OPTION_METHOD, "METHOD", 0,
+     "With --causal=throttle: priority (default, hold what observation leaves unexplained) or "
+     "trace (as //TRACE, one run per thread)",
+     0},
+    {"period", OPTION_PERIOD, "P", 0, "With --method=trace: hold every P-th I/O (default: 1)", 0},
+    {"nodes", OPTION_NODES, "LIST", 0,
+     "With --method=trace: throttle only these ranks, or threads of a program without ranks "
+     "(0,2-4)",
+     0},
+    {"runs", OPTION_RUNS, "N", 0, "With --causal=throttle: hold in at most N runs", 0},
+    {"target-error", OPTION_TARGET_ERROR, "X", 0,
+     "With --method=trace: lower the period until replay takes as long as COMMAND, but for this "
+     "part (0.06 is 6 %)",
+     0},
+    {"budget", OPTION_BUDGET, "TIME", 0,
+     "With --method=trace: lower the period while all runs together take no longer (30s, 10m)", 0},
+    {"stacks", OPTION_STACKS, NULL, 0, "Record the whole call stack of each operation", 0},
+    {"mpi-internals", OPTION_MPI_INTERNALS, NULL, 0,
+     "Record also what the MPI library does by itself", 0},
+    {"mmap-pages", OPTION_MMAP_PAGES, NULL, 0,
+     "Record also which pages of mapped files are written (Linux 6.7)", 0},
+    {"anonymize", OPTION_ANONYMIZE, NULL, 0,
+     "Replace names in paths by hashes, leave out arguments and environment", 0},
+    {0},
+};
+
+static void parse_causal(struct record_options *options, const char *arg, struct argp_state *state)
+{
+    options->is_throttle = strcmp(arg, "throttle") == 0;
+    options->record.causal = options->is_throttle || strcmp(arg, "observe") == 0;
+    if (!options->record.causal && strcmp(arg, "off") != 0) {
+        argp_error(state, "'%s' is no way to find causes: expected observe, throttle or off", arg);
+    }
+}
+
+static void parse_method(struct record_options *options, const char *arg, struct argp_state *state)
+{
+    if (strcmp(arg, "trace") != 0 && strcmp(arg, "priority") != 0) {
+        argp_error(state, "'%s' is no method: expected priority or trace", arg);
+    }
+    options->throttle.method = strcmp(arg, "trace") == 0 ? WIO_HOLD_TRACE : WIO_HOLD_PRIORITY;
+}
+
+static uint64_t parse_count(const char *name, const char *arg, uint64_t most,
+                            struct argp_state *state)
+{
+    uint64_t count = 0;
+    if (wio_parse_u64(arg, &count) != WIO_OK || count == 0 || count > most) {
+        argp_error(state, "--%s=%s: a whole number from 1 is expected", name, arg);
+    }
+    return count;
+}
+
+static void parse_target_error(struct record_options *options, const char *arg,
+                               struct argp_state *state)
+{
+    double error = 0;
+    if (wio_parse_double(arg, &error) != WIO_OK || !(error > 0)) {
+        argp_error(state, "--target-error=%s: a positive number is expected, 0.06 is 6 %%", arg);
+    }
+    options->throttle.goal.target_error = error;
+}
+
+static void parse_budget(struct record_options *options, const char *arg, struct argp_state *state)
+{
+    uint64_t ns = 0;
+    if (wio_parse_time(arg, &ns) != WIO_OK || ns == 0) {
+        argp_error(state, "--budget=%s: a time is expected, like 30s or 10m", arg);
+    }
+    options->throttle.goal.budget_s = (double)ns / NS_PER_S;
+}
+
+/* Options that make sense only with others. */
+static void check(const struct record_options *options, struct argp_state *state)
+{
+    const struct wio_throttle_params *throttle = &options->throttle;
+    bool is_trace = throttle->method == WIO_HOLD_TRACE;
+    bool has_goal = throttle->goal.target_error > 0 || throttle->goal.budget_s > 0;
+    if (!options->is_throttle && (is_trace || throttle->runs_max > 0)) {
+        argp_error(state, "--method and --runs are for --causal=throttle");
+    }
+    if (!is_trace && (throttle->period > 0 || throttle->nodes != NULL || has_goal)) {
+        argp_error(state, "--period, --nodes, --target-error and --budget are for "
+                          "--causal=throttle --method=trace");
+    }
+    if (throttle->period > 0 && has_goal) {
+        argp_error(state, "--period is chosen by --target-error and --budget: give one or the "
+                          "other");
+    }
+}
+
+static error_t parse_throttle(int key, char *arg, struct argp_state *state)
+{
+    struct record_options *options = state->input;
+    switch (key) {
+    case OPTION_METHOD:
+        parse_method(options, arg, state);
+        return 0;
+    case OPTION_PERIOD:
+        options->throttle.period = parse_count("period", arg, UINT32_MAX - 1, state);
+        return 0;
+    case OPTION_NODES:
+        options->throttle.nodes = arg;
+        return 0;
+    case OPTION_RUNS:
+        options->throttle.runs_max = (uint32_t)parse_count("runs", arg, UINT32_MAX - 1, state);
+        return 0;
+    case OPTION_TARGET_ERROR:
+        parse_target_error(options, arg, state);
+        return 0;
+    case OPTION_BUDGET:
+        parse_budget(options, arg, state);
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+    struct record_options *options = state->input;
+    switch (key) {
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &options->common;
+        return 0;
+    case 'o':
+        if (arg[0] == '\0') {
+            argp_error(state, "-o: a name for the trace directory is expected");
+        }
+        options->record.dir = arg;
+        return 0;
+    case OPTION_FORCE:
+        options->record.force = true;
+        return 0;
+    case OPTION_CAUSAL:
+        parse_causal(options, arg, state);
+        return 0;
+    case OPTION_STACKS:
+        options->record.stacks = true;
+        return 0;
+    case OPTION_MPI_INTERNALS:
+        options->record.mpi_internals = true;
+        return 0;
+    case OPTION_MMAP_PAGES:
+        options->record.mmap_pages = true;
+        return 0;
+    case OPTION_ANONYMIZE:
+        options->record.anonymize = true;
+        return 0;
+    case ARGP_KEY_ARG: /* the first word that is no option, and all behind it, is the command */
+        options->record.command = &state->argv[state->next - 1];
+        state->next = state->argc;
+        return 0;
+    case ARGP_KEY_NO_ARGS:
+        argp_error(state, "a command to record is expected");
+        return 0;
+    case ARGP_KEY_END:
+        check(options, state);
+        return 0;
+    default:
+        return parse_throttle(key, arg, state);
+    }
+}
+
+static const struct argp_child children[] = {{&cmd_options_argp, 0, NULL, 0}, {0}};
+static const struct argp argp = {
+    argp_options,
+    parse,
+    "-- COMMAND [ARGUMENT...]",
+    "Run COMMAND and record the I/O of all its processes and threads."
+    "\vThe exit status is that of COMMAND (128 + signal if one ended it). Nothing is written to "
+    "the standard output. Works in front of anything: a program, a script, mpirun; or behind "
+    "mpirun, where all ranks may name the same DIR.",
+    children,
+    NULL,
+    NULL};
+
+void record_options_parse(int argc, char **argv, struct record_options *options_out)
+{
+    *options_out = (struct record_options){
+        .record = {.struct_size = sizeof(options_out->record), .causal = true},
+        .throttle = {.struct_size = sizeof(options_out->throttle)}};
+    argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, options_out);
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The command line of whyio record. */
+#ifndef WHYIO_RECORD_OPTIONS_H
+#define WHYIO_RECORD_OPTIONS_H
+
+#include "options.h"
+#include "record/throttle.h"
+
+struct record_options {
+    struct cmd_options common;
+    struct wio_record_params record;
+    bool is_throttle; /* --causal=throttle */
+    struct wio_throttle_params throttle;
+};
+
+/* Ends the program on --help and on wrong usage. */
+void record_options_parse(int argc, char **argv, struct record_options *options_out);
+
+#endif

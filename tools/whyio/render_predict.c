@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "render_predict.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+#include "base/text.h"
+
+#define SCHEMA "whyio.predict/1"
+
+void render_predict_init(struct render_predict *render, FILE *out, bool is_json)
+{
+    *render = (struct render_predict){.out = out, .is_json = is_json};
+    wio_json_init(&render->json, out);
+}
+
+static void op_json(struct wio_json *json, uint64_t index, const struct wio_model_result *result)
+{
+    wio_json_object_begin(json, NULL);
+    wio_json_string(json, "schema", SCHEMA);
+    wio_json_u64(json, "i", index);
+    wio_json_double(json, "cost_s", result->cost_s);
+    wio_json_string(json, "state", wio_model_state_name(result->state));
+    wio_json_double(json, "dirty_bytes", result->dirty_bytes);
+    wio_json_double(json, "time_s", result->time_s);
+    wio_json_object_end(json);
+    wio_json_line(json);
+}
+
+/* Half a nanosecond is lost at most. */
+static uint64_t to_ns(double seconds)
+{
+    return seconds < 1.8e10 ? (uint64_t)(seconds * 1e9 + 0.5) : UINT64_MAX;
+}
+
+static void op_text(struct render_predict *render, uint64_t index,
+                    const struct wio_model_result *result)
+{
+    char cost[WIO_TEXT_MAX];
+    char dirty[WIO_TEXT_MAX];
+    if (!render->has_head) {
+        (void)fprintf(render->out, "%10s  %10s  %-8s  %11s  %s\n", "operation", "cost", "state",
+                      "dirty after", "time after, s");
+        render->has_head = true;
+    }
+    (void)fprintf(render->out, "%10" PRIu64 "  %10s  %-8s  %11s  %.6f\n", index,
+                  wio_format_time(cost, to_ns(result->cost_s)), wio_model_state_name(result->state),
+                  wio_format_size(dirty, (uint64_t)result->dirty_bytes), result->time_s);
+}
+
+enum wio_status render_predict_op(void *arg, uint64_t index, const struct wio_model_result *result,
+                                  struct wio_error *err)
+{
+    struct render_predict *render = arg;
+    if (render->is_json) {
+        op_json(&render->json, index, result);
+    } else {
+        op_text(render, index, result);
+    }
+    return ferror(render->out) ? wio_error_sys(err, NULL, "cannot write the result") : WIO_OK;
+}
+
+static void put_account(struct wio_json *json, const struct wio_predict_account *account)
+{
+    wio_json_double(json, "total_s", account->total_s);
+    wio_json_double(json, "io_s", account->io_s);
+    wio_json_double(json, "compute_s", account->compute_s);
+    wio_json_double(json, "wait_s", account->wait_s);
+    wio_json_double(json, "traced_s", account->traced_s);
+    wio_json_double(json, "traced_io_s", account->traced_io_s);
+    wio_json_u64(json, "ops", account->ops);
+    wio_json_u64(json, "bytes_read", account->bytes_read);
+    wio_json_u64(json, "bytes_written", account->bytes_written);
+}
+
+static void summary_json(struct wio_json *json, const struct wio_predict_result *result)
+{
+    wio_json_object_begin(json, NULL);
+    wio_json_string(json, "schema", SCHEMA);
+    wio_json_string(json, "model", wio_model_name(result->model));
+    put_account(json, &result->all);
+    wio_json_double(json, "dirty_bytes_max", result->dirty_bytes_max);
+    wio_json_array_begin(json, "ranks");
+    for (size_t i = 0; i < result->rank_count; i++) {
+        wio_json_object_begin(json, NULL);
+        if (result->ranks[i].rank < 0) {
+            wio_json_null(json, "rank");
+        } else {
+            wio_json_i64(json, "rank", result->ranks[i].rank);
+        }
+        put_account(json, &result->ranks[i]);
+        wio_json_object_end(json);
+    }
+    wio_json_array_end(json);
+    wio_json_object_end(json);
+    wio_json_line(json);
+}
+
+static void put_time(FILE *out, const char *name, double time_s)
+{
+    char text[WIO_TEXT_MAX];
+    (void)fprintf(out, "%-12s %s\n", name, wio_format_time(text, to_ns(time_s)));
+}
+
+static void ranks_text(FILE *out, const struct wio_predict_result *result)
+{
+    (void)fprintf(out, "\n%5s  %10s  %10s  %10s  %10s  %10s  %s\n", "rank", "total", "I/O",
+                  "computing", "waiting", "in trace", "operations");
+    for (size_t i = 0; i < result->rank_count; i++) {
+        const struct wio_predict_account *rank = &result->ranks[i];
+        char texts[6][WIO_TEXT_MAX];
+        char name[WIO_TEXT_MAX] = "-";
+        if (rank->rank >= 0) {
+            (void)snprintf(name, sizeof(name), "%" PRId32, rank->rank);
+        }
+        (void)fprintf(out, "%5s  %10s  %10s  %10s  %10s  %10s  %s\n", name,
+                      wio_format_time(texts[0], to_ns(rank->total_s)),
+                      wio_format_time(texts[1], to_ns(rank->io_s)),
+                      wio_format_time(texts[2], to_ns(rank->compute_s)),
+                      wio_format_time(texts[3], to_ns(rank->wait_s)),
+                      wio_format_time(texts[4], to_ns(rank->traced_s)),
+                      wio_format_count(texts[5], rank->ops));
+    }
+}
+
+static void summary_text(FILE *out, const struct wio_predict_result *result)
+{
+    char text[WIO_TEXT_MAX];
+    const struct wio_predict_account *all = &result->all;
+    bool is_trace = !isnan(all->traced_s);
+    (void)fprintf(out, "model        %s\n", wio_model_name(result->model));
+    (void)fprintf(out, "operations   %s\n", wio_format_count(text, all->ops));
+    (void)fprintf(out, "written      %s\n", wio_format_size(text, all->bytes_written));
+    (void)fprintf(out, "read         %s\n", wio_format_size(text, all->bytes_read));
+    (void)fprintf(out, "most dirty   %s\n",
+                  wio_format_size(text, (uint64_t)result->dirty_bytes_max));
+    put_time(out, "computing", all->compute_s);
+    if (is_trace) {
+        put_time(out, "waiting", all->wait_s);
+    }
+    put_time(out, "I/O", all->io_s);
+    put_time(out, "total", all->total_s);
+    if (is_trace) {
+        put_time(out, "in the trace", all->traced_s);
+        ranks_text(out, result);
+    }
+}
+
+void render_predict_summary(struct render_predict *render, const struct wio_predict_result *result)
+{
+    if (render->is_json) {
+        summary_json(&render->json, result);
+        return;
+    }
+    if (render->has_head) {
+        (void)fputc('\n', render->out);
+    }
+    summary_text(render->out, result);
+}

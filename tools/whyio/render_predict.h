@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How a prediction looks. docs/schema/predict.json describes the JSON. */
+#ifndef WHYIO_RENDER_PREDICT_H
+#define WHYIO_RENDER_PREDICT_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "base/json.h"
+#include "predict/predict.h"
+
+struct render_predict {
+    FILE *out;
+    bool is_json;
+    bool has_head; /* the table's */
+    struct wio_json json;
+};
+
+void render_predict_init(struct render_predict *render, FILE *out, bool is_json);
+/* A wio_predict_op_fn: one line; `arg` is the struct render_predict. Stops where nobody reads. */
+enum wio_status render_predict_op(void *arg, uint64_t index, const struct wio_model_result *result,
+                                  struct wio_error *err);
+void render_predict_summary(struct render_predict *render, const struct wio_predict_result *result);
+
+#endif

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "render_record.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <whyio/trace.h>
+
+#include "base/json.h"
+#include "base/text.h"
+#include "options.h"
+#include "render_difference.h"
+#include "trace/ring.h"
+
+static const char *const ends[] = {
+    [WIO_THROTTLE_MERGED] = "merged",       [WIO_THROTTLE_PROVEN] = "proven",
+    [WIO_THROTTLE_EXPLAINED] = "explained", [WIO_THROTTLE_RUNS_OVER] = "unproven",
+    [WIO_THROTTLE_FAILED] = "failed",       [WIO_THROTTLE_DIFFERS] = "differs",
+    [WIO_THROTTLE_REFUSED] = "refused",
+};
+
+static const char *const verdicts[] = {
+    [WIO_CONDUCT_GOOD] = "",
+    [WIO_CONDUCT_DIED] = "was killed while others were held",
+    [WIO_CONDUCT_STRANGER] = "is a thread that run 1 did not have",
+    [WIO_CONDUCT_DIFFERENT] = "does more I/O than in run 1",
+    [WIO_CONDUCT_TOO_LONG] = "was held for too long",
+    [WIO_CONDUCT_TOO_MANY] = "more threads than can be held",
+};
+
+static void add_throttle(struct wio_json *json, const struct wio_throttle_result *throttle)
+{
+    if (throttle == NULL) {
+        wio_json_null(json, "throttle");
+        return;
+    }
+    wio_json_object_begin(json, "throttle");
+    wio_json_string(json, "end", ends[throttle->end]);
+    wio_json_u64(json, "runs", throttle->runs);
+    wio_json_u64(json, "found", throttle->found);
+    wio_json_u64(json, "edges", throttle->edges);
+    wio_json_u64(json, "unproven", throttle->unproven);
+    wio_json_u64(json, "contradicted", throttle->contradicted);
+    if (throttle->period > 0) {
+        wio_json_u64(json, "period", throttle->period);
+    } else {
+        wio_json_null(json, "period");
+    }
+    if (throttle->time_error >= 0) {
+        wio_json_double(json, "time_error", throttle->time_error);
+    } else {
+        wio_json_null(json, "time_error");
+    }
+    render_difference_json(json,
+                           throttle->end == WIO_THROTTLE_DIFFERS ? &throttle->difference : NULL);
+    wio_json_object_end(json);
+}
+
+void render_record_json(const struct wio_record_result *result,
+                        const struct wio_throttle_result *throttle)
+{
+    struct wio_json json;
+    wio_json_init(&json, stderr);
+    wio_json_object_begin(&json, NULL);
+    wio_json_string(&json, "schema", "whyio.record/1");
+    wio_json_string(&json, "dir", result->dir);
+    wio_json_i64(&json, "exit_status", result->exit_status);
+    wio_json_bool(&json, "sealed", result->seal_error.status == WIO_OK);
+    wio_json_bool(&json, "cut", result->is_cut);
+    wio_json_u64(&json, "images", result->totals.rings);
+    wio_json_u64(&json, "events", result->totals.events);
+    wio_json_u64(&json, "dropped", result->totals.dropped);
+    wio_json_u64(&json, "bytes", result->totals.bytes);
+    wio_json_object_begin(&json, "unseen");
+    for (unsigned i = 0; i < WIO_UNSEEN_COUNT; i++) {
+        wio_json_u64(&json, wio_unseen_key(i), result->totals.unseen[i]);
+    }
+    wio_json_object_end(&json);
+    add_throttle(&json, throttle);
+    wio_json_object_end(&json);
+    wio_json_line(&json);
+}
+
+void render_record_text(const struct wio_record_result *result)
+{
+    char events[WIO_TEXT_MAX];
+    char dropped[WIO_TEXT_MAX];
+    char size[WIO_TEXT_MAX];
+    const struct wio_seal_totals *totals = &result->totals;
+    cmd_say("%s: %s event%s of %llu program image%s, %s dropped, %s%s", result->dir,
+            wio_format_count(events, totals->events), totals->events == 1 ? "" : "s",
+            (unsigned long long)totals->rings, totals->rings == 1 ? "" : "s",
+            wio_format_count(dropped, totals->dropped), wio_format_size(size, totals->bytes),
+            result->is_cut ? ", cut short while processes were running" : "");
+    for (unsigned i = 0; i < WIO_UNSEEN_COUNT; i++) {
+        if (totals->unseen[i] > 0) {
+            cmd_say("not seen (%llu): %s", (unsigned long long)totals->unseen[i],
+                    wio_unseen_text(i));
+        }
+    }
+    if (totals->rings == 0) {
+        cmd_say("nothing was recorded: no process loaded the capture library (a launcher alone "
+                "records nothing of itself)");
+    }
+}
+
+/* A trace that could not be sealed is told also with -q. */
+void render_record_trouble(const struct wio_record_result *result)
+{
+    char text[2048];
+    if (result->join_error.status != WIO_OK) {
+        wio_error_format(&result->join_error, text, sizeof(text));
+        cmd_say("cannot tell who waited for whom: %s", text);
+    }
+    if (result->seal_error.status == WIO_OK) {
+        return;
+    }
+    wio_error_format(&result->seal_error, text, sizeof(text));
+    cmd_say("cannot seal the trace: %s", text);
+    cmd_say("what was recorded is in '%s/raw'; 'whyio info' and the others read it from there",
+            result->dir);
+}
+
+void render_throttle_trouble(const struct wio_throttle_result *throttle)
+{
+    char text[2048];
+    if (throttle->end == WIO_THROTTLE_REFUSED) {
+        wio_error_format(&throttle->error, text, sizeof(text));
+        cmd_say("holding proves nothing here: %s", text);
+    } else if (throttle->end == WIO_THROTTLE_DIFFERS) {
+        render_difference_text(&throttle->difference);
+    } else if (throttle->end == WIO_THROTTLE_FAILED) {
+        cmd_say("run %" PRIu32 " failed: what it showed is not used", throttle->runs);
+    }
+    if (throttle->contradicted > 0) {
+        cmd_say("%" PRIu64 " edge%s that one run showed and another did not obey are left out",
+                throttle->contradicted, throttle->contradicted == 1 ? "" : "s");
+    }
+}
+
+static void say_merged(const struct wio_throttle_result *throttle)
+{
+    char edges[WIO_TEXT_MAX];
+    cmd_say("%s: %" PRIu32 " runs, period %" PRIu64 ", %s edge%s", throttle->record.dir,
+            throttle->runs, throttle->period, wio_format_count(edges, throttle->edges),
+            throttle->edges == 1 ? "" : "s");
+    if (throttle->time_error >= 0) {
+        cmd_say("replay takes as long as the command, but for %.1f %%", 100 * throttle->time_error);
+    }
+}
+
+void render_throttle_text(const struct wio_throttle_result *throttle)
+{
+    char edges[WIO_TEXT_MAX];
+    char unproven[WIO_TEXT_MAX];
+    if (throttle->end == WIO_THROTTLE_MERGED) {
+        say_merged(throttle);
+        return;
+    }
+    if (throttle->end == WIO_THROTTLE_EXPLAINED) {
+        cmd_say("nothing is unexplained: no run was held");
+        return;
+    }
+    cmd_say("%" PRIu32 " run%s, %s edge%s that only holding shows, %s", throttle->runs,
+            throttle->runs == 1 ? "" : "s", wio_format_count(edges, throttle->edges),
+            throttle->edges == 1 ? "" : "s",
+            throttle->end == WIO_THROTTLE_PROVEN ? "proven complete" : "not proven complete");
+    if (throttle->unproven > 0) {
+        cmd_say("%s pairs of an operation and a thread are unproven: whether the one waits for "
+                "more of the other is not known",
+                wio_format_count(unproven, throttle->unproven));
+    }
+}
+
+static void say_begin(const struct wio_throttle_news *news)
+{
+    char limit[WIO_TEXT_MAX];
+    if (news->nodes == 0) {
+        cmd_say("run 1: nobody is held");
+        return;
+    }
+    wio_format_time(limit, news->limit_ns);
+    if (news->period > 0) {
+        char who[64];
+        if (news->throttled_rank >= 0) {
+            snprintf(who, sizeof(who), "rank %d", (int)news->throttled_rank);
+        } else {
+            snprintf(who, sizeof(who), "thread %d of run 1", (int)news->throttled_tid);
+        }
+        cmd_say("run %" PRIu32 ": throttling %s, period %" PRIu64 ", no hold longer than %s",
+                news->run, who, news->period, limit);
+        return;
+    }
+    cmd_say("run %" PRIu32 " of at most %" PRIu32 ": holding %" PRIu32
+            " threads, none for longer than %s",
+            news->run, news->runs, news->nodes, limit);
+}
+
+static void say_end(const struct wio_throttle_news *news)
+{
+    char who[64] = "";
+    if (news->verdict == WIO_CONDUCT_GOOD) {
+        cmd_say("run %" PRIu32 ": %" PRIu64 " holds, %" PRIu64 " edges so far", news->run,
+                news->held, news->edges);
+        return;
+    }
+    if (news->rank >= 0) {
+        snprintf(who, sizeof(who), "rank %d ", (int)news->rank);
+    }
+    if (news->pid > 0) {
+        snprintf(who + strlen(who), sizeof(who) - strlen(who), "(process %d) ", (int)news->pid);
+    }
+    cmd_say("run %" PRIu32 " ends holding: %s%s", news->run, who, verdicts[news->verdict]);
+}
+
+void render_throttle_news(const struct wio_throttle_news *news)
+{
+    if (news->is_begin) {
+        say_begin(news);
+    } else {
+        say_end(news);
+    }
+}
