@@ -4,13 +4,13 @@
 #   make build   the command, at build/whyio       make test    everything, sanitizers too
 #   make demo    record, look at and replay a real MPI program
 #   make bench   whyio beside strace and LTTng     make fuzz    a minute per parser
+#   make bench-replay   replays beside the programs, edges beside the truth
 #   make lint    formatting, clang-tidy, cppcheck  make clean
 
 BUILD := build
-MESON := $(firstword $(wildcard /usr/bin/meson) meson)
 
 .DEFAULT_GOAL := build
-.PHONY: build demo test bench fuzz lint clean install deps-%
+.PHONY: build demo test bench bench-replay fuzz lint clean install deps-%
 
 deps-%:
 	@sh scripts/deps.sh $*
@@ -29,6 +29,10 @@ bench: deps-bench
 	@sh scripts/build.sh $(BUILD)
 	@WHYIO=$(CURDIR)/$(BUILD)/whyio python3 bench/run.py
 
+bench-replay: deps-bench-replay
+	@sh scripts/build.sh $(BUILD)
+	@sh scripts/bench_replay.sh $(BUILD) $(ARGS)
+
 fuzz: deps-test
 	@sh scripts/fuzz.sh
 
@@ -36,7 +40,7 @@ lint: deps-lint
 	@sh scripts/lint.sh
 
 install: build
-	$(MESON) install -C $(BUILD)
+	sh scripts/meson.sh install -C $(BUILD)
 
 clean:
 	rm -rf $(BUILD) $(BUILD)-asan $(BUILD)-tsan $(BUILD)-fuzz $(BUILD)-lint

@@ -124,6 +124,16 @@ static void stat_loop(struct loop *loop)
     }
 }
 
+/* A free lock that guards no I/O makes no event. */
+static void lock(struct loop *loop)
+{
+    static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+    for (long i = 0; i < loop->calls; i++) {
+        must(pthread_mutex_lock(&mutex) == 0, "pthread_mutex_lock");
+        must(pthread_mutex_unlock(&mutex) == 0, "pthread_mutex_unlock");
+    }
+}
+
 static void open_files(struct loop *loop, const char *dir, int number)
 {
     static char paths[NULL_THREADS][PATH_MAX];
@@ -208,10 +218,19 @@ static const struct {
     void (*run)(struct loop *loops);
     int files;
 } cases[] = {
-    {"pwrite512", pwrite512, 1},     {"pwrite4k", pwrite4k, 1},      {"pread512", pread512, 1},
-    {"pread4k", pread4k, 1},         {"read512", read512, 1},        {"fread64", fread64, 1},
-    {"fwrite64", fwrite64, 1},       {"openclose", openclose, 1},    {"stat", stat_loop, 1},
-    {"threads2", threads2, THREADS}, {"null8", null8, NULL_THREADS}, {"mixed", mixed, 3},
+    {"pwrite512", pwrite512, 1},
+    {"pwrite4k", pwrite4k, 1},
+    {"pread512", pread512, 1},
+    {"pread4k", pread4k, 1},
+    {"read512", read512, 1},
+    {"fread64", fread64, 1},
+    {"fwrite64", fwrite64, 1},
+    {"openclose", openclose, 1},
+    {"stat", stat_loop, 1},
+    {"threads2", threads2, THREADS},
+    {"null8", null8, NULL_THREADS},
+    {"mixed", mixed, 3},
+    {"lock", lock, 1},
 };
 
 static double now_ns(void)

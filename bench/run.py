@@ -39,12 +39,16 @@ def main():
     parser.add_argument("--json", metavar="FILE", help="write the figures there, too")
     parser.add_argument("--only", default=",".join(SECTIONS), metavar="SECTION,...")
     options = parser.parse_args()
+    sections_by_name = {**SECTIONS, **EXTRA}
+    unknown = sorted(set(options.only.split(",")) - set(sections_by_name))
+    if unknown:
+        parser.error(f"no section {', '.join(unknown)}: there are {', '.join(sections_by_name)}")
     results = []
     with tempfile.TemporaryDirectory(prefix="whyio-bench-", dir=directory_for_files()) as place:
         bench = sections.Bench(place, options.quick, options.full)
         for name in options.only.split(","):
             table = Table(name)
-            {**SECTIONS, **EXTRA}[name](bench, table)
+            sections_by_name[name](bench, table)
             table.show()
             results += table.rows
     if options.json:

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A directory as a file system whose reads and writes take their time, as those of a server far
+ * away do: slowfs DIRECTORY DELAY_US MOUNTPOINT. Each read, write and fsync of a file waits;
+ * several wait side by side. Nothing stays in the page cache (direct_io). Needs FUSE 3; runs in the
+ * foreground.
+ */
+#define FUSE_USE_VERSION 31
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <fuse.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <time.h>
+#include <unistd.h>
+
+static int root;
+static struct timespec delay;
+
+/* Paths come as "/a/b"; the root as "/". */
+static const char *below(const char *path)
+{
+    return path[1] == 0 ? "." : path + 1;
+}
+
+static int answer(int result)
+{
+    return result < 0 ? -errno : 0;
+}
+
+static int get_attr(const char *path, struct stat *st, struct fuse_file_info *file)
+{
+    return answer(file != NULL ? fstat((int)file->fh, st)
+                               : fstatat(root, below(path), st, AT_SYMLINK_NOFOLLOW));
+}
+
+static int read_dir(const char *path, void *buf, fuse_fill_dir_t fill, off_t offset,
+                    struct fuse_file_info *file, enum fuse_readdir_flags flags)
+{
+    (void)offset;
+    (void)file;
+    (void)flags;
+    int fd = openat(root, below(path), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *directory = fd < 0 ? NULL : fdopendir(fd);
+    if (directory == NULL) {
+        return -errno;
+    }
+    for (struct dirent *entry; (entry = readdir(directory)) != NULL;) {
+        (void)fill(buf, entry->d_name, NULL, 0, 0);
+    }
+    (void)closedir(directory);
+    return 0;
+}
+
+static int open_file(const char *path, struct fuse_file_info *file)
+{
+    int fd = openat(root, below(path), (file->flags & ~O_DIRECT) | O_CLOEXEC);
+    file->fh = (uint64_t)fd;
+    file->direct_io = 1;
+    return answer(fd);
+}
+
+static int create_file(const char *path, mode_t mode, struct fuse_file_info *file)
+{
+    int fd = openat(root, below(path), (file->flags & ~O_DIRECT) | O_CREAT | O_CLOEXEC, mode);
+    file->fh = (uint64_t)fd;
+    file->direct_io = 1;
+    return answer(fd);
+}
+
+static int read_file(const char *path, char *buf, size_t size, off_t offset,
+                     struct fuse_file_info *file)
+{
+    (void)path;
+    (void)nanosleep(&delay, NULL);
+    ssize_t done = pread((int)file->fh, buf, size, offset);
+    return done < 0 ? -errno : (int)done;
+}
+
+static int write_file(const char *path, const char *buf, size_t size, off_t offset,
+                      struct fuse_file_info *file)
+{
+    (void)path;
+    (void)nanosleep(&delay, NULL);
+    ssize_t done = pwrite((int)file->fh, buf, size, offset);
+    return done < 0 ? -errno : (int)done;
+}
+
+static int sync_file(const char *path, int is_data, struct fuse_file_info *file)
+{
+    (void)path;
+    (void)is_data;
+    (void)nanosleep(&delay, NULL);
+    return answer(fdatasync((int)file->fh));
+}
+
+static int release_file(const char *path, struct fuse_file_info *file)
+{
+    (void)path;
+    (void)close((int)file->fh);
+    return 0;
+}
+
+static int truncate_file(const char *path, off_t size, struct fuse_file_info *file)
+{
+    if (file != NULL) {
+        return answer(ftruncate((int)file->fh, size));
+    }
+    int fd = openat(root, below(path), O_WRONLY | O_CLOEXEC);
+    int result = fd < 0 ? -errno : answer(ftruncate(fd, size));
+    if (fd >= 0) {
+        (void)close(fd);
+    }
+    return result;
+}
+
+static int make_dir(const char *path, mode_t mode)
+{
+    return answer(mkdirat(root, below(path), mode));
+}
+
+static int remove_file(const char *path)
+{
+    return answer(unlinkat(root, below(path), 0));
+}
+
+static int remove_dir(const char *path)
+{
+    return answer(unlinkat(root, below(path), AT_REMOVEDIR));
+}
+
+static int rename_file(const char *from, const char *to, unsigned flags)
+{
+    return answer(renameat2(root, below(from), root, below(to), flags));
+}
+
+static int link_file(const char *from, const char *to)
+{
+    return answer(linkat(root, below(from), root, below(to), 0));
+}
+
+static int make_symlink(const char *text, const char *path)
+{
+    return answer(symlinkat(text, root, below(path)));
+}
+
+static int read_link(const char *path, char *buf, size_t size)
+{
+    ssize_t length = readlinkat(root, below(path), buf, size - 1);
+    buf[length < 0 ? 0 : length] = 0;
+    return length < 0 ? -errno : 0;
+}
+
+static int change_mode(const char *path, mode_t mode, struct fuse_file_info *file)
+{
+    (void)file;
+    return answer(fchmodat(root, below(path), mode, 0));
+}
+
+static int change_times(const char *path, const struct timespec times[2],
+                        struct fuse_file_info *file)
+{
+    (void)file;
+    return answer(utimensat(root, below(path), times, AT_SYMLINK_NOFOLLOW));
+}
+
+static int state(const char *path, struct statvfs *st)
+{
+    (void)path;
+    return answer(fstatvfs(root, st));
+}
+
+int main(int argc, char **argv)
+{
+    static const struct fuse_operations operations = {
+        .getattr = get_attr,
+        .readdir = read_dir,
+        .open = open_file,
+        .create = create_file,
+        .read = read_file,
+        .write = write_file,
+        .fsync = sync_file,
+        .release = release_file,
+        .truncate = truncate_file,
+        .mkdir = make_dir,
+        .unlink = remove_file,
+        .rmdir = remove_dir,
+        .rename = rename_file,
+        .link = link_file,
+        .symlink = make_symlink,
+        .readlink = read_link,
+        .chmod = change_mode,
+        .utimens = change_times,
+        .statfs = state,
+    };
+    if (argc != 4) {
+        (void)fputs("usage: slowfs DIRECTORY DELAY_US MOUNTPOINT\n", stderr);
+        return 2;
+    }
+    long us = strtol(argv[2], NULL, 10);
+    delay = (struct timespec){us / 1000000, us % 1000000 * 1000};
+    root = open(argv[1], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (root < 0) {
+        perror(argv[1]);
+        return 1;
+    }
+    char *arguments[] = {argv[0], "-f", "-o", "max_idle_threads=16", argv[3], NULL};
+    return fuse_main(5, arguments, &operations, NULL);
+}

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Storage systems that really differ, made for a while: tmpfs, an ext4 whose writes are synchronous
+on the disk, the same with a limited rate, a file system whose requests are delayed.
+
+Each is a context manager: the mounted directory; Missing says why there is none on this machine.
+"""
+import contextlib
+import os
+import subprocess
+import time
+
+LOOP_BYTES = 512 << 20
+BLKIO = "/sys/fs/cgroup/blkio"
+RATE = 20 << 20  # bytes a second
+DELAY_US = 2000
+
+
+class Missing(Exception):
+    pass
+
+
+def command(*args):
+    try:
+        done = subprocess.run(args, check=False, capture_output=True, text=True)
+    except FileNotFoundError as error:
+        raise Missing(f"{args[0]} is not installed") from error
+    if done.returncode != 0:
+        raise Missing(f"{args[0]}: {done.stderr.strip() or done.returncode}")
+    return done.stdout.strip()
+
+
+@contextlib.contextmanager
+def mounted(directory, *args):
+    os.makedirs(directory, exist_ok=True)
+    command("mount", *args, directory)
+    try:
+        yield directory
+    finally:
+        subprocess.run(["umount", directory], check=False)
+
+
+@contextlib.contextmanager
+def tmpfs(scratch):
+    with mounted(os.path.join(scratch, "tmpfs"), "-t", "tmpfs", "-o", "size=1g", "whyio") as directory:
+        yield directory
+
+
+@contextlib.contextmanager
+def loop_device(scratch, name):
+    image = os.path.join(scratch, name + ".image")
+    with open(image, "wb") as file:
+        os.posix_fallocate(file.fileno(), 0, LOOP_BYTES)
+    command("mkfs.ext4", "-q", "-F", "-E", "lazy_itable_init=0,lazy_journal_init=0", image)
+    device = command("losetup", "--find", "--show", "--direct-io=on", image)
+    try:
+        yield device
+    finally:
+        subprocess.run(["losetup", "--detach", device], check=False)
+        os.unlink(image)
+
+
+@contextlib.contextmanager
+def sync_disk(scratch):
+    """Every write reaches the disk before it returns."""
+    with loop_device(scratch, "disk") as device, \
+            mounted(os.path.join(scratch, "disk"), "-o", "sync", device) as directory:
+        yield directory
+
+
+def set_rate(device, rate):
+    numbers = os.stat(device).st_rdev
+    for what in ("read", "write"):
+        path = f"{BLKIO}/blkio.throttle.{what}_bps_device"
+        try:
+            with open(path, "w", encoding="ascii") as file:
+                file.write(f"{os.major(numbers)}:{os.minor(numbers)} {rate}\n")
+        except OSError as error:
+            raise Missing(f"{path}: {error.strerror}") from error
+
+
+@contextlib.contextmanager
+def limited(scratch):
+    """The same at a limited rate."""
+    with loop_device(scratch, "limited") as device:
+        with mounted(os.path.join(scratch, "limited"), "-o", "sync", device) as directory:
+            set_rate(device, RATE)
+            try:
+                yield directory
+            finally:
+                set_rate(device, 0)
+
+
+@contextlib.contextmanager
+def delayed(scratch):
+    """Each request waits, several side by side; nothing is cached."""
+    program = os.path.join(os.environ["WHYIO_BENCH"], "slowfs")
+    if not os.path.exists(program):
+        raise Missing("built without libfuse3")
+    if not os.path.exists("/dev/fuse"):
+        raise Missing("no /dev/fuse")
+    behind, directory = os.path.join(scratch, "behind"), os.path.join(scratch, "delayed")
+    os.makedirs(behind)
+    os.makedirs(directory)
+    with subprocess.Popen([program, behind, str(DELAY_US), directory]) as server:
+        try:
+            for _ in range(500):
+                if os.path.ismount(directory) or server.poll() is not None:
+                    break
+                time.sleep(0.01)
+            if not os.path.ismount(directory):
+                raise Missing("FUSE cannot be mounted")
+            yield directory
+        finally:
+            subprocess.run(["umount", directory], check=False)
+            server.terminate()
+
+
+SYSTEMS = {"tmpfs": tmpfs, "sync": sync_disk, "limited": limited, "delayed": delayed}
+TEXTS = {
+    "tmpfs": "memory",
+    "sync": "ext4 on a loop device of the disk, mounted with `-o sync`",
+    "limited": f"the same, limited to {RATE >> 20} MiB a second",
+    "delayed": f"FUSE, {DELAY_US / 1000:g} ms for each read, write and sync, nothing cached",
+}
