@@ -318,3 +318,9 @@ double wio_cache_device_take(struct wio_cache *cache, double seconds)
     plan(cache);
     return start_s;
 }
+
+void wio_cache_device_grant(struct wio_cache *cache, uint64_t pages)
+{
+    wio_queue_grant(&cache->queue, pages, cache->time_s);
+    plan(cache);
+}

@@ -107,6 +107,8 @@ WIO_MUST_CHECK enum wio_status wio_cache_use(struct wio_cache *cache,
 /* A task takes the device for so many seconds, after those that took it before; write-back goes on
  * later. When its turn begins. */
 double wio_cache_device_take(struct wio_cache *cache, double seconds);
+/* The device may end requests up to so many pages ever (wio_queue_grant). */
+void wio_cache_device_grant(struct wio_cache *cache, uint64_t pages);
 
 /* Dirty or under write-back, in pages. */
 static inline uint64_t wio_cache_pages(const struct wio_cache *cache)

@@ -205,6 +205,7 @@ static enum wio_status run(struct wio_model *model, double until_s, struct wio_m
         .cost_s = cache->time_s - task->begin_s,
         .dirty_bytes = (double)least(wio_cache_pages(cache) * WIO_CACHE_PAGE, cache->written_bytes),
         .time_s = cache->time_s,
+        .device_s = task->device_s,
         .state = task->state,
     };
     return WIO_OK;

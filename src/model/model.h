@@ -133,6 +133,7 @@ struct wio_model_result {
     double cost_s;
     double dirty_bytes; /* in the page cache after the operation */
     double time_s;      /* the model's clock after the operation */
+    double device_s;    /* not in cost_s: what is left to a device outside (outside.h), else 0 */
     enum wio_model_state state;
 };
 

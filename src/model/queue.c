@@ -11,7 +11,8 @@
 void wio_queue_init(struct wio_queue *queue, const struct wio_alloc *alloc,
                     const struct wio_queue_device *device)
 {
-    *queue = (struct wio_queue){.alloc = *alloc, .device = *device, .head_done_s = HUGE_VAL};
+    *queue = (struct wio_queue){
+        .alloc = *alloc, .device = *device, .granted = UINT64_MAX, .head_done_s = HUGE_VAL};
 }
 
 void wio_queue_fini(struct wio_queue *queue)
@@ -86,11 +87,24 @@ enum wio_status wio_queue_submit(struct wio_queue *queue, uint64_t pages, double
 void wio_queue_complete(struct wio_queue *queue)
 {
     uint64_t end = *end_of(queue, 0);
+    if (end > queue->granted) {
+        queue->head_done_s = HUGE_VAL;
+        return;
+    }
     queue->completed = end;
     queue->head = (queue->head + 1) & (queue->room - 1);
     if (--queue->waiting == 0) {
         queue->head_done_s = HUGE_VAL;
     } else {
         queue->head_done_s = serve(queue, (double)(*end_of(queue, 0) - end), queue->head_done_s);
+    }
+}
+
+void wio_queue_grant(struct wio_queue *queue, uint64_t pages, double now)
+{
+    bool is_held = queue->waiting > 0 && queue->head_done_s == HUGE_VAL;
+    queue->granted = pages;
+    if (is_held && *end_of(queue, 0) <= pages) {
+        queue->head_done_s = now;
     }
 }

@@ -33,6 +33,7 @@ struct wio_queue {
     size_t waiting;     /* requests */
     uint64_t submitted; /* pages ever */
     uint64_t completed; /* pages ever */
+    uint64_t granted;   /* pages ever up to which requests may end */
     double head_done_s; /* when the request being served is written; HUGE_VAL without one */
 };
 
@@ -46,6 +47,9 @@ WIO_MUST_CHECK enum wio_status wio_queue_submit(struct wio_queue *queue, uint64_
                                                 double now);
 /* The request being served is written. There must be one. */
 void wio_queue_complete(struct wio_queue *queue);
+/* Requests up to so many pages ever may end from `now` on. One that is served before it may end is
+ * held (head_done_s is HUGE_VAL) and ends when it may. All may as long as nobody says otherwise. */
+void wio_queue_grant(struct wio_queue *queue, uint64_t pages, double now);
 /* The device serves somebody else for a while. */
 static inline void wio_queue_delay(struct wio_queue *queue, double seconds)
 {

@@ -77,6 +77,7 @@ void wio_tasks_begin(struct wio_tasks *tasks, struct wio_task *task, struct wio_
     task->phase = WIO_TASK_BEGIN;
     task->state = WIO_MODEL_STATE_NONE;
     task->is_active = true;
+    task->device_s = 0;
     task->begin_s = tasks->cache.time_s;
     task->wake_s = tasks->cache.time_s;
     RB_INSERT(wio_tasks_by_wake, &tasks->by_wake, task);
@@ -185,6 +186,11 @@ static enum wio_status go_on_writing(struct wio_tasks *tasks, struct wio_task *t
 static void use_device(struct wio_tasks *tasks, struct wio_task *task,
                        const struct wio_task_step *step)
 {
+    if (tasks->has_device_outside) {
+        task->device_s += step->device_s;
+        wait(tasks, task, step->seconds - step->device_s, WIO_TASK_END);
+        return;
+    }
     double start_s = wio_cache_device_take(&tasks->cache, step->device_s);
     task->wake_s = start_s + step->seconds;
     task->phase = WIO_TASK_END;

@@ -59,6 +59,7 @@ struct wio_task {
     enum wio_model_state state;
     double begin_s;
     double wake_s;
+    double device_s; /* left to a device outside */
 };
 
 RB_HEAD(wio_tasks_by_id, wio_task);
@@ -73,6 +74,7 @@ struct wio_tasks {
     struct wio_tasks_in_sync in_sync;
     struct wio_task *last;    /* looked up last */
     struct wio_task *current; /* whose throttling is in the cache */
+    bool has_device_outside;  /* what tasks do with the device is left to it (outside.h) */
 };
 
 void wio_tasks_init(struct wio_tasks *tasks, const struct wio_alloc *alloc,
