@@ -33,7 +33,7 @@ class ReplayCase(unittest.TestCase):
         self.trace = os.path.join(self.dir, "trace")
 
     def script(self, text, name="trace"):
-        """A trace made by hand (tests/unit/replay/script.h)."""
+        """A trace made by hand (tests/support/script.h)."""
         path = os.path.join(self.dir, name)
         os.mkdir(path)
         subprocess.run([SCRIPT, path], input=text.encode(), check=True, timeout=TIMEOUT)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Traces made by hand (replay/script.h) on a machine whose costs are easy to see: the naive model,
+/* Traces made by hand (support/script.h) on a machine whose costs are easy to see: the naive model,
  * 1 byte a microsecond, so that sizes are microseconds. */
 #include "support/unit.h"
 
@@ -13,7 +13,7 @@
 #include <whyio/trace.h>
 
 #include "predict/predict.h"
-#include "script.h"
+#include "support/script.h"
 
 #define HOST                                                                                       \
     "{\"bw_mem\": 1e6, \"bw_ramdisk\": 1e6, \"bw_reduced\": 1e6, \"bw_dev\": 1e6, "                \

@@ -16,7 +16,7 @@
 #include "base/clock.h"
 #include "replay/gate.h"
 #include "replay/plan.h"
-#include "script.h"
+#include "support/script.h"
 
 #define WORKERS 4u
 #define ROUNDS 1000u

@@ -11,7 +11,7 @@
 
 #include "replay/home.h"
 #include "replay/plan.h"
-#include "script.h"
+#include "support/script.h"
 
 /* mpirun makes two ranks; rank 1 runs a shell that becomes the program, which runs a child. */
 #define JOB                                                                                        \

@@ -11,7 +11,7 @@
 #include <whyio/trace.h>
 
 #include "replay/plan.h"
-#include "script.h"
+#include "support/script.h"
 
 static struct wio_trace *trace;
 static struct rp_plan *plan;

@@ -11,7 +11,7 @@
 #include <whyio/trace.h>
 
 #include "replay/plan.h"
-#include "script.h"
+#include "support/script.h"
 
 #define TWO "process 10 rank=0\nprocess 20 rank=1\nstream 0 10\nstream 1 20\n"
 

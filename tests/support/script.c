@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "script.h"
+#include "support/script.h"
 
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "script_edges.h"
+#include "support/script_edges.h"
 #include "trace/calls.h"
 #include "trace/segment.h"
 

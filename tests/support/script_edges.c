@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "script_edges.h"
+#include "support/script_edges.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The edges of a trace that is made by hand: lines of a script (script.h), and their file. */
-#ifndef WIO_TESTS_REPLAY_SCRIPT_EDGES_H
-#define WIO_TESTS_REPLAY_SCRIPT_EDGES_H
+#ifndef WIO_TESTS_SUPPORT_SCRIPT_EDGES_H
+#define WIO_TESTS_SUPPORT_SCRIPT_EDGES_H
 
 #include <stdbool.h>
 

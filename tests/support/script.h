@@ -16,8 +16,8 @@
  * begins 1,000 ns after the one before; dur is 100. `res` is `size` where that is given, else 0;
  * -1 where err is. '#' begins a comment. An unknown word is a failed assertion.
  */
-#ifndef WIO_TESTS_REPLAY_SCRIPT_H
-#define WIO_TESTS_REPLAY_SCRIPT_H
+#ifndef WIO_TESTS_SUPPORT_SCRIPT_H
+#define WIO_TESTS_SUPPORT_SCRIPT_H
 
 #include <whyio/trace.h>
 

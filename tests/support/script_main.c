@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/buf.h"
-#include "script.h"
+#include "support/script.h"
 
 int main(int argc, char **argv)
 {
