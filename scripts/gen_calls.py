@@ -17,8 +17,6 @@ import sys
 SHORT_CLASSES = {"OPEN", "FCNTL", "ACCESS", "MKDIR", "MKNOD", "DUP", "EXIT", "THREAD", "LOCK",
                  "ATTR", "PROCESS", "MUTEX", "UNLOCK", "COND_SIGNAL", "SEM_WAIT", "SEM_POST", "KILL",
                  "SIGWAIT"}
-# Classes that an MPI library may perform for MPI-IO on the program's files.
-FILE_CLASSES = {"OPEN", "CLOSE", "READ", "WRITE", "SYNC", "SIZE"}
 # Operations that come by the million: their wrappers are inlined whole.
 HOT = {"read", "write", "pread", "pwrite"}
 
@@ -152,9 +150,9 @@ class Wrapper:
         source, call = "source", f"WIO_CALL_{self.row.symbol}"
         if self.row.note("sync") is not None:
             return f"cap_enter_sync({source}, {call})"
-        if "fd" in self.names and self.cls in FILE_CLASSES:
+        if "fd" in self.names:
             return f"cap_enter_fd({source}, {call}, fd)"
-        if "path" in self.names and self.cls in FILE_CLASSES:
+        if "path" in self.names:
             return f"cap_enter_path({source}, {call}, path)"
         return f"cap_enter({source}, {call})"
 

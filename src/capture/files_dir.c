@@ -3,9 +3,11 @@
  * what the program asked for is recorded. */
 #include "capture/hooks.h"
 
-static struct cap_thread *begin(struct cap_event *ev, unsigned call, uintptr_t source)
+/* `path`: NULL where the call has a stream. */
+static struct cap_thread *begin(struct cap_event *ev, unsigned call, uintptr_t source,
+                                const char *path)
 {
-    struct cap_thread *self = cap_enter(source, call);
+    struct cap_thread *self = cap_enter_path(source, call, path);
     *ev = CAP_EVENT_OF(call, source);
     ev->begin = cap_now();
     return self;
@@ -20,7 +22,7 @@ static void name_stream(struct cap_thread *self, struct cap_event *ev, DIR *dir)
 CAP_EXPORT DIR *opendir(const char *path)
 {
     struct cap_event ev;
-    struct cap_thread *self = begin(&ev, WIO_CALL_opendir, CAP_CALLER());
+    struct cap_thread *self = begin(&ev, WIO_CALL_opendir, CAP_CALLER(), path);
     DIR *dir = CAP_REAL(opendir)(path);
     if (CAP_UNLIKELY(self == NULL)) {
         return dir;
@@ -39,7 +41,7 @@ CAP_EXPORT DIR *opendir(const char *path)
 CAP_EXPORT DIR *fdopendir(int fd)
 {
     struct cap_event ev;
-    struct cap_thread *self = begin(&ev, WIO_CALL_fdopendir, CAP_CALLER());
+    struct cap_thread *self = begin(&ev, WIO_CALL_fdopendir, CAP_CALLER(), NULL);
     DIR *dir = CAP_REAL(fdopendir)(fd);
     if (CAP_UNLIKELY(self == NULL)) {
         return dir;
@@ -58,7 +60,7 @@ CAP_EXPORT DIR *fdopendir(int fd)
 CAP_EXPORT int closedir(DIR *dir)
 {
     struct cap_event ev;
-    struct cap_thread *self = begin(&ev, WIO_CALL_closedir, CAP_CALLER());
+    struct cap_thread *self = begin(&ev, WIO_CALL_closedir, CAP_CALLER(), NULL);
     DIR *volatile given = dir; /* libc's header promises that it is not NULL, libc says EINVAL */
     if (given != NULL) {
         if (self != NULL) {
@@ -99,7 +101,7 @@ static void emit_entry(struct cap_thread *self, struct cap_event *ev, DIR *dir, 
     CAP_EXPORT entry_type *symbol(DIR *dir)                                                        \
     {                                                                                              \
         struct cap_event ev;                                                                       \
-        struct cap_thread *self = begin(&ev, WIO_CALL_##symbol, CAP_CALLER());                     \
+        struct cap_thread *self = begin(&ev, WIO_CALL_##symbol, CAP_CALLER(), NULL);               \
         if (CAP_UNLIKELY(self == NULL)) {                                                          \
             return CAP_REAL(symbol)(dir);                                                          \
         }                                                                                          \
@@ -126,7 +128,7 @@ DEFINE_READDIR(readdir64, struct dirent64)
     CAP_EXPORT int symbol(DIR *dir, entry_type *entry, entry_type **found)                         \
     {                                                                                              \
         struct cap_event ev;                                                                       \
-        struct cap_thread *self = begin(&ev, WIO_CALL_##symbol, CAP_CALLER());                     \
+        struct cap_thread *self = begin(&ev, WIO_CALL_##symbol, CAP_CALLER(), NULL);               \
         int result = CAP_REAL(symbol)(dir, entry, found);                                          \
         if (CAP_LIKELY(self != NULL)) {                                                            \
             bool has_entry = result == 0 && *found != NULL;                                        \
@@ -153,7 +155,7 @@ static void emit_move(struct cap_thread *self, struct cap_event *ev, DIR *dir)
 CAP_EXPORT void rewinddir(DIR *dir)
 {
     struct cap_event ev;
-    struct cap_thread *self = begin(&ev, WIO_CALL_rewinddir, CAP_CALLER());
+    struct cap_thread *self = begin(&ev, WIO_CALL_rewinddir, CAP_CALLER(), NULL);
     CAP_REAL(rewinddir)(dir);
     if (CAP_LIKELY(self != NULL)) {
         emit_move(self, &ev, dir);
@@ -163,7 +165,7 @@ CAP_EXPORT void rewinddir(DIR *dir)
 CAP_EXPORT void seekdir(DIR *dir, long position)
 {
     struct cap_event ev;
-    struct cap_thread *self = begin(&ev, WIO_CALL_seekdir, CAP_CALLER());
+    struct cap_thread *self = begin(&ev, WIO_CALL_seekdir, CAP_CALLER(), NULL);
     CAP_REAL(seekdir)(dir, position);
     if (CAP_LIKELY(self != NULL)) {
         ev.offset = position;
@@ -187,7 +189,7 @@ static void emit_scan(struct cap_thread *self, struct cap_event *ev, int at, con
                           int (*order)(const entry_type **, const entry_type **))                  \
     {                                                                                              \
         struct cap_event ev;                                                                       \
-        struct cap_thread *self = begin(&ev, WIO_CALL_##symbol, CAP_CALLER());                     \
+        struct cap_thread *self = begin(&ev, WIO_CALL_##symbol, CAP_CALLER(), path);               \
         int result = CAP_REAL(symbol)(path, names, filter, order);                                 \
         if (CAP_LIKELY(self != NULL)) {                                                            \
             emit_scan(self, &ev, AT_FDCWD, path, result);                                          \
@@ -204,7 +206,7 @@ DEFINE_SCANDIR(scandir64, struct dirent64)
                           int (*order)(const entry_type **, const entry_type **))                  \
     {                                                                                              \
         struct cap_event ev;                                                                       \
-        struct cap_thread *self = begin(&ev, WIO_CALL_##symbol, CAP_CALLER());                     \
+        struct cap_thread *self = begin(&ev, WIO_CALL_##symbol, CAP_CALLER(), path);               \
         int result = CAP_REAL(symbol)(at, path, names, filter, order);                             \
         if (CAP_LIKELY(self != NULL)) {                                                            \
             emit_scan(self, &ev, at, path, result);                                                \

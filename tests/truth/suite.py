@@ -2,15 +2,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Generated programs that say who waited for whom, recorded; the edges found beside that truth.
 
-usage: suite.py [--full] [--part=local|mpi] [--only=WORDS] PROGRAMS
+usage: suite.py [--full] [--part=local|held|mpi] [--only=WORDS] PROGRAMS
 
 PROGRAMS is the directory of truth-local and truth-mpi-*. Precision must be 1, recall 0.99, for each
-kind of wait; what nobody can observe (a flag in shared memory) must only not be wrong: how much
-of it holding finds is shown. What was ready before anybody asked for it, so that nobody waited, need not be found
+kind of wait, also by holding where nothing can be observed (a flag in shared memory), which must say
+that it has proven all; one run alone must only not be wrong there. What was ready before anybody asked for it, so that nobody waited, need not be found
 either, and is counted. --full takes more actors, rounds and seeds.
 """
 import argparse
 import collections
+import json
 import os
 import shutil
 import subprocess
@@ -59,8 +60,16 @@ def local_cases(programs, full):
             for lock in LOCKS if how == "processes" else LOCKS[:2]:
                 yield case(how, lock, "lock", actors, classes=(*HARD, "mutex"))
     yield case("processes", "shared", "random", 4, is_seen=False)
-    if full:
-        yield case("processes", "shared", "chain", 3, is_seen=False, record=("--causal=throttle",))
+
+
+def held_cases(programs, full):
+    """A flag in shared memory: nothing to observe, all to be found by holding."""
+    program = os.path.join(programs, "truth-local")
+    for how in ("processes", "threads"):
+        for actors in (2, 3, 5, 8) if full else (3,):
+            for pattern in TRANSFERS if full else ("halo", "random"):
+                command = [program, how, "shared", pattern, str(actors), "2", "1"]
+                yield Case(how, "shared", command, HARD, True, ("--causal=throttle",))
 
 
 def mpi_cases(programs, full):
@@ -82,15 +91,26 @@ def mpi_cases(programs, full):
                                           "1"], HARD, True, ())
 
 
+def no_score(reason):
+    return truth.Score(1, 0, 1, 0, 1, 0, 0, [reason])
+
+
+def is_proven(answer):
+    """Is that what holding says at its end?"""
+    return json.loads(answer.splitlines()[-1])["throttle"]["end"] == "proven"
+
+
 def run(case):
-    """The score of one run, None where the program itself could not run."""
+    """The score of one run; none at all where the program itself could not run."""
     with tempfile.TemporaryDirectory(prefix="whyio-truth.") as scratch:
-        command = [os.environ["WHYIO"], "record", "-q", "-o", "trace", *case.record, "--",
-                   *case.command]
+        command = [os.environ["WHYIO"], "record", "--format=json", "-o", "trace", *case.record,
+                   "--", *case.command]
         done = subprocess.run(command, cwd=scratch, timeout=300, check=False, text=True,
                               stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
         if done.returncode != 0:
-            return truth.Score(1, 0, 1, 0, 1, 0, 0, [f"exit status {done.returncode}: {done.stderr[-500:]}"])
+            return no_score(f"exit status {done.returncode}: {done.stderr[-500:]}")
+        if case.record and not is_proven(done.stderr):
+            return no_score(f"not proven: {done.stderr[-500:]}")
         said, trace = truth.Truth(scratch), os.path.join(scratch, "trace")
         if "queue" in case.classes:
             return truth.compare_queue(said, trace)
@@ -130,18 +150,18 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--full", action="store_true")
     parser.add_argument("--only", default="")
-    parser.add_argument("--part", choices=("local", "mpi"), action="append")
+    parser.add_argument("--part", choices=("local", "held", "mpi"), action="append")
     parser.add_argument("programs", type=os.path.abspath)
     options = parser.parse_args()
     rows = collections.defaultdict(Row)
     wanted = {}
-    parts = {"local": local_cases, "mpi": mpi_cases}
+    parts = {"local": local_cases, "held": held_cases, "mpi": mpi_cases}
     for part in options.part or parts:
         for case in parts[part](options.programs, options.full):
             if options.only not in " ".join(case.command):
                 continue
             score = run(case)
-            kind = case.kind + ("" if case.is_seen else " (held)" if case.record else
+            kind = case.kind + (" (held)" if case.record else "" if case.is_seen else
                                 " (not observable)")
             rows[case.family, kind].add(score)
             wanted[case.family, kind] = case.is_seen

@@ -6,10 +6,12 @@
  *     held nap N       the same, but who waits sleeps between two looks
  *     held thread N    the same with threads
  *     held free N      N children write, and wait for nobody
+ *     held miss        looks for files that are not there, each once
  *     held look        one child makes a file, another looks until it is there and writes then
  *     held differ      writes blocks of any size
  *     held die         a child is killed before its second write, but not when it is run first
  */
+#include <dirent.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
@@ -147,6 +149,43 @@ static int run_look(void)
     return collect(2);
 }
 
+static int miss_stat(const char *name)
+{
+    struct stat st;
+    return stat(name, &st);
+}
+
+static int miss_chmod(const char *name)
+{
+    return chmod(name, 0);
+}
+
+static int miss_access(const char *name)
+{
+    return access(name, F_OK);
+}
+
+static int miss_opendir(const char *name)
+{
+    return opendir(name) == NULL ? -1 : 0;
+}
+
+/* By calls of several kinds, each for several files one after the other. */
+static int run_miss(void)
+{
+    static int (*const looks[])(const char *name) = {miss_stat, miss_chmod, miss_access,
+                                                     miss_opendir, unlink};
+    if (fork() == 0) {
+        usleep(20000); /* something to find out */
+        put("other");
+        _exit(0);
+    }
+    for (size_t i = 0; i < sizeof(looks) / sizeof(looks[0]); i++) {
+        must(looks[i]("missed.0") != 0 && looks[i]("missed.1") != 0, "miss");
+    }
+    return collect(1);
+}
+
 static int run_differ(void)
 {
     static char block[4096];
@@ -202,6 +241,9 @@ int main(int argc, char **argv)
     }
     if (strcmp(mode, "thread") == 0) {
         return run_threads(members);
+    }
+    if (strcmp(mode, "miss") == 0) {
+        return run_miss();
     }
     if (strcmp(mode, "look") == 0) {
         return run_look();

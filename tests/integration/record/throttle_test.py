@@ -78,6 +78,13 @@ class Throttle(record_case.RecordCase):
                 for edge in held for end in ("from", "to")]
         self.assertEqual(ends, ["there", "seen"] * throttle["edges"])
 
+    def test_looks_for_several_files_are_several(self):
+        """FORMAT.md R-HOLD-1: only the same call on the same file is one I/O with the last."""
+        self.throttle("miss", options=("--runs=1",))
+        looks = [line for line in self.dump() if "missed" in (line["path"] or "")]
+        self.assertEqual(len(looks), 5 * 2)
+        self.assertEqual([], [line["op"] for line in looks if "hold" not in line["flags"]])
+
     def test_as_trace_does(self):
         throttle, said = self.throttle("spin", "3", options=("--method=trace",))
         self.assertEqual(throttle["end"], "merged", said)
