@@ -300,7 +300,7 @@ static enum wio_status note_clock(void *context, const struct wio_order_stop *st
     }
     uint64_t *row = &bounds->rows[stop->point.thread][stop->point.op * nodes];
     for (uint32_t n = 0; n < nodes; n++) {
-        row[n] = stop->clock[n];
+        row[n] = wio_order_before(stop, n);
         for (size_t i = 0; i < stop->in_count; i++) {
             uint64_t done = wio_order_done(&stop->in[i], n);
             row[n] = done > row[n] ? done : row[n];

@@ -56,25 +56,6 @@ static bool next_stop(const struct wio_order_walk *walk, uint32_t thread, uint64
     return found;
 }
 
-/* Raise `into` to `from`, except for `owner`, whose entry becomes at least `owner_done`. */
-static enum wio_status join(struct wio_order_walk *walk, struct wio_order_clock **into,
-                            const uint64_t *from, struct wio_point owner_done)
-{
-    bool is_own = false;
-    for (uint32_t t = 0; t < walk->keys.edges->threads; t++) {
-        uint64_t value = t == owner_done.thread ? owner_done.op : from[t];
-        if (value <= (*into)->at[t]) {
-            continue;
-        }
-        if (!is_own) {
-            WIO_TRY(wio_order_clock_own(&walk->clocks, into));
-            is_own = true;
-        }
-        (*into)->at[t] = value;
-    }
-    return WIO_OK;
-}
-
 static void wake_takers(struct wio_order_walk *walk, uint32_t c)
 {
     const struct wio_collective *collective = &walk->keys.edges->collectives[c];
@@ -101,7 +82,7 @@ static enum wio_status enter(struct wio_order_walk *walk, uint32_t t, uint32_t m
             return WIO_ERR_NOMEM;
         }
         struct wio_point done = {walk->keys.edges->members[member].enter_op, t};
-        WIO_TRY(join(walk, &hub->clock, walk->threads[t].clock->at, done));
+        WIO_TRY(wio_order_clock_join(&walk->clocks, &hub->clock, walk->threads[t].clock, done));
     }
     if (hub->givers_missing == 0) {
         wake_takers(walk, c);
@@ -147,8 +128,8 @@ static enum wio_status leave_collectives(struct wio_order_walk *walk, uint32_t t
         if (hub->clock == NULL) {
             continue; /* nobody gives: it waits for nothing */
         }
-        struct wio_point own = {thread->clock->at[t], t};
-        WIO_TRY(join(walk, &thread->clock, hub->clock->at, own));
+        struct wio_point own = {0, t};
+        WIO_TRY(wio_order_clock_join(&walk->clocks, &thread->clock, hub->clock, own));
         if (--hub->takers_left == 0) {
             wio_order_clock_put(&walk->clocks, hub->clock);
             hub->clock = NULL;
@@ -166,7 +147,7 @@ static enum wio_status collect_in(struct wio_order_walk *walk, uint32_t t, size_
                                 sizeof(*walk->in)));
         const struct wio_edge *e = &walk->keys.edges->edges[edge];
         walk->in[count++] = (struct wio_order_in){
-            .edge = edge, .from = {e->from_op, e->from_thread}, .clock = walk->sources[edge]->at};
+            .edge = edge, .from = {e->from_op, e->from_thread}, .clock = walk->sources[edge]};
     }
     *count_out = count;
     return WIO_OK;
@@ -193,15 +174,13 @@ static enum wio_status pass(struct wio_order_walk *walk, uint32_t t)
     WIO_TRY(leave_collectives(walk, t));
     size_t in_count;
     WIO_TRY(collect_in(walk, t, &in_count));
-    /* Whoever shares the clock does not look at the owner's entry. */
-    thread->clock->at[t] = thread->op;
     struct wio_order_stop stop = {
-        .point = {thread->op, t}, .clock = thread->clock->at, .in = walk->in, .in_count = in_count};
+        .point = {thread->op, t}, .clock = thread->clock, .in = walk->in, .in_count = in_count};
     WIO_TRY(walk->visit(walk->context, &stop));
     for (size_t i = 0; i < in_count; i++) {
         const struct wio_order_in *in = &walk->in[i];
-        WIO_TRY(join(walk, &thread->clock, in->clock,
-                     (struct wio_point){in->from.op + 1, in->from.thread}));
+        WIO_TRY(wio_order_clock_join(&walk->clocks, &thread->clock, in->clock,
+                                     (struct wio_point){in->from.op + 1, in->from.thread}));
         wio_order_clock_put(&walk->clocks, walk->sources[in->edge]);
         walk->sources[in->edge] = NULL;
     }
@@ -223,25 +202,30 @@ static enum wio_status run(struct wio_order_walk *walk, uint32_t t)
         }
         WIO_TRY(pass(walk, t));
     }
+    wio_order_clock_put(&walk->clocks, thread->clock);
+    thread->clock = NULL;
     return WIO_OK;
 }
 
 static enum wio_status init_threads(struct wio_order_walk *walk)
 {
     uint32_t threads = walk->keys.edges->threads;
+    struct wio_order_clock *nothing = wio_order_clock_get(&walk->clocks);
+    if (nothing == NULL) {
+        return WIO_ERR_NOMEM;
+    }
     for (uint32_t t = 0; t < threads; t++) {
         struct wio_order_thread *thread = &walk->threads[t];
         thread->blocked_edge = WIO_CAUSAL_NONE;
         thread->blocked_collective = WIO_CAUSAL_NONE;
-        thread->clock = wio_order_clock_get(&walk->clocks);
-        if (thread->clock == NULL) {
-            return WIO_ERR_NOMEM;
-        }
+        thread->clock = nothing;
+        nothing->refs++;
         for (unsigned r = 0; r < WIO_ORDER_REASON_COUNT; r++) {
             thread->next[r] = walk->index[r].start[t];
         }
         push(walk, t);
     }
+    wio_order_clock_put(&walk->clocks, nothing);
     return WIO_OK;
 }
 
@@ -262,7 +246,7 @@ static enum wio_status init(struct wio_order_walk *walk)
 {
     const struct wio_edges *edges = walk->keys.edges;
     const struct wio_alloc *alloc = &walk->alloc;
-    walk->clocks = (struct wio_order_clocks){.alloc = *alloc, .threads = edges->threads};
+    wio_order_clocks_init(&walk->clocks, alloc, edges->threads);
     walk->threads = wio_causal_array(alloc, edges->threads, sizeof(*walk->threads));
     walk->ready = wio_causal_array(alloc, edges->threads, sizeof(*walk->ready));
     walk->hubs = wio_causal_array(alloc, edges->collective_count, sizeof(*walk->hubs));

@@ -6,34 +6,45 @@
  * clock[t] is how many operations of thread t are done before the point, for sure, whatever the
  * timing. So a happens before b exactly if clock_of_b[a.thread] > a.op.
  *
- * Time O((edges + members) * threads), less where clocks do not change; memory: one clock for each
- * point whose edges wait to be used, shared between points that know the same, and 16 bytes per
- * edge. A clock is freed when the last edge out of it has been used.
+ * Time O((edges + members) * threads) where everybody hears of everybody, far less where most
+ * threads are strangers; memory: one clock for each point whose edges wait to be used, of which
+ * points that know the same share all, others what is the same (order_clock.c), and 16 bytes per
+ * edge. A clock is freed when the last edge out of it has been used and its thread has ended.
  */
 #ifndef WIO_CAUSAL_ORDER_H
 #define WIO_CAUSAL_ORDER_H
 
 #include "causal/edge.h"
 
+/* What is known of other threads at a point; the entry of its own thread is meaningless. */
+struct wio_order_clock;
+uint64_t wio_order_known(const struct wio_order_clock *clock, uint32_t thread);
+
 /* An edge into a stop. */
 struct wio_order_in {
     size_t edge; /* index into the set */
     struct wio_point from;
-    const uint64_t *clock; /* before `from`; its own entry is meaningless, use wio_order_done */
+    const struct wio_order_clock *clock; /* before `from` */
 };
 
 /* Operations of `thread` that are done once `in->from` is. */
 static inline uint64_t wio_order_done(const struct wio_order_in *in, uint32_t thread)
 {
-    return thread == in->from.thread ? in->from.op + 1 : in->clock[thread];
+    return thread == in->from.thread ? in->from.op + 1 : wio_order_known(in->clock, thread);
 }
 
 struct wio_order_stop {
     struct wio_point point;
-    const uint64_t *clock; /* by program order and collectives, without the edges `in` */
+    const struct wio_order_clock *clock; /* without the edges `in`: use wio_order_before */
     const struct wio_order_in *in;
     size_t in_count;
 };
+
+/* Operations of `thread` that are done before the stop by program order and collectives. */
+static inline uint64_t wio_order_before(const struct wio_order_stop *stop, uint32_t thread)
+{
+    return thread == stop->point.thread ? stop->point.op : wio_order_known(stop->clock, thread);
+}
 
 /* Everything in `stop` is borrowed for the call. Another status than WIO_OK ends the walk. */
 typedef enum wio_status wio_order_visit(void *context, const struct wio_order_stop *stop);

@@ -1,17 +1,38 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Vector clocks that are shared as long as they are equal, and used again when nobody needs them.
+/*
+ * Vector clocks that are shared as long as they are equal, and where they differ share the parts
+ * that do not: of ten thousand processes each knows a few, and a clock of its own for each would
+ * take ten thousand squared entries.
  */
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "causal/order_internal.h"
+
+void wio_order_clocks_init(struct wio_order_clocks *clocks, const struct wio_alloc *alloc,
+                           uint32_t threads)
+{
+    *clocks = (struct wio_order_clocks){
+        .alloc = *alloc,
+        .threads = threads,
+        .part_count = threads / WIO_ORDER_PART + 1,
+        .part_size = threads < WIO_ORDER_PART ? threads : WIO_ORDER_PART,
+    };
+}
+
+uint64_t wio_order_known(const struct wio_order_clock *clock, uint32_t thread)
+{
+    const struct wio_order_part *part = clock->parts[thread / WIO_ORDER_PART];
+    return part == NULL ? 0 : part->at[thread % WIO_ORDER_PART];
+}
 
 struct wio_order_clock *wio_order_clock_get(struct wio_order_clocks *clocks)
 {
-    size_t bytes = clocks->threads * sizeof(clocks->free->at[0]);
+    size_t bytes = clocks->part_count * sizeof(clocks->free->parts[0]);
     struct wio_order_clock *clock = clocks->free;
     if (clock != NULL) {
         clocks->free = clock->next;
-        memset(clock->at, 0, bytes);
+        memset(clock->parts, 0, bytes);
     } else {
         clock = clocks->alloc.get(clocks->alloc.context, sizeof(*clock) + bytes);
     }
@@ -22,15 +43,28 @@ struct wio_order_clock *wio_order_clock_get(struct wio_order_clocks *clocks)
     return clock;
 }
 
-void wio_order_clock_put(struct wio_order_clocks *clocks, struct wio_order_clock *clock)
+static void put_part(struct wio_order_clocks *clocks, struct wio_order_part *part)
 {
-    if (clock != NULL && --clock->refs == 0) {
-        clock->next = clocks->free;
-        clocks->free = clock;
+    if (part != NULL && --part->refs == 0) {
+        part->next = clocks->free_parts;
+        clocks->free_parts = part;
     }
 }
 
-enum wio_status wio_order_clock_own(struct wio_order_clocks *clocks, struct wio_order_clock **clock)
+void wio_order_clock_put(struct wio_order_clocks *clocks, struct wio_order_clock *clock)
+{
+    if (clock == NULL || --clock->refs > 0) {
+        return;
+    }
+    for (uint32_t p = 0; p < clocks->part_count; p++) {
+        put_part(clocks, clock->parts[p]);
+    }
+    clock->next = clocks->free;
+    clocks->free = clock;
+}
+
+/* Replace *clock by one that nobody shares; its parts are shared still. */
+static enum wio_status own_clock(struct wio_order_clocks *clocks, struct wio_order_clock **clock)
 {
     if ((*clock)->refs == 1) {
         return WIO_OK;
@@ -39,9 +73,93 @@ enum wio_status wio_order_clock_own(struct wio_order_clocks *clocks, struct wio_
     if (own == NULL) {
         return WIO_ERR_NOMEM;
     }
-    memcpy(own->at, (*clock)->at, clocks->threads * sizeof(own->at[0]));
+    for (uint32_t p = 0; p < clocks->part_count; p++) {
+        own->parts[p] = (*clock)->parts[p];
+        if (own->parts[p] != NULL) {
+            own->parts[p]->refs++;
+        }
+    }
     wio_order_clock_put(clocks, *clock);
     *clock = own;
+    return WIO_OK;
+}
+
+/* Replace *part, which may be NULL, by one that nobody shares. */
+static enum wio_status own_part(struct wio_order_clocks *clocks, struct wio_order_part **part)
+{
+    if (*part != NULL && (*part)->refs == 1) {
+        return WIO_OK;
+    }
+    size_t bytes = clocks->part_size * sizeof((*part)->at[0]);
+    struct wio_order_part *own = clocks->free_parts;
+    if (own != NULL) {
+        clocks->free_parts = own->next;
+    } else {
+        own = clocks->alloc.get(clocks->alloc.context, sizeof(*own) + bytes);
+    }
+    if (own == NULL) {
+        return WIO_ERR_NOMEM;
+    }
+    if (*part != NULL) {
+        memcpy(own->at, (*part)->at, bytes);
+    } else {
+        memset(own->at, 0, bytes);
+    }
+    own->refs = 1;
+    own->next = NULL;
+    put_part(clocks, *part);
+    *part = own;
+    return WIO_OK;
+}
+
+/* Does `a` know something of these threads that `b` does not? */
+static bool knows_more(const struct wio_order_clocks *clocks, const struct wio_order_part *a,
+                       const struct wio_order_part *b)
+{
+    if (a == NULL || a == b) {
+        return false;
+    }
+    for (uint32_t i = 0; i < clocks->part_size; i++) {
+        if (a->at[i] > (b == NULL ? 0 : b->at[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static enum wio_status raise_part(struct wio_order_clocks *clocks, struct wio_order_clock **into,
+                                  struct wio_order_part *from, uint32_t p)
+{
+    WIO_TRY(own_clock(clocks, into));
+    struct wio_order_part **part = &(*into)->parts[p];
+    if (!knows_more(clocks, *part, from)) {
+        from->refs++;
+        put_part(clocks, *part);
+        *part = from;
+        return WIO_OK;
+    }
+    WIO_TRY(own_part(clocks, part));
+    for (uint32_t i = 0; i < clocks->part_size; i++) {
+        (*part)->at[i] = from->at[i] > (*part)->at[i] ? from->at[i] : (*part)->at[i];
+    }
+    return WIO_OK;
+}
+
+enum wio_status wio_order_clock_join(struct wio_order_clocks *clocks, struct wio_order_clock **into,
+                                     const struct wio_order_clock *from, struct wio_point done)
+{
+    for (uint32_t p = 0; p < clocks->part_count; p++) {
+        if (knows_more(clocks, from->parts[p], (*into)->parts[p])) {
+            WIO_TRY(raise_part(clocks, into, from->parts[p], p));
+        }
+    }
+    if (done.op <= wio_order_known(*into, done.thread)) {
+        return WIO_OK;
+    }
+    WIO_TRY(own_clock(clocks, into));
+    struct wio_order_part **part = &(*into)->parts[done.thread / WIO_ORDER_PART];
+    WIO_TRY(own_part(clocks, part));
+    (*part)->at[done.thread % WIO_ORDER_PART] = done.op;
     return WIO_OK;
 }
 
@@ -51,5 +169,10 @@ void wio_order_clocks_fini(struct wio_order_clocks *clocks)
         struct wio_order_clock *clock = clocks->free;
         clocks->free = clock->next;
         clocks->alloc.put(clocks->alloc.context, clock);
+    }
+    while (clocks->free_parts != NULL) {
+        struct wio_order_part *part = clocks->free_parts;
+        clocks->free_parts = part->next;
+        clocks->alloc.put(clocks->alloc.context, part);
     }
 }

@@ -34,27 +34,46 @@ WIO_MUST_CHECK enum wio_status wio_order_index_init(struct wio_order_index *inde
                                                     enum wio_order_reason reason);
 void wio_order_index_fini(struct wio_order_index *index, const struct wio_alloc *alloc);
 
-/* A clock shared by all points of one thread between two waits. */
+/* So many entries of a clock are shared or copied together. */
+#define WIO_ORDER_PART 64u
+
+struct wio_order_part {
+    uint64_t refs;
+    struct wio_order_part *next; /* of the free ones */
+    uint64_t at[];
+};
+
+/* Shared by all points of one thread between two waits. Whoever changes it must be alone with it,
+ * and with the part. */
 struct wio_order_clock {
     uint64_t refs;
-    struct wio_order_clock *next; /* of the free ones */
-    uint64_t at[]; /* per thread; the owner's own entry is set when it is looked at */
+    struct wio_order_clock *next;   /* of the free ones */
+    struct wio_order_part *parts[]; /* NULL: nothing is known of these threads */
 };
 
 struct wio_order_clocks {
     struct wio_alloc alloc;
     struct wio_order_clock *free;
+    struct wio_order_part *free_parts;
     uint32_t threads;
+    uint32_t part_count; /* of a clock */
+    uint32_t part_size;  /* entries */
 };
 
-/* A zero clock with one reference, or NULL. */
+void wio_order_clocks_init(struct wio_order_clocks *clocks, const struct wio_alloc *alloc,
+                           uint32_t threads);
+void wio_order_clocks_fini(struct wio_order_clocks *clocks);
+
+/* A clock that knows nothing, with one reference, or NULL. */
 struct wio_order_clock *wio_order_clock_get(struct wio_order_clocks *clocks);
 /* Accepts NULL. */
 void wio_order_clock_put(struct wio_order_clocks *clocks, struct wio_order_clock *clock);
-/* Replace *clock by one that nobody shares, with the same entries. */
-WIO_MUST_CHECK enum wio_status wio_order_clock_own(struct wio_order_clocks *clocks,
-                                                   struct wio_order_clock **clock);
-void wio_order_clocks_fini(struct wio_order_clocks *clocks);
+/* Raise *into to what `from` knows, and its entry of done.thread to at least done.op. Where *into
+ * is shared and changes, it is replaced. */
+WIO_MUST_CHECK enum wio_status wio_order_clock_join(struct wio_order_clocks *clocks,
+                                                    struct wio_order_clock **into,
+                                                    const struct wio_order_clock *from,
+                                                    struct wio_point done);
 
 struct wio_order_thread {
     struct wio_order_clock *clock;

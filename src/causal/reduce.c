@@ -47,7 +47,7 @@ static void keep_latest(struct reduction *reduction, const struct wio_order_stop
 static bool is_implied(const struct reduction *reduction, const struct wio_order_stop *stop,
                        const struct wio_order_in *in)
 {
-    if (stop->clock[in->from.thread] > in->from.op) {
+    if (wio_order_before(stop, in->from.thread) > in->from.op) {
         return true;
     }
     for (size_t k = 0; k < reduction->used_count; k++) {

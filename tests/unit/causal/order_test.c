@@ -18,7 +18,7 @@ static enum wio_status note(void *context, const struct wio_order_stop *stop)
     assert_true(log->count < 64);
     log->points[log->count] = stop->point;
     for (uint32_t t = 0; t < 4; t++) {
-        uint64_t done = stop->clock[t];
+        uint64_t done = wio_order_before(stop, t);
         for (size_t i = 0; i < stop->in_count; i++) {
             uint64_t by = wio_order_done(&stop->in[i], t);
             done = by > done ? by : done;
@@ -180,6 +180,61 @@ static void classes_that_are_not_asked_for_do_not_exist(void **state)
     wio_edges_fini(&edges);
 }
 
+static void *get_counted(void *context, size_t bytes)
+{
+    *(size_t *)context += bytes;
+    return wio_alloc_heap_get(NULL, bytes);
+}
+
+static enum wio_status ignore(void *context, const struct wio_order_stop *stop)
+{
+    (void)context;
+    (void)stop;
+    return WIO_OK;
+}
+
+/* A shell that starts one program after the other: none of them knows of the others. With a clock
+ * of all threads for each these would take 512 MiB. */
+static void strangers_take_no_memory(void **state)
+{
+    enum { PROGRAMS = 8192 };
+    (void)state;
+    size_t bytes = 0;
+    struct wio_alloc counted = {get_counted, wio_alloc_heap_put, &bytes};
+    struct wio_edges edges;
+    struct wio_error err = WIO_ERROR_INIT;
+    wio_edges_init(&edges, &counted, PROGRAMS + 1);
+    for (uint32_t t = 1; t <= PROGRAMS; t++) {
+        add(&edges, 0, 2 * t, t, 0);
+        add(&edges, t, 5, 0, 2 * t + 1);
+    }
+    bytes = 0;
+    assert_ok(wio_order_walk(&edges, WIO_EDGE_ALL, ignore, NULL, &err), &err);
+    assert_in_range(bytes, 0, 16 << 20);
+    wio_edges_fini(&edges);
+}
+
+/* Threads far apart in number, so that they are in different parts of a clock. */
+static void knowledge_crosses_parts_of_clocks(void **state)
+{
+    enum { FAR = 1000 };
+    (void)state;
+    struct wio_alloc heap = WIO_ALLOC_HEAP;
+    struct wio_edges edges;
+    struct wio_error err = WIO_ERROR_INIT;
+    struct log log = {0};
+    wio_edges_init(&edges, &heap, FAR + 1);
+    add(&edges, 0, 3, FAR, 5);
+    add(&edges, 1, 2, FAR / 2, 1);
+    add(&edges, FAR / 2, 1, FAR, 6);
+    add(&edges, FAR, 6, 2, 9);
+    assert_ok(wio_order_walk(&edges, WIO_EDGE_ALL, note, &log, &err), &err);
+    assert_clock(&log, FAR, 5, (const uint64_t[]){4, 0, 0, 0});
+    assert_clock(&log, FAR, 6, (const uint64_t[]){4, 3, 0, 0});
+    assert_clock(&log, 2, 9, (const uint64_t[]){4, 3, 9, 0});
+    wio_edges_fini(&edges);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -191,6 +246,8 @@ int main(void)
         cmocka_unit_test(a_thread_that_waits_for_its_own_future_is_a_cycle),
         cmocka_unit_test(collectives_in_different_orders_are_a_cycle),
         cmocka_unit_test(classes_that_are_not_asked_for_do_not_exist),
+        cmocka_unit_test(strangers_take_no_memory),
+        cmocka_unit_test(knowledge_crosses_parts_of_clocks),
     };
     return WIO_RUN(tests);
 }
