@@ -61,6 +61,16 @@ static const struct {
 #undef PARAM_ENTRY
 };
 
+double *wio_model_param(struct wio_model_params *params, const char *name)
+{
+    for (size_t i = 0; i < WIO_ARRAY_SIZE(all_params); i++) {
+        if (strcmp(all_params[i].name, name) == 0) {
+            return (double *)(void *)((char *)params + all_params[i].place);
+        }
+    }
+    return NULL;
+}
+
 static double value_at(const struct wio_model_params *params, size_t place)
 {
     double value;

@@ -148,6 +148,9 @@ const char *wio_model_state_name(enum wio_model_state state);
 /* All that must be given is missing (NaN), the rest has the value it has if it is not given. */
 struct wio_model_params wio_model_params_default(void);
 
+/* The place of a parameter by its name in HOST.json; NULL for another name. */
+double *wio_model_param(struct wio_model_params *params, const char *name);
+
 /* WIO_ERR_USAGE with the name of the first parameter that is missing (NaN), negative, not finite,
  * zero where it divides, or contradicts another (limit_hard <= limit_bg). */
 WIO_MUST_CHECK enum wio_status wio_model_params_check(const struct wio_model_params *params,

@@ -33,6 +33,10 @@ static void names_are_found_again(void **state)
     assert_int_equal(wio_model_find("magic"), WIO_MODEL_KIND_COUNT);
     assert_string_equal(wio_model_state_name(WIO_MODEL_STATE_NONE), "-");
     assert_string_equal(wio_model_state_name(WIO_MODEL_STATE_THROTTLE), "throttle");
+    struct wio_model_params params = wio_model_params_default();
+    assert_ptr_equal(wio_model_param(&params, "bw_mem"), &params.bw_mem);
+    assert_ptr_equal(wio_model_param(&params, "cache_size"), &params.cache_size);
+    assert_null(wio_model_param(&params, "bw"));
 }
 
 static void refuses(struct wio_model_params params, const char *name)
