@@ -76,15 +76,15 @@ bool cap_chunk_attach(struct cap_thread *self)
     return true;
 }
 
-void cap_ring_calibrate(uint64_t ticks, uint64_t mono_ns)
+void cap_ring_calibrate(const struct cap_moment *now)
 {
     uint32_t is_free = 0;
     if (!__atomic_compare_exchange_n(&cap_image->calibration_lock, &is_free, 1, false,
                                      __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
         return; /* another thread is at it with a moment that is as good */
     }
-    __atomic_store_n(&cap_process.header->end_ticks, ticks, __ATOMIC_RELAXED);
-    __atomic_store_n(&cap_process.header->end_mono_ns, mono_ns, __ATOMIC_RELAXED);
+    __atomic_store_n(&cap_process.header->end_ticks, now->ticks, __ATOMIC_RELAXED);
+    __atomic_store_n(&cap_process.header->end_mono_ns, now->mono_ns, __ATOMIC_RELAXED);
     __atomic_store_n(&cap_image->calibration_lock, 0, __ATOMIC_RELEASE);
 }
 
@@ -95,21 +95,19 @@ void cap_clock_record(struct cap_thread *self, uint8_t reason)
     if (bytes == NULL) {
         return;
     }
+    const struct cap_moment now = cap_moment_now();
     struct wio_slot_clock *clock = (struct wio_slot_clock *)(void *)bytes;
     clock->kind = WIO_SLOT_CLOCK;
     clock->reason = reason;
-    clock->ticks = cap_now();
-    {
-        CAP_KEEP_ERRNO;
-        clock->mono_ns = wio_clock_mono_ns();
-    }
+    clock->ticks = now.ticks;
+    clock->mono_ns = now.mono_ns;
     clock->pid = self->clock_pid;
     clock->tid = self->clock_tid;
     clock->thread = self->token;
     clock->dropped = self->dropped;
     clock->reserved = 0;
     memset(clock->reserved2, 0, sizeof(clock->reserved2));
-    cap_ring_calibrate(clock->ticks, clock->mono_ns);
+    cap_ring_calibrate(&now);
     cap_publish(bytes, 1, seq);
 }
 

@@ -251,8 +251,8 @@ void cap_mark_end(uint32_t end, int32_t status)
         return; /* in a fresh child it is the parent's */
     }
     CAP_KEEP_ERRNO;
-    uint64_t ticks = cap_now();
-    cap_ring_calibrate(ticks, wio_clock_mono_ns());
+    const struct cap_moment now = cap_moment_now();
+    cap_ring_calibrate(&now);
     header->end_status = status;
     __atomic_store_n(&header->end, end, __ATOMIC_RELEASE);
     if (end == WIO_END_EXIT) {

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "capture/capture.h"
+#include "capture/moment.h"
 
 #define CAP_PATH_MAX 4096
 /* Room on the stack for a text of any length. It may be the stack of a signal handler, so there is
@@ -93,7 +94,7 @@ bool cap_chunk_attach(struct cap_thread *self) CAP_HIDDEN;
 /* Begin writing at slot 0 of the chunk, with a CLOCK record. */
 void cap_chunk_begin(struct cap_thread *self, uint8_t reason) CAP_HIDDEN;
 /* Put the header's second pair of clocks at this moment. */
-void cap_ring_calibrate(uint64_t ticks, uint64_t mono_ns) CAP_HIDDEN;
+void cap_ring_calibrate(const struct cap_moment *now) CAP_HIDDEN;
 void cap_clock_record(struct cap_thread *self, uint8_t reason) CAP_HIDDEN;
 
 /* A thread's state: from the free list, or new; NULL where there is no memory. */

@@ -99,27 +99,7 @@ static void copy(char *out, size_t size, const char *text)
     wio_fmt_str(&fmt, text);
 }
 
-/* The ticks at *mono_ns_out: all times of this process hang on this pair. A thread that loses the
- * CPU between its two clocks would shift them against those of other processes: the closest pair
- * counts. */
-static uint64_t read_clocks(uint64_t *mono_ns_out)
-{
-    uint64_t least = UINT64_MAX;
-    uint64_t ticks = 0;
-    for (int i = 0; i < 5; i++) {
-        uint64_t before = cap_now();
-        uint64_t mono_ns = wio_clock_mono_ns();
-        uint64_t took = cap_now() - before;
-        if (took < least) {
-            least = took;
-            ticks = before + took / 2;
-            *mono_ns_out = mono_ns;
-        }
-    }
-    return ticks;
-}
-
-static void fill_header(struct wio_ring_header *header, uint64_t mono_ns, uint64_t ticks,
+static void fill_header(struct wio_ring_header *header, const struct cap_moment *now,
                         const char *parent_ring, uint32_t first_string)
 {
     header->version = WIO_RING_VERSION;
@@ -127,8 +107,8 @@ static void fill_header(struct wio_ring_header *header, uint64_t mono_ns, uint64
     header->chunk_bytes = WIO_CHUNK_BYTES;
     header->clock = cap_clock_is_tsc ? WIO_CLOCK_TSC : WIO_CLOCK_MONOTONIC_NS;
     header->start_unix_ns = wio_clock_unix_ns();
-    header->start_mono_ns = mono_ns;
-    header->start_ticks = ticks;
+    header->start_mono_ns = now->mono_ns;
+    header->start_ticks = now->ticks;
     header->pid = raw_getpid();
     header->ppid = (int32_t)raw_call3(SYS_getppid, 0, 0, 0);
     header->pid_start = process_start();
@@ -202,9 +182,8 @@ bool cap_ring_create(void)
         copy(parent_ring, sizeof(parent_ring), cap_process.ring_name);
         first_string = __atomic_load_n(&cap_process.header->next_string, __ATOMIC_RELAXED);
     }
-    uint64_t mono_ns = 0;
-    uint64_t ticks = read_clocks(&mono_ns);
-    int fd = create_file(mono_ns);
+    const struct cap_moment now = cap_moment_now();
+    int fd = create_file(now.mono_ns);
     void *map = fd < 0 ? NULL
                        : raw_mmap(WIO_RING_HEADER_BYTES, PROT_READ | PROT_WRITE,
                                   MAP_SHARED | MAP_POPULATE, fd, 0);
@@ -219,7 +198,7 @@ bool cap_ring_create(void)
         return false;
     }
     remember_identity(fd);
-    fill_header(map, mono_ns, ticks, parent_ring, first_string);
+    fill_header(map, &now, parent_ring, first_string);
     __atomic_store_n(&cap_process.header, map, __ATOMIC_RELEASE);
     return true;
 }

@@ -17,6 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "support/traced.h"
 #include "support/unit.h"
 
 #include "capture/process.h"
@@ -230,23 +231,6 @@ static void full_disk_counts_drops(void **state)
     assert_int_equal(status, 0);
 }
 
-/* Run the tests in a process that has the variable from its start, and tidy up behind it, by
- * whatever it ends: WHYIO_TRACE is read before main. */
-static int run_traced(char **argv)
-{
-    int status = 0;
-    const char *dir = wio_test_dir();
-    pid_t pid = fork();
-    if (pid == 0) {
-        (void)setenv("WHYIO_TRACE", dir, 1);
-        (void)execv("/proc/self/exe", argv);
-        _exit(127);
-    }
-    while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
-    }
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
-}
-
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -257,5 +241,5 @@ int main(int argc, char **argv)
         cmocka_unit_test(full_disk_counts_drops),
     };
     (void)argc;
-    return getenv("WHYIO_TRACE") == NULL ? run_traced(argv) : WIO_RUN(tests);
+    return wio_is_traced() ? WIO_RUN(tests) : wio_run_traced(argv);
 }
