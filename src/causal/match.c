@@ -19,6 +19,7 @@ enum wio_status wio_match_create(struct wio_edges *edges, struct wio_match **mat
     match->gathering_free = WIO_CAUSAL_NONE;
     wio_table_init(&match->table, alloc);
     wio_live_init(&match->gathering_of, alloc);
+    wio_live_init(&match->reader_of, alloc);
     match->lookers = wio_causal_array(alloc, edges->threads, sizeof(*match->lookers));
     match->births = wio_causal_array(alloc, edges->threads, sizeof(*match->births));
     if (match->lookers == NULL || match->births == NULL) {
@@ -39,6 +40,10 @@ void wio_match_destroy(struct wio_match *match)
     alloc.put(alloc.context, match->channels);
     alloc.put(alloc.context, match->items);
     wio_live_fini(&match->gathering_of);
+    wio_live_fini(&match->reader_of);
+    for (uint32_t i = 0; i < match->gathering_count; i++) {
+        alloc.put(alloc.context, match->gatherings[i].seen);
+    }
     alloc.put(alloc.context, match->gatherings);
     alloc.put(alloc.context, match->lookers);
     alloc.put(alloc.context, match->files);
@@ -102,21 +107,26 @@ void wio_match_drop_first(struct wio_match *match, struct wio_match_list *list)
     match->item_free = place;
 }
 
+/* Where something is before the point: the point itself, or, where that is the first of its thread,
+ * what made the thread, and so on. */
+static struct wio_point after_birth(const struct wio_match *match, struct wio_point point)
+{
+    const struct wio_match_birth *birth = &match->births[point.thread];
+    while (point.op == birth->first_op && birth->is_known) {
+        point = birth->by;
+        birth = &match->births[point.thread];
+    }
+    return point;
+}
+
 enum wio_status wio_match_edge_from_before(struct wio_match *match, struct wio_edge edge)
 {
-    const struct wio_match_birth *birth = &match->births[edge.from_thread];
-    while (edge.from_op == birth->first_op) {
-        if (!birth->is_known) {
-            return WIO_OK;
-        }
-        edge.from_thread = birth->by.thread;
-        edge.from_op = birth->by.op;
-        birth = &match->births[edge.from_thread];
-    }
-    if (edge.from_thread == edge.to_thread) {
+    struct wio_point from = after_birth(match, (struct wio_point){edge.from_op, edge.from_thread});
+    if (from.op == match->births[from.thread].first_op || from.thread == edge.to_thread) {
         return WIO_OK;
     }
-    edge.from_op--;
+    edge.from_thread = from.thread;
+    edge.from_op = from.op - 1;
     return wio_edges_add(match->edges, &edge);
 }
 
@@ -137,7 +147,10 @@ void wio_match_born(struct wio_match *match, uint32_t thread, uint64_t first_op,
                     struct wio_point by)
 {
     WIO_PRE(thread < match->edges->threads && by.thread < match->edges->threads);
-    match->births[thread] = (struct wio_match_birth){first_op, by, true};
+    struct wio_point origin = after_birth(match, by);
+    if (origin.thread != thread) { /* else it would have made those who made it */
+        match->births[thread] = (struct wio_match_birth){first_op, origin, true};
+    }
 }
 
 struct wio_match_left wio_match_left(const struct wio_match *match)

@@ -15,6 +15,9 @@
  * Channels, locks and communicators are named by the number that their edges bear as `object`.
  * Files are numbers too: memory grows with the largest (16 bytes each).
  *
+ * Memory: what has met nothing so far, the last release of each reader of a lock, and for each
+ * collective that is not complete a bit per thread.
+ *
  * Unless a function says otherwise it gives WIO_OK or WIO_ERR_NOMEM; after an error the matcher may
  * only be destroyed.
  */
@@ -102,7 +105,7 @@ struct wio_collective_call {
     enum wio_evidence evidence;
     uint64_t sequence;
     uint32_t size; /* ranks in the communicator */
-    uint32_t rank; /* of ROLES: any, but all different */
+    uint32_t rank; /* below size; of ROLES below the number of threads */
     uint32_t root; /* of FROM_ROOT and TO_ROOT */
     enum wio_collective_kind kind;
     uint32_t thread;
@@ -116,7 +119,7 @@ struct wio_collective_call {
 
 /* The last member makes the collective. If one member says LOOSE, it is. WIO_ERR_FORMAT where ranks
  * disagree on size, kind or root, or one is there twice: the message names communicator, sequence
- * and rank. */
+ * and rank. It is left out, or, where a thread is two ranks, the collective. */
 WIO_MUST_CHECK enum wio_status wio_match_collective(struct wio_match *match,
                                                     const struct wio_collective_call *call,
                                                     struct wio_error *err);

@@ -2,6 +2,7 @@
 /* Collectives: the k-th of a communicator on every rank is one event. What has all its members is
  * forgotten. */
 #include <inttypes.h>
+#include <string.h>
 
 #include "base/cleanup.h"
 #include "causal/match_internal.h"
@@ -19,8 +20,7 @@ static bool has_root(enum wio_collective_kind kind)
     return kind == WIO_COLLECTIVE_FROM_ROOT || kind == WIO_COLLECTIVE_TO_ROOT;
 }
 
-static enum wio_status check(const struct wio_match *match,
-                             const struct wio_match_gathering *gathering,
+static enum wio_status check(const struct wio_match_gathering *gathering,
                              const struct wio_collective_call *call, struct wio_error *err)
 {
     const struct wio_collective_call *first = &gathering->call;
@@ -32,11 +32,8 @@ static enum wio_status check(const struct wio_match *match,
         (has_root(call->kind) && call->root != first->root)) {
         return refuse(call, "it calls another function, or with another root, than others", err);
     }
-    uint32_t i = gathering->members.first;
-    for (; i != WIO_CAUSAL_NONE; i = match->items[i].next) {
-        if (match->items[i].rank == call->rank || match->items[i].thread == call->thread) {
-            return refuse(call, "it is there twice", err);
-        }
+    if ((gathering->seen[call->rank / 64] >> (call->rank % 64) & 1) != 0) {
+        return refuse(call, "it is there twice", err);
     }
     return WIO_OK;
 }
@@ -147,41 +144,60 @@ static enum wio_status add_members(struct wio_match *match,
     return status;
 }
 
-/* All members are there: make the collective, and forget them. */
-static enum wio_status complete(struct wio_match *match, uint32_t number)
+static enum wio_status add(struct wio_match *match, const struct wio_match_gathering *gathering,
+                           struct wio_error *err)
 {
-    struct wio_match_gathering *gathering = &match->gatherings[number];
     const struct wio_collective_call *call = &gathering->call;
     if (call->kind == WIO_COLLECTIVE_SCAN) {
-        WIO_TRY(add_scan(match, gathering));
-    } else if (call->size > 1 &&
-               (call->kind != WIO_COLLECTIVE_LOOSE || has_met(match, gathering))) {
-        WIO_TRY(add_members(match, gathering));
+        return add_scan(match, gathering);
     }
-    wio_live_remove(&match->gathering_of, call->communicator, call->sequence);
+    if (call->size <= 1 || (call->kind == WIO_COLLECTIVE_LOOSE && !has_met(match, gathering))) {
+        return WIO_OK;
+    }
+    enum wio_status status = add_members(match, gathering);
+    return status == WIO_ERR_USAGE ? refuse(call, "one of its threads is there twice", err)
+                                   : status;
+}
+
+/* All members are there: make the collective, and forget them. */
+static enum wio_status complete(struct wio_match *match, uint32_t number, struct wio_error *err)
+{
+    struct wio_match_gathering *gathering = &match->gatherings[number];
+    enum wio_status status = add(match, gathering, err);
+    wio_live_remove(&match->gathering_of, gathering->call.communicator, gathering->call.sequence);
     while (gathering->members.count > 0) {
         wio_match_drop_first(match, &gathering->members);
     }
     gathering->next_free = match->gathering_free;
     match->gathering_free = number;
     match->left.collectives--;
-    return WIO_OK;
+    return status;
 }
 
 static enum wio_status begin(struct wio_match *match, const struct wio_collective_call *call,
                              uint32_t *number_out)
 {
+    const struct wio_alloc *alloc = &match->edges->alloc;
+    size_t words = match->edges->threads / 64 + 1;
     uint32_t number = match->gathering_free;
     if (number != WIO_CAUSAL_NONE) {
         match->gathering_free = match->gatherings[number].next_free;
     } else {
-        WIO_TRY(wio_causal_room(&match->edges->alloc, (void **)&match->gatherings,
-                                &match->gathering_room, (size_t)match->gathering_count + 1,
-                                sizeof(*match->gatherings)));
+        WIO_TRY(wio_causal_room(alloc, (void **)&match->gatherings, &match->gathering_room,
+                                (size_t)match->gathering_count + 1, sizeof(*match->gatherings)));
         number = match->gathering_count++;
     }
-    match->gatherings[number] =
-        (struct wio_match_gathering){.members = wio_match_list_empty, .call = *call};
+    struct wio_match_gathering *gathering = &match->gatherings[number];
+    gathering->members = wio_match_list_empty;
+    gathering->call = *call;
+    if (gathering->seen == NULL) {
+        gathering->seen = wio_causal_array(alloc, words, sizeof(*gathering->seen));
+    } else {
+        memset(gathering->seen, 0, words * sizeof(*gathering->seen));
+    }
+    if (gathering->seen == NULL) {
+        return WIO_ERR_NOMEM;
+    }
     match->left.collectives++;
     *number_out = number;
     return wio_live_put(&match->gathering_of, call->communicator, call->sequence, number);
@@ -190,15 +206,16 @@ static enum wio_status begin(struct wio_match *match, const struct wio_collectiv
 enum wio_status wio_match_collective(struct wio_match *match,
                                      const struct wio_collective_call *call, struct wio_error *err)
 {
+    bool is_roles = call->kind == WIO_COLLECTIVE_ROLES; /* whose ranks may be threads */
     if (call->size > match->edges->threads ||
-        (call->rank >= call->size && call->kind != WIO_COLLECTIVE_ROLES)) {
+        call->rank >= (is_roles ? match->edges->threads : call->size)) {
         return refuse(call, "there is no such rank, or fewer threads than ranks", err);
     }
     uint32_t number = wio_live_get(&match->gathering_of, call->communicator, call->sequence);
     if (number == WIO_CAUSAL_NONE) {
         WIO_TRY(begin(match, call, &number));
     } else {
-        WIO_TRY(check(match, &match->gatherings[number], call, err));
+        WIO_TRY(check(&match->gatherings[number], call, err));
         if (call->kind == WIO_COLLECTIVE_LOOSE) {
             match->gatherings[number].call.kind = WIO_COLLECTIVE_LOOSE;
         }
@@ -213,6 +230,8 @@ enum wio_status wio_match_collective(struct wio_match *match,
         .gives = call->gives,
         .takes = call->takes,
     };
-    WIO_TRY(wio_match_append(match, &match->gatherings[number].members, &item));
-    return match->gatherings[number].members.count == call->size ? complete(match, number) : WIO_OK;
+    struct wio_match_gathering *gathering = &match->gatherings[number];
+    WIO_TRY(wio_match_append(match, &gathering->members, &item));
+    gathering->seen[call->rank / 64] |= UINT64_C(1) << (call->rank % 64);
+    return gathering->members.count == call->size ? complete(match, number, err) : WIO_OK;
 }

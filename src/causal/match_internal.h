@@ -36,7 +36,7 @@ struct wio_match_list {
 };
 
 struct wio_match_channel {
-    struct wio_match_list given; /* sends, writes, shared releases, members */
+    struct wio_match_list given; /* sends, writes, shared releases: of a thread the last */
     struct wio_match_list taken; /* receives, reads */
     uint64_t given_end;          /* bytes ever */
     uint64_t taken_end;
@@ -71,6 +71,7 @@ struct wio_match_birth {
 struct wio_match_gathering {
     struct wio_match_list members;
     struct wio_collective_call call; /* what the first member said */
+    uint64_t *seen; /* a bit per rank that has come; as many as there are threads */
     uint32_t next_free;
 };
 
@@ -88,6 +89,7 @@ struct wio_match {
     struct wio_match_file *files;     /* by number */
     size_t file_room;
     struct wio_match_birth *births; /* per thread */
+    struct wio_live reader_of;      /* (lock's channel, thread) -> item of its last release */
     struct wio_live gathering_of;   /* (communicator, sequence) -> gathering */
     struct wio_match_gathering *gatherings;
     size_t gathering_room;

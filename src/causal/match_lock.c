@@ -38,6 +38,30 @@ static enum wio_status take(struct wio_match *match, struct wio_match_channel *c
     return WIO_OK;
 }
 
+/* Of each reader the last release counts: the thread's order implies those before. Kept, they would
+ * be as many as there are reads. */
+static enum wio_status note_reader(struct wio_match *match, uint32_t number, struct wio_point at)
+{
+    struct wio_match_list *readers = &match->channels[number].given;
+    uint32_t place = wio_live_get(&match->reader_of, number, at.thread);
+    if (place != WIO_CAUSAL_NONE) {
+        match->items[place].begin_op = at.op;
+        return WIO_OK;
+    }
+    struct wio_match_item item = {.begin_op = at.op, .thread = at.thread};
+    WIO_TRY(wio_match_append(match, readers, &item));
+    return wio_live_put(&match->reader_of, number, at.thread, readers->last);
+}
+
+static void forget_readers(struct wio_match *match, uint32_t number)
+{
+    struct wio_match_list *readers = &match->channels[number].given;
+    while (readers->count > 0) {
+        wio_live_remove(&match->reader_of, number, match->items[readers->first].thread);
+        wio_match_drop_first(match, readers);
+    }
+}
+
 enum wio_status wio_match_acquire(struct wio_match *match, uint32_t lock,
                                   enum wio_evidence evidence, struct wio_point at, bool shared)
 {
@@ -48,18 +72,6 @@ enum wio_status wio_match_acquire(struct wio_match *match, uint32_t lock,
         return wio_match_append(match, &channel->taken, &item);
     }
     return take(match, channel, lock, evidence, at, shared);
-}
-
-static enum wio_status release(struct wio_match *match, struct wio_match_channel *channel,
-                               struct wio_point at)
-{
-    while (channel->given.count > 0) {
-        wio_match_drop_first(match, &channel->given);
-    }
-    channel->last = at;
-    channel->has_last = true;
-    channel->has_owner = false;
-    return WIO_OK;
 }
 
 /* The release of somebody who waits for its owner's release: that was missed, and so were those
@@ -81,15 +93,18 @@ enum wio_status wio_match_release(struct wio_match *match, uint32_t lock,
                                   enum wio_evidence evidence, struct wio_point at, bool shared)
 {
     struct wio_match_channel *channel;
-    WIO_TRY(wio_match_channel(match, WIO_MATCH_LOCK, lock, 0, &channel, NULL));
+    uint32_t number;
+    WIO_TRY(wio_match_channel(match, WIO_MATCH_LOCK, lock, 0, &channel, &number));
     if (shared) {
-        struct wio_match_item item = {.begin_op = at.op, .thread = at.thread};
-        return wio_match_append(match, &channel->given, &item);
+        return note_reader(match, number, at);
     }
     if (channel->has_owner && channel->owner != at.thread) {
         forget_owner(match, channel, at.thread);
     }
-    WIO_TRY(release(match, channel, at));
+    forget_readers(match, number);
+    channel->last = at;
+    channel->has_last = true;
+    channel->has_owner = false;
     if (channel->taken.count == 0) {
         return WIO_OK;
     }

@@ -277,6 +277,23 @@ static void ranks_that_disagree_are_named(void **state)
     end(&f);
 }
 
+/* One thread that calls itself two ranks: what it makes complete is none, and forgotten. */
+static void a_thread_that_is_two_ranks_is_told(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct wio_error err = WIO_ERROR_INIT;
+    struct wio_collective_call call = {
+        .communicator = 3, .size = 2, .kind = WIO_COLLECTIVE_ALL, .thread = 1};
+    begin(&f);
+    assert_ok(wio_match_collective(f.match, &call, &err), &err);
+    call.rank = 1;
+    assert_int_equal(wio_match_collective(f.match, &call, &err), WIO_ERR_FORMAT);
+    assert_non_null(strstr(err.message, "twice"));
+    assert_int_equal(f.edges.collective_count, 0);
+    end(&f);
+}
+
 static void a_lock_follows_its_releases(void **state)
 {
     (void)state;
@@ -307,6 +324,50 @@ static void a_lock_follows_its_releases(void **state)
     assert_int_equal(
         wio_match_acquire(f.match, 2, WIO_EVIDENCE_LOCK, (struct wio_point){10, 3}, false), WIO_OK);
     assert_int_equal(f.edges.edge_count, 5); /* another lock */
+    end(&f);
+}
+
+/* A million reads between two writes: the writer waits for the last of each reader. */
+static void of_a_reader_the_last_release_counts(void **state)
+{
+    (void)state;
+    struct fixture f;
+    begin(&f);
+    for (unsigned round = 0; round < 2; round++) {
+        for (uint64_t op = 10; op < 1000; op++) {
+            struct wio_point at = {1000 * round + op, 1 + (uint32_t)(op % 2)};
+            assert_int_equal(wio_match_acquire(f.match, 1, WIO_EVIDENCE_LOCK, at, true), WIO_OK);
+            assert_int_equal(wio_match_release(f.match, 1, WIO_EVIDENCE_LOCK, at, true), WIO_OK);
+        }
+        struct wio_point writer = {1 + 2 * round, 0};
+        f.edges.edge_count = 0;
+        assert_int_equal(wio_match_acquire(f.match, 1, WIO_EVIDENCE_LOCK, writer, false), WIO_OK);
+        assert_int_equal(f.edges.edge_count, 2);
+        for (uint32_t reader = 1; reader <= 2; reader++) { /* 998 and 999 are their last */
+            assert_true(has_edge(&f.edges, (struct wio_edge){.from_thread = reader,
+                                                             .from_op = 1000 * round + 997 + reader,
+                                                             .to_op = writer.op,
+                                                             .class = WIO_EDGE_MUTEX,
+                                                             .evidence = WIO_EVIDENCE_LOCK}));
+        }
+        writer.op++;
+        assert_int_equal(wio_match_release(f.match, 1, WIO_EVIDENCE_LOCK, writer, false), WIO_OK);
+    }
+    end(&f);
+}
+
+/* No program can do that, a damaged trace may say so. */
+static void threads_that_made_each_other_are_no_endless_story(void **state)
+{
+    (void)state;
+    struct fixture f;
+    begin(&f);
+    wio_match_born(f.match, 1, 0, (struct wio_point){0, 0});
+    wio_match_born(f.match, 2, 0, (struct wio_point){0, 1});
+    wio_match_born(f.match, 0, 0, (struct wio_point){0, 2});
+    struct wio_edge edge = {.from_thread = 2, .to_thread = 3, .to_op = 7};
+    assert_int_equal(wio_match_edge_from_before(f.match, edge), WIO_OK);
+    assert_int_equal(f.edges.edge_count, 0);
     end(&f);
 }
 
@@ -351,7 +412,10 @@ int main(void)
         cmocka_unit_test(readers_wait_for_the_writers_of_their_bytes),
         cmocka_unit_test(members_make_one_collective),
         cmocka_unit_test(ranks_that_disagree_are_named),
+        cmocka_unit_test(a_thread_that_is_two_ranks_is_told),
         cmocka_unit_test(a_lock_follows_its_releases),
+        cmocka_unit_test(of_a_reader_the_last_release_counts),
+        cmocka_unit_test(threads_that_made_each_other_are_no_endless_story),
         cmocka_unit_test(looks_that_fail_and_then_find_are_one_wait),
     };
     return WIO_RUN(tests);
