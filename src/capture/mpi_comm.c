@@ -12,9 +12,12 @@ enum { SALT_WORLD = 1, SALT_SELF, SALT_GROUP, SALT_BRIDGE, SALT_SESSION, SALT_UN
 void cap_mpi_tell(struct cap_mpi *m, const struct cap_mpi_object *object)
 {
     const int64_t arg[4] = {(int64_t)object->id, object->rank, object->size, object->is_inter};
+    const uint64_t end = m->ev.end;
+    m->ev.end = m->ev.begin; /* no time passes: that of the call is the call's */
     if (object->id != 0) {
         cap_mpi_emit_caused(m, WIO_CALL_mpi_comm, WIO_NO_SIZE, 0, arg);
     }
+    m->ev.end = end;
 }
 
 /* Sizes and own rank; false where the library does not tell them. */

@@ -164,6 +164,7 @@ def main(library, program, case, *mpirun):
         for event in events:
             check_source(ring, event)
             if event["op"] == "mpi_comm":
+                assert event["duration"] == 0, event
                 told[event["args"][0]].append(event)
                 number_of[event["args"][0], ring.rank] = event["args"][1]
                 ranks_of[event["args"][0]].add(ring.rank)
