@@ -9,23 +9,26 @@
 
 const struct wio_feed_list wio_feed_empty = {WIO_FEED_NONE, WIO_FEED_NONE, 0};
 
+/* All maps, so that none is forgotten. */
+static struct wio_live *map_of(struct wio_feed *feed, unsigned i)
+{
+    struct wio_live *maps[] = {&feed->object_of,  &feed->thread_of, &feed->made_of,
+                               &feed->image_of,   &feed->lists_of,  &feed->rank_of,
+                               &feed->request_of, &feed->queue_of,  &feed->signals_of};
+    return i < WIO_ARRAY_SIZE(maps) ? maps[i] : NULL;
+}
+
 static void init_maps(struct wio_feed *feed)
 {
-    struct wio_live *maps[] = {&feed->object_of, &feed->thread_of, &feed->image_of,
-                               &feed->lists_of,  &feed->rank_of,   &feed->request_of,
-                               &feed->queue_of,  &feed->signals_of};
-    for (size_t i = 0; i < WIO_ARRAY_SIZE(maps); i++) {
-        wio_live_init(maps[i], &feed->alloc);
+    for (unsigned i = 0; map_of(feed, i) != NULL; i++) {
+        wio_live_init(map_of(feed, i), &feed->alloc);
     }
 }
 
 static void free_maps(struct wio_feed *feed)
 {
-    struct wio_live *maps[] = {&feed->object_of, &feed->thread_of, &feed->image_of,
-                               &feed->lists_of,  &feed->rank_of,   &feed->request_of,
-                               &feed->queue_of,  &feed->signals_of};
-    for (size_t i = 0; i < WIO_ARRAY_SIZE(maps); i++) {
-        wio_live_fini(maps[i]);
+    for (unsigned i = 0; map_of(feed, i) != NULL; i++) {
+        wio_live_fini(map_of(feed, i));
     }
 }
 

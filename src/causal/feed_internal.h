@@ -66,7 +66,7 @@ struct wio_feed_image {
     uint32_t successor;    /* image that exec made of it; WIO_FEED_NONE */
     uint32_t main_stream;  /* the thread that fork made; WIO_FEED_NONE: it has no event */
     uint32_t first_stream; /* all of its threads: next_stream goes on */
-    uint32_t first_child;  /* images whose parent it is, by start */
+    uint32_t first_child; /* images whose parent it is, by start; some that are born are left out */
     uint32_t next_child;
     struct wio_feed_list ranges; /* files of which it has locked ranges: string in `a` */
     bool is_born;
@@ -134,13 +134,13 @@ struct wio_feed {
 
     struct wio_feed_image *images;
     uint32_t *next_stream; /* per stream: the next of its image */
-    uint32_t *same_token;  /* per stream: another one of its image with its token */
-    bool *is_made;         /* per stream: by a call that was recorded */
+    uint32_t *same_token;  /* per stream: the next one of its image with its token */
     struct wio_feed_file *files;
     size_t file_room;
     uint32_t file_count;
     uint32_t file_free;
-    struct wio_live thread_of; /* (image, token) -> stream, from there by same_token */
+    struct wio_live thread_of; /* (image, token) -> first thread to come, then by same_token */
+    struct wio_live made_of;   /* (image, token) -> last thread made by a call */
     struct wio_live image_of;  /* (host, pid) -> latest image that has begun */
 
     wio_feed_watch_fn *watch; /* may be NULL */

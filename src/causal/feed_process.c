@@ -6,8 +6,8 @@
  */
 #include "causal/feed_internal.h"
 
-/* Images by parent, the earliest first; the threads of each. */
-static enum wio_status tie(struct wio_feed *feed)
+/* Images by parent, the earliest first. */
+static void tie_images(struct wio_feed *feed)
 {
     const struct wio_feed_params *params = &feed->params;
     for (uint32_t i = 0; i < params->process_count; i++) {
@@ -31,22 +31,61 @@ static enum wio_status tie(struct wio_feed *feed)
             feed->images[parent].first_child = i - 1;
         }
     }
-    for (uint32_t s = 0; s < params->stream_count; s++) {
-        const struct wio_feed_stream *stream = &params->streams[s];
+}
+
+/* The threads of each image. */
+static void tie_streams(struct wio_feed *feed)
+{
+    for (uint32_t s = 0; s < feed->params.stream_count; s++) {
+        const struct wio_feed_stream *stream = &feed->params.streams[s];
         struct wio_feed_image *image = &feed->images[stream->process];
         image->events_left += stream->events;
         feed->next_stream[s] = image->first_stream;
         image->first_stream = s;
-        if (stream->tid == params->processes[stream->process].pid && stream->events > 0) {
+        if (stream->tid == feed->params.processes[stream->process].pid && stream->events > 0) {
             image->main_stream = s;
         }
+    }
+}
+
+static uint64_t first_ns_of(const void *context, uint32_t stream)
+{
+    const struct wio_feed_params *params = context;
+    return params->streams[stream].first_ns;
+}
+
+/* Threads of one token behind each other, the earliest first. */
+static enum wio_status tie_tokens(struct wio_feed *feed, uint32_t *order, uint32_t *scratch)
+{
+    uint32_t count = feed->params.stream_count;
+    for (uint32_t s = 0; s < count; s++) {
+        order[s] = s;
         feed->same_token[s] = WIO_FEED_NONE;
+    }
+    wio_causal_sort(order, scratch, count, first_ns_of, &feed->params);
+    for (uint32_t i = count; i > 0; i--) {
+        const struct wio_feed_stream *stream = &feed->params.streams[order[i - 1]];
         if (stream->token != 0) {
-            feed->same_token[s] = wio_live_get(&feed->thread_of, stream->process, stream->token);
-            WIO_TRY(wio_live_put(&feed->thread_of, stream->process, stream->token, s));
+            feed->same_token[order[i - 1]] =
+                wio_live_get(&feed->thread_of, stream->process, stream->token);
+            WIO_TRY(wio_live_put(&feed->thread_of, stream->process, stream->token, order[i - 1]));
         }
     }
     return WIO_OK;
+}
+
+static enum wio_status tie(struct wio_feed *feed)
+{
+    const struct wio_alloc *alloc = &feed->alloc;
+    uint32_t *order = wio_causal_array(alloc, feed->params.stream_count, sizeof(*order));
+    uint32_t *scratch = wio_causal_array(alloc, feed->params.stream_count, sizeof(*scratch));
+    tie_images(feed);
+    tie_streams(feed);
+    enum wio_status status =
+        order == NULL || scratch == NULL ? WIO_ERR_NOMEM : tie_tokens(feed, order, scratch);
+    alloc->put(alloc->context, order);
+    alloc->put(alloc->context, scratch);
+    return status;
 }
 
 enum wio_status wio_feed_processes_init(struct wio_feed *feed)
@@ -57,10 +96,8 @@ enum wio_status wio_feed_processes_init(struct wio_feed *feed)
         wio_causal_array(&feed->alloc, feed->params.stream_count, sizeof(*feed->next_stream));
     feed->same_token =
         wio_causal_array(&feed->alloc, feed->params.stream_count, sizeof(*feed->same_token));
-    feed->is_made =
-        wio_causal_array(&feed->alloc, feed->params.stream_count, sizeof(*feed->is_made));
-    bool is_complete = feed->images != NULL && feed->next_stream != NULL &&
-                       feed->same_token != NULL && feed->is_made != NULL;
+    bool is_complete =
+        feed->images != NULL && feed->next_stream != NULL && feed->same_token != NULL;
     return is_complete ? tie(feed) : WIO_ERR_NOMEM;
 }
 
@@ -72,7 +109,6 @@ void wio_feed_processes_fini(struct wio_feed *feed)
     feed->alloc.put(feed->alloc.context, feed->images);
     feed->alloc.put(feed->alloc.context, feed->next_stream);
     feed->alloc.put(feed->alloc.context, feed->same_token);
-    feed->alloc.put(feed->alloc.context, feed->is_made);
 }
 
 /* The thread of `stream` was made by this event. */
@@ -93,10 +129,15 @@ static enum wio_status bear(struct wio_feed *feed, const struct wio_event *event
                                                              .evidence = evidence});
 }
 
-/* The child of this image with that pid that is not born yet. */
-static uint32_t find_child(const struct wio_feed *feed, uint32_t image, int64_t pid)
+/* The child of this image with that pid that is not born yet. Those that are leave the list, or a
+ * shell that starts many programs would pass by all of them each time. */
+static uint32_t find_child(struct wio_feed *feed, uint32_t image, int64_t pid)
 {
-    uint32_t child = feed->images[image].first_child;
+    uint32_t *first = &feed->images[image].first_child;
+    while (*first != WIO_FEED_NONE && feed->images[*first].is_born) {
+        *first = feed->images[*first].next_child;
+    }
+    uint32_t child = *first;
     while (child != WIO_FEED_NONE &&
            (feed->images[child].is_born || feed->params.processes[child].pid != pid)) {
         child = feed->images[child].next_child;
@@ -124,32 +165,21 @@ static enum wio_status make_process(struct wio_feed *feed, const struct wio_even
     return stream == WIO_FEED_NONE ? WIO_OK : bear(feed, event, stream, WIO_EVIDENCE_PROCESS);
 }
 
-/* libc gives the token of a thread that was joined to the next one: of those that are made already
- * the last, of those to come the first. */
-static uint32_t find_thread(const struct wio_feed *feed, const struct wio_event *event,
-                            bool is_made)
-{
-    const struct wio_feed_stream *streams = feed->params.streams;
-    uint32_t found = WIO_FEED_NONE;
-    uint32_t s = wio_live_get(&feed->thread_of, wio_feed_stream(feed, event)->process,
-                              (uint64_t)event->arg[0]);
-    for (; s != WIO_FEED_NONE; s = feed->same_token[s]) {
-        bool is_better =
-            found == WIO_FEED_NONE || (streams[s].first_ns < streams[found].first_ns) != is_made;
-        if (feed->is_made[s] == is_made && is_better) {
-            found = s;
-        }
-    }
-    return found;
-}
-
+/* libc gives the token of a thread that was joined to the next one: of those to come it is the
+ * first. */
 static enum wio_status make_thread(struct wio_feed *feed, const struct wio_event *event)
 {
-    uint32_t stream = find_thread(feed, event, false);
+    uint32_t image = wio_feed_stream(feed, event)->process;
+    uint64_t token = (uint64_t)event->arg[0];
+    uint32_t stream = wio_live_get(&feed->thread_of, image, token);
     if (stream == WIO_FEED_NONE) {
         return WIO_OK;
     }
-    feed->is_made[stream] = true;
+    wio_live_remove(&feed->thread_of, image, token);
+    if (feed->same_token[stream] != WIO_FEED_NONE) {
+        WIO_TRY(wio_live_put(&feed->thread_of, image, token, feed->same_token[stream]));
+    }
+    WIO_TRY(wio_live_put(&feed->made_of, image, token, stream));
     return bear(feed, event, stream, WIO_EVIDENCE_THREAD);
 }
 
@@ -219,7 +249,8 @@ static enum wio_status join_thread(struct wio_feed *feed, const struct wio_event
     if (!joins || event->error != 0 || event->result != 0) {
         return WIO_OK;
     }
-    uint32_t stream = find_thread(feed, event, true);
+    uint32_t stream = wio_live_get(&feed->made_of, wio_feed_stream(feed, event)->process,
+                                   (uint64_t)event->arg[0]);
     return stream == WIO_FEED_NONE ? WIO_OK
                                    : after_stream(feed, event, stream, WIO_EVIDENCE_THREAD);
 }

@@ -396,6 +396,31 @@ static void the_count_of_an_eventfd_is_taken_first(void **state)
     end(&s);
 }
 
+/* libc gives the handle of a thread that was joined to the next one. */
+static void handles_that_come_again_are_other_threads(void **state)
+{
+    (void)state;
+    struct script s;
+    begin(&s, true);
+    for (uint32_t t = 1; t < 4; t++) { /* streams need not stand in the order of time */
+        uint32_t thread = 4 - t;
+        uint64_t at = 100 * t;
+        s.streams[thread].token = 77;
+        s.streams[thread].first_ns = at + 10;
+        (void)add_args(&s, 0, WIO_OP_pthread_create, at, at + 5, (int64_t[4]){77});
+        (void)add(&s, thread, WIO_OP_write, at + 10, at + 20);
+        (void)add_args(&s, 0, WIO_OP_pthread_join, at + 15, at + 30, (int64_t[4]){77});
+    }
+    finish(&s);
+    assert_int_equal(s.edges.edge_count, 5); /* nothing is before the first create */
+    assert_edge(&s, 3, 0, 0, 1, WIO_EDGE_HARD);
+    assert_edge(&s, 0, 1, 2, 0, WIO_EDGE_HARD);
+    assert_edge(&s, 2, 0, 0, 3, WIO_EDGE_HARD);
+    assert_edge(&s, 0, 3, 1, 0, WIO_EDGE_HARD);
+    assert_edge(&s, 1, 0, 0, 5, WIO_EDGE_HARD);
+    end(&s);
+}
+
 static void fill(struct script *script)
 {
     begin(script, false);
@@ -453,6 +478,7 @@ int main(void)
         cmocka_unit_test(a_first_operation_stands_for_its_makers),
         cmocka_unit_test(a_name_that_comes_again_is_another_pipe),
         cmocka_unit_test(the_count_of_an_eventfd_is_taken_first),
+        cmocka_unit_test(handles_that_come_again_are_other_threads),
         cmocka_unit_test(short_memory_is_survived),
     };
     return WIO_RUN(tests);
