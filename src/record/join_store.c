@@ -15,6 +15,7 @@ struct store {
     struct wio_edge_writer *writer;
     struct wio_error *err;
     uint32_t *objects; /* of the feed -> stored; 0 = none */
+    uint32_t *givers;  /* per collective */
 };
 
 /* Which point of an item is meant. */
@@ -189,17 +190,25 @@ static enum wio_status write_out(struct store *store, uint32_t item)
                : wio_edge_writer_edge(store->writer, WIO_BLOCK_EDGES_OUT, &row, store->err);
 }
 
-static uint32_t givers_of(const struct wio_edges *edges, const struct wio_collective *collective)
+/* How many members of each collective give. */
+static enum wio_status count_givers(struct store *store)
 {
-    uint32_t givers = 0;
-    for (size_t i = 0; i < collective->count; i++) {
-        givers += edges->members[collective->first + i].gives ? 1 : 0;
+    const struct wio_edges *edges = &store->result->edges;
+    store->givers = calloc(edges->collective_count + 1, sizeof(*store->givers));
+    if (store->givers == NULL) {
+        return no_memory(store);
     }
-    return givers;
+    for (size_t c = 0; c < edges->collective_count; c++) {
+        for (size_t i = 0; i < edges->collectives[c].count; i++) {
+            const struct wio_member *member = &edges->members[edges->collectives[c].first + i];
+            store->givers[c] += member->gives ? 1 : 0;
+        }
+    }
+    return WIO_OK;
 }
 
 static struct wio_member_row member_row(const struct store *store, uint32_t number,
-                                        const struct wio_member *member, uint32_t givers)
+                                        const struct wio_member *member)
 {
     const struct wio_collective *collective = &store->result->edges.collectives[number];
     return (struct wio_member_row){
@@ -209,7 +218,7 @@ static struct wio_member_row member_row(const struct store *store, uint32_t numb
         .collective = number,
         .object = store->objects[collective->object],
         .members = (uint32_t)collective->count,
-        .givers = givers,
+        .givers = store->givers[number],
         .evidence = collective->evidence,
         .gives = member->gives,
         .takes = member->takes,
@@ -232,9 +241,8 @@ static enum wio_status write_collective(struct store *store, uint32_t number)
     if (rows == NULL) {
         return no_memory(store);
     }
-    uint32_t givers = givers_of(edges, collective);
     for (size_t i = 0; i < collective->count; i++) {
-        rows[i] = member_row(store, number, &edges->members[collective->first + i], givers);
+        rows[i] = member_row(store, number, &edges->members[collective->first + i]);
     }
     qsort(rows, collective->count, sizeof(*rows), by_stream);
     enum wio_status status = WIO_OK;
@@ -265,8 +273,7 @@ static enum wio_status write_member(struct store *store, uint32_t item)
 {
     const struct wio_edges *edges = &store->result->edges;
     uint32_t number = collective_of(edges, item);
-    const struct wio_member_row row = member_row(store, number, &edges->members[item],
-                                                 givers_of(edges, &edges->collectives[number]));
+    const struct wio_member_row row = member_row(store, number, &edges->members[item]);
     return wio_edge_writer_member(store->writer, WIO_BLOCK_MEMBERS, &row, store->err);
 }
 
@@ -383,6 +390,7 @@ static enum wio_status write_all(struct store *store)
     const struct wio_edges *edges = &store->result->edges;
     size_t waits = wio_feed_wait_count(store->result->feed);
     WIO_TRY(write_objects(store));
+    WIO_TRY(count_givers(store));
     WIO_TRY(write_sorted(store, edges->edge_count, edge_to, write_in));
     WIO_TRY(write_sorted(store, edges->edge_count, edge_from, write_out));
     for (size_t i = 0; i < edges->collective_count; i++) {
@@ -404,5 +412,6 @@ enum wio_status wio_join_store(const struct wio_trace *trace, const struct wio_j
         .trace = trace, .tables = tables, .result = result, .writer = writer, .err = err};
     enum wio_status status = write_all(&store);
     free(store.objects);
+    free(store.givers);
     return status;
 }
