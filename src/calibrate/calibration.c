@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The result: its names, and as parameters of a model. */
+#include <math.h>
+
+#include "base/cleanup.h"
+#include "calibrate/calibrate.h"
+
+static const struct {
+    const char *name;
+    const char *unit;
+} params[] = {
+#define PARAM_ENTRY(name, unit, fallback) {#name, unit},
+    WIO_MODEL_PARAM_LIST(PARAM_ENTRY)
+#undef PARAM_ENTRY
+};
+
+const char *wio_param_name(enum wio_param param)
+{
+    return params[param].name;
+}
+
+const char *wio_param_unit(enum wio_param param)
+{
+    return params[param].unit;
+}
+
+const char *wio_rig_meta_name(enum wio_rig_meta meta)
+{
+    static const char *const names[] = {
+#define META_NAME(name) #name,
+        WIO_RIG_META_LIST(META_NAME)
+#undef META_NAME
+    };
+    return names[meta];
+}
+
+const char *wio_calibrate_how_name(enum wio_calibrate_how how)
+{
+    static const char *const names[] = {"assumed", "read", "measured"};
+    return names[how];
+}
+
+struct wio_calibration wio_calibration_unknown(void)
+{
+    struct wio_calibration calibration = {.params = {
+#define PARAM_UNKNOWN(name, unit, fallback) {.value = (fallback), .spread = (double)NAN},
+                                              WIO_MODEL_PARAM_LIST(PARAM_UNKNOWN)
+#undef PARAM_UNKNOWN
+                                          }};
+    for (size_t i = 0; i < WIO_RIG_META_COUNT; i++) {
+        calibration.meta[i].value = (double)NAN;
+        calibration.meta[i].spread = (double)NAN;
+    }
+    return calibration;
+}
+
+struct wio_model_params wio_calibration_params(const struct wio_calibration *calibration)
+{
+    return (struct wio_model_params){
+#define PARAM_VALUE(name, unit, fallback) .name = calibration->params[WIO_PARAM_##name].value,
+        WIO_MODEL_PARAM_LIST(PARAM_VALUE)
+#undef PARAM_VALUE
+            .direct_table = calibration->direct_table,
+        .sync_table = calibration->sync_table,
+        .append_table = calibration->append_table,
+    };
+}

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "calibrate/measure.h"
+
+#include <math.h>
+
+#include "base/cleanup.h"
+
+/* In the order in which they run, and their part of the time; what one does not need, the next ones
+ * may use. */
+static const struct {
+    wio_measure_stage *run;
+    double share;
+} stages[] = {
+    {wio_measure_memory, 0.03}, {wio_measure_base, 0.10},    {wio_measure_fresh, 0.10},
+    {wio_measure_direct, 0.27}, {wio_measure_seek, 0.05},    {wio_measure_sync, 0.25},
+    {wio_measure_read, 0.08},   {wio_measure_reduced, 0.07}, {wio_measure_meta, 0.05},
+};
+
+#define STEPS 1000
+
+static void report(const struct wio_measure *measure, double done)
+{
+    const struct wio_calibrate_params *params = measure->params;
+    if (params->progress != NULL) {
+        params->progress(params->progress_arg, (uint64_t)(done * STEPS), STEPS, "steps");
+    }
+}
+
+bool wio_measure_more(const struct wio_measure *measure, size_t done, size_t wanted, uint64_t bytes)
+{
+    bool has_time = measure->rig->now_s(measure->rig->context) < measure->stage_end_s;
+    return done < wanted && bytes <= measure->bytes_left && (has_time || done < WIO_MEASURE_LEAST);
+}
+
+enum wio_status wio_measure_cancelled(const struct wio_measure *measure, struct wio_error *err)
+{
+    const struct wio_calibrate_params *params = measure->params;
+    if (params->is_cancelled != NULL && params->is_cancelled(params->cancel_arg)) {
+        return wio_error_set(err, WIO_ERR_BUSY, params->dir, WIO_ERROR_NO_OFFSET,
+                             "the measurement was interrupted");
+    }
+    return WIO_OK;
+}
+
+enum wio_status wio_measure_write(struct wio_measure *measure, const struct wio_rig_io *io,
+                                  double *seconds_out, struct wio_error *err)
+{
+    WIO_TRY(wio_measure_cancelled(measure, err));
+    WIO_TRY(measure->rig->write(measure->rig->context, io, seconds_out, err));
+    measure->bytes_left -= io->size;
+    return WIO_OK;
+}
+
+void wio_measure_set(struct wio_measure *measure, enum wio_param param, double value, double spread)
+{
+    struct wio_calibrate_value *out = &measure->out->params[param];
+    out->value = value;
+    out->spread = spread;
+    out->how = WIO_CALIBRATE_MEASURED;
+}
+
+double wio_measure_get(const struct wio_measure *measure, enum wio_param param)
+{
+    return measure->out->params[param].value;
+}
+
+uint64_t wio_measure_random(struct wio_measure *measure)
+{
+    uint64_t z = measure->random += UINT64_C(0x9e3779b97f4a7c15);
+    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return z ^ (z >> 31);
+}
+
+/* A quarter of what is left below the limit at which the kernel begins to write back. */
+static uint64_t cached_most(const struct wio_calibration *calibration, uint64_t dirty_bytes)
+{
+    double room = calibration->params[WIO_PARAM_limit_bg].value - (double)dirty_bytes;
+    return room > 0 ? (uint64_t)(room / 4) : 0;
+}
+
+enum wio_status wio_measure(const struct wio_rig *rig, const struct wio_calibrate_params *params,
+                            uint64_t dirty_bytes, struct wio_calibration *calibration,
+                            struct wio_error *err)
+{
+    struct wio_measure measure = {
+        .rig = rig,
+        .params = params,
+        .out = calibration,
+        .bytes_left = params->max_bytes,
+        .cached = cached_most(calibration, dirty_bytes),
+        .start_s = rig->now_s(rig->context),
+    };
+    double done = 0;
+    for (size_t i = 0; i < WIO_ARRAY_SIZE(stages); i++) {
+        report(&measure, done);
+        done += stages[i].share;
+        measure.stage_end_s = measure.start_s + done * params->budget_s;
+        WIO_TRY(stages[i].run(&measure, err));
+    }
+    report(&measure, 1);
+    calibration->written_bytes = params->max_bytes - measure.bytes_left;
+    calibration->elapsed_s = rig->now_s(rig->context) - measure.start_s;
+    return WIO_OK;
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What is measured, how often and with which sizes, and what follows from it: stages on a rig. The
+ * largest write L is what the device does in a hundredth of the time, so that slow and fast ones
+ * get as many repetitions; all stages together write less than 64 L.
+ */
+#ifndef WIO_CALIBRATE_MEASURE_H
+#define WIO_CALIBRATE_MEASURE_H
+
+#include <stddef.h>
+
+#include <whyio/status.h>
+
+#include "calibrate/calibrate.h"
+#include "calibrate/estimate.h"
+#include "calibrate/rig.h"
+
+/* Less than that to write makes no sense. */
+#define WIO_MEASURE_BYTES_LEAST (UINT64_C(1) << 20)
+
+/*
+ * All stages. Of `params` only limits, progress and cancelling are looked at. `calibration` has
+ * been told the dirty limits (WIO_PARAM_limit_bg), which keep the page cache from writing back
+ * when it must not; `dirty_bytes` are dirty before.
+ */
+WIO_MUST_CHECK enum wio_status
+wio_measure(const struct wio_rig *rig, const struct wio_calibrate_params *params,
+            uint64_t dirty_bytes, struct wio_calibration *calibration, struct wio_error *err);
+
+/* The rest is for the stages. */
+struct wio_measure {
+    const struct wio_rig *rig;
+    const struct wio_calibrate_params *params;
+    struct wio_calibration *out;
+    uint64_t bytes_left; /* that may be written */
+    uint64_t largest;    /* L */
+    uint64_t base_bytes; /* of WIO_RIG_BASE */
+    uint64_t cached;     /* how much may be dirty before the kernel minds */
+    double start_s;
+    double stage_end_s; /* of its time; repetitions beyond the least number are left out then */
+    uint64_t random;    /* splitmix64 */
+};
+
+/* Repetitions that are made whatever the time. */
+#define WIO_MEASURE_LEAST 3
+
+/* Go on with repetition `done`, which writes so many bytes? */
+bool wio_measure_more(const struct wio_measure *measure, size_t done, size_t wanted,
+                      uint64_t bytes);
+/* Through the rig, with the account of bytes and a look for cancelling. */
+WIO_MUST_CHECK enum wio_status wio_measure_write(struct wio_measure *measure,
+                                                 const struct wio_rig_io *io, double *seconds_out,
+                                                 struct wio_error *err);
+WIO_MUST_CHECK enum wio_status wio_measure_cancelled(const struct wio_measure *measure,
+                                                     struct wio_error *err);
+void wio_measure_set(struct wio_measure *measure, enum wio_param param, double value,
+                     double spread);
+double wio_measure_get(const struct wio_measure *measure, enum wio_param param);
+uint64_t wio_measure_random(struct wio_measure *measure);
+
+/* The stages, in this order. */
+typedef enum wio_status wio_measure_stage(struct wio_measure *measure, struct wio_error *err);
+wio_measure_stage wio_measure_memory;  /* bw_mem, c_lib */
+wio_measure_stage wio_measure_base;    /* L and the file for the others */
+wio_measure_stage wio_measure_fresh;   /* bw_ramdisk, sc_w */
+wio_measure_stage wio_measure_direct;  /* direct_table, bw_dev, sc_sw, bw_burst, burst_size */
+wio_measure_stage wio_measure_seek;    /* c_sk */
+wio_measure_stage wio_measure_sync;    /* sync_table, append_table */
+wio_measure_stage wio_measure_read;    /* bw_rdev */
+wio_measure_stage wio_measure_reduced; /* bw_reduced */
+wio_measure_stage wio_measure_meta;    /* metadata */
+
+#endif

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Writes into the page cache, while the device rests and while it writes back. */
+#include <math.h>
+
+#include "base/cleanup.h"
+#include "calibrate/measure.h"
+
+#define PIECE (UINT64_C(1) << 20)
+#define SMALL UINT64_C(4096)
+#define SMALL_MOST 128
+#define FRESH_ROUNDS 4
+#define REDUCED_ROUNDS 3
+#define SAMPLES 256
+/* Fewer writes while the device was writing say nothing. */
+#define REDUCED_LEAST 8
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+static uint64_t piece_of(const struct wio_measure *measure)
+{
+    return least(PIECE, measure->largest);
+}
+
+/* How many pieces a file in the page cache has in a round. */
+static size_t pieces_of(const struct wio_measure *measure)
+{
+    uint64_t bytes = least(2 * measure->largest, measure->cached);
+    return (size_t)(bytes > piece_of(measure) ? bytes / piece_of(measure) : 1);
+}
+
+/* In all no more than half of L. */
+static size_t smalls_of(const struct wio_measure *measure)
+{
+    uint64_t count = least(SMALL_MOST, measure->largest / 2 / SMALL);
+    return (size_t)(count > 0 ? count : 1);
+}
+
+static enum wio_status write_some(struct wio_measure *measure, enum wio_rig_file file,
+                                  uint64_t *offset, uint64_t size, double *seconds_out,
+                                  struct wio_error *err)
+{
+    const struct wio_rig_io io = {.file = file, .offset = *offset, .size = size};
+    *offset += size;
+    return wio_measure_write(measure, &io, seconds_out, err);
+}
+
+/* A new file grows by small and by large writes, and is gone before it is written back. */
+static enum wio_status fresh_round(struct wio_measure *measure, double *small, double *large,
+                                   struct wio_error *err)
+{
+    uint64_t offset = 0;
+    for (size_t i = 0; i < smalls_of(measure); i++) {
+        WIO_TRY(write_some(measure, WIO_RIG_FRESH, &offset, SMALL, &small[i], err));
+    }
+    for (size_t i = 0; i < pieces_of(measure); i++) {
+        WIO_TRY(write_some(measure, WIO_RIG_FRESH, &offset, piece_of(measure), &large[i], err));
+    }
+    return measure->rig->remove(measure->rig->context, WIO_RIG_FRESH, err);
+}
+
+/* The first round is not counted: it gets memory that the system may have to find first. */
+enum wio_status wio_measure_fresh(struct wio_measure *measure, struct wio_error *err)
+{
+    double small[FRESH_ROUNDS * SMALL_MOST];
+    double large[FRESH_ROUNDS * SAMPLES];
+    size_t pieces = pieces_of(measure);
+    size_t smalls = smalls_of(measure);
+    uint64_t bytes = pieces * piece_of(measure) + smalls * SMALL;
+    size_t rounds = 0;
+    WIO_TRY(fresh_round(measure, small, large, err));
+    while (wio_measure_more(measure, rounds, FRESH_ROUNDS - 1, bytes)) {
+        WIO_TRY(fresh_round(measure, small + rounds * smalls, large + rounds * pieces, err));
+        rounds++;
+    }
+    rounds = rounds > 0 ? rounds : 1;
+    struct wio_estimate call = wio_estimate_center(small, rounds * smalls);
+    struct wio_estimate piece = wio_estimate_center(large, rounds * pieces);
+    double rate = (double)piece_of(measure) / piece.value;
+    if (piece_of(measure) > SMALL && piece.value > call.value) {
+        rate = (double)(piece_of(measure) - SMALL) / (piece.value - call.value);
+    }
+    wio_measure_set(measure, WIO_PARAM_bw_ramdisk, rate, piece.spread);
+    wio_measure_set(measure, WIO_PARAM_sc_w, fmax(call.value - (double)SMALL / rate, 0),
+                    call.spread);
+    return WIO_OK;
+}
+
+/* While another file is written back a new one grows. */
+static enum wio_status reduced_round(struct wio_measure *measure, double *samples, size_t *count,
+                                     struct wio_error *err)
+{
+    const struct wio_rig *rig = measure->rig;
+    uint64_t ahead = 0;
+    uint64_t offset = 0;
+    double seconds;
+    for (size_t i = 0; i < pieces_of(measure); i++) {
+        WIO_TRY(write_some(measure, WIO_RIG_AHEAD, &ahead, piece_of(measure), &seconds, err));
+    }
+    WIO_TRY(rig->flush_begin(rig->context, WIO_RIG_AHEAD, err));
+    for (size_t i = 0; i < pieces_of(measure) && rig->is_flushing(rig->context); i++) {
+        WIO_TRY(write_some(measure, WIO_RIG_FRESH, &offset, piece_of(measure), &seconds, err));
+        if (rig->is_flushing(rig->context)) {
+            samples[(*count)++] = seconds;
+        }
+    }
+    WIO_TRY(rig->flush_end(rig->context, WIO_RIG_AHEAD, err));
+    WIO_TRY(rig->remove(rig->context, WIO_RIG_AHEAD, err));
+    return offset > 0 ? rig->remove(rig->context, WIO_RIG_FRESH, err) : WIO_OK;
+}
+
+enum wio_status wio_measure_reduced(struct wio_measure *measure, struct wio_error *err)
+{
+    double samples[REDUCED_ROUNDS * SAMPLES];
+    double ramdisk = wio_measure_get(measure, WIO_PARAM_bw_ramdisk);
+    uint64_t bytes = 2 * pieces_of(measure) * piece_of(measure);
+    size_t count = 0;
+    for (size_t i = 0; wio_measure_more(measure, i, REDUCED_ROUNDS, bytes); i++) {
+        WIO_TRY(reduced_round(measure, samples, &count, err));
+    }
+    if (count < REDUCED_LEAST) { /* write-back is too short to be seen */
+        measure->out->params[WIO_PARAM_bw_reduced].value = ramdisk;
+        return WIO_OK;
+    }
+    struct wio_estimate piece = wio_estimate_center(samples, count);
+    double seconds = piece.value - wio_measure_get(measure, WIO_PARAM_sc_w);
+    double rate = seconds > 0 ? (double)piece_of(measure) / seconds : ramdisk;
+    wio_measure_set(measure, WIO_PARAM_bw_reduced, fmin(rate, ramdisk), piece.spread);
+    return WIO_OK;
+}

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How large the largest write may be; what a seek costs; how fast the device reads. */
+#include <math.h>
+
+#include "base/cleanup.h"
+#include "calibrate/measure.h"
+
+/* All stages together write less than so many times the largest write .. */
+#define ALL_OF_LARGEST 64
+/* .. and wait for the device in this part of the time. */
+#define TIME_SHARE 0.7
+#define BLOCK UINT64_C(4096)
+#define SEEKS 64
+#define READ_PIECE (UINT64_C(1) << 20)
+#define READ_ROUNDS 4
+#define READ_SAMPLES 256
+
+/* The better of two synchronous writes at the end of the base file. */
+static enum wio_status try_size(struct wio_measure *measure, uint64_t size, double *seconds_out,
+                                struct wio_error *err)
+{
+    *seconds_out = INFINITY;
+    for (int i = 0; i < 2; i++) {
+        const struct wio_rig_io io = {
+            .file = WIO_RIG_BASE, .way = WIO_RIG_SYNC, .offset = measure->base_bytes, .size = size};
+        double seconds;
+        WIO_TRY(wio_measure_write(measure, &io, &seconds, err));
+        measure->base_bytes += size;
+        *seconds_out = fmin(*seconds_out, seconds);
+    }
+    return WIO_OK;
+}
+
+/* Sizes are doubled as long as bytes and time allow; the base file ends up nearly 4 L long. */
+enum wio_status wio_measure_base(struct wio_measure *measure, struct wio_error *err)
+{
+    const struct wio_calibrate_params *params = measure->params;
+    uint64_t size = BLOCK;
+    double seconds;
+    WIO_TRY(try_size(measure, size, &seconds, err));
+    while (2 * size <= WIO_RIG_IO_MOST && 2 * size * ALL_OF_LARGEST <= params->max_bytes &&
+           2 * seconds * ALL_OF_LARGEST <= TIME_SHARE * params->budget_s) {
+        size *= 2;
+        WIO_TRY(try_size(measure, size, &seconds, err));
+    }
+    measure->largest = size;
+    return WIO_OK;
+}
+
+/* Blocks in their order and blocks anywhere, in turn, so that both meet the same disturbances. */
+enum wio_status wio_measure_seek(struct wio_measure *measure, struct wio_error *err)
+{
+    double in_order[SEEKS];
+    double anywhere[SEEKS];
+    uint64_t blocks = measure->base_bytes / BLOCK;
+    uint64_t most = measure->largest / BLOCK; /* in all no more than 2 L */
+    size_t count = 0;
+    struct wio_rig_io io = {.file = WIO_RIG_BASE,
+                            .way = measure->out->is_direct ? WIO_RIG_DIRECT : WIO_RIG_SYNC,
+                            .size = BLOCK};
+    while (wio_measure_more(measure, count, most < SEEKS ? most : SEEKS, 2 * BLOCK)) {
+        io.offset = wio_measure_random(measure) % blocks * BLOCK;
+        WIO_TRY(wio_measure_write(measure, &io, &anywhere[count], err));
+        io.offset = (io.offset + BLOCK) % (blocks * BLOCK);
+        WIO_TRY(wio_measure_write(measure, &io, &in_order[count], err));
+        count++;
+    }
+    struct wio_estimate order = wio_estimate_center(in_order, count);
+    struct wio_estimate random = wio_estimate_center(anywhere, count);
+    double seek = random.value - order.value;
+    double error = hypot(order.spread * order.value, random.spread * random.value) /
+                   sqrt((double)(count > 0 ? count : 1));
+    wio_measure_set(measure, WIO_PARAM_c_sk, seek > 2 * error ? seek : 0,
+                    seek > 2 * error ? error / seek : (double)NAN);
+    return WIO_OK;
+}
+
+/* One pass over the base file in pieces, from where the last one ended. */
+static enum wio_status read_round(struct wio_measure *measure, double *samples, size_t *count,
+                                  struct wio_error *err)
+{
+    const struct wio_rig *rig = measure->rig;
+    uint64_t piece = READ_PIECE < measure->largest ? READ_PIECE : measure->largest;
+    struct wio_rig_io io = {.file = WIO_RIG_BASE, .size = piece};
+    double seconds;
+    WIO_TRY(rig->fsync(rig->context, WIO_RIG_BASE, &seconds, err));
+    WIO_TRY(rig->drop(rig->context, WIO_RIG_BASE, err));
+    for (size_t i = 0; io.offset + piece <= measure->base_bytes; i++, io.offset += piece) {
+        if (*count >= READ_SAMPLES * READ_ROUNDS ||
+            !wio_measure_more(measure, i, READ_SAMPLES, 0)) {
+            break;
+        }
+        WIO_TRY(wio_measure_cancelled(measure, err));
+        WIO_TRY(rig->read(rig->context, &io, &samples[*count], err));
+        (*count)++;
+    }
+    return WIO_OK;
+}
+
+enum wio_status wio_measure_read(struct wio_measure *measure, struct wio_error *err)
+{
+    double samples[READ_SAMPLES * READ_ROUNDS];
+    uint64_t piece = READ_PIECE < measure->largest ? READ_PIECE : measure->largest;
+    size_t count = 0;
+    for (size_t i = 0; wio_measure_more(measure, i, READ_ROUNDS, 0); i++) {
+        WIO_TRY(read_round(measure, samples, &count, err));
+    }
+    struct wio_estimate read = wio_estimate_center(samples, count);
+    wio_measure_set(measure, WIO_PARAM_bw_rdev,
+                    (double)piece /
+                        fmax(read.value - wio_measure_get(measure, WIO_PARAM_sc_w), 1e-12),
+                    read.spread);
+    return WIO_OK;
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What costs no device: copies, calls that stay in the C library, metadata. */
+#include <math.h>
+
+#include "base/cleanup.h"
+#include "calibrate/measure.h"
+
+#define COPY_BYTES (UINT64_C(16) << 20)
+#define COPIES 20
+#define FWRITE_CALLS 10000
+#define FWRITE_ROUNDS 20
+#define META_PASSES 200
+
+enum wio_status wio_measure_memory(struct wio_measure *measure, struct wio_error *err)
+{
+    const struct wio_rig *rig = measure->rig;
+    double samples[COPIES];
+    (void)rig->copy(rig->context, COPY_BYTES); /* touches the memory */
+    for (size_t i = 0; i < COPIES; i++) {
+        samples[i] = rig->copy(rig->context, COPY_BYTES);
+    }
+    struct wio_estimate copy = wio_estimate_center(samples, COPIES);
+    wio_measure_set(measure, WIO_PARAM_bw_mem, (double)COPY_BYTES / copy.value, copy.spread);
+    double calls[FWRITE_ROUNDS];
+    for (size_t i = 0; i < FWRITE_ROUNDS; i++) {
+        WIO_TRY(wio_measure_cancelled(measure, err));
+        WIO_TRY(rig->fwrite(rig->context, FWRITE_CALLS, &calls[i], err));
+    }
+    struct wio_estimate call = wio_estimate_center(calls, FWRITE_ROUNDS);
+    wio_measure_set(measure, WIO_PARAM_c_lib, call.value / FWRITE_CALLS, call.spread);
+    return WIO_OK;
+}
+
+enum wio_status wio_measure_meta(struct wio_measure *measure, struct wio_error *err)
+{
+    const struct wio_rig *rig = measure->rig;
+    double samples[WIO_RIG_META_COUNT][META_PASSES];
+    size_t count = 0;
+    while (wio_measure_more(measure, count, META_PASSES, 0)) {
+        double pass[WIO_RIG_META_COUNT];
+        WIO_TRY(wio_measure_cancelled(measure, err));
+        WIO_TRY(rig->meta(rig->context, pass, err));
+        for (size_t i = 0; i < WIO_RIG_META_COUNT; i++) {
+            samples[i][count] = pass[i];
+        }
+        count++;
+    }
+    for (size_t i = 0; i < WIO_RIG_META_COUNT; i++) {
+        if (!isnan(samples[i][0])) {
+            struct wio_estimate cost = wio_estimate_center(samples[i], count);
+            measure->out->meta[i] = (struct wio_calibrate_value){
+                .value = cost.value, .spread = cost.spread, .how = WIO_CALIBRATE_MEASURED};
+        }
+    }
+    return WIO_OK;
+}

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What measuring needs of a machine: a clock, a few files, memory. files.h is the real one; tests
+ * put a simulated machine behind it, whose parameters are known.
+ *
+ * Times are seconds that the call itself took. One thread uses a rig.
+ */
+#ifndef WIO_CALIBRATE_RIG_H
+#define WIO_CALIBRATE_RIG_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <whyio/status.h>
+
+enum wio_rig_file {
+    WIO_RIG_BASE,   /* stays as long as it has once become */
+    WIO_RIG_FRESH,  /* new pages in the page cache */
+    WIO_RIG_APPEND, /* grows by synchronous writes */
+    WIO_RIG_AHEAD,  /* is written back while others are used */
+    WIO_RIG_FILE_COUNT
+};
+
+/* As of enum wio_model_method. */
+enum wio_rig_way {
+    WIO_RIG_CACHED,
+    WIO_RIG_SYNC,   /* O_SYNC */
+    WIO_RIG_DIRECT, /* O_DIRECT | O_SYNC */
+    WIO_RIG_WAY_COUNT
+};
+
+/* Metadata operations: names as in `whyio dump`; create is an open that makes the file. */
+#define WIO_RIG_META_LIST(X)                                                                       \
+    X(create)                                                                                      \
+    X(ftruncate)                                                                                   \
+    X(fstat)                                                                                       \
+    X(lseek)                                                                                       \
+    X(close)                                                                                       \
+    X(open)                                                                                        \
+    X(stat)                                                                                        \
+    X(lstat)                                                                                       \
+    X(access)                                                                                      \
+    X(chmod)                                                                                       \
+    X(utimens)                                                                                     \
+    X(truncate)                                                                                    \
+    X(rename)                                                                                      \
+    X(link)                                                                                        \
+    X(symlink)                                                                                     \
+    X(readlink)                                                                                    \
+    X(opendir)                                                                                     \
+    X(readdir)                                                                                     \
+    X(closedir)                                                                                    \
+    X(unlink)                                                                                      \
+    X(mkdir)                                                                                       \
+    X(rmdir)
+
+enum wio_rig_meta {
+#define WIO_RIG_META_ENUM(name) WIO_RIG_META_##name,
+    WIO_RIG_META_LIST(WIO_RIG_META_ENUM)
+#undef WIO_RIG_META_ENUM
+        WIO_RIG_META_COUNT
+};
+
+struct wio_rig_io {
+    enum wio_rig_file file; /* made where it is not there */
+    enum wio_rig_way way;
+    uint64_t offset; /* bytes; DIRECT: multiples of 4096 */
+    uint64_t size;   /* at most WIO_RIG_IO_MOST */
+};
+#define WIO_RIG_IO_MOST (UINT64_C(64) << 20)
+
+struct wio_rig {
+    void *context;
+    double (*now_s)(void *context);
+    /* WIO_ERR_UNSUPPORTED: this way is refused there. */
+    enum wio_status (*write)(void *context, const struct wio_rig_io *io, double *seconds_out,
+                             struct wio_error *err);
+    /* Through the page cache, whatever io->way says. */
+    enum wio_status (*read)(void *context, const struct wio_rig_io *io, double *seconds_out,
+                            struct wio_error *err);
+    enum wio_status (*fsync)(void *context, enum wio_rig_file file, double *seconds_out,
+                             struct wio_error *err);
+    /* What is dirty of it is never written. */
+    enum wio_status (*remove)(void *context, enum wio_rig_file file, struct wio_error *err);
+    /* After an fsync: its pages leave memory, where the file system can do that. */
+    enum wio_status (*drop)(void *context, enum wio_rig_file file, struct wio_error *err);
+    /* Let the file be written back meanwhile; end waits until it is. */
+    enum wio_status (*flush_begin)(void *context, enum wio_rig_file file, struct wio_error *err);
+    bool (*is_flushing)(void *context);
+    enum wio_status (*flush_end)(void *context, enum wio_rig_file file, struct wio_error *err);
+    /* Copy so many bytes (at most WIO_RIG_IO_MOST / 2) from memory to memory. */
+    double (*copy)(void *context, uint64_t bytes);
+    /* So many calls of fwrite that stay in the stream's buffer. */
+    enum wio_status (*fwrite)(void *context, unsigned calls, double *seconds_out,
+                              struct wio_error *err);
+    /* One of each; NaN where it is not possible there. */
+    enum wio_status (*meta)(void *context, double seconds_out[WIO_RIG_META_COUNT],
+                            struct wio_error *err);
+};
+
+#endif

@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The whole measurement on simulated machines, whose parameters it must find. */
+#include "support/unit.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "calibrate/measure.h"
+#include "sim.h"
+
+#define MIB 1048576.0
+#define GIB (UINT64_C(1) << 30)
+
+static enum wio_status measure(struct sim *sim, struct wio_calibrate_params *params,
+                               struct wio_calibration *calibration, struct wio_error *err)
+{
+    *err = (struct wio_error)WIO_ERROR_INIT;
+    *calibration = wio_calibration_unknown();
+    calibration->params[WIO_PARAM_limit_bg].value = sim->params.limit_bg;
+    struct wio_rig rig = sim_rig(sim);
+    params->dir = "simulated";
+    enum wio_status status = wio_measure(&rig, params, 0, calibration, err);
+    sim_fini(sim);
+    return status;
+}
+
+static void is_near(const struct wio_calibration *calibration, enum wio_param param, double wanted,
+                    double relative)
+{
+    const struct wio_calibrate_value *got = &calibration->params[param];
+    if (!(fabs(got->value - wanted) <= relative * wanted)) {
+        fail_msg("%s is %g, not within %g of %g", wio_param_name(param), got->value, relative,
+                 wanted);
+    }
+    assert_int_equal(got->how, WIO_CALIBRATE_MEASURED);
+}
+
+static void finds_parameters(struct sim *sim, double relative)
+{
+    struct wio_calibrate_params params = {.max_bytes = 4 * GIB, .budget_s = 60};
+    struct wio_calibration found;
+    struct wio_error err;
+    struct wio_model_params wanted = sim->params;
+    assert_ok(measure(sim, &params, &found, &err), &err);
+    is_near(&found, WIO_PARAM_bw_mem, wanted.bw_mem, relative);
+    is_near(&found, WIO_PARAM_bw_ramdisk, wanted.bw_ramdisk, relative);
+    is_near(&found, WIO_PARAM_bw_reduced, wanted.bw_reduced, relative);
+    is_near(&found, WIO_PARAM_bw_dev, wanted.bw_dev, relative);
+    is_near(&found, WIO_PARAM_bw_rdev, wanted.bw_rdev, relative);
+    is_near(&found, WIO_PARAM_sc_w, wanted.sc_w, 3 * relative);
+    is_near(&found, WIO_PARAM_sc_sw, wanted.sc_sw, 3 * relative);
+    is_near(&found, WIO_PARAM_c_lib, wanted.c_lib, relative);
+    assert_true(found.written_bytes <= params.max_bytes);
+    assert_true(found.elapsed_s < params.budget_s);
+}
+
+static void finds_them_without_noise(void **state)
+{
+    (void)state;
+    struct sim sim = sim_default();
+    finds_parameters(&sim, 0.01);
+}
+
+static void finds_them_in_noise(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 20; seed++) {
+        struct sim sim = sim_default();
+        sim.seed = seed;
+        sim.noise = 0.05;
+        sim.outliers = 0.02;
+        finds_parameters(&sim, 0.05);
+    }
+}
+
+/* From a slow card to a fast array. */
+static void finds_them_on_any_device(void **state)
+{
+    (void)state;
+    for (double rate = 4 * MIB; rate < 8e9; rate *= 5) {
+        struct sim sim = sim_default();
+        sim.noise = 0.02;
+        sim.params.bw_dev = rate;
+        sim.params.bw_rdev = 1.5 * rate;
+        sim.params.bw_ramdisk = 8e9;
+        sim.params.bw_reduced = 6e9;
+        sim.params.bw_mem = 16e9;
+        sim.params.sc_sw = 40e3 / rate;
+        finds_parameters(&sim, 0.05);
+    }
+}
+
+static void finds_what_a_seek_costs(void **state)
+{
+    (void)state;
+    struct sim sim = sim_default();
+    struct wio_calibrate_params params = {.max_bytes = GIB, .budget_s = 60};
+    struct wio_calibration found;
+    struct wio_error err;
+    sim.noise = 0.03;
+    sim.params.c_sk = 8e-3;
+    assert_ok(measure(&sim, &params, &found, &err), &err);
+    is_near(&found, WIO_PARAM_c_sk, 8e-3, 0.05);
+}
+
+static void finds_no_seek_where_there_is_none(void **state)
+{
+    (void)state;
+    struct sim sim = sim_default();
+    struct wio_calibrate_params params = {.max_bytes = GIB, .budget_s = 60};
+    struct wio_calibration found;
+    struct wio_error err;
+    assert_ok(measure(&sim, &params, &found, &err), &err);
+    assert_true(found.params[WIO_PARAM_c_sk].value == 0);
+    assert_true(found.params[WIO_PARAM_bw_burst].value == 0);
+}
+
+static void finds_a_buffer_in_the_device(void **state)
+{
+    (void)state;
+    struct sim sim = sim_default();
+    struct wio_calibrate_params params = {.max_bytes = 4 * GIB, .budget_s = 120};
+    struct wio_calibration found;
+    struct wio_error err;
+    sim.noise = 0.02;
+    sim.buffer_rate = 400 * MIB;
+    sim.buffer_bytes = 270 * MIB;
+    assert_ok(measure(&sim, &params, &found, &err), &err);
+    is_near(&found, WIO_PARAM_bw_burst, 400 * MIB, 0.05);
+    is_near(&found, WIO_PARAM_burst_size, 270 * MIB, 0.35); /* as exact as a write is large */
+    is_near(&found, WIO_PARAM_bw_dev, sim.params.bw_dev, 0.1);
+}
+
+static void does_without_direct_writes(void **state)
+{
+    (void)state;
+    struct sim sim = sim_default();
+    struct wio_calibrate_params params = {.max_bytes = GIB, .budget_s = 60};
+    struct wio_calibration found;
+    struct wio_error err;
+    sim.refuses_direct = true;
+    sim.params.bw_ramdisk = 40e9; /* its part in synchronous writes does not count then */
+    assert_ok(measure(&sim, &params, &found, &err), &err);
+    assert_false(found.is_direct);
+    is_near(&found, WIO_PARAM_bw_dev, sim.params.bw_dev, 0.01);
+    is_near(&found, WIO_PARAM_sc_sw, sim.params.sc_sw, 0.02);
+}
+
+/* Tables say what the simulated machine takes, between and behind the sizes too. */
+static void tables_predict(void **state)
+{
+    (void)state;
+    struct sim sim = sim_default();
+    struct wio_calibrate_params params = {.max_bytes = 4 * GIB, .budget_s = 60};
+    struct wio_calibration found;
+    struct wio_error err;
+    struct wio_alloc heap = WIO_ALLOC_HEAP;
+    sim.noise = 0.02;
+    assert_ok(measure(&sim, &params, &found, &err), &err);
+    found.params[WIO_PARAM_bs].value = 4096;
+    found.params[WIO_PARAM_bf].value = 4096;
+    found.params[WIO_PARAM_limit_hard].value = sim.params.limit_hard;
+    found.params[WIO_PARAM_dirty_expire].value = 30;
+    const struct wio_model_params made = wio_calibration_params(&found);
+    for (uint64_t size = 4096; size <= GIB; size = size * 3 / 4096 * 4096) {
+        const struct wio_model_op ops[] = {
+            {.size = size, .method = WIO_MODEL_DIRECT},
+            {.size = size, .method = WIO_MODEL_SYNC},
+            {.size = size, .offset = size, .method = WIO_MODEL_SYNC},
+        };
+        struct wio_model *wanted;
+        struct wio_model *got;
+        assert_ok(wio_model_create(WIO_MODEL_KERNEL, &sim.params, &heap, &wanted, &err), &err);
+        assert_ok(wio_model_create(WIO_MODEL_KERNEL, &made, &heap, &got, &err), &err);
+        for (size_t i = 0; i < 3; i++) {
+            struct wio_model_result a;
+            struct wio_model_result b;
+            assert_ok(wio_model_step(wanted, &ops[i], &a, &err), &err);
+            assert_ok(wio_model_step(got, &ops[i], &b, &err), &err);
+            if (fabs(a.cost_s - b.cost_s) > 0.03 * a.cost_s) {
+                fail_msg("%d of %llu: %g, not %g", (int)i, (unsigned long long)size, b.cost_s,
+                         a.cost_s);
+            }
+        }
+        wio_model_destroy(wanted);
+        wio_model_destroy(got);
+    }
+}
+
+static void knows_metadata(void **state)
+{
+    (void)state;
+    struct sim sim = sim_default();
+    struct wio_calibrate_params params = {.max_bytes = GIB, .budget_s = 60};
+    struct wio_calibration found;
+    struct wio_error err;
+    sim.noise = 0.02;
+    sim.outliers = 0.02;
+    assert_ok(measure(&sim, &params, &found, &err), &err);
+    for (size_t i = 0; i < WIO_RIG_META_COUNT; i++) {
+        double wanted = 1e-5 * (double)(i + 1);
+        if (i == WIO_RIG_META_link) {
+            assert_true(isnan(found.meta[i].value));
+            continue;
+        }
+        assert_true(fabs(found.meta[i].value - wanted) < 0.02 * wanted);
+    }
+}
+
+static void never_writes_more_than_allowed(void **state)
+{
+    (void)state;
+    for (uint64_t most = WIO_MEASURE_BYTES_LEAST; most < 2 * GIB; most = most * 3 / 2) {
+        struct sim sim = sim_default();
+        struct wio_calibrate_params params = {.max_bytes = most, .budget_s = 60};
+        struct wio_calibration found;
+        struct wio_error err;
+        assert_ok(measure(&sim, &params, &found, &err), &err);
+        assert_true(sim.written_bytes <= most);
+        assert_int_equal(sim.written_bytes, found.written_bytes);
+        is_near(&found, WIO_PARAM_bw_dev, sim.params.bw_dev, 0.02);
+    }
+}
+
+/* However slow the device, and whatever the page cache allows. */
+static void keeps_to_its_time(void **state)
+{
+    (void)state;
+    for (double rate = 0.25 * MIB; rate < 64 * MIB; rate *= 4) {
+        struct sim sim = sim_default();
+        struct wio_calibrate_params params = {.max_bytes = 4 * GIB, .budget_s = 60};
+        struct wio_calibration found;
+        struct wio_error err;
+        sim.params.bw_dev = rate;
+        sim.params.bw_rdev = rate;
+        sim.params.sc_sw = 0.01;
+        assert_ok(measure(&sim, &params, &found, &err), &err);
+        if (found.elapsed_s > 1.2 * params.budget_s) {
+            fail_msg("%g s at %g bytes/s", found.elapsed_s, rate);
+        }
+    }
+}
+
+/* Write-back that is over at once cannot be written beside. */
+static void says_when_it_assumes(void **state)
+{
+    (void)state;
+    struct sim sim = sim_default();
+    struct wio_calibrate_params params = {.max_bytes = WIO_MEASURE_BYTES_LEAST, .budget_s = 60};
+    struct wio_calibration found;
+    struct wio_error err;
+    sim.params.bw_dev = 8e9;
+    sim.params.sc_sw = 1e-5;
+    assert_ok(measure(&sim, &params, &found, &err), &err);
+    assert_int_equal(found.params[WIO_PARAM_bw_reduced].how, WIO_CALIBRATE_ASSUMED);
+    assert_true(found.params[WIO_PARAM_bw_reduced].value ==
+                found.params[WIO_PARAM_bw_ramdisk].value);
+}
+
+static void tells_errors(void **state)
+{
+    (void)state;
+    for (uint64_t i = 1; i < 500; i += 7) {
+        struct sim sim = sim_default();
+        struct wio_calibrate_params params = {.max_bytes = GIB, .budget_s = 60};
+        struct wio_calibration found;
+        struct wio_error err;
+        sim.fail_write = i;
+        assert_status(measure(&sim, &params, &found, &err), WIO_ERR_IO, &err);
+        assert_string_equal(err.message, "no space left");
+    }
+}
+
+static bool countdown(void *arg)
+{
+    unsigned *left = arg;
+    return (*left)-- == 0;
+}
+
+static void count_progress(void *arg, uint64_t done, uint64_t total, const char *unit)
+{
+    uint64_t *last = arg;
+    (void)unit;
+    assert_true(done >= *last && done <= total);
+    *last = done;
+}
+
+static void can_be_cancelled(void **state)
+{
+    (void)state;
+    for (unsigned after = 0; after < 300; after += 23) {
+        struct sim sim = sim_default();
+        unsigned left = after;
+        uint64_t progress = 0;
+        struct wio_calibrate_params params = {.max_bytes = GIB,
+                                              .budget_s = 60,
+                                              .is_cancelled = countdown,
+                                              .cancel_arg = &left,
+                                              .progress = count_progress,
+                                              .progress_arg = &progress};
+        struct wio_calibration found;
+        struct wio_error err;
+        assert_status(measure(&sim, &params, &found, &err), WIO_ERR_BUSY, &err);
+        assert_non_null(strstr(err.message, "interrupted"));
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(finds_them_without_noise),
+        cmocka_unit_test(finds_them_in_noise),
+        cmocka_unit_test(finds_them_on_any_device),
+        cmocka_unit_test(finds_what_a_seek_costs),
+        cmocka_unit_test(finds_no_seek_where_there_is_none),
+        cmocka_unit_test(finds_a_buffer_in_the_device),
+        cmocka_unit_test(does_without_direct_writes),
+        cmocka_unit_test(tables_predict),
+        cmocka_unit_test(knows_metadata),
+        cmocka_unit_test(never_writes_more_than_allowed),
+        cmocka_unit_test(keeps_to_its_time),
+        cmocka_unit_test(says_when_it_assumes),
+        cmocka_unit_test(tells_errors),
+        cmocka_unit_test(can_be_cancelled),
+    };
+    return WIO_RUN(tests);
+}

@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sim.h"
+
+#include <math.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "support/unit.h"
+
+#define MIB 1048576.0
+#define WRITER 0
+#define FLUSHER 1
+
+struct sim sim_default(void)
+{
+    struct sim sim = {.params = wio_model_params_default(), .meta_s = 1e-5, .seed = 1};
+    sim.params.bw_mem = 8e9;
+    sim.params.bw_ramdisk = 4e9;
+    sim.params.bw_reduced = 3e9;
+    sim.params.bw_dev = 100 * MIB;
+    sim.params.bw_rdev = 120 * MIB;
+    sim.params.sc_w = 1e-6;
+    sim.params.sc_sw = 2e-4;
+    sim.params.c_sk = 0;
+    sim.params.bs = 4096;
+    sim.params.bf = 4096;
+    sim.params.limit_bg = 512 * MIB;
+    sim.params.limit_hard = 1024 * MIB;
+    sim.params.dirty_expire = 30;
+    sim.params.c_lib = 5e-8;
+    return sim;
+}
+
+static double uniform(struct sim *sim)
+{
+    return (double)(wio_test_random(&sim->seed) >> 11) * 0x1p-53;
+}
+
+/* As a clock would tell it. */
+static double told(struct sim *sim, double seconds)
+{
+    double normal = -6;
+    for (int i = 0; i < 12; i++) {
+        normal += uniform(sim);
+    }
+    seconds *= fmax(1 + sim->noise * normal, 0.1);
+    return uniform(sim) < sim->outliers ? 30 * seconds : seconds;
+}
+
+static double now_s(void *context)
+{
+    struct sim *sim = context;
+    return wio_model_time(sim->model) + sim->extra_s;
+}
+
+static uint64_t id_of(const struct sim *sim, enum wio_rig_file file)
+{
+    return (uint64_t)file + WIO_RIG_FILE_COUNT * sim->generation[file];
+}
+
+/* Until the writer's operation has ended; the flusher's may end before. */
+static double perform(struct sim *sim, const struct wio_model_op *op)
+{
+    struct wio_error err = WIO_ERROR_INIT;
+    struct wio_model_done done;
+    assert_ok(wio_model_begin(sim->model, WRITER, op, &err), &err);
+    do {
+        assert_ok(wio_model_run(sim->model, INFINITY, &done, &err), &err);
+        sim->is_flushing = sim->is_flushing && done.task != FLUSHER;
+    } while (done.task != WRITER);
+    return done.result.cost_s;
+}
+
+/* How much faster a direct write is for the buffer in front of the device. */
+static double saved_by_buffer(struct sim *sim, double bytes)
+{
+    double now = now_s(sim);
+    sim->filled = fmax(sim->filled - (now - sim->filled_at_s) * sim->params.bw_dev, 0);
+    sim->filled_at_s = now;
+    double net = 1 - sim->params.bw_dev / sim->buffer_rate; /* of a byte stays in it */
+    double fast = fmin(bytes, fmax(sim->buffer_bytes - sim->filled, 0) / net);
+    sim->filled += bytes; /* what leaves meanwhile is taken off by the time */
+    return fast / sim->params.bw_dev - fast / sim->buffer_rate;
+}
+
+static enum wio_status write_op(void *context, const struct wio_rig_io *io, double *seconds_out,
+                                struct wio_error *err)
+{
+    struct sim *sim = context;
+    static const enum wio_model_method methods[] = {
+        [WIO_RIG_CACHED] = WIO_MODEL_WRITE,
+        [WIO_RIG_SYNC] = WIO_MODEL_SYNC,
+        [WIO_RIG_DIRECT] = WIO_MODEL_DIRECT,
+    };
+    if (io->way == WIO_RIG_DIRECT && sim->refuses_direct) {
+        return wio_error_set(err, WIO_ERR_UNSUPPORTED, NULL, WIO_ERROR_NO_OFFSET, "no O_DIRECT");
+    }
+    if (++sim->writes == sim->fail_write) {
+        return wio_error_set(err, WIO_ERR_IO, "base", io->offset, "no space left");
+    }
+    const struct wio_model_op op = {.file = id_of(sim, io->file),
+                                    .offset = io->offset,
+                                    .size = io->size,
+                                    .method = methods[io->way]};
+    double saved = 0;
+    if (io->way == WIO_RIG_DIRECT && sim->buffer_rate > 0) {
+        saved = saved_by_buffer(sim, (double)io->size);
+    }
+    double seconds = perform(sim, &op) - saved;
+    sim->extra_s -= saved;
+    sim->written_bytes += io->size;
+    sim->largest_write = io->size > sim->largest_write ? io->size : sim->largest_write;
+    *seconds_out = told(sim, seconds);
+    return WIO_OK;
+}
+
+static enum wio_status read_op(void *context, const struct wio_rig_io *io, double *seconds_out,
+                               struct wio_error *err)
+{
+    struct sim *sim = context;
+    (void)err;
+    const struct wio_model_op op = {.file = id_of(sim, io->file),
+                                    .offset = io->offset,
+                                    .size = io->size,
+                                    .method = WIO_MODEL_READ};
+    *seconds_out = told(sim, perform(sim, &op));
+    return WIO_OK;
+}
+
+static enum wio_status fsync_op(void *context, enum wio_rig_file file, double *seconds_out,
+                                struct wio_error *err)
+{
+    struct sim *sim = context;
+    (void)err;
+    const struct wio_model_op op = {.file = id_of(sim, file), .method = WIO_MODEL_FSYNC};
+    *seconds_out = told(sim, perform(sim, &op));
+    return WIO_OK;
+}
+
+static enum wio_status remove_op(void *context, enum wio_rig_file file, struct wio_error *err)
+{
+    struct sim *sim = context;
+    double seconds;
+    WIO_TRY(fsync_op(context, file, &seconds, err)); /* the model has no unlink */
+    sim->generation[file]++;
+    return WIO_OK;
+}
+
+static enum wio_status drop_op(void *context, enum wio_rig_file file, struct wio_error *err)
+{
+    (void)context;
+    (void)file;
+    (void)err;
+    return WIO_OK;
+}
+
+static enum wio_status flush_begin(void *context, enum wio_rig_file file, struct wio_error *err)
+{
+    struct sim *sim = context;
+    struct wio_model_done done;
+    const struct wio_model_op op = {.file = id_of(sim, file), .method = WIO_MODEL_FSYNC};
+    WIO_TRY(wio_model_begin(sim->model, FLUSHER, &op, err));
+    /* The call of fsync comes before the writing. */
+    double begun_s = wio_model_time(sim->model) + 2 * sim->params.sc_sw;
+    sim->is_flushing = wio_model_run(sim->model, begun_s, &done, err) == WIO_END;
+    return WIO_OK;
+}
+
+static bool is_flushing(void *context)
+{
+    const struct sim *sim = context;
+    return sim->is_flushing;
+}
+
+static enum wio_status flush_end(void *context, enum wio_rig_file file, struct wio_error *err)
+{
+    struct sim *sim = context;
+    struct wio_model_done done;
+    (void)file;
+    while (sim->is_flushing) {
+        WIO_TRY(wio_model_run(sim->model, INFINITY, &done, err));
+        sim->is_flushing = done.task != FLUSHER;
+    }
+    return WIO_OK;
+}
+
+static double copy_op(void *context, uint64_t bytes)
+{
+    struct sim *sim = context;
+    double seconds = (double)bytes / sim->params.bw_mem;
+    sim->extra_s += seconds;
+    return told(sim, seconds);
+}
+
+static enum wio_status fwrite_op(void *context, unsigned calls, double *seconds_out,
+                                 struct wio_error *err)
+{
+    struct sim *sim = context;
+    (void)err;
+    double seconds = calls * sim->params.c_lib;
+    sim->extra_s += seconds;
+    *seconds_out = told(sim, seconds);
+    return WIO_OK;
+}
+
+static enum wio_status meta_op(void *context, double seconds_out[WIO_RIG_META_COUNT],
+                               struct wio_error *err)
+{
+    struct sim *sim = context;
+    (void)err;
+    for (size_t i = 0; i < WIO_RIG_META_COUNT; i++) {
+        seconds_out[i] = told(sim, sim->meta_s * (double)(i + 1));
+        sim->extra_s += seconds_out[i];
+    }
+    seconds_out[WIO_RIG_META_link] = (double)NAN;
+    return WIO_OK;
+}
+
+struct wio_rig sim_rig(struct sim *sim)
+{
+    struct wio_alloc heap = WIO_ALLOC_HEAP;
+    struct wio_error err = WIO_ERROR_INIT;
+    assert_ok(wio_model_create(WIO_MODEL_KERNEL, &sim->params, &heap, &sim->model, &err), &err);
+    return (struct wio_rig){.context = sim,
+                            .now_s = now_s,
+                            .write = write_op,
+                            .read = read_op,
+                            .fsync = fsync_op,
+                            .remove = remove_op,
+                            .drop = drop_op,
+                            .flush_begin = flush_begin,
+                            .is_flushing = is_flushing,
+                            .flush_end = flush_end,
+                            .copy = copy_op,
+                            .fwrite = fwrite_op,
+                            .meta = meta_op};
+}
+
+void sim_fini(struct sim *sim)
+{
+    wio_model_destroy(sim->model);
+    sim->model = NULL;
+}

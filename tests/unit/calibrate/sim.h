@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A rig whose machine is the `kernel` model: measuring it must give the parameters back. */
+#ifndef WIO_TESTS_CALIBRATE_SIM_H
+#define WIO_TESTS_CALIBRATE_SIM_H
+
+#include "calibrate/rig.h"
+#include "model/model.h"
+
+struct sim {
+    struct wio_model_params params;
+    double noise;    /* relative standard deviation of what is reported */
+    double outliers; /* part of the calls that are reported 30 times as long */
+    bool refuses_direct;
+    double buffer_bytes; /* direct writes go at buffer_rate until so much is in the buffer */
+    double buffer_rate;
+    uint64_t fail_write; /* the n-th write finds the file system full; 0: none */
+    double meta_s;
+    /* Its own. */
+    struct wio_model *model;
+    double extra_s; /* time that the model does not know of */
+    double filled;
+    double filled_at_s;
+    uint64_t seed;
+    uint64_t writes;
+    uint64_t written_bytes;
+    uint64_t largest_write;
+    uint64_t generation[WIO_RIG_FILE_COUNT];
+    bool is_flushing;
+};
+
+/* A disk of 100 MiB/s below a page cache that is not looked at closely; may be changed before
+ * sim_rig. */
+struct sim sim_default(void);
+struct wio_rig sim_rig(struct sim *sim);
+void sim_fini(struct sim *sim);
+
+#endif
