@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Fail on an #include that the table of the architecture does not allow (arrows.table).
 
-usage: arrows.py ROOT            check src/ and tools/ below ROOT
+usage: arrows.py ROOT            check src/, plugins/ and tools/ below ROOT
        arrows.py --self-test     check the checker
 """
 import os
@@ -11,7 +11,8 @@ import sys
 import tempfile
 
 TABLE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "arrows.table")
-PUBLIC = {"status.h": "base", "event.h": "trace", "edges.h": "trace", "trace.h": "trace"}
+PUBLIC = {"status.h": "base", "event.h": "trace", "edges.h": "trace", "trace.h": "trace",
+          "simgrid.h": "simgrid"}
 INCLUDE = re.compile(r'^\s*#\s*include\s+(["<])([^">]+)[">]')
 
 
@@ -82,7 +83,7 @@ def fault(table, path, kind, name, is_file):
 
 
 def sources(root):
-    for top in ("src", "tools"):
+    for top in ("src", "plugins", "tools"):
         for directory, _, names in os.walk(os.path.join(root, top)):
             for name in sorted(names):
                 if name.endswith((".c", ".h", ".def")):
@@ -126,6 +127,9 @@ CASES = [  # (file, include line, part of the fault or None)
     ("tools/whyio/a.c", '#include "record/record.h"', None),
     ("tools/whyio/a.c", '#include "cmd.h"', "write it as"),
     ("src/record/a.c", '#include "capture/ring.h"', "record may not use capture"),
+    ("plugins/simgrid/a.c", '#include "predict/host.h"', None),
+    ("plugins/simgrid/a.c", '#include "predict/sim.h"', "simgrid may not use sim.h of predict"),
+    ("src/predict/a.c", '#include <simgrid/disk.h>', "predict may not use <simgrid/disk.h>"),
 ]
 
 
