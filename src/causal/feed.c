@@ -41,9 +41,13 @@ void wio_feed_destroy(struct wio_feed *feed)
     wio_match_destroy(feed->match);
     wio_feed_processes_fini(feed);
     free_maps(feed);
-    void *arrays[] = {feed->callers,     feed->paths,     feed->objects, feed->nodes, feed->late,
-                      feed->late_events, feed->late_free, feed->files,   feed->waits, feed->ranks,
-                      feed->requests,    feed->queues,    feed->lists};
+    for (uint32_t i = 0; i < feed->object_count; i++) {
+        wio_ranges_destroy(feed->objects[i].released);
+    }
+    void *arrays[] = {feed->callers,   feed->latest, feed->latest_threads, feed->paths,
+                      feed->objects,   feed->nodes,  feed->late,           feed->late_events,
+                      feed->late_free, feed->files,  feed->waits,          feed->ranks,
+                      feed->requests,  feed->queues, feed->lists};
     for (size_t i = 0; i < WIO_ARRAY_SIZE(arrays); i++) {
         alloc.put(alloc.context, arrays[i]);
     }
@@ -53,17 +57,21 @@ void wio_feed_destroy(struct wio_feed *feed)
 static enum wio_status init(struct wio_feed *feed)
 {
     init_maps(feed);
-    feed->object_count = 1;
     feed->node_free = WIO_FEED_NONE;
     feed->file_free = WIO_FEED_NONE;
     feed->request_free = WIO_FEED_NONE;
     feed->paths = wio_causal_array(&feed->alloc, feed->params.string_count, sizeof(*feed->paths));
     feed->callers = wio_causal_array(&feed->alloc, feed->edges->threads, sizeof(*feed->callers));
-    if (feed->paths == NULL || feed->callers == NULL) {
+    feed->latest = wio_causal_array(&feed->alloc, feed->edges->threads, sizeof(*feed->latest));
+    feed->latest_threads =
+        wio_causal_array(&feed->alloc, feed->edges->threads, sizeof(*feed->latest_threads));
+    if (feed->paths == NULL || feed->callers == NULL || feed->latest == NULL ||
+        feed->latest_threads == NULL) {
         return WIO_ERR_NOMEM;
     }
     WIO_TRY(wio_causal_room(&feed->alloc, (void **)&feed->objects, &feed->object_room, 1,
                             sizeof(*feed->objects)));
+    feed->object_count = 1;
     WIO_TRY(wio_match_create(feed->edges, &feed->match));
     return wio_feed_processes_init(feed);
 }

@@ -52,9 +52,7 @@ static enum wio_status drop(struct wio_feed *feed, uint32_t file, const struct w
     if (--f->refs > 0) {
         return WIO_OK;
     }
-    if (f->flock != 0) {
-        WIO_TRY(wio_feed_unlock(feed, f, event));
-    }
+    WIO_TRY(wio_feed_unlock_file(feed, file, event));
     f->next_free = feed->file_free;
     feed->file_free = file;
     return WIO_OK;
@@ -142,6 +140,12 @@ enum wio_status wio_feed_inherit(struct wio_feed *feed, uint32_t parent, uint32_
         feed->files[(slot & ~WIO_FEED_CLOEXEC) - 1].refs++;
     }
     return WIO_OK;
+}
+
+bool wio_feed_closes_on_exec(const struct wio_feed *feed, uint32_t image, int64_t fd)
+{
+    const struct wio_feed_image *table = &feed->images[image];
+    return fd >= 0 && (uint64_t)fd < table->fd_room && (table->fds[fd] & WIO_FEED_CLOEXEC) != 0;
 }
 
 enum wio_status wio_feed_close_all(struct wio_feed *feed, uint32_t image,

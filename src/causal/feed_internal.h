@@ -7,6 +7,7 @@
 #include "causal/feed.h"
 #include "causal/live.h"
 #include "causal/memory.h"
+#include "causal/ranges.h"
 #include "trace/calls.h"
 
 #define WIO_FEED_NONE WIO_CAUSAL_NONE
@@ -32,10 +33,11 @@ struct wio_feed_list {
 /* What is known of one object while events come. */
 struct wio_feed_state {
     struct wio_feed_object object;
-    struct wio_feed_list list; /* closings of write ends; posts; signals; releases of ranges */
-    struct wio_feed_list more; /* posts that are taken; reads of a pipe */
-    uint64_t count;            /* of a semaphore: waits; of a barrier without rounds: members */
-    uint64_t given;            /* bytes written; units posted */
+    struct wio_feed_list list; /* closings of write ends; posts; signals; ranges that are locked */
+    struct wio_feed_list more; /* writers that wait for a pipe to be read */
+    struct wio_ranges *released; /* of record locks; NULL: none yet */
+    uint64_t count;              /* of a semaphore: waits; of a barrier without rounds: members */
+    uint64_t given;              /* bytes written; units posted */
     uint64_t taken;
     uint32_t peer;  /* of a socket: object of the other end, 0 = not known */
     uint32_t giver; /* thread; the first one */
@@ -51,6 +53,7 @@ struct wio_feed_file {
     uint32_t refs;
     uint32_t object; /* pipe, socket, eventfd; 0 = none */
     uint32_t flock;  /* object that it has locked; 0 = none */
+    uint32_t ranges; /* object of which it has locked ranges (F_OFD_SETLK); 0 = none */
     uint32_t next_free;
     bool can_write;      /* an end that others wait for to be closed */
     bool is_shared_lock; /* LOCK_SH */
@@ -110,6 +113,9 @@ struct wio_feed {
     struct wio_match *match;
     uint8_t *paths;    /* enum wio_feed_path, per string */
     uint64_t *callers; /* per thread: its last operation that no other one caused */
+    uint64_t *latest;  /* per thread, while one acquire is looked at: 1 + its latest release */
+    uint32_t *latest_threads; /* that have one */
+    uint32_t latest_count;
 
     struct wio_feed_state *objects; /* [0] is unused */
     size_t object_room;
@@ -249,6 +255,10 @@ enum wio_feed_path wio_feed_path_kind(struct wio_feed *feed, uint32_t string);
 WIO_MUST_CHECK enum wio_status wio_feed_channel(struct wio_feed *feed,
                                                 const struct wio_event *event, uint32_t path,
                                                 uint32_t *object_out);
+/* FLOCK or RECORD_LOCK of the event's file. */
+WIO_MUST_CHECK enum wio_status wio_feed_lock_object(struct wio_feed *feed,
+                                                    const struct wio_event *event,
+                                                    enum wio_feed_kind kind, uint32_t *object_out);
 /* Somebody gives to, or takes from, the object: notes whether they are several. */
 void wio_feed_note_giver(struct wio_feed_state *state, uint32_t thread);
 void wio_feed_note_taker(struct wio_feed_state *state, uint32_t thread);
@@ -262,6 +272,7 @@ WIO_MUST_CHECK enum wio_status wio_feed_file(struct wio_feed *feed, const struct
 /* `child` begins with the descriptors of `parent`; `is_exec`: without those that exec closes. */
 WIO_MUST_CHECK enum wio_status wio_feed_inherit(struct wio_feed *feed, uint32_t parent,
                                                 uint32_t child, bool is_exec);
+bool wio_feed_closes_on_exec(const struct wio_feed *feed, uint32_t image, int64_t fd);
 /* The image ends with this event: all its descriptors are closed. */
 WIO_MUST_CHECK enum wio_status wio_feed_close_all(struct wio_feed *feed, uint32_t image,
                                                   const struct wio_event *event);
@@ -276,17 +287,28 @@ WIO_MUST_CHECK enum wio_status wio_feed_write(struct wio_feed *feed, const struc
 WIO_MUST_CHECK enum wio_status wio_feed_read(struct wio_feed *feed, const struct wio_event *event,
                                              uint32_t path);
 
-/* feed_lock.c: flock, lockf, fcntl. */
+/* feed_lock.c: flock; the others are passed on. */
 WIO_MUST_CHECK enum wio_status wio_feed_lock_begin(struct wio_feed *feed,
                                                    const struct wio_event *event);
 WIO_MUST_CHECK enum wio_status wio_feed_lock_end(struct wio_feed *feed,
                                                  const struct wio_event *event);
-/* The last descriptor of a file with a flock is closed by this event. */
-WIO_MUST_CHECK enum wio_status wio_feed_unlock(struct wio_feed *feed, struct wio_feed_file *file,
-                                               const struct wio_event *event);
+/* The last descriptor of the file is closed by this event: the locks that it has are free. */
+WIO_MUST_CHECK enum wio_status wio_feed_unlock_file(struct wio_feed *feed, uint32_t file,
+                                                    const struct wio_event *event);
+/* feed_range.c: locks of fcntl and lockf. */
+WIO_MUST_CHECK enum wio_status wio_feed_range_begin(struct wio_feed *feed,
+                                                    const struct wio_event *event);
+WIO_MUST_CHECK enum wio_status wio_feed_range_end(struct wio_feed *feed,
+                                                  const struct wio_event *event);
 /* A descriptor of the path is closed, or the image ends (path 0): its ranges are free. */
 WIO_MUST_CHECK enum wio_status wio_feed_unlock_ranges(struct wio_feed *feed,
                                                       const struct wio_event *event, uint32_t path);
+/* The open file is closed: the ranges that it has itself are free. */
+WIO_MUST_CHECK enum wio_status wio_feed_unlock_file_ranges(struct wio_feed *feed, uint32_t file,
+                                                           const struct wio_event *event);
+/* exec: the image `next` goes on with the ranges, but for files that exec closes. */
+WIO_MUST_CHECK enum wio_status wio_feed_pass_ranges(struct wio_feed *feed,
+                                                    const struct wio_event *event, uint32_t next);
 
 /* feed_look.c: waiting for a file to be there. */
 WIO_MUST_CHECK enum wio_status wio_feed_look_begin(struct wio_feed *feed,

@@ -89,6 +89,15 @@ enum wio_status wio_feed_channel(struct wio_feed *feed, const struct wio_event *
                                 object_out);
 }
 
+enum wio_status wio_feed_lock_object(struct wio_feed *feed, const struct wio_event *event,
+                                     enum wio_feed_kind kind, uint32_t *object_out)
+{
+    /* A path is the same file on all hosts, or on a file system that they do not share: then
+     * nobody there waits for it. */
+    return wio_feed_find_object(feed, (struct wio_feed_object){.kind = kind, .id = event->path},
+                                object_out);
+}
+
 void wio_feed_note_giver(struct wio_feed_state *state, uint32_t thread)
 {
     bool is_other = state->has_giver && state->giver != thread;

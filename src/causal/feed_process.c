@@ -194,6 +194,7 @@ static enum wio_status replace_image(struct wio_feed *feed, const struct wio_eve
     }
     feed->images[next].is_born = true;
     WIO_TRY(wio_feed_inherit(feed, image, next, true));
+    WIO_TRY(wio_feed_pass_ranges(feed, event, next));
     WIO_TRY(remember_image(feed, next));
     uint32_t stream = feed->images[next].main_stream;
     return stream == WIO_FEED_NONE ? WIO_OK : bear(feed, event, stream, WIO_EVIDENCE_PROCESS);
@@ -265,7 +266,9 @@ enum wio_status wio_feed_process_end(struct wio_feed *feed, const struct wio_eve
     if ((waits || event->op == WIO_OP_system) && event->error == 0 && event->result > 0) {
         return wio_feed_after_process(feed, event, event->result, WIO_EVIDENCE_PROCESS);
     }
-    return WIO_OK;
+    return event->error != 0 || event->result <= 0
+               ? WIO_OK
+               : wio_feed_after_process(feed, event, event->result, WIO_EVIDENCE_PROCESS);
 }
 
 enum wio_status wio_feed_count_event(struct wio_feed *feed, const struct wio_event *event)

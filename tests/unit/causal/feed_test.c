@@ -3,6 +3,8 @@
 #include "support/stingy.h"
 #include "support/unit.h"
 
+#include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "causal/feed.h"
@@ -421,6 +423,87 @@ static void handles_that_come_again_are_other_threads(void **state)
     end(&s);
 }
 
+/* fcntl(2) on bytes [from, to) of the file. */
+static struct wio_event *lock_range(struct script *s, uint32_t thread, uint64_t at, int command,
+                                    int type, uint64_t from, uint64_t to)
+{
+    struct wio_event *event =
+        add_args(s, thread, WIO_OP_fcntl, at, at + 1, (int64_t[4]){command, 0, type, SEEK_SET});
+    event->path = 3;
+    event->fd = 5 + (int32_t)thread;
+    event->offset = (int64_t)from;
+    event->size = to - from;
+    return event;
+}
+
+static void what_is_left_of_a_range_stays_locked(void **state)
+{
+    (void)state;
+    struct script s;
+    begin(&s, false);
+    (void)lock_range(&s, 0, 10, F_SETLKW, F_WRLCK, 0, 100);
+    (void)lock_range(&s, 0, 20, F_SETLKW, F_UNLCK, 40, 60);
+    (void)lock_range(&s, 0, 30, F_SETLKW, F_UNLCK, 0, 100);
+    (void)lock_range(&s, 1, 25, F_SETLKW, F_WRLCK, 50, 60);
+    (void)lock_range(&s, 2, 35, F_SETLKW, F_WRLCK, 60, 61);
+    (void)lock_range(&s, 3, 36, F_SETLKW, F_RDLCK, 0, 60);
+    finish(&s);
+    assert_edge(&s, 0, 1, 1, 0, WIO_EDGE_MUTEX);
+    assert_edge(&s, 0, 2, 2, 0, WIO_EDGE_MUTEX);
+    assert_edge(&s, 0, 2, 3, 0, WIO_EDGE_MUTEX); /* once, though it lies in pieces */
+    assert_int_equal(s.edges.edge_count, 3);
+    end(&s);
+}
+
+/* Locks of open files exclude threads of one process, those of a process do not. */
+static void open_files_have_locks_of_their_own(void **state)
+{
+    (void)state;
+    for (unsigned of_file = 0; of_file < 2; of_file++) {
+        int command = of_file ? F_OFD_SETLKW : F_SETLKW;
+        struct script s;
+        begin(&s, true);
+        (void)lock_range(&s, 0, 10, command, F_WRLCK, 0, 0);
+        lock_range(&s, 1, 12, command, F_WRLCK, 0, 0)->dur_ns = 20;
+        (void)lock_range(&s, 0, 30, command, F_UNLCK, 0, 0);
+        finish(&s);
+        assert_int_equal(s.edges.edge_count, of_file ? 1 : 0);
+        if (of_file) {
+            assert_edge(&s, 0, 1, 1, 0, WIO_EDGE_MUTEX);
+        }
+        end(&s);
+    }
+}
+
+/* exec keeps the locks of a process, unless it closes the file. */
+static void locks_outlive_exec(void **state)
+{
+    (void)state;
+    for (unsigned closes = 0; closes < 2; closes++) {
+        struct script s;
+        begin(&s, false);
+        s.processes[1] = (struct wio_feed_process){.pid = 100, .parent = 0};
+        s.streams[1].tid = 100;
+        s.streams[1].thread = 0;
+        struct wio_event *open =
+            add_args(&s, 0, WIO_OP_open, 5, 6, (int64_t[4]){O_RDWR | (closes ? O_CLOEXEC : 0)});
+        open->path = 3;
+        open->result = 5;
+        (void)lock_range(&s, 0, 10, F_SETLKW, F_WRLCK, 0, 0);
+        (void)add(&s, 0, WIO_OP_execve, 20, 21);
+        s.streams[1].first_seq = s.streams[1].events = 3;
+        struct wio_event *work = add(&s, 1, WIO_OP_write, 30, 31);
+        struct wio_event *unlock = lock_range(&s, 1, 40, F_SETLKW, F_UNLCK, 0, 0);
+        unlock->fd = 5;
+        s.streams[1].events -= 3;
+        assert_int_equal(work->seq, 3);
+        lock_range(&s, 2, 25, F_SETLKW, F_WRLCK, 0, 0)->dur_ns = closes ? 1 : 20;
+        finish(&s);
+        assert_edge(&s, 0, closes ? 2 : 4, 2, 0, WIO_EDGE_MUTEX);
+        end(&s);
+    }
+}
+
 static void fill(struct script *script)
 {
     begin(script, false);
@@ -439,7 +522,9 @@ static void fill(struct script *script)
         add(script, r, WIO_OP_stat, 62, 63)->path = 3;
         add_args(script, r, WIO_OP_flock, 70 + 2 * r, 71 + 2 * r, (int64_t[4]){2})->path = 3;
         script->events[script->count - 1].fd = 4;
-        (void)add_args(script, r, WIO_OP_kill, 80, 81, (int64_t[4]){100, 10});
+        (void)lock_range(script, r, 76 + 2 * r, F_SETLKW, F_RDLCK, 10 * r, 10 * r + 20);
+        (void)lock_range(script, r, 77 + 2 * r, F_SETLKW, F_UNLCK, 10 * r + 5, 10 * r + 9);
+        (void)add_args(script, r, WIO_OP_kill, 90, 91, (int64_t[4]){100, 10});
     }
 }
 
@@ -479,6 +564,9 @@ int main(void)
         cmocka_unit_test(a_name_that_comes_again_is_another_pipe),
         cmocka_unit_test(the_count_of_an_eventfd_is_taken_first),
         cmocka_unit_test(handles_that_come_again_are_other_threads),
+        cmocka_unit_test(what_is_left_of_a_range_stays_locked),
+        cmocka_unit_test(open_files_have_locks_of_their_own),
+        cmocka_unit_test(locks_outlive_exec),
         cmocka_unit_test(short_memory_is_survived),
     };
     return WIO_RUN(tests);
