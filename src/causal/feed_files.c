@@ -28,11 +28,20 @@ static enum wio_status make_file(struct wio_feed *feed, uint32_t object, bool ca
     return WIO_OK;
 }
 
-/* The latest closing of each image is kept: a reader that finds the end waits for them all. */
+/* Is the event the last of its image, and that has ended with it? */
+static bool is_exit(const struct wio_feed *feed, const struct wio_event *event)
+{
+    const struct wio_feed_image *image = &feed->images[wio_feed_stream(feed, event)->process];
+    return image->events_left == 0 && wio_feed_class(event) != WIO_CLASS_EXEC;
+}
+
+/* The latest closing of each thread is kept: a reader that finds the end waits for them all. The
+ * call that closes is not done when it lets the reader go; before an exit all calls are. */
 static enum wio_status note_closing(struct wio_feed *feed, uint32_t object,
                                     const struct wio_event *event)
 {
     struct wio_feed_node node = wio_feed_node_of(feed, event);
+    node.op = is_exit(feed, event) ? event->seq + 1 : node.op;
     struct wio_feed_list *list = &feed->objects[object].list;
     for (uint32_t i = list->first; i != WIO_FEED_NONE; i = feed->nodes[i].next) {
         if (feed->nodes[i].thread == node.thread) {

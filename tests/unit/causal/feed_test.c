@@ -362,6 +362,25 @@ static void a_first_operation_stands_for_its_makers(void **state)
     end(&s);
 }
 
+/* The end of a process closes its pipes behind all that it did. */
+static void an_end_by_exit_comes_behind_everything(void **state)
+{
+    (void)state;
+    struct script s;
+    begin(&s, false);
+    add_args(&s, 0, WIO_OP_open, 2, 3, (int64_t[4]){O_WRONLY})->path = 1;
+    s.events[0].result = 3;
+    (void)on_pipe(add(&s, 0, WIO_OP_write, 5, 6), 10);
+    (void)add(&s, 0, WIO_OP_fsync, 10, 30);
+    (void)on_pipe(add(&s, 1, WIO_OP_read, 7, 8), 10);
+    (void)on_pipe(add(&s, 1, WIO_OP_read, 9, 35), 0);
+    finish(&s);
+    assert_edge(&s, 0, 0, 1, 0, WIO_EDGE_HARD);
+    assert_edge(&s, 0, 2, 1, 1, WIO_EDGE_HARD);
+    assert_int_equal(s.edges.edge_count, 2);
+    end(&s);
+}
+
 /* What comes after the pipe of that number was made again is another pipe. */
 static void a_name_that_comes_again_is_another_pipe(void **state)
 {
@@ -561,6 +580,7 @@ int main(void)
         cmocka_unit_test(shared_objects_are_those_of_a_host),
         cmocka_unit_test(semaphores_of_many_are_queues),
         cmocka_unit_test(a_first_operation_stands_for_its_makers),
+        cmocka_unit_test(an_end_by_exit_comes_behind_everything),
         cmocka_unit_test(a_name_that_comes_again_is_another_pipe),
         cmocka_unit_test(the_count_of_an_eventfd_is_taken_first),
         cmocka_unit_test(handles_that_come_again_are_other_threads),
