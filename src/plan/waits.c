@@ -229,11 +229,14 @@ void wio_waits_fini(struct wio_waits *waits)
     free(waits->meetings);
     free(waits->members);
     free(waits->polls);
+    free(waits->tokens);
+    free(waits->spare);
     free(waits->acts);
     free(waits->first);
     free(waits->out);
     free(waits->at);
     wio_map_fini(&waits->queues);
+    wio_map_fini(&waits->semaphores);
     wio_map_fini(&waits->locks);
     *waits = (struct wio_waits){0};
 }

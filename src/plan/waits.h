@@ -7,6 +7,8 @@
  *     collective                 givers ENTER at the begin of enter_seq, takers LEAVE at leave_seq
  *     mutex                      no acts but LOCKED, which knows when the trace got the lock
  *     queue                      PUT at the begin of the releasing event, GET at the waiting one
+ *     semaphore that several take from: a queue, where every post PUTs and every wait GETs, also
+ *                                those that no edge ties (tokens.c)
  *
  * An edge begins at the event *before* the releasing call (whyio/edges.h). What is waited for is
  * that the thread comes to the releasing call, the event behind: the computing between the two
@@ -42,11 +44,12 @@ enum wio_act_kind { /* in the order in which those of one event are done */
 
 struct wio_act {
     uint64_t seq;
-    uint32_t index; /* GIVE, TAKE, PUT, GET, LOCKED: edge; ENTER, LEAVE: meeting; POLL: poll */
+    uint32_t index; /* GIVE, TAKE, LOCKED: edge; PUT, GET: edge, or edge_count + token; ENTER,
+                       LEAVE: meeting; POLL: poll */
     uint8_t kind;
 };
 
-enum wio_how { WIO_BY_EDGE = 0, WIO_BY_LOCK, WIO_BY_QUEUE };
+enum wio_how { WIO_BY_EDGE = 0, WIO_BY_LOCK, WIO_BY_QUEUE, WIO_BY_TOKEN };
 
 struct wio_plan_edge {
     uint64_t release_ns; /* time of the trace at which it was given */
@@ -55,7 +58,7 @@ struct wio_plan_edge {
     uint32_t from_stream;
     uint32_t to_stream;
     uint32_t object;
-    uint32_t queue; /* WIO_BY_QUEUE: which */
+    uint32_t queue; /* WIO_BY_QUEUE, WIO_BY_TOKEN: which */
     uint16_t to_op; /* enum wio_op */
     uint8_t edge_class;
     uint8_t evidence;
@@ -87,6 +90,17 @@ struct wio_plan_poll {
     uint32_t edge; /* from who made it, UINT32_MAX = not known */
 };
 
+/* A post or a wait of a semaphore. */
+struct wio_plan_token {
+    uint64_t object; /* wio_lock_key */
+    uint64_t seq;
+    uint64_t t_ns; /* of the trace: when it put, or had got */
+    uint32_t stream;
+    uint32_t edge; /* the edge that ends here, UINT32_MAX = none */
+    uint32_t queue;
+    bool is_put;
+};
+
 /* Zero-initialise; release with wio_waits_fini. */
 struct wio_waits {
     const struct wio_trace *trace;
@@ -99,18 +113,23 @@ struct wio_waits {
     uint32_t member_count;
     struct wio_plan_poll *polls; /* by (stream, first_seq) */
     uint32_t poll_count;
+    struct wio_plan_token *tokens; /* by (stream, seq) */
+    uint32_t token_count;
     struct wio_act *acts;
     size_t *first; /* of each stream in the acts; stream_count + 1 of them */
     uint32_t stream_count;
     uint32_t queue_count;
     uint32_t lock_count;
+    uint32_t *spare;                         /* of each queue: what it holds when the run begins */
     struct wio_map queues;                   /* object -> queue */
+    struct wio_map semaphores;               /* wio_lock_key -> queue */
     struct wio_map locks;                    /* wio_lock_key -> lock */
     uint64_t by_class[WIO_EDGE_CLASS_COUNT]; /* edges and collectives that a replay keeps */
     /* While the events are being read: edges by (from_stream, from_seq), and per stream how far in
      * them and in the other two tables. */
     uint32_t *out;
     struct wio_waits_at *at;
+    uint32_t token_room;
 };
 
 struct wio_waits_at {
@@ -140,5 +159,7 @@ WIO_MUST_CHECK enum wio_status wio_waits_check(const struct wio_waits *waits,
 uint64_t wio_lock_key(uint32_t image, int64_t object);
 /* The number of a lock that threads have handed on, UINT32_MAX for another one. */
 uint32_t wio_waits_lock(const struct wio_waits *waits, uint32_t image, int64_t object);
+/* The queue of a PUT or GET with this index. */
+uint32_t wio_waits_queue(const struct wio_waits *waits, uint32_t index);
 
 #endif

@@ -41,6 +41,12 @@ const char *wio_name_wait(const struct wio_waits *waits, uint32_t stream, const 
                        wio_evidence_name(meeting->evidence));
         return text;
     }
+    if (act->index >= waits->edge_count) {
+        (void)snprintf(text, WIO_NAME_MAX,
+                       "%.80s at event %" PRIu64 " waits for a semaphore that nobody posts", who,
+                       act->seq);
+        return text;
+    }
     const struct wio_plan_edge *edge = &waits->edges[act->index];
     (void)wio_name_stream(waits->trace, edge->from_stream, whom);
     (void)snprintf(text, WIO_NAME_MAX,

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/cleanup.h"
+#include "plan/tokens.h"
 #include "plan/waits.h"
 #include "trace/calls.h"
 
@@ -73,6 +74,11 @@ static enum wio_status choose_how(struct wio_waits *waits, struct wio_plan_edge 
     enum wio_class cls = wio_op_class(event->op);
     uint32_t lock;
     edge->to_op = event->op;
+    if (edge->edge_class == WIO_EDGE_QUEUE && cls == WIO_CLASS_SEM_WAIT) {
+        edge->how = WIO_BY_TOKEN;
+        return number_of(&waits->semaphores, wio_lock_key(image, event->arg[0]),
+                         &waits->queue_count, &edge->queue);
+    }
     if (edge->edge_class == WIO_EDGE_QUEUE) {
         edge->how = WIO_BY_QUEUE;
         return number_of(&waits->queues, edge->object, &waits->queue_count, &edge->queue);
@@ -91,8 +97,9 @@ static enum wio_status choose_how(struct wio_waits *waits, struct wio_plan_edge 
     return WIO_OK;
 }
 
+/* `token_edge_out`: the edge from a semaphore's post that ends here, UINT32_MAX = none. */
 static enum wio_status see_in(struct wio_waits *waits, const struct wio_event *event,
-                              uint32_t image)
+                              uint32_t image, uint32_t *token_edge_out)
 {
     uint32_t *at = &waits->at[event->stream].in;
     for (; *at < waits->edge_count; (*at)++) {
@@ -102,6 +109,7 @@ static enum wio_status see_in(struct wio_waits *waits, const struct wio_event *e
         }
         if (edge->to_seq == event->seq) {
             WIO_TRY(choose_how(waits, edge, event, image));
+            *token_edge_out = edge->how == WIO_BY_TOKEN ? *at : *token_edge_out;
         }
     }
     return WIO_OK;
@@ -110,12 +118,14 @@ static enum wio_status see_in(struct wio_waits *waits, const struct wio_event *e
 enum wio_status wio_waits_see(struct wio_waits *waits, const struct wio_event *event,
                               uint32_t image)
 {
+    uint32_t token_edge = UINT32_MAX;
     if (!waits->is_there || event->stream >= waits->stream_count) {
         return WIO_OK;
     }
     see_out(waits, event);
     see_member(waits, event);
-    return see_in(waits, event, image);
+    WIO_TRY(see_in(waits, event, image, &token_edge));
+    return wio_tokens_see(waits, event, image, token_edge);
 }
 
 /* ---- acts ---- */
@@ -143,6 +153,9 @@ static void put_edge(struct builder *builder, uint32_t index)
         put(builder, edge->to_stream, edge->to_seq, WIO_ACT_LOCKED, index);
         return;
     }
+    if (edge->how == WIO_BY_TOKEN) {
+        return; /* put_token */
+    }
     if (edge->how == WIO_BY_QUEUE) {
         put(builder, edge->from_stream, edge->from_seq + 1, WIO_ACT_PUT, index);
         put(builder, edge->to_stream, edge->to_seq, WIO_ACT_GET, index);
@@ -152,6 +165,14 @@ static void put_edge(struct builder *builder, uint32_t index)
     put(builder, edge->from_stream, edge->from_seq + (at_end ? 0 : 1),
         at_end ? WIO_ACT_GIVE_END : WIO_ACT_GIVE, index);
     put(builder, edge->to_stream, edge->to_seq, WIO_ACT_TAKE, index);
+}
+
+static void put_token(struct builder *builder, uint32_t index)
+{
+    const struct wio_waits *waits = builder->waits;
+    const struct wio_plan_token *token = &waits->tokens[index];
+    put(builder, token->stream, token->seq, token->is_put ? WIO_ACT_PUT : WIO_ACT_GET,
+        token->edge != UINT32_MAX ? token->edge : waits->edge_count + index);
 }
 
 static void put_member(struct builder *builder, const struct wio_plan_member *member)
@@ -203,6 +224,9 @@ static void put_all(struct builder *builder)
     }
     for (uint32_t i = 0; i < builder->waits->edge_count; i++) {
         put_edge(builder, i);
+    }
+    for (uint32_t i = 0; i < builder->waits->token_count; i++) {
+        put_token(builder, i);
     }
     for (uint32_t i = 0; i < builder->waits->member_count; i++) {
         put_member(builder, &builder->waits->members[i]);
@@ -280,6 +304,7 @@ enum wio_status wio_waits_finish(struct wio_waits *waits)
     free(waits->at);
     waits->out = NULL;
     waits->at = NULL;
+    WIO_TRY(wio_tokens_settle(waits));
     enum wio_status status = build_acts(waits);
     free(waits->members);
     waits->members = NULL;

@@ -22,6 +22,7 @@ enum wio_status sim_gate_init(struct sim *sim, struct wio_error *err)
     }
     for (size_t i = 0; i < (size_t)waits->queue_count * sim->copies; i++) {
         TAILQ_INIT(&sim->queues[i].line);
+        sim->queues[i].items = waits->spare[i % waits->queue_count];
     }
     for (size_t i = 0; i < (size_t)waits->lock_count * sim->copies; i++) {
         TAILQ_INIT(&sim->locks[i].line);
@@ -121,7 +122,7 @@ static bool give(struct sim *sim, const struct sim_thread *giver, const struct w
         enter(sim, act->index);
         return true;
     case WIO_ACT_PUT:
-        put(sim, giver, sim->waits->edges[act->index].queue);
+        put(sim, giver, wio_waits_queue(sim->waits, act->index));
         return true;
     default:
         return false;
@@ -146,7 +147,7 @@ static bool ask(struct sim *sim, struct sim_thread *thread, const struct wio_act
         }
         return true;
     case WIO_ACT_GET:
-        queue = queue_of(sim, thread, edges[act->index].queue);
+        queue = queue_of(sim, thread, wio_waits_queue(sim->waits, act->index));
         if (queue->items == 0) {
             TAILQ_INSERT_TAIL(&queue->line, thread, in_line);
             return false;
@@ -214,6 +215,8 @@ static void join(struct sim *sim, struct sim_thread *thread, const struct wio_ac
     if (act->kind == WIO_ACT_LEAVE) {
         release.traced_ns = sim->waits->meetings[act->index].release_ns;
         release.v_ns = sim->meetings[act->index].last_ns;
+    } else if (act->kind == WIO_ACT_GET && act->index >= sim->waits->edge_count) {
+        /* a semaphore that nobody was waited for in the trace */
     } else if (act->kind == WIO_ACT_TAKE || act->kind == WIO_ACT_GET) {
         const struct wio_plan_edge *edge = &sim->waits->edges[act->index];
         release.traced_ns = edge->release_ns;

@@ -77,10 +77,9 @@ static void take(struct rp_worker *worker, size_t index, struct taken *taken)
     struct wio_release release = {0};
     struct rp_gate *gate = gate_of(worker);
     const struct wio_act *act = &gate->waits->acts[index];
-    const struct wio_plan_edge *edge = &gate->waits->edges[act->index];
     if (act->kind == WIO_ACT_LOCKED) {
-        taken->locked_ns =
-            edge->release_ns > taken->locked_ns ? edge->release_ns : taken->locked_ns;
+        uint64_t release_ns = gate->waits->edges[act->index].release_ns;
+        taken->locked_ns = release_ns > taken->locked_ns ? release_ns : taken->locked_ns;
         return;
     }
     if (act->kind == WIO_ACT_GET) {
@@ -89,10 +88,13 @@ static void take(struct rp_worker *worker, size_t index, struct taken *taken)
     if (!rp_gate_take(gate, worker->stream, index, &release)) {
         return; /* aborted */
     }
-    bool is_meeting = act->kind == WIO_ACT_LEAVE;
-    worker->tally.waits[is_meeting ? (unsigned)WIO_EDGE_COLLECTIVE : edge->edge_class]++;
     taken->is_any = true;
-    taken->is_held |= !is_meeting && edge->evidence == WIO_EVIDENCE_HELD;
+    if (act->kind == WIO_ACT_LEAVE) {
+        worker->tally.waits[WIO_EDGE_COLLECTIVE]++;
+    } else if (act->index < gate->waits->edge_count) {
+        worker->tally.waits[gate->waits->edges[act->index].edge_class]++;
+        taken->is_held |= gate->waits->edges[act->index].evidence == WIO_EVIDENCE_HELD;
+    }
     wio_release_join(&taken->release, release);
 }
 

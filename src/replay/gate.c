@@ -258,20 +258,24 @@ static void put_here(struct rp_gate *gate, uint32_t queue)
     }
 }
 
-void rp_gate_put(struct rp_gate *gate, uint32_t edge)
+/* Semaphores do not reach over machines: what no edge ties stays here. */
+void rp_gate_put(struct rp_gate *gate, uint32_t index)
 {
-    const struct wio_plan_edge *put = &gate->waits->edges[edge];
-    const struct wio_replay_mail mail = {.kind = RP_MAIL_QUEUE, .index = put->queue};
-    if (!rp_far_mail(gate, put->to_stream, &mail, 0)) {
-        put_here(gate, put->queue);
+    const struct wio_waits *waits = gate->waits;
+    uint32_t queue = wio_waits_queue(waits, index);
+    const struct wio_replay_mail mail = {.kind = RP_MAIL_QUEUE, .index = queue};
+    if (index >= waits->edge_count || !rp_far_mail(gate, waits->edges[index].to_stream, &mail, 0)) {
+        put_here(gate, queue);
     }
 }
 
+/* The count may fall below zero by what the queue held at first. */
 static bool try_get(struct waiting *waiting, uint32_t *seen_out)
 {
     struct rp_gate_queue *slot = &waiting->gate->queues[waiting->index];
+    uint32_t spare = waiting->gate->waits->spare[waiting->index];
     *seen_out = atomic_load(&slot->count);
-    while (*seen_out > 0) {
+    while (*seen_out + spare != 0) {
         if (atomic_compare_exchange_weak(&slot->count, seen_out, *seen_out - 1)) {
             return true;
         }
@@ -283,12 +287,14 @@ static bool get(struct waiting *waiting, struct wio_release *release_out)
 {
     uint32_t seen;
     struct rp_gate *gate = waiting->gate;
-    const struct wio_plan_edge *edge = &gate->waits->edges[waiting->index];
-    release_out->traced_ns = edge->release_ns;
+    uint32_t index = waiting->index;
+    uint32_t queue = wio_waits_queue(gate->waits, index);
+    release_out->traced_ns =
+        index < gate->waits->edge_count ? gate->waits->edges[index].release_ns : 0;
     release_out->v_ns = 0;
-    waiting->index = edge->queue;
-    waiting->word = &gate->queues[edge->queue].count;
-    waiting->sleepers = &gate->queues[edge->queue].sleepers;
+    waiting->index = queue;
+    waiting->word = &gate->queues[queue].count;
+    waiting->sleepers = &gate->queues[queue].sleepers;
     waiting->is_over = try_get;
     if (try_get(waiting, &seen)) {
         return true;

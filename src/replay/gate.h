@@ -51,7 +51,7 @@ struct rp_gate_lock {
 #define WIO_LOCK_EXCLUSIVE UINT32_MAX
 
 struct rp_gate_queue {
-    _Atomic uint32_t count; /* futex: what was put and not got */
+    _Atomic uint32_t count; /* futex: puts less gets, modulo 2^32 */
     _Atomic uint32_t sleepers;
 };
 
@@ -111,8 +111,8 @@ void rp_gate_give(struct rp_gate *gate, uint32_t edge, uint64_t v_ns);
 void rp_gate_enter(struct rp_gate *gate, uint32_t meeting, uint64_t v_ns);
 /* All that a stream which nobody plays has to give: it was never late. */
 void rp_gate_pass(struct rp_gate *gate, uint32_t stream);
-/* The edge says into which queue. */
-void rp_gate_put(struct rp_gate *gate, uint32_t edge);
+/* `index`: of the act PUT, an edge or a token. */
+void rp_gate_put(struct rp_gate *gate, uint32_t index);
 /* Does nothing unless `stream` has the lock. */
 void rp_gate_unlock(struct rp_gate *gate, uint32_t lock, uint32_t stream, bool is_shared);
 /* All locks that a thread has not given back when it ends. */

@@ -114,6 +114,25 @@ class Edges(Causal):
         self.assert_takes(result, 0.11)
         self.assertGreater(result["waits"]["mutex"], 0)
 
+    def test_a_semaphore_is_a_lock_in_any_order(self):
+        # thread 1 had it first; here it writes for longer, so thread 0 comes first, whose last post
+        # nobody waited for in the trace
+        self.script(f"""
+            process 10
+            stream 0 10
+            stream 0 11
+            open stream=0 t={1 * MS} path=/a a0=0x42 a1=0644 res=3
+            sem_post stream=0 t={1 * MS + 50} a0=0x9000
+            sem_wait stream=0 t={3 * MS} a0=0x9000
+            sem_post stream=0 t={3 * MS + 50} a0=0x9000
+            open stream=1 t={1 * MS} path=/b a0=0x42 a1=0644 res=4
+            pwrite stream=1 t={1 * MS + 100} fd=4 path=/b off=0 size={64 << 20}
+            sem_wait stream=1 t={2 * MS} a0=0x9000
+            sem_post stream=1 t={2 * MS + 50} a0=0x9000
+            edge 0:0 1:2 class=queue evidence=thread object=1
+            edge 1:2 0:2 class=queue evidence=thread object=1""")
+        self.assertEqual(self.replay()["waits"]["queue"], 2)
+
     def test_a_child_that_is_waited_for(self):
         # what follows a wait comes after the child's end, in whatever time that needs here
         self.script(f"""

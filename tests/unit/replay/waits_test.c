@@ -146,6 +146,36 @@ static void mutexes_are_locks_and_queues_are_queues(void **state)
     assert_int_equal(wio_lock_key(0, -5), wio_lock_key(1, -5)); /* shared by processes */
 }
 
+/* The first wait is for what the semaphore held, the last post is for nobody. */
+static void semaphores_lose_nothing(void **state)
+{
+    (void)state;
+    struct wio_error err = WIO_ERROR_INIT;
+    assert_ok(make("process 10\nstream 0 10\nstream 0 11\n"
+                   "sem_wait stream=0 t=1000 a0=0x8000\n"
+                   "sem_post stream=0 t=2000 a0=0x8000\n"
+                   "sem_trywait stream=1 t=1500 a0=0x8000 res=-1 err=11\n"
+                   "sem_wait stream=1 t=1600 dur=500 a0=0x8000\n"
+                   "sem_post stream=1 t=3000 a0=0x8000\n"
+                   "sem_post stream=1 t=4000 a0=0x9000\n"
+                   "edge 0:0 1:1 class=queue evidence=thread object=1\n",
+                   &err),
+              &err);
+    const struct wio_waits *waits = &plan->waits;
+    assert_int_equal(waits->queue_count, 1);
+    assert_int_equal(waits->spare[0], 1);
+    assert_int_equal(acts(0), 2);
+    assert_act(0, 0, WIO_ACT_GET, 0);
+    assert_act(0, 1, WIO_ACT_PUT, 1);
+    assert_int_equal(acts(1), 2);
+    assert_act(1, 0, WIO_ACT_GET, 1);
+    assert_act(1, 1, WIO_ACT_PUT, 2);
+    assert_int_equal(waits->acts[waits->first[1]].index, 0); /* the edge */
+    for (size_t i = waits->first[0]; i < waits->first[2]; i++) {
+        assert_int_equal(wio_waits_queue(waits, waits->acts[i].index), 0);
+    }
+}
+
 static void a_circle_is_named(void **state)
 {
     (void)state;
@@ -193,6 +223,7 @@ int main(void)
         WAITS_TEST(what_follows_the_last_event_is_given_at_the_end),
         WAITS_TEST(a_collective_is_one_meeting),
         WAITS_TEST(mutexes_are_locks_and_queues_are_queues),
+        WAITS_TEST(semaphores_lose_nothing),
         WAITS_TEST(a_circle_is_named),
         WAITS_TEST(a_circle_through_a_collective_is_found),
         WAITS_TEST(edges_are_read_only_where_they_are_wanted),
