@@ -27,7 +27,8 @@ enum cap_state {
     CAP_STATE_BLOCKED = WIO_BOARD_BLOCKED, /* join, wait, condition, barrier, semaphore, futex, read
                                               of a pipe or socket, poll without a time limit */
     CAP_STATE_POLLING = WIO_BOARD_POLLING, /* MPI_Test.., Iprobe, trylock, poll with a time limit */
-    CAP_STATE_SLEEPING = WIO_BOARD_SLEEPING /* sleep, nanosleep, usleep */
+    CAP_STATE_SLEEPING = WIO_BOARD_SLEEPING, /* sleep, nanosleep, usleep */
+    CAP_STATE_STARTING = WIO_BOARD_STARTING  /* MPI_Init */
 };
 
 /* NULL unless the recorder throttles. */

@@ -23,7 +23,9 @@ static void set_patience(struct wio_conduct *c, uint32_t n)
     uint64_t way_ns = c->params.method == WIO_HOLD_TRACE
                           ? wio_profile_phase(c->params.profile, n, watch->asked)
                           : wio_profile_gap(c->params.profile, n, watch->asked);
+    uint64_t call_ns = c->params.profile->nodes[n].longest_call_ns;
     watch->patience_ns = PATIENCE_MIN_NS + PATIENCE_FACTOR * way_ns;
+    watch->call_patience_ns = PATIENCE_MIN_NS + PATIENCE_FACTOR * call_ns;
 }
 
 enum wio_status wio_conduct_tell(struct wio_conduct *c, uint32_t n, enum wio_node_state state,
@@ -178,7 +180,7 @@ static enum wio_status read_nodes(struct wio_conduct *c, uint64_t now_ns, bool *
         *news_out = true;
         set_patience(c, n);
         if (c->params.method == WIO_HOLD_TRACE) {
-            wio_watch_restart(watch); /* its phase begins; the others' go on */
+            wio_watch_begin_phase(watch); /* the others' go on */
         }
         if (watch->asked > c->params.roster->nodes[n].ops) {
             wio_conduct_give_up(c, WIO_CONDUCT_DIFFERENT, n, watch->node->pid);

@@ -36,11 +36,6 @@ static enum wio_status catch_up(struct wio_conduct *c, uint32_t n, uint64_t now_
     return has_exited ? wio_conduct_tell(c, n, WIO_NODE_EXITED, now_ns) : WIO_OK;
 }
 
-static bool is_blocked(const struct wio_watch *watch)
-{
-    return watch->own_ns >= watch->patience_ns;
-}
-
 /* Each watchdog's answer is in. */
 static bool all_answered(const struct wio_conduct *c)
 {
@@ -48,7 +43,7 @@ static bool all_answered(const struct wio_conduct *c)
         const struct wio_watch *watch = &c->nodes[n];
         bool is_there = watch->node != NULL;
         if (n != c->params.throttled && is_there && !wio_watch_has_exited(watch) &&
-            !is_blocked(watch)) {
+            !wio_watch_is_blocked(watch)) {
             return false;
         }
         if (!is_there && !c->params.roster->nodes[n].has_parent) {
@@ -92,8 +87,7 @@ static enum wio_status let_throttled_go(struct wio_conduct *c, uint64_t now_ns)
     }
     c->moved_ns = now_ns;
     c->counted[n]++;
-    /* Whoever was blocked may be free now, and takes a moment to show it: the watchdogs begin anew.
-     */
+    /* Whoever was blocked may be free now, and takes a moment to show it. */
     for (uint32_t i = 0; i < c->params.roster->count; i++) {
         wio_watch_restart(&c->nodes[i]);
     }

@@ -22,6 +22,9 @@ struct wio_merge_params {
     const char *dir;         /* to be made; refused where it exists */
     const char *const *runs; /* directories of traces */
     uint32_t count;          /* at least 1 */
+    /* Leave recorded synchronisation out: all time between two I/Os is computing (//TRACE's
+     * Approach 1, right where each of them was held). Else what waited then, waits (Approach 2). */
+    bool without_sync;
     void (*progress)(void *arg, uint64_t done, uint64_t total, const char *unit);
     void *progress_arg;
 };

@@ -136,12 +136,20 @@ static void move_in_time(struct writer *writer, uint32_t r, uint32_t node, struc
     writer->done[node] += counts ? 1 : 0;
 }
 
+static bool is_left_out(const struct writer *writer, uint32_t node, const struct wio_event *event)
+{
+    if (event->op == WIO_OP_hold) {
+        return writer->is_marked[node];
+    }
+    return writer->merge->params->without_sync && wio_op_class(event->op) >= WIO_CLASS_MPI_COMM;
+}
+
 static enum wio_status write_event(struct writer *writer, uint32_t r, uint32_t stream,
                                    const struct wio_event *event)
 {
     struct wio_event out = *event;
     uint32_t node = writer->merge->runs[0].node_of[stream];
-    if (event->op == WIO_OP_hold && writer->is_marked[node]) {
+    if (is_left_out(writer, node, event)) {
         return WIO_OK;
     }
     writer->is_marked[node] = writer->is_marked[node] || event->op == WIO_OP_hold;

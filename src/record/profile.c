@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/cleanup.h"
+#include "trace/calls.h"
 
 /* Shorter gaps are what a program does between two calls anyway. */
 #define GAP_MIN_NS UINT64_C(20000)
@@ -60,6 +61,15 @@ static enum wio_status note_gap(struct wio_profile_node *node, uint64_t from_ns,
     return WIO_OK;
 }
 
+static void note_call(struct wio_profile_node *node, const struct wio_event *event)
+{
+    bool is_library = event->op == WIO_OP_MPI_Init || event->op == WIO_OP_MPI_Init_thread ||
+                      event->op == WIO_OP_MPI_Finalize || event->op == WIO_OP_mpi_comm;
+    if (!is_library && event->dur_ns > node->longest_call_ns) {
+        node->longest_call_ns = event->dur_ns;
+    }
+}
+
 static void begin_stream(struct reader *reader, uint32_t index, const struct wio_trace *trace,
                          struct wio_profile_node *node)
 {
@@ -90,6 +100,7 @@ static enum wio_status read_event(struct reader *reader, const struct wio_event 
     }
     reader->free_ns = end_ns > reader->free_ns ? end_ns : reader->free_ns;
     if ((event->flags & WIO_EVENT_HOLD) == 0) {
+        note_call(node, event);
         return note_gap(node, reader->point_ns, end_ns); /* it may be the last event */
     }
     WIO_TRY(note_gap(node, reader->point_ns, event->t_ns));

@@ -17,10 +17,11 @@
 struct wio_profile_node {
     uint32_t count; /* of its I/Os that count for holding */
     uint32_t room;
-    uint64_t *gaps_ns;       /* count + 1: before each of them and after the last, from begin to
-                                begin, birth and end included */
-    uint64_t longest_ns;     /* from one of them to the next, birth and end included */
-    uint64_t unexplained_ns; /* in gaps between recorded calls that are long enough to matter */
+    uint64_t *gaps_ns;        /* count + 1: before each of them and after the last, from begin to
+                                 begin, birth and end included */
+    uint64_t longest_ns;      /* from one of them to the next, birth and end included */
+    uint64_t longest_call_ns; /* of other calls, those that start and end libraries left out */
+    uint64_t unexplained_ns;  /* in gaps between recorded calls that are long enough to matter */
     uint64_t life_ns;
 };
 

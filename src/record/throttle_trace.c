@@ -186,6 +186,8 @@ static enum wio_status merge(struct traced *traced, struct wio_error *err)
                                             .dir = traced->dir,
                                             .runs = runs,
                                             .count = traced->count,
+                                            /* With a period who is throttled waits now and then. */
+                                            .without_sync = traced->period == 1,
                                             .progress = traced->t->record.progress,
                                             .progress_arg = traced->t->record.progress_arg};
     enum wio_status status = wio_merge(&params, &merged, err);
@@ -295,8 +297,6 @@ static enum wio_status run_first(struct traced *traced, struct wio_error *err)
     WIO_TRY(add_run(traced, err));
     t->record.dir = traced->runs[0];
     t->record.force = true;
-    /* With a period the throttled node does wait now and then: leave its waits out (Approach 2). */
-    t->record.causal = traced->period != 1;
     WIO_TRY(wio_throttle_run_first(t, err));
     t->result->end = WIO_THROTTLE_FAILED;
     return WIO_OK;

@@ -35,6 +35,12 @@ void wio_watch_restart(struct wio_watch *watch)
     watch->looked_ns = 0;
 }
 
+void wio_watch_begin_phase(struct wio_watch *watch)
+{
+    wio_watch_restart(watch);
+    watch->phase_ns = 0;
+}
+
 bool wio_watch_look(struct wio_watch *watch, uint64_t now_ns)
 {
     struct wio_task task;
@@ -42,7 +48,9 @@ bool wio_watch_look(struct wio_watch *watch, uint64_t now_ns)
     bool slept = watch->task.is_asleep && task.is_asleep;
     uint64_t ran_ns = task.run_ns - watch->task.run_ns;
     if (watch->looked_ns != 0) {
-        watch->own_ns += slept ? now_ns - watch->looked_ns : ran_ns;
+        uint64_t own_ns = slept ? now_ns - watch->looked_ns : ran_ns;
+        watch->own_ns += own_ns;
+        watch->phase_ns += own_ns;
     }
     watch->is_steady = slept && ran_ns == 0 && !task.is_timed;
     watch->task = task;
@@ -79,10 +87,22 @@ bool wio_watch_is_still(const struct wio_watch *watch)
     case WIO_BOARD_BLOCKED:
     case WIO_BOARD_IN_LOCK:
         return watch->is_steady || watch->own_ns >= WIO_WATCH_SPIN_NS;
+    case WIO_BOARD_STARTING: /* asleep, because others start it */
+        return watch->own_ns >= watch->patience_ns;
     case WIO_BOARD_POLLING:
         return watch->is_steady || watch->own_ns >= watch->patience_ns ||
                (polls >= POLLS_ENOUGH && watch->own_ns >= WIO_WATCH_SPIN_NS);
     default:
         return watch->is_steady || watch->own_ns >= watch->patience_ns;
     }
+}
+
+/* Whom the last I/O freed needs a moment to show it. In a call that waits it gets out of there;
+ * computing it may have long to go. */
+bool wio_watch_is_blocked(const struct wio_watch *watch)
+{
+    if (wio_watch_waits(watch)) {
+        return watch->phase_ns >= watch->call_patience_ns && watch->own_ns >= WIO_WATCH_SPIN_NS;
+    }
+    return watch->own_ns >= watch->patience_ns;
 }

@@ -26,12 +26,14 @@
 
 struct wio_watch {
     const struct wio_board_node *node; /* NULL: it has not come yet */
-    uint64_t patience_ns;
-    uint64_t word; /* as last read */
+    uint64_t patience_ns;              /* for computing */
+    uint64_t call_patience_ns;         /* //TRACE: for a call that waits */
+    uint64_t word;                     /* as last read */
     uint32_t asked;
     struct wio_task task; /* as last looked at */
     uint64_t looked_ns;
     uint64_t own_ns;        /* own time since the last wio_watch_restart */
+    uint64_t phase_ns;      /* own time since the last wio_watch_begin_phase */
     uint64_t first_changes; /* of `word` then */
     bool is_steady;         /* asleep, and has not run between the last two looks */
 };
@@ -41,6 +43,8 @@ bool wio_watch_read(struct wio_watch *watch);
 /* Somebody did something: all that was measured since then is to be measured anew. What is known
  * of steady sleepers stays. */
 void wio_watch_restart(struct wio_watch *watch);
+/* It went from computing into a call, or back: this as well. */
+void wio_watch_begin_phase(struct wio_watch *watch);
 /* Ask the kernel. False where the thread does not exist any more. */
 bool wio_watch_look(struct wio_watch *watch, uint64_t now_ns);
 
@@ -51,5 +55,8 @@ bool wio_watch_has_exited(const struct wio_watch *watch);
 bool wio_watch_waits(const struct wio_watch *watch);
 /* Does it stand still, as far as the last look tells? */
 bool wio_watch_is_still(const struct wio_watch *watch);
+
+/* //TRACE's watchdog: it computes, or is in a call, for longer than its patience. */
+bool wio_watch_is_blocked(const struct wio_watch *watch);
 
 #endif

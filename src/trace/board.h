@@ -30,6 +30,7 @@ enum wio_board_state {
     WIO_BOARD_BLOCKED,       /* in a call that waits until somebody does something */
     WIO_BOARD_POLLING,       /* looks whether something has happened (MPI_Test, poll) */
     WIO_BOARD_SLEEPING,      /* wakes by itself */
+    WIO_BOARD_STARTING,      /* MPI_Init: launchers work for it, unseen */
     WIO_BOARD_EXITED
 };
 

@@ -105,6 +105,14 @@ class Throttle(record_case.RecordCase):
             reached = [seq for tid, seq in found if tid == last["tid"]]
             self.assertTrue(reached and max(reached) >= last["seq"], (this, last, found))
 
+    def test_waiting_is_computing_where_each_is_held(self):
+        """//TRACE's Approach 1 with period 1, else Approach 2."""
+        for period, waits in (("1", False), ("2", True)):
+            options = ("--force", "--method=trace", f"--period={period}")
+            throttle, said = self.throttle("nap", "2", options=options)
+            self.assertEqual(throttle["end"], "merged", said)
+            self.assertEqual(bool(self.dump("--op=usleep")), waits)
+
     def test_period_is_searched(self):
         throttle, said = self.throttle(
             "spin", "2", options=("--method=trace", "--target-error=1000")

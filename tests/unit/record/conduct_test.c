@@ -44,7 +44,17 @@ static void say(struct stage *stage, uint32_t index, enum wio_board_state state)
     stage->file.board->doorbell++;
 }
 
-static void set_up(struct stage *stage)
+/* The child says no word to the board, but the kernel's about it count. */
+static void wait_until_asleep(const struct stage *stage)
+{
+    struct wio_task task = {0};
+    while (!task.is_asleep) {
+        wio_task_look(stage->pid, stage->pid, &task);
+        wio_clock_sleep_ns(MS / 10);
+    }
+}
+
+static void set_up_method(struct stage *stage, enum wio_hold_method method)
 {
     const struct wio_alloc heap = WIO_ALLOC_HEAP;
     *stage = (struct stage){.now_ns = 1};
@@ -62,21 +72,27 @@ static void set_up(struct stage *stage)
                          WIO_OK);
         stage->roster.nodes[n].ops = 2;
     }
+    wait_until_asleep(stage);
     stage->profile = (struct wio_profile){.nodes = stage->ways, .count = 2};
     const struct wio_hold_params rules = {
-        .method = WIO_HOLD_PRIORITY, .nodes = 2, .period = 1, .limit_ns = UINT64_MAX};
+        .method = method, .nodes = 2, .period = 1, .limit_ns = UINT64_MAX};
     assert_int_equal(wio_hold_create(&rules, &heap, &stage->hold), WIO_OK);
     wio_board_reset(stage->file.board, 0, LIMIT_NS);
     const struct wio_conduct_params params = {.board = stage->file.board,
                                               .roster = &stage->roster,
                                               .hold = stage->hold,
-                                              .method = WIO_HOLD_PRIORITY,
+                                              .method = method,
                                               .period = 1,
                                               .profile = &stage->profile,
                                               .limit_ns = LIMIT_NS};
     assert_int_equal(wio_conduct_begin(&stage->conduct, &params, stage->now_ns), WIO_OK);
     place(stage, 0);
     place(stage, 1);
+}
+
+static void set_up(struct stage *stage)
+{
+    set_up_method(stage, WIO_HOLD_PRIORITY);
 }
 
 static void tear_down(struct stage *stage)
@@ -201,6 +217,66 @@ static void a_thread_that_nobody_knows_ends_it(void **state)
     tear_down(&stage);
 }
 
+/* Node 0 is throttled and stands before an I/O: how long until it goes? */
+static uint64_t time_of_hold(struct stage *stage)
+{
+    uint64_t begin_ns = stage->now_ns;
+    while (!may_go(stage, 0) && stage->now_ns - begin_ns < LIMIT_NS / 2) {
+        step(stage, MS);
+    }
+    assert_true(may_go(stage, 0));
+    return stage->now_ns - begin_ns;
+}
+
+/* //TRACE: "in the current call for longer than in a run without holding". Who is in the same one
+ * when the next I/O is held needs not be waited for again. */
+static void a_watchdog_remembers_its_answer(void **state)
+{
+    (void)state;
+    struct stage stage;
+    set_up_method(&stage, WIO_HOLD_TRACE);
+    stage.ways[1].longest_call_ns = 100 * MS;
+    say(&stage, 1, WIO_BOARD_IN_MPI);
+    say(&stage, 0, WIO_BOARD_AT_IO);
+    assert_true(time_of_hold(&stage) >= 200 * MS);
+    say(&stage, 0, WIO_BOARD_COMPUTING);
+    step(&stage, MS);
+    say(&stage, 0, WIO_BOARD_AT_IO);
+    uint64_t again_ns = time_of_hold(&stage);
+    assert_true(again_ns >= WIO_WATCH_SPIN_NS && again_ns < 50 * MS);
+    assert_int_equal(wio_hold_borrow_edges(stage.hold)->edge_count, 2);
+    tear_down(&stage);
+}
+
+/* How long a library took to start says nothing of the calls behind that. */
+static void a_call_has_a_limit_of_its_own(void **state)
+{
+    (void)state;
+    struct stage stage;
+    uint64_t gaps_ns[3] = {300 * MS, 0, 0};
+    set_up_method(&stage, WIO_HOLD_TRACE);
+    stage.ways[1] = (struct wio_profile_node){
+        .gaps_ns = gaps_ns, .count = 2, .room = 3, .longest_call_ns = 10 * MS};
+    say(&stage, 1, WIO_BOARD_IN_MPI);
+    say(&stage, 0, WIO_BOARD_AT_IO);
+    assert_true(time_of_hold(&stage) < 100 * MS);
+    tear_down(&stage);
+}
+
+/* A rank sleeps while the launcher starts it: that is no rest. */
+static void who_is_being_started_does_not_stand_still(void **state)
+{
+    (void)state;
+    struct stage stage;
+    uint64_t gaps_ns[3] = {100 * MS, 0, 0};
+    set_up(&stage);
+    stage.ways[1] = (struct wio_profile_node){.gaps_ns = gaps_ns, .count = 2, .room = 3};
+    say(&stage, 1, WIO_BOARD_STARTING);
+    say(&stage, 0, WIO_BOARD_AT_IO);
+    assert_true(time_of_hold(&stage) >= 200 * MS);
+    tear_down(&stage);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -210,6 +286,9 @@ int main(void)
         cmocka_unit_test(a_death_lets_all_go),
         cmocka_unit_test(more_io_than_in_the_first_run_ends_it),
         cmocka_unit_test(a_thread_that_nobody_knows_ends_it),
+        cmocka_unit_test(a_watchdog_remembers_its_answer),
+        cmocka_unit_test(a_call_has_a_limit_of_its_own),
+        cmocka_unit_test(who_is_being_started_does_not_stand_still),
     };
     return WIO_RUN(tests);
 }
