@@ -5,12 +5,13 @@
 #   make demo    record, look at and replay a real MPI program
 #   make bench   whyio beside strace and LTTng     make fuzz    a minute per parser
 #   make bench-replay   replays beside the programs, edges beside the truth
+#   make bench-model    the write models beside measurements
 #   make lint    formatting, clang-tidy, cppcheck  make clean
 
 BUILD := build
 
 .DEFAULT_GOAL := build
-.PHONY: build demo test bench bench-replay fuzz lint clean install deps-%
+.PHONY: build demo test bench bench-replay bench-model fuzz lint clean install deps-%
 
 deps-%:
 	@sh scripts/deps.sh $*
@@ -32,6 +33,10 @@ bench: deps-bench
 bench-replay: deps-bench-replay
 	@sh scripts/build.sh $(BUILD)
 	@sh scripts/bench_replay.sh $(BUILD) $(ARGS)
+
+bench-model: deps-bench-model
+	@sh scripts/build.sh $(BUILD)
+	@sh scripts/bench_model.sh $(BUILD) $(ARGS)
 
 fuzz: deps-test
 	@sh scripts/fuzz.sh

@@ -46,10 +46,10 @@ def tmpfs(scratch):
 
 
 @contextlib.contextmanager
-def loop_device(scratch, name):
+def loop_device(scratch, name, size=LOOP_BYTES):
     image = os.path.join(scratch, name + ".image")
     with open(image, "wb") as file:
-        os.posix_fallocate(file.fileno(), 0, LOOP_BYTES)
+        os.posix_fallocate(file.fileno(), 0, size)
     command("mkfs.ext4", "-q", "-F", "-E", "lazy_itable_init=0,lazy_journal_init=0", image)
     device = command("losetup", "--find", "--show", "--direct-io=on", image)
     try:
@@ -79,15 +79,20 @@ def set_rate(device, rate):
 
 
 @contextlib.contextmanager
-def limited(scratch):
-    """The same at a limited rate."""
-    with loop_device(scratch, "limited") as device:
-        with mounted(os.path.join(scratch, "limited"), "-o", "sync", device) as directory:
-            set_rate(device, RATE)
+def rate_limited(scratch, name, rate, size, *mount_options):
+    """ext4 on a loop device at a limited rate, bytes a second."""
+    with loop_device(scratch, name, size) as device:
+        with mounted(os.path.join(scratch, name), *mount_options, device) as directory:
+            set_rate(device, rate)
             try:
                 yield directory
             finally:
                 set_rate(device, 0)
+
+
+def limited(scratch):
+    """The same at a limited rate."""
+    return rate_limited(scratch, "limited", RATE, LOOP_BYTES, "-o", "sync")
 
 
 @contextlib.contextmanager

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Install the Debian packages that a goal needs; those that are there already are not touched.
 #
-# usage: deps.sh build|demo|test|bench|bench-replay|lint
+# usage: deps.sh build|demo|test|bench|bench-replay|bench-model|lint
 #
 # Exit 0: all are there. Packages that only widen a goal (wanted_...) are tried once, and their
 # absence is no failure: the tests that need them skip.
@@ -20,6 +20,7 @@ bench="$demo strace valgrind"
 wanted_test="slurmctld slurmd slurm-client gfortran libc6-dev-i386 lib32gcc-12-dev"
 wanted_replay="mpich libmpich-dev libfuse3-dev fuse3 e2fsprogs fio"
 wanted_bench="lttng-tools liblttng-ust-dev"
+wanted_model="gnuplot-nox e2fsprogs fio libsimgrid-dev"
 
 goal=${1:-}
 case $goal in
@@ -28,9 +29,10 @@ demo) needed="$build $demo" wanted="" ;;
 test) needed="$build $test" wanted=$wanted_test ;;
 bench) needed="$build $bench" wanted=$wanted_bench ;;
 bench-replay) needed="$build $demo" wanted=$wanted_replay ;;
+bench-model) needed="$build $demo" wanted=$wanted_model ;;
 lint) needed="$build $lint" wanted="" ;;
 *)
-    echo "usage: deps.sh build|demo|test|bench|bench-replay|lint" >&2
+    echo "usage: deps.sh build|demo|test|bench|bench-replay|bench-model|lint" >&2
     exit 2
     ;;
 esac

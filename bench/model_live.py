@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Series that are measured here: lists performed in a directory, on a machine that was calibrated."""
+import contextlib
+import json
+import os
+import subprocess
+import tempfile
+
+import dirty_limits
+import storage
+from model_errors import LIMIT_S, MIB, Series, Skipped, op, whyio, write_list
+
+RATE = 100 * MIB  # of the limited device, bytes a second
+DEVICE_BYTES = 4 << 30
+BACKGROUND, HARD = 128 * MIB, 512 * MIB
+SIZES = [4096 << (2 * step) for step in range(8)]  # 4 KiB to 64 MiB
+CHUNK = 16 * MIB
+
+
+def free_bytes(directory):
+    stat = os.statvfs(directory)
+    return stat.f_bavail * stat.f_frsize
+
+
+def calibrate(directory, options):
+    """HOST.json of the file system, without what is only for information."""
+    if options.host:
+        with open(options.host, encoding="utf-8") as file:
+            return json.load(file)
+    with tempfile.TemporaryDirectory(prefix="whyio-host.") as scratch:
+        path = os.path.join(scratch, "host.json")
+        whyio("calibrate", "-q", directory, "-o", path)
+        with open(path, encoding="utf-8") as file:
+            return json.load(file)
+
+
+def perform(name, what, host, ops, directory, first=0):
+    """The list, performed in a new directory: its measured series."""
+    need = sum({line["file"]: line["offset"] + line["size"] for line in ops if line["size"]}.values())
+    if free_bytes(directory) < need + 64 * MIB:
+        raise Skipped(f"{name}: {directory} has less than {need // MIB} MiB free")
+    with tempfile.TemporaryDirectory(dir=directory) as place, \
+            tempfile.NamedTemporaryFile(suffix=".jsonl") as file:
+        write_list(file.name, ops)
+        done = subprocess.run([os.path.join(os.environ["WHYIO_BENCH"], "model_perform"), file.name, place],
+                              capture_output=True, text=True, timeout=LIMIT_S, check=False)
+    if done.returncode != 0:
+        raise RuntimeError(done.stderr.strip())
+    rows = [line.split() for line in done.stdout.splitlines()]
+    return Series(name, what, host, ops, [float(row[2]) for row in rows],
+                  [int(row[3]) for row in rows], first)
+
+
+def written(size, file="a"):
+    """A file of `size` that is on the device and in memory."""
+    return [op(at, min(CHUNK, size - at), file=file) for at in range(0, size, CHUNK)] + \
+           [op(method="fsync", file=file)]
+
+
+def by_device(host, directory, options):
+    """Direct and synchronous writes of one size after the other, over a file that exists and, for
+    synchronous ones, also behind its end."""
+    for size in SIZES:
+        count = max(min(64 * MIB // size, 64), 4)
+        text = f"{size // 1024} KiB" if size < MIB else f"{size // MIB} MiB"
+        for method in ("direct", "sync"):
+            start = written(size * count)
+            ops = [op(i * size, size, method=method) for i in range(count)]
+            yield perform(f"{method}_{size}", f"{method}, {text}", host, start + ops, directory,
+                          len(start))
+        ops = [op(i * size, size, method="sync") for i in range(count)]
+        yield perform(f"append_{size}", f"sync, appending, {text}", host, ops, directory)
+
+
+def papers(host, directory, options):
+    """The direct and synchronous series of the paper: 1,024 times 1 KiB, and 32 MiB to 2 GiB."""
+    largest = min(options.largest, free_bytes(directory) // 4)
+    sizes = [32 * MIB << step for step in range(7) if 32 * MIB << step <= largest]
+    for method in ("direct", "sync"):
+        start = written(MIB)
+        ops = [op(i * 1024, 1024, method=method) for i in range(1024)]
+        yield perform(f"paper_{method}_1k", f"1,024 x 1 KiB, {method}", host, start + ops, directory,
+                      len(start))
+        start = written(max(sizes))
+        ops = [op(0, size, method=method) for size in sizes]
+        yield perform(f"paper_{method}_large", f"32 MiB to {max(sizes) // MIB:,} MiB, {method}", host,
+                      start + ops, directory, len(start))
+
+
+def stdio(host, directory, options):
+    """64 KiB by fwrite in pieces of 512 B, several times."""
+    ops = []
+    for number in range(32):
+        name = f"f{number}"
+        ops += [op(at, 512, method="fwrite", file=name) for at in range(0, 65536, 512)]
+        ops.append(op(method="fflush", file=name))
+    yield perform("fwrite_512", "64 KiB by fwrite in 512 B pieces, 32 times", host, ops, directory)
+
+
+def cached_over(count, delay_s, advance=1.0):
+    """16 MiB each over a file in memory, so that the price of new memory plays no part; each write
+    begins `advance` of its size behind the one before."""
+    start = written(count * CHUNK)
+    step = int(CHUNK * advance)
+    ops = [op(i * step, CHUNK, 2.0 if i == 0 else delay_s) for i in range(count)]
+    return start, ops
+
+
+def page_cache(host, directory, options):
+    """Writes into the page cache under low dirty limits; hovering is the hard case: computing takes
+    about as long as the device needs."""
+    count = 24 if options.quick else 96
+    host = {**host, "limit_bg": BACKGROUND, "limit_hard": HARD}
+    cases = {"sequential": (0.0, 1.0, "16 MiB one after the other"),
+             "back75": (0.0, 0.25, "16 MiB, each rewrites the last 75 %"),
+             "computing": (0.1, 1.0, "16 MiB, 0.1 s of computing before each"),
+             "hovering": (0.12, 1.0, "16 MiB, 0.12 s of computing before each")}
+    for name, (delay_s, advance, what) in cases.items():
+        start, ops = cached_over(count, delay_s, advance)
+        try:
+            with dirty_limits.lowered(BACKGROUND, HARD):
+                measured = perform("live_" + name, what + ", over a file in memory", host, start + ops,
+                                   directory, len(start))
+        except storage.Missing as reason:
+            raise Skipped(f"dirty limits cannot be set: {reason}") from reason
+        yield measured
+
+
+@contextlib.contextmanager
+def limited_device(scratch, rate=RATE):
+    """ext4 on a loop device of a limited rate."""
+    if free_bytes(scratch) < 2 * DEVICE_BYTES:
+        raise Skipped(f"less than {2 * DEVICE_BYTES >> 30} GiB free in {scratch}")
+    try:
+        with storage.rate_limited(scratch, f"limited-{rate // MIB}", rate, DEVICE_BYTES) as directory:
+            yield directory
+    except storage.Missing as reason:
+        raise Skipped(f"no rate-limited loop device: {reason}") from reason
+
+
+def on_disk(options, scratch):
+    """On the file system of `scratch` itself: a limited rate would let single writes pass at full
+    speed and stop others for a tenth of a second."""
+    host = calibrate(scratch, options)
+    for part in (by_device, papers, stdio):
+        yield part, lambda part=part: part(host, scratch, options)
+
+
+def on_limited_device(options, scratch):
+    """Where write-back decides, on a device slower than any disk it may lie on."""
+    with limited_device(scratch) as directory:
+        host = calibrate(directory, options)
+        yield page_cache, lambda: page_cache(host, directory, options)
+
+
+def series(options, scratch, skipped):
+    """All live series; reasons of what is left out go to `skipped`."""
+    for place in (on_disk, on_limited_device):
+        if options.parts and place.__name__ not in options.parts:
+            continue
+        try:
+            for part, run in place(options, scratch):
+                try:
+                    yield from run()
+                except Skipped as reason:
+                    skipped.append(f"live, {part.__name__}: {reason}")
+        except Skipped as reason:
+            skipped.append(f"live, {place.__name__}: {reason}")

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Programs recorded on one device, predicted for another from its HOST.json alone, and run there."""
+import collections
+import json
+import os
+import shutil
+import statistics
+import subprocess
+
+import model_live
+import replay_suite
+from model_errors import MIB, MODELS, Skipped, op, whyio, write_list
+
+RATE = 40 * MIB  # of the device to predict
+RUNS = 3
+LONGER = 4
+
+# `here`: seconds on the device that it was recorded on; `there`: on the other one, several runs;
+# `predicted`: seconds by model.
+Program = collections.namedtuple("Program", "name here there predicted")
+
+
+def write_heavy(scratch):
+    """256 MiB in pieces of 1 MiB with a little computing, and an fsync at last."""
+    path = os.path.join(scratch, "write-heavy.jsonl")
+    write_list(path, [op(i * MIB, MIB, 0.005) for i in range(256)] + [op(method="fsync")])
+    return [os.path.join(os.environ["WHYIO_BENCH"], "model_perform"), path, "."]
+
+
+def fio(scratch):
+    """128 MiB in pieces of 64 KiB at random places, and an fsync at last."""
+    if shutil.which("fio") is None:
+        raise Skipped("fio is not installed")
+    return ["fio", "--name=random", "--rw=randwrite", "--bs=64k", "--size=128m", "--ioengine=psync",
+            "--end_fsync=1", "--fallocate=none", "--thread", "--randseed=1",
+            "--output=" + os.path.join(scratch, "fio.out")]
+
+
+def example(name):
+    """An example with the arguments of the accuracy suite, but longer, so that the device counts
+    for more than the scheduler."""
+    (*arguments, rounds), _ = replay_suite.PROGRAMS[name]
+    arguments = [*arguments, str(int(rounds) * LONGER)]
+
+    def command(_):
+        if shutil.which("mpirun.openmpi") is None:
+            raise Skipped("Open MPI is not installed")
+        return ["mpirun.openmpi", "-n", str(replay_suite.RANKS),
+                os.path.join(os.environ["WHYIO_EXAMPLES"], name), "-d", ".", *arguments]
+    return command
+
+
+COMMANDS = {"write-heavy": write_heavy, "fio": fio,
+            **{name: example(name) for name in replay_suite.PROGRAMS if name != "spin"}}
+
+
+def record(command, directory, trace):
+    """A trace of the command in an empty directory on the device."""
+    work = os.path.join(directory, "work")
+    os.mkdir(work)
+    try:
+        done = subprocess.run([os.environ["WHYIO"], "record", "-q", "--force", "-o", trace, "--", *command],
+                              cwd=work, capture_output=True, text=True, timeout=model_live.LIMIT_S,
+                              check=False)
+    finally:
+        shutil.rmtree(work)
+        os.sync()
+    if done.returncode != 0:
+        raise RuntimeError(f"{' '.join(command)}: exit status {done.returncode}: {done.stderr}")
+
+
+def predicted(trace, host, model):
+    return json.loads(whyio("predict", "-q", trace, "--host=" + host, "--model=" + model, "--format=json"))
+
+
+def measure(name, command, scratch, there, host):
+    trace = os.path.join(scratch, name + ".whyio")
+    record(command, scratch, trace)
+    totals = {model: predicted(trace, host, model) for model in MODELS}
+    runs = []
+    for _ in range(RUNS):
+        again = os.path.join(scratch, name + "-again.whyio")
+        record(command, there, again)
+        runs.append(predicted(again, host, "naive")["traced_s"])
+    return Program(name, totals["kernel"]["traced_s"], runs,
+                   {model: total["total_s"] for model, total in totals.items()})
+
+
+def programs(options, scratch, skipped):
+    """All programs; reasons of what is left out go to `skipped`."""
+    try:
+        with model_live.limited_device(scratch, RATE) as there:
+            host = os.path.join(scratch, "there.json")
+            with open(host, "w", encoding="utf-8") as file:
+                json.dump(model_live.calibrate(there, options), file)
+            for name in options.programs or COMMANDS:
+                try:
+                    yield measure(name, COMMANDS[name](scratch), scratch, there, host)
+                except Skipped as reason:
+                    skipped.append(f"program {name}: {reason}")
+    except Skipped as reason:
+        skipped.append(f"programs on another device: {reason}")
+
+
+def error(program, model):
+    return program.predicted[model] / statistics.median(program.there) - 1

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Measurements that lie beside the project, where they are: its own and the CAWL authors'."""
+import csv
+import os
+import statistics
+
+from model_errors import MIB, Series, Skipped, op
+
+WRITES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "shared", "data", "writes")
+
+# The scenarios that the first two targets are about, without those over a file that is cached.
+JUDGED = ("A1_", "A2_", "A3_", "A4_", "A5_", "A8_")
+TEXTS = {
+    "A1_seq16": "16 MiB one after the other",
+    "A1k_seq16_cached": "... over a file that is cached",
+    "A2_seq64": "64 MiB",
+    "A3_seq16_d100": "16 MiB, 0.1 s of computing before each",
+    "A4_back25": "16 MiB, each rewrites the last 25 %",
+    "A5_back75": "16 MiB, each rewrites the last 75 %",
+    "A6_seq1": "1 MiB",
+    "A7_rnd4": "4 MiB at random places of a cached file",
+    "A8_fwrite16": "fwrite of 16 MiB",
+}
+
+
+def limited_host(is_cached):
+    """A loop device limited to 100 MiB/s, as its README describes it."""
+    return {
+        "bw_mem": 8e9, "bw_ramdisk": 16 * MIB / (2.4e-3 if is_cached else 4.0e-3),
+        "bw_reduced": 16 * MIB / (2.6e-3 if is_cached else 4.6e-3), "bw_dev": 102 * MIB,
+        "bw_rdev": 100 * MIB, "sc_w": 2e-6, "sc_sw": 1.6e-4, "c_sk": 0, "bs": 4096, "bf": 4096,
+        "limit_bg": 128 * MIB, "limit_hard": 512 * MIB, "dirty_expire": 30, "c_lib": 5e-8,
+        "hz": 250, "balance_step": 2 * MIB, "dirty_ratelimit0": 0.86 * 102 * MIB,
+        "write_bw0": 0.95 * 102 * MIB,
+    }
+
+
+def directory(name):
+    path = os.path.join(WRITES, name)
+    if not os.path.isdir(path):
+        raise Skipped("the measurements are not beside this project (../shared/data/writes)")
+    return path
+
+
+def measured():
+    """Series of res_<scenario>_<run>.csv."""
+    path = directory("measured")
+    for name in sorted(os.listdir(path)):
+        scenario = name[len("res_"):-len(".csv")]
+        with open(os.path.join(path, name), encoding="ascii") as file:
+            rows = list(csv.DictReader(file))
+        yield Series(scenario, TEXTS.get(scenario.rpartition("_")[0], scenario),
+                     limited_host(scenario.startswith(("A1k", "A7"))),
+                     [op(int(row["offset"]), int(row["size"]), float(row["delay"]),
+                         "fwrite" if row["mode"] == "f" else "write", row["file"]) for row in rows],
+                     [float(row["cost"]) for row in rows],
+                     [int(row["d1"]) + int(row["w1"]) for row in rows])
+
+
+def paper_host(first, reduced):
+    """Host 2 of the paper: an SSD, in use before, so that the kernel knows it."""
+    limits = [0.98976 * pages * 4096 for pages in (4796170, 9592338)]
+    return {
+        "bw_mem": 8e9, "bw_ramdisk": first, "bw_reduced": reduced, "bw_dev": 414.15e6,
+        "bw_rdev": 500e6, "sc_w": 2e-6, "sc_sw": 1e-4, "c_sk": 0, "bs": 4096, "bf": 4096,
+        "limit_bg": limits[0], "limit_hard": limits[1], "dirty_expire": 30,
+        "dirty_ratelimit0": 0.86 * 414.15e6, "write_bw0": 0.95 * 414.15e6,
+    }
+
+
+def paper():
+    """Series of 1 GiB writes on host 2; both speeds of copying are read off the first writes, as
+    the authors do it."""
+    path = directory("paper")
+    for name, delay_s in (("gplot_async_cost_2_svg.dat", 0.0),
+                          ("gplot_async_comp_0_1s_cost_2_svg.dat", 0.1)):
+        with open(os.path.join(path, name), encoding="ascii") as file:
+            rows = [[float(word) for word in line.split()] for line in file if line.strip()]
+        ends = [int(row[0]) for row in rows]
+        sizes = [end - begin for begin, end in zip([0, *ends], ends)]
+        costs = [row[1] for row in rows]
+        free = statistics.median(size / cost for size, cost in zip(sizes[:16], costs[:16]))
+        reduced = statistics.median(size / cost for size, cost in zip(sizes[20:30], costs[20:30]))
+        yield Series(f"paper_host2_{delay_s:g}s", f"the authors' host 2, {delay_s:g} s before each",
+                     paper_host(free, reduced),
+                     [op(end - size, size, delay_s) for end, size in zip(ends, sizes)], costs)
