@@ -3,6 +3,7 @@
 import collections
 import json
 import os
+import statistics
 import subprocess
 
 MODELS = ("naive", "cawl", "kernel")
@@ -67,3 +68,10 @@ def errors(series, predicted):
     # A call that took less than asking for the time counts as a nanosecond.
     mre = sum(abs(model - measured) / max(measured, 1e-9) for model, measured in pairs) / len(pairs)
     return Errors(mre, off / total, running / total, worst / total)
+
+
+def scatter(series):
+    """MRE of the median of operations that are all alike: no model can do much better."""
+    counted = series.costs[series.first:]
+    middle = statistics.median(counted)
+    return statistics.mean(abs(middle - cost) / max(cost, 1e-9) for cost in counted)

@@ -21,7 +21,7 @@ set lmargin 12
 set rmargin 3
 set grid lc rgb "#dddddd"
 set xrange [0:{written}]
-set key left top Left reverse width 1
+set key outside center top horizontal Left reverse samplen 3
 set ylabel "cost so far, s"
 set format x ""
 set bmargin 0.5
@@ -55,14 +55,15 @@ def curves(blocks):
 
 
 def limits_text(host):
-    """The limits as lines across, named at the right."""
-    levels = {"background limit": host["limit_bg"], "free running ends":
-              (host["limit_bg"] + host["limit_hard"]) / 2, "hard limit": host["limit_hard"]}
+    """The limits as lines across, named where no curve passes."""
+    levels = (("background limit", host["limit_bg"], "0.99", "right"),
+              ("free running ends", (host["limit_bg"] + host["limit_hard"]) / 2, "0.01", "left"),
+              ("hard limit", host["limit_hard"], "0.01", "left"))
     lines = []
-    for name, level in levels.items():
+    for name, level, place, side in levels:
         lines.append(f'set arrow from graph 0, first {level / MIB} to graph 1, first {level / MIB} '
                      'nohead lc rgb "#cc79a7" dt "-"')
-        lines.append(f'set label "{name}" at graph 0.99, first {level / MIB} right offset 0,0.5 '
+        lines.append(f'set label "{name}" at graph {place}, first {level / MIB} {side} offset 0,0.5 '
                      'font "sans,11" tc rgb "#cc79a7"')
     return "\n".join(lines)
 

@@ -27,7 +27,8 @@ import model_figures
 import model_live
 import model_programs
 import model_shared
-from model_errors import MIB, MODELS, Skipped, errors, op, predict, whyio, write_host, write_list
+from model_errors import (MIB, MODELS, Skipped, errors, op, predict, scatter, whyio, write_host,
+                          write_list)
 from table import Table
 
 BEGIN, END = "<!-- bench-model: begin -->\n", "<!-- bench-model: end -->\n"
@@ -82,6 +83,7 @@ class Suite:
         self.options = options
         self.scratch = scratch
         self.skipped = []
+        self.failed = []
         self.tables = []
         self.targets = Targets("Targets (value: the kernel model)")
 
@@ -102,14 +104,22 @@ class Suite:
         return {model: errors(series, predictions[model]) for model in MODELS}
 
     def compare(self, title, all_series):
-        """A table of all series; their errors by name."""
-        table, by_name = self.table(title), {}
+        """A table of all series, runs of the same in one row; errors by model, by series' name."""
+        table, by_name, rows, scatters = self.table(title), {}, collections.defaultdict(list), {}
         for series in all_series:
             by_name[series.name] = found = self.compared(series)
-            table.add(series.what, **{model: shown(found[model]) for model in MODELS})
-            print(f"{series.name}: " + ", ".join(f"{model} {shown(found[model])}" for model in MODELS),
+            rows[series.what].append(found)
+            if series.ops[-1]["method"] in ("direct", "sync"):
+                scatters[series.what] = f"{scatter(series):.2f}"
+            print(f"{series.name}: " + ", ".join(f"{model} {shown([found[model]])}" for model in MODELS),
                   file=sys.stderr, flush=True)
-        table.notes.append("Each cell: MRE, WAPE, error of the total, largest error of the running sum.")
+        for what, runs in rows.items():
+            table.add(what, **{model: shown([found[model] for found in runs]) for model in MODELS},
+                      **({"scatter": scatters.get(what, "")} if scatters else {}))
+        table.notes.append("Each cell: MRE, WAPE, error of the total, largest error of the running sum; "
+                           "means where there are several runs.")
+        if scatters:
+            table.notes.append("Scatter: the MRE of the series' own median, which no model can do much better.")
         return by_name
 
     # ---- sections ----
@@ -140,10 +150,11 @@ class Suite:
 
     def live(self):
         found = self.compare("Measured here", model_live.series(self.options, self.scratch, self.skipped))
-        for name, by_model in found.items():
-            if name.startswith(("direct", "sync", "append")):
-                self.targets.compare(name.replace("_", ", ") + " B: MRE",
-                                     lambda model, by=by_model: by[model].mre, "", 0.15)
+        for method in ("direct", "sync", "append"):
+            sizes = [found[name] for name in found if name.startswith(method + "_")]
+            if sizes:
+                self.targets.compare(f"{method}, 4 KiB to 64 MiB: worst MRE",
+                                     lambda model, all_=sizes: max(by[model].mre for by in all_), "", 0.15)
         for name, target in (("fwrite_512", 5), ("live_hovering", 30)):
             if name in found:
                 self.targets.compare(name.replace("_", " ") + ": error of the total",
@@ -191,6 +202,8 @@ class Suite:
                 getattr(self, name)()
             except Skipped as reason:
                 self.skipped.append(f"{name}: {reason}")
+            except (RuntimeError, subprocess.SubprocessError) as error:
+                self.failed.append(f"{name}: {error}")
 
 
 SECTIONS = ("shared", "paper", "live", "programs", "speed")
@@ -200,8 +213,9 @@ def mean(values):
     return statistics.mean(list(values))
 
 
-def shown(found):
-    return f"{found.mre:.2f} {found.wape:.2f} {100 * found.total:+.1f} % {100 * found.worst:.1f} %"
+def shown(runs):
+    mre, wape, total, worst = (mean(values) for values in zip(*runs))
+    return f"{mre:.2f}, {wape:.2f}, {100 * total:+.1f} %, {100 * worst:.1f} %"
 
 
 def texts(suite, command):
@@ -211,8 +225,8 @@ def texts(suite, command):
     yield suite.targets.text()
     for table in suite.tables:
         yield table.text()
-    for reason in suite.skipped:
-        yield f"- skipped: {reason}\n"
+    yield from (f"- skipped: {reason}" for reason in suite.skipped)
+    yield from (f"- failed: {error}" for error in suite.failed)
 
 
 def write(path, text):
@@ -260,7 +274,7 @@ def main():
     missed = [row for row in suite.targets.rows if row["met"] is False]
     for row in missed:
         print(f"missed: {row['what']}: {row['value']:.3g} (target {row['target']})", file=sys.stderr)
-    return 1 if missed else 0
+    return 1 if missed or suite.failed else 0
 
 
 if __name__ == "__main__":
