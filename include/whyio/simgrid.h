@@ -17,8 +17,9 @@
  * it: they are slowed by it, and it by them, and by it those who write at the dirty limits.
  *
  * Units: bytes, seconds. Errors: WIO_ERR_USAGE names what is wrong with an argument, WIO_ERR_IO
- * says that the disk's host is down. After WIO_ERR_NOMEM the object may only be destroyed.
- * Threads: SimGrid's actors must run in turn (contexts/nthreads is 1, as by default).
+ * says that the disk's host is down or was, and its page cache is lost. After WIO_ERR_NOMEM the
+ * object may only be destroyed. Threads: SimGrid's actors must run in turn (contexts/nthreads is 1,
+ * as by default).
  *
  * Source: the models of whyio predict; SimGrid 3.32, https://simgrid.org.
  */
@@ -66,7 +67,7 @@ WIO_MUST_CHECK enum wio_status wio_simgrid_create(const char *host, const char *
                                                   const struct wio_simgrid_machine *machine,
                                                   struct wio_simgrid **disk_out,
                                                   struct wio_error *err);
-/* After simgrid_run has returned. Accepts NULL. */
+/* After the simulation has ended. Accepts NULL. */
 void wio_simgrid_destroy(struct wio_simgrid *disk);
 
 /*

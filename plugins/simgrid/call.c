@@ -28,7 +28,7 @@ static enum wio_status check_state(const struct wio_simgrid *disk, struct wio_er
     }
     if (disk->is_down) {
         return wio_error_set(err, WIO_ERR_IO, NULL, WIO_ERROR_NO_OFFSET,
-                             "the host of disk '%s' is down", disk->name);
+                             "the host of disk '%s' is or was down", disk->name);
     }
     return WIO_OK;
 }

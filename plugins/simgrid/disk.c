@@ -65,7 +65,9 @@ static enum wio_status create_model(struct wio_simgrid *disk, struct wio_error *
     struct wio_alloc heap = WIO_ALLOC_HEAP;
     WIO_TRY(wio_model_create(WIO_MODEL_KERNEL, &disk->params, &heap, &disk->model, err));
     WIO_TRY(wio_model_outside_init(disk->model, err));
-    wio_model_outside_grant(disk->model, WIO_SIMGRID_AHEAD);
+    uint64_t chunk = (uint64_t)fmin(disk->params.bw_dev * WIO_SIMGRID_CHUNK_S, 1e15);
+    disk->chunk = chunk > WIO_SIMGRID_CHUNK_MIN ? chunk : WIO_SIMGRID_CHUNK_MIN;
+    wio_model_outside_grant(disk->model, wio_simgrid_ahead(disk));
     return WIO_OK;
 }
 

@@ -15,7 +15,7 @@
 static void grant(struct wio_simgrid *disk)
 {
     unsigned waiting = disk->waiting;
-    wio_model_outside_grant(disk->model, disk->written + WIO_SIMGRID_AHEAD);
+    wio_model_outside_grant(disk->model, disk->written + wio_simgrid_ahead(disk));
     disk->waiting = 0;
     for (; waiting > 0; waiting--) {
         sg_sem_release(disk->granted);
@@ -25,7 +25,7 @@ static void grant(struct wio_simgrid *disk)
 /* A chunk of what it was asked for. The model sees the grant when the disk has written. */
 static enum wio_status write_chunk(struct wio_simgrid *disk, uint64_t left)
 {
-    uint64_t size = left < WIO_SIMGRID_CHUNK ? left : WIO_SIMGRID_CHUNK;
+    uint64_t size = left < disk->chunk ? left : disk->chunk;
     (void)sg_disk_write(disk->disk, size);
     enum wio_status status = wio_simgrid_advance(disk, simgrid_get_clock(), NULL);
     disk->written += size;

@@ -21,11 +21,10 @@
 #include "base/map.h"
 #include "model/model.h"
 
-/* Of the flusher's writes, bytes: how precisely it is known what the disk has written. */
-#define WIO_SIMGRID_CHUNK (UINT64_C(1) << 20)
-/* The model's device may be so far ahead of what is known to be written: the chunk that is being
- * written, and as much again, as SimGrid rounds a disk's progress to bytes at every event. */
-#define WIO_SIMGRID_AHEAD (2 * WIO_SIMGRID_CHUNK)
+/* The flusher's writes: what the disk does in so many seconds, but not less than this many bytes.
+ * It is how precisely others are felt, and what SimGrid has to do for a byte. */
+#define WIO_SIMGRID_CHUNK_S 0.01
+#define WIO_SIMGRID_CHUNK_MIN (UINT64_C(1) << 20)
 
 struct wio_simgrid {
     char *name; /* of the disk, for errors */
@@ -33,6 +32,7 @@ struct wio_simgrid {
     struct wio_model *model;
     struct wio_model_params params;
     struct wio_map calls;   /* task of the model -> struct wio_simgrid_call * that is under way */
+    uint64_t chunk;         /* of the flusher's writes, bytes */
     uint64_t written;       /* by the flusher, ever, bytes */
     double precision_s;     /* of SimGrid's clock */
     double rest_until_s;    /* when the flusher goes on by itself, while it rests */
@@ -61,6 +61,13 @@ WIO_MUST_CHECK enum wio_status wio_simgrid_params(const struct wio_simgrid_machi
 /* The model comes up to `time_s`; calls that have ended are told. */
 WIO_MUST_CHECK enum wio_status wio_simgrid_advance(struct wio_simgrid *disk, double time_s,
                                                    struct wio_error *err);
+
+/* The model's device may be so far ahead of what is known to be written: the chunk that is being
+ * written, and as much again, as SimGrid rounds a disk's progress to bytes at every event. */
+static inline uint64_t wio_simgrid_ahead(const struct wio_simgrid *disk)
+{
+    return 2 * disk->chunk;
+}
 
 /* ---- flusher.c ---- */
 void wio_simgrid_flusher_start(struct wio_simgrid *disk);
