@@ -5,11 +5,11 @@
 #include <math.h>
 
 #include "base/cleanup.h"
+#include "model/flusher.h"
+#include "model/reader.h"
 
 /* A task that sleeps wakes this much after its tick, seconds: the scheduler. */
 #define WAKE_S 5e-5
-/* The smallest chunk of the flusher: 4 MiB. */
-#define CHUNK_PAGES_MIN 1024
 
 static int compare_files(const struct wio_cache_file *a, const struct wio_cache_file *b)
 {
@@ -18,40 +18,56 @@ static int compare_files(const struct wio_cache_file *a, const struct wio_cache_
 
 RB_GENERATE_STATIC(wio_cache_files, wio_cache_file, node, compare_files)
 
-static uint64_t least(uint64_t a, uint64_t b)
+/* ---- what there is ---- */
+
+static uint64_t pages_of(double bytes)
 {
-    return a < b ? a : b;
+    return bytes >= WIO_MODEL_UNLIMITED ? UINT64_MAX : (uint64_t)(bytes / WIO_CACHE_PAGE);
 }
 
 void wio_cache_init(struct wio_cache *cache, const struct wio_alloc *alloc,
                     const struct wio_model_params *params)
 {
+    *cache = (struct wio_cache){
+        .alloc = *alloc,
+        .hz = params->hz,
+        .next_s = HUGE_VAL,
+        .expire_s = params->dirty_expire,
+        .interval_s = params->dirty_interval,
+    };
+    wio_chunk_pool_init(&cache->pool, alloc);
+    wio_resident_init(&cache->resident, alloc, &cache->pool, pages_of(params->mem_bytes));
+}
+
+enum wio_status wio_cache_add_device(struct wio_cache *cache, const struct wio_model_params *params)
+{
+    WIO_PRE(cache->device_count < WIO_MODEL_DEVICES_MAX);
+    struct wio_cache_device *device = cache->alloc.get(cache->alloc.context, sizeof(*device));
     const struct wio_throttle_limits limits = {
         .hz = (int64_t)params->hz,
         .background = (int64_t)(params->limit_bg / WIO_CACHE_PAGE),
         .hard = (int64_t)(params->limit_hard / WIO_CACHE_PAGE),
     };
-    *cache = (struct wio_cache){
-        .alloc = *alloc,
-        .hz = params->hz,
-        .next_s = HUGE_VAL,
-        .next_expiry_s = HUGE_VAL,
-        .next_update_s = HUGE_VAL,
-        .expire_s = params->dirty_expire,
-        .interval_s = params->dirty_interval,
-        .request_pages = (uint64_t)fmax(params->request_max / WIO_CACHE_PAGE, 1),
-    };
-    TAILQ_INIT(&cache->dirty);
-    wio_chunk_pool_init(&cache->pool, alloc);
-    const struct wio_queue_device device = {
+    const struct wio_queue_device speed = {
         .page_s = WIO_CACHE_PAGE / params->bw_dev,
         .burst_page_s = WIO_CACHE_PAGE / fmax(params->bw_burst, params->bw_dev),
         .burst_pages = params->burst_size / WIO_CACHE_PAGE,
     };
-    wio_queue_init(&cache->queue, alloc, &device);
-    wio_resident_init(&cache->resident, alloc, (uint64_t)(params->cache_size / WIO_CACHE_PAGE));
-    wio_throttle_init(&cache->throttle, &limits, params->dirty_ratelimit0 / WIO_CACHE_PAGE,
+    if (device == NULL) {
+        return WIO_ERR_NOMEM;
+    }
+    *device = (struct wio_cache_device){
+        .params = *params,
+        .request_pages = (uint64_t)fmax(params->request_max / WIO_CACHE_PAGE, 1),
+        .next_expiry_s = HUGE_VAL,
+        .next_update_s = HUGE_VAL,
+    };
+    TAILQ_INIT(&device->dirty);
+    wio_queue_init(&device->queue, &cache->alloc, &speed);
+    wio_throttle_init(&device->throttle, &limits, params->dirty_ratelimit0 / WIO_CACHE_PAGE,
                       params->write_bw0 / WIO_CACHE_PAGE);
+    cache->devices[cache->device_count++] = device;
+    return WIO_OK;
 }
 
 void wio_cache_fini(struct wio_cache *cache)
@@ -59,15 +75,20 @@ void wio_cache_fini(struct wio_cache *cache)
     struct wio_cache_file *file;
     while ((file = RB_MIN(wio_cache_files, &cache->files)) != NULL) {
         wio_pages_clear(&file->pages, &cache->pool);
+        wio_pages_clear(&file->resident.pages, &cache->pool);
+        cache->alloc.put(cache->alloc.context, file->readers);
         RB_REMOVE(wio_cache_files, &cache->files, file);
         cache->alloc.put(cache->alloc.context, file);
     }
-    wio_chunk_pool_fini(&cache->pool);
-    wio_queue_fini(&cache->queue);
+    for (uint32_t i = 0; i < cache->device_count; i++) {
+        wio_queue_fini(&cache->devices[i]->queue);
+        cache->alloc.put(cache->alloc.context, cache->devices[i]);
+    }
     wio_resident_fini(&cache->resident);
+    wio_chunk_pool_fini(&cache->pool);
 }
 
-struct wio_cache_file *wio_cache_file(struct wio_cache *cache, uint64_t id)
+struct wio_cache_file *wio_cache_file(struct wio_cache *cache, uint64_t id, uint32_t device)
 {
     if (cache->last != NULL && cache->last->id == id) {
         return cache->last;
@@ -80,150 +101,40 @@ struct wio_cache_file *wio_cache_file(struct wio_cache *cache, uint64_t id)
             return NULL;
         }
         file->id = id;
+        file->device = cache->devices[device];
+        file->known_end = UINT64_MAX;
+        file->resident.id = id;
         RB_INSERT(wio_cache_files, &cache->files, file);
     }
     cache->last = file;
     return file;
 }
 
-static int64_t jiffy(const struct wio_cache *cache)
+/* ---- time ---- */
+
+int64_t wio_cache_jiffy(const struct wio_cache *cache)
 {
     return (int64_t)fmin(cache->time_s * cache->hz, 0x1p61);
 }
 
-static void plan(struct wio_cache *cache)
+void wio_cache_plan(struct wio_cache *cache)
 {
-    cache->next_s =
-        fmin(cache->queue.head_done_s, fmin(cache->next_expiry_s, cache->next_update_s));
-}
-
-/* The flusher is busy with an inode as long as the kernel would let it (rule 9). */
-static uint64_t chunk_pages(const struct wio_cache *cache)
-{
-    const struct wio_throttle_device *device = &cache->throttle.device;
-    uint64_t pages = least((uint64_t)device->bandwidth_mean / 2, (uint64_t)device->limit / 8);
-    return (pages + CHUNK_PAGES_MIN) / CHUNK_PAGES_MIN * CHUNK_PAGES_MIN;
-}
-
-static void note_cleaned(struct wio_cache *cache, struct wio_cache_file *file, uint64_t pages)
-{
-    cache->dirty_pages -= pages;
-    if (pages > 0 && file->pages.count == 0) {
-        TAILQ_REMOVE(&cache->dirty, file, in_dirty);
+    cache->next_s = wio_flusher_next(cache->devices[0]);
+    for (uint32_t i = 1; i < cache->device_count; i++) {
+        cache->next_s = fmin(cache->next_s, wio_flusher_next(cache->devices[i]));
     }
-}
-
-/* Hand up to `most` pages of a file to the device, in rising order from where it stopped, and from
- * the beginning after the end (rule 9). */
-static enum wio_status submit(struct wio_cache *cache, struct wio_cache_file *file, uint64_t most)
-{
-    while (most > 0 && file->pages.count > 0) {
-        uint64_t first;
-        uint64_t count;
-        if (!wio_pages_take_run(&file->pages, &cache->pool, file->cursor,
-                                least(most, cache->request_pages), &first, &count)) {
-            file->cursor = 0;
-            continue;
-        }
-        note_cleaned(cache, file, count);
-        WIO_TRY(wio_queue_submit(&cache->queue, count, cache->time_s));
-        file->cursor = first + count;
-        file->queued = cache->queue.submitted;
-        most -= count;
-    }
-    return WIO_OK;
-}
-
-/* One call of the flusher for one file: the bandwidth is estimated once in a while (rule 5). */
-static enum wio_status write_file(struct wio_cache *cache, struct wio_cache_file *file,
-                                  uint64_t most)
-{
-    struct wio_throttle *throttle = &cache->throttle;
-    if (cache->queue.waiting == 0) {
-        wio_throttle_wake(throttle, jiffy(cache));
-    }
-    enum wio_status status = submit(cache, file, most);
-    throttle->device.written = (int64_t)cache->queue.completed;
-    if (wio_throttle_is_stale(throttle, jiffy(cache))) {
-        wio_throttle_estimate(throttle, jiffy(cache));
-    }
-    return status;
-}
-
-/* The flusher looks for old files every interval; looks that cannot find one are left out. */
-static void plan_expiry(struct wio_cache *cache)
-{
-    const struct wio_cache_file *oldest = TAILQ_FIRST(&cache->dirty);
-    cache->next_expiry_s = HUGE_VAL;
-    if (oldest != NULL && cache->interval_s > 0) {
-        double wait_s = oldest->dirty_at_s + cache->expire_s - cache->time_s;
-        double looks = fmax(ceil(wait_s / cache->interval_s), 1);
-        cache->next_expiry_s = cache->time_s + looks * cache->interval_s;
-    }
-    plan(cache);
-}
-
-/* Files whose first dirty page is too old go to the device whole (rule 10). */
-static enum wio_status flush_old(struct wio_cache *cache)
-{
-    struct wio_cache_file *file;
-    while ((file = TAILQ_FIRST(&cache->dirty)) != NULL &&
-           file->dirty_at_s + cache->expire_s <= cache->time_s + 0.5 / cache->hz) {
-        WIO_TRY(write_file(cache, file, UINT64_MAX));
-    }
-    plan_expiry(cache);
-    return WIO_OK;
-}
-
-/* Above the background limit every dirty file in turn gives a chunk, until it is below. */
-static enum wio_status flush_background(struct wio_cache *cache)
-{
-    uint64_t limit = (uint64_t)cache->throttle.limits.background;
-    while (cache->dirty_pages > limit) {
-        struct wio_cache_file *end = TAILQ_LAST(&cache->dirty, wio_cache_dirty);
-        struct wio_cache_file *file = TAILQ_FIRST(&cache->dirty);
-        while (file != NULL) {
-            struct wio_cache_file *next = file != end ? TAILQ_NEXT(file, in_dirty) : NULL;
-            WIO_TRY(write_file(cache, file, chunk_pages(cache)));
-            file = next;
-        }
-    }
-    plan(cache);
-    return WIO_OK;
-}
-
-/* The device has written a request. */
-static void complete(struct wio_cache *cache)
-{
-    wio_queue_complete(&cache->queue);
-    cache->throttle.device.written = (int64_t)cache->queue.completed;
-    if (cache->queue.waiting == 0 && cache->next_update_s == HUGE_VAL) {
-        cache->next_update_s = cache->time_s + 0.2;
-    }
-}
-
-static void happen(struct wio_cache *cache)
-{
-    if (cache->queue.head_done_s <= cache->time_s) {
-        complete(cache);
-    } else if (cache->next_update_s <= cache->time_s) {
-        cache->next_update_s = HUGE_VAL;
-        wio_throttle_estimate(&cache->throttle, jiffy(cache));
-    } else {
-        enum wio_status status = flush_old(cache);
-        if (status != WIO_OK) {
-            cache->status = status;
-            cache->next_expiry_s = HUGE_VAL;
-        }
-    }
-    plan(cache);
 }
 
 void wio_cache_wait_until(struct wio_cache *cache, double end_s)
 {
     while (cache->next_s <= end_s) {
         cache->time_s = fmax(cache->time_s, cache->next_s);
-        happen(cache);
+        for (uint32_t i = 0; i < cache->device_count; i++) {
+            if (wio_flusher_next(cache->devices[i]) <= cache->time_s) {
+                wio_flusher_happen(cache, cache->devices[i]);
+            }
+        }
+        wio_cache_plan(cache);
     }
     cache->time_s = fmax(cache->time_s, end_s);
 }
@@ -233,14 +144,39 @@ void wio_cache_wait(struct wio_cache *cache, double seconds)
     wio_cache_wait_until(cache, cache->time_s + seconds);
 }
 
+/* ---- dirty pages ---- */
+
+double wio_cache_part(const struct wio_cache *cache, const struct wio_cache_device *device)
+{
+    double all = 0;
+    for (uint32_t i = 0; cache->device_count > 1 && i < cache->device_count; i++) {
+        all += wio_share_at(&cache->devices[i]->share, cache->time_s);
+    }
+    return all > 0 ? wio_share_at(&device->share, cache->time_s) / all : 1;
+}
+
+static uint64_t page_behind(uint64_t offset)
+{
+    return (offset + WIO_CACHE_PAGE - 1) / WIO_CACHE_PAGE;
+}
+
+void wio_cache_note_cleaned(struct wio_cache *cache, struct wio_cache_file *file, uint64_t pages)
+{
+    cache->dirty_pages -= pages;
+    file->device->dirty_pages -= pages;
+    if (pages > 0 && file->pages.count == 0) {
+        TAILQ_REMOVE(&file->device->dirty, file, in_dirty);
+    }
+}
+
 enum wio_status wio_cache_dirty(struct wio_cache *cache, struct wio_cache_file *file,
                                 uint64_t offset, uint64_t end, uint64_t *fresh_out)
 {
-    uint64_t first = offset / WIO_CACHE_PAGE;
-    uint64_t last = (end + WIO_CACHE_PAGE - 1) / WIO_CACHE_PAGE;
+    struct wio_cache_device *device = file->device;
     bool was_clean = file->pages.count == 0;
     uint64_t added;
-    WIO_TRY(wio_pages_add(&file->pages, &cache->pool, first, last, &added));
+    WIO_TRY(wio_pages_add(&file->pages, &cache->pool, offset / WIO_CACHE_PAGE, page_behind(end),
+                          &added));
     cache->written_bytes += end - offset;
     *fresh_out = added * WIO_CACHE_PAGE;
     if (added == 0) {
@@ -248,36 +184,43 @@ enum wio_status wio_cache_dirty(struct wio_cache *cache, struct wio_cache_file *
     }
     if (was_clean) {
         file->dirty_at_s = cache->time_s;
-        TAILQ_INSERT_TAIL(&cache->dirty, file, in_dirty);
-        if (cache->next_expiry_s == HUGE_VAL) {
-            plan_expiry(cache);
+        TAILQ_INSERT_TAIL(&device->dirty, file, in_dirty);
+        if (device->next_expiry_s == HUGE_VAL) {
+            wio_flusher_plan(cache, device);
+            wio_cache_plan(cache);
         }
     }
     cache->dirty_pages += added;
-    cache->throttle.device.dirtied += (int64_t)added;
-    cache->throttle.task.dirtied += (int64_t)added;
+    device->dirty_pages += added;
+    device->throttle.device.dirtied += (int64_t)added;
+    device->throttle.task.dirtied += (int64_t)added;
     return WIO_OK;
 }
 
 /* A timer of n jiffies ends at the tick after the n-th (rule 7). */
 static double end_of_sleep(const struct wio_cache *cache, int64_t pause)
 {
-    return fmax((double)(jiffy(cache) + pause + 1) / cache->hz + WAKE_S, cache->time_s);
+    double tick = (double)(wio_cache_jiffy(cache) + pause + 1);
+    return fmax(tick / cache->hz + WAKE_S, cache->time_s);
 }
 
-enum wio_status wio_cache_look(struct wio_cache *cache, enum wio_throttle_verdict *verdict_out,
-                               double *until_s_out)
+enum wio_status wio_cache_look(struct wio_cache *cache, struct wio_cache_device *device,
+                               enum wio_throttle_verdict *verdict_out, double *until_s_out)
 {
-    struct wio_throttle *throttle = &cache->throttle;
+    struct wio_throttle *throttle = &device->throttle;
     int64_t pause;
     *verdict_out = WIO_THROTTLE_FREE;
     *until_s_out = cache->time_s;
     if (!wio_throttle_is_due(throttle)) {
         return cache->status;
     }
-    WIO_TRY(flush_background(cache));
-    *verdict_out =
-        wio_throttle_balance(throttle, (int64_t)wio_cache_pages(cache), jiffy(cache), &pause);
+    WIO_TRY(wio_flusher_background(cache, device));
+    const struct wio_throttle_dirty dirty = {
+        .all = (int64_t)wio_cache_pages(cache),
+        .device = (int64_t)wio_cache_device_pages(device),
+        .share = (int64_t)((double)throttle->limits.hard * wio_cache_part(cache, device)),
+    };
+    *verdict_out = wio_throttle_balance(throttle, &dirty, wio_cache_jiffy(cache), &pause);
     if (*verdict_out >= WIO_THROTTLE_PAUSE) {
         *until_s_out = end_of_sleep(cache, pause);
     }
@@ -286,41 +229,61 @@ enum wio_status wio_cache_look(struct wio_cache *cache, enum wio_throttle_verdic
 
 enum wio_status wio_cache_write_out(struct wio_cache *cache, struct wio_cache_file *file)
 {
-    WIO_TRY(write_file(cache, file, UINT64_MAX));
-    plan(cache);
+    WIO_TRY(wio_flusher_write(cache, file, UINT64_MAX));
+    wio_cache_plan(cache);
     return cache->status;
 }
 
 void wio_cache_clean(struct wio_cache *cache, struct wio_cache_file *file, uint64_t offset,
                      uint64_t end)
 {
-    uint64_t first = offset / WIO_CACHE_PAGE;
-    uint64_t last = (end + WIO_CACHE_PAGE - 1) / WIO_CACHE_PAGE;
-    note_cleaned(cache, file, wio_pages_remove(&file->pages, &cache->pool, first, last));
+    uint64_t removed =
+        wio_pages_remove(&file->pages, &cache->pool, offset / WIO_CACHE_PAGE, page_behind(end));
+    wio_cache_note_cleaned(cache, file, removed);
 }
 
-enum wio_status wio_cache_use(struct wio_cache *cache, const struct wio_cache_file *file,
-                              uint64_t offset, uint64_t end, uint64_t *hits_out)
+void wio_cache_cut(struct wio_cache *cache, struct wio_cache_file *file, uint64_t size)
+{
+    uint64_t first = page_behind(size);
+    wio_cache_note_cleaned(cache, file,
+                           wio_pages_remove(&file->pages, &cache->pool, first, UINT64_MAX));
+    wio_resident_drop(&cache->resident, &file->resident, first, UINT64_MAX);
+    file->size = file->size < size ? file->size : size;
+    file->known_end = size;
+}
+
+/* ---- memory and device ---- */
+
+void wio_cache_forget(struct wio_cache *cache, struct wio_cache_file *file, uint64_t offset,
+                      uint64_t end)
+{
+    wio_resident_drop(&cache->resident, &file->resident, offset / WIO_CACHE_PAGE, page_behind(end));
+}
+
+enum wio_status wio_cache_use(struct wio_cache *cache, struct wio_cache_file *file, uint64_t offset,
+                              uint64_t end)
 {
     uint64_t first = offset / WIO_CACHE_PAGE;
-    uint64_t last = (end + WIO_CACHE_PAGE - 1) / WIO_CACHE_PAGE;
-    uint64_t hits;
-    WIO_TRY(wio_resident_use(&cache->resident, file->id, first, last, &hits));
-    *hits_out = hits == last - first ? end - offset : least(hits * WIO_CACHE_PAGE, end - offset);
+    uint64_t last = page_behind(end);
+    uint64_t added;
+    WIO_TRY(wio_resident_add(&cache->resident, &file->resident, first, last, &added));
+    wio_resident_touch(&cache->resident, &file->resident, first, last);
     return WIO_OK;
 }
 
-double wio_cache_device_take(struct wio_cache *cache, double seconds)
+double wio_cache_device_take(struct wio_cache *cache, struct wio_cache_device *device,
+                             double seconds)
 {
-    double start_s = fmax(cache->time_s, cache->device_free_s);
-    cache->device_free_s = start_s + seconds;
-    wio_queue_delay(&cache->queue, seconds);
-    plan(cache);
+    double start_s = fmax(cache->time_s, device->free_s);
+    device->free_s = start_s + seconds;
+    wio_queue_delay(&device->queue, seconds);
+    wio_cache_plan(cache);
     return start_s;
 }
 
-void wio_cache_device_grant(struct wio_cache *cache, uint64_t pages)
+void wio_cache_device_grant(struct wio_cache *cache, struct wio_cache_device *device,
+                            uint64_t pages)
 {
-    wio_queue_grant(&cache->queue, pages, cache->time_s);
-    plan(cache);
+    wio_queue_grant(&device->queue, pages, cache->time_s);
+    wio_cache_plan(cache);
 }

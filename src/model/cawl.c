@@ -261,7 +261,7 @@ static enum wio_status step_beside(struct wio_model *model, struct file *file,
     double bytes;
     model->time_s += op->delay_s;
     clean(model, op->delay_s);
-    if (op->method == WIO_MODEL_READ) {
+    if (wio_model_flow(op->method) == WIO_MODEL_MOVES_IN) {
         result->cost_s = model->params.sc_w + (double)op->size / model->params.bw_rdev;
     } else if (op->method == WIO_MODEL_FSYNC) {
         WIO_TRY(make_clean(cache, op->file, 0, HUGE_VAL, &bytes));
@@ -290,7 +290,12 @@ static enum wio_status dispatch(struct wio_model *model, struct file *file,
     case WIO_MODEL_SYNC:
     case WIO_MODEL_FSYNC:
     case WIO_MODEL_READ:
+    case WIO_MODEL_READ_DIRECT:
         return step_beside(model, file, op, result);
+    case WIO_MODEL_TRUNCATE:
+        model->time_s += op->delay_s;
+        clean(model, op->delay_s);
+        return WIO_OK;
     case WIO_MODEL_METHOD_COUNT:
         break;
     }
@@ -305,7 +310,7 @@ static enum wio_status step(struct wio_model *model, const struct wio_model_op *
         return WIO_ERR_NOMEM;
     }
     WIO_TRY(dispatch(model, file, op, result));
-    if (op->method != WIO_MODEL_FFLUSH && op->method != WIO_MODEL_FSYNC) {
+    if (wio_model_flow(op->method) != WIO_MODEL_MOVES_NOTHING) {
         file->last_end = (double)op->offset + (double)op->size;
     }
     result->dirty_bytes = ((struct cawl *)model->state)->cache.dirty;

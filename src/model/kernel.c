@@ -27,7 +27,7 @@ static void add_write(struct wio_task *task, uint64_t offset, uint64_t size)
 }
 
 /* `seconds` in all, of which the device has its part to itself. */
-static void add_device(struct wio_task *task, double device_s, double seconds)
+static void add_device_use(struct wio_task *task, double device_s, double seconds)
 {
     wio_task_add(task, (struct wio_task_step){
                            .kind = WIO_TASK_DEVICE, .device_s = device_s, .seconds = seconds});
@@ -81,10 +81,9 @@ static bool is_random(const struct wio_cache_file *file, const struct wio_model_
 }
 
 /* As measured for such a size; else by the equations (rule 13). */
-static double bypass_cost(const struct wio_model *model, const struct wio_cache_file *file,
-                          const struct wio_model_op *op)
+static double bypass_cost(const struct wio_cache_file *file, const struct wio_model_op *op)
 {
-    const struct wio_model_params *p = &model->params;
+    const struct wio_model_params *p = &file->device->params;
     const struct wio_model_table *table = &p->sync_table;
     double size = (double)op->size;
     if (op->method == WIO_MODEL_DIRECT) {
@@ -101,39 +100,62 @@ static double bypass_cost(const struct wio_model *model, const struct wio_cache_
     return wio_model_table_at(table, size) + (is_random(file, op) ? p->c_sk : 0);
 }
 
-/* Direct and synchronous writes have the device to themselves (rule 13). */
-static void add_bypass(const struct wio_model *model, struct wio_task *task,
-                       struct wio_cache_file *file, const struct wio_model_op *op)
+/* Direct and synchronous writes have the device to themselves (rule 13); what goes past memory does
+ * not stay in it. */
+static enum wio_status add_bypass(struct wio_cache *cache, struct wio_task *task,
+                                  struct wio_cache_file *file, const struct wio_model_op *op)
 {
-    struct wio_tasks *tasks = model->state;
-    double cost = bypass_cost(model, file, op);
-    wio_cache_clean(&tasks->cache, file, op->offset, op->offset + op->size);
-    add_device(task, fmin((double)op->size / model->params.bw_dev, cost), cost);
+    double cost = bypass_cost(file, op);
+    uint64_t end = op->offset + op->size;
+    wio_cache_clean(cache, file, op->offset, end);
+    add_device_use(task, fmin((double)op->size / file->device->params.bw_dev, cost), cost);
+    if (op->method == WIO_MODEL_SYNC) {
+        return wio_cache_use(cache, file, op->offset, end);
+    }
+    wio_cache_forget(cache, file, op->offset, end);
+    return WIO_OK;
 }
 
-/* What is in memory is copied; the rest comes from the device, which does not write then (rule 15).
- */
-static enum wio_status add_read(const struct wio_model *model, struct wio_task *task,
-                                const struct wio_cache_file *file, const struct wio_model_op *op)
+/* What is in memory is copied, the rest comes from the device (rule 15). */
+static void add_read(struct wio_task *task, struct wio_cache_file *file,
+                     const struct wio_model_op *op)
 {
-    struct wio_tasks *tasks = model->state;
-    const struct wio_model_params *p = &model->params;
-    uint64_t hits = 0;
-    if (p->cache_size > 0) {
-        WIO_TRY(wio_cache_use(&tasks->cache, file, op->offset, op->offset + op->size, &hits));
+    if (op->at_end) {
+        file->known_end = op->offset + op->size;
     }
-    double device_s = (double)(op->size - hits) / p->bw_rdev;
+    add_wait(task, file->device->params.sc_w);
+    wio_task_add(task, (struct wio_task_step){.kind = WIO_TASK_READ,
+                                              .offset = op->offset,
+                                              .end = op->offset + op->size,
+                                              .is_random = is_random(file, op)});
+}
+
+/* O_DIRECT: what is dirty is written first. */
+static void add_read_direct(struct wio_task *task, const struct wio_cache_file *file,
+                            const struct wio_model_op *op)
+{
+    const struct wio_model_params *p = &file->device->params;
+    double seconds = (double)op->size / p->bw_rdev + (is_random(file, op) ? p->c_sk : 0);
     add_wait(task, p->sc_w);
-    if (device_s > 0) {
-        add_device(task, device_s, device_s);
+    if (file->pages.count > 0) {
+        wio_task_add(task, (struct wio_task_step){.kind = WIO_TASK_SYNC});
     }
-    add_wait(task, (double)hits / p->bw_mem);
-    return WIO_OK;
+    add_device_use(task, seconds, seconds);
+}
+
+/* What is dirty behind the end is never written; what the device has begun to write is waited for
+ * (rule 17). */
+static void add_truncate(struct wio_cache *cache, struct wio_task *task,
+                         struct wio_cache_file *file, const struct wio_model_op *op)
+{
+    wio_cache_cut(cache, file, op->offset);
+    wio_task_add(task, (struct wio_task_step){.kind = WIO_TASK_DRAIN});
 }
 
 static enum wio_status add_steps(const struct wio_model *model, struct wio_task *task,
                                  struct wio_cache_file *file, const struct wio_model_op *op)
 {
+    struct wio_cache *cache = &((struct wio_tasks *)model->state)->cache;
     switch (op->method) {
     case WIO_MODEL_WRITE:
         add_write(task, op->offset, op->size);
@@ -145,15 +167,21 @@ static enum wio_status add_steps(const struct wio_model *model, struct wio_task 
         add_flush(task, file);
         return WIO_OK;
     case WIO_MODEL_FSYNC:
-        add_wait(task, model->params.sc_sw);
+        add_wait(task, file->device->params.sc_sw);
         wio_task_add(task, (struct wio_task_step){.kind = WIO_TASK_SYNC});
         return WIO_OK;
     case WIO_MODEL_READ:
-        return add_read(model, task, file, op);
+        add_read(task, file, op);
+        return WIO_OK;
+    case WIO_MODEL_READ_DIRECT:
+        add_read_direct(task, file, op);
+        return WIO_OK;
+    case WIO_MODEL_TRUNCATE:
+        add_truncate(cache, task, file, op);
+        return WIO_OK;
     case WIO_MODEL_DIRECT:
     case WIO_MODEL_SYNC:
-        add_bypass(model, task, file, op);
-        return WIO_OK;
+        return add_bypass(cache, task, file, op);
     case WIO_MODEL_METHOD_COUNT:
         break;
     }
@@ -163,13 +191,17 @@ static enum wio_status add_steps(const struct wio_model *model, struct wio_task 
 /* Where the file ends and where its next operation is sequential. */
 static void note_range(struct wio_cache_file *file, const struct wio_model_op *op)
 {
-    if (op->method == WIO_MODEL_FFLUSH || op->method == WIO_MODEL_FSYNC) {
+    enum wio_model_flow flow = wio_model_flow(op->method);
+    if (flow == WIO_MODEL_MOVES_NOTHING) {
         return;
     }
     file->last_end = op->offset + op->size;
     file->is_used = true;
-    if (op->method != WIO_MODEL_READ && file->last_end > file->size) {
+    if (flow == WIO_MODEL_MOVES_OUT && file->last_end > file->size) {
         file->size = file->last_end;
+    }
+    if (file->known_end < file->last_end) {
+        file->known_end = file->last_end;
     }
 }
 
@@ -177,7 +209,7 @@ static enum wio_status begin(struct wio_model *model, uint32_t id, const struct 
 {
     struct wio_tasks *tasks = model->state;
     struct wio_task *task = wio_tasks_get(tasks, id);
-    struct wio_cache_file *file = wio_cache_file(&tasks->cache, op->file);
+    struct wio_cache_file *file = wio_cache_file(&tasks->cache, op->file, op->device);
     if (task == NULL || file == NULL) {
         return WIO_ERR_NOMEM;
     }
@@ -222,9 +254,13 @@ static enum wio_status init(struct wio_model *model)
     if (tasks == NULL) {
         return WIO_ERR_NOMEM;
     }
-    wio_tasks_init(tasks, &model->alloc, &model->params);
     model->state = tasks;
-    return WIO_OK;
+    return wio_tasks_init(tasks, &model->alloc, &model->params);
+}
+
+static enum wio_status add_device(struct wio_model *model, const struct wio_model_params *params)
+{
+    return wio_cache_add_device(&((struct wio_tasks *)model->state)->cache, params);
 }
 
 static void fini(struct wio_model *model)
@@ -247,7 +283,8 @@ static const struct wio_model_range ranges[] = {
     {offsetof(struct wio_model_params, request_max), 1, BYTES_MOST},
     {offsetof(struct wio_model_params, dirty_ratelimit0), 1, BYTES_MOST},
     {offsetof(struct wio_model_params, write_bw0), 1, BYTES_MOST},
-    {offsetof(struct wio_model_params, cache_size), 0, BYTES_MOST},
+    {offsetof(struct wio_model_params, mem_bytes), 0, BYTES_MOST},
+    {offsetof(struct wio_model_params, read_ahead), 0, BYTES_MOST},
     {.place = WIO_MODEL_NO_PARAM},
 };
 
@@ -255,6 +292,7 @@ const struct wio_model_class wio_model_kernel = {.name = "kernel",
                                                  .ranges = ranges,
                                                  .init = init,
                                                  .fini = fini,
+                                                 .add_device = add_device,
                                                  .begin = begin,
                                                  .run = run,
                                                  .next = next};

@@ -37,107 +37,24 @@ const char *wio_model_state_name(enum wio_model_state state)
     return (unsigned)state < WIO_ARRAY_SIZE(names) ? names[state] : "-";
 }
 
-static enum wio_status refuse(struct wio_error *err, const char *name, const char *expected)
+enum wio_model_flow wio_model_flow(enum wio_model_method method)
 {
-    return wio_error_set(err, WIO_ERR_USAGE, NULL, WIO_ERROR_NO_OFFSET, "parameter '%s' %s", name,
-                         expected);
-}
-
-struct wio_model_params wio_model_params_default(void)
-{
-    return (struct wio_model_params){
-#define PARAM_DEFAULT(param, unit, fallback) .param = (fallback),
-        WIO_MODEL_PARAM_LIST(PARAM_DEFAULT)
-#undef PARAM_DEFAULT
-    };
-}
-
-static const struct {
-    const char *name;
-    size_t place;
-} all_params[] = {
-#define PARAM_ENTRY(param, unit, fallback) {#param, offsetof(struct wio_model_params, param)},
-    WIO_MODEL_PARAM_LIST(PARAM_ENTRY)
-#undef PARAM_ENTRY
-};
-
-double *wio_model_param(struct wio_model_params *params, const char *name)
-{
-    for (size_t i = 0; i < WIO_ARRAY_SIZE(all_params); i++) {
-        if (strcmp(all_params[i].name, name) == 0) {
-            return (double *)(void *)((char *)params + all_params[i].place);
-        }
+    switch (method) {
+    case WIO_MODEL_READ:
+    case WIO_MODEL_READ_DIRECT:
+        return WIO_MODEL_MOVES_IN;
+    case WIO_MODEL_WRITE:
+    case WIO_MODEL_DIRECT:
+    case WIO_MODEL_SYNC:
+    case WIO_MODEL_FWRITE:
+        return WIO_MODEL_MOVES_OUT;
+    case WIO_MODEL_FFLUSH:
+    case WIO_MODEL_FSYNC:
+    case WIO_MODEL_TRUNCATE:
+    case WIO_MODEL_METHOD_COUNT:
+        break;
     }
-    return NULL;
-}
-
-static double value_at(const struct wio_model_params *params, size_t place)
-{
-    double value;
-    memcpy(&value, (const char *)params + place, sizeof(value));
-    return value;
-}
-
-static enum wio_status check_each(const struct wio_model_params *params, struct wio_error *err)
-{
-    for (size_t i = 0; i < WIO_ARRAY_SIZE(all_params); i++) {
-        double value = value_at(params, all_params[i].place);
-        if (isnan(value)) {
-            return refuse(err, all_params[i].name, "is missing");
-        }
-        if (!isfinite(value) || value < 0) {
-            return refuse(err, all_params[i].name, "must be a finite number that is not negative");
-        }
-    }
-    return WIO_OK;
-}
-
-static const char *name_at(size_t place)
-{
-    size_t i = 0;
-    while (i < WIO_ARRAY_SIZE(all_params) - 1 && all_params[i].place != place) {
-        i++;
-    }
-    return all_params[i].name;
-}
-
-static enum wio_status check_ranges(const struct wio_model_params *params,
-                                    const struct wio_model_range *ranges, struct wio_error *err)
-{
-    for (size_t i = 0; ranges != NULL && ranges[i].place != WIO_MODEL_NO_PARAM; i++) {
-        double value = value_at(params, ranges[i].place);
-        if (value < ranges[i].least || value > ranges[i].most) {
-            return wio_error_set(err, WIO_ERR_USAGE, NULL, WIO_ERROR_NO_OFFSET,
-                                 "parameter '%s' must be between %g and %g",
-                                 name_at(ranges[i].place), ranges[i].least, ranges[i].most);
-        }
-    }
-    return WIO_OK;
-}
-
-enum wio_status wio_model_params_check(const struct wio_model_params *params, struct wio_error *err)
-{
-    WIO_TRY(check_each(params, err));
-    static const size_t divisors[] = {
-        offsetof(struct wio_model_params, bw_mem),
-        offsetof(struct wio_model_params, bw_ramdisk),
-        offsetof(struct wio_model_params, bw_reduced),
-        offsetof(struct wio_model_params, bw_dev),
-        offsetof(struct wio_model_params, bw_rdev),
-        offsetof(struct wio_model_params, bs),
-        offsetof(struct wio_model_params, bf),
-    };
-    for (size_t i = 0; i < WIO_ARRAY_SIZE(divisors); i++) {
-        if (value_at(params, divisors[i]) <= 0) {
-            return refuse(err, name_at(divisors[i]), "must be above 0");
-        }
-    }
-    if (params->limit_hard <= params->limit_bg) {
-        return refuse(err, "limit_hard", "must be above limit_bg");
-    }
-    WIO_TRY(wio_model_table_check(&params->direct_table, "direct_table", err));
-    WIO_TRY(wio_model_table_check(&params->sync_table, "sync_table", err));
-    return wio_model_table_check(&params->append_table, "append_table", err);
+    return WIO_MODEL_MOVES_NOTHING;
 }
 
 enum wio_status wio_model_create(enum wio_model_kind kind, const struct wio_model_params *params,
@@ -146,17 +63,39 @@ enum wio_status wio_model_create(enum wio_model_kind kind, const struct wio_mode
 {
     WIO_PRE((unsigned)kind < WIO_MODEL_KIND_COUNT);
     WIO_TRY(wio_model_params_check(params, err));
-    WIO_TRY(check_ranges(params, classes[kind]->ranges, err));
+    WIO_TRY(wio_model_params_check_ranges(params, classes[kind]->ranges, err));
     struct wio_model *model = alloc->get(alloc->context, sizeof(*model));
     if (model == NULL) {
         return wio_error_set(err, WIO_ERR_NOMEM, NULL, WIO_ERROR_NO_OFFSET, "out of memory");
     }
-    *model = (struct wio_model){.class = classes[kind], .params = *params, .alloc = *alloc};
+    *model = (struct wio_model){
+        .class = classes[kind], .params = *params, .alloc = *alloc, .device_count = 1};
     if (model->class->init != NULL && model->class->init(model) != WIO_OK) {
         wio_model_destroy(model);
         return wio_error_set(err, WIO_ERR_NOMEM, NULL, WIO_ERROR_NO_OFFSET, "out of memory");
     }
     *model_out = model;
+    return WIO_OK;
+}
+
+enum wio_status wio_model_add_device(struct wio_model *model, const struct wio_model_params *params,
+                                     struct wio_error *err)
+{
+    struct wio_model_params device = wio_model_params_of_device(&model->params, params);
+    if (model->class->add_device == NULL) {
+        return wio_error_set(err, WIO_ERR_UNSUPPORTED, NULL, WIO_ERROR_NO_OFFSET,
+                             "model '%s' knows one device only", model->class->name);
+    }
+    if (model->device_count == WIO_MODEL_DEVICES_MAX) {
+        return wio_error_set(err, WIO_ERR_USAGE, NULL, WIO_ERROR_NO_OFFSET, "more than %d devices",
+                             WIO_MODEL_DEVICES_MAX);
+    }
+    WIO_TRY(wio_model_params_check(&device, err));
+    WIO_TRY(wio_model_params_check_ranges(&device, model->class->ranges, err));
+    if (model->class->add_device(model, &device) != WIO_OK) {
+        return wio_error_set(err, WIO_ERR_NOMEM, NULL, WIO_ERROR_NO_OFFSET, "out of memory");
+    }
+    model->device_count++;
     return WIO_OK;
 }
 
@@ -172,7 +111,8 @@ void wio_model_destroy(struct wio_model *model)
     model->alloc.put(model->alloc.context, model);
 }
 
-static enum wio_status check_op(const struct wio_model_op *op, struct wio_error *err)
+static enum wio_status check_op(const struct wio_model *model, const struct wio_model_op *op,
+                                struct wio_error *err)
 {
     if (!isfinite(op->delay_s) || op->delay_s < 0) {
         return wio_error_set(err, WIO_ERR_USAGE, NULL, WIO_ERROR_NO_OFFSET,
@@ -184,6 +124,9 @@ static enum wio_status check_op(const struct wio_model_op *op, struct wio_error 
     }
     if ((unsigned)op->method >= WIO_MODEL_METHOD_COUNT) {
         return wio_error_set(err, WIO_ERR_USAGE, NULL, WIO_ERROR_NO_OFFSET, "unknown method");
+    }
+    if (op->device >= model->device_count) {
+        return wio_error_set(err, WIO_ERR_USAGE, NULL, WIO_ERROR_NO_OFFSET, "unknown device");
     }
     return WIO_OK;
 }
@@ -214,7 +157,7 @@ enum wio_status wio_model_step(struct wio_model *model, const struct wio_model_o
                                struct wio_model_result *result_out, struct wio_error *err)
 {
     enum wio_status status;
-    WIO_TRY(check_op(op, err));
+    WIO_TRY(check_op(model, op, err));
     *result_out = (struct wio_model_result){.state = WIO_MODEL_STATE_NONE};
     if (model->class->step != NULL) {
         status = model->class->step(model, op, result_out);
@@ -230,7 +173,7 @@ enum wio_status wio_model_step(struct wio_model *model, const struct wio_model_o
 enum wio_status wio_model_begin(struct wio_model *model, uint32_t task,
                                 const struct wio_model_op *op, struct wio_error *err)
 {
-    WIO_TRY(check_op(op, err));
+    WIO_TRY(check_op(model, op, err));
     enum wio_status status = model->class->begin != NULL ? model->class->begin(model, task, op)
                                                          : wio_serial_begin(model, task, op);
     return status == WIO_OK ? WIO_OK : fail(status, err);

@@ -18,6 +18,7 @@
 #define WIO_MODEL_MODEL_H
 
 #include <math.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -34,6 +35,8 @@ enum wio_model_kind {
 
 /* Stands for "must be given". */
 #define WIO_MODEL_REQUIRED ((double)NAN)
+/* As many bytes as this are as good as no limit. */
+#define WIO_MODEL_UNLIMITED 1e16
 
 /* name in HOST.json, unit, value if it is not given */
 #define WIO_MODEL_PARAM_LIST(X)                                                                    \
@@ -59,7 +62,8 @@ enum wio_model_kind {
     X(write_bw0, "bytes/s", 100e6)                                                                 \
     X(bw_burst, "bytes/s", 0)                                                                      \
     X(burst_size, "bytes", 0)                                                                      \
-    X(cache_size, "bytes", 0)
+    X(read_ahead, "bytes", 131072)                                                                 \
+    X(mem_bytes, "bytes", WIO_MODEL_UNLIMITED)
 
 /* What an operation of a size costs on an idle device: between two points a straight line, beyond
  * the last the line of the last two, below the first as the first. */
@@ -84,7 +88,8 @@ struct wio_model_table {
  * looks at the dirty limits (a folio); request_max: longest request of the flusher; dirty_interval:
  * how often it looks for old data, 0: never; dirty_ratelimit0, write_bw0: what the kernel thinks of
  * the device at the start; bw_burst, burst_size: speed and size of a buffer in the device, if it
- * has one; cache_size: memory for file data, so that reads can find it there, 0: they never do.
+ * has one; read_ahead: the longest window of the device that is read ahead, 0: none; mem_bytes:
+ * memory for file data, where reads find what was read or written before.
  */
 struct wio_model_params {
 #define WIO_MODEL_PARAM_FIELD(name, unit, fallback) double name;
@@ -103,8 +108,14 @@ enum wio_model_method {
     WIO_MODEL_FFLUSH, /* also fclose */
     WIO_MODEL_FSYNC,
     WIO_MODEL_READ,
+    WIO_MODEL_READ_DIRECT, /* O_DIRECT */
+    WIO_MODEL_TRUNCATE,    /* the file ends at `offset` now, or (0) is removed. Costs nothing but
+                              what `kernel` waits for; to `naive` and `cawl` it is nothing */
     WIO_MODEL_METHOD_COUNT
 };
+
+/* What a method does with the bytes of an operation. */
+enum wio_model_flow { WIO_MODEL_MOVES_NOTHING, WIO_MODEL_MOVES_IN, WIO_MODEL_MOVES_OUT };
 
 enum wio_model_random {
     WIO_MODEL_RANDOM_UNKNOWN, /* decided by where the file's last operation ended */
@@ -119,6 +130,8 @@ struct wio_model_op {
     double delay_s;  /* computing before the operation, seconds, not negative */
     enum wio_model_method method;
     enum wio_model_random random;
+    uint32_t device; /* that the file is on: 0, or as wio_model_add_device counts */
+    bool at_end;     /* a read that came to the end of the file: it has nothing behind */
 };
 
 /* What the page cache did to a write; NONE where it had no part. */
@@ -144,6 +157,7 @@ const char *wio_model_name(enum wio_model_kind kind);
 enum wio_model_kind wio_model_find(const char *name);
 /* "free", "async", "throttle", "-". */
 const char *wio_model_state_name(enum wio_model_state state);
+enum wio_model_flow wio_model_flow(enum wio_model_method method);
 
 /* All that must be given is missing (NaN), the rest has the value it has if it is not given. */
 struct wio_model_params wio_model_params_default(void);
@@ -163,6 +177,19 @@ WIO_MUST_CHECK enum wio_status wio_model_create(enum wio_model_kind kind,
                                                 const struct wio_alloc *alloc,
                                                 struct wio_model **model_out,
                                                 struct wio_error *err);
+/*
+ * A further device below the same page cache, for operations on it to name; they are counted from
+ * 1. `params`: as for the machine, but for what belongs to a device (wio_model_is_device_param,
+ * and the tables); the rest is not looked at. Before the first operation. WIO_ERR_UNSUPPORTED where
+ * the model knows one device only (`naive`, `cawl`), WIO_ERR_USAGE for a wrong parameter or too
+ * many devices.
+ */
+#define WIO_MODEL_DEVICES_MAX 64
+WIO_MUST_CHECK enum wio_status wio_model_add_device(struct wio_model *model,
+                                                    const struct wio_model_params *params,
+                                                    struct wio_error *err);
+/* Does a parameter of this name belong to a device, and not to the machine? */
+bool wio_model_is_device_param(const char *name);
 /* Accepts NULL. */
 void wio_model_destroy(struct wio_model *model);
 

@@ -15,6 +15,7 @@ struct wio_model {
     struct wio_model_params params;
     struct wio_alloc alloc;
     double time_s;
+    uint32_t device_count;
     void *state; /* of the class; NULL where it needs none */
     struct wio_serial serial;
 };
@@ -35,6 +36,8 @@ struct wio_model_class {
     /* Make model->state; NULL where there is none. */
     enum wio_status (*init)(struct wio_model *model);
     void (*fini)(struct wio_model *model);
+    /* NULL: knows one device. */
+    enum wio_status (*add_device)(struct wio_model *model, const struct wio_model_params *params);
     /* A model knows tasks (begin, run and next, as wio_model_begin ..), or it does one
      * operation after the other (step, delay included). */
     enum wio_status (*begin)(struct wio_model *model, uint32_t task, const struct wio_model_op *op);
@@ -47,6 +50,13 @@ struct wio_model_class {
 extern const struct wio_model_class wio_model_naive;
 extern const struct wio_model_class wio_model_cawl;
 extern const struct wio_model_class wio_model_kernel;
+
+WIO_MUST_CHECK enum wio_status wio_model_params_check_ranges(const struct wio_model_params *params,
+                                                             const struct wio_model_range *ranges,
+                                                             struct wio_error *err);
+/* What belongs to a device from `device`, the rest from `machine`. */
+struct wio_model_params wio_model_params_of_device(const struct wio_model_params *machine,
+                                                   const struct wio_model_params *device);
 
 /* What a direct or synchronous operation costs on an idle device: the equations of CAWL, sections
  * 4.2 and 4.3; a last block that is not full is read and written (cawl rule 1). */

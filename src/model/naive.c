@@ -6,9 +6,10 @@ static enum wio_status step(struct wio_model *model, const struct wio_model_op *
                             struct wio_model_result *result)
 {
     double size = (double)op->size;
-    if (op->method == WIO_MODEL_READ) {
+    enum wio_model_flow flow = wio_model_flow(op->method);
+    if (flow == WIO_MODEL_MOVES_IN) {
         result->cost_s = size / model->params.bw_rdev;
-    } else if (op->method != WIO_MODEL_FFLUSH && op->method != WIO_MODEL_FSYNC) {
+    } else if (flow == WIO_MODEL_MOVES_OUT) {
         result->cost_s = size / model->params.bw_dev;
     }
     model->time_s += op->delay_s + result->cost_s;

@@ -12,9 +12,10 @@ enum wio_status wio_model_outside_init(struct wio_model *model, struct wio_error
                              "model '%s' cannot have its device outside", model->class->name);
     }
     struct wio_tasks *tasks = model->state;
-    WIO_PRE(tasks->cache.queue.submitted == 0);
+    WIO_PRE(tasks->cache.device_count == 1 && tasks->cache.devices[0]->queue.submitted == 0);
     tasks->has_device_outside = true;
-    wio_cache_device_grant(&tasks->cache, 0);
+    tasks->cache.devices[0]->params.read_ahead = 0;
+    wio_cache_device_grant(&tasks->cache, tasks->cache.devices[0], 0);
     return WIO_OK;
 }
 
@@ -29,15 +30,16 @@ struct wio_model_outside wio_model_outside_ask(const struct wio_model *model)
 {
     const struct wio_cache *cache = &tasks_of(model)->cache;
     return (struct wio_model_outside){
-        .asked_bytes = cache->queue.submitted * WIO_CACHE_PAGE,
-        .look_s = cache->next_expiry_s,
+        .asked_bytes = cache->devices[0]->queue.submitted * WIO_CACHE_PAGE,
+        .look_s = cache->devices[0]->next_expiry_s,
         .dirty_bytes = (double)(wio_cache_pages(cache) * WIO_CACHE_PAGE),
     };
 }
 
 void wio_model_outside_grant(struct wio_model *model, uint64_t bytes)
 {
-    wio_cache_device_grant(&tasks_of(model)->cache, bytes / WIO_CACHE_PAGE);
+    struct wio_cache *cache = &tasks_of(model)->cache;
+    wio_cache_device_grant(cache, cache->devices[0], bytes / WIO_CACHE_PAGE);
 }
 
 double wio_model_outside_wake(struct wio_model *model, uint32_t task)
@@ -47,5 +49,5 @@ double wio_model_outside_wake(struct wio_model *model, uint32_t task)
     if (found == NULL || !found->is_active) {
         return HUGE_VAL;
     }
-    return found->wake_s < HUGE_VAL ? found->wake_s : tasks->cache.queue.head_done_s;
+    return found->wake_s < HUGE_VAL ? found->wake_s : tasks->cache.devices[0]->queue.head_done_s;
 }

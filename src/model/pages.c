@@ -147,12 +147,6 @@ static void drop_chunk(struct wio_pages *pages, struct wio_chunk_pool *pool,
     pool->spare = chunk;
 }
 
-/* The bits [first, end) of a word; 0 <= first < end <= 64. */
-static uint64_t mask_of(unsigned first, unsigned end)
-{
-    return (~UINT64_C(0) >> (64 - (end - first))) << first;
-}
-
 /* Set (or clear) the bits [first, end) of a chunk; returns how many changed. */
 static uint32_t change_bits(struct wio_chunk *chunk, unsigned first, unsigned end, bool set)
 {
@@ -160,7 +154,7 @@ static uint32_t change_bits(struct wio_chunk *chunk, unsigned first, unsigned en
     while (first < end) {
         unsigned word = first / 64;
         unsigned stop = (unsigned)least(end, (word + UINT64_C(1)) * 64);
-        uint64_t mask = mask_of(first % 64, stop - word * 64);
+        uint64_t mask = wio_pages_mask(first % 64, stop - word * 64);
         uint64_t other = set ? mask & ~chunk->bits[word] : mask & chunk->bits[word];
         chunk->bits[word] ^= other;
         changed += (uint32_t)__builtin_popcountll(other);
@@ -197,8 +191,8 @@ static struct wio_chunk *chunk_from(struct wio_pages *pages, uint64_t index)
     return RB_NFIND(wio_chunk_tree, &pages->chunks, &key);
 }
 
-/* Clean [first, end), which lies inside the chunk. */
-static uint32_t clean_chunk(struct wio_pages *pages, struct wio_chunk_pool *pool,
+/* Remove [first, end), which lies inside the chunk. */
+static uint32_t clear_chunk(struct wio_pages *pages, struct wio_chunk_pool *pool,
                             struct wio_chunk *chunk, uint64_t first, uint64_t end)
 {
     uint64_t base = chunk->index * WIO_CHUNK_PAGES;
@@ -220,20 +214,20 @@ uint64_t wio_pages_remove(struct wio_pages *pages, struct wio_chunk_pool *pool, 
         struct wio_chunk *next = RB_NEXT(wio_chunk_tree, &pages->chunks, chunk);
         uint64_t base = chunk->index * WIO_CHUNK_PAGES;
         uint64_t start = first > base ? first : base;
-        removed += clean_chunk(pages, pool, chunk, start, least(end, base + WIO_CHUNK_PAGES));
+        removed += clear_chunk(pages, pool, chunk, start, least(end, base + WIO_CHUNK_PAGES));
         chunk = next;
     }
     return removed;
 }
 
-/* The first page of the chunk at or after bit `at` that is dirty (or clean); WIO_CHUNK_PAGES where
- * there is none. */
-static unsigned next_bit(const struct wio_chunk *chunk, unsigned at, bool dirty)
+/* The first page of the chunk at or after bit `at` that is in the set (or is not);
+ * WIO_CHUNK_PAGES where there is none. */
+static unsigned next_bit(const struct wio_chunk *chunk, unsigned at, bool is_set)
 {
     while (at < WIO_CHUNK_PAGES) {
         unsigned word = at / 64;
-        uint64_t bits = dirty ? chunk->bits[word] : ~chunk->bits[word];
-        bits &= mask_of(at % 64, 64);
+        uint64_t bits = is_set ? chunk->bits[word] : ~chunk->bits[word];
+        bits &= wio_pages_mask(at % 64, 64);
         if (bits != 0) {
             return word * 64 + (unsigned)__builtin_ctzll(bits);
         }
@@ -242,8 +236,8 @@ static unsigned next_bit(const struct wio_chunk *chunk, unsigned at, bool dirty)
     return WIO_CHUNK_PAGES;
 }
 
-/* The first dirty page at or after `from`; *chunk_out is NULL where there is none. */
-static uint64_t find_dirty(struct wio_pages *pages, uint64_t from, struct wio_chunk **chunk_out)
+/* The first page at or after `from`; *chunk_out is NULL where there is none. */
+static uint64_t find_page(struct wio_pages *pages, uint64_t from, struct wio_chunk **chunk_out)
 {
     uint64_t index = from / WIO_CHUNK_PAGES;
     struct wio_chunk *chunk = chunk_from(pages, index);
@@ -262,11 +256,31 @@ static uint64_t find_dirty(struct wio_pages *pages, uint64_t from, struct wio_ch
            (bit < WIO_CHUNK_PAGES ? bit : next_bit(chunk, 0, true));
 }
 
+bool wio_pages_find(struct wio_pages *pages, uint64_t *at)
+{
+    struct wio_chunk *chunk;
+    *at = find_page(pages, *at, &chunk);
+    return chunk != NULL;
+}
+
+uint64_t wio_pages_run(struct wio_pages *pages, uint64_t from, uint64_t end)
+{
+    uint64_t at = from;
+    bool goes_on = true;
+    while (at < end && goes_on) {
+        const struct wio_chunk *chunk = find_chunk(pages, at / WIO_CHUNK_PAGES);
+        unsigned bit = chunk != NULL ? next_bit(chunk, at % WIO_CHUNK_PAGES, false) : 0;
+        goes_on = bit == WIO_CHUNK_PAGES;
+        at = chunk != NULL ? chunk->index * WIO_CHUNK_PAGES + bit : at;
+    }
+    return least(at, end) - from;
+}
+
 bool wio_pages_take_run(struct wio_pages *pages, struct wio_chunk_pool *pool, uint64_t from,
                         uint64_t most, uint64_t *first_out, uint64_t *count_out)
 {
     struct wio_chunk *chunk;
-    uint64_t at = find_dirty(pages, from, &chunk);
+    uint64_t at = find_page(pages, from, &chunk);
     if (chunk == NULL) {
         return false;
     }
@@ -279,7 +293,7 @@ bool wio_pages_take_run(struct wio_pages *pages, struct wio_chunk_pool *pool, ui
         if (stop == at) {
             break;
         }
-        clean_chunk(pages, pool, chunk, at, stop);
+        clear_chunk(pages, pool, chunk, at, stop);
         at = stop;
         chunk = next;
     }

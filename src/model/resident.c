@@ -3,29 +3,40 @@
 
 #include <math.h>
 
+#include "base/cleanup.h"
+
 /* Pages of 1 GiB. */
 #define GIB_PAGES 262144.0
 
 static int compare_pieces(const struct wio_piece *a, const struct wio_piece *b)
 {
-    if (a->file != b->file) {
-        return a->file < b->file ? -1 : 1;
+    if (a->file->id != b->file->id) {
+        return a->file->id < b->file->id ? -1 : 1;
     }
     return (a->index > b->index) - (a->index < b->index);
 }
 
 RB_GENERATE_STATIC(wio_piece_tree, wio_piece, node, compare_pieces)
 
-void wio_resident_init(struct wio_resident *resident, const struct wio_alloc *alloc, uint64_t room)
+void wio_resident_init(struct wio_resident *resident, const struct wio_alloc *alloc,
+                       struct wio_chunk_pool *pool, uint64_t room)
 {
     double ratio = floor(sqrt(10 * (double)room / GIB_PAGES));
-    *resident = (struct wio_resident){
-        .alloc = *alloc, .room = room, .inactive_ratio = ratio > 1 ? (uint64_t)ratio : 1};
+    *resident = (struct wio_resident){.alloc = *alloc,
+                                      .pool = pool,
+                                      .room = room,
+                                      .inactive_ratio = ratio > 1 ? (uint64_t)ratio : 1};
     TAILQ_INIT(&resident->lists[0]);
     TAILQ_INIT(&resident->lists[1]);
 }
 
-static void drop(struct wio_resident *resident, struct wio_piece *piece)
+static bool is_limited(const struct wio_resident *resident)
+{
+    return resident->room < UINT64_MAX;
+}
+
+/* Forget a piece; its pages stay in the file's set. */
+static void forget(struct wio_resident *resident, struct wio_piece *piece)
 {
     TAILQ_REMOVE(&resident->lists[piece->is_active], piece, in_list);
     resident->pages[piece->is_active] -= piece->count;
@@ -37,8 +48,15 @@ void wio_resident_fini(struct wio_resident *resident)
 {
     struct wio_piece *piece;
     while ((piece = RB_MIN(wio_piece_tree, &resident->pieces)) != NULL) {
-        drop(resident, piece);
+        forget(resident, piece);
     }
+}
+
+static void evict(struct wio_resident *resident, struct wio_piece *piece)
+{
+    uint64_t first = piece->index * WIO_CHUNK_PAGES;
+    (void)wio_pages_remove(&piece->file->pages, resident->pool, first, first + WIO_CHUNK_PAGES);
+    forget(resident, piece);
 }
 
 static void move(struct wio_resident *resident, struct wio_piece *piece, bool is_active)
@@ -50,10 +68,17 @@ static void move(struct wio_resident *resident, struct wio_piece *piece, bool is
     resident->pages[is_active] += piece->count;
 }
 
-static struct wio_piece *need(struct wio_resident *resident, uint64_t file, uint64_t index)
+static struct wio_piece *find(struct wio_resident *resident, struct wio_resident_file *file,
+                              uint64_t index)
 {
     struct wio_piece key = {.file = file, .index = index};
-    struct wio_piece *piece = RB_FIND(wio_piece_tree, &resident->pieces, &key);
+    return RB_FIND(wio_piece_tree, &resident->pieces, &key);
+}
+
+static struct wio_piece *need(struct wio_resident *resident, struct wio_resident_file *file,
+                              uint64_t index)
+{
+    struct wio_piece *piece = find(resident, file, index);
     if (piece == NULL) {
         piece = resident->alloc.get(resident->alloc.context, sizeof(*piece));
         if (piece == NULL) {
@@ -67,20 +92,6 @@ static struct wio_piece *need(struct wio_resident *resident, uint64_t file, uint
     return piece;
 }
 
-/* Set bits; returns how many were set before. */
-static uint32_t use_bits(struct wio_piece *piece, uint64_t first, uint64_t end)
-{
-    uint32_t hits = 0;
-    for (uint64_t word = first / 64; word * 64 < end; word++) {
-        uint64_t from = first > word * 64 ? first - word * 64 : 0;
-        uint64_t to = end < (word + 1) * 64 ? end - word * 64 : 64;
-        uint64_t mask = (~UINT64_C(0) >> (64 - (to - from))) << from;
-        hits += (uint32_t)__builtin_popcountll(piece->bits[word] & mask);
-        piece->bits[word] |= mask;
-    }
-    return hits;
-}
-
 /* Take memory back until everything fits: from the piece that was inactive first. */
 static void reclaim(struct wio_resident *resident)
 {
@@ -89,35 +100,104 @@ static void reclaim(struct wio_resident *resident)
         if (oldest != NULL && resident->pages[0] * resident->inactive_ratio < resident->pages[1]) {
             move(resident, oldest, false);
         } else if (!TAILQ_EMPTY(&resident->lists[0])) {
-            drop(resident, TAILQ_FIRST(&resident->lists[0]));
+            evict(resident, TAILQ_FIRST(&resident->lists[0]));
         } else {
-            drop(resident, oldest);
+            evict(resident, oldest);
         }
     }
 }
 
-enum wio_status wio_resident_use(struct wio_resident *resident, uint64_t file, uint64_t first,
-                                 uint64_t end, uint64_t *hits_out)
+/* Where the piece ends in which `first` lies, but not behind `end`. */
+static uint64_t piece_end(uint64_t first, uint64_t end)
 {
-    *hits_out = 0;
-    while (first < end && resident->room > 0) {
-        uint64_t index = first / WIO_PIECE_PAGES;
-        uint64_t base = index * WIO_PIECE_PAGES;
-        uint64_t stop = end < base + WIO_PIECE_PAGES ? end : base + WIO_PIECE_PAGES;
-        struct wio_piece *piece = need(resident, file, index);
-        if (piece == NULL) {
-            return WIO_ERR_NOMEM;
-        }
-        uint32_t hits = use_bits(piece, first - base, stop - base);
-        uint32_t added = (uint32_t)(stop - first) - hits;
-        piece->count += added;
-        resident->pages[piece->is_active] += added;
-        if (hits > 0) {
-            move(resident, piece, true);
-        }
-        *hits_out += hits;
-        reclaim(resident);
-        first = stop;
+    uint64_t stop = (first / WIO_CHUNK_PAGES + 1) * WIO_CHUNK_PAGES;
+    return stop < end ? stop : end;
+}
+
+/* The same where memory is limited, within one piece. */
+static enum wio_status add_to_piece(struct wio_resident *resident, struct wio_resident_file *file,
+                                    uint64_t first, uint64_t end, uint64_t *added_out)
+{
+    struct wio_piece *piece = need(resident, file, first / WIO_CHUNK_PAGES);
+    if (piece == NULL) {
+        return WIO_ERR_NOMEM;
+    }
+    WIO_TRY(wio_pages_add(&file->pages, resident->pool, first, end, added_out));
+    piece->count += (uint32_t)*added_out;
+    resident->pages[piece->is_active] += *added_out;
+    reclaim(resident);
+    return WIO_OK;
+}
+
+enum wio_status wio_resident_add(struct wio_resident *resident, struct wio_resident_file *file,
+                                 uint64_t first, uint64_t end, uint64_t *added_out)
+{
+    if (!is_limited(resident)) {
+        return wio_pages_add(&file->pages, resident->pool, first, end, added_out);
+    }
+    *added_out = 0;
+    for (uint64_t stop; first < end; first = stop) {
+        uint64_t added;
+        stop = piece_end(first, end);
+        WIO_TRY(add_to_piece(resident, file, first, stop, &added));
+        *added_out += added;
     }
     return WIO_OK;
+}
+
+/* Note pages [first, end) of a piece as used; was one of them before? */
+static bool use(struct wio_piece *piece, uint64_t first, uint64_t end)
+{
+    bool was_used = false;
+    for (uint64_t word = first / 64; word * 64 < end; word++) {
+        uint64_t from = first > word * 64 ? first - word * 64 : 0;
+        uint64_t to = end < (word + 1) * 64 ? end - word * 64 : 64;
+        uint64_t mask = wio_pages_mask((unsigned)from, (unsigned)to);
+        was_used |= (piece->used[word] & mask) != 0;
+        piece->used[word] |= mask;
+    }
+    return was_used;
+}
+
+void wio_resident_touch(struct wio_resident *resident, struct wio_resident_file *file,
+                        uint64_t first, uint64_t end)
+{
+    for (uint64_t stop; is_limited(resident) && first < end; first = stop) {
+        stop = piece_end(first, end);
+        struct wio_piece *piece = find(resident, file, first / WIO_CHUNK_PAGES);
+        uint64_t base = first / WIO_CHUNK_PAGES * WIO_CHUNK_PAGES;
+        if (piece != NULL && use(piece, first - base, stop - base)) {
+            move(resident, piece, true);
+        }
+    }
+}
+
+static void drop_of_piece(struct wio_resident *resident, struct wio_resident_file *file,
+                          uint64_t first, uint64_t end)
+{
+    struct wio_piece *piece = find(resident, file, first / WIO_CHUNK_PAGES);
+    if (piece == NULL) {
+        return;
+    }
+    uint64_t removed = wio_pages_remove(&file->pages, resident->pool, first, end);
+    resident->pages[piece->is_active] -= removed;
+    piece->count -= (uint32_t)removed;
+    if (piece->count == 0) {
+        forget(resident, piece);
+    }
+}
+
+void wio_resident_drop(struct wio_resident *resident, struct wio_resident_file *file,
+                       uint64_t first, uint64_t end)
+{
+    if (!is_limited(resident)) {
+        (void)wio_pages_remove(&file->pages, resident->pool, first, end);
+        return;
+    }
+    uint64_t at = first;
+    while (file->pages.count > 0 && wio_pages_find(&file->pages, &at) && at < end) {
+        uint64_t stop = piece_end(at, end);
+        drop_of_piece(resident, file, at, stop);
+        at = stop;
+    }
 }

@@ -17,12 +17,15 @@
 #include "base/tree.h"
 #include "model/cache.h"
 #include "model/model.h"
+#include "model/reader.h"
 #include "model/throttle.h"
 
 enum wio_task_kind {
     WIO_TASK_WAIT,   /* time passes: a call, a copy */
     WIO_TASK_WRITE,  /* write(2): folio by folio, with a look at the dirty limits after each */
+    WIO_TASK_READ,   /* read(2) through the page cache, piece by piece */
     WIO_TASK_SYNC,   /* until what is dirty of the file is written */
+    WIO_TASK_DRAIN,  /* until what the device was handed of the file is written */
     WIO_TASK_DEVICE, /* the device to itself */
 };
 
@@ -30,15 +33,17 @@ struct wio_task_step {
     enum wio_task_kind kind;
     double seconds;  /* WAIT, DEVICE: what it takes in all */
     double device_s; /* DEVICE: the device's part of it */
-    uint64_t offset; /* WRITE: bytes; moves on */
+    uint64_t offset; /* WRITE, READ: bytes; moves on */
     uint64_t end;
+    bool is_random;            /* READ: the device has to seek first */
+    struct wio_reader *reader; /* READ, once it is begun */
 };
 
 #define WIO_TASK_STEPS 4
 
 enum wio_task_phase {
     WIO_TASK_BEGIN, /* of a step */
-    WIO_TASK_PIECE, /* WRITE: the next folio */
+    WIO_TASK_PIECE, /* WRITE: the next folio; READ: the next piece */
     WIO_TASK_LOOK,  /* WRITE: at the limits */
     WIO_TASK_END    /* of a step, once it is woken */
 };
@@ -68,17 +73,20 @@ SLIST_HEAD(wio_tasks_in_sync, wio_task);
 
 struct wio_tasks {
     struct wio_cache cache;
-    const struct wio_model_params *params; /* of the model */
+    const struct wio_model_params *params; /* of the machine */
     struct wio_tasks_by_id by_id;
     struct wio_tasks_by_wake by_wake;
     struct wio_tasks_in_sync in_sync;
-    struct wio_task *last;    /* looked up last */
-    struct wio_task *current; /* whose throttling is in the cache */
-    bool has_device_outside;  /* what tasks do with the device is left to it (outside.h) */
+    struct wio_task *last;                   /* looked up last */
+    struct wio_task *current;                /* whose throttling is at .. */
+    struct wio_cache_device *current_device; /* .. this device */
+    bool has_device_outside; /* what tasks do with the device is left to it (outside.h) */
 };
 
-void wio_tasks_init(struct wio_tasks *tasks, const struct wio_alloc *alloc,
-                    const struct wio_model_params *params);
+/* With one device, that of `params`. After an error it may only be released. */
+WIO_MUST_CHECK enum wio_status wio_tasks_init(struct wio_tasks *tasks,
+                                              const struct wio_alloc *alloc,
+                                              const struct wio_model_params *params);
 void wio_tasks_fini(struct wio_tasks *tasks);
 
 /* The task of a number; NULL: out of memory. */

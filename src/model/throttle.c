@@ -84,23 +84,35 @@ static int64_t domain_ratio(int64_t setpoint, int64_t dirty, int64_t limit)
     return least(most(ratio, 0), 2 * RATIO_ONE);
 }
 
-/* And the device's line, for a device that does all the writing (rule 3). */
-static int64_t position_ratio(const struct wio_throttle *throttle, int64_t dirty)
+/* And the device's line: its setpoint is its share of the domain's (rule 3). */
+static int64_t device_ratio(const struct wio_throttle *throttle,
+                            const struct wio_throttle_dirty *dirty, int64_t ratio)
 {
-    int64_t limit = hard_limit(throttle);
-    int64_t setpoint = setpoint_of(throttle);
-    if (dirty >= limit) {
-        return 0;
-    }
-    int64_t ratio = domain_ratio(setpoint, dirty, limit);
-    int64_t span = 8 * throttle->device.bandwidth_mean;
+    int64_t hard = throttle->limits.hard;
+    int64_t share = most(dirty->share, (hard_limit(throttle) - dirty->all) / 8);
+    int64_t setpoint = scale(setpoint_of(throttle), share, hard);
+    int64_t span = scale(hard - share + 8 * throttle->device.bandwidth_mean, share, hard);
     int64_t end = setpoint + span;
-    if (dirty < end - span / 4) {
-        ratio = scale(ratio, end - dirty, span | 1);
+    if (dirty->device < end - span / 4) {
+        ratio = scale(ratio, end - dirty->device, span | 1);
     } else {
         ratio /= 4;
     }
-    return ratio;
+    if (dirty->device >= share / 2) {
+        return ratio;
+    }
+    /* a device that has less than half of its share may fall idle: more for it */
+    return dirty->device > share / 16 ? scale(ratio, share / 2, dirty->device) : ratio * 8;
+}
+
+static int64_t position_ratio(const struct wio_throttle *throttle,
+                              const struct wio_throttle_dirty *dirty)
+{
+    int64_t limit = hard_limit(throttle);
+    if (dirty->all >= limit) {
+        return 0;
+    }
+    return device_ratio(throttle, dirty, domain_ratio(setpoint_of(throttle), dirty->all, limit));
 }
 
 bool wio_throttle_is_stale(const struct wio_throttle *throttle, int64_t now)
@@ -273,24 +285,26 @@ static void sleep_for(struct wio_throttle_task *task, int64_t until, int64_t pag
         .has_paused = true, .paused_when = until, .dirtied_pause = pages};
 }
 
-enum wio_throttle_verdict wio_throttle_balance(struct wio_throttle *throttle, int64_t dirty,
-                                               int64_t now, int64_t *pause_out)
+enum wio_throttle_verdict wio_throttle_balance(struct wio_throttle *throttle,
+                                               const struct wio_throttle_dirty *dirty, int64_t now,
+                                               int64_t *pause_out)
 {
     struct wio_throttle_task *task = &throttle->task;
     *pause_out = 0;
-    if (dirty <= wio_throttle_ceiling(throttle)) {
-        run_free(throttle, dirty, now);
+    if (dirty->all <= wio_throttle_ceiling(throttle)) {
+        run_free(throttle, dirty->all, now);
         return WIO_THROTTLE_FREE;
     }
     int64_t ratio = position_ratio(throttle, dirty);
-    throttle->device.is_exceeded = dirty > throttle->limits.hard;
+    throttle->device.is_exceeded =
+        dirty->all > throttle->limits.hard && dirty->device > dirty->share;
     if (wio_throttle_is_stale(throttle, now)) {
-        move_limit(throttle, dirty, now);
-        move_ratelimit(throttle, dirty, ratio, most(now - throttle->device.stamp, 1));
+        move_limit(throttle, dirty->all, now);
+        move_ratelimit(throttle, dirty->all, ratio, most(now - throttle->device.stamp, 1));
         wio_throttle_estimate(throttle, now);
     }
     int64_t task_rate = scale(throttle->device.ratelimit, ratio, RATIO_ONE);
-    int64_t longest = longest_pause(throttle, dirty);
+    int64_t longest = longest_pause(throttle, dirty->device);
     int64_t pages;
     int64_t shortest = shortest_pause(throttle, longest, task_rate, &pages);
     if (task_rate == 0) {

@@ -57,6 +57,14 @@ enum wio_throttle_verdict {
     WIO_THROTTLE_AGAIN  /* sleep, then ask again: at the hard limit */
 };
 
+/* Pages dirty or under write-back: of all devices, of this one; and its part of the hard limit,
+ * which is all of it for the only device. */
+struct wio_throttle_dirty {
+    int64_t all;
+    int64_t device;
+    int64_t share;
+};
+
 /* Of a task that has not written yet. */
 struct wio_throttle_task wio_throttle_task_new(void);
 
@@ -73,10 +81,11 @@ static inline int64_t wio_throttle_ceiling(const struct wio_throttle *throttle)
 /* Has the task dirtied enough pages to look at the limits? */
 bool wio_throttle_is_due(const struct wio_throttle *throttle);
 
-/* The task looks at the limits at jiffy `now`; `dirty`: pages dirty or under write-back. For the
- * last two verdicts `pause_out` is how many jiffies it sleeps. */
-enum wio_throttle_verdict wio_throttle_balance(struct wio_throttle *throttle, int64_t dirty,
-                                               int64_t now, int64_t *pause_out);
+/* The task looks at the limits at jiffy `now`. For the last two verdicts `pause_out` is how many
+ * jiffies it sleeps. */
+enum wio_throttle_verdict wio_throttle_balance(struct wio_throttle *throttle,
+                                               const struct wio_throttle_dirty *dirty, int64_t now,
+                                               int64_t *pause_out);
 
 /* Estimate the write bandwidth without touching the rate limit, as the flusher does. */
 void wio_throttle_estimate(struct wio_throttle *throttle, int64_t now);

@@ -40,12 +40,12 @@ static void add(struct wio_predict_result *sum, const struct wio_model_op *op,
                 const struct wio_model_result *result)
 {
     struct wio_predict_account *all = &sum->all;
-    bool is_flush = op->method == WIO_MODEL_FFLUSH || op->method == WIO_MODEL_FSYNC;
+    enum wio_model_flow flow = wio_model_flow(op->method);
     all->ops++;
     all->io_s += result->cost_s;
     all->compute_s += op->delay_s;
-    all->bytes_read += op->method == WIO_MODEL_READ ? op->size : 0;
-    all->bytes_written += op->method == WIO_MODEL_READ || is_flush ? 0 : op->size;
+    all->bytes_read += flow == WIO_MODEL_MOVES_IN ? op->size : 0;
+    all->bytes_written += flow == WIO_MODEL_MOVES_OUT ? op->size : 0;
     sum->dirty_bytes_max = fmax(sum->dirty_bytes_max, result->dirty_bytes);
 }
 

@@ -66,9 +66,11 @@ static enum wio_status take_delay(struct wio_scan *scan, double *out)
 static enum wio_status take_method(struct wio_scan *scan, enum wio_model_method *out)
 {
     static const char *const names[WIO_MODEL_METHOD_COUNT] = {
-        [WIO_MODEL_WRITE] = "write",   [WIO_MODEL_DIRECT] = "direct", [WIO_MODEL_SYNC] = "sync",
-        [WIO_MODEL_FWRITE] = "fwrite", [WIO_MODEL_FFLUSH] = "fflush", [WIO_MODEL_FSYNC] = "fsync",
-        [WIO_MODEL_READ] = "read",
+        [WIO_MODEL_WRITE] = "write",       [WIO_MODEL_DIRECT] = "direct",
+        [WIO_MODEL_SYNC] = "sync",         [WIO_MODEL_FWRITE] = "fwrite",
+        [WIO_MODEL_FFLUSH] = "fflush",     [WIO_MODEL_FSYNC] = "fsync",
+        [WIO_MODEL_READ] = "read",         [WIO_MODEL_READ_DIRECT] = "read_direct",
+        [WIO_MODEL_TRUNCATE] = "truncate",
     };
     const char *text;
     size_t bytes;
@@ -81,10 +83,11 @@ static enum wio_status take_method(struct wio_scan *scan, enum wio_model_method 
             return WIO_OK;
         }
     }
-    return wio_error_set(scan->err, WIO_ERR_FORMAT, NULL, (uint64_t)(start - scan->begin),
-                         "expected \"method\" to be write, direct, sync, fwrite, fflush, fsync or "
-                         "read, found \"%.*s\"",
-                         (int)(bytes < 40 ? bytes : 40), text);
+    return wio_error_set(
+        scan->err, WIO_ERR_FORMAT, NULL, (uint64_t)(start - scan->begin),
+        "expected \"method\" to be write, direct, sync, fwrite, fflush, fsync, read, "
+        "read_direct or truncate, found \"%.*s\"",
+        (int)(bytes < 40 ? bytes : 40), text);
 }
 
 static enum wio_status take_random(struct wio_scan *scan, enum wio_model_random *out)
@@ -144,14 +147,15 @@ static enum wio_status take_member(struct wio_scan *scan, struct wio_ops_line *o
 static enum wio_status check_wanted(const struct wio_scan *scan, const struct wio_ops_line *line,
                                     unsigned seen)
 {
-    bool is_flush = line->op.method == WIO_MODEL_FFLUSH || line->op.method == WIO_MODEL_FSYNC;
+    bool is_cut = line->op.method == WIO_MODEL_TRUNCATE;
+    bool is_flush = !is_cut && wio_model_flow(line->op.method) == WIO_MODEL_MOVES_NOTHING;
     if ((seen & 1u << KEY_FILE) == 0) {
         return wio_scan_expected(scan, "\"file\": it is missing");
     }
     if (!is_flush && (seen & 1u << KEY_OFFSET) == 0) {
         return wio_scan_expected(scan, "\"offset\": it is missing");
     }
-    if (!is_flush && (seen & 1u << KEY_SIZE) == 0) {
+    if (!is_flush && !is_cut && (seen & 1u << KEY_SIZE) == 0) {
         return wio_scan_expected(scan, "\"size\": it is missing");
     }
     if (line->op.size > WIO_SCAN_WHOLE_MAX - line->op.offset) {

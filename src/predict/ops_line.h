@@ -5,9 +5,9 @@
  *     {"file": "a", "offset": 0, "size": 4096, "delay_s": 0.1, "method": "write", "random": false}
  *
  * file (a text or a number), offset and size are wanted; delay_s is 0, method "write" and random
- * unknown where they are missing or null. fflush and fsync need no offset and size. Unknown keys
- * are skipped. A parser of its own, because a tree of values for each line costs more than the
- * prediction.
+ * unknown where they are missing or null. fflush and fsync need no offset and size; truncate needs
+ * an offset, the file's new length. Unknown keys are skipped. A parser of its own, because a tree
+ * of values for each line costs more than the prediction.
  */
 #ifndef WIO_PREDICT_OPS_LINE_H
 #define WIO_PREDICT_OPS_LINE_H

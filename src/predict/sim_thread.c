@@ -126,11 +126,11 @@ static enum wio_status begin(struct sim *sim, const struct sim_thread *thread, u
 static void account(struct sim_thread *thread, const struct wio_model_op *op, double cost_s)
 {
     struct wio_predict_account *sum = &thread->account;
-    bool is_flush = op->method == WIO_MODEL_FFLUSH || op->method == WIO_MODEL_FSYNC;
+    enum wio_model_flow flow = wio_model_flow(op->method);
     sum->ops++;
     sum->io_s += cost_s;
-    sum->bytes_read += op->method == WIO_MODEL_READ ? op->size : 0;
-    sum->bytes_written += op->method == WIO_MODEL_READ || is_flush ? 0 : op->size;
+    sum->bytes_read += flow == WIO_MODEL_MOVES_IN ? op->size : 0;
+    sum->bytes_written += flow == WIO_MODEL_MOVES_OUT ? op->size : 0;
 }
 
 static void account_event(struct sim_thread *thread, const struct wio_event *event,

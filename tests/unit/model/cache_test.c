@@ -22,12 +22,13 @@ static void open_cache(struct wio_cache *cache)
     params.dirty_ratelimit0 = 90 * MIB;
     params.write_bw0 = 95 * MIB;
     wio_cache_init(cache, &heap, &params);
+    assert_int_equal(wio_cache_add_device(cache, &params), WIO_OK);
 }
 
 /* Make [offset, offset + size) of a file dirty, in MiB, and look at the limits. */
 static void dirty(struct wio_cache *cache, uint64_t id, uint64_t offset, uint64_t size)
 {
-    struct wio_cache_file *file = wio_cache_file(cache, id);
+    struct wio_cache_file *file = wio_cache_file(cache, id, 0);
     enum wio_throttle_verdict verdict;
     double until_s;
     uint64_t fresh;
@@ -35,7 +36,7 @@ static void dirty(struct wio_cache *cache, uint64_t id, uint64_t offset, uint64_
     assert_int_equal(
         wio_cache_dirty(cache, file, offset * MIB_BYTES, (offset + size) * MIB_BYTES, &fresh),
         WIO_OK);
-    assert_int_equal(wio_cache_look(cache, &verdict, &until_s), WIO_OK);
+    assert_int_equal(wio_cache_look(cache, file->device, &verdict, &until_s), WIO_OK);
     assert_true(verdict < WIO_THROTTLE_PAUSE);
     assert_true(until_s == cache->time_s);
 }
@@ -50,11 +51,11 @@ static void the_flusher_takes_chunks(void **state)
     assert_int_equal(cache.dirty_pages, 128 * MIB_PAGES);
     dirty(&cache, 0, 128, 2);
     assert_int_equal(cache.dirty_pages, (130 - 48) * MIB_PAGES);
-    assert_int_equal(wio_queue_pages(&cache.queue), 48 * MIB_PAGES);
+    assert_int_equal(wio_queue_pages(&cache.devices[0]->queue), 48 * MIB_PAGES);
     wio_cache_wait(&cache, 0.079);
-    assert_int_equal(wio_queue_pages(&cache.queue), 48 * MIB_PAGES);
+    assert_int_equal(wio_queue_pages(&cache.devices[0]->queue), 48 * MIB_PAGES);
     wio_cache_wait(&cache, 0.002);
-    assert_int_equal(wio_queue_pages(&cache.queue), 40 * MIB_PAGES);
+    assert_int_equal(wio_queue_pages(&cache.devices[0]->queue), 40 * MIB_PAGES);
     wio_cache_fini(&cache);
 }
 
@@ -67,11 +68,11 @@ static void files_take_turns(void **state)
     dirty(&cache, 7, 0, 60);
     dirty(&cache, 3, 0, 60);
     dirty(&cache, 5, 0, 10);
-    assert_int_equal(wio_cache_file(&cache, 7)->pages.count, 12 * MIB_PAGES);
-    assert_int_equal(wio_cache_file(&cache, 3)->pages.count, 12 * MIB_PAGES);
-    assert_int_equal(wio_cache_file(&cache, 5)->pages.count, 0);
-    assert_true(wio_cache_file(&cache, 7)->queued < wio_cache_file(&cache, 3)->queued);
-    assert_true(wio_cache_file(&cache, 3)->queued < wio_cache_file(&cache, 5)->queued);
+    assert_int_equal(wio_cache_file(&cache, 7, 0)->pages.count, 12 * MIB_PAGES);
+    assert_int_equal(wio_cache_file(&cache, 3, 0)->pages.count, 12 * MIB_PAGES);
+    assert_int_equal(wio_cache_file(&cache, 5, 0)->pages.count, 0);
+    assert_true(wio_cache_file(&cache, 7, 0)->queued < wio_cache_file(&cache, 3, 0)->queued);
+    assert_true(wio_cache_file(&cache, 3, 0)->queued < wio_cache_file(&cache, 5, 0)->queued);
     wio_cache_fini(&cache);
 }
 
@@ -86,11 +87,11 @@ static void the_flusher_goes_round(void **state)
     dirty(&cache, 0, 100, 130); /* 100 to 148 go */
     dirty(&cache, 0, 0, 47);    /* 148 to 196 go */
     dirty(&cache, 0, 47, 48);   /* 196 to 230 and 0 to 14 go */
-    struct wio_cache_file *file = wio_cache_file(&cache, 0);
+    struct wio_cache_file *file = wio_cache_file(&cache, 0, 0);
     assert_int_equal(file->cursor, 14 * MIB_PAGES);
     assert_true(wio_pages_take_run(&file->pages, &cache.pool, 0, 1, &first, &count));
     assert_int_equal(first, 14 * MIB_PAGES);
-    cache.dirty_pages--;
+    wio_cache_note_cleaned(&cache, file, 1);
     wio_cache_fini(&cache);
 }
 
@@ -100,16 +101,16 @@ static void the_flusher_estimates_the_bandwidth(void **state)
     (void)state;
     struct wio_cache cache;
     open_cache(&cache);
-    cache.throttle.device.bandwidth = 20 * MIB_PAGES;
-    cache.throttle.device.bandwidth_mean = 20 * MIB_PAGES;
-    int64_t ratelimit = cache.throttle.device.ratelimit;
+    cache.devices[0]->throttle.device.bandwidth = 20 * MIB_PAGES;
+    cache.devices[0]->throttle.device.bandwidth_mean = 20 * MIB_PAGES;
+    int64_t ratelimit = cache.devices[0]->throttle.device.ratelimit;
     dirty(&cache, 0, 0, 130);
     for (uint64_t i = 0; i < 200; i++) {
         wio_cache_wait(&cache, 0.1);
         dirty(&cache, 0, 130 + i * 10, 10);
     }
-    assert_in_range(cache.throttle.device.bandwidth, 90 * MIB_PAGES, 105 * MIB_PAGES);
-    assert_int_equal(cache.throttle.device.ratelimit, ratelimit);
+    assert_in_range(cache.devices[0]->throttle.device.bandwidth, 90 * MIB_PAGES, 105 * MIB_PAGES);
+    assert_int_equal(cache.devices[0]->throttle.device.ratelimit, ratelimit);
     wio_cache_fini(&cache);
 }
 
@@ -122,15 +123,15 @@ static void rest_is_no_bandwidth(void **state)
     open_cache(&cache);
     dirty(&cache, 0, 0, 130);
     wio_cache_wait(&cache, 0.48 + 0.21);
-    int64_t mean = cache.throttle.device.bandwidth_mean;
-    assert_int_equal(wio_queue_pages(&cache.queue), 0);
-    assert_int_equal(cache.throttle.device.stamp, 170);
-    assert_int_equal(cache.throttle.device.written_stamp, 48 * MIB_PAGES);
+    int64_t mean = cache.devices[0]->throttle.device.bandwidth_mean;
+    assert_int_equal(wio_queue_pages(&cache.devices[0]->queue), 0);
+    assert_int_equal(cache.devices[0]->throttle.device.stamp, 170);
+    assert_int_equal(cache.devices[0]->throttle.device.written_stamp, 48 * MIB_PAGES);
     wio_cache_wait(&cache, 20);
-    assert_int_equal(cache.throttle.device.bandwidth_mean, mean);
+    assert_int_equal(cache.devices[0]->throttle.device.bandwidth_mean, mean);
     dirty(&cache, 1, 0, 130);
-    assert_int_equal(cache.throttle.device.stamp, (int64_t)(cache.time_s * 250));
-    assert_int_equal(cache.throttle.device.bandwidth_mean, mean);
+    assert_int_equal(cache.devices[0]->throttle.device.stamp, (int64_t)(cache.time_s * 250));
+    assert_int_equal(cache.devices[0]->throttle.device.bandwidth_mean, mean);
     wio_cache_fini(&cache);
 }
 

@@ -234,7 +234,10 @@ static void step_beside(struct reference *r, const struct wio_model_op *op,
     double rem = fmod(size, r->p.bs);
     switch (op->method) {
     case WIO_MODEL_READ:
+    case WIO_MODEL_READ_DIRECT:
         result->cost_s = r->p.sc_w + size / r->p.bw_rdev;
+        break;
+    case WIO_MODEL_TRUNCATE:
         break;
     case WIO_MODEL_FSYNC:
         insert(r, op->file, 0, HUGE_VAL, 0, false);

@@ -7,71 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/model.h"
-
-#define MIB 1048576.0
-#define MIB_BYTES (UINT64_C(1) << 20)
-
-static struct wio_model_params machine(void)
-{
-    struct wio_model_params params = wio_model_params_default();
-    params.bw_mem = 8e9;
-    params.bw_ramdisk = 4e9;
-    params.bw_reduced = 3.5e9;
-    params.bw_dev = 100 * MIB;
-    params.bw_rdev = 100 * MIB;
-    params.sc_w = 2e-6;
-    params.sc_sw = 1.6e-4;
-    params.c_sk = 1e-3;
-    params.bs = 4096;
-    params.bf = 4096;
-    params.limit_bg = 128 * MIB;
-    params.limit_hard = 512 * MIB;
-    params.dirty_expire = 30;
-    params.c_lib = 5e-8;
-    params.dirty_ratelimit0 = 90 * MIB;
-    params.write_bw0 = 95 * MIB;
-    return params;
-}
-
-static struct wio_model *create(const struct wio_model_params *params)
-{
-    struct wio_model *model = NULL;
-    struct wio_error err = WIO_ERROR_INIT;
-    struct wio_alloc heap = WIO_ALLOC_HEAP;
-    assert_ok(wio_model_create(WIO_MODEL_KERNEL, params, &heap, &model, &err), &err);
-    return model;
-}
-
-static struct wio_model_result step(struct wio_model *model, struct wio_model_op op)
-{
-    struct wio_model_result result;
-    struct wio_error err = WIO_ERROR_INIT;
-    assert_ok(wio_model_step(model, &op, &result, &err), &err);
-    return result;
-}
-
-/* write(2) of the i-th piece of `size` bytes. */
-static struct wio_model_result write_at(struct wio_model *model, uint64_t i, uint64_t size)
-{
-    return step(model, (struct wio_model_op){.offset = i * size, .size = size});
-}
-
-static double write_many(struct wio_model *model, uint64_t count, uint64_t size)
-{
-    double cost_s = 0;
-    for (uint64_t i = 0; i < count; i++) {
-        cost_s += write_at(model, i, size).cost_s;
-    }
-    return cost_s;
-}
-
-static void assert_near(double a, double b, double tolerance)
-{
-    if (!(fabs(a - b) <= tolerance)) {
-        fail_msg("%.12g is not %.12g", a, b);
-    }
-}
+#include "machine.h"
 
 static void a_first_write_goes_at_memory_speed(void **state)
 {
@@ -206,53 +142,6 @@ static void a_buffer_in_the_device_is_faster(void **state)
     wio_model_destroy(model);
 }
 
-static struct wio_model_result read_at(struct wio_model *model, uint64_t file, uint64_t mib,
-                                       uint64_t size_mib)
-{
-    return step(model, (struct wio_model_op){.file = file,
-                                             .offset = mib * MIB_BYTES,
-                                             .size = size_mib * MIB_BYTES,
-                                             .method = WIO_MODEL_READ});
-}
-
-/* Written data is read from memory, other data from the device, once. */
-static void reads_find_what_is_in_memory(void **state)
-{
-    (void)state;
-    struct wio_model_params params = machine();
-    const double miss_s = 10.0 / 100 + 2e-6;
-    const double hit_s = 10 * MIB / 8e9 + 2e-6;
-    struct wio_model *without = create(&params);
-    assert_near(read_at(without, 0, 0, 10).cost_s, miss_s, 1e-9);
-    assert_near(read_at(without, 0, 0, 10).cost_s, miss_s, 1e-9);
-    wio_model_destroy(without);
-    params.cache_size = 100 * MIB;
-    struct wio_model *model = create(&params);
-    (void)write_at(model, 0, 10 * MIB_BYTES);
-    assert_near(read_at(model, 0, 0, 10).cost_s, hit_s, 1e-9);
-    assert_near(read_at(model, 1, 0, 10).cost_s, miss_s, 1e-9);
-    assert_near(read_at(model, 1, 0, 10).cost_s, hit_s, 1e-9);
-    assert_near(read_at(model, 1, 5, 10).cost_s, (miss_s + hit_s) / 2, 1e-9);
-    wio_model_destroy(model);
-}
-
-/* A file that is longer than memory, read once, does not drive out what is used often. */
-static void scanning_spares_what_is_used_often(void **state)
-{
-    (void)state;
-    struct wio_model_params params = machine();
-    params.cache_size = 100 * MIB;
-    struct wio_model *model = create(&params);
-    (void)read_at(model, 0, 0, 40);
-    (void)read_at(model, 0, 0, 40);
-    (void)read_at(model, 1, 0, 40);
-    (void)read_at(model, 2, 0, 1000);
-    assert_near(read_at(model, 0, 0, 40).cost_s, 40 * MIB / 8e9 + 2e-6, 1e-9);
-    assert_near(read_at(model, 1, 0, 40).cost_s, 0.4 + 2e-6, 1e-9);
-    assert_near(read_at(model, 2, 998, 2).cost_s, 2 * MIB / 8e9 + 2e-6, 1e-9);
-    wio_model_destroy(model);
-}
-
 /* Looked at every 5 s: data of 0 s goes out at 30 s and not before, however often rewritten. */
 static void old_data_is_written_back(void **state)
 {
@@ -362,93 +251,6 @@ static void fwrite_buffers_as_glibc(void **state)
     wio_model_destroy(model);
 }
 
-/* One write of 1 GiB costs as much as 16 of 64 MiB. */
-static void splitting_changes_nothing(void **state)
-{
-    (void)state;
-    struct wio_model_params params = machine();
-    const uint64_t sizes[] = {64, 16, 2};
-    struct wio_model *whole = create(&params);
-    double expected = write_many(whole, 1, 1024 * MIB_BYTES);
-    assert_true(expected > 6);
-    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
-        struct wio_model *split = create(&params);
-        assert_near(write_many(split, 1024 / sizes[i], sizes[i] * MIB_BYTES) / expected, 1, 0.01);
-        wio_model_destroy(split);
-    }
-    wio_model_destroy(whole);
-}
-
-/* From the same state a longer write costs more: free, in write-back, throttled. */
-static void cost_rises_with_size(void **state)
-{
-    (void)state;
-    const uint64_t before[] = {0, 15, 40};
-    struct wio_model_params params = machine();
-    for (size_t i = 0; i < sizeof(before) / sizeof(before[0]); i++) {
-        double last_s = 0;
-        enum wio_model_state last = WIO_MODEL_STATE_NONE;
-        for (uint64_t size = 2 * MIB_BYTES; size <= 64 * MIB_BYTES; size += 2 * MIB_BYTES) {
-            struct wio_model *model = create(&params);
-            (void)write_many(model, before[i], 16 * MIB_BYTES);
-            struct wio_model_result result = step(
-                model, (struct wio_model_op){.offset = before[i] * 16 * MIB_BYTES, .size = size});
-            assert_true(result.state != last || result.cost_s > last_s);
-            last_s = result.cost_s;
-            last = result.state;
-            wio_model_destroy(model);
-        }
-    }
-}
-
-static struct wio_model_op random_op(uint64_t *seed, uint64_t *end)
-{
-    static const double delays[] = {0, 0, 0, 0.01, 0.3, 2, 40};
-    uint64_t r = wio_test_random(seed);
-    struct wio_model_op op = {
-        .file = (r >> 8) % 3,
-        .offset = r % 3 == 0 ? *end : ((r >> 16) % 200) * 700001,
-        .size = (r >> 24) % 20 == 0 ? 0 : ((r >> 32) % 64) * ((r >> 40) % 2 == 0 ? 512 : 700001),
-        .delay_s = delays[(r >> 44) % 7],
-        .method =
-            (enum wio_model_method)((r >> 48) % 4 == 0 ? (r >> 52) % WIO_MODEL_METHOD_COUNT : 0),
-    };
-    *end = op.offset + op.size;
-    return op;
-}
-
-/* Whatever happens: time never runs backwards, costs are its steps, what is cached was written. */
-static void random_operations_keep_the_books(void **state)
-{
-    (void)state;
-    for (uint64_t seed = 1; seed <= 20; seed++) {
-        struct wio_model_params params = machine();
-        params.limit_bg = (double)(seed % 5) * 20 * MIB;
-        params.limit_hard = params.limit_bg + (double)(seed % 7 + 1) * 10 * MIB;
-        params.dirty_expire = (double)(seed % 3) * 15;
-        params.balance_step = seed % 2 == 0 ? 4096 : 2 * MIB;
-        params.cache_size = (double)(seed % 4) * 10 * MIB;
-        struct wio_model *models[2] = {create(&params), create(&params)};
-        uint64_t random = seed * 0x9e3779b97f4a7c15u;
-        uint64_t end = 0;
-        double written = 0;
-        double time_s = 0;
-        for (int i = 0; i < 300; i++) {
-            struct wio_model_op op = random_op(&random, &end);
-            struct wio_model_result a = step(models[0], op);
-            struct wio_model_result b = step(models[1], op);
-            assert_memory_equal(&a, &b, sizeof(a));
-            written += (double)op.size;
-            assert_true(a.cost_s >= 0);
-            assert_near(a.time_s, time_s + op.delay_s + a.cost_s, 1e-9 * fmax(1, a.time_s));
-            assert_true(a.dirty_bytes >= 0 && a.dirty_bytes <= written);
-            time_s = a.time_s;
-        }
-        wio_model_destroy(models[0]);
-        wio_model_destroy(models[1]);
-    }
-}
-
 /* Absurd times and machines do no harm. */
 static void absurd_numbers_are_survived(void **state)
 {
@@ -499,7 +301,7 @@ static void running_out_of_memory_is_an_error(void **state)
     (void)state;
     struct wio_model_params params = machine();
     params.request_max = 4096 * 300;
-    params.cache_size = 50 * MIB;
+    params.mem_bytes = 50 * MIB;
     bool is_done = false;
     int refused = 0;
     for (int n = 0; !is_done; n++) {
@@ -533,16 +335,11 @@ int main(void)
         cmocka_unit_test(rewriting_dirty_pages_is_free),
         cmocka_unit_test(fsync_costs_what_is_dirty),
         cmocka_unit_test(a_buffer_in_the_device_is_faster),
-        cmocka_unit_test(reads_find_what_is_in_memory),
-        cmocka_unit_test(scanning_spares_what_is_used_often),
         cmocka_unit_test(old_data_is_written_back),
         cmocka_unit_test(direct_writes_have_the_device_to_themselves),
         cmocka_unit_test(tables_tell_what_synchronous_writes_cost),
         cmocka_unit_test(bad_tables_are_named),
         cmocka_unit_test(fwrite_buffers_as_glibc),
-        cmocka_unit_test(splitting_changes_nothing),
-        cmocka_unit_test(cost_rises_with_size),
-        cmocka_unit_test(random_operations_keep_the_books),
         cmocka_unit_test(absurd_numbers_are_survived),
         cmocka_unit_test(its_parameters_are_checked),
         cmocka_unit_test(running_out_of_memory_is_an_error),

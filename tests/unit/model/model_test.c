@@ -35,7 +35,7 @@ static void names_are_found_again(void **state)
     assert_string_equal(wio_model_state_name(WIO_MODEL_STATE_THROTTLE), "throttle");
     struct wio_model_params params = wio_model_params_default();
     assert_ptr_equal(wio_model_param(&params, "bw_mem"), &params.bw_mem);
-    assert_ptr_equal(wio_model_param(&params, "cache_size"), &params.cache_size);
+    assert_ptr_equal(wio_model_param(&params, "mem_bytes"), &params.mem_bytes);
     assert_null(wio_model_param(&params, "bw"));
 }
 

@@ -29,6 +29,7 @@ static struct wio_model *create(enum wio_model_kind kind, bool is_outside)
     params.limit_bg = 64 * MIB;
     params.limit_hard = 256 * MIB;
     params.dirty_expire = 30;
+    params.read_ahead = 0;
     assert_ok(wio_model_create(kind, &params, &heap, &model, &err), &err);
     if (is_outside) {
         assert_ok(wio_model_outside_init(model, &err), &err);

@@ -158,10 +158,38 @@ static void scattered_pages_come_out_in_order(void **state)
     close_fixture(&fixture);
 }
 
+/* How far the set reaches from a page on, and where it begins again. */
+static void runs_are_found(void **state)
+{
+    (void)state;
+    struct fixture fixture;
+    uint64_t at = 0;
+    open_fixture(&fixture);
+    assert_false(wio_pages_find(&fixture.pages, &at));
+    assert_int_equal(wio_pages_run(&fixture.pages, 0, 10), 0);
+    (void)add(&fixture, 500, 1600);
+    (void)add(&fixture, 1601, 1700);
+    assert_int_equal(wio_pages_run(&fixture.pages, 499, 5000), 0);
+    assert_int_equal(wio_pages_run(&fixture.pages, 500, 5000), 1100);
+    assert_int_equal(wio_pages_run(&fixture.pages, 1599, 5000), 1);
+    assert_int_equal(wio_pages_run(&fixture.pages, 700, 1100), 400);
+    assert_int_equal(wio_pages_run(&fixture.pages, 1600, 5000), 0);
+    at = 0;
+    assert_true(wio_pages_find(&fixture.pages, &at));
+    assert_int_equal(at, 500);
+    at = 1600;
+    assert_true(wio_pages_find(&fixture.pages, &at));
+    assert_int_equal(at, 1601);
+    at = 1700;
+    assert_false(wio_pages_find(&fixture.pages, &at));
+    close_fixture(&fixture);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_run_crosses_chunks),
+        cmocka_unit_test(runs_are_found),
         cmocka_unit_test(a_run_ends_where_it_is_told),
         cmocka_unit_test(scattered_pages_come_out_in_order),
         cmocka_unit_test(agrees_with_an_array),

@@ -18,14 +18,21 @@ static struct wio_throttle make(void)
     return throttle;
 }
 
+/* As the only device. */
+static enum wio_throttle_verdict balance(struct wio_throttle *throttle, int64_t pages, int64_t now,
+                                         int64_t *pause_out)
+{
+    const struct wio_throttle_dirty dirty = {pages, pages, throttle->limits.hard};
+    return wio_throttle_balance(throttle, &dirty, now, pause_out);
+}
+
 static void the_ceiling_is_free(void **state)
 {
     (void)state;
     struct wio_throttle throttle = make();
     int64_t pause;
     throttle.task.dirtied = 4096;
-    assert_int_equal(wio_throttle_balance(&throttle, 320 * MIB_PAGES, 1000, &pause),
-                     WIO_THROTTLE_FREE);
+    assert_int_equal(balance(&throttle, 320 * MIB_PAGES, 1000, &pause), WIO_THROTTLE_FREE);
     assert_int_equal(throttle.task.paused_when, 1000);
     assert_int_equal(throttle.task.dirtied, 0);
     /* 192 MiB of room are 49152 pages; half of the 15 bits: 2^7 */
@@ -39,8 +46,7 @@ static void at_the_setpoint_the_rate_is_the_device_rate(void **state)
     struct wio_throttle throttle = make();
     int64_t pause;
     throttle.task.dirtied = 2 * MIB_PAGES;
-    assert_int_equal(wio_throttle_balance(&throttle, 416 * MIB_PAGES, 1001, &pause),
-                     WIO_THROTTLE_PAUSE);
+    assert_int_equal(balance(&throttle, 416 * MIB_PAGES, 1001, &pause), WIO_THROTTLE_PAUSE);
     assert_int_equal(pause, 5);
     assert_int_equal(throttle.task.paused_when, 1006);
     assert_int_equal(throttle.task.dirtied, 0);
@@ -53,8 +59,7 @@ static void below_the_setpoint_it_is_higher(void **state)
     struct wio_throttle throttle = make();
     int64_t pause;
     throttle.task.dirtied = 2 * MIB_PAGES;
-    assert_int_equal(wio_throttle_balance(&throttle, 321 * MIB_PAGES, 1001, &pause),
-                     WIO_THROTTLE_PAUSE);
+    assert_int_equal(balance(&throttle, 321 * MIB_PAGES, 1001, &pause), WIO_THROTTLE_PAUSE);
     assert_int_equal(pause, 2);
 }
 
@@ -66,8 +71,7 @@ static void both_ratios_count(void **state)
     struct wio_throttle throttle = make();
     int64_t pause;
     throttle.task.dirtied = 10 * MIB_PAGES;
-    assert_int_equal(wio_throttle_balance(&throttle, 350 * MIB_PAGES, 1001, &pause),
-                     WIO_THROTTLE_PAUSE);
+    assert_int_equal(balance(&throttle, 350 * MIB_PAGES, 1001, &pause), WIO_THROTTLE_PAUSE);
     assert_int_equal(pause, 17);
 }
 
@@ -78,10 +82,10 @@ static void a_lower_limit_is_followed_slowly(void **state)
     struct wio_throttle throttle = make();
     int64_t pause;
     throttle.device.limit = 832 * MIB_PAGES; /* 320 MiB above */
-    (void)wio_throttle_balance(&throttle, 400 * MIB_PAGES, 1051, &pause);
+    (void)balance(&throttle, 400 * MIB_PAGES, 1051, &pause);
     assert_int_equal(throttle.device.limit, 822 * MIB_PAGES);
     throttle.device.limit = 100 * MIB_PAGES;
-    (void)wio_throttle_balance(&throttle, 400 * MIB_PAGES, 1102, &pause);
+    (void)balance(&throttle, 400 * MIB_PAGES, 1102, &pause);
     assert_int_equal(throttle.device.limit, 512 * MIB_PAGES);
 }
 
@@ -93,7 +97,7 @@ static void above_the_limit_it_looks_often(void **state)
     int64_t pause;
     throttle.device.limit = 832 * MIB_PAGES;
     throttle.task.dirtied = 2 * MIB_PAGES;
-    (void)wio_throttle_balance(&throttle, 513 * MIB_PAGES, 1001, &pause);
+    (void)balance(&throttle, 513 * MIB_PAGES, 1001, &pause);
     throttle.task.dirtied = 7;
     assert_false(wio_throttle_is_due(&throttle));
     throttle.task.dirtied = 8;
@@ -106,8 +110,7 @@ static void at_the_limit_it_waits_and_asks_again(void **state)
     struct wio_throttle throttle = make();
     int64_t pause;
     throttle.task.dirtied = 2 * MIB_PAGES;
-    assert_int_equal(wio_throttle_balance(&throttle, 512 * MIB_PAGES, 1001, &pause),
-                     WIO_THROTTLE_AGAIN);
+    assert_int_equal(balance(&throttle, 512 * MIB_PAGES, 1001, &pause), WIO_THROTTLE_AGAIN);
     assert_int_equal(pause, 50);
 }
 
@@ -120,12 +123,10 @@ static void thinking_is_credited(void **state)
     throttle.task = (struct wio_throttle_task){.has_paused = true, .paused_when = 1000};
     for (int i = 0; i < 5; i++) {
         throttle.task.dirtied = 2 * MIB_PAGES;
-        assert_int_equal(wio_throttle_balance(&throttle, 416 * MIB_PAGES, 1025, &pause),
-                         WIO_THROTTLE_GO);
+        assert_int_equal(balance(&throttle, 416 * MIB_PAGES, 1025, &pause), WIO_THROTTLE_GO);
     }
     throttle.task.dirtied = 2 * MIB_PAGES;
-    assert_int_equal(wio_throttle_balance(&throttle, 416 * MIB_PAGES, 1025, &pause),
-                     WIO_THROTTLE_PAUSE);
+    assert_int_equal(balance(&throttle, 416 * MIB_PAGES, 1025, &pause), WIO_THROTTLE_PAUSE);
     assert_int_equal(pause, 5);
 }
 
@@ -138,12 +139,10 @@ static void a_long_rest_is_not_credited(void **state)
     throttle.device.stamp = 2000; /* no estimate is due */
     throttle.task = (struct wio_throttle_task){.has_paused = true, .paused_when = 1000};
     throttle.task.dirtied = 2 * MIB_PAGES;
-    assert_int_equal(wio_throttle_balance(&throttle, 416 * MIB_PAGES, 1500, &pause),
-                     WIO_THROTTLE_GO);
+    assert_int_equal(balance(&throttle, 416 * MIB_PAGES, 1500, &pause), WIO_THROTTLE_GO);
     assert_int_equal(throttle.task.paused_when, 1500);
     throttle.task.dirtied = 2 * MIB_PAGES;
-    assert_int_equal(wio_throttle_balance(&throttle, 416 * MIB_PAGES, 1500, &pause),
-                     WIO_THROTTLE_PAUSE);
+    assert_int_equal(balance(&throttle, 416 * MIB_PAGES, 1500, &pause), WIO_THROTTLE_PAUSE);
 }
 
 /* A limit that is too low rises by part of the gap, a limit that is right stays. */
@@ -155,9 +154,9 @@ static void the_rate_limit_moves_by_part_of_the_gap(void **state)
     throttle.device.ratelimit = 50 * MIB_PAGES;
     throttle.device.dirtied = 20 * MIB_PAGES; /* in 51 jiffies: 98 MiB/s */
     throttle.device.written = 20 * MIB_PAGES;
-    (void)wio_throttle_balance(&throttle, 350 * MIB_PAGES, 1050, &pause);
+    (void)balance(&throttle, 350 * MIB_PAGES, 1050, &pause);
     assert_int_equal(throttle.device.ratelimit, 50 * MIB_PAGES); /* after 50 jiffies: not yet */
-    (void)wio_throttle_balance(&throttle, 350 * MIB_PAGES, 1051, &pause);
+    (void)balance(&throttle, 350 * MIB_PAGES, 1051, &pause);
     assert_in_range(throttle.device.ratelimit, 51 * MIB_PAGES, 60 * MIB_PAGES);
     assert_int_equal(throttle.device.stamp, 1051);
 }
@@ -174,7 +173,7 @@ static void a_single_estimate_does_not_move_the_limit(void **state)
         assert_int_equal(throttle.device.ratelimit, 50 * MIB_PAGES);
         throttle.device.dirtied += 20 * MIB_PAGES;
         throttle.device.written += 20 * MIB_PAGES;
-        (void)wio_throttle_balance(&throttle, 350 * MIB_PAGES, now, &pause);
+        (void)balance(&throttle, 350 * MIB_PAGES, now, &pause);
     }
     assert_true(throttle.device.ratelimit > 50 * MIB_PAGES);
 }
@@ -186,8 +185,7 @@ static void few_pages_are_collected(void **state)
     struct wio_throttle throttle = make();
     int64_t pause;
     throttle.task = (struct wio_throttle_task){.dirtied = 32, .dirtied_pause = 32};
-    assert_int_equal(wio_throttle_balance(&throttle, 350 * MIB_PAGES, 1001, &pause),
-                     WIO_THROTTLE_GO);
+    assert_int_equal(balance(&throttle, 350 * MIB_PAGES, 1001, &pause), WIO_THROTTLE_GO);
     assert_int_equal(throttle.task.dirtied, 32);
     assert_int_equal(throttle.task.dirtied_pause, 64);
 }

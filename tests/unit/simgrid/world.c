@@ -41,7 +41,8 @@ const struct wio_simgrid_param world_machine[] = {
     {"limit_hard", 256 * MIB},
     {"dirty_expire", 30},
     {"c_lib", 5e-8},
-    {"cache_size", 1024 * MIB},
+    {"mem_bytes", 1024 * MIB},
+    {"read_ahead", 0},
     {NULL, 0},
 };
 

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* docs/MODEL.md#kernel: rules are cited as (rule N). */
+#include "model/task_step.h"
+
+#include <math.h>
+
+#include "base/cleanup.h"
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+static void wait(struct wio_tasks *tasks, struct wio_task *task, double seconds,
+                 enum wio_task_phase phase)
+{
+    task->wake_s = tasks->cache.time_s + seconds;
+    task->phase = phase;
+}
+
+static const struct wio_model_params *params_of(const struct wio_task *task)
+{
+    return &task->file->device->params;
+}
+
+/* ---- write(2) ---- */
+
+/* Where the folio ends in which a write of [offset, end) goes on: a power of 2, aligned to itself,
+ * not longer than what is left or than `step` (rule 8). */
+static uint64_t piece_end(uint64_t offset, uint64_t end, uint64_t step)
+{
+    uint64_t page = offset / WIO_CACHE_PAGE;
+    uint64_t pages = least(end - offset, step) / WIO_CACHE_PAGE;
+    uint64_t longest = pages > 1 ? UINT64_C(1) << (63 - __builtin_clzll(pages)) : 1;
+    uint64_t aligned = page > 0 ? page & -page : longest;
+    return least(end, (page + least(longest, aligned)) * WIO_CACHE_PAGE);
+}
+
+/* Into pages that are dirty already data is only copied; others have to be found first (rule 2). */
+static double copy_s(const struct wio_model_params *p, uint64_t size, uint64_t fresh,
+                     bool is_writing)
+{
+    double found = is_writing ? p->bw_reduced : p->bw_ramdisk;
+    return (double)fresh / found + (double)(size - fresh) / fmax(p->bw_mem, found);
+}
+
+static enum wio_status write_piece(struct wio_tasks *tasks, struct wio_task *task,
+                                   struct wio_task_step *step)
+{
+    const struct wio_model_params *p = params_of(task);
+    uint64_t stop = piece_end(step->offset, step->end, (uint64_t)p->balance_step);
+    uint64_t size = stop - step->offset;
+    uint64_t fresh;
+    task->is_writing = task->file->device->queue.waiting > 0;
+    WIO_TRY(wio_cache_dirty(&tasks->cache, task->file, step->offset, stop, &fresh));
+    if (fresh > 0 || tasks->cache.resident.room < UINT64_MAX) { /* dirty pages are in memory */
+        WIO_TRY(wio_cache_use(&tasks->cache, task->file, step->offset, stop));
+    }
+    step->offset = stop;
+    wait(tasks, task, copy_s(p, size, least(fresh, size), task->is_writing), WIO_TASK_LOOK);
+    return WIO_OK;
+}
+
+static enum wio_status write_look(struct wio_tasks *tasks, struct wio_task *task)
+{
+    enum wio_throttle_verdict verdict;
+    WIO_TRY(wio_cache_look(&tasks->cache, task->file->device, &verdict, &task->wake_s));
+    task->phase = verdict == WIO_THROTTLE_AGAIN ? WIO_TASK_LOOK : WIO_TASK_PIECE;
+    if (verdict >= WIO_THROTTLE_PAUSE) {
+        task->state = WIO_MODEL_STATE_THROTTLE;
+    } else if (task->is_writing && task->state == WIO_MODEL_STATE_FREE) {
+        task->state = WIO_MODEL_STATE_ASYNC;
+    }
+    return WIO_OK;
+}
+
+/* Ends in phase END where nothing is left to write. */
+static enum wio_status go_on_writing(struct wio_tasks *tasks, struct wio_task *task,
+                                     struct wio_task_step *step)
+{
+    if (task->phase == WIO_TASK_BEGIN) {
+        task->state = WIO_MODEL_STATE_FREE;
+        wait(tasks, task, params_of(task)->sc_w, WIO_TASK_PIECE);
+        return WIO_OK;
+    }
+    if (task->phase == WIO_TASK_LOOK) {
+        return write_look(tasks, task);
+    }
+    if (step->offset < step->end) {
+        return write_piece(tasks, task, step);
+    }
+    task->phase = WIO_TASK_END;
+    return WIO_OK;
+}
+
+/* ---- the device ---- */
+
+/* The device serves one after the other; write-back waits meanwhile (rules 13 and 15). When it has
+ * served this one: a device outside does that by itself. */
+static double take_device(struct wio_tasks *tasks, struct wio_task *task, double seconds)
+{
+    if (tasks->has_device_outside) {
+        task->device_s += seconds;
+        return tasks->cache.time_s;
+    }
+    return wio_cache_device_take(&tasks->cache, task->file->device, seconds) + seconds;
+}
+
+static void use_device(struct wio_tasks *tasks, struct wio_task *task,
+                       const struct wio_task_step *step)
+{
+    double served_s = take_device(tasks, task, step->device_s);
+    task->wake_s = served_s + (step->seconds - step->device_s);
+    task->phase = WIO_TASK_END;
+}
+
+/* Until the device has written what it was handed of the file. */
+static void drain(struct wio_tasks *tasks, struct wio_task *task)
+{
+    task->wake_s = wio_cache_is_written(task->file) ? tasks->cache.time_s : HUGE_VAL;
+    task->phase = WIO_TASK_END;
+}
+
+/* ---- read(2) ---- */
+
+static uint64_t page_behind(uint64_t offset)
+{
+    return (offset + WIO_CACHE_PAGE - 1) / WIO_CACHE_PAGE;
+}
+
+/* When the pages that the reader fetches are there. */
+static double fetch(struct wio_tasks *tasks, struct wio_task *task, struct wio_task_step *step,
+                    const struct wio_read_piece *piece)
+{
+    const struct wio_model_params *p = params_of(task);
+    double seconds = (double)(piece->fetch * WIO_CACHE_PAGE) / p->bw_rdev;
+    if (piece->is_waited_for && step->is_random) {
+        seconds += p->c_sk;
+        step->is_random = false;
+    }
+    return take_device(tasks, task, seconds);
+}
+
+/* What is there is copied, up to where more has to be fetched (rule 15). */
+static enum wio_status read_piece(struct wio_tasks *tasks, struct wio_task *task,
+                                  struct wio_task_step *step)
+{
+    uint64_t first = step->offset / WIO_CACHE_PAGE;
+    struct wio_read_piece piece;
+    WIO_TRY(wio_reader_next(&tasks->cache, task->file, step->reader, first, page_behind(step->end),
+                            &piece));
+    if (piece.fetch > 0) {
+        wio_reader_fetches(task->file, step->reader, &piece, fetch(tasks, task, step, &piece));
+    }
+    uint64_t stop = least(step->end, piece.stop * WIO_CACHE_PAGE);
+    task->wake_s = wio_reader_there(&tasks->cache, task->file, first, piece.stop) +
+                   (double)(stop - step->offset) / params_of(task)->bw_mem;
+    step->offset = stop;
+    return WIO_OK;
+}
+
+static enum wio_status go_on_reading(struct wio_tasks *tasks, struct wio_task *task,
+                                     struct wio_task_step *step)
+{
+    if (task->phase == WIO_TASK_BEGIN) {
+        step->reader = wio_reader_find(&tasks->cache, task->file, step->offset / WIO_CACHE_PAGE);
+        task->phase = WIO_TASK_PIECE;
+    }
+    if (step->reader == NULL) {
+        return WIO_ERR_NOMEM;
+    }
+    if (step->offset < step->end) {
+        return read_piece(tasks, task, step);
+    }
+    task->phase = WIO_TASK_END;
+    return WIO_OK;
+}
+
+/* ---- all ---- */
+
+enum wio_status wio_task_step(struct wio_tasks *tasks, struct wio_task *task,
+                              struct wio_task_step *step)
+{
+    switch (step->kind) {
+    case WIO_TASK_WAIT:
+        wait(tasks, task, step->seconds, WIO_TASK_END);
+        return WIO_OK;
+    case WIO_TASK_WRITE:
+        return go_on_writing(tasks, task, step);
+    case WIO_TASK_READ:
+        return go_on_reading(tasks, task, step);
+    case WIO_TASK_DEVICE:
+        use_device(tasks, task, step);
+        return WIO_OK;
+    case WIO_TASK_SYNC:
+        WIO_TRY(wio_cache_write_out(&tasks->cache, task->file));
+        drain(tasks, task);
+        return WIO_OK;
+    case WIO_TASK_DRAIN:
+        drain(tasks, task);
+        return WIO_OK;
+    default:
+        return WIO_ERR_INTERNAL;
+    }
+}
