@@ -34,9 +34,13 @@ static enum look look_of(const struct wio_event *event)
     return event->error == ENOENT || event->error == ENOTDIR ? LOOK_FAILED : LOOK_NONE;
 }
 
-/* Waiting, making children that wait, and their ends do not end a run of looks. */
+/* Waiting, making children that wait, and their ends do not end a run of looks; nor does flushing
+ * streams, as shells do before they fork, unless there is something to write. */
 static bool is_pause(const struct wio_event *event)
 {
+    if ((event->flags & WIO_EVENT_CAUSED) != 0) {
+        return wio_feed_class(event) != WIO_CLASS_WRITE;
+    }
     switch (wio_feed_class(event)) {
     case WIO_CLASS_SLEEP:
     case WIO_CLASS_POLL:
@@ -49,6 +53,7 @@ static bool is_pause(const struct wio_event *event)
     case WIO_CLASS_HOLD:
     case WIO_CLASS_CLOSE:
     case WIO_CLASS_FCNTL:
+    case WIO_CLASS_STDIO_FLUSH:
         return true;
     default:
         return false;
@@ -88,11 +93,10 @@ static enum wio_status change(struct wio_feed *feed, const struct wio_event *eve
 
 enum wio_status wio_feed_look_begin(struct wio_feed *feed, const struct wio_event *event)
 {
-    bool is_caused = (event->flags & WIO_EVENT_CAUSED) != 0;
     if (event->error == 0) {
         WIO_TRY(change(feed, event));
     }
-    if (!is_caused && !is_pause(event) && look_of(event) == LOOK_NONE) {
+    if (!is_pause(event) && look_of(event) == LOOK_NONE) {
         wio_match_other(feed->match, wio_feed_point(feed, event).thread);
     }
     return WIO_OK;

@@ -49,6 +49,24 @@ def check_pipeline():
         yield f"{edges.count(evidence='process')} edges of processes, expected 4 forks and 4 waits"
 
 
+POLL = """
+echo $$ >looker
+(until [ -e looked ]; do sleep 0.02; done; mkdir made) &
+until [ -e made ]; do touch looked; done
+"""
+
+
+def check_poll():
+    """The shell that most people have looks for a file until somebody has made it."""
+    edges = record("bash", "-c", POLL)
+    with open("looker", encoding="ascii") as file:
+        looker = int(file.read())
+    found = [edge for edge in edges.edges
+             if edge["evidence"] == "poll" and edge["to"]["pid"] == looker]
+    if len(found) != 1:
+        yield f"{len(found)} edges of looking for a file, expected 1"
+
+
 def check_pool():
     """Results come through pipes: the sum is made after each item."""
     with open("pool.py", "w", encoding="ascii") as file:
@@ -63,7 +81,7 @@ def main():
     failures = 0
     with tempfile.TemporaryDirectory(prefix="whyio-shell.") as scratch:
         os.chdir(scratch)
-        for check in (check_pipeline, check_pool):
+        for check in (check_pipeline, check_poll, check_pool):
             for fault in check():
                 failures += 1
                 print(f"{check.__name__}: {fault}")

@@ -3,6 +3,7 @@
 #include "support/stingy.h"
 #include "support/unit.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -362,6 +363,30 @@ static void a_first_operation_stands_for_its_makers(void **state)
     end(&s);
 }
 
+/* `until [ -e file ]; do sleep 1; done`: bash flushes its streams before it forks. A line that is
+ * written between two looks is other work. */
+static void flushing_nothing_is_no_other_work(void **state)
+{
+    (void)state;
+    for (unsigned writes = 0; writes < 2; writes++) {
+        struct script s;
+        begin(&s, false);
+        struct wio_event *look = add(&s, 0, WIO_OP_stat, 10, 11);
+        look->path = 3;
+        look->error = ENOENT;
+        (void)add(&s, 0, WIO_OP_fflush, 12, 14);
+        if (writes) {
+            add(&s, 0, WIO_OP_write, 12, 13)->flags = WIO_EVENT_CAUSED;
+        }
+        add(&s, 1, WIO_OP_mkdir, 15, 16)->path = 3;
+        add(&s, 0, WIO_OP_stat, 20, 21)->path = 3;
+        finish(&s);
+        assert_int_equal(wio_feed_wait_count(s.feed), writes ? 0 : 1);
+        assert_int_equal(s.edges.edge_count, writes ? 0 : 1);
+        end(&s);
+    }
+}
+
 /* The end of a process closes its pipes behind all that it did. */
 static void an_end_by_exit_comes_behind_everything(void **state)
 {
@@ -580,6 +605,7 @@ int main(void)
         cmocka_unit_test(shared_objects_are_those_of_a_host),
         cmocka_unit_test(semaphores_of_many_are_queues),
         cmocka_unit_test(a_first_operation_stands_for_its_makers),
+        cmocka_unit_test(flushing_nothing_is_no_other_work),
         cmocka_unit_test(an_end_by_exit_comes_behind_everything),
         cmocka_unit_test(a_name_that_comes_again_is_another_pipe),
         cmocka_unit_test(the_count_of_an_eventfd_is_taken_first),
