@@ -266,9 +266,7 @@ enum wio_status wio_feed_process_end(struct wio_feed *feed, const struct wio_eve
     if ((waits || event->op == WIO_OP_system) && event->error == 0 && event->result > 0) {
         return wio_feed_after_process(feed, event, event->result, WIO_EVIDENCE_PROCESS);
     }
-    return event->error != 0 || event->result <= 0
-               ? WIO_OK
-               : wio_feed_after_process(feed, event, event->result, WIO_EVIDENCE_PROCESS);
+    return WIO_OK;
 }
 
 enum wio_status wio_feed_count_event(struct wio_feed *feed, const struct wio_event *event)
