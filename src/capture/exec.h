@@ -61,4 +61,8 @@ struct cap_environ {
 void cap_environ_init(struct cap_environ *swapped) CAP_HIDDEN;
 void cap_environ_fini(struct cap_environ *swapped) CAP_HIDDEN;
 
+/* The latest child that this thread made and nobody has waited for, by the kernel's list; 0 where
+ * there is none or the kernel keeps no list. */
+int32_t cap_latest_child(void) CAP_HIDDEN;
+
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* posix_spawn and system: a child that begins as another program. What libc's child does before its
  * exec is inside libc and not seen. */
+#include <fcntl.h>
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +12,7 @@
 #include "capture/hooks.h"
 #include "capture/inside.h"
 #include "capture/process.h"
+#include "capture/raw.h"
 
 typedef int spawn_fn(pid_t *, const char *, const posix_spawn_file_actions_t *,
                      const posix_spawnattr_t *, char *const[], char *const[]);
@@ -75,6 +77,26 @@ static int run(pid_t *pid, const struct spawn_call *spawn)
     ev.size = result == 0 ? (uint64_t)*child : 0;
     cap_emit(self, &ev);
     return result;
+}
+
+int32_t cap_latest_child(void)
+{
+    char text[256];
+    uint64_t pid = 0;
+    uint64_t latest = 0;
+    long fd = raw_openat(AT_FDCWD, "/proc/thread-self/children", O_RDONLY | O_CLOEXEC, 0);
+    if (fd < 0) {
+        return 0;
+    }
+    for (long got; (got = raw_read((int)fd, text, sizeof(text))) > 0;) {
+        for (long i = 0; i < got; i++) { /* "12 345 ": each number has a blank behind it */
+            bool is_digit = text[i] >= '0' && text[i] <= '9';
+            latest = is_digit ? latest : pid;
+            pid = is_digit ? pid * 10 + (uint64_t)(text[i] - '0') : 0;
+        }
+    }
+    (void)raw_close((int)fd);
+    return (int32_t)latest;
 }
 
 #define DEFINE_SPAWN(symbol)                                                                       \

@@ -12,9 +12,9 @@ const struct wio_feed_list wio_feed_empty = {WIO_FEED_NONE, WIO_FEED_NONE, 0};
 /* All maps, so that none is forgotten. */
 static struct wio_live *map_of(struct wio_feed *feed, unsigned i)
 {
-    struct wio_live *maps[] = {&feed->object_of,  &feed->thread_of, &feed->made_of,
-                               &feed->image_of,   &feed->lists_of,  &feed->rank_of,
-                               &feed->request_of, &feed->queue_of,  &feed->signals_of};
+    struct wio_live *maps[] = {
+        &feed->object_of, &feed->thread_of,  &feed->made_of,  &feed->image_of,   &feed->lists_of,
+        &feed->rank_of,   &feed->request_of, &feed->queue_of, &feed->signals_of, &feed->helper_of};
     return i < WIO_ARRAY_SIZE(maps) ? maps[i] : NULL;
 }
 
@@ -289,6 +289,11 @@ static enum wio_status end_channel(struct wio_feed *feed, const struct wio_event
     return event->op == WIO_OP_accept ? wio_feed_descriptors(feed, event) : WIO_OK;
 }
 
+static enum wio_status begin_open(struct wio_feed *feed, const struct wio_event *event)
+{
+    return event->op == WIO_OP_popen ? wio_feed_helper_begin(feed, event) : WIO_OK;
+}
+
 static enum wio_status end_open(struct wio_feed *feed, const struct wio_event *event)
 {
     WIO_TRY(wio_feed_descriptors(feed, event));
@@ -312,8 +317,8 @@ static const struct {
     [WIO_CLASS_ASYNC_WRITE] = {write_first, NULL},
     [WIO_CLASS_COPY] = {write_first, read_second},
     [WIO_CLASS_CHANNEL] = {begin_channel, end_channel},
-    [WIO_CLASS_OPEN] = {NULL, end_open},
-    [WIO_CLASS_CLOSE] = {wio_feed_descriptors, NULL},
+    [WIO_CLASS_OPEN] = {begin_open, end_open},
+    [WIO_CLASS_CLOSE] = {wio_feed_descriptors, wio_feed_helper_end},
     [WIO_CLASS_DUP] = {wio_feed_descriptors, NULL},
     [WIO_CLASS_FCNTL] = {begin_control, wio_feed_lock_end},
     [WIO_CLASS_LOCK] = {wio_feed_lock_begin, wio_feed_lock_end},

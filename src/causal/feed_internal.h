@@ -148,6 +148,7 @@ struct wio_feed {
     struct wio_live thread_of; /* (image, token) -> first thread to come, then by same_token */
     struct wio_live made_of;   /* (image, token) -> last thread made by a call */
     struct wio_live image_of;  /* (host, pid) -> latest image that has begun */
+    struct wio_live helper_of; /* (system's stream or popen's image, seq or descriptor) -> pid */
 
     wio_feed_watch_fn *watch; /* may be NULL */
     void *watch_context;
@@ -323,6 +324,14 @@ WIO_MUST_CHECK enum wio_status wio_feed_process_begin(struct wio_feed *feed,
                                                       const struct wio_event *event);
 WIO_MUST_CHECK enum wio_status wio_feed_process_end(struct wio_feed *feed,
                                                     const struct wio_event *event);
+/* The earliest child of this image that is not born yet; the one with that pid. WIO_FEED_NONE where
+ * there is none. */
+uint32_t wio_feed_first_unborn(struct wio_feed *feed, uint32_t image);
+uint32_t wio_feed_find_child(struct wio_feed *feed, uint32_t image, int64_t pid);
+/* `child` (WIO_FEED_NONE: nobody) was made by this call; `is_program`: without what exec closes. */
+WIO_MUST_CHECK enum wio_status wio_feed_make_image(struct wio_feed *feed,
+                                                   const struct wio_event *event, uint32_t child,
+                                                   bool is_program);
 /* Every event, after all else: is it the last of its image? */
 WIO_MUST_CHECK enum wio_status wio_feed_count_event(struct wio_feed *feed,
                                                     const struct wio_event *event);
@@ -330,6 +339,12 @@ WIO_MUST_CHECK enum wio_status wio_feed_count_event(struct wio_feed *feed,
 WIO_MUST_CHECK enum wio_status wio_feed_after_process(struct wio_feed *feed,
                                                       const struct wio_event *to, int64_t pid,
                                                       enum wio_evidence evidence);
+
+/* feed_helper.c: system and popen at their begin, system and pclose at their end. */
+WIO_MUST_CHECK enum wio_status wio_feed_helper_begin(struct wio_feed *feed,
+                                                     const struct wio_event *event);
+WIO_MUST_CHECK enum wio_status wio_feed_helper_end(struct wio_feed *feed,
+                                                   const struct wio_event *event);
 
 /* feed_thread.c: locks, conditions, barriers, semaphores, futexes. */
 WIO_MUST_CHECK enum wio_status wio_feed_thread_begin(struct wio_feed *feed,

@@ -129,15 +129,20 @@ static enum wio_status bear(struct wio_feed *feed, const struct wio_event *event
                                                              .evidence = evidence});
 }
 
-/* The child of this image with that pid that is not born yet. Those that are leave the list, or a
- * shell that starts many programs would pass by all of them each time. */
-static uint32_t find_child(struct wio_feed *feed, uint32_t image, int64_t pid)
+/* Those that are born leave the list, or a shell that starts many programs would pass by all of
+ * them each time. */
+uint32_t wio_feed_first_unborn(struct wio_feed *feed, uint32_t image)
 {
     uint32_t *first = &feed->images[image].first_child;
     while (*first != WIO_FEED_NONE && feed->images[*first].is_born) {
         *first = feed->images[*first].next_child;
     }
-    uint32_t child = *first;
+    return *first;
+}
+
+uint32_t wio_feed_find_child(struct wio_feed *feed, uint32_t image, int64_t pid)
+{
+    uint32_t child = wio_feed_first_unborn(feed, image);
     while (child != WIO_FEED_NONE &&
            (feed->images[child].is_born || feed->params.processes[child].pid != pid)) {
         child = feed->images[child].next_child;
@@ -151,18 +156,30 @@ static enum wio_status remember_image(struct wio_feed *feed, uint32_t image)
     return wio_live_put(&feed->image_of, process->host, (uint32_t)process->pid, image);
 }
 
-static enum wio_status make_process(struct wio_feed *feed, const struct wio_event *event)
+enum wio_status wio_feed_make_image(struct wio_feed *feed, const struct wio_event *event,
+                                    uint32_t child, bool is_program)
 {
-    uint32_t image = wio_feed_stream(feed, event)->process;
-    uint32_t child = event->result <= 0 ? WIO_FEED_NONE : find_child(feed, image, event->result);
     if (child == WIO_FEED_NONE) {
         return WIO_OK;
     }
     feed->images[child].is_born = true;
-    WIO_TRY(wio_feed_inherit(feed, image, child, false));
+    WIO_TRY(wio_feed_inherit(feed, wio_feed_stream(feed, event)->process, child, is_program));
     WIO_TRY(remember_image(feed, child));
     uint32_t stream = feed->images[child].main_stream;
     return stream == WIO_FEED_NONE ? WIO_OK : bear(feed, event, stream, WIO_EVIDENCE_PROCESS);
+}
+
+static enum wio_status make_process(struct wio_feed *feed, const struct wio_event *event)
+{
+    uint32_t image = wio_feed_stream(feed, event)->process;
+    bool is_program = event->op == WIO_OP_posix_spawn || event->op == WIO_OP_posix_spawnp;
+    if (event->op == WIO_OP_system) {
+        return wio_feed_helper_begin(feed, event);
+    }
+    return event->result <= 0
+               ? WIO_OK
+               : wio_feed_make_image(feed, event, wio_feed_find_child(feed, image, event->result),
+                                     is_program);
 }
 
 /* libc gives the token of a thread that was joined to the next one: of those to come it is the
@@ -261,12 +278,12 @@ enum wio_status wio_feed_process_end(struct wio_feed *feed, const struct wio_eve
     if (wio_feed_class(event) == WIO_CLASS_THREAD) {
         return join_thread(feed, event);
     }
-    bool waits = wio_feed_class(event) == WIO_CLASS_WAIT;
-    /* system() waits for the child that it made */
-    if ((waits || event->op == WIO_OP_system) && event->error == 0 && event->result > 0) {
-        return wio_feed_after_process(feed, event, event->result, WIO_EVIDENCE_PROCESS);
+    if (wio_feed_class(event) != WIO_CLASS_WAIT) {
+        return wio_feed_helper_end(feed, event);
     }
-    return WIO_OK;
+    return event->error != 0 || event->result <= 0
+               ? WIO_OK
+               : wio_feed_after_process(feed, event, event->result, WIO_EVIDENCE_PROCESS);
 }
 
 enum wio_status wio_feed_count_event(struct wio_feed *feed, const struct wio_event *event)

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Small programs whose waits are known: `waits SCENE`. They leave marks for graph.py. Where one
- * side is to wait, the other sleeps first; on a machine so busy that it need not wait the order of
- * the marks is the same.
- */
+/* Small programs whose waits are known: `waits SCENE`. See scene.h. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -23,25 +19,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static void check(bool is_ok, const char *what)
-{
-    if (!is_ok) {
-        perror(what);
-        exit(1);
-    }
-}
-
-static void mark(const char *name)
-{
-    char path[64];
-    (void)snprintf(path, sizeof(path), "/mark/%s", name);
-    (void)!chmod(path, 0);
-}
-
-static void nap(void)
-{
-    (void)usleep(30000);
-}
+#include "scene.h"
 
 static void put(int fd, size_t bytes)
 {
@@ -57,22 +35,6 @@ static void get(int fd, size_t bytes)
         check(got > 0, "read");
         bytes -= (size_t)got;
     }
-}
-
-static pid_t child(void (*what)(int fd), int fd)
-{
-    pid_t pid = fork();
-    check(pid >= 0, "fork");
-    if (pid == 0) {
-        what(fd);
-        _exit(0);
-    }
-    return pid;
-}
-
-static void wait_for(pid_t pid)
-{
-    check(waitpid(pid, NULL, 0) == pid, "waitpid");
 }
 
 static void write_late(int fd)
@@ -431,10 +393,7 @@ static void mutexes(void)
 
 int main(int argc, char **argv)
 {
-    static const struct {
-        const char *name;
-        void (*run)(void);
-    } scenes[] = {
+    static const struct scene scenes[] = {
         {"pipe", pipe_bytes},   {"end", pipe_end},
         {"full", pipe_full},    {"socketpair", socket_pair},
         {"tcp", tcp},           {"eventfd", event_fd},
@@ -445,12 +404,5 @@ int main(int argc, char **argv)
         {"barrier", barriers},  {"semaphore", semaphores},
         {"mutex", mutexes},
     };
-    for (size_t i = 0; argc == 2 && i < sizeof(scenes) / sizeof(scenes[0]); i++) {
-        if (strcmp(scenes[i].name, argv[1]) == 0) {
-            scenes[i].run();
-            return 0;
-        }
-    }
-    fprintf(stderr, "usage: waits SCENE\n");
-    return 2;
+    return run_scene(scenes, sizeof(scenes) / sizeof(scenes[0]), argc, argv);
 }

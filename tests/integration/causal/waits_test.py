@@ -1,18 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Programs whose waits are known, recorded: the edges say exactly that.
-
-usage: waits_test.py WAITS [SCENE...]
-"""
-import os
-import subprocess
+"""waits_test.py WAITS [SCENE...]: each way to wait, once."""
 import sys
-import tempfile
 
 import graph
+import scenes
 
-# scene: evidence that must be there, then marks of which the first comes before the second, and
-# marks of which neither does
 SCENES = {
     "pipe": ("pipe", ["written < read"], ["before | written", "child goes on | read"]),
     "end": ("pipe", ["closing < at end"], ["child goes on | at end"]),
@@ -40,35 +33,7 @@ LOCKS = {
 }
 
 
-def record(waits, scene):
-    trace = scene + ".whyio"
-    subprocess.run([os.environ["WHYIO"], "record", "-q", "-o", trace, "--", waits, scene], check=True)
-    subprocess.run([os.environ["WHYIO"], "check", "-q", trace], check=True,
-                   stdout=subprocess.DEVNULL)
-    assert os.path.exists(os.path.join(trace, "trace.edges")), "record has stored no edges"
-    return trace
-
-
-def check_scene(trace, scene):
-    evidence, ordered, unordered = SCENES[scene]
-    for raw in (False, True):  # reducing changes nothing of what they say
-        edges = graph.Graph(trace, raw=raw)
-        if edges.count(evidence=evidence) == 0:
-            yield f"no edge is told by {evidence}"
-        for pair in ordered:
-            first, second = pair.split(" < ")
-            if not edges.precedes(first, second):
-                yield f"'{first}' does not come before '{second}' (raw: {raw})"
-            if edges.precedes(second, first):
-                yield f"'{second}' comes before '{first}' (raw: {raw})"
-        for pair in unordered:
-            first, second = pair.split(" | ")
-            if edges.precedes(first, second) or edges.precedes(second, first):
-                yield f"'{first}' and '{second}' are ordered (raw: {raw})"
-
-
-def check_lock(trace, scene):
-    kind, evidence, least = LOCKS[scene]
+def check_lock(trace, kind, evidence, least):
     edges = graph.Graph(trace)
     found = [edge for edge in edges.edges if edge["class"] == kind and edge["evidence"] == evidence]
     if len(found) < least or (least == 0 and found):
@@ -77,20 +42,6 @@ def check_lock(trace, scene):
         yield f"edges of one lock have the objects {[edge['object'] for edge in found]}"
 
 
-def main(waits, *scenes):
-    waits = os.path.abspath(waits)
-    failures = 0
-    here = os.getcwd()
-    for scene in scenes or (*SCENES, *LOCKS):
-        with tempfile.TemporaryDirectory(prefix="whyio-waits.") as scratch:
-            os.chdir(scratch)
-            trace = record(waits, scene)
-            for fault in (check_scene if scene in SCENES else check_lock)(trace, scene):
-                failures += 1
-                print(f"{scene}: {fault}")
-            os.chdir(here)
-    return 1 if failures else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main(*sys.argv[1:]))
+    FAULTS = scenes.run(sys.argv[1], SCENES) + scenes.run(sys.argv[1], LOCKS, check_lock)
+    sys.exit(1 if FAULTS else 0)

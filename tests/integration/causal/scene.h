@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What small programs whose waits are known are made of: `PROGRAM SCENE`. They leave marks for
+ * graph.py. Where one side is to wait, the other sleeps first; on a machine so busy that it need
+ * not wait the order of the marks is the same.
+ */
+#ifndef WIO_TESTS_SCENE_H
+#define WIO_TESTS_SCENE_H
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static inline void check(bool is_ok, const char *what)
+{
+    if (!is_ok) {
+        perror(what);
+        exit(1);
+    }
+}
+
+static inline void mark(const char *name)
+{
+    char path[64];
+    (void)snprintf(path, sizeof(path), "/mark/%s", name);
+    (void)!chmod(path, 0);
+}
+
+static inline void nap(void)
+{
+    (void)usleep(30000);
+}
+
+static inline pid_t child(void (*what)(int fd), int fd)
+{
+    pid_t pid = fork();
+    check(pid >= 0, "fork");
+    if (pid == 0) {
+        what(fd);
+        _exit(0);
+    }
+    return pid;
+}
+
+static inline void wait_for(pid_t pid)
+{
+    check(waitpid(pid, NULL, 0) == pid, "waitpid");
+}
+
+struct scene {
+    const char *name;
+    void (*run)(void);
+};
+
+static inline int run_scene(const struct scene *scenes, size_t count, int argc, char **argv)
+{
+    for (size_t i = 0; argc == 2 && i < count; i++) {
+        if (strcmp(scenes[i].name, argv[1]) == 0) {
+            scenes[i].run();
+            return 0;
+        }
+    }
+    fprintf(stderr, "usage: %s SCENE\n", argv[0]);
+    return 2;
+}
+
+#endif
