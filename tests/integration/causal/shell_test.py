@@ -50,9 +50,9 @@ def check_pipeline():
 
 
 POLL = """
-echo $$ >looker
 (until [ -e looked ]; do sleep 0.02; done; mkdir made) &
-until [ -e made ]; do touch looked; done
+(echo $BASHPID >looker; until [ -e made ]; do touch looked; done) &
+wait
 """
 
 
