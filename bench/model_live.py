@@ -15,6 +15,7 @@ DEVICE_BYTES = 4 << 30
 BACKGROUND, HARD = 128 * MIB, 512 * MIB
 SIZES = [4096 << (2 * step) for step in range(8)]  # 4 KiB to 64 MiB
 CHUNK = 16 * MIB
+TOTAL = 1536 * MIB  # of the series into the page cache: enough to be throttled
 
 
 def free_bytes(directory):
@@ -97,29 +98,32 @@ def stdio(host, directory, options):
     yield perform("fwrite_512", "64 KiB by fwrite in 512 B pieces, 32 times", host, ops, directory)
 
 
-def cached_over(count, delay_s, advance=1.0):
-    """16 MiB each over a file in memory, so that the price of new memory plays no part; each write
-    begins `advance` of its size behind the one before."""
-    start = written(count * CHUNK)
-    step = int(CHUNK * advance)
-    ops = [op(i * step, CHUNK, 2.0 if i == 0 else delay_s) for i in range(count)]
-    return start, ops
+# Size of a write, where the next begins (in sizes behind this one), computing before it (s), text.
+CASES = {
+    "sequential": (16 * MIB, 1.0, 0.0, "16 MiB one after the other"),
+    "pieces": (65536, 1.0, 0.0, "64 KiB one after the other"),
+    "back75": (16 * MIB, 0.25, 0.0, "16 MiB, each rewrites the last 75 %"),
+    "computing": (16 * MIB, 1.0, 0.1, "16 MiB, 0.1 s of computing before each"),
+    "hovering": (16 * MIB, 1.0, 0.12, "16 MiB, 0.12 s of computing before each"),
+}
+
+
+def cached_over(case):
+    """Writes over a file that is in memory already, so that the price of new memory plays no part:
+    a virtual machine may have to ask for it."""
+    size, advance, delay_s, _ = CASES[case]
+    return [op(int(i * size * advance), size, 2.0 if i == 0 else delay_s) for i in range(TOTAL // size)]
 
 
 def page_cache(host, directory, options):
     """Writes into the page cache under low dirty limits; hovering is the hard case: computing takes
     about as long as the device needs."""
-    count = 24 if options.quick else 96
     host = {**host, "limit_bg": BACKGROUND, "limit_hard": HARD}
-    cases = {"sequential": (0.0, 1.0, "16 MiB one after the other"),
-             "back75": (0.0, 0.25, "16 MiB, each rewrites the last 75 %"),
-             "computing": (0.1, 1.0, "16 MiB, 0.1 s of computing before each"),
-             "hovering": (0.12, 1.0, "16 MiB, 0.12 s of computing before each")}
-    for name, (delay_s, advance, what) in cases.items():
-        start, ops = cached_over(count, delay_s, advance)
+    for case, (*_, text) in CASES.items():
+        start, ops = written(TOTAL), cached_over(case)
         try:
             with dirty_limits.lowered(BACKGROUND, HARD):
-                measured = perform("live_" + name, what + ", over a file in memory", host, start + ops,
+                measured = perform("live_" + case, text + ", over a file in memory", host, start + ops,
                                    directory, len(start))
         except storage.Missing as reason:
             raise Skipped(f"dirty limits cannot be set: {reason}") from reason
