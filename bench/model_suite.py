@@ -27,6 +27,7 @@ import model_figures
 import model_live
 import model_programs
 import model_shared
+import simgrid_bench
 from model_errors import (MIB, MODELS, Skipped, errors, op, predict, scatter, whyio, write_host,
                           write_list)
 from table import Table
@@ -187,6 +188,16 @@ class Suite:
         self.targets.add("slowest case", min(rates["kernel"]), "writes/s", at_least=5e6)
         self.targets.add("predict --ops, from text to result", self.ops_rate(), "operations/s",
                          at_least=1e6)
+
+        self.simgrid(table)
+
+    def simgrid(self, table):
+        bench = os.path.join(os.environ["WHYIO_BENCH"], "simgrid_bench")
+        if not os.path.exists(bench):
+            raise Skipped("SimGrid is not installed")
+        for what, rates, *_ in simgrid_bench.speeds(bench):
+            for name, rate in zip(("plug-in for SimGrid", "SimGrid's own disk", "the model alone"), rates):
+                table.add(f"{name}, {what}", **{"M writes/s": f"{rate:.2f}"})
 
     def ops_rate(self):
         ops, host = os.path.join(self.scratch, "many.jsonl"), os.path.join(self.scratch, "machine.json")

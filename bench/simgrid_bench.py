@@ -44,17 +44,23 @@ def run(bench, host, what, text=None):
     return done.stdout
 
 
-def speed(bench):
+def speeds(bench):
+    """What was written, millions of writes per second (plug-in, SimGrid's disk, model alone), and the
+    ratios plug-in / disk and model / plug-in."""
     rounds = {}
     for line in run(bench, model_shared.limited_host(False), "--speed").splitlines():
         what, writes, *seconds = line.split("\t")
         rounds.setdefault((what, int(writes)), []).append([float(second) for second in seconds])
-    print("| writes | plug-in, M/s | SimGrid's disk, M/s | model alone, M/s | plug-in / disk | model / plug-in |")
-    print("|---|---|---|---|---|---|")
     for (what, writes), rows in rounds.items():
         rates = [writes / statistics.median(column) / 1e6 for column in zip(*rows)]
-        to_disk = statistics.median(disk / cached for cached, disk, _ in rows)
-        to_model = statistics.median(cached / alone for cached, _, alone in rows)
+        yield (what, rates, statistics.median(disk / cached for cached, disk, _ in rows),
+               statistics.median(cached / alone for cached, _, alone in rows))
+
+
+def speed(bench):
+    print("| writes | plug-in, M/s | SimGrid's disk, M/s | model alone, M/s | plug-in / disk | model / plug-in |")
+    print("|---|---|---|---|---|---|")
+    for what, rates, to_disk, to_model in speeds(bench):
         print(f"| {what} | " + " | ".join(f"{rate:.3g}" for rate in rates) +
               f" | {to_disk:.2f} | {to_model:.0f} |")
 
