@@ -92,6 +92,7 @@ struct waiting {
     uint32_t stream;
     uint64_t at; /* what rp_gate_stream.act becomes */
     uint32_t index;
+    bool is_busy; /* the program looked again and again: see looks_on */
     void *word;
     _Atomic uint32_t *sleepers;
     bool (*is_over)(struct waiting *waiting, uint32_t *seen_out);
@@ -111,9 +112,26 @@ static bool spin(struct waiting *waiting)
     return true;
 }
 
+/* MPI libraries and flags in memory are waited for by looking, never by sleeping. That has its
+ * effect on everybody else: no processor falls asleep, and who waits for a storage device is
+ * awake at once. So the replay looks, too. */
+static bool looks_on(uint8_t evidence)
+{
+    return evidence == WIO_EVIDENCE_MPI || evidence == WIO_EVIDENCE_HELD;
+}
+
+static void rest(struct waiting *waiting, uint32_t seen)
+{
+    if (waiting->is_busy) {
+        rp_pace_spin(waiting->gate->board, waiting->gate->cpus);
+    } else {
+        sleep_on(waiting->word, seen);
+    }
+}
+
 /* The one who gives changes the word first and looks for sleepers then, we the other way round: one
  * of both notices. */
-static bool sleep_until_over(struct waiting *waiting)
+static bool rest_until_over(struct waiting *waiting)
 {
     struct rp_wait wait;
     uint32_t seen;
@@ -122,11 +140,11 @@ static bool sleep_until_over(struct waiting *waiting)
     bool is_over;
     rp_wait_begin(gate->board, &wait);
     atomic_store(named, waiting->at);
-    atomic_fetch_add(waiting->sleepers, 1);
+    atomic_fetch_add(waiting->sleepers, waiting->is_busy ? 0 : 1);
     while (!(is_over = waiting->is_over(waiting, &seen)) && !rp_board_is_aborted(gate->board)) {
-        sleep_on(waiting->word, seen);
+        rest(waiting, seen);
     }
-    atomic_fetch_sub(waiting->sleepers, 1);
+    atomic_fetch_sub(waiting->sleepers, waiting->is_busy ? 0 : 1);
     atomic_store(named, 0);
     rp_wait_end(gate->board);
     return is_over;
@@ -135,7 +153,7 @@ static bool sleep_until_over(struct waiting *waiting)
 static bool wait_for(struct waiting *waiting)
 {
     uint32_t seen;
-    return waiting->is_over(waiting, &seen) || spin(waiting) || sleep_until_over(waiting);
+    return waiting->is_over(waiting, &seen) || spin(waiting) || rest_until_over(waiting);
 }
 
 /* ---- edges ---- */
@@ -184,6 +202,7 @@ static bool take(struct waiting *waiting, struct wio_release *release_out)
 {
     struct rp_gate *gate = waiting->gate;
     _Atomic uint64_t *v_ns = &gate->edges[waiting->index].v_ns;
+    waiting->is_busy = looks_on(gate->waits->edges[waiting->index].evidence);
     waiting->word = low_half(v_ns);
     waiting->sleepers = &gate->streams[waiting->stream].is_asleep;
     waiting->is_over = is_given;
@@ -238,6 +257,7 @@ static bool leave(struct waiting *waiting, struct wio_release *release_out)
 {
     struct rp_gate *gate = waiting->gate;
     struct rp_gate_meeting *slot = &gate->meetings[waiting->index];
+    waiting->is_busy = looks_on(gate->waits->meetings[waiting->index].evidence);
     waiting->word = &slot->come;
     waiting->sleepers = &slot->sleepers;
     waiting->is_over = is_complete;

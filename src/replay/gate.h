@@ -9,7 +9,8 @@
  * Locks and queues are first come, first served: those are taken by the clock.
  *
  * Whoever must wait for the news gives his processor away again and again for a millisecond, then
- * sleeps (futex). He looks up now and then whether the replay was aborted; that nobody can go on
+ * sleeps (futex); where the program waited busily (MPI, flags in memory) he goes on as in the
+ * first millisecond. He looks up now and then whether the replay was aborted; that nobody can go on
  * any more is noticed by the coordinator (rp_gate_is_stuck), which ends the replay and says who
  * waits for whom.
  */

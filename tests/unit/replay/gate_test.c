@@ -278,6 +278,50 @@ static void who_waits_is_named_and_an_abort_ends_it(void **state)
     assert_null(result);
 }
 
+/* Does a thread that has waited for long, and is watched, sleep? One that will is waited for. */
+static bool sleeps(const char *evidence, bool is_wanted)
+{
+    pthread_t thread;
+    char script[256];
+    void *result;
+    (void)snprintf(script, sizeof(script),
+                   FOUR "close stream=0 t=1000 fd=3\nread stream=1 t=1000 dur=2000 fd=3\n"
+                        "edge 0:0 1:0 evidence=%s\n",
+                   evidence);
+    make(script);
+    assert_int_equal(pthread_create(&thread, NULL, wait_in_vain, (void *)1), 0);
+    while (atomic_load(&gate.streams[1].act) == 0) {
+        wio_clock_sleep_ns(1000000);
+    }
+    for (unsigned i = 0; (is_wanted || i < 20) && atomic_load(&gate.streams[1].is_asleep) == 0;
+         i++) {
+        wio_clock_sleep_ns(1000000);
+    }
+    bool is_asleep = atomic_load(&gate.streams[1].is_asleep) != 0;
+    rp_gate_pass(&gate, 0);
+    assert_int_equal(pthread_join(thread, &result), 0);
+    assert_non_null(result);
+    return is_asleep;
+}
+
+static void waits_for_messages_are_busy(void **state)
+{
+    (void)state;
+    assert_false(sleeps("mpi", false));
+}
+
+static void waits_for_flags_are_busy(void **state)
+{
+    (void)state;
+    assert_false(sleeps("held", false));
+}
+
+static void other_waits_sleep(void **state)
+{
+    (void)state;
+    assert_true(sleeps("pipe", true));
+}
+
 static void an_absent_stream_keeps_nobody(void **state)
 {
     (void)state;
@@ -297,6 +341,9 @@ int main(void)
         GATE_TEST(readers_share_a_lock),
         GATE_TEST(a_queue_gives_what_was_put),
         GATE_TEST(who_waits_is_named_and_an_abort_ends_it),
+        GATE_TEST(waits_for_messages_are_busy),
+        GATE_TEST(waits_for_flags_are_busy),
+        GATE_TEST(other_waits_sleep),
         GATE_TEST(an_absent_stream_keeps_nobody),
     };
     return WIO_RUN(tests);
