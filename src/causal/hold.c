@@ -2,35 +2,8 @@
 #include "causal/hold.h"
 
 #include "base/cleanup.h"
+#include "causal/hold_internal.h"
 #include "causal/memory.h"
-#include "causal/order.h"
-
-struct node {
-    enum wio_node_state state;
-    uint64_t since_ns;
-    uint64_t done;  /* operations that were let go in this run */
-    uint64_t known; /* operations that `bound` has rows for */
-    size_t room;
-    uint64_t *bound; /* known x nodes: how many operations of each node may come before */
-    uint32_t rank;   /* priority in this run: 0 goes first */
-    uint64_t gap;    /* how much is open about what waits for this node */
-    bool spins;      /* computes for longer than patience */
-    bool was_lowest; /* in some run */
-};
-
-struct wio_hold {
-    struct wio_alloc alloc;
-    struct wio_hold_params params;
-    struct node *nodes;
-    struct wio_edges edges;
-    uint32_t run;       /* 0, 1 .. */
-    uint32_t throttled; /* of TRACE, in this run */
-    uint64_t unproven;
-    uint64_t contradicted;
-    struct wio_point last; /* released */
-    bool has_last;
-    uint64_t moved_ns; /* when somebody was released, or the run began */
-};
 
 enum wio_status wio_hold_create(const struct wio_hold_params *params, const struct wio_alloc *alloc,
                                 struct wio_hold **hold_out)
@@ -62,22 +35,29 @@ void wio_hold_destroy(struct wio_hold *hold)
     struct wio_alloc alloc = hold->alloc;
     for (uint32_t n = 0; hold->nodes != NULL && n < hold->params.nodes; n++) {
         alloc.put(alloc.context, hold->nodes[n].bound);
+        alloc.put(alloc.context, hold->nodes[n].is_open);
     }
     wio_edges_fini(&hold->edges);
     alloc.put(alloc.context, hold->nodes);
     alloc.put(alloc.context, hold);
 }
 
+/* It had its turn in the last place, or nothing is open about it: that would show nothing. */
+static bool is_done(const struct wio_hold *hold, const struct wio_hold_node *node)
+{
+    return node->was_lowest || (hold->is_planned && node->gap == 0);
+}
+
 /* Who goes after `b`, of two nodes? The one about which more is open, unless it had its turn; in
  * the first run the one with the lower number, since programs tend to begin at rank 0. */
 static bool goes_after(const struct wio_hold *hold, uint32_t a, uint32_t b)
 {
-    const struct node *x = &hold->nodes[a];
-    const struct node *y = &hold->nodes[b];
-    if (x->was_lowest != y->was_lowest) {
-        return y->was_lowest;
+    const struct wio_hold_node *x = &hold->nodes[a];
+    const struct wio_hold_node *y = &hold->nodes[b];
+    if (is_done(hold, x) != is_done(hold, y)) {
+        return is_done(hold, y);
     }
-    return x->gap != y->gap ? x->gap > y->gap : a < b;
+    return hold->run > 0 && x->gap != y->gap ? x->gap > y->gap : a < b;
 }
 
 /* Below this many nodes one run for each is cheap anyway. */
@@ -96,7 +76,7 @@ void wio_hold_begin_run(struct wio_hold *hold, uint64_t now_ns)
     uint32_t nodes = hold->params.nodes;
     WIO_PRE(nodes > 0);
     for (uint32_t n = 0; n < nodes; n++) {
-        struct node *node = &hold->nodes[n];
+        struct wio_hold_node *node = &hold->nodes[n];
         node->rank = 0;
         for (uint32_t other = 0; other < nodes; other++) {
             node->rank += other != n && goes_after(hold, n, other) ? 1 : 0;
@@ -119,7 +99,7 @@ void wio_hold_throttle(struct wio_hold *hold, uint32_t node)
     hold->throttled = node;
 }
 
-static bool waits(const struct node *node)
+static bool waits(const struct wio_hold_node *node)
 {
     return node->spins || node->state == WIO_NODE_IN_MPI || node->state == WIO_NODE_BLOCKED;
 }
@@ -140,7 +120,7 @@ enum wio_status wio_hold_event(struct wio_hold *hold, uint32_t node, enum wio_no
     if (node >= hold->params.nodes) {
         return WIO_ERR_USAGE;
     }
-    struct node *it = &hold->nodes[node];
+    struct wio_hold_node *it = &hold->nodes[node];
     bool is_freed = waits(it);
     if (it->state == WIO_NODE_IN_LOCK && state != WIO_NODE_IN_LOCK) {
         hold->has_last = false; /* who moves from now on may owe it to the lock's order alone */
@@ -157,7 +137,7 @@ enum wio_status wio_hold_event(struct wio_hold *hold, uint32_t node, enum wio_no
 }
 
 /* Does the node stand still, as far as one can know? */
-static bool is_still(const struct wio_hold *hold, struct node *node, uint64_t now_ns)
+static bool is_still(const struct wio_hold *hold, struct wio_hold_node *node, uint64_t now_ns)
 {
     uint64_t patience = hold->params.patience_ns;
     if (node->state == WIO_NODE_COMPUTING && patience > 0 && now_ns - node->since_ns > patience) {
@@ -169,7 +149,7 @@ static bool is_still(const struct wio_hold *hold, struct node *node, uint64_t no
 /* An operation that goes now waits for no more than what is done. */
 static enum wio_status note_bound(struct wio_hold *hold, uint32_t n)
 {
-    struct node *node = &hold->nodes[n];
+    struct wio_hold_node *node = &hold->nodes[n];
     uint32_t nodes = hold->params.nodes;
     bool is_new = node->done >= node->known;
     if (is_new) {
@@ -188,7 +168,7 @@ static enum wio_status note_bound(struct wio_hold *hold, uint32_t n)
 static enum wio_status release(struct wio_hold *hold, uint32_t n, uint64_t now_ns,
                                struct wio_hold_decision *decision_out)
 {
-    struct node *node = &hold->nodes[n];
+    struct wio_hold_node *node = &hold->nodes[n];
     WIO_TRY(note_bound(hold, n));
     hold->last = (struct wio_point){node->done++, n};
     hold->has_last = true;
@@ -207,8 +187,8 @@ struct count {
 
 static bool goes_before(const struct wio_hold *hold, uint32_t a, uint32_t b)
 {
-    const struct node *x = &hold->nodes[a];
-    const struct node *y = &hold->nodes[b];
+    const struct wio_hold_node *x = &hold->nodes[a];
+    const struct wio_hold_node *y = &hold->nodes[b];
     if (is_abreast(hold)) {
         return x->done != y->done ? x->done < y->done : a < b;
     }
@@ -219,7 +199,7 @@ static struct count look(const struct wio_hold *hold, uint64_t now_ns)
 {
     struct count count = {.first = UINT32_MAX};
     for (uint32_t n = 0; n < hold->params.nodes; n++) {
-        struct node *node = &hold->nodes[n];
+        struct wio_hold_node *node = &hold->nodes[n];
         count.still += is_still(hold, node, now_ns) ? 1 : 0;
         count.exited += node->state == WIO_NODE_EXITED ? 1 : 0;
         if (node->state == WIO_NODE_AT_IO &&
@@ -285,108 +265,49 @@ enum wio_status wio_hold_decide(struct wio_hold *hold, uint64_t now_ns,
     return WIO_OK;
 }
 
-/* The lower bound of each stop, written over the gaps of the nodes that it leaves open. */
-struct bounds {
-    struct wio_hold *hold;
-    uint64_t **rows; /* per node: known x nodes, 0 where the walk did not stop */
-};
-
-static enum wio_status note_clock(void *context, const struct wio_order_stop *stop)
+enum wio_status wio_hold_expect(struct wio_hold *hold, uint32_t node, uint64_t ops)
 {
-    struct bounds *bounds = context;
-    uint32_t nodes = bounds->hold->params.nodes;
-    if (stop->point.op >= bounds->hold->nodes[stop->point.thread].known) {
-        return WIO_OK; /* waits behind its last operation */
-    }
-    uint64_t *row = &bounds->rows[stop->point.thread][stop->point.op * nodes];
-    for (uint32_t n = 0; n < nodes; n++) {
-        row[n] = wio_order_before(stop, n);
-        for (size_t i = 0; i < stop->in_count; i++) {
-            uint64_t done = wio_order_done(&stop->in[i], n);
-            row[n] = done > row[n] ? done : row[n];
-        }
-    }
+    struct wio_hold_node *it = &hold->nodes[node];
+    WIO_TRY(wio_causal_room(&hold->alloc, (void **)&it->bound, &it->room,
+                            (ops + 1) * hold->params.nodes, sizeof(*it->bound)));
+    it->known = ops;
     return WIO_OK;
 }
 
-/* Earlier operations wait for at most as much as later ones. */
-static void spread_bounds(const struct wio_hold *hold)
+enum wio_status wio_hold_know(struct wio_hold *hold, const struct wio_edge *edge)
+{
+    return wio_edges_add(&hold->edges, edge);
+}
+
+/* Before any run each operation may wait for all that the others do. */
+static void open_bounds(const struct wio_hold *hold)
 {
     uint32_t nodes = hold->params.nodes;
     for (uint32_t n = 0; n < nodes; n++) {
-        uint64_t *bound = hold->nodes[n].bound;
-        uint64_t known = hold->nodes[n].known;
-        for (uint64_t i = known > 0 ? (known - 1) * nodes : 0; i-- > 0;) {
-            bound[i] = bound[i + nodes] < bound[i] ? bound[i + nodes] : bound[i];
-        }
-    }
-}
-
-/* Later operations know at least as much as earlier ones. */
-static void spread_clocks(const struct wio_hold *hold, uint32_t n, uint64_t *low)
-{
-    uint32_t nodes = hold->params.nodes;
-    for (uint64_t i = nodes; i < hold->nodes[n].known * nodes; i++) {
-        low[i] = low[i - nodes] > low[i] ? low[i - nodes] : low[i];
-    }
-}
-
-/*
- * An edge that one run showed and another did not obey is none: its two ends came in either order.
- * What is left has no cycle, since each run obeyed all of it.
- */
-static enum wio_status drop_contradicted(struct wio_hold *hold)
-{
-    uint32_t nodes = hold->params.nodes;
-    bool *drop = wio_causal_array(&hold->alloc, hold->edges.edge_count, sizeof(*drop));
-    if (drop == NULL) {
-        return WIO_ERR_NOMEM;
-    }
-    for (size_t i = 0; i < hold->edges.edge_count; i++) {
-        const struct wio_edge *edge = &hold->edges.edges[i];
-        const struct node *to = &hold->nodes[edge->to_thread];
-        drop[i] = edge->to_op < to->known &&
-                  to->bound[edge->to_op * nodes + edge->from_thread] <= edge->from_op;
-        hold->contradicted += drop[i] ? 1 : 0;
-    }
-    wio_edges_compact(&hold->edges, drop);
-    hold->alloc.put(hold->alloc.context, drop);
-    return WIO_OK;
-}
-
-static void measure_gaps(struct wio_hold *hold, uint64_t *const *rows)
-{
-    uint32_t nodes = hold->params.nodes;
-    for (uint32_t n = 0; n < nodes; n++) {
-        spread_clocks(hold, n, rows[n]);
         for (uint64_t i = 0; i < hold->nodes[n].known * nodes; i++) {
-            uint32_t other = (uint32_t)(i % nodes);
-            if (other != n && hold->nodes[n].bound[i] > rows[n][i]) {
-                hold->nodes[other].gap += hold->nodes[n].bound[i] - rows[n][i];
-                hold->unproven++;
-            }
+            hold->nodes[n].bound[i] = hold->nodes[i % nodes].known;
         }
     }
 }
 
-/* Edges of all runs together, and what they prove. */
-static enum wio_status compare_bounds(struct wio_hold *hold, uint64_t **rows)
+enum wio_status wio_hold_plan(struct wio_hold *hold, bool *more_out)
 {
-    uint32_t nodes = hold->params.nodes;
-    hold->unproven = 0;
-    spread_bounds(hold);
-    WIO_TRY(drop_contradicted(hold));
-    for (uint32_t n = 0; n < nodes; n++) {
-        hold->nodes[n].gap = 0;
-        rows[n] = wio_causal_array(&hold->alloc, hold->nodes[n].known * nodes, sizeof(**rows));
-        if (rows[n] == NULL) {
-            return WIO_ERR_NOMEM;
-        }
-    }
-    struct bounds bounds = {hold, rows};
-    WIO_TRY(wio_order_walk(&hold->edges, WIO_EDGE_FIRM, note_clock, &bounds, NULL));
-    measure_gaps(hold, rows);
+    hold->is_planned = true;
+    open_bounds(hold);
+    WIO_TRY(wio_hold_compare_bounds(hold));
+    *more_out = hold->unproven > 0;
     return WIO_OK;
+}
+
+bool wio_hold_is_open(const struct wio_hold *hold, uint32_t node, uint64_t op)
+{
+    const struct wio_hold_node *it = &hold->nodes[node];
+    return it->is_open == NULL || op >= it->known || it->is_open[op];
+}
+
+void wio_hold_pass(struct wio_hold *hold, uint32_t node)
+{
+    hold->nodes[node].done++;
 }
 
 /* Each node once in the last place, and the run abreast. */
@@ -399,28 +320,28 @@ static uint32_t runs_most(const struct wio_hold *hold)
 
 enum wio_status wio_hold_end_run(struct wio_hold *hold, bool *more_out)
 {
-    uint32_t nodes = hold->params.nodes;
     hold->run++;
     *more_out = hold->run < runs_most(hold);
     if (hold->params.method == WIO_HOLD_TRACE) {
         return WIO_OK;
     }
-    uint64_t **rows = wio_causal_array(&hold->alloc, nodes, sizeof(*rows));
-    if (rows == NULL) {
-        return WIO_ERR_NOMEM;
-    }
-    enum wio_status status = compare_bounds(hold, rows);
-    for (uint32_t n = 0; n < nodes; n++) {
-        hold->alloc.put(hold->alloc.context, rows[n]);
-    }
-    hold->alloc.put(hold->alloc.context, rows);
+    WIO_TRY(wio_hold_compare_bounds(hold));
     *more_out = *more_out && hold->unproven > 0;
-    return status;
+    return WIO_OK;
 }
 
 const struct wio_edges *wio_hold_borrow_edges(const struct wio_hold *hold)
 {
     return &hold->edges;
+}
+
+uint64_t wio_hold_found(const struct wio_hold *hold)
+{
+    uint64_t found = 0;
+    for (size_t i = 0; i < hold->edges.edge_count; i++) {
+        found += hold->edges.edges[i].evidence == WIO_EVIDENCE_HELD ? 1 : 0;
+    }
+    return found;
 }
 
 uint64_t wio_hold_unproven(const struct wio_hold *hold)

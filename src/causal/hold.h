@@ -13,11 +13,14 @@
  * each of its operations: so each node has its turn there, and one run more keeps all nodes
  * abreast, which settles much at once where many feed one. Waiting for an observed lock must be
  * reported as IN_LOCK: who gets it first is no dependency.
+ * What was observed is known before the first run. About an operation whose order with all others
+ * is known there is nothing to find out: it need not be held.
  *
  * //TRACE's throttling: one node per run is held at every period-th I/O until all others have
  * exited or are blocked; those that are blocked get an edge.
  *
- * Pure; times are arguments. Memory: 8 bytes per operation and node.
+ * Pure; times are arguments. Memory: 8 bytes per operation and node, three times that for a moment
+ * at the end of each run.
  */
 #ifndef WIO_CAUSAL_HOLD_H
 #define WIO_CAUSAL_HOLD_H
@@ -71,26 +74,44 @@ WIO_MUST_CHECK enum wio_status wio_hold_create(const struct wio_hold_params *par
 /* Accepts NULL. */
 void wio_hold_destroy(struct wio_hold *hold);
 
+/*
+ * PRIORITY, before the first run, and all or nothing: how many operations each node does, then
+ * edges that were observed (WIO_EDGE_HARD, between operations as they are counted here, of any
+ * evidence but HELD), then wio_hold_plan. *more_out: holding can find something.
+ */
+WIO_MUST_CHECK enum wio_status wio_hold_expect(struct wio_hold *hold, uint32_t node, uint64_t ops);
+WIO_MUST_CHECK enum wio_status wio_hold_know(struct wio_hold *hold, const struct wio_edge *edge);
+WIO_MUST_CHECK enum wio_status wio_hold_plan(struct wio_hold *hold, bool *more_out);
+/* Is there anything to find out about this operation? */
+bool wio_hold_is_open(const struct wio_hold *hold, uint32_t node, uint64_t op);
+
 /* All nodes compute from now on. Chooses the priorities from what the runs before left open. */
 void wio_hold_begin_run(struct wio_hold *hold, uint64_t now_ns);
 /* `node` is now in `state`. WIO_ERR_NOMEM: destroy it. */
 WIO_MUST_CHECK enum wio_status wio_hold_event(struct wio_hold *hold, uint32_t node,
                                               enum wio_node_state state, uint64_t now_ns);
+/* `node` has begun its next operation, which is not open, without being held. Tell its state before
+ * that first: whoever freed it did so before the operation. */
+void wio_hold_pass(struct wio_hold *hold, uint32_t node);
 /* After RELEASE the node counts as computing. Ask until the answer is another one. */
 WIO_MUST_CHECK enum wio_status wio_hold_decide(struct wio_hold *hold, uint64_t now_ns,
                                                struct wio_hold_decision *decision_out);
 /* After begin_run, TRACE: throttle this node in this run. */
 void wio_hold_throttle(struct wio_hold *hold, uint32_t node);
-/* `*more_out`: another run can find something. Only for runs that ended by ENDED. Edges that one
+/* `*more_out`: another run can find something. WIO_ERR_FORMAT: what was found contradicts what was
+ * told, the program is not deterministic. Only for runs that ended by ENDED. Edges that one
  * run showed and another did not obey are dropped: see wio_hold_contradicted. */
 WIO_MUST_CHECK enum wio_status wio_hold_end_run(struct wio_hold *hold, bool *more_out);
 
-/* Edges so far, with evidence `held`, not reduced. Operations are I/Os, numbered per node. */
+/* Edges so far, not reduced: those that were found, with evidence `held`, and those that were told.
+ * Operations are I/Os, numbered per node. */
 const struct wio_edges *wio_hold_borrow_edges(const struct wio_hold *hold);
+/* How many were found. */
+uint64_t wio_hold_found(const struct wio_hold *hold);
 /* Pairs (operation, node) whose two bounds do not meet after the last run; 0: complete. */
 uint64_t wio_hold_unproven(const struct wio_hold *hold);
-/* Edges that were dropped because a later run did not obey them: the program takes things as they
- * come (a lock or queue that nobody reported), it is not deterministic, or patience_ns is too
+/* Edges found that were dropped because a later run did not obey them: the program takes things as
+ * they come (a lock or queue that nobody reported), it is not deterministic, or patience_ns is too
  * short. */
 uint64_t wio_hold_contradicted(const struct wio_hold *hold);
 

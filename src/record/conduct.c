@@ -36,6 +36,13 @@ enum wio_status wio_conduct_tell(struct wio_conduct *c, uint32_t n, enum wio_nod
     return wio_hold_event(c->params.hold, n, state, now_ns);
 }
 
+uint32_t wio_conduct_begun(const struct wio_conduct *c, uint32_t n)
+{
+    const struct wio_watch *watch = &c->nodes[n];
+    uint32_t granted = __atomic_load_n(&watch->node->granted, __ATOMIC_SEQ_CST);
+    return watch->asked < granted ? watch->asked : granted;
+}
+
 void wio_conduct_give_up(struct wio_conduct *c, enum wio_conduct_verdict verdict, uint32_t node,
                          int32_t pid)
 {
@@ -96,6 +103,17 @@ static bool is_held_method(const struct wio_conduct *c, uint32_t n)
     return c->params.method == WIO_HOLD_PRIORITY || n == c->params.throttled;
 }
 
+/* How many I/Os the node may do before it stands at the next one that shows anything. */
+static uint32_t next_stop(const struct wio_conduct *c, uint32_t n, uint32_t from)
+{
+    uint32_t ops = c->params.roster->nodes[n].ops;
+    uint32_t stop = from;
+    while (stop < ops && !wio_hold_is_open(c->params.hold, n, stop)) {
+        stop++;
+    }
+    return stop;
+}
+
 static enum wio_status seat(struct wio_conduct *c, uint32_t place, uint64_t now_ns)
 {
     struct wio_board_node *node = &c->params.board->nodes[place];
@@ -106,9 +124,7 @@ static enum wio_status seat(struct wio_conduct *c, uint32_t place, uint64_t now_
     }
     c->nodes[n].node = node;
     wio_watch_restart(&c->nodes[n]);
-    if (!is_held_method(c, n)) {
-        wio_board_grant(node, WIO_BOARD_FREE);
-    }
+    wio_board_grant(node, is_held_method(c, n) ? next_stop(c, n, 0) : WIO_BOARD_FREE);
     return wio_conduct_tell(c, n, WIO_NODE_COMPUTING, now_ns);
 }
 
@@ -154,6 +170,10 @@ static enum wio_status tell_news(struct wio_conduct *c, uint32_t n, uint64_t bef
 {
     const struct wio_watch *watch = &c->nodes[n];
     enum wio_node_state state = state_of(watch);
+    bool has_passed = c->counted[n] < wio_conduct_begun(c, n);
+    if (has_passed && c->told[n] != WIO_NODE_COMPUTING) { /* it got somewhere in between */
+        WIO_TRY(wio_conduct_tell(c, n, WIO_NODE_COMPUTING, now_ns));
+    }
     if (c->is_guess[n] && (state == WIO_NODE_COMPUTING || state == WIO_NODE_IN_LOCK)) {
         return WIO_OK;
     }
@@ -164,6 +184,32 @@ static enum wio_status tell_news(struct wio_conduct *c, uint32_t n, uint64_t bef
         WIO_TRY(wio_conduct_tell(c, n, WIO_NODE_COMPUTING, now_ns));
     }
     return c->told[n] != state ? wio_conduct_tell(c, n, state, now_ns) : WIO_OK;
+}
+
+/* I/Os at which it was not to stand. */
+static void count_passed(struct wio_conduct *c, uint32_t n)
+{
+    uint32_t begun = wio_conduct_begun(c, n);
+    for (; c->counted[n] < begun; c->counted[n]++) {
+        wio_hold_pass(c->params.hold, n);
+    }
+}
+
+/* It did something that it rang for. */
+static enum wio_status hear(struct wio_conduct *c, uint32_t n, uint64_t before, uint64_t now_ns)
+{
+    struct wio_watch *watch = &c->nodes[n];
+    set_patience(c, n);
+    if (watch->asked > c->params.roster->nodes[n].ops) {
+        wio_conduct_give_up(c, WIO_CONDUCT_DIFFERENT, n, watch->node->pid);
+    }
+    if (c->params.method == WIO_HOLD_TRACE) {
+        wio_watch_begin_phase(watch); /* the others' go on */
+        return wio_watch_has_exited(watch) ? tell_news(c, n, before, now_ns) : WIO_OK;
+    }
+    WIO_TRY(tell_news(c, n, before, now_ns));
+    count_passed(c, n);
+    return WIO_OK;
 }
 
 static enum wio_status read_nodes(struct wio_conduct *c, uint64_t now_ns, bool *news_out)
@@ -178,16 +224,7 @@ static enum wio_status read_nodes(struct wio_conduct *c, uint64_t now_ns, bool *
             continue;
         }
         *news_out = true;
-        set_patience(c, n);
-        if (c->params.method == WIO_HOLD_TRACE) {
-            wio_watch_begin_phase(watch); /* the others' go on */
-        }
-        if (watch->asked > c->params.roster->nodes[n].ops) {
-            wio_conduct_give_up(c, WIO_CONDUCT_DIFFERENT, n, watch->node->pid);
-        }
-        if (c->params.method == WIO_HOLD_PRIORITY || wio_watch_has_exited(watch)) {
-            WIO_TRY(tell_news(c, n, before, now_ns));
-        }
+        WIO_TRY(hear(c, n, before, now_ns));
     }
     return WIO_OK;
 }
@@ -212,6 +249,9 @@ static enum wio_status bury(struct wio_conduct *c, uint32_t n, uint64_t now_ns)
     struct wio_watch *watch = &c->nodes[n];
     struct wio_task process;
     (void)wio_watch_read(watch);
+    if (c->params.method == WIO_HOLD_PRIORITY) {
+        count_passed(c, n);
+    }
     if (!wio_watch_has_exited(watch)) {
         wio_task_look(watch->node->pid, watch->node->pid, &process);
         if (!process.is_there && !has_said_goodbye(c, watch->node->pid)) {
@@ -299,10 +339,12 @@ void wio_conduct_let_go(struct wio_conduct *c, uint32_t n)
 {
     struct wio_watch *watch = &c->nodes[n];
     struct wio_board_node *node = &c->params.board->nodes[watch->node - c->params.board->nodes];
-    uint64_t granted = watch->asked + c->params.period - 1;
+    uint64_t granted = c->params.method == WIO_HOLD_PRIORITY ? next_stop(c, n, watch->asked)
+                                                             : watch->asked + c->params.period - 1;
     c->told[n] = WIO_NODE_COMPUTING;
     c->is_guess[n] = false;
     c->released++;
+    c->counted[n]++;
     wio_board_grant(node, granted < WIO_BOARD_FREE ? (uint32_t)granted : WIO_BOARD_FREE);
 }
 

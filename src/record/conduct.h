@@ -49,7 +49,7 @@ struct wio_conduct {
     struct wio_watch *nodes;   /* of the roster */
     enum wio_node_state *told; /* what the rules were told last */
     bool *is_guess;            /* told BLOCKED because it stands still, it does not say so itself */
-    uint32_t *counted;         /* //TRACE: I/Os that the rules know of */
+    uint32_t *counted;         /* I/Os that the rules know of */
     uint32_t seated;           /* places of the board that were looked at */
     uint32_t expected;         /* who was announced and has not come */
     uint32_t forgiven;         /* .. and of these, who will never come */

@@ -8,6 +8,8 @@
 /* Tell the rules what a node does. */
 WIO_MUST_CHECK enum wio_status wio_conduct_tell(struct wio_conduct *c, uint32_t n,
                                                 enum wio_node_state state, uint64_t now_ns);
+/* I/Os that were begun: those that a node came to, but for one at which it stands. */
+uint32_t wio_conduct_begun(const struct wio_conduct *c, uint32_t n);
 /* The run cannot be trusted any more: everybody goes. */
 void wio_conduct_give_up(struct wio_conduct *c, enum wio_conduct_verdict verdict, uint32_t node,
                          int32_t pid);

@@ -11,19 +11,11 @@
 #define WATCH_NS (2 * MILLISECOND_NS) /* how often the watchdogs look while somebody is held */
 #define IDLE_NS (20 * MILLISECOND_NS)
 
-/* I/Os that were begun: those that a node came to, but for one at which it stands. */
-static uint32_t begun(const struct wio_conduct *c, uint32_t n)
-{
-    const struct wio_watch *watch = &c->nodes[n];
-    uint32_t granted = __atomic_load_n(&watch->node->granted, __ATOMIC_SEQ_CST);
-    return watch->asked < granted ? watch->asked : granted;
-}
-
 /* The rules count I/Os: tell them of those that nobody was asked about. */
 static enum wio_status catch_up(struct wio_conduct *c, uint32_t n, uint64_t now_ns)
 {
     struct wio_hold_decision decision;
-    while (c->counted[n] < begun(c, n)) {
+    while (c->counted[n] < wio_conduct_begun(c, n)) {
         WIO_TRY(wio_conduct_tell(c, n, WIO_NODE_AT_IO, now_ns));
         WIO_TRY(wio_hold_decide(c->params.hold, now_ns, &decision));
         if (decision.verdict != WIO_HOLD_RELEASE || decision.node != n) {
@@ -86,7 +78,6 @@ static enum wio_status let_throttled_go(struct wio_conduct *c, uint64_t now_ns)
         return WIO_ERR_INTERNAL;
     }
     c->moved_ns = now_ns;
-    c->counted[n]++;
     /* Whoever was blocked may be free now, and takes a moment to show it. */
     for (uint32_t i = 0; i < c->params.roster->count; i++) {
         wio_watch_restart(&c->nodes[i]);

@@ -36,7 +36,8 @@ static size_t translate(const struct wio_edges *edges, const struct wio_run_ops 
     size_t count = 0;
     for (size_t i = 0; i < edges->edge_count; i++) {
         const struct wio_edge *edge = &edges->edges[i];
-        bool is_there = find_point(ops, edge->from_thread, edge->from_op, &held[count].from) &&
+        bool is_there = edge->evidence == WIO_EVIDENCE_HELD &&
+                        find_point(ops, edge->from_thread, edge->from_op, &held[count].from) &&
                         find_point(ops, edge->to_thread, edge->to_op, &held[count].to);
         count += is_there ? 1 : 0;
     }

@@ -184,7 +184,7 @@ static void tell_end(const struct wio_throttle *t, const struct wio_throttle_run
     news.pid = conduct->pid;
     news.rank = rank_of(t, conduct->node);
     news.held = conduct->released;
-    news.edges = wio_hold_borrow_edges(run->hold)->edge_count;
+    news.edges = wio_hold_found(run->hold);
     news.unproven = wio_hold_unproven(run->hold);
     tell(t, &news);
 }

@@ -3,6 +3,7 @@
 #include "base/cleanup.h"
 #include "record/compare.h"
 #include "record/held.h"
+#include "record/known.h"
 #include "record/throttle_internal.h"
 
 static enum wio_status compare(struct wio_throttle *t, const char *dir, bool *same_out,
@@ -34,8 +35,14 @@ static enum wio_status judge_run(struct wio_throttle *t, const char *dir, enum w
     if (!is_same || use != WIO_THROTTLE_USE_ALL) {
         return WIO_OK;
     }
-    if (wio_hold_end_run(t->hold, more_out) != WIO_OK) {
+    enum wio_status status = wio_hold_end_run(t->hold, more_out);
+    if (status == WIO_ERR_NOMEM) {
         return wio_throttle_no_memory(err);
+    }
+    if (status != WIO_OK) { /* it fits to nothing that was observed: store_edges says what */
+        *more_out = false;
+        t->result->end = WIO_THROTTLE_RUNS_OVER;
+        return WIO_OK;
     }
     t->result->unproven = wio_hold_unproven(t->hold);
     t->result->contradicted = wio_hold_contradicted(t->hold);
@@ -47,7 +54,7 @@ static enum wio_status judge_run(struct wio_throttle *t, const char *dir, enum w
 static enum wio_status store_edges(struct wio_throttle *t)
 {
     const struct wio_edges *edges = wio_hold_borrow_edges(t->hold);
-    t->result->found = edges->edge_count;
+    t->result->found = wio_hold_found(t->hold);
     if (wio_held_store_run(t->result->record.dir, &t->roster, edges, false, &t->result->edges,
                            &t->result->error) != WIO_OK) {
         t->result->end = WIO_THROTTLE_REFUSED;
@@ -68,9 +75,15 @@ static enum wio_status create_rules(struct wio_throttle *t, struct wio_error *er
 
 static enum wio_status run_all_held(struct wio_throttle *t, struct wio_error *err)
 {
-    bool more = true;
+    bool more = false;
     wio_throttle_set_limits(t, t->roster.count + 1);
     WIO_TRY(create_rules(t, err));
+    t->result->end = WIO_THROTTLE_REFUSED;
+    if (wio_known_tell(t->result->record.dir, &t->roster, t->hold, &more, &t->result->error) !=
+        WIO_OK) {
+        return WIO_OK;
+    }
+    t->result->end = WIO_THROTTLE_PROVEN; /* if what was observed says all */
     while (more && t->result->runs < 1 + t->runs_most && !t->is_interrupted) {
         char dir[PATH_MAX];
         enum wio_throttle_use use = WIO_THROTTLE_USE_NOTHING;

@@ -6,6 +6,7 @@
  *     held nap N       the same, but who waits sleeps between two looks
  *     held thread N    the same with threads
  *     held free N      N children write, and wait for nobody
+ *     held relay N     N children compute and write in turn, by pipes
  *     held miss        looks for files that are not there, each once
  *     held look        one child makes a file, another looks until it is there and writes then
  *     held differ      writes blocks of any size
@@ -149,6 +150,39 @@ static int run_look(void)
     return collect(2);
 }
 
+static void compute(void)
+{
+    struct timespec begin;
+    struct timespec now;
+    (void)clock_gettime(CLOCK_MONOTONIC, &begin);
+    do {
+        (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    } while ((now.tv_sec - begin.tv_sec) * 1000000000L + now.tv_nsec - begin.tv_nsec < 20000000L);
+}
+
+/* All is observed; but who computes could as well look at memory. */
+static int run_relay(int members)
+{
+    int ends[MEMBERS_MAX + 1][2];
+    char token = 0;
+    for (int i = 0; i <= members; i++) {
+        must(pipe(ends[i]) == 0, "pipe");
+    }
+    for (int i = 0; i < members; i++) {
+        if (fork() == 0) {
+            char name[32];
+            (void)snprintf(name, sizeof(name), "out.%d", i);
+            must(read(ends[i][0], &token, 1) == 1, "read");
+            compute();
+            put(name);
+            must(write(ends[i + 1][1], &token, 1) == 1, "write");
+            _exit(0);
+        }
+    }
+    must(write(ends[0][1], &token, 1) == 1, "write");
+    return collect(members);
+}
+
 static int miss_stat(const char *name)
 {
     struct stat st;
@@ -241,6 +275,9 @@ int main(int argc, char **argv)
     }
     if (strcmp(mode, "thread") == 0) {
         return run_threads(members);
+    }
+    if (strcmp(mode, "relay") == 0) {
+        return run_relay(members);
     }
     if (strcmp(mode, "miss") == 0) {
         return run_miss();

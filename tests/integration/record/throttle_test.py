@@ -78,6 +78,11 @@ class Throttle(record_case.RecordCase):
                 for edge in held for end in ("from", "to")]
         self.assertEqual(ends, ["there", "seen"] * throttle["edges"])
 
+    def test_what_is_observed_needs_no_holding(self):
+        throttle, said = self.throttle("relay", "3")
+        self.assert_proven(throttle)
+        self.assertEqual((throttle["runs"], throttle["edges"]), (1, 0), said)
+
     def test_looks_for_several_files_are_several(self):
         """FORMAT.md R-HOLD-1: only the same call on the same file is one I/O with the last."""
         self.throttle("miss", options=("--runs=1",))

@@ -139,6 +139,57 @@ static void a_program_that_differs_is_a_contradiction(void **state)
     wio_hold_destroy(hold);
 }
 
+static void know(struct wio_hold *hold, uint32_t from, uint64_t from_op, uint32_t to,
+                 uint64_t to_op)
+{
+    const struct wio_edge edge = {.from_thread = from,
+                                  .from_op = from_op,
+                                  .to_thread = to,
+                                  .to_op = to_op,
+                                  .class = WIO_EDGE_HARD,
+                                  .evidence = WIO_EVIDENCE_MPI};
+    assert_int_equal(wio_hold_know(hold, &edge), WIO_OK);
+}
+
+/* Two operations each: 0:0 -> 1:0, the others in any order for all that is known. */
+static void only_what_is_open_is_held(void **state)
+{
+    (void)state;
+    struct wio_hold *hold = pair(0);
+    bool more;
+    assert_int_equal(wio_hold_expect(hold, 0, 2), WIO_OK);
+    assert_int_equal(wio_hold_expect(hold, 1, 2), WIO_OK);
+    know(hold, 0, 0, 1, 0);
+    assert_int_equal(wio_hold_plan(hold, &more), WIO_OK);
+    assert_true(more);
+    assert_false(wio_hold_is_open(hold, 0, 0)); /* before all of the other */
+    assert_true(wio_hold_is_open(hold, 0, 1));
+    assert_true(wio_hold_is_open(hold, 1, 0));
+    assert_int_equal(wio_hold_unproven(hold), 3); /* 1:0 and 1:1 on 0:1; 0:1 on 1:0 and 1:1 */
+    know(hold, 0, 1, 1, 0);
+    assert_int_equal(wio_hold_plan(hold, &more), WIO_OK);
+    assert_false(more); /* one after the other */
+    assert_int_equal(wio_hold_found(hold), 0);
+    wio_hold_destroy(hold);
+}
+
+/* Who was freed and did an operation that is not held was freed before that operation. */
+static void an_edge_ends_before_what_passed(void **state)
+{
+    (void)state;
+    struct wio_hold *hold = pair(0);
+    tell_node(hold, 0, WIO_NODE_AT_IO, 1);
+    tell_node(hold, 1, WIO_NODE_BLOCKED, 1);
+    assert_int_equal(ask(hold, 2).node, 0);
+    tell_node(hold, 1, WIO_NODE_COMPUTING, 3);
+    wio_hold_pass(hold, 1);
+    tell_node(hold, 1, WIO_NODE_AT_IO, 4);
+    const struct wio_edges *edges = wio_hold_borrow_edges(hold);
+    assert_int_equal(edges->edge_count, 1);
+    assert_int_equal(edges->edges[0].to_op, 0);
+    wio_hold_destroy(hold);
+}
+
 static void the_period_falls_until_the_goal_is_met(void **state)
 {
     (void)state;
@@ -164,6 +215,8 @@ int main(void)
         cmocka_unit_test(the_next_owner_of_a_lock_is_no_dependency),
         cmocka_unit_test(a_lock_that_nobody_reports_is_a_contradiction),
         cmocka_unit_test(a_program_that_differs_is_a_contradiction),
+        cmocka_unit_test(only_what_is_open_is_held),
+        cmocka_unit_test(an_edge_ends_before_what_passed),
         cmocka_unit_test(the_period_falls_until_the_goal_is_met),
     };
     return WIO_RUN(tests);

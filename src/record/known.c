@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "record/known.h"
+
+#include <stdlib.h>
+
+#include "base/cleanup.h"
+#include "causal/order.h"
+#include "record/join_internal.h"
+#include "record/profile.h"
+#include "record/run_ops.h"
+
+struct known {
+    struct wio_trace *trace;
+    struct wio_join_tables tables;
+    struct wio_edges edges; /* between events, by thread */
+    struct wio_run_ops ops; /* of nodes */
+    uint32_t *node_of;      /* per thread; WIO_NOBODY = none */
+    uint64_t *done;         /* nodes x nodes: I/Os of the other that come before, as far as told */
+    struct wio_hold *hold;
+    uint32_t nodes;
+};
+
+static void known_fini(struct known *known)
+{
+    wio_edges_fini(&known->edges);
+    wio_run_ops_fini(&known->ops);
+    wio_join_tables_fini(&known->tables);
+    wio_trace_close(known->trace);
+    free(known->node_of);
+    free(known->done);
+}
+
+static enum wio_status no_memory(struct wio_error *err)
+{
+    return wio_error_set(err, WIO_ERR_NOMEM, NULL, WIO_ERROR_NO_OFFSET, "out of memory");
+}
+
+/* How many I/Os of the node are among the first `events` events of its thread? */
+static uint64_t count_before(const struct known *known, uint32_t node, uint64_t events)
+{
+    const struct wio_run_list *list = &known->ops.lists[node];
+    uint64_t low = 0;
+    uint64_t high = list->count;
+    while (low < high) {
+        uint64_t middle = low + (high - low) / 2;
+        if (list->points[middle].seq < events) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+static uint64_t events_before(const struct wio_order_stop *stop, uint32_t thread)
+{
+    uint64_t events = wio_order_before(stop, thread);
+    for (size_t i = 0; i < stop->in_count; i++) {
+        uint64_t done = wio_order_done(&stop->in[i], thread);
+        events = done > events ? done : events;
+    }
+    return events;
+}
+
+/* The stop cannot end before these I/Os of the other node are done; so the next I/O cannot begin,
+ * while it could itself if it is one. */
+static enum wio_status tell_order(struct known *known, const struct wio_order_stop *stop,
+                                  uint32_t node, uint32_t thread)
+{
+    uint32_t other = known->node_of[thread];
+    uint64_t op = count_before(known, node, stop->point.op + 1);
+    uint64_t done = count_before(known, other, events_before(stop, thread));
+    uint64_t *told = &known->done[(size_t)node * known->nodes + other];
+    if (done <= *told || op >= known->ops.lists[node].count) {
+        return WIO_OK;
+    }
+    *told = done;
+    return wio_hold_know(known->hold, &(struct wio_edge){.from_thread = other,
+                                                         .from_op = done - 1,
+                                                         .to_thread = node,
+                                                         .to_op = op,
+                                                         .class = WIO_EDGE_HARD,
+                                                         .evidence = WIO_EVIDENCE_THREAD});
+}
+
+static enum wio_status tell_stop(void *context, const struct wio_order_stop *stop)
+{
+    struct known *known = context;
+    uint32_t node = known->node_of[stop->point.thread];
+    for (uint32_t t = 0; node != WIO_NOBODY && t < known->edges.threads; t++) {
+        if (t != stop->point.thread && known->node_of[t] != WIO_NOBODY) {
+            WIO_TRY(tell_order(known, stop, node, t));
+        }
+    }
+    return WIO_OK;
+}
+
+/* A thread is all streams of it along exec; so is a node. */
+static enum wio_status find_nodes(struct known *known, const uint32_t *node_of_stream,
+                                  struct wio_error *err)
+{
+    uint32_t streams = wio_trace_stream_count(known->trace);
+    known->node_of = calloc((size_t)streams + 1, sizeof(*known->node_of));
+    known->done = calloc((size_t)known->nodes * known->nodes + 1, sizeof(*known->done));
+    if (known->node_of == NULL || known->done == NULL) {
+        return no_memory(err);
+    }
+    for (uint32_t s = 0; s < streams; s++) {
+        known->node_of[s] = WIO_NOBODY;
+    }
+    for (uint32_t s = 0; s < streams; s++) {
+        if (node_of_stream[s] != WIO_NOBODY) {
+            known->node_of[known->tables.streams[s].thread] = node_of_stream[s];
+        }
+    }
+    return wio_run_ops_read(known->trace, node_of_stream, known->nodes, &known->ops, err);
+}
+
+static enum wio_status load(struct known *known, const char *dir, const struct wio_roster *roster,
+                            struct wio_error *err)
+{
+    const struct wio_alloc heap = WIO_ALLOC_HEAP;
+    const struct wio_join_params join = {.struct_size = sizeof(join), .in_memory = true};
+    WIO_TRY(wio_trace_open(dir, &known->trace, err));
+    WIO_TRY(wio_join(known->trace, &join, err));
+    if (wio_join_tables_init(&known->tables, known->trace) != WIO_OK) {
+        return no_memory(err);
+    }
+    wio_edges_init(&known->edges, &heap, wio_trace_stream_count(known->trace));
+    WIO_TRY(wio_join_load(known->trace, &known->tables, &known->edges, err));
+    uint32_t *node_of_stream = wio_profile_nodes_of_streams(known->trace, roster);
+    if (node_of_stream == NULL) {
+        return no_memory(err);
+    }
+    enum wio_status status = find_nodes(known, node_of_stream, err);
+    free(node_of_stream);
+    return status;
+}
+
+enum wio_status wio_known_tell(const char *dir, const struct wio_roster *roster,
+                               struct wio_hold *hold, bool *more_out, struct wio_error *err)
+{
+    struct known known WIO_CLEANUP(known_fini) = {.hold = hold, .nodes = roster->count};
+    WIO_TRY(load(&known, dir, roster, err));
+    for (uint32_t n = 0; n < known.nodes; n++) {
+        if (wio_hold_expect(hold, n, known.ops.lists[n].count) != WIO_OK) {
+            return no_memory(err);
+        }
+    }
+    WIO_TRY(wio_order_walk(&known.edges, WIO_EDGE_FIRM, tell_stop, &known, err));
+    return wio_hold_plan(hold, more_out) == WIO_OK ? WIO_OK : no_memory(err);
+}
