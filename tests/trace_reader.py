@@ -381,6 +381,7 @@ class Edges(Frame):
             host = cursor.text()
             self.expect(cursor.u8() == 0, 0, "a NUL behind each text")
             self.clocks[host] = (cursor.svarint(), cursor.svarint(), cursor.varint())
+            self.expect(self.clocks[host][1] > -1 << 40, 0, "a clock that goes on")
 
     def read_rows(self, kind, cursor):
         head = tuple(cursor.varint() for _ in range(4))

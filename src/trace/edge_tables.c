@@ -47,6 +47,9 @@ static enum wio_status parse_objects(struct wio_edge_file *file, struct wio_buf 
     return wio_buf_left(buf) == 0 ? WIO_OK : WIO_ERR_FORMAT;
 }
 
+/* R-EDGE-6: from this rate on a clock would stand still, or run backwards. */
+#define RATE_LEAST (-(INT64_C(1) << 40))
+
 static enum wio_status parse_clocks(struct wio_edge_file *file, struct wio_buf *buf)
 {
     uint64_t count = 0;
@@ -57,6 +60,9 @@ static enum wio_status parse_clocks(struct wio_edge_file *file, struct wio_buf *
         WIO_TRY(wio_buf_svarint(buf, &row.offset_ns));
         WIO_TRY(wio_buf_svarint(buf, &row.rate));
         WIO_TRY(wio_buf_varint(buf, &row.uncertainty_ns));
+        if (row.rate <= RATE_LEAST) {
+            return WIO_ERR_FORMAT;
+        }
         WIO_TRY(wio_edge_charge(file, sizeof(row)));
         void *array = file->clocks;
         WIO_TRY(wio_grow(&array, sizeof(row), &file->clock_capacity, file->clock_count + 1));

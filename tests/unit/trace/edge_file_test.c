@@ -284,6 +284,24 @@ static void clocks_are_corrected(void **state)
     edge_rows_fini(&rows);
 }
 
+/* R-EDGE-6: events would last from later to earlier. */
+static void clocks_that_run_backwards_are_refused(void **state)
+{
+    const struct wio_clock_row clock = {.host = "node0", .rate = -(INT64_C(1) << 40)};
+    const struct fixture *fixture = *state;
+    struct edge_rows rows;
+    struct wio_error err = WIO_ERROR_INIT;
+    struct wio_trace *trace = NULL;
+    write_ordinary_segment(fixture->segment, STREAMS, EVENTS, 3);
+    struct wio_trace *before = open_trace(fixture);
+    rows = random_edge_rows(before, 10, 5);
+    write_edge_rows(before, &rows, &clock);
+    wio_trace_close(before);
+    assert_status(wio_trace_open(fixture->dir, &trace, &err), WIO_ERR_FORMAT, &err);
+    assert_non_null(strstr(err.file, "trace.edges"));
+    edge_rows_fini(&rows);
+}
+
 static void count_fault(void *arg, const struct wio_error *fault)
 {
     assert_true(fault->file[0] != '\0');
@@ -360,6 +378,7 @@ int main(void)
         TEST(rows_out_of_order_are_refused),
         TEST(edges_of_other_segments_are_ignored),
         TEST(clocks_are_corrected),
+        TEST(clocks_that_run_backwards_are_refused),
         TEST(every_bent_byte_is_found),
         TEST(points_that_are_not_there_are_faults),
     };
