@@ -125,7 +125,7 @@ static void move_in_time(struct writer *writer, uint32_t r, uint32_t node, struc
     const struct wio_merge_holds *holds = &merge->runs[r].holds[node];
     uint64_t begin_ns = wio_merge_unheld(holds, event->t_ns);
     uint64_t end_ns = wio_merge_unheld(holds, event->t_ns + event->dur_ns);
-    bool counts = (event->flags & WIO_EVENT_HOLD) != 0;
+    bool counts = wio_run_op_counts(event);
     uint64_t done = writer->done[node];
     uint64_t shift_ns = counts     ? merge->shift_ns[node][done]
                         : done > 0 ? merge->shift_ns[node][done - 1]

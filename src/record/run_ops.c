@@ -90,7 +90,7 @@ static enum wio_status read_event(struct reader *reader, const struct wio_event 
         return WIO_OK;
     }
     struct wio_run_list *list = &reader->out->lists[n];
-    bool is_new = (event->flags & WIO_EVENT_HOLD) != 0;
+    bool is_new = wio_run_op_counts(event);
     if (is_new && list->count == list->room) {
         WIO_TRY(grow(list));
     }

@@ -10,6 +10,7 @@
 #include <whyio/trace.h>
 
 #include "causal/merge.h"
+#include "trace/calls.h"
 
 struct wio_run_list {
     struct wio_run_op *ops;
@@ -24,6 +25,12 @@ struct wio_run_ops {
     struct wio_run_node *nodes; /* the same, for struct wio_run */
     uint32_t count;
 };
+
+/* Is it one of them? Marks of holding are none, whatever flags they bear. */
+static inline bool wio_run_op_counts(const struct wio_event *event)
+{
+    return (event->flags & WIO_EVENT_HOLD) != 0 && event->op != WIO_OP_hold;
+}
 
 /* `node_of`: node of each stream, UINT32_MAX = none. */
 WIO_MUST_CHECK enum wio_status wio_run_ops_read(const struct wio_trace *trace,
