@@ -69,9 +69,15 @@ struct wio_collective {
     uint8_t evidence;
 };
 
+/* What messages call a point. */
+typedef void wio_edge_name_point(const void *context, struct wio_point point, char *text,
+                                 size_t room);
+
 /* Read the arrays freely; change them through the functions below only. */
 struct wio_edges {
     struct wio_alloc alloc;
+    wio_edge_name_point *name_point; /* NULL: "thread:operation"; may be set at any time */
+    const void *name_context;
     struct wio_edge *edges;
     struct wio_collective *collectives;
     struct wio_member *members;

@@ -176,7 +176,9 @@ static enum wio_status pass(struct wio_order_walk *walk, uint32_t t)
     WIO_TRY(collect_in(walk, t, &in_count));
     struct wio_order_stop stop = {
         .point = {thread->op, t}, .clock = thread->clock, .in = walk->in, .in_count = in_count};
-    WIO_TRY(walk->visit(walk->context, &stop));
+    if (walk->visit != NULL) {
+        WIO_TRY(walk->visit(walk->context, &stop));
+    }
     for (size_t i = 0; i < in_count; i++) {
         const struct wio_order_in *in = &walk->in[i];
         WIO_TRY(wio_order_clock_join(&walk->clocks, &thread->clock, in->clock,

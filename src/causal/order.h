@@ -50,7 +50,8 @@ static inline uint64_t wio_order_before(const struct wio_order_stop *stop, uint3
 typedef enum wio_status wio_order_visit(void *context, const struct wio_order_stop *stop);
 
 /*
- * Walk over edges whose class is in `classes` (WIO_EDGE_BIT; collectives if COLLECTIVE is).
+ * Walk over edges whose class is in `classes` (WIO_EDGE_BIT; collectives if COLLECTIVE is). Without
+ * a `visit` it only sees whether there is a cycle.
  * WIO_ERR_FORMAT if there is a cycle: the message names its edges. Memory from the set's allocator.
  */
 WIO_MUST_CHECK enum wio_status wio_order_walk(const struct wio_edges *edges, unsigned classes,

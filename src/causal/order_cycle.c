@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Naming a cycle. Every blocked thread waits for a blocked thread: following that goes round. */
 #include <inttypes.h>
+#include <stdio.h>
 
 #include "causal/order_internal.h"
 
 /* A message has 1024 bytes; a longer cycle is cut. */
 #define NAMED_MOST 8
+#define NAME_BYTES 64
 
 static bool is_blocked(const struct wio_order_thread *thread)
 {
@@ -32,22 +34,39 @@ static uint32_t waits_for(const struct wio_order_walk *walk, uint32_t t)
     return missing_member(walk, &walk->keys.edges->collectives[thread->blocked_collective])->thread;
 }
 
-static void name(const struct wio_order_walk *walk, uint32_t t, struct wio_error *err)
+static void name_point(const struct wio_edges *edges, struct wio_point point, char *text)
 {
-    const struct wio_order_thread *thread = &walk->threads[t];
-    if (thread->blocked_edge != WIO_CAUSAL_NONE) {
-        const struct wio_edge *edge = &walk->keys.edges->edges[thread->blocked_edge];
-        wio_error_add(err, "%" PRIu32 ":%" PRIu64 " waits for %" PRIu32 ":%" PRIu64 " (%s, %s)",
-                      edge->to_thread, edge->to_op, edge->from_thread, edge->from_op,
-                      wio_edge_class_name(edge->class), wio_evidence_name(edge->evidence));
+    if (edges->name_point != NULL) {
+        edges->name_point(edges->name_context, point, text, NAME_BYTES);
         return;
     }
-    const struct wio_collective *collective =
-        &walk->keys.edges->collectives[thread->blocked_collective];
-    const struct wio_member *member = missing_member(walk, collective);
-    wio_error_add(err, "%" PRIu32 ":%" PRIu64 " waits for %" PRIu32 ":%" PRIu64 " (collective, %s)",
-                  t, thread->op, member->thread, member->enter_op,
-                  wio_evidence_name(collective->evidence));
+    (void)snprintf(text, NAME_BYTES, "%" PRIu32 ":%" PRIu64, point.thread, point.op);
+}
+
+static void name_wait(const struct wio_order_walk *walk, uint32_t t, struct wio_error *err)
+{
+    const struct wio_edges *edges = walk->keys.edges;
+    const struct wio_order_thread *thread = &walk->threads[t];
+    char waiting[NAME_BYTES];
+    char awaited[NAME_BYTES];
+    unsigned class = WIO_EDGE_COLLECTIVE;
+    unsigned evidence;
+    struct wio_point from;
+    if (thread->blocked_edge != WIO_CAUSAL_NONE) {
+        const struct wio_edge *edge = &edges->edges[thread->blocked_edge];
+        from = (struct wio_point){edge->from_op, edge->from_thread};
+        class = edge->class;
+        evidence = edge->evidence;
+    } else {
+        const struct wio_collective *collective = &edges->collectives[thread->blocked_collective];
+        const struct wio_member *member = missing_member(walk, collective);
+        from = (struct wio_point){member->enter_op, member->thread};
+        evidence = collective->evidence;
+    }
+    name_point(edges, (struct wio_point){thread->op, t}, waiting);
+    name_point(edges, from, awaited);
+    wio_error_add(err, "%s waits for %s (%s, %s)", waiting, awaited, wio_edge_class_name(class),
+                  wio_evidence_name(evidence));
 }
 
 enum wio_status wio_order_report_cycle(const struct wio_order_walk *walk, struct wio_error *err)
@@ -66,10 +85,10 @@ enum wio_status wio_order_report_cycle(const struct wio_order_walk *walk, struct
         length++;
     }
     (void)wio_error_set(err, WIO_ERR_FORMAT, NULL, WIO_ERROR_NO_OFFSET,
-                        "the order goes round in a cycle of %" PRIu32 " waits (thread:operation)",
-                        length);
+                        "the order goes round in a cycle of %" PRIu32 " waits%s", length,
+                        walk->keys.edges->name_point == NULL ? " (thread:operation)" : "");
     for (uint32_t i = 0; i < length && i < NAMED_MOST; i++) {
-        name(walk, t, err);
+        name_wait(walk, t, err);
         t = waits_for(walk, t);
     }
     return WIO_ERR_FORMAT;

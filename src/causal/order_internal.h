@@ -104,7 +104,7 @@ struct wio_order_walk {
     size_t ready_count;
     struct wio_order_in *in; /* of the current stop */
     size_t in_room;
-    wio_order_visit *visit;
+    wio_order_visit *visit; /* may be NULL */
     void *context;
 };
 

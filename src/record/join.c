@@ -36,6 +36,16 @@ static bool look_fifo(void *context, uint32_t string)
     return (looks->tables->fifos[string / 64] >> (string % 64) & 1) != 0;
 }
 
+/* The feed says of its limits only that it is beyond one. */
+static enum wio_status feed_failed(const struct wio_trace *trace, enum wio_status status,
+                                   struct wio_error *err)
+{
+    return status == WIO_ERR_NOMEM
+               ? no_memory(err)
+               : wio_error_set(err, WIO_ERR_UNSUPPORTED, wio_trace_path(trace), WIO_ERROR_NO_OFFSET,
+                               "expected fewer than 2^32 - 1 edges");
+}
+
 /* All events by time into the feed. */
 static enum wio_status feed_events(const struct wio_trace *trace,
                                    const struct wio_join_params *params, struct wio_feed *feed,
@@ -52,8 +62,9 @@ static enum wio_status feed_events(const struct wio_trace *trace,
     WIO_TRY(wio_cursor_create(trace, &filter, &cursor, err));
     enum wio_status status;
     while ((status = wio_cursor_next(cursor, &event, err)) == WIO_OK) {
-        if (wio_feed_event(feed, event) != WIO_OK) {
-            status = no_memory(err);
+        status = wio_feed_event(feed, event);
+        if (status != WIO_OK) {
+            status = feed_failed(trace, status, err);
             break;
         }
         if (++done % EVENTS_PER_STEP == 0 && params->progress != NULL) {
@@ -64,11 +75,12 @@ static enum wio_status feed_events(const struct wio_trace *trace,
     if (status != WIO_END) {
         return status;
     }
-    return wio_feed_finish(feed) == WIO_OK ? WIO_OK : no_memory(err);
+    status = wio_feed_finish(feed);
+    return status == WIO_OK ? WIO_OK : feed_failed(trace, status, err);
 }
 
 /* Points of the trace are (stream, seq), those of edges (first stream of the thread, seq). */
-static enum wio_status add_held(const struct wio_join_params *params,
+static enum wio_status add_held(const struct wio_trace *trace, const struct wio_join_params *params,
                                 const struct wio_join_tables *tables,
                                 struct wio_join_result *result, struct wio_error *err)
 {
@@ -80,8 +92,9 @@ static enum wio_status add_held(const struct wio_join_params *params,
                                       .to_op = held->to.seq,
                                       .class = WIO_EDGE_HARD,
                                       .evidence = WIO_EVIDENCE_HELD};
-        if (wio_edges_add(&result->edges, &edge) != WIO_OK) {
-            return no_memory(err);
+        enum wio_status status = wio_edges_add(&result->edges, &edge);
+        if (status != WIO_OK) {
+            return feed_failed(trace, status, err);
         }
     }
     return WIO_OK;
@@ -124,7 +137,7 @@ static enum wio_status derive(struct wio_trace *trace, const struct wio_join_par
         result->clock_count = tables->hosts;
     }
     WIO_TRY(wio_join_feed(trace, params, tables, NULL, result, err));
-    WIO_TRY(add_held(params, tables, result, err));
+    WIO_TRY(add_held(trace, params, tables, result, err));
     result->is_implied = calloc(result->edges.edge_count + 1, sizeof(bool));
     if (result->is_implied == NULL) {
         return no_memory(err);
@@ -210,6 +223,8 @@ static enum wio_status join(struct wio_trace *trace, const struct wio_join_param
         return no_memory(err);
     }
     wio_edges_init(&result.edges, &heap, wio_trace_stream_count(trace));
+    result.edges.name_point = wio_join_name_point;
+    result.edges.name_context = trace;
     enum wio_status status = derive(trace, params, tables, clocks, &result, err);
     status = status == WIO_OK ? store(trace, params, tables, &result, err) : status;
     wio_join_result_fini(&result);

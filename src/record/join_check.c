@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "record/join_check.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "base/cleanup.h"
@@ -40,6 +41,21 @@ static enum wio_status add_edges(const struct wio_trace *trace,
     return status == WIO_END ? WIO_OK : status;
 }
 
+static enum wio_status add_collective(const struct wio_trace *trace,
+                                      const struct wio_member *members, size_t count,
+                                      const struct wio_member_row *row, struct wio_edges *edges,
+                                      struct wio_error *err)
+{
+    enum wio_status status = wio_edges_add_collective(edges, members, count, row->object,
+                                                      (enum wio_evidence)row->evidence);
+    return status != WIO_ERR_USAGE
+               ? status
+               : wio_error_set(err, WIO_ERR_FORMAT, wio_edge_file_name(wio_trace_edges(trace)),
+                               WIO_ERROR_NO_OFFSET,
+                               "expected each thread once among the members of collective %" PRIu32,
+                               row->collective);
+}
+
 /* Members of one collective follow each other; `members` has room for a trace's threads. */
 static enum wio_status add_collectives(const struct wio_trace *trace,
                                        const struct wio_join_tables *tables,
@@ -58,8 +74,7 @@ static enum wio_status add_collectives(const struct wio_trace *trace,
         status = wio_edge_cursor_next_member(cursor, &row, err);
         bool is_next = status != WIO_OK || row->collective != last.collective;
         if (count > 0 && (is_next || count == edges->threads)) {
-            WIO_TRY(wio_edges_add_collective(edges, members, count, last.object,
-                                             (enum wio_evidence)last.evidence));
+            WIO_TRY(add_collective(trace, members, count, &last, edges, err));
             count = 0;
         }
         if (status == WIO_OK) {
@@ -87,13 +102,6 @@ enum wio_status wio_join_load(const struct wio_trace *trace, const struct wio_jo
     return status;
 }
 
-static enum wio_status pass(void *context, const struct wio_order_stop *stop)
-{
-    (void)context;
-    (void)stop;
-    return WIO_OK;
-}
-
 static enum wio_status check_order(const struct wio_trace *trace, wio_fault_fn *fault, void *arg)
 {
     static const struct wio_alloc heap = {wio_alloc_heap_get, wio_alloc_heap_put, NULL};
@@ -101,9 +109,11 @@ static enum wio_status check_order(const struct wio_trace *trace, wio_fault_fn *
     WIO_CLEANUP(wio_join_tables_fini) struct wio_join_tables tables = {0};
     struct wio_error err = WIO_ERROR_INIT;
     wio_edges_init(&edges, &heap, wio_trace_stream_count(trace));
+    edges.name_point = wio_join_name_point;
+    edges.name_context = trace;
     WIO_TRY(wio_join_tables_init(&tables, trace));
     enum wio_status status = wio_join_load(trace, &tables, &edges, &err);
-    status = status == WIO_OK ? wio_order_walk(&edges, WIO_EDGE_ALL, pass, NULL, &err) : status;
+    status = status == WIO_OK ? wio_order_walk(&edges, WIO_EDGE_ALL, NULL, NULL, &err) : status;
     if (status == WIO_OK || status == WIO_ERR_NOMEM) {
         return status;
     }

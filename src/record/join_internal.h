@@ -20,6 +20,9 @@ WIO_MUST_CHECK enum wio_status wio_join_tables_init(struct wio_join_tables *tabl
                                                     const struct wio_trace *trace);
 void wio_join_tables_fini(struct wio_join_tables *tables);
 
+/* What messages call a point of the edges of a trace, which is the context. */
+void wio_join_name_point(const void *context, struct wio_point point, char *text, size_t room);
+
 /* What was derived. `is_implied`: per edge. */
 struct wio_join_result {
     struct wio_edges edges;

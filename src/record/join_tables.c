@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Streams and processes of a trace as the feed wants them: which streams are one thread, which
  * images share a host, which paths are FIFOs. */
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -91,6 +93,19 @@ static enum wio_status tie_streams(struct wio_join_tables *tables, const struct 
         }
     }
     return WIO_OK;
+}
+
+void wio_join_name_point(const void *context, struct wio_point point, char *text, size_t room)
+{
+    const struct wio_trace *trace = context;
+    const struct wio_stream_info *stream = wio_trace_stream(trace, point.thread);
+    int rank = wio_trace_process(trace, stream->process)->rank;
+    if (rank >= 0) {
+        (void)snprintf(text, room, "rank %d thread %d operation %" PRIu64, rank, (int)stream->tid,
+                       point.op);
+    } else {
+        (void)snprintf(text, room, "thread %d operation %" PRIu64, (int)stream->tid, point.op);
+    }
 }
 
 static void find_fifos(struct wio_join_tables *tables, const struct wio_trace *trace)

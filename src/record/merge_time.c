@@ -6,6 +6,8 @@
 #include <stdlib.h>
 
 #include "base/cleanup.h"
+#include "causal/order.h"
+#include "record/join_internal.h"
 #include "record/merge_internal.h"
 
 /* One I/O of a node on the node's own time line. */
@@ -51,8 +53,7 @@ static enum wio_status read_run(struct timer *timer, uint32_t r, struct wio_erro
     while ((status = wio_cursor_next(cursor, &event, err)) == WIO_OK) {
         uint32_t n = run->node_of[event->stream];
         struct line *line = &timer->lines[n];
-        bool is_wanted = (event->flags & WIO_EVENT_HOLD) != 0 && timer->merge->source[n] == r;
-        if (!is_wanted || line->ios == NULL) {
+        if (!wio_run_op_counts(event) || timer->merge->source[n] != r || line->ios == NULL) {
             continue;
         }
         uint64_t begin_ns = wio_merge_unheld(&run->holds[n], event->t_ns);
@@ -137,6 +138,26 @@ static bool go_on(struct timer *timer, uint32_t node)
     return line->done > before;
 }
 
+/* Points of the merged edges: (node, how many-th I/O). */
+static void name_io(const void *context, struct wio_point point, char *text, size_t room)
+{
+    const struct wio_merge_run *first = context;
+    const struct wio_edge_point *at = &first->ops.lists[point.thread].points[point.op];
+    wio_join_name_point(first->trace, (struct wio_point){at->seq, at->stream}, text, room);
+}
+
+/* A lock that nodes took in one order in one run, in another one in the next. */
+static enum wio_status name_cycle(struct wio_merge *merge, struct wio_error *err)
+{
+    merge->edges.name_point = name_io;
+    merge->edges.name_context = &merge->runs[0];
+    enum wio_status status = wio_order_walk(&merge->edges, WIO_EDGE_ALL, NULL, NULL, err);
+    return status != WIO_OK
+               ? status
+               : wio_error_set(err, WIO_ERR_FORMAT, merge->runs[0].dir, WIO_ERROR_NO_OFFSET,
+                               "the edges of the runs contradict each other");
+}
+
 static enum wio_status fill(struct timer *timer, struct wio_error *err)
 {
     struct wio_merge *merge = timer->merge;
@@ -148,8 +169,7 @@ static enum wio_status fill(struct timer *timer, struct wio_error *err)
     }
     for (uint32_t n = 0; n < merge->nodes; n++) {
         if (timer->lines[n].done < timer->lines[n].count) {
-            return wio_error_set(err, WIO_ERR_FORMAT, merge->params->runs[0], WIO_ERROR_NO_OFFSET,
-                                 "the edges of the runs form a cycle");
+            return name_cycle(merge, err);
         }
     }
     return WIO_OK;

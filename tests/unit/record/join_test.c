@@ -252,8 +252,38 @@ static void a_cycle_names_its_edges(void **state)
     assert_ok(wio_edge_writer_finish(writer, NULL, &err), &err);
     wio_trace_close(trace);
     assert_int_equal(wio_join_check(dir, keep_message, message, &err), WIO_END);
-    assert_non_null(strstr(message, "0:4 waits for 1:5 (hard, pipe)"));
-    assert_non_null(strstr(message, "1:3 waits for 0:6 (hard, mpi)"));
+    assert_non_null(strstr(message, "rank 0 thread 100 operation 4 waits for "
+                                    "rank 1 thread 101 operation 5 (hard, pipe)"));
+    assert_non_null(strstr(message, "rank 1 thread 101 operation 3 waits for "
+                                    "rank 0 thread 100 operation 6 (hard, mpi)"));
+    free(dir);
+}
+
+/* A damaged file: one thread is two members. */
+static void a_thread_that_is_there_twice_is_named(void **state)
+{
+    (void)state;
+    char *dir = new_dir("twice");
+    struct wio_error err = WIO_ERROR_INIT;
+    struct wio_edge_writer *writer = NULL;
+    char message[1024] = "";
+    struct maker maker = begin(dir, 0);
+    play(&maker);
+    finish(&maker);
+    struct wio_trace *trace = open_trace(dir);
+    assert_ok(wio_edge_writer_create(trace, &writer, &err), &err);
+    const enum wio_block_kind kinds[] = {WIO_BLOCK_COLLECTIVES, WIO_BLOCK_MEMBERS};
+    for (size_t k = 0; k < 2; k++) {
+        for (size_t i = 0; i < 2; i++) {
+            const struct wio_member_row row = {
+                .enter_seq = 2 + i, .leave_seq = 2 + i, .members = 2, .gives = true, .takes = true};
+            assert_ok(wio_edge_writer_member(writer, kinds[k], &row, &err), &err);
+        }
+    }
+    assert_ok(wio_edge_writer_finish(writer, NULL, &err), &err);
+    wio_trace_close(trace);
+    assert_int_equal(wio_join_check(dir, keep_message, message, &err), WIO_END);
+    assert_non_null(strstr(message, "each thread once among the members of collective 0"));
     free(dir);
 }
 
@@ -264,6 +294,7 @@ int main(void)
         cmocka_unit_test(edges_may_stay_in_memory),
         cmocka_unit_test(dropped_events_are_no_evidence),
         cmocka_unit_test(a_cycle_names_its_edges),
+        cmocka_unit_test(a_thread_that_is_there_twice_is_named),
     };
     return WIO_RUN(tests);
 }
