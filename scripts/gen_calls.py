@@ -15,8 +15,8 @@ import sys
 
 # Classes whose events carry arg0 and arg1 without a second slot: FORMAT.md R-EVENT-2.
 SHORT_CLASSES = {"OPEN", "FCNTL", "ACCESS", "MKDIR", "MKNOD", "DUP", "EXIT", "THREAD", "LOCK",
-                 "ATTR", "PROCESS", "MUTEX", "UNLOCK", "COND_SIGNAL", "SEM_WAIT", "SEM_POST", "KILL",
-                 "SIGWAIT"}
+                 "ATTR", "PROCESS", "MUTEX", "UNLOCK", "COND_SIGNAL", "SEM_WAIT", "SEM_POST", "SEM_INIT",
+                 "KILL", "SIGWAIT"}
 # Operations that come by the million: their wrappers are inlined whole.
 HOT = {"read", "write", "pread", "pwrite"}
 

@@ -162,6 +162,21 @@ CAP_EXPORT int sem_trywait(sem_t *semaphore)
     return result;
 }
 
+CAP_EXPORT int sem_init(sem_t *semaphore, int pshared, unsigned value)
+{
+    const uintptr_t source = CAP_CALLER();
+    struct cap_thread *self = cap_enter_sync(source, WIO_CALL_sem_init);
+    struct cap_event ev = CAP_EVENT(sem_init, source);
+    ev.begin = self != NULL ? cap_now() : 0;
+    int result = CAP_REAL(sem_init)(semaphore, pshared, value);
+    if (self != NULL && result == 0) {
+        const int64_t arg[2] = {semaphore_id(semaphore), value};
+        ev.end = cap_now();
+        cap_emit_wait(self, &ev, arg, WIO_NO_OFFSET);
+    }
+    return result;
+}
+
 CAP_EXPORT int sem_post(sem_t *semaphore)
 {
     const uintptr_t source = CAP_CALLER();

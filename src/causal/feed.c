@@ -336,6 +336,7 @@ static const struct {
     [WIO_CLASS_COND_SIGNAL] = {wio_feed_thread_begin, NULL},
     [WIO_CLASS_BARRIER] = {wio_feed_thread_begin, NULL},
     [WIO_CLASS_SEM_POST] = {wio_feed_thread_begin, NULL},
+    [WIO_CLASS_SEM_INIT] = {wio_feed_thread_begin, NULL},
     [WIO_CLASS_SEM_WAIT] = {NULL, wio_feed_thread_end},
     [WIO_CLASS_FUTEX_WAKE] = {wio_feed_thread_begin, NULL},
     [WIO_CLASS_FUTEX_WAIT] = {NULL, wio_feed_thread_end},

@@ -142,8 +142,18 @@ static enum wio_status begin_barrier(struct wio_feed *feed, const struct wio_eve
     return wio_feed_collective(feed, &call);
 }
 
-/* R-SYNC-6: units are taken in the order in which they were posted; what finds none was there from
- * the beginning. */
+/* R-SYNC-6: at the address of one that is gone there may be another one. */
+static enum wio_status begin_semaphore(struct wio_feed *feed, const struct wio_event *event)
+{
+    uint32_t object;
+    WIO_TRY(wio_feed_memory_object(feed, event, WIO_FEED_SEMAPHORE, event->arg[0], &object));
+    return feed->objects[object].has_giver || feed->objects[object].has_taker
+               ? wio_feed_new_object(feed, feed->objects[object].object, &object)
+               : WIO_OK;
+}
+
+/* Units are taken in the order in which they were posted; what finds none was there from the
+ * beginning. */
 static enum wio_status begin_post(struct wio_feed *feed, const struct wio_event *event)
 {
     uint32_t object;
@@ -199,6 +209,8 @@ enum wio_status wio_feed_thread_begin(struct wio_feed *feed, const struct wio_ev
         return begin_barrier(feed, event);
     case WIO_CLASS_SEM_POST:
         return event->error != 0 ? WIO_OK : begin_post(feed, event);
+    case WIO_CLASS_SEM_INIT:
+        return event->error != 0 ? WIO_OK : begin_semaphore(feed, event);
     case WIO_CLASS_FUTEX_WAKE:
         return begin_wake(feed, event);
     case WIO_CLASS_MPI_UNLOCK:

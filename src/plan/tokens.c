@@ -3,12 +3,14 @@
  * Any thread may get what any thread has put, in an order that need not be the recorded one. So
  * nothing may get lost: a post that nobody waited for in the trace is what some thread lives on
  * when another one came first. Edges tie only posts and waits of different threads; here every
- * post puts and every wait gets.
+ * post puts and every wait gets. What is made where another one was is a queue of its own.
  */
 #include "plan/tokens.h"
 
 #include <stdlib.h>
+#include <string.h>
 
+#include "base/cleanup.h"
 #include "trace/calls.h"
 
 #define ROOM_FIRST 256u
@@ -30,12 +32,25 @@ static bool grow(struct wio_waits *waits)
     return more != NULL;
 }
 
+static int kind_of(const struct wio_event *event)
+{
+    switch ((int)wio_op_class(event->op)) {
+    case WIO_CLASS_SEM_POST:
+        return WIO_TOKEN_PUT;
+    case WIO_CLASS_SEM_INIT:
+        return WIO_TOKEN_MAKE;
+    case WIO_CLASS_SEM_WAIT:
+        return WIO_TOKEN_GET;
+    default:
+        return -1;
+    }
+}
+
 enum wio_status wio_tokens_see(struct wio_waits *waits, const struct wio_event *event,
                                uint32_t image, uint32_t edge)
 {
-    enum wio_class cls = wio_op_class(event->op);
-    bool is_put = cls == WIO_CLASS_SEM_POST;
-    if ((!is_put && cls != WIO_CLASS_SEM_WAIT) || event->error != 0) {
+    int kind = kind_of(event);
+    if (kind < 0 || event->error != 0) {
         return WIO_OK;
     }
     if (!grow(waits)) {
@@ -44,23 +59,23 @@ enum wio_status wio_tokens_see(struct wio_waits *waits, const struct wio_event *
     waits->tokens[waits->token_count++] = (struct wio_plan_token){
         .object = wio_lock_key(image, event->arg[0]),
         .seq = event->seq,
-        .t_ns = event->t_ns + (is_put ? 0 : event->dur_ns),
+        .t_ns = event->t_ns + (kind == WIO_TOKEN_GET ? event->dur_ns : 0),
         .stream = event->stream,
         .edge = edge,
-        .is_put = is_put,
+        .queue = UINT32_MAX,
+        .value = kind == WIO_TOKEN_MAKE ? (uint32_t)event->arg[1] : 0,
+        .kind = (uint8_t)kind,
     };
     return WIO_OK;
 }
 
+/* Only places in memory where some semaphore is a queue. */
 static void keep_queues(struct wio_waits *waits)
 {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < waits->token_count; i++) {
-        struct wio_plan_token *token = &waits->tokens[i];
-        const uint64_t *queue = wio_map_get(&waits->semaphores, token->object);
-        if (queue != NULL) {
-            token->queue = (uint32_t)*queue;
-            waits->tokens[kept++] = *token;
+        if (wio_map_get(&waits->semaphores, waits->tokens[i].object) != NULL) {
+            waits->tokens[kept++] = waits->tokens[i];
         }
     }
     waits->token_count = kept;
@@ -74,41 +89,109 @@ static int by_time(const void *a, const void *b, void *arg)
     if (x->t_ns != y->t_ns) {
         return x->t_ns < y->t_ns ? -1 : 1;
     }
-    return (int)y->is_put - (int)x->is_put;
+    return (int)x->kind - (int)y->kind;
 }
 
-/* A semaphore's first value is not in a trace: the least that lets the recorded order happen. */
-static void count_spare(struct wio_waits *waits, const uint32_t *order, uint32_t *held)
+struct settling {
+    struct wio_waits *waits;
+    uint32_t *order;   /* tokens by time */
+    uint32_t *current; /* of each place: the queue of its semaphore, UINT32_MAX = not met yet */
+    uint32_t *held;    /* of each queue: what it would hold now */
+    bool *is_tied;     /* of each queue: an edge ends there */
+};
+
+static void begin_queue(struct settling *settling, uint32_t *queue, uint32_t value)
 {
+    *queue = settling->waits->queue_count++;
+    settling->waits->spare[*queue] = value;
+    settling->held[*queue] = value;
+}
+
+/* Where nobody saw how it began: with the least that lets the recorded order happen. */
+static void get(struct settling *settling, const struct wio_plan_token *token)
+{
+    struct wio_waits *waits = settling->waits;
+    if (settling->held[token->queue] > 0) {
+        settling->held[token->queue]--;
+    } else {
+        waits->spare[token->queue]++;
+    }
+    if (token->edge != UINT32_MAX) {
+        waits->edges[token->edge].queue = token->queue;
+        settling->is_tied[token->queue] = true;
+    }
+}
+
+static void walk(struct settling *settling)
+{
+    struct wio_waits *waits = settling->waits;
     for (uint32_t i = 0; i < waits->token_count; i++) {
-        const struct wio_plan_token *token = &waits->tokens[order[i]];
-        if (token->is_put) {
-            held[token->queue]++;
-        } else if (held[token->queue] > 0) {
-            held[token->queue]--;
-        } else {
-            waits->spare[token->queue]++;
+        struct wio_plan_token *token = &waits->tokens[settling->order[i]];
+        uint32_t *queue = &settling->current[*wio_map_get(&waits->semaphores, token->object)];
+        if (token->kind == WIO_TOKEN_MAKE || *queue == UINT32_MAX) {
+            begin_queue(settling, queue, token->value);
+        }
+        token->queue = *queue;
+        if (token->kind == WIO_TOKEN_PUT) {
+            settling->held[*queue]++;
+        } else if (token->kind == WIO_TOKEN_GET) {
+            get(settling, token);
         }
     }
 }
 
+static void drop_untied(struct settling *settling)
+{
+    for (uint32_t i = 0; i < settling->waits->token_count; i++) {
+        struct wio_plan_token *token = &settling->waits->tokens[i];
+        token->queue = settling->is_tied[token->queue] ? token->queue : UINT32_MAX;
+    }
+}
+
+static bool settling_init(struct settling *settling, struct wio_waits *waits)
+{
+    size_t queues = (size_t)waits->queue_count + waits->semaphore_count + 1;
+    for (uint32_t i = 0; i < waits->token_count; i++) {
+        queues += waits->tokens[i].kind == WIO_TOKEN_MAKE;
+    }
+    waits->spare = calloc(queues, sizeof(*waits->spare));
+    *settling = (struct settling){
+        .waits = waits,
+        .order = calloc((size_t)waits->token_count + 1, sizeof(*settling->order)),
+        .current = calloc((size_t)waits->semaphore_count + 1, sizeof(*settling->current)),
+        .held = calloc(queues, sizeof(*settling->held)),
+        .is_tied = calloc(queues, sizeof(*settling->is_tied)),
+    };
+    if (waits->spare == NULL || settling->order == NULL || settling->current == NULL ||
+        settling->held == NULL || settling->is_tied == NULL) {
+        return false;
+    }
+    for (uint32_t i = 0; i < waits->token_count; i++) {
+        settling->order[i] = i;
+    }
+    memset(settling->current, 0xff, waits->semaphore_count * sizeof(*settling->current));
+    return true;
+}
+
+static void settling_fini(struct settling *settling)
+{
+    free(settling->order);
+    free(settling->current);
+    free(settling->held);
+    free(settling->is_tied);
+}
+
 enum wio_status wio_tokens_settle(struct wio_waits *waits)
 {
+    struct settling settling WIO_CLEANUP(settling_fini) = {0};
     keep_queues(waits);
-    uint32_t *order = calloc((size_t)waits->token_count + 1, sizeof(*order));
-    uint32_t *held = calloc((size_t)waits->queue_count + 1, sizeof(*held));
-    waits->spare = calloc((size_t)waits->queue_count + 1, sizeof(*waits->spare));
-    bool is_there = order != NULL && held != NULL && waits->spare != NULL;
-    for (uint32_t i = 0; is_there && i < waits->token_count; i++) {
-        order[i] = i;
+    if (!settling_init(&settling, waits)) {
+        return WIO_ERR_NOMEM;
     }
-    if (is_there) {
-        qsort_r(order, waits->token_count, sizeof(*order), by_time, waits->tokens);
-        count_spare(waits, order, held);
-    }
-    free(order);
-    free(held);
-    return is_there ? WIO_OK : WIO_ERR_NOMEM;
+    qsort_r(settling.order, waits->token_count, sizeof(*settling.order), by_time, waits->tokens);
+    walk(&settling);
+    drop_untied(&settling);
+    return WIO_OK;
 }
 
 uint32_t wio_waits_queue(const struct wio_waits *waits, uint32_t index)

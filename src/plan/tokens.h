@@ -5,12 +5,12 @@
 
 #include "plan/waits.h"
 
-/* Keep a post or a wait that succeeded; other events are passed over. `edge`: the one of class
+/* Keep what happens to semaphores; other events are passed over. `edge`: the one of class
  * queue that ends here, UINT32_MAX = none. WIO_ERR_NOMEM. */
 WIO_MUST_CHECK enum wio_status wio_tokens_see(struct wio_waits *waits,
                                               const struct wio_event *event, uint32_t image,
                                               uint32_t edge);
-/* After the last event: drop semaphores that are no queue, count what each queue held at first. */
+/* After the last event: number the queues and count what each held at first. */
 WIO_MUST_CHECK enum wio_status wio_tokens_settle(struct wio_waits *waits);
 
 #endif

@@ -58,7 +58,7 @@ struct wio_plan_edge {
     uint32_t from_stream;
     uint32_t to_stream;
     uint32_t object;
-    uint32_t queue; /* WIO_BY_QUEUE, WIO_BY_TOKEN: which */
+    uint32_t queue; /* WIO_BY_QUEUE, WIO_BY_TOKEN: which; the latter's is known in the end */
     uint16_t to_op; /* enum wio_op */
     uint8_t edge_class;
     uint8_t evidence;
@@ -90,15 +90,18 @@ struct wio_plan_poll {
     uint32_t edge; /* from who made it, UINT32_MAX = not known */
 };
 
-/* A post or a wait of a semaphore. */
+/* What happens to a semaphore. */
+enum wio_token_kind { WIO_TOKEN_PUT, WIO_TOKEN_MAKE, WIO_TOKEN_GET }; /* in this order, at a time */
+
 struct wio_plan_token {
     uint64_t object; /* wio_lock_key */
     uint64_t seq;
     uint64_t t_ns; /* of the trace: when it put, or had got */
     uint32_t stream;
-    uint32_t edge; /* the edge that ends here, UINT32_MAX = none */
-    uint32_t queue;
-    bool is_put;
+    uint32_t edge;  /* GET: the edge that ends here, UINT32_MAX = none */
+    uint32_t queue; /* UINT32_MAX = no edge of class queue ends at this semaphore */
+    uint32_t value; /* MAKE: what it holds */
+    uint8_t kind;
 };
 
 /* Zero-initialise; release with wio_waits_fini. */
@@ -120,9 +123,10 @@ struct wio_waits {
     uint32_t stream_count;
     uint32_t queue_count;
     uint32_t lock_count;
-    uint32_t *spare;                         /* of each queue: what it holds when the run begins */
-    struct wio_map queues;                   /* object -> queue */
-    struct wio_map semaphores;               /* wio_lock_key -> queue */
+    uint32_t *spare;           /* of each queue: what it holds when the run begins */
+    struct wio_map queues;     /* object -> queue */
+    struct wio_map semaphores; /* wio_lock_key -> place in memory */
+    uint32_t semaphore_count;
     struct wio_map locks;                    /* wio_lock_key -> lock */
     uint64_t by_class[WIO_EDGE_CLASS_COUNT]; /* edges and collectives that a replay keeps */
     /* While the events are being read: edges by (from_stream, from_seq), and per stream how far in

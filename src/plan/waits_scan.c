@@ -77,7 +77,7 @@ static enum wio_status choose_how(struct wio_waits *waits, struct wio_plan_edge 
     if (edge->edge_class == WIO_EDGE_QUEUE && cls == WIO_CLASS_SEM_WAIT) {
         edge->how = WIO_BY_TOKEN;
         return number_of(&waits->semaphores, wio_lock_key(image, event->arg[0]),
-                         &waits->queue_count, &edge->queue);
+                         &waits->semaphore_count, &edge->queue);
     }
     if (edge->edge_class == WIO_EDGE_QUEUE) {
         edge->how = WIO_BY_QUEUE;
@@ -171,7 +171,11 @@ static void put_token(struct builder *builder, uint32_t index)
 {
     const struct wio_waits *waits = builder->waits;
     const struct wio_plan_token *token = &waits->tokens[index];
-    put(builder, token->stream, token->seq, token->is_put ? WIO_ACT_PUT : WIO_ACT_GET,
+    if (token->queue == UINT32_MAX || token->kind == WIO_TOKEN_MAKE) {
+        return;
+    }
+    put(builder, token->stream, token->seq,
+        token->kind == WIO_TOKEN_PUT ? WIO_ACT_PUT : WIO_ACT_GET,
         token->edge != UINT32_MAX ? token->edge : waits->edge_count + index);
 }
 

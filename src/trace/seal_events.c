@@ -76,6 +76,7 @@ static bool has_args_inline(enum wio_class cls)
     case WIO_CLASS_COND_SIGNAL:
     case WIO_CLASS_SEM_WAIT:
     case WIO_CLASS_SEM_POST:
+    case WIO_CLASS_SEM_INIT:
     case WIO_CLASS_KILL:
     case WIO_CLASS_SIGWAIT:
         return true;

@@ -16,7 +16,7 @@ HEADER_FIELDS = ("magic version header_bytes chunk_bytes clock start_unix_ns sta
                  "end_status first_string next_string calls_hash dropped").split()
 NO_FD, NO_OFFSET, NO_SIZE = -2**31, -2**63, 2**64 - 1
 SHORT_CLASSES = {"OPEN", "FCNTL", "ACCESS", "MKDIR", "MKNOD", "DUP", "EXIT", "THREAD", "LOCK",
-                 "ATTR", "PROCESS", "MUTEX", "UNLOCK", "COND_SIGNAL", "SEM_WAIT", "SEM_POST", "KILL",
+                 "ATTR", "PROCESS", "MUTEX", "UNLOCK", "COND_SIGNAL", "SEM_WAIT", "SEM_POST", "SEM_INIT", "KILL",
                  "SIGWAIT"}
 SLOTS, SLOT = 1023, 64
 EVENT, EVENT_EXT, STRING, CLOCK, MODULE, STACK, META, COMPLETION, EVENT_RUN = range(1, 10)

@@ -238,7 +238,10 @@ static void barriers(void)
 static void semaphores(void)
 {
     static sem_t semaphore;
-    (void)sem_init(&semaphore, 0, 0);
+    CALL(INT, "sem_init", P(&semaphore), 0, 7U);
+    EXPECT("a0=%ld a1=7", P(&semaphore));
+    CALL(INT, "sem_init", P(&semaphore), 0, 0U);
+    EXPECT("a0=%ld a1=0", P(&semaphore));
     CALL(INT, "sem_trywait", P(&semaphore)); /* fails: no event */
     for (int i = 0; i < 4; i++) {
         CALL(INT, "sem_post", P(&semaphore));

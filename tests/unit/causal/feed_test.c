@@ -332,6 +332,22 @@ static void semaphores_of_many_are_queues(void **state)
     }
 }
 
+/* A semaphore is gone, another one is made at its place: nobody waits for the posts of the old one. */
+static void a_semaphore_made_anew_is_another_one(void **state)
+{
+    (void)state;
+    struct script s;
+    begin(&s, true);
+    (void)add(&s, 0, WIO_OP_write, 5, 6);
+    (void)add_args(&s, 0, WIO_OP_sem_init, 8, 9, (int64_t[4]){64, 0});
+    (void)add_args(&s, 0, WIO_OP_sem_post, 10, 11, (int64_t[4]){64});
+    (void)add_args(&s, 1, WIO_OP_sem_init, 20, 21, (int64_t[4]){64, 1});
+    (void)add_args(&s, 1, WIO_OP_sem_wait, 22, 23, (int64_t[4]){64});
+    finish(&s);
+    assert_int_equal(s.edges.edge_count, 0);
+    end(&s);
+}
+
 static struct wio_event *on_pipe(struct wio_event *event, int64_t bytes)
 {
     event->path = 1;
@@ -604,6 +620,7 @@ int main(void)
         cmocka_unit_test(a_late_release_is_followed),
         cmocka_unit_test(shared_objects_are_those_of_a_host),
         cmocka_unit_test(semaphores_of_many_are_queues),
+        cmocka_unit_test(a_semaphore_made_anew_is_another_one),
         cmocka_unit_test(a_first_operation_stands_for_its_makers),
         cmocka_unit_test(flushing_nothing_is_no_other_work),
         cmocka_unit_test(an_end_by_exit_comes_behind_everything),
