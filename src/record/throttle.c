@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -94,6 +95,39 @@ enum wio_status wio_throttle_run_first(struct wio_throttle *t, struct wio_error 
     return status == WIO_ERR_NOMEM ? wio_throttle_no_memory(err) : status;
 }
 
+static bool is_seated(const struct wio_roster *roster, int32_t pid)
+{
+    for (uint32_t n = 0; n < roster->count; n++) {
+        if (roster->nodes[n].pid == pid) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The board is memory of this machine, found by its /proc: processes of other hosts and containers
+ * run unheld, and what is found without them is no proof. */
+static enum wio_status check_seats(const struct wio_throttle *t, const struct wio_trace *trace,
+                                   struct wio_error *err)
+{
+    for (uint32_t i = 0; i < wio_trace_process_count(trace); i++) {
+        const struct wio_process_info *process = wio_trace_process(trace, i);
+        bool is_other = !is_seated(&t->roster, process->pid);
+        for (uint32_t k = 0; k < i && !is_other; k++) {
+            const struct wio_process_info *before = wio_trace_process(trace, k);
+            is_other = before->pid == process->pid && strcmp(before->host, process->host) != 0;
+        }
+        if (is_other) {
+            return wio_error_set(err, WIO_ERR_UNSUPPORTED, t->result->record.dir,
+                                 WIO_ERROR_NO_OFFSET,
+                                 "expected all processes where they can be held, on this machine "
+                                 "and outside of containers, found process %d of host %s elsewhere",
+                                 (int)process->pid, process->host);
+        }
+    }
+    return WIO_OK;
+}
+
 /* Can run 1 be what the others are measured by? */
 enum wio_status wio_throttle_check_first(struct wio_throttle *t, struct wio_error *err)
 {
@@ -114,6 +148,7 @@ enum wio_status wio_throttle_check_first(struct wio_throttle *t, struct wio_erro
     }
     WIO_CLEANUP(close_trace) struct wio_trace *trace = NULL;
     WIO_TRY(wio_trace_open(record->dir, &trace, err));
+    WIO_TRY(check_seats(t, trace, err));
     return wio_profile_read(trace, &t->roster, &t->profile, err);
 }
 

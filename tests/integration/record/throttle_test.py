@@ -2,14 +2,30 @@
 # SPDX-License-Identifier: Apache-2.0
 """whyio record --causal=throttle: waits that nobody can observe, and runs that go wrong."""
 
+import glob
 import json
 import os
+import subprocess
 import sys
 import time
 
 import record_case
 
 HELD = os.path.abspath(sys.argv.pop(1))
+
+
+def alive(session):
+    """Processes of a session that have not ended."""
+    found = []
+    for path in glob.glob("/proc/[0-9]*/stat"):
+        try:
+            with open(path, encoding="ascii", errors="replace") as stat:
+                state, _, _, its = stat.read().rpartition(")")[2].split()[:4]
+        except OSError:
+            continue
+        if int(its) == session and state not in "ZX":
+            found.append(path)
+    return found
 
 
 class Throttle(record_case.RecordCase):
@@ -214,6 +230,30 @@ class Throttle(record_case.RecordCase):
         self.assertEqual(throttle["runs"], 2)
         self.assertIn("was killed while others were held", said)
         self.assertLess(time.monotonic() - begin, 25)  # the limit of a hold is 30 s and more
+        self.check()
+
+    def test_a_killed_recorder_holds_nobody(self):
+        child = self.start(HELD, "spin", "8", options=("--causal=throttle",),
+                           stderr=subprocess.PIPE, text=True)
+        for line in child.stderr:
+            if "run 2 of" in line:
+                break
+        self.assertIn("run 2 of", line)
+        # two recorders, the program and its children, who have the board by then
+        self.assertTrue(record_case.until(lambda: len(alive(child.pid)) == 11))
+        child.kill()
+        child.stderr.close()
+        self.assertTrue(record_case.until(lambda: not alive(child.pid), seconds=60))
+
+    def test_who_cannot_be_held_is_named(self):
+        """As on another host: a board that is not reached by its path."""
+        inside = ("unshare", "--fork", "--pid", "--mount-proc")
+        can = subprocess.run([*inside, "true"], capture_output=True, check=False)
+        if can.returncode != 0:
+            self.skipTest("no namespaces here")
+        answer = self.record(*inside, HELD, "spin", "2", options=("--causal=throttle",))
+        self.assertEqual(answer.returncode, 3, answer.stderr)
+        self.assertRegex(answer.stderr, r"found process \d+ of host \S+ elsewhere")
         self.check()
 
     def test_a_command_that_fails_is_not_repeated(self):
