@@ -17,9 +17,9 @@ test="$demo mpich libmpich-dev g++ clang libclang-rt-14-dev fio strace valgrind 
  tar man-db util-linux procps shellcheck codespell"
 lint="clang clang-format clang-tidy cppcheck shellcheck codespell"
 bench="$demo strace valgrind"
-wanted_test="slurmctld slurmd slurm-client gfortran libc6-dev-i386 lib32gcc-12-dev"
+wanted_test="slurmctld slurmd slurm-client gfortran libc6-dev-i386 lib32gcc-12-dev libsimgrid-dev"
 wanted_replay="mpich libmpich-dev libfuse3-dev fuse3 e2fsprogs fio"
-wanted_bench="lttng-tools liblttng-ust-dev"
+wanted_bench="lttng-tools liblttng-ust-dev libsimgrid-dev"
 wanted_model="gnuplot-nox e2fsprogs fio libsimgrid-dev"
 
 goal=${1:-}

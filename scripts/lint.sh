@@ -8,9 +8,9 @@ cd "$(dirname "$0")/.." || exit 1
 failed=""
 
 sources=$(git ls-files 'src/*.c' 'tools/*.c' 'include/*.h' 'src/*.h' 'tools/*.h' 'examples/*.[ch]' \
-    'tests/*.[ch]' 'bench/*.c')
+    'plugins/*.[ch]' 'tests/*.[ch]' 'bench/*.c')
 # shellcheck disable=SC2086 # file names without blanks, here and below
-programs=${*:-$(git ls-files 'src/*.c' 'tools/*.c')}
+programs=${*:-$(git ls-files 'src/*.c' 'plugins/*.c' 'tools/*.c')}
 
 part() {
     name=$1
