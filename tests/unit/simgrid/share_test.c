@@ -152,18 +152,47 @@ static void old_data_is_written(void **state)
 
 /* ---- what ends early ---- */
 
-static void kill_after_a_second(struct world *world, int number)
+static void kill(const char *name)
 {
-    (void)world;
-    (void)number;
-    sg_actor_sleep_for(1);
-    for (size_t i = 0, count = sg_actor_count(); i < count; i++) {
-        sg_actor_t actor = sg_actor_list()[i];
-        if (strcmp(sg_actor_get_name(actor), "actor0") == 0) {
-            sg_actor_kill(actor);
-            return;
+    size_t count = sg_actor_count();
+    sg_actor_t *actors = sg_actor_list();
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(sg_actor_get_name(actors[i]), name) == 0) {
+            sg_actor_kill(actors[i]);
         }
     }
+    xbt_free(actors);
+}
+
+#define CANARY 0x5a
+
+/* Its stack is that of who was killed: the operation that goes on must not write there. */
+static void inherit(int argc, char **argv)
+{
+    (void)argc;
+    (void)argv;
+    struct world *world = sg_actor_self_get_data();
+    volatile unsigned char canaries[8192];
+    int dead = 0;
+    for (size_t i = 0; i < sizeof(canaries); i++) {
+        canaries[i] = CANARY;
+    }
+    sg_actor_sleep_for(5);
+    for (size_t i = 0; i < sizeof(canaries); i++) {
+        dead += canaries[i] != CANARY;
+    }
+    world_note(world, dead);
+}
+
+static void kill_after_a_second(struct world *world, int number)
+{
+    (void)number;
+    sg_actor_sleep_for(1);
+    kill("actor0");
+    sg_actor_sleep_for(1e-3); /* its stack is free then */
+    sg_actor_t heir = sg_actor_init("heir", sg_host_by_name("h1"));
+    sg_actor_set_data(heir, world);
+    sg_actor_start(heir, inherit, 0, NULL);
 }
 
 static void who_is_killed_leaves_the_others_alone(void **state)
@@ -174,6 +203,8 @@ static void who_is_killed_leaves_the_others_alone(void **state)
     struct world *world = world_run_ok(&plan);
     assert_true(world->ends[0] == 0);
     assert_true(world->ends[1] > alone_s && world->ends[1] < alone_s + 3);
+    assert_int_equal(world->count, 1);
+    assert_true(world->notes[0] == 0);
     free(world);
 }
 
