@@ -332,7 +332,7 @@ static void semaphores_of_many_are_queues(void **state)
     }
 }
 
-/* A semaphore is gone, another one is made at its place: nobody waits for the posts of the old one. */
+/* A semaphore is gone, another one made at its place: nobody waits for the posts of the old one. */
 static void a_semaphore_made_anew_is_another_one(void **state)
 {
     (void)state;
