@@ -433,6 +433,7 @@ enum cap_fd_flags {
     CAP_FD_APPEND = 32,    /* opened with O_APPEND */
     CAP_FD_CLOEXEC = 64,   /* not inherited over exec */
     CAP_FD_INTERNAL = 128, /* opened by an MPI library for itself */
+    CAP_FD_BOUND = 256,    /* a socket whose address is recorded */
 };
 
 /* What is known of one descriptor; a cache line each, so that threads do not disturb each other. */

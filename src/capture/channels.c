@@ -7,6 +7,7 @@
 #include <sys/un.h>
 
 #include "base/fmt.h"
+#include "capture/fds.h"
 #include "capture/raw.h"
 
 #define TEXT_MAX 512u
@@ -240,6 +241,25 @@ void cap_channel_bound(struct cap_thread *self, const struct cap_event *ev, stru
     struct end here;
     if (ev->error == 0 && is_datagram(ev->fd) && ask(SYS_getsockname, ev->fd, &here)) {
         ext->path2 = datagram_text(self, &here, NULL);
+    }
+}
+
+void cap_channel_sent_to(struct cap_thread *self, const struct cap_event *ev)
+{
+    struct cap_fd *entry = cap_fd_find_of(self, ev->fd);
+    if (entry == NULL || (entry->flags & CAP_FD_BOUND) != 0) {
+        return;
+    }
+    cap_fd_put_flag(entry, CAP_FD_BOUND, true);
+    struct cap_ext ext = CAP_EXT;
+    struct cap_event bound = CAP_EVENT(bind, ev->source);
+    bound.begin = bound.end = ev->begin;
+    bound.fd = ev->fd;
+    bound.path = ev->path;
+    bound.flags = WIO_EVENT_CAUSED;
+    cap_channel_bound(self, &bound, &ext);
+    if (ext.path2 != WIO_NO_STRING) {
+        cap_emit_ext(self, &bound, &ext);
     }
 }
 

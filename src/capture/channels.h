@@ -14,7 +14,7 @@
 /* pipe, socketpair: both descriptors and their names. */
 void cap_channel_pair(struct cap_thread *self, struct cap_event *ev, struct cap_ext *ext,
                       const int ends[2]) CAP_HIDDEN;
-/* eventfd */
+/* eventfd, socket */
 void cap_channel_made(struct cap_thread *self, struct cap_event *ev) CAP_HIDDEN;
 /* accept: of ev->result */
 void cap_channel_accepted(struct cap_thread *self, struct cap_event *ev,
@@ -23,6 +23,9 @@ void cap_channel_connected(struct cap_thread *self, const struct cap_event *ev, 
                            const struct sockaddr *address, socklen_t length) CAP_HIDDEN;
 void cap_channel_bound(struct cap_thread *self, const struct cap_event *ev,
                        struct cap_ext *ext) CAP_HIDDEN;
+/* A message was sent to an address: the first one makes the kernel bind the socket, which is told
+ * by an event. */
+void cap_channel_sent_to(struct cap_thread *self, const struct cap_event *ev) CAP_HIDDEN;
 
 /* Where a datagram goes: `dgram inet A:PORT`; none where it has no address of its own. */
 uint32_t cap_end_of(struct cap_thread *self, int error, const struct sockaddr *address,

@@ -187,23 +187,31 @@ static inline void cap_after_bind(struct cap_thread *self, const struct cap_even
     cap_channel_bound(self, ev, ext);
 }
 
-static inline void cap_after_new_fd(struct cap_thread *self, const struct cap_event *ev,
+static inline void cap_after_socket(struct cap_thread *self, struct cap_event *ev,
                                     const struct cap_ext *ext)
 {
-    (void)self;
     (void)ext;
-    if (ev->result >= 0) {
-        cap_fd_clear((int)ev->result);
+    cap_channel_made(self, ev);
+}
+
+static inline void cap_after_sent_to(struct cap_thread *self, const struct cap_event *ev,
+                                     const struct cap_ext *ext, const struct sockaddr *address)
+{
+    (void)ext;
+    if (ev->result >= 0 && address != NULL) {
+        cap_channel_sent_to(self, ev);
     }
 }
 
 static inline void cap_after_sent(struct cap_thread *self, const struct cap_event *ev,
                                   const struct cap_ext *ext, const struct msghdr *message)
 {
-    (void)self;
     (void)ext;
     if (ev->result >= 0 && message->msg_controllen > 0) {
         cap_fd_share_sent(message);
+    }
+    if (ev->result >= 0 && message->msg_name != NULL) {
+        cap_channel_sent_to(self, ev);
     }
 }
 

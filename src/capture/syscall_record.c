@@ -216,7 +216,7 @@ static void set_pair(struct record *r)
 
 static void set_new_fd(struct record *r)
 {
-    cap_after_new_fd(r->self, &r->ev, &r->ext);
+    cap_channel_made(r->self, &r->ev);
 }
 
 static void set_memory_file(struct record *r)

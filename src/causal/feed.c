@@ -12,9 +12,10 @@ const struct wio_feed_list wio_feed_empty = {WIO_FEED_NONE, WIO_FEED_NONE, 0};
 /* All maps, so that none is forgotten. */
 static struct wio_live *map_of(struct wio_feed *feed, unsigned i)
 {
-    struct wio_live *maps[] = {
-        &feed->object_of, &feed->thread_of,  &feed->made_of,  &feed->image_of,   &feed->lists_of,
-        &feed->rank_of,   &feed->request_of, &feed->queue_of, &feed->signals_of, &feed->helper_of};
+    struct wio_live *maps[] = {&feed->object_of,  &feed->thread_of, &feed->made_of,
+                               &feed->image_of,   &feed->lists_of,  &feed->rank_of,
+                               &feed->request_of, &feed->queue_of,  &feed->signals_of,
+                               &feed->helper_of,  &feed->bound_of};
     return i < WIO_ARRAY_SIZE(maps) ? maps[i] : NULL;
 }
 

@@ -30,6 +30,16 @@ static enum wio_status make_pair(struct wio_feed *feed, const struct wio_event *
     WIO_TRY(make(feed, event, event->path2, WIO_FEED_SOCKET, &other));
     feed->objects[one].peer = other;
     feed->objects[other].peer = one;
+    wio_feed_message_make(feed, one, event->arg[2]);
+    wio_feed_message_make(feed, other, event->arg[2]);
+    return WIO_OK;
+}
+
+static enum wio_status make_socket(struct wio_feed *feed, const struct wio_event *event)
+{
+    uint32_t object;
+    WIO_TRY(make(feed, event, event->path, WIO_FEED_SOCKET, &object));
+    wio_feed_message_make(feed, object, event->arg[1]);
     return WIO_OK;
 }
 
@@ -64,7 +74,9 @@ enum wio_status wio_feed_channel_begin(struct wio_feed *feed, const struct wio_e
     case WIO_OP_pipe:
         return make(feed, event, event->path, WIO_FEED_PIPE, &object);
     case WIO_OP_socket:
-        return make(feed, event, event->path, WIO_FEED_SOCKET, &object);
+        return make_socket(feed, event);
+    case WIO_OP_bind:
+        return wio_feed_message_bind(feed, event);
     case WIO_OP_socketpair:
         return make_pair(feed, event);
     case WIO_OP_eventfd:
@@ -110,6 +122,9 @@ static enum wio_status meet(struct wio_feed *feed, const struct wio_event *event
     wio_feed_drop_first(feed, &feed->lists[theirs]);
     feed->objects[object].peer = (uint32_t)other.a;
     feed->objects[other.a].peer = object;
+    bool has_messages = feed->objects[object].has_messages || feed->objects[other.a].has_messages;
+    feed->objects[object].has_messages = has_messages; /* who connected has said so */
+    feed->objects[other.a].has_messages = has_messages;
     const struct wio_feed_node *connect = accepts ? &other : &node;
     const struct wio_feed_node *accept = accepts ? &node : &other;
     return wio_feed_edge_from_before(feed, (struct wio_edge){.from_thread = connect->thread,
@@ -125,6 +140,9 @@ enum wio_status wio_feed_channel_end(struct wio_feed *feed, const struct wio_eve
     bool is_done = event->error == 0 || event->error == EINPROGRESS;
     if (!is_done || (event->op != WIO_OP_connect && event->op != WIO_OP_accept)) {
         return WIO_OK;
+    }
+    if (wio_feed_is_datagram(feed, event->path2)) {
+        return wio_feed_message_bind(feed, event);
     }
     return meet(feed, event, event->op == WIO_OP_accept);
 }
@@ -161,14 +179,30 @@ static enum wio_status write_pipe(struct wio_feed *feed, const struct wio_event 
     return note_full(feed, event, object);
 }
 
+/* splice and its like give what they have read: whoever reads it waits for the call itself, unless
+ * that waits for him too. */
+static bool passes_on(struct wio_feed *feed, const struct wio_event *event)
+{
+    return wio_feed_class(event) == WIO_CLASS_COPY &&
+           wio_feed_path_kind(feed, event->path2) != WIO_FEED_PATH_OTHER;
+}
+
+static bool is_too_full(const struct wio_feed_state *state, const struct wio_event *event)
+{
+    return state->given + (uint64_t)event->result > capacity_of(state) + state->taken;
+}
+
 enum wio_status wio_feed_write(struct wio_feed *feed, const struct wio_event *event, uint32_t path)
 {
     uint32_t object;
-    if (event->result <= 0) {
+    if (event->result < 0) {
         return WIO_OK;
     }
     WIO_TRY(wio_feed_channel(feed, event, path, &object));
-    if (object == 0) {
+    if (object != 0 && feed->objects[object].has_messages) {
+        return wio_feed_message_write(feed, event, object);
+    }
+    if (object == 0 || event->result == 0) {
         return WIO_OK;
     }
     struct wio_feed_state *state = &feed->objects[object];
@@ -177,9 +211,12 @@ enum wio_status wio_feed_write(struct wio_feed *feed, const struct wio_event *ev
         return wio_feed_append(feed, &state->list, &node);
     }
     bool is_pipe = state->object.kind == WIO_FEED_PIPE;
+    struct wio_point from = wio_feed_release_point(feed, event);
+    if (passes_on(feed, event) && !(is_pipe && is_too_full(state, event))) {
+        from.op = event->seq + 1;
+    }
     WIO_TRY(wio_match_write(feed->match, object, is_pipe ? WIO_EVIDENCE_PIPE : WIO_EVIDENCE_SOCKET,
-                            wio_feed_release_point(feed, event), (uint64_t)event->result,
-                            event->t_ns));
+                            from, (uint64_t)event->result, event->t_ns));
     return is_pipe ? write_pipe(feed, event, object) : WIO_OK;
 }
 
@@ -249,21 +286,26 @@ static enum wio_status read_eventfd(struct wio_feed *feed, const struct wio_even
 
 static bool only_looks(const struct wio_event *event)
 {
-    bool receives =
-        event->op == WIO_OP_recv || event->op == WIO_OP_recvfrom || event->op == WIO_OP_recvmsg;
-    return event->op == WIO_OP_tee || (receives && (event->arg[0] & MSG_PEEK) != 0);
+    bool receives = event->op == WIO_OP_recv || event->op == WIO_OP_recvfrom ||
+                    event->op == WIO_OP_recvmsg || event->op == WIO_OP_recvmmsg;
+    return event->op == WIO_OP_tee ||
+           (receives && (event->arg[0] & (MSG_PEEK | MSG_ERRQUEUE)) != 0);
 }
 
 enum wio_status wio_feed_read(struct wio_feed *feed, const struct wio_event *event, uint32_t path)
 {
     uint32_t object;
     WIO_TRY(wio_feed_channel(feed, event, path, &object));
-    if (object == 0 || event->result < 0 || only_looks(event)) {
+    if (object == 0 || event->result < 0) {
         return WIO_OK;
     }
     enum wio_feed_kind kind = feed->objects[object].object.kind;
     if (kind == WIO_FEED_EVENTFD) {
         return read_eventfd(feed, event, object);
+    }
+    bool has_messages = feed->objects[object].has_messages;
+    if (has_messages && (event->result > 0 || feed->objects[object].more.count > 0)) {
+        return wio_feed_message_read(feed, event, object, only_looks(event));
     }
     bool is_pipe = kind == WIO_FEED_PIPE;
     enum wio_evidence evidence = is_pipe ? WIO_EVIDENCE_PIPE : WIO_EVIDENCE_SOCKET;
@@ -275,6 +317,9 @@ enum wio_status wio_feed_read(struct wio_feed *feed, const struct wio_event *eve
         return event->size == 0 ? WIO_OK : read_end(feed, event, &feed->objects[from], evidence);
     }
     struct wio_point point = wio_feed_point(feed, event);
+    if (only_looks(event)) {
+        return wio_match_peek(feed->match, from, evidence, point, (uint64_t)event->result);
+    }
     wio_feed_note_taker(&feed->objects[from], point.thread);
     WIO_TRY(wio_match_read(feed->match, from, evidence, point, (uint64_t)event->result,
                            wio_feed_end_ns(event)));

@@ -39,13 +39,15 @@ struct wio_feed_state {
     uint64_t count;              /* of a semaphore: waits; of a barrier without rounds: members */
     uint64_t given;              /* bytes written; units posted */
     uint64_t taken;
-    uint32_t peer;  /* of a socket: object of the other end, 0 = not known */
-    uint32_t giver; /* thread; the first one */
+    uint32_t peer;    /* of a socket: object of the other end, 0 = not known */
+    uint32_t address; /* .. of datagrams that is connected: the text of R-CHAN-3 */
+    uint32_t giver;   /* thread; the first one */
     uint32_t taker;
     bool has_giver;
     bool has_taker;
     bool is_shared;    /* more than one giver or taker: any order is right */
     bool is_semaphore; /* an eventfd whose reads take one */
+    bool has_messages; /* a socket that keeps them apart */
 };
 
 /* An open file description: what descriptors that are duplicates of each other share. */
@@ -148,6 +150,7 @@ struct wio_feed {
     struct wio_live thread_of; /* (image, token) -> first thread to come, then by same_token */
     struct wio_live made_of;   /* (image, token) -> last thread made by a call */
     struct wio_live image_of;  /* (host, pid) -> latest image that has begun */
+    struct wio_live bound_of;  /* (host, address or port) -> object of the socket */
     struct wio_live helper_of; /* (system's stream or popen's image, seq or descriptor) -> pid */
 
     wio_feed_watch_fn *watch; /* may be NULL */
@@ -287,6 +290,19 @@ WIO_MUST_CHECK enum wio_status wio_feed_write(struct wio_feed *feed, const struc
                                               uint32_t path);
 WIO_MUST_CHECK enum wio_status wio_feed_read(struct wio_feed *feed, const struct wio_event *event,
                                              uint32_t path);
+
+/* feed_message.c: sockets that keep messages apart. A socket of this type; is this text the address
+ * of one; one that is bound, or connected, to an address; what is written to it and read from it.
+ */
+bool wio_feed_is_datagram(const struct wio_feed *feed, uint32_t string);
+void wio_feed_message_make(struct wio_feed *feed, uint32_t object, int64_t type);
+WIO_MUST_CHECK enum wio_status wio_feed_message_bind(struct wio_feed *feed,
+                                                     const struct wio_event *event);
+WIO_MUST_CHECK enum wio_status
+wio_feed_message_write(struct wio_feed *feed, const struct wio_event *event, uint32_t object);
+WIO_MUST_CHECK enum wio_status wio_feed_message_read(struct wio_feed *feed,
+                                                     const struct wio_event *event, uint32_t object,
+                                                     bool stays);
 
 /* feed_lock.c: flock; the others are passed on. */
 WIO_MUST_CHECK enum wio_status wio_feed_lock_begin(struct wio_feed *feed,

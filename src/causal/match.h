@@ -88,6 +88,10 @@ WIO_MUST_CHECK enum wio_status wio_match_write(struct wio_match *match, uint32_t
 WIO_MUST_CHECK enum wio_status wio_match_read(struct wio_match *match, uint32_t channel,
                                               enum wio_evidence evidence, struct wio_point at,
                                               uint64_t bytes, uint64_t when_ns);
+/* A look at the next bytes, which stay: it waits for them all the same. */
+WIO_MUST_CHECK enum wio_status wio_match_peek(struct wio_match *match, uint32_t channel,
+                                              enum wio_evidence evidence, struct wio_point at,
+                                              uint64_t bytes);
 
 enum wio_collective_kind {
     WIO_COLLECTIVE_ALL,       /* barrier, allreduce, allgather, alltoall, file open */

@@ -76,3 +76,26 @@ enum wio_status wio_match_read(struct wio_match *match, uint32_t channel,
     WIO_TRY(append(match, &found->taken, &found->taken_end, at, bytes, when_ns));
     return join(match, found, channel, evidence);
 }
+
+enum wio_status wio_match_peek(struct wio_match *match, uint32_t channel,
+                               enum wio_evidence evidence, struct wio_point at, uint64_t bytes)
+{
+    struct wio_match_channel *found;
+    WIO_TRY(wio_match_channel(match, WIO_MATCH_BYTES, channel, 0, &found, NULL));
+    uint64_t end = found->taken_end + bytes;
+    for (uint32_t i = found->given.first; found->given.count > 0 && i != WIO_CAUSAL_NONE;
+         i = match->items[i].next) {
+        const struct wio_match_item *write = &match->items[i];
+        if (write->to <= found->taken_end || write->from >= end) {
+            continue;
+        }
+        WIO_TRY(wio_match_edge_from_before(match, (struct wio_edge){.from_thread = write->thread,
+                                                                    .from_op = write->begin_op,
+                                                                    .to_thread = at.thread,
+                                                                    .to_op = at.op,
+                                                                    .object = channel,
+                                                                    .class = WIO_EDGE_HARD,
+                                                                    .evidence = evidence}));
+    }
+    return WIO_OK;
+}

@@ -51,6 +51,22 @@ static inline void wait_for(pid_t pid)
     check(waitpid(pid, NULL, 0) == pid, "waitpid");
 }
 
+static inline void put(int fd, size_t bytes)
+{
+    char data[256 * 1024] = {0};
+    check(write(fd, data, bytes) == (ssize_t)bytes, "write");
+}
+
+static inline void get(int fd, size_t bytes)
+{
+    char data[4096];
+    while (bytes > 0) {
+        ssize_t got = read(fd, data, bytes < sizeof(data) ? bytes : sizeof(data));
+        check(got > 0, "read");
+        bytes -= (size_t)got;
+    }
+}
+
 struct scene {
     const char *name;
     void (*run)(void);

@@ -21,22 +21,6 @@
 
 #include "scene.h"
 
-static void put(int fd, size_t bytes)
-{
-    char data[256 * 1024] = {0};
-    check(write(fd, data, bytes) == (ssize_t)bytes, "write");
-}
-
-static void get(int fd, size_t bytes)
-{
-    char data[4096];
-    while (bytes > 0) {
-        ssize_t got = read(fd, data, bytes < sizeof(data) ? bytes : sizeof(data));
-        check(got > 0, "read");
-        bytes -= (size_t)got;
-    }
-}
-
 static void write_late(int fd)
 {
     nap();

@@ -232,9 +232,17 @@ static void channels(void)
     (void)snprintf(flags, sizeof(flags), "a2=%d", O_CLOEXEC);
     pair("pipe2", ends, flags);
     CALL(INT, "socketpair", AF_UNIX, SOCK_STREAM, 0, P(ends));
-    pair("socketpair", ends, "");
+    (void)snprintf(flags, sizeof(flags), "a2=%d", SOCK_STREAM);
+    pair("socketpair", ends, flags);
     long fd = CALL(INT, "eventfd", 3, EFD_CLOEXEC);
     EXPECT("path=* a0=3 a1=%d", EFD_CLOEXEC);
+    eventfd_t count = 2;
+    CALL(INT, "eventfd_write", fd, (long)count);
+    cover_last.result = 8;
+    EXPECT("fd=%ld path=* size=8", fd);
+    CALL(INT, "eventfd_read", fd, P(&count));
+    cover_last.result = 8;
+    EXPECT("fd=%ld path=* size=8", fd);
     cover_close(fd, "*");
 }
 
@@ -245,13 +253,13 @@ static void sockets(void)
     struct sockaddr_un name = {.sun_family = AF_UNIX};
     (void)strcpy(name.sun_path, "cover.sock");
     long listener = CALL(INT, "socket", AF_UNIX, SOCK_STREAM, 0);
-    EXPECT("a0=%d a1=%d a2=0", AF_UNIX, SOCK_STREAM);
+    EXPECT("path=* a0=%d a1=%d a2=0", AF_UNIX, SOCK_STREAM);
     CALL(INT, "bind", listener, P(&name), sizeof(name));
     EXPECT("fd=%ld path=*", listener);
     (void)wio_rawcall3(SYS_listen, listener, 5, 0);
     for (size_t i = 0; i < 2; i++) {
         long client = CALL(INT, "socket", AF_UNIX, SOCK_STREAM, 0);
-        EXPECT("a0=%d a1=%d a2=0", AF_UNIX, SOCK_STREAM);
+        EXPECT("path=* a0=%d a1=%d a2=0", AF_UNIX, SOCK_STREAM);
         CALL(INT, connects[i], client, P(&name), sizeof(name));
         EXPECT("fd=%ld path=* path2=*", client);
         long server = CALL(INT, accepts[i], listener, 0, 0, 0);
