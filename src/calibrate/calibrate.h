@@ -93,10 +93,9 @@ struct wio_model_params wio_calibration_params(const struct wio_calibration *cal
 WIO_MUST_CHECK enum wio_status wio_calibration_write(const struct wio_calibration *calibration,
                                                      const char *path, struct wio_error *err);
 
-/* "bw_mem", "bytes/s"; "open". */
+/* "bw_mem", "bytes/s". */
 const char *wio_param_name(enum wio_param param);
 const char *wio_param_unit(enum wio_param param);
-const char *wio_rig_meta_name(enum wio_rig_meta meta);
 /* "assumed", "read", "measured". */
 const char *wio_calibrate_how_name(enum wio_calibrate_how how);
 

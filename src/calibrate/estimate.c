@@ -7,13 +7,11 @@
 
 #include "base/cleanup.h"
 
-/* Standard deviation of a normal distribution / its median absolute deviation. */
-#define SIGMA_OF_MAD 1.4826
+/* Four of five values of a normal distribution are within so many standard deviations. */
+#define MOST_SIGMAS 1.2816
 #define SIGMAS_OUT 4
 /* Of few values the deviation is a guess; and clocks are coarse. */
 #define SIGMA_LEAST 0.05
-/* One of so many may be an outlier. */
-#define OUTLIERS_RARE 5
 
 #define PLATEAU_LEAST 4
 #define PLATEAU_RATIO 1.5
@@ -39,24 +37,20 @@ double wio_estimate_median(double *values, size_t count)
     return median_of_sorted(values, count);
 }
 
-/* Of sorted values: from both ends the farther one goes to the back, so the deviations come out
- * in falling order and the middle one is known after half of them. */
-static double median_deviation(const double *sorted, size_t count, double median)
+/* How far four of five are from the median at most, as a standard deviation. Of sorted values: the
+ * farther end of those left is dropped until only four of five are left. */
+static double deviation_of_most(const double *sorted, size_t count, double median)
 {
     size_t low = 0;
     size_t high = count - 1;
-    double deviation = 0;
-    for (size_t i = 0; i <= count / 2; i++) {
-        double below = median - sorted[low];
-        double above = sorted[high] - median;
-        deviation = fmax(below, above);
-        if (below >= above) {
+    for (size_t i = 0; i < count / 5; i++) {
+        if (median - sorted[low] >= sorted[high] - median) {
             low++;
         } else {
             high--;
         }
     }
-    return deviation;
+    return fmax(median - sorted[low], sorted[high] - median) / MOST_SIGMAS;
 }
 
 static struct wio_estimate mean_of(const double *values, size_t count)
@@ -80,7 +74,7 @@ struct wio_estimate wio_estimate_center(double *values, size_t count)
         return (struct wio_estimate){(double)NAN, (double)NAN, 0};
     }
     double median = wio_estimate_median(values, count);
-    double sigma = SIGMA_OF_MAD * median_deviation(values, count, median);
+    double sigma = deviation_of_most(values, count, median);
     double reach = SIGMAS_OUT * fmax(sigma, SIGMA_LEAST * fabs(median));
     size_t low = 0;
     size_t end = count;
@@ -89,10 +83,6 @@ struct wio_estimate wio_estimate_center(double *values, size_t count)
     }
     while (values[end - 1] > median + reach) {
         end--;
-    }
-    size_t outliers = low + (count - end);
-    if (outliers > (count < OUTLIERS_RARE ? 1 : count / OUTLIERS_RARE)) {
-        return mean_of(values, count);
     }
     return mean_of(values + low, end - low);
 }
@@ -133,7 +123,7 @@ static double misfit(const double *values, size_t count, double *median_out, dou
     double sum = 0;
     memcpy(sorted, values, count * sizeof(*values));
     *median_out = wio_estimate_median(sorted, count);
-    *spread_out = SIGMA_OF_MAD * median_deviation(sorted, count, *median_out) / fabs(*median_out);
+    *spread_out = deviation_of_most(sorted, count, *median_out) / fabs(*median_out);
     for (size_t i = 0; i < count; i++) {
         sum += fabs(log(values[i] / *median_out));
     }

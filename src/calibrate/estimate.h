@@ -20,8 +20,9 @@ double wio_estimate_median(double *values, size_t count);
 
 /*
  * The mean without outliers: what is farther from the median than 4 standard deviations, as judged
- * by the median absolute deviation. What happens more often than once in five times is no outlier
- * but how the device is (a limit that lets requests pass in bunches), and stays. Sorts the values.
+ * by the four fifths of the values that are closest to it. So what happens more often than once in
+ * five times is no outlier but how the device is (a limit that lets requests pass in bunches), and
+ * stays. Sorts the values.
  */
 struct wio_estimate wio_estimate_center(double *values, size_t count);
 

@@ -26,10 +26,15 @@ static void report(const struct wio_measure *measure, double done)
     }
 }
 
+bool wio_measure_has_time(const struct wio_measure *measure)
+{
+    return measure->rig->now_s(measure->rig->context) < measure->stage_end_s;
+}
+
 bool wio_measure_more(const struct wio_measure *measure, size_t done, size_t wanted, uint64_t bytes)
 {
-    bool has_time = measure->rig->now_s(measure->rig->context) < measure->stage_end_s;
-    return done < wanted && bytes <= measure->bytes_left && (has_time || done < WIO_MEASURE_LEAST);
+    return done < wanted && bytes <= measure->bytes_left &&
+           (done < WIO_MEASURE_LEAST || wio_measure_has_time(measure));
 }
 
 enum wio_status wio_measure_cancelled(const struct wio_measure *measure, struct wio_error *err)

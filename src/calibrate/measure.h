@@ -44,6 +44,7 @@ struct wio_measure {
 /* Repetitions that are made whatever the time. */
 #define WIO_MEASURE_LEAST 3
 
+bool wio_measure_has_time(const struct wio_measure *measure);
 /* Go on with repetition `done`, which writes so many bytes? */
 bool wio_measure_more(const struct wio_measure *measure, size_t done, size_t wanted,
                       uint64_t bytes);

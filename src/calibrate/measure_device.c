@@ -12,8 +12,9 @@
 #define BLOCK UINT64_C(4096)
 #define SEEKS 64
 #define READ_PIECE (UINT64_C(1) << 20)
-#define READ_ROUNDS 4
+#define READ_PASSES 8
 #define READ_SAMPLES 256
+#define READ_WINDOWS 4
 
 /* The better of two synchronous writes at the end of the base file. */
 static enum wio_status try_size(struct wio_measure *measure, uint64_t size, double *seconds_out,
@@ -75,23 +76,51 @@ enum wio_status wio_measure_seek(struct wio_measure *measure, struct wio_error *
     return WIO_OK;
 }
 
-/* One pass over the base file in pieces, from where the last one ended. */
-static enum wio_status read_round(struct wio_measure *measure, double *samples, size_t *count,
-                                  struct wio_error *err)
+static uint64_t read_piece(const struct wio_measure *measure)
+{
+    return READ_PIECE < measure->largest ? READ_PIECE : measure->largest;
+}
+
+/* Since reading ahead makes one call wait for what many others get, a sample is some calls long:
+ * several times what is read ahead at once. */
+static uint64_t sample_bytes(const struct wio_measure *measure)
+{
+    double ahead = wio_measure_get(measure, WIO_PARAM_read_ahead);
+    return READ_WINDOWS * (uint64_t)fmax(ahead, (double)read_piece(measure));
+}
+
+/* So many bytes from io->offset on: seconds of one. */
+static enum wio_status read_sample(struct wio_measure *measure, struct wio_rig_io *io,
+                                   uint64_t bytes, double *sample_out, struct wio_error *err)
 {
     const struct wio_rig *rig = measure->rig;
-    uint64_t piece = READ_PIECE < measure->largest ? READ_PIECE : measure->largest;
-    struct wio_rig_io io = {.file = WIO_RIG_BASE, .size = piece};
+    uint64_t end = io->offset + bytes;
+    double sum = 0;
+    while (io->offset < end) {
+        double seconds;
+        io->size = end - io->offset < read_piece(measure) ? end - io->offset : read_piece(measure);
+        WIO_TRY(wio_measure_cancelled(measure, err));
+        WIO_TRY(rig->read(rig->context, io, &seconds, err));
+        sum += seconds - wio_measure_get(measure, WIO_PARAM_sc_w);
+        io->offset += io->size;
+    }
+    *sample_out = sum / (double)bytes;
+    return WIO_OK;
+}
+
+/* The base file to its end, so that nothing is read ahead in vain. */
+static enum wio_status read_pass(struct wio_measure *measure, double *samples, size_t *count,
+                                 struct wio_error *err)
+{
+    const struct wio_rig *rig = measure->rig;
+    struct wio_rig_io io = {.file = WIO_RIG_BASE};
     double seconds;
     WIO_TRY(rig->fsync(rig->context, WIO_RIG_BASE, &seconds, err));
     WIO_TRY(rig->drop(rig->context, WIO_RIG_BASE, err));
-    for (size_t i = 0; io.offset + piece <= measure->base_bytes; i++, io.offset += piece) {
-        if (*count >= READ_SAMPLES * READ_ROUNDS ||
-            !wio_measure_more(measure, i, READ_SAMPLES, 0)) {
-            break;
-        }
-        WIO_TRY(wio_measure_cancelled(measure, err));
-        WIO_TRY(rig->read(rig->context, &io, &samples[*count], err));
+    while (io.offset < measure->base_bytes && *count < READ_SAMPLES) {
+        uint64_t left = measure->base_bytes - io.offset;
+        uint64_t bytes = left < 2 * sample_bytes(measure) ? left : sample_bytes(measure);
+        WIO_TRY(read_sample(measure, &io, bytes, &samples[*count], err));
         (*count)++;
     }
     return WIO_OK;
@@ -99,16 +128,14 @@ static enum wio_status read_round(struct wio_measure *measure, double *samples, 
 
 enum wio_status wio_measure_read(struct wio_measure *measure, struct wio_error *err)
 {
-    double samples[READ_SAMPLES * READ_ROUNDS];
-    uint64_t piece = READ_PIECE < measure->largest ? READ_PIECE : measure->largest;
+    double samples[READ_SAMPLES];
     size_t count = 0;
-    for (size_t i = 0; wio_measure_more(measure, i, READ_ROUNDS, 0); i++) {
-        WIO_TRY(read_round(measure, samples, &count, err));
-    }
-    struct wio_estimate read = wio_estimate_center(samples, count);
-    wio_measure_set(measure, WIO_PARAM_bw_rdev,
-                    (double)piece /
-                        fmax(read.value - wio_measure_get(measure, WIO_PARAM_sc_w), 1e-12),
-                    read.spread);
+    size_t pass = 0;
+    do {
+        WIO_TRY(read_pass(measure, samples, &count, err));
+        pass++;
+    } while (pass < READ_PASSES && wio_measure_has_time(measure));
+    struct wio_estimate byte = wio_estimate_center(samples, count);
+    wio_measure_set(measure, WIO_PARAM_bw_rdev, 1 / fmax(byte.value, 1e-15), byte.spread);
     return WIO_OK;
 }

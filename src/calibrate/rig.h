@@ -61,6 +61,9 @@ enum wio_rig_meta {
         WIO_RIG_META_COUNT
 };
 
+/* "open". */
+const char *wio_rig_meta_name(enum wio_rig_meta meta);
+
 struct wio_rig_io {
     enum wio_rig_file file; /* made where it is not there */
     enum wio_rig_way way;

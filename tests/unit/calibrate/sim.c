@@ -10,6 +10,8 @@
 #define MIB 1048576.0
 #define WRITER 0
 #define FLUSHER 1
+/* Files with such numbers were never written: what is read of them is not in memory. */
+#define UNCACHED 1000000
 
 struct sim sim_default(void)
 {
@@ -109,7 +111,9 @@ static enum wio_status write_op(void *context, const struct wio_rig_io *io, doub
     double seconds = perform(sim, &op) - saved;
     sim->extra_s -= saved;
     sim->written_bytes += io->size;
-    sim->largest_write = io->size > sim->largest_write ? io->size : sim->largest_write;
+    if (io->file == WIO_RIG_BASE && io->offset + io->size > sim->base_bytes) {
+        sim->base_bytes = io->offset + io->size;
+    }
     *seconds_out = told(sim, seconds);
     return WIO_OK;
 }
@@ -119,10 +123,11 @@ static enum wio_status read_op(void *context, const struct wio_rig_io *io, doubl
 {
     struct sim *sim = context;
     (void)err;
-    const struct wio_model_op op = {.file = id_of(sim, io->file),
+    const struct wio_model_op op = {.file = UNCACHED + sim->dropped,
                                     .offset = io->offset,
                                     .size = io->size,
-                                    .method = WIO_MODEL_READ};
+                                    .method = WIO_MODEL_READ,
+                                    .at_end = io->offset + io->size >= sim->base_bytes};
     *seconds_out = told(sim, perform(sim, &op));
     return WIO_OK;
 }
@@ -140,17 +145,19 @@ static enum wio_status fsync_op(void *context, enum wio_rig_file file, double *s
 static enum wio_status remove_op(void *context, enum wio_rig_file file, struct wio_error *err)
 {
     struct sim *sim = context;
-    double seconds;
-    WIO_TRY(fsync_op(context, file, &seconds, err)); /* the model has no unlink */
+    (void)err;
+    const struct wio_model_op op = {.file = id_of(sim, file), .method = WIO_MODEL_TRUNCATE};
+    (void)perform(sim, &op);
     sim->generation[file]++;
     return WIO_OK;
 }
 
 static enum wio_status drop_op(void *context, enum wio_rig_file file, struct wio_error *err)
 {
-    (void)context;
+    struct sim *sim = context;
     (void)file;
     (void)err;
+    sim->dropped++;
     return WIO_OK;
 }
 

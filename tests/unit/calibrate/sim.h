@@ -23,8 +23,9 @@ struct sim {
     uint64_t seed;
     uint64_t writes;
     uint64_t written_bytes;
-    uint64_t largest_write;
+    uint64_t base_bytes;
     uint64_t generation[WIO_RIG_FILE_COUNT];
+    uint64_t dropped; /* how often pages left memory */
     bool is_flushing;
 };
 

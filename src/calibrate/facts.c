@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "calibrate/facts.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdio_ext.h>
+#include <string.h>
+#include <sys/statvfs.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/cleanup.h"
+#include "base/fmt.h"
+#include "base/io.h"
+#include "calibrate/device.h"
+#include "calibrate/dirty_limits.h"
+#include "calibrate/folio.h"
+
+#define PROC_MOST (1u << 20)
+#define CENTI 100.0
+
+static void blob_cleanup(struct wio_blob *blob)
+{
+    wio_blob_fini(blob);
+}
+
+static void file_cleanup(FILE **file)
+{
+    if (*file != NULL) {
+        (void)fclose(*file);
+    }
+}
+
+/* The number behind "NAME " or "NAME:" at the beginning of a line. */
+static bool find_number(const char *path, const char *name, uint64_t *out)
+{
+    WIO_CLEANUP(blob_cleanup) struct wio_blob text = {0};
+    size_t length = strlen(name);
+    if (wio_io_read_file(path, PROC_MOST, &text, NULL) != WIO_OK) {
+        return false;
+    }
+    const char *line = (const char *)text.data;
+    while (strncmp(line, name, length) != 0 || (line[length] != ' ' && line[length] != ':')) {
+        line = strchr(line, '\n');
+        if (line == NULL) {
+            return false;
+        }
+        line++;
+    }
+    line += length + 1;
+    line += strspn(line, " ");
+    return wio_scan_u64(&line, out);
+}
+
+uint64_t wio_facts_vmstat_bytes(const char *name)
+{
+    uint64_t pages;
+    return find_number("/proc/vmstat", name, &pages) ? pages * (uint64_t)sysconf(_SC_PAGESIZE) : 0;
+}
+
+static void set_read(struct wio_calibration *calibration, enum wio_param param, double value)
+{
+    calibration->params[param].value = value;
+    calibration->params[param].how = WIO_CALIBRATE_READ;
+}
+
+static enum wio_status read_limits(struct wio_calibration *calibration, struct wio_error *err)
+{
+    uint64_t background = wio_facts_vmstat_bytes("nr_dirty_background_threshold");
+    uint64_t hard = wio_facts_vmstat_bytes("nr_dirty_threshold");
+    if (hard <= background) {
+        return wio_error_set(err, WIO_ERR_UNSUPPORTED, "/proc/vmstat", WIO_ERROR_NO_OFFSET,
+                             "expected nr_dirty_background_threshold below nr_dirty_threshold");
+    }
+    set_read(calibration, WIO_PARAM_limit_bg, (double)background);
+    set_read(calibration, WIO_PARAM_limit_hard, (double)hard);
+    return WIO_OK;
+}
+
+static void read_ages(struct wio_calibration *calibration)
+{
+    uint64_t centi;
+    calibration->params[WIO_PARAM_dirty_expire].value = 30; /* the kernel's default */
+    if (wio_limits_read(WIO_LIMITS_DIR, "dirty_expire_centisecs", &centi)) {
+        set_read(calibration, WIO_PARAM_dirty_expire, (double)centi / CENTI);
+    }
+    if (wio_limits_read(WIO_LIMITS_DIR, "dirty_writeback_centisecs", &centi)) {
+        set_read(calibration, WIO_PARAM_dirty_interval, (double)centi / CENTI);
+    }
+}
+
+/* The coarse clock moves once in a tick. */
+static void read_ticks(struct wio_calibration *calibration)
+{
+    struct timespec tick;
+    if (clock_getres(CLOCK_MONOTONIC_COARSE, &tick) == 0 && tick.tv_sec == 0 &&
+        tick.tv_nsec >= 100000 && tick.tv_nsec <= 10000000) {
+        set_read(calibration, WIO_PARAM_hz, round(1e9 / (double)tick.tv_nsec));
+    }
+}
+
+static void read_memory(struct wio_calibration *calibration)
+{
+    uint64_t kib;
+    if (find_number("/proc/meminfo", "MemAvailable", &kib)) {
+        set_read(calibration, WIO_PARAM_mem_bytes, (double)kib * 1024);
+    }
+}
+
+enum wio_status wio_facts_system(const char *dir, struct wio_calibration *calibration,
+                                 struct wio_error *err)
+{
+    struct utsname name;
+    WIO_TRY(read_limits(calibration, err));
+    read_ages(calibration);
+    read_ticks(calibration);
+    read_memory(calibration);
+    if (uname(&name) == 0) {
+        (void)snprintf(calibration->kernel, sizeof(calibration->kernel), "%s %s", name.sysname,
+                       name.release);
+    }
+    return wio_device_describe(dir, calibration, err);
+}
+
+/* glibc chooses it for the file when the first byte is written. */
+static enum wio_status read_stdio_buffer(const char *path, struct wio_calibration *calibration,
+                                         struct wio_error *err)
+{
+    WIO_CLEANUP(file_cleanup) FILE *file = fopen(path, "we");
+    if (file == NULL || fputc('x', file) == EOF) {
+        return wio_error_sys(err, path, "cannot write");
+    }
+    set_read(calibration, WIO_PARAM_bf, (double)__fbufsize(file));
+    return WIO_OK;
+}
+
+enum wio_status wio_facts_files(const char *dir, struct wio_calibration *calibration,
+                                struct wio_error *err)
+{
+    char path[PATH_MAX];
+    struct statvfs fs;
+    if (statvfs(dir, &fs) != 0) {
+        return wio_error_sys(err, dir, "cannot look at the file system");
+    }
+    set_read(calibration, WIO_PARAM_bs, (double)(fs.f_frsize > 0 ? fs.f_frsize : fs.f_bsize));
+    (void)snprintf(path, sizeof(path), "%s/facts", dir);
+    WIO_TRY(read_stdio_buffer(path, calibration, err));
+    WIO_TRY(wio_folio_measure(path, &calibration->params[WIO_PARAM_balance_step], err));
+    return unlink(path) == 0 ? WIO_OK : wio_error_sys(err, path, "cannot remove");
+}

@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "calibrate/files.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/io.h"
+#include "calibrate/meta.h"
+
+/* What O_DIRECT asks of memory, on any device. */
+#define ALIGNMENT 4096
+#define STREAM_BUFFER (1u << 20)
+
+static const char *const names[WIO_RIG_FILE_COUNT] = {
+    [WIO_RIG_BASE] = "base",
+    [WIO_RIG_FRESH] = "fresh",
+    [WIO_RIG_APPEND] = "append",
+    [WIO_RIG_AHEAD] = "ahead",
+};
+
+static const int way_flags[WIO_RIG_WAY_COUNT] = {
+    [WIO_RIG_CACHED] = 0,
+    [WIO_RIG_SYNC] = O_SYNC,
+    [WIO_RIG_DIRECT] = O_SYNC | O_DIRECT,
+};
+
+static double now_s(void *context)
+{
+    (void)context;
+    return (double)wio_clock_mono_ns() * 1e-9;
+}
+
+static double since(uint64_t begin_ns)
+{
+    return (double)(wio_clock_mono_ns() - begin_ns) * 1e-9;
+}
+
+static void path_of(const struct wio_files *files, enum wio_rig_file file, char path[PATH_MAX])
+{
+    (void)snprintf(path, PATH_MAX, "%s/%s", files->dir, names[file]);
+}
+
+/* A file system that does not know O_DIRECT says EINVAL, when the file is opened or later. */
+static enum wio_status refuse(enum wio_rig_way way, const char *path, const char *what,
+                              struct wio_error *err)
+{
+    if (way == WIO_RIG_DIRECT && (errno == EINVAL || errno == EOPNOTSUPP)) {
+        return wio_error_set(err, WIO_ERR_UNSUPPORTED, path, WIO_ERROR_NO_OFFSET,
+                             "there is no O_DIRECT here");
+    }
+    return wio_error_sys(err, path, "%s", what);
+}
+
+static enum wio_status open_file(struct wio_files *files, enum wio_rig_file file,
+                                 enum wio_rig_way way, int *fd_out, struct wio_error *err)
+{
+    int *fd = &files->fds[file][way];
+    if (*fd < 0) {
+        char path[PATH_MAX];
+        path_of(files, file, path);
+        *fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | way_flags[way], 0600);
+        if (*fd < 0) {
+            return refuse(way, path, "cannot open", err);
+        }
+    }
+    *fd_out = *fd;
+    return WIO_OK;
+}
+
+static enum wio_status write_io(void *context, const struct wio_rig_io *io, double *seconds_out,
+                                struct wio_error *err)
+{
+    struct wio_files *files = context;
+    int fd = -1;
+    WIO_TRY(open_file(files, io->file, io->way, &fd, err));
+    struct wio_error cause = WIO_ERROR_INIT;
+    uint64_t begin_ns = wio_clock_mono_ns();
+    enum wio_status status =
+        wio_io_pwrite(fd, names[io->file], files->data, io->size, io->offset, &cause);
+    *seconds_out = since(begin_ns);
+    if (status != WIO_OK) {
+        char path[PATH_MAX];
+        path_of(files, io->file, path);
+        errno = cause.sys_errno;
+        return refuse(io->way, path, "cannot write", err);
+    }
+    return WIO_OK;
+}
+
+static enum wio_status read_io(void *context, const struct wio_rig_io *io, double *seconds_out,
+                               struct wio_error *err)
+{
+    struct wio_files *files = context;
+    int fd = -1;
+    WIO_TRY(open_file(files, io->file, WIO_RIG_CACHED, &fd, err));
+    uint64_t begin_ns = wio_clock_mono_ns();
+    enum wio_status status =
+        wio_io_pread(fd, names[io->file], files->data, io->size, io->offset, err);
+    *seconds_out = since(begin_ns);
+    return status;
+}
+
+static enum wio_status fsync_file(void *context, enum wio_rig_file file, double *seconds_out,
+                                  struct wio_error *err)
+{
+    struct wio_files *files = context;
+    int fd = -1;
+    WIO_TRY(open_file(files, file, WIO_RIG_CACHED, &fd, err));
+    uint64_t begin_ns = wio_clock_mono_ns();
+    if (fsync(fd) != 0) {
+        char path[PATH_MAX];
+        path_of(files, file, path);
+        return wio_error_sys(err, path, "cannot flush");
+    }
+    *seconds_out = since(begin_ns);
+    return WIO_OK;
+}
+
+static enum wio_status remove_file(void *context, enum wio_rig_file file, struct wio_error *err)
+{
+    struct wio_files *files = context;
+    char path[PATH_MAX];
+    path_of(files, file, path);
+    if (unlink(path) != 0 && errno != ENOENT) {
+        return wio_error_sys(err, path, "cannot remove");
+    }
+    for (size_t way = 0; way < WIO_RIG_WAY_COUNT; way++) {
+        wio_fd_cleanup(&files->fds[file][way]);
+    }
+    return WIO_OK;
+}
+
+static enum wio_status drop_file(void *context, enum wio_rig_file file, struct wio_error *err)
+{
+    struct wio_files *files = context;
+    int fd = -1;
+    WIO_TRY(open_file(files, file, WIO_RIG_CACHED, &fd, err));
+    (void)posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED); /* an advice */
+    return WIO_OK;
+}
+
+static enum wio_status flush_begin(void *context, enum wio_rig_file file, struct wio_error *err)
+{
+    struct wio_files *files = context;
+    int fd = -1;
+    WIO_TRY(open_file(files, file, WIO_RIG_CACHED, &fd, err));
+    return wio_flush_begin(&files->flush, fd, files->dir, err);
+}
+
+static bool is_flushing(void *context)
+{
+    const struct wio_files *files = context;
+    return wio_flush_is_busy(&files->flush);
+}
+
+static enum wio_status flush_end(void *context, enum wio_rig_file file, struct wio_error *err)
+{
+    struct wio_files *files = context;
+    (void)file;
+    return wio_flush_end(&files->flush, files->dir, err);
+}
+
+static double copy(void *context, uint64_t bytes)
+{
+    struct wio_files *files = context;
+    uint64_t begin_ns = wio_clock_mono_ns();
+    memcpy(files->data, files->data + WIO_RIG_IO_MOST / 2, bytes);
+    return since(begin_ns);
+}
+
+static enum wio_status fwrite_calls(void *context, unsigned calls, double *seconds_out,
+                                    struct wio_error *err)
+{
+    struct wio_files *files = context;
+    const uint64_t word = 0;
+    rewind(files->stream); /* to the beginning of the buffer */
+    uint64_t begin_ns = wio_clock_mono_ns();
+    for (unsigned i = 0; i < calls; i++) {
+        if (fwrite(&word, sizeof(word), 1, files->stream) != 1) {
+            return wio_error_sys(err, files->dir, "cannot write to a stream");
+        }
+    }
+    *seconds_out = since(begin_ns);
+    return WIO_OK;
+}
+
+static enum wio_status meta(void *context, double seconds_out[WIO_RIG_META_COUNT],
+                            struct wio_error *err)
+{
+    const struct wio_files *files = context;
+    return wio_meta_pass(files->dir, seconds_out, err);
+}
+
+/* Devices and file systems that compress must find nothing to compress. */
+static void fill(uint8_t *data, size_t bytes)
+{
+    uint64_t state = 1;
+    for (size_t i = 0; i < bytes; i += sizeof(state)) {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        memcpy(data + i, &state, sizeof(state));
+    }
+}
+
+static enum wio_status open_stream(struct wio_files *files, struct wio_error *err)
+{
+    static const char path[] = "/dev/null"; /* it is about what comes before the file */
+    files->stream = fopen(path, "we");
+    if (files->stream == NULL) {
+        return wio_error_sys(err, path, "cannot open");
+    }
+    files->stream_buffer = malloc(STREAM_BUFFER);
+    if (files->stream_buffer == NULL ||
+        setvbuf(files->stream, files->stream_buffer, _IOFBF, STREAM_BUFFER) != 0) {
+        return wio_error_set(err, WIO_ERR_NOMEM, path, WIO_ERROR_NO_OFFSET, "out of memory");
+    }
+    return WIO_OK;
+}
+
+enum wio_status wio_files_init(struct wio_files *files, const char *dir,
+                               const struct wio_limits *limits, struct wio_error *err)
+{
+    void *data = NULL;
+    *files = (struct wio_files){.dir = dir, .flush = {.limits = limits, .fd = -1}};
+    for (size_t i = 0; i < WIO_RIG_FILE_COUNT; i++) {
+        for (size_t way = 0; way < WIO_RIG_WAY_COUNT; way++) {
+            files->fds[i][way] = -1;
+        }
+    }
+    if (posix_memalign(&data, ALIGNMENT, WIO_RIG_IO_MOST) != 0) {
+        return wio_error_set(err, WIO_ERR_NOMEM, dir, WIO_ERROR_NO_OFFSET, "out of memory");
+    }
+    files->data = data;
+    fill(files->data, WIO_RIG_IO_MOST);
+    return open_stream(files, err);
+}
+
+void wio_files_fini(struct wio_files *files)
+{
+    wio_flush_stop(&files->flush);
+    for (size_t i = 0; i < WIO_RIG_FILE_COUNT; i++) {
+        for (size_t way = 0; way < WIO_RIG_WAY_COUNT; way++) {
+            wio_fd_cleanup(&files->fds[i][way]);
+        }
+    }
+    if (files->stream != NULL) {
+        (void)fclose(files->stream);
+    }
+    free(files->stream_buffer);
+    free(files->data);
+}
+
+struct wio_rig wio_files_rig(struct wio_files *files)
+{
+    return (struct wio_rig){
+        .context = files,
+        .now_s = now_s,
+        .write = write_io,
+        .read = read_io,
+        .fsync = fsync_file,
+        .remove = remove_file,
+        .drop = drop_file,
+        .flush_begin = flush_begin,
+        .is_flushing = is_flushing,
+        .flush_end = flush_end,
+        .copy = copy,
+        .fwrite = fwrite_calls,
+        .meta = meta,
+    };
+}

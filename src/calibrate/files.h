@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The real rig: files in a private directory, this machine's memory and clock. */
+#ifndef WIO_CALIBRATE_FILES_H
+#define WIO_CALIBRATE_FILES_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+#include <whyio/status.h>
+
+#include "calibrate/dirty_limits.h"
+#include "calibrate/flush.h"
+#include "calibrate/rig.h"
+
+struct wio_files {
+    const char *dir;
+    int fds[WIO_RIG_FILE_COUNT][WIO_RIG_WAY_COUNT]; /* -1: not open */
+    uint8_t *data;                                  /* WIO_RIG_IO_MOST bytes that do not repeat */
+    FILE *stream;
+    char *stream_buffer;
+    struct wio_flush flush;
+};
+
+/* `dir` is the caller's and stays while the rig is used; `limits` NULL: they are not touched. Call
+ * wio_files_fini also after a failure. */
+WIO_MUST_CHECK enum wio_status wio_files_init(struct wio_files *files, const char *dir,
+                                              const struct wio_limits *limits,
+                                              struct wio_error *err);
+/* The files themselves stay. */
+void wio_files_fini(struct wio_files *files);
+struct wio_rig wio_files_rig(struct wio_files *files);
+
+#endif

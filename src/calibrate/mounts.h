@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which file system is mounted where, by the text of /proc/self/mountinfo. Pure. */
+#ifndef WIO_CALIBRATE_MOUNTS_H
+#define WIO_CALIBRATE_MOUNTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define WIO_MOUNT_TEXT 256
+
+struct wio_mount {
+    unsigned major; /* of the device, as stat tells it */
+    unsigned minor;
+    char place[WIO_MOUNT_TEXT];  /* where it is mounted */
+    char type[WIO_MOUNT_TEXT];   /* "ext4" */
+    char source[WIO_MOUNT_TEXT]; /* "/dev/sda1", "server:/export" */
+};
+
+/* The mount that a path (absolute, without links) is on: of those whose place it begins with the
+ * longest, the last of several, which hides the others. What is too long is cut. */
+bool wio_mount_find(const char *mountinfo, const char *path, struct wio_mount *mount_out);
+
+#endif

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The real rig, on whatever file system tests run: times are times, and nothing is left. */
+#include "support/unit.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/io.h"
+#include "calibrate/files.h"
+#include "calibrate/folio.h"
+
+static off_t size_of(const char *name)
+{
+    struct stat st;
+    char *path = wio_test_path(name);
+    int result = stat(path, &st);
+    free(path);
+    return result == 0 ? st.st_size : -1;
+}
+
+static void reads_what_it_wrote(void **state)
+{
+    (void)state;
+    struct wio_error err = WIO_ERROR_INIT;
+    struct wio_files files;
+    double seconds;
+    assert_ok(wio_files_init(&files, wio_test_dir(), NULL, &err), &err);
+    struct wio_rig rig = wio_files_rig(&files);
+    struct wio_rig_io io = {.file = WIO_RIG_BASE, .size = 1 << 20};
+    for (int way = 0; way < WIO_RIG_DIRECT; way++) {
+        io.way = (enum wio_rig_way)way;
+        io.offset = (uint64_t)way << 20;
+        assert_ok(rig.write(rig.context, &io, &seconds, &err), &err);
+        assert_true(seconds > 0);
+    }
+    assert_int_equal(size_of("base"), 2 << 20);
+    assert_ok(rig.fsync(rig.context, WIO_RIG_BASE, &seconds, &err), &err);
+    assert_ok(rig.drop(rig.context, WIO_RIG_BASE, &err), &err);
+    assert_ok(rig.read(rig.context, &io, &seconds, &err), &err);
+    assert_true(seconds > 0);
+    assert_ok(rig.remove(rig.context, WIO_RIG_BASE, &err), &err);
+    assert_int_equal(size_of("base"), -1);
+    wio_files_fini(&files);
+}
+
+/* Where it is refused that is told as such, and nothing else. */
+static void writes_directly_or_says_so(void **state)
+{
+    (void)state;
+    struct wio_error err = WIO_ERROR_INIT;
+    struct wio_files files;
+    double seconds;
+    assert_ok(wio_files_init(&files, wio_test_dir(), NULL, &err), &err);
+    struct wio_rig rig = wio_files_rig(&files);
+    const struct wio_rig_io io = {.file = WIO_RIG_APPEND, .way = WIO_RIG_DIRECT, .size = 8192};
+    enum wio_status status = rig.write(rig.context, &io, &seconds, &err);
+    assert_true(status == WIO_OK || status == WIO_ERR_UNSUPPORTED);
+    if (status == WIO_OK) {
+        assert_int_equal(size_of("append"), 8192);
+    }
+    assert_ok(rig.remove(rig.context, WIO_RIG_APPEND, &err), &err);
+    wio_files_fini(&files);
+}
+
+static void names_the_file_that_fails(void **state)
+{
+    (void)state;
+    struct wio_error err = WIO_ERROR_INIT;
+    struct wio_files files;
+    double seconds;
+    assert_ok(wio_files_init(&files, "/nowhere", NULL, &err), &err);
+    struct wio_rig rig = wio_files_rig(&files);
+    const struct wio_rig_io io = {.file = WIO_RIG_FRESH, .size = 1};
+    assert_status(rig.write(rig.context, &io, &seconds, &err), WIO_ERR_IO, &err);
+    assert_string_equal(err.file, "/nowhere/fresh");
+    assert_status(rig.read(rig.context, &io, &seconds, &err), WIO_ERR_IO, &err);
+    wio_files_fini(&files);
+}
+
+/* Also where nobody comes to the end of it. */
+static void flushes_beside(void **state)
+{
+    (void)state;
+    struct wio_error err = WIO_ERROR_INIT;
+    double seconds;
+    for (int ends = 0; ends < 2; ends++) {
+        struct wio_files files;
+        assert_ok(wio_files_init(&files, wio_test_dir(), NULL, &err), &err);
+        struct wio_rig rig = wio_files_rig(&files);
+        const struct wio_rig_io io = {.file = WIO_RIG_AHEAD, .size = 4 << 20};
+        assert_ok(rig.write(rig.context, &io, &seconds, &err), &err);
+        assert_ok(rig.flush_begin(rig.context, WIO_RIG_AHEAD, &err), &err);
+        (void)rig.is_flushing(rig.context);
+        if (ends == 1) {
+            assert_ok(rig.flush_end(rig.context, WIO_RIG_AHEAD, &err), &err);
+            assert_ok(rig.remove(rig.context, WIO_RIG_AHEAD, &err), &err);
+        }
+        wio_files_fini(&files);
+    }
+}
+
+static void times_memory_and_stdio(void **state)
+{
+    (void)state;
+    struct wio_error err = WIO_ERROR_INIT;
+    struct wio_files files;
+    double once;
+    assert_ok(wio_files_init(&files, wio_test_dir(), NULL, &err), &err);
+    struct wio_rig rig = wio_files_rig(&files);
+    assert_true(rig.copy(rig.context, 1 << 20) > 0);
+    for (int i = 0; i < 3; i++) {
+        assert_ok(rig.fwrite(rig.context, 10000, &once, &err), &err);
+        assert_true(once > 0);
+    }
+    wio_files_fini(&files);
+}
+
+static void times_metadata_and_tidies_up(void **state)
+{
+    (void)state;
+    struct wio_error err = WIO_ERROR_INIT;
+    struct wio_files files;
+    double seconds[WIO_RIG_META_COUNT];
+    assert_ok(wio_files_init(&files, wio_test_dir(), NULL, &err), &err);
+    struct wio_rig rig = wio_files_rig(&files);
+    for (int pass = 0; pass < 3; pass++) {
+        assert_ok(rig.meta(rig.context, seconds, &err), &err);
+        for (size_t i = 0; i < WIO_RIG_META_COUNT; i++) {
+            if (!(seconds[i] > 0 && seconds[i] < 10)) {
+                fail_msg("%s: %g s", wio_rig_meta_name((enum wio_rig_meta)i), seconds[i]);
+            }
+        }
+        assert_int_equal(size_of("meta"), -1);
+    }
+    wio_files_fini(&files);
+}
+
+static void finds_the_largest_folio(void **state)
+{
+    (void)state;
+    struct wio_error err = WIO_ERROR_INIT;
+    struct wio_calibrate_value value = {.value = 0};
+    char *path = wio_test_path("folio");
+    long page = sysconf(_SC_PAGESIZE);
+    assert_ok(wio_folio_measure(path, &value, &err), &err);
+    assert_true(value.value >= (double)page && value.value <= (double)WIO_FOLIO_BYTES);
+    assert_true(fmod(value.value, (double)page) == 0);
+    assert_true(value.how == WIO_CALIBRATE_MEASURED || value.is_better_with_root);
+    free(path);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(reads_what_it_wrote),       cmocka_unit_test(writes_directly_or_says_so),
+        cmocka_unit_test(names_the_file_that_fails), cmocka_unit_test(flushes_beside),
+        cmocka_unit_test(times_memory_and_stdio),    cmocka_unit_test(times_metadata_and_tidies_up),
+        cmocka_unit_test(finds_the_largest_folio),
+    };
+    return WIO_RUN(tests);
+}

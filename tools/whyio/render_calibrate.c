@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "render_calibrate.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/text.h"
+
+static void put_value(struct wio_json *json, const char *name, const char *unit,
+                      const struct wio_calibrate_value *value)
+{
+    wio_json_object_begin(json, name);
+    wio_json_double(json, "value", value->value);
+    wio_json_string(json, "unit", unit);
+    wio_json_double(json, "spread", value->spread);
+    wio_json_string(json, "how", wio_calibrate_how_name(value->how));
+    wio_json_bool(json, "better_with_root", value->is_better_with_root);
+    wio_json_object_end(json);
+}
+
+static void put_text(struct wio_json *json, const char *key, const char *text)
+{
+    if (text[0] == '\0') {
+        wio_json_null(json, key);
+    } else {
+        wio_json_string(json, key, text);
+    }
+}
+
+void render_calibrate_json(const struct wio_calibration *calibration, const char *output, FILE *out)
+{
+    struct wio_json json;
+    wio_json_init(&json, out);
+    wio_json_object_begin(&json, NULL);
+    wio_json_string(&json, "schema", "whyio.calibrate/1");
+    wio_json_string(&json, "output", output);
+    put_text(&json, "filesystem", calibration->filesystem);
+    put_text(&json, "mount", calibration->mount);
+    put_text(&json, "device", calibration->device);
+    wio_json_bool(&json, "o_direct", calibration->is_direct);
+    wio_json_double(&json, "elapsed_s", calibration->elapsed_s);
+    wio_json_u64(&json, "written_bytes", calibration->written_bytes);
+    wio_json_object_begin(&json, "parameters");
+    for (size_t i = 0; i < WIO_PARAM_COUNT; i++) {
+        enum wio_param param = (enum wio_param)i;
+        put_value(&json, wio_param_name(param), wio_param_unit(param), &calibration->params[i]);
+    }
+    wio_json_object_end(&json);
+    wio_json_object_begin(&json, "meta");
+    for (size_t i = 0; i < WIO_RIG_META_COUNT; i++) {
+        put_value(&json, wio_rig_meta_name((enum wio_rig_meta)i), "s", &calibration->meta[i]);
+    }
+    wio_json_object_end(&json);
+    wio_json_object_end(&json);
+    wio_json_line(&json);
+}
+
+static const char *format_value(char text[WIO_TEXT_MAX], const char *unit, double value)
+{
+    if (isnan(value)) {
+        return "-";
+    }
+    if (strcmp(unit, "bytes/s") == 0) {
+        return wio_format_rate(text, value);
+    }
+    if (strcmp(unit, "bytes") == 0) {
+        return wio_format_size(text, (uint64_t)value);
+    }
+    if (strcmp(unit, "s") == 0) {
+        return wio_format_time(text, (uint64_t)(value * 1e9 + 0.5));
+    }
+    (void)snprintf(text, WIO_TEXT_MAX, "%g %s", value, unit);
+    return text;
+}
+
+static void value_line(FILE *out, const char *name, const char *unit,
+                       const struct wio_calibrate_value *value)
+{
+    char text[WIO_TEXT_MAX];
+    char spread[WIO_TEXT_MAX] = "";
+    if (!isnan(value->spread)) {
+        (void)snprintf(spread, sizeof(spread), "%.0f %%", value->spread * 100);
+    }
+    (void)fprintf(out, "%-16s  %13s  %7s  %s%s\n", name, format_value(text, unit, value->value),
+                  spread, wio_calibrate_how_name(value->how),
+                  value->is_better_with_root ? ", better with root" : "");
+}
+
+void render_calibrate_text(const struct wio_calibration *calibration, const char *output, FILE *out)
+{
+    char bytes[WIO_TEXT_MAX];
+    const char *device = calibration->device[0] != '\0' ? calibration->device : "no device";
+    (void)fprintf(out, "%s on %s, mounted at %s; %s\n\n", calibration->filesystem, device,
+                  calibration->mount, calibration->kernel);
+    (void)fprintf(out, "%-16s  %13s  %7s\n", "parameter", "value", "spread");
+    for (size_t i = 0; i < WIO_PARAM_COUNT; i++) {
+        enum wio_param param = (enum wio_param)i;
+        value_line(out, wio_param_name(param), wio_param_unit(param), &calibration->params[i]);
+    }
+    (void)fprintf(out, "\n%-16s  %13s  %7s\n", "metadata", "one call", "spread");
+    for (size_t i = 0; i < WIO_RIG_META_COUNT; i++) {
+        value_line(out, wio_rig_meta_name((enum wio_rig_meta)i), "s", &calibration->meta[i]);
+    }
+    (void)fprintf(out, "\n%s: %.1f s, %s written%s\n", output, calibration->elapsed_s,
+                  wio_format_size(bytes, calibration->written_bytes),
+                  calibration->is_direct ? "" : "; no O_DIRECT there, O_SYNC stood in for it");
+}
