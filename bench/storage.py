@@ -6,11 +6,14 @@ Each is a context manager: the mounted directory; Missing says why there is none
 """
 import contextlib
 import os
+import signal
 import subprocess
+import sys
 import time
 
 LOOP_BYTES = 512 << 20
 BLKIO = "/sys/fs/cgroup/blkio"
+TMPFS_SIZE = "size=2g"
 RATE = 20 << 20  # bytes a second
 DELAY_US = 2000
 
@@ -29,6 +32,25 @@ def command(*args):
     return done.stdout.strip()
 
 
+def isolate():
+    """Go on in a mount namespace of this program's own, if it may have one: its mounts end with it. And end
+    in order where a signal asks for it."""
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, lambda number, _: sys.exit(128 + number))
+    if "WHYIO_BENCH_ISOLATED" in os.environ:
+        return
+    os.environ["WHYIO_BENCH_ISOLATED"] = "1"
+    unshare = ["unshare", "--mount", "--propagation", "private"]
+    if subprocess.run([*unshare, "true"], check=False, stderr=subprocess.DEVNULL).returncode == 0:
+        sys.stdout.flush()
+        os.execvp(unshare[0], [*unshare, sys.executable, *sys.argv])
+
+
+def unmount(directory):
+    """At once, or when the last who uses it has ended."""
+    subprocess.run(["umount", "--lazy", directory], check=False)
+
+
 @contextlib.contextmanager
 def mounted(directory, *args):
     os.makedirs(directory, exist_ok=True)
@@ -36,34 +58,40 @@ def mounted(directory, *args):
     try:
         yield directory
     finally:
-        subprocess.run(["umount", directory], check=False)
+        unmount(directory)
 
 
 @contextlib.contextmanager
 def tmpfs(scratch):
-    with mounted(os.path.join(scratch, "tmpfs"), "-t", "tmpfs", "-o", "size=1g", "whyio") as directory:
+    with mounted(os.path.join(scratch, "tmpfs"), "-t", "tmpfs", "-o", TMPFS_SIZE,
+                 "whyio") as directory:
         yield directory
 
 
 @contextlib.contextmanager
-def loop_device(scratch, name, size=LOOP_BYTES):
-    image = os.path.join(scratch, name + ".image")
+def ext4(scratch, name, size, *options):
+    """(device, directory): a file system on a loop device. Nothing of it outlives its mount, however this
+    program ends: the device is detached and its file removed already."""
+    image, directory = (os.path.join(scratch, name + end) for end in (".image", ""))
     with open(image, "wb") as file:
         os.posix_fallocate(file.fileno(), 0, size)
-    command("mkfs.ext4", "-q", "-F", "-E", "lazy_itable_init=0,lazy_journal_init=0", image)
-    device = command("losetup", "--find", "--show", "--direct-io=on", image)
     try:
-        yield device
+        command("mkfs.ext4", "-q", "-F", "-E", "lazy_itable_init=0,lazy_journal_init=0", image)
+        device = command("losetup", "--find", "--show", "--direct-io=on", image)
+        with contextlib.ExitStack() as stack:
+            try:
+                stack.enter_context(mounted(directory, *options, device))
+            finally:
+                command("losetup", "--detach", device)  # when its mount is gone
+            yield device, directory
     finally:
-        subprocess.run(["losetup", "--detach", device], check=False)
         os.unlink(image)
 
 
 @contextlib.contextmanager
 def sync_disk(scratch):
     """Every write reaches the disk before it returns."""
-    with loop_device(scratch, "disk") as device, \
-            mounted(os.path.join(scratch, "disk"), "-o", "sync", device) as directory:
+    with ext4(scratch, "disk", LOOP_BYTES, "-o", "sync") as (_, directory):
         yield directory
 
 
@@ -81,13 +109,12 @@ def set_rate(device, rate):
 @contextlib.contextmanager
 def rate_limited(scratch, name, rate, size, *mount_options):
     """ext4 on a loop device at a limited rate, bytes a second."""
-    with loop_device(scratch, name, size) as device:
-        with mounted(os.path.join(scratch, name), *mount_options, device) as directory:
-            set_rate(device, rate)
-            try:
-                yield directory
-            finally:
-                set_rate(device, 0)
+    with ext4(scratch, name, size, *mount_options) as (device, directory):
+        set_rate(device, rate)
+        try:
+            yield directory
+        finally:
+            set_rate(device, 0)
 
 
 def limited(scratch):
@@ -104,9 +131,10 @@ def delayed(scratch):
     if not os.path.exists("/dev/fuse"):
         raise Missing("no /dev/fuse")
     behind, directory = os.path.join(scratch, "behind"), os.path.join(scratch, "delayed")
-    os.makedirs(behind)
     os.makedirs(directory)
-    with subprocess.Popen([program, behind, str(DELAY_US), directory]) as server:
+    with mounted(behind, "-t", "tmpfs", "-o", TMPFS_SIZE, "whyio"), \
+            subprocess.Popen(["setpriv", "--pdeathsig=TERM", program, behind, str(DELAY_US),
+                              directory]) as server:
         try:
             for _ in range(500):
                 if os.path.ismount(directory) or server.poll() is not None:
@@ -116,7 +144,7 @@ def delayed(scratch):
                 raise Missing("FUSE cannot be mounted")
             yield directory
         finally:
-            subprocess.run(["umount", directory], check=False)
+            unmount(directory)
             server.terminate()
 
 
@@ -125,5 +153,5 @@ TEXTS = {
     "tmpfs": "memory",
     "sync": "ext4 on a loop device of the disk, mounted with `-o sync`",
     "limited": f"the same, limited to {RATE >> 20} MiB a second",
-    "delayed": f"FUSE, {DELAY_US / 1000:g} ms for each read, write and sync, nothing cached",
+    "delayed": f"FUSE, {DELAY_US / 1000:g} ms for each read, write and sync, nothing cached, on memory",
 }
