@@ -90,6 +90,7 @@ void wio_hold_begin_run(struct wio_hold *hold, uint64_t now_ns)
         hold->nodes[n].was_lowest |= !is_abreast(hold) && hold->nodes[n].rank == nodes - 1;
     }
     hold->has_last = false;
+    hold->edges_before = hold->edges.edge_count;
     hold->moved_ns = now_ns;
     hold->throttled = nodes > 0 ? hold->run % nodes : 0;
 }
@@ -328,6 +329,11 @@ enum wio_status wio_hold_end_run(struct wio_hold *hold, bool *more_out)
     WIO_TRY(wio_hold_compare_bounds(hold));
     *more_out = *more_out && hold->unproven > 0;
     return WIO_OK;
+}
+
+void wio_hold_drop_run(struct wio_hold *hold)
+{
+    hold->edges.edge_count = hold->edges_before;
 }
 
 const struct wio_edges *wio_hold_borrow_edges(const struct wio_hold *hold)

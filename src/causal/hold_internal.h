@@ -24,6 +24,7 @@ struct wio_hold {
     struct wio_hold_params params;
     struct wio_hold_node *nodes;
     struct wio_edges edges;
+    size_t edges_before; /* of them, before this run */
     bool is_planned;
     uint32_t run;       /* 0, 1 .. */
     uint32_t throttled; /* of TRACE, in this run */

@@ -58,7 +58,10 @@ enum wio_throttle_end {
     WIO_THROTTLE_RUNS_OVER, /* some pairs are unproven */
     WIO_THROTTLE_FAILED,    /* a run could not be trusted, or the command failed */
     WIO_THROTTLE_DIFFERS,   /* two runs did not do the same: `difference` */
-    WIO_THROTTLE_REFUSED    /* run 1 is no evidence: `error` says why */
+    /* They part behind an observed lock or queue, where any order is right: what was observed, and
+     * found until then, is all that can be said. `difference` tells where. */
+    WIO_THROTTLE_FIRST_COME,
+    WIO_THROTTLE_REFUSED /* run 1 is no evidence: `error` says why */
 };
 
 struct wio_throttle_result {

@@ -2,6 +2,7 @@
 /* Priority holding: run 1 as ever, then runs that hold until all is proven. */
 #include "base/cleanup.h"
 #include "record/compare.h"
+#include "record/first_come.h"
 #include "record/held.h"
 #include "record/known.h"
 #include "record/throttle_internal.h"
@@ -19,20 +20,31 @@ static enum wio_status compare(struct wio_throttle *t, const char *dir, bool *sa
     return WIO_OK;
 }
 
+/* Did the run do the same as run 1? If not: because somebody else was first this time? */
+static enum wio_status compare_with_first(struct wio_throttle *t, const char *dir, bool *same_out,
+                                          struct wio_error *err)
+{
+    bool is_first_come = false;
+    WIO_TRY(compare(t, dir, same_out, err));
+    if (*same_out) {
+        return WIO_OK;
+    }
+    WIO_TRY(wio_first_come(t->result->record.dir, &t->result->difference, &is_first_come, err));
+    t->result->end = is_first_come ? WIO_THROTTLE_FIRST_COME : WIO_THROTTLE_DIFFERS;
+    return WIO_OK;
+}
+
 /* What the run that has just ended says. *more_out: another one is worth it. */
 static enum wio_status judge_run(struct wio_throttle *t, const char *dir, enum wio_throttle_use use,
                                  bool *more_out, struct wio_error *err)
 {
     bool is_same = false;
     *more_out = false;
-    if (use == WIO_THROTTLE_USE_NOTHING) {
-        return WIO_OK;
-    }
-    WIO_TRY(compare(t, dir, &is_same, err));
-    if (!is_same) {
-        t->result->end = WIO_THROTTLE_DIFFERS;
+    if (use != WIO_THROTTLE_USE_NOTHING) {
+        WIO_TRY(compare_with_first(t, dir, &is_same, err));
     }
     if (!is_same || use != WIO_THROTTLE_USE_ALL) {
+        wio_hold_drop_run(t->hold);
         return WIO_OK;
     }
     enum wio_status status = wio_hold_end_run(t->hold, more_out);

@@ -17,7 +17,7 @@ static const char *const ends[] = {
     [WIO_THROTTLE_MERGED] = "merged",       [WIO_THROTTLE_PROVEN] = "proven",
     [WIO_THROTTLE_EXPLAINED] = "explained", [WIO_THROTTLE_RUNS_OVER] = "unproven",
     [WIO_THROTTLE_FAILED] = "failed",       [WIO_THROTTLE_DIFFERS] = "differs",
-    [WIO_THROTTLE_REFUSED] = "refused",
+    [WIO_THROTTLE_REFUSED] = "refused",     [WIO_THROTTLE_FIRST_COME] = "first_come",
 };
 
 static const char *const verdicts[] = {
@@ -35,6 +35,8 @@ static void add_throttle(struct wio_json *json, const struct wio_throttle_result
         wio_json_null(json, "throttle");
         return;
     }
+    bool is_other =
+        throttle->end == WIO_THROTTLE_DIFFERS || throttle->end == WIO_THROTTLE_FIRST_COME;
     wio_json_object_begin(json, "throttle");
     wio_json_string(json, "end", ends[throttle->end]);
     wio_json_u64(json, "runs", throttle->runs);
@@ -52,8 +54,7 @@ static void add_throttle(struct wio_json *json, const struct wio_throttle_result
     } else {
         wio_json_null(json, "time_error");
     }
-    render_difference_json(json,
-                           throttle->end == WIO_THROTTLE_DIFFERS ? &throttle->difference : NULL);
+    render_difference_json(json, is_other ? &throttle->difference : NULL);
     wio_json_object_end(json);
 }
 
@@ -128,6 +129,10 @@ void render_throttle_trouble(const struct wio_throttle_result *throttle)
     if (throttle->end == WIO_THROTTLE_REFUSED) {
         wio_error_format(&throttle->error, text, sizeof(text));
         cmd_say("holding proves nothing here: %s", text);
+    } else if (throttle->end == WIO_THROTTLE_FIRST_COME) {
+        cmd_say("who comes first is served: behind a lock or queue run %" PRIu32
+                " did other I/O than run %" PRIu32 ", and any order is right",
+                throttle->difference.runs[1], throttle->difference.runs[0]);
     } else if (throttle->end == WIO_THROTTLE_DIFFERS) {
         render_difference_text(&throttle->difference);
     } else if (throttle->end == WIO_THROTTLE_FAILED) {

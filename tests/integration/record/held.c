@@ -9,6 +9,7 @@
  *     held relay N     N children compute and write in turn, by pipes
  *     held miss        looks for files that are not there, each once
  *     held look        one child makes a file, another looks until it is there and writes then
+ *     held workers N    N children take items from one file, under a lock, while there are some
  *     held differ      writes blocks of any size
  *     held die         a child is killed before its second write, but not when it is run first
  */
@@ -220,6 +221,47 @@ static int run_miss(void)
     return collect(1);
 }
 
+static void lock_file(int fd, short type)
+{
+    struct flock lock = {.l_type = type, .l_whence = SEEK_SET};
+    must(fcntl(fd, F_SETLKW, &lock) == 0, "fcntl");
+}
+
+/* The first one takes all before the others wake, unless it is held. */
+static void work(int number, int members)
+{
+    char item = 0;
+    char name[32];
+    int fd = open("items", O_RDWR);
+    (void)snprintf(name, sizeof(name), "out.%d", number);
+    int out = open(name, O_WRONLY | O_CREAT | O_TRUNC, 0666);
+    (void)usleep(number > 0 ? 100000 : 0);
+    for (;;) {
+        lock_file(fd, F_WRLCK);
+        must(fd >= 0 && pread(fd, &item, 1, 0) == 1, "items");
+        char next = (char)(item + 1);
+        must(pwrite(fd, &next, 1, 0) == 1, "items");
+        lock_file(fd, F_UNLCK);
+        if (item >= 3 * members) {
+            _exit(0);
+        }
+        must(pwrite(out, &item, 1, item) == 1, name);
+    }
+}
+
+static int run_workers(int members)
+{
+    char none = 0;
+    int fd = open("items", O_WRONLY | O_CREAT | O_TRUNC, 0666);
+    must(fd >= 0 && write(fd, &none, 1) == 1 && close(fd) == 0, "items");
+    for (int i = 0; i < members; i++) {
+        if (fork() == 0) {
+            work(i, members);
+        }
+    }
+    return collect(members);
+}
+
 static int run_differ(void)
 {
     static char block[4096];
@@ -278,6 +320,9 @@ int main(int argc, char **argv)
     }
     if (strcmp(mode, "relay") == 0) {
         return run_relay(members);
+    }
+    if (strcmp(mode, "workers") == 0) {
+        return run_workers(members);
     }
     if (strcmp(mode, "miss") == 0) {
         return run_miss();

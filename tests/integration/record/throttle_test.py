@@ -223,11 +223,19 @@ class Throttle(record_case.RecordCase):
         self.assertIn("not deterministic", said)
         self.check("t.run2")
 
+    def test_who_comes_first_is_served(self):
+        """Behind an observed lock other I/O is no fault of the program."""
+        throttle, said = self.throttle("workers", "3")
+        self.assertEqual(throttle["end"], "first_come", said)
+        self.assertIn("any order is right", said)
+        self.assertTrue(any(edge["class"] == "mutex" for edge in self.edges()))
+        self.check()
+
     def test_a_death_ends_all_holds(self):
         begin = time.monotonic()
         throttle, said = self.throttle("die", status=1)
         self.assertEqual(throttle["end"], "failed")
-        self.assertEqual(throttle["runs"], 2)
+        self.assertEqual((throttle["runs"], throttle["found"]), (2, 0))
         self.assertIn("was killed while others were held", said)
         self.assertLess(time.monotonic() - begin, 25)  # the limit of a hold is 30 s and more
         self.check()

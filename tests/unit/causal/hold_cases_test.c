@@ -190,6 +190,20 @@ static void an_edge_ends_before_what_passed(void **state)
     wio_hold_destroy(hold);
 }
 
+static void a_run_that_failed_leaves_no_edges(void **state)
+{
+    (void)state;
+    struct wio_hold *hold = pair(0);
+    tell_node(hold, 0, WIO_NODE_AT_IO, 1);
+    tell_node(hold, 1, WIO_NODE_BLOCKED, 1);
+    assert_int_equal(ask(hold, 2).node, 0);
+    tell_node(hold, 1, WIO_NODE_AT_IO, 3);
+    assert_int_equal(wio_hold_found(hold), 1);
+    wio_hold_drop_run(hold);
+    assert_int_equal(wio_hold_found(hold), 0);
+    wio_hold_destroy(hold);
+}
+
 static void the_period_falls_until_the_goal_is_met(void **state)
 {
     (void)state;
@@ -217,6 +231,7 @@ int main(void)
         cmocka_unit_test(a_program_that_differs_is_a_contradiction),
         cmocka_unit_test(only_what_is_open_is_held),
         cmocka_unit_test(an_edge_ends_before_what_passed),
+        cmocka_unit_test(a_run_that_failed_leaves_no_edges),
         cmocka_unit_test(the_period_falls_until_the_goal_is_met),
     };
     return WIO_RUN(tests);
