@@ -22,6 +22,13 @@ static bool is_storage(const struct wio_converter *converter, uint32_t path)
     return !begins(text, "/dev/") || begins(text, "/dev/shm/");
 }
 
+static enum wio_model_method read_method(const struct wio_converter *converter,
+                                         const struct wio_event *event, uint32_t image)
+{
+    int flags = wio_opened_flags(converter->opened, image, event->fd, event->t_ns);
+    return (flags & O_DIRECT) != 0 ? WIO_MODEL_READ_DIRECT : WIO_MODEL_READ;
+}
+
 static enum wio_model_method write_method(const struct wio_converter *converter,
                                           const struct wio_event *event, uint32_t image)
 {
@@ -54,11 +61,14 @@ static struct wio_converted plain(enum wio_convert_kind kind)
 static struct wio_converted transfer(enum wio_convert_kind kind, enum wio_model_method method,
                                      const struct wio_event *event)
 {
-    return (struct wio_converted){
+    struct wio_converted out = {
         .kind = kind,
         .has_offset = event->offset >= 0,
         .op = op_of(method, event->path, event->offset, event->result),
     };
+    out.op.at_end = wio_model_flow(method) == WIO_MODEL_MOVES_IN && event->result >= 0 &&
+                    (uint64_t)event->result < event->size;
+    return out;
 }
 
 static struct wio_converted data(const struct wio_converter *converter,
@@ -69,9 +79,12 @@ static struct wio_converted data(const struct wio_converter *converter,
         return plain(WIO_CONVERT_PASS);
     }
     if (event->result < 0 && event->result != WIO_RESULT_PENDING) {
-        return plain(WIO_CONVERT_FIXED);
+        return plain(WIO_CONVERT_TIMED);
     }
-    return transfer(kind, is_write ? write_method(converter, event, image) : WIO_MODEL_READ, event);
+    return transfer(kind,
+                    is_write ? write_method(converter, event, image)
+                             : read_method(converter, event, image),
+                    event);
 }
 
 static struct wio_converted copy(const struct wio_converter *converter,
@@ -95,7 +108,7 @@ static struct wio_converted flush(const struct wio_converter *converter,
                                   enum wio_convert_kind kind)
 {
     if (!is_storage(converter, event->path) || event->result != 0) {
-        return plain(WIO_CONVERT_FIXED);
+        return plain(WIO_CONVERT_TIMED);
     }
     return (struct wio_converted){.kind = kind, .op = op_of(method, event->path, 0, 0)};
 }
@@ -106,13 +119,96 @@ static bool is_in_its_cause(const struct wio_event *event, enum wio_class cls)
     return (event->flags & WIO_EVENT_CAUSED) != 0 && cls == WIO_CLASS_WRITE;
 }
 
+/* ---- metadata ---- */
+
+#define RENAME_SWAPS 2 /* RENAME_EXCHANGE of Linux: both files stay */
+
+static struct wio_model_op cut_of(uint32_t path, int64_t size)
+{
+    return op_of(WIO_MODEL_TRUNCATE, path, size, 0);
+}
+
+static struct wio_converted open_of(const struct wio_event *event)
+{
+    int flags = event->op == WIO_OP_creat ? O_CREAT | O_TRUNC : (int)event->arg[0];
+    bool has_flags = event->op == WIO_OP_open || event->op == WIO_OP_creat ||
+                     event->op == WIO_OP_fopen || event->op == WIO_OP_freopen;
+    struct wio_converted out = {.kind = WIO_CONVERT_TIMED, .change = WIO_CONVERT_USES};
+    if (has_flags && (flags & O_TRUNC) != 0) {
+        out.change = WIO_CONVERT_CUTS;
+        out.op = cut_of(event->path, 0);
+    }
+    if (has_flags && (flags & O_CREAT) != 0) {
+        out.makes = (flags & O_EXCL) != 0 ? WIO_CONVERT_MAKES : WIO_CONVERT_MAY_MAKE;
+    }
+    return out;
+}
+
+static struct wio_converted rename_of(const struct wio_event *event)
+{
+    bool swaps = ((uint64_t)event->arg[0] & RENAME_SWAPS) != 0;
+    return (struct wio_converted){.kind = WIO_CONVERT_TIMED,
+                                  .change = swaps ? WIO_CONVERT_NO_CHANGE : WIO_CONVERT_RENAMES,
+                                  .op = cut_of(event->path2, 0),
+                                  .to = event->path2};
+}
+
+/* An operation that has succeeded, by what it does to its file. */
+static struct wio_converted change_of(const struct wio_event *event, enum wio_class cls)
+{
+    bool is_length = event->op == WIO_OP_truncate || event->op == WIO_OP_ftruncate;
+    bool is_directory = event->op == WIO_OP_rmdir || event->arg[0] != 0;
+    switch ((int)cls) {
+    case WIO_CLASS_OPEN:
+        return open_of(event);
+    case WIO_CLASS_STAT:
+        return (struct wio_converted){.kind = WIO_CONVERT_TIMED, .change = WIO_CONVERT_USES};
+    case WIO_CLASS_SIZE:
+        return (struct wio_converted){.kind = WIO_CONVERT_TIMED,
+                                      .change =
+                                          is_length ? WIO_CONVERT_CUTS : WIO_CONVERT_NO_CHANGE,
+                                      .op = cut_of(event->path, (int64_t)event->size)};
+    case WIO_CLASS_UNLINK:
+        return (struct wio_converted){.kind = WIO_CONVERT_TIMED,
+                                      .change = is_directory ? WIO_CONVERT_NO_CHANGE
+                                                             : WIO_CONVERT_REMOVES,
+                                      .op = cut_of(event->path, 0)};
+    case WIO_CLASS_RENAME:
+        return rename_of(event);
+    default:
+        return plain(WIO_CONVERT_TIMED);
+    }
+}
+
+/* What failed, and what is not on storage, is not what was measured. */
+static struct wio_converted metadata(const struct wio_converter *converter,
+                                     const struct wio_event *event, enum wio_class cls)
+{
+    if (event->result < 0 || !is_storage(converter, event->path)) {
+        return plain(WIO_CONVERT_TIMED);
+    }
+    struct wio_converted out = change_of(event, cls);
+    out.is_metadata = true;
+    return out;
+}
+
 /* On descriptors of files that are not on storage nothing is known but the time. */
-static struct wio_converted other(const struct wio_event *event, enum wio_class cls)
+static struct wio_converted other(const struct wio_converter *converter,
+                                  const struct wio_event *event, enum wio_class cls)
 {
     bool is_inside = (event->flags & WIO_EVENT_CAUSED) != 0;
     bool is_metadata =
         cls < WIO_CLASS_ASYNC_READ && cls != WIO_CLASS_FCNTL && cls != WIO_CLASS_LOCK && !is_inside;
-    return plain(is_metadata ? WIO_CONVERT_FIXED : WIO_CONVERT_PASS);
+    return is_metadata ? metadata(converter, event, cls) : plain(WIO_CONVERT_PASS);
+}
+
+/* fclose: what the stream still has, then the close. */
+static struct wio_converted close_stream(const struct wio_converter *converter,
+                                         const struct wio_event *event)
+{
+    struct wio_converted out = flush(converter, event, WIO_MODEL_FFLUSH, WIO_CONVERT_OP);
+    out.is_metadata = out.kind == WIO_CONVERT_OP;
+    return out;
 }
 
 struct wio_converted wio_convert(const struct wio_converter *converter,
@@ -146,8 +242,6 @@ struct wio_converted wio_convert(const struct wio_converter *converter,
     default:
         break;
     }
-    if (event->op == WIO_OP_fclose) {
-        return flush(converter, event, WIO_MODEL_FFLUSH, WIO_CONVERT_OP);
-    }
-    return other(event, cls);
+    return event->op == WIO_OP_fclose ? close_stream(converter, event)
+                                      : other(converter, event, cls);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a recorded event is to a simulation: an operation whose cost the model says, one that takes
- * its recorded time, or a point in the thread's order.
+ * a measured or its recorded time, or a point in the thread's order.
  */
 #ifndef WIO_PREDICT_CONVERT_H
 #define WIO_PREDICT_CONVERT_H
@@ -18,17 +18,33 @@
 
 enum wio_convert_kind {
     WIO_CONVERT_PASS,  /* takes no time of its own: what lies behind it says how long it took */
-    WIO_CONVERT_FIXED, /* takes its recorded time: metadata, what no model knows */
+    WIO_CONVERT_TIMED, /* takes the time that the machine has for it, or as recorded */
     WIO_CONVERT_OP,    /* `op` */
     WIO_CONVERT_COPY,  /* `op`, after a read of `read` */
     WIO_CONVERT_ASYNC  /* `op` begins; the thread goes on */
 };
 
+/* What becomes of the files that an event names. */
+enum wio_convert_change {
+    WIO_CONVERT_NO_CHANGE,
+    WIO_CONVERT_USES,    /* it is there */
+    WIO_CONVERT_CUTS,    /* .. and ends at op.offset now */
+    WIO_CONVERT_REMOVES, /* it is gone */
+    WIO_CONVERT_RENAMES  /* to `to`, which is gone if it was there */
+};
+
+enum wio_convert_makes { WIO_CONVERT_FINDS, WIO_CONVERT_MAY_MAKE, WIO_CONVERT_MAKES };
+
 struct wio_converted {
     enum wio_convert_kind kind;
-    bool has_offset;        /* else it goes on where the file's last operation ended */
-    struct wio_model_op op; /* its file: the path's string id */
+    enum wio_convert_change change;
+    enum wio_convert_makes makes; /* an open: does it make the file? */
+    bool has_offset;              /* else it goes on where the file's last operation ended */
+    bool is_metadata;             /* its time is in the machine's `meta`, if anywhere: TIMED; of
+                                     OP (a close that flushes) what comes behind it */
+    struct wio_model_op op;       /* its file: the path's string id */
     struct wio_model_op read;
+    uint32_t to; /* RENAMES: the path's string id */
 };
 
 struct wio_converter {

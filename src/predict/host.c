@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "predict/host.h"
 
+#include <stdlib.h>
 #include <string.h>
-
-#include <jansson.h>
 
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/io.h"
+#include "predict/host_json.h"
 
 #define SCHEMA "whyio.host/1"
 #define FILE_MAX (16u << 20)
@@ -22,11 +22,13 @@ static void blob_cleanup(struct wio_blob *blob)
     wio_blob_fini(blob);
 }
 
-static enum wio_status refuse(const char *path, const char *name, const char *expected,
-                              struct wio_error *err)
+void wio_host_fini(struct wio_host *host)
 {
-    return wio_error_set(err, WIO_ERR_FORMAT, path, WIO_ERROR_NO_OFFSET, "parameter '%s' %s", name,
-                         expected);
+    for (uint32_t i = 0; i < host->device_count; i++) {
+        free(host->devices[i].path);
+    }
+    free(host->devices);
+    *host = (struct wio_host){0};
 }
 
 static enum wio_status parse(const char *path, const struct wio_blob *text, json_t **root_out,
@@ -52,81 +54,130 @@ static enum wio_status parse(const char *path, const struct wio_blob *text, json
     return WIO_OK;
 }
 
-/* null is as good as not there. */
-static const json_t *find(const json_t *root, const char *name)
+static enum wio_status check(const struct wio_host_json *json,
+                             const struct wio_model_params *params)
 {
-    const json_t *value = json_object_get(root, name);
-    return json_is_null(value) ? NULL : value;
-}
-
-static enum wio_status read_number(const char *path, const json_t *root, const char *name,
-                                   double *out, struct wio_error *err)
-{
-    const json_t *value = find(root, name);
-    if (value == NULL) {
+    struct wio_error wrong = WIO_ERROR_INIT;
+    if (wio_model_params_check(params, &wrong) == WIO_OK) {
         return WIO_OK;
     }
-    if (!json_is_number(value)) {
-        return refuse(path, name, "must be a number", err);
+    if (json->device != NULL) {
+        return wio_error_set(json->err, WIO_ERR_FORMAT, json->file, WIO_ERROR_NO_OFFSET,
+                             "device '%s': %s", json->device, wrong.message);
     }
-    *out = json_number_value(value);
-    return WIO_OK;
+    return wio_error_set(json->err, WIO_ERR_FORMAT, json->file, WIO_ERROR_NO_OFFSET, "%s",
+                         wrong.message);
 }
 
-static enum wio_status read_table(const char *path, const json_t *root, const char *name,
-                                  struct wio_model_table *out, struct wio_error *err)
+/* The next device of the host; the first has everything from the file, the others what they say
+ * and otherwise what the first has. */
+static enum wio_status add_device(struct wio_host *host, const struct wio_host_json *json,
+                                  const char *path)
 {
-    const json_t *rows = find(root, name);
-    if (rows == NULL) {
-        return WIO_OK;
+    struct wio_host_device *device = &host->devices[host->device_count];
+    if (host->device_count > 0) {
+        *device = host->devices[0];
+    } else {
+        device->params = wio_model_params_default();
+        wio_meta_init(&device->meta);
     }
-    size_t count = json_array_size(rows);
-    if (!json_is_array(rows) || count > WIO_MODEL_TABLE_MAX) {
-        return refuse(path, name, "must be a list of at most 32 pairs [bytes, seconds]", err);
+    device->path = strdup(path);
+    if (device->path == NULL) {
+        return WIO_ERR_NOMEM;
     }
-    for (size_t i = 0; i < count; i++) {
-        const json_t *row = json_array_get(rows, i);
-        const json_t *bytes = json_array_get(row, 0);
-        const json_t *seconds = json_array_get(row, 1);
-        if (json_array_size(row) != 2 || !json_is_number(bytes) || !json_is_number(seconds)) {
-            return refuse(path, name, "must be a list of pairs [bytes, seconds]", err);
+    host->device_count++;
+    WIO_TRY(wio_host_params(json, &device->params));
+    WIO_TRY(wio_host_meta(json, &device->meta));
+    return check(json, &device->params);
+}
+
+/* "/scratch/" is "/scratch", and "/" what the first device would be. */
+static enum wio_status add_further(struct wio_host *host, const char *file, const json_t *object,
+                                   struct wio_error *err)
+{
+    const char *path = json_string_value(json_object_get(object, "path"));
+    if (path == NULL || path[0] != '/') {
+        return wio_error_set(err, WIO_ERR_FORMAT, file, WIO_ERROR_NO_OFFSET,
+                             "devices[%u]: expected \"path\" to be an absolute path",
+                             host->device_count - 1);
+    }
+    const struct wio_host_json json = {file, path, object, err};
+    WIO_TRY(add_device(host, &json, path));
+    char *own = host->devices[host->device_count - 1].path;
+    size_t length = strlen(own);
+    while (length > 1 && own[length - 1] == '/') {
+        own[--length] = '\0';
+    }
+    for (uint32_t i = 0; i + 1 < host->device_count; i++) {
+        if (strcmp(host->devices[i].path, own) == 0) {
+            return wio_host_refuse(&json, "path", "is another device's, too");
         }
-        out->points[i].bytes = json_number_value(bytes);
-        out->points[i].seconds = json_number_value(seconds);
     }
-    out->count = count;
     return WIO_OK;
 }
 
-static enum wio_status read_tables(const char *path, const json_t *root,
-                                   struct wio_model_params *params, struct wio_error *err)
+static enum wio_status add_devices(struct wio_host *host, const struct wio_host_json *json)
 {
-    struct wio_model_table device = {0};
-    WIO_TRY(read_table(path, root, "dev_table", &device, err));
-    params->direct_table = device;
-    params->sync_table = device;
-    WIO_TRY(read_table(path, root, "direct_table", &params->direct_table, err));
-    WIO_TRY(read_table(path, root, "sync_table", &params->sync_table, err));
-    return read_table(path, root, "append_table", &params->append_table, err);
+    const json_t *list = wio_host_find(json, "devices");
+    size_t count = json_array_size(list);
+    if (list != NULL && (!json_is_array(list) || count >= WIO_MODEL_DEVICES_MAX)) {
+        return wio_host_refuse(json, "devices", "must be a list of at most 63 objects");
+    }
+    host->devices = calloc(count + 1, sizeof(*host->devices));
+    if (host->devices == NULL) {
+        return WIO_ERR_NOMEM;
+    }
+    WIO_TRY(add_device(host, json, ""));
+    for (size_t i = 0; i < count; i++) {
+        WIO_TRY(add_further(host, json->file, json_array_get(list, i), json->err));
+    }
+    return WIO_OK;
+}
+
+enum wio_status wio_host_load(const char *path, struct wio_host *host_out, struct wio_error *err)
+{
+    WIO_CLEANUP(blob_cleanup) struct wio_blob text = {0};
+    WIO_CLEANUP(json_cleanup) json_t *root = NULL;
+    WIO_CLEANUP(wio_host_fini) struct wio_host host = {0};
+
+    WIO_TRY(wio_io_read_file(path, FILE_MAX, &text, err));
+    WIO_TRY(parse(path, &text, &root, err));
+    const struct wio_host_json json = {path, NULL, root, err};
+    enum wio_status status = add_devices(&host, &json);
+    if (status == WIO_ERR_NOMEM) {
+        return wio_error_set(err, WIO_ERR_NOMEM, path, WIO_ERROR_NO_OFFSET, "out of memory");
+    }
+    WIO_TRY(status);
+    *host_out = host;
+    host = (struct wio_host){0};
+    return WIO_OK;
 }
 
 enum wio_status wio_host_read(const char *path, struct wio_model_params *params_out,
                               struct wio_error *err)
 {
-    WIO_CLEANUP(blob_cleanup) struct wio_blob text = {0};
-    WIO_CLEANUP(json_cleanup) json_t *root = NULL;
-    struct wio_model_params params = wio_model_params_default();
-
-    WIO_TRY(wio_io_read_file(path, FILE_MAX, &text, err));
-    WIO_TRY(parse(path, &text, &root, err));
-#define READ_PARAM(name, unit, fallback) WIO_TRY(read_number(path, root, #name, &params.name, err));
-    WIO_MODEL_PARAM_LIST(READ_PARAM)
-#undef READ_PARAM
-    WIO_TRY(read_tables(path, root, &params, err));
-    struct wio_error wrong = WIO_ERROR_INIT;
-    if (wio_model_params_check(&params, &wrong) != WIO_OK) {
-        return wio_error_set(err, WIO_ERR_FORMAT, path, WIO_ERROR_NO_OFFSET, "%s", wrong.message);
-    }
-    *params_out = params;
+    WIO_CLEANUP(wio_host_fini) struct wio_host host = {0};
+    WIO_TRY(wio_host_load(path, &host, err));
+    *params_out = host.devices[0].params;
     return WIO_OK;
+}
+
+static bool is_below(const char *file, const char *path, size_t length)
+{
+    return strncmp(file, path, length) == 0 &&
+           (file[length] == '\0' || file[length] == '/' || (length > 0 && path[length - 1] == '/'));
+}
+
+uint32_t wio_host_device_of(const struct wio_host *host, const char *file)
+{
+    uint32_t found = 0;
+    size_t longest = 0;
+    for (uint32_t i = 1; i < host->device_count; i++) {
+        size_t length = strlen(host->devices[i].path);
+        if (length > longest && is_below(file, host->devices[i].path, length)) {
+            found = i;
+            longest = length;
+        }
+    }
+    return found;
 }

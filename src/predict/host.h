@@ -2,24 +2,53 @@
 /*
  * A machine described in a file: HOST.json, as `whyio calibrate` writes it.
  *
- *     {"schema": "whyio.host/1", "bw_mem": 8e9, "bw_ramdisk": 4e9, ...}
+ *     {"schema": "whyio.host/1", "bw_mem": 8e9, "bw_ramdisk": 4e9, ...,
+ *      "meta": {"open": 2e-6, ...}, "devices": [{"path": "/scratch", "bw_dev": 1e9, ...}]}
  *
  * The numbers are the parameters of src/model/model.h under their names. Tables are lists of
  * [bytes, seconds]: direct_table, sync_table, append_table, or one dev_table that stands in for
- * direct_table and sync_table where these are missing. Other keys are for information.
+ * direct_table and sync_table where these are missing. "meta" is meta.h's. Other keys are for
+ * information.
+ *
+ * "devices": further devices of the machine, each for the files below its path. What they do not
+ * say is as for the machine, but for tables, which are of one device.
  */
 #ifndef WIO_PREDICT_HOST_H
 #define WIO_PREDICT_HOST_H
 
+#include <stddef.h>
+#include <stdint.h>
+
 #include <whyio/status.h>
 
 #include "model/model.h"
+#include "predict/meta.h"
+
+struct wio_host_device {
+    char *path; /* owned; "" for the first one, which has all files that no other has */
+    struct wio_model_params params;
+    struct wio_meta meta;
+};
+
+/* Release with wio_host_fini. */
+struct wio_host {
+    struct wio_host_device *devices; /* owned; at least one */
+    uint32_t device_count;
+};
+
+void wio_host_fini(struct wio_host *host);
 
 /*
  * Read and check `path`. WIO_ERR_FORMAT names the file, the place where it is no JSON, or the
- * parameter that is missing or wrong; WIO_ERR_IO where it cannot be read. Thread safe.
+ * parameter (and device) that is missing or wrong; WIO_ERR_IO where it cannot be read. Thread safe.
  */
+WIO_MUST_CHECK enum wio_status wio_host_load(const char *path, struct wio_host *host_out,
+                                             struct wio_error *err);
+/* The same for those who have one device: the first one's parameters. */
 WIO_MUST_CHECK enum wio_status wio_host_read(const char *path, struct wio_model_params *params_out,
                                              struct wio_error *err);
+
+/* Which device has the file: that with the longest path above it. */
+uint32_t wio_host_device_of(const struct wio_host *host, const char *file);
 
 #endif

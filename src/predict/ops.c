@@ -5,18 +5,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/alloc.h"
 #include "base/cleanup.h"
-#include "predict/host.h"
+#include "predict/account.h"
+#include "predict/machine.h"
 #include "predict/ops_file.h"
 #include "predict/predict.h"
 #include "predict/whatif.h"
 
 #define PROGRESS_OPS 65536
 
-static void model_cleanup(struct wio_model **model)
+/* A file of the list is on the device that its name lies below. */
+static uint32_t device_of(const struct wio_machine *machine, const struct wio_ops_file *file,
+                          const struct wio_model_op *op)
 {
-    wio_model_destroy(*model);
+    if (machine->host.device_count == 1) {
+        return 0;
+    }
+    return wio_host_device_of(&machine->host, wio_ops_file_name(file, op->file));
 }
 
 static void file_cleanup(struct wio_ops_file **file)
@@ -39,13 +44,8 @@ struct wio_predict_params wio_predict_params_default(void)
 static void add(struct wio_predict_result *sum, const struct wio_model_op *op,
                 const struct wio_model_result *result)
 {
-    struct wio_predict_account *all = &sum->all;
-    enum wio_model_flow flow = wio_model_flow(op->method);
-    all->ops++;
-    all->io_s += result->cost_s;
-    all->compute_s += op->delay_s;
-    all->bytes_read += flow == WIO_MODEL_MOVES_IN ? op->size : 0;
-    all->bytes_written += flow == WIO_MODEL_MOVES_OUT ? op->size : 0;
+    wio_account_op(&sum->all, op, result->cost_s);
+    sum->all.compute_s += op->delay_s;
     sum->dirty_bytes_max = fmax(sum->dirty_bytes_max, result->dirty_bytes);
 }
 
@@ -74,13 +74,14 @@ static void tell_progress(const struct wio_predict_params *params, const struct 
 }
 
 /* What the model refuses is the fault of a line. */
-static enum wio_status step(struct wio_model *model, const struct wio_model_op *op,
+static enum wio_status step(struct wio_machine *machine, const struct wio_model_op *op,
                             const struct wio_ops_file *file, const char *path,
                             struct wio_model_result *result_out, struct wio_error *err)
 {
     struct wio_error wrong = WIO_ERROR_INIT;
     uint64_t offset;
-    enum wio_status status = wio_model_step(model, op, result_out, &wrong);
+    enum wio_status status =
+        wio_machine_step(machine, device_of(machine, file, op), op, result_out, &wrong);
     if (status == WIO_OK) {
         return WIO_OK;
     }
@@ -93,25 +94,21 @@ static enum wio_status step(struct wio_model *model, const struct wio_model_op *
 enum wio_status wio_predict_ops(const char *path, const struct wio_predict_params *params,
                                 struct wio_predict_result *result_out, struct wio_error *err)
 {
-    WIO_CLEANUP(model_cleanup) struct wio_model *model = NULL;
+    WIO_CLEANUP(wio_machine_fini) struct wio_machine machine = {0};
     WIO_CLEANUP(file_cleanup) struct wio_ops_file *file = NULL;
     struct wio_predict_result sum = {
         .model = params->model,
         .all = {.rank = -1, .traced_s = (double)NAN, .traced_io_s = (double)NAN},
     };
-    struct wio_model_params machine;
-    struct wio_alloc heap = WIO_ALLOC_HEAP;
     struct wio_model_result result;
     struct wio_model_op op;
     enum wio_status status;
 
-    WIO_TRY(wio_host_read(params->host, &machine, err));
-    wio_whatif_machine(&params->whatif, &machine);
-    WIO_TRY(wio_model_create(params->model, &machine, &heap, &model, err));
+    WIO_TRY(wio_machine_init(&machine, params->host, params->model, &params->whatif, err));
     WIO_TRY(wio_ops_file_open(path, &file, err));
     while ((status = wio_ops_file_next(file, &op, err)) == WIO_OK) {
         op.method = wio_whatif_method(&params->whatif, op.method);
-        WIO_TRY(step(model, &op, file, path, &result, err));
+        WIO_TRY(step(&machine, &op, file, path, &result, err));
         if (params->per_op != NULL) {
             WIO_TRY(params->per_op(params->per_op_arg, sum.all.ops, &result, err));
         }

@@ -170,6 +170,11 @@ enum wio_status wio_ops_file_next(struct wio_ops_file *file, struct wio_model_op
     return parse(file, line, bytes, op_out, err);
 }
 
+const char *wio_ops_file_name(const struct wio_ops_file *file, uint64_t number)
+{
+    return wio_strtab_get(&file->names, (uint32_t)number, NULL);
+}
+
 void wio_ops_file_progress(const struct wio_ops_file *file, uint64_t *done_out, uint64_t *total_out)
 {
     *done_out = file->base + file->begin;

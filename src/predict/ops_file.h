@@ -25,6 +25,9 @@ void wio_ops_file_close(struct wio_ops_file *file);
 WIO_MUST_CHECK enum wio_status
 wio_ops_file_next(struct wio_ops_file *file, struct wio_model_op *op_out, struct wio_error *err);
 
+/* The name of an operation's file; borrowed until the next operation is read. */
+const char *wio_ops_file_name(const struct wio_ops_file *file, uint64_t number);
+
 /* Bytes read so far, and in all: 0 = not known. */
 void wio_ops_file_progress(const struct wio_ops_file *file, uint64_t *done_out,
                            uint64_t *total_out);

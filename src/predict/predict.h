@@ -40,9 +40,17 @@ typedef enum wio_status wio_predict_op_fn(void *arg, uint64_t index,
                                           const struct wio_model_result *result,
                                           struct wio_error *err);
 
+/* The machine of a host of the trace. */
+struct wio_predict_host {
+    const char *name;
+    const char *file; /* HOST.json */
+};
+
 struct wio_predict_params {
     size_t struct_size;
-    const char *host; /* HOST.json */
+    const char *host; /* HOST.json; of a trace: for all hosts that are not named, or NULL */
+    const struct wio_predict_host *named_hosts; /* of a trace */
+    size_t named_host_count;
     enum wio_model_kind model;
     struct wio_predict_whatif whatif;
     bool keep_events;          /* of a trace: for wio_predict_write, 16 bytes each */
@@ -59,18 +67,27 @@ struct wio_predict_account {
     uint64_t ops; /* whose cost a model said */
     uint64_t bytes_read;
     uint64_t bytes_written;
-    double io_s;      /* sum of what they cost, over all threads */
-    double wait_s;    /* sum of the waits for others; of a list 0 */
-    double compute_s; /* of a list: sum of the delays; of a trace: the rest of the threads' time
-                         between their first and last operation */
-    double total_s;   /* of a list: I/O and computing; of a trace: from the begin of the first
-                         operation to the end of the last */
-    double traced_s;  /* total_s and io_s of the trace; of a list NaN */
+    double io_s;       /* sum of what I/O takes, over all threads: that .. */
+    double modelled_s; /* .. which a model or HOST.json's metadata costs said .. */
+    double kept_s;     /* .. and that which takes as long as in the trace */
+    double wait_s;     /* sum of the waits for others; of a list 0 */
+    double compute_s;  /* of a list: sum of the delays; of a trace: the rest of the threads' time
+                          between their first and last operation */
+    double total_s;    /* of a list: I/O and computing; of a trace: from the begin of the first
+                          operation to the end of the last */
+    double traced_s;   /* total_s and io_s of the trace; of a list NaN */
     double traced_io_s;
     uint64_t begin_ns; /* private: where total_s and traced_s come from */
     uint64_t end_ns;
     uint64_t traced_begin_ns;
     uint64_t traced_end_ns;
+};
+
+/* All operations of a name. */
+struct wio_predict_op_time {
+    const char *op; /* static text */
+    uint64_t count;
+    double time_s;
 };
 
 /* Release with wio_predict_result_fini. */
@@ -80,12 +97,16 @@ struct wio_predict_result {
     double dirty_bytes_max;            /* in one page cache, after an operation */
     struct wio_predict_account *ranks; /* rising, those without a rank together; owned */
     size_t rank_count;
+    struct wio_predict_op_time *metadata; /* as HOST.json has it, longest first; owned */
+    size_t metadata_count;
+    struct wio_predict_op_time *kept; /* as recorded, likewise */
+    size_t kept_count;
     struct wio_predict_times *times; /* with keep_events: private */
 };
 
 void wio_predict_result_fini(struct wio_predict_result *result);
 
-/* Kernel model, nothing forced; `host` must be set. */
+/* Kernel model, nothing forced; `host` (or, for a trace, each of its hosts) must be set. */
 struct wio_predict_params wio_predict_params_default(void);
 
 /*
@@ -102,8 +123,9 @@ WIO_MUST_CHECK enum wio_status wio_predict_ops(const char *path,
  * Predict a trace: each of its threads computes as recorded, waits for whom it waited for (where
  * the trace stores edges), and does its I/O on the machine of HOST.json, one such machine per
  * recorded host. With whatif.ranks the job runs several times beside itself, on the same hosts,
- * with files of its own, but for collectives: these are of all ranks. What the models do not know
- * (metadata, pipes, devices) takes its recorded time.
+ * with files of its own, but for collectives: these are of all ranks. Metadata operations take what
+ * HOST.json says of them; what nobody knows (others of them, what failed, pipes, devices) its
+ * recorded time.
  */
 WIO_MUST_CHECK enum wio_status wio_predict_trace(const struct wio_trace *trace,
                                                  const struct wio_predict_params *params,

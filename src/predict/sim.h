@@ -5,7 +5,8 @@
  * says. Private to the room.
  *
  * A thread goes through its events in phases; where it has to wait it gives up its turn, and is
- * woken by the clock, by another thread (sim_gate.c) or by its operation's end.
+ * woken by the clock, by another thread (sim_gate.c) or by its operation's end (sim_op.c, and
+ * sim_async.c for those it does not wait for at once).
  */
 #ifndef WIO_PREDICT_SIM_H
 #define WIO_PREDICT_SIM_H
@@ -23,6 +24,8 @@
 #include "plan/gap.h"
 #include "plan/waits.h"
 #include "predict/convert.h"
+#include "predict/machine.h"
+#include "predict/names.h"
 #include "predict/predict.h"
 
 enum sim_phase {
@@ -33,6 +36,7 @@ enum sim_phase {
     SIM_READY, /* what was waited for is accounted, its rest goes by */
     SIM_DO,    /* the operation begins */
     SIM_READ,  /* COPY: the read is done */
+    SIM_THEN,  /* the model's part has ended; what metadata takes goes by */
     SIM_DONE,  /* the operation has ended */
     SIM_AFTER, /* what is given behind the event */
     SIM_ENDED
@@ -68,7 +72,8 @@ struct sim_thread {
     bool is_held;       /* one of them has evidence `held` */
     uint64_t locked_ns; /* when the lock was free in the trace, 0: nobody had it before */
     struct wio_release release;
-    uint32_t poll; /* the loop of looks it is in + 1, 0: none */
+    double metadata_s; /* of the operation, as the machine has it; NaN: not known */
+    uint32_t poll;     /* the loop of looks it is in + 1, 0: none */
     uint64_t events_done;
     struct sim_time *times;       /* of each event, or NULL */
     struct sim_request *requests; /* under way */
@@ -119,9 +124,28 @@ struct sim_lock {
     struct sim_line line;
 };
 
+/* A model, in the order in which something happens in them. */
+struct sim_clock {
+    RB_ENTRY(sim_clock) by_next;
+    uint32_t index;
+    double next_s;
+    struct wio_model *model;
+};
+
+RB_HEAD(sim_clocks, sim_clock);
+
 struct sim_host {
     const char *name;
-    struct wio_model *model;
+    struct wio_machine machine;
+    struct sim_clock *clocks; /* of the machine's models */
+    struct wio_names names;
+    struct wio_map ends; /* file -> where its last operation ended */
+};
+
+/* Of all operations of a kind. */
+struct sim_sum {
+    uint64_t count;
+    double time_s;
 };
 
 struct sim {
@@ -131,6 +155,8 @@ struct sim {
     struct wio_converter converter;
     struct sim_host *hosts;
     uint32_t host_count;
+    struct sim_clocks clocks;
+    uint32_t clock_count;
     struct sim_thread *threads; /* one per stream of the trace and copy of the job */
     uint32_t thread_count;
     uint32_t copies;
@@ -141,12 +167,13 @@ struct sim {
     struct sim_queue *queues;
     struct sim_lock *locks;
     struct sim_wakes wakes;
-    struct wio_map ends;     /* file -> where its last operation ended */
     struct wio_map requests; /* task -> struct sim_request * */
     uint32_t next_task;      /* of asynchronous requests */
     uint64_t now_ns;
-    uint64_t events; /* done */
-    uint64_t told;   /* operations, of which per_op has been told */
+    uint64_t events;                       /* done */
+    uint64_t told;                         /* operations, of which per_op has been told */
+    struct sim_sum metadata[WIO_OP_COUNT]; /* as the machines have it */
+    struct sim_sum kept[WIO_OP_COUNT];     /* as recorded */
     struct wio_predict_result result;
 };
 
@@ -170,6 +197,60 @@ void sim_gate_end(struct sim *sim, struct sim_thread *thread);
 bool sim_gate_lock(struct sim *sim, struct sim_thread *thread, uint32_t number, bool is_shared);
 void sim_gate_unlock(struct sim *sim, const struct sim_thread *thread, uint32_t number,
                      bool is_shared);
+
+/* ---- sim_host.c: machines, and in which something happens first ---- */
+
+/* The host of this name, made if it is new. */
+WIO_MUST_CHECK enum wio_status sim_host_need(struct sim *sim, const char *name, uint32_t *index_out,
+                                             struct wio_error *err);
+/* Has every machine that was given by name been asked for? */
+WIO_MUST_CHECK enum wio_status sim_host_check(const struct sim *sim, struct wio_error *err);
+void sim_host_fini(struct sim *sim);
+/* The model in which something happens first; *others_out: when it does in another one. NULL:
+ * nothing happens in any. */
+struct sim_clock *sim_host_first(struct sim *sim, double *others_out);
+/* The model has been given an operation, or time has passed in it. */
+void sim_host_moved(struct sim *sim, struct sim_clock *clock);
+
+/* ---- sim_op.c: what the operations of a thread cost ---- */
+
+/* Of the event: when it is over where it was recorded. */
+static inline uint64_t sim_end_of(const struct wio_event *event)
+{
+    return event->t_ns + (event->result == WIO_RESULT_PENDING ? 0 : event->dur_ns);
+}
+
+/* The thread (or a request of it: `task`) begins `op` on the file that `path` names on its host
+ * now. Fills in what the host decides: file, device, offset. */
+WIO_MUST_CHECK enum wio_status sim_op_begin(struct sim *sim, const struct sim_thread *thread,
+                                            uint32_t task, uint32_t path, struct wio_model_op *op,
+                                            struct wio_error *err);
+/* The thread's operation (thread->todo) begins: sets the next phase. *go_on: it comes at once. */
+WIO_MUST_CHECK enum wio_status sim_op_perform(struct sim *sim, struct sim_thread *thread,
+                                              const struct wio_event *event, bool *go_on,
+                                              struct wio_error *err);
+/* COPY: the read is done. */
+WIO_MUST_CHECK enum wio_status sim_op_write(struct sim *sim, struct sim_thread *thread,
+                                            struct wio_error *err);
+/* The model's part is done: *go_on unless metadata takes time. */
+WIO_MUST_CHECK enum wio_status sim_op_then(struct sim *sim, struct sim_thread *thread,
+                                           const struct wio_event *event, bool *go_on);
+/* All of it is done. */
+void sim_op_finish(struct sim *sim, struct sim_thread *thread, const struct wio_event *event);
+
+/* ---- sim_async.c: operations beside their thread ---- */
+
+WIO_MUST_CHECK enum wio_status sim_async_begin(struct sim *sim, struct sim_thread *thread,
+                                               const struct wio_event *event,
+                                               struct wio_error *err);
+/* A call that waits for requests ends when they have: false until then, it is woken. */
+bool sim_async_collect(struct sim_thread *thread, const struct wio_event *event);
+void sim_async_done(struct sim *sim, uint32_t task);
+void sim_async_fini(struct sim_thread *thread);
+
+/* ---- sim_sum.c: the result ---- */
+
+WIO_MUST_CHECK enum wio_status sim_sum_up(struct sim *sim);
 
 /* ---- sim_thread.c: what a thread does ---- */
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a thread of the trace does in the simulation: one event after the other, phase by phase. */
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 
 #include "base/cleanup.h"
 #include "plan/sync.h"
+#include "predict/account.h"
 #include "predict/sim.h"
 #include "trace/calls.h"
 
@@ -75,127 +75,9 @@ enum wio_status sim_thread_init(struct sim *sim, uint32_t index, struct wio_erro
 
 void sim_thread_fini(struct sim_thread *thread)
 {
-    struct sim_request *request;
     wio_cursor_destroy(thread->cursor);
     free(thread->times);
-    while ((request = thread->requests) != NULL) {
-        thread->requests = request->next;
-        free(request);
-    }
-}
-
-static uint64_t end_of(const struct wio_event *event)
-{
-    return event->t_ns + (event->result == WIO_RESULT_PENDING ? 0 : event->dur_ns);
-}
-
-/* ---- operations ---- */
-
-static struct wio_model *model_of(const struct sim *sim, const struct sim_thread *thread)
-{
-    return sim->hosts[thread->host].model;
-}
-
-/* Copies of the job have files of their own. */
-static void place(const struct sim *sim, const struct sim_thread *thread,
-                  struct wio_converted *todo)
-{
-    todo->op.file |= (uint64_t)thread->copy << 32;
-    todo->read.file |= (uint64_t)thread->copy << 32;
-    const uint64_t *end = wio_map_get(&sim->ends, todo->op.file);
-    if (!todo->has_offset && end != NULL) {
-        todo->op.offset = *end;
-    }
-}
-
-static enum wio_status begin(struct sim *sim, const struct sim_thread *thread, uint32_t task,
-                             const struct wio_model_op *op, struct wio_error *err)
-{
-    struct wio_model *model = model_of(sim, thread);
-    struct wio_model_done ignored;
-    enum wio_status status = wio_model_run(model, (double)sim->now_ns / NS, &ignored, err);
-    if (status != WIO_END) {
-        return status == WIO_OK ? WIO_ERR_INTERNAL : status;
-    }
-    if (wio_map_put(&sim->ends, op->file, op->offset + op->size) != WIO_OK) {
-        return WIO_ERR_NOMEM;
-    }
-    return wio_model_begin(model, task, op, err);
-}
-
-static void account(struct sim_thread *thread, const struct wio_model_op *op, double cost_s)
-{
-    struct wio_predict_account *sum = &thread->account;
-    enum wio_model_flow flow = wio_model_flow(op->method);
-    sum->ops++;
-    sum->io_s += cost_s;
-    sum->bytes_read += flow == WIO_MODEL_MOVES_IN ? op->size : 0;
-    sum->bytes_written += flow == WIO_MODEL_MOVES_OUT ? op->size : 0;
-}
-
-static void account_event(struct sim_thread *thread, const struct wio_event *event,
-                          uint64_t begin_ns, uint64_t end_ns)
-{
-    struct wio_predict_account *sum = &thread->account;
-    uint64_t traced_end = end_of(event);
-    sum->begin_ns = begin_ns < sum->begin_ns ? begin_ns : sum->begin_ns;
-    sum->end_ns = end_ns > sum->end_ns ? end_ns : sum->end_ns;
-    sum->traced_begin_ns = event->t_ns < sum->traced_begin_ns ? event->t_ns : sum->traced_begin_ns;
-    sum->traced_end_ns = traced_end > sum->traced_end_ns ? traced_end : sum->traced_end_ns;
-    sum->traced_io_s += (double)(traced_end - event->t_ns) / NS;
-}
-
-/* ---- asynchronous requests ---- */
-
-static enum wio_status begin_request(struct sim *sim, struct sim_thread *thread,
-                                     const struct wio_event *event, struct wio_error *err)
-{
-    struct sim_request *request = calloc(1, sizeof(*request));
-    if (request == NULL) {
-        return WIO_ERR_NOMEM;
-    }
-    request->traced_ns = event->result == WIO_RESULT_PENDING ? UINT64_MAX : end_of(event);
-    request->task = sim->next_task++;
-    request->next = thread->requests;
-    thread->requests = request;
-    if (wio_map_put(&sim->requests, request->task, (uint64_t)(uintptr_t)request) != WIO_OK) {
-        return WIO_ERR_NOMEM;
-    }
-    request->place = thread->events_done;
-    request->thread = thread->index;
-    request->op = thread->todo.op;
-    request->begin_ns = sim->now_ns;
-    return begin(sim, thread, request->task, &thread->todo.op, err);
-}
-
-/* Has the thread all requests that it had collected by the end of this event? */
-static bool has_collected(struct sim_thread *thread, const struct wio_event *event,
-                          struct wio_release *release)
-{
-    bool is_all = true;
-    for (const struct sim_request *request = thread->requests; request != NULL;
-         request = request->next) {
-        if (request->traced_ns > end_of(event)) {
-            continue;
-        }
-        is_all &= request->done_ns != 0;
-        wio_release_join(release, (struct wio_release){request->traced_ns, request->done_ns});
-    }
-    return is_all;
-}
-
-static void drop_collected(struct sim_thread *thread, uint64_t until_ns)
-{
-    struct sim_request **place = &thread->requests;
-    while (*place != NULL) {
-        struct sim_request *request = *place;
-        if (request->traced_ns <= until_ns && request->done_ns != 0) {
-            *place = request->next;
-            free(request);
-        } else {
-            place = &request->next;
-        }
-    }
+    sim_async_fini(thread);
 }
 
 /* ---- phases: each gives true if the next one can begin at once ---- */
@@ -267,7 +149,7 @@ static bool take_lock(struct sim *sim, struct sim_thread *thread, const struct w
 /* Of what is simulated the model has the duration; of other calls only the wait is replaced. */
 static uint64_t wait_end(const struct sim_thread *thread, const struct wio_event *event)
 {
-    return thread->todo.kind == WIO_CONVERT_PASS ? end_of(event) : event->t_ns;
+    return thread->todo.kind == WIO_CONVERT_PASS ? sim_end_of(event) : event->t_ns;
 }
 
 static bool be_ready(struct sim *sim, struct sim_thread *thread, const struct wio_event *event)
@@ -303,88 +185,39 @@ static void pass(struct sim_thread *thread, const struct wio_event *event)
 {
     switch ((int)wio_op_class(event->op)) {
     case WIO_CLASS_SLEEP:
-        wio_gap_sleep(&thread->gap, end_of(event));
+        wio_gap_sleep(&thread->gap, sim_end_of(event));
         break;
     case WIO_CLASS_HOLD: /* the recorder kept the thread waiting */
-        wio_gap_skip(&thread->gap, end_of(event));
+        wio_gap_skip(&thread->gap, sim_end_of(event));
         break;
     default:
-        wio_gap_call(&thread->gap, end_of(event), !thread->has_taken);
+        wio_gap_call(&thread->gap, sim_end_of(event), !thread->has_taken);
         break;
     }
-}
-
-/* A call that waits for requests ends when they have. */
-static bool collect(struct sim_thread *thread, const struct wio_event *event)
-{
-    struct wio_release release = {0};
-    if (thread->requests == NULL || wio_op_class(event->op) != WIO_CLASS_ASYNC_CALL) {
-        return true;
-    }
-    if (!has_collected(thread, event, &release)) {
-        thread->is_collecting = true;
-        return false;
-    }
-    drop_collected(thread, end_of(event));
-    if (release.v_ns != 0) {
-        thread->has_taken = true;
-        wio_gap_take(&thread->gap, release, end_of(event));
-    }
-    return true;
 }
 
 /* *go_on: the next phase can begin at once. */
 static enum wio_status perform(struct sim *sim, struct sim_thread *thread,
                                const struct wio_event *event, bool *go_on, struct wio_error *err)
 {
-    *go_on = false;
+    *go_on = true;
     thread->op_ns = sim->now_ns;
     if (sim_gate_is_pointless(sim, thread, event)) {
-        wio_gap_skip(&thread->gap, end_of(event));
+        wio_gap_skip(&thread->gap, sim_end_of(event));
         thread->phase = SIM_AFTER;
-        *go_on = true;
         return WIO_OK;
     }
-    place(sim, thread, &thread->todo);
-    switch (thread->todo.kind) {
-    case WIO_CONVERT_OP:
-        thread->phase = SIM_DONE;
-        return begin(sim, thread, thread->index, &thread->todo.op, err);
-    case WIO_CONVERT_COPY:
-        thread->phase = SIM_READ;
-        return begin(sim, thread, thread->index, &thread->todo.read, err);
-    case WIO_CONVERT_FIXED:
-        thread->phase = SIM_DONE;
-        sim_wake(sim, thread, sim->now_ns + (end_of(event) - event->t_ns));
+    if (thread->todo.kind == WIO_CONVERT_ASYNC) {
+        WIO_TRY(sim_async_begin(sim, thread, event, err));
+    } else if (thread->todo.kind != WIO_CONVERT_PASS) {
+        return sim_op_perform(sim, thread, event, go_on, err);
+    } else if (!sim_async_collect(thread, event)) {
+        *go_on = false; /* is woken by the last request */
         return WIO_OK;
-    case WIO_CONVERT_ASYNC:
-        WIO_TRY(begin_request(sim, thread, event, err));
-        break;
-    case WIO_CONVERT_PASS:
-    default:
-        if (!collect(thread, event)) {
-            return WIO_OK; /* is woken by the last request */
-        }
-        pass(thread, event);
-        break;
     }
+    pass(thread, event);
     thread->phase = SIM_AFTER;
-    *go_on = true;
     return WIO_OK;
-}
-
-static enum wio_status begin_write(struct sim *sim, struct sim_thread *thread,
-                                   struct wio_error *err)
-{
-    thread->phase = SIM_DONE;
-    return begin(sim, thread, thread->index, &thread->todo.op, err);
-}
-
-static void finish(struct sim *sim, struct sim_thread *thread, const struct wio_event *event)
-{
-    wio_gap_did(&thread->gap, end_of(event), sim->now_ns);
-    account_event(thread, event, thread->op_ns, sim->now_ns);
-    thread->phase = SIM_AFTER;
 }
 
 /* The moment of the simulation at which the thread leaves the event, as far as it is known now. */
@@ -392,7 +225,7 @@ static uint64_t leave_ns(const struct sim *sim, const struct sim_thread *thread,
                          const struct wio_event *event)
 {
     const struct wio_gap *gap = &thread->gap;
-    uint64_t end_ns = end_of(event);
+    uint64_t end_ns = sim_end_of(event);
     uint64_t rest_ns = end_ns > gap->at_ns ? end_ns - gap->at_ns : 0;
     uint64_t v_ns = gap->v_ns + rest_ns;
     return v_ns > sim->now_ns ? v_ns : sim->now_ns;
@@ -467,11 +300,14 @@ static enum wio_status run(struct sim *sim, struct sim_thread *thread, struct wi
             WIO_TRY(perform(sim, thread, event, &go_on, err));
             break;
         case SIM_READ:
-            WIO_TRY(begin_write(sim, thread, err));
+            WIO_TRY(sim_op_write(sim, thread, err));
             go_on = false;
             break;
+        case SIM_THEN:
+            WIO_TRY(sim_op_then(sim, thread, event, &go_on));
+            break;
         case SIM_DONE:
-            finish(sim, thread, event);
+            sim_op_finish(sim, thread, event);
             break;
         case SIM_AFTER:
             WIO_TRY(next_event(sim, thread, event, err));
@@ -503,35 +339,20 @@ static enum wio_status tell(struct sim *sim, const struct wio_model_done *done,
                                   : params->per_op(params->per_op_arg, index, &done->result, err);
 }
 
-static void end_request(struct sim *sim, struct sim_request *request)
-{
-    struct sim_thread *thread = &sim->threads[request->thread];
-    struct wio_release ignored = {0};
-    request->done_ns = sim->now_ns > 0 ? sim->now_ns : 1;
-    if (thread->times != NULL) {
-        thread->times[request->place] =
-            (struct sim_time){request->begin_ns, sim->now_ns - request->begin_ns};
-    }
-    account(thread, &request->op, (double)(sim->now_ns - request->begin_ns) / NS);
-    if (thread->is_collecting && has_collected(thread, thread->event, &ignored)) {
-        thread->is_collecting = false;
-        sim_wake(sim, thread, sim->now_ns);
-    }
-}
-
 enum wio_status sim_thread_done(struct sim *sim, const struct wio_model_done *done,
                                 struct wio_error *err)
 {
-    WIO_TRY(tell(sim, done, err));
     if (done->task >= sim->thread_count) {
-        uint64_t *request = wio_map_get(&sim->requests, done->task);
-        WIO_PRE(request != NULL);
-        end_request(sim, (struct sim_request *)(uintptr_t)*request);
-        (void)wio_map_remove(&sim->requests, done->task);
+        WIO_TRY(tell(sim, done, err));
+        sim_async_done(sim, done->task);
         return WIO_OK;
     }
     struct sim_thread *thread = &sim->threads[done->task];
-    account(thread, thread->phase == SIM_READ ? &thread->todo.read : &thread->todo.op,
-            done->result.cost_s);
+    const struct wio_converted *todo = &thread->todo;
+    if (todo->kind != WIO_CONVERT_TIMED) { /* that is metadata, whose time is more than a model's */
+        WIO_TRY(tell(sim, done, err));
+        wio_account_op(&thread->account, thread->phase == SIM_READ ? &todo->read : &todo->op,
+                       done->result.cost_s);
+    }
     return run(sim, thread, err);
 }

@@ -2,15 +2,12 @@
 /* Predicting a trace: its threads on the models of their hosts. */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/cleanup.h"
 #include "plan/waits_name.h"
-#include "predict/host.h"
 #include "predict/opened.h"
 #include "predict/sim.h"
 #include "predict/times.h"
-#include "predict/whatif.h"
 
 #define NS 1e9
 #define PROGRESS_EVENTS 65536
@@ -48,71 +45,62 @@ static enum wio_status scan(const struct wio_trace *trace, struct wio_waits *wai
     return wio_waits_check(waits, err);
 }
 
-/* ---- hosts ---- */
-
-static uint32_t find_host(const struct sim *sim, const char *name)
-{
-    uint32_t host = 0;
-    while (host < sim->host_count && strcmp(sim->hosts[host].name, name) != 0) {
-        host++;
-    }
-    return host;
-}
-
-static enum wio_status add_host(struct sim *sim, const char *name,
-                                const struct wio_model_params *machine, struct wio_error *err)
-{
-    struct wio_alloc heap = WIO_ALLOC_HEAP;
-    struct sim_host *more =
-        reallocarray(sim->hosts, (size_t)sim->host_count + 1, sizeof(*sim->hosts));
-    if (more == NULL) {
-        return WIO_ERR_NOMEM;
-    }
-    sim->hosts = more;
-    sim->hosts[sim->host_count] = (struct sim_host){.name = name};
-    WIO_TRY(wio_model_create(sim->params->model, machine, &heap, &sim->hosts[sim->host_count].model,
-                             err));
-    sim->host_count++;
-    return WIO_OK;
-}
-
 /* ---- threads ---- */
 
-/* The thread that an image made by exec goes on with: the same tid of the image before. */
-static void find_successors(struct sim *sim)
+/* The thread that an image made by exec goes on with: the same tid of the image before, which comes
+ * before it in the trace. */
+static enum wio_status find_successor(struct sim *sim, struct wio_map *threads, uint32_t index)
 {
-    for (uint32_t i = 0; i < sim->thread_count; i++) {
-        uint32_t first = i - i % wio_trace_stream_count(sim->trace); /* of its copy */
-        const struct wio_stream_info *stream = wio_trace_stream(sim->trace, i - first);
-        const struct wio_process_info *process = wio_trace_process(sim->trace, stream->process);
-        sim->threads[i].successor = UINT32_MAX;
-        for (uint32_t k = first; k < i && process->parent != UINT32_MAX; k++) {
-            const struct wio_stream_info *other = wio_trace_stream(sim->trace, k - first);
-            if (other->process == process->parent && other->tid == stream->tid) {
-                sim->threads[k].successor = i;
-                sim->threads[i].is_heir = true;
-            }
-        }
+    struct sim_thread *thread = &sim->threads[index];
+    const struct wio_stream_info *stream = wio_trace_stream(sim->trace, thread->stream);
+    uint32_t parent = wio_trace_process(sim->trace, thread->image)->parent;
+    const uint64_t *before = NULL;
+    thread->successor = UINT32_MAX;
+    if (parent != UINT32_MAX) {
+        before = wio_map_get(threads, (uint64_t)parent << 32 | stream->tid);
     }
+    if (before != NULL && sim->threads[*before].copy == thread->copy) {
+        sim->threads[*before].successor = index;
+        thread->is_heir = true;
+    }
+    return wio_map_put(threads, (uint64_t)thread->image << 32 | stream->tid, index);
 }
 
-static enum wio_status add_threads(struct sim *sim, const struct wio_model_params *machine,
-                                   struct wio_error *err)
+/* Before anything else, so that what is wrong with a machine is said at once. */
+static enum wio_status add_hosts(struct sim *sim, struct wio_error *err)
 {
-    for (uint32_t i = 0; i < sim->thread_count; i++) {
-        const struct wio_stream_info *stream =
-            wio_trace_stream(sim->trace, i % wio_trace_stream_count(sim->trace));
-        const char *name = wio_trace_process(sim->trace, stream->process)->host;
-        uint32_t host = find_host(sim, name);
-        if (host == sim->host_count) {
-            WIO_TRY(add_host(sim, name, machine, err));
-        }
-        sim->threads[i].host = host;
-        sim->threads[i].account =
-            (struct wio_predict_account){.begin_ns = UINT64_MAX, .traced_begin_ns = UINT64_MAX};
-        WIO_TRY(sim_thread_init(sim, i, err));
+    for (uint32_t i = 0; i < wio_trace_stream_count(sim->trace); i++) {
+        uint32_t process = wio_trace_stream(sim->trace, i)->process;
+        uint32_t ignored;
+        WIO_TRY(sim_host_need(sim, wio_trace_process(sim->trace, process)->host, &ignored, err));
     }
-    find_successors(sim);
+    return sim_host_check(sim, err);
+}
+
+static enum wio_status add_thread(struct sim *sim, uint32_t index, struct wio_error *err)
+{
+    const struct wio_stream_info *stream =
+        wio_trace_stream(sim->trace, index % wio_trace_stream_count(sim->trace));
+    struct sim_thread *thread = &sim->threads[index];
+    WIO_TRY(sim_host_need(sim, wio_trace_process(sim->trace, stream->process)->host, &thread->host,
+                          err));
+    thread->account =
+        (struct wio_predict_account){.begin_ns = UINT64_MAX, .traced_begin_ns = UINT64_MAX};
+    return sim_thread_init(sim, index, err);
+}
+
+static void map_cleanup(struct wio_map *map)
+{
+    wio_map_fini(map);
+}
+
+static enum wio_status add_threads(struct sim *sim, struct wio_error *err)
+{
+    WIO_CLEANUP(map_cleanup) struct wio_map threads = {0};
+    for (uint32_t i = 0; i < sim->thread_count; i++) {
+        WIO_TRY(add_thread(sim, i, err));
+        WIO_TRY(find_successor(sim, &threads, i));
+    }
     return WIO_OK;
 }
 
@@ -175,25 +163,6 @@ static enum wio_status scale(struct sim *sim, struct wio_error *err)
 
 /* ---- time ---- */
 
-/* The host where something happens first; *others_out: when something does on another one. */
-static struct sim_host *first_host(const struct sim *sim, double *others_out)
-{
-    struct sim_host *first = NULL;
-    double first_s = HUGE_VAL;
-    *others_out = HUGE_VAL;
-    for (uint32_t i = 0; i < sim->host_count; i++) {
-        double next_s = wio_model_next(sim->hosts[i].model);
-        if (next_s < first_s) {
-            *others_out = first_s;
-            first_s = next_s;
-            first = &sim->hosts[i];
-        } else {
-            *others_out = fmin(*others_out, next_s);
-        }
-    }
-    return first;
-}
-
 static void move_clock(struct sim *sim, double seconds)
 {
     uint64_t now_ns = (uint64_t)(seconds * NS + 0.5);
@@ -207,11 +176,12 @@ static enum wio_status happen(struct sim *sim, struct wio_error *err)
     double thread_s = thread != NULL ? (double)thread->wake_ns / NS : HUGE_VAL;
     struct wio_model_done done;
     double others_s;
-    struct sim_host *host = first_host(sim, &others_s);
-    if (host == NULL || wio_model_next(host->model) > thread_s) {
+    struct sim_clock *clock = sim_host_first(sim, &others_s);
+    if (clock == NULL || clock->next_s > thread_s) {
         return thread == NULL ? WIO_END : sim_thread_wake(sim, thread, err);
     }
-    enum wio_status status = wio_model_run(host->model, fmin(thread_s, others_s), &done, err);
+    enum wio_status status = wio_model_run(clock->model, fmin(thread_s, others_s), &done, err);
+    sim_host_moved(sim, clock);
     if (status == WIO_END) {
         return WIO_OK; /* another one is first now */
     }
@@ -258,87 +228,6 @@ static enum wio_status run(struct sim *sim, struct wio_error *err)
     return WIO_OK;
 }
 
-/* ---- the result ---- */
-
-static double seconds(uint64_t begin_ns, uint64_t end_ns)
-{
-    return end_ns > begin_ns ? (double)(end_ns - begin_ns) / NS : 0;
-}
-
-static void join_accounts(struct wio_predict_account *to, const struct wio_predict_account *from)
-{
-    to->ops += from->ops;
-    to->bytes_read += from->bytes_read;
-    to->bytes_written += from->bytes_written;
-    to->io_s += from->io_s;
-    to->wait_s += from->wait_s;
-    to->compute_s += from->compute_s;
-    to->traced_io_s += from->traced_io_s;
-    to->begin_ns = from->begin_ns < to->begin_ns ? from->begin_ns : to->begin_ns;
-    to->end_ns = from->end_ns > to->end_ns ? from->end_ns : to->end_ns;
-    to->traced_begin_ns =
-        from->traced_begin_ns < to->traced_begin_ns ? from->traced_begin_ns : to->traced_begin_ns;
-    to->traced_end_ns =
-        from->traced_end_ns > to->traced_end_ns ? from->traced_end_ns : to->traced_end_ns;
-}
-
-static int by_rank(const void *a, const void *b)
-{
-    const struct wio_predict_account *x = a;
-    const struct wio_predict_account *y = b;
-    return (x->rank > y->rank) - (x->rank < y->rank);
-}
-
-/* One account per rank that did I/O, those without a rank together, in rising order. */
-static enum wio_status collect_ranks(struct sim *sim)
-{
-    struct wio_predict_account *ranks = calloc((size_t)sim->thread_count + 1, sizeof(*ranks));
-    size_t count = 0;
-    if (ranks == NULL) {
-        return WIO_ERR_NOMEM;
-    }
-    for (uint32_t i = 0; i < sim->thread_count; i++) {
-        struct wio_predict_account *account = &sim->threads[i].account;
-        if (account->end_ns > 0) {
-            double life_s = seconds(account->begin_ns, account->end_ns);
-            account->compute_s = fmax(life_s - account->io_s - account->wait_s, 0);
-            ranks[count++] = *account;
-        }
-    }
-    if (count > 0) {
-        qsort(ranks, count, sizeof(*ranks), by_rank);
-    }
-    size_t last = 0;
-    for (size_t i = 1; i < count; i++) {
-        if (ranks[i].rank == ranks[last].rank) {
-            join_accounts(&ranks[last], &ranks[i]);
-        } else {
-            ranks[++last] = ranks[i];
-        }
-    }
-    sim->result.ranks = ranks;
-    sim->result.rank_count = count > 0 ? last + 1 : 0;
-    return WIO_OK;
-}
-
-static enum wio_status sum_up(struct sim *sim)
-{
-    struct wio_predict_account all = {
-        .rank = -1, .begin_ns = UINT64_MAX, .traced_begin_ns = UINT64_MAX};
-    WIO_TRY(collect_ranks(sim));
-    for (size_t i = 0; i < sim->result.rank_count; i++) {
-        struct wio_predict_account *rank = &sim->result.ranks[i];
-        rank->total_s = seconds(rank->begin_ns, rank->end_ns);
-        rank->traced_s = seconds(rank->traced_begin_ns, rank->traced_end_ns);
-        join_accounts(&all, rank);
-    }
-    all.total_s = seconds(all.begin_ns, all.end_ns);
-    all.traced_s = seconds(all.traced_begin_ns, all.traced_end_ns);
-    sim->result.all = all;
-    sim->result.model = sim->params->model;
-    return WIO_OK;
-}
-
 /* ---- all of it ---- */
 
 static void sim_cleanup(struct sim *sim)
@@ -346,14 +235,10 @@ static void sim_cleanup(struct sim *sim)
     for (uint32_t i = 0; sim->threads != NULL && i < sim->thread_count; i++) {
         sim_thread_fini(&sim->threads[i]);
     }
-    for (uint32_t i = 0; i < sim->host_count; i++) {
-        wio_model_destroy(sim->hosts[i].model);
-    }
+    sim_host_fini(sim);
     sim_gate_fini(sim);
-    wio_map_fini(&sim->ends);
     wio_map_fini(&sim->requests);
     free(sim->threads);
-    free(sim->hosts);
 }
 
 static void waits_cleanup(struct wio_waits *waits)
@@ -371,21 +256,20 @@ static enum wio_status no_memory(struct wio_error *err)
     return wio_error_set(err, WIO_ERR_NOMEM, NULL, WIO_ERROR_NO_OFFSET, "out of memory");
 }
 
-static enum wio_status simulate(struct sim *sim, const struct wio_model_params *machine,
-                                struct wio_error *err)
+static enum wio_status simulate(struct sim *sim, struct wio_error *err)
 {
     sim->threads = calloc((size_t)sim->thread_count + 1, sizeof(*sim->threads));
     if (sim->threads == NULL) {
         return WIO_ERR_NOMEM;
     }
     WIO_TRY(sim_gate_init(sim, err));
-    WIO_TRY(add_threads(sim, machine, err));
+    WIO_TRY(add_threads(sim, err));
     start_threads(sim);
     WIO_TRY(run(sim, err));
     if (sim->params->keep_events) {
         WIO_TRY(wio_predict_times_take(sim, &sim->result.times));
     }
-    return sum_up(sim);
+    return sim_sum_up(sim);
 }
 
 enum wio_status wio_predict_trace(const struct wio_trace *trace,
@@ -401,27 +285,16 @@ enum wio_status wio_predict_trace(const struct wio_trace *trace,
         .waits = &waits,
         .converter = {trace, &opened, &params->whatif},
     };
-    struct wio_model_params machine;
 
-    WIO_TRY(wio_host_read(params->host, &machine, err));
-    wio_whatif_machine(&params->whatif, &machine);
     WIO_TRY(scale(&sim, err));
+    WIO_TRY(add_hosts(&sim, err));
     WIO_TRY(wio_waits_init(&waits, trace, true, err));
     WIO_TRY(scan(trace, &waits, &opened, err));
-    enum wio_status status = simulate(&sim, &machine, err);
+    enum wio_status status = simulate(&sim, err);
     if (status != WIO_OK) {
         wio_predict_result_fini(&sim.result);
         return status == WIO_ERR_NOMEM ? no_memory(err) : status;
     }
     *result_out = sim.result;
     return WIO_OK;
-}
-
-void wio_predict_result_fini(struct wio_predict_result *result)
-{
-    free(result->ranks);
-    wio_predict_times_free(result->times);
-    result->times = NULL;
-    result->ranks = NULL;
-    result->rank_count = 0;
 }

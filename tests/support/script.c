@@ -80,6 +80,8 @@ static void put_process(struct script *script, char **save)
             process.dropped = (uint64_t)value;
         } else if (number(word, "start", 10, &value)) {
             process.start_ns = (uint64_t)value;
+        } else if (value_of(word, "host") != NULL) {
+            process.host = value_of(word, "host");
         } else {
             die(script, "unknown", word);
         }

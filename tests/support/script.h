@@ -2,7 +2,7 @@
 /*
  * Traces made by hand, one line per thing:
  *
- *     process PID [parent=INDEX] [rank=N] [start=NS] [dropped=N]      # numbered 0, 1, 2 ..
+ *     process PID [parent=INDEX] [rank=N] [start=NS] [dropped=N] [host=NAME]   # numbered 0, 1 ..
  *     stream PROCESS TID [token=N]                        # numbered too
  *     file PATH TYPE [mode=OCTAL] [size=N] [target=TEXT]  # TYPE: regular, directory, symlink, fifo
  * .. OP [stream=N] [t=NS] [dur=NS] [fd=N] [path=P] [off=N] [size=N] [res=N] [err=N] [fd2=] [path2=]

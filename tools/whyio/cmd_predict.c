@@ -30,19 +30,25 @@ enum {
     OPTION_BS
 };
 
+#define HOSTS_MAX 1024
+
 struct args {
     struct cmd_options common;
     const char *dir; /* one of the two */
     const char *ops;
     const char *out; /* -o */
     struct wio_predict_params params;
+    struct wio_predict_host hosts[HOSTS_MAX]; /* of params; their texts are the arguments' */
     bool per_op;
 };
 
 static const struct argp_option options[] = {
     {"ops", OPTION_OPS, "FILE", 0, "The operations, one JSON object a line; - is standard input",
      0},
-    {"host", OPTION_HOST, "HOST.json", 0, "The machine, as whyio calibrate describes it", 0},
+    {"host", OPTION_HOST, "[NAME=]HOST.json", 0,
+     "The machine, as whyio calibrate describes it; with NAME= that of one host of the trace, else "
+     "that of all others",
+     0},
     {"model", OPTION_MODEL, "MODEL", 0,
      "kernel (what Linux does, default), cawl (the paper) or naive (size / bandwidth)", 0},
     {"per-op", OPTION_PER_OP, NULL, 0, "Print every operation too, before the summary", 0},
@@ -66,6 +72,25 @@ static void parse_size(const char *name, const char *text, double *out, struct a
         return;
     }
     *out = (double)bytes;
+}
+
+/* NAME=FILE; a '=' behind a '/' belongs to the file. */
+static void parse_host(struct args *args, char *text, struct argp_state *state)
+{
+    size_t length = strcspn(text, "=/");
+    size_t count = args->params.named_host_count;
+    if (text[length] != '=') {
+        args->params.host = text;
+        return;
+    }
+    if (length == 0 || text[length + 1] == '\0' || count == HOSTS_MAX) {
+        argp_error(state, "--host: expected HOST.json or NAME=HOST.json, not '%s'", text);
+        return;
+    }
+    text[length] = '\0';
+    args->hosts[count] = (struct wio_predict_host){.name = text, .file = text + length + 1};
+    args->params.named_hosts = args->hosts;
+    args->params.named_host_count++;
 }
 
 static void parse_force(const char *name, const char *text, enum wio_predict_force *out,
@@ -108,7 +133,10 @@ static void check(const struct args *args, struct argp_state *state)
     if (args->out != NULL && is_scaled) {
         argp_error(state, "-o cannot write ranks that the trace does not have");
     }
-    if (args->params.host == NULL) {
+    if (args->ops != NULL && args->params.named_host_count > 0) {
+        argp_error(state, "a list has no hosts: --host=HOST.json is expected");
+    }
+    if (args->params.host == NULL && args->params.named_host_count == 0) {
         argp_error(state, "--host=HOST.json is expected");
     }
 }
@@ -152,7 +180,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         args->ops = arg;
         return 0;
     case OPTION_HOST:
-        args->params.host = arg;
+        parse_host(args, arg, state);
         return 0;
     case OPTION_MODEL:
         parse_model(args, arg, state);

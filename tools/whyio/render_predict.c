@@ -64,6 +64,8 @@ static void put_account(struct wio_json *json, const struct wio_predict_account 
 {
     wio_json_double(json, "total_s", account->total_s);
     wio_json_double(json, "io_s", account->io_s);
+    wio_json_double(json, "modelled_s", account->modelled_s);
+    wio_json_double(json, "kept_s", account->kept_s);
     wio_json_double(json, "compute_s", account->compute_s);
     wio_json_double(json, "wait_s", account->wait_s);
     wio_json_double(json, "traced_s", account->traced_s);
@@ -73,6 +75,19 @@ static void put_account(struct wio_json *json, const struct wio_predict_account 
     wio_json_u64(json, "bytes_written", account->bytes_written);
 }
 
+static void put_ops(struct wio_json *json, const char *name, const struct wio_predict_op_time *ops,
+                    size_t count)
+{
+    wio_json_object_begin(json, name);
+    for (size_t i = 0; i < count; i++) {
+        wio_json_object_begin(json, ops[i].op);
+        wio_json_u64(json, "count", ops[i].count);
+        wio_json_double(json, "time_s", ops[i].time_s);
+        wio_json_object_end(json);
+    }
+    wio_json_object_end(json);
+}
+
 static void summary_json(struct wio_json *json, const struct wio_predict_result *result)
 {
     wio_json_object_begin(json, NULL);
@@ -80,6 +95,8 @@ static void summary_json(struct wio_json *json, const struct wio_predict_result 
     wio_json_string(json, "model", wio_model_name(result->model));
     put_account(json, &result->all);
     wio_json_double(json, "dirty_bytes_max", result->dirty_bytes_max);
+    put_ops(json, "metadata", result->metadata, result->metadata_count);
+    put_ops(json, "kept", result->kept, result->kept_count);
     wio_json_array_begin(json, "ranks");
     for (size_t i = 0; i < result->rank_count; i++) {
         wio_json_object_begin(json, NULL);
@@ -100,6 +117,35 @@ static void put_time(FILE *out, const char *name, double time_s)
 {
     char text[WIO_TEXT_MAX];
     (void)fprintf(out, "%-12s %s\n", name, wio_format_time(text, to_ns(time_s)));
+}
+
+#define OPS_SHOWN 5
+
+/* "as recorded  1.2 ms: open 1.0 ms (3), ..": the longest of them. */
+static void put_part(FILE *out, const char *name, double time_s,
+                     const struct wio_predict_op_time *ops, size_t count)
+{
+    char text[WIO_TEXT_MAX];
+    char times[WIO_TEXT_MAX];
+    (void)fprintf(out, "  %-10s %s", name, wio_format_time(text, to_ns(time_s)));
+    for (size_t i = 0; i < count && i < OPS_SHOWN; i++) {
+        (void)fprintf(out, "%s %s %s (%s)", i == 0 ? ":" : ",", ops[i].op,
+                      wio_format_time(text, to_ns(ops[i].time_s)),
+                      wio_format_count(times, ops[i].count));
+    }
+    (void)fprintf(out, "%s\n", count > OPS_SHOWN ? ", .." : "");
+}
+
+/* What to believe of the I/O: how much a model or a measurement said, and how much nobody did. */
+static void parts_text(FILE *out, const struct wio_predict_result *result)
+{
+    double metadata_s = 0;
+    for (size_t i = 0; i < result->metadata_count; i++) {
+        metadata_s += result->metadata[i].time_s;
+    }
+    put_part(out, "modelled", result->all.modelled_s - metadata_s, NULL, 0);
+    put_part(out, "metadata", metadata_s, result->metadata, result->metadata_count);
+    put_part(out, "recorded", result->all.kept_s, result->kept, result->kept_count);
 }
 
 static void ranks_text(FILE *out, const struct wio_predict_result *result)
@@ -139,6 +185,9 @@ static void summary_text(FILE *out, const struct wio_predict_result *result)
         put_time(out, "waiting", all->wait_s);
     }
     put_time(out, "I/O", all->io_s);
+    if (is_trace) {
+        parts_text(out, result);
+    }
     put_time(out, "total", all->total_s);
     if (is_trace) {
         put_time(out, "in the trace", all->traced_s);

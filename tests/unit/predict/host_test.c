@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "support/unit.h"
 
+#include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -83,6 +85,90 @@ static void names_what_is_wrong(void **state)
     refuses("{" COMPLETE ", \"sync_table\": [[8192, 1], [4096, 2]]}", "sync_table");
 }
 
+static void load(const char *text, struct wio_host *host)
+{
+    char *path = wio_test_path("host.json");
+    struct wio_error err = WIO_ERROR_INIT;
+    wio_test_write(path, text, strlen(text));
+    assert_ok(wio_host_load(path, host, &err), &err);
+    free(path);
+}
+
+/* A device has what it says, else what the machine says; tables are of one device. */
+static void reads_devices(void **state)
+{
+    (void)state;
+    struct wio_host host;
+    load("{" COMPLETE ", \"dev_table\": [[4096, 1e-4]], \"meta\": {\"open\": 1, \"stat\": 2}, "
+         "\"devices\": [{\"path\": \"/scratch/\", \"bw_dev\": 5e8, \"meta\": {\"open\": 3}}, "
+         "{\"path\": \"/scratch/a\", \"sync_table\": [[1, 2]]}, {\"path\": \"/\"}]}",
+         &host);
+    assert_int_equal(host.device_count, 4);
+    assert_true(host.devices[0].params.bw_dev == 1e8 && host.devices[1].params.bw_dev == 5e8);
+    assert_true(host.devices[1].params.bw_rdev == 2e8);
+    assert_int_equal(host.devices[0].params.sync_table.count, 1);
+    assert_int_equal(host.devices[1].params.sync_table.count, 0);
+    assert_int_equal(host.devices[2].params.sync_table.count, 1);
+    assert_true(wio_meta_cost(&host.devices[0].meta, WIO_OP_open, false) == 1);
+    assert_true(wio_meta_cost(&host.devices[1].meta, WIO_OP_open, false) == 3);
+    assert_true(wio_meta_cost(&host.devices[1].meta, WIO_OP_stat, false) == 2);
+    static const struct {
+        const char *file;
+        uint32_t device;
+    } cases[] = {{"/scratch", 1},    {"/scratch/b", 1},  {"/scratch/a", 2}, {"/scratch/a/b", 2},
+                 {"/scratch/ab", 1}, {"/scratchpad", 3}, {"/", 3},          {"name", 0}};
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        assert_int_equal(wio_host_device_of(&host, cases[i].file), cases[i].device);
+    }
+    wio_host_fini(&host);
+}
+
+static void names_what_is_wrong_with_a_device(void **state)
+{
+    (void)state;
+    refuses("{" COMPLETE ", \"devices\": {}}", "'devices'");
+    refuses("{" COMPLETE ", \"devices\": [5]}", "devices[0]: expected \"path\"");
+    refuses("{" COMPLETE ", \"devices\": [{\"path\": \"a\"}]}", "absolute path");
+    refuses("{" COMPLETE ", \"devices\": [{\"path\": \"/a\"}, {\"path\": \"/a/\"}]}",
+            "device '/a/': parameter 'path' is another");
+    refuses("{" COMPLETE ", \"devices\": [{\"path\": \"/a\", \"bw_dev\": 0}]}",
+            "device '/a': parameter 'bw_dev'");
+    refuses("{" COMPLETE ", \"devices\": [{\"path\": \"/a\", \"hz\": 250}]}",
+            "device '/a': parameter 'hz' is of the machine");
+    refuses("{" COMPLETE ", \"devices\": [{\"path\": \"/a\", \"meta\": 1}]}",
+            "device '/a': parameter 'meta'");
+}
+
+/* Own number, family's, none; names that are no operations are for information. */
+static void reads_the_costs_of_metadata(void **state)
+{
+    (void)state;
+    struct wio_host host;
+    load("{" COMPLETE ", \"meta\": {\"open\": 1, \"create\": 2, \"close\": 3, \"stat\": 4, "
+         "\"lstat\": 5, \"what\": 6, \"mkdir\": null, \"truncate\": 0}}",
+         &host);
+    const struct wio_meta *meta = &host.devices[0].meta;
+    static const struct {
+        enum wio_op op;
+        bool makes_file;
+        double cost_s;
+    } cases[] = {
+        {WIO_OP_open, false, 1},      {WIO_OP_open, true, 2},     {WIO_OP_fopen, false, 1},
+        {WIO_OP_creat, true, 2},      {WIO_OP_mkstemp, false, 2}, {WIO_OP_fclose, false, 3},
+        {WIO_OP_fstat, false, 4},     {WIO_OP_lstat, false, 5},   {WIO_OP_access, false, 4},
+        {WIO_OP_ftruncate, false, 0},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        assert_true(wio_meta_cost(meta, cases[i].op, cases[i].makes_file) == cases[i].cost_s);
+    }
+    assert_true(isnan(wio_meta_cost(meta, WIO_OP_mkdir, false)));
+    assert_true(isnan(wio_meta_cost(meta, WIO_OP_COUNT, false)));
+    wio_host_fini(&host);
+    refuses("{" COMPLETE ", \"meta\": [1]}", "'meta' must be an object");
+    refuses("{" COMPLETE ", \"meta\": {\"open\": -1}}", "'meta.open' must be seconds");
+    refuses("{" COMPLETE ", \"meta\": {\"what\": \"x\"}}", "'meta.what'");
+}
+
 static void a_file_that_is_not_there(void **state)
 {
     (void)state;
@@ -98,6 +184,9 @@ int main(void)
         cmocka_unit_test(reads_parameters_and_defaults),
         cmocka_unit_test(reads_tables),
         cmocka_unit_test(names_what_is_wrong),
+        cmocka_unit_test(reads_devices),
+        cmocka_unit_test(names_what_is_wrong_with_a_device),
+        cmocka_unit_test(reads_the_costs_of_metadata),
         cmocka_unit_test(a_file_that_is_not_there),
     };
     return WIO_RUN(tests);

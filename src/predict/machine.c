@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "predict/machine.h"
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "predict/whatif.h"
+
+void wio_machine_fini(struct wio_machine *machine)
+{
+    for (uint32_t i = 0; i < machine->model_count; i++) {
+        wio_model_destroy(machine->models[i]);
+    }
+    wio_host_fini(&machine->host);
+    machine->model_count = 0;
+}
+
+static enum wio_status add_model(struct wio_machine *machine, enum wio_model_kind kind,
+                                 const struct wio_model_params *params, struct wio_error *err)
+{
+    struct wio_alloc heap = WIO_ALLOC_HEAP;
+    WIO_TRY(wio_model_create(kind, params, &heap, &machine->models[machine->model_count], err));
+    machine->model_count++;
+    return WIO_OK;
+}
+
+/* To a model that knows several devices, else with a model of its own. */
+static enum wio_status add_device(struct wio_machine *machine, enum wio_model_kind kind,
+                                  const struct wio_host_device *device, struct wio_error *err)
+{
+    struct wio_error wrong = WIO_ERROR_INIT;
+    enum wio_status status = wio_model_add_device(machine->models[0], &device->params, &wrong);
+    if (status == WIO_ERR_UNSUPPORTED) {
+        status = add_model(machine, kind, &device->params, &wrong);
+    }
+    return status == WIO_OK ? WIO_OK
+                            : wio_error_set(err, status, NULL, WIO_ERROR_NO_OFFSET,
+                                            "device '%s': %s", device->path, wrong.message);
+}
+
+enum wio_status wio_machine_init(struct wio_machine *machine, const char *path,
+                                 enum wio_model_kind kind, const struct wio_predict_whatif *whatif,
+                                 struct wio_error *err)
+{
+    struct wio_host *host = &machine->host;
+    WIO_TRY(wio_host_load(path, host, err));
+    for (uint32_t i = 0; i < host->device_count; i++) {
+        wio_whatif_machine(whatif, &host->devices[i].params);
+    }
+    WIO_TRY(add_model(machine, kind, &host->devices[0].params, err));
+    for (uint32_t i = 1; i < host->device_count; i++) {
+        WIO_TRY(add_device(machine, kind, &host->devices[i], err));
+    }
+    return WIO_OK;
+}
+
+uint32_t wio_machine_aim(const struct wio_machine *machine, uint32_t device,
+                         struct wio_model_op *op)
+{
+    op->device = machine->model_count == 1 ? device : 0;
+    return machine->model_count == 1 ? 0 : device;
+}
+
+enum wio_status wio_machine_step(struct wio_machine *machine, uint32_t device,
+                                 const struct wio_model_op *op, struct wio_model_result *result_out,
+                                 struct wio_error *err)
+{
+    struct wio_model_op aimed = *op;
+    struct wio_model *model = machine->models[wio_machine_aim(machine, device, &aimed)];
+    if (machine->model_count > 1) { /* the others' operations are computing to this one */
+        aimed.delay_s += machine->time_s - wio_model_time(model);
+    }
+    WIO_TRY(wio_model_step(model, &aimed, result_out, err));
+    machine->time_s += op->delay_s + result_out->cost_s;
+    return WIO_OK;
+}

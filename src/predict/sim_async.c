@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Operations that go on beside the thread that began them, until it collects them. */
+#include <stdlib.h>
+
+#include "base/cleanup.h"
+#include "predict/account.h"
+#include "predict/sim.h"
+#include "trace/calls.h"
+
+#define NS 1e9
+
+static enum wio_status add(struct sim *sim, struct sim_thread *thread,
+                           const struct wio_event *event, struct sim_request **request_out)
+{
+    struct sim_request *request = calloc(1, sizeof(*request));
+    *request_out = request;
+    if (request == NULL) {
+        return WIO_ERR_NOMEM;
+    }
+    request->traced_ns = event->result == WIO_RESULT_PENDING ? UINT64_MAX : sim_end_of(event);
+    request->task = sim->next_task++;
+    request->place = thread->events_done;
+    request->thread = thread->index;
+    request->begin_ns = sim->now_ns;
+    request->op = thread->todo.op;
+    request->next = thread->requests;
+    thread->requests = request;
+    return wio_map_put(&sim->requests, request->task, (uint64_t)(uintptr_t)request);
+}
+
+enum wio_status sim_async_begin(struct sim *sim, struct sim_thread *thread,
+                                const struct wio_event *event, struct wio_error *err)
+{
+    struct sim_request *request;
+    WIO_TRY(add(sim, thread, event, &request));
+    return sim_op_begin(sim, thread, request->task, event->path, &request->op, err);
+}
+
+/* Has the thread all requests that it had collected by the end of this event? */
+static bool has_collected(struct sim_thread *thread, const struct wio_event *event,
+                          struct wio_release *release)
+{
+    bool is_all = true;
+    for (const struct sim_request *request = thread->requests; request != NULL;
+         request = request->next) {
+        if (request->traced_ns > sim_end_of(event)) {
+            continue;
+        }
+        is_all &= request->done_ns != 0;
+        wio_release_join(release, (struct wio_release){request->traced_ns, request->done_ns});
+    }
+    return is_all;
+}
+
+static void drop_collected(struct sim_thread *thread, uint64_t until_ns)
+{
+    struct sim_request **place = &thread->requests;
+    while (*place != NULL) {
+        struct sim_request *request = *place;
+        if (request->traced_ns <= until_ns && request->done_ns != 0) {
+            *place = request->next;
+            free(request);
+        } else {
+            place = &request->next;
+        }
+    }
+}
+
+bool sim_async_collect(struct sim_thread *thread, const struct wio_event *event)
+{
+    struct wio_release release = {0};
+    if (thread->requests == NULL || wio_op_class(event->op) != WIO_CLASS_ASYNC_CALL) {
+        return true;
+    }
+    if (!has_collected(thread, event, &release)) {
+        thread->is_collecting = true;
+        return false;
+    }
+    drop_collected(thread, sim_end_of(event));
+    if (release.v_ns != 0) {
+        thread->has_taken = true;
+        wio_gap_take(&thread->gap, release, sim_end_of(event));
+    }
+    return true;
+}
+
+void sim_async_done(struct sim *sim, uint32_t task)
+{
+    uint64_t *found = wio_map_get(&sim->requests, task);
+    WIO_PRE(found != NULL);
+    struct sim_request *request = (struct sim_request *)(uintptr_t)*found;
+    struct sim_thread *thread = &sim->threads[request->thread];
+    struct wio_release ignored = {0};
+    (void)wio_map_remove(&sim->requests, task);
+    request->done_ns = sim->now_ns > 0 ? sim->now_ns : 1;
+    if (thread->times != NULL) {
+        thread->times[request->place] =
+            (struct sim_time){request->begin_ns, sim->now_ns - request->begin_ns};
+    }
+    wio_account_op(&thread->account, &request->op, (double)(sim->now_ns - request->begin_ns) / NS);
+    if (thread->is_collecting && has_collected(thread, thread->event, &ignored)) {
+        thread->is_collecting = false;
+        sim_wake(sim, thread, sim->now_ns);
+    }
+}
+
+void sim_async_fini(struct sim_thread *thread)
+{
+    struct sim_request *request;
+    while ((request = thread->requests) != NULL) {
+        thread->requests = request->next;
+        free(request);
+    }
+}

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the operations of a thread cost: models say it of data, HOST.json of metadata; what neither
+ * knows takes its recorded time. */
+#include <math.h>
+
+#include "base/cleanup.h"
+#include "predict/account.h"
+#include "predict/sim.h"
+
+#define NS 1e9
+
+/* ---- where an operation is ---- */
+
+/* Copies of the job have files of their own. */
+static uint64_t name_of(const struct sim_thread *thread, uint32_t path)
+{
+    return (uint64_t)thread->copy << 32 | path;
+}
+
+static uint32_t device_of(const struct sim *sim, const struct sim_host *host, uint32_t path)
+{
+    const struct wio_host *machine = &host->machine.host;
+    if (machine->device_count == 1) {
+        return 0;
+    }
+    return wio_host_device_of(machine, wio_trace_string(sim->trace, path, NULL));
+}
+
+/* The file and where in it; of the latter the next operation may want to know. */
+static enum wio_status place(struct sim_host *host, uint64_t name, bool has_offset,
+                             struct wio_model_op *op)
+{
+    op->file = wio_names_file(&host->names, name);
+    const uint64_t *end = has_offset ? NULL : wio_map_get(&host->ends, op->file);
+    op->offset = end != NULL ? *end : op->offset;
+    if (wio_model_flow(op->method) == WIO_MODEL_MOVES_NOTHING) {
+        return WIO_OK;
+    }
+    return wio_map_put(&host->ends, op->file, op->offset + op->size);
+}
+
+enum wio_status sim_op_begin(struct sim *sim, const struct sim_thread *thread, uint32_t task,
+                             uint32_t path, struct wio_model_op *op, struct wio_error *err)
+{
+    struct sim_host *host = &sim->hosts[thread->host];
+    const struct wio_converted *todo = &thread->todo;
+    bool has_offset = todo->has_offset || op->method == WIO_MODEL_TRUNCATE || op == &todo->read;
+    struct wio_model_done ignored;
+    WIO_TRY(place(host, name_of(thread, path), has_offset, op));
+    struct sim_clock *clock =
+        &host->clocks[wio_machine_aim(&host->machine, device_of(sim, host, path), op)];
+    enum wio_status status = wio_model_run(clock->model, (double)sim->now_ns / NS, &ignored, err);
+    if (status != WIO_END) {
+        return status == WIO_OK ? WIO_ERR_INTERNAL : status;
+    }
+    status = wio_model_begin(clock->model, task, op, err);
+    sim_host_moved(sim, clock);
+    return status;
+}
+
+/* ---- what it does, step by step ---- */
+
+/* Data that is gone is the page cache's business, which only one model has as the kernel does. */
+static bool cuts(const struct sim *sim, const struct sim_thread *thread)
+{
+    const struct wio_converted *todo = &thread->todo;
+    if (sim->params->model != WIO_MODEL_KERNEL) {
+        return false;
+    }
+    return todo->change == WIO_CONVERT_CUTS || todo->change == WIO_CONVERT_REMOVES ||
+           (todo->change == WIO_CONVERT_RENAMES &&
+            wio_names_is_there(&sim->hosts[thread->host].names, name_of(thread, todo->to)));
+}
+
+enum wio_status sim_op_perform(struct sim *sim, struct sim_thread *thread,
+                               const struct wio_event *event, bool *go_on, struct wio_error *err)
+{
+    struct wio_converted *todo = &thread->todo;
+    *go_on = false;
+    if (todo->kind == WIO_CONVERT_COPY) {
+        thread->phase = SIM_READ;
+        return sim_op_begin(sim, thread, thread->index, event->path2, &todo->read, err);
+    }
+    thread->phase = SIM_THEN;
+    if (todo->kind == WIO_CONVERT_TIMED && !cuts(sim, thread)) {
+        *go_on = true;
+        return WIO_OK;
+    }
+    return sim_op_begin(sim, thread, thread->index, (uint32_t)todo->op.file, &todo->op, err);
+}
+
+enum wio_status sim_op_write(struct sim *sim, struct sim_thread *thread, struct wio_error *err)
+{
+    thread->phase = SIM_THEN;
+    return sim_op_begin(sim, thread, thread->index, (uint32_t)thread->todo.op.file,
+                        &thread->todo.op, err);
+}
+
+/* As the machine has it; NaN where it has nothing. */
+static double metadata_s(const struct sim *sim, const struct sim_thread *thread,
+                         const struct wio_event *event)
+{
+    const struct sim_host *host = &sim->hosts[thread->host];
+    const struct wio_converted *todo = &thread->todo;
+    if (!todo->is_metadata) {
+        return (double)NAN;
+    }
+    bool is_new = !wio_names_is_there(&host->names, name_of(thread, event->path));
+    bool makes = todo->makes == WIO_CONVERT_MAKES || (todo->makes != WIO_CONVERT_FINDS && is_new);
+    uint32_t device = device_of(sim, host, event->path);
+    return wio_meta_cost(&host->machine.host.devices[device].meta, event->op, makes);
+}
+
+static enum wio_status change_names(struct sim *sim, const struct sim_thread *thread,
+                                    const struct wio_event *event)
+{
+    struct wio_names *names = &sim->hosts[thread->host].names;
+    uint64_t name = name_of(thread, event->path);
+    switch (thread->todo.change) {
+    case WIO_CONVERT_USES:
+    case WIO_CONVERT_CUTS:
+        return wio_names_use(names, name);
+    case WIO_CONVERT_REMOVES:
+        return wio_names_remove(names, name);
+    case WIO_CONVERT_RENAMES:
+        return wio_names_rename(names, name, name_of(thread, thread->todo.to));
+    case WIO_CONVERT_NO_CHANGE:
+    default:
+        return WIO_OK;
+    }
+}
+
+enum wio_status sim_op_then(struct sim *sim, struct sim_thread *thread,
+                            const struct wio_event *event, bool *go_on)
+{
+    uint64_t due_ns = sim->now_ns;
+    thread->metadata_s = metadata_s(sim, thread, event);
+    WIO_TRY(change_names(sim, thread, event));
+    if (!isnan(thread->metadata_s)) {
+        due_ns += (uint64_t)(thread->metadata_s * NS + 0.5);
+    } else if (thread->todo.kind == WIO_CONVERT_TIMED) {
+        /* what a model made it wait is in the recorded time already */
+        due_ns = thread->op_ns + (sim_end_of(event) - event->t_ns);
+    }
+    thread->phase = SIM_DONE;
+    *go_on = due_ns <= sim->now_ns;
+    if (!*go_on) {
+        sim_wake(sim, thread, due_ns);
+    }
+    return WIO_OK;
+}
+
+/* ---- what it came to ---- */
+
+static void add(struct sim_sum *sum, double time_s)
+{
+    sum->count++;
+    sum->time_s += time_s;
+}
+
+/* The part of it that no model said. */
+static void account_rest(struct sim *sim, struct sim_thread *thread, const struct wio_event *event)
+{
+    struct wio_predict_account *sum = &thread->account;
+    bool is_timed = thread->todo.kind == WIO_CONVERT_TIMED;
+    bool is_known = !isnan(thread->metadata_s);
+    double time_s = is_known ? thread->metadata_s : 0;
+    if (is_timed) {
+        time_s = (double)(sim->now_ns - thread->op_ns) / NS;
+    }
+    sum->io_s += time_s;
+    if (is_known) {
+        sum->modelled_s += time_s;
+        add(&sim->metadata[event->op], time_s);
+    } else if (is_timed) {
+        sum->kept_s += time_s;
+        add(&sim->kept[event->op], time_s);
+    }
+}
+
+void sim_op_finish(struct sim *sim, struct sim_thread *thread, const struct wio_event *event)
+{
+    struct wio_predict_account *sum = &thread->account;
+    uint64_t traced_end = sim_end_of(event);
+    wio_gap_did(&thread->gap, traced_end, sim->now_ns);
+    account_rest(sim, thread, event);
+    sum->begin_ns = thread->op_ns < sum->begin_ns ? thread->op_ns : sum->begin_ns;
+    sum->end_ns = sim->now_ns > sum->end_ns ? sim->now_ns : sum->end_ns;
+    sum->traced_begin_ns = event->t_ns < sum->traced_begin_ns ? event->t_ns : sum->traced_begin_ns;
+    sum->traced_end_ns = traced_end > sum->traced_end_ns ? traced_end : sum->traced_end_ns;
+    sum->traced_io_s += (double)(traced_end - event->t_ns) / NS;
+    thread->phase = SIM_AFTER;
+}

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a trace's operations cost on machines that say more: metadata, several devices and hosts. */
+#include "support/unit.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "try.h"
+
+#define FILES                                                                                      \
+    "open t=10000 dur=7000 path=/a a0=0x41 res=3\n" /* O_CREAT */                                  \
+    "pwrite t=17000 dur=1000 fd=3 path=/a off=0 size=3\n"                                          \
+    "close t=20000 dur=2000 fd=3 path=/a\n"                                                        \
+    "open t=30000 dur=5000 path=/a a0=0x41 res=3\n" /* is there */                                 \
+    "unlink t=40000 dur=4000 path=/a\n"                                                            \
+    "open t=50000 dur=3000 path=/a a0=0 err=2\n"
+
+static void metadata_costs_what_the_machine_says(void **state)
+{
+    (void)state;
+    try.params.host = try_host("meta.json", ", \"meta\": {\"open\": 1e-5, \"create\": 2e-5, "
+                                            "\"unlink\": 5e-5}");
+    predict(FILES);
+    const struct wio_predict_result *result = &try.result;
+    assert_int_equal(result->all.ops, 1);
+    assert_int_equal(result->metadata_count, 2);
+    assert_string_equal(result->metadata[0].op, "unlink"); /* the longest */
+    assert_us(result->metadata[0].time_s, 50);
+    assert_int_equal(result->metadata[1].count, 2);
+    assert_us(result->metadata[1].time_s, 20 + 10);
+    /* one that the machine does not know, and one that failed */
+    assert_int_equal(result->kept_count, 2);
+    assert_string_equal(result->kept[0].op, "open");
+    assert_us(result->kept[0].time_s, 3);
+    assert_string_equal(result->kept[1].op, "close");
+    assert_us(result->kept[1].time_s, 2);
+    assert_us(result->all.kept_s, 2 + 3);
+    assert_us(result->all.modelled_s, 3 + 50 + 20 + 10);
+    assert_us(result->all.io_s, 5 + 83);
+    /* gaps: 2 us behind the write, 8, 5 and 6 us */
+    assert_us(result->all.compute_s, 2 + 8 + 5 + 6);
+    assert_us(result->all.total_s, 88 + 21);
+    assert_us(result->all.traced_s, 43);
+}
+
+static void without_a_number_it_takes_its_recorded_time(void **state)
+{
+    (void)state;
+    predict(FILES);
+    assert_int_equal(try.result.metadata_count, 0);
+    assert_us(try.result.all.kept_s, 7 + 2 + 5 + 4 + 3);
+    assert_us(try.result.all.modelled_s, 3);
+    assert_us(try.result.all.total_s, 24 + 21);
+}
+
+/* What is not on storage was not measured there. */
+static void other_files_keep_their_time(void **state)
+{
+    (void)state;
+    try.params.host = try_host("meta.json", ", \"meta\": {\"open\": 1, \"stat\": 1}");
+    predict("open t=10000 dur=7000 path=/proc/self/maps a0=0 res=3\n"
+            "stat t=20000 dur=1000 path=/dev/null\n");
+    assert_us(try.result.all.kept_s, 8);
+    assert_int_equal(try.result.metadata_count, 0);
+}
+
+/* fclose: what the stream still has, then the close. */
+static void closing_a_stream_costs_both(void **state)
+{
+    (void)state;
+    try.params.host = try_host("meta.json", ", \"meta\": {\"close\": 1e-5}");
+    try.params.model = WIO_MODEL_KERNEL;
+    predict("fwrite t=1000 dur=2000 fd=3 path=/a off=0 size=100 res=100\n"
+            "fclose t=9000 dur=1000 fd=3 path=/a\n");
+    assert_int_equal(try.result.all.ops, 2);
+    assert_us(try.result.all.io_s, 100 + 10);
+    assert_int_equal(try.result.metadata[0].count, 1);
+    assert_us(try.result.metadata[0].time_s, 10);
+}
+
+/* Data of files that are removed, cut or replaced is not written; a new file of the same name has
+ * nothing in memory, a renamed one has. */
+static void removed_data_is_dropped(void **state)
+{
+    (void)state;
+    static const char *const ends[] = {
+        "unlink t=20000 dur=1000 path=/a\n", "truncate t=20000 dur=1000 path=/a size=0 res=0\n",
+        "open t=20000 dur=1000 path=/a a0=0x201 res=4\n", /* O_TRUNC */
+        "stat t=20000 dur=1000 path=/b\nrename t=22000 dur=1000 path=/b path2=/a\n"};
+    try.params.model = WIO_MODEL_KERNEL;
+    for (size_t i = 0; i < 4; i++) {
+        char script[1024];
+        (void)snprintf(script, sizeof(script),
+                       "open t=1000 dur=1000 path=/a a0=0x41 res=3\n"
+                       "pwrite t=10000 dur=1000 fd=3 path=/a off=0 size=40960\n"
+                       "%sfsync t=30000 dur=1000 fd=3 path=/a res=0\n",
+                       ends[i]);
+        predict(script);
+        assert_us(try.result.all.modelled_s, 40960); /* and nothing for the fsync */
+    }
+    predict("pwrite t=10000 dur=1000 fd=3 path=/a off=0 size=4096\n"
+            "rename t=20000 dur=1000 path=/a path2=/b\n"
+            "pread t=30000 dur=1000 fd=3 path=/b off=0 size=4096\n"
+            "pread t=40000 dur=1000 fd=3 path=/a off=0 size=4096\n");
+    /* copied; copied; read from the device, 4 pages at once, and copied */
+    assert_us(try.result.all.modelled_s, 4096 + 4096 + 4 * 4096 + 4096);
+}
+
+static void a_short_read_ends_the_file(void **state)
+{
+    (void)state;
+    try.params.model = WIO_MODEL_KERNEL;
+    predict("pread t=10000 dur=1000 fd=3 path=/a off=0 size=100000 res=100\n");
+    assert_us(try.result.all.modelled_s, 4096 + 100);
+}
+
+static void files_are_on_the_device_of_their_path(void **state)
+{
+    (void)state;
+    static const enum wio_model_kind kinds[] = {WIO_MODEL_NAIVE, WIO_MODEL_CAWL, WIO_MODEL_KERNEL};
+    try.params.host = try_host("devices.json", ", \"devices\": [{\"path\": \"/fast\", "
+                                               "\"bw_dev\": 1e7, \"meta\": {\"stat\": 1e-3}}]");
+    try.params.whatif.direct = WIO_PREDICT_ON;
+    for (size_t i = 0; i < 3; i++) {
+        try.params.model = kinds[i];
+        predict(TWO "pwrite stream=0 t=1000 dur=9000 fd=3 path=/fast/a off=0 size=1000\n"
+                    "stat stream=0 t=10000 dur=1000 path=/fast/a\n"
+                    "stat stream=0 t=11000 dur=1000 path=/faster\n"
+                    "pwrite stream=1 t=1000 dur=9000 fd=3 path=/slow off=0 size=1000\n");
+        assert_us(try.ends_s[0], 1 + 100);
+        assert_us(try.ends_s[1], 1 + 1000); /* at the same time */
+        assert_us(try.result.metadata[0].time_s, 1000);
+        assert_us(try.result.all.kept_s, 1);
+    }
+}
+
+static void each_host_has_its_machine(void **state)
+{
+    (void)state;
+    static const char script[] = "process 10 rank=0 host=n1\nprocess 20 rank=1 host=n2\n"
+                                 "process 30 rank=2 host=n3\n"
+                                 "stream 0 10\nstream 1 20\nstream 2 30\n"
+                                 "pwrite stream=0 t=1000 dur=9 fd=3 path=/a off=0 size=1000\n"
+                                 "pwrite stream=1 t=1000 dur=9 fd=3 path=/a off=0 size=1000\n"
+                                 "pwrite stream=2 t=1000 dur=9 fd=3 path=/a off=0 size=1000\n";
+    struct wio_error err = WIO_ERROR_INIT;
+    struct wio_predict_host named[2] = {
+        {"n2", try_host("n2.json", ", \"devices\": [{\"path\": \"/\", \"bw_dev\": 1e8}]")}};
+    try.params.whatif.direct = WIO_PREDICT_ON;
+    try.params.named_hosts = named;
+    try.params.named_host_count = 1;
+    predict(script);
+    assert_us(try.ends_s[0], 1 + 10);
+    assert_us(try.ends_s[1], 1 + 1000);
+    assert_us(try.ends_s[2], 1 + 1000);
+    try.params.host = NULL;
+    assert_status(try_predict(script, &err), WIO_ERR_USAGE, &err);
+    assert_non_null(strstr(err.message, "'n1'"));
+    try.params.host = named[0].file;
+    named[1] = (struct wio_predict_host){"n9", named[0].file};
+    try.params.named_host_count = 2;
+    assert_status(try_predict(script, &err), WIO_ERR_USAGE, &err);
+    assert_non_null(strstr(err.message, "'n9'"));
+    named[1] = (struct wio_predict_host){"n3", try_host("bad.json", ", \"hz\": -1")};
+    assert_status(try_predict(script, &err), WIO_ERR_FORMAT, &err);
+    assert_non_null(strstr(err.message, "'hz'"));
+    assert_non_null(strstr(err.message, "host 'n3'"));
+}
+
+/* exec: the thread goes on in the image that it made. */
+static void images_follow_each_other(void **state)
+{
+    (void)state;
+    predict("process 10\nprocess 10 parent=0\nprocess 10 parent=1\n"
+            "stream 0 10\nstream 1 10\nstream 2 10\n"
+            "pwrite stream=0 t=1000 dur=1000 fd=3 path=/a off=0 size=50\n"
+            "pwrite stream=1 t=5000 dur=1000 fd=3 path=/a off=0 size=5\n"
+            "pwrite stream=2 t=9000 dur=1000 fd=3 path=/a off=0 size=5\n");
+    assert_us(try.ends_s[0], 51);
+    assert_us(try.ends_s[1], 51 + 3 + 5);
+    assert_us(try.ends_s[2], 59 + 3 + 5);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TRY(metadata_costs_what_the_machine_says),
+        TRY(without_a_number_it_takes_its_recorded_time),
+        TRY(other_files_keep_their_time),
+        TRY(closing_a_stream_costs_both),
+        TRY(removed_data_is_dropped),
+        TRY(a_short_read_ends_the_file),
+        TRY(files_are_on_the_device_of_their_path),
+        TRY(each_host_has_its_machine),
+        TRY(images_follow_each_other),
+    };
+    return WIO_RUN(tests);
+}
