@@ -271,6 +271,16 @@ static void fini(struct merge *merge)
     alloc->put(alloc->context, merge->names);
 }
 
+static enum wio_status compare_work(const struct merge *merge, bool *same_out)
+{
+    *same_out = true;
+    for (uint32_t run = 1; run < merge->count && *same_out; run++) {
+        const struct wio_run both[] = {merge->runs[0], merge->runs[run]};
+        WIO_TRY(wio_runs_share_work(both, merge->nodes, &merge->alloc, same_out));
+    }
+    return WIO_OK;
+}
+
 static enum wio_status merge_all(struct merge *merge, struct wio_edges *edges,
                                  struct wio_run_difference *difference_out, struct wio_error *err)
 {
@@ -279,7 +289,8 @@ static enum wio_status merge_all(struct merge *merge, struct wio_edges *edges,
         WIO_TRY(bind_names(merge, run));
     }
     *difference_out = first_difference(merge);
-    return difference_out->found ? WIO_OK : unite(merge, edges, err);
+    return difference_out->found ? compare_work(merge, &difference_out->is_same_work)
+                                 : unite(merge, edges, err);
 }
 
 enum wio_status wio_runs_merge(const struct wio_run *runs, uint32_t count, struct wio_edges *edges,

@@ -39,6 +39,7 @@ struct wio_run {
 /* Where two runs part. `op` counts in the normalised list; a NULL operation: that run has ended. */
 struct wio_run_difference {
     bool found;
+    bool is_same_work; /* all nodes together did the same in all runs, shared out differently */
     uint32_t node;
     uint32_t run; /* the one that differs from run 0 */
     uint64_t op;
@@ -58,6 +59,14 @@ WIO_MUST_CHECK enum wio_status wio_runs_merge(const struct wio_run *runs, uint32
                                               struct wio_edges *edges,
                                               struct wio_run_difference *difference_out,
                                               struct wio_error *err);
+
+/*
+ * Did all nodes together do the same in two runs, whoever did it: each operation at its place with
+ * its result, as often? Looks for files do not count, nor do names that are made up at random have
+ * another in the other run. WIO_OK or WIO_ERR_NOMEM.
+ */
+WIO_MUST_CHECK enum wio_status wio_runs_share_work(const struct wio_run runs[2], uint32_t nodes,
+                                                   const struct wio_alloc *alloc, bool *same_out);
 
 /* From which run a node's computing times are to be taken: the one in which it was throttled, where
  * it was the slowest and never waited; else run 0. */

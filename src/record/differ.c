@@ -2,6 +2,7 @@
 #include "record/differ.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "base/cleanup.h"
 
@@ -51,6 +52,37 @@ static void name_node(const struct wio_trace *trace, const struct wio_run_list *
     }
 }
 
+/* What decided whose turn it was, in this run. */
+static enum wio_status find_turns(const struct wio_differ_run *run, const struct wio_run_list *list,
+                                  const struct wio_differ_op *op, char *name, struct wio_error *err)
+{
+    bool *is_mine = calloc((size_t)wio_trace_stream_count(run->trace) + 1, sizeof(*is_mine));
+    if (is_mine == NULL) {
+        return wio_error_set(err, WIO_ERR_NOMEM, NULL, WIO_ERROR_NO_OFFSET, "out of memory");
+    }
+    for (size_t i = 0; i < list->count; i++) {
+        is_mine[list->points[i].stream] = true;
+    }
+    uint64_t seq = op->is_there ? op->seq : UINT64_MAX;
+    enum wio_status status = wio_turns_find(run->trace, is_mine, seq, name, err);
+    free(is_mine);
+    return status;
+}
+
+/* A lock decided if both runs have one there; the first run's name for it counts. */
+static enum wio_status describe_turns(const struct wio_run_difference *found,
+                                      const struct wio_differ_run runs[2],
+                                      struct wio_difference *out, struct wio_error *err)
+{
+    char other[WIO_TURNS_NAME_BYTES];
+    char name[WIO_TURNS_NAME_BYTES];
+    WIO_TRY(find_turns(&runs[1], &runs[1].ops->lists[found->node], &out->ops[1], other, err));
+    WIO_TRY(find_turns(&runs[0], &runs[0].ops->lists[found->node], &out->ops[0], name, err));
+    bool decided = other[0] != '\0' && name[0] != '\0';
+    (void)snprintf(out->turns, sizeof(out->turns), "%s", decided ? name : "");
+    return WIO_OK;
+}
+
 enum wio_status wio_differ_describe(const struct wio_run_difference *found,
                                     const struct wio_differ_run runs[2],
                                     struct wio_difference *difference_out, struct wio_error *err)
@@ -64,5 +96,5 @@ enum wio_status wio_differ_describe(const struct wio_run_difference *found,
                                err));
         }
     }
-    return WIO_OK;
+    return found->is_same_work ? describe_turns(found, runs, difference_out, err) : WIO_OK;
 }

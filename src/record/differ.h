@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "record/run_ops.h"
+#include "record/turns.h"
 
 /* One of the two operations. */
 struct wio_differ_op {
@@ -26,6 +27,9 @@ struct wio_difference {
     int32_t pid;      /* in the first of the two */
     int32_t tid;
     struct wio_differ_op ops[2];
+    /* The lock or queue that says who does what, "" = none does: the nodes share out the same work
+     * in all runs, and in both of these the node takes its turns with others. */
+    char turns[WIO_TURNS_NAME_BYTES];
 };
 
 struct wio_differ_run {
@@ -33,7 +37,8 @@ struct wio_differ_run {
     const struct wio_run_ops *ops;
 };
 
-/* `runs`: of found->run 0 and found->run. Reads the two events again. */
+/* `runs`: of found->run 0 and found->run. Reads the two events again, and all to find out whether a
+ * lock decided. */
 WIO_MUST_CHECK enum wio_status wio_differ_describe(const struct wio_run_difference *found,
                                                    const struct wio_differ_run runs[2],
                                                    struct wio_difference *difference_out,

@@ -35,7 +35,8 @@ struct wio_merge {
     const struct wio_merge_params *params;
     struct wio_merge_run *runs;
     uint32_t nodes;
-    struct wio_edges edges; /* of all runs together */
+    bool first_only;        /* the runs share out the work differently: only the first is taken */
+    struct wio_edges edges; /* of all runs together; none where first_only */
     uint32_t *source;       /* per node: the run that its events are from */
     uint64_t **shift_ns;    /* per node: delay of each I/O by what it and those before wait for */
 };

@@ -73,14 +73,15 @@ static enum wio_status unite(struct wio_merge *merge, struct wio_merge_result *r
     return found.found ? wio_differ_describe(&found, sides, &result->difference, err) : WIO_OK;
 }
 
-/* The first run that throttled the node, else the first. */
+/* The first run that throttled the node, else the first. What runs did that share out the work
+ * differently makes no whole: then all are from the first. */
 static enum wio_status choose_sources(struct wio_merge *merge, struct wio_error *err)
 {
     merge->source = calloc((size_t)merge->nodes + 1, sizeof(*merge->source));
     if (merge->source == NULL) {
         return wio_merge_no_memory(err);
     }
-    for (uint32_t n = 0; n < merge->nodes; n++) {
+    for (uint32_t n = 0; n < merge->nodes && !merge->first_only; n++) {
         for (uint32_t r = merge->params->count; r-- > 0;) {
             merge->source[n] = merge->runs[r].holds[n].count > 0 ? r : merge->source[n];
         }
@@ -97,7 +98,7 @@ static enum wio_status store_edges(struct wio_merge *merge, struct wio_merge_res
                                            .node_of = merge->runs[0].node_of,
                                            .nodes = merge->nodes,
                                            .edges = &merge->edges,
-                                           .held_only = true};
+                                           .held_only = !merge->first_only};
     return wio_held_store(&params, &result->edges, err);
 }
 
@@ -143,5 +144,7 @@ enum wio_status wio_merge(const struct wio_merge_params *params,
     WIO_TRY(wio_merge_load(&merge, err));
     wio_edges_init(&merge.edges, &heap, merge.nodes);
     WIO_TRY(unite(&merge, result_out, err));
-    return result_out->is_same ? write_trace(&merge, result_out, err) : WIO_OK;
+    merge.first_only = result_out->difference.turns[0] != '\0';
+    bool is_told = result_out->is_same || merge.first_only;
+    return is_told ? write_trace(&merge, result_out, err) : WIO_OK;
 }

@@ -30,7 +30,9 @@ struct wio_merge_params {
 };
 
 struct wio_merge_result {
-    bool is_same; /* false: `difference` tells where two runs part, and DIR was not made */
+    /* False: `difference` tells where two runs part. DIR was not made, unless a lock or queue
+     * decided (difference.turns): then it is the first run, with what was observed in it. */
+    bool is_same;
     struct wio_difference difference;
     uint64_t events;
     uint64_t edges;   /* in the merged trace */

@@ -141,7 +141,8 @@ static bool is_left_out(const struct writer *writer, uint32_t node, const struct
     if (event->op == WIO_OP_hold) {
         return writer->is_marked[node];
     }
-    return writer->merge->params->without_sync && wio_op_class(event->op) >= WIO_CLASS_MPI_COMM;
+    bool without_sync = writer->merge->params->without_sync && !writer->merge->first_only;
+    return without_sync && wio_op_class(event->op) >= WIO_CLASS_MPI_COMM;
 }
 
 static enum wio_status write_event(struct writer *writer, uint32_t r, uint32_t stream,

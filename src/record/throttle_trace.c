@@ -195,7 +195,8 @@ static enum wio_status merge(struct traced *traced, struct wio_error *err)
     WIO_TRY(status);
     result->difference = merged.difference;
     result->edges = merged.edges;
-    result->end = merged.is_same ? WIO_THROTTLE_MERGED : WIO_THROTTLE_DIFFERS;
+    bool is_told = merged.is_same || merged.difference.turns[0] != '\0';
+    result->end = is_told ? WIO_THROTTLE_MERGED : WIO_THROTTLE_DIFFERS;
     return WIO_OK;
 }
 

@@ -48,7 +48,13 @@ void render_difference_json(struct wio_json *json, const struct wio_difference *
     } else {
         wio_json_i64(json, "rank", difference->rank);
     }
+    wio_json_i64(json, "pid", difference->pid);
     wio_json_i64(json, "tid", difference->tid);
+    if (difference->turns[0] == '\0') {
+        wio_json_null(json, "turns");
+    } else {
+        wio_json_string(json, "turns", difference->turns);
+    }
     add_op(json, "first", &difference->ops[0]);
     add_op(json, "second", &difference->ops[1]);
     wio_json_object_end(json);
@@ -82,7 +88,12 @@ void render_difference_text(const struct wio_difference *difference)
         snprintf(who, sizeof(who), "process %d thread %d", (int)difference->pid,
                  (int)difference->tid);
     }
-    cmd_say("the program is not deterministic: %s differs first", who);
+    if (difference->turns[0] != '\0') {
+        cmd_say("all runs do the same, but %s decides who does what: %s differs first",
+                difference->turns, who);
+    } else {
+        cmd_say("the program is not deterministic: %s differs first", who);
+    }
     for (int i = 0; i < 2; i++) {
         say_op("it", difference->runs[i], &difference->ops[i]);
     }

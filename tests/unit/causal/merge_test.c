@@ -173,6 +173,30 @@ static void names_that_nobody_made_up_must_be_equal(void **state)
     end(&f);
 }
 
+/* Two workers at one queue: who does which item differs, what is done does not. */
+static void work_that_is_shared_out_anew_is_the_same(void **state)
+{
+    (void)state;
+    const struct wio_run_op first[] = {WRITES(DATA, 0, 8), WRITES(DATA, 16, 8)};
+    const struct wio_run_op second[] = {LOOK(FLAG, -2), WRITES(DATA, 8, 8)};
+    const struct wio_run_op all[] = {WRITES(DATA, 8, 8), WRITES(DATA, 0, 8), WRITES(DATA, 16, 8)};
+    const struct wio_run_op longer[] = {WRITES(DATA, 8, 8), WRITES(DATA, 0, 8),
+                                        WRITES(DATA, 16, 9)};
+    for (unsigned other = 0; other < 2; other++) {
+        struct fixture f;
+        begin(&f);
+        f.nodes[0][0] = NODE(first);
+        f.nodes[0][1] = NODE(second);
+        f.nodes[1][0] = other ? NODE(longer) : NODE(all);
+        f.nodes[1][1] = (struct wio_run_node){NULL, 0};
+        merge(&f);
+        assert_true(f.difference.found);
+        assert_int_equal(f.difference.is_same_work, !other);
+        assert_int_equal(f.merged.edge_count, 0);
+        end(&f);
+    }
+}
+
 static void runs_of_different_sizes_are_refused(void **state)
 {
     (void)state;
@@ -212,6 +236,7 @@ int main(void)
         cmocka_unit_test(a_run_that_ends_early_differs),
         cmocka_unit_test(temporary_names_mean_the_same_file),
         cmocka_unit_test(names_that_nobody_made_up_must_be_equal),
+        cmocka_unit_test(work_that_is_shared_out_anew_is_the_same),
         cmocka_unit_test(runs_of_different_sizes_are_refused),
         cmocka_unit_test(times_come_from_the_run_that_throttled_the_node),
     };
