@@ -18,6 +18,8 @@ struct reduction {
     uint32_t *best; /* per thread: 1 + place in `in` of the latest source of that thread, 0: none */
     uint32_t *used; /* threads whose `best` is set */
     size_t used_count;
+    uint32_t *loose; /* edges into one stop, and as many places to sort them */
+    size_t loose_room;
 };
 
 static void drop(struct reduction *reduction, size_t edge)
@@ -81,17 +83,48 @@ static bool is_double(const struct wio_edge *a, const struct wio_edge *b)
            a->object == b->object;
 }
 
+static uint64_t from_op_of(const void *context, uint32_t edge)
+{
+    const struct wio_edges *edges = context;
+    return edges->edges[edge].from_op;
+}
+
+/* The loose edges into a stop, by the operation that they come from: then only those of one number
+ * need be compared with each other. A read of many small writes has many edges. */
+static enum wio_status sort_loose(struct reduction *reduction, const struct wio_order_stop *stop,
+                                  uint32_t *count_out)
+{
+    const struct wio_edges *edges = reduction->edges;
+    uint32_t count = 0;
+    WIO_TRY(wio_causal_room(&edges->alloc, (void **)&reduction->loose, &reduction->loose_room,
+                            2 * stop->in_count, sizeof(uint32_t)));
+    for (size_t i = 0; i < stop->in_count; i++) {
+        const struct wio_edge *edge = &edges->edges[stop->in[i].edge];
+        if ((WIO_EDGE_BIT(edge->class) & WIO_EDGE_FIRM) == 0) {
+            reduction->loose[count++] = (uint32_t)stop->in[i].edge;
+        }
+    }
+    wio_causal_sort(reduction->loose, reduction->loose + count, count, from_op_of, edges);
+    *count_out = count;
+    return WIO_OK;
+}
+
 /* The walk over all classes finds a cycle that only locks close, and doubles of loose edges. */
 static enum wio_status check_loose(void *context, const struct wio_order_stop *stop)
 {
     struct reduction *reduction = context;
     const struct wio_edge *edges = reduction->edges->edges;
-    for (size_t i = 0; i < stop->in_count; i++) {
-        const struct wio_edge *edge = &edges[stop->in[i].edge];
-        bool is_loose = (WIO_EDGE_BIT(edge->class) & WIO_EDGE_FIRM) == 0;
-        for (size_t k = 0; is_loose && k < i; k++) {
-            if (is_double(edge, &edges[stop->in[k].edge])) {
-                drop(reduction, stop->in[i].edge);
+    uint32_t count;
+    if (stop->in_count == 0) {
+        return WIO_OK;
+    }
+    WIO_TRY(sort_loose(reduction, stop, &count));
+    for (uint32_t i = 0; i < count; i++) {
+        const struct wio_edge *edge = &edges[reduction->loose[i]];
+        for (uint32_t k = i; k > 0 && edges[reduction->loose[k - 1]].from_op == edge->from_op;
+             k--) {
+            if (is_double(edge, &edges[reduction->loose[k - 1]])) {
+                drop(reduction, reduction->loose[i]);
                 break;
             }
         }
@@ -131,6 +164,7 @@ static enum wio_status run(struct reduction *reduction, struct wio_error *err)
     enum wio_status status = reduce(reduction, err);
     alloc->put(alloc->context, reduction->best);
     alloc->put(alloc->context, reduction->used);
+    alloc->put(alloc->context, reduction->loose);
     return status;
 }
 

@@ -305,6 +305,31 @@ static void a_large_exchange_is_reduced(void **state)
     wio_edges_fini(&edges);
 }
 
+/* One read takes what a hundred thousand small writes gave, two of them twice. */
+static void doubles_are_found_among_many(void **state)
+{
+    enum { WRITES = 100000 };
+    (void)state;
+    struct wio_alloc heap = WIO_ALLOC_HEAP;
+    struct wio_edges edges;
+    struct wio_error err = WIO_ERROR_INIT;
+    size_t dropped = 0;
+    wio_edges_init(&edges, &heap, 3);
+    for (uint64_t i = 0; i < WRITES + 2; i++) {
+        const struct wio_edge edge = {.from_thread = i % 2,
+                                      .from_op = i % WRITES,
+                                      .to_thread = 2,
+                                      .to_op = 5,
+                                      .object = 1,
+                                      .class = WIO_EDGE_QUEUE};
+        assert_int_equal(wio_edges_add(&edges, &edge), WIO_OK);
+    }
+    assert_ok(wio_edges_reduce(&edges, &dropped, &err), &err);
+    assert_int_equal(dropped, 2);
+    assert_int_equal(edges.edge_count, WRITES);
+    wio_edges_fini(&edges);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -313,6 +338,7 @@ int main(void)
         cmocka_unit_test(a_barrier_implies_messages_across_it),
         cmocka_unit_test(every_refused_request_is_survived),
         cmocka_unit_test(a_large_exchange_is_reduced),
+        cmocka_unit_test(doubles_are_found_among_many),
     };
     return WIO_RUN(tests);
 }
