@@ -129,6 +129,10 @@ struct wio_edge_info {
 const struct wio_edge_file *wio_trace_edges(const struct wio_trace *trace);
 
 void wio_edge_file_get_info(const struct wio_edge_file *file, struct wio_edge_info *info_out);
+/* Lines for a person on what is missing or doubtful and why, "" = nothing. Lives as long as the
+ * file.
+ */
+const char *wio_edge_file_notes(const struct wio_edge_file *file);
 /* What an object is ("mutex 7f0c1c000b20", "pipe:[4711]", "communicator 5a..", a path); "" for 0
  * and unknown ones. Lives as long as the file. */
 const char *wio_edge_file_object(const struct wio_edge_file *file, uint32_t object);

@@ -131,7 +131,7 @@ static enum wio_status derive(struct wio_trace *trace, const struct wio_join_par
                               struct wio_join_result *result, struct wio_error *err)
 {
     if (tables->hosts > 1) {
-        WIO_TRY(wio_join_clocks(trace, params, tables, clocks, err));
+        WIO_TRY(wio_join_clocks(trace, params, tables, clocks, result->clock_note, err));
         WIO_TRY(wio_trace_set_clocks(trace, clocks, tables->hosts, err));
         result->clocks = clocks;
         result->clock_count = tables->hosts;

@@ -60,8 +60,32 @@ static void fill_rows(const struct wio_trace *trace, const struct wio_join_table
     }
 }
 
+/* A clock that was set while the program ran cannot be corrected by an offset and a rate. */
+static void describe_faults(const struct wio_clock_correction *corrections,
+                            const struct wio_clock_row *rows, uint32_t hosts,
+                            char note[WIO_JOIN_NOTE_BYTES])
+{
+    uint32_t faults = 0;
+    const char *first = "";
+    for (uint32_t host = hosts; host > 0; host--) {
+        if (!corrections[host - 1].is_consistent) {
+            first = rows[host - 1].host;
+            faults++;
+        }
+    }
+    note[0] = '\0';
+    if (faults > 0) {
+        (void)snprintf(note, WIO_JOIN_NOTE_BYTES,
+                       "messages contradict each other about the clocks of %" PRIu32
+                       " hosts (%.64s ..): one of them was set or changed its rate, and some "
+                       "messages arrive before they were sent",
+                       faults, first);
+    }
+}
+
 static enum wio_status solve(const struct wio_trace *trace, const struct wio_join_tables *tables,
-                             struct wio_clock_sync *sync, struct wio_clock_row *rows)
+                             struct wio_clock_sync *sync, struct wio_clock_row *rows,
+                             char note[WIO_JOIN_NOTE_BYTES])
 {
     struct wio_clock_correction *corrections = calloc(tables->hosts, sizeof(*corrections));
     if (corrections == NULL) {
@@ -70,6 +94,7 @@ static enum wio_status solve(const struct wio_trace *trace, const struct wio_joi
     enum wio_status status = wio_clock_sync_solve(sync, corrections);
     if (status == WIO_OK) {
         fill_rows(trace, tables, corrections, rows);
+        describe_faults(corrections, rows, tables->hosts, note);
     }
     free(corrections);
     return status;
@@ -77,7 +102,7 @@ static enum wio_status solve(const struct wio_trace *trace, const struct wio_joi
 
 enum wio_status wio_join_clocks(const struct wio_trace *trace, const struct wio_join_params *params,
                                 const struct wio_join_tables *tables, struct wio_clock_row *rows,
-                                struct wio_error *err)
+                                char note[WIO_JOIN_NOTE_BYTES], struct wio_error *err)
 {
     static const struct wio_alloc heap = {wio_alloc_heap_get, wio_alloc_heap_put, NULL};
     struct wio_clock_sync *sync = NULL;
@@ -89,7 +114,7 @@ enum wio_status wio_join_clocks(const struct wio_trace *trace, const struct wio_
         status = wio_join_feed(trace, params, tables, &watch, &result, err);
     }
     if (status == WIO_OK) {
-        status = solve(trace, tables, sync, rows);
+        status = solve(trace, tables, sync, rows, note);
     }
     wio_join_result_fini(&result);
     wio_clock_sync_destroy(sync);

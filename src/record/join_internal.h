@@ -23,6 +23,8 @@ void wio_join_tables_fini(struct wio_join_tables *tables);
 /* What messages call a point of the edges of a trace, which is the context. */
 void wio_join_name_point(const void *context, struct wio_point point, char *text, size_t room);
 
+enum { WIO_JOIN_NOTE_BYTES = 512 };
+
 /* What was derived. `is_implied`: per edge. */
 struct wio_join_result {
     struct wio_edges edges;
@@ -30,6 +32,7 @@ struct wio_join_result {
     bool *is_implied;
     const struct wio_clock_row *clocks; /* per host, NULL: one host */
     uint32_t clock_count;
+    char clock_note[WIO_JOIN_NOTE_BYTES]; /* "": no message contradicts them */
 };
 void wio_join_result_fini(struct wio_join_result *result);
 
@@ -46,11 +49,12 @@ WIO_MUST_CHECK enum wio_status wio_join_feed(const struct wio_trace *trace,
                                              const struct wio_join_watch *watch,
                                              struct wio_join_result *result, struct wio_error *err);
 
-/* How the clocks of all hosts are to be corrected; `rows` has one per host. */
-WIO_MUST_CHECK enum wio_status wio_join_clocks(const struct wio_trace *trace,
-                                               const struct wio_join_params *params,
-                                               const struct wio_join_tables *tables,
-                                               struct wio_clock_row *rows, struct wio_error *err);
+/* How the clocks of all hosts are to be corrected; `rows` has one per host. `note` tells of hosts
+ * that some message contradicts all the same. */
+WIO_MUST_CHECK enum wio_status
+wio_join_clocks(const struct wio_trace *trace, const struct wio_join_params *params,
+                const struct wio_join_tables *tables, struct wio_clock_row *rows,
+                char note[WIO_JOIN_NOTE_BYTES], struct wio_error *err);
 
 /* The stored edges of a trace again, as points of threads. `edges` is empty. */
 WIO_MUST_CHECK enum wio_status wio_join_load(const struct wio_trace *trace,

@@ -371,17 +371,20 @@ static enum wio_status write_meta(struct store *store)
         {WIO_EDGES_META_READ_BYTES, left.read_bytes},
         {WIO_EDGES_META_COLLECTIVES, left.collectives},
     };
-    char text[1400];
+    const char *clocks = store->result->clock_note;
+    char text[1400 + WIO_JOIN_NOTE_BYTES];
     for (size_t i = 0; i < WIO_ARRAY_SIZE(numbers); i++) {
         (void)snprintf(text, sizeof(text), "%" PRIu64, numbers[i].value);
         WIO_TRY(wio_edge_writer_meta(store->writer, numbers[i].key, text, store->err));
     }
     if (contradictions == 0) {
-        return WIO_OK;
+        return clocks[0] == '\0'
+                   ? WIO_OK
+                   : wio_edge_writer_meta(store->writer, WIO_EDGES_META_NOTES, clocks, store->err);
     }
     (void)snprintf(text, sizeof(text),
-                   "%" PRIu64 " members of collectives contradict others and were left out: %s",
-                   contradictions, first.message);
+                   "%" PRIu64 " members of collectives contradict others and were left out: %s%s%s",
+                   contradictions, first.message, clocks[0] == '\0' ? "" : "\n", clocks);
     return wio_edge_writer_meta(store->writer, WIO_EDGES_META_NOTES, text, store->err);
 }
 

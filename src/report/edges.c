@@ -96,7 +96,7 @@ static void put_member_json(struct writer *writer, const struct wio_member_row *
     wio_line_text(line, row->takes ? "true}" : "false}");
 }
 
-/* "rank 3, thread 4711: 12" */
+/* "rank 3 thread 4711 operation 12" */
 static void put_point_text(struct writer *writer, uint32_t stream, uint64_t seq)
 {
     struct wio_line *line = &writer->line;
@@ -262,6 +262,7 @@ static uint64_t implied_of(const struct wio_edge_info *info)
 
 static void put_summary(struct writer *writer)
 {
+    const char *notes = wio_edge_file_notes(writer->file);
     bool is_raw = writer->report->is_raw;
     struct wio_edge_info info;
     struct wio_json json;
@@ -284,6 +285,11 @@ static void put_summary(struct writer *writer)
     wio_json_u64(&json, "read_bytes", info.unmatched_read_bytes);
     wio_json_u64(&json, "collectives", info.unmatched_collectives);
     wio_json_object_end(&json);
+    if (notes[0] == '\0') {
+        wio_json_null(&json, "notes");
+    } else {
+        wio_json_string(&json, "notes", notes);
+    }
     wio_json_object_end(&json);
     wio_json_line(&json);
 }
@@ -324,6 +330,20 @@ static void print_unmatched(FILE *out, const struct wio_edge_info *info)
                 "collectives with members not recorded");
 }
 
+/* A file says it: what is no plain text does not reach a terminal. */
+static void print_notes(FILE *out, const char *notes)
+{
+    while (*notes != '\0') {
+        size_t bytes = strcspn(notes, "\n");
+        fputs("note: ", out);
+        for (size_t i = 0; i < bytes; i++) {
+            fputc((unsigned char)notes[i] < ' ' || notes[i] == 0x7f ? '?' : notes[i], out);
+        }
+        fputc('\n', out);
+        notes += bytes + (notes[bytes] == '\n' ? 1 : 0);
+    }
+}
+
 static void print_heading(struct writer *writer, FILE *out)
 {
     struct wio_edge_info info;
@@ -341,6 +361,7 @@ static void print_heading(struct writer *writer, FILE *out)
     print_totals(out, "class", info.by_class, WIO_EDGE_CLASS_COUNT, wio_edge_class_name);
     print_totals(out, "evidence", info.by_evidence, WIO_EVIDENCE_COUNT, wio_evidence_name);
     print_unmatched(out, &info);
+    print_notes(out, wio_edge_file_notes(writer->file));
     fputc('\n', out);
 }
 

@@ -78,8 +78,6 @@ WIO_MUST_CHECK enum wio_status wio_edge_file_open(const struct wio_trace *trace,
 /* Accepts NULL. */
 void wio_edge_file_close(struct wio_edge_file *file);
 const char *wio_edge_file_name(const struct wio_edge_file *file);
-/* Lines for a person on what is missing, "" = nothing. */
-const char *wio_edge_file_notes(const struct wio_edge_file *file);
 size_t wio_edge_file_clock_count(const struct wio_edge_file *file);
 const struct wio_clock_row *wio_edge_file_clock(const struct wio_edge_file *file, size_t i);
 

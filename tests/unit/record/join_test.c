@@ -186,6 +186,29 @@ static void clocks_are_corrected_for_all_readers(void **state)
     free(dir);
 }
 
+/* A message there takes -50 ms, one back at the same time 10: no clock shows that. */
+static void clocks_that_cannot_be_right_are_told(void **state)
+{
+    (void)state;
+    char *dir = new_dir("clocks-off");
+    struct wio_error err = WIO_ERROR_INIT;
+    struct maker maker = begin(dir, 0);
+    for (uint32_t rank = 0; rank < RANKS; rank++) {
+        add(&maker, rank, WIO_OP_mpi_comm, 30000 * MS, 30000 * MS, (int64_t[4]){5, rank, RANKS, 0});
+    }
+    add(&maker, 0, WIO_OP_MPI_Send, 30100 * MS, 30101 * MS, (int64_t[4]){5, 1, 1, 0});
+    add(&maker, 0, WIO_OP_MPI_Recv, 30102 * MS, 30107 * MS, (int64_t[4]){5, 1, 1, 0});
+    add(&maker, 1, WIO_OP_MPI_Recv, 30040 * MS, 30050 * MS, (int64_t[4]){5, 0, 1, 0});
+    add(&maker, 1, WIO_OP_MPI_Send, 30097 * MS, 30098 * MS, (int64_t[4]){5, 0, 1, 0});
+    finish(&maker);
+    const struct wio_join_params params = {.struct_size = sizeof(params)};
+    struct wio_trace *trace = open_trace(dir);
+    assert_ok(wio_join(trace, &params, &err), &err);
+    assert_non_null(strstr(wio_edge_file_notes(wio_trace_edges(trace)), "clocks of 2 hosts (here"));
+    wio_trace_close(trace);
+    free(dir);
+}
+
 static void edges_may_stay_in_memory(void **state)
 {
     (void)state;
@@ -291,6 +314,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(clocks_are_corrected_for_all_readers),
+        cmocka_unit_test(clocks_that_cannot_be_right_are_told),
         cmocka_unit_test(edges_may_stay_in_memory),
         cmocka_unit_test(dropped_events_are_no_evidence),
         cmocka_unit_test(a_cycle_names_its_edges),
