@@ -240,6 +240,7 @@ void wio_cache_clean(struct wio_cache *cache, struct wio_cache_file *file, uint6
     uint64_t removed =
         wio_pages_remove(&file->pages, &cache->pool, offset / WIO_CACHE_PAGE, page_behind(end));
     wio_cache_note_cleaned(cache, file, removed);
+    file->mapped = file->mapped > page_behind(end) ? file->mapped : page_behind(end);
 }
 
 void wio_cache_cut(struct wio_cache *cache, struct wio_cache_file *file, uint64_t size)
@@ -248,6 +249,7 @@ void wio_cache_cut(struct wio_cache *cache, struct wio_cache_file *file, uint64_
     wio_cache_note_cleaned(cache, file,
                            wio_pages_remove(&file->pages, &cache->pool, first, UINT64_MAX));
     wio_resident_drop(&cache->resident, &file->resident, first, UINT64_MAX);
+    file->mapped = file->mapped < first ? file->mapped : first;
     file->size = file->size < size ? file->size : size;
     file->known_end = size;
 }

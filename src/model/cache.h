@@ -38,6 +38,7 @@ struct wio_cache_file {
     struct wio_cache_device *device; /* that it is on */
     struct wio_pages pages;          /* dirty */
     uint64_t cursor;                 /* page at which the flusher goes on */
+    uint64_t mapped;                 /* pages below it are taken to have blocks on the device */
     uint64_t queued;    /* pages ever submitted to the device when its last request ends */
     double dirty_at_s;  /* when its first dirty page became dirty */
     uint64_t last_end;  /* bytes, of the last operation with a range */

@@ -22,22 +22,31 @@ static uint64_t chunk_pages(const struct wio_cache_device *device)
     return (pages + CHUNK_PAGES_MIN) / CHUNK_PAGES_MIN * CHUNK_PAGES_MIN;
 }
 
+/* The longest request from a page on: new pages get their blocks piece by piece, those that were on
+ * the device before have them (rule 14). */
+static uint64_t longest_request(const struct wio_cache_file *file, uint64_t page)
+{
+    return page < file->mapped ? file->mapped - page : file->device->request_pages;
+}
+
 /* Hand up to `most` pages of a file to the device, in rising order from where it stopped, and from
  * the beginning after the end (rule 9). */
 static enum wio_status submit(struct wio_cache *cache, struct wio_cache_file *file, uint64_t most)
 {
     struct wio_cache_device *device = file->device;
     while (most > 0 && file->pages.count > 0) {
-        uint64_t first;
+        uint64_t first = file->cursor;
         uint64_t count;
-        if (!wio_pages_take_run(&file->pages, &cache->pool, file->cursor,
-                                least(most, device->request_pages), &first, &count)) {
+        if (!wio_pages_find(&file->pages, &first) ||
+            !wio_pages_take_run(&file->pages, &cache->pool, first,
+                                least(most, longest_request(file, first)), &first, &count)) {
             file->cursor = 0;
             continue;
         }
         wio_cache_note_cleaned(cache, file, count);
         WIO_TRY(wio_queue_submit(&device->queue, count, cache->time_s));
         file->cursor = first + count;
+        file->mapped = first + count > file->mapped ? first + count : file->mapped;
         file->queued = device->queue.submitted;
         most -= count;
     }
