@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Writes that wait for the device, by size: sizes are four times as large as the one before, up to
- * L. All sizes have their turn in every round, the larger the rarer, so that a disturbance meets
- * all.
+ * L. All of one size come in a row, the largest size first: a limit of the rate that lets some
+ * bytes pass after a rest has no more to give then.
  */
 #include <math.h>
 #include <string.h>
@@ -12,11 +12,12 @@
 
 #define BLOCK UINT64_C(4096)
 #define LEVELS 9 /* 4 KiB to 64 MiB, and one that is no power of four */
-#define ROUNDS 40
 /* Repetitions of L, twice as many for each smaller size. */
 #define LARGEST_TIMES 5
-/* One after the other, to see whether the device has a buffer. */
+#define TIMES_MOST 40
+/* So many of L, to see whether the device has a buffer; the first ones are not counted. */
 #define IN_A_ROW 12
+#define NOT_COUNTED 2
 /* The smallest sizes say what a call costs, the largest ones what a byte costs. */
 #define LINE_LEVELS 3
 
@@ -26,7 +27,7 @@ struct series {
     uint64_t offset;
     size_t levels;
     uint64_t size[LEVELS]; /* rising */
-    double samples[LEVELS][ROUNDS];
+    double samples[LEVELS][TIMES_MOST];
     size_t count[LEVELS];
     struct wio_estimate_point points[LEVELS];
     double spread[LEVELS];
@@ -43,12 +44,10 @@ static struct series series_of(const struct wio_measure *measure, enum wio_rig_f
     return series;
 }
 
-/* Does this size have its turn in this round? */
-static bool has_turn(const struct series *series, size_t level, size_t round)
+static size_t times_of(const struct series *series, size_t level)
 {
     size_t smaller = series->levels - 1 - level;
-    size_t times = smaller < 3 ? (size_t)LARGEST_TIMES << smaller : ROUNDS;
-    return (round + 1) * times / ROUNDS > round * times / ROUNDS;
+    return smaller < 3 ? (size_t)LARGEST_TIMES << smaller : TIMES_MOST;
 }
 
 /* The base file is written over again and again; another grows, and begins anew at that length. */
@@ -78,21 +77,39 @@ static enum wio_status write_level(struct wio_measure *measure, struct series *s
     return WIO_OK;
 }
 
-static enum wio_status run_rounds(struct wio_measure *measure, struct series *series, size_t levels,
-                                  struct wio_error *err)
+static enum wio_status write_row(struct wio_measure *measure, struct series *series, size_t level,
+                                 size_t times, struct wio_error *err)
 {
-    for (size_t round = 0; round < ROUNDS; round++) {
-        for (size_t level = 0; level < levels; level++) {
-            uint64_t size = series->size[level];
-            if (!has_turn(series, level, round) ||
-                !wio_measure_more(measure, series->count[level], ROUNDS, size)) {
-                continue;
-            }
-            WIO_TRY(next_place(measure, series, size, err));
-            WIO_TRY(write_level(measure, series, level, err));
-        }
+    uint64_t size = series->size[level];
+    while (wio_measure_more(measure, series->count[level], times, size)) {
+        WIO_TRY(next_place(measure, series, size, err));
+        WIO_TRY(write_level(measure, series, level, err));
     }
     return WIO_OK;
+}
+
+/* The so many smallest sizes. */
+static enum wio_status write_rows(struct wio_measure *measure, struct series *series, size_t levels,
+                                  struct wio_error *err)
+{
+    for (size_t level = levels; level-- > 0;) {
+        WIO_TRY(write_row(measure, series, level, times_of(series, level), err));
+    }
+    return WIO_OK;
+}
+
+/* A larger write never costs less, and none goes on faster than the largest ones do: what is faster
+ * for a moment lives on the credit of a limit, whose debt others pay. */
+static void lift_points(struct series *series)
+{
+    const struct wio_estimate_point *last = &series->points[series->levels - 1];
+    double byte_s = last->seconds / last->bytes;
+    double most = 0;
+    for (size_t i = 0; i < series->levels; i++) {
+        struct wio_estimate_point *point = &series->points[i];
+        most = fmax(fmax(most, point->seconds), point->bytes * byte_s);
+        point->seconds = most;
+    }
 }
 
 static void find_centers(struct series *series)
@@ -108,6 +125,7 @@ static void find_centers(struct series *series)
         kept++;
     }
     series->levels = kept;
+    lift_points(series);
 }
 
 /* What a byte costs, by the largest sizes; where they contradict each other, by the largest. */
@@ -133,18 +151,29 @@ static double seconds_per_call(const struct series *series, double byte_s)
     return fmax(series->points[0].seconds - series->points[0].bytes * byte_s, 0);
 }
 
-/* A larger write never costs less; behind the largest it goes on at the rate of the largest. */
-static void make_table(const struct series *series, double byte_s, struct wio_model_table *out)
+/* Nothing is faster than the device; behind the largest size it goes on at the rate of the largest.
+ */
+static void make_table(const struct wio_measure *measure, const struct series *series,
+                       struct wio_model_table *out)
 {
-    double most = 0;
+    double device_s = 1 / wio_measure_get(measure, WIO_PARAM_bw_dev);
+    double byte_s = fmax(seconds_per_byte(series), device_s);
     out->count = 0;
     for (size_t i = 0; i < series->levels; i++) {
-        most = fmax(most, series->points[i].seconds);
-        out->points[out->count++] = (struct wio_model_point){series->points[i].bytes, most};
+        const struct wio_estimate_point *point = &series->points[i];
+        out->points[out->count++] =
+            (struct wio_model_point){point->bytes, fmax(point->seconds, point->bytes * device_s)};
     }
     struct wio_model_point last = out->points[out->count - 1];
     out->points[out->count++] =
         (struct wio_model_point){16 * last.bytes, last.seconds + 15 * last.bytes * byte_s};
+}
+
+static void skip_samples(struct series *series, size_t level, size_t count)
+{
+    series->count[level] -= count;
+    memmove(series->samples[level], series->samples[level] + count,
+            series->count[level] * sizeof(double));
 }
 
 /* The first writes of L may have gone into a buffer of the device: then they do not count. */
@@ -154,34 +183,20 @@ static void find_buffer(struct wio_measure *measure, struct series *series)
     size_t level = series->levels - 1;
     size_t count = series->count[level];
     double bytes = (double)series->size[level];
+    double size = 0;
     struct wio_estimate_drop drop;
     for (size_t i = 0; i < count; i++) {
         rates[i] = bytes / series->samples[level][i];
     }
-    if (!wio_estimate_drop(rates, count, &drop)) {
-        wio_measure_set(measure, WIO_PARAM_bw_burst, 0, (double)NAN);
-        wio_measure_set(measure, WIO_PARAM_burst_size, 0, (double)NAN);
-        return;
+    if (wio_estimate_drop(rates, count, &drop)) {
+        /* While it was filled, the device emptied it. */
+        size = (double)drop.before * bytes * (1 - drop.slow / drop.fast);
+    } else {
+        drop = (struct wio_estimate_drop){.before = count > NOT_COUNTED ? NOT_COUNTED : 0};
     }
-    /* While it was filled, the device emptied it. */
-    double size = (double)drop.before * bytes * (1 - drop.slow / drop.fast);
     wio_measure_set(measure, WIO_PARAM_bw_burst, drop.fast, (double)NAN);
     wio_measure_set(measure, WIO_PARAM_burst_size, size, (double)NAN);
-    series->count[level] = count - drop.before;
-    memmove(series->samples[level], series->samples[level] + drop.before,
-            series->count[level] * sizeof(double));
-}
-
-static enum wio_status write_in_a_row(struct wio_measure *measure, struct series *series,
-                                      struct wio_error *err)
-{
-    size_t level = series->levels - 1;
-    uint64_t size = series->size[level];
-    while (wio_measure_more(measure, series->count[level], IN_A_ROW, size)) {
-        WIO_TRY(next_place(measure, series, size, err));
-        WIO_TRY(write_level(measure, series, level, err));
-    }
-    return WIO_OK;
+    skip_samples(series, level, drop.before);
 }
 
 /* Is O_DIRECT accepted here? */
@@ -204,14 +219,14 @@ enum wio_status wio_measure_direct(struct wio_measure *measure, struct wio_error
     enum wio_rig_way way;
     WIO_TRY(choose_way(measure, &way, err));
     struct series series = series_of(measure, WIO_RIG_BASE, way);
-    WIO_TRY(write_in_a_row(measure, &series, err));
-    WIO_TRY(run_rounds(measure, &series, series.levels - 1, err));
+    WIO_TRY(write_row(measure, &series, series.levels - 1, IN_A_ROW, err));
+    WIO_TRY(write_rows(measure, &series, series.levels - 1, err));
     find_buffer(measure, &series);
     find_centers(&series);
     double byte_s = seconds_per_byte(&series);
     wio_measure_set(measure, WIO_PARAM_bw_dev, 1 / byte_s, series.spread[series.levels - 1]);
     wio_measure_set(measure, WIO_PARAM_sc_sw, seconds_per_call(&series, byte_s), series.spread[0]);
-    make_table(&series, byte_s, &measure->out->direct_table);
+    make_table(measure, &series, &measure->out->direct_table);
     return WIO_OK;
 }
 
@@ -222,12 +237,12 @@ enum wio_status wio_measure_sync(struct wio_measure *measure, struct wio_error *
     double end_s = measure->stage_end_s;
     double now_s = measure->rig->now_s(measure->rig->context);
     measure->stage_end_s = now_s + (end_s - now_s) / 2;
-    WIO_TRY(run_rounds(measure, &over, over.levels, err));
+    WIO_TRY(write_rows(measure, &over, over.levels, err));
     measure->stage_end_s = end_s;
-    WIO_TRY(run_rounds(measure, &append, append.levels, err));
+    WIO_TRY(write_rows(measure, &append, append.levels, err));
     find_centers(&over);
     find_centers(&append);
-    make_table(&over, seconds_per_byte(&over), &measure->out->sync_table);
-    make_table(&append, seconds_per_byte(&append), &measure->out->append_table);
+    make_table(measure, &over, &measure->out->sync_table);
+    make_table(measure, &append, &measure->out->append_table);
     return measure->rig->remove(measure->rig->context, WIO_RIG_APPEND, err);
 }

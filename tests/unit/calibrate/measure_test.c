@@ -131,6 +131,28 @@ static void finds_a_buffer_in_the_device(void **state)
     is_near(&found, WIO_PARAM_bw_dev, sim.params.bw_dev, 0.1);
 }
 
+/* Eight of ten writes seem to cost nothing, and small ones hardly ever pay: with much to write and
+ * with little. */
+static void is_not_fooled_by_credit(void **state)
+{
+    (void)state;
+    for (uint64_t most = GIB / 8; most <= 4 * GIB; most *= 2) {
+        struct sim sim = sim_default();
+        struct wio_calibrate_params params = {.max_bytes = most, .budget_s = 60};
+        struct wio_calibration found;
+        struct wio_error err;
+        sim.noise = 0.02;
+        sim.params.bw_dev = 50 * MIB;
+        sim.credit_bytes = 5 * MIB;
+        assert_ok(measure(&sim, &params, &found, &err), &err);
+        is_near(&found, WIO_PARAM_bw_dev, sim.params.bw_dev, 0.15);
+        for (size_t i = 0; i < found.direct_table.count; i++) {
+            const struct wio_model_point *point = &found.direct_table.points[i];
+            assert_true(point->seconds > 0.8 * point->bytes / sim.params.bw_dev);
+        }
+    }
+}
+
 static void does_without_direct_writes(void **state)
 {
     (void)state;
@@ -314,6 +336,7 @@ int main(void)
         cmocka_unit_test(finds_what_a_seek_costs),
         cmocka_unit_test(finds_no_seek_where_there_is_none),
         cmocka_unit_test(finds_a_buffer_in_the_device),
+        cmocka_unit_test(is_not_fooled_by_credit),
         cmocka_unit_test(does_without_direct_writes),
         cmocka_unit_test(tables_predict),
         cmocka_unit_test(knows_metadata),

@@ -85,6 +85,20 @@ static double saved_by_buffer(struct sim *sim, double bytes)
     return fast / sim->params.bw_dev - fast / sim->buffer_rate;
 }
 
+/* A limit that lets requests pass in bunches: what this write is told too little; negative where it
+ * pays for those before. */
+static double saved_by_credit(struct sim *sim, double bytes)
+{
+    double device_s = bytes / sim->params.bw_dev;
+    sim->owed_s += device_s;
+    if (sim->owed_s * sim->params.bw_dev < sim->credit_bytes) {
+        return device_s;
+    }
+    double paid_s = sim->owed_s - device_s;
+    sim->owed_s = 0;
+    return -paid_s;
+}
+
 static enum wio_status write_op(void *context, const struct wio_rig_io *io, double *seconds_out,
                                 struct wio_error *err)
 {
@@ -107,6 +121,9 @@ static enum wio_status write_op(void *context, const struct wio_rig_io *io, doub
     double saved = 0;
     if (io->way == WIO_RIG_DIRECT && sim->buffer_rate > 0) {
         saved = saved_by_buffer(sim, (double)io->size);
+    }
+    if (io->way != WIO_RIG_CACHED && sim->credit_bytes > 0) {
+        saved = saved_by_credit(sim, (double)io->size);
     }
     double seconds = perform(sim, &op) - saved;
     sim->extra_s -= saved;

@@ -13,6 +13,8 @@ struct sim {
     bool refuses_direct;
     double buffer_bytes; /* direct writes go at buffer_rate until so much is in the buffer */
     double buffer_rate;
+    double
+        credit_bytes; /* synchronous writes take no time of the device until so much is owed .. */
     uint64_t fail_write; /* the n-th write finds the file system full; 0: none */
     double meta_s;
     /* Its own. */
@@ -20,6 +22,7 @@ struct sim {
     double extra_s; /* time that the model does not know of */
     double filled;
     double filled_at_s;
+    double owed_s; /* .. and the one that exceeds it pays all */
     uint64_t seed;
     uint64_t writes;
     uint64_t written_bytes;
