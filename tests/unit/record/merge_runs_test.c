@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Runs that contradict each other, or that nobody recorded like that. */
+#include "record/merge_runs.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "support/unit.h"
+#include "trace/calls.h"
+#include "trace/edge_file.h"
+#include "trace/segment.h"
+
+#define RANKS 2u
+#define WRITES 3u
+#define MS UINT64_C(1000000)
+
+static void add(struct wio_segment *segment, uint32_t stream, enum wio_op op, uint64_t t_ns)
+{
+    struct wio_error err = WIO_ERROR_INIT;
+    const struct wio_event event = {.op = (uint16_t)op,
+                                    .flags = WIO_EVENT_HOLD,
+                                    .stream = stream,
+                                    .t_ns = t_ns,
+                                    .dur_ns = 1000,
+                                    .fd = 3,
+                                    .fd2 = WIO_NO_FD,
+                                    .offset = 0,
+                                    .offset2 = WIO_NO_OFFSET,
+                                    .size = 8,
+                                    .result = 8};
+    assert_ok(wio_segment_append(segment, &event, &err), &err);
+}
+
+/* Two ranks that write, each behind so many marks of holding that bear the flag of an I/O. */
+static void write_segment(const char *dir, unsigned marks)
+{
+    const struct wio_segment_params params = {.struct_size = sizeof(params)};
+    struct wio_error err = WIO_ERROR_INIT;
+    struct wio_segment *segment = NULL;
+    char name[512];
+    (void)snprintf(name, sizeof(name), "%s/a.seg", dir);
+    assert_ok(wio_segment_create(name, &params, &segment, &err), &err);
+    for (uint32_t rank = 0; rank < RANKS; rank++) {
+        const struct wio_process_info process = {.pid = 100 + (int32_t)rank,
+                                                 .rank = (int32_t)rank,
+                                                 .host = "n",
+                                                 .job = "",
+                                                 .exe = "",
+                                                 .argv = "",
+                                                 .cwd = "",
+                                                 .parent = UINT32_MAX};
+        uint32_t index = 0;
+        uint32_t stream = 0;
+        assert_ok(wio_segment_process(segment, &process, &index, &err), &err);
+        assert_ok(wio_segment_stream(segment, index, process.pid, 0, &stream, &err), &err);
+        for (unsigned i = 0; i < marks; i++) {
+            add(segment, stream, WIO_OP_hold, MS);
+        }
+        for (uint64_t i = 0; i < WRITES; i++) {
+            add(segment, stream, WIO_OP_pwrite, (2 + i) * MS);
+        }
+    }
+    assert_ok(wio_segment_finish(segment, &err), &err);
+}
+
+/* A run in which the second write of rank `to` waited for that of the other one. */
+static char *make_run(const char *name, uint32_t to, unsigned marks)
+{
+    struct wio_error err = WIO_ERROR_INIT;
+    struct wio_trace *trace = NULL;
+    struct wio_edge_writer *writer = NULL;
+    char *dir = wio_test_path(name);
+    assert_int_equal(mkdir(dir, 0777), 0);
+    write_segment(dir, marks);
+    assert_ok(wio_trace_open(dir, &trace, &err), &err);
+    assert_ok(wio_edge_writer_create(trace, &writer, &err), &err);
+    const struct wio_edge_row row = {
+        .from = {marks + 1, 1 - to}, .to = {marks + 1, to}, .evidence = WIO_EVIDENCE_HELD};
+    assert_ok(wio_edge_writer_edge(writer, WIO_BLOCK_EDGES_IN, &row, &err), &err);
+    assert_ok(wio_edge_writer_edge(writer, WIO_BLOCK_EDGES_OUT, &row, &err), &err);
+    assert_ok(wio_edge_writer_finish(writer, NULL, &err), &err);
+    wio_trace_close(trace);
+    return dir;
+}
+
+static enum wio_status merge(char *const runs[2], const char *name, struct wio_merge_result *result,
+                             struct wio_error *err)
+{
+    char *dir = wio_test_path(name);
+    const char *const both[] = {runs[0], runs[1]};
+    const struct wio_merge_params params = {
+        .struct_size = sizeof(params), .dir = dir, .runs = both, .count = 2};
+    enum wio_status status = wio_merge(&params, result, err);
+    free(dir);
+    return status;
+}
+
+static void edges_that_go_round_are_named(void **state)
+{
+    (void)state;
+    struct wio_merge_result result;
+    struct wio_error err = WIO_ERROR_INIT;
+    char *runs[] = {make_run("one", 1, 0), make_run("other", 0, 0)};
+    assert_int_equal(merge(runs, "merged", &result, &err), WIO_ERR_FORMAT);
+    assert_non_null(strstr(err.message, "rank 0 thread 100 operation 1 waits for "
+                                        "rank 1 thread 101 operation 1 (hard, held)"));
+    assert_non_null(strstr(err.message, "rank 1 thread 101 operation 1 waits for "
+                                        "rank 0 thread 100 operation 1 (hard, held)"));
+    free(runs[0]);
+    free(runs[1]);
+}
+
+/* They were counted in one place and not in another: what was written went behind its array. */
+static void marks_with_the_flag_of_an_io_are_none(void **state)
+{
+    (void)state;
+    struct wio_merge_result result;
+    struct wio_error err = WIO_ERROR_INIT;
+    char *runs[] = {make_run("marked", 1, 500), make_run("marked-too", 1, 500)};
+    assert_ok(merge(runs, "merged-marks", &result, &err), &err);
+    assert_true(result.is_same);
+    assert_int_equal(result.events, RANKS * (WRITES + 1)); /* one mark stays */
+    free(runs[0]);
+    free(runs[1]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(edges_that_go_round_are_named),
+        cmocka_unit_test(marks_with_the_flag_of_an_io_are_none),
+    };
+    return WIO_RUN(tests);
+}
