@@ -44,7 +44,7 @@ void cap_mpi_after_neighbors_init(struct cap_mpi *m, cap_mpi_word comm,
                                   const void *request) CAP_HIDDEN;
 void cap_mpi_after_start(struct cap_mpi *m, int count, const void *requests) CAP_HIDDEN;
 
-/* ---- completion (mpi_wait.c) */
+/* ---- completion (mpi_done.c) */
 /* A plain event of class MPI_WAIT. */
 void cap_mpi_after_wait(struct cap_mpi *m, int requests, int completed) CAP_HIDDEN;
 void cap_mpi_before_request_free(struct cap_mpi *m, const void *request) CAP_HIDDEN;

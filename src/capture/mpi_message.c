@@ -63,11 +63,15 @@ void cap_mpi_after_isend(struct cap_mpi *m, cap_mpi_word comm, int dest, int tag
     cap_mpi_emit(m);
 }
 
+static bool is_done(const struct cap_mpi *m)
+{
+    return m->result == 0 || cap_mpi_error_class(m->result) == cap_mpi_abi.error_truncate;
+}
+
 /* Did the call take a message, and was that not one from MPI_PROC_NULL? */
 static bool has_message(const struct cap_mpi *m, const void *status)
 {
-    bool is_taken = m->result == 0 || cap_mpi_error_class(m->result) == cap_mpi_abi.error_truncate;
-    return is_taken && cap_mpi_status_int(status, cap_mpi_abi.source_at) >= 0;
+    return is_done(m) && cap_mpi_status_int(status, cap_mpi_abi.source_at) >= 0;
 }
 
 void cap_mpi_after_recv(struct cap_mpi *m, cap_mpi_word comm, int source, const void *status)
@@ -108,11 +112,12 @@ void cap_mpi_after_imrecv(struct cap_mpi *m, const void *request)
     }
 }
 
-/* The call, then its two messages. */
+/* The call, then its two messages. A message that was too long for its receive says nothing of the
+ * one that was sent. */
 static void emit_send(struct cap_mpi *m, cap_mpi_word comm, int dest, int tag, uint64_t size)
 {
     int64_t arg[4];
-    if (m->result == 0 && address(m, comm, dest, tag, arg)) {
+    if (is_done(m) && address(m, comm, dest, tag, arg)) {
         cap_mpi_emit_caused(m, WIO_CALL_mpi_send, size, 0, arg);
     }
 }

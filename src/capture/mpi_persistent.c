@@ -7,6 +7,16 @@
 
 enum { SALT_PERSISTENT = 0x7073 };
 
+/* That of partitions may end before the receiver is there. */
+static uint16_t caused_by_message(enum cap_mpi_request_kind kind, int tag)
+{
+    if (kind == CAP_MPI_RECV) {
+        return WIO_CALL_mpi_recv;
+    }
+    bool is_synchronous = kind == CAP_MPI_SYNCHRONOUS && tag > CAP_MPI_PARTITIONED;
+    return is_synchronous ? WIO_CALL_mpi_ssend : WIO_CALL_mpi_send;
+}
+
 static void track(struct cap_mpi *m, cap_mpi_word comm, int peer, int tag, const void *place,
                   enum cap_mpi_request_kind kind)
 {
@@ -26,7 +36,7 @@ static void track(struct cap_mpi *m, cap_mpi_word comm, int peer, int tag, const
     request.object = m->object->id;
     request.peer = (int32_t)cap_mpi_peer(m->object, peer);
     request.peer_base = m->object->peer_base;
-    request.call = kind == CAP_MPI_RECV ? WIO_CALL_mpi_recv : WIO_CALL_mpi_send;
+    request.call = caused_by_message(kind, tag);
     cap_mpi_request_add(&request);
 }
 
@@ -103,6 +113,7 @@ static void start(struct cap_mpi *m, cap_mpi_word handle)
         return;
     }
     request.key = cap_key();
+    request.is_done = false;
     int64_t arg[4] = {(int64_t)request.object, request.peer, request.tag, (int64_t)request.key};
     if (request.kind == CAP_MPI_NEIGHBORS) {
         request.count =

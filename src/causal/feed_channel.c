@@ -199,7 +199,8 @@ enum wio_status wio_feed_write(struct wio_feed *feed, const struct wio_event *ev
         return WIO_OK;
     }
     WIO_TRY(wio_feed_channel(feed, event, path, &object));
-    if (object != 0 && feed->objects[object].has_messages) {
+    bool has_address = wio_feed_is_datagram(feed, event->path2);
+    if (object != 0 && (has_address || feed->objects[object].has_messages)) {
         return wio_feed_message_write(feed, event, object);
     }
     if (object == 0 || event->result == 0) {

@@ -106,6 +106,7 @@ struct wio_feed_request {
 struct wio_feed_rank {
     uint32_t rank;
     uint32_t size;
+    bool is_inter; /* an intercommunicator */
 };
 
 struct wio_feed {

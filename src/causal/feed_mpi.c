@@ -28,8 +28,8 @@ static enum wio_status note_rank(struct wio_feed *feed, const struct wio_event *
     WIO_TRY(communicator_of(feed, event, &object));
     WIO_TRY(wio_causal_room(&feed->alloc, (void **)&feed->ranks, &feed->rank_room,
                             (size_t)feed->rank_count + 1, sizeof(*feed->ranks)));
-    feed->ranks[feed->rank_count] =
-        (struct wio_feed_rank){(uint32_t)event->arg[1], (uint32_t)event->arg[2]};
+    feed->ranks[feed->rank_count] = (struct wio_feed_rank){
+        (uint32_t)event->arg[1], (uint32_t)event->arg[2], event->arg[3] == 1};
     return wio_live_put(&feed->rank_of, wio_feed_stream(feed, event)->process, object,
                         feed->rank_count++);
 }
@@ -145,18 +145,19 @@ static enum wio_status send(struct wio_feed *feed, const struct wio_event *event
     if (rank == NULL || event->error != 0 || event->arg[1] < 0) {
         return WIO_OK;
     }
+    bool ends_late = event->op == WIO_OP_MPI_Issend || event->op == WIO_OP_mpi_ssend;
     const struct wio_message message = {
         .communicator = object,
         .source = rank->rank,
         .destination = (uint32_t)event->arg[1],
         .tag = (int32_t)event->arg[2],
-        .is_synchronous = event->op == WIO_OP_MPI_Ssend || event->op == WIO_OP_MPI_Issend,
+        .is_synchronous = event->op == WIO_OP_MPI_Ssend || ends_late,
         .thread = point.thread,
         .begin_op = wio_feed_release_point(feed, event).op,
         .end_op = point.op,
         .when_ns = event->t_ns,
     };
-    bool is_done = event->op != WIO_OP_MPI_Issend || event->arg[3] == 0;
+    bool is_done = !ends_late || event->arg[3] == 0;
     return add_message(feed, event, REQUEST_SEND, &message, is_done);
 }
 
@@ -230,7 +231,9 @@ static enum wio_status done(struct wio_feed *feed, const struct wio_event *event
     return request->is_done ? flush(feed, request->queue, false) : WIO_OK;
 }
 
-static enum wio_collective_kind kind_of(const struct wio_event *event)
+/* In an intercommunicator each group waits for the other one, not for itself. */
+static enum wio_collective_kind kind_of(const struct wio_event *event,
+                                        const struct wio_feed_rank *rank)
 {
     bool is_barrier = event->op == WIO_OP_MPI_Barrier || event->op == WIO_OP_MPI_Ibarrier;
     if (event->size == 0 && !is_barrier && event->arg[2] != NO_PART) {
@@ -238,7 +241,7 @@ static enum wio_collective_kind kind_of(const struct wio_event *event)
     }
     switch (wio_feed_class(event)) {
     case WIO_CLASS_MPI_ALL:
-        return WIO_COLLECTIVE_ALL;
+        return rank->is_inter ? WIO_COLLECTIVE_LOOSE : WIO_COLLECTIVE_ALL;
     case WIO_CLASS_MPI_SCAN:
         return WIO_COLLECTIVE_SCAN;
     case WIO_CLASS_MPI_FROM_ROOT:
@@ -267,7 +270,7 @@ static enum wio_status collective(struct wio_feed *feed, const struct wio_event 
         .sequence = (uint64_t)event->arg[1],
         .size = rank->size,
         .rank = rank->rank,
-        .kind = kind_of(event),
+        .kind = kind_of(event, rank),
         .thread = point.thread,
         .enter_op = wio_feed_release_point(feed, event).op,
         .leave_op = point.op,

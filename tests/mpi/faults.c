@@ -82,6 +82,21 @@ static int without_statuses(void)
     return class_of(error);
 }
 
+/* Both are there: what was sent, and what was taken of what came. */
+static void exchange(void)
+{
+    int values[4] = {1, 2, 3, 4};
+    int room = 0;
+    int other = rank ^ 1;
+    bool is_short = rank == 0;
+    expect("MPI_Sendrecv 1=2 2=%d errno=%d", is_short ? 0 : 2, is_short ? 121 : 0);
+    expect("mpi_send comm=world 1=%d 2=11", other);
+    expect("mpi_recv comm=world 1=%d 2=11", other);
+    int error = BIG(Sendrecv)(values, rank == 1 ? 4 : 1, MPI_INT, other, 11, &room, 1, MPI_INT,
+                              other, 11, world, MPI_STATUS_IGNORE);
+    must(class_of(error) == (is_short ? MPI_ERR_TRUNCATE : MPI_SUCCESS), "MPI_Sendrecv");
+}
+
 static void wrong_arguments(void)
 {
     int value = 0;
@@ -107,6 +122,7 @@ void faults(void)
     if (rank == 3) {
         printf("a wait without statuses gave class %d\n", class);
     }
+    exchange();
     wrong_arguments();
     expect("MPI_Barrier comm=world");
     MPI(Barrier)(world);

@@ -16,16 +16,21 @@ static void pair(init_fn *init, int tag, bool tells_end)
     int next = (rank + 1) % RANKS;
     int before = (rank + RANKS - 1) % RANKS;
     MPI_Request requests[2];
+    int flag = 0;
     BIG(Recv_init)(in, COUNT, MPI_DOUBLE, MPI_ANY_SOURCE, tag, world, &requests[0]);
     init(out, COUNT, MPI_DOUBLE, next, tag, world, &requests[1]);
     for (int round = 0; round < 2; round++) {
+        expect("MPI_Request_get_status 1=1 2=1"); /* nor is there anything to tell */
+        MPI(Request_get_status)(requests[0], &flag, MPI_STATUS_IGNORE);
+        must(flag, "the status of a request that is not started");
         expect("MPI_Start 1=1 2=0");
         expect("mpi_recv comm=world 1=-1 2=%d key=in%d-%d size=%d", tag, tag, round, BYTES);
         MPI(Start)(&requests[0]);
         expect("MPI_Barrier comm=world");
         MPI(Barrier)(world);
         expect("MPI_Startall 1=1 2=0");
-        expect("mpi_send comm=world 1=%d 2=%d key=out%d-%d size=%d", next, tag, tag, round, BYTES);
+        expect("%s comm=world 1=%d 2=%d key=out%d-%d size=%d", tells_end ? "mpi_ssend" : "mpi_send",
+               next, tag, tag, round, BYTES);
         MPI(Startall)(1, &requests[1]);
         expect("MPI_Waitall 1=2 2=2");
         expect("mpi_done comm=world 1=%d 2=%d key=in%d-%d result=%d", before, tag, tag, round,

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Messages and what is looked at, case by case: losses and moments that no program can arrange. */
+#include <sys/socket.h>
+
+#include "feed_script.h"
+
+#define SENDER_SOCKET 4
+#define SERVER_SOCKET 5
+#define SERVER_ADDRESS 6
+
+/* Thread 0 has a socket with an address. */
+static void serve(struct script *script)
+{
+    begin(script, false);
+    add_args(script, 0, WIO_OP_socket, 1, 1, (int64_t[4]){2, SOCK_DGRAM})->path = SERVER_SOCKET;
+    struct wio_event *bound = add(script, 0, WIO_OP_bind, 2, 2);
+    bound->path = SERVER_SOCKET;
+    bound->path2 = SERVER_ADDRESS;
+}
+
+static void send_to(struct script *script, uint32_t thread, uint64_t begin_ns, uint64_t end_ns,
+                    int64_t bytes)
+{
+    (void)add(script, thread, WIO_OP_chmod, begin_ns, begin_ns);
+    struct wio_event *event = add(script, thread, WIO_OP_sendto, begin_ns, end_ns);
+    event->path = SENDER_SOCKET;
+    event->path2 = SERVER_ADDRESS;
+    event->size = (uint64_t)bytes;
+    event->result = bytes;
+}
+
+static void receive(struct script *script, uint64_t begin_ns, uint64_t end_ns, uint64_t room,
+                    int64_t bytes)
+{
+    struct wio_event *event = add(script, 0, WIO_OP_recv, begin_ns, end_ns);
+    event->path = SERVER_SOCKET;
+    event->size = room;
+    event->result = bytes;
+}
+
+static void a_message_that_is_cut_is_gone(void **state)
+{
+    (void)state;
+    struct script s;
+    serve(&s);
+    send_to(&s, 1, 10, 11, 100);
+    send_to(&s, 1, 20, 21, 90);
+    receive(&s, 12, 13, 10, 10);
+    receive(&s, 22, 23, 90, 90);
+    finish(&s);
+    assert_int_equal(s.edges.edge_count, 2);
+    assert_edge(&s, 1, 0, 0, 2, WIO_EDGE_HARD);
+    assert_edge(&s, 1, 2, 0, 3, WIO_EDGE_HARD);
+    end(&s);
+}
+
+/* The kernel had no room for the first one. */
+static void a_lost_message_is_told_by_its_size(void **state)
+{
+    (void)state;
+    struct script s;
+    serve(&s);
+    send_to(&s, 1, 10, 11, 100);
+    send_to(&s, 1, 20, 21, 7);
+    receive(&s, 12, 30, 1000, 7);
+    finish(&s);
+    assert_int_equal(s.edges.edge_count, 1);
+    assert_edge(&s, 1, 2, 0, 2, WIO_EDGE_HARD);
+    end(&s);
+}
+
+static void messages_at_the_same_time_are_nobodys(void **state)
+{
+    (void)state;
+    struct script s;
+    serve(&s);
+    send_to(&s, 1, 10, 20, 7);
+    send_to(&s, 2, 15, 25, 7);
+    send_to(&s, 1, 30, 35, 8);
+    receive(&s, 12, 26, 1000, 7);
+    receive(&s, 27, 40, 1000, 8);
+    finish(&s);
+    assert_int_equal(s.edges.edge_count, 1);
+    assert_edge(&s, 1, 2, 0, 3, WIO_EDGE_HARD);
+    end(&s);
+}
+
+/* A splice that must wait for its reader cannot be what the reader waits for. */
+static void a_splice_into_a_full_pipe_makes_no_cycle(void **state)
+{
+    (void)state;
+    for (int64_t bytes = 10; bytes <= 100000; bytes += 99990) {
+        struct script s;
+        begin(&s, false);
+        (void)add(&s, 0, WIO_OP_chmod, 5, 5);
+        struct wio_event *splice = add(&s, 0, WIO_OP_splice, 10, 60);
+        splice->path = 7;
+        splice->path2 = 1;
+        splice->result = bytes;
+        struct wio_event *read = add(&s, 1, WIO_OP_read, 20, 50);
+        read->path = 7;
+        read->size = (uint64_t)bytes;
+        read->result = bytes;
+        finish(&s);
+        assert_edge(&s, 0, bytes == 10 ? 1 : 0, 1, 0, WIO_EDGE_HARD);
+        end(&s);
+    }
+}
+
+static void a_look_takes_nothing(void **state)
+{
+    (void)state;
+    struct script s;
+    begin(&s, false);
+    (void)add(&s, 0, WIO_OP_chmod, 5, 5);
+    struct wio_event *write = add(&s, 0, WIO_OP_write, 10, 11);
+    write->path = 1;
+    write->result = 8;
+    for (int i = 0; i < 2; i++) {
+        struct wio_event *tee = add(&s, 1, WIO_OP_tee, 12 + (uint64_t)i, 20 + (uint64_t)i);
+        tee->path2 = 1;
+        tee->result = 8;
+    }
+    struct wio_event *read = add(&s, 1, WIO_OP_read, 30, 31);
+    read->path = 1;
+    read->result = 8;
+    finish(&s);
+    for (uint64_t op = 0; op < 3; op++) {
+        assert_edge(&s, 0, 0, 1, op, WIO_EDGE_HARD);
+    }
+    end(&s);
+}
+
+/* A persistent one that was started, MPI_Ssend_init. */
+static void a_started_synchronous_send_is_a_meeting(void **state)
+{
+    (void)state;
+    struct script s;
+    begin(&s, false);
+    join_world(&s, 2);
+    (void)add_args(&s, 0, WIO_OP_MPI_Start, 10, 11, (int64_t[4]){0, 1, 0, 0});
+    add_args(&s, 0, WIO_OP_mpi_ssend, 10, 11, (int64_t[4]){7, 1, 5, 1})->flags = WIO_EVENT_CAUSED;
+    (void)add_args(&s, 1, WIO_OP_MPI_Recv, 20, 25, (int64_t[4]){7, 0, 5, 0});
+    (void)add_args(&s, 0, WIO_OP_MPI_Wait, 12, 26, (int64_t[4]){0, 1, 1, 0});
+    add_args(&s, 0, WIO_OP_mpi_done, 12, 26, (int64_t[4]){7, -1, -1, 1})->flags = WIO_EVENT_CAUSED;
+    finish(&s);
+    assert_int_equal(s.edges.collective_count, 1);
+    end(&s);
+}
+
+/* Who waits in an intercommunicator waits for the other group only: times must tell. */
+static void a_group_does_not_wait_for_itself(void **state)
+{
+    (void)state;
+    struct script s;
+    begin(&s, false);
+    for (uint32_t r = 0; r < 3; r++) {
+        (void)add_args(&s, r, WIO_OP_mpi_comm, 1, 1, (int64_t[4]){7, r, 3, 1});
+        (void)add(&s, r, WIO_OP_write, 5, 6);
+    }
+    (void)add_args(&s, 0, WIO_OP_MPI_Allreduce, 10, 30, (int64_t[4]){7, 0, -1, 0});
+    (void)add_args(&s, 1, WIO_OP_MPI_Allreduce, 25, 50, (int64_t[4]){7, 0, -1, 0});
+    (void)add_args(&s, 2, WIO_OP_MPI_Allreduce, 40, 50, (int64_t[4]){7, 0, -1, 0});
+    finish(&s);
+    assert_int_equal(s.edges.collective_count + s.edges.edge_count, 0);
+    end(&s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_message_that_is_cut_is_gone),
+        cmocka_unit_test(a_lost_message_is_told_by_its_size),
+        cmocka_unit_test(messages_at_the_same_time_are_nobodys),
+        cmocka_unit_test(a_splice_into_a_full_pipe_makes_no_cycle),
+        cmocka_unit_test(a_look_takes_nothing),
+        cmocka_unit_test(a_started_synchronous_send_is_a_meeting),
+        cmocka_unit_test(a_group_does_not_wait_for_itself),
+    };
+    return WIO_RUN(tests);
+}
