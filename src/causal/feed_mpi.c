@@ -155,7 +155,9 @@ static enum wio_status send(struct wio_feed *feed, const struct wio_event *event
         .thread = point.thread,
         .begin_op = wio_feed_release_point(feed, event).op,
         .end_op = point.op,
-        .when_ns = event->t_ns,
+        .begin_ns = event->t_ns,
+        .end_ns = wio_feed_end_ns(event),
+        .bytes = event->op == WIO_OP_MPI_Send ? event->size : 0,
     };
     bool is_done = !ends_late || event->arg[3] == 0;
     return add_message(feed, event, REQUEST_SEND, &message, is_done);
@@ -179,7 +181,8 @@ static enum wio_status receive(struct wio_feed *feed, const struct wio_event *ev
         .thread = point.thread,
         .begin_op = wio_feed_release_point(feed, event).op,
         .end_op = point.op,
-        .when_ns = wio_feed_end_ns(event),
+        .begin_ns = event->t_ns,
+        .end_ns = wio_feed_end_ns(event),
     };
     return add_message(feed, event, REQUEST_RECEIVE, &message, is_done);
 }
@@ -219,7 +222,7 @@ static enum wio_status done(struct wio_feed *feed, const struct wio_event *event
             request->message.source = (uint32_t)event->arg[1];
             request->message.tag = (int32_t)event->arg[2];
         }
-        request->message.when_ns = wio_feed_end_ns(event);
+        request->message.end_ns = wio_feed_end_ns(event);
     }
     bool has_source =
         event->arg[1] >= 0 || (event->error == 0 && request->message.source <= INT32_MAX);
@@ -309,5 +312,5 @@ enum wio_status wio_feed_mpi_finish(struct wio_feed *feed)
     for (uint32_t i = 0; i < feed->queue_count; i++) {
         WIO_TRY(flush(feed, i, true));
     }
-    return WIO_OK;
+    return wio_match_messages_end(feed->match);
 }

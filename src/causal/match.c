@@ -45,6 +45,7 @@ void wio_match_destroy(struct wio_match *match)
         alloc.put(alloc.context, match->gatherings[i].seen);
     }
     alloc.put(alloc.context, match->gatherings);
+    alloc.put(alloc.context, match->slow);
     alloc.put(alloc.context, match->lookers);
     alloc.put(alloc.context, match->files);
     alloc.put(alloc.context, match->births);

@@ -69,13 +69,17 @@ struct wio_message {
     uint32_t thread;
     uint64_t begin_op; /* MPI_Isend, MPI_Irecv, MPI_Start */
     uint64_t end_op;   /* MPI_Wait or what else completed it; begin_op of a blocking call */
-    uint64_t when_ns;  /* begin of a send, end of a receive; only for who watches */
+    uint64_t begin_ns;
+    uint64_t end_ns;
+    uint64_t bytes; /* of MPI_Send, which may wait for its receive or not; else 0 */
 };
 
 WIO_MUST_CHECK enum wio_status wio_match_send(struct wio_match *match,
                                               const struct wio_message *send);
 WIO_MUST_CHECK enum wio_status wio_match_receive(struct wio_match *match,
                                                  const struct wio_message *receive);
+/* All messages were there: what MPI_Send waited for is known now, by all sends of its size. */
+WIO_MUST_CHECK enum wio_status wio_match_messages_end(struct wio_match *match);
 
 /*
  * A stream of bytes (pipe, one direction of a socket) or the count of an eventfd: whoever reads

@@ -23,6 +23,7 @@ struct wio_match_item {
     uint32_t rank;
     uint64_t begin_ns;
     uint64_t end_ns;
+    uint64_t bytes; /* of a send that may wait */
     bool gives;
     bool takes;
     uint32_t next; /* in its list; WIO_CAUSAL_NONE at the end */
@@ -67,6 +68,12 @@ struct wio_match_birth {
     bool is_known;
 };
 
+/* An MPI_Send that lasted until its receive was there, or longer. */
+struct wio_match_slow {
+    struct wio_edge edge; /* out of the receive, if it waited for that */
+    uint64_t bytes;
+};
+
 /* A collective whose members have not all come. */
 struct wio_match_gathering {
     struct wio_match_list members;
@@ -95,6 +102,10 @@ struct wio_match {
     size_t gathering_room;
     uint32_t gathering_count;
     uint32_t gathering_free; /* list of those to be used again */
+    struct wio_match_slow *slow;
+    size_t slow_room;
+    size_t slow_count;
+    uint64_t eager_bytes; /* the largest MPI_Send that was over before its receive began */
     struct wio_match_left left;
     wio_match_watch_fn *watch; /* may be NULL */
     void *watch_context;

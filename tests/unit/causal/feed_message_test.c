@@ -148,6 +148,37 @@ static void a_started_synchronous_send_is_a_meeting(void **state)
     end(&s);
 }
 
+static void send_and_receive(struct script *script, uint64_t send_end_ns, uint64_t receive_ns,
+                             uint64_t bytes)
+{
+    (void)add(script, 1, WIO_OP_write, receive_ns - 1, receive_ns - 1);
+    add_args(script, 0, WIO_OP_MPI_Send, receive_ns - 10, send_end_ns, (int64_t[4]){7, 1, 5, 0})
+        ->size = bytes;
+    (void)add_args(script, 1, WIO_OP_MPI_Recv, receive_ns, receive_ns + 20,
+                   (int64_t[4]){7, 0, 5, 0});
+}
+
+/* MPI_Send of much waits for its receive, unless one of as much did not. */
+static void a_large_send_waits_for_its_receive(void **state)
+{
+    (void)state;
+    for (int eager = 0; eager < 2; eager++) {
+        struct script s;
+        begin(&s, false);
+        join_world(&s, 2);
+        send_and_receive(&s, 35, 30, 300000);
+        send_and_receive(&s, 135, 130, 200000);
+        send_and_receive(&s, eager ? 225 : 235, 230, 300000);
+        finish(&s);
+        assert_int_equal(s.edges.edge_count, eager ? 3 : 5);
+        if (!eager) {
+            assert_edge(&s, 1, 1, 0, 1, WIO_EDGE_HARD);
+            assert_edge(&s, 1, 5, 0, 3, WIO_EDGE_HARD);
+        }
+        end(&s);
+    }
+}
+
 /* Who waits in an intercommunicator waits for the other group only: times must tell. */
 static void a_group_does_not_wait_for_itself(void **state)
 {
@@ -175,6 +206,7 @@ int main(void)
         cmocka_unit_test(a_splice_into_a_full_pipe_makes_no_cycle),
         cmocka_unit_test(a_look_takes_nothing),
         cmocka_unit_test(a_started_synchronous_send_is_a_meeting),
+        cmocka_unit_test(a_large_send_waits_for_its_receive),
         cmocka_unit_test(a_group_does_not_wait_for_itself),
     };
     return WIO_RUN(tests);
