@@ -30,7 +30,9 @@ enum wio_conduct_verdict {
     WIO_CONDUCT_STRANGER,  /* a thread that the first run did not have, process `pid` */
     WIO_CONDUCT_DIFFERENT, /* `node` does more I/O than in the first run */
     WIO_CONDUCT_TOO_LONG,  /* `node` stood before an I/O for longer than the limit */
-    WIO_CONDUCT_TOO_MANY   /* more threads than the board has places */
+    WIO_CONDUCT_TOO_MANY,  /* more threads than the board has places */
+    WIO_CONDUCT_LOST       /* threads went on by themselves: we gave no sign of life, or they waited
+                              for longer than the limit */
 };
 
 struct wio_conduct_params {

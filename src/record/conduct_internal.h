@@ -16,6 +16,19 @@ void wio_conduct_give_up(struct wio_conduct *c, enum wio_conduct_verdict verdict
 /* A node that is held may do its I/O, and those up to the next one at which it is to be held. */
 void wio_conduct_let_go(struct wio_conduct *c, uint32_t n);
 
+/* conduct_nodes.c. *news_out is set where somebody came, or did something that he rang for. */
+void wio_conduct_set_patience(struct wio_conduct *c, uint32_t n);
+WIO_MUST_CHECK enum wio_status wio_conduct_seat_newcomers(struct wio_conduct *c, uint64_t now_ns,
+                                                          bool *news_out);
+WIO_MUST_CHECK enum wio_status wio_conduct_read_nodes(struct wio_conduct *c, uint64_t now_ns,
+                                                      bool *news_out);
+/* Ask the kernel about everybody who does not stand at an I/O, or about all where it is time to
+ * look for the dead. */
+WIO_MUST_CHECK enum wio_status wio_conduct_look_at_nodes(struct wio_conduct *c, uint64_t now_ns);
+/* How many I/Os the node may do before it stands at the next one, from `from` on, that shows
+ * anything. */
+uint32_t wio_conduct_next_stop(const struct wio_conduct *c, uint32_t n, uint32_t from);
+
 /* //TRACE: conduct_trace.c. */
 WIO_MUST_CHECK enum wio_status wio_conduct_step_trace(struct wio_conduct *c, uint64_t now_ns,
                                                       uint64_t *sleep_ns_out);

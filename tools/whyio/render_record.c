@@ -27,6 +27,7 @@ static const char *const verdicts[] = {
     [WIO_CONDUCT_DIFFERENT] = "does more I/O than in run 1",
     [WIO_CONDUCT_TOO_LONG] = "was held for too long",
     [WIO_CONDUCT_TOO_MANY] = "more threads than can be held",
+    [WIO_CONDUCT_LOST] = "threads went on by themselves, this recorder was stopped for too long",
 };
 
 static void add_throttle(struct wio_json *json, const struct wio_throttle_result *throttle)

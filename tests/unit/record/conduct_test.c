@@ -217,6 +217,21 @@ static void a_thread_that_nobody_knows_ends_it(void **state)
     tear_down(&stage);
 }
 
+/* capture/hold.c: a recorder that was stopped for some seconds is taken for dead. */
+static void who_goes_on_by_himself_ends_it(void **state)
+{
+    (void)state;
+    struct stage stage;
+    set_up(&stage);
+    say(&stage, 0, WIO_BOARD_AT_IO);
+    step(&stage, MS);
+    assert_int_equal(stage.conduct.verdict, WIO_CONDUCT_GOOD);
+    stage.file.board->is_over = 1;
+    step(&stage, MS);
+    assert_int_equal(stage.conduct.verdict, WIO_CONDUCT_LOST);
+    tear_down(&stage);
+}
+
 /* Node 0 is throttled and stands before an I/O: how long until it goes? */
 static uint64_t time_of_hold(struct stage *stage)
 {
@@ -286,6 +301,7 @@ int main(void)
         cmocka_unit_test(a_death_lets_all_go),
         cmocka_unit_test(more_io_than_in_the_first_run_ends_it),
         cmocka_unit_test(a_thread_that_nobody_knows_ends_it),
+        cmocka_unit_test(who_goes_on_by_himself_ends_it),
         cmocka_unit_test(a_watchdog_remembers_its_answer),
         cmocka_unit_test(a_call_has_a_limit_of_its_own),
         cmocka_unit_test(who_is_being_started_does_not_stand_still),
