@@ -2,13 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """How well a replay foretells the time of a program on storage it was not recorded on.
 
-usage: replay_suite.py [--quick] [--runs=N] [--programs=A,B] [--storage=A,B] [--from=A,B] [--ranks=N]
-                       [--method-trace] [--scale=X] [--results=FILE [--seconds=N]]
-                       [--write=docs/BENCHMARKS.md]
+usage: replay_suite.py [--quick] [--runs=N] [--programs=A,B] [--storage=A,B] [--from=A,B] [--to=A,B]
+                       [--ranks=N] [--method-trace [--period=N]] [--scale=X]
+                       [--results=FILE [--seconds=N]] [--write=docs/BENCHMARKS.md]
 
 A run records each program on one storage system, lets it run on another one, and replays the trace
 there, with its waits (causal), without them (think), and, with --method-trace, with those that
-//TRACE's own method finds (`record --causal=throttle --method=trace`). The error is that of the median
+//TRACE's own method finds (`record --causal=throttle --method=trace`; it holds each I/O for about 0.15 s,
+so --scale, a factor on the rounds of the programs, has to be small). The error is that of the median
 time against the median time of the program itself there. Time is from the first operation to the last, for
 both: the program's is told by a recording there. --results keeps the times, so that a later call goes on
 where this one stopped, after --seconds or a signal.
@@ -123,7 +124,8 @@ class Suite:
     def keys(self):
         return [(program, source, target) for program in self.options.programs
                 for source, target in PAIRS
-                if source in self.systems and target in self.systems and source in self.options.sources]
+                if source in self.systems and target in self.systems
+                and source in self.options.sources and target in self.options.targets]
 
     def cells(self):
         return [replay_tables.Cell(*key, self.times[key]) for key in self.keys() if key in self.times]
@@ -161,12 +163,14 @@ def parse():
     parser.add_argument("--seconds", type=float)
     parser.add_argument("--write")
     parser.add_argument("--marker", default="bench-replay")
-    for name, dest in (("--programs", "programs"), ("--storage", "storage"), ("--from", "sources")):
+    for name, dest in (("--programs", "programs"), ("--storage", "storage"), ("--from", "sources"),
+                       ("--to", "targets")):
         parser.add_argument(name, dest=dest, type=lambda text: text.split(","))
     options = parser.parse_args()
     options.runs = options.runs or (3 if options.quick else 5)
     options.programs = options.programs or list(PROGRAMS)
     options.storage = options.storage or list(storage.SYSTEMS)
+    options.targets = options.targets or options.storage
     options.sources = options.sources or (options.storage[:1] if options.quick else options.storage)
     return options
 

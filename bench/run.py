@@ -13,6 +13,7 @@ import os
 import sys
 import tempfile
 
+import causality
 import sections
 from table import Table
 
@@ -24,7 +25,7 @@ SECTIONS = {
     "replay": sections.replay,
     "mpi": sections.mpi,
 }
-EXTRA = {"gate": sections.gate}
+EXTRA = {"gate": sections.gate, "causality": causality.causality}
 
 
 def directory_for_files():
