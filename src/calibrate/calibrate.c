@@ -21,7 +21,7 @@
 #include "calibrate/measure.h"
 
 /* No more than this part of the free space is written. */
-#define SPACE_PART 10
+#define SPACE_PART UINT64_C(10)
 /* With less nothing can be said. */
 #define BYTES_LEAST (WIO_FOLIO_BYTES + 4 * WIO_MEASURE_BYTES_LEAST)
 

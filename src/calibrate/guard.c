@@ -33,8 +33,8 @@ static void watch(const struct wio_guard *guard, const int ends[2])
     live_alone();
     (void)close(ends[1]);
     wait_for_end(ends[0]);
-    _exit(guard->undo(guard->arg, &err) == WIO_OK ? 0
-                                                  : 1); /* house: allow exit: child after fork */
+    bool is_undone = guard->undo(guard->arg, &err) == WIO_OK;
+    _exit(is_undone ? 0 : 1); /* house: allow exit: child after fork */
 }
 
 enum wio_status wio_guard_start(struct wio_guard *guard, wio_guard_fn *undo, void *arg,

@@ -46,7 +46,7 @@ enum wio_status wio_measure_meta(struct wio_measure *measure, struct wio_error *
         count++;
     }
     for (size_t i = 0; i < WIO_RIG_META_COUNT; i++) {
-        if (!isnan(samples[i][0])) {
+        if (count > 0 && !isnan(samples[i][0])) {
             struct wio_estimate cost = wio_estimate_center(samples[i], count);
             measure->out->meta[i] = (struct wio_calibrate_value){
                 .value = cost.value, .spread = cost.spread, .how = WIO_CALIBRATE_MEASURED};
