@@ -11,11 +11,10 @@ import storage
 from model_errors import LIMIT_S, MIB, Series, Skipped, op, whyio, write_list
 
 RATE = 100 * MIB  # of the limited device, bytes a second
-DEVICE_BYTES = 4 << 30
+DEVICE_BYTES = 12 << 30  # calibrating writes a tenth of what is free
 BACKGROUND, HARD = 128 * MIB, 512 * MIB
 SIZES = [4096 << (2 * step) for step in range(8)]  # 4 KiB to 64 MiB
 CHUNK = 16 * MIB
-TOTAL = 1536 * MIB  # of the series into the page cache: enough to be throttled
 
 
 def free_bytes(directory):
@@ -98,29 +97,30 @@ def stdio(host, directory, options):
     yield perform("fwrite_512", "64 KiB by fwrite in 512 B pieces, 32 times", host, ops, directory)
 
 
-# Size of a write, where the next begins (in sizes behind this one), computing before it (s), text.
+# Size of a write, how many, where the next begins (in sizes behind this one), computing before it
+# (s), text. So many that they are throttled.
 CASES = {
-    "sequential": (16 * MIB, 1.0, 0.0, "16 MiB one after the other"),
-    "pieces": (65536, 1.0, 0.0, "64 KiB one after the other"),
-    "back75": (16 * MIB, 0.25, 0.0, "16 MiB, each rewrites the last 75 %"),
-    "computing": (16 * MIB, 1.0, 0.1, "16 MiB, 0.1 s of computing before each"),
-    "hovering": (16 * MIB, 1.0, 0.12, "16 MiB, 0.12 s of computing before each"),
+    "sequential": (16 * MIB, 64, 1.0, 0.0, "16 MiB one after the other"),
+    "pieces": (65536, 16384, 1.0, 0.0, "64 KiB one after the other"),
+    "back75": (16 * MIB, 128, 0.25, 0.0, "16 MiB, each rewrites the last 75 %"),
+    "computing": (16 * MIB, 80, 1.0, 0.1, "16 MiB, 0.1 s of computing before each"),
+    "hovering": (16 * MIB, 96, 1.0, 0.12, "16 MiB, 0.12 s of computing before each"),
 }
 
 
-def cached_over(case):
+def cached_over(size, count, advance, delay_s):
     """Writes over a file that is in memory already, so that the price of new memory plays no part:
-    a virtual machine may have to ask for it."""
-    size, advance, delay_s, _ = CASES[case]
-    return [op(int(i * size * advance), size, 2.0 if i == 0 else delay_s) for i in range(TOTAL // size)]
+    a virtual machine may have to ask for it. What makes the file, and the writes."""
+    ops = [op(int(i * size * advance), size, 2.0 if i == 0 else delay_s) for i in range(count)]
+    return written(ops[-1]["offset"] + size), ops
 
 
 def page_cache(host, directory, options):
     """Writes into the page cache under low dirty limits; hovering is the hard case: computing takes
     about as long as the device needs."""
     host = {**host, "limit_bg": BACKGROUND, "limit_hard": HARD}
-    for case, (*_, text) in CASES.items():
-        start, ops = written(TOTAL), cached_over(case)
+    for case, (*numbers, text) in CASES.items():
+        start, ops = cached_over(*numbers)
         try:
             with dirty_limits.lowered(BACKGROUND, HARD):
                 measured = perform("live_" + case, text + ", over a file in memory", host, start + ops,
@@ -133,8 +133,8 @@ def page_cache(host, directory, options):
 @contextlib.contextmanager
 def limited_device(scratch, rate=RATE):
     """ext4 on a loop device of a limited rate."""
-    if free_bytes(scratch) < 2 * DEVICE_BYTES:
-        raise Skipped(f"less than {2 * DEVICE_BYTES >> 30} GiB free in {scratch}")
+    if free_bytes(scratch) < DEVICE_BYTES * 5 // 4:
+        raise Skipped(f"less than {DEVICE_BYTES * 5 // 4 >> 30} GiB free in {scratch}")
     try:
         with storage.rate_limited(scratch, f"limited-{rate // MIB}", rate, DEVICE_BYTES) as directory:
             yield directory

@@ -6,14 +6,21 @@ import os
 import shutil
 import statistics
 import subprocess
+import sys
 
 import model_live
-import replay_suite
 from model_errors import MIB, MODELS, Skipped, op, whyio, write_list
 
 RATE = 40 * MIB  # of the device to predict
 RUNS = 3
-LONGER = 4
+RANKS = 4
+# Block and rounds: long enough for the device to count for more than the scheduler.
+EXAMPLES = {"checkpoint": ("64K", 512), "checkpoint-sync": ("64K", 512),
+            "checkpoint-sync-compute": ("64K", 512), "turns": ("64K", 128), "mesh": ("64K", 400),
+            "workers": ("16K", 800)}
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tests", "integration"))
+import mpi_environment  # noqa: E402,F401
 
 # `here`: seconds on the device that it was recorded on; `there`: on the other one, several runs;
 # `predicted`: seconds by model.
@@ -37,21 +44,17 @@ def fio(scratch):
 
 
 def example(name):
-    """An example with the arguments of the accuracy suite, but longer, so that the device counts
-    for more than the scheduler."""
-    (*arguments, rounds), _ = replay_suite.PROGRAMS[name]
-    arguments = [*arguments, str(int(rounds) * LONGER)]
+    block, rounds = EXAMPLES[name]
 
     def command(_):
         if shutil.which("mpirun.openmpi") is None:
             raise Skipped("Open MPI is not installed")
-        return ["mpirun.openmpi", "-n", str(replay_suite.RANKS),
-                os.path.join(os.environ["WHYIO_EXAMPLES"], name), "-d", ".", *arguments]
+        return ["mpirun.openmpi", "-n", str(RANKS), os.path.join(os.environ["WHYIO_EXAMPLES"], name),
+                "-d", ".", "-b", block, "-n", str(rounds)]
     return command
 
 
-COMMANDS = {"write-heavy": write_heavy, "fio": fio,
-            **{name: example(name) for name in replay_suite.PROGRAMS if name != "spin"}}
+COMMANDS = {"write-heavy": write_heavy, "fio": fio, **{name: example(name) for name in EXAMPLES}}
 
 
 def record(command, directory, trace):
