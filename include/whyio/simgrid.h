@@ -87,7 +87,7 @@ WIO_MUST_CHECK enum wio_status wio_simgrid_write_sync(struct wio_simgrid *disk, 
 WIO_MUST_CHECK enum wio_status wio_simgrid_write_direct(struct wio_simgrid *disk, uint64_t file,
                                                         int64_t offset, int64_t size,
                                                         struct wio_error *err);
-/* From memory as far as it is there and cache_size is given, the rest from the disk. */
+/* From memory as far as it is there, the rest from the disk. */
 WIO_MUST_CHECK enum wio_status wio_simgrid_read(struct wio_simgrid *disk, uint64_t file,
                                                 int64_t offset, int64_t size,
                                                 struct wio_error *err);
