@@ -135,6 +135,7 @@ static enum wio_status read_stdio_buffer(const char *path, struct wio_calibratio
         return wio_error_sys(err, path, "cannot write");
     }
     set_read(calibration, WIO_PARAM_bf, (double)__fbufsize(file));
+    /* cppcheck-suppress resourceLeak ; closed on the way out */
     return WIO_OK;
 }
 
