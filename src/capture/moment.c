@@ -3,7 +3,7 @@
 
 #include "capture/capture.h"
 
-#define TRIES 5
+#define TRIES 3
 /* Two clocks that were read within so many ticks of each other belong together. */
 #define CLOSE_TICKS 512u
 
