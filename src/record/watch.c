@@ -3,6 +3,9 @@
 
 /* Changes of a node's word that make it sure that it has looked for what it polls for. */
 enum { POLLS_ENOUGH = 6 };
+/* The most that a node which naps and runs gets for its naps between two looks, which come oftener
+ * where nobody is in the way. */
+#define NAPS_NS UINT64_C(4000000)
 
 static uint32_t state_of(const struct wio_watch *watch)
 {
@@ -41,6 +44,16 @@ void wio_watch_begin_phase(struct wio_watch *watch)
     watch->phase_ns = 0;
 }
 
+/* Asleep at both looks it is all of the time in between, unless it ran: then it may have waited for
+ * a processor between two sleeps, and we for one between two looks. */
+static uint64_t own_time(uint64_t passed_ns, uint64_t ran_ns, bool slept)
+{
+    if (!slept || (ran_ns > 0 && passed_ns > NAPS_NS)) {
+        return ran_ns + (slept ? NAPS_NS : 0);
+    }
+    return passed_ns;
+}
+
 bool wio_watch_look(struct wio_watch *watch, uint64_t now_ns)
 {
     struct wio_task task;
@@ -48,7 +61,7 @@ bool wio_watch_look(struct wio_watch *watch, uint64_t now_ns)
     bool slept = watch->task.is_asleep && task.is_asleep;
     uint64_t ran_ns = task.run_ns - watch->task.run_ns;
     if (watch->looked_ns != 0) {
-        uint64_t own_ns = slept ? now_ns - watch->looked_ns : ran_ns;
+        uint64_t own_ns = own_time(now_ns - watch->looked_ns, ran_ns, slept);
         watch->own_ns += own_ns;
         watch->phase_ns += own_ns;
     }

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How long a node has had for itself: children that sleep, time that is an argument. */
+#include "support/unit.h"
+
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "record/watch.h"
+
+#define MS UINT64_C(1000000)
+
+static pid_t start(bool naps)
+{
+    pid_t pid = fork();
+    assert_true(pid >= 0);
+    while (pid == 0) {
+        (void)(naps ? usleep(1000) : pause());
+    }
+    return pid;
+}
+
+static void stop(pid_t pid)
+{
+    (void)kill(pid, SIGKILL);
+    (void)waitpid(pid, NULL, 0);
+}
+
+/* Until it is seen asleep, and, with `ran`, has run since the last look. */
+static void look_asleep(struct wio_watch *watch, bool ran, uint64_t now_ns)
+{
+    struct wio_task task = {0};
+    while (!task.is_asleep || (ran && task.run_ns == watch->task.run_ns)) {
+        wio_clock_sleep_ns(MS / 10);
+        wio_task_look(watch->node->pid, watch->node->tid, &task);
+    }
+    assert_true(wio_watch_look(watch, now_ns));
+}
+
+static void a_long_sleep_is_its_own_time(void **state)
+{
+    (void)state;
+    pid_t pid = start(false);
+    const struct wio_board_node node = {.pid = pid, .tid = pid};
+    struct wio_watch watch = {.node = &node};
+    look_asleep(&watch, false, MS);
+    look_asleep(&watch, false, 101 * MS);
+    assert_int_equal(watch.own_ns, 100 * MS);
+    stop(pid);
+}
+
+/* Between two naps it may have waited for a processor all the time. */
+static void two_naps_are_no_long_sleep(void **state)
+{
+    (void)state;
+    pid_t pid = start(true);
+    const struct wio_board_node node = {.pid = pid, .tid = pid};
+    struct wio_watch watch = {.node = &node};
+    bool was_between = false;
+    for (uint64_t now_ms = 100; !was_between; now_ms += 100) {
+        look_asleep(&watch, false, now_ms * MS);
+        wio_watch_restart(&watch);
+        look_asleep(&watch, false, (now_ms + 1) * MS);
+        struct wio_task before = watch.task;
+        look_asleep(&watch, true, (now_ms + 51) * MS);
+        was_between = before.is_asleep && watch.task.is_asleep;
+    }
+    assert_true(watch.own_ns < 50 * MS);
+    stop(pid);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_long_sleep_is_its_own_time),
+        cmocka_unit_test(two_naps_are_no_long_sleep),
+    };
+    return WIO_RUN(tests);
+}
