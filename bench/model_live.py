@@ -34,6 +34,12 @@ def calibrate(directory, options):
             return json.load(file)
 
 
+def as_it_was(ops, rows):
+    """The list with the delays that there really were: a sleep takes longer where others compute."""
+    ends = [0.0] + [start_s + cost_s for _, start_s, cost_s, _ in rows]
+    return [{**line, "delay_s": max(row[1] - end_s, 0.0)} for line, row, end_s in zip(ops, rows, ends)]
+
+
 def perform(name, what, host, ops, directory, first=0):
     """The list, performed in a new directory: its measured series."""
     need = sum({line["file"]: line["offset"] + line["size"] for line in ops if line["size"]}.values())
@@ -46,9 +52,9 @@ def perform(name, what, host, ops, directory, first=0):
                               capture_output=True, text=True, timeout=LIMIT_S, check=False)
     if done.returncode != 0:
         raise RuntimeError(done.stderr.strip())
-    rows = [line.split() for line in done.stdout.splitlines()]
-    return Series(name, what, host, ops, [float(row[2]) for row in rows],
-                  [int(row[3]) for row in rows], first)
+    rows = [[float(word) for word in line.split()] for line in done.stdout.splitlines()]
+    return Series(name, what, host, as_it_was(ops, rows), [row[2] for row in rows],
+                  [row[3] for row in rows], first)
 
 
 def written(size, file="a"):
