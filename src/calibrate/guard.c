@@ -19,7 +19,7 @@ static void live_alone(void)
     (void)setsid();
 }
 
-/* Nobody writes into the pipe: reading ends when the last other end is closed. */
+/* Nobody writes into these pipes: reading ends when the last other end is closed. */
 static void wait_for_end(int fd)
 {
     char byte;
@@ -27,10 +27,11 @@ static void wait_for_end(int fd)
     }
 }
 
-static void watch(const struct wio_guard *guard, const int ends[2])
+static void watch(const struct wio_guard *guard, const int ends[2], int ready)
 {
     struct wio_error err = WIO_ERROR_INIT;
     live_alone();
+    (void)close(ready);
     (void)close(ends[1]);
     wait_for_end(ends[0]);
     bool is_undone = guard->undo(guard->arg, &err) == WIO_OK;
@@ -41,16 +42,27 @@ enum wio_status wio_guard_start(struct wio_guard *guard, wio_guard_fn *undo, voi
                                 struct wio_error *err)
 {
     int ends[2];
+    int ready[2];
     *guard = (struct wio_guard){.undo = undo, .arg = arg, .pid = -1, .fd = -1};
     if (pipe2(ends, O_CLOEXEC) != 0) {
         return wio_error_sys(err, NULL, "cannot make a pipe");
     }
+    if (pipe2(ready, O_CLOEXEC) != 0) {
+        int cause = errno;
+        (void)close(ends[0]);
+        (void)close(ends[1]);
+        errno = cause;
+        return wio_error_sys(err, NULL, "cannot make a pipe");
+    }
     guard->pid = fork();
     if (guard->pid == 0) {
-        watch(guard, ends);
+        watch(guard, ends, ready[1]);
     }
     int cause = errno;
     (void)close(ends[0]);
+    (void)close(ready[1]);
+    wait_for_end(ready[0]); /* until no signal reaches it any more */
+    (void)close(ready[0]);
     guard->fd = ends[1];
     if (guard->pid < 0) {
         wio_fd_cleanup(&guard->fd);
