@@ -179,7 +179,7 @@ class Ends(Case):
         self.is_clean()
 
     def test_signals(self):
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL, signal.SIGSEGV):
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL, signal.SIGABRT):
             for to_group in (False, True):
                 with self.subTest(number=number, to_group=to_group):
                     self.ends_by(number, to_group)
