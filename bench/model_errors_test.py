@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The figures of bench/model_suite.py, computed by hand."""
+import unittest
+
+import model_live
+from model_errors import Errors, Predicted, Series, errors, op, scatter
+
+
+def series(costs, first=0):
+    return Series("s", "s", {}, [op() for _ in costs], costs, None, first)
+
+
+class ErrorsTest(unittest.TestCase):
+    def test_errors_of_two_writes(self):
+        found = errors(series([1.0, 4.0]), Predicted([2.0, 3.0], None))
+        self.assertEqual(found, Errors(mre=0.625, wape=0.4, total=0.0, worst=0.2))
+
+    def test_what_only_prepares_does_not_count(self):
+        found = errors(series([100.0, 2.0], first=1), Predicted([1.0, 3.0], None))
+        self.assertEqual(found, Errors(mre=0.5, wape=0.5, total=0.5, worst=0.5))
+
+    def test_scatter_is_the_error_of_the_median(self):
+        self.assertAlmostEqual(scatter(series([9.0, 1.0, 2.0, 4.0], first=1)), (1 + 0 + 0.5) / 3)
+
+    def test_delays_are_those_that_there_were(self):
+        rows = [[0, 1.0, 0.5, 0], [1, 1.75, 0.25, 0], [2, 2.0, 1.0, 0]]
+        real = model_live.as_it_was([op(delay_s=9.0)] * 3, rows)
+        self.assertEqual([line["delay_s"] for line in real], [1.0, 0.25, 0.0])
+
+
+if __name__ == "__main__":
+    unittest.main()
