@@ -16,7 +16,7 @@ static void live_alone(void)
     sigset_t all;
     sigfillset(&all);
     (void)sigprocmask(SIG_SETMASK, &all, NULL);
-    (void)setsid();
+    (void)setpgid(0, 0);
 }
 
 /* Nobody writes into these pipes: reading ends when the last other end is closed. */
@@ -59,6 +59,9 @@ enum wio_status wio_guard_start(struct wio_guard *guard, wio_guard_fn *undo, voi
         watch(guard, ends, ready[1]);
     }
     int cause = errno;
+    if (guard->pid > 0) {
+        (void)setpgid(guard->pid, guard->pid); /* whoever of the two comes first */
+    }
     (void)close(ends[0]);
     (void)close(ready[1]);
     wait_for_end(ready[0]); /* until no signal reaches it any more */
