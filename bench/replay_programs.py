@@ -23,7 +23,7 @@ PROGRAMS = {
     "checkpoint-sync-compute": Program({"tmpfs": 250, "sync": 150, "limited": 60, "delayed": 50}, 6),
     "turns": Program({"tmpfs": 4000, "sync": 120, "limited": 16, "delayed": 16}, 4),
     "mesh": Program({"tmpfs": 8000, "sync": 800, "limited": 300, "delayed": 60}, 6, words=("-c", "10")),
-    "workers": Program({"tmpfs": 1500, "sync": 600, "limited": 400, "delayed": 150}),
+    "workers": Program({"tmpfs": 1500, "sync": 600, "limited": 140, "delayed": 150}),
     # each turn is held in several runs before it is recorded
     "spin": Program({"tmpfs": 40, "sync": 40, "limited": 40, "delayed": 40}, None,
                     ("--causal=throttle",), ("-c", "5")),
