@@ -156,11 +156,20 @@ class Measures(Case):
         self.assertRegex(done.stdout, r"(?m)^mkdir +[0-9.]+ (ns|us|ms|s) ")
 
 
+SIGNALS = signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL, signal.SIGABRT
+
+
+def notice_signals():
+    """Tests may run in the background or behind nohup, where some are ignored."""
+    for number in set(SIGNALS) - {signal.SIGKILL}:
+        signal.signal(number, signal.SIG_DFL)
+
+
 class Ends(Case):
     def start(self):
         """The command, once it is at work: it has made its directory and written into it."""
         process = subprocess.Popen(self.command("--max-bytes=1G", "--budget=100s", "-q"), stdout=subprocess.PIPE,
-                                   stderr=subprocess.PIPE, start_new_session=True)
+                                   stderr=subprocess.PIPE, start_new_session=True, preexec_fn=notice_signals)
         while process.poll() is None and not list(self.dir.glob("*/base")):
             time.sleep(0.001)
         self.assertIsNone(process.poll(), "it ended by itself")
@@ -179,7 +188,7 @@ class Ends(Case):
         self.is_clean()
 
     def test_signals(self):
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL, signal.SIGABRT):
+        for number in SIGNALS:
             for to_group in (False, True):
                 with self.subTest(number=number, to_group=to_group):
                     self.ends_by(number, to_group)

@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "calibrate/guard.h"
 
 /* What is undone: a file, and a word to whoever listens. */
@@ -43,6 +44,8 @@ static void undoes_at_the_end(void **state)
     free(thing.path);
 }
 
+static const int deaths[] = {SIGKILL, SIGTERM, SIGINT, SIGHUP};
+
 /* A program that starts a guard and dies, in a process group of its own. */
 static pid_t start_victim(struct thing *thing, int ready)
 {
@@ -52,7 +55,9 @@ static pid_t start_victim(struct thing *thing, int ready)
         struct wio_guard guard;
         struct wio_error err = WIO_ERROR_INIT;
         (void)setpgid(0, 0);
-        (void)signal(SIGINT, SIG_DFL); /* ignored where the test runs in the background */
+        for (size_t i = 0; i < WIO_ARRAY_SIZE(deaths); i++) {
+            (void)signal(deaths[i], SIG_DFL); /* ignored behind nohup or in the background */
+        }
         if (wio_guard_start(&guard, undo, thing, &err) != WIO_OK) {
             _exit(1);
         }
@@ -69,8 +74,7 @@ static pid_t start_victim(struct thing *thing, int ready)
 static void undoes_after_a_death(void **state)
 {
     (void)state;
-    static const int deaths[] = {SIGKILL, SIGTERM, SIGINT, SIGHUP};
-    for (size_t i = 0; i < sizeof(deaths) / sizeof(deaths[0]); i++) {
+    for (size_t i = 0; i < WIO_ARRAY_SIZE(deaths); i++) {
         int ends[2];
         char byte;
         int status;
