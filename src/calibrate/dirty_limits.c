@@ -57,7 +57,9 @@ struct wio_limits wio_limits_of(const char *dir)
     struct wio_limits limits = {.dir = dir};
     char path[PATH_MAX];
     path_of(path, dir, BYTES);
+    /* Lowered by another one, it is nothing to come back to. */
     limits.may_lower = wio_limits_read(dir, BYTES, &limits.background_bytes) &&
+                       limits.background_bytes != WIO_LIMITS_LOWERED &&
                        wio_limits_read(dir, RATIO, &limits.background_ratio) &&
                        access(path, W_OK) == 0;
     return limits;
@@ -71,8 +73,8 @@ enum wio_status wio_limits_lower(const struct wio_limits *limits, struct wio_err
 enum wio_status wio_limits_restore(const struct wio_limits *limits, struct wio_error *err)
 {
     uint64_t now;
-    if (!limits->may_lower || !wio_limits_read(limits->dir, BYTES, &now) ||
-        now != WIO_LIMITS_LOWERED) {
+    if (!limits->may_lower ||
+        (wio_limits_read(limits->dir, BYTES, &now) && now != WIO_LIMITS_LOWERED)) {
         return WIO_OK;
     }
     /* Setting one of the two takes the other out of force. */

@@ -72,6 +72,14 @@ static enum wio_status read_limits(struct wio_calibration *calibration, struct w
 {
     uint64_t background = wio_facts_vmstat_bytes("nr_dirty_background_threshold");
     uint64_t hard = wio_facts_vmstat_bytes("nr_dirty_threshold");
+    uint64_t bytes;
+    if (wio_limits_read(WIO_LIMITS_DIR, "dirty_background_bytes", &bytes) &&
+        bytes == WIO_LIMITS_LOWERED) {
+        return wio_error_set(err, WIO_ERR_UNSUPPORTED, WIO_LIMITS_DIR "/dirty_background_bytes",
+                             WIO_ERROR_NO_OFFSET,
+                             "is lowered by another whyio calibrate: let it end, or set it anew if "
+                             "that one is gone");
+    }
     if (hard <= background) {
         return wio_error_set(err, WIO_ERR_UNSUPPORTED, "/proc/vmstat", WIO_ERROR_NO_OFFSET,
                              "expected nr_dirty_background_threshold below nr_dirty_threshold");

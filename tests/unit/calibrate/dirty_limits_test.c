@@ -77,6 +77,20 @@ static void may_not_lower_what_is_not_there(void **state)
     assert_ok(wio_limits_restore(&limits, &err), &err);
 }
 
+/* Another one has lowered them: restoring to that would lower them for good. */
+static void may_not_lower_twice(void **state)
+{
+    (void)state;
+    struct wio_error err = WIO_ERROR_INIT;
+    set("dirty_background_bytes", "5000000\n");
+    set("dirty_background_ratio", "0\n");
+    struct wio_limits first = wio_limits_of(wio_test_dir());
+    assert_ok(wio_limits_lower(&first, &err), &err);
+    assert_false(wio_limits_of(wio_test_dir()).may_lower);
+    assert_ok(wio_limits_restore(&first, &err), &err);
+    assert_int_equal(get("dirty_background_bytes"), 5000000);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -84,6 +98,7 @@ int main(void)
         cmocka_unit_test(restores_a_ratio),
         cmocka_unit_test(leaves_other_values),
         cmocka_unit_test(may_not_lower_what_is_not_there),
+        cmocka_unit_test(may_not_lower_twice),
     };
     return WIO_RUN(tests);
 }
