@@ -108,8 +108,8 @@ static enum wio_status check_output(const char *path, struct wio_error *err)
     struct stat st;
     const char *slash = strrchr(path, '/');
     size_t length = slash == NULL ? 0 : (size_t)(slash - path) + 1;
-    if (length >= sizeof(dir)) {
-        errno = ENAMETOOLONG;
+    if (length >= sizeof(dir) || path[0] == '\0') {
+        errno = path[0] == '\0' ? ENOENT : ENAMETOOLONG;
         return wio_error_sys(err, path, "cannot write");
     }
     memcpy(dir, path, length);
