@@ -82,6 +82,8 @@ def papers(host, directory, options):
     """The direct and synchronous series of the paper: 1,024 times 1 KiB, and 32 MiB to 2 GiB."""
     largest = min(options.largest, free_bytes(directory) // 4)
     sizes = [32 * MIB << step for step in range(7) if 32 * MIB << step <= largest]
+    if not sizes:
+        raise Skipped(f"{directory}: less than 128 MiB free")
     for method in ("direct", "sync"):
         start = written(MIB)
         ops = [op(i * 1024, 1024, method=method) for i in range(1024)]
