@@ -401,8 +401,7 @@ bool rp_gate_lock(struct rp_gate *gate, uint32_t lock, uint32_t stream, bool is_
                               .is_over = is_shared ? try_shared : try_exclusive};
     *waited_ns_out = 0;
     if (atomic_load(&slot->owner) == stream + 1) {
-        slot->again += is_shared ? 0 : 1;
-        return true;
+        return true; /* taken twice by its owner counts once */
     }
     if (!waiting.is_over(&waiting, &seen)) {
         if (!wait_for(&waiting)) {
@@ -424,9 +423,6 @@ void rp_gate_unlock(struct rp_gate *gate, uint32_t lock, uint32_t stream, bool i
         while (readers != 0 && readers != WIO_LOCK_EXCLUSIVE &&
                !atomic_compare_exchange_weak(&slot->state, &readers, readers - 1)) {
         }
-    } else if (atomic_load(&slot->owner) == stream + 1 && slot->again > 0) {
-        slot->again--;
-        return;
     } else if (atomic_load(&slot->owner) == stream + 1) {
         atomic_store(&slot->owner, 0);
         atomic_store(&slot->state, 0);
@@ -440,7 +436,6 @@ void rp_gate_unlock_all(struct rp_gate *gate, uint32_t stream)
 {
     for (uint32_t lock = 0; lock < gate->waits->lock_count; lock++) {
         if (atomic_load(&gate->locks[lock].owner) == stream + 1) {
-            gate->locks[lock].again = 0;
             rp_gate_unlock(gate, lock, stream, false);
         }
     }

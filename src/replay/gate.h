@@ -46,7 +46,7 @@ struct rp_gate_lock {
     _Atomic uint32_t state; /* futex: 0 free, WIO_LOCK_EXCLUSIVE, else number of readers */
     _Atomic uint32_t sleepers;
     _Atomic uint32_t owner; /* stream + 1 of who has it exclusively */
-    uint32_t again;         /* how often its owner has taken it beyond once; his alone */
+    uint32_t reserved;
 };
 
 #define WIO_LOCK_EXCLUSIVE UINT32_MAX

@@ -210,19 +210,6 @@ static void readers_share_a_lock(void **state)
     assert_int_equal(atomic_load(&gate.locks[0].state), 0);
 }
 
-static void who_took_a_lock_twice_gives_it_back_twice(void **state)
-{
-    (void)state;
-    uint64_t waited;
-    make(LOCKS);
-    assert_true(rp_gate_lock(&gate, 0, 0, false, &waited));
-    assert_true(rp_gate_lock(&gate, 0, 0, false, &waited));
-    rp_gate_unlock(&gate, 0, 0, false);
-    assert_int_equal(atomic_load(&gate.locks[0].state), WIO_LOCK_EXCLUSIVE);
-    rp_gate_unlock(&gate, 0, 0, false);
-    assert_int_equal(atomic_load(&gate.locks[0].state), 0);
-}
-
 /* ---- queues ---- */
 
 static _Atomic uint32_t got;
@@ -352,7 +339,6 @@ int main(void)
         GATE_TEST(nobody_leaves_before_all_have_come),
         GATE_TEST(a_lock_excludes),
         GATE_TEST(readers_share_a_lock),
-        GATE_TEST(who_took_a_lock_twice_gives_it_back_twice),
         GATE_TEST(a_queue_gives_what_was_put),
         GATE_TEST(who_waits_is_named_and_an_abort_ends_it),
         GATE_TEST(waits_for_messages_are_busy),
