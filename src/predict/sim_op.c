@@ -39,21 +39,30 @@ static enum wio_status place(struct sim_host *host, uint64_t name, bool has_offs
     return wio_map_put(&host->ends, op->file, op->offset + op->size);
 }
 
+/* Up to now, but not to an operation that ends at this very moment: that one is yet to be told. */
+static enum wio_status catch_up(const struct sim *sim, struct wio_model *model,
+                                struct wio_error *err)
+{
+    struct wio_model_done ignored;
+    double until_s = fmin((double)sim->now_ns / NS, nextafter(wio_model_next(model), -HUGE_VAL));
+    enum wio_status status = wio_model_run(model, until_s, &ignored, err);
+    if (status != WIO_END) {
+        return status == WIO_OK ? WIO_ERR_INTERNAL : status;
+    }
+    return WIO_OK;
+}
+
 enum wio_status sim_op_begin(struct sim *sim, const struct sim_thread *thread, uint32_t task,
                              uint32_t path, struct wio_model_op *op, struct wio_error *err)
 {
     struct sim_host *host = &sim->hosts[thread->host];
     const struct wio_converted *todo = &thread->todo;
     bool has_offset = todo->has_offset || op->method == WIO_MODEL_TRUNCATE || op == &todo->read;
-    struct wio_model_done ignored;
     WIO_TRY(place(host, name_of(thread, path), has_offset, op));
     struct sim_clock *clock =
         &host->clocks[wio_machine_aim(&host->machine, device_of(sim, host, path), op)];
-    enum wio_status status = wio_model_run(clock->model, (double)sim->now_ns / NS, &ignored, err);
-    if (status != WIO_END) {
-        return status == WIO_OK ? WIO_ERR_INTERNAL : status;
-    }
-    status = wio_model_begin(clock->model, task, op, err);
+    WIO_TRY(catch_up(sim, clock->model, err));
+    enum wio_status status = wio_model_begin(clock->model, task, op, err);
     sim_host_moved(sim, clock);
     return status;
 }

@@ -154,6 +154,16 @@ static void requests_run_beside_their_thread(void **state)
     assert_us(try.ends_s[1], 21 + 1 + 1); /* there was nothing to wait for */
 }
 
+/* An operation begins where another one of the same model ends. */
+static void requests_begin_and_end_at_one_moment(void **state)
+{
+    (void)state;
+    predict("uring_fsync t=1000 dur=30000 fd=3 path=/a res=0 async\n"
+            "uring_fsync t=1000 dur=30000 fd=3 path=/a res=0 async\n"
+            "pread t=32000 dur=100 fd=3 path=/a off=0 size=1\n");
+    assert_int_equal(try.result.all.ops, 3);
+}
+
 /* Who looks for a file again and again finds it when it is there, however often that was. */
 static void looks_for_a_file_end_when_it_is_there(void **state)
 {
@@ -247,6 +257,7 @@ int main(void)
         TRY(the_writes_of_stdio_count_once),
         TRY(open_flags_and_what_ifs_decide_how_it_is_written),
         TRY(requests_run_beside_their_thread),
+        TRY(requests_begin_and_end_at_one_moment),
         TRY(looks_for_a_file_end_when_it_is_there),
         TRY(more_ranks_share_the_machine),
         TRY(a_prediction_is_a_trace),
