@@ -57,13 +57,20 @@ enum wio_model_flow wio_model_flow(enum wio_model_method method)
     return WIO_MODEL_MOVES_NOTHING;
 }
 
+enum wio_status wio_model_params_check_for(enum wio_model_kind kind,
+                                           const struct wio_model_params *params,
+                                           struct wio_error *err)
+{
+    WIO_PRE((unsigned)kind < WIO_MODEL_KIND_COUNT);
+    WIO_TRY(wio_model_params_check(params, err));
+    return wio_model_params_check_ranges(params, classes[kind]->ranges, err);
+}
+
 enum wio_status wio_model_create(enum wio_model_kind kind, const struct wio_model_params *params,
                                  const struct wio_alloc *alloc, struct wio_model **model_out,
                                  struct wio_error *err)
 {
-    WIO_PRE((unsigned)kind < WIO_MODEL_KIND_COUNT);
-    WIO_TRY(wio_model_params_check(params, err));
-    WIO_TRY(wio_model_params_check_ranges(params, classes[kind]->ranges, err));
+    WIO_TRY(wio_model_params_check_for(kind, params, err));
     struct wio_model *model = alloc->get(alloc->context, sizeof(*model));
     if (model == NULL) {
         return wio_error_set(err, WIO_ERR_NOMEM, NULL, WIO_ERROR_NO_OFFSET, "out of memory");

@@ -170,6 +170,11 @@ double *wio_model_param(struct wio_model_params *params, const char *name);
 WIO_MUST_CHECK enum wio_status wio_model_params_check(const struct wio_model_params *params,
                                                       struct wio_error *err);
 
+/* The same, and what this kind of model alone asks of them. */
+WIO_MUST_CHECK enum wio_status wio_model_params_check_for(enum wio_model_kind kind,
+                                                          const struct wio_model_params *params,
+                                                          struct wio_error *err);
+
 /* `params` is copied, `alloc` too; its context must outlive the model. WIO_ERR_USAGE also for a
  * parameter that only this model looks at. */
 WIO_MUST_CHECK enum wio_status wio_model_create(enum wio_model_kind kind,

@@ -37,12 +37,30 @@ static enum wio_status add_device(struct wio_machine *machine, enum wio_model_ki
                                             "device '%s': %s", device->path, wrong.message);
 }
 
+/* What is wrong with the file is said before what-ifs change it. */
+static enum wio_status check_file(const struct wio_host *host, const char *path,
+                                  enum wio_model_kind kind, struct wio_error *err)
+{
+    for (uint32_t i = 0; i < host->device_count; i++) {
+        struct wio_error wrong = WIO_ERROR_INIT;
+        if (wio_model_params_check_for(kind, &host->devices[i].params, &wrong) == WIO_OK) {
+            continue;
+        }
+        return i == 0 ? wio_error_set(err, WIO_ERR_FORMAT, path, WIO_ERROR_NO_OFFSET, "%s",
+                                      wrong.message)
+                      : wio_error_set(err, WIO_ERR_FORMAT, path, WIO_ERROR_NO_OFFSET,
+                                      "device '%s': %s", host->devices[i].path, wrong.message);
+    }
+    return WIO_OK;
+}
+
 enum wio_status wio_machine_init(struct wio_machine *machine, const char *path,
                                  enum wio_model_kind kind, const struct wio_predict_whatif *whatif,
                                  struct wio_error *err)
 {
     struct wio_host *host = &machine->host;
     WIO_TRY(wio_host_load(path, host, err));
+    WIO_TRY(check_file(host, path, kind, err));
     for (uint32_t i = 0; i < host->device_count; i++) {
         wio_whatif_machine(whatif, &host->devices[i].params);
     }

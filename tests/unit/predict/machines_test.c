@@ -167,6 +167,30 @@ static void each_host_has_its_machine(void **state)
     assert_non_null(strstr(err.message, "host 'n3'"));
 }
 
+/* Values that one model alone cannot work with are the file's fault, too. */
+static void each_model_checks_the_file(void **state)
+{
+    (void)state;
+    static const char script[] = "process 10\nstream 0 10\n"
+                                 "pwrite t=1000 dur=9 fd=3 path=/a off=0 size=1000\n";
+    static const char *const cases[][2] = {
+        {", \"hz\": 0", "parameter 'hz' must be"},
+        {", \"balance_step\": 0", "parameter 'balance_step' must be"},
+        {", \"write_bw0\": 0", "parameter 'write_bw0' must be"},
+        {", \"devices\": [{\"path\": \"/d\", \"request_max\": 0}]",
+         "device '/d': parameter 'request_max' must be"}};
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct wio_error err = WIO_ERROR_INIT;
+        try.params.host = try_host("refused.json", cases[i][0]);
+        try.params.model = WIO_MODEL_KERNEL;
+        assert_status(try_predict(script, &err), WIO_ERR_FORMAT, &err);
+        assert_string_equal(err.file, try.params.host);
+        assert_non_null(strstr(err.message, cases[i][1]));
+        try.params.model = WIO_MODEL_NAIVE;
+        predict(script);
+    }
+}
+
 /* exec: the thread goes on in the image that it made. */
 static void images_follow_each_other(void **state)
 {
@@ -192,6 +216,7 @@ int main(void)
         TRY(a_short_read_ends_the_file),
         TRY(files_are_on_the_device_of_their_path),
         TRY(each_host_has_its_machine),
+        TRY(each_model_checks_the_file),
         TRY(images_follow_each_other),
     };
     return WIO_RUN(tests);
