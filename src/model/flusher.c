@@ -9,6 +9,9 @@
 /* The smallest chunk of the flusher: 4 MiB. */
 #define CHUNK_PAGES_MIN 1024
 
+/* The kernel counts the interval in hundredths of a second. */
+#define INTERVAL_MIN_S 0.01
+
 static uint64_t least(uint64_t a, uint64_t b)
 {
     return a < b ? a : b;
@@ -77,9 +80,12 @@ void wio_flusher_plan(const struct wio_cache *cache, struct wio_cache_device *de
     const struct wio_cache_file *oldest = TAILQ_FIRST(&device->dirty);
     device->next_expiry_s = HUGE_VAL;
     if (oldest != NULL && cache->interval_s > 0) {
+        double interval_s = fmax(cache->interval_s, INTERVAL_MIN_S);
         double wait_s = oldest->dirty_at_s + cache->expire_s - cache->time_s;
-        double looks = cache->device_count > 1 ? 1 : fmax(ceil(wait_s / cache->interval_s), 1);
-        device->next_expiry_s = cache->time_s + looks * cache->interval_s;
+        double looks = cache->device_count > 1 ? 1 : fmax(ceil(wait_s / interval_s), 1);
+        /* later, however far the clock has come */
+        device->next_expiry_s =
+            fmax(cache->time_s + looks * interval_s, nextafter(cache->time_s, HUGE_VAL));
     }
 }
 

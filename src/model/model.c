@@ -121,9 +121,9 @@ void wio_model_destroy(struct wio_model *model)
 static enum wio_status check_op(const struct wio_model *model, const struct wio_model_op *op,
                                 struct wio_error *err)
 {
-    if (!isfinite(op->delay_s) || op->delay_s < 0) {
+    if (!(op->delay_s >= 0 && op->delay_s <= WIO_MODEL_DELAY_MAX_S)) {
         return wio_error_set(err, WIO_ERR_USAGE, NULL, WIO_ERROR_NO_OFFSET,
-                             "delay_s must be a finite number that is not negative");
+                             "delay_s must be seconds from 0 to %g", WIO_MODEL_DELAY_MAX_S);
     }
     if (op->offset > OFFSET_MAX || op->size > OFFSET_MAX - op->offset) {
         return wio_error_set(err, WIO_ERR_USAGE, NULL, WIO_ERROR_NO_OFFSET,

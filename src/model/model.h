@@ -175,6 +175,9 @@ WIO_MUST_CHECK enum wio_status wio_model_params_check_for(enum wio_model_kind ki
                                                           const struct wio_model_params *params,
                                                           struct wio_error *err);
 
+/* The longest that one operation may come behind another: half a lifetime. */
+#define WIO_MODEL_DELAY_MAX_S 1e9
+
 /* `params` is copied, `alloc` too; its context must outlive the model. WIO_ERR_USAGE also for a
  * parameter that only this model looks at. */
 WIO_MUST_CHECK enum wio_status wio_model_create(enum wio_model_kind kind,

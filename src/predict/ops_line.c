@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "predict/ops_line.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "base/cleanup.h"
@@ -54,10 +53,10 @@ static enum wio_status take_delay(struct wio_scan *scan, double *out)
     wio_scan_blanks(scan);
     char *start = scan->at;
     WIO_TRY(wio_scan_number(scan, &number));
-    if (!(number.value >= 0) || !isfinite(number.value)) {
+    if (!(number.value >= 0 && number.value <= WIO_MODEL_DELAY_MAX_S)) {
         return wio_error_set(scan->err, WIO_ERR_FORMAT, NULL, (uint64_t)(start - scan->begin),
-                             "expected \"delay_s\" to be seconds, not negative, found %.*s",
-                             (int)(scan->at - start), start);
+                             "expected \"delay_s\" to be seconds from 0 to %g, found %.*s",
+                             WIO_MODEL_DELAY_MAX_S, (int)(scan->at - start), start);
     }
     *out = number.value;
     return WIO_OK;

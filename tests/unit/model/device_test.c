@@ -177,6 +177,34 @@ static struct wio_model_result cut(struct wio_model *model, uint64_t size)
 }
 
 /* What is dirty when a file is removed is never written. */
+/* However short the interval is, and however late it is: the flusher comes to an end. */
+static void the_flusher_looks_a_countable_number_of_times(void **state)
+{
+    (void)state;
+    struct wio_model_params params = machine();
+    struct wio_error err = WIO_ERROR_INIT;
+    params.dirty_interval = 1e-9;
+    struct wio_model *model = create(&params);
+    assert_ok(wio_model_add_device(model, &params, &err), &err);
+    (void)write_at(model, 0, MIB_BYTES);
+    struct wio_model_op read = {.file = 1, .size = 4096, .delay_s = 1e9, .method = WIO_MODEL_READ};
+    (void)step(model, read);
+    wio_model_destroy(model);
+    params = machine();
+    params.bw_rdev = 1;
+    model = create(&params);
+    assert_ok(wio_model_add_device(model, &params, &err), &err);
+    read.size = UINT64_C(1) << 53; /* a long read: seconds that doubles cannot tell apart */
+    read.method = WIO_MODEL_READ_DIRECT;
+    (void)step(model, read);
+    (void)step(model, read);
+    (void)step(model, read);
+    (void)write_at(model, 0, MIB_BYTES);
+    read.size = 4096;
+    assert_near(step(model, read).dirty_bytes, 0, 0);
+    wio_model_destroy(model);
+}
+
 static void removed_data_is_not_written(void **state)
 {
     (void)state;
@@ -224,6 +252,7 @@ int main(void)
         cmocka_unit_test(each_device_has_a_flusher),
         cmocka_unit_test(what_was_written_fades),
         cmocka_unit_test(bad_devices_are_refused),
+        cmocka_unit_test(the_flusher_looks_a_countable_number_of_times),
         cmocka_unit_test(removed_data_is_not_written),
         cmocka_unit_test(removing_waits_for_the_device),
     };

@@ -81,9 +81,13 @@ static void bad_operations_change_nothing(void **state)
     struct wio_error err = WIO_ERROR_INIT;
     assert_ok(wio_model_create(WIO_MODEL_CAWL, &machine, &heap, &model, &err), &err);
     const struct wio_model_op bad[] = {
-        {.delay_s = -1},       {.delay_s = NAN},
-        {.delay_s = HUGE_VAL}, {.offset = UINT64_MAX, .size = 2},
-        {.size = UINT64_MAX},  {.method = WIO_MODEL_METHOD_COUNT},
+        {.delay_s = -1},
+        {.delay_s = NAN},
+        {.delay_s = HUGE_VAL},
+        {.delay_s = 1e17},
+        {.offset = UINT64_MAX, .size = 2},
+        {.size = UINT64_MAX},
+        {.method = WIO_MODEL_METHOD_COUNT},
     };
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         assert_status(wio_model_step(model, &bad[i], &result, &err), WIO_ERR_USAGE, &err);

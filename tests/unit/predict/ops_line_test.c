@@ -100,11 +100,10 @@ static void numbers_are_exact(void **state)
         "1e-7",
         "1E5",
         "2.5e+3",
-        "1e22",
+        "1e9",
         "0.000000050",
         "9007199254740993e-20",
         "5e-324",
-        "1.7976931348623157e308",
         "0.1234567890123456789012345",
     };
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
@@ -159,7 +158,8 @@ static void what_is_wrong_is_named_with_its_place(void **state)
     bad("{\"file\":1,\"offset\":01}", 19, "a number");
     bad("{\"file\":1,\"offset\":1.}", 19, "a number");
     bad("{\"file\":1,\"offset\":1e}", 19, "a number");
-    bad("{\"file\":1,\"delay_s\":-0.5}", 20, "not negative, found -0.5");
+    bad("{\"file\":1,\"delay_s\":-0.5}", 20, "from 0 to 1e+09, found -0.5");
+    bad("{\"file\":1,\"delay_s\":1e10}", 20, "found 1e10");
     bad("{\"file\":1,\"delay_s\":1e999}", 20, "found 1e999");
     bad("{\"file\":1,\"delay_s\":\"1\"}", 20, "a number");
     bad("{\"file\":1,\"method\":\"swrite\"}", 19, "found \"swrite\"");
