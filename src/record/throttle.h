@@ -58,8 +58,9 @@ enum wio_throttle_end {
     WIO_THROTTLE_RUNS_OVER, /* some pairs are unproven */
     WIO_THROTTLE_FAILED,    /* a run could not be trusted, or the command failed */
     WIO_THROTTLE_DIFFERS,   /* two runs did not do the same: `difference` */
-    /* They part behind an observed lock or queue, where any order is right: what was observed, and
-     * found until then, is all that can be said. `difference` tells where. */
+    /* All nodes together did the same, and an observed lock or queue decided who does what, where
+     * any order is right: what was observed, and found until then, is all that can be said.
+     * `difference` tells where they part. */
     WIO_THROTTLE_FIRST_COME,
     WIO_THROTTLE_REFUSED /* run 1 is no evidence: `error` says why */
 };

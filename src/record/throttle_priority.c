@@ -2,7 +2,6 @@
 /* Priority holding: run 1 as ever, then runs that hold until all is proven. */
 #include "base/cleanup.h"
 #include "record/compare.h"
-#include "record/first_come.h"
 #include "record/held.h"
 #include "record/known.h"
 #include "record/throttle_internal.h"
@@ -24,13 +23,11 @@ static enum wio_status compare(struct wio_throttle *t, const char *dir, bool *sa
 static enum wio_status compare_with_first(struct wio_throttle *t, const char *dir, bool *same_out,
                                           struct wio_error *err)
 {
-    bool is_first_come = false;
     WIO_TRY(compare(t, dir, same_out, err));
-    if (*same_out) {
-        return WIO_OK;
+    if (!*same_out) {
+        bool is_decided = t->result->difference.turns[0] != '\0';
+        t->result->end = is_decided ? WIO_THROTTLE_FIRST_COME : WIO_THROTTLE_DIFFERS;
     }
-    WIO_TRY(wio_first_come(t->result->record.dir, &t->result->difference, &is_first_come, err));
-    t->result->end = is_first_come ? WIO_THROTTLE_FIRST_COME : WIO_THROTTLE_DIFFERS;
     return WIO_OK;
 }
 

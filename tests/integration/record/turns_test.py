@@ -13,9 +13,9 @@ ITEMS = "40"
 
 
 class Turns(record_case.RecordCase):
-    def throttle(self, how, status):
+    def throttle(self, how, status, *options):
         answer = self.record(TURNS, how, ITEMS, options=("--causal=throttle", "--format=json",
-                                                         "--method=trace"))
+                                                         *options))
         self.assertEqual(answer.returncode, status, answer.stderr)
         closing = answer.stderr.splitlines()[-1]
         self.assert_described(closing)
@@ -35,15 +35,31 @@ class Turns(record_case.RecordCase):
 
     def test_merged_is_the_first_run_with_what_was_observed(self):
         """Who is throttled gets the fewest items: not all runs can be alike."""
-        throttle, _ = self.throttle("queue", 0)
+        throttle, _ = self.throttle("queue", 0, "--method=trace")
         self.assertEqual(throttle["end"], "merged")
+        self.assert_first_run()
+
+    def test_who_is_held_gets_other_items(self):
+        throttle, said = self.throttle("queue", 0)
+        self.assertEqual(throttle["end"], "first_come", said)
+        self.assertIn("/queue", throttle["difference"]["turns"])
+        self.assertIn("any order is right", said)
+        self.assert_first_run()
+
+    def assert_first_run(self):
         self.assertEqual(self.outputs(), [8 * item for item in range(int(ITEMS))])
         self.assertTrue(any(edge["class"] == "mutex" for edge in self.edges()))
         self.check()
 
     def test_random_places_are_not_excused_by_a_lock(self):
-        throttle, said = self.throttle("random", 1)
-        self.assertEqual(throttle["end"], "differs")
+        self.assert_differs("--method=trace")
+
+    def test_random_places_of_who_is_held_are_not_excused_by_a_lock(self):
+        self.assert_differs()
+
+    def assert_differs(self, *options):
+        throttle, said = self.throttle("random", 1, *options)
+        self.assertEqual(throttle["end"], "differs", said)
         self.assertIsNone(throttle["difference"]["turns"])
         self.assertIn("not deterministic", said)
 
