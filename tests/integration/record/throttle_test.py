@@ -247,8 +247,8 @@ class Throttle(record_case.RecordCase):
             if "run 2 of" in line:
                 break
         self.assertIn("run 2 of", line)
-        # two recorders, the program and its children, who have the board by then
-        self.assertTrue(record_case.until(lambda: len(alive(child.pid)) == 11))
+        # two recorders, the program and one child at least
+        self.assertTrue(record_case.until(lambda: len(alive(child.pid)) >= 4))
         child.kill()
         child.stderr.close()
         self.assertTrue(record_case.until(lambda: not alive(child.pid), seconds=60))
