@@ -100,13 +100,16 @@ def is_proven(answer):
     return json.loads(answer.splitlines()[-1])["throttle"]["end"] == "proven"
 
 
-def run(case):
-    """The score of one run; none at all where the program itself could not run."""
+def run(case, seconds):
+    """The score of one run; none at all where the program itself could not run, or not in time."""
     with tempfile.TemporaryDirectory(prefix="whyio-truth.") as scratch:
         command = [os.environ["WHYIO"], "record", "--format=json", "-o", "trace", *case.record,
                    "--", *case.command]
-        done = subprocess.run(command, cwd=scratch, timeout=300, check=False, text=True,
-                              stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        try:
+            done = subprocess.run(command, cwd=scratch, timeout=seconds, check=False, text=True,
+                                  stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        except subprocess.TimeoutExpired:
+            return no_score(f"not done after {seconds} s")
         if done.returncode != 0:
             return no_score(f"exit status {done.returncode}: {done.stderr[-500:]}")
         if case.record and not is_proven(done.stderr):
@@ -160,7 +163,7 @@ def main():
         for case in parts[part](options.programs, options.full):
             if options.only not in " ".join(case.command):
                 continue
-            score = run(case)
+            score = run(case, 300 if options.full else 40)
             kind = case.kind + (" (held)" if case.record else "" if case.is_seen else
                                 " (not observable)")
             rows[case.family, kind].add(score)
