@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "predict/machine.h"
 
+#include <math.h>
+
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "predict/whatif.h"
@@ -84,8 +86,9 @@ enum wio_status wio_machine_step(struct wio_machine *machine, uint32_t device,
 {
     struct wio_model_op aimed = *op;
     struct wio_model *model = machine->models[wio_machine_aim(machine, device, &aimed)];
-    if (machine->model_count > 1) { /* the others' operations are computing to this one */
-        aimed.delay_s += machine->time_s - wio_model_time(model);
+    /* The others' operations are computing to this one; sums may differ in their last digits. */
+    if (machine->model_count > 1) {
+        aimed.delay_s += fmax(machine->time_s - wio_model_time(model), 0);
     }
     WIO_TRY(wio_model_step(model, &aimed, result_out, err));
     machine->time_s += op->delay_s + result_out->cost_s;

@@ -3,6 +3,7 @@
 #include "support/unit.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "try.h"
@@ -191,6 +192,28 @@ static void each_model_checks_the_file(void **state)
     }
 }
 
+/* Sums of the same times in another order differ in their last digits. */
+static void lists_may_change_devices_at_any_time(void **state)
+{
+    (void)state;
+    struct wio_error err = WIO_ERROR_INIT;
+    char *path = wio_test_path("ops.jsonl");
+    FILE *list = fopen(path, "w");
+    assert_non_null(list);
+    for (unsigned i = 0; i < 1000; i++) {
+        (void)fprintf(
+            list, "{\"file\": \"/%s/a\", \"offset\": %u, \"size\": %u, \"delay_s\": %s}\n",
+            i / 3 % 2 == 1 ? "fast" : "slow", i, i * 7919 % 9973, i % 3 == 0 ? "0.1" : "0");
+    }
+    assert_int_equal(fclose(list), 0);
+    try.params.host = try_host("devices.json", ", \"devices\": [{\"path\": \"/fast\"}]");
+    try.params.model = WIO_MODEL_CAWL;
+    try.params.per_op = NULL;
+    assert_ok(wio_predict_ops(path, &try.params, &try.result, &err), &err);
+    assert_int_equal(try.result.all.ops, 1000);
+    free(path);
+}
+
 /* exec: the thread goes on in the image that it made. */
 static void images_follow_each_other(void **state)
 {
@@ -217,6 +240,7 @@ int main(void)
         TRY(files_are_on_the_device_of_their_path),
         TRY(each_host_has_its_machine),
         TRY(each_model_checks_the_file),
+        TRY(lists_may_change_devices_at_any_time),
         TRY(images_follow_each_other),
     };
     return WIO_RUN(tests);
