@@ -166,7 +166,7 @@ struct wio_model_params wio_model_params_default(void);
 double *wio_model_param(struct wio_model_params *params, const char *name);
 
 /* WIO_ERR_USAGE with the name of the first parameter that is missing (NaN), negative, not finite,
- * zero where it divides, or contradicts another (limit_hard <= limit_bg). */
+ * below 1 where it divides, or contradicts another (limit_hard <= limit_bg). */
 WIO_MUST_CHECK enum wio_status wio_model_params_check(const struct wio_model_params *params,
                                                       struct wio_error *err);
 

@@ -98,8 +98,8 @@ enum wio_status wio_model_params_check(const struct wio_model_params *params, st
         offsetof(struct wio_model_params, bf),
     };
     for (size_t i = 0; i < WIO_ARRAY_SIZE(divisors); i++) {
-        if (value_at(params, divisors[i]) <= 0) {
-            return refuse(err, name_at(divisors[i]), "must be above 0");
+        if (value_at(params, divisors[i]) < 1) {
+            return refuse(err, name_at(divisors[i]), "must be at least 1");
         }
     }
     if (params->limit_hard <= params->limit_bg) {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "predict/host_json.h"
 
-#include <math.h>
-
 #include "base/cleanup.h"
+
+#define SECONDS_MAX 1e9
 
 enum wio_status wio_host_refuse(const struct wio_host_json *json, const char *name,
                                 const char *expected)
@@ -99,13 +99,13 @@ enum wio_status wio_host_meta(const struct wio_host_json *json, struct wio_meta 
     {
         char label[64];
         double seconds = json_number_value(value);
-        bool is_time = json_is_number(value) && isfinite(seconds) && seconds >= 0;
+        bool is_time = json_is_number(value) && seconds >= 0 && seconds <= SECONDS_MAX;
         if (json_is_null(value)) {
             continue;
         }
         (void)snprintf(label, sizeof(label), "meta.%s", name);
         if (!is_time) {
-            return wio_host_refuse(json, label, "must be seconds, not negative");
+            return wio_host_refuse(json, label, "must be seconds from 0 to 1e9");
         }
         (void)wio_meta_set(meta, name, seconds);
     }

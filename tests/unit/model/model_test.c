@@ -67,6 +67,8 @@ static void every_bad_parameter_is_named(void **state)
     struct wio_model_params params = machine;
     params.bw_dev = 0;
     refuses(params, "'bw_dev'");
+    params.bw_dev = 1e-300;
+    refuses(params, "'bw_dev' must be at least 1");
     params = machine;
     params.limit_hard = params.limit_bg;
     refuses(params, "'limit_hard'");

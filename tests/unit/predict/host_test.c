@@ -166,6 +166,7 @@ static void reads_the_costs_of_metadata(void **state)
     wio_host_fini(&host);
     refuses("{" COMPLETE ", \"meta\": [1]}", "'meta' must be an object");
     refuses("{" COMPLETE ", \"meta\": {\"open\": -1}}", "'meta.open' must be seconds");
+    refuses("{" COMPLETE ", \"meta\": {\"open\": 1e10}}", "'meta.open' must be seconds");
     refuses("{" COMPLETE ", \"meta\": {\"what\": \"x\"}}", "'meta.what'");
 }
 
