@@ -86,7 +86,10 @@ enum wio_status wio_match_peek(struct wio_match *match, uint32_t channel,
     for (uint32_t i = found->given.first; found->given.count > 0 && i != WIO_CAUSAL_NONE;
          i = match->items[i].next) {
         const struct wio_match_item *write = &match->items[i];
-        if (write->to <= found->taken_end || write->from >= end) {
+        if (write->from >= end) {
+            break;
+        }
+        if (write->to <= found->taken_end) {
             continue;
         }
         WIO_TRY(wio_match_edge_from_before(match, (struct wio_edge){.from_thread = write->thread,

@@ -212,6 +212,25 @@ static void readers_wait_for_the_writers_of_their_bytes(void **state)
     }
 }
 
+/* So many that to walk over all of them each time would take minutes. */
+static void a_look_walks_over_no_backlog(void **state)
+{
+    (void)state;
+    enum { MANY = 200000 };
+    struct fixture f;
+    begin(&f);
+    for (uint64_t op = 1; op <= MANY; op++) {
+        struct wio_point at = {op, 0};
+        assert_int_equal(wio_match_write(f.match, 9, WIO_EVIDENCE_SOCKET, at, 8, 0), WIO_OK);
+    }
+    for (uint64_t op = 1; op <= MANY; op++) {
+        struct wio_point at = {op, 1};
+        assert_int_equal(wio_match_peek(f.match, 9, WIO_EVIDENCE_SOCKET, at, 12), WIO_OK);
+    }
+    assert_int_equal(f.edges.edge_count, 2 * MANY); /* the first two writes */
+    end(&f);
+}
+
 static enum wio_status call_one(struct fixture *f, uint32_t rank, enum wio_collective_kind kind,
                                 uint64_t sequence, struct wio_error *err)
 {
@@ -410,6 +429,7 @@ int main(void)
         cmocka_unit_test(what_meets_nothing_is_counted),
         cmocka_unit_test(calls_that_wait_for_each_other_are_no_cycle),
         cmocka_unit_test(readers_wait_for_the_writers_of_their_bytes),
+        cmocka_unit_test(a_look_walks_over_no_backlog),
         cmocka_unit_test(members_make_one_collective),
         cmocka_unit_test(ranks_that_disagree_are_named),
         cmocka_unit_test(a_thread_that_is_two_ranks_is_told),
