@@ -53,7 +53,11 @@ enum wio_status wio_feed_helper_begin(struct wio_feed *feed, const struct wio_ev
     if (event->op == WIO_OP_system) {
         child = only_child_within(feed, event);
         WIO_TRY(remember(feed, stream_key(event), event->seq, child));
-    } else if (event->arg[2] > 0) {
+        return wio_feed_make_image(feed, event, child, true);
+    }
+    /* fclose() may have closed the stream that had this number: its program is not waited for. */
+    wio_live_remove(&feed->helper_of, image_key(feed, event), (uint64_t)event->result);
+    if (event->arg[2] > 0) {
         child = wio_feed_find_child(feed, wio_feed_stream(feed, event)->process, event->arg[2]);
         WIO_TRY(remember(feed, image_key(feed, event), (uint64_t)event->result, child));
     }

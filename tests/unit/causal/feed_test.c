@@ -430,6 +430,31 @@ static void locks_outlive_exec(void **state)
     }
 }
 
+/* A stream of popen() that fclose() closed: the next one of its number is another program's. */
+static void a_stream_that_comes_again_is_another_programs(void **state)
+{
+    (void)state;
+    for (unsigned comes_again = 0; comes_again < 2; comes_again++) {
+        struct script s;
+        begin(&s, false);
+        s.processes[1].parent = 0;
+        add_args(&s, 0, WIO_OP_popen, 10, 11, (int64_t[4]){0, 0, 101})->result = 5;
+        (void)add(&s, 1, WIO_OP_chmod, 12, 13);
+        if (comes_again) { /* by a child that was not recorded */
+            add(&s, 0, WIO_OP_fclose, 15, 16)->fd = 5;
+            add_args(&s, 0, WIO_OP_popen, 20, 21, (int64_t[4]){0, 0, 999})->result = 5;
+        }
+        add(&s, 0, WIO_OP_pclose, 30, 40)->fd = 5;
+        finish(&s);
+        unsigned found = 0;
+        for (size_t i = 0; i < s.edges.edge_count; i++) {
+            found += s.edges.edges[i].from_thread == 1 ? 1 : 0;
+        }
+        assert_int_equal(found, comes_again ? 0 : 1);
+        end(&s);
+    }
+}
+
 static void fill(struct script *script)
 {
     begin(script, false);
@@ -496,6 +521,7 @@ int main(void)
         cmocka_unit_test(what_is_left_of_a_range_stays_locked),
         cmocka_unit_test(open_files_have_locks_of_their_own),
         cmocka_unit_test(locks_outlive_exec),
+        cmocka_unit_test(a_stream_that_comes_again_is_another_programs),
         cmocka_unit_test(short_memory_is_survived),
     };
     return WIO_RUN(tests);
