@@ -115,6 +115,7 @@ static enum wio_status meet(struct wio_feed *feed, const struct wio_event *event
     WIO_TRY(list_of(feed, event->path2, accepts, &mine));
     WIO_TRY(list_of(feed, event->path2, !accepts, &theirs));
     node.a = object;
+    feed->objects[object].is_connected = true;
     if (feed->lists[theirs].count == 0) {
         return wio_feed_append(feed, &feed->lists[mine], &node);
     }
@@ -192,6 +193,14 @@ static bool is_too_full(const struct wio_feed_state *state, const struct wio_eve
     return state->given + (uint64_t)event->result > capacity_of(state) + state->taken;
 }
 
+/* Linux does not look at the address where the socket is a stream. */
+static bool sends_message(const struct wio_feed *feed, const struct wio_event *event,
+                          const struct wio_feed_state *state)
+{
+    return state->has_messages ||
+           (!state->is_connected && wio_feed_is_datagram(feed, event->path2));
+}
+
 enum wio_status wio_feed_write(struct wio_feed *feed, const struct wio_event *event, uint32_t path)
 {
     uint32_t object;
@@ -199,8 +208,7 @@ enum wio_status wio_feed_write(struct wio_feed *feed, const struct wio_event *ev
         return WIO_OK;
     }
     WIO_TRY(wio_feed_channel(feed, event, path, &object));
-    bool has_address = wio_feed_is_datagram(feed, event->path2);
-    if (object != 0 && (has_address || feed->objects[object].has_messages)) {
+    if (object != 0 && sends_message(feed, event, &feed->objects[object])) {
         return wio_feed_message_write(feed, event, object);
     }
     if (object == 0 || event->result == 0) {
@@ -304,8 +312,8 @@ enum wio_status wio_feed_read(struct wio_feed *feed, const struct wio_event *eve
     if (kind == WIO_FEED_EVENTFD) {
         return read_eventfd(feed, event, object);
     }
-    bool has_messages = feed->objects[object].has_messages;
-    if (has_messages && (event->result > 0 || feed->objects[object].more.count > 0)) {
+    const struct wio_feed_state *state = &feed->objects[object];
+    if (state->has_messages && (event->result > 0 || state->more.count > 0 || state->has_lost)) {
         return wio_feed_message_read(feed, event, object, only_looks(event));
     }
     bool is_pipe = kind == WIO_FEED_PIPE;

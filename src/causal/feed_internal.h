@@ -48,6 +48,8 @@ struct wio_feed_state {
     bool is_shared;    /* more than one giver or taker: any order is right */
     bool is_semaphore; /* an eventfd whose reads take one */
     bool has_messages; /* a socket that keeps them apart */
+    bool has_lost;     /* messages: which one is read next is not known any more */
+    bool is_connected; /* or a stream: an address that is sent to is not looked at */
 };
 
 /* An open file description: what descriptors that are duplicates of each other share. */

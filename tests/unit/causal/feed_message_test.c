@@ -7,6 +7,8 @@
 #define SENDER_SOCKET 4
 #define SERVER_SOCKET 5
 #define SERVER_ADDRESS 6
+#define CONNECTION 8
+#define ELSEWHERE 9
 
 /* Thread 0 has a socket with an address. */
 static void serve(struct script *script)
@@ -82,6 +84,119 @@ static void messages_at_the_same_time_are_nobodys(void **state)
     finish(&s);
     assert_int_equal(s.edges.edge_count, 1);
     assert_edge(&s, 1, 2, 0, 3, WIO_EDGE_HARD);
+    end(&s);
+}
+
+/* Which one is read is not known any more: nothing is said, not even of later ones. */
+static void too_many_messages_are_nobodys(void **state)
+{
+    (void)state;
+    for (int64_t others = 255; others <= 256; others++) {
+        struct script s;
+        serve(&s);
+        send_to(&s, 1, 10, 11, 8);
+        send_to(&s, 2, 20, 21, 8);
+        struct wio_event *many = &s.events[s.count - 1];
+        many->op = WIO_OP_sendmmsg;
+        many->arg[1] = others;
+        receive(&s, 30, 31, 100, 8);
+        receive(&s, 32, 33, 100, 8);
+        send_to(&s, 1, 40, 41, 9);
+        receive(&s, 50, 51, 9, 9);
+        finish(&s);
+        if (others == 255) {
+            assert_edge(&s, 1, 0, 0, 2, WIO_EDGE_HARD);
+            assert_edge(&s, 2, 0, 0, 3, WIO_EDGE_HARD);
+        } else {
+            assert_int_equal(s.edges.edge_count, 0);
+        }
+        end(&s);
+    }
+}
+
+/* A trace that is broken must not keep anybody busy for ever. */
+static void counts_of_messages_may_be_anything(void **state)
+{
+    (void)state;
+    static const int64_t counts[] = {INT64_MIN, -1, 0, INT64_MAX};
+    for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
+        struct script s;
+        serve(&s);
+        send_to(&s, 1, 10, 11, 8);
+        receive(&s, 20, 21, 100, 8);
+        send_to(&s, 1, 30, 31, 8);
+        for (size_t n = 0; n < s.count; n++) {
+            bool sends_first = s.events[n].op == WIO_OP_sendto && s.events[n].t_ns == 10;
+            if (s.events[n].op == WIO_OP_recv || s.events[n].op == WIO_OP_sendto) {
+                s.events[n].op = s.events[n].op == WIO_OP_recv ? WIO_OP_recvmmsg : WIO_OP_sendmmsg;
+                s.events[n].arg[1] = sends_first ? 1 : counts[i];
+            }
+        }
+        finish(&s);
+        assert_int_equal(s.edges.edge_count, counts[i] > 0 ? 1 : 0);
+        end(&s);
+    }
+}
+
+/* Thread 1 connects to thread 0, which has accepted at `accept_ns`. */
+static void connect_stream(struct script *script, uint64_t accept_ns)
+{
+    struct wio_event *connect = add(script, 1, WIO_OP_connect, 5, 8);
+    connect->path = SENDER_SOCKET;
+    connect->path2 = CONNECTION;
+    struct wio_event *accept = add(script, 0, WIO_OP_accept, 6, accept_ns);
+    accept->path = SERVER_SOCKET;
+    accept->path2 = CONNECTION;
+}
+
+/* The kernel does not look at the address; sent before or after the accept is done. */
+static void an_address_does_not_take_bytes_out_of_a_stream(void **state)
+{
+    (void)state;
+    for (uint64_t accept_ns = 9; accept_ns <= 15; accept_ns += 6) {
+        struct script s;
+        begin(&s, false);
+        connect_stream(&s, accept_ns);
+        send_to(&s, 1, 10, 11, 100);
+        send_to(&s, 1, 12, 13, 50);
+        receive(&s, 20, 21, 100, 100);
+        receive(&s, 22, 23, 100, 50);
+        finish(&s);
+        assert_edge(&s, 1, 1, 0, 1, WIO_EDGE_HARD);
+        assert_edge(&s, 1, 3, 0, 2, WIO_EDGE_HARD);
+        assert_int_equal(wio_feed_left(s.feed).read_bytes, 0);
+        end(&s);
+    }
+}
+
+/* Data of a stream that is not connected yet (TCP Fast Open) is no datagram to that port. */
+static void a_stream_sends_no_datagram(void **state)
+{
+    (void)state;
+    struct script s;
+    serve(&s);
+    add_args(&s, 1, WIO_OP_socket, 3, 3, (int64_t[4]){2, SOCK_STREAM | SOCK_CLOEXEC})->path =
+        SENDER_SOCKET;
+    send_to(&s, 1, 10, 11, 100);
+    receive(&s, 20, 21, 100, 100);
+    finish(&s);
+    assert_int_equal(s.edges.edge_count, 0);
+    end(&s);
+}
+
+static void a_connected_datagram_goes_where_it_is_sent(void **state)
+{
+    (void)state;
+    struct script s;
+    serve(&s);
+    struct wio_event *connect = add(&s, 1, WIO_OP_connect, 5, 6);
+    connect->path = SENDER_SOCKET;
+    connect->path2 = ELSEWHERE;
+    send_to(&s, 1, 10, 11, 100);
+    receive(&s, 20, 21, 100, 100);
+    finish(&s);
+    assert_int_equal(s.edges.edge_count, 1);
+    assert_edge(&s, 1, 1, 0, 2, WIO_EDGE_HARD);
     end(&s);
 }
 
@@ -203,6 +318,11 @@ int main(void)
         cmocka_unit_test(a_message_that_is_cut_is_gone),
         cmocka_unit_test(a_lost_message_is_told_by_its_size),
         cmocka_unit_test(messages_at_the_same_time_are_nobodys),
+        cmocka_unit_test(too_many_messages_are_nobodys),
+        cmocka_unit_test(counts_of_messages_may_be_anything),
+        cmocka_unit_test(an_address_does_not_take_bytes_out_of_a_stream),
+        cmocka_unit_test(a_stream_sends_no_datagram),
+        cmocka_unit_test(a_connected_datagram_goes_where_it_is_sent),
         cmocka_unit_test(a_splice_into_a_full_pipe_makes_no_cycle),
         cmocka_unit_test(a_look_takes_nothing),
         cmocka_unit_test(a_started_synchronous_send_is_a_meeting),

@@ -22,7 +22,9 @@ static const char *const strings[] = {"",
                                       "socket:[4]",
                                       "socket:[5]",
                                       "dgram inet 127.0.0.1:5000",
-                                      "pipe:[7]"};
+                                      "pipe:[7]",
+                                      "inet 127.0.0.1:5000 127.0.0.1:6000",
+                                      "dgram inet 127.0.0.1:6000 127.0.0.1:7000"};
 
 struct script {
     struct wio_feed_stream streams[THREADS];
