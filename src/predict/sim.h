@@ -11,6 +11,7 @@
 #ifndef WIO_PREDICT_SIM_H
 #define WIO_PREDICT_SIM_H
 
+#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -214,6 +215,13 @@ void sim_host_moved(struct sim *sim, struct sim_clock *clock);
 
 /* ---- sim_op.c: what the operations of a thread cost ---- */
 
+/* Rounded; there is no later moment than 2^62 ns, after 146 years. */
+#define SIM_LAST_NS 0x1p62
+static inline uint64_t sim_ns_of(double seconds)
+{
+    return (uint64_t)fmin(seconds * 1e9 + 0.5, SIM_LAST_NS);
+}
+
 /* Of the event: when it is over where it was recorded. */
 static inline uint64_t sim_end_of(const struct wio_event *event)
 {
@@ -235,6 +243,10 @@ WIO_MUST_CHECK enum wio_status sim_op_write(struct sim *sim, struct sim_thread *
 /* The model's part is done: *go_on unless metadata takes time. */
 WIO_MUST_CHECK enum wio_status sim_op_then(struct sim *sim, struct sim_thread *thread,
                                            const struct wio_event *event, bool *go_on);
+/* An operation from `begin_ns` to `end_ns` of the simulation widens the account's time; its event
+ * that of the trace. */
+void sim_op_span(struct wio_predict_account *sum, uint64_t begin_ns, uint64_t end_ns);
+void sim_op_traced(struct wio_predict_account *sum, const struct wio_event *event);
 /* All of it is done. */
 void sim_op_finish(struct sim *sim, struct sim_thread *thread, const struct wio_event *event);
 

@@ -25,6 +25,9 @@ static enum wio_status add(struct sim *sim, struct sim_thread *thread,
     request->op = thread->todo.op;
     request->next = thread->requests;
     thread->requests = request;
+    if (thread->times != NULL) {
+        thread->times[request->place] = (struct sim_time){sim->now_ns, 0};
+    }
     return wio_map_put(&sim->requests, request->task, (uint64_t)(uintptr_t)request);
 }
 
@@ -33,6 +36,7 @@ enum wio_status sim_async_begin(struct sim *sim, struct sim_thread *thread,
 {
     struct sim_request *request;
     WIO_TRY(add(sim, thread, event, &request));
+    sim_op_traced(&thread->account, event);
     return sim_op_begin(sim, thread, request->task, event->path, &request->op, err);
 }
 
@@ -97,6 +101,7 @@ void sim_async_done(struct sim *sim, uint32_t task)
         thread->times[request->place] =
             (struct sim_time){request->begin_ns, sim->now_ns - request->begin_ns};
     }
+    sim_op_span(&thread->account, request->begin_ns, request->done_ns);
     wio_account_op(&thread->account, &request->op, (double)(sim->now_ns - request->begin_ns) / NS);
     if (thread->is_collecting && has_collected(thread, thread->event, &ignored)) {
         thread->is_collecting = false;

@@ -146,7 +146,7 @@ enum wio_status sim_op_then(struct sim *sim, struct sim_thread *thread,
     thread->metadata_s = metadata_s(sim, thread, event);
     WIO_TRY(change_names(sim, thread, event));
     if (!isnan(thread->metadata_s)) {
-        due_ns += (uint64_t)(thread->metadata_s * NS + 0.5);
+        due_ns += sim_ns_of(thread->metadata_s);
     } else if (thread->todo.kind == WIO_CONVERT_TIMED) {
         /* what a model made it wait is in the recorded time already */
         due_ns = thread->op_ns + (sim_end_of(event) - event->t_ns);
@@ -187,16 +187,27 @@ static void account_rest(struct sim *sim, struct sim_thread *thread, const struc
     }
 }
 
+void sim_op_span(struct wio_predict_account *sum, uint64_t begin_ns, uint64_t end_ns)
+{
+    sum->begin_ns = begin_ns < sum->begin_ns ? begin_ns : sum->begin_ns;
+    sum->end_ns = end_ns > sum->end_ns ? end_ns : sum->end_ns;
+}
+
+void sim_op_traced(struct wio_predict_account *sum, const struct wio_event *event)
+{
+    uint64_t end_ns = sim_end_of(event);
+    sum->traced_begin_ns = event->t_ns < sum->traced_begin_ns ? event->t_ns : sum->traced_begin_ns;
+    sum->traced_end_ns = end_ns > sum->traced_end_ns ? end_ns : sum->traced_end_ns;
+}
+
 void sim_op_finish(struct sim *sim, struct sim_thread *thread, const struct wio_event *event)
 {
     struct wio_predict_account *sum = &thread->account;
     uint64_t traced_end = sim_end_of(event);
     wio_gap_did(&thread->gap, traced_end, sim->now_ns);
     account_rest(sim, thread, event);
-    sum->begin_ns = thread->op_ns < sum->begin_ns ? thread->op_ns : sum->begin_ns;
-    sum->end_ns = sim->now_ns > sum->end_ns ? sim->now_ns : sum->end_ns;
-    sum->traced_begin_ns = event->t_ns < sum->traced_begin_ns ? event->t_ns : sum->traced_begin_ns;
-    sum->traced_end_ns = traced_end > sum->traced_end_ns ? traced_end : sum->traced_end_ns;
+    sim_op_span(sum, thread->op_ns, sim->now_ns);
+    sim_op_traced(sum, event);
     sum->traced_io_s += (double)(traced_end - event->t_ns) / NS;
     thread->phase = SIM_AFTER;
 }

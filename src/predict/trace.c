@@ -165,7 +165,7 @@ static enum wio_status scale(struct sim *sim, struct wio_error *err)
 
 static void move_clock(struct sim *sim, double seconds)
 {
-    uint64_t now_ns = (uint64_t)(seconds * NS + 0.5);
+    uint64_t now_ns = sim_ns_of(seconds);
     sim->now_ns = now_ns > sim->now_ns ? now_ns : sim->now_ns;
 }
 
@@ -208,24 +208,24 @@ static enum wio_status stuck(const struct sim *sim, struct wio_error *err)
                          sim->left);
 }
 
+/* To the end of the last thread, and of requests that nobody has collected. */
 static enum wio_status run(struct sim *sim, struct wio_error *err)
 {
     const struct wio_predict_params *params = sim->params;
     struct wio_trace_info info;
     uint64_t told = 0;
     wio_trace_get_info(sim->trace, &info);
-    while (sim->left > 0) {
-        enum wio_status status = happen(sim, err);
-        if (status == WIO_END) {
-            return stuck(sim, err);
-        }
-        WIO_TRY(status);
+    enum wio_status status;
+    while ((status = happen(sim, err)) == WIO_OK) {
         if (params->progress != NULL && sim->events - told >= PROGRESS_EVENTS) {
             told = sim->events;
             params->progress(params->progress_arg, told, info.events * sim->copies, "events");
         }
     }
-    return WIO_OK;
+    if (status != WIO_END) {
+        return status;
+    }
+    return sim->left == 0 ? WIO_OK : stuck(sim, err);
 }
 
 /* ---- all of it ---- */

@@ -164,6 +164,45 @@ static void requests_begin_and_end_at_one_moment(void **state)
     assert_int_equal(try.result.all.ops, 3);
 }
 
+/* What nobody waits for is done, too. */
+static void requests_end_behind_their_thread(void **state)
+{
+    (void)state;
+    struct wio_error err = WIO_ERROR_INIT;
+    struct wio_trace *copy;
+    struct wio_cursor *cursor;
+    const struct wio_event *event;
+    try.params.keep_events = true;
+    predict("uring_write t=2000 dur=30000 fd=3 path=/a off=0 size=40 async\n"
+            "io_uring_enter t=2000 dur=100 res=1\n");
+    assert_us(try.ends_s[0], 2 + 40);
+    assert_int_equal(try.result.all.ops, 1);
+    assert_int_equal(try.result.all.bytes_written, 40);
+    assert_us(try.result.all.io_s, 40);
+    assert_us(try.result.all.total_s, 40);
+    assert_us(try.result.all.traced_s, 30);
+    assert_ok(wio_trace_open(try.written, &copy, &err), &err);
+    assert_ok(wio_cursor_create(copy, NULL, &cursor, &err), &err);
+    assert_ok(wio_cursor_next(cursor, &event, &err), &err);
+    assert_int_equal(event->t_ns / US, 2);
+    assert_int_equal(event->dur_ns / US, 40);
+    wio_cursor_destroy(cursor);
+    wio_trace_close(copy);
+}
+
+/* The clock stops before it would begin anew. */
+static void the_latest_moment_is_the_last(void **state)
+{
+    (void)state;
+    try.params.host = try_host("slow.json", ", \"direct_table\": [[1, 1e30]]");
+    try.params.model = WIO_MODEL_KERNEL;
+    try.params.whatif.direct = WIO_PREDICT_ON;
+    predict("pwrite t=1000 dur=1000 fd=3 path=/a off=0 size=8\n"
+            "close t=3000 dur=1000 fd=3 path=/a\n");
+    assert_true(try.result.all.total_s > 4e9);
+    assert_true(try.result.all.total_s < 5e9);
+}
+
 /* Who looks for a file again and again finds it when it is there, however often that was. */
 static void looks_for_a_file_end_when_it_is_there(void **state)
 {
@@ -258,6 +297,8 @@ int main(void)
         TRY(open_flags_and_what_ifs_decide_how_it_is_written),
         TRY(requests_run_beside_their_thread),
         TRY(requests_begin_and_end_at_one_moment),
+        TRY(requests_end_behind_their_thread),
+        TRY(the_latest_moment_is_the_last),
         TRY(looks_for_a_file_end_when_it_is_there),
         TRY(more_ranks_share_the_machine),
         TRY(a_prediction_is_a_trace),

@@ -67,9 +67,12 @@ int try_end(void **state)
 static void write_result(const struct wio_trace *trace)
 {
     static char dir[4096];
+    static unsigned count;
+    char name[32];
     struct wio_error err = WIO_ERROR_INIT;
     char path[5000];
-    char *fresh = wio_test_path("predicted");
+    (void)snprintf(name, sizeof(name), "predicted%u", count++);
+    char *fresh = wio_test_path(name);
     (void)snprintf(dir, sizeof(dir), "%s", fresh);
     free(fresh);
     assert_int_equal(mkdir(dir, 0777), 0);
