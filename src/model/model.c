@@ -8,9 +8,6 @@
 #include "base/cleanup.h"
 #include "model/model_internal.h"
 
-/* Doubles hold every whole number up to here; offsets are doubles inside the models. */
-#define OFFSET_MAX ((uint64_t)1 << 53)
-
 static const struct wio_model_class *const classes[WIO_MODEL_KIND_COUNT] = {
     [WIO_MODEL_NAIVE] = &wio_model_naive,
     [WIO_MODEL_CAWL] = &wio_model_cawl,
@@ -125,7 +122,7 @@ static enum wio_status check_op(const struct wio_model *model, const struct wio_
         return wio_error_set(err, WIO_ERR_USAGE, NULL, WIO_ERROR_NO_OFFSET,
                              "delay_s must be seconds from 0 to %g", WIO_MODEL_DELAY_MAX_S);
     }
-    if (op->offset > OFFSET_MAX || op->size > OFFSET_MAX - op->offset) {
+    if (op->offset > WIO_MODEL_OFFSET_MAX || op->size > WIO_MODEL_OFFSET_MAX - op->offset) {
         return wio_error_set(err, WIO_ERR_USAGE, NULL, WIO_ERROR_NO_OFFSET,
                              "offset and size reach behind 2^53 bytes");
     }

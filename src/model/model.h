@@ -175,6 +175,8 @@ WIO_MUST_CHECK enum wio_status wio_model_params_check_for(enum wio_model_kind ki
                                                           const struct wio_model_params *params,
                                                           struct wio_error *err);
 
+/* Doubles hold every whole number up to here; offsets are doubles inside the models. */
+#define WIO_MODEL_OFFSET_MAX ((uint64_t)1 << 53)
 /* The longest that one operation may come behind another: half a lifetime. */
 #define WIO_MODEL_DELAY_MAX_S 1e9
 

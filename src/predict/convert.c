@@ -123,9 +123,14 @@ static bool is_in_its_cause(const struct wio_event *event, enum wio_class cls)
 
 #define RENAME_SWAPS 2 /* RENAME_EXCHANGE of Linux: both files stay */
 
-static struct wio_model_op cut_of(uint32_t path, int64_t size)
+/* Nothing is behind what models can tell apart: such a length cuts nothing. */
+static struct wio_model_op cut_of(uint32_t path, uint64_t size)
 {
-    return op_of(WIO_MODEL_TRUNCATE, path, size, 0);
+    return (struct wio_model_op){
+        .file = path,
+        .offset = size < WIO_MODEL_OFFSET_MAX ? size : WIO_MODEL_OFFSET_MAX,
+        .method = WIO_MODEL_TRUNCATE,
+    };
 }
 
 static struct wio_converted open_of(const struct wio_event *event)
@@ -167,7 +172,7 @@ static struct wio_converted change_of(const struct wio_event *event, enum wio_cl
         return (struct wio_converted){.kind = WIO_CONVERT_TIMED,
                                       .change =
                                           is_length ? WIO_CONVERT_CUTS : WIO_CONVERT_NO_CHANGE,
-                                      .op = cut_of(event->path, (int64_t)event->size)};
+                                      .op = cut_of(event->path, event->size)};
     case WIO_CLASS_UNLINK:
         return (struct wio_converted){.kind = WIO_CONVERT_TIMED,
                                       .change = is_directory ? WIO_CONVERT_NO_CHANGE

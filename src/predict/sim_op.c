@@ -63,6 +63,9 @@ enum wio_status sim_op_begin(struct sim *sim, const struct sim_thread *thread, u
         &host->clocks[wio_machine_aim(&host->machine, device_of(sim, host, path), op)];
     WIO_TRY(catch_up(sim, clock->model, err));
     enum wio_status status = wio_model_begin(clock->model, task, op, err);
+    if (status == WIO_ERR_USAGE) {
+        wio_error_add(err, "in '%s'", wio_trace_string(sim->trace, path, NULL));
+    }
     sim_host_moved(sim, clock);
     return status;
 }

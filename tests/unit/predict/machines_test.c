@@ -107,6 +107,21 @@ static void removed_data_is_dropped(void **state)
     assert_us(try.result.all.modelled_s, 4096 + 4096 + 4 * 4096 + 4096);
 }
 
+/* A file may be longer than a model counts; what is written there is named. */
+static void lengths_may_be_absurd(void **state)
+{
+    (void)state;
+    struct wio_error err = WIO_ERROR_INIT;
+    try.params.model = WIO_MODEL_KERNEL;
+    predict("ftruncate t=10000 dur=1000 fd=3 path=/a size=9223372036854775807 res=0\n"
+            "pwrite t=20000 dur=1000 fd=3 path=/a off=0 size=4096\n");
+    assert_int_equal(try.result.all.bytes_written, 4096);
+    assert_status(
+        try_predict("pwrite t=1000 dur=1000 fd=3 path=/far off=9007199254740992 size=1\n", &err),
+        WIO_ERR_USAGE, &err);
+    assert_non_null(strstr(err.message, "in '/far'"));
+}
+
 static void a_short_read_ends_the_file(void **state)
 {
     (void)state;
@@ -236,6 +251,7 @@ int main(void)
         TRY(other_files_keep_their_time),
         TRY(closing_a_stream_costs_both),
         TRY(removed_data_is_dropped),
+        TRY(lengths_may_be_absurd),
         TRY(a_short_read_ends_the_file),
         TRY(files_are_on_the_device_of_their_path),
         TRY(each_host_has_its_machine),
