@@ -159,7 +159,9 @@ static enum wio_status write_call(struct wio_model *model, uint64_t file, double
     clean(model, delay);
     double cost = size / task_rate(model, &result->state) + model->params.sc_w;
     WIO_TRY(insert(&cawl->cache, file, offset, offset + size, model->time_s + cost)); /* rule 3 */
-    cawl->bw_avg = (cawl->bw_avg * cawl->io_time + size) / (cawl->io_time + cost);
+    if (cawl->io_time + cost > 0) { /* else there is no average yet */
+        cawl->bw_avg = (cawl->bw_avg * cawl->io_time + size) / (cawl->io_time + cost);
+    }
     cawl->io_time += cost;
     model->time_s += cost;
     clean(model, cost);

@@ -129,6 +129,23 @@ static void a_write_of_nothing_costs_a_call(void **state)
     wio_model_destroy(model);
 }
 
+/* Where a call is free: later writes cost what they would without it. */
+static void a_write_of_nothing_changes_nothing(void **state)
+{
+    (void)state;
+    struct wio_model_params params = machine;
+    params.sc_w = 0;
+    struct wio_model *with = create(&params);
+    struct wio_model *without = create(&params);
+    (void)step(with, (struct wio_model_op){.method = WIO_MODEL_WRITE});
+    for (uint64_t i = 0; i < 100; i++) {
+        struct wio_model_op op = {.offset = i << 23, .size = 1 << 23};
+        assert_near(step(with, op).cost_s, step(without, op).cost_s);
+    }
+    wio_model_destroy(with);
+    wio_model_destroy(without);
+}
+
 static struct wio_model_op random_op(uint64_t *seed, uint64_t *end)
 {
     static const double delays[] = {0, 0, 0, 0.01, 0.3, 2, 40};
@@ -204,6 +221,7 @@ int main(void)
         cmocka_unit_test(a_partial_block_costs_a_whole_one),
         cmocka_unit_test(fwrite_costs_a_call_only_when_the_buffer_is_full),
         cmocka_unit_test(a_write_of_nothing_costs_a_call),
+        cmocka_unit_test(a_write_of_nothing_changes_nothing),
         cmocka_unit_test(agrees_with_the_reference),
         cmocka_unit_test(the_same_operations_give_the_same_answers),
     };
