@@ -240,13 +240,14 @@ static bool is_random(const struct file *file, const struct wio_model_op *op)
     return file->last_end < (double)op->offset || file->last_end > (double)op->offset;
 }
 
-/* Make [offset, end) of a file clean (rule 7); returns how many bytes were dirty. */
+/* Make [offset, end) of a file clean (rule 7); returns how many bytes were dirty. An empty range
+ * cuts no block: nothing of it was written. */
 static enum wio_status make_clean(struct wio_blocks *cache, uint64_t file, double offset,
                                   double end, double *bytes_out)
 {
     struct wio_block *block;
     *bytes_out = 0;
-    while ((block = wio_blocks_overlap(cache, file, offset, end)) != NULL) {
+    while (offset < end && (block = wio_blocks_overlap(cache, file, offset, end)) != NULL) {
         *bytes_out += fmin(block->end, end) - fmax(block->offset, offset);
         WIO_TRY(cut_out(cache, block, offset, end));
     }
