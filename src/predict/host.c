@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "predict/host.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,6 +12,7 @@
 
 #define SCHEMA "whyio.host/1"
 #define FILE_MAX (16u << 20)
+#define KEY_SHOWN_MAX 64
 
 static void json_cleanup(json_t **json)
 {
@@ -31,15 +33,53 @@ void wio_host_fini(struct wio_host *host)
     *host = (struct wio_host){0};
 }
 
+/* The key whose value, or a part of it, stands in front of `at`: '"key" :' before it. Its length,
+ * 0 where there is none. */
+static size_t key_before(const char *text, size_t at, const char **key_out)
+{
+    for (const char *colon = text + at; colon > text; colon--) {
+        const char *close = colon - 1;
+        while (*colon == ':' && close > text && isspace((unsigned char)*close)) {
+            close--;
+        }
+        if (*colon != ':' || *close != '"' || close == text) {
+            continue;
+        }
+        const char *open = memrchr(text, '"', (size_t)(close - text));
+        *key_out = open == NULL ? close : open + 1;
+        return (size_t)(close - *key_out);
+    }
+    return 0;
+}
+
+/* jansson tells where it stopped, but not in which parameter. */
+static enum wio_status refuse_text(const char *path, const struct wio_blob *text,
+                                   const json_error_t *where, struct wio_error *err)
+{
+    enum json_error_code code = json_error_code(where);
+    bool is_value = code == json_error_invalid_syntax || code == json_error_numeric_overflow;
+    uint64_t offset = where->position < 0 ? WIO_ERROR_NO_OFFSET : (uint64_t)where->position;
+    const char *key;
+    size_t length = 0;
+    if (is_value && offset < text->size) {
+        length = key_before((const char *)text->data, (size_t)offset, &key);
+    }
+    if (length > 0) {
+        return wio_error_set(
+            err, WIO_ERR_FORMAT, path, offset, "line %d: parameter '%.*s': expected JSON: %s",
+            where->line, (int)(length < KEY_SHOWN_MAX ? length : KEY_SHOWN_MAX), key, where->text);
+    }
+    return wio_error_set(err, WIO_ERR_FORMAT, path, offset, "line %d: expected JSON: %s",
+                         where->line, where->text);
+}
+
 static enum wio_status parse(const char *path, const struct wio_blob *text, json_t **root_out,
                              struct wio_error *err)
 {
     json_error_t where;
     *root_out = json_loadb((const char *)text->data, text->size, JSON_REJECT_DUPLICATES, &where);
     if (*root_out == NULL) {
-        uint64_t offset = where.position < 0 ? WIO_ERROR_NO_OFFSET : (uint64_t)where.position;
-        return wio_error_set(err, WIO_ERR_FORMAT, path, offset, "line %d: expected JSON: %s",
-                             where.line, where.text);
+        return refuse_text(path, text, &where, err);
     }
     if (!json_is_object(*root_out)) {
         return wio_error_set(err, WIO_ERR_FORMAT, path, 0, "expected a JSON object");

@@ -6,6 +6,8 @@
 #include "base/cleanup.h"
 #include "predict/scan.h"
 
+#define SHOWN_MAX 40 /* characters of a wrong value */
+
 enum key { KEY_FILE, KEY_OFFSET, KEY_SIZE, KEY_DELAY, KEY_METHOD, KEY_RANDOM, KEY_OTHER };
 
 static enum key find_key(const char *text, size_t bytes)
@@ -19,6 +21,28 @@ static enum key find_key(const char *text, size_t bytes)
     return (enum key)key;
 }
 
+/* The value that begins here is not of the kind that `name` has: say what stands there. */
+static enum wio_status refuse_kind(const struct wio_scan *scan, const char *name, const char *kind)
+{
+    const char *stop = scan->at;
+    while (stop < scan->end && stop - scan->at < SHOWN_MAX && strchr(",}] \t\r", *stop) == NULL) {
+        stop++;
+    }
+    return wio_error_set(scan->err, WIO_ERR_FORMAT, NULL, (uint64_t)(scan->at - scan->begin),
+                         "expected \"%s\" to be %s, found %.*s", name, kind, (int)(stop - scan->at),
+                         scan->at);
+}
+
+static enum wio_status take_number(struct wio_scan *scan, const char *name,
+                                   struct wio_scan_number *out)
+{
+    wio_scan_blanks(scan);
+    if (wio_scan_number(scan, out) != WIO_OK) {
+        return refuse_kind(scan, name, "a number");
+    }
+    return WIO_OK;
+}
+
 static enum wio_status take_file(struct wio_scan *scan, struct wio_ops_line *out)
 {
     if (wio_scan_peek(scan) == '"') {
@@ -26,7 +50,9 @@ static enum wio_status take_file(struct wio_scan *scan, struct wio_ops_line *out
     }
     struct wio_scan_number number;
     out->file = scan->at;
-    WIO_TRY(wio_scan_number(scan, &number));
+    if (wio_scan_number(scan, &number) != WIO_OK) {
+        return refuse_kind(scan, "file", "a text or a number");
+    }
     out->file_bytes = (size_t)(scan->at - out->file);
     return WIO_OK;
 }
@@ -36,7 +62,7 @@ static enum wio_status take_whole(struct wio_scan *scan, const char *name, uint6
     struct wio_scan_number number;
     wio_scan_blanks(scan);
     char *start = scan->at;
-    WIO_TRY(wio_scan_number(scan, &number));
+    WIO_TRY(take_number(scan, name, &number));
     if (!number.is_whole) {
         return wio_error_set(scan->err, WIO_ERR_FORMAT, NULL, (uint64_t)(start - scan->begin),
                              "expected \"%s\" to be a whole number of bytes from 0 to 2^53, "
@@ -52,7 +78,7 @@ static enum wio_status take_delay(struct wio_scan *scan, double *out)
     struct wio_scan_number number;
     wio_scan_blanks(scan);
     char *start = scan->at;
-    WIO_TRY(wio_scan_number(scan, &number));
+    WIO_TRY(take_number(scan, "delay_s", &number));
     if (!(number.value >= 0 && number.value <= WIO_MODEL_DELAY_MAX_S)) {
         return wio_error_set(scan->err, WIO_ERR_FORMAT, NULL, (uint64_t)(start - scan->begin),
                              "expected \"delay_s\" to be seconds from 0 to %g, found %.*s",
@@ -75,6 +101,9 @@ static enum wio_status take_method(struct wio_scan *scan, enum wio_model_method 
     size_t bytes;
     wio_scan_blanks(scan);
     char *start = scan->at;
+    if (wio_scan_peek(scan) != '"') {
+        return refuse_kind(scan, "method", "a text in quotes");
+    }
     WIO_TRY(wio_scan_text(scan, &text, &bytes));
     for (unsigned i = 0; i < WIO_MODEL_METHOD_COUNT; i++) {
         if (strlen(names[i]) == bytes && memcmp(names[i], text, bytes) == 0) {
@@ -86,7 +115,7 @@ static enum wio_status take_method(struct wio_scan *scan, enum wio_model_method 
         scan->err, WIO_ERR_FORMAT, NULL, (uint64_t)(start - scan->begin),
         "expected \"method\" to be write, direct, sync, fwrite, fflush, fsync, read, "
         "read_direct or truncate, found \"%.*s\"",
-        (int)(bytes < 40 ? bytes : 40), text);
+        (int)(bytes < SHOWN_MAX ? bytes : SHOWN_MAX), text);
 }
 
 static enum wio_status take_random(struct wio_scan *scan, enum wio_model_random *out)

@@ -76,6 +76,11 @@ static void names_what_is_wrong(void **state)
     refuses("{\"bw_mem\": 1,", "line 1");
     refuses("{" COMPLETE ", \"bf\": 1}", "duplicate");
     refuses("{\"schema\": \"whyio.info/1\", " COMPLETE "}", "whyio.host/1");
+    refuses("{\"measured_at\": \"12:30\", \"bw_dev\" : NaN, " COMPLETE "}", "'bw_dev'");
+    refuses("{\"bw_dev\": 1e400, " COMPLETE "}", "'bw_dev'");
+    refuses("{" COMPLETE ", \"sync_table\": [[4096, Infinity]]}", "'sync_table'");
+    refuses("{:", "expected JSON");
+    refuses("{\":", "expected JSON");
     refuses("{" REQUIRED "}", "'bf' is missing");
     refuses("{" REQUIRED ", \"bf\": null}", "'bf' is missing");
     refuses("{" REQUIRED ", \"bf\": \"4096\"}", "'bf' must be a number");

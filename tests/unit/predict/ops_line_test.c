@@ -162,6 +162,12 @@ static void what_is_wrong_is_named_with_its_place(void **state)
     bad("{\"file\":1,\"delay_s\":1e10}", 20, "found 1e10");
     bad("{\"file\":1,\"delay_s\":1e999}", 20, "found 1e999");
     bad("{\"file\":1,\"delay_s\":\"1\"}", 20, "a number");
+    bad("{\"file\":1,\"delay_s\": NaN}", 21, "\"delay_s\" to be a number, found NaN");
+    bad("{\"file\":1,\"size\":\"4K\"}", 17, "\"size\" to be a number, found \"4K\"");
+    bad("{\"file\":1,\"offset\":-Infinity,\"size\":1}", 19, "\"offset\" to be a number");
+    bad("{\"file\":1,\"method\":7}", 19, "\"method\" to be a text in quotes, found 7");
+    bad("{\"file\":1,\"method\":", 19, "\"method\" to be a text");
+    bad("{\"file\":true}", 8, "\"file\" to be a text or a number");
     bad("{\"file\":1,\"method\":\"swrite\"}", 19, "found \"swrite\"");
     bad("{\"file\":1,\"random\":1}", 19, "true, false or null");
 }
