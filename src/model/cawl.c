@@ -138,8 +138,8 @@ static double task_rate(const struct wio_model *model, enum wio_model_state *sta
         return is_cleaning ? p->bw_reduced : p->bw_ramdisk;
     }
     *state_out = WIO_MODEL_STATE_THROTTLE;
-    double x = (cawl->setpoint - dirty) / (p->limit_hard - cawl->setpoint);
-    double pos_ratio = 1 + x * x * x;
+    /* A rounding of the power is enough to part from others: throttling feeds it back. */
+    double pos_ratio = 1 + pow((cawl->setpoint - dirty) / (p->limit_hard - cawl->setpoint), 3);
     if (pos_ratio <= 0) {
         return fmin(p->bw_dev, p->bw_reduced); /* rule 6 */
     }
