@@ -16,7 +16,7 @@ RUNS = 3
 RANKS = 4
 # Block and rounds: long enough for the device to count for more than the scheduler.
 EXAMPLES = {"checkpoint": ("64K", 512), "checkpoint-sync": ("64K", 512),
-            "checkpoint-sync-compute": ("64K", 512), "turns": ("64K", 128), "mesh": ("64K", 400),
+            "checkpoint-sync-compute": ("64K", 512), "turns": ("64K", 128), "mesh": ("64K", 4000),
             "workers": ("16K", 800)}
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tests", "integration"))
