@@ -143,6 +143,7 @@ struct cap_thread {
     uint64_t stacks[64];         /* hashes of stacks that were written, by hash (see stack.c) */
     cap_function *start_routine; /* for the trampoline of pthread_create */
     void *start_arg;
+    uint32_t birth;              /* is its maker done with it? thread_birth.c */
     uint32_t left_cwd;           /* the directory that the chdir under way leaves, 0 = none */
     struct cap_event pending;    /* the vfork that is under way */
     void *left;                  /* memory that a child of vfork left behind at its exec, */

@@ -10,6 +10,7 @@
 #include "capture/hold.h"
 #include "capture/process.h"
 #include "capture/raw.h"
+#include "capture/thread_birth.h"
 #include "capture/thread_events.h"
 
 /* Where cap_self points before the first event: span 0, for ever. */
@@ -101,6 +102,7 @@ struct cap_thread *cap_thread_take(void)
     thread->held_count = 0;
     thread->team = NULL;
     thread->token = 0;
+    thread->birth = 0;
     thread->node = NULL;
     thread->node_key = 0;
     thread->node_children = 0;
@@ -165,7 +167,9 @@ static void on_thread_end(void *value)
     cap_hold_end_thread(self);
     uint64_t mask = raw_block_signals();
     cap_self = &nobody;
-    cap_thread_give_back(self);
+    if (cap_birth_end(self)) {
+        cap_thread_give_back(self);
+    }
     raw_restore_signals(mask);
 }
 

@@ -13,6 +13,7 @@
 #include "capture/process.h"
 #include "capture/raw.h"
 #include "capture/sync.h"
+#include "capture/thread_birth.h"
 
 /* The token is pthread_t, which is all that join has: an address that another thread gets only when
  * this one has been joined or, detached, has ended. */
@@ -48,6 +49,7 @@ static struct cap_thread *arrive(void *state)
     uint64_t mask = raw_block_signals();
     cap_self = self;
     self->token = (uint64_t)pthread_self();
+    cap_birth_arrive(self);
     (void)cap_thread_begin();
     raw_restore_signals(mask);
     if (self->mute == 0) {
@@ -85,7 +87,19 @@ static struct cap_thread *prepare(cap_function *routine, void *argument, bool cr
     cap_hold_prepare_thread(cap_self, fresh);
     fresh->start_routine = routine;
     fresh->start_arg = argument;
+    cap_birth_begin(fresh);
     return fresh;
+}
+
+/* The token of the thread; 0 where there is none, and its state is free again. */
+static uint64_t settle(struct cap_thread *fresh, const pthread_t *thread, bool is_made)
+{
+    if (is_made) {
+        return cap_birth_token(fresh, thread);
+    }
+    cap_hold_cancel(fresh->is_internal != 0 ? NULL : cap_self);
+    cap_thread_give_back(fresh);
+    return 0;
 }
 
 CAP_EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
@@ -100,12 +114,9 @@ CAP_EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attribute
         return CAP_REAL(pthread_create)(thread, attributes, routine, argument);
     }
     int result = CAP_REAL(pthread_create)(thread, attributes, start_posix, fresh);
-    if (result != 0) {
-        cap_hold_cancel(fresh->is_internal != 0 ? NULL : cap_self);
-        cap_thread_give_back(fresh);
-    }
+    uint64_t token = settle(fresh, thread, result == 0);
     if (self != NULL) {
-        emit_thread(self, &ev, result == 0 ? (uint64_t)*thread : 0, result, result);
+        emit_thread(self, &ev, token, result, result);
     }
     return result;
 }
@@ -121,13 +132,10 @@ CAP_EXPORT int thrd_create(thrd_t *thread, thrd_start_t routine, void *argument)
         return CAP_REAL(thrd_create)(thread, routine, argument);
     }
     int result = CAP_REAL(thrd_create)(thread, start_c11, fresh);
-    if (result != thrd_success) {
-        cap_hold_cancel(fresh->is_internal != 0 ? NULL : cap_self);
-        cap_thread_give_back(fresh);
-    }
+    bool is_made = result == thrd_success;
+    uint64_t token = settle(fresh, thread, is_made);
     if (self != NULL) {
-        bool is_made = result == thrd_success;
-        emit_thread(self, &ev, is_made ? (uint64_t)*thread : 0, result, is_made ? 0 : EAGAIN);
+        emit_thread(self, &ev, token, result, is_made ? 0 : EAGAIN);
     }
     return result;
 }

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdbool.h>
@@ -46,6 +47,56 @@ static void small_stack(void)
     pthread_attr_setstacksize(&attributes, (size_t)PTHREAD_STACK_MIN);
     must(pthread_create(&thread, &attributes, be_echo, NULL) == 0, "pthread_create");
     pthread_join(thread, NULL);
+}
+
+/* ---- a thread that frees the variable in which its maker wants its name ------------------------ */
+
+#define FREED 200
+
+struct page {
+    char bytes[2048];
+    pthread_t thread;
+};
+
+static void *free_name(void *page)
+{
+    must(munmap(page, sizeof(struct page)) == 0, "munmap");
+    return NULL;
+}
+
+/* One processor, and threads that go before their maker where that is allowed: then each has ended
+ * when pthread_create returns. */
+static void make_urgent(pthread_attr_t *attributes)
+{
+    const struct sched_param first = {.sched_priority = 1};
+    cpu_set_t here;
+    CPU_ZERO(&here);
+    CPU_SET((unsigned)sched_getcpu(), &here);
+    (void)sched_setaffinity(0, sizeof(here), &here);
+    pthread_attr_setinheritsched(attributes, PTHREAD_EXPLICIT_SCHED);
+    pthread_attr_setschedpolicy(attributes, SCHED_FIFO);
+    pthread_attr_setschedparam(attributes, &first);
+}
+
+static void freed_name(void)
+{
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    make_urgent(&attributes);
+    for (int i = 0; i < FREED; i++) {
+        struct page *page = mmap(NULL, sizeof(*page), PROT_READ | PROT_WRITE,
+                                 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        must(page != MAP_FAILED, "mmap");
+        int result = pthread_create(&page->thread, &attributes, free_name, page);
+        if (result == EPERM) {
+            pthread_attr_setinheritsched(&attributes, PTHREAD_INHERIT_SCHED);
+            result = pthread_create(&page->thread, &attributes, free_name, page);
+        }
+        must(result == 0, "pthread_create");
+        usleep(1000);
+    }
+    pthread_exit(NULL);
 }
 
 /* ---- a signal handler on a stack of its own with room for 3 KiB ------------------------------ */
@@ -385,6 +436,7 @@ int main(int argc, char **argv)
         void (*run)(void);
     } modes[] = {
         {"small_stack", small_stack},
+        {"freed_name", freed_name},
         {"small_handler", small_handler},
         {"many_arguments", many_arguments},
         {"close_nothing", close_nothing},

@@ -29,6 +29,14 @@ def small_handler(rings, _):
     assert programs(rings) == ["edge", "true"], programs(rings)
 
 
+def freed_name(rings, _):
+    events = [event for ring in rings for event in ring.events()]
+    made = [event["args"][0] for event in events
+            if event["op"] == "pthread_create" and not event["errno"]]
+    begun = [event["args"][0] for event in events if event["op"] == "thread_start"]
+    assert len(made) == 200 and sorted(made) == sorted(begun), (made, begun)
+
+
 def close_nothing(rings, _):
     events = [event for event in rings[0].events() if event["op"] == "closedir"]
     assert [(event["result"], event["errno"]) for event in events] == [(-1, 22)], events
@@ -99,7 +107,7 @@ def no_directory(library, program):
             assert not any(name.endswith(".ring") for name in found), found
 
 
-CHECKS = {"small_stack": run_is_seen("echo"), "small_handler": small_handler,
+CHECKS = {"small_stack": run_is_seen("echo"), "freed_name": freed_name, "small_handler": small_handler,
           "faults": nothing, "many_arguments": nothing, "close_nothing": close_nothing, "bad_duplicates": nothing,
           "given_away": given_away, "given_in_many": given_away, "spawned_log": shared_log,
           "vforked_log": shared_log, "borrowed_log": shared_log, "long_names": long_names,
