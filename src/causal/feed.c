@@ -292,12 +292,14 @@ static enum wio_status end_channel(struct wio_feed *feed, const struct wio_event
 
 static enum wio_status begin_open(struct wio_feed *feed, const struct wio_event *event)
 {
-    return event->op == WIO_OP_popen ? wio_feed_helper_begin(feed, event) : WIO_OK;
+    return event->op == WIO_OP_popen ? wio_feed_helper_begin(feed, event)
+                                     : wio_feed_fifo_begin(feed, event);
 }
 
 static enum wio_status end_open(struct wio_feed *feed, const struct wio_event *event)
 {
     WIO_TRY(wio_feed_descriptors(feed, event));
+    WIO_TRY(wio_feed_fifo_end(feed, event));
     return wio_feed_look_end(feed, event);
 }
 
@@ -319,6 +321,7 @@ static const struct {
     [WIO_CLASS_COPY] = {write_first, read_second},
     [WIO_CLASS_CHANNEL] = {begin_channel, end_channel},
     [WIO_CLASS_OPEN] = {begin_open, end_open},
+    [WIO_CLASS_MKNOD] = {wio_feed_fifo_made, NULL},
     [WIO_CLASS_CLOSE] = {wio_feed_descriptors, wio_feed_helper_end},
     [WIO_CLASS_DUP] = {wio_feed_descriptors, NULL},
     [WIO_CLASS_FCNTL] = {begin_control, wio_feed_lock_end},

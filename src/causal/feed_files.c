@@ -62,6 +62,9 @@ static enum wio_status drop(struct wio_feed *feed, uint32_t file, const struct w
         return WIO_OK;
     }
     WIO_TRY(wio_feed_unlock_file(feed, file, event));
+    if (f->is_opening) {
+        wio_feed_fifo_close(feed, file, event);
+    }
     f->next_free = feed->file_free;
     feed->file_free = file;
     return WIO_OK;

@@ -35,9 +35,11 @@ struct wio_feed_state {
     struct wio_feed_object object;
     struct wio_feed_list list; /* closings of write ends; posts; signals; ranges that are locked */
     struct wio_feed_list more; /* writers that wait for a pipe to be read */
-    struct wio_ranges *released; /* of record locks; NULL: none yet */
-    uint64_t count;              /* of a semaphore: waits; of a barrier without rounds: members */
-    uint64_t given;              /* bytes written; units posted */
+    struct wio_feed_list openings; /* of a FIFO: feed_fifo.c */
+    uint32_t opening;              /* .. of which so many are under way */
+    struct wio_ranges *released;   /* of record locks; NULL: none yet */
+    uint64_t count;                /* of a semaphore: waits; of a barrier without rounds: members */
+    uint64_t given;                /* bytes written; units posted */
     uint64_t taken;
     uint32_t peer;    /* of a socket: object of the other end, 0 = not known */
     uint32_t address; /* .. of datagrams that is connected: the text of R-CHAN-3 */
@@ -60,6 +62,7 @@ struct wio_feed_file {
     uint32_t ranges; /* object of which it has locked ranges (F_OFD_SETLK); 0 = none */
     uint32_t next_free;
     bool can_write;      /* an end that others wait for to be closed */
+    bool is_opening;     /* of a FIFO: it is in the list `openings` */
     bool is_shared_lock; /* LOCK_SH */
 };
 
@@ -293,6 +296,16 @@ WIO_MUST_CHECK enum wio_status wio_feed_write(struct wio_feed *feed, const struc
                                               uint32_t path);
 WIO_MUST_CHECK enum wio_status wio_feed_read(struct wio_feed *feed, const struct wio_event *event,
                                              uint32_t path);
+
+/* feed_fifo.c: one is made (MKNOD), opened (begin and end; behind its descriptor), the last
+ * descriptor of an opening is closed. */
+WIO_MUST_CHECK enum wio_status wio_feed_fifo_made(struct wio_feed *feed,
+                                                  const struct wio_event *event);
+WIO_MUST_CHECK enum wio_status wio_feed_fifo_begin(struct wio_feed *feed,
+                                                   const struct wio_event *event);
+WIO_MUST_CHECK enum wio_status wio_feed_fifo_end(struct wio_feed *feed,
+                                                 const struct wio_event *event);
+void wio_feed_fifo_close(struct wio_feed *feed, uint32_t file, const struct wio_event *event);
 
 /* feed_message.c: sockets that keep messages apart. A socket of this type; is this text the address
  * of one; one that is bound, or connected, to an address; what is written to it and read from it.

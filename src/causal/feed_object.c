@@ -15,8 +15,10 @@ enum wio_status wio_feed_new_object(struct wio_feed *feed, struct wio_feed_objec
     WIO_TRY(wio_causal_room(&feed->alloc, (void **)&feed->objects, &feed->object_room,
                             (size_t)feed->object_count + 1, sizeof(*feed->objects)));
     uint32_t number = feed->object_count++;
-    feed->objects[number] =
-        (struct wio_feed_state){.object = object, .list = wio_feed_empty, .more = wio_feed_empty};
+    feed->objects[number] = (struct wio_feed_state){.object = object,
+                                                    .list = wio_feed_empty,
+                                                    .more = wio_feed_empty,
+                                                    .openings = wio_feed_empty};
     *number_out = number;
     return wio_live_put(&feed->object_of, key_of(&object), object.id, number);
 }

@@ -60,6 +60,48 @@ static void pipe_end(void)
     wait_for(pid);
 }
 
+/* ---- FIFOs: each side waits for the other one to open it ---------------------------------------
+ */
+
+static void open_late(int flags)
+{
+    nap();
+    mark("opening");
+    int fd = open("fifo", flags | O_CLOEXEC);
+    check(fd >= 0, "open");
+    mark("child goes on");
+    close(fd);
+}
+
+static void fifo_reader(void)
+{
+    check(mkfifo("fifo", 0600) == 0, "mkfifo");
+    pid_t pid = child(open_late, O_WRONLY);
+    mark("before");
+    int fd = open("fifo", O_RDONLY | O_CLOEXEC);
+    check(fd >= 0, "open");
+    mark("opened");
+    wait_for(pid);
+    close(fd);
+}
+
+/* It is gone when the run ends, and was opened before by somebody who had both sides. */
+static void fifo_writer(void)
+{
+    check(mknod("fifo", S_IFIFO | 0600, 0) == 0, "mknod");
+    int both = open("fifo", O_RDWR | O_CLOEXEC);
+    check(both >= 0, "open");
+    close(both);
+    pid_t pid = child(open_late, O_RDONLY);
+    mark("before");
+    FILE *stream = fopen("fifo", "w");
+    check(stream != NULL, "fopen");
+    mark("opened");
+    wait_for(pid);
+    (void)fclose(stream);
+    check(unlink("fifo") == 0, "unlink");
+}
+
 static void read_late(int fd)
 {
     nap();
@@ -378,14 +420,24 @@ static void mutexes(void)
 int main(int argc, char **argv)
 {
     static const struct scene scenes[] = {
-        {"pipe", pipe_bytes},   {"end", pipe_end},
-        {"full", pipe_full},    {"socketpair", socket_pair},
-        {"tcp", tcp},           {"eventfd", event_fd},
-        {"look", look},         {"flock", file_lock},
-        {"ranges", ranges},     {"range", same_range},
-        {"process", processes}, {"signal", signals},
-        {"thread", threads},    {"condition", conditions},
-        {"barrier", barriers},  {"semaphore", semaphores},
+        {"pipe", pipe_bytes},
+        {"end", pipe_end},
+        {"full", pipe_full},
+        {"socketpair", socket_pair},
+        {"fifo-reader", fifo_reader},
+        {"fifo-writer", fifo_writer},
+        {"tcp", tcp},
+        {"eventfd", event_fd},
+        {"look", look},
+        {"flock", file_lock},
+        {"ranges", ranges},
+        {"range", same_range},
+        {"process", processes},
+        {"signal", signals},
+        {"thread", threads},
+        {"condition", conditions},
+        {"barrier", barriers},
+        {"semaphore", semaphores},
         {"mutex", mutexes},
     };
     return run_scene(scenes, sizeof(scenes) / sizeof(scenes[0]), argc, argv);
