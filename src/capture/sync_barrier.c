@@ -7,8 +7,10 @@
  */
 #include "capture/sync_barrier.h"
 
+#include <fcntl.h>
 #include <pthread.h>
 #include <semaphore.h>
+#include <stdarg.h>
 
 #include "capture/sync.h"
 #include "capture/sync_object.h"
@@ -22,7 +24,8 @@ struct barrier {
     unsigned left;
 };
 
-/* .. and its semaphore: a count, and whether it is for one process. */
+/* .. and its semaphore: a count (the lower half; above it who waits), and whether it is for one
+ * process. */
 struct semaphore {
     uint64_t count;
     int is_shared;
@@ -173,6 +176,41 @@ CAP_EXPORT int sem_init(sem_t *semaphore, int pshared, unsigned value)
         const int64_t arg[2] = {semaphore_id(semaphore), value};
         ev.end = cap_now();
         cap_emit_wait(self, &ev, arg, WIO_NO_OFFSET);
+    }
+    return result;
+}
+
+/* What a named one holds tells whether a wait had to wait; who opened it first is seen later. That
+ * it opens and maps a file is inside libc. */
+static void end_open(struct cap_thread *self, struct cap_event *ev, const sem_t *semaphore)
+{
+    const struct semaphore *inner = (const struct semaphore *)(const void *)semaphore;
+    uint32_t value = (uint32_t)__atomic_load_n(&inner->count, __ATOMIC_RELAXED);
+    const int64_t arg[4] = {semaphore_id(semaphore), value, 1, 0};
+    ev->end = cap_now();
+    ev->result = (int64_t)(uintptr_t)semaphore;
+    cap_emit_wait_ext(self, ev, arg, WIO_NO_OFFSET);
+}
+
+CAP_EXPORT sem_t *sem_open(const char *name, int flags, ...)
+{
+    const uintptr_t source = CAP_CALLER();
+    mode_t mode = 0;
+    unsigned value = 0;
+    if ((flags & O_CREAT) != 0) {
+        va_list args;
+        va_start(args, flags);
+        mode = va_arg(args, mode_t);
+        value = va_arg(args, unsigned);
+        va_end(args);
+    }
+    struct cap_thread *self = cap_enter_sync(source, WIO_CALL_sem_open);
+    struct cap_event ev = CAP_EVENT(sem_open, source);
+    ev.begin = self != NULL ? cap_now() : 0;
+    sem_t *result = CAP_REAL(sem_open)(name, flags, mode, value);
+    cap_object_maps_changed();
+    if (self != NULL && result != SEM_FAILED) {
+        end_open(self, &ev, result);
     }
     return result;
 }

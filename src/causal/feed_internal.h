@@ -38,8 +38,9 @@ struct wio_feed_state {
     struct wio_feed_list openings; /* of a FIFO: feed_fifo.c */
     uint32_t opening;              /* .. of which so many are under way */
     struct wio_ranges *released;   /* of record locks; NULL: none yet */
-    uint64_t count;                /* of a semaphore: waits; of a barrier without rounds: members */
-    uint64_t given;                /* bytes written; units posted */
+    /* of a semaphore: what is left of its first value; of a barrier without rounds: members */
+    uint64_t count;
+    uint64_t given; /* bytes written; units posted */
     uint64_t taken;
     uint32_t peer;    /* of a socket: object of the other end, 0 = not known */
     uint32_t address; /* .. of datagrams that is connected: the text of R-CHAN-3 */
@@ -48,6 +49,7 @@ struct wio_feed_state {
     bool has_giver;
     bool has_taker;
     bool is_shared;    /* more than one giver or taker: any order is right */
+    bool has_units;    /* a semaphore whose first value is known */
     bool is_semaphore; /* an eventfd whose reads take one */
     bool has_messages; /* a socket that keeps them apart */
     bool has_lost;     /* messages: which one is read next is not known any more */

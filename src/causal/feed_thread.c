@@ -142,18 +142,27 @@ static enum wio_status begin_barrier(struct wio_feed *feed, const struct wio_eve
     return wio_feed_collective(feed, &call);
 }
 
-/* R-SYNC-6: at the address of one that is gone there may be another one. */
+/* R-SYNC-6: at the address of one that is gone there may be another one; one that is opened again
+ * is the same. */
 static enum wio_status begin_semaphore(struct wio_feed *feed, const struct wio_event *event)
 {
     uint32_t object;
     WIO_TRY(wio_feed_memory_object(feed, event, WIO_FEED_SEMAPHORE, event->arg[0], &object));
-    return feed->objects[object].has_giver || feed->objects[object].has_taker
-               ? wio_feed_new_object(feed, feed->objects[object].object, &object)
-               : WIO_OK;
+    const struct wio_feed_state *known = &feed->objects[object];
+    bool is_used = known->has_giver || known->has_taker || known->has_units;
+    if (is_used && event->arg[2] == 1) {
+        return WIO_OK;
+    }
+    if (is_used) {
+        WIO_TRY(wio_feed_new_object(feed, known->object, &object));
+    }
+    feed->objects[object].count = event->arg[1] > 0 ? (uint64_t)event->arg[1] : 0;
+    feed->objects[object].has_units = true;
+    return WIO_OK;
 }
 
-/* Units are taken in the order in which they were posted; what finds none was there from the
- * beginning. */
+/* Units are taken in the order in which they came: first what was there from the beginning, then
+ * what was posted. Where the beginning is not known, it is what finds no post. */
 static enum wio_status begin_post(struct wio_feed *feed, const struct wio_event *event)
 {
     uint32_t object;
@@ -172,6 +181,10 @@ static enum wio_status end_sem_wait(struct wio_feed *feed, const struct wio_even
     WIO_TRY(wio_feed_memory_object(feed, event, WIO_FEED_SEMAPHORE, event->arg[0], &object));
     struct wio_feed_state *state = &feed->objects[object];
     wio_feed_note_taker(state, wio_feed_point(feed, event).thread);
+    if (state->count > 0) {
+        state->count--;
+        return WIO_OK;
+    }
     if (state->list.count == 0) {
         return WIO_OK;
     }

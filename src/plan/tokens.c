@@ -65,6 +65,7 @@ enum wio_status wio_tokens_see(struct wio_waits *waits, const struct wio_event *
         .queue = UINT32_MAX,
         .value = kind == WIO_TOKEN_MAKE ? (uint32_t)event->arg[1] : 0,
         .kind = (uint8_t)kind,
+        .is_opened = kind == WIO_TOKEN_MAKE && event->arg[2] == 1,
     };
     return WIO_OK;
 }
@@ -128,7 +129,8 @@ static void walk(struct settling *settling)
     for (uint32_t i = 0; i < waits->token_count; i++) {
         struct wio_plan_token *token = &waits->tokens[settling->order[i]];
         uint32_t *queue = &settling->current[*wio_map_get(&waits->semaphores, token->object)];
-        if (token->kind == WIO_TOKEN_MAKE || *queue == UINT32_MAX) {
+        bool is_begin = token->kind == WIO_TOKEN_MAKE && !token->is_opened;
+        if (is_begin || *queue == UINT32_MAX) {
             begin_queue(settling, queue, token->value);
         }
         token->queue = *queue;

@@ -102,6 +102,7 @@ struct wio_plan_token {
     uint32_t queue; /* UINT32_MAX = no edge of class queue ends at this semaphore */
     uint32_t value; /* MAKE: what it holds */
     uint8_t kind;
+    bool is_opened; /* MAKE: one that may be known already */
 };
 
 /* Zero-initialise; release with wio_waits_fini. */

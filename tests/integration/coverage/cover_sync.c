@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Locks, conditions, barriers, semaphores. What is recorded of a lock is between its lock and its
  * unlock; tests/integration/behave/sync_test.py has the waits for others. */
+#include <fcntl.h>
 #include <pthread.h>
 #include <semaphore.h>
+#include <stdio.h>
 #include <threads.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "cover.h"
 #include "cover_stdio.h" /* is_there */
@@ -259,5 +262,16 @@ static void semaphores(void)
     EXPECT("a0=%ld offset2=*", P(&semaphore));
 }
 
+static void named_semaphores(void)
+{
+    char name[32];
+    (void)snprintf(name, sizeof(name), "/cover-%d", (int)getpid());
+    CALL(POINTER, "sem_open", P(name), O_CREAT | O_EXCL, 0600, 3U);
+    EXPECT("a0=* a1=3 a2=1");
+    CALL(POINTER, "sem_open", P(name), 0);
+    EXPECT("a0=* a1=3 a2=1");
+    (void)sem_unlink(name);
+}
+
 COVER_MAIN(mutexes, old_names, special_mutexes, rwlocks, spin_locks, c11_mutexes, conditions,
-           signals, barriers, semaphores)
+           signals, barriers, semaphores, named_semaphores)

@@ -214,6 +214,40 @@ static void a_semaphore_made_anew_is_another_one(void **state)
     end(&s);
 }
 
+/* What it held at first is taken before what was posted: nobody waited for these posts. */
+static void a_semaphore_gives_what_it_held_first(void **state)
+{
+    (void)state;
+    for (unsigned opened = 0; opened < 2; opened++) {
+        struct script s;
+        uint16_t make = opened != 0 ? WIO_OP_sem_open : WIO_OP_sem_init;
+        begin(&s, true);
+        (void)add_args(&s, 0, make, 5, 6, (int64_t[4]){64, 2, opened});
+        (void)add_args(&s, 0, WIO_OP_sem_wait, 10, 11, (int64_t[4]){64});
+        (void)add_args(&s, 0, WIO_OP_sem_post, 12, 13, (int64_t[4]){64});
+        (void)add_args(&s, 1, WIO_OP_sem_wait, 20, 21, (int64_t[4]){64});
+        finish(&s);
+        assert_int_equal(s.edges.edge_count, 0);
+        end(&s);
+    }
+}
+
+/* To open one that is known begins nothing: its post is waited for. */
+static void a_semaphore_opened_again_is_the_same(void **state)
+{
+    (void)state;
+    struct script s;
+    begin(&s, true);
+    (void)add_args(&s, 0, WIO_OP_sem_open, 5, 6, (int64_t[4]){64, 0, 1});
+    (void)add_args(&s, 0, WIO_OP_sem_post, 10, 11, (int64_t[4]){64});
+    (void)add_args(&s, 1, WIO_OP_sem_open, 15, 16, (int64_t[4]){64, 1, 1});
+    (void)add_args(&s, 1, WIO_OP_sem_wait, 20, 21, (int64_t[4]){64});
+    finish(&s);
+    assert_int_equal(s.edges.edge_count, 1);
+    assert_edge(&s, 0, 0, 1, 1, WIO_EDGE_HARD);
+    end(&s);
+}
+
 static struct wio_event *on_pipe(struct wio_event *event, int64_t bytes)
 {
     event->path = 1;
@@ -512,6 +546,8 @@ int main(void)
         cmocka_unit_test(shared_objects_are_those_of_a_host),
         cmocka_unit_test(semaphores_of_many_are_queues),
         cmocka_unit_test(a_semaphore_made_anew_is_another_one),
+        cmocka_unit_test(a_semaphore_gives_what_it_held_first),
+        cmocka_unit_test(a_semaphore_opened_again_is_the_same),
         cmocka_unit_test(a_first_operation_stands_for_its_makers),
         cmocka_unit_test(flushing_nothing_is_no_other_work),
         cmocka_unit_test(an_end_by_exit_comes_behind_everything),
