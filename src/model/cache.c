@@ -251,6 +251,7 @@ void wio_cache_cut(struct wio_cache *cache, struct wio_cache_file *file, uint64_
     wio_resident_drop(&cache->resident, &file->resident, first, UINT64_MAX);
     file->mapped = file->mapped < first ? file->mapped : first;
     file->size = file->size < size ? file->size : size;
+    file->safe_size = file->safe_size < size ? file->safe_size : size;
     file->known_end = size;
 }
 

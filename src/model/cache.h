@@ -44,6 +44,7 @@ struct wio_cache_file {
     uint64_t last_end;  /* bytes, of the last operation with a range */
     bool is_used;       /* last_end is valid */
     uint64_t size;      /* bytes, as far as operations wrote; files start empty */
+    uint64_t safe_size; /* bytes: what of it the device has, with the file's new length */
     uint64_t known_end; /* bytes: where it ends, as far as that is known; else UINT64_MAX */
     bool has_buffer;    /* its stream has one: after the first fwrite */
     uint64_t position;  /* bytes, of its stream */

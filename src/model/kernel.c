@@ -100,6 +100,29 @@ static double bypass_cost(const struct wio_cache_file *file, const struct wio_mo
     return wio_model_table_at(table, size) + (is_random(file, op) ? p->c_sk : 0);
 }
 
+/* What an fsync takes beside the data: as a synchronous write of one block does. The journal has to
+ * take in the length of a file that has grown; where nothing changed only the device is asked to
+ * empty its cache (rule 11). */
+static double commit_cost(const struct wio_cache_file *file)
+{
+    const struct wio_model_params *p = &file->device->params;
+    bool has_grown = file->size > file->safe_size;
+    const struct wio_model_table *table =
+        has_grown && p->append_table.count > 0 ? &p->append_table : &p->sync_table;
+    if (table->count == 0 || (!has_grown && wio_cache_is_written(file) && file->pages.count == 0)) {
+        return p->sc_sw;
+    }
+    double bytes = table->points[0].bytes;
+    return fmax(table->points[0].seconds - bytes / p->bw_dev - bytes / p->bw_ramdisk, p->sc_sw);
+}
+
+static void add_fsync(struct wio_task *task, struct wio_cache_file *file)
+{
+    add_wait(task, commit_cost(file));
+    wio_task_add(task, (struct wio_task_step){.kind = WIO_TASK_SYNC});
+    file->safe_size = file->size;
+}
+
 /* Direct and synchronous writes have the device to themselves (rule 13); what goes past memory does
  * not stay in it. */
 static enum wio_status add_bypass(struct wio_cache *cache, struct wio_task *task,
@@ -108,6 +131,7 @@ static enum wio_status add_bypass(struct wio_cache *cache, struct wio_task *task
     double cost = bypass_cost(file, op);
     uint64_t end = op->offset + op->size;
     wio_cache_clean(cache, file, op->offset, end);
+    file->safe_size = file->safe_size > end ? file->safe_size : end;
     add_device_use(task, fmin((double)op->size / file->device->params.bw_dev, cost), cost);
     if (op->method == WIO_MODEL_SYNC) {
         return wio_cache_use(cache, file, op->offset, end);
@@ -167,8 +191,7 @@ static enum wio_status add_steps(const struct wio_model *model, struct wio_task 
         add_flush(task, file);
         return WIO_OK;
     case WIO_MODEL_FSYNC:
-        add_wait(task, file->device->params.sc_sw);
-        wio_task_add(task, (struct wio_task_step){.kind = WIO_TASK_SYNC});
+        add_fsync(task, file);
         return WIO_OK;
     case WIO_MODEL_READ:
         add_read(task, file, op);

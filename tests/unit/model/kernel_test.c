@@ -142,6 +142,27 @@ static void fsync_costs_what_is_dirty(void **state)
     wio_model_destroy(model);
 }
 
+/* Beside its data an fsync costs what a synchronous write of one block does, and more where the
+ * file has grown: the journal takes in its length. */
+static void fsync_of_a_longer_file_waits_for_the_journal(void **state)
+{
+    (void)state;
+    const double block_s = 4096 / (100 * MIB) + 4096 / 4e9;
+    struct wio_model_params params = machine();
+    params.sync_table = (struct wio_model_table){2, {{4096, block_s + 1e-3}, {MIB, 0.02}}};
+    params.append_table = (struct wio_model_table){2, {{4096, block_s + 3e-3}, {MIB, 0.04}}};
+    params.bw_ramdisk = 4e9;
+    struct wio_model *model = create(&params);
+    const struct wio_model_op fsync = {.method = WIO_MODEL_FSYNC};
+    const struct wio_model_op write = {.size = MIB_BYTES};
+    (void)step(model, write);
+    assert_near(step(model, fsync).cost_s, 3e-3 + 0.01, 1e-9);
+    (void)step(model, write);
+    assert_near(step(model, fsync).cost_s, 1e-3 + 0.01, 1e-9);
+    assert_near(step(model, fsync).cost_s, params.sc_sw, 1e-12);
+    wio_model_destroy(model);
+}
+
 /* 100 MiB into a buffer at 200 MiB/s while it empties at 100: 50 MiB of it are used. */
 static void a_buffer_in_the_device_is_faster(void **state)
 {
@@ -354,6 +375,7 @@ int main(void)
         cmocka_unit_test(rewriting_dirty_pages_is_free),
         cmocka_unit_test(blocks_that_exist_are_written_at_once),
         cmocka_unit_test(fsync_costs_what_is_dirty),
+        cmocka_unit_test(fsync_of_a_longer_file_waits_for_the_journal),
         cmocka_unit_test(a_buffer_in_the_device_is_faster),
         cmocka_unit_test(old_data_is_written_back),
         cmocka_unit_test(direct_writes_have_the_device_to_themselves),
