@@ -35,6 +35,7 @@ struct wio_measure {
     uint64_t bytes_left; /* that may be written */
     uint64_t largest;    /* L */
     uint64_t base_bytes; /* of WIO_RIG_BASE */
+    double base_begun_s; /* when its making began */
     uint64_t cached;     /* how much may be dirty before the kernel minds */
     double start_s;
     double stage_end_s; /* of its time; repetitions beyond the least number are left out then */
@@ -64,9 +65,8 @@ typedef enum wio_status wio_measure_stage(struct wio_measure *measure, struct wi
 wio_measure_stage wio_measure_memory;  /* bw_mem, c_lib */
 wio_measure_stage wio_measure_base;    /* L and the file for the others */
 wio_measure_stage wio_measure_fresh;   /* bw_ramdisk, sc_w */
-wio_measure_stage wio_measure_direct;  /* direct_table, bw_dev, sc_sw, bw_burst, burst_size */
+wio_measure_stage wio_measure_tables;  /* tables, bw_dev, sc_sw, bw_burst, burst_size */
 wio_measure_stage wio_measure_seek;    /* c_sk */
-wio_measure_stage wio_measure_sync;    /* sync_table, append_table */
 wio_measure_stage wio_measure_read;    /* bw_rdev */
 wio_measure_stage wio_measure_reduced; /* bw_reduced */
 wio_measure_stage wio_measure_meta;    /* metadata */

@@ -9,7 +9,7 @@
 #define SMALL UINT64_C(4096)
 #define SMALL_MOST 128
 #define FRESH_ROUNDS 4
-#define REDUCED_ROUNDS 3
+#define REDUCED_ROUNDS 2
 #define SAMPLES 256
 /* Fewer writes while the device was writing say nothing. */
 #define REDUCED_LEAST 8
@@ -47,6 +47,12 @@ static enum wio_status write_some(struct wio_measure *measure, enum wio_rig_file
     return wio_measure_write(measure, &io, seconds_out, err);
 }
 
+/* Half of a round is enough where nothing is written back beside. */
+static size_t fresh_pieces_of(const struct wio_measure *measure)
+{
+    return (pieces_of(measure) + 1) / 2;
+}
+
 /* A new file grows by small and by large writes, and is gone before it is written back. */
 static enum wio_status fresh_round(struct wio_measure *measure, double *small, double *large,
                                    struct wio_error *err)
@@ -55,7 +61,7 @@ static enum wio_status fresh_round(struct wio_measure *measure, double *small, d
     for (size_t i = 0; i < smalls_of(measure); i++) {
         WIO_TRY(write_some(measure, WIO_RIG_FRESH, &offset, SMALL, &small[i], err));
     }
-    for (size_t i = 0; i < pieces_of(measure); i++) {
+    for (size_t i = 0; i < fresh_pieces_of(measure); i++) {
         WIO_TRY(write_some(measure, WIO_RIG_FRESH, &offset, piece_of(measure), &large[i], err));
     }
     return measure->rig->remove(measure->rig->context, WIO_RIG_FRESH, err);
@@ -66,7 +72,7 @@ enum wio_status wio_measure_fresh(struct wio_measure *measure, struct wio_error 
 {
     double small[FRESH_ROUNDS * SMALL_MOST];
     double large[FRESH_ROUNDS * SAMPLES];
-    size_t pieces = pieces_of(measure);
+    size_t pieces = fresh_pieces_of(measure);
     size_t smalls = smalls_of(measure);
     uint64_t bytes = pieces * piece_of(measure) + smalls * SMALL;
     size_t rounds = 0;

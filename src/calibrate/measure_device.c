@@ -6,7 +6,7 @@
 #include "calibrate/measure.h"
 
 /* All stages together write less than so many times the largest write .. */
-#define ALL_OF_LARGEST 64
+#define ALL_OF_LARGEST 63
 /* .. and wait for the device in this part of the time. */
 #define TIME_SHARE 0.7
 #define BLOCK UINT64_C(4096)
@@ -38,6 +38,7 @@ enum wio_status wio_measure_base(struct wio_measure *measure, struct wio_error *
     const struct wio_calibrate_params *params = measure->params;
     uint64_t size = BLOCK;
     double seconds;
+    measure->base_begun_s = measure->rig->now_s(measure->rig->context);
     WIO_TRY(try_size(measure, size, &seconds, err));
     while (2 * size <= WIO_RIG_IO_MOST && 2 * size * ALL_OF_LARGEST <= params->max_bytes &&
            2 * seconds * ALL_OF_LARGEST <= TIME_SHARE * params->budget_s) {

@@ -99,6 +99,13 @@ static double saved_by_credit(struct sim *sim, double bytes)
     return -paid_s;
 }
 
+/* Blocks that the device never had: what this write is told too little. */
+static double saved_by_blocks(const struct sim *sim, const struct wio_rig_io *io)
+{
+    bool is_new = io->file == WIO_RIG_APPEND && sim->generation[io->file] % 2 == 0;
+    return is_new ? (1 - sim->thin_times) * (double)io->size / sim->params.bw_dev : 0;
+}
+
 static enum wio_status write_op(void *context, const struct wio_rig_io *io, double *seconds_out,
                                 struct wio_error *err)
 {
@@ -119,11 +126,14 @@ static enum wio_status write_op(void *context, const struct wio_rig_io *io, doub
                                     .size = io->size,
                                     .method = methods[io->way]};
     double saved = 0;
-    if (io->way == WIO_RIG_DIRECT && sim->buffer_rate > 0) {
+    if (io->way != WIO_RIG_CACHED && sim->buffer_rate > 0) {
         saved = saved_by_buffer(sim, (double)io->size);
     }
     if (io->way != WIO_RIG_CACHED && sim->credit_bytes > 0) {
         saved = saved_by_credit(sim, (double)io->size);
+    }
+    if (sim->thin_times > 1) {
+        saved = saved_by_blocks(sim, io);
     }
     double seconds = perform(sim, &op) - saved;
     sim->extra_s -= saved;

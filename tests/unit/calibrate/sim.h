@@ -11,7 +11,8 @@ struct sim {
     double noise;    /* relative standard deviation of what is reported */
     double outliers; /* part of the calls that are reported 30 times as long */
     bool refuses_direct;
-    double buffer_bytes; /* direct writes go at buffer_rate until so much is in the buffer */
+    double thin_times;   /* growing files take so many times as long, every second one of them */
+    double buffer_bytes; /* synchronous writes go at buffer_rate until so much is in the buffer */
     double buffer_rate;
     double
         credit_bytes; /* synchronous writes take no time of the device until so much is owed .. */

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "calibrate/measure_series.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+
+#define SMALLEST UINT64_C(4096)
+/* The smallest sizes say what a call costs, the largest ones what a byte costs. */
+#define LINE_LEVELS 3
+
+struct wio_series wio_series_of(const struct wio_measure *measure, enum wio_rig_file file,
+                                enum wio_rig_way way, size_t largest_times)
+{
+    struct wio_series series = {.file = file, .way = way, .largest_times = largest_times};
+    for (uint64_t size = SMALLEST; size < measure->largest; size *= 4) {
+        series.size[series.levels++] = size;
+    }
+    series.size[series.levels++] = measure->largest;
+    return series;
+}
+
+static size_t times_of(const struct wio_series *series, size_t level)
+{
+    size_t smaller = series->levels - 1 - level;
+    size_t times = series->largest_times << smaller;
+    return times < WIO_SERIES_TIMES_MOST ? times : WIO_SERIES_TIMES_MOST;
+}
+
+/* ---- writing ---- */
+
+/* The base file is written over again and again; another grows, and begins anew at that length. */
+static enum wio_status begin_anew(struct wio_measure *measure, struct wio_series *series,
+                                  struct wio_error *err)
+{
+    series->offset = 0;
+    if (series->file == WIO_RIG_BASE) {
+        return WIO_OK;
+    }
+    return measure->rig->remove(measure->rig->context, series->file, err);
+}
+
+static enum wio_status write_one(struct wio_measure *measure, struct wio_series *series,
+                                 uint64_t size, double *seconds_out, struct wio_error *err)
+{
+    if (series->offset + size > measure->base_bytes) {
+        WIO_TRY(begin_anew(measure, series, err));
+    }
+    const struct wio_rig_io io = {
+        .file = series->file, .way = series->way, .offset = series->offset, .size = size};
+    series->offset += size;
+    return wio_measure_write(measure, &io, seconds_out, err);
+}
+
+enum wio_status wio_series_row(struct wio_measure *measure, struct wio_series *series, size_t level,
+                               size_t times, struct wio_error *err)
+{
+    uint64_t size = series->size[level];
+    size_t *count = &series->count[level];
+    while (wio_measure_more(measure, *count, times, size)) {
+        WIO_TRY(write_one(measure, series, size, &series->samples[level][*count], err));
+        (*count)++;
+    }
+    return WIO_OK;
+}
+
+enum wio_status wio_series_round(struct wio_measure *measure, struct wio_series *series,
+                                 size_t round, size_t rounds, struct wio_error *err)
+{
+    WIO_TRY(begin_anew(measure, series, err)); /* in other blocks */
+    for (size_t level = series->levels; level-- > 0;) {
+        size_t times = times_of(series, level) * (round + 1) / rounds;
+        times = times > WIO_MEASURE_LEAST ? times : WIO_MEASURE_LEAST;
+        WIO_TRY(wio_series_row(measure, series, level, times, err));
+    }
+    return WIO_OK;
+}
+
+void wio_series_skip(struct wio_series *series, size_t level, size_t count)
+{
+    series->count[level] -= count;
+    memmove(series->samples[level], series->samples[level] + count,
+            series->count[level] * sizeof(double));
+}
+
+/* ---- what follows ---- */
+
+/* None goes on faster than the largest: what is faster for a moment lives on the credit of a limit,
+ * whose debt others pay. */
+static void pay_debts(struct wio_series *series)
+{
+    const struct wio_estimate_point *last = &series->points[series->levels - 1];
+    for (size_t i = 0; i + 1 < series->levels; i++) {
+        struct wio_estimate_point *point = &series->points[i];
+        point->seconds = fmax(point->seconds, point->bytes * last->seconds / last->bytes);
+    }
+}
+
+/* A larger write never costs less: halfway between raising it and lowering the smaller one. */
+static void make_rise(struct wio_series *series)
+{
+    double raised[WIO_SERIES_LEVELS];
+    double most = 0;
+    double least = INFINITY;
+    for (size_t i = 0; i < series->levels; i++) {
+        raised[i] = most = fmax(most, series->points[i].seconds);
+    }
+    for (size_t i = series->levels; i-- > 0;) {
+        least = fmin(least, series->points[i].seconds);
+        series->points[i].seconds = sqrt(raised[i] * least);
+    }
+}
+
+static struct wio_estimate center_of(double *samples, size_t count, bool is_thin)
+{
+    if (is_thin && count > 1) {
+        (void)wio_estimate_median(samples, count); /* sorts */
+        count /= 2;
+    }
+    return wio_estimate_center(samples, count);
+}
+
+void wio_series_end(struct wio_series *series)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < series->levels; i++) {
+        if (series->count[i] == 0) {
+            continue;
+        }
+        struct wio_estimate center =
+            center_of(series->samples[i], series->count[i], series->is_thin);
+        series->points[kept] = (struct wio_estimate_point){(double)series->size[i], center.value};
+        series->spread[kept] = center.spread;
+        kept++;
+    }
+    series->levels = kept;
+    pay_debts(series);
+    make_rise(series);
+}
+
+/* Where the largest sizes contradict each other, by the largest. */
+double wio_series_byte_s(const struct wio_series *series)
+{
+    struct wio_estimate_line line;
+    size_t count = series->levels < LINE_LEVELS ? series->levels : LINE_LEVELS;
+    const struct wio_estimate_point *last = &series->points[series->levels - 1];
+    if (wio_estimate_line(last + 1 - count, count, &line) && line.seconds_per_byte > 0) {
+        return line.seconds_per_byte;
+    }
+    return last->seconds / last->bytes;
+}
+
+/* Where the smallest sizes say nothing, by the smallest. */
+double wio_series_call_s(const struct wio_series *series, double byte_s)
+{
+    struct wio_estimate_line line;
+    size_t count = series->levels < LINE_LEVELS ? series->levels : LINE_LEVELS;
+    if (wio_estimate_line(series->points, count, &line) && line.seconds > 0) {
+        return line.seconds;
+    }
+    return fmax(series->points[0].seconds - series->points[0].bytes * byte_s, 0);
+}
+
+struct wio_model_table wio_series_table(const struct wio_series *series, double byte_s)
+{
+    struct wio_model_table table = {.count = series->levels};
+    double slope = fmax(wio_series_byte_s(series), byte_s);
+    for (size_t i = 0; i < series->levels; i++) {
+        const struct wio_estimate_point *point = &series->points[i];
+        table.points[i] =
+            (struct wio_model_point){point->bytes, fmax(point->seconds, point->bytes * byte_s)};
+    }
+    struct wio_model_point last = table.points[table.count - 1];
+    table.points[table.count++] =
+        (struct wio_model_point){16 * last.bytes, last.seconds + 15 * last.bytes * slope};
+    return table;
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Writes that wait for the device, by size: sizes are four times as large as the one before, up to
+ * L. All of one size come in a row, the largest size first: a limit of the rate that lets some
+ * bytes pass after a rest has no more to give then.
+ */
+#ifndef WIO_CALIBRATE_MEASURE_SERIES_H
+#define WIO_CALIBRATE_MEASURE_SERIES_H
+
+#include "calibrate/measure.h"
+
+#define WIO_SERIES_LEVELS 9 /* 4 KiB to 64 MiB, and one that is no power of four */
+#define WIO_SERIES_TIMES_MOST 40
+
+struct wio_series {
+    enum wio_rig_file file;
+    enum wio_rig_way way;
+    size_t largest_times; /* repetitions of L; twice as many for each smaller size */
+    /* Only the faster half counts: a thin device takes several times as long for blocks that it
+     * never had, and which ones the file system takes nobody knows. What was in use for long has
+     * had them all. */
+    bool is_thin;
+    uint64_t offset;
+    size_t levels;
+    uint64_t size[WIO_SERIES_LEVELS]; /* rising */
+    double samples[WIO_SERIES_LEVELS][WIO_SERIES_TIMES_MOST];
+    size_t count[WIO_SERIES_LEVELS];
+    struct wio_estimate_point points[WIO_SERIES_LEVELS];
+    double spread[WIO_SERIES_LEVELS];
+};
+
+struct wio_series wio_series_of(const struct wio_measure *measure, enum wio_rig_file file,
+                                enum wio_rig_way way, size_t largest_times);
+
+/* One size until it was written so often, as long as there is time. */
+WIO_MUST_CHECK enum wio_status wio_series_row(struct wio_measure *measure,
+                                              struct wio_series *series, size_t level, size_t times,
+                                              struct wio_error *err);
+/* All sizes: round `round` of `rounds`, counted from 0, with its part of the repetitions. */
+WIO_MUST_CHECK enum wio_status wio_series_round(struct wio_measure *measure,
+                                                struct wio_series *series, size_t round,
+                                                size_t rounds, struct wio_error *err);
+/* Forget the first samples of a size. */
+void wio_series_skip(struct wio_series *series, size_t level, size_t count);
+
+/* Once all is written: `points` and `spread`, and only the sizes that were. */
+void wio_series_end(struct wio_series *series);
+/* What a byte costs, by the largest sizes. */
+double wio_series_byte_s(const struct wio_series *series);
+/* What a call costs, by the smallest. */
+double wio_series_call_s(const struct wio_series *series, double byte_s);
+/* Where a byte takes `byte_s` at least; behind the largest size it goes on at the rate of the
+ * largest. */
+struct wio_model_table wio_series_table(const struct wio_series *series, double byte_s);
+
+#endif
