@@ -111,6 +111,27 @@ class Edges(Causal):
         result = self.replay_that_takes(0.11)
         self.assertGreater(result["waits"]["mutex"], 0)
 
+    def test_a_lock_that_was_refused_is_not_taken(self):
+        # rank 0 did not get the locks, so rank 1 does not wait for it; to look for one takes none
+        self.script(TWO + f"""
+            open stream=0 t={1 * MS} path=/a a0=0x42 a1=0644 res=3
+            fcntl stream=0 t={2 * MS} fd=3 path=/a a0=6 a2=1 off=0 size=1 err=11
+            flock stream=0 t={3 * MS} fd=3 path=/a a0=6 err=11
+            lockf stream=0 t={4 * MS} fd=3 path=/a a0=2 size=9 err=13
+            fcntl stream=0 t={5 * MS} fd=3 path=/a a0=5 a2=2 off=0 size=1 res=0
+            MPI_Recv stream=0 t={6 * MS} dur={9 * MS} a1=1
+            open stream=1 t={1 * MS} path=/a a0=0x42 a1=0644 res=3
+            fcntl stream=1 t={11 * MS} fd=3 path=/a a0=7 a2=1 off=0 size=1
+            flock stream=1 t={12 * MS} fd=3 path=/a a0=2
+            lockf stream=1 t={13 * MS} fd=3 path=/a a0=1 size=9 res=0
+            MPI_Send stream=1 t={14 * MS} a1=0
+            edge 1:3 0:5""")
+        for mode in ["causal", "think", "timed", "afap"]:
+            with self.subTest(mode=mode):
+                result = self.replay("--mode=" + mode)
+                self.assertEqual(result["mismatches"], [])
+                self.assertLess(result["time_s"], 3)
+
     def test_a_semaphore_is_a_lock_in_any_order(self):
         # thread 1 had it first; here it writes for longer, so thread 0 comes first, whose last post
         # nobody waited for in the trace
