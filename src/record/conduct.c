@@ -92,9 +92,8 @@ static uint32_t find_held(const struct wio_conduct *c)
     return WIO_NOBODY;
 }
 
-/* Somebody is being made, and has not said yet who he is. Who takes too long for that is a program
- * that never will, one that cannot be recorded. */
-static bool is_birth_going_on(struct wio_conduct *c, uint64_t now_ns)
+/* Who takes too long is a program that never will say who he is, one that cannot be recorded. */
+bool wio_conduct_awaits_birth(struct wio_conduct *c, uint64_t now_ns)
 {
     uint32_t arrived = __atomic_load_n(&c->params.board->arrived, __ATOMIC_SEQ_CST);
     uint32_t announced = __atomic_load_n(&c->params.board->announced, __ATOMIC_SEQ_CST);
@@ -175,7 +174,7 @@ static enum wio_status step_priority(struct wio_conduct *c, uint32_t doorbell, u
         wio_conduct_give_up(c, WIO_CONDUCT_TOO_LONG, held, c->nodes[held].node->pid);
         return WIO_OK;
     }
-    if (is_birth_going_on(c, now_ns) || !all_still(c)) {
+    if (wio_conduct_awaits_birth(c, now_ns) || !all_still(c)) {
         *sleep_ns_out = c->pause_ns;
         c->pause_ns = c->pause_ns < PAUSE_MAX_NS ? c->pause_ns * 2 : PAUSE_MAX_NS;
         return WIO_OK;

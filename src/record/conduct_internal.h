@@ -15,6 +15,8 @@ void wio_conduct_give_up(struct wio_conduct *c, enum wio_conduct_verdict verdict
                          int32_t pid);
 /* A node that is held may do its I/O, and those up to the next one at which it is to be held. */
 void wio_conduct_let_go(struct wio_conduct *c, uint32_t n);
+/* Somebody is being made, and has not said yet who he is. */
+bool wio_conduct_awaits_birth(struct wio_conduct *c, uint64_t now_ns);
 
 /* conduct_nodes.c. *news_out is set where somebody came, or did something that he rang for. */
 void wio_conduct_set_patience(struct wio_conduct *c, uint32_t n);

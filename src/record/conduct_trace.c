@@ -104,7 +104,7 @@ enum wio_status wio_conduct_step_trace(struct wio_conduct *c, uint64_t now_ns,
         wio_conduct_give_up(c, WIO_CONDUCT_TOO_LONG, c->params.throttled, throttled->node->pid);
         return WIO_OK;
     }
-    if (!all_answered(c)) {
+    if (wio_conduct_awaits_birth(c, now_ns) || !all_answered(c)) {
         *sleep_ns_out = WATCH_NS;
         return WIO_OK;
     }

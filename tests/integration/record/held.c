@@ -5,6 +5,7 @@
  *     held spin N      N children write in turn; whose turn it is stands in shared memory
  *     held nap N       the same, but who waits sleeps between two looks
  *     held thread N    the same with threads
+ *     held born        a thread waits as soon as it is made, while its maker writes at once
  *     held free N      N children write, and wait for nobody
  *     held relay N     N children compute and write in turn, by pipes
  *     held miss        looks for files that are not there, each once
@@ -130,6 +131,24 @@ static void put(const char *name)
 {
     int fd = open(name, O_WRONLY | O_CREAT | O_TRUNC, 0666);
     must(fd >= 0 && write(fd, "x", 1) == 1 && close(fd) == 0, name);
+}
+
+static void *wait_and_put(void *argument)
+{
+    spin(NULL, 1);
+    put(argument);
+    return NULL;
+}
+
+static int run_born(void)
+{
+    pthread_t thread;
+    char name[] = "second";
+    must(pthread_create(&thread, NULL, wait_and_put, name) == 0, "pthread_create");
+    put("first");
+    (void)usleep(20000);
+    atomic_store(turn_now, 1);
+    return pthread_join(thread, NULL);
 }
 
 static int run_look(void)
@@ -316,6 +335,9 @@ int main(int argc, char **argv)
     }
     if (strcmp(mode, "thread") == 0) {
         return run_threads(members);
+    }
+    if (strcmp(mode, "born") == 0) {
+        return run_born();
     }
     if (strcmp(mode, "relay") == 0) {
         return run_relay(members);

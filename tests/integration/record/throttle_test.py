@@ -126,6 +126,14 @@ class Throttle(record_case.RecordCase):
             reached = [seq for tid, seq in found if tid == last["tid"]]
             self.assertTrue(reached and max(reached) >= last["seq"], (this, last, found))
 
+    def test_who_is_being_made_may_wait_too(self):
+        throttle, said = self.throttle("born", options=("--method=trace", "--runs=1"))
+        self.assertIn(throttle["end"], ("merged", "limited"), said)
+        names = {(line["tid"], line["seq"]): (line["op"], os.path.basename(line["path"] or ""))
+                 for line in self.dump()}
+        ends = [[names[edge[end]["tid"], edge[end]["seq"]] for end in ("from", "to")] for edge in self.edges()]
+        self.assertEqual(ends, [[("close", "first"), ("open", "second")]])
+
     def test_waiting_is_computing_where_each_is_held(self):
         """//TRACE's Approach 1 with period 1, else Approach 2."""
         for period, waits in (("1", False), ("2", True)):
