@@ -94,8 +94,9 @@ static enum wio_status measure(const struct wio_calibrate_params *params, const 
     uint64_t dirty = wio_facts_vmstat_bytes("nr_dirty") + wio_facts_vmstat_bytes("nr_writeback");
     WIO_TRY(wio_files_init(&files, scene->dir, limits, err));
     const struct wio_rig rig = wio_files_rig(&files);
-    calibration->params[WIO_PARAM_bw_reduced].is_better_with_root = limits == NULL;
-    return wio_measure(&rig, params, dirty, calibration, err);
+    WIO_TRY(wio_measure(&rig, params, dirty, calibration, err));
+    calibration->params[WIO_PARAM_bw_reduced].is_better_with_root = files.flush.limits == NULL;
+    return WIO_OK;
 }
 
 /* All that leaves traces in the directory. */

@@ -15,7 +15,7 @@
 #include "calibrate/dirty_limits.h"
 
 struct wio_flush {
-    const struct wio_limits *limits; /* NULL: do not touch them */
+    const struct wio_limits *limits; /* NULL: do not touch them; becomes so where that is refused */
     int fd;
     bool has_thread;
     pthread_t thread;

@@ -103,6 +103,25 @@ static void flushes_beside(void **state)
     }
 }
 
+/* Nothing depends on lowered limits: in a container root may not lower them. */
+static void flushes_without_lowered_limits(void **state)
+{
+    (void)state;
+    struct wio_error err = WIO_ERROR_INIT;
+    const struct wio_limits refused = {.dir = "/nowhere", .may_lower = true};
+    const struct wio_rig_io io = {.file = WIO_RIG_AHEAD, .size = 4 << 20};
+    struct wio_files files;
+    double seconds;
+    assert_ok(wio_files_init(&files, wio_test_dir(), &refused, &err), &err);
+    struct wio_rig rig = wio_files_rig(&files);
+    assert_ok(rig.write(rig.context, &io, &seconds, &err), &err);
+    assert_ok(rig.flush_begin(rig.context, WIO_RIG_AHEAD, &err), &err);
+    assert_ok(rig.flush_end(rig.context, WIO_RIG_AHEAD, &err), &err);
+    assert_null(files.flush.limits);
+    assert_ok(rig.remove(rig.context, WIO_RIG_AHEAD, &err), &err);
+    wio_files_fini(&files);
+}
+
 static void times_memory_and_stdio(void **state)
 {
     (void)state;
@@ -156,9 +175,13 @@ static void finds_the_largest_folio(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reads_what_it_wrote),       cmocka_unit_test(writes_directly_or_says_so),
-        cmocka_unit_test(names_the_file_that_fails), cmocka_unit_test(flushes_beside),
-        cmocka_unit_test(times_memory_and_stdio),    cmocka_unit_test(times_metadata_and_tidies_up),
+        cmocka_unit_test(reads_what_it_wrote),
+        cmocka_unit_test(writes_directly_or_says_so),
+        cmocka_unit_test(names_the_file_that_fails),
+        cmocka_unit_test(flushes_beside),
+        cmocka_unit_test(flushes_without_lowered_limits),
+        cmocka_unit_test(times_memory_and_stdio),
+        cmocka_unit_test(times_metadata_and_tidies_up),
         cmocka_unit_test(finds_the_largest_folio),
     };
     return WIO_RUN(tests);
