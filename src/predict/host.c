@@ -174,14 +174,13 @@ static enum wio_status add_devices(struct wio_host *host, const struct wio_host_
     return WIO_OK;
 }
 
-enum wio_status wio_host_load(const char *path, struct wio_host *host_out, struct wio_error *err)
+enum wio_status wio_host_parse(const struct wio_blob *text, const char *path,
+                               struct wio_host *host_out, struct wio_error *err)
 {
-    WIO_CLEANUP(blob_cleanup) struct wio_blob text = {0};
     WIO_CLEANUP(json_cleanup) json_t *root = NULL;
     WIO_CLEANUP(wio_host_fini) struct wio_host host = {0};
 
-    WIO_TRY(wio_io_read_file(path, FILE_MAX, &text, err));
-    WIO_TRY(parse(path, &text, &root, err));
+    WIO_TRY(parse(path, text, &root, err));
     const struct wio_host_json json = {path, NULL, root, err};
     enum wio_status status = add_devices(&host, &json);
     if (status == WIO_ERR_NOMEM) {
@@ -191,6 +190,13 @@ enum wio_status wio_host_load(const char *path, struct wio_host *host_out, struc
     *host_out = host;
     host = (struct wio_host){0};
     return WIO_OK;
+}
+
+enum wio_status wio_host_load(const char *path, struct wio_host *host_out, struct wio_error *err)
+{
+    WIO_CLEANUP(blob_cleanup) struct wio_blob text = {0};
+    WIO_TRY(wio_io_read_file(path, FILE_MAX, &text, err));
+    return wio_host_parse(&text, path, host_out, err);
 }
 
 enum wio_status wio_host_read(const char *path, struct wio_model_params *params_out,

@@ -6,9 +6,9 @@
  *      "meta": {"open": 2e-6, ...}, "devices": [{"path": "/scratch", "bw_dev": 1e9, ...}]}
  *
  * The numbers are the parameters of src/model/model.h under their names. Tables are lists of
- * [bytes, seconds]: direct_table, sync_table, append_table, or one dev_table that stands in for
- * direct_table and sync_table where these are missing. "meta" is meta.h's. Other keys are for
- * information.
+ * [bytes, seconds]: direct_table, sync_table, append_table, direct_nosync_table, or one dev_table
+ * that stands in for direct_table and sync_table where these are missing. "meta" is meta.h's. Other
+ * keys are for information.
  *
  * "devices": further devices of the machine, each for the files below its path. What they do not
  * say is as for the machine, but for tables, which are of one device.
@@ -21,6 +21,7 @@
 
 #include <whyio/status.h>
 
+#include "base/buf.h"
 #include "model/model.h"
 #include "predict/meta.h"
 
@@ -44,6 +45,9 @@ void wio_host_fini(struct wio_host *host);
  */
 WIO_MUST_CHECK enum wio_status wio_host_load(const char *path, struct wio_host *host_out,
                                              struct wio_error *err);
+/* The same of a text that is there; `path` names it in errors. */
+WIO_MUST_CHECK enum wio_status wio_host_parse(const struct wio_blob *text, const char *path,
+                                              struct wio_host *host_out, struct wio_error *err);
 /* The same for those who have one device: the first one's parameters. */
 WIO_MUST_CHECK enum wio_status wio_host_read(const char *path, struct wio_model_params *params_out,
                                              struct wio_error *err);
