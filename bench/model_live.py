@@ -69,11 +69,11 @@ def by_device(host, directory, options):
     for size in SIZES:
         count = max(min(64 * MIB // size, 64), 4)
         text = f"{size // 1024} KiB" if size < MIB else f"{size // MIB} MiB"
-        for method in ("direct", "sync"):
+        for name, method, what in (("direct", "direct", "direct"), ("sync", "sync", "sync"),
+                                   ("nosync", "direct_nosync", "direct without O_SYNC")):
             start = written(size * count)
             ops = [op(i * size, size, method=method) for i in range(count)]
-            yield perform(f"{method}_{size}", f"{method}, {text}", host, start + ops, directory,
-                          len(start))
+            yield perform(f"{name}_{size}", f"{what}, {text}", host, start + ops, directory, len(start))
         ops = [op(i * size, size, method="sync") for i in range(count)]
         yield perform(f"append_{size}", f"sync, appending, {text}", host, ops, directory)
 

@@ -29,12 +29,13 @@
 #define CLOCK_TIMES 1001
 
 /* A file is opened once for each way of writing. */
-enum way { WAY_CACHED, WAY_SYNC, WAY_DIRECT, WAY_COUNT };
+enum way { WAY_CACHED, WAY_SYNC, WAY_DIRECT, WAY_DIRECT_NOSYNC, WAY_COUNT };
 
 static const int way_flags[WAY_COUNT] = {
     [WAY_CACHED] = O_RDWR | O_CREAT,
     [WAY_SYNC] = O_RDWR | O_CREAT | O_SYNC,
     [WAY_DIRECT] = O_RDWR | O_CREAT | O_SYNC | O_DIRECT,
+    [WAY_DIRECT_NOSYNC] = O_RDWR | O_CREAT | O_DIRECT,
 };
 
 struct place {
@@ -162,6 +163,9 @@ static enum way way_of(enum wio_model_method method)
     if (method == WIO_MODEL_DIRECT || method == WIO_MODEL_READ_DIRECT) {
         return WAY_DIRECT;
     }
+    if (method == WIO_MODEL_DIRECT_NOSYNC) {
+        return WAY_DIRECT_NOSYNC;
+    }
     return method == WIO_MODEL_SYNC ? WAY_SYNC : WAY_CACHED;
 }
 
@@ -221,6 +225,7 @@ static bool perform(struct place *place, char *data, const struct wio_model_op *
     case WIO_MODEL_WRITE:
     case WIO_MODEL_SYNC:
     case WIO_MODEL_DIRECT:
+    case WIO_MODEL_DIRECT_NOSYNC:
         return move_all(fd, data, op, true);
     case WIO_MODEL_READ:
     case WIO_MODEL_READ_DIRECT:

@@ -110,7 +110,7 @@ class Suite:
         for series in all_series:
             by_name[series.name] = found = self.compared(series)
             rows[series.what].append(found)
-            if series.ops[-1]["method"] in ("direct", "sync"):
+            if series.ops[-1]["method"] in ("direct", "sync", "direct_nosync"):
                 scatters[series.what] = f"{scatter(series):.2f}"
             print(f"{series.name}: " + ", ".join(f"{model} {shown([found[model]])}" for model in MODELS),
                   file=sys.stderr, flush=True)
@@ -151,7 +151,7 @@ class Suite:
 
     def live(self):
         found = self.compare("Measured here", model_live.series(self.options, self.scratch, self.skipped))
-        for method in ("direct", "sync", "append"):
+        for method in ("direct", "sync", "append", "nosync"):
             sizes = [found[name] for name in found if name.startswith(method + "_")]
             if sizes:
                 self.targets.compare(f"{method}, 4 KiB to 64 MiB: worst MRE",

@@ -67,6 +67,7 @@ struct wio_calibration {
     struct wio_model_table direct_table;
     struct wio_model_table sync_table;
     struct wio_model_table append_table;
+    struct wio_model_table direct_nosync_table;          /* empty where O_DIRECT is refused */
     struct wio_calibrate_value meta[WIO_RIG_META_COUNT]; /* seconds; NaN: not known */
     bool is_direct; /* O_DIRECT is accepted there; else O_SYNC stood in for it */
     /* For information. */

@@ -63,5 +63,6 @@ struct wio_model_params wio_calibration_params(const struct wio_calibration *cal
             .direct_table = calibration->direct_table,
         .sync_table = calibration->sync_table,
         .append_table = calibration->append_table,
+        .direct_nosync_table = calibration->direct_nosync_table,
     };
 }

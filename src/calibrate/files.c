@@ -28,6 +28,7 @@ static const int way_flags[WIO_RIG_WAY_COUNT] = {
     [WIO_RIG_CACHED] = 0,
     [WIO_RIG_SYNC] = O_SYNC,
     [WIO_RIG_DIRECT] = O_SYNC | O_DIRECT,
+    [WIO_RIG_DIRECT_NOSYNC] = O_DIRECT,
 };
 
 static double now_s(void *context)
@@ -50,7 +51,8 @@ static void path_of(const struct wio_files *files, enum wio_rig_file file, char 
 static enum wio_status refuse(enum wio_rig_way way, const char *path, const char *what,
                               struct wio_error *err)
 {
-    if (way == WIO_RIG_DIRECT && (errno == EINVAL || errno == EOPNOTSUPP)) {
+    bool is_direct = (way_flags[way] & O_DIRECT) != 0;
+    if (is_direct && (errno == EINVAL || errno == EOPNOTSUPP)) {
         return wio_error_set(err, WIO_ERR_UNSUPPORTED, path, WIO_ERROR_NO_OFFSET,
                              "there is no O_DIRECT here");
     }

@@ -13,6 +13,7 @@
 /* Repetitions of L in all rounds. */
 #define LARGEST_TIMES 5
 #define APPEND_TIMES 6
+#define NOSYNC_TIMES 3
 /* So many of L, to see whether the device has a buffer; the first ones are not counted. */
 #define IN_A_ROW 12
 #define NOT_COUNTED 2
@@ -101,13 +102,14 @@ static enum wio_status take_turns(struct wio_measure *measure, struct wio_series
 
 enum wio_status wio_measure_tables(struct wio_measure *measure, struct wio_error *err)
 {
-    enum { DIRECT, SYNC, APPEND, COUNT };
+    enum { DIRECT, SYNC, APPEND, NOSYNC, COUNT };
     enum wio_rig_way way;
     WIO_TRY(choose_way(measure, &way, err));
     struct wio_series series[COUNT] = {
         [DIRECT] = wio_series_of(measure, WIO_RIG_BASE, way, LARGEST_TIMES),
         [SYNC] = wio_series_of(measure, WIO_RIG_BASE, WIO_RIG_SYNC, LARGEST_TIMES),
         [APPEND] = wio_series_of(measure, WIO_RIG_APPEND, WIO_RIG_SYNC, APPEND_TIMES),
+        [NOSYNC] = wio_series_of(measure, WIO_RIG_BASE, WIO_RIG_DIRECT_NOSYNC, NOSYNC_TIMES),
     };
     struct wio_series *direct = &series[DIRECT];
     series[APPEND].is_thin = true;
@@ -116,12 +118,15 @@ enum wio_status wio_measure_tables(struct wio_measure *measure, struct wio_error
     WIO_TRY(wio_series_row(measure, direct, direct->levels - 1, IN_A_ROW, err));
     find_buffer(measure, direct);
     measure->stage_end_s = end_s;
-    WIO_TRY(take_turns(measure, series, COUNT, err));
+    WIO_TRY(take_turns(measure, series, measure->out->is_direct ? COUNT : NOSYNC, err));
     double byte_s = wio_series_byte_s(direct);
     wio_measure_set(measure, WIO_PARAM_bw_dev, 1 / byte_s, direct->spread[direct->levels - 1]);
     wio_measure_set(measure, WIO_PARAM_sc_sw, wio_series_call_s(direct, byte_s), direct->spread[0]);
     measure->out->direct_table = wio_series_table(direct, byte_s);
     measure->out->sync_table = wio_series_table(&series[SYNC], byte_s);
     measure->out->append_table = wio_series_table(&series[APPEND], byte_s);
+    if (measure->out->is_direct) {
+        measure->out->direct_nosync_table = wio_series_table(&series[NOSYNC], 0);
+    }
     return measure->rig->remove(measure->rig->context, WIO_RIG_APPEND, err);
 }

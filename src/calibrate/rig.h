@@ -26,6 +26,7 @@ enum wio_rig_way {
     WIO_RIG_CACHED,
     WIO_RIG_SYNC,   /* O_SYNC */
     WIO_RIG_DIRECT, /* O_DIRECT | O_SYNC */
+    WIO_RIG_DIRECT_NOSYNC,
     WIO_RIG_WAY_COUNT
 };
 

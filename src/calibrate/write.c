@@ -33,6 +33,7 @@ static void put_params(struct wio_json *json, const struct wio_calibration *cali
     put_table(json, "dev_table", &calibration->direct_table);
     put_table(json, "sync_table", &calibration->sync_table);
     put_table(json, "append_table", &calibration->append_table);
+    put_table(json, "direct_nosync_table", &calibration->direct_nosync_table);
 }
 
 static void put_meta(struct wio_json *json, const struct wio_calibration *calibration)

@@ -8,7 +8,7 @@ double wio_model_bypass_cost(const struct wio_model_params *params, const struct
 {
     double size = (double)op->size;
     double cost = params->sc_sw + (is_random ? params->c_sk : 0);
-    if (op->method == WIO_MODEL_DIRECT) {
+    if (op->method != WIO_MODEL_SYNC) {
         return cost + size / params->bw_dev;
     }
     double rem = fmod(size, params->bs);

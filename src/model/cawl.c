@@ -290,6 +290,7 @@ static enum wio_status dispatch(struct wio_model *model, struct file *file,
         ((struct cawl *)model->state)->delay_acc += op->delay_s;
         return flush_stream(model, file, result);
     case WIO_MODEL_DIRECT:
+    case WIO_MODEL_DIRECT_NOSYNC:
     case WIO_MODEL_SYNC:
     case WIO_MODEL_FSYNC:
     case WIO_MODEL_READ:

@@ -80,17 +80,28 @@ static bool is_random(const struct wio_cache_file *file, const struct wio_model_
     return file->is_used && file->last_end != op->offset;
 }
 
+/* An empty one: nothing was measured. */
+static const struct wio_model_table *table_of(const struct wio_cache_file *file,
+                                              const struct wio_model_op *op)
+{
+    const struct wio_model_params *p = &file->device->params;
+    switch ((int)op->method) {
+    case WIO_MODEL_DIRECT_NOSYNC:
+        return p->direct_nosync_table.count > 0 ? &p->direct_nosync_table : &p->direct_table;
+    case WIO_MODEL_DIRECT:
+        return &p->direct_table;
+    default:
+        return p->append_table.count > 0 && op->offset + op->size > file->size ? &p->append_table
+                                                                               : &p->sync_table;
+    }
+}
+
 /* As measured for such a size; else by the equations (rule 13). */
 static double bypass_cost(const struct wio_cache_file *file, const struct wio_model_op *op)
 {
     const struct wio_model_params *p = &file->device->params;
-    const struct wio_model_table *table = &p->sync_table;
+    const struct wio_model_table *table = table_of(file, op);
     double size = (double)op->size;
-    if (op->method == WIO_MODEL_DIRECT) {
-        table = &p->direct_table;
-    } else if (p->append_table.count > 0 && op->offset + op->size > file->size) {
-        table = &p->append_table;
-    }
     if (table->count == 0) {
         return wio_model_bypass_cost(p, op, is_random(file, op));
     }
@@ -203,6 +214,7 @@ static enum wio_status add_steps(const struct wio_model *model, struct wio_task 
         add_truncate(cache, task, file, op);
         return WIO_OK;
     case WIO_MODEL_DIRECT:
+    case WIO_MODEL_DIRECT_NOSYNC:
     case WIO_MODEL_SYNC:
         return add_bypass(cache, task, file, op);
     case WIO_MODEL_METHOD_COUNT:

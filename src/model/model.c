@@ -42,6 +42,7 @@ enum wio_model_flow wio_model_flow(enum wio_model_method method)
         return WIO_MODEL_MOVES_IN;
     case WIO_MODEL_WRITE:
     case WIO_MODEL_DIRECT:
+    case WIO_MODEL_DIRECT_NOSYNC:
     case WIO_MODEL_SYNC:
     case WIO_MODEL_FWRITE:
         return WIO_MODEL_MOVES_OUT;

@@ -95,9 +95,10 @@ struct wio_model_params {
 #define WIO_MODEL_PARAM_FIELD(name, unit, fallback) double name;
     WIO_MODEL_PARAM_LIST(WIO_MODEL_PARAM_FIELD)
 #undef WIO_MODEL_PARAM_FIELD
-    struct wio_model_table direct_table; /* only `kernel`: O_DIRECT writes */
-    struct wio_model_table sync_table;   /* ... synchronous ones that overwrite */
-    struct wio_model_table append_table; /* ... synchronous ones that make the file longer */
+    struct wio_model_table direct_table;        /* only `kernel`: O_DIRECT | O_SYNC writes */
+    struct wio_model_table sync_table;          /* ... synchronous ones that overwrite */
+    struct wio_model_table append_table;        /* ... synchronous ones that make the file longer */
+    struct wio_model_table direct_nosync_table; /* ... O_DIRECT alone; empty: as direct_table */
 };
 
 enum wio_model_method {
@@ -108,9 +109,11 @@ enum wio_model_method {
     WIO_MODEL_FFLUSH, /* also fclose */
     WIO_MODEL_FSYNC,
     WIO_MODEL_READ,
-    WIO_MODEL_READ_DIRECT, /* O_DIRECT */
-    WIO_MODEL_TRUNCATE,    /* the file ends at `offset` now, or (0) is removed. Costs nothing but
-                              what `kernel` waits for; to `naive` and `cawl` it is nothing */
+    WIO_MODEL_READ_DIRECT,   /* O_DIRECT */
+    WIO_MODEL_TRUNCATE,      /* the file ends at `offset` now, or (0) is removed. Costs nothing but
+                                what `kernel` waits for; to `naive` and `cawl` it is nothing */
+    WIO_MODEL_DIRECT_NOSYNC, /* O_DIRECT alone: the device may still have it in a buffer of its own
+                              */
     WIO_MODEL_METHOD_COUNT
 };
 

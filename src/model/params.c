@@ -107,7 +107,8 @@ enum wio_status wio_model_params_check(const struct wio_model_params *params, st
     }
     WIO_TRY(wio_model_table_check(&params->direct_table, "direct_table", err));
     WIO_TRY(wio_model_table_check(&params->sync_table, "sync_table", err));
-    return wio_model_table_check(&params->append_table, "append_table", err);
+    WIO_TRY(wio_model_table_check(&params->append_table, "append_table", err));
+    return wio_model_table_check(&params->direct_nosync_table, "direct_nosync_table", err);
 }
 
 bool wio_model_is_device_param(const char *name)

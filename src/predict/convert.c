@@ -33,11 +33,10 @@ static enum wio_model_method write_method(const struct wio_converter *converter,
                                           const struct wio_event *event, uint32_t image)
 {
     int flags = wio_opened_flags(converter->opened, image, event->fd, event->t_ns);
-    enum wio_model_method method = WIO_MODEL_WRITE;
+    bool is_sync = (flags & O_DSYNC) != 0;
+    enum wio_model_method method = is_sync ? WIO_MODEL_SYNC : WIO_MODEL_WRITE;
     if ((flags & O_DIRECT) != 0) {
-        method = WIO_MODEL_DIRECT;
-    } else if ((flags & O_DSYNC) != 0) {
-        method = WIO_MODEL_SYNC;
+        method = is_sync ? WIO_MODEL_DIRECT : WIO_MODEL_DIRECT_NOSYNC;
     }
     return wio_whatif_method(converter->whatif, method);
 }

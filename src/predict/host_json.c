@@ -71,9 +71,11 @@ static enum wio_status read_tables(const struct wio_host_json *json,
     params->direct_table = device;
     params->sync_table = device;
     params->append_table = (struct wio_model_table){0};
+    params->direct_nosync_table = (struct wio_model_table){0};
     WIO_TRY(read_table(json, "direct_table", &params->direct_table));
     WIO_TRY(read_table(json, "sync_table", &params->sync_table));
-    return read_table(json, "append_table", &params->append_table);
+    WIO_TRY(read_table(json, "append_table", &params->append_table));
+    return read_table(json, "direct_nosync_table", &params->direct_nosync_table);
 }
 
 enum wio_status wio_host_params(const struct wio_host_json *json, struct wio_model_params *params)

@@ -95,7 +95,7 @@ static enum wio_status take_method(struct wio_scan *scan, enum wio_model_method 
         [WIO_MODEL_SYNC] = "sync",         [WIO_MODEL_FWRITE] = "fwrite",
         [WIO_MODEL_FFLUSH] = "fflush",     [WIO_MODEL_FSYNC] = "fsync",
         [WIO_MODEL_READ] = "read",         [WIO_MODEL_READ_DIRECT] = "read_direct",
-        [WIO_MODEL_TRUNCATE] = "truncate",
+        [WIO_MODEL_TRUNCATE] = "truncate", [WIO_MODEL_DIRECT_NOSYNC] = "direct_nosync",
     };
     const char *text;
     size_t bytes;

@@ -16,22 +16,22 @@ void wio_whatif_machine(const struct wio_predict_whatif *whatif, struct wio_mode
     machine->bs = given_or(whatif->bs, machine->bs);
 }
 
+static bool is_on(enum wio_predict_force force, bool as_it_is)
+{
+    return force == WIO_PREDICT_AS_IS ? as_it_is : force == WIO_PREDICT_ON;
+}
+
 enum wio_model_method wio_whatif_method(const struct wio_predict_whatif *whatif,
                                         enum wio_model_method method)
 {
-    bool is_write =
-        method == WIO_MODEL_WRITE || method == WIO_MODEL_SYNC || method == WIO_MODEL_DIRECT;
-    if (!is_write) {
+    bool is_sync = method == WIO_MODEL_SYNC || method == WIO_MODEL_DIRECT;
+    bool is_direct = method == WIO_MODEL_DIRECT || method == WIO_MODEL_DIRECT_NOSYNC;
+    if (method != WIO_MODEL_WRITE && !is_sync && !is_direct) {
         return method;
     }
-    if (whatif->direct == WIO_PREDICT_OFF && method == WIO_MODEL_DIRECT) {
-        method = WIO_MODEL_SYNC;
+    is_sync = is_on(whatif->sync, is_sync);
+    if (is_on(whatif->direct, is_direct)) {
+        return is_sync ? WIO_MODEL_DIRECT : WIO_MODEL_DIRECT_NOSYNC;
     }
-    if (whatif->sync == WIO_PREDICT_OFF && method == WIO_MODEL_SYNC) {
-        method = WIO_MODEL_WRITE;
-    }
-    if (whatif->sync == WIO_PREDICT_ON && method == WIO_MODEL_WRITE) {
-        method = WIO_MODEL_SYNC;
-    }
-    return whatif->direct == WIO_PREDICT_ON ? WIO_MODEL_DIRECT : method;
+    return is_sync ? WIO_MODEL_SYNC : WIO_MODEL_WRITE;
 }

@@ -7,7 +7,7 @@
 
 void wio_whatif_machine(const struct wio_predict_whatif *whatif, struct wio_model_params *machine);
 
-/* direct=on wins over sync=on: an O_DIRECT write of the models is synchronous too. */
+/* Both are about writes but those of stdio, and have nothing to do with each other. */
 enum wio_model_method wio_whatif_method(const struct wio_predict_whatif *whatif,
                                         enum wio_model_method method);
 

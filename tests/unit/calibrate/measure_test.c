@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "calibrate/measure.h"
 #include "sim.h"
 
@@ -211,12 +212,13 @@ static void tables_predict(void **state)
             {.size = size, .method = WIO_MODEL_DIRECT},
             {.size = size, .method = WIO_MODEL_SYNC},
             {.size = size, .offset = size, .method = WIO_MODEL_SYNC},
+            {.size = size, .offset = size, .method = WIO_MODEL_DIRECT_NOSYNC},
         };
         struct wio_model *wanted;
         struct wio_model *got;
         assert_ok(wio_model_create(WIO_MODEL_KERNEL, &sim.params, &heap, &wanted, &err), &err);
         assert_ok(wio_model_create(WIO_MODEL_KERNEL, &made, &heap, &got, &err), &err);
-        for (size_t i = 0; i < 3; i++) {
+        for (size_t i = 0; i < WIO_ARRAY_SIZE(ops); i++) {
             struct wio_model_result a;
             struct wio_model_result b;
             assert_ok(wio_model_step(wanted, &ops[i], &a, &err), &err);

@@ -114,6 +114,7 @@ static enum wio_status write_op(void *context, const struct wio_rig_io *io, doub
         [WIO_RIG_CACHED] = WIO_MODEL_WRITE,
         [WIO_RIG_SYNC] = WIO_MODEL_SYNC,
         [WIO_RIG_DIRECT] = WIO_MODEL_DIRECT,
+        [WIO_RIG_DIRECT_NOSYNC] = WIO_MODEL_DIRECT_NOSYNC,
     };
     if (io->way == WIO_RIG_DIRECT && sim->refuses_direct) {
         return wio_error_set(err, WIO_ERR_UNSUPPORTED, NULL, WIO_ERROR_NO_OFFSET, "no O_DIRECT");

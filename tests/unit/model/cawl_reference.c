@@ -244,6 +244,7 @@ static void step_beside(struct reference *r, const struct wio_model_op *op,
         result->cost_s = r->p.sc_sw + (before - dirty(r)) / r->p.bw_dev;
         break;
     case WIO_MODEL_DIRECT:
+    case WIO_MODEL_DIRECT_NOSYNC:
         insert(r, op->file, offset, offset + size, 0, false);
         result->cost_s = r->p.sc_sw + random * r->p.c_sk + size / r->p.bw_dev;
         break;

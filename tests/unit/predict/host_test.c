@@ -59,13 +59,15 @@ static void reads_tables(void **state)
     struct wio_model_params params;
     struct wio_error err;
     assert_ok(read_text("{" COMPLETE ", \"dev_table\": [[4096, 1e-4], [8192, 2e-4]], "
-                        "\"sync_table\": [[4096, 3e-4]], \"append_table\": null}",
+                        "\"sync_table\": [[4096, 3e-4]], \"append_table\": null, "
+                        "\"direct_nosync_table\": [[4096, 5e-5]]}",
                         &params, &err),
               &err);
     assert_int_equal(params.direct_table.count, 2);
     assert_true(params.direct_table.points[1].seconds == 2e-4);
     assert_int_equal(params.sync_table.count, 1);
     assert_int_equal(params.append_table.count, 0);
+    assert_int_equal(params.direct_nosync_table.count, 1);
 }
 
 static void names_what_is_wrong(void **state)
@@ -87,6 +89,7 @@ static void names_what_is_wrong(void **state)
     refuses("{" REQUIRED ", \"bf\": -1}", "'bf'");
     refuses("{" COMPLETE ", \"dev_table\": 5}", "'dev_table'");
     refuses("{" COMPLETE ", \"dev_table\": [[1, 2], [1]]}", "'dev_table'");
+    refuses("{" COMPLETE ", \"direct_nosync_table\": [[8192, 1], [4096, 2]]}", "direct_nosync_");
     refuses("{" COMPLETE ", \"sync_table\": [[8192, 1], [4096, 2]]}", "sync_table");
 }
 
