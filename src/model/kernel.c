@@ -325,6 +325,7 @@ static const struct wio_model_range ranges[] = {
 
 const struct wio_model_class wio_model_kernel = {.name = "kernel",
                                                  .ranges = ranges,
+                                                 .size_max = WIO_MODEL_SIZE_MAX,
                                                  .init = init,
                                                  .fini = fini,
                                                  .add_device = add_device,

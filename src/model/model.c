@@ -116,6 +116,24 @@ void wio_model_destroy(struct wio_model *model)
     model->alloc.put(model->alloc.context, model);
 }
 
+static bool goes_through_memory(enum wio_model_method method)
+{
+    return method == WIO_MODEL_WRITE || method == WIO_MODEL_FWRITE || method == WIO_MODEL_READ;
+}
+
+static enum wio_status check_size(const struct wio_model *model, const struct wio_model_op *op,
+                                  struct wio_error *err)
+{
+    uint64_t most = model->class->size_max;
+    if (most == 0 || op->size <= most || !goes_through_memory(op->method)) {
+        return WIO_OK;
+    }
+    return wio_error_set(err, WIO_ERR_USAGE, NULL, WIO_ERROR_NO_OFFSET,
+                         "%llu bytes are more than model '%s' takes at once: at most %llu",
+                         (unsigned long long)op->size, model->class->name,
+                         (unsigned long long)most);
+}
+
 static enum wio_status check_op(const struct wio_model *model, const struct wio_model_op *op,
                                 struct wio_error *err)
 {
@@ -133,7 +151,7 @@ static enum wio_status check_op(const struct wio_model *model, const struct wio_
     if (op->device >= model->device_count) {
         return wio_error_set(err, WIO_ERR_USAGE, NULL, WIO_ERROR_NO_OFFSET, "unknown device");
     }
-    return WIO_OK;
+    return check_size(model, op, err);
 }
 
 static enum wio_status fail(enum wio_status status, struct wio_error *err)

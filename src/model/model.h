@@ -180,6 +180,9 @@ WIO_MUST_CHECK enum wio_status wio_model_params_check_for(enum wio_model_kind ki
 
 /* Doubles hold every whole number up to here; offsets are doubles inside the models. */
 #define WIO_MODEL_OFFSET_MAX ((uint64_t)1 << 53)
+/* `kernel` goes through what passes through memory folio by folio: more than this at once would
+ * take minutes. */
+#define WIO_MODEL_SIZE_MAX ((uint64_t)1 << 40)
 /* The longest that one operation may come behind another: half a lifetime. */
 #define WIO_MODEL_DELAY_MAX_S 1e9
 
@@ -207,7 +210,8 @@ bool wio_model_is_device_param(const char *name);
 void wio_model_destroy(struct wio_model *model);
 
 /* The next operation. After WIO_ERR_NOMEM the model may only be destroyed; after WIO_ERR_USAGE (a
- * negative or infinite delay, a range behind 2^53 bytes) nothing has happened. */
+ * negative or infinite delay, a range behind 2^53 bytes or, for `kernel` and through memory, one
+ * longer than WIO_MODEL_SIZE_MAX) nothing has happened. */
 WIO_MUST_CHECK enum wio_status wio_model_step(struct wio_model *model,
                                               const struct wio_model_op *op,
                                               struct wio_model_result *result_out,

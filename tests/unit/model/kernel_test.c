@@ -228,6 +228,7 @@ static void tables_tell_what_synchronous_writes_cost(void **state)
     params.sync_table = (struct wio_model_table){2, {{4096, 0.001}, {12288, 0.003}}};
     params.append_table = (struct wio_model_table){1, {{4096, 0.007}}};
     params.direct_table = (struct wio_model_table){2, {{4096, 0.002}, {8192, 0.002}}};
+    params.direct_nosync_table = (struct wio_model_table){1, {{4096, 0.0005}}};
     struct wio_model *model = create(&params);
     struct wio_model_op op = {
         .size = 8000, .method = WIO_MODEL_SYNC, .random = WIO_MODEL_RANDOM_NO};
@@ -235,12 +236,46 @@ static void tables_tell_what_synchronous_writes_cost(void **state)
     assert_near(step(model, op).cost_s, 0.002, 1e-12); /* two blocks */
     op.size = 100;
     assert_near(step(model, op).cost_s, 0.001, 1e-12);
+    op.method = WIO_MODEL_DIRECT_NOSYNC;
+    assert_near(step(model, op).cost_s, 0.0005, 1e-12);
     op.method = WIO_MODEL_DIRECT;
     op.random = WIO_MODEL_RANDOM_YES;
     op.size = 1 << 20;
     assert_near(step(model, op).cost_s, 0.003, 1e-12); /* with a seek */
     op = (struct wio_model_op){.size = 16384, .method = WIO_MODEL_SYNC};
     assert_near(step(model, op).cost_s, 0.004 + 1e-3, 1e-12); /* beyond the last point */
+    wio_model_destroy(model);
+}
+
+/* Where nothing was measured of O_DIRECT alone it costs what it costs with O_SYNC. */
+static void direct_writes_without_a_table_are_synchronous(void **state)
+{
+    (void)state;
+    struct wio_model_params params = machine();
+    struct wio_model_op op = {
+        .size = 8192, .method = WIO_MODEL_DIRECT, .random = WIO_MODEL_RANDOM_NO};
+    for (params.direct_table.count = 0; params.direct_table.count < 2;
+         params.direct_table.count++) {
+        params.direct_table.points[0] = (struct wio_model_point){4096, 0.007};
+        struct wio_model *model = create(&params);
+        double both_s = step(model, op).cost_s;
+        op.method = WIO_MODEL_DIRECT_NOSYNC;
+        assert_near(step(model, op).cost_s, both_s, 1e-12);
+        op.method = WIO_MODEL_DIRECT;
+        wio_model_destroy(model);
+    }
+}
+
+static void endless_operations_are_refused(void **state)
+{
+    (void)state;
+    struct wio_model_params params = machine();
+    struct wio_model *model = create(&params);
+    struct wio_model_result result;
+    struct wio_error err = WIO_ERROR_INIT;
+    struct wio_model_op op = {.size = WIO_MODEL_SIZE_MAX + 1};
+    assert_status(wio_model_step(model, &op, &result, &err), WIO_ERR_USAGE, &err);
+    assert_non_null(strstr(err.message, "1099511627777 bytes"));
     wio_model_destroy(model);
 }
 
@@ -380,6 +415,8 @@ int main(void)
         cmocka_unit_test(old_data_is_written_back),
         cmocka_unit_test(direct_writes_have_the_device_to_themselves),
         cmocka_unit_test(tables_tell_what_synchronous_writes_cost),
+        cmocka_unit_test(direct_writes_without_a_table_are_synchronous),
+        cmocka_unit_test(endless_operations_are_refused),
         cmocka_unit_test(bad_tables_are_named),
         cmocka_unit_test(fwrite_buffers_as_glibc),
         cmocka_unit_test(absurd_numbers_are_survived),
