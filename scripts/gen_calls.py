@@ -276,7 +276,7 @@ class Wrapper:
             yield f"    cap_before_{row.note('before')}(self);"
         if row.note("wait") is not None:
             yield f"    cap_state_enter(self, {row.note('wait')});"
-        yield "    ev.begin = cap_now();"
+        yield "    ev.begin = cap_begin(self);"
         yield f"    {keep}{call};"
         yield "    ev.end = cap_now();"
         if row.note("wait") is not None:

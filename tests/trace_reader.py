@@ -18,6 +18,7 @@ M64 = 2**64 - 1
  EDGES_INDEX) = range(32, 41)
 (CALL, SHAPE, GAP, DURATION, FD, PATH, OFFSET, SIZE, RESULT, ERROR, SOURCE, FLAGS, PATH2, FD2, OFFSET2,
  ARG0) = range(1, 17)
+GAP_CPU, DUR_CPU = 20, 21
 
 
 class Damaged(Exception):
@@ -284,7 +285,7 @@ class Segment(Frame):
             columns[number] = column_values(encoding & 127,
                                             unpack(data, raw) if encoding & 128 else data, count)
         columns = {number: iter(columns[number] if number in columns else [0] * count)
-                   for number in range(1, 20)}  # R-COL-6
+                   for number in range(1, 22)}  # R-COL-6
         by_call = {number: Slots() for number in range(1, 20)}
         after, paths = Slots(), Slots()
         for i in range(count):
@@ -323,6 +324,7 @@ class Event:
             self.path2, self.fd2, self.offset2 = number(PATH2), signed(number(FD2)), signed(
                 number(OFFSET2))
         self.args = [signed(number(ARG0 + k)) for k in range(4)] if shape & 128 else [0] * 4
+        self.gap_cpu, self.dur_cpu = next(columns[GAP_CPU]) & M64, next(columns[DUR_CPU]) & M64
 
     def read_result(self, how, number):  # R-COL-5
         if how == 1:
@@ -507,7 +509,7 @@ def print_events(trace, segment, stream_base, out):
         row = [event.stream + stream_base, event.seq, begin, duration, op, symbol,
                event.flags, event.error, none[0], none[1], segment.strings[event.path],
                segment.strings[event.path2], event.offset, none[2], event.size, none[3], *event.args,
-               frames]
+               event.gap_cpu >> 1, event.gap_cpu & 1, event.dur_cpu >> 1, event.dur_cpu & 1, frames]
         out.append("event " + " ".join(map(show, row)))
 
 

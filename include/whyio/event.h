@@ -51,6 +51,12 @@ struct wio_event {
     uint64_t size;   /* bytes asked for */
     int64_t result;
     int64_t arg[4];
+    /* Processor time, ns; 0: not recorded (one who used none has 1). Of long ones only. */
+    uint64_t gap_cpu_ns; /* between the thread's event before and this one */
+    uint64_t dur_cpu_ns; /* of dur_ns */
+    /* Not all of the rest was waiting for a processor: it slept, for something that is no event. */
+    uint8_t gap_slept;
+    uint8_t dur_slept;
 };
 
 #ifdef __cplusplus

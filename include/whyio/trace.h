@@ -182,6 +182,7 @@ enum wio_column {
     WIO_COLUMN_FLAGS = 1 << 9,
     WIO_COLUMN_SECOND = 1 << 10, /* path2, fd2, offset2 */
     WIO_COLUMN_ARGS = 1 << 11,
+    WIO_COLUMN_CPU = 1 << 12, /* gap_cpu_ns, dur_cpu_ns, gap_slept, dur_slept */
 };
 
 /* Which events, in which order. Zero-initialise; struct_size = sizeof(struct wio_filter). */

@@ -23,7 +23,7 @@ static void begin_aio(struct aio_call *call, unsigned number, uintptr_t source, 
     call->self = cap_enter_fd(source, number, fd);
     call->ev = CAP_EVENT_OF(number, source);
     call->ev.fd = fd;
-    call->ev.begin = cap_now();
+    call->ev.begin = cap_begin(call->self);
 }
 
 static void end_aio(struct aio_call *call, int64_t result)

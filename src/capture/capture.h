@@ -10,7 +10,7 @@
  *             return CAP_REAL(pwrite)(fd, buf, size, offset);
  *         }
  *         struct cap_event ev = CAP_EVENT(pwrite, source);
- *         ev.begin = cap_now();
+ *         ev.begin = cap_begin(self);
  *         ssize_t result = CAP_REAL(pwrite)(fd, buf, size, offset);
  *         ev.end = cap_now();
  *         ...
@@ -127,7 +127,11 @@ struct cap_thread {
     int32_t pid;
     int32_t tid;
     uint8_t is_internal; /* the thread belongs to an MPI library */
+    uint64_t sampled;    /* ticks when its processor time was last asked for: cap_begin */
+
     uint64_t dropped;
+    int64_t cpu_ns;  /* as of `sampled`; WIO_NO_OFFSET: not known */
+    uint64_t sleeps; /* how often it had given its processor away by itself */
 
     uintptr_t lo2; /* the caller range before the last one */
     uintptr_t span2;
@@ -256,6 +260,23 @@ static inline uint64_t cap_now(void)
     return cap_now_slow();
 }
 
+/*
+ * Processor time (cpu.c). Asking for it costs two system calls, so it is done where much time has
+ * gone by since the last time: before a call when the thread came from a long computation, behind a
+ * call that took long. What lies between two such moments and is short is not told apart.
+ */
+#define CAP_LONG ((uint64_t)1 << 18) /* ticks: about 0.1 ms */
+/* Both asked too seldom: tells of the time since then. Returns the time now. */
+uint64_t cap_cpu_before(struct cap_thread *self) CAP_HIDDEN;
+void cap_cpu_behind(struct cap_thread *self, uint64_t begin, uint64_t end) CAP_HIDDEN;
+
+/* The begin of a call that the thread makes (NULL: of one that is not recorded): now. */
+static inline uint64_t cap_begin(struct cap_thread *self)
+{
+    uint64_t now = cap_now();
+    return CAP_LIKELY(self == NULL || now - self->sampled < CAP_LONG) ? now : cap_cpu_before(self);
+}
+
 /* ---- the real functions ------------------------------------------------------------------- */
 
 extern cap_function *cap_real_table[WIO_CALL_COUNT] CAP_HIDDEN;
@@ -373,6 +394,9 @@ void cap_emit_ext(struct cap_thread *self, const struct cap_event *ev,
 
 static inline void cap_emit(struct cap_thread *self, const struct cap_event *ev)
 {
+    if (CAP_UNLIKELY(ev->end - self->sampled >= CAP_LONG)) {
+        cap_cpu_behind(self, ev->begin, ev->end);
+    }
     if (CAP_UNLIKELY(self->special != 0)) {
         const struct cap_event copy = *ev; /* or the caller's would have to lie in memory */
         cap_emit_flagged(self, &copy, NULL);

@@ -189,6 +189,9 @@ void cap_emit_flagged(struct cap_thread *self, const struct cap_event *ev,
 
 void cap_emit_ext(struct cap_thread *self, const struct cap_event *ev, const struct cap_ext *ext)
 {
+    if (CAP_UNLIKELY(ev->end - self->sampled >= CAP_LONG)) {
+        cap_cpu_behind(self, ev->begin, ev->end);
+    }
     if (CAP_UNLIKELY(self->special != 0)) {
         cap_emit_flagged(self, ev, ext);
         return;

@@ -83,7 +83,7 @@ static void count_unseen(enum cap_target target)
 static void describe(struct cap_thread *self, const struct exec_call *exec, const char *path,
                      struct cap_event *ev)
 {
-    ev->begin = cap_now();
+    ev->begin = cap_begin(self);
     if (exec->form == BY_FD || (exec->form == BY_AT && (path == NULL || path[0] == '\0'))) {
         ev->fd = exec->fd;
         ev->path = cap_fd_path(self, exec->fd);

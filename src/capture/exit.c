@@ -24,7 +24,7 @@ static void emit_end(unsigned call, uintptr_t source, int status)
     }
     cap_pages_report_all(source, call);
     struct cap_event ev = CAP_EVENT_OF(call, source);
-    ev.begin = cap_now();
+    ev.begin = cap_begin(self);
     ev.end = ev.begin;
     ev.offset = status;
     ev.size = 0;
@@ -80,7 +80,7 @@ CAP_EXPORT void abort(void)
     if (self != NULL) {
         cap_pages_report_all(CAP_CALLER(), WIO_CALL_abort);
         struct cap_event ev = CAP_EVENT(abort, CAP_CALLER());
-        ev.begin = cap_now();
+        ev.begin = cap_begin(self);
         ev.end = ev.begin;
         ev.offset = SIGABRT;
         ev.size = 0;

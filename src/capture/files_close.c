@@ -26,7 +26,7 @@ static inline int close_as(unsigned call, int fd, uintptr_t source)
     ev.fd = fd;
     ev.path = cap_fd_path(self, fd);
     cap_fd_clear(fd); /* before: afterwards another thread may have got the number */
-    ev.begin = cap_now();
+    ev.begin = cap_begin(self);
     int result = real(fd);
     ev.end = cap_now();
     ev.result = result;
@@ -82,7 +82,7 @@ static int close_range_as(unsigned first, unsigned last, int flags, uintptr_t so
     }
     struct cap_event ev = CAP_EVENT(close_range, source);
     struct cap_ext ext = CAP_EXT;
-    ev.begin = cap_now();
+    ev.begin = cap_begin(self);
     int result = close_around(first, last, flags);
     ev.end = cap_now();
     ev.result = result;
@@ -132,7 +132,7 @@ CAP_EXPORT void closefrom(int first)
     }
     struct cap_event ev = CAP_EVENT(closefrom, source);
     struct cap_ext ext = CAP_EXT;
-    ev.begin = cap_now();
+    ev.begin = cap_begin(self);
     close_from(first);
     ev.end = cap_now();
     ext.arg[0] = first;
@@ -166,7 +166,7 @@ CAP_EXPORT int dup(int fd)
         return CAP_REAL(dup)(fd);
     }
     struct cap_event ev = CAP_EVENT(dup, source);
-    ev.begin = cap_now();
+    ev.begin = cap_begin(self);
     int result = CAP_REAL(dup)(fd);
     emit_dup(self, &ev, fd, result, -1, 0);
     return result;
@@ -187,7 +187,7 @@ static inline int dup2_as(unsigned call, int fd, int fd2, uintptr_t source)
         return real(fd, fd2);
     }
     struct cap_event ev = CAP_EVENT_OF(call, source);
-    ev.begin = cap_now();
+    ev.begin = cap_begin(self);
     int result = real(fd, fd2);
     emit_dup(self, &ev, fd, result, fd2, 0);
     return result;
@@ -221,7 +221,7 @@ CAP_EXPORT int dup3(int fd, int fd2, int flags)
         return CAP_REAL(dup3)(fd, fd2, flags);
     }
     struct cap_event ev = CAP_EVENT(dup3, source);
-    ev.begin = cap_now();
+    ev.begin = cap_begin(self);
     int result = CAP_REAL(dup3)(fd, fd2, flags);
     emit_dup(self, &ev, fd, result, fd2, flags);
     return result;

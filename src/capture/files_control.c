@@ -62,7 +62,7 @@ static inline int fcntl_as(unsigned call, int fd, int command, long argument, ui
         return real(fd, command, argument);
     }
     struct cap_event ev = CAP_EVENT_OF(call, source);
-    ev.begin = cap_now();
+    ev.begin = cap_begin(self);
     int result = real(fd, command, argument);
     ev.end = cap_now();
     ev.fd = fd;
@@ -142,7 +142,7 @@ static int ioctl_as(int fd, unsigned long request, long argument, uintptr_t sour
         return CAP_REAL(ioctl)(fd, request, argument);
     }
     struct cap_event ev = CAP_EVENT(ioctl, source);
-    ev.begin = cap_now();
+    ev.begin = cap_begin(self);
     int result = CAP_REAL(ioctl)(fd, request, argument);
     ev.end = cap_now();
     ev.fd = fd;

@@ -9,7 +9,7 @@ static struct cap_thread *begin(struct cap_event *ev, unsigned call, uintptr_t s
 {
     struct cap_thread *self = cap_enter_path(source, call, path);
     *ev = CAP_EVENT_OF(call, source);
-    ev->begin = cap_now();
+    ev->begin = cap_begin(self);
     return self;
 }
 
@@ -68,7 +68,7 @@ CAP_EXPORT int closedir(DIR *dir)
         }
         cap_fd_clear(dirfd(dir));
     }
-    ev.begin = cap_now();
+    ev.begin = cap_begin(self);
     int result = CAP_REAL(closedir)(dir);
     if (CAP_UNLIKELY(self == NULL)) {
         return result;

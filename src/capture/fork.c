@@ -40,7 +40,7 @@ static inline pid_t fork_as(unsigned call, uintptr_t source)
     }
     cap_hold_before_fork(self);
     struct cap_event ev = CAP_EVENT_OF(call, source);
-    ev.begin = cap_now();
+    ev.begin = cap_begin(self);
     pid_t result = real();
     if (result < 0) {
         cap_hold_cancel(self);
@@ -187,7 +187,7 @@ CAP_EXPORT int daemon(int nochdir, int noclose)
     }
     cap_fd_share_all(false);
     struct cap_event ev = CAP_EVENT(daemon, source);
-    ev.begin = cap_now();
+    ev.begin = cap_begin(self);
     cap_pages_report_all(source, WIO_CALL_daemon);
     cap_mark_end(WIO_END_EXIT, 0);
     int result = CAP_REAL(daemon)(nochdir, noclose);
@@ -214,7 +214,7 @@ CAP_EXPORT int forkpty(int *master, char *name, const struct termios *settings,
         return CAP_REAL(forkpty)(master, name, settings, size);
     }
     struct cap_event ev = CAP_EVENT(forkpty, source);
-    ev.begin = cap_now();
+    ev.begin = cap_begin(self);
     pid_t result = CAP_REAL(forkpty)(master, name, settings, size);
     if (result == 0) {
         cap_fd_clear_range(0, 2);
@@ -262,7 +262,7 @@ static int clone_as(unsigned call, const struct clone_call *c, uintptr_t source)
                     c->child_tid);
     }
     struct cap_event ev = CAP_EVENT_OF(call, source);
-    ev.begin = cap_now();
+    ev.begin = cap_begin(self);
     cap_before_clone(self, (uint64_t)(unsigned)c->flags);
     int result =
         real(c->function, c->stack, c->flags, c->argument, c->parent_tid, c->tls, c->child_tid);

@@ -180,7 +180,7 @@ __attribute__((always_inline)) static inline bool begin_call(struct libaio_call 
     bool is_own = cap_is_within(FRAME(), cap_libaio_frame);
     call->self = is_own ? NULL : cap_enter(source, number);
     call->ev = CAP_EVENT_OF(number, source);
-    call->ev.begin = cap_now();
+    call->ev.begin = cap_begin(call->self);
     return call->self != NULL;
 }
 

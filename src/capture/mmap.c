@@ -91,7 +91,7 @@ void *cap_record_mmap(uintptr_t source, unsigned call, cap_mmap_fn *real, struct
         return call_mmap(real, &map);
     }
     struct cap_event ev = CAP_EVENT_OF(call, source);
-    ev.begin = cap_now();
+    ev.begin = cap_begin(self);
     map.address = call_mmap(real, &map);
     emit_mmap(self, &ev, &map);
     return map.address;
@@ -129,7 +129,7 @@ static struct cap_thread *begin_range(struct cap_event *ev, unsigned number, uin
     struct cap_thread *self = cap_enter(source, number);
     *ev = CAP_EVENT_OF(number, source);
     ev->size = range.size;
-    ev->begin = cap_now();
+    ev->begin = cap_begin(self);
     return self;
 }
 

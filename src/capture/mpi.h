@@ -158,7 +158,7 @@ bool cap_mpi_enter_always(struct cap_mpi *m, unsigned call, uintptr_t source) CA
 static inline void cap_mpi_begin(struct cap_mpi *m, enum cap_state state)
 {
     cap_state_enter(m->self, state);
-    m->ev.begin = cap_now();
+    m->ev.begin = cap_begin(m->self);
 }
 
 static inline void cap_mpi_end(struct cap_mpi *m, int result)

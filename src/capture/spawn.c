@@ -54,7 +54,7 @@ static int run(pid_t *pid, const struct spawn_call *spawn)
     cap_fd_share_all(spawn->actions == NULL); /* they may duplicate what else is not inherited */
     struct cap_event ev = CAP_EVENT_OF(spawn->call, spawn->source);
     cap_hold_announce(target == CAP_TARGET_GOOD ? self : NULL);
-    ev.begin = cap_now();
+    ev.begin = cap_begin(self);
     int result = real(child, spawn->path, spawn->actions, spawn->attributes, spawn->argv,
                       environment.entries);
     ev.end = cap_now();
@@ -121,7 +121,7 @@ CAP_EXPORT int system(const char *command)
     struct cap_event ev = CAP_EVENT(system, source);
     struct cap_ext ext = CAP_EXT;
     cap_hold_announce(self);
-    ev.begin = cap_now();
+    ev.begin = cap_begin(self);
     int result = CAP_REAL(system)(command);
     ev.end = cap_now();
     cap_environ_fini(&swapped);

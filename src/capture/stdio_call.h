@@ -122,7 +122,7 @@ static inline void cap_stdio_begin(struct cap_stdio_call *call, FILE *stream, un
     call->ev.offset = cap_stdio_position(stream, fd);
     call->unread = cap_stream_unread(stream);
     call->stream_flags = stream->_flags;
-    call->ev.begin = cap_now();
+    call->ev.begin = cap_begin(call->self);
 }
 
 /* errno of this call if it met an error (and not just the end of the file), else 0. */

@@ -133,7 +133,7 @@ static void begin_dprintf(struct cap_stdio_call *call, unsigned number, uintptr_
         call->ev.fd = fd;
         call->ev.path = cap_fd_path(call->self, fd);
         call->ev.offset = cap_fd_position(fd);
-        call->ev.begin = cap_now();
+        call->ev.begin = cap_begin(call->self);
     }
 }
 

@@ -59,7 +59,7 @@ static void begin_open(struct opening *opening, unsigned number, uintptr_t sourc
         stdio->opening_flags = opening->flags;
         stdio->opening_from = opening->from;
     }
-    call->ev.begin = cap_now();
+    call->ev.begin = cap_begin(call->self);
 }
 
 /* Path id of what was opened; the descriptor's entry is made where the hooks did not. */
@@ -212,7 +212,7 @@ CAP_EXPORT FILE *fdopen(int fd, const char *mode)
     cap_stdio_push(&call, source);
     call.self = cap_enter_fd(source, WIO_CALL_fdopen, fd);
     call.ev = CAP_EVENT(fdopen, source);
-    call.ev.begin = cap_now();
+    call.ev.begin = cap_begin(call.self);
     FILE *stream = CAP_REAL(fdopen)(fd, mode);
     int flags = cap_stdio_open_flags(mode);
     struct cap_fd *entry = cap_fd_find(fd);

@@ -111,7 +111,7 @@ static void begin_all(struct cap_stdio_call *call, unsigned number, uintptr_t so
     call->self = cap_enter(source, number);
     call->ev = CAP_EVENT_OF(number, source);
     if (call->self != NULL) {
-        call->ev.begin = cap_now();
+        call->ev.begin = cap_begin(call->self);
     }
 }
 

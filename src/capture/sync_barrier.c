@@ -93,7 +93,7 @@ CAP_EXPORT int pthread_barrier_wait(pthread_barrier_t *barrier)
     const int64_t arg[4] = {cap_object_id(barrier, inner->is_shared != 0), join(inner),
                             inner->count, CAP_PART_BOTH};
     cap_state_enter(self, CAP_STATE_BLOCKED);
-    ev.begin = cap_now();
+    ev.begin = cap_begin(self);
     int result = CAP_REAL(pthread_barrier_wait)(barrier);
     ev.end = cap_now();
     cap_state_leave(self);
@@ -138,7 +138,7 @@ static void end_wait(struct sem_wait *wait, int result)
         wait.ev = CAP_EVENT(symbol, source);                                                       \
         wait.arg[0] = semaphore_id(semaphore);                                                     \
         cap_state_enter(wait.self, CAP_STATE_BLOCKED);                                             \
-        wait.ev.begin = cap_now();                                                                 \
+        wait.ev.begin = cap_begin(wait.self);                                                      \
         int result = CAP_REAL(symbol)(__VA_ARGS__);                                                \
         end_wait(&wait, result);                                                                   \
         return result;                                                                             \
@@ -225,7 +225,7 @@ CAP_EXPORT int sem_post(sem_t *semaphore)
     /* Afterwards it may be gone, with the thread that waited. */
     const int64_t arg[2] = {semaphore_id(semaphore), 0};
     struct cap_event ev = CAP_EVENT(sem_post, source);
-    ev.begin = cap_now();
+    ev.begin = cap_begin(self);
     int result = CAP_REAL(sem_post)(semaphore);
     ev.end = cap_now();
     ev.result = result;

@@ -31,7 +31,7 @@ static void begin(struct cond_wait *wait, const pthread_cond_t *cond, const pthr
     wait->arg[1] = cap_object_id(mutex, cap_mutex_is_shared(mutex));
     wait->waiters = cap_waiters_of(cond);
     (void)__atomic_fetch_add(wait->waiters, 1, __ATOMIC_SEQ_CST);
-    wait->ev.begin = cap_now();
+    wait->ev.begin = cap_begin(wait->self);
     cap_state_enter(self, CAP_STATE_BLOCKED);
 }
 

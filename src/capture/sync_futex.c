@@ -70,7 +70,7 @@ long cap_raw_futex(const struct cap_raw_call *call)
     if (kind == WAIT) {
         cap_state_enter(self, CAP_STATE_BLOCKED);
     }
-    ev.begin = cap_now();
+    ev.begin = cap_begin(self);
     long result = cap_raw_perform(call);
     ev.end = cap_now();
     if (kind == WAIT) {

@@ -60,7 +60,7 @@ static void emit_mark(struct cap_thread *self, unsigned call, uintptr_t source,
                       const struct cap_team *team, enum cap_part part)
 {
     struct cap_event ev = CAP_EVENT_OF(call, source);
-    ev.begin = cap_now();
+    ev.begin = cap_begin(self);
     ev.end = ev.begin;
     emit_round(self, &ev, team, part);
 }
@@ -174,7 +174,7 @@ static void begin_wait(struct team_wait *wait, unsigned call, uintptr_t source)
     if (self != NULL) {
         wait->ev = CAP_EVENT_OF(call, source);
         cap_state_enter(self, CAP_STATE_BLOCKED);
-        wait->ev.begin = cap_now();
+        wait->ev.begin = cap_begin(wait->self);
     }
 }
 

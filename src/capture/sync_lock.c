@@ -48,7 +48,7 @@ static void settle(const struct cap_lock *lock, int result)
         cap_held_push(self, lock->address, lock->call, lock->source);
     } else if (cap_enter(lock->source, lock->call) != NULL) {
         struct cap_event ev = CAP_EVENT_OF(lock->call, lock->source);
-        ev.begin = cap_now();
+        ev.begin = cap_begin(self);
         ev.end = ev.begin;
         ev.result = result;
         ev.error = result;
@@ -87,7 +87,7 @@ bool cap_lock_wait_begin(struct cap_lock_wait *wait, const struct cap_lock *lock
         return false;
     }
     wait->ev = CAP_EVENT_OF(lock->call, lock->source);
-    wait->ev.begin = cap_now();
+    wait->ev.begin = cap_begin(self);
     wait->waiters = cap_waiters_of(lock->address);
     (void)__atomic_fetch_add(wait->waiters, 1, __ATOMIC_SEQ_CST);
     *result = cap_lock_try(lock->address, try);
@@ -148,7 +148,7 @@ static void emit_late(struct cap_thread *self, const struct cap_lock *lock,
 {
     CAP_KEEP_ERRNO;
     struct cap_event ev = CAP_EVENT_OF(lock->call, lock->source);
-    ev.begin = cap_now();
+    ev.begin = cap_begin(self);
     ev.end = ev.begin;
     ev.result = 0;
     if (cap_enter(lock->source, lock->call) != NULL && !cap_held_is_internal(self, held)) {
@@ -176,7 +176,7 @@ static int unlock_and_record(struct cap_thread *self, const struct cap_lock *loc
         return real(lock->address);
     }
     struct cap_event ev = CAP_EVENT_OF(lock->call, lock->source);
-    ev.begin = cap_now();
+    ev.begin = cap_begin(self);
     int result = real(lock->address);
     ev.end = cap_now();
     ev.result = result;

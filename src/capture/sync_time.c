@@ -29,7 +29,7 @@ static uint64_t ns_of_timeval(const struct timeval *time)
         struct cap_event ev = CAP_EVENT(symbol, source);                                           \
         ev.size = ns_of_timeval(limit);                                                            \
         cap_state_enter(self, CAP_WAIT_OF(limit));                                                 \
-        ev.begin = cap_now();                                                                      \
+        ev.begin = cap_begin(self);                                                                \
         int result = CAP_REAL(symbol)(count, reads, writes, others, limit);                        \
         ev.end = cap_now();                                                                        \
         cap_state_leave(self);                                                                     \
@@ -65,7 +65,7 @@ CAP_EXPORT int clock_nanosleep(clockid_t clock, int flags, const struct timespec
     bool is_moment =
         (flags & TIMER_ABSTIME) != 0 && raw_call3(SYS_clock_gettime, clock, (long)&now, 0) == 0;
     cap_state_enter(self, CAP_STATE_SLEEPING);
-    ev.begin = cap_now();
+    ev.begin = cap_begin(self);
     int result = CAP_REAL(clock_nanosleep)(clock, flags, time, left);
     ev.end = cap_now();
     cap_state_leave(self);
@@ -94,7 +94,7 @@ static bool begin(struct signal_wait *wait, unsigned call, uintptr_t source)
     wait->ev = CAP_EVENT_OF(call, source);
     wait->info = (siginfo_t){0};
     cap_state_enter(wait->self, CAP_STATE_BLOCKED);
-    wait->ev.begin = cap_now();
+    wait->ev.begin = cap_begin(wait->self);
     return true;
 }
 

@@ -291,7 +291,7 @@ static long record_call(const struct cap_raw_call *call)
     if (rule->kind == CAP_RAW_CHDIR && r.self != NULL) {
         cap_before_chdir(r.self);
     }
-    r.ev.begin = cap_now();
+    r.ev.begin = cap_begin(r.self);
     long result = cap_raw_perform(call);
     if (r.self != NULL && !(rule->kind == CAP_RAW_FORK && result == 0)) {
         r.ev.end = cap_now();

@@ -201,6 +201,8 @@ static bool begin(struct cap_thread *self)
         cap_clock_record(self, 1);
     }
     self->is_causal = cap_is_causal;
+    self->sampled = 0;
+    self->cpu_ns = WIO_NO_OFFSET;
     __atomic_store_n(&self->is_ready, 1, __ATOMIC_RELEASE);
     if (is_first) {
         cap_describe_image(self);

@@ -31,7 +31,7 @@ static void emit_thread(struct cap_thread *self, struct cap_event *ev, uint64_t 
 static void emit_mark(struct cap_thread *self, unsigned call, uintptr_t source)
 {
     struct cap_event ev = CAP_EVENT_OF(call, source);
-    ev.begin = cap_now();
+    ev.begin = cap_begin(self);
     emit_thread(self, &ev, self->token, 0, 0);
 }
 
@@ -109,7 +109,7 @@ CAP_EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attribute
     struct cap_thread *self = cap_enter(source, WIO_CALL_pthread_create);
     struct cap_thread *fresh = prepare((cap_function *)routine, argument, self == NULL);
     struct cap_event ev = CAP_EVENT(pthread_create, source);
-    ev.begin = cap_now();
+    ev.begin = cap_begin(self);
     if (fresh == NULL) {
         return CAP_REAL(pthread_create)(thread, attributes, routine, argument);
     }
@@ -127,7 +127,7 @@ CAP_EXPORT int thrd_create(thrd_t *thread, thrd_start_t routine, void *argument)
     struct cap_thread *self = cap_enter(source, WIO_CALL_thrd_create);
     struct cap_thread *fresh = prepare((cap_function *)routine, argument, self == NULL);
     struct cap_event ev = CAP_EVENT(thrd_create, source);
-    ev.begin = cap_now();
+    ev.begin = cap_begin(self);
     if (fresh == NULL) {
         return CAP_REAL(thrd_create)(thread, routine, argument);
     }
@@ -162,7 +162,7 @@ static void emit_join(struct cap_thread *self, struct cap_event *ev, uint64_t to
         }                                                                                          \
         struct cap_event ev = CAP_EVENT(symbol, source);                                           \
         cap_state_enter(self, CAP_STATE_BLOCKED);                                                  \
-        ev.begin = cap_now();                                                                      \
+        ev.begin = cap_begin(self);                                                                \
         int result = CAP_REAL(symbol)(__VA_ARGS__);                                                \
         emit_join(self, &ev, (uint64_t)thread, result);                                            \
         return result;                                                                             \

@@ -27,7 +27,7 @@ static inline void cap_uring_begin(struct cap_uring_call *call, unsigned number,
     call->ring = NULL;
     call->batch = (struct cap_uring_batch){NULL, 0, 0};
     call->ev = CAP_EVENT_OF(number, source);
-    call->ev.begin = cap_now();
+    call->ev.begin = cap_begin(call->self);
 }
 
 /* The same, and nothing else is recorded until cap_unmute (where self is not NULL). */

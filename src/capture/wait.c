@@ -39,7 +39,7 @@ static pid_t wait_as(const struct wait_call *call, int *status, struct rusage *u
         return CAP_REAL(wait4)((pid_t)call->pid, status, (int)call->options, usage);
     }
     struct cap_event ev = CAP_EVENT_OF(call->call, call->source);
-    ev.begin = cap_now();
+    ev.begin = cap_begin(self);
     cap_state_enter(self, CAP_STATE_BLOCKED);
     pid_t result = CAP_REAL(wait4)((pid_t)call->pid, place, (int)call->options, usage);
     cap_state_leave(self);
@@ -98,7 +98,7 @@ static int waitid_as(const struct wait_call *call, idtype_t type, waitid_fn *rea
         return real(type, (id_t)call->pid, info, (int)call->options, usage);
     }
     struct cap_event ev = CAP_EVENT(waitid, call->source);
-    ev.begin = cap_now();
+    ev.begin = cap_begin(self);
     cap_state_enter(self, CAP_STATE_BLOCKED);
     int result = real(type, (id_t)call->pid, place, (int)call->options, usage);
     cap_state_leave(self);

@@ -45,6 +45,18 @@ static inline uint64_t wio_offset_after(int64_t offset, uint64_t size)
     return (uint64_t)offset + (size == WIO_NO_SIZE ? 0 : size);
 }
 
+/* R-CPU-2: processor time and whether the thread slept, in one number. */
+static inline int64_t wio_cpu_to_column(uint64_t cpu_ns, uint8_t has_slept)
+{
+    return (int64_t)(cpu_ns == 0 ? 0 : cpu_ns << 1 | (has_slept != 0));
+}
+
+static inline uint64_t wio_cpu_of_column(int64_t value, uint8_t *slept_out)
+{
+    *slept_out = value & 1;
+    return (uint64_t)value >> 1;
+}
+
 /*
  * Append the payload for `head->count` events, sorted by begin. `call` of each event is its index
  * into the segment's CALLS; stream and seq are taken from the head, t_ns is since the segment's

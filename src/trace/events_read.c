@@ -37,6 +37,7 @@ uint32_t wio_events_wanted(uint64_t mask)
         {WIO_COLUMN_SECOND, BIT(WIO_COL_PATH2) | BIT(WIO_COL_FD2) | BIT(WIO_COL_OFFSET2)},
         {WIO_COLUMN_ARGS,
          BIT(WIO_COL_ARG0) | BIT(WIO_COL_ARG1) | BIT(WIO_COL_ARG2) | BIT(WIO_COL_ARG3)},
+        {WIO_COLUMN_CPU, BIT(WIO_COL_GAP_CPU) | BIT(WIO_COL_DUR_CPU)},
     };
     if (mask == 0) {
         return UINT32_MAX;
@@ -384,6 +385,22 @@ static enum wio_status read_args(struct wio_events *events, struct slice *slice)
     return WIO_OK;
 }
 
+/* R-CPU-2 */
+static enum wio_status read_cpu(struct wio_events *events, struct slice *slice)
+{
+    WIO_TRY(wio_column_read(&events->columns[WIO_COL_GAP_CPU], slice->values, slice->count));
+    for (size_t i = 0; i < slice->count; i++) {
+        struct wio_event *event = &slice->events[i];
+        event->gap_cpu_ns = wio_cpu_of_column(slice->values[i], &event->gap_slept);
+    }
+    WIO_TRY(wio_column_read(&events->columns[WIO_COL_DUR_CPU], slice->values, slice->count));
+    for (size_t i = 0; i < slice->count; i++) {
+        struct wio_event *event = &slice->events[i];
+        event->dur_cpu_ns = wio_cpu_of_column(slice->values[i], &event->dur_slept);
+    }
+    return WIO_OK;
+}
+
 /* In the order of their dependences: R-COL-3, R-COL-4. */
 static enum wio_status read_slice(struct wio_events *events,
                                   const struct wio_events_context *context, struct slice *slice)
@@ -419,7 +436,10 @@ static enum wio_status read_slice(struct wio_events *events,
     if (is_wanted(events, WIO_COL_PATH2)) {
         WIO_TRY(read_second(events, context, slice));
     }
-    return is_wanted(events, WIO_COL_ARG0) ? read_args(events, slice) : WIO_OK;
+    if (is_wanted(events, WIO_COL_ARG0)) {
+        WIO_TRY(read_args(events, slice));
+    }
+    return is_wanted(events, WIO_COL_GAP_CPU) ? read_cpu(events, slice) : WIO_OK;
 }
 
 enum wio_status wio_events_read(struct wio_events *events, const struct wio_events_context *context,

@@ -124,6 +124,22 @@ static size_t fill_error(const struct wio_event *events, size_t count, int64_t *
     return n;
 }
 
+static size_t fill_gap_cpu(const struct wio_event *events, size_t count, int64_t *values)
+{
+    for (size_t i = 0; i < count; i++) {
+        values[i] = wio_cpu_to_column(events[i].gap_cpu_ns, events[i].gap_slept);
+    }
+    return count;
+}
+
+static size_t fill_dur_cpu(const struct wio_event *events, size_t count, int64_t *values)
+{
+    for (size_t i = 0; i < count; i++) {
+        values[i] = wio_cpu_to_column(events[i].dur_cpu_ns, events[i].dur_slept);
+    }
+    return count;
+}
+
 /* R-COL-3: the columns that are relative to the last value of the same call. */
 #define FILL_BY_CALL(name, present, value)                                                         \
     static size_t name(const struct wio_event *events, size_t count, int64_t *values)              \
@@ -163,7 +179,8 @@ static fill_fn *const fills[WIO_COL_COUNT] = {
     [WIO_COL_PATH2] = fill_path2,     [WIO_COL_FD2] = fill_fd2,
     [WIO_COL_OFFSET2] = fill_offset2, [WIO_COL_ARG0] = fill_arg0,
     [WIO_COL_ARG1] = fill_arg1,       [WIO_COL_ARG2] = fill_arg2,
-    [WIO_COL_ARG3] = fill_arg3,
+    [WIO_COL_ARG3] = fill_arg3,       [WIO_COL_GAP_CPU] = fill_gap_cpu,
+    [WIO_COL_DUR_CPU] = fill_dur_cpu,
 };
 
 static enum wio_status put_head(const struct wio_events_head *head, struct wio_blob *out)

@@ -105,7 +105,9 @@ enum wio_column_id {
     WIO_COL_ARG1 = 17,
     WIO_COL_ARG2 = 18,
     WIO_COL_ARG3 = 19,
-    WIO_COL_COUNT = 20,
+    WIO_COL_GAP_CPU = 20,
+    WIO_COL_DUR_CPU = 21,
+    WIO_COL_COUNT = 22,
 };
 
 enum wio_shape {

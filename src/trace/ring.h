@@ -111,6 +111,7 @@ enum wio_slot_kind {
     WIO_SLOT_META = 7,       /* struct wio_slot_text: id = enum wio_meta_key */
     WIO_SLOT_COMPLETION = 8, /* struct wio_slot_completion */
     WIO_SLOT_EVENT_RUN = 9,  /* struct wio_slot_event: several equal events (FORMAT.md R-EVENT-5) */
+    WIO_SLOT_CPU = 10,       /* struct wio_slot_cpu */
 };
 
 /* The most events that one EVENT_RUN stands for. */
@@ -190,10 +191,23 @@ struct wio_slot_completion {
     uint64_t reserved2[4];
 };
 
+/* Processor time that the thread used between two moments: FORMAT.md#cpu. */
+struct wio_slot_cpu {
+    uint32_t seq;
+    uint8_t kind;
+    uint8_t has_slept; /* gave its processor away by itself, as one does that waits */
+    uint16_t reserved;
+    uint64_t from; /* ticks */
+    uint64_t to;   /* ticks */
+    uint64_t cpu_ns;
+    uint64_t reserved2[4];
+};
+
 _Static_assert(sizeof(struct wio_slot_event) == WIO_SLOT_BYTES, "one slot");
 _Static_assert(sizeof(struct wio_slot_ext) == WIO_SLOT_BYTES, "one slot");
 _Static_assert(sizeof(struct wio_slot_text) == WIO_SLOT_BYTES, "one slot");
 _Static_assert(sizeof(struct wio_slot_clock) == WIO_SLOT_BYTES, "one slot");
 _Static_assert(sizeof(struct wio_slot_completion) == WIO_SLOT_BYTES, "one slot");
+_Static_assert(sizeof(struct wio_slot_cpu) == WIO_SLOT_BYTES, "one slot");
 
 #endif

@@ -29,6 +29,7 @@ union wio_slot {
     struct wio_slot_text text;
     struct wio_slot_clock clock;
     struct wio_slot_completion completion;
+    struct wio_slot_cpu cpu;
     uint8_t bytes[WIO_SLOT_BYTES];
 };
 

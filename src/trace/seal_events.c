@@ -15,6 +15,7 @@ struct writer {
     uint32_t stream;
     bool has_stream;
     uint64_t dropped;
+    struct wio_seal_cpu cpu;
 };
 
 static uint64_t stream_key(uint32_t process, int32_t tid, uint64_t thread)
@@ -44,6 +45,9 @@ static enum wio_status take_clock(struct wio_seal *seal, struct wio_seal_ring *r
                                   const struct wio_slot_clock *clock, struct wio_error *err)
 {
     writer->process = ring->process;
+    if (clock->reason != 0) {
+        writer->cpu = (struct wio_seal_cpu){0}; /* another thread's */
+    }
     if (clock->pid != ring->header.pid && clock->pid > 0) {
         WIO_TRY(wio_seal_vfork_child(seal, ring, work, clock, &writer->process, err));
     }
@@ -206,6 +210,7 @@ static enum wio_status take_event(struct wio_seal *seal, struct wio_seal_ring *r
         complete(work, record[1].ext.key, slot->begin, &event);
     }
     WIO_TRY(take_source(seal, work, slot, &event, err));
+    wio_seal_cpu_event(&writer->cpu, &work->ticks, slot, &event);
     uint64_t end_ns = event.t_ns + event.dur_ns;
     work->last_ns = end_ns > work->last_ns ? end_ns : work->last_ns;
     seal->totals.events++;
@@ -288,6 +293,9 @@ static enum wio_status take_record(struct wio_seal *seal, struct wio_seal_ring *
                    : take_event(seal, ring, work, writer, slot, err);
     case WIO_SLOT_CLOCK:
         return take_clock(seal, ring, work, writer, &slot->clock, err);
+    case WIO_SLOT_CPU:
+        wio_seal_cpu_record(&writer->cpu, &slot->cpu);
+        return WIO_OK;
     case WIO_SLOT_MODULE:
         return take_module(seal, work, slot, err);
     case WIO_SLOT_STACK:

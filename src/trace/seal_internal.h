@@ -65,6 +65,20 @@ struct wio_seal_ring {
     struct wio_blob cwd;
 };
 
+struct wio_seal_cpu_record {
+    uint64_t from; /* ticks */
+    uint64_t to;   /* 0: none */
+    uint64_t cpu_ns;
+    uint64_t last_end; /* of the thread's events before the record; 0: none */
+    bool has_slept;
+};
+
+/* Processor times of a writer's thread that are yet to find their events: seal_cpu.c. */
+struct wio_seal_cpu {
+    struct wio_seal_cpu_record records[2];
+    uint64_t last_end; /* ticks: of the thread's events so far; 0: none */
+};
+
 /* What is needed of the ring at hand only. */
 struct wio_seal_work {
     struct wio_ring file;
@@ -199,6 +213,12 @@ WIO_MUST_CHECK enum wio_status wio_seal_vfork_child(struct wio_seal *seal,
 /* seal_events.c: the second reading. */
 WIO_MUST_CHECK enum wio_status wio_seal_events(struct wio_seal *seal, struct wio_seal_ring *ring,
                                                struct wio_seal_work *work, struct wio_error *err);
+
+/* seal_cpu.c: R-CPU-1. A record comes before the event that it belongs to. */
+void wio_seal_cpu_record(struct wio_seal_cpu *cpu, const struct wio_slot_cpu *slot);
+/* Another event of the thread: what has been told of it. */
+void wio_seal_cpu_event(struct wio_seal_cpu *cpu, const struct wio_ticks *ticks,
+                        const struct wio_slot_event *slot, struct wio_event *event);
 
 /* seal_files.c: the state of every path, and links on the way to them. */
 WIO_MUST_CHECK enum wio_status wio_seal_files(struct wio_seal *seal, struct wio_error *err);

@@ -110,9 +110,13 @@ static void filters_select(void **state)
 static void columns_are_chosen(void **state)
 {
     struct fixture *fixture = *state;
-    static const uint64_t masks[] = {WIO_COLUMN_DURATION, WIO_COLUMN_PATH,
-                                     WIO_COLUMN_OFFSET,   WIO_COLUMN_RESULT,
-                                     WIO_COLUMN_ARGS,     WIO_COLUMN_SIZE | WIO_COLUMN_SOURCE};
+    static const uint64_t masks[] = {WIO_COLUMN_DURATION,
+                                     WIO_COLUMN_PATH,
+                                     WIO_COLUMN_OFFSET,
+                                     WIO_COLUMN_RESULT,
+                                     WIO_COLUMN_ARGS,
+                                     WIO_COLUMN_CPU,
+                                     WIO_COLUMN_SIZE | WIO_COLUMN_SOURCE};
     write_ordinary_segment(fixture->segment, 1, 1000, 13);
     struct wio_trace *trace = open_trace(fixture->dir);
     for (size_t i = 0; i < sizeof(masks) / sizeof(masks[0]); i++) {
@@ -137,6 +141,8 @@ static void columns_are_chosen(void **state)
             assert_int_equal(b->result, masks[i] & WIO_COLUMN_RESULT ? a->result : 0);
             assert_int_equal(b->arg[0], masks[i] & WIO_COLUMN_ARGS ? a->arg[0] : 0);
             assert_int_equal(b->source, masks[i] & WIO_COLUMN_SOURCE ? a->source : 0);
+            assert_int_equal(b->gap_cpu_ns, masks[i] & WIO_COLUMN_CPU ? a->gap_cpu_ns : 0);
+            assert_int_equal(b->dur_slept, masks[i] & WIO_COLUMN_CPU ? a->dur_slept : 0);
         }
         wio_cursor_destroy(all);
         wio_cursor_destroy(some);

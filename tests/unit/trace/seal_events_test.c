@@ -208,6 +208,81 @@ static void sources_are_resolved(void **state)
     close_all(&sealed);
 }
 
+static void ring_cpu(struct ring_builder *ring, uint64_t from, uint64_t to, uint64_t cpu_ns,
+                     bool has_slept)
+{
+    struct wio_slot_cpu *slot = &ring_slots(ring, 0, 1)->cpu;
+    slot->kind = WIO_SLOT_CPU;
+    slot->has_slept = has_slept;
+    slot->from = from;
+    slot->to = to;
+    slot->cpu_ns = cpu_ns;
+}
+
+#define MS 1000000u
+
+/* A read of `dur` ticks that begins `gap` behind the end of the one before. */
+static struct wio_slot_event *read_after(struct ring_builder *ring, uint64_t *end, uint64_t gap,
+                                         uint64_t dur)
+{
+    struct wio_slot_event *event = ring_event(ring, 0, "read");
+    event->begin = *end + gap;
+    event->dur_error = dur;
+    *end = event->begin + dur;
+    return event;
+}
+
+/* R-CPU-1: the time before an event, the time of an event; what lies beside it was computing, and
+ * what a thread that did not sleep lacks is missing in the long part. */
+static void processor_times_find_their_events(void **state)
+{
+    struct fixture *fixture = *state;
+    struct ring_builder ring;
+    begin_process(&ring);
+    uint64_t end = ring.ticks;
+    ring_cpu(&ring, end - 5 * MS, end + 100, 4 * MS, false); /* of what came before: nobody knows */
+    read_after(&ring, &end, 100, 100);
+    ring_cpu(&ring, end - 150, end + 10 * MS, 3 * MS + 150, false);
+    ring_cpu(&ring, end + 10 * MS, end + 14 * MS, MS, true);
+    read_after(&ring, &end, 10 * MS, 4 * MS);
+    ring_cpu(&ring, end - 200000, end + 2 * MS, 1900000, true); /* no more than there is */
+    read_after(&ring, &end, 2 * MS, 100);
+    ring_cpu(&ring, end - 3 * MS, end + 2 * MS, MS, false); /* of other times, too */
+    read_after(&ring, &end, 2 * MS, 100);
+    ring_cpu(&ring, end + 7, end + 9, 1, false); /* of no event */
+    read_after(&ring, &end, MS, 100);
+    ring_cpu(&ring, end, end + MS, 0, false); /* none at all */
+    read_after(&ring, &end, MS, 100);
+    ring_save(&ring, raw_dir(fixture), "a.ring");
+    struct sealed sealed = open_all(fixture->dir);
+    const uint64_t gaps[] = {0, 3 * MS, 1900000, 0, 0, 1};
+    for (size_t i = 0; i < sizeof(gaps) / sizeof(*gaps); i++) {
+        assert_int_equal(sealed.events[i].gap_cpu_ns, gaps[i]);
+        assert_int_equal(sealed.events[i].gap_slept, i == 2);
+        assert_int_equal(sealed.events[i].dur_cpu_ns, i == 1 ? MS : 0);
+        assert_int_equal(sealed.events[i].dur_slept, i == 1);
+    }
+    close_all(&sealed);
+}
+
+/* The writer goes on with another thread: its first computing began before anybody looked. */
+static void processor_times_are_of_one_thread(void **state)
+{
+    struct fixture *fixture = *state;
+    struct ring_builder ring;
+    begin_process(&ring);
+    uint64_t end = ring.ticks;
+    read_after(&ring, &end, 100, 100);
+    ring_clock(&ring, 0, 100, 101);
+    ring.chunks[0][3].clock.reason = 1;
+    ring_cpu(&ring, end, end + MS, 5, false);
+    read_after(&ring, &end, MS, 100);
+    ring_save(&ring, raw_dir(fixture), "a.ring");
+    struct sealed sealed = open_all(fixture->dir);
+    assert_int_equal(sealed.events[1].gap_cpu_ns, 0);
+    close_all(&sealed);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -217,6 +292,8 @@ int main(void)
         TEST(completions_find_their_request),
         TEST(exec_makes_another_image),
         TEST(sources_are_resolved),
+        TEST(processor_times_find_their_events),
+        TEST(processor_times_are_of_one_thread),
     };
     return WIO_RUN(tests);
 }

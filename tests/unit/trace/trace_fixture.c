@@ -90,6 +90,14 @@ static struct wio_event wild_event(struct random_source *random, uint32_t paths)
     if (random_below(random, 3) == 0) {
         event.result = (int64_t)event.size;
     }
+    if (random_below(random, 3) == 0) {
+        event.gap_cpu_ns = 1 + (wild_number(random) >> 2);
+        event.gap_slept = (uint8_t)random_below(random, 2);
+    }
+    if (random_below(random, 3) == 0) {
+        event.dur_cpu_ns = 1 + (wild_number(random) >> 2);
+        event.dur_slept = (uint8_t)random_below(random, 2);
+    }
     return event;
 }
 
@@ -149,7 +157,8 @@ int events_equal(const struct wio_event *a, const struct wio_event *b)
              DIFFER(flags) || DIFFER(error) || DIFFER(fd) || DIFFER(fd2) || DIFFER(path) ||
              DIFFER(path2) || DIFFER(source) || DIFFER(offset) || DIFFER(offset2) || DIFFER(size) ||
              DIFFER(result) || DIFFER(arg[0]) || DIFFER(arg[1]) || DIFFER(arg[2]) ||
-             DIFFER(arg[3]));
+             DIFFER(arg[3]) || DIFFER(gap_cpu_ns) || DIFFER(gap_slept) || DIFFER(dur_cpu_ns) ||
+             DIFFER(dur_slept));
 }
 
 struct wio_segment *begin_segment(const char *name, uint32_t streams, uint32_t paths)

@@ -79,7 +79,8 @@ static void print_event(const struct wio_trace *trace, const struct wio_event *e
     for (unsigned i = 0; i < 4; i++) {
         printf(" %lld", (long long)event->arg[i]);
     }
-    printf(" ");
+    printf(" %llu %u %llu %u ", (unsigned long long)event->gap_cpu_ns, event->gap_slept,
+           (unsigned long long)event->dur_cpu_ns, event->dur_slept);
     uint32_t count = wio_trace_source(trace, event->source, frames, 8);
     for (uint32_t i = 0; i < count && i < 8; i++) {
         printf("%s%s+%llx", i == 0 ? "" : ",", frames[i].module,
