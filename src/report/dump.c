@@ -125,6 +125,19 @@ static void put_basics(struct dump *dump, const struct wio_event *event)
     put_rendered(line, wio_rendered_source(rendered, event->source));
 }
 
+/* Processor time of the gap before the event, or of its duration. */
+static void put_cpu(struct wio_line *line, const char *name, uint64_t cpu_ns, bool has_slept)
+{
+    WIO_LINE_LITERAL(line, ", \"");
+    wio_line_text(line, name);
+    WIO_LINE_LITERAL(line, "_cpu_ns\": ");
+    put_u64_or_null(line, cpu_ns, cpu_ns != 0);
+    WIO_LINE_LITERAL(line, ", \"");
+    wio_line_text(line, name);
+    WIO_LINE_LITERAL(line, "_slept\": ");
+    wio_line_text(line, cpu_ns == 0 ? "null" : has_slept ? "true" : "false");
+}
+
 /* The fields that came later. */
 static void put_additions(struct dump *dump, const struct wio_event *event)
 {
@@ -156,6 +169,8 @@ static void put_additions(struct dump *dump, const struct wio_event *event)
     wio_line_text(line, (event->flags & WIO_EVENT_CAUSED) != 0 ? "true" : "false");
     WIO_LINE_LITERAL(line, ", \"flags\": ");
     put_flags(line, event->flags);
+    put_cpu(line, "gap", event->gap_cpu_ns, event->gap_slept);
+    put_cpu(line, "dur", event->dur_cpu_ns, event->dur_slept);
 }
 
 /* Which node did it, how long that had computed before, what it waits for and whom it lets go up to

@@ -65,6 +65,16 @@ static void put_node(struct wio_line *line, const struct wio_trace *trace, uint3
     wio_line_byte(line, '\n');
 }
 
+/* What it used of a processor, where that was recorded. */
+static void put_cpu(struct wio_line *line, const struct wio_event *event)
+{
+    if (event->gap_cpu_ns != 0) {
+        WIO_LINE_LITERAL(line, "  # processor ");
+        wio_line_seconds(line, event->gap_cpu_ns);
+        wio_line_text(line, event->gap_slept ? ", slept" : "");
+    }
+}
+
 /* An operation is printed when the next one of its node is known: what stdio or MPI did in between
  * belongs to it, and so do the waits and signals of that. */
 struct nodes {
@@ -94,7 +104,9 @@ static enum wio_status put_step(struct nodes *nodes, uint64_t limit, struct wio_
     if (compute_ns > 0) {
         WIO_LINE_LITERAL(line, "COMPUTE(");
         wio_line_seconds(line, compute_ns);
-        WIO_LINE_LITERAL(line, ")\n");
+        wio_line_byte(line, ')');
+        put_cpu(line, &nodes->event);
+        wio_line_byte(line, '\n');
     }
     WIO_TRY(wio_node_put_waits(&nodes->waits, line, node, limit, err));
     wio_event_text(line, nodes->trace, &nodes->event);
