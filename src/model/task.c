@@ -145,12 +145,12 @@ static void put_to_sleep(struct wio_tasks *tasks, struct wio_task *task)
 static enum wio_status run_alone(struct wio_tasks *tasks, struct wio_task *task, double until_s)
 {
     const struct wio_task *other = RB_MIN(wio_tasks_by_wake, &tasks->by_wake);
-    double limit_s = other != NULL ? fmin(other->wake_s, until_s) : until_s;
     bool has_others = !SLIST_EMPTY(&tasks->in_sync);
     do {
         wio_cache_wait_until(&tasks->cache, task->wake_s);
         WIO_TRY(advance(tasks, task));
-    } while (task->is_active && !has_others && task->wake_s <= limit_s && task->wake_s < HUGE_VAL);
+    } while (task->is_active && !has_others && task->wake_s <= until_s && task->wake_s < HUGE_VAL &&
+             (other == NULL || compare_wakes(task, other) < 0));
     if (task->is_active) {
         put_to_sleep(tasks, task);
     }

@@ -22,7 +22,7 @@
 
 enum wio_task_kind {
     WIO_TASK_WAIT,   /* time passes: a call, a copy */
-    WIO_TASK_WRITE,  /* write(2): folio by folio, with a look at the dirty limits after each */
+    WIO_TASK_WRITE,  /* write(2): folio by folio, with a look at the dirty limits before each */
     WIO_TASK_READ,   /* read(2) through the page cache, piece by piece */
     WIO_TASK_SYNC,   /* until what is dirty of the file is written */
     WIO_TASK_DRAIN,  /* until what the device was handed of the file is written */
@@ -59,8 +59,7 @@ struct wio_task {
     size_t step_count;
     size_t step_at;
     enum wio_task_phase phase;
-    bool is_active;  /* in an operation */
-    bool is_writing; /* the device was, when the folio was begun */
+    bool is_active; /* in an operation */
     enum wio_model_state state;
     double begin_s;
     double wake_s;

@@ -51,13 +51,16 @@ static enum wio_status write_piece(struct wio_tasks *tasks, struct wio_task *tas
     uint64_t stop = piece_end(step->offset, step->end, (uint64_t)p->balance_step);
     uint64_t size = stop - step->offset;
     uint64_t fresh;
-    task->is_writing = task->file->device->queue.waiting > 0;
+    bool is_writing = task->file->device->queue.waiting > 0;
+    if (is_writing && task->state == WIO_MODEL_STATE_FREE) {
+        task->state = WIO_MODEL_STATE_ASYNC;
+    }
     WIO_TRY(wio_cache_dirty(&tasks->cache, task->file, step->offset, stop, &fresh));
     if (fresh > 0 || tasks->cache.resident.room < UINT64_MAX) { /* dirty pages are in memory */
         WIO_TRY(wio_cache_use(&tasks->cache, task->file, step->offset, stop));
     }
     step->offset = stop;
-    wait(tasks, task, copy_s(p, size, least(fresh, size), task->is_writing), WIO_TASK_LOOK);
+    wait(tasks, task, copy_s(p, size, least(fresh, size), is_writing), WIO_TASK_LOOK);
     return WIO_OK;
 }
 
@@ -68,29 +71,25 @@ static enum wio_status write_look(struct wio_tasks *tasks, struct wio_task *task
     task->phase = verdict == WIO_THROTTLE_AGAIN ? WIO_TASK_LOOK : WIO_TASK_PIECE;
     if (verdict >= WIO_THROTTLE_PAUSE) {
         task->state = WIO_MODEL_STATE_THROTTLE;
-    } else if (task->is_writing && task->state == WIO_MODEL_STATE_FREE) {
-        task->state = WIO_MODEL_STATE_ASYNC;
     }
     return WIO_OK;
 }
 
-/* Ends in phase END where nothing is left to write. */
+/* The look comes before each folio, so the last one of a write is paid for by the next write (rule
+ * 8). Ends in phase END where nothing is left to write. */
 static enum wio_status go_on_writing(struct wio_tasks *tasks, struct wio_task *task,
                                      struct wio_task_step *step)
 {
     if (task->phase == WIO_TASK_BEGIN) {
         task->state = WIO_MODEL_STATE_FREE;
-        wait(tasks, task, params_of(task)->sc_w, WIO_TASK_PIECE);
+        wait(tasks, task, params_of(task)->sc_w, WIO_TASK_LOOK);
         return WIO_OK;
     }
-    if (task->phase == WIO_TASK_LOOK) {
-        return write_look(tasks, task);
+    if (step->offset >= step->end) {
+        task->phase = WIO_TASK_END;
+        return WIO_OK;
     }
-    if (step->offset < step->end) {
-        return write_piece(tasks, task, step);
-    }
-    task->phase = WIO_TASK_END;
-    return WIO_OK;
+    return task->phase == WIO_TASK_LOOK ? write_look(tasks, task) : write_piece(tasks, task, step);
 }
 
 /* ---- the device ---- */

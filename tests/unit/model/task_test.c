@@ -171,6 +171,31 @@ static void a_waiting_task_holds_up_nobody(void **state)
     wio_model_destroy(model);
 }
 
+/* Together they reach the background limit. Who passes it finds the device writing, and is slower.
+ */
+static void of_two_at_once_the_lower_number_goes_first(void **state)
+{
+    (void)state;
+    struct wio_model *model = create(WIO_MODEL_KERNEL);
+    struct wio_model_op op = {.size = 64 * MIB_BYTES};
+    for (uint32_t task = 0; task < 2; task++) {
+        op.file = task;
+        begin(model, task, op);
+    }
+    for (uint32_t task = 0; task < 2; task++) {
+        assert_int_equal(run(model).task, task);
+        begin(model, task,
+              (struct wio_model_op){.file = task, .offset = 64 * MIB_BYTES, .size = 2 * MIB_BYTES});
+    }
+    for (uint32_t task = 0; task < 2; task++) {
+        struct wio_model_done done = run(model);
+        assert_int_equal(done.task, task);
+        assert_int_equal(done.result.state,
+                         task == 0 ? WIO_MODEL_STATE_FREE : WIO_MODEL_STATE_ASYNC);
+    }
+    wio_model_destroy(model);
+}
+
 static void time_stops_where_it_is_asked_to(void **state)
 {
     (void)state;
@@ -200,6 +225,7 @@ int main(void)
         cmocka_unit_test(syncing_writers_pay_twice_each),
         cmocka_unit_test(throttled_writers_share_the_bandwidth),
         cmocka_unit_test(a_waiting_task_holds_up_nobody),
+        cmocka_unit_test(of_two_at_once_the_lower_number_goes_first),
         cmocka_unit_test(time_stops_where_it_is_asked_to),
     };
     return WIO_RUN(tests);
