@@ -10,12 +10,9 @@
 #define MIB 1048576.0
 #define MIB_BYTES (UINT64_C(1) << 20)
 
-static struct wio_model *create(enum wio_model_kind kind, bool is_outside)
+static struct wio_model_params machine(void)
 {
     struct wio_model_params params = wio_model_params_default();
-    struct wio_alloc heap = WIO_ALLOC_HEAP;
-    struct wio_error err = WIO_ERROR_INIT;
-    struct wio_model *model;
     params.bw_mem = 8e9;
     params.bw_ramdisk = 4e9;
     params.bw_reduced = 3e9;
@@ -30,11 +27,26 @@ static struct wio_model *create(enum wio_model_kind kind, bool is_outside)
     params.limit_hard = 256 * MIB;
     params.dirty_expire = 30;
     params.read_ahead = 0;
-    assert_ok(wio_model_create(kind, &params, &heap, &model, &err), &err);
+    return params;
+}
+
+static struct wio_model *create_of(enum wio_model_kind kind, const struct wio_model_params *params,
+                                   bool is_outside)
+{
+    struct wio_alloc heap = WIO_ALLOC_HEAP;
+    struct wio_error err = WIO_ERROR_INIT;
+    struct wio_model *model;
+    assert_ok(wio_model_create(kind, params, &heap, &model, &err), &err);
     if (is_outside) {
         assert_ok(wio_model_outside_init(model, &err), &err);
     }
     return model;
+}
+
+static struct wio_model *create(enum wio_model_kind kind, bool is_outside)
+{
+    const struct wio_model_params params = machine();
+    return create_of(kind, &params, is_outside);
 }
 
 static struct wio_model_result step(struct wio_model *model, struct wio_model_op op)
@@ -137,6 +149,37 @@ static void device_time_is_left_to_the_caller(void **state)
     }
 }
 
+/* Whoever moves the heads: nothing is counted twice, and nothing is lost. */
+static void seeks_are_counted_once(void **state)
+{
+    (void)state;
+    static const enum wio_model_method methods[] = {WIO_MODEL_READ, WIO_MODEL_READ_DIRECT,
+                                                    WIO_MODEL_DIRECT, WIO_MODEL_DIRECT_NOSYNC,
+                                                    WIO_MODEL_SYNC};
+    struct wio_model_params params = machine();
+    params.sc_sw = 1.6e-4;
+    params.c_sk = 1e-3;
+    for (size_t i = 0; i < sizeof(methods) / sizeof(methods[0]); i++) {
+        struct wio_model *own = create_of(WIO_MODEL_KERNEL, &params, false);
+        struct wio_model *outside = create_of(WIO_MODEL_KERNEL, &params, true);
+        for (uint64_t k = 0; k < 6; k++) {
+            const struct wio_model_op op = {.offset = k * 32 * MIB_BYTES,
+                                            .size = 10 * MIB_BYTES,
+                                            .method = methods[i],
+                                            .random = (enum wio_model_random)(k % 3)};
+            double all_s = step(own, op).cost_s;
+            struct wio_model_result result = step(outside, op);
+            assert_true(result.cost_s > 0 && result.device_s > 0);
+            if (!(fabs(result.cost_s + result.device_s - all_s) < 1e-12)) {
+                fail_msg("method %u, %u: %g and %g s are not %g s", (unsigned)i, (unsigned)k,
+                         result.cost_s, result.device_s, all_s);
+            }
+        }
+        wio_model_destroy(own);
+        wio_model_destroy(outside);
+    }
+}
+
 /* Old data goes to the device at the look that was foretold, though no task is there. */
 static void looks_for_old_data_are_foretold(void **state)
 {
@@ -196,6 +239,7 @@ int main(void)
         cmocka_unit_test(alone_it_changes_nothing),
         cmocka_unit_test(what_is_not_granted_does_not_end),
         cmocka_unit_test(device_time_is_left_to_the_caller),
+        cmocka_unit_test(seeks_are_counted_once),
         cmocka_unit_test(looks_for_old_data_are_foretold),
         cmocka_unit_test(a_slow_disk_slows_the_writer),
     };
