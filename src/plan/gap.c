@@ -74,6 +74,11 @@ void wio_gap_skip(struct wio_gap *gap, uint64_t end_ns)
     gap->at_ns = max(gap->at_ns, end_ns);
 }
 
+void wio_gap_jump(struct wio_gap *gap, uint64_t at_ns)
+{
+    wio_gap_init(gap, gap->scale, at_ns, gap->v_ns);
+}
+
 /* A wait since `since_ns` of the trace, `since_v_ns` of the replay. */
 static void take(struct wio_gap *gap, struct wio_release release, uint64_t since_ns,
                  uint64_t since_v_ns, uint64_t end_ns)

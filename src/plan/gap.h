@@ -63,6 +63,9 @@ void wio_gap_sleep(struct wio_gap *gap, uint64_t end_ns);
 /* The time until `end_ns` of the trace is no time of the program. */
 void wio_gap_skip(struct wio_gap *gap, uint64_t end_ns);
 
+/* The thread goes on elsewhere in the trace: what follows is at at_ns, whatever was before. */
+void wio_gap_jump(struct wio_gap *gap, uint64_t at_ns);
+
 /* The event at which the gap is (it began there and ended at `end_ns`) has waited for `release`. */
 void wio_gap_take(struct wio_gap *gap, struct wio_release release, uint64_t end_ns);
 /* The same where nothing in the trace says since when the thread did nothing but wait: all of the

@@ -18,6 +18,7 @@ void rp_stage_fini(struct rp_stage *stage)
     }
     rp_bulk_destroy(&stage->run.source);
     free(stage->run.record_base);
+    rp_pools_fini(&stage->pools);
     rp_gate_fini(&stage->gate);
     rp_far_fini(&stage->far);
     rp_machine_close(&stage->machine);
@@ -114,6 +115,16 @@ static enum wio_status set_up_gate(struct rp_stage *stage, struct wio_error *err
     return WIO_OK;
 }
 
+static enum wio_status set_up_pools(struct rp_stage *stage, struct wio_error *err)
+{
+    if (stage->params->link != NULL || stage->params->keep_events) {
+        return WIO_OK;
+    }
+    WIO_TRY(rp_pools_init(&stage->pools, stage->plan, err));
+    stage->run.pools = &stage->pools;
+    return WIO_OK;
+}
+
 /* Every recorded descriptor may be open at once, in several processes. */
 static void raise_file_limit(struct rp_stage *stage)
 {
@@ -146,6 +157,7 @@ enum wio_status rp_stage_set_up(struct rp_stage *stage, struct wio_error *err)
         WIO_TRY(set_up_gate(stage, err));
         run->gate = &stage->gate;
         stage->board->has_waits = true;
+        WIO_TRY(set_up_pools(stage, err));
     }
     WIO_TRY(set_up_source(run, stage->plan->max_bytes, err));
     raise_file_limit(stage);

@@ -9,6 +9,7 @@
 #include "replay/far.h"
 #include "replay/machine.h"
 #include "replay/manifest.h"
+#include "replay/pool.h"
 #include "replay/prepare.h"
 #include "replay/result.h"
 
@@ -21,6 +22,7 @@ struct rp_stage {
     struct rp_ranks ranks;
     struct rp_board *board;
     struct rp_gate gate;
+    struct rp_pools pools;
     struct rp_run run;
     struct rlimit files; /* before */
     bool has_limit;

@@ -11,6 +11,7 @@
 #include "replay/classify.h"
 #include "replay/kind.h"
 #include "replay/perform.h"
+#include "replay/pool.h"
 #include "replay/requests.h"
 #include "replay/timing.h"
 #include "trace/calls.h"
@@ -138,6 +139,12 @@ static void report(struct rp_worker *worker)
     }
 }
 
+static void set_progress(struct rp_worker *worker, const struct wio_event *event)
+{
+    atomic_store_explicit(&worker->run->board->progress[worker->stream].at_ns, event->t_ns,
+                          memory_order_release);
+}
+
 /* One event in a mode that has its time from the gaps between operations alone. */
 static void go_through(struct rp_worker *worker, const struct wio_event *event)
 {
@@ -161,6 +168,16 @@ static void go_through(struct rp_worker *worker, const struct wio_event *event)
     }
 }
 
+void rp_worker_do(struct rp_worker *worker, const struct wio_event *event)
+{
+    report(worker);
+    set_progress(worker, event);
+    worker->causal.has_taken = false;
+    wio_gap_reach(&worker->causal.gap, event->t_ns);
+    perform(worker, event);
+    worker->free_ns = worker->causal.gap.v_ns;
+}
+
 /* In mode causal every event is a point that others may wait for, also one that does nothing. */
 static void step_causal(struct rp_worker *worker, const struct wio_event *event)
 {
@@ -180,8 +197,7 @@ static void step_causal(struct rp_worker *worker, const struct wio_event *event)
 static void step(struct rp_worker *worker, const struct wio_event *event)
 {
     report(worker);
-    atomic_store_explicit(&worker->run->board->progress[worker->stream].at_ns, event->t_ns,
-                          memory_order_release);
+    set_progress(worker, event);
     if (rp_is_causal(worker->run)) {
         step_causal(worker, event);
         return;
@@ -205,7 +221,9 @@ static void perform_all(struct rp_worker *worker)
     enum wio_status status = WIO_OK;
     while (!is_aborted(worker) &&
            (status = rp_feed_next(&worker->feed, &event, &worker->error)) == WIO_OK) {
-        step(worker, event);
+        if (!rp_pools_have(worker, event)) {
+            step(worker, event);
+        }
         worker->index++;
     }
     while (worker->async != NULL && rp_async_count(worker->async) > 0 && !is_aborted(worker)) {
@@ -257,6 +275,7 @@ void rp_worker_perform(struct rp_thread *thread)
     worker->free_ns = thread->base_ns;
     rp_tally_init(&worker->tally);
     atomic_fetch_add(&run->board->crowd->threads, 1);
+    rp_pools_begin(worker);
     if (rp_feed_init(&worker->feed, run->trace, worker->stream, &worker->error) == WIO_OK) {
         rp_process_ready(worker);
         if (rp_is_causal(run)) {

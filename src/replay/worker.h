@@ -27,6 +27,8 @@
 
 struct rp_async;
 struct rp_dir;
+struct rp_pools;
+struct wio_turn_span;
 
 /* Made before the first fork, not changed afterwards. */
 struct rp_run {
@@ -35,6 +37,7 @@ struct rp_run {
     const struct rp_root *root;
     struct rp_board *board;
     struct rp_gate *gate;         /* NULL but in mode causal */
+    const struct rp_pools *pools; /* NULL: everybody takes his own turns */
     struct wio_replay_link *link; /* NULL without a launcher, and so are .. */
     const uint32_t *homes;        /* .. the rank that plays each group .. */
     const struct rp_far *far;     /* .. and, also on a single machine, other machines */
@@ -114,6 +117,7 @@ struct rp_worker {
     uint64_t traced_ns;   /* end of the last event, in the trace */
     uint64_t think_ns;    /* time between events since then */
     struct rp_causal causal;
+    const struct wio_turn_span *span; /* of the pools: at hand or next, NULL = none */
     uint64_t index;      /* of the next event in its stream (seq goes on over exec) */
     uint64_t unreported; /* events since the last report of progress */
     struct wio_error error;
@@ -141,6 +145,9 @@ void rp_process_image(struct rp_process *process);
 
 /* Perform one stream to its end (or until the replay is aborted) in the calling thread. */
 void rp_worker_perform(struct rp_thread *thread);
+
+/* Perform an event of a turn, which may be another stream's (pool.h). */
+void rp_worker_do(struct rp_worker *worker, const struct wio_event *event);
 
 /* Called by a worker that has read its first events: waits until the clock of the replay runs. */
 void rp_process_ready(struct rp_worker *worker);

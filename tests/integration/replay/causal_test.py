@@ -132,6 +132,29 @@ class Edges(Causal):
                 self.assertEqual(result["mismatches"], [])
                 self.assertLess(result["time_s"], 3)
 
+    def share_out(self, places):
+        """Rank 1 has the second of ten turns, rank 0 the others; each works for 40 ms at its place."""
+        lines = ["file /q regular size=8", "file /d regular size=4096"]
+        for i in range(2):
+            lines += [f"open stream={i} t={1 * MS} path=/q a0=2 res=3", f"open stream={i} t={2 * MS} path=/d a0=2 res=4"]
+        for k, place in enumerate(places):
+            stream, t = int(k == 1), (10 + 45 * (k - (k > 0))) * MS + k
+            lines += [f"fcntl stream={stream} t={t} dur=500 fd=3 path=/q off=0 a0=7 a2=1",
+                      f"fcntl stream={stream} t={t + 1000} fd=3 path=/q off=0 a0=7 a2=2",
+                      f"pwrite stream={stream} t={t + 40 * MS} fd=4 path=/d off={place} size=16"]
+        self.script(TWO + "\n".join(lines) + "\nedge 0:3 1:2 class=mutex evidence=lock object=1")
+
+    def test_work_that_whoever_is_free_takes_is_shared(self):
+        self.share_out([16 * k for k in range(10)])
+        result = self.replay_within(0.33)
+        self.assertEqual((result["mismatch_count"], result["ops"]), (0, 34))
+        # operations that are kept one by one are those of the threads that did them
+        self.assertGreaterEqual(self.replay("--compare")["time_s"], 0.4)
+
+    def test_work_of_ones_own_is_not_shared(self):
+        self.share_out([0, 2048] + [16 * k for k in range(1, 9)])
+        self.assertGreaterEqual(self.replay()["time_s"], 0.4)
+
     def test_a_semaphore_is_a_lock_in_any_order(self):
         # thread 1 had it first; here it writes for longer, so thread 0 comes first, whose last post
         # nobody waited for in the trace

@@ -50,6 +50,17 @@ static void a_wait_is_replaced(void **state)
     }
 }
 
+static void elsewhere_time_goes_on(void **state)
+{
+    (void)state;
+    wio_gap_reach(&gap, 2000);
+    wio_gap_call(&gap, 8000, true);
+    wio_gap_jump(&gap, 500);
+    assert_due(700, 1200);
+    take(600, V0 + 5000, 700); /* by a release since then */
+    assert_due(700, 5000);
+}
+
 static void a_release_before_the_call_leaves_its_duration(void **state)
 {
     (void)state;
@@ -154,6 +165,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         GAP_TEST(computing_takes_its_time),
         GAP_TEST(a_wait_is_replaced),
+        GAP_TEST(elsewhere_time_goes_on),
         GAP_TEST(a_release_before_the_call_leaves_its_duration),
         GAP_TEST(an_open_call_is_explained_later),
         GAP_TEST(what_comes_while_the_thread_computes_explains_no_call),
