@@ -107,6 +107,11 @@ static uint64_t mix(uint64_t hash, uint64_t value)
     return hash ^ hash >> 32;
 }
 
+int64_t cap_object_named(uint64_t kind, uint64_t a, uint64_t b)
+{
+    return (int64_t)(mix(mix(mix(0, kind), a), b) | 1ull << 63);
+}
+
 int64_t cap_object_shared(const void *address)
 {
     struct range range;

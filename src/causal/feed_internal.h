@@ -35,9 +35,9 @@ struct wio_feed_state {
     struct wio_feed_object object;
     struct wio_feed_list list; /* closings of write ends; posts; signals; ranges that are locked */
     struct wio_feed_list more; /* writers that wait for a pipe to be read */
-    struct wio_feed_list openings; /* of a FIFO: feed_fifo.c */
-    uint32_t opening;              /* .. of which so many are under way */
-    struct wio_ranges *released;   /* of record locks; NULL: none yet */
+    struct wio_feed_list openings; /* of a FIFO: feed_fifo.c; calls under way that take units */
+    uint32_t opening; /* .. of which, and of receives of a message, so many are under way */
+    struct wio_ranges *released; /* of record locks; NULL: none yet */
     /* of a semaphore: what is left of its first value; of a barrier without rounds: members */
     uint64_t count;
     uint64_t given; /* bytes written; units posted */
@@ -380,7 +380,22 @@ WIO_MUST_CHECK enum wio_status wio_feed_helper_begin(struct wio_feed *feed,
 WIO_MUST_CHECK enum wio_status wio_feed_helper_end(struct wio_feed *feed,
                                                    const struct wio_event *event);
 
-/* feed_thread.c: locks, conditions, barriers, semaphores, futexes. */
+/* feed_semaphore.c: semaphores and message queues. */
+WIO_MUST_CHECK enum wio_status wio_feed_semaphore_begin(struct wio_feed *feed,
+                                                        const struct wio_event *event);
+WIO_MUST_CHECK enum wio_status wio_feed_post_begin(struct wio_feed *feed,
+                                                   const struct wio_event *event);
+WIO_MUST_CHECK enum wio_status wio_feed_post_end(struct wio_feed *feed,
+                                                 const struct wio_event *event);
+WIO_MUST_CHECK enum wio_status wio_feed_take_begin(struct wio_feed *feed,
+                                                   const struct wio_event *event);
+WIO_MUST_CHECK enum wio_status wio_feed_take_end(struct wio_feed *feed,
+                                                 const struct wio_event *event);
+/* Somebody has waited until a semaphore was 0. */
+WIO_MUST_CHECK enum wio_status wio_feed_zero_end(struct wio_feed *feed,
+                                                 const struct wio_event *event);
+
+/* feed_thread.c: locks, conditions, barriers, futexes. */
 WIO_MUST_CHECK enum wio_status wio_feed_thread_begin(struct wio_feed *feed,
                                                      const struct wio_event *event);
 WIO_MUST_CHECK enum wio_status wio_feed_thread_end(struct wio_feed *feed,

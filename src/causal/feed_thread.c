@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Threads: locks, conditions, barriers, semaphores, futexes. FORMAT.md#threads. */
+/* Threads: locks, conditions, barriers, futexes. FORMAT.md#threads. */
 #include <errno.h>
 
 #include "causal/feed_internal.h"
@@ -142,57 +142,6 @@ static enum wio_status begin_barrier(struct wio_feed *feed, const struct wio_eve
     return wio_feed_collective(feed, &call);
 }
 
-/* R-SYNC-6: at the address of one that is gone there may be another one; one that is opened again
- * is the same. */
-static enum wio_status begin_semaphore(struct wio_feed *feed, const struct wio_event *event)
-{
-    uint32_t object;
-    WIO_TRY(wio_feed_memory_object(feed, event, WIO_FEED_SEMAPHORE, event->arg[0], &object));
-    const struct wio_feed_state *known = &feed->objects[object];
-    bool is_used = known->has_giver || known->has_taker || known->has_units;
-    if (is_used && event->arg[2] == 1) {
-        return WIO_OK;
-    }
-    if (is_used) {
-        WIO_TRY(wio_feed_new_object(feed, known->object, &object));
-    }
-    feed->objects[object].count = event->arg[1] > 0 ? (uint64_t)event->arg[1] : 0;
-    feed->objects[object].has_units = true;
-    return WIO_OK;
-}
-
-/* Units are taken in the order in which they came: first what was there from the beginning, then
- * what was posted. Where the beginning is not known, it is what finds no post. */
-static enum wio_status begin_post(struct wio_feed *feed, const struct wio_event *event)
-{
-    uint32_t object;
-    struct wio_feed_node node = wio_feed_node_of(feed, event);
-    WIO_TRY(wio_feed_memory_object(feed, event, WIO_FEED_SEMAPHORE, event->arg[0], &object));
-    wio_feed_note_giver(&feed->objects[object], node.thread);
-    return wio_feed_append(feed, &feed->objects[object].list, &node);
-}
-
-static enum wio_status end_sem_wait(struct wio_feed *feed, const struct wio_event *event)
-{
-    uint32_t object;
-    if (event->error != 0) {
-        return WIO_OK;
-    }
-    WIO_TRY(wio_feed_memory_object(feed, event, WIO_FEED_SEMAPHORE, event->arg[0], &object));
-    struct wio_feed_state *state = &feed->objects[object];
-    wio_feed_note_taker(state, wio_feed_point(feed, event).thread);
-    if (state->count > 0) {
-        state->count--;
-        return WIO_OK;
-    }
-    if (state->list.count == 0) {
-        return WIO_OK;
-    }
-    const struct wio_feed_node post = feed->nodes[state->list.first];
-    wio_feed_drop_first(feed, &state->list);
-    return after(feed, event, &post, object);
-}
-
 static enum wio_status begin_wake(struct wio_feed *feed, const struct wio_event *event)
 {
     uint32_t from;
@@ -220,10 +169,6 @@ enum wio_status wio_feed_thread_begin(struct wio_feed *feed, const struct wio_ev
         return keep(feed, event, WIO_FEED_CONDITION, event->arg[1] == 1 ? UINT64_MAX : 1);
     case WIO_CLASS_BARRIER:
         return begin_barrier(feed, event);
-    case WIO_CLASS_SEM_POST:
-        return event->error != 0 ? WIO_OK : begin_post(feed, event);
-    case WIO_CLASS_SEM_INIT:
-        return event->error != 0 ? WIO_OK : begin_semaphore(feed, event);
     case WIO_CLASS_FUTEX_WAKE:
         return begin_wake(feed, event);
     case WIO_CLASS_MPI_UNLOCK:
@@ -246,10 +191,9 @@ enum wio_status wio_feed_thread_end(struct wio_feed *feed, const struct wio_even
     case WIO_CLASS_COND_WAIT: /* R-SYNC-4 */
         WIO_TRY(end_wait(feed, event, WIO_FEED_CONDITION));
         return acquire(feed, event, event->arg[1], false);
-    case WIO_CLASS_SEM_WAIT:
-        return end_sem_wait(feed, event);
     case WIO_CLASS_FUTEX_WAIT:
-        return end_wait(feed, event, WIO_FEED_FUTEX);
+        return event->op == WIO_OP_semop_zero ? wio_feed_zero_end(feed, event)
+                                              : end_wait(feed, event, WIO_FEED_FUTEX);
     case WIO_CLASS_MPI_LOCK:
         WIO_TRY(window_object(feed, event, &object));
         return wio_match_acquire(feed->match, object, WIO_EVIDENCE_MPI, wio_feed_point(feed, event),

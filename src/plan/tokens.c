@@ -14,6 +14,8 @@
 #include "trace/calls.h"
 
 #define ROOM_FIRST 256u
+/* More in one call are taken for so many: nobody does, but a broken trace may say it. */
+#define UNITS_MAX 255
 
 static bool grow(struct wio_waits *waits)
 {
@@ -46,6 +48,14 @@ static int kind_of(const struct wio_event *event)
     }
 }
 
+/* R-SYNC-6: a call of System V may give and take several. */
+static uint32_t units_of(const struct wio_event *event)
+{
+    bool may_be_more = event->op == WIO_OP_semop || event->op == WIO_OP_semop_post;
+    int64_t more = may_be_more && event->arg[1] > 0 ? event->arg[1] : 0;
+    return 1 + (uint32_t)(more < UNITS_MAX ? more : UNITS_MAX);
+}
+
 enum wio_status wio_tokens_see(struct wio_waits *waits, const struct wio_event *event,
                                uint32_t image, uint32_t edge)
 {
@@ -53,10 +63,7 @@ enum wio_status wio_tokens_see(struct wio_waits *waits, const struct wio_event *
     if (kind < 0 || event->error != 0) {
         return WIO_OK;
     }
-    if (!grow(waits)) {
-        return WIO_ERR_NOMEM;
-    }
-    waits->tokens[waits->token_count++] = (struct wio_plan_token){
+    struct wio_plan_token token = {
         .object = wio_lock_key(image, event->arg[0]),
         .seq = event->seq,
         .t_ns = event->t_ns + (kind == WIO_TOKEN_GET ? event->dur_ns : 0),
@@ -67,6 +74,13 @@ enum wio_status wio_tokens_see(struct wio_waits *waits, const struct wio_event *
         .kind = (uint8_t)kind,
         .is_opened = kind == WIO_TOKEN_MAKE && event->arg[2] == 1,
     };
+    for (uint32_t units = units_of(event); units > 0; units--) {
+        if (!grow(waits)) {
+            return WIO_ERR_NOMEM;
+        }
+        waits->tokens[waits->token_count++] = token;
+        token.edge = UINT32_MAX;
+    }
     return WIO_OK;
 }
 

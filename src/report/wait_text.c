@@ -26,6 +26,9 @@ static void put_barrier(struct wio_line *line, const struct wio_event *event)
 static void put_futex(struct wio_line *line, const struct wio_event *event)
 {
     put_object(line, event->arg[0]);
+    if (event->op != WIO_OP_futex_wait && event->op != WIO_OP_futex_wake) {
+        return;
+    }
     WIO_LINE_LITERAL(line, ", operation ");
     wio_line_i64(line, event->arg[1]);
     WIO_LINE_LITERAL(line, ", value ");

@@ -49,7 +49,7 @@ static void small_stack(void)
     pthread_join(thread, NULL);
 }
 
-/* ---- a thread that frees the variable in which its maker wants its name ------------------------ */
+/* ---- a thread that frees the variable in which its maker wants its name ---------------------- */
 
 #define FREED 200
 

@@ -2,9 +2,13 @@
 /* Locks, conditions, barriers, semaphores. What is recorded of a lock is between its lock and its
  * unlock; tests/integration/behave/sync_test.py has the waits for others. */
 #include <fcntl.h>
+#include <limits.h>
+#include <mqueue.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdio.h>
+#include <sys/msg.h>
+#include <sys/sem.h>
 #include <threads.h>
 #include <time.h>
 #include <unistd.h>
@@ -273,5 +277,131 @@ static void named_semaphores(void)
     (void)sem_unlink(name);
 }
 
+/* R-SYNC-6, of System V. Ids are hashes: any. */
+static void queue_semaphores(void)
+{
+    struct sembuf give[] = {{.sem_num = 0, .sem_op = 3}, {.sem_num = 1, .sem_op = 1}};
+    struct sembuf take[] = {{.sem_num = 0, .sem_op = -2}, {.sem_num = 1, .sem_op = -1}};
+    struct sembuf zero = {.sem_num = 1, .sem_op = 0};
+    struct sembuf try = {.sem_num = 1, .sem_op = -1, .sem_flg = IPC_NOWAIT};
+    int id = semget(IPC_PRIVATE, 2, 0600);
+    CALL(INT, "semctl", id, 0, SETVAL, 5L);
+    EXPECT("a1=5");
+    CALL(INT, "semctl", id, 0, GETVAL); /* only looks: no event */
+    CALL(INT, "semop", id, P(give), 2);
+    cover_last.symbol = "semop_post";
+    EXPECT("a1=2 offset2=*");
+    EXPECT("a1=0 offset2=*");
+    CALL(INT, "semop", id, P(take), 2);
+    EXPECT("a1=1 offset2=*");
+    EXPECT("a1=0 offset2=*");
+    CALL(INT, "semtimedop", id, P(&zero), 1, 0);
+    cover_last.symbol = "semop_zero";
+    EXPECT("offset2=*");
+    CALL(INT, "semtimedop", id, P(&try), 1, 0); /* fails: no event */
+    CALL(INT, "semtimedop", id, P(take), 1, 0);
+    EXPECT("a1=1 offset2=*");
+    (void)semctl(id, 0, IPC_RMID);
+}
+
+/* R-SYNC-10 */
+static void system_messages(void)
+{
+    struct {
+        long type;
+        char text[8];
+    } message = {.type = 7};
+    int id = msgget(IPC_PRIVATE, 0600);
+    CALL(INT, "msgsnd", id, P(&message), 8, 0);
+    EXPECT("a1=0 offset2=*");
+    CALL(LONG, "msgrcv", id, P(&message), 8, 0, 0);
+    EXPECT("offset2=*");
+    CALL(LONG, "msgrcv", id, P(&message), 8, 0, IPC_NOWAIT); /* fails: no event */
+    (void)msgctl(id, IPC_RMID, NULL);
+}
+
+static void posix_messages(void)
+{
+    char name[32];
+    char text[8] = "";
+    struct mq_attr attributes = {.mq_maxmsg = 2, .mq_msgsize = 8};
+    (void)snprintf(name, sizeof(name), "/whyio-cover-%d", (int)getpid());
+    mqd_t queue = mq_open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0600, &attributes);
+    (void)mq_unlink(name);
+    if (queue < 0) { /* not in this kernel */
+        static const char *const symbols[] = {"mq_send", "mq_timedsend", "mq_receive",
+                                              "mq_timedreceive"};
+        for (size_t i = 0; i < 4; i++) {
+            RECORD(symbols[i], 0, 0, "absent=1");
+        }
+        return;
+    }
+    CALL(INT, "mq_send", queue, P(text), 8, 3);
+    EXPECT("a1=0 offset2=*");
+    CALL(INT, "mq_timedsend", queue, P(text), 8, 4, P(&future));
+    EXPECT("a1=0 offset2=*");
+    CALL(INT, "mq_timedsend", queue, P(text), 8, 4, P(&past)); /* full: no event */
+    CALL(LONG, "mq_receive", queue, P(text), 8, 0);
+    EXPECT("offset2=*");
+    CALL(LONG, "mq_timedreceive", queue, P(text), 8, 0, P(&future));
+    EXPECT("offset2=*");
+    (void)mq_close(queue);
+}
+
+/* R-SYNC-11 */
+static void do_nothing(void)
+{
+}
+
+static volatile bool is_initialising;
+
+static void initialise(void)
+{
+    const struct timespec pause = {.tv_nsec = 20000000};
+    is_initialising = true;
+    (void)wio_rawcall3(SYS_nanosleep, P(&pause), 0, 0);
+}
+
+static void *initialise_once(void *control)
+{
+    void *libc = dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD);
+    void *found = dlsym(libc, "pthread_once");
+    int (*once)(pthread_once_t *, void (*)(void));
+    memcpy(&once, &found, sizeof(once));
+    (void)once(control, initialise);
+    return control;
+}
+
+static void initialised(const char *symbol, void *control)
+{
+    static pthread_once_t mine;
+    pthread_t thread;
+    mine = PTHREAD_ONCE_INIT;
+    is_initialising = false;
+    CALL(INT, "pthread_create", P(&thread), 0, P(initialise_once), P(control));
+    EXPECT("a0=%ld", (long)thread);
+    while (!is_initialising) {
+        (void)wio_rawcall3(SYS_sched_yield, 0, 0, 0);
+    }
+    CALL(INT, symbol, P(control), P(do_nothing));
+    cover_last.result = 0; /* call_once has none */
+    EXPECT("a0=%ld offset2=*", P(control));
+    CALL(INT, symbol, P(control), P(do_nothing)); /* done: no event */
+    CALL(INT, "pthread_join", (long)thread, 0);
+    EXPECT("a0=%ld offset2=*", (long)thread);
+    CALL(INT, symbol, P(&mine), P(do_nothing));
+    cover_last = (struct cover_last){"once_done", INT_MAX, 0, false};
+    EXPECT("a0=%ld", P(&mine));
+}
+
+static void once(void)
+{
+    static pthread_once_t one = PTHREAD_ONCE_INIT;
+    static once_flag two = ONCE_FLAG_INIT;
+    initialised("pthread_once", &one);
+    initialised("call_once", &two);
+}
+
 COVER_MAIN(mutexes, old_names, special_mutexes, rwlocks, spin_locks, c11_mutexes, conditions,
-           signals, barriers, semaphores, named_semaphores)
+           signals, barriers, semaphores, named_semaphores, queue_semaphores, system_messages,
+           posix_messages, once)
