@@ -238,6 +238,13 @@ static bool perform(struct place *place, char *data, const struct wio_model_op *
         return fsync(fd) == 0;
     case WIO_MODEL_TRUNCATE:
         return ftruncate(fd, (off_t)op->offset) == 0;
+    case WIO_MODEL_SYNCFS:
+        return syncfs(fd) == 0;
+    case WIO_MODEL_WRITE_OUT:
+        return sync_file_range(fd, 0, 0, SYNC_FILE_RANGE_WRITE) == 0;
+    case WIO_MODEL_FORGET:
+        errno = posix_fadvise(fd, (off_t)op->offset, (off_t)op->size, POSIX_FADV_DONTNEED);
+        return errno == 0;
     case WIO_MODEL_METHOD_COUNT:
         break;
     }

@@ -234,6 +234,18 @@ enum wio_status wio_cache_write_out(struct wio_cache *cache, struct wio_cache_fi
     return cache->status;
 }
 
+enum wio_status wio_cache_write_out_all(struct wio_cache *cache, struct wio_cache_file *file)
+{
+    struct wio_cache_device *device = file->device;
+    struct wio_cache_file *dirty;
+    while ((dirty = TAILQ_FIRST(&device->dirty)) != NULL) {
+        WIO_TRY(wio_flusher_write(cache, dirty, UINT64_MAX));
+    }
+    file->queued = device->queue.submitted;
+    wio_cache_plan(cache);
+    return cache->status;
+}
+
 void wio_cache_clean(struct wio_cache *cache, struct wio_cache_file *file, uint64_t offset,
                      uint64_t end)
 {

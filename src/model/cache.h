@@ -119,6 +119,10 @@ WIO_MUST_CHECK enum wio_status wio_cache_look(struct wio_cache *cache,
 /* Hand all dirty pages of a file to its device. */
 WIO_MUST_CHECK enum wio_status wio_cache_write_out(struct wio_cache *cache,
                                                    struct wio_cache_file *file);
+/* Hand all dirty pages of the file's device to it. The file counts as written when all of that is.
+ */
+WIO_MUST_CHECK enum wio_status wio_cache_write_out_all(struct wio_cache *cache,
+                                                       struct wio_cache_file *file);
 /* Has the device written all that it was handed of this file? */
 static inline bool wio_cache_is_written(const struct wio_cache_file *file)
 {

@@ -254,6 +254,15 @@ static enum wio_status make_clean(struct wio_blocks *cache, uint64_t file, doubl
     return WIO_OK;
 }
 
+static void make_all_clean(struct wio_blocks *cache)
+{
+    for (unsigned i = 0; i < WIO_ARRAY_SIZE(cache->oldest); i++) {
+        while (cache->oldest[i] != NULL) {
+            wio_blocks_remove(cache, cache->oldest[i]);
+        }
+    }
+}
+
 /* Operations that wait for the device or for nothing: their cost passes without cleaning (rules 7
  * and 9). */
 static enum wio_status step_beside(struct wio_model *model, struct file *file,
@@ -266,6 +275,9 @@ static enum wio_status step_beside(struct wio_model *model, struct file *file,
     clean(model, op->delay_s);
     if (wio_model_flow(op->method) == WIO_MODEL_MOVES_IN) {
         result->cost_s = model->params.sc_w + (double)op->size / model->params.bw_rdev;
+    } else if (op->method == WIO_MODEL_SYNCFS) {
+        result->cost_s = model->params.sc_sw + cache->dirty / model->params.bw_dev;
+        make_all_clean(cache);
     } else if (op->method == WIO_MODEL_FSYNC) {
         WIO_TRY(make_clean(cache, op->file, 0, HUGE_VAL, &bytes));
         result->cost_s = model->params.sc_sw + bytes / model->params.bw_dev;
@@ -293,10 +305,13 @@ static enum wio_status dispatch(struct wio_model *model, struct file *file,
     case WIO_MODEL_DIRECT_NOSYNC:
     case WIO_MODEL_SYNC:
     case WIO_MODEL_FSYNC:
+    case WIO_MODEL_SYNCFS:
     case WIO_MODEL_READ:
     case WIO_MODEL_READ_DIRECT:
         return step_beside(model, file, op, result);
     case WIO_MODEL_TRUNCATE:
+    case WIO_MODEL_WRITE_OUT:
+    case WIO_MODEL_FORGET:
         model->time_s += op->delay_s;
         clean(model, op->delay_s);
         return WIO_OK;

@@ -114,24 +114,52 @@ static double bypass_cost(const struct wio_cache_file *file, const struct wio_mo
 /* What an fsync takes beside the data: as a synchronous write of one block does. The journal has to
  * take in the length of a file that has grown; where nothing changed only the device is asked to
  * empty its cache (rule 11). */
-static double commit_cost(const struct wio_cache_file *file)
+static double commit_cost(const struct wio_model_params *p, bool has_grown, bool has_changed)
 {
-    const struct wio_model_params *p = &file->device->params;
-    bool has_grown = file->size > file->safe_size;
     const struct wio_model_table *table =
         has_grown && p->append_table.count > 0 ? &p->append_table : &p->sync_table;
-    if (table->count == 0 || (!has_grown && wio_cache_is_written(file) && file->pages.count == 0)) {
+    if (table->count == 0 || !has_changed) {
         return p->sc_sw;
     }
     double bytes = table->points[0].bytes;
     return fmax(table->points[0].seconds - bytes / p->bw_dev - bytes / p->bw_ramdisk, p->sc_sw);
 }
 
+static bool is_clean(const struct wio_cache_file *file)
+{
+    return file->pages.count == 0 && wio_cache_is_written(file);
+}
+
 static void add_fsync(struct wio_task *task, struct wio_cache_file *file)
 {
-    add_wait(task, commit_cost(file));
+    bool has_grown = file->size > file->safe_size;
+    add_wait(task, commit_cost(&file->device->params, has_grown, has_grown || !is_clean(file)));
     wio_task_add(task, (struct wio_task_step){.kind = WIO_TASK_SYNC});
     file->safe_size = file->size;
+}
+
+/* Some file or other has grown where anything is dirty. */
+static void add_syncfs(struct wio_task *task, struct wio_cache_file *file)
+{
+    const struct wio_cache_device *device = file->device;
+    bool has_changed = device->dirty_pages > 0 || device->queue.waiting > 0;
+    add_wait(task, commit_cost(&device->params, has_changed, has_changed));
+    wio_task_add(task, (struct wio_task_step){.kind = WIO_TASK_SYNC, .is_all = true});
+    file->safe_size = file->size;
+}
+
+/* Write-back begins; what is clean may leave memory (rule 19). */
+static enum wio_status add_write_out(struct wio_cache *cache, struct wio_task *task,
+                                     struct wio_cache_file *file, const struct wio_model_op *op)
+{
+    bool forgets = op->method == WIO_MODEL_FORGET && is_clean(file);
+    add_wait(task, file->device->params.sc_w);
+    if (forgets) {
+        wio_cache_forget(cache, file, op->offset,
+                         op->size > 0 ? op->offset + op->size : WIO_MODEL_OFFSET_MAX);
+        return WIO_OK;
+    }
+    return wio_cache_write_out(cache, file);
 }
 
 /* Direct and synchronous writes have the device to themselves (rule 13); what goes past memory does
@@ -142,7 +170,9 @@ static enum wio_status add_bypass(struct wio_cache *cache, struct wio_task *task
     double cost = bypass_cost(file, op);
     uint64_t end = op->offset + op->size;
     wio_cache_clean(cache, file, op->offset, end);
-    file->safe_size = file->safe_size > end ? file->safe_size : end;
+    if (op->method != WIO_MODEL_DIRECT_NOSYNC) {
+        file->safe_size = file->safe_size > end ? file->safe_size : end;
+    }
     add_device_use(task, fmin((double)op->size / file->device->params.bw_dev, cost), cost);
     if (op->method == WIO_MODEL_SYNC) {
         return wio_cache_use(cache, file, op->offset, end);
@@ -204,6 +234,12 @@ static enum wio_status add_steps(const struct wio_model *model, struct wio_task 
     case WIO_MODEL_FSYNC:
         add_fsync(task, file);
         return WIO_OK;
+    case WIO_MODEL_SYNCFS:
+        add_syncfs(task, file);
+        return WIO_OK;
+    case WIO_MODEL_WRITE_OUT:
+    case WIO_MODEL_FORGET:
+        return add_write_out(cache, task, file, op);
     case WIO_MODEL_READ:
         add_read(task, file, op);
         return WIO_OK;

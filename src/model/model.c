@@ -49,6 +49,9 @@ enum wio_model_flow wio_model_flow(enum wio_model_method method)
     case WIO_MODEL_FFLUSH:
     case WIO_MODEL_FSYNC:
     case WIO_MODEL_TRUNCATE:
+    case WIO_MODEL_SYNCFS:
+    case WIO_MODEL_WRITE_OUT:
+    case WIO_MODEL_FORGET:
     case WIO_MODEL_METHOD_COUNT:
         break;
     }

@@ -114,6 +114,11 @@ enum wio_model_method {
                                 what `kernel` waits for; to `naive` and `cawl` it is nothing */
     WIO_MODEL_DIRECT_NOSYNC, /* O_DIRECT alone: the device may still have it in a buffer of its own
                               */
+    WIO_MODEL_SYNCFS,        /* everything that is dirty on the file's device is written */
+    WIO_MODEL_WRITE_OUT,     /* write-back of the file begins, and nobody waits for it; to `naive`
+                                and `cawl` it is nothing, as the next one is */
+    WIO_MODEL_FORGET,        /* the same, and of a file that is clean the range (size 0: all behind
+                                `offset`) leaves memory */
     WIO_MODEL_METHOD_COUNT
 };
 

@@ -24,7 +24,7 @@ enum wio_task_kind {
     WIO_TASK_WAIT,   /* time passes: a call, a copy */
     WIO_TASK_WRITE,  /* write(2): folio by folio, with a look at the dirty limits before each */
     WIO_TASK_READ,   /* read(2) through the page cache, piece by piece */
-    WIO_TASK_SYNC,   /* until what is dirty of the file is written */
+    WIO_TASK_SYNC,   /* until what is dirty of the file, or of its device, is written */
     WIO_TASK_DRAIN,  /* until what the device was handed of the file is written */
     WIO_TASK_DEVICE, /* the device to itself */
 };
@@ -35,6 +35,7 @@ struct wio_task_step {
     double device_s; /* DEVICE: the device's part of it */
     uint64_t offset; /* WRITE, READ: bytes; moves on */
     uint64_t end;
+    bool is_all;               /* SYNC: of the device */
     bool is_random;            /* READ: the device has to seek first */
     struct wio_reader *reader; /* READ, once it is begun */
 };

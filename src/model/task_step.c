@@ -192,7 +192,8 @@ enum wio_status wio_task_step(struct wio_tasks *tasks, struct wio_task *task,
         use_device(tasks, task, step);
         return WIO_OK;
     case WIO_TASK_SYNC:
-        WIO_TRY(wio_cache_write_out(&tasks->cache, task->file));
+        WIO_TRY(step->is_all ? wio_cache_write_out_all(&tasks->cache, task->file)
+                             : wio_cache_write_out(&tasks->cache, task->file));
         drain(tasks, task);
         return WIO_OK;
     case WIO_TASK_DRAIN:

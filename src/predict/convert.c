@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <string.h>
+#include <sys/uio.h>
 
 #include "predict/whatif.h"
 #include "trace/calls.h"
@@ -29,10 +30,22 @@ static enum wio_model_method read_method(const struct wio_converter *converter,
     return (flags & O_DIRECT) != 0 ? WIO_MODEL_READ_DIRECT : WIO_MODEL_READ;
 }
 
+/* Of a write that is synchronous by itself, as if the descriptor were. */
+static int flags_of_call(const struct wio_event *event)
+{
+    bool is_pwritev2 = event->op == WIO_OP_pwritev2;
+    if (!is_pwritev2 && event->op != WIO_OP_uring_write) {
+        return 0;
+    }
+    int64_t flags = event->arg[is_pwritev2 ? 0 : 2];
+    return (flags & (RWF_DSYNC | RWF_SYNC)) != 0 ? O_DSYNC : 0;
+}
+
 static enum wio_model_method write_method(const struct wio_converter *converter,
                                           const struct wio_event *event, uint32_t image)
 {
-    int flags = wio_opened_flags(converter->opened, image, event->fd, event->t_ns);
+    int flags =
+        wio_opened_flags(converter->opened, image, event->fd, event->t_ns) | flags_of_call(event);
     bool is_sync = (flags & O_DSYNC) != 0;
     enum wio_model_method method = is_sync ? WIO_MODEL_SYNC : WIO_MODEL_WRITE;
     if ((flags & O_DIRECT) != 0) {
@@ -112,6 +125,25 @@ static struct wio_converted flush(const struct wio_converter *converter,
     return (struct wio_converted){.kind = kind, .op = op_of(method, event->path, 0, 0)};
 }
 
+/* sync(2) has no file, and stands for the machine's first device. */
+static struct wio_converted sync_of(const struct wio_converter *converter,
+                                    const struct wio_event *event)
+{
+    bool waits = (event->arg[0] & SYNC_FILE_RANGE_WAIT_AFTER) != 0;
+    switch ((int)event->op) {
+    case WIO_OP_sync:
+        return (struct wio_converted){.kind = WIO_CONVERT_OP,
+                                      .op = op_of(WIO_MODEL_SYNCFS, event->path, 0, 0)};
+    case WIO_OP_syncfs:
+        return flush(converter, event, WIO_MODEL_SYNCFS, WIO_CONVERT_OP);
+    case WIO_OP_sync_file_range:
+        return flush(converter, event, waits ? WIO_MODEL_FSYNC : WIO_MODEL_WRITE_OUT,
+                     WIO_CONVERT_OP);
+    default:
+        return flush(converter, event, WIO_MODEL_FSYNC, WIO_CONVERT_OP);
+    }
+}
+
 /* The writes that a call of stdio caused are in the cost of the call. */
 static bool is_in_its_cause(const struct wio_event *event, enum wio_class cls)
 {
@@ -157,11 +189,27 @@ static struct wio_converted rename_of(const struct wio_event *event)
                                   .to = event->path2};
 }
 
+/* Of advice only this one changes what later operations cost. */
+static struct wio_converted advice_of(const struct wio_event *event)
+{
+    if (event->arg[0] != POSIX_FADV_DONTNEED) {
+        return plain(WIO_CONVERT_TIMED);
+    }
+    struct wio_converted out = transfer(WIO_CONVERT_TIMED, WIO_MODEL_FORGET, event);
+    out.change = WIO_CONVERT_FORGETS;
+    out.has_offset = true;
+    out.op.size = event->size;
+    return out;
+}
+
 /* An operation that has succeeded, by what it does to its file. */
 static struct wio_converted change_of(const struct wio_event *event, enum wio_class cls)
 {
     bool is_length = event->op == WIO_OP_truncate || event->op == WIO_OP_ftruncate;
     bool is_directory = event->op == WIO_OP_rmdir || event->arg[0] != 0;
+    if (event->op == WIO_OP_posix_fadvise) {
+        return advice_of(event);
+    }
     switch ((int)cls) {
     case WIO_CLASS_OPEN:
         return open_of(event);
@@ -236,7 +284,7 @@ struct wio_converted wio_convert(const struct wio_converter *converter,
     case WIO_CLASS_ASYNC_SYNC:
         return flush(converter, event, WIO_MODEL_FSYNC, WIO_CONVERT_ASYNC);
     case WIO_CLASS_SYNC:
-        return flush(converter, event, WIO_MODEL_FSYNC, WIO_CONVERT_OP);
+        return sync_of(converter, event);
     case WIO_CLASS_STDIO_WRITE:
         return event->result > 0 && is_storage(converter, event->path)
                    ? transfer(WIO_CONVERT_OP, WIO_MODEL_FWRITE, event)

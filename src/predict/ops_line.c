@@ -96,6 +96,8 @@ static enum wio_status take_method(struct wio_scan *scan, enum wio_model_method 
         [WIO_MODEL_FFLUSH] = "fflush",     [WIO_MODEL_FSYNC] = "fsync",
         [WIO_MODEL_READ] = "read",         [WIO_MODEL_READ_DIRECT] = "read_direct",
         [WIO_MODEL_TRUNCATE] = "truncate", [WIO_MODEL_DIRECT_NOSYNC] = "direct_nosync",
+        [WIO_MODEL_SYNCFS] = "syncfs",     [WIO_MODEL_WRITE_OUT] = "write_out",
+        [WIO_MODEL_FORGET] = "forget",
     };
     const char *text;
     size_t bytes;
@@ -111,11 +113,11 @@ static enum wio_status take_method(struct wio_scan *scan, enum wio_model_method 
             return WIO_OK;
         }
     }
-    return wio_error_set(
-        scan->err, WIO_ERR_FORMAT, NULL, (uint64_t)(start - scan->begin),
-        "expected \"method\" to be write, direct, sync, fwrite, fflush, fsync, read, "
-        "read_direct or truncate, found \"%.*s\"",
-        (int)(bytes < SHOWN_MAX ? bytes : SHOWN_MAX), text);
+    return wio_error_set(scan->err, WIO_ERR_FORMAT, NULL, (uint64_t)(start - scan->begin),
+                         "expected \"method\" to be write, direct, direct_nosync, sync, fwrite, "
+                         "fflush, fsync, syncfs, read, "
+                         "read_direct, truncate, write_out or forget, found \"%.*s\"",
+                         (int)(bytes < SHOWN_MAX ? bytes : SHOWN_MAX), text);
 }
 
 static enum wio_status take_random(struct wio_scan *scan, enum wio_model_random *out)

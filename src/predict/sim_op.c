@@ -72,14 +72,16 @@ enum wio_status sim_op_begin(struct sim *sim, const struct sim_thread *thread, u
 
 /* ---- what it does, step by step ---- */
 
-/* Data that is gone is the page cache's business, which only one model has as the kernel does. */
-static bool cuts(const struct sim *sim, const struct sim_thread *thread)
+/* Data that is gone, or leaves memory, is the page cache's business, which only one model has as
+ * the kernel does. */
+static bool changes_data(const struct sim *sim, const struct sim_thread *thread)
 {
     const struct wio_converted *todo = &thread->todo;
     if (sim->params->model != WIO_MODEL_KERNEL) {
         return false;
     }
     return todo->change == WIO_CONVERT_CUTS || todo->change == WIO_CONVERT_REMOVES ||
+           todo->change == WIO_CONVERT_FORGETS ||
            (todo->change == WIO_CONVERT_RENAMES &&
             wio_names_is_there(&sim->hosts[thread->host].names, name_of(thread, todo->to)));
 }
@@ -94,7 +96,7 @@ enum wio_status sim_op_perform(struct sim *sim, struct sim_thread *thread,
         return sim_op_begin(sim, thread, thread->index, event->path2, &todo->read, err);
     }
     thread->phase = SIM_THEN;
-    if (todo->kind == WIO_CONVERT_TIMED && !cuts(sim, thread)) {
+    if (todo->kind == WIO_CONVERT_TIMED && !changes_data(sim, thread)) {
         *go_on = true;
         return WIO_OK;
     }
@@ -131,6 +133,7 @@ static enum wio_status change_names(struct sim *sim, const struct sim_thread *th
     switch (thread->todo.change) {
     case WIO_CONVERT_USES:
     case WIO_CONVERT_CUTS:
+    case WIO_CONVERT_FORGETS:
         return wio_names_use(names, name);
     case WIO_CONVERT_REMOVES:
         return wio_names_remove(names, name);

@@ -238,6 +238,12 @@ static void step_beside(struct reference *r, const struct wio_model_op *op,
         result->cost_s = r->p.sc_w + size / r->p.bw_rdev;
         break;
     case WIO_MODEL_TRUNCATE:
+    case WIO_MODEL_WRITE_OUT:
+    case WIO_MODEL_FORGET:
+        break;
+    case WIO_MODEL_SYNCFS:
+        result->cost_s = r->p.sc_sw + before / r->p.bw_dev;
+        r->count = 0;
         break;
     case WIO_MODEL_FSYNC:
         insert(r, op->file, 0, HUGE_VAL, 0, false);
@@ -276,7 +282,7 @@ void reference_step(struct reference *r, const struct wio_model_op *op,
     } else {
         step_beside(r, op, result);
     }
-    if (op->method != WIO_MODEL_FFLUSH && op->method != WIO_MODEL_FSYNC) {
+    if (wio_model_flow(op->method) != WIO_MODEL_MOVES_NOTHING) {
         r->files[op->file].used = true;
         r->files[op->file].last = (double)op->offset + (double)op->size;
     }

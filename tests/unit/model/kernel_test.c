@@ -180,6 +180,24 @@ static void fsync_of_a_longer_file_waits_for_the_journal(void **state)
     wio_model_destroy(model);
 }
 
+/* A file system is synced whole; write-back that is only asked for is not waited for. */
+static void files_are_synced_together(void **state)
+{
+    (void)state;
+    struct wio_model_params params = machine();
+    struct wio_model *model = create(&params);
+    for (uint64_t i = 0; i < 4; i++) {
+        (void)step(model, (struct wio_model_op){.file = i, .size = 10 * MIB_BYTES});
+    }
+    const struct wio_model_op start = {.file = 1, .method = WIO_MODEL_WRITE_OUT};
+    assert_near(step(model, start).cost_s, 2e-6, 1e-12);
+    struct wio_model_result result =
+        step(model, (struct wio_model_op){.file = 9, .delay_s = 0.05, .method = WIO_MODEL_SYNCFS});
+    assert_near(result.cost_s, 0.35, 2e-4);
+    assert_near(result.dirty_bytes, 0, 0);
+    wio_model_destroy(model);
+}
+
 /* 100 MiB into a buffer at 200 MiB/s while it empties at 100: 50 MiB of it are used. */
 static void a_buffer_in_the_device_is_faster(void **state)
 {
@@ -428,6 +446,7 @@ int main(void)
         cmocka_unit_test(rewriting_dirty_pages_is_free),
         cmocka_unit_test(blocks_that_exist_are_written_at_once),
         cmocka_unit_test(fsync_costs_what_is_dirty),
+        cmocka_unit_test(files_are_synced_together),
         cmocka_unit_test(fsync_of_a_longer_file_waits_for_the_journal),
         cmocka_unit_test(a_buffer_in_the_device_is_faster),
         cmocka_unit_test(old_data_is_written_back),

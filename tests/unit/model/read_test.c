@@ -41,6 +41,30 @@ static void reads_find_what_is_in_memory(void **state)
     wio_model_destroy(model);
 }
 
+/* What is dirty stays, and is on its way to the device then. */
+static void what_is_clean_can_be_forgotten(void **state)
+{
+    (void)state;
+    struct wio_model_params params = machine();
+    const double hit_s = 4 * MIB / 8e9 + 2e-6;
+    struct wio_model_op forget = {
+        .offset = 4 * MIB_BYTES, .size = 4 * MIB_BYTES, .method = WIO_MODEL_FORGET};
+    params.read_ahead = 0;
+    params.c_sk = 0;
+    struct wio_model *model = create(&params);
+    (void)write_at(model, 0, 10 * MIB_BYTES);
+    assert_near(step(model, forget).cost_s, 2e-6, 1e-12);
+    assert_near(read_at(model, 0, 4, 4).cost_s, hit_s, 1e-9);
+    assert_near(step(model, (struct wio_model_op){.method = WIO_MODEL_FSYNC}).cost_s, 0.1, 2e-3);
+    (void)step(model, forget);
+    assert_near(read_at(model, 0, 0, 4).cost_s, hit_s, 1e-9);
+    assert_near(read_at(model, 0, 4, 4).cost_s, 0.04, 1e-3);
+    forget.size = 0;
+    (void)step(model, forget);
+    assert_near(read_at(model, 0, 8, 2).cost_s, 0.02, 1e-3);
+    wio_model_destroy(model);
+}
+
 static void without_memory_all_comes_from_the_device(void **state)
 {
     (void)state;
@@ -204,6 +228,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_find_what_is_in_memory),
+        cmocka_unit_test(what_is_clean_can_be_forgotten),
         cmocka_unit_test(without_memory_all_comes_from_the_device),
         cmocka_unit_test(direct_writes_leave_memory),
         cmocka_unit_test(direct_reads_pass_memory_by),

@@ -64,6 +64,12 @@ static void missing_and_null_keys_have_their_defaults(void **state)
     got = good("{\"file\": 7, \"method\": \"truncate\", \"offset\": 9}");
     assert_int_equal(got.op.method, WIO_MODEL_TRUNCATE);
     assert_int_equal(got.op.offset, 9);
+    got = good("{\"file\": 7, \"method\": \"forget\", \"offset\": 9, \"size\": 1}");
+    assert_int_equal(got.op.method, WIO_MODEL_FORGET);
+    got = good("{\"file\": 7, \"method\": \"syncfs\"}");
+    assert_int_equal(got.op.method, WIO_MODEL_SYNCFS);
+    got = good("{\"file\": 7, \"method\": \"write_out\"}");
+    assert_int_equal(got.op.method, WIO_MODEL_WRITE_OUT);
     got = good("{\"file\": 7, \"method\": \"read_direct\", \"offset\": 9, \"size\": 1}");
     assert_int_equal(got.op.method, WIO_MODEL_READ_DIRECT);
 }

@@ -136,6 +136,35 @@ static void open_flags_and_what_ifs_decide_how_it_is_written(void **state)
     assert_true(try.result.dirty_bytes_max == 4096);
 }
 
+static void calls_can_be_synchronous_by_themselves(void **state)
+{
+    (void)state;
+    try.params.model = WIO_MODEL_KERNEL;
+    predict("pwritev2 t=2000 dur=1000 fd=5 path=/a off=0 size=4096 a0=2\n"); /* RWF_DSYNC */
+    assert_true(try.result.dirty_bytes_max == 0 && try.ends_s[0] >= 4096e-6);
+    predict("pwritev2 t=2000 dur=1000 fd=5 path=/a off=0 size=4096 a0=0\n");
+    assert_true(try.result.dirty_bytes_max == 4096);
+}
+
+/* 4096 us each: written, read from memory, and from the device where that is forgotten. */
+static void what_is_synced_and_forgotten_is_read_again(void **state)
+{
+    (void)state;
+    try.params.model = WIO_MODEL_KERNEL;
+    predict("pwrite t=1000 dur=1000 fd=5 path=/a off=0 size=4096\n"
+            "pwrite t=3000 dur=1000 fd=6 path=/b off=0 size=4096\n"
+            "sync_file_range t=5000 dur=1000 fd=5 path=/a off=0 size=0 a0=2 res=0\n"
+            "sync t=7000 dur=1000 res=0\n"
+            "posix_fadvise t=9000 dur=1000 fd=5 path=/a off=0 size=0 a0=4 res=0\n"
+            "pread t=11000 dur=1000 fd=6 path=/b off=0 size=4096\n"
+            "pread t=13000 dur=1000 fd=5 path=/a off=0 size=4096\n");
+    assert_int_equal(try.result.all.ops, 6);
+    assert_us(try.ends_s[2] - try.ends_s[1], 1); /* asked for, not waited for */
+    assert_true(try.ends_s[3] - try.ends_s[2] > 2 * 4e-3);
+    assert_us(try.ends_s[4] - try.ends_s[3], 1 + 1 + 1 + 4096); /* in memory */
+    assert_true(try.ends_s[5] - try.ends_s[4] > 2 * 4e-3);
+}
+
 /* Requests go on while the thread computes; it ends its wait when they have. */
 static void requests_run_beside_their_thread(void **state)
 {
@@ -294,6 +323,8 @@ int main(void)
         TRY(a_lock_is_held_while_it_is_held),
         TRY(a_child_begins_behind_its_fork),
         TRY(the_writes_of_stdio_count_once),
+        TRY(calls_can_be_synchronous_by_themselves),
+        TRY(what_is_synced_and_forgotten_is_read_again),
         TRY(open_flags_and_what_ifs_decide_how_it_is_written),
         TRY(requests_run_beside_their_thread),
         TRY(requests_begin_and_end_at_one_moment),
