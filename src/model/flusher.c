@@ -25,11 +25,12 @@ static uint64_t chunk_pages(const struct wio_cache_device *device)
     return (pages + CHUNK_PAGES_MIN) / CHUNK_PAGES_MIN * CHUNK_PAGES_MIN;
 }
 
-/* The longest request from a page on: new pages get their blocks piece by piece, those that were on
- * the device before have them (rule 14). */
+/* The longest request from a page on: new pages get their blocks in pieces that are aligned in the
+ * file, those that were on the device before have them (rule 14). */
 static uint64_t longest_request(const struct wio_cache_file *file, uint64_t page)
 {
-    return page < file->mapped ? file->mapped - page : file->device->request_pages;
+    uint64_t piece = file->device->request_pages;
+    return page < file->mapped ? file->mapped - page : piece - page % piece;
 }
 
 /* Hand up to `most` pages of a file to the device, in rising order from where it stopped, and from

@@ -138,6 +138,19 @@ static void blocks_that_exist_are_written_at_once(void **state)
     wio_model_destroy(model);
 }
 
+/* New blocks come in pieces that are aligned to their size: the first request of a file that begins
+ * in the middle of one is shorter. */
+static void requests_for_new_blocks_are_aligned(void **state)
+{
+    (void)state;
+    struct wio_model_params params = machine();
+    struct wio_model *model = create(&params);
+    (void)step(model, (struct wio_model_op){.offset = 6 * MIB_BYTES, .size = 132 * MIB_BYTES});
+    assert_near(step(model, (struct wio_model_op){.delay_s = 0.021}).dirty_bytes, 130 * MIB, 0);
+    assert_near(step(model, (struct wio_model_op){.delay_s = 0.08}).dirty_bytes, 122 * MIB, 0);
+    wio_model_destroy(model);
+}
+
 static void fsync_costs_what_is_dirty(void **state)
 {
     (void)state;
@@ -445,6 +458,7 @@ int main(void)
         cmocka_unit_test(the_last_folio_is_paid_for_by_the_next_write),
         cmocka_unit_test(rewriting_dirty_pages_is_free),
         cmocka_unit_test(blocks_that_exist_are_written_at_once),
+        cmocka_unit_test(requests_for_new_blocks_are_aligned),
         cmocka_unit_test(fsync_costs_what_is_dirty),
         cmocka_unit_test(files_are_synced_together),
         cmocka_unit_test(fsync_of_a_longer_file_waits_for_the_journal),
