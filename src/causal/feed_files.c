@@ -258,6 +258,18 @@ static enum wio_status make_channel(struct wio_feed *feed, const struct wio_even
     }
 }
 
+/* A FIFO that fopen has opened: the open inside of it, which ends at the same moment, is no other.
+ */
+static bool is_open_already(struct wio_feed *feed, const struct wio_event *event, uint32_t object)
+{
+    const uint32_t *slot = slot_of(feed, wio_feed_stream(feed, event)->process, event->result);
+    if ((event->flags & WIO_EVENT_CAUSED) == 0 || slot == NULL || *slot == 0) {
+        return false;
+    }
+    const struct wio_feed_file *file = &feed->files[(*slot & ~WIO_FEED_CLOEXEC) - 1];
+    return file->is_opening && file->object == object;
+}
+
 static enum wio_status do_open(struct wio_feed *feed, const struct wio_event *event)
 {
     uint32_t object;
@@ -266,6 +278,9 @@ static enum wio_status do_open(struct wio_feed *feed, const struct wio_event *ev
     }
     bool can_write = (event->arg[0] & O_ACCMODE) != O_RDONLY;
     WIO_TRY(wio_feed_channel(feed, event, event->path, &object));
+    if (is_open_already(feed, event, object)) {
+        return WIO_OK;
+    }
     return open_fd(feed, event, event->result, object, can_write, (event->arg[0] & O_CLOEXEC) != 0);
 }
 

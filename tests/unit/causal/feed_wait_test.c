@@ -176,6 +176,27 @@ static void a_short_opening_lets_the_other_side_go(void **state)
     end(&s);
 }
 
+/* fopen, and the open that it causes, are one opening. */
+static void an_opening_by_a_stream_lasts(void **state)
+{
+    (void)state;
+    struct script s;
+    begin(&s, false);
+    make_fifo(&s);
+    struct wio_event *stream =
+        add_args(&s, 1, WIO_OP_fopen, 5, 30, (int64_t[4]){O_WRONLY | O_CREAT});
+    stream->path = 3;
+    stream->result = 5;
+    open_fifo(&s, 1, 5, 30, O_WRONLY | O_CREAT)->flags = WIO_EVENT_CAUSED;
+    (void)open_fifo(&s, 2, 29, 40, O_RDONLY);
+    (void)add(&s, 0, WIO_OP_fsync, 35, 36);
+    finish(&s);
+    assert_int_equal(s.edges.edge_count, 2);
+    assert_edge(&s, 1, 0, 2, 1, WIO_EDGE_HARD);
+    assert_edge(&s, 2, 0, 1, 1, WIO_EDGE_HARD);
+    end(&s);
+}
+
 /* The side that was there has been closed: nobody was let go by it. */
 static void a_closed_side_lets_nobody_go(void **state)
 {
@@ -204,6 +225,7 @@ int main(void)
         cmocka_unit_test(who_comes_late_waits_for_the_initialiser),
         cmocka_unit_test(fifos_wait_for_the_other_side),
         cmocka_unit_test(a_short_opening_lets_the_other_side_go),
+        cmocka_unit_test(an_opening_by_a_stream_lasts),
         cmocka_unit_test(a_closed_side_lets_nobody_go),
     };
     return WIO_RUN(tests);
