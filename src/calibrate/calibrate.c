@@ -77,7 +77,7 @@ static enum wio_status set_scene(const struct wio_calibrate_params *params, stru
 {
     int length = snprintf(scene->dir, sizeof(scene->dir), "%s/.whyio-calibrate.%d.%" PRIu64,
                           params->dir, (int)getpid(), wio_clock_mono_ns());
-    if (length < 0 || (size_t)length + 2 * NAME_MAX >= sizeof(scene->dir)) {
+    if (length < 0 || (size_t)length + (size_t)2 * NAME_MAX >= sizeof(scene->dir)) {
         return wio_error_set(err, WIO_ERR_USAGE, params->dir, WIO_ERROR_NO_OFFSET,
                              "the path is too long");
     }

@@ -28,7 +28,7 @@ uint64_t wio_order_known(const struct wio_order_clock *clock, uint32_t thread)
 
 struct wio_order_clock *wio_order_clock_get(struct wio_order_clocks *clocks)
 {
-    size_t bytes = clocks->part_count * sizeof(clocks->free->parts[0]);
+    size_t bytes = clocks->part_count * sizeof(struct wio_order_part *);
     struct wio_order_clock *clock = clocks->free;
     if (clock != NULL) {
         clocks->free = clock->next;

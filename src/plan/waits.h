@@ -108,33 +108,33 @@ struct wio_plan_token {
 /* Zero-initialise; release with wio_waits_fini. */
 struct wio_waits {
     const struct wio_trace *trace;
-    bool is_there;               /* the trace stores edges, if only none */
     struct wio_plan_edge *edges; /* by (to_stream, to_seq) */
-    uint32_t edge_count;
     struct wio_meeting *meetings;
-    uint32_t meeting_count;
     struct wio_plan_member *members; /* by (stream, enter_seq) */
-    uint32_t member_count;
-    struct wio_plan_poll *polls; /* by (stream, first_seq) */
-    uint32_t poll_count;
-    struct wio_plan_token *tokens; /* by (stream, seq) */
-    uint32_t token_count;
+    struct wio_plan_poll *polls;     /* by (stream, first_seq) */
+    struct wio_plan_token *tokens;   /* by (stream, seq) */
     struct wio_act *acts;
-    size_t *first; /* of each stream in the acts; stream_count + 1 of them */
-    uint32_t stream_count;
-    uint32_t queue_count;
-    uint32_t lock_count;
-    uint32_t *spare;           /* of each queue: what it holds when the run begins */
-    struct wio_map queues;     /* object -> queue */
-    struct wio_map semaphores; /* wio_lock_key -> place in memory */
-    uint32_t semaphore_count;
-    struct wio_map locks;                    /* wio_lock_key -> lock */
-    uint64_t by_class[WIO_EDGE_CLASS_COUNT]; /* edges and collectives that a replay keeps */
+    size_t *first;   /* of each stream in the acts; stream_count + 1 of them */
+    uint32_t *spare; /* of each queue: what it holds when the run begins */
     /* While the events are being read: edges by (from_stream, from_seq), and per stream how far in
      * them and in the other two tables. */
     uint32_t *out;
     struct wio_waits_at *at;
-    uint32_t token_room;
+    struct wio_map queues;                   /* object -> queue */
+    struct wio_map semaphores;               /* wio_lock_key -> place in memory */
+    struct wio_map locks;                    /* wio_lock_key -> lock */
+    uint64_t by_class[WIO_EDGE_CLASS_COUNT]; /* edges and collectives that a replay keeps */
+    uint32_t edge_count;
+    uint32_t meeting_count;
+    uint32_t member_count;
+    uint32_t poll_count;
+    uint32_t token_count;
+    uint32_t token_room; /* while the events are being read */
+    uint32_t stream_count;
+    uint32_t queue_count;
+    uint32_t lock_count;
+    uint32_t semaphore_count;
+    bool is_there; /* the trace stores edges, if only none */
 };
 
 struct wio_waits_at {

@@ -184,7 +184,7 @@ enum wio_status wio_host_parse(const struct wio_blob *text, const char *path,
     const struct wio_host_json json = {path, NULL, root, err};
     enum wio_status status = add_devices(&host, &json);
     if (status == WIO_ERR_NOMEM) {
-        return wio_error_set(err, WIO_ERR_NOMEM, path, WIO_ERROR_NO_OFFSET, "out of memory");
+        (void)wio_error_set(err, WIO_ERR_NOMEM, path, WIO_ERROR_NO_OFFSET, "out of memory");
     }
     WIO_TRY(status);
     *host_out = host;

@@ -74,8 +74,8 @@ static enum wio_status describe_turns(const struct wio_run_difference *found,
                                       const struct wio_differ_run runs[2],
                                       struct wio_difference *out, struct wio_error *err)
 {
-    char other[WIO_TURNS_NAME_BYTES];
-    char name[WIO_TURNS_NAME_BYTES];
+    char other[WIO_TURNS_NAME_BYTES] = "";
+    char name[WIO_TURNS_NAME_BYTES] = "";
     WIO_TRY(find_turns(&runs[1], &runs[1].ops->lists[found->node], &out->ops[1], other, err));
     WIO_TRY(find_turns(&runs[0], &runs[0].ops->lists[found->node], &out->ops[0], name, err));
     bool decided = other[0] != '\0' && name[0] != '\0';

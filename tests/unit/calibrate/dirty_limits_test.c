@@ -94,10 +94,8 @@ static void may_not_lower_twice(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(restores_bytes),
-        cmocka_unit_test(restores_a_ratio),
-        cmocka_unit_test(leaves_other_values),
-        cmocka_unit_test(may_not_lower_what_is_not_there),
+        cmocka_unit_test(restores_bytes),      cmocka_unit_test(restores_a_ratio),
+        cmocka_unit_test(leaves_other_values), cmocka_unit_test(may_not_lower_what_is_not_there),
         cmocka_unit_test(may_not_lower_twice),
     };
     return WIO_RUN(tests);
