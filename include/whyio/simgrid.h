@@ -3,9 +3,14 @@
  * What I/O costs on Linux, for simulations with SimGrid: libwhyio-simgrid.so puts a page cache in
  * front of a disk of the platform.
  *
- *     struct wio_simgrid_machine machine = {.struct_size = sizeof(machine), .host_json =
- * "HOST.json"}; struct wio_simgrid *disk; struct wio_error err = WIO_ERROR_INIT; if
- * (wio_simgrid_create("host", "disk", &machine, &disk, &err) != WIO_OK) { ... err.message }
+ *     struct wio_simgrid_machine machine = {.struct_size = sizeof(machine)};
+ *     struct wio_simgrid *disk;
+ *     struct wio_error err = WIO_ERROR_INIT;
+ *
+ *     machine.host_json = "HOST.json";
+ *     if (wio_simgrid_create("host", "disk", &machine, &disk, &err) != WIO_OK) {
+ *         ... err.message ...
+ *     }
  *
  *     ... in any actor ...
  *     wio_simgrid_write(disk, file, offset, size, &err)   instead of sg_disk_write(...)
