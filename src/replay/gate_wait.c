@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "replay/gate_wait.h"
+
+#include <limits.h>
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "replay/pace.h"
+
+/* News that come soon are not worth a sleep: waking a thread on another CPU takes tens of
+ * microseconds, in a virtual machine up to a hundred. */
+#define SPIN_NS 1000000u
+/* Nobody sleeps longer without a look at `abort`. */
+#define NAP_NS 50000000
+
+static void sleep_on(void *word, uint32_t seen)
+{
+    const struct timespec moment = {0, NAP_NS};
+    (void)syscall(SYS_futex, word, FUTEX_WAIT, seen, &moment, NULL, 0);
+}
+
+void rp_gate_wake(void *word)
+{
+    (void)syscall(SYS_futex, word, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+}
+
+static bool spin(struct rp_waiting *waiting)
+{
+    uint32_t seen;
+    struct rp_board *board = waiting->gate->board;
+    uint64_t end = wio_clock_mono_ns() + SPIN_NS;
+    while (!waiting->is_over(waiting, &seen)) {
+        if (wio_clock_mono_ns() >= end || rp_board_is_aborted(board)) {
+            return false;
+        }
+        rp_pace_spin(board, waiting->gate->cpus);
+    }
+    return true;
+}
+
+bool rp_looks_on(uint8_t evidence)
+{
+    return evidence == WIO_EVIDENCE_MPI || evidence == WIO_EVIDENCE_HELD;
+}
+
+static void rest(struct rp_waiting *waiting, uint32_t seen)
+{
+    if (waiting->is_busy) {
+        rp_pace_spin(waiting->gate->board, waiting->gate->cpus);
+    } else {
+        sleep_on(waiting->word, seen);
+    }
+}
+
+/* The one who gives changes the word first and looks for sleepers then, we the other way round: one
+ * of both notices. */
+static bool rest_until_over(struct rp_waiting *waiting)
+{
+    struct rp_wait wait;
+    uint32_t seen;
+    struct rp_gate *gate = waiting->gate;
+    _Atomic uint64_t *named = &gate->streams[waiting->stream].act;
+    bool is_over;
+    rp_wait_begin(gate->board, &wait);
+    atomic_store(named, waiting->at);
+    atomic_fetch_add(waiting->sleepers, waiting->is_busy ? 0 : 1);
+    while (!(is_over = waiting->is_over(waiting, &seen)) && !rp_board_is_aborted(gate->board)) {
+        rest(waiting, seen);
+    }
+    atomic_fetch_sub(waiting->sleepers, waiting->is_busy ? 0 : 1);
+    atomic_store(named, 0);
+    rp_wait_end(gate->board);
+    return is_over;
+}
+
+bool rp_gate_wait(struct rp_waiting *waiting)
+{
+    uint32_t seen;
+    return waiting->is_over(waiting, &seen) || spin(waiting) || rest_until_over(waiting);
+}

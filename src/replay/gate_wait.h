@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How a thread waits at the gate, whatever for. For the files of the gate only. */
+#ifndef WIO_REPLAY_GATE_WAIT_H
+#define WIO_REPLAY_GATE_WAIT_H
+
+#include "replay/gate.h"
+
+/* A wait: asks `is_over` for as long as it takes, and for the value of the futex to sleep on. */
+struct rp_waiting {
+    struct rp_gate *gate;
+    uint32_t stream;
+    uint64_t at; /* what rp_gate_stream.act becomes */
+    uint32_t index;
+    bool is_busy; /* the program looked again and again: see rp_looks_on */
+    void *word;
+    _Atomic uint32_t *sleepers;
+    bool (*is_over)(struct rp_waiting *waiting, uint32_t *seen_out);
+};
+
+/* MPI libraries and flags in memory are waited for by looking, never by sleeping. That has its
+ * effect on everybody else: no processor falls asleep, and who waits for a storage device is
+ * awake at once. So the replay looks, too. */
+bool rp_looks_on(uint8_t evidence);
+
+/* False when the replay was aborted. */
+bool rp_gate_wait(struct rp_waiting *waiting);
+/* All who sleep on the futex. */
+void rp_gate_wake(void *word);
+
+/* In gate_queue.c: take act number `index`, which is a GET. */
+bool rp_gate_get(struct rp_waiting *waiting, struct wio_release *release_out);
+/* The same for somebody of another machine who puts. */
+void rp_gate_put_here(struct rp_gate *gate, uint32_t queue);
+
+#endif
