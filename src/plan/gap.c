@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "plan/gap.h"
 
+/* Who looks for a flag needs a processor for it. */
+#define LOOK_NS 100000u
+
 #define SPAN_MAX_NS 1e18 /* thirty years: what a trace that lies may hold must fit */
 
 static uint64_t max(uint64_t a, uint64_t b)
@@ -107,6 +110,18 @@ void wio_gap_take(struct wio_gap *gap, struct wio_release release, uint64_t end_
 void wio_gap_take_all(struct wio_gap *gap, struct wio_release release, uint64_t end_ns)
 {
     take(gap, release, gap->did_at_ns, gap->did_v_ns, end_ns);
+}
+
+void wio_gap_take_held(struct wio_gap *gap, struct wio_release release, uint64_t lag_ns,
+                       uint64_t end_ns)
+{
+    uint64_t lag = gap->at_ns > release.traced_ns ? gap->at_ns - release.traced_ns : 0;
+    if (lag <= lag_ns || lag - lag_ns <= LOOK_NS) {
+        wio_gap_take_all(gap, release, end_ns);
+        return;
+    }
+    gap->is_open = false;
+    gap->v_ns = max(gap->v_ns, release.v_ns + span(gap, gap->at_ns - lag_ns, gap->at_ns));
 }
 
 void wio_gap_did(struct wio_gap *gap, uint64_t end_ns, uint64_t v_ns)

@@ -71,6 +71,11 @@ void wio_gap_take(struct wio_gap *gap, struct wio_release release, uint64_t end_
 /* The same where nothing in the trace says since when the thread did nothing but wait: all of the
  * time since the last operation is taken for waiting. */
 void wio_gap_take_all(struct wio_gap *gap, struct wio_release release, uint64_t end_ns);
+/* The same where it is known how soon after such a release the thread can be here: lag_ns,
+ * computing behind the wait. If in the trace it came later, it was not waiting any more, but busy
+ * with what comes before the wait: that takes its time, and the release only sets a bound. */
+void wio_gap_take_held(struct wio_gap *gap, struct wio_release release, uint64_t lag_ns,
+                       uint64_t end_ns);
 
 /* An operation was performed: it ended at `end_ns` of the trace and at `v_ns` of the replay. */
 void wio_gap_did(struct wio_gap *gap, uint64_t end_ns, uint64_t v_ns);

@@ -238,6 +238,7 @@ void wio_waits_fini(struct wio_waits *waits)
     wio_map_fini(&waits->queues);
     wio_map_fini(&waits->semaphores);
     wio_map_fini(&waits->locks);
+    wio_map_fini(&waits->lags);
     *waits = (struct wio_waits){0};
 }
 

@@ -55,11 +55,14 @@ struct wio_plan_edge {
     uint64_t release_ns; /* time of the trace at which it was given */
     uint64_t from_seq;
     uint64_t to_seq;
+    uint64_t lag_ns; /* evidence `held`: how soon after a release its thread is at this place of the
+                        program, at the earliest */
     uint32_t from_stream;
     uint32_t to_stream;
     uint32_t object;
-    uint32_t queue; /* WIO_BY_QUEUE, WIO_BY_TOKEN: which; the latter's is known in the end */
-    uint16_t to_op; /* enum wio_op */
+    uint32_t source; /* of the waiting event */
+    uint32_t queue;  /* WIO_BY_QUEUE, WIO_BY_TOKEN: which; the latter's is known in the end */
+    uint16_t to_op;  /* enum wio_op */
     uint8_t edge_class;
     uint8_t evidence;
     uint8_t how; /* enum wio_how */
@@ -123,6 +126,7 @@ struct wio_waits {
     struct wio_map queues;                   /* object -> queue */
     struct wio_map semaphores;               /* wio_lock_key -> place in memory */
     struct wio_map locks;                    /* wio_lock_key -> lock */
+    struct wio_map lags;                     /* (stream, source) -> the least lag_ns */
     uint64_t by_class[WIO_EDGE_CLASS_COUNT]; /* edges and collectives that a replay keeps */
     uint32_t edge_count;
     uint32_t meeting_count;

@@ -97,6 +97,40 @@ static enum wio_status choose_how(struct wio_waits *waits, struct wio_plan_edge 
     return WIO_OK;
 }
 
+/* ---- how long a thread needs behind a wait that nothing shows ----
+ *
+ * It may have waited anywhere between two operations. But the same code does the same behind its
+ * wait each time: no more than the least of the times from release to operation.
+ */
+
+static uint64_t place_of(const struct wio_plan_edge *edge)
+{
+    return (uint64_t)edge->to_stream << 32 | edge->source;
+}
+
+static enum wio_status see_lag(struct wio_waits *waits, struct wio_plan_edge *edge,
+                               const struct wio_event *event)
+{
+    if (edge->evidence != WIO_EVIDENCE_HELD) {
+        return WIO_OK;
+    }
+    edge->source = event->source;
+    edge->lag_ns = event->t_ns > edge->release_ns ? event->t_ns - edge->release_ns : 0;
+    const uint64_t *least = wio_map_get(&waits->lags, place_of(edge));
+    return least == NULL || edge->lag_ns < *least
+               ? wio_map_put(&waits->lags, place_of(edge), edge->lag_ns)
+               : WIO_OK;
+}
+
+/* Nothing is known of a place without a name. */
+static void settle_lag(const struct wio_waits *waits, struct wio_plan_edge *edge)
+{
+    const uint64_t *least = edge->evidence == WIO_EVIDENCE_HELD && edge->source != 0
+                                ? wio_map_get(&waits->lags, place_of(edge))
+                                : NULL;
+    edge->lag_ns = least != NULL ? *least : edge->lag_ns;
+}
+
 /* `token_edge_out`: the edge from a semaphore's post that ends here, UINT32_MAX = none. */
 static enum wio_status see_in(struct wio_waits *waits, const struct wio_event *event,
                               uint32_t image, uint32_t *token_edge_out)
@@ -109,6 +143,7 @@ static enum wio_status see_in(struct wio_waits *waits, const struct wio_event *e
         }
         if (edge->to_seq == event->seq) {
             WIO_TRY(choose_how(waits, edge, event, image));
+            WIO_TRY(see_lag(waits, edge, event));
             *token_edge_out = edge->how == WIO_BY_TOKEN ? *at : *token_edge_out;
         }
     }
@@ -296,6 +331,7 @@ static void give_at_end(struct wio_waits *waits)
         if (edge->release_ns == 0) {
             edge->release_ns = wio_trace_stream(waits->trace, edge->from_stream)->last_ns;
         }
+        settle_lag(waits, edge);
         waits->by_class[edge->edge_class]++;
     }
     waits->by_class[WIO_EDGE_COLLECTIVE] = waits->meeting_count;

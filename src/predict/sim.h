@@ -70,7 +70,8 @@ struct sim_thread {
     bool has_taken;     /* at this event */
     bool has_lock;      /* it came with the event, and is not accounted */
     bool is_collecting; /* waits for requests */
-    bool is_held;       /* one of them has evidence `held` */
+    bool is_held;       /* one of them has evidence `held` .. */
+    uint64_t lag_ns;    /* .. and this is the thread's way from it (plan/waits.h) */
     uint64_t locked_ns; /* when the lock was free in the trace, 0: nobody had it before */
     struct wio_release release;
     double metadata_s; /* of the operation, as the machine has it; NaN: not known */

@@ -223,6 +223,7 @@ static void join(struct sim *sim, struct sim_thread *thread, const struct wio_ac
         release.v_ns =
             act->kind == WIO_ACT_TAKE ? edge_of(sim, thread, act->index)->given_ns : sim->now_ns;
         thread->is_held |= edge->evidence == WIO_EVIDENCE_HELD;
+        thread->lag_ns = edge->lag_ns > thread->lag_ns ? edge->lag_ns : thread->lag_ns;
     } else {
         return;
     }

@@ -88,6 +88,7 @@ static bool reach(struct sim *sim, struct sim_thread *thread, const struct wio_e
     thread->phase = SIM_BEGIN;
     thread->has_taken = false;
     thread->is_held = false;
+    thread->lag_ns = 0;
     thread->locked_ns = 0;
     thread->release = (struct wio_release){0};
     thread->asked = thread->act;
@@ -160,8 +161,10 @@ static bool be_ready(struct sim *sim, struct sim_thread *thread, const struct wi
         wio_release_join(&thread->release, (struct wio_release){thread->locked_ns, sim->now_ns});
         thread->has_lock = false;
     }
-    if (thread->has_taken && (thread->is_held || !thread->has_begun)) {
+    if (thread->has_taken && !thread->has_begun) {
         wio_gap_take_all(gap, thread->release, wait_end(thread, event));
+    } else if (thread->has_taken && thread->is_held) {
+        wio_gap_take_held(gap, thread->release, thread->lag_ns, wait_end(thread, event));
     } else if (thread->has_taken) {
         wio_gap_take(gap, thread->release, wait_end(thread, event));
     }

@@ -68,7 +68,8 @@ static bool give(struct rp_worker *worker, const struct wio_act *act)
 struct taken {
     struct wio_release release;
     bool is_any;
-    bool is_held;       /* one of them came from holding threads, not from what they called */
+    bool is_held;       /* one of them came from holding threads, not from what they called .. */
+    uint64_t lag_ns;    /* .. and is this long behind its release at least */
     uint64_t locked_ns; /* of the trace: when the lock was free, 0 = nobody had it before */
 };
 
@@ -92,8 +93,10 @@ static void take(struct rp_worker *worker, size_t index, struct taken *taken)
     if (act->kind == WIO_ACT_LEAVE) {
         worker->tally.waits[WIO_EDGE_COLLECTIVE]++;
     } else if (act->index < gate->waits->edge_count) {
-        worker->tally.waits[gate->waits->edges[act->index].edge_class]++;
-        taken->is_held |= gate->waits->edges[act->index].evidence == WIO_EVIDENCE_HELD;
+        const struct wio_plan_edge *edge = &gate->waits->edges[act->index];
+        worker->tally.waits[edge->edge_class]++;
+        taken->is_held |= edge->evidence == WIO_EVIDENCE_HELD;
+        taken->lag_ns = edge->lag_ns > taken->lag_ns ? edge->lag_ns : taken->lag_ns;
     }
     wio_release_join(&taken->release, release);
 }
@@ -121,7 +124,7 @@ static void apply(struct rp_worker *worker, const struct wio_event *event,
     }
     causal->has_taken = true;
     if (taken->is_held) {
-        wio_gap_take_all(&causal->gap, taken->release, wait_end(worker, event));
+        wio_gap_take_held(&causal->gap, taken->release, taken->lag_ns, wait_end(worker, event));
     } else {
         wio_gap_take(&causal->gap, taken->release, wait_end(worker, event));
     }

@@ -181,10 +181,22 @@ static bool put_argument(struct wio_event *event, const char *word)
     return false;
 }
 
+/* Where in the source it was called. */
+static void put_source(struct script *script, struct wio_event *event, int64_t address)
+{
+    const struct wio_frame frame = {
+        .module = "/program", .build_id = "", .address = (uint64_t)address};
+    must(script, wio_segment_source(script->segment, &frame, 1, &event->source, &script->err),
+         "source");
+}
+
 static void put_word(struct script *script, struct wio_event *event, const char *word,
                      bool *has_result)
 {
-    if (value_of(word, "path") != NULL) {
+    int64_t address;
+    if (number(word, "at", 0, &address)) {
+        put_source(script, event, address);
+    } else if (value_of(word, "path") != NULL) {
         event->path = string(script, value_of(word, "path"));
     } else if (value_of(word, "path2") != NULL) {
         event->path2 = string(script, value_of(word, "path2"));

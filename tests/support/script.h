@@ -6,7 +6,7 @@
  *     stream PROCESS TID [token=N]                        # numbered too
  *     file PATH TYPE [mode=OCTAL] [size=N] [target=TEXT]  # TYPE: regular, directory, symlink, fifo
  * .. OP [stream=N] [t=NS] [dur=NS] [fd=N] [path=P] [off=N] [size=N] [res=N] [err=N] [fd2=] [path2=]
- *        [off2=] [a0= .. a3=] [caused] [async]
+ *        [off2=] [a0= .. a3=] [at=ADDRESS] [caused] [async]
  *     edge STREAM:SEQ STREAM:SEQ [class=hard|mutex|queue] [evidence=mpi|..] [object=N]
  *     collective MEMBER MEMBER ..     # STREAM:SEQ[-LEAVE][<|>]: with < it only takes, > only gives
  *     poll-loop STREAM:SEQ LAST       # looks for a file from SEQ to LAST, which finds it

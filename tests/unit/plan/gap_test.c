@@ -142,6 +142,29 @@ static void a_wait_that_no_call_shows_is_the_whole_gap(void **state)
     assert_int_equal(gap.v_ns, V0 + 300 + 1000);
 }
 
+static void what_comes_before_a_wait_that_no_call_shows_takes_its_time(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        uint64_t release = i == 0 ? V0 + 300 : V0 + 9000000;
+        (void)begin(NULL);
+        wio_gap_did(&gap, 2000, V0 + 100);
+        wio_gap_reach(&gap,
+                      5000000); /* computes; the flag was set at 8,000, it needs 70 behind it */
+        wio_gap_take_held(&gap, (struct wio_release){8000, release}, 70, 5000000);
+        assert_int_equal(gap.v_ns, i == 0 ? V0 + 100 + 4998000 : release + 70);
+    }
+}
+
+static void who_waits_for_a_flag_goes_on_with_it(void **state)
+{
+    (void)state;
+    wio_gap_did(&gap, 2000, V0 + 100);
+    wio_gap_reach(&gap, 5000000);
+    wio_gap_take_held(&gap, (struct wio_release){4999900, V0 + 300}, 70, 5000000);
+    assert_int_equal(gap.v_ns, V0 + 300 + 100);
+}
+
 static void the_later_release_counts(void **state)
 {
     (void)state;
@@ -174,6 +197,8 @@ int main(void)
         GAP_TEST(only_computing_is_scaled),
         GAP_TEST(held_time_is_none),
         GAP_TEST(a_wait_that_no_call_shows_is_the_whole_gap),
+        GAP_TEST(what_comes_before_a_wait_that_no_call_shows_takes_its_time),
+        GAP_TEST(who_waits_for_a_flag_goes_on_with_it),
         GAP_TEST(the_later_release_counts),
         GAP_TEST(what_a_lying_trace_holds_fits),
     };

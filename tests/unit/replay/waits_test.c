@@ -176,6 +176,33 @@ static void semaphores_lose_nothing(void **state)
     }
 }
 
+/* Stream 1 writes at two places of the program, and once nobody knows where. */
+static void behind_a_wait_that_nothing_shows_the_same_code_does_the_same(void **state)
+{
+    (void)state;
+    struct wio_error err = WIO_ERROR_INIT;
+    static const uint64_t lags_ns[] = {50, 50, 50, 500, 900};
+    assert_ok(make(TWO "close stream=0 t=1000 dur=100\n"
+                       "pwrite stream=1 t=4100 fd=3 path=/a off=0 size=1 at=0x10\n"
+                       "close stream=0 t=5000 dur=100\n"
+                       "pwrite stream=1 t=5150 fd=3 path=/a off=0 size=1 at=0x10\n"
+                       "close stream=0 t=6000 dur=100\n"
+                       "pwrite stream=1 t=13100 fd=3 path=/a off=0 size=1 at=0x10\n"
+                       "close stream=0 t=14000 dur=100\n"
+                       "pwrite stream=1 t=14600 fd=3 path=/a off=0 size=1 at=0x20\n"
+                       "close stream=0 t=15000 dur=100\n"
+                       "pwrite stream=1 t=16000 fd=3 path=/a off=0 size=1\n"
+                       "edge 0:0 1:0 evidence=held\nedge 0:1 1:1 evidence=held\n"
+                       "edge 0:2 1:2 evidence=held\nedge 0:3 1:3 evidence=held\n"
+                       "edge 0:4 1:4 evidence=held\n",
+                   &err),
+              &err);
+    assert_int_equal(plan->waits.edge_count, 5);
+    for (uint32_t i = 0; i < 5; i++) {
+        assert_int_equal(plan->waits.edges[i].lag_ns, lags_ns[i]);
+    }
+}
+
 static void a_circle_is_named(void **state)
 {
     (void)state;
@@ -224,6 +251,7 @@ int main(void)
         WAITS_TEST(a_collective_is_one_meeting),
         WAITS_TEST(mutexes_are_locks_and_queues_are_queues),
         WAITS_TEST(semaphores_lose_nothing),
+        WAITS_TEST(behind_a_wait_that_nothing_shows_the_same_code_does_the_same),
         WAITS_TEST(a_circle_is_named),
         WAITS_TEST(a_circle_through_a_collective_is_found),
         WAITS_TEST(edges_are_read_only_where_they_are_wanted),
