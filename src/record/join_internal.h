@@ -23,6 +23,10 @@ void wio_join_tables_fini(struct wio_join_tables *tables);
 /* What messages call a point of the edges of a trace, which is the context. */
 void wio_join_name_point(const void *context, struct wio_point point, char *text, size_t room);
 
+/* What a person would call an object. */
+void wio_join_name_object(const struct wio_trace *trace, const struct wio_feed_object *object,
+                          char *text, size_t room);
+
 enum { WIO_JOIN_NOTE_BYTES = 512 };
 
 /* What was derived. `is_implied`: per edge. */
