@@ -7,8 +7,6 @@
 
 #include "causal/feed_internal.h"
 
-const struct wio_feed_list wio_feed_empty = {WIO_FEED_NONE, WIO_FEED_NONE, 0};
-
 /* All maps, so that none is forgotten. */
 static struct wio_live *map_of(struct wio_feed *feed, unsigned i)
 {
@@ -120,65 +118,6 @@ void wio_feed_watch(struct wio_feed *feed, wio_feed_watch_fn *watch, void *conte
     wio_match_watch(feed->match, tell_message, feed);
 }
 
-enum wio_status wio_feed_append(struct wio_feed *feed, struct wio_feed_list *list,
-                                const struct wio_feed_node *node)
-{
-    uint32_t place = feed->node_free;
-    if (place != WIO_FEED_NONE) {
-        feed->node_free = feed->nodes[place].next;
-    } else {
-        WIO_TRY(wio_causal_room(&feed->alloc, (void **)&feed->nodes, &feed->node_room,
-                                (size_t)feed->node_count + 1, sizeof(*feed->nodes)));
-        place = feed->node_count++;
-    }
-    feed->nodes[place] = *node;
-    feed->nodes[place].next = WIO_FEED_NONE;
-    if (list->count++ == 0) {
-        list->first = place;
-    } else {
-        feed->nodes[list->last].next = place;
-    }
-    list->last = place;
-    return WIO_OK;
-}
-
-void wio_feed_drop_behind(struct wio_feed *feed, struct wio_feed_list *list, uint32_t before)
-{
-    uint32_t *link = before == WIO_FEED_NONE ? &list->first : &feed->nodes[before].next;
-    uint32_t place = *link;
-    WIO_PRE(list->count > 0 && place != WIO_FEED_NONE);
-    *link = feed->nodes[place].next;
-    if (list->last == place) {
-        list->last = before;
-    }
-    list->count--;
-    feed->nodes[place].next = feed->node_free;
-    feed->node_free = place;
-}
-
-void wio_feed_drop_first(struct wio_feed *feed, struct wio_feed_list *list)
-{
-    wio_feed_drop_behind(feed, list, WIO_FEED_NONE);
-}
-
-enum wio_status wio_feed_new_list(struct wio_feed *feed, uint32_t *list_out)
-{
-    WIO_TRY(wio_causal_room(&feed->alloc, (void **)&feed->lists, &feed->list_room,
-                            (size_t)feed->list_count + 1, sizeof(*feed->lists)));
-    feed->lists[feed->list_count] = wio_feed_empty;
-    *list_out = feed->list_count++;
-    return WIO_OK;
-}
-
-struct wio_feed_node wio_feed_node_of(const struct wio_feed *feed, const struct wio_event *event)
-{
-    const struct wio_feed_stream *stream = wio_feed_stream(feed, event);
-    return (struct wio_feed_node){.op = wio_feed_release_point(feed, event).op,
-                                  .begin_ns = event->t_ns,
-                                  .thread = stream->thread,
-                                  .image = stream->process};
-}
-
 enum wio_status wio_feed_collective(struct wio_feed *feed, const struct wio_collective_call *call)
 {
     struct wio_error err = WIO_ERROR_INIT;
@@ -207,6 +146,19 @@ enum wio_status wio_feed_edge(struct wio_feed *feed, struct wio_edge edge)
 enum wio_status wio_feed_edge_from_before(struct wio_feed *feed, struct wio_edge edge)
 {
     return wio_match_edge_from_before(feed->match, edge);
+}
+
+enum wio_status wio_feed_after(struct wio_feed *feed, const struct wio_event *event,
+                               const struct wio_feed_node *from, uint32_t object)
+{
+    struct wio_point point = wio_feed_point(feed, event);
+    return wio_feed_edge_from_before(feed, (struct wio_edge){.from_thread = from->thread,
+                                                             .from_op = from->op,
+                                                             .to_thread = point.thread,
+                                                             .to_op = point.op,
+                                                             .object = object,
+                                                             .class = WIO_EDGE_HARD,
+                                                             .evidence = WIO_EVIDENCE_THREAD});
 }
 
 static bool comes_first(const struct wio_feed_late *a, const struct wio_feed_late *b)

@@ -231,7 +231,7 @@ static inline struct wio_point wio_feed_release_point(const struct wio_feed *fee
     return point;
 }
 
-/* feed.c: lists of nodes. */
+/* feed_list.c */
 extern const struct wio_feed_list wio_feed_empty;
 WIO_MUST_CHECK enum wio_status wio_feed_append(struct wio_feed *feed, struct wio_feed_list *list,
                                                const struct wio_feed_node *node);
@@ -247,6 +247,9 @@ struct wio_feed_node wio_feed_node_of(const struct wio_feed *feed, const struct 
 WIO_MUST_CHECK enum wio_status wio_feed_edge(struct wio_feed *feed, struct wio_edge edge);
 WIO_MUST_CHECK enum wio_status wio_feed_edge_from_before(struct wio_feed *feed,
                                                          struct wio_edge edge);
+/* The operation of `event` goes on because of `from`, by an object of threads. */
+WIO_MUST_CHECK enum wio_status wio_feed_after(struct wio_feed *feed, const struct wio_event *event,
+                                              const struct wio_feed_node *from, uint32_t object);
 
 /* A member of a collective. Members that contradict each other are counted and left out. */
 WIO_MUST_CHECK enum wio_status wio_feed_collective(struct wio_feed *feed,

@@ -12,19 +12,6 @@
 /* So many threads that take from one semaphore, and so many takings of messages, are kept. */
 #define KEPT_MAX 64u
 
-static enum wio_status after(struct wio_feed *feed, const struct wio_event *event,
-                             const struct wio_feed_node *from, uint32_t object)
-{
-    struct wio_point point = wio_feed_point(feed, event);
-    return wio_feed_edge_from_before(feed, (struct wio_edge){.from_thread = from->thread,
-                                                             .from_op = from->op,
-                                                             .to_thread = point.thread,
-                                                             .to_op = point.op,
-                                                             .object = object,
-                                                             .class = WIO_EDGE_HARD,
-                                                             .evidence = WIO_EVIDENCE_THREAD});
-}
-
 static enum wio_status semaphore_of(struct wio_feed *feed, const struct wio_event *event,
                                     uint32_t *object_out)
 {
@@ -103,7 +90,7 @@ enum wio_status wio_feed_post_end(struct wio_feed *feed, const struct wio_event 
         const struct wio_feed_node taken = feed->nodes[list->first];
         wio_feed_drop_first(feed, list);
         if (taken.b >= event->t_ns) {
-            return after(feed, event, &taken, 0);
+            return wio_feed_after(feed, event, &taken, 0);
         }
     }
     return WIO_OK;
@@ -159,7 +146,7 @@ static enum wio_status take(struct wio_feed *feed, const struct wio_event *event
         if (post->a == 0) {
             wio_feed_drop_first(feed, &state->list);
         }
-        WIO_TRY(after(feed, event, &from, object));
+        WIO_TRY(wio_feed_after(feed, event, &from, object));
     }
     return WIO_OK;
 }
@@ -222,7 +209,7 @@ static enum wio_status after_pending(struct wio_feed *feed, const struct wio_eve
     for (uint32_t i = state->openings.first; i != WIO_FEED_NONE && left > 0;
          i = feed->nodes[i].next) {
         left -= feed->nodes[i].a < left ? feed->nodes[i].a : left;
-        WIO_TRY(after(feed, event, &feed->nodes[i], 0));
+        WIO_TRY(wio_feed_after(feed, event, &feed->nodes[i], 0));
     }
     return WIO_OK;
 }
@@ -237,7 +224,7 @@ enum wio_status wio_feed_zero_end(struct wio_feed *feed, const struct wio_event 
     WIO_TRY(semaphore_of(feed, event, &object));
     const struct wio_feed_state *state = &feed->objects[object];
     for (uint32_t i = state->more.first; i != WIO_FEED_NONE; i = feed->nodes[i].next) {
-        WIO_TRY(after(feed, event, &feed->nodes[i], 0));
+        WIO_TRY(wio_feed_after(feed, event, &feed->nodes[i], 0));
     }
     return after_pending(feed, event, state);
 }

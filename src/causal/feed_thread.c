@@ -82,19 +82,6 @@ static bool take(struct wio_feed *feed, const struct wio_event *event, struct wi
     return false;
 }
 
-static enum wio_status after(struct wio_feed *feed, const struct wio_event *event,
-                             const struct wio_feed_node *from, uint32_t object)
-{
-    struct wio_point point = wio_feed_point(feed, event);
-    return wio_feed_edge_from_before(feed, (struct wio_edge){.from_thread = from->thread,
-                                                             .from_op = from->op,
-                                                             .to_thread = point.thread,
-                                                             .to_op = point.op,
-                                                             .object = object,
-                                                             .class = WIO_EDGE_HARD,
-                                                             .evidence = WIO_EVIDENCE_THREAD});
-}
-
 static enum wio_status end_wait(struct wio_feed *feed, const struct wio_event *event,
                                 enum wio_feed_kind kind)
 {
@@ -105,11 +92,11 @@ static enum wio_status end_wait(struct wio_feed *feed, const struct wio_event *e
     }
     WIO_TRY(wio_feed_memory_object(feed, event, kind, event->arg[0], &object));
     if (take(feed, event, &feed->objects[object].list, &from)) {
-        return after(feed, event, &from, object);
+        return wio_feed_after(feed, event, &from, object);
     }
     uint32_t moved = feed->objects[object].peer; /* R-SYNC-7: requeued to another word */
     if (moved != 0 && take(feed, event, &feed->objects[moved].list, &from)) {
-        return after(feed, event, &from, moved);
+        return wio_feed_after(feed, event, &from, moved);
     }
     return WIO_OK;
 }
