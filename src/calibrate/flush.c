@@ -49,7 +49,8 @@ enum wio_status wio_flush_begin(struct wio_flush *flush, int fd, const char *pat
 {
     flush->fd = fd;
     if (flush->limits != NULL && wio_limits_lower(flush->limits, NULL) != WIO_OK) {
-        flush->limits = NULL; /* root may be refused as well: in a container, by a security module */
+        flush->limits =
+            NULL; /* root may be refused as well: in a container, by a security module */
     }
     return flush->limits != NULL ? WIO_OK : begin_thread(flush, path, err);
 }
