@@ -7,7 +7,9 @@
 
 #define PIECE (UINT64_C(1) << 20)
 #define SMALL UINT64_C(4096)
-#define SMALL_MOST 128
+/* Small files in a round, and the writes into each. */
+#define FILES 12
+#define WRITES 16
 #define FRESH_ROUNDS 4
 #define REDUCED_ROUNDS 2
 #define SAMPLES 256
@@ -32,9 +34,9 @@ static size_t pieces_of(const struct wio_measure *measure)
 }
 
 /* In all no more than half of L. */
-static size_t smalls_of(const struct wio_measure *measure)
+static size_t files_of(const struct wio_measure *measure)
 {
-    uint64_t count = least(SMALL_MOST, measure->largest / 2 / SMALL);
+    uint64_t count = least(FILES, measure->largest / 2 / (WRITES * SMALL));
     return (size_t)(count > 0 ? count : 1);
 }
 
@@ -53,37 +55,55 @@ static size_t fresh_pieces_of(const struct wio_measure *measure)
     return (pieces_of(measure) + 1) / 2;
 }
 
-/* A new file grows by small and by large writes, and is gone before it is written back. */
-static enum wio_status fresh_round(struct wio_measure *measure, double *small, double *large,
-                                   struct wio_error *err)
+/* Of writes that make new files longer. */
+struct fresh {
+    double first[FRESH_ROUNDS * FILES]; /* of 4 KiB, into an empty file */
+    double small[FRESH_ROUNDS * FILES * (WRITES - 1)];
+    double large[FRESH_ROUNDS * SAMPLES];
+    size_t firsts;
+    size_t smalls;
+    size_t larges;
+};
+
+static enum wio_status small_file(struct wio_measure *measure, struct fresh *fresh,
+                                  struct wio_error *err)
 {
     uint64_t offset = 0;
-    for (size_t i = 0; i < smalls_of(measure); i++) {
-        WIO_TRY(write_some(measure, WIO_RIG_FRESH, &offset, SMALL, &small[i], err));
-    }
-    for (size_t i = 0; i < fresh_pieces_of(measure); i++) {
-        WIO_TRY(write_some(measure, WIO_RIG_FRESH, &offset, piece_of(measure), &large[i], err));
+    WIO_TRY(
+        write_some(measure, WIO_RIG_FRESH, &offset, SMALL, &fresh->first[fresh->firsts++], err));
+    for (size_t i = 1; i < WRITES; i++) {
+        WIO_TRY(write_some(measure, WIO_RIG_FRESH, &offset, SMALL, &fresh->small[fresh->smalls++],
+                           err));
     }
     return measure->rig->remove(measure->rig->context, WIO_RIG_FRESH, err);
 }
 
-/* The first round is not counted: it gets memory that the system may have to find first. */
-enum wio_status wio_measure_fresh(struct wio_measure *measure, struct wio_error *err)
+static enum wio_status large_file(struct wio_measure *measure, struct fresh *fresh,
+                                  struct wio_error *err)
 {
-    double small[FRESH_ROUNDS * SMALL_MOST];
-    double large[FRESH_ROUNDS * SAMPLES];
-    size_t pieces = fresh_pieces_of(measure);
-    size_t smalls = smalls_of(measure);
-    uint64_t bytes = pieces * piece_of(measure) + smalls * SMALL;
-    size_t rounds = 0;
-    WIO_TRY(fresh_round(measure, small, large, err));
-    while (wio_measure_more(measure, rounds, FRESH_ROUNDS - 1, bytes)) {
-        WIO_TRY(fresh_round(measure, small + rounds * smalls, large + rounds * pieces, err));
-        rounds++;
+    uint64_t offset = 0;
+    for (size_t i = 0; i < fresh_pieces_of(measure); i++) {
+        WIO_TRY(write_some(measure, WIO_RIG_FRESH, &offset, piece_of(measure),
+                           &fresh->large[fresh->larges++], err));
     }
-    rounds = rounds > 0 ? rounds : 1;
-    struct wio_estimate call = wio_estimate_center(small, rounds * smalls);
-    struct wio_estimate piece = wio_estimate_center(large, rounds * pieces);
+    return measure->rig->remove(measure->rig->context, WIO_RIG_FRESH, err);
+}
+
+/* Files grow by small and by large writes, and are gone before they are written back. */
+static enum wio_status fresh_round(struct wio_measure *measure, struct fresh *fresh,
+                                   struct wio_error *err)
+{
+    for (size_t i = 0; i < files_of(measure); i++) {
+        WIO_TRY(small_file(measure, fresh, err));
+    }
+    return large_file(measure, fresh, err);
+}
+
+static void set_fresh(struct wio_measure *measure, struct fresh *fresh)
+{
+    struct wio_estimate first = wio_estimate_center(fresh->first, fresh->firsts);
+    struct wio_estimate call = wio_estimate_center(fresh->small, fresh->smalls);
+    struct wio_estimate piece = wio_estimate_center(fresh->large, fresh->larges);
     double rate = (double)piece_of(measure) / piece.value;
     if (piece_of(measure) > SMALL && piece.value > call.value) {
         rate = (double)(piece_of(measure) - SMALL) / (piece.value - call.value);
@@ -91,6 +111,23 @@ enum wio_status wio_measure_fresh(struct wio_measure *measure, struct wio_error 
     wio_measure_set(measure, WIO_PARAM_bw_ramdisk, rate, piece.spread);
     wio_measure_set(measure, WIO_PARAM_sc_w, fmax(call.value - (double)SMALL / rate, 0),
                     call.spread);
+    wio_measure_set(measure, WIO_PARAM_c_new, fmax(first.value - call.value, 0), first.spread);
+}
+
+/* The first round is not counted: it gets memory that the system may have to find first. */
+enum wio_status wio_measure_fresh(struct wio_measure *measure, struct wio_error *err)
+{
+    struct fresh fresh = {0};
+    uint64_t bytes =
+        fresh_pieces_of(measure) * piece_of(measure) + files_of(measure) * WRITES * SMALL;
+    WIO_TRY(fresh_round(measure, &fresh, err));
+    for (size_t i = 0; wio_measure_more(measure, i, FRESH_ROUNDS - 1, bytes); i++) {
+        if (i == 0) {
+            fresh = (struct fresh){0};
+        }
+        WIO_TRY(fresh_round(measure, &fresh, err));
+    }
+    set_fresh(measure, &fresh);
     return WIO_OK;
 }
 

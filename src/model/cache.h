@@ -46,6 +46,7 @@ struct wio_cache_file {
     uint64_t size;      /* bytes, as far as operations wrote; files start empty */
     uint64_t safe_size; /* bytes: what of it the device has, with the file's new length */
     uint64_t known_end; /* bytes: where it ends, as far as that is known; else UINT64_MAX */
+    bool is_begun;      /* somebody wrote to it, through memory */
     bool has_buffer;    /* its stream has one: after the first fwrite */
     uint64_t position;  /* bytes, of its stream */
     uint64_t pending;   /* bytes in its stream's buffer, which end at `position` */

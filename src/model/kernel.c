@@ -20,10 +20,16 @@ static void add_wait(struct wio_task *task, double seconds)
     wio_task_add(task, (struct wio_task_step){.kind = WIO_TASK_WAIT, .seconds = seconds});
 }
 
-static void add_write(struct wio_task *task, uint64_t offset, uint64_t size)
+/* An empty file has neither pages nor a place for them: its first write makes both (rule 2). */
+static void add_write(struct wio_task *task, struct wio_cache_file *file, uint64_t offset,
+                      uint64_t size)
 {
-    wio_task_add(task, (struct wio_task_step){
-                           .kind = WIO_TASK_WRITE, .offset = offset, .end = offset + size});
+    wio_task_add(task,
+                 (struct wio_task_step){.kind = WIO_TASK_WRITE,
+                                        .seconds = file->is_begun ? 0 : file->device->params.c_new,
+                                        .offset = offset,
+                                        .end = offset + size});
+    file->is_begun = true;
 }
 
 /* `seconds` in all, of which the device has its part to itself. */
@@ -39,7 +45,7 @@ static void add_flush(struct wio_task *task, struct wio_cache_file *file)
     uint64_t size = file->pending;
     file->pending = 0;
     if (size > 0) {
-        add_write(task, file->position - size, size);
+        add_write(task, file, file->position - size, size);
     }
 }
 
@@ -65,7 +71,7 @@ static void add_fwrite(const struct wio_model *model, struct wio_task *task,
     uint64_t whole = left - left % bf;
     add_flush(task, file);
     if (whole > 0) {
-        add_write(task, file->position, whole);
+        add_write(task, file, file->position, whole);
     }
     file->pending = left - whole;
     file->position += left;
@@ -223,7 +229,7 @@ static enum wio_status add_steps(const struct wio_model *model, struct wio_task 
     struct wio_cache *cache = &((struct wio_tasks *)model->state)->cache;
     switch (op->method) {
     case WIO_MODEL_WRITE:
-        add_write(task, op->offset, op->size);
+        add_write(task, file, op->offset, op->size);
         return WIO_OK;
     case WIO_MODEL_FWRITE:
         add_fwrite(model, task, file, op);

@@ -54,6 +54,7 @@ enum wio_model_kind {
     X(limit_hard, "bytes", WIO_MODEL_REQUIRED)                                                     \
     X(dirty_expire, "s", WIO_MODEL_REQUIRED)                                                       \
     X(c_lib, "s", 0)                                                                               \
+    X(c_new, "s", 0)                                                                               \
     X(hz, "1/s", 250)                                                                              \
     X(balance_step, "bytes", 2097152)                                                              \
     X(request_max, "bytes", 8388608)                                                               \
@@ -84,12 +85,13 @@ struct wio_model_table {
  * stream; limit_bg, limit_hard: dirty limits; dirty_expire: age at which dirty data is written
  * back anyway; c_lib: one call that is served by the stdio buffer.
  *
- * Only `kernel` looks at: hz: ticks of the kernel's clock; balance_step: bytes after which a write
- * looks at the dirty limits (a folio); request_max: longest request of the flusher; dirty_interval:
- * how often it looks for old data, 0: never; dirty_ratelimit0, write_bw0: what the kernel thinks of
- * the device at the start; bw_burst, burst_size: speed and size of a buffer in the device, if it
- * has one; read_ahead: the longest window of the device that is read ahead, 0: none; mem_bytes:
- * memory for file data, where reads find what was read or written before.
+ * Only `kernel` looks at: c_new: what the first write into an empty file costs besides; hz: ticks
+ * of the kernel's clock; balance_step: bytes after which a write looks at the dirty limits (a
+ * folio); request_max: longest request of the flusher; dirty_interval: how often it looks for old
+ * data, 0: never; dirty_ratelimit0, write_bw0: what the kernel thinks of the device at the start;
+ * bw_burst, burst_size: speed and size of a buffer in the device, if it has one; read_ahead: the
+ * longest window of the device that is read ahead, 0: none; mem_bytes: memory for file data, where
+ * reads find what was read or written before.
  */
 struct wio_model_params {
 #define WIO_MODEL_PARAM_FIELD(name, unit, fallback) double name;

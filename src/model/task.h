@@ -31,7 +31,7 @@ enum wio_task_kind {
 
 struct wio_task_step {
     enum wio_task_kind kind;
-    double seconds;  /* WAIT, DEVICE: what it takes in all */
+    double seconds;  /* WAIT, DEVICE: what it takes in all; WRITE: beside what all of them take */
     double device_s; /* DEVICE: the device's part of it */
     uint64_t offset; /* WRITE, READ: bytes; moves on */
     uint64_t end;

@@ -314,6 +314,23 @@ static void direct_writes_without_a_table_are_synchronous(void **state)
     }
 }
 
+static void the_first_write_into_a_file_costs_more(void **state)
+{
+    (void)state;
+    struct wio_model_params params = machine();
+    params.c_new = 1e-5;
+    struct wio_model *model = create(&params);
+    double first_s = write_at(model, 0, 4096).cost_s;
+    double second_s = write_at(model, 1, 4096).cost_s;
+    assert_near(first_s - second_s, 1e-5, 1e-12);
+    struct wio_model_op op = {.file = 1, .size = 100, .method = WIO_MODEL_FWRITE};
+    assert_near(step(model, op).cost_s, params.c_lib, 1e-12); /* nothing is written yet */
+    op.method = WIO_MODEL_FFLUSH;
+    assert_true(step(model, op).cost_s > 1e-5);
+    assert_near(step(model, op).cost_s, 0, 1e-12);
+    wio_model_destroy(model);
+}
+
 static void endless_operations_are_refused(void **state)
 {
     (void)state;
@@ -467,6 +484,7 @@ int main(void)
         cmocka_unit_test(direct_writes_have_the_device_to_themselves),
         cmocka_unit_test(tables_tell_what_synchronous_writes_cost),
         cmocka_unit_test(direct_writes_without_a_table_are_synchronous),
+        cmocka_unit_test(the_first_write_into_a_file_costs_more),
         cmocka_unit_test(endless_operations_are_refused),
         cmocka_unit_test(bad_tables_are_named),
         cmocka_unit_test(fwrite_buffers_as_glibc),
