@@ -6,6 +6,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -18,10 +19,8 @@
 #define STREAM_BUFFER (1u << 20)
 
 static const char *const names[WIO_RIG_FILE_COUNT] = {
-    [WIO_RIG_BASE] = "base",
-    [WIO_RIG_FRESH] = "fresh",
-    [WIO_RIG_APPEND] = "append",
-    [WIO_RIG_AHEAD] = "ahead",
+    [WIO_RIG_BASE] = "base",     [WIO_RIG_FRESH] = "fresh", [WIO_RIG_APPEND] = "append",
+    [WIO_RIG_BYPASS] = "bypass", [WIO_RIG_AHEAD] = "ahead",
 };
 
 static const int way_flags[WIO_RIG_WAY_COUNT] = {
@@ -35,6 +34,14 @@ static double now_s(void *context)
 {
     (void)context;
     return (double)wio_clock_mono_ns() * 1e-9;
+}
+
+static void rest(void *context, double seconds)
+{
+    (void)context;
+    const struct timespec delay = {.tv_sec = (time_t)seconds,
+                                   .tv_nsec = (long)((seconds - (double)(time_t)seconds) * 1e9)};
+    (void)clock_nanosleep(CLOCK_MONOTONIC, 0, &delay, NULL); /* a signal may end it */
 }
 
 static double since(uint64_t begin_ns)
@@ -264,6 +271,7 @@ struct wio_rig wio_files_rig(struct wio_files *files)
     return (struct wio_rig){
         .context = files,
         .now_s = now_s,
+        .rest = rest,
         .write = write_io,
         .read = read_io,
         .fsync = fsync_file,

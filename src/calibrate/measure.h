@@ -64,7 +64,7 @@ uint64_t wio_measure_random(struct wio_measure *measure);
 typedef enum wio_status wio_measure_stage(struct wio_measure *measure, struct wio_error *err);
 wio_measure_stage wio_measure_memory;  /* bw_mem, c_lib */
 wio_measure_stage wio_measure_base;    /* L and the file for the others */
-wio_measure_stage wio_measure_fresh;   /* bw_ramdisk, sc_w */
+wio_measure_stage wio_measure_fresh;   /* bw_ramdisk, sc_w, c_new */
 wio_measure_stage wio_measure_tables;  /* tables, bw_dev, sc_sw, bw_burst, burst_size */
 wio_measure_stage wio_measure_seek;    /* c_sk */
 wio_measure_stage wio_measure_read;    /* bw_rdev */

@@ -9,11 +9,15 @@
 #define SMALLEST UINT64_C(4096)
 /* The smallest sizes say what a call costs, the largest ones what a byte costs. */
 #define LINE_LEVELS 3
+/* So much of a time is as good as that, and so little is something else. */
+#define AS_MEMORY 2
+#define ON_CREDIT 0.6
 
 struct wio_series wio_series_of(const struct wio_measure *measure, enum wio_rig_file file,
                                 enum wio_rig_way way, size_t largest_times)
 {
-    struct wio_series series = {.file = file, .way = way, .largest_times = largest_times};
+    struct wio_series series = {
+        .file = file, .way = way, .bytes = measure->base_bytes, .largest_times = largest_times};
     for (uint64_t size = SMALLEST; size < measure->largest; size *= 4) {
         series.size[series.levels++] = size;
     }
@@ -30,12 +34,12 @@ static size_t times_of(const struct wio_series *series, size_t level)
 
 /* ---- writing ---- */
 
-/* The base file is written over again and again; another grows, and begins anew at that length. */
+/* Files are written over again and again, but one grows and begins anew. */
 static enum wio_status begin_anew(struct wio_measure *measure, struct wio_series *series,
                                   struct wio_error *err)
 {
     series->offset = 0;
-    if (series->file == WIO_RIG_BASE) {
+    if (series->file != WIO_RIG_APPEND) {
         return WIO_OK;
     }
     return measure->rig->remove(measure->rig->context, series->file, err);
@@ -44,7 +48,7 @@ static enum wio_status begin_anew(struct wio_measure *measure, struct wio_series
 static enum wio_status write_one(struct wio_measure *measure, struct wio_series *series,
                                  uint64_t size, double *seconds_out, struct wio_error *err)
 {
-    if (series->offset + size > measure->base_bytes) {
+    if (series->offset + size > series->bytes) {
         WIO_TRY(begin_anew(measure, series, err));
     }
     const struct wio_rig_io io = {
@@ -70,8 +74,7 @@ enum wio_status wio_series_round(struct wio_measure *measure, struct wio_series 
 {
     WIO_TRY(begin_anew(measure, series, err)); /* in other blocks */
     for (size_t level = series->levels; level-- > 0;) {
-        size_t times = times_of(series, level) * (round + 1) / rounds;
-        times = times > WIO_MEASURE_LEAST ? times : WIO_MEASURE_LEAST;
+        size_t times = (times_of(series, level) * (round + 1) + rounds - 1) / rounds;
         WIO_TRY(wio_series_row(measure, series, level, times, err));
     }
     return WIO_OK;
@@ -112,30 +115,50 @@ static void make_rise(struct wio_series *series)
     }
 }
 
-static struct wio_estimate center_of(double *samples, size_t count, bool is_thin)
+/* Do writes pass in no time, for which others wait, since a limit of the rate gives credit? The
+ * middle one as fast as memory, or a quarter of them much faster than that one. */
+static bool is_on_credit(const struct wio_measure *measure, const double *sorted, size_t count,
+                         double bytes)
 {
-    if (is_thin && count > 1) {
-        (void)wio_estimate_median(samples, count); /* sorts */
-        count /= 2;
-    }
-    return wio_estimate_center(samples, count);
+    double median = sorted[count / 2];
+    double memory_s = bytes / wio_measure_get(measure, WIO_PARAM_bw_ramdisk);
+    return median < AS_MEMORY * memory_s || sorted[count / 4] < ON_CREDIT * median;
 }
 
-void wio_series_end(struct wio_series *series)
+/* The median: now and then a write needs new memory, which a virtual machine may have to ask for.
+ * With credit the mean. */
+static struct wio_estimate center_of(const struct wio_measure *measure, struct wio_series *series,
+                                     size_t level)
+{
+    double *samples = series->samples[level];
+    size_t count = series->count[level];
+    double median = wio_estimate_median(samples, count); /* sorts */
+    if (series->is_thin) {
+        return wio_estimate_center(samples, count > 1 ? count / 2 : 1);
+    }
+    struct wio_estimate center = wio_estimate_center(samples, count);
+    if (!is_on_credit(measure, samples, count, (double)series->size[level])) {
+        center.value = median;
+    }
+    return center;
+}
+
+void wio_series_end(const struct wio_measure *measure, struct wio_series *series)
 {
     size_t kept = 0;
     for (size_t i = 0; i < series->levels; i++) {
         if (series->count[i] == 0) {
             continue;
         }
-        struct wio_estimate center =
-            center_of(series->samples[i], series->count[i], series->is_thin);
+        struct wio_estimate center = center_of(measure, series, i);
         series->points[kept] = (struct wio_estimate_point){(double)series->size[i], center.value};
         series->spread[kept] = center.spread;
         kept++;
     }
     series->levels = kept;
-    pay_debts(series);
+    if (!series->is_thin) {
+        pay_debts(series);
+    }
     make_rise(series);
 }
 

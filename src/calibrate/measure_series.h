@@ -10,11 +10,12 @@
 #include "calibrate/measure.h"
 
 #define WIO_SERIES_LEVELS 9 /* 4 KiB to 64 MiB, and one that is no power of four */
-#define WIO_SERIES_TIMES_MOST 40
+#define WIO_SERIES_TIMES_MOST 160
 
 struct wio_series {
     enum wio_rig_file file;
     enum wio_rig_way way;
+    uint64_t bytes;       /* of the file: behind them comes its beginning */
     size_t largest_times; /* repetitions of L; twice as many for each smaller size */
     /* Only the faster half counts: a thin device takes several times as long for blocks that it
      * never had, and which ones the file system takes nobody knows. What was in use for long has
@@ -44,7 +45,7 @@ WIO_MUST_CHECK enum wio_status wio_series_round(struct wio_measure *measure,
 void wio_series_skip(struct wio_series *series, size_t level, size_t count);
 
 /* Once all is written: `points` and `spread`, and only the sizes that were. */
-void wio_series_end(struct wio_series *series);
+void wio_series_end(const struct wio_measure *measure, struct wio_series *series);
 /* What a byte costs, by the largest sizes. */
 double wio_series_byte_s(const struct wio_series *series);
 /* What a call costs, by the smallest. */

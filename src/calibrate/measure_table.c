@@ -9,13 +9,18 @@
 #include "calibrate/measure_series.h"
 
 #define BLOCK UINT64_C(4096)
-#define ROUNDS 4
+#define ROUNDS 8
+/* Rests between rounds, of the time for all: disks have moods that last for seconds. */
+#define REST_SHARE 0.1
+/* The file for direct writes, in L; not the others' file, since they would lose its pages. */
+#define BYPASS_LARGEST 2
 /* Repetitions of L in all rounds. */
 #define LARGEST_TIMES 5
+#define DIRECT_TIMES 10
 #define APPEND_TIMES 6
 #define NOSYNC_TIMES 3
 /* So many of L, to see whether the device has a buffer; the first ones are not counted. */
-#define IN_A_ROW 12
+#define IN_A_ROW 11
 #define NOT_COUNTED 2
 
 static double sum_of(const double *values, size_t count)
@@ -28,7 +33,7 @@ static double sum_of(const double *values, size_t count)
 }
 
 /* What was in a buffer when it was full, after `before` writes of a row: what these left in it, and
- * what the making of the base file may have left. */
+ * what the making of the files may have left. */
 static double buffered(const struct wio_measure *measure, const struct wio_series *series,
                        const struct wio_estimate_drop *drop)
 {
@@ -38,7 +43,7 @@ static double buffered(const struct wio_measure *measure, const struct wio_serie
     double elapsed_s = measure->rig->now_s(measure->rig->context) - measure->base_begun_s -
                        sum_of(series->samples[level] + drop->before, after);
     return fmax(row * (1 - drop->slow / drop->fast),
-                row + (double)measure->base_bytes - elapsed_s * drop->slow);
+                row + (double)(measure->base_bytes + series->bytes) - elapsed_s * drop->slow);
 }
 
 /* The first writes of L may have gone into a buffer of the device: then they do not count. */
@@ -62,15 +67,27 @@ static void find_buffer(struct wio_measure *measure, struct wio_series *series)
     wio_series_skip(series, level, drop.before);
 }
 
+static enum wio_status make_bypass(struct wio_measure *measure, struct wio_error *err)
+{
+    const struct wio_rig *rig = measure->rig;
+    double seconds;
+    for (uint64_t i = 0; i < BYPASS_LARGEST; i++) {
+        const struct wio_rig_io io = {.file = WIO_RIG_BYPASS,
+                                      .way = WIO_RIG_SYNC,
+                                      .offset = i * measure->largest,
+                                      .size = measure->largest};
+        WIO_TRY(wio_measure_write(measure, &io, &seconds, err));
+    }
+    WIO_TRY(rig->fsync(rig->context, WIO_RIG_BYPASS, &seconds, err));
+    return rig->drop(rig->context, WIO_RIG_BYPASS, err);
+}
+
 /* Is O_DIRECT accepted here? */
 static enum wio_status choose_way(struct wio_measure *measure, enum wio_rig_way *way_out,
                                   struct wio_error *err)
 {
-    const struct wio_rig *rig = measure->rig;
-    const struct wio_rig_io io = {.file = WIO_RIG_BASE, .way = WIO_RIG_DIRECT, .size = BLOCK};
+    const struct wio_rig_io io = {.file = WIO_RIG_BYPASS, .way = WIO_RIG_DIRECT, .size = BLOCK};
     double seconds;
-    WIO_TRY(rig->fsync(rig->context, WIO_RIG_BASE, &seconds, err));
-    WIO_TRY(rig->drop(rig->context, WIO_RIG_BASE, err));
     enum wio_status status = wio_measure_write(measure, &io, &seconds, err);
     measure->out->is_direct = status == WIO_OK;
     *way_out = measure->out->is_direct ? WIO_RIG_DIRECT : WIO_RIG_SYNC;
@@ -89,27 +106,43 @@ static enum wio_status take_turns(struct wio_measure *measure, struct wio_series
                                   size_t count, struct wio_error *err)
 {
     double end_s = measure->stage_end_s;
-    for (size_t turn = 0; turn < ROUNDS * count; turn++) {
-        slice_time(measure, end_s, ROUNDS * count - turn);
-        WIO_TRY(wio_series_round(measure, &series[turn % count], turn / count, ROUNDS, err));
+    bool has_buffer = wio_measure_get(measure, WIO_PARAM_burst_size) > 0; /* it would empty */
+    double rest_s = has_buffer ? 0 : REST_SHARE * measure->params->budget_s / ROUNDS;
+    for (size_t round = 0; round < ROUNDS; round++) {
+        for (size_t i = 0; i < count; i++) {
+            slice_time(measure, end_s, (ROUNDS - round) * count - i);
+            WIO_TRY(wio_series_round(measure, &series[i], round, ROUNDS, err));
+        }
+        if (wio_measure_has_time(measure)) {
+            measure->rig->rest(measure->rig->context, rest_s);
+        }
     }
     measure->stage_end_s = end_s;
     for (size_t i = 0; i < count; i++) {
-        wio_series_end(&series[i]);
+        wio_series_end(measure, &series[i]);
     }
     return WIO_OK;
+}
+
+static struct wio_series bypass_series(const struct wio_measure *measure, enum wio_rig_way way,
+                                       size_t largest_times)
+{
+    struct wio_series series = wio_series_of(measure, WIO_RIG_BYPASS, way, largest_times);
+    series.bytes = BYPASS_LARGEST * measure->largest;
+    return series;
 }
 
 enum wio_status wio_measure_tables(struct wio_measure *measure, struct wio_error *err)
 {
     enum { DIRECT, SYNC, APPEND, NOSYNC, COUNT };
     enum wio_rig_way way;
+    WIO_TRY(make_bypass(measure, err));
     WIO_TRY(choose_way(measure, &way, err));
     struct wio_series series[COUNT] = {
-        [DIRECT] = wio_series_of(measure, WIO_RIG_BASE, way, LARGEST_TIMES),
+        [DIRECT] = bypass_series(measure, way, DIRECT_TIMES),
         [SYNC] = wio_series_of(measure, WIO_RIG_BASE, WIO_RIG_SYNC, LARGEST_TIMES),
         [APPEND] = wio_series_of(measure, WIO_RIG_APPEND, WIO_RIG_SYNC, APPEND_TIMES),
-        [NOSYNC] = wio_series_of(measure, WIO_RIG_BASE, WIO_RIG_DIRECT_NOSYNC, NOSYNC_TIMES),
+        [NOSYNC] = bypass_series(measure, WIO_RIG_DIRECT_NOSYNC, NOSYNC_TIMES),
     };
     struct wio_series *direct = &series[DIRECT];
     series[APPEND].is_thin = true;
@@ -123,10 +156,12 @@ enum wio_status wio_measure_tables(struct wio_measure *measure, struct wio_error
     wio_measure_set(measure, WIO_PARAM_bw_dev, 1 / byte_s, direct->spread[direct->levels - 1]);
     wio_measure_set(measure, WIO_PARAM_sc_sw, wio_series_call_s(direct, byte_s), direct->spread[0]);
     measure->out->direct_table = wio_series_table(direct, byte_s);
-    measure->out->sync_table = wio_series_table(&series[SYNC], byte_s);
-    measure->out->append_table = wio_series_table(&series[APPEND], byte_s);
+    measure->out->sync_table = wio_series_table(&series[SYNC], 0);
+    measure->out->append_table =
+        wio_series_table(&series[APPEND], wio_series_byte_s(&series[SYNC]));
     if (measure->out->is_direct) {
         measure->out->direct_nosync_table = wio_series_table(&series[NOSYNC], 0);
     }
+    WIO_TRY(measure->rig->remove(measure->rig->context, WIO_RIG_BYPASS, err));
     return measure->rig->remove(measure->rig->context, WIO_RIG_APPEND, err);
 }

@@ -17,6 +17,7 @@ enum wio_rig_file {
     WIO_RIG_BASE,   /* stays as long as it has once become */
     WIO_RIG_FRESH,  /* new pages in the page cache */
     WIO_RIG_APPEND, /* grows by synchronous writes */
+    WIO_RIG_BYPASS, /* is written over past the page cache */
     WIO_RIG_AHEAD,  /* is written back while others are used */
     WIO_RIG_FILE_COUNT
 };
@@ -76,6 +77,7 @@ struct wio_rig_io {
 struct wio_rig {
     void *context;
     double (*now_s)(void *context);
+    void (*rest)(void *context, double seconds);
     /* WIO_ERR_UNSUPPORTED: this way is refused there. */
     enum wio_status (*write)(void *context, const struct wio_rig_io *io, double *seconds_out,
                              struct wio_error *err);

@@ -51,6 +51,7 @@ static void finds_parameters(struct sim *sim, double relative)
     is_near(&found, WIO_PARAM_sc_w, wanted.sc_w, 3 * relative);
     is_near(&found, WIO_PARAM_sc_sw, wanted.sc_sw, 3 * relative);
     is_near(&found, WIO_PARAM_c_lib, wanted.c_lib, relative);
+    is_near(&found, WIO_PARAM_c_new, wanted.c_new, 3 * relative);
     assert_true(found.written_bytes <= params.max_bytes);
     assert_true(found.elapsed_s < params.budget_s);
 }
@@ -125,7 +126,7 @@ static void finds_a_buffer_in_the_device(void **state)
     struct wio_error err;
     sim.noise = 0.02;
     sim.buffer_rate = 400 * MIB;
-    sim.buffer_bytes = 500 * MIB; /* nearly half of it filled by making the base file */
+    sim.buffer_bytes = 500 * MIB; /* more than half of it filled by making the files */
     assert_ok(measure(&sim, &params, &found, &err), &err);
     is_near(&found, WIO_PARAM_bw_burst, 400 * MIB, 0.05);
     is_near(&found, WIO_PARAM_burst_size, 500 * MIB, 0.2); /* as exact as a write is large */

@@ -30,6 +30,7 @@ struct sim sim_default(void)
     sim.params.limit_hard = 1024 * MIB;
     sim.params.dirty_expire = 30;
     sim.params.c_lib = 5e-8;
+    sim.params.c_new = 3e-6;
     return sim;
 }
 
@@ -53,6 +54,12 @@ static double now_s(void *context)
 {
     struct sim *sim = context;
     return wio_model_time(sim->model) + sim->extra_s;
+}
+
+static void rest(void *context, double seconds)
+{
+    struct sim *sim = context;
+    sim->extra_s += seconds;
 }
 
 static uint64_t id_of(const struct sim *sim, enum wio_rig_file file)
@@ -258,6 +265,7 @@ struct wio_rig sim_rig(struct sim *sim)
     assert_ok(wio_model_create(WIO_MODEL_KERNEL, &sim->params, &heap, &sim->model, &err), &err);
     return (struct wio_rig){.context = sim,
                             .now_s = now_s,
+                            .rest = rest,
                             .write = write_op,
                             .read = read_op,
                             .fsync = fsync_op,
