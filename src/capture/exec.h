@@ -61,8 +61,14 @@ struct cap_environ {
 void cap_environ_init(struct cap_environ *swapped) CAP_HIDDEN;
 void cap_environ_fini(struct cap_environ *swapped) CAP_HIDDEN;
 
-/* The latest child that this thread made and nobody has waited for, by the kernel's list; 0 where
- * there is none or the kernel keeps no list. */
-int32_t cap_latest_child(void) CAP_HIDDEN;
+/* Which children this thread has at a moment, by the kernel's list. */
+struct cap_child_mark {
+    uint64_t ticks; /* hundredths of a second since the machine began */
+    int32_t latest; /* the last one that nobody has waited for; 0 = none */
+};
+struct cap_child_mark cap_child_mark(void) CAP_HIDDEN;
+/* The child that it has made since then and nobody has waited for; 0 where there is none, or the
+ * kernel keeps no list. */
+int32_t cap_child_since(const struct cap_child_mark *mark) CAP_HIDDEN;
 
 #endif

@@ -11,14 +11,6 @@
 
 /* ---- commands ------------------------------------------------------------------------------- */
 
-/* Its pid. libc keeps it to itself: the child is asked for from the kernel. 0 where another thread
- * has waited for it already. */
-static int32_t child_since(int32_t before)
-{
-    int32_t now = cap_latest_child();
-    return now != before ? now : 0;
-}
-
 CAP_EXPORT FILE *popen(const char *command, const char *mode)
 {
     struct cap_stdio_call call;
@@ -26,7 +18,10 @@ CAP_EXPORT FILE *popen(const char *command, const char *mode)
     cap_stdio_push(&call, source);
     call.self = cap_enter(source, WIO_CALL_popen);
     call.ev = CAP_EVENT(popen, source);
-    int32_t before = call.self != NULL ? cap_latest_child() : 0;
+    struct cap_child_mark before = {0};
+    if (call.self != NULL) {
+        before = cap_child_mark();
+    }
     cap_fd_share_all(true);
     struct cap_environ swapped;
     cap_environ_init(&swapped);
@@ -47,7 +42,8 @@ CAP_EXPORT FILE *popen(const char *command, const char *mode)
         call.ev.result = fd;
         ext.path2 = command != NULL ? cap_text(call.self, command, strlen(command)) : WIO_NO_STRING;
         ext.arg[0] = mode[0] == 'r' ? O_RDONLY : O_WRONLY;
-        ext.arg[2] = fd >= 0 ? child_since(before) : 0;
+        /* libc keeps its pid to itself */
+        ext.arg[2] = fd >= 0 ? cap_child_since(&before) : 0;
         cap_emit_ext(call.self, &call.ev, &ext);
     }
     return stream;
