@@ -129,6 +129,47 @@ static enum wio_status cut(struct wio_ranges *ranges, uint64_t place)
     return WIO_OK;
 }
 
+static bool is_among(const struct reader *readers, struct wio_point at)
+{
+    while (readers != NULL && (readers->at.thread != at.thread || readers->at.op != at.op)) {
+        readers = readers->next;
+    }
+    return readers != NULL;
+}
+
+/* Nobody can tell two pieces apart: neither has a reader twice. */
+static bool is_alike(const struct piece *a, const struct piece *b)
+{
+    size_t more = 0;
+    for (const struct reader *reader = a->readers; reader != NULL; reader = reader->next) {
+        if (!is_among(b->readers, reader->at)) {
+            return false;
+        }
+        more++;
+    }
+    for (const struct reader *reader = b->readers; reader != NULL; reader = reader->next) {
+        more--;
+    }
+    return more == 0 && a->has_last == b->has_last && a->last.thread == b->last.thread &&
+           a->last.op == b->last.op;
+}
+
+/* What was cut and has become alike since is one piece again, or many readers of many ranges would
+ * leave pieces for ever. */
+static void rejoin(struct wio_ranges *ranges, struct wio_range range)
+{
+    struct piece *piece = first_from(ranges, range.from > 0 ? range.from - 1 : 0);
+    while (piece != NULL && piece->range.from < range.to) {
+        struct piece *next = RB_NEXT(pieces, &ranges->pieces, piece);
+        if (next == NULL || next->range.from != piece->range.to || !is_alike(piece, next)) {
+            piece = next;
+            continue;
+        }
+        piece->range.to = next->range.to;
+        remove_piece(ranges, next);
+    }
+}
+
 /* All pieces of the range get the reader, and so do the gaps between them. */
 static enum wio_status release_shared(struct wio_ranges *ranges, struct wio_range range,
                                       struct wio_point at)
@@ -146,6 +187,7 @@ static enum wio_status release_shared(struct wio_ranges *ranges, struct wio_rang
         WIO_TRY(add_reader(ranges, it, at));
         done = it->range.to;
     }
+    rejoin(ranges, range);
     return WIO_OK;
 }
 

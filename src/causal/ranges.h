@@ -10,7 +10,7 @@
  *
  * A tree of ranges that do not overlap, so that a program that locks another range each time pays
  * for its own range only. Memory: each range that was ever given back and not covered by an
- * exclusive release since, with one entry per reader.
+ * exclusive release since, with one entry per reader; neighbours that are alike are one.
  *
  * Pure. Gives WIO_OK or WIO_ERR_NOMEM; after an error it may only be destroyed.
  */

@@ -3,6 +3,7 @@
 #include "support/stingy.h"
 #include "support/unit.h"
 
+#include <limits.h>
 #include <string.h>
 
 #include "causal/ranges.h"
@@ -89,6 +90,29 @@ static void pieces_say_what_bytes_say(void **state)
     }
 }
 
+/* Two threads read here and there, then everything: one piece with two readers is left. */
+static void pieces_that_are_alike_are_one(void **state)
+{
+    (void)state;
+    uint64_t seed = 9;
+    struct wio_stingy stingy = {.left = UINT_MAX};
+    const struct wio_alloc alloc = wio_stingy_alloc(&stingy);
+    struct wio_ranges *ranges = NULL;
+    assert_int_equal(wio_ranges_create(&alloc, &ranges), WIO_OK);
+    for (uint64_t op = 0; op < 200; op++) {
+        struct wio_point at = {op, (uint32_t)op % 2};
+        assert_int_equal(wio_ranges_release(ranges, draw_range(&seed), at, true), WIO_OK);
+    }
+    assert_true(stingy.out > 8);
+    for (uint32_t thread = 0; thread < 2; thread++) {
+        struct wio_point at = {200, thread};
+        assert_int_equal(wio_ranges_release(ranges, (struct wio_range){0, UINT64_MAX}, at, true),
+                         WIO_OK);
+    }
+    assert_int_equal(stingy.out, 4);
+    wio_ranges_destroy(ranges);
+}
+
 /* Each request for memory is refused in turn. */
 static void short_memory_is_survived(void **state)
 {
@@ -114,6 +138,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pieces_say_what_bytes_say),
+        cmocka_unit_test(pieces_that_are_alike_are_one),
         cmocka_unit_test(short_memory_is_survived),
     };
     return WIO_RUN(tests);
