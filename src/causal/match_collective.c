@@ -68,30 +68,6 @@ static bool has_met(const struct wio_match *match, const struct wio_match_gather
     return first_leave >= last_enter;
 }
 
-/* SCAN is no event of all: each rank after the lower ones. */
-static enum wio_status add_scan(struct wio_match *match,
-                                const struct wio_match_gathering *gathering)
-{
-    uint32_t i = gathering->members.first;
-    for (; i != WIO_CAUSAL_NONE; i = match->items[i].next) {
-        uint32_t k = gathering->members.first;
-        for (; k != WIO_CAUSAL_NONE; k = match->items[k].next) {
-            if (match->items[k].rank >= match->items[i].rank) {
-                continue;
-            }
-            WIO_TRY(wio_match_edge_from_before(
-                match, (struct wio_edge){.from_thread = match->items[k].thread,
-                                         .from_op = match->items[k].begin_op,
-                                         .to_thread = match->items[i].thread,
-                                         .to_op = match->items[i].end_op,
-                                         .object = gathering->call.communicator,
-                                         .class = WIO_EDGE_HARD,
-                                         .evidence = gathering->call.evidence}));
-        }
-    }
-    return WIO_OK;
-}
-
 /* Nobody who takes left before somebody who gives had come. */
 static enum wio_status tell(struct wio_match *match, const struct wio_match_item *giver,
                             const struct wio_member *gives, const struct wio_match_item *taker,
@@ -144,19 +120,85 @@ static enum wio_status add_members(struct wio_match *match,
     return status;
 }
 
+/* By rank: the members' places in `items`. */
+static void order_by_rank(const struct wio_match *match,
+                          const struct wio_match_gathering *gathering, uint32_t *items)
+{
+    for (uint32_t i = gathering->members.first; i != WIO_CAUSAL_NONE; i = match->items[i].next) {
+        items[match->items[i].rank] = i;
+    }
+}
+
+/* The ranks from .. middle - 1 give, those up to `to` - 1 take. */
+static enum wio_status add_half(struct wio_match *match, const struct wio_collective_call *call,
+                                const uint32_t *items, const uint32_t part[3],
+                                struct wio_member *members)
+{
+    for (uint32_t rank = part[0]; rank < part[2]; rank++) {
+        const struct wio_match_item *item = &match->items[items[rank]];
+        members[rank - part[0]] = (struct wio_member){.thread = item->thread,
+                                                      .enter_op = item->begin_op,
+                                                      .leave_op = item->end_op,
+                                                      .gives = rank < part[1],
+                                                      .takes = rank >= part[1]};
+    }
+    return wio_edges_add_collective(match->edges, members, part[2] - part[0], call->communicator,
+                                    call->evidence);
+}
+
+/*
+ * SCAN is no event of all: each rank waits for the lower ones. That is so exactly if the upper half
+ * waits for the lower half, and each half is such a scan: n log n members, where one edge for each
+ * pair would be n^2.
+ */
+static enum wio_status add_halves(struct wio_match *match, const struct wio_collective_call *call,
+                                  const uint32_t *items, struct wio_member *members)
+{
+    for (uint32_t width = 1; width < call->size; width *= 2) {
+        for (uint32_t from = 0; from + width < call->size; from += 2 * width) {
+            uint32_t to = call->size - from < 2 * width ? call->size : from + 2 * width;
+            const uint32_t part[3] = {from, from + width, to};
+            WIO_TRY(add_half(match, call, items, part, members));
+        }
+    }
+    return WIO_OK;
+}
+
+static enum wio_status add_scan(struct wio_match *match,
+                                const struct wio_match_gathering *gathering)
+{
+    const struct wio_alloc *alloc = &match->edges->alloc;
+    const struct wio_collective_call *call = &gathering->call;
+    struct wio_member *members = wio_causal_array(alloc, call->size, sizeof(*members));
+    uint32_t *items = wio_causal_array(alloc, call->size, sizeof(*items));
+    enum wio_status status = WIO_ERR_NOMEM;
+    if (members != NULL && items != NULL) {
+        order_by_rank(match, gathering, items);
+        status = add_halves(match, call, items, members);
+    }
+    alloc->put(alloc->context, members);
+    alloc->put(alloc->context, items);
+    return status;
+}
+
+static enum wio_status refuse_twice(const struct wio_collective_call *call, enum wio_status status,
+                                    struct wio_error *err)
+{
+    return status == WIO_ERR_USAGE ? refuse(call, "one of its threads is there twice", err)
+                                   : status;
+}
+
 static enum wio_status add(struct wio_match *match, const struct wio_match_gathering *gathering,
                            struct wio_error *err)
 {
     const struct wio_collective_call *call = &gathering->call;
     if (call->kind == WIO_COLLECTIVE_SCAN) {
-        return add_scan(match, gathering);
+        return refuse_twice(call, add_scan(match, gathering), err);
     }
     if (call->size <= 1 || (call->kind == WIO_COLLECTIVE_LOOSE && !has_met(match, gathering))) {
         return WIO_OK;
     }
-    enum wio_status status = add_members(match, gathering);
-    return status == WIO_ERR_USAGE ? refuse(call, "one of its threads is there twice", err)
-                                   : status;
+    return refuse_twice(call, add_members(match, gathering), err);
 }
 
 /* All members are there: make the collective, and forget them. */

@@ -280,6 +280,59 @@ static void members_make_one_collective(void **state)
     end(&f);
 }
 
+#define RANKS_MAX 40u
+
+static enum wio_status scan(uint32_t ranks, struct wio_edges *edges)
+{
+    const struct wio_alloc heap = WIO_ALLOC_HEAP;
+    struct wio_match *match = NULL;
+    struct wio_error err = WIO_ERROR_INIT;
+    wio_edges_init(edges, &heap, ranks);
+    assert_int_equal(wio_match_create(edges, &match), WIO_OK);
+    for (uint32_t i = 0; i < ranks; i++) {
+        const struct wio_collective_call call = {.communicator = 3,
+                                                 .size = ranks,
+                                                 .rank = (7 * i + 3) % ranks,
+                                                 .kind = WIO_COLLECTIVE_SCAN,
+                                                 .thread = (7 * i + 3) % ranks,
+                                                 .enter_op = 5,
+                                                 .leave_op = 6};
+        assert_ok(wio_match_collective(match, &call, &err), &err);
+    }
+    wio_match_destroy(match);
+    return WIO_OK;
+}
+
+/* Each rank waits for each lower one, once, and for nobody else; n log n members say so. */
+static void scans_are_halves_of_halves(void **state)
+{
+    (void)state;
+    for (uint32_t ranks = 2; ranks <= RANKS_MAX; ranks++) {
+        unsigned waits[RANKS_MAX][RANKS_MAX] = {0};
+        struct wio_edges edges;
+        if (ranks % 7 == 0) {
+            continue; /* 7 i + 3 is not each of them */
+        }
+        assert_int_equal(scan(ranks, &edges), WIO_OK);
+        for (size_t c = 0; c < edges.collective_count; c++) {
+            const struct wio_member *members = &edges.members[edges.collectives[c].first];
+            for (size_t i = 0; i < edges.collectives[c].count; i++) {
+                for (size_t k = 0; k < edges.collectives[c].count; k++) {
+                    waits[members[i].thread][members[k].thread] +=
+                        members[i].takes && members[k].gives ? 1 : 0;
+                }
+            }
+        }
+        for (uint32_t i = 0; i < ranks; i++) {
+            for (uint32_t k = 0; k < ranks; k++) {
+                assert_int_equal(waits[i][k], k < i ? 1 : 0);
+            }
+        }
+        assert_true(edges.member_count <= 6 * ranks && edges.edge_count == 0);
+        wio_edges_fini(&edges);
+    }
+}
+
 static void ranks_that_disagree_are_named(void **state)
 {
     (void)state;
@@ -431,6 +484,7 @@ int main(void)
         cmocka_unit_test(readers_wait_for_the_writers_of_their_bytes),
         cmocka_unit_test(a_look_walks_over_no_backlog),
         cmocka_unit_test(members_make_one_collective),
+        cmocka_unit_test(scans_are_halves_of_halves),
         cmocka_unit_test(ranks_that_disagree_are_named),
         cmocka_unit_test(a_thread_that_is_two_ranks_is_told),
         cmocka_unit_test(a_lock_follows_its_releases),
