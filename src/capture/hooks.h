@@ -20,6 +20,7 @@
 #include <sys/mman.h>
 #include <sys/select.h>
 #include <sys/sendfile.h>
+#include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
@@ -54,6 +55,12 @@
 static inline bool cap_may_read(const void *at, int error)
 {
     return at != NULL && error != EFAULT && (CAP_LIKELY(error == 0) || cap_is_readable(at));
+}
+
+/* The kernel's mask is the first word of libc's. */
+static inline int64_t cap_mask_of(const sigset_t *mask, int error)
+{
+    return cap_may_read(mask, error) ? *(const int64_t *)(const void *)mask : 0;
 }
 
 /* Failures that come after the kernel has read the call's vector: we may read it too. */
@@ -218,12 +225,15 @@ static inline void cap_after_sent(struct cap_thread *self, const struct cap_even
 static inline void cap_after_all_sent(struct cap_thread *self, const struct cap_event *ev,
                                       const struct cap_ext *ext, const struct mmsghdr *messages)
 {
-    (void)self;
-    (void)ev;
+    bool has_address = false;
     for (int64_t i = 0; i < ext->arg[1]; i++) { /* so many were sent */
         if (messages[i].msg_hdr.msg_controllen > 0) {
             cap_fd_share_sent(&messages[i].msg_hdr);
         }
+        has_address = has_address || messages[i].msg_hdr.msg_name != NULL;
+    }
+    if (has_address) {
+        cap_channel_sent_to(self, ev);
     }
 }
 

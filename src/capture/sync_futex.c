@@ -45,6 +45,12 @@ static bool has_second_word(long operation)
     }
 }
 
+static bool has_bits(long operation)
+{
+    const long command = operation & FUTEX_CMD_MASK;
+    return command == FUTEX_WAIT_BITSET || command == FUTEX_WAKE_BITSET;
+}
+
 /* One that did not wait or woke nobody says nothing; UNLOCK_PI has no count of those it woke. */
 static bool is_worth(enum kind kind, long operation, long result)
 {
@@ -67,6 +73,7 @@ long cap_raw_futex(const struct cap_raw_call *call)
         has_second_word(operation) ? cap_object_id((const void *)call->arg[5], is_shared) : 0};
     struct cap_event ev = CAP_EVENT_OF(number, call->source);
     ev.flags = WIO_EVENT_RAW;
+    ev.size = has_bits(operation) ? (uint32_t)call->arg[6] : WIO_NO_SIZE;
     if (kind == WAIT) {
         cap_state_enter(self, CAP_STATE_BLOCKED);
     }

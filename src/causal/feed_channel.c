@@ -304,7 +304,14 @@ static bool only_looks(const struct wio_event *event)
 enum wio_status wio_feed_read(struct wio_feed *feed, const struct wio_event *event, uint32_t path)
 {
     uint32_t object;
+    if (wio_feed_path_kind(feed, path) == WIO_FEED_PATH_SIGNALFD) {
+        return wio_feed_signals_read(feed, event);
+    }
     WIO_TRY(wio_feed_channel(feed, event, path, &object));
+    if (object != 0 && event->error == EAGAIN && !only_looks(event) &&
+        feed->objects[object].has_messages) {
+        return wio_feed_message_none(feed, event, object);
+    }
     if (object == 0 || event->result < 0) {
         return WIO_OK;
     }
@@ -313,7 +320,8 @@ enum wio_status wio_feed_read(struct wio_feed *feed, const struct wio_event *eve
         return read_eventfd(feed, event, object);
     }
     const struct wio_feed_state *state = &feed->objects[object];
-    if (state->has_messages && (event->result > 0 || state->more.count > 0 || state->has_lost)) {
+    if (state->has_messages &&
+        (event->result > 0 || state->more.count > 0 || state->forgotten > 0)) {
         return wio_feed_message_read(feed, event, object, only_looks(event));
     }
     bool is_pipe = kind == WIO_FEED_PIPE;

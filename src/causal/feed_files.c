@@ -230,6 +230,20 @@ static enum wio_status control(struct wio_feed *feed, const struct wio_event *ev
     }
 }
 
+/* A new one, or another mask for one that is there. */
+static enum wio_status make_signals(struct wio_feed *feed, const struct wio_event *event)
+{
+    uint32_t file;
+    if (event->result != event->fd) {
+        WIO_TRY(open_fd(feed, event, event->result, 0, false, (event->arg[1] & O_CLOEXEC) != 0));
+    }
+    WIO_TRY(wio_feed_file(feed, event, (int32_t)event->result, &file));
+    if (file != WIO_FEED_NONE) {
+        feed->files[file].signals = (uint64_t)event->arg[0];
+    }
+    return WIO_OK;
+}
+
 static enum wio_status make_channel(struct wio_feed *feed, const struct wio_event *event)
 {
     uint32_t object;
@@ -251,6 +265,8 @@ static enum wio_status make_channel(struct wio_feed *feed, const struct wio_even
                        (event->arg[1] & SOCK_CLOEXEC) != 0);
     case WIO_OP_eventfd:
         return open_fd(feed, event, event->result, object, false, (event->arg[1] & O_CLOEXEC) != 0);
+    case WIO_OP_signalfd:
+        return make_signals(feed, event);
     case WIO_OP_accept:
         return open_fd(feed, event, event->fd2, object, true, (event->arg[0] & SOCK_CLOEXEC) != 0);
     default:

@@ -42,9 +42,10 @@ struct wio_feed_state {
     uint64_t count;
     uint64_t given; /* bytes written; units posted */
     uint64_t taken;
-    uint32_t peer;    /* of a socket: object of the other end, 0 = not known */
-    uint32_t address; /* .. of datagrams that is connected: the text of R-CHAN-3 */
-    uint32_t giver;   /* thread; the first one */
+    uint32_t peer;      /* of a socket: object of the other end, 0 = not known */
+    uint64_t forgotten; /* messages, older than those that are kept */
+    uint32_t address;   /* .. of datagrams that is connected: the text of R-CHAN-3 */
+    uint32_t giver;     /* thread; the first one */
     uint32_t taker;
     bool has_giver;
     bool has_taker;
@@ -52,7 +53,6 @@ struct wio_feed_state {
     bool has_units;    /* a semaphore whose first value is known */
     bool is_semaphore; /* an eventfd whose reads take one */
     bool has_messages; /* a socket that keeps them apart */
-    bool has_lost;     /* messages: which one is read next is not known any more */
     bool is_connected; /* or a stream: an address that is sent to is not looked at */
 };
 
@@ -63,6 +63,7 @@ struct wio_feed_file {
     uint32_t flock;  /* object that it has locked; 0 = none */
     uint32_t ranges; /* object of which it has locked ranges (F_OFD_SETLK); 0 = none */
     uint32_t next_free;
+    uint64_t signals;    /* of a signalfd: its mask */
     bool can_write;      /* an end that others wait for to be closed */
     bool is_opening;     /* of a FIFO: it is in the list `openings` */
     bool is_shared_lock; /* LOCK_SH */
@@ -97,7 +98,8 @@ enum wio_feed_path {
     WIO_FEED_PATH_OTHER,
     WIO_FEED_PATH_PIPE,
     WIO_FEED_PATH_SOCKET,
-    WIO_FEED_PATH_EVENTFD
+    WIO_FEED_PATH_EVENTFD,
+    WIO_FEED_PATH_SIGNALFD /* no object: all of them have one name */
 };
 
 /* A receive, send or collective of MPI that has not ended, or may not be matched yet. */
@@ -321,6 +323,9 @@ WIO_MUST_CHECK enum wio_status wio_feed_message_bind(struct wio_feed *feed,
                                                      const struct wio_event *event);
 WIO_MUST_CHECK enum wio_status
 wio_feed_message_write(struct wio_feed *feed, const struct wio_event *event, uint32_t object);
+/* A read found none: those that were sent before it have been lost. */
+WIO_MUST_CHECK enum wio_status
+wio_feed_message_none(struct wio_feed *feed, const struct wio_event *event, uint32_t object);
 WIO_MUST_CHECK enum wio_status wio_feed_message_read(struct wio_feed *feed,
                                                      const struct wio_event *event, uint32_t object,
                                                      bool stays);
@@ -408,6 +413,9 @@ WIO_MUST_CHECK enum wio_status wio_feed_thread_end(struct wio_feed *feed,
 WIO_MUST_CHECK enum wio_status wio_feed_kill(struct wio_feed *feed, const struct wio_event *event);
 WIO_MUST_CHECK enum wio_status wio_feed_sigwait(struct wio_feed *feed,
                                                 const struct wio_event *event);
+/* Signals are read from a signalfd. */
+WIO_MUST_CHECK enum wio_status wio_feed_signals_read(struct wio_feed *feed,
+                                                     const struct wio_event *event);
 
 /* feed_mpi.c */
 WIO_MUST_CHECK enum wio_status wio_feed_mpi(struct wio_feed *feed, const struct wio_event *event);

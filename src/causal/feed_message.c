@@ -11,8 +11,9 @@
 
 #include "causal/feed_internal.h"
 
-/* Of messages that nobody was seen to take so many are kept per socket; of more, none. */
-#define KEPT_MAX 256u
+/* Of messages that nobody was seen to take so many are kept per socket. Of the oldest ones it is
+ * only known how many they were: the next reads are theirs. */
+#define KEPT_MAX 4096u
 /* sendmmsg tells one size for all. */
 #define ANY_SIZE UINT64_MAX
 
@@ -137,12 +138,11 @@ static uint32_t destination_of(const struct wio_feed *feed, const struct wio_eve
     return feed->objects[object].peer;
 }
 
-/* To keep the later ones would give each read a message that it is not. */
-static void lose_all(struct wio_feed *feed, struct wio_feed_state *state)
+static void forget_oldest(struct wio_feed *feed, struct wio_feed_state *state)
 {
-    state->has_lost = true;
-    while (state->more.count > 0) {
+    while (state->more.count > KEPT_MAX) {
         wio_feed_drop_first(feed, &state->more);
+        state->forgotten++;
     }
 }
 
@@ -150,7 +150,7 @@ enum wio_status wio_feed_message_write(struct wio_feed *feed, const struct wio_e
                                        uint32_t object)
 {
     uint32_t to = destination_of(feed, event, object);
-    if (to == 0 || feed->objects[to].has_lost) {
+    if (to == 0) {
         return WIO_OK;
     }
     bool is_many = event->op == WIO_OP_sendmmsg;
@@ -159,13 +159,10 @@ enum wio_status wio_feed_message_write(struct wio_feed *feed, const struct wio_e
     node.a = is_many ? ANY_SIZE : (uint64_t)event->result;
     node.b = wio_feed_end_ns(event);
     int64_t count = is_many ? event->arg[1] : 1;
-    if (count > (int64_t)(KEPT_MAX - state->more.count)) {
-        lose_all(feed, state);
-        return WIO_OK;
-    }
-    for (int64_t i = 0; i < count; i++) {
+    for (int64_t i = 0; i < count && i < KEPT_MAX; i++) { /* whatever a broken trace says */
         WIO_TRY(wio_feed_append(feed, &state->more, &node));
     }
+    forget_oldest(feed, state);
     return WIO_OK;
 }
 
@@ -200,6 +197,10 @@ static enum wio_status take(struct wio_feed *feed, const struct wio_event *event
     struct wio_feed_list *list = &feed->objects[from].more;
     uint32_t before = WIO_FEED_NONE;
     uint32_t at = list->first;
+    if (feed->objects[from].forgotten > 0) {
+        feed->objects[from].forgotten -= stays ? 0 : 1;
+        return WIO_OK;
+    }
     while (at != WIO_FEED_NONE && !fits(&feed->nodes[at], event)) {
         before = at;
         at = feed->nodes[at].next;
@@ -231,6 +232,17 @@ enum wio_status wio_feed_message_read(struct wio_feed *feed, const struct wio_ev
     int64_t count = event->op == WIO_OP_recvmmsg ? event->arg[1] : 1;
     for (int64_t i = 0; i < count && i < KEPT_MAX; i++) { /* whatever a broken trace says */
         WIO_TRY(take(feed, event, object, stays));
+    }
+    return WIO_OK;
+}
+
+enum wio_status wio_feed_message_none(struct wio_feed *feed, const struct wio_event *event,
+                                      uint32_t object)
+{
+    struct wio_feed_state *state = &feed->objects[object];
+    state->forgotten = 0;
+    while (state->more.count > 0 && feed->nodes[state->more.first].b < event->t_ns) {
+        wio_feed_drop_first(feed, &state->more);
     }
     return WIO_OK;
 }

@@ -50,6 +50,7 @@ enum wio_feed_path wio_feed_path_kind(struct wio_feed *feed, uint32_t string)
         {"pipe:[", WIO_FEED_PATH_PIPE},
         {"socket:[", WIO_FEED_PATH_SOCKET},
         {"eventfd:[", WIO_FEED_PATH_EVENTFD},
+        {"anon_inode:[signalfd]", WIO_FEED_PATH_SIGNALFD},
     };
     if (string == WIO_NO_STRING || string >= feed->params.string_count) {
         return WIO_FEED_PATH_OTHER;
@@ -81,7 +82,7 @@ enum wio_status wio_feed_channel(struct wio_feed *feed, const struct wio_event *
     };
     enum wio_feed_path kind = wio_feed_path_kind(feed, path);
     *object_out = 0;
-    if (kind == WIO_FEED_PATH_OTHER) {
+    if (kind == WIO_FEED_PATH_OTHER || kind == WIO_FEED_PATH_SIGNALFD) {
         return WIO_OK;
     }
     return wio_feed_find_object(feed,

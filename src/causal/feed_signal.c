@@ -8,6 +8,9 @@
 #define KEPT_MAX 64u
 /* Number of the list of all signals to a process. */
 #define ANY 0u
+/* Of Linux; and what is read for each of them (struct signalfd_siginfo). */
+#define SIGNALS_MAX 64
+#define SIGNAL_BYTES 128
 
 static enum wio_status list_of(struct wio_feed *feed, uint32_t host, int64_t pid, uint64_t signal,
                                uint32_t *list_out)
@@ -92,6 +95,35 @@ enum wio_status wio_feed_sigwait(struct wio_feed *feed, const struct wio_event *
     }
     if (signal == SIGCHLD && event->arg[0] > 0) {
         return wio_feed_after_process(feed, event, event->arg[0], WIO_EVIDENCE_SIGNAL);
+    }
+    return WIO_OK;
+}
+
+/* The kernel gives the one with the lowest number first. */
+static enum wio_status take_lowest(struct wio_feed *feed, const struct wio_event *event,
+                                   uint64_t signals)
+{
+    int32_t pid = feed->params.processes[wio_feed_stream(feed, event)->process].pid;
+    uint64_t process = (uint64_t)wio_feed_host(feed, event) << 32 | (uint32_t)pid;
+    for (uint64_t signal = 1; signal <= SIGNALS_MAX; signal++) {
+        uint32_t list = (signals >> (signal - 1) & 1) != 0
+                            ? wio_live_get(&feed->signals_of, process, signal)
+                            : WIO_FEED_NONE;
+        if (list != WIO_FEED_NONE && feed->lists[list].count > 0) {
+            return take(feed, event, &feed->lists[list], (int64_t)signal >= SIGRTMIN);
+        }
+    }
+    return WIO_OK; /* SIGCHLD, a timer's, or of somebody who was not recorded */
+}
+
+/* R-CHAN-6 */
+enum wio_status wio_feed_signals_read(struct wio_feed *feed, const struct wio_event *event)
+{
+    uint32_t file;
+    WIO_TRY(wio_feed_file(feed, event, event->fd, &file));
+    int64_t count = file == WIO_FEED_NONE ? 0 : event->result / SIGNAL_BYTES;
+    for (int64_t i = 0; i < count && i < SIGNALS_MAX; i++) {
+        WIO_TRY(take_lowest(feed, event, feed->files[file].signals));
     }
     return WIO_OK;
 }

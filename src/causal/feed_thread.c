@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Threads: locks, conditions, barriers, futexes. FORMAT.md#threads. */
 #include <errno.h>
+#include <linux/futex.h>
 
 #include "causal/feed_internal.h"
 
@@ -47,15 +48,24 @@ static enum wio_status window_object(struct wio_feed *feed, const struct wio_eve
         object_out);
 }
 
-/* Something that may let others go: a signal, a wake. `a` = how many it can. */
-static enum wio_status keep(struct wio_feed *feed, const struct wio_event *event,
-                            enum wio_feed_kind kind, uint64_t units)
+/* FUTEX_WAIT_BITSET and FUTEX_WAKE_BITSET: who has a bit of the other one's set. */
+static uint64_t bits_of(const struct wio_event *event)
 {
-    uint32_t object;
+    bool has_bits = wio_op_class(event->op) == WIO_CLASS_FUTEX_WAIT ||
+                    wio_op_class(event->op) == WIO_CLASS_FUTEX_WAKE;
+    return has_bits && event->size != WIO_NO_SIZE ? event->size : UINT64_MAX;
+}
+
+/* Something that may let others go: a signal, a wake. `a` = how many it can, `b` = which. */
+static enum wio_status keep_in(struct wio_feed *feed, const struct wio_event *event,
+                               struct wio_feed_list *list, uint64_t units, uint64_t which)
+{
     struct wio_feed_node node = wio_feed_node_of(feed, event);
-    WIO_TRY(wio_feed_memory_object(feed, event, kind, event->arg[0], &object));
+    if (units == 0) {
+        return WIO_OK;
+    }
     node.a = units;
-    struct wio_feed_list *list = &feed->objects[object].list;
+    node.b = which;
     WIO_TRY(wio_feed_append(feed, list, &node));
     if (list->count > KEPT_MAX) {
         wio_feed_drop_first(feed, list);
@@ -63,14 +73,23 @@ static enum wio_status keep(struct wio_feed *feed, const struct wio_event *event
     return WIO_OK;
 }
 
-/* The first that came while this call waited and has units left. False where there is none. */
+static enum wio_status keep(struct wio_feed *feed, const struct wio_event *event,
+                            enum wio_feed_kind kind, int64_t id, uint64_t units)
+{
+    uint32_t object;
+    WIO_TRY(wio_feed_memory_object(feed, event, kind, id, &object));
+    return keep_in(feed, event, &feed->objects[object].list, units, bits_of(event));
+}
+
+/* The first that came while this call waited, is for one of `which` and has units left. False where
+ * there is none. */
 static bool take(struct wio_feed *feed, const struct wio_event *event, struct wio_feed_list *list,
-                 struct wio_feed_node *node_out)
+                 uint64_t which, struct wio_feed_node *node_out)
 {
     uint32_t before = WIO_FEED_NONE;
     for (uint32_t i = list->first; i != WIO_FEED_NONE; before = i, i = feed->nodes[i].next) {
         struct wio_feed_node *node = &feed->nodes[i];
-        if (node->begin_ns < event->t_ns) {
+        if (node->begin_ns < event->t_ns || (node->b & which) == 0) {
             continue;
         }
         *node_out = *node;
@@ -91,14 +110,19 @@ static enum wio_status end_wait(struct wio_feed *feed, const struct wio_event *e
         return WIO_OK;
     }
     WIO_TRY(wio_feed_memory_object(feed, event, kind, event->arg[0], &object));
-    if (take(feed, event, &feed->objects[object].list, &from)) {
+    if (take(feed, event, &feed->objects[object].list, bits_of(event), &from)) {
         return wio_feed_after(feed, event, &from, object);
     }
-    uint32_t moved = feed->objects[object].peer; /* R-SYNC-7: requeued to another word */
-    if (moved != 0 && take(feed, event, &feed->objects[moved].list, &from)) {
-        return wio_feed_after(feed, event, &from, moved);
+    /* R-SYNC-7: moved to another word, whose waker is the second that it waited for */
+    if (kind != WIO_FEED_FUTEX ||
+        !take(feed, event, &feed->objects[object].more, UINT64_MAX, &from)) {
+        return WIO_OK;
     }
-    return WIO_OK;
+    uint32_t word = (uint32_t)from.b;
+    WIO_TRY(wio_feed_after(feed, event, &from, object));
+    return take(feed, event, &feed->objects[word].list, bits_of(event), &from)
+               ? wio_feed_after(feed, event, &from, word)
+               : WIO_OK;
 }
 
 static enum wio_status begin_barrier(struct wio_feed *feed, const struct wio_event *event)
@@ -129,19 +153,43 @@ static enum wio_status begin_barrier(struct wio_feed *feed, const struct wio_eve
     return wio_feed_collective(feed, &call);
 }
 
-static enum wio_status begin_wake(struct wio_feed *feed, const struct wio_event *event)
+static bool is_requeue(int command)
+{
+    return command == FUTEX_REQUEUE || command == FUTEX_CMP_REQUEUE ||
+           command == FUTEX_CMP_REQUEUE_PI;
+}
+
+/* Of those who waited for arg0 the first arg2 are woken, the others wait for arg3 from now on. */
+static enum wio_status requeue(struct wio_feed *feed, const struct wio_event *event)
 {
     uint32_t from;
     uint32_t to;
+    uint64_t all = (uint64_t)event->result;
+    uint64_t wanted = event->arg[2] > 0 ? (uint64_t)event->arg[2] : 0;
+    uint64_t woken = wanted < all ? wanted : all;
+    WIO_TRY(wio_feed_memory_object(feed, event, WIO_FEED_FUTEX, event->arg[0], &from));
+    WIO_TRY(wio_feed_memory_object(feed, event, WIO_FEED_FUTEX, event->arg[3], &to));
+    WIO_TRY(keep_in(feed, event, &feed->objects[from].list, woken, UINT64_MAX));
+    return keep_in(feed, event, &feed->objects[from].more, all - woken, to);
+}
+
+static enum wio_status begin_wake(struct wio_feed *feed, const struct wio_event *event)
+{
+    int command =
+        event->op == WIO_OP_futex_wake ? (int)(event->arg[1] & FUTEX_CMD_MASK) : FUTEX_WAKE;
+    if (event->error == 0 && command == FUTEX_UNLOCK_PI) { /* says nothing of those it woke */
+        return keep(feed, event, WIO_FEED_FUTEX, event->arg[0], 1);
+    }
     if (event->result <= 0) {
         return WIO_OK;
     }
-    if (event->arg[3] != 0) {
-        WIO_TRY(wio_feed_memory_object(feed, event, WIO_FEED_FUTEX, event->arg[0], &from));
-        WIO_TRY(wio_feed_memory_object(feed, event, WIO_FEED_FUTEX, event->arg[3], &to));
-        feed->objects[from].peer = to;
+    if (is_requeue(command)) {
+        return requeue(feed, event);
     }
-    return keep(feed, event, WIO_FEED_FUTEX, (uint64_t)event->result);
+    if (command == FUTEX_WAKE_OP) { /* of either word */
+        WIO_TRY(keep(feed, event, WIO_FEED_FUTEX, event->arg[3], (uint64_t)event->result));
+    }
+    return keep(feed, event, WIO_FEED_FUTEX, event->arg[0], (uint64_t)event->result);
 }
 
 enum wio_status wio_feed_thread_begin(struct wio_feed *feed, const struct wio_event *event)
@@ -153,7 +201,8 @@ enum wio_status wio_feed_thread_begin(struct wio_feed *feed, const struct wio_ev
     case WIO_CLASS_COND_WAIT:
         return release_to_wait(feed, event);
     case WIO_CLASS_COND_SIGNAL:
-        return keep(feed, event, WIO_FEED_CONDITION, event->arg[1] == 1 ? UINT64_MAX : 1);
+        return keep(feed, event, WIO_FEED_CONDITION, event->arg[0],
+                    event->arg[1] == 1 ? UINT64_MAX : 1);
     case WIO_CLASS_BARRIER:
         return begin_barrier(feed, event);
     case WIO_CLASS_FUTEX_WAKE:

@@ -169,6 +169,39 @@ static void many_datagrams(void)
     wait_for(pid);
 }
 
+static void ask_many(int unused)
+{
+    (void)unused;
+    int fd = socket(AF_INET, SOCK_DGRAM, 0);
+    for (size_t i = 0; i < 2; i++) {
+        messages[i].msg_hdr.msg_name = &server;
+        messages[i].msg_hdr.msg_namelen = sizeof(server);
+    }
+    nap();
+    mark("asking");
+    check(sendmmsg(fd, messages, 2, 0) == 2, "sendmmsg");
+    mark("meanwhile");
+    check(recv(fd, data, sizeof(data), 0) == 9, "recv");
+    mark("answered");
+}
+
+/* The first thing that the client does with its socket. */
+static void udp_many(void)
+{
+    struct sockaddr_in who;
+    socklen_t size = sizeof(who);
+    int fd = serve_udp(INADDR_LOOPBACK);
+    pid_t pid = child(ask_many, -1);
+    check(recv(fd, data, sizeof(data), 0) == 10, "recv");
+    check(recvfrom(fd, data, sizeof(data), 0, (struct sockaddr *)&who, &size) == 20, "recvfrom");
+    mark("asked");
+    nap();
+    mark("answering");
+    check(sendto(fd, data, 9, 0, (struct sockaddr *)&who, size) == 9, "sendto");
+    mark("goes on");
+    wait_for(pid);
+}
+
 /* ---- ends -------------------------------------------------------------------------------------
  */
 
@@ -370,6 +403,7 @@ int main(int argc, char **argv)
         {"udp", udp},
         {"local-datagrams", local_datagrams},
         {"many-datagrams", many_datagrams},
+        {"udp-many", udp_many},
         {"tcp-end", tcp_end},
         {"sent-descriptor", sent_descriptor},
         {"eventfd-functions", eventfd_functions},

@@ -17,6 +17,8 @@ SCENES = {
     "local-datagrams": ("socket", ["first < got first", "second < got second"],
                         ["second | got first", "goes on | got second"]),
     "many-datagrams": TWO,
+    "udp-many": ("socket", ["asking < asked", "answering < answered"],
+                 ["meanwhile | asked", "goes on | answered"]),
     "tcp-end": ("socket", ["closing < at end"], ["goes on | at end"]),
     "sent-descriptor": ("pipe", ["first < got first", "closing < at end"],
                         ["goes on | got first"]),

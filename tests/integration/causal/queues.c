@@ -2,11 +2,14 @@
 /* Semaphores and queues of System V and POSIX, and what is done once: `queues SCENE`. See scene.h.
  */
 #include <fcntl.h>
+#include <linux/futex.h>
 #include <mqueue.h>
 #include <pthread.h>
+#include <stdint.h>
 #include <sys/ipc.h>
 #include <sys/msg.h>
 #include <sys/sem.h>
+#include <sys/syscall.h>
 #include <threads.h>
 
 #include "scene.h"
@@ -229,13 +232,48 @@ static void once_c11(void)
     check(thrd_join(thread, NULL) == thrd_success, "thrd_join");
 }
 
+/* ---- futexes -----------------------------------------------------------------------------------
+ */
+
+static uint32_t words[2];
+
+static long futex(const uint32_t *word, int operation, long value, long second, long last)
+{
+    return syscall(SYS_futex, word, operation, value, second, &words[1], last);
+}
+
+/* Waits for the first word, is moved to the second one and woken there. */
+static void *wait_for_word(void *unused)
+{
+    (void)futex(&words[0], FUTEX_WAIT_BITSET_PRIVATE, 0, 0, 4);
+    mark("woken");
+    return unused;
+}
+
+static void moved(void)
+{
+    pthread_t thread;
+    check(pthread_create(&thread, NULL, wait_for_word, NULL) == 0, "pthread_create");
+    do {
+        nap();
+        mark("moving");
+    } while (futex(&words[0], FUTEX_CMP_REQUEUE_PRIVATE, 0, 1, 0) == 0);
+    mark("between");
+    nap();
+    mark("waking");
+    check(futex(&words[1], FUTEX_WAKE_BITSET_PRIVATE, 1, 0, 1) == 0, "wake of others");
+    check(futex(&words[1], FUTEX_WAKE_BITSET_PRIVATE, 1, 0, 6) == 1, "wake");
+    mark("goes on");
+    check(pthread_join(thread, NULL) == 0, "pthread_join");
+}
+
 int main(int argc, char **argv)
 {
     static const struct scene scenes[] = {
         {"semaphore", semaphore}, {"semaphore-zero", semaphore_zero},
         {"messages", messages},   {"full", full},
         {"posix", posix},         {"once", once_posix},
-        {"once-c11", once_c11},
+        {"once-c11", once_c11},   {"moved", moved},
     };
     return run_scene(scenes, sizeof(scenes) / sizeof(scenes[0]), argc, argv);
 }

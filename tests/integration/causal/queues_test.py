@@ -19,6 +19,7 @@ SCENES = {
     "full": ("thread", ["makes room < sent", "fits < sent"], ["child goes on | sent"]),
     "posix": ("thread", ["sending < received", "makes room < sent"],
               ["before | sending", "child goes on | received", "makes room | fits"]),
+    "moved": ("thread", ["waking < woken", "between < woken"], ["goes on | woken"]),
     "once": ONCE,
     "once-c11": ONCE,
 }

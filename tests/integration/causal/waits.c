@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/file.h>
+#include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -417,6 +418,35 @@ static void mutexes(void)
     check(pthread_join(thread, NULL) == 0, "pthread_join");
 }
 
+static void send_second(int signal)
+{
+    nap();
+    mark("sending");
+    check(kill(getppid(), signal) == 0, "kill");
+    mark("child goes on");
+}
+
+/* Of two signals: the mask is another one when it is read. */
+static void signal_descriptor(void)
+{
+    struct signalfd_siginfo info[2];
+    sigset_t set;
+    (void)sigemptyset(&set);
+    (void)sigaddset(&set, SIGUSR1);
+    (void)sigaddset(&set, SIGUSR2);
+    check(sigprocmask(SIG_BLOCK, &set, NULL) == 0, "sigprocmask");
+    int fd = signalfd(-1, &set, SFD_CLOEXEC);
+    (void)sigdelset(&set, SIGUSR1);
+    check(fd >= 0 && signalfd(fd, &set, 0) == fd, "signalfd");
+    check(raise(SIGUSR1) == 0, "raise");
+    pid_t pid = child(send_second, SIGUSR2);
+    mark("before");
+    check(read(fd, info, sizeof(info)) == sizeof(info[0]), "read");
+    mark("came");
+    wait_for(pid);
+    close(fd);
+}
+
 int main(int argc, char **argv)
 {
     static const struct scene scenes[] = {
@@ -434,6 +464,7 @@ int main(int argc, char **argv)
         {"range", same_range},
         {"process", processes},
         {"signal", signals},
+        {"signalfd", signal_descriptor},
         {"thread", threads},
         {"condition", conditions},
         {"barrier", barriers},

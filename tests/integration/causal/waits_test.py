@@ -22,6 +22,7 @@ SCENES = {
     "process": ("process", ["before < child", "child < after", "before < after"],
                 ["meanwhile | child"]),
     "signal": ("signal", ["sending < came"], ["child goes on | came"]),
+    "signalfd": ("signal", ["sending < came"], ["before | sending", "child goes on | came"]),
     "thread": ("thread", ["before < thread", "thread < after"], ["meanwhile | thread"]),
     "condition": ("thread", ["ready < woken"], ["thread goes on | woken"]),
     "barrier": ("thread", ["thread comes < main goes", "main comes < thread goes"],

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Directories, names, attributes of files, where the process stands, channels. */
 #include <dirent.h>
+#include <signal.h>
 #include <sys/eventfd.h>
+#include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <sys/un.h>
@@ -236,6 +238,14 @@ static void channels(void)
     pair("socketpair", ends, flags);
     long fd = CALL(INT, "eventfd", 3, EFD_CLOEXEC);
     EXPECT("path=* a0=3 a1=%d", EFD_CLOEXEC);
+    sigset_t signals;
+    (void)sigemptyset(&signals);
+    (void)sigaddset(&signals, SIGUSR1);
+    long signal_fd = CALL(INT, "signalfd", -1, P(&signals), SFD_CLOEXEC);
+    EXPECT("fd=-1 path=* a0=%d a1=%d", 1 << (SIGUSR1 - 1), SFD_CLOEXEC);
+    CALL(INT, "signalfd", signal_fd, P(&signals), 0);
+    EXPECT("fd=%ld path=* a0=%d", signal_fd, 1 << (SIGUSR1 - 1));
+    cover_close(signal_fd, "*");
     eventfd_t count = 2;
     CALL(INT, "eventfd_write", fd, (long)count);
     cover_last.result = 8;

@@ -4,6 +4,7 @@
 #include "feed_script.h"
 
 #include <fcntl.h>
+#include <linux/futex.h>
 
 /* What a semaphore began with is taken before what was posted: the third wait needs a post. */
 static void units_that_were_there_go_first(void **state)
@@ -123,6 +124,60 @@ static void who_comes_late_waits_for_the_initialiser(void **state)
     end(&s);
 }
 
+static struct wio_event *futex(struct script *script, uint32_t thread, uint64_t begin_ns,
+                               uint64_t end_ns, const int64_t *args, int64_t result)
+{
+    bool wakes = result >= 0;
+    struct wio_event *event = add_args(
+        script, thread, wakes ? WIO_OP_futex_wake : WIO_OP_futex_wait, begin_ns, end_ns, args);
+    event->result = wakes ? result : 0;
+    event->size = WIO_NO_SIZE;
+    return event;
+}
+
+#define WAITS (-1)
+
+/* One of three is woken, two are moved, of whom one is woken there. */
+static void who_is_moved_waits_for_two(void **state)
+{
+    (void)state;
+    struct script s;
+    begin(&s, true);
+    (void)add(&s, 0, WIO_OP_fsync, 1, 2);
+    (void)futex(&s, 1, 3, 31, (int64_t[4]){64, FUTEX_WAIT}, WAITS);
+    (void)futex(&s, 2, 4, 51, (int64_t[4]){64, FUTEX_WAIT}, WAITS);
+    (void)futex(&s, 0, 30, 32, (int64_t[4]){64, FUTEX_CMP_REQUEUE, 1, 68}, 3);
+    (void)add(&s, 3, WIO_OP_fsync, 40, 41);
+    (void)futex(&s, 3, 50, 52, (int64_t[4]){68, FUTEX_WAKE, 1, 0}, 1);
+    finish(&s);
+    assert_int_equal(s.edges.edge_count, 3);
+    assert_edge(&s, 0, 0, 1, 0, WIO_EDGE_HARD);
+    assert_edge(&s, 0, 0, 2, 0, WIO_EDGE_HARD);
+    assert_edge(&s, 3, 0, 2, 0, WIO_EDGE_HARD);
+    end(&s);
+}
+
+/* A wake for others, and the unlock of a lock of the kernel's. */
+static void wakes_are_for_those_who_are_meant(void **state)
+{
+    (void)state;
+    struct script s;
+    begin(&s, true);
+    for (uint32_t t = 0; t < 3; t++) {
+        (void)add(&s, t, WIO_OP_fsync, 1 + t, 2 + t);
+    }
+    futex(&s, 3, 5, 40, (int64_t[4]){64, FUTEX_WAIT_BITSET}, WAITS)->size = 2;
+    futex(&s, 0, 10, 11, (int64_t[4]){64, FUTEX_WAKE_BITSET, 1, 0}, 1)->size = 1;
+    futex(&s, 1, 20, 21, (int64_t[4]){64, FUTEX_WAKE_BITSET, 1, 0}, 1)->size = 6;
+    (void)futex(&s, 3, 50, 60, (int64_t[4]){72, FUTEX_LOCK_PI_PRIVATE}, WAITS);
+    (void)futex(&s, 2, 55, 56, (int64_t[4]){72, FUTEX_UNLOCK_PI_PRIVATE, 0, 0}, 0);
+    finish(&s);
+    assert_int_equal(s.edges.edge_count, 2);
+    assert_edge(&s, 1, 0, 3, 0, WIO_EDGE_HARD);
+    assert_edge(&s, 2, 0, 3, 1, WIO_EDGE_HARD);
+    end(&s);
+}
+
 static struct wio_event *open_fifo(struct script *script, uint32_t thread, uint64_t begin_ns,
                                    uint64_t end_ns, int64_t flags)
 {
@@ -223,6 +278,8 @@ int main(void)
         cmocka_unit_test(units_are_gone_before_calls_end),
         cmocka_unit_test(a_full_queue_lets_senders_wait),
         cmocka_unit_test(who_comes_late_waits_for_the_initialiser),
+        cmocka_unit_test(who_is_moved_waits_for_two),
+        cmocka_unit_test(wakes_are_for_those_who_are_meant),
         cmocka_unit_test(fifos_wait_for_the_other_side),
         cmocka_unit_test(a_short_opening_lets_the_other_side_go),
         cmocka_unit_test(an_opening_by_a_stream_lasts),
