@@ -238,7 +238,7 @@ static void channels(void)
     pair("socketpair", ends, flags);
     long fd = CALL(INT, "eventfd", 3, EFD_CLOEXEC);
     EXPECT("path=* a0=3 a1=%d", EFD_CLOEXEC);
-    sigset_t signals;
+    sigset_t signals; /* R-CHAN-6 */
     (void)sigemptyset(&signals);
     (void)sigaddset(&signals, SIGUSR1);
     long signal_fd = CALL(INT, "signalfd", -1, P(&signals), SFD_CLOEXEC);
