@@ -71,11 +71,10 @@ static void undo(struct rp_worker *worker, const struct wio_event *event,
 }
 
 uint64_t rp_perform_in_order(struct rp_worker *worker, const struct wio_event *event,
-                             struct rp_outcome *out)
+                             uint64_t begin, struct rp_outcome *out)
 {
     struct rp_board *board = worker->run->board;
     struct rp_wait wait;
-    uint64_t begin = wio_clock_mono_ns();
     uint64_t end = begin + PATIENCE_NS;
     uint64_t nap = NAP_MIN_NS;
     bool is_last = false;

@@ -45,11 +45,11 @@ void rp_open_anyway(struct rp_worker *worker, const struct wio_event *event,
 
 /*
  * The same, but an operation that finds a file which another thread has yet to make, fill or remove
- * is tried again until that one has come as far as it had in the trace. Gives the begin of the last
- * try.
+ * is tried again until that one has come as far as it had in the trace. `begin`: now,
+ * CLOCK_MONOTONIC. Gives the begin of the last try.
  */
 uint64_t rp_perform_in_order(struct rp_worker *worker, const struct wio_event *event,
-                             struct rp_outcome *out);
+                             uint64_t begin, struct rp_outcome *out);
 
 /* Any operation but the asynchronous reads, writes and flushes, processes and threads. */
 rp_do_fn rp_perform;

@@ -87,12 +87,12 @@ static void performed(struct rp_worker *worker, const struct wio_event *event,
 
 /* Perform it and give the begin; 0 if the file that the thread looks for came just before: that
  * look does not count. */
-static uint64_t try(struct rp_worker *worker, const struct wio_event *event, struct rp_outcome *out)
+static uint64_t try(struct rp_worker *worker, const struct wio_event *event, uint64_t begin,
+                    struct rp_outcome *out)
 {
     if (worker->causal.poll == 0 || event->error != ENOENT) {
-        return rp_perform_in_order(worker, event, out);
+        return rp_perform_in_order(worker, event, begin, out);
     }
-    uint64_t begin = wio_clock_mono_ns();
     rp_perform(worker, event, out);
     if (out->error != 0) {
         return begin;
@@ -106,14 +106,12 @@ static void perform(struct rp_worker *worker, const struct wio_event *event)
 {
     struct rp_outcome out = {0};
     uint64_t due_ns = worker->causal.gap.v_ns;
-    uint64_t begin_ns = due_ns;
-    if (is_timed(worker, event)) {
-        begin_ns = rp_time_start(worker, event);
-    }
+    uint64_t begin_ns =
+        is_timed(worker, event) ? rp_time_start(worker, event) : wio_clock_mono_ns();
     if (is_aborted(worker)) {
         return;
     }
-    uint64_t tried = try(worker, event, &out);
+    uint64_t tried = try(worker, event, begin_ns, &out);
     if (tried == 0) {
         return;
     }
