@@ -14,13 +14,12 @@ NAMES = ("dirty_background", "dirty")  # each as _bytes or as _ratio, whichever 
 GUARD = 'cat >/dev/null; while [ $# -gt 0 ]; do echo "$2" >"$1"; shift 2; done'
 
 
-def read(name):
-    with open(os.path.join(VM, name), encoding="ascii") as file:
+def read(path):
+    with open(path, encoding="ascii") as file:
         return int(file.read())
 
 
-def write(name, value):
-    path = os.path.join(VM, name)
+def write(path, value):
     try:
         with open(path, "w", encoding="ascii") as file:
             file.write(str(value))
@@ -28,19 +27,31 @@ def write(name, value):
         raise storage.Missing(f"{path}: {error.strerror}") from error
 
 
-def settings():
+def limit(name, unit):
+    return os.path.join(VM, name + unit)
+
+
+def least_share(directory):
+    """What part of the limits, percent, the device of `directory` has at least."""
+    device = os.stat(directory).st_dev
+    return f"/sys/class/bdi/{os.major(device)}:{os.minor(device)}/min_ratio"
+
+
+def settings(directory):
     """Pairs of path and value that bring back what is set now."""
-    for name in NAMES:
-        unit = "_bytes" if read(name + "_bytes") != 0 else "_ratio"
-        yield os.path.join(VM, name + unit)
-        yield str(read(name + unit))
+    paths = [limit(name, "_bytes" if read(limit(name, "_bytes")) != 0 else "_ratio") for name in NAMES]
+    for path in [*paths, least_share(directory)]:
+        yield path
+        yield str(read(path))
 
 
 @contextlib.contextmanager
-def lowered(background, hard):
-    """Bytes."""
-    with subprocess.Popen(["sh", "-c", GUARD, "guard", *settings()], stdin=subprocess.PIPE,
+def lowered(background, hard, directory):
+    """Bytes; for the device of `directory` nearly alone, as if nobody else wrote anything: otherwise its
+    part of the limits is what it has lately written of all that was written."""
+    with subprocess.Popen(["sh", "-c", GUARD, "guard", *settings(directory)], stdin=subprocess.PIPE,
                           start_new_session=True):  # leaving this block ends its input and waits
         for name, value in zip(NAMES, (background, hard)):
-            write(name + "_bytes", value)
+            write(limit(name, "_bytes"), value)
+        write(least_share(directory), 99)
         yield

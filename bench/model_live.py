@@ -123,14 +123,16 @@ def cached_over(size, count, advance, delay_s):
     return written(ops[-1]["offset"] + size), ops
 
 
-def page_cache(host, directory, options):
+def page_cache(host, scratch):
     """Writes into the page cache under low dirty limits; hovering is the hard case: computing takes
-    about as long as the device needs."""
+    about as long as the device needs. Each list has a device of its own: what the kernel believes of
+    one depends on what it was used for, and that nobody can read."""
     host = {**host, "limit_bg": BACKGROUND, "limit_hard": HARD}
     for case, (*numbers, text) in CASES.items():
         start, ops = cached_over(*numbers)
         try:
-            with dirty_limits.lowered(BACKGROUND, HARD):
+            with limited_device(scratch) as directory, \
+                    dirty_limits.lowered(BACKGROUND, HARD, directory):
                 measured = perform("live_" + case, text + ", over a file in memory", host, start + ops,
                                    directory, len(start))
         except storage.Missing as reason:
@@ -162,7 +164,7 @@ def on_limited_device(options, scratch):
     """Where write-back decides, on a device slower than any disk it may lie on."""
     with limited_device(scratch) as directory:
         host = calibrate(directory, options)
-        yield page_cache, lambda: page_cache(host, directory, options)
+    yield page_cache, lambda: page_cache(host, scratch)
 
 
 def series(options, scratch, skipped):

@@ -5,6 +5,7 @@ on the disk, the same with a limited rate, a file system whose requests are dela
 Each is a context manager: the mounted directory; Missing says why there is none on this machine.
 """
 import contextlib
+import fcntl
 import os
 import signal
 import subprocess
@@ -68,6 +69,25 @@ def tmpfs(scratch):
         yield directory
 
 
+LOOP_CONTROL = "/dev/loop-control"
+LOOP_CTL_ADD, LOOP_CTL_REMOVE, LOOP_CTL_GET_FREE = 0x4C80, 0x4C81, 0x4C82
+
+
+def fresh_loop():
+    """A loop device that is free and made anew: the kernel remembers how fast the one of this number was
+    that somebody used before (docs/MODEL.md, the start state), and forgets it only with the device."""
+    for _ in range(10):  # somebody else may take it
+        try:
+            with open(LOOP_CONTROL, "rb") as control:
+                number = fcntl.ioctl(control, LOOP_CTL_GET_FREE)
+                fcntl.ioctl(control, LOOP_CTL_REMOVE, number)
+                fcntl.ioctl(control, LOOP_CTL_ADD, number)
+            return f"/dev/loop{number}"
+        except OSError as error:
+            reason = error
+    raise Missing(f"{LOOP_CONTROL}: {reason.strerror}")
+
+
 @contextlib.contextmanager
 def ext4(scratch, name, size, *options):
     """(device, directory): a file system on a loop device. Nothing of it outlives its mount, however this
@@ -77,7 +97,8 @@ def ext4(scratch, name, size, *options):
         os.posix_fallocate(file.fileno(), 0, size)
     try:
         command("mkfs.ext4", "-q", "-F", "-E", "lazy_itable_init=0,lazy_journal_init=0", image)
-        device = command("losetup", "--find", "--show", "--direct-io=on", image)
+        device = fresh_loop()
+        command("losetup", "--direct-io=on", device, image)
         with contextlib.ExitStack() as stack:
             try:
                 stack.enter_context(mounted(directory, *options, device))
