@@ -59,8 +59,8 @@ enum wio_model_kind {
     X(balance_step, "bytes", 2097152)                                                              \
     X(request_max, "bytes", 8388608)                                                               \
     X(dirty_interval, "s", 5)                                                                      \
-    X(dirty_ratelimit0, "bytes/s", 100e6)                                                          \
-    X(write_bw0, "bytes/s", 100e6)                                                                 \
+    X(dirty_ratelimit0, "bytes/s", 104857600)                                                      \
+    X(write_bw0, "bytes/s", 104857600)                                                             \
     X(bw_burst, "bytes/s", 0)                                                                      \
     X(burst_size, "bytes", 0)                                                                      \
     X(read_ahead, "bytes", 131072)                                                                 \
