@@ -127,10 +127,17 @@ void wio_json_i64(struct wio_json *json, const char *key, int64_t value)
     (void)fprintf(json->out, "%" PRId64, value);
 }
 
+/* Below it all whole numbers have no more digits than %.15g gives without an exponent. */
+#define WHOLE_MAX 1e15
+
 void wio_json_double(struct wio_json *json, const char *key, double value)
 {
     if (!isfinite(value)) {
         wio_json_null(json, key);
+        return;
+    }
+    if (fabs(value) < WHOLE_MAX && floor(value) == value && !(value == 0 && signbit(value))) {
+        wio_json_i64(json, key, (int64_t)value); /* many are, and this is ten times as fast */
         return;
     }
     char text[40];
