@@ -280,6 +280,12 @@ enum wio_status wio_hold_know(struct wio_hold *hold, const struct wio_edge *edge
     return wio_edges_add(&hold->edges, edge);
 }
 
+enum wio_status wio_hold_know_collective(struct wio_hold *hold, const struct wio_member *members,
+                                         size_t count)
+{
+    return wio_edges_add_collective(&hold->edges, members, count, 0, WIO_EVIDENCE_MPI);
+}
+
 /* Before any run each operation may wait for all that the others do. */
 static void open_bounds(const struct wio_hold *hold)
 {

@@ -77,10 +77,13 @@ void wio_hold_destroy(struct wio_hold *hold);
 /*
  * PRIORITY, before the first run, and all or nothing: how many operations each node does, then
  * edges that were observed (WIO_EDGE_HARD, between operations as they are counted here, of any
- * evidence but HELD), then wio_hold_plan. *more_out: holding can find something.
+ * evidence but HELD) and collectives (once each, instead of an edge for each pair of members), then
+ * wio_hold_plan. *more_out: holding can find something.
  */
 WIO_MUST_CHECK enum wio_status wio_hold_expect(struct wio_hold *hold, uint32_t node, uint64_t ops);
 WIO_MUST_CHECK enum wio_status wio_hold_know(struct wio_hold *hold, const struct wio_edge *edge);
+WIO_MUST_CHECK enum wio_status
+wio_hold_know_collective(struct wio_hold *hold, const struct wio_member *members, size_t count);
 WIO_MUST_CHECK enum wio_status wio_hold_plan(struct wio_hold *hold, bool *more_out);
 /* Is there anything to find out about this operation? */
 bool wio_hold_is_open(const struct wio_hold *hold, uint32_t node, uint64_t op);

@@ -77,6 +77,38 @@ static enum wio_status drop_contradicted(struct wio_hold *hold)
     return WIO_OK;
 }
 
+/* Did somebody leave while somebody who gives had not come? */
+static bool is_contradicted(const struct wio_hold *hold, const struct wio_collective *collective)
+{
+    const struct wio_member *members = &hold->edges.members[collective->first];
+    for (size_t i = 0; i < collective->count; i++) {
+        const struct wio_hold_node *to = &hold->nodes[members[i].thread];
+        if (!members[i].takes || members[i].leave_op >= to->known) {
+            continue;
+        }
+        const uint64_t *bound = &to->bound[members[i].leave_op * hold->params.nodes];
+        for (size_t k = 0; k < collective->count; k++) {
+            if (k != i && members[k].gives && bound[members[k].thread] < members[k].enter_op) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* The same of a collective: one that need not wait (opening a file) has no part in it any more. */
+static void drop_collectives(struct wio_hold *hold)
+{
+    for (size_t c = 0; c < hold->edges.collective_count; c++) {
+        const struct wio_collective *collective = &hold->edges.collectives[c];
+        bool is_dropped = is_contradicted(hold, collective);
+        for (size_t i = 0; is_dropped && i < collective->count; i++) {
+            hold->edges.members[collective->first + i].gives = false;
+            hold->edges.members[collective->first + i].takes = false;
+        }
+    }
+}
+
 /* ---- for sure, and at most ------------------------------------------------------------------- */
 
 static enum wio_status note_clock(void *context, const struct wio_order_stop *stop)
@@ -218,6 +250,7 @@ enum wio_status wio_hold_compare_bounds(struct wio_hold *hold)
 {
     spread_bounds(hold);
     WIO_TRY(drop_contradicted(hold));
+    drop_collectives(hold);
     struct bounds bounds = {hold, make_rows(hold), make_rows(hold)};
     enum wio_status status = compare(&bounds);
     free_rows(hold, bounds.low);

@@ -119,8 +119,10 @@ static bool can_pass(struct wio_order_walk *walk, uint32_t t)
     return true;
 }
 
-static enum wio_status leave_collectives(struct wio_order_walk *walk, uint32_t t)
+static enum wio_status leave_collectives(struct wio_order_walk *walk, uint32_t t,
+                                         uint32_t *collective_out)
 {
+    unsigned left = 0;
     struct wio_order_thread *thread = &walk->threads[t];
     uint32_t member;
     while (take(walk, t, WIO_ORDER_LEAVE, thread->op, &member)) {
@@ -128,6 +130,7 @@ static enum wio_status leave_collectives(struct wio_order_walk *walk, uint32_t t
         if (hub->clock == NULL) {
             continue; /* nobody gives: it waits for nothing */
         }
+        *collective_out = left++ == 0 ? walk->collective_of[member] : WIO_ORDER_NONE;
         struct wio_point own = {0, t};
         WIO_TRY(wio_order_clock_join(&walk->clocks, &thread->clock, hub->clock, own));
         if (--hub->takers_left == 0) {
@@ -171,11 +174,15 @@ static void pass_out(struct wio_order_walk *walk, uint32_t t)
 static enum wio_status pass(struct wio_order_walk *walk, uint32_t t)
 {
     struct wio_order_thread *thread = &walk->threads[t];
-    WIO_TRY(leave_collectives(walk, t));
+    uint32_t collective = WIO_ORDER_NONE;
+    WIO_TRY(leave_collectives(walk, t, &collective));
     size_t in_count;
     WIO_TRY(collect_in(walk, t, &in_count));
-    struct wio_order_stop stop = {
-        .point = {thread->op, t}, .clock = thread->clock, .in = walk->in, .in_count = in_count};
+    struct wio_order_stop stop = {.point = {thread->op, t},
+                                  .clock = thread->clock,
+                                  .in = walk->in,
+                                  .in_count = in_count,
+                                  .collective = collective};
     if (walk->visit != NULL) {
         WIO_TRY(walk->visit(walk->context, &stop));
     }

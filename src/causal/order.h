@@ -38,7 +38,10 @@ struct wio_order_stop {
     const struct wio_order_clock *clock; /* without the edges `in`: use wio_order_before */
     const struct wio_order_in *in;
     size_t in_count;
+    /* The collective that the point leaves, if that is one: its knowledge is in `clock`. */
+    uint32_t collective; /* WIO_ORDER_NONE */
 };
+#define WIO_ORDER_NONE UINT32_MAX
 
 /* Operations of `thread` that are done before the stop by program order and collectives. */
 static inline uint64_t wio_order_before(const struct wio_order_stop *stop, uint32_t thread)

@@ -16,6 +16,8 @@ struct known {
     struct wio_run_ops ops; /* of nodes */
     uint32_t *node_of;      /* per thread; WIO_NOBODY = none */
     uint64_t *done;         /* nodes x nodes: I/Os of the other that come before, as far as told */
+    bool *is_told;          /* per collective */
+    struct wio_member *members; /* one per node: of the collective that is told just now */
     struct wio_hold *hold;
     uint32_t nodes;
 };
@@ -28,6 +30,8 @@ static void known_fini(struct known *known)
     wio_trace_close(known->trace);
     free(known->node_of);
     free(known->done);
+    free(known->is_told);
+    free(known->members);
 }
 
 static enum wio_status no_memory(struct wio_error *err)
@@ -83,10 +87,83 @@ static enum wio_status tell_order(struct known *known, const struct wio_order_st
                                                          .evidence = WIO_EVIDENCE_THREAD});
 }
 
+/* Does every member wait for every other one, and this stop know no more than the collective? */
+static bool is_meeting(const struct known *known, const struct wio_order_stop *stop)
+{
+    if (stop->collective == WIO_ORDER_NONE || stop->in_count > 0) {
+        return false;
+    }
+    const struct wio_collective *collective = &known->edges.collectives[stop->collective];
+    for (size_t i = collective->first; i < collective->first + collective->count; i++) {
+        const struct wio_member *member = &known->edges.members[i];
+        bool is_own = member->thread == stop->point.thread;
+        if (!member->gives || (is_own && member->enter_op != member->leave_op)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* What all members know when they leave, in I/Os of each node: nobody takes yet. */
+static void fill_row(struct known *known, const struct wio_order_stop *stop)
+{
+    for (uint32_t n = 0; n < known->nodes; n++) {
+        known->members[n] = (struct wio_member){.thread = n};
+    }
+    for (uint32_t t = 0; t < known->edges.threads; t++) {
+        uint32_t node = known->node_of[t];
+        if (node != WIO_NOBODY) {
+            uint64_t done = count_before(known, node, wio_order_before(stop, t));
+            known->members[node].enter_op = done;
+            known->members[node].leave_op = done;
+            known->members[node].gives = done > 0;
+        }
+    }
+}
+
+/* Those who have an I/O behind it take. False where nobody hears anything new. */
+static bool fill_takers(struct known *known, const struct wio_collective *collective)
+{
+    bool is_new = false;
+    for (size_t i = collective->first; i < collective->first + collective->count; i++) {
+        const struct wio_member *member = &known->edges.members[i];
+        uint32_t node = known->node_of[member->thread];
+        uint64_t op = node == WIO_NOBODY ? 0 : count_before(known, node, member->leave_op + 1);
+        if (node == WIO_NOBODY || !member->takes || op >= known->ops.lists[node].count) {
+            continue;
+        }
+        known->members[node].takes = true;
+        known->members[node].leave_op = op;
+        uint64_t *told = &known->done[(size_t)node * known->nodes];
+        for (uint32_t n = 0; n < known->nodes; n++) {
+            bool is_more = n != node && known->members[n].enter_op > told[n];
+            told[n] = is_more ? known->members[n].enter_op : told[n];
+            is_new = is_new || is_more;
+        }
+    }
+    return is_new;
+}
+
+/* A collective is told once, not by each member of each other one. */
+static enum wio_status tell_meeting(struct known *known, const struct wio_order_stop *stop)
+{
+    if (known->is_told[stop->collective]) {
+        return WIO_OK;
+    }
+    known->is_told[stop->collective] = true;
+    fill_row(known, stop);
+    return fill_takers(known, &known->edges.collectives[stop->collective])
+               ? wio_hold_know_collective(known->hold, known->members, known->nodes)
+               : WIO_OK;
+}
+
 static enum wio_status tell_stop(void *context, const struct wio_order_stop *stop)
 {
     struct known *known = context;
     uint32_t node = known->node_of[stop->point.thread];
+    if (is_meeting(known, stop)) {
+        return tell_meeting(known, stop);
+    }
     for (uint32_t t = 0; node != WIO_NOBODY && t < known->edges.threads; t++) {
         if (t != stop->point.thread && known->node_of[t] != WIO_NOBODY) {
             WIO_TRY(tell_order(known, stop, node, t));
@@ -102,7 +179,10 @@ static enum wio_status find_nodes(struct known *known, const uint32_t *node_of_s
     uint32_t streams = wio_trace_stream_count(known->trace);
     known->node_of = calloc((size_t)streams + 1, sizeof(*known->node_of));
     known->done = calloc((size_t)known->nodes * known->nodes + 1, sizeof(*known->done));
-    if (known->node_of == NULL || known->done == NULL) {
+    known->is_told = calloc(known->edges.collective_count + 1, sizeof(*known->is_told));
+    known->members = calloc((size_t)known->nodes + 1, sizeof(*known->members));
+    if (known->node_of == NULL || known->done == NULL || known->is_told == NULL ||
+        known->members == NULL) {
         return no_memory(err);
     }
     for (uint32_t s = 0; s < streams; s++) {

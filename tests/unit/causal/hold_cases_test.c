@@ -173,6 +173,64 @@ static void only_what_is_open_is_held(void **state)
     wio_hold_destroy(hold);
 }
 
+static const struct wio_member barrier[2] = {
+    {.thread = 0, .enter_op = 1, .leave_op = 1, .gives = true, .takes = true},
+    {.thread = 1, .enter_op = 1, .leave_op = 1, .gives = true, .takes = true}};
+
+/* A barrier between the first and the second operation of each: as an event, and as edges. */
+static void a_collective_says_what_its_edges_say(void **state)
+{
+    (void)state;
+    struct wio_hold *holds[2] = {pair(0), pair(0)};
+    bool more[2];
+    for (uint32_t h = 0; h < 2; h++) {
+        assert_int_equal(wio_hold_expect(holds[h], 0, 2), WIO_OK);
+        assert_int_equal(wio_hold_expect(holds[h], 1, 2), WIO_OK);
+    }
+    know(holds[0], 0, 0, 1, 1);
+    know(holds[0], 1, 0, 0, 1);
+    assert_int_equal(wio_hold_know_collective(holds[1], barrier, 2), WIO_OK);
+    for (uint32_t h = 0; h < 2; h++) {
+        assert_int_equal(wio_hold_plan(holds[h], &more[h]), WIO_OK);
+    }
+    assert_true(more[0] && more[1]);
+    assert_int_equal(wio_hold_unproven(holds[1]), wio_hold_unproven(holds[0]));
+    assert_int_equal(wio_hold_borrow_edges(holds[1])->edge_count, 0);
+    wio_hold_destroy(holds[0]);
+    wio_hold_destroy(holds[1]);
+}
+
+/* It did not wait this time: nobody waits for it any more. */
+static void a_collective_that_is_not_obeyed_is_none(void **state)
+{
+    (void)state;
+    struct wio_hold *hold = pair(0);
+    bool more;
+    assert_int_equal(wio_hold_expect(hold, 0, 2), WIO_OK);
+    assert_int_equal(wio_hold_expect(hold, 1, 2), WIO_OK);
+    assert_int_equal(wio_hold_know_collective(hold, barrier, 2), WIO_OK);
+    assert_int_equal(wio_hold_plan(hold, &more), WIO_OK);
+    assert_true(wio_hold_borrow_edges(hold)->members[0].gives);
+    wio_hold_begin_run(hold, 1);
+    tell_node(hold, 1, WIO_NODE_BLOCKED, 2);
+    for (uint64_t op = 0; op < 2; op++) {
+        tell_node(hold, 0, WIO_NODE_AT_IO, 3 + op);
+        assert_int_equal(ask(hold, 3 + op).node, 0);
+    }
+    tell_node(hold, 0, WIO_NODE_EXITED, 6);
+    for (uint64_t op = 0; op < 2; op++) {
+        tell_node(hold, 1, WIO_NODE_AT_IO, 7 + op);
+        assert_int_equal(ask(hold, 7 + op).node, 1);
+    }
+    tell_node(hold, 1, WIO_NODE_EXITED, 10);
+    assert_int_equal(wio_hold_end_run(hold, &more), WIO_OK);
+    for (size_t i = 0; i < 2; i++) {
+        assert_false(wio_hold_borrow_edges(hold)->members[i].gives);
+        assert_false(wio_hold_borrow_edges(hold)->members[i].takes);
+    }
+    wio_hold_destroy(hold);
+}
+
 /* Who was freed and did an operation that is not held was freed before that operation. */
 static void an_edge_ends_before_what_passed(void **state)
 {
@@ -230,6 +288,8 @@ int main(void)
         cmocka_unit_test(a_lock_that_nobody_reports_is_a_contradiction),
         cmocka_unit_test(a_program_that_differs_is_a_contradiction),
         cmocka_unit_test(only_what_is_open_is_held),
+        cmocka_unit_test(a_collective_says_what_its_edges_say),
+        cmocka_unit_test(a_collective_that_is_not_obeyed_is_none),
         cmocka_unit_test(an_edge_ends_before_what_passed),
         cmocka_unit_test(a_run_that_failed_leaves_no_edges),
         cmocka_unit_test(the_period_falls_until_the_goal_is_met),
