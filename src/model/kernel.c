@@ -114,7 +114,7 @@ static double bypass_cost(const struct wio_cache_file *file, const struct wio_mo
     if (op->method == WIO_MODEL_SYNC) {
         size = ceil(size / p->bs) * p->bs; /* blocks go to the device whole */
     }
-    return wio_model_table_at(table, size) + (is_random(file, op) ? p->c_sk : 0);
+    return wio_model_table_at(table, size, p->bw_dev) + (is_random(file, op) ? p->c_sk : 0);
 }
 
 /* What an fsync takes beside the data: as a synchronous write of one block does. The journal has to

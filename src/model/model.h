@@ -67,7 +67,8 @@ enum wio_model_kind {
     X(mem_bytes, "bytes", WIO_MODEL_UNLIMITED)
 
 /* What an operation of a size costs on an idle device: between two points a straight line, beyond
- * the last the line of the last two, below the first as the first. */
+ * the last the line of the last two, or bw_dev where that does not rise, below the first as the
+ * first. */
 #define WIO_MODEL_TABLE_MAX 32
 struct wio_model_point {
     double bytes; /* rising */

@@ -3,12 +3,16 @@
 
 #include "model/model_internal.h"
 
-double wio_model_table_at(const struct wio_model_table *table, double bytes)
+double wio_model_table_at(const struct wio_model_table *table, double bytes, double bw_dev)
 {
     const struct wio_model_point *points = table->points;
+    const struct wio_model_point *last = &points[table->count - 1];
     size_t i = 1;
-    if (table->count == 1 || bytes <= points[0].bytes) {
+    if (bytes <= points[0].bytes) {
         return points[0].seconds;
+    }
+    if (bytes > last->bytes && (table->count == 1 || last->seconds <= last[-1].seconds)) {
+        return last->seconds + (bytes - last->bytes) / bw_dev;
     }
     while (i < table->count - 1 && points[i].bytes < bytes) {
         i++;
