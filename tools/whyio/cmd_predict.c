@@ -243,8 +243,11 @@ static enum wio_status make_directory(const char *dir, struct wio_error *err)
         return WIO_OK;
     }
     if (errno == EEXIST) {
+        if (rmdir(dir) == 0 && mkdir(dir, 0777) == 0) {
+            return WIO_OK; /* it was empty, as an interrupted prediction leaves it */
+        }
         return wio_error_set(err, WIO_ERR_USAGE, dir, WIO_ERROR_NO_OFFSET,
-                             "exists already: expected a new directory for -o");
+                             "exists already: expected a new or empty directory for -o");
     }
     return wio_error_sys(err, dir, "cannot make the directory");
 }
