@@ -32,11 +32,12 @@ struct wio_measure {
     const struct wio_rig *rig;
     const struct wio_calibrate_params *params;
     struct wio_calibration *out;
-    uint64_t bytes_left; /* that may be written */
-    uint64_t largest;    /* L */
-    uint64_t base_bytes; /* of WIO_RIG_BASE */
-    double base_begun_s; /* when its making began */
-    uint64_t cached;     /* how much may be dirty before the kernel minds */
+    uint64_t bytes_left;   /* that may be written */
+    uint64_t largest;      /* L */
+    uint64_t base_bytes;   /* of WIO_RIG_BASE */
+    double base_begun_s;   /* when its making began */
+    uint64_t bypass_bytes; /* of WIO_RIG_BYPASS */
+    uint64_t cached;       /* how much may be dirty before the kernel minds */
     double start_s;
     double stage_end_s; /* of its time; repetitions beyond the least number are left out then */
     uint64_t random;    /* splitmix64 */

@@ -54,10 +54,10 @@ enum wio_status wio_measure_seek(struct wio_measure *measure, struct wio_error *
 {
     double in_order[SEEKS];
     double anywhere[SEEKS];
-    uint64_t blocks = measure->base_bytes / BLOCK;
+    uint64_t blocks = measure->bypass_bytes / BLOCK;
     uint64_t most = measure->largest / BLOCK; /* in all no more than 2 L */
     size_t count = 0;
-    struct wio_rig_io io = {.file = WIO_RIG_BASE,
+    struct wio_rig_io io = {.file = WIO_RIG_BYPASS,
                             .way = measure->out->is_direct ? WIO_RIG_DIRECT : WIO_RIG_SYNC,
                             .size = BLOCK};
     while (wio_measure_more(measure, count, most < SEEKS ? most : SEEKS, 2 * BLOCK)) {
@@ -74,7 +74,7 @@ enum wio_status wio_measure_seek(struct wio_measure *measure, struct wio_error *
                    sqrt((double)(count > 0 ? count : 1));
     wio_measure_set(measure, WIO_PARAM_c_sk, seek > 2 * error ? seek : 0,
                     seek > 2 * error ? error / seek : (double)NAN);
-    return WIO_OK;
+    return measure->rig->remove(measure->rig->context, WIO_RIG_BYPASS, err);
 }
 
 static uint64_t read_piece(const struct wio_measure *measure)

@@ -77,6 +77,7 @@ static enum wio_status make_bypass(struct wio_measure *measure, struct wio_error
                                       .offset = i * measure->largest,
                                       .size = measure->largest};
         WIO_TRY(wio_measure_write(measure, &io, &seconds, err));
+        measure->bypass_bytes += io.size;
     }
     WIO_TRY(rig->fsync(rig->context, WIO_RIG_BYPASS, &seconds, err));
     return rig->drop(rig->context, WIO_RIG_BYPASS, err);
@@ -128,7 +129,7 @@ static struct wio_series bypass_series(const struct wio_measure *measure, enum w
                                        size_t largest_times)
 {
     struct wio_series series = wio_series_of(measure, WIO_RIG_BYPASS, way, largest_times);
-    series.bytes = BYPASS_LARGEST * measure->largest;
+    series.bytes = measure->bypass_bytes;
     return series;
 }
 
@@ -162,6 +163,5 @@ enum wio_status wio_measure_tables(struct wio_measure *measure, struct wio_error
     if (measure->out->is_direct) {
         measure->out->direct_nosync_table = wio_series_table(&series[NOSYNC], 0);
     }
-    WIO_TRY(measure->rig->remove(measure->rig->context, WIO_RIG_BYPASS, err));
     return measure->rig->remove(measure->rig->context, WIO_RIG_APPEND, err);
 }
