@@ -9,11 +9,12 @@
  *     queue                      PUT at the begin of the releasing event, GET at the waiting one
  *     semaphore that several take from: a queue, where every post PUTs and every wait GETs, also
  *                                those that no edge ties (tokens.c)
+ *     queue whose takers wait for others, too: its edges are as the first kind (queues.c)
  *
  * An edge begins at the event *before* the releasing call (whyio/edges.h). What is waited for is
  * that the thread comes to the releasing call, the event behind: the computing between the two
- * precedes the release. Only where the event itself releases (it made the file that another one
- * looked for) the edge is given when it is done: GIVE_END.
+ * precedes the release. Only where the event itself releases it gives: at its begin where it leaves
+ * a lock, when it is done where it made the file that another one looked for (GIVE_END).
  *
  * A finished table does not change: processes of a replay inherit it by fork.
  */
@@ -65,7 +66,8 @@ struct wio_plan_edge {
     uint16_t to_op;  /* enum wio_op */
     uint8_t edge_class;
     uint8_t evidence;
-    uint8_t how; /* enum wio_how */
+    uint8_t how;          /* enum wio_how */
+    bool is_given_within; /* by event from_seq, which leaves a lock; else by the one behind it */
 };
 
 /* A collective. */

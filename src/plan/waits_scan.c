@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/cleanup.h"
+#include "plan/queues.h"
 #include "plan/tokens.h"
 #include "plan/waits.h"
 #include "trace/calls.h"
@@ -11,6 +12,25 @@
 static bool is_given_at_end(const struct wio_plan_edge *edge)
 {
     return edge->evidence == WIO_EVIDENCE_POLL || edge->evidence == WIO_EVIDENCE_HELD;
+}
+
+/* Of a lock the stored edge begins at the call that leaves it; only of pthread_cond_wait, which
+ * leaves one too, at the event before. */
+static bool leaves_lock(const struct wio_plan_edge *edge, const struct wio_event *event)
+{
+    if (edge->edge_class != WIO_EDGE_MUTEX) {
+        return false;
+    }
+    switch ((int)wio_op_class(event->op)) {
+    case WIO_CLASS_UNLOCK:
+    case WIO_CLASS_MPI_UNLOCK:
+    case WIO_CLASS_LOCK:
+    case WIO_CLASS_FCNTL:
+    case WIO_CLASS_CLOSE:
+        return true;
+    default:
+        return false;
+    }
 }
 
 /* ---- what a stream gives ---- */
@@ -35,6 +55,9 @@ static void see_out(struct wio_waits *waits, const struct wio_event *event)
         }
         if (is_given_at_end(edge)) {
             edge->release_ns = event->t_ns + event->dur_ns;
+        } else if (leaves_lock(edge, event)) {
+            edge->release_ns = event->t_ns;
+            edge->is_given_within = true;
         }
     }
 }
@@ -197,7 +220,7 @@ static void put_edge(struct builder *builder, uint32_t index)
         return;
     }
     bool at_end = is_given_at_end(edge);
-    put(builder, edge->from_stream, edge->from_seq + (at_end ? 0 : 1),
+    put(builder, edge->from_stream, edge->from_seq + (at_end || edge->is_given_within ? 0 : 1),
         at_end ? WIO_ACT_GIVE_END : WIO_ACT_GIVE, index);
     put(builder, edge->to_stream, edge->to_seq, WIO_ACT_TAKE, index);
 }
@@ -321,6 +344,19 @@ static enum wio_status build_acts(struct wio_waits *waits)
     return waits->acts == NULL ? WIO_ERR_NOMEM : WIO_OK;
 }
 
+/* Which queues are served in any order is known from the acts. */
+static enum wio_status build_final_acts(struct wio_waits *waits)
+{
+    bool has_changed;
+    WIO_TRY(build_acts(waits));
+    WIO_TRY(wio_queues_order(waits, &has_changed));
+    if (!has_changed) {
+        return WIO_OK;
+    }
+    free(waits->acts);
+    return build_acts(waits);
+}
+
 /* ---- the end ---- */
 
 /* What is behind a stream's last event is given when it ends. */
@@ -345,7 +381,7 @@ enum wio_status wio_waits_finish(struct wio_waits *waits)
     waits->out = NULL;
     waits->at = NULL;
     WIO_TRY(wio_tokens_settle(waits));
-    enum wio_status status = build_acts(waits);
+    enum wio_status status = build_final_acts(waits);
     free(waits->members);
     waits->members = NULL;
     return status;

@@ -146,6 +146,22 @@ static void mutexes_are_locks_and_queues_are_queues(void **state)
     assert_int_equal(wio_lock_key(0, -5), wio_lock_key(1, -5)); /* shared by processes */
 }
 
+/* When a lock was free is when its owner left it, not when that one was seen again. */
+static void a_lock_is_free_when_it_is_left(void **state)
+{
+    (void)state;
+    struct wio_error err = WIO_ERROR_INIT;
+    assert_ok(make("process 10\nstream 0 10\nstream 0 11\n"
+                   "pthread_mutex_lock stream=0 t=1000 a0=0x7000\n"
+                   "pthread_mutex_unlock stream=0 t=2000 a0=0x7000\n"
+                   "close stream=0 t=9000 fd=3\n"
+                   "pthread_mutex_lock stream=1 t=1500 dur=600 a0=0x7000\n"
+                   "edge 0:1 1:0 class=mutex evidence=thread object=1\n",
+                   &err),
+              &err);
+    assert_int_equal(plan->waits.edges[0].release_ns, 2000);
+}
+
 /* The first wait is for what the semaphore held, the last post is for nobody. */
 static void semaphores_lose_nothing(void **state)
 {
@@ -203,6 +219,31 @@ static void behind_a_wait_that_nothing_shows_the_same_code_does_the_same(void **
     }
 }
 
+/* Thread 1 waits for a message while it has what it got: that may come from one who waits for it.
+ */
+static void a_queue_whose_takers_wait_for_others_keeps_its_order(void **state)
+{
+    (void)state;
+    struct wio_error err = WIO_ERROR_INIT;
+    assert_ok(make("process 10\nstream 0 10\nstream 0 11\n"
+                   "sem_wait stream=0 t=1000 a0=0x8000\n"
+                   "sem_post stream=0 t=2000 a0=0x8000\n"
+                   "sem_post stream=0 t=4000 a0=0x9000\n"
+                   "sem_wait stream=1 t=1600 dur=500 a0=0x8000\n"
+                   "sem_wait stream=1 t=3000 dur=2000 a0=0x9000\n"
+                   "sem_post stream=1 t=6000 a0=0x8000\n"
+                   "edge 0:0 1:0 class=queue evidence=thread object=1\n"
+                   "edge 0:1 1:1 class=queue evidence=thread object=2\n",
+                   &err),
+              &err);
+    assert_int_equal(acts(0), 2);
+    assert_act(0, 0, WIO_ACT_GIVE, 1);
+    assert_act(0, 1, WIO_ACT_PUT, 2);
+    assert_int_equal(acts(1), 2);
+    assert_act(1, 0, WIO_ACT_TAKE, 0);
+    assert_act(1, 1, WIO_ACT_GET, 1);
+}
+
 static void a_circle_is_named(void **state)
 {
     (void)state;
@@ -250,8 +291,10 @@ int main(void)
         WAITS_TEST(what_follows_the_last_event_is_given_at_the_end),
         WAITS_TEST(a_collective_is_one_meeting),
         WAITS_TEST(mutexes_are_locks_and_queues_are_queues),
+        WAITS_TEST(a_lock_is_free_when_it_is_left),
         WAITS_TEST(semaphores_lose_nothing),
         WAITS_TEST(behind_a_wait_that_nothing_shows_the_same_code_does_the_same),
+        WAITS_TEST(a_queue_whose_takers_wait_for_others_keeps_its_order),
         WAITS_TEST(a_circle_is_named),
         WAITS_TEST(a_circle_through_a_collective_is_found),
         WAITS_TEST(edges_are_read_only_where_they_are_wanted),
