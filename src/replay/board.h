@@ -64,6 +64,7 @@ struct rp_board {
     _Atomic uint32_t abort;      /* something failed: everybody ends */
     _Atomic uint32_t is_tangled; /* waits in a circle were met: the trace lies */
     _Atomic uint64_t done;       /* events, for the progress */
+    _Atomic uint64_t untied;     /* waits that were given up, so that the others can go on */
     _Atomic uint32_t lock;
     _Atomic uint32_t has_error;
     struct wio_error error;

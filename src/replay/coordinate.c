@@ -13,6 +13,8 @@
 #include "replay/exchange.h"
 
 #define LOOK_NS 50000000
+/* .. and while all threads wait for each other. */
+#define LOOK_CLOSELY_NS 5000000
 /* From "go" to time zero: long enough that every root is awake. */
 #define START_NS UINT64_C(2000000)
 
@@ -67,10 +69,10 @@ int rp_signals_take_stop(void)
 }
 
 /* Sleep until a child has died, a signal came, or a moment has passed. */
-static void nap(void)
+static void nap(bool is_still)
 {
     sigset_t set;
-    const struct timespec moment = {0, LOOK_NS};
+    const struct timespec moment = {0, is_still ? LOOK_CLOSELY_NS : LOOK_NS};
     (void)sigemptyset(&set);
     (void)sigaddset(&set, SIGCHLD);
     (void)sigtimedwait(&set, NULL, &moment);
@@ -140,8 +142,11 @@ static void kill_all(const struct rp_run *run)
 /* Threads that wait for each other would do so for ever. */
 static void look_for_knot(const struct rp_run *run, struct rp_stuck *stuck)
 {
-    if (run->gate == NULL || run->link != NULL || rp_board_is_aborted(run->board) ||
-        !rp_gate_is_stuck(run->gate, stuck)) {
+    if (run->gate == NULL || run->link != NULL || rp_board_is_aborted(run->board)) {
+        return;
+    }
+    if (!rp_gate_is_stuck(run->gate, stuck)) {
+        (void)rp_gate_untie(run->gate, stuck);
         return;
     }
     struct wio_error error = WIO_ERROR_INIT;
@@ -244,7 +249,7 @@ enum wio_status rp_coordinate(struct rp_run *run, struct rp_watch *watch, struct
                             "operations");
         }
         if (run->link == NULL || run->link->is_lost) {
-            nap();
+            nap(stuck.since_ns != 0);
         } else {
             rp_exchange_nap(&exchange);
         }

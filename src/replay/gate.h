@@ -10,9 +10,10 @@
  *
  * Whoever must wait for the news gives his processor away again and again for a millisecond, then
  * sleeps (futex); where the program waited busily (MPI, flags in memory) he goes on as in the
- * first millisecond. He looks up now and then whether the replay was aborted; that nobody can go on
- * any more is noticed by the coordinator (rp_gate_is_stuck), which ends the replay and says who
- * waits for whom.
+ * first millisecond. He looks up now and then whether the replay was aborted. That nobody can go on
+ * is noticed by the coordinator: locks and queues that went to others than in the trace may lead to
+ * that, so one who waits for such is let go (rp_gate_untie); where there is none, the replay ends
+ * with a message that says who waits for whom (rp_gate_is_stuck).
  */
 #ifndef WIO_REPLAY_GATE_H
 #define WIO_REPLAY_GATE_H
@@ -54,14 +55,17 @@ struct rp_gate_lock {
 struct rp_gate_queue {
     _Atomic uint32_t count; /* futex: puts less gets, modulo 2^32 */
     _Atomic uint32_t sleepers;
+    _Atomic uint32_t debt; /* gets that were let go without a put: the next puts are theirs */
+    uint32_t reserved;
 };
 
 /* What one thread waits for; a cache line each. */
 struct rp_gate_stream {
     _Atomic uint64_t act;       /* index of the act that it waits at + 1; RP_AT_LOCK + lock;
                                    RP_AT_FILE + path; 0 */
+    _Atomic uint64_t pass;      /* = act: this wait is given up (rp_gate_untie) */
     _Atomic uint32_t is_asleep; /* on an edge */
-    uint32_t padding[13];
+    uint32_t padding[11];
 };
 
 #define RP_AT_LOCK (UINT64_C(1) << 63)
@@ -141,8 +145,15 @@ bool rp_gate_lock(struct rp_gate *gate, uint32_t lock, uint32_t stream, bool is_
 struct rp_stuck {
     uint64_t changes;
     uint64_t since_ns;
+    uint64_t untied; /* changes + 1 when somebody was let go */
 };
 bool rp_gate_is_stuck(const struct rp_gate *gate, struct rp_stuck *stuck);
+/* The same for RP_KNOT_NS: let go the first in the trace of those who wait for a lock or a queue.
+ * In the order of the trace it had its turn, and what it was to wait for is done: whoever came
+ * before it here is one that came after it there. True where somebody was let go. The state is that
+ * of rp_gate_is_stuck, which is called first. */
+#define RP_KNOT_NS UINT64_C(20000000)
+bool rp_gate_untie(struct rp_gate *gate, struct rp_stuck *stuck);
 /* The thread waits for the lock of a file (string id of its path), WIO_NO_STRING: no more. */
 void rp_gate_name_file(struct rp_gate *gate, uint32_t stream, uint32_t path);
 /* Say who waits for whom. */

@@ -44,7 +44,7 @@ bool rp_gate_lock(struct rp_gate *gate, uint32_t lock, uint32_t stream, bool is_
         }
         *waited_ns_out = wio_clock_mono_ns();
     }
-    if (!is_shared) {
+    if (!is_shared && !waiting.is_passed) {
         atomic_store(&slot->owner, stream + 1);
     }
     return true;

@@ -4,9 +4,20 @@
 #include "replay/far.h"
 #include "replay/gate_wait.h"
 
+static bool pays_debt(struct rp_gate_queue *slot)
+{
+    uint32_t debt = atomic_load(&slot->debt);
+    while (debt != 0 && !atomic_compare_exchange_weak(&slot->debt, &debt, debt - 1)) {
+    }
+    return debt != 0;
+}
+
 void rp_gate_put_here(struct rp_gate *gate, uint32_t queue)
 {
     struct rp_gate_queue *slot = &gate->queues[queue];
+    if (pays_debt(slot)) {
+        return;
+    }
     atomic_fetch_add(&slot->count, 1);
     if (atomic_load(&slot->sleepers) != 0) {
         rp_gate_wake(&slot->count);
@@ -55,6 +66,7 @@ bool rp_gate_get(struct rp_waiting *waiting, struct wio_release *release_out)
         return true;
     }
     bool is_over = rp_gate_wait(waiting);
+    atomic_fetch_add(&gate->queues[queue].debt, waiting->is_passed ? 1 : 0);
     release_out->v_ns = wio_clock_mono_ns();
     return is_over;
 }

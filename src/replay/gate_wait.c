@@ -55,6 +55,15 @@ static void rest(struct rp_waiting *waiting, uint32_t seen)
     }
 }
 
+static bool may_go(struct rp_waiting *waiting, uint32_t *seen_out)
+{
+    if (waiting->is_over(waiting, seen_out)) {
+        return true;
+    }
+    waiting->is_passed = atomic_load(&waiting->gate->streams[waiting->stream].pass) == waiting->at;
+    return waiting->is_passed;
+}
+
 /* The one who gives changes the word first and looks for sleepers then, we the other way round: one
  * of both notices. */
 static bool rest_until_over(struct rp_waiting *waiting)
@@ -65,9 +74,10 @@ static bool rest_until_over(struct rp_waiting *waiting)
     _Atomic uint64_t *named = &gate->streams[waiting->stream].act;
     bool is_over;
     rp_wait_begin(gate->board, &wait);
+    atomic_store(&gate->streams[waiting->stream].pass, 0);
     atomic_store(named, waiting->at);
     atomic_fetch_add(waiting->sleepers, waiting->is_busy ? 0 : 1);
-    while (!(is_over = waiting->is_over(waiting, &seen)) && !rp_board_is_aborted(gate->board)) {
+    while (!(is_over = may_go(waiting, &seen)) && !rp_board_is_aborted(gate->board)) {
         rest(waiting, seen);
     }
     atomic_fetch_sub(waiting->sleepers, waiting->is_busy ? 0 : 1);

@@ -11,7 +11,8 @@ struct rp_waiting {
     uint32_t stream;
     uint64_t at; /* what rp_gate_stream.act becomes */
     uint32_t index;
-    bool is_busy; /* the program looked again and again: see rp_looks_on */
+    bool is_busy;   /* the program looked again and again: see rp_looks_on */
+    bool is_passed; /* out: the wait was given up, nothing was got (rp_gate_untie) */
     void *word;
     _Atomic uint32_t *sleepers;
     bool (*is_over)(struct rp_waiting *waiting, uint32_t *seen_out);

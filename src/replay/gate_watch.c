@@ -2,20 +2,74 @@
 /* Can anybody still go on, and who waits for whom? */
 #include "base/clock.h"
 #include "plan/waits_name.h"
-#include "replay/gate.h"
+#include "replay/gate_wait.h"
 
-bool rp_gate_is_stuck(const struct rp_gate *gate, struct rp_stuck *stuck)
+/* Since when everybody waits, 0 = not all do. */
+static uint64_t still_since(const struct rp_gate *gate, struct rp_stuck *stuck)
 {
     const struct rp_crowd *crowd = gate->board->crowd;
     uint64_t changes = atomic_load(&crowd->changes);
-    uint64_t now = wio_clock_mono_ns();
     uint32_t threads = atomic_load(&crowd->threads);
-    if (threads == 0 || atomic_load(&crowd->waiting) < threads || changes != stuck->changes ||
-        stuck->since_ns == 0) {
-        *stuck = (struct rp_stuck){changes, now};
+    if (threads == 0 || atomic_load(&crowd->waiting) < threads) {
+        stuck->since_ns = 0;
+    } else if (changes != stuck->changes || stuck->since_ns == 0) {
+        stuck->since_ns = wio_clock_mono_ns();
+    }
+    stuck->changes = changes;
+    return stuck->since_ns;
+}
+
+bool rp_gate_is_stuck(const struct rp_gate *gate, struct rp_stuck *stuck)
+{
+    uint64_t since_ns = still_since(gate, stuck);
+    return since_ns != 0 && wio_clock_mono_ns() - since_ns > RP_STUCK_NS;
+}
+
+/* The word that somebody who waits for a lock or queue sleeps on, NULL: he waits for something
+ * else. */
+static void *word_of(const struct rp_gate *gate, uint64_t at)
+{
+    if (at >= RP_AT_LOCK) {
+        return &gate->locks[at - RP_AT_LOCK].state;
+    }
+    if (at == 0 || at >= RP_AT_FILE || gate->waits->acts[at - 1].kind != WIO_ACT_GET) {
+        return NULL;
+    }
+    return &gate->queues[wio_waits_queue(gate->waits, gate->waits->acts[at - 1].index)].count;
+}
+
+/* Who has come least far in the trace, UINT32_MAX = nobody waits for such. */
+static uint32_t find_first(const struct rp_gate *gate)
+{
+    uint32_t first = UINT32_MAX;
+    uint64_t first_ns = UINT64_MAX;
+    for (uint32_t stream = 0; stream < gate->waits->stream_count; stream++) {
+        uint64_t at_ns = atomic_load(&gate->board->progress[stream].at_ns);
+        if (at_ns < first_ns && word_of(gate, atomic_load(&gate->streams[stream].act)) != NULL) {
+            first = stream;
+            first_ns = at_ns;
+        }
+    }
+    return first;
+}
+
+bool rp_gate_untie(struct rp_gate *gate, struct rp_stuck *stuck)
+{
+    bool is_knot = stuck->since_ns != 0 && wio_clock_mono_ns() - stuck->since_ns > RP_KNOT_NS;
+    uint32_t first = is_knot && stuck->untied != stuck->changes + 1 ? find_first(gate) : UINT32_MAX;
+    if (first == UINT32_MAX) {
         return false;
     }
-    return now - stuck->since_ns > RP_STUCK_NS;
+    uint64_t at = atomic_load(&gate->streams[first].act);
+    void *word = word_of(gate, at);
+    if (word == NULL) { /* it went on just now */
+        return false;
+    }
+    stuck->untied = stuck->changes + 1;
+    atomic_fetch_add(&gate->board->untied, 1);
+    atomic_store(&gate->streams[first].pass, at);
+    rp_gate_wake(word);
+    return true;
 }
 
 static void name_lock(const struct rp_gate *gate, uint32_t stream, uint64_t lock,

@@ -120,7 +120,9 @@ struct wio_replay_result {
     uint64_t edges[WIO_EDGE_CLASS_COUNT]; /* mode causal: edges and collectives of the trace that
                                              are kept, by class (others imply the rest) .. */
     uint64_t waits[WIO_EDGE_CLASS_COUNT]; /* .. and how often a thread has honoured one */
-    bool has_late;                        /* operations had a time to start at */
+    uint64_t untied; /* of these, waits for locks and queues that were given up, since all threads
+                        waited for each other: not known of a replay under a launcher */
+    bool has_late;   /* operations had a time to start at */
     double late_p50_us;
     double late_p99_us;
     double late_max_us;

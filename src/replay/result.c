@@ -121,6 +121,7 @@ enum wio_status rp_result_take(struct wio_replay_result *result, const struct rp
 {
     const struct rp_tally *tally = &(*board)->tally;
     rp_result_set_totals(result, tally);
+    result->untied = atomic_load(&(*board)->untied);
     WIO_TRY(rp_result_set_phases(result, plan, tally, err));
     WIO_TRY(copy_mismatches(result, *board, err));
     for (uint32_t i = 0; i < ranks->count; i++) {

@@ -61,6 +61,7 @@ static void put_waits(struct wio_json *json, const struct wio_replay_result *res
     bool is_causal = result->mode == WIO_REPLAY_CAUSAL;
     put_classes(json, "edges", result->edges, is_causal);
     put_classes(json, "waits", result->waits, is_causal && !result->dry_run);
+    wio_json_u64(json, "untied", result->untied);
 }
 
 static void put_lost(struct wio_json *json, const struct wio_trace *trace)

@@ -80,6 +80,7 @@ static uint64_t put_classes(const uint64_t *counts, FILE *out)
 
 static void put_waits(const struct wio_replay_result *result, FILE *out)
 {
+    char count[WIO_TEXT_MAX];
     if (result->mode != WIO_REPLAY_CAUSAL) {
         return;
     }
@@ -92,6 +93,10 @@ static void put_waits(const struct wio_replay_result *result, FILE *out)
         if (put_classes(result->waits, out) == 0) {
             (void)fputs(" none", out);
         }
+    }
+    if (result->untied > 0) {
+        (void)fprintf(out, ", of these %s given up in knots",
+                      wio_format_count(count, result->untied));
     }
     (void)fputc('\n', out);
 }

@@ -278,6 +278,63 @@ static void who_waits_is_named_and_an_abort_ends_it(void **state)
     assert_null(result);
 }
 
+static void *get_one(void *arg)
+{
+    struct wio_release release;
+    return rp_gate_take(&gate, 1, act_of(1, 0, WIO_ACT_GET), &release) ? arg : NULL;
+}
+
+static void *lock_one(void *arg)
+{
+    uint64_t waited;
+    return rp_gate_lock(&gate, 0, 1, false, &waited) ? arg : NULL;
+}
+
+/* Stream 1 waits for what does not come, and all others wait, too. */
+static void let_go(void *(*wait)(void *))
+{
+    pthread_t thread;
+    void *result;
+    struct rp_stuck stuck = {0};
+    atomic_store(&board->crowd->threads, 1);
+    assert_false(rp_gate_untie(&gate, &stuck));
+    assert_int_equal(pthread_create(&thread, NULL, wait, board), 0);
+    while (atomic_load(&gate.streams[1].act) == 0) {
+        wio_clock_sleep_ns(1000000);
+    }
+    assert_false(rp_gate_is_stuck(&gate, &stuck));
+    assert_false(rp_gate_untie(&gate, &stuck)); /* not for long */
+    stuck.since_ns -= 2 * RP_KNOT_NS;
+    assert_true(rp_gate_untie(&gate, &stuck));
+    assert_int_equal(pthread_join(thread, &result), 0);
+    assert_ptr_equal(result, board);
+    assert_int_equal(atomic_load(&board->untied), 1);
+}
+
+static void who_waits_for_a_queue_is_let_go_and_its_put_is_not_missed(void **state)
+{
+    (void)state;
+    make(FOUR "sem_post stream=0 t=3000 a0=0x8000\nclose stream=0 t=4000 fd=3\n"
+              "sem_wait stream=1 t=2500 dur=600 a0=0x8000\n"
+              "edge 0:0 1:0 class=queue evidence=thread object=1\n");
+    let_go(get_one);
+    rp_gate_put(&gate, 0);
+    assert_int_equal(atomic_load(&gate.queues[0].count), 0);
+    rp_gate_put(&gate, 0);
+    assert_int_equal(atomic_load(&gate.queues[0].count), 1);
+}
+
+static void who_waits_for_a_lock_is_let_go_without_it(void **state)
+{
+    (void)state;
+    uint64_t waited;
+    make(LOCKS);
+    assert_true(rp_gate_lock(&gate, 0, 0, false, &waited));
+    let_go(lock_one);
+    rp_gate_unlock(&gate, 0, 1, false);
+    assert_int_equal(atomic_load(&gate.locks[0].owner), 1);
+}
+
 /* Does a thread that has waited for long, and is watched, sleep? One that will is waited for. */
 static bool sleeps(const char *evidence, bool is_wanted)
 {
@@ -341,6 +398,8 @@ int main(void)
         GATE_TEST(readers_share_a_lock),
         GATE_TEST(a_queue_gives_what_was_put),
         GATE_TEST(who_waits_is_named_and_an_abort_ends_it),
+        GATE_TEST(who_waits_for_a_queue_is_let_go_and_its_put_is_not_missed),
+        GATE_TEST(who_waits_for_a_lock_is_let_go_without_it),
         GATE_TEST(waits_for_messages_are_busy),
         GATE_TEST(waits_for_flags_are_busy),
         GATE_TEST(other_waits_sleep),
