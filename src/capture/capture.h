@@ -47,6 +47,10 @@
  * function, and begin a cache line. Left alone, the compiler shares the parts among all wrappers;
  * then calls, saved registers and an event that goes through memory cost a quarter more. */
 #define CAP_HOT __attribute__((flatten, aligned(64)))
+/* For what all events go through: these functions lie side by side. A program whose ranks take
+ * turns on a processor finds none of them in the innermost cache, and then their number of lines
+ * and pages is what an event costs. */
+#define CAP_WARM __attribute__((hot))
 #define CAP_CALLER() ((uintptr_t)__builtin_return_address(0))
 
 /* Declare at the top of a block: errno is as it was when the block is left. */
@@ -133,8 +137,14 @@ struct cap_thread {
     int64_t cpu_ns;  /* as of `sampled`; WIO_NO_OFFSET: not known */
     uint64_t sleeps; /* how often it had given its processor away by itself */
 
+    /* What calls of MPI touch besides, in one place. */
     uintptr_t lo2; /* the caller range before the last one */
     uintptr_t span2;
+    uintptr_t mpi_frame;     /* inside a call of MPI that stands there on the stack: mpi.h */
+    uint64_t mpi_looks;      /* calls in a row that found nothing .. */
+    uint64_t mpi_look_begin; /* .. since then .. */
+    uint64_t mpi_look_word;  /* .. while nothing else was recorded */
+
     uint64_t token; /* of pthread_create, 0 = main or unknown */
     struct wio_chunk_header *chunk;
     uint32_t writer;
@@ -155,16 +165,12 @@ struct cap_thread {
     struct wio_board_node *node; /* place on the board of a throttled run: hold.h. NULL = none */
     uint64_t node_key;           /* of the node and of who made it */
     uint64_t node_parent;
-    uint32_t node_children;  /* that this thread has made */
-    uint32_t waits;          /* depth of cap_state_enter */
-    uint64_t look;           /* the last call that could be held: hash of call and target */
-    uint8_t look_failed;     /* it did */
-    uint8_t look_again;      /* it is made once more */
-    uintptr_t mpi_frame;     /* inside a call of MPI that stands there on the stack: mpi.h */
-    uint64_t mpi_looks;      /* calls in a row that found nothing .. */
-    uint64_t mpi_look_begin; /* .. since then .. */
-    uint64_t mpi_look_word;  /* .. while nothing else was recorded */
-    struct cap_team *team;   /* of OpenMP, NULL = none: sync_gomp.c */
+    uint32_t node_children; /* that this thread has made */
+    uint32_t waits;         /* depth of cap_state_enter */
+    uint64_t look;          /* the last call that could be held: hash of call and target */
+    uint8_t look_failed;    /* it did */
+    uint8_t look_again;     /* it is made once more */
+    struct cap_team *team;  /* of OpenMP, NULL = none: sync_gomp.c */
     struct cap_held held[CAP_HELD_MAX];
 };
 

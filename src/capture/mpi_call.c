@@ -46,7 +46,7 @@ static void go_in(struct cap_thread *self, uintptr_t frame, bool is_file)
     self->mpi_frame = frame | (is_file ? CAP_MPI_FRAME_FILE : 0);
 }
 
-static bool enter(struct cap_mpi *m, unsigned call, uintptr_t source, uintptr_t frame, bool is_file)
+static CAP_WARM bool enter(struct cap_mpi *m, unsigned call, uintptr_t source, uintptr_t frame, bool is_file)
 {
     struct cap_thread *self = cap_self;
     if (cap_is_within_mpi(self, frame)) {
@@ -67,7 +67,7 @@ static bool enter(struct cap_mpi *m, unsigned call, uintptr_t source, uintptr_t 
     return true;
 }
 
-bool cap_mpi_enter(struct cap_mpi *m, unsigned call, uintptr_t source, bool is_file)
+CAP_WARM bool cap_mpi_enter(struct cap_mpi *m, unsigned call, uintptr_t source, bool is_file)
 {
     return cap_is_causal && enter(m, call, source, (uintptr_t)__builtin_frame_address(0), is_file);
 }
@@ -86,13 +86,13 @@ int cap_mpi_error_class(int code)
     return class;
 }
 
-static void emit(struct cap_mpi *m, const struct cap_event *ev, const struct cap_ext *ext)
+static CAP_WARM void emit(struct cap_mpi *m, const struct cap_event *ev, const struct cap_ext *ext)
 {
     CAP_KEEP_ERRNO;
     cap_emit_ext(m->self, ev, ext);
 }
 
-void cap_mpi_emit(struct cap_mpi *m)
+CAP_WARM void cap_mpi_emit(struct cap_mpi *m)
 {
     if (wio_call_op(m->ev.call) == WIO_OP_unknown) {
         return;

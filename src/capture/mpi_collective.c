@@ -10,7 +10,7 @@ static void begin_collective(struct cap_mpi *m, struct cap_mpi_object *object)
     }
 }
 
-void cap_mpi_before_coll(struct cap_mpi *m, cap_mpi_word comm)
+CAP_WARM void cap_mpi_before_coll(struct cap_mpi *m, cap_mpi_word comm)
 {
     begin_collective(m, cap_mpi_comm(m, comm));
 }
@@ -67,7 +67,7 @@ static bool has_root(unsigned call)
     return class == WIO_CLASS_MPI_FROM_ROOT || class == WIO_CLASS_MPI_TO_ROOT;
 }
 
-void cap_mpi_after_coll(struct cap_mpi *m, int root, const void *request)
+CAP_WARM void cap_mpi_after_coll(struct cap_mpi *m, int root, const void *request)
 {
     if (m->object == NULL) {
         if (request != NULL && m->result == 0) {

@@ -123,7 +123,7 @@ static uint64_t id_of_unmade(cap_mpi_word comm, struct cap_mpi_object *object)
     return id_in_world(comm, object, SALT_UNKNOWN);
 }
 
-struct cap_mpi_object *cap_mpi_comm(struct cap_mpi *m, cap_mpi_word comm)
+CAP_WARM struct cap_mpi_object *cap_mpi_comm(struct cap_mpi *m, cap_mpi_word comm)
 {
     comm = cap_mpi_word_of(comm);
     struct cap_mpi_object *known = cap_mpi_object_find(CAP_MPI_COMM, comm);

@@ -61,7 +61,7 @@ static uint32_t first_place(uint64_t name)
     return (uint32_t)(name * UINT64_C(0x9e3779b97f4a7c15) >> 40) % OBJECTS;
 }
 
-static struct cap_mpi_object *find(uint64_t name)
+static CAP_WARM struct cap_mpi_object *find(uint64_t name)
 {
     struct cap_mpi_object *entries = __atomic_load_n(&table, __ATOMIC_ACQUIRE);
     if (entries == NULL) {
@@ -80,7 +80,7 @@ static struct cap_mpi_object *find(uint64_t name)
     return NULL;
 }
 
-struct cap_mpi_object *cap_mpi_object_find(enum cap_mpi_kind kind, cap_mpi_word handle)
+CAP_WARM struct cap_mpi_object *cap_mpi_object_find(enum cap_mpi_kind kind, cap_mpi_word handle)
 {
     return find(name_of(kind, handle));
 }
