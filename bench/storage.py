@@ -73,19 +73,23 @@ LOOP_CONTROL = "/dev/loop-control"
 LOOP_CTL_ADD, LOOP_CTL_REMOVE, LOOP_CTL_GET_FREE = 0x4C80, 0x4C81, 0x4C82
 
 
-def fresh_loop():
-    """A loop device that is free and made anew: the kernel remembers how fast the one of this number was
-    that somebody used before (docs/MODEL.md, the start state), and forgets it only with the device."""
+def fresh_loop(image):
+    """The image as a loop device that was made anew: the kernel remembers how fast the one of this number
+    was that somebody used before (docs/MODEL.md, the start state), and forgets it only with the device."""
     for _ in range(10):  # somebody else may take it
         try:
             with open(LOOP_CONTROL, "rb") as control:
                 number = fcntl.ioctl(control, LOOP_CTL_GET_FREE)
                 fcntl.ioctl(control, LOOP_CTL_REMOVE, number)
                 fcntl.ioctl(control, LOOP_CTL_ADD, number)
-            return f"/dev/loop{number}"
+            device = f"/dev/loop{number}"
+            command("losetup", "--direct-io=on", device, image)
+            return device
         except OSError as error:
+            reason = Missing(f"{LOOP_CONTROL}: {error.strerror}")
+        except Missing as error:
             reason = error
-    raise Missing(f"{LOOP_CONTROL}: {reason.strerror}")
+    raise reason
 
 
 @contextlib.contextmanager
@@ -97,8 +101,7 @@ def ext4(scratch, name, size, *options):
         os.posix_fallocate(file.fileno(), 0, size)
     try:
         command("mkfs.ext4", "-q", "-F", "-E", "lazy_itable_init=0,lazy_journal_init=0", image)
-        device = fresh_loop()
-        command("losetup", "--direct-io=on", device, image)
+        device = fresh_loop(image)
         with contextlib.ExitStack() as stack:
             try:
                 stack.enter_context(mounted(directory, *options, device))
