@@ -54,6 +54,7 @@ struct wio_process_info {
     uint64_t dropped; /* events */
     uint32_t unseen_count;
     const uint64_t *unseen; /* unseen_count counters, wio_unseen_key() names them */
+    uint32_t cpus;          /* processors that its recorder might use; 0 = not recorded */
 };
 
 struct wio_stream_info {

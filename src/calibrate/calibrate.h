@@ -70,6 +70,7 @@ struct wio_calibration {
     struct wio_model_table direct_nosync_table;          /* empty where O_DIRECT is refused */
     struct wio_calibrate_value meta[WIO_RIG_META_COUNT]; /* seconds; NaN: not known */
     bool is_direct; /* O_DIRECT is accepted there; else O_SYNC stood in for it */
+    uint32_t cpus;  /* that this process may use; 0: not known */
     /* For information. */
     char kernel[WIO_CALIBRATE_TEXT]; /* "Linux 6.1.0" */
     char filesystem[WIO_CALIBRATE_TEXT];

@@ -119,6 +119,9 @@ static enum wio_status write_file(const struct wio_calibration *calibration, con
     wio_json_object_begin(&json, NULL);
     wio_json_string(&json, "schema", "whyio.host/1");
     put_params(&json, calibration);
+    if (calibration->cpus > 0) {
+        wio_json_u64(&json, "cpus", calibration->cpus);
+    }
     put_meta(&json, calibration);
     put_spread(&json, calibration);
     put_doubts(&json, calibration);

@@ -50,6 +50,40 @@ void wio_gap_reach(struct wio_gap *gap, uint64_t at_ns)
     }
 }
 
+/* Of the call under way what is left of it without being kept from a processor. */
+static uint64_t inside_of(const struct wio_gap *gap, uint64_t to_ns)
+{
+    uint64_t end = gap->call_end < to_ns ? gap->call_end : to_ns;
+    uint64_t inside = end > gap->at_ns ? end - gap->at_ns : 0;
+    bool is_kept = gap->kept_end == gap->call_end && gap->taken_end == gap->call_end;
+    uint64_t kept = is_kept ? gap->kept_ns : 0;
+    return inside > kept ? inside - kept : 0;
+}
+
+uint64_t wio_gap_compute(struct wio_gap *gap, uint64_t at_ns, uint64_t cpu_ns)
+{
+    if (at_ns <= gap->at_ns) {
+        return 0;
+    }
+    uint64_t from = max(gap->at_ns, gap->call_end);
+    uint64_t rest = at_ns > from ? at_ns - from : 0;
+    uint64_t computed = scaled(cpu_ns != 0 && cpu_ns < rest ? cpu_ns : rest, gap->scale);
+    gap->v_ns += inside_of(gap, at_ns) + computed;
+    gap->at_ns = at_ns;
+    return cpu_ns != 0 ? computed : 0;
+}
+
+void wio_gap_kept(struct wio_gap *gap, uint64_t end_ns, uint64_t kept_ns)
+{
+    gap->kept_end = end_ns;
+    gap->kept_ns = kept_ns;
+}
+
+void wio_gap_late(struct wio_gap *gap, uint64_t v_ns)
+{
+    gap->v_ns = max(gap->v_ns, v_ns);
+}
+
 static void open_until(struct wio_gap *gap, uint64_t end_ns)
 {
     gap->is_open = true;
@@ -87,6 +121,7 @@ static void take(struct wio_gap *gap, struct wio_release release, uint64_t since
                  uint64_t since_v_ns, uint64_t end_ns)
 {
     gap->is_open = false;
+    gap->taken_end = end_ns;
     if (release.traced_ns > since_ns && release.traced_ns <= gap->at_ns) {
         gap->v_ns = max(since_v_ns, release.v_ns) + span(gap, release.traced_ns, gap->at_ns);
         return;

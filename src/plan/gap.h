@@ -30,7 +30,10 @@ struct wio_gap {
     double scale;        /* factor on what is computed, not on what calls take */
     uint64_t at_ns;      /* moment of the trace up to which time has gone by .. */
     uint64_t v_ns;       /* .. and its time in the replay, CLOCK_MONOTONIC */
-    uint64_t call_end;   /* of the trace: until here a call was under way */
+    uint64_t call_end;   /* of the trace: until here a call was under way .. */
+    uint64_t taken_end;  /* .. which had waited, if this is its end */
+    uint64_t kept_end;   /* the same if it was kept from a processor .. */
+    uint64_t kept_ns;    /* .. so long */
     bool is_open;        /* a call waited, and nothing has said for what: */
     uint64_t open_at_ns; /* its begin .. */
     uint64_t open_v_ns;  /* .. and that in the replay */
@@ -54,6 +57,19 @@ void wio_gap_init(struct wio_gap *gap, double scale, uint64_t at_ns, uint64_t v_
 /* Time passes up to this moment of the trace. Moments that lie back (events inside a call) change
  * nothing. */
 void wio_gap_reach(struct wio_gap *gap, uint64_t at_ns);
+
+/*
+ * The same where processors are simulated. Of what the thread computed on the way it had a
+ * processor for `cpu_ns`, and wanted one for the rest, which does not pass here (0: nothing is
+ * known of that, all of it passes). Returns how much of the time that passed is to be had from a
+ * processor: it is the last part of it.
+ */
+uint64_t wio_gap_compute(struct wio_gap *gap, uint64_t at_ns, uint64_t cpu_ns);
+/* The call that ends at `end_ns` was kept from a processor for `kept_ns` in all: if it waited for
+ * somebody, it was so when that one had come. */
+void wio_gap_kept(struct wio_gap *gap, uint64_t end_ns, uint64_t kept_ns);
+/* The processor was not had before `v_ns` of the replay. */
+void wio_gap_late(struct wio_gap *gap, uint64_t v_ns);
 
 /* A call lasted from where the gap is to `end_ns`: open, if it may have waited for something that
  * only a later event tells. */

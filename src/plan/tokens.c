@@ -210,6 +210,18 @@ enum wio_status wio_tokens_settle(struct wio_waits *waits)
     return WIO_OK;
 }
 
+bool wio_waits_looks(const struct wio_waits *waits, size_t act, size_t act_end, uint64_t seq)
+{
+    for (; act < act_end && waits->acts[act].seq <= seq; act++) {
+        const struct wio_act *next = &waits->acts[act];
+        if (next->kind == WIO_ACT_TAKE && next->seq == seq &&
+            waits->edges[next->index].evidence == WIO_EVIDENCE_HELD) {
+            return true;
+        }
+    }
+    return false;
+}
+
 uint32_t wio_waits_queue(const struct wio_waits *waits, uint32_t index)
 {
     return index < waits->edge_count ? waits->edges[index].queue

@@ -170,6 +170,9 @@ WIO_MUST_CHECK enum wio_status wio_waits_check(const struct wio_waits *waits,
 uint64_t wio_lock_key(uint32_t image, int64_t object);
 /* The number of a lock that threads have handed on, UINT32_MAX for another one. */
 uint32_t wio_waits_lock(const struct wio_waits *waits, uint32_t image, int64_t object);
+/* Does the event `seq`, whose acts come next from `act` on, wait for what only holding showed? Then
+ * what its thread did before was to look for it. */
+bool wio_waits_looks(const struct wio_waits *waits, size_t act, size_t act_end, uint64_t seq);
 /* The queue of a PUT or GET with this index. */
 uint32_t wio_waits_queue(const struct wio_waits *waits, uint32_t index);
 

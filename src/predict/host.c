@@ -156,6 +156,20 @@ static enum wio_status add_further(struct wio_host *host, const char *file, cons
     return WIO_OK;
 }
 
+static enum wio_status read_cpus(struct wio_host *host, const struct wio_host_json *json)
+{
+    const json_t *value = wio_host_find(json, "cpus");
+    json_int_t cpus = json_integer_value(value);
+    if (value == NULL) {
+        return WIO_OK;
+    }
+    if (!json_is_integer(value) || cpus < 1 || cpus > WIO_HOST_CPUS_MAX) {
+        return wio_host_refuse(json, "cpus", "must be a number of processors from 1 to 1048576");
+    }
+    host->cpus = (uint32_t)cpus;
+    return WIO_OK;
+}
+
 static enum wio_status add_devices(struct wio_host *host, const struct wio_host_json *json)
 {
     const json_t *list = wio_host_find(json, "devices");
@@ -168,6 +182,7 @@ static enum wio_status add_devices(struct wio_host *host, const struct wio_host_
         return WIO_ERR_NOMEM;
     }
     WIO_TRY(add_device(host, json, ""));
+    WIO_TRY(read_cpus(host, json));
     for (size_t i = 0; i < count; i++) {
         WIO_TRY(add_further(host, json->file, json_array_get(list, i), json->err));
     }

@@ -10,6 +10,8 @@
  * that stands in for direct_table and sync_table where these are missing. "meta" is meta.h's. Other
  * keys are for information.
  *
+ * "cpus": processors of the machine, for what computes beside the I/O of a trace.
+ *
  * "devices": further devices of the machine, each for the files below its path. What they do not
  * say is as for the machine, but for tables, which are of one device.
  */
@@ -25,6 +27,8 @@
 #include "model/model.h"
 #include "predict/meta.h"
 
+#define WIO_HOST_CPUS_MAX (1 << 20)
+
 struct wio_host_device {
     char *path; /* owned; "" for the first one, which has all files that no other has */
     struct wio_model_params params;
@@ -35,6 +39,7 @@ struct wio_host_device {
 struct wio_host {
     struct wio_host_device *devices; /* owned; at least one */
     uint32_t device_count;
+    uint32_t cpus; /* 0: not said */
 };
 
 void wio_host_fini(struct wio_host *host);

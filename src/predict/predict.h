@@ -29,6 +29,7 @@ struct wio_predict_whatif {
     double limit_hard;
     double bf;
     double bs;
+    uint32_t cpus;  /* of each host of a trace; 0: as in HOST.json, else as where it was recorded */
     uint32_t ranks; /* of a trace: so many instead of its own, a multiple; 0: its own */
     enum wio_predict_force sync;   /* ON: each write is synchronous; OFF: none is */
     enum wio_predict_force direct; /* ON: each write is O_DIRECT; OFF: none is */

@@ -29,23 +29,27 @@
 #include "predict/names.h"
 #include "predict/predict.h"
 
+struct sim_thread;
+TAILQ_HEAD(sim_line, sim_thread);
+
 enum sim_phase {
-    SIM_REACH, /* computing before the event */
-    SIM_BEGIN, /* what others wait for is given, what it waits for is asked for */
-    SIM_WAITS, /* until all that has come */
-    SIM_LOCK,  /* until it has the lock */
-    SIM_READY, /* what was waited for is accounted, its rest goes by */
-    SIM_DO,    /* the operation begins */
-    SIM_READ,  /* COPY: the read is done */
-    SIM_THEN,  /* the model's part has ended; what metadata takes goes by */
-    SIM_DONE,  /* the operation has ended */
-    SIM_AFTER, /* what is given behind the event */
+    SIM_REACH,   /* computing before the event */
+    SIM_COMPUTE, /* the part of it that needs a processor */
+    SIM_BEGIN,   /* what others wait for is given, what it waits for is asked for */
+    SIM_WAITS,   /* until all that has come */
+    SIM_LOCK,    /* until it has the lock */
+    SIM_READY,   /* what was waited for is accounted, its rest goes by */
+    SIM_DO,      /* the operation begins */
+    SIM_READ,    /* COPY: the read is done */
+    SIM_THEN,    /* the model's part has ended; what metadata takes goes by */
+    SIM_DONE,    /* the operation has ended */
+    SIM_AFTER,   /* what is given behind the event */
     SIM_ENDED
 };
 
 struct sim_thread {
     RB_ENTRY(sim_thread) by_wake;
-    TAILQ_ENTRY(sim_thread) in_line; /* for a lock, a queue or a meeting */
+    TAILQ_ENTRY(sim_thread) in_line; /* for a lock, a queue, a meeting or a processor */
     uint32_t index;                  /* in sim.threads: also its task */
     uint32_t stream;
     uint32_t copy; /* of the job: 0, or up to what --scale-ranks makes of it */
@@ -58,6 +62,9 @@ struct sim_thread {
     struct wio_gap gap;
     struct wio_converted todo;
     uint64_t wake_ns;
+    uint64_t work_ns; /* to be computed yet */
+    uint64_t turn_ns; /* since when it has a processor */
+    bool has_cpu;
     uint64_t wait_ns; /* when it began to wait */
     uint64_t op_ns;   /* when its operation began */
     size_t act;       /* next in the plan's acts */
@@ -101,7 +108,6 @@ struct sim_request {
 };
 
 RB_HEAD(sim_wakes, sim_thread);
-TAILQ_HEAD(sim_line, sim_thread);
 
 struct sim_edge {
     uint64_t given_ns; /* of the simulation */
@@ -142,6 +148,10 @@ struct sim_host {
     struct sim_clock *clocks; /* of the machine's models */
     struct wio_names names;
     struct wio_map ends; /* file -> where its last operation ended */
+    uint32_t cpus;       /* 0: as many as there are threads */
+    uint32_t busy;
+    struct sim_line turns;   /* threads that compute */
+    struct sim_line waiting; /* threads that want to */
 };
 
 /* Of all operations of a kind. */
@@ -214,6 +224,13 @@ struct sim_clock *sim_host_first(struct sim *sim, double *others_out);
 /* The model has been given an operation, or time has passed in it. */
 void sim_host_moved(struct sim *sim, struct sim_clock *clock);
 
+/* ---- sim_cpu.c: processors, which threads that compute take in turns ---- */
+
+void sim_cpu_init(struct sim_host *host, uint32_t cpus);
+/* The thread wants to compute thread->work_ns, or its turn is over: false until it has, it is woken
+ * then. */
+bool sim_cpu_compute(struct sim *sim, struct sim_thread *thread);
+
 /* ---- sim_op.c: what the operations of a thread cost ---- */
 
 /* Rounded; there is no later moment than 2^62 ns, after 146 years. */
@@ -269,6 +286,8 @@ WIO_MUST_CHECK enum wio_status sim_sum_up(struct sim *sim);
 
 /* Wake it at `at_ns`, or now. */
 void sim_wake(struct sim *sim, struct sim_thread *thread, uint64_t at_ns);
+/* The same of one that would be woken at another time. */
+void sim_wake_again(struct sim *sim, struct sim_thread *thread, uint64_t at_ns);
 WIO_MUST_CHECK enum wio_status sim_thread_init(struct sim *sim, uint32_t index,
                                                struct wio_error *err);
 void sim_thread_fini(struct sim_thread *thread);

@@ -27,6 +27,12 @@ void sim_wake(struct sim *sim, struct sim_thread *thread, uint64_t at_ns)
     RB_INSERT(sim_wakes, &sim->wakes, thread);
 }
 
+void sim_wake_again(struct sim *sim, struct sim_thread *thread, uint64_t at_ns)
+{
+    RB_REMOVE(sim_wakes, &sim->wakes, thread);
+    sim_wake(sim, thread, at_ns);
+}
+
 struct sim_thread *sim_first(struct sim *sim)
 {
     return RB_MIN(sim_wakes, &sim->wakes);
@@ -82,10 +88,22 @@ void sim_thread_fini(struct sim_thread *thread)
 
 /* ---- phases: each gives true if the next one can begin at once ---- */
 
+/* What it computed before the event, as far as it was recorded: ns, 0: nothing is known. One that
+ * slept, too, did what is no event: its time is as it was. */
+static uint64_t computed_ns(const struct sim *sim, const struct sim_thread *thread,
+                            const struct wio_event *event)
+{
+    bool is_known = thread->has_begun && sim->hosts[thread->host].cpus != 0 &&
+                    event->gap_cpu_ns != 0 && event->gap_slept == 0;
+    return is_known && !wio_waits_looks(sim->waits, thread->act, thread->act_end, event->seq)
+               ? event->gap_cpu_ns
+               : 0;
+}
+
 static bool reach(struct sim *sim, struct sim_thread *thread, const struct wio_event *event)
 {
-    wio_gap_reach(&thread->gap, event->t_ns);
-    thread->phase = SIM_BEGIN;
+    uint64_t work_ns = wio_gap_compute(&thread->gap, event->t_ns, computed_ns(sim, thread, event));
+    thread->phase = work_ns > 0 ? SIM_COMPUTE : SIM_BEGIN;
     thread->has_taken = false;
     thread->is_held = false;
     thread->lag_ns = 0;
@@ -94,11 +112,24 @@ static bool reach(struct sim *sim, struct sim_thread *thread, const struct wio_e
     thread->asked = thread->act;
     /* what a first event waits for comes before the time up to it goes by */
     uint64_t due_ns = thread->has_begun ? thread->gap.v_ns : sim->now_ns;
+    uint64_t left_ns = due_ns > sim->now_ns ? due_ns - sim->now_ns : 0;
+    thread->work_ns = left_ns < work_ns ? left_ns : work_ns;
+    due_ns -= thread->work_ns;
     if (due_ns <= sim->now_ns) {
         return true;
     }
     sim_wake(sim, thread, due_ns);
     return false;
+}
+
+static bool compute(struct sim *sim, struct sim_thread *thread)
+{
+    if (!sim_cpu_compute(sim, thread)) {
+        return false;
+    }
+    wio_gap_late(&thread->gap, sim->now_ns);
+    thread->phase = SIM_BEGIN;
+    return true;
 }
 
 /* The lock of the event, UINT32_MAX: none that threads have handed on. */
@@ -184,8 +215,13 @@ static bool be_ready(struct sim *sim, struct sim_thread *thread, const struct wi
 }
 
 /* A point that takes no time of its own. */
-static void pass(struct sim_thread *thread, const struct wio_event *event)
+static void pass(const struct sim *sim, struct sim_thread *thread, const struct wio_event *event)
 {
+    bool is_known = event->dur_cpu_ns != 0 && event->dur_cpu_ns <= event->dur_ns;
+    if (is_known && event->dur_slept == 0 && sim->hosts[thread->host].cpus != 0) {
+        uint64_t kept_ns = event->dur_ns - event->dur_cpu_ns;
+        wio_gap_kept(&thread->gap, sim_end_of(event), kept_ns);
+    }
     switch ((int)wio_op_class(event->op)) {
     case WIO_CLASS_SLEEP:
         wio_gap_sleep(&thread->gap, sim_end_of(event));
@@ -218,7 +254,7 @@ static enum wio_status perform(struct sim *sim, struct sim_thread *thread,
         *go_on = false; /* is woken by the last request */
         return WIO_OK;
     }
-    pass(thread, event);
+    pass(sim, thread, event);
     thread->phase = SIM_AFTER;
     return WIO_OK;
 }
@@ -286,6 +322,9 @@ static enum wio_status run(struct sim *sim, struct sim_thread *thread, struct wi
         switch (thread->phase) {
         case SIM_REACH:
             go_on = reach(sim, thread, event);
+            break;
+        case SIM_COMPUTE:
+            go_on = compute(sim, thread);
             break;
         case SIM_BEGIN:
             go_on = begin_event(sim, thread, event);

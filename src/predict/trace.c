@@ -2,6 +2,7 @@
 /* Predicting a trace: its threads on the models of their hosts. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/cleanup.h"
 #include "plan/waits_name.h"
@@ -102,6 +103,29 @@ static enum wio_status add_threads(struct sim *sim, struct wio_error *err)
         WIO_TRY(find_successor(sim, &threads, i));
     }
     return WIO_OK;
+}
+
+/* Of the host, as it was recorded; 0: not known. */
+static uint32_t recorded_cpus(const struct sim *sim, const char *host)
+{
+    uint32_t cpus = 0;
+    for (uint32_t i = 0; i < wio_trace_process_count(sim->trace); i++) {
+        const struct wio_process_info *process = wio_trace_process(sim->trace, i);
+        if (process->cpus > cpus && strcmp(process->host, host) == 0) {
+            cpus = process->cpus;
+        }
+    }
+    return cpus;
+}
+
+static void add_processors(struct sim *sim)
+{
+    for (uint32_t i = 0; i < sim->host_count; i++) {
+        struct sim_host *host = &sim->hosts[i];
+        uint32_t cpus = sim->params->whatif.cpus;
+        cpus = cpus != 0 ? cpus : host->machine.host.cpus;
+        sim_cpu_init(host, cpus != 0 ? cpus : recorded_cpus(sim, host->name));
+    }
 }
 
 /* Does the first event wait for whoever made the thread? Else it comes when it came in the trace.
@@ -264,6 +288,7 @@ static enum wio_status simulate(struct sim *sim, struct wio_error *err)
     }
     WIO_TRY(sim_gate_init(sim, err));
     WIO_TRY(add_threads(sim, err));
+    add_processors(sim);
     start_threads(sim);
     WIO_TRY(run(sim, err));
     if (sim->params->keep_events) {

@@ -153,6 +153,24 @@ static enum wio_status is_complete(struct wio_trace *trace, bool *complete_out)
     return WIO_OK;
 }
 
+static enum wio_status read_cpus(struct wio_trace *trace)
+{
+    for (uint32_t i = 0; i < trace->segment_count; i++) {
+        const struct wio_reader_segment *segment = &trace->segments[i];
+        const char *text = "";
+        size_t bytes = 0;
+        uint32_t cpus = 0;
+        WIO_TRY(wio_reader_meta(segment, WIO_SEGMENT_META_CPUS, &text, &bytes));
+        for (size_t k = 0; k < bytes && k < 8 && text[k] >= '0' && text[k] <= '9'; k++) {
+            cpus = cpus * 10 + (uint32_t)(text[k] - '0');
+        }
+        for (uint32_t k = 0; k < segment->process_count; k++) {
+            trace->processes[segment->process_base + k].cpus = cpus;
+        }
+    }
+    return WIO_OK;
+}
+
 static enum wio_status summarise(struct wio_trace *trace)
 {
     WIO_TRY(count_processes(trace));
@@ -161,6 +179,7 @@ static enum wio_status summarise(struct wio_trace *trace)
     }
     WIO_TRY(read_meta(trace, WIO_SEGMENT_META_COMMAND, &trace->command));
     WIO_TRY(read_meta(trace, WIO_SEGMENT_META_VERSION, &trace->version));
+    WIO_TRY(read_cpus(trace));
     trace->info.command = trace->command;
     trace->info.version = trace->version;
     return is_complete(trace, &trace->info.complete);

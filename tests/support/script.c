@@ -162,6 +162,12 @@ static bool put_number(struct wio_event *event, const char *word, bool *has_resu
     } else if (number(word, "res", 10, &value)) {
         event->result = value;
         *has_result = true;
+    } else if (number(word, "gap_cpu", 10, &value)) {
+        event->gap_cpu_ns = (uint64_t)value;
+    } else if (number(word, "gap_slept", 10, &value)) {
+        event->gap_slept = value != 0;
+    } else if (number(word, "dur_cpu", 10, &value)) {
+        event->dur_cpu_ns = (uint64_t)value;
     } else if (number(word, "err", 10, &value)) {
         event->error = (uint16_t)value;
     } else {
@@ -268,6 +274,12 @@ static void put_line(struct script *script, char *line)
         put_process(script, &save);
     } else if (strcmp(word, "stream") == 0) {
         put_stream(script, &save);
+    } else if (strcmp(word, "cpus") == 0) {
+        word = strtok_r(NULL, " ", &save);
+        must(script,
+             wio_segment_meta(script->segment, WIO_SEGMENT_META_CPUS, word, strlen(word),
+                              &script->err),
+             "meta");
     } else if (strcmp(word, "file") == 0) {
         put_file(script, &save);
     } else if (!script_edges_line(&script->edges, word, &save)) {

@@ -4,9 +4,11 @@
  *
  *     process PID [parent=INDEX] [rank=N] [start=NS] [dropped=N] [host=NAME]   # numbered 0, 1 ..
  *     stream PROCESS TID [token=N]                        # numbered too
+ *     cpus N                                              # processors of the machine
  *     file PATH TYPE [mode=OCTAL] [size=N] [target=TEXT]  # TYPE: regular, directory, symlink, fifo
  * .. OP [stream=N] [t=NS] [dur=NS] [fd=N] [path=P] [off=N] [size=N] [res=N] [err=N] [fd2=] [path2=]
- *        [off2=] [a0= .. a3=] [at=ADDRESS] [caused] [async]
+ *        [off2=] [a0= .. a3=] [at=ADDRESS] [gap_cpu=NS] [gap_slept=0|1] [dur_cpu=NS] [caused]
+ *        [async]
  *     edge STREAM:SEQ STREAM:SEQ [class=hard|mutex|queue] [evidence=mpi|..] [object=N]
  *     collective MEMBER MEMBER ..     # STREAM:SEQ[-LEAVE][<|>]: with < it only takes, > only gives
  *     poll-loop STREAM:SEQ LAST       # looks for a file from SEQ to LAST, which finds it

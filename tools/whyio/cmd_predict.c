@@ -12,6 +12,7 @@
 #include "cmd.h"
 #include "handles.h"
 #include "options.h"
+#include "predict/host.h"
 #include "predict/predict.h"
 #include "progress.h"
 #include "render_predict.h"
@@ -22,6 +23,7 @@ enum {
     OPTION_MODEL,
     OPTION_PER_OP,
     OPTION_RANKS,
+    OPTION_CPUS,
     OPTION_LIMIT_BG,
     OPTION_LIMIT_HARD,
     OPTION_SYNC,
@@ -55,6 +57,7 @@ static const struct argp_option options[] = {
     {"output", 'o', "DIR", 0, "Write the prediction of a trace as a trace of its own", 0},
     {"scale-ranks", OPTION_RANKS, "N", 0,
      "What if the job of a trace had N ranks, a multiple of what it has", 0},
+    {"cpus", OPTION_CPUS, "N", 0, "What if each host of a trace had N processors", 0},
     {"limit-bg", OPTION_LIMIT_BG, "SIZE", 0, "What if write-back began at SIZE of dirty data", 0},
     {"limit-hard", OPTION_LIMIT_HARD, "SIZE", 0, "What if the limit of dirty data were SIZE", 0},
     {"sync", OPTION_SYNC, "on|off", 0,
@@ -123,6 +126,16 @@ static void parse_ranks(struct args *args, const char *text, struct argp_state *
     args->params.whatif.ranks = (uint32_t)ranks;
 }
 
+static void parse_cpus(struct args *args, const char *text, struct argp_state *state)
+{
+    uint64_t cpus;
+    if (wio_parse_u64(text, &cpus) != WIO_OK || cpus == 0 || cpus > WIO_HOST_CPUS_MAX) {
+        argp_error(state, "--cpus: '%s' is no number of processors", text);
+        return;
+    }
+    args->params.whatif.cpus = (uint32_t)cpus;
+}
+
 static void check(const struct args *args, struct argp_state *state)
 {
     bool is_scaled = args->params.whatif.ranks > 0;
@@ -131,6 +144,9 @@ static void check(const struct args *args, struct argp_state *state)
     }
     if (args->ops != NULL && (args->out != NULL || is_scaled)) {
         argp_error(state, "-o and --scale-ranks are for traces");
+    }
+    if (args->ops != NULL && args->params.whatif.cpus > 0) {
+        argp_error(state, "--cpus is for traces");
     }
     if (args->out != NULL && is_scaled) {
         argp_error(state, "-o cannot write ranks that the trace does not have");
@@ -189,6 +205,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return 0;
     case 'o':
         args->out = arg;
+        return 0;
+    case OPTION_CPUS:
+        parse_cpus(args, arg, state);
         return 0;
     case OPTION_RANKS:
         parse_ranks(args, arg, state);

@@ -174,6 +174,43 @@ static void the_later_release_counts(void **state)
     assert_int_equal(release.v_ns, 40);
 }
 
+static void only_what_a_processor_did_is_computed(void **state)
+{
+    (void)state;
+    assert_int_equal(wio_gap_compute(&gap, 5000, 1500), 1500); /* of 4,000 */
+    assert_int_equal(gap.v_ns, V0 + 1500);
+    assert_int_equal(wio_gap_compute(&gap, 6000, 0), 0); /* nothing is known */
+    assert_int_equal(gap.v_ns, V0 + 2500);
+    wio_gap_call(&gap, 7000, false);
+    assert_int_equal(wio_gap_compute(&gap, 7500, 9000), 500); /* no more than there is */
+    assert_int_equal(gap.v_ns, V0 + 4000);
+    wio_gap_late(&gap, V0 + 4400);
+    wio_gap_late(&gap, V0 + 4300);
+    assert_due(7600, 4500);
+}
+
+/* It looked for what it waited for again and again, and had no processor when that came. */
+static void a_call_that_waits_was_kept_from_a_processor(void **state)
+{
+    (void)state;
+    for (int kept = 0; kept < 3; kept++) {
+        static const uint64_t rest[] = {3000, 1000, 0};
+        (void)begin(NULL);
+        wio_gap_reach(&gap, 2000);
+        take(6000, V0 + 20000, 9000);
+        wio_gap_call(&gap, 9000, false);
+        wio_gap_kept(&gap, 9000, (uint64_t)kept * 2000);
+        (void)wio_gap_compute(&gap, 9500, 0);
+        assert_int_equal(gap.v_ns, V0 + 20000 + rest[kept] + 500);
+    }
+    /* nobody was waited for: who knows what it did there */
+    (void)begin(NULL);
+    wio_gap_call(&gap, 9000, false);
+    wio_gap_kept(&gap, 9000, 4000);
+    (void)wio_gap_compute(&gap, 9000, 0);
+    assert_int_equal(gap.v_ns, V0 + 8000);
+}
+
 static void what_a_lying_trace_holds_fits(void **state)
 {
     (void)state;
@@ -200,6 +237,8 @@ int main(void)
         GAP_TEST(what_comes_before_a_wait_that_no_call_shows_takes_its_time),
         GAP_TEST(who_waits_for_a_flag_goes_on_with_it),
         GAP_TEST(the_later_release_counts),
+        GAP_TEST(only_what_a_processor_did_is_computed),
+        GAP_TEST(a_call_that_waits_was_kept_from_a_processor),
         GAP_TEST(what_a_lying_trace_holds_fits),
     };
     return WIO_RUN(tests);

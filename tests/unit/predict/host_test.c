@@ -178,6 +178,21 @@ static void reads_the_costs_of_metadata(void **state)
     refuses("{" COMPLETE ", \"meta\": {\"what\": \"x\"}}", "'meta.what'");
 }
 
+static void reads_the_number_of_processors(void **state)
+{
+    (void)state;
+    struct wio_host host;
+    load("{" COMPLETE "}", &host);
+    assert_int_equal(host.cpus, 0);
+    wio_host_fini(&host);
+    load("{" COMPLETE ", \"cpus\": 12}", &host);
+    assert_int_equal(host.cpus, 12);
+    wio_host_fini(&host);
+    refuses("{" COMPLETE ", \"cpus\": 0}", "'cpus' must be a number of processors");
+    refuses("{" COMPLETE ", \"cpus\": 1.5}", "'cpus' must be a number of processors");
+    refuses("{" COMPLETE ", \"cpus\": 1e9}", "'cpus' must be a number of processors");
+}
+
 static void a_file_that_is_not_there(void **state)
 {
     (void)state;
@@ -196,6 +211,7 @@ int main(void)
         cmocka_unit_test(reads_devices),
         cmocka_unit_test(names_what_is_wrong_with_a_device),
         cmocka_unit_test(reads_the_costs_of_metadata),
+        cmocka_unit_test(reads_the_number_of_processors),
         cmocka_unit_test(a_file_that_is_not_there),
     };
     return WIO_RUN(tests);

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Threads that compute share the processors of their host. */
+#include "support/unit.h"
+
+#include <stdio.h>
+
+#include "try.h"
+
+/* Two threads that computed 4 ms each, on one processor: one of them had waited for it. */
+#define SHARED                                                                                     \
+    "%sprocess 10\nstream 0 10\nstream 0 11\n"                                                     \
+    "pwrite stream=0 t=0 dur=1000 fd=3 path=/a off=0 size=1\n"                                     \
+    "pwrite stream=0 t=4001000 dur=1000 fd=3 path=/a off=1 size=1 gap_cpu=4000000\n"               \
+    "pwrite stream=1 t=0 dur=1000 fd=3 path=/b off=0 size=1\n"                                     \
+    "pwrite stream=1 t=8001000 dur=1000 fd=3 path=/b off=1 size=1 gap_cpu=4000000%s\n"
+
+static void predict_shared(const char *first, uint32_t cpus, const char *more)
+{
+    char text[1024];
+    (void)snprintf(text, sizeof(text), SHARED, first, more);
+    try.params.whatif.cpus = cpus;
+    predict(text);
+}
+
+static void enough_processors_make_nobody_wait(void **state)
+{
+    (void)state;
+    predict_shared("", 2, "");
+    assert_us(try.ends_s[2], 1 + 4000 + 1);
+    assert_us(try.ends_s[3], 2 + 4000 + 1);
+}
+
+/* A turn is 3 ms; the first goes to the end of the line with 1 ms left, the second too. */
+static void threads_take_turns(void **state)
+{
+    (void)state;
+    predict_shared("", 1, "");
+    assert_us(try.ends_s[2], 1 + 3000 + 3000 + 1000 + 1);
+    assert_us(try.ends_s[3], 1 + 3000 + 3000 + 1000 + 1000 + 1);
+}
+
+/* Without a number of processors nothing is known of who waits for whom. */
+static void unknown_processors_leave_time_as_it_was(void **state)
+{
+    (void)state;
+    predict_shared("", 0, "");
+    assert_us(try.ends_s[2], 1 + 4000 + 1);
+    assert_us(try.ends_s[3], 2 + 8000 + 1);
+}
+
+/* It slept for something that is no event, which more processors do not spare. */
+static void who_slept_takes_its_time(void **state)
+{
+    (void)state;
+    predict_shared("", 1, " gap_slept=1");
+    assert_us(try.ends_s[2], 1 + 4000 + 1);
+    assert_us(try.ends_s[3], 2 + 8000 + 1);
+}
+
+static void a_host_says_how_many_it_has(void **state)
+{
+    (void)state;
+    try.params.host = try_host("two.json", ", \"cpus\": 2");
+    predict_shared("", 0, "");
+    assert_us(try.ends_s[3], 2 + 4000 + 1);
+    predict_shared("", 1, "");
+    assert_us(try.ends_s[3], 8001 + 1);
+}
+
+static void else_they_are_as_many_as_there_were(void **state)
+{
+    (void)state;
+    predict_shared("cpus 1\n", 0, "");
+    assert_us(try.ends_s[3], 8001 + 1);
+    predict_shared("cpus 2\n", 0, "");
+    assert_us(try.ends_s[3], 2 + 4000 + 1);
+}
+
+/* One that comes while another computes alone cuts its turn short, after whole ones. */
+static void a_turn_ends_when_somebody_waits(void **state)
+{
+    (void)state;
+    try.params.whatif.cpus = 1;
+    predict("process 10\nstream 0 10\nstream 0 11\n"
+            "pwrite stream=0 t=0 dur=1000 fd=3 path=/a off=0 size=1\n"
+            "pwrite stream=0 t=10001000 dur=1000 fd=3 path=/a off=1 size=1 gap_cpu=10000000\n"
+            "pwrite stream=1 t=4000000 dur=1000 fd=3 path=/b off=0 size=1\n"
+            "pwrite stream=1 t=5001000 dur=1000 fd=3 path=/b off=1 size=1 gap_cpu=1000000\n");
+    assert_us(try.ends_s[2], 1 + 6000 + 1000 + 1);
+    assert_us(try.ends_s[3], 1 + 10000 + 1000 + 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TRY(enough_processors_make_nobody_wait),
+        TRY(threads_take_turns),
+        TRY(unknown_processors_leave_time_as_it_was),
+        TRY(who_slept_takes_its_time),
+        TRY(a_host_says_how_many_it_has),
+        TRY(else_they_are_as_many_as_there_were),
+        TRY(a_turn_ends_when_somebody_waits),
+    };
+    return WIO_RUN(tests);
+}
