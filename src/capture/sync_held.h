@@ -88,13 +88,22 @@ static inline bool cap_held_is_only(const struct cap_thread *self, const void *a
     return self->held_count == 1 && held->lock == (uintptr_t)address && held->use == 0;
 }
 
-/* Its fields stay where they are until the next push. */
-static inline void cap_held_drop_only(struct cap_thread *self)
+/* The only one is let go without an event; its fields stay where they are until the next push.
+ * False: a handler has written its event meanwhile, so that it is held still, and to be let go with
+ * one. */
+static inline bool cap_held_drop_only(struct cap_thread *self)
 {
-    self->held[0].lock = 0;
+    struct cap_held *held = &self->held[0];
+    uintptr_t lock = held->lock;
+    held->lock = 0; /* from here on no handler finds it */
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    if (CAP_UNLIKELY(held->use != 0)) {
+        held->lock = lock;
+        return false;
+    }
     self->has_pending = 0;
     self->held_count = 0;
+    return true;
 }
 
 #endif

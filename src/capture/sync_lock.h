@@ -86,8 +86,7 @@ static inline bool cap_unlock_begin(const void *address, const uint32_t *waiters
         CAP_UNLIKELY(cap_is_awaited(waiters))) {
         return false;
     }
-    cap_held_drop_only(self);
-    return true;
+    return cap_held_drop_only(self);
 }
 
 /* All of it, where a few instructions do not count. */
