@@ -149,7 +149,8 @@ static void fill_ext(uint8_t *bytes, const struct cap_ext *ext)
     slot->reserved = 0;
 }
 
-static CAP_WARM void emit(struct cap_thread *self, const struct cap_event *ev, const struct cap_ext *ext)
+static CAP_WARM void emit(struct cap_thread *self, const struct cap_event *ev,
+                          const struct cap_ext *ext)
 {
     uint32_t slots = ext != NULL ? 2 : 1;
     uint32_t seq;
@@ -187,7 +188,8 @@ void cap_emit_flagged(struct cap_thread *self, const struct cap_event *ev,
     emit(self, &flagged, ext);
 }
 
-CAP_WARM void cap_emit_ext(struct cap_thread *self, const struct cap_event *ev, const struct cap_ext *ext)
+CAP_WARM void cap_emit_ext(struct cap_thread *self, const struct cap_event *ev,
+                           const struct cap_ext *ext)
 {
     if (CAP_UNLIKELY(ev->end - self->sampled >= CAP_LONG)) {
         cap_cpu_behind(self, ev->begin, ev->end);

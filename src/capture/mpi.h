@@ -155,10 +155,17 @@ bool cap_mpi_enter(struct cap_mpi *m, unsigned call, uintptr_t source, bool is_f
 /* The same also where synchronisation is not recorded. */
 bool cap_mpi_enter_always(struct cap_mpi *m, unsigned call, uintptr_t source) CAP_HIDDEN;
 
+/* The thread's last record is from before a look in vain (cap_mpi_look). */
+static inline bool cap_mpi_is_looking(const struct cap_thread *self)
+{
+    return self->mpi_looks != 0 && self->mpi_look_word == self->word;
+}
+
+/* Looks in vain leave no records: their processor time is asked for when they end. */
 static inline void cap_mpi_begin(struct cap_mpi *m, enum cap_state state)
 {
     cap_state_enter(m->self, state);
-    m->ev.begin = cap_begin(m->self);
+    m->ev.begin = cap_mpi_is_looking(m->self) ? cap_now() : cap_begin(m->self);
 }
 
 static inline void cap_mpi_end(struct cap_mpi *m, int result)

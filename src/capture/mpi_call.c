@@ -46,7 +46,8 @@ static void go_in(struct cap_thread *self, uintptr_t frame, bool is_file)
     self->mpi_frame = frame | (is_file ? CAP_MPI_FRAME_FILE : 0);
 }
 
-static CAP_WARM bool enter(struct cap_mpi *m, unsigned call, uintptr_t source, uintptr_t frame, bool is_file)
+static CAP_WARM bool enter(struct cap_mpi *m, unsigned call, uintptr_t source, uintptr_t frame,
+                           bool is_file)
 {
     struct cap_thread *self = cap_self;
     if (cap_is_within_mpi(self, frame)) {
@@ -129,7 +130,7 @@ void cap_mpi_emit_caused(struct cap_mpi *m, unsigned call, uint64_t size, int64_
 void cap_mpi_look(struct cap_mpi *m)
 {
     struct cap_thread *self = m->self;
-    if (self->mpi_looks == 0 || self->mpi_look_word != self->word) {
+    if (!cap_mpi_is_looking(self)) {
         self->mpi_looks = 0;
         self->mpi_look_begin = m->ev.begin;
         self->mpi_look_word = self->word;
@@ -140,7 +141,7 @@ void cap_mpi_look(struct cap_mpi *m)
 void cap_mpi_looks_end(struct cap_mpi *m)
 {
     struct cap_thread *self = m->self;
-    if (self->mpi_looks != 0 && self->mpi_look_word == self->word) {
+    if (cap_mpi_is_looking(self)) {
         m->ev.begin = self->mpi_look_begin;
         m->ext.arg[3] = self->mpi_looks;
     }
