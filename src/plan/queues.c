@@ -81,13 +81,16 @@ static bool convert(struct ordering *ordering)
     for (uint32_t i = 0; i < waits->token_count; i++) {
         struct wio_plan_token *token = &waits->tokens[i];
         if (token->queue != UINT32_MAX && ordering->is_ordered[token->queue]) {
+            if (token->kind == WIO_TOKEN_GET && token->edge != UINT32_MAX) {
+                waits->edges[token->edge].how = WIO_BY_EDGE;
+                is_any = true;
+            }
             token->queue = UINT32_MAX;
         }
     }
     for (uint32_t i = 0; i < waits->edge_count; i++) {
         struct wio_plan_edge *edge = &waits->edges[i];
-        bool is_queue = edge->how == WIO_BY_QUEUE || edge->how == WIO_BY_TOKEN;
-        if (is_queue && ordering->is_ordered[edge->queue]) {
+        if (edge->how == WIO_BY_QUEUE && ordering->is_ordered[edge->queue]) {
             edge->how = WIO_BY_EDGE;
             is_any = true;
         }

@@ -354,6 +354,7 @@ static enum wio_status build_final_acts(struct wio_waits *waits)
         return WIO_OK;
     }
     free(waits->acts);
+    waits->acts = NULL;
     return build_acts(waits);
 }
 

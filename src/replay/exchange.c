@@ -12,6 +12,8 @@
 /* On one machine nobody waits for mail. */
 #define NEAR_NAP_NS UINT64_C(2000000)
 #define FAR_NAP_NS UINT64_C(50000)
+/* Who has not looked for longer was kept from it: that is no silence of the others. */
+#define LOOK_MAX_NS UINT64_C(100000000)
 
 enum { SUM_OVER, SUM_ABORTED, SUM_STUCK, SUM_CHANGES, SUM_SENT, SUM_GOT };
 
@@ -30,6 +32,7 @@ enum wio_status rp_exchange_start(struct rp_exchange *exchange, struct rp_run *r
     WIO_TRY(link->share(link->self, 0, &start_ns, sizeof(start_ns), err));
     run->board->start_ns = start_ns + (uint64_t)clock_ahead(run);
     exchange->told_ns = wio_clock_mono_ns();
+    exchange->looked_ns = exchange->told_ns;
     exchange->stuck_since_ns = exchange->told_ns;
     return WIO_OK;
 }
@@ -46,7 +49,11 @@ static void lose(struct rp_exchange *exchange)
 static void check_lost(struct rp_exchange *exchange)
 {
     const struct wio_replay_link *link = exchange->run->link;
-    if (wio_clock_mono_ns() - exchange->told_ns < link->silence_ns) {
+    uint64_t now_ns = wio_clock_mono_ns();
+    uint64_t since_ns = now_ns - exchange->looked_ns;
+    exchange->looked_ns = now_ns;
+    exchange->silent_ns += since_ns < LOOK_MAX_NS ? since_ns : LOOK_MAX_NS;
+    if (exchange->silent_ns < link->silence_ns) {
         return;
     }
     (void)wio_error_set(&exchange->error, WIO_ERR_IO, NULL, WIO_ERROR_NO_OFFSET,
@@ -189,6 +196,7 @@ static enum wio_status bring_news(struct rp_exchange *exchange, bool is_over)
     if (is_done) {
         exchange->is_telling = false;
         exchange->told_ns = wio_clock_mono_ns();
+        exchange->silent_ns = 0;
         hear(exchange, &all);
     }
     return WIO_OK;

@@ -16,8 +16,10 @@ struct rp_exchange {
     struct rp_run *run;
     bool is_telling;
     bool is_finished;
-    uint64_t told_ns; /* begin or end of the last exchange of news */
-    uint64_t sent;    /* mails, ever */
+    uint64_t told_ns;   /* begin or end of the last exchange of news */
+    uint64_t looked_ns; /* when this rank looked for news last .. */
+    uint64_t silent_ns; /* .. and how long it has looked in vain */
+    uint64_t sent;      /* mails, ever */
     uint64_t got;
     uint64_t changes; /* of all, when they were last seen to change .. */
     uint64_t stuck_since_ns;

@@ -46,8 +46,8 @@ struct rp_gate_meeting {
 struct rp_gate_lock {
     _Atomic uint32_t state; /* futex: 0 free, WIO_LOCK_EXCLUSIVE, else number of readers */
     _Atomic uint32_t sleepers;
-    _Atomic uint32_t owner; /* stream + 1 of who has it exclusively */
-    uint32_t reserved;
+    _Atomic uint32_t owner;  /* stream + 1 of who has it exclusively */
+    _Atomic uint32_t passed; /* readers that were let go without a share of it */
 };
 
 #define WIO_LOCK_EXCLUSIVE UINT32_MAX

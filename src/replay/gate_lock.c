@@ -46,13 +46,27 @@ bool rp_gate_lock(struct rp_gate *gate, uint32_t lock, uint32_t stream, bool is_
     }
     if (!is_shared && !waiting.is_passed) {
         atomic_store(&slot->owner, stream + 1);
+    } else if (is_shared && waiting.is_passed) {
+        atomic_fetch_add(&slot->passed, 1);
     }
     return true;
+}
+
+/* Of the readers that leave, as many give nothing back as were let go without a share. */
+static bool had_none(struct rp_gate_lock *slot)
+{
+    uint32_t passed = atomic_load(&slot->passed);
+    while (passed != 0 && !atomic_compare_exchange_weak(&slot->passed, &passed, passed - 1)) {
+    }
+    return passed != 0;
 }
 
 void rp_gate_unlock(struct rp_gate *gate, uint32_t lock, uint32_t stream, bool is_shared)
 {
     struct rp_gate_lock *slot = &gate->locks[lock];
+    if (is_shared && had_none(slot)) {
+        return;
+    }
     if (is_shared) {
         uint32_t readers = atomic_load(&slot->state);
         while (readers != 0 && readers != WIO_LOCK_EXCLUSIVE &&

@@ -121,7 +121,7 @@ struct wio_replay_result {
                                              are kept, by class (others imply the rest) .. */
     uint64_t waits[WIO_EDGE_CLASS_COUNT]; /* .. and how often a thread has honoured one */
     uint64_t untied; /* of these, waits for locks and queues that were given up, since all threads
-                        waited for each other: not known of a replay under a launcher */
+                        waited for each other: under a launcher none is, the replay ends */
     bool has_late;   /* operations had a time to start at */
     double late_p50_us;
     double late_p99_us;

@@ -335,6 +335,28 @@ static void who_waits_for_a_lock_is_let_go_without_it(void **state)
     assert_int_equal(atomic_load(&gate.locks[0].owner), 1);
 }
 
+static void *share_one(void *arg)
+{
+    uint64_t waited;
+    return rp_gate_lock(&gate, 0, 1, true, &waited) ? arg : NULL;
+}
+
+/* It gives nothing back, or a writer came in beside the reader that has its share. */
+static void who_is_let_go_without_a_share_gives_none_back(void **state)
+{
+    (void)state;
+    uint64_t waited;
+    make(LOCKS);
+    assert_true(rp_gate_lock(&gate, 0, 0, false, &waited));
+    let_go(share_one);
+    rp_gate_unlock(&gate, 0, 0, false);
+    assert_true(rp_gate_lock(&gate, 0, 0, true, &waited));
+    rp_gate_unlock(&gate, 0, 1, true);
+    assert_int_equal(atomic_load(&gate.locks[0].state), 1);
+    rp_gate_unlock(&gate, 0, 0, true);
+    assert_int_equal(atomic_load(&gate.locks[0].state), 0);
+}
+
 /* Does a thread that has waited for long, and is watched, sleep? One that will is waited for. */
 static bool sleeps(const char *evidence, bool is_wanted)
 {
@@ -400,6 +422,7 @@ int main(void)
         GATE_TEST(who_waits_is_named_and_an_abort_ends_it),
         GATE_TEST(who_waits_for_a_queue_is_let_go_and_its_put_is_not_missed),
         GATE_TEST(who_waits_for_a_lock_is_let_go_without_it),
+        GATE_TEST(who_is_let_go_without_a_share_gives_none_back),
         GATE_TEST(waits_for_messages_are_busy),
         GATE_TEST(waits_for_flags_are_busy),
         GATE_TEST(other_waits_sleep),
