@@ -34,7 +34,7 @@ static enum wio_status opened(struct wio_feed *feed, const struct wio_event *eve
     bool has_flags = event->op != WIO_OP_fdopen && event->op != WIO_OP_fdopendir &&
                      event->op != WIO_OP_popen && event->op != WIO_OP_opendir;
     *object_out = 0;
-    if (!has_flags || (event->flags & WIO_EVENT_CAUSED) != 0 ||
+    if (!has_flags || (event->arg[0] & O_PATH) != 0 || (event->flags & WIO_EVENT_CAUSED) != 0 ||
         wio_feed_path_kind(feed, event->path) != WIO_FEED_PATH_PIPE) {
         return WIO_OK;
     }

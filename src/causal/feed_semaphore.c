@@ -203,8 +203,11 @@ static enum wio_status after_pending(struct wio_feed *feed, const struct wio_eve
                                      const struct wio_feed_state *state)
 {
     uint64_t left = state->count;
+    const uint32_t own = wio_feed_point(feed, event).thread;
     for (uint32_t i = state->list.first; i != WIO_FEED_NONE; i = feed->nodes[i].next) {
-        left += feed->nodes[i].a;
+        const struct wio_feed_node *post = &feed->nodes[i];
+        bool is_own = post->thread == own && post->begin_ns >= event->t_ns; /* it came after */
+        left += is_own ? 0 : post->a;
     }
     for (uint32_t i = state->openings.first; i != WIO_FEED_NONE && left > 0;
          i = feed->nodes[i].next) {

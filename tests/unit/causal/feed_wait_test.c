@@ -87,6 +87,23 @@ static void units_are_gone_before_calls_end(void **state)
     end(&s);
 }
 
+/* What the call that found nothing left puts in itself comes behind that. */
+static void units_of_the_same_call_are_not_taken_before_it(void **state)
+{
+    (void)state;
+    struct script s;
+    begin(&s, false);
+    (void)add(&s, 0, WIO_OP_write, 1, 2);
+    (void)add_args(&s, 0, WIO_OP_semop, 3, 20, (int64_t[4]){INT64_MIN + 8, 0});
+    (void)add_args(&s, 1, WIO_OP_semop_zero, 5, 6, (int64_t[4]){INT64_MIN + 8});
+    (void)add_args(&s, 1, WIO_OP_semop_post, 5, 6, (int64_t[4]){INT64_MIN + 8, 0});
+    finish(&s);
+    for (size_t i = 0; i < s.edges.edge_count; i++) {
+        assert_false(s.edges.edges[i].from_thread == 0);
+    }
+    end(&s);
+}
+
 /* A full queue: the second send waits for the receive of whatever message. */
 static void a_full_queue_lets_senders_wait(void **state)
 {
@@ -275,6 +292,7 @@ int main(void)
         cmocka_unit_test(units_that_were_there_go_first),
         cmocka_unit_test(a_call_takes_units_of_several),
         cmocka_unit_test(zero_comes_after_all_takers),
+        cmocka_unit_test(units_of_the_same_call_are_not_taken_before_it),
         cmocka_unit_test(units_are_gone_before_calls_end),
         cmocka_unit_test(a_full_queue_lets_senders_wait),
         cmocka_unit_test(who_comes_late_waits_for_the_initialiser),
