@@ -155,7 +155,7 @@ CAP_EXPORT int sem_trywait(sem_t *semaphore)
     const uintptr_t source = CAP_CALLER();
     struct cap_thread *self = cap_enter_sync(source, WIO_CALL_sem_trywait);
     struct cap_event ev = CAP_EVENT(sem_trywait, source);
-    ev.begin = self != NULL ? cap_now() : 0;
+    ev.begin = self != NULL ? cap_begin(self) : 0;
     int result = CAP_REAL(sem_trywait)(semaphore);
     if (self != NULL && result == 0) {
         const int64_t arg[2] = {semaphore_id(semaphore), 0};
@@ -170,7 +170,7 @@ CAP_EXPORT int sem_init(sem_t *semaphore, int pshared, unsigned value)
     const uintptr_t source = CAP_CALLER();
     struct cap_thread *self = cap_enter_sync(source, WIO_CALL_sem_init);
     struct cap_event ev = CAP_EVENT(sem_init, source);
-    ev.begin = self != NULL ? cap_now() : 0;
+    ev.begin = self != NULL ? cap_begin(self) : 0;
     int result = CAP_REAL(sem_init)(semaphore, pshared, value);
     if (self != NULL && result == 0) {
         const int64_t arg[2] = {semaphore_id(semaphore), value};
@@ -206,7 +206,7 @@ CAP_EXPORT sem_t *sem_open(const char *name, int flags, ...)
     }
     struct cap_thread *self = cap_enter_sync(source, WIO_CALL_sem_open);
     struct cap_event ev = CAP_EVENT(sem_open, source);
-    ev.begin = self != NULL ? cap_now() : 0;
+    ev.begin = self != NULL ? cap_begin(self) : 0;
     sem_t *result = CAP_REAL(sem_open)(name, flags, mode, value);
     cap_object_maps_changed();
     if (self != NULL && result != SEM_FAILED) {

@@ -25,7 +25,7 @@ static bool begin(struct queue_wait *wait, unsigned call, uintptr_t source)
     }
     wait->ev = CAP_EVENT_OF(call, source);
     cap_state_enter(wait->self, CAP_STATE_BLOCKED);
-    wait->ev.begin = cap_now();
+    wait->ev.begin = cap_begin(wait->self);
     return true;
 }
 
@@ -101,7 +101,7 @@ CAP_EXPORT int semctl(int id, int number, int command, ...)
     va_end(arguments);
     struct cap_thread *self = command == SETVAL ? cap_enter_sync(source, WIO_CALL_semctl) : NULL;
     struct cap_event ev = CAP_EVENT(semctl, source);
-    ev.begin = self != NULL ? cap_now() : 0;
+    ev.begin = self != NULL ? cap_begin(self) : 0;
     int result = CAP_REAL(semctl)(id, number, command, argument);
     if (self != NULL && result == 0) {
         CAP_KEEP_ERRNO;
@@ -190,7 +190,14 @@ static bool try_send(mqd_t number, const char *text, size_t size, unsigned prior
     return is_done;
 }
 
-#define DEFINE_SEND(symbol, parameters, ...)                                                       \
+/* The kernel refuses a limit that is none before it looks at the queue. */
+static bool is_limit(const struct timespec *until)
+{
+    return until == NULL || (cap_is_readable((const char *)until) && until->tv_sec >= 0 &&
+                             until->tv_nsec >= 0 && until->tv_nsec < 1000000000);
+}
+
+#define DEFINE_SEND(symbol, may_try, parameters, ...)                                              \
     CAP_EXPORT int symbol parameters                                                               \
     {                                                                                              \
         struct queue_wait wait;                                                                    \
@@ -198,7 +205,7 @@ static bool try_send(mqd_t number, const char *text, size_t size, unsigned prior
         if (!begin(&wait, WIO_CALL_##symbol, CAP_CALLER())) {                                      \
             return CAP_REAL(symbol)(__VA_ARGS__);                                                  \
         }                                                                                          \
-        bool is_full = !try_send(number, text, size, priority, &result);                           \
+        bool is_full = !(may_try) || !try_send(number, text, size, priority, &result);             \
         if (is_full) {                                                                             \
             result = CAP_REAL(symbol)(__VA_ARGS__);                                                \
         }                                                                                          \
@@ -209,9 +216,9 @@ static bool try_send(mqd_t number, const char *text, size_t size, unsigned prior
         return result;                                                                             \
     }
 
-DEFINE_SEND(mq_send, (mqd_t number, const char *text, size_t size, unsigned priority), number, text,
-            size, priority)
-DEFINE_SEND(mq_timedsend,
+DEFINE_SEND(mq_send, true, (mqd_t number, const char *text, size_t size, unsigned priority), number,
+            text, size, priority)
+DEFINE_SEND(mq_timedsend, is_limit(until),
             (mqd_t number, const char *text, size_t size, unsigned priority,
              const struct timespec *until),
             number, text, size, priority, until)
