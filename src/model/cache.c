@@ -239,6 +239,7 @@ enum wio_status wio_cache_write_out_all(struct wio_cache *cache, struct wio_cach
     struct wio_cache_device *device = file->device;
     struct wio_cache_file *dirty;
     while ((dirty = TAILQ_FIRST(&device->dirty)) != NULL) {
+        dirty->safe_size = dirty->size;
         WIO_TRY(wio_flusher_write(cache, dirty, UINT64_MAX));
     }
     file->queued = device->queue.submitted;
