@@ -9,6 +9,8 @@
 /* A timer of the kernel wakes within this nearly always. Longer is not better: on a busy machine a
  * thread that spins is the next one to lose its CPU. */
 #define SPIN_NS 80000u
+/* A turn of waiting for other machines. */
+#define FAR_NAP_NS UINT64_C(20000)
 /* Nobody sleeps longer without a look at `abort`. */
 #define NAP_NS 50000000u
 
@@ -52,8 +54,10 @@ void rp_pace_spin(const struct rp_board *board, uint32_t cpus)
 {
     /* One that was woken is not counted as awake before it has a CPU: so none is kept from it. */
     bool is_room = atomic_load_explicit(&board->crowd->threads, memory_order_relaxed) <= cpus;
-    if (is_room && atomic_load_explicit(&board->crowd->is_far, memory_order_relaxed) == 0) {
-        relax(); /* of others' threads nothing is known where there are other machines */
+    if (atomic_load_explicit(&board->crowd->is_far, memory_order_relaxed) != 0) {
+        wio_clock_sleep_ns(FAR_NAP_NS); /* what comes from other machines takes longer, too */
+    } else if (is_room) {
+        relax();
     } else {
         (void)sched_yield();
     }

@@ -18,8 +18,9 @@ int main(int argc, char **argv)
     struct wio_replay_link *link;
     struct wio_error err = WIO_ERROR_INIT;
     argp_err_exit_status = EXIT_USAGE;
-    /* ranks that wait for each other must not keep a processor from those that work */
-    (void)setenv("OMPI_MCA_mpi_yield_when_idle", "1", 0);
+    /* Who waits sleeps in between (rp_exchange_nap). Yielding again and again instead can make
+     * Linux 6.18 run nothing else beside it for half a minute. */
+    (void)setenv("OMPI_MCA_mpi_yield_when_idle", "0", 1);
     if (link_open(&argc, &argv, &link, &err) != WIO_OK) {
         (void)cmd_fail(&err);
         return EXIT_INPUT;
