@@ -162,6 +162,14 @@ void wio_series_end(const struct wio_measure *measure, struct wio_series *series
     make_rise(series);
 }
 
+void wio_series_limit(struct wio_series *series, double byte_s)
+{
+    for (size_t i = 0; i < series->levels; i++) {
+        struct wio_estimate_point *point = &series->points[i];
+        point->seconds = fmax(point->seconds, point->bytes * byte_s);
+    }
+}
+
 /* Where the largest sizes contradict each other, by the largest. */
 double wio_series_byte_s(const struct wio_series *series)
 {

@@ -46,6 +46,8 @@ void wio_series_skip(struct wio_series *series, size_t level, size_t count);
 
 /* Once all is written: `points` and `spread`, and only the sizes that were. */
 void wio_series_end(const struct wio_measure *measure, struct wio_series *series);
+/* Afterwards: no byte takes less than `byte_s`, the pace of a device whose rate is limited. */
+void wio_series_limit(struct wio_series *series, double byte_s);
 /* What a byte costs, by the largest sizes. */
 double wio_series_byte_s(const struct wio_series *series);
 /* What a call costs, by the smallest. */

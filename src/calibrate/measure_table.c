@@ -4,6 +4,7 @@
  * turns, so that each meets what the device is like in the course of the measurement.
  */
 #include <math.h>
+#include <string.h>
 
 #include "base/cleanup.h"
 #include "calibrate/measure_series.h"
@@ -22,6 +23,10 @@
 /* So many of L, to see whether the device has a buffer; the first ones are not counted. */
 #define IN_A_ROW 11
 #define NOT_COUNTED 2
+/* So many times faster than the largest is too fast. */
+#define PASSES_AT_ONCE 3
+#define WAITED_LEAST 3
+#define UNLUCKY 1.6
 
 static double sum_of(const double *values, size_t count)
 {
@@ -65,6 +70,73 @@ static void find_buffer(struct wio_measure *measure, struct wio_series *series)
     wio_measure_set(measure, WIO_PARAM_bw_burst, drop.fast, (double)NAN);
     wio_measure_set(measure, WIO_PARAM_burst_size, size, (double)NAN);
     wio_series_skip(series, level, drop.before);
+}
+
+static double median_of(const struct wio_series *series, size_t level)
+{
+    double samples[WIO_SERIES_TIMES_MOST];
+    memcpy(samples, series->samples[level], series->count[level] * sizeof(*samples));
+    return wio_estimate_median(samples, series->count[level]);
+}
+
+/* From the end of the first write that waited for those that passed at once to the end of the last
+ * such one: the mean of a write. NaN if they are too few, since some are late by themselves. */
+static double mean_between_waits(const double *samples, size_t count, double least)
+{
+    double since_s = 0;
+    double end_s = 0;
+    size_t since = 0;
+    size_t writes = 0;
+    size_t waited = 0;
+    for (size_t i = 0; i < count; i++) {
+        since_s += samples[i];
+        since++;
+        if (samples[i] > least) {
+            end_s += waited > 0 ? since_s : 0;
+            writes += waited > 0 ? since : 0;
+            since_s = 0;
+            since = 0;
+            waited++;
+        }
+    }
+    return waited >= WAITED_LEAST ? end_s / (double)writes : (double)NAN;
+}
+
+/* What a byte takes in a row of L. */
+static double row_byte_s(const struct wio_series *series)
+{
+    double samples[WIO_SERIES_TIMES_MOST];
+    size_t level = series->levels - 1;
+    size_t count = series->count[level];
+    double least = PASSES_AT_ONCE * median_of(series, level);
+    double write_s = mean_between_waits(series->samples[level], count, least);
+    if (isnan(write_s)) {
+        memcpy(samples, series->samples[level], count * sizeof(*samples));
+        write_s = wio_estimate_center(samples, count).value;
+    }
+    return write_s / (double)series->size[level];
+}
+
+/* Smaller writes that are much faster per byte than large ones live on what a limit lets pass: no
+ * device is like that by itself. A row that all writes together contradict only had bad luck. */
+static bool is_limited(const struct wio_series *series, size_t largest, double byte_s)
+{
+    double all_s = 0;
+    double bytes = 0;
+    for (size_t i = 0; i <= largest; i++) {
+        all_s += sum_of(series->samples[i], series->count[i]);
+        bytes += (double)series->count[i] * (double)series->size[i];
+    }
+    if (bytes * byte_s > UNLUCKY * all_s) {
+        return false;
+    }
+    for (size_t i = 0; i < largest; i++) {
+        if (series->count[i] > 0 &&
+            median_of(series, i) < (double)series->size[i] * byte_s / PASSES_AT_ONCE) {
+            return true;
+        }
+    }
+    return false;
 }
 
 static enum wio_status make_bypass(struct wio_measure *measure, struct wio_error *err)
@@ -149,10 +221,17 @@ enum wio_status wio_measure_tables(struct wio_measure *measure, struct wio_error
     series[APPEND].is_thin = true;
     double end_s = measure->stage_end_s;
     slice_time(measure, end_s, ROUNDS);
-    WIO_TRY(wio_series_row(measure, direct, direct->levels - 1, IN_A_ROW, err));
+    const size_t largest = direct->levels - 1;
+    WIO_TRY(wio_series_row(measure, direct, largest, IN_A_ROW, err));
     find_buffer(measure, direct);
+    double pace_s = row_byte_s(direct);
     measure->stage_end_s = end_s;
     WIO_TRY(take_turns(measure, series, measure->out->is_direct ? COUNT : NOSYNC, err));
+    if (is_limited(direct, largest, pace_s)) {
+        for (size_t i = 0; i < COUNT; i++) {
+            wio_series_limit(&series[i], pace_s);
+        }
+    }
     double byte_s = wio_series_byte_s(direct);
     wio_measure_set(measure, WIO_PARAM_bw_dev, 1 / byte_s, direct->spread[direct->levels - 1]);
     wio_measure_set(measure, WIO_PARAM_sc_sw, wio_series_call_s(direct, byte_s), direct->spread[0]);

@@ -133,6 +133,16 @@ static void finds_a_buffer_in_the_device(void **state)
     is_near(&found, WIO_PARAM_bw_dev, sim.params.bw_dev, 0.1);
 }
 
+static void is_no_faster(const struct wio_model_table *table, double rate)
+{
+    for (size_t i = 0; i < table->count; i++) {
+        const struct wio_model_point *point = &table->points[i];
+        if (point->bytes > rate * point->seconds) {
+            fail_msg("%g bytes in %g s", point->bytes, point->seconds);
+        }
+    }
+}
+
 /* Eight of ten writes seem to cost nothing, and small ones hardly ever pay: with much to write and
  * with little. */
 static void is_not_fooled_by_credit(void **state)
@@ -152,6 +162,29 @@ static void is_not_fooled_by_credit(void **state)
             const struct wio_model_point *point = &found.direct_table.points[i];
             assert_true(point->seconds > 0.8 * point->bytes / sim.params.bw_dev);
         }
+    }
+}
+
+/* A limit that counts by slices of 0.1 s: after each rest one slice is free. */
+static void finds_the_rate_of_a_limit(void **state)
+{
+    (void)state;
+    for (uint64_t most = GIB / 8; most <= GIB; most *= 2) {
+        struct sim sim = sim_default();
+        struct wio_calibrate_params params = {.max_bytes = most, .budget_s = 15};
+        struct wio_calibration found;
+        struct wio_error err;
+        sim.noise = 0.02;
+        sim.params.bw_dev = 2 * GIB;
+        sim.params.bw_ramdisk = 40e9;
+        sim.slice_s = 0.1;
+        sim.slice_rate = 50 * MIB;
+        assert_ok(measure(&sim, &params, &found, &err), &err);
+        is_near(&found, WIO_PARAM_bw_dev, sim.slice_rate, 0.03);
+        is_no_faster(&found.direct_table, sim.slice_rate * 1.03);
+        is_no_faster(&found.sync_table, sim.slice_rate * 1.03);
+        is_no_faster(&found.append_table, sim.slice_rate * 1.03);
+        is_no_faster(&found.direct_nosync_table, sim.slice_rate * 1.03);
     }
 }
 
@@ -362,6 +395,7 @@ int main(void)
         cmocka_unit_test(finds_no_seek_where_there_is_none),
         cmocka_unit_test(finds_a_buffer_in_the_device),
         cmocka_unit_test(is_not_fooled_by_credit),
+        cmocka_unit_test(finds_the_rate_of_a_limit),
         cmocka_unit_test(looks_past_new_blocks),
         cmocka_unit_test(does_without_direct_writes),
         cmocka_unit_test(tables_predict),

@@ -106,6 +106,26 @@ static double saved_by_credit(struct sim *sim, double bytes)
     return -paid_s;
 }
 
+/* As the block layer of Linux limits a rate: what this write is told too little, less than 0. */
+static double saved_by_slices(struct sim *sim, double bytes)
+{
+    double now = now_s(sim);
+    if (now > sim->slice_end_s) {
+        sim->slice_begun_s = now;
+        sim->slice_bytes = 0;
+    }
+    double whole = floor((now - sim->slice_begun_s) / sim->slice_s);
+    sim->slice_begun_s += whole * sim->slice_s; /* what was not used is lost */
+    sim->slice_bytes = fmax(sim->slice_bytes - whole * sim->slice_s * sim->slice_rate, 0);
+    sim->slice_bytes += bytes;
+    double wait_s = 0;
+    if (sim->slice_bytes > sim->slice_rate * sim->slice_s) {
+        wait_s = fmax(sim->slice_begun_s + sim->slice_bytes / sim->slice_rate - now, 0);
+    }
+    sim->slice_end_s = now + wait_s + sim->slice_s;
+    return -wait_s;
+}
+
 /* Blocks that the device never had: what this write is told too little. */
 static double saved_by_blocks(const struct sim *sim, const struct wio_rig_io *io)
 {
@@ -139,6 +159,9 @@ static enum wio_status write_op(void *context, const struct wio_rig_io *io, doub
     }
     if (io->way != WIO_RIG_CACHED && sim->credit_bytes > 0) {
         saved = saved_by_credit(sim, (double)io->size);
+    }
+    if (io->way != WIO_RIG_CACHED && sim->slice_s > 0) {
+        saved = saved_by_slices(sim, (double)io->size);
     }
     if (sim->thin_times > 1) {
         saved = saved_by_blocks(sim, io);

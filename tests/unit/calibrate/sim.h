@@ -16,6 +16,8 @@ struct sim {
     double buffer_rate;
     double
         credit_bytes; /* synchronous writes take no time of the device until so much is owed .. */
+    double slice_rate;   /* what waits for the device passes at this rate, counted by .. */
+    double slice_s;      /* .. slices: what a slice may take goes at once. 0: no such limit */
     uint64_t fail_write; /* the n-th write finds the file system full; 0: none */
     double meta_s;
     /* Its own. */
@@ -24,6 +26,9 @@ struct sim {
     double filled;
     double filled_at_s;
     double owed_s; /* .. and the one that exceeds it pays all */
+    double slice_begun_s;
+    double slice_end_s;
+    double slice_bytes; /* since it began */
     uint64_t seed;
     uint64_t writes;
     uint64_t written_bytes;
