@@ -57,30 +57,52 @@ def measured():
                      [int(row["d1"]) + int(row["w1"]) for row in rows])
 
 
-def paper_host(first, reduced):
-    """Host 2 of the paper: an SSD, in use before, so that the kernel knows it."""
-    limits = [0.98976 * pages * 4096 for pages in (4796170, 9592338)]
+# Share of memory that counts for the dirty limits: on host 2, by its file of parameters.
+USABLE = 0.98976
+# Host 1: 384 GiB, limits of 10 and 40 %. Host 2: pages.
+HOST1_LIMITS = [USABLE * share * (384 << 30) for share in (0.1, 0.4)]
+HOST2_LIMITS = [USABLE * pages * 4096 for pages in (4796170, 9592338)]
+HOST2_DEVICE = 414.15e6
+
+
+def paper_host(first, reduced, device, limits):
+    """A host of the paper: a device in use before, so that the kernel knows it."""
     return {
-        "bw_mem": 8e9, "bw_ramdisk": first, "bw_reduced": reduced, "bw_dev": 414.15e6,
+        "bw_mem": 8e9, "bw_ramdisk": first, "bw_reduced": reduced, "bw_dev": device,
         "bw_rdev": 500e6, "sc_w": 2e-6, "sc_sw": 1e-4, "c_sk": 0, "bs": 4096, "bf": 4096,
         "limit_bg": limits[0], "limit_hard": limits[1], "dirty_expire": 30,
-        "dirty_ratelimit0": 0.86 * 414.15e6, "write_bw0": 0.95 * 414.15e6,
+        "dirty_ratelimit0": 0.86 * device, "write_bw0": 0.95 * device,
     }
 
 
+def paper_rows(name):
+    """Sizes and costs of a series."""
+    with open(os.path.join(directory("paper"), name), encoding="ascii") as file:
+        rows = [[float(word) for word in line.split()] for line in file if line.strip()]
+    ends = [int(row[0]) for row in rows]
+    return [end - begin for begin, end in zip([0, *ends], ends)], [row[1] for row in rows]
+
+
+def speed(sizes, costs, which):
+    return statistics.median(size / cost for size, cost in zip(sizes[which], costs[which]))
+
+
+def paper_series(name, text, sizes, costs, host, delay_s):
+    starts = [sum(sizes[:i]) for i in range(len(sizes))]
+    ops = [op(start, size, delay_s) for start, size in zip(starts, sizes)]
+    return Series(name, f"the authors' {text}, {delay_s:g} s before each", host, ops, costs)
+
+
 def paper():
-    """Series of 1 GiB writes on host 2; both speeds of copying are read off the first writes, as
-    the authors do it."""
-    path = directory("paper")
+    """Series of 1 GiB writes; both speeds of copying are read off the first writes, as the authors
+    do it. Nobody says what host 1's device does: that is read off its last writes."""
+    sizes, costs = paper_rows("gplot_async_cost_1_svg.dat")
+    host = paper_host(speed(sizes, costs, slice(16)), speed(sizes, costs, slice(60, 120)),
+                      speed(sizes, costs, slice(-100, None)), HOST1_LIMITS)
+    yield paper_series("paper_host1_0s", "host 1", sizes, costs, host, 0.0)
     for name, delay_s in (("gplot_async_cost_2_svg.dat", 0.0),
                           ("gplot_async_comp_0_1s_cost_2_svg.dat", 0.1)):
-        with open(os.path.join(path, name), encoding="ascii") as file:
-            rows = [[float(word) for word in line.split()] for line in file if line.strip()]
-        ends = [int(row[0]) for row in rows]
-        sizes = [end - begin for begin, end in zip([0, *ends], ends)]
-        costs = [row[1] for row in rows]
-        free = statistics.median(size / cost for size, cost in zip(sizes[:16], costs[:16]))
-        reduced = statistics.median(size / cost for size, cost in zip(sizes[20:30], costs[20:30]))
-        yield Series(f"paper_host2_{delay_s:g}s", f"the authors' host 2, {delay_s:g} s before each",
-                     paper_host(free, reduced),
-                     [op(end - size, size, delay_s) for end, size in zip(ends, sizes)], costs)
+        sizes, costs = paper_rows(name)
+        host = paper_host(speed(sizes, costs, slice(16)), speed(sizes, costs, slice(20, 30)),
+                          HOST2_DEVICE, HOST2_LIMITS)
+        yield paper_series(f"paper_host2_{delay_s:g}s", "host 2", sizes, costs, host, delay_s)
