@@ -3,14 +3,12 @@
 #include "support/unit.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include <whyio/trace.h>
 
 #include "plan/turns.h"
-#include "support/script.h"
+#include "support/script_open.h"
 
 #define TWO "process 10 rank=0\nprocess 20 rank=1\nstream 0 10\nstream 1 20\n"
 #define TURN_NS 100000u
@@ -62,17 +60,10 @@ static void turn(unsigned stream, unsigned place, const char *path, unsigned off
 
 static void find(void)
 {
-    static unsigned count;
     struct wio_error err = WIO_ERROR_INIT;
     const struct wio_event *event;
     struct wio_cursor *cursor;
-    char name[32];
-    (void)snprintf(name, sizeof(name), "trace%u", count++);
-    char *dir = wio_test_path(name);
-    assert_int_equal(mkdir(dir, 0777), 0);
-    script_write(script, dir);
-    assert_ok(wio_trace_open(dir, &trace, &err), &err);
-    free(dir);
+    trace = script_open(script);
     assert_ok(wio_waits_init(&waits, trace, true, &err), &err);
     assert_ok(wio_cursor_create(trace, NULL, &cursor, &err), &err);
     while (wio_cursor_next(cursor, &event, &err) == WIO_OK) {

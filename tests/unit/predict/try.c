@@ -11,7 +11,7 @@
 
 #include <whyio/trace.h>
 
-#include "support/script.h"
+#include "support/script_open.h"
 
 #define HOST                                                                                       \
     "{\"bw_mem\": 1e6, \"bw_ramdisk\": 1e6, \"bw_reduced\": 1e6, \"bw_dev\": 1e6, "                \
@@ -83,21 +83,13 @@ static void write_result(const struct wio_trace *trace)
 
 enum wio_status try_predict(const char *script, struct wio_error *err)
 {
-    static unsigned count;
-    struct wio_trace *trace;
-    char name[32];
-    (void)snprintf(name, sizeof(name), "trace%u", count++);
-    char *dir = wio_test_path(name);
-    assert_int_equal(mkdir(dir, 0777), 0);
-    script_write(script, dir);
-    assert_ok(wio_trace_open(dir, &trace, err), err);
+    struct wio_trace *trace = script_open(script);
     wio_predict_result_fini(&try.result);
     enum wio_status status = wio_predict_trace(trace, &try.params, &try.result, err);
     if (status == WIO_OK && try.params.keep_events) {
         write_result(trace);
     }
     wio_trace_close(trace);
-    free(dir);
     return status;
 }
 

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -16,7 +15,7 @@
 #include "base/clock.h"
 #include "replay/gate.h"
 #include "replay/plan.h"
-#include "support/script.h"
+#include "support/script_open.h"
 
 #define WORKERS 4u
 #define ROUNDS 1000u
@@ -28,15 +27,8 @@ static struct rp_gate gate;
 
 static void make(const char *script)
 {
-    static unsigned count;
     struct wio_error err = WIO_ERROR_INIT;
-    char name[32];
-    (void)snprintf(name, sizeof(name), "trace%u", count++);
-    char *dir = wio_test_path(name);
-    assert_int_equal(mkdir(dir, 0777), 0);
-    script_write(script, dir);
-    assert_ok(wio_trace_open(dir, &trace, &err), &err);
-    free(dir);
+    trace = script_open(script);
     assert_ok(rp_plan_create(trace, true, &plan, &err), &err);
     assert_ok(rp_board_create(1, 1, wio_trace_stream_count(trace), 0, &board, &err), &err);
     assert_ok(rp_gate_init(&gate, &plan->waits, board, NULL, &err), &err);

@@ -2,16 +2,13 @@
 /* Which rank plays which process. */
 #include "support/unit.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include <whyio/trace.h>
 
 #include "replay/home.h"
 #include "replay/plan.h"
-#include "support/script.h"
+#include "support/script_open.h"
 
 /* mpirun makes two ranks; rank 1 runs a shell that becomes the program, which runs a child. */
 #define JOB                                                                                        \
@@ -34,15 +31,8 @@ static struct rp_plan *plan;
 static int make(void **state)
 {
     (void)state;
-    static unsigned count;
     struct wio_error err = WIO_ERROR_INIT;
-    char name[32];
-    (void)snprintf(name, sizeof(name), "trace%u", count++);
-    char *dir = wio_test_path(name);
-    assert_int_equal(mkdir(dir, 0777), 0);
-    script_write(JOB, dir);
-    assert_ok(wio_trace_open(dir, &trace, &err), &err);
-    free(dir);
+    trace = script_open(JOB);
     assert_ok(rp_plan_create(trace, false, &plan, &err), &err);
     return 0;
 }

@@ -3,31 +3,22 @@
 #include "support/unit.h"
 
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include <whyio/trace.h>
 
 #include "replay/plan.h"
-#include "support/script.h"
+#include "support/script_open.h"
 
 static struct wio_trace *trace;
 static struct rp_plan *plan;
 
 static void make_plan(const char *script)
 {
-    static unsigned count;
     struct wio_error err = WIO_ERROR_INIT;
-    char name[32];
-    (void)snprintf(name, sizeof(name), "trace%u", count++);
-    char *dir = wio_test_path(name);
-    assert_int_equal(mkdir(dir, 0777), 0);
-    script_write(script, dir);
-    assert_ok(wio_trace_open(dir, &trace, &err), &err);
+    trace = script_open(script);
     assert_ok(rp_plan_create(trace, false, &plan, &err), &err);
-    free(dir);
 }
 
 static int drop_plan(void **state)

@@ -3,15 +3,12 @@
 #include "support/unit.h"
 
 #include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include <whyio/trace.h>
 
 #include "replay/plan.h"
-#include "support/script.h"
+#include "support/script_open.h"
 
 #define TWO "process 10 rank=0\nprocess 20 rank=1\nstream 0 10\nstream 1 20\n"
 
@@ -20,14 +17,7 @@ static struct rp_plan *plan;
 
 static enum wio_status make(const char *script, struct wio_error *err)
 {
-    static unsigned count;
-    char name[32];
-    (void)snprintf(name, sizeof(name), "trace%u", count++);
-    char *dir = wio_test_path(name);
-    assert_int_equal(mkdir(dir, 0777), 0);
-    script_write(script, dir);
-    assert_ok(wio_trace_open(dir, &trace, err), err);
-    free(dir);
+    trace = script_open(script);
     return rp_plan_create(trace, true, &plan, err);
 }
 
