@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/grow.h"
 #include "trace/calls.h"
 
 #define MAX_RUNS 256u
@@ -154,16 +155,12 @@ static void compact(struct wio_segmenter *self)
     }
 }
 
-static enum wio_status grow(struct wio_segmenter *self)
+static enum wio_status make_room(struct wio_segmenter *self)
 {
-    uint32_t room = self->capacity == 0 ? 8 : 2 * self->capacity;
-    struct wio_phase *phases = reallocarray(self->phases, room, sizeof(*phases));
+    void *phases = self->phases;
 
-    if (phases == NULL) {
-        return WIO_ERR_NOMEM;
-    }
+    WIO_TRY(wio_make_room(&phases, sizeof(*self->phases), &self->capacity, self->count + 1));
     self->phases = phases;
-    self->capacity = room;
     return WIO_OK;
 }
 
@@ -212,9 +209,7 @@ enum wio_status wio_segmenter_add(struct wio_segmenter *segmenter, enum wio_io_k
         if (segmenter->count == MAX_RUNS) {
             compact(segmenter);
         }
-        if (segmenter->count == segmenter->capacity && grow(segmenter) != WIO_OK) {
-            return WIO_ERR_NOMEM;
-        }
+        WIO_TRY(make_room(segmenter));
         WIO_PRE(segmenter->phases != NULL);
         run = &segmenter->phases[segmenter->count++];
         *run = (struct wio_phase){.first_ns = event->t_ns, .file = file_key, .ranks = 1};

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/grow.h"
 
 #define PROGRESS_EVERY 65536u
 
@@ -55,19 +56,15 @@ static void side_fini(struct side *side)
 static struct wio_compare_row *find_row(struct wio_side_rows *rows, uint64_t key)
 {
     const uint64_t *at = wio_map_get(&rows->index, key);
+    void *array = rows->rows;
 
     if (at != NULL) {
         return &rows->rows[*at];
     }
-    if (rows->count == rows->capacity) {
-        size_t room = rows->capacity == 0 ? 64 : 2 * rows->capacity;
-        struct wio_compare_row *grown = reallocarray(rows->rows, room, sizeof(*grown));
-        if (grown == NULL) {
-            return NULL;
-        }
-        rows->rows = grown;
-        rows->capacity = room;
+    if (wio_make_room(&array, sizeof(*rows->rows), &rows->capacity, rows->count + 1) != WIO_OK) {
+        return NULL;
     }
+    rows->rows = array;
     if (wio_map_put(&rows->index, key, rows->count) != WIO_OK) {
         return NULL;
     }

@@ -10,8 +10,8 @@
 /* A row for each name or rank that either side has; `side` 0 or 1 counts into it. */
 struct wio_side_rows {
     struct wio_compare_row *rows;
-    size_t count;
-    size_t capacity;
+    uint32_t count;
+    uint32_t capacity;
     struct wio_map index; /* key -> row */
 };
 

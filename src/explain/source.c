@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/grow.h"
 #include "base/map.h"
 #include "explain/source_module.h"
 
@@ -67,34 +68,28 @@ static struct wio_source_module *find_module(struct wio_sources *sources,
                                              const struct wio_frame *frame)
 {
     char key[MAX_TEXT];
-    struct wio_source_module **modules = sources->modules;
+    void *array = sources->modules;
     int bytes = snprintf(key, sizeof(key), "%s\n%s", frame->build_id, frame->module);
     uint32_t id;
-    uint32_t room = sources->module_capacity;
 
     if (bytes < 0 || (size_t)bytes >= sizeof(key)) {
         return NULL;
     }
     id = wio_strtab_find(&sources->module_names, key, (size_t)bytes);
     if (id != 0) {
-        return modules[id - 1];
+        return sources->modules[id - 1];
     }
-    if (sources->module_names.count == room) {
-        room = room == 0 ? 16 : 2 * room;
-        modules = reallocarray(modules, room, sizeof(struct wio_source_module *));
-        if (modules == NULL) {
-            return NULL;
-        }
-        memset(modules + sources->module_capacity, 0,
-               (room - sources->module_capacity) * sizeof(struct wio_source_module *));
-        sources->modules = modules;
-        sources->module_capacity = room;
-    }
-    if (wio_strtab_add(&sources->module_names, key, (size_t)bytes, &id) != WIO_OK ||
-        wio_source_module_create(frame->module, frame->build_id, &modules[id - 1]) != WIO_OK) {
+    if (wio_grow(&array, sizeof(*sources->modules), &sources->module_capacity,
+                 sources->module_names.count + 1) != WIO_OK) {
         return NULL;
     }
-    return modules[id - 1];
+    sources->modules = array;
+    if (wio_strtab_add(&sources->module_names, key, (size_t)bytes, &id) != WIO_OK ||
+        wio_source_module_create(frame->module, frame->build_id, &sources->modules[id - 1]) !=
+            WIO_OK) {
+        return NULL;
+    }
+    return sources->modules[id - 1];
 }
 
 static void describe(struct wio_sources *sources, const struct wio_frame *frame, char *text,

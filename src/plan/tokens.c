@@ -11,28 +11,11 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/grow.h"
 #include "trace/calls.h"
 
-#define ROOM_FIRST 256u
 /* More in one call are taken for so many: nobody does, but a broken trace may say it. */
 #define UNITS_MAX 255
-
-static bool grow(struct wio_waits *waits)
-{
-    if (waits->token_count < waits->token_room) {
-        return true;
-    }
-    if (waits->token_room > UINT32_MAX / 4) {
-        return false;
-    }
-    uint32_t room = waits->token_room == 0 ? ROOM_FIRST : waits->token_room * 2;
-    struct wio_plan_token *more = reallocarray(waits->tokens, room, sizeof(*more));
-    if (more != NULL) {
-        waits->tokens = more;
-        waits->token_room = room;
-    }
-    return more != NULL;
-}
 
 static int kind_of(const struct wio_event *event)
 {
@@ -74,10 +57,11 @@ enum wio_status wio_tokens_see(struct wio_waits *waits, const struct wio_event *
         .kind = (uint8_t)kind,
         .is_opened = kind == WIO_TOKEN_MAKE && event->arg[2] == 1,
     };
-    for (uint32_t units = units_of(event); units > 0; units--) {
-        if (!grow(waits)) {
-            return WIO_ERR_NOMEM;
-        }
+    uint32_t units = units_of(event);
+    void *tokens = waits->tokens;
+    WIO_TRY(wio_make_room(&tokens, sizeof(token), &waits->token_room, waits->token_count + units));
+    waits->tokens = tokens;
+    while (units-- > 0) {
         waits->tokens[waits->token_count++] = token;
         token.edge = UINT32_MAX;
     }

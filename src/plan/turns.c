@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/grow.h"
 #include "trace/calls.h"
-#include "trace/grow.h"
 
 /* What an event is to a turn. */
 enum part { PART_NONE, PART_LOCK, PART_UNLOCK, PART_WORK };

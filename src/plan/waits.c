@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/cleanup.h"
+#include "base/grow.h"
 
 /* ---- reading ---- */
 
@@ -17,24 +18,6 @@ static enum wio_status no_memory(struct wio_error *err)
 {
     return wio_error_set(err, WIO_ERR_NOMEM, NULL, WIO_ERROR_NO_OFFSET,
                          "no memory for the edges of the trace");
-}
-
-/* Room for one more item; doubles. */
-static bool grow(void **items, uint32_t count, uint32_t *room, size_t size)
-{
-    if (count < *room) {
-        return true;
-    }
-    if (*room > UINT32_MAX / 4) {
-        return false;
-    }
-    uint32_t wanted = *room == 0 ? 256 : *room * 2;
-    void *more = reallocarray(*items, wanted, size);
-    if (more != NULL) {
-        *items = more;
-        *room = wanted;
-    }
-    return more != NULL;
 }
 
 static enum wio_status refuse_stream(uint32_t stream, struct wio_error *err)
@@ -51,7 +34,7 @@ static enum wio_status add_edge(struct wio_waits *waits, const struct wio_edge_r
             row->from.stream < waits->stream_count ? row->to.stream : row->from.stream, err);
     }
     void *items = waits->edges;
-    if (!grow(&items, waits->edge_count, room, sizeof(*waits->edges))) {
+    if (wio_make_room(&items, sizeof(*waits->edges), room, waits->edge_count + 1) != WIO_OK) {
         return no_memory(err);
     }
     waits->edges = items;
@@ -94,7 +77,7 @@ static enum wio_status add_member(struct wio_waits *waits, const struct wio_memb
                              row->stream, row->collective);
     }
     void *items = waits->members;
-    if (!grow(&items, waits->member_count, room, sizeof(*waits->members))) {
+    if (wio_make_room(&items, sizeof(*waits->members), room, waits->member_count + 1) != WIO_OK) {
         return no_memory(err);
     }
     waits->members = items;
@@ -141,7 +124,7 @@ static enum wio_status read_polls(struct wio_waits *waits, const struct wio_edge
         if (row->stream >= waits->stream_count) {
             return refuse_stream(row->stream, err);
         }
-        if (!grow(&items, waits->poll_count, &room, sizeof(*waits->polls))) {
+        if (wio_make_room(&items, sizeof(*waits->polls), &room, waits->poll_count + 1) != WIO_OK) {
             return no_memory(err);
         }
         waits->polls = items;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/cleanup.h"
+#include "base/grow.h"
 #include "trace/calls.h"
 
 #define NOBODY UINT32_MAX
@@ -25,15 +26,9 @@ void wio_opened_fini(struct wio_opened *opened)
 
 static enum wio_status add(struct wio_opened *opened, const struct wio_opened_item *item)
 {
-    if (opened->count == opened->room) {
-        size_t room = opened->room == 0 ? 64 : opened->room * 2;
-        struct wio_opened_item *more = reallocarray(opened->items, room, sizeof(*more));
-        if (more == NULL) {
-            return WIO_ERR_NOMEM;
-        }
-        opened->items = more;
-        opened->room = room;
-    }
+    void *items = opened->items;
+    WIO_TRY(wio_make_room(&items, sizeof(*item), &opened->room, opened->count + 1));
+    opened->items = items;
     opened->items[opened->count++] = *item;
     return WIO_OK;
 }

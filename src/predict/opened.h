@@ -26,8 +26,8 @@ struct wio_opened_item {
 struct wio_opened {
     const struct wio_trace *trace;
     struct wio_opened_item *items; /* by key, then time, once it is finished */
-    size_t count;
-    size_t room;
+    uint32_t count;
+    uint32_t room;
 };
 
 void wio_opened_fini(struct wio_opened *opened);

@@ -3,19 +3,14 @@
 
 #include <stdlib.h>
 
-enum { FIRST_CAPACITY = 64 };
+#include "base/cleanup.h"
+#include "base/grow.h"
 
 enum wio_status wio_ends_add(struct wio_ends *ends, int32_t pid, int wait_status, uint64_t mono_ns)
 {
-    if (ends->count == ends->capacity) {
-        size_t capacity = ends->capacity > 0 ? 2 * ends->capacity : FIRST_CAPACITY;
-        struct wio_end *items = reallocarray(ends->items, capacity, sizeof(*items));
-        if (items == NULL) {
-            return WIO_ERR_NOMEM;
-        }
-        ends->items = items;
-        ends->capacity = capacity;
-    }
+    void *items = ends->items;
+    WIO_TRY(wio_make_room(&items, sizeof(*ends->items), &ends->capacity, ends->count + 1));
+    ends->items = items;
     ends->items[ends->count] = (struct wio_end){pid, wait_status, mono_ns};
     ends->count += 1;
     ends->is_sorted = false;

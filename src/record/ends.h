@@ -18,8 +18,8 @@ struct wio_end {
 /* Zero-initialise. */
 struct wio_ends {
     struct wio_end *items;
-    size_t count;
-    size_t capacity;
+    uint32_t count;
+    uint32_t capacity;
     bool is_sorted;
 };
 

@@ -16,8 +16,8 @@ struct wio_merge_hold {
 
 struct wio_merge_holds {
     struct wio_merge_hold *items;
-    size_t count;
-    size_t room;
+    uint32_t count;
+    uint32_t room;
 };
 
 struct wio_merge_run {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/grow.h"
 #include "record/merge_internal.h"
 #include "trace/calls.h"
 
@@ -86,15 +87,9 @@ static enum wio_status match_nodes(struct wio_merge *merge, struct wio_merge_run
 
 static enum wio_status add_hold(struct wio_merge_holds *holds, const struct wio_event *event)
 {
-    if (holds->items == NULL || holds->count == holds->room) {
-        size_t room = holds->room > 0 ? 2 * holds->room : 64;
-        struct wio_merge_hold *items = reallocarray(holds->items, room, sizeof(*items));
-        if (items == NULL) {
-            return WIO_ERR_NOMEM;
-        }
-        holds->items = items;
-        holds->room = room;
-    }
+    void *items = holds->items;
+    WIO_TRY(wio_make_room(&items, sizeof(*holds->items), &holds->room, holds->count + 1));
+    holds->items = items;
     const struct wio_merge_hold *last = holds->count > 0 ? &holds->items[holds->count - 1] : NULL;
     uint64_t before_ns = last != NULL ? last->before_ns + (last->end_ns - last->begin_ns) : 0;
     holds->items[holds->count++] =

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/cleanup.h"
+#include "base/grow.h"
 #include "trace/calls.h"
 
 /* Shorter gaps are what a program does between two calls anyway. */
@@ -42,18 +43,9 @@ uint32_t *wio_profile_nodes_of_streams(const struct wio_trace *trace,
 /* The gap that ends with the node's next I/O, or with its life, has lasted until `to_ns` so far. */
 static enum wio_status note_gap(struct wio_profile_node *node, uint64_t from_ns, uint64_t to_ns)
 {
-    if (node->count >= node->room) {
-        uint32_t room = node->room > 0 ? 2 * node->room : 64;
-        uint64_t *gaps_ns = reallocarray(node->gaps_ns, room, sizeof(*gaps_ns));
-        if (gaps_ns == NULL) {
-            return WIO_ERR_NOMEM;
-        }
-        for (uint32_t i = node->room; i < room; i++) {
-            gaps_ns[i] = 0;
-        }
-        node->gaps_ns = gaps_ns;
-        node->room = room;
-    }
+    void *gaps_ns = node->gaps_ns;
+    WIO_TRY(wio_grow(&gaps_ns, sizeof(*node->gaps_ns), &node->room, node->count + 1));
+    node->gaps_ns = gaps_ns;
     uint64_t gap_ns = to_ns > from_ns ? to_ns - from_ns : 0;
     uint64_t *known_ns = &node->gaps_ns[node->count];
     *known_ns = gap_ns > *known_ns ? gap_ns : *known_ns;

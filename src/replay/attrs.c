@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/grow.h"
 #include "trace/calls.h"
 
 void rp_attrs_fini(struct rp_attrs *attrs)
@@ -54,17 +55,9 @@ static bool tells(const struct wio_event *event, struct rp_attr *attr)
 
 static enum wio_status make_room(struct rp_attrs *attrs)
 {
-    if (attrs->count < attrs->capacity) {
-        return WIO_OK;
-    }
-    uint32_t capacity = attrs->capacity == 0 ? 16 : attrs->capacity * 2;
-    struct rp_attr *items =
-        capacity > attrs->capacity ? reallocarray(attrs->items, capacity, sizeof(*items)) : NULL;
-    if (items == NULL) {
-        return WIO_ERR_NOMEM;
-    }
+    void *items = attrs->items;
+    WIO_TRY(wio_make_room(&items, sizeof(*attrs->items), &attrs->capacity, attrs->count + 1));
     attrs->items = items;
-    attrs->capacity = capacity;
     return WIO_OK;
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/grow.h"
 #include "trace/calls.h"
 
 static uint64_t birth_key(uint32_t stream, uint64_t seq)
@@ -170,15 +171,10 @@ void rp_family_fini(struct rp_family *family)
 
 static enum wio_status add_birth(struct rp_family *family, const struct wio_event *event)
 {
-    if (family->birth_count == family->birth_capacity) {
-        uint32_t capacity = family->birth_capacity == 0 ? 64 : family->birth_capacity * 2;
-        struct rp_birth *births = reallocarray(family->births, capacity, sizeof(*births));
-        if (births == NULL) {
-            return WIO_ERR_NOMEM;
-        }
-        family->births = births;
-        family->birth_capacity = capacity;
-    }
+    void *births = family->births;
+    WIO_TRY(wio_make_room(&births, sizeof(*family->births), &family->birth_capacity,
+                          family->birth_count + 1));
+    family->births = births;
     family->births[family->birth_count++] = (struct rp_birth){
         family->streams[event->stream].image, event->stream, event->seq, event->t_ns};
     return WIO_OK;

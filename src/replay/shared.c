@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/cleanup.h"
+#include "base/grow.h"
 #include "trace/calls.h"
 
 static bool is_dup(const struct wio_event *event)
@@ -76,15 +77,10 @@ static enum wio_status new_life(struct rp_shared *shared, uint32_t *life_out)
         shared->life_free = shared->lives[*life_out].share;
         return WIO_OK;
     }
-    if (shared->life_count == shared->life_capacity) {
-        uint32_t capacity = shared->life_capacity == 0 ? 64 : shared->life_capacity * 2;
-        struct rp_life *lives = reallocarray(shared->lives, capacity, sizeof(*lives));
-        if (lives == NULL) {
-            return WIO_ERR_NOMEM;
-        }
-        shared->lives = lives;
-        shared->life_capacity = capacity;
-    }
+    void *lives = shared->lives;
+    WIO_TRY(wio_make_room(&lives, sizeof(*shared->lives), &shared->life_capacity,
+                          shared->life_count + 1));
+    shared->lives = lives;
     *life_out = shared->life_count++;
     return WIO_OK;
 }
@@ -92,15 +88,9 @@ static enum wio_status new_life(struct rp_shared *shared, uint32_t *life_out)
 static enum wio_status new_share(struct rp_shared *shared, uint32_t image, int32_t fd,
                                  struct rp_life *life)
 {
-    if (shared->count == shared->capacity) {
-        uint32_t capacity = shared->capacity == 0 ? 64 : shared->capacity * 2;
-        struct rp_share *items = reallocarray(shared->items, capacity, sizeof(*items));
-        if (items == NULL) {
-            return WIO_ERR_NOMEM;
-        }
-        shared->items = items;
-        shared->capacity = capacity;
-    }
+    void *items = shared->items;
+    WIO_TRY(wio_make_room(&items, sizeof(*shared->items), &shared->capacity, shared->count + 1));
+    shared->items = items;
     life->share = shared->count++;
     shared->items[life->share] =
         (struct rp_share){image, fd, life->opener, life->open_ns, UINT64_MAX, life->uses};

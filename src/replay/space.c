@@ -5,30 +5,16 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/grow.h"
 #include "replay/space_internal.h"
-
-static void *grow(void *items, uint32_t count, uint32_t *capacity, size_t item)
-{
-    if (count < *capacity) {
-        return items;
-    }
-    uint32_t wanted = *capacity == 0 ? 64 : *capacity * 2;
-    void *moved = wanted > *capacity ? reallocarray(items, wanted, item) : NULL;
-    if (moved != NULL) {
-        *capacity = wanted;
-    }
-    return moved;
-}
 
 static enum wio_status new_file(struct rp_space *space, uint32_t path, uint32_t *file_out)
 {
-    struct rp_file *files =
-        grow(space->files, space->file_count, &space->file_capacity, sizeof(*files));
-    if (files == NULL) {
-        return WIO_ERR_NOMEM;
-    }
+    void *files = space->files;
+    WIO_TRY(
+        wio_make_room(&files, sizeof(*space->files), &space->file_capacity, space->file_count + 1));
     space->files = files;
-    files[space->file_count] = (struct rp_file){.path = path};
+    space->files[space->file_count] = (struct rp_file){.path = path};
     *file_out = space->file_count++;
     return WIO_OK;
 }
@@ -38,11 +24,10 @@ enum wio_status rp_space_new_node(struct rp_space *space, uint32_t parent, uint3
 {
     uint32_t file;
     WIO_TRY(new_file(space, path, &file));
-    struct rp_node *nodes =
-        grow(space->nodes, space->node_count, &space->node_capacity, sizeof(*nodes));
-    if (nodes == NULL) {
-        return WIO_ERR_NOMEM;
-    }
+    void *array = space->nodes;
+    WIO_TRY(
+        wio_make_room(&array, sizeof(*space->nodes), &space->node_capacity, space->node_count + 1));
+    struct rp_node *nodes = array;
     space->nodes = nodes;
     uint32_t node = space->node_count++;
     nodes[node] = (struct rp_node){

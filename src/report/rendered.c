@@ -3,8 +3,8 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
+#include "base/grow.h"
 #include "base/json.h"
 
 #define MAX_STACK 64u
@@ -94,22 +94,13 @@ const struct wio_rendered_text *wio_rendered_path(struct wio_rendered *rendered,
 /* Room for source ids up to `source`. */
 static bool grow_sources(struct wio_rendered *rendered, uint32_t source)
 {
-    uint32_t room = rendered->source_count == 0 ? 1024 : rendered->source_count;
-    struct wio_rendered_text *texts;
+    void *texts = rendered->source_texts;
 
-    if (source < rendered->source_count) {
-        return true;
-    }
-    while (room <= source && room < UINT32_MAX / 2) {
-        room *= 2;
-    }
-    texts = reallocarray(rendered->source_texts, room, sizeof(*texts));
-    if (texts == NULL || room <= source) {
+    if (source == UINT32_MAX || wio_grow(&texts, sizeof(*rendered->source_texts),
+                                         &rendered->source_count, source + 1) != WIO_OK) {
         return false;
     }
-    memset(texts + rendered->source_count, 0, (room - rendered->source_count) * sizeof(*texts));
     rendered->source_texts = texts;
-    rendered->source_count = room;
     return true;
 }
 

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/grow.h"
 #include "trace/edge_internal.h"
-#include "trace/grow.h"
 
 /* R-DAMAGE-3, for this file too. */
 enum wio_status wio_edge_charge(struct wio_edge_file *file, uint64_t bytes)

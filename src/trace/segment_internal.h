@@ -3,7 +3,7 @@
 #ifndef WIO_TRACE_SEGMENT_INTERNAL_H
 #define WIO_TRACE_SEGMENT_INTERNAL_H
 
-#include "trace/grow.h"
+#include "base/grow.h"
 #include "trace/segment.h"
 
 #include <stdbool.h>

@@ -3,6 +3,9 @@
 
 #include <stdlib.h>
 
+#include "base/cleanup.h"
+#include "base/grow.h"
+
 /* Two pairs nearer than this say nothing about the rate: reading one may take microseconds. */
 #define MIN_STEP_NS 50000000u
 /* Rates of neighbouring pairs differ by less than this (NTP slews by 500 ppm at most); what
@@ -17,15 +20,9 @@ void wio_ticks_fini(struct wio_ticks *ticks)
 
 enum wio_status wio_ticks_add(struct wio_ticks *ticks, uint64_t at, uint64_t ns)
 {
-    if (ticks->count == ticks->capacity) {
-        size_t capacity = ticks->capacity == 0 ? 16 : ticks->capacity * 2;
-        struct wio_tick_pair *pairs = reallocarray(ticks->pairs, capacity, sizeof(*pairs));
-        if (pairs == NULL) {
-            return WIO_ERR_NOMEM;
-        }
-        ticks->pairs = pairs;
-        ticks->capacity = capacity;
-    }
+    void *pairs = ticks->pairs;
+    WIO_TRY(wio_make_room(&pairs, sizeof(*ticks->pairs), &ticks->capacity, ticks->count + 1));
+    ticks->pairs = pairs;
     ticks->pairs[ticks->count++] = (struct wio_tick_pair){at, ns};
     return WIO_OK;
 }
@@ -68,8 +65,8 @@ static int is_plausible(double slope, double whole)
 /* Keep the first pair, and each that is far enough from the last kept and fits the whole. */
 static void thin_out(struct wio_ticks *ticks)
 {
-    size_t kept = 1;
-    for (size_t i = 1; i < ticks->count; i++) {
+    uint32_t kept = 1;
+    for (uint32_t i = 1; i < ticks->count; i++) {
         const struct wio_tick_pair *last = &ticks->pairs[kept - 1];
         const struct wio_tick_pair *pair = &ticks->pairs[i];
         if (pair->ns > last->ns && pair->ns - last->ns >= MIN_STEP_NS &&

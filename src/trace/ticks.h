@@ -23,8 +23,8 @@ struct wio_ticks {
     int is_ns;
     double ns_per_tick; /* over the whole, or as given */
     struct wio_tick_pair *pairs;
-    size_t count;
-    size_t capacity;
+    uint32_t count;
+    uint32_t capacity;
     size_t last; /* pair that served last */
 };
 

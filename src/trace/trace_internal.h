@@ -7,10 +7,10 @@
 #include <whyio/edges.h>
 #include <whyio/trace.h>
 
+#include "base/grow.h"
 #include "base/map.h"
 #include "trace/calls.h"
 #include "trace/events.h"
-#include "trace/grow.h"
 #include "trace/pack.h"
 
 /* One block of events, from the index. */
