@@ -84,11 +84,6 @@ static const struct argp argp = {
     NULL,
     NULL};
 
-static void comparison_cleanup(struct wio_comparison **comparison)
-{
-    wio_comparison_destroy(*comparison);
-}
-
 static enum wio_status compare(const struct args *args, struct wio_comparison **comparison_out,
                                struct wio_error *err)
 {
@@ -114,7 +109,7 @@ static enum wio_status compare(const struct args *args, struct wio_comparison **
 
 int cmd_compare(int argc, char **argv)
 {
-    WIO_CLEANUP(comparison_cleanup) struct wio_comparison *comparison = NULL;
+    WIO_CLEANUP(cmd_comparison_cleanup) struct wio_comparison *comparison = NULL;
     struct wio_error err = WIO_ERROR_INIT;
     struct args args = {.top = DEFAULT_TOP};
     struct wio_compare_names names;

@@ -37,8 +37,7 @@ enum {
 #define TOP_ROWS 10u
 
 struct args {
-    struct cmd_options common;
-    const char *dir;
+    struct cmd_trace_args trace;
     struct wio_replay_params params;
     bool has_scale;
     bool compare;
@@ -95,9 +94,6 @@ static void parse_cache(struct args *args, const char *text, struct argp_state *
 static void check(const struct args *args, struct argp_state *state)
 {
     enum wio_replay_mode mode = args->params.mode;
-    if (args->dir == NULL) {
-        argp_error(state, "a trace directory is expected");
-    }
     if (args->params.root == NULL || args->params.root[0] == '\0') {
         argp_error(state, "--root=TARGET is expected");
     }
@@ -112,7 +108,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
     switch (key) {
     case ARGP_KEY_INIT:
-        state->child_inputs[0] = &args->common;
+        state->child_inputs[0] = &args->trace;
         return 0;
     case OPTION_ROOT:
         args->params.root = arg;
@@ -132,12 +128,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case OPTION_COMPARE:
         args->compare = true;
         return 0;
-    case ARGP_KEY_ARG:
-        if (args->dir != NULL) {
-            argp_error(state, "one trace directory is expected: '%s'", arg);
-        }
-        args->dir = arg;
-        return 0;
     case ARGP_KEY_END:
         check(args, state);
         return 0;
@@ -146,7 +136,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     }
 }
 
-static const struct argp_child children[] = {{&cmd_options_argp, 0, NULL, 0}, {0}};
+static const struct argp_child children[] = {{&cmd_trace_argp, 0, NULL, 0}, {0}};
 static const struct argp argp = {
     options,
     parse,
@@ -163,22 +153,17 @@ static void result_cleanup(struct wio_replay_result **result)
     wio_replay_result_destroy(*result);
 }
 
-static void comparison_cleanup(struct wio_comparison **comparison)
-{
-    wio_comparison_destroy(*comparison);
-}
-
 static enum wio_status lay_beside(const struct args *args, const struct wio_trace *trace,
                                   const char *own_dir, struct wio_error *err)
 {
     WIO_CLEANUP(cmd_trace_cleanup) struct wio_trace *own = NULL;
-    WIO_CLEANUP(comparison_cleanup) struct wio_comparison *comparison = NULL;
+    WIO_CLEANUP(cmd_comparison_cleanup) struct wio_comparison *comparison = NULL;
     const struct wio_compare_params params = {.struct_size = sizeof(params)};
-    const struct wio_compare_names names = {args->dir, "replay", TOP_ROWS};
+    const struct wio_compare_names names = {args->trace.dir, "replay", TOP_ROWS};
 
-    WIO_TRY(cmd_trace_open(own_dir, &args->common, &own, err));
+    WIO_TRY(cmd_trace_open(own_dir, &args->trace.common, &own, err));
     WIO_TRY(wio_compare(trace, own, &params, &comparison, err));
-    if (args->common.format == CMD_FORMAT_JSON) {
+    if (args->trace.common.format == CMD_FORMAT_JSON) {
         wio_report_compare_json(comparison, &names, stdout);
     } else {
         (void)fputc('\n', stdout);
@@ -209,7 +194,7 @@ static enum wio_status check_target(const struct args *args, struct wio_error *e
 {
     struct stat trace;
     struct stat target;
-    if (stat(args->dir, &trace) != 0 || stat(args->params.root, &target) != 0 ||
+    if (stat(args->trace.dir, &trace) != 0 || stat(args->params.root, &target) != 0 ||
         trace.st_dev != target.st_dev || trace.st_ino != target.st_ino) {
         return WIO_OK;
     }
@@ -221,7 +206,7 @@ static enum wio_status replay(struct args *args, const struct wio_trace *trace,
                               struct wio_replay_result **result_out, struct wio_error *err)
 {
     struct cmd_progress progress;
-    cmd_progress_init(&progress, "replaying", &args->common);
+    cmd_progress_init(&progress, "replaying", &args->trace.common);
     args->params.struct_size = sizeof(args->params);
     args->params.keep_events = args->compare && !args->params.dry_run;
     args->params.progress = cmd_progress_update;
@@ -248,14 +233,14 @@ static enum wio_status find_edges(const struct args *args, struct wio_trace *tra
     if (mode != WIO_REPLAY_CAUSAL && mode != WIO_REPLAY_DEFAULT) {
         return WIO_OK;
     }
-    enum wio_status status = cmd_trace_join(trace, &args->common, &reason);
+    enum wio_status status = cmd_trace_join(trace, &args->trace.common, &reason);
     if (status == WIO_OK) {
         return WIO_OK;
     }
     /* A damaged file has a place; what is told without one contradicts itself. */
     bool is_damaged = reason.offset != WIO_ERROR_NO_OFFSET;
     if (status == WIO_ERR_FORMAT && !is_damaged && mode == WIO_REPLAY_DEFAULT) {
-        if (!args->common.quiet) {
+        if (!args->trace.common.quiet) {
             cmd_say("mode think, waits are not kept: %s", reason.message);
         }
         return WIO_OK;
@@ -268,7 +253,7 @@ static enum wio_status open_trace(const struct args *args, struct wio_trace **tr
                                   struct wio_error *err)
 {
     WIO_TRY(check_target(args, err));
-    WIO_TRY(cmd_trace_open(args->dir, &args->common, trace_out, err));
+    WIO_TRY(cmd_trace_open(args->trace.dir, &args->trace.common, trace_out, err));
     return find_edges(args, *trace_out, err);
 }
 
@@ -304,7 +289,7 @@ int replay_run(int argc, char **argv, struct wio_replay_link *link)
 
     argp_parse(&argp, argc, argv, 0, NULL, &args);
     args.params.link = link;
-    args.common.quiet |= link != NULL && link->rank != 0;
+    args.trace.common.quiet |= link != NULL && link->rank != 0;
     if (open_together(&args, &trace, &err) != WIO_OK) {
         return fail(link, &err);
     }
@@ -318,7 +303,7 @@ int replay_run(int argc, char **argv, struct wio_replay_link *link)
     if (link != NULL && link->rank != 0) {
         return 0;
     }
-    if (args.common.format == CMD_FORMAT_JSON) {
+    if (args.trace.common.format == CMD_FORMAT_JSON) {
         render_replay_json(trace, result, stdout);
     } else {
         render_replay_text(trace, result, stdout);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Opening the trace that a command reads, and for WIO_CLEANUP: closing it, whichever way the
- * command leaves. */
+/* Opening the trace that a command reads, and for WIO_CLEANUP: closing it and what was made of it,
+ * whichever way the command leaves. */
 #ifndef WHYIO_HANDLES_H
 #define WHYIO_HANDLES_H
 
 #include <whyio/trace.h>
 
+#include "explain/compare.h"
 #include "options.h"
 
 /* wio_trace_open with a bar while rings are sealed that a killed recorder left. */
@@ -19,6 +20,11 @@ cmd_trace_join(struct wio_trace *trace, const struct cmd_options *options, struc
 static inline void cmd_trace_cleanup(struct wio_trace **trace)
 {
     wio_trace_close(*trace);
+}
+
+static inline void cmd_comparison_cleanup(struct wio_comparison **comparison)
+{
+    wio_comparison_destroy(*comparison);
 }
 
 #endif
