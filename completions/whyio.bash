@@ -21,6 +21,8 @@ _whyio_values()
         --method) echo "priority trace" ;;
         --mode) echo "causal think timed afap" ;;
         --cache) echo "drop keep" ;;
+        --model) echo "kernel cawl naive" ;;
+        --sync | --direct) echo "on off" ;;
     esac
 }
 

@@ -97,6 +97,8 @@ class Completion(unittest.TestCase):
         self.assertEqual(complete("info", "--format=t"), {"text"})
         self.assertEqual(complete("info", "--format", "=", "js"), {"json"})
         self.assertEqual(complete("record", "--causal", "="), {"observe", "throttle", "off"})
+        self.assertEqual(complete("predict", "--model", "=", ""), {"kernel", "cawl", "naive"})
+        self.assertEqual(complete("predict", "--direct=o"), {"on", "off"})
 
 
 if __name__ == "__main__":
