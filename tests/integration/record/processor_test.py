@@ -20,7 +20,10 @@ while time.thread_time_ns() < until:
 os.write(file, b"b")
 time.sleep(0.02)
 os.write(file, b"c")
+parent = os.getpid()
 if os.fork() == 0:
+    while open("/proc/%d/stat" % parent).read().rsplit(") ", 1)[1][0] != "S":
+        time.sleep(0.001)  # on a busy machine it comes to its read only now
     time.sleep(0.02)
     os.write(begin, b"d")
     os._exit(0)

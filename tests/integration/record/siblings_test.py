@@ -42,7 +42,10 @@ class Siblings(RecordCase):
 
     def test_ranks_hide_a_name_alike(self):
         """Also where one rank ends before another opens the file; all recorders are there by then."""
-        script = 'sleep 0.$((${OMPI_COMM_WORLD_RANK:-$PMI_RANK} * 2 + 3)); cat harvest.txt'
+        script = (f'rank=${{OMPI_COMM_WORLD_RANK:-$PMI_RANK}}; : > here.$rank; '
+                  f'until [ "$(ls here.* | wc -l)" -eq {RANKS} ]; do sleep 0.02; done; '
+                  f'until [ $rank -eq 0 ] || [ -e done.$((rank - 1)) ]; do sleep 0.02; done; '
+                  f'cat harvest.txt; : > done.$rank')
         with open("harvest.txt", "w", encoding="ascii") as out:
             out.write("x")
         answer = self.launch_recorders("sh", "-c", script, options=("-q", "--anonymize"))
