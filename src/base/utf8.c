@@ -2,6 +2,7 @@
 #include "base/utf8.h"
 
 #include <stdbool.h>
+#include <string.h>
 
 /* The second byte decides on overlong forms, surrogates and the end of Unicode (RFC 3629, 4). */
 static bool is_second_fine(unsigned char first, unsigned char second)
@@ -50,4 +51,10 @@ size_t wio_utf8_length(const char *text, size_t bytes)
         }
     }
     return length;
+}
+
+size_t wio_utf8_mark(const char *text, size_t bytes)
+{
+    static const char mark[] = {'\xef', '\xbb', '\xbf'};
+    return bytes >= sizeof(mark) && memcmp(text, mark, sizeof(mark)) == 0 ? sizeof(mark) : 0;
 }

@@ -9,4 +9,7 @@
  * bytes, overlong forms, surrogates, beyond U+10FFFF, cut at `bytes`. */
 size_t wio_utf8_length(const char *text, size_t bytes);
 
+/* Bytes (3, or 0) of the mark that some editors put in front of a text (U+FEFF). */
+size_t wio_utf8_mark(const char *text, size_t bytes);
+
 #endif

@@ -8,6 +8,7 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/io.h"
+#include "base/utf8.h"
 #include "predict/host_json.h"
 
 #define SCHEMA "whyio.host/1"
@@ -76,9 +77,12 @@ static enum wio_status refuse_text(const char *path, const struct wio_blob *text
 static enum wio_status parse(const char *path, const struct wio_blob *text, json_t **root_out,
                              struct wio_error *err)
 {
+    const char *begin = (const char *)text->data;
+    size_t mark = wio_utf8_mark(begin, text->size);
     json_error_t where;
-    *root_out = json_loadb((const char *)text->data, text->size, JSON_REJECT_DUPLICATES, &where);
+    *root_out = json_loadb(begin + mark, text->size - mark, JSON_REJECT_DUPLICATES, &where);
     if (*root_out == NULL) {
+        where.position += where.position < 0 ? 0 : (int)mark;
         return refuse_text(path, text, &where, err);
     }
     if (!json_is_object(*root_out)) {

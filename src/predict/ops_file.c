@@ -12,6 +12,7 @@
 #include "base/cleanup.h"
 #include "base/io.h"
 #include "base/map.h"
+#include "base/utf8.h"
 #include "predict/ops_line.h"
 
 #define BUFFER_BYTES (1u << 20) /* and the longest line */
@@ -130,6 +131,15 @@ static enum wio_status next_line(struct wio_ops_file *file, char **line_out, siz
     }
 }
 
+/* The first line may begin with a mark, which is none of it. */
+static void skip_mark(struct wio_ops_file *file, char **line, size_t *bytes)
+{
+    size_t mark = file->line == 1 ? wio_utf8_mark(*line, *bytes) : 0;
+    *line += mark;
+    *bytes -= mark;
+    file->line_at += mark;
+}
+
 static bool is_blank(const char *line, size_t bytes)
 {
     size_t i = 0;
@@ -166,6 +176,7 @@ enum wio_status wio_ops_file_next(struct wio_ops_file *file, struct wio_model_op
     size_t bytes;
     do {
         WIO_TRY(next_line(file, &line, &bytes, err));
+        skip_mark(file, &line, &bytes);
     } while (is_blank(line, bytes));
     return parse(file, line, bytes, op_out, err);
 }

@@ -53,6 +53,22 @@ static void reads_parameters_and_defaults(void **state)
     assert_int_equal(params.direct_table.count, 0);
 }
 
+/* Some editors put one in front of all they write; places in errors are those of the file. */
+static void a_mark_in_front_is_skipped(void **state)
+{
+    (void)state;
+    struct wio_model_params params;
+    struct wio_error err;
+    assert_ok(read_text("\xef\xbb\xbf{" COMPLETE "}", &params, &err), &err);
+    assert_true(params.bw_dev == 1e8);
+    assert_status(read_text("{]", &params, &err), WIO_ERR_FORMAT, &err);
+    uint64_t offset = err.offset;
+    assert_status(read_text("\xef\xbb\xbf{]", &params, &err), WIO_ERR_FORMAT, &err);
+    assert_int_equal(err.offset, offset + 3);
+    refuses("\xef\xbb\xbf", "expected JSON");
+    refuses("\xef\xbb{}", "expected JSON");
+}
+
 static void reads_tables(void **state)
 {
     (void)state;
@@ -206,6 +222,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_parameters_and_defaults),
+        cmocka_unit_test(a_mark_in_front_is_skipped),
         cmocka_unit_test(reads_tables),
         cmocka_unit_test(names_what_is_wrong),
         cmocka_unit_test(reads_devices),

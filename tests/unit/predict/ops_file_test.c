@@ -41,6 +41,26 @@ static void files_get_numbers_and_empty_lines_none(void **state)
     wio_ops_file_close(file);
 }
 
+static void a_mark_in_front_is_skipped(void **state)
+{
+    (void)state;
+    static const char text[] = "\xef\xbb\xbf{\"file\":\"a\",\"offset\":1,\"size\":1}\n"
+                               "\xef\xbb\xbf{\"file\":\"a\",\"offset\":1,\"size\":1}\n";
+    struct wio_ops_file *file = open_text(text, sizeof(text) - 1);
+    struct wio_error err = WIO_ERROR_INIT;
+    struct wio_model_op op;
+    uint64_t offset;
+    assert_ok(wio_ops_file_next(file, &op, &err), &err);
+    assert_int_equal(wio_ops_file_line(file, &offset), 1);
+    assert_int_equal(offset, 3);
+    assert_status(wio_ops_file_next(file, &op, &err), WIO_ERR_FORMAT, &err); /* only in front */
+    assert_int_equal(err.offset, 3 + 33);
+    wio_ops_file_close(file);
+    file = open_text("\xef\xbb\xbf", 3);
+    assert_int_equal(wio_ops_file_next(file, &op, &err), WIO_END);
+    wio_ops_file_close(file);
+}
+
 /* More than the buffer holds: lines that straddle its end. */
 static void long_lists_are_read_whole(void **state)
 {
@@ -102,6 +122,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(files_get_numbers_and_empty_lines_none),
+        cmocka_unit_test(a_mark_in_front_is_skipped),
         cmocka_unit_test(long_lists_are_read_whole),
         cmocka_unit_test(errors_name_file_offset_and_line),
         cmocka_unit_test(a_line_without_end_is_refused),
