@@ -125,7 +125,7 @@ static struct wio_converted flush(const struct wio_converter *converter,
     return (struct wio_converted){.kind = kind, .op = op_of(method, event->path, 0, 0)};
 }
 
-/* sync(2) has no file, and stands for the machine's first device. */
+/* sync(2) has no file: all devices are written. */
 static struct wio_converted sync_of(const struct wio_converter *converter,
                                     const struct wio_event *event)
 {
@@ -133,6 +133,7 @@ static struct wio_converted sync_of(const struct wio_converter *converter,
     switch ((int)event->op) {
     case WIO_OP_sync:
         return (struct wio_converted){.kind = WIO_CONVERT_OP,
+                                      .is_everywhere = true,
                                       .op = op_of(WIO_MODEL_SYNCFS, event->path, 0, 0)};
     case WIO_OP_syncfs:
         return flush(converter, event, WIO_MODEL_SYNCFS, WIO_CONVERT_OP);

@@ -43,6 +43,7 @@ struct wio_converted {
     bool has_offset;              /* else it goes on where the file's last operation ended */
     bool is_metadata;             /* its time is in the machine's `meta`, if anywhere: TIMED; of
                                      OP (a close that flushes) what comes behind it */
+    bool is_everywhere;           /* OP: at the same time on all devices of the host */
     struct wio_model_op op;       /* its file: the path's string id */
     struct wio_model_op read;
     uint32_t to; /* RENAMES: the path's string id */

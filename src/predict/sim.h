@@ -67,6 +67,7 @@ struct sim_thread {
     bool has_cpu;
     uint64_t wait_ns; /* when it began to wait */
     uint64_t op_ns;   /* when its operation began */
+    uint32_t parts;   /* of it, on a device each, that have not ended; 0: it is one */
     size_t act;       /* next in the plan's acts */
     size_t act_end;
     size_t asked;       /* acts from here to `act` are waited for */
@@ -180,7 +181,8 @@ struct sim {
     struct sim_lock *locks;
     struct sim_wakes wakes;
     struct wio_map requests; /* task -> struct sim_request * */
-    uint32_t next_task;      /* of asynchronous requests */
+    uint32_t first_request;  /* tasks from here on are asynchronous requests */
+    uint32_t next_task;      /* the next one of them */
     uint64_t now_ns;
     uint64_t events;                       /* done */
     uint64_t told;                         /* operations, of which per_op has been told */
@@ -244,6 +246,17 @@ static inline uint64_t sim_ns_of(double seconds)
 static inline uint64_t sim_end_of(const struct wio_event *event)
 {
     return event->t_ns + (event->result == WIO_RESULT_PENDING ? 0 : event->dur_ns);
+}
+
+/* Tasks: the threads, then for each thread one per device where an operation has such parts, then
+ * asynchronous requests. */
+static inline uint32_t sim_part_task(const struct sim *sim, uint32_t thread, uint32_t device)
+{
+    return sim->thread_count + thread * WIO_MODEL_DEVICES_MAX + device;
+}
+static inline uint32_t sim_thread_of(const struct sim *sim, uint32_t task)
+{
+    return task < sim->thread_count ? task : (task - sim->thread_count) / WIO_MODEL_DEVICES_MAX;
 }
 
 /* The thread (or a request of it: `task`) begins `op` on the file that `path` names on its host

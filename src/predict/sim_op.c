@@ -52,6 +52,17 @@ static enum wio_status catch_up(const struct sim *sim, struct wio_model *model,
     return WIO_OK;
 }
 
+/* Now, on a device. */
+static enum wio_status begin_on(struct sim *sim, struct sim_host *host, uint32_t device,
+                                uint32_t task, struct wio_model_op *op, struct wio_error *err)
+{
+    struct sim_clock *clock = &host->clocks[wio_machine_aim(&host->machine, device, op)];
+    WIO_TRY(catch_up(sim, clock->model, err));
+    enum wio_status status = wio_model_begin(clock->model, task, op, err);
+    sim_host_moved(sim, clock);
+    return status;
+}
+
 enum wio_status sim_op_begin(struct sim *sim, const struct sim_thread *thread, uint32_t task,
                              uint32_t path, struct wio_model_op *op, struct wio_error *err)
 {
@@ -59,15 +70,28 @@ enum wio_status sim_op_begin(struct sim *sim, const struct sim_thread *thread, u
     const struct wio_converted *todo = &thread->todo;
     bool has_offset = todo->has_offset || op->method == WIO_MODEL_TRUNCATE || op == &todo->read;
     WIO_TRY(place(host, name_of(thread, path), has_offset, op));
-    struct sim_clock *clock =
-        &host->clocks[wio_machine_aim(&host->machine, device_of(sim, host, path), op)];
-    WIO_TRY(catch_up(sim, clock->model, err));
-    enum wio_status status = wio_model_begin(clock->model, task, op, err);
+    enum wio_status status = begin_on(sim, host, device_of(sim, host, path), task, op, err);
     if (status == WIO_ERR_USAGE) {
         wio_error_add(err, "in '%s'", wio_trace_string(sim->trace, path, NULL));
     }
-    sim_host_moved(sim, clock);
     return status;
+}
+
+/* Operations that have no file are on one of their own, which no path names. */
+#define NO_FILE (UINT64_C(1) << 61)
+
+/* All devices begin at once, each with a task of its own; the last one ends the operation. */
+static enum wio_status begin_everywhere(struct sim *sim, struct sim_thread *thread,
+                                        struct wio_error *err)
+{
+    struct sim_host *host = &sim->hosts[thread->host];
+    thread->parts = host->machine.host.device_count;
+    for (uint32_t device = 0; device < host->machine.host.device_count; device++) {
+        struct wio_model_op op = thread->todo.op;
+        op.file = NO_FILE + device;
+        WIO_TRY(begin_on(sim, host, device, sim_part_task(sim, thread->index, device), &op, err));
+    }
+    return WIO_OK;
 }
 
 /* ---- what it does, step by step ---- */
@@ -99,6 +123,9 @@ enum wio_status sim_op_perform(struct sim *sim, struct sim_thread *thread,
     if (todo->kind == WIO_CONVERT_TIMED && !changes_data(sim, thread)) {
         *go_on = true;
         return WIO_OK;
+    }
+    if (todo->is_everywhere) {
+        return begin_everywhere(sim, thread, err);
     }
     return sim_op_begin(sim, thread, thread->index, (uint32_t)todo->op.file, &todo->op, err);
 }

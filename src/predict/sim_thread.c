@@ -384,13 +384,18 @@ static enum wio_status tell(struct sim *sim, const struct wio_model_done *done,
 enum wio_status sim_thread_done(struct sim *sim, const struct wio_model_done *done,
                                 struct wio_error *err)
 {
-    if (done->task >= sim->thread_count) {
+    if (done->task >= sim->first_request) {
         WIO_TRY(tell(sim, done, err));
         sim_async_done(sim, done->task);
         return WIO_OK;
     }
-    struct sim_thread *thread = &sim->threads[done->task];
+    struct sim_thread *thread = &sim->threads[sim_thread_of(sim, done->task)];
     const struct wio_converted *todo = &thread->todo;
+    if (thread->parts > 1) {
+        thread->parts--;
+        return WIO_OK; /* the last one is the operation's end */
+    }
+    thread->parts = 0;
     if (todo->kind != WIO_CONVERT_TIMED) { /* that is metadata, whose time is more than a model's */
         WIO_TRY(tell(sim, done, err));
         wio_account_op(&thread->account, thread->phase == SIM_READ ? &todo->read : &todo->op,

@@ -181,7 +181,8 @@ static enum wio_status scale(struct sim *sim, struct wio_error *err)
                              (unsigned long long)threads, THREADS_MAX);
     }
     sim->thread_count = (uint32_t)threads;
-    sim->next_task = sim->thread_count;
+    sim->first_request = sim_part_task(sim, sim->thread_count, 0);
+    sim->next_task = sim->first_request;
     return WIO_OK;
 }
 

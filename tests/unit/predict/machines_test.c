@@ -150,6 +150,32 @@ static void files_are_on_the_device_of_their_path(void **state)
     }
 }
 
+/* sync(2): all at the same time, so it takes as long as the slowest; nothing is left to do behind.
+ */
+static void a_sync_is_of_all_devices(void **state)
+{
+    (void)state;
+    static const char script[] = "pwrite t=10000 dur=1000 fd=3 path=/fast/a off=0 size=40960\n"
+                                 "pwrite t=20000 dur=1000 fd=4 path=/slow off=0 size=%d\n"
+                                 "sync t=30000 dur=1000\n"
+                                 "fsync t=40000 dur=1000 fd=3 path=/fast/a res=0\n"
+                                 "fsync t=50000 dur=1000 fd=4 path=/slow res=0\n";
+    char text[1024];
+    try.params.host = try_host("devices.json", ", \"devices\": [{\"path\": \"/fast\", "
+                                               "\"bw_dev\": 1e7}]");
+    try.params.model = WIO_MODEL_KERNEL;
+    for (int slow = 0; slow <= 8192; slow += 8192) {
+        (void)snprintf(text, sizeof(text), script, slow);
+        predict(text);
+        assert_int_equal(try.result.all.ops, 5);
+        /* copied, then written by the slower one; nothing is left for the fsyncs */
+        assert_us(try.result.all.modelled_s, 40960 + slow + (slow > 4096 ? slow : 4096));
+    }
+    try.params.model = WIO_MODEL_CAWL; /* one device after the other */
+    predict(text);
+    assert_int_equal(try.result.all.ops, 5);
+}
+
 static void each_host_has_its_machine(void **state)
 {
     (void)state;
@@ -254,6 +280,7 @@ int main(void)
         TRY(lengths_may_be_absurd),
         TRY(a_short_read_ends_the_file),
         TRY(files_are_on_the_device_of_their_path),
+        TRY(a_sync_is_of_all_devices),
         TRY(each_host_has_its_machine),
         TRY(each_model_checks_the_file),
         TRY(lists_may_change_devices_at_any_time),
