@@ -9,6 +9,9 @@
 #define SMALLEST UINT64_C(4096)
 /* The smallest sizes say what a call costs, the largest ones what a byte costs. */
 #define LINE_LEVELS 3
+/* What a line says of a byte counts where bytes are this part of the largest's time at least: below
+ * it is noise. */
+#define BYTES_SHARE 0.1
 /* So much of a time is as good as that, and so little is something else. */
 #define AS_MEMORY 2
 #define ON_CREDIT 0.6
@@ -156,6 +159,9 @@ void wio_series_end(const struct wio_measure *measure, struct wio_series *series
         kept++;
     }
     series->levels = kept;
+    if (kept == 0) {
+        return;
+    }
     if (!series->is_thin) {
         pay_debts(series);
     }
@@ -170,16 +176,18 @@ void wio_series_limit(struct wio_series *series, double byte_s)
     }
 }
 
-/* Where the largest sizes contradict each other, by the largest. */
+/* Where the largest sizes contradict each other, or took as long as each other, by the largest. */
 double wio_series_byte_s(const struct wio_series *series)
 {
     struct wio_estimate_line line;
     size_t count = series->levels < LINE_LEVELS ? series->levels : LINE_LEVELS;
-    const struct wio_estimate_point *last = &series->points[series->levels - 1];
-    if (wio_estimate_line(last + 1 - count, count, &line) && line.seconds_per_byte > 0) {
-        return line.seconds_per_byte;
+    if (count == 0) {
+        return (double)NAN;
     }
-    return last->seconds / last->bytes;
+    const struct wio_estimate_point *last = &series->points[series->levels - 1];
+    double mean = last->seconds / last->bytes;
+    bool is_line = wio_estimate_line(last + 1 - count, count, &line);
+    return is_line && line.seconds_per_byte >= BYTES_SHARE * mean ? line.seconds_per_byte : mean;
 }
 
 /* Where the smallest sizes say nothing, by the smallest. */
@@ -187,6 +195,9 @@ double wio_series_call_s(const struct wio_series *series, double byte_s)
 {
     struct wio_estimate_line line;
     size_t count = series->levels < LINE_LEVELS ? series->levels : LINE_LEVELS;
+    if (count == 0) {
+        return (double)NAN;
+    }
     if (wio_estimate_line(series->points, count, &line) && line.seconds > 0) {
         return line.seconds;
     }
@@ -196,6 +207,9 @@ double wio_series_call_s(const struct wio_series *series, double byte_s)
 struct wio_model_table wio_series_table(const struct wio_series *series, double byte_s)
 {
     struct wio_model_table table = {.count = series->levels};
+    if (table.count == 0) {
+        return table;
+    }
     double slope = fmax(wio_series_byte_s(series), byte_s);
     for (size_t i = 0; i < series->levels; i++) {
         const struct wio_estimate_point *point = &series->points[i];

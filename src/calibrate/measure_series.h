@@ -48,12 +48,12 @@ void wio_series_skip(struct wio_series *series, size_t level, size_t count);
 void wio_series_end(const struct wio_measure *measure, struct wio_series *series);
 /* Afterwards: no byte takes less than `byte_s`, the pace of a device whose rate is limited. */
 void wio_series_limit(struct wio_series *series, double byte_s);
-/* What a byte costs, by the largest sizes. */
+/* What a byte costs, by the largest sizes. Of no size: NaN, as the next one. */
 double wio_series_byte_s(const struct wio_series *series);
 /* What a call costs, by the smallest. */
 double wio_series_call_s(const struct wio_series *series, double byte_s);
 /* Where a byte takes `byte_s` at least; behind the largest size it goes on at the rate of the
- * largest. */
+ * largest. Empty where no size was written. */
 struct wio_model_table wio_series_table(const struct wio_series *series, double byte_s);
 
 #endif
