@@ -160,7 +160,13 @@ def run_with_output(arguments, redirection, program=None):
 def lost_output():
     """Results that do not reach their file are a failure, also those of argp."""
     cases = {command: [part.format("whole") for part in COMMANDS[command]] for command in COMMANDS}
-    cases.update({"faults": ["check", "later"], "help": ["--help"], "help of info": ["info", "--help"],
+    data = os.path.join(os.environ["WHYIO_SOURCE"], "tests", "data", "predict")
+    predict = ["predict", f"--host={data}/host.json"]
+    cases.update({f"help of {command}": [command, "--help"] for command in
+                  (*COMMANDS, "record", "merge", "calibrate", "predict", "env")})
+    cases.update({"prediction": [*predict, "whole"], "prediction, JSON": [*predict, "--format=json", "whole"],
+                  "predicted list": [*predict, "--per-op", f"--ops={data}/ops.jsonl"],
+                  "faults": ["check", "later"], "help": ["--help"],
                   "version": ["--version"], "env": ["env"]})
     for what, arguments in cases.items():
         for redirection, cause in ((">/dev/full", "No space left"), (">&-", "Bad file descriptor"),
