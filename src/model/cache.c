@@ -61,6 +61,7 @@ enum wio_status wio_cache_add_device(struct wio_cache *cache, const struct wio_m
         .request_pages = (uint64_t)fmax(params->request_max / WIO_CACHE_PAGE, 1),
         .next_expiry_s = HUGE_VAL,
         .next_update_s = HUGE_VAL,
+        .commit_begin_s = -1,
     };
     TAILQ_INIT(&device->dirty);
     wio_queue_init(&device->queue, &cache->alloc, &speed);
@@ -290,11 +291,17 @@ enum wio_status wio_cache_use(struct wio_cache *cache, struct wio_cache_file *fi
 double wio_cache_device_take(struct wio_cache *cache, struct wio_cache_device *device,
                              double seconds)
 {
-    double start_s = fmax(cache->time_s, device->free_s);
-    device->free_s = start_s + seconds;
-    wio_queue_delay(&device->queue, seconds);
+    double start_s = wio_queue_take(&device->queue, seconds, cache->time_s);
     wio_cache_plan(cache);
     return start_s;
+}
+
+double wio_cache_device_write(struct wio_cache *cache, struct wio_cache_device *device,
+                              double seconds)
+{
+    double end_s = wio_queue_pass(&device->queue, seconds, cache->time_s);
+    wio_cache_plan(cache);
+    return end_s;
 }
 
 void wio_cache_device_grant(struct wio_cache *cache, struct wio_cache_device *device,

@@ -39,6 +39,7 @@ struct wio_cache_file {
     struct wio_pages pages;          /* dirty */
     uint64_t cursor;                 /* page at which the flusher goes on */
     uint64_t mapped;                 /* pages below it are taken to have blocks on the device */
+    double changed_s;                /* when it got new blocks last, which the journal takes in */
     uint64_t queued;    /* pages ever submitted to the device when its last request ends */
     double dirty_at_s;  /* when its first dirty page became dirty */
     uint64_t last_end;  /* bytes, of the last operation with a range */
@@ -68,7 +69,9 @@ struct wio_cache_device {
     uint64_t request_pages; /* the longest request */
     double next_expiry_s;   /* when its flusher looks for old files */
     double next_update_s;   /* when the bandwidth is estimated after the device fell idle */
-    double free_s;          /* when those who took the device are served */
+    double changed_s;       /* when a file got new blocks last, as of files */
+    double commit_begin_s;  /* of the last commit of its journal; -1: there was none */
+    double commit_end_s;
 };
 
 struct wio_cache {
@@ -147,6 +150,9 @@ WIO_MUST_CHECK enum wio_status wio_cache_use(struct wio_cache *cache, struct wio
  * later. When its turn begins. */
 double wio_cache_device_take(struct wio_cache *cache, struct wio_cache_device *device,
                              double seconds);
+/* The same for a write that takes `seconds` on the medium. When the device has it. */
+double wio_cache_device_write(struct wio_cache *cache, struct wio_cache_device *device,
+                              double seconds);
 /* The device may end requests up to so many pages ever (wio_queue_grant). */
 void wio_cache_device_grant(struct wio_cache *cache, struct wio_cache_device *device,
                             uint64_t pages);

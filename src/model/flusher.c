@@ -50,7 +50,10 @@ static enum wio_status submit(struct wio_cache *cache, struct wio_cache_file *fi
         wio_cache_note_cleaned(cache, file, count);
         WIO_TRY(wio_queue_submit(&device->queue, count, cache->time_s));
         file->cursor = first + count;
-        file->mapped = first + count > file->mapped ? first + count : file->mapped;
+        if (first + count > file->mapped) {
+            file->mapped = first + count;
+            file->changed_s = device->changed_s = cache->time_s;
+        }
         file->queued = device->queue.submitted;
         most -= count;
     }

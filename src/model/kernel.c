@@ -33,10 +33,12 @@ static void add_write(struct wio_task *task, struct wio_cache_file *file, uint64
 }
 
 /* `seconds` in all, of which the device has its part to itself. */
-static void add_device_use(struct wio_task *task, double device_s, double seconds)
+static void add_device_use(struct wio_task *task, double device_s, double seconds, bool is_read)
 {
-    wio_task_add(task, (struct wio_task_step){
-                           .kind = WIO_TASK_DEVICE, .device_s = device_s, .seconds = seconds});
+    wio_task_add(task, (struct wio_task_step){.kind = WIO_TASK_DEVICE,
+                                              .device_s = device_s,
+                                              .seconds = seconds,
+                                              .is_read = is_read});
 }
 
 /* What is in the stream's buffer. */
@@ -136,12 +138,29 @@ static bool is_clean(const struct wio_cache_file *file)
     return file->pages.count == 0 && wio_cache_is_written(file);
 }
 
+/* The data, then the journal: where it is known what a commit writes, tasks share commits. */
+static void add_sync(struct wio_task *task, struct wio_cache_file *file, bool is_all,
+                     bool has_grown, bool has_changed)
+{
+    const struct wio_model_params *p = &file->device->params;
+    if (p->commit_bytes == 0) {
+        add_wait(task, commit_cost(p, has_grown, has_changed));
+    }
+    wio_task_add(task, (struct wio_task_step){.kind = WIO_TASK_SYNC, .is_all = is_all});
+    if (p->commit_bytes > 0) {
+        wio_task_add(task, (struct wio_task_step){.kind = WIO_TASK_COMMIT,
+                                                  .seconds = commit_cost(p, true, true),
+                                                  .clean_s = commit_cost(p, false, has_changed),
+                                                  .device_s = p->commit_bytes / p->bw_dev,
+                                                  .is_all = is_all});
+    }
+    file->safe_size = file->size;
+}
+
 static void add_fsync(struct wio_task *task, struct wio_cache_file *file)
 {
     bool has_grown = file->size > file->safe_size;
-    add_wait(task, commit_cost(&file->device->params, has_grown, has_grown || !is_clean(file)));
-    wio_task_add(task, (struct wio_task_step){.kind = WIO_TASK_SYNC});
-    file->safe_size = file->size;
+    add_sync(task, file, false, has_grown, has_grown || !is_clean(file));
 }
 
 /* Some file or other has grown where anything is dirty. */
@@ -149,9 +168,7 @@ static void add_syncfs(struct wio_task *task, struct wio_cache_file *file)
 {
     const struct wio_cache_device *device = file->device;
     bool has_changed = device->dirty_pages > 0 || device->queue.waiting > 0;
-    add_wait(task, commit_cost(&device->params, has_changed, has_changed));
-    wio_task_add(task, (struct wio_task_step){.kind = WIO_TASK_SYNC, .is_all = true});
-    file->safe_size = file->size;
+    add_sync(task, file, true, has_changed, has_changed);
 }
 
 /* Write-back begins; what is clean may leave memory (rule 19). */
@@ -179,7 +196,7 @@ static enum wio_status add_bypass(struct wio_cache *cache, struct wio_task *task
     if (op->method != WIO_MODEL_DIRECT_NOSYNC) {
         file->safe_size = file->safe_size > end ? file->safe_size : end;
     }
-    add_device_use(task, fmin((double)op->size / file->device->params.bw_dev, cost), cost);
+    add_device_use(task, fmin((double)op->size / file->device->params.bw_dev, cost), cost, false);
     if (op->method == WIO_MODEL_SYNC) {
         return wio_cache_use(cache, file, op->offset, end);
     }
@@ -211,7 +228,7 @@ static void add_read_direct(struct wio_task *task, const struct wio_cache_file *
     if (file->pages.count > 0) {
         wio_task_add(task, (struct wio_task_step){.kind = WIO_TASK_SYNC});
     }
-    add_device_use(task, seconds, seconds);
+    add_device_use(task, seconds, seconds, true);
 }
 
 /* What is dirty behind the end is never written; what the device has begun to write is waited for

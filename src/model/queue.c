@@ -49,20 +49,43 @@ static uint64_t last_pages(const struct wio_queue *queue)
     return queue->waiting < 2 ? UINT64_MAX : queue->submitted - *end_of(queue, queue->waiting - 2);
 }
 
-/* When a request of `pages` that the device begins to serve at `start_s` is written: at the speed
- * of its buffer if all of it fits, which empties meanwhile (rule 14). */
-static double serve(struct wio_queue *queue, double pages, double start_s)
+/* How long the device takes from `start_s` on: at the speed of its buffer as far as there is room
+ * in it, which empties meanwhile; then as the medium makes room (rule 14). */
+static double serve_s(struct wio_queue *queue, double pages, double start_s)
 {
     const struct wio_queue_device *device = &queue->device;
-    double slow_s = pages * device->page_s;
-    double fast_s = pages * device->burst_page_s;
-    double left = fmax(queue->buffered - (start_s - queue->buffered_at) / device->page_s, 0);
-    double after = left + pages - fast_s / device->page_s;
-    bool is_fast = fast_s < slow_s && after <= device->burst_pages;
-    /* The medium serves either the buffer or the request. */
-    queue->buffered = is_fast ? after : left;
-    queue->buffered_at = start_s + (is_fast ? fast_s : slow_s);
+    double rest_s = fmax(start_s - queue->buffered_at, 0);
+    double stays = 1 - device->burst_page_s / device->page_s; /* of what comes fast */
+    queue->buffered = fmax(queue->buffered - rest_s / device->page_s, 0);
+    double room = fmax(device->burst_pages - queue->buffered, 0);
+    double fast = stays > 0 ? fmin(pages, room / stays) : 0;
+    queue->buffered += fast * stays;
+    return fast * device->burst_page_s + (pages - fast) * device->page_s;
+}
+
+/* When a request that the device begins to serve at `start_s` is written. */
+static double serve(struct wio_queue *queue, double pages, double start_s)
+{
+    queue->buffered_at = start_s + serve_s(queue, pages, start_s);
     return queue->buffered_at;
+}
+
+double wio_queue_take(struct wio_queue *queue, double seconds, double now)
+{
+    double start_s = fmax(now, queue->free_s);
+    queue->free_s = start_s + seconds;
+    queue->head_done_s += seconds;
+    return start_s;
+}
+
+double wio_queue_pass(struct wio_queue *queue, double seconds, double now)
+{
+    if (queue->device.burst_pages > 0) {
+        double start_s = fmax(now, queue->free_s);
+        seconds = serve_s(queue, seconds / queue->device.page_s, start_s);
+        queue->buffered_at = fmax(queue->buffered_at, start_s) + seconds;
+    }
+    return wio_queue_take(queue, seconds, now) + seconds;
 }
 
 enum wio_status wio_queue_submit(struct wio_queue *queue, uint64_t pages, double now)
@@ -79,7 +102,7 @@ enum wio_status wio_queue_submit(struct wio_queue *queue, uint64_t pages, double
     queue->submitted += pages;
     *end_of(queue, queue->waiting) = queue->submitted;
     if (queue->waiting++ == 0) {
-        queue->head_done_s = serve(queue, (double)pages, now);
+        queue->head_done_s = serve(queue, (double)pages, fmax(now, queue->free_s));
     }
     return WIO_OK;
 }

@@ -34,6 +34,7 @@ struct wio_queue {
     uint64_t submitted; /* pages ever */
     uint64_t completed; /* pages ever */
     uint64_t granted;   /* pages ever up to which requests may end */
+    double free_s;      /* when those who took the device are served */
     double head_done_s; /* when the request being served is written; HUGE_VAL without one */
 };
 
@@ -50,11 +51,12 @@ void wio_queue_complete(struct wio_queue *queue);
 /* Requests up to so many pages ever may end from `now` on. One that is served before it may end is
  * held (head_done_s is HUGE_VAL) and ends when it may. All may as long as nobody says otherwise. */
 void wio_queue_grant(struct wio_queue *queue, uint64_t pages, double now);
-/* The device serves somebody else for a while. */
-static inline void wio_queue_delay(struct wio_queue *queue, double seconds)
-{
-    queue->head_done_s += seconds;
-}
+/* Somebody takes the device for so many seconds, at `now` or after those who took it before; the
+ * queue waits. When his turn begins. */
+double wio_queue_take(struct wio_queue *queue, double seconds, double now);
+/* The same for a write that takes so many seconds on the medium, and less where there is room in
+ * the device's buffer. When the device has it. */
+double wio_queue_pass(struct wio_queue *queue, double seconds, double now);
 
 /* Pages under write-back. */
 static inline uint64_t wio_queue_pages(const struct wio_queue *queue)

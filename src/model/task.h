@@ -27,15 +27,19 @@ enum wio_task_kind {
     WIO_TASK_SYNC,   /* until what is dirty of the file, or of its device, is written */
     WIO_TASK_DRAIN,  /* until what the device was handed of the file is written */
     WIO_TASK_DEVICE, /* the device to itself */
+    WIO_TASK_COMMIT  /* until the journal has what became of the file's, or the device's, blocks */
 };
 
 struct wio_task_step {
     enum wio_task_kind kind;
-    double seconds;  /* WAIT, DEVICE: what it takes in all; WRITE: beside what all of them take */
-    double device_s; /* DEVICE: the device's part of it */
+    double seconds;  /* WAIT, DEVICE, COMMIT: what it takes in all; WRITE: beside what all of them
+                        take */
+    double device_s; /* DEVICE, COMMIT: the device's part of it */
+    double clean_s;  /* COMMIT: what it takes where the journal has all of it */
     uint64_t offset; /* WRITE, READ: bytes; moves on */
     uint64_t end;
-    bool is_all;               /* SYNC: of the device */
+    bool is_all;               /* SYNC, COMMIT: of the device */
+    bool is_read;              /* DEVICE */
     bool is_random;            /* READ: the device has to seek first */
     struct wio_reader *reader; /* READ, once it is begun */
 };

@@ -96,19 +96,23 @@ static enum wio_status go_on_writing(struct wio_tasks *tasks, struct wio_task *t
 
 /* The device serves one after the other; write-back waits meanwhile (rules 13 and 15). When it has
  * served this one: a device outside does that by itself. */
-static double take_device(struct wio_tasks *tasks, struct wio_task *task, double seconds)
+static double take_device(struct wio_tasks *tasks, struct wio_task *task, double seconds,
+                          bool is_read)
 {
     if (tasks->has_device_outside) {
         task->device_s += seconds;
         return tasks->cache.time_s;
     }
-    return wio_cache_device_take(&tasks->cache, task->file->device, seconds) + seconds;
+    if (is_read) {
+        return wio_cache_device_take(&tasks->cache, task->file->device, seconds) + seconds;
+    }
+    return wio_cache_device_write(&tasks->cache, task->file->device, seconds);
 }
 
 static void use_device(struct wio_tasks *tasks, struct wio_task *task,
                        const struct wio_task_step *step)
 {
-    double served_s = take_device(tasks, task, step->device_s);
+    double served_s = take_device(tasks, task, step->device_s, step->is_read);
     task->wake_s = served_s + (step->seconds - step->device_s);
     task->phase = WIO_TASK_END;
 }
@@ -118,6 +122,29 @@ static void drain(struct wio_tasks *tasks, struct wio_task *task)
 {
     task->wake_s = wio_cache_is_written(task->file) ? tasks->cache.time_s : HUGE_VAL;
     task->phase = WIO_TASK_END;
+}
+
+/* A commit takes in all that changed before it began; who comes later waits for it, and then for
+ * the next one, which is one for all who wait (rule 11). */
+static void commit(struct wio_tasks *tasks, struct wio_task *task, const struct wio_task_step *step)
+{
+    struct wio_cache_device *device = task->file->device;
+    double now_s = tasks->cache.time_s;
+    double changed_s = step->is_all ? device->changed_s : task->file->changed_s;
+    bool is_in = device->commit_begin_s >= changed_s;
+    task->phase = WIO_TASK_END;
+    if (is_in && device->commit_end_s <= now_s) {
+        task->wake_s = now_s + step->clean_s;
+        return;
+    }
+    if (device->commit_end_s <= now_s) {
+        device->commit_begin_s = now_s;
+        device->commit_end_s = take_device(tasks, task, step->device_s, false) +
+                               fmax(step->seconds - step->device_s, 0);
+    } else if (!is_in) {
+        task->phase = WIO_TASK_BEGIN;
+    }
+    task->wake_s = device->commit_end_s;
 }
 
 /* ---- read(2) ---- */
@@ -137,7 +164,7 @@ static double fetch(struct wio_tasks *tasks, struct wio_task *task, struct wio_t
         seconds += p->c_sk;
         step->is_random = false;
     }
-    return take_device(tasks, task, seconds);
+    return take_device(tasks, task, seconds, true);
 }
 
 /* What is there is copied, up to where more has to be fetched (rule 15). */
@@ -198,6 +225,9 @@ enum wio_status wio_task_step(struct wio_tasks *tasks, struct wio_task *task,
         return WIO_OK;
     case WIO_TASK_DRAIN:
         drain(tasks, task);
+        return WIO_OK;
+    case WIO_TASK_COMMIT:
+        commit(tasks, task, step);
         return WIO_OK;
     default:
         return WIO_ERR_INTERNAL;

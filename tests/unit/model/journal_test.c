@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What an fsync waits for beside the data: the journal, whose commits tasks share; and the buffer
+ * or credit of the device, through which all of it goes. */
+#include "support/unit.h"
+
+#include "machine.h"
+
+#define COMMIT 0.01 /* s: of the device */
+
+static struct wio_model_params with_journal(void)
+{
+    struct wio_model_params params = machine();
+    params.sc_sw = 0;
+    params.sc_w = 0;
+    params.bw_ramdisk = params.bw_mem = 1e15;
+    params.commit_bytes = COMMIT * params.bw_dev;
+    return params;
+}
+
+static void begin(struct wio_model *model, uint32_t task, struct wio_model_op op)
+{
+    struct wio_error err = WIO_ERROR_INIT;
+    assert_ok(wio_model_begin(model, task, &op, &err), &err);
+}
+
+/* When the task's operation ends, and others' before. */
+static double end_of(struct wio_model *model, uint32_t task)
+{
+    struct wio_error err = WIO_ERROR_INIT;
+    struct wio_model_done done;
+    do {
+        assert_ok(wio_model_run(model, HUGE_VAL, &done, &err), &err);
+    } while (done.task != task);
+    return done.result.time_s;
+}
+
+static void write_file(struct wio_model *model, uint64_t file)
+{
+    (void)step(model, (struct wio_model_op){.file = file, .size = MIB_BYTES});
+}
+
+static struct wio_model_op sync_of(uint64_t file)
+{
+    return (struct wio_model_op){.file = file, .method = WIO_MODEL_FSYNC};
+}
+
+static void new_blocks_are_committed_once(void **state)
+{
+    (void)state;
+    struct wio_model_params params = with_journal();
+    struct wio_model *model = create(&params);
+    write_file(model, 1);
+    assert_near(step(model, sync_of(1)).cost_s, 0.01 + COMMIT, 1e-6);
+    assert_near(step(model, sync_of(1)).cost_s, 0, 1e-9);
+    write_file(model, 1); /* has its blocks */
+    assert_near(step(model, sync_of(1)).cost_s, 0.01, 1e-6);
+    write_file(model, 2);
+    assert_near(step(model, (struct wio_model_op){.method = WIO_MODEL_SYNCFS}).cost_s,
+                0.01 + COMMIT, 1e-6);
+    assert_near(step(model, sync_of(2)).cost_s, 0, 1e-9);
+    wio_model_destroy(model);
+}
+
+/* Data of all three is written before the first commit begins: it is for all. */
+static void who_waits_at_the_same_time_shares_a_commit(void **state)
+{
+    (void)state;
+    struct wio_model_params params = with_journal();
+    struct wio_model *model = create(&params);
+    for (uint32_t task = 1; task <= 3; task++) {
+        begin(model, task, (struct wio_model_op){.file = task, .size = MIB_BYTES});
+        (void)end_of(model, task);
+    }
+    for (uint32_t task = 1; task <= 3; task++) {
+        begin(model, task, sync_of(task));
+    }
+    assert_near(end_of(model, 1), 0.01 + COMMIT, 1e-6);
+    assert_near(end_of(model, 3), 0.03 + COMMIT, 1e-6);
+    wio_model_destroy(model);
+}
+
+/* A commit that has begun does not take in what comes later: that waits for it, and for its own. */
+static void who_comes_later_waits_for_the_next(void **state)
+{
+    (void)state;
+    struct wio_model_params params = with_journal();
+    struct wio_error err = WIO_ERROR_INIT;
+    struct wio_model *model = create(&params);
+    struct wio_model_done done;
+    write_file(model, 1);
+    begin(model, 1, sync_of(1));
+    assert_status(wio_model_run(model, 0.015, &done, &err), WIO_END, &err); /* in its commit */
+    for (uint32_t task = 2; task <= 3; task++) {
+        begin(model, task, (struct wio_model_op){.file = task, .size = 4096});
+        (void)end_of(model, task);
+        begin(model, task, sync_of(task));
+    }
+    assert_near(end_of(model, 2), 0.02 + COMMIT, 2e-4);
+    assert_near(end_of(model, 3), 0.02 + COMMIT, 2e-4);
+    wio_model_destroy(model);
+}
+
+/* Whatever passes the device fills its buffer, which empties while the device rests: 1 MiB in steps
+ * of 64 KiB, with rests of the same length. */
+static void rests_are_made_up_for(void **state)
+{
+    (void)state;
+    static const enum wio_model_method methods[] = {WIO_MODEL_WRITE, WIO_MODEL_SYNC,
+                                                    WIO_MODEL_DIRECT};
+    struct wio_model_params params = with_journal();
+    params.commit_bytes = 0;
+    params.bw_burst = 1e12;
+    params.burst_size = MIB;
+    for (size_t i = 0; i < 3; i++) {
+        struct wio_model *model = create(&params);
+        double cost_s = 0;
+        for (uint64_t n = 0; n < 64; n++) {
+            cost_s += step(model, (struct wio_model_op){.offset = n << 16,
+                                                        .size = 1 << 16,
+                                                        .method = methods[i],
+                                                        .delay_s = n == 32 ? 1 : 0})
+                          .cost_s;
+            cost_s += step(model, sync_of(0)).cost_s;
+        }
+        assert_near(cost_s, 0.02, 1e-3); /* 4 MiB, of which twice 1 MiB cost nothing */
+        wio_model_destroy(model);
+    }
+}
+
+/* What does not find room in the buffer goes on at the speed of the medium. */
+static void a_large_request_fills_the_buffer(void **state)
+{
+    (void)state;
+    struct wio_model_params params = with_journal();
+    params.commit_bytes = 0;
+    params.bw_burst = 200 * MIB;
+    params.burst_size = MIB;
+    struct wio_model *model = create(&params);
+    (void)step(model, (struct wio_model_op){.size = 4 * MIB_BYTES});
+    /* 2 MiB at 200 MiB/s leave 1 in the buffer, 2 MiB at 100 */
+    assert_near(step(model, sync_of(0)).cost_s, 0.03, 1e-6);
+    wio_model_destroy(model);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(new_blocks_are_committed_once),
+        cmocka_unit_test(who_waits_at_the_same_time_shares_a_commit),
+        cmocka_unit_test(who_comes_later_waits_for_the_next),
+        cmocka_unit_test(rests_are_made_up_for),
+        cmocka_unit_test(a_large_request_fills_the_buffer),
+    };
+    return WIO_RUN(tests);
+}
