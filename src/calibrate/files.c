@@ -4,19 +4,27 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/fmt.h"
 #include "base/io.h"
 #include "calibrate/meta.h"
 
 /* What O_DIRECT asks of memory, on any device. */
 #define ALIGNMENT 4096
 #define STREAM_BUFFER (1u << 20)
+/* Of /sys/dev/block/N:M/stat. */
+#define COUNT_WRITTEN 7
+#define SECTOR 512
 
 static const char *const names[WIO_RIG_FILE_COUNT] = {
     [WIO_RIG_BASE] = "base",     [WIO_RIG_FRESH] = "fresh", [WIO_RIG_APPEND] = "append",
@@ -175,6 +183,25 @@ static enum wio_status flush_end(void *context, enum wio_rig_file file, struct w
     return wio_flush_end(&files->flush, files->dir, err);
 }
 
+/* The seventh number: sectors written. */
+static double device_bytes(void *context)
+{
+    const struct wio_files *files = context;
+    WIO_CLEANUP(wio_blob_fini) struct wio_blob text = {0};
+    uint64_t number = 0;
+    if (wio_io_read_file(files->counts, PATH_MAX, &text, NULL) != WIO_OK) {
+        return (double)NAN;
+    }
+    const char *at = (const char *)text.data;
+    for (unsigned i = 0; i < COUNT_WRITTEN; i++) {
+        at += strspn(at, " ");
+        if (!wio_scan_u64(&at, &number)) {
+            return (double)NAN;
+        }
+    }
+    return (double)number * SECTOR;
+}
+
 static double copy(void *context, uint64_t bytes)
 {
     struct wio_files *files = context;
@@ -233,6 +260,16 @@ static enum wio_status open_stream(struct wio_files *files, struct wio_error *er
     return WIO_OK;
 }
 
+/* Of the device that the files are on, if it is one: not of memory, or of another machine. */
+static void find_counts(struct wio_files *files)
+{
+    struct stat info;
+    if (stat(files->dir, &info) == 0) {
+        (void)snprintf(files->counts, sizeof(files->counts), "/sys/dev/block/%u:%u/stat",
+                       major(info.st_dev), minor(info.st_dev));
+    }
+}
+
 enum wio_status wio_files_init(struct wio_files *files, const char *dir,
                                const struct wio_limits *limits, struct wio_error *err)
 {
@@ -248,6 +285,7 @@ enum wio_status wio_files_init(struct wio_files *files, const char *dir,
     }
     files->data = data;
     fill(files->data, WIO_RIG_IO_MOST);
+    find_counts(files);
     return open_stream(files, err);
 }
 
@@ -280,6 +318,7 @@ struct wio_rig wio_files_rig(struct wio_files *files)
         .flush_begin = flush_begin,
         .is_flushing = is_flushing,
         .flush_end = flush_end,
+        .device_bytes = device_bytes,
         .copy = copy,
         .fwrite = fwrite_calls,
         .meta = meta,

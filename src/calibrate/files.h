@@ -12,12 +12,15 @@
 #include "calibrate/flush.h"
 #include "calibrate/rig.h"
 
+#define WIO_FILES_COUNTS 64
+
 struct wio_files {
     const char *dir;
     int fds[WIO_RIG_FILE_COUNT][WIO_RIG_WAY_COUNT]; /* -1: not open */
     uint8_t *data;                                  /* WIO_RIG_IO_MOST bytes that do not repeat */
     FILE *stream;
     char *stream_buffer;
+    char counts[WIO_FILES_COUNTS]; /* where the kernel counts what the device did */
     struct wio_flush flush;
 };
 

@@ -32,7 +32,8 @@ struct wio_measure {
     const struct wio_rig *rig;
     const struct wio_calibrate_params *params;
     struct wio_calibration *out;
-    uint64_t bytes_left;   /* that may be written */
+    uint64_t bytes_left;   /* that may be written .. */
+    unsigned leaves;       /* .. but for so many L, which are for later stages */
     uint64_t largest;      /* L */
     uint64_t base_bytes;   /* of WIO_RIG_BASE */
     double base_begun_s;   /* when its making began */
@@ -67,6 +68,8 @@ wio_measure_stage wio_measure_memory;  /* bw_mem, c_lib */
 wio_measure_stage wio_measure_base;    /* L and the file for the others */
 wio_measure_stage wio_measure_fresh;   /* bw_ramdisk, sc_w, c_new */
 wio_measure_stage wio_measure_tables;  /* tables, bw_dev, sc_sw, bw_burst, burst_size */
+wio_measure_stage wio_measure_credit;  /* bw_burst, burst_size of a limit */
+wio_measure_stage wio_measure_commit;  /* commit_bytes */
 wio_measure_stage wio_measure_seek;    /* c_sk */
 wio_measure_stage wio_measure_read;    /* bw_rdev */
 wio_measure_stage wio_measure_reduced; /* bw_reduced */

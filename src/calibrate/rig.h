@@ -99,6 +99,8 @@ struct wio_rig {
     /* So many calls of fwrite that stay in the stream's buffer. */
     enum wio_status (*fwrite)(void *context, unsigned calls, double *seconds_out,
                               struct wio_error *err);
+    /* What the device has been given to write ever, whoever wrote it; NaN where nobody counts. */
+    double (*device_bytes)(void *context);
     /* One of each; NaN where it is not possible there. */
     enum wio_status (*meta)(void *context, double seconds_out[WIO_RIG_META_COUNT],
                             struct wio_error *err);

@@ -185,6 +185,47 @@ static void finds_the_rate_of_a_limit(void **state)
         is_no_faster(&found.sync_table, sim.slice_rate * 1.03);
         is_no_faster(&found.append_table, sim.slice_rate * 1.03);
         is_no_faster(&found.direct_nosync_table, sim.slice_rate * 1.03);
+        /* as far as the longest write goes */
+        double seen = fmin(sim.slice_rate * sim.slice_s, (double)most / 64);
+        is_near(&found, WIO_PARAM_burst_size, seen, 0.3);
+    }
+}
+
+static void finds_what_a_commit_writes(void **state)
+{
+    (void)state;
+    for (int counts = 0; counts <= 1; counts++) {
+        struct sim sim = sim_default();
+        struct wio_calibrate_params params = {.max_bytes = GIB, .budget_s = 60};
+        struct wio_calibration found;
+        struct wio_error err;
+        sim.counts_bytes = counts != 0;
+        sim.params.commit_bytes = 24576;
+        assert_ok(measure(&sim, &params, &found, &err), &err);
+        assert_true(found.params[WIO_PARAM_commit_bytes].value == (counts != 0 ? 24576 : 0));
+        assert_int_equal(found.params[WIO_PARAM_commit_bytes].how,
+                         counts != 0 ? WIO_CALIBRATE_MEASURED : WIO_CALIBRATE_ASSUMED);
+    }
+}
+
+/* What passes at once after a rest, with noise and where now and then a write is late. */
+static void finds_the_credit_of_a_limit(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 10; seed++) {
+        struct sim sim = sim_default();
+        struct wio_calibrate_params params = {.max_bytes = 4 * GIB, .budget_s = 60};
+        struct wio_calibration found;
+        struct wio_error err;
+        sim.seed = seed;
+        sim.noise = 0.02;
+        sim.params.bw_dev = 40 * MIB;
+        sim.params.bw_burst = 1000 * MIB;
+        sim.params.burst_size = 4 * MIB;
+        assert_ok(measure(&sim, &params, &found, &err), &err);
+        is_near(&found, WIO_PARAM_bw_dev, sim.params.bw_dev, 0.05);
+        is_near(&found, WIO_PARAM_burst_size, sim.params.burst_size, 0.05);
+        assert_true(found.params[WIO_PARAM_bw_burst].value > 4 * sim.params.bw_dev);
     }
 }
 
@@ -396,6 +437,8 @@ int main(void)
         cmocka_unit_test(finds_a_buffer_in_the_device),
         cmocka_unit_test(is_not_fooled_by_credit),
         cmocka_unit_test(finds_the_rate_of_a_limit),
+        cmocka_unit_test(finds_the_credit_of_a_limit),
+        cmocka_unit_test(finds_what_a_commit_writes),
         cmocka_unit_test(looks_past_new_blocks),
         cmocka_unit_test(does_without_direct_writes),
         cmocka_unit_test(tables_predict),

@@ -59,7 +59,10 @@ static double now_s(void *context)
 static void rest(void *context, double seconds)
 {
     struct sim *sim = context;
-    sim->extra_s += seconds;
+    struct wio_error err = WIO_ERROR_INIT;
+    struct wio_model_done done;
+    double end_s = wio_model_time(sim->model) + seconds;
+    assert_status(wio_model_run(sim->model, end_s, &done, &err), WIO_END, &err);
 }
 
 static uint64_t id_of(const struct sim *sim, enum wio_rig_file file)
@@ -133,6 +136,14 @@ static double saved_by_blocks(const struct sim *sim, const struct wio_rig_io *io
     return is_new ? (1 - sim->thin_times) * (double)io->size / sim->params.bw_dev : 0;
 }
 
+/* Beside the data the journal of files that grow, and now and then what others write. */
+static void count(struct sim *sim, const struct wio_rig_io *io)
+{
+    bool grows = io->file == WIO_RIG_APPEND && io->way == WIO_RIG_SYNC;
+    sim->device_bytes += (double)io->size + (grows ? sim->params.commit_bytes : 0) +
+                         (sim->writes % 4 == 0 ? MIB : 0);
+}
+
 static enum wio_status write_op(void *context, const struct wio_rig_io *io, double *seconds_out,
                                 struct wio_error *err)
 {
@@ -169,6 +180,7 @@ static enum wio_status write_op(void *context, const struct wio_rig_io *io, doub
     double seconds = perform(sim, &op) - saved;
     sim->extra_s -= saved;
     sim->written_bytes += io->size;
+    count(sim, io);
     if (io->file == WIO_RIG_BASE && io->offset + io->size > sim->base_bytes) {
         sim->base_bytes = io->offset + io->size;
     }
@@ -249,6 +261,12 @@ static enum wio_status flush_end(void *context, enum wio_rig_file file, struct w
     return WIO_OK;
 }
 
+static double device_bytes(void *context)
+{
+    const struct sim *sim = context;
+    return sim->counts_bytes ? sim->device_bytes : (double)NAN;
+}
+
 static double copy_op(void *context, uint64_t bytes)
 {
     struct sim *sim = context;
@@ -297,6 +315,7 @@ struct wio_rig sim_rig(struct sim *sim)
                             .flush_begin = flush_begin,
                             .is_flushing = is_flushing,
                             .flush_end = flush_end,
+                            .device_bytes = device_bytes,
                             .copy = copy_op,
                             .fwrite = fwrite_op,
                             .meta = meta_op};

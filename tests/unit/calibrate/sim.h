@@ -15,9 +15,10 @@ struct sim {
     double buffer_bytes; /* synchronous writes go at buffer_rate until so much is in the buffer */
     double buffer_rate;
     double
-        credit_bytes; /* synchronous writes take no time of the device until so much is owed .. */
-    double slice_rate;   /* what waits for the device passes at this rate, counted by .. */
-    double slice_s;      /* .. slices: what a slice may take goes at once. 0: no such limit */
+        credit_bytes;  /* synchronous writes take no time of the device until so much is owed .. */
+    double slice_rate; /* what waits for the device passes at this rate, counted by .. */
+    double slice_s;    /* .. slices: what a slice may take goes at once. 0: no such limit */
+    bool counts_bytes; /* the device's */
     uint64_t fail_write; /* the n-th write finds the file system full; 0: none */
     double meta_s;
     /* Its own. */
@@ -33,6 +34,7 @@ struct sim {
     uint64_t writes;
     uint64_t written_bytes;
     uint64_t base_bytes;
+    double device_bytes;
     uint64_t generation[WIO_RIG_FILE_COUNT];
     uint64_t dropped; /* how often pages left memory */
     bool is_flushing;
