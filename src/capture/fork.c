@@ -128,10 +128,11 @@ CAP_HIDDEN void cap_vfork_before(unsigned which, uintptr_t source)
             return;
         }
         self->pending = CAP_EVENT_OF(WIO_CALL_none, source);
+        self->pending.begin = cap_now();
     } else {
         self->pending = CAP_EVENT_OF(call, source);
+        self->pending.begin = cap_begin(self);
     }
-    self->pending.begin = cap_now();
     cap_watch(self, CAP_WATCH_VFORK);
 }
 

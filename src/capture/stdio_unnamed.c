@@ -26,7 +26,7 @@ CAP_EXPORT FILE *popen(const char *command, const char *mode)
     struct cap_environ swapped;
     cap_environ_init(&swapped);
     cap_hold_announce(call.self);
-    call.ev.begin = cap_now();
+    call.ev.begin = cap_begin(call.self);
     FILE *stream = CAP_REAL(popen)(command, mode);
     cap_environ_fini(&swapped);
     cap_stdio.source = call.outer_source;
@@ -86,7 +86,7 @@ static void begin_tmpfile(struct cap_stdio_call *call, unsigned number, uintptr_
     cap_stdio_push(call, source);
     call->self = cap_enter_path(source, number, P_tmpdir);
     call->ev = CAP_EVENT_OF(number, source);
-    call->ev.begin = cap_now();
+    call->ev.begin = cap_begin(call->self);
 }
 
 static FILE *end_tmpfile(struct cap_stdio_call *call, FILE *stream)

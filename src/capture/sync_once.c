@@ -66,7 +66,7 @@ static int call(unsigned number, int *control, void (*routine)(void), uintptr_t 
     if (waits) {
         cap_state_enter(self, CAP_STATE_BLOCKED);
     }
-    ev.begin = self != NULL ? cap_now() : 0;
+    ev.begin = self != NULL ? cap_begin(self) : 0;
     bool is_late = (state_of(control) & IS_DONE) != 0;
     current = &once;
     /* call_once is the same in glibc, and has no result */

@@ -137,7 +137,7 @@ long cap_raw_special(struct cap_thread *self, const struct cap_raw_call *call)
     struct special s = {.self = self, .call = call};
     s.ev = CAP_EVENT_OF(call->rule->call, call->source);
     s.ev.flags = WIO_EVENT_RAW;
-    s.ev.begin = cap_now();
+    s.ev.begin = cap_begin(self);
     long result = dispatch(&s);
     if (result < 0) {
         errno = (int)-result;
