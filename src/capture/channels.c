@@ -280,24 +280,6 @@ uint32_t cap_message_end_of(struct cap_thread *self, int error, const struct msg
                       : WIO_NO_STRING;
 }
 
-static bool is_same_end(const struct msghdr *one, const struct msghdr *other)
-{
-    return one->msg_namelen == other->msg_namelen &&
-           (one->msg_name != NULL) == (other->msg_name != NULL) &&
-           (one->msg_name == NULL || memcmp(one->msg_name, other->msg_name, one->msg_namelen) == 0);
-}
-
-uint32_t cap_messages_end_of(struct cap_thread *self, int error, const struct mmsghdr *messages,
-                             int count)
-{
-    for (int i = 1; i < count; i++) {
-        if (!is_same_end(&messages[0].msg_hdr, &messages[i].msg_hdr)) {
-            return WIO_NO_STRING;
-        }
-    }
-    return count > 0 ? cap_message_end_of(self, error, &messages[0].msg_hdr) : WIO_NO_STRING;
-}
-
 /* ---- names: R-CHAN-1. Descriptors from elsewhere have them from cap_fd_learn: R-CHAN-4 ------- */
 
 void cap_channel_pair(struct cap_thread *self, struct cap_event *ev, struct cap_ext *ext,

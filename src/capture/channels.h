@@ -32,9 +32,6 @@ uint32_t cap_end_of(struct cap_thread *self, int error, const struct sockaddr *a
                     socklen_t length) CAP_HIDDEN;
 uint32_t cap_message_end_of(struct cap_thread *self, int error,
                             const struct msghdr *message) CAP_HIDDEN;
-/* Of `count` messages of one call: none where they have different ones. */
-uint32_t cap_messages_end_of(struct cap_thread *self, int error, const struct mmsghdr *messages,
-                             int count) CAP_HIDDEN;
 
 /* The name of an eventfd: its file in /proc is the same for all. False where it has none. */
 bool cap_channel_eventfd_name(int fd, char *text, size_t size) CAP_HIDDEN;

@@ -188,12 +188,6 @@ static inline void cap_after_connect(struct cap_thread *self, const struct cap_e
     cap_channel_connected(self, ev, ext, address, length);
 }
 
-static inline void cap_after_bind(struct cap_thread *self, const struct cap_event *ev,
-                                  struct cap_ext *ext)
-{
-    cap_channel_bound(self, ev, ext);
-}
-
 static inline void cap_after_socket(struct cap_thread *self, struct cap_event *ev,
                                     const struct cap_ext *ext)
 {
@@ -218,21 +212,6 @@ static inline void cap_after_sent(struct cap_thread *self, const struct cap_even
         cap_fd_share_sent(message);
     }
     if (ev->result >= 0 && message->msg_name != NULL) {
-        cap_channel_sent_to(self, ev);
-    }
-}
-
-static inline void cap_after_all_sent(struct cap_thread *self, const struct cap_event *ev,
-                                      const struct cap_ext *ext, const struct mmsghdr *messages)
-{
-    bool has_address = false;
-    for (int64_t i = 0; i < ext->arg[1]; i++) { /* so many were sent */
-        if (messages[i].msg_hdr.msg_controllen > 0) {
-            cap_fd_share_sent(&messages[i].msg_hdr);
-        }
-        has_address = has_address || messages[i].msg_hdr.msg_name != NULL;
-    }
-    if (has_address) {
         cap_channel_sent_to(self, ev);
     }
 }

@@ -153,7 +153,7 @@ enum wio_status wio_feed_message_write(struct wio_feed *feed, const struct wio_e
     if (to == 0) {
         return WIO_OK;
     }
-    bool is_many = event->op == WIO_OP_sendmmsg;
+    bool is_many = event->op == WIO_OP_sendmmsg && event->arg[1] != 1;
     struct wio_feed_state *state = &feed->objects[to];
     struct wio_feed_node node = wio_feed_node_of(feed, event);
     node.a = is_many ? ANY_SIZE : (uint64_t)event->result;

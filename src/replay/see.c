@@ -12,6 +12,7 @@
 #include "replay/classify.h"
 #include "replay/kind.h"
 #include "trace/calls.h"
+#include "trace/file_type.h"
 
 /* An operation on an extended attribute, also one that failed. */
 static enum wio_status see_attr(struct rp_observer *observer, const struct wio_event *event,
@@ -205,6 +206,16 @@ bool rp_follows_links(const struct wio_event *event)
     }
 }
 
+/* Of what mknod and mkfifo make; no type means a regular file. */
+static uint8_t kind_made(const struct wio_event *event)
+{
+    uint32_t mode = (uint32_t)event->arg[0];
+    if (event->op == WIO_OP_mkfifo) {
+        return RP_KIND_OF_SKIP(PIPE);
+    }
+    return (mode & S_IFMT) == 0 ? RP_KIND_FILE : rp_kind_of_type(wio_file_type_of_mode(mode));
+}
+
 /* A descriptor of a file that nothing opened: it was there, and opened, before the trace began. */
 static bool is_on_descriptor(const struct wio_event *event)
 {
@@ -250,8 +261,7 @@ enum wio_status rp_see_success(struct rp_observer *observer, const struct wio_ev
     case WIO_CLASS_MKDIR:
         return rp_space_make(space, node, WIO_FILE_DIRECTORY);
     case WIO_CLASS_MKNOD:
-        observer->kinds[event->path] =
-            S_ISREG((mode_t)event->arg[0]) ? RP_KIND_FILE : RP_KIND_OF_SKIP(PIPE);
+        observer->kinds[event->path] = kind_made(event);
         return rp_space_make(space, node, WIO_FILE_REGULAR);
     case WIO_CLASS_UNLINK:
         rp_space_remove(space, node);

@@ -202,6 +202,38 @@ static void udp_many(void)
     wait_for(pid);
 }
 
+static struct sockaddr_in others[2];
+
+static void send_around(int unused)
+{
+    (void)unused;
+    int fd = socket(AF_INET, SOCK_DGRAM, 0);
+    for (size_t i = 0; i < 2; i++) {
+        messages[i].msg_hdr.msg_name = &others[i];
+        messages[i].msg_hdr.msg_namelen = sizeof(others[i]);
+    }
+    nap();
+    mark("first");
+    check(sendmmsg(fd, messages, 2, 0) == 2, "sendmmsg");
+    mark("goes on");
+}
+
+/* One call, to two sockets. */
+static void udp_around(void)
+{
+    int fds[2];
+    for (size_t i = 0; i < 2; i++) {
+        fds[i] = serve_udp(INADDR_LOOPBACK);
+        others[i] = server;
+    }
+    pid_t pid = child(send_around, -1);
+    check(recv(fds[1], data, sizeof(data), 0) == 20, "recv");
+    mark("got second");
+    check(recv(fds[0], data, sizeof(data), 0) == 10, "recv");
+    mark("got first");
+    wait_for(pid);
+}
+
 /* ---- ends -------------------------------------------------------------------------------------
  */
 
@@ -403,6 +435,7 @@ int main(int argc, char **argv)
         {"udp", udp},
         {"local-datagrams", local_datagrams},
         {"many-datagrams", many_datagrams},
+        {"udp-around", udp_around},
         {"udp-many", udp_many},
         {"tcp-end", tcp_end},
         {"sent-descriptor", sent_descriptor},

@@ -19,6 +19,8 @@ SCENES = {
     "many-datagrams": TWO,
     "udp-many": ("socket", ["asking < asked", "answering < answered"],
                  ["meanwhile | asked", "goes on | answered"]),
+    "udp-around": ("socket", ["first < got second", "first < got first"],
+                   ["goes on | got second", "goes on | got first"]),
     "tcp-end": ("socket", ["closing < at end"], ["goes on | at end"]),
     "sent-descriptor": ("pipe", ["first < got first", "closing < at end"],
                         ["goes on | got first"]),

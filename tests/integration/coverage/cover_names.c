@@ -266,6 +266,8 @@ static void sockets(void)
     EXPECT("path=* a0=%d a1=%d a2=0", AF_UNIX, SOCK_STREAM);
     CALL(INT, "bind", listener, P(&name), sizeof(name));
     EXPECT("fd=%ld path=*", listener);
+    cover_last.symbol = "mknod"; /* R-CHAN-7 */
+    EXPECT("path=%s a0=%d a1=0", in_dir("cover.sock"), S_IFSOCK | 0777);
     (void)wio_rawcall3(SYS_listen, listener, 5, 0);
     for (size_t i = 0; i < 2; i++) {
         long client = CALL(INT, "socket", AF_UNIX, SOCK_STREAM, 0);

@@ -3,6 +3,7 @@
 """Each class of operation, from traces made by hand: the tree, the counts, what differs."""
 import os
 import stat
+import sys
 
 from replay_case import ReplayCase, main
 
@@ -276,6 +277,33 @@ class Names(ReplayCase):
         self.assertEqual(os.readlink(self.path("/lib")), "usr/lib")
         self.assertEqual(stat.S_IMODE(os.stat(self.path("/old")).st_mode), 0o750)
         self.assertEqual(os.stat(self.path("/e/f")).st_mtime, 2000)
+
+    def test_made_files(self):
+        """Without a type mknod makes a regular file, which is written and removed."""
+        self.script("""
+            mknod path=/n a0=0600 a1=0
+            open path=/n a0=0x1 res=3
+            write fd=3 path=/n off=0 size=5
+            close fd=3 path=/n
+            stat path=/n a1=0100600 a2=5
+            mknod path=/s a0=0140777 a1=0
+            unlink path=/s
+            mknod path=/f a0=0010600 a1=0
+            unlink path=/f""")
+        result = self.replay(AFAP)
+        self.assertEqual(result["mismatch_count"], 0, result["mismatches"])
+        self.assertEqual(result["skipped"], {"socket": 2, "pipe": 2})
+        self.assertEqual(os.stat(self.path("/n")).st_size, 5)
+
+    def test_socket_with_a_name(self):
+        """R-CHAN-7: its file is no longer missed when it is removed."""
+        program = ("import os, socket\n"
+                   "with socket.socket(socket.AF_UNIX) as s:\n"
+                   "    s.bind('name')\n"
+                   "os.unlink('name')\n")
+        self.record(sys.executable, "-c", program)
+        result = self.replay(AFAP)
+        self.assertEqual(result["mismatch_count"], 0, result["mismatches"])
 
     def test_directories(self):
         self.script("""
