@@ -6,6 +6,7 @@
 #include "causal/feed.h"
 
 #include "causal/feed_internal.h"
+#include "causal/feed_name.h"
 
 /* All maps, so that none is forgotten. */
 static struct wio_live *map_of(struct wio_feed *feed, unsigned i)
@@ -13,7 +14,7 @@ static struct wio_live *map_of(struct wio_feed *feed, unsigned i)
     struct wio_live *maps[] = {&feed->object_of,  &feed->thread_of, &feed->made_of,
                                &feed->image_of,   &feed->lists_of,  &feed->rank_of,
                                &feed->request_of, &feed->queue_of,  &feed->signals_of,
-                               &feed->helper_of,  &feed->bound_of};
+                               &feed->helper_of,  &feed->bound_of,  &feed->opening_of};
     return i < WIO_ARRAY_SIZE(maps) ? maps[i] : NULL;
 }
 
@@ -46,7 +47,7 @@ void wio_feed_destroy(struct wio_feed *feed)
     void *arrays[] = {feed->callers,   feed->latest, feed->latest_threads, feed->paths,
                       feed->objects,   feed->nodes,  feed->late,           feed->late_events,
                       feed->late_free, feed->files,  feed->waits,          feed->ranks,
-                      feed->requests,  feed->queues, feed->lists};
+                      feed->requests,  feed->queues, feed->lists,          feed->names};
     for (size_t i = 0; i < WIO_ARRAY_SIZE(arrays); i++) {
         alloc.put(alloc.context, arrays[i]);
     }
@@ -60,12 +61,13 @@ static enum wio_status init(struct wio_feed *feed)
     feed->file_free = WIO_FEED_NONE;
     feed->request_free = WIO_FEED_NONE;
     feed->paths = wio_causal_array(&feed->alloc, feed->params.string_count, sizeof(*feed->paths));
+    feed->names = wio_causal_array(&feed->alloc, feed->params.string_count, sizeof(*feed->names));
     feed->callers = wio_causal_array(&feed->alloc, feed->edges->threads, sizeof(*feed->callers));
     feed->latest = wio_causal_array(&feed->alloc, feed->edges->threads, sizeof(*feed->latest));
     feed->latest_threads =
         wio_causal_array(&feed->alloc, feed->edges->threads, sizeof(*feed->latest_threads));
-    if (feed->paths == NULL || feed->callers == NULL || feed->latest == NULL ||
-        feed->latest_threads == NULL) {
+    if (feed->paths == NULL || feed->names == NULL || feed->callers == NULL ||
+        feed->latest == NULL || feed->latest_threads == NULL) {
         return WIO_ERR_NOMEM;
     }
     WIO_TRY(wio_causal_room(&feed->alloc, (void **)&feed->objects, &feed->object_room, 1,
@@ -216,17 +218,17 @@ static enum wio_status push_late(struct wio_feed *feed, const struct wio_event *
 
 static enum wio_status read_first(struct wio_feed *feed, const struct wio_event *event)
 {
-    return wio_feed_read(feed, event, event->path);
+    return wio_feed_read(feed, event, event->fd, event->path);
 }
 
 static enum wio_status read_second(struct wio_feed *feed, const struct wio_event *event)
 {
-    return wio_feed_read(feed, event, event->path2);
+    return wio_feed_read(feed, event, event->fd2, event->path2);
 }
 
 static enum wio_status write_first(struct wio_feed *feed, const struct wio_event *event)
 {
-    return wio_feed_write(feed, event, event->path);
+    return wio_feed_write(feed, event, event->fd, event->path);
 }
 
 /* accept may wait for long: its descriptor is there at its end. */
@@ -334,6 +336,9 @@ enum wio_status wio_feed_event(struct wio_feed *feed, const struct wio_event *ev
         feed->callers[wio_feed_stream(feed, event)->thread] = event->seq;
     }
     WIO_TRY(wio_feed_look_begin(feed, event));
+    if (event->error == 0) {
+        wio_feed_rename(feed, event);
+    }
     unsigned class = wio_feed_class(event);
     if (rules[class].begin != NULL) {
         WIO_TRY(rules[class].begin(feed, event));

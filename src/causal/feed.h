@@ -47,7 +47,8 @@ struct wio_feed_params {
     const struct wio_feed_process *processes;
     uint32_t process_count;
     uint32_t string_count; /* ids of paths are below */
-    /* Text of a path's id, NUL-terminated; and whether it is a FIFO. */
+    /* Text of a path's id, NUL-terminated; and whether it is a FIFO that was there before all that
+     * the trace tells of its name. */
     const char *(*text)(void *context, uint32_t string);
     bool (*is_fifo)(void *context, uint32_t string);
     void *context;
@@ -59,7 +60,7 @@ enum wio_feed_kind {
     WIO_FEED_SOCKET,
     WIO_FEED_EVENTFD,
     WIO_FEED_FLOCK,
-    WIO_FEED_RECORD_LOCK, /* fcntl, lockf */
+    WIO_FEED_RECORD_LOCK, /* fcntl, lockf; up to here the id is a path */
     WIO_FEED_LOCK,        /* mutex, rwlock, spin lock */
     WIO_FEED_CONDITION,
     WIO_FEED_BARRIER,
@@ -72,7 +73,7 @@ enum wio_feed_kind {
 
 struct wio_feed_object {
     enum wio_feed_kind kind;
-    uint64_t id;    /* string of the path; address; id that all members agree on */
+    uint64_t id;    /* string of a path; address; id that all members agree on */
     uint32_t place; /* host, or process image of an address; 0 where the id is known everywhere */
 };
 

@@ -201,13 +201,14 @@ static bool sends_message(const struct wio_feed *feed, const struct wio_event *e
            (!state->is_connected && wio_feed_is_datagram(feed, event->path2));
 }
 
-enum wio_status wio_feed_write(struct wio_feed *feed, const struct wio_event *event, uint32_t path)
+enum wio_status wio_feed_write(struct wio_feed *feed, const struct wio_event *event, int32_t fd,
+                               uint32_t path)
 {
     uint32_t object;
     if (event->result < 0) {
         return WIO_OK;
     }
-    WIO_TRY(wio_feed_channel(feed, event, path, &object));
+    WIO_TRY(wio_feed_channel_behind(feed, event, fd, path, &object));
     if (object != 0 && sends_message(feed, event, &feed->objects[object])) {
         return wio_feed_message_write(feed, event, object);
     }
@@ -301,13 +302,14 @@ static bool only_looks(const struct wio_event *event)
            (receives && (event->arg[0] & (MSG_PEEK | MSG_ERRQUEUE)) != 0);
 }
 
-enum wio_status wio_feed_read(struct wio_feed *feed, const struct wio_event *event, uint32_t path)
+enum wio_status wio_feed_read(struct wio_feed *feed, const struct wio_event *event, int32_t fd,
+                              uint32_t path)
 {
     uint32_t object;
     if (wio_feed_path_kind(feed, path) == WIO_FEED_PATH_SIGNALFD) {
         return wio_feed_signals_read(feed, event);
     }
-    WIO_TRY(wio_feed_channel(feed, event, path, &object));
+    WIO_TRY(wio_feed_channel_behind(feed, event, fd, path, &object));
     if (object != 0 && event->error == EAGAIN && !only_looks(event) &&
         feed->objects[object].has_messages) {
         return wio_feed_message_none(feed, event, object);

@@ -11,7 +11,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
-#include "causal/feed_internal.h"
+#include "causal/feed_name.h"
 
 enum { READS = 1, WRITES = 2 };
 
@@ -27,15 +27,15 @@ static uint64_t side_of(const struct wio_event *event)
     }
 }
 
-/* The FIFO that the program opens by this event; 0 where it is none. */
-static enum wio_status opened(struct wio_feed *feed, const struct wio_event *event,
-                              uint32_t *object_out)
+/* The FIFO that the program is about to open by this event; 0 where it is none. */
+static enum wio_status find_opened(struct wio_feed *feed, const struct wio_event *event,
+                                   uint32_t *object_out)
 {
     bool has_flags = event->op != WIO_OP_fdopen && event->op != WIO_OP_fdopendir &&
                      event->op != WIO_OP_popen && event->op != WIO_OP_opendir;
     *object_out = 0;
     if (!has_flags || (event->arg[0] & O_PATH) != 0 || (event->flags & WIO_EVENT_CAUSED) != 0 ||
-        wio_feed_path_kind(feed, event->path) != WIO_FEED_PATH_PIPE) {
+        wio_feed_path_kind(feed, event->path) != WIO_FEED_PATH_FIFO) {
         return WIO_OK;
     }
     return wio_feed_channel(feed, event, event->path, object_out);
@@ -48,10 +48,10 @@ enum wio_status wio_feed_fifo_made(struct wio_feed *feed, const struct wio_event
     if (event->error != 0 || !is_fifo || event->path >= feed->params.string_count) {
         return WIO_OK;
     }
-    feed->paths[event->path] = WIO_FEED_PATH_PIPE; /* it may be gone since */
+    feed->paths[event->path] = WIO_FEED_PATH_FIFO;
     return wio_feed_new_object(feed,
                                (struct wio_feed_object){.kind = WIO_FEED_PIPE,
-                                                        .id = event->path,
+                                                        .id = wio_feed_named(feed, event->path),
                                                         .place = wio_feed_host(feed, event)},
                                &object);
 }
@@ -60,7 +60,7 @@ enum wio_status wio_feed_fifo_begin(struct wio_feed *feed, const struct wio_even
 {
     uint32_t object;
     struct wio_feed_node node = wio_feed_node_of(feed, event);
-    WIO_TRY(opened(feed, event, &object));
+    WIO_TRY(find_opened(feed, event, &object));
     if (object == 0) {
         return WIO_OK;
     }
@@ -68,6 +68,7 @@ enum wio_status wio_feed_fifo_begin(struct wio_feed *feed, const struct wio_even
     node.b = 0;
     node.begin_ns = UINT64_MAX;
     feed->objects[object].opening++;
+    WIO_TRY(wio_live_put(&feed->opening_of, event->stream, event->seq, object));
     return wio_feed_append(feed, &feed->objects[object].openings, &node);
 }
 
@@ -144,14 +145,20 @@ static void forget_closed(struct wio_feed *feed, struct wio_feed_list *list)
     }
 }
 
+uint32_t wio_feed_fifo_opened(const struct wio_feed *feed, const struct wio_event *event)
+{
+    uint32_t object = wio_live_get(&feed->opening_of, event->stream, event->seq);
+    return object == WIO_FEED_NONE ? 0 : object;
+}
+
 enum wio_status wio_feed_fifo_end(struct wio_feed *feed, const struct wio_event *event)
 {
-    uint32_t object;
     struct wio_point point = wio_feed_point(feed, event);
-    WIO_TRY(opened(feed, event, &object));
-    if (object == 0 || feed->objects[object].opening == 0) {
-        return WIO_OK; /* what is there now was made while this call waited */
+    uint32_t object = wio_feed_fifo_opened(feed, event);
+    if (object == 0) {
+        return WIO_OK;
     }
+    wio_live_remove(&feed->opening_of, event->stream, event->seq);
     struct wio_feed_list *list = &feed->objects[object].openings;
     feed->objects[object].opening--;
     if (event->error != 0) {

@@ -8,12 +8,13 @@
 #include <sys/socket.h>
 
 #include "causal/feed_internal.h"
+#include "causal/feed_name.h"
 
 /* Programs that have more leave the others out. */
 #define DESCRIPTORS_MAX (1u << 16)
 
-static enum wio_status make_file(struct wio_feed *feed, uint32_t object, bool can_write,
-                                 uint32_t *file_out)
+static enum wio_status make_file(struct wio_feed *feed, const struct wio_event *event,
+                                 uint32_t object, bool can_write, uint32_t *file_out)
 {
     uint32_t file = feed->file_free;
     if (file != WIO_FEED_NONE) {
@@ -23,7 +24,10 @@ static enum wio_status make_file(struct wio_feed *feed, uint32_t object, bool ca
                                 (size_t)feed->file_count + 1, sizeof(*feed->files)));
         file = feed->file_count++;
     }
-    feed->files[file] = (struct wio_feed_file){.object = object, .can_write = can_write};
+    feed->files[file] = (struct wio_feed_file){.id = wio_feed_named(feed, event->path),
+                                               .path = event->path,
+                                               .object = object,
+                                               .can_write = can_write};
     *file_out = file;
     return WIO_OK;
 }
@@ -111,7 +115,7 @@ static enum wio_status open_fd(struct wio_feed *feed, const struct wio_event *ev
     if (fd < 0 || fd >= DESCRIPTORS_MAX) {
         return WIO_OK;
     }
-    WIO_TRY(make_file(feed, object, can_write, &file));
+    WIO_TRY(make_file(feed, event, object, can_write, &file));
     return set_fd(feed, event, fd, file, cloexec);
 }
 
@@ -129,7 +133,7 @@ enum wio_status wio_feed_file(struct wio_feed *feed, const struct wio_event *eve
     }
     uint32_t object;
     WIO_TRY(wio_feed_channel(feed, event, event->path, &object));
-    WIO_TRY(make_file(feed, object, false, file_out));
+    WIO_TRY(make_file(feed, event, object, false, file_out));
     return set_fd(feed, event, fd, *file_out, false);
 }
 
@@ -164,7 +168,7 @@ enum wio_status wio_feed_close_all(struct wio_feed *feed, uint32_t image,
                                    const struct wio_event *event)
 {
     struct wio_feed_image *table = &feed->images[image];
-    WIO_TRY(wio_feed_unlock_ranges(feed, event, WIO_NO_STRING));
+    WIO_TRY(wio_feed_unlock_ranges(feed, event, WIO_FEED_ALL_FILES));
     for (size_t fd = 0; fd < table->fd_room; fd++) {
         WIO_TRY(close_fd(feed, image, (int64_t)fd, event));
     }
@@ -193,7 +197,8 @@ static enum wio_status do_close(struct wio_feed *feed, const struct wio_event *e
     case WIO_OP_closefrom:
         return close_range(feed, image, (uint64_t)event->arg[0], UINT64_MAX, event);
     default:
-        WIO_TRY(wio_feed_unlock_ranges(feed, event, event->path));
+        WIO_TRY(wio_feed_unlock_ranges(feed, event,
+                                       wio_feed_opened(feed, event, event->fd, event->path)));
         return close_fd(feed, image, event->fd, event);
     }
 }
@@ -276,14 +281,23 @@ static enum wio_status make_channel(struct wio_feed *feed, const struct wio_even
 
 /* A FIFO that fopen has opened: the open inside of it, which ends at the same moment, is no other.
  */
-static bool is_open_already(struct wio_feed *feed, const struct wio_event *event, uint32_t object)
+static bool is_open_already(struct wio_feed *feed, const struct wio_event *event)
 {
     const uint32_t *slot = slot_of(feed, wio_feed_stream(feed, event)->process, event->result);
     if ((event->flags & WIO_EVENT_CAUSED) == 0 || slot == NULL || *slot == 0) {
         return false;
     }
-    const struct wio_feed_file *file = &feed->files[(*slot & ~WIO_FEED_CLOEXEC) - 1];
-    return file->is_opening && file->object == object;
+    return feed->files[(*slot & ~WIO_FEED_CLOEXEC) - 1].is_opening;
+}
+
+/* Its name may stand for another file by now: the call has waited. */
+static enum wio_status open_fifo(struct wio_feed *feed, const struct wio_event *event,
+                                 uint32_t object, bool can_write)
+{
+    uint32_t file;
+    WIO_TRY(make_file(feed, event, object, can_write, &file));
+    feed->files[file].id = feed->objects[object].object.id;
+    return set_fd(feed, event, event->result, file, (event->arg[0] & O_CLOEXEC) != 0);
 }
 
 static enum wio_status do_open(struct wio_feed *feed, const struct wio_event *event)
@@ -293,10 +307,14 @@ static enum wio_status do_open(struct wio_feed *feed, const struct wio_event *ev
         return WIO_OK; /* the same descriptor */
     }
     bool can_write = (event->arg[0] & O_ACCMODE) != O_RDONLY;
-    WIO_TRY(wio_feed_channel(feed, event, event->path, &object));
-    if (is_open_already(feed, event, object)) {
+    if (is_open_already(feed, event)) {
         return WIO_OK;
     }
+    object = wio_feed_fifo_opened(feed, event);
+    if (object != 0 && event->result >= 0 && event->result < DESCRIPTORS_MAX) {
+        return open_fifo(feed, event, object, can_write);
+    }
+    WIO_TRY(wio_feed_channel(feed, event, event->path, &object));
     return open_fd(feed, event, event->result, object, can_write, (event->arg[0] & O_CLOEXEC) != 0);
 }
 

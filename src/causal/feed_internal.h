@@ -59,6 +59,8 @@ struct wio_feed_state {
 /* An open file description: what descriptors that are duplicates of each other share. */
 struct wio_feed_file {
     uint32_t refs;
+    uint64_t id;     /* feed_name.h */
+    uint32_t path;   /* .. and the name by which it was opened */
     uint32_t object; /* pipe, socket, eventfd; 0 = none */
     uint32_t flock;  /* object that it has locked; 0 = none */
     uint32_t ranges; /* object of which it has locked ranges (F_OFD_SETLK); 0 = none */
@@ -81,7 +83,7 @@ struct wio_feed_image {
     uint32_t first_stream; /* all of its threads: next_stream goes on */
     uint32_t first_child; /* images whose parent it is, by start; some that are born are left out */
     uint32_t next_child;
-    struct wio_feed_list ranges; /* files of which it has locked ranges: string in `a` */
+    struct wio_feed_list ranges; /* files of which it has locked ranges: id in `a` */
     bool is_born;
 };
 
@@ -97,6 +99,7 @@ enum wio_feed_path {
     WIO_FEED_PATH_NEW,
     WIO_FEED_PATH_OTHER,
     WIO_FEED_PATH_PIPE,
+    WIO_FEED_PATH_FIFO, /* a name that some FIFO has had: what it stands for is asked each time */
     WIO_FEED_PATH_SOCKET,
     WIO_FEED_PATH_EVENTFD,
     WIO_FEED_PATH_SIGNALFD /* no object: all of them have one name */
@@ -123,7 +126,9 @@ struct wio_feed {
     struct wio_edges *edges;
     struct wio_alloc alloc;
     struct wio_match *match;
-    uint8_t *paths;    /* enum wio_feed_path, per string */
+    uint8_t *paths;  /* enum wio_feed_path, per string */
+    uint64_t *names; /* per string: id of the file that has this name, 0 = its first one */
+    uint32_t named_anew;
     uint64_t *callers; /* per thread: its last operation that no other one caused */
     uint64_t *latest;  /* per thread, while one acquire is looked at: 1 + its latest release */
     uint32_t *latest_threads; /* that have one */
@@ -157,11 +162,12 @@ struct wio_feed {
     size_t file_room;
     uint32_t file_count;
     uint32_t file_free;
-    struct wio_live thread_of; /* (image, token) -> first thread to come, then by same_token */
-    struct wio_live made_of;   /* (image, token) -> last thread made by a call */
-    struct wio_live image_of;  /* (host, pid) -> latest image that has begun */
-    struct wio_live bound_of;  /* (host, address or port) -> object of the socket */
-    struct wio_live helper_of; /* (system's stream or popen's image, seq or descriptor) -> pid */
+    struct wio_live thread_of;  /* (image, token) -> first thread to come, then by same_token */
+    struct wio_live made_of;    /* (image, token) -> last thread made by a call */
+    struct wio_live image_of;   /* (host, pid) -> latest image that has begun */
+    struct wio_live bound_of;   /* (host, address or port) -> object of the socket */
+    struct wio_live opening_of; /* (stream, seq) of a call that opens a FIFO -> object */
+    struct wio_live helper_of;  /* (system's stream or popen's image, seq or descriptor) -> pid */
 
     wio_feed_watch_fn *watch; /* may be NULL */
     void *watch_context;
@@ -272,6 +278,10 @@ enum wio_feed_path wio_feed_path_kind(struct wio_feed *feed, uint32_t string);
 WIO_MUST_CHECK enum wio_status wio_feed_channel(struct wio_feed *feed,
                                                 const struct wio_event *event, uint32_t path,
                                                 uint32_t *object_out);
+/* The same behind a descriptor, whose path this was when it was opened. */
+WIO_MUST_CHECK enum wio_status wio_feed_channel_behind(struct wio_feed *feed,
+                                                       const struct wio_event *event, int32_t fd,
+                                                       uint32_t path, uint32_t *object_out);
 /* FLOCK or RECORD_LOCK of the event's file. */
 WIO_MUST_CHECK enum wio_status wio_feed_lock_object(struct wio_feed *feed,
                                                     const struct wio_event *event,
@@ -299,20 +309,11 @@ WIO_MUST_CHECK enum wio_status wio_feed_channel_begin(struct wio_feed *feed,
                                                       const struct wio_event *event);
 WIO_MUST_CHECK enum wio_status wio_feed_channel_end(struct wio_feed *feed,
                                                     const struct wio_event *event);
+/* Through this descriptor, which has this path. */
 WIO_MUST_CHECK enum wio_status wio_feed_write(struct wio_feed *feed, const struct wio_event *event,
-                                              uint32_t path);
+                                              int32_t fd, uint32_t path);
 WIO_MUST_CHECK enum wio_status wio_feed_read(struct wio_feed *feed, const struct wio_event *event,
-                                             uint32_t path);
-
-/* feed_fifo.c: one is made (MKNOD), opened (begin and end; behind its descriptor), the last
- * descriptor of an opening is closed. */
-WIO_MUST_CHECK enum wio_status wio_feed_fifo_made(struct wio_feed *feed,
-                                                  const struct wio_event *event);
-WIO_MUST_CHECK enum wio_status wio_feed_fifo_begin(struct wio_feed *feed,
-                                                   const struct wio_event *event);
-WIO_MUST_CHECK enum wio_status wio_feed_fifo_end(struct wio_feed *feed,
-                                                 const struct wio_event *event);
-void wio_feed_fifo_close(struct wio_feed *feed, uint32_t file, const struct wio_event *event);
+                                             int32_t fd, uint32_t path);
 
 /* feed_message.c: sockets that keep messages apart. A socket of this type; is this text the address
  * of one; one that is bound, or connected, to an address; what is written to it and read from it.
@@ -343,9 +344,11 @@ WIO_MUST_CHECK enum wio_status wio_feed_range_begin(struct wio_feed *feed,
                                                     const struct wio_event *event);
 WIO_MUST_CHECK enum wio_status wio_feed_range_end(struct wio_feed *feed,
                                                   const struct wio_event *event);
-/* A descriptor of the path is closed, or the image ends (path 0): its ranges are free. */
+/* A descriptor of this file is closed, or the image ends (WIO_FEED_ALL_FILES): its ranges are free.
+ */
+#define WIO_FEED_ALL_FILES UINT64_MAX
 WIO_MUST_CHECK enum wio_status wio_feed_unlock_ranges(struct wio_feed *feed,
-                                                      const struct wio_event *event, uint32_t path);
+                                                      const struct wio_event *event, uint64_t file);
 /* The open file is closed: the ranges that it has itself are free. */
 WIO_MUST_CHECK enum wio_status wio_feed_unlock_file_ranges(struct wio_feed *feed, uint32_t file,
                                                            const struct wio_event *event);

@@ -55,7 +55,7 @@ enum wio_status wio_feed_lock_end(struct wio_feed *feed, const struct wio_event 
     }
     if (event->op == WIO_OP_fcntl && event->arg[0] == F_SETPIPE_SZ && event->result > 0) {
         uint32_t pipe;
-        WIO_TRY(wio_feed_channel(feed, event, event->path, &pipe));
+        WIO_TRY(wio_feed_channel_behind(feed, event, event->fd, event->path, &pipe));
         if (pipe != 0) {
             feed->objects[pipe].count = (uint64_t)event->result;
         }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "causal/feed_internal.h"
+#include "causal/feed_name.h"
 
 static uint64_t key_of(const struct wio_feed_object *object)
 {
@@ -66,17 +67,18 @@ enum wio_feed_path wio_feed_path_kind(struct wio_feed *feed, uint32_t string)
         }
     }
     if (kind == WIO_FEED_PATH_OTHER && feed->params.is_fifo(feed->params.context, string)) {
-        kind = WIO_FEED_PATH_PIPE;
+        kind = WIO_FEED_PATH_FIFO;
     }
     feed->paths[string] = kind;
     return kind;
 }
 
-enum wio_status wio_feed_channel(struct wio_feed *feed, const struct wio_event *event,
-                                 uint32_t path, uint32_t *object_out)
+enum wio_status wio_feed_channel_behind(struct wio_feed *feed, const struct wio_event *event,
+                                        int32_t fd, uint32_t path, uint32_t *object_out)
 {
     static const enum wio_feed_kind kinds[] = {
         [WIO_FEED_PATH_PIPE] = WIO_FEED_PIPE,
+        [WIO_FEED_PATH_FIFO] = WIO_FEED_PIPE,
         [WIO_FEED_PATH_SOCKET] = WIO_FEED_SOCKET,
         [WIO_FEED_PATH_EVENTFD] = WIO_FEED_EVENTFD,
     };
@@ -85,11 +87,21 @@ enum wio_status wio_feed_channel(struct wio_feed *feed, const struct wio_event *
     if (kind == WIO_FEED_PATH_OTHER || kind == WIO_FEED_PATH_SIGNALFD) {
         return WIO_OK;
     }
-    return wio_feed_find_object(feed,
-                                (struct wio_feed_object){.kind = kinds[kind],
-                                                         .id = path,
-                                                         .place = wio_feed_host(feed, event)},
-                                object_out);
+    bool is_fifo = kind == WIO_FEED_PATH_FIFO;
+    struct wio_feed_object object = {.kind = kinds[kind],
+                                     .id = is_fifo ? wio_feed_opened(feed, event, fd, path) : path,
+                                     .place = wio_feed_host(feed, event)};
+    if (is_fifo && wio_live_get(&feed->object_of, key_of(&object), object.id) == WIO_FEED_NONE &&
+        !feed->params.is_fifo(feed->params.context, path)) {
+        return WIO_OK; /* another file that has this name just now */
+    }
+    return wio_feed_find_object(feed, object, object_out);
+}
+
+enum wio_status wio_feed_channel(struct wio_feed *feed, const struct wio_event *event,
+                                 uint32_t path, uint32_t *object_out)
+{
+    return wio_feed_channel_behind(feed, event, WIO_NO_FD, path, object_out);
 }
 
 enum wio_status wio_feed_lock_object(struct wio_feed *feed, const struct wio_event *event,
@@ -97,7 +109,8 @@ enum wio_status wio_feed_lock_object(struct wio_feed *feed, const struct wio_eve
 {
     /* A path is the same file on all hosts, or on a file system that they do not share: then
      * nobody there waits for it. */
-    return wio_feed_find_object(feed, (struct wio_feed_object){.kind = kind, .id = event->path},
+    uint64_t file = wio_feed_opened(feed, event, event->fd, event->path);
+    return wio_feed_find_object(feed, (struct wio_feed_object){.kind = kind, .id = file},
                                 object_out);
 }
 
@@ -124,5 +137,8 @@ uint32_t wio_feed_object_count(const struct wio_feed *feed)
 struct wio_feed_object wio_feed_object(const struct wio_feed *feed, uint32_t object)
 {
     WIO_PRE(object > 0 && object < feed->object_count);
-    return feed->objects[object].object;
+    struct wio_feed_object found = feed->objects[object].object;
+    bool has_path = found.kind <= WIO_FEED_RECORD_LOCK;
+    found.id = has_path ? (uint32_t)found.id : found.id; /* without what tells files apart */
+    return found;
 }

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "causal/feed_internal.h"
+#include "causal/feed_name.h"
 
 /* In owners of ranges: an open file, not an image. */
 #define OWNER_FILE 0x80000000u
@@ -65,12 +66,13 @@ static struct request request_of(const struct wio_event *event)
 static enum wio_status note_ranges(struct wio_feed *feed, const struct wio_event *event)
 {
     struct wio_feed_list *ranges = &feed->images[wio_feed_stream(feed, event)->process].ranges;
+    const uint64_t file = wio_feed_opened(feed, event, event->fd, event->path);
     for (uint32_t i = ranges->first; i != WIO_FEED_NONE; i = feed->nodes[i].next) {
-        if (feed->nodes[i].a == event->path) {
+        if (feed->nodes[i].a == file) {
             return WIO_OK;
         }
     }
-    struct wio_feed_node node = {.a = event->path, .b = (uint64_t)event->fd};
+    struct wio_feed_node node = {.a = file, .b = (uint64_t)event->fd};
     return wio_feed_append(feed, ranges, &node);
 }
 
@@ -227,26 +229,26 @@ enum wio_status wio_feed_unlock_file_ranges(struct wio_feed *feed, uint32_t file
     return object == 0 ? WIO_OK : release(feed, event, object, file | OWNER_FILE, all);
 }
 
-static enum wio_status unlock_path(struct wio_feed *feed, const struct wio_event *event,
-                                   uint64_t path)
+static enum wio_status unlock_one(struct wio_feed *feed, const struct wio_event *event,
+                                  uint64_t file)
 {
     uint32_t image = wio_feed_stream(feed, event)->process;
-    uint32_t object = wio_live_get(&feed->object_of, (uint64_t)WIO_FEED_RECORD_LOCK << 32, path);
+    uint32_t object = wio_live_get(&feed->object_of, (uint64_t)WIO_FEED_RECORD_LOCK << 32, file);
     return object == WIO_FEED_NONE ? WIO_OK : release(feed, event, object, image, all);
 }
 
 enum wio_status wio_feed_unlock_ranges(struct wio_feed *feed, const struct wio_event *event,
-                                       uint32_t path)
+                                       uint64_t file)
 {
     struct wio_feed_list *ranges = &feed->images[wio_feed_stream(feed, event)->process].ranges;
     uint32_t before = WIO_FEED_NONE;
     uint32_t i = ranges->first;
     while (i != WIO_FEED_NONE) {
         const struct wio_feed_node node = feed->nodes[i];
-        if (path != WIO_NO_STRING && node.a != path) {
+        if (file != WIO_FEED_ALL_FILES && node.a != file) {
             before = i;
         } else {
-            WIO_TRY(unlock_path(feed, event, node.a));
+            WIO_TRY(unlock_one(feed, event, node.a));
             wio_feed_drop_behind(feed, ranges, before);
         }
         i = node.next;

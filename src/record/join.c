@@ -242,7 +242,8 @@ enum wio_status wio_join(struct wio_trace *trace, const struct wio_join_params *
     WIO_TRY(check_evidence(trace, err));
     struct wio_join_tables tables;
     enum wio_status status = wio_join_tables_init(&tables, trace);
-    status = status == WIO_OK ? join(trace, params, &tables, err) : no_memory(err);
+    status = status == WIO_OK ? wio_join_find_fifos(&tables, trace, err) : no_memory(err);
+    status = status == WIO_OK ? join(trace, params, &tables, err) : status;
     wio_join_tables_fini(&tables);
     return status;
 }

@@ -12,12 +12,16 @@ struct wio_join_tables {
     struct wio_feed_stream *streams;
     struct wio_feed_process *processes;
     uint32_t *next_stream; /* of the same thread, behind exec; UINT32_MAX: none */
-    uint64_t *fifos;       /* a bit per string */
+    uint64_t *fifos;       /* a bit per string: wio_join_find_fifos */
     uint32_t hosts;
 };
 
 WIO_MUST_CHECK enum wio_status wio_join_tables_init(struct wio_join_tables *tables,
                                                     const struct wio_trace *trace);
+/* Set the bits of paths that were FIFOs when the run began. */
+WIO_MUST_CHECK enum wio_status wio_join_find_fifos(struct wio_join_tables *tables,
+                                                   const struct wio_trace *trace,
+                                                   struct wio_error *err);
 void wio_join_tables_fini(struct wio_join_tables *tables);
 
 /* What messages call a point of the edges of a trace, which is the context. */

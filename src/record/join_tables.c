@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Streams and processes of a trace as the feed wants them: which streams are one thread, which
- * images share a host, which paths are FIFOs. */
+ * images share a host. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -108,16 +108,6 @@ void wio_join_name_point(const void *context, struct wio_point point, char *text
     }
 }
 
-static void find_fifos(struct wio_join_tables *tables, const struct wio_trace *trace)
-{
-    for (uint32_t i = 0; i < wio_trace_file_count(trace); i++) {
-        const struct wio_file_info *file = wio_trace_file(trace, i);
-        if (file->type == WIO_FILE_FIFO) {
-            tables->fifos[file->path / 64] |= 1ull << (file->path % 64);
-        }
-    }
-}
-
 enum wio_status wio_join_tables_init(struct wio_join_tables *tables, const struct wio_trace *trace)
 {
     size_t streams = (size_t)wio_trace_stream_count(trace) + 1;
@@ -133,7 +123,5 @@ enum wio_status wio_join_tables_init(struct wio_join_tables *tables, const struc
         return WIO_ERR_NOMEM;
     }
     WIO_TRY(number_hosts(tables, trace));
-    WIO_TRY(tie_streams(tables, trace));
-    find_fifos(tables, trace);
-    return WIO_OK;
+    return tie_streams(tables, trace);
 }

@@ -24,7 +24,8 @@ static const char *const strings[] = {"",
                                       "dgram inet 127.0.0.1:5000",
                                       "pipe:[7]",
                                       "inet 127.0.0.1:5000 127.0.0.1:6000",
-                                      "dgram inet 127.0.0.1:6000 127.0.0.1:7000"};
+                                      "dgram inet 127.0.0.1:6000 127.0.0.1:7000",
+                                      "/data/other"};
 
 struct script {
     struct wio_feed_stream streams[THREADS];

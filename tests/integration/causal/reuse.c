@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Names and memory that are used again for something else: `reuse SCENE`. See scene.h. */
+#include <fcntl.h>
+#include <sys/file.h>
+
+#include "scene.h"
+
+/* ---- names ------------------------------------------------------------------------------------
+ */
+
+static int open_name(const char *name, int flags)
+{
+    int fd = open(name, flags | O_CLOEXEC, 0600);
+    check(fd >= 0, "open");
+    return fd;
+}
+
+static void write_late(int unused)
+{
+    (void)unused;
+    nap();
+    mark("writing");
+    put(open_name("name", O_WRONLY | O_CREAT), 10);
+    mark("child goes on");
+}
+
+/* What was a FIFO is a file: its reader sleeps until it has been written. */
+static void fifo_to_file(void)
+{
+    check(mkfifo("name", 0600) == 0, "mkfifo");
+    close(open_name("name", O_RDWR));
+    check(unlink("name") == 0, "unlink");
+    close(open_name("name", O_WRONLY | O_CREAT));
+    pid_t pid = child(write_late, -1);
+    nap();
+    nap();
+    nap();
+    int fd = open_name("name", O_RDONLY);
+    char byte;
+    check(read(fd, &byte, 1) >= 0, "read");
+    mark("read");
+    wait_for(pid);
+}
+
+/* What was a file becomes a FIFO, which is there when the run ends. */
+static void file_to_fifo(void)
+{
+    pid_t pid = child(write_late, -1);
+    nap();
+    nap();
+    nap();
+    int fd = open_name("name", O_RDONLY | O_CREAT);
+    char byte;
+    check(read(fd, &byte, 1) >= 0, "read");
+    mark("read");
+    wait_for(pid);
+    check(unlink("name") == 0 && mkfifo("name", 0600) == 0, "mkfifo");
+}
+
+static void open_other(int unused)
+{
+    (void)unused;
+    nap();
+    mark("opening");
+    int fd = open_name("other", O_WRONLY);
+    mark("between");
+    nap();
+    mark("writing");
+    put(fd, 10);
+    mark("child goes on");
+}
+
+/* One FIFO, two names, and then none. */
+static void two_names(void)
+{
+    check(mkfifo("name", 0600) == 0 && link("name", "other") == 0, "link");
+    pid_t pid = child(open_other, -1);
+    int fd = open_name("name", O_RDONLY);
+    mark("opened");
+    check(unlink("name") == 0 && unlink("other") == 0, "unlink");
+    get(fd, 10);
+    mark("read");
+    wait_for(pid);
+}
+
+static void lock_late(int unused)
+{
+    (void)unused;
+    nap();
+    nap();
+    int fd = open_name("lock", O_RDWR | O_CREAT);
+    check(flock(fd, LOCK_EX) == 0, "flock");
+    mark("has the new one");
+    check(flock(fd, LOCK_UN) == 0, "flock");
+}
+
+/* The file of a lock is removed: who makes it anew does not wait. */
+static void lock_removed(void)
+{
+    pid_t pid = child(lock_late, -1);
+    int fd = open_name("lock", O_RDWR | O_CREAT);
+    check(flock(fd, LOCK_EX) == 0, "flock");
+    mark("has the old one");
+    check(unlink("lock") == 0, "unlink");
+    check(flock(fd, LOCK_UN) == 0, "flock");
+    wait_for(pid);
+    close(fd);
+    put(open_name("end", O_WRONLY | O_CREAT), 1);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct scene scenes[] = {
+        {"fifo-to-file", fifo_to_file}, {"file-to-fifo", file_to_fifo}, {"two-names", two_names},
+    };
+    return run_scene(scenes, sizeof(scenes) / sizeof(scenes[0]), argc, argv);
+}
