@@ -59,14 +59,18 @@ static void emit_operation(struct queue_wait *wait, int id, const struct sembuf 
 }
 
 /* All operations of a call are done at the same moment: the first event is the call, and those
- * behind it have been caused by it. */
+ * behind it have been caused by it. Those come first that may wait. */
 static void emit_operations(struct queue_wait *wait, int id, const struct sembuf *operations,
                             size_t count)
 {
     const uint16_t call = wait->ev.call;
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < 2 * count; i++) {
+        const struct sembuf *operation = &operations[i % count];
+        if ((operation->sem_op > 0) != (i >= count)) {
+            continue;
+        }
         wait->ev.call = call;
-        emit_operation(wait, id, &operations[i]);
+        emit_operation(wait, id, operation);
         wait->ev.flags |= WIO_EVENT_CAUSED;
     }
 }
@@ -91,6 +95,32 @@ DEFINE_OPERATE(semtimedop,
                (int id, struct sembuf *operations, size_t count, const struct timespec *limit), id,
                operations, count, limit)
 
+/* How many there are; 0 where the program may set but not read them. */
+static size_t count_of(int id)
+{
+    struct semid_ds status = {0};
+    long result = raw_call6(SYS_semctl, id, 0, IPC_STAT, (long)&status, 0, 0);
+    return result == 0 ? status.sem_nsems : 0;
+}
+
+static void emit_value(struct cap_thread *self, struct cap_event *ev, const int where[2], int value)
+{
+    const int64_t arg[2] = {cap_object_named(SEMAPHORE, (uint64_t)where[0], (uint64_t)where[1]),
+                            value};
+    struct cap_event one = *ev;
+    cap_emit_wait(self, &one, arg, WIO_NO_OFFSET);
+    ev->flags |= WIO_EVENT_CAUSED; /* the next one is of the same call */
+}
+
+static void emit_values(struct cap_thread *self, struct cap_event *ev, int id,
+                        const unsigned short *values)
+{
+    const size_t count = count_of(id);
+    for (size_t i = 0; i < count; i++) {
+        emit_value(self, ev, (const int[2]){id, (int)i}, values[i]);
+    }
+}
+
 /* The fourth argument is there for some commands only, and then as long as a pointer. */
 CAP_EXPORT int semctl(int id, int number, int command, ...)
 {
@@ -99,16 +129,20 @@ CAP_EXPORT int semctl(int id, int number, int command, ...)
     va_start(arguments, command);
     void *argument = va_arg(arguments, void *);
     va_end(arguments);
-    struct cap_thread *self = command == SETVAL ? cap_enter_sync(source, WIO_CALL_semctl) : NULL;
+    bool sets = command == SETVAL || command == SETALL;
+    struct cap_thread *self = sets ? cap_enter_sync(source, WIO_CALL_semctl) : NULL;
     struct cap_event ev = CAP_EVENT(semctl, source);
     ev.begin = self != NULL ? cap_begin(self) : 0;
     int result = CAP_REAL(semctl)(id, number, command, argument);
-    if (self != NULL && result == 0) {
-        CAP_KEEP_ERRNO;
-        const int64_t value = (int32_t)(uintptr_t)argument;
-        const int64_t arg[2] = {cap_object_named(SEMAPHORE, (uint64_t)id, (uint64_t)number), value};
-        ev.end = cap_now();
-        cap_emit_wait(self, &ev, arg, WIO_NO_OFFSET);
+    if (self == NULL || result != 0) {
+        return result;
+    }
+    CAP_KEEP_ERRNO;
+    ev.end = cap_now();
+    if (command == SETALL) {
+        emit_values(self, &ev, id, argument);
+    } else {
+        emit_value(self, &ev, (const int[2]){id, number}, (int32_t)(uintptr_t)argument);
     }
     return result;
 }

@@ -297,7 +297,7 @@ static const struct {
     [WIO_CLASS_SEM_INIT] = {wio_feed_semaphore_begin, NULL},
     [WIO_CLASS_SEM_WAIT] = {wio_feed_take_begin, wio_feed_take_end},
     [WIO_CLASS_FUTEX_WAKE] = {wio_feed_thread_begin, NULL},
-    [WIO_CLASS_FUTEX_WAIT] = {NULL, wio_feed_thread_end},
+    [WIO_CLASS_FUTEX_WAIT] = {wio_feed_thread_begin, wio_feed_thread_end},
     [WIO_CLASS_MPI_LOCK] = {NULL, wio_feed_thread_end},
     [WIO_CLASS_MPI_UNLOCK] = {wio_feed_thread_begin, NULL},
     [WIO_CLASS_KILL] = {wio_feed_kill, NULL},

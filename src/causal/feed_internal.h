@@ -243,6 +243,10 @@ static inline struct wio_point wio_feed_release_point(const struct wio_feed *fee
 extern const struct wio_feed_list wio_feed_empty;
 WIO_MUST_CHECK enum wio_status wio_feed_append(struct wio_feed *feed, struct wio_feed_list *list,
                                                const struct wio_feed_node *node);
+/* WIO_FEED_NONE: as the first one. */
+WIO_MUST_CHECK enum wio_status wio_feed_insert_behind(struct wio_feed *feed,
+                                                      struct wio_feed_list *list, uint32_t before,
+                                                      const struct wio_feed_node *node);
 void wio_feed_drop_first(struct wio_feed *feed, struct wio_feed_list *list);
 /* An empty list among feed->lists. */
 WIO_MUST_CHECK enum wio_status wio_feed_new_list(struct wio_feed *feed, uint32_t *list_out);
@@ -402,9 +406,25 @@ WIO_MUST_CHECK enum wio_status wio_feed_take_begin(struct wio_feed *feed,
                                                    const struct wio_event *event);
 WIO_MUST_CHECK enum wio_status wio_feed_take_end(struct wio_feed *feed,
                                                  const struct wio_event *event);
-/* Somebody has waited until a semaphore was 0. */
+/* The event's call is under way no longer: it is taken out of the list. False: it was not there. */
+bool wio_feed_end_call(struct wio_feed *feed, const struct wio_event *event,
+                       struct wio_feed_list *list);
+
+/* feed_zero.c: waiting until a semaphore is 0. */
+WIO_MUST_CHECK enum wio_status wio_feed_zero_begin(struct wio_feed *feed,
+                                                   const struct wio_event *event);
 WIO_MUST_CHECK enum wio_status wio_feed_zero_end(struct wio_feed *feed,
                                                  const struct wio_event *event);
+/* Something is about to come into the semaphore: those who have seen it empty go on. */
+WIO_MUST_CHECK enum wio_status wio_feed_zero_before(struct wio_feed *feed, uint32_t object,
+                                                    uint64_t now_ns);
+/* The call that waits puts something back at its end. */
+void wio_feed_zero_puts_back(struct wio_feed *feed, const struct wio_event *event, uint32_t object);
+/* Somebody has taken. */
+WIO_MUST_CHECK enum wio_status wio_feed_note_taking(struct wio_feed *feed,
+                                                    const struct wio_event *event, uint32_t object);
+/* What there is, of what came before. */
+uint64_t wio_feed_units(const struct wio_feed *feed, uint32_t object, uint64_t until_ns);
 
 /* feed_thread.c: locks, conditions, barriers, futexes. */
 WIO_MUST_CHECK enum wio_status wio_feed_thread_begin(struct wio_feed *feed,

@@ -26,6 +26,23 @@ enum wio_status wio_feed_append(struct wio_feed *feed, struct wio_feed_list *lis
     return WIO_OK;
 }
 
+enum wio_status wio_feed_insert_behind(struct wio_feed *feed, struct wio_feed_list *list,
+                                       uint32_t before, const struct wio_feed_node *node)
+{
+    uint32_t last = list->last;
+    WIO_TRY(wio_feed_append(feed, list, node));
+    uint32_t place = list->last;
+    if (list->count == 1 || before == last) {
+        return WIO_OK;
+    }
+    uint32_t *link = before == WIO_FEED_NONE ? &list->first : &feed->nodes[before].next;
+    feed->nodes[place].next = *link;
+    *link = place;
+    feed->nodes[last].next = WIO_FEED_NONE;
+    list->last = last;
+    return WIO_OK;
+}
+
 void wio_feed_drop_behind(struct wio_feed *feed, struct wio_feed_list *list, uint32_t before)
 {
     uint32_t *link = before == WIO_FEED_NONE ? &list->first : &feed->nodes[before].next;

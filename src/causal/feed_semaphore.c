@@ -3,13 +3,13 @@
  * Semaphores, and message queues, whose messages of one type or priority are units of a semaphore.
  * R-SYNC-6, R-SYNC-10
  *
- * Units are taken in the order in which they were posted: `list` has the posts, `a` what is left of
- * them. Those that were there from the beginning (`count`) go first; where that is not known, they
- * are what finds no post.
+ * Units are taken in the order in which they come: `list` has the posts in that order, `a` is what
+ * is left of them, `b` when they come. Those that were there from the beginning (`count`) go first;
+ * where that is not known, they are what finds no post.
  */
 #include "causal/feed_internal.h"
 
-/* So many threads that take from one semaphore, and so many takings of messages, are kept. */
+/* So many takings of messages are kept. */
 #define KEPT_MAX 64u
 
 static enum wio_status semaphore_of(struct wio_feed *feed, const struct wio_event *event,
@@ -34,6 +34,40 @@ static uint64_t units_of(const struct wio_event *event)
     return is_of_system_v(event) && event->arg[1] > 0 ? (uint64_t)event->arg[1] + 1 : 1;
 }
 
+static void drop_all(struct wio_feed *feed, struct wio_feed_list *list)
+{
+    while (list->count > 0) {
+        wio_feed_drop_first(feed, list);
+    }
+}
+
+/* semctl: what is more than before comes of it, and who waits for 0 may wait for it. Where it is
+ * not known what there was, that was too little if somebody waits, else enough. */
+static enum wio_status set_value(struct wio_feed *feed, const struct wio_event *event,
+                                 uint32_t object)
+{
+    struct wio_feed_node node = wio_feed_node_of(feed, event);
+    uint64_t value = event->arg[1] > 0 ? (uint64_t)event->arg[1] : 0;
+    uint64_t units = wio_feed_units(feed, object, UINT64_MAX);
+    WIO_TRY(wio_feed_zero_before(feed, object, event->t_ns));
+    struct wio_feed_state *state = &feed->objects[object];
+    bool is_known = state->has_units || state->openings.count > 0;
+    state->has_units = true;
+    if (is_known && value > units) {
+        node.a = value - units;
+        node.b = event->t_ns;
+        node.is_shared = true;
+        return wio_feed_append(feed, &state->list, &node);
+    }
+    if (is_known && value == units) {
+        return WIO_OK;
+    }
+    drop_all(feed, &state->list);
+    drop_all(feed, &state->more);
+    state->count = value;
+    return is_known && value == 0 ? wio_feed_append(feed, &state->more, &node) : WIO_OK;
+}
+
 /* At the address of one that is gone there may be another one; one that is opened again is the
  * same.
  */
@@ -44,6 +78,9 @@ enum wio_status wio_feed_semaphore_begin(struct wio_feed *feed, const struct wio
         return WIO_OK;
     }
     WIO_TRY(semaphore_of(feed, event, &object));
+    if (event->op == WIO_OP_semctl) {
+        return set_value(feed, event, object);
+    }
     const struct wio_feed_state *known = &feed->objects[object];
     bool is_used = known->has_giver || known->has_taker || known->has_units;
     if (is_used && event->arg[2] == 1) {
@@ -57,6 +94,25 @@ enum wio_status wio_feed_semaphore_begin(struct wio_feed *feed, const struct wio
     return WIO_OK;
 }
 
+/* One of several operations of a call: all are done at its end, for which it may have waited. */
+static bool comes_late(const struct wio_event *event)
+{
+    return event->op == WIO_OP_semop_post && (event->flags & WIO_EVENT_CAUSED) != 0;
+}
+
+static enum wio_status insert(struct wio_feed *feed, struct wio_feed_list *list,
+                              const struct wio_feed_node *node)
+{
+    uint32_t before = list->last;
+    if (list->count > 0 && feed->nodes[before].b > node->b) {
+        before = WIO_FEED_NONE;
+        for (uint32_t i = list->first; feed->nodes[i].b <= node->b; i = feed->nodes[i].next) {
+            before = i;
+        }
+    }
+    return wio_feed_insert_behind(feed, list, before, node);
+}
+
 enum wio_status wio_feed_post_begin(struct wio_feed *feed, const struct wio_event *event)
 {
     uint32_t object;
@@ -67,7 +123,15 @@ enum wio_status wio_feed_post_begin(struct wio_feed *feed, const struct wio_even
     WIO_TRY(semaphore_of(feed, event, &object));
     wio_feed_note_giver(&feed->objects[object], node.thread);
     node.a = units_of(event);
-    return wio_feed_append(feed, &feed->objects[object].list, &node);
+    node.b = event->t_ns;
+    if (comes_late(event)) {
+        node.b = wio_feed_end_ns(event);
+        node.op = event->seq; /* what the call itself waited for comes before it */
+        wio_feed_zero_puts_back(feed, event, object);
+    } else if (is_of_system_v(event)) {
+        WIO_TRY(wio_feed_zero_before(feed, object, event->t_ns));
+    }
+    return insert(feed, &feed->objects[object].list, &node);
 }
 
 /* The queue as a whole, whose list has who took messages out of it. */
@@ -80,7 +144,12 @@ static enum wio_status queue_of(struct wio_feed *feed, const struct wio_event *e
 /* A queue that was full: who sends into it waits until somebody takes a message out. */
 enum wio_status wio_feed_post_end(struct wio_feed *feed, const struct wio_event *event)
 {
+    uint32_t object;
     uint32_t queue;
+    if (event->error == 0 && comes_late(event)) {
+        WIO_TRY(semaphore_of(feed, event, &object));
+        return wio_feed_zero_before(feed, object, wio_feed_end_ns(event));
+    }
     if (!is_message(event) || event->error != 0 || event->arg[1] == 0) {
         return WIO_OK;
     }
@@ -115,21 +184,6 @@ static enum wio_status note_room(struct wio_feed *feed, const struct wio_event *
     return WIO_OK;
 }
 
-/* The last time that each thread took, for those who wait until nothing is left. */
-static enum wio_status note_taking(struct wio_feed *feed, const struct wio_event *event,
-                                   uint32_t object)
-{
-    struct wio_feed_list *list = &feed->objects[object].more;
-    struct wio_feed_node node = wio_feed_node_of(feed, event);
-    for (uint32_t i = list->first; i != WIO_FEED_NONE; i = feed->nodes[i].next) {
-        if (feed->nodes[i].thread == node.thread) {
-            feed->nodes[i].op = node.op;
-            return WIO_OK;
-        }
-    }
-    return list->count < KEPT_MAX ? wio_feed_append(feed, list, &node) : WIO_OK;
-}
-
 static enum wio_status take(struct wio_feed *feed, const struct wio_event *event, uint32_t object)
 {
     struct wio_feed_state *state = &feed->objects[object];
@@ -146,7 +200,8 @@ static enum wio_status take(struct wio_feed *feed, const struct wio_event *event
         if (post->a == 0) {
             wio_feed_drop_first(feed, &state->list);
         }
-        WIO_TRY(wio_feed_after(feed, event, &from, object));
+        /* what semctl gave nobody else could have given */
+        WIO_TRY(wio_feed_after(feed, event, &from, from.is_shared ? 0 : object));
     }
     return WIO_OK;
 }
@@ -169,7 +224,7 @@ enum wio_status wio_feed_take_begin(struct wio_feed *feed, const struct wio_even
     return wio_feed_append(feed, &feed->objects[object].openings, &node);
 }
 
-static void end_taking(struct wio_feed *feed, const struct wio_event *event,
+bool wio_feed_end_call(struct wio_feed *feed, const struct wio_event *event,
                        struct wio_feed_list *list)
 {
     struct wio_point point = wio_feed_point(feed, event);
@@ -177,9 +232,10 @@ static void end_taking(struct wio_feed *feed, const struct wio_event *event,
     for (uint32_t i = list->first; i != WIO_FEED_NONE; before = i, i = feed->nodes[i].next) {
         if (feed->nodes[i].thread == point.thread && feed->nodes[i].b == point.op) {
             wio_feed_drop_behind(feed, list, before);
-            return;
+            return true;
         }
     }
+    return false;
 }
 
 enum wio_status wio_feed_take_end(struct wio_feed *feed, const struct wio_event *event)
@@ -194,40 +250,6 @@ enum wio_status wio_feed_take_end(struct wio_feed *feed, const struct wio_event 
     if (is_message(event)) {
         feed->objects[object].opening -= feed->objects[object].opening > 0 ? 1 : 0;
     }
-    end_taking(feed, event, &feed->objects[object].openings);
-    return is_of_system_v(event) ? note_taking(feed, event, object) : WIO_OK;
-}
-
-/* What is left of the posts was taken by calls that have not ended; the first that came. */
-static enum wio_status after_pending(struct wio_feed *feed, const struct wio_event *event,
-                                     const struct wio_feed_state *state)
-{
-    uint64_t left = state->count;
-    const uint32_t own = wio_feed_point(feed, event).thread;
-    for (uint32_t i = state->list.first; i != WIO_FEED_NONE; i = feed->nodes[i].next) {
-        const struct wio_feed_node *post = &feed->nodes[i];
-        bool is_own = post->thread == own && post->begin_ns >= event->t_ns; /* it came after */
-        left += is_own ? 0 : post->a;
-    }
-    for (uint32_t i = state->openings.first; i != WIO_FEED_NONE && left > 0;
-         i = feed->nodes[i].next) {
-        left -= feed->nodes[i].a < left ? feed->nodes[i].a : left;
-        WIO_TRY(wio_feed_after(feed, event, &feed->nodes[i], 0));
-    }
-    return WIO_OK;
-}
-
-/* All that was in it has been taken: by each of those who took. */
-enum wio_status wio_feed_zero_end(struct wio_feed *feed, const struct wio_event *event)
-{
-    uint32_t object;
-    if (event->error != 0) {
-        return WIO_OK;
-    }
-    WIO_TRY(semaphore_of(feed, event, &object));
-    const struct wio_feed_state *state = &feed->objects[object];
-    for (uint32_t i = state->more.first; i != WIO_FEED_NONE; i = feed->nodes[i].next) {
-        WIO_TRY(wio_feed_after(feed, event, &feed->nodes[i], 0));
-    }
-    return after_pending(feed, event, state);
+    (void)wio_feed_end_call(feed, event, &feed->objects[object].openings);
+    return is_of_system_v(event) ? wio_feed_note_taking(feed, event, object) : WIO_OK;
 }

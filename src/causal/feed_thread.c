@@ -207,6 +207,8 @@ enum wio_status wio_feed_thread_begin(struct wio_feed *feed, const struct wio_ev
         return begin_barrier(feed, event);
     case WIO_CLASS_FUTEX_WAKE:
         return begin_wake(feed, event);
+    case WIO_CLASS_FUTEX_WAIT:
+        return event->op == WIO_OP_semop_zero ? wio_feed_zero_begin(feed, event) : WIO_OK;
     case WIO_CLASS_MPI_UNLOCK:
         WIO_TRY(window_object(feed, event, &object));
         return wio_match_release(feed->match, object, WIO_EVIDENCE_MPI, wio_feed_point(feed, event),

@@ -65,6 +65,40 @@ static void semaphore_zero(void)
     check(semctl(id, 0, IPC_RMID) == 0, "semctl");
 }
 
+/* ---- set by semctl -----------------------------------------------------------------------------
+ */
+
+static void set_late(int id)
+{
+    unsigned short values[2] = {0, 1};
+    nap();
+    mark("setting");
+    check(semctl(id, 0, SETALL, values) == 0, "semctl");
+    mark("between");
+    nap();
+    mark("emptying");
+    check(semctl(id, 1, SETVAL, 0) == 0, "semctl");
+    mark("child goes on");
+}
+
+static void semaphore_set(void)
+{
+    struct sembuf take = {.sem_num = 1, .sem_op = -1};
+    struct sembuf empty = {.sem_num = 1, .sem_op = 0};
+    int id = semget(IPC_PRIVATE, 2, 0600);
+    check(id >= 0 && semctl(id, 0, SETVAL, 1) == 0, "semctl");
+    pid_t pid = child(set_late, id);
+    check(semop(id, &take, 1) == 0, "semop");
+    mark("taken");
+    take.sem_op = 1;
+    check(semop(id, &take, 1) == 0, "semop");
+    mark("posted");
+    check(semop(id, &empty, 1) == 0, "semop");
+    mark("empty");
+    wait_for(pid);
+    check(semctl(id, 0, IPC_RMID) == 0, "semctl");
+}
+
 /* ---- messages ----------------------------------------------------------------------------------
  */
 
@@ -270,10 +304,15 @@ static void moved(void)
 int main(int argc, char **argv)
 {
     static const struct scene scenes[] = {
-        {"semaphore", semaphore}, {"semaphore-zero", semaphore_zero},
-        {"messages", messages},   {"full", full},
-        {"posix", posix},         {"once", once_posix},
-        {"once-c11", once_c11},   {"moved", moved},
+        {"semaphore", semaphore},
+        {"semaphore-zero", semaphore_zero},
+        {"semaphore-set", semaphore_set},
+        {"messages", messages},
+        {"full", full},
+        {"posix", posix},
+        {"once", once_posix},
+        {"once-c11", once_c11},
+        {"moved", moved},
     };
     return run_scene(scenes, sizeof(scenes) / sizeof(scenes[0]), argc, argv);
 }

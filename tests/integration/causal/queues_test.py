@@ -14,6 +14,8 @@ ONCE = ("thread", ["initialised < main goes on"],
 SCENES = {
     "semaphore": ("thread", ["posting < taken"], ["posting | first", "child goes on | taken"]),
     "semaphore-zero": ("thread", ["taking < empty"], ["child goes on | empty"]),
+    "semaphore-set": ("thread", ["setting < taken", "emptying < empty"],
+                      ["between | taken", "emptying | posted", "child goes on | empty"]),
     "messages": ("thread", ["sending < received", "other < received"],
                  ["before | sending", "child goes on | received"]),
     "full": ("thread", ["makes room < sent", "fits < sent"], ["child goes on | sent"]),

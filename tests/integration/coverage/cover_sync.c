@@ -287,6 +287,10 @@ static void queue_semaphores(void)
     int id = semget(IPC_PRIVATE, 2, 0600);
     CALL(INT, "semctl", id, 0, SETVAL, 5L);
     EXPECT("a1=5");
+    unsigned short values[2] = {5, 0};
+    CALL(INT, "semctl", id, 0, SETALL, P(values));
+    EXPECT("a1=5");
+    EXPECT("a1=0");
     CALL(INT, "semctl", id, 0, GETVAL); /* only looks: no event */
     CALL(INT, "semop", id, P(give), 2);
     cover_last.symbol = "semop_post";
