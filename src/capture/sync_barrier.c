@@ -81,6 +81,11 @@ static int64_t join(const struct barrier *barrier)
     return (int64_t)(before >> 32);
 }
 
+bool cap_barrier_is_shared(const pthread_barrier_t *barrier)
+{
+    return ((const struct barrier *)(const void *)barrier)->is_shared != 0;
+}
+
 CAP_EXPORT int pthread_barrier_wait(pthread_barrier_t *barrier)
 {
     const uintptr_t source = CAP_CALLER();

@@ -5,8 +5,10 @@
 #include "capture/process.h"
 #include "capture/sync_mutex.h"
 #include "capture/sync_object.h"
+#include "capture/sync_told.h"
 
 uint32_t *cap_waiters;
+int64_t cap_told[CAP_TOLD_MAX];
 
 bool cap_held_is_reader(const struct cap_held *held)
 {
@@ -44,6 +46,7 @@ void cap_held_emit(struct cap_thread *self, const struct cap_held *held, int64_t
     ev.end = held->begin;
     ev.result = 0;
     ev.offset = id;
+    cap_tell(id);
     ev.size = cap_held_is_reader(held);
     /* The frames of that moment are gone, and it was not before the lock that the thread stood. */
     uint8_t flags = self->flags;

@@ -4,6 +4,7 @@
 
 #include "capture/process.h"
 #include "capture/sync_object.h"
+#include "capture/sync_told.h"
 
 void cap_emit_wait(struct cap_thread *self, struct cap_event *ev, const int64_t arg[2],
                    int64_t cpu_ns)
@@ -119,6 +120,7 @@ void cap_lock_wait_end(struct cap_lock_wait *wait, const struct cap_lock *lock, 
     wait->ev.error = result;
     int64_t cpu_ns = wait->cpu_ns != WIO_NO_OFFSET ? wait->cpu_ns : cap_cpu_of(&wait->ev);
     const int64_t arg[2] = {lock->id, lock->is_reader};
+    cap_tell(lock->id);
     cap_emit_wait(self, &wait->ev, arg, cpu_ns);
     if (is_taken(result)) {
         cap_held_push_written(self, lock->address, lock->call, lock->source);

@@ -295,6 +295,7 @@ static const struct {
     [WIO_CLASS_BARRIER] = {wio_feed_thread_begin, NULL},
     [WIO_CLASS_SEM_POST] = {wio_feed_post_begin, wio_feed_post_end},
     [WIO_CLASS_SEM_INIT] = {wio_feed_semaphore_begin, NULL},
+    [WIO_CLASS_SYNC_INIT] = {wio_feed_sync_begin, NULL},
     [WIO_CLASS_SEM_WAIT] = {wio_feed_take_begin, wio_feed_take_end},
     [WIO_CLASS_FUTEX_WAKE] = {wio_feed_thread_begin, NULL},
     [WIO_CLASS_FUTEX_WAIT] = {wio_feed_thread_begin, wio_feed_thread_end},

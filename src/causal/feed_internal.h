@@ -272,7 +272,12 @@ WIO_MUST_CHECK enum wio_status
 wio_feed_find_object(struct wio_feed *feed, struct wio_feed_object object, uint32_t *number_out);
 WIO_MUST_CHECK enum wio_status
 wio_feed_new_object(struct wio_feed *feed, struct wio_feed_object object, uint32_t *number_out);
-/* The object of an address or shared id in `arg` (R-SYNC-1). */
+/* What has this name from here on is another object. */
+void wio_feed_forget_object(struct wio_feed *feed, struct wio_feed_object object);
+/* The name of an address or shared id in `arg` (R-SYNC-1), and the object that has it. */
+struct wio_feed_object wio_feed_memory_name(const struct wio_feed *feed,
+                                            const struct wio_event *event, enum wio_feed_kind kind,
+                                            int64_t id);
 WIO_MUST_CHECK enum wio_status wio_feed_memory_object(struct wio_feed *feed,
                                                       const struct wio_event *event,
                                                       enum wio_feed_kind kind, int64_t id,
@@ -426,7 +431,9 @@ WIO_MUST_CHECK enum wio_status wio_feed_note_taking(struct wio_feed *feed,
 /* What there is, of what came before. */
 uint64_t wio_feed_units(const struct wio_feed *feed, uint32_t object, uint64_t until_ns);
 
-/* feed_thread.c: locks, conditions, barriers, futexes. */
+/* feed_thread.c: locks, conditions, barriers, futexes. One of them begins anew, or ends. */
+WIO_MUST_CHECK enum wio_status wio_feed_sync_begin(struct wio_feed *feed,
+                                                   const struct wio_event *event);
 WIO_MUST_CHECK enum wio_status wio_feed_thread_begin(struct wio_feed *feed,
                                                      const struct wio_event *event);
 WIO_MUST_CHECK enum wio_status wio_feed_thread_end(struct wio_feed *feed,

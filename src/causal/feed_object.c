@@ -31,15 +31,25 @@ enum wio_status wio_feed_find_object(struct wio_feed *feed, struct wio_feed_obje
     return *number_out != WIO_FEED_NONE ? WIO_OK : wio_feed_new_object(feed, object, number_out);
 }
 
-enum wio_status wio_feed_memory_object(struct wio_feed *feed, const struct wio_event *event,
-                                       enum wio_feed_kind kind, int64_t id, uint32_t *number_out)
+struct wio_feed_object wio_feed_memory_name(const struct wio_feed *feed,
+                                            const struct wio_event *event, enum wio_feed_kind kind,
+                                            int64_t id)
 {
     /* R-SYNC-1: an id with bit 63 is that of all processes of the host */
     uint32_t image = wio_feed_stream(feed, event)->process;
     uint32_t place = id < 0 ? wio_feed_host(feed, event) : image;
-    return wio_feed_find_object(
-        feed, (struct wio_feed_object){.kind = kind, .id = (uint64_t)id, .place = place},
-        number_out);
+    return (struct wio_feed_object){.kind = kind, .id = (uint64_t)id, .place = place};
+}
+
+enum wio_status wio_feed_memory_object(struct wio_feed *feed, const struct wio_event *event,
+                                       enum wio_feed_kind kind, int64_t id, uint32_t *number_out)
+{
+    return wio_feed_find_object(feed, wio_feed_memory_name(feed, event, kind, id), number_out);
+}
+
+void wio_feed_forget_object(struct wio_feed *feed, struct wio_feed_object object)
+{
+    wio_live_remove(&feed->object_of, key_of(&object), object.id);
 }
 
 enum wio_feed_path wio_feed_path_kind(struct wio_feed *feed, uint32_t string)

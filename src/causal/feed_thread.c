@@ -192,6 +192,16 @@ static enum wio_status begin_wake(struct wio_feed *feed, const struct wio_event 
     return keep(feed, event, WIO_FEED_FUTEX, event->arg[0], (uint64_t)event->result);
 }
 
+/* R-SYNC-12 */
+enum wio_status wio_feed_sync_begin(struct wio_feed *feed, const struct wio_event *event)
+{
+    bool is_barrier = event->op == WIO_OP_pthread_barrier_init;
+    wio_feed_forget_object(feed, wio_feed_memory_name(feed, event,
+                                                      is_barrier ? WIO_FEED_BARRIER : WIO_FEED_LOCK,
+                                                      event->arg[0]));
+    return WIO_OK;
+}
+
 enum wio_status wio_feed_thread_begin(struct wio_feed *feed, const struct wio_event *event)
 {
     uint32_t object;

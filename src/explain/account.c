@@ -23,6 +23,7 @@
     X(MPI_FROM_ROOT, NONE) X(MPI_TO_ROOT, NONE) X(MPI_SCAN, NONE) X(MPI_LOCK, NONE)               \
     X(MPI_UNLOCK, NONE) X(MPI_FILE, NONE) X(MUTEX, NONE) X(UNLOCK, NONE) X(COND_WAIT, NONE)       \
     X(COND_SIGNAL, NONE) X(BARRIER, NONE) X(SEM_WAIT, NONE) X(SEM_POST, NONE) X(SEM_INIT, NONE)   \
+    X(SYNC_INIT, NONE)                                                                             \
     X(FUTEX_WAIT, NONE) X(FUTEX_WAKE, NONE) X(POLL, NONE) X(SLEEP, NONE) X(KILL, NONE)            \
     X(SIGWAIT, NONE) X(HOLD, NONE)
 /* clang-format on */

@@ -115,6 +115,7 @@ static bool is_wait(enum wio_class cls)
     case WIO_CLASS_SEM_WAIT:
     case WIO_CLASS_SEM_POST:
     case WIO_CLASS_SEM_INIT:
+    case WIO_CLASS_SYNC_INIT:
     case WIO_CLASS_FUTEX_WAIT:
     case WIO_CLASS_FUTEX_WAKE:
     case WIO_CLASS_POLL:

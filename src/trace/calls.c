@@ -39,8 +39,8 @@ static const char *const classes[] = {
     "thread",      "mpi_comm",   "mpi_send",      "mpi_recv",    "mpi_done",    "mpi_wait",
     "mpi_all",     "mpi_loose",  "mpi_from_root", "mpi_to_root", "mpi_scan",    "mpi_lock",
     "mpi_unlock",  "mpi_file",   "mutex",         "unlock",      "cond_wait",   "cond_signal",
-    "barrier",     "sem_wait",   "sem_post",      "sem_init",    "futex_wait",  "futex_wake",
-    "poll",        "sleep",      "kill",          "sigwait",     "hold",
+    "barrier",     "sem_wait",   "sem_post",      "sem_init",    "sync_init",   "futex_wait",
+    "futex_wake",  "poll",       "sleep",         "kill",        "sigwait",     "hold",
 };
 
 _Static_assert(sizeof(ops) / sizeof(ops[0]) == WIO_OP_COUNT, "one row per operation");

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Names and memory that are used again for something else: `reuse SCENE`. See scene.h. */
 #include <fcntl.h>
+#include <pthread.h>
 #include <sys/file.h>
 
 #include "scene.h"
@@ -108,10 +109,55 @@ static void lock_removed(void)
     put(open_name("end", O_WRONLY | O_CREAT), 1);
 }
 
+/* ---- memory -----------------------------------------------------------------------------------
+ */
+
+static pthread_mutex_t mutex;
+
+static void lock_and_do(const char *before, const char *after)
+{
+    mark(before);
+    check(pthread_mutex_lock(&mutex) == 0, "pthread_mutex_lock");
+    mark(after);
+    check(pthread_mutex_unlock(&mutex) == 0, "pthread_mutex_unlock");
+}
+
+static void *do_first(void *unused)
+{
+    lock_and_do("before", "first");
+    return unused;
+}
+
+static void *do_second(void *unused)
+{
+    nap();
+    nap();
+    lock_and_do("before second", "second");
+    return unused;
+}
+
+/* The second thread locks another mutex, at the same address, that was made long before. */
+static void mutex_anew(void)
+{
+    pthread_t threads[2];
+    check(pthread_mutex_init(&mutex, NULL) == 0, "pthread_mutex_init");
+    for (size_t i = 0; i < 2; i++) {
+        check(pthread_create(&threads[i], NULL, i == 0 ? do_first : do_second, NULL) == 0,
+              "pthread_create");
+    }
+    nap();
+    check(pthread_mutex_destroy(&mutex) == 0, "pthread_mutex_destroy");
+    check(pthread_mutex_init(&mutex, NULL) == 0, "pthread_mutex_init");
+    for (size_t i = 0; i < 2; i++) {
+        check(pthread_join(threads[i], NULL) == 0, "pthread_join");
+    }
+}
+
 int main(int argc, char **argv)
 {
     static const struct scene scenes[] = {
         {"fifo-to-file", fifo_to_file}, {"file-to-fifo", file_to_fifo}, {"two-names", two_names},
+        {"lock-removed", lock_removed}, {"mutex-anew", mutex_anew},
     };
     return run_scene(scenes, sizeof(scenes) / sizeof(scenes[0]), argc, argv);
 }

@@ -15,6 +15,7 @@ SCENES = {
 
 LOCKS = {
     "lock-removed": ["has the old one | has the new one"],
+    "mutex-anew": ["first | second"],
 }
 
 

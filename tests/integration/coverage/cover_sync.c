@@ -105,7 +105,8 @@ static void special_mutexes(void)
     unlock("pthread_mutex_unlock", &mutex, 0);
     CALL(INT, "pthread_mutex_unlock", P(&mutex)); /* EPERM: no event */
     (void)pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_RECURSIVE);
-    (void)pthread_mutex_init(&mutex, &attributes);
+    CALL(INT, "pthread_mutex_init", P(&mutex), P(&attributes));
+    EXPECT("a0=%ld", P(&mutex));
     lock_free("pthread_mutex_lock", &mutex, 0, 0, 0);
     quiet("pthread_mutex_lock", "pthread_mutex_unlock", &mutex);
     unlock("pthread_mutex_unlock", &mutex, 0);
@@ -156,6 +157,46 @@ static void c11_mutexes(void)
     unlock("mtx_unlock", &mutex, 0);
     lock_free("mtx_timedlock", &mutex, P(&past), 0, 0);
     unlock("mtx_unlock", &mutex, 0);
+}
+
+/* R-SYNC-12: of locks that have events */
+static void begins(void)
+{
+    static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+    static pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
+    static pthread_spinlock_t spin;
+    static mtx_t c11;
+    pthread_barrierattr_t shared;
+    void *memory = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    CALL(INT, "pthread_mutex_init", P(&mutex), 0); /* nobody knows it: no event */
+    lock_free("pthread_mutex_lock", &mutex, 0, 0, 0);
+    unlock("pthread_mutex_unlock", &mutex, 0);
+    CALL(INT, "pthread_mutex_destroy", P(&mutex));
+    EXPECT("a0=%ld", P(&mutex));
+    CALL(INT, "pthread_mutex_init", P(&mutex), 0);
+    EXPECT("a0=%ld", P(&mutex));
+    lock_free("pthread_rwlock_rdlock", &lock, 0, 0, 1);
+    unlock("pthread_rwlock_unlock", &lock, 1);
+    CALL(INT, "pthread_rwlock_destroy", P(&lock));
+    EXPECT("a0=%ld", P(&lock));
+    CALL(INT, "pthread_rwlock_init", P(&lock), 0);
+    EXPECT("a0=%ld", P(&lock));
+    (void)pthread_spin_init(&spin, PTHREAD_PROCESS_PRIVATE);
+    lock_free("pthread_spin_lock", (void *)(uintptr_t)&spin, 0, 0, 0);
+    unlock("pthread_spin_unlock", (void *)(uintptr_t)&spin, 0);
+    CALL(INT, "pthread_spin_init", P(&spin), PTHREAD_PROCESS_PRIVATE);
+    EXPECT("a0=%ld", P(&spin));
+    (void)mtx_init(&c11, mtx_plain);
+    lock_free("mtx_lock", &c11, 0, 0, 0);
+    unlock("mtx_unlock", &c11, 0);
+    CALL(NOTHING, "mtx_destroy", P(&c11));
+    EXPECT("a0=%ld", P(&c11));
+    CALL(INT, "mtx_init", P(&c11), mtx_plain);
+    EXPECT("a0=%ld", P(&c11));
+    (void)pthread_barrierattr_init(&shared);
+    (void)pthread_barrierattr_setpshared(&shared, PTHREAD_PROCESS_SHARED);
+    CALL(INT, "pthread_barrier_init", P(memory), P(&shared), 2);
+    EXPECT("a0=*");
 }
 
 /* ---- conditions --------------------------------------------------------------------------------
@@ -406,6 +447,6 @@ static void once(void)
     initialised("call_once", &two);
 }
 
-COVER_MAIN(mutexes, old_names, special_mutexes, rwlocks, spin_locks, c11_mutexes, conditions,
-           signals, barriers, semaphores, named_semaphores, queue_semaphores, system_messages,
-           posix_messages, once)
+COVER_MAIN(mutexes, old_names, special_mutexes, rwlocks, spin_locks, c11_mutexes, begins,
+           conditions, signals, barriers, semaphores, named_semaphores, queue_semaphores,
+           system_messages, posix_messages, once)
