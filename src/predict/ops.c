@@ -75,7 +75,7 @@ static void tell_progress(const struct wio_predict_params *params, const struct 
 
 /* What the model refuses is the fault of a line. */
 static enum wio_status step(struct wio_machine *machine, const struct wio_model_op *op,
-                            const struct wio_ops_file *file, const char *path,
+                            const struct wio_ops_file *file,
                             struct wio_model_result *result_out, struct wio_error *err)
 {
     struct wio_error wrong = WIO_ERROR_INIT;
@@ -86,8 +86,9 @@ static enum wio_status step(struct wio_machine *machine, const struct wio_model_
         return WIO_OK;
     }
     uint64_t line = wio_ops_file_line(file, &offset);
-    return wio_error_set(err, status == WIO_ERR_USAGE ? WIO_ERR_FORMAT : status, path, offset,
-                         "line %llu: %s", (unsigned long long)line,
+    return wio_error_set(err, status == WIO_ERR_USAGE ? WIO_ERR_FORMAT : status,
+                         wio_ops_file_label(file), offset, "line %llu: %s",
+                         (unsigned long long)line,
                          wrong.message[0] != '\0' ? wrong.message : wio_status_text(status));
 }
 
@@ -108,7 +109,7 @@ enum wio_status wio_predict_ops(const char *path, const struct wio_predict_param
     WIO_TRY(wio_ops_file_open(path, &file, err));
     while ((status = wio_ops_file_next(file, &op, err)) == WIO_OK) {
         op.method = wio_whatif_method(&params->whatif, op.method);
-        WIO_TRY(step(&machine, &op, file, path, &result, err));
+        WIO_TRY(step(&machine, &op, file, &result, err));
         if (params->per_op != NULL) {
             WIO_TRY(params->per_op(params->per_op_arg, sum.all.ops, &result, err));
         }

@@ -192,6 +192,11 @@ void wio_ops_file_progress(const struct wio_ops_file *file, uint64_t *done_out, 
     *total_out = file->total;
 }
 
+const char *wio_ops_file_label(const struct wio_ops_file *file)
+{
+    return label_of(file->path);
+}
+
 uint64_t wio_ops_file_line(const struct wio_ops_file *file, uint64_t *offset_out)
 {
     *offset_out = file->line_at;

@@ -31,6 +31,8 @@ const char *wio_ops_file_name(const struct wio_ops_file *file, uint64_t number);
 /* Bytes read so far, and in all: 0 = not known. */
 void wio_ops_file_progress(const struct wio_ops_file *file, uint64_t *done_out,
                            uint64_t *total_out);
+/* What errors call it; lives as long as the path that was given. */
+const char *wio_ops_file_label(const struct wio_ops_file *file);
 /* The line of the operation that came last, from 1, and where it begins in the file. */
 uint64_t wio_ops_file_line(const struct wio_ops_file *file, uint64_t *offset_out);
 
