@@ -148,6 +148,13 @@ enum wio_status rp_manifest_write(struct rp_manifest *manifest, const struct rp_
     return store(manifest, root, &blob, err);
 }
 
+/* A path that is too long for the system, as programs have them that go down step by step: no
+ * replay has made anything of that name. */
+static bool is_missing(int error)
+{
+    return error == ENOENT || error == ENOTDIR || error == ENAMETOOLONG;
+}
+
 /* Also in a directory that the run has closed: what may not be looked at may be there. */
 static bool is_there(const struct rp_root *root, const char *path)
 {
@@ -155,7 +162,7 @@ static bool is_there(const struct rp_root *root, const char *path)
     struct stat st;
     int dir WIO_CLEANUP(wio_fd_cleanup) = rp_root_parent(root, path, name);
     bool is_found = dir >= 0 && fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
-    return is_found || (errno != ENOENT && errno != ENOTDIR);
+    return is_found || !is_missing(errno);
 }
 
 static enum wio_status put_present(struct wio_blob *blob, const struct rp_root *root,
@@ -207,7 +214,7 @@ static int remove_one(const struct rp_root *root, const char *path)
     char name[NAME_MAX + 1];
     int dir WIO_CLEANUP(wio_fd_cleanup) = rp_root_parent(root, path, name);
     if (dir < 0) {
-        return errno == ENOENT || errno == ENOTDIR ? 0 : -1;
+        return is_missing(errno) ? 0 : -1;
     }
     if (strcmp(name, ".") == 0 || unlinkat(dir, name, 0) == 0 || errno == ENOENT) {
         return 0;

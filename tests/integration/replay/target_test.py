@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Targets that cannot do what is asked, traces that cannot be replayed, deaths in the middle."""
 import contextlib
+import errno
 import os
 import re
 import shutil
@@ -125,6 +126,15 @@ class Targets(ReplayCase):
         self.replay_as_user(status=1)
         self.assertEqual(os.stat(self.path("/mine")).st_mode & 0o777, 0o777)
         os.chmod(self.path("/mine/a"), 0o700)
+
+    def test_paths_that_are_too_long(self):
+        """Of a program that went down step by step: nothing of that name was made, nothing is in the way of the next
+        replay."""
+        deep = "/d" + ("/" + "x" * 250) * 17
+        self.script(f"mkdir path=/d\nmkdir path={deep}\nrmdir path={deep}\nrmdir path=/d")
+        for _ in range(2):
+            result = self.replay(AFAP, status=1)
+            self.assertEqual({m["got"]["errno"] for m in result["mismatches"]}, {errno.ENAMETOOLONG})
 
     def test_somebody_elses_file(self):
         self.script("open path=/d/a res=3\npread fd=3 path=/d/a off=0 size=10")
