@@ -75,8 +75,8 @@ static void tell_progress(const struct wio_predict_params *params, const struct 
 
 /* What the model refuses is the fault of a line. */
 static enum wio_status step(struct wio_machine *machine, const struct wio_model_op *op,
-                            const struct wio_ops_file *file,
-                            struct wio_model_result *result_out, struct wio_error *err)
+                            const struct wio_ops_file *file, struct wio_model_result *result_out,
+                            struct wio_error *err)
 {
     struct wio_error wrong = WIO_ERROR_INIT;
     uint64_t offset;
@@ -119,6 +119,7 @@ enum wio_status wio_predict_ops(const char *path, const struct wio_predict_param
     if (status != WIO_END) {
         return status;
     }
+    sum.misspelt = *wio_ops_file_misspelt(file);
     WIO_TRY(sum_up(&sum, err));
     *result_out = sum;
     return WIO_OK;

@@ -29,6 +29,7 @@ struct wio_ops_file {
     size_t begin;     /* what is read and not used: begin .. end */
     size_t end;
     struct wio_strtab names;
+    struct wio_ops_misspelt misspelt;
     char buffer[BUFFER_BYTES];
 };
 
@@ -149,6 +150,20 @@ static bool is_blank(const char *line, size_t bytes)
     return i == bytes;
 }
 
+static void note_misspelt(struct wio_ops_file *file, const struct wio_ops_line *line)
+{
+    struct wio_ops_misspelt *first = &file->misspelt;
+    if (line->misspelt == NULL || first->lines++ > 0) {
+        return;
+    }
+    first->line = file->line;
+    first->meant = line->meant;
+    for (size_t i = 0; i < line->misspelt_bytes && i + 1 < sizeof(first->key); i++) {
+        bool is_plain = line->misspelt[i] >= ' ' && line->misspelt[i] <= '~';
+        first->key[i] = is_plain ? line->misspelt[i] : '?';
+    }
+}
+
 static enum wio_status parse(struct wio_ops_file *file, char *line, size_t bytes,
                              struct wio_model_op *op_out, struct wio_error *err)
 {
@@ -160,6 +175,7 @@ static enum wio_status parse(struct wio_ops_file *file, char *line, size_t bytes
                              file->line_at + wrong.offset, "line %llu: %s",
                              (unsigned long long)file->line, wrong.message);
     }
+    note_misspelt(file, &parsed);
     *op_out = parsed.op;
     if (wio_strtab_add(&file->names, parsed.file, parsed.file_bytes, &id) != WIO_OK) {
         return wio_error_set(err, WIO_ERR_NOMEM, label_of(file->path), file->line_at,
@@ -190,6 +206,11 @@ void wio_ops_file_progress(const struct wio_ops_file *file, uint64_t *done_out, 
 {
     *done_out = file->base + file->begin;
     *total_out = file->total;
+}
+
+const struct wio_ops_misspelt *wio_ops_file_misspelt(const struct wio_ops_file *file)
+{
+    return &file->misspelt;
 }
 
 const char *wio_ops_file_label(const struct wio_ops_file *file)

@@ -31,6 +31,16 @@ const char *wio_ops_file_name(const struct wio_ops_file *file, uint64_t number);
 /* Bytes read so far, and in all: 0 = not known. */
 void wio_ops_file_progress(const struct wio_ops_file *file, uint64_t *done_out,
                            uint64_t *total_out);
+/* Keys that were skipped and look like misspelt ones. */
+#define WIO_OPS_KEY_MAX 40
+struct wio_ops_misspelt {
+    uint64_t lines;            /* that have one; 0: the rest says nothing */
+    uint64_t line;             /* the first of them, from 1 .. */
+    char key[WIO_OPS_KEY_MAX]; /* .. what stands there; what cannot be printed is '?' .. */
+    const char *meant;         /* .. and what may be meant; static text */
+};
+const struct wio_ops_misspelt *wio_ops_file_misspelt(const struct wio_ops_file *file);
+
 /* What errors call it; lives as long as the path that was given. */
 const char *wio_ops_file_label(const struct wio_ops_file *file);
 /* The line of the operation that came last, from 1, and where it begins in the file. */

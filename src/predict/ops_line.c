@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "predict/ops_line.h"
 
+#include <ctype.h>
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/text.h"
 #include "predict/scan.h"
 
 #define SHOWN_MAX 40 /* characters of a wrong value */
@@ -154,6 +156,32 @@ static enum wio_status take_value(struct wio_scan *scan, enum key key, struct wi
     }
 }
 
+#define MISSPELT_MAX 16   /* longer ones are other words */
+#define MISSPELT_BEGIN 4  /* as many letters alike are no chance .. */
+#define MISSPELT_WRONG 2u /* .. nor are so few wrong ones */
+
+/* Without one of these keys a line is right, but says something else. */
+static void note_misspelt(const char *name, size_t bytes, struct wio_ops_line *out)
+{
+    static const char *const optional[] = {"delay_s", "method", "random"};
+    char text[MISSPELT_MAX];
+    if (bytes == 0 || bytes >= sizeof(text) || strchr("dDmMrR", name[0]) == NULL) {
+        return;
+    }
+    for (size_t i = 0; i < bytes; i++) {
+        text[i] = (char)tolower((unsigned char)name[i]);
+    }
+    text[bytes] = '\0';
+    for (size_t i = 0; i < WIO_ARRAY_SIZE(optional); i++) {
+        if (strncmp(text, optional[i], MISSPELT_BEGIN) == 0 ||
+            wio_text_distance(text, optional[i]) <= MISSPELT_WRONG) {
+            out->misspelt = name;
+            out->misspelt_bytes = bytes;
+            out->meant = optional[i];
+        }
+    }
+}
+
 /* One member; sets the bit of its key in *seen unless it is null. */
 static enum wio_status take_member(struct wio_scan *scan, struct wio_ops_line *out, unsigned *seen)
 {
@@ -171,6 +199,9 @@ static enum wio_status take_member(struct wio_scan *scan, struct wio_ops_line *o
         return wio_scan_expected(scan, "each key once");
     }
     *seen |= 1u << key;
+    if (key == KEY_OTHER) {
+        note_misspelt(name, bytes, out);
+    }
     return take_value(scan, key, out);
 }
 

@@ -6,8 +6,8 @@
  *
  * file (a text or a number), offset and size are wanted; delay_s is 0, method "write" and random
  * unknown where they are missing or null. fflush and fsync need no offset and size; truncate needs
- * an offset, the file's new length. Unknown keys are skipped. A parser of its own, because a tree
- * of values for each line costs more than the prediction.
+ * an offset, the file's new length. Unknown keys are skipped; one that looks like a misspelt one is
+ * told. A parser of its own, because a tree of values for each line costs more than the prediction.
  */
 #ifndef WIO_PREDICT_OPS_LINE_H
 #define WIO_PREDICT_OPS_LINE_H
@@ -21,6 +21,10 @@
 struct wio_ops_line {
     const char *file; /* borrowed from the line, not ended by NUL */
     size_t file_bytes;
+    const char
+        *misspelt; /* a skipped key like one that may be missing, borrowed likewise, or NULL */
+    size_t misspelt_bytes;
+    const char *meant;      /* and that one; static text */
     struct wio_model_op op; /* but for `file` */
 };
 

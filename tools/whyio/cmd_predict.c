@@ -247,7 +247,9 @@ static enum wio_status find_edges(const struct args *args, struct wio_trace *tra
     struct wio_error reason = WIO_ERROR_INIT;
     enum wio_status status = cmd_trace_join(trace, &args->common, &reason);
     if (status == WIO_ERR_FORMAT) {
-        cmd_say("waits are not kept: %s", reason.message);
+        if (!args->common.quiet) {
+            cmd_say("waits are not kept: %s", reason.message);
+        }
         return WIO_OK;
     }
     if (status != WIO_OK) {
@@ -302,6 +304,17 @@ static enum wio_status predict_trace(const struct args *args, struct wio_predict
     return status;
 }
 
+/* A misspelt key would else give another answer without a word. */
+static void tell_misspelt(const struct args *args, const struct wio_ops_misspelt *first)
+{
+    char lines[WIO_TEXT_MAX];
+    if (first->lines > 0 && !args->common.quiet) {
+        cmd_say("line %llu of the list: key '%s' was skipped, did you mean '%s'? (%s line%s)",
+                (unsigned long long)first->line, first->key, first->meant,
+                wio_format_count(lines, first->lines), first->lines == 1 ? "" : "s");
+    }
+}
+
 int cmd_predict(int argc, char **argv)
 {
     WIO_CLEANUP(wio_predict_result_fini) struct wio_predict_result result = {0};
@@ -327,5 +340,6 @@ int cmd_predict(int argc, char **argv)
         return cmd_fail(&err);
     }
     render_predict_summary(&render, &result);
+    tell_misspelt(&args, &result.misspelt);
     return 0;
 }

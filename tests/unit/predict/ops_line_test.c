@@ -49,6 +49,28 @@ static void reads_every_key(void **state)
     assert_int_equal(got.op.random, WIO_MODEL_RANDOM_YES);
 }
 
+static void tells_a_key_that_is_likely_misspelt(void **state)
+{
+    (void)state;
+    static const char *const pairs[][2] = {{"delay", "delay_s"},    {"delay_ms", "delay_s"},
+                                           {"Method", "method"},    {"mehtod", "method"},
+                                           {"Random", "random"},    {"randomly", "random"},
+                                           {"description", NULL},   {"rank", NULL},
+                                           {"mode", NULL},          {"", NULL},
+                                           {"offsets_in_mib", NULL}};
+    for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
+        char text[256];
+        (void)snprintf(text, sizeof(text), "{\"file\":1,\"offset\":2,\"size\":3,\"%s\":[4]}",
+                       pairs[i][0]);
+        struct wio_ops_line got = good(text);
+        assert_int_equal(got.misspelt == NULL, pairs[i][1] == NULL);
+        if (pairs[i][1] != NULL) {
+            assert_string_equal(got.meant, pairs[i][1]);
+            assert_int_equal(got.misspelt_bytes, strlen(pairs[i][0]));
+        }
+    }
+}
+
 static void missing_and_null_keys_have_their_defaults(void **state)
 {
     (void)state;
@@ -194,6 +216,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_every_key),
+        cmocka_unit_test(tells_a_key_that_is_likely_misspelt),
         cmocka_unit_test(missing_and_null_keys_have_their_defaults),
         cmocka_unit_test(other_keys_are_skipped),
         cmocka_unit_test(escapes_are_unpacked),
