@@ -47,6 +47,7 @@ struct wio_cache_file {
     uint64_t size;      /* bytes, as far as operations wrote; files start empty */
     uint64_t safe_size; /* bytes: what of it the device has, with the file's new length */
     uint64_t known_end; /* bytes: where it ends, as far as that is known; else UINT64_MAX */
+    uint64_t folio;     /* bytes: the largest that writes brought into memory */
     bool is_begun;      /* somebody wrote to it, through memory */
     bool has_buffer;    /* its stream has one: after the first fwrite */
     uint64_t position;  /* bytes, of its stream */

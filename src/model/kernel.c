@@ -20,6 +20,14 @@ static void add_wait(struct wio_task *task, double seconds)
     wio_task_add(task, (struct wio_task_step){.kind = WIO_TASK_WAIT, .seconds = seconds});
 }
 
+/* A write through memory brings folios of up to its own size (rule 8). */
+static void note_folio(struct wio_cache_file *file, uint64_t size)
+{
+    uint64_t most = least(size, (uint64_t)file->device->params.balance_step);
+    uint64_t folio = most > 0 ? UINT64_C(1) << (63 - __builtin_clzll(most)) : 0;
+    file->folio = folio > file->folio ? folio : file->folio;
+}
+
 /* An empty file has neither pages nor a place for them: its first write makes both (rule 2). */
 static void add_write(struct wio_task *task, struct wio_cache_file *file, uint64_t offset,
                       uint64_t size)
@@ -30,6 +38,7 @@ static void add_write(struct wio_task *task, struct wio_cache_file *file, uint64
                                         .offset = offset,
                                         .end = offset + size});
     file->is_begun = true;
+    note_folio(file, size);
 }
 
 /* `seconds` in all, of which the device has its part to itself. */
@@ -119,6 +128,16 @@ static double bypass_cost(const struct wio_cache_file *file, const struct wio_mo
     return wio_model_table_at(table, size, p->bw_dev) + (is_random(file, op) ? p->c_sk : 0);
 }
 
+/* The kernel looks at all blocks of a folio, however few of them are written (rule 13). */
+static double folio_cost(const struct wio_cache_file *file, const struct wio_model_op *op)
+{
+    bool is_within = op->method == WIO_MODEL_SYNC && op->offset < file->size;
+    if (!is_within || op->size >= file->folio) {
+        return 0;
+    }
+    return file->device->params.c_page_sync * (double)(file->folio - op->size) / WIO_CACHE_PAGE;
+}
+
 /* What an fsync takes beside the data: as a synchronous write of one block does. The journal has to
  * take in the length of a file that has grown; where nothing changed only the device is asked to
  * empty its cache (rule 11). */
@@ -178,6 +197,7 @@ static enum wio_status add_write_out(struct wio_cache *cache, struct wio_task *t
     bool forgets = op->method == WIO_MODEL_FORGET && is_clean(file);
     add_wait(task, file->device->params.sc_w);
     if (forgets) {
+        file->folio = op->offset == 0 && op->size == 0 ? 0 : file->folio;
         wio_cache_forget(cache, file, op->offset,
                          op->size > 0 ? op->offset + op->size : WIO_MODEL_OFFSET_MAX);
         return WIO_OK;
@@ -190,7 +210,7 @@ static enum wio_status add_write_out(struct wio_cache *cache, struct wio_task *t
 static enum wio_status add_bypass(struct wio_cache *cache, struct wio_task *task,
                                   struct wio_cache_file *file, const struct wio_model_op *op)
 {
-    double cost = bypass_cost(file, op);
+    double cost = bypass_cost(file, op) + folio_cost(file, op);
     uint64_t end = op->offset + op->size;
     wio_cache_clean(cache, file, op->offset, end);
     if (op->method != WIO_MODEL_DIRECT_NOSYNC) {
@@ -198,6 +218,7 @@ static enum wio_status add_bypass(struct wio_cache *cache, struct wio_task *task
     }
     add_device_use(task, fmin((double)op->size / file->device->params.bw_dev, cost), cost, false);
     if (op->method == WIO_MODEL_SYNC) {
+        note_folio(file, op->size);
         return wio_cache_use(cache, file, op->offset, end);
     }
     wio_cache_forget(cache, file, op->offset, end);
@@ -236,6 +257,7 @@ static void add_read_direct(struct wio_task *task, const struct wio_cache_file *
 static void add_truncate(struct wio_cache *cache, struct wio_task *task,
                          struct wio_cache_file *file, const struct wio_model_op *op)
 {
+    file->folio = op->offset > 0 ? file->folio : 0;
     wio_cache_cut(cache, file, op->offset);
     wio_task_add(task, (struct wio_task_step){.kind = WIO_TASK_DRAIN});
 }

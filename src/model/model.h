@@ -55,6 +55,7 @@ enum wio_model_kind {
     X(dirty_expire, "s", WIO_MODEL_REQUIRED)                                                       \
     X(c_lib, "s", 0)                                                                               \
     X(c_new, "s", 0)                                                                               \
+    X(c_page_sync, "s", 0)                                                                         \
     X(hz, "1/s", 250)                                                                              \
     X(balance_step, "bytes", 2097152)                                                              \
     X(request_max, "bytes", 8388608)                                                               \
@@ -87,8 +88,9 @@ struct wio_model_table {
  * stream; limit_bg, limit_hard: dirty limits; dirty_expire: age at which dirty data is written
  * back anyway; c_lib: one call that is served by the stdio buffer.
  *
- * Only `kernel` looks at: c_new: what the first write into an empty file costs besides; hz: ticks
- * of the kernel's clock; balance_step: bytes after which a write looks at the dirty limits (a
+ * Only `kernel` looks at: c_new: what the first write into an empty file costs besides;
+ * c_page_sync: what a synchronous write costs besides for each page that its folio is larger; hz:
+ * ticks of the kernel's clock; balance_step: bytes after which a write looks at the dirty limits (a
  * folio); request_max: longest request of the flusher; dirty_interval: how often it looks for old
  * data, 0: never; dirty_ratelimit0, write_bw0: what the kernel thinks of the device at the start;
  * bw_burst, burst_size: speed and size of a buffer in the device, if it has one, or what a limit of

@@ -87,6 +87,34 @@ static void direct_writes_without_a_table_are_synchronous(void **state)
     }
 }
 
+/* The kernel looks at all blocks of a folio, and a folio is as large as the write that brought it.
+ */
+static void a_page_of_a_large_folio_costs_more(void **state)
+{
+    (void)state;
+    struct wio_model_params params = machine();
+    params.sync_table = (struct wio_model_table){1, {{4096, 0.001}}};
+    params.c_page_sync = 1e-6;
+    params.balance_step = 2 * MIB;
+    struct wio_model *model = create(&params);
+    struct wio_model_op page = {
+        .size = 4096, .method = WIO_MODEL_SYNC, .random = WIO_MODEL_RANDOM_NO};
+    const struct wio_model_op forget = {.method = WIO_MODEL_FORGET};
+    assert_near(step(model, page).cost_s, 0.001, 1e-12); /* a file of its own */
+    assert_near(step(model, page).cost_s, 0.001, 1e-12);
+    (void)write_at(model, 0, 100000); /* 64 KiB and what is left */
+    assert_near(step(model, page).cost_s, 0.001 + 15e-6, 1e-12);
+    (void)write_at(model, 0, 16 * MIB_BYTES);
+    assert_near(step(model, page).cost_s, 0.001 + 511e-6, 1e-12);
+    page.offset = 16 * MIB_BYTES; /* behind the end: a folio of its own */
+    assert_near(step(model, page).cost_s, 0.001, 1e-12);
+    page.offset = 0;
+    (void)step(model, (struct wio_model_op){.method = WIO_MODEL_FSYNC});
+    (void)step(model, forget); /* none in memory */
+    assert_near(step(model, page).cost_s, 0.001, 1e-12);
+    wio_model_destroy(model);
+}
+
 static void bad_tables_are_named(void **state)
 {
     (void)state;
@@ -111,6 +139,7 @@ int main(void)
         cmocka_unit_test(tables_tell_what_synchronous_writes_cost),
         cmocka_unit_test(tables_that_do_not_rise_go_on_as_the_device),
         cmocka_unit_test(direct_writes_without_a_table_are_synchronous),
+        cmocka_unit_test(a_page_of_a_large_folio_costs_more),
         cmocka_unit_test(bad_tables_are_named),
     };
     return WIO_RUN(tests);
