@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <time.h>
@@ -21,6 +22,7 @@
 
 /* What O_DIRECT asks of memory, on any device. */
 #define ALIGNMENT 4096
+#define HUGE_PAGE (UINT64_C(2) << 20)
 #define STREAM_BUFFER (1u << 20)
 /* Of /sys/dev/block/N:M/stat. */
 #define COUNT_WRITTEN 7
@@ -50,6 +52,12 @@ static void rest(void *context, double seconds)
     const struct timespec delay = {.tv_sec = (time_t)seconds,
                                    .tv_nsec = (long)((seconds - (double)(time_t)seconds) * 1e9)};
     (void)clock_nanosleep(CLOCK_MONOTONIC, 0, &delay, NULL); /* a signal may end it */
+}
+
+static size_t settle(void *context, size_t turn, size_t turns)
+{
+    const struct wio_files *files = context;
+    return wio_processors_settle(&files->processors, turn, turns);
 }
 
 static double since(uint64_t begin_ns)
@@ -90,16 +98,54 @@ static enum wio_status open_file(struct wio_files *files, enum wio_rig_file file
     return WIO_OK;
 }
 
+/* Devices and file systems that compress must find nothing to compress. */
+static void fill(uint8_t *data, size_t bytes)
+{
+    uint64_t state = 1;
+    for (size_t i = 0; i < bytes; i += sizeof(state)) {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        memcpy(data + i, &state, sizeof(state));
+    }
+}
+
+static enum wio_status make_data(uint64_t alignment, uint8_t **data_out, struct wio_error *err)
+{
+    void *data = NULL;
+    if (posix_memalign(&data, alignment, WIO_RIG_IO_MOST) != 0) {
+        return wio_error_set(err, WIO_ERR_NOMEM, NULL, WIO_ERROR_NO_OFFSET, "out of memory");
+    }
+    if (alignment == HUGE_PAGE) {
+        (void)madvise(data, WIO_RIG_IO_MOST, MADV_HUGEPAGE); /* an advice */
+    }
+    fill(data, WIO_RIG_IO_MOST);
+    *data_out = data;
+    return WIO_OK;
+}
+
+/* Where the bytes of a write come from. */
+static enum wio_status source_of(struct wio_files *files, const struct wio_rig_io *io,
+                                 const uint8_t **data_out, struct wio_error *err)
+{
+    if (io->from_huge && files->huge == NULL) {
+        WIO_TRY(make_data(HUGE_PAGE, &files->huge, err));
+    }
+    *data_out = io->from_huge ? files->huge : files->data;
+    return WIO_OK;
+}
+
 static enum wio_status write_io(void *context, const struct wio_rig_io *io, double *seconds_out,
                                 struct wio_error *err)
 {
     struct wio_files *files = context;
+    const uint8_t *data = NULL;
     int fd = -1;
     WIO_TRY(open_file(files, io->file, io->way, &fd, err));
+    WIO_TRY(source_of(files, io, &data, err));
     struct wio_error cause = WIO_ERROR_INIT;
     uint64_t begin_ns = wio_clock_mono_ns();
-    enum wio_status status =
-        wio_io_pwrite(fd, names[io->file], files->data, io->size, io->offset, &cause);
+    enum wio_status status = wio_io_pwrite(fd, names[io->file], data, io->size, io->offset, &cause);
     *seconds_out = since(begin_ns);
     if (status != WIO_OK) {
         char path[PATH_MAX];
@@ -233,18 +279,6 @@ static enum wio_status meta(void *context, double seconds_out[WIO_RIG_META_COUNT
     return wio_meta_pass(files->dir, seconds_out, err);
 }
 
-/* Devices and file systems that compress must find nothing to compress. */
-static void fill(uint8_t *data, size_t bytes)
-{
-    uint64_t state = 1;
-    for (size_t i = 0; i < bytes; i += sizeof(state)) {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        memcpy(data + i, &state, sizeof(state));
-    }
-}
-
 static enum wio_status open_stream(struct wio_files *files, struct wio_error *err)
 {
     static const char path[] = "/dev/null"; /* it is about what comes before the file */
@@ -273,18 +307,15 @@ static void find_counts(struct wio_files *files)
 enum wio_status wio_files_init(struct wio_files *files, const char *dir,
                                const struct wio_limits *limits, struct wio_error *err)
 {
-    void *data = NULL;
-    *files = (struct wio_files){.dir = dir, .flush = {.limits = limits, .fd = -1}};
+    *files = (struct wio_files){.dir = dir,
+                                .flush = {.limits = limits, .fd = -1},
+                                .processors = wio_processors_of_thread()};
     for (size_t i = 0; i < WIO_RIG_FILE_COUNT; i++) {
         for (size_t way = 0; way < WIO_RIG_WAY_COUNT; way++) {
             files->fds[i][way] = -1;
         }
     }
-    if (posix_memalign(&data, ALIGNMENT, WIO_RIG_IO_MOST) != 0) {
-        return wio_error_set(err, WIO_ERR_NOMEM, dir, WIO_ERROR_NO_OFFSET, "out of memory");
-    }
-    files->data = data;
-    fill(files->data, WIO_RIG_IO_MOST);
+    WIO_TRY(make_data(ALIGNMENT, &files->data, err));
     find_counts(files);
     return open_stream(files, err);
 }
@@ -301,6 +332,7 @@ void wio_files_fini(struct wio_files *files)
         (void)fclose(files->stream);
     }
     free(files->stream_buffer);
+    free(files->huge);
     free(files->data);
 }
 
@@ -310,6 +342,7 @@ struct wio_rig wio_files_rig(struct wio_files *files)
         .context = files,
         .now_s = now_s,
         .rest = rest,
+        .settle = settle,
         .write = write_io,
         .read = read_io,
         .fsync = fsync_file,

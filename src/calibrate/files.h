@@ -10,6 +10,7 @@
 
 #include "calibrate/dirty_limits.h"
 #include "calibrate/flush.h"
+#include "calibrate/processors.h"
 #include "calibrate/rig.h"
 
 #define WIO_FILES_COUNTS 64
@@ -18,10 +19,12 @@ struct wio_files {
     const char *dir;
     int fds[WIO_RIG_FILE_COUNT][WIO_RIG_WAY_COUNT]; /* -1: not open */
     uint8_t *data;                                  /* WIO_RIG_IO_MOST bytes that do not repeat */
+    uint8_t *huge;                                  /* the same; NULL: not needed yet */
     FILE *stream;
     char *stream_buffer;
     char counts[WIO_FILES_COUNTS]; /* where the kernel counts what the device did */
     struct wio_flush flush;
+    struct wio_processors processors;
 };
 
 /* `dir` is the caller's and stays while the rig is used; `limits` NULL: they are not touched. Call

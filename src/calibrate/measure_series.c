@@ -15,6 +15,8 @@
 /* So much of a time is as good as that, and so little is something else. */
 #define AS_MEMORY 2
 #define ON_CREDIT 0.6
+/* How much longer than a table it is written down. */
+#define TAIL_TIMES 16
 
 struct wio_series wio_series_of(const struct wio_measure *measure, enum wio_rig_file file,
                                 enum wio_rig_way way, size_t largest_times)
@@ -41,7 +43,7 @@ static size_t times_of(const struct wio_series *series, size_t level)
 static enum wio_status begin_anew(struct wio_measure *measure, struct wio_series *series,
                                   struct wio_error *err)
 {
-    series->offset = 0;
+    series->offset = series->first;
     if (series->file != WIO_RIG_APPEND) {
         return WIO_OK;
     }
@@ -51,11 +53,15 @@ static enum wio_status begin_anew(struct wio_measure *measure, struct wio_series
 static enum wio_status write_one(struct wio_measure *measure, struct wio_series *series,
                                  uint64_t size, double *seconds_out, struct wio_error *err)
 {
-    if (series->offset + size > series->bytes) {
+    bool is_small = size < series->small_below;
+    if (series->offset + size > (is_small ? measure->bypass_bytes : series->bytes)) {
         WIO_TRY(begin_anew(measure, series, err));
     }
-    const struct wio_rig_io io = {
-        .file = series->file, .way = series->way, .offset = series->offset, .size = size};
+    const struct wio_rig_io io = {.file = is_small ? WIO_RIG_BYPASS : series->file,
+                                  .way = series->way,
+                                  .offset = series->offset,
+                                  .size = size,
+                                  .from_huge = series->from_huge};
     series->offset += size;
     return wio_measure_write(measure, &io, seconds_out, err);
 }
@@ -67,18 +73,23 @@ enum wio_status wio_series_row(struct wio_measure *measure, struct wio_series *s
     size_t *count = &series->count[level];
     while (wio_measure_more(measure, *count, times, size)) {
         WIO_TRY(write_one(measure, series, size, &series->samples[level][*count], err));
+        series->places[level][*count] = (uint8_t)series->place;
         (*count)++;
     }
     return WIO_OK;
 }
 
 enum wio_status wio_series_round(struct wio_measure *measure, struct wio_series *series,
-                                 size_t round, size_t rounds, struct wio_error *err)
+                                 size_t round, struct wio_error *err)
 {
     WIO_TRY(begin_anew(measure, series, err)); /* in other blocks */
     for (size_t level = series->levels; level-- > 0;) {
-        size_t times = (times_of(series, level) * (round + 1) + rounds - 1) / rounds;
+        size_t times =
+            (times_of(series, level) * (round + 1) + WIO_SERIES_ROUNDS - 1) / WIO_SERIES_ROUNDS;
         WIO_TRY(wio_series_row(measure, series, level, times, err));
+        if (series->size[level] < series->small_below) { /* the next size makes its own folios */
+            WIO_TRY(measure->rig->drop(measure->rig->context, WIO_RIG_BYPASS, err));
+        }
     }
     return WIO_OK;
 }
@@ -88,20 +99,10 @@ void wio_series_skip(struct wio_series *series, size_t level, size_t count)
     series->count[level] -= count;
     memmove(series->samples[level], series->samples[level] + count,
             series->count[level] * sizeof(double));
+    memmove(series->places[level], series->places[level] + count, series->count[level]);
 }
 
 /* ---- what follows ---- */
-
-/* None goes on faster than the largest: what is faster for a moment lives on the credit of a limit,
- * whose debt others pay. */
-static void pay_debts(struct wio_series *series)
-{
-    const struct wio_estimate_point *last = &series->points[series->levels - 1];
-    for (size_t i = 0; i + 1 < series->levels; i++) {
-        struct wio_estimate_point *point = &series->points[i];
-        point->seconds = fmax(point->seconds, point->bytes * last->seconds / last->bytes);
-    }
-}
 
 /* A larger write never costs less: halfway between raising it and lowering the smaller one. */
 static void make_rise(struct wio_series *series)
@@ -129,19 +130,40 @@ static bool is_on_credit(const struct wio_measure *measure, const double *sorted
 }
 
 /* The median: now and then a write needs new memory, which a virtual machine may have to ask for.
- * With credit the mean. */
+ * Of a thin device the middle of the faster half. Sorts. */
+static double middle_of(const struct wio_series *series, double *samples, size_t count)
+{
+    double median = wio_estimate_median(samples, count);
+    return series->is_thin ? wio_estimate_center(samples, (count + 1) / 2).value : median;
+}
+
+/* Each processor has its own middle, and counts as often as it was on. */
+static double middle_of_places(const struct wio_series *series, size_t level)
+{
+    double samples[WIO_SERIES_TIMES_MOST];
+    double sum = 0;
+    for (size_t place = 0; place < WIO_SERIES_ROUNDS; place++) {
+        size_t count = 0;
+        for (size_t i = 0; i < series->count[level]; i++) {
+            if (series->places[level][i] == place) {
+                samples[count++] = series->samples[level][i];
+            }
+        }
+        sum += count > 0 ? (double)count * middle_of(series, samples, count) : 0;
+    }
+    return sum / (double)series->count[level];
+}
+
+/* With credit the mean. */
 static struct wio_estimate center_of(const struct wio_measure *measure, struct wio_series *series,
                                      size_t level)
 {
     double *samples = series->samples[level];
     size_t count = series->count[level];
-    double median = wio_estimate_median(samples, count); /* sorts */
-    if (series->is_thin) {
-        return wio_estimate_center(samples, count > 1 ? count / 2 : 1);
-    }
-    struct wio_estimate center = wio_estimate_center(samples, count);
-    if (!is_on_credit(measure, samples, count, (double)series->size[level])) {
-        center.value = median;
+    double middle = middle_of_places(series, level);
+    struct wio_estimate center = wio_estimate_center(samples, count); /* sorts */
+    if (series->is_thin || !is_on_credit(measure, samples, count, (double)series->size[level])) {
+        center.value = middle;
     }
     return center;
 }
@@ -162,9 +184,6 @@ void wio_series_end(const struct wio_measure *measure, struct wio_series *series
     if (kept == 0) {
         return;
     }
-    if (!series->is_thin) {
-        pay_debts(series);
-    }
     make_rise(series);
 }
 
@@ -176,17 +195,35 @@ void wio_series_limit(struct wio_series *series, double byte_s)
     }
 }
 
+/* The line of some sizes, of which none goes on faster than `byte_s`: what is faster for a moment
+ * lives on the credit of a limit, whose debt others pay. */
+static bool find_line(const struct wio_estimate_point *points, size_t count, double byte_s,
+                      struct wio_estimate_line *line_out)
+{
+    struct wio_estimate_point paid[LINE_LEVELS] = {0};
+    for (size_t i = 0; i < count; i++) {
+        paid[i].bytes = points[i].bytes;
+        paid[i].seconds = fmax(points[i].seconds, points[i].bytes * byte_s);
+    }
+    return wio_estimate_line(paid, count, line_out);
+}
+
+static size_t line_levels(const struct wio_series *series)
+{
+    return series->levels < LINE_LEVELS ? series->levels : LINE_LEVELS;
+}
+
 /* Where the largest sizes contradict each other, or took as long as each other, by the largest. */
 double wio_series_byte_s(const struct wio_series *series)
 {
     struct wio_estimate_line line;
-    size_t count = series->levels < LINE_LEVELS ? series->levels : LINE_LEVELS;
+    size_t count = line_levels(series);
     if (count == 0) {
         return (double)NAN;
     }
     const struct wio_estimate_point *last = &series->points[series->levels - 1];
     double mean = last->seconds / last->bytes;
-    bool is_line = wio_estimate_line(last + 1 - count, count, &line);
+    bool is_line = find_line(last + 1 - count, count, mean, &line);
     return is_line && line.seconds_per_byte >= BYTES_SHARE * mean ? line.seconds_per_byte : mean;
 }
 
@@ -194,30 +231,40 @@ double wio_series_byte_s(const struct wio_series *series)
 double wio_series_call_s(const struct wio_series *series, double byte_s)
 {
     struct wio_estimate_line line;
-    size_t count = series->levels < LINE_LEVELS ? series->levels : LINE_LEVELS;
-    if (count == 0) {
+    if (series->levels == 0) {
         return (double)NAN;
     }
-    if (wio_estimate_line(series->points, count, &line) && line.seconds > 0) {
+    const struct wio_estimate_point *first = &series->points[0];
+    if (find_line(first, line_levels(series), byte_s, &line) && line.seconds > 0) {
         return line.seconds;
     }
-    return fmax(series->points[0].seconds - series->points[0].bytes * byte_s, 0);
+    return fmax(first->seconds - first->bytes * byte_s, 0);
 }
 
-struct wio_model_table wio_series_table(const struct wio_series *series, double byte_s)
+static void add_point(struct wio_model_table *table, double bytes, double byte_s)
+{
+    struct wio_model_point last = table->points[table->count - 1];
+    table->points[table->count++] =
+        (struct wio_model_point){bytes, last.seconds + (bytes - last.bytes) * byte_s};
+}
+
+struct wio_model_table wio_series_table(const struct wio_series *series,
+                                        const struct wio_series_bounds *bounds)
 {
     struct wio_model_table table = {.count = series->levels};
     if (table.count == 0) {
         return table;
     }
-    double slope = fmax(wio_series_byte_s(series), byte_s);
+    double least = bounds->least_byte_s;
     for (size_t i = 0; i < series->levels; i++) {
         const struct wio_estimate_point *point = &series->points[i];
         table.points[i] =
-            (struct wio_model_point){point->bytes, fmax(point->seconds, point->bytes * byte_s)};
+            (struct wio_model_point){point->bytes, fmax(point->seconds, point->bytes * least)};
     }
-    struct wio_model_point last = table.points[table.count - 1];
-    table.points[table.count++] =
-        (struct wio_model_point){16 * last.bytes, last.seconds + 15 * last.bytes * slope};
+    if (bounds->bend > table.points[table.count - 1].bytes) {
+        add_point(&table, bounds->bend, fmax(wio_series_byte_s(series), least));
+    }
+    add_point(&table, TAIL_TIMES * table.points[table.count - 1].bytes,
+              fmax(bounds->tail_byte_s, least));
     return table;
 }

@@ -2,7 +2,8 @@
 /*
  * Writes that wait for the device, by size: sizes are four times as large as the one before, up to
  * L. All of one size come in a row, the largest size first: a limit of the rate that lets some
- * bytes pass after a rest has no more to give then.
+ * bytes pass after a rest has no more to give then. Every round is on another processor, and all
+ * processors count alike: which of them a program will be on nobody knows.
  */
 #ifndef WIO_CALIBRATE_MEASURE_SERIES_H
 #define WIO_CALIBRATE_MEASURE_SERIES_H
@@ -11,6 +12,7 @@
 
 #define WIO_SERIES_LEVELS 9 /* 4 KiB to 64 MiB, and one that is no power of four */
 #define WIO_SERIES_TIMES_MOST 160
+#define WIO_SERIES_ROUNDS 8
 
 struct wio_series {
     enum wio_rig_file file;
@@ -21,10 +23,17 @@ struct wio_series {
      * never had, and which ones the file system takes nobody knows. What was in use for long has
      * had them all. */
     bool is_thin;
+    bool from_huge; /* as of struct wio_rig_io */
+    /* Writes of less than so many bytes go into WIO_RIG_BYPASS and find none of its pages in
+     * memory: so they make folios of their own size. 0: all go into `file`. */
+    uint64_t small_below;
+    size_t place;   /* the processor that it is on */
+    uint64_t first; /* offset at which a round begins */
     uint64_t offset;
     size_t levels;
     uint64_t size[WIO_SERIES_LEVELS]; /* rising */
     double samples[WIO_SERIES_LEVELS][WIO_SERIES_TIMES_MOST];
+    uint8_t places[WIO_SERIES_LEVELS][WIO_SERIES_TIMES_MOST]; /* the processors they are from */
     size_t count[WIO_SERIES_LEVELS];
     struct wio_estimate_point points[WIO_SERIES_LEVELS];
     double spread[WIO_SERIES_LEVELS];
@@ -37,10 +46,10 @@ struct wio_series wio_series_of(const struct wio_measure *measure, enum wio_rig_
 WIO_MUST_CHECK enum wio_status wio_series_row(struct wio_measure *measure,
                                               struct wio_series *series, size_t level, size_t times,
                                               struct wio_error *err);
-/* All sizes: round `round` of `rounds`, counted from 0, with its part of the repetitions. */
+/* All sizes: a round, counted from 0 to WIO_SERIES_ROUNDS, with its part of the repetitions. */
 WIO_MUST_CHECK enum wio_status wio_series_round(struct wio_measure *measure,
                                                 struct wio_series *series, size_t round,
-                                                size_t rounds, struct wio_error *err);
+                                                struct wio_error *err);
 /* Forget the first samples of a size. */
 void wio_series_skip(struct wio_series *series, size_t level, size_t count);
 
@@ -52,8 +61,16 @@ void wio_series_limit(struct wio_series *series, double byte_s);
 double wio_series_byte_s(const struct wio_series *series);
 /* What a call costs, by the smallest. */
 double wio_series_call_s(const struct wio_series *series, double byte_s);
-/* Where a byte takes `byte_s` at least; behind the largest size it goes on at the rate of the
- * largest. Empty where no size was written. */
-struct wio_model_table wio_series_table(const struct wio_series *series, double byte_s);
+
+/* What is known of a table beyond its sizes. */
+struct wio_series_bounds {
+    double least_byte_s; /* that a byte takes at any size: what is faster for a moment lives on the
+                          * credit of a limit, whose debt others pay */
+    double bend;         /* bytes up to which the line of the largest sizes goes on .. */
+    double tail_byte_s;  /* .. and what a byte takes behind it */
+};
+/* Empty where no size was written. */
+struct wio_model_table wio_series_table(const struct wio_series *series,
+                                        const struct wio_series_bounds *bounds);
 
 #endif

@@ -2,31 +2,36 @@
 /*
  * Writes that wait for the device: directly, synchronously, at the end of a file. All of them take
  * turns, so that each meets what the device is like in the course of the measurement.
+ *
+ * What a large direct write takes depends on where its bytes are: a request of pages that lie
+ * anywhere in memory has a piece for each of them. Write-back has the page cache's folios, so
+ * bw_dev is measured out of huge pages; the tables are of ordinary memory, as programs have it.
  */
 #include <math.h>
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "calibrate/measure_series.h"
+#include "calibrate/measure_pace.h"
 
 #define BLOCK UINT64_C(4096)
-#define ROUNDS 8
 /* Rests between rounds, of the time for all: disks have moods that last for seconds. */
 #define REST_SHARE 0.1
 /* The file for direct writes, in L; not the others' file, since they would lose its pages. */
 #define BYPASS_LARGEST 2
 /* Repetitions of L in all rounds. */
 #define LARGEST_TIMES 5
-#define DIRECT_TIMES 10
-#define APPEND_TIMES 6
+#define DIRECT_TIMES 3
+#define INSTEAD_TIMES 10 /* of synchronous ones where there are no direct ones */
+#define BULK_TIMES 4
+#define APPEND_TIMES 5
 #define NOSYNC_TIMES 3
+/* Of the sizes whose line tells the rate. */
+#define BULK_LEVELS 3
+/* Of one page in a large folio. */
+#define PAGE_TIMES 160
 /* So many of L, to see whether the device has a buffer; the first ones are not counted. */
 #define IN_A_ROW 11
 #define NOT_COUNTED 2
-/* So many times faster than the largest is too fast. */
-#define PASSES_AT_ONCE 3
-#define WAITED_LEAST 3
-#define UNLUCKY 1.6
 
 static double sum_of(const double *values, size_t count)
 {
@@ -72,73 +77,6 @@ static void find_buffer(struct wio_measure *measure, struct wio_series *series)
     wio_series_skip(series, level, drop.before);
 }
 
-static double median_of(const struct wio_series *series, size_t level)
-{
-    double samples[WIO_SERIES_TIMES_MOST];
-    memcpy(samples, series->samples[level], series->count[level] * sizeof(*samples));
-    return wio_estimate_median(samples, series->count[level]);
-}
-
-/* From the end of the first write that waited for those that passed at once to the end of the last
- * such one: the mean of a write. NaN if they are too few, since some are late by themselves. */
-static double mean_between_waits(const double *samples, size_t count, double least)
-{
-    double since_s = 0;
-    double end_s = 0;
-    size_t since = 0;
-    size_t writes = 0;
-    size_t waited = 0;
-    for (size_t i = 0; i < count; i++) {
-        since_s += samples[i];
-        since++;
-        if (samples[i] > least) {
-            end_s += waited > 0 ? since_s : 0;
-            writes += waited > 0 ? since : 0;
-            since_s = 0;
-            since = 0;
-            waited++;
-        }
-    }
-    return waited >= WAITED_LEAST ? end_s / (double)writes : (double)NAN;
-}
-
-/* What a byte takes in a row of L. */
-static double row_byte_s(const struct wio_series *series)
-{
-    double samples[WIO_SERIES_TIMES_MOST];
-    size_t level = series->levels - 1;
-    size_t count = series->count[level];
-    double least = PASSES_AT_ONCE * median_of(series, level);
-    double write_s = mean_between_waits(series->samples[level], count, least);
-    if (isnan(write_s)) {
-        memcpy(samples, series->samples[level], count * sizeof(*samples));
-        write_s = wio_estimate_center(samples, count).value;
-    }
-    return write_s / (double)series->size[level];
-}
-
-/* Smaller writes that are much faster per byte than large ones live on what a limit lets pass: no
- * device is like that by itself. A row that all writes together contradict only had bad luck. */
-static bool is_limited(const struct wio_series *series, size_t largest, double byte_s)
-{
-    double all_s = 0;
-    double bytes = 0;
-    for (size_t i = 0; i <= largest; i++) {
-        all_s += sum_of(series->samples[i], series->count[i]);
-        bytes += (double)series->count[i] * (double)series->size[i];
-    }
-    if (bytes * byte_s > UNLUCKY * all_s) {
-        return false;
-    }
-    for (size_t i = 0; i < largest; i++) {
-        if (series->count[i] > 0 &&
-            median_of(series, i) < (double)series->size[i] * byte_s / PASSES_AT_ONCE) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static enum wio_status make_bypass(struct wio_measure *measure, struct wio_error *err)
 {
     const struct wio_rig *rig = measure->rig;
@@ -180,11 +118,13 @@ static enum wio_status take_turns(struct wio_measure *measure, struct wio_series
 {
     double end_s = measure->stage_end_s;
     bool has_buffer = wio_measure_get(measure, WIO_PARAM_burst_size) > 0; /* it would empty */
-    double rest_s = has_buffer ? 0 : REST_SHARE * measure->params->budget_s / ROUNDS;
-    for (size_t round = 0; round < ROUNDS; round++) {
+    double rest_s = has_buffer ? 0 : REST_SHARE * measure->params->budget_s / WIO_SERIES_ROUNDS;
+    for (size_t round = 0; round < WIO_SERIES_ROUNDS; round++) {
+        size_t place = measure->rig->settle(measure->rig->context, round, WIO_SERIES_ROUNDS);
         for (size_t i = 0; i < count; i++) {
-            slice_time(measure, end_s, (ROUNDS - round) * count - i);
-            WIO_TRY(wio_series_round(measure, &series[i], round, ROUNDS, err));
+            slice_time(measure, end_s, (WIO_SERIES_ROUNDS - round) * count - i);
+            series[i].place = place;
+            WIO_TRY(wio_series_round(measure, &series[i], round, err));
         }
         if (wio_measure_has_time(measure)) {
             measure->rig->rest(measure->rig->context, rest_s);
@@ -197,6 +137,8 @@ static enum wio_status take_turns(struct wio_measure *measure, struct wio_series
     return WIO_OK;
 }
 
+enum { DIRECT, SYNC, APPEND, WITHOUT_DIRECT, NOSYNC = WITHOUT_DIRECT, BULK, PAGE, COUNT };
+
 static struct wio_series bypass_series(const struct wio_measure *measure, enum wio_rig_way way,
                                        size_t largest_times)
 {
@@ -205,42 +147,118 @@ static struct wio_series bypass_series(const struct wio_measure *measure, enum w
     return series;
 }
 
+/* The largest sizes out of huge pages. */
+static struct wio_series bulk_series(const struct wio_measure *measure)
+{
+    struct wio_series series = bypass_series(measure, WIO_RIG_DIRECT, BULK_TIMES);
+    size_t left_out = series.levels > BULK_LEVELS ? series.levels - BULK_LEVELS : 0;
+    series.from_huge = true;
+    series.levels -= left_out;
+    memmove(series.size, series.size + left_out, series.levels * sizeof(series.size[0]));
+    return series;
+}
+
+/* Bytes of the folios that the base file has where it was written in pieces of L. */
+static uint64_t folio_of(const struct wio_measure *measure)
+{
+    double most = fmin(wio_measure_get(measure, WIO_PARAM_balance_step), (double)measure->largest);
+    uint64_t folio = BLOCK;
+    while (2 * (double)folio <= most) {
+        folio *= 2;
+    }
+    return folio;
+}
+
+/* One page of a large folio. */
+static struct wio_series page_series(const struct wio_measure *measure)
+{
+    struct wio_series series = wio_series_of(measure, WIO_RIG_BASE, WIO_RIG_SYNC, PAGE_TIMES);
+    series.levels = 1;
+    series.first = measure->base_bytes / 2 / folio_of(measure) * folio_of(measure);
+    return series;
+}
+
+/* Of the first size's median, in seconds. */
+static double error_of(const struct wio_series *series)
+{
+    return series->spread[0] * series->points[0].seconds / sqrt((double)series->count[0]);
+}
+
+/* What each further page of a folio adds; 0 where no difference can be seen. */
+static void set_page_cost(struct wio_measure *measure, const struct wio_series *page,
+                          const struct wio_series *sync)
+{
+    uint64_t pages = folio_of(measure) / BLOCK - 1;
+    bool is_known = pages > 0 && page->levels > 0 && sync->levels > 0;
+    double more = is_known ? page->points[0].seconds - sync->points[0].seconds : 0;
+    double error = is_known ? hypot(error_of(page), error_of(sync)) : 0;
+    bool is_seen = more > 2 * error;
+    wio_measure_set(measure, WIO_PARAM_c_page_sync, is_seen ? more / (double)pages : 0,
+                    is_seen ? error / more : (double)NAN);
+}
+
+/* Behind the background limit the kernel writes while the rest is copied, so that the slower one of
+ * both decides. */
+static struct wio_model_table cached_table(const struct wio_measure *measure,
+                                           const struct wio_series *series, double byte_s,
+                                           enum wio_param copying)
+{
+    const struct wio_series_bounds bounds = {
+        .least_byte_s = byte_s,
+        .bend = wio_measure_get(measure, WIO_PARAM_limit_bg),
+        .tail_byte_s = 1 / wio_measure_get(measure, copying),
+    };
+    return wio_series_table(series, &bounds);
+}
+
+static void set_tables(struct wio_measure *measure, const struct wio_series series[COUNT],
+                       double byte_s)
+{
+    const struct wio_series_bounds past = {.least_byte_s = byte_s};
+    struct wio_calibration *out = measure->out;
+    out->direct_table = wio_series_table(&series[DIRECT], &past);
+    out->sync_table = cached_table(measure, &series[SYNC], byte_s, WIO_PARAM_bw_mem);
+    out->append_table = cached_table(measure, &series[APPEND], byte_s, WIO_PARAM_bw_ramdisk);
+    if (out->is_direct) {
+        out->direct_nosync_table = wio_series_table(&series[NOSYNC], &past);
+        set_page_cost(measure, &series[PAGE], &series[SYNC]);
+    }
+}
+
 enum wio_status wio_measure_tables(struct wio_measure *measure, struct wio_error *err)
 {
-    enum { DIRECT, SYNC, APPEND, NOSYNC, COUNT };
     enum wio_rig_way way;
     WIO_TRY(make_bypass(measure, err));
     WIO_TRY(choose_way(measure, &way, err));
+    bool is_direct = measure->out->is_direct;
     struct wio_series series[COUNT] = {
-        [DIRECT] = bypass_series(measure, way, DIRECT_TIMES),
+        [DIRECT] = bypass_series(measure, way, is_direct ? DIRECT_TIMES : INSTEAD_TIMES),
         [SYNC] = wio_series_of(measure, WIO_RIG_BASE, WIO_RIG_SYNC, LARGEST_TIMES),
         [APPEND] = wio_series_of(measure, WIO_RIG_APPEND, WIO_RIG_SYNC, APPEND_TIMES),
         [NOSYNC] = bypass_series(measure, WIO_RIG_DIRECT_NOSYNC, NOSYNC_TIMES),
+        [BULK] = bulk_series(measure),
+        [PAGE] = page_series(measure),
     };
-    struct wio_series *direct = &series[DIRECT];
+    struct wio_series *bulk = &series[is_direct ? BULK : DIRECT];
+    series[SYNC].small_below = is_direct ? folio_of(measure) : 0;
     series[APPEND].is_thin = true;
     double end_s = measure->stage_end_s;
-    slice_time(measure, end_s, ROUNDS);
-    const size_t largest = direct->levels - 1;
-    WIO_TRY(wio_series_row(measure, direct, largest, IN_A_ROW, err));
-    find_buffer(measure, direct);
-    double pace_s = row_byte_s(direct);
+    slice_time(measure, end_s, WIO_SERIES_ROUNDS);
+    WIO_TRY(wio_series_row(measure, bulk, bulk->levels - 1, IN_A_ROW, err));
+    find_buffer(measure, bulk);
+    double pace_s = wio_pace_of_row(bulk);
     measure->stage_end_s = end_s;
-    WIO_TRY(take_turns(measure, series, measure->out->is_direct ? COUNT : NOSYNC, err));
-    if (is_limited(direct, largest, pace_s)) {
+    WIO_TRY(take_turns(measure, series, is_direct ? COUNT : WITHOUT_DIRECT, err));
+    double byte_s = wio_series_byte_s(bulk);
+    if (wio_pace_is_limited(bulk, &series[DIRECT], pace_s)) {
+        byte_s = pace_s;
         for (size_t i = 0; i < COUNT; i++) {
             wio_series_limit(&series[i], pace_s);
         }
     }
-    double byte_s = wio_series_byte_s(direct);
-    wio_measure_set(measure, WIO_PARAM_bw_dev, 1 / byte_s, direct->spread[direct->levels - 1]);
-    wio_measure_set(measure, WIO_PARAM_sc_sw, wio_series_call_s(direct, byte_s), direct->spread[0]);
-    measure->out->direct_table = wio_series_table(direct, byte_s);
-    measure->out->sync_table = wio_series_table(&series[SYNC], 0);
-    measure->out->append_table =
-        wio_series_table(&series[APPEND], wio_series_byte_s(&series[SYNC]));
-    if (measure->out->is_direct) {
-        measure->out->direct_nosync_table = wio_series_table(&series[NOSYNC], 0);
-    }
+    wio_measure_set(measure, WIO_PARAM_bw_dev, 1 / byte_s, bulk->spread[bulk->levels - 1]);
+    wio_measure_set(measure, WIO_PARAM_sc_sw, wio_series_call_s(&series[DIRECT], byte_s),
+                    series[DIRECT].spread[0]);
+    set_tables(measure, series, byte_s);
     return measure->rig->remove(measure->rig->context, WIO_RIG_APPEND, err);
 }

@@ -9,6 +9,7 @@
 #define WIO_CALIBRATE_RIG_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include <whyio/status.h>
@@ -71,6 +72,7 @@ struct wio_rig_io {
     enum wio_rig_way way;
     uint64_t offset; /* bytes; DIRECT: multiples of 4096 */
     uint64_t size;   /* at most WIO_RIG_IO_MOST */
+    bool from_huge;  /* out of memory that lies in huge pages, where the system gives such */
 };
 #define WIO_RIG_IO_MOST (UINT64_C(64) << 20)
 
@@ -78,6 +80,9 @@ struct wio_rig {
     void *context;
     double (*now_s)(void *context);
     void (*rest)(void *context, double seconds);
+    /* Go on on one of the processors that this process may use: the one for turn `turn` of `turns`,
+     * a power of 2. Its number, below `turns`: the same for turns on the same one. */
+    size_t (*settle)(void *context, size_t turn, size_t turns);
     /* WIO_ERR_UNSUPPORTED: this way is refused there. */
     enum wio_status (*write)(void *context, const struct wio_rig_io *io, double *seconds_out,
                              struct wio_error *err);

@@ -66,6 +66,23 @@ static void writes_directly_or_says_so(void **state)
     wio_files_fini(&files);
 }
 
+/* Where there are no huge pages ordinary ones do. */
+static void writes_out_of_huge_pages(void **state)
+{
+    (void)state;
+    struct wio_error err = WIO_ERROR_INIT;
+    struct wio_files files;
+    double seconds;
+    assert_ok(wio_files_init(&files, wio_test_dir(), NULL, &err), &err);
+    struct wio_rig rig = wio_files_rig(&files);
+    const struct wio_rig_io io = {.file = WIO_RIG_BASE, .size = 8192, .from_huge = true};
+    assert_ok(rig.write(rig.context, &io, &seconds, &err), &err);
+    assert_int_equal(size_of("base"), 8192);
+    assert_memory_equal(files.huge, files.data, WIO_RIG_IO_MOST);
+    assert_ok(rig.remove(rig.context, WIO_RIG_BASE, &err), &err);
+    wio_files_fini(&files);
+}
+
 static void names_the_file_that_fails(void **state)
 {
     (void)state;
@@ -177,6 +194,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_what_it_wrote),
         cmocka_unit_test(writes_directly_or_says_so),
+        cmocka_unit_test(writes_out_of_huge_pages),
         cmocka_unit_test(names_the_file_that_fails),
         cmocka_unit_test(flushes_beside),
         cmocka_unit_test(flushes_without_lowered_limits),

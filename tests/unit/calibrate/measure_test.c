@@ -251,6 +251,72 @@ static void looks_past_new_blocks(void **state)
     }
 }
 
+/* Processors differ in what a small write takes; a program may be on any of them. */
+static void is_fair_to_processors(void **state)
+{
+    (void)state;
+    for (int thin = 0; thin < 2; thin++) {
+        struct sim sim = sim_default();
+        struct wio_calibrate_params params = {.max_bytes = 4 * GIB, .budget_s = 60};
+        struct wio_calibration found;
+        struct wio_error err;
+        sim.noise = 0.02;
+        sim.params.bw_dev = 1e9;
+        sim.params.bw_ramdisk = 40e9;
+        sim.far_s = sim.params.sc_sw;
+        sim.thin_times = thin > 0 ? 5 : 0;
+        assert_ok(measure(&sim, &params, &found, &err), &err);
+        const struct wio_model_table *tables[] = {&found.direct_table, &found.sync_table,
+                                                  &found.append_table, &found.direct_nosync_table};
+        double wanted = 1.5 * sim.params.sc_sw + 4096 / sim.params.bw_dev;
+        for (size_t i = 0; i < WIO_ARRAY_SIZE(tables); i++) {
+            if (fabs(tables[i]->points[0].seconds - wanted) > 0.03 * wanted) {
+                fail_msg("table %zu: %g, not %g", i, tables[i]->points[0].seconds, wanted);
+            }
+        }
+    }
+}
+
+/* Write-back needs no pieces for each page, and large buffers have less of them. */
+static void knows_the_device_from_memory(void **state)
+{
+    (void)state;
+    struct sim sim = sim_default();
+    struct wio_calibrate_params params = {.max_bytes = 4 * GIB, .budget_s = 60};
+    struct wio_calibration found;
+    struct wio_error err;
+    sim.noise = 0.02;
+    sim.params.bw_dev = 4e9;
+    sim.params.bw_ramdisk = 40e9;
+    sim.scattered_s = 1e-6;
+    assert_ok(measure(&sim, &params, &found, &err), &err);
+    is_near(&found, WIO_PARAM_bw_dev, sim.params.bw_dev, 0.03);
+    const struct wio_model_point *last = &found.direct_table.points[found.direct_table.count - 1];
+    double device_s = last[-1].bytes / sim.params.bw_dev;
+    double scattered_s = last[-1].bytes / 4096 * sim.scattered_s;
+    assert_true(fabs(last[-1].seconds - sim.params.sc_sw - device_s - scattered_s) <
+                0.03 * last[-1].seconds);
+    double tail = (last->seconds - last[-1].seconds) / (last->bytes - last[-1].bytes);
+    assert_true(fabs(tail * sim.params.bw_dev - 1) < 0.03);
+}
+
+/* A page in a large folio, and one alone. */
+static void finds_what_folios_cost(void **state)
+{
+    (void)state;
+    struct sim sim = sim_default();
+    struct wio_calibrate_params params = {.max_bytes = 4 * GIB, .budget_s = 60};
+    struct wio_calibration found;
+    struct wio_error err;
+    sim.noise = 0.02;
+    sim.params.c_page_sync = 1e-7;
+    sim.params.bw_dev = 1e9;
+    assert_ok(measure(&sim, &params, &found, &err), &err);
+    is_near(&found, WIO_PARAM_c_page_sync, sim.params.c_page_sync, 0.1);
+    double wanted = sim.params.sc_sw + 4096 / sim.params.bw_dev + 4096 / sim.params.bw_ramdisk;
+    assert_true(fabs(found.sync_table.points[0].seconds - wanted) < 0.02 * wanted);
+}
+
 static void does_without_direct_writes(void **state)
 {
     (void)state;
@@ -440,6 +506,9 @@ int main(void)
         cmocka_unit_test(finds_the_credit_of_a_limit),
         cmocka_unit_test(finds_what_a_commit_writes),
         cmocka_unit_test(looks_past_new_blocks),
+        cmocka_unit_test(is_fair_to_processors),
+        cmocka_unit_test(knows_the_device_from_memory),
+        cmocka_unit_test(finds_what_folios_cost),
         cmocka_unit_test(does_without_direct_writes),
         cmocka_unit_test(tables_predict),
         cmocka_unit_test(knows_metadata),

@@ -48,7 +48,8 @@ static void nothing_written_says_nothing(void **state)
     assert_int_equal(series.levels, 0);
     assert_true(isnan(wio_series_byte_s(&series)));
     assert_true(isnan(wio_series_call_s(&series, 0)));
-    assert_int_equal(wio_series_table(&series, 0).count, 0);
+    const struct wio_series_bounds bounds = {0};
+    assert_int_equal(wio_series_table(&series, &bounds).count, 0);
 }
 
 int main(void)

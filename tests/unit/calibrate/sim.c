@@ -8,6 +8,7 @@
 #include "support/unit.h"
 
 #define MIB 1048576.0
+#define PAGE 4096
 #define WRITER 0
 #define FLUSHER 1
 /* Files with such numbers were never written: what is read of them is not in memory. */
@@ -63,6 +64,15 @@ static void rest(void *context, double seconds)
     struct wio_model_done done;
     double end_s = wio_model_time(sim->model) + seconds;
     assert_status(wio_model_run(sim->model, end_s, &done, &err), WIO_END, &err);
+}
+
+/* On one of two processors. */
+static size_t settle(void *context, size_t turn, size_t turns)
+{
+    struct sim *sim = context;
+    (void)turns;
+    sim->is_far = turn / 2 % 2 != 0;
+    return sim->is_far ? 1 : 0;
 }
 
 static uint64_t id_of(const struct sim *sim, enum wio_rig_file file)
@@ -144,6 +154,15 @@ static void count(struct sim *sim, const struct wio_rig_io *io)
                          (sim->writes % 4 == 0 ? MIB : 0);
 }
 
+/* What the model does not know: negative where that takes longer. */
+static double saved_here(const struct sim *sim, const struct wio_rig_io *io)
+{
+    bool is_direct = io->way == WIO_RIG_DIRECT || io->way == WIO_RIG_DIRECT_NOSYNC;
+    double far_s = sim->is_far && io->way != WIO_RIG_CACHED ? sim->far_s : 0;
+    double pages = is_direct && !io->from_huge ? (double)io->size / PAGE : 0;
+    return -far_s - pages * sim->scattered_s;
+}
+
 static enum wio_status write_op(void *context, const struct wio_rig_io *io, double *seconds_out,
                                 struct wio_error *err)
 {
@@ -164,18 +183,18 @@ static enum wio_status write_op(void *context, const struct wio_rig_io *io, doub
                                     .offset = io->offset,
                                     .size = io->size,
                                     .method = methods[io->way]};
-    double saved = 0;
+    double saved = saved_here(sim, io);
     if (io->way != WIO_RIG_CACHED && sim->buffer_rate > 0) {
-        saved = saved_by_buffer(sim, (double)io->size);
+        saved += saved_by_buffer(sim, (double)io->size);
     }
     if (io->way != WIO_RIG_CACHED && sim->credit_bytes > 0) {
-        saved = saved_by_credit(sim, (double)io->size);
+        saved += saved_by_credit(sim, (double)io->size);
     }
     if (io->way != WIO_RIG_CACHED && sim->slice_s > 0) {
-        saved = saved_by_slices(sim, (double)io->size);
+        saved += saved_by_slices(sim, (double)io->size);
     }
     if (sim->thin_times > 1) {
-        saved = saved_by_blocks(sim, io);
+        saved += saved_by_blocks(sim, io);
     }
     double seconds = perform(sim, &op) - saved;
     sim->extra_s -= saved;
@@ -225,8 +244,9 @@ static enum wio_status remove_op(void *context, enum wio_rig_file file, struct w
 static enum wio_status drop_op(void *context, enum wio_rig_file file, struct wio_error *err)
 {
     struct sim *sim = context;
-    (void)file;
     (void)err;
+    const struct wio_model_op op = {.file = id_of(sim, file), .method = WIO_MODEL_FORGET};
+    (void)perform(sim, &op);
     sim->dropped++;
     return WIO_OK;
 }
@@ -307,6 +327,7 @@ struct wio_rig sim_rig(struct sim *sim)
     return (struct wio_rig){.context = sim,
                             .now_s = now_s,
                             .rest = rest,
+                            .settle = settle,
                             .write = write_op,
                             .read = read_op,
                             .fsync = fsync_op,
