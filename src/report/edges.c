@@ -352,17 +352,21 @@ static void print_heading(struct writer *writer, FILE *out)
     char collectives[WIO_TEXT_MAX];
 
     wio_edge_file_get_info(writer->file, &info);
-    fprintf(out, "%s: %s %s, of which others imply %s, and %s %s\n\n", writer->report->name,
+    fprintf(out, "%s: %s %s, of which others imply %s, and %s %s\n", writer->report->name,
             wio_format_count(edges, info.edges), info.edges == 1 ? "edge" : "edges",
             wio_format_count(implied, implied_of(&info)),
             wio_format_count(collectives, info.collectives),
             info.collectives == 1 ? "collective" : "collectives");
-    fprintf(out, "%14s %14s\n", "count", "implied");
-    print_totals(out, "class", info.by_class, WIO_EDGE_CLASS_COUNT, wio_edge_class_name);
-    print_totals(out, "evidence", info.by_evidence, WIO_EVIDENCE_COUNT, wio_evidence_name);
+    if (info.edges + info.collectives > 0) {
+        fprintf(out, "\n%14s %14s\n", "count", "implied");
+        print_totals(out, "class", info.by_class, WIO_EDGE_CLASS_COUNT, wio_edge_class_name);
+        print_totals(out, "evidence", info.by_evidence, WIO_EVIDENCE_COUNT, wio_evidence_name);
+    }
     print_unmatched(out, &info);
     print_notes(out, wio_edge_file_notes(writer->file));
-    fputc('\n', out);
+    if (info.edges + info.collectives > 0) {
+        fputc('\n', out);
+    }
 }
 
 enum wio_status wio_report_edges(const struct wio_trace *trace,
