@@ -5,6 +5,8 @@
 /* What lies between the two moments beside the time in question (short calls, mostly) and is not
  * told apart: ticks. */
 #define SLACK ((uint64_t)1 << 19)
+/* What is shorter is not told of, and counts as computing: ticks. */
+#define LONG ((uint64_t)1 << 18)
 
 void wio_seal_cpu_record(struct wio_seal_cpu *cpu, const struct wio_slot_cpu *slot)
 {
@@ -36,13 +38,51 @@ static uint64_t share(const struct wio_ticks *ticks, uint64_t begin, uint64_t en
         return 0;
     }
     uint64_t length_ns = wio_ticks_length(ticks, length);
-    uint64_t lacking_ns =
-        less(wio_ticks_length(ticks, record->to - record->from), record->cpu_ns);
+    uint64_t lacking_ns = less(wio_ticks_length(ticks, record->to - record->from), record->cpu_ns);
     uint64_t cpu_ns = less(length_ns, lacking_ns);
     if (record->has_slept && record->cpu_ns < length_ns) {
         cpu_ns = record->cpu_ns;
     }
     return cpu_ns > 0 ? cpu_ns : 1;
+}
+
+/* Of `cpu_ns` between two moments what was used behind one in between. Where in a time the thread
+ * had no processor is not known, but that it was in what is long. */
+static uint64_t used_behind(const struct wio_ticks *ticks, uint64_t before, uint64_t behind,
+                            uint64_t cpu_ns)
+{
+    uint64_t behind_ns = wio_ticks_length(ticks, behind);
+    if (behind < LONG) {
+        return behind_ns < cpu_ns ? behind_ns : cpu_ns;
+    }
+    if (before < LONG) {
+        return less(cpu_ns, wio_ticks_length(ticks, before));
+    }
+    return (uint64_t)((double)cpu_ns * ((double)behind / (double)(before + behind)));
+}
+
+/* An event that the thread tells of late, behind the record, parts the time that the record is
+ * about: a lock that was free when it was taken (R-SYNC-2). What is left is the time behind it. */
+static void divide(const struct wio_ticks *ticks, struct wio_seal_cpu_record *record,
+                   uint64_t begin, uint64_t end, struct wio_event *event)
+{
+    bool has_event_before = record->last_end != 0;
+    uint64_t from = record->last_end > record->from ? record->last_end : record->from;
+    if (begin >= record->to || end > record->to || begin < record->last_end) {
+        return;
+    }
+    uint64_t cpu_ns = begin > from ? share(ticks, from, record->to, record) : 0;
+    record->last_end = end;
+    if (cpu_ns == 0) {
+        return;
+    }
+    uint64_t rest_ns = used_behind(ticks, begin - from, record->to - begin, cpu_ns);
+    if (has_event_before && begin - from >= LONG) {
+        event->gap_cpu_ns = cpu_ns > rest_ns ? cpu_ns - rest_ns : 1;
+        event->gap_slept = record->has_slept;
+    }
+    record->from = begin;
+    record->cpu_ns = rest_ns;
 }
 
 void wio_seal_cpu_event(struct wio_seal_cpu *cpu, const struct wio_ticks *ticks,
@@ -59,6 +99,7 @@ void wio_seal_cpu_event(struct wio_seal_cpu *cpu, const struct wio_ticks *ticks,
             event->dur_cpu_ns = share(ticks, begin, end, record);
             event->dur_slept = event->dur_cpu_ns != 0 && record->has_slept;
         } else {
+            divide(ticks, record, begin, end, event);
             continue;
         }
         record->to = 0;

@@ -265,6 +265,63 @@ static void processor_times_find_their_events(void **state)
     close_all(&sealed);
 }
 
+/* A lock that was free, written behind the record. */
+static void lock_at(struct ring_builder *ring, uint64_t at)
+{
+    struct wio_slot_event *event = ring_event(ring, 0, "pthread_mutex_lock");
+    event->begin = at;
+    event->dur_error = 0;
+}
+
+/* R-CPU-1, R-SYNC-2: of 10 ms, 6 of them with a processor, 2.5 were before the lock; a short time
+ * beside a lock is computing. */
+static void processor_times_are_divided_at_free_locks(void **state)
+{
+    struct fixture *fixture = *state;
+    struct ring_builder ring;
+    begin_process(&ring);
+    uint64_t end = ring.ticks;
+    read_after(&ring, &end, 100, 100);
+    ring_cpu(&ring, end, end + 10 * MS, 6 * MS, false);
+    lock_at(&ring, end + 5 * MS / 2);
+    lock_at(&ring, end + 5 * MS);
+    read_after(&ring, &end, 10 * MS, 100);
+    ring_cpu(&ring, end - 100, end + 4 * MS, 3 * MS + 100, false);
+    lock_at(&ring, end + 1000);
+    read_after(&ring, &end, 4 * MS, 100);
+    ring_cpu(&ring, end, end + 4 * MS, MS, true);
+    lock_at(&ring, end + 4 * MS - 1000);
+    read_after(&ring, &end, 4 * MS, 100);
+    ring_save(&ring, raw_dir(fixture), "a.ring");
+    struct sealed sealed = open_all(fixture->dir);
+    const uint64_t gaps[] = {0, 1500000, 1500000, 3 * MS, 0, 3 * MS - 1000, MS - 1000, 1000};
+    for (size_t i = 0; i < sizeof(gaps) / sizeof(*gaps); i++) {
+        assert_int_equal(sealed.events[i].gap_cpu_ns, gaps[i]);
+        assert_int_equal(sealed.events[i].gap_slept, i >= 6);
+    }
+    close_all(&sealed);
+}
+
+/* It stands between the time before a call and the call, whose own time it leaves alone. */
+static void processor_times_of_calls_are_not_divided(void **state)
+{
+    struct fixture *fixture = *state;
+    struct ring_builder ring;
+    begin_process(&ring);
+    uint64_t end = ring.ticks;
+    read_after(&ring, &end, 100, 100);
+    ring_cpu(&ring, end, end + 2 * MS, MS, false);
+    ring_cpu(&ring, end + 2 * MS, end + 6 * MS, 3 * MS, false);
+    lock_at(&ring, end + MS);
+    read_after(&ring, &end, 2 * MS, 4 * MS);
+    ring_save(&ring, raw_dir(fixture), "a.ring");
+    struct sealed sealed = open_all(fixture->dir);
+    assert_int_equal(sealed.events[1].gap_cpu_ns, MS / 2);
+    assert_int_equal(sealed.events[2].gap_cpu_ns, MS / 2);
+    assert_int_equal(sealed.events[2].dur_cpu_ns, 3 * MS);
+    close_all(&sealed);
+}
+
 /* The writer goes on with another thread: its first computing began before anybody looked. */
 static void processor_times_are_of_one_thread(void **state)
 {
@@ -293,6 +350,8 @@ int main(void)
         TEST(exec_makes_another_image),
         TEST(sources_are_resolved),
         TEST(processor_times_find_their_events),
+        TEST(processor_times_are_divided_at_free_locks),
+        TEST(processor_times_of_calls_are_not_divided),
         TEST(processor_times_are_of_one_thread),
     };
     return WIO_RUN(tests);
