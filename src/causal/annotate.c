@@ -76,8 +76,7 @@ struct writer {
     struct wio_steps *steps;
     enum wio_compute_mode mode;
     size_t next[WIO_ORDER_REASON_COUNT];
-    uint64_t free_ns;     /* since when the thread is in no call */
-    uint64_t cpu_free_ns; /* the same by its CPU clock */
+    uint64_t free_ns; /* since when the thread is in no call */
 };
 
 static enum wio_status append(struct writer *w, const struct wio_step *step)
@@ -128,32 +127,26 @@ static uint64_t less(uint64_t a, uint64_t b)
     return a > b ? a - b : 0;
 }
 
-static enum wio_status append_compute(struct writer *w, uint64_t op, uint64_t wall_ns,
-                                      uint64_t cpu_ns)
+static enum wio_status append_compute(struct writer *w, uint64_t op, uint64_t wall_ns)
 {
     if (wall_ns == 0) {
         return WIO_OK;
     }
-    return append(w, &(struct wio_step){
-                         .kind = WIO_STEP_COMPUTE, .op = op, .wall_ns = wall_ns, .cpu_ns = cpu_ns});
+    return append(w, &(struct wio_step){.kind = WIO_STEP_COMPUTE, .op = op, .wall_ns = wall_ns});
 }
 
 /* The calls from `op` up to the next I/O are one gap: its time goes before the first of them. */
 static enum wio_status append_gap(struct writer *w, uint64_t op)
 {
     uint64_t free_ns = w->free_ns;
-    uint64_t cpu_free_ns = w->cpu_free_ns;
     uint64_t wall_ns = 0;
-    uint64_t cpu_ns = 0;
     const struct wio_call_times *call = &w->calls->life;
     bool at_end = false;
     for (uint64_t i = op; !at_end; i++) {
         at_end = i == w->calls->count;
         call = at_end ? &w->calls->life : &w->calls->calls[i];
         uint64_t until_ns = at_end ? call->end_ns : call->begin_ns;
-        uint64_t cpu_until_ns = at_end ? call->cpu_end_ns : call->cpu_begin_ns;
         wall_ns += less(until_ns, free_ns);
-        cpu_ns += less(cpu_until_ns, cpu_free_ns);
         if (at_end || call->is_io) {
             break;
         }
@@ -161,11 +154,9 @@ static enum wio_status append_gap(struct writer *w, uint64_t op)
         bool counts = w->mode == WIO_COMPUTE_THINK || !call->can_block;
         uint64_t from_ns = free_ns > call->begin_ns ? free_ns : call->begin_ns;
         wall_ns += counts ? less(call->end_ns, from_ns) : 0;
-        cpu_ns += counts ? less(call->cpu_end_ns, call->cpu_begin_ns) : 0;
         free_ns = call->end_ns > free_ns ? call->end_ns : free_ns;
-        cpu_free_ns = call->cpu_end_ns;
     }
-    return append_compute(w, op, wall_ns, cpu_ns);
+    return append_compute(w, op, wall_ns);
 }
 
 /* In order: what was computed right before this call, and in it if it cannot block. */
@@ -174,8 +165,7 @@ static enum wio_status append_segment(struct writer *w, uint64_t op)
     const struct wio_call_times *call = &w->calls->calls[op];
     bool counts = !call->is_io && !call->can_block;
     uint64_t until_ns = counts ? call->end_ns : call->begin_ns;
-    uint64_t cpu_until_ns = counts ? call->cpu_end_ns : call->cpu_begin_ns;
-    return append_compute(w, op, less(until_ns, w->free_ns), less(cpu_until_ns, w->cpu_free_ns));
+    return append_compute(w, op, less(until_ns, w->free_ns));
 }
 
 static enum wio_status append_call(struct writer *w, uint64_t op)
@@ -194,7 +184,6 @@ static enum wio_status append_call(struct writer *w, uint64_t op)
         WIO_TRY(append(w, &(struct wio_step){.kind = WIO_STEP_OPERATION, .op = op}));
     }
     w->free_ns = call->end_ns > w->free_ns ? call->end_ns : w->free_ns;
-    w->cpu_free_ns = call->cpu_end_ns;
     return append_reason(w, WIO_ORDER_OUT, op);
 }
 
@@ -206,8 +195,7 @@ static enum wio_status append_end(struct writer *w)
     if (w->mode != WIO_COMPUTE_SEGMENTS && !begins_gap) {
         return WIO_OK;
     }
-    return append_compute(w, calls->count, less(calls->life.end_ns, w->free_ns),
-                          less(calls->life.cpu_end_ns, w->cpu_free_ns));
+    return append_compute(w, calls->count, less(calls->life.end_ns, w->free_ns));
 }
 
 enum wio_status wio_annotate(const struct wio_annotation *annotation,
@@ -221,8 +209,7 @@ enum wio_status wio_annotate(const struct wio_annotation *annotation,
                        .calls = calls,
                        .steps = steps,
                        .mode = mode,
-                       .free_ns = calls->life.begin_ns,
-                       .cpu_free_ns = calls->life.cpu_begin_ns};
+                       .free_ns = calls->life.begin_ns};
     for (unsigned r = 0; r < WIO_ORDER_REASON_COUNT; r++) {
         w.next[r] = annotation->index[r].start[calls->thread];
     }

@@ -12,7 +12,7 @@
 #include "causal/edge.h"
 
 enum wio_step_kind {
-    WIO_STEP_COMPUTE, /* wall_ns, cpu_ns */
+    WIO_STEP_COMPUTE, /* wall_ns */
     WIO_STEP_WAIT,    /* until `peer` has done its operation `peer_op` */
     WIO_STEP_OPERATION,
     WIO_STEP_SIGNAL, /* to `peer`, which waits before its operation `peer_op` */
@@ -24,7 +24,6 @@ struct wio_step {
     uint64_t op; /* of this thread, at which the step stands */
     uint64_t peer_op;
     uint64_t wall_ns;
-    uint64_t cpu_ns;
     uint32_t peer; /* thread, or index of the collective */
     uint16_t kind; /* enum wio_step_kind */
     uint8_t class; /* of the edge, enum wio_edge_class */
@@ -34,8 +33,6 @@ struct wio_step {
 struct wio_call_times {
     uint64_t begin_ns;
     uint64_t end_ns;
-    uint64_t cpu_begin_ns; /* of the thread; all 0 where it was not recorded */
-    uint64_t cpu_end_ns;
     bool is_io;
     bool can_block; /* waits for somebody else: receive, lock, wait */
 };

@@ -7,7 +7,7 @@
 #include "causal/annotate.h"
 #include "causal/reduce.h"
 
-/* Steps as one line: "C10/4 W1:7 O0 S2:3". */
+/* Steps as one line: "C10 W1:7 O0 S2:3". */
 static const char *text_of(const struct wio_steps *steps)
 {
     static char text[1024];
@@ -17,7 +17,7 @@ static const char *text_of(const struct wio_steps *steps)
         const struct wio_step *s = &steps->items[i];
         char one[64];
         if (s->kind == WIO_STEP_COMPUTE) {
-            (void)snprintf(one, sizeof(one), "C%u/%u", (unsigned)s->wall_ns, (unsigned)s->cpu_ns);
+            (void)snprintf(one, sizeof(one), "C%u", (unsigned)s->wall_ns);
         } else if (s->kind == WIO_STEP_OPERATION) {
             (void)snprintf(one, sizeof(one), "O%u", (unsigned)s->op);
         } else if (s->kind == WIO_STEP_WAIT || s->kind == WIO_STEP_SIGNAL) {
@@ -59,15 +59,15 @@ static void assert_steps(const struct wio_edges *edges, const struct wio_thread_
     wio_annotation_destroy(annotation);
 }
 
-/* 10 computing, I/O of 5, 20 computing, receive that waits 30, 7 computing, I/O of 5, 3 computing;
- * half of the computing is CPU time. */
+/* 10 computing, I/O of 5, 20 computing, receive that waits 30, 7 computing, I/O of 5, 3 computing.
+ */
 static const struct wio_call_times calls[] = {
-    {110, 115, 5, 5, true, false},
-    {135, 165, 15, 15, false, true},
-    {172, 177, 18, 18, true, false},
+    {110, 115, true, false},
+    {135, 165, false, true},
+    {172, 177, true, false},
 };
 static const struct wio_thread_calls thread = {
-    .calls = calls, .count = 3, .life = {100, 180, 0, 19, false, false}, .thread = 1};
+    .calls = calls, .count = 3, .life = {100, 180, false, false}, .thread = 1};
 
 static void approaches_differ_by_the_time_that_was_waited(void **state)
 {
@@ -75,9 +75,9 @@ static void approaches_differ_by_the_time_that_was_waited(void **state)
     struct wio_edges edges = set();
     add(&edges, 0, 6, 1, 1);
     add(&edges, 1, 2, 2, 9);
-    assert_steps(&edges, &thread, WIO_COMPUTE_THINK, "C10/5 O0 C57/13 W0:6 O2 S2:9 C3/1");
-    assert_steps(&edges, &thread, WIO_COMPUTE_LESS_BLOCKED, "C10/5 O0 C27/13 W0:6 O2 S2:9 C3/1");
-    assert_steps(&edges, &thread, WIO_COMPUTE_SEGMENTS, "C10/5 O0 C20/10 W0:6 C7/3 O2 S2:9 C3/1");
+    assert_steps(&edges, &thread, WIO_COMPUTE_THINK, "C10 O0 C57 W0:6 O2 S2:9 C3");
+    assert_steps(&edges, &thread, WIO_COMPUTE_LESS_BLOCKED, "C10 O0 C27 W0:6 O2 S2:9 C3");
+    assert_steps(&edges, &thread, WIO_COMPUTE_SEGMENTS, "C10 O0 C20 W0:6 C7 O2 S2:9 C3");
     wio_edges_fini(&edges);
 }
 
@@ -90,8 +90,8 @@ static void a_call_that_cannot_block_is_computing(void **state)
     free_calls[1].can_block = false;
     struct wio_thread_calls other = thread;
     other.calls = free_calls;
-    assert_steps(&edges, &other, WIO_COMPUTE_LESS_BLOCKED, "C10/5 O0 C57/13 O2 C3/1");
-    assert_steps(&edges, &other, WIO_COMPUTE_SEGMENTS, "C10/5 O0 C50/10 C7/3 O2 C3/1");
+    assert_steps(&edges, &other, WIO_COMPUTE_LESS_BLOCKED, "C10 O0 C57 O2 C3");
+    assert_steps(&edges, &other, WIO_COMPUTE_SEGMENTS, "C10 O0 C50 C7 O2 C3");
     wio_edges_fini(&edges);
 }
 
@@ -101,7 +101,7 @@ static void collectives_are_steps_of_their_own(void **state)
     struct wio_edges edges = set();
     struct wio_member all[] = {{0, 0, 0, true, true}, {1, 1, 1, true, true}};
     assert_int_equal(wio_edges_add_collective(&edges, all, 2, 1, WIO_EVIDENCE_MPI), WIO_OK);
-    assert_steps(&edges, &thread, WIO_COMPUTE_SEGMENTS, "C10/5 O0 C20/10 E0 L0 C7/3 O2 C3/1");
+    assert_steps(&edges, &thread, WIO_COMPUTE_SEGMENTS, "C10 O0 C20 E0 L0 C7 O2 C3");
     wio_edges_fini(&edges);
 }
 
@@ -109,14 +109,12 @@ static void calls_that_overlap_leave_no_negative_time(void **state)
 {
     (void)state;
     struct wio_edges edges = set();
-    const struct wio_call_times overlapping[] = {{10, 50, 0, 0, true, false},
-                                                 {20, 30, 0, 0, true, false},
-                                                 {40, 45, 0, 0, false, true},
-                                                 {55, 60, 0, 0, true, false}};
+    const struct wio_call_times overlapping[] = {
+        {10, 50, true, false}, {20, 30, true, false}, {40, 45, false, true}, {55, 60, true, false}};
     struct wio_thread_calls other = {
-        .calls = overlapping, .count = 4, .life = {0, 60, 0, 0, false, false}, .thread = 0};
-    assert_steps(&edges, &other, WIO_COMPUTE_SEGMENTS, "C10/0 O0 O1 C5/0 O3");
-    assert_steps(&edges, &other, WIO_COMPUTE_THINK, "C10/0 O0 O1 C5/0 O3");
+        .calls = overlapping, .count = 4, .life = {0, 60, false, false}, .thread = 0};
+    assert_steps(&edges, &other, WIO_COMPUTE_SEGMENTS, "C10 O0 O1 C5 O3");
+    assert_steps(&edges, &other, WIO_COMPUTE_THINK, "C10 O0 O1 C5 O3");
     wio_edges_fini(&edges);
 }
 
