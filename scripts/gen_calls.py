@@ -229,8 +229,6 @@ class Wrapper:
             yield "ext.offset2 = cap_copy_offset(fd2, offset2, result, CAP_COPY_IN);"
         for number, expression in self.args.items():
             yield f"ext.arg[{number}] = (int64_t)({expression});"
-        if self.row.note("sync") is not None and self.row.note("wait") is not None:
-            yield "ext.offset2 = cap_cpu_of(&ev);"
 
     def hook(self):
         name, _, rest = self.row.note("after").partition("(")
@@ -239,10 +237,7 @@ class Wrapper:
         return f"cap_after_{name}(self, &ev, {ext}{', ' + arguments if arguments else ''});"
 
     def emit(self):
-        if self.has_ext():
-            return "cap_emit_ext(self, &ev, &ext);"
-        waits = self.row.note("sync") is not None and self.row.note("wait") is not None
-        return "cap_emit_waited(self, &ev);" if waits else "cap_emit(self, &ev);"
+        return "cap_emit_ext(self, &ev, &ext);" if self.has_ext() else "cap_emit(self, &ev);"
 
     def lines(self):
         row, call = self.row, self.call()

@@ -1,9 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What threads used of the processors while they computed, and in long calls. FORMAT.md#cpu. */
 #include <sys/resource.h>
+#include <time.h>
 
 #include "capture/process.h"
-#include "capture/sync.h"
+#include "capture/raw.h"
+
+/* CPU time of the calling thread in ns; WIO_NO_OFFSET where it cannot be had. */
+static int64_t count_cpu_ns(void)
+{
+    struct timespec ts = {0};
+    return raw_call3(SYS_clock_gettime, CLOCK_THREAD_CPUTIME_ID, (long)&ts, 0) == 0
+               ? (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec
+               : WIO_NO_OFFSET;
+}
 
 /* How often the thread has slept: lost its processor while it had nothing to do on it. One that is
  * taken away (another thread's turn) or yielded does not count. */
@@ -50,7 +60,7 @@ static bool is_guest(const struct cap_thread *self)
 static uint64_t sample(struct cap_thread *self, uint64_t at, bool is_told)
 {
     uint64_t sleeps = self->sleeps;
-    int64_t cpu_ns = count_sleeps(&sleeps) ? cap_cpu_ns() : WIO_NO_OFFSET;
+    int64_t cpu_ns = count_sleeps(&sleeps) ? count_cpu_ns() : WIO_NO_OFFSET;
     at = at != 0 ? at : cap_now();
     bool is_known = self->cpu_ns >= 0 && cpu_ns >= self->cpu_ns && at > self->sampled;
     if (is_told && is_known) {

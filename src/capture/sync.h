@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the wrappers of synchronisation share: entering only where it is to be recorded, the CPU
- * time of calls that waited, signals that are blocked, cancellation.
+ * What the wrappers of synchronisation share: entering only where it is to be recorded, the
+ * events of calls that may have waited, signals that are blocked, cancellation.
  *
  * A thread may be cancelled within a wrapped call: its frames are unwound, its clean-up handlers
  * run, and it does not come back to the wrapper. Wrappers that leave something behind (a counter,
@@ -22,42 +22,11 @@ static inline struct cap_thread *cap_enter_sync(uintptr_t source, unsigned call)
     return CAP_LIKELY(cap_is_causal) ? cap_enter(source, call) : NULL;
 }
 
-/* A call that took longer has waited: some microseconds in ticks of either clock. */
-#define CAP_WAITED 16384u
-
-/* CPU time of the calling thread in ns; WIO_NO_OFFSET where it cannot be had. */
-static inline int64_t cap_cpu_ns(void)
-{
-    struct timespec ts = {0};
-    return raw_call3(SYS_clock_gettime, CLOCK_THREAD_CPUTIME_ID, (long)&ts, 0) == 0
-               ? (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec
-               : WIO_NO_OFFSET;
-}
-
-/* R-SYNC-8. Asked for behind the call, since most do not wait; a thread that sleeps uses none. */
-static inline int64_t cap_cpu_of(const struct cap_event *ev)
-{
-    return ev->end - ev->begin > CAP_WAITED ? cap_cpu_ns() : WIO_NO_OFFSET;
-}
-
-/* The event of a class with inline arguments (R-EVENT-2): in two slots where it has a CPU time. */
-void cap_emit_wait(struct cap_thread *self, struct cap_event *ev, const int64_t arg[2],
-                   int64_t cpu_ns) CAP_HIDDEN;
+/* The event of a class with inline arguments (R-EVENT-2). */
+void cap_emit_wait(struct cap_thread *self, struct cap_event *ev, const int64_t arg[2]) CAP_HIDDEN;
 /* The same of a class without: offset and size are as they are, `arg` has four. */
-void cap_emit_wait_ext(struct cap_thread *self, const struct cap_event *ev, const int64_t arg[4],
-                       int64_t cpu_ns) CAP_HIDDEN;
-
-/* The event of a call that may have waited, without arguments: offset and size are as they are. */
-static inline void cap_emit_waited(struct cap_thread *self, const struct cap_event *ev)
-{
-    int64_t cpu_ns = cap_cpu_of(ev);
-    const int64_t none[4] = {0};
-    if (CAP_LIKELY(cpu_ns == WIO_NO_OFFSET)) {
-        cap_emit(self, ev);
-    } else {
-        cap_emit_wait_ext(self, ev, none, cpu_ns);
-    }
-}
+void cap_emit_wait_ext(struct cap_thread *self, const struct cap_event *ev,
+                       const int64_t arg[4]) CAP_HIDDEN;
 
 /* Time limits in ns; WIO_NO_SIZE = none. */
 static inline uint64_t cap_ns_of_ms(int ms)

@@ -103,7 +103,7 @@ CAP_EXPORT int pthread_barrier_wait(pthread_barrier_t *barrier)
     ev.end = cap_now();
     cap_state_leave(self);
     ev.result = result;
-    cap_emit_wait_ext(self, &ev, arg, cap_cpu_of(&ev));
+    cap_emit_wait_ext(self, &ev, arg);
     return result;
 }
 
@@ -129,7 +129,7 @@ static void end_wait(struct sem_wait *wait, int result)
     cap_state_leave(wait->self);
     wait->ev.result = result;
     wait->ev.error = result < 0 ? errno : 0;
-    cap_emit_wait(wait->self, &wait->ev, wait->arg, cap_cpu_of(&wait->ev));
+    cap_emit_wait(wait->self, &wait->ev, wait->arg);
 }
 
 #define DEFINE_WAIT(symbol, parameters, ...)                                                       \
@@ -165,7 +165,7 @@ CAP_EXPORT int sem_trywait(sem_t *semaphore)
     if (self != NULL && result == 0) {
         const int64_t arg[2] = {semaphore_id(semaphore), 0};
         ev.end = cap_now();
-        cap_emit_wait(self, &ev, arg, WIO_NO_OFFSET);
+        cap_emit_wait(self, &ev, arg);
     }
     return result;
 }
@@ -180,7 +180,7 @@ CAP_EXPORT int sem_init(sem_t *semaphore, int pshared, unsigned value)
     if (self != NULL && result == 0) {
         const int64_t arg[2] = {semaphore_id(semaphore), value};
         ev.end = cap_now();
-        cap_emit_wait(self, &ev, arg, WIO_NO_OFFSET);
+        cap_emit_wait(self, &ev, arg);
     }
     return result;
 }
@@ -194,7 +194,7 @@ static void end_open(struct cap_thread *self, struct cap_event *ev, const sem_t 
     const int64_t arg[4] = {semaphore_id(semaphore), value, 1, 0};
     ev->end = cap_now();
     ev->result = (int64_t)(uintptr_t)semaphore;
-    cap_emit_wait_ext(self, ev, arg, WIO_NO_OFFSET);
+    cap_emit_wait_ext(self, ev, arg);
 }
 
 CAP_EXPORT sem_t *sem_open(const char *name, int flags, ...)
@@ -235,6 +235,6 @@ CAP_EXPORT int sem_post(sem_t *semaphore)
     ev.end = cap_now();
     ev.result = result;
     ev.error = result < 0 ? errno : 0;
-    cap_emit_wait(self, &ev, arg, WIO_NO_OFFSET);
+    cap_emit_wait(self, &ev, arg);
     return result;
 }

@@ -25,7 +25,7 @@ static void emit(unsigned call, uintptr_t source, int64_t id)
         ev.begin = cap_begin(self);
         ev.end = ev.begin;
         ev.result = 0;
-        cap_emit_wait_ext(self, &ev, arg, WIO_NO_OFFSET);
+        cap_emit_wait_ext(self, &ev, arg);
     }
 }
 

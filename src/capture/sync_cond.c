@@ -43,7 +43,7 @@ static void end(struct cond_wait *wait, int result, int error)
     wait->ev.end = cap_now();
     wait->ev.result = result;
     wait->ev.error = error;
-    cap_emit_wait_ext(wait->self, &wait->ev, wait->arg, cap_cpu_of(&wait->ev));
+    cap_emit_wait_ext(wait->self, &wait->ev, wait->arg);
 }
 
 static void on_cancel(void *wait)
@@ -121,7 +121,7 @@ static void emit_signal(struct signal *signal, int result)
         ev->end = cap_now();
         ev->begin = signal->was_awaited ? ev->begin : ev->end;
         ev->result = result;
-        cap_emit_wait(self, ev, signal->arg, WIO_NO_OFFSET);
+        cap_emit_wait(self, ev, signal->arg);
     }
 }
 

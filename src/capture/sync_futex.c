@@ -86,7 +86,7 @@ long cap_raw_futex(const struct cap_raw_call *call)
     if (is_worth(kind, operation, result)) {
         ev.result = result;
         ev.error = result < 0 ? errno : 0;
-        cap_emit_wait_ext(self, &ev, arg, kind == WAIT ? cap_cpu_of(&ev) : WIO_NO_OFFSET);
+        cap_emit_wait_ext(self, &ev, arg);
     }
     return result;
 }

@@ -52,7 +52,7 @@ static void emit_round(struct cap_thread *self, struct cap_event *ev, const stru
     const int64_t arg[4] = {team->key, team->round, team->members, part};
     ev->result = 0;
     if (team->members > 1) {
-        cap_emit_wait_ext(self, ev, arg, cap_cpu_of(ev));
+        cap_emit_wait_ext(self, ev, arg);
     }
 }
 

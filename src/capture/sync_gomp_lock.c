@@ -2,6 +2,9 @@
 /* Critical sections and locks of OpenMP as gcc compiles it (libgomp). */
 #include "capture/sync_lock.h"
 
+/* A call that took longer has waited: some microseconds in ticks of either clock. */
+#define WAITED 16384u
+
 /* ---- critical: without a try -------------------------------------------------------------------
  */
 
@@ -42,14 +45,13 @@ static void end(const struct section *section, const struct cap_lock *lock)
     struct cap_event ev = CAP_EVENT_OF(lock->call, lock->source);
     ev.begin = section->begin;
     ev.end = cap_now();
-    int64_t cpu_ns = cap_cpu_of(&ev);
-    if (cpu_ns == WIO_NO_OFFSET) {
+    if (ev.end - ev.begin <= WAITED) {
         cap_held_push(self, lock->address, lock->call, lock->source);
         return;
     }
     const int64_t arg[2] = {lock->id, 0};
     ev.result = 0;
-    cap_emit_wait(self, &ev, arg, cpu_ns);
+    cap_emit_wait(self, &ev, arg);
     cap_held_push_written(self, lock->address, lock->call, lock->source);
 }
 

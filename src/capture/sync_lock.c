@@ -6,27 +6,19 @@
 #include "capture/sync_object.h"
 #include "capture/sync_told.h"
 
-void cap_emit_wait(struct cap_thread *self, struct cap_event *ev, const int64_t arg[2],
-                   int64_t cpu_ns)
+void cap_emit_wait(struct cap_thread *self, struct cap_event *ev, const int64_t arg[2])
 {
-    if (cpu_ns != WIO_NO_OFFSET) {
-        const int64_t all[4] = {arg[0], arg[1]};
-        cap_emit_wait_ext(self, ev, all, cpu_ns);
-        return;
-    }
     ev->offset = arg[0];
     ev->size = (uint64_t)arg[1];
     cap_emit(self, ev);
 }
 
-void cap_emit_wait_ext(struct cap_thread *self, const struct cap_event *ev, const int64_t arg[4],
-                       int64_t cpu_ns)
+void cap_emit_wait_ext(struct cap_thread *self, const struct cap_event *ev, const int64_t arg[4])
 {
     struct cap_ext ext = CAP_EXT;
     for (unsigned i = 0; i < 4; i++) {
         ext.arg[i] = arg[i];
     }
-    ext.offset2 = cpu_ns;
     cap_emit_ext(self, ev, &ext);
 }
 
@@ -54,7 +46,7 @@ static void settle(const struct cap_lock *lock, int result)
         ev.result = result;
         ev.error = result;
         const int64_t arg[2] = {lock->id, lock->is_reader};
-        cap_emit_wait(self, &ev, arg, WIO_NO_OFFSET);
+        cap_emit_wait(self, &ev, arg);
     }
 }
 
@@ -98,10 +90,6 @@ bool cap_lock_wait_begin(struct cap_lock_wait *wait, const struct cap_lock *lock
         return true;
     }
     wait->self = self;
-    wait->cpu_ns = WIO_NO_OFFSET;
-    if (wio_call_op(lock->call) == WIO_OP_pthread_spin_lock) {
-        wait->cpu_ns = cap_cpu_ns();
-    }
     cap_state_enter(self, CAP_STATE_IN_LOCK);
     return false;
 }
@@ -118,10 +106,9 @@ void cap_lock_wait_end(struct cap_lock_wait *wait, const struct cap_lock *lock, 
     wait->ev.end = cap_now();
     wait->ev.result = result;
     wait->ev.error = result;
-    int64_t cpu_ns = wait->cpu_ns != WIO_NO_OFFSET ? wait->cpu_ns : cap_cpu_of(&wait->ev);
     const int64_t arg[2] = {lock->id, lock->is_reader};
     cap_tell(lock->id);
-    cap_emit_wait(self, &wait->ev, arg, cpu_ns);
+    cap_emit_wait(self, &wait->ev, arg);
     if (is_taken(result)) {
         cap_held_push_written(self, lock->address, lock->call, lock->source);
     }
@@ -142,7 +129,7 @@ static void emit_unlock(struct cap_thread *self, struct cap_event *ev, const str
                         const struct cap_held *held)
 {
     const int64_t arg[2] = {lock->id, held != NULL ? cap_held_is_reader(held) : lock->is_reader};
-    cap_emit_wait(self, ev, arg, WIO_NO_OFFSET);
+    cap_emit_wait(self, ev, arg);
 }
 
 static void emit_late(struct cap_thread *self, const struct cap_lock *lock,

@@ -59,7 +59,6 @@ struct cap_lock_wait {
     struct cap_thread *self; /* NULL: not recorded */
     uint32_t *waiters;
     struct cap_event ev;
-    int64_t cpu_ns; /* of one that spins */
 };
 
 /* *result is that of cap_lock_try, not 0. True: what the program gets is *result; else call the

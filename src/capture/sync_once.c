@@ -40,7 +40,7 @@ static void emit_done(const struct once *once)
         ev.begin = cap_now();
         ev.end = ev.begin;
         ev.result = INT_MAX;
-        cap_emit_wait_ext(self, &ev, arg, WIO_NO_OFFSET);
+        cap_emit_wait_ext(self, &ev, arg);
     }
 }
 
@@ -78,7 +78,7 @@ static int call(unsigned number, int *control, void (*routine)(void), uintptr_t 
     }
     if (self != NULL && !once.has_run && !is_late && result == 0) {
         const int64_t arg[4] = {cap_object_id(control, false)};
-        cap_emit_wait_ext(self, &ev, arg, cap_cpu_of(&ev));
+        cap_emit_wait_ext(self, &ev, arg);
     }
     return result;
 }

@@ -44,18 +44,17 @@ static bool end(struct queue_wait *wait, int64_t result)
 static void emit_operation(struct queue_wait *wait, int id, const struct sembuf *operation)
 {
     const int64_t object = cap_object_named(SEMAPHORE, (uint64_t)id, operation->sem_num);
-    const int64_t cpu_ns = cap_cpu_of(&wait->ev);
     if (operation->sem_op == 0) {
         const int64_t arg[4] = {object};
         wait->ev.call = WIO_CALL_semop_zero;
-        cap_emit_wait_ext(wait->self, &wait->ev, arg, cpu_ns);
+        cap_emit_wait_ext(wait->self, &wait->ev, arg);
         return;
     }
     const int units = operation->sem_op > 0 ? operation->sem_op : -operation->sem_op;
     const int64_t arg[2] = {object, units - 1};
     struct cap_event ev = wait->ev; /* its offset and size would be there for the next one */
     ev.call = operation->sem_op > 0 ? WIO_CALL_semop_post : wait->ev.call;
-    cap_emit_wait(wait->self, &ev, arg, cpu_ns);
+    cap_emit_wait(wait->self, &ev, arg);
 }
 
 /* All operations of a call are done at the same moment: the first event is the call, and those
@@ -108,7 +107,7 @@ static void emit_value(struct cap_thread *self, struct cap_event *ev, const int 
     const int64_t arg[2] = {cap_object_named(SEMAPHORE, (uint64_t)where[0], (uint64_t)where[1]),
                             value};
     struct cap_event one = *ev;
-    cap_emit_wait(self, &one, arg, WIO_NO_OFFSET);
+    cap_emit_wait(self, &one, arg);
     ev->flags |= WIO_EVENT_CAUSED; /* the next one is of the same call */
 }
 
@@ -160,7 +159,7 @@ static void emit_message(struct queue_wait *wait, int kind, const uint64_t queue
     const int64_t whole = cap_object_named((uint64_t)kind + 1, queue[0], queue[1]);
     const int64_t arg[2] = {cap_object_named((uint64_t)kind, (uint64_t)whole, type),
                             is_told ? whole : 0};
-    cap_emit_wait(wait->self, &wait->ev, arg, cap_cpu_of(&wait->ev));
+    cap_emit_wait(wait->self, &wait->ev, arg);
 }
 
 static void emit_typed(struct queue_wait *wait, int id, const void *message, bool is_told)

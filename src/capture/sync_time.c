@@ -35,7 +35,7 @@ static uint64_t ns_of_timeval(const struct timeval *time)
         cap_state_leave(self);                                                                     \
         ev.result = result;                                                                        \
         ev.error = result < 0 ? errno : 0;                                                         \
-        cap_emit_waited(self, &ev);                                                                \
+        cap_emit(self, &ev);                                                                       \
         return result;                                                                             \
     }
 
@@ -72,7 +72,7 @@ CAP_EXPORT int clock_nanosleep(clockid_t clock, int flags, const struct timespec
     ev.result = result;
     ev.error = result;
     ev.size = is_moment && result != EFAULT ? ns_between(&now, time) : cap_ns_of(time, result);
-    cap_emit_waited(self, &ev);
+    cap_emit(self, &ev);
     return result;
 }
 
@@ -114,7 +114,7 @@ static void end(struct signal_wait *wait, const siginfo_t *info, int result, int
     wait->ev.result = result;
     wait->ev.error = error;
     const int64_t arg[2] = {error == 0 ? sender_of(info) : 0, error == 0 ? info->si_signo : 0};
-    cap_emit_wait(wait->self, &wait->ev, arg, cap_cpu_of(&wait->ev));
+    cap_emit_wait(wait->self, &wait->ev, arg);
 }
 
 CAP_EXPORT int sigtimedwait(const sigset_t *set, siginfo_t *info, const struct timespec *limit)

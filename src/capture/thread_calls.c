@@ -149,7 +149,7 @@ static void emit_join(struct cap_thread *self, struct cap_event *ev, uint64_t to
     cap_state_leave(self);
     ev->result = result;
     ev->error = result;
-    cap_emit_wait(self, ev, arg, cap_is_causal ? cap_cpu_of(ev) : WIO_NO_OFFSET);
+    cap_emit_wait(self, ev, arg);
 }
 
 #define DEFINE_JOIN(symbol, parameters, ...)                                                       \

@@ -25,7 +25,6 @@ static void emit(struct cap_thread *self, struct cap_event *ev, const struct wai
     ext.arg[0] = result > 0 ? *status : 0;
     ext.arg[1] = call->options;
     ext.arg[2] = call->pid;
-    ext.offset2 = cap_is_causal ? cap_cpu_of(ev) : WIO_NO_OFFSET;
     cap_emit_ext(self, ev, &ext);
 }
 

@@ -53,6 +53,7 @@ void cover_expect(const char *format, ...) __attribute__((format(printf, 1, 2)))
                sizeof((const long[]){__VA_ARGS__}) / sizeof(long))
 #define CALL0(kind, symbol) cover_call(kind, symbol, (const long[]){0}, 0)
 #define EXPECT(...) cover_expect(__VA_ARGS__)
+#define EXPECT0() cover_expect("%s", "")
 #define P(pointer) ((long)(uintptr_t)(pointer))
 
 /* "DIR/name" in the directory that the test runs in; lives until the program ends. */
