@@ -15,8 +15,6 @@
 /* Who has not looked for longer was kept from it: that is no silence of the others. */
 #define LOOK_MAX_NS UINT64_C(100000000)
 
-enum { SUM_OVER, SUM_ABORTED, SUM_STUCK, SUM_CHANGES, SUM_SENT, SUM_GOT };
-
 static int64_t clock_ahead(const struct rp_run *run)
 {
     return run->far == NULL ? 0 : run->far->clock_ahead_ns;
@@ -119,17 +117,30 @@ static bool is_still(const struct rp_run *run)
     return atomic_load(&crowd->waiting) >= atomic_load(&crowd->threads);
 }
 
+/* One rank speaks for those of its machine. */
+static uint64_t first_here(const struct rp_run *run)
+{
+    const struct wio_replay_link *link = run->link;
+    for (uint32_t rank = 0; rank < link->rank; rank++) {
+        if (link->machine_of[rank] == link->machine_of[link->rank]) {
+            return UINT64_MAX;
+        }
+    }
+    return run->gate != NULL ? rp_gate_first_ns(run->gate) : UINT64_MAX;
+}
+
 static enum wio_status tell(struct rp_exchange *exchange, bool is_over)
 {
     const struct rp_run *run = exchange->run;
+    exchange->first_ns = first_here(run);
     const struct wio_replay_news mine = {
-        .least = {own_at(run), 0},
-        .sums = {[SUM_OVER] = is_over,
-                 [SUM_ABORTED] = rp_board_is_aborted(run->board),
-                 [SUM_STUCK] = is_over || is_still(run),
-                 [SUM_CHANGES] = atomic_load(&run->board->crowd->changes),
-                 [SUM_SENT] = exchange->sent,
-                 [SUM_GOT] = exchange->got},
+        .least = {[RP_LEAST_AT] = own_at(run), [RP_LEAST_FIRST] = exchange->first_ns},
+        .sums = {[RP_SUM_OVER] = is_over,
+                 [RP_SUM_ABORTED] = rp_board_is_aborted(run->board),
+                 [RP_SUM_STILL] = is_over || is_still(run),
+                 [RP_SUM_CHANGES] = atomic_load(&run->board->crowd->changes),
+                 [RP_SUM_SENT] = exchange->sent,
+                 [RP_SUM_GOT] = exchange->got},
     };
     exchange->is_telling = true;
     exchange->told_ns = wio_clock_mono_ns();
@@ -147,22 +158,55 @@ static void name_knot(struct rp_exchange *exchange)
     rp_board_fail(run->board, &exchange->error);
 }
 
-/* Nobody goes on anywhere, and no mail is under way. */
-static void look_for_knot(struct rp_exchange *exchange, const struct wio_replay_news *all)
+/* Who waits for mail that does not come would wait for ever. */
+static void name_lost_mail(struct rp_exchange *exchange, uint64_t count)
 {
     const struct rp_run *run = exchange->run;
-    uint64_t changes = all->sums[SUM_CHANGES] + all->sums[SUM_SENT];
-    bool is_stuck = all->sums[SUM_STUCK] == run->link->ranks &&
-                    all->sums[SUM_SENT] == all->sums[SUM_GOT] && changes == exchange->changes;
-    if (!is_stuck) {
+    (void)wio_error_set(&exchange->error, WIO_ERR_IO, NULL, WIO_ERROR_NO_OFFSET,
+                        "the replay cannot go on: %llu messages between its machines have not "
+                        "arrived for %.0f seconds, and all ranks wait",
+                        (unsigned long long)count, (double)run->link->silence_ns / 1e9);
+    rp_board_fail(run->board, &exchange->error);
+}
+
+/* Of all machines the first in the trace that waits for a lock or queue is let go, once for each
+ * state that all are found in. */
+static void untie(struct rp_exchange *exchange, uint64_t first_ns)
+{
+    bool is_ours = first_ns != UINT64_MAX && first_ns == exchange->first_ns;
+    if (exchange->untied != exchange->changes + 1) {
+        exchange->untied = exchange->changes + 1;
+        (void)(is_ours && rp_gate_let_go(exchange->run->gate));
+    }
+}
+
+/* Nobody has gone on for so long, anywhere. */
+static void end_stillness(struct rp_exchange *exchange, const struct wio_replay_news *all,
+                          uint64_t still_ns)
+{
+    const struct rp_run *run = exchange->run;
+    uint64_t under_way = all->sums[RP_SUM_SENT] - all->sums[RP_SUM_GOT];
+    if (under_way != 0) {
+        if (still_ns >= run->link->silence_ns) {
+            name_lost_mail(exchange, under_way);
+        }
+    } else if (still_ns >= RP_STUCK_NS && run->gate != NULL) {
+        name_knot(exchange);
+    } else if (still_ns >= RP_STUCK_NS) {
+        atomic_store(&run->board->is_tangled, 1);
+    } else if (still_ns >= RP_KNOT_NS) {
+        untie(exchange, all->least[RP_LEAST_FIRST]);
+    }
+}
+
+static void look_for_knot(struct rp_exchange *exchange, const struct wio_replay_news *all)
+{
+    uint64_t changes = all->sums[RP_SUM_CHANGES] + all->sums[RP_SUM_SENT] + all->sums[RP_SUM_GOT];
+    if (all->sums[RP_SUM_STILL] == exchange->run->link->ranks && changes == exchange->changes) {
+        end_stillness(exchange, all, exchange->told_ns - exchange->stuck_since_ns);
+    } else {
         exchange->changes = changes;
         exchange->stuck_since_ns = exchange->told_ns;
-    } else if (exchange->told_ns - exchange->stuck_since_ns < RP_STUCK_NS) {
-        return;
-    } else if (run->gate != NULL) {
-        name_knot(exchange);
-    } else {
-        atomic_store(&run->board->is_tangled, 1);
     }
 }
 
@@ -170,10 +214,10 @@ static void hear(struct rp_exchange *exchange, const struct wio_replay_news *all
 {
     const struct rp_run *run = exchange->run;
     if (run->link->machines > 1) {
-        atomic_store(&run->board->crowd->far_at_ns, all->least[0]);
+        atomic_store(&run->board->crowd->far_at_ns, all->least[RP_LEAST_AT]);
     }
-    exchange->is_finished = all->sums[SUM_OVER] == run->link->ranks;
-    if (all->sums[SUM_ABORTED] > 0 && !rp_board_is_aborted(run->board)) {
+    exchange->is_finished = all->sums[RP_SUM_OVER] == run->link->ranks;
+    if (all->sums[RP_SUM_ABORTED] > 0 && !rp_board_is_aborted(run->board)) {
         /* of whom it is to be heard in the end */
         (void)wio_error_set(&exchange->error, WIO_ERR_IO, NULL, WIO_ERROR_NO_OFFSET,
                             RP_OTHER_FAILED);

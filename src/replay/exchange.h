@@ -12,6 +12,20 @@
 /* What a rank says that has only heard of a failure. */
 #define RP_OTHER_FAILED "another rank of the replay has failed"
 
+/* Places in what the ranks tell each other: the sums, and the least of .. */
+enum rp_sum {
+    RP_SUM_OVER,
+    RP_SUM_ABORTED,
+    RP_SUM_STILL, /* nobody of this rank performs */
+    RP_SUM_CHANGES,
+    RP_SUM_SENT,
+    RP_SUM_GOT
+};
+enum rp_least {
+    RP_LEAST_AT,   /* .. where its streams are in the trace .. */
+    RP_LEAST_FIRST /* .. and who of them waits for a lock or queue (rp_gate_first_ns) */
+};
+
 struct rp_exchange {
     struct rp_run *run;
     bool is_telling;
@@ -23,6 +37,8 @@ struct rp_exchange {
     uint64_t got;
     uint64_t changes; /* of all, when they were last seen to change .. */
     uint64_t stuck_since_ns;
+    uint64_t untied;   /* changes + 1 when somebody was let go */
+    uint64_t first_ns; /* what this rank has told of RP_LEAST_FIRST */
     struct wio_error error;
 };
 

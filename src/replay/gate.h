@@ -11,9 +11,9 @@
  * Whoever must wait for the news gives his processor away again and again for a millisecond, then
  * sleeps (futex); where the program waited busily (MPI, flags in memory) he goes on as in the
  * first millisecond. He looks up now and then whether the replay was aborted. That nobody can go on
- * is noticed by the coordinator: locks and queues that went to others than in the trace may lead to
- * that, so one who waits for such is let go (rp_gate_untie); where there is none, the replay ends
- * with a message that says who waits for whom (rp_gate_is_stuck).
+ * is noticed by the coordinator: locks and queues that went to others than in the
+ * trace may lead to that, so one who waits for such is let go (rp_gate_untie); where there is none,
+ * the replay ends with a message that says who waits for whom (rp_gate_is_stuck).
  */
 #ifndef WIO_REPLAY_GATE_H
 #define WIO_REPLAY_GATE_H
@@ -63,9 +63,10 @@ struct rp_gate_queue {
 struct rp_gate_stream {
     _Atomic uint64_t act;       /* index of the act that it waits at + 1; RP_AT_LOCK + lock;
                                    RP_AT_FILE + path; 0 */
-    _Atomic uint64_t pass;      /* = act: this wait is given up (rp_gate_untie) */
+    _Atomic uint64_t wait;      /* number of that wait, from 1; it goes before `act` */
+    _Atomic uint64_t pass;      /* the wait of this number is given up (rp_gate_untie) */
     _Atomic uint32_t is_asleep; /* on an edge */
-    uint32_t padding[11];
+    uint32_t padding[9];
 };
 
 #define RP_AT_LOCK (UINT64_C(1) << 63)
@@ -154,6 +155,10 @@ bool rp_gate_is_stuck(const struct rp_gate *gate, struct rp_stuck *stuck);
  * of rp_gate_is_stuck, which is called first. */
 #define RP_KNOT_NS UINT64_C(20000000)
 bool rp_gate_untie(struct rp_gate *gate, struct rp_stuck *stuck);
+/* The same in two steps, where several machines decide together who is the first. Where he is in
+ * the trace, UINT64_MAX: nobody waits for such here; and let him go. */
+uint64_t rp_gate_first_ns(const struct rp_gate *gate);
+bool rp_gate_let_go(struct rp_gate *gate);
 /* The thread waits for the lock of a file (string id of its path), WIO_NO_STRING: no more. */
 void rp_gate_name_file(struct rp_gate *gate, uint32_t stream, uint32_t path);
 /* Say who waits for whom. */

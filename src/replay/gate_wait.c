@@ -60,7 +60,11 @@ static bool may_go(struct rp_waiting *waiting, uint32_t *seen_out)
     if (waiting->is_over(waiting, seen_out)) {
         return true;
     }
-    waiting->is_passed = atomic_load(&waiting->gate->streams[waiting->stream].pass) == waiting->at;
+    struct rp_gate *gate = waiting->gate;
+    waiting->is_passed = atomic_load(&gate->streams[waiting->stream].pass) == waiting->number;
+    if (waiting->is_passed) {
+        atomic_fetch_add(&gate->board->untied, 1);
+    }
     return waiting->is_passed;
 }
 
@@ -71,17 +75,17 @@ static bool rest_until_over(struct rp_waiting *waiting)
     struct rp_wait wait;
     uint32_t seen;
     struct rp_gate *gate = waiting->gate;
-    _Atomic uint64_t *named = &gate->streams[waiting->stream].act;
+    struct rp_gate_stream *self = &gate->streams[waiting->stream];
     bool is_over;
     rp_wait_begin(gate->board, &wait);
-    atomic_store(&gate->streams[waiting->stream].pass, 0);
-    atomic_store(named, waiting->at);
+    waiting->number = atomic_fetch_add(&self->wait, 1) + 1;
+    atomic_store(&self->act, waiting->at);
     atomic_fetch_add(waiting->sleepers, waiting->is_busy ? 0 : 1);
     while (!(is_over = may_go(waiting, &seen)) && !rp_board_is_aborted(gate->board)) {
         rest(waiting, seen);
     }
     atomic_fetch_sub(waiting->sleepers, waiting->is_busy ? 0 : 1);
-    atomic_store(named, 0);
+    atomic_store(&self->act, 0);
     rp_wait_end(gate->board);
     return is_over;
 }

@@ -9,7 +9,8 @@
 struct rp_waiting {
     struct rp_gate *gate;
     uint32_t stream;
-    uint64_t at; /* what rp_gate_stream.act becomes */
+    uint64_t at;     /* what rp_gate_stream.act becomes .. */
+    uint64_t number; /* .. and rp_gate_stream.wait */
     uint32_t index;
     bool is_busy;   /* the program looked again and again: see rp_looks_on */
     bool is_passed; /* out: the wait was given up, nothing was got (rp_gate_untie) */

@@ -39,7 +39,7 @@ static void *word_of(const struct rp_gate *gate, uint64_t at)
 }
 
 /* Who has come least far in the trace, UINT32_MAX = nobody waits for such. */
-static uint32_t find_first(const struct rp_gate *gate)
+static uint32_t find_first(const struct rp_gate *gate, uint64_t *first_ns_out)
 {
     uint32_t first = UINT32_MAX;
     uint64_t first_ns = UINT64_MAX;
@@ -50,25 +50,42 @@ static uint32_t find_first(const struct rp_gate *gate)
             first_ns = at_ns;
         }
     }
+    *first_ns_out = first_ns;
     return first;
+}
+
+uint64_t rp_gate_first_ns(const struct rp_gate *gate)
+{
+    uint64_t first_ns;
+    (void)find_first(gate, &first_ns);
+    return first_ns;
+}
+
+/* Who goes on meanwhile, and perhaps waits again, does so under another number. */
+bool rp_gate_let_go(struct rp_gate *gate)
+{
+    uint64_t first_ns;
+    uint32_t first = find_first(gate, &first_ns);
+    if (first == UINT32_MAX) {
+        return false;
+    }
+    uint64_t number = atomic_load(&gate->streams[first].wait);
+    void *word = word_of(gate, atomic_load(&gate->streams[first].act));
+    if (word == NULL || atomic_load(&gate->streams[first].wait) != number) {
+        return false;
+    }
+    atomic_store(&gate->streams[first].pass, number);
+    rp_gate_wake(word);
+    return true;
 }
 
 bool rp_gate_untie(struct rp_gate *gate, struct rp_stuck *stuck)
 {
     bool is_knot = stuck->since_ns != 0 && wio_clock_mono_ns() - stuck->since_ns > RP_KNOT_NS;
-    uint32_t first = is_knot && stuck->untied != stuck->changes + 1 ? find_first(gate) : UINT32_MAX;
-    if (first == UINT32_MAX) {
-        return false;
-    }
-    uint64_t at = atomic_load(&gate->streams[first].act);
-    void *word = word_of(gate, at);
-    if (word == NULL) { /* it went on just now */
+    if (!is_knot || stuck->untied == stuck->changes + 1 || !rp_gate_let_go(gate)) {
         return false;
     }
     stuck->untied = stuck->changes + 1;
-    atomic_fetch_add(&gate->board->untied, 1);
-    atomic_store(&gate->streams[first].pass, at);
-    rp_gate_wake(word);
     return true;
 }
 

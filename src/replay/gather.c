@@ -11,6 +11,7 @@
  * played with keep_events: struct piece_stream and its records. */
 struct piece {
     uint64_t bytes; /* of all of it */
+    uint64_t untied;
     struct rp_tally tally;
     uint32_t mismatch_count;
     uint32_t mismatch_listed;
@@ -53,6 +54,7 @@ static enum wio_status make_piece(const struct rp_stage *stage, struct wio_blob 
 {
     const struct rp_board *board = stage->board;
     struct piece piece = {.tally = board->tally,
+                          .untied = atomic_load(&board->untied),
                           .mismatch_count = atomic_load(&board->mismatch_count)};
     piece.mismatch_listed =
         piece.mismatch_count < WIO_REPLAY_MISMATCHES ? piece.mismatch_count : WIO_REPLAY_MISMATCHES;
@@ -131,6 +133,7 @@ static enum wio_status add_piece(struct rp_stage *stage, struct wio_buf *buf, bo
     uint64_t end = begin + piece->bytes;
     if (!is_own) {
         rp_tally_merge(&stage->board->tally, &piece->tally);
+        atomic_fetch_add(&stage->board->untied, piece->untied);
         status = add_accounts(stage->board, buf);
         if (status == WIO_OK) {
             status = add_mismatches(stage->board, buf, piece->mismatch_listed);

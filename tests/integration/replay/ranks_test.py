@@ -116,6 +116,45 @@ class Ranks(ReplayCase):
         self.assertEqual(answer.stderr.count("whyio:"), 1, answer.stderr)
 
 
+class Knots(ReplayCase):
+    """Threads of a rank that wait for each other's locks, as they did not in the trace."""
+
+    def setUp(self):
+        super().setUp()
+        self.command = launcher("openmpi")
+        # one after the other in the trace; without computing both take their first lock at once, and write
+        # for longer than that takes before they ask for the other's
+        self.script("process 10 rank=0\nstream 0 10\nstream 0 11\nprocess 20 rank=1\nstream 1 20\n" + "".join(
+            f"open stream={i} t={(1 + 100 * i) * MS} path=/{i} a0=0x42 a1=0644 res={3 + i}\n"
+            f"pthread_mutex_lock stream={i} t={(2 + 100 * i) * MS} a0={7 + i}\n"
+            + "".join(f"pwrite stream={i} t={(3 + n + 100 * i) * MS} dur=1000 fd={3 + i} path=/{i} off=0 size=1048576\n"
+                      for n in range(32)) +
+            f"pthread_mutex_lock stream={i} t={(51 + 100 * i) * MS} a0={8 - i}\n"
+            f"pthread_mutex_unlock stream={i} t={(52 + 100 * i) * MS} a0={8 - i}\n"
+            f"pthread_mutex_unlock stream={i} t={(53 + 100 * i) * MS} a0={7 + i}\n" for i in range(2)) + f"""
+            MPI_Recv stream=2 t={MS} dur={200 * MS}
+            MPI_Send stream=1 t={190 * MS}
+            edge 0:34 1:1 class=mutex evidence=thread object=1
+            edge 0:35 1:34 class=mutex evidence=thread object=2
+            edge 1:36 2:0""")
+
+    def untied(self, **more):
+        answer = subprocess.run([*self.command, "2", WHYIO, "replay", self.trace, "--root=" + self.target, "--format=json",
+                                 "--scale-compute=0"], env=environment(**more), capture_output=True, text=True,
+                                timeout=LIMIT_S, check=False)
+        self.assertEqual(answer.returncode, 0, answer.stdout + answer.stderr)
+        result = json.loads(answer.stdout)
+        self.assertEqual(result["mismatch_count"], 0)
+        self.assertEqual(result["ops"], 2 * 33)
+        return result["untied"]
+
+    def test_ranks_that_share_memory(self):
+        self.assertLessEqual(self.untied(), 1)  # none where they did not meet
+
+    def test_ranks_that_send_messages(self):
+        self.assertLessEqual(self.untied(WHYIO_REPLAY_MACHINE_RANKS="1"), 1)
+
+
 class MpichRanks(Ranks):
     family = "mpich"
 

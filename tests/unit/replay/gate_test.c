@@ -237,6 +237,13 @@ static void a_queue_gives_what_was_put(void **state)
 
 /* ---- the watch ---- */
 
+static void wait_until_it_waits(void)
+{
+    while (atomic_load(&gate.streams[1].act) == 0) {
+        wio_clock_sleep_ns(1000000);
+    }
+}
+
 static void *wait_in_vain(void *arg)
 {
     uint32_t stream = (uint32_t)(uintptr_t)arg;
@@ -255,9 +262,7 @@ static void who_waits_is_named_and_an_abort_ends_it(void **state)
     atomic_store(&board->crowd->threads, 1);
     assert_false(rp_gate_is_stuck(&gate, &stuck));
     assert_int_equal(pthread_create(&thread, NULL, wait_in_vain, (void *)1), 0);
-    while (atomic_load(&gate.streams[1].act) == 0) {
-        wio_clock_sleep_ns(1000000);
-    }
+    wait_until_it_waits();
     assert_false(rp_gate_is_stuck(&gate, &stuck)); /* not for long */
     stuck.since_ns -= 2 * RP_STUCK_NS;
     assert_true(rp_gate_is_stuck(&gate, &stuck));
@@ -291,9 +296,7 @@ static void let_go(void *(*wait)(void *))
     atomic_store(&board->crowd->threads, 1);
     assert_false(rp_gate_untie(&gate, &stuck));
     assert_int_equal(pthread_create(&thread, NULL, wait, board), 0);
-    while (atomic_load(&gate.streams[1].act) == 0) {
-        wio_clock_sleep_ns(1000000);
-    }
+    wait_until_it_waits();
     assert_false(rp_gate_is_stuck(&gate, &stuck));
     assert_false(rp_gate_untie(&gate, &stuck)); /* not for long */
     stuck.since_ns -= 2 * RP_KNOT_NS;
@@ -325,6 +328,27 @@ static void who_waits_for_a_lock_is_let_go_without_it(void **state)
     let_go(lock_one);
     rp_gate_unlock(&gate, 0, 1, false);
     assert_int_equal(atomic_load(&gate.locks[0].owner), 1);
+}
+
+/* The thread went on just before it was let go, and waits for the same lock again. */
+static void a_pass_is_for_one_wait(void **state)
+{
+    (void)state;
+    pthread_t thread;
+    uint64_t waited;
+    make(LOCKS);
+    assert_true(rp_gate_lock(&gate, 0, 0, false, &waited));
+    let_go(lock_one);
+    uint64_t pass = atomic_load(&gate.streams[1].pass);
+    assert_int_equal(pthread_create(&thread, NULL, lock_one, board), 0);
+    wait_until_it_waits();
+    atomic_store(&gate.streams[1].pass, pass);
+    wio_clock_sleep_ns(60000000); /* it has looked since */
+    assert_int_not_equal(atomic_load(&gate.streams[1].act), 0);
+    rp_gate_unlock(&gate, 0, 0, false);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    assert_int_equal(atomic_load(&gate.locks[0].owner), 2);
+    assert_int_equal(atomic_load(&board->untied), 1);
 }
 
 static void *share_one(void *arg)
@@ -361,9 +385,7 @@ static bool sleeps(const char *evidence, bool is_wanted)
                    evidence);
     make(script);
     assert_int_equal(pthread_create(&thread, NULL, wait_in_vain, (void *)1), 0);
-    while (atomic_load(&gate.streams[1].act) == 0) {
-        wio_clock_sleep_ns(1000000);
-    }
+    wait_until_it_waits();
     for (unsigned i = 0; (is_wanted || i < 20) && atomic_load(&gate.streams[1].is_asleep) == 0;
          i++) {
         wio_clock_sleep_ns(1000000);
@@ -414,6 +436,7 @@ int main(void)
         GATE_TEST(who_waits_is_named_and_an_abort_ends_it),
         GATE_TEST(who_waits_for_a_queue_is_let_go_and_its_put_is_not_missed),
         GATE_TEST(who_waits_for_a_lock_is_let_go_without_it),
+        GATE_TEST(a_pass_is_for_one_wait),
         GATE_TEST(who_is_let_go_without_a_share_gives_none_back),
         GATE_TEST(waits_for_messages_are_busy),
         GATE_TEST(waits_for_flags_are_busy),
