@@ -4,9 +4,9 @@
 #include <errno.h>
 #include <limits.h>
 #include <linux/futex.h>
-#include <sched.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <sys/sysinfo.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -15,6 +15,7 @@
 
 /* Nobody may sleep longer without a look at `abort`. */
 #define NAP_NS 50000000
+#define LOCK_NAP_NS UINT64_C(20000)
 /* As long as this all wait, and none goes on, before they are said to wait in a circle: a process
  * that is being started is not among them yet. */
 #define TANGLE_NS UINT64_C(4000000000)
@@ -45,6 +46,7 @@ enum wio_status rp_board_create(uint32_t groups, uint32_t ranks, uint32_t stream
     board->bytes = bytes;
     board->group_count = groups;
     board->rank_count = ranks;
+    board->processors = (uint32_t)get_nprocs();
     board->ranks = (void *)((char *)memory + ranks_at);
     board->groups = (void *)((char *)memory + groups_at);
     board->progress = (void *)((char *)memory + progress_at);
@@ -74,7 +76,7 @@ static void lock(struct rp_board *board)
         if (rp_board_is_aborted(board)) {
             return; /* what is counted now is not shown */
         }
-        (void)sched_yield();
+        wio_clock_sleep_ns(LOCK_NAP_NS);
     }
 }
 

@@ -35,13 +35,18 @@ struct rp_progress {
 
 /* All threads of the replay on this machine. */
 struct rp_crowd {
-    _Atomic uint32_t threads;   /* that are performing */
-    _Atomic uint32_t waiting;   /* of these, for others of them */
-    _Atomic uint32_t sleeping;  /* of these, until their next operation is due */
-    _Atomic uint64_t changes;   /* counts waits that begin and end */
-    _Atomic uint64_t far_at_ns; /* where the threads of other machines are, at least: time of the
-                                   trace; UINT64_MAX = there are none */
-    _Atomic uint32_t is_far;    /* there are: that all wait here says nothing */
+    _Atomic uint32_t threads;      /* that are performing */
+    _Atomic uint32_t waiting;      /* of these, for others of them */
+    _Atomic uint32_t sleeping;     /* of these, until their next operation is due */
+    _Atomic uint64_t changes;      /* counts waits that begin and end */
+    _Atomic uint64_t far_at_ns;    /* where the threads of other machines are, at least: time of the
+                                      trace; UINT64_MAX = there are none */
+    _Atomic uint32_t is_far;       /* there are: that all wait here says nothing */
+    _Atomic uint32_t asleep;       /* of those who wait, at the gate */
+    _Atomic uint32_t looking;      /* for what they wait for, instead of sleeping: look.h */
+    _Atomic uint32_t seen_others;  /* how often in turn others wanted the processors .. */
+    _Atomic uint64_t asked_ns;     /* .. and when that was asked last, CLOCK_MONOTONIC; nobody .. */
+    _Atomic uint64_t pause_end_ns; /* .. looks until then */
 };
 
 /* One operation as it was performed, with keep_events; index = place of the event in its stream. */
@@ -57,7 +62,8 @@ struct rp_board {
     size_t bytes; /* of the whole mapping */
     uint32_t group_count;
     uint32_t rank_count;
-    bool has_waits; /* mode causal: threads that wait give their CPU away rather than sleep */
+    uint32_t processors; /* of the machine */
+    bool has_waits;      /* mode causal: threads that wait give their CPU away rather than sleep */
     _Atomic uint32_t ready;      /* roots that wait for the clock */
     _Atomic uint32_t go;         /* futex: the clock runs */
     uint64_t start_ns;           /* CLOCK_MONOTONIC; set before `go` */

@@ -8,10 +8,10 @@
  * it, and is never woken for a moment that he can compute; only operations start by the clock.
  * Locks and queues are first come, first served: those are taken by the clock.
  *
- * Whoever must wait for the news gives his processor away again and again for a millisecond, then
- * sleeps (futex); where the program waited busily (MPI, flags in memory) he goes on as in the
- * first millisecond. He looks up now and then whether the replay was aborted. That nobody can go on
- * is noticed by the coordinator: locks and queues that went to others than in the
+ * Whoever must wait for the news looks for them for a millisecond, then sleeps (futex); where the
+ * program waited busily (MPI, flags in memory) he goes on looking. Nobody looks who would keep
+ * others from a processor (look.h). All look up now and then whether the replay was aborted. That
+ * nobody can go on is noticed by the coordinator: locks and queues that went to others than in the
  * trace may lead to that, so one who waits for such is let go (rp_gate_untie); where there is none,
  * the replay ends with a message that says who waits for whom (rp_gate_is_stuck).
  */

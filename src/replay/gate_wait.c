@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "replay/pace.h"
+#include "replay/look.h"
 
 /* News that come soon are not worth a sleep: waking a thread on another CPU takes tens of
  * microseconds, in a virtual machine up to a hundred. */
@@ -16,10 +16,17 @@
 /* Nobody sleeps longer without a look at `abort`. */
 #define NAP_NS 50000000
 
-static void sleep_on(void *word, uint32_t seen)
+/* The one who gives changes the word first and looks for sleepers then, we the other way round: one
+ * of both notices. */
+static void sleep_on(struct rp_waiting *waiting, uint32_t seen)
 {
     const struct timespec moment = {0, NAP_NS};
-    (void)syscall(SYS_futex, word, FUTEX_WAIT, seen, &moment, NULL, 0);
+    struct rp_crowd *crowd = waiting->gate->board->crowd;
+    atomic_fetch_add(waiting->sleepers, 1);
+    atomic_fetch_add(&crowd->asleep, 1);
+    (void)syscall(SYS_futex, waiting->word, FUTEX_WAIT, seen, &moment, NULL, 0);
+    atomic_fetch_sub(&crowd->asleep, 1);
+    atomic_fetch_sub(waiting->sleepers, 1);
 }
 
 void rp_gate_wake(void *word)
@@ -30,15 +37,17 @@ void rp_gate_wake(void *word)
 static bool spin(struct rp_waiting *waiting)
 {
     uint32_t seen;
-    struct rp_board *board = waiting->gate->board;
-    uint64_t end = wio_clock_mono_ns() + SPIN_NS;
-    while (!waiting->is_over(waiting, &seen)) {
-        if (wio_clock_mono_ns() >= end || rp_board_is_aborted(board)) {
-            return false;
-        }
-        rp_pace_spin(board, waiting->gate->cpus);
+    bool is_over = false;
+    struct rp_gate *gate = waiting->gate;
+    if (!rp_look_begin(gate->board, gate->cpus)) {
+        return false;
     }
-    return true;
+    uint64_t end = wio_clock_mono_ns() + SPIN_NS;
+    while (!(is_over = waiting->is_over(waiting, &seen)) && wio_clock_mono_ns() < end &&
+           !rp_board_is_aborted(gate->board) && rp_look_on(gate->board, gate->cpus)) {
+    }
+    rp_look_end(gate->board);
+    return is_over;
 }
 
 bool rp_looks_on(uint8_t evidence)
@@ -48,10 +57,15 @@ bool rp_looks_on(uint8_t evidence)
 
 static void rest(struct rp_waiting *waiting, uint32_t seen)
 {
-    if (waiting->is_busy) {
-        rp_pace_spin(waiting->gate->board, waiting->gate->cpus);
-    } else {
-        sleep_on(waiting->word, seen);
+    struct rp_gate *gate = waiting->gate;
+    if (!waiting->is_looking && waiting->is_busy) {
+        waiting->is_looking = rp_look_begin(gate->board, gate->cpus);
+    }
+    if (!waiting->is_looking) {
+        sleep_on(waiting, seen);
+    } else if (!rp_look_on(gate->board, gate->cpus)) {
+        rp_look_end(gate->board);
+        waiting->is_looking = false;
     }
 }
 
@@ -68,8 +82,6 @@ static bool may_go(struct rp_waiting *waiting, uint32_t *seen_out)
     return waiting->is_passed;
 }
 
-/* The one who gives changes the word first and looks for sleepers then, we the other way round: one
- * of both notices. */
 static bool rest_until_over(struct rp_waiting *waiting)
 {
     struct rp_wait wait;
@@ -80,11 +92,12 @@ static bool rest_until_over(struct rp_waiting *waiting)
     rp_wait_begin(gate->board, &wait);
     waiting->number = atomic_fetch_add(&self->wait, 1) + 1;
     atomic_store(&self->act, waiting->at);
-    atomic_fetch_add(waiting->sleepers, waiting->is_busy ? 0 : 1);
     while (!(is_over = may_go(waiting, &seen)) && !rp_board_is_aborted(gate->board)) {
         rest(waiting, seen);
     }
-    atomic_fetch_sub(waiting->sleepers, waiting->is_busy ? 0 : 1);
+    if (waiting->is_looking) {
+        rp_look_end(gate->board);
+    }
     atomic_store(&self->act, 0);
     rp_wait_end(gate->board);
     return is_over;

@@ -12,7 +12,8 @@ struct rp_waiting {
     uint64_t at;     /* what rp_gate_stream.act becomes .. */
     uint64_t number; /* .. and rp_gate_stream.wait */
     uint32_t index;
-    bool is_busy;   /* the program looked again and again: see rp_looks_on */
+    bool is_busy; /* the program looked again and again: see rp_looks_on */
+    bool is_looking;
     bool is_passed; /* out: the wait was given up, nothing was got (rp_gate_untie) */
     void *word;
     _Atomic uint32_t *sleepers;

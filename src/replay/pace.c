@@ -5,12 +5,11 @@
 #include <sys/prctl.h>
 
 #include "base/clock.h"
+#include "replay/look.h"
 
 /* A timer of the kernel wakes within this nearly always. Longer is not better: on a busy machine a
  * thread that spins is the next one to lose its CPU. */
 #define SPIN_NS 80000u
-/* A turn of waiting for other machines. */
-#define FAR_NAP_NS UINT64_C(20000)
 /* Nobody sleeps longer without a look at `abort`. */
 #define NAP_NS 50000000u
 
@@ -29,13 +28,6 @@ uint32_t rp_pace_cpus(void)
     return (uint32_t)CPU_COUNT(&set);
 }
 
-static inline void relax(void)
-{
-#if defined(__x86_64__) || defined(__i386__)
-    __builtin_ia32_pause();
-#endif
-}
-
 static void nap(struct rp_board *board, uint64_t ns)
 {
     atomic_fetch_add_explicit(&board->crowd->sleeping, 1, memory_order_relaxed);
@@ -43,23 +35,18 @@ static void nap(struct rp_board *board, uint64_t ns)
     atomic_fetch_sub_explicit(&board->crowd->sleeping, 1, memory_order_relaxed);
 }
 
-static bool may_spin(const struct rp_board *board, uint32_t cpus)
+/* Until `at_ns`, which comes soon. */
+static void await(struct rp_board *board, uint32_t cpus, uint64_t at_ns)
 {
-    uint32_t resting = atomic_load_explicit(&board->crowd->sleeping, memory_order_relaxed) +
-                       atomic_load_explicit(&board->crowd->waiting, memory_order_relaxed);
-    return atomic_load_explicit(&board->crowd->threads, memory_order_relaxed) <= cpus + resting;
-}
-
-void rp_pace_spin(const struct rp_board *board, uint32_t cpus)
-{
-    /* One that was woken is not counted as awake before it has a CPU: so none is kept from it. */
-    bool is_room = atomic_load_explicit(&board->crowd->threads, memory_order_relaxed) <= cpus;
-    if (atomic_load_explicit(&board->crowd->is_far, memory_order_relaxed) != 0) {
-        wio_clock_sleep_ns(FAR_NAP_NS); /* what comes from other machines takes longer, too */
-    } else if (is_room) {
-        relax();
-    } else {
-        (void)sched_yield();
+    if (rp_look_begin(board, cpus)) {
+        while (wio_clock_mono_ns() < at_ns && !rp_board_is_aborted(board) &&
+               rp_look_on(board, cpus)) {
+        }
+        rp_look_end(board);
+    }
+    uint64_t now = wio_clock_mono_ns();
+    if (now < at_ns && !rp_board_is_aborted(board)) {
+        nap(board, at_ns - now);
     }
 }
 
@@ -70,12 +57,8 @@ bool rp_pace_wait(struct rp_board *board, uint32_t cpus, uint64_t at_ns)
         uint64_t left = at_ns - now;
         if (left > SPIN_NS) {
             nap(board, left - SPIN_NS);
-        } else if (board->has_waits) {
-            rp_pace_spin(board, cpus);
-        } else if (may_spin(board, cpus)) {
-            relax();
         } else {
-            nap(board, left);
+            await(board, cpus, at_ns);
         }
         if (rp_board_is_aborted(board)) {
             return false;

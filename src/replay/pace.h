@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * When an operation starts. Sleeping is late by tens of microseconds, spinning burns a CPU: so the
- * wait sleeps first and spins for the rest, unless more threads are awake than there are CPUs, when
- * a spinning one would keep the others from starting in time.
+ * When an operation starts. Sleeping is late by tens of microseconds, looking at the clock takes a
+ * CPU: so the wait sleeps first and looks for the rest, if it may (look.h).
  */
 #ifndef WIO_REPLAY_PACE_H
 #define WIO_REPLAY_PACE_H
@@ -17,10 +16,6 @@ void rp_pace_begin(void);
 
 /* Wait until CLOCK_MONOTONIC has reached at_ns. False if the replay was aborted meanwhile. */
 bool rp_pace_wait(struct rp_board *board, uint32_t cpus, uint64_t at_ns);
-
-/* One turn of a loop that waits for something that comes soon: gives the CPU to others if they are
- * more than there are CPUs. */
-void rp_pace_spin(const struct rp_board *board, uint32_t cpus);
 
 /* CPUs that this process may use. */
 uint32_t rp_pace_cpus(void);

@@ -7,7 +7,6 @@
  * ends at once, which makes the coordinator (a subreaper) the parent of all: it sees every death.
  */
 #include <errno.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
@@ -21,6 +20,9 @@
 #include "replay/perform.h"
 #include "replay/worker.h"
 #include "trace/calls.h"
+
+/* From one look to the next whether the process between has ended. */
+#define VANISH_NAP_NS UINT64_C(20000)
 
 void rp_process_fail(const struct rp_run *run, const char *what)
 {
@@ -147,7 +149,7 @@ static _Noreturn void between(const struct rp_worker *worker, uint32_t group, ui
         _exit(child < 0 ? 1 : 0);
     }
     while (getppid() == me) {
-        (void)sched_yield();
+        wio_clock_sleep_ns(VANISH_NAP_NS);
     }
     rp_process_play(worker->run, group, worker->process, base_ns, traced_base_ns);
 }
