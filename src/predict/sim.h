@@ -148,8 +148,9 @@ struct sim_host {
     struct wio_machine machine;
     struct sim_clock *clocks; /* of the machine's models */
     struct wio_names names;
-    struct wio_map ends; /* file -> where its last operation ended */
-    uint32_t cpus;       /* 0: as many as there are threads */
+    struct wio_map ends;  /* file -> where its last operation ended */
+    uint32_t cpus;        /* 0: as many as there are threads */
+    uint32_t traced_cpus; /* of the machine where it was recorded; 0: not known */
     uint32_t busy;
     struct sim_line turns;   /* threads that compute */
     struct sim_line waiting; /* threads that want to */
@@ -295,17 +296,22 @@ void sim_async_fini(struct sim_thread *thread);
 
 WIO_MUST_CHECK enum wio_status sim_sum_up(struct sim *sim);
 
-/* ---- sim_thread.c: what a thread does ---- */
+/* ---- sim_wake.c: which thread wakes when ---- */
 
 /* Wake it at `at_ns`, or now. */
 void sim_wake(struct sim *sim, struct sim_thread *thread, uint64_t at_ns);
 /* The same of one that would be woken at another time. */
 void sim_wake_again(struct sim *sim, struct sim_thread *thread, uint64_t at_ns);
+/* It is awake. */
+void sim_wake_take(struct sim *sim, struct sim_thread *thread);
+/* The one that wakes first; NULL: none. */
+struct sim_thread *sim_first(struct sim *sim);
+
+/* ---- sim_thread.c: what a thread does ---- */
+
 WIO_MUST_CHECK enum wio_status sim_thread_init(struct sim *sim, uint32_t index,
                                                struct wio_error *err);
 void sim_thread_fini(struct sim_thread *thread);
-/* The one that wakes first; NULL: none. */
-struct sim_thread *sim_first(struct sim *sim);
 /* Its time has come: let it go on until it has to wait. */
 WIO_MUST_CHECK enum wio_status sim_thread_wake(struct sim *sim, struct sim_thread *thread,
                                                struct wio_error *err);

@@ -11,33 +11,6 @@
 
 #define NS 1e9
 
-static int compare_wakes(const struct sim_thread *a, const struct sim_thread *b)
-{
-    if (a->wake_ns != b->wake_ns) {
-        return a->wake_ns < b->wake_ns ? -1 : 1;
-    }
-    return (a->index > b->index) - (a->index < b->index);
-}
-
-RB_GENERATE_STATIC(sim_wakes, sim_thread, by_wake, compare_wakes)
-
-void sim_wake(struct sim *sim, struct sim_thread *thread, uint64_t at_ns)
-{
-    thread->wake_ns = at_ns > sim->now_ns ? at_ns : sim->now_ns;
-    RB_INSERT(sim_wakes, &sim->wakes, thread);
-}
-
-void sim_wake_again(struct sim *sim, struct sim_thread *thread, uint64_t at_ns)
-{
-    RB_REMOVE(sim_wakes, &sim->wakes, thread);
-    sim_wake(sim, thread, at_ns);
-}
-
-struct sim_thread *sim_first(struct sim *sim)
-{
-    return RB_MIN(sim_wakes, &sim->wakes);
-}
-
 /* ---- its events ---- */
 
 static enum wio_status load(struct sim_thread *thread, struct wio_error *err)
@@ -217,10 +190,12 @@ static bool be_ready(struct sim *sim, struct sim_thread *thread, const struct wi
 /* A point that takes no time of its own. */
 static void pass(const struct sim *sim, struct sim_thread *thread, const struct wio_event *event)
 {
+    const struct sim_host *host = &sim->hosts[thread->host];
     bool is_known = event->dur_cpu_ns != 0 && event->dur_cpu_ns <= event->dur_ns;
-    if (is_known && event->dur_slept == 0 && sim->hosts[thread->host].cpus != 0) {
-        uint64_t kept_ns = event->dur_ns - event->dur_cpu_ns;
-        wio_gap_kept(&thread->gap, sim_end_of(event), kept_ns);
+    /* Others that wait in loops take processors, too, and who is waited for has come before one of
+     * them is free: with no more of these than there were it takes as long again. */
+    if (is_known && event->dur_slept == 0 && host->cpus > host->traced_cpus) {
+        wio_gap_kept(&thread->gap, sim_end_of(event), event->dur_ns - event->dur_cpu_ns);
     }
     switch ((int)wio_op_class(event->op)) {
     case WIO_CLASS_SLEEP:
@@ -364,7 +339,7 @@ static enum wio_status run(struct sim *sim, struct sim_thread *thread, struct wi
 
 enum wio_status sim_thread_wake(struct sim *sim, struct sim_thread *thread, struct wio_error *err)
 {
-    RB_REMOVE(sim_wakes, &sim->wakes, thread);
+    sim_wake_take(sim, thread);
     sim->now_ns = thread->wake_ns > sim->now_ns ? thread->wake_ns : sim->now_ns;
     return run(sim, thread, err);
 }

@@ -124,7 +124,8 @@ static void add_processors(struct sim *sim)
         struct sim_host *host = &sim->hosts[i];
         uint32_t cpus = sim->params->whatif.cpus;
         cpus = cpus != 0 ? cpus : host->machine.host.cpus;
-        sim_cpu_init(host, cpus != 0 ? cpus : recorded_cpus(sim, host->name));
+        host->traced_cpus = recorded_cpus(sim, host->name);
+        sim_cpu_init(host, cpus != 0 ? cpus : host->traced_cpus);
     }
 }
 

@@ -90,6 +90,28 @@ static void a_turn_ends_when_somebody_waits(void **state)
     assert_us(try.ends_s[3], 1 + 10000 + 1000 + 1);
 }
 
+/* A message came at 2 ms, and was seen at 5 ms by a thread that looked for it and had a processor
+ * for 1 ms of the time: others had it, which looked for something, too. */
+static void who_looks_is_late_as_long_as_others_look(void **state)
+{
+    (void)state;
+    static const char script[] =
+        TWO "cpus 2\n"
+            "pwrite stream=0 t=0 dur=1000 fd=3 path=/a off=0 size=1\n"
+            "MPI_Send stream=0 t=2000000 dur=0\n"
+            "MPI_Recv stream=1 t=0 dur=5000000 dur_cpu=1000000\n"
+            "pwrite stream=1 t=5001000 dur=1000 fd=3 path=/b off=0 size=1\n"
+            "edge 0:0 1:0\n";
+    predict(script);
+    assert_us(try.ends_s[1], 2000 + 3000 + 1 + 1);
+    try.params.whatif.cpus = 1;
+    predict(script);
+    assert_us(try.ends_s[1], 2000 + 3000 + 1 + 1);
+    try.params.whatif.cpus = 3;
+    predict(script);
+    assert_us(try.ends_s[1], 2000 + 1 + 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -100,6 +122,7 @@ int main(void)
         TRY(a_host_says_how_many_it_has),
         TRY(else_they_are_as_many_as_there_were),
         TRY(a_turn_ends_when_somebody_waits),
+        TRY(who_looks_is_late_as_long_as_others_look),
     };
     return WIO_RUN(tests);
 }
