@@ -60,6 +60,15 @@ struct wio_calibrate_value {
     bool is_better_with_root;
 };
 
+/* The tables by their name in HOST.json. */
+enum wio_calibrate_table {
+    WIO_CALIBRATE_DIRECT, /* "dev_table" */
+    WIO_CALIBRATE_SYNC,
+    WIO_CALIBRATE_APPEND,
+    WIO_CALIBRATE_DIRECT_NOSYNC,
+    WIO_CALIBRATE_TABLE_COUNT
+};
+
 #define WIO_CALIBRATE_TEXT 256
 
 struct wio_calibration {
@@ -67,7 +76,9 @@ struct wio_calibration {
     struct wio_model_table direct_table;
     struct wio_model_table sync_table;
     struct wio_model_table append_table;
-    struct wio_model_table direct_nosync_table;          /* empty where O_DIRECT is refused */
+    struct wio_model_table direct_nosync_table; /* empty where O_DIRECT is refused */
+    /* Of each point, as in struct wio_calibrate_value; NaN behind the largest write. */
+    double table_spread[WIO_CALIBRATE_TABLE_COUNT][WIO_MODEL_TABLE_MAX];
     struct wio_calibrate_value meta[WIO_RIG_META_COUNT]; /* seconds; NaN: not known */
     bool is_direct; /* O_DIRECT is accepted there; else O_SYNC stood in for it */
     uint32_t cpus;  /* that this process may use; 0: not known */
@@ -98,6 +109,14 @@ WIO_MUST_CHECK enum wio_status wio_calibration_write(const struct wio_calibratio
 /* "bw_mem", "bytes/s". */
 const char *wio_param_name(enum wio_param param);
 const char *wio_param_unit(enum wio_param param);
+/* "dev_table"; and the table itself. */
+const char *wio_calibrate_table_name(enum wio_calibrate_table table);
+const struct wio_model_table *wio_calibration_table(const struct wio_calibration *calibration,
+                                                    enum wio_calibrate_table table);
+/* How much single writes differ, whatever their size: the middle of the spreads of all sizes; NaN
+ * where nothing was measured. */
+double wio_calibration_table_spread(const struct wio_calibration *calibration,
+                                    enum wio_calibrate_table table);
 /* "assumed", "read", "measured". */
 const char *wio_calibrate_how_name(enum wio_calibrate_how how);
 

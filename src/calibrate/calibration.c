@@ -4,6 +4,7 @@
 
 #include "base/cleanup.h"
 #include "calibrate/calibrate.h"
+#include "calibrate/estimate.h"
 
 static const struct {
     const char *name;
@@ -40,6 +41,35 @@ const char *wio_calibrate_how_name(enum wio_calibrate_how how)
     return names[how];
 }
 
+const char *wio_calibrate_table_name(enum wio_calibrate_table table)
+{
+    static const char *const names[] = {"dev_table", "sync_table", "append_table",
+                                        "direct_nosync_table"};
+    return names[table];
+}
+
+const struct wio_model_table *wio_calibration_table(const struct wio_calibration *calibration,
+                                                    enum wio_calibrate_table table)
+{
+    const struct wio_model_table *tables[] = {&calibration->direct_table, &calibration->sync_table,
+                                              &calibration->append_table,
+                                              &calibration->direct_nosync_table};
+    return tables[table];
+}
+
+double wio_calibration_table_spread(const struct wio_calibration *calibration,
+                                    enum wio_calibrate_table table)
+{
+    double known[WIO_MODEL_TABLE_MAX];
+    size_t count = 0;
+    for (size_t i = 0; i < wio_calibration_table(calibration, table)->count; i++) {
+        if (!isnan(calibration->table_spread[table][i])) {
+            known[count++] = calibration->table_spread[table][i];
+        }
+    }
+    return count > 0 ? wio_estimate_median(known, count) : (double)NAN;
+}
+
 struct wio_calibration wio_calibration_unknown(void)
 {
     struct wio_calibration calibration = {.params = {
@@ -50,6 +80,11 @@ struct wio_calibration wio_calibration_unknown(void)
     for (size_t i = 0; i < WIO_RIG_META_COUNT; i++) {
         calibration.meta[i].value = (double)NAN;
         calibration.meta[i].spread = (double)NAN;
+    }
+    for (size_t i = 0; i < WIO_CALIBRATE_TABLE_COUNT; i++) {
+        for (size_t point = 0; point < WIO_MODEL_TABLE_MAX; point++) {
+            calibration.table_spread[i][point] = (double)NAN;
+        }
     }
     return calibration;
 }

@@ -211,6 +211,13 @@ static struct wio_model_table cached_table(const struct wio_measure *measure,
     return wio_series_table(series, &bounds);
 }
 
+static void set_spread(struct wio_measure *measure, enum wio_calibrate_table table,
+                       const struct wio_series *series)
+{
+    memcpy(measure->out->table_spread[table], series->spread,
+           series->levels * sizeof(series->spread[0]));
+}
+
 static void set_tables(struct wio_measure *measure, const struct wio_series series[COUNT],
                        double byte_s)
 {
@@ -219,7 +226,11 @@ static void set_tables(struct wio_measure *measure, const struct wio_series seri
     out->direct_table = wio_series_table(&series[DIRECT], &past);
     out->sync_table = cached_table(measure, &series[SYNC], byte_s, WIO_PARAM_bw_mem);
     out->append_table = cached_table(measure, &series[APPEND], byte_s, WIO_PARAM_bw_ramdisk);
+    set_spread(measure, WIO_CALIBRATE_DIRECT, &series[DIRECT]);
+    set_spread(measure, WIO_CALIBRATE_SYNC, &series[SYNC]);
+    set_spread(measure, WIO_CALIBRATE_APPEND, &series[APPEND]);
     if (out->is_direct) {
+        set_spread(measure, WIO_CALIBRATE_DIRECT_NOSYNC, &series[NOSYNC]);
         out->direct_nosync_table = wio_series_table(&series[NOSYNC], &past);
         set_page_cost(measure, &series[PAGE], &series[SYNC]);
     }

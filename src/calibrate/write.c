@@ -13,9 +13,11 @@
 #include "base/cleanup.h"
 #include "base/json.h"
 
-static void put_table(struct wio_json *json, const char *name, const struct wio_model_table *table)
+static void put_table(struct wio_json *json, const struct wio_calibration *calibration,
+                      enum wio_calibrate_table which)
 {
-    wio_json_array_begin(json, name);
+    const struct wio_model_table *table = wio_calibration_table(calibration, which);
+    wio_json_array_begin(json, wio_calibrate_table_name(which));
     for (size_t i = 0; i < table->count; i++) {
         wio_json_array_begin(json, NULL);
         wio_json_double(json, NULL, table->points[i].bytes);
@@ -30,10 +32,9 @@ static void put_params(struct wio_json *json, const struct wio_calibration *cali
     for (size_t i = 0; i < WIO_PARAM_COUNT; i++) {
         wio_json_double(json, wio_param_name((enum wio_param)i), calibration->params[i].value);
     }
-    put_table(json, "dev_table", &calibration->direct_table);
-    put_table(json, "sync_table", &calibration->sync_table);
-    put_table(json, "append_table", &calibration->append_table);
-    put_table(json, "direct_nosync_table", &calibration->direct_nosync_table);
+    for (int i = 0; i < WIO_CALIBRATE_TABLE_COUNT; i++) {
+        put_table(json, calibration, (enum wio_calibrate_table)i);
+    }
 }
 
 static void put_meta(struct wio_json *json, const struct wio_calibration *calibration)
@@ -54,6 +55,13 @@ static void put_spread(struct wio_json *json, const struct wio_calibration *cali
     for (size_t i = 0; i < WIO_PARAM_COUNT; i++) {
         if (!isnan(calibration->params[i].spread)) {
             wio_json_double(json, wio_param_name((enum wio_param)i), calibration->params[i].spread);
+        }
+    }
+    for (int i = 0; i < WIO_CALIBRATE_TABLE_COUNT; i++) {
+        enum wio_calibrate_table table = (enum wio_calibrate_table)i;
+        double spread = wio_calibration_table_spread(calibration, table);
+        if (!isnan(spread)) {
+            wio_json_double(json, wio_calibrate_table_name(table), spread);
         }
     }
     for (size_t i = 0; i < WIO_RIG_META_COUNT; i++) {

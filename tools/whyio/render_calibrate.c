@@ -28,6 +28,21 @@ static void put_text(struct wio_json *json, const char *key, const char *text)
     }
 }
 
+static void put_table(struct wio_json *json, const struct wio_calibration *calibration,
+                      enum wio_calibrate_table which)
+{
+    const struct wio_model_table *table = wio_calibration_table(calibration, which);
+    wio_json_array_begin(json, wio_calibrate_table_name(which));
+    for (size_t i = 0; i < table->count; i++) {
+        wio_json_object_begin(json, NULL);
+        wio_json_double(json, "bytes", table->points[i].bytes);
+        wio_json_double(json, "seconds", table->points[i].seconds);
+        wio_json_double(json, "spread", calibration->table_spread[which][i]);
+        wio_json_object_end(json);
+    }
+    wio_json_array_end(json);
+}
+
 void render_calibrate_json(const struct wio_calibration *calibration, const char *output, FILE *out)
 {
     struct wio_json json;
@@ -45,6 +60,11 @@ void render_calibrate_json(const struct wio_calibration *calibration, const char
     for (size_t i = 0; i < WIO_PARAM_COUNT; i++) {
         enum wio_param param = (enum wio_param)i;
         put_value(&json, wio_param_name(param), wio_param_unit(param), &calibration->params[i]);
+    }
+    wio_json_object_end(&json);
+    wio_json_object_begin(&json, "tables");
+    for (int i = 0; i < WIO_CALIBRATE_TABLE_COUNT; i++) {
+        put_table(&json, calibration, (enum wio_calibrate_table)i);
     }
     wio_json_object_end(&json);
     wio_json_object_begin(&json, "meta");
@@ -87,6 +107,38 @@ static void value_line(FILE *out, const char *name, const char *unit,
                   value->is_better_with_root ? ", better with root" : "");
 }
 
+static void point_cell(FILE *out, const struct wio_calibration *calibration,
+                       enum wio_calibrate_table which, size_t i)
+{
+    const struct wio_model_table *table = wio_calibration_table(calibration, which);
+    char text[WIO_TEXT_MAX];
+    char cell[2 * WIO_TEXT_MAX] = "";
+    double spread = calibration->table_spread[which][i];
+    if (i < table->count && !isnan(spread)) {
+        (void)snprintf(cell, sizeof(cell), "%s +- %2.0f %%",
+                       format_value(text, "s", table->points[i].seconds), spread * 100);
+    }
+    (void)fprintf(out, "  %18s", cell);
+}
+
+/* By size; how single writes differ is what a prediction of one of them cannot know. */
+static void table_lines(const struct wio_calibration *calibration, FILE *out)
+{
+    const struct wio_model_table *sizes = &calibration->sync_table;
+    char text[WIO_TEXT_MAX];
+    (void)fprintf(out, "\n%-10s  %18s  %18s  %18s  %18s\n", "one write",
+                  calibration->is_direct ? "direct, sync" : "sync instead", "sync",
+                  "sync, appending", "direct");
+    for (size_t i = 0; i < sizes->count && !isnan(calibration->table_spread[WIO_CALIBRATE_SYNC][i]);
+         i++) {
+        (void)fprintf(out, "%-10s", format_value(text, "bytes", sizes->points[i].bytes));
+        for (int table = 0; table < WIO_CALIBRATE_TABLE_COUNT; table++) {
+            point_cell(out, calibration, (enum wio_calibrate_table)table, i);
+        }
+        (void)fprintf(out, "\n");
+    }
+}
+
 void render_calibrate_text(const struct wio_calibration *calibration, const char *output, FILE *out)
 {
     char bytes[WIO_TEXT_MAX];
@@ -98,6 +150,7 @@ void render_calibrate_text(const struct wio_calibration *calibration, const char
         enum wio_param param = (enum wio_param)i;
         value_line(out, wio_param_name(param), wio_param_unit(param), &calibration->params[i]);
     }
+    table_lines(calibration, out);
     (void)fprintf(out, "\n%-16s  %13s  %7s\n", "metadata", "one call", "spread");
     for (size_t i = 0; i < WIO_RIG_META_COUNT; i++) {
         value_line(out, wio_rig_meta_name((enum wio_rig_meta)i), "s", &calibration->meta[i]);

@@ -277,6 +277,28 @@ static void is_fair_to_processors(void **state)
     }
 }
 
+/* Single writes differ as much as they did here, whatever their size. */
+static void tells_how_writes_differ(void **state)
+{
+    (void)state;
+    struct sim sim = sim_default();
+    struct wio_calibrate_params params = {.max_bytes = 4 * GIB, .budget_s = 60};
+    struct wio_calibration found;
+    struct wio_error err;
+    sim.noise = 0.1;
+    assert_true(isnan(wio_calibration_table_spread(
+        &(struct wio_calibration){.direct_table.count = 0}, WIO_CALIBRATE_DIRECT)));
+    assert_ok(measure(&sim, &params, &found, &err), &err);
+    for (int i = 0; i < WIO_CALIBRATE_TABLE_COUNT; i++) {
+        enum wio_calibrate_table table = (enum wio_calibrate_table)i;
+        size_t behind = wio_calibration_table(&found, table)->count - 1;
+        double spread = wio_calibration_table_spread(&found, table);
+        assert_true(spread > 0.07 && spread < 0.13);
+        assert_true(fabs(found.table_spread[table][0] - 0.1) < 0.03);
+        assert_true(isnan(found.table_spread[table][behind]));
+    }
+}
+
 /* Write-back needs no pieces for each page, and large buffers have less of them. */
 static void knows_the_device_from_memory(void **state)
 {
@@ -507,6 +529,7 @@ int main(void)
         cmocka_unit_test(finds_what_a_commit_writes),
         cmocka_unit_test(looks_past_new_blocks),
         cmocka_unit_test(is_fair_to_processors),
+        cmocka_unit_test(tells_how_writes_differ),
         cmocka_unit_test(knows_the_device_from_memory),
         cmocka_unit_test(finds_what_folios_cost),
         cmocka_unit_test(does_without_direct_writes),
