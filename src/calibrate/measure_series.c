@@ -107,7 +107,7 @@ void wio_series_skip(struct wio_series *series, size_t level, size_t count)
 /* A larger write never costs less: halfway between raising it and lowering the smaller one. */
 static void make_rise(struct wio_series *series)
 {
-    double raised[WIO_SERIES_LEVELS];
+    double raised[WIO_SERIES_LEVELS] = {0};
     double most = 0;
     double least = INFINITY;
     for (size_t i = 0; i < series->levels; i++) {

@@ -36,9 +36,8 @@ static void give(struct sim *sim, struct sim_host *host, struct sim_thread *thre
 /* Somebody waits, and nobody did: turns have an end now, after as many whole ones as are begun. */
 static void end_turns(struct sim *sim, struct sim_host *host)
 {
-    struct sim_thread *thread;
-    TAILQ_FOREACH(thread, &host->turns, in_line)
-    {
+    for (struct sim_thread *thread = TAILQ_FIRST(&host->turns); thread != NULL;
+         thread = TAILQ_NEXT(thread, in_line)) {
         uint64_t turns = (sim->now_ns - thread->turn_ns) / TURN_NS + 1;
         uint64_t end_ns = thread->turn_ns + turns * TURN_NS;
         if (end_ns < thread->wake_ns) {
