@@ -278,12 +278,11 @@ void wio_cache_forget(struct wio_cache *cache, struct wio_cache_file *file, uint
 }
 
 enum wio_status wio_cache_use(struct wio_cache *cache, struct wio_cache_file *file, uint64_t offset,
-                              uint64_t end)
+                              uint64_t end, uint64_t *added_out)
 {
     uint64_t first = offset / WIO_CACHE_PAGE;
     uint64_t last = page_behind(end);
-    uint64_t added;
-    WIO_TRY(wio_resident_add(&cache->resident, &file->resident, first, last, &added));
+    WIO_TRY(wio_resident_add(&cache->resident, &file->resident, first, last, added_out));
     wio_resident_touch(&cache->resident, &file->resident, first, last);
     return WIO_OK;
 }

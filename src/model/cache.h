@@ -143,9 +143,9 @@ void wio_cache_cut(struct wio_cache *cache, struct wio_cache_file *file, uint64_
 /* A range of a file leaves memory. */
 void wio_cache_forget(struct wio_cache *cache, struct wio_cache_file *file, uint64_t offset,
                       uint64_t end);
-/* A range of a file is in memory and used. */
+/* A range of a file is in memory and used; `added_out`: pages that were not there. */
 WIO_MUST_CHECK enum wio_status wio_cache_use(struct wio_cache *cache, struct wio_cache_file *file,
-                                             uint64_t offset, uint64_t end);
+                                             uint64_t offset, uint64_t end, uint64_t *added_out);
 
 /* A task takes the device for so many seconds, after those that took it before; write-back goes on
  * later. When its turn begins. */

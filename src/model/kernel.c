@@ -7,6 +7,7 @@
 #include <math.h>
 
 #include "base/cleanup.h"
+#include "model/copy.h"
 #include "model/model_internal.h"
 #include "model/task.h"
 
@@ -212,6 +213,7 @@ static enum wio_status add_bypass(struct wio_cache *cache, struct wio_task *task
 {
     double cost = bypass_cost(file, op) + folio_cost(file, op);
     uint64_t end = op->offset + op->size;
+    uint64_t added;
     wio_cache_clean(cache, file, op->offset, end);
     if (op->method != WIO_MODEL_DIRECT_NOSYNC) {
         file->safe_size = file->safe_size > end ? file->safe_size : end;
@@ -219,7 +221,7 @@ static enum wio_status add_bypass(struct wio_cache *cache, struct wio_task *task
     add_device_use(task, fmin((double)op->size / file->device->params.bw_dev, cost), cost, false);
     if (op->method == WIO_MODEL_SYNC) {
         note_folio(file, op->size);
-        return wio_cache_use(cache, file, op->offset, end);
+        return wio_cache_use(cache, file, op->offset, end, &added);
     }
     wio_cache_forget(cache, file, op->offset, end);
     return WIO_OK;
@@ -232,7 +234,7 @@ static void add_read(struct wio_task *task, struct wio_cache_file *file,
     if (op->at_end) {
         file->known_end = op->offset + op->size;
     }
-    add_wait(task, file->device->params.sc_w);
+    add_wait(task, wio_copy_read_s(&file->device->params));
     wio_task_add(task, (struct wio_task_step){.kind = WIO_TASK_READ,
                                               .offset = op->offset,
                                               .end = op->offset + op->size,

@@ -85,9 +85,26 @@ enum wio_status wio_model_params_check_ranges(const struct wio_model_params *par
     return WIO_OK;
 }
 
+/* Rates that another one stands in for where they are 0. */
+static enum wio_status check_optional(const struct wio_model_params *params, struct wio_error *err)
+{
+    static const size_t rates[] = {
+        offsetof(struct wio_model_params, bw_clean),
+        offsetof(struct wio_model_params, bw_hit),
+    };
+    for (size_t i = 0; i < WIO_ARRAY_SIZE(rates); i++) {
+        double rate = value_at(params, rates[i]);
+        if (rate > 0 && rate < 1) {
+            return refuse(err, name_at(rates[i]), "must be 0 or at least 1");
+        }
+    }
+    return WIO_OK;
+}
+
 enum wio_status wio_model_params_check(const struct wio_model_params *params, struct wio_error *err)
 {
     WIO_TRY(check_each(params, err));
+    WIO_TRY(check_optional(params, err));
     static const size_t divisors[] = {
         offsetof(struct wio_model_params, bw_mem),
         offsetof(struct wio_model_params, bw_ramdisk),

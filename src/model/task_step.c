@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "base/cleanup.h"
+#include "model/copy.h"
 
 static uint64_t least(uint64_t a, uint64_t b)
 {
@@ -36,12 +37,18 @@ static uint64_t piece_end(uint64_t offset, uint64_t end, uint64_t step)
     return least(end, (page + least(longest, aligned)) * WIO_CACHE_PAGE);
 }
 
-/* Into pages that are dirty already data is only copied; others have to be found first (rule 2). */
-static double copy_s(const struct wio_model_params *p, uint64_t size, uint64_t fresh,
-                     bool is_writing)
+/* The pages of [offset, end) are dirty and in memory from now on; what they were is told. */
+static enum wio_status take_pages(struct wio_cache *cache, struct wio_cache_file *file,
+                                  uint64_t offset, uint64_t end, struct wio_copy *copy)
 {
-    double found = is_writing ? p->bw_reduced : p->bw_ramdisk;
-    return (double)fresh / found + (double)(size - fresh) / fmax(p->bw_mem, found);
+    uint64_t absent;
+    WIO_TRY(wio_cache_dirty(cache, file, offset, end, &copy->fresh));
+    if (copy->fresh == 0 && cache->resident.room == UINT64_MAX) {
+        return WIO_OK; /* dirty pages are in memory */
+    }
+    WIO_TRY(wio_cache_use(cache, file, offset, end, &absent));
+    copy->absent = least(absent * WIO_CACHE_PAGE, copy->fresh);
+    return WIO_OK;
 }
 
 static enum wio_status write_piece(struct wio_tasks *tasks, struct wio_task *task,
@@ -49,18 +56,16 @@ static enum wio_status write_piece(struct wio_tasks *tasks, struct wio_task *tas
 {
     const struct wio_model_params *p = params_of(task);
     uint64_t stop = piece_end(step->offset, step->end, (uint64_t)p->balance_step);
-    uint64_t size = stop - step->offset;
-    uint64_t fresh;
-    bool is_writing = task->file->device->queue.waiting > 0;
-    if (is_writing && task->state == WIO_MODEL_STATE_FREE) {
+    const struct wio_cache_file *file = task->file;
+    struct wio_copy copy = {.size = stop - step->offset,
+                            .folio = file->folio / WIO_CACHE_PAGE,
+                            .is_writing = file->device->queue.waiting > 0};
+    if (copy.is_writing && task->state == WIO_MODEL_STATE_FREE) {
         task->state = WIO_MODEL_STATE_ASYNC;
     }
-    WIO_TRY(wio_cache_dirty(&tasks->cache, task->file, step->offset, stop, &fresh));
-    if (fresh > 0 || tasks->cache.resident.room < UINT64_MAX) { /* dirty pages are in memory */
-        WIO_TRY(wio_cache_use(&tasks->cache, task->file, step->offset, stop));
-    }
+    WIO_TRY(take_pages(&tasks->cache, task->file, step->offset, stop, &copy));
     step->offset = stop;
-    wait(tasks, task, copy_s(p, size, least(fresh, size), is_writing), WIO_TASK_LOOK);
+    wait(tasks, task, wio_copy_in_s(p, &copy), WIO_TASK_LOOK);
     return WIO_OK;
 }
 
@@ -180,7 +185,7 @@ static enum wio_status read_piece(struct wio_tasks *tasks, struct wio_task *task
     }
     uint64_t stop = least(step->end, piece.stop * WIO_CACHE_PAGE);
     task->wake_s = wio_reader_there(&tasks->cache, task->file, first, piece.stop) +
-                   (double)(stop - step->offset) / params_of(task)->bw_mem;
+                   wio_copy_out_s(params_of(task), stop - step->offset);
     step->offset = stop;
     return WIO_OK;
 }

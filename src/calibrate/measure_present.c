@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What calls cost on data that is in memory: reads, writes over what is clean and over what is
+ * dirty. A file made by small writes has a folio for each page, one made by large ones has few.
+ */
+#include <math.h>
+
+#include "base/cleanup.h"
+#include "calibrate/measure.h"
+
+#define PAGE UINT64_C(4096)
+#define PAGES 64 /* of the small file, at most */
+#define PIECES 6 /* of the large one, at most */
+#define PARTS 4  /* of a piece that are written into */
+/* Of a call that is to move next to nothing. */
+#define TINY UINT64_C(64)
+#define ROUNDS 3
+#define TIMES ((size_t)ROUNDS * PAGES)
+
+struct samples {
+    double values[TIMES];
+    size_t count;
+};
+
+struct present {
+    struct samples clean; /* a page is written over */
+    struct samples write; /* next to nothing goes into it */
+    struct samples read;  /* ... is read */
+    struct samples part;  /* next to nothing goes into a large folio */
+    struct samples large_clean;
+    struct samples large_read;
+};
+
+/* How many of a size, no more than a tenth of L in a round. */
+static size_t count_of(const struct wio_measure *measure, uint64_t size, size_t most)
+{
+    uint64_t bytes = measure->largest < measure->cached ? measure->largest : measure->cached;
+    uint64_t count = bytes / 10 / size;
+    return count > most ? most : count > 0 ? (size_t)count : 1;
+}
+
+static size_t pages_of(const struct wio_measure *measure)
+{
+    return count_of(measure, PAGE, PAGES);
+}
+
+static size_t pieces_of(const struct wio_measure *measure)
+{
+    return count_of(measure, wio_measure_piece(measure), PIECES);
+}
+
+/* So many writes of `size`, or reads; NULL: they do not count. */
+static enum wio_status go_over(struct wio_measure *measure, bool is_read, size_t count,
+                               uint64_t step, uint64_t size, struct samples *samples,
+                               struct wio_error *err)
+{
+    const struct wio_rig *rig = measure->rig;
+    for (size_t i = 0; i < count; i++) {
+        const struct wio_rig_io io = {.file = WIO_RIG_FRESH, .offset = i * step, .size = size};
+        double seconds;
+        WIO_TRY(is_read ? rig->read(rig->context, &io, &seconds, err)
+                        : wio_measure_write(measure, &io, &seconds, err));
+        if (samples != NULL) {
+            samples->values[samples->count++] = seconds;
+        }
+    }
+    return WIO_OK;
+}
+
+static enum wio_status write_over(struct wio_measure *measure, size_t count, uint64_t size,
+                                  struct samples *samples, struct wio_error *err)
+{
+    return go_over(measure, false, count, size, size, samples, err);
+}
+
+static enum wio_status make_clean(struct wio_measure *measure, struct wio_error *err)
+{
+    double seconds;
+    return measure->rig->fsync(measure->rig->context, WIO_RIG_FRESH, &seconds, err);
+}
+
+static enum wio_status small_file(struct wio_measure *measure, struct present *present,
+                                  struct wio_error *err)
+{
+    size_t pages = pages_of(measure);
+    WIO_TRY(write_over(measure, pages, PAGE, NULL, err));
+    WIO_TRY(make_clean(measure, err));
+    WIO_TRY(write_over(measure, pages, PAGE, &present->clean, err));
+    WIO_TRY(go_over(measure, false, pages, PAGE, TINY, &present->write, err));
+    WIO_TRY(go_over(measure, true, pages, PAGE, TINY, &present->read, err));
+    return measure->rig->remove(measure->rig->context, WIO_RIG_FRESH, err);
+}
+
+static enum wio_status large_file(struct wio_measure *measure, struct present *present,
+                                  struct wio_error *err)
+{
+    size_t pieces = pieces_of(measure);
+    uint64_t size = wio_measure_piece(measure);
+    WIO_TRY(write_over(measure, pieces, size, NULL, err));
+    WIO_TRY(go_over(measure, false, pieces * PARTS, size / PARTS, TINY, &present->part, err));
+    WIO_TRY(make_clean(measure, err));
+    WIO_TRY(write_over(measure, pieces, size, &present->large_clean, err));
+    WIO_TRY(go_over(measure, true, pieces, size, size, &present->large_read, err));
+    return measure->rig->remove(measure->rig->context, WIO_RIG_FRESH, err);
+}
+
+static struct wio_estimate center(struct samples *samples)
+{
+    return wio_estimate_center(samples->values, samples->count);
+}
+
+static void set_writes(struct wio_measure *measure, struct present *present)
+{
+    struct wio_estimate clean = center(&present->clean);
+    struct wio_estimate call = center(&present->write);
+    struct wio_estimate part = center(&present->part);
+    struct wio_estimate large = center(&present->large_clean);
+    double touched = (double)TINY / wio_measure_get(measure, WIO_PARAM_bw_mem);
+    wio_measure_set(measure, WIO_PARAM_sc_w, fmax(call.value - touched, 0), call.spread);
+    struct wio_measure_copy copy = wio_measure_copy_of(measure, clean.value, large.value);
+    wio_measure_set(measure, WIO_PARAM_bw_clean, 1 / copy.byte_s, large.spread);
+    wio_measure_set(measure, WIO_PARAM_c_clean, copy.folio_s, clean.spread);
+    double pages = (double)(wio_measure_piece(measure) / PAGE) / wio_measure_folios(measure);
+    double walk_s = fmax(part.value - call.value, 0);
+    wio_measure_set(measure, WIO_PARAM_c_walk, pages > 1 ? walk_s / (pages - 1) : 0, part.spread);
+}
+
+static void set_reads(struct wio_measure *measure, struct present *present)
+{
+    struct wio_estimate call = center(&present->read);
+    struct wio_estimate large = center(&present->large_read);
+    double bytes = (double)(wio_measure_piece(measure) - TINY);
+    double rate = large.value > call.value ? bytes / (large.value - call.value)
+                                           : wio_measure_get(measure, WIO_PARAM_bw_mem);
+    wio_measure_set(measure, WIO_PARAM_bw_hit, rate, large.spread);
+    wio_measure_set(measure, WIO_PARAM_sc_r, fmax(call.value - (double)TINY / rate, 0),
+                    call.spread);
+}
+
+enum wio_status wio_measure_present(struct wio_measure *measure, struct wio_error *err)
+{
+    struct present present = {0};
+    uint64_t bytes = pieces_of(measure) * (2 * wio_measure_piece(measure) + PARTS * TINY) +
+                     pages_of(measure) * (2 * PAGE + TINY);
+    for (size_t i = 0; wio_measure_more(measure, i, ROUNDS, bytes); i++) {
+        WIO_TRY(small_file(measure, &present, err));
+        WIO_TRY(large_file(measure, &present, err));
+    }
+    set_writes(measure, &present);
+    set_reads(measure, &present);
+    return WIO_OK;
+}

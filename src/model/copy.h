@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What moving data into memory and out of it costs: pages that are new in memory have to be found,
+ * clean ones to be noted as dirty, dirty ones are only copied to.
+ *
+ * Source: behaviour of mm/filemap.c and fs/buffer.c; docs/MODEL.md#kernel, rules 2 and 15.
+ */
+#ifndef WIO_MODEL_COPY_H
+#define WIO_MODEL_COPY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "model/model.h"
+
+/* A write into one folio. */
+struct wio_copy {
+    uint64_t size;   /* bytes that are written */
+    uint64_t fresh;  /* bytes of the pages that were not dirty */
+    uint64_t absent; /* bytes of the pages that were not in memory */
+    uint64_t folio;  /* pages of the file's largest folio in memory */
+    bool is_writing; /* the device writes back meanwhile */
+};
+
+/* Seconds, without the call. */
+double wio_copy_in_s(const struct wio_model_params *params, const struct wio_copy *copy);
+double wio_copy_out_s(const struct wio_model_params *params, uint64_t size);
+
+/* One read(2), besides. */
+double wio_copy_read_s(const struct wio_model_params *params);
+
+#endif

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What calls cost on data that is in memory, and on data that is not there yet. */
+#include "support/unit.h"
+
+#include <string.h>
+
+#include "machine.h"
+
+#define CALL_S 2e-6
+#define STEP (2 * MIB_BYTES) /* a folio, at most */
+
+/* Numbers that can be told apart in a sum. */
+static struct wio_model_params detailed(void)
+{
+    struct wio_model_params params = machine();
+    params.c_folio = 1e-6;
+    params.c_clean = 3e-7;
+    params.c_walk = 5e-9;
+    params.bw_clean = 7e9;
+    params.sc_r = 4e-7;
+    params.bw_hit = 2e10;
+    return params;
+}
+
+static double write_s(struct wio_model *model, uint64_t offset, uint64_t size)
+{
+    return step(model, (struct wio_model_op){.offset = offset, .size = size}).cost_s;
+}
+
+static void clean(struct wio_model *model)
+{
+    (void)step(model, (struct wio_model_op){.method = WIO_MODEL_FSYNC});
+}
+
+static void a_new_folio_costs_more(void **state)
+{
+    (void)state;
+    struct wio_model_params params = detailed();
+    struct wio_model *model = create(&params);
+    assert_near(write_s(model, 0, 4096), CALL_S + 1e-6 + 4096 / 4e9, 1e-12);
+    assert_near(write_s(model, 0, 4096), CALL_S + 4096 / 8e9, 1e-12);
+    assert_near(write_s(model, 4096, 100), CALL_S + 1e-6 + 100 / 4e9, 1e-12);
+    assert_near(write_s(model, 4196, 100), CALL_S + 100 / 8e9, 1e-12);
+    assert_near(write_s(model, 8 * STEP, 8 * STEP), CALL_S + 8e-6 + 16 * MIB / 4e9, 1e-12);
+    wio_model_destroy(model);
+}
+
+static void what_is_clean_has_to_be_noted(void **state)
+{
+    (void)state;
+    struct wio_model_params params = detailed();
+    struct wio_model *model = create(&params);
+    (void)write_s(model, 0, 8192);
+    clean(model);
+    assert_near(write_s(model, 0, 4096), CALL_S + 3e-7 + 4096 / 7e9, 1e-12);
+    assert_near(write_s(model, 0, 4096), CALL_S + 4096 / 8e9, 1e-12);
+    clean(model);
+    (void)step(model, (struct wio_model_op){.method = WIO_MODEL_FORGET});
+    assert_near(write_s(model, 0, 4096), CALL_S + 1e-6 + 4096 / 4e9, 1e-12);
+    wio_model_destroy(model);
+}
+
+/* By as much as it slows new pages. */
+static void write_back_slows_clean_pages_too(void **state)
+{
+    (void)state;
+    struct wio_model_params params = detailed();
+    struct wio_model *model = create(&params);
+    (void)write_s(model, 0, STEP);
+    clean(model);
+    (void)step(model, (struct wio_model_op){.file = 1, .size = 16 * MIB_BYTES});
+    (void)step(model, (struct wio_model_op){.file = 1, .method = WIO_MODEL_WRITE_OUT});
+    assert_near(write_s(model, 0, STEP), CALL_S + 3e-7 + 2 * MIB / 7e9 * 4 / 3.5, 1e-12);
+    wio_model_destroy(model);
+}
+
+/* The file system looks at every page of the folio, however little is written. */
+static void a_part_of_a_large_folio_costs_more(void **state)
+{
+    (void)state;
+    struct wio_model_params params = detailed();
+    struct wio_model *model = create(&params);
+    (void)write_s(model, 0, 4 * STEP);
+    assert_near(write_s(model, 12345, 64), CALL_S + 64 / 8e9 + 511 * 5e-9, 1e-12);
+    assert_near(write_s(model, STEP, STEP), CALL_S + 2 * MIB / 8e9, 1e-12);
+    (void)step(model, (struct wio_model_op){.method = WIO_MODEL_TRUNCATE});
+    for (uint64_t i = 0; i < 4; i++) {
+        (void)write_s(model, i * 4096, 4096);
+    }
+    assert_near(write_s(model, 12345, 64), CALL_S + 64 / 8e9, 1e-12);
+    wio_model_destroy(model);
+}
+
+static void a_hit_has_a_price_of_its_own(void **state)
+{
+    (void)state;
+    struct wio_model_params params = detailed();
+    struct wio_model *model = create(&params);
+    const struct wio_model_op read = {.size = MIB_BYTES, .method = WIO_MODEL_READ};
+    (void)write_s(model, 0, MIB_BYTES);
+    assert_near(step(model, read).cost_s, 4e-7 + MIB / 2e10, 1e-12);
+    wio_model_destroy(model);
+}
+
+/* What is not said of them changes nothing. */
+static void without_them_all_is_as_it_was(void **state)
+{
+    (void)state;
+    struct wio_model_params params = machine();
+    struct wio_model *model = create(&params);
+    const struct wio_model_op read = {.size = MIB_BYTES, .method = WIO_MODEL_READ};
+    assert_near(write_s(model, 0, 4 * STEP), CALL_S + 8 * MIB / 4e9, 1e-12);
+    assert_near(write_s(model, 0, 4096), CALL_S + 4096 / 8e9, 1e-12);
+    clean(model);
+    assert_near(write_s(model, 0, 4096), CALL_S + 4096 / 4e9, 1e-12);
+    assert_near(step(model, read).cost_s, CALL_S + MIB / 8e9, 1e-12);
+    wio_model_destroy(model);
+}
+
+static void rates_are_rates_or_nothing(void **state)
+{
+    (void)state;
+    struct wio_error err = WIO_ERROR_INIT;
+    struct wio_model_params params = detailed();
+    params.bw_clean = 0.5;
+    assert_status(wio_model_params_check(&params, &err), WIO_ERR_USAGE, &err);
+    assert_non_null(strstr(err.message, "'bw_clean' must be 0 or at least 1"));
+    params = detailed();
+    params.bw_hit = 1e-300;
+    assert_status(wio_model_params_check(&params, &err), WIO_ERR_USAGE, &err);
+    assert_non_null(strstr(err.message, "'bw_hit'"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_new_folio_costs_more),
+        cmocka_unit_test(what_is_clean_has_to_be_noted),
+        cmocka_unit_test(write_back_slows_clean_pages_too),
+        cmocka_unit_test(a_part_of_a_large_folio_costs_more),
+        cmocka_unit_test(a_hit_has_a_price_of_its_own),
+        cmocka_unit_test(without_them_all_is_as_it_was),
+        cmocka_unit_test(rates_are_rates_or_nothing),
+    };
+    return WIO_RUN(tests);
+}
