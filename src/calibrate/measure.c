@@ -12,10 +12,10 @@ static const struct {
     double share;
     unsigned leaves;
 } stages[] = {
-    {wio_measure_memory, 0.03, 0}, {wio_measure_base, 0.10, 0},   {wio_measure_fresh, 0.10, 0},
-    {wio_measure_tables, 0.48, 8}, {wio_measure_credit, 0.03, 5}, {wio_measure_commit, 0.01, 4},
-    {wio_measure_seek, 0.05, 4},   {wio_measure_read, 0.08, 0},   {wio_measure_reduced, 0.07, 0},
-    {wio_measure_meta, 0.05, 0},
+    {wio_measure_memory, 0.03, 0},  {wio_measure_base, 0.10, 0},   {wio_measure_present, 0.03, 0},
+    {wio_measure_fresh, 0.07, 0},   {wio_measure_tables, 0.48, 8}, {wio_measure_credit, 0.03, 5},
+    {wio_measure_commit, 0.01, 4},  {wio_measure_seek, 0.05, 4},   {wio_measure_read, 0.08, 0},
+    {wio_measure_reduced, 0.07, 0}, {wio_measure_meta, 0.05, 0},
 };
 
 #define STEPS 1000
@@ -77,6 +77,35 @@ uint64_t wio_measure_random(struct wio_measure *measure)
     z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
     z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
     return z ^ (z >> 31);
+}
+
+#define PIECE (UINT64_C(1) << 20)
+#define PAGE 4096.0
+
+uint64_t wio_measure_piece(const struct wio_measure *measure)
+{
+    return PIECE < measure->largest ? PIECE : measure->largest;
+}
+
+double wio_measure_folios(const struct wio_measure *measure)
+{
+    double step = wio_measure_get(measure, WIO_PARAM_balance_step);
+    return fmax((double)wio_measure_piece(measure) / fmax(step, PAGE), 1);
+}
+
+struct wio_measure_copy wio_measure_copy_of(const struct wio_measure *measure, double page_s,
+                                            double piece_s)
+{
+    double size = (double)wio_measure_piece(measure);
+    double folios = wio_measure_folios(measure);
+    double page = page_s - wio_measure_get(measure, WIO_PARAM_sc_w);
+    double piece = piece_s - wio_measure_get(measure, WIO_PARAM_sc_w);
+    double bytes = size - folios * PAGE; /* that the piece has more than so many pages */
+    double byte_s = bytes > 0 ? (piece - folios * page) / bytes : 0;
+    if (byte_s <= 0) {
+        byte_s = fmax(piece, 0.5 * piece_s) / size;
+    }
+    return (struct wio_measure_copy){.folio_s = fmax(page - PAGE * byte_s, 0), .byte_s = byte_s};
 }
 
 /* A quarter of what is left below the limit at which the kernel begins to write back. */

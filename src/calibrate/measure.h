@@ -61,12 +61,24 @@ void wio_measure_set(struct wio_measure *measure, enum wio_param param, double v
                      double spread);
 double wio_measure_get(const struct wio_measure *measure, enum wio_param param);
 uint64_t wio_measure_random(struct wio_measure *measure);
+/* What counts as a large write in the page cache: 1 MiB, or L; and how many folios that is. */
+uint64_t wio_measure_piece(const struct wio_measure *measure);
+double wio_measure_folios(const struct wio_measure *measure);
+/* What a write into the page cache costs beside its call. */
+struct wio_measure_copy {
+    double folio_s; /* one folio; 0 where a folio is a page: all is told by the bytes then */
+    double byte_s;
+};
+/* By a write of 4 KiB, which is one folio, and one of a piece, which has few. */
+struct wio_measure_copy wio_measure_copy_of(const struct wio_measure *measure, double page_s,
+                                            double piece_s);
 
 /* The stages, in this order. */
 typedef enum wio_status wio_measure_stage(struct wio_measure *measure, struct wio_error *err);
 wio_measure_stage wio_measure_memory;  /* bw_mem, c_lib */
 wio_measure_stage wio_measure_base;    /* L and the file for the others */
-wio_measure_stage wio_measure_fresh;   /* bw_ramdisk, sc_w, c_new */
+wio_measure_stage wio_measure_present; /* sc_w, c_clean, c_walk, bw_clean, sc_r, bw_hit */
+wio_measure_stage wio_measure_fresh;   /* bw_ramdisk, c_folio, c_new */
 wio_measure_stage wio_measure_tables;  /* tables, bw_dev, sc_sw, bw_burst, burst_size */
 wio_measure_stage wio_measure_credit;  /* bw_burst, burst_size of a limit */
 wio_measure_stage wio_measure_commit;  /* commit_bytes */

@@ -5,7 +5,6 @@
 #include "base/cleanup.h"
 #include "calibrate/measure.h"
 
-#define PIECE (UINT64_C(1) << 20)
 #define SMALL UINT64_C(4096)
 /* Small files in a round, and the writes into each. */
 #define FILES 12
@@ -21,16 +20,11 @@ static uint64_t least(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-static uint64_t piece_of(const struct wio_measure *measure)
-{
-    return least(PIECE, measure->largest);
-}
-
 /* How many pieces a file in the page cache has in a round. */
 static size_t pieces_of(const struct wio_measure *measure)
 {
     uint64_t bytes = least(2 * measure->largest, measure->cached);
-    return (size_t)(bytes > piece_of(measure) ? bytes / piece_of(measure) : 1);
+    return (size_t)(bytes > wio_measure_piece(measure) ? bytes / wio_measure_piece(measure) : 1);
 }
 
 /* In all no more than half of L. */
@@ -83,7 +77,7 @@ static enum wio_status large_file(struct wio_measure *measure, struct fresh *fre
 {
     uint64_t offset = 0;
     for (size_t i = 0; i < fresh_pieces_of(measure); i++) {
-        WIO_TRY(write_some(measure, WIO_RIG_FRESH, &offset, piece_of(measure),
+        WIO_TRY(write_some(measure, WIO_RIG_FRESH, &offset, wio_measure_piece(measure),
                            &fresh->large[fresh->larges++], err));
     }
     return measure->rig->remove(measure->rig->context, WIO_RIG_FRESH, err);
@@ -102,16 +96,12 @@ static enum wio_status fresh_round(struct wio_measure *measure, struct fresh *fr
 static void set_fresh(struct wio_measure *measure, struct fresh *fresh)
 {
     struct wio_estimate first = wio_estimate_center(fresh->first, fresh->firsts);
-    struct wio_estimate call = wio_estimate_center(fresh->small, fresh->smalls);
+    struct wio_estimate small = wio_estimate_center(fresh->small, fresh->smalls);
     struct wio_estimate piece = wio_estimate_center(fresh->large, fresh->larges);
-    double rate = (double)piece_of(measure) / piece.value;
-    if (piece_of(measure) > SMALL && piece.value > call.value) {
-        rate = (double)(piece_of(measure) - SMALL) / (piece.value - call.value);
-    }
-    wio_measure_set(measure, WIO_PARAM_bw_ramdisk, rate, piece.spread);
-    wio_measure_set(measure, WIO_PARAM_sc_w, fmax(call.value - (double)SMALL / rate, 0),
-                    call.spread);
-    wio_measure_set(measure, WIO_PARAM_c_new, fmax(first.value - call.value, 0), first.spread);
+    struct wio_measure_copy copy = wio_measure_copy_of(measure, small.value, piece.value);
+    wio_measure_set(measure, WIO_PARAM_bw_ramdisk, 1 / copy.byte_s, piece.spread);
+    wio_measure_set(measure, WIO_PARAM_c_folio, copy.folio_s, small.spread);
+    wio_measure_set(measure, WIO_PARAM_c_new, fmax(first.value - small.value, 0), first.spread);
 }
 
 /* The first round is not counted: it gets memory that the system may have to find first. */
@@ -119,7 +109,7 @@ enum wio_status wio_measure_fresh(struct wio_measure *measure, struct wio_error 
 {
     struct fresh fresh = {0};
     uint64_t bytes =
-        fresh_pieces_of(measure) * piece_of(measure) + files_of(measure) * WRITES * SMALL;
+        fresh_pieces_of(measure) * wio_measure_piece(measure) + files_of(measure) * WRITES * SMALL;
     WIO_TRY(fresh_round(measure, &fresh, err));
     for (size_t i = 0; wio_measure_more(measure, i, FRESH_ROUNDS - 1, bytes); i++) {
         if (i == 0) {
@@ -140,11 +130,13 @@ static enum wio_status reduced_round(struct wio_measure *measure, double *sample
     uint64_t offset = 0;
     double seconds;
     for (size_t i = 0; i < pieces_of(measure); i++) {
-        WIO_TRY(write_some(measure, WIO_RIG_AHEAD, &ahead, piece_of(measure), &seconds, err));
+        WIO_TRY(
+            write_some(measure, WIO_RIG_AHEAD, &ahead, wio_measure_piece(measure), &seconds, err));
     }
     WIO_TRY(rig->flush_begin(rig->context, WIO_RIG_AHEAD, err));
     for (size_t i = 0; i < pieces_of(measure) && rig->is_flushing(rig->context); i++) {
-        WIO_TRY(write_some(measure, WIO_RIG_FRESH, &offset, piece_of(measure), &seconds, err));
+        WIO_TRY(
+            write_some(measure, WIO_RIG_FRESH, &offset, wio_measure_piece(measure), &seconds, err));
         if (rig->is_flushing(rig->context)) {
             samples[(*count)++] = seconds;
         }
@@ -158,7 +150,7 @@ enum wio_status wio_measure_reduced(struct wio_measure *measure, struct wio_erro
 {
     double samples[REDUCED_ROUNDS * SAMPLES];
     double ramdisk = wio_measure_get(measure, WIO_PARAM_bw_ramdisk);
-    uint64_t bytes = 2 * pieces_of(measure) * piece_of(measure);
+    uint64_t bytes = 2 * pieces_of(measure) * wio_measure_piece(measure);
     size_t count = 0;
     for (size_t i = 0; wio_measure_more(measure, i, REDUCED_ROUNDS, bytes); i++) {
         WIO_TRY(reduced_round(measure, samples, &count, err));
@@ -168,8 +160,9 @@ enum wio_status wio_measure_reduced(struct wio_measure *measure, struct wio_erro
         return WIO_OK;
     }
     struct wio_estimate piece = wio_estimate_center(samples, count);
-    double seconds = piece.value - wio_measure_get(measure, WIO_PARAM_sc_w);
-    double rate = seconds > 0 ? (double)piece_of(measure) / seconds : ramdisk;
+    double seconds = piece.value - wio_measure_get(measure, WIO_PARAM_sc_w) -
+                     wio_measure_folios(measure) * wio_measure_get(measure, WIO_PARAM_c_folio);
+    double rate = seconds > 0 ? (double)wio_measure_piece(measure) / seconds : ramdisk;
     wio_measure_set(measure, WIO_PARAM_bw_reduced, fmin(rate, ramdisk), piece.spread);
     return WIO_OK;
 }

@@ -102,7 +102,7 @@ static enum wio_status read_sample(struct wio_measure *measure, struct wio_rig_i
         io->size = end - io->offset < read_piece(measure) ? end - io->offset : read_piece(measure);
         WIO_TRY(wio_measure_cancelled(measure, err));
         WIO_TRY(rig->read(rig->context, io, &seconds, err));
-        sum += seconds - wio_measure_get(measure, WIO_PARAM_sc_w);
+        sum += seconds - wio_measure_get(measure, WIO_PARAM_sc_r);
         io->offset += io->size;
     }
     *sample_out = sum / (double)bytes;

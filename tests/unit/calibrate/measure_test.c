@@ -52,6 +52,12 @@ static void finds_parameters(struct sim *sim, double relative)
     is_near(&found, WIO_PARAM_sc_sw, wanted.sc_sw, 3 * relative);
     is_near(&found, WIO_PARAM_c_lib, wanted.c_lib, relative);
     is_near(&found, WIO_PARAM_c_new, wanted.c_new, 3 * relative);
+    is_near(&found, WIO_PARAM_c_folio, wanted.c_folio, 3 * relative);
+    is_near(&found, WIO_PARAM_c_clean, wanted.c_clean, 5 * relative);
+    is_near(&found, WIO_PARAM_c_walk, wanted.c_walk, 5 * relative);
+    is_near(&found, WIO_PARAM_bw_clean, wanted.bw_clean, 2 * relative);
+    is_near(&found, WIO_PARAM_sc_r, wanted.sc_r, relative);
+    is_near(&found, WIO_PARAM_bw_hit, wanted.bw_hit, relative);
     assert_true(found.written_bytes <= params.max_bytes);
     assert_true(found.elapsed_s < params.budget_s);
 }

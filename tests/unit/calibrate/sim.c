@@ -32,6 +32,12 @@ struct sim sim_default(void)
     sim.params.dirty_expire = 30;
     sim.params.c_lib = 5e-8;
     sim.params.c_new = 3e-6;
+    sim.params.c_folio = 2e-6;
+    sim.params.c_clean = 1e-6;
+    sim.params.c_walk = 1e-8;
+    sim.params.bw_clean = 7e9;
+    sim.params.sc_r = 5e-7;
+    sim.params.bw_hit = 9e9;
     return sim;
 }
 
@@ -212,7 +218,8 @@ static enum wio_status read_op(void *context, const struct wio_rig_io *io, doubl
 {
     struct sim *sim = context;
     (void)err;
-    const struct wio_model_op op = {.file = UNCACHED + sim->dropped,
+    const struct wio_model_op op = {.file = sim->dropped > 0 ? UNCACHED + sim->dropped
+                                                             : id_of(sim, io->file),
                                     .offset = io->offset,
                                     .size = io->size,
                                     .method = WIO_MODEL_READ,
