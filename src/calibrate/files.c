@@ -251,8 +251,13 @@ static double device_bytes(void *context)
 static double copy(void *context, uint64_t bytes)
 {
     struct wio_files *files = context;
+    uint64_t half = WIO_RIG_IO_MOST / 2;
+    if (files->copied + bytes > half) {
+        files->copied = 0;
+    }
     uint64_t begin_ns = wio_clock_mono_ns();
-    memcpy(files->data, files->data + WIO_RIG_IO_MOST / 2, bytes);
+    memcpy(files->data + files->copied, files->data + half + files->copied, bytes);
+    files->copied += bytes;
     return since(begin_ns);
 }
 

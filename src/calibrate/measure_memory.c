@@ -5,8 +5,9 @@
 #include "base/cleanup.h"
 #include "calibrate/measure.h"
 
-#define COPY_BYTES (UINT64_C(16) << 20)
-#define COPIES 20
+/* So short that most are not interrupted where others compute. */
+#define COPY_BYTES (UINT64_C(1) << 20)
+#define COPIES 128
 #define FWRITE_CALLS 10000
 #define FWRITE_ROUNDS 20
 #define META_PASSES 200
@@ -15,7 +16,9 @@ enum wio_status wio_measure_memory(struct wio_measure *measure, struct wio_error
 {
     const struct wio_rig *rig = measure->rig;
     double samples[COPIES];
-    (void)rig->copy(rig->context, COPY_BYTES); /* touches the memory */
+    for (size_t i = 0; i < WIO_RIG_IO_MOST / 2 / COPY_BYTES; i++) {
+        (void)rig->copy(rig->context, COPY_BYTES); /* touches the memory */
+    }
     for (size_t i = 0; i < COPIES; i++) {
         samples[i] = rig->copy(rig->context, COPY_BYTES);
     }

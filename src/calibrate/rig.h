@@ -99,7 +99,8 @@ struct wio_rig {
     enum wio_status (*flush_begin)(void *context, enum wio_rig_file file, struct wio_error *err);
     bool (*is_flushing)(void *context);
     enum wio_status (*flush_end)(void *context, enum wio_rig_file file, struct wio_error *err);
-    /* Copy so many bytes (at most WIO_RIG_IO_MOST / 2) from memory to memory. */
+    /* Copy so many bytes (at most WIO_RIG_IO_MOST / 2) from memory to memory, other ones than
+     * before as long as there are any. */
     double (*copy)(void *context, uint64_t bytes);
     /* So many calls of fwrite that stay in the stream's buffer. */
     enum wio_status (*fwrite)(void *context, unsigned calls, double *seconds_out,
