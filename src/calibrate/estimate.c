@@ -87,6 +87,15 @@ struct wio_estimate wio_estimate_center(double *values, size_t count)
     return mean_of(values + low, end - low);
 }
 
+struct wio_estimate wio_estimate_middle(double *values, size_t count)
+{
+    struct wio_estimate estimate = wio_estimate_center(values, count);
+    if (count > 0) {
+        estimate.value = median_of_sorted(values, count);
+    }
+    return estimate;
+}
+
 bool wio_estimate_line(const struct wio_estimate_point *points, size_t count,
                        struct wio_estimate_line *line_out)
 {

@@ -24,6 +24,7 @@
 #define ALIGNMENT 4096
 #define HUGE_PAGE (UINT64_C(2) << 20)
 #define STREAM_BUFFER (1u << 20)
+#define CLOCKS 1000
 /* Of /sys/dev/block/N:M/stat. */
 #define COUNT_WRITTEN 7
 #define SECTOR 512
@@ -60,9 +61,23 @@ static size_t settle(void *context, size_t turn, size_t turns)
     return wio_processors_settle(&files->processors, turn, turns);
 }
 
-static double since(uint64_t begin_ns)
+/* Without asking for the time, which is a tenth of the shortest calls. */
+static double since(const struct wio_files *files, uint64_t begin_ns)
 {
-    return (double)(wio_clock_mono_ns() - begin_ns) * 1e-9;
+    uint64_t ns = wio_clock_mono_ns() - begin_ns;
+    return (double)(ns > files->clock_ns ? ns - files->clock_ns : 1) * 1e-9;
+}
+
+/* The least of many: it only has to hold where nothing disturbs. */
+static uint64_t clock_ns(void)
+{
+    uint64_t least = UINT64_MAX;
+    for (size_t i = 0; i < CLOCKS; i++) {
+        uint64_t begin_ns = wio_clock_mono_ns();
+        uint64_t ns = wio_clock_mono_ns() - begin_ns;
+        least = ns < least ? ns : least;
+    }
+    return least;
 }
 
 static void path_of(const struct wio_files *files, enum wio_rig_file file, char path[PATH_MAX])
@@ -146,7 +161,7 @@ static enum wio_status write_io(void *context, const struct wio_rig_io *io, doub
     struct wio_error cause = WIO_ERROR_INIT;
     uint64_t begin_ns = wio_clock_mono_ns();
     enum wio_status status = wio_io_pwrite(fd, names[io->file], data, io->size, io->offset, &cause);
-    *seconds_out = since(begin_ns);
+    *seconds_out = since(files, begin_ns);
     if (status != WIO_OK) {
         char path[PATH_MAX];
         path_of(files, io->file, path);
@@ -165,7 +180,7 @@ static enum wio_status read_io(void *context, const struct wio_rig_io *io, doubl
     uint64_t begin_ns = wio_clock_mono_ns();
     enum wio_status status =
         wio_io_pread(fd, names[io->file], files->data, io->size, io->offset, err);
-    *seconds_out = since(begin_ns);
+    *seconds_out = since(files, begin_ns);
     return status;
 }
 
@@ -181,7 +196,7 @@ static enum wio_status fsync_file(void *context, enum wio_rig_file file, double 
         path_of(files, file, path);
         return wio_error_sys(err, path, "cannot flush");
     }
-    *seconds_out = since(begin_ns);
+    *seconds_out = since(files, begin_ns);
     return WIO_OK;
 }
 
@@ -258,7 +273,7 @@ static double copy(void *context, uint64_t bytes)
     uint64_t begin_ns = wio_clock_mono_ns();
     memcpy(files->data + files->copied, files->data + half + files->copied, bytes);
     files->copied += bytes;
-    return since(begin_ns);
+    return since(files, begin_ns);
 }
 
 static enum wio_status fwrite_calls(void *context, unsigned calls, double *seconds_out,
@@ -273,7 +288,7 @@ static enum wio_status fwrite_calls(void *context, unsigned calls, double *secon
             return wio_error_sys(err, files->dir, "cannot write to a stream");
         }
     }
-    *seconds_out = since(begin_ns);
+    *seconds_out = since(files, begin_ns);
     return WIO_OK;
 }
 
@@ -313,6 +328,7 @@ enum wio_status wio_files_init(struct wio_files *files, const char *dir,
                                const struct wio_limits *limits, struct wio_error *err)
 {
     *files = (struct wio_files){.dir = dir,
+                                .clock_ns = clock_ns(),
                                 .flush = {.limits = limits, .fd = -1},
                                 .processors = wio_processors_of_thread()};
     for (size_t i = 0; i < WIO_RIG_FILE_COUNT; i++) {

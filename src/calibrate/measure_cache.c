@@ -95,9 +95,9 @@ static enum wio_status fresh_round(struct wio_measure *measure, struct fresh *fr
 
 static void set_fresh(struct wio_measure *measure, struct fresh *fresh)
 {
-    struct wio_estimate first = wio_estimate_center(fresh->first, fresh->firsts);
-    struct wio_estimate small = wio_estimate_center(fresh->small, fresh->smalls);
-    struct wio_estimate piece = wio_estimate_center(fresh->large, fresh->larges);
+    struct wio_estimate first = wio_estimate_middle(fresh->first, fresh->firsts);
+    struct wio_estimate small = wio_estimate_middle(fresh->small, fresh->smalls);
+    struct wio_estimate piece = wio_estimate_middle(fresh->large, fresh->larges);
     struct wio_measure_copy copy = wio_measure_copy_of(measure, small.value, piece.value);
     wio_measure_set(measure, WIO_PARAM_bw_ramdisk, 1 / copy.byte_s, piece.spread);
     wio_measure_set(measure, WIO_PARAM_c_folio, copy.folio_s, small.spread);
@@ -159,7 +159,7 @@ enum wio_status wio_measure_reduced(struct wio_measure *measure, struct wio_erro
         measure->out->params[WIO_PARAM_bw_reduced].value = ramdisk;
         return WIO_OK;
     }
-    struct wio_estimate piece = wio_estimate_center(samples, count);
+    struct wio_estimate piece = wio_estimate_middle(samples, count);
     double seconds = piece.value - wio_measure_get(measure, WIO_PARAM_sc_w) -
                      wio_measure_folios(measure) * wio_measure_get(measure, WIO_PARAM_c_folio);
     double rate = seconds > 0 ? (double)wio_measure_piece(measure) / seconds : ramdisk;

@@ -22,14 +22,14 @@ enum wio_status wio_measure_memory(struct wio_measure *measure, struct wio_error
     for (size_t i = 0; i < COPIES; i++) {
         samples[i] = rig->copy(rig->context, COPY_BYTES);
     }
-    struct wio_estimate copy = wio_estimate_center(samples, COPIES);
+    struct wio_estimate copy = wio_estimate_middle(samples, COPIES);
     wio_measure_set(measure, WIO_PARAM_bw_mem, (double)COPY_BYTES / copy.value, copy.spread);
     double calls[FWRITE_ROUNDS];
     for (size_t i = 0; i < FWRITE_ROUNDS; i++) {
         WIO_TRY(wio_measure_cancelled(measure, err));
         WIO_TRY(rig->fwrite(rig->context, FWRITE_CALLS, &calls[i], err));
     }
-    struct wio_estimate call = wio_estimate_center(calls, FWRITE_ROUNDS);
+    struct wio_estimate call = wio_estimate_middle(calls, FWRITE_ROUNDS);
     wio_measure_set(measure, WIO_PARAM_c_lib, call.value / FWRITE_CALLS, call.spread);
     return WIO_OK;
 }

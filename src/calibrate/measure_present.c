@@ -106,7 +106,7 @@ static enum wio_status large_file(struct wio_measure *measure, struct present *p
 
 static struct wio_estimate center(struct samples *samples)
 {
-    return wio_estimate_center(samples->values, samples->count);
+    return wio_estimate_middle(samples->values, samples->count);
 }
 
 static void set_writes(struct wio_measure *measure, struct present *present)
