@@ -49,17 +49,14 @@ static size_t pieces_of(const struct wio_measure *measure)
     return count_of(measure, wio_measure_piece(measure), PIECES);
 }
 
-/* So many writes of `size`, or reads; NULL: they do not count. */
-static enum wio_status go_over(struct wio_measure *measure, bool is_read, size_t count,
-                               uint64_t step, uint64_t size, struct samples *samples,
-                               struct wio_error *err)
+/* So many writes of `size`; NULL: they do not count. */
+static enum wio_status write_over(struct wio_measure *measure, size_t count, uint64_t step,
+                                  uint64_t size, struct samples *samples, struct wio_error *err)
 {
-    const struct wio_rig *rig = measure->rig;
     for (size_t i = 0; i < count; i++) {
         const struct wio_rig_io io = {.file = WIO_RIG_FRESH, .offset = i * step, .size = size};
         double seconds;
-        WIO_TRY(is_read ? rig->read(rig->context, &io, &seconds, err)
-                        : wio_measure_write(measure, &io, &seconds, err));
+        WIO_TRY(wio_measure_write(measure, &io, &seconds, err));
         if (samples != NULL) {
             samples->values[samples->count++] = seconds;
         }
@@ -67,10 +64,16 @@ static enum wio_status go_over(struct wio_measure *measure, bool is_read, size_t
     return WIO_OK;
 }
 
-static enum wio_status write_over(struct wio_measure *measure, size_t count, uint64_t size,
-                                  struct samples *samples, struct wio_error *err)
+static enum wio_status read_over(struct wio_measure *measure, enum wio_rig_file file, size_t count,
+                                 uint64_t step, uint64_t size, struct samples *samples,
+                                 struct wio_error *err)
 {
-    return go_over(measure, false, count, size, size, samples, err);
+    const struct wio_rig *rig = measure->rig;
+    for (size_t i = 0; i < count; i++) {
+        const struct wio_rig_io io = {.file = file, .offset = i * step, .size = size};
+        WIO_TRY(rig->read(rig->context, &io, &samples->values[samples->count++], err));
+    }
+    return WIO_OK;
 }
 
 static enum wio_status make_clean(struct wio_measure *measure, struct wio_error *err)
@@ -83,11 +86,11 @@ static enum wio_status small_file(struct wio_measure *measure, struct present *p
                                   struct wio_error *err)
 {
     size_t pages = pages_of(measure);
-    WIO_TRY(write_over(measure, pages, PAGE, NULL, err));
+    WIO_TRY(write_over(measure, pages, PAGE, PAGE, NULL, err));
     WIO_TRY(make_clean(measure, err));
-    WIO_TRY(write_over(measure, pages, PAGE, &present->clean, err));
-    WIO_TRY(go_over(measure, false, pages, PAGE, TINY, &present->write, err));
-    WIO_TRY(go_over(measure, true, pages, PAGE, TINY, &present->read, err));
+    WIO_TRY(write_over(measure, pages, PAGE, PAGE, &present->clean, err));
+    WIO_TRY(write_over(measure, pages, PAGE, TINY, &present->write, err));
+    WIO_TRY(read_over(measure, WIO_RIG_FRESH, pages, PAGE, TINY, &present->read, err));
     return measure->rig->remove(measure->rig->context, WIO_RIG_FRESH, err);
 }
 
@@ -96,12 +99,22 @@ static enum wio_status large_file(struct wio_measure *measure, struct present *p
 {
     size_t pieces = pieces_of(measure);
     uint64_t size = wio_measure_piece(measure);
-    WIO_TRY(write_over(measure, pieces, size, NULL, err));
-    WIO_TRY(go_over(measure, false, pieces * PARTS, size / PARTS, TINY, &present->part, err));
+    WIO_TRY(write_over(measure, pieces, size, size, NULL, err));
+    WIO_TRY(write_over(measure, pieces * PARTS, size / PARTS, TINY, &present->part, err));
     WIO_TRY(make_clean(measure, err));
-    WIO_TRY(write_over(measure, pieces, size, &present->large_clean, err));
-    WIO_TRY(go_over(measure, true, pieces, size, size, &present->large_read, err));
+    WIO_TRY(write_over(measure, pieces, size, size, &present->large_clean, err));
     return measure->rig->remove(measure->rig->context, WIO_RIG_FRESH, err);
+}
+
+/* The base file lies in memory since it was made, and is so long that a processor's cache has
+ * little of it. */
+static enum wio_status read_base(struct wio_measure *measure, struct present *present,
+                                 struct wio_error *err)
+{
+    uint64_t size = wio_measure_piece(measure);
+    uint64_t pieces = measure->base_bytes / size;
+    return read_over(measure, WIO_RIG_BASE, (size_t)(pieces < PAGES ? pieces : PAGES), size, size,
+                     &present->large_read, err);
 }
 
 static struct wio_estimate center(struct samples *samples)
@@ -145,6 +158,7 @@ enum wio_status wio_measure_present(struct wio_measure *measure, struct wio_erro
     for (size_t i = 0; wio_measure_more(measure, i, ROUNDS, bytes); i++) {
         WIO_TRY(small_file(measure, &present, err));
         WIO_TRY(large_file(measure, &present, err));
+        WIO_TRY(read_base(measure, &present, err));
     }
     set_writes(measure, &present);
     set_reads(measure, &present);
