@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 printf '%s\n' '{"file": "a", "offset": 0, "size": 4096, "description": "delays", "rank": 0}' \
     '{"file": "a", "offset": 0, "size": 4096, "delay\u000a": 5, "x": 1}' \
-    '{"file": "a", "offset": 0, "size": 4096, "Mehtod": "sync"}' >ops.jsonl
+    '{"file": "a", "offset": 0, "size": 4096, "M_ethod": "sync"}' >ops.jsonl
 whyio predict --ops=ops.jsonl --host="$DATA/predict/host.json"
 whyio predict -q --ops=ops.jsonl --host="$DATA/predict/host.json" >/dev/null

@@ -53,7 +53,7 @@ static void tells_a_key_that_is_likely_misspelt(void **state)
 {
     (void)state;
     static const char *const pairs[][2] = {{"delay", "delay_s"},    {"delay_ms", "delay_s"},
-                                           {"Method", "method"},    {"mehtod", "method"},
+                                           {"Method", "method"},    {"m_ethod", "method"},
                                            {"Random", "random"},    {"randomly", "random"},
                                            {"description", NULL},   {"rank", NULL},
                                            {"mode", NULL},          {"", NULL},
