@@ -192,8 +192,7 @@ bool rp_board_is_behind(const struct rp_board *board, uint64_t t_ns)
     return false;
 }
 
-void rp_board_add_mismatch(struct rp_board *board, const struct wio_event *event, int64_t got,
-                           int got_error)
+void rp_board_add_mismatch(struct rp_board *board, const struct wio_replay_mismatch *mismatch)
 {
     uint32_t at = atomic_fetch_add(&board->mismatch_count, 1);
     if (at >= WIO_REPLAY_MISMATCHES) {
@@ -202,16 +201,7 @@ void rp_board_add_mismatch(struct rp_board *board, const struct wio_event *event
         }
         return;
     }
-    board->mismatches[at] = (struct wio_replay_mismatch){.stream = event->stream,
-                                                         .seq = event->seq,
-                                                         .op = event->op,
-                                                         .path = event->path,
-                                                         .offset = event->offset,
-                                                         .size = event->size,
-                                                         .expected = event->result,
-                                                         .got = got,
-                                                         .expected_error = event->error,
-                                                         .got_error = (uint16_t)got_error};
+    board->mismatches[at] = *mismatch;
 }
 
 void rp_board_add_tally(struct rp_board *board, const struct rp_tally *tally, uint32_t rank)

@@ -121,8 +121,7 @@ void rp_wait_end(struct rp_board *board);
 /* Is a stream that will still be performed at an earlier moment of the trace than this? */
 bool rp_board_is_behind(const struct rp_board *board, uint64_t t_ns);
 
-void rp_board_add_mismatch(struct rp_board *board, const struct wio_event *event, int64_t got,
-                           int got_error);
+void rp_board_add_mismatch(struct rp_board *board, const struct wio_replay_mismatch *mismatch);
 void rp_board_add_tally(struct rp_board *board, const struct rp_tally *tally, uint32_t rank);
 
 #endif

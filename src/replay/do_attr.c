@@ -44,7 +44,8 @@ static void done_stat(const struct wio_event *event, int result, const struct st
     rp_done(out, result);
     if (result == 0 && event->error == 0 && S_ISREG(st->st_mode) &&
         S_ISREG((mode_t)event->arg[1]) && st->st_size != event->arg[2]) {
-        out->result = st->st_size; /* differs from the trace's 0: another size */
+        out->has_other_size = true;
+        out->size = st->st_size;
     }
 }
 

@@ -24,7 +24,7 @@ static bool is_too_short(const struct wio_event *event, const struct rp_outcome 
     case WIO_CLASS_COPY:
         return out->result == 0 && event->result > 0;
     case WIO_CLASS_STAT: /* another size */
-        return out->result != 0;
+        return out->has_other_size;
     default:
         return false;
     }

@@ -131,7 +131,6 @@ static bool has_size(const struct wio_event *event)
     case WIO_CLASS_COPY:
     case WIO_CLASS_ASYNC_READ:
     case WIO_CLASS_ASYNC_WRITE:
-    case WIO_CLASS_STAT:
         return true;
     case WIO_CLASS_SEEK:
         return event->arg[0] <= SEEK_END;
@@ -154,7 +153,7 @@ bool rp_is_same(const struct wio_event *event, const struct rp_outcome *out)
     if (event->error != 0 || out->error != 0) {
         return event->error == out->error;
     }
-    return !has_size(event) || event->result == out->result;
+    return !out->has_other_size && (!has_size(event) || event->result == out->result);
 }
 
 /* ---- which operation how ---- */

@@ -22,6 +22,8 @@ struct rp_outcome {
     enum wio_replay_skip skip;
     int64_t result;
     int error;
+    bool has_other_size; /* a look at a file whose size is not that of the trace .. */
+    int64_t size;        /* .. but this: bytes */
 };
 
 /* One class of operations. `out` is zero when it is called. */

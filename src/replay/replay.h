@@ -93,6 +93,14 @@ struct wio_replay_rank {
     struct wio_replay_account account;
 };
 
+/* The change of a file by another thread. */
+struct wio_replay_race {
+    uint32_t stream; /* UINT32_MAX = nobody else changes the file */
+    uint64_t seq;
+    uint16_t op;
+    int64_t after_ns; /* it begins so long behind the operation in the trace; negative: before */
+};
+
 struct wio_replay_mismatch {
     uint32_t stream;
     uint64_t seq;
@@ -100,10 +108,11 @@ struct wio_replay_mismatch {
     uint32_t path; /* string id of the trace */
     int64_t offset;
     uint64_t size;
-    int64_t expected; /* result in the trace */
+    int64_t expected; /* result in the trace; of a look at a file with another size: the sizes */
     int64_t got;
     uint16_t expected_error;
     uint16_t got_error;
+    struct wio_replay_race race; /* what may be the cause */
 };
 
 struct wio_replay_result {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "replay/races.h"
 
 static enum wio_status no_memory(struct wio_error *err)
 {
@@ -102,7 +103,8 @@ enum wio_status rp_result_set_phases(struct wio_replay_result *result, const str
 }
 
 static enum wio_status copy_mismatches(struct wio_replay_result *result,
-                                       const struct rp_board *board, struct wio_error *err)
+                                       const struct wio_trace *trace, const struct rp_board *board,
+                                       struct wio_error *err)
 {
     uint32_t count = atomic_load(&board->mismatch_count);
     count = count < WIO_REPLAY_MISMATCHES ? count : WIO_REPLAY_MISMATCHES;
@@ -112,7 +114,7 @@ static enum wio_status copy_mismatches(struct wio_replay_result *result,
     }
     memcpy(result->mismatches, board->mismatches, count * sizeof(*result->mismatches));
     result->mismatch_listed = count;
-    return WIO_OK;
+    return rp_races_find(trace, result->mismatches, count, err);
 }
 
 enum wio_status rp_result_take(struct wio_replay_result *result, const struct rp_plan *plan,
@@ -123,7 +125,7 @@ enum wio_status rp_result_take(struct wio_replay_result *result, const struct rp
     rp_result_set_totals(result, tally);
     result->untied = atomic_load(&(*board)->untied);
     WIO_TRY(rp_result_set_phases(result, plan, tally, err));
-    WIO_TRY(copy_mismatches(result, *board, err));
+    WIO_TRY(copy_mismatches(result, plan->trace, *board, err));
     for (uint32_t i = 0; i < ranks->count; i++) {
         ranks->items[i].account = (*board)->ranks[i];
     }

@@ -55,6 +55,27 @@ static void record(struct rp_worker *worker, const struct rp_performed *performe
     }
 }
 
+/* What is listed: of a look at a file that has another size, the sizes. */
+static void add_mismatch(struct rp_board *board, const struct wio_event *event,
+                         const struct rp_outcome *out)
+{
+    struct wio_replay_mismatch mismatch = {.stream = event->stream,
+                                           .seq = event->seq,
+                                           .op = event->op,
+                                           .path = event->path,
+                                           .offset = event->offset,
+                                           .size = event->size,
+                                           .expected = event->result,
+                                           .got = out->result,
+                                           .expected_error = event->error,
+                                           .got_error = (uint16_t)out->error};
+    if (out->has_other_size) {
+        mismatch.expected = event->arg[2];
+        mismatch.got = out->size;
+    }
+    rp_board_add_mismatch(board, &mismatch);
+}
+
 void rp_settle(struct rp_worker *worker, const struct wio_event *event, uint64_t index,
                const struct rp_outcome *out, uint64_t begin_ns)
 {
@@ -67,7 +88,7 @@ void rp_settle(struct rp_worker *worker, const struct wio_event *event, uint64_t
     rp_tally_add(&worker->tally, phase, &performed);
     record(worker, &performed, index, out->error);
     if (is_mismatch) {
-        rp_board_add_mismatch(board, event, out->result, out->error);
+        add_mismatch(board, event, out);
         check_target(worker, event, out);
     }
     if (end_ns > worker->free_ns) {

@@ -96,6 +96,23 @@ static void put_outcome(struct wio_json *json, const char *key, int64_t result, 
     wio_json_object_end(json);
 }
 
+static void put_race(struct wio_json *json, const struct wio_trace *trace,
+                     const struct wio_replay_race *race)
+{
+    if (race->stream == UINT32_MAX) {
+        wio_json_null(json, "race");
+        return;
+    }
+    const struct wio_stream_info *stream = wio_trace_stream(trace, race->stream);
+    wio_json_object_begin(json, "race");
+    wio_json_i64(json, "pid", wio_trace_process(trace, stream->process)->pid);
+    wio_json_i64(json, "tid", stream->tid);
+    wio_json_u64(json, "seq", race->seq);
+    wio_json_string(json, "op", wio_op_name(race->op));
+    wio_json_double(json, "after_s", (double)race->after_ns * 1e-9);
+    wio_json_object_end(json);
+}
+
 static void put_mismatch(struct wio_json *json, const struct wio_trace *trace,
                          const struct wio_replay_mismatch *mismatch)
 {
@@ -122,6 +139,7 @@ static void put_mismatch(struct wio_json *json, const struct wio_trace *trace,
     put_size(json, mismatch->size);
     put_outcome(json, "expected", mismatch->expected, mismatch->expected_error);
     put_outcome(json, "got", mismatch->got, mismatch->got_error);
+    put_race(json, trace, &mismatch->race);
     wio_json_object_end(json);
 }
 

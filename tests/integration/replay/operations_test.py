@@ -71,7 +71,32 @@ class Files(ReplayCase):
         self.assertEqual(result["mismatch_count"], len(ops))
         self.assertIn(("pread", 2, {"result": 50, "errno": 0}, {"result": -1, "errno": 9}), ops)
         self.assertIn(("mkdir", 8, {"result": 0, "errno": 0}, {"result": -1, "errno": 17}), ops)
-        self.assertIn("stat", [op[0] for op in ops])
+        self.assertIn(("stat", 5, {"result": 11, "errno": 0}, {"result": 10, "errno": 0}), ops)
+
+    def test_an_empty_file_has_another_size_than_a_full_one(self):
+        self.script("open path=/a a0=0x242 a1=0644 res=3\nfstat fd=3 path=/a a1=0100644 a2=5\n"
+                    "ftruncate fd=3 path=/a size=5 res=0\nfstat fd=3 path=/a a1=0100644 a2=0")
+        ops = [(m["op"], m["expected"]["result"], m["got"]["result"], m["race"])
+               for m in self.replay(AFAP, status=1)["mismatches"]]
+        self.assertEqual(ops, [("fstat", 5, 0, None), ("fstat", 0, 5, None)])
+
+    def test_a_mismatch_names_who_changes_the_file_at_that_time(self):
+        """The second process comes too late in mode timed: its look waits for nobody."""
+        self.script("""
+            process 10
+            process 20
+            stream 0 10
+            stream 1 20
+            open stream=0 t=1000000 path=/a a0=0x42 a1=0644 res=3
+            fstat stream=1 t=2000000 fd=4 path=/a a1=0100644 a2=0
+            pwrite stream=0 t=1500000 fd=3 path=/a off=0 size=100
+            pwrite stream=0 t=5000000 fd=3 path=/a off=100 size=100""")
+        result = self.replay("--mode=timed", status=1)
+        self.assertEqual([(m["pid"], m["op"], m["race"]) for m in result["mismatches"]],
+                         [(20, "fstat", {"pid": 10, "tid": 10, "seq": 1, "op": "pwrite", "after_s": -0.0005})])
+        answer = self.run_replay("--mode=timed", "--format=text")
+        self.assertRegex(answer.stdout, r"fstat: expected 0 B, got [12]00 B: /a, which tid 10 changed 500 us "
+                                        r"before in the trace \(pwrite, seq 1\)")
 
     def test_the_first_thousand_are_listed(self):
         self.script("open path=/a a0=0x42 res=3\n" +
