@@ -93,7 +93,10 @@ static enum wio_status copy_all(struct copy *copy)
 enum wio_status wio_trace_copy(const struct wio_trace *trace, const char *path,
                                wio_copy_event_fn *change, void *arg, struct wio_error *err)
 {
-    const struct wio_segment_params params = {.struct_size = sizeof(params), .boot_id = ""};
+    struct wio_trace_info info;
+    wio_trace_get_info(trace, &info);
+    const struct wio_segment_params params = {
+        .struct_size = sizeof(params), .base_unix_ns = info.start_unix_ns, .boot_id = ""};
     struct copy copy = {.trace = trace,
                         .string_count = wio_trace_string_count(trace) + 1,
                         .change = change,

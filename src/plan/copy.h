@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A trace again, with other times: a replay or a prediction as a trace of its own. Processes,
- * threads and paths are copied, and those events that the caller wants; not the state of files, nor
- * where in the source calls were made, nor edges, which can be derived anew.
+ * threads, paths and the begin of the run are copied, and those events that the caller wants; not
+ * the state of files, nor where in the source calls were made, nor edges, which can be derived
+ * anew.
  */
 #ifndef WIO_PLAN_COPY_H
 #define WIO_PLAN_COPY_H

@@ -219,6 +219,30 @@ static void requests_end_behind_their_thread(void **state)
     wio_trace_close(copy);
 }
 
+/* Who waits for less long looks for less long. */
+static void no_call_computes_longer_than_it_lasts(void **state)
+{
+    (void)state;
+    struct wio_error err = WIO_ERROR_INIT;
+    struct wio_trace *copy;
+    struct wio_cursor *cursor;
+    const struct wio_event *event;
+    try.params.keep_events = true;
+    predict(TWO "pwrite stream=0 t=1000 dur=900000 fd=3 path=/a off=0 size=5\n"
+                "MPI_Barrier stream=0 t=902000 dur=1000\n"
+                "MPI_Barrier stream=1 t=1000 dur=902000 dur_cpu=900000\n"
+                "collective 0:1 1:0\n");
+    assert_ok(wio_trace_open(try.written, &copy, &err), &err);
+    assert_ok(wio_cursor_create(copy, NULL, &cursor, &err), &err);
+    for (unsigned i = 0; i < 3; i++) {
+        assert_ok(wio_cursor_next(cursor, &event, &err), &err);
+        assert_true(event->dur_ns < 10 * US);
+        assert_true(event->dur_cpu_ns <= event->dur_ns);
+    }
+    wio_cursor_destroy(cursor);
+    wio_trace_close(copy);
+}
+
 /* The clock stops before it would begin anew. */
 static void the_latest_moment_is_the_last(void **state)
 {
@@ -329,6 +353,7 @@ int main(void)
         TRY(requests_run_beside_their_thread),
         TRY(requests_begin_and_end_at_one_moment),
         TRY(requests_end_behind_their_thread),
+        TRY(no_call_computes_longer_than_it_lasts),
         TRY(the_latest_moment_is_the_last),
         TRY(looks_for_a_file_end_when_it_is_there),
         TRY(more_ranks_share_the_machine),
