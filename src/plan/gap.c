@@ -11,6 +11,11 @@ static uint64_t max(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
+static uint64_t min(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
 static uint64_t scaled(uint64_t ns, double scale)
 {
     double product = (double)ns * scale;
@@ -56,8 +61,8 @@ static uint64_t inside_of(const struct wio_gap *gap, uint64_t to_ns)
     uint64_t end = gap->call_end < to_ns ? gap->call_end : to_ns;
     uint64_t inside = end > gap->at_ns ? end - gap->at_ns : 0;
     bool is_kept = gap->kept_end == gap->call_end && gap->taken_end == gap->call_end;
-    uint64_t kept = is_kept ? gap->kept_ns : 0;
-    return inside > kept ? inside - kept : 0;
+    uint64_t kept = is_kept ? min(gap->kept_ns, inside) : 0;
+    return inside - kept + min(kept, gap->stays_ns);
 }
 
 uint64_t wio_gap_compute(struct wio_gap *gap, uint64_t at_ns, uint64_t cpu_ns)
@@ -73,10 +78,11 @@ uint64_t wio_gap_compute(struct wio_gap *gap, uint64_t at_ns, uint64_t cpu_ns)
     return cpu_ns != 0 ? computed : 0;
 }
 
-void wio_gap_kept(struct wio_gap *gap, uint64_t end_ns, uint64_t kept_ns)
+void wio_gap_kept(struct wio_gap *gap, uint64_t end_ns, uint64_t kept_ns, uint64_t stays_ns)
 {
     gap->kept_end = end_ns;
     gap->kept_ns = kept_ns;
+    gap->stays_ns = stays_ns;
 }
 
 void wio_gap_late(struct wio_gap *gap, uint64_t v_ns)

@@ -33,7 +33,8 @@ struct wio_gap {
     uint64_t call_end;   /* of the trace: until here a call was under way .. */
     uint64_t taken_end;  /* .. which had waited, if this is its end */
     uint64_t kept_end;   /* the same if it was kept from a processor .. */
-    uint64_t kept_ns;    /* .. so long */
+    uint64_t kept_ns;    /* .. so long .. */
+    uint64_t stays_ns;   /* .. of which so much at most stays */
     bool is_open;        /* a call waited, and nothing has said for what: */
     uint64_t open_at_ns; /* its begin .. */
     uint64_t open_v_ns;  /* .. and that in the replay */
@@ -66,8 +67,8 @@ void wio_gap_reach(struct wio_gap *gap, uint64_t at_ns);
  */
 uint64_t wio_gap_compute(struct wio_gap *gap, uint64_t at_ns, uint64_t cpu_ns);
 /* The call that ends at `end_ns` was kept from a processor for `kept_ns` in all: if it waited for
- * somebody, it was so when that one had come. */
-void wio_gap_kept(struct wio_gap *gap, uint64_t end_ns, uint64_t kept_ns);
+ * somebody, it was so when that one had come. Of that up to `stays_ns` comes about again. */
+void wio_gap_kept(struct wio_gap *gap, uint64_t end_ns, uint64_t kept_ns, uint64_t stays_ns);
 /* The processor was not had before `v_ns` of the replay. */
 void wio_gap_late(struct wio_gap *gap, uint64_t v_ns);
 

@@ -229,6 +229,10 @@ void sim_host_moved(struct sim *sim, struct sim_clock *clock);
 
 /* ---- sim_cpu.c: processors, which threads that compute take in turns ---- */
 
+/* Linux' base slice, from 2.8 to 3 ms on machines of eight and more processors, less on smaller
+ * ones. What is computed at a time is mostly shorter or much longer. */
+#define SIM_TURN_NS 3000000u
+
 void sim_cpu_init(struct sim_host *host, uint32_t cpus);
 /* The thread wants to compute thread->work_ns, or its turn is over: false until it has, it is woken
  * then. */

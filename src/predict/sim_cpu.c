@@ -7,10 +7,6 @@
  */
 #include "predict/sim.h"
 
-/* Linux' base slice, from 2.8 to 3 ms on machines of eight and more processors, less on smaller
- * ones. What is computed at a time is mostly shorter or much longer. */
-#define TURN_NS 3000000u
-
 void sim_cpu_init(struct sim_host *host, uint32_t cpus)
 {
     host->cpus = cpus;
@@ -30,7 +26,7 @@ static void give(struct sim *sim, struct sim_host *host, struct sim_thread *thre
     thread->turn_ns = sim->now_ns;
     TAILQ_INSERT_TAIL(&host->turns, thread, in_line);
     sim_wake(sim, thread,
-             sim->now_ns + (is_alone ? thread->work_ns : min(thread->work_ns, TURN_NS)));
+             sim->now_ns + (is_alone ? thread->work_ns : min(thread->work_ns, SIM_TURN_NS)));
 }
 
 /* Somebody waits, and nobody did: turns have an end now, after as many whole ones as are begun. */
@@ -38,8 +34,8 @@ static void end_turns(struct sim *sim, struct sim_host *host)
 {
     for (struct sim_thread *thread = TAILQ_FIRST(&host->turns); thread != NULL;
          thread = TAILQ_NEXT(thread, in_line)) {
-        uint64_t turns = (sim->now_ns - thread->turn_ns) / TURN_NS + 1;
-        uint64_t end_ns = thread->turn_ns + turns * TURN_NS;
+        uint64_t turns = (sim->now_ns - thread->turn_ns) / SIM_TURN_NS + 1;
+        uint64_t end_ns = thread->turn_ns + turns * SIM_TURN_NS;
         if (end_ns < thread->wake_ns) {
             sim_wake_again(sim, thread, end_ns);
         }

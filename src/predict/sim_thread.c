@@ -192,10 +192,11 @@ static void pass(const struct sim *sim, struct sim_thread *thread, const struct 
 {
     const struct sim_host *host = &sim->hosts[thread->host];
     bool is_known = event->dur_cpu_ns != 0 && event->dur_cpu_ns <= event->dur_ns;
-    /* Others that wait in loops take processors, too, and who is waited for has come before one of
-     * them is free: with no more of these than there were it takes as long again. */
-    if (is_known && event->dur_slept == 0 && host->cpus > host->traced_cpus) {
-        wio_gap_kept(&thread->gap, sim_end_of(event), event->dur_ns - event->dur_cpu_ns);
+    /* Others that wait in loops have processors for a turn each before they yield: with no more of
+     * these than there were this comes about again. Computing, which is simulated, took longer. */
+    if (is_known && event->dur_slept == 0 && host->cpus != 0) {
+        wio_gap_kept(&thread->gap, sim_end_of(event), event->dur_ns - event->dur_cpu_ns,
+                     host->cpus > host->traced_cpus ? 0 : SIM_TURN_NS);
     }
     switch ((int)wio_op_class(event->op)) {
     case WIO_CLASS_SLEEP:

@@ -193,20 +193,20 @@ static void only_what_a_processor_did_is_computed(void **state)
 static void a_call_that_waits_was_kept_from_a_processor(void **state)
 {
     (void)state;
-    for (int kept = 0; kept < 3; kept++) {
-        static const uint64_t rest[] = {3000, 1000, 0};
+    for (int kept = 0; kept < 6; kept++) {
+        static const uint64_t rest[] = {3000, 1000, 0, 3000, 2500, 1500};
         (void)begin(NULL);
         wio_gap_reach(&gap, 2000);
         take(6000, V0 + 20000, 9000);
         wio_gap_call(&gap, 9000, false);
-        wio_gap_kept(&gap, 9000, (uint64_t)kept * 2000);
+        wio_gap_kept(&gap, 9000, (uint64_t)(kept % 3) * 2000, kept < 3 ? 0 : 1500);
         (void)wio_gap_compute(&gap, 9500, 0);
         assert_int_equal(gap.v_ns, V0 + 20000 + rest[kept] + 500);
     }
     /* nobody was waited for: who knows what it did there */
     (void)begin(NULL);
     wio_gap_call(&gap, 9000, false);
-    wio_gap_kept(&gap, 9000, 4000);
+    wio_gap_kept(&gap, 9000, 4000, 0);
     (void)wio_gap_compute(&gap, 9000, 0);
     assert_int_equal(gap.v_ns, V0 + 8000);
 }

@@ -90,26 +90,29 @@ static void a_turn_ends_when_somebody_waits(void **state)
     assert_us(try.ends_s[3], 1 + 10000 + 1000 + 1);
 }
 
-/* A message came at 2 ms, and was seen at 5 ms by a thread that looked for it and had a processor
- * for 1 ms of the time: others had it, which looked for something, too. */
+/* A message came at 2 ms, and was seen later by a thread that looked for it and had no processor:
+ * others had it, which looked for something, too, for a turn at the most. */
 static void who_looks_is_late_as_long_as_others_look(void **state)
 {
     (void)state;
-    static const char script[] =
-        TWO "cpus 2\n"
-            "pwrite stream=0 t=0 dur=1000 fd=3 path=/a off=0 size=1\n"
-            "MPI_Send stream=0 t=2000000 dur=0\n"
-            "MPI_Recv stream=1 t=0 dur=5000000 dur_cpu=1000000\n"
-            "pwrite stream=1 t=5001000 dur=1000 fd=3 path=/b off=0 size=1\n"
-            "edge 0:0 1:0\n";
-    predict(script);
-    assert_us(try.ends_s[1], 2000 + 3000 + 1 + 1);
-    try.params.whatif.cpus = 1;
-    predict(script);
-    assert_us(try.ends_s[1], 2000 + 3000 + 1 + 1);
-    try.params.whatif.cpus = 3;
-    predict(script);
-    assert_us(try.ends_s[1], 2000 + 1 + 1);
+    static const uint32_t cpus[] = {0, 1, 2, 3};
+    static const unsigned tails_us[] = {2000, 8000};
+    for (size_t i = 0; i < 8; i++) {
+        char script[1024];
+        unsigned tail_us = tails_us[i / 4];
+        (void)snprintf(script, sizeof(script),
+                       TWO "cpus 2\n"
+                           "pwrite stream=0 t=0 dur=1000 fd=3 path=/a off=0 size=1\n"
+                           "MPI_Send stream=0 t=2000000 dur=0\n"
+                           "MPI_Recv stream=1 t=0 dur=%u dur_cpu=1000\n"
+                           "pwrite stream=1 t=%u dur=1000 fd=3 path=/b off=0 size=1\n"
+                           "edge 0:0 1:0\n",
+                       (2000 + tail_us) * US, (2001 + tail_us) * US);
+        try.params.whatif.cpus = cpus[i % 4];
+        predict(script);
+        unsigned late_us = tail_us < 3000 ? tail_us : 3000; /* a turn */
+        assert_us(try.ends_s[1], 2000 + (cpus[i % 4] > 2 ? 0 : late_us) + 1 + 1);
+    }
 }
 
 int main(void)
