@@ -200,6 +200,10 @@ WIO_MUST_CHECK enum wio_status wio_model_params_check_for(enum wio_model_kind ki
                                                           const struct wio_model_params *params,
                                                           struct wio_error *err);
 
+/* WIO_ERR_USAGE with the table's name: too long, not rising, or a time that is no time. */
+WIO_MUST_CHECK enum wio_status wio_model_table_check(const struct wio_model_table *table,
+                                                     const char *name, struct wio_error *err);
+
 /* Doubles hold every whole number up to here; offsets are doubles inside the models. */
 #define WIO_MODEL_OFFSET_MAX ((uint64_t)1 << 53)
 /* `kernel` goes through what passes through memory folio by folio: more than this at once would

@@ -67,8 +67,4 @@ double wio_model_bypass_cost(const struct wio_model_params *params, const struct
 
 /* A table that is not empty, at a size; bw_dev where it cannot be continued. */
 double wio_model_table_at(const struct wio_model_table *table, double bytes, double bw_dev);
-/* WIO_ERR_USAGE with its name: too long, not rising, or a time that is no time. */
-enum wio_status wio_model_table_check(const struct wio_model_table *table, const char *name,
-                                      struct wio_error *err);
-
 #endif

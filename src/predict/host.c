@@ -105,12 +105,7 @@ static enum wio_status check(const struct wio_host_json *json,
     if (wio_model_params_check(params, &wrong) == WIO_OK) {
         return WIO_OK;
     }
-    if (json->device != NULL) {
-        return wio_error_set(json->err, WIO_ERR_FORMAT, json->file, WIO_ERROR_NO_OFFSET,
-                             "device '%s': %s", json->device, wrong.message);
-    }
-    return wio_error_set(json->err, WIO_ERR_FORMAT, json->file, WIO_ERROR_NO_OFFSET, "%s",
-                         wrong.message);
+    return wio_host_refuse_as(json, &wrong);
 }
 
 /* The next device of the host; the first has everything from the file, the others what they say

@@ -16,6 +16,16 @@ enum wio_status wio_host_refuse(const struct wio_host_json *json, const char *na
                          "parameter '%s' %s", name, expected);
 }
 
+enum wio_status wio_host_refuse_as(const struct wio_host_json *json, const struct wio_error *wrong)
+{
+    if (json->device != NULL) {
+        return wio_error_set(json->err, WIO_ERR_FORMAT, json->file, WIO_ERROR_NO_OFFSET,
+                             "device '%s': %s", json->device, wrong->message);
+    }
+    return wio_error_set(json->err, WIO_ERR_FORMAT, json->file, WIO_ERROR_NO_OFFSET, "%s",
+                         wrong->message);
+}
+
 const json_t *wio_host_find(const struct wio_host_json *json, const char *name)
 {
     const json_t *value = json_object_get(json->object, name);
@@ -67,7 +77,12 @@ static enum wio_status read_tables(const struct wio_host_json *json,
                                    struct wio_model_params *params)
 {
     struct wio_model_table device = {0};
+    struct wio_error wrong = WIO_ERROR_INIT;
     WIO_TRY(read_table(json, "dev_table", &device));
+    /* here, since it goes on under the names of the two that it stands for */
+    if (wio_model_table_check(&device, "dev_table", &wrong) != WIO_OK) {
+        return wio_host_refuse_as(json, &wrong);
+    }
     params->direct_table = device;
     params->sync_table = device;
     params->append_table = (struct wio_model_table){0};

@@ -23,6 +23,8 @@ struct wio_host_json {
 /* WIO_ERR_FORMAT that names file, device and parameter. */
 enum wio_status wio_host_refuse(const struct wio_host_json *json, const char *name,
                                 const char *expected);
+/* The same of a parameter that a model refused. */
+enum wio_status wio_host_refuse_as(const struct wio_host_json *json, const struct wio_error *wrong);
 /* The member, NULL where it is missing; null is as good as not there. */
 const json_t *wio_host_find(const struct wio_host_json *json, const char *name);
 /* All parameters and tables that are there; the others stay as they are. Those of the machine are

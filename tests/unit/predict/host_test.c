@@ -105,6 +105,8 @@ static void names_what_is_wrong(void **state)
     refuses("{" REQUIRED ", \"bf\": -1}", "'bf'");
     refuses("{" COMPLETE ", \"dev_table\": 5}", "'dev_table'");
     refuses("{" COMPLETE ", \"dev_table\": [[1, 2], [1]]}", "'dev_table'");
+    refuses("{" COMPLETE ", \"dev_table\": [[2, 1], [1, 2]]}", "'dev_table'");
+    refuses("{" COMPLETE ", \"sync_table\": [[2, 1], [1, 2]]}", "'sync_table'");
     refuses("{" COMPLETE ", \"direct_nosync_table\": [[8192, 1], [4096, 2]]}", "direct_nosync_");
     refuses("{" COMPLETE ", \"sync_table\": [[8192, 1], [4096, 2]]}", "sync_table");
 }
