@@ -79,7 +79,7 @@ static struct wio_source_module *find_module(struct wio_sources *sources,
     if (id != 0) {
         return sources->modules[id - 1];
     }
-    if (wio_grow(&array, sizeof(*sources->modules), &sources->module_capacity,
+    if (wio_grow(&array, sizeof(struct wio_source_module *), &sources->module_capacity,
                  sources->module_names.count + 1) != WIO_OK) {
         return NULL;
     }

@@ -77,7 +77,7 @@ static enum wio_status refuse_text(const char *path, const struct wio_blob *text
 static enum wio_status parse(const char *path, const struct wio_blob *text, json_t **root_out,
                              struct wio_error *err)
 {
-    const char *begin = (const char *)text->data;
+    const char *begin = text->size > 0 ? (const char *)text->data : ""; /* no data: NULL */
     size_t mark = wio_utf8_mark(begin, text->size);
     json_error_t where;
     *root_out = json_loadb(begin + mark, text->size - mark, JSON_REJECT_DUPLICATES, &where);
