@@ -17,7 +17,7 @@
 
 struct wio_files {
     const char *dir;
-    uint64_t clock_ns; /* that asking for the time takes */
+    uint64_t clock_ns;                              /* that asking for the time takes */
     int fds[WIO_RIG_FILE_COUNT][WIO_RIG_WAY_COUNT]; /* -1: not open */
     uint8_t *data;                                  /* WIO_RIG_IO_MOST bytes that do not repeat */
     uint8_t *huge;                                  /* the same; NULL: not needed yet */

@@ -15,6 +15,9 @@
 /* So much of a time is as good as that, and so little is something else. */
 #define AS_MEMORY 2
 #define ON_CREDIT 0.6
+/* A normal distribution has 1.5. */
+#define DIVIDED 4
+#define DIVIDED_LEAST 8
 /* How much longer than a table it is written down. */
 #define TAIL_TIMES 16
 
@@ -129,12 +132,25 @@ static bool is_on_credit(const struct wio_measure *measure, const double *sorted
     return median < AS_MEMORY * memory_s || sorted[count / 4] < ON_CREDIT * median;
 }
 
+/* Are the slower ones something else? Then they are farther from the faster ones than these are
+ * from each other: three quarters of them from the first quarter, than that from the fastest ones.
+ * Of few nobody can tell. */
+static bool is_divided(const double *sorted, size_t count)
+{
+    double quarter = sorted[count / 4];
+    return count < DIVIDED_LEAST ||
+           sorted[count * 3 / 4] - quarter > DIVIDED * (quarter - sorted[count / 16]);
+}
+
 /* The median: now and then a write needs new memory, which a virtual machine may have to ask for.
- * Of a thin device the middle of the faster half. Sorts. */
+ * Of a thin device the middle of the faster half, where the slower one shows that it is thin.
+ * Sorts. */
 static double middle_of(const struct wio_series *series, double *samples, size_t count)
 {
     double median = wio_estimate_median(samples, count);
-    return series->is_thin ? wio_estimate_center(samples, (count + 1) / 2).value : median;
+    return series->is_thin && is_divided(samples, count)
+               ? wio_estimate_center(samples, (count + 1) / 2).value
+               : median;
 }
 
 /* Each processor has its own middle, and counts as often as it was on. */

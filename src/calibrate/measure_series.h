@@ -19,9 +19,9 @@ struct wio_series {
     enum wio_rig_way way;
     uint64_t bytes;       /* of the file: behind them comes its beginning */
     size_t largest_times; /* repetitions of L; twice as many for each smaller size */
-    /* Only the faster half counts: a thin device takes several times as long for blocks that it
-     * never had, and which ones the file system takes nobody knows. What was in use for long has
-     * had them all. */
+    /* Only the faster half counts, where there are two: a thin device takes several times as long
+     * for blocks that it never had, and which ones the file system takes nobody knows. What was in
+     * use for long has had them all. */
     bool is_thin;
     bool from_huge; /* as of struct wio_rig_io */
     /* Writes of less than so many bytes go into WIO_RIG_BYPASS and find none of its pages in
