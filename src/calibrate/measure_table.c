@@ -197,16 +197,27 @@ static void set_page_cost(struct wio_measure *measure, const struct wio_series *
                     is_seen ? error / more : (double)NAN);
 }
 
+/* Memory for buffers is taken from what lies about in pieces first: the larger a buffer, the more
+ * of it lies in one piece. How much nobody knows, so what is larger than L goes on at a rate in the
+ * middle between both. */
+static struct wio_model_table direct_table(const struct wio_series *series, double byte_s)
+{
+    const struct wio_series_bounds bounds = {
+        .least_byte_s = byte_s,
+        .tail_byte_s = sqrt(byte_s * fmax(wio_series_byte_s(series), byte_s)),
+    };
+    return wio_series_table(series, &bounds);
+}
+
 /* Behind the background limit the kernel writes while the rest is copied, so that the slower one of
  * both decides. */
 static struct wio_model_table cached_table(const struct wio_measure *measure,
-                                           const struct wio_series *series, double byte_s,
-                                           enum wio_param copying)
+                                           const struct wio_series *series, double byte_s)
 {
     const struct wio_series_bounds bounds = {
         .least_byte_s = byte_s,
         .bend = wio_measure_get(measure, WIO_PARAM_limit_bg),
-        .tail_byte_s = 1 / wio_measure_get(measure, copying),
+        .tail_byte_s = 1 / wio_measure_get(measure, WIO_PARAM_bw_ramdisk),
     };
     return wio_series_table(series, &bounds);
 }
@@ -221,17 +232,16 @@ static void set_spread(struct wio_measure *measure, enum wio_calibrate_table tab
 static void set_tables(struct wio_measure *measure, const struct wio_series series[COUNT],
                        double byte_s)
 {
-    const struct wio_series_bounds past = {.least_byte_s = byte_s};
     struct wio_calibration *out = measure->out;
-    out->direct_table = wio_series_table(&series[DIRECT], &past);
-    out->sync_table = cached_table(measure, &series[SYNC], byte_s, WIO_PARAM_bw_mem);
-    out->append_table = cached_table(measure, &series[APPEND], byte_s, WIO_PARAM_bw_ramdisk);
+    out->direct_table = direct_table(&series[DIRECT], byte_s);
+    out->sync_table = cached_table(measure, &series[SYNC], byte_s);
+    out->append_table = cached_table(measure, &series[APPEND], byte_s);
     set_spread(measure, WIO_CALIBRATE_DIRECT, &series[DIRECT]);
     set_spread(measure, WIO_CALIBRATE_SYNC, &series[SYNC]);
     set_spread(measure, WIO_CALIBRATE_APPEND, &series[APPEND]);
     if (out->is_direct) {
         set_spread(measure, WIO_CALIBRATE_DIRECT_NOSYNC, &series[NOSYNC]);
-        out->direct_nosync_table = wio_series_table(&series[NOSYNC], &past);
+        out->direct_nosync_table = direct_table(&series[NOSYNC], byte_s);
         set_page_cost(measure, &series[PAGE], &series[SYNC]);
     }
 }
