@@ -15,6 +15,7 @@ DEVICE_BYTES = 12 << 30  # calibrating writes a tenth of what is free
 BACKGROUND, HARD = 128 * MIB, 512 * MIB
 SIZES = [4096 << (2 * step) for step in range(8)]  # 4 KiB to 64 MiB
 CHUNK = 16 * MIB
+MEMORY_SIZES = [512, 4096, 65536, MIB, CHUNK]
 
 
 def free_bytes(directory):
@@ -63,12 +64,16 @@ def written(size, file="a"):
            [op(method="fsync", file=file)]
 
 
+def size_text(size):
+    return f"{size // MIB} MiB" if size >= MIB else f"{size // 1024} KiB" if size >= 1024 else f"{size} B"
+
+
 def by_device(host, directory, options):
     """Direct and synchronous writes of one size after the other, over a file that exists and, for
     synchronous ones, also behind its end."""
     for size in SIZES:
         count = max(min(64 * MIB // size, 64), 4)
-        text = f"{size // 1024} KiB" if size < MIB else f"{size // MIB} MiB"
+        text = size_text(size)
         for name, method, what in (("direct", "direct", "direct"), ("sync", "sync", "sync"),
                                    ("nosync", "direct_nosync", "direct without O_SYNC")):
             start = written(size * count)
@@ -103,6 +108,21 @@ def stdio(host, directory, options):
         ops += [op(at, 512, method="fwrite", file=name) for at in range(0, 65536, 512)]
         ops.append(op(method="fflush", file=name))
     yield perform("fwrite_512", "64 KiB by fwrite in 512 B pieces, 32 times", host, ops, directory)
+
+
+def in_memory(host, directory, options):
+    """What nobody waits for: into a new file, over one that is dirty, over one that is clean, reads;
+    the file is made by writes of the same size."""
+    for size in MEMORY_SIZES:
+        count = max(min(CHUNK // size, 2048), 4)
+        text = size_text(size)
+        writes = [op(i * size, size) for i in range(count)]
+        yield perform(f"new_{size}", f"{text} into a new file", host, writes, directory)
+        yield perform(f"dirty_{size}", f"{text} over what is dirty", host, writes + writes, directory, count)
+        start = writes + [op(method="fsync")]
+        yield perform(f"clean_{size}", f"{text} over what is clean", host, start + writes, directory, len(start))
+        reads = [op(i * size, size, method="read") for i in range(count)]
+        yield perform(f"hit_{size}", f"{text} read from memory", host, start + reads, directory, len(start))
 
 
 # Size of a write, how many, where the next begins (in sizes behind this one), computing before it
@@ -156,7 +176,7 @@ def on_disk(options, scratch):
     """On the file system of `scratch` itself: a limited rate would let single writes pass at full
     speed and stop others for a tenth of a second."""
     host = calibrate(scratch, options)
-    for part in (by_device, papers, stdio):
+    for part in PARTS[on_disk]:
         yield part, lambda part=part: part(host, scratch, options)
 
 
@@ -167,13 +187,22 @@ def on_limited_device(options, scratch):
     yield page_cache, lambda: page_cache(host, scratch)
 
 
+PARTS = {on_disk: (by_device, papers, stdio, in_memory), on_limited_device: (page_cache,)}
+
+
+def is_wanted(options, *functions):
+    return not options.parts or any(function.__name__ in options.parts for function in functions)
+
+
 def series(options, scratch, skipped):
-    """All live series; reasons of what is left out go to `skipped`."""
-    for place in (on_disk, on_limited_device):
-        if options.parts and place.__name__ not in options.parts:
+    """All live series; reasons of what is left out go to `skipped`. Options name places or parts."""
+    for place, parts in PARTS.items():
+        if not is_wanted(options, place, *parts):
             continue
         try:
             for part, run in place(options, scratch):
+                if not is_wanted(options, place, part):
+                    continue
                 try:
                     yield from run()
                 except Skipped as reason:

@@ -7,9 +7,9 @@ usage: model_suite.py [--quick] [--only=SECTION,...] [--parts=PART,...] [--progr
                       [--pictures=docs] [--write=docs/BENCHMARKS.md]
 
 Sections: shared (measurements beside the project), paper (the CAWL authors' own), live (series
-performed here, in DIR, best as root: on a loop device of a limited rate), programs (recorded on
-one device, predicted for another and run there), speed. What cannot be done here is skipped, and
-said so. Exit status 1: a target is missed.
+performed here, in DIR, best as root: on a loop device of a limited rate; PART: a function of
+model_live.py), programs (recorded on one device, predicted for another and run there), speed. What
+cannot be done here is skipped, and said so. Exit status 1: a target is missed.
 """
 import argparse
 import collections
