@@ -6,14 +6,16 @@
 #include <xxhash.h>
 
 #include "base/cleanup.h"
+#include "base/map.h"
 #include "trace/calls.h"
 
 struct reader {
     const struct wio_trace *trace;
     const uint32_t *node_of;
     struct wio_run_ops *out;
-    uint32_t stream; /* of the last event */
-    bool is_looking; /* the last I/O failed, and may be made again */
+    struct wio_map opened; /* paths that the run itself has opened -> whether it appends to them */
+    uint32_t stream;       /* of the last event */
+    bool is_looking;       /* the last I/O failed, and may be made again */
 };
 
 static uint64_t name_of(const struct wio_trace *trace, uint32_t path)
@@ -61,6 +63,15 @@ static int64_t result_of(const struct wio_event *event)
     }
 }
 
+/* Where a write went. Who appends, or writes to what was open before the run (standard output that
+ * goes to a file), goes on where the run before has ended. */
+static int64_t offset_of(const struct reader *reader, const struct wio_event *event)
+{
+    const uint64_t *appends = wio_map_get(&reader->opened, event->path);
+    bool has_place = appends != NULL && *appends == 0;
+    return wio_op_class(event->op) != WIO_CLASS_WRITE || has_place ? event->offset : WIO_NO_OFFSET;
+}
+
 static enum wio_status grow(struct wio_run_list *list)
 {
     size_t room = list->room > 0 ? 2 * list->room : 64;
@@ -96,7 +107,7 @@ static enum wio_status read_event(struct reader *reader, const struct wio_event 
     }
     struct wio_run_op op = {.name = name_of(reader->trace, event->path),
                             .size = event->size,
-                            .offset = event->offset,
+                            .offset = offset_of(reader, event),
                             .result = result_of(event),
                             .op = event->op,
                             .is_temporary = is_temporary(event),
@@ -111,6 +122,51 @@ static enum wio_status read_event(struct reader *reader, const struct wio_event 
         reader->is_looking = is_failed_look(event);
     }
     return WIO_OK;
+}
+
+static size_t find_opens(uint16_t ops[WIO_OP_COUNT])
+{
+    size_t count = 0;
+    for (unsigned op = 0; op < WIO_OP_COUNT; op++) {
+        if (wio_op_class(op) == WIO_CLASS_OPEN) {
+            ops[count++] = (uint16_t)op;
+        }
+    }
+    return count;
+}
+
+static enum wio_status note_open(struct wio_map *opened, const struct wio_event *event)
+{
+    const uint64_t *before = wio_map_get(opened, event->path);
+    bool appends = event->op != WIO_OP_creat && (event->arg[0] & O_APPEND) != 0;
+    if (event->error != 0 || (before != NULL && *before != 0)) {
+        return WIO_OK;
+    }
+    return wio_map_put(opened, event->path, appends);
+}
+
+/* Of the whole run, since a child may write to what its parent opens. */
+static enum wio_status read_opens(struct reader *reader, struct wio_error *err)
+{
+    uint16_t ops[WIO_OP_COUNT];
+    const struct wio_filter filter = {.struct_size = sizeof(filter),
+                                      .order = WIO_ORDER_STREAM,
+                                      .ops = ops,
+                                      .op_count = find_opens(ops),
+                                      .columns =
+                                          WIO_COLUMN_PATH | WIO_COLUMN_ERROR | WIO_COLUMN_ARGS};
+    struct wio_cursor *cursor;
+    const struct wio_event *event;
+    enum wio_status status;
+    WIO_TRY(wio_cursor_create(reader->trace, &filter, &cursor, err));
+    while ((status = wio_cursor_next(cursor, &event, err)) == WIO_OK) {
+        status = note_open(&reader->opened, event);
+        if (status != WIO_OK) {
+            break;
+        }
+    }
+    wio_cursor_destroy(cursor);
+    return status == WIO_END ? WIO_OK : status;
 }
 
 static enum wio_status read_events(struct reader *reader, struct wio_error *err)
@@ -154,8 +210,12 @@ enum wio_status wio_run_ops_read(const struct wio_trace *trace, const uint32_t *
     enum wio_status status =
         ops_out->lists == NULL || ops_out->nodes == NULL ? WIO_ERR_NOMEM : WIO_OK;
     if (status == WIO_OK) {
+        status = read_opens(&reader, err);
+    }
+    if (status == WIO_OK) {
         status = read_events(&reader, err);
     }
+    wio_map_fini(&reader.opened);
     if (status == WIO_ERR_NOMEM) {
         return wio_error_set(err, status, NULL, WIO_ERROR_NO_OFFSET, "out of memory");
     }

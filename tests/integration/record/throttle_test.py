@@ -290,6 +290,24 @@ class Throttle(record_case.RecordCase):
         throttle = json.loads(answer.stderr.splitlines()[-1])["throttle"]
         self.assertIn(throttle["end"], ("proven", "explained"))
 
+    def test_output_that_goes_on_is_no_difference(self):
+        """Standard output in a file, and a log that is appended to: each run writes behind the one before."""
+        script = f"{HELD} spin 2; echo said; echo logged >> log"
+        with open("out", "wb") as out:
+            answer = self.record(
+                "sh",
+                "-c",
+                script,
+                options=("--causal=throttle", "--format=json"),
+                capture_output=False,
+                stdout=out,
+                stderr=subprocess.PIPE,
+            )
+        self.assertEqual(answer.returncode, 0, answer.stderr)
+        throttle = json.loads(answer.stderr.splitlines()[-1])["throttle"]
+        self.assertGreater(throttle["runs"], 1)
+        self.assertEqual(os.path.getsize("out"), len("said\n") * throttle["runs"])
+
 
 if __name__ == "__main__":
     record_case.main()
