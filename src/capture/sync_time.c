@@ -98,12 +98,15 @@ static bool begin(struct signal_wait *wait, unsigned call, uintptr_t source)
     return true;
 }
 
-/* si_pid means the sender where a process sent it. */
+/* si_pid means the sender where a process sent it, or the child that has ended. */
 static int64_t sender_of(const siginfo_t *info)
 {
-    return info->si_code == SI_USER || info->si_code == SI_QUEUE || info->si_code == SI_TKILL
-               ? info->si_pid
-               : 0;
+    bool is_end =
+        info->si_signo == SIGCHLD &&
+        (info->si_code == CLD_EXITED || info->si_code == CLD_KILLED || info->si_code == CLD_DUMPED);
+    bool is_sent =
+        info->si_code == SI_USER || info->si_code == SI_QUEUE || info->si_code == SI_TKILL;
+    return is_end || is_sent ? info->si_pid : 0;
 }
 
 static void end(struct signal_wait *wait, const siginfo_t *info, int result, int error)

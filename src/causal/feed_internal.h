@@ -443,6 +443,9 @@ WIO_MUST_CHECK enum wio_status wio_feed_thread_end(struct wio_feed *feed,
 WIO_MUST_CHECK enum wio_status wio_feed_kill(struct wio_feed *feed, const struct wio_event *event);
 WIO_MUST_CHECK enum wio_status wio_feed_sigwait(struct wio_feed *feed,
                                                 const struct wio_event *event);
+/* The process was ended by this signal: by the first that was sent to it. */
+WIO_MUST_CHECK enum wio_status
+wio_feed_after_kill(struct wio_feed *feed, const struct wio_event *event, int64_t pid, int signal);
 /* Signals are read from a signalfd. */
 WIO_MUST_CHECK enum wio_status wio_feed_signals_read(struct wio_feed *feed,
                                                      const struct wio_event *event);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Looking for a file until somebody has made it: one WAIT-UNTIL. */
+/* Looking for a file until somebody has made it, or trying to make it until somebody has removed
+ * it: one WAIT-UNTIL. */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -34,6 +35,34 @@ static enum look look_of(const struct wio_event *event)
     return event->error == ENOENT || event->error == ENOTDIR ? LOOK_FAILED : LOOK_NONE;
 }
 
+/* Does the event make a file of a name that nobody else may have, as locks by files do, and was it
+ * free? */
+static enum look try_of(const struct wio_event *event, uint32_t *path_out)
+{
+    const int64_t exclusive = O_CREAT | O_EXCL;
+    *path_out = event->path;
+    switch (wio_feed_class(event)) {
+    case WIO_CLASS_OPEN:
+        if ((event->arg[0] & exclusive) != exclusive || event->op == WIO_OP_fdopen) {
+            return LOOK_NONE;
+        }
+        break;
+    case WIO_CLASS_LINK:
+        *path_out = event->path2;
+        break;
+    case WIO_CLASS_MKDIR:
+    case WIO_CLASS_MKNOD:
+    case WIO_CLASS_SYMLINK:
+        break;
+    default:
+        return LOOK_NONE;
+    }
+    if (*path_out == WIO_NO_STRING) {
+        return LOOK_NONE;
+    }
+    return event->error == 0 ? LOOK_FOUND : event->error == EEXIST ? LOOK_FAILED : LOOK_NONE;
+}
+
 /* Waiting, making children that wait, and their ends do not end a run of looks; nor does flushing
  * streams, as shells do before they fork, unless there is something to write. */
 static bool is_pause(const struct wio_event *event)
@@ -66,6 +95,11 @@ static enum wio_status made(struct wio_feed *feed, const struct wio_event *event
     return wio_match_made(feed->match, path, wio_feed_point(feed, event), surely);
 }
 
+static enum wio_status gone(struct wio_feed *feed, const struct wio_event *event)
+{
+    return wio_match_gone(feed->match, event->path, wio_feed_point(feed, event), event->t_ns);
+}
+
 /* What makes a file appear, or go. */
 static enum wio_status change(struct wio_feed *feed, const struct wio_event *event)
 {
@@ -81,11 +115,10 @@ static enum wio_status change(struct wio_feed *feed, const struct wio_event *eve
     case WIO_CLASS_LINK:
         return made(feed, event, event->path2, true);
     case WIO_CLASS_RENAME:
-        wio_match_gone(feed->match, event->path);
+        WIO_TRY(gone(feed, event));
         return made(feed, event, event->path2, true);
     case WIO_CLASS_UNLINK:
-        wio_match_gone(feed->match, event->path);
-        return WIO_OK;
+        return gone(feed, event);
     default:
         return WIO_OK;
     }
@@ -96,7 +129,9 @@ enum wio_status wio_feed_look_begin(struct wio_feed *feed, const struct wio_even
     if (event->error == 0) {
         WIO_TRY(change(feed, event));
     }
-    if (!is_pause(event) && look_of(event) == LOOK_NONE) {
+    uint32_t path;
+    bool may_wait = look_of(event) != LOOK_NONE || try_of(event, &path) != LOOK_NONE;
+    if (!is_pause(event) && !may_wait) {
         wio_match_other(feed->match, wio_feed_point(feed, event).thread);
     }
     return WIO_OK;
@@ -105,12 +140,16 @@ enum wio_status wio_feed_look_begin(struct wio_feed *feed, const struct wio_even
 enum wio_status wio_feed_look_end(struct wio_feed *feed, const struct wio_event *event)
 {
     struct wio_feed_wait wait = {.thread = wio_feed_point(feed, event).thread};
+    uint32_t path;
     enum look look = look_of(event);
-    if (look == LOOK_NONE) {
-        return WIO_OK;
+    enum look try = try_of(event, &path);
+    if (look != LOOK_NONE) {
+        WIO_TRY(wio_match_look(feed->match, event->path, wio_feed_point(feed, event),
+                               look == LOOK_FOUND, &wait.until));
+    } else if (try != LOOK_NONE) {
+        WIO_TRY(wio_match_look_gone(feed->match, path, wio_feed_point(feed, event), event->t_ns,
+                                    try == LOOK_FOUND, &wait.until));
     }
-    WIO_TRY(wio_match_look(feed->match, event->path, wio_feed_point(feed, event),
-                           look == LOOK_FOUND, &wait.until));
     if (wait.until.looks == 0) {
         return WIO_OK;
     }

@@ -4,6 +4,8 @@
  * child's last event, a join after the thread's. Which image a call made is told by pid, parent and
  * time.
  */
+#include <sys/wait.h>
+
 #include "causal/feed_internal.h"
 
 /* Images by parent, the earliest first. */
@@ -281,9 +283,14 @@ enum wio_status wio_feed_process_end(struct wio_feed *feed, const struct wio_eve
     if (wio_feed_class(event) != WIO_CLASS_WAIT) {
         return wio_feed_helper_end(feed, event);
     }
-    return event->error != 0 || event->result <= 0
-               ? WIO_OK
-               : wio_feed_after_process(feed, event, event->result, WIO_EVIDENCE_PROCESS);
+    if (event->error != 0 || event->result <= 0) {
+        return WIO_OK;
+    }
+    const int status = (int)event->arg[0];
+    if (event->op != WIO_OP_waitid && WIFSIGNALED(status)) {
+        WIO_TRY(wio_feed_after_kill(feed, event, event->result, WTERMSIG(status)));
+    }
+    return wio_feed_after_process(feed, event, event->result, WIO_EVIDENCE_PROCESS);
 }
 
 enum wio_status wio_feed_count_event(struct wio_feed *feed, const struct wio_event *event)

@@ -99,6 +99,14 @@ enum wio_status wio_feed_sigwait(struct wio_feed *feed, const struct wio_event *
     return WIO_OK;
 }
 
+enum wio_status wio_feed_after_kill(struct wio_feed *feed, const struct wio_event *event,
+                                    int64_t pid, int signal)
+{
+    uint32_t list;
+    WIO_TRY(list_of(feed, wio_feed_host(feed, event), pid, (uint64_t)signal, &list));
+    return feed->lists[list].count > 0 ? take(feed, event, &feed->lists[list], false) : WIO_OK;
+}
+
 /* The kernel gives the one with the lowest number first. */
 static enum wio_status take_lowest(struct wio_feed *feed, const struct wio_event *event,
                                    uint64_t signals)

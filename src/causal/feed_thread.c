@@ -26,6 +26,20 @@ static enum wio_status release(struct wio_feed *feed, const struct wio_event *ev
                              shared);
 }
 
+/* EOWNERDEAD: the owner has let a robust mutex go by its end, behind all that it did. */
+static enum wio_status inherit(struct wio_feed *feed, const struct wio_event *event, int64_t lock)
+{
+    uint32_t object;
+    uint32_t owner;
+    WIO_TRY(wio_feed_memory_object(feed, event, WIO_FEED_LOCK, lock, &object));
+    WIO_TRY(wio_match_owner(feed->match, object, &owner));
+    if (owner == WIO_FEED_NONE || owner == wio_feed_point(feed, event).thread) {
+        return WIO_OK;
+    }
+    return wio_match_release(feed->match, object, WIO_EVIDENCE_THREAD,
+                             (struct wio_point){feed->callers[owner], owner}, false);
+}
+
 /* The call that lets the mutex go takes it again at its end: what others wait for lies before it.
  */
 static enum wio_status release_to_wait(struct wio_feed *feed, const struct wio_event *event)
@@ -233,6 +247,7 @@ enum wio_status wio_feed_thread_end(struct wio_feed *feed, const struct wio_even
     uint32_t object;
     switch (wio_feed_class(event)) {
     case WIO_CLASS_MUTEX: /* R-SYNC-3 */
+        WIO_TRY(event->error == EOWNERDEAD ? inherit(feed, event, event->arg[0]) : WIO_OK);
         return event->error != 0 && event->error != EOWNERDEAD
                    ? WIO_OK
                    : acquire(feed, event, event->arg[0], event->arg[1] == 1);

@@ -142,6 +142,9 @@ WIO_MUST_CHECK enum wio_status wio_match_collective(struct wio_match *match,
 WIO_MUST_CHECK enum wio_status wio_match_acquire(struct wio_match *match, uint32_t lock,
                                                  enum wio_evidence evidence, struct wio_point at,
                                                  bool shared);
+/* The thread that has it for itself, as far as is known; else WIO_CAUSAL_NONE. */
+WIO_MUST_CHECK enum wio_status wio_match_owner(struct wio_match *match, uint32_t lock,
+                                               uint32_t *thread_out);
 WIO_MUST_CHECK enum wio_status wio_match_release(struct wio_match *match, uint32_t lock,
                                                  enum wio_evidence evidence, struct wio_point at,
                                                  bool shared);
@@ -157,13 +160,19 @@ struct wio_wait_until {
  * there (open with O_CREAT): `at` is the operation itself. */
 WIO_MUST_CHECK enum wio_status wio_match_made(struct wio_match *match, uint32_t file,
                                               struct wio_point at, bool surely);
-/* It is gone (unlink, rename to another name). */
-void wio_match_gone(struct wio_match *match, uint32_t file);
+/* It is gone (unlink, rename to another name) by an operation that began then. */
+WIO_MUST_CHECK enum wio_status wio_match_gone(struct wio_match *match, uint32_t file,
+                                              struct wio_point at, uint64_t begin_ns);
 /* stat, access, open .. that found the file or failed with ENOENT. The edge comes from the maker,
  * if that was another thread. `wait_out` says whether a wait ends here. */
 WIO_MUST_CHECK enum wio_status wio_match_look(struct wio_match *match, uint32_t file,
                                               struct wio_point at, bool found,
                                               struct wio_wait_until *wait_out);
+/* The same for what can only be done when the file is gone (open with O_EXCL, mkdir, link), and was
+ * or failed with EEXIST, at that time. */
+WIO_MUST_CHECK enum wio_status wio_match_look_gone(struct wio_match *match, uint32_t file,
+                                                   struct wio_point at, uint64_t begin_ns,
+                                                   bool is_gone, struct wio_wait_until *wait_out);
 /* The thread does some other I/O: it is not waiting. (Sleeping between looks is.) */
 void wio_match_other(struct wio_match *match, uint32_t thread);
 

@@ -47,17 +47,22 @@ struct wio_match_channel {
     uint32_t owner;
 };
 
-/* Who made a file. */
+/* Who made a file, and who removed it. */
 struct wio_match_file {
     uint64_t op;
+    uint64_t gone_op;
+    uint64_t gone_ns; /* when that began */
     uint32_t thread;
+    uint32_t gone_thread;
     bool has_maker;
+    bool has_remover;
     bool is_there; /* made, or found after a wait, and not gone since */
 };
 
 struct wio_match_looker {
     uint64_t file;
     uint64_t first_op;
+    bool until_gone;
     uint64_t looks; /* 0: does not wait */
 };
 

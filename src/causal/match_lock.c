@@ -74,6 +74,14 @@ enum wio_status wio_match_acquire(struct wio_match *match, uint32_t lock,
     return take(match, channel, lock, evidence, at, shared);
 }
 
+enum wio_status wio_match_owner(struct wio_match *match, uint32_t lock, uint32_t *thread_out)
+{
+    struct wio_match_channel *channel;
+    WIO_TRY(wio_match_channel(match, WIO_MATCH_LOCK, lock, 0, &channel, NULL));
+    *thread_out = channel->has_owner ? channel->owner : WIO_CAUSAL_NONE;
+    return WIO_OK;
+}
+
 /* The release of somebody who waits for its owner's release: that was missed, and so were those
  * before his own. (Somebody else may release for the owner.) */
 static void forget_owner(struct wio_match *match, struct wio_match_channel *channel,

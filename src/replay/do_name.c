@@ -2,6 +2,7 @@
 /* Operations on names: make, remove, rename, links. */
 #include "replay/perform.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
@@ -22,6 +23,15 @@ static int parent(const struct rp_worker *worker, const char *path, char *name)
 static bool is_too_much(const struct wio_event *event, const struct rp_outcome *out)
 {
     return event->error != 0 && out->error == 0;
+}
+
+bool rp_is_name_free(const struct rp_worker *worker, const struct wio_event *event)
+{
+    bool is_link = wio_op_class(event->op) == WIO_CLASS_LINK;
+    const char *path = is_link ? rp_path2(worker, event) : rp_path(worker, event);
+    int file WIO_CLEANUP(wio_fd_cleanup) =
+        rp_root_openat(worker->run->root, path, O_PATH | O_NOFOLLOW | O_CLOEXEC, 0);
+    return file < 0 && errno == ENOENT;
 }
 
 void rp_do_mkdir(struct rp_worker *worker, const struct wio_event *event, struct rp_outcome *out)

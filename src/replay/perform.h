@@ -36,6 +36,9 @@ rp_do_fn rp_do_stat, rp_do_access, rp_do_readlink, rp_do_statfs, rp_do_xattr, rp
 rp_do_fn rp_do_mkdir, rp_do_unlink, rp_do_rename, rp_do_link, rp_do_symlink, rp_do_mknod;
 rp_do_fn rp_do_attr, rp_do_map, rp_do_store, rp_do_request;
 
+/* Is there nothing of the name that this event tries to give? */
+bool rp_is_name_free(const struct rp_worker *worker, const struct wio_event *event);
+
 /* A lock of a range of a file, by fcntl. */
 void wio_lock_range(struct rp_worker *worker, const struct wio_event *event, int fd,
                     struct rp_outcome *out);

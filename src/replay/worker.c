@@ -85,16 +85,21 @@ static void performed(struct rp_worker *worker, const struct wio_event *event,
     }
 }
 
-/* Perform it and give the begin; 0 if the file that the thread looks for came just before: that
- * look does not count. */
+/* Perform it and give the begin; 0 if the file that the thread looks for came just before, or went
+ * that it tries to make: that look does not count. */
 static uint64_t try(struct rp_worker *worker, const struct wio_event *event, uint64_t begin,
                     struct rp_outcome *out)
 {
-    if (worker->causal.poll == 0 || event->error != ENOENT) {
+    bool is_try = event->error == EEXIST;
+    if (worker->causal.poll == 0 || (event->error != ENOENT && !is_try)) {
         return rp_perform_in_order(worker, event, begin, out);
     }
-    rp_perform(worker, event, out);
-    if (out->error != 0) {
+    /* one that succeeded would leave its file behind */
+    bool is_free = is_try && rp_is_name_free(worker, event);
+    if (!is_free) {
+        rp_perform(worker, event, out);
+    }
+    if (is_try ? !is_free : out->error != 0) {
         return begin;
     }
     rp_causal_passed(worker, event);

@@ -2,6 +2,7 @@
 /* Programs that start other programs and wait for them: `processes SCENE`. See scene.h. */
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <spawn.h>
 #include <unistd.h>
 
@@ -167,6 +168,54 @@ static void by_vfork(void)
     mark("after");
 }
 
+/* ---- ends -------------------------------------------------------------------------------------
+ */
+
+static void die_late(int unused)
+{
+    (void)unused;
+    nap();
+    mark("dying");
+}
+
+/* The signal says whose end it tells. */
+static void by_signal_of_child(void)
+{
+    sigset_t set;
+    int signal;
+    (void)sigemptyset(&set);
+    (void)sigaddset(&set, SIGCHLD);
+    check(sigprocmask(SIG_BLOCK, &set, NULL) == 0, "sigprocmask");
+    pid_t pid = child(die_late, -1);
+    check(sigwait(&set, &signal) == 0, "sigwait");
+    mark("told");
+    wait_for(pid);
+}
+
+static void live_on(int unused)
+{
+    (void)unused;
+    mark("victim");
+    (void)pause();
+}
+
+static void kill_late(int pid)
+{
+    nap();
+    mark("killing");
+    check(kill(pid, SIGKILL) == 0, "kill");
+    mark("child goes on");
+}
+
+static void by_kill(void)
+{
+    pid_t victim = child(live_on, -1);
+    pid_t pid = child(kill_late, victim);
+    wait_for(victim);
+    mark("after");
+    wait_for(pid);
+}
+
 int main(int argc, char **argv)
 {
     static const struct scene scenes[] = {
@@ -175,7 +224,8 @@ int main(int argc, char **argv)
         {"system", by_system},  {"system-failing", by_system_failing},
         {"popen", by_popen},    {"popen-to-write", by_popen_to_write},
         {"spawn", by_spawn},    {"spawn-without-pipe", by_spawn_without_pipe},
-        {"vfork", by_vfork},
+        {"vfork", by_vfork},    {"signal-of-child", by_signal_of_child},
+        {"kill", by_kill},
     };
     return run_scene(scenes, sizeof(scenes) / sizeof(scenes[0]), argc, argv);
 }

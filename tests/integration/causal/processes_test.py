@@ -16,6 +16,8 @@ SCENES = {
     "spawn": ("process", ["before < child", "child < line", "child < at end", "child < after"],
               ["meanwhile | child"]),
     "spawn-without-pipe": ("pipe", ["closing < at end"], ["child | at end"]),
+    "signal-of-child": ("signal", ["dying < told"], []),
+    "kill": ("signal", ["killing < after"], ["child goes on | after"]),
     "vfork": ("process", ["before < child", "child < after"], ["meanwhile | child"]),
 }
 

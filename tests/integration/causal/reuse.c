@@ -109,6 +109,30 @@ static void lock_removed(void)
     put(open_name("end", O_WRONLY | O_CREAT), 1);
 }
 
+static void remove_late(int unused)
+{
+    (void)unused;
+    nap();
+    mark("removing");
+    check(unlink("lock") == 0, "unlink");
+    mark("child goes on");
+}
+
+/* The file itself is the lock: who does not get it tries again. */
+static void lock_file(void)
+{
+    close(open_name("lock", O_WRONLY | O_CREAT | O_EXCL));
+    pid_t pid = child(remove_late, -1);
+    int fd = open("lock", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    while (fd < 0) {
+        (void)usleep(1000);
+        fd = open("lock", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    }
+    mark("locked");
+    close(fd);
+    wait_for(pid);
+}
+
 /* ---- memory -----------------------------------------------------------------------------------
  */
 
@@ -157,7 +181,7 @@ int main(int argc, char **argv)
 {
     static const struct scene scenes[] = {
         {"fifo-to-file", fifo_to_file}, {"file-to-fifo", file_to_fifo}, {"two-names", two_names},
-        {"lock-removed", lock_removed}, {"mutex-anew", mutex_anew},
+        {"lock-removed", lock_removed}, {"lock-file", lock_file},       {"mutex-anew", mutex_anew},
     };
     return run_scene(scenes, sizeof(scenes) / sizeof(scenes[0]), argc, argv);
 }

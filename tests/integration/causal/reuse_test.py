@@ -11,6 +11,7 @@ SCENES = {
     "file-to-fifo": ("process", [], ["writing | read"]),
     "two-names": ("pipe", ["opening < opened", "writing < read"],
                   ["between | opened", "child goes on | read"]),
+    "lock-file": ("poll", ["removing < locked"], ["child goes on | locked"]),
 }
 
 LOCKS = {

@@ -255,6 +255,24 @@ class Edges(Causal):
         self.assertEqual(result["mismatch_count"], 0)
         self.assertLess(result["ops"], 20)
 
+    def test_a_file_that_is_a_lock_and_is_free_sooner(self):
+        """What tried in vain while the other one had it, and would not now, is left out."""
+        tries = "".join(f"open stream=1 t={(2 + 10 * i) * MS} path=/lock a0=0xc1 a1=0600 err=17\n"
+                        f"nanosleep stream=1 t={(2 + 10 * i) * MS + 9000} dur={9 * MS}\n" for i in range(20))
+        self.script(TWO + f"""
+            file / directory
+            open stream=0 t={1 * MS} path=/lock a0=0xc1 a1=0600 res=3
+            pwrite stream=0 t={2 * MS} dur={190 * MS} fd=3 path=/lock off=0 size=1
+            unlink stream=0 t={200 * MS} path=/lock
+            {tries}
+            open stream=1 t={202 * MS} path=/lock a0=0xc1 a1=0600 res=3
+            edge 0:0 1:0 evidence=pipe
+            edge 0:2 1:40 evidence=poll
+            poll-loop 1:0 40""")
+        result = self.replay_within(0.15)
+        self.assertEqual(result["mismatch_count"], 0, result["mismatches"])
+        self.assertLess(result["ops"], 20)
+
     def test_text(self):
         self.script(TWO + """
             open stream=0 path=/a a0=0x42 a1=0644 res=3
