@@ -117,7 +117,7 @@ static enum wio_status read_pass(struct wio_measure *measure, double *samples, s
     struct wio_rig_io io = {.file = WIO_RIG_BASE};
     double seconds;
     WIO_TRY(rig->fsync(rig->context, WIO_RIG_BASE, &seconds, err));
-    WIO_TRY(rig->drop(rig->context, WIO_RIG_BASE, err));
+    WIO_TRY(rig->drop(rig->context, WIO_RIG_BASE, &seconds, err));
     while (io.offset < measure->base_bytes && *count < READ_SAMPLES) {
         uint64_t left = measure->base_bytes - io.offset;
         uint64_t bytes = left < 2 * sample_bytes(measure) ? left : sample_bytes(measure);

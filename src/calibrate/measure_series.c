@@ -91,7 +91,8 @@ enum wio_status wio_series_round(struct wio_measure *measure, struct wio_series 
             (times_of(series, level) * (round + 1) + WIO_SERIES_ROUNDS - 1) / WIO_SERIES_ROUNDS;
         WIO_TRY(wio_series_row(measure, series, level, times, err));
         if (series->size[level] < series->small_below) { /* the next size makes its own folios */
-            WIO_TRY(measure->rig->drop(measure->rig->context, WIO_RIG_BYPASS, err));
+            double seconds;
+            WIO_TRY(measure->rig->drop(measure->rig->context, WIO_RIG_BYPASS, &seconds, err));
         }
     }
     return WIO_OK;

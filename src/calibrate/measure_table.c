@@ -90,7 +90,10 @@ static enum wio_status make_bypass(struct wio_measure *measure, struct wio_error
         measure->bypass_bytes += io.size;
     }
     WIO_TRY(rig->fsync(rig->context, WIO_RIG_BYPASS, &seconds, err));
-    return rig->drop(rig->context, WIO_RIG_BYPASS, err);
+    WIO_TRY(rig->drop(rig->context, WIO_RIG_BYPASS, &seconds, err));
+    wio_measure_set(measure, WIO_PARAM_c_forget,
+                    seconds * (double)BLOCK / (double)measure->bypass_bytes, (double)NAN);
+    return WIO_OK;
 }
 
 /* Is O_DIRECT accepted here? */

@@ -94,7 +94,8 @@ struct wio_rig {
     /* What is dirty of it is never written. */
     enum wio_status (*remove)(void *context, enum wio_rig_file file, struct wio_error *err);
     /* After an fsync: its pages leave memory, where the file system can do that. */
-    enum wio_status (*drop)(void *context, enum wio_rig_file file, struct wio_error *err);
+    enum wio_status (*drop)(void *context, enum wio_rig_file file, double *seconds_out,
+                            struct wio_error *err);
     /* Let the file be written back meanwhile; end waits until it is. */
     enum wio_status (*flush_begin)(void *context, enum wio_rig_file file, struct wio_error *err);
     bool (*is_flushing)(void *context);

@@ -206,8 +206,21 @@ static enum wio_status add_write_out(struct wio_cache *cache, struct wio_task *t
     return wio_cache_write_out(cache, file);
 }
 
-/* Direct and synchronous writes have the device to themselves (rule 13); what goes past memory does
- * not stay in it. */
+/* What goes past memory does not stay in it; pages that were written there take time to go (rule
+ * 13). */
+static void add_forget(struct wio_cache *cache, struct wio_task *task, struct wio_cache_file *file,
+                       const struct wio_model_op *op)
+{
+    uint64_t before = file->resident.pages.count;
+    wio_cache_forget(cache, file, op->offset, op->offset + op->size);
+    uint64_t gone = before - file->resident.pages.count;
+    double seconds = (double)gone * file->device->params.c_forget;
+    if (seconds > 0 && file->folio > 0) {
+        add_wait(task, seconds);
+    }
+}
+
+/* Direct and synchronous writes have the device to themselves (rule 13). */
 static enum wio_status add_bypass(struct wio_cache *cache, struct wio_task *task,
                                   struct wio_cache_file *file, const struct wio_model_op *op)
 {
@@ -218,13 +231,15 @@ static enum wio_status add_bypass(struct wio_cache *cache, struct wio_task *task
     if (op->method != WIO_MODEL_DIRECT_NOSYNC) {
         file->safe_size = file->safe_size > end ? file->safe_size : end;
     }
-    add_device_use(task, fmin((double)op->size / file->device->params.bw_dev, cost), cost, false);
-    if (op->method == WIO_MODEL_SYNC) {
-        note_folio(file, op->size);
-        return wio_cache_use(cache, file, op->offset, end, &added);
+    if (op->method != WIO_MODEL_SYNC) {
+        add_forget(cache, task, file, op);
     }
-    wio_cache_forget(cache, file, op->offset, end);
-    return WIO_OK;
+    add_device_use(task, fmin((double)op->size / file->device->params.bw_dev, cost), cost, false);
+    if (op->method != WIO_MODEL_SYNC) {
+        return WIO_OK;
+    }
+    note_folio(file, op->size);
+    return wio_cache_use(cache, file, op->offset, end, &added);
 }
 
 /* What is in memory is copied, the rest comes from the device (rule 15). */

@@ -62,6 +62,7 @@ enum wio_model_kind {
     X(sc_r, "s", 0)                                                                                \
     X(bw_hit, "bytes/s", 0)                                                                        \
     X(c_page_sync, "s", 0)                                                                         \
+    X(c_forget, "s", 0)                                                                            \
     X(hz, "1/s", 250)                                                                              \
     X(balance_step, "bytes", 2097152)                                                              \
     X(request_max, "bytes", 8388608)                                                               \
@@ -99,7 +100,8 @@ struct wio_model_table {
  * write into a part of a folio, for each page of the rest; bw_clean: write over what is in memory
  * and clean, 0: as bw_ramdisk; sc_r, bw_hit: one read, and its copy of what is in memory, 0: as
  * sc_w, as bw_mem; c_page_sync: what a synchronous write costs besides for each page that its folio
- * is larger; hz: ticks of the kernel's clock; balance_step: bytes after which a write looks at the
+ * is larger; c_forget: what a direct write costs besides for each page in memory that was written
+ * there; hz: ticks of the kernel's clock; balance_step: bytes after which a write looks at the
  * dirty limits (a folio); request_max: longest request of the flusher; dirty_interval: how often it
  * looks for old data, 0: never; dirty_ratelimit0, write_bw0: what the kernel thinks of the device
  * at the start; bw_burst, burst_size: speed and size of a buffer in the device, if it has one, or

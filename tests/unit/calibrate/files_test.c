@@ -39,7 +39,7 @@ static void reads_what_it_wrote(void **state)
     }
     assert_int_equal(size_of("base"), 2 << 20);
     assert_ok(rig.fsync(rig.context, WIO_RIG_BASE, &seconds, &err), &err);
-    assert_ok(rig.drop(rig.context, WIO_RIG_BASE, &err), &err);
+    assert_ok(rig.drop(rig.context, WIO_RIG_BASE, &seconds, &err), &err);
     assert_ok(rig.read(rig.context, &io, &seconds, &err), &err);
     assert_true(seconds > 0);
     assert_ok(rig.remove(rig.context, WIO_RIG_BASE, &err), &err);

@@ -341,9 +341,11 @@ static void finds_what_folios_cost(void **state)
     struct wio_error err;
     sim.noise = 0.02;
     sim.params.c_page_sync = 1e-7;
+    sim.params.c_forget = 3e-7;
     sim.params.bw_dev = 1e9;
     assert_ok(measure(&sim, &params, &found, &err), &err);
     is_near(&found, WIO_PARAM_c_page_sync, sim.params.c_page_sync, 0.1);
+    is_near(&found, WIO_PARAM_c_forget, sim.params.c_forget, 0.1);
     double wanted = sim.params.sc_sw + 4096 / sim.params.bw_dev + 4096 / sim.params.bw_ramdisk;
     assert_true(fabs(found.sync_table.points[0].seconds - wanted) < 0.02 * wanted);
 }

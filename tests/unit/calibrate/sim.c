@@ -205,6 +205,7 @@ static enum wio_status write_op(void *context, const struct wio_rig_io *io, doub
     double seconds = perform(sim, &op) - saved;
     sim->extra_s -= saved;
     sim->written_bytes += io->size;
+    sim->cached_bytes[io->file] += io->way <= WIO_RIG_SYNC ? (double)io->size : 0;
     count(sim, io);
     if (io->file == WIO_RIG_BASE && io->offset + io->size > sim->base_bytes) {
         sim->base_bytes = io->offset + io->size;
@@ -248,10 +249,13 @@ static enum wio_status remove_op(void *context, enum wio_rig_file file, struct w
     return WIO_OK;
 }
 
-static enum wio_status drop_op(void *context, enum wio_rig_file file, struct wio_error *err)
+static enum wio_status drop_op(void *context, enum wio_rig_file file, double *seconds_out,
+                               struct wio_error *err)
 {
     struct sim *sim = context;
     (void)err;
+    *seconds_out = told(sim, sim->cached_bytes[file] / PAGE * sim->params.c_forget);
+    sim->cached_bytes[file] = 0;
     const struct wio_model_op op = {.file = id_of(sim, file), .method = WIO_MODEL_FORGET};
     (void)perform(sim, &op);
     sim->dropped++;

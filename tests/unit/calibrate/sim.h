@@ -38,7 +38,8 @@ struct sim {
     uint64_t base_bytes;
     double device_bytes;
     uint64_t generation[WIO_RIG_FILE_COUNT];
-    uint64_t dropped; /* how often pages left memory */
+    double cached_bytes[WIO_RIG_FILE_COUNT]; /* written since they left memory */
+    uint64_t dropped;                        /* how often pages left memory */
     bool is_flushing;
     bool is_far; /* on the second processor */
 };

@@ -115,6 +115,27 @@ static void a_page_of_a_large_folio_costs_more(void **state)
     wio_model_destroy(model);
 }
 
+/* Those that were only read go for nothing. */
+static void direct_writes_throw_out_what_was_written(void **state)
+{
+    (void)state;
+    struct wio_model_params params = machine();
+    params.direct_table = (struct wio_model_table){1, {{16384, 0.001}}};
+    params.c_forget = 1e-6;
+    struct wio_model *model = create(&params);
+    struct wio_model_op direct = {
+        .offset = 57344, .size = 16384, .method = WIO_MODEL_DIRECT, .random = WIO_MODEL_RANDOM_NO};
+    (void)write_at(model, 1, 65536); /* behind the first 64 KiB */
+    (void)step(model, (struct wio_model_op){.method = WIO_MODEL_FSYNC});
+    assert_near(step(model, direct).cost_s, 0.001 + 2e-6, 1e-12);
+    assert_near(step(model, direct).cost_s, 0.001, 1e-12);
+    direct.file = 1;
+    direct.offset = 0;
+    (void)step(model, (struct wio_model_op){.file = 1, .size = 65536, .method = WIO_MODEL_READ});
+    assert_near(step(model, direct).cost_s, 0.001, 1e-12);
+    wio_model_destroy(model);
+}
+
 static void bad_tables_are_named(void **state)
 {
     (void)state;
@@ -140,6 +161,7 @@ int main(void)
         cmocka_unit_test(tables_that_do_not_rise_go_on_as_the_device),
         cmocka_unit_test(direct_writes_without_a_table_are_synchronous),
         cmocka_unit_test(a_page_of_a_large_folio_costs_more),
+        cmocka_unit_test(direct_writes_throw_out_what_was_written),
         cmocka_unit_test(bad_tables_are_named),
     };
     return WIO_RUN(tests);
