@@ -10,6 +10,7 @@
 #include "model/copy.h"
 #include "model/model_internal.h"
 #include "model/task.h"
+#include "model/wait_cost.h"
 
 static uint64_t least(uint64_t a, uint64_t b)
 {
@@ -98,47 +99,6 @@ static bool is_random(const struct wio_cache_file *file, const struct wio_model_
     return file->is_used && file->last_end != op->offset;
 }
 
-/* An empty one: nothing was measured. */
-static const struct wio_model_table *table_of(const struct wio_cache_file *file,
-                                              const struct wio_model_op *op)
-{
-    const struct wio_model_params *p = &file->device->params;
-    switch ((int)op->method) {
-    case WIO_MODEL_DIRECT_NOSYNC:
-        return p->direct_nosync_table.count > 0 ? &p->direct_nosync_table : &p->direct_table;
-    case WIO_MODEL_DIRECT:
-        return &p->direct_table;
-    default:
-        return p->append_table.count > 0 && op->offset + op->size > file->size ? &p->append_table
-                                                                               : &p->sync_table;
-    }
-}
-
-/* As measured for such a size; else by the equations (rule 13). */
-static double bypass_cost(const struct wio_cache_file *file, const struct wio_model_op *op)
-{
-    const struct wio_model_params *p = &file->device->params;
-    const struct wio_model_table *table = table_of(file, op);
-    double size = (double)op->size;
-    if (table->count == 0) {
-        return wio_model_bypass_cost(p, op, is_random(file, op));
-    }
-    if (op->method == WIO_MODEL_SYNC) {
-        size = ceil(size / p->bs) * p->bs; /* blocks go to the device whole */
-    }
-    return wio_model_table_at(table, size, p->bw_dev) + (is_random(file, op) ? p->c_sk : 0);
-}
-
-/* The kernel looks at all blocks of a folio, however few of them are written (rule 13). */
-static double folio_cost(const struct wio_cache_file *file, const struct wio_model_op *op)
-{
-    bool is_within = op->method == WIO_MODEL_SYNC && op->offset < file->size;
-    if (!is_within || op->size >= file->folio) {
-        return 0;
-    }
-    return file->device->params.c_page_sync * (double)(file->folio - op->size) / WIO_CACHE_PAGE;
-}
-
 /* What an fsync takes beside the data: as a synchronous write of one block does. The journal has to
  * take in the length of a file that has grown; where nothing changed only the device is asked to
  * empty its cache (rule 11). */
@@ -224,7 +184,7 @@ static void add_forget(struct wio_cache *cache, struct wio_task *task, struct wi
 static enum wio_status add_bypass(struct wio_cache *cache, struct wio_task *task,
                                   struct wio_cache_file *file, const struct wio_model_op *op)
 {
-    double cost = bypass_cost(file, op) + folio_cost(file, op);
+    double cost = wio_wait_cost(file, op, is_random(file, op));
     uint64_t end = op->offset + op->size;
     uint64_t added;
     wio_cache_clean(cache, file, op->offset, end);

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "model/wait_cost.h"
+
+#include <math.h>
+
+#include "model/model_internal.h"
+
+/* An empty one: nothing was measured. */
+static const struct wio_model_table *table_of(const struct wio_cache_file *file,
+                                              const struct wio_model_op *op)
+{
+    const struct wio_model_params *p = &file->device->params;
+    switch ((int)op->method) {
+    case WIO_MODEL_DIRECT_NOSYNC:
+        return p->direct_nosync_table.count > 0 ? &p->direct_nosync_table : &p->direct_table;
+    case WIO_MODEL_DIRECT:
+        return &p->direct_table;
+    default:
+        return p->append_table.count > 0 && op->offset + op->size > file->size ? &p->append_table
+                                                                               : &p->sync_table;
+    }
+}
+
+/* As measured for such a size; else by the equations. */
+static double device_cost(const struct wio_cache_file *file, const struct wio_model_op *op,
+                          bool is_random)
+{
+    const struct wio_model_params *p = &file->device->params;
+    const struct wio_model_table *table = table_of(file, op);
+    double size = (double)op->size;
+    if (table->count == 0) {
+        return wio_model_bypass_cost(p, op, is_random);
+    }
+    if (op->method == WIO_MODEL_SYNC) {
+        size = ceil(size / p->bs) * p->bs; /* blocks go to the device whole */
+    }
+    return wio_model_table_at(table, size, p->bw_dev) + (is_random ? p->c_sk : 0);
+}
+
+/* The kernel looks at all blocks of a folio, however few of them are written. */
+static double folio_cost(const struct wio_cache_file *file, const struct wio_model_op *op)
+{
+    bool is_within = op->method == WIO_MODEL_SYNC && op->offset < file->size;
+    if (!is_within || op->size >= file->folio) {
+        return 0;
+    }
+    return file->device->params.c_page_sync * (double)(file->folio - op->size) / WIO_CACHE_PAGE;
+}
+
+double wio_wait_cost(const struct wio_cache_file *file, const struct wio_model_op *op,
+                     bool is_random)
+{
+    return device_cost(file, op, is_random) + folio_cost(file, op);
+}
