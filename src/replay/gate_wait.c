@@ -34,20 +34,25 @@ void rp_gate_wake(void *word)
     (void)syscall(SYS_futex, word, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
 
+static bool may_spin(struct rp_board *board, uint64_t now_ns, uint64_t begin_ns)
+{
+    return now_ns - begin_ns < RP_LOOK_SHORT_NS ||
+           (now_ns - begin_ns < SPIN_NS && rp_look_is_free(board, now_ns));
+}
+
 static bool spin(struct rp_waiting *waiting)
 {
     uint32_t seen;
-    bool is_over = false;
     struct rp_gate *gate = waiting->gate;
-    if (!rp_look_begin(gate->board, gate->cpus)) {
-        return false;
+    uint64_t begin_ns = wio_clock_mono_ns();
+    while (!waiting->is_over(waiting, &seen)) {
+        uint64_t now_ns = wio_clock_mono_ns();
+        if (!may_spin(gate->board, now_ns, begin_ns) || rp_board_is_aborted(gate->board)) {
+            return false;
+        }
+        rp_look_turn(gate->board, gate->cpus);
     }
-    uint64_t end = wio_clock_mono_ns() + SPIN_NS;
-    while (!(is_over = waiting->is_over(waiting, &seen)) && wio_clock_mono_ns() < end &&
-           !rp_board_is_aborted(gate->board) && rp_look_on(gate->board, gate->cpus)) {
-    }
-    rp_look_end(gate->board);
-    return is_over;
+    return true;
 }
 
 bool rp_looks_on(uint8_t evidence)

@@ -66,28 +66,24 @@ static void ask(struct rp_board *board, uint64_t now_ns)
     }
 }
 
-/* One thread of the machine asks for all. */
-static bool is_free(struct rp_board *board)
+/* Is it said that they do? */
+static bool is_pause(const struct rp_board *board, uint64_t now_ns)
+{
+    return now_ns < atomic_load_explicit(&board->crowd->pause_end_ns, memory_order_relaxed);
+}
+
+bool rp_look_is_free(struct rp_board *board, uint64_t now_ns)
 {
     struct rp_crowd *crowd = board->crowd;
-    uint64_t now_ns = wio_clock_mono_ns();
     uint64_t asked_ns = atomic_load_explicit(&crowd->asked_ns, memory_order_relaxed);
-    bool is_time = now_ns >= atomic_load(&crowd->pause_end_ns) && now_ns - asked_ns >= ASK_NS;
+    bool is_time = now_ns >= asked_ns + ASK_NS && !is_pause(board, now_ns);
     if (is_time && atomic_compare_exchange_strong(&crowd->asked_ns, &asked_ns, now_ns)) {
         ask(board, now_ns);
     }
-    return now_ns >= atomic_load(&crowd->pause_end_ns);
+    return !is_pause(board, now_ns);
 }
 
 /* ---- looking ---- */
-
-/* Without waits the others are no reason to yield: each is to be on time for itself. */
-static bool is_room(const struct rp_board *board, uint32_t cpus)
-{
-    const struct rp_crowd *crowd = board->crowd;
-    uint32_t resting = load_of(&crowd->sleeping) + load_of(&crowd->waiting);
-    return board->has_waits || load_of(&crowd->threads) <= cpus + resting;
-}
 
 static inline void relax(void)
 {
@@ -96,9 +92,22 @@ static inline void relax(void)
 #endif
 }
 
+void rp_look_turn(const struct rp_board *board, uint32_t cpus)
+{
+    /* One that was woken is not counted as awake before it has a CPU: so none is kept from it. */
+    bool is_alone = !board->has_waits || load_of(&board->crowd->threads) <= cpus;
+    if (load_of(&board->crowd->is_far) != 0) {
+        wio_clock_sleep_ns(FAR_NAP_NS);
+    } else if (is_alone) {
+        relax();
+    } else {
+        (void)sched_yield();
+    }
+}
+
 bool rp_look_begin(struct rp_board *board, uint32_t cpus)
 {
-    if (!is_room(board, cpus) || !is_free(board)) {
+    if (!rp_look_is_free(board, wio_clock_mono_ns())) {
         return false;
     }
     if (atomic_fetch_add(&board->crowd->looking, 1) < cpus) {
@@ -110,18 +119,10 @@ bool rp_look_begin(struct rp_board *board, uint32_t cpus)
 
 bool rp_look_on(struct rp_board *board, uint32_t cpus)
 {
-    /* One that was woken is not counted as awake before it has a CPU: so none is kept from it. */
-    bool has_own = !board->has_waits || load_of(&board->crowd->threads) <= cpus;
-    if (!is_room(board, cpus) || !is_free(board)) {
+    if (!rp_look_is_free(board, wio_clock_mono_ns())) {
         return false;
     }
-    if (load_of(&board->crowd->is_far) != 0) {
-        wio_clock_sleep_ns(FAR_NAP_NS);
-    } else if (has_own) {
-        relax();
-    } else {
-        (void)sched_yield();
-    }
+    rp_look_turn(board, cpus);
     return true;
 }
 

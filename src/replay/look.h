@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Looking again and again for what comes soon, instead of sleeping: nothing is more exact, and no
- * processor falls asleep meanwhile, but it takes one. So no more threads look at a time than there
- * are processors, and none while somebody else wants these: more tasks of the machine are ready
- * to run than it has processors (/proc/loadavg), and they are not all of this replay.
+ * processor falls asleep meanwhile, but it takes one. So nobody looks for long while others want
+ * the processors: while more tasks of the machine are ready to run than it has processors
+ * (/proc/loadavg), and they are not all of this replay. Those who look let each other run
+ * (sched_yield), and no more of them look for long than there are processors.
  *
- * Yielding does not help there. Of what it costs others nothing is known to the one who yields, and
+ * Yielding alone is no remedy: beside others the one who yields may come to its turn late, and
  * Linux 6.18 may run nothing else beside threads that yield without end.
  */
 #ifndef WIO_REPLAY_LOOK_H
@@ -16,9 +17,19 @@
 
 #include "replay/board.h"
 
-/* False: sleep instead. Else rp_look_end comes after it. */
+/* To sleep and to be woken takes about as long: shorter looks spare the processors work, whoever
+ * wants them. */
+#define RP_LOOK_SHORT_NS UINT64_C(50000)
+
+/* Does nobody else want the processors? Finds out now and then. now_ns: CLOCK_MONOTONIC. */
+bool rp_look_is_free(struct rp_board *board, uint64_t now_ns);
+
+/* One turn of a loop that looks. */
+void rp_look_turn(const struct rp_board *board, uint32_t cpus);
+
+/* To look for as long as it takes. False: sleep instead; else rp_look_end comes after it. */
 bool rp_look_begin(struct rp_board *board, uint32_t cpus);
-/* One turn of the loop; it lets those run who perform beside it. False: stop looking. */
+/* One turn of that. False: stop looking. */
 bool rp_look_on(struct rp_board *board, uint32_t cpus);
 void rp_look_end(struct rp_board *board);
 

@@ -35,35 +35,38 @@ static void nap(struct rp_board *board, uint64_t ns)
     atomic_fetch_sub_explicit(&board->crowd->sleeping, 1, memory_order_relaxed);
 }
 
-/* Until `at_ns`, which comes soon. */
-static void await(struct rp_board *board, uint32_t cpus, uint64_t at_ns)
+/* Without waits the others are no reason to yield: each is to be on time for itself. */
+static bool is_room(const struct rp_board *board, uint32_t cpus)
 {
-    if (rp_look_begin(board, cpus)) {
-        while (wio_clock_mono_ns() < at_ns && !rp_board_is_aborted(board) &&
-               rp_look_on(board, cpus)) {
-        }
-        rp_look_end(board);
-    }
-    uint64_t now = wio_clock_mono_ns();
-    if (now < at_ns && !rp_board_is_aborted(board)) {
-        nap(board, at_ns - now);
+    const struct rp_crowd *crowd = board->crowd;
+    uint32_t resting = atomic_load_explicit(&crowd->sleeping, memory_order_relaxed) +
+                       atomic_load_explicit(&crowd->waiting, memory_order_relaxed);
+    return board->has_waits ||
+           atomic_load_explicit(&crowd->threads, memory_order_relaxed) <= cpus + resting;
+}
+
+/* Some of the time until `at_ns`, which comes soon. */
+static void await(struct rp_board *board, uint32_t cpus, uint64_t now_ns, uint64_t at_ns)
+{
+    bool is_short = at_ns - now_ns < RP_LOOK_SHORT_NS && board->has_waits;
+    if (is_short || (is_room(board, cpus) && rp_look_is_free(board, now_ns))) {
+        rp_look_turn(board, cpus);
+    } else {
+        nap(board, at_ns - now_ns);
     }
 }
 
-bool rp_pace_wait(struct rp_board *board, uint32_t cpus, uint64_t at_ns)
+uint64_t rp_pace_wait(struct rp_board *board, uint32_t cpus, uint64_t at_ns)
 {
     uint64_t now = wio_clock_mono_ns();
-    while (now < at_ns) {
+    while (now < at_ns && !rp_board_is_aborted(board)) {
         uint64_t left = at_ns - now;
         if (left > SPIN_NS) {
             nap(board, left - SPIN_NS);
         } else {
-            await(board, cpus, at_ns);
-        }
-        if (rp_board_is_aborted(board)) {
-            return false;
+            await(board, cpus, now, at_ns);
         }
         now = wio_clock_mono_ns();
     }
-    return true;
+    return now;
 }

@@ -14,8 +14,9 @@
 /* Once per thread: makes its timers as exact as the kernel can. */
 void rp_pace_begin(void);
 
-/* Wait until CLOCK_MONOTONIC has reached at_ns. False if the replay was aborted meanwhile. */
-bool rp_pace_wait(struct rp_board *board, uint32_t cpus, uint64_t at_ns);
+/* Wait until CLOCK_MONOTONIC has reached at_ns. Gives its time, which is less if the replay was
+ * aborted meanwhile. */
+uint64_t rp_pace_wait(struct rp_board *board, uint32_t cpus, uint64_t at_ns);
 
 /* CPUs that this process may use. */
 uint32_t rp_pace_cpus(void);

@@ -50,7 +50,8 @@ static const struct wio_turn *take(struct rp_worker *worker, uint32_t number)
 {
     const struct rp_pools *pools = worker->run->pools;
     const struct wio_turn_pool *pool = &pools->turns.pools[number];
-    if (!rp_pace_wait(worker->run->board, worker->run->cpus, worker->causal.gap.v_ns)) {
+    uint64_t at_ns = worker->causal.gap.v_ns;
+    if (rp_pace_wait(worker->run->board, worker->run->cpus, at_ns) < at_ns) {
         return NULL;
     }
     /* none left: nor will there be, and so the number does not go on */

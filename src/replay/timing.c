@@ -58,8 +58,7 @@ uint64_t rp_time_start(struct rp_worker *worker, const struct wio_event *event)
     }
     uint64_t at = due(worker, event);
     worker->think_ns = 0;
-    (void)rp_pace_wait(run->board, run->cpus, at);
-    uint64_t now = wio_clock_mono_ns();
+    uint64_t now = rp_pace_wait(run->board, run->cpus, at);
     rp_late_add(&worker->tally.late, now > at ? now - at : 0);
     return now;
 }

@@ -105,20 +105,6 @@ static void others_that_have_gone_are_forgotten(void **state)
     assert_true(try_later());
 }
 
-/* Each is to be on time for itself, and none for the others. */
-static void without_waits_they_look_only_where_there_is_room(void **state)
-{
-    (void)state;
-    board->has_waits = false;
-    atomic_store(&board->crowd->threads, 3);
-    assert_false(rp_look_begin(board, CPUS));
-    atomic_store(&board->crowd->sleeping, 1);
-    assert_true(rp_look_begin(board, CPUS));
-    atomic_store(&board->crowd->sleeping, 0);
-    assert_false(rp_look_on(board, CPUS));
-    rp_look_end(board);
-}
-
 int main(void)
 {
 #define LOOK_TEST(name) cmocka_unit_test_setup_teardown(name, make, drop)
@@ -128,7 +114,6 @@ int main(void)
         LOOK_TEST(those_who_look_stop_then),
         LOOK_TEST(who_performs_is_no_other),
         LOOK_TEST(others_that_have_gone_are_forgotten),
-        LOOK_TEST(without_waits_they_look_only_where_there_is_room),
     };
     return WIO_RUN(tests);
 }
