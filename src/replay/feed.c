@@ -3,6 +3,9 @@
 
 #include "base/cleanup.h"
 
+/* What is performed does not depend on the others, and is decoded while the clock runs. */
+#define COLUMNS_UNUSED (WIO_COLUMN_SOURCE | WIO_COLUMN_CPU)
+
 /* Blocks without events are skipped. */
 static enum wio_status load(struct rp_feed *feed, struct wio_error *err)
 {
@@ -20,7 +23,8 @@ enum wio_status rp_feed_init(struct rp_feed *feed, const struct wio_trace *trace
     const struct wio_filter filter = {.struct_size = sizeof(filter),
                                       .order = WIO_ORDER_STREAM,
                                       .streams = &stream,
-                                      .stream_count = 1};
+                                      .stream_count = 1,
+                                      .columns = ~(uint64_t)COLUMNS_UNUSED};
     WIO_TRY(wio_cursor_create(trace, &filter, &feed->cursor, err));
     enum wio_status status = load(feed, err);
     return status == WIO_END ? WIO_OK : status;
