@@ -64,13 +64,13 @@ static enum wio_status write_over(struct wio_measure *measure, size_t count, uin
     return WIO_OK;
 }
 
-static enum wio_status read_over(struct wio_measure *measure, enum wio_rig_file file, size_t count,
-                                 uint64_t step, uint64_t size, struct samples *samples,
-                                 struct wio_error *err)
+/* The i-th read is at `i * step`; file and size are those of `io`. */
+static enum wio_status read_over(struct wio_measure *measure, struct wio_rig_io io, size_t count,
+                                 uint64_t step, struct samples *samples, struct wio_error *err)
 {
     const struct wio_rig *rig = measure->rig;
     for (size_t i = 0; i < count; i++) {
-        const struct wio_rig_io io = {.file = file, .offset = i * step, .size = size};
+        io.offset = i * step;
         WIO_TRY(rig->read(rig->context, &io, &samples->values[samples->count++], err));
     }
     return WIO_OK;
@@ -90,7 +90,8 @@ static enum wio_status small_file(struct wio_measure *measure, struct present *p
     WIO_TRY(make_clean(measure, err));
     WIO_TRY(write_over(measure, pages, PAGE, PAGE, &present->clean, err));
     WIO_TRY(write_over(measure, pages, PAGE, TINY, &present->write, err));
-    WIO_TRY(read_over(measure, WIO_RIG_FRESH, pages, PAGE, TINY, &present->read, err));
+    const struct wio_rig_io tiny = {.file = WIO_RIG_FRESH, .size = TINY};
+    WIO_TRY(read_over(measure, tiny, pages, PAGE, &present->read, err));
     return measure->rig->remove(measure->rig->context, WIO_RIG_FRESH, err);
 }
 
@@ -113,7 +114,8 @@ static enum wio_status read_base(struct wio_measure *measure, struct present *pr
 {
     uint64_t size = wio_measure_piece(measure);
     uint64_t pieces = measure->base_bytes / size;
-    return read_over(measure, WIO_RIG_BASE, (size_t)(pieces < PAGES ? pieces : PAGES), size, size,
+    const struct wio_rig_io piece = {.file = WIO_RIG_BASE, .size = size};
+    return read_over(measure, piece, (size_t)(pieces < PAGES ? pieces : PAGES), size,
                      &present->large_read, err);
 }
 
@@ -133,7 +135,7 @@ static void set_writes(struct wio_measure *measure, struct present *present)
     struct wio_measure_copy copy = wio_measure_copy_of(measure, clean.value, large.value);
     wio_measure_set(measure, WIO_PARAM_bw_clean, 1 / copy.byte_s, large.spread);
     wio_measure_set(measure, WIO_PARAM_c_clean, copy.folio_s, clean.spread);
-    double pages = (double)(wio_measure_piece(measure) / PAGE) / wio_measure_folios(measure);
+    double pages = (double)wio_measure_piece(measure) / PAGE / wio_measure_folios(measure);
     double walk_s = fmax(part.value - call.value, 0);
     wio_measure_set(measure, WIO_PARAM_c_walk, pages > 1 ? walk_s / (pages - 1) : 0, part.spread);
 }

@@ -63,14 +63,14 @@ static void emit_operations(struct queue_wait *wait, int id, const struct sembuf
                             size_t count)
 {
     const uint16_t call = wait->ev.call;
-    for (size_t i = 0; i < 2 * count; i++) {
-        const struct sembuf *operation = &operations[i % count];
-        if ((operation->sem_op > 0) != (i >= count)) {
-            continue;
+    for (int posts = 0; posts <= 1; posts++) {
+        for (size_t i = 0; i < count; i++) {
+            if ((operations[i].sem_op > 0) == posts) {
+                wait->ev.call = call;
+                emit_operation(wait, id, &operations[i]);
+                wait->ev.flags |= WIO_EVENT_CAUSED;
+            }
         }
-        wait->ev.call = call;
-        emit_operation(wait, id, operation);
-        wait->ev.flags |= WIO_EVENT_CAUSED;
     }
 }
 

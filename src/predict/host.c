@@ -218,6 +218,7 @@ enum wio_status wio_host_read(const char *path, struct wio_model_params *params_
 {
     WIO_CLEANUP(wio_host_fini) struct wio_host host = {0};
     WIO_TRY(wio_host_load(path, &host, err));
+    WIO_PRE(host.devices != NULL); /* the machine's own is always there */
     *params_out = host.devices[0].params;
     return WIO_OK;
 }

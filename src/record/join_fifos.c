@@ -56,9 +56,9 @@ static enum wio_status forget_made(struct wio_join_tables *tables, const struct 
                                 .path_count = found->count};
     struct wio_cursor *cursor = NULL;
     const struct wio_event *event = NULL;
-    for (uint16_t op = 0; op < WIO_OP_COUNT; op++) {
-        if (gives_name(op)) {
-            ops[filter.op_count++] = op;
+    for (unsigned op = 0; op < WIO_OP_COUNT; op++) {
+        if (gives_name((uint16_t)op)) {
+            ops[filter.op_count++] = (uint16_t)op;
         }
     }
     WIO_TRY(wio_cursor_create(trace, &filter, &cursor, err));

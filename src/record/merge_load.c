@@ -90,6 +90,7 @@ static enum wio_status add_hold(struct wio_merge_holds *holds, const struct wio_
     void *items = holds->items;
     WIO_TRY(wio_make_room(&items, sizeof(*holds->items), &holds->room, holds->count + 1));
     holds->items = items;
+    WIO_PRE(holds->items != NULL);
     const struct wio_merge_hold *last = holds->count > 0 ? &holds->items[holds->count - 1] : NULL;
     uint64_t before_ns = last != NULL ? last->before_ns + (last->end_ns - last->begin_ns) : 0;
     holds->items[holds->count++] =
