@@ -133,6 +133,10 @@ static inline bool wio_cache_is_written(const struct wio_cache_file *file)
 {
     return file->device->queue.completed >= file->queued;
 }
+static inline bool wio_cache_is_clean(const struct wio_cache_file *file)
+{
+    return file->pages.count == 0 && wio_cache_is_written(file);
+}
 /* So many of the file's pages are not dirty any more, and not in its set. */
 void wio_cache_note_cleaned(struct wio_cache *cache, struct wio_cache_file *file, uint64_t pages);
 /* Pages of a range are written otherwise, or gone: they are not dirty any more. */

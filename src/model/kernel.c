@@ -8,6 +8,7 @@
 
 #include "base/cleanup.h"
 #include "model/copy.h"
+#include "model/journal.h"
 #include "model/model_internal.h"
 #include "model/task.h"
 #include "model/wait_cost.h"
@@ -99,63 +100,11 @@ static bool is_random(const struct wio_cache_file *file, const struct wio_model_
     return file->is_used && file->last_end != op->offset;
 }
 
-/* What an fsync takes beside the data: as a synchronous write of one block does. The journal has to
- * take in the length of a file that has grown; where nothing changed only the device is asked to
- * empty its cache (rule 11). */
-static double commit_cost(const struct wio_model_params *p, bool has_grown, bool has_changed)
-{
-    const struct wio_model_table *table =
-        has_grown && p->append_table.count > 0 ? &p->append_table : &p->sync_table;
-    if (table->count == 0 || !has_changed) {
-        return p->sc_sw;
-    }
-    double bytes = table->points[0].bytes;
-    return fmax(table->points[0].seconds - bytes / p->bw_dev - bytes / p->bw_ramdisk, p->sc_sw);
-}
-
-static bool is_clean(const struct wio_cache_file *file)
-{
-    return file->pages.count == 0 && wio_cache_is_written(file);
-}
-
-/* The data, then the journal: where it is known what a commit writes, tasks share commits. */
-static void add_sync(struct wio_task *task, struct wio_cache_file *file, bool is_all,
-                     bool has_grown, bool has_changed)
-{
-    const struct wio_model_params *p = &file->device->params;
-    if (p->commit_bytes == 0) {
-        add_wait(task, commit_cost(p, has_grown, has_changed));
-    }
-    wio_task_add(task, (struct wio_task_step){.kind = WIO_TASK_SYNC, .is_all = is_all});
-    if (p->commit_bytes > 0) {
-        wio_task_add(task, (struct wio_task_step){.kind = WIO_TASK_COMMIT,
-                                                  .seconds = commit_cost(p, true, true),
-                                                  .clean_s = commit_cost(p, false, has_changed),
-                                                  .device_s = p->commit_bytes / p->bw_dev,
-                                                  .is_all = is_all});
-    }
-    file->safe_size = file->size;
-}
-
-static void add_fsync(struct wio_task *task, struct wio_cache_file *file)
-{
-    bool has_grown = file->size > file->safe_size;
-    add_sync(task, file, false, has_grown, has_grown || !is_clean(file));
-}
-
-/* Some file or other has grown where anything is dirty. */
-static void add_syncfs(struct wio_task *task, struct wio_cache_file *file)
-{
-    const struct wio_cache_device *device = file->device;
-    bool has_changed = device->dirty_pages > 0 || device->queue.waiting > 0;
-    add_sync(task, file, true, has_changed, has_changed);
-}
-
 /* Write-back begins; what is clean may leave memory (rule 19). */
 static enum wio_status add_write_out(struct wio_cache *cache, struct wio_task *task,
                                      struct wio_cache_file *file, const struct wio_model_op *op)
 {
-    bool forgets = op->method == WIO_MODEL_FORGET && is_clean(file);
+    bool forgets = op->method == WIO_MODEL_FORGET && wio_cache_is_clean(file);
     add_wait(task, file->device->params.sc_w);
     if (forgets) {
         file->folio = op->offset == 0 && op->size == 0 ? 0 : file->folio;
@@ -184,6 +133,8 @@ static void add_forget(struct wio_cache *cache, struct wio_task *task, struct wi
 static enum wio_status add_bypass(struct wio_cache *cache, struct wio_task *task,
                                   struct wio_cache_file *file, const struct wio_model_op *op)
 {
+    double journal = wio_journal_bytes(file, op);
+    double device_s = ((double)op->size + journal) / file->device->params.bw_dev;
     double cost = wio_wait_cost(file, op, is_random(file, op));
     uint64_t end = op->offset + op->size;
     uint64_t added;
@@ -191,10 +142,13 @@ static enum wio_status add_bypass(struct wio_cache *cache, struct wio_task *task
     if (op->method != WIO_MODEL_DIRECT_NOSYNC) {
         file->safe_size = file->safe_size > end ? file->safe_size : end;
     }
+    if (journal > 0) { /* a table made on credit (rule 14) does not know */
+        cost = fmax(cost, device_s);
+    }
     if (op->method != WIO_MODEL_SYNC) {
         add_forget(cache, task, file, op);
     }
-    add_device_use(task, fmin((double)op->size / file->device->params.bw_dev, cost), cost, false);
+    add_device_use(task, fmin(device_s, cost), cost, false);
     if (op->method != WIO_MODEL_SYNC) {
         return WIO_OK;
     }
@@ -254,10 +208,10 @@ static enum wio_status add_steps(const struct wio_model *model, struct wio_task 
         add_flush(task, file);
         return WIO_OK;
     case WIO_MODEL_FSYNC:
-        add_fsync(task, file);
+        wio_journal_fsync(task, file);
         return WIO_OK;
     case WIO_MODEL_SYNCFS:
-        add_syncfs(task, file);
+        wio_journal_syncfs(task, file);
         return WIO_OK;
     case WIO_MODEL_WRITE_OUT:
     case WIO_MODEL_FORGET:

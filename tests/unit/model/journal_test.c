@@ -11,7 +11,7 @@ static struct wio_model_params with_journal(void)
 {
     struct wio_model_params params = machine();
     params.sc_sw = 0;
-    params.sc_w = 0;
+    params.sc_w = params.c_sk = 0;
     params.bw_ramdisk = params.bw_mem = 1e15;
     params.commit_bytes = COMMIT * params.bw_dev;
     return params;
@@ -100,6 +100,23 @@ static void who_comes_later_waits_for_the_next(void **state)
     wio_model_destroy(model);
 }
 
+/* O_SYNC: the table may be of a device that let small writes pass on credit. */
+static void a_synchronous_write_that_appends_is_committed(void **state)
+{
+    (void)state;
+    struct wio_model_params params = with_journal();
+    params.append_table = params.sync_table =
+        (struct wio_model_table){.count = 2, .points = {{4096, 1e-6}, {MIB, 0.02}}};
+    struct wio_model *model = create(&params);
+    const double page_s = 4096 / params.bw_dev;
+    struct wio_model_op op = {.size = 4096, .method = WIO_MODEL_SYNC};
+    assert_near(step(model, op).cost_s, page_s + COMMIT, 1e-9);
+    assert_near(step(model, op).cost_s, 1e-6, 1e-9); /* is as long as it was */
+    op = (struct wio_model_op){.offset = 4096, .size = MIB_BYTES, .method = WIO_MODEL_SYNC};
+    assert_near(step(model, op).cost_s, 0.02, 1e-9); /* measured with it */
+    wio_model_destroy(model);
+}
+
 /* Whatever passes the device fills its buffer, which empties while the device rests: 1 MiB in steps
  * of 64 KiB, with rests of the same length. */
 static void rests_are_made_up_for(void **state)
@@ -148,6 +165,7 @@ int main(void)
         cmocka_unit_test(new_blocks_are_committed_once),
         cmocka_unit_test(who_waits_at_the_same_time_shares_a_commit),
         cmocka_unit_test(who_comes_later_waits_for_the_next),
+        cmocka_unit_test(a_synchronous_write_that_appends_is_committed),
         cmocka_unit_test(rests_are_made_up_for),
         cmocka_unit_test(a_large_request_fills_the_buffer),
     };

@@ -32,6 +32,7 @@ static struct wio_model_params machine_of(uint64_t seed)
         params.mem_bytes = (double)(seed % 4) * 10 * MIB;
         params.read_ahead = (double)(seed % 3) * 65536;
         params.burst_size = (double)(seed % 2) * MIB;
+        params.commit_bytes = (double)(seed % 4) * 8192;
         params.bw_burst = 300 * MIB;
         params.c_folio = 2e-6;
         params.c_clean = 3e-7;

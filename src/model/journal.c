@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "model/journal.h"
+
+#include <math.h>
+
+double wio_journal_bytes(const struct wio_cache_file *file, const struct wio_model_op *op)
+{
+    bool grows = op->method == WIO_MODEL_SYNC && op->offset + op->size > file->size;
+    return grows ? file->device->params.commit_bytes : 0;
+}
+
+/* What an fsync takes beside the data: as a synchronous write of one block does. The journal has to
+ * take in the length of a file that has grown; where nothing changed only the device is asked to
+ * empty its cache (rule 11). */
+static double commit_cost(const struct wio_model_params *p, bool has_grown, bool has_changed)
+{
+    const struct wio_model_table *table =
+        has_grown && p->append_table.count > 0 ? &p->append_table : &p->sync_table;
+    if (table->count == 0 || !has_changed) {
+        return p->sc_sw;
+    }
+    double bytes = table->points[0].bytes;
+    return fmax(table->points[0].seconds - bytes / p->bw_dev - bytes / p->bw_ramdisk, p->sc_sw);
+}
+
+/* The data, then the journal: where it is known what a commit writes, tasks share commits. */
+static void add_sync(struct wio_task *task, struct wio_cache_file *file, bool is_all,
+                     bool has_grown, bool has_changed)
+{
+    const struct wio_model_params *p = &file->device->params;
+    if (p->commit_bytes == 0) {
+        wio_task_add(task,
+                     (struct wio_task_step){.kind = WIO_TASK_WAIT,
+                                            .seconds = commit_cost(p, has_grown, has_changed)});
+    }
+    wio_task_add(task, (struct wio_task_step){.kind = WIO_TASK_SYNC, .is_all = is_all});
+    if (p->commit_bytes > 0) {
+        wio_task_add(task, (struct wio_task_step){.kind = WIO_TASK_COMMIT,
+                                                  .seconds = commit_cost(p, true, true),
+                                                  .clean_s = commit_cost(p, false, has_changed),
+                                                  .device_s = p->commit_bytes / p->bw_dev,
+                                                  .is_all = is_all});
+    }
+    file->safe_size = file->size;
+}
+
+void wio_journal_fsync(struct wio_task *task, struct wio_cache_file *file)
+{
+    bool has_grown = file->size > file->safe_size;
+    add_sync(task, file, false, has_grown, has_grown || !wio_cache_is_clean(file));
+}
+
+void wio_journal_syncfs(struct wio_task *task, struct wio_cache_file *file)
+{
+    const struct wio_cache_device *device = file->device;
+    /* some file or other has grown where anything is dirty */
+    bool has_changed = device->dirty_pages > 0 || device->queue.waiting > 0;
+    add_sync(task, file, true, has_changed, has_changed);
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The journal of a file system, as far as tasks wait for it: what is synchronous ends when it has
+ * taken in the new lengths and blocks of files (docs/MODEL.md#kernel, rule 11).
+ */
+#ifndef WIO_MODEL_JOURNAL_H
+#define WIO_MODEL_JOURNAL_H
+
+#include "model/cache.h"
+#include "model/model.h"
+#include "model/task.h"
+
+/* The steps of an fsync, and of a sync of all that is on the file's device. */
+void wio_journal_fsync(struct wio_task *task, struct wio_cache_file *file);
+void wio_journal_syncfs(struct wio_task *task, struct wio_cache_file *file);
+
+/* What it writes for a synchronous write, which may make the file longer: bytes. */
+double wio_journal_bytes(const struct wio_cache_file *file, const struct wio_model_op *op);
+
+#endif
