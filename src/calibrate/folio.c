@@ -6,6 +6,7 @@
  */
 #include "calibrate/folio.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
 #include <string.h>
@@ -40,6 +41,7 @@ static void view_cleanup(struct view *view)
     }
 }
 
+/* pages == NULL: files cannot be mapped here (FUSE without a page cache, some of networks). */
 static enum wio_status open_view(int fd, const char *path, struct view *view, struct wio_error *err)
 {
     view->room =
@@ -50,6 +52,9 @@ static enum wio_status open_view(int fd, const char *path, struct view *view, st
     uintptr_t off = (uintptr_t)view->room % HUGE_BYTES;
     uint8_t *place = (uint8_t *)view->room + (off == 0 ? 0 : HUGE_BYTES - off);
     if (mmap(place, WIO_FOLIO_BYTES, PROT_READ, MAP_SHARED | MAP_FIXED, fd, 0) == MAP_FAILED) {
+        if (errno == ENODEV || errno == EINVAL) {
+            return WIO_OK;
+        }
         return wio_error_sys(err, path, "cannot map");
     }
     view->pages = place;
@@ -129,6 +134,10 @@ enum wio_status wio_folio_measure(const char *path, struct wio_calibrate_value *
     WIO_TRY(fill(fd, path, err));
     WIO_TRY(open_view(fd, path, &view, err));
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    if (view.pages == NULL) {
+        out->value = (double)page;
+        return WIO_OK;
+    }
     size_t longest = longest_by_frames(&view);
     if (longest > 0) {
         out->value = (double)(longest * page);

@@ -14,7 +14,7 @@
 #define WIO_FOLIO_BYTES ((size_t)4 << 20)
 
 /* Bytes. Root reads it off the pages of the file `path`, which is written; others see only whether
- * a folio is as large as a huge page. */
+ * a folio is as large as a huge page. Where files cannot be mapped a page is assumed. */
 WIO_MUST_CHECK enum wio_status wio_folio_measure(const char *path, struct wio_calibrate_value *out,
                                                  struct wio_error *err);
 

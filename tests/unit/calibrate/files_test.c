@@ -189,6 +189,17 @@ static void finds_the_largest_folio(void **state)
     free(path);
 }
 
+/* As on FUSE without a page cache. */
+static void needs_no_maps_of_files(void **state)
+{
+    (void)state;
+    struct wio_error err = WIO_ERROR_INIT;
+    struct wio_calibrate_value value = {.value = (double)NAN};
+    assert_ok(wio_folio_measure("/dev/null", &value, &err), &err);
+    assert_true(value.value == (double)sysconf(_SC_PAGESIZE));
+    assert_false(value.is_better_with_root);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -201,6 +212,7 @@ int main(void)
         cmocka_unit_test(times_memory_and_stdio),
         cmocka_unit_test(times_metadata_and_tidies_up),
         cmocka_unit_test(finds_the_largest_folio),
+        cmocka_unit_test(needs_no_maps_of_files),
     };
     return WIO_RUN(tests);
 }
