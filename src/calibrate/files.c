@@ -205,11 +205,11 @@ static enum wio_status remove_file(void *context, enum wio_rig_file file, struct
     struct wio_files *files = context;
     char path[PATH_MAX];
     path_of(files, file, path);
+    for (size_t way = 0; way < WIO_RIG_WAY_COUNT; way++) {
+        wio_fd_cleanup(&files->fds[file][way]); /* first: as in meta.c */
+    }
     if (unlink(path) != 0 && errno != ENOENT) {
         return wio_error_sys(err, path, "cannot remove");
-    }
-    for (size_t way = 0; way < WIO_RIG_WAY_COUNT; way++) {
-        wio_fd_cleanup(&files->fds[file][way]);
     }
     return WIO_OK;
 }

@@ -38,11 +38,19 @@ static struct pass *pass_create(void)
     return pass;
 }
 
+static void close_all(struct pass *pass)
+{
+    for (size_t i = 0; i < FILES; i++) {
+        wio_fd_cleanup(&pass->fds[i]);
+        wio_dir_cleanup(&pass->dirs[i]);
+        pass->dirs[i] = NULL;
+    }
+}
+
 static void pass_destroy(struct pass **pass)
 {
-    for (size_t i = 0; *pass != NULL && i < FILES; i++) {
-        wio_fd_cleanup(&(*pass)->fds[i]);
-        wio_dir_cleanup(&(*pass)->dirs[i]);
+    if (*pass != NULL) {
+        close_all(*pass);
     }
     free(*pass);
 }
@@ -253,6 +261,10 @@ static enum wio_status run_steps(struct pass *pass, double seconds_out[WIO_RIG_M
 {
     for (size_t i = 0; i < WIO_RIG_META_COUNT; i++) {
         WIO_TRY(run_step(pass, (enum wio_rig_meta)i, &seconds_out[i], err));
+        if (i == WIO_RIG_META_open) {
+            /* FUSE and NFS rename what is removed while it is open, and the name stays */
+            close_all(pass);
+        }
     }
     return WIO_OK;
 }
@@ -271,6 +283,7 @@ enum wio_status wio_meta_pass(const char *dir, double seconds_out[WIO_RIG_META_C
         return wio_error_sys(err, pass->dir, "cannot make the directory");
     }
     enum wio_status status = run_steps(pass, seconds_out, err);
+    close_all(pass);
     enum wio_status removed = wio_io_remove_tree(pass->dir, status == WIO_OK ? err : NULL);
     return status == WIO_OK ? removed : status;
 }

@@ -249,6 +249,25 @@ class Refuses(Case):
             self.fails(3, str(self.dir), "No space left on device")
             self.is_clean()
 
+    def test_fuse(self):
+        """Files cannot be mapped there, and what is removed while it is open stays under another name."""
+        slowfs = pathlib.Path(os.environ["WHYIO_BUILD"]) / "bench" / "slowfs"
+        if os.geteuid() != 0 or not os.path.exists("/dev/fuse") or not slowfs.exists():
+            self.skipTest("no FUSE, or no right to use it")
+        behind = self.scratch / "behind"
+        behind.mkdir()
+        with subprocess.Popen([slowfs, behind, "0", self.dir], stderr=subprocess.DEVNULL) as server:
+            try:
+                while not os.path.ismount(self.dir):
+                    if server.poll() is not None:
+                        self.skipTest("nothing can be mounted here")
+                    time.sleep(0.01)
+                done = self.run_command(*QUICK)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertEqual(os.listdir(self.dir), [])
+            finally:
+                subprocess.run(["umount", self.dir], check=False)
+
     def test_output_that_cannot_be(self):
         self.host = self.scratch / "no" / "such" / "host.json"
         self.fails(3, str(self.host), "No such file or directory")
