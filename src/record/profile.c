@@ -30,11 +30,10 @@ uint32_t *wio_profile_nodes_of_streams(const struct wio_trace *trace,
     uint32_t *nodes = calloc((size_t)streams + 1, sizeof(*nodes));
     for (uint32_t s = 0; nodes != NULL && s < streams; s++) {
         const struct wio_stream_info *stream = wio_trace_stream(trace, s);
-        int32_t pid = wio_trace_process(trace, stream->process)->pid;
+        const struct wio_process_info *process = wio_trace_process(trace, stream->process);
         nodes[s] = WIO_NOBODY;
         for (uint32_t n = 0; n < roster->count && nodes[s] == WIO_NOBODY; n++) {
-            bool is_it = roster->nodes[n].pid == pid && roster->nodes[n].tid == stream->tid;
-            nodes[s] = is_it ? n : WIO_NOBODY;
+            nodes[s] = wio_roster_is(roster, n, process, stream->tid) ? n : WIO_NOBODY;
         }
     }
     return nodes;
@@ -75,6 +74,12 @@ static void begin_stream(struct reader *reader, uint32_t index, const struct wio
     node->life_ns += stream->last_ns - begin_ns;
 }
 
+/* Who sleeps between two looks at shared memory waits for somebody, and says nothing of it. */
+static bool is_nap(const struct wio_event *event)
+{
+    return wio_op_class(event->op) == WIO_CLASS_SLEEP;
+}
+
 static enum wio_status read_event(struct reader *reader, const struct wio_event *event,
                                   const struct wio_trace *trace)
 {
@@ -90,7 +95,9 @@ static enum wio_status read_event(struct reader *reader, const struct wio_event 
     if (event->t_ns > reader->free_ns + GAP_MIN_NS) {
         node->unexplained_ns += event->t_ns - reader->free_ns;
     }
-    reader->free_ns = end_ns > reader->free_ns ? end_ns : reader->free_ns;
+    if (!is_nap(event)) {
+        reader->free_ns = end_ns > reader->free_ns ? end_ns : reader->free_ns;
+    }
     if ((event->flags & WIO_EVENT_HOLD) == 0) {
         note_call(node, event);
         return note_gap(node, reader->point_ns, end_ns); /* it may be the last event */

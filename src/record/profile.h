@@ -5,7 +5,8 @@
  * explains.
  *
  * That a thread computes and that it spins on shared memory look the same. So all time between
- * recorded calls counts as unexplained, where somebody else could be waited for.
+ * recorded calls counts as unexplained, and all that is slept, where somebody else could be waited
+ * for.
  */
 #ifndef WIO_RECORD_PROFILE_H
 #define WIO_RECORD_PROFILE_H
