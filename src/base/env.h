@@ -33,6 +33,10 @@
       "internal: 1 records synchronisation too (record --causal=observe and throttle)")            \
     X(BOARD, "WHYIO_BOARD", "none",                                                                \
       "internal: file by which the recorder holds threads (record --causal=throttle)")             \
+    X(DIRECTOR, "WHYIO_DIRECTOR", "none",                                                          \
+      "internal: where recorders behind a launcher reach the one in front of it (record "          \
+      "--hosts); "                                                                                 \
+      "the launcher has to pass it on")                                                            \
     X(TRACE, "WHYIO_TRACE", "none",                                                                \
       "internal: directory of the rings that the capture library writes")
 

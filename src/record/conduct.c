@@ -33,6 +33,9 @@ void wio_conduct_give_up(struct wio_conduct *c, enum wio_conduct_verdict verdict
         c->verdict = verdict;
         c->node = node;
         c->pid = pid;
+        if (c->params.director != NULL && node != WIO_NOBODY && c->nodes[node].node != NULL) {
+            c->host = wio_director_host(c->params.director, c->nodes[node].node->host);
+        }
         wio_board_let_all_go(c->params.board);
     }
 }
@@ -74,6 +77,7 @@ void wio_conduct_fini(struct wio_conduct *conduct)
 static void restart(struct wio_conduct *c)
 {
     c->pause_ns = PAUSE_MIN_NS;
+    c->arrival = WIO_CONDUCT_UNKNOWN;
     for (uint32_t n = 0; n < c->params.roster->count; n++) {
         wio_watch_restart(&c->nodes[n]);
     }
@@ -112,8 +116,7 @@ static bool all_still(const struct wio_conduct *c)
 {
     for (uint32_t n = 0; n < c->params.roster->count; n++) {
         const struct wio_watch *watch = &c->nodes[n];
-        bool is_still =
-            watch->node != NULL ? wio_watch_is_still(watch) : c->params.roster->nodes[n].has_parent;
+        bool is_still = watch->node != NULL ? wio_watch_is_still(watch) : !wio_conduct_awaits(c, n);
         if (!is_still) {
             return false;
         }
@@ -176,7 +179,12 @@ static enum wio_status step_priority(struct wio_conduct *c, uint32_t doorbell, u
     }
     if (wio_conduct_awaits_birth(c, now_ns) || !all_still(c)) {
         *sleep_ns_out = c->pause_ns;
+        c->arrival = WIO_CONDUCT_UNKNOWN;
         c->pause_ns = c->pause_ns < PAUSE_MAX_NS ? c->pause_ns * 2 : PAUSE_MAX_NS;
+        return WIO_OK;
+    }
+    if (c->params.director != NULL && !wio_conduct_is_settled(c)) {
+        *sleep_ns_out = PAUSE_MIN_NS;
         return WIO_OK;
     }
     *sleep_ns_out = 0;
@@ -193,30 +201,50 @@ static bool is_lost(struct wio_conduct *c)
     return is_over;
 }
 
-enum wio_status wio_conduct_step(struct wio_conduct *conduct, uint64_t now_ns,
-                                 uint64_t *sleep_ns_out)
+/* What all do. Threads of other hosts were looked at before we learned what is new, so what is
+ * measured of them anew begins with the next look. */
+static enum wio_status look(struct wio_conduct *c, bool is_news, uint64_t now_ns)
 {
-    struct wio_conduct *c = conduct;
-    bool is_news = false;
-    uint32_t doorbell = wio_board_doorbell(c->params.board);
-    *sleep_ns_out = IDLE_NS;
-    if (c->verdict != WIO_CONDUCT_GOOD) {
-        return WIO_OK;
-    }
-    if (is_lost(c)) {
-        return WIO_OK;
-    }
+    bool is_far = c->params.director != NULL;
     WIO_TRY(wio_conduct_seat_newcomers(c, now_ns, &is_news));
     WIO_TRY(wio_conduct_read_nodes(c, now_ns, &is_news));
-    if (is_news && c->params.method == WIO_HOLD_PRIORITY) {
+    bool is_anew = is_news && c->params.method == WIO_HOLD_PRIORITY;
+    if (is_anew && !is_far) {
         restart(c);
     }
     WIO_TRY(wio_conduct_look_at_nodes(c, now_ns));
+    if (is_anew && is_far) {
+        restart(c);
+    }
+    return WIO_OK;
+}
+
+static enum wio_status step(struct wio_conduct *c, uint64_t now_ns, uint64_t *sleep_ns_out)
+{
+    bool is_news = false;
+    uint32_t doorbell = wio_board_doorbell(c->params.board);
+    if (c->params.director != NULL) {
+        WIO_TRY(wio_conduct_exchange(c, &is_news)); /* also when nobody is held any more */
+    }
+    if (c->verdict != WIO_CONDUCT_GOOD || is_lost(c)) {
+        return WIO_OK;
+    }
+    WIO_TRY(look(c, is_news, now_ns));
     if (c->verdict != WIO_CONDUCT_GOOD) {
         return WIO_OK;
     }
     return c->params.method == WIO_HOLD_TRACE ? wio_conduct_step_trace(c, now_ns, sleep_ns_out)
                                               : step_priority(c, doorbell, now_ns, sleep_ns_out);
+}
+
+enum wio_status wio_conduct_step(struct wio_conduct *conduct, uint64_t now_ns,
+                                 uint64_t *sleep_ns_out)
+{
+    *sleep_ns_out = IDLE_NS;
+    enum wio_status status = step(conduct, now_ns, sleep_ns_out);
+    bool is_far = conduct->params.director != NULL; /* nobody rings there */
+    *sleep_ns_out = is_far && *sleep_ns_out > PAUSE_MAX_NS ? PAUSE_MAX_NS : *sleep_ns_out;
+    return status;
 }
 
 enum wio_status wio_conduct_end(struct wio_conduct *conduct, uint64_t now_ns)

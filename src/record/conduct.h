@@ -20,6 +20,7 @@
 
 #include "causal/hold.h"
 #include "record/board.h"
+#include "record/director.h"
 #include "record/profile.h"
 #include "record/roster.h"
 #include "record/watch.h"
@@ -31,12 +32,22 @@ enum wio_conduct_verdict {
     WIO_CONDUCT_DIFFERENT, /* `node` does more I/O than in the first run */
     WIO_CONDUCT_TOO_LONG,  /* `node` stood before an I/O for longer than the limit */
     WIO_CONDUCT_TOO_MANY,  /* more threads than the board has places */
-    WIO_CONDUCT_LOST       /* threads went on by themselves: we gave no sign of life, or they waited
+    WIO_CONDUCT_LOST,      /* threads went on by themselves: we gave no sign of life, or they waited
                               for longer than the limit */
+    WIO_CONDUCT_GONE /* the recorder of another host ended before its command, process `pid` */
+};
+
+/* Over several hosts, everybody stands still: could somebody be moved by what is on its way? */
+enum wio_conduct_arrival {
+    WIO_CONDUCT_UNKNOWN,
+    WIO_CONDUCT_ASKED,  /* the next exchange says whether bytes are on their way */
+    WIO_CONDUCT_NONE,   /* the last one said that there are none */
+    WIO_CONDUCT_ARRIVED /* .. and all who got some have time to show it */
 };
 
 struct wio_conduct_params {
-    struct wio_board *board; /* reset, with first_grant 0 */
+    struct wio_board *board;       /* reset, with first_grant 0 */
+    struct wio_director *director; /* of the hosts whose threads are on the board; NULL: this one */
     const struct wio_roster *roster;
     struct wio_hold *hold;
     enum wio_hold_method method;
@@ -59,8 +70,10 @@ struct wio_conduct {
     uint64_t checked_ns;       /* when the dead were looked for */
     uint64_t moved_ns;         /* when somebody was let go, or the first was held */
     uint64_t pause_ns;         /* how long to sleep while somebody is waited for */
+    enum wio_conduct_arrival arrival;
     enum wio_conduct_verdict verdict;
-    uint32_t node; /* that the verdict is about, or WIO_NOBODY */
+    const char *host; /* that the verdict is about, NULL = this one, or none */
+    uint32_t node;    /* that the verdict is about, or WIO_NOBODY */
     int32_t pid;
     uint64_t released; /* holds that were ended in order */
 };

@@ -31,6 +31,15 @@ WIO_MUST_CHECK enum wio_status wio_conduct_look_at_nodes(struct wio_conduct *c, 
  * anything. */
 uint32_t wio_conduct_next_stop(const struct wio_conduct *c, uint32_t n, uint32_t from);
 
+/* Over several hosts: conduct_hosts.c. *news_out is set where somebody may not have known yet that
+ * he may go when he was looked at. */
+WIO_MUST_CHECK enum wio_status wio_conduct_exchange(struct wio_conduct *c, bool *news_out);
+/* Everybody stands still: is nothing on its way between the hosts that could move somebody? To be
+ * asked again after the next exchange if not. */
+bool wio_conduct_is_settled(struct wio_conduct *c);
+/* Must this node, which is not there, come before others may be taken to stand still? */
+bool wio_conduct_awaits(const struct wio_conduct *c, uint32_t n);
+
 /* //TRACE: conduct_trace.c. */
 WIO_MUST_CHECK enum wio_status wio_conduct_step_trace(struct wio_conduct *c, uint64_t now_ns,
                                                       uint64_t *sleep_ns_out);

@@ -49,6 +49,8 @@ static enum wio_status seat(struct wio_conduct *c, uint32_t place, uint64_t now_
         return WIO_OK;
     }
     c->nodes[n].node = node;
+    c->nodes[n].far =
+        c->params.director != NULL ? wio_director_look(c->params.director, place) : NULL;
     wio_watch_restart(&c->nodes[n]);
     wio_board_grant(node, is_held_method(c, n) ? wio_conduct_next_stop(c, n, 0) : WIO_BOARD_FREE);
     return wio_conduct_tell(c, n, WIO_NODE_COMPUTING, now_ns);
@@ -157,29 +159,37 @@ enum wio_status wio_conduct_read_nodes(struct wio_conduct *c, uint64_t now_ns, b
 /* ---- the dead ----------------------------------------------------------------------------- */
 
 /* The process said that it ends. Its other threads may have gone on for a moment. */
-static bool has_said_goodbye(const struct wio_conduct *c, int32_t pid)
+static bool has_said_goodbye(const struct wio_conduct *c, const struct wio_board_node *of)
 {
     for (uint32_t i = 0; i < c->seated; i++) {
         const struct wio_board_node *node = &c->params.board->nodes[i];
-        if (node->pid == pid && node->tid == pid) {
+        if (node->host == of->host && node->pid == of->pid && node->tid == of->pid) {
             return WIO_BOARD_STATE(wio_board_word(node)) == WIO_BOARD_EXITED;
         }
     }
     return false;
 }
 
+static bool has_process(const struct wio_watch *watch)
+{
+    struct wio_task process;
+    if (watch->far != NULL) {
+        return watch->far->has_process;
+    }
+    wio_task_look(watch->node->pid, watch->node->pid, &process);
+    return process.is_there;
+}
+
 /* A thread that is gone: the end of the run if its process was killed. */
 static enum wio_status bury(struct wio_conduct *c, uint32_t n, uint64_t now_ns)
 {
     struct wio_watch *watch = &c->nodes[n];
-    struct wio_task process;
     (void)wio_watch_read(watch);
     if (c->params.method == WIO_HOLD_PRIORITY) {
         count_passed(c, n);
     }
     if (!wio_watch_has_exited(watch)) {
-        wio_task_look(watch->node->pid, watch->node->pid, &process);
-        if (!process.is_there && !has_said_goodbye(c, watch->node->pid)) {
+        if (!has_process(watch) && !has_said_goodbye(c, watch->node)) {
             wio_conduct_give_up(c, WIO_CONDUCT_DIED, n, watch->node->pid);
         }
         watch->word = WIO_BOARD_EXITED;

@@ -38,7 +38,7 @@ static bool all_answered(const struct wio_conduct *c)
             !wio_watch_is_blocked(watch)) {
             return false;
         }
-        if (!is_there && !c->params.roster->nodes[n].has_parent) {
+        if (!is_there && wio_conduct_awaits(c, n)) {
             return false;
         }
     }

@@ -167,6 +167,20 @@ enum wio_status wio_directory_claim(struct wio_directory *dir, const char *path,
     return status;
 }
 
+enum wio_status wio_directory_join(struct wio_directory *dir, const char *path, const char *host,
+                                   const char *launch, struct wio_error *err)
+{
+    *dir = (struct wio_directory){.lock = -1, .rings_lock = -1};
+    name_segments(dir, host, launch);
+    if (realpath(path, dir->path) != NULL) {
+        return WIO_OK;
+    }
+    dir->path[0] = '\0';
+    return wio_error_sys(err, path,
+                         "expected the trace directory of this run on a file system "
+                         "that all hosts share");
+}
+
 void wio_directory_settle(struct wio_directory *dir)
 {
     if (dir->lock >= 0) {

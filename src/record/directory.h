@@ -47,6 +47,11 @@ WIO_MUST_CHECK enum wio_status wio_directory_claim(struct wio_directory *dir, co
                                                    bool force, const char *host, const char *launch,
                                                    struct wio_error *err);
 
+/* Join `path`, which a recorder made that directs us. */
+WIO_MUST_CHECK enum wio_status wio_directory_join(struct wio_directory *dir, const char *path,
+                                                  const char *host, const char *launch,
+                                                  struct wio_error *err);
+
 /* The begin segment is written: siblings that wait for the claim may look. */
 void wio_directory_settle(struct wio_directory *dir);
 

@@ -7,11 +7,11 @@
 
 #include "base/cleanup.h"
 
-enum { OWN_VARIABLES = 7 };
+enum { OWN_VARIABLES = 8 };
 
 static const char *const replaced[] = {"LD_PRELOAD",          "WHYIO_TRACE",      "WHYIO_STACKS",
                                        "WHYIO_MPI_INTERNALS", "WHYIO_MMAP_PAGES", "WHYIO_CAUSAL",
-                                       "WHYIO_BOARD"};
+                                       "WHYIO_BOARD",         "WHYIO_DIRECTOR"};
 
 static bool is_replaced(const char *entry)
 {
@@ -56,20 +56,10 @@ static enum wio_status add_preload(char **list, size_t *count, const char *lib, 
                     : add(list, count, "LD_PRELOAD", lib, old);
 }
 
-static enum wio_status fill(char **list, char *const *base,
-                            const struct wio_environment_params *params)
+/* What the capture library is told. */
+static enum wio_status add_capture(char **list, size_t count, char *const *base,
+                                   const struct wio_environment_params *params)
 {
-    size_t count = 0;
-    for (size_t i = 0; base[i] != NULL; i++) {
-        if (is_replaced(base[i])) {
-            continue;
-        }
-        list[count] = strdup(base[i]);
-        if (list[count] == NULL) {
-            return WIO_ERR_NOMEM;
-        }
-        count += 1;
-    }
     WIO_TRY(add_preload(list, &count, params->capture_lib, value_of(base, "LD_PRELOAD")));
     WIO_TRY(add(list, &count, "WHYIO_TRACE", params->rings, ""));
     if (params->stacks) {
@@ -88,6 +78,27 @@ static enum wio_status fill(char **list, char *const *base,
         WIO_TRY(add(list, &count, "WHYIO_BOARD", params->board, ""));
     }
     return WIO_OK;
+}
+
+static enum wio_status fill(char **list, char *const *base,
+                            const struct wio_environment_params *params)
+{
+    size_t count = 0;
+    bool is_recorded = params->capture_lib != NULL;
+    for (size_t i = 0; base[i] != NULL; i++) {
+        if (is_replaced(base[i]) && (is_recorded || strncmp(base[i], "LD_PRELOAD=", 11) != 0)) {
+            continue;
+        }
+        list[count] = strdup(base[i]);
+        if (list[count] == NULL) {
+            return WIO_ERR_NOMEM;
+        }
+        count += 1;
+    }
+    if (params->director != NULL) {
+        WIO_TRY(add(list, &count, "WHYIO_DIRECTOR", params->director, ""));
+    }
+    return is_recorded ? add_capture(list, count, base, params) : WIO_OK;
 }
 
 enum wio_status wio_environment_create(char *const *base,

@@ -8,13 +8,14 @@
 #include <whyio/status.h>
 
 struct wio_environment_params {
-    const char *capture_lib; /* goes in front of LD_PRELOAD */
+    const char *capture_lib; /* goes in front of LD_PRELOAD; NULL = the command is not recorded */
     const char *rings;       /* WHYIO_TRACE */
     bool stacks;
     bool mpi_internals;
     bool mmap_pages;
     bool causal;
-    const char *board; /* WHYIO_BOARD, NULL = none */
+    const char *board;    /* WHYIO_BOARD, NULL = none */
+    const char *director; /* WHYIO_DIRECTOR, NULL = none */
 };
 
 /*

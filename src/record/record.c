@@ -41,6 +41,9 @@ static enum wio_status check_command(struct plan *plan, struct wio_error *err)
 {
     const struct wio_record_params *params = plan->params;
     WIO_TRY(wio_target_find(params->command[0], getenv("PATH"), plan->program, err));
+    if (params->director != NULL) {
+        return WIO_OK;
+    }
     WIO_TRY(wio_target_check(plan->program, err));
     return wio_library_find(params->capture_lib, plan->library, err);
 }
@@ -64,6 +67,10 @@ static enum wio_status claim_directory(struct plan *plan, struct wio_error *err)
     char fallback[WIO_DIRECTORY_NAME_BYTES];
     const struct wio_record_params *params = plan->params;
     const char *path = params->dir;
+    if (params->is_part) {
+        return wio_directory_join(&plan->dir, path, plan->description.host,
+                                  plan->description.launch, err);
+    }
     if (path == NULL) {
         wio_directory_default_name(params->command[0], fallback);
         path = fallback;
@@ -95,13 +102,14 @@ static enum wio_status run(struct plan *plan, struct wio_supervision *supervisio
 {
     const struct wio_record_params *params = plan->params;
     const struct wio_environment_params settings = {
-        .capture_lib = plan->library,
+        .capture_lib = params->director == NULL ? plan->library : NULL,
         .rings = plan->dir.rings,
         .stacks = params->stacks,
         .mpi_internals = params->mpi_internals,
         .mmap_pages = params->mmap_pages,
         .causal = params->causal,
         .board = params->board,
+        .director = params->director,
     };
     WIO_CLEANUP(wio_environment_destroy) char **environment = NULL;
     if (wio_environment_create(environ, &settings, &environment) != WIO_OK) {

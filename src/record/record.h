@@ -42,11 +42,15 @@ struct wio_record_params {
     const char *ring_dir;    /* directory for the raw rings; NULL = in the trace directory, or
                                 in $TMPDIR or /tmp where that is on a network file system */
     bool force;              /* replace an old trace */
+    bool is_part; /* of a run that another recorder directs, which has made `dir`: record/agent.h */
     bool stacks;
     bool mpi_internals;
     bool mmap_pages;   /* which pages of mapped files are written */
     bool causal;       /* synchronisation too */
     const char *board; /* of a throttled run: record/board.h; NULL = nobody is held */
+    /* The command is a launcher, behind which there are recorders that are directed from here:
+     * record/director.h. It is recorded by them, not by this one. NULL = no */
+    const char *director;
     bool anonymize;
     /* While sealing. May be NULL. */
     void (*progress)(void *arg, uint64_t done, uint64_t total, const char *unit);

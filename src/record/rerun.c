@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -29,10 +30,22 @@ static void passed_set(sigset_t *set)
     }
 }
 
+/* Behind a launcher that kills us, as if we were the program, the program ends too. */
+static void end_with_parent(pid_t parent)
+{
+    (void)prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (getppid() != parent) {
+        (void)raise(SIGTERM);
+    }
+}
+
 static _Noreturn void record_in_child(const struct wio_rerun *rerun,
-                                      const struct wio_record_params *params)
+                                      const struct wio_record_params *params, pid_t parent)
 {
     struct wio_rerun_shared *shared = rerun->shared;
+    if (params->is_part) {
+        end_with_parent(parent);
+    }
     (void)sigprocmask(SIG_SETMASK, &rerun->original_mask, NULL);
     shared->status = wio_record(params, &shared->result, &shared->err);
     shared->is_done = true;
@@ -56,9 +69,10 @@ enum wio_status wio_rerun_start(struct wio_rerun *rerun, const struct wio_record
     passed_set(&passed);
     (void)sigprocmask(SIG_BLOCK, &passed, &rerun->original_mask);
     (void)fflush(stderr);
+    pid_t parent = getpid();
     rerun->pid = fork();
     if (rerun->pid == 0) {
-        record_in_child(rerun, params);
+        record_in_child(rerun, params, parent);
     }
     if (rerun->pid < 0) {
         enum wio_status status = wio_error_sys(err, NULL, "cannot start the recorder");

@@ -2,8 +2,12 @@
 #include "record/roster.h"
 
 #include <stdlib.h>
+#include <string.h>
+
+#include <whyio/trace.h>
 
 #include "record/board.h"
+#include "record/director.h"
 #include "record/task.h"
 
 /* Processes between a node and the recorded one that started it: shells, wrappers. */
@@ -38,6 +42,7 @@ enum wio_status wio_roster_add(struct wio_roster *roster, const struct wio_board
                                                     .rank = node->rank,
                                                     .pid = node->pid,
                                                     .tid = node->tid,
+                                                    .host = node->host,
                                                     .has_parent = has_parent};
     roster->count++;
     return WIO_OK;
@@ -62,7 +67,7 @@ uint32_t wio_roster_find(const struct wio_roster *roster, const struct wio_board
 enum wio_status wio_roster_reseat(const struct wio_roster *roster, const struct wio_board *board,
                                   struct wio_roster *seated_out)
 {
-    *seated_out = (struct wio_roster){.count = roster->count};
+    *seated_out = (struct wio_roster){.count = roster->count, .director = roster->director};
     seated_out->nodes = calloc((size_t)roster->count + 1, sizeof(*seated_out->nodes));
     if (seated_out->nodes == NULL) {
         return WIO_ERR_NOMEM;
@@ -78,10 +83,21 @@ enum wio_status wio_roster_reseat(const struct wio_roster *roster, const struct 
         if (n != WIO_NOBODY) {
             seated_out->nodes[n].pid = board->nodes[place].pid;
             seated_out->nodes[n].tid = board->nodes[place].tid;
+            seated_out->nodes[n].host = board->nodes[place].host;
             seated_out->nodes[n].ops = wio_board_asked(&board->nodes[place]);
         }
     }
     return WIO_OK;
+}
+
+bool wio_roster_is(const struct wio_roster *roster, uint32_t node,
+                   const struct wio_process_info *process, int32_t tid)
+{
+    const struct wio_roster_node *it = &roster->nodes[node];
+    const char *host =
+        roster->director != NULL ? wio_director_host(roster->director, it->host) : NULL;
+    return it->pid == process->pid && it->tid == tid &&
+           (host == NULL || strcmp(host, process->host) == 0);
 }
 
 static bool is_on_board(const struct wio_board *board, uint32_t places, int32_t pid)

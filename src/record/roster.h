@@ -19,6 +19,9 @@
 
 #include "trace/board.h"
 
+struct wio_director;
+struct wio_process_info;
+
 #define WIO_NOBODY UINT32_MAX
 
 struct wio_roster_node {
@@ -27,6 +30,9 @@ struct wio_roster_node {
     int32_t rank; /* -1 = none */
     int32_t pid;  /* in this run */
     int32_t tid;
+    uint32_t host;   /* in this run: of its place on the board */
+    uint32_t wave;   /* over several hosts, and started by no other node: the launch of the command
+                        that it is of, from 1; else 0 */
     uint32_t ops;    /* I/Os in the first run */
     bool has_parent; /* made by another node, directly or through processes that are not recorded:
                         it cannot come while all nodes stand still */
@@ -36,6 +42,7 @@ struct wio_roster_node {
 struct wio_roster {
     struct wio_roster_node *nodes;
     uint32_t count;
+    const struct wio_director *director; /* of a run over several hosts; NULL = on this one */
 };
 
 void wio_roster_fini(struct wio_roster *roster);
@@ -52,6 +59,10 @@ uint32_t wio_roster_find(const struct wio_roster *roster, const struct wio_board
 WIO_MUST_CHECK enum wio_status wio_roster_reseat(const struct wio_roster *roster,
                                                  const struct wio_board *board,
                                                  struct wio_roster *seated_out);
+
+/* Is this node a thread of this process of the trace? `tid`: of the thread. */
+bool wio_roster_is(const struct wio_roster *roster, uint32_t node,
+                   const struct wio_process_info *process, int32_t tid);
 
 /* Was the process of this place started by one that is on the board before it? */
 bool wio_roster_has_parent(const struct wio_board *board, uint32_t place);

@@ -18,6 +18,7 @@
 #define SECOND_NS UINT64_C(1000000000)
 /* While run 1 goes on: newcomers are noted as they come. */
 #define LOOK_NS (20 * MILLISECOND_NS)
+#define FAR_LOOK_NS (4 * MILLISECOND_NS) /* recorders of other hosts wait for that at their end */
 
 /* What one I/O may take while it goes alone, with all others to be found still. */
 #define STEP_NS (50 * MILLISECOND_NS)
@@ -48,21 +49,32 @@ static enum wio_status check_launch(struct wio_error *err)
     if (launch[0] != '\0' && wio_launch_recorders(launch) != 1) {
         return wio_error_set(err, WIO_ERR_USAGE, NULL, WIO_ERROR_NO_OFFSET,
                              "--causal=throttle runs the command several times: expected it to be "
-                             "the launcher (whyio record .. -- mpirun ..), found that a launcher "
-                             "started this");
+                             "the launcher (whyio record .. -- mpirun ..; with --hosts where the "
+                             "processes are on several hosts), found that a launcher started this");
     }
     return WIO_OK;
 }
 
 /* ---- run 1 -------------------------------------------------------------------------------- */
 
+static enum wio_status note_newcomer(struct wio_throttle *t, uint32_t place)
+{
+    const struct wio_board_node *node = &t->board.board->nodes[place];
+    if (t->director == NULL) {
+        return wio_roster_add(&t->roster, node, wio_roster_has_parent(t->board.board, place));
+    }
+    const struct wio_director_look *look = wio_director_look(t->director, place);
+    bool has_parent = look->has_parent || look->wave > 1;
+    WIO_TRY(wio_roster_add(&t->roster, node, has_parent));
+    t->roster.nodes[place].wave = look->has_parent ? 0 : look->wave;
+    return WIO_OK;
+}
+
 static enum wio_status note_newcomers(struct wio_throttle *t)
 {
     uint32_t count = wio_board_count(t->board.board);
     while (t->roster.count < count) {
-        uint32_t place = t->roster.count;
-        WIO_TRY(wio_roster_add(&t->roster, &t->board.board->nodes[place],
-                               wio_roster_has_parent(t->board.board, place)));
+        WIO_TRY(note_newcomer(t, t->roster.count));
     }
     for (uint32_t n = 0; n < t->roster.count; n++) {
         t->roster.nodes[n].ops = wio_board_asked(&t->board.board->nodes[n]);
@@ -77,32 +89,55 @@ static void rewind_input(const struct wio_throttle *t)
     }
 }
 
+static enum wio_status look_at_first(struct wio_throttle *t)
+{
+    struct wio_director_news news;
+    if (t->director != NULL) {
+        WIO_TRY(wio_director_exchange(t->director, false, &news));
+    }
+    return note_newcomers(t);
+}
+
 enum wio_status wio_throttle_run_first(struct wio_throttle *t, struct wio_error *err)
 {
     struct wio_rerun rerun;
     tell(t, &(struct wio_throttle_news){.run = 1, .is_begin = true, .rank = -1});
+    WIO_TRY(wio_throttle_direct_run(t, t->record.dir, WIO_BOARD_FREE, UINT64_MAX, err));
     WIO_TRY(wio_rerun_start(&rerun, &t->record, err));
     enum wio_status status = WIO_OK;
     while (wio_rerun_goes_on(&rerun)) {
-        status = status == WIO_OK ? note_newcomers(t) : status;
-        wio_clock_sleep_ns(LOOK_NS);
+        status = status == WIO_OK ? look_at_first(t) : status;
+        wio_clock_sleep_ns(t->director != NULL ? FAR_LOOK_NS : LOOK_NS);
     }
     t->is_interrupted = rerun.is_interrupted;
     WIO_TRY(wio_rerun_finish(&rerun, &t->result->record, err));
+    wio_throttle_end_run(t, &t->result->record, NULL);
     t->result->runs = 1;
     t->result->exit_status = t->result->record.exit_status;
     status = status == WIO_OK ? note_newcomers(t) : status;
     return status == WIO_ERR_NOMEM ? wio_throttle_no_memory(err) : status;
 }
 
-static bool is_seated(const struct wio_roster *roster, int32_t pid)
+static bool is_seated(const struct wio_roster *roster, const struct wio_process_info *process)
 {
     for (uint32_t n = 0; n < roster->count; n++) {
-        if (roster->nodes[n].pid == pid) {
+        if (wio_roster_is(roster, n, process, roster->nodes[n].tid)) {
             return true;
         }
     }
     return false;
+}
+
+/* Over several hosts a pid may be there more than once. On one it shows that there are others. */
+static bool is_elsewhere(const struct wio_throttle *t, const struct wio_trace *trace, uint32_t i)
+{
+    const struct wio_process_info *process = wio_trace_process(trace, i);
+    bool is_other = !is_seated(&t->roster, process);
+    for (uint32_t k = 0; t->director == NULL && k < i && !is_other; k++) {
+        const struct wio_process_info *before = wio_trace_process(trace, k);
+        is_other = before->pid == process->pid && strcmp(before->host, process->host) != 0;
+    }
+    return is_other;
 }
 
 /* The board is memory of this machine, found by its /proc: processes of other hosts and containers
@@ -112,16 +147,13 @@ static enum wio_status check_seats(const struct wio_throttle *t, const struct wi
 {
     for (uint32_t i = 0; i < wio_trace_process_count(trace); i++) {
         const struct wio_process_info *process = wio_trace_process(trace, i);
-        bool is_other = !is_seated(&t->roster, process->pid);
-        for (uint32_t k = 0; k < i && !is_other; k++) {
-            const struct wio_process_info *before = wio_trace_process(trace, k);
-            is_other = before->pid == process->pid && strcmp(before->host, process->host) != 0;
-        }
-        if (is_other) {
+        if (is_elsewhere(t, trace, i)) {
             return wio_error_set(err, WIO_ERR_UNSUPPORTED, t->result->record.dir,
                                  WIO_ERROR_NO_OFFSET,
                                  "expected all processes where they can be held, on this machine "
-                                 "and outside of containers, found process %d of host %s elsewhere",
+                                 "and outside of containers, found process %d of host %s elsewhere "
+                                 "(--hosts holds there too: whyio record --causal=throttle "
+                                 "--hosts -- mpirun .. whyio record -- ./app)",
                                  (int)process->pid, process->host);
         }
     }
@@ -135,6 +167,13 @@ enum wio_status wio_throttle_check_first(struct wio_throttle *t, struct wio_erro
     if (record->seal_error.status != WIO_OK) {
         *err = record->seal_error;
         return err->status;
+    }
+    if (t->director != NULL && t->roster.count == 0) {
+        return wio_error_set(err, WIO_ERR_UNSUPPORTED, record->dir, WIO_ERROR_NO_OFFSET,
+                             "expected recorders behind the launcher that this one directs "
+                             "(--hosts -- mpirun .. whyio record -- ./app), found none: "
+                             "WHYIO_DIRECTOR has to be in their environment, for Open MPI give "
+                             "mpirun -x WHYIO_DIRECTOR");
     }
     if (record->totals.dropped > 0) {
         return wio_error_set(err, WIO_ERR_FORMAT, record->dir, WIO_ERROR_NO_OFFSET,
@@ -218,6 +257,7 @@ static void tell_end(const struct wio_throttle *t, const struct wio_throttle_run
     news.verdict = conduct->verdict;
     news.pid = conduct->pid;
     news.rank = rank_of(t, conduct->node);
+    news.host = conduct->host;
     news.held = conduct->released;
     news.edges = wio_hold_found(run->hold);
     news.unproven = wio_hold_unproven(run->hold);
@@ -257,6 +297,7 @@ enum wio_status wio_throttle_run_held(struct wio_throttle *t, const struct wio_t
     struct wio_rerun rerun;
     struct wio_record_result result;
     const struct wio_conduct_params params = {.board = t->board.board,
+                                              .director = t->director,
                                               .roster = &t->roster,
                                               .hold = run->hold,
                                               .method = t->params->method,
@@ -268,6 +309,7 @@ enum wio_status wio_throttle_run_held(struct wio_throttle *t, const struct wio_t
     record.dir = run->dir;
     record.force = true;
     wio_board_reset(t->board.board, 0, t->limit_ns);
+    WIO_TRY(wio_throttle_direct_run(t, run->dir, 0, t->limit_ns, err));
     rewind_input(t);
     tell_begin(t, run);
     if (wio_conduct_begin(&conduct, &params, wio_clock_mono_ns()) != WIO_OK) {
@@ -278,6 +320,7 @@ enum wio_status wio_throttle_run_held(struct wio_throttle *t, const struct wio_t
     wio_board_let_all_go(t->board.board);
     t->is_interrupted = rerun.is_interrupted;
     WIO_TRY(wio_rerun_finish(&rerun, &result, err));
+    wio_throttle_end_run(t, &result, &conduct);
     if (status != WIO_OK) {
         return wio_throttle_no_memory(err);
     }
@@ -304,11 +347,15 @@ enum wio_status wio_record_throttled(const struct wio_record_params *record,
     t.record.causal = true;
     t.record.board = t.board.path;
     t.input = lseek(STDIN_FILENO, 0, SEEK_CUR);
-    enum wio_status status = params->method == WIO_HOLD_TRACE ? wio_throttle_trace(&t, err)
-                                                              : wio_throttle_priority(&t, err);
+    enum wio_status status = wio_throttle_direct(&t, err);
+    if (status == WIO_OK) {
+        status = params->method == WIO_HOLD_TRACE ? wio_throttle_trace(&t, err)
+                                                  : wio_throttle_priority(&t, err);
+    }
     wio_hold_destroy(t.hold);
     wio_profile_fini(&t.profile);
     wio_roster_fini(&t.roster);
+    wio_director_destroy(t.director);
     wio_board_destroy(&t.board);
     return status;
 }

@@ -27,6 +27,7 @@ struct wio_throttle_news {
     enum wio_conduct_verdict verdict;
     int32_t pid;            /* that the verdict is about, 0 = none */
     int32_t rank;           /* its rank, -1 = none */
+    const char *host;       /* its host, NULL = this one, or none */
     uint64_t period;        /* TRACE: every so many-th I/O of one thread is held; 0: of all, each */
     int32_t throttled_rank; /* TRACE: of that thread, -1 = none */
     int32_t throttled_tid;  /* TRACE: in run 1 */
@@ -46,6 +47,9 @@ struct wio_throttle_params {
                               struct wio_error *err);
     void *replay_arg;
     uint32_t runs_max; /* that hold; 0 = as many as needed */
+    /* The command is a launcher, behind which recorders start the program: record/director.h. Else
+     * all processes are on this host. */
+    bool hosts;
     /* May be NULL. */
     void (*news)(void *arg, const struct wio_throttle_news *news);
     void *news_arg;

@@ -14,7 +14,8 @@ struct wio_throttle {
     struct wio_record_params record;
     struct wio_throttle_result *result;
     struct wio_board_file board;
-    struct wio_roster roster; /* with the pids of run 1 */
+    struct wio_director *director; /* NULL = all is on this host */
+    struct wio_roster roster;      /* with the pids of run 1 */
     struct wio_profile profile;
     struct wio_hold *hold; /* of the priority method */
     uint64_t limit_ns;
@@ -53,6 +54,16 @@ WIO_MUST_CHECK enum wio_status wio_throttle_run_held(struct wio_throttle *t,
                                                      enum wio_throttle_use *use_out,
                                                      struct wio_error *err);
 void wio_throttle_remove_run(const char *dir);
+
+/* throttle_hosts.c: all of these do nothing where there is but one host. */
+WIO_MUST_CHECK enum wio_status wio_throttle_direct(struct wio_throttle *t, struct wio_error *err);
+/* Recorders that come from now on take part in this run. */
+WIO_MUST_CHECK enum wio_status wio_throttle_direct_run(struct wio_throttle *t, const char *dir,
+                                                       uint32_t first_grant, uint64_t limit_ns,
+                                                       struct wio_error *err);
+/* What they say of the run belongs to its result. `conduct`: NULL = nobody was held. */
+void wio_throttle_end_run(struct wio_throttle *t, struct wio_record_result *result,
+                          struct wio_conduct *conduct);
 
 /* throttle_priority.c, throttle_trace.c: all runs. */
 WIO_MUST_CHECK enum wio_status wio_throttle_priority(struct wio_throttle *t, struct wio_error *err);

@@ -57,7 +57,12 @@ static uint64_t own_time(uint64_t passed_ns, uint64_t ran_ns, bool slept)
 bool wio_watch_look(struct wio_watch *watch, uint64_t now_ns)
 {
     struct wio_task task;
-    wio_task_look(watch->node->pid, watch->node->tid, &task);
+    if (watch->far != NULL) {
+        task = watch->far->task;
+        now_ns = watch->far->now_ns;
+    } else {
+        wio_task_look(watch->node->pid, watch->node->tid, &task);
+    }
     bool slept = watch->task.is_asleep && task.is_asleep;
     uint64_t ran_ns = task.run_ns - watch->task.run_ns;
     if (watch->looked_ns != 0) {
@@ -69,6 +74,20 @@ bool wio_watch_look(struct wio_watch *watch, uint64_t now_ns)
     watch->task = task;
     watch->looked_ns = now_ns;
     return task.is_there;
+}
+
+void wio_watch_mark(struct wio_watch *watch)
+{
+    watch->mark_own_ns = watch->own_ns;
+    watch->mark_looked_ns = watch->looked_ns;
+}
+
+bool wio_watch_has_looked(const struct wio_watch *watch)
+{
+    uint32_t state = state_of(watch);
+    bool is_awake = watch->own_ns - watch->mark_own_ns >= WIO_WATCH_SPIN_NS;
+    return state == WIO_BOARD_EXITED || state == WIO_BOARD_AT_IO || is_awake ||
+           (watch->is_steady && watch->looked_ns != watch->mark_looked_ns);
 }
 
 bool wio_watch_is_held(const struct wio_watch *watch)

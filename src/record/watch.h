@@ -19,23 +19,27 @@
 #include <stdint.h>
 
 #include "record/board.h"
+#include "record/director.h"
 #include "record/task.h"
 
 /* Own time in which whoever looks again and again has looked often enough. */
 #define WIO_WATCH_SPIN_NS UINT64_C(2000000)
 
 struct wio_watch {
-    const struct wio_board_node *node; /* NULL: it has not come yet */
-    uint64_t patience_ns;              /* for computing */
-    uint64_t call_patience_ns;         /* //TRACE: for a call that waits */
-    uint64_t word;                     /* as last read */
+    const struct wio_board_node *node;   /* NULL: it has not come yet */
+    const struct wio_director_look *far; /* its host looks at it; NULL: we do */
+    uint64_t patience_ns;                /* for computing */
+    uint64_t call_patience_ns;           /* //TRACE: for a call that waits */
+    uint64_t word;                       /* as last read */
     uint32_t asked;
     struct wio_task task; /* as last looked at */
     uint64_t looked_ns;
     uint64_t own_ns;        /* own time since the last wio_watch_restart */
     uint64_t phase_ns;      /* own time since the last wio_watch_begin_phase */
     uint64_t first_changes; /* of `word` then */
-    bool is_steady;         /* asleep, and has not run between the last two looks */
+    uint64_t mark_own_ns;   /* own_ns at the last wio_watch_mark */
+    uint64_t mark_looked_ns;
+    bool is_steady; /* asleep, and has not run between the last two looks */
 };
 
 /* Read the board again; true where the node did something that it rang the doorbell for. */
@@ -45,6 +49,10 @@ bool wio_watch_read(struct wio_watch *watch);
 void wio_watch_restart(struct wio_watch *watch);
 /* It went from computing into a call, or back: this as well. */
 void wio_watch_begin_phase(struct wio_watch *watch);
+/* Bytes of others have arrived by now, as far as can be told. */
+void wio_watch_mark(struct wio_watch *watch);
+/* Would it have moved since then because of them? */
+bool wio_watch_has_looked(const struct wio_watch *watch);
 /* Ask the kernel. False where the thread does not exist any more. */
 bool wio_watch_look(struct wio_watch *watch, uint64_t now_ns);
 

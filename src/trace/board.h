@@ -39,11 +39,12 @@ struct wio_board_node {
     uint32_t is_used; /* atomic; 1: the fields to `parent` are right */
     int32_t pid;
     int32_t tid;
-    int32_t rank; /* WIO_BOARD_NO_RANK: none (yet) */
-    int32_t ppid; /* of the process when it came */
-    uint32_t unused;
-    uint64_t key;     /* place in the tree of threads and forks below the first process of a rank or
-                         program, of which it is a hash: equal in each run */
+    int32_t rank;  /* WIO_BOARD_NO_RANK: none (yet) */
+    int32_t ppid;  /* of the process when it came */
+    uint32_t host; /* of the recorder: 0 = a thread of this machine, else one whose place here is as
+                      the recorder of another host says */
+    uint64_t key;  /* place in the tree of threads and forks below the first process of a rank or
+                      program, of which it is a hash: equal in each run */
     uint64_t parent;  /* key of the creator, 0 where none is recorded */
     uint64_t word;    /* atomic: enum wio_board_state, and above 8 bits a count of changes */
     uint32_t asked;   /* atomic: I/Os that it came to */

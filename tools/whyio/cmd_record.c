@@ -9,6 +9,7 @@
 #include "cmd.h"
 #include "handles.h"
 #include "progress.h"
+#include "record/agent.h"
 #include "record_options.h"
 #include "render_record.h"
 #include "replay/replay.h"
@@ -90,6 +91,20 @@ static int record_once(const struct record_options *options)
     return result.exit_status;
 }
 
+/* Behind a launcher, as part of what another recorder directs: that one says how it went. */
+static int record_directed(const struct record_options *options, const char *director)
+{
+    struct wio_record_result result;
+    struct wio_error err = WIO_ERROR_INIT;
+    enum wio_status status = wio_agent_record(&options->record, director, &result, &err);
+    cmd_progress_end(options->record.progress_arg);
+    if (status != WIO_OK) {
+        return cmd_fail(&err);
+    }
+    render_record_trouble(&result);
+    return result.exit_status;
+}
+
 static int record_throttled(const struct record_options *options)
 {
     struct wio_throttle_result result;
@@ -122,5 +137,9 @@ int cmd_record(int argc, char **argv)
     options.throttle.replay = replay_trace;
     options.throttle.news = tell_news;
     options.throttle.news_arg = &options.common;
-    return options.is_throttle ? record_throttled(&options) : record_once(&options);
+    const char *director = wio_env_get(WIO_ENV_DIRECTOR);
+    if (options.is_throttle) {
+        return record_throttled(&options);
+    }
+    return director != NULL ? record_directed(&options, director) : record_once(&options);
 }

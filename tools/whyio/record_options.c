@@ -9,6 +9,7 @@
 enum {
     OPTION_FORCE = CMD_OPTION_FIRST,
     OPTION_CAUSAL,
+    OPTION_HOSTS,
     OPTION_METHOD,
     OPTION_PERIOD,
     OPTION_NODES,
@@ -29,6 +30,10 @@ static const struct argp_option argp_options[] = {
     {"causal", OPTION_CAUSAL, "HOW", 0,
      "How to find out who waits for whom: observe (default), throttle (run COMMAND several times "
      "and hold its I/O too), off",
+     0},
+    {"hosts", OPTION_HOSTS, NULL, 0,
+     "With --causal=throttle: COMMAND is a launcher, and starts 'whyio record -- PROGRAM' on "
+     "several hosts",
      0},
     {"method", OPTION_METHOD, "METHOD", 0,
      "With --causal=throttle: priority (default, hold what observation leaves unexplained) or "
@@ -108,8 +113,8 @@ static void check(const struct record_options *options, struct argp_state *state
     const struct wio_throttle_params *throttle = &options->throttle;
     bool is_trace = throttle->method == WIO_HOLD_TRACE;
     bool has_goal = throttle->goal.target_error > 0 || throttle->goal.budget_s > 0;
-    if (!options->is_throttle && (is_trace || throttle->runs_max > 0)) {
-        argp_error(state, "--method and --runs are for --causal=throttle");
+    if (!options->is_throttle && (is_trace || throttle->runs_max > 0 || throttle->hosts)) {
+        argp_error(state, "--hosts, --method and --runs are for --causal=throttle");
     }
     if (!is_trace && (throttle->period > 0 || throttle->nodes != NULL || has_goal)) {
         argp_error(state, "--period, --nodes, --target-error and --budget are for "
@@ -125,6 +130,9 @@ static error_t parse_throttle(int key, char *arg, struct argp_state *state)
 {
     struct record_options *options = state->input;
     switch (key) {
+    case OPTION_HOSTS:
+        options->throttle.hosts = true;
+        return 0;
     case OPTION_METHOD:
         parse_method(options, arg, state);
         return 0;

@@ -27,6 +27,7 @@ static const char *const verdicts[] = {
     [WIO_CONDUCT_DIFFERENT] = "does more I/O than in run 1",
     [WIO_CONDUCT_TOO_LONG] = "was held for too long",
     [WIO_CONDUCT_TOO_MANY] = "more threads than can be held",
+    [WIO_CONDUCT_GONE] = "is gone before its command has ended",
     [WIO_CONDUCT_LOST] = "threads went on by themselves, this recorder was stopped for too long",
 };
 
@@ -205,7 +206,7 @@ static void say_begin(const struct wio_throttle_news *news)
 
 static void say_end(const struct wio_throttle_news *news)
 {
-    char who[64] = "";
+    char who[160] = "";
     if (news->verdict == WIO_CONDUCT_GOOD) {
         cmd_say("run %" PRIu32 ": %" PRIu64 " holds, %" PRIu64 " edges so far", news->run,
                 news->held, news->edges);
@@ -213,9 +214,12 @@ static void say_end(const struct wio_throttle_news *news)
     }
     if (news->rank >= 0) {
         snprintf(who, sizeof(who), "rank %d ", (int)news->rank);
+    } else if (news->verdict == WIO_CONDUCT_GONE) {
+        snprintf(who, sizeof(who), "the recorder ");
     }
     if (news->pid > 0) {
-        snprintf(who + strlen(who), sizeof(who) - strlen(who), "(process %d) ", (int)news->pid);
+        snprintf(who + strlen(who), sizeof(who) - strlen(who), "(process %d%s%s) ", (int)news->pid,
+                 news->host != NULL ? " of host " : "", news->host != NULL ? news->host : "");
     }
     cmd_say("run %" PRIu32 " ends holding: %s%s", news->run, who, verdicts[news->verdict]);
 }

@@ -82,6 +82,18 @@ static void options_become_variables(void **state)
     check(base, &params, want);
 }
 
+/* A launcher is not recorded itself. What an outer recorder set does not reach recorders behind it,
+ * the user's own libraries do. */
+static void a_launcher_gets_the_director_alone(void **state)
+{
+    (void)state;
+    const struct wio_environment_params launcher = {.rings = "/t/raw", .director = "1/2/3"};
+    char *const base[] = {(char[]){"LD_PRELOAD=/x.so"}, (char[]){"WHYIO_BOARD=/old"},
+                          (char[]){"WHYIO_DIRECTOR=old"}, NULL};
+    const char *const want[] = {"LD_PRELOAD=/x.so", "WHYIO_DIRECTOR=1/2/3", NULL};
+    check(base, &launcher, want);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -90,6 +102,7 @@ int main(void)
         cmocka_unit_test(a_preload_of_the_user_stays_behind),
         cmocka_unit_test(an_outer_recorder_is_replaced),
         cmocka_unit_test(options_become_variables),
+        cmocka_unit_test(a_launcher_gets_the_director_alone),
     };
     return WIO_RUN(tests);
 }

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The recorder that directs a throttled run over several hosts (record/far.h): the threads of all
+ * hosts have places on its own board, which is as they say, and what it grants there they get.
+ *
+ *     WIO_TRY(wio_director_create(board, &director, err));
+ *     wio_director_begin_run(director, &run);
+ *     while (the launcher runs) {
+ *         wio_director_exchange(director, &ask, &news);
+ *         .. look at the board, grant ..
+ *     }
+ *     wio_director_end_run(director, &totals);
+ *
+ * One thread.
+ */
+#ifndef WIO_RECORD_DIRECTOR_H
+#define WIO_RECORD_DIRECTOR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <whyio/status.h>
+
+#include "record/board.h"
+#include "record/far.h"
+#include "record/task.h"
+#include "trace/seal.h"
+
+struct wio_director;
+
+struct wio_director_run {
+    const char *dir;      /* of the trace, on a file system that all hosts share */
+    uint32_t first_grant; /* I/Os that a new thread may do */
+    uint64_t limit_ns;    /* of any hold */
+};
+
+/* What an exchange with all hosts says, beside what is on the board then. */
+struct wio_director_news {
+    bool has_granted; /* somebody was told that he may go: others may not have known it yet when
+                         they were looked at */
+    bool has_bytes;   /* of the program, on their way; where that was asked */
+    const char *lost; /* the host of a recorder that is gone before its command, NULL = none */
+    int32_t lost_pid; /* of that recorder */
+};
+
+/* How a thread of another host was found at its last look. */
+struct wio_director_look {
+    struct wio_task task;
+    uint64_t now_ns; /* of that host's clock */
+    bool has_process;
+    bool has_parent; /* somebody of the same recorder started it */
+    uint32_t wave;   /* which launch of the command it is of, from 1: recorders that begin when all
+                        before them have ended */
+};
+
+/* What the recorders of a run say at its end, together. */
+struct wio_director_totals {
+    struct wio_seal_totals seal;
+    uint32_t recorders;
+    int exit_status;  /* of the first command that failed, else 0 */
+    bool is_unsealed; /* a trace could not be finished */
+    const char *lost; /* as in the news */
+    int32_t lost_pid;
+};
+
+WIO_MUST_CHECK enum wio_status wio_director_create(struct wio_board *board,
+                                                   struct wio_director **director_out,
+                                                   struct wio_error *err);
+/* Accepts NULL. */
+void wio_director_destroy(struct wio_director *director);
+/* For WHYIO_DIRECTOR. */
+const char *wio_director_address(const struct wio_director *director);
+
+/* The board is reset. WIO_ERR_IO where nobody can say where the directory is. */
+WIO_MUST_CHECK enum wio_status wio_director_begin_run(struct wio_director *director,
+                                                      const struct wio_director_run *run,
+                                                      struct wio_error *err);
+/* Take in who has come, tell all hosts what was granted, and hear what their threads do.
+ * WIO_ERR_NOMEM: end the run. */
+WIO_MUST_CHECK enum wio_status wio_director_exchange(struct wio_director *director,
+                                                     bool wants_bytes,
+                                                     struct wio_director_news *news_out);
+/* The launcher has ended: who has not said how it ended is lost. */
+void wio_director_end_run(struct wio_director *director, struct wio_director_totals *totals_out);
+
+/* The last launch of this run that has begun, from 1; 0: none. */
+uint32_t wio_director_wave(const struct wio_director *director);
+const struct wio_director_look *wio_director_look(const struct wio_director *director,
+                                                  uint32_t place);
+/* Of field `host` of a node on the board. NULL: no other host's. Lives as long as the director. */
+const char *wio_director_host(const struct wio_director *director, uint32_t host);
+
+#endif

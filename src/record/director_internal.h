@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the parts of record/director.h share. */
+#ifndef WIO_RECORD_DIRECTOR_INTERNAL_H
+#define WIO_RECORD_DIRECTOR_INTERNAL_H
+
+#include <sys/types.h>
+
+#include "record/director.h"
+
+/* A recorder of this run. */
+struct wio_director_peer {
+    int fd; /* -1: it has ended, or is lost */
+    uint32_t host;
+    int32_t pid;
+    uint32_t wave;
+    bool is_done;
+    uint32_t *places; /* on our board, of its nodes */
+    uint32_t count;
+    uint32_t announced;
+    uint32_t arrived;
+};
+
+struct wio_director {
+    struct wio_board *board;
+    int listener;
+    char token[WIO_FAR_TOKEN_BYTES];
+    char address[WIO_FAR_ADDRESS_BYTES];
+    char **hosts; /* host h is hosts[h - 1]; of all runs */
+    uint32_t host_count;
+    struct wio_far_welcome welcome;
+    struct wio_director_peer *peers; /* of this run */
+    uint32_t peer_count;
+    uint32_t wave;
+    struct wio_director_look *looks; /* per place of the board */
+    uint32_t *told;                  /* per place: what its recorder knows that it may do */
+    struct wio_far_grant *grants;    /* that are sent just now */
+    struct wio_far_message message;
+    struct wio_director_totals totals;
+};
+
+/* director_answer.c: wait for what it says, and write that on the board. */
+void wio_director_hear(struct wio_director *director, struct wio_director_peer *peer,
+                       struct wio_director_news *news);
+/* It is gone before its command. */
+void wio_director_lose(struct wio_director *director, struct wio_director_peer *peer);
+
+#endif

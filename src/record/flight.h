@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Bytes of a program that are on their way between hosts: sent by a TCP socket, and not yet
+ * confirmed by the other end's kernel. While there are any, somebody who sleeps may be about to be
+ * woken. What a network adapter carries past the kernel cannot be seen so.
+ */
+#ifndef WIO_RECORD_FLIGHT_H
+#define WIO_RECORD_FLIGHT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Has the process a TCP socket with such bytes? */
+bool wio_flight_has_bytes(int32_t pid);
+
+/* A line of /proc/PID/net/tcp or tcp6: the socket's inode where bytes are on their way, else 0.
+ * Pure. */
+uint64_t wio_flight_parse(const char *line);
+
+#endif
