@@ -225,20 +225,24 @@ static struct wio_board_node *find_place(int32_t pid, int32_t tid)
     return NULL;
 }
 
+static bool has_place(int32_t pid)
+{
+    uint32_t count = __atomic_load_n(&cap_board->node_count, __ATOMIC_ACQUIRE);
+    for (uint32_t i = 0; i < count && i < WIO_BOARD_NODES; i++) {
+        if (cap_board->nodes[i].pid == pid) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Made by somebody who is on the board, and announced there. */
 static bool was_announced(const struct cap_thread *self)
 {
     if (self->node_parent != 0) {
         return true;
     }
-    int32_t ppid = raw_getppid();
-    uint32_t count = __atomic_load_n(&cap_board->node_count, __ATOMIC_ACQUIRE);
-    for (uint32_t i = 0; i < count && i < WIO_BOARD_NODES; i++) {
-        if (cap_board->nodes[i].pid == ppid) {
-            return true;
-        }
-    }
-    return false;
+    return has_place(raw_getppid());
 }
 
 static struct wio_board_node *take_place(const struct cap_thread *self)
@@ -317,6 +321,22 @@ void cap_hold_end_process(void)
     if (cap_board != NULL) {
         end_threads(raw_getpid(), 0);
     }
+}
+
+void cap_hold_leave(void)
+{
+    cap_hold_configure();
+    if (cap_board == NULL) {
+        return;
+    }
+    if (has_place(raw_getpid())) {
+        cap_hold_end_process();
+    } else if (has_place(raw_getppid())) { /* it was announced */
+        ring_doorbell(cap_board);
+        note_arrival();
+    }
+    (void)raw_munmap(cap_board, sizeof(*cap_board));
+    cap_board = NULL;
 }
 
 void cap_hold_announce(const struct cap_thread *self)

@@ -73,6 +73,8 @@ bool cap_hold_counts(unsigned call, int fd, const char *path) CAP_HIDDEN;
 
 /* Map the board that the environment names. Once, while the process is configured. */
 void cap_hold_configure(void) CAP_HIDDEN;
+/* This process is a launcher, and takes no part: its place, from before an exec, is free. */
+void cap_hold_leave(void) CAP_HIDDEN;
 /* The calling thread's place on the board: taken, or found again after an exec. */
 void cap_hold_begin_thread(struct cap_thread *self) CAP_HIDDEN;
 void cap_hold_end_thread(struct cap_thread *self) CAP_HIDDEN;

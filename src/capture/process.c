@@ -143,8 +143,7 @@ static bool is_wanted(void)
 {
     const char *directory = cap_getenv("WHYIO_TRACE");
     return directory != NULL && directory[0] == '/' && getauxval(AT_SECURE) == 0 &&
-           copy_text(cap_process.directory, sizeof(cap_process.directory), directory) &&
-           !cap_is_launcher();
+           copy_text(cap_process.directory, sizeof(cap_process.directory), directory);
 }
 
 /* The page that every fork wipes. */
@@ -162,7 +161,12 @@ static bool make_image(void)
 static void configure(void)
 {
     cap_exec_remember();
-    if (!is_wanted() || !make_image()) {
+    bool is_recorded = is_wanted();
+    if (is_recorded && cap_is_launcher()) {
+        cap_hold_leave();
+        is_recorded = false;
+    }
+    if (!is_recorded || !make_image()) {
         cap_process.is_off = true;
         return;
     }
