@@ -50,11 +50,14 @@ static enum wio_status source_of(struct writer *writer, uint32_t r, uint32_t id,
 
 /* ---- ids of the first run ------------------------------------------------------------------ */
 
-static uint32_t main_stream(const struct wio_merge_run *run, int32_t pid)
+/* The process of that pid on the host of another one. */
+static uint32_t main_stream(const struct wio_merge_run *run, const struct wio_process_info *beside,
+                            int32_t pid)
 {
     for (uint32_t s = 0; s < wio_trace_stream_count(run->trace); s++) {
         const struct wio_stream_info *stream = wio_trace_stream(run->trace, s);
-        if (stream->tid == pid && wio_trace_process(run->trace, stream->process)->pid == pid) {
+        const struct wio_process_info *process = wio_trace_process(run->trace, stream->process);
+        if (stream->tid == pid && process->pid == pid && strcmp(process->host, beside->host) == 0) {
             return s;
         }
     }
@@ -62,11 +65,13 @@ static uint32_t main_stream(const struct wio_merge_run *run, int32_t pid)
 }
 
 /* A pid of run `r` as the first run has it; one that is not recorded stays. */
-static int64_t pid_of(const struct writer *writer, uint32_t r, int64_t pid)
+static int64_t pid_of(const struct writer *writer, uint32_t r,
+                      const struct wio_process_info *beside, int64_t pid)
 {
     const struct wio_merge_run *run = &writer->merge->runs[r];
     const struct wio_merge_run *first = &writer->merge->runs[0];
-    uint32_t s = r > 0 && pid > 0 && pid <= INT32_MAX ? main_stream(run, (int32_t)pid) : UINT32_MAX;
+    bool is_pid = r > 0 && pid > 0 && pid <= INT32_MAX;
+    uint32_t s = is_pid ? main_stream(run, beside, (int32_t)pid) : UINT32_MAX;
     if (s == UINT32_MAX) {
         return pid;
     }
@@ -75,14 +80,16 @@ static int64_t pid_of(const struct writer *writer, uint32_t r, int64_t pid)
 }
 
 /* The same for the token of a thread, which is told by its process too. */
-static int64_t token_of(const struct writer *writer, uint32_t r, int32_t pid, int64_t token)
+static int64_t token_of(const struct writer *writer, uint32_t r, const struct wio_process_info *of,
+                        int64_t token)
 {
     const struct wio_merge_run *run = &writer->merge->runs[r];
     const struct wio_merge_run *first = &writer->merge->runs[0];
     for (uint32_t s = 0; r > 0 && token != 0 && s < wio_trace_stream_count(run->trace); s++) {
         const struct wio_stream_info *stream = wio_trace_stream(run->trace, s);
-        if ((int64_t)stream->thread == token &&
-            wio_trace_process(run->trace, stream->process)->pid == pid) {
+        const struct wio_process_info *process = wio_trace_process(run->trace, stream->process);
+        if ((int64_t)stream->thread == token && process->pid == of->pid &&
+            strcmp(process->host, of->host) == 0) {
             uint32_t other = first->identity.nodes[run->node_of[s]].stream;
             return (int64_t)wio_trace_stream(first->trace, other)->thread;
         }
@@ -94,21 +101,21 @@ static void translate_ids(const struct writer *writer, uint32_t r, struct wio_ev
 {
     const struct wio_merge_run *run = &writer->merge->runs[r];
     const struct wio_stream_info *stream = wio_trace_stream(run->trace, event->stream);
-    int32_t pid = wio_trace_process(run->trace, stream->process)->pid;
+    const struct wio_process_info *process = wio_trace_process(run->trace, stream->process);
     switch ((int)wio_op_class(event->op)) {
     case WIO_CLASS_PROCESS:
-        event->result = pid_of(writer, r, event->result);
-        event->arg[1] = pid_of(writer, r, event->arg[1]);
+        event->result = pid_of(writer, r, process, event->result);
+        event->arg[1] = pid_of(writer, r, process, event->arg[1]);
         break;
     case WIO_CLASS_WAIT:
-        event->result = pid_of(writer, r, event->result);
-        event->arg[0] = pid_of(writer, r, event->arg[0]);
+        event->result = pid_of(writer, r, process, event->result);
+        event->arg[0] = pid_of(writer, r, process, event->arg[0]);
         break;
     case WIO_CLASS_KILL:
-        event->arg[0] = pid_of(writer, r, event->arg[0]);
+        event->arg[0] = pid_of(writer, r, process, event->arg[0]);
         break;
     case WIO_CLASS_THREAD:
-        event->arg[0] = token_of(writer, r, pid, event->arg[0]);
+        event->arg[0] = token_of(writer, r, process, event->arg[0]);
         break;
     default:
         break;
