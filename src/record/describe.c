@@ -32,8 +32,8 @@ static const char *const kept_names[] = {"LANG",
                                          "HOSTNAME",
                                          "MALLOC_ARENA_MAX",
                                          "GFORTRAN_UNBUFFERED_ALL"};
-static const char *const secret_parts[] = {"TOKEN", "SECRET", "PASS",       "KEY",
-                                           "CRED",  "JWT",    "transports", "AUTH"};
+static const char *const secret_parts[] = {"TOKEN", "SECRET",     "PASS", "KEY",           "CRED",
+                                           "JWT",   "transports", "AUTH", "WHYIO_DIRECTOR"};
 
 static bool is_secret(const char *entry, size_t name_bytes)
 {

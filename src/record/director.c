@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/io.h"
 
 /* A stranger that connects and says nothing holds everybody up for so long. */
@@ -257,9 +258,11 @@ enum wio_status wio_director_exchange(struct wio_director *director, bool wants_
             ask(director, &director->peers[i], wants_bytes, news_out);
         }
     }
+    /* One time for all: those that are well must not wait for each dead one in turn. */
+    uint64_t until_ns = wio_clock_mono_ns() + WIO_FAR_SILENCE_NS / 2;
     for (uint32_t i = 0; i < director->peer_count; i++) {
         if (director->peers[i].fd >= 0) {
-            wio_director_hear(director, &director->peers[i], news_out);
+            wio_director_hear(director, &director->peers[i], until_ns, news_out);
         }
     }
     count_births(director);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/io.h"
 #include "record/director_internal.h"
 
@@ -90,12 +91,13 @@ static bool take_answer(struct wio_director *director, struct wio_director_peer 
 }
 
 void wio_director_hear(struct wio_director *director, struct wio_director_peer *peer,
-                       struct wio_director_news *news)
+                       uint64_t until_ns, struct wio_director_news *news)
 {
     struct wio_far_answer answer;
     struct wio_board *board = director->board;
-    if (!wio_far_receive(peer->fd, WIO_FAR_ANSWER, sizeof(answer), WIO_FAR_SILENCE_NS,
-                         &director->message) ||
+    uint64_t now_ns = wio_clock_mono_ns();
+    uint64_t limit_ns = until_ns > now_ns ? until_ns - now_ns : 0;
+    if (!wio_far_receive(peer->fd, WIO_FAR_ANSWER, sizeof(answer), limit_ns, &director->message) ||
         !take_answer(director, peer, &answer)) {
         wio_director_lose(director, peer);
         return;

@@ -38,9 +38,9 @@ struct wio_director {
     struct wio_director_totals totals;
 };
 
-/* director_answer.c: wait for what it says, and write that on the board. */
+/* director_answer.c: wait for what it says, at most until then, and write that on the board. */
 void wio_director_hear(struct wio_director *director, struct wio_director_peer *peer,
-                       struct wio_director_news *news);
+                       uint64_t until_ns, struct wio_director_news *news);
 /* It is gone before its command. */
 void wio_director_lose(struct wio_director *director, struct wio_director_peer *peer);
 

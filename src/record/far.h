@@ -24,7 +24,8 @@
 
 #define WIO_FAR_HOST_BYTES 72
 #define WIO_FAR_TOKEN_BYTES 33
-/* Whoever has said nothing for so long is taken for dead. */
+/* A director that has said nothing for so long is taken for dead, another recorder after half of
+ * it: the others shall not take the director for dead meanwhile. */
 #define WIO_FAR_SILENCE_NS UINT64_C(30000000000)
 
 enum wio_far_kind { WIO_FAR_HELLO = 1, WIO_FAR_WELCOME, WIO_FAR_ASK, WIO_FAR_ANSWER };

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Recording and replaying under a Slurm of four nodes.
 
-usage: slurm_test.py EXAMPLES     the directory of the example programs
+usage: slurm_test.py EXAMPLES FLAG     the directory of the example programs, and ../hosts/flag.c
 """
 import json
 import os
@@ -53,7 +53,22 @@ def faults_of(environment, options, program):
         yield f"replay in mode {answer['mode']}, {answer['mismatch_count']} mismatches"
 
 
-def main(examples):
+def held_faults(environment, flag):
+    """One recorder in front of srun directs those on the nodes."""
+    whyio = os.environ["WHYIO"]
+    answer = subprocess.run(
+        [whyio, "record", "--causal=throttle", "--hosts", "--format=json", "-o", "held", "--", "sh", "-c",
+         'rm -f log flag; exec "$@"', "sh", "srun", "-N4", "-n4", whyio, "record", "--", flag, "map", ".",
+         "4", "1"], env=environment, check=False, text=True, stderr=subprocess.PIPE, timeout=100)
+    if answer.returncode != 0:
+        yield f"held: {answer.returncode}: {answer.stderr}"
+        return
+    end = json.loads(answer.stderr.splitlines()[-1])["throttle"]
+    if end["end"] != "proven" or end["edges"] != 3:
+        yield f"held: {answer.stderr}"
+
+
+def main(examples, flag):
     failures = tried = 0
     with tempfile.TemporaryDirectory(prefix="whyio-slurm.") as scratch:
         try:
@@ -68,6 +83,10 @@ def main(examples):
                     for fault in faults_of(environment, options, program):
                         failures += 1
                         print(f"{family}: {fault}")
+                os.chdir(scratch)
+                for fault in held_faults(environment, flag):
+                    failures += 1
+                    print(fault)
                 os.chdir("/")
         except cluster.Missing as reason:
             print(f"skipped: {reason}", file=sys.stderr)
@@ -79,4 +98,4 @@ def main(examples):
 
 
 if __name__ == "__main__":
-    sys.exit(main(os.path.abspath(sys.argv[1])))
+    sys.exit(main(os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])))
