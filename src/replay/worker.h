@@ -118,8 +118,8 @@ struct rp_worker {
     uint64_t think_ns;    /* time between events since then */
     struct rp_causal causal;
     const struct wio_turn_span *span; /* of the pools: at hand or next, NULL = none */
-    uint64_t index;      /* of the next event in its stream (seq goes on over exec) */
-    uint64_t unreported; /* events since the last report of progress */
+    uint64_t index;                   /* of the next event in its stream (seq goes on over exec) */
+    uint64_t unreported;              /* events since the last report of progress */
     struct wio_error error;
 };
 
