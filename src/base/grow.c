@@ -19,7 +19,8 @@ enum wio_status wio_make_room(void **array, size_t item, uint32_t *capacity, uin
             return WIO_ERR_NOMEM;
         }
     }
-    void *data = reallocarray(*array, fresh, item);
+    size_t bytes;
+    void *data = __builtin_mul_overflow(fresh, item, &bytes) ? NULL : realloc(*array, bytes);
     if (data == NULL) {
         return WIO_ERR_NOMEM;
     }

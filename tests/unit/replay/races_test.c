@@ -103,5 +103,5 @@ int main(void)
         cmocka_unit_test_teardown(what_is_there_depends_on_changes_of_names, drop),
         cmocka_unit_test_teardown(nobody_is_told_where_nobody_else_changes_it, drop),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return WIO_RUN(tests);
 }
