@@ -61,7 +61,9 @@ enum wio_status wio_cache_add_device(struct wio_cache *cache, const struct wio_m
         .request_pages = (uint64_t)fmax(params->request_max / WIO_CACHE_PAGE, 1),
         .next_expiry_s = HUGE_VAL,
         .next_update_s = HUGE_VAL,
+        .changed_s = -1,
         .commit_begin_s = -1,
+        .committed_s = -1,
     };
     TAILQ_INIT(&device->dirty);
     wio_queue_init(&device->queue, &cache->alloc, &speed);
@@ -104,6 +106,7 @@ struct wio_cache_file *wio_cache_file(struct wio_cache *cache, uint64_t id, uint
         file->id = id;
         file->device = cache->devices[device];
         file->known_end = UINT64_MAX;
+        file->changed_s = -1;
         file->resident.id = id;
         RB_INSERT(wio_cache_files, &cache->files, file);
     }
@@ -257,6 +260,14 @@ void wio_cache_clean(struct wio_cache *cache, struct wio_cache_file *file, uint6
     file->mapped = file->mapped > page_behind(end) ? file->mapped : page_behind(end);
 }
 
+void wio_cache_note_sent(struct wio_cache *cache, struct wio_cache_file *file, uint64_t end)
+{
+    if (end > file->sent_size) {
+        file->sent_size = end;
+        file->changed_s = file->device->changed_s = cache->time_s;
+    }
+}
+
 void wio_cache_cut(struct wio_cache *cache, struct wio_cache_file *file, uint64_t size)
 {
     uint64_t first = page_behind(size);
@@ -266,6 +277,7 @@ void wio_cache_cut(struct wio_cache *cache, struct wio_cache_file *file, uint64_
     file->mapped = file->mapped < first ? file->mapped : first;
     file->size = file->size < size ? file->size : size;
     file->safe_size = file->safe_size < size ? file->safe_size : size;
+    file->sent_size = file->sent_size < size ? file->sent_size : size;
     file->known_end = size;
 }
 

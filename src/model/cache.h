@@ -39,7 +39,9 @@ struct wio_cache_file {
     struct wio_pages pages;          /* dirty */
     uint64_t cursor;                 /* page at which the flusher goes on */
     uint64_t mapped;                 /* pages below it are taken to have blocks on the device */
-    double changed_s;                /* when it got new blocks last, which the journal takes in */
+    double changed_s;                /* when it got new blocks or a new length last, which the
+                                        journal takes in; -1: never */
+    uint64_t sent_size;              /* bytes: its length by what the device was handed */
     uint64_t queued;    /* pages ever submitted to the device when its last request ends */
     double dirty_at_s;  /* when its first dirty page became dirty */
     uint64_t last_end;  /* bytes, of the last operation with a range */
@@ -70,9 +72,10 @@ struct wio_cache_device {
     uint64_t request_pages; /* the longest request */
     double next_expiry_s;   /* when its flusher looks for old files */
     double next_update_s;   /* when the bandwidth is estimated after the device fell idle */
-    double changed_s;       /* when a file got new blocks last, as of files */
+    double changed_s;       /* of any of its files */
     double commit_begin_s;  /* of the last commit of its journal; -1: there was none */
     double commit_end_s;
+    double committed_s; /* when the commit before that one began; -1: there was none */
 };
 
 struct wio_cache {
@@ -139,6 +142,9 @@ static inline bool wio_cache_is_clean(const struct wio_cache_file *file)
 }
 /* So many of the file's pages are not dirty any more, and not in its set. */
 void wio_cache_note_cleaned(struct wio_cache *cache, struct wio_cache_file *file, uint64_t pages);
+/* Data up to `end` (bytes) goes to the device: the journal takes in a new length, and new blocks.
+ */
+void wio_cache_note_sent(struct wio_cache *cache, struct wio_cache_file *file, uint64_t end);
 /* Pages of a range are written otherwise, or gone: they are not dirty any more. */
 void wio_cache_clean(struct wio_cache *cache, struct wio_cache_file *file, uint64_t offset,
                      uint64_t end);

@@ -17,7 +17,10 @@ static double folio_s(const struct wio_model_params *params, const struct wio_co
     if (copy->absent > 0) {
         return params->c_folio;
     }
-    uint64_t pages = copy->size / WIO_CACHE_PAGE + 1;
+    if (copy->goes_on) { /* paid for */
+        return 0;
+    }
+    uint64_t pages = (copy->within > 0 ? copy->within : copy->size) / WIO_CACHE_PAGE + 1;
     double rest = copy->folio > pages ? (double)(copy->folio - pages) : 0;
     return rest * params->c_walk + (copy->fresh > 0 ? params->c_clean : 0);
 }

@@ -19,6 +19,8 @@ struct wio_copy {
     uint64_t fresh;  /* bytes of the pages that were not dirty */
     uint64_t absent; /* bytes of the pages that were not in memory */
     uint64_t folio;  /* pages of the file's largest folio in memory */
+    uint64_t within; /* bytes that the whole write has in this folio of the file */
+    bool goes_on;    /* in the folio of the file that the piece before was in */
     bool is_writing; /* the device writes back meanwhile */
 };
 

@@ -50,10 +50,8 @@ static enum wio_status submit(struct wio_cache *cache, struct wio_cache_file *fi
         wio_cache_note_cleaned(cache, file, count);
         WIO_TRY(wio_queue_submit(&device->queue, count, cache->time_s));
         file->cursor = first + count;
-        if (first + count > file->mapped) {
-            file->mapped = first + count;
-            file->changed_s = device->changed_s = cache->time_s;
-        }
+        file->mapped = first + count > file->mapped ? first + count : file->mapped;
+        wio_cache_note_sent(cache, file, least((first + count) * WIO_CACHE_PAGE, file->size));
         file->queued = device->queue.submitted;
         most -= count;
     }

@@ -139,7 +139,10 @@ static enum wio_status add_bypass(struct wio_cache *cache, struct wio_task *task
     uint64_t end = op->offset + op->size;
     uint64_t added;
     wio_cache_clean(cache, file, op->offset, end);
-    if (op->method != WIO_MODEL_DIRECT_NOSYNC) {
+    if (op->method == WIO_MODEL_DIRECT_NOSYNC) {
+        wio_cache_note_sent(cache, file, end);
+    } else { /* commits by itself */
+        file->sent_size = file->sent_size > end ? file->sent_size : end;
         file->safe_size = file->safe_size > end ? file->safe_size : end;
     }
     if (journal > 0) { /* a table made on credit (rule 14) does not know */

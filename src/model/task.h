@@ -41,6 +41,7 @@ struct wio_task_step {
     bool is_all;               /* SYNC, COMMIT: of the device */
     bool is_read;              /* DEVICE */
     bool is_random;            /* READ: the device has to seek first */
+    bool goes_on;              /* WRITE: a piece of it is written */
     struct wio_reader *reader; /* READ, once it is begun */
 };
 

@@ -57,14 +57,18 @@ static enum wio_status write_piece(struct wio_tasks *tasks, struct wio_task *tas
     const struct wio_model_params *p = params_of(task);
     uint64_t stop = piece_end(step->offset, step->end, (uint64_t)p->balance_step);
     const struct wio_cache_file *file = task->file;
+    uint64_t in_folio = file->folio > 0 ? step->offset % file->folio : 0;
     struct wio_copy copy = {.size = stop - step->offset,
                             .folio = file->folio / WIO_CACHE_PAGE,
+                            .within = least(step->end - step->offset, file->folio - in_folio),
+                            .goes_on = step->goes_on && in_folio != 0,
                             .is_writing = file->device->queue.waiting > 0};
     if (copy.is_writing && task->state == WIO_MODEL_STATE_FREE) {
         task->state = WIO_MODEL_STATE_ASYNC;
     }
     WIO_TRY(take_pages(&tasks->cache, task->file, step->offset, stop, &copy));
     step->offset = stop;
+    step->goes_on = true;
     wait(tasks, task, wio_copy_in_s(p, &copy), WIO_TASK_LOOK);
     return WIO_OK;
 }
@@ -129,6 +133,19 @@ static void drain(struct wio_tasks *tasks, struct wio_task *task)
     task->phase = WIO_TASK_END;
 }
 
+/* When it ends for who began it: a device outside writes it then, and the others wait for that. */
+static double begin_commit(struct wio_tasks *tasks, struct wio_task *task,
+                           const struct wio_task_step *step)
+{
+    struct wio_cache_device *device = task->file->device;
+    double rest_s = fmax(step->seconds - step->device_s, 0);
+    device->committed_s = device->commit_begin_s;
+    device->commit_begin_s = tasks->cache.time_s;
+    double end_s = take_device(tasks, task, step->device_s, false) + rest_s;
+    device->commit_end_s = end_s + (tasks->has_device_outside ? step->device_s : 0);
+    return end_s;
+}
+
 /* A commit takes in all that changed before it began; who comes later waits for it, and then for
  * the next one, which is one for all who wait (rule 11). */
 static void commit(struct wio_tasks *tasks, struct wio_task *task, const struct wio_task_step *step)
@@ -136,20 +153,17 @@ static void commit(struct wio_tasks *tasks, struct wio_task *task, const struct 
     struct wio_cache_device *device = task->file->device;
     double now_s = tasks->cache.time_s;
     double changed_s = step->is_all ? device->changed_s : task->file->changed_s;
-    bool is_in = device->commit_begin_s >= changed_s;
+    bool is_running = device->commit_end_s > now_s;
+    double ended_s = is_running ? device->committed_s : device->commit_begin_s;
     task->phase = WIO_TASK_END;
-    if (is_in && device->commit_end_s <= now_s) {
+    if (ended_s >= changed_s) {
         task->wake_s = now_s + step->clean_s;
-        return;
+    } else if (!is_running) {
+        task->wake_s = begin_commit(tasks, task, step);
+    } else {
+        task->phase = device->commit_begin_s < changed_s ? WIO_TASK_BEGIN : WIO_TASK_END;
+        task->wake_s = device->commit_end_s;
     }
-    if (device->commit_end_s <= now_s) {
-        device->commit_begin_s = now_s;
-        device->commit_end_s = take_device(tasks, task, step->device_s, false) +
-                               fmax(step->seconds - step->device_s, 0);
-    } else if (!is_in) {
-        task->phase = WIO_TASK_BEGIN;
-    }
-    task->wake_s = device->commit_end_s;
 }
 
 /* ---- read(2) ---- */

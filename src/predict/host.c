@@ -108,6 +108,19 @@ static enum wio_status check(const struct wio_host_json *json,
     return wio_host_refuse_as(json, &wrong);
 }
 
+/* What goes with a figure that a device has of its own is not the first one's: a description that
+ * does not tell it holds it in that figure, as all did once. */
+static void drop_details(const struct wio_host_json *json, struct wio_model_params *params)
+{
+    if (json_object_get(json->object, "sc_w") != NULL) {
+        params->c_folio = params->c_clean = params->c_walk = params->bw_clean = 0;
+        params->sc_r = params->bw_hit = 0;
+    }
+    if (json_object_get(json->object, "bw_dev") != NULL) {
+        params->c_page_sync = params->c_forget = params->commit_bytes = 0;
+    }
+}
+
 /* The next device of the host; the first has everything from the file, the others what they say
  * and otherwise what the first has. */
 static enum wio_status add_device(struct wio_host *host, const struct wio_host_json *json,
@@ -116,6 +129,7 @@ static enum wio_status add_device(struct wio_host *host, const struct wio_host_j
     struct wio_host_device *device = &host->devices[host->device_count];
     if (host->device_count > 0) {
         *device = host->devices[0];
+        drop_details(json, &device->params);
     } else {
         device->params = wio_model_params_default();
         wio_meta_init(&device->meta);

@@ -83,6 +83,10 @@ static void a_part_of_a_large_folio_costs_more(void **state)
     (void)write_s(model, 0, 4 * STEP);
     assert_near(write_s(model, 12345, 64), CALL_S + 64 / 8e9 + 511 * 5e-9, 1e-12);
     assert_near(write_s(model, STEP, STEP), CALL_S + 2 * MIB / 8e9, 1e-12);
+    /* once for a folio, however the write lies in it: all but 17 pages of one, then of two */
+    assert_near(write_s(model, 4096, 65536), CALL_S + 65536 / 8e9 + (512 - 17) * 5e-9, 1e-12);
+    assert_near(write_s(model, STEP - 4096, 8192), CALL_S + 8192 / 8e9 + 2 * (512 - 2) * 5e-9,
+                1e-12);
     (void)step(model, (struct wio_model_op){.method = WIO_MODEL_TRUNCATE});
     for (uint64_t i = 0; i < 4; i++) {
         (void)write_s(model, i * 4096, 4096);

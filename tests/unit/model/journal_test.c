@@ -61,6 +61,48 @@ static void new_blocks_are_committed_once(void **state)
     wio_model_destroy(model);
 }
 
+/* A log: its length changes with each record, though its block stays. Then written past memory. */
+static void a_new_length_is_committed(void **state)
+{
+    (void)state;
+    struct wio_model_params params = with_journal();
+    struct wio_model *model = create(&params);
+    const double page_s = 4096 / params.bw_dev;
+    assert_near(step(model, sync_of(1)).cost_s, 0, 1e-9); /* nothing was ever written */
+    for (uint64_t i = 0; i < 5; i++) {
+        (void)step(model, (struct wio_model_op){.file = 1, .offset = 100 * i, .size = 100});
+        assert_near(step(model, sync_of(1)).cost_s, page_s + COMMIT, 1e-9);
+    }
+    for (uint64_t i = 1; i < 4; i++) {
+        (void)step(model, (struct wio_model_op){.file = 1,
+                                                .offset = 4096 * i,
+                                                .size = 4096,
+                                                .method = WIO_MODEL_DIRECT_NOSYNC});
+        assert_near(step(model, sync_of(1)).cost_s, COMMIT, 1e-9);
+    }
+    wio_model_destroy(model);
+}
+
+/* What an earlier commit took in need not wait for the one that runs. */
+static void what_is_committed_does_not_wait_for_others(void **state)
+{
+    (void)state;
+    struct wio_model_params params = with_journal();
+    struct wio_error err = WIO_ERROR_INIT;
+    struct wio_model *model = create(&params);
+    struct wio_model_done done;
+    write_file(model, 1);
+    (void)step(model, sync_of(1));
+    write_file(model, 2);
+    double begin_s = wio_model_time(model);
+    begin(model, 2, sync_of(2));
+    assert_status(wio_model_run(model, begin_s + 0.015, &done, &err), WIO_END, &err);
+    begin(model, 1, sync_of(1));
+    assert_near(end_of(model, 1) - begin_s, 0.015, 1e-9);
+    assert_near(end_of(model, 2) - begin_s, 0.01 + COMMIT, 1e-6);
+    wio_model_destroy(model);
+}
+
 /* Data of all three is written before the first commit begins: it is for all. */
 static void who_waits_at_the_same_time_shares_a_commit(void **state)
 {
@@ -163,6 +205,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(new_blocks_are_committed_once),
+        cmocka_unit_test(a_new_length_is_committed),
+        cmocka_unit_test(what_is_committed_does_not_wait_for_others),
         cmocka_unit_test(who_waits_at_the_same_time_shares_a_commit),
         cmocka_unit_test(who_comes_later_waits_for_the_next),
         cmocka_unit_test(a_synchronous_write_that_appends_is_committed),

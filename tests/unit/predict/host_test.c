@@ -126,12 +126,14 @@ static void reads_devices(void **state)
     (void)state;
     struct wio_host host;
     load("{" COMPLETE ", \"dev_table\": [[4096, 1e-4]], \"meta\": {\"open\": 1, \"stat\": 2}, "
+         "\"c_folio\": 1e-6, \"commit_bytes\": 20480, "
          "\"devices\": [{\"path\": \"/scratch/\", \"bw_dev\": 5e8, \"meta\": {\"open\": 3}}, "
          "{\"path\": \"/scratch/a\", \"sync_table\": [[1, 2]]}, {\"path\": \"/\"}]}",
          &host);
     assert_int_equal(host.device_count, 4);
     assert_true(host.devices[0].params.bw_dev == 1e8 && host.devices[1].params.bw_dev == 5e8);
     assert_true(host.devices[1].params.bw_rdev == 2e8);
+    assert_true(host.devices[1].params.c_folio == 1e-6 && host.devices[1].params.commit_bytes == 0);
     assert_int_equal(host.devices[0].params.sync_table.count, 1);
     assert_int_equal(host.devices[1].params.sync_table.count, 0);
     assert_int_equal(host.devices[2].params.sync_table.count, 1);
