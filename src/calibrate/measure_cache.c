@@ -6,9 +6,11 @@
 #include "calibrate/measure.h"
 
 #define SMALL UINT64_C(4096)
-/* Small files in a round, and the writes into each. */
-#define FILES 12
-#define WRITES 16
+/* Small files in a round, and the writes into each, at most: more pages than a processor's own
+ * cache holds, since the pages of a removed file are the next one's. */
+#define FILES 4
+#define WRITES 1024
+#define WRITES_LEAST 4
 #define FRESH_ROUNDS 4
 #define REDUCED_ROUNDS 2
 #define SAMPLES 256
@@ -27,11 +29,11 @@ static size_t pieces_of(const struct wio_measure *measure)
     return (size_t)(bytes > wio_measure_piece(measure) ? bytes / wio_measure_piece(measure) : 1);
 }
 
-/* In all no more than half of L. */
-static size_t files_of(const struct wio_measure *measure)
+/* In all files no more than half of L. */
+static size_t writes_of(const struct wio_measure *measure)
 {
-    uint64_t count = least(FILES, measure->largest / 2 / (WRITES * SMALL));
-    return (size_t)(count > 0 ? count : 1);
+    uint64_t count = least(WRITES, measure->largest / 2 / (FILES * SMALL));
+    return (size_t)(count > WRITES_LEAST ? count : WRITES_LEAST);
 }
 
 static enum wio_status write_some(struct wio_measure *measure, enum wio_rig_file file,
@@ -65,7 +67,7 @@ static enum wio_status small_file(struct wio_measure *measure, struct fresh *fre
     uint64_t offset = 0;
     WIO_TRY(
         write_some(measure, WIO_RIG_FRESH, &offset, SMALL, &fresh->first[fresh->firsts++], err));
-    for (size_t i = 1; i < WRITES; i++) {
+    for (size_t i = 1; i < writes_of(measure); i++) {
         WIO_TRY(write_some(measure, WIO_RIG_FRESH, &offset, SMALL, &fresh->small[fresh->smalls++],
                            err));
     }
@@ -87,7 +89,7 @@ static enum wio_status large_file(struct wio_measure *measure, struct fresh *fre
 static enum wio_status fresh_round(struct wio_measure *measure, struct fresh *fresh,
                                    struct wio_error *err)
 {
-    for (size_t i = 0; i < files_of(measure); i++) {
+    for (size_t i = 0; i < FILES; i++) {
         WIO_TRY(small_file(measure, fresh, err));
     }
     return large_file(measure, fresh, err);
@@ -109,7 +111,7 @@ enum wio_status wio_measure_fresh(struct wio_measure *measure, struct wio_error 
 {
     struct fresh fresh = {0};
     uint64_t bytes =
-        fresh_pieces_of(measure) * wio_measure_piece(measure) + files_of(measure) * WRITES * SMALL;
+        fresh_pieces_of(measure) * wio_measure_piece(measure) + writes_of(measure) * FILES * SMALL;
     WIO_TRY(fresh_round(measure, &fresh, err));
     for (size_t i = 0; wio_measure_more(measure, i, FRESH_ROUNDS - 1, bytes); i++) {
         if (i == 0) {

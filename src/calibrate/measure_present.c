@@ -9,9 +9,10 @@
 #include "calibrate/measure.h"
 
 #define PAGE UINT64_C(4096)
-#define PAGES 64 /* of the small file, at most */
-#define PIECES 6 /* of the large one, at most */
-#define PARTS 4  /* of a piece that are written into */
+#define PAGES 1024     /* of the small file, at most: more than a processor's own cache holds */
+#define PIECES_READ 64 /* in a round */
+#define PIECES 6       /* of the large one, at most */
+#define PARTS 4        /* of a piece that are written into */
 /* Of a call that is to move next to nothing. */
 #define TINY UINT64_C(64)
 #define ROUNDS 3
@@ -115,7 +116,7 @@ static enum wio_status read_base(struct wio_measure *measure, struct present *pr
     uint64_t size = wio_measure_piece(measure);
     uint64_t pieces = measure->base_bytes / size;
     const struct wio_rig_io piece = {.file = WIO_RIG_BASE, .size = size};
-    return read_over(measure, piece, (size_t)(pieces < PAGES ? pieces : PAGES), size,
+    return read_over(measure, piece, (size_t)(pieces < PIECES_READ ? pieces : PIECES_READ), size,
                      &present->large_read, err);
 }
 
@@ -133,8 +134,12 @@ static void set_writes(struct wio_measure *measure, struct present *present)
     double touched = (double)TINY / wio_measure_get(measure, WIO_PARAM_bw_mem);
     wio_measure_set(measure, WIO_PARAM_sc_w, fmax(call.value - touched, 0), call.spread);
     struct wio_measure_copy copy = wio_measure_copy_of(measure, clean.value, large.value);
-    wio_measure_set(measure, WIO_PARAM_bw_clean, 1 / copy.byte_s, large.spread);
-    wio_measure_set(measure, WIO_PARAM_c_clean, copy.folio_s, clean.spread);
+    /* a few pieces written again lie in a processor's cache: what a program writes mostly does not
+     */
+    double byte_s = fmax(copy.byte_s, 1 / wio_measure_get(measure, WIO_PARAM_bw_mem));
+    double folio_s = copy.folio_s - (double)PAGE * (byte_s - copy.byte_s);
+    wio_measure_set(measure, WIO_PARAM_bw_clean, 1 / byte_s, large.spread);
+    wio_measure_set(measure, WIO_PARAM_c_clean, fmax(folio_s, 0), clean.spread);
     double pages = (double)wio_measure_piece(measure) / PAGE / wio_measure_folios(measure);
     double walk_s = fmax(part.value - call.value, 0);
     wio_measure_set(measure, WIO_PARAM_c_walk, pages > 1 ? walk_s / (pages - 1) : 0, part.spread);
