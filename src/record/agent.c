@@ -123,12 +123,27 @@ static void look_at_node(struct agent *agent, uint32_t place)
     out->asked = wio_board_asked(node);
 }
 
+static bool is_alive(const struct wio_far_node *node)
+{
+    return WIO_BOARD_STATE(node->word) != WIO_BOARD_EXITED;
+}
+
+/* A process is asked about by the first of its threads that is alive: of one whose main thread has
+ * ended, that thread shows nothing any more. */
+static bool speaks_for_process(const struct agent *agent, uint32_t place)
+{
+    for (uint32_t i = 0; i < place; i++) {
+        if (agent->nodes[i].pid == agent->nodes[place].pid && is_alive(&agent->nodes[i])) {
+            return false;
+        }
+    }
+    return is_alive(&agent->nodes[place]);
+}
+
 static bool has_bytes(const struct agent *agent)
 {
     for (uint32_t i = 0; i < agent->count; i++) {
-        const struct wio_far_node *node = &agent->nodes[i];
-        if (node->pid == node->tid && WIO_BOARD_STATE(node->word) != WIO_BOARD_EXITED &&
-            wio_flight_has_bytes(node->pid)) {
+        if (speaks_for_process(agent, i) && wio_flight_has_bytes(agent->nodes[i].tid)) {
             return true;
         }
     }

@@ -8,16 +8,22 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/grow.h"
 #include "base/io.h"
 
-enum { SOCKETS_MAX = 64, LINE_BYTES = 512, PATH_BYTES = 64 };
+enum { LINE_BYTES = 512, PATH_BYTES = 64 };
 
-/* Sockets with bytes on their way, whosever they are. More than fit are not looked at: who has so
- * many is seen by those that fit. */
+/* Sockets with bytes on their way, whosever they are. */
 struct sending {
-    uint64_t inodes[SOCKETS_MAX];
-    unsigned count;
+    uint64_t *inodes;
+    uint32_t count;
+    uint32_t room;
 };
+
+static void sending_fini(struct sending *sending)
+{
+    free(sending->inodes);
+}
 
 static void close_file(FILE **file)
 {
@@ -26,16 +32,20 @@ static void close_file(FILE **file)
     }
 }
 
-/* "  0: 0100007F:1F90 0100007F:D2A4 01 00000010:00000000 tr:when retrnsmt uid timeout inode .." */
+/* "  0: 0100007F:1F90 0100007F:D2A4 01 00000010:00000000 tr:when retrnsmt uid timeout inode ..":
+ * of the two queues the first is what nobody has confirmed. Timer 4 asks a full receiver whether
+ * it has room again, which is done when all that was sent is confirmed: the rest waits here. */
 uint64_t wio_flight_parse(const char *line)
 {
-    enum { QUEUES = 4, INODE = 9 };
+    enum { QUEUES = 4, TIMER = 5, INODE = 9, WINDOW_PROBE = 4 };
     uint64_t waiting = 0;
     const char *at = line;
     for (unsigned field = 0; *at != '\0'; field++) {
         at += strspn(at, " \t\n");
         if (field == QUEUES) {
             waiting = strtoull(at, NULL, 16);
+        } else if (field == TIMER && strtoul(at, NULL, 16) == WINDOW_PROBE) {
+            return 0;
         } else if (field == INODE) {
             return waiting > 0 ? strtoull(at, NULL, 10) : 0;
         }
@@ -44,19 +54,28 @@ uint64_t wio_flight_parse(const char *line)
     return 0;
 }
 
-static void read_table(int32_t pid, const char *name, struct sending *sending)
+static enum wio_status add(struct sending *sending, uint64_t inode)
+{
+    void *inodes = sending->inodes;
+    WIO_TRY(wio_make_room(&inodes, sizeof(*sending->inodes), &sending->room, sending->count + 1));
+    sending->inodes = inodes;
+    sending->inodes[sending->count++] = inode;
+    return WIO_OK;
+}
+
+static enum wio_status read_table(int32_t tid, const char *name, struct sending *sending)
 {
     char path[PATH_BYTES];
     char line[LINE_BYTES];
-    snprintf(path, sizeof(path), "/proc/%d/net/%s", (int)pid, name);
+    snprintf(path, sizeof(path), "/proc/%d/net/%s", (int)tid, name);
     WIO_CLEANUP(close_file) FILE *file = fopen(path, "re");
-    while (file != NULL && sending->count < SOCKETS_MAX &&
-           fgets(line, sizeof(line), file) != NULL) {
+    while (file != NULL && fgets(line, sizeof(line), file) != NULL) {
         uint64_t inode = wio_flight_parse(line);
         if (inode != 0) {
-            sending->inodes[sending->count++] = inode;
+            WIO_TRY(add(sending, inode));
         }
     }
+    return WIO_OK;
 }
 
 /* Does this descriptor lead to one of the sockets? */
@@ -73,7 +92,7 @@ static bool is_sending(int directory, const char *name, const struct sending *se
         return false;
     }
     uint64_t inode = strtoull(target + sizeof(prefix) - 1, NULL, 10);
-    for (unsigned i = 0; i < sending->count; i++) {
+    for (uint32_t i = 0; i < sending->count; i++) {
         if (sending->inodes[i] == inode) {
             return true;
         }
@@ -81,16 +100,17 @@ static bool is_sending(int directory, const char *name, const struct sending *se
     return false;
 }
 
-bool wio_flight_has_bytes(int32_t pid)
+bool wio_flight_has_bytes(int32_t tid)
 {
-    struct sending sending = {.count = 0};
+    struct sending sending WIO_CLEANUP(sending_fini) = {0};
     char path[PATH_BYTES];
-    read_table(pid, "tcp", &sending);
-    read_table(pid, "tcp6", &sending);
+    if (read_table(tid, "tcp", &sending) != WIO_OK || read_table(tid, "tcp6", &sending) != WIO_OK) {
+        return true; /* out of memory: nobody knows */
+    }
     if (sending.count == 0) {
         return false;
     }
-    snprintf(path, sizeof(path), "/proc/%d/fd", (int)pid);
+    snprintf(path, sizeof(path), "/proc/%d/fd", (int)tid);
     WIO_CLEANUP(wio_dir_cleanup) DIR *directory = opendir(path);
     const struct dirent *entry;
     while (directory != NULL && (entry = readdir(directory)) != NULL) {

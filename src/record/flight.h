@@ -2,7 +2,9 @@
 /*
  * Bytes of a program that are on their way between hosts: sent by a TCP socket, and not yet
  * confirmed by the other end's kernel. While there are any, somebody who sleeps may be about to be
- * woken. What a network adapter carries past the kernel cannot be seen so.
+ * woken. Bytes that a full receiver keeps from being sent wake nobody before it reads, and are not
+ * on their way. What a network adapter carries past the kernel cannot be seen so, nor what a socket
+ * has sent that is closed meanwhile.
  */
 #ifndef WIO_RECORD_FLIGHT_H
 #define WIO_RECORD_FLIGHT_H
@@ -10,8 +12,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Has the process a TCP socket with such bytes? */
-bool wio_flight_has_bytes(int32_t pid);
+/* Has the process of this thread, any that is alive, a TCP socket with such bytes? Yes also where
+ * memory does not suffice to find out. */
+bool wio_flight_has_bytes(int32_t tid);
 
 /* A line of /proc/PID/net/tcp or tcp6: the socket's inode where bytes are on their way, else 0.
  * Pure. */
