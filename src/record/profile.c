@@ -94,6 +94,7 @@ static enum wio_status read_event(struct reader *reader, const struct wio_event 
     uint64_t end_ns = event->t_ns + event->dur_ns;
     if (event->t_ns > reader->free_ns + GAP_MIN_NS) {
         node->unexplained_ns += event->t_ns - reader->free_ns;
+        reader->free_ns = event->t_ns; /* counted: a nap's own time is what comes next */
     }
     if (!is_nap(event)) {
         reader->free_ns = end_ns > reader->free_ns ? end_ns : reader->free_ns;
