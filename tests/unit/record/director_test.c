@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -175,6 +176,31 @@ static void who_has_no_token_is_not_heard(void **state)
     wio_board_destroy(&stage.file);
 }
 
+/* The first one is waited for as long as anybody is; the second one at another time. */
+static void strangers_do_not_add_up(void **state)
+{
+    (void)state;
+    struct stage stage = {0};
+    const struct wio_director_run run = {.dir = "/the/trace", .limit_ns = 1};
+    char token[WIO_FAR_TOKEN_BYTES];
+    int strangers[2];
+    char byte;
+    assert_ok(wio_board_create(&stage.file, NULL), NULL);
+    assert_ok(wio_director_create(stage.file.board, &stage.director, NULL), NULL);
+    assert_ok(wio_director_begin_run(stage.director, &run, NULL), NULL);
+    for (unsigned i = 0; i < 2; i++) {
+        assert_ok(wio_far_connect(wio_director_address(stage.director), &strangers[i], token, NULL),
+                  NULL);
+    }
+    (void)exchange(&stage, false);
+    assert_int_equal(recv(strangers[0], &byte, 1, MSG_DONTWAIT), 0); /* sent away */
+    assert_int_equal(recv(strangers[1], &byte, 1, MSG_DONTWAIT), -1);
+    (void)close(strangers[0]);
+    (void)close(strangers[1]);
+    wio_director_destroy(stage.director);
+    wio_board_destroy(&stage.file);
+}
+
 static void what_is_no_address_is_refused(void **state)
 {
     (void)state;
@@ -197,6 +223,7 @@ int main(void)
         cmocka_unit_test(threads_of_others_are_on_the_board),
         cmocka_unit_test(who_is_gone_too_early_is_lost),
         cmocka_unit_test(who_has_no_token_is_not_heard),
+        cmocka_unit_test(strangers_do_not_add_up),
         cmocka_unit_test(what_is_no_address_is_refused),
     };
     return WIO_RUN(tests);
