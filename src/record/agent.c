@@ -242,7 +242,7 @@ static enum wio_status record(struct agent *agent, const struct wio_record_param
                               struct wio_record_result *result_out, struct wio_error *err)
 {
     struct wio_rerun rerun;
-    enum wio_status status = wio_rerun_start(&rerun, params, err);
+    enum wio_status status = wio_rerun_start(&rerun, params, agent->fd, err);
     if (status == WIO_OK) {
         while (wio_rerun_goes_on(&rerun)) {
             attend(agent);

@@ -72,6 +72,11 @@ const char *wio_director_address(const struct wio_director *director)
     return director->address;
 }
 
+int wio_director_listener(const struct wio_director *director)
+{
+    return director->listener;
+}
+
 const char *wio_director_host(const struct wio_director *director, uint32_t host)
 {
     return host > 0 && host <= director->host_count ? director->hosts[host - 1] : NULL;

@@ -70,6 +70,8 @@ WIO_MUST_CHECK enum wio_status wio_director_create(struct wio_board *board,
 void wio_director_destroy(struct wio_director *director);
 /* For WHYIO_DIRECTOR. */
 const char *wio_director_address(const struct wio_director *director);
+/* The socket at which it is reached: a child that keeps it open lets strangers wait there. */
+int wio_director_listener(const struct wio_director *director);
 
 /* The board is reset. WIO_ERR_IO where nobody can say where the directory is. */
 WIO_MUST_CHECK enum wio_status wio_director_begin_run(struct wio_director *director,

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/io.h"
 
 /* Written by the child. */
 struct wio_rerun_shared {
@@ -55,7 +56,7 @@ static _Noreturn void record_in_child(const struct wio_rerun *rerun,
 }
 
 enum wio_status wio_rerun_start(struct wio_rerun *rerun, const struct wio_record_params *params,
-                                struct wio_error *err)
+                                int own_fd, struct wio_error *err)
 {
     *rerun = (struct wio_rerun){0};
     void *memory = mmap(NULL, sizeof(*rerun->shared), PROT_READ | PROT_WRITE,
@@ -72,6 +73,7 @@ enum wio_status wio_rerun_start(struct wio_rerun *rerun, const struct wio_record
     pid_t parent = getpid();
     rerun->pid = fork();
     if (rerun->pid == 0) {
+        wio_fd_cleanup(&own_fd);
         record_in_child(rerun, params, parent);
     }
     if (rerun->pid < 0) {

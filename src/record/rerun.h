@@ -3,7 +3,7 @@
  * One recording out of several: done in a child, so that each has the command's descriptors, signal
  * mask and orphans for itself, while this process looks on.
  *
- *     WIO_TRY(wio_rerun_start(&rerun, &params, err));
+ *     WIO_TRY(wio_rerun_start(&rerun, &params, -1, err));
  *     while (wio_rerun_goes_on(&rerun)) { ... }
  *     WIO_TRY(wio_rerun_finish(&rerun, &result, err));
  *
@@ -25,8 +25,10 @@ struct wio_rerun {
     sigset_t original_mask;
 };
 
+/* `own_fd`: stays open in this process alone, so that others see at once when it ends; -1 = none.
+ */
 WIO_MUST_CHECK enum wio_status wio_rerun_start(struct wio_rerun *rerun,
-                                               const struct wio_record_params *params,
+                                               const struct wio_record_params *params, int own_fd,
                                                struct wio_error *err);
 /* Passes signals on; false when the recorder has ended. */
 bool wio_rerun_goes_on(struct wio_rerun *rerun);

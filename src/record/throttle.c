@@ -103,7 +103,7 @@ enum wio_status wio_throttle_run_first(struct wio_throttle *t, struct wio_error 
     struct wio_rerun rerun;
     tell(t, &(struct wio_throttle_news){.run = 1, .is_begin = true, .rank = -1});
     WIO_TRY(wio_throttle_direct_run(t, t->record.dir, WIO_BOARD_FREE, UINT64_MAX, err));
-    WIO_TRY(wio_rerun_start(&rerun, &t->record, err));
+    WIO_TRY(wio_rerun_start(&rerun, &t->record, wio_throttle_own_fd(t), err));
     enum wio_status status = WIO_OK;
     while (wio_rerun_goes_on(&rerun)) {
         status = status == WIO_OK ? look_at_first(t) : status;
@@ -315,7 +315,7 @@ enum wio_status wio_throttle_run_held(struct wio_throttle *t, const struct wio_t
     if (wio_conduct_begin(&conduct, &params, wio_clock_mono_ns()) != WIO_OK) {
         return wio_throttle_no_memory(err);
     }
-    WIO_TRY(wio_rerun_start(&rerun, &record, err));
+    WIO_TRY(wio_rerun_start(&rerun, &record, wio_throttle_own_fd(t), err));
     enum wio_status status = conduct_run(t, &rerun, &conduct);
     wio_board_let_all_go(t->board.board);
     t->is_interrupted = rerun.is_interrupted;

@@ -22,6 +22,11 @@ enum wio_status wio_throttle_direct_run(struct wio_throttle *t, const char *dir,
     return t->director != NULL ? wio_director_begin_run(t->director, &run, err) : WIO_OK;
 }
 
+int wio_throttle_own_fd(const struct wio_throttle *t)
+{
+    return t->director != NULL ? wio_director_listener(t->director) : -1;
+}
+
 static void add_totals(struct wio_seal_totals *totals, const struct wio_seal_totals *more)
 {
     totals->rings += more->rings;

@@ -61,6 +61,8 @@ WIO_MUST_CHECK enum wio_status wio_throttle_direct(struct wio_throttle *t, struc
 WIO_MUST_CHECK enum wio_status wio_throttle_direct_run(struct wio_throttle *t, const char *dir,
                                                        uint32_t first_grant, uint64_t limit_ns,
                                                        struct wio_error *err);
+/* For wio_rerun_start. */
+int wio_throttle_own_fd(const struct wio_throttle *t);
 /* What they say of the run belongs to its result. `conduct`: NULL = nobody was held. */
 void wio_throttle_end_run(struct wio_throttle *t, struct wio_record_result *result,
                           struct wio_conduct *conduct);

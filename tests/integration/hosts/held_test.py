@@ -118,7 +118,13 @@ class Stage:
         self.expect("was killed while others were held" in said, said)
 
     def recorder_dies(self):
-        said = self.end_while_held("recorder", victim=lambda: recorders()[-1:])
+        def victim():
+            for pid in recorders():
+                shared = sockets_of(pid) & set().union(*map(sockets_of, children_of(pid)))
+                self.expect(not shared, f"its child keeps a recorder's connection: {shared}")
+            return recorders()[-1:]
+
+        said = self.end_while_held("recorder", victim=victim)
         self.expect("is gone before its command" in said, said)
 
 
@@ -138,6 +144,17 @@ def processes(program):
 def parent_of(pid):
     with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
         return int(file.read().rpartition(")")[2].split()[1])
+
+
+def children_of(parent):
+    return [pid for pid in map(int, filter(str.isdigit, os.listdir("/proc"))) if parent_of(pid) == parent]
+
+
+def sockets_of(pid):
+    """But for standard input, output and error."""
+    directory = f"/proc/{pid}/fd"
+    links = {os.readlink(os.path.join(directory, fd)) for fd in os.listdir(directory) if int(fd) > 2}
+    return {link for link in links if link.startswith("socket:")}
 
 
 def recorders():
