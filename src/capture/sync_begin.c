@@ -46,17 +46,17 @@ static int64_t id_of(const void *object, bool is_shared)
         return result;                                                                             \
     }
 
-/* .. and nobody when it begins: what it was is read before. */
-#define DEFINE_DESTROY(symbol, object, is_shared, parameters, returns, keep, done)                 \
-    CAP_EXPORT returns symbol parameters                                                           \
+/* .. and nobody when it begins: what it was is read before. One in use stays what it is. */
+#define DEFINE_DESTROY(symbol, object, is_shared, parameters)                                      \
+    CAP_EXPORT int symbol parameters                                                               \
     {                                                                                              \
         const int64_t id = id_of((const void *)(uintptr_t)(object), is_shared);                    \
-        keep CAP_REAL(symbol)(object);                                                             \
-        emit(WIO_CALL_##symbol, CAP_CALLER(), id);                                                 \
-        done;                                                                                      \
+        int result = CAP_REAL(symbol)(object);                                                     \
+        if (result == 0) {                                                                         \
+            emit(WIO_CALL_##symbol, CAP_CALLER(), id);                                             \
+        }                                                                                          \
+        return result;                                                                             \
     }
-#define DEFINE_END(symbol, object, is_shared, parameters)                                          \
-    DEFINE_DESTROY(symbol, object, is_shared, parameters, int, int result =, return result)
 
 static bool is_shared_mutex(const void *mutex)
 {
@@ -65,12 +65,17 @@ static bool is_shared_mutex(const void *mutex)
 
 DEFINE_INIT(pthread_mutex_init, mutex, cap_mutex_is_shared(mutex),
             (pthread_mutex_t * mutex, const pthread_mutexattr_t *attributes), mutex, attributes)
-DEFINE_END(pthread_mutex_destroy, mutex, cap_mutex_is_shared(mutex), (pthread_mutex_t * mutex))
+DEFINE_DESTROY(pthread_mutex_destroy, mutex, cap_mutex_is_shared(mutex), (pthread_mutex_t * mutex))
 DEFINE_INIT(mtx_init, mutex, is_shared_mutex(mutex), (mtx_t * mutex, int type), mutex, type)
-DEFINE_DESTROY(mtx_destroy, mutex, is_shared_mutex(mutex), (mtx_t * mutex), void, , )
+CAP_EXPORT void mtx_destroy(mtx_t *mutex)
+{
+    const int64_t id = id_of(mutex, is_shared_mutex(mutex));
+    CAP_REAL(mtx_destroy)(mutex);
+    emit(WIO_CALL_mtx_destroy, CAP_CALLER(), id);
+}
 DEFINE_INIT(pthread_rwlock_init, lock, cap_rwlock_is_shared(lock),
             (pthread_rwlock_t * lock, const pthread_rwlockattr_t *attributes), lock, attributes)
-DEFINE_END(pthread_rwlock_destroy, lock, cap_rwlock_is_shared(lock), (pthread_rwlock_t * lock))
+DEFINE_DESTROY(pthread_rwlock_destroy, lock, cap_rwlock_is_shared(lock), (pthread_rwlock_t * lock))
 DEFINE_INIT(pthread_spin_init, lock, shared == PTHREAD_PROCESS_SHARED,
             (pthread_spinlock_t * lock, int shared), lock, shared)
 DEFINE_INIT(pthread_barrier_init, barrier, cap_barrier_is_shared(barrier),

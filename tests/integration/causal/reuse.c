@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Names and memory that are used again for something else: `reuse SCENE`. See scene.h. */
+#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <sys/file.h>
@@ -160,6 +161,22 @@ static void *do_second(void *unused)
     return unused;
 }
 
+/* Nobody can end a mutex that is in use: it stays the same one. */
+static void mutex_kept(void)
+{
+    pthread_t thread;
+    mark("first");
+    check(pthread_mutex_lock(&mutex) == 0, "pthread_mutex_lock");
+    check(pthread_create(&thread, NULL, do_second, NULL) == 0, "pthread_create");
+    for (unsigned i = 0; i < 4; i++) {
+        nap(); /* it waits meanwhile */
+    }
+    check(pthread_mutex_destroy(&mutex) == EBUSY, "pthread_mutex_destroy");
+    mark("unlocking");
+    check(pthread_mutex_unlock(&mutex) == 0, "pthread_mutex_unlock");
+    check(pthread_join(thread, NULL) == 0, "pthread_join");
+}
+
 /* The second thread locks another mutex, at the same address, that was made long before. */
 static void mutex_anew(void)
 {
@@ -182,6 +199,7 @@ int main(int argc, char **argv)
     static const struct scene scenes[] = {
         {"fifo-to-file", fifo_to_file}, {"file-to-fifo", file_to_fifo}, {"two-names", two_names},
         {"lock-removed", lock_removed}, {"lock-file", lock_file},       {"mutex-anew", mutex_anew},
+        {"mutex-kept", mutex_kept},
     };
     return run_scene(scenes, sizeof(scenes) / sizeof(scenes[0]), argc, argv);
 }

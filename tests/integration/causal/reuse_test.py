@@ -29,6 +29,15 @@ def check_locks(trace, *unordered):
             yield f"'{first}' and '{second}' are ordered"
 
 
+def check_kept(trace, first, second):
+    if any("op" in line for line in graph.lines("dump", "--format=json", "--op=pthread_mutex_destroy", trace)):
+        yield "a mutex in use is said to end"
+    edges = graph.Graph(trace, classes=("hard", "mutex"), raw=True)
+    if not edges.precedes(first, second):
+        yield f"'{first}' does not come before '{second}'"
+
+
 if __name__ == "__main__":
     faults = scenes.run(sys.argv[1], SCENES) + scenes.run(sys.argv[1], LOCKS, check_locks)
+    faults += scenes.run(sys.argv[1], {"mutex-kept": ["unlocking", "second"]}, check_kept)
     sys.exit(1 if faults else 0)
