@@ -214,11 +214,13 @@ static bool is_in_bytes(unsigned op)
     }
 }
 
-static void put_outcome(unsigned op, int64_t value, uint16_t error, FILE *out)
+/* Sizes of files are compared, and known, where both looks succeeded. */
+static void put_outcome(unsigned op, int64_t value, uint16_t error, uint16_t other_error, FILE *out)
 {
+    bool has_size = wio_op_class(op) != WIO_CLASS_STAT || other_error == 0;
     if (error != 0) {
         (void)fprintf(out, "%s", strerrorname_np(error) != NULL ? strerrorname_np(error) : "error");
-    } else if (is_in_bytes(op)) {
+    } else if (is_in_bytes(op) && has_size) {
         (void)fprintf(out, "%lld B", (long long)value);
     } else if (wio_op_class(op) == WIO_CLASS_READDIR) {
         (void)fputs(value > 0 ? "a name" : "the end", out);
@@ -259,9 +261,10 @@ static void put_mismatch(const struct wio_trace *trace, const struct wio_replay_
         (void)fprintf(out, " at %lld", (long long)mismatch->offset);
     }
     (void)fputs(": expected ", out);
-    put_outcome(mismatch->op, mismatch->expected, mismatch->expected_error, out);
+    put_outcome(mismatch->op, mismatch->expected, mismatch->expected_error, mismatch->got_error,
+                out);
     (void)fputs(", got ", out);
-    put_outcome(mismatch->op, mismatch->got, mismatch->got_error, out);
+    put_outcome(mismatch->op, mismatch->got, mismatch->got_error, mismatch->expected_error, out);
     (void)fputs(": ", out);
     wio_print_plain(out, wio_trace_string(trace, mismatch->path, NULL));
     put_race(trace, &mismatch->race, out);

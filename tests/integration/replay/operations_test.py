@@ -73,6 +73,16 @@ class Files(ReplayCase):
         self.assertIn(("mkdir", 8, {"result": 0, "errno": 0}, {"result": -1, "errno": 17}), ops)
         self.assertIn(("stat", 5, {"result": 11, "errno": 0}, {"result": 10, "errno": 0}), ops)
 
+    def test_a_look_that_fails_on_one_side_has_no_size(self):
+        self.script("""
+            open path=/a a0=0x241 a1=0644 res=3
+            stat path=/a err=2
+            unlink path=/a res=0
+            stat path=/a a1=0100644 a2=11""")
+        said = self.run_replay(AFAP, "--format=text").stdout
+        self.assertIn("stat: expected ENOENT, got success: /a", said)
+        self.assertIn("stat: expected success, got ENOENT: /a", said)
+
     def test_an_empty_file_has_another_size_than_a_full_one(self):
         self.script("open path=/a a0=0x242 a1=0644 res=3\nfstat fd=3 path=/a a1=0100644 a2=5\n"
                     "ftruncate fd=3 path=/a size=5 res=0\nfstat fd=3 path=/a a1=0100644 a2=0")
