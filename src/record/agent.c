@@ -260,7 +260,7 @@ enum wio_status wio_agent_record(const struct wio_record_params *params, const c
                                  struct wio_record_result *result_out, struct wio_error *err)
 {
     struct agent agent WIO_CLEANUP(agent_fini) = {.fd = -1};
-    struct wio_far_welcome welcome;
+    struct wio_far_welcome welcome = {0};
     struct wio_record_params record_params = *params;
     WIO_TRY(begin(&agent, director, &welcome, err));
     record_params.dir = welcome.dir;
