@@ -30,6 +30,15 @@ static double median_of_sorted(const double *values, size_t count)
     return count % 2 != 0 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
 }
 
+double wio_estimate_sum(const double *values, size_t count)
+{
+    double sum = 0;
+    for (size_t i = 0; i < count; i++) {
+        sum += values[i];
+    }
+    return sum;
+}
+
 double wio_estimate_median(double *values, size_t count)
 {
     WIO_PRE(count > 0);

@@ -15,6 +15,8 @@ struct wio_estimate {
     size_t kept;
 };
 
+double wio_estimate_sum(const double *values, size_t count);
+
 /* Of at least one value; sorts them. */
 double wio_estimate_median(double *values, size_t count);
 

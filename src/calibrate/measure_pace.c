@@ -11,15 +11,6 @@
 #define WAITED_LEAST 3
 #define UNLUCKY 1.6
 
-static double sum_of(const double *values, size_t count)
-{
-    double sum = 0;
-    for (size_t i = 0; i < count; i++) {
-        sum += values[i];
-    }
-    return sum;
-}
-
 /* So many of `of` are faster. */
 static double quantile_of(const struct wio_series *series, size_t level, size_t part, size_t of)
 {
@@ -69,7 +60,7 @@ double wio_pace_of_row(const struct wio_series *row)
 static void add_all(const struct wio_series *series, double *seconds, double *bytes)
 {
     for (size_t i = 0; i < WIO_SERIES_LEVELS; i++) {
-        *seconds += sum_of(series->samples[i], series->count[i]);
+        *seconds += wio_estimate_sum(series->samples[i], series->count[i]);
         *bytes += (double)series->count[i] * (double)series->size[i];
     }
 }

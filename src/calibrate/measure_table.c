@@ -33,15 +33,6 @@
 #define IN_A_ROW 11
 #define NOT_COUNTED 2
 
-static double sum_of(const double *values, size_t count)
-{
-    double sum = 0;
-    for (size_t i = 0; i < count; i++) {
-        sum += values[i];
-    }
-    return sum;
-}
-
 /* What was in a buffer when it was full, after `before` writes of a row: what these left in it, and
  * what the making of the files may have left. */
 static double buffered(const struct wio_measure *measure, const struct wio_series *series,
@@ -51,7 +42,7 @@ static double buffered(const struct wio_measure *measure, const struct wio_serie
     size_t after = series->count[level] - drop->before;
     double row = (double)drop->before * (double)series->size[level];
     double elapsed_s = measure->rig->now_s(measure->rig->context) - measure->base_begun_s -
-                       sum_of(series->samples[level] + drop->before, after);
+                       wio_estimate_sum(series->samples[level] + drop->before, after);
     return fmax(row * (1 - drop->slow / drop->fast),
                 row + (double)(measure->base_bytes + series->bytes) - elapsed_s * drop->slow);
 }

@@ -46,8 +46,7 @@ static void finds_parameters(struct sim *sim, double relative)
     is_near(&found, WIO_PARAM_bw_mem, wanted.bw_mem, relative);
     is_near(&found, WIO_PARAM_bw_ramdisk, wanted.bw_ramdisk, relative);
     is_near(&found, WIO_PARAM_bw_reduced, wanted.bw_reduced, relative);
-    /* of a row of eleven: the same seeds give others where a stage comes in between */
-    is_near(&found, WIO_PARAM_bw_dev, wanted.bw_dev, 1.5 * relative);
+    is_near(&found, WIO_PARAM_bw_dev, wanted.bw_dev, relative);
     is_near(&found, WIO_PARAM_bw_rdev, wanted.bw_rdev, relative);
     is_near(&found, WIO_PARAM_sc_w, wanted.sc_w, 3 * relative);
     is_near(&found, WIO_PARAM_sc_sw, wanted.sc_sw, 3 * relative);
@@ -232,7 +231,7 @@ static void finds_the_credit_of_a_limit(void **state)
         sim.params.burst_size = 4 * MIB;
         assert_ok(measure(&sim, &params, &found, &err), &err);
         is_near(&found, WIO_PARAM_bw_dev, sim.params.bw_dev, 0.05);
-        is_near(&found, WIO_PARAM_burst_size, sim.params.burst_size, 0.15);
+        is_near(&found, WIO_PARAM_burst_size, sim.params.burst_size, 0.05);
         assert_true(found.params[WIO_PARAM_bw_burst].value > 4 * sim.params.bw_dev);
     }
 }
