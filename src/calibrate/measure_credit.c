@@ -37,8 +37,7 @@ static enum wio_status write_rested(struct wio_measure *measure, uint64_t size, 
 }
 
 /* What a write is ahead of the device at the most. One that is larger than what passes at once
- * waits for the next slice of time, so smaller ones are tried, too, as long as they may say more.
- */
+ * waits for the next slice, so smaller ones are tried, too, as long as they may say more. */
 static enum wio_status most_ahead(struct wio_measure *measure, double *ahead_out,
                                   struct wio_error *err)
 {

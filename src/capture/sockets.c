@@ -6,8 +6,7 @@
 
 #include "capture/hooks.h"
 
-/* ---- bind: a Unix socket with a path is a file that it makes ----------------------------------
- */
+/* ---- bind: a Unix socket with a path is a file that it makes ---- */
 
 /* WIO_NO_STRING: the address is no path. */
 static uint32_t path_of(struct cap_thread *self, const struct sockaddr *address, socklen_t length)
@@ -61,8 +60,7 @@ CAP_EXPORT int bind(int fd, __CONST_SOCKADDR_ARG address, socklen_t length)
     return result;
 }
 
-/* ---- sendmmsg: one event for the messages to each address -------------------------------------
- */
+/* ---- sendmmsg: one event for the messages to each address ---- */
 
 static bool is_same_end(const struct msghdr *one, const struct msghdr *other)
 {
