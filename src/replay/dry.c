@@ -40,7 +40,7 @@ static enum wio_status count_stream(const struct rp_plan *plan, uint32_t stream,
     enum wio_status status;
     uint32_t image = plan->family.streams[stream].image;
     uint8_t caused = image == RP_NONE ? 0 : plan->family.images[image].caused;
-    WIO_TRY(rp_feed_init(&feed, plan->trace, stream, err));
+    WIO_TRY(rp_feed_init(&feed, plan->trace, stream, 0, err));
     while ((status = rp_feed_next(&feed, &event, err)) == WIO_OK) {
         if (rp_is_covered(event, caused)) {
             tally->covered++;

@@ -5,6 +5,8 @@
 #include "replay/pace.h"
 #include "trace/calls.h"
 
+/* Much longer than it takes to decode what is read ahead at a time. */
+#define SPARE_NS UINT64_C(3000000)
 #define THINK_MAX_NS 1e18 /* thirty years: what a trace that lies may hold must fit */
 
 /* When the trace lets the next operation begin, CLOCK_MONOTONIC. */
@@ -49,6 +51,15 @@ void rp_time_pass(struct rp_worker *worker, const struct wio_event *event)
     }
 }
 
+/* Decode what comes later while there is nothing else to do: a program that goes on as fast as it
+ * can leaves no time for it. */
+static void read_ahead(struct rp_worker *worker, uint64_t until_ns)
+{
+    while (worker->feed.has_room && wio_clock_mono_ns() + SPARE_NS < until_ns &&
+           rp_feed_read_ahead(&worker->feed, &worker->error) == WIO_OK) {
+    }
+}
+
 /* Wait for the moment of the event; what it is late by goes into the histogram. Gives the time. */
 uint64_t rp_time_start(struct rp_worker *worker, const struct wio_event *event)
 {
@@ -58,6 +69,7 @@ uint64_t rp_time_start(struct rp_worker *worker, const struct wio_event *event)
     }
     uint64_t at = due(worker, event);
     worker->think_ns = 0;
+    read_ahead(worker, at);
     uint64_t now = rp_pace_wait(run->board, run->cpus, at);
     rp_late_add(&worker->tally.late, now > at ? now - at : 0);
     return now;

@@ -17,6 +17,9 @@
 #include "trace/calls.h"
 
 #define REPORT_EVERY 256u
+/* All threads of a replay decode so many bytes of events ahead of time, one of them .. */
+#define AHEAD_BYTES (UINT64_C(256) << 20)
+#define AHEAD_THREAD_BYTES (UINT64_C(32) << 20)
 
 static bool is_aborted(const struct rp_worker *worker)
 {
@@ -257,6 +260,13 @@ static void store_max(_Atomic uint64_t *value, uint64_t candidate)
     }
 }
 
+static size_t events_ahead(const struct rp_run *run)
+{
+    uint64_t share = AHEAD_BYTES / wio_trace_stream_count(run->trace);
+    uint64_t bytes = share < AHEAD_THREAD_BYTES ? share : AHEAD_THREAD_BYTES;
+    return (size_t)(bytes / sizeof(struct wio_event));
+}
+
 void rp_worker_perform(struct rp_thread *thread)
 {
     struct rp_process *process = thread->process;
@@ -279,7 +289,8 @@ void rp_worker_perform(struct rp_thread *thread)
     rp_tally_init(&worker->tally);
     atomic_fetch_add(&run->board->crowd->threads, 1);
     rp_pools_begin(worker);
-    if (rp_feed_init(&worker->feed, run->trace, worker->stream, &worker->error) == WIO_OK) {
+    if (rp_feed_init(&worker->feed, run->trace, worker->stream, events_ahead(run),
+                     &worker->error) == WIO_OK) {
         rp_process_ready(worker);
         if (rp_is_causal(run)) {
             rp_causal_begin(worker);
