@@ -13,8 +13,10 @@ import sys
 import time
 
 LOOP_BYTES = 512 << 20
+PIECE = os.urandom(1 << 20)  # of what a disk holds at first
 BLKIO = "/sys/fs/cgroup/blkio"
 TMPFS_SIZE = "size=2g"
+MKFS = "lazy_itable_init=0,lazy_journal_init=0,nodiscard"  # a discard would make holes in the image
 RATE = 20 << 20  # bytes a second
 DELAY_US = 2000
 
@@ -92,15 +94,25 @@ def fresh_loop(image):
     raise reason
 
 
+def make_image(path, size):
+    """Small ones are written, not only allocated: the first write to a block that never was costs the file
+    system below a commit of its own, so whoever comes first would be slower."""
+    with open(path, "wb") as file:
+        os.posix_fallocate(file.fileno(), 0, size)
+        for at in range(0, size if size <= LOOP_BYTES else 0, len(PIECE)):
+            file.write(PIECE[:size - at])
+        file.flush()
+        os.fsync(file.fileno())
+
+
 @contextlib.contextmanager
 def ext4(scratch, name, size, *options):
     """(device, directory): a file system on a loop device. Nothing of it outlives its mount, however this
     program ends: the device is detached and its file removed already."""
     image, directory = (os.path.join(scratch, name + end) for end in (".image", ""))
-    with open(image, "wb") as file:
-        os.posix_fallocate(file.fileno(), 0, size)
     try:
-        command("mkfs.ext4", "-q", "-F", "-E", "lazy_itable_init=0,lazy_journal_init=0", image)
+        make_image(image, size)
+        command("mkfs.ext4", "-q", "-F", "-E", MKFS, image)
         device = fresh_loop(image)
         with contextlib.ExitStack() as stack:
             try:
@@ -109,7 +121,8 @@ def ext4(scratch, name, size, *options):
                 command("losetup", "--detach", device)  # when its mount is gone
             yield device, directory
     finally:
-        os.unlink(image)
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(image)
 
 
 @contextlib.contextmanager
