@@ -48,7 +48,7 @@ static bool is_room(const struct rp_board *board, uint32_t cpus)
 /* Some of the time until `at_ns`, which comes soon. */
 static void await(struct rp_board *board, uint32_t cpus, uint64_t now_ns, uint64_t at_ns)
 {
-    bool is_short = at_ns - now_ns < RP_LOOK_SHORT_NS && board->has_waits;
+    bool is_short = at_ns - now_ns < RP_LOOK_SHORT_NS;
     if (is_short || (is_room(board, cpus) && rp_look_is_free(board, now_ns))) {
         rp_look_turn(board, cpus);
     } else {
