@@ -182,6 +182,16 @@ static void null8(struct loop *loops)
     run_threads(loops, NULL_THREADS);
 }
 
+/* A write each millisecond: does a replay of it begin them on time? */
+static void paced(struct loop *loop)
+{
+    const struct timespec pause = {.tv_nsec = 1000000};
+    for (long i = 0; i < loop->calls; i++) {
+        must(nanosleep(&pause, NULL) == 0, "nanosleep");
+        must(pwrite(loop->fd, loop->block, 4096, place(i, 4096)) == 4096, "pwrite");
+    }
+}
+
 /* A mixed stream: sizes, offsets, calls and files change as in a real program. */
 static void mixed(struct loop *loops)
 {
@@ -227,6 +237,7 @@ static const struct {
     {"fwrite64", fwrite64, 1},
     {"openclose", openclose, 1},
     {"stat", stat_loop, 1},
+    {"paced", paced, 1},
     {"threads2", threads2, THREADS},
     {"null8", null8, NULL_THREADS},
     {"mixed", mixed, 3},

@@ -23,6 +23,7 @@ SECTIONS = {
     "size": sections.size,
     "trace": sections.trace,
     "replay": sections.replay,
+    "start": sections.start,
     "mpi": sections.mpi,
 }
 EXTRA = {"gate": sections.gate, "causality": causality.causality}
