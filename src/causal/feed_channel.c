@@ -52,7 +52,7 @@ static enum wio_status make_eventfd(struct wio_feed *feed, const struct wio_even
     return WIO_OK;
 }
 
-/* R-CHAN-5: what the other end reads has an end now, as if it were closed. */
+/* R-CHAN-5: what the other end reads has an end now, whoever still has this one open. */
 static enum wio_status shut_down(struct wio_feed *feed, const struct wio_event *event)
 {
     uint32_t object;
@@ -61,7 +61,15 @@ static enum wio_status shut_down(struct wio_feed *feed, const struct wio_event *
         return WIO_OK;
     }
     WIO_TRY(wio_feed_channel(feed, event, event->path, &object));
-    return object == 0 ? WIO_OK : wio_feed_append(feed, &feed->objects[object].list, &node);
+    struct wio_feed_state *state = &feed->objects[object];
+    if (object == 0 || state->is_shut) {
+        return WIO_OK;
+    }
+    while (state->list.count > 0) { /* those that have closed a duplicate let nobody go */
+        wio_feed_drop_first(feed, &state->list);
+    }
+    state->is_shut = true;
+    return wio_feed_append(feed, &state->list, &node);
 }
 
 enum wio_status wio_feed_channel_begin(struct wio_feed *feed, const struct wio_event *event)

@@ -59,7 +59,7 @@ static enum wio_status note_closing(struct wio_feed *feed, uint32_t object,
 static enum wio_status drop(struct wio_feed *feed, uint32_t file, const struct wio_event *event)
 {
     struct wio_feed_file *f = &feed->files[file];
-    if (f->can_write && f->object != 0) {
+    if (f->can_write && f->object != 0 && !feed->objects[f->object].is_shut) {
         WIO_TRY(note_closing(feed, f->object, event));
     }
     if (--f->refs > 0) {

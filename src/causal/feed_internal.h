@@ -54,6 +54,7 @@ struct wio_feed_state {
     bool is_semaphore; /* an eventfd whose reads take one */
     bool has_messages; /* a socket that keeps them apart */
     bool is_connected; /* or a stream: an address that is sent to is not looked at */
+    bool is_shut;      /* what the other end reads has its end: closing adds nothing */
 };
 
 /* An open file description: what descriptors that are duplicates of each other share. */

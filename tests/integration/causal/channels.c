@@ -264,6 +264,29 @@ static void tcp_end(void)
     wait_for(pid);
 }
 
+static void shut_and_close(int fd)
+{
+    nap();
+    mark("shutting");
+    check(shutdown(fd, SHUT_WR) == 0, "shutdown");
+    mark("goes on");
+    close(fd);
+}
+
+/* Its end is there before all have closed it. */
+static void shut_down(void)
+{
+    int ends[2];
+    check(socketpair(AF_UNIX, SOCK_STREAM, 0, ends) == 0, "socketpair");
+    pid_t pid = child(shut_and_close, ends[1]);
+    mark("closing");
+    close(ends[1]);
+    (void)usleep(120000); /* till it has closed */
+    check(read(ends[0], data, sizeof(data)) == 0, "read");
+    mark("at end");
+    wait_for(pid);
+}
+
 static void use_and_close(int fd)
 {
     struct cmsghdr *part;
@@ -438,6 +461,7 @@ int main(int argc, char **argv)
         {"udp-around", udp_around},
         {"udp-many", udp_many},
         {"tcp-end", tcp_end},
+        {"shut-down", shut_down},
         {"sent-descriptor", sent_descriptor},
         {"eventfd-functions", eventfd_functions},
         {"spliced", spliced},

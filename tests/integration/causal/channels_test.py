@@ -22,6 +22,7 @@ SCENES = {
     "udp-around": ("socket", ["first < got second", "first < got first"],
                    ["goes on | got second", "goes on | got first"]),
     "tcp-end": ("socket", ["closing < at end"], ["goes on | at end"]),
+    "shut-down": ("socket", ["shutting < at end"], ["goes on | at end"]),
     "sent-descriptor": ("pipe", ["first < got first", "closing < at end"],
                         ["goes on | got first"]),
     "eventfd-functions": ("pipe", ["first < got first"], ["goes on | got first"]),
