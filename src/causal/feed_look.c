@@ -92,7 +92,8 @@ static bool is_pause(const struct wio_event *event)
 static enum wio_status made(struct wio_feed *feed, const struct wio_event *event, uint32_t path,
                             bool surely)
 {
-    return wio_match_made(feed->match, path, wio_feed_point(feed, event), surely);
+    return wio_match_made(feed->match, path, wio_feed_point(feed, event), wio_feed_end_ns(event),
+                          surely);
 }
 
 static enum wio_status gone(struct wio_feed *feed, const struct wio_event *event)
@@ -116,7 +117,7 @@ static enum wio_status change(struct wio_feed *feed, const struct wio_event *eve
         return made(feed, event, event->path2, true);
     case WIO_CLASS_RENAME:
         WIO_TRY(gone(feed, event));
-        return made(feed, event, event->path2, true);
+        return made(feed, event, event->path2, false); /* there may have been another one */
     case WIO_CLASS_UNLINK:
         return gone(feed, event);
     default:
@@ -144,7 +145,7 @@ enum wio_status wio_feed_look_end(struct wio_feed *feed, const struct wio_event 
     enum look look = look_of(event);
     enum look try = try_of(event, &path);
     if (look != LOOK_NONE) {
-        WIO_TRY(wio_match_look(feed->match, event->path, wio_feed_point(feed, event),
+        WIO_TRY(wio_match_look(feed->match, event->path, wio_feed_point(feed, event), event->t_ns,
                                look == LOOK_FOUND, &wait.until));
     } else if (try != LOOK_NONE) {
         WIO_TRY(wio_match_look_gone(feed->match, path, wio_feed_point(feed, event), event->t_ns,

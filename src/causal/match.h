@@ -156,17 +156,17 @@ struct wio_wait_until {
     uint64_t looks;    /* that failed; 0: this was no waiting */
 };
 
-/* A file came to be (rename, link, mkdir, open with O_EXCL), or, if not `surely`, came to be or was
- * there (open with O_CREAT): `at` is the operation itself. */
+/* A file came to be (link, mkdir, open with O_EXCL), or, if not `surely`, came to be or was there
+ * (rename, open with O_CREAT): `at` is the operation itself, which ended then. */
 WIO_MUST_CHECK enum wio_status wio_match_made(struct wio_match *match, uint32_t file,
-                                              struct wio_point at, bool surely);
+                                              struct wio_point at, uint64_t end_ns, bool surely);
 /* It is gone (unlink, rename to another name) by an operation that began then. */
 WIO_MUST_CHECK enum wio_status wio_match_gone(struct wio_match *match, uint32_t file,
                                               struct wio_point at, uint64_t begin_ns);
-/* stat, access, open .. that found the file or failed with ENOENT. The edge comes from the maker,
- * if that was another thread. `wait_out` says whether a wait ends here. */
+/* stat, access, open .. that began then, and found the file or failed with ENOENT. The edge comes
+ * from the maker, if that was another thread. `wait_out` says whether a wait ends here. */
 WIO_MUST_CHECK enum wio_status wio_match_look(struct wio_match *match, uint32_t file,
-                                              struct wio_point at, bool found,
+                                              struct wio_point at, uint64_t begin_ns, bool found,
                                               struct wio_wait_until *wait_out);
 /* The same for what can only be done when the file is gone (open with O_EXCL, mkdir, link), and was
  * or failed with EEXIST, at that time. */

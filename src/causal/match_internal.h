@@ -52,6 +52,7 @@ struct wio_match_file {
     uint64_t op;
     uint64_t gone_op;
     uint64_t gone_ns; /* when that began */
+    uint64_t made_ns; /* when the making was over */
     uint32_t thread;
     uint32_t gone_thread;
     bool has_maker;

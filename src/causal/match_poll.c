@@ -13,13 +13,14 @@ static enum wio_status file_of(struct wio_match *match, uint32_t file,
 }
 
 enum wio_status wio_match_made(struct wio_match *match, uint32_t file, struct wio_point at,
-                               bool surely)
+                               uint64_t end_ns, bool surely)
 {
     struct wio_match_file *found;
     WIO_TRY(file_of(match, file, &found));
     if (!found->is_there || surely) {
         found->op = at.op;
         found->thread = at.thread;
+        found->made_ns = end_ns;
         found->has_maker = true;
         found->is_there = true;
     }
@@ -65,15 +66,27 @@ static enum wio_status follow(struct wio_match *match, struct wio_point from, st
                                                           .evidence = WIO_EVIDENCE_POLL});
 }
 
+/* Nobody was seen to remove it, but it is not there: whoever made it before lets nobody go. */
+static void note_absence(struct wio_match_file *file, uint64_t begin_ns)
+{
+    if (begin_ns > file->made_ns) {
+        file->is_there = false;
+        file->has_maker = false;
+    }
+}
+
 enum wio_status wio_match_look(struct wio_match *match, uint32_t file, struct wio_point at,
-                               bool found, struct wio_wait_until *wait_out)
+                               uint64_t begin_ns, bool found, struct wio_wait_until *wait_out)
 {
     *wait_out = (struct wio_wait_until){0};
     if (at.thread >= match->edges->threads) {
         return WIO_ERR_USAGE;
     }
+    struct wio_match_file *it;
+    WIO_TRY(file_of(match, file, &it));
     struct wio_match_looker *looker = &match->lookers[at.thread];
     if (!found) {
+        note_absence(it, begin_ns);
         note_failure(looker, file, at.op, false);
         return WIO_OK;
     }
@@ -82,8 +95,6 @@ enum wio_status wio_match_look(struct wio_match *match, uint32_t file, struct wi
     if (!waited) {
         return WIO_OK;
     }
-    struct wio_match_file *it;
-    WIO_TRY(file_of(match, file, &it));
     it->is_there = true;
     if (it->has_maker && it->thread == at.thread) {
         return WIO_OK;

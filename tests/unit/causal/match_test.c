@@ -446,7 +446,8 @@ static void threads_that_made_each_other_are_no_endless_story(void **state)
 static struct wio_wait_until look(struct fixture *f, uint64_t op, bool found)
 {
     struct wio_wait_until wait;
-    assert_int_equal(wio_match_look(f->match, 6, (struct wio_point){op, 1}, found, &wait), WIO_OK);
+    assert_int_equal(wio_match_look(f->match, 6, (struct wio_point){op, 1}, op, found, &wait),
+                     WIO_OK);
     return wait;
 }
 
@@ -457,7 +458,7 @@ static void looks_that_fail_and_then_find_are_one_wait(void **state)
     begin(&f);
     assert_int_equal(look(&f, 3, false).looks, 0);
     assert_int_equal(look(&f, 4, false).looks, 0);
-    assert_int_equal(wio_match_made(f.match, 6, (struct wio_point){8, 0}, true), WIO_OK);
+    assert_int_equal(wio_match_made(f.match, 6, (struct wio_point){8, 0}, 4, true), WIO_OK);
     struct wio_wait_until wait = look(&f, 5, true);
     assert_int_equal(wait.first_op, 3);
     assert_int_equal(wait.last_op, 5);
@@ -469,9 +470,30 @@ static void looks_that_fail_and_then_find_are_one_wait(void **state)
     wio_match_other(f.match, 1); /* it went on without the file */
     assert_int_equal(look(&f, 9, true).looks, 0);
     assert_int_equal(look(&f, 10, false).looks, 0);
-    assert_int_equal(wio_match_made(f.match, 6, (struct wio_point){11, 1}, true), WIO_OK);
+    assert_int_equal(wio_match_made(f.match, 6, (struct wio_point){11, 1}, 11, true), WIO_OK);
     assert_int_equal(look(&f, 12, true).looks, 0); /* it made the file itself */
     assert_int_equal(f.edges.edge_count, 1);
+    end(&f);
+}
+
+static void who_replaces_a_file_lets_nobody_go(void **state)
+{
+    (void)state;
+    struct fixture f;
+    begin(&f);
+    assert_int_equal(look(&f, 3, false).looks, 0);
+    assert_int_equal(wio_match_made(f.match, 6, (struct wio_point){8, 0}, 4, false), WIO_OK);
+    assert_int_equal(wio_match_made(f.match, 6, (struct wio_point){9, 0}, 5, false), WIO_OK);
+    assert_int_equal(look(&f, 6, true).looks, 1);
+    assert_int_equal(f.edges.edge_count, 1);
+    assert_true(has_edge(&f.edges, (struct wio_edge){8, 6, 0, 1, 0, 0, WIO_EVIDENCE_POLL, 0}));
+    assert_int_equal(look(&f, 7, false).looks, 0); /* it is gone, and nobody was seen to do it */
+    assert_int_equal(look(&f, 8, true).looks, 1);
+    assert_int_equal(f.edges.edge_count, 1);
+    assert_int_equal(look(&f, 9, false).looks, 0);
+    assert_int_equal(wio_match_made(f.match, 6, (struct wio_point){12, 0}, 10, false), WIO_OK);
+    assert_int_equal(look(&f, 11, true).looks, 1);
+    assert_true(has_edge(&f.edges, (struct wio_edge){12, 11, 0, 1, 0, 0, WIO_EVIDENCE_POLL, 0}));
     end(&f);
 }
 
@@ -491,6 +513,7 @@ int main(void)
         cmocka_unit_test(of_a_reader_the_last_release_counts),
         cmocka_unit_test(threads_that_made_each_other_are_no_endless_story),
         cmocka_unit_test(looks_that_fail_and_then_find_are_one_wait),
+        cmocka_unit_test(who_replaces_a_file_lets_nobody_go),
     };
     return WIO_RUN(tests);
 }

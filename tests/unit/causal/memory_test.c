@@ -40,8 +40,8 @@ static enum wio_status feed(struct wio_match *match)
         WIO_TRY(wio_match_read(match, i, WIO_EVIDENCE_PIPE, (struct wio_point){i, 1}, 5, 0));
         WIO_TRY(wio_match_release(match, i, WIO_EVIDENCE_LOCK, (struct wio_point){i, 0}, true));
         WIO_TRY(wio_match_acquire(match, i, WIO_EVIDENCE_LOCK, (struct wio_point){i, 1}, false));
-        WIO_TRY(wio_match_made(match, i, (struct wio_point){i, 0}, true));
-        WIO_TRY(wio_match_look(match, i, (struct wio_point){i, 1}, true, &wait));
+        WIO_TRY(wio_match_made(match, i, (struct wio_point){i, 0}, 0, true));
+        WIO_TRY(wio_match_look(match, i, (struct wio_point){i, 1}, 0, true, &wait));
         for (uint32_t rank = 0; rank < 2; rank++) {
             struct wio_collective_call call = {.sequence = i,
                                                .size = 2,
