@@ -277,6 +277,9 @@ void cap_describe_image(struct cap_thread *self)
     if (text == NULL) {
         return;
     }
+    if (cap_makes_own_calls()) {
+        cap_unseen(WIO_UNSEEN_OWN_CALLS);
+    }
     long length = raw_readlink("/proc/self/exe", text, SIZE);
     if (length > 0) {
         describe(self, WIO_META_EXE, text, (size_t)length);

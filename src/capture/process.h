@@ -109,6 +109,8 @@ void cap_threads_reset(void) CAP_HIDDEN;
 
 /* Records that describe the image: program, arguments, directory, modules. */
 void cap_describe_image(struct cap_thread *self) CAP_HIDDEN;
+/* Is the program one that calls the kernel by instructions of its own? */
+bool cap_makes_own_calls(void) CAP_HIDDEN;
 
 /* A text record of any kind in one piece: two parts of payload. False where it is dropped. */
 bool cap_text_record(struct cap_thread *self, const struct wio_slot_text *head, const void *first,

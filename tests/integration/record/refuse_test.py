@@ -9,6 +9,7 @@ import sys
 from record_case import RecordCase, main
 
 STATIC = os.path.abspath(sys.argv.pop(1))
+OWN_CALLS = os.path.abspath(sys.argv.pop(1))
 
 
 class Refused(RecordCase):
@@ -83,6 +84,12 @@ class Refused(RecordCase):
         self.assertEqual(answer.returncode, 0, answer.stderr)
         self.assertEqual(answer.stdout, "static\n")
         self.assertRegex(answer.stderr, r"not seen \(1\): a static program")
+
+    def test_program_that_calls_the_kernel_itself_is_counted(self):
+        answer = self.record(OWN_CALLS, options=())
+        self.assertEqual((answer.returncode, answer.stdout), (0, "own calls\n"), answer.stderr)
+        self.assertRegex(answer.stderr, r"not seen \(1\): a program of Go")
+        self.assertEqual(self.info()["unseen"], {"own_calls": 1})
 
 
 class Frame(RecordCase):
