@@ -166,10 +166,11 @@ static void start_group(struct rp_worker *worker, uint32_t group, const struct w
                                         RP_GROUP_STARTED)) {
         return;
     }
-    uint64_t now = rp_worker_now(worker);
+    const uint64_t now = rp_worker_now(worker);
+    const uint64_t traced_now = event->t_ns; /* the child has no copy of the event: feed.c */
     pid_t middle = fork();
     if (middle == 0) {
-        between(worker, group, now, event->t_ns);
+        between(worker, group, now, traced_now);
     }
     while (middle > 0 && waitpid(middle, &status, 0) < 0 && errno == EINTR) {
     }

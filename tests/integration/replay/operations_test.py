@@ -428,6 +428,14 @@ class Processes(ReplayCase):
             self.assertEqual(os.path.getsize(self.path("/a")), 30, "one position, in order")
             self.assertEqual(os.path.getsize(self.path("/b")), 7)
 
+    def test_a_child_of_a_process_that_has_done_much(self):
+        """What is read ahead is in no child's memory."""
+        many = "\n".join(f"access stream=0 t={t} path=/a err=2" for t in range(1, 2000))
+        self.script(self.HEAD + many + """
+            fork stream=0 t=2000 res=11
+            access stream=1 t=4000 path=/a err=2""")
+        self.assertEqual(self.replay("--mode=afap")["mismatch_count"], 0)
+
     def test_exec_closes_what_it_must(self):
         self.script("""
             process 10
