@@ -72,7 +72,8 @@ static enum wio_status init(struct wio_feed *feed)
     }
     WIO_TRY(wio_causal_room(&feed->alloc, (void **)&feed->objects, &feed->object_room, 1,
                             sizeof(*feed->objects)));
-    feed->object_count = 1;
+    feed->objects[feed->object_count++] = (struct wio_feed_state){
+        .list = wio_feed_empty, .more = wio_feed_empty, .openings = wio_feed_empty};
     WIO_TRY(wio_match_create(feed->edges, &feed->match));
     return wio_feed_processes_init(feed);
 }

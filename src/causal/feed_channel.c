@@ -279,14 +279,19 @@ static enum wio_status release_writers(struct wio_feed *feed, const struct wio_e
     return WIO_OK;
 }
 
-/* The first write since the counter was 0 lets the reader go. */
+/* The first write since the counter was 0 lets the reader go. One that takes a unit of a semaphore
+ * takes of what was there from the beginning first. */
 static enum wio_status read_eventfd(struct wio_feed *feed, const struct wio_event *event,
                                     uint32_t object)
 {
     struct wio_feed_state *state = &feed->objects[object];
     wio_feed_note_taker(state, wio_feed_point(feed, event).thread);
+    if (state->given > 0 && state->is_semaphore) {
+        state->given--;
+        return WIO_OK;
+    }
     if (state->given > 0) {
-        state->given = state->is_semaphore ? state->given - 1 : 0;
+        state->given = 0;
     } else if (state->list.count > 0) {
         struct wio_edge edge =
             edge_to(feed, &feed->nodes[state->list.first], event, WIO_EVIDENCE_PIPE);

@@ -101,6 +101,9 @@ static enum wio_status note_file(struct wio_feed *feed, const struct wio_event *
     uint32_t file;
     struct wio_point point = wio_feed_point(feed, event);
     struct wio_feed_node *own = find(feed, list, point.thread, point.op);
+    if (event->result < 0 || event->result > INT32_MAX) {
+        return WIO_OK;
+    }
     WIO_TRY(wio_feed_file(feed, event, (int32_t)event->result, &file));
     if (own != NULL && file != WIO_FEED_NONE) {
         own->b = (uint64_t)file + 1;

@@ -5,6 +5,7 @@
  * first use.
  */
 #include <fcntl.h>
+#include <linux/close_range.h>
 #include <sys/socket.h>
 
 #include "causal/feed_internal.h"
@@ -92,6 +93,19 @@ static enum wio_status close_fd(struct wio_feed *feed, uint32_t image, int64_t f
     return drop(feed, file, event);
 }
 
+/* The event closes the descriptor for sure: the image's locks of ranges of that file go. */
+static enum wio_status close_file(struct wio_feed *feed, uint32_t image, int64_t fd,
+                                  const struct wio_event *event)
+{
+    const uint32_t *slot = slot_of(feed, image, fd);
+    if (slot == NULL || *slot == 0) {
+        return WIO_OK;
+    }
+    uint64_t id = feed->files[(*slot & ~WIO_FEED_CLOEXEC) - 1].id;
+    WIO_TRY(wio_feed_unlock_ranges(feed, event, id));
+    return close_fd(feed, image, fd, event);
+}
+
 static enum wio_status set_fd(struct wio_feed *feed, const struct wio_event *event, int64_t fd,
                               uint32_t file, bool cloexec)
 {
@@ -100,7 +114,7 @@ static enum wio_status set_fd(struct wio_feed *feed, const struct wio_event *eve
     if (fd < 0 || fd >= DESCRIPTORS_MAX) {
         return WIO_OK;
     }
-    WIO_TRY(close_fd(feed, image, fd, event)); /* dup2 over it, or its close was not seen */
+    WIO_TRY(close_fd(feed, image, fd, event)); /* its close was not seen */
     WIO_TRY(wio_causal_room(&feed->alloc, (void **)&table->fds, &table->fd_room, (size_t)fd + 1,
                             sizeof(*table->fds)));
     table->fds[fd] = (file + 1) | (cloexec ? WIO_FEED_CLOEXEC : 0);
@@ -183,9 +197,30 @@ static enum wio_status close_range(struct wio_feed *feed, uint32_t image, uint64
 {
     size_t room = feed->images[image].fd_room;
     for (uint64_t fd = first; fd <= last && fd < room; fd++) {
-        WIO_TRY(close_fd(feed, image, (int64_t)fd, event));
+        WIO_TRY(close_file(feed, image, (int64_t)fd, event));
     }
     return WIO_OK;
+}
+
+/* Nothing is closed before exec. */
+static void mark_range(struct wio_feed *feed, uint32_t image, uint64_t first, uint64_t last)
+{
+    struct wio_feed_image *table = &feed->images[image];
+    for (uint64_t fd = first; fd <= last && fd < table->fd_room; fd++) {
+        table->fds[fd] |= table->fds[fd] != 0 ? WIO_FEED_CLOEXEC : 0;
+    }
+}
+
+static enum wio_status do_close_range(struct wio_feed *feed, uint32_t image,
+                                      const struct wio_event *event)
+{
+    uint64_t first = (uint64_t)event->arg[0];
+    uint64_t last = (uint64_t)event->arg[1];
+    if ((event->arg[2] & CLOSE_RANGE_CLOEXEC) != 0) {
+        mark_range(feed, image, first, last);
+        return WIO_OK;
+    }
+    return close_range(feed, image, first, last, event);
 }
 
 static enum wio_status do_close(struct wio_feed *feed, const struct wio_event *event)
@@ -193,7 +228,7 @@ static enum wio_status do_close(struct wio_feed *feed, const struct wio_event *e
     uint32_t image = wio_feed_stream(feed, event)->process;
     switch (event->op) {
     case WIO_OP_close_range:
-        return close_range(feed, image, (uint64_t)event->arg[0], (uint64_t)event->arg[1], event);
+        return do_close_range(feed, image, event);
     case WIO_OP_closefrom:
         return close_range(feed, image, (uint64_t)event->arg[0], UINT64_MAX, event);
     default:
@@ -210,6 +245,7 @@ static enum wio_status duplicate(struct wio_feed *feed, const struct wio_event *
         return WIO_OK;
     }
     WIO_TRY(wio_feed_file(feed, event, event->fd, &file));
+    WIO_TRY(close_file(feed, wio_feed_stream(feed, event)->process, event->result, event));
     return file == WIO_FEED_NONE ? WIO_OK : set_fd(feed, event, event->result, file, cloexec);
 }
 

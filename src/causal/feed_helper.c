@@ -10,12 +10,12 @@ static uint32_t only_child_within(struct wio_feed *feed, const struct wio_event 
 {
     uint32_t found = WIO_FEED_NONE;
     uint32_t child = wio_feed_first_unborn(feed, wio_feed_stream(feed, event)->process);
-    for (; child != WIO_FEED_NONE; child = feed->images[child].next_child) {
+    for (; child != WIO_FEED_NONE; child = wio_feed_next_unborn(feed, child)) {
         uint64_t start_ns = feed->params.processes[child].start_ns;
         if (start_ns > wio_feed_end_ns(event)) {
             break; /* they are in the order of their begin */
         }
-        if (feed->images[child].is_born || start_ns < event->t_ns) {
+        if (start_ns < event->t_ns) {
             continue;
         }
         if (found != WIO_FEED_NONE) {

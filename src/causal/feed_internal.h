@@ -379,9 +379,10 @@ WIO_MUST_CHECK enum wio_status wio_feed_process_begin(struct wio_feed *feed,
                                                       const struct wio_event *event);
 WIO_MUST_CHECK enum wio_status wio_feed_process_end(struct wio_feed *feed,
                                                     const struct wio_event *event);
-/* The earliest child of this image that is not born yet; the one with that pid. WIO_FEED_NONE where
- * there is none. */
+/* The earliest child of this image that is not born yet; the next one; the one with that pid.
+ * WIO_FEED_NONE where there is none. */
 uint32_t wio_feed_first_unborn(struct wio_feed *feed, uint32_t image);
+uint32_t wio_feed_next_unborn(struct wio_feed *feed, uint32_t child);
 uint32_t wio_feed_find_child(struct wio_feed *feed, uint32_t image, int64_t pid);
 /* `child` (WIO_FEED_NONE: nobody) was made by this call; `is_program`: without what exec closes. */
 WIO_MUST_CHECK enum wio_status wio_feed_make_image(struct wio_feed *feed,

@@ -133,21 +133,29 @@ static enum wio_status bear(struct wio_feed *feed, const struct wio_event *event
 
 /* Those that are born leave the list, or a shell that starts many programs would pass by all of
  * them each time. */
+static uint32_t drop_born(struct wio_feed *feed, uint32_t *link)
+{
+    while (*link != WIO_FEED_NONE && feed->images[*link].is_born) {
+        *link = feed->images[*link].next_child;
+    }
+    return *link;
+}
+
 uint32_t wio_feed_first_unborn(struct wio_feed *feed, uint32_t image)
 {
-    uint32_t *first = &feed->images[image].first_child;
-    while (*first != WIO_FEED_NONE && feed->images[*first].is_born) {
-        *first = feed->images[*first].next_child;
-    }
-    return *first;
+    return drop_born(feed, &feed->images[image].first_child);
+}
+
+uint32_t wio_feed_next_unborn(struct wio_feed *feed, uint32_t child)
+{
+    return drop_born(feed, &feed->images[child].next_child);
 }
 
 uint32_t wio_feed_find_child(struct wio_feed *feed, uint32_t image, int64_t pid)
 {
     uint32_t child = wio_feed_first_unborn(feed, image);
-    while (child != WIO_FEED_NONE &&
-           (feed->images[child].is_born || feed->params.processes[child].pid != pid)) {
-        child = feed->images[child].next_child;
+    while (child != WIO_FEED_NONE && feed->params.processes[child].pid != pid) {
+        child = wio_feed_next_unborn(feed, child);
     }
     return child;
 }

@@ -76,7 +76,7 @@ static enum wio_status note_ranges(struct wio_feed *feed, const struct wio_event
     return wio_feed_append(feed, ranges, &node);
 }
 
-/* Who has the lock: the image, or with OFD locks the open file. */
+/* Who has the lock: the image, or with OFD locks the open file, where its descriptor can be known. */
 static enum wio_status owner_of(struct wio_feed *feed, const struct wio_event *event,
                                 const struct request *request, uint32_t *owner_out)
 {
@@ -136,12 +136,11 @@ static enum wio_status acquire(struct wio_feed *feed, const struct wio_event *ev
         WIO_TRY(follow_releases(feed, event, object));
     }
     WIO_TRY(wio_feed_append(feed, &state->list, &node));
-    if (request->is_of_file) {
-        uint32_t file = node.image & ~OWNER_FILE;
-        feed->files[file].ranges = (node.image & OWNER_FILE) != 0 ? object : 0;
-        return WIO_OK;
+    if ((node.image & OWNER_FILE) == 0) {
+        return note_ranges(feed, event);
     }
-    return note_ranges(feed, event);
+    feed->files[node.image & ~OWNER_FILE].ranges = object;
+    return WIO_OK;
 }
 
 /* What the owner keeps of a range that it holds. */

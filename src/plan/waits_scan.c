@@ -27,6 +27,7 @@ static bool leaves_lock(const struct wio_plan_edge *edge, const struct wio_event
     case WIO_CLASS_LOCK:
     case WIO_CLASS_FCNTL:
     case WIO_CLASS_CLOSE:
+    case WIO_CLASS_DUP:
         return true;
     default:
         return false;
