@@ -5,7 +5,7 @@
  *     36 35 98:0 /root /mount/point rw,noatime master:1 - ext3 /dev/root rw,errors=continue
  *     id parent device root place   options   tags ..  - type source options
  */
-#include "calibrate/mounts.h"
+#include "base/mounts.h"
 
 #include <stdint.h>
 #include <string.h>
@@ -60,7 +60,8 @@ static bool read_line(const char *line, struct wio_mount *mount)
     if (length == 0 || !read_device(word, mount)) {
         return false;
     }
-    (void)next_word(&line, &word);
+    length = next_word(&line, &word);
+    copy_word(word, length, mount->root);
     length = next_word(&line, &word);
     copy_word(word, length, mount->place);
     do {
@@ -73,7 +74,7 @@ static bool read_line(const char *line, struct wio_mount *mount)
     return length > 0;
 }
 
-static bool is_below(const char *path, const char *place)
+bool wio_mount_covers(const char *place, const char *path)
 {
     size_t length = strlen(place);
     if (length > 0 && place[length - 1] == '/') {
@@ -82,18 +83,29 @@ static bool is_below(const char *path, const char *place)
     return strncmp(path, place, length) == 0 && (path[length] == '/' || path[length] == '\0');
 }
 
+bool wio_mount_next(const char **mountinfo, struct wio_mount *mount_out)
+{
+    while (**mountinfo != '\0') {
+        const char *line = *mountinfo;
+        *mountinfo += strcspn(line, "\n");
+        *mountinfo += **mountinfo == '\n';
+        if (read_line(line, mount_out)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 bool wio_mount_find(const char *mountinfo, const char *path, struct wio_mount *mount_out)
 {
     struct wio_mount mount;
     bool is_found = false;
-    for (const char *line = mountinfo; *line != '\0';) {
-        if (read_line(line, &mount) && is_below(path, mount.place) &&
+    while (wio_mount_next(&mountinfo, &mount)) {
+        if (wio_mount_covers(mount.place, path) &&
             (!is_found || strlen(mount.place) >= strlen(mount_out->place))) {
             *mount_out = mount;
             is_found = true;
         }
-        line += strcspn(line, "\n");
-        line += *line == '\n';
     }
     return is_found;
 }

@@ -13,8 +13,8 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/io.h"
+#include "base/mounts.h"
 #include "calibrate/dirty_limits.h"
-#include "calibrate/mounts.h"
 
 #define MOUNTS_MOST (16u << 20)
 

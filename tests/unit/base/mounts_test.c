@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "calibrate/mounts.h"
+#include "base/mounts.h"
 
 static const char mounts[] =
     "21 1 254:0 / / rw,relatime - ext4 /dev/vda rw,discard\n"
@@ -42,6 +42,7 @@ static void reads_blanks_and_sources(void **state)
     finds("/mnt/with blank/deep", "btrfs", "/mnt/with blank", 0, 40);
     assert_true(wio_mount_find(mounts, "/mnt/with blank", &mount));
     assert_string_equal(mount.source, "/dev/sdb1");
+    assert_string_equal(mount.root, "/sub");
 }
 
 static void takes_the_mount_on_top(void **state)
