@@ -21,6 +21,7 @@ struct walk {
     uint32_t *ready;   /* streams that may be able to go on */
     bool *is_ready;
     uint32_t ready_count;
+    uint32_t *comer; /* of each meeting: 1 + a stream that has yet to come, 0 = none; in the end */
 };
 
 static void make_ready(struct walk *walk, uint32_t stream)
@@ -90,6 +91,22 @@ static bool is_left(const struct walk *walk, uint32_t stream)
     return walk->at[stream] < walk->waits->first[stream + 1];
 }
 
+/* Once for all meetings: there may be as many as there are steps to the circle. */
+static bool find_comers(struct walk *walk)
+{
+    const struct wio_waits *waits = walk->waits;
+    walk->comer = calloc((size_t)waits->meeting_count + 1, sizeof(*walk->comer));
+    for (uint32_t i = 0; walk->comer != NULL && i < waits->stream_count; i++) {
+        for (size_t at = walk->at[i]; at < waits->first[i + 1]; at++) {
+            const struct wio_act *act = &waits->acts[at];
+            if (act->kind == WIO_ACT_ENTER && walk->comer[act->index] == 0) {
+                walk->comer[act->index] = i + 1;
+            }
+        }
+    }
+    return walk->comer != NULL;
+}
+
 /* A stream that the one that is left waits for: that of the edge, or one that has yet to come to
  * the collective. */
 static uint32_t waited_for(const struct walk *walk, uint32_t stream)
@@ -98,15 +115,8 @@ static uint32_t waited_for(const struct walk *walk, uint32_t stream)
     if (act->kind == WIO_ACT_TAKE) {
         return walk->waits->edges[act->index].from_stream;
     }
-    for (uint32_t i = 0; i < walk->waits->stream_count; i++) {
-        for (size_t at = walk->at[i]; at < walk->waits->first[i + 1]; at++) {
-            const struct wio_act *other = &walk->waits->acts[at];
-            if (other->kind == WIO_ACT_ENTER && other->index == act->index) {
-                return i;
-            }
-        }
-    }
-    return stream;
+    uint32_t comer = walk->comer[act->index];
+    return comer != 0 ? comer - 1 : stream;
 }
 
 static enum wio_status name_circle(const struct walk *walk, uint32_t stream, struct wio_error *err)
@@ -155,19 +165,25 @@ static void walk_fini(struct walk *walk)
     free(walk->entered);
     free(walk->ready);
     free(walk->is_ready);
+    free(walk->comer);
+}
+
+static enum wio_status no_memory(struct wio_error *err)
+{
+    return wio_error_set(err, WIO_ERR_NOMEM, NULL, WIO_ERROR_NO_OFFSET,
+                         "no memory for the waits of the trace");
 }
 
 enum wio_status wio_waits_check(const struct wio_waits *waits, struct wio_error *err)
 {
     struct walk walk WIO_CLEANUP(walk_fini) = {0};
     if (!walk_init(&walk, waits)) {
-        return wio_error_set(err, WIO_ERR_NOMEM, NULL, WIO_ERROR_NO_OFFSET,
-                             "no memory for the waits of the trace");
+        return no_memory(err);
     }
     run_all(&walk);
     for (uint32_t i = 0; i < waits->stream_count; i++) {
         if (is_left(&walk, i)) {
-            return name_circle(&walk, i, err);
+            return find_comers(&walk) ? name_circle(&walk, i, err) : no_memory(err);
         }
     }
     return WIO_OK;
