@@ -63,6 +63,8 @@ static void seal_fini(struct wio_seal *seal)
         wio_seal_ring_fini(&seal->rings[i]);
     }
     free(seal->rings);
+    wio_strtab_fini(&seal->machines);
+    free(seal->rates);
     wio_strtab_fini(&seal->paths);
     free(seal->path_ids);
     for (uint32_t i = 0; i < seal->elf_count; i++) {
@@ -243,7 +245,7 @@ static enum wio_status seal_into(struct wio_seal *seal, const char *dir, const c
     if (seal->params->rings_only && !has_unsealed(seal)) {
         return WIO_OK; /* somebody else has sealed them in the meantime */
     }
-    wio_seal_find_clock(seal);
+    WIO_TRY(wio_seal_find_clock(seal, err));
     struct wio_segment_params params = segment_params(seal);
     (void)snprintf(file, sizeof(file), "%s/%s.seg", dir, name);
     WIO_TRY(wio_segment_create(file, &params, &seal->segment, err));
@@ -273,7 +275,7 @@ enum wio_status wio_seal(const char *dir, const char *ring_dir, const char *name
 static enum wio_status seal_to_memory(struct wio_seal *seal, const char *dir, int *fd_out,
                                       struct wio_error *err)
 {
-    wio_seal_find_clock(seal);
+    WIO_TRY(wio_seal_find_clock(seal, err));
     struct wio_segment_params params = segment_params(seal);
     WIO_CLEANUP(wio_fd_cleanup) int fd = memfd_create("whyio-sealed", MFD_CLOEXEC);
     int copy = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 0);

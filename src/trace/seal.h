@@ -43,7 +43,7 @@ struct wio_seal_params {
     void *decorate_arg;
     /* How a process ended, where somebody who waited for it knows (record): gives the wait status
      * of the first `pid` that was reaped at or after `start_mono_ns`; false = not known. Asked for
-     * rings whose own `end` is WIO_END_NONE. May be NULL. */
+     * rings of this machine's boot whose own `end` is WIO_END_NONE. May be NULL. */
     bool (*ended)(void *arg, int32_t pid, uint64_t start_mono_ns, int *wait_status_out);
     void *ended_arg;
     struct wio_seal_totals *totals; /* filled on success; may be NULL */

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "trace/seal_internal.h"
 
@@ -39,34 +40,75 @@ static void find_base(struct wio_seal *seal)
     (void)snprintf(seal->base_boot_id, sizeof(seal->base_boot_id), "%s", first->header.boot_id);
 }
 
-/* The rate of this boot's counter: measured over the longest time that we know of, best from the
- * first ring's start until now. R-RING-2 */
-static void find_rate(struct wio_seal *seal)
+/* Each machine's counter has a rate of its own. */
+static const char *machine_of(const struct wio_seal_ring *ring)
 {
-    uint64_t longest = 0;
+    return ring->header.boot_id[0] != '\0' ? ring->header.boot_id : ring->header.host;
+}
+
+static enum wio_status rate_of(struct wio_seal *seal, const struct wio_seal_ring *ring,
+                               struct wio_seal_rate **rate_out)
+{
+    const char *machine = machine_of(ring);
+    uint32_t id = 0;
+    WIO_TRY(wio_strtab_add(&seal->machines, machine, strlen(machine), &id));
+    void *array = seal->rates;
+    WIO_TRY(wio_grow(&array, sizeof(*seal->rates), &seal->rate_capacity, id + 1));
+    seal->rates = array;
+    *rate_out = &seal->rates[id];
+    return WIO_OK;
+}
+
+double wio_seal_ns_per_tick(const struct wio_seal *seal, const struct wio_seal_ring *ring)
+{
+    const char *machine = machine_of(ring);
+    uint32_t id = wio_strtab_find(&seal->machines, machine, strlen(machine));
+    return id < seal->rate_capacity ? seal->rates[id].ns_per_tick : 0;
+}
+
+/* This machine's counter at this moment; 0 where it is none. */
+static struct wio_tick_pair counter_now(void)
+{
+    struct wio_tick_pair now = {0, 0};
+#if defined(__x86_64__)
+    if (wio_clock_has_tsc()) {
+        now = (struct wio_tick_pair){wio_clock_tsc(), wio_clock_mono_ns()};
+    }
+#endif
+    return now;
+}
+
+/* The rate of each boot's counter: measured over the longest time that we know of, best from the
+ * first ring's start until now. R-RING-2 */
+static enum wio_status find_rates(struct wio_seal *seal)
+{
+    const struct wio_tick_pair now = counter_now();
     for (uint32_t i = 0; i < seal->ring_count; i++) {
         const struct wio_ring_header *header = &seal->rings[i].header;
-        uint64_t end_ticks = header->end_ticks;
-        uint64_t end_ns = header->end_mono_ns;
+        struct wio_tick_pair end = {header->end_ticks, header->end_mono_ns};
+        struct wio_seal_rate *rate = NULL;
         if (header->clock != WIO_CLOCK_TSC) {
             continue;
         }
-#if defined(__x86_64__)
-        if (strcmp(header->boot_id, seal->boot_id) == 0 && wio_clock_has_tsc()) {
-            end_ticks = wio_clock_tsc();
-            end_ns = wio_clock_mono_ns();
+        if (now.ns != 0 && strcmp(header->boot_id, seal->boot_id) == 0) {
+            end = now;
         }
-#endif
-        if (end_ns > header->start_mono_ns && end_ticks > header->start_ticks &&
-            end_ns - header->start_mono_ns > longest) {
-            longest = end_ns - header->start_mono_ns;
-            seal->ns_per_tick = (double)longest / (double)(end_ticks - header->start_ticks);
+        WIO_TRY(rate_of(seal, &seal->rings[i], &rate));
+        if (end.ns > header->start_mono_ns && end.ticks > header->start_ticks &&
+            end.ns - header->start_mono_ns > rate->span_ns) {
+            rate->span_ns = end.ns - header->start_mono_ns;
+            rate->ns_per_tick = (double)rate->span_ns / (double)(end.ticks - header->start_ticks);
         }
     }
+    return WIO_OK;
 }
 
-void wio_seal_find_clock(struct wio_seal *seal)
+enum wio_status wio_seal_find_clock(struct wio_seal *seal, struct wio_error *err)
 {
     find_base(seal);
-    find_rate(seal);
+    if (find_rates(seal) != WIO_OK) {
+        return wio_error_set(err, WIO_ERR_NOMEM, NULL, WIO_ERROR_NO_OFFSET,
+                             "no memory for the clocks of the rings");
+    }
+    return WIO_OK;
 }

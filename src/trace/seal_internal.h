@@ -114,6 +114,12 @@ struct wio_elf_image {
     uint32_t load_count;
 };
 
+/* What is known of the counter of a boot. */
+struct wio_seal_rate {
+    uint64_t span_ns; /* measured over; 0 = not known */
+    double ns_per_tick;
+};
+
 struct wio_seal {
     const struct wio_seal_params *params;
     struct wio_segment *segment;
@@ -130,12 +136,14 @@ struct wio_seal {
     char base_boot_id[40]; /* of the clock of base_mono_ns */
     uint64_t base_unix_ns;
     uint64_t base_mono_ns;
-    double ns_per_tick; /* best known rate of this boot's counter */
+    struct wio_strtab machines;  /* by boot: each has a counter */
+    struct wio_seal_rate *rates; /* by id of machine */
+    uint32_t rate_capacity;
     struct wio_elf_image *elf;
     uint32_t elf_count;
     uint32_t elf_capacity;
     struct wio_strtab elf_names;   /* id - 1 = index of elf */
-    struct wio_map processes;      /* pid -> latest process image of it, in order of start */
+    struct wio_map processes;      /* (host, pid) -> its latest process image, in order of start */
     struct wio_map process_starts; /* process -> pid_start of its ring */
     struct wio_blob faults;        /* lines: what was damaged */
     int *locks;                    /* on the directories below raw/ */
@@ -225,8 +233,10 @@ WIO_MUST_CHECK enum wio_status wio_seal_files(struct wio_seal *seal, struct wio_
 
 /* Note a fault that does not stop the sealing. */
 void wio_seal_fault(struct wio_seal *seal, const struct wio_error *fault);
-/* seal_clock.c: base and rate, once the rings are known. */
-void wio_seal_find_clock(struct wio_seal *seal);
+/* seal_clock.c: base and rates, once the rings are known. */
+WIO_MUST_CHECK enum wio_status wio_seal_find_clock(struct wio_seal *seal, struct wio_error *err);
+/* The best known rate of the counter that the ring's ticks are of; 0 = not known. */
+double wio_seal_ns_per_tick(const struct wio_seal *seal, const struct wio_seal_ring *ring);
 /* Nanoseconds of the ring's clock -> time since the segment's base. */
 uint64_t wio_seal_time(const struct wio_seal *seal, const struct wio_seal_ring *ring,
                        uint64_t mono_ns);

@@ -5,6 +5,8 @@
 #include <string.h>
 #include <sys/wait.h>
 
+#include <xxhash.h>
+
 #include "base/cleanup.h"
 #include "trace/seal_internal.h"
 
@@ -72,6 +74,12 @@ static enum wio_status put_path(const struct wio_seal *seal, const struct wio_bl
     return wio_blob_u8(out, 0);
 }
 
+/* Rings of several hosts may be sealed together, and each host counts its processes anew. */
+static uint64_t pid_key(const char *host, int32_t pid)
+{
+    return XXH3_64bits(host, strlen(host)) ^ (uint32_t)pid;
+}
+
 /* R-RING-4: where the process itself could not say, whoever waited for it may know. */
 static void find_end(const struct wio_seal *seal, const struct wio_seal_ring *ring,
                      struct wio_process_info *info)
@@ -86,7 +94,9 @@ static void find_end(const struct wio_seal *seal, const struct wio_seal_ring *ri
         info->end = WIO_END_EXEC;
         return;
     }
-    if (seal->params->ended == NULL ||
+    const char *boot_id = ring->header.boot_id;
+    bool is_elsewhere = boot_id[0] != '\0' && strcmp(boot_id, seal->boot_id) != 0;
+    if (is_elsewhere || seal->params->ended == NULL ||
         !seal->params->ended(seal->params->ended_arg, ring->header.pid, ring->header.start_mono_ns,
                              &wait_status)) {
         return;
@@ -106,14 +116,15 @@ static uint32_t find_parent(const struct wio_seal *seal, const struct wio_seal_r
     if (ring->parent != UINT32_MAX && seal->rings[ring->parent].process != UINT32_MAX) {
         return seal->rings[ring->parent].process;
     }
-    const uint64_t *before = wio_map_get(&seal->processes, (uint32_t)ring->header.pid);
+    const struct wio_ring_header *header = &ring->header;
+    const uint64_t *before = wio_map_get(&seal->processes, pid_key(header->host, header->pid));
     if (before != NULL) {
         const uint64_t *start = wio_map_get(&seal->process_starts, *before);
-        if (start == NULL || *start == ring->header.pid_start) {
+        if (start == NULL || *start == header->pid_start) {
             return (uint32_t)*before;
         }
     }
-    const uint64_t *parent = wio_map_get(&seal->processes, (uint32_t)ring->header.ppid);
+    const uint64_t *parent = wio_map_get(&seal->processes, pid_key(header->host, header->ppid));
     return parent == NULL ? UINT32_MAX : (uint32_t)*parent;
 }
 
@@ -178,7 +189,8 @@ static enum wio_status add_process(struct wio_seal *seal, struct wio_seal_ring *
                                    const struct wio_process_info *info, struct wio_error *err)
 {
     WIO_TRY(wio_segment_process(seal->segment, info, &ring->process, err));
-    enum wio_status status = wio_map_put(&seal->processes, (uint32_t)info->pid, ring->process);
+    enum wio_status status =
+        wio_map_put(&seal->processes, pid_key(info->host, info->pid), ring->process);
     if (status == WIO_OK) {
         status = wio_map_put(&seal->process_starts, ring->process, ring->header.pid_start);
     }
@@ -225,7 +237,8 @@ enum wio_status wio_seal_vfork_child(struct wio_seal *seal, struct wio_seal_ring
     WIO_TRY(wio_segment_process(seal->segment, &info, process_out, err));
     enum wio_status status = wio_map_put(&work->vfork, (uint32_t)clock->pid, *process_out);
     if (status == WIO_OK) {
-        status = wio_map_put(&seal->processes, (uint32_t)clock->pid, *process_out);
+        status =
+            wio_map_put(&seal->processes, pid_key(ring->header.host, clock->pid), *process_out);
     }
     return status == WIO_OK ? WIO_OK : wio_segment_fail(seal->segment, status, err);
 }

@@ -76,7 +76,7 @@ static enum wio_status ready_clock(struct wio_seal *seal, const struct wio_seal_
     if (header->end_mono_ns != 0) {
         WIO_TRY(wio_ticks_add(&work->ticks, header->end_ticks, header->end_mono_ns));
     }
-    wio_ticks_ready(&work->ticks, seal->ns_per_tick);
+    wio_ticks_ready(&work->ticks, wio_seal_ns_per_tick(seal, ring));
     return WIO_OK;
 }
 

@@ -181,6 +181,15 @@ static void partial_chunk_is_read(void **state)
     close_all(&sealed);
 }
 
+static void set_this_boot(struct ring_builder *ring)
+{
+    struct wio_blob text = {0};
+    assert_int_equal(wio_io_read_file("/proc/sys/kernel/random/boot_id", 64, &text, NULL), WIO_OK);
+    (void)snprintf(ring->header.boot_id, sizeof(ring->header.boot_id), "%.36s",
+                   (const char *)text.data);
+    wio_blob_fini(&text);
+}
+
 /* Who waited for the process knows how it ended. */
 static bool ended_by_kill(void *arg, int32_t pid, uint64_t start_mono_ns, int *wait_status_out)
 {
@@ -205,6 +214,7 @@ static void recorder_knows_the_end(void **state)
         .totals = &totals,
     };
     begin_process(&ring);
+    set_this_boot(&ring);
     ring.header.end = WIO_END_NONE;
     ring.header.unseen[WIO_UNSEEN_STATIC_EXEC] = 3;
     ring_event(&ring, 0, "read");
@@ -234,14 +244,11 @@ static void make_live(struct ring_builder *ring)
         at = strchr(at + 1, ' ');
     }
     start = strtoull(at + 1, NULL, 10);
-    wio_blob_clear(&text);
-    assert_int_equal(wio_io_read_file("/proc/sys/kernel/random/boot_id", 64, &text, NULL), WIO_OK);
+    wio_blob_fini(&text);
+    set_this_boot(ring);
     ring->header.pid = getpid();
     ring->header.pid_start = start;
     ring->header.end = WIO_END_NONE;
-    (void)snprintf(ring->header.boot_id, sizeof(ring->header.boot_id), "%.36s",
-                   (const char *)text.data);
-    wio_blob_fini(&text);
 }
 
 /* R-RING-5, R-DIR-3: a process that still runs keeps its ring, and those it has strings from. */
@@ -349,12 +356,18 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
-        TEST(chunks_are_put_in_order),    TEST(hole_is_counted),
-        TEST(unknown_record_is_skipped),  TEST(clock_changes_thread),
-        TEST(drops_are_summed),           TEST(foreign_files_are_not_rings),
-        TEST(other_build_is_refused),     TEST(partial_chunk_is_read),
-        TEST(recorder_knows_the_end),     TEST(live_ring_is_left),
-        TEST(sealing_tells_its_progress), TEST(unwritable_directory_is_sealed_in_memory),
+        TEST(chunks_are_put_in_order),
+        TEST(hole_is_counted),
+        TEST(unknown_record_is_skipped),
+        TEST(clock_changes_thread),
+        TEST(drops_are_summed),
+        TEST(foreign_files_are_not_rings),
+        TEST(other_build_is_refused),
+        TEST(partial_chunk_is_read),
+        TEST(recorder_knows_the_end),
+        TEST(live_ring_is_left),
+        TEST(sealing_tells_its_progress),
+        TEST(unwritable_directory_is_sealed_in_memory),
     };
     return WIO_RUN(tests);
 }
