@@ -108,6 +108,17 @@ static enum wio_status check_calls(const struct wio_seal_ring *ring, struct wio_
                          wio_calls_hash(), ring->header.calls_hash);
 }
 
+/* Its events come later, or have come: its strings are those of its children, too (R-STRING-2). */
+static bool is_only_for_strings(const struct wio_seal_ring *ring)
+{
+    return ring->is_for_strings || ring->is_skipped;
+}
+
+static bool is_needed(const struct wio_seal_ring *ring)
+{
+    return !ring->is_skipped || ring->has_children;
+}
+
 static enum wio_status take_ring(struct wio_seal *seal, struct wio_seal_ring *ring,
                                  struct wio_error *err)
 {
@@ -120,7 +131,7 @@ static enum wio_status take_ring(struct wio_seal *seal, struct wio_seal_ring *ri
     }
     enum wio_status status = wio_ring_open(&work.file, ring->path, &fault);
     status = status == WIO_OK ? wio_seal_scan(seal, ring, &work, &fault) : status;
-    if (status == WIO_OK && !ring->is_for_strings) {
+    if (status == WIO_OK && !is_only_for_strings(ring)) {
         ring->start_ns = wio_seal_time(seal, ring, ring->header.start_mono_ns);
         status = wio_seal_process(seal, ring, &work, &fault);
         status = status == WIO_OK ? wio_seal_events(seal, ring, &work, &fault) : status;
@@ -137,7 +148,7 @@ static enum wio_status take_ring(struct wio_seal *seal, struct wio_seal_ring *ri
         }
         return status;
     }
-    seal->totals.rings += !ring->is_for_strings;
+    seal->totals.rings += !is_only_for_strings(ring);
     return WIO_OK;
 }
 
@@ -155,11 +166,11 @@ static void add_totals(struct wio_seal *seal)
 static enum wio_status take_rings(struct wio_seal *seal, struct wio_error *err)
 {
     for (uint32_t i = 0; i < seal->ring_count; i++) {
-        seal->total_bytes += seal->rings[i].is_skipped ? 0 : seal->rings[i].file_bytes;
+        seal->total_bytes += is_needed(&seal->rings[i]) ? seal->rings[i].file_bytes : 0;
     }
     for (uint32_t i = 0; i < seal->ring_count; i++) {
         struct wio_seal_ring *ring = &seal->rings[i];
-        if (ring->is_skipped) {
+        if (!is_needed(ring)) {
             continue;
         }
         WIO_TRY(take_ring(seal, ring, err));

@@ -53,7 +53,8 @@ struct wio_seal_ring {
     bool is_live;
     bool is_for_strings; /* sealed before; only its strings are wanted (NAME.sealed, or named in
                             WIO_SEALED_AS) */
-    bool is_skipped;     /* live, and not to be taken: left as it is */
+    bool is_skipped;     /* live, and not to be taken: left as it is; only its strings are read, for
+                            children that have ended */
     /* from the first reading */
     struct wio_map def_index; /* id -> index of def */
     struct wio_seal_def *defs;

@@ -290,6 +290,38 @@ static void live_ring_is_left(void **state)
     close_all(&sealed);
 }
 
+/* R-STRING-2: a child that has ended is sealed while its parent runs on, with the parent's names.
+ */
+static void child_of_a_live_process_has_its_names(void **state)
+{
+    struct fixture *fixture = *state;
+    struct ring_builder ring;
+    struct wio_error err = WIO_ERROR_INIT;
+    struct wio_seal_params params = {.struct_size = sizeof(params)};
+    char live[400];
+    char gone[400];
+    begin_process(&ring);
+    make_live(&ring);
+    ring_string(&ring, 0, 1, 0, "/from/parent");
+    ring_event(&ring, 0, "read")->path = 1;
+    ring_save(&ring, raw_dir(fixture), "a.ring");
+    ring_begin(&ring, 101, 5000001000ull);
+    ring_clock(&ring, 0, 101, 101);
+    ring.header.first_string = 2;
+    (void)snprintf(ring.header.parent_ring, sizeof(ring.header.parent_ring), "a.ring");
+    ring_event(&ring, 0, "write")->path = 1;
+    ring_save(&ring, raw_dir(fixture), "b.ring");
+
+    assert_ok(wio_seal(fixture->dir, NULL, "first", &params, &err), &err);
+    (void)snprintf(live, sizeof(live), "%s/a.ring", raw_dir(fixture));
+    (void)snprintf(gone, sizeof(gone), "%s/a.gone", raw_dir(fixture));
+    assert_int_equal(rename(live, gone), 0); /* it was left, and is not to be read now */
+    struct sealed sealed = open_all(fixture->dir);
+    assert_int_equal(sealed.count, 1);
+    assert_string_equal(path_of(&sealed, 0), "/from/parent");
+    close_all(&sealed);
+}
+
 struct heard {
     unsigned calls;
     uint64_t done;
@@ -368,6 +400,7 @@ int main(void)
         TEST(live_ring_is_left),
         TEST(sealing_tells_its_progress),
         TEST(unwritable_directory_is_sealed_in_memory),
+        TEST(child_of_a_live_process_has_its_names),
     };
     return WIO_RUN(tests);
 }
