@@ -15,19 +15,35 @@
 #include "trace/calls.h"
 #include "trace/seal_internal.h"
 
+/* The list of faults is one text of META: of a machine that lost its power with a hundred thousand
+ * processes it must not become more than a block holds. */
+#define FAULTS_MAX_BYTES (1u << 20)
+
+static void put_fault(struct wio_seal *seal, const char *line)
+{
+    /* Without memory for the note the ring is still left out: nothing better can be done. */
+    if (wio_blob_put(&seal->faults, line, strlen(line)) == WIO_OK) {
+        (void)!wio_blob_u8(&seal->faults, '\n');
+    }
+}
+
 void wio_seal_fault(struct wio_seal *seal, const struct wio_error *fault)
 {
     char line[2048];
+    if (seal->faults.size >= FAULTS_MAX_BYTES) {
+        if (!seal->has_more_faults) {
+            put_fault(seal, "there is more damage than is listed");
+        }
+        seal->has_more_faults = true;
+        return;
+    }
     struct wio_error told = *fault;
     const char *slash = strrchr(fault->file, '/');
     if (seal->is_hiding && slash != NULL) {
         (void)snprintf(told.file, sizeof(told.file), "%s", slash + 1);
     }
     wio_error_format(&told, line, sizeof(line));
-    /* Without memory for the note the ring is still left out: nothing better can be done. */
-    if (wio_blob_put(&seal->faults, line, strlen(line)) == WIO_OK) {
-        (void)!wio_blob_u8(&seal->faults, '\n');
-    }
+    put_fault(seal, line);
 }
 
 void wio_seal_progress(struct wio_seal *seal, uint64_t bytes)

@@ -147,6 +147,7 @@ struct wio_seal {
     struct wio_map processes;      /* (host, pid) -> its latest process image, in order of start */
     struct wio_map process_starts; /* process -> pid_start of its ring */
     struct wio_blob faults;        /* lines: what was damaged */
+    bool has_more_faults;          /* than there is room for */
     int *locks;                    /* on the directories below raw/ */
     uint32_t lock_count;
     uint32_t lock_capacity;

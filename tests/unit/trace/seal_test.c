@@ -10,6 +10,7 @@
 #include "base/io.h"
 #include "sealed_fixture.h"
 #include "trace/calls.h"
+#include "trace/seal_internal.h"
 
 /* R-CHUNK-1, R-CHUNK-2: three chunks, the last one there twice, in the wrong order. */
 static void chunks_are_put_in_order(void **state)
@@ -384,6 +385,24 @@ static void unwritable_directory_is_sealed_in_memory(void **state)
     assert_true(survey.is_writable);
 }
 
+/* Of very many damaged rings the first are named: the list has to fit into a block. */
+static void list_of_faults_has_an_end(void **state)
+{
+    (void)state;
+    struct wio_seal seal = {0};
+    struct wio_error fault = WIO_ERROR_INIT;
+    (void)wio_error_set(&fault, WIO_ERR_FORMAT, "d/raw/node.1.1.ring", 8, "7 records are damaged");
+    for (unsigned i = 0; i < 50000; i++) {
+        wio_seal_fault(&seal, &fault);
+    }
+    assert_int_equal(wio_blob_u8(&seal.faults, 0), WIO_OK);
+    const char *text = (const char *)seal.faults.data;
+    assert_true(seal.faults.size < 1100000);
+    assert_int_equal(strncmp(text, "'d/raw/node.1.1.ring' at byte 8: 7 records", 42), 0);
+    assert_non_null(strstr(text, "\nthere is more damage than is listed\n"));
+    wio_blob_fini(&seal.faults);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -400,6 +419,7 @@ int main(void)
         TEST(live_ring_is_left),
         TEST(sealing_tells_its_progress),
         TEST(unwritable_directory_is_sealed_in_memory),
+        TEST(list_of_faults_has_an_end),
         TEST(child_of_a_live_process_has_its_names),
     };
     return WIO_RUN(tests);
