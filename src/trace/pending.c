@@ -26,6 +26,9 @@ enum wio_status wio_pending_seal(const char *dir, wio_progress_fn *progress, voi
     WIO_TRY(wio_seal_survey(dir, &survey, err));
     *live_out = survey.is_going_on;
     if (survey.rings == 0) {
+        if (survey.sealed > 0 && survey.is_writable && !survey.is_going_on) {
+            WIO_TRY(wio_seal_clear(dir, err));
+        }
         wio_hide_forget(dir); /* left by recorders that were not sure to be the last */
         return WIO_OK;
     }

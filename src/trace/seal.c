@@ -332,6 +332,20 @@ enum wio_status wio_seal_to_fd(const char *dir, const char *ring_dir, int *fd_ou
     return status;
 }
 
+enum wio_status wio_seal_clear(const char *dir, struct wio_error *err)
+{
+    static const struct wio_seal_params params = {.struct_size = sizeof(params)};
+    WIO_CLEANUP(wio_fd_cleanup) int lock = lock_rings(dir, NULL);
+    struct wio_seal seal;
+    (void)lock; /* held until here ends */
+    enum wio_status status = begin(&seal, dir, NULL, &params, err);
+    if (status == WIO_OK && !seal.is_held && !has_unsealed(&seal)) {
+        wio_seal_remove(&seal, dir, NULL);
+    }
+    seal_fini(&seal);
+    return status;
+}
+
 /* Is the directory of the ring one where the ring could be taken away? */
 static bool can_remove(const struct wio_seal_ring *ring)
 {
@@ -352,6 +366,7 @@ enum wio_status wio_seal_survey(const char *dir, struct wio_seal_survey *survey_
     for (uint32_t i = 0; i < seal.ring_count && status == WIO_OK; i++) {
         const struct wio_seal_ring *ring = &seal.rings[i];
         survey_out->rings += !ring->is_for_strings;
+        survey_out->sealed += ring->is_for_strings;
         survey_out->live += ring->is_live;
         survey_out->is_going_on = survey_out->is_going_on || ring->is_live;
         survey_out->is_writable = survey_out->is_writable && can_remove(ring);

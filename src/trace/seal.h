@@ -81,11 +81,16 @@ WIO_MUST_CHECK enum wio_status wio_seal_to_fd(const char *dir, const char *ring_
 /* What a look at the rings of DIR tells. */
 struct wio_seal_survey {
     uint64_t rings;   /* not sealed yet */
+    uint64_t sealed;  /* the others: left for their strings, or by a sealing that died */
     uint64_t live;    /* of processes that still run on this host, or held by a recorder */
     bool is_going_on; /* a recorder is at work, or a process that is recorded still runs */
     bool is_writable; /* DIR may get a segment, and its rings be taken away */
 };
 WIO_MUST_CHECK enum wio_status wio_seal_survey(const char *dir, struct wio_seal_survey *survey_out,
                                                struct wio_error *err);
+
+/* Take away what a sealing left that died before it could: rings that are all sealed, and that no
+ * recorder holds. Leaves alone what cannot be taken away. */
+WIO_MUST_CHECK enum wio_status wio_seal_clear(const char *dir, struct wio_error *err);
 
 #endif

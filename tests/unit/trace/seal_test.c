@@ -403,6 +403,24 @@ static void list_of_faults_has_an_end(void **state)
     wio_blob_fini(&seal.faults);
 }
 
+/* R-RING-6: a sealing that died before it took the rings away: the next look does. */
+static void rings_that_are_sealed_are_taken_away(void **state)
+{
+    struct fixture *fixture = *state;
+    struct ring_builder ring;
+    char path[400];
+    write_ordinary_segment(fixture->segment, 1, 10, 1);
+    begin_process(&ring);
+    ring_event(&ring, 0, "read");
+    ring_save(&ring, raw_dir(fixture), "a.ring");
+    (void)snprintf(path, sizeof(path), "%s/" WIO_SEALED_AS, raw_dir(fixture));
+    wio_test_write(path, "a.seg\na.ring\n", 13);
+    struct sealed sealed = open_all(fixture->dir);
+    assert_int_equal(sealed.count, 10);
+    close_all(&sealed);
+    assert_int_not_equal(access(raw_dir(fixture), F_OK), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -421,6 +439,7 @@ int main(void)
         TEST(unwritable_directory_is_sealed_in_memory),
         TEST(list_of_faults_has_an_end),
         TEST(child_of_a_live_process_has_its_names),
+        TEST(rings_that_are_sealed_are_taken_away),
     };
     return WIO_RUN(tests);
 }
