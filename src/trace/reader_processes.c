@@ -7,11 +7,22 @@
 #include "trace/segment.h"
 #include "trace/trace_internal.h"
 
-/* A text field, copied so that it ends in NUL. */
-static enum wio_status keep_text(struct wio_trace *trace, const struct wio_buf *field,
+/* What memory that is kept takes besides its own bytes: in the heap, and in the list of it. */
+#define KEPT_BYTES 48u
+
+/* A text field, copied so that it ends in NUL; `before` is the same field of the process before,
+ * which in most traces says the same (host, job, the program of a child): then that one serves. */
+static enum wio_status keep_text(struct wio_trace *trace, struct wio_reader_segment *segment,
+                                 const struct wio_buf *field, const char *before,
                                  const char **text_out)
 {
-    char *copy = strndup((const char *)field->data, field->size);
+    size_t bytes = strnlen((const char *)field->data, field->size);
+    if (before != NULL && strlen(before) == bytes && memcmp(before, field->data, bytes) == 0) {
+        *text_out = before;
+        return WIO_OK;
+    }
+    WIO_TRY(wio_reader_charge(segment, bytes + KEPT_BYTES));
+    char *copy = strndup((const char *)field->data, bytes);
     if (copy == NULL) {
         return WIO_ERR_NOMEM;
     }
@@ -19,9 +30,6 @@ static enum wio_status keep_text(struct wio_trace *trace, const struct wio_buf *
     *text_out = copy;
     return WIO_OK;
 }
-
-/* What a byte of a process record can take at most, as a text or number of its own. */
-#define KEPT_BYTES 32u
 
 struct process_row {
     struct wio_process_info info;
@@ -95,11 +103,13 @@ static const char **text_field(struct wio_process_info *info, uint64_t tag)
     }
 }
 
-static enum wio_status keep_unseen(struct wio_trace *trace, struct process_row *row)
+static enum wio_status keep_unseen(struct wio_trace *trace, struct wio_reader_segment *segment,
+                                   struct process_row *row)
 {
     if (row->info.unseen_count == 0) {
         return WIO_OK;
     }
+    WIO_TRY(wio_reader_charge(segment, row->info.unseen_count * sizeof(uint64_t) + KEPT_BYTES));
     uint64_t *copy = calloc(row->info.unseen_count, sizeof(*copy));
     if (copy == NULL) {
         return WIO_ERR_NOMEM;
@@ -111,9 +121,11 @@ static enum wio_status keep_unseen(struct wio_trace *trace, struct process_row *
     return wio_trace_keep(trace, copy);
 }
 
-static enum wio_status parse_process(struct wio_trace *trace, struct wio_buf record,
-                                     struct process_row *row)
+static enum wio_status parse_process(struct wio_trace *trace, struct wio_reader_segment *segment,
+                                     struct wio_buf record, struct process_row *row)
 {
+    struct wio_process_info *before =
+        trace->process_count == 0 ? NULL : &trace->processes[trace->process_count - 1];
     *row = (struct process_row){
         .info = {.rank = -1,
                  .parent = UINT32_MAX,
@@ -134,10 +146,14 @@ static enum wio_status parse_process(struct wio_trace *trace, struct wio_buf rec
         }
         WIO_TRY(wio_buf_sub(&record, (size_t)bytes, &field));
         const char **text = text_field(&row->info, tag);
-        WIO_TRY(text != NULL ? keep_text(trace, &field, text)
-                             : parse_number_field(row, tag, field));
+        if (text == NULL) {
+            WIO_TRY(parse_number_field(row, tag, field));
+            continue;
+        }
+        const char *same = before == NULL ? NULL : *text_field(before, tag);
+        WIO_TRY(keep_text(trace, segment, &field, same, text));
     }
-    return keep_unseen(trace, row);
+    return keep_unseen(trace, segment, row);
 }
 
 enum wio_status wio_reader_processes(struct wio_trace *trace, struct wio_reader_segment *segment,
@@ -150,8 +166,8 @@ enum wio_status wio_reader_processes(struct wio_trace *trace, struct wio_reader_
         size_t size = 0;
         struct process_row row;
         WIO_TRY(wio_buf_text(buf, &bytes, &size));
-        WIO_TRY(parse_process(trace, wio_buf_of(bytes, size), &row));
-        WIO_TRY(wio_reader_charge(segment, sizeof(row.info) + size * KEPT_BYTES));
+        WIO_TRY(wio_reader_charge(segment, sizeof(row.info)));
+        WIO_TRY(parse_process(trace, segment, wio_buf_of(bytes, size), &row));
         if (row.info.parent != UINT32_MAX) {
             /* Checked against the number of processes once all are there. */
             row.info.parent = row.info.parent >= UINT32_MAX - segment->process_base

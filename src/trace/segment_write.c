@@ -132,38 +132,34 @@ static enum wio_status put_process(const struct wio_segment_process *process, st
     return WIO_OK;
 }
 
-static enum wio_status put_processes(const struct wio_segment *segment, struct wio_blob *out)
+static enum wio_status put_process_row(const struct wio_segment *segment, uint32_t row,
+                                       struct wio_blob *out)
 {
-    WIO_TRY(wio_blob_varint(out, segment->process_count));
-    for (uint32_t i = 0; i < segment->process_count; i++) {
-        WIO_CLEANUP(wio_blob_fini) struct wio_blob record = {0};
-        WIO_TRY(put_process(&segment->processes[i], &record));
-        WIO_TRY(wio_blob_text(out, (const char *)record.data, record.size));
-    }
-    return WIO_OK;
+    WIO_CLEANUP(wio_blob_fini) struct wio_blob record = {0};
+    WIO_TRY(put_process(&segment->processes[row], &record));
+    return wio_blob_text(out, (const char *)record.data, record.size);
 }
 
-static enum wio_status put_streams(const struct wio_segment *segment, struct wio_blob *out)
+static enum wio_status put_stream_row(const struct wio_segment *segment, uint32_t row,
+                                      struct wio_blob *out)
 {
-    WIO_TRY(wio_blob_varint(out, segment->stream_count));
-    for (uint32_t i = 0; i < segment->stream_count; i++) {
-        const struct wio_segment_stream *stream = &segment->streams[i];
-        WIO_TRY(wio_blob_varint(out, stream->process));
-        WIO_TRY(wio_blob_svarint(out, stream->tid));
-        WIO_TRY(wio_blob_varint(out, stream->thread));
-        WIO_TRY(wio_blob_varint(out, stream->events));
-        WIO_TRY(wio_blob_varint(out, stream->first_seq));
-        WIO_TRY(wio_blob_varint(out, stream->first_ns));
-        WIO_TRY(wio_blob_varint(out, stream->last_ns));
-        WIO_TRY(wio_blob_varint(out, stream->bytes_read));
-        WIO_TRY(wio_blob_varint(out, stream->bytes_written));
-        WIO_TRY(wio_blob_varint(out, stream->dropped)); /* behind the last event */
-    }
-    return WIO_OK;
+    const struct wio_segment_stream *stream = &segment->streams[row];
+    WIO_TRY(wio_blob_varint(out, stream->process));
+    WIO_TRY(wio_blob_svarint(out, stream->tid));
+    WIO_TRY(wio_blob_varint(out, stream->thread));
+    WIO_TRY(wio_blob_varint(out, stream->events));
+    WIO_TRY(wio_blob_varint(out, stream->first_seq));
+    WIO_TRY(wio_blob_varint(out, stream->first_ns));
+    WIO_TRY(wio_blob_varint(out, stream->last_ns));
+    WIO_TRY(wio_blob_varint(out, stream->bytes_read));
+    WIO_TRY(wio_blob_varint(out, stream->bytes_written));
+    return wio_blob_varint(out, stream->dropped); /* behind the last event */
 }
 
-static enum wio_status put_file(const struct wio_file_info *file, struct wio_blob *out)
+static enum wio_status put_file_row(const struct wio_segment *segment, uint32_t row,
+                                    struct wio_blob *out)
 {
+    const struct wio_file_info *file = &segment->files[row];
     WIO_TRY(wio_blob_varint(out, file->path));
     WIO_TRY(wio_blob_varint(out, file->type));
     WIO_TRY(wio_blob_varint(out, file->mode));
@@ -192,39 +188,42 @@ static enum wio_status add_used_files(struct wio_segment *segment, struct wio_er
     return WIO_OK;
 }
 
-static enum wio_status write_files(struct wio_segment *segment, struct wio_error *err)
+typedef enum wio_status put_row_fn(const struct wio_segment *segment, uint32_t row,
+                                   struct wio_blob *out);
+
+/* Rows behind their number, cut into blocks; one block where there is no row. */
+static enum wio_status write_rows(struct wio_segment *segment, enum wio_block_kind kind,
+                                  uint32_t count, put_row_fn *put, struct wio_error *err)
 {
     WIO_CLEANUP(wio_blob_fini) struct wio_blob rows = {0};
     WIO_CLEANUP(wio_blob_fini) struct wio_blob payload = {0};
-    for (uint32_t next = 0; next < segment->file_count;) {
+    uint32_t next = 0;
+    do {
         uint32_t first = next;
         enum wio_status status = WIO_OK;
         wio_blob_clear(&rows);
         wio_blob_clear(&payload);
-        while (status == WIO_OK && next < segment->file_count && rows.size < TABLE_BLOCK_BYTES) {
-            status = put_file(&segment->files[next++], &rows);
+        while (status == WIO_OK && next < count && rows.size < TABLE_BLOCK_BYTES) {
+            status = put(segment, next++, &rows);
         }
         status = status == WIO_OK ? wio_blob_varint(&payload, next - first) : status;
         status = status == WIO_OK ? wio_blob_put(&payload, rows.data, rows.size) : status;
         if (status != WIO_OK) {
             return wio_segment_fail(segment, status, err);
         }
-        WIO_TRY(write_table(segment, WIO_BLOCK_FILES, &payload, err));
-    }
+        WIO_TRY(write_table(segment, kind, &payload, err));
+    } while (next < count);
     return WIO_OK;
 }
 
-typedef enum wio_status put_fn(const struct wio_segment *segment, struct wio_blob *out);
-
-static enum wio_status write_whole(struct wio_segment *segment, enum wio_block_kind kind,
-                                   put_fn *put, struct wio_error *err)
+static enum wio_status write_calls(struct wio_segment *segment, struct wio_error *err)
 {
     WIO_CLEANUP(wio_blob_fini) struct wio_blob payload = {0};
-    enum wio_status status = put(segment, &payload);
+    enum wio_status status = put_calls(segment, &payload);
     if (status != WIO_OK) {
         return wio_segment_fail(segment, status, err);
     }
-    return write_table(segment, kind, &payload, err);
+    return write_table(segment, WIO_BLOCK_CALLS, &payload, err);
 }
 
 enum wio_status wio_segment_write_tables(struct wio_segment *segment, struct wio_error *err)
@@ -232,9 +231,12 @@ enum wio_status wio_segment_write_tables(struct wio_segment *segment, struct wio
     WIO_TRY(write_table(segment, WIO_BLOCK_META, &segment->meta, err));
     WIO_TRY(add_used_files(segment, err));
     WIO_TRY(write_numbered(segment, &segment->strings, WIO_BLOCK_STRINGS, err));
-    WIO_TRY(write_whole(segment, WIO_BLOCK_CALLS, put_calls, err));
+    WIO_TRY(write_calls(segment, err));
     WIO_TRY(write_numbered(segment, &segment->sources, WIO_BLOCK_SOURCES, err));
-    WIO_TRY(write_whole(segment, WIO_BLOCK_PROCESSES, put_processes, err));
-    WIO_TRY(write_whole(segment, WIO_BLOCK_STREAMS, put_streams, err));
-    return write_files(segment, err);
+    WIO_TRY(write_rows(segment, WIO_BLOCK_PROCESSES, segment->process_count, put_process_row, err));
+    WIO_TRY(write_rows(segment, WIO_BLOCK_STREAMS, segment->stream_count, put_stream_row, err));
+    if (segment->file_count == 0) {
+        return WIO_OK;
+    }
+    return write_rows(segment, WIO_BLOCK_FILES, segment->file_count, put_file_row, err);
 }

@@ -118,6 +118,87 @@ static void late_event_is_sorted(void **state)
     wio_trace_close(trace);
 }
 
+/* An argument list of `bytes` that packs as those of a compiler do: about 1 to 16. */
+static char *long_arguments(struct random_source *random, size_t bytes)
+{
+    char *text = malloc(bytes + 1);
+    assert_non_null(text);
+    for (size_t at = 0; at < bytes; at++) {
+        text[at] = at % 64 < 4 ? (char)('a' + random_below(random, 26)) : 'x';
+    }
+    text[bytes] = '\0';
+    return text;
+}
+
+/* R-TABLE-4: what the processes of a long build say of themselves is more than a block holds. */
+static void processes_fill_several_blocks(void **state)
+{
+    enum { COUNT = 70, ARGV_BYTES = 1 << 20 };
+    struct fixture *fixture = *state;
+    struct wio_error err = WIO_ERROR_INIT;
+    struct random_source random = {7};
+    struct wio_segment *segment = begin_segment(fixture->segment, 0, 0);
+    char *argv[COUNT];
+    uint32_t index = 0;
+    for (uint32_t i = 0; i < COUNT; i++) {
+        argv[i] = long_arguments(&random, ARGV_BYTES);
+        const struct wio_process_info process = {.pid = 100 + (int32_t)i,
+                                                 .rank = -1,
+                                                 .host = "node1",
+                                                 .argv = argv[i],
+                                                 .parent = i == 0 ? UINT32_MAX : i - 1};
+        assert_ok(wio_segment_process(segment, &process, &index, &err), &err);
+        assert_ok(wio_segment_stream(segment, index, process.pid, 0, &index, &err), &err);
+    }
+    assert_ok(wio_segment_finish(segment, &err), &err);
+    struct wio_trace *trace = NULL;
+    assert_ok(wio_trace_open(fixture->dir, &trace, &err), &err);
+    assert_int_equal(wio_trace_process_count(trace), COUNT);
+    for (uint32_t i = 0; i < COUNT; i++) {
+        const struct wio_process_info *info = wio_trace_process(trace, i);
+        assert_string_equal(info->argv, argv[i]);
+        assert_int_equal(info->parent, i == 0 ? UINT32_MAX : i - 1);
+        assert_int_equal(wio_trace_stream(trace, i)->process, i);
+        free(argv[i]);
+    }
+    wio_trace_close(trace);
+}
+
+/* R-DAMAGE-3 counts what is kept: children of fork have their parent's program, which is kept
+ * once. */
+static void processes_of_one_program_are_small(void **state)
+{
+    enum { COUNT = 3000 };
+    struct fixture *fixture = *state;
+    struct wio_error err = WIO_ERROR_INIT;
+    struct random_source random = {8};
+    struct wio_segment *segment = begin_segment(fixture->segment, 0, 0);
+    char *argv = long_arguments(&random, 8192);
+    uint32_t index = 0;
+    for (uint32_t i = 0; i < COUNT; i++) {
+        const struct wio_process_info process = {.pid = 100 + (int32_t)i,
+                                                 .rank = -1,
+                                                 .host = "node1",
+                                                 .exe = "/bin/sh",
+                                                 .argv = argv,
+                                                 .cwd = i % 2 == 0 ? "/a" : "/b",
+                                                 .parent = UINT32_MAX};
+        assert_ok(wio_segment_process(segment, &process, &index, &err), &err);
+    }
+    assert_ok(wio_segment_finish(segment, &err), &err);
+    struct wio_trace *trace = NULL;
+    assert_ok(wio_trace_open(fixture->dir, &trace, &err), &err);
+    for (uint32_t i = 0; i < COUNT; i++) {
+        const struct wio_process_info *info = wio_trace_process(trace, i);
+        assert_string_equal(info->argv, argv);
+        assert_string_equal(info->exe, "/bin/sh");
+        assert_string_equal(info->job, "");
+        assert_string_equal(info->cwd, i % 2 == 0 ? "/a" : "/b");
+    }
+    wio_trace_close(trace);
+    free(argv);
+}
+
 static void existing_segment_is_kept(void **state)
 {
     struct fixture *fixture = *state;
@@ -175,10 +256,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
-        TEST(wild_events_come_back),    TEST(ordinary_events_come_back),
-        TEST(single_event_comes_back),  TEST(blocks_at_their_limit_come_back),
-        TEST(many_calls_share_slots),   TEST(late_event_is_sorted),
-        TEST(existing_segment_is_kept), TEST(abandoned_segment_leaves_nothing),
+        TEST(wild_events_come_back),         TEST(ordinary_events_come_back),
+        TEST(single_event_comes_back),       TEST(blocks_at_their_limit_come_back),
+        TEST(many_calls_share_slots),        TEST(late_event_is_sorted),
+        TEST(processes_fill_several_blocks), TEST(processes_of_one_program_are_small),
+        TEST(existing_segment_is_kept),      TEST(abandoned_segment_leaves_nothing),
         TEST(exec_goes_on_counting),
     };
     return WIO_RUN(tests);
