@@ -106,6 +106,7 @@ enum wio_status wio_events_open(struct wio_events *events, uint32_t wanted,
                                 struct wio_blob *unpacked)
 {
     struct wio_buf buf = wio_buf_of(payload->data, payload->size);
+    uint32_t seen = 0;
     memset(events, 0, sizeof(*events));
     WIO_TRY(wio_events_parse_head(&buf, &events->head));
     events->wanted = wanted;
@@ -118,7 +119,15 @@ enum wio_status wio_events_open(struct wio_events *events, uint32_t wanted,
         const uint8_t *bytes = NULL;
         WIO_TRY(parse_column(&buf, events->head.count, &head));
         WIO_TRY(wio_buf_bytes(&buf, head.stored, &bytes));
-        if (head.id < WIO_COL_COUNT && (wanted & BIT(head.id)) != 0) {
+        if (head.id >= WIO_COL_COUNT) {
+            continue;
+        }
+        /* R-COL-6: or a small block could unpack to any size. */
+        if ((seen & BIT(head.id)) != 0) {
+            return WIO_ERR_FORMAT;
+        }
+        seen |= BIT(head.id);
+        if ((wanted & BIT(head.id)) != 0) {
             WIO_TRY(open_column(events, &head, bytes, pack, unpacked));
         }
     }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "support/unit.h"
+#include "trace/events.h"
 #include "trace/format.h"
 
 /* Encode, see that the encoding is the expected one, read back in slices of every size. */
@@ -111,12 +112,39 @@ static void missing_column_is_zeros(void **state)
     assert_memory_equal(values, zeros, sizeof(values));
 }
 
+/* R-COL-6: a column that comes again and again would unpack to any size. */
+static void column_comes_once(void **state)
+{
+    (void)state;
+    static const uint8_t head[] = {0, 1, 0, 0, 0, 0}; /* stream 0, one event */
+    static const uint8_t column[] = {WIO_COL_DURATION, WIO_ENCODING_CONST, 1, 4};
+    static const uint8_t unknown[] = {200, WIO_ENCODING_CONST, 1, 4};
+    struct wio_blob payload = {0};
+    struct wio_blob unpacked = {0};
+    struct wio_pack pack = {0};
+    struct wio_events events;
+    assert_int_equal(wio_blob_put(&payload, head, sizeof(head)), WIO_OK);
+    for (unsigned i = 0; i < 3; i++) {
+        assert_int_equal(wio_blob_put(&payload, unknown, sizeof(unknown)), WIO_OK);
+    }
+    assert_int_equal(wio_blob_put(&payload, column, sizeof(column)), WIO_OK);
+    assert_int_equal(wio_events_open(&events, UINT32_MAX, &payload, &pack, &unpacked), WIO_OK);
+    assert_int_equal(wio_blob_put(&payload, column, sizeof(column)), WIO_OK);
+    wio_blob_clear(&unpacked);
+    assert_int_equal(wio_events_open(&events, UINT32_MAX, &payload, &pack, &unpacked),
+                     WIO_ERR_FORMAT);
+    wio_blob_fini(&payload);
+    wio_blob_fini(&unpacked);
+    wio_pack_fini(&pack);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(equal_values_are_a_constant), cmocka_unit_test(long_runs_are_runs),
         cmocka_unit_test(rare_giants_are_varints),     cmocka_unit_test(mixed_values_are_planes),
         cmocka_unit_test(wrong_bytes_are_refused),     cmocka_unit_test(missing_column_is_zeros),
+        cmocka_unit_test(column_comes_once),
     };
     return WIO_RUN(tests);
 }
