@@ -57,7 +57,16 @@ static bool check_head(struct wio_check *check, uint64_t offset, const struct wi
     return true;
 }
 
-static bool check_event(struct wio_check *check, uint64_t offset, const struct wio_event *event)
+/* R-EVENTS-1; R-EVENTS-2: the first event of a block may be late if it held what came before it. */
+static bool is_in_order(const struct wio_events_head *head, const struct wio_event *event,
+                        uint64_t last_ns)
+{
+    bool is_first = event->seq == head->first_seq;
+    return event->t_ns >= last_ns || (is_first && event->dur_ns >= last_ns - event->t_ns);
+}
+
+static bool check_event(struct wio_check *check, uint64_t offset,
+                        const struct wio_events_head *head, const struct wio_event *event)
 {
     uint64_t *last = &check->last_ns[event->stream];
     const struct wio_trace *trace = check->trace;
@@ -74,7 +83,7 @@ static bool check_event(struct wio_check *check, uint64_t offset, const struct w
     }
     bool is_first = !check->has_block[event->stream];
     check->has_block[event->stream] = true;
-    if (!is_first && event->t_ns < *last) {
+    if (!is_first && !is_in_order(head, event, *last)) {
         wio_check_fault(check, offset,
                         "expected event %llu to begin at %llu ns or later, found %llu ns",
                         (unsigned long long)event->seq, (unsigned long long)*last,
@@ -97,7 +106,7 @@ static void check_slices(struct wio_check *check, uint64_t offset, struct wio_ev
             return;
         }
         for (size_t i = 0; i < count; i++) {
-            if (!check_event(check, offset, &slice[i])) {
+            if (!check_event(check, offset, &events->head, &slice[i])) {
                 return;
             }
         }

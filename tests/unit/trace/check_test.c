@@ -199,6 +199,24 @@ static void wrong_order_is_found(void **state)
     assert_non_null(strstr(faults.texts[0], "to begin at 100 ns or later, found 20 ns"));
 }
 
+/* R-EVENTS-2: a call that held more than a block of others comes behind them; that is no fault. */
+static void long_call_may_come_late(void **state)
+{
+    struct fixture *fixture = *state;
+    struct wio_error err = WIO_ERROR_INIT;
+    struct wio_segment *segment = begin_segment(fixture->segment, 1, 1);
+    for (uint32_t i = 0; i < 10000; i++) {
+        append(segment, 100 + 10ull * i, 1, 1);
+    }
+    struct wio_event event = ordinary(90);
+    event.path = 1;
+    event.source = 1;
+    event.dur_ns = 100010;
+    assert_ok(wio_segment_append(segment, &event, &err), &err);
+    finish(segment);
+    assert_int_equal(check(fixture->dir, WIO_OK).count, 0);
+}
+
 /* Two damaged blocks are two faults: R-SEG-4. */
 static void check_goes_on_behind_a_fault(void **state)
 {
@@ -233,10 +251,15 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
-        TEST(sound_trace_has_no_fault), TEST(unknown_block_is_skipped),
-        TEST(bomb_is_refused),          TEST(bomb_of_rows_is_refused),
-        TEST(unknown_ids_are_found),    TEST(gap_in_numbers_is_found),
-        TEST(wrong_order_is_found),     TEST(check_goes_on_behind_a_fault),
+        TEST(sound_trace_has_no_fault),
+        TEST(unknown_block_is_skipped),
+        TEST(bomb_is_refused),
+        TEST(bomb_of_rows_is_refused),
+        TEST(unknown_ids_are_found),
+        TEST(gap_in_numbers_is_found),
+        TEST(wrong_order_is_found),
+        TEST(long_call_may_come_late),
+        TEST(check_goes_on_behind_a_fault),
         TEST(no_trace_is_no_fault),
     };
     return WIO_RUN(tests);
