@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "trace/pack.h"
 
+#include <stdbool.h>
+
 #include <zstd.h>
 
 #include "base/cleanup.h"
@@ -122,6 +124,17 @@ static enum wio_status parse_head(const struct wio_block_file *file, const uint8
     return WIO_OK;
 }
 
+/* R-DAMAGE-1: nor are more bytes stored than the worst frame of that size has. */
+static bool has_sound_sizes(const struct wio_block_head *head)
+{
+    if ((head->flags & ~WIO_BLOCK_ZSTD) != 0) {
+        return false;
+    }
+    return (head->flags & WIO_BLOCK_ZSTD) == 0
+               ? head->stored_bytes == head->raw_bytes
+               : head->stored_bytes <= ZSTD_compressBound(head->raw_bytes);
+}
+
 enum wio_status wio_block_read_head(const struct wio_block_file *file, uint64_t offset,
                                     struct wio_block_head *head_out, struct wio_error *err)
 {
@@ -139,9 +152,7 @@ enum wio_status wio_block_read_head(const struct wio_block_file *file, uint64_t 
                              "file",
                              head_out->stored_bytes, (unsigned long long)offset);
     }
-    if (head_out->raw_bytes > WIO_BLOCK_MAX_BYTES || (head_out->flags & ~WIO_BLOCK_ZSTD) != 0 ||
-        ((head_out->flags & WIO_BLOCK_ZSTD) == 0 &&
-         head_out->raw_bytes != head_out->stored_bytes)) {
+    if (head_out->raw_bytes > WIO_BLOCK_MAX_BYTES || !has_sound_sizes(head_out)) {
         return wio_error_set(err, WIO_ERR_UNSUPPORTED, file->name, offset,
                              "expected a block of at most 64 MiB with known flags, found %u bytes "
                              "(%u stored), flags %x",

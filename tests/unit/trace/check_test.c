@@ -7,6 +7,7 @@
 
 #include <whyio/trace.h>
 
+#include "base/crc.h"
 #include "base/io.h"
 #include "trace/segment_internal.h"
 #include "trace_fixture.h"
@@ -217,6 +218,33 @@ static void long_call_may_come_late(void **state)
     assert_int_equal(check(fixture->dir, WIO_OK).count, 0);
 }
 
+/* R-DAMAGE-1: a head that asks for gigabytes, in a file with a hole of that size. */
+static void block_of_any_size_is_refused(void **state)
+{
+    enum { STORED = 300 << 20 };
+    struct fixture *fixture = *state;
+    struct wio_error err = WIO_ERROR_INIT;
+    struct wio_trace *trace = NULL;
+    struct wio_segment *segment = begin_segment(fixture->segment, 1, 1);
+    uint8_t bytes[WIO_BLOCK_HEAD_BYTES];
+    struct wio_blob head = {bytes, 0, sizeof(bytes)};
+    uint64_t offset = segment->file.size;
+    assert_int_equal(wio_blob_u32(&head, WIO_BLOCK_MAGIC), WIO_OK);
+    assert_int_equal(wio_blob_u16(&head, WIO_BLOCK_META), WIO_OK);
+    assert_int_equal(wio_blob_u16(&head, WIO_BLOCK_ZSTD), WIO_OK);
+    assert_int_equal(wio_blob_u32(&head, STORED), WIO_OK);
+    assert_int_equal(wio_blob_u32(&head, 1), WIO_OK);
+    assert_int_equal(wio_blob_u32(&head, 0), WIO_OK);
+    assert_int_equal(wio_blob_u32(&head, wio_crc32c(0, bytes, 20)), WIO_OK);
+    assert_ok(wio_io_pwrite(segment->file.fd, "a.seg", bytes, sizeof(bytes), offset, &err), &err);
+    segment->file.size += sizeof(bytes) + STORED;
+    assert_ok(wio_segment_index_table(segment, WIO_BLOCK_META, offset, &err), &err);
+    finish(segment);
+    assert_status(wio_trace_open(fixture->dir, &trace, &err), WIO_ERR_UNSUPPORTED, &err);
+    assert_int_equal(err.offset, offset);
+    assert_non_null(strstr(err.message, "expected a block of at most 64 MiB"));
+}
+
 /* Two damaged blocks are two faults: R-SEG-4. */
 static void check_goes_on_behind_a_fault(void **state)
 {
@@ -259,6 +287,7 @@ int main(void)
         TEST(gap_in_numbers_is_found),
         TEST(wrong_order_is_found),
         TEST(long_call_may_come_late),
+        TEST(block_of_any_size_is_refused),
         TEST(check_goes_on_behind_a_fault),
         TEST(no_trace_is_no_fault),
     };
