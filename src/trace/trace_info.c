@@ -68,7 +68,8 @@ static enum wio_status count_processes(struct wio_trace *trace)
         if (info->rank >= 0) {
             WIO_TRY(wio_map_put(&ranks, (uint64_t)info->rank, 1));
         }
-        if (info->parent != UINT32_MAX && info->parent >= trace->process_count) {
+        /* Parents stand before their children, so that whoever follows them comes to an end. */
+        if (info->parent >= i) {
             info->parent = UINT32_MAX;
         }
         trace->info.dropped += info->dropped;

@@ -411,6 +411,28 @@ static void unreadable_segment_is_named(void **state)
     assert_non_null(strstr(err.file, "a.seg"));
 }
 
+/* R-DAMAGE-1: who follows parents comes to an end, whatever a trace says. */
+static void parents_make_no_circle(void **state)
+{
+    struct fixture *fixture = *state;
+    static const uint32_t parents[] = {1, 0, 2, 1, 77};
+    struct wio_error err = WIO_ERROR_INIT;
+    struct wio_segment *segment = begin_segment(fixture->segment, 0, 0);
+    for (uint32_t i = 0; i < 5; i++) {
+        const struct wio_process_info process = {
+            .pid = 7, .host = "node1", .rank = -1, .parent = parents[i]};
+        uint32_t index = 0;
+        assert_ok(wio_segment_process(segment, &process, &index, &err), &err);
+    }
+    assert_ok(wio_segment_finish(segment, &err), &err);
+    struct wio_trace *trace = open_trace(fixture->dir);
+    for (uint32_t i = 0; i < 5; i++) {
+        uint32_t want = parents[i] < i ? parents[i] : UINT32_MAX;
+        assert_int_equal(wio_trace_process(trace, i)->parent, want);
+    }
+    wio_trace_close(trace);
+}
+
 /* R-DAMAGE-1: with hardly any room for unpacked blocks the same events come, in the same order. */
 static void little_room_gives_the_same(void **state)
 {
@@ -448,6 +470,7 @@ int main(void)
         TEST(no_trace_is_an_error),        TEST(every_changed_byte_is_found),
         TEST(every_cut_is_found),          TEST(other_version_is_refused),
         TEST(unreadable_segment_is_named), TEST(little_room_gives_the_same),
+        TEST(parents_make_no_circle),
     };
     return WIO_RUN(tests);
 }
