@@ -48,11 +48,16 @@ uint64_t wio_trace_correct(const struct wio_trace *trace, uint32_t stream, uint6
     return trace->clocks == NULL ? t_ns : wio_clock_row_apply(trace->clocks[stream], t_ns);
 }
 
+/* *last: where the host before was found; those of one host stand together in a trace. */
 static const struct wio_clock_row *find_row(const struct wio_clock_row *rows, size_t count,
-                                            const char *host)
+                                            const char *host, size_t *last)
 {
+    if (strcmp(rows[*last].host, host) == 0) {
+        return &rows[*last];
+    }
     for (size_t i = 0; i < count; i++) {
         if (strcmp(rows[i].host, host) == 0) {
+            *last = i;
             return &rows[i];
         }
     }
@@ -74,9 +79,10 @@ static void find_duration(struct wio_trace *trace)
 /* What is known of processes and streams without their events moves as well. */
 static void correct_tables(struct wio_trace *trace, const struct wio_clock_row *rows, size_t count)
 {
+    size_t last = 0;
     for (uint32_t i = 0; i < trace->process_count; i++) {
         struct wio_process_info *process = &trace->processes[i];
-        const struct wio_clock_row *row = find_row(rows, count, process->host);
+        const struct wio_clock_row *row = find_row(rows, count, process->host, &last);
         process->start_ns = wio_clock_row_apply(row, process->start_ns);
         process->end_ns = wio_clock_row_apply(row, process->end_ns);
     }
@@ -90,9 +96,10 @@ static void correct_tables(struct wio_trace *trace, const struct wio_clock_row *
 
 static void point_to(struct wio_trace *trace, const struct wio_clock_row *rows, size_t count)
 {
+    size_t last = 0;
     for (uint32_t i = 0; i < trace->stream_count; i++) {
         const struct wio_process_info *process = &trace->processes[trace->streams[i].process];
-        trace->clocks[i] = find_row(rows, count, process->host);
+        trace->clocks[i] = find_row(rows, count, process->host, &last);
     }
 }
 
