@@ -91,11 +91,15 @@ const struct wio_rendered_text *wio_rendered_path(struct wio_rendered *rendered,
     return end_text(place, out) ? place : &null_text;
 }
 
-/* Room for source ids up to `source`. */
+/* Room for source ids up to `source`, which has to be one of the trace: a damaged event can name
+ * any number. */
 static bool grow_sources(struct wio_rendered *rendered, uint32_t source)
 {
     void *texts = rendered->source_texts;
 
+    if (wio_trace_source(rendered->trace, source, NULL, 0) == 0) {
+        return false;
+    }
     if (source == UINT32_MAX || wio_grow(&texts, sizeof(*rendered->source_texts),
                                          &rendered->source_count, source + 1) != WIO_OK) {
         return false;
