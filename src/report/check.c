@@ -4,6 +4,7 @@
 #include <inttypes.h>
 
 #include "base/json.h"
+#include "report/line.h"
 
 static void print_json(const struct wio_check_report *report, const struct wio_error *fault)
 {
@@ -34,7 +35,8 @@ void wio_report_fault(void *report, const struct wio_error *fault)
         return;
     }
     wio_error_format(fault, text, sizeof(text));
-    fprintf(self->out, "%s\n", text);
+    wio_print_plain(self->out, text); /* it may quote names of the trace */
+    fputc('\n', self->out);
 }
 
 void wio_report_check_end(const struct wio_check_report *report)
