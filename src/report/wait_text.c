@@ -57,7 +57,7 @@ static void put_sent(struct wio_line *line, const struct wio_event *event)
 {
     bool is_group = event->arg[0] < 0;
     wio_line_text(line, is_group ? "group " : "pid ");
-    wio_line_i64(line, is_group ? -event->arg[0] : event->arg[0]);
+    wio_line_u64(line, is_group ? 0 - (uint64_t)event->arg[0] : (uint64_t)event->arg[0]);
     WIO_LINE_LITERAL(line, ", ");
     put_signal(line, event->arg[1]);
 }

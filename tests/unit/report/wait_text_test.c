@@ -41,6 +41,7 @@ static void each_class_says_what_it_is_about(void **state)
         {{.op = WIO_OP_usleep, .size = 2000}, "2.00 us"},
         {{.op = WIO_OP_kill, .arg = {12, SIGUSR1}}, "pid 12, SIGUSR1"},
         {{.op = WIO_OP_killpg, .arg = {-12, 1000}}, "group 12, signal 1000"},
+        {{.op = WIO_OP_kill, .arg = {INT64_MIN, 9}}, "group 9223372036854775808, SIGKILL"},
         {{.op = WIO_OP_sigwait, .arg = {12, SIGTERM}}, "SIGTERM from pid 12"},
         {{.op = WIO_OP_pause}, ""},
     };
