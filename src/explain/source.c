@@ -18,8 +18,8 @@ struct wio_sources {
     struct wio_strtab module_names; /* "path\nbuild-id" -> id; modules[id - 1] */
     struct wio_source_module **modules;
     uint32_t module_capacity;
-    struct wio_map cache; /* source id -> text id of the innermost frame */
-    struct wio_map texts; /* text id -> char *: pointers that stay where they are */
+    struct wio_map cache; /* source id -> text of the innermost frame, one of `texts` */
+    struct wio_map texts; /* number -> char *: pointers that stay where they are */
 };
 
 enum wio_status wio_sources_create(const struct wio_trace *trace, struct wio_sources **sources_out,

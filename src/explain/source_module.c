@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include <dwarf.h>
 #include <elfutils/libdw.h>
@@ -50,11 +51,22 @@ static bool is_same_build(Dwfl_Module *module, const char *build_id)
     return strcmp(found, build_id) == 0;
 }
 
+/* A trace can name anything: libdw would wait for whoever writes into a FIFO. */
+static bool is_file(const char *path)
+{
+    struct stat st;
+
+    return stat(path, &st) == 0 && S_ISREG(st.st_mode);
+}
+
 static Dwfl_Module *report(Dwfl *dwfl, const char *path, const char *build_id)
 {
     Dwfl_Module *module;
     GElf_Addr bias;
 
+    if (!is_file(path)) {
+        return NULL;
+    }
     dwfl_report_begin(dwfl);
     module = dwfl_report_offline(dwfl, path, path, -1);
     if (dwfl_report_end(dwfl, NULL, NULL) != 0 || module == NULL) {

@@ -197,6 +197,19 @@ static void what_cannot_be_read(void **state)
     free(text);
 }
 
+/* A trace may name what is no file: opening this one would wait for a writer. */
+static void only_files_are_opened(void **state)
+{
+    char *fifo = wio_test_path("fifo");
+
+    (void)state;
+    assert_int_equal(mkfifo(fifo, 0600), 0);
+    expect(&(struct wio_frame){fifo, "", 0x1234}, "fifo+0x1234");
+    expect(&(struct wio_frame){"/dev/zero", "", 1}, "zero+0x1");
+    unlink(fifo);
+    free(fifo);
+}
+
 /* The same program without debug information, which is in a file beside it. */
 static void separate_debug_information(void **state)
 {
@@ -252,6 +265,7 @@ int main(void)
         cmocka_unit_test(the_innermost_inlined_function),
         cmocka_unit_test(another_build_is_not_trusted),
         cmocka_unit_test(what_cannot_be_read),
+        cmocka_unit_test(only_files_are_opened),
         cmocka_unit_test(separate_debug_information),
         cmocka_unit_test(all_frames_of_a_stack),
     };
