@@ -51,6 +51,28 @@ static enum wio_status sum_blocks(struct wio_trace *trace, struct wio_error *err
     return WIO_OK;
 }
 
+/* Who makes room for a stream's events by its table must not meet more of them. */
+static enum wio_status check_streams(const struct wio_trace *trace,
+                                     const struct wio_reader_segment *segment,
+                                     struct wio_error *err)
+{
+    for (uint32_t i = 0; i < segment->stream_count; i++) {
+        uint32_t stream = segment->context.stream_base + i;
+        const struct wio_block_range *range = &trace->ranges[stream];
+        uint64_t counted = 0;
+        for (uint32_t k = 0; k < range->count; k++) {
+            counted += trace->blocks[range->first + k].count;
+        }
+        if (counted != trace->streams[stream].events) {
+            return wio_error_set(err, WIO_ERR_FORMAT, segment->name, segment->index_offset,
+                                 "expected blocks of %llu events of stream %u, found %llu",
+                                 (unsigned long long)trace->streams[stream].events, stream,
+                                 (unsigned long long)counted);
+        }
+    }
+    return WIO_OK;
+}
+
 static uint64_t host_hash(const char *host)
 {
     return XXH3_64bits(host, strlen(host));
@@ -189,6 +211,9 @@ static enum wio_status summarise(struct wio_trace *trace)
 enum wio_status wio_trace_summarise(struct wio_trace *trace, struct wio_error *err)
 {
     WIO_TRY(sum_blocks(trace, err));
+    for (uint32_t i = 0; i < trace->segment_count; i++) {
+        WIO_TRY(check_streams(trace, &trace->segments[i], err));
+    }
     enum wio_status status = summarise(trace);
     if (status != WIO_OK) {
         return wio_error_set(err, status, trace->path, WIO_ERROR_NO_OFFSET,

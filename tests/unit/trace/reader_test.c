@@ -397,6 +397,56 @@ static void other_version_is_refused(void **state)
     wio_blob_fini(&bytes);
 }
 
+static void put_u32(uint8_t *at, uint32_t value)
+{
+    for (unsigned i = 0; i < 4; i++) {
+        at[i] = (uint8_t)(value >> (8 * i));
+    }
+}
+
+static uint32_t get_u32(const uint8_t *at)
+{
+    return at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
+}
+
+/* Of the only stream of a segment, whose table is too short to be packed. */
+static uint8_t *head_of_streams(struct wio_blob *bytes)
+{
+    uint8_t *head = bytes->data + WIO_SEGMENT_HEADER_BYTES;
+    while (head[4] != WIO_BLOCK_STREAMS) {
+        head += WIO_BLOCK_HEAD_BYTES + get_u32(head + 8);
+        assert_true(head < bytes->data + bytes->size);
+    }
+    assert_int_equal(head[6] & WIO_BLOCK_ZSTD, 0);
+    return head;
+}
+
+/* Whoever keeps something for each event of a stream has room for as many as its table says. */
+static void fewer_events_than_there_are_are_refused(void **state)
+{
+    struct fixture *fixture = *state;
+    struct wio_blob bytes = {0};
+    struct wio_error err = WIO_ERROR_INIT;
+    uint64_t number = 0;
+    uint64_t hash = 0;
+    write_ordinary_segment(fixture->segment, 1, 10, 20);
+    assert_ok(wio_io_read_file(fixture->segment, 1 << 20, &bytes, &err), &err);
+    uint8_t *head = head_of_streams(&bytes);
+    struct wio_buf table = wio_buf_of(head + WIO_BLOCK_HEAD_BYTES, get_u32(head + 8));
+    for (unsigned i = 0; i < 4; i++) { /* how many, process, tid, token */
+        assert_int_equal(wio_buf_varint(&table, &number), WIO_OK);
+    }
+    uint8_t *events = head + WIO_BLOCK_HEAD_BYTES + table.pos;
+    assert_int_equal(*events, 10);
+    *events = 9;
+    put_u32(head + 16, wio_crc32c(0, head + WIO_BLOCK_HEAD_BYTES, get_u32(head + 8)));
+    put_u32(head + 20, wio_crc32c(0, head, 20));
+    wio_test_write(fixture->segment, bytes.data, bytes.size);
+    assert_int_equal(read_damaged(fixture, &hash, &err), WIO_ERR_FORMAT);
+    assert_string_equal(err.message, "expected blocks of 9 events of stream 0, found 10");
+    wio_blob_fini(&bytes);
+}
+
 static void unreadable_segment_is_named(void **state)
 {
     struct fixture *fixture = *state;
@@ -464,12 +514,19 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
-        TEST(streams_are_merged_by_time),  TEST(filters_select),
-        TEST(columns_are_chosen),          TEST(index_has_the_totals),
-        TEST(segments_are_joined),         TEST(a_file_of_two_segments_is_one_file),
-        TEST(no_trace_is_an_error),        TEST(every_changed_byte_is_found),
-        TEST(every_cut_is_found),          TEST(other_version_is_refused),
-        TEST(unreadable_segment_is_named), TEST(little_room_gives_the_same),
+        TEST(streams_are_merged_by_time),
+        TEST(filters_select),
+        TEST(columns_are_chosen),
+        TEST(index_has_the_totals),
+        TEST(segments_are_joined),
+        TEST(a_file_of_two_segments_is_one_file),
+        TEST(no_trace_is_an_error),
+        TEST(every_changed_byte_is_found),
+        TEST(every_cut_is_found),
+        TEST(other_version_is_refused),
+        TEST(fewer_events_than_there_are_are_refused),
+        TEST(unreadable_segment_is_named),
+        TEST(little_room_gives_the_same),
         TEST(parents_make_no_circle),
     };
     return WIO_RUN(tests);
