@@ -121,7 +121,8 @@ void wio_model_destroy(struct wio_model *model)
 
 static bool goes_through_memory(enum wio_model_method method)
 {
-    return method == WIO_MODEL_WRITE || method == WIO_MODEL_FWRITE || method == WIO_MODEL_READ;
+    return method == WIO_MODEL_WRITE || method == WIO_MODEL_SYNC || method == WIO_MODEL_FWRITE ||
+           method == WIO_MODEL_READ;
 }
 
 static enum wio_status check_size(const struct wio_model *model, const struct wio_model_op *op,
