@@ -99,13 +99,15 @@ static enum wio_status cut_out(struct wio_blocks *cache, struct wio_block *block
     return wio_blocks_put(cache, &after);
 }
 
-/* update_cache, lines 16-28: insert a written range. */
+/* update_cache, lines 16-28: insert a written range. Dirty bytes are counted as there (lines 18 and
+ * 28): where a limit is met exactly, the last bit decides. */
 static enum wio_status insert(struct wio_blocks *cache, uint64_t file, double offset, double end,
                               double endtime)
 {
     struct wio_block fresh = {.file = file, .endtime = endtime};
     struct wio_block *block;
     double at = offset;
+    double dirty = cache->dirty + (end - offset);
     while (at < end && (block = wio_blocks_overlap(cache, file, at, end)) != NULL) {
         double overlap = fmax(block->offset, at);
         double overlap_end = fmin(block->end, end);
@@ -119,11 +121,14 @@ static enum wio_status insert(struct wio_blocks *cache, uint64_t file, double of
         fresh.end = overlap_end;
         WIO_TRY(wio_blocks_put(cache, &fresh));
         at = overlap_end;
+        dirty -= overlap_end - overlap;
     }
     fresh.is_active = false;
     fresh.offset = at;
     fresh.end = end;
-    return wio_blocks_put(cache, &fresh);
+    WIO_TRY(wio_blocks_put(cache, &fresh));
+    cache->dirty = dirty;
+    return WIO_OK;
 }
 
 /* Lines 4-9: at which rate the kernel lets the task write, from the dirty amount of now. */
@@ -246,11 +251,15 @@ static enum wio_status make_clean(struct wio_blocks *cache, uint64_t file, doubl
                                   double end, double *bytes_out)
 {
     struct wio_block *block;
+    double dirty = cache->dirty;
     *bytes_out = 0;
     while (offset < end && (block = wio_blocks_overlap(cache, file, offset, end)) != NULL) {
-        *bytes_out += fmin(block->end, end) - fmax(block->offset, offset);
+        double overlap = fmin(block->end, end) - fmax(block->offset, offset);
+        *bytes_out += overlap;
+        dirty -= overlap;
         WIO_TRY(cut_out(cache, block, offset, end));
     }
+    cache->dirty = wio_blocks_count(cache) > 0 ? dirty : 0;
     return WIO_OK;
 }
 
@@ -332,7 +341,8 @@ static enum wio_status step(struct wio_model *model, const struct wio_model_op *
     if (wio_model_flow(op->method) != WIO_MODEL_MOVES_NOTHING) {
         file->last_end = (double)op->offset + (double)op->size;
     }
-    result->dirty_bytes = ((struct cawl *)model->state)->cache.dirty;
+    result->dirty_bytes =
+        fmax(((struct cawl *)model->state)->cache.dirty, 0); /* but for rounding */
     return WIO_OK;
 }
 
