@@ -2,6 +2,7 @@
 #include "predict/host.h"
 
 #include <ctype.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -80,7 +81,9 @@ static enum wio_status parse(const char *path, const struct wio_blob *text, json
     const char *begin = text->size > 0 ? (const char *)text->data : ""; /* no data: NULL */
     size_t mark = wio_utf8_mark(begin, text->size);
     json_error_t where;
-    *root_out = json_loadb(begin + mark, text->size - mark, JSON_REJECT_DUPLICATES, &where);
+    /* whole numbers may be as long as any: those of 64 bits are the reader's limit, not JSON's */
+    *root_out = json_loadb(begin + mark, text->size - mark,
+                           JSON_REJECT_DUPLICATES | JSON_DECODE_INT_AS_REAL, &where);
     if (*root_out == NULL) {
         where.position += where.position < 0 ? 0 : (int)mark;
         return refuse_text(path, text, &where, err);
@@ -172,11 +175,11 @@ static enum wio_status add_further(struct wio_host *host, const char *file, cons
 static enum wio_status read_cpus(struct wio_host *host, const struct wio_host_json *json)
 {
     const json_t *value = wio_host_find(json, "cpus");
-    json_int_t cpus = json_integer_value(value);
+    double cpus = json_number_value(value);
     if (value == NULL) {
         return WIO_OK;
     }
-    if (!json_is_integer(value) || cpus < 1 || cpus > WIO_HOST_CPUS_MAX) {
+    if (!json_is_number(value) || cpus < 1 || cpus > WIO_HOST_CPUS_MAX || floor(cpus) != cpus) {
         return wio_host_refuse(json, "cpus", "must be a number of processors from 1 to 1048576");
     }
     host->cpus = (uint32_t)cpus;

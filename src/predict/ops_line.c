@@ -12,12 +12,13 @@
 
 enum key { KEY_FILE, KEY_OFFSET, KEY_SIZE, KEY_DELAY, KEY_METHOD, KEY_RANDOM, KEY_OTHER };
 
+static const char *const key_names[] = {"file", "offset", "size", "delay_s", "method", "random"};
+
 static enum key find_key(const char *text, size_t bytes)
 {
-    static const char *const names[] = {"file", "offset", "size", "delay_s", "method", "random"};
     unsigned key = 0;
     while (key < KEY_OTHER &&
-           (strlen(names[key]) != bytes || memcmp(names[key], text, bytes) != 0)) {
+           (strlen(key_names[key]) != bytes || memcmp(key_names[key], text, bytes) != 0)) {
         key++;
     }
     return (enum key)key;
@@ -196,7 +197,8 @@ static enum wio_status take_member(struct wio_scan *scan, struct wio_ops_line *o
         return WIO_OK;
     }
     if (key != KEY_OTHER && (*seen & 1u << key) != 0) {
-        return wio_scan_expected(scan, "each key once");
+        return wio_error_set(scan->err, WIO_ERR_FORMAT, NULL, (uint64_t)(scan->at - scan->begin),
+                             "expected each key once, found \"%s\" again", key_names[key]);
     }
     *seen |= 1u << key;
     if (key == KEY_OTHER) {

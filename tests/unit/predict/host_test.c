@@ -45,7 +45,8 @@ static void reads_parameters_and_defaults(void **state)
     struct wio_model_params params;
     struct wio_error err;
     assert_ok(read_text("{\"schema\": \"whyio.host/1\", " COMPLETE
-                        ", \"hz\": 1000, \"spread\": {\"bw_dev\": 0.1}, \"what\": [1]}",
+                        ", \"hz\": 1000, \"spread\": {\"bw_dev\": 0.1}, \"what\": [1], "
+                        "\"serial\": 340282366920938463463374607431768211456}",
                         &params, &err),
               &err);
     assert_true(params.bw_dev == 1e8 && params.sc_sw == 1.6e-4 && params.bf == 4096);

@@ -182,7 +182,7 @@ static void what_is_wrong_is_named_with_its_place(void **state)
     bad("{\"file\":\"\\u12g4\"}", 13, "escape");
     bad("{\"file\":\"a\x01\"}", 10, "control character");
     bad("{\"file\":tru}", 8, "a number");
-    bad("{\"file\":1,\"file\":2}", 17, "each key once");
+    bad("{\"file\":1,\"file\":2}", 17, "each key once, found \"file\" again");
     bad("{\"file\":1,\"offset\":01}", 19, "a number");
     bad("{\"file\":1,\"offset\":1.}", 19, "a number");
     bad("{\"file\":1,\"offset\":1e}", 19, "a number");
