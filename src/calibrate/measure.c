@@ -98,8 +98,8 @@ struct wio_measure_copy wio_measure_copy_of(const struct wio_measure *measure, d
 {
     double size = (double)wio_measure_piece(measure);
     double folios = wio_measure_folios(measure);
-    double page = page_s - wio_measure_get(measure, WIO_PARAM_sc_w);
-    double piece = piece_s - wio_measure_get(measure, WIO_PARAM_sc_w);
+    double page = page_s - wio_measure_get(measure, WIO_PARAM_c_call);
+    double piece = piece_s - wio_measure_get(measure, WIO_PARAM_c_call);
     double bytes = size - folios * PAGE; /* that the piece has more than so many pages */
     double byte_s = bytes > 0 ? (piece - folios * page) / bytes : 0;
     if (byte_s <= 0) {

@@ -103,6 +103,9 @@ static void set_fresh(struct wio_measure *measure, struct fresh *fresh)
     struct wio_measure_copy copy = wio_measure_copy_of(measure, small.value, piece.value);
     wio_measure_set(measure, WIO_PARAM_bw_ramdisk, 1 / copy.byte_s, piece.spread);
     wio_measure_set(measure, WIO_PARAM_c_folio, copy.folio_s, small.spread);
+    /* to those who know one cost of a write, one that makes a page */
+    wio_measure_set(measure, WIO_PARAM_sc_w,
+                    wio_measure_get(measure, WIO_PARAM_c_call) + copy.folio_s, small.spread);
     wio_measure_set(measure, WIO_PARAM_c_new, fmax(first.value - small.value, 0), first.spread);
 }
 
@@ -162,7 +165,7 @@ enum wio_status wio_measure_reduced(struct wio_measure *measure, struct wio_erro
         return WIO_OK;
     }
     struct wio_estimate piece = wio_estimate_middle(samples, count);
-    double seconds = piece.value - wio_measure_get(measure, WIO_PARAM_sc_w) -
+    double seconds = piece.value - wio_measure_get(measure, WIO_PARAM_c_call) -
                      wio_measure_folios(measure) * wio_measure_get(measure, WIO_PARAM_c_folio);
     double rate = seconds > 0 ? (double)wio_measure_piece(measure) / seconds : ramdisk;
     wio_measure_set(measure, WIO_PARAM_bw_reduced, fmin(rate, ramdisk), piece.spread);

@@ -132,7 +132,7 @@ static void set_writes(struct wio_measure *measure, struct present *present)
     struct wio_estimate part = center(&present->part);
     struct wio_estimate large = center(&present->large_clean);
     double touched = (double)TINY / wio_measure_get(measure, WIO_PARAM_bw_mem);
-    wio_measure_set(measure, WIO_PARAM_sc_w, fmax(call.value - touched, 0), call.spread);
+    wio_measure_set(measure, WIO_PARAM_c_call, fmax(call.value - touched, 0), call.spread);
     struct wio_measure_copy copy = wio_measure_copy_of(measure, clean.value, large.value);
     /* a few pieces written again lie in a processor's cache: what a program writes mostly does not
      */

@@ -43,7 +43,12 @@ double wio_copy_out_s(const struct wio_model_params *params, uint64_t size)
     return (double)size / (params->bw_hit > 0 ? params->bw_hit : params->bw_mem);
 }
 
+double wio_copy_call_s(const struct wio_model_params *params)
+{
+    return params->c_call > 0 ? params->c_call : params->sc_w;
+}
+
 double wio_copy_read_s(const struct wio_model_params *params)
 {
-    return params->sc_r > 0 ? params->sc_r : params->sc_w;
+    return params->sc_r > 0 ? params->sc_r : wio_copy_call_s(params);
 }

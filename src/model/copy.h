@@ -28,7 +28,8 @@ struct wio_copy {
 double wio_copy_in_s(const struct wio_model_params *params, const struct wio_copy *copy);
 double wio_copy_out_s(const struct wio_model_params *params, uint64_t size);
 
-/* One read(2), besides. */
+/* One write(2), besides; one read(2). */
+double wio_copy_call_s(const struct wio_model_params *params);
 double wio_copy_read_s(const struct wio_model_params *params);
 
 #endif

@@ -105,7 +105,7 @@ static enum wio_status add_write_out(struct wio_cache *cache, struct wio_task *t
                                      struct wio_cache_file *file, const struct wio_model_op *op)
 {
     bool forgets = op->method == WIO_MODEL_FORGET && wio_cache_is_clean(file);
-    add_wait(task, file->device->params.sc_w);
+    add_wait(task, wio_copy_call_s(&file->device->params));
     if (forgets) {
         file->folio = op->offset == 0 && op->size == 0 ? 0 : file->folio;
         wio_cache_forget(cache, file, op->offset,
@@ -179,7 +179,7 @@ static void add_read_direct(struct wio_task *task, const struct wio_cache_file *
 {
     const struct wio_model_params *p = &file->device->params;
     double seconds = (double)op->size / p->bw_rdev + (is_random(file, op) ? p->c_sk : 0);
-    add_wait(task, p->sc_w);
+    add_wait(task, wio_copy_call_s(p));
     if (file->pages.count > 0) {
         wio_task_add(task, (struct wio_task_step){.kind = WIO_TASK_SYNC});
     }

@@ -91,7 +91,7 @@ static enum wio_status go_on_writing(struct wio_tasks *tasks, struct wio_task *t
 {
     if (task->phase == WIO_TASK_BEGIN) {
         task->state = WIO_MODEL_STATE_FREE;
-        wait(tasks, task, params_of(task)->sc_w + step->seconds, WIO_TASK_LOOK);
+        wait(tasks, task, wio_copy_call_s(params_of(task)) + step->seconds, WIO_TASK_LOOK);
         return WIO_OK;
     }
     if (step->offset >= step->end) {

@@ -116,8 +116,8 @@ static enum wio_status check(const struct wio_host_json *json,
 static void drop_details(const struct wio_host_json *json, struct wio_model_params *params)
 {
     if (json_object_get(json->object, "sc_w") != NULL) {
-        params->c_folio = params->c_clean = params->c_walk = params->bw_clean = 0;
-        params->sc_r = params->bw_hit = 0;
+        params->c_call = params->c_folio = params->c_clean = params->c_walk = 0;
+        params->bw_clean = params->sc_r = params->bw_hit = 0;
     }
     if (json_object_get(json->object, "bw_dev") != NULL) {
         params->c_page_sync = params->c_forget = params->commit_bytes = 0;

@@ -20,11 +20,7 @@ static enum wio_status add_model(struct wio_machine *machine, enum wio_model_kin
                                  const struct wio_model_params *params, struct wio_error *err)
 {
     struct wio_alloc heap = WIO_ALLOC_HEAP;
-    struct wio_model_params own = *params;
-    if (kind != WIO_MODEL_KERNEL) { /* to these a call costs the same, whatever is in memory */
-        own.sc_w += own.c_folio;
-    }
-    WIO_TRY(wio_model_create(kind, &own, &heap, &machine->models[machine->model_count], err));
+    WIO_TRY(wio_model_create(kind, params, &heap, &machine->models[machine->model_count], err));
     machine->model_count++;
     return WIO_OK;
 }

@@ -49,6 +49,7 @@ static void finds_parameters(struct sim *sim, double relative)
     is_near(&found, WIO_PARAM_bw_dev, wanted.bw_dev, relative);
     is_near(&found, WIO_PARAM_bw_rdev, wanted.bw_rdev, relative);
     is_near(&found, WIO_PARAM_sc_w, wanted.sc_w, 3 * relative);
+    is_near(&found, WIO_PARAM_c_call, wanted.c_call, 3 * relative);
     is_near(&found, WIO_PARAM_sc_sw, wanted.sc_sw, 3 * relative);
     is_near(&found, WIO_PARAM_c_lib, wanted.c_lib, relative);
     is_near(&found, WIO_PARAM_c_new, wanted.c_new, 3 * relative);

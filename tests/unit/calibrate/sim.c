@@ -22,7 +22,8 @@ struct sim sim_default(void)
     sim.params.bw_reduced = 3e9;
     sim.params.bw_dev = 100 * MIB;
     sim.params.bw_rdev = 120 * MIB;
-    sim.params.sc_w = 1e-6;
+    sim.params.sc_w = 3e-6; /* c_call + c_folio */
+    sim.params.c_call = 1e-6;
     sim.params.sc_sw = 2e-4;
     sim.params.c_sk = 0;
     sim.params.bs = 4096;
