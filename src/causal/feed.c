@@ -5,16 +5,17 @@
  */
 #include "causal/feed.h"
 
-#include "causal/feed_internal.h"
+#include "causal/feed_files.h"
 #include "causal/feed_name.h"
+#include "causal/feed_sync.h"
 
 /* All maps, so that none is forgotten. */
 static struct wio_live *map_of(struct wio_feed *feed, unsigned i)
 {
-    struct wio_live *maps[] = {&feed->object_of,  &feed->thread_of, &feed->made_of,
-                               &feed->image_of,   &feed->lists_of,  &feed->rank_of,
-                               &feed->request_of, &feed->queue_of,  &feed->signals_of,
-                               &feed->helper_of,  &feed->bound_of,  &feed->opening_of};
+    struct wio_live *maps[] = {
+        &feed->object_of, &feed->thread_of,  &feed->made_of,  &feed->image_of,   &feed->lists_of,
+        &feed->rank_of,   &feed->request_of, &feed->queue_of, &feed->signals_of, &feed->helper_of,
+        &feed->bound_of,  &feed->opening_of, &feed->name_of};
     return i < WIO_ARRAY_SIZE(maps) ? maps[i] : NULL;
 }
 
@@ -44,10 +45,11 @@ void wio_feed_destroy(struct wio_feed *feed)
     for (uint32_t i = 0; i < feed->object_count; i++) {
         wio_ranges_destroy(feed->objects[i].released);
     }
-    void *arrays[] = {feed->callers,   feed->latest, feed->latest_threads, feed->paths,
-                      feed->objects,   feed->nodes,  feed->late,           feed->late_events,
-                      feed->late_free, feed->files,  feed->waits,          feed->ranks,
-                      feed->requests,  feed->queues, feed->lists,          feed->names};
+    void *arrays[] = {feed->callers,    feed->latest, feed->latest_threads, feed->paths,
+                      feed->objects,    feed->nodes,  feed->late,           feed->late_events,
+                      feed->late_free,  feed->files,  feed->waits,          feed->ranks,
+                      feed->requests,   feed->queues, feed->lists,          feed->names,
+                      feed->own_strings};
     for (size_t i = 0; i < WIO_ARRAY_SIZE(arrays); i++) {
         alloc.put(alloc.context, arrays[i]);
     }
@@ -61,15 +63,17 @@ static enum wio_status init(struct wio_feed *feed)
     feed->file_free = WIO_FEED_NONE;
     feed->request_free = WIO_FEED_NONE;
     feed->paths = wio_causal_array(&feed->alloc, feed->params.string_count, sizeof(*feed->paths));
-    feed->names = wio_causal_array(&feed->alloc, feed->params.string_count, sizeof(*feed->names));
     feed->callers = wio_causal_array(&feed->alloc, feed->edges->threads, sizeof(*feed->callers));
     feed->latest = wio_causal_array(&feed->alloc, feed->edges->threads, sizeof(*feed->latest));
     feed->latest_threads =
         wio_causal_array(&feed->alloc, feed->edges->threads, sizeof(*feed->latest_threads));
-    if (feed->paths == NULL || feed->names == NULL || feed->callers == NULL ||
-        feed->latest == NULL || feed->latest_threads == NULL) {
+    if (feed->paths == NULL || feed->callers == NULL || feed->latest == NULL ||
+        feed->latest_threads == NULL) {
         return WIO_ERR_NOMEM;
     }
+    WIO_TRY(wio_causal_room(&feed->alloc, (void **)&feed->names, &feed->name_room,
+                            feed->params.string_count, sizeof(*feed->names)));
+    feed->name_count = feed->params.string_count;
     WIO_TRY(wio_causal_room(&feed->alloc, (void **)&feed->objects, &feed->object_room, 1,
                             sizeof(*feed->objects)));
     feed->objects[feed->object_count++] = (struct wio_feed_state){
@@ -342,7 +346,7 @@ enum wio_status wio_feed_event(struct wio_feed *feed, const struct wio_event *ev
     }
     WIO_TRY(wio_feed_look_begin(feed, event));
     if (event->error == 0) {
-        wio_feed_rename(feed, event);
+        WIO_TRY(wio_feed_rename(feed, event));
     }
     unsigned class = wio_feed_class(event);
     if (rules[class].begin != NULL) {

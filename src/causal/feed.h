@@ -41,6 +41,21 @@ struct wio_feed_process {
     uint64_t start_ns;
 };
 
+/* What is known of paths beside their text. */
+struct wio_feed_names {
+    /* The path (a string's id) without symbolic links: on the way to it, and with `follows` itself
+     * too. */
+    uint32_t (*real)(void *context, uint32_t string, bool follows);
+    /* The file system that a real path is on, seen from the host: 0 where its names mean the same
+     * on all hosts, else its number. May be NULL: they do everywhere. */
+    uint32_t (*file_system)(void *context, uint32_t host, uint32_t string);
+    /* The i-th string below a directory, and in *moved_out what it is if the directory is called
+     * `to` (WIO_NO_STRING: that is no string of the trace). WIO_NO_STRING where there are no more.
+     */
+    uint32_t (*below)(void *context, uint32_t directory, uint32_t to, size_t i,
+                      uint32_t *moved_out);
+};
+
 struct wio_feed_params {
     const struct wio_feed_stream *streams;
     uint32_t stream_count;
@@ -51,6 +66,9 @@ struct wio_feed_params {
      * the trace tells of its name. */
     const char *(*text)(void *context, uint32_t string);
     bool (*is_fifo)(void *context, uint32_t string);
+    /* The following may be NULL: there are no symbolic links, all hosts share all files, nothing is
+     * known of directories that get other names. */
+    const struct wio_feed_names *names;
     void *context;
 };
 

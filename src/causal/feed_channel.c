@@ -4,7 +4,8 @@
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 
-#include "causal/feed_internal.h"
+#include "causal/feed_files.h"
+#include "causal/feed_sync.h"
 
 /* Of Linux, where F_SETPIPE_SZ did not say otherwise. */
 #define PIPE_BYTES 65536u

@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include "causal/feed_files.h"
 #include "causal/feed_name.h"
 
 enum { READS = 1, WRITES = 2 };
@@ -48,10 +49,12 @@ enum wio_status wio_feed_fifo_made(struct wio_feed *feed, const struct wio_event
     if (event->error != 0 || !is_fifo || event->path >= feed->params.string_count) {
         return WIO_OK;
     }
-    feed->paths[event->path] = WIO_FEED_PATH_FIFO;
+    uint64_t file;
+    feed->paths[wio_feed_real(feed, event->path, false)] = WIO_FEED_PATH_FIFO;
+    WIO_TRY(wio_feed_named(feed, event, event->path, &file));
     return wio_feed_new_object(feed,
                                (struct wio_feed_object){.kind = WIO_FEED_PIPE,
-                                                        .id = wio_feed_named(feed, event->path),
+                                                        .id = file,
                                                         .place = wio_feed_host(feed, event)},
                                &object);
 }

@@ -8,7 +8,7 @@
 #include <linux/close_range.h>
 #include <sys/socket.h>
 
-#include "causal/feed_internal.h"
+#include "causal/feed_files.h"
 #include "causal/feed_name.h"
 
 /* Programs that have more leave the others out. */
@@ -17,6 +17,8 @@
 static enum wio_status make_file(struct wio_feed *feed, const struct wio_event *event,
                                  uint32_t object, bool can_write, uint32_t *file_out)
 {
+    uint64_t id;
+    WIO_TRY(wio_feed_named(feed, event, event->path, &id));
     uint32_t file = feed->file_free;
     if (file != WIO_FEED_NONE) {
         feed->file_free = feed->files[file].next_free;
@@ -25,10 +27,8 @@ static enum wio_status make_file(struct wio_feed *feed, const struct wio_event *
                                 (size_t)feed->file_count + 1, sizeof(*feed->files)));
         file = feed->file_count++;
     }
-    feed->files[file] = (struct wio_feed_file){.id = wio_feed_named(feed, event->path),
-                                               .path = event->path,
-                                               .object = object,
-                                               .can_write = can_write};
+    feed->files[file] = (struct wio_feed_file){
+        .id = id, .path = event->path, .object = object, .can_write = can_write};
     *file_out = file;
     return WIO_OK;
 }
@@ -225,6 +225,7 @@ static enum wio_status do_close_range(struct wio_feed *feed, uint32_t image,
 
 static enum wio_status do_close(struct wio_feed *feed, const struct wio_event *event)
 {
+    uint64_t file;
     uint32_t image = wio_feed_stream(feed, event)->process;
     switch (event->op) {
     case WIO_OP_close_range:
@@ -232,8 +233,8 @@ static enum wio_status do_close(struct wio_feed *feed, const struct wio_event *e
     case WIO_OP_closefrom:
         return close_range(feed, image, (uint64_t)event->arg[0], UINT64_MAX, event);
     default:
-        WIO_TRY(wio_feed_unlock_ranges(feed, event,
-                                       wio_feed_opened(feed, event, event->fd, event->path)));
+        WIO_TRY(wio_feed_opened(feed, event, event->fd, event->path, &file));
+        WIO_TRY(wio_feed_unlock_ranges(feed, event, file));
         return close_fd(feed, image, event->fd, event);
     }
 }

@@ -3,7 +3,7 @@
  * Programs that libc starts inside a call of its own and waits for in the same or another one:
  * system(), popen() and pclose().
  */
-#include "causal/feed_internal.h"
+#include "causal/feed_sync.h"
 
 /* system() does not say whom it made: a child that began meanwhile, if that was one only. */
 static uint32_t only_child_within(struct wio_feed *feed, const struct wio_event *event)

@@ -4,7 +4,7 @@
 #include <fcntl.h>
 #include <sys/file.h>
 
-#include "causal/feed_internal.h"
+#include "causal/feed_files.h"
 
 static enum wio_status unlock(struct wio_feed *feed, struct wio_feed_file *file,
                               const struct wio_event *event)

@@ -5,7 +5,8 @@
 #include <fcntl.h>
 #include <string.h>
 
-#include "causal/feed_internal.h"
+#include "causal/feed_files.h"
+#include "causal/feed_name.h"
 
 enum look { LOOK_NONE, LOOK_FAILED, LOOK_FOUND };
 
@@ -92,13 +93,38 @@ static bool is_pause(const struct wio_event *event)
 static enum wio_status made(struct wio_feed *feed, const struct wio_event *event, uint32_t path,
                             bool surely)
 {
-    return wio_match_made(feed->match, path, wio_feed_point(feed, event), wio_feed_end_ns(event),
+    uint32_t name;
+    WIO_TRY(wio_feed_name(feed, event, path, false, &name));
+    return wio_match_made(feed->match, name, wio_feed_point(feed, event), wio_feed_end_ns(event),
                           surely);
 }
 
-static enum wio_status gone(struct wio_feed *feed, const struct wio_event *event)
+static enum wio_status gone(struct wio_feed *feed, const struct wio_event *event, uint32_t path)
 {
-    return wio_match_gone(feed->match, event->path, wio_feed_point(feed, event), event->t_ns);
+    uint32_t name;
+    WIO_TRY(wio_feed_name(feed, event, path, false, &name));
+    return wio_match_gone(feed->match, name, wio_feed_point(feed, event), event->t_ns);
+}
+
+/* What lies below a directory appears and goes with it. */
+static enum wio_status renamed(struct wio_feed *feed, const struct wio_event *event)
+{
+    const struct wio_feed_names *names = feed->params.names;
+    uint32_t from = wio_feed_real(feed, event->path, false);
+    uint32_t to = wio_feed_real(feed, event->path2, false);
+    uint32_t string = WIO_NO_STRING;
+    uint32_t moved;
+    WIO_TRY(gone(feed, event, event->path));
+    WIO_TRY(made(feed, event, event->path2, false)); /* there may have been another one */
+    for (size_t i = 0; names != NULL; i++) {
+        string = names->below(feed->params.context, from, to, i, &moved);
+        if (string == WIO_NO_STRING) {
+            break;
+        }
+        WIO_TRY(gone(feed, event, string));
+        WIO_TRY(moved == WIO_NO_STRING ? WIO_OK : made(feed, event, moved, true));
+    }
+    return WIO_OK;
 }
 
 /* What makes a file appear, or go. */
@@ -116,10 +142,9 @@ static enum wio_status change(struct wio_feed *feed, const struct wio_event *eve
     case WIO_CLASS_LINK:
         return made(feed, event, event->path2, true);
     case WIO_CLASS_RENAME:
-        WIO_TRY(gone(feed, event));
-        return made(feed, event, event->path2, false); /* there may have been another one */
+        return renamed(feed, event);
     case WIO_CLASS_UNLINK:
-        return gone(feed, event);
+        return gone(feed, event, event->path);
     default:
         return WIO_OK;
     }
@@ -142,13 +167,15 @@ enum wio_status wio_feed_look_end(struct wio_feed *feed, const struct wio_event 
 {
     struct wio_feed_wait wait = {.thread = wio_feed_point(feed, event).thread};
     uint32_t path;
+    uint32_t name;
     enum look look = look_of(event);
     enum look try = try_of(event, &path);
+    WIO_TRY(wio_feed_name(feed, event, look != LOOK_NONE ? event->path : path, false, &name));
     if (look != LOOK_NONE) {
-        WIO_TRY(wio_match_look(feed->match, event->path, wio_feed_point(feed, event), event->t_ns,
+        WIO_TRY(wio_match_look(feed->match, name, wio_feed_point(feed, event), event->t_ns,
                                look == LOOK_FOUND, &wait.until));
     } else if (try != LOOK_NONE) {
-        WIO_TRY(wio_match_look_gone(feed->match, path, wio_feed_point(feed, event), event->t_ns,
+        WIO_TRY(wio_match_look_gone(feed->match, name, wio_feed_point(feed, event), event->t_ns,
                                     try == LOOK_FOUND, &wait.until));
     }
     if (wait.until.looks == 0) {

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "causal/feed_internal.h"
+#include "causal/feed_files.h"
 
 /* Of messages that nobody was seen to take so many are kept per socket. Of the oldest ones it is
  * only known how many they were: the next reads are theirs. */

@@ -6,7 +6,7 @@
  * meet receives in the order in which these were posted. So receives of one communicator wait in a
  * queue until those before them are done; and sends behind an MPI_Issend, whose end must be known.
  */
-#include "causal/feed_internal.h"
+#include "causal/feed_sync.h"
 
 /* Root, in members of the root's group of an intercommunicator that have no part (R-MPI-5). */
 #define NO_PART (-2)

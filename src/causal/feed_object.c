@@ -52,7 +52,7 @@ void wio_feed_forget_object(struct wio_feed *feed, struct wio_feed_object object
     wio_live_remove(&feed->object_of, key_of(&object), object.id);
 }
 
-enum wio_feed_path wio_feed_path_kind(struct wio_feed *feed, uint32_t string)
+enum wio_feed_path wio_feed_path_kind(struct wio_feed *feed, uint32_t path)
 {
     static const struct {
         const char *prefix;
@@ -63,6 +63,7 @@ enum wio_feed_path wio_feed_path_kind(struct wio_feed *feed, uint32_t string)
         {"eventfd:[", WIO_FEED_PATH_EVENTFD},
         {"anon_inode:[signalfd]", WIO_FEED_PATH_SIGNALFD},
     };
+    uint32_t string = wio_feed_real(feed, path, true);
     if (string == WIO_NO_STRING || string >= feed->params.string_count) {
         return WIO_FEED_PATH_OTHER;
     }
@@ -98,11 +99,13 @@ enum wio_status wio_feed_channel_behind(struct wio_feed *feed, const struct wio_
         return WIO_OK;
     }
     bool is_fifo = kind == WIO_FEED_PATH_FIFO;
-    struct wio_feed_object object = {.kind = kinds[kind],
-                                     .id = is_fifo ? wio_feed_opened(feed, event, fd, path) : path,
-                                     .place = wio_feed_host(feed, event)};
+    struct wio_feed_object object = {
+        .kind = kinds[kind], .id = path, .place = wio_feed_host(feed, event)};
+    if (is_fifo) {
+        WIO_TRY(wio_feed_opened(feed, event, fd, path, &object.id));
+    }
     if (is_fifo && wio_live_get(&feed->object_of, key_of(&object), object.id) == WIO_FEED_NONE &&
-        !feed->params.is_fifo(feed->params.context, path)) {
+        !feed->params.is_fifo(feed->params.context, wio_feed_real(feed, path, true))) {
         return WIO_OK; /* another file that has this name just now */
     }
     return wio_feed_find_object(feed, object, object_out);
@@ -117,9 +120,8 @@ enum wio_status wio_feed_channel(struct wio_feed *feed, const struct wio_event *
 enum wio_status wio_feed_lock_object(struct wio_feed *feed, const struct wio_event *event,
                                      enum wio_feed_kind kind, uint32_t *object_out)
 {
-    /* A path is the same file on all hosts, or on a file system that they do not share: then
-     * nobody there waits for it. */
-    uint64_t file = wio_feed_opened(feed, event, event->fd, event->path);
+    uint64_t file;
+    WIO_TRY(wio_feed_opened(feed, event, event->fd, event->path, &file));
     return wio_feed_find_object(feed, (struct wio_feed_object){.kind = kind, .id = file},
                                 object_out);
 }
@@ -148,7 +150,8 @@ struct wio_feed_object wio_feed_object(const struct wio_feed *feed, uint32_t obj
 {
     WIO_PRE(object > 0 && object < feed->object_count);
     struct wio_feed_object found = feed->objects[object].object;
-    bool has_path = found.kind <= WIO_FEED_RECORD_LOCK;
-    found.id = has_path ? (uint32_t)found.id : found.id; /* without what tells files apart */
+    if (found.kind <= WIO_FEED_RECORD_LOCK) { /* without what tells files apart */
+        found.id = wio_feed_name_string(feed, (uint32_t)found.id);
+    }
     return found;
 }

@@ -6,7 +6,8 @@
  */
 #include <sys/wait.h>
 
-#include "causal/feed_internal.h"
+#include "causal/feed_files.h"
+#include "causal/feed_sync.h"
 
 /* Images by parent, the earliest first. */
 static void tie_images(struct wio_feed *feed)

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "causal/feed_internal.h"
+#include "causal/feed_files.h"
 #include "causal/feed_name.h"
 
 /* In owners of ranges: an open file, not an image. */
@@ -66,7 +66,8 @@ static struct request request_of(const struct wio_event *event)
 static enum wio_status note_ranges(struct wio_feed *feed, const struct wio_event *event)
 {
     struct wio_feed_list *ranges = &feed->images[wio_feed_stream(feed, event)->process].ranges;
-    const uint64_t file = wio_feed_opened(feed, event, event->fd, event->path);
+    uint64_t file;
+    WIO_TRY(wio_feed_opened(feed, event, event->fd, event->path, &file));
     for (uint32_t i = ranges->first; i != WIO_FEED_NONE; i = feed->nodes[i].next) {
         if (feed->nodes[i].a == file) {
             return WIO_OK;
@@ -76,7 +77,8 @@ static enum wio_status note_ranges(struct wio_feed *feed, const struct wio_event
     return wio_feed_append(feed, ranges, &node);
 }
 
-/* Who has the lock: the image, or with OFD locks the open file, where its descriptor can be known. */
+/* Who has the lock: the image, or with OFD locks the open file, where its descriptor can be known.
+ */
 static enum wio_status owner_of(struct wio_feed *feed, const struct wio_event *event,
                                 const struct request *request, uint32_t *owner_out)
 {

@@ -7,7 +7,7 @@
  * is left of them, `b` when they come. Those that were there from the beginning (`count`) go first;
  * where that is not known, they are what finds no post.
  */
-#include "causal/feed_internal.h"
+#include "causal/feed_sync.h"
 
 /* So many takings of messages are kept. */
 #define KEPT_MAX 64u

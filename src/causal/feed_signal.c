@@ -2,7 +2,8 @@
 /* Signals: who waits for one goes on after it was sent. */
 #include <signal.h>
 
-#include "causal/feed_internal.h"
+#include "causal/feed_files.h"
+#include "causal/feed_sync.h"
 
 /* Of signals that nobody was seen to take so many are kept per process and number. */
 #define KEPT_MAX 64u

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <linux/futex.h>
 
-#include "causal/feed_internal.h"
+#include "causal/feed_sync.h"
 
 /* Of signals and wakes that nobody was seen to take so many are kept per object. */
 #define KEPT_MAX 64u

@@ -10,7 +10,7 @@
  * Of calls that also put something back, as locks made of semaphores do, only one goes on at each
  * such moment: which one is seen at its end (`is_shared`).
  */
-#include "causal/feed_internal.h"
+#include "causal/feed_sync.h"
 
 /* So many threads that take from one semaphore are kept. */
 #define KEPT_MAX 64u

@@ -21,7 +21,7 @@ static enum wio_status no_memory(struct wio_error *err)
 
 struct looks {
     const struct wio_trace *trace;
-    const struct wio_join_tables *tables;
+    struct wio_join_tables *tables;
 };
 
 static const char *look_text(void *context, uint32_t string)
@@ -34,6 +34,26 @@ static bool look_fifo(void *context, uint32_t string)
 {
     const struct looks *looks = context;
     return (looks->tables->fifos[string / 64] >> (string % 64) & 1) != 0;
+}
+
+static uint32_t look_real(void *context, uint32_t string, bool follows)
+{
+    const struct looks *looks = context;
+    return wio_join_links_real(&looks->tables->links, string, follows);
+}
+
+static uint32_t look_file_system(void *context, uint32_t host, uint32_t string)
+{
+    const struct looks *looks = context;
+    const char *path = wio_join_links_text(&looks->tables->links, looks->trace, string);
+    return wio_join_mounts_find(&looks->tables->mounts, host, path);
+}
+
+static uint32_t look_below(void *context, uint32_t directory, uint32_t to, size_t i,
+                           uint32_t *moved_out)
+{
+    const struct looks *looks = context;
+    return wio_join_below_find(&looks->tables->below, looks->trace, directory, to, i, moved_out);
 }
 
 /* The feed says of its limits only that it is beyond one. */
@@ -101,11 +121,15 @@ static enum wio_status add_held(const struct wio_trace *trace, const struct wio_
 }
 
 enum wio_status wio_join_feed(const struct wio_trace *trace, const struct wio_join_params *params,
-                              const struct wio_join_tables *tables,
-                              const struct wio_join_watch *watch, struct wio_join_result *result,
-                              struct wio_error *err)
+                              struct wio_join_tables *tables, const struct wio_join_watch *watch,
+                              struct wio_join_result *result, struct wio_error *err)
 {
     struct looks looks = {trace, tables};
+    const struct wio_feed_names names = {
+        .real = look_real,
+        .file_system = tables->mounts.first != NULL ? look_file_system : NULL,
+        .below = look_below,
+    };
     const struct wio_feed_params feed = {
         .streams = tables->streams,
         .stream_count = wio_trace_stream_count(trace),
@@ -114,6 +138,7 @@ enum wio_status wio_join_feed(const struct wio_trace *trace, const struct wio_jo
         .string_count = wio_trace_string_count(trace),
         .text = look_text,
         .is_fifo = look_fifo,
+        .names = &names,
         .context = &looks,
     };
     if (wio_feed_create(&feed, &result->edges, &result->feed) != WIO_OK) {
@@ -127,7 +152,7 @@ enum wio_status wio_join_feed(const struct wio_trace *trace, const struct wio_jo
 }
 
 static enum wio_status derive(struct wio_trace *trace, const struct wio_join_params *params,
-                              const struct wio_join_tables *tables, struct wio_clock_row *clocks,
+                              struct wio_join_tables *tables, struct wio_clock_row *clocks,
                               struct wio_join_result *result, struct wio_error *err)
 {
     if (tables->hosts > 1) {
@@ -214,7 +239,7 @@ void wio_join_result_fini(struct wio_join_result *result)
 }
 
 static enum wio_status join(struct wio_trace *trace, const struct wio_join_params *params,
-                            const struct wio_join_tables *tables, struct wio_error *err)
+                            struct wio_join_tables *tables, struct wio_error *err)
 {
     static const struct wio_alloc heap = {wio_alloc_heap_get, wio_alloc_heap_put, NULL};
     struct wio_join_result result = {0};
@@ -242,7 +267,8 @@ enum wio_status wio_join(struct wio_trace *trace, const struct wio_join_params *
     WIO_TRY(check_evidence(trace, err));
     struct wio_join_tables tables;
     enum wio_status status = wio_join_tables_init(&tables, trace);
-    status = status == WIO_OK ? wio_join_find_fifos(&tables, trace, err) : no_memory(err);
+    status = status == WIO_OK ? wio_join_find_paths(&tables, trace, err) : no_memory(err);
+    status = status == WIO_OK ? wio_join_find_fifos(&tables, trace, err) : status;
     status = status == WIO_OK ? join(trace, params, &tables, err) : status;
     wio_join_tables_fini(&tables);
     return status;

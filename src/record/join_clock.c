@@ -101,7 +101,7 @@ static enum wio_status solve(const struct wio_trace *trace, const struct wio_joi
 }
 
 enum wio_status wio_join_clocks(const struct wio_trace *trace, const struct wio_join_params *params,
-                                const struct wio_join_tables *tables, struct wio_clock_row *rows,
+                                struct wio_join_tables *tables, struct wio_clock_row *rows,
                                 char note[WIO_JOIN_NOTE_BYTES], struct wio_error *err)
 {
     static const struct wio_alloc heap = {wio_alloc_heap_get, wio_alloc_heap_put, NULL};

@@ -1,41 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which paths were FIFOs before the trace says anything of their names. */
-#include <stdlib.h>
-
 #include "base/cleanup.h"
 #include "record/join_internal.h"
 #include "trace/calls.h"
 
-/* Paths that were FIFOs when the run was sealed. */
-struct found {
-    uint32_t *paths;
-    size_t count;
-};
-
-static void found_cleanup(struct found *found)
+static bool find(struct wio_join_tables *tables, const struct wio_trace *trace)
 {
-    free(found->paths);
-}
-
-static enum wio_status find(struct wio_join_tables *tables, const struct wio_trace *trace,
-                            struct found *found)
-{
-    uint32_t files = wio_trace_file_count(trace);
-    for (uint32_t i = 0; i < files; i++) {
+    bool is_any = false;
+    for (uint32_t i = 0; i < wio_trace_file_count(trace); i++) {
         const struct wio_file_info *file = wio_trace_file(trace, i);
-        if (file->type != WIO_FILE_FIFO) {
-            continue;
+        if (file->type == WIO_FILE_FIFO) {
+            uint32_t path = wio_join_links_real(&tables->links, file->path, false);
+            tables->fifos[path / 64] |= 1ull << (path % 64);
+            is_any = true;
         }
-        if (found->paths == NULL) {
-            found->paths = calloc(files, sizeof(*found->paths));
-        }
-        if (found->paths == NULL) {
-            return WIO_ERR_NOMEM;
-        }
-        found->paths[found->count++] = file->path;
-        tables->fifos[file->path / 64] |= 1ull << (file->path % 64);
     }
-    return WIO_OK;
+    return is_any;
 }
 
 static bool gives_name(uint16_t op)
@@ -46,14 +26,11 @@ static bool gives_name(uint16_t op)
 
 /* Where a FIFO is made there was nothing of that name. */
 static enum wio_status forget_made(struct wio_join_tables *tables, const struct wio_trace *trace,
-                                   const struct found *found, struct wio_error *err)
+                                   struct wio_error *err)
 {
     uint16_t ops[WIO_OP_COUNT];
-    struct wio_filter filter = {.struct_size = sizeof(filter),
-                                .order = WIO_ORDER_STREAM,
-                                .ops = ops,
-                                .paths = found->paths,
-                                .path_count = found->count};
+    struct wio_filter filter = {
+        .struct_size = sizeof(filter), .order = WIO_ORDER_STREAM, .ops = ops};
     struct wio_cursor *cursor = NULL;
     const struct wio_event *event = NULL;
     for (unsigned op = 0; op < WIO_OP_COUNT; op++) {
@@ -67,6 +44,7 @@ static enum wio_status forget_made(struct wio_join_tables *tables, const struct 
         bool is_made = wio_op_class(event->op) == WIO_CLASS_MKNOD;
         uint32_t path = is_made ? event->path : event->path2;
         if (event->error == 0 && path < wio_trace_string_count(trace)) {
+            path = wio_join_links_real(&tables->links, path, false);
             tables->fifos[path / 64] &= ~(1ull << (path % 64));
         }
     }
@@ -77,10 +55,5 @@ static enum wio_status forget_made(struct wio_join_tables *tables, const struct 
 enum wio_status wio_join_find_fifos(struct wio_join_tables *tables, const struct wio_trace *trace,
                                     struct wio_error *err)
 {
-    struct found found WIO_CLEANUP(found_cleanup) = {0};
-    if (find(tables, trace, &found) != WIO_OK) {
-        return wio_error_set(err, WIO_ERR_NOMEM, NULL, WIO_ERROR_NO_OFFSET,
-                             "no memory to find edges");
-    }
-    return found.count == 0 ? WIO_OK : forget_made(tables, trace, &found, err);
+    return find(tables, trace) ? forget_made(tables, trace, err) : WIO_OK;
 }

@@ -5,19 +5,27 @@
 
 #include "causal/feed.h"
 #include "record/join.h"
+#include "record/join_paths.h"
 #include "trace/edge_file.h"
 
 /* The trace as the feed wants it. */
 struct wio_join_tables {
     struct wio_feed_stream *streams;
     struct wio_feed_process *processes;
-    uint32_t *next_stream; /* of the same thread, behind exec; UINT32_MAX: none */
-    uint64_t *fifos;       /* a bit per string: wio_join_find_fifos */
+    uint32_t *next_stream;       /* of the same thread, behind exec; UINT32_MAX: none */
+    uint64_t *fifos;             /* a bit per string: wio_join_find_fifos */
+    struct wio_join_links links; /* these three: wio_join_find_paths */
+    struct wio_join_mounts mounts;
+    struct wio_join_below below;
     uint32_t hosts;
 };
 
 WIO_MUST_CHECK enum wio_status wio_join_tables_init(struct wio_join_tables *tables,
                                                     const struct wio_trace *trace);
+/* What is to be known of paths before events are fed. */
+WIO_MUST_CHECK enum wio_status wio_join_find_paths(struct wio_join_tables *tables,
+                                                   const struct wio_trace *trace,
+                                                   struct wio_error *err);
 /* Set the bits of paths that were FIFOs when the run began. */
 WIO_MUST_CHECK enum wio_status wio_join_find_fifos(struct wio_join_tables *tables,
                                                    const struct wio_trace *trace,
@@ -53,7 +61,7 @@ struct wio_join_watch {
 /* All events by time into a feed, which result->feed is then; `watch` may be NULL. */
 WIO_MUST_CHECK enum wio_status wio_join_feed(const struct wio_trace *trace,
                                              const struct wio_join_params *params,
-                                             const struct wio_join_tables *tables,
+                                             struct wio_join_tables *tables,
                                              const struct wio_join_watch *watch,
                                              struct wio_join_result *result, struct wio_error *err);
 
@@ -61,7 +69,7 @@ WIO_MUST_CHECK enum wio_status wio_join_feed(const struct wio_trace *trace,
  * that some message contradicts all the same. */
 WIO_MUST_CHECK enum wio_status
 wio_join_clocks(const struct wio_trace *trace, const struct wio_join_params *params,
-                const struct wio_join_tables *tables, struct wio_clock_row *rows,
+                struct wio_join_tables *tables, struct wio_clock_row *rows,
                 char note[WIO_JOIN_NOTE_BYTES], struct wio_error *err);
 
 /* The stored edges of a trace again, as points of threads. `edges` is empty. */

@@ -16,6 +16,9 @@ void wio_join_tables_fini(struct wio_join_tables *tables)
     free(tables->processes);
     free(tables->next_stream);
     free(tables->fifos);
+    wio_join_links_fini(&tables->links);
+    wio_join_mounts_fini(&tables->mounts);
+    wio_join_below_fini(&tables->below);
     *tables = (struct wio_join_tables){0};
 }
 
@@ -124,4 +127,15 @@ enum wio_status wio_join_tables_init(struct wio_join_tables *tables, const struc
     }
     WIO_TRY(number_hosts(tables, trace));
     return tie_streams(tables, trace);
+}
+
+enum wio_status wio_join_find_paths(struct wio_join_tables *tables, const struct wio_trace *trace,
+                                    struct wio_error *err)
+{
+    WIO_TRY(wio_join_links_init(&tables->links, trace, err));
+    enum wio_status status =
+        wio_join_mounts_init(&tables->mounts, trace, tables->processes, tables->hosts);
+    return status == WIO_OK
+               ? WIO_OK
+               : wio_error_set(err, status, NULL, WIO_ERROR_NO_OFFSET, "no memory to find edges");
 }

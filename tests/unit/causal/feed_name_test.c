@@ -179,6 +179,143 @@ static void names_are_exchanged(void **state)
     end(&s);
 }
 
+static uint32_t as_it_is(void *context, uint32_t string, bool follows)
+{
+    (void)context;
+    (void)follows;
+    return string;
+}
+
+/* OTHER is a symbolic link to NAME. */
+static uint32_t by_a_link(void *context, uint32_t string, bool follows)
+{
+    (void)context;
+    return string == OTHER && follows ? NAME : string;
+}
+
+static uint32_t nothing_below(void *context, uint32_t directory, uint32_t to, size_t i,
+                              uint32_t *moved_out)
+{
+    (void)context;
+    (void)directory;
+    (void)to;
+    (void)i;
+    *moved_out = WIO_NO_STRING;
+    return WIO_NO_STRING;
+}
+
+/* NAME lies below the directory that has the string 1, and would be OTHER below that of 2. */
+static uint32_t one_below(void *context, uint32_t directory, uint32_t to, size_t i,
+                          uint32_t *moved_out)
+{
+    (void)context;
+    *moved_out = to == 2 ? OTHER : WIO_NO_STRING;
+    return directory == 1 && i == 0 ? NAME : WIO_NO_STRING;
+}
+
+/* NAME is on the hosts' own file systems, of which two hosts share one. */
+static uint32_t own_system(void *context, uint32_t host, uint32_t string)
+{
+    (void)context;
+    return string == NAME ? 7 + host / 2 : 0;
+}
+
+/* Hosts 0 and 1 are one machine, host 2 is another: who locks NAME there locks another file. */
+static void hosts_have_files_of_their_own(void **state)
+{
+    static const struct wio_feed_names names = {as_it_is, own_system, nothing_below};
+    (void)state;
+    struct script s;
+    begin(&s, false);
+    s.names = &names;
+    for (uint32_t i = 0; i < 3; i++) {
+        s.processes[i + 1].host = i;
+    }
+    lock(&s, 1, NAME, 10);
+    lock(&s, 3, NAME, 20);
+    s.processes[0].host = 2;
+    change(&s, WIO_OP_unlink, 30, NAME, 0); /* on host 2 */
+    lock(&s, 2, NAME, 40);
+    lock(&s, 3, NAME, 50);
+    lock(&s, 1, OTHER, 60);
+    lock(&s, 3, OTHER, 70);
+    finish(&s);
+    assert_int_equal(s.edges.edge_count, 4); /* by flock and by fcntl */
+    assert_edge(&s, 1, 3, 2, 1, WIO_EDGE_MUTEX);
+    assert_edge(&s, 1, 7, 3, 9, WIO_EDGE_MUTEX);
+    for (uint32_t object = 1; object <= wio_feed_object_count(s.feed); object++) {
+        uint64_t id = wio_feed_object(s.feed, object).id;
+        assert_true(id == NAME || id == OTHER);
+    }
+    end(&s);
+}
+
+/* Who makes a file there is not waited for. */
+static void hosts_look_for_their_own_files(void **state)
+{
+    static const struct wio_feed_names names = {as_it_is, own_system, nothing_below};
+    (void)state;
+    for (uint32_t host = 0; host < 3; host++) {
+        struct script s;
+        begin(&s, false);
+        s.names = &names;
+        s.processes[1].host = host;
+        struct wio_event *look = add(&s, 1, WIO_OP_stat, 5, 6);
+        look->path = NAME;
+        look->error = 2;
+        look->result = -1;
+        (void)open_name(&s, 0, NAME, 10, O_WRONLY | O_CREAT);
+        add(&s, 1, WIO_OP_stat, 20, 21)->path = NAME;
+        finish(&s);
+        assert_int_equal(s.edges.edge_count, host < 2 ? 1 : 0);
+        end(&s);
+    }
+}
+
+/* The writer opens the FIFO, the reader a link to it; the link itself can be removed. */
+static void a_link_leads_to_a_fifo(void **state)
+{
+    static const struct wio_feed_names names = {by_a_link, NULL, nothing_below};
+    (void)state;
+    struct script s;
+    begin(&s, false);
+    s.names = &names;
+    change(&s, WIO_OP_mkfifo, 1, NAME, 0);
+    open_sides(&s, NAME, OTHER, 3);
+    change(&s, WIO_OP_unlink, 10, OTHER, 0);
+    pass_bytes(&s, NAME, OTHER, 12);
+    finish(&s);
+    assert_int_equal(s.edges.edge_count, 1);
+    assert_edge(&s, 1, 1, 2, 1, WIO_EDGE_HARD);
+    end(&s);
+}
+
+/* What is below a directory is called otherwise when the directory is: the reader has opened the
+ * FIFO by its old name. Who waits for a file finds it by its new one. */
+static void what_is_below_moves_with_a_directory(void **state)
+{
+    static const struct wio_feed_names names = {as_it_is, NULL, one_below};
+    (void)state;
+    struct script s;
+    begin(&s, false);
+    s.names = &names;
+    change(&s, WIO_OP_mkfifo, 1, NAME, 0);
+    (void)add(&s, 1, WIO_OP_fsync, 1, 2);
+    (void)open_name(&s, 2, NAME, 4, O_RDONLY | O_NONBLOCK);
+    struct wio_event *look = add(&s, 3, WIO_OP_stat, 5, 6);
+    look->path = OTHER;
+    look->error = 2;
+    look->result = -1;
+    change(&s, WIO_OP_rename, 7, 1, 2);
+    (void)open_name(&s, 1, OTHER, 8, O_WRONLY | O_NONBLOCK);
+    pass_bytes(&s, OTHER, NAME, 12);
+    add(&s, 3, WIO_OP_stat, 20, 21)->path = OTHER;
+    finish(&s);
+    assert_edge(&s, 1, 1, 2, 1, WIO_EDGE_HARD);
+    assert_edge(&s, 0, 1, 3, 1, WIO_EDGE_HARD);
+    end(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -188,6 +325,10 @@ int main(void)
         cmocka_unit_test(an_opening_outlives_its_name),
         cmocka_unit_test(locks_are_of_files),
         cmocka_unit_test(names_are_exchanged),
+        cmocka_unit_test(hosts_have_files_of_their_own),
+        cmocka_unit_test(hosts_look_for_their_own_files),
+        cmocka_unit_test(a_link_leads_to_a_fifo),
+        cmocka_unit_test(what_is_below_moves_with_a_directory),
     };
     return WIO_RUN(tests);
 }

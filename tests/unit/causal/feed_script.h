@@ -34,6 +34,7 @@ struct script {
     size_t count;
     struct wio_edges edges;
     struct wio_feed *feed;
+    const struct wio_feed_names *names; /* NULL: paths are what they seem */
 };
 
 static const char *text_of(void *context, uint32_t string)
@@ -88,7 +89,8 @@ static inline struct wio_event *add_args(struct script *script, uint32_t thread,
     return event;
 }
 
-static inline enum wio_status run(struct script *script, const struct wio_alloc *alloc)
+/* All events, but not that they were all. */
+static inline enum wio_status feed_all(struct script *script, const struct wio_alloc *alloc)
 {
     const struct wio_feed_params params = {
         .streams = script->streams,
@@ -98,6 +100,7 @@ static inline enum wio_status run(struct script *script, const struct wio_alloc 
         .string_count = sizeof(strings) / sizeof(strings[0]),
         .text = text_of,
         .is_fifo = is_fifo,
+        .names = script->names,
     };
     bool is_fed[HELD] = {false};
     wio_edges_init(&script->edges, alloc, THREADS);
@@ -114,6 +117,12 @@ static inline enum wio_status run(struct script *script, const struct wio_alloc 
         is_fed[next] = true;
         status = wio_feed_event(script->feed, &script->events[next]);
     }
+    return status;
+}
+
+static inline enum wio_status run(struct script *script, const struct wio_alloc *alloc)
+{
+    enum wio_status status = feed_all(script, alloc);
     return status == WIO_OK ? wio_feed_finish(script->feed) : status;
 }
 
