@@ -4,7 +4,8 @@
  *
  * A receive that is not blocking says where its message came from when it has ended, but messages
  * meet receives in the order in which these were posted. So receives of one communicator wait in a
- * queue until those before them are done; and sends behind an MPI_Issend, whose end must be known.
+ * queue until those before them are done that might have taken their message; and sends behind an
+ * MPI_Issend, whose end must be known.
  */
 #include "causal/feed_sync.h"
 
@@ -87,16 +88,78 @@ static enum wio_status match(struct wio_feed *feed, enum request_kind kind,
                                 : wio_match_receive(feed->match, message);
 }
 
-/* From the head of the queue what is done, or all that is done if nothing more will come. */
-static enum wio_status flush(struct wio_feed *feed, uint32_t queue, bool at_end)
+/* Those that a message looks past, since none of them can have it instead; who is behind more of
+ * them waits. */
+#define AHEAD_MOST 16u
+
+struct ahead {
+    const struct wio_message *messages[AHEAD_MOST];
+    unsigned count;
+};
+
+/* Posted for this message, too, as far as is known of it? Any source, any tag: R-MPI-2. */
+static bool may_be(const struct wio_message *posted, const struct wio_message *message)
+{
+    return posted->destination == message->destination &&
+           (posted->source == message->source || posted->source > INT32_MAX) &&
+           (posted->tag == message->tag || posted->tag == -1);
+}
+
+static bool is_blocked(const struct ahead *ahead, const struct wio_message *message)
+{
+    for (unsigned i = 0; i < ahead->count; i++) {
+        if (may_be(ahead->messages[i], message)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Out of the queue: the one behind `before`, or the first. */
+static void dequeue(struct wio_feed *feed, struct wio_feed_list *list, uint32_t before)
+{
+    uint32_t *link = before == WIO_FEED_NONE ? &list->first : &feed->requests[before].next;
+    uint32_t number = *link;
+    *link = feed->requests[number].next;
+    list->last = list->last == number ? before : list->last;
+    list->count--;
+    free_request(feed, number);
+}
+
+/* What is done, in the order of the queue, but for those that one ahead of them could have been
+ * meant for. A receive that stays open all the time, for a message of another kind, does not keep
+ * those behind it. */
+static enum wio_status flush(struct wio_feed *feed, uint32_t queue)
 {
     struct wio_feed_list *list = &feed->queues[queue];
-    while (list->count > 0 && (at_end || feed->requests[list->first].is_done)) {
-        uint32_t number = list->first;
-        const struct wio_feed_request request = feed->requests[number];
-        list->first = request.next;
-        list->count--;
-        free_request(feed, number);
+    struct ahead ahead = {.count = 0};
+    uint32_t before = WIO_FEED_NONE;
+    uint32_t next;
+    for (uint32_t i = list->first; list->count > 0 && i != WIO_FEED_NONE; i = next) {
+        const struct wio_feed_request *request = &feed->requests[i];
+        next = request->next;
+        if (request->is_done && !is_blocked(&ahead, &request->message)) {
+            const struct wio_feed_request done = *request;
+            dequeue(feed, list, before);
+            WIO_TRY(match(feed, (enum request_kind)done.what, &done.message));
+            continue;
+        }
+        if (ahead.count == AHEAD_MOST) {
+            return WIO_OK;
+        }
+        ahead.messages[ahead.count++] = &request->message;
+        before = i;
+    }
+    return WIO_OK;
+}
+
+/* Nothing more will come: what is not done has no message. */
+static enum wio_status end_queue(struct wio_feed *feed, uint32_t queue)
+{
+    struct wio_feed_list *list = &feed->queues[queue];
+    while (list->count > 0) {
+        const struct wio_feed_request request = feed->requests[list->first];
+        dequeue(feed, list, WIO_FEED_NONE);
         if (request.is_done) {
             WIO_TRY(match(feed, (enum request_kind)request.what, &request.message));
         }
@@ -131,7 +194,7 @@ static enum wio_status add_message(struct wio_feed *feed, const struct wio_event
     feed->requests[number].message = *message;
     feed->requests[number].is_done = is_done;
     enqueue(feed, queue, number);
-    return is_done ? WIO_OK
+    return is_done ? flush(feed, queue)
                    : wio_live_put(&feed->request_of, wio_feed_stream(feed, event)->process,
                                   (uint64_t)event->arg[3], number);
 }
@@ -231,7 +294,7 @@ static enum wio_status done(struct wio_feed *feed, const struct wio_event *event
     if (request->message.thread != wio_feed_point(feed, event).thread) {
         end_elsewhere(request, wio_feed_point(feed, event));
     }
-    return request->is_done ? flush(feed, request->queue, false) : WIO_OK;
+    return request->is_done ? flush(feed, request->queue) : WIO_OK;
 }
 
 /* In an intercommunicator each group waits for the other one, not for itself. */
@@ -310,7 +373,7 @@ enum wio_status wio_feed_mpi(struct wio_feed *feed, const struct wio_event *even
 enum wio_status wio_feed_mpi_finish(struct wio_feed *feed)
 {
     for (uint32_t i = 0; i < feed->queue_count; i++) {
-        WIO_TRY(flush(feed, i, true));
+        WIO_TRY(end_queue(feed, i));
     }
     return wio_match_messages_end(feed->match);
 }
