@@ -83,7 +83,8 @@ static void a_range_that_exec_closes_stays_open(void **state)
     begin(&s, false);
     (void)open_as(&s, 0, 1, 5, FILE_NAME);
     (void)lock(&s, 0, 3, 5, WIO_OP_flock, LOCK_EX);
-    (void)add_args(&s, 0, WIO_OP_close_range, 5, 6, (int64_t[4]){3, UINT32_MAX, CLOSE_RANGE_CLOEXEC});
+    (void)add_args(&s, 0, WIO_OP_close_range, 5, 6,
+                   (int64_t[4]){3, UINT32_MAX, CLOSE_RANGE_CLOEXEC});
     struct wio_event *close = add(&s, 0, WIO_OP_close, 30, 31);
     close->fd = 5;
     close->path = FILE_NAME;
@@ -132,8 +133,7 @@ static void units_of_an_eventfd_are_taken_one_by_one(void **state)
     (void)state;
     struct script s;
     begin(&s, false);
-    struct wio_event *made =
-        add_args(&s, 0, WIO_OP_eventfd, 1, 2, (int64_t[4]){1, EFD_SEMAPHORE});
+    struct wio_event *made = add_args(&s, 0, WIO_OP_eventfd, 1, 2, (int64_t[4]){1, EFD_SEMAPHORE});
     made->path = 2;
     made->result = 4;
     (void)add(&s, 1, WIO_OP_fsync, 3, 4);
