@@ -29,9 +29,9 @@ static void add_sync(struct wio_task *task, struct wio_cache_file *file, bool is
 {
     const struct wio_model_params *p = &file->device->params;
     if (p->commit_bytes == 0) {
-        wio_task_add(task,
-                     (struct wio_task_step){.kind = WIO_TASK_WAIT,
-                                            .seconds = commit_cost(p, has_grown, has_changed)});
+        wio_task_add(task, (struct wio_task_step){.kind = WIO_TASK_WAIT,
+                                                  .seconds = commit_cost(p, has_grown, has_changed),
+                                                  .is_idle = true});
     }
     wio_task_add(task, (struct wio_task_step){.kind = WIO_TASK_SYNC, .is_all = is_all});
     if (p->commit_bytes > 0) {

@@ -283,6 +283,7 @@ static enum wio_status run(struct wio_model *model, double until_s, struct wio_m
         return status;
     }
     done->task = task->id;
+    done->is_asleep = task->is_active;
     done->result = (struct wio_model_result){
         .cost_s = cache->time_s - task->begin_s,
         .dirty_bytes = (double)least(wio_cache_pages(cache) * WIO_CACHE_PAGE, cache->written_bytes),
@@ -296,6 +297,11 @@ static enum wio_status run(struct wio_model *model, double until_s, struct wio_m
 static double next(struct wio_model *model)
 {
     return wio_tasks_next(model->state);
+}
+
+static void tell_sleep(struct wio_model *model)
+{
+    ((struct wio_tasks *)model->state)->tells_sleep = true;
 }
 
 static enum wio_status init(struct wio_model *model)
@@ -346,4 +352,5 @@ const struct wio_model_class wio_model_kernel = {.name = "kernel",
                                                  .add_device = add_device,
                                                  .begin = begin,
                                                  .run = run,
-                                                 .next = next};
+                                                 .next = next,
+                                                 .tell_sleep = tell_sleep};

@@ -175,7 +175,9 @@ static enum wio_status step_tasks(struct wio_model *model, const struct wio_mode
         return status == WIO_OK ? WIO_ERR_USAGE : status;
     }
     WIO_TRY(model->class->begin(model, 0, op));
-    WIO_TRY(model->class->run(model, HUGE_VAL, &done));
+    do {
+        WIO_TRY(model->class->run(model, HUGE_VAL, &done));
+    } while (done.is_asleep);
     *result_out = done.result;
     return WIO_OK;
 }
@@ -212,6 +214,15 @@ enum wio_status wio_model_run(struct wio_model *model, double until_s,
     enum wio_status status = model->class->run != NULL ? model->class->run(model, until_s, done_out)
                                                        : wio_serial_run(model, until_s, done_out);
     return status == WIO_OK || status == WIO_END ? status : fail(status, err);
+}
+
+bool wio_model_tell_sleep(struct wio_model *model)
+{
+    if (model->class->tell_sleep == NULL) {
+        return false;
+    }
+    model->class->tell_sleep(model);
+    return true;
 }
 
 double wio_model_next(struct wio_model *model)

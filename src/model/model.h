@@ -259,6 +259,7 @@ WIO_MUST_CHECK enum wio_status wio_model_step(struct wio_model *model,
  */
 struct wio_model_done {
     uint32_t task;
+    bool is_asleep;                 /* not done yet (wio_model_tell_sleep) */
     struct wio_model_result result; /* cost_s: since it began; time_s: when it ended */
 };
 
@@ -272,6 +273,10 @@ WIO_MUST_CHECK enum wio_status wio_model_begin(struct wio_model *model, uint32_t
 WIO_MUST_CHECK enum wio_status wio_model_run(struct wio_model *model, double until_s,
                                              struct wio_model_done *done_out,
                                              struct wio_error *err);
+/* Whether wio_model_run also tells, once of each operation, when a task begins to wait for
+ * something else than a processor: is_asleep, with the time since it began and that of the clock.
+ * Callers who divide processors among tasks want to know. False where the model cannot tell. */
+bool wio_model_tell_sleep(struct wio_model *model);
 /* Nothing ends before this time; infinite where no operation is under way. */
 double wio_model_next(struct wio_model *model);
 /* The model's clock, seconds. */

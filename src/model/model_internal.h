@@ -45,6 +45,8 @@ struct wio_model_class {
     enum wio_status (*begin)(struct wio_model *model, uint32_t task, const struct wio_model_op *op);
     enum wio_status (*run)(struct wio_model *model, double until_s, struct wio_model_done *done);
     double (*next)(struct wio_model *model);
+    /* As wio_model_tell_sleep; NULL: it cannot tell. */
+    void (*tell_sleep)(struct wio_model *model);
     enum wio_status (*step)(struct wio_model *model, const struct wio_model_op *op,
                             struct wio_model_result *result);
 };

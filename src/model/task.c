@@ -74,6 +74,8 @@ void wio_tasks_begin(struct wio_tasks *tasks, struct wio_task *task, struct wio_
     task->phase = WIO_TASK_BEGIN;
     task->state = WIO_MODEL_STATE_NONE;
     task->is_active = true;
+    task->is_idle = false;
+    task->is_told = false;
     task->device_s = 0;
     task->begin_s = tasks->cache.time_s;
     task->wake_s = tasks->cache.time_s;
@@ -141,6 +143,11 @@ static void put_to_sleep(struct wio_tasks *tasks, struct wio_task *task)
     }
 }
 
+static bool is_to_tell(const struct wio_tasks *tasks, const struct wio_task *task)
+{
+    return tasks->tells_sleep && task->is_active && task->is_idle && !task->is_told;
+}
+
 /* Run a task on its own as long as nobody else has anything to do. */
 static enum wio_status run_alone(struct wio_tasks *tasks, struct wio_task *task, double until_s)
 {
@@ -149,7 +156,8 @@ static enum wio_status run_alone(struct wio_tasks *tasks, struct wio_task *task,
     do {
         wio_cache_wait_until(&tasks->cache, task->wake_s);
         WIO_TRY(advance(tasks, task));
-    } while (task->is_active && !has_others && task->wake_s <= until_s && task->wake_s < HUGE_VAL &&
+    } while (task->is_active && !has_others && !is_to_tell(tasks, task) &&
+             task->wake_s <= until_s && task->wake_s < HUGE_VAL &&
              (other == NULL || compare_wakes(task, other) < 0));
     if (task->is_active) {
         put_to_sleep(tasks, task);
@@ -167,7 +175,7 @@ double wio_tasks_next(struct wio_tasks *tasks)
     return next_s;
 }
 
-enum wio_status wio_tasks_run(struct wio_tasks *tasks, double until_s, struct wio_task **ended_out)
+enum wio_status wio_tasks_run(struct wio_tasks *tasks, double until_s, struct wio_task **task_out)
 {
     for (;;) {
         struct wio_task *task = RB_MIN(wio_tasks_by_wake, &tasks->by_wake);
@@ -186,8 +194,9 @@ enum wio_status wio_tasks_run(struct wio_tasks *tasks, double until_s, struct wi
         RB_REMOVE(wio_tasks_by_wake, &tasks->by_wake, task);
         WIO_TRY(run_alone(tasks, task, until_s));
         wake_synced(tasks);
-        if (!task->is_active) {
-            *ended_out = task;
+        if (!task->is_active || is_to_tell(tasks, task)) {
+            task->is_told = true;
+            *task_out = task;
             return WIO_OK;
         }
     }

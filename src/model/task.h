@@ -39,6 +39,7 @@ struct wio_task_step {
     uint64_t offset; /* WRITE, READ: bytes; moves on */
     uint64_t end;
     bool is_all;               /* SYNC, COMMIT: of the device */
+    bool is_idle;              /* WAIT: without a processor */
     bool is_read;              /* DEVICE */
     bool is_random;            /* READ: the device has to seek first */
     bool goes_on;              /* WRITE: a piece of it is written */
@@ -66,6 +67,8 @@ struct wio_task {
     size_t step_at;
     enum wio_task_phase phase;
     bool is_active; /* in an operation */
+    bool is_idle;   /* it waits for something else than a processor .. */
+    bool is_told;   /* .. and that was told of this operation */
     enum wio_model_state state;
     double begin_s;
     double wake_s;
@@ -86,6 +89,7 @@ struct wio_tasks {
     struct wio_task *current;                /* whose throttling is at .. */
     struct wio_cache_device *current_device; /* .. this device */
     bool has_device_outside; /* what tasks do with the device is left to it (outside.h) */
+    bool tells_sleep;        /* as wio_model_tell_sleep */
 };
 
 /* With one device, that of `params`. After an error it may only be released. */
@@ -105,9 +109,10 @@ void wio_tasks_begin(struct wio_tasks *tasks, struct wio_task *task, struct wio_
 /* When something happens that may end an operation; infinite where no task is active. */
 double wio_tasks_next(struct wio_tasks *tasks);
 
-/* Time passes until a task has ended its operation (WIO_OK; its time is now), or until `until_s`
- * (WIO_END). Nothing passes where no task is active and until_s is infinite. */
+/* Time passes until a task has ended its operation (WIO_OK; its time is now) or, where that is
+ * told, sleeps in it (it is active still), or until `until_s` (WIO_END). Nothing passes where no
+ * task is active and until_s is infinite. */
 WIO_MUST_CHECK enum wio_status wio_tasks_run(struct wio_tasks *tasks, double until_s,
-                                             struct wio_task **ended_out);
+                                             struct wio_task **task_out);
 
 #endif

@@ -12,10 +12,20 @@ static uint64_t least(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
+/* While it has a processor. */
 static void wait(struct wio_tasks *tasks, struct wio_task *task, double seconds,
                  enum wio_task_phase phase)
 {
     task->wake_s = tasks->cache.time_s + seconds;
+    task->is_idle = false;
+    task->phase = phase;
+}
+
+/* Until task->wake_s, for something else. */
+static void sleep_until(const struct wio_tasks *tasks, struct wio_task *task,
+                        enum wio_task_phase phase)
+{
+    task->is_idle = task->wake_s > tasks->cache.time_s;
     task->phase = phase;
 }
 
@@ -77,7 +87,7 @@ static enum wio_status write_look(struct wio_tasks *tasks, struct wio_task *task
 {
     enum wio_throttle_verdict verdict;
     WIO_TRY(wio_cache_look(&tasks->cache, task->file->device, &verdict, &task->wake_s));
-    task->phase = verdict == WIO_THROTTLE_AGAIN ? WIO_TASK_LOOK : WIO_TASK_PIECE;
+    sleep_until(tasks, task, verdict == WIO_THROTTLE_AGAIN ? WIO_TASK_LOOK : WIO_TASK_PIECE);
     if (verdict >= WIO_THROTTLE_PAUSE) {
         task->state = WIO_MODEL_STATE_THROTTLE;
     }
@@ -123,14 +133,14 @@ static void use_device(struct wio_tasks *tasks, struct wio_task *task,
 {
     double served_s = take_device(tasks, task, step->device_s, step->is_read);
     task->wake_s = served_s + (step->seconds - step->device_s);
-    task->phase = WIO_TASK_END;
+    sleep_until(tasks, task, WIO_TASK_END);
 }
 
 /* Until the device has written what it was handed of the file. */
 static void drain(struct wio_tasks *tasks, struct wio_task *task)
 {
     task->wake_s = wio_cache_is_written(task->file) ? tasks->cache.time_s : HUGE_VAL;
-    task->phase = WIO_TASK_END;
+    sleep_until(tasks, task, WIO_TASK_END);
 }
 
 /* When it ends for who began it: a device outside writes it then, and the others wait for that. */
@@ -155,15 +165,16 @@ static void commit(struct wio_tasks *tasks, struct wio_task *task, const struct 
     double changed_s = step->is_all ? device->changed_s : task->file->changed_s;
     bool is_running = device->commit_end_s > now_s;
     double ended_s = is_running ? device->committed_s : device->commit_begin_s;
-    task->phase = WIO_TASK_END;
+    enum wio_task_phase phase = WIO_TASK_END;
     if (ended_s >= changed_s) {
         task->wake_s = now_s + step->clean_s;
     } else if (!is_running) {
         task->wake_s = begin_commit(tasks, task, step);
     } else {
-        task->phase = device->commit_begin_s < changed_s ? WIO_TASK_BEGIN : WIO_TASK_END;
+        phase = device->commit_begin_s < changed_s ? WIO_TASK_BEGIN : WIO_TASK_END;
         task->wake_s = device->commit_end_s;
     }
+    sleep_until(tasks, task, phase);
 }
 
 /* ---- read(2) ---- */
@@ -198,8 +209,9 @@ static enum wio_status read_piece(struct wio_tasks *tasks, struct wio_task *task
         wio_reader_fetches(task->file, step->reader, &piece, fetch(tasks, task, step, &piece));
     }
     uint64_t stop = least(step->end, piece.stop * WIO_CACHE_PAGE);
-    task->wake_s = wio_reader_there(&tasks->cache, task->file, first, piece.stop) +
-                   wio_copy_out_s(params_of(task), stop - step->offset);
+    task->wake_s = wio_reader_there(&tasks->cache, task->file, first, piece.stop);
+    sleep_until(tasks, task, WIO_TASK_PIECE);
+    task->wake_s += wio_copy_out_s(params_of(task), stop - step->offset);
     step->offset = stop;
     return WIO_OK;
 }
@@ -229,6 +241,7 @@ enum wio_status wio_task_step(struct wio_tasks *tasks, struct wio_task *task,
     switch (step->kind) {
     case WIO_TASK_WAIT:
         wait(tasks, task, step->seconds, WIO_TASK_END);
+        task->is_idle = step->is_idle;
         return WIO_OK;
     case WIO_TASK_WRITE:
         return go_on_writing(tasks, task, step);

@@ -217,6 +217,55 @@ static void time_stops_where_it_is_asked_to(void **state)
     }
 }
 
+/* Where it begins to wait for the device, once, and where it ends. */
+static void sleep_is_told(void **state)
+{
+    (void)state;
+    struct wio_model *model = create(WIO_MODEL_KERNEL);
+    struct wio_model *naive = create(WIO_MODEL_NAIVE);
+    assert_false(wio_model_tell_sleep(naive));
+    assert_true(wio_model_tell_sleep(model));
+    begin(model, 1, (struct wio_model_op){.size = MIB_BYTES});
+    struct wio_model_done done = run(model);
+    assert_false(done.is_asleep); /* it only copied */
+    double begin_s = wio_model_time(model);
+    begin(model, 1, (struct wio_model_op){.method = WIO_MODEL_FSYNC});
+    done = run(model);
+    assert_true(done.is_asleep);
+    assert_int_equal(done.task, 1);
+    assert_true(done.result.time_s == begin_s);
+    done = run(model);
+    assert_false(done.is_asleep);
+    assert_true(done.result.time_s >= begin_s + 0.01);
+    wio_model_destroy(model);
+    wio_model_destroy(naive);
+}
+
+/* A throttled writer is told asleep once, and takes as long as if nobody asked. */
+static void telling_changes_no_time(void **state)
+{
+    (void)state;
+    struct wio_model *told = create(WIO_MODEL_KERNEL);
+    struct wio_model *other = create(WIO_MODEL_KERNEL);
+    unsigned sleeps = 0;
+    assert_true(wio_model_tell_sleep(told));
+    for (uint64_t i = 0; i < 64; i++) {
+        const struct wio_model_op op = {.offset = i * 16 * MIB_BYTES, .size = 16 * MIB_BYTES};
+        begin(told, 1, op);
+        begin(other, 1, op);
+        struct wio_model_done done = run(told);
+        if (done.is_asleep) {
+            sleeps++;
+            done = run(told);
+        }
+        assert_false(done.is_asleep);
+        assert_true(done.result.cost_s == run(other).result.cost_s);
+    }
+    assert_in_range(sleeps, 1, 64);
+    wio_model_destroy(told);
+    wio_model_destroy(other);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -227,6 +276,8 @@ int main(void)
         cmocka_unit_test(a_waiting_task_holds_up_nobody),
         cmocka_unit_test(of_two_at_once_the_lower_number_goes_first),
         cmocka_unit_test(time_stops_where_it_is_asked_to),
+        cmocka_unit_test(sleep_is_told),
+        cmocka_unit_test(telling_changes_no_time),
     };
     return WIO_RUN(tests);
 }
