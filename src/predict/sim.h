@@ -31,6 +31,7 @@
 
 struct sim_thread;
 TAILQ_HEAD(sim_line, sim_thread);
+TAILQ_HEAD(sim_turns, sim_thread);
 
 enum sim_phase {
     SIM_REACH,   /* computing before the event */
@@ -49,7 +50,8 @@ enum sim_phase {
 
 struct sim_thread {
     RB_ENTRY(sim_thread) by_wake;
-    TAILQ_ENTRY(sim_thread) in_line; /* for a lock, a queue, a meeting or a processor */
+    TAILQ_ENTRY(sim_thread) in_line; /* for a lock, a queue or a meeting */
+    TAILQ_ENTRY(sim_thread) at_cpu;  /* it has a processor, or waits for one */
     uint32_t index;                  /* in sim.threads: also its task */
     uint32_t stream;
     uint32_t copy; /* of the job: 0, or up to what --scale-ranks makes of it */
@@ -62,13 +64,16 @@ struct sim_thread {
     struct wio_gap gap;
     struct wio_converted todo;
     uint64_t wake_ns;
-    uint64_t work_ns; /* to be computed yet */
-    uint64_t turn_ns; /* since when it has a processor */
-    bool has_cpu;
-    uint64_t wait_ns; /* when it began to wait */
-    uint64_t op_ns;   /* when its operation began */
-    uint32_t parts;   /* of it, on a device each, that have not ended; 0: it is one */
-    size_t act;       /* next in the plan's acts */
+    uint64_t work_ns;     /* to be computed yet */
+    uint64_t work_at_ns;  /* since when it computes .. */
+    bool is_working;      /* .. if it does */
+    uint64_t turn_ns;     /* since when it has a processor .. */
+    bool has_cpu;         /* .. if it has one .. */
+    uint64_t turn_end_ns; /* .. until when, if others wait then */
+    uint64_t wait_ns;     /* when it began to wait */
+    uint64_t op_ns;       /* when its operation began */
+    uint32_t parts;       /* of it, on a device each, that have not ended; 0: it is one */
+    size_t act;           /* next in the plan's acts */
     size_t act_end;
     size_t asked;       /* acts from here to `act` are waited for */
     uint32_t lacking;   /* of them, how many have not come */
@@ -152,8 +157,9 @@ struct sim_host {
     uint32_t cpus;        /* 0: as many as there are threads */
     uint32_t traced_cpus; /* of the machine where it was recorded; 0: not known */
     uint32_t busy;
-    struct sim_line turns;   /* threads that compute */
-    struct sim_line waiting; /* threads that want to */
+    bool tells_sleep;         /* its models tell when an operation needs no processor any more */
+    struct sim_turns turns;   /* threads that have a processor */
+    struct sim_turns waiting; /* threads that want one */
 };
 
 /* Of all operations of a kind. */
@@ -232,11 +238,18 @@ void sim_host_moved(struct sim *sim, struct sim_clock *clock);
 /* Linux' base slice, from 2.8 to 3 ms on machines of eight and more processors, less on smaller
  * ones. What is computed at a time is mostly shorter or much longer. */
 #define SIM_TURN_NS 3000000u
+/* Less than that passes without a sample of processor time (docs/adr/0010): it is computing. */
+#define SIM_SHORT_NS 100000u
 
 void sim_cpu_init(struct sim_host *host, uint32_t cpus);
 /* The thread wants to compute thread->work_ns, or its turn is over: false until it has, it is woken
- * then. */
+ * then. It has a processor afterwards. */
 bool sim_cpu_compute(struct sim *sim, struct sim_thread *thread);
+/* The thread wants a processor, or wants to keep it: false where others are first, it is woken when
+ * it has one. */
+bool sim_cpu_take(struct sim *sim, struct sim_thread *thread);
+/* It needs none for now, if it has one. */
+void sim_cpu_leave(struct sim *sim, struct sim_thread *thread);
 
 /* ---- sim_op.c: what the operations of a thread cost ---- */
 

@@ -211,6 +211,45 @@ static void pass(const struct sim *sim, struct sim_thread *thread, const struct 
     }
 }
 
+/* An operation needs a processor at least up to where it sleeps first; false until there is one. */
+static bool has_processor(struct sim *sim, struct sim_thread *thread)
+{
+    const struct sim_host *host = &sim->hosts[thread->host];
+    if (host->cpus == 0 || thread->todo.kind == WIO_CONVERT_PASS ||
+        thread->todo.kind == WIO_CONVERT_ASYNC) {
+        return true;
+    }
+    if (!host->tells_sleep) {
+        sim_cpu_leave(sim, thread);
+        return true;
+    }
+    return sim_cpu_take(sim, thread);
+}
+
+/* A thread that has to wait keeps its processor only for what is short, or computes. */
+static void yield(struct sim *sim, struct sim_thread *thread)
+{
+    bool is_timed = thread->wake_ns > sim->now_ns;
+    switch ((int)thread->phase) {
+    case SIM_READ:
+    case SIM_THEN: /* the model tells */
+        return;
+    case SIM_DONE: /* metadata: processor time, but for what was recorded */
+        is_timed = is_timed && !isnan(thread->metadata_s);
+        break;
+    case SIM_COMPUTE:
+        is_timed =
+            is_timed && (thread->is_working || thread->wake_ns - sim->now_ns <= SIM_SHORT_NS);
+        break;
+    default:
+        is_timed = is_timed && thread->wake_ns - sim->now_ns <= SIM_SHORT_NS;
+        break;
+    }
+    if (!is_timed) {
+        sim_cpu_leave(sim, thread);
+    }
+}
+
 /* *go_on: the next phase can begin at once. */
 static enum wio_status perform(struct sim *sim, struct sim_thread *thread,
                                const struct wio_event *event, bool *go_on, struct wio_error *err)
@@ -293,7 +332,7 @@ static enum wio_status run(struct sim *sim, struct sim_thread *thread, struct wi
         const struct wio_event *event = thread->event;
         if (event == NULL) { /* only in phase REACH */
             end_thread(sim, thread);
-            return WIO_OK;
+            break;
         }
         switch (thread->phase) {
         case SIM_REACH:
@@ -315,7 +354,10 @@ static enum wio_status run(struct sim *sim, struct sim_thread *thread, struct wi
             go_on = be_ready(sim, thread, event);
             break;
         case SIM_DO:
-            WIO_TRY(perform(sim, thread, event, &go_on, err));
+            go_on = has_processor(sim, thread);
+            if (go_on) {
+                WIO_TRY(perform(sim, thread, event, &go_on, err));
+            }
             break;
         case SIM_READ:
             WIO_TRY(sim_op_write(sim, thread, err));
@@ -335,6 +377,7 @@ static enum wio_status run(struct sim *sim, struct sim_thread *thread, struct wi
             break;
         }
     }
+    yield(sim, thread);
     return WIO_OK;
 }
 
@@ -360,6 +403,12 @@ static enum wio_status tell(struct sim *sim, const struct wio_model_done *done,
 enum wio_status sim_thread_done(struct sim *sim, const struct wio_model_done *done,
                                 struct wio_error *err)
 {
+    if (done->is_asleep) {
+        if (done->task < sim->first_request) {
+            sim_cpu_leave(sim, &sim->threads[sim_thread_of(sim, done->task)]);
+        }
+        return WIO_OK;
+    }
     if (done->task >= sim->first_request) {
         WIO_TRY(tell(sim, done, err));
         sim_async_done(sim, done->task);

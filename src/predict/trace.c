@@ -126,6 +126,10 @@ static void add_processors(struct sim *sim)
         cpus = cpus != 0 ? cpus : host->machine.host.cpus;
         host->traced_cpus = recorded_cpus(sim, host->name);
         sim_cpu_init(host, cpus != 0 ? cpus : host->traced_cpus);
+        host->tells_sleep = true;
+        for (uint32_t j = 0; j < host->machine.model_count; j++) {
+            host->tells_sleep &= wio_model_tell_sleep(host->machine.models[j]);
+        }
     }
 }
 

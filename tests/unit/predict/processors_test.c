@@ -115,6 +115,50 @@ static void who_looks_is_late_as_long_as_others_look(void **state)
     }
 }
 
+/* Calls that copy: 1 ms each, four of two threads one behind the other. */
+#define COPIES(stream, file)                                                                       \
+    "pwrite stream=" stream " t=0 dur=1000 fd=3 path=" file " off=0 size=1000\n"                   \
+    "pwrite stream=" stream " t=1000 dur=1000 fd=3 path=" file " off=1000 size=1000\n"             \
+    "pwrite stream=" stream " t=2000 dur=1000 fd=3 path=" file " off=2000 size=1000\n"             \
+    "pwrite stream=" stream " t=3000 dur=1000 fd=3 path=" file " off=3000 size=1000\n"
+
+static void predict_copies(uint32_t cpus, const double ends_us[8])
+{
+    try.params.model = WIO_MODEL_KERNEL;
+    try.params.whatif.cpus = cpus;
+    predict("process 10\nstream 0 10\nstream 0 11\n" COPIES("0", "/a") COPIES("1", "/b"));
+    for (size_t i = 0; i < 8; i++) {
+        assert_us(try.ends_s[i], ends_us[i]);
+    }
+}
+
+static void calls_that_copy_take_turns_too(void **state)
+{
+    (void)state;
+    static const double two[] = {1000, 1000, 2000, 2000, 3000, 3000, 4000, 4000};
+    static const double one[] = {1000, 2000, 3000, 4000, 5000, 6000, 7000, 8000};
+    predict_copies(2, two);
+    predict_copies(0, two);
+    predict_copies(1, one);
+}
+
+/* The first one's page is on its way to the device for 4.1 ms while the second one copies. */
+static void who_waits_for_the_device_gives_way(void **state)
+{
+    (void)state;
+    try.params.model = WIO_MODEL_KERNEL;
+    try.params.whatif.cpus = 1;
+    predict("process 10\nstream 0 10\nstream 0 11\n"
+            "pwrite stream=0 t=0 dur=1000 fd=3 path=/a off=0 size=1000\n"
+            "fsync stream=0 t=1000 dur=1000 fd=3 path=/a\n"
+            "pwrite stream=1 t=0 dur=1000 fd=4 path=/b off=0 size=1000\n"
+            "pwrite stream=1 t=1000 dur=1000 fd=4 path=/b off=1000 size=1000\n");
+    assert_us(try.ends_s[0], 1000);
+    assert_us(try.ends_s[1], 2000);
+    assert_us(try.ends_s[2], 3000);
+    assert_us(try.ends_s[3], 1000 + 4096);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -126,6 +170,8 @@ int main(void)
         TRY(else_they_are_as_many_as_there_were),
         TRY(a_turn_ends_when_somebody_waits),
         TRY(who_looks_is_late_as_long_as_others_look),
+        TRY(calls_that_copy_take_turns_too),
+        TRY(who_waits_for_the_device_gives_way),
     };
     return WIO_RUN(tests);
 }
