@@ -96,7 +96,8 @@ struct wio_predict_op_time {
 struct wio_predict_result {
     enum wio_model_kind model;
     struct wio_predict_account all;
-    double dirty_bytes_max;            /* in one page cache, after an operation */
+    double dirty_bytes_max; /* in one page cache, after an operation */
+    uint64_t untied; /* waits for locks and queues that were given up, since all threads waited */
     struct wio_predict_account *ranks; /* rising, those without a rank together; owned */
     size_t rank_count;
     struct wio_predict_op_time *metadata; /* as HOST.json has it, longest first; owned */

@@ -75,17 +75,19 @@ struct sim_thread {
     uint32_t parts;       /* of it, on a device each, that have not ended; 0: it is one */
     size_t act;           /* next in the plan's acts */
     size_t act_end;
-    size_t asked;       /* acts from here to `act` are waited for */
-    uint32_t lacking;   /* of them, how many have not come */
-    bool is_heir;       /* another one's successor: begins when that one ends */
-    bool wants_shared;  /* the lock that it waits for */
-    bool has_begun;     /* its first event has */
-    bool has_taken;     /* at this event */
-    bool has_lock;      /* it came with the event, and is not accounted */
-    bool is_collecting; /* waits for requests */
-    bool is_held;       /* one of them has evidence `held` .. */
-    uint64_t lag_ns;    /* .. and this is the thread's way from it (plan/waits.h) */
-    uint64_t locked_ns; /* when the lock was free in the trace, 0: nobody had it before */
+    size_t asked;           /* acts from here to `act` are waited for */
+    uint32_t lacking;       /* of them, how many have not come */
+    bool is_heir;           /* another one's successor: begins when that one ends */
+    struct sim_lock *wants; /* the lock that it waits for, or NULL */
+    bool wants_shared;      /* .. and how, or how it had one last */
+    uint32_t locks_had;     /* that nobody else may have */
+    bool has_begun;         /* its first event has */
+    bool has_taken;         /* at this event */
+    bool has_lock;          /* it came with the event, and is not accounted */
+    bool is_collecting;     /* waits for requests */
+    bool is_held;           /* one of them has evidence `held` .. */
+    uint64_t lag_ns;        /* .. and this is the thread's way from it (plan/waits.h) */
+    uint64_t locked_ns;     /* when the lock was free in the trace, 0: nobody had it before */
     struct wio_release release;
     double metadata_s; /* of the operation, as the machine has it; NaN: not known */
     uint32_t poll;     /* the loop of looks it is in + 1, 0: none */
@@ -134,7 +136,7 @@ struct sim_queue {
 
 struct sim_lock {
     uint32_t readers;
-    bool is_taken;
+    struct sim_thread *owner; /* who has it for himself, or NULL */
     struct sim_line line;
 };
 
@@ -214,10 +216,21 @@ void sim_gate_taken(struct sim *sim, struct sim_thread *thread);
 void sim_gate_after(struct sim *sim, struct sim_thread *thread, const struct wio_event *event);
 /* At the end of a thread: all that it has not given. */
 void sim_gate_end(struct sim *sim, struct sim_thread *thread);
+/* Nothing happens any more: whoever waits for a lock or queue, and is first in the trace, goes on
+ * without. False where nobody does. */
+bool sim_gate_untie(struct sim *sim);
+
+/* ---- sim_lock.c: locks ---- */
+
 /* False where the lock is taken: it is woken when it has it. */
-bool sim_gate_lock(struct sim *sim, struct sim_thread *thread, uint32_t number, bool is_shared);
-void sim_gate_unlock(struct sim *sim, const struct sim_thread *thread, uint32_t number,
-                     bool is_shared);
+bool sim_lock_take(struct sim *sim, struct sim_thread *thread, uint32_t number, bool is_shared);
+void sim_lock_leave(struct sim *sim, const struct sim_thread *thread, uint32_t number,
+                    bool is_shared);
+/* At the end of a thread. What it left in a call that did not return (a wait for a condition until
+ * the process ended) is no event. */
+void sim_lock_leave_all(struct sim *sim, const struct sim_thread *thread);
+/* The thread waits for one: it takes it from whoever has it. */
+void sim_lock_give_up(struct sim *sim, struct sim_thread *thread);
 
 /* ---- sim_host.c: machines, and in which something happens first ---- */
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Edges, collectives, queues and locks of a simulated run. All in simulated time: nothing blocks.
- */
+/* Edges, collectives and queues of a simulated run. All in simulated time: nothing blocks. */
 #include <stdlib.h>
 
 #include "base/cleanup.h"
@@ -38,7 +37,7 @@ void sim_gate_fini(struct sim *sim)
     free(sim->locks);
 }
 
-/* Each copy of the job has edges, queues and locks of its own; collectives are of all copies. */
+/* Each copy of the job has edges and queues of its own; collectives are of all copies. */
 static struct sim_edge *edge_of(const struct sim *sim, const struct sim_thread *thread,
                                 uint32_t index)
 {
@@ -49,12 +48,6 @@ static struct sim_queue *queue_of(const struct sim *sim, const struct sim_thread
                                   uint32_t number)
 {
     return &sim->queues[(size_t)thread->copy * sim->waits->queue_count + number];
-}
-
-static struct sim_lock *lock_of(const struct sim *sim, const struct sim_thread *thread,
-                                uint32_t number)
-{
-    return &sim->locks[(size_t)thread->copy * sim->waits->lock_count + number];
 }
 
 /* One of the things that the thread waits for has come. */
@@ -231,6 +224,56 @@ static void join(struct sim *sim, struct sim_thread *thread, const struct wio_ac
     wio_release_join(&thread->release, release);
 }
 
+/* Does it stand in the line of a queue? Then that is what it asked for last. */
+static struct sim_queue *line_of(const struct sim *sim, const struct sim_thread *thread)
+{
+    const struct sim_thread *other;
+    if (thread->phase != SIM_WAITS || thread->lacking == 0) {
+        return NULL;
+    }
+    const struct wio_act *act = &sim->waits->acts[thread->act - 1];
+    if (act->kind != WIO_ACT_GET) {
+        return NULL;
+    }
+    struct sim_queue *queue = queue_of(sim, thread, wio_waits_queue(sim->waits, act->index));
+    TAILQ_FOREACH(other, &queue->line, in_line)
+    {
+        if (other == thread) {
+            return queue;
+        }
+    }
+    return NULL;
+}
+
+static void give_up(struct sim *sim, struct sim_thread *thread)
+{
+    struct sim_queue *queue = line_of(sim, thread);
+    if (queue == NULL) {
+        sim_lock_give_up(sim, thread);
+        return;
+    }
+    TAILQ_REMOVE(&queue->line, thread, in_line);
+    came(sim, thread);
+}
+
+bool sim_gate_untie(struct sim *sim)
+{
+    struct sim_thread *first = NULL;
+    for (uint32_t i = 0; i < sim->thread_count; i++) {
+        struct sim_thread *thread = &sim->threads[i];
+        bool is_in_line = thread->wants != NULL || line_of(sim, thread) != NULL;
+        if (is_in_line && (first == NULL || thread->event->t_ns < first->event->t_ns)) {
+            first = thread;
+        }
+    }
+    if (first == NULL) {
+        return false;
+    }
+    sim->result.untied++;
+    give_up(sim, first);
+    return true;
+}
+
 void sim_gate_taken(struct sim *sim, struct sim_thread *thread)
 {
     for (size_t i = thread->asked; i < thread->act; i++) {
@@ -250,50 +293,5 @@ void sim_gate_end(struct sim *sim, struct sim_thread *thread)
 {
     while (thread->act < thread->act_end) {
         (void)give(sim, thread, &sim->waits->acts[thread->act++]);
-    }
-}
-
-/* ---- locks ---- */
-
-static bool can_have(const struct sim_lock *lock, bool is_shared)
-{
-    return !lock->is_taken && (is_shared || lock->readers == 0);
-}
-
-static void have(struct sim_lock *lock, bool is_shared)
-{
-    if (is_shared) {
-        lock->readers++;
-    } else {
-        lock->is_taken = true;
-    }
-}
-
-bool sim_gate_lock(struct sim *sim, struct sim_thread *thread, uint32_t number, bool is_shared)
-{
-    struct sim_lock *lock = lock_of(sim, thread, number);
-    thread->wants_shared = is_shared;
-    if (TAILQ_EMPTY(&lock->line) && can_have(lock, is_shared)) {
-        have(lock, is_shared);
-        return true;
-    }
-    TAILQ_INSERT_TAIL(&lock->line, thread, in_line);
-    return false;
-}
-
-void sim_gate_unlock(struct sim *sim, const struct sim_thread *thread, uint32_t number,
-                     bool is_shared)
-{
-    struct sim_lock *lock = lock_of(sim, thread, number);
-    struct sim_thread *next;
-    if (is_shared && lock->readers > 0) {
-        lock->readers--;
-    } else if (!is_shared) {
-        lock->is_taken = false;
-    }
-    while ((next = TAILQ_FIRST(&lock->line)) != NULL && can_have(lock, next->wants_shared)) {
-        TAILQ_REMOVE(&lock->line, next, in_line);
-        have(lock, next->wants_shared);
-        sim_wake(sim, next, sim->now_ns);
     }
 }

@@ -120,7 +120,7 @@ static bool begin_event(struct sim *sim, struct sim_thread *thread, const struct
     enum wio_lock_step step = wio_lock_step_of(event);
     uint32_t number = lock_of(sim, thread, event, step);
     if (number != UINT32_MAX && (step == WIO_LOCK_LEAVE || step == WIO_LOCK_LEND)) {
-        sim_gate_unlock(sim, thread, number, event->arg[1] == 1 && step == WIO_LOCK_LEAVE);
+        sim_lock_leave(sim, thread, number, event->arg[1] == 1 && step == WIO_LOCK_LEAVE);
     }
     thread->phase = SIM_WAITS;
     thread->wait_ns = sim->now_ns;
@@ -148,7 +148,7 @@ static bool take_lock(struct sim *sim, struct sim_thread *thread, const struct w
     }
     thread->has_taken = true;
     thread->has_lock = true;
-    return sim_gate_lock(sim, thread, number, event->arg[1] == 1 && step == WIO_LOCK_TAKE);
+    return sim_lock_take(sim, thread, number, event->arg[1] == 1 && step == WIO_LOCK_TAKE);
 }
 
 /* Of what is simulated the model has the duration; of other calls only the wait is replaced. */
@@ -314,6 +314,7 @@ static void end_thread(struct sim *sim, struct sim_thread *thread)
         return;
     }
     sim_gate_end(sim, thread);
+    sim_lock_leave_all(sim, thread);
     thread->phase = SIM_ENDED;
     sim->left--;
     if (thread->successor != UINT32_MAX) {

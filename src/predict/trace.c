@@ -246,7 +246,7 @@ static enum wio_status run(struct sim *sim, struct wio_error *err)
     uint64_t told = 0;
     wio_trace_get_info(sim->trace, &info);
     enum wio_status status;
-    while ((status = happen(sim, err)) == WIO_OK) {
+    while ((status = happen(sim, err)) == WIO_OK || (status == WIO_END && sim_gate_untie(sim))) {
         if (params->progress != NULL && sim->events - told >= PROGRESS_EVENTS) {
             told = sim->events;
             params->progress(params->progress_arg, told, info.events * sim->copies, "events");

@@ -95,6 +95,7 @@ static void summary_json(struct wio_json *json, const struct wio_predict_result 
     wio_json_string(json, "model", wio_model_name(result->model));
     put_account(json, &result->all);
     wio_json_double(json, "dirty_bytes_max", result->dirty_bytes_max);
+    wio_json_u64(json, "untied", result->untied);
     put_ops(json, "metadata", result->metadata, result->metadata_count);
     put_ops(json, "kept", result->kept, result->kept_count);
     wio_json_array_begin(json, "ranks");
@@ -183,6 +184,9 @@ static void summary_text(FILE *out, const struct wio_predict_result *result)
     put_time(out, "computing", all->compute_s);
     if (is_trace) {
         put_time(out, "waiting", all->wait_s);
+    }
+    if (result->untied > 0) {
+        (void)fprintf(out, "given up     %s in knots\n", wio_format_count(text, result->untied));
     }
     put_time(out, "I/O", all->io_s);
     if (is_trace) {

@@ -95,6 +95,44 @@ static void a_lock_is_held_while_it_is_held(void **state)
     assert_true(try.ends_s[1] * 1e6 >= 52 + 20 && try.ends_s[1] * 1e6 <= 52 + 20 + 1.7);
 }
 
+/* It waited for a condition when the process ended: the lock was free, though no event says so. */
+static void a_lock_goes_with_its_thread(void **state)
+{
+    (void)state;
+    predict("process 10\nstream 0 10\nstream 0 11\n"
+            "pthread_mutex_lock stream=0 t=1000 dur=0 a0=0x7000\n"
+            "pwrite stream=0 t=2000 dur=1000 fd=3 path=/a off=0 size=50\n"
+            "pthread_mutex_lock stream=1 t=5000 dur=0 a0=0x7000\n"
+            "pwrite stream=1 t=6000 dur=1000 fd=3 path=/a off=50 size=20\n"
+            "pthread_mutex_unlock stream=1 t=7000 dur=0 a0=0x7000\n"
+            "edge 0:1 1:0 class=mutex evidence=thread object=1\n");
+    assert_us(try.ends_s[0], 2 + 50);
+    assert_true(try.ends_s[1] * 1e6 >= 52 + 20);
+    assert_int_equal(try.result.untied, 0);
+}
+
+/* Each has one of two locks and wants the other, as it might have been in the trace. */
+static void a_knot_of_locks_is_untied(void **state)
+{
+    (void)state;
+    predict("process 10\nstream 0 10\nstream 0 11\n"
+            "pthread_mutex_lock stream=0 t=1000 dur=0 a0=0x7000\n"
+            "pwrite stream=0 t=1100 dur=100 fd=3 path=/a off=0 size=90\n"
+            "pthread_mutex_lock stream=0 t=1300 dur=0 a0=0x8000\n"
+            "pthread_mutex_unlock stream=0 t=1400 dur=0 a0=0x8000\n"
+            "pthread_mutex_unlock stream=0 t=1500 dur=0 a0=0x7000\n"
+            "pthread_mutex_lock stream=1 t=2000 dur=0 a0=0x8000\n"
+            "pthread_mutex_lock stream=1 t=2100 dur=0 a0=0x7000\n"
+            "pwrite stream=1 t=2200 dur=1000 fd=4 path=/b off=0 size=5\n"
+            "pthread_mutex_unlock stream=1 t=3300 dur=0 a0=0x7000\n"
+            "pthread_mutex_unlock stream=1 t=3400 dur=0 a0=0x8000\n"
+            "edge 0:3 1:0 class=mutex evidence=thread object=1\n"
+            "edge 0:4 1:1 class=mutex evidence=thread object=2\n");
+    assert_int_equal(try.result.all.ops, 2);
+    assert_int_equal(try.result.untied, 1);
+    assert_us(try.ends_s[0], 1.1 + 90);
+}
+
 /* The child begins when it is forked, and not when it was forked in the trace. */
 static void a_child_begins_behind_its_fork(void **state)
 {
@@ -345,6 +383,8 @@ int main(void)
         TRY(a_message_is_waited_for),
         TRY(a_barrier_waits_for_the_last),
         TRY(a_lock_is_held_while_it_is_held),
+        TRY(a_lock_goes_with_its_thread),
+        TRY(a_knot_of_locks_is_untied),
         TRY(a_child_begins_behind_its_fork),
         TRY(the_writes_of_stdio_count_once),
         TRY(calls_can_be_synchronous_by_themselves),
