@@ -55,12 +55,6 @@ static void rest(void *context, double seconds)
     (void)clock_nanosleep(CLOCK_MONOTONIC, 0, &delay, NULL); /* a signal may end it */
 }
 
-static size_t settle(void *context, size_t turn, size_t turns)
-{
-    const struct wio_files *files = context;
-    return wio_processors_settle(&files->processors, turn, turns);
-}
-
 /* Without asking for the time, which is a tenth of the shortest calls. */
 static double since(const struct wio_files *files, uint64_t begin_ns)
 {
@@ -338,10 +332,8 @@ static void find_counts(struct wio_files *files)
 enum wio_status wio_files_init(struct wio_files *files, const char *dir,
                                const struct wio_limits *limits, struct wio_error *err)
 {
-    *files = (struct wio_files){.dir = dir,
-                                .clock_ns = clock_ns(),
-                                .flush = {.limits = limits, .fd = -1},
-                                .processors = wio_processors_of_thread()};
+    *files = (struct wio_files){
+        .dir = dir, .clock_ns = clock_ns(), .flush = {.limits = limits, .fd = -1}};
     for (size_t i = 0; i < WIO_RIG_FILE_COUNT; i++) {
         for (size_t way = 0; way < WIO_RIG_WAY_COUNT; way++) {
             files->fds[i][way] = -1;
@@ -374,7 +366,6 @@ struct wio_rig wio_files_rig(struct wio_files *files)
         .context = files,
         .now_s = now_s,
         .rest = rest,
-        .settle = settle,
         .write = write_io,
         .read = read_io,
         .fsync = fsync_file,

@@ -10,7 +10,6 @@
 
 #include "calibrate/dirty_limits.h"
 #include "calibrate/flush.h"
-#include "calibrate/processors.h"
 #include "calibrate/rig.h"
 
 #define WIO_FILES_COUNTS 64
@@ -26,7 +25,6 @@ struct wio_files {
     char *stream_buffer;
     char counts[WIO_FILES_COUNTS]; /* where the kernel counts what the device did */
     struct wio_flush flush;
-    struct wio_processors processors;
 };
 
 /* `dir` is the caller's and stays while the rig is used; `limits` NULL: they are not touched. Call

@@ -76,7 +76,6 @@ enum wio_status wio_series_row(struct wio_measure *measure, struct wio_series *s
     size_t *count = &series->count[level];
     while (wio_measure_more(measure, *count, times, size)) {
         WIO_TRY(write_one(measure, series, size, &series->samples[level][*count], err));
-        series->places[level][*count] = (uint8_t)series->place;
         (*count)++;
     }
     return WIO_OK;
@@ -103,7 +102,6 @@ void wio_series_skip(struct wio_series *series, size_t level, size_t count)
     series->count[level] -= count;
     memmove(series->samples[level], series->samples[level] + count,
             series->count[level] * sizeof(double));
-    memmove(series->places[level], series->places[level] + count, series->count[level]);
 }
 
 /* ---- what follows ---- */
@@ -144,8 +142,7 @@ static bool is_divided(const double *sorted, size_t count)
 }
 
 /* The median: now and then a write needs new memory, which a virtual machine may have to ask for.
- * Of a thin device the middle of the faster half, where the slower one shows that it is thin.
- * Sorts. */
+ * Of a thin device the middle of the faster half, where the slower one shows that it is thin. */
 static double middle_of(const struct wio_series *series, double *samples, size_t count)
 {
     double median = wio_estimate_median(samples, count);
@@ -154,33 +151,15 @@ static double middle_of(const struct wio_series *series, double *samples, size_t
                : median;
 }
 
-/* Each processor has its own middle, and counts as often as it was on. */
-static double middle_of_places(const struct wio_series *series, size_t level)
-{
-    double samples[WIO_SERIES_TIMES_MOST];
-    double sum = 0;
-    for (size_t place = 0; place < WIO_SERIES_ROUNDS; place++) {
-        size_t count = 0;
-        for (size_t i = 0; i < series->count[level]; i++) {
-            if (series->places[level][i] == place) {
-                samples[count++] = series->samples[level][i];
-            }
-        }
-        sum += count > 0 ? (double)count * middle_of(series, samples, count) : 0;
-    }
-    return sum / (double)series->count[level];
-}
-
 /* With credit the mean. */
 static struct wio_estimate center_of(const struct wio_measure *measure, struct wio_series *series,
                                      size_t level)
 {
     double *samples = series->samples[level];
     size_t count = series->count[level];
-    double middle = middle_of_places(series, level);
     struct wio_estimate center = wio_estimate_center(samples, count); /* sorts */
     if (series->is_thin || !is_on_credit(measure, samples, count, (double)series->size[level])) {
-        center.value = middle;
+        center.value = middle_of(series, samples, count);
     }
     return center;
 }

@@ -2,8 +2,9 @@
 /*
  * Writes that wait for the device, by size: sizes are four times as large as the one before, up to
  * L. All of one size come in a row, the largest size first: a limit of the rate that lets some
- * bytes pass after a rest has no more to give then. Every round is on another processor, and all
- * processors count alike: which of them a program will be on nobody knows.
+ * bytes pass after a rest has no more to give then. The thread is on the processor that the kernel
+ * gives it, as a program is that is tied to none: from another one than that which the device
+ * interrupts a small write may take half as long again.
  */
 #ifndef WIO_CALIBRATE_MEASURE_SERIES_H
 #define WIO_CALIBRATE_MEASURE_SERIES_H
@@ -27,13 +28,11 @@ struct wio_series {
     /* Writes of less than so many bytes go into WIO_RIG_BYPASS and find none of its pages in
      * memory: so they make folios of their own size. 0: all go into `file`. */
     uint64_t small_below;
-    size_t place;   /* the processor that it is on */
     uint64_t first; /* offset at which a round begins */
     uint64_t offset;
     size_t levels;
     uint64_t size[WIO_SERIES_LEVELS]; /* rising */
     double samples[WIO_SERIES_LEVELS][WIO_SERIES_TIMES_MOST];
-    uint8_t places[WIO_SERIES_LEVELS][WIO_SERIES_TIMES_MOST]; /* the processors they are from */
     size_t count[WIO_SERIES_LEVELS];
     struct wio_estimate_point points[WIO_SERIES_LEVELS];
     double spread[WIO_SERIES_LEVELS];

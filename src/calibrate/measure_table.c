@@ -114,10 +114,8 @@ static enum wio_status take_turns(struct wio_measure *measure, struct wio_series
     bool has_buffer = wio_measure_get(measure, WIO_PARAM_burst_size) > 0; /* it would empty */
     double rest_s = has_buffer ? 0 : REST_SHARE * measure->params->budget_s / WIO_SERIES_ROUNDS;
     for (size_t round = 0; round < WIO_SERIES_ROUNDS; round++) {
-        size_t place = measure->rig->settle(measure->rig->context, round, WIO_SERIES_ROUNDS);
         for (size_t i = 0; i < count; i++) {
             slice_time(measure, end_s, (WIO_SERIES_ROUNDS - round) * count - i);
-            series[i].place = place;
             WIO_TRY(wio_series_round(measure, &series[i], round, err));
         }
         if (wio_measure_has_time(measure)) {

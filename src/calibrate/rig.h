@@ -80,9 +80,6 @@ struct wio_rig {
     void *context;
     double (*now_s)(void *context);
     void (*rest)(void *context, double seconds);
-    /* Go on on one of the processors that this process may use: the one for turn `turn` of `turns`,
-     * a power of 2. Its number, below `turns`: the same for turns on the same one. */
-    size_t (*settle)(void *context, size_t turn, size_t turns);
     /* WIO_ERR_UNSUPPORTED: this way is refused there. */
     enum wio_status (*write)(void *context, const struct wio_rig_io *io, double *seconds_out,
                              struct wio_error *err);

@@ -259,32 +259,6 @@ static void looks_past_new_blocks(void **state)
     }
 }
 
-/* Processors differ in what a small write takes; a program may be on any of them. */
-static void is_fair_to_processors(void **state)
-{
-    (void)state;
-    for (int thin = 0; thin < 2; thin++) {
-        struct sim sim = sim_default();
-        struct wio_calibrate_params params = {.max_bytes = 4 * GIB, .budget_s = 60};
-        struct wio_calibration found;
-        struct wio_error err;
-        sim.noise = 0.02;
-        sim.params.bw_dev = 1e9;
-        sim.params.bw_ramdisk = 40e9;
-        sim.far_s = sim.params.sc_sw;
-        sim.thin_times = thin > 0 ? 5 : 0;
-        assert_ok(measure(&sim, &params, &found, &err), &err);
-        const struct wio_model_table *tables[] = {&found.direct_table, &found.sync_table,
-                                                  &found.append_table, &found.direct_nosync_table};
-        double wanted = 1.5 * sim.params.sc_sw + 4096 / sim.params.bw_dev;
-        for (size_t i = 0; i < WIO_ARRAY_SIZE(tables); i++) {
-            if (fabs(tables[i]->points[0].seconds - wanted) > 0.05 * wanted) {
-                fail_msg("table %zu: %g, not %g", i, tables[i]->points[0].seconds, wanted);
-            }
-        }
-    }
-}
-
 /* Single writes differ as much as they did here, whatever their size. */
 static void tells_how_writes_differ(void **state)
 {
@@ -557,7 +531,6 @@ int main(void)
         cmocka_unit_test(finds_what_a_commit_writes),
         cmocka_unit_test(looks_past_new_blocks),
         cmocka_unit_test(does_not_look_past_noise),
-        cmocka_unit_test(is_fair_to_processors),
         cmocka_unit_test(tells_how_writes_differ),
         cmocka_unit_test(knows_the_device_from_memory),
         cmocka_unit_test(finds_what_folios_cost),

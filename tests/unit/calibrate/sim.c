@@ -73,15 +73,6 @@ static void rest(void *context, double seconds)
     assert_status(wio_model_run(sim->model, end_s, &done, &err), WIO_END, &err);
 }
 
-/* On one of two processors. */
-static size_t settle(void *context, size_t turn, size_t turns)
-{
-    struct sim *sim = context;
-    (void)turns;
-    sim->is_far = turn / 2 % 2 != 0;
-    return sim->is_far ? 1 : 0;
-}
-
 static uint64_t id_of(const struct sim *sim, enum wio_rig_file file)
 {
     return (uint64_t)file + WIO_RIG_FILE_COUNT * sim->generation[file];
@@ -165,9 +156,8 @@ static void count(struct sim *sim, const struct wio_rig_io *io)
 static double saved_here(const struct sim *sim, const struct wio_rig_io *io)
 {
     bool is_direct = io->way == WIO_RIG_DIRECT || io->way == WIO_RIG_DIRECT_NOSYNC;
-    double far_s = sim->is_far && io->way != WIO_RIG_CACHED ? sim->far_s : 0;
     double pages = is_direct && !io->from_huge ? (double)io->size / PAGE : 0;
-    return -far_s - pages * sim->scattered_s;
+    return -pages * sim->scattered_s;
 }
 
 static enum wio_status write_op(void *context, const struct wio_rig_io *io, double *seconds_out,
@@ -339,7 +329,6 @@ struct wio_rig sim_rig(struct sim *sim)
     return (struct wio_rig){.context = sim,
                             .now_s = now_s,
                             .rest = rest,
-                            .settle = settle,
                             .write = write_op,
                             .read = read_op,
                             .fsync = fsync_op,

@@ -11,9 +11,8 @@ struct sim {
     double noise;    /* relative standard deviation of what is reported */
     double outliers; /* part of the calls that are reported 30 times as long */
     bool refuses_direct;
-    double far_s;       /* writes past the page cache take so much longer on the second processor */
-    double scattered_s; /* a page of ordinary memory adds so much to a direct write */
-    double thin_times;  /* growing files take so many times as long, every second one of them */
+    double scattered_s;  /* a page of ordinary memory adds so much to a direct write */
+    double thin_times;   /* growing files take so many times as long, every second one of them */
     double buffer_bytes; /* synchronous writes go at buffer_rate until so much is in the buffer */
     double buffer_rate;
     double
@@ -41,7 +40,6 @@ struct sim {
     double cached_bytes[WIO_RIG_FILE_COUNT]; /* written since they left memory */
     uint64_t dropped;                        /* how often pages left memory */
     bool is_flushing;
-    bool is_far; /* on the second processor */
 };
 
 /* A disk of 100 MiB/s below a page cache that is not looked at closely; may be changed before
