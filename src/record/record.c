@@ -122,6 +122,7 @@ static enum wio_status run(struct plan *plan, struct wio_supervision *supervisio
         .file_size_action = plan->file_size_action,
         .lingering = params->lingering,
         .lingering_arg = params->lingering_arg,
+        .keeps_signals = params->ended != NULL,
     };
     return wio_supervise(&command, supervision, err);
 }
@@ -205,6 +206,9 @@ enum wio_status wio_record(const struct wio_record_params *params,
     snprintf(result_out->dir, sizeof(result_out->dir), "%s", plan.dir.path);
     result_out->exit_status = supervision.exit_status;
     result_out->is_cut = supervision.is_cut;
+    if (params->ended != NULL) {
+        params->ended(params->ended_arg);
+    }
     result_out->seal_error.status =
         seal(&plan, &supervision, &result_out->totals, &result_out->seal_error);
     wio_ends_fini(&supervision.ends);

@@ -58,6 +58,10 @@ struct wio_record_params {
     /* May be NULL. */
     void (*lingering)(void *arg, const struct wio_lingering *who);
     void *lingering_arg;
+    /* The command and its descendants have ended, sealing begins. With it signals that end programs
+     * stay blocked from the command's start on: the caller sees to them. May be NULL. */
+    void (*ended)(void *arg);
+    void *ended_arg;
 };
 
 struct wio_record_result {

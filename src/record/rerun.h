@@ -8,7 +8,9 @@
  *     WIO_TRY(wio_rerun_finish(&rerun, &result, err));
  *
  * Between start and finish signals that end programs are blocked here; those sent to this process
- * go on to the recorder. A standard input that can be sought is put back to where it was.
+ * go on to the recorder, which does not end by them: while it seals, the second SIGINT or SIGQUIT
+ * that comes here kills it. One alone may have come to both, and was meant for the command. A
+ * standard input that can be sought is put back to where it was.
  */
 #ifndef WIO_RECORD_RERUN_H
 #define WIO_RECORD_RERUN_H
@@ -21,7 +23,8 @@
 struct wio_rerun {
     struct wio_rerun_shared *shared;
     pid_t pid;
-    bool is_interrupted; /* somebody wants it all to end */
+    int interrupt;   /* the last signal that wants it all to end, 0 = none */
+    const char *dir; /* of its trace, as given */
     sigset_t original_mask;
 };
 
@@ -32,7 +35,8 @@ WIO_MUST_CHECK enum wio_status wio_rerun_start(struct wio_rerun *rerun,
                                                struct wio_error *err);
 /* Passes signals on; false when the recorder has ended. */
 bool wio_rerun_goes_on(struct wio_rerun *rerun);
-/* Waits for it. As wio_record. */
+/* Waits for it. As wio_record; of one that an interrupt has ended the exit status is
+ * 128 + its number, and seal_error tells that the trace is not sealed. */
 WIO_MUST_CHECK enum wio_status wio_rerun_finish(struct wio_rerun *rerun,
                                                 struct wio_record_result *result_out,
                                                 struct wio_error *err);

@@ -71,13 +71,16 @@ static void finish_signals(const struct state *state)
 {
     const struct timespec now = {0};
     sigset_t impatient;
+    (void)sigaction(SIGCHLD, &state->original_child, NULL);
+    if (state->command->keeps_signals) {
+        return;
+    }
     sigemptyset(&impatient);
     sigaddset(&impatient, SIGINT);
     sigaddset(&impatient, SIGQUIT);
     /* The keyboard's signal that ended the command came here too, and was meant for the command. */
     while (sigtimedwait(&impatient, NULL, &now) > 0) {
     }
-    (void)sigaction(SIGCHLD, &state->original_child, NULL);
     (void)sigprocmask(SIG_UNBLOCK, &impatient, NULL);
 }
 

@@ -20,6 +20,7 @@ struct wio_command {
     struct sigaction file_size_action; /* what SIGXFSZ does in the command */
     void (*lingering)(void *arg, const struct wio_lingering *who); /* may be NULL */
     void *lingering_arg;
+    bool keeps_signals; /* all signals stay blocked afterwards, somebody else sees to them */
 };
 
 struct wio_supervision {
@@ -34,10 +35,10 @@ struct wio_supervision {
  * command become children of this process (child subreaper), and it waits for them too: the first
  * SIGINT, SIGTERM, SIGHUP or SIGQUIT after the end of the command itself ends that wait.
  *
- * Afterwards SIGINT and SIGQUIT act as usual, while the other signals stay blocked, so that the
- * trace can be finished. Gives up standard input and output and all inherited descriptors. On
- * failure (WIO_ERR_IO: exec did not work) nothing runs. Release `out->ends` with wio_ends_fini in
- * any case.
+ * Afterwards SIGINT and SIGQUIT act as usual (unless command->keeps_signals), while the other
+ * signals stay blocked, so that the trace can be finished. Gives up standard input and output and
+ * all inherited descriptors. On failure (WIO_ERR_IO: exec did not work) nothing runs. Release
+ * `out->ends` with wio_ends_fini in any case.
  */
 WIO_MUST_CHECK enum wio_status wio_supervise(const struct wio_command *command,
                                              struct wio_supervision *out, struct wio_error *err);

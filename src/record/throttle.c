@@ -24,6 +24,8 @@
 #define STEP_NS (50 * MILLISECOND_NS)
 #define LIMIT_MIN_NS (30 * SECOND_NS)
 
+enum { EXIT_SIGNAL_BASE = 128 };
+
 static void tell(const struct wio_throttle *t, const struct wio_throttle_news *news)
 {
     if (t->params->news != NULL) {
@@ -109,8 +111,9 @@ enum wio_status wio_throttle_run_first(struct wio_throttle *t, struct wio_error 
         status = status == WIO_OK ? look_at_first(t) : status;
         wio_clock_sleep_ns(t->director != NULL ? FAR_LOOK_NS : LOOK_NS);
     }
-    t->is_interrupted = rerun.is_interrupted;
-    WIO_TRY(wio_rerun_finish(&rerun, &t->result->record, err));
+    enum wio_status finished = wio_rerun_finish(&rerun, &t->result->record, err);
+    t->interrupt = rerun.interrupt;
+    WIO_TRY(finished);
     wio_throttle_end_run(t, &t->result->record, NULL);
     t->result->runs = 1;
     t->result->exit_status = t->result->record.exit_status;
@@ -318,8 +321,9 @@ enum wio_status wio_throttle_run_held(struct wio_throttle *t, const struct wio_t
     WIO_TRY(wio_rerun_start(&rerun, &record, wio_throttle_own_fd(t), err));
     enum wio_status status = conduct_run(t, &rerun, &conduct);
     wio_board_let_all_go(t->board.board);
-    t->is_interrupted = rerun.is_interrupted;
-    WIO_TRY(wio_rerun_finish(&rerun, &result, err));
+    enum wio_status finished = wio_rerun_finish(&rerun, &result, err);
+    t->interrupt = rerun.interrupt;
+    WIO_TRY(finished);
     wio_throttle_end_run(t, &result, &conduct);
     if (status != WIO_OK) {
         return wio_throttle_no_memory(err);
@@ -329,6 +333,17 @@ enum wio_status wio_throttle_run_held(struct wio_throttle *t, const struct wio_t
     tell_end(t, run, &conduct);
     *use_out = use_of(&result, &conduct);
     return WIO_OK;
+}
+
+/* A command that ended well in spite of an interrupt was not run as often as it had to be. */
+static void tell_interrupt(const struct wio_throttle *t)
+{
+    struct wio_throttle_result *result = t->result;
+    bool is_whole = result->end == WIO_THROTTLE_MERGED || result->end == WIO_THROTTLE_PROVEN ||
+                    result->end == WIO_THROTTLE_EXPLAINED;
+    if (t->interrupt != 0 && result->exit_status == 0 && !is_whole) {
+        result->exit_status = EXIT_SIGNAL_BASE + t->interrupt;
+    }
 }
 
 enum wio_status wio_record_throttled(const struct wio_record_params *record,
@@ -352,6 +367,7 @@ enum wio_status wio_record_throttled(const struct wio_record_params *record,
         status = params->method == WIO_HOLD_TRACE ? wio_throttle_trace(&t, err)
                                                   : wio_throttle_priority(&t, err);
     }
+    tell_interrupt(&t);
     wio_hold_destroy(t.hold);
     wio_profile_fini(&t.profile);
     wio_roster_fini(&t.roster);

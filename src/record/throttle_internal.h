@@ -21,7 +21,7 @@ struct wio_throttle {
     uint64_t limit_ns;
     uint32_t runs_most; /* that hold */
     off_t input;        /* where standard input was; -1 = cannot be sought */
-    bool is_interrupted;
+    int interrupt; /* the signal that wants it all to end, 0 = none */
 };
 
 /* A run that holds. */

@@ -93,7 +93,7 @@ static enum wio_status run_all_held(struct wio_throttle *t, struct wio_error *er
         return WIO_OK;
     }
     t->result->end = WIO_THROTTLE_PROVEN; /* if what was observed says all */
-    while (more && t->result->runs < 1 + t->runs_most && !t->is_interrupted) {
+    while (more && t->result->runs < 1 + t->runs_most && t->interrupt == 0) {
         char dir[PATH_MAX];
         enum wio_throttle_use use = WIO_THROTTLE_USE_NOTHING;
         const struct wio_throttle_run run = {.dir = dir, .hold = t->hold, .period = 1};
@@ -115,7 +115,7 @@ enum wio_status wio_throttle_priority(struct wio_throttle *t, struct wio_error *
 {
     WIO_TRY(wio_throttle_run_first(t, err));
     t->result->end = WIO_THROTTLE_FAILED;
-    if (t->result->exit_status != 0 || t->is_interrupted) {
+    if (t->result->exit_status != 0 || t->interrupt != 0) {
         return WIO_OK;
     }
     if (wio_throttle_check_first(t, &t->result->error) != WIO_OK) {

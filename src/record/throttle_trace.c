@@ -223,7 +223,7 @@ static enum wio_status run_pass(struct traced *traced, struct wio_error *err)
         }
         begun++;
         WIO_TRY(throttle_node(traced, n, &is_good, err));
-        if (!is_good || t->is_interrupted) {
+        if (!is_good || t->interrupt != 0) {
             return WIO_OK;
         }
     }
@@ -308,7 +308,7 @@ static enum wio_status trace_all(struct traced *traced, struct wio_error *err)
     struct wio_throttle *t = traced->t;
     WIO_TRY(claim(traced, err));
     WIO_TRY(run_first(traced, err));
-    if (t->result->exit_status != 0 || t->is_interrupted) {
+    if (t->result->exit_status != 0 || t->interrupt != 0) {
         return WIO_OK;
     }
     if (wio_throttle_check_first(t, &t->result->error) != WIO_OK) {

@@ -5,6 +5,7 @@
 import glob
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -247,6 +248,30 @@ class Throttle(record_case.RecordCase):
         self.assertIn("was killed while others were held", said)
         self.assertLess(time.monotonic() - begin, 25)  # the limit of a hold is 30 s and more
         self.check()
+
+    def test_a_group_that_is_interrupted_is_told_as_such(self):
+        writes = "i=0; while :; do echo $((i += 1)); done > out"
+        child = self.start("sh", "-c", writes, options=("--causal=throttle",))
+        size = 200000  # enough that sealing takes longer than the signal's way here
+        self.assertTrue(record_case.until(lambda: os.path.exists("out") and os.path.getsize("out") > size))
+        os.killpg(child.pid, signal.SIGINT)
+        self.assertEqual(child.wait(60), 128 + signal.SIGINT)
+        self.assert_sealed()
+        self.check()
+
+    def test_an_interrupted_run_that_holds_ends_them_all(self):
+        child = self.start(HELD, "spin", "8", options=("--causal=throttle",),
+                           stderr=subprocess.PIPE, text=True)
+        line = next(line for line in child.stderr if "run 2 of" in line)
+        self.assertIn("run 2 of", line)
+        # two recorders, the program and one child at least
+        self.assertTrue(record_case.until(lambda: len(alive(child.pid)) >= 4))
+        os.killpg(child.pid, signal.SIGINT)
+        said = child.stderr.read()
+        self.assertEqual(child.wait(60), 128 + signal.SIGINT, said)
+        self.assertIn("run 2 failed", said)
+        self.assertEqual([], [name for name in os.listdir(".") if ".run" in name])
+        self.assert_sealed()
 
     def test_a_killed_recorder_holds_nobody(self):
         child = self.start(HELD, "spin", "8", options=("--causal=throttle",),
