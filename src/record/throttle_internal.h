@@ -21,7 +21,7 @@ struct wio_throttle {
     uint64_t limit_ns;
     uint32_t runs_most; /* that hold */
     off_t input;        /* where standard input was; -1 = cannot be sought */
-    int interrupt; /* the signal that wants it all to end, 0 = none */
+    int interrupt;      /* the signal that wants it all to end, 0 = none */
 };
 
 /* A run that holds. */
@@ -37,6 +37,17 @@ enum wio_throttle_use {
     WIO_THROTTLE_USE_ALL,     /* it can be trusted */
     WIO_THROTTLE_USE_COMPARE, /* it went other ways: find out where */
     WIO_THROTTLE_USE_NOTHING
+};
+
+/* What //TRACE makes one trace of. */
+struct wio_traced {
+    struct wio_throttle *t;
+    const char *dir;        /* of the merged trace */
+    char (*runs)[PATH_MAX]; /* directories of the runs to be merged, run 1 first */
+    uint32_t count;
+    bool *is_wanted; /* per node: to be throttled */
+    uint32_t wanted;
+    uint64_t period;
 };
 
 /* throttle.c */
@@ -70,5 +81,15 @@ void wio_throttle_end_run(struct wio_throttle *t, struct wio_record_result *resu
 /* throttle_priority.c, throttle_trace.c: all runs. */
 WIO_MUST_CHECK enum wio_status wio_throttle_priority(struct wio_throttle *t, struct wio_error *err);
 WIO_MUST_CHECK enum wio_status wio_throttle_trace(struct wio_throttle *t, struct wio_error *err);
+
+/* throttle_trace.c: one run for each node that is to be throttled, and all of them merged. */
+WIO_MUST_CHECK enum wio_status wio_traced_run_pass(struct wio_traced *traced,
+                                                   struct wio_error *err);
+/* Forget the runs of the last period; those before `from` stay. */
+void wio_traced_remove_runs(struct wio_traced *traced, uint32_t from);
+/* throttle_period.c: as many passes as the goal asks for. */
+bool wio_traced_has_goal(const struct wio_throttle *t);
+WIO_MUST_CHECK enum wio_status wio_traced_search_period(struct wio_traced *traced,
+                                                        struct wio_error *err);
 
 #endif

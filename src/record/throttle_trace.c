@@ -5,7 +5,6 @@
  * one trace. If a goal is given, the period goes from large to small until replay is good enough
  * or the time is used up.
  */
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,24 +12,11 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "base/clock.h"
 #include "base/fmt.h"
 #include "record/held.h"
 #include "record/merge_runs.h"
 #include "record/old_trace.h"
 #include "record/throttle_internal.h"
-
-#define NS_PER_S 1e9
-
-struct traced {
-    struct wio_throttle *t;
-    const char *dir;        /* of the merged trace */
-    char (*runs)[PATH_MAX]; /* directories of the runs to be merged, run 1 first */
-    uint32_t count;
-    bool *is_wanted; /* per node: to be throttled */
-    uint32_t wanted;
-    uint64_t period;
-};
 
 /* ---- who is throttled ------------------------------------------------------------------------ */
 
@@ -87,7 +73,7 @@ static int64_t place_of(const struct wio_roster *roster, uint32_t node)
 }
 
 /* Ranks where there are any, else threads in the order in which they were made. */
-static enum wio_status choose_nodes(struct traced *traced, struct wio_error *err)
+static enum wio_status choose_nodes(struct wio_traced *traced, struct wio_error *err)
 {
     const struct wio_roster *roster = &traced->t->roster;
     const char *list = traced->t->params->nodes;
@@ -116,7 +102,7 @@ static enum wio_status choose_nodes(struct traced *traced, struct wio_error *err
 /* ---- one pass over all nodes ------------------------------------------------------------------
  */
 
-static enum wio_status add_run(struct traced *traced, struct wio_error *err)
+static enum wio_status add_run(struct wio_traced *traced, struct wio_error *err)
 {
     char(*runs)[PATH_MAX] =
         reallocarray(traced->runs, (size_t)traced->count + 1, sizeof(*traced->runs));
@@ -129,7 +115,7 @@ static enum wio_status add_run(struct traced *traced, struct wio_error *err)
     return WIO_OK;
 }
 
-static enum wio_status store_edges(const struct traced *traced, const struct wio_hold *hold,
+static enum wio_status store_edges(const struct wio_traced *traced, const struct wio_hold *hold,
                                    struct wio_error *err)
 {
     struct wio_throttle *t = traced->t;
@@ -143,7 +129,7 @@ static enum wio_status store_edges(const struct traced *traced, const struct wio
 }
 
 /* *good_out: the run can be used. One that went other ways can: merging tells where. */
-static enum wio_status throttle_node(struct traced *traced, uint32_t n, bool *good_out,
+static enum wio_status throttle_node(struct wio_traced *traced, uint32_t n, bool *good_out,
                                      struct wio_error *err)
 {
     const struct wio_alloc heap = WIO_ALLOC_HEAP;
@@ -171,7 +157,7 @@ static enum wio_status throttle_node(struct traced *traced, uint32_t n, bool *go
     return status;
 }
 
-static enum wio_status merge(struct traced *traced, struct wio_error *err)
+static enum wio_status merge(struct wio_traced *traced, struct wio_error *err)
 {
     struct wio_throttle_result *result = traced->t->result;
     struct wio_merge_result merged;
@@ -201,7 +187,7 @@ static enum wio_status merge(struct traced *traced, struct wio_error *err)
 }
 
 /* Forget the runs of the last period; run 1 stays. */
-static void remove_runs(struct traced *traced, uint32_t from)
+void wio_traced_remove_runs(struct wio_traced *traced, uint32_t from)
 {
     for (uint32_t i = from; i < traced->count; i++) {
         wio_throttle_remove_run(traced->runs[i]);
@@ -209,7 +195,7 @@ static void remove_runs(struct traced *traced, uint32_t from)
     traced->count = traced->count < from ? traced->count : from;
 }
 
-static enum wio_status run_pass(struct traced *traced, struct wio_error *err)
+enum wio_status wio_traced_run_pass(struct wio_traced *traced, struct wio_error *err)
 {
     struct wio_throttle *t = traced->t;
     uint32_t begun = 0;
@@ -230,53 +216,11 @@ static enum wio_status run_pass(struct traced *traced, struct wio_error *err)
     return merge(traced, err);
 }
 
-/* ---- the period -------------------------------------------------------------------------------
- */
-
-static bool has_goal(const struct wio_throttle *t)
-{
-    return t->params->goal.target_error > 0 || t->params->goal.budget_s > 0;
-}
-
-static enum wio_status measure(struct traced *traced, struct wio_error *err)
-{
-    struct wio_throttle *t = traced->t;
-    double time_s = 0;
-    double wanted_s = (double)t->profile.duration_ns / NS_PER_S;
-    WIO_TRY(t->params->replay(t->params->replay_arg, traced->dir, &time_s, err));
-    t->result->time_error = wanted_s > 0 ? fabs(time_s - wanted_s) / wanted_s : 0;
-    return WIO_OK;
-}
-
-/* Smaller and smaller periods. The last trace that was made stays. */
-static enum wio_status search_period(struct traced *traced, struct wio_error *err)
-{
-    struct wio_throttle *t = traced->t;
-    struct wio_period_goal goal = t->params->goal;
-    uint64_t begin_ns = wio_clock_mono_ns();
-    goal.budget_s = goal.budget_s > 0 ? goal.budget_s : HUGE_VAL;
-    for (;;) {
-        uint64_t pass_ns = wio_clock_mono_ns();
-        WIO_TRY(run_pass(traced, err));
-        double spent_s = (double)(wio_clock_mono_ns() - pass_ns) / NS_PER_S;
-        if (t->result->end != WIO_THROTTLE_MERGED) {
-            return WIO_OK;
-        }
-        WIO_TRY(measure(traced, err));
-        double total_s = (double)(wio_clock_mono_ns() - begin_ns) / NS_PER_S;
-        if (!wio_period_next(&goal, t->result->time_error, spent_s, total_s, &traced->period)) {
-            return WIO_OK;
-        }
-        remove_runs(traced, 1);
-        wio_throttle_remove_run(traced->dir);
-    }
-}
-
 /* ---- all ---------------------------------------------------------------------------------------
  */
 
 /* The merged trace is made at the end: see now that it can be. */
-static enum wio_status claim(struct traced *traced, struct wio_error *err)
+static enum wio_status claim(struct wio_traced *traced, struct wio_error *err)
 {
     struct stat st;
     if (lstat(traced->dir, &st) != 0) {
@@ -292,7 +236,7 @@ static enum wio_status claim(struct traced *traced, struct wio_error *err)
                : wio_error_sys(err, traced->dir, "cannot replace the old trace");
 }
 
-static enum wio_status run_first(struct traced *traced, struct wio_error *err)
+static enum wio_status run_first(struct wio_traced *traced, struct wio_error *err)
 {
     struct wio_throttle *t = traced->t;
     WIO_TRY(add_run(traced, err));
@@ -303,7 +247,7 @@ static enum wio_status run_first(struct traced *traced, struct wio_error *err)
     return WIO_OK;
 }
 
-static enum wio_status trace_all(struct traced *traced, struct wio_error *err)
+static enum wio_status trace_all(struct wio_traced *traced, struct wio_error *err)
 {
     struct wio_throttle *t = traced->t;
     WIO_TRY(claim(traced, err));
@@ -317,16 +261,17 @@ static enum wio_status trace_all(struct traced *traced, struct wio_error *err)
     }
     WIO_TRY(choose_nodes(traced, err));
     wio_throttle_set_limits(t, traced->wanted);
-    return has_goal(t) ? search_period(traced, err) : run_pass(traced, err);
+    return wio_traced_has_goal(t) ? wio_traced_search_period(traced, err)
+                                  : wio_traced_run_pass(traced, err);
 }
 
 enum wio_status wio_throttle_trace(struct wio_throttle *t, struct wio_error *err)
 {
     char dir[PATH_MAX];
-    struct traced traced = {.t = t, .dir = dir};
+    struct wio_traced traced = {.t = t, .dir = dir};
     snprintf(dir, sizeof(dir), "%s", t->record.dir);
     traced.period = t->params->period > 0 ? t->params->period : 1;
-    traced.period = has_goal(t) ? WIO_PERIOD_FIRST : traced.period;
+    traced.period = wio_traced_has_goal(t) ? WIO_PERIOD_FIRST : traced.period;
     if (t->params->nodes != NULL && !is_list(t->params->nodes)) {
         return wio_error_set(err, WIO_ERR_USAGE, NULL, WIO_ERROR_NO_OFFSET,
                              "--nodes=%s: expected numbers like 0,2-4", t->params->nodes);
@@ -334,7 +279,7 @@ enum wio_status wio_throttle_trace(struct wio_throttle *t, struct wio_error *err
     enum wio_status status = trace_all(&traced, err);
     bool is_done = t->result->end == WIO_THROTTLE_MERGED;
     if (is_done || status != WIO_OK) {
-        remove_runs(&traced, 0);
+        wio_traced_remove_runs(&traced, 0);
     }
     if (is_done) {
         snprintf(t->result->record.dir, sizeof(t->result->record.dir), "%s", dir);

@@ -152,6 +152,18 @@ class Throttle(record_case.RecordCase):
         self.assertGreaterEqual(throttle["time_error"], 0)
         self.assertFalse(os.path.exists("t.replay"))
 
+    def test_a_period_that_comes_to_nothing_takes_nothing_away(self):
+        with open("n", "w", encoding="ascii") as number:
+            number.write("0\n")
+        script = f"read n < n; echo $((n + 1)) > n; [ $n -lt 2 ] || exit 5; {HELD} spin 2"
+        answer = self.record("sh", "-c", script, options=(
+            "--causal=throttle", "--format=json", "--method=trace", "--runs=1", "--target-error=1e-9"))
+        self.assertEqual(answer.returncode, 5, answer.stderr)
+        throttle = json.loads(answer.stderr.splitlines()[-1])["throttle"]
+        self.assertEqual((throttle["end"], throttle["period"]), ("merged", 1000), answer.stderr)
+        self.check()
+        self.assertEqual(sorted(name for name in os.listdir(".") if name.startswith("t")), ["t"])
+
     def test_nodes_are_sampled_and_runs_merged(self):
         for trace, node in (("a", "1"), ("b", "2")):
             answer = self.record(
