@@ -25,17 +25,23 @@ static bool append(struct wio_children *out, int32_t pid)
 
 bool wio_children_read(struct wio_children *out)
 {
+    int32_t pid = (int32_t)getpid();
+    return wio_children_read_of(pid, pid, out);
+}
+
+bool wio_children_read_of(int32_t pid, int32_t tid, struct wio_children *out)
+{
     *out = (struct wio_children){0};
     char path[64];
-    snprintf(path, sizeof(path), "/proc/self/task/%d/children", (int)getpid());
+    snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)pid, (int)tid);
     WIO_CLEANUP(wio_blob_fini) struct wio_blob blob = {0};
     if (wio_io_read_file(path, LIST_BYTES, &blob, NULL) != WIO_OK) {
         return false;
     }
     char *next = (char *)blob.data;
     char *end = next;
-    for (long pid = strtol(next, &end, 10); end != next; pid = strtol(next, &end, 10)) {
-        if (!append(out, (int32_t)pid)) {
+    for (long child = strtol(next, &end, 10); end != next; child = strtol(next, &end, 10)) {
+        if (!append(out, (int32_t)child)) {
             wio_children_fini(out);
             return false;
         }

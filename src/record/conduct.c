@@ -10,6 +10,7 @@
 #define PAUSE_MIN_NS (MILLISECOND_NS / 2) /* while somebody has to have more time of his own */
 #define PAUSE_MAX_NS (4 * MILLISECOND_NS)
 #define BIRTH_NS (2000 * MILLISECOND_NS) /* from fork or spawn to the first word */
+#define UNBORN_NS (100 * MILLISECOND_NS) /* .. and from one look for who is longer about it */
 
 enum wio_status wio_conduct_tell(struct wio_conduct *c, uint32_t n, enum wio_node_state state,
                                  uint64_t now_ns)
@@ -96,7 +97,8 @@ static uint32_t find_held(const struct wio_conduct *c)
     return WIO_NOBODY;
 }
 
-/* Who takes too long is a program that never will say who he is, one that cannot be recorded. */
+/* Who takes too long is a program that never will say who he is, one that cannot be recorded:
+ * unless it is only slow to begin, on a machine that has others to serve. */
 bool wio_conduct_awaits_birth(struct wio_conduct *c, uint64_t now_ns)
 {
     uint32_t arrived = __atomic_load_n(&c->params.board->arrived, __ATOMIC_SEQ_CST);
@@ -106,7 +108,11 @@ bool wio_conduct_awaits_birth(struct wio_conduct *c, uint64_t now_ns)
         c->expected = expected;
         c->expected_ns = now_ns;
     }
-    if (now_ns - c->expected_ns > BIRTH_NS) {
+    bool is_late = (int32_t)(expected - c->forgiven) < 0; /* one who was given up has come */
+    bool is_time = now_ns - c->expected_ns > BIRTH_NS;
+    if (!is_late && is_time && expected != c->forgiven && wio_conduct_has_unborn(c)) {
+        c->expected_ns = now_ns - BIRTH_NS + UNBORN_NS;
+    } else if (is_late || is_time) {
         c->forgiven = expected;
     }
     return (int32_t)(expected - c->forgiven) > 0;

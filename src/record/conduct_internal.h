@@ -27,6 +27,8 @@ WIO_MUST_CHECK enum wio_status wio_conduct_read_nodes(struct wio_conduct *c, uin
 /* Ask the kernel about everybody who does not stand at an I/O, or about all where it is time to
  * look for the dead. */
 WIO_MUST_CHECK enum wio_status wio_conduct_look_at_nodes(struct wio_conduct *c, uint64_t now_ns);
+/* Has somebody on the board a child that is not there, and is busy beginning? */
+bool wio_conduct_has_unborn(const struct wio_conduct *c);
 /* How many I/Os the node may do before it stands at the next one, from `from` on, that shows
  * anything. */
 uint32_t wio_conduct_next_stop(const struct wio_conduct *c, uint32_t n, uint32_t from);

@@ -2,6 +2,7 @@
 /* What the nodes of a run do, from the board and the kernel to the rules: who comes, what he says,
  * who is gone. */
 #include "base/cleanup.h"
+#include "record/children.h"
 #include "record/conduct_internal.h"
 
 #define MILLISECOND_NS UINT64_C(1000000)
@@ -11,6 +12,8 @@
  * when nobody was held. What looked like computing then may have been waiting in part. */
 #define PATIENCE_FACTOR 2
 #define PATIENCE_MIN_NS (10 * MILLISECOND_NS)
+/* What a process may compute before its first word. */
+#define BEGIN_NS (2000 * MILLISECOND_NS)
 
 void wio_conduct_set_patience(struct wio_conduct *c, uint32_t n)
 {
@@ -67,6 +70,42 @@ enum wio_status wio_conduct_seat_newcomers(struct wio_conduct *c, uint64_t now_n
         wio_conduct_give_up(c, WIO_CONDUCT_TOO_MANY, WIO_NOBODY, 0);
     }
     return WIO_OK;
+}
+
+static bool is_seated(const struct wio_conduct *c, int32_t pid)
+{
+    for (uint32_t i = 0; i < c->seated; i++) {
+        if (c->params.board->nodes[i].pid == pid) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* It runs, waits for a processor or for a disk, and has not had time to come yet. */
+static bool is_beginning(int32_t pid)
+{
+    struct wio_task task;
+    wio_task_look(pid, pid, &task);
+    return task.is_there && !task.is_asleep && task.run_ns < BEGIN_NS;
+}
+
+/* Those of other hosts are looked at there. */
+bool wio_conduct_has_unborn(const struct wio_conduct *c)
+{
+    bool has_unborn = false;
+    for (uint32_t i = 0; c->params.director == NULL && i < c->seated && !has_unborn; i++) {
+        const struct wio_board_node *node = &c->params.board->nodes[i];
+        struct wio_children children;
+        if (!wio_children_read_of(node->pid, node->tid, &children)) {
+            continue;
+        }
+        for (size_t k = 0; k < children.count && !has_unborn; k++) {
+            has_unborn = !is_seated(c, children.pids[k]) && is_beginning(children.pids[k]);
+        }
+        wio_children_fini(&children);
+    }
+    return has_unborn;
 }
 
 /* ---- telling the rules -------------------------------------------------------------------- */

@@ -292,6 +292,64 @@ static void who_is_being_started_does_not_stand_still(void **state)
     tear_down(&stage);
 }
 
+/* Given up after two seconds, and then it came: the next one that is announced is waited for. */
+static void who_comes_late_hides_nobody(void **state)
+{
+    (void)state;
+    struct stage stage;
+    set_up(&stage);
+    stage.conduct.params.limit_ns = 100 * LIMIT_NS;
+    stage.file.board->announced = 1;
+    say(&stage, 0, WIO_BOARD_AT_IO);
+    say(&stage, 1, WIO_BOARD_AT_IO);
+    step(&stage, MS);
+    assert_false(may_go(&stage, 0) || may_go(&stage, 1));
+    step(&stage, 2100 * MS);
+    assert_true(may_go(&stage, 0) != may_go(&stage, 1));
+    uint32_t free = may_go(&stage, 0) ? 0 : 1;
+    stage.file.board->arrived = 1;
+    stage.file.board->nodes[free].pid = getpid(); /* which is not asleep */
+    stage.file.board->nodes[free].tid = getpid();
+    say(&stage, free, WIO_BOARD_COMPUTING);
+    step(&stage, MS);
+    stage.file.board->announced = 2;
+    say(&stage, free, WIO_BOARD_EXITED);
+    step(&stage, MS);
+    assert_false(may_go(&stage, 1 - free));
+    stage.file.board->arrived = 2;
+    step(&stage, MS);
+    assert_true(may_go(&stage, 1 - free));
+    tear_down(&stage);
+}
+
+/* On a busy machine a process may take long to begin: as long as it tries to it is waited for. */
+static void who_is_slow_to_begin_is_waited_for(void **state)
+{
+    (void)state;
+    struct stage stage;
+    set_up(&stage);
+    stage.conduct.params.limit_ns = 100 * LIMIT_NS;
+    stage.file.board->nodes[0].pid = getpid(); /* it has a child that is not on the board */
+    stage.file.board->nodes[0].tid = getpid();
+    pid_t slow = fork();
+    assert_true(slow >= 0);
+    if (slow == 0) {
+        for (volatile unsigned long count = 0;; count++) {
+        }
+    }
+    stage.file.board->announced = 1;
+    say(&stage, 0, WIO_BOARD_AT_IO);
+    say(&stage, 1, WIO_BOARD_AT_IO);
+    step(&stage, MS);
+    step(&stage, 2100 * MS);
+    assert_false(may_go(&stage, 0) || may_go(&stage, 1));
+    assert_int_equal(kill(slow, SIGKILL), 0);
+    assert_int_equal(waitpid(slow, NULL, 0), slow);
+    step(&stage, 2100 * MS);
+    assert_true(may_go(&stage, 0) != may_go(&stage, 1));
+    tear_down(&stage);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -305,6 +363,8 @@ int main(void)
         cmocka_unit_test(a_watchdog_remembers_its_answer),
         cmocka_unit_test(a_call_has_a_limit_of_its_own),
         cmocka_unit_test(who_is_being_started_does_not_stand_still),
+        cmocka_unit_test(who_comes_late_hides_nobody),
+        cmocka_unit_test(who_is_slow_to_begin_is_waited_for),
     };
     return WIO_RUN(tests);
 }
