@@ -29,6 +29,7 @@ static const struct {
     {SYS_nanosleep, ALWAYS, 0},
 #endif
     {SYS_clock_nanosleep, ALWAYS, 0},
+    {SYS_restart_syscall, ALWAYS, 0}, /* a sleep that a signal interrupted: which, is not told */
     {SYS_futex, POINTER, 3},
 #if defined(SYS_poll)
     {SYS_poll, MILLISECONDS, 2},
@@ -38,12 +39,21 @@ static const struct {
     {SYS_ppoll, POINTER, 2},
     {SYS_pselect6, POINTER, 4},
     {SYS_epoll_pwait, MILLISECONDS, 3},
+#if defined(SYS_epoll_pwait2)
+    {SYS_epoll_pwait2, POINTER, 3},
+#endif
     {SYS_rt_sigtimedwait, POINTER, 2},
     {SYS_io_getevents, POINTER, 4},
+#if defined(SYS_io_pgetevents)
+    {SYS_io_pgetevents, POINTER, 4},
+#endif
     {SYS_semtimedop, POINTER, 3},
     {SYS_mq_timedsend, POINTER, 4},
     {SYS_mq_timedreceive, POINTER, 4},
     {SYS_recvmmsg, POINTER, 4},
+#if defined(SYS_futex_waitv)
+    {SYS_futex_waitv, POINTER, 3},
+#endif
 };
 
 /* The file's text, "" where there is none. */

@@ -43,6 +43,11 @@ static void calls_with_a_time_limit_are_told_from_those_without(void **state)
     assert_true(is_timed(SYS_futex, "0x7f00 0x80 0x2 0x7ffd 0x0 0x0"));
     assert_false(is_timed(SYS_epoll_pwait, "0x3 0x7f00 0x10 0xffffffff 0x0 0x0"));
     assert_true(is_timed(SYS_epoll_pwait, "0x3 0x7f00 0x10 0x64 0x0 0x0"));
+    assert_true(is_timed(SYS_restart_syscall, "0x0 0x0 0x0 0x0 0x0 0x0"));
+#if defined(SYS_epoll_pwait2)
+    assert_false(is_timed(SYS_epoll_pwait2, "0x3 0x7f00 0x10 0x0 0x0 0x0"));
+    assert_true(is_timed(SYS_epoll_pwait2, "0x3 0x7f00 0x10 0x7ffd 0x0 0x0"));
+#endif
     /* nothing is known: it may wake by itself */
     assert_true(wio_task_is_timed("running\n"));
     assert_true(wio_task_is_timed(""));
