@@ -303,6 +303,9 @@ void cap_hold_begin_thread(struct cap_thread *self)
         }
     } else {
         self->node_key = self->node->key;
+        if (cap_process.rank >= 0) { /* launchers tell it to the program, not to the fork before */
+            __atomic_store_n(&self->node->rank, cap_process.rank, __ATOMIC_RELAXED);
+        }
         end_threads(self->pid, self->tid); /* an exec leaves no others */
         (void)say(self->node, WIO_BOARD_COMPUTING);
     }

@@ -119,6 +119,7 @@ static void look_at_node(struct agent *agent, uint32_t place)
     bool has_exited = WIO_BOARD_STATE(out->word) == WIO_BOARD_EXITED;
     out->flags =
         (has_exited ? 0u : look(node, out)) | (agent->has_parent[place] ? WIO_FAR_HAS_PARENT : 0u);
+    out->rank = __atomic_load_n(&node->rank, __ATOMIC_RELAXED);
     out->word = wio_board_word(node);
     out->asked = wio_board_asked(node);
 }

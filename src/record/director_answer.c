@@ -52,6 +52,7 @@ static void take_node(struct wio_director *director, const struct wio_director_p
                                    .has_process = (told->flags & WIO_FAR_HAS_PROCESS) != 0,
                                    .has_parent = (told->flags & WIO_FAR_HAS_PARENT) != 0,
                                    .wave = peer->wave};
+    __atomic_store_n(&node->rank, told->rank, __ATOMIC_RELAXED);
     __atomic_store_n(&node->asked, told->asked, __ATOMIC_SEQ_CST);
     __atomic_store_n(&node->word, told->word, __ATOMIC_SEQ_CST);
 }

@@ -79,7 +79,9 @@ static enum wio_status note_newcomers(struct wio_throttle *t)
         WIO_TRY(note_newcomer(t, t->roster.count));
     }
     for (uint32_t n = 0; n < t->roster.count; n++) {
-        t->roster.nodes[n].ops = wio_board_asked(&t->board.board->nodes[n]);
+        const struct wio_board_node *node = &t->board.board->nodes[n];
+        t->roster.nodes[n].ops = wio_board_asked(node);
+        t->roster.nodes[n].rank = __atomic_load_n(&node->rank, __ATOMIC_RELAXED);
     }
     return WIO_OK;
 }

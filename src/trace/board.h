@@ -39,7 +39,7 @@ struct wio_board_node {
     uint32_t is_used; /* atomic; 1: the fields to `parent` are right */
     int32_t pid;
     int32_t tid;
-    int32_t rank;  /* WIO_BOARD_NO_RANK: none (yet) */
+    int32_t rank;  /* atomic; WIO_BOARD_NO_RANK: none (yet: an exec may bring one) */
     int32_t ppid;  /* of the process when it came */
     uint32_t host; /* of the recorder: 0 = a thread of this machine, else one whose place here is as
                       the recorder of another host says */

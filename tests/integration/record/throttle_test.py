@@ -182,6 +182,16 @@ class Throttle(record_case.RecordCase):
         again = self.whyio("merge", "-o", "m", "a", "b")
         self.assert_refused_as(again, 2, "exists")
 
+    def test_a_rank_is_known_also_if_its_program_was_told_late(self):
+        """A launcher does this and that between fork and exec, where the rank is not known yet."""
+        script = f"for r in 0 1; do PMI_RANK=$r PMI_SIZE=2 {HELD} free 1 > log.$r & done; wait"
+        answer = self.record("sh", "-c", script, options=(
+            "--causal=throttle", "--method=trace", "--nodes=1"))
+        self.assertEqual(answer.returncode, 0, answer.stderr)
+        throttled = [line for line in answer.stderr.splitlines() if "throttling" in line]
+        self.assertTrue(throttled, answer.stderr)
+        self.assertEqual([], [line for line in throttled if "throttling rank 1," not in line])
+
     def test_what_can_be_held_is_numbered_alike(self):
         """FORMAT.md R-HOLD-1: in every run, whoever is held in it."""
         numbered = []
