@@ -42,7 +42,7 @@ enum wio_status rp_see_failure(struct rp_observer *observer, const struct wio_ev
     case ENOTEMPTY:
         rp_space_found(space, node);
         rp_space_file(space, node)->type = WIO_FILE_DIRECTORY;
-        rp_space_file(space, node)->is_not_empty = true;
+        rp_space_file(space, node)->is_not_empty |= !rp_space_has_entry(space, node);
         break;
     case EISDIR:
         rp_space_found(space, node);
@@ -158,7 +158,8 @@ enum wio_status rp_see_two_names(struct rp_observer *observer, const struct wio_
         }
         if (to != RP_NONE && (event->error == EEXIST || event->error == ENOTEMPTY)) {
             rp_space_found(space, to);
-            rp_space_file(space, to)->is_not_empty = event->error == ENOTEMPTY;
+            rp_space_file(space, to)->is_not_empty |=
+                event->error == ENOTEMPTY && !rp_space_has_entry(space, to);
         }
         return WIO_OK;
     }

@@ -177,8 +177,19 @@ void rp_space_remove(struct rp_space *space, uint32_t node)
 {
     rp_space_found(space, node);
     rp_space_file(space, node)->is_altered = true;
+    rp_space_file(space, node)->is_not_empty = false; /* what was in it was removed, and so seen */
     space->nodes[node].state = RP_STATE_REMOVED;
     space->epoch++;
+}
+
+bool rp_space_has_entry(const struct rp_space *space, uint32_t node)
+{
+    for (uint32_t at = space->nodes[node].child; at != RP_NONE; at = space->nodes[at].next) {
+        if (space->nodes[at].state == RP_STATE_PRESENT) {
+            return true;
+        }
+    }
+    return false;
 }
 
 void rp_space_link(struct rp_space *space, uint32_t from, uint32_t to)

@@ -49,7 +49,7 @@ struct rp_file {
     bool has_size;     /* `size` is what it was before the run */
     bool is_truncated; /* what it holds now says nothing about before */
     bool is_altered;   /* removed, renamed, or its attributes changed by the run */
-    bool is_not_empty; /* a directory that could not be removed because of what is in it */
+    bool is_not_empty; /* a directory that could not be removed because of what nobody saw in it */
     uint32_t mode;     /* permission bits */
     uint32_t attrs;    /* first in the space's attrs: index + 1, 0 = none */
     uint64_t size;
@@ -102,6 +102,9 @@ WIO_MUST_CHECK enum wio_status rp_space_make(struct rp_space *space, uint32_t no
 /* Opened with O_CREAT and not O_EXCL: made, or there before. */
 WIO_MUST_CHECK enum wio_status rp_space_open_or_make(struct rp_space *space, uint32_t node);
 void rp_space_remove(struct rp_space *space, uint32_t node);
+/* Is anything in this directory, as far as is known? Linear in the names that were looked up there.
+ */
+bool rp_space_has_entry(const struct rp_space *space, uint32_t node);
 /* `to` becomes another name of the same file. */
 void rp_space_link(struct rp_space *space, uint32_t from, uint32_t to);
 WIO_MUST_CHECK enum wio_status rp_space_rename(struct rp_space *space, uint32_t from, uint32_t to);

@@ -403,6 +403,16 @@ class Names(ReplayCase):
         self.assertEqual(self.tree(), set())
 
 
+    def test_a_directory_that_is_emptied_in_the_run_can_be_removed(self):
+        self.script("""
+            open path=/d/a res=3
+            rmdir path=/d err=39
+            unlink path=/d/a
+            rmdir path=/d""")
+        result = self.replay(AFAP)
+        self.assertEqual(result["mismatch_count"], 0, result["mismatches"])
+
+
 class Processes(ReplayCase):
     HEAD = """
         process 10

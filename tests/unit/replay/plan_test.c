@@ -182,6 +182,24 @@ static void specials_are_skipped(void **state)
     assert_null(initial("/f"));
 }
 
+/* What keeps a directory from being removed is put there, unless it is known. */
+static void only_what_nobody_saw_is_put_into_a_directory(void **state)
+{
+    (void)state;
+    make_plan("rmdir path=/unseen err=39\n"
+              "open path=/seen/a res=3\n"
+              "rmdir path=/seen err=39\n"
+              "rmdir path=/later err=39\n"
+              "unlink path=/later/b\n"
+              "rmdir path=/later\n"
+              "mkdir path=/new a0=0755\n"
+              "rename path=/new path2=/unseen err=17\n");
+    assert_true(initial("/unseen")->is_not_empty);
+    assert_false(initial("/seen")->is_not_empty);
+    assert_false(initial("/later")->is_not_empty);
+    assert_non_null(initial("/later/b"));
+}
+
 /* Rings of links, names above the root, renames into themselves: no crash, no endless loop. */
 static void lies_do_no_harm(void **state)
 {
@@ -296,6 +314,7 @@ int main(void)
         PLAN_TEST(links_are_followed),
         PLAN_TEST(entries_were_there),
         PLAN_TEST(specials_are_skipped),
+        PLAN_TEST(only_what_nobody_saw_is_put_into_a_directory),
         PLAN_TEST(lies_do_no_harm),
         PLAN_TEST(families),
         PLAN_TEST(circles_are_cut),
