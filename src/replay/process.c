@@ -37,8 +37,10 @@ static void release_image(struct rp_process *process)
         rp_fds_fini(&process->threads[i].fds);
     }
     free(process->threads);
+    free(process->by_token);
     free(process->shares);
     process->threads = NULL;
+    process->by_token = NULL;
     process->shares = NULL;
     process->thread_count = 0;
 }

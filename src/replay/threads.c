@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The threads of one process image of a replay: started by those that started them in the trace. */
 #include <errno.h>
+#include <pthread.h>
 #include <stdlib.h>
 
 #include "base/cleanup.h"
@@ -27,44 +28,79 @@ static bool claim(struct rp_thread *thread)
     return atomic_exchange(&thread->started, 1) == 0;
 }
 
+/* Detached: one that has ended says so, and keeps no stack until all have. */
 static void start_thread(struct rp_thread *thread, uint64_t base_ns, uint64_t traced_base_ns)
 {
+    pthread_t handle;
     pthread_attr_t attr;
     thread->base_ns = base_ns;
     thread->traced_base_ns = traced_base_ns;
     int error = pthread_attr_init(&attr);
     if (error == 0) {
         (void)pthread_attr_setstacksize(&attr, STACK_BYTES);
-        error = pthread_create(&thread->handle, &attr, thread_main, thread);
+        (void)pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
+        error = pthread_create(&handle, &attr, thread_main, thread);
         (void)pthread_attr_destroy(&attr);
     }
     if (error != 0) {
         errno = error;
         rp_process_fail(thread->process->run, "cannot start a thread of the replay");
         rp_board_set(&thread->ended, 1);
-        return;
     }
-    thread->has_handle = true;
+}
+
+static const struct wio_stream_info *stream_of(const struct rp_thread *thread)
+{
+    return wio_trace_stream(thread->process->run->trace, thread->stream);
+}
+
+static int compare(uint64_t token, uint64_t first_ns, const struct wio_stream_info *stream)
+{
+    if (token != stream->thread) {
+        return token < stream->thread ? -1 : 1;
+    }
+    return (first_ns > stream->first_ns) - (first_ns < stream->first_ns);
+}
+
+static int by_token_and_begin(const void *a, const void *b)
+{
+    const struct wio_stream_info *stream = stream_of(*(struct rp_thread *const *)a);
+    return compare(stream->thread, stream->first_ns, stream_of(*(struct rp_thread *const *)b));
+}
+
+/* Place in by_token of the first thread of this token that begins at first_ns or later, or of what
+ * comes behind them. */
+static uint32_t find_place(const struct rp_process *process, uint64_t token, uint64_t first_ns)
+{
+    uint32_t low = 0;
+    uint32_t high = process->thread_count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (compare(token, first_ns, stream_of(process->by_token[middle])) > 0) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
 }
 
 /* Tokens may be used again: the next thread in time is meant. */
 static struct rp_thread *find_created(struct rp_worker *worker, const struct wio_event *event)
 {
     struct rp_process *process = worker->process;
-    struct rp_thread *best = NULL;
-    uint64_t best_ns = UINT64_MAX;
-    for (uint32_t i = 0; i < process->thread_count; i++) {
-        struct rp_thread *thread = &process->threads[i];
-        const struct wio_stream_info *stream =
-            wio_trace_stream(process->run->trace, thread->stream);
-        if (stream->thread == (uint64_t)event->arg[0] && stream->thread != 0 &&
-            stream->first_ns >= event->t_ns && stream->first_ns < best_ns &&
-            atomic_load(&thread->started) == 0) {
-            best = thread;
-            best_ns = stream->first_ns;
+    uint64_t token = (uint64_t)event->arg[0];
+    uint32_t at = token == 0 ? process->thread_count : find_place(process, token, event->t_ns);
+    for (; at < process->thread_count; at++) {
+        struct rp_thread *thread = process->by_token[at];
+        if (stream_of(thread)->thread != token) {
+            break;
+        }
+        if (atomic_load(&thread->started) == 0) {
+            return thread;
         }
     }
-    return best;
+    return NULL;
 }
 
 void rp_process_start_thread(struct rp_worker *worker, const struct wio_event *event)
@@ -79,23 +115,26 @@ static void join(struct rp_worker *worker, struct rp_thread *thread, const struc
 {
     const struct rp_run *run = worker->run;
     if (rp_board_wait(run->board, &thread->ended, 1) && rp_is_causal(run)) {
-        rp_causal_waited(worker, event, wio_trace_stream(run->trace, thread->stream)->last_ns,
-                         thread->end_ns);
+        rp_causal_waited(worker, event, stream_of(thread)->last_ns, thread->end_ns);
     }
 }
 
-/* Only for what had ended in the trace too: so no circle of waits can come about. */
+/* Of the threads that had the token the last one. Only for what had ended in the trace too: so no
+ * circle of waits can come about. */
 void rp_process_join_thread(struct rp_worker *worker, const struct wio_event *event)
 {
     struct rp_process *process = worker->process;
+    uint64_t token = (uint64_t)event->arg[0];
     uint64_t end_ns = event->t_ns + event->dur_ns;
-    for (uint32_t i = 0; i < process->thread_count && event->error == 0; i++) {
-        struct rp_thread *thread = &process->threads[i];
-        const struct wio_stream_info *stream =
-            wio_trace_stream(process->run->trace, thread->stream);
-        if (stream->thread == (uint64_t)event->arg[0] && stream->thread != 0 &&
-            atomic_load(&thread->started) != 0 && stream->last_ns < end_ns) {
+    bool is_any = event->error == 0 && token != 0;
+    for (uint32_t at = is_any ? find_place(process, token, end_ns) : 0; at-- > 0;) {
+        struct rp_thread *thread = process->by_token[at];
+        if (stream_of(thread)->thread != token) {
+            return;
+        }
+        if (atomic_load(&thread->started) != 0 && stream_of(thread)->last_ns < end_ns) {
             join(worker, thread, event);
+            return;
         }
     }
 }
@@ -109,19 +148,23 @@ static bool prepare_image(struct rp_process *process)
     uint32_t shares = plan->shared.first[process->image + 1] - plan->shared.first[process->image];
     process->thread_count = 0;
     process->threads = calloc((size_t)image->stream_count + 1, sizeof(*process->threads));
+    process->by_token = calloc((size_t)image->stream_count + 1, sizeof(struct rp_thread *));
     process->shares = shares == 0 ? NULL : calloc(shares, sizeof(*process->shares));
-    if (process->threads == NULL || (shares != 0 && process->shares == NULL)) {
+    if (process->threads == NULL || process->by_token == NULL ||
+        (shares != 0 && process->shares == NULL)) {
         errno = ENOMEM;
         return false;
     }
     for (uint32_t i = image->streams; i != RP_NONE; i = plan->family.streams[i].next) {
-        struct rp_thread *thread = &process->threads[process->thread_count++];
+        struct rp_thread *thread = &process->threads[process->thread_count];
+        process->by_token[process->thread_count++] = thread;
         thread->stream = i;
         thread->process = process;
         if (rp_fds_init(&thread->fds, plan->fds, NULL) != WIO_OK) {
             return false;
         }
     }
+    qsort(process->by_token, process->thread_count, sizeof(struct rp_thread *), by_token_and_begin);
     return true;
 }
 
@@ -176,9 +219,6 @@ static bool join_some(struct rp_process *process)
             continue;
         }
         (void)rp_board_sleep(process->run->board, &thread->ended, 1);
-        if (thread->has_handle) {
-            (void)pthread_join(thread->handle, NULL);
-        }
         thread->is_joined = true;
         has_joined = true;
     }

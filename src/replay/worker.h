@@ -7,7 +7,6 @@
 #ifndef WIO_REPLAY_WORKER_H
 #define WIO_REPLAY_WORKER_H
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -63,9 +62,7 @@ struct rp_thread {
     uint32_t stream;
     _Atomic uint32_t started; /* 1 = somebody plays it */
     _Atomic uint32_t ended;   /* futex */
-    pthread_t handle;
-    bool has_handle;
-    bool is_joined;
+    bool is_joined;           /* the process has seen that */
     struct rp_process *process;
     struct rp_fds fds;
     uint64_t end_ns;         /* when its last event was over; set before `ended` */
@@ -78,7 +75,8 @@ struct rp_process {
     uint32_t group;
     uint32_t image;
     struct rp_fds inherited;
-    struct rp_thread *threads; /* of the image */
+    struct rp_thread *threads;   /* of the image */
+    struct rp_thread **by_token; /* the same, by token and begin */
     uint32_t thread_count;
     struct rp_share_state *shares; /* of the image */
     uint64_t base_ns;              /* as in rp_thread, for threads that no operation made */

@@ -446,6 +446,21 @@ class Processes(ReplayCase):
             access stream=1 t=4000 path=/a err=2""")
         self.assertEqual(self.replay("--mode=afap")["mismatch_count"], 0)
 
+    def test_threads_that_have_ended_cost_nothing(self):
+        """More of them, one after the other, than there may be stacks at one time."""
+        count = 40000
+        lines = ["process 10", "stream 0 10"] + [f"stream 0 {11 + i} token=7" for i in range(count)]
+        lines += ["open stream=0 t=1 path=/a a0=0x42 a1=0644 res=3"]
+        for i in range(count):
+            t = 1000 + 100 * i
+            lines += [f"pthread_create stream=0 t={t} dur=10 a0=7",
+                      f"access stream={i + 1} t={t + 20} dur=10 path=/a a0=4",
+                      f"pthread_join stream=0 t={t + 40} dur=10 a0=7"]
+        self.script("\n".join(lines))
+        result = self.replay(AFAP)
+        self.assertEqual(result["mismatch_count"], 0, result["mismatches"])
+        self.assertEqual(result["ops"], count + 1)
+
     def test_exec_closes_what_it_must(self):
         self.script("""
             process 10
