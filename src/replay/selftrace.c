@@ -7,12 +7,29 @@
 #include "plan/copy.h"
 #include "replay/board.h"
 #include "replay/replay.h"
+#include "trace/calls.h"
 
 struct own_times {
     const struct rp_board *board;
     uint64_t *next; /* of each stream: place of its next event in the records */
     uint64_t *end;
 };
+
+/* Bytes; of other operations the result is a descriptor or an address, by which later ones are
+ * told. */
+static bool is_amount(const struct wio_event *event)
+{
+    switch ((int)wio_op_class(event->op)) {
+    case WIO_CLASS_OPEN:
+    case WIO_CLASS_DUP:
+    case WIO_CLASS_FCNTL:
+    case WIO_CLASS_MAP:
+    case WIO_CLASS_ASYNC_META:
+        return false;
+    default:
+        return true;
+    }
+}
 
 /* Only what was performed. */
 static bool change(void *arg, struct wio_event *event)
@@ -23,11 +40,11 @@ static bool change(void *arg, struct wio_event *event)
         return false;
     }
     const struct rp_record *record = &times->board->records[place];
-    bool keeps_result = event->error == 0 && record->error == 0 && record->result == 0;
+    bool keeps_result = event->error == 0 && record->error == 0 && !is_amount(event);
     event->t_ns = record->begin_ns - 1;
     event->dur_ns = record->dur_ns;
     event->error = (uint16_t)record->error;
-    event->result = keeps_result ? event->result : record->result; /* descriptors, addresses */
+    event->result = keeps_result ? event->result : record->result;
     return true;
 }
 

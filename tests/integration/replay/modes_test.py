@@ -69,6 +69,17 @@ class Modes(ReplayCase):
         self.assertEqual(result["ops"], 5)
         self.assertEqual(self.tree(), {"/a", "/b"}, "nothing of the comparison is left")
 
+    def test_what_was_not_read_is_not_compared_as_read(self):
+        self.script("""
+            open path=/c a0=0x242 a1=0644 res=3
+            pread fd=3 path=/c off=0 size=100 res=100
+            close fd=3 path=/c""", name="empty")
+        answer = self.run_replay("--mode=afap", "--compare", trace=os.path.join(self.dir, "empty"))
+        self.assertEqual(answer.returncode, 1, answer.stderr)
+        comparison = json.loads(answer.stdout.splitlines()[1])
+        reads = next(row for row in comparison["ops"] if row["op"] == "pread")
+        self.assertEqual((reads["a"]["bytes"], reads["b"]["bytes"]), (100, 0))
+
     def test_text(self):
         answer = subprocess.run([WHYIO, "replay", self.trace, "--root=" + self.target, "--mode=afap", "--compare"],
                                 capture_output=True, text=True, check=False)
