@@ -61,9 +61,9 @@ static uint8_t kind_of(const struct rp_observer *observer, const struct wio_even
     if (event->op == WIO_OP_mremap || event->op == WIO_OP_madvise) {
         return RP_KIND_OF_SKIP(MEMORY);
     }
-    uint8_t kind = rp_observer_kind(observer, event->path);
+    uint8_t kind = rp_observer_kind(observer, event->path, event->t_ns);
     if (has_two_files(event) && kind <= RP_KIND_NAMELESS) {
-        uint8_t other = rp_observer_kind(observer, event->path2);
+        uint8_t other = rp_observer_kind(observer, event->path2, event->t_ns);
         return other <= RP_KIND_NAMELESS ? kind : other;
     }
     return kind;

@@ -15,7 +15,8 @@ enum wio_status rp_observer_node(struct rp_observer *observer, uint32_t string, 
                                  uint32_t *node_out)
 {
     *node_out = RP_NONE;
-    if (string >= observer->string_count || observer->kinds[string] != RP_KIND_FILE) {
+    if (string >= observer->string_count ||
+        rp_kinds_now(&observer->kinds, string) != RP_KIND_FILE) {
         return WIO_OK;
     }
     struct rp_seen *seen = follow ? &observer->followed[string] : &observer->plain[string];
@@ -26,6 +27,15 @@ enum wio_status rp_observer_node(struct rp_observer *observer, uint32_t string, 
     }
     *node_out = seen->node;
     return WIO_OK;
+}
+
+enum wio_status rp_observer_name(struct rp_observer *observer, uint32_t string, uint32_t *node_out)
+{
+    const char *path = wio_trace_string(observer->trace, string, NULL);
+    *node_out = RP_NONE;
+    return rp_kind_of_path(path) == RP_KIND_FILE
+               ? rp_space_lookup(&observer->space, path, false, node_out)
+               : WIO_OK;
 }
 
 static bool is_meta_request(const struct wio_event *event, enum wio_op *op_out)
@@ -64,6 +74,11 @@ enum wio_status rp_observe(struct rp_observer *observer, const struct wio_event 
         copy.op = (uint16_t)op;
         event = &copy;
     }
+    bool is_seen;
+    WIO_TRY(rp_see_special(observer, event, &is_seen));
+    if (is_seen) {
+        return WIO_OK;
+    }
     enum wio_class cls = wio_op_class(event->op);
     if (cls == WIO_CLASS_RENAME || cls == WIO_CLASS_LINK) {
         return rp_see_two_names(observer, event);
@@ -89,11 +104,8 @@ static enum wio_status load_links(struct rp_observer *observer)
     struct rp_space *space = &observer->space;
     for (uint32_t i = 0; i < wio_trace_file_count(observer->trace); i++) {
         const struct wio_file_info *file = wio_trace_file(observer->trace, i);
-        if (file->path >= observer->string_count || observer->kinds[file->path] != RP_KIND_FILE) {
-            continue;
-        }
-        if (file->type != WIO_FILE_SYMLINK) {
-            observer->kinds[file->path] = rp_kind_of_type(file->type);
+        if (file->path >= observer->string_count || file->type != WIO_FILE_SYMLINK ||
+            rp_kinds_now(&observer->kinds, file->path) != RP_KIND_FILE) {
             continue;
         }
         const char *target = wio_trace_string(observer->trace, file->target, NULL);
@@ -112,22 +124,19 @@ enum wio_status rp_observer_init(struct rp_observer *observer, const struct wio_
 {
     observer->trace = trace;
     observer->string_count = wio_trace_string_count(trace) + 1;
-    observer->kinds = calloc(observer->string_count, 1);
     observer->followed = calloc(observer->string_count, sizeof(struct rp_seen));
     observer->plain = calloc(observer->string_count, sizeof(struct rp_seen));
-    if (observer->kinds == NULL || observer->followed == NULL || observer->plain == NULL) {
+    if (observer->followed == NULL || observer->plain == NULL) {
         return WIO_ERR_NOMEM;
     }
-    for (uint32_t i = 0; i < observer->string_count; i++) {
-        observer->kinds[i] = rp_kind_of_path(wio_trace_string(trace, i, NULL));
-    }
+    WIO_TRY(rp_kinds_init(&observer->kinds, trace));
     WIO_TRY(rp_space_init(&observer->space));
     return load_links(observer);
 }
 
 void rp_observer_fini(struct rp_observer *observer)
 {
-    free(observer->kinds);
+    rp_kinds_fini(&observer->kinds);
     free(observer->followed);
     free(observer->plain);
     rp_space_fini(&observer->space);
@@ -160,6 +169,7 @@ static void fill_from_table(struct rp_file *file, const struct wio_file_info *in
 enum wio_status rp_observer_finish(struct rp_observer *observer)
 {
     struct rp_space *space = &observer->space;
+    rp_kinds_finish(&observer->kinds);
     for (uint32_t i = 0; i < wio_trace_file_count(observer->trace); i++) {
         const struct wio_file_info *info = wio_trace_file(observer->trace, i);
         const char *path = wio_trace_string(observer->trace, info->path, NULL);

@@ -15,6 +15,7 @@
 #include <whyio/event.h>
 #include <whyio/trace.h>
 
+#include "replay/kinds.h"
 #include "replay/space.h"
 
 struct rp_seen {
@@ -26,7 +27,7 @@ struct rp_seen {
 struct rp_observer {
     const struct wio_trace *trace;
     struct rp_space space;
-    uint8_t *kinds; /* enum rp_kind of each string of the trace */
+    struct rp_kinds kinds; /* of each string of the trace */
     uint32_t string_count;
     struct rp_seen *followed; /* lookups remembered, per string */
     struct rp_seen *plain;
@@ -43,10 +44,11 @@ WIO_MUST_CHECK enum wio_status rp_observe(struct rp_observer *observer,
 /* After the last one: fill what is unknown from the FILES table. */
 WIO_MUST_CHECK enum wio_status rp_observer_finish(struct rp_observer *observer);
 
-/* The kind of a string of the trace (a path). */
-static inline uint8_t rp_observer_kind(const struct rp_observer *observer, uint32_t string)
+/* The kind of a string of the trace (a path) at this time of it. */
+static inline uint8_t rp_observer_kind(const struct rp_observer *observer, uint32_t string,
+                                       uint64_t t_ns)
 {
-    return string < observer->string_count ? observer->kinds[string] : observer->kinds[0];
+    return rp_kinds_at(&observer->kinds, string, t_ns);
 }
 
 #endif

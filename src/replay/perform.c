@@ -23,9 +23,9 @@ const char *rp_path2(const struct rp_worker *worker, const struct wio_event *eve
     return wio_trace_string(worker->run->trace, event->path2, NULL);
 }
 
-uint8_t rp_kind(const struct rp_worker *worker, uint32_t string)
+uint8_t rp_kind(const struct rp_worker *worker, const struct wio_event *event, uint32_t string)
 {
-    return rp_observer_kind(&worker->run->plan->observer, string);
+    return rp_observer_kind(&worker->run->plan->observer, string, event->t_ns);
 }
 
 /* ---- descriptors ---- */
@@ -55,7 +55,7 @@ static struct rp_fd *adopt(struct rp_worker *worker, const struct wio_event *eve
                            uint32_t string)
 {
     struct rp_fd *entry = rp_fds_at(&worker->process->inherited, number);
-    if (entry == NULL || rp_kind(worker, string) != RP_KIND_FILE || event->error == EBADF) {
+    if (entry == NULL || rp_kind(worker, event, string) != RP_KIND_FILE || event->error == EBADF) {
         return NULL;
     }
     const char *path = wio_trace_string(worker->run->trace, string, NULL);
@@ -82,7 +82,7 @@ static int use(struct rp_worker *worker, const struct wio_event *event, int64_t 
     if (entry != NULL) {
         return rp_fd_real(entry);
     }
-    if (rp_kind(worker, string) == RP_KIND_FILE || event->error == EBADF) {
+    if (rp_kind(worker, event, string) == RP_KIND_FILE || event->error == EBADF) {
         errno = EBADF; /* the open failed, which was counted */
         rp_done(out, -1);
     } else {

@@ -73,7 +73,8 @@ static inline void rp_skip(struct rp_outcome *out, enum wio_replay_skip skip)
 
 const char *rp_path(const struct rp_worker *worker, const struct wio_event *event);
 const char *rp_path2(const struct rp_worker *worker, const struct wio_event *event);
-uint8_t rp_kind(const struct rp_worker *worker, uint32_t string);
+/* The kind of a path of the event. */
+uint8_t rp_kind(const struct rp_worker *worker, const struct wio_event *event, uint32_t string);
 
 /* The entry of a recorded descriptor at this moment of the trace; waits for a thread that opens it.
  * NULL where it is not open. */

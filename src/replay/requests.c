@@ -59,7 +59,7 @@ void rp_requests_submit(struct rp_worker *worker, const struct wio_event *event)
         rp_requests_collect_one(worker);
     }
     uint64_t begin = rp_time_start(worker, event);
-    uint8_t kind = rp_kind(worker, event->path);
+    uint8_t kind = rp_kind(worker, event, event->path);
     if (kind >= RP_KIND_NULL && kind < RP_KIND_SKIP) {
         out.result = event->result;
         out.error = event->error;

@@ -6,13 +6,11 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/cleanup.h"
 #include "replay/classify.h"
 #include "replay/kind.h"
 #include "trace/calls.h"
-#include "trace/file_type.h"
 
 /* An operation on an extended attribute, also one that failed. */
 static enum wio_status see_attr(struct rp_observer *observer, const struct wio_event *event,
@@ -207,16 +205,6 @@ bool rp_follows_links(const struct wio_event *event)
     }
 }
 
-/* Of what mknod and mkfifo make; no type means a regular file. */
-static uint8_t kind_made(const struct wio_event *event)
-{
-    uint32_t mode = (uint32_t)event->arg[0];
-    if (event->op == WIO_OP_mkfifo) {
-        return RP_KIND_OF_SKIP(PIPE);
-    }
-    return (mode & S_IFMT) == 0 ? RP_KIND_FILE : rp_kind_of_type(wio_file_type_of_mode(mode));
-}
-
 /* A descriptor of a file that nothing opened: it was there, and opened, before the trace began. */
 static bool is_on_descriptor(const struct wio_event *event)
 {
@@ -261,9 +249,6 @@ enum wio_status rp_see_success(struct rp_observer *observer, const struct wio_ev
         return see_readlink(observer, event, node);
     case WIO_CLASS_MKDIR:
         return rp_space_make(space, node, WIO_FILE_DIRECTORY);
-    case WIO_CLASS_MKNOD:
-        observer->kinds[event->path] = kind_made(event);
-        return rp_space_make(space, node, WIO_FILE_REGULAR);
     case WIO_CLASS_UNLINK:
         rp_space_remove(space, node);
         return WIO_OK;

@@ -11,6 +11,10 @@
 WIO_MUST_CHECK enum wio_status rp_observer_node(struct rp_observer *observer, uint32_t string,
                                                 bool follow, uint32_t *node_out);
 
+/* The node of the name itself, also where it is that of a fifo or its like. */
+WIO_MUST_CHECK enum wio_status rp_observer_name(struct rp_observer *observer, uint32_t string,
+                                                uint32_t *node_out);
+
 /* Is the operation done on the file behind a link in the last component? Pure. */
 bool rp_follows_links(const struct wio_event *event);
 
@@ -21,6 +25,10 @@ WIO_MUST_CHECK enum wio_status rp_see_failure(struct rp_observer *observer,
                                               const struct wio_event *event, uint32_t node);
 WIO_MUST_CHECK enum wio_status rp_see_two_names(struct rp_observer *observer,
                                                 const struct wio_event *event);
+/* In see_special.c: an operation that makes, moves or removes what is no file. *seen_out: nothing
+ * else is to be learnt from it. */
+WIO_MUST_CHECK enum wio_status rp_see_special(struct rp_observer *observer,
+                                              const struct wio_event *event, bool *seen_out);
 /* In see_data.c: of the size of a file and of what it held. */
 WIO_MUST_CHECK enum wio_status rp_see_stat(struct rp_observer *observer,
                                            const struct wio_event *event, uint32_t node);

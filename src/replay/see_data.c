@@ -81,7 +81,8 @@ enum wio_status rp_see_stat(struct rp_observer *observer, const struct wio_event
     }
     uint8_t kind = rp_kind_of_type(type);
     if (kind != RP_KIND_FILE) {
-        observer->kinds[event->path] = kind;
+        WIO_TRY(rp_kinds_found(&observer->kinds, event->path, kind, event->t_ns,
+                               event->op != WIO_OP_fstat));
     }
     if (file->origin != RP_ORIGIN_MAYBE) {
         file->type = (uint8_t)type;

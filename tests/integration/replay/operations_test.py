@@ -403,6 +403,49 @@ class Names(ReplayCase):
         self.assertEqual(self.tree(), set())
 
 
+    def test_a_file_first_and_a_fifo_later(self):
+        """What was sealed, the fifo, says nothing of the file that had the name before."""
+        self.script("""
+            file /x fifo
+            open path=/x a0=0x42 a1=0644 res=3
+            pread fd=3 path=/x off=0 size=30
+            write fd=3 path=/x off=0 size=100
+            close fd=3 path=/x
+            unlink path=/x
+            mkfifo path=/x a0=0600
+            open path=/x a0=0x2 res=4
+            write fd=4 path=/x size=50
+            close fd=4 path=/x""")
+        result = self.replay(AFAP)
+        self.assertEqual(result["mismatch_count"], 0, result["mismatches"])
+        self.assertEqual((result["bytes_read"], result["bytes_written"]), (30, 100))
+        self.assertEqual(result["skipped"], {"pipe": 4})
+        self.assertEqual(self.tree(), set())
+
+    def test_a_fifo_first_and_a_file_later(self):
+        self.script("""
+            file /old fifo
+            mkfifo path=/x a0=0600
+            open path=/x a0=0x2 res=3
+            unlink path=/x
+            write fd=3 path=/x size=50
+            close fd=3 path=/x
+            open path=/x a0=0xc1 a1=0644 res=3
+            write fd=3 path=/x off=0 size=100
+            close fd=3 path=/x
+            mkfifo path=/f a0=0600
+            rename path=/x path2=/f
+            stat path=/f a1=0100644 a2=100
+            unlink path=/old
+            mkdir path=/old a0=0755
+            rmdir path=/old
+            unlink path=/f""")
+        result = self.replay(AFAP)
+        self.assertEqual(result["mismatch_count"], 0, result["mismatches"])
+        self.assertEqual(result["bytes_written"], 100)
+        self.assertEqual(result["skipped"], {"pipe": 7})
+        self.assertEqual(self.tree(), set())
+
     def test_a_directory_that_is_emptied_in_the_run_can_be_removed(self):
         self.script("""
             open path=/d/a res=3

@@ -8,6 +8,7 @@
 
 #include <whyio/trace.h>
 
+#include "base/cleanup.h"
 #include "replay/plan.h"
 #include "support/script_open.h"
 
@@ -43,6 +44,17 @@ static const struct rp_file *initial(const char *path)
         }
     }
     return NULL;
+}
+
+static uint32_t string_of(const char *path)
+{
+    for (uint32_t i = 0; i < wio_trace_string_count(trace) + 1; i++) {
+        if (strcmp(wio_trace_string(trace, i, NULL), path) == 0) {
+            return i;
+        }
+    }
+    fail_msg("no path %s", path);
+    return 0;
 }
 
 static void opened_files_were_there(void **state)
@@ -182,6 +194,43 @@ static void specials_are_skipped(void **state)
     assert_null(initial("/f"));
 }
 
+static void a_name_is_what_it_is_at_the_time(void **state)
+{
+    (void)state;
+    make_plan("file /x fifo\n"
+              "file /old fifo\n"
+              "open t=1000 path=/x a0=0x42 res=3\n"
+              "pread t=2000 fd=3 path=/x off=0 size=10\n"
+              "unlink t=3000 path=/x\n"
+              "mkfifo t=4000 path=/x a0=0600\n"
+              "unlink t=5000 path=/old\n"
+              "open t=6000 path=/old a0=0x41 res=4\n"
+              "mkfifo t=7000 path=/f a0=0600\n"
+              "rename t=8000 path=/f path2=/g\n"
+              "open t=9000 path=/f a0=0xc1 res=5\n"
+              "rename t=10000 path=/f path2=/g\n");
+    const struct rp_observer *observer = &plan->observer;
+    const uint8_t pipe = RP_KIND_OF_SKIP(PIPE);
+    const struct {
+        uint32_t string; /* of the trace */
+        uint64_t t_ns;
+        uint8_t kind;
+    } wanted[] = {
+        {string_of("/x"), 2500, RP_KIND_FILE}, {string_of("/x"), 4000, pipe},
+        {string_of("/old"), 1000, pipe},       {string_of("/old"), 6000, RP_KIND_FILE},
+        {string_of("/g"), 9999, pipe},         {string_of("/g"), 10000, RP_KIND_FILE},
+        {string_of("/f"), 8000, pipe},         {string_of("/f"), 9000, RP_KIND_FILE},
+        {string_of("/f"), 1000, RP_KIND_FILE},
+    };
+    for (size_t i = 0; i < WIO_ARRAY_SIZE(wanted); i++) {
+        assert_int_equal(rp_observer_kind(observer, wanted[i].string, wanted[i].t_ns),
+                         wanted[i].kind);
+    }
+    assert_int_equal(initial("/x")->size, 10);
+    assert_null(initial("/old"));
+    assert_null(initial("/g"));
+}
+
 /* What keeps a directory from being removed is put there, unless it is known. */
 static void only_what_nobody_saw_is_put_into_a_directory(void **state)
 {
@@ -314,6 +363,7 @@ int main(void)
         PLAN_TEST(links_are_followed),
         PLAN_TEST(entries_were_there),
         PLAN_TEST(specials_are_skipped),
+        PLAN_TEST(a_name_is_what_it_is_at_the_time),
         PLAN_TEST(only_what_nobody_saw_is_put_into_a_directory),
         PLAN_TEST(lies_do_no_harm),
         PLAN_TEST(families),
