@@ -155,24 +155,33 @@ static bool is_valid(const struct wio_chunk *chunk, const union wio_slot *slots,
     return slots[place].any.seq == (uint32_t)(chunk->chunk_no * WIO_CHUNK_SLOTS + place);
 }
 
-/* Slots that a record takes; those of a text are in it. 1 where that makes no sense. */
-static uint32_t slots_of(const union wio_slot *slot, uint32_t place)
+/* Slots that a record says it takes; those of a text are in it. */
+static uint32_t said_slots(const union wio_slot *slot)
 {
-    uint32_t count = 1;
     switch (slot->any.kind) {
     case WIO_SLOT_EVENT_EXT:
-        count = 2;
-        break;
+        return 2;
     case WIO_SLOT_STRING:
     case WIO_SLOT_MODULE:
     case WIO_SLOT_STACK:
     case WIO_SLOT_META:
-        count = slot->any.slots;
-        break;
+        return slot->any.slots;
     default:
-        break;
+        return 1;
     }
-    return count >= 1 && place + count <= WIO_CHUNK_SLOTS + 1 ? count : 1;
+}
+
+/* A record lies in one chunk: what goes on behind its end is damaged. */
+static bool is_whole(const union wio_slot *slot, uint32_t place)
+{
+    uint32_t count = said_slots(slot);
+    return count >= 1 && place + count <= WIO_CHUNK_SLOTS + 1;
+}
+
+/* Slots that a record takes. 1 where what it says makes no sense. */
+static uint32_t slots_of(const union wio_slot *slot, uint32_t place)
+{
+    return is_whole(slot, place) ? said_slots(slot) : 1;
 }
 
 /* R-CHUNK-1: take each record from the copy where it is valid. */
@@ -221,7 +230,7 @@ const union wio_slot *wio_chunk_next(struct wio_chunk *chunk)
 {
     uint32_t from = chunk->next;
     for (uint32_t i = from; i <= WIO_CHUNK_SLOTS; i++) {
-        if (!is_valid(chunk, chunk->slots, i)) {
+        if (!is_valid(chunk, chunk->slots, i) || !is_whole(&chunk->slots[i], i)) {
             continue;
         }
         /* A hole before a valid record is one that was begun and not finished, of any length. */

@@ -403,6 +403,26 @@ static void list_of_faults_has_an_end(void **state)
     wio_blob_fini(&seal.faults);
 }
 
+/* A record lies in one chunk; one that goes on behind it is damaged, and what lies there is another
+ * one's. */
+static void record_beyond_its_chunk_is_skipped(void **state)
+{
+    struct fixture *fixture = *state;
+    struct ring_builder ring;
+    begin_process(&ring);
+    while (ring.next_slot[0] < WIO_CHUNK_SLOTS) {
+        ring_event(&ring, 0, "read")->size = 7;
+    }
+    ring_event(&ring, 0, "pread")->kind = WIO_SLOT_EVENT_EXT;
+    ring_save(&ring, raw_dir(fixture), "a.ring");
+    struct sealed sealed = open_all(fixture->dir);
+    assert_int_equal(sealed.count, WIO_CHUNK_SLOTS - 2); /* the first one is a CLOCK */
+    for (size_t i = 0; i < sealed.count; i++) {
+        assert_int_equal(sealed.events[i].size, 7);
+    }
+    close_all(&sealed);
+}
+
 /* R-RING-6: a sealing that died before it took the rings away: the next look does. */
 static void rings_that_are_sealed_are_taken_away(void **state)
 {
@@ -440,6 +460,7 @@ int main(void)
         TEST(list_of_faults_has_an_end),
         TEST(child_of_a_live_process_has_its_names),
         TEST(rings_that_are_sealed_are_taken_away),
+        TEST(record_beyond_its_chunk_is_skipped),
     };
     return WIO_RUN(tests);
 }
