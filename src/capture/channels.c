@@ -210,6 +210,7 @@ void cap_channel_accepted(struct cap_thread *self, struct cap_event *ev, struct 
     }
     if (here.address.plain.sa_family == AF_UNIX) {
         ext->path2 = local_text(self, &here, peer_pid(fd));
+        ext->arg[1] = cap_is_causal ? cap_channel_peer(fd) : 0;
     } else if (ask(SYS_getpeername, fd, &there)) {
         ext->path2 = inet_text(self, &here, &there);
     }

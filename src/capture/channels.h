@@ -36,4 +36,7 @@ uint32_t cap_message_end_of(struct cap_thread *self, int error,
 /* The name of an eventfd: its file in /proc is the same for all. False where it has none. */
 bool cap_channel_eventfd_name(int fd, char *text, size_t size) CAP_HIDDEN;
 
+/* The inode of the socket at the other end of a Unix socket that is connected; 0: not known. */
+uint32_t cap_channel_peer(int fd) CAP_HIDDEN;
+
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Pipes, FIFOs, sockets and eventfds: whoever reads waits for whoever wrote. */
 #include <errno.h>
+#include <string.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 
@@ -110,12 +111,46 @@ static enum wio_status list_of(struct wio_feed *feed, uint32_t connection, bool 
     return WIO_OK;
 }
 
-/* R-CHAN-2: the k-th connect meets the k-th accept, by their ends. */
+/* R-CHAN-2: the inode of the socket that connected, 0: not known. */
+static uint64_t connector_of(const struct wio_feed *feed, const struct wio_event *event)
+{
+    static const char prefix[] = "socket:[";
+    if (event->op == WIO_OP_accept) {
+        return event->arg[1] > 0 ? (uint64_t)event->arg[1] : 0;
+    }
+    const char *text = feed->params.text(feed->params.context, event->path);
+    uint64_t inode = 0;
+    if (strncmp(text, prefix, sizeof(prefix) - 1) == 0) {
+        text += sizeof(prefix) - 1;
+        for (; *text >= '0' && *text <= '9'; text++) {
+            inode = inode * 10 + (uint64_t)(*text - '0');
+        }
+    }
+    return inode;
+}
+
+/* Does the other side of this call stand in the list? `before_out`: behind whom. */
+static bool find_other(const struct wio_feed *feed, const struct wio_feed_list *list,
+                       const struct wio_feed_node *node, bool accepts, uint32_t *before_out)
+{
+    *before_out = WIO_FEED_NONE;
+    for (uint32_t i = list->first; i != WIO_FEED_NONE; i = feed->nodes[i].next) {
+        uint64_t wanted = accepts ? node->b : feed->nodes[i].b;
+        if (wanted == 0 || node->b == feed->nodes[i].b) {
+            return true;
+        }
+        *before_out = i;
+    }
+    return false;
+}
+
+/* R-CHAN-2: the k-th connect meets the k-th accept, by their ends, or the one that it names. */
 static enum wio_status meet(struct wio_feed *feed, const struct wio_event *event, bool accepts)
 {
     uint32_t object;
     uint32_t mine;
     uint32_t theirs;
+    uint32_t before;
     struct wio_feed_node node = wio_feed_node_of(feed, event);
     WIO_TRY(wio_feed_channel(feed, event, event->path, &object));
     if (object == 0 || event->path2 == WIO_NO_STRING) {
@@ -124,12 +159,14 @@ static enum wio_status meet(struct wio_feed *feed, const struct wio_event *event
     WIO_TRY(list_of(feed, event->path2, accepts, &mine));
     WIO_TRY(list_of(feed, event->path2, !accepts, &theirs));
     node.a = object;
+    node.b = connector_of(feed, event);
     feed->objects[object].is_connected = true;
-    if (feed->lists[theirs].count == 0) {
+    if (!find_other(feed, &feed->lists[theirs], &node, accepts, &before)) {
         return wio_feed_append(feed, &feed->lists[mine], &node);
     }
-    struct wio_feed_node other = feed->nodes[feed->lists[theirs].first];
-    wio_feed_drop_first(feed, &feed->lists[theirs]);
+    uint32_t found = before == WIO_FEED_NONE ? feed->lists[theirs].first : feed->nodes[before].next;
+    struct wio_feed_node other = feed->nodes[found];
+    wio_feed_drop_behind(feed, &feed->lists[theirs], before);
     feed->objects[object].peer = (uint32_t)other.a;
     feed->objects[other.a].peer = object;
     bool has_messages = feed->objects[object].has_messages || feed->objects[other.a].has_messages;

@@ -58,6 +58,7 @@ def connections(rings):
         assert len(sides["connect"]) == len(sides["accept"]), (text, sides)
         for one, other in zip(sides["connect"], sides["accept"]):
             assert one["path"] != other["path"] and one["pid"] != other["pid"], (one, other)
+            assert not text.startswith("unix") or one["path"] == f"socket:[{other['args'][1]}]", other
             transfers = [[(e["op"], e["result"]) for e in of_class(rings, "READ", "WRITE")
                           if e["path"] == event["path"]] for event in (one, other)]
             assert transfers == [[("write", 3), ("read", 2)], [("read", 3), ("write", 2)]], transfers

@@ -11,6 +11,9 @@
 #define SERVER_ADDRESS 6
 #define CONNECTION 8
 #define ELSEWHERE 9
+#define UNIX_CONNECTION 11
+#define UNIX_SOCKET 12
+#define OTHER_UNIX_SOCKET 13
 
 /* Thread 0 has a socket with an address. */
 static void serve(struct script *script)
@@ -173,6 +176,34 @@ static void an_address_does_not_take_bytes_out_of_a_stream(void **state)
     }
 }
 
+static void over_unix(struct script *s, uint32_t thread, enum wio_op op, uint64_t begin_ns,
+                      uint64_t end_ns, uint32_t socket, int64_t peer)
+{
+    struct wio_event *event = add(s, thread, op, begin_ns, end_ns);
+    event->path = socket;
+    event->path2 = UNIX_CONNECTION;
+    event->arg[1] = peer;
+}
+
+/* Threads 2 and 3 of one process connect at the same time: who ends first need not be first. */
+static void an_accept_names_who_connected(void **state)
+{
+    (void)state;
+    struct script s;
+    begin(&s, false);
+    (void)add(&s, 2, WIO_OP_chmod, 1, 1);
+    (void)add(&s, 3, WIO_OP_chmod, 2, 2);
+    over_unix(&s, 2, WIO_OP_connect, 5, 9, SENDER_SOCKET, 0);      /* inode 4 */
+    over_unix(&s, 0, WIO_OP_accept, 5, 7, UNIX_SOCKET, 4);         /* .. comes sooner */
+    over_unix(&s, 3, WIO_OP_connect, 6, 8, SERVER_SOCKET, 0);      /* inode 5 */
+    over_unix(&s, 0, WIO_OP_accept, 10, 11, OTHER_UNIX_SOCKET, 5); /* .. and later */
+    finish(&s);
+    assert_int_equal(s.edges.edge_count, 2);
+    assert_edge(&s, 2, 0, 0, 0, WIO_EDGE_HARD);
+    assert_edge(&s, 3, 0, 0, 1, WIO_EDGE_HARD);
+    end(&s);
+}
+
 /* Data of a stream that is not connected yet (TCP Fast Open) is no datagram to that port. */
 static void a_stream_sends_no_datagram(void **state)
 {
@@ -327,6 +358,7 @@ int main(void)
         cmocka_unit_test(an_address_does_not_take_bytes_out_of_a_stream),
         cmocka_unit_test(a_stream_sends_no_datagram),
         cmocka_unit_test(a_connected_datagram_goes_where_it_is_sent),
+        cmocka_unit_test(an_accept_names_who_connected),
         cmocka_unit_test(a_splice_into_a_full_pipe_makes_no_cycle),
         cmocka_unit_test(a_look_takes_nothing),
         cmocka_unit_test(a_started_synchronous_send_is_a_meeting),

@@ -25,7 +25,10 @@ static const char *const strings[] = {"",
                                       "pipe:[7]",
                                       "inet 127.0.0.1:5000 127.0.0.1:6000",
                                       "dgram inet 127.0.0.1:6000 127.0.0.1:7000",
-                                      "/data/other"};
+                                      "/data/other",
+                                      "unix /run/server 102",
+                                      "socket:[12]",
+                                      "socket:[13]"};
 
 struct script {
     struct wio_feed_stream streams[THREADS];
