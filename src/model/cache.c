@@ -208,6 +208,21 @@ static double end_of_sleep(const struct wio_cache *cache, int64_t pause)
     return fmax(tick / cache->hz + WAKE_S, cache->time_s);
 }
 
+/* A task waits for pages that nobody has begun to write: on other devices, whose flushers look
+ * rarely, or never (rule 9). Its own device's has just looked. */
+static enum wio_status wake_flushers(struct wio_cache *cache)
+{
+    for (uint32_t i = 0; i < cache->device_count; i++) {
+        if (cache->devices[i]->queue.waiting > 0) {
+            return WIO_OK;
+        }
+    }
+    for (uint32_t i = 0; i < cache->device_count; i++) {
+        WIO_TRY(wio_flusher_background(cache, cache->devices[i]));
+    }
+    return WIO_OK;
+}
+
 enum wio_status wio_cache_look(struct wio_cache *cache, struct wio_cache_device *device,
                                enum wio_throttle_verdict *verdict_out, double *until_s_out)
 {
@@ -227,6 +242,9 @@ enum wio_status wio_cache_look(struct wio_cache *cache, struct wio_cache_device 
     *verdict_out = wio_throttle_balance(throttle, &dirty, wio_cache_jiffy(cache), &pause);
     if (*verdict_out >= WIO_THROTTLE_PAUSE) {
         *until_s_out = end_of_sleep(cache, pause);
+    }
+    if (*verdict_out == WIO_THROTTLE_AGAIN) {
+        WIO_TRY(wake_flushers(cache));
     }
     return cache->status;
 }

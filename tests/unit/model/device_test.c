@@ -176,7 +176,6 @@ static struct wio_model_result cut(struct wio_model *model, uint64_t size)
     return step(model, (struct wio_model_op){.offset = size, .method = WIO_MODEL_TRUNCATE});
 }
 
-/* What is dirty when a file is removed is never written. */
 /* However short the interval is, and however late it is: the flusher comes to an end. */
 static void the_flusher_looks_a_countable_number_of_times(void **state)
 {
@@ -205,6 +204,30 @@ static void the_flusher_looks_a_countable_number_of_times(void **state)
     wio_model_destroy(model);
 }
 
+/* Room for a page on each device, and no flusher that looks: who finds all of it taken by the
+ * others does not wait for ever. */
+static void pages_of_other_devices_make_room(void **state)
+{
+    (void)state;
+    struct wio_model_params params = machine();
+    struct wio_error err = WIO_ERROR_INIT;
+    params.limit_bg = 4096;
+    params.limit_hard = 3 * 4096;
+    params.dirty_interval = 0;
+    struct wio_model *model = create(&params);
+    for (unsigned i = 1; i < 4; i++) {
+        assert_ok(wio_model_add_device(model, &params, &err), &err);
+    }
+    struct wio_model_op op = {.size = 4096};
+    for (unsigned i = 0; i < 1000; i++) {
+        op.file = op.device = i % 4;
+        op.offset = i * UINT64_C(4096);
+        assert_true(step(model, op).cost_s < 10);
+    }
+    wio_model_destroy(model);
+}
+
+/* What is dirty when a file is removed is never written. */
 static void removed_data_is_not_written(void **state)
 {
     (void)state;
@@ -253,6 +276,7 @@ int main(void)
         cmocka_unit_test(what_was_written_fades),
         cmocka_unit_test(bad_devices_are_refused),
         cmocka_unit_test(the_flusher_looks_a_countable_number_of_times),
+        cmocka_unit_test(pages_of_other_devices_make_room),
         cmocka_unit_test(removed_data_is_not_written),
         cmocka_unit_test(removing_waits_for_the_device),
     };
