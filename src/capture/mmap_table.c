@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "capture/mmap_table.h"
 
+#include "capture/raw.h"
+
 #define MAPS_MAX 4096u
+#define ATTEMPTS_MAX 1000u /* to get at a map that another thread is cutting */
 
 enum state { FREE, BUSY, LIVE };
 
+/* The map is only written by who made the place BUSY. Who looks for a map takes no place that he
+ * does not change: a place that is BUSY is not there for others, and they need their own maps. */
 static struct place {
     struct cap_map map;
-    uint32_t state; /* enum state; the map is only written by who made it BUSY */
+    uint32_t state; /* enum state */
 } places[MAPS_MAX];
 
 static uint32_t place_count; /* places ever used */
@@ -76,18 +81,47 @@ static bool does_touch(const struct cap_map *map, uintptr_t address, size_t size
                                    : map->address - address < size;
 }
 
+/* The map of a place, a copy, where the range touches it. Another thread that has the place is done
+ * in a moment; a signal handler that interrupted this one waits in vain. */
+static bool look(const struct place *place, uintptr_t address, size_t size, struct cap_map *map_out)
+{
+    for (unsigned i = 0; i < ATTEMPTS_MAX; i++) {
+        uint32_t state = __atomic_load_n(&place->state, __ATOMIC_ACQUIRE);
+        if (state == FREE || !does_touch(&place->map, address, size)) {
+            return false;
+        }
+        *map_out = place->map;
+        __atomic_thread_fence(__ATOMIC_ACQUIRE);
+        if (state == LIVE && __atomic_load_n(&place->state, __ATOMIC_RELAXED) == LIVE &&
+            does_touch(map_out, address, size)) {
+            return true;
+        }
+        raw_yield();
+    }
+    return false;
+}
+
+/* The place is ours to write, and the range touches its map. */
+static bool take(struct place *place, uintptr_t address, size_t size)
+{
+    struct cap_map map;
+    while (look(place, address, size, &map)) {
+        if (!change(place, LIVE, BUSY)) {
+            continue;
+        }
+        if (does_touch(&place->map, address, size)) {
+            return true;
+        }
+        set_state(place, LIVE);
+    }
+    return false;
+}
+
 bool cap_maps_next(uint32_t *at, uintptr_t address, size_t size, struct cap_map *map_out)
 {
     uint32_t count = used();
     while (*at < count) {
-        const struct place *place = &places[(*at)++];
-        if (__atomic_load_n(&place->state, __ATOMIC_ACQUIRE) != LIVE) {
-            continue;
-        }
-        *map_out = place->map;
-        __atomic_thread_fence(__ATOMIC_ACQUIRE);
-        if (does_touch(map_out, address, size) &&
-            __atomic_load_n(&place->state, __ATOMIC_RELAXED) == LIVE) {
+        if (look(&places[(*at)++], address, size, map_out)) {
             return true;
         }
     }
@@ -118,13 +152,10 @@ void cap_maps_unwatch(uintptr_t address)
 {
     uint32_t count = used();
     for (uint32_t i = 0; i < count; i++) {
-        if (!change(&places[i], LIVE, BUSY)) {
-            continue;
-        }
-        if (does_touch(&places[i].map, address, 1)) {
+        if (take(&places[i], address, 1)) {
             places[i].map.is_watched = false;
+            set_state(&places[i], LIVE);
         }
-        set_state(&places[i], LIVE);
     }
 }
 
@@ -150,19 +181,13 @@ static void cut(struct place *place, uintptr_t lo, uintptr_t hi)
 void cap_maps_remove(uintptr_t address, size_t size)
 {
     uintptr_t end = address + size;
-    if (is_outside(address, size)) {
+    if (end <= address || is_outside(address, size)) { /* the kernel refuses what goes round */
         return;
     }
     uint32_t count = used();
     for (uint32_t i = 0; i < count; i++) {
-        struct place *place = &places[i];
-        if (!change(place, LIVE, BUSY)) {
-            continue;
-        }
-        if (place->map.address < end && address < place->map.address + place->map.size) {
-            cut(place, address, end);
-        } else {
-            set_state(place, LIVE);
+        if (take(&places[i], address, size)) {
+            cut(&places[i], address, end);
         }
     }
 }

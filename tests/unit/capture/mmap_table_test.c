@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
+#include <pthread.h>
+
 #include "support/unit.h"
 
 #include "capture/mmap_table.h"
@@ -116,9 +118,49 @@ static void test_a_full_table_forgets_and_recovers(void **state)
     assert_at(BASE + 5999u * PAGE, BASE + 5999u * PAGE, PAGE, 0);
 }
 
+/* ---- threads: each finds its own maps, whatever the others do ----------------------------------
+ */
+
+#define ROUNDS 4000000u
+
+struct mapper {
+    uintptr_t address;
+    unsigned missed;
+    unsigned left;
+};
+
+static void *map_and_unmap(void *argument)
+{
+    struct mapper *mapper = argument;
+    struct cap_map map;
+    for (unsigned i = 0; i < ROUNDS; i++) {
+        add(mapper->address, PAGE, 0, 7);
+        mapper->missed += !cap_maps_first(mapper->address, PAGE, &map);
+        cap_maps_remove(mapper->address, PAGE);
+        mapper->left += cap_maps_first(mapper->address, PAGE, &map);
+    }
+    return NULL;
+}
+
+static void test_threads_keep_their_maps(void **state)
+{
+    struct mapper mappers[] = {{.address = BASE}, {.address = BASE + 10 * PAGE}};
+    pthread_t threads[2];
+    (void)state;
+    for (unsigned i = 0; i < 2; i++) {
+        assert_int_equal(pthread_create(&threads[i], NULL, map_and_unmap, &mappers[i]), 0);
+    }
+    for (unsigned i = 0; i < 2; i++) {
+        assert_int_equal(pthread_join(threads[i], NULL), 0);
+        assert_int_equal(mappers[i].missed, 0);
+        assert_int_equal(mappers[i].left, 0);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(test_threads_keep_their_maps, clear), /* in a small table */
         cmocka_unit_test_teardown(test_finds_first_and_last_byte, clear),
         cmocka_unit_test_teardown(test_a_hole_leaves_two_maps, clear),
         cmocka_unit_test_teardown(test_one_unmap_takes_several, clear),
