@@ -93,8 +93,8 @@ CAP_EXPORT int io_uring_queue_mmap(int fd, struct io_uring_params *params, LIB r
 /* The last look at the completions, before the memory goes. */
 static void leave_ring(const struct cap_uring_call *call, const struct cap_lib_uring *library)
 {
-    struct cap_uring *ring = cap_uring_find(library->ring_fd);
-    if (ring == NULL || ring->sq_head != library->sq.head) {
+    struct cap_uring *ring = cap_uring_at(library->sq.head);
+    if (ring == NULL) {
         return;
     }
     if (call->self != NULL) {
@@ -106,7 +106,7 @@ static void leave_ring(const struct cap_uring_call *call, const struct cap_lib_u
 CAP_EXPORT void io_uring_queue_exit(LIB ring)
 {
     struct cap_uring_call call;
-    int fd = ring->ring_fd;
+    int fd = cap_uring_fd_of(ring);
     cap_uring_begin(&call, WIO_CALL_io_uring_queue_exit, CAP_CALLER());
     leave_ring(&call, ring);
     if (call.self == NULL) {
@@ -135,7 +135,7 @@ __attribute__((always_inline)) static inline void begin_enter(struct cap_uring_c
     if (call->self == NULL) {
         return;
     }
-    call->ev.fd = library->ring_fd;
+    call->ev.fd = cap_uring_fd_of(library);
     call->ring = cap_uring_of_library(library);
     const uintptr_t frame = (uintptr_t)__builtin_frame_address(0);
     if (cap_uring_is_own(call->ring, frame)) { /* liburing calls itself */

@@ -114,6 +114,8 @@ void cap_uring_unmapped(const void *address, size_t bytes) CAP_HIDDEN;
 struct cap_uring *cap_uring_find(int fd) CAP_HIDDEN;
 /* The same by the index that IORING_REGISTER_RING_FDS gave. */
 struct cap_uring *cap_uring_find_registered(unsigned index) CAP_HIDDEN;
+/* The same by where its submissions lie. */
+struct cap_uring *cap_uring_at(const unsigned *sq_head) CAP_HIDDEN;
 /* The ring of liburing's structure, noted now if it was not before. */
 struct cap_uring *cap_uring_of_library(const struct cap_lib_uring *library) CAP_HIDDEN;
 void cap_uring_forget(struct cap_uring *ring) CAP_HIDDEN;

@@ -40,6 +40,12 @@ static inline void cap_uring_begin_muted(struct cap_uring_call *call, unsigned n
     }
 }
 
+/* A ring whose descriptor was closed (io_uring_close_ring_fd) has none. */
+static inline int cap_uring_fd_of(const struct cap_lib_uring *library)
+{
+    return library->ring_fd >= 0 ? library->ring_fd : WIO_NO_FD;
+}
+
 /* `result` as liburing gives it: -errno on failure. */
 static inline void cap_uring_set_result(struct cap_event *ev, long result)
 {

@@ -20,8 +20,8 @@ static bool end_register(struct cap_uring_call *call, const struct cap_lib_uring
     cap_unmute(call->self);
     call->ring = cap_uring_of_library(library);
     call->ev.end = cap_now();
-    call->ev.fd = library->ring_fd;
-    call->ev.path = cap_fd_path(call->self, library->ring_fd);
+    call->ev.fd = cap_uring_fd_of(library);
+    call->ev.path = cap_fd_path(call->self, call->ev.fd);
     call->ev.size = count;
     cap_uring_set_result(&call->ev, result);
     ext.arg[0] = operation;

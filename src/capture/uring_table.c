@@ -3,6 +3,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "capture/address.h"
 #include "capture/process.h"
 #include "capture/raw.h"
 #include "capture/uring.h"
@@ -24,7 +25,7 @@ static uint32_t ring_numbers;
 static struct cap_uring *place_of(int fd)
 {
     uint32_t count = __atomic_load_n(&ring_count, __ATOMIC_ACQUIRE);
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; fd >= 0 && i < count; i++) {
         bool is_known = __atomic_load_n(&rings[i].pid, __ATOMIC_ACQUIRE) != 0;
         if (rings[i].number != 0 && is_known && rings[i].fd == fd) {
             return &rings[i];
@@ -186,7 +187,8 @@ void cap_uring_mapped(int fd, uint64_t offset, const void *address, size_t bytes
 static void count_hidden(const struct cap_uring *ring)
 {
     struct wio_ring_header *header = cap_process.header;
-    if (header == NULL || !is_whole(ring) || ring->pid != cap_self->pid) {
+    if (header == NULL || !is_whole(ring) || ring->pid != cap_self->pid ||
+        !cap_is_mapped((uintptr_t)ring->sq_tail)) { /* a library may have unmapped it, unseen */
         return;
     }
     unsigned hidden = __atomic_load_n(ring->sq_tail, __ATOMIC_ACQUIRE) - ring->sq_seen;
@@ -240,13 +242,27 @@ struct cap_uring *cap_uring_find_registered(unsigned index)
     return NULL;
 }
 
+struct cap_uring *cap_uring_at(const unsigned *sq_head)
+{
+    uint32_t count = __atomic_load_n(&ring_count, __ATOMIC_ACQUIRE);
+    for (uint32_t i = 0; i < count; i++) {
+        if (rings[i].number != 0 && rings[i].sq_head == sq_head && checked(&rings[i]) != NULL) {
+            return &rings[i];
+        }
+    }
+    return NULL;
+}
+
 struct cap_uring *cap_uring_of_library(const struct cap_lib_uring *library)
 {
-    if (library->ring_fd < 0 || library->sq.head == NULL || library->cq.tail == NULL) {
+    if (library->sq.head == NULL || library->cq.tail == NULL) {
         return NULL;
     }
-    struct cap_uring *ring = cap_uring_find(library->ring_fd);
+    /* After io_uring_close_ring_fd there is no descriptor any more, only an index. */
+    struct cap_uring *ring =
+        library->ring_fd >= 0 ? cap_uring_find(library->ring_fd) : cap_uring_at(library->sq.head);
     if (ring != NULL && ring->sq_head == library->sq.head) {
+        ring->fd = library->ring_fd; /* its number may be another ring's soon */
         return ring;
     }
     ring = begin_ring(library->ring_fd, library->flags);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * io_uring by liburing: `lib_ring FILE REQUESTS`. One thread waits for a completion until a signal
- * handler jumps out of liburing; then it collects what another thread submits. Prints what raw_ring
- * prints. Exit 77 where the kernel has no io_uring.
+ * io_uring by liburing: `lib_ring FILE REQUESTS [index]`. One thread waits for a completion until a
+ * signal handler jumps out of liburing; then it collects what another thread submits. With `index`
+ * one thread does both, and the ring's descriptor is closed. Prints what raw_ring prints. Exit 77
+ * where the kernel has no io_uring.
  */
 #include <fcntl.h>
 #include <liburing.h>
@@ -37,27 +38,72 @@ static void wait_in_vain(void)
     }
 }
 
-static void *submit_all(void *unused)
+static void submit(long i)
 {
     static char data[BYTES];
+    struct io_uring_sqe *sqe;
+    while ((sqe = io_uring_get_sqe(&ring)) == NULL) {
+        (void)io_uring_submit(&ring);
+    }
+    io_uring_prep_write(sqe, file, data, BYTES, (unsigned long)i * BYTES);
+    sqe->user_data = (unsigned long)i;
+    (void)printf("write %ld %d\n", i * BYTES, BYTES);
+    (void)io_uring_submit(&ring);
+}
+
+static void *submit_all(void *unused)
+{
     (void)unused;
     for (long i = 0; i < total; i++) {
-        struct io_uring_sqe *sqe;
-        while ((sqe = io_uring_get_sqe(&ring)) == NULL) {
-            (void)io_uring_submit(&ring);
-        }
-        io_uring_prep_write(sqe, file, data, BYTES, (unsigned long)i * BYTES);
-        sqe->user_data = (unsigned long)i;
-        (void)printf("write %ld %d\n", i * BYTES, BYTES);
-        (void)io_uring_submit(&ring);
+        submit(i);
     }
     return NULL;
 }
 
-int main(int argc, char **argv)
+/* The bytes that the request has written. */
+static long collect(void)
+{
+    struct io_uring_cqe *cqe;
+    if (io_uring_wait_cqe(&ring, &cqe) != 0) {
+        exit(1);
+    }
+    long bytes = cqe->res;
+    io_uring_cqe_seen(&ring, cqe);
+    return bytes;
+}
+
+static long by_two_threads(void)
 {
     pthread_t thread;
     long bytes = 0;
+    wait_in_vain();
+    if (pthread_create(&thread, NULL, submit_all, NULL) != 0) {
+        exit(1);
+    }
+    for (long i = 0; i < total; i++) {
+        bytes += collect();
+    }
+    (void)pthread_join(thread, NULL);
+    return bytes;
+}
+
+/* What io_uring_close_ring_fd of newer liburings does. */
+static long by_index(void)
+{
+    long bytes = 0;
+    if (io_uring_register_ring_fd(&ring) != 1 || close(ring.ring_fd) != 0) {
+        exit(77);
+    }
+    ring.ring_fd = -1;
+    for (long i = 0; i < total; i++) {
+        submit(i);
+        bytes += collect();
+    }
+    return bytes;
+}
+
+int main(int argc, char **argv)
+{
     if (argc < 3) {
         return 2;
     }
@@ -66,19 +112,7 @@ int main(int argc, char **argv)
     if (io_uring_queue_init(DEPTH, &ring, 0) != 0) {
         return 77;
     }
-    wait_in_vain();
-    if (pthread_create(&thread, NULL, submit_all, NULL) != 0) {
-        return 1;
-    }
-    for (long i = 0; i < total; i++) {
-        struct io_uring_cqe *cqe;
-        if (io_uring_wait_cqe(&ring, &cqe) != 0) {
-            return 1;
-        }
-        bytes += cqe->res;
-        io_uring_cqe_seen(&ring, cqe);
-    }
-    (void)pthread_join(thread, NULL);
+    long bytes = argc > 3 ? by_index() : by_two_threads();
     io_uring_queue_exit(&ring);
     (void)printf("sum %ld %ld\n", total, bytes);
     return 0;
