@@ -28,6 +28,9 @@ struct cap_uring_batch cap_uring_before_submit(struct cap_thread *self, const st
     batch.ring = ring;
     batch.first = ring->sq_seen;
     batch.count = tail - ring->sq_seen;
+    if ((int)batch.count < 0) { /* another thread has been here since the tail was looked at */
+        batch.count = 0;
+    }
     if (batch.count > ring->sq_entries) { /* a polled ring went round without a call */
         cap_unseen(WIO_UNSEEN_LOST_COMPLETION);
         batch.first = tail - ring->sq_entries;
@@ -43,11 +46,12 @@ struct cap_uring_batch cap_uring_before_submit(struct cap_thread *self, const st
     return batch;
 }
 
-/* How many of a batch the kernel took. A polled ring takes them all, some time. */
-static unsigned taken_of(const struct cap_uring_batch *batch)
+/* How many of a batch the kernel took. A polled ring takes them all, some time; and a call that
+ * took as many needs no other: where several threads enter at once they take each other's. */
+static unsigned taken_of(const struct cap_uring_batch *batch, long result)
 {
     const struct cap_uring *ring = batch->ring;
-    if ((ring->flags & IORING_SETUP_SQPOLL) != 0) {
+    if ((ring->flags & IORING_SETUP_SQPOLL) != 0 || result >= (long)batch->count) {
         return batch->count;
     }
     unsigned taken = __atomic_load_n(ring->sq_head, __ATOMIC_ACQUIRE) - batch->first;
@@ -61,7 +65,7 @@ void cap_uring_after_submit(struct cap_thread *self, const struct cap_event *ev,
     if (ring == NULL) {
         return;
     }
-    unsigned taken = taken_of(batch);
+    unsigned taken = taken_of(batch, result);
     for (unsigned i = taken; i < batch->count; i++) {
         struct io_uring_sqe sqe = entry_at(ring, batch->first + i);
         cap_complete(self, cap_uring_key(ring, sqe.user_data), result < 0 ? result : -EAGAIN,

@@ -325,6 +325,66 @@ static void test_an_index_is_of_its_thread(void **state)
     cap_uring_forget(ring);
 }
 
+static void test_two_threads_enter_at_once(void **state)
+{
+    struct cap_uring *ring = make_ring();
+    struct cap_event ev = CAP_EVENT_OF(0, 0);
+    (void)state;
+    push(1, 0);
+    unsigned tail_of_one = sq.tail;
+    push(2, 1);
+    struct cap_uring_batch two = cap_uring_before_submit(NULL, &ev, ring, sq.tail);
+    struct cap_uring_batch one = cap_uring_before_submit(NULL, &ev, ring, tail_of_one);
+    assert_int_equal(submitted_count, 2);
+    cap_uring_after_submit(NULL, &ev, &one, 0);
+    sq.head++; /* the call of the second takes the entry of the first */
+    push(3, 2);
+    struct cap_uring_batch three = cap_uring_before_submit(NULL, &ev, ring, sq.tail);
+    sq.head++;
+    cap_uring_after_submit(NULL, &ev, &three, 1);
+    sq.head++;
+    cap_uring_after_submit(NULL, &ev, &two, 2);
+    assert_int_equal(submitted_count, 3);
+    assert_int_equal(completed_count, 0); /* none was refused */
+    assert_int_equal(ring->sq_seen, 3);
+    cap_uring_forget(ring);
+}
+
+static struct cap_lib_uring library_of(int fd)
+{
+    struct cap_lib_uring library = {.ring_fd = fd};
+    library.sq.head = &sq.head;
+    library.sq.tail = &sq.tail;
+    library.sq.entries = &sq.entries;
+    library.sq.sqes = sqes;
+    library.sq.ring = &sq;
+    library.sq.ring_bytes = sizeof(sq);
+    library.cq.head = &cq.head;
+    library.cq.tail = &cq.tail;
+    library.cq.entries = &cq.entries;
+    library.cq.ring = &cq;
+    library.cq.ring_bytes = sizeof(cq);
+    return library;
+}
+
+static void test_a_ring_without_a_descriptor(void **state)
+{
+    (void)state;
+    cap_uring_forget(make_ring());
+    sq.entries = ENTRIES;
+    cq.entries = 2 * ENTRIES;
+    struct cap_lib_uring library = library_of(RING_FD);
+    struct cap_uring *ring = cap_uring_of_library(&library);
+    assert_non_null(ring);
+    library.ring_fd = -1; /* io_uring_close_ring_fd */
+    assert_ptr_equal(cap_uring_of_library(&library), ring);
+    assert_ptr_equal(cap_uring_at(&sq.head), ring);
+    assert_null(cap_uring_find(RING_FD)); /* that may be another ring's number */
+    assert_null(cap_uring_find(-1));
+    cap_uring_forget(ring);
+    assert_null(cap_uring_at(&sq.head));
+}
+
 static void test_a_child_does_not_touch_its_parents_rings(void **state)
 {
     struct cap_uring *ring = make_ring();
@@ -363,6 +423,8 @@ int main(void)
         cmocka_unit_test(test_vectors_of_registered_memory),
         cmocka_unit_test(test_the_second_end_of_a_send_is_none),
         cmocka_unit_test(test_an_index_is_of_its_thread),
+        cmocka_unit_test(test_two_threads_enter_at_once),
+        cmocka_unit_test(test_a_ring_without_a_descriptor),
     };
     cap_self->pid = getpid();
     return WIO_RUN(tests);
