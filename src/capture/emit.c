@@ -80,27 +80,32 @@ static uint32_t long_directory(struct cap_thread *self)
     return id;
 }
 
+static uint32_t ask_directory(struct cap_thread *self)
+{
+    char text[CAP_SHORT_TEXT];
+    long length = raw_getcwd(text, sizeof(text));
+    if (length == -ERANGE) {
+        return long_directory(self);
+    }
+    return length > 1 ? define_string(self, 0, text, (size_t)length - 1) : WIO_NO_STRING;
+}
+
+/* What was asked is kept only where no thread has gone elsewhere meanwhile. */
 static uint32_t working_directory(struct cap_thread *self)
 {
-    bool is_guest = (self->flags & WIO_EVENT_VFORK) != 0;
     if (CAP_UNLIKELY(self->left_cwd != WIO_NO_STRING)) {
         return self->left_cwd;
     }
-    uint32_t id = __atomic_load_n(&cap_process.cwd, __ATOMIC_RELAXED);
-    if (CAP_LIKELY(id != WIO_NO_STRING && !is_guest)) {
-        return id;
+    if (CAP_UNLIKELY((self->flags & WIO_EVENT_VFORK) != 0)) {
+        return ask_directory(self); /* a child of vfork may have gone elsewhere, alone */
     }
-    id = WIO_NO_STRING;
-    char text[CAP_SHORT_TEXT];
-    long length = raw_getcwd(text, sizeof(text));
-    if (length > 1) {
-        id = define_string(self, 0, text, (size_t)length - 1);
-    } else if (length == -ERANGE) {
-        id = long_directory(self);
+    uint64_t known = __atomic_load_n(&cap_process.cwd, __ATOMIC_RELAXED);
+    if (CAP_LIKELY((uint32_t)known != WIO_NO_STRING)) {
+        return (uint32_t)known;
     }
-    if (!is_guest) { /* a child of vfork may have gone elsewhere, alone */
-        __atomic_store_n(&cap_process.cwd, id, __ATOMIC_RELAXED);
-    }
+    uint32_t id = ask_directory(self);
+    (void)__atomic_compare_exchange_n(&cap_process.cwd, &known, known | id, false, __ATOMIC_RELAXED,
+                                      __ATOMIC_RELAXED);
     return id;
 }
 
@@ -112,8 +117,12 @@ void cap_cwd_leave(struct cap_thread *self)
 
 void cap_cwd_changed(void)
 {
-    if ((cap_self->flags & WIO_EVENT_VFORK) == 0) {
-        __atomic_store_n(&cap_process.cwd, WIO_NO_STRING, __ATOMIC_RELAXED);
+    if ((cap_self->flags & WIO_EVENT_VFORK) != 0) {
+        return;
+    }
+    uint64_t known = __atomic_load_n(&cap_process.cwd, __ATOMIC_RELAXED);
+    while (!__atomic_compare_exchange_n(&cap_process.cwd, &known, ((known >> 32) + 1) << 32, true,
+                                        __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
     }
 }
 

@@ -27,7 +27,7 @@ struct cap_process {
     bool with_mmap_pages;
     int32_t rank; /* from the environment, then from MPI; -1 = none */
     int32_t ranks;
-    uint32_t cwd;                 /* string id of the working directory, 0 = ask */
+    uint64_t cwd; /* atomic: changes in the high half, string id in the low; id 0 = ask */
     char directory[CAP_PATH_MAX]; /* of the rings */
     char library[CAP_PATH_MAX];   /* this library, as it was preloaded */
     char host[64];
