@@ -234,10 +234,21 @@ CAP_EXPORT int __vdprintf_chk(int fd, int flag, const char *format, va_list args
 
 /* ---- perror --------------------------------------------------------------------------------- */
 
+/* A stream that nobody has used yet keeps its orientation open: libc writes through a duplicate of
+ * its descriptor, then, which moves the position unseen. */
+static void share_unused(const FILE *stream)
+{
+    struct cap_fd *entry = stream->_mode == 0 ? cap_fd_find(cap_stream_fd(stream)) : NULL;
+    if (entry != NULL && (entry->flags & CAP_FD_KNOWN) != 0) {
+        (void)__atomic_fetch_or(&entry->flags, CAP_FD_SHARED, __ATOMIC_RELAXED);
+    }
+}
+
 CAP_EXPORT void perror(const char *text)
 {
     struct cap_stdio_call call;
     cap_stdio_begin(&call, stderr, WIO_CALL_perror, CAP_CALLER());
+    share_unused(stderr);
     int64_t before = cap_stdio.written_bytes;
     CAP_REAL(perror)(text);
     /* stderr has no buffer unless the program gave it one */
