@@ -118,6 +118,13 @@ extern cap_function *cap_real_table[WIO_CALL_COUNT] CAP_HIDDEN;
  */
 cap_function *cap_real_find(unsigned call) CAP_HIDDEN;
 
+/*
+ * Look up, in the constructor, what programs call between a dlopen or dlsym that failed and its
+ * dlerror: to print, to unlock, to close, to look for a file. A dlsym of ours in between would take
+ * the message away.
+ */
+void cap_real_find_early(void) CAP_HIDDEN;
+
 /* The next definition of any symbol behind ours, also in libraries of local scope; NULL = none. */
 void *cap_find_symbol(const char *name) CAP_HIDDEN;
 

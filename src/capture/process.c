@@ -299,6 +299,7 @@ void cap_describe_image(struct cap_thread *self)
 __attribute__((constructor)) static void load(void)
 {
     CAP_KEEP_ERRNO;
+    cap_real_find_early();
     if (cap_configure()) {
         (void)cap_thread_begin();
         cap_stdio_install();

@@ -41,17 +41,60 @@ void *cap_find_symbol(const char *name)
     return found != NULL ? found : find_local(name);
 }
 
-cap_function *cap_real_find(unsigned call)
+static cap_function *remember(unsigned call, void *found)
 {
-    CAP_KEEP_ERRNO;
-    const char *name = wio_call_name(call);
-    void *found = cap_find_symbol(name);
     cap_function *function;
     /* POSIX promises what ISO C does not: dlsym's pointer is as good as a function's. */
     memcpy(&function, &found, sizeof(function));
-    if (function == NULL) {
-        return (cap_function *)is_missing; /* not remembered: the library may be loaded later */
-    }
     __atomic_store_n(&cap_real_table[call], function, __ATOMIC_RELAXED);
     return function;
+}
+
+cap_function *cap_real_find(unsigned call)
+{
+    CAP_KEEP_ERRNO;
+    void *found = cap_find_symbol(wio_call_name(call));
+    if (found == NULL) {
+        return (cap_function *)is_missing; /* not remembered: the library may be loaded later */
+    }
+    return remember(call, found);
+}
+
+/* Each look-up costs most of a microsecond, in every program that begins: not all of them. */
+void cap_real_find_early(void)
+{
+    static const uint16_t calls[] = {WIO_CALL_write,
+                                     WIO_CALL_writev,
+                                     WIO_CALL_fwrite,
+                                     WIO_CALL_fputs,
+                                     WIO_CALL_puts,
+                                     WIO_CALL_fputc,
+                                     WIO_CALL_putc,
+                                     WIO_CALL_putchar,
+                                     WIO_CALL_vfprintf,
+                                     WIO_CALL_fflush,
+                                     WIO_CALL___vfprintf_chk,
+                                     WIO_CALL_vdprintf,
+                                     WIO_CALL_fputws,
+                                     WIO_CALL_vfwprintf,
+                                     WIO_CALL_close,
+                                     WIO_CALL_open,
+                                     WIO_CALL_fclose,
+                                     WIO_CALL_fopen,
+                                     WIO_CALL_access,
+                                     WIO_CALL_stat,
+                                     WIO_CALL_pthread_mutex_lock,
+                                     WIO_CALL_dlclose,
+                                     WIO_CALL_pthread_mutex_unlock};
+    bool is_clean = true;
+    for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+        void *found = dlsym(RTLD_NEXT, wio_call_name(calls[i]));
+        is_clean = is_clean && found != NULL;
+        if (found != NULL) {
+            (void)remember(calls[i], found);
+        }
+    }
+    if (!is_clean) {
+        (void)dlerror(); /* it is not the program's */
+    }
 }

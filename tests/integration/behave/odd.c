@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Legal things that are rarely done: `odd MODE`. odd_test.py knows what must be recorded. */
 #include <aio.h>
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/io_uring.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -115,6 +118,97 @@ static void aio_lists(void)
     (void)printf("%zd\n", aio_return(&good));
 }
 
+/* ---- first calls between a dlopen that fails and its message -----------------------------------
+ */
+
+static void say_why(void)
+{
+    const char *why = dlerror();
+    (void)puts(why != NULL ? why : "nothing");
+    (void)dlopen("./nowhere.so", RTLD_NOW);
+}
+
+static void failed_dlopen(void)
+{
+    pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    int fd = open("file", O_RDWR | O_CREAT | O_TRUNC, 0600);
+    pthread_mutex_lock(&lock);
+    (void)dlopen("./nowhere.so", RTLD_NOW);
+    pthread_mutex_unlock(&lock);
+    say_why();
+    (void)close(fd);
+    say_why();
+    (void)fputs("cannot load: ", stderr);
+    say_why();
+    (void)fprintf(stderr, "cannot load %d: ", 2);
+    say_why();
+    (void)fwrite("cannot", 1, 6, stderr);
+    say_why();
+    (void)fputc('!', stderr);
+    say_why();
+    (void)fflush(stderr);
+    say_why();
+    if (access("./nowhere.so", R_OK) != 0) {
+        say_why();
+    }
+    if (write(2, "?", 1) == 1) {
+        say_why();
+    }
+}
+
+/* ---- libc writes a message through a duplicate of the descriptor -------------------------------
+ */
+
+static void message_file(void)
+{
+    if (freopen("messages", "w+", stderr) == NULL) {
+        exit(3);
+    }
+    (void)setvbuf(stderr, NULL, _IONBF, 0);
+    errno = ENOENT;
+    perror("one");
+    errno = ENOENT;
+    perror("two");
+    (void)fputs("three", stderr);
+}
+
+/* ---- one thread names a file while another one goes elsewhere ----------------------------------
+ */
+
+#define MOVES 5000
+
+static pthread_barrier_t at_once;
+
+static void *look_about(void *nothing)
+{
+    for (int i = 0; i < MOVES; i++) {
+        pthread_barrier_wait(&at_once);
+        (void)access("either", F_OK);
+        pthread_barrier_wait(&at_once);
+    }
+    return nothing;
+}
+
+static void directory_of_threads(void)
+{
+    pthread_t other;
+    char name[201] = "";
+    memset(name, 'n', sizeof(name) - 1); /* to ask for a long name takes longer */
+    int made = mkdir(name, 0700) | chdir(name) | mkdir(name, 0700) | chdir(name) | mkdir("d", 0700);
+    const int places[] = {open("d", O_RDONLY), open(".", O_RDONLY)};
+    pthread_barrier_init(&at_once, NULL, 2);
+    pthread_create(&other, NULL, look_about, NULL);
+    for (int i = 0; i < MOVES; i++) {
+        made |= chdir("."); /* nothing is known of it then */
+        pthread_barrier_wait(&at_once);
+        made |= fchdir(places[i % 2]);
+        pthread_barrier_wait(&at_once);
+        (void)access(i % 2 == 0 ? "below" : "above", F_OK);
+    }
+    pthread_join(other, NULL);
+    exit(made == 0 ? 0 : 3);
+}
+
 int main(int argc, char **argv)
 {
     static const struct {
@@ -125,6 +219,9 @@ int main(int argc, char **argv)
         {"mapped_stream", mapped_stream},
         {"ring_number", ring_number},
         {"aio_lists", aio_lists},
+        {"failed_dlopen", failed_dlopen},
+        {"message_file", message_file},
+        {"directory_of_threads", directory_of_threads},
     };
     for (size_t i = 0; argc > 1 && i < sizeof(modes) / sizeof(modes[0]); i++) {
         if (strcmp(argv[1], modes[i].name) == 0) {

@@ -37,11 +37,34 @@ def aio_lists(ring, events, _):
     assert [event["op"] for event in events].count("aio_error") == 1
 
 
+def failed_dlopen(_, __, ___):
+    """The messages are in the outcome."""
+
+
+def message_file(_, events, __):
+    """Every byte is written behind those before it."""
+    end = 0
+    for event in events:
+        if event["op"] == "write" and event["path"].endswith("/messages"):
+            assert event["offset"] == end, (event, end)
+            end += event["result"]
+    assert end == len("one: No such file or directory\n") * 2 + len("three"), end
+
+
+def directory_of_threads(_, events, top):
+    paths = [event["path"] for event in events if event["op"] == "access"]
+    top += 2 * ("/" + 200 * "n")
+    found = {path: paths.count(path) for path in sorted(set(paths))}
+    assert found.pop(f"{top}/d/below") == found.pop(f"{top}/above") == 2500, found
+    assert set(found) <= {f"{top}/either", f"{top}/d/either"}, found
+
+
 def main(library, program, mode):
     rings, top = more_test.traced_in(os.path.abspath(library), [os.path.abspath(program), mode])
     events = [event for ring in rings for event in ring.events()]
     {"memory_streams": memory_streams, "mapped_stream": mapped_stream, "ring_number": ring_number,
-     "aio_lists": aio_lists}[mode](rings[0], events, top)
+     "aio_lists": aio_lists, "failed_dlopen": failed_dlopen, "message_file": message_file,
+     "directory_of_threads": directory_of_threads}[mode](rings[0], events, top)
 
 
 if __name__ == "__main__":
