@@ -32,6 +32,7 @@ static bool has_end_key;
 #endif
 
 #define BLOCK_BYTES (CAP_THREAD_BLOCK * sizeof(struct cap_thread))
+#define THREADS_MAX (CAP_THREAD_BLOCK * CAP_THREAD_BLOCKS)
 
 static struct cap_thread *thread_at(uint32_t index)
 {
@@ -45,7 +46,11 @@ static bool make_block(uint32_t block)
     }
     struct cap_thread *fresh =
         raw_mmap(BLOCK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (fresh == NULL || raw_madvise(fresh, BLOCK_BYTES, MADV_WIPEONFORK) != 0) {
+    if (fresh == NULL) {
+        return false;
+    }
+    if (raw_madvise(fresh, BLOCK_BYTES, MADV_WIPEONFORK) != 0) {
+        (void)raw_munmap(fresh, BLOCK_BYTES);
         return false;
     }
     struct cap_thread *expected = NULL;
@@ -73,10 +78,13 @@ static struct cap_thread *take_free(void)
 
 static struct cap_thread *take_new(void)
 {
-    uint32_t index = __atomic_fetch_add(&thread_count, 1, __ATOMIC_RELAXED);
-    if (index >= CAP_THREAD_BLOCK * CAP_THREAD_BLOCKS || !make_block(index / CAP_THREAD_BLOCK)) {
-        return NULL;
-    }
+    uint32_t index = __atomic_load_n(&thread_count, __ATOMIC_RELAXED);
+    do {
+        if (index >= THREADS_MAX || !make_block(index / CAP_THREAD_BLOCK)) {
+            return NULL; /* a thread without a state asks with each event: nothing is used up */
+        }
+    } while (!__atomic_compare_exchange_n(&thread_count, &index, index + 1, true, __ATOMIC_RELAXED,
+                                          __ATOMIC_RELAXED));
     struct cap_thread *thread = thread_at(index);
     thread->index = index;
     return thread;

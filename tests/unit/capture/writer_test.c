@@ -231,6 +231,36 @@ static void full_disk_counts_drops(void **state)
     assert_int_equal(status, 0);
 }
 
+/* Threads that find no memory for their state ask with each event; when there is some, they get it.
+ */
+static bool states_come_back(void)
+{
+    struct rlimit before;
+    emit_one(500, 0);
+    (void)getrlimit(RLIMIT_AS, &before);
+    struct rlimit none = {1, before.rlim_max};
+    (void)setrlimit(RLIMIT_AS, &none);
+    unsigned misses = 0;
+    while (misses < (CAP_THREAD_BLOCKS + 1) * CAP_THREAD_BLOCK) {
+        misses += cap_thread_take() == NULL;
+    }
+    cap_threads_forget_ranges();
+    (void)setrlimit(RLIMIT_AS, &before);
+    return cap_thread_take() != NULL;
+}
+
+static void no_memory_uses_up_no_states(void **state)
+{
+    (void)state;
+    pid_t pid = fork();
+    if (pid == 0) {
+        _exit(states_come_back() ? 0 : 1);
+    }
+    int status = -1;
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(status, 0);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -239,6 +269,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(handlers_lose_nothing),
         cmocka_unit_test(forked_child_begins_anew),
         cmocka_unit_test(full_disk_counts_drops),
+        cmocka_unit_test(no_memory_uses_up_no_states),
     };
     (void)argc;
     return wio_is_traced() ? WIO_RUN(tests) : wio_run_traced(argv);
