@@ -17,14 +17,18 @@
 #define OUR_MACHINE EM_AARCH64
 #endif
 
+/* More rights than their caller's: set-user-id, set-group-id, or capabilities of the file's. */
 static bool is_secure(int fd)
 {
     struct stat st = {0};
+    const uid_t user = (uid_t)raw_call3(SYS_getuid, 0, 0, 0);
     if (raw_fstat(fd, &st) != 0) {
         return false;
     }
-    bool other_user =
-        (st.st_mode & S_ISUID) != 0 && st.st_uid != (uid_t)raw_call3(SYS_getuid, 0, 0, 0);
+    if (user != 0 && raw_call4(SYS_fgetxattr, fd, (long)"security.capability", 0, 0) > 0) {
+        return true;
+    }
+    bool other_user = (st.st_mode & S_ISUID) != 0 && st.st_uid != user;
     bool other_group = (st.st_mode & S_ISGID) != 0 && (st.st_mode & S_IXGRP) != 0 &&
                        st.st_gid != (gid_t)raw_call3(SYS_getgid, 0, 0, 0);
     return other_user || other_group;
@@ -43,7 +47,15 @@ static bool is_our_loader(int fd, const Elf64_Phdr *header)
     return strstr(name, "/ld-linux") != NULL;
 }
 
-static enum cap_target judge_elf(int fd, const Elf64_Ehdr *head)
+/* "/lib64/ld-linux-x86-64.so.2 PROGRAM": it has no loader, it is one, and preloads. */
+static bool is_loader_itself(const char *path)
+{
+    static const char name[] = "ld-linux";
+    const char *slash = strrchr(path, '/');
+    return strncmp(slash != NULL ? slash + 1 : path, name, sizeof(name) - 1) == 0;
+}
+
+static enum cap_target judge_elf(int fd, const Elf64_Ehdr *head, const char *path)
 {
     if (head->e_ident[EI_CLASS] != ELFCLASS64 || head->e_machine != OUR_MACHINE) {
         return CAP_TARGET_FOREIGN;
@@ -58,7 +70,7 @@ static enum cap_target judge_elf(int fd, const Elf64_Ehdr *head)
             return is_our_loader(fd, &header) ? CAP_TARGET_GOOD : CAP_TARGET_FOREIGN;
         }
     }
-    return CAP_TARGET_STATIC;
+    return is_loader_itself(path) ? CAP_TARGET_GOOD : CAP_TARGET_STATIC;
 }
 
 /* "#! /bin/sh -e": the interpreter's path, cut out in place; NULL where there is none. */
@@ -93,7 +105,7 @@ enum cap_target cap_exec_target(int dirfd, const char *path)
         if (got >= (long)sizeof(Elf64_Ehdr) && memcmp(head, ELFMAG, SELFMAG) == 0) {
             Elf64_Ehdr elf;
             memcpy(&elf, head, sizeof(elf));
-            target = is_secure((int)fd) ? CAP_TARGET_SECURE : judge_elf((int)fd, &elf);
+            target = is_secure((int)fd) ? CAP_TARGET_SECURE : judge_elf((int)fd, &elf, path);
         }
         (void)raw_close((int)fd);
         if (!is_script) {

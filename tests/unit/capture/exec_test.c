@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "support/unit.h"
@@ -107,6 +109,44 @@ static void takes_ours_out_for_a_foreign_target(void **state)
     cap_environment_fini(&environment);
 }
 
+static void the_loader_preloads(void **state)
+{
+    const char *path = "/lib64/ld-linux-x86-64.so.2";
+    (void)state;
+    cap_process.library[0] = '\0'; /* its presence is not the matter here */
+    if (access(path, R_OK) == 0) {
+        assert_int_equal(cap_exec_target(AT_FDCWD, path), CAP_TARGET_GOOD);
+    }
+}
+
+/* Only root can give a file capabilities, and only for others do they matter. */
+static void capabilities_are_rights(void **state)
+{
+    const uint32_t net_raw[] = {0x02000001, 1u << 13, 0, 0, 0}; /* struct vfs_cap_data */
+    (void)state;
+    int file = open("/bin/true", O_RDONLY | O_CLOEXEC);
+    char head[64];
+    char *path = wio_test_path("capable");
+    assert_int_equal(read(file, head, sizeof(head)), sizeof(head));
+    wio_test_write(path, head, sizeof(head));
+    (void)close(file);
+    file = open(path, O_RDONLY | O_CLOEXEC);
+    pid_t child = -1;
+    if (getuid() == 0 && fsetxattr(file, "security.capability", net_raw, sizeof(net_raw), 0) == 0) {
+        assert_int_not_equal(cap_exec_target(file, ""), CAP_TARGET_SECURE);
+        child = fork();
+    }
+    if (child == 0) {
+        bool is_other = setuid(65534) == 0;
+        _exit(is_other && cap_exec_target(file, "") == CAP_TARGET_SECURE ? 0 : 1);
+    }
+    int status = 0;
+    assert_int_equal(child > 0 ? waitpid(child, &status, 0) : child, child);
+    assert_int_equal(status, 0);
+    (void)close(file);
+    free(path);
+}
+
 static void judges_targets(void **state)
 {
     (void)state;
@@ -145,6 +185,8 @@ int main(void)
         cmocka_unit_test(fills_an_empty_environment),
         cmocka_unit_test(joins_the_programs_own_preload),
         cmocka_unit_test(takes_ours_out_for_a_foreign_target),
+        cmocka_unit_test(the_loader_preloads),
+        cmocka_unit_test(capabilities_are_rights),
         cmocka_unit_test(judges_targets),
     };
     return WIO_RUN(tests);
