@@ -31,7 +31,7 @@ struct spawn_call {
  * cannot be read. */
 static const char *program_of(const struct spawn_call *spawn, char *room, size_t size)
 {
-    if (!cap_is_readable(spawn->path)) {
+    if (spawn->path == NULL || !cap_is_readable(spawn->path)) {
         return NULL;
     }
     bool is_searched = spawn->call == WIO_CALL_posix_spawnp;

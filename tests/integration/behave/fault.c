@@ -131,10 +131,22 @@ static void messages(void)
     TRY(pipe(bad));
 }
 
+/* What it runs is nowhere in the usual sense. */
+static int spawn_nothing(void)
+{
+    char *const arguments[] = {(char *)"true", NULL};
+    const char *volatile nothing = NULL;
+    posix_spawn_file_actions_t actions;
+    pid_t started;
+    (void)posix_spawn_file_actions_init(&actions);
+    return posix_spawn(&started, nothing, &actions, NULL, arguments, environ) == 0 ? 0 : -1;
+}
+
 static void processes(void)
 {
     char *const arguments[] = {(char *)"true", NULL};
     pid_t started;
+    TRY(spawn_nothing());
     TRY(execve(bad, bad, bad));
     TRY(execve("/nowhere", bad, bad));
     TRY(execve("/bin/true", bad, bad));
