@@ -56,7 +56,8 @@ void cap_maps_add(const struct cap_map *map)
     }
     widen(map);
     for (uint32_t i = 0; i < MAPS_MAX; i++) {
-        if (!change(&places[i], FREE, BUSY)) {
+        bool is_free = __atomic_load_n(&places[i].state, __ATOMIC_RELAXED) == FREE;
+        if (!is_free || !change(&places[i], FREE, BUSY)) {
             continue;
         }
         places[i].map = *map;
