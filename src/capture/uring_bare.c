@@ -37,12 +37,16 @@ CAP_EXPORT int io_uring_register(unsigned fd, unsigned operation, const void *ar
     return result;
 }
 
+#define FRAME() ((uintptr_t)__builtin_frame_address(0))
+
 struct bare_enter {
     unsigned fd;
     unsigned submit;
     unsigned flags;
+    uintptr_t frame; /* of the wrapper */
 };
 
+/* It may wait: what signal handlers do meanwhile is recorded, and they may jump out of it. */
 static void begin_bare(struct cap_uring_call *call, unsigned number, uintptr_t source,
                        const struct bare_enter *enter)
 {
@@ -52,14 +56,15 @@ static void begin_bare(struct cap_uring_call *call, unsigned number, uintptr_t s
         call->ev.size = enter->submit;
         call->batch =
             cap_uring_before_enter(call->self, &call->ev, enter->fd, enter->submit, enter->flags);
-        cap_mute(call->self);
+        call->outer = cap_uring_inside;
+        cap_uring_inside = (struct cap_uring_place){call->batch.ring, enter->frame};
     }
 }
 
 static int end_bare(struct cap_uring_call *call, int result)
 {
     if (call->self != NULL) {
-        cap_unmute(call->self);
+        cap_uring_inside = call->outer;
         call->ev.end = cap_now();
         cap_uring_after_enter(call->self, &call->ev, &call->batch, result);
     }
@@ -71,7 +76,7 @@ CAP_EXPORT int io_uring_enter(unsigned fd, unsigned submit, unsigned least, unsi
 {
     struct cap_uring_call call;
     begin_bare(&call, WIO_CALL_io_uring_enter, CAP_CALLER(),
-               &(struct bare_enter){fd, submit, flags});
+               &(struct bare_enter){fd, submit, flags, FRAME()});
     return end_bare(&call, CAP_REAL(io_uring_enter)(fd, submit, least, flags, mask));
 }
 
@@ -81,6 +86,6 @@ CAP_EXPORT int io_uring_enter2(unsigned fd, unsigned submit, unsigned least, uns
 {
     struct cap_uring_call call;
     begin_bare(&call, WIO_CALL_io_uring_enter2, CAP_CALLER(),
-               &(struct bare_enter){fd, submit, flags});
+               &(struct bare_enter){fd, submit, flags, FRAME()});
     return end_bare(&call, CAP_REAL(io_uring_enter2)(fd, submit, least, flags, mask, size));
 }

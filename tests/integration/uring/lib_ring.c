@@ -2,9 +2,11 @@
 /*
  * io_uring by liburing: `lib_ring FILE REQUESTS [index]`. One thread waits for a completion until a
  * signal handler jumps out of liburing; then it collects what another thread submits. With `index`
- * one thread does both, and the ring's descriptor is closed. Prints what raw_ring prints. Exit 77
+ * one thread does both, the ring's descriptor is closed, and a signal handler writes while the
+ * thread waits. Prints what raw_ring prints. Exit 77
  * where the kernel has no io_uring.
  */
+#include <errno.h>
 #include <fcntl.h>
 #include <liburing.h>
 #include <pthread.h>
@@ -87,10 +89,30 @@ static long by_two_threads(void)
     return bytes;
 }
 
+static void write_mark(int number)
+{
+    (void)number;
+    if (pwrite(file, "!", 1, total * BYTES) != 1) {
+        _exit(1);
+    }
+}
+
+/* Nothing ever ends: the wait does, by the signal. */
+static void wait_for_handler(void)
+{
+    struct sigaction action = {.sa_handler = write_mark};
+    (void)sigaction(SIGALRM, &action, NULL);
+    (void)ualarm(20000, 0);
+    if (io_uring_enter((unsigned)ring.ring_fd, 0, 1, IORING_ENTER_GETEVENTS, NULL) != -EINTR) {
+        exit(1);
+    }
+}
+
 /* What io_uring_close_ring_fd of newer liburings does. */
 static long by_index(void)
 {
     long bytes = 0;
+    wait_for_handler();
     if (io_uring_register_ring_fd(&ring) != 1 || close(ring.ring_fd) != 0) {
         exit(77);
     }

@@ -32,6 +32,8 @@ def main(library, program, *mode):
     haves = [[event["op"].removeprefix("uring_"), str(event["offset"]), str(event["size"])]
              for event in requests]
     results = list(ring_reader.pair(requests, ring.completions()))
+    handled = [event["size"] for event in ring.events() if event["op"] == "pwrite"]
+    assert handled == ([1] if "index" in mode else []), handled
     pending = results.count(None)
     wrong_path = sum(event["path"] != path for event in requests)
     lost = ring.unseen[LOST_COMPLETION]
