@@ -55,7 +55,8 @@ struct cap_stdio {
     int64_t written_bytes;
     uint64_t last_end; /* of the last one since stdio_open.c set it to 0 */
     struct cap_stdio_run run;
-    const char *opening; /* path that fopen is about to open, NULL = none or named */
+    const char *opening;      /* path that fopen is about to open, NULL = none or named */
+    uintptr_t opening_source; /* its caller: a signal handler may jump out of it */
     int opening_flags;
     int opening_from; /* freopen: the descriptor of the old file, else -1 */
     int opened_fd;    /* the descriptor that got that path before fopen returned, -1 = none */

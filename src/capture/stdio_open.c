@@ -31,6 +31,10 @@ void cap_stdio_name_opening(int fd)
     if (CAP_LIKELY(stdio->opening == NULL) || fd == stdio->opening_from) {
         return;
     }
+    if (stdio->source != stdio->opening_source) { /* that call is over, its path perhaps gone */
+        stdio->opening = NULL;
+        return;
+    }
     stdio->opened_path = cap_string(cap_self, AT_FDCWD, stdio->opening);
     stdio->opened_fd = fd;
     stdio->opened_after = stdio->last_end;
@@ -54,8 +58,10 @@ static void begin_open(struct opening *opening, unsigned number, uintptr_t sourc
     call->ev = CAP_EVENT_OF(number, source);
     stdio->opened_fd = -1;
     stdio->last_end = 0;
+    stdio->opening = NULL;
     if (opening->flags >= 0 && (opening->flags & O_APPEND) != 0) {
         stdio->opening = path;
+        stdio->opening_source = source;
         stdio->opening_flags = opening->flags;
         stdio->opening_from = opening->from;
     }

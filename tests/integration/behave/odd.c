@@ -6,6 +6,8 @@
 #include <fcntl.h>
 #include <linux/io_uring.h>
 #include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -172,6 +174,37 @@ static void message_file(void)
     (void)fputs("three", stderr);
 }
 
+/* ---- a signal handler jumps out of fopen -------------------------------------------------------
+ */
+
+static sigjmp_buf out;
+
+static void jump(int number)
+{
+    (void)number;
+    siglongjmp(out, 1);
+}
+
+static void left_fopen(void)
+{
+    char name[] = "fifo ";
+    name[4] = '\0';
+    if (mkfifo(name, 0600) != 0) {
+        exit(3);
+    }
+    (void)signal(SIGALRM, jump);
+    if (sigsetjmp(out, 1) == 0) {
+        (void)ualarm(20000, 0);
+        (void)fopen(name, "a"); /* nobody reads it */
+    }
+    (void)memcpy(name, "wrong", 5);
+    int fd = open("file", O_RDWR | O_CREAT | O_TRUNC, 0600);
+    FILE *stream = fdopen(fd, "w+");
+    (void)fseek(stream, 100, SEEK_END);
+    (void)fputc('x', stream);
+    (void)fclose(stream);
+}
+
 /* ---- one thread names a file while another one goes elsewhere ----------------------------------
  */
 
@@ -215,13 +248,10 @@ int main(int argc, char **argv)
         const char *name;
         void (*run)(void);
     } modes[] = {
-        {"memory_streams", memory_streams},
-        {"mapped_stream", mapped_stream},
-        {"ring_number", ring_number},
-        {"aio_lists", aio_lists},
-        {"failed_dlopen", failed_dlopen},
-        {"message_file", message_file},
-        {"directory_of_threads", directory_of_threads},
+        {"memory_streams", memory_streams}, {"mapped_stream", mapped_stream},
+        {"ring_number", ring_number},       {"aio_lists", aio_lists},
+        {"failed_dlopen", failed_dlopen},   {"message_file", message_file},
+        {"left_fopen", left_fopen},         {"directory_of_threads", directory_of_threads},
     };
     for (size_t i = 0; argc > 1 && i < sizeof(modes) / sizeof(modes[0]); i++) {
         if (strcmp(argv[1], modes[i].name) == 0) {

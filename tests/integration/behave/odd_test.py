@@ -51,6 +51,11 @@ def message_file(_, events, __):
     assert end == len("one: No such file or directory\n") * 2 + len("three"), end
 
 
+def left_fopen(_, events, top):
+    paths = {event["path"] for event in events if event["op"] in ("lseek", "write", "close")}
+    assert paths == {f"{top}/file"}, paths
+
+
 def directory_of_threads(_, events, top):
     paths = [event["path"] for event in events if event["op"] == "access"]
     top += 2 * ("/" + 200 * "n")
@@ -63,7 +68,7 @@ def main(library, program, mode):
     rings, top = more_test.traced_in(os.path.abspath(library), [os.path.abspath(program), mode])
     events = [event for ring in rings for event in ring.events()]
     {"memory_streams": memory_streams, "mapped_stream": mapped_stream, "ring_number": ring_number,
-     "aio_lists": aio_lists, "failed_dlopen": failed_dlopen, "message_file": message_file,
+     "aio_lists": aio_lists, "failed_dlopen": failed_dlopen, "message_file": message_file, "left_fopen": left_fopen,
      "directory_of_threads": directory_of_threads}[mode](rings[0], events, top)
 
 
