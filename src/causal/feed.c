@@ -15,7 +15,7 @@ static struct wio_live *map_of(struct wio_feed *feed, unsigned i)
     struct wio_live *maps[] = {
         &feed->object_of, &feed->thread_of,  &feed->made_of,  &feed->image_of,   &feed->lists_of,
         &feed->rank_of,   &feed->request_of, &feed->queue_of, &feed->signals_of, &feed->helper_of,
-        &feed->bound_of,  &feed->opening_of, &feed->name_of};
+        &feed->bound_of,  &feed->opening_of, &feed->name_of,  &feed->closing_of};
     return i < WIO_ARRAY_SIZE(maps) ? maps[i] : NULL;
 }
 

@@ -67,9 +67,7 @@ static enum wio_status shut_down(struct wio_feed *feed, const struct wio_event *
     if (object == 0 || state->is_shut) {
         return WIO_OK;
     }
-    while (state->list.count > 0) { /* those that have closed a duplicate let nobody go */
-        wio_feed_drop_first(feed, &state->list);
-    }
+    wio_feed_forget_closings(feed, object); /* of duplicates */
     state->is_shut = true;
     return wio_feed_append(feed, &state->list, &node);
 }

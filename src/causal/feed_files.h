@@ -16,6 +16,8 @@ WIO_MUST_CHECK enum wio_status wio_feed_file(struct wio_feed *feed, const struct
 WIO_MUST_CHECK enum wio_status wio_feed_inherit(struct wio_feed *feed, uint32_t parent,
                                                 uint32_t child, bool is_exec);
 bool wio_feed_closes_on_exec(const struct wio_feed *feed, uint32_t image, int64_t fd);
+/* Those who have closed ends of the object let nobody go. */
+void wio_feed_forget_closings(struct wio_feed *feed, uint32_t object);
 /* The image ends with this event: all its descriptors are closed. */
 WIO_MUST_CHECK enum wio_status wio_feed_close_all(struct wio_feed *feed, uint32_t image,
                                                   const struct wio_event *event);

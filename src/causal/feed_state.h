@@ -170,6 +170,7 @@ struct wio_feed {
     struct wio_live made_of;    /* (image, token) -> last thread made by a call */
     struct wio_live image_of;   /* (host, pid) -> latest image that has begun */
     struct wio_live bound_of;   /* (host, address or port) -> object of the socket */
+    struct wio_live closing_of; /* (object, thread) -> its closing, of objects that have many */
     struct wio_live opening_of; /* (stream, seq) of a call that opens a FIFO -> object */
     struct wio_live helper_of;  /* (system's stream or popen's image, seq or descriptor) -> pid */
 

@@ -95,16 +95,20 @@ static bool can_pass(struct wio_order_walk *walk, uint32_t t)
 {
     struct wio_order_thread *thread = &walk->threads[t];
     const struct wio_order_index *in = &walk->index[WIO_ORDER_IN];
-    for (size_t i = thread->next[WIO_ORDER_IN]; i < in->start[t + 1]; i++) {
-        uint32_t edge = in->items[i];
+    size_t at = thread->next[WIO_ORDER_IN];
+    at = thread->checked > at ? thread->checked : at;
+    for (; at < in->start[t + 1]; at++) {
+        uint32_t edge = in->items[at];
         if (walk->keys.edges->edges[edge].to_op != thread->op) {
             break;
         }
         if (walk->sources[edge] == NULL) {
             thread->blocked_edge = edge;
+            thread->checked = at;
             return false;
         }
     }
+    thread->checked = at;
     const struct wio_order_index *leave = &walk->index[WIO_ORDER_LEAVE];
     for (size_t i = thread->next[WIO_ORDER_LEAVE]; i < leave->start[t + 1]; i++) {
         uint32_t member = leave->items[i];

@@ -20,6 +20,12 @@
 struct wio_order_clock;
 uint64_t wio_order_known(const struct wio_order_clock *clock, uint32_t thread);
 
+/* So many entries of a clock are shared or copied together. */
+#define WIO_ORDER_PART 64u
+/* What it knows of the threads from part * WIO_ORDER_PART on; NULL: nothing. Clocks that know the
+ * same often have it at the same place. */
+const uint64_t *wio_order_known_part(const struct wio_order_clock *clock, uint32_t part);
+
 /* An edge into a stop. */
 struct wio_order_in {
     size_t edge; /* index into the set */

@@ -26,6 +26,11 @@ uint64_t wio_order_known(const struct wio_order_clock *clock, uint32_t thread)
     return part == NULL ? 0 : part->at[thread % WIO_ORDER_PART];
 }
 
+const uint64_t *wio_order_known_part(const struct wio_order_clock *clock, uint32_t part)
+{
+    return clock->parts[part] == NULL ? NULL : clock->parts[part]->at;
+}
+
 struct wio_order_clock *wio_order_clock_get(struct wio_order_clocks *clocks)
 {
     size_t bytes = clocks->part_count * sizeof(struct wio_order_part *);

@@ -34,9 +34,6 @@ WIO_MUST_CHECK enum wio_status wio_order_index_init(struct wio_order_index *inde
                                                     enum wio_order_reason reason);
 void wio_order_index_fini(struct wio_order_index *index, const struct wio_alloc *alloc);
 
-/* So many entries of a clock are shared or copied together. */
-#define WIO_ORDER_PART 64u
-
 struct wio_order_part {
     uint64_t refs;
     struct wio_order_part *next; /* of the free ones */
@@ -78,6 +75,7 @@ WIO_MUST_CHECK enum wio_status wio_order_clock_join(struct wio_order_clocks *clo
 struct wio_order_thread {
     struct wio_order_clock *clock;
     size_t next[WIO_ORDER_REASON_COUNT]; /* positions in the indices */
+    size_t checked;                      /* up to here the sources of its next stop are passed */
     uint32_t blocked_edge;               /* WIO_CAUSAL_NONE where it is not */
     uint32_t blocked_collective;
     uint64_t op; /* of the stop it stands at */

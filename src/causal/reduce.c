@@ -18,7 +18,8 @@ struct reduction {
     uint32_t *best; /* per thread: 1 + place in `in` of the latest source of that thread, 0: none */
     uint32_t *used; /* threads whose `best` is set */
     size_t used_count;
-    uint32_t *loose; /* edges into one stop, and as many places to sort them */
+    const uint64_t **seen; /* per part of a clock: the last that was looked at; NULL: not needed */
+    uint32_t *loose;       /* edges into one stop, and as many places to sort them */
     size_t loose_room;
 };
 
@@ -61,15 +62,75 @@ static bool is_implied(const struct reduction *reduction, const struct wio_order
     return false;
 }
 
-static enum wio_status judge(void *context, const struct wio_order_stop *stop)
+/* What a source knows of other sources drops these; its own entry is meaningless. */
+static void drop_known(struct reduction *reduction, const struct wio_order_stop *stop,
+                       uint32_t source, uint32_t part)
 {
-    struct reduction *reduction = context;
-    keep_latest(reduction, stop);
+    uint32_t first = part * WIO_ORDER_PART;
+    uint32_t threads = reduction->edges->threads;
+    const uint64_t *known = wio_order_known_part(stop->in[reduction->best[source] - 1].clock, part);
+    if (known == NULL || known == reduction->seen[part]) {
+        return;
+    }
+    for (uint32_t i = 0; i < WIO_ORDER_PART && first + i < threads; i++) {
+        uint32_t best = first + i == source ? 0 : reduction->best[first + i];
+        if (best != 0 && known[i] > stop->in[best - 1].from.op) {
+            reduction->drop[stop->in[best - 1].edge] = true;
+        }
+    }
+    bool has_own = source / WIO_ORDER_PART == part;
+    reduction->seen[part] = has_own ? reduction->seen[part] : known;
+}
+
+/* Of very many sources each is not compared with each: what they know lies in parts, most of which
+ * they share. */
+static enum wio_status judge_many(struct reduction *reduction, const struct wio_order_stop *stop)
+{
+    uint32_t parts = reduction->edges->threads / WIO_ORDER_PART + 1;
+    const struct wio_alloc *alloc = &reduction->edges->alloc;
+    alloc->put(alloc->context, reduction->seen); /* clocks have changed since */
+    reduction->seen = wio_causal_array(alloc, parts, sizeof(*reduction->seen));
+    if (reduction->seen == NULL) {
+        return WIO_ERR_NOMEM;
+    }
+    for (size_t k = 0; k < reduction->used_count; k++) {
+        uint32_t source = reduction->used[k];
+        const struct wio_order_in *in = &stop->in[reduction->best[source] - 1];
+        bool is_known = wio_order_before(stop, source) > in->from.op;
+        reduction->drop[in->edge] = reduction->drop[in->edge] || is_known;
+        for (uint32_t part = 0; part < parts; part++) {
+            drop_known(reduction, stop, source, part);
+        }
+    }
+    for (size_t k = 0; k < reduction->used_count; k++) {
+        const struct wio_order_in *in = &stop->in[reduction->best[reduction->used[k]] - 1];
+        reduction->dropped += reduction->drop[in->edge] ? 1 : 0;
+    }
+    return WIO_OK;
+}
+
+static void judge_few(struct reduction *reduction, const struct wio_order_stop *stop)
+{
     for (size_t k = 0; k < reduction->used_count; k++) {
         const struct wio_order_in *in = &stop->in[reduction->best[reduction->used[k]] - 1];
         if (is_implied(reduction, stop, in)) {
             drop(reduction, in->edge);
         }
+    }
+}
+
+/* Each source with each, as long as that is cheaper than to look through all clocks. */
+#define FEW_MOST (2 * WIO_ORDER_PART)
+
+static enum wio_status judge(void *context, const struct wio_order_stop *stop)
+{
+    struct reduction *reduction = context;
+    keep_latest(reduction, stop);
+    size_t few = FEW_MOST + reduction->edges->threads / WIO_ORDER_PART;
+    if (reduction->used_count <= few) {
+        judge_few(reduction, stop);
+    } else {
+        WIO_TRY(judge_many(reduction, stop));
     }
     for (size_t k = 0; k < reduction->used_count; k++) {
         reduction->best[reduction->used[k]] = 0;
@@ -165,6 +226,7 @@ static enum wio_status run(struct reduction *reduction, struct wio_error *err)
     alloc->put(alloc->context, reduction->best);
     alloc->put(alloc->context, reduction->used);
     alloc->put(alloc->context, reduction->loose);
+    alloc->put(alloc->context, reduction->seen);
     return status;
 }
 

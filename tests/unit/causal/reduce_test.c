@@ -330,6 +330,71 @@ static void doubles_are_found_among_many(void **state)
     wio_edges_fini(&edges);
 }
 
+#define SOURCES 700u
+#define SOURCE_OPS 4u
+
+/* Does a path lead from one point to another without this edge? By what is reached of each thread.
+ */
+static bool leads(const struct wio_edges *edges, size_t without)
+{
+    uint64_t from[SOURCES + 1]; /* the first operation that is reached; SOURCE_OPS: none */
+    const struct wio_edge *edge = &edges->edges[without];
+    for (uint32_t t = 0; t <= SOURCES; t++) {
+        from[t] = SOURCE_OPS;
+    }
+    from[edge->from_thread] = edge->from_op;
+    for (bool goes_on = true; goes_on;) {
+        goes_on = false;
+        for (size_t i = 0; i < edges->edge_count; i++) {
+            const struct wio_edge *e = &edges->edges[i];
+            if (i != without && from[e->from_thread] <= e->from_op &&
+                e->to_op < from[e->to_thread]) {
+                from[e->to_thread] = e->to_op;
+                goes_on = true;
+            }
+        }
+    }
+    return from[edge->to_thread] <= edge->to_op;
+}
+
+/* One operation waits for very many threads, some of which wait for each other. */
+static void one_waits_for_many(void **state)
+{
+    (void)state;
+    struct wio_alloc heap = WIO_ALLOC_HEAP;
+    uint64_t seed = 3;
+    for (unsigned round = 0; round < 3; round++) {
+        struct wio_edges edges;
+        struct wio_error err = WIO_ERROR_INIT;
+        static bool implied[4 * SOURCES];
+        size_t dropped = 0;
+        memset(implied, 0, sizeof(implied));
+        wio_edges_init(&edges, &heap, SOURCES + 1);
+        for (uint32_t t = 1; t < SOURCES; t++) { /* later operations wait for earlier ones */
+            uint64_t op = wio_test_random(&seed) % (SOURCE_OPS - 1);
+            add(&edges, (struct wio_edge){.from_thread = (uint32_t)(wio_test_random(&seed) % t),
+                                          .from_op = op,
+                                          .to_thread = t,
+                                          .to_op = op + 1});
+        }
+        for (uint32_t t = 0; t < SOURCES; t++) {
+            add(&edges, (struct wio_edge){.from_thread = t,
+                                          .from_op = wio_test_random(&seed) % SOURCE_OPS,
+                                          .to_thread = SOURCES});
+        }
+        assert_ok(wio_edges_find_implied(&edges, implied, &err), &err);
+        for (size_t i = 0; i < edges.edge_count; i++) {
+            assert_int_equal(implied[i], leads(&edges, i));
+            dropped += implied[i] ? 1 : 0;
+        }
+        assert_true(dropped > 20);
+        size_t told = 0;
+        assert_ok(wio_edges_reduce(&edges, &told, &err), &err);
+        assert_int_equal(told, dropped);
+        wio_edges_fini(&edges);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -339,6 +404,7 @@ int main(void)
         cmocka_unit_test(every_refused_request_is_survived),
         cmocka_unit_test(a_large_exchange_is_reduced),
         cmocka_unit_test(doubles_are_found_among_many),
+        cmocka_unit_test(one_waits_for_many),
     };
     return WIO_RUN(tests);
 }

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One pipe that all processes of a large program have open. */
+#define THREADS 40u
+#include "feed_script.h"
+
+#define READER 0u
+
+static void use(struct script *s, uint32_t thread, enum wio_op op, uint64_t at, int64_t result)
+{
+    struct wio_event *event = add(s, thread, op, at, at + 1);
+    event->path = 1;
+    event->fd = thread == READER ? 3 : 4;
+    event->result = result;
+}
+
+/* Whoever finds its end waits for the last closing of each, however many they are. */
+static void all_who_closed_are_waited_for(void **state)
+{
+    (void)state;
+    struct script s;
+    begin(&s, false);
+    for (uint32_t t = 1; t < THREADS; t++) {
+        use(&s, t, WIO_OP_write, 10 + t, 1);
+        use(&s, t, WIO_OP_close, 100 + t, 0);
+    }
+    use(&s, 30, WIO_OP_write, 160, 1);
+    use(&s, 30, WIO_OP_close, 161, 0);
+    use(&s, READER, WIO_OP_read, 200, 0);
+    for (uint32_t t = 0; t < THREADS; t++) {
+        (void)add(&s, t, WIO_OP_fsync, 300 + t, 301 + t);
+    }
+    finish(&s);
+    assert_int_equal(s.edges.edge_count, THREADS - 1);
+    for (uint32_t t = 1; t < THREADS; t++) {
+        assert_edge(&s, t, t == 30 ? 2 : 0, READER, 0, WIO_EDGE_HARD);
+    }
+    end(&s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(all_who_closed_are_waited_for)};
+    return WIO_RUN(tests);
+}
