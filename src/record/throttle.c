@@ -20,8 +20,11 @@
 #define LOOK_NS (20 * MILLISECOND_NS)
 #define FAR_LOOK_NS (4 * MILLISECOND_NS) /* recorders of other hosts wait for that at their end */
 
-/* What one I/O may take while it goes alone, with all others to be found still. */
+/* What one I/O may take while it goes alone, with all others to be found still: beside this twice
+ * the time that one of them may be on its way (conduct_nodes.c), but all of that together .. */
 #define STEP_NS (50 * MILLISECOND_NS)
+#define WAYS 2
+#define WAYS_MAX_NS (3600 * SECOND_NS) /* .. no longer than this */
 #define LIMIT_MIN_NS (30 * SECOND_NS)
 
 enum { EXIT_SIGNAL_BASE = 128 };
@@ -198,6 +201,14 @@ enum wio_status wio_throttle_check_first(struct wio_throttle *t, struct wio_erro
 
 /* ---- the runs that hold ------------------------------------------------------------------- */
 
+/* The last node's first I/O may have to wait for all those of the others. */
+uint64_t wio_throttle_limit_ns(uint64_t ops, uint64_t longest_ns)
+{
+    bool is_long = longest_ns > 0 && ops > WAYS_MAX_NS / (WAYS * longest_ns);
+    uint64_t ways_ns = is_long ? WAYS_MAX_NS : ops * WAYS * longest_ns;
+    return LIMIT_MIN_NS + ops * STEP_NS + 10 * longest_ns + ways_ns;
+}
+
 void wio_throttle_set_limits(struct wio_throttle *t, uint32_t runs_most)
 {
     uint64_t ops = 0;
@@ -207,7 +218,7 @@ void wio_throttle_set_limits(struct wio_throttle *t, uint32_t runs_most)
         longest_ns = t->profile.nodes[n].longest_ns > longest_ns ? t->profile.nodes[n].longest_ns
                                                                  : longest_ns;
     }
-    t->limit_ns = LIMIT_MIN_NS + ops * STEP_NS + 10 * longest_ns;
+    t->limit_ns = wio_throttle_limit_ns(ops, longest_ns);
     bool is_limited = t->params->runs_max > 0 && t->params->runs_max < runs_most;
     t->runs_most = is_limited ? t->params->runs_max : runs_most;
 }

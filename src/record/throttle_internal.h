@@ -58,6 +58,9 @@ WIO_MUST_CHECK enum wio_status wio_throttle_run_first(struct wio_throttle *t,
 /* Can run 1 be what the others are measured by? Fills the profile. */
 WIO_MUST_CHECK enum wio_status wio_throttle_check_first(struct wio_throttle *t,
                                                         struct wio_error *err);
+/* How long a hold may last: `ops` I/Os of all nodes, the longest way of one from one to the next.
+ */
+uint64_t wio_throttle_limit_ns(uint64_t ops, uint64_t longest_ns);
 void wio_throttle_set_limits(struct wio_throttle *t, uint32_t runs_most);
 void wio_throttle_name_run(const struct wio_throttle *t, const char *dir, char path[PATH_MAX]);
 WIO_MUST_CHECK enum wio_status wio_throttle_run_held(struct wio_throttle *t,

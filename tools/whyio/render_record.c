@@ -28,7 +28,8 @@ static const char *const verdicts[] = {
     [WIO_CONDUCT_TOO_LONG] = "was held for too long",
     [WIO_CONDUCT_TOO_MANY] = "more threads than can be held",
     [WIO_CONDUCT_GONE] = "is gone before its command has ended",
-    [WIO_CONDUCT_LOST] = "threads went on by themselves, this recorder was stopped for too long",
+    [WIO_CONDUCT_LOST] =
+        "threads went on by themselves: held for too long, or this recorder was stopped",
 };
 
 static void add_throttle(struct wio_json *json, const struct wio_throttle_result *throttle)
