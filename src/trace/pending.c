@@ -2,12 +2,25 @@
 #include "trace/pending.h"
 
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "trace/hide.h"
 #include "trace/seal.h"
+
+/* Commands on several hosts may seal one directory: sealed.<host>.<pid>.<ns>. */
+static void name_segment(char *name, size_t size)
+{
+    char host[65] = "";
+    (void)gethostname(host, sizeof(host) - 1);
+    for (char *slash = host; (slash = strchr(slash, '/')) != NULL;) {
+        *slash = '_';
+    }
+    (void)snprintf(name, size, "sealed.%s.%d.%llu", host, (int)getpid(),
+                   (unsigned long long)wio_clock_mono_ns());
+}
 
 enum wio_status wio_pending_seal(const char *dir, wio_progress_fn *progress, void *progress_arg,
                                  int *fd_out, bool *live_out, struct wio_error *err)
@@ -34,8 +47,7 @@ enum wio_status wio_pending_seal(const char *dir, wio_progress_fn *progress, voi
     }
     if (survey.is_writable && survey.live == 0) {
         struct wio_error ignored = WIO_ERROR_INIT;
-        (void)snprintf(name, sizeof(name), "sealed.%d.%llu", (int)getpid(),
-                       (unsigned long long)wio_clock_mono_ns());
+        name_segment(name, sizeof(name));
         enum wio_status status = wio_seal(dir, NULL, name, &params, &ignored);
         if (status == WIO_OK || status == WIO_ERR_NOMEM) {
             wio_hide_forget(dir);

@@ -2,8 +2,10 @@
 /* Rings of several hosts that are sealed together: pids, ends and counters are of one host each. */
 #include "trace/seal.h"
 
+#include <glob.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "sealed_fixture.h"
 
@@ -106,6 +108,24 @@ static void counters_of_machines_differ(void **state)
     close_all(&sealed);
 }
 
+/* Two hosts may do so at once, and count their processes alike. */
+static void segment_is_named_after_who_seals(void **state)
+{
+    struct fixture *fixture = *state;
+    char host[65] = "";
+    char pattern[400];
+    glob_t found;
+    assert_int_equal(gethostname(host, sizeof(host) - 1), 0);
+    save_process(fixture, "n1", 10, 9, 5000000000ull);
+    struct sealed sealed = open_all(fixture->dir);
+    close_all(&sealed);
+    (void)snprintf(pattern, sizeof(pattern), "%s/sealed.%s.%d.*.seg", fixture->dir, host,
+                   (int)getpid());
+    assert_int_equal(glob(pattern, 0, NULL, &found), 0);
+    assert_int_equal(found.gl_pathc, 1);
+    globfree(&found);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -113,6 +133,7 @@ int main(void)
         TEST(recorder_knows_no_other_host),
         TEST(parents_are_of_the_same_host),
         TEST(counters_of_machines_differ),
+        TEST(segment_is_named_after_who_seals),
     };
     return WIO_RUN(tests);
 }
