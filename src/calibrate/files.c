@@ -297,6 +297,54 @@ static enum wio_status fwrite_calls(void *context, unsigned calls, double *secon
     return WIO_OK;
 }
 
+/* What is in a stream's buffer when it is closed goes to a file that is removed at once. */
+static enum wio_status open_streams(FILE *streams[], size_t count, const char *path,
+                                    struct wio_error *err)
+{
+    for (size_t i = 0; i < count; i++) {
+        streams[i] = fopen(path, "we");
+        if (streams[i] == NULL) {
+            return wio_error_sys(err, path, "cannot open");
+        }
+    }
+    return WIO_OK;
+}
+
+static enum wio_status first_fwrites(const struct wio_files *files, FILE *const streams[],
+                                     size_t count, double *seconds_out, struct wio_error *err)
+{
+    const uint64_t word = 0;
+    for (size_t i = 0; i < count; i++) {
+        uint64_t begin_ns = wio_clock_mono_ns();
+        if (fwrite(&word, sizeof(word), 1, streams[i]) != 1) {
+            return wio_error_sys(err, files->dir, "cannot write to a stream");
+        }
+        seconds_out[i] = since(files, begin_ns);
+    }
+    return WIO_OK;
+}
+
+static enum wio_status streams(void *context, size_t count, double *seconds_out,
+                               struct wio_error *err)
+{
+    struct wio_files *files = context;
+    char path[PATH_MAX];
+    FILE **all = calloc(count, sizeof(FILE *));
+    if (all == NULL) {
+        return wio_error_set(err, WIO_ERR_NOMEM, NULL, WIO_ERROR_NO_OFFSET, "out of memory");
+    }
+    path_of(files, WIO_RIG_FRESH, path);
+    enum wio_status status = open_streams(all, count, path, err);
+    if (status == WIO_OK) {
+        status = first_fwrites(files, all, count, seconds_out, err);
+    }
+    for (size_t i = 0; i < count && all[i] != NULL; i++) {
+        (void)fclose(all[i]);
+    }
+    free(all);
+    return status == WIO_OK ? remove_file(context, WIO_RIG_FRESH, err) : status;
+}
+
 static enum wio_status meta(void *context, double seconds_out[WIO_RIG_META_COUNT],
                             struct wio_error *err)
 {
@@ -377,6 +425,7 @@ struct wio_rig wio_files_rig(struct wio_files *files)
         .device_bytes = device_bytes,
         .copy = copy,
         .fwrite = fwrite_calls,
+        .streams = streams,
         .meta = meta,
     };
 }

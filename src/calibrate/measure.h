@@ -86,5 +86,6 @@ wio_measure_stage wio_measure_seek;    /* c_sk */
 wio_measure_stage wio_measure_read;    /* bw_rdev */
 wio_measure_stage wio_measure_reduced; /* bw_reduced */
 wio_measure_stage wio_measure_meta;    /* metadata */
+wio_measure_stage wio_measure_streams; /* c_stream; takes no time worth a part of it */
 
 #endif

@@ -103,6 +103,10 @@ struct wio_rig {
     /* So many calls of fwrite that stay in the stream's buffer. */
     enum wio_status (*fwrite)(void *context, unsigned calls, double *seconds_out,
                               struct wio_error *err);
+    /* So many new streams of a file, all open at the same time: what the first fwrite into each of
+     * them takes, which finds no buffer yet. */
+    enum wio_status (*streams)(void *context, size_t count, double *seconds_out,
+                               struct wio_error *err);
     /* What the device has been given to write ever, whoever wrote it; NaN where nobody counts. */
     double (*device_bytes)(void *context);
     /* One of each; NaN where it is not possible there. */

@@ -70,7 +70,7 @@ static void add_fwrite(const struct wio_model *model, struct wio_task *task,
 {
     uint64_t bf = (uint64_t)model->params.bf;
     uint64_t left = op->size;
-    add_wait(task, model->params.c_lib);
+    add_wait(task, model->params.c_lib + (file->has_buffer ? 0 : model->params.c_stream));
     if (op->offset != file->position) {
         add_flush(task, file);
         file->position = op->offset;
@@ -83,13 +83,13 @@ static void add_fwrite(const struct wio_model *model, struct wio_task *task,
         return;
     }
     uint64_t whole = left - left % bf;
+    file->has_buffer = true;
     add_flush(task, file);
     if (whole > 0) {
         add_write(task, file, file->position, whole);
     }
     file->pending = left - whole;
     file->position += left;
-    file->has_buffer = true;
 }
 
 static bool is_random(const struct wio_cache_file *file, const struct wio_model_op *op)

@@ -54,6 +54,7 @@ enum wio_model_kind {
     X(limit_hard, "bytes", WIO_MODEL_REQUIRED)                                                     \
     X(dirty_expire, "s", WIO_MODEL_REQUIRED)                                                       \
     X(c_lib, "s", 0)                                                                               \
+    X(c_stream, "s", 0)                                                                            \
     X(c_new, "s", 0)                                                                               \
     X(c_call, "s", 0)                                                                              \
     X(c_folio, "s", 0)                                                                             \
@@ -96,20 +97,21 @@ struct wio_model_table {
  * stream; limit_bg, limit_hard: dirty limits; dirty_expire: age at which dirty data is written
  * back anyway; c_lib: one call that is served by the stdio buffer.
  *
- * Only `kernel` looks at: c_new: what the first write into an empty file costs besides; c_call: the
- * call alone, of sc_w, which has a folio in it then, 0: as sc_w; c_folio, c_clean: what a folio
- * does that is new in memory, and one that is there and clean; c_walk: a write into a part of a
- * folio, for each page of the rest; bw_clean: write over what is in memory and clean, 0: as
- * bw_ramdisk; sc_r, bw_hit: one read, and its copy of what is in memory, 0: as c_call, as bw_mem;
- * c_page_sync: what a synchronous write costs besides for each page that its folio is larger;
- * c_forget: what a direct write costs besides for each page in memory that was written there; hz:
- * ticks of the kernel's clock; balance_step: bytes after which a write looks at the dirty limits (a
- * folio); request_max: longest request of the flusher; dirty_interval: how often it looks for old
- * data, 0: never; dirty_ratelimit0, write_bw0: what the kernel thinks of the device at the start;
- * bw_burst, burst_size: speed and size of a buffer in the device, if it has one, or what a limit of
- * its rate lets pass after a rest; commit_bytes: what the journal writes when files have got new
- * blocks, 0: not known; read_ahead: the longest window of the device that is read ahead, 0: none;
- * mem_bytes: memory for file data, where reads find what was read or written before.
+ * Only `kernel` looks at: c_stream: what the first fwrite of a stream costs besides, which makes
+ * its buffer; c_new: what the first write into an empty file costs besides; c_call: the call alone,
+ * of sc_w, which has a folio in it then, 0: as sc_w; c_folio, c_clean: what a folio does that is
+ * new in memory, and one that is there and clean; c_walk: a write into a part of a folio, for each
+ * page of the rest; bw_clean: write over what is in memory and clean, 0: as bw_ramdisk; sc_r,
+ * bw_hit: one read, and its copy of what is in memory, 0: as c_call, as bw_mem; c_page_sync: what a
+ * synchronous write costs besides for each page that its folio is larger; c_forget: what a direct
+ * write costs besides for each page in memory that was written there; hz: ticks of the kernel's
+ * clock; balance_step: bytes after which a write looks at the dirty limits (a folio); request_max:
+ * longest request of the flusher; dirty_interval: how often it looks for old data, 0: never;
+ * dirty_ratelimit0, write_bw0: what the kernel thinks of the device at the start; bw_burst,
+ * burst_size: speed and size of a buffer in the device, if it has one, or what a limit of its rate
+ * lets pass after a rest; commit_bytes: what the journal writes when files have got new blocks, 0:
+ * not known; read_ahead: the longest window of the device that is read ahead, 0: none; mem_bytes:
+ * memory for file data, where reads find what was read or written before.
  */
 struct wio_model_params {
 #define WIO_MODEL_PARAM_FIELD(name, unit, fallback) double name;

@@ -132,7 +132,7 @@ bool wio_model_is_device_param(const char *name)
 {
     static const char *const of_machine[] = {
         "bw_mem", "limit_bg",  "limit_hard", "dirty_expire", "dirty_interval",
-        "hz",     "mem_bytes", "bf",         "c_lib"};
+        "hz",     "mem_bytes", "bf",         "c_lib",        "c_stream"};
     for (size_t i = 0; i < WIO_ARRAY_SIZE(of_machine); i++) {
         if (strcmp(of_machine[i], name) == 0) {
             return false;

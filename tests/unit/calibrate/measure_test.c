@@ -52,6 +52,7 @@ static void finds_parameters(struct sim *sim, double relative)
     is_near(&found, WIO_PARAM_c_call, wanted.c_call, 3 * relative);
     is_near(&found, WIO_PARAM_sc_sw, wanted.sc_sw, 3 * relative);
     is_near(&found, WIO_PARAM_c_lib, wanted.c_lib, relative);
+    is_near(&found, WIO_PARAM_c_stream, wanted.c_stream, relative);
     is_near(&found, WIO_PARAM_c_new, wanted.c_new, 3 * relative);
     is_near(&found, WIO_PARAM_c_folio, wanted.c_folio, 3 * relative);
     is_near(&found, WIO_PARAM_c_clean, wanted.c_clean, 5 * relative);

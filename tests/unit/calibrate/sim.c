@@ -32,6 +32,7 @@ struct sim sim_default(void)
     sim.params.limit_hard = 1024 * MIB;
     sim.params.dirty_expire = 30;
     sim.params.c_lib = 5e-8;
+    sim.params.c_stream = 4e-6;
     sim.params.c_new = 3e-6;
     sim.params.c_folio = 2e-6;
     sim.params.c_clean = 1e-6;
@@ -308,6 +309,18 @@ static enum wio_status fwrite_op(void *context, unsigned calls, double *seconds_
     return WIO_OK;
 }
 
+static enum wio_status streams_op(void *context, size_t count, double *seconds_out,
+                                  struct wio_error *err)
+{
+    struct sim *sim = context;
+    (void)err;
+    for (size_t i = 0; i < count; i++) {
+        seconds_out[i] = told(sim, sim->params.c_lib + sim->params.c_stream);
+        sim->extra_s += seconds_out[i];
+    }
+    return WIO_OK;
+}
+
 static enum wio_status meta_op(void *context, double seconds_out[WIO_RIG_META_COUNT],
                                struct wio_error *err)
 {
@@ -340,6 +353,7 @@ struct wio_rig sim_rig(struct sim *sim)
                             .device_bytes = device_bytes,
                             .copy = copy_op,
                             .fwrite = fwrite_op,
+                            .streams = streams_op,
                             .meta = meta_op};
 }
 

@@ -268,6 +268,26 @@ static void the_first_write_into_a_file_costs_more(void **state)
     wio_model_destroy(model);
 }
 
+/* Into its buffer, which is made then, or past it. */
+static void the_first_fwrite_of_a_stream_costs_more(void **state)
+{
+    (void)state;
+    struct wio_model_params params = machine();
+    params.c_stream = 1e-5;
+    struct wio_model *model = create(&params);
+    struct wio_model_op op = {.file = 1, .size = 100, .method = WIO_MODEL_FWRITE};
+    assert_near(step(model, op).cost_s, params.c_lib + 1e-5, 1e-12);
+    op.offset = 100;
+    assert_near(step(model, op).cost_s, params.c_lib, 1e-12);
+    op = (struct wio_model_op){.file = 2, .size = 8192, .method = WIO_MODEL_FWRITE};
+    double past_s = step(model, op).cost_s;
+    params.c_stream = 0;
+    struct wio_model *other = create(&params);
+    assert_near(past_s - step(other, op).cost_s, 1e-5, 1e-12);
+    wio_model_destroy(other);
+    wio_model_destroy(model);
+}
+
 static void endless_operations_are_refused(void **state)
 {
     (void)state;
@@ -406,6 +426,7 @@ int main(void)
         cmocka_unit_test(a_buffer_in_the_device_is_faster),
         cmocka_unit_test(old_data_is_written_back),
         cmocka_unit_test(the_first_write_into_a_file_costs_more),
+        cmocka_unit_test(the_first_fwrite_of_a_stream_costs_more),
         cmocka_unit_test(endless_operations_are_refused),
         cmocka_unit_test(fwrite_buffers_as_glibc),
         cmocka_unit_test(absurd_numbers_are_survived),
