@@ -15,29 +15,32 @@ void wio_order_clocks_init(struct wio_order_clocks *clocks, const struct wio_all
     *clocks = (struct wio_order_clocks){
         .alloc = *alloc,
         .threads = threads,
-        .part_count = threads / WIO_ORDER_PART + 1,
+        .group_count = threads / (WIO_ORDER_PART * WIO_ORDER_GROUP) + 1,
         .part_size = threads < WIO_ORDER_PART ? threads : WIO_ORDER_PART,
     };
 }
 
-uint64_t wio_order_known(const struct wio_order_clock *clock, uint32_t thread)
-{
-    const struct wio_order_part *part = clock->parts[thread / WIO_ORDER_PART];
-    return part == NULL ? 0 : part->at[thread % WIO_ORDER_PART];
-}
-
 const uint64_t *wio_order_known_part(const struct wio_order_clock *clock, uint32_t part)
 {
-    return clock->parts[part] == NULL ? NULL : clock->parts[part]->at;
+    const struct wio_order_group *group = clock->groups[part / WIO_ORDER_GROUP];
+    const struct wio_order_part *known =
+        group == NULL ? NULL : group->parts[part % WIO_ORDER_GROUP];
+    return known == NULL ? NULL : known->at;
+}
+
+uint64_t wio_order_known(const struct wio_order_clock *clock, uint32_t thread)
+{
+    const uint64_t *part = wio_order_known_part(clock, thread / WIO_ORDER_PART);
+    return part == NULL ? 0 : part[thread % WIO_ORDER_PART];
 }
 
 struct wio_order_clock *wio_order_clock_get(struct wio_order_clocks *clocks)
 {
-    size_t bytes = clocks->part_count * sizeof(struct wio_order_part *);
+    size_t bytes = clocks->group_count * sizeof(struct wio_order_group *);
     struct wio_order_clock *clock = clocks->free;
     if (clock != NULL) {
         clocks->free = clock->next;
-        memset(clock->parts, 0, bytes);
+        memset(clock->groups, 0, bytes);
     } else {
         clock = clocks->alloc.get(clocks->alloc.context, sizeof(*clock) + bytes);
     }
@@ -56,19 +59,31 @@ static void put_part(struct wio_order_clocks *clocks, struct wio_order_part *par
     }
 }
 
+static void put_group(struct wio_order_clocks *clocks, struct wio_order_group *group)
+{
+    if (group == NULL || --group->refs > 0) {
+        return;
+    }
+    for (uint32_t p = 0; p < WIO_ORDER_GROUP; p++) {
+        put_part(clocks, group->parts[p]);
+    }
+    group->next = clocks->free_groups;
+    clocks->free_groups = group;
+}
+
 void wio_order_clock_put(struct wio_order_clocks *clocks, struct wio_order_clock *clock)
 {
     if (clock == NULL || --clock->refs > 0) {
         return;
     }
-    for (uint32_t p = 0; p < clocks->part_count; p++) {
-        put_part(clocks, clock->parts[p]);
+    for (uint32_t g = 0; g < clocks->group_count; g++) {
+        put_group(clocks, clock->groups[g]);
     }
     clock->next = clocks->free;
     clocks->free = clock;
 }
 
-/* Replace *clock by one that nobody shares; its parts are shared still. */
+/* Replace *clock by one that nobody shares; its groups are shared still. */
 static enum wio_status own_clock(struct wio_order_clocks *clocks, struct wio_order_clock **clock)
 {
     if ((*clock)->refs == 1) {
@@ -78,14 +93,52 @@ static enum wio_status own_clock(struct wio_order_clocks *clocks, struct wio_ord
     if (own == NULL) {
         return WIO_ERR_NOMEM;
     }
-    for (uint32_t p = 0; p < clocks->part_count; p++) {
-        own->parts[p] = (*clock)->parts[p];
-        if (own->parts[p] != NULL) {
-            own->parts[p]->refs++;
+    for (uint32_t g = 0; g < clocks->group_count; g++) {
+        own->groups[g] = (*clock)->groups[g];
+        if (own->groups[g] != NULL) {
+            own->groups[g]->refs++;
         }
     }
     wio_order_clock_put(clocks, *clock);
     *clock = own;
+    return WIO_OK;
+}
+
+/* Replace *group, which may be NULL, by one that nobody shares; its parts are shared still. */
+static enum wio_status own_group(struct wio_order_clocks *clocks, struct wio_order_group **group)
+{
+    if (*group != NULL && (*group)->refs == 1) {
+        return WIO_OK;
+    }
+    struct wio_order_group *own = clocks->free_groups;
+    if (own != NULL) {
+        clocks->free_groups = own->next;
+    } else {
+        own = clocks->alloc.get(clocks->alloc.context, sizeof(*own));
+    }
+    if (own == NULL) {
+        return WIO_ERR_NOMEM;
+    }
+    *own = (struct wio_order_group){.refs = 1};
+    for (uint32_t p = 0; p < WIO_ORDER_GROUP && *group != NULL; p++) {
+        own->parts[p] = (*group)->parts[p];
+        if (own->parts[p] != NULL) {
+            own->parts[p]->refs++;
+        }
+    }
+    put_group(clocks, *group);
+    *group = own;
+    return WIO_OK;
+}
+
+/* The place of a part in *clock, which it alone has from now on, and its group. */
+static enum wio_status own_place(struct wio_order_clocks *clocks, struct wio_order_clock **clock,
+                                 uint32_t part, struct wio_order_part ***place_out)
+{
+    WIO_TRY(own_clock(clocks, clock));
+    struct wio_order_group **group = &(*clock)->groups[part / WIO_ORDER_GROUP];
+    WIO_TRY(own_group(clocks, group));
+    *place_out = &(*group)->parts[part % WIO_ORDER_GROUP];
     return WIO_OK;
 }
 
@@ -135,8 +188,8 @@ static bool knows_more(const struct wio_order_clocks *clocks, const struct wio_o
 static enum wio_status raise_part(struct wio_order_clocks *clocks, struct wio_order_clock **into,
                                   struct wio_order_part *from, uint32_t p)
 {
-    WIO_TRY(own_clock(clocks, into));
-    struct wio_order_part **part = &(*into)->parts[p];
+    struct wio_order_part **part;
+    WIO_TRY(own_place(clocks, into, p, &part));
     if (!knows_more(clocks, *part, from)) {
         from->refs++;
         put_part(clocks, *part);
@@ -150,19 +203,49 @@ static enum wio_status raise_part(struct wio_order_clocks *clocks, struct wio_or
     return WIO_OK;
 }
 
+static enum wio_status share_group(struct wio_order_clocks *clocks, struct wio_order_clock **into,
+                                   struct wio_order_group *from, uint32_t g)
+{
+    WIO_TRY(own_clock(clocks, into));
+    from->refs++;
+    put_group(clocks, (*into)->groups[g]);
+    (*into)->groups[g] = from;
+    return WIO_OK;
+}
+
+/* What the group number `g` of another clock knows; it is shared where that is all. */
+static enum wio_status raise_group(struct wio_order_clocks *clocks, struct wio_order_clock **into,
+                                   struct wio_order_group *from, uint32_t g)
+{
+    bool is_raised = false;
+    if (from == NULL || from == (*into)->groups[g]) {
+        return WIO_OK;
+    }
+    if ((*into)->groups[g] == NULL) {
+        return share_group(clocks, into, from, g);
+    }
+    for (uint32_t p = 0; p < WIO_ORDER_GROUP; p++) {
+        if (knows_more(clocks, from->parts[p], (*into)->groups[g]->parts[p])) {
+            WIO_TRY(raise_part(clocks, into, from->parts[p], g * WIO_ORDER_GROUP + p));
+            is_raised = true;
+        }
+    }
+    bool is_same =
+        is_raised && memcmp(from->parts, (*into)->groups[g]->parts, sizeof(from->parts)) == 0;
+    return is_same ? share_group(clocks, into, from, g) : WIO_OK;
+}
+
 enum wio_status wio_order_clock_join(struct wio_order_clocks *clocks, struct wio_order_clock **into,
                                      const struct wio_order_clock *from, struct wio_point done)
 {
-    for (uint32_t p = 0; p < clocks->part_count; p++) {
-        if (knows_more(clocks, from->parts[p], (*into)->parts[p])) {
-            WIO_TRY(raise_part(clocks, into, from->parts[p], p));
-        }
+    struct wio_order_part **part;
+    for (uint32_t g = 0; g < clocks->group_count; g++) {
+        WIO_TRY(raise_group(clocks, into, from->groups[g], g));
     }
     if (done.op <= wio_order_known(*into, done.thread)) {
         return WIO_OK;
     }
-    WIO_TRY(own_clock(clocks, into));
-    struct wio_order_part **part = &(*into)->parts[done.thread / WIO_ORDER_PART];
+    WIO_TRY(own_place(clocks, into, done.thread / WIO_ORDER_PART, &part));
     WIO_TRY(own_part(clocks, part));
     (*part)->at[done.thread % WIO_ORDER_PART] = done.op;
     return WIO_OK;
@@ -174,6 +257,11 @@ void wio_order_clocks_fini(struct wio_order_clocks *clocks)
         struct wio_order_clock *clock = clocks->free;
         clocks->free = clock->next;
         clocks->alloc.put(clocks->alloc.context, clock);
+    }
+    while (clocks->free_groups != NULL) {
+        struct wio_order_group *group = clocks->free_groups;
+        clocks->free_groups = group->next;
+        clocks->alloc.put(clocks->alloc.context, group);
     }
     while (clocks->free_parts != NULL) {
         struct wio_order_part *part = clocks->free_parts;

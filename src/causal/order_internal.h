@@ -40,21 +40,31 @@ struct wio_order_part {
     uint64_t at[];
 };
 
+/* So many parts are one group: of a hundred thousand threads a clock has a hundred groups. */
+#define WIO_ORDER_GROUP 16u
+
+struct wio_order_group {
+    uint64_t refs;
+    struct wio_order_group *next;                  /* of the free ones */
+    struct wio_order_part *parts[WIO_ORDER_GROUP]; /* NULL: nothing is known of these threads */
+};
+
 /* Shared by all points of one thread between two waits. Whoever changes it must be alone with it,
- * and with the part. */
+ * with the group, and with the part. */
 struct wio_order_clock {
     uint64_t refs;
-    struct wio_order_clock *next;   /* of the free ones */
-    struct wio_order_part *parts[]; /* NULL: nothing is known of these threads */
+    struct wio_order_clock *next;     /* of the free ones */
+    struct wio_order_group *groups[]; /* NULL: nothing is known of these threads */
 };
 
 struct wio_order_clocks {
     struct wio_alloc alloc;
     struct wio_order_clock *free;
+    struct wio_order_group *free_groups;
     struct wio_order_part *free_parts;
     uint32_t threads;
-    uint32_t part_count; /* of a clock */
-    uint32_t part_size;  /* entries */
+    uint32_t group_count; /* of a clock */
+    uint32_t part_size;   /* entries */
 };
 
 void wio_order_clocks_init(struct wio_order_clocks *clocks, const struct wio_alloc *alloc,

@@ -330,7 +330,7 @@ static void doubles_are_found_among_many(void **state)
     wio_edges_fini(&edges);
 }
 
-#define SOURCES 700u
+#define SOURCES 2500u
 #define SOURCE_OPS 4u
 
 /* Does a path lead from one point to another without this edge? By what is reached of each thread.
