@@ -108,7 +108,8 @@ static void look_at_node(struct agent *agent, uint32_t place)
     const struct wio_board_node *node = &agent->board.board->nodes[place];
     struct wio_far_node *out = &agent->nodes[place];
     if (place >= agent->count) {
-        agent->has_parent[place] = wio_roster_has_parent(agent->board.board, place);
+        int32_t through;
+        agent->has_parent[place] = wio_roster_has_parent(agent->board.board, place, &through);
         *out = (struct wio_far_node){.pid = node->pid,
                                      .tid = node->tid,
                                      .rank = node->rank,

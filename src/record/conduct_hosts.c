@@ -66,12 +66,26 @@ bool wio_conduct_is_settled(struct wio_conduct *c)
     return false;
 }
 
+/* On one host: the ranks of a launch begin together, whatever else stands still. */
+static bool has_launch_begun(const struct wio_conduct *c, uint32_t wave)
+{
+    for (uint32_t n = 0; n < c->params.roster->count; n++) {
+        if (c->params.roster->nodes[n].wave == wave && c->nodes[n].node != NULL) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Whom nobody here starts has to come as soon as his launch has begun. */
 bool wio_conduct_awaits(const struct wio_conduct *c, uint32_t n)
 {
     const struct wio_roster_node *node = &c->params.roster->nodes[n];
-    if (c->params.director == NULL || node->wave == 0) {
+    if (node->wave == 0) {
         return !node->has_parent;
+    }
+    if (c->params.director == NULL) {
+        return has_launch_begun(c, node->wave);
     }
     return node->wave == 1 || node->wave <= wio_director_wave(c->params.director);
 }

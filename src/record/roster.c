@@ -110,17 +110,21 @@ static bool is_on_board(const struct wio_board *board, uint32_t places, int32_t 
     return false;
 }
 
-bool wio_roster_has_parent(const struct wio_board *board, uint32_t place)
+bool wio_roster_has_parent(const struct wio_board *board, uint32_t place, int32_t *through_out)
 {
     const struct wio_board_node *node = &board->nodes[place];
+    *through_out = 0;
     if (node->parent != 0 || is_on_board(board, place, node->pid)) {
         return true;
     }
+    int32_t through = 0;
     int32_t pid = node->ppid;
     for (unsigned i = 0; pid > 1 && i < ANCESTORS_MAX; i++) {
         if (is_on_board(board, place, pid)) {
+            *through_out = through;
             return true;
         }
+        through = pid;
         pid = wio_task_parent(pid);
     }
     return false;

@@ -32,7 +32,9 @@ struct wio_roster_node {
     int32_t tid;
     uint32_t host;   /* in this run: of its place on the board */
     uint32_t wave;   /* over several hosts, and started by no other node: the launch of the command
-                        that it is of, from 1; else 0 */
+                        that it is of, from 1. On one host, a rank that a launcher started which
+                        another node had started, and which is no node: a number of this launch.
+                        Else 0 */
     uint32_t ops;    /* I/Os in the first run */
     bool has_parent; /* made by another node, directly or through processes that are not recorded:
                         it cannot come while all nodes stand still */
@@ -64,7 +66,8 @@ WIO_MUST_CHECK enum wio_status wio_roster_reseat(const struct wio_roster *roster
 bool wio_roster_is(const struct wio_roster *roster, uint32_t node,
                    const struct wio_process_info *process, int32_t tid);
 
-/* Was the process of this place started by one that is on the board before it? */
-bool wio_roster_has_parent(const struct wio_board *board, uint32_t place);
+/* Was the process of this place started by one that is on the board before it? *through_out: the
+ * topmost of the processes between them that are not on it, 0 = there is none. */
+bool wio_roster_has_parent(const struct wio_board *board, uint32_t place, int32_t *through_out);
 
 #endif

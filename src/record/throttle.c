@@ -66,7 +66,11 @@ static enum wio_status note_newcomer(struct wio_throttle *t, uint32_t place)
 {
     const struct wio_board_node *node = &t->board.board->nodes[place];
     if (t->director == NULL) {
-        return wio_roster_add(&t->roster, node, wio_roster_has_parent(t->board.board, place));
+        int32_t through;
+        bool is_made = wio_roster_has_parent(t->board.board, place, &through);
+        WIO_TRY(wio_roster_add(&t->roster, node, is_made));
+        t->roster.nodes[place].wave = node->rank >= 0 ? (uint32_t)through : 0;
+        return WIO_OK;
     }
     const struct wio_director_look *look = wio_director_look(t->director, place);
     bool has_parent = look->has_parent || look->wave > 1;
@@ -148,6 +152,36 @@ static bool is_elsewhere(const struct wio_throttle *t, const struct wio_trace *t
     return is_other;
 }
 
+/* Did the process do nothing but what a child of vfork does, with its parent's place on the board,
+ * and become a program that is not recorded, as launchers are? */
+static enum wio_status is_only_begun(const struct wio_trace *trace, uint32_t process,
+                                     bool *begun_out, struct wio_error *err)
+{
+    enum wio_status status = WIO_END;
+    *begun_out = true;
+    for (uint32_t s = 0; s < wio_trace_stream_count(trace) && *begun_out; s++) {
+        const struct wio_event *event;
+        struct wio_cursor *cursor = NULL;
+        const struct wio_filter filter = {.struct_size = sizeof(filter),
+                                          .order = WIO_ORDER_STREAM,
+                                          .streams = &s,
+                                          .stream_count = 1,
+                                          .columns = WIO_COLUMN_FLAGS};
+        if (wio_trace_stream(trace, s)->process != process) {
+            continue;
+        }
+        WIO_TRY(wio_cursor_create(trace, &filter, &cursor, err));
+        while (*begun_out && (status = wio_cursor_next(cursor, &event, err)) == WIO_OK) {
+            *begun_out = (event->flags & WIO_EVENT_VFORK) != 0;
+        }
+        wio_cursor_destroy(cursor);
+        if (status != WIO_OK && status != WIO_END) {
+            return status;
+        }
+    }
+    return WIO_OK;
+}
+
 /* The board is memory of this machine, found by its /proc: processes of other hosts and containers
  * run unheld, and what is found without them is no proof. */
 static enum wio_status check_seats(const struct wio_throttle *t, const struct wio_trace *trace,
@@ -155,7 +189,14 @@ static enum wio_status check_seats(const struct wio_throttle *t, const struct wi
 {
     for (uint32_t i = 0; i < wio_trace_process_count(trace); i++) {
         const struct wio_process_info *process = wio_trace_process(trace, i);
-        if (is_elsewhere(t, trace, i)) {
+        bool is_launcher = false;
+        if (!is_elsewhere(t, trace, i)) {
+            continue;
+        }
+        if (t->director == NULL) {
+            WIO_TRY(is_only_begun(trace, i, &is_launcher, err));
+        }
+        if (!is_launcher) {
             return wio_error_set(err, WIO_ERR_UNSUPPORTED, t->result->record.dir,
                                  WIO_ERROR_NO_OFFSET,
                                  "expected all processes where they can be held, on this machine "

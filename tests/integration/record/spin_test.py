@@ -26,6 +26,10 @@ class Spin(record_case.RecordCase):
         """What was a thread that is held is none any more, and has not died."""
         self.find_turns("sh", "-c", 'true; exec "$@"', "sh")
 
+    def test_a_script_starts_the_launcher(self):
+        """Which is no thread that is held; the script, which waits for it, is one."""
+        self.find_turns("sh", "-c", 'true; "$@"; true', "sh")
+
     def find_turns(self, *script):
         record_case.need(LAUNCHER, f"no {LAUNCHER} here")
         command = [*script, LAUNCHER, "-n", str(RANKS), SPIN, "-n", str(ROUNDS), "-c",

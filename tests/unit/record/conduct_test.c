@@ -350,6 +350,30 @@ static void who_is_slow_to_begin_is_waited_for(void **state)
     tear_down(&stage);
 }
 
+/* A launcher that is on no board has begun to start ranks: all of them have to come. */
+static void ranks_of_one_launch_come_together(void **state)
+{
+    (void)state;
+    struct stage stage;
+    set_up(&stage);
+    for (uint32_t n = 0; n < 2; n++) {
+        stage.roster.nodes[n].has_parent = true;
+        stage.roster.nodes[n].wave = 77;
+    }
+    stage.file.board->node_count = 1;
+    stage.file.board->nodes[1].is_used = 0;
+    /* it waits to be made */
+    assert_int_equal(wio_hold_event(stage.hold, 1, WIO_NODE_BLOCKED, stage.now_ns), WIO_OK);
+    say(&stage, 0, WIO_BOARD_AT_IO);
+    step(&stage, MS);
+    step(&stage, MS);
+    assert_false(may_go(&stage, 0));
+    stage.roster.nodes[1].wave = 78; /* of another launch, whose time may not have come */
+    step(&stage, MS);
+    assert_true(may_go(&stage, 0));
+    tear_down(&stage);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -365,6 +389,7 @@ int main(void)
         cmocka_unit_test(who_is_being_started_does_not_stand_still),
         cmocka_unit_test(who_comes_late_hides_nobody),
         cmocka_unit_test(who_is_slow_to_begin_is_waited_for),
+        cmocka_unit_test(ranks_of_one_launch_come_together),
     };
     return WIO_RUN(tests);
 }
