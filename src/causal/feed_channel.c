@@ -286,12 +286,18 @@ static struct wio_edge edge_to(const struct wio_feed *feed, const struct wio_fee
                              .evidence = evidence};
 }
 
-/* The end: all who could write have closed. */
+/* The end: all who could write have closed. Whoever has found it before follows only those who have
+ * closed since (`a` of a closing is 1 + who found it last): it may ask again and again. */
 static enum wio_status read_end(struct wio_feed *feed, const struct wio_event *event,
                                 const struct wio_feed_state *state, enum wio_evidence evidence)
 {
+    uint64_t reader = (uint64_t)wio_feed_point(feed, event).thread + 1;
     for (uint32_t i = state->list.first; i != WIO_FEED_NONE; i = feed->nodes[i].next) {
-        WIO_TRY(wio_feed_edge_from_before(feed, edge_to(feed, &feed->nodes[i], event, evidence)));
+        struct wio_feed_node *closing = &feed->nodes[i];
+        if (closing->a != reader) {
+            closing->a = reader;
+            WIO_TRY(wio_feed_edge_from_before(feed, edge_to(feed, closing, event, evidence)));
+        }
     }
     return WIO_OK;
 }

@@ -74,6 +74,7 @@ static enum wio_status note_closing(struct wio_feed *feed, uint32_t object,
     uint32_t known = find_closing(feed, object, node.thread);
     if (known != WIO_FEED_NONE) {
         feed->nodes[known].op = node.op;
+        feed->nodes[known].a = 0; /* nobody has found it */
         return WIO_OK;
     }
     struct wio_feed_list *list = &feed->objects[object].list;

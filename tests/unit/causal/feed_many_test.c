@@ -37,8 +37,35 @@ static void all_who_closed_are_waited_for(void **state)
     end(&s);
 }
 
+/* A reader that does not wait finds the end each time it asks. */
+static void an_end_is_found_once(void **state)
+{
+    (void)state;
+    struct script s;
+    begin(&s, false);
+    for (uint32_t t = 1; t < THREADS; t++) {
+        use(&s, t, WIO_OP_write, 10 + t, 1);
+        use(&s, t, WIO_OP_close, 100 + t, 0);
+    }
+    for (uint64_t i = 0; i < 200; i++) {
+        use(&s, READER, WIO_OP_read, 200 + 2 * i, 0);
+    }
+    use(&s, 3, WIO_OP_write, 700, 1);
+    use(&s, 3, WIO_OP_close, 702, 0);
+    use(&s, READER, WIO_OP_read, 704, 0);
+    for (uint32_t t = 0; t < THREADS; t++) {
+        (void)add(&s, t, WIO_OP_fsync, 800 + t, 801 + t);
+    }
+    finish(&s);
+    assert_int_equal(s.edges.edge_count, THREADS);
+    assert_edge(&s, 3, 0, READER, 0, WIO_EDGE_HARD);
+    assert_edge(&s, 3, 2, READER, 200, WIO_EDGE_HARD);
+    end(&s);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(all_who_closed_are_waited_for)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(all_who_closed_are_waited_for),
+                                       cmocka_unit_test(an_end_is_found_once)};
     return WIO_RUN(tests);
 }
