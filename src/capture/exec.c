@@ -30,6 +30,15 @@ struct exec_call {
     uintptr_t source;
 };
 
+/* A directory may be searched, not executed: libc goes on behind it. */
+static bool is_runnable(const char *path)
+{
+    struct stat st = {0};
+    return raw_call3(SYS_faccessat, AT_FDCWD, (long)path, X_OK) == 0 &&
+           raw_call4(SYS_newfstatat, AT_FDCWD, (long)path, (long)&st, 0) == 0 &&
+           !S_ISDIR(st.st_mode);
+}
+
 const char *cap_exec_search(const char *name, char *room, size_t size)
 {
     if (strchr(name, '/') != NULL) {
@@ -44,7 +53,7 @@ const char *cap_exec_search(const char *name, char *room, size_t size)
             memcpy(room, at, length);
             room[length] = '/';
             memcpy(room + length + (length > 0), name, name_bytes + 1);
-            if (raw_call3(SYS_faccessat, AT_FDCWD, (long)room, X_OK) == 0) {
+            if (is_runnable(room)) {
                 return room;
             }
         }

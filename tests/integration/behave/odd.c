@@ -8,12 +8,14 @@
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
+#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define PAGE 4096
@@ -205,6 +207,26 @@ static void left_fopen(void)
     (void)fclose(stream);
 }
 
+/* ---- PATH leads to a directory of the program's name first --------------------------------------
+ */
+
+static void directory_on_path(void)
+{
+    char *const arguments[] = {(char *)"true", NULL};
+    pid_t child;
+    int status;
+    if (mkdir("first", 0700) != 0 || mkdir("first/true", 0700) != 0 ||
+        setenv("PATH", "first:/bin", 1) != 0) {
+        exit(3);
+    }
+    if (posix_spawnp(&child, "true", NULL, NULL, arguments, environ) != 0 ||
+        waitpid(child, &status, 0) != child) {
+        exit(3);
+    }
+    (void)execvp("true", arguments);
+    exit(3);
+}
+
 /* ---- one thread names a file while another one goes elsewhere ----------------------------------
  */
 
@@ -248,10 +270,15 @@ int main(int argc, char **argv)
         const char *name;
         void (*run)(void);
     } modes[] = {
-        {"memory_streams", memory_streams}, {"mapped_stream", mapped_stream},
-        {"ring_number", ring_number},       {"aio_lists", aio_lists},
-        {"failed_dlopen", failed_dlopen},   {"message_file", message_file},
-        {"left_fopen", left_fopen},         {"directory_of_threads", directory_of_threads},
+        {"memory_streams", memory_streams},
+        {"mapped_stream", mapped_stream},
+        {"ring_number", ring_number},
+        {"aio_lists", aio_lists},
+        {"failed_dlopen", failed_dlopen},
+        {"message_file", message_file},
+        {"left_fopen", left_fopen},
+        {"directory_of_threads", directory_of_threads},
+        {"directory_on_path", directory_on_path},
     };
     for (size_t i = 0; argc > 1 && i < sizeof(modes) / sizeof(modes[0]); i++) {
         if (strcmp(argv[1], modes[i].name) == 0) {
