@@ -64,7 +64,7 @@ static void before_mmap(const struct cap_mapping *map, uintptr_t source, unsigne
 {
     if ((map->flags & MAP_FIXED) != 0 && is_range(map->address, map->size)) {
         cap_pages_report(source, call, (uintptr_t)map->address, map->size);
-        cap_maps_remove((uintptr_t)map->address, map->size);
+        cap_maps_remove((uintptr_t)map->address, cap_whole_pages(map->size));
         cap_uring_unmapped(map->address, map->size);
     }
 }

@@ -227,6 +227,22 @@ static void directory_on_path(void)
     exit(3);
 }
 
+/* ---- a few bytes of other memory take the place of a whole page ---------------------------------
+ */
+
+static void replaced_page(void)
+{
+    int fd = open("file", O_RDWR | O_CREAT | O_TRUNC, 0600);
+    if (ftruncate(fd, 2 * PAGE) != 0) {
+        exit(3);
+    }
+    char *map = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    (void)mmap(map, 100, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+    (void)msync(map, PAGE, MS_SYNC);
+    (void)msync(map + PAGE, PAGE, MS_SYNC);
+    (void)munmap(map, 2 * PAGE);
+}
+
 /* ---- one thread names a file while another one goes elsewhere ----------------------------------
  */
 
@@ -279,6 +295,7 @@ int main(int argc, char **argv)
         {"left_fopen", left_fopen},
         {"directory_of_threads", directory_of_threads},
         {"directory_on_path", directory_on_path},
+        {"replaced_page", replaced_page},
     };
     for (size_t i = 0; argc > 1 && i < sizeof(modes) / sizeof(modes[0]); i++) {
         if (strcmp(argv[1], modes[i].name) == 0) {
