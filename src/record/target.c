@@ -104,6 +104,13 @@ static enum wio_status unsupported(struct wio_error *err, const char *path, cons
                          reason);
 }
 
+/* glibc's, by its name. */
+static bool is_our_loader(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return strncmp(slash != NULL ? slash + 1 : path, "ld-linux", 8) == 0;
+}
+
 static enum wio_status check_loader(int fd, const char *path, const Elf64_Phdr *interp,
                                     struct wio_error *err)
 {
@@ -113,8 +120,7 @@ static enum wio_status check_loader(int fd, const char *path, const Elf64_Phdr *
                              "cannot run: expected the name of a dynamic loader");
     }
     WIO_TRY(wio_io_pread(fd, path, loader, interp->p_filesz, interp->p_offset, err));
-    const char *slash = strrchr(loader, '/');
-    if (strncmp(slash != NULL ? slash + 1 : loader, "ld-linux", 8) != 0) {
+    if (!is_our_loader(loader)) {
         return wio_error_set(err, WIO_ERR_UNSUPPORTED, path, WIO_ERROR_NO_OFFSET,
                              "cannot record: it uses the dynamic loader '%s', expected that of "
                              "glibc; " INSTEAD,
@@ -150,6 +156,9 @@ static enum wio_status check_elf(int fd, const char *path, struct wio_error *err
         if (segment.p_type == PT_INTERP) {
             return check_loader(fd, path, &segment, err);
         }
+    }
+    if (is_our_loader(path)) { /* "ld-linux-x86-64.so.2 PROGRAM": it preloads */
+        return WIO_OK;
     }
     return unsupported(err, path,
                        "it is statically linked, so no library can be loaded into it; link it "

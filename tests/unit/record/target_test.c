@@ -76,6 +76,15 @@ static void paths_are_taken_as_they_are(void **state)
     free(data);
 }
 
+static void the_loader_can_preload(void **state)
+{
+    const char *path = "/lib64/ld-linux-x86-64.so.2";
+    (void)state;
+    if (access(path, X_OK) == 0) {
+        check(path, WIO_OK, NULL);
+    }
+}
+
 static void this_program_can_be_preloaded(void **state)
 {
     (void)state;
@@ -206,6 +215,7 @@ int main(void)
         cmocka_unit_test(programs_are_searched_like_execvp),
         cmocka_unit_test(paths_are_taken_as_they_are),
         cmocka_unit_test(this_program_can_be_preloaded),
+        cmocka_unit_test(the_loader_can_preload),
         cmocka_unit_test(scripts_lead_to_their_interpreter),
         cmocka_unit_test(what_cannot_be_preloaded_is_refused),
         cmocka_unit_test(cut_and_bent_programs_are_errors),
