@@ -207,13 +207,20 @@ static void wait_inside(struct rp_worker *worker, uint32_t group, const struct w
     }
 }
 
-void rp_process_start_children(struct rp_worker *worker, const struct wio_event *event)
+void rp_process_begin_children(struct rp_worker *worker, const struct wio_event *event)
 {
     const struct rp_family *family = &worker->run->plan->family;
     uint32_t first = rp_family_born(family, worker->stream, event->seq);
     for (uint32_t group = first; group != RP_NONE; group = family->groups[group].sibling) {
         start_group(worker, group, event);
     }
+}
+
+void rp_process_start_children(struct rp_worker *worker, const struct wio_event *event)
+{
+    const struct rp_family *family = &worker->run->plan->family;
+    uint32_t first = rp_family_born(family, worker->stream, event->seq);
+    rp_process_begin_children(worker, event);
     for (uint32_t group = first; group != RP_NONE; group = family->groups[group].sibling) {
         wait_inside(worker, group, event);
     }

@@ -188,6 +188,10 @@ void rp_worker_do(struct rp_worker *worker, const struct wio_event *event)
 static void step_causal(struct rp_worker *worker, const struct wio_event *event)
 {
     rp_requests_collect(worker, event->t_ns);
+    if (event->op == WIO_OP_system) { /* it waits for the end of what it makes */
+        wio_gap_reach(&worker->causal.gap, event->t_ns);
+        rp_process_begin_children(worker, event);
+    }
     rp_causal_before(worker, event);
     if (rp_is_covered(event, worker->caused)) {
         worker->tally.covered++;

@@ -155,9 +155,11 @@ void rp_process_ready(struct rp_worker *worker);
 void rp_share_before(struct rp_worker *worker, const struct wio_event *event);
 void rp_share_after(struct rp_worker *worker, const struct wio_event *event);
 
-/* In process.c: start what an operation made. */
+/* In process.c: start what an operation made .. */
 void rp_process_start_thread(struct rp_worker *worker, const struct wio_event *event);
 void rp_process_join_thread(struct rp_worker *worker, const struct wio_event *event);
+void rp_process_begin_children(struct rp_worker *worker, const struct wio_event *event);
+/* .. and wait for it as long as the call itself does. */
 void rp_process_start_children(struct rp_worker *worker, const struct wio_event *event);
 void rp_process_wait_child(struct rp_worker *worker, const struct wio_event *event);
 

@@ -206,6 +206,22 @@ class Edges(Causal):
         self.replay_that_takes(0.102, "--mode=causal")
         self.replay_that_takes(0.011, "--mode=causal", "--scale-compute=0.1")
 
+    def test_a_child_that_its_call_waits_for(self):
+        self.script(f"""
+            process 10
+            process 11 parent=0 start={2 * MS}
+            stream 0 10
+            stream 1 11
+            open stream=0 t={1 * MS} path=/a a0=0x42 a1=0644 res=3
+            system stream=0 t={2 * MS} dur={102 * MS}
+            open stream=1 t={3 * MS} path=/c a0=0x42 a1=0644 res=3
+            close stream=1 t={103 * MS} fd=3 path=/c
+            open stream=0 t={105 * MS} path=/p a0=0x42 a1=0644 res=3
+            edge 0:0 1:0 evidence=process
+            edge 1:1 0:1 evidence=process""")
+        result = self.replay_that_takes(0.102)
+        self.assertEqual(result["waits"]["hard"], 2)
+
     def test_threads_that_follow_each_other_with_one_token(self):
         self.script("process 10\nstream 0 10\n" + "".join(f"stream 0 {11 + i} token=77\n" for i in range(3)) + "".join(
             f"pthread_create stream=0 t={(1 + 10 * i) * MS} a0=77\n"
