@@ -129,6 +129,31 @@ void wio_cache_plan(struct wio_cache *cache)
     }
 }
 
+static bool is_any_writing(const struct wio_cache *cache)
+{
+    uint32_t i = 0;
+    while (i < cache->device_count && cache->devices[i]->queue.waiting == 0) {
+        i++;
+    }
+    return i < cache->device_count;
+}
+
+/* With several devices flushers look in every interval. */
+static void skip_looks(struct wio_cache *cache, double end_s)
+{
+    if (cache->device_count == 1 || is_any_writing(cache)) {
+        return;
+    }
+    double until_s = end_s;
+    for (uint32_t i = 0; i < cache->device_count; i++) {
+        until_s = fmin(until_s, wio_flusher_rests_until(cache, cache->devices[i]));
+    }
+    for (uint32_t i = 0; i < cache->device_count; i++) {
+        wio_flusher_skip(cache, cache->devices[i], until_s);
+    }
+    wio_cache_plan(cache);
+}
+
 void wio_cache_wait_until(struct wio_cache *cache, double end_s)
 {
     while (cache->next_s <= end_s) {
@@ -139,6 +164,7 @@ void wio_cache_wait_until(struct wio_cache *cache, double end_s)
             }
         }
         wio_cache_plan(cache);
+        skip_looks(cache, end_s);
     }
     cache->time_s = fmax(cache->time_s, end_s);
 }
@@ -212,12 +238,7 @@ static double end_of_sleep(const struct wio_cache *cache, int64_t pause)
  * rarely, or never (rule 9). Its own device's has just looked. */
 static enum wio_status wake_flushers(struct wio_cache *cache)
 {
-    for (uint32_t i = 0; i < cache->device_count; i++) {
-        if (cache->devices[i]->queue.waiting > 0) {
-            return WIO_OK;
-        }
-    }
-    for (uint32_t i = 0; i < cache->device_count; i++) {
+    for (uint32_t i = 0; !is_any_writing(cache) && i < cache->device_count; i++) {
         WIO_TRY(wio_flusher_background(cache, cache->devices[i]));
     }
     return WIO_OK;

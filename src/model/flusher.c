@@ -101,6 +101,27 @@ static bool is_above(const struct wio_cache *cache, const struct wio_cache_devic
             (double)device->dirty_pages > limit * wio_cache_part(cache, device));
 }
 
+/* What it has, and its part of the limits, stays as it is (all parts fade alike). */
+double wio_flusher_rests_until(const struct wio_cache *cache, const struct wio_cache_device *device)
+{
+    const struct wio_cache_file *oldest = TAILQ_FIRST(&device->dirty);
+    if (oldest == NULL) {
+        return HUGE_VAL;
+    }
+    double old_s = oldest->dirty_at_s + cache->expire_s - 0.5 / cache->hz; /* as in flush_old */
+    return is_above(cache, device) ? 0 : old_s;
+}
+
+void wio_flusher_skip(const struct wio_cache *cache, struct wio_cache_device *device,
+                      double until_s)
+{
+    double interval_s = fmax(cache->interval_s, INTERVAL_MIN_S);
+    double looks = floor((until_s - device->next_expiry_s) / interval_s);
+    if (looks > 0 && !TAILQ_EMPTY(&device->dirty)) { /* else the next one is the last */
+        device->next_expiry_s += looks * interval_s;
+    }
+}
+
 /* Every dirty file in turn gives a chunk, until it is below. */
 static enum wio_status flush_above(struct wio_cache *cache, struct wio_cache_device *device)
 {

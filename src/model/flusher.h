@@ -20,6 +20,14 @@ WIO_MUST_CHECK enum wio_status wio_flusher_background(struct wio_cache *cache,
                                                       struct wio_cache_device *device);
 /* When to look for old files, now that the device has its first dirty file. */
 void wio_flusher_plan(const struct wio_cache *cache, struct wio_cache_device *device);
+/* Until when looks find nothing to do as long as no task and no device writes; 0: the next one
+ * does.
+ */
+double wio_flusher_rests_until(const struct wio_cache *cache,
+                               const struct wio_cache_device *device);
+/* Leave out the looks before the last one up to `until_s`. */
+void wio_flusher_skip(const struct wio_cache *cache, struct wio_cache_device *device,
+                      double until_s);
 /* When something happens at the device by itself; infinite: never. */
 double wio_flusher_next(const struct wio_cache_device *device);
 /* That time has come. An error is left in cache->status. */

@@ -204,6 +204,28 @@ static void the_flusher_looks_a_countable_number_of_times(void **state)
     wio_model_destroy(model);
 }
 
+/* Looks that find nothing take no time, and data that is too old is still found in the right one.
+ */
+static void looks_that_find_nothing_are_left_out(void **state)
+{
+    (void)state;
+    struct wio_model_params params = machine();
+    struct wio_error err = WIO_ERROR_INIT;
+    params.dirty_interval = 0.01;
+    params.dirty_expire = 5e8;
+    struct wio_model *model = create(&params);
+    assert_ok(wio_model_add_device(model, &params, &err), &err);
+    (void)write_at(model, 0, MIB_BYTES);
+    struct wio_model_op read = {.file = 1, .size = 4096, .method = WIO_MODEL_READ_DIRECT};
+    read.delay_s = 4.9e8;
+    assert_near(step(model, read).dirty_bytes, MIB, 0);
+    read.delay_s = 1e7 - 1;
+    assert_near(step(model, read).dirty_bytes, MIB, 0);
+    read.delay_s = 2;
+    assert_near(step(model, read).dirty_bytes, 0, 0);
+    wio_model_destroy(model);
+}
+
 /* Room for a page on each device, and no flusher that looks: who finds all of it taken by the
  * others does not wait for ever. */
 static void pages_of_other_devices_make_room(void **state)
@@ -276,6 +298,7 @@ int main(void)
         cmocka_unit_test(what_was_written_fades),
         cmocka_unit_test(bad_devices_are_refused),
         cmocka_unit_test(the_flusher_looks_a_countable_number_of_times),
+        cmocka_unit_test(looks_that_find_nothing_are_left_out),
         cmocka_unit_test(pages_of_other_devices_make_room),
         cmocka_unit_test(removed_data_is_not_written),
         cmocka_unit_test(removing_waits_for_the_device),
