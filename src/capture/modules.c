@@ -74,9 +74,14 @@ static void add(void *self, const struct cap_proc_map *map)
     bool is_internal =
         cap_module_name_is_mpi(map->path) || (has_mpi && cap_module_name_is_mpi_helper(map->path));
     struct known *known = &table[table_count];
-    known->module =
-        (struct cap_module){map->lo, map->hi, is_internal, cap_module_name_is_mpi_io(map->path),
-                            cap_module_name_is_mpi_binding(map->path)};
+    known->module = (struct cap_module){
+        .lo = map->lo,
+        .hi = map->hi,
+        .is_internal = is_internal,
+        .does_mpi_io = cap_module_name_is_mpi_io(map->path),
+        .is_mpi_binding = cap_module_name_is_mpi_binding(map->path),
+        .is_interpreter = cap_module_name_is_interpreter(map->path),
+    };
     known->offset = map->offset;
     known->path = keep_name(map->path);
     write_module(self, known);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What an MPI library does for itself is not the program's I/O. Its modules are told by file name;
- * what its MPI-IO part does on the program's files is told by path.
+ * what its MPI-IO part does on the program's files is told by path. By name, too: interpreters.
  */
 #include <string.h>
 
@@ -69,6 +69,13 @@ bool cap_module_name_is_mpi_helper(const char *path)
         "libslurm", "libhcoll",      "libsharp",   "libefa",    "libmlx",    "libxpmem",
         "libnuma.", "libinfinipath", "libnl-",     "libbnxt",   "libcxgb",   "libhfi",
         "libirdma", "libmthca",      "libocrdma",  "libqedr",   "libvmw"};
+    return begins_with_any(path, starts, WIO_ARRAY_SIZE(starts));
+}
+
+bool cap_module_name_is_interpreter(const char *path)
+{
+    /* python3, python3.11, python3.13t, libpython3.11.so.1.0 */
+    static const char *const starts[] = {"python3", "libpython3"};
     return begins_with_any(path, starts, WIO_ARRAY_SIZE(starts));
 }
 

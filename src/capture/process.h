@@ -123,6 +123,7 @@ struct cap_module {
     bool is_internal;    /* an MPI library or a helper of one */
     bool does_mpi_io;    /* the part of it that may act on the program's files */
     bool is_mpi_binding; /* the part that other languages call */
+    bool is_interpreter; /* of Python: its conditions hand its lock on */
 };
 /* The module around an address (a copy); false where there is none. */
 bool cap_module_find(struct cap_thread *self, uintptr_t address, struct cap_module *out) CAP_HIDDEN;
@@ -139,6 +140,8 @@ bool cap_module_name_is_mpi_io(const char *path) CAP_HIDDEN;
 bool cap_module_name_is_mpi_binding(const char *path) CAP_HIDDEN;
 /* The same for a library that others use too: MPI's own only where MPI is there. Pure. */
 bool cap_module_name_is_mpi_helper(const char *path) CAP_HIDDEN;
+/* True where it is that of CPython, as a program or a library. Pure. */
+bool cap_module_name_is_interpreter(const char *path) CAP_HIDDEN;
 
 /* May an MPI library's own call on this descriptor or path be the program's MPI-IO? */
 bool cap_mpi_io_is_program(unsigned call, int fd, const char *path) CAP_HIDDEN;

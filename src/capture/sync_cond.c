@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <threads.h>
 
+#include "capture/process.h"
 #include "capture/sync.h"
 #include "capture/sync_held.h"
 #include "capture/sync_mutex.h"
@@ -35,6 +36,14 @@ static void begin(struct cond_wait *wait, const pthread_cond_t *cond, const pthr
     cap_state_enter(self, CAP_STATE_BLOCKED);
 }
 
+/* CPython makes the lock that lets one of its threads run of a condition: whose signal it is that
+ * ends a wait is chance. It has no other conditions where there are semaphores. */
+static bool hands_on_lock(struct cap_thread *self, uintptr_t source)
+{
+    struct cap_module module;
+    return cap_module_find(self, source, &module) && module.is_interpreter;
+}
+
 static void end(struct cond_wait *wait, int result, int error)
 {
     CAP_KEEP_ERRNO;
@@ -43,6 +52,7 @@ static void end(struct cond_wait *wait, int result, int error)
     wait->ev.end = cap_now();
     wait->ev.result = result;
     wait->ev.error = error;
+    wait->arg[2] = hands_on_lock(wait->self, wait->ev.source);
     cap_emit_wait_ext(wait->self, &wait->ev, wait->arg);
 }
 

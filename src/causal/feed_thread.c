@@ -115,21 +115,48 @@ static bool take(struct wio_feed *feed, const struct wio_event *event, struct wi
     return false;
 }
 
-static enum wio_status end_wait(struct wio_feed *feed, const struct wio_event *event,
-                                enum wio_feed_kind kind)
+/* R-SYNC-4: a condition that hands a lock on. Whose signal it was is chance. */
+static enum wio_status after_owner(struct wio_feed *feed, const struct wio_event *event,
+                                   const struct wio_feed_node *from, uint32_t object)
+{
+    struct wio_point point = wio_feed_point(feed, event);
+    return wio_feed_edge_from_before(feed, (struct wio_edge){.from_thread = from->thread,
+                                                             .from_op = from->op,
+                                                             .to_thread = point.thread,
+                                                             .to_op = point.op,
+                                                             .object = object,
+                                                             .class = WIO_EDGE_MUTEX,
+                                                             .evidence = WIO_EVIDENCE_THREAD});
+}
+
+static enum wio_status end_condition(struct wio_feed *feed, const struct wio_event *event)
 {
     uint32_t object;
     struct wio_feed_node from;
     if (event->error != 0) {
         return WIO_OK;
     }
-    WIO_TRY(wio_feed_memory_object(feed, event, kind, event->arg[0], &object));
+    WIO_TRY(wio_feed_memory_object(feed, event, WIO_FEED_CONDITION, event->arg[0], &object));
+    if (!take(feed, event, &feed->objects[object].list, UINT64_MAX, &from)) {
+        return WIO_OK;
+    }
+    return event->arg[2] == 1 ? after_owner(feed, event, &from, object)
+                              : wio_feed_after(feed, event, &from, object);
+}
+
+static enum wio_status end_futex(struct wio_feed *feed, const struct wio_event *event)
+{
+    uint32_t object;
+    struct wio_feed_node from;
+    if (event->error != 0) {
+        return WIO_OK;
+    }
+    WIO_TRY(wio_feed_memory_object(feed, event, WIO_FEED_FUTEX, event->arg[0], &object));
     if (take(feed, event, &feed->objects[object].list, bits_of(event), &from)) {
         return wio_feed_after(feed, event, &from, object);
     }
     /* R-SYNC-7: moved to another word, whose waker is the second that it waited for */
-    if (kind != WIO_FEED_FUTEX ||
-        !take(feed, event, &feed->objects[object].more, UINT64_MAX, &from)) {
+    if (!take(feed, event, &feed->objects[object].more, UINT64_MAX, &from)) {
         return WIO_OK;
     }
     uint32_t word = (uint32_t)from.b;
@@ -252,11 +279,11 @@ enum wio_status wio_feed_thread_end(struct wio_feed *feed, const struct wio_even
                    ? WIO_OK
                    : acquire(feed, event, event->arg[0], event->arg[1] == 1);
     case WIO_CLASS_COND_WAIT: /* R-SYNC-4 */
-        WIO_TRY(end_wait(feed, event, WIO_FEED_CONDITION));
+        WIO_TRY(end_condition(feed, event));
         return acquire(feed, event, event->arg[1], false);
     case WIO_CLASS_FUTEX_WAIT:
         return event->op == WIO_OP_semop_zero ? wio_feed_zero_end(feed, event)
-                                              : end_wait(feed, event, WIO_FEED_FUTEX);
+                                              : end_futex(feed, event);
     case WIO_CLASS_MPI_LOCK:
         WIO_TRY(window_object(feed, event, &object));
         return wio_match_acquire(feed->match, object, WIO_EVIDENCE_MPI, wio_feed_point(feed, event),

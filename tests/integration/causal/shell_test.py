@@ -28,8 +28,33 @@ if __name__ == "__main__":
 """
 
 
+QUEUE = """
+import multiprocessing, os
+def mark(name):
+    try:
+        os.chmod("/mark/" + name, 0)
+    except OSError:
+        pass
+def consume(queue):
+    for n in range(10):
+        queue.get()
+        mark("got%d" % n)
+if __name__ == "__main__":
+    queue = multiprocessing.get_context("fork").Queue()
+    consumer = multiprocessing.get_context("fork").Process(target=consume, args=(queue,))
+    consumer.start()
+    for n in range(10):
+        mark("before%d" % n)
+        queue.put(n)
+        mark("next%d" % n)
+        for _ in range(300000):
+            pass
+    consumer.join()
+"""
+
+
 def record(*command, raw=False):
-    trace = os.path.basename(command[0]) + ".whyio"
+    trace = f"{os.path.basename(command[0])}.{len(os.listdir())}.whyio"
     subprocess.run([os.environ["WHYIO"], "record", "-q", "-o", trace, "--", *command], check=True,
                    stdout=subprocess.DEVNULL)
     return graph.Graph(trace, raw=raw)
@@ -50,8 +75,8 @@ def check_pipeline():
 
 
 POLL = """
-(until [ -e looked ]; do sleep 0.02; done; mkdir made) &
-(echo $BASHPID >looker; until [ -e made ]; do touch looked; done) &
+(until [ -e looked3 ]; do sleep 0.02; done; mkdir made) &
+(echo $BASHPID >looker; n=0; until [ -e made ]; do touch looked$n; n=$((n + 1)); done) &
 wait
 """
 
@@ -77,11 +102,24 @@ def check_pool():
             yield f"item {item} does not come before the sum"
 
 
+def check_queue():
+    """Items travel through a thread of the producer's, which gets the interpreter's lock when it
+    gets it: what the producer does before that is nothing that the item waits for."""
+    with open("handed.py", "w", encoding="ascii") as file:
+        file.write(QUEUE)
+    edges = record(sys.executable, "handed.py")
+    if not edges.precedes("before0", "got0"):
+        yield "the first item is got before it is there"
+    for n in range(10):
+        if edges.precedes(f"next{n}", f"got{n}"):
+            yield f"item {n} is got after what its producer does next"
+
+
 def main():
     failures = 0
     with tempfile.TemporaryDirectory(prefix="whyio-shell.") as scratch:
         os.chdir(scratch)
-        for check in (check_pipeline, check_poll, check_pool):
+        for check in (check_pipeline, check_poll, check_pool, check_queue):
             for fault in check():
                 failures += 1
                 print(f"{check.__name__}: {fault}")

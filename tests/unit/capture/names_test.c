@@ -31,6 +31,16 @@ static void tells_helpers_from_libraries(void **state)
     assert_false(cap_module_name_is_mpi_io("/usr/lib/libucs.so.0"));
 }
 
+static void knows_interpreters(void **state)
+{
+    (void)state;
+    assert_true(cap_module_name_is_interpreter("/usr/bin/python3.11"));
+    assert_true(cap_module_name_is_interpreter("/opt/lib/libpython3.12.so.1.0"));
+    assert_false(cap_module_name_is_interpreter("/usr/lib/python3/dist-packages/numpy/core.so"));
+    assert_false(cap_module_name_is_interpreter("/usr/lib/libboost_python311.so"));
+    assert_false(cap_module_name_is_interpreter("[vdso]"));
+}
+
 static void knows_launchers(void **state)
 {
     (void)state;
@@ -68,8 +78,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(knows_mpi_libraries), cmocka_unit_test(tells_helpers_from_libraries),
-        cmocka_unit_test(knows_launchers),     cmocka_unit_test(lets_mpi_io_through),
-        cmocka_unit_test(hash_of_the_table),
+        cmocka_unit_test(knows_launchers),     cmocka_unit_test(knows_interpreters),
+        cmocka_unit_test(lets_mpi_io_through), cmocka_unit_test(hash_of_the_table),
     };
     return WIO_RUN(tests);
 }

@@ -154,6 +154,24 @@ static struct wio_event *futex(struct script *script, uint32_t thread, uint64_t 
 
 #define WAITS (-1)
 
+/* The same two waits: one for a signal, the other for a lock that a condition hands on. */
+static void a_lock_made_of_a_condition_is_a_lock(void **state)
+{
+    (void)state;
+    struct script s;
+    begin(&s, true);
+    (void)add(&s, 0, WIO_OP_fsync, 1, 2);
+    (void)add_args(&s, 1, WIO_OP_pthread_cond_wait, 3, 11, (int64_t[4]){64, 72, 0});
+    (void)add_args(&s, 2, WIO_OP_pthread_cond_wait, 4, 21, (int64_t[4]){80, 88, 1});
+    (void)add_args(&s, 0, WIO_OP_pthread_cond_signal, 10, 11, (int64_t[4]){64});
+    (void)add_args(&s, 0, WIO_OP_pthread_cond_signal, 20, 21, (int64_t[4]){80});
+    finish(&s);
+    assert_int_equal(s.edges.edge_count, 2);
+    assert_edge(&s, 0, 0, 1, 0, WIO_EDGE_HARD);
+    assert_edge(&s, 0, 1, 2, 0, WIO_EDGE_MUTEX);
+    end(&s);
+}
+
 /* One of three is woken, two are moved, of whom one is woken there. */
 static void who_is_moved_waits_for_two(void **state)
 {
@@ -296,6 +314,7 @@ int main(void)
         cmocka_unit_test(units_are_gone_before_calls_end),
         cmocka_unit_test(a_full_queue_lets_senders_wait),
         cmocka_unit_test(who_comes_late_waits_for_the_initialiser),
+        cmocka_unit_test(a_lock_made_of_a_condition_is_a_lock),
         cmocka_unit_test(who_is_moved_waits_for_two),
         cmocka_unit_test(wakes_are_for_those_who_are_meant),
         cmocka_unit_test(fifos_wait_for_the_other_side),
