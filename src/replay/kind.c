@@ -36,6 +36,7 @@ static const struct rule rules[] = {
     {"/", false, RP_KIND_FILE},
     {"pipe:", false, RP_KIND_OF_SKIP(PIPE)},
     {"socket:", false, RP_KIND_OF_SKIP(SOCKET)},
+    {"eventfd:", false, RP_KIND_OF_SKIP(ANONYMOUS)},
     {"memfd:", false, RP_KIND_NAMELESS},
     {"anon_inode:", false, RP_KIND_OF_SKIP(ANONYMOUS)},
 };

@@ -21,6 +21,7 @@ static void tells_files_from_the_rest(void **state)
     assert_int_equal(rp_kind_of_path("pipe:[12]"), RP_KIND_OF_SKIP(PIPE));
     assert_int_equal(rp_kind_of_path("socket:[12]"), RP_KIND_OF_SKIP(SOCKET));
     assert_int_equal(rp_kind_of_path("anon_inode:[eventfd]"), RP_KIND_OF_SKIP(ANONYMOUS));
+    assert_int_equal(rp_kind_of_path("eventfd:[12]"), RP_KIND_OF_SKIP(ANONYMOUS));
     assert_int_equal(rp_kind_of_path(""), RP_KIND_OF_SKIP(UNKNOWN));
     assert_int_equal(rp_kind_of_path("relative"), RP_KIND_OF_SKIP(UNKNOWN));
 }
