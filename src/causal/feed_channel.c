@@ -96,8 +96,28 @@ enum wio_status wio_feed_channel_begin(struct wio_feed *feed, const struct wio_e
     }
 }
 
+/* Both ends are on one host: others may have a connection of that name too. */
+static bool is_within_host(const struct wio_feed *feed, uint32_t connection)
+{
+    static const char *const kinds[] = {"unix ", "inet 127.", "inet6 [0:0:0:0:0:0:0:1]:"};
+    const char *text = feed->params.text(feed->params.context, connection);
+    for (size_t i = 0; i < WIO_ARRAY_SIZE(kinds); i++) {
+        if (strncmp(text, kinds[i], strlen(kinds[i])) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static uint64_t connection_of(const struct wio_feed *feed, const struct wio_event *event)
+{
+    uint64_t host =
+        is_within_host(feed, event->path2) ? (uint64_t)wio_feed_host(feed, event) + 1 : 0;
+    return host << 32 | event->path2;
+}
+
 /* The list of connects (or accepts) of one connection that have not met. */
-static enum wio_status list_of(struct wio_feed *feed, uint32_t connection, bool accepts,
+static enum wio_status list_of(struct wio_feed *feed, uint64_t connection, bool accepts,
                                uint32_t *list_out)
 {
     uint32_t list = wio_live_get(&feed->lists_of, connection, accepts ? 1 : 0);
@@ -151,11 +171,11 @@ static enum wio_status meet(struct wio_feed *feed, const struct wio_event *event
     uint32_t before;
     struct wio_feed_node node = wio_feed_node_of(feed, event);
     WIO_TRY(wio_feed_channel(feed, event, event->path, &object));
-    if (object == 0 || event->path2 == WIO_NO_STRING) {
+    if (object == 0 || event->path2 == WIO_NO_STRING || event->path2 >= feed->params.string_count) {
         return WIO_OK;
     }
-    WIO_TRY(list_of(feed, event->path2, accepts, &mine));
-    WIO_TRY(list_of(feed, event->path2, !accepts, &theirs));
+    WIO_TRY(list_of(feed, connection_of(feed, event), accepts, &mine));
+    WIO_TRY(list_of(feed, connection_of(feed, event), !accepts, &theirs));
     node.a = object;
     node.b = connector_of(feed, event);
     feed->objects[object].is_connected = true;

@@ -183,7 +183,7 @@ struct wio_feed {
     size_t wait_room;
     size_t wait_count;
 
-    struct wio_live lists_of;   /* (connection, side) -> list */
+    struct wio_live lists_of;   /* (connection, of some kinds with host; side) -> list */
     struct wio_live signals_of; /* (host and pid, signal) -> list */
     struct wio_feed_list *lists;
     size_t list_room;

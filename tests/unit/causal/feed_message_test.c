@@ -156,6 +156,28 @@ static void connect_stream(struct script *script, uint64_t accept_ns)
     accept->path2 = CONNECTION;
 }
 
+/* Connections within two hosts that have the same ports on both. */
+static void loopback_is_of_one_host(void **state)
+{
+    (void)state;
+    struct script s;
+    begin(&s, false);
+    for (uint32_t t = 0; t < THREADS; t++) {
+        bool accepts = t % 2 == 1;
+        s.processes[t].host = t / 2;
+        (void)add(&s, t, WIO_OP_fsync, 1, 2);
+        struct wio_event *event =
+            add(&s, t, accepts ? WIO_OP_accept : WIO_OP_connect, 5 + t, accepts ? 40 - t : 10 + t);
+        event->path = accepts ? SERVER_SOCKET : SENDER_SOCKET;
+        event->path2 = CONNECTION;
+    }
+    finish(&s);
+    assert_int_equal(s.edges.edge_count, 2);
+    assert_edge(&s, 0, 0, 1, 1, WIO_EDGE_HARD);
+    assert_edge(&s, 2, 0, 3, 1, WIO_EDGE_HARD);
+    end(&s);
+}
+
 /* The kernel does not look at the address; sent before or after the accept is done. */
 static void an_address_does_not_take_bytes_out_of_a_stream(void **state)
 {
@@ -355,6 +377,7 @@ int main(void)
         cmocka_unit_test(messages_at_the_same_time_are_nobodys),
         cmocka_unit_test(of_too_many_messages_the_oldest_is_nobodys),
         cmocka_unit_test(counts_of_messages_may_be_anything),
+        cmocka_unit_test(loopback_is_of_one_host),
         cmocka_unit_test(an_address_does_not_take_bytes_out_of_a_stream),
         cmocka_unit_test(a_stream_sends_no_datagram),
         cmocka_unit_test(a_connected_datagram_goes_where_it_is_sent),
