@@ -281,7 +281,8 @@ uint32_t cap_message_end_of(struct cap_thread *self, int error, const struct msg
                       : WIO_NO_STRING;
 }
 
-/* ---- names: R-CHAN-1. Descriptors from elsewhere have them from cap_fd_learn: R-CHAN-4 ------- */
+/* ---- names: R-CHAN-1, R-CHAN-9. Descriptors from elsewhere have them from cap_fd_learn: R-CHAN-4
+ * ------- */
 
 void cap_channel_pair(struct cap_thread *self, struct cap_event *ev, struct cap_ext *ext,
                       const int ends[2])
@@ -305,10 +306,8 @@ void cap_channel_made(struct cap_thread *self, struct cap_event *ev)
     }
 }
 
-/* "eventfd-id: 12" in /proc/self/fdinfo, since Linux 5.2. */
-bool cap_channel_eventfd_name(int fd, char *text, size_t size)
+bool cap_channel_number(int fd, const char *key, uint64_t *number_out)
 {
-    static const char key[] = "eventfd-id:";
     char name[48];
     char info[512];
     struct wio_fmt path = wio_fmt_of(name, sizeof(name));
@@ -322,18 +321,20 @@ bool cap_channel_eventfd_name(int fd, char *text, size_t size)
     (void)raw_close((int)file);
     info[got > 0 ? got : 0] = '\0';
     const char *found = strstr(info, key);
-    uint64_t id = 0;
     if (found == NULL) {
         return false;
     }
-    found += sizeof(key) - 1;
+    found += strlen(key);
     found += strspn(found, " \t");
-    if (!wio_scan_u64(&found, &id)) {
-        return false;
-    }
+    return wio_scan_u64(&found, number_out);
+}
+
+size_t cap_channel_name(const char *head, uint64_t number, const char *tail, char *text,
+                        size_t size)
+{
     struct wio_fmt fmt = wio_fmt_of(text, size);
-    wio_fmt_str(&fmt, "eventfd:[");
-    wio_fmt_u64(&fmt, id);
-    wio_fmt_str(&fmt, "]");
-    return true;
+    wio_fmt_str(&fmt, head);
+    wio_fmt_u64(&fmt, number);
+    wio_fmt_str(&fmt, tail);
+    return fmt.used;
 }

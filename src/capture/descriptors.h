@@ -23,9 +23,10 @@ enum cap_fd_flags {
 /* What is known of one descriptor; a cache line each, so that threads do not disturb each other. */
 struct cap_fd {
     uint32_t path;
-    uint32_t flags; /* enum cap_fd_flags */
-    int64_t pos;    /* of the next read or write, where SEEKS and not SHARED */
-    uint64_t reserved[6];
+    uint32_t flags;  /* enum cap_fd_flags */
+    int64_t pos;     /* of the next read or write, where SEEKS and not SHARED */
+    int64_t process; /* of pidfd_open: its pid; 0 = it is none */
+    uint64_t reserved[5];
 };
 
 #define CAP_FD_BLOCK 1024u
@@ -61,6 +62,9 @@ static inline uint32_t cap_fd_path(struct cap_thread *self, int fd)
     }
     return cap_fd_learn(self, fd);
 }
+
+/* The process that a descriptor of pidfd_open stands for; 0 where that is not known. */
+int64_t cap_fd_process(int fd) CAP_HIDDEN;
 
 /* A descriptor was made by an open: `path` id, `open_flags` as in open(2). Position 0. */
 void cap_fd_set(int fd, uint32_t path, int open_flags) CAP_HIDDEN;

@@ -36,11 +36,25 @@ static struct cap_fd *entry_of(int fd)
     return cap_fd_find(fd);
 }
 
-/* All of them have the same name. */
-static bool is_eventfd(const char *text, size_t length)
+static bool is_name(const char *name, const char *text, size_t length)
 {
-    static const char name[] = "anon_inode:[eventfd]";
-    return length == sizeof(name) - 1 && memcmp(text, name, length) == 0;
+    return length == strlen(name) && memcmp(text, name, length) == 0;
+}
+
+/* All of one kind have the same name: theirs is made of what the kernel says of each. The number of
+ * a process goes to *process_out. */
+static size_t own_name(int fd, char *text, size_t length, size_t size, int64_t *process_out)
+{
+    uint64_t number;
+    if (is_name("anon_inode:[eventfd]", text, length) &&
+        cap_channel_number(fd, "eventfd-id:", &number)) {
+        return cap_channel_name("eventfd:[", number, "]", text, size);
+    }
+    if (is_name("anon_inode:[pidfd]", text, length) && cap_channel_number(fd, "Pid:", &number)) {
+        *process_out = (int64_t)number;
+        return cap_channel_name("anon_inode:[pidfd:", number, "]", text, size);
+    }
+    return length;
 }
 
 /* A name that is longer than most. */
@@ -56,7 +70,7 @@ static uint32_t long_name(struct cap_thread *self, const char *link)
     return id;
 }
 
-static uint32_t name_of(struct cap_thread *self, int fd)
+static uint32_t name_of(struct cap_thread *self, int fd, int64_t *process_out)
 {
     char link[48];
     char text[CAP_SHORT_TEXT];
@@ -70,10 +84,7 @@ static uint32_t name_of(struct cap_thread *self, int fd)
     if (length == (long)sizeof(text)) { /* perhaps cut */
         return long_name(self, link);
     }
-    if (is_eventfd(text, (size_t)length) && cap_channel_eventfd_name(fd, text, sizeof(text))) {
-        length = (long)strlen(text);
-    }
-    return cap_text(self, text, (size_t)length);
+    return cap_text(self, text, own_name(fd, text, (size_t)length, sizeof(text), process_out));
 }
 
 uint32_t cap_fd_learn(struct cap_thread *self, int fd)
@@ -81,17 +92,25 @@ uint32_t cap_fd_learn(struct cap_thread *self, int fd)
     if (fd < 0 || cap_fd_is_ours(fd)) {
         return WIO_NO_STRING;
     }
-    uint32_t id = name_of(self, fd);
+    int64_t process = 0;
+    uint32_t id = name_of(self, fd, &process);
     struct cap_fd *entry = cap_fd_is_guest() || id == WIO_NO_STRING ? NULL : entry_of(fd);
     if (entry != NULL) {
         long flags = raw_fcntl(fd, F_GETFL, 0);
         entry->path = id;
+        entry->process = process;
         __atomic_store_n(&entry->flags,
                          CAP_FD_KNOWN | CAP_FD_SHARED |
                              (flags > 0 && (flags & O_APPEND) != 0 ? CAP_FD_APPEND : 0u),
                          __ATOMIC_RELEASE);
     }
     return id;
+}
+
+int64_t cap_fd_process(int fd)
+{
+    const struct cap_fd *entry = fd >= 0 ? cap_fd_find(fd) : NULL;
+    return entry != NULL && (entry->flags & CAP_FD_KNOWN) != 0 ? entry->process : 0;
 }
 
 void cap_fd_set(int fd, uint32_t path, int open_flags)
@@ -102,6 +121,7 @@ void cap_fd_set(int fd, uint32_t path, int open_flags)
     }
     entry->path = path;
     entry->pos = 0;
+    entry->process = 0;
     if (path == WIO_NO_STRING) { /* dropped on a full disk: to be learned when there is space */
         __atomic_store_n(&entry->flags, 0, __ATOMIC_RELEASE);
         return;
@@ -155,6 +175,7 @@ void cap_fd_dup(struct cap_thread *self, int old_fd, int new_fd, bool is_cloexec
     cap_fd_put_flag(from, CAP_FD_SHARED, true);
     to->path = path;
     to->pos = from->pos;
+    to->process = from->process;
     uint32_t flags = from->flags & ~(uint32_t)CAP_FD_CLOEXEC;
     __atomic_store_n(&to->flags, flags | (is_cloexec ? CAP_FD_CLOEXEC : 0u), __ATOMIC_RELEASE);
 }

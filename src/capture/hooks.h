@@ -29,6 +29,7 @@
 #include <sys/uio.h>
 #include <sys/xattr.h>
 #include <threads.h>
+#include <time.h>
 #include <unistd.h>
 #include <utime.h>
 
@@ -173,6 +174,27 @@ static inline void cap_after_eventfd(struct cap_thread *self, struct cap_event *
 {
     (void)ext;
     cap_channel_made(self, ev);
+}
+
+static inline int64_t cap_timer_ns(const struct itimerspec *time, int error)
+{
+    return cap_may_read(time, error)
+               ? (int64_t)time->it_value.tv_sec * 1000000000 + time->it_value.tv_nsec
+               : 0;
+}
+
+/* A process that has ended: no call behind this one need tell of it. */
+static inline void cap_after_poll(struct cap_thread *self, struct cap_event *ev,
+                                  const struct cap_ext *ext, const struct pollfd *fds, nfds_t count)
+{
+    (void)ext;
+    for (nfds_t i = 0; ev->result > 0 && i < count; i++) {
+        if ((fds[i].revents & POLLIN) != 0 && cap_fd_process(fds[i].fd) != 0) {
+            ev->fd = fds[i].fd;
+            ev->path = cap_fd_path(self, fds[i].fd);
+            return;
+        }
+    }
 }
 
 static inline void cap_after_accept(struct cap_thread *self, struct cap_event *ev,

@@ -14,9 +14,9 @@ struct wait_call {
     uintptr_t source;
 };
 
-/* `status` is looked at where there is a child. */
+/* `status` is looked at where there is a child; `code` says what it tells (waitid). */
 static void emit(struct cap_thread *self, struct cap_event *ev, const struct wait_call *call,
-                 int64_t result, const int *status)
+                 int64_t result, const int *status, int code)
 {
     struct cap_ext ext = CAP_EXT;
     ev->end = cap_now();
@@ -25,6 +25,7 @@ static void emit(struct cap_thread *self, struct cap_event *ev, const struct wai
     ext.arg[0] = result > 0 ? *status : 0;
     ext.arg[1] = call->options;
     ext.arg[2] = call->pid;
+    ext.arg[3] = result > 0 ? code : 0;
     cap_emit_ext(self, ev, &ext);
 }
 
@@ -42,7 +43,7 @@ static pid_t wait_as(const struct wait_call *call, int *status, struct rusage *u
     cap_state_enter(self, CAP_STATE_BLOCKED);
     pid_t result = CAP_REAL(wait4)((pid_t)call->pid, place, (int)call->options, usage);
     cap_state_leave(self);
-    emit(self, &ev, call, result, place);
+    emit(self, &ev, call, result, place, 0);
     return result;
 }
 
@@ -102,7 +103,7 @@ static int waitid_as(const struct wait_call *call, idtype_t type, waitid_fn *rea
     int result = real(type, (id_t)call->pid, place, (int)call->options, usage);
     cap_state_leave(self);
     bool is_done = result == 0;
-    emit(self, &ev, call, is_done ? place->si_pid : -1, &place->si_status);
+    emit(self, &ev, call, is_done ? place->si_pid : -1, &place->si_status, place->si_code);
     return result;
 }
 

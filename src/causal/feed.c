@@ -295,6 +295,7 @@ static const struct {
     [WIO_CLASS_PROCESS] = {wio_feed_process_begin, wio_feed_process_end},
     [WIO_CLASS_EXEC] = {wio_feed_process_begin, NULL},
     [WIO_CLASS_WAIT] = {NULL, wio_feed_process_end},
+    [WIO_CLASS_POLL] = {NULL, wio_feed_polled},
     [WIO_CLASS_THREAD] = {wio_feed_process_begin, wio_feed_process_end},
     [WIO_CLASS_MUTEX] = {NULL, wio_feed_thread_end},
     [WIO_CLASS_UNLOCK] = {wio_feed_thread_begin, NULL},

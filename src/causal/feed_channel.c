@@ -91,6 +91,8 @@ enum wio_status wio_feed_channel_begin(struct wio_feed *feed, const struct wio_e
         return make_eventfd(feed, event);
     case WIO_OP_shutdown:
         return shut_down(feed, event);
+    case WIO_OP_timerfd_settime:
+        return wio_feed_timer_set(feed, event);
     default:
         return WIO_OK;
     }
@@ -381,8 +383,13 @@ enum wio_status wio_feed_read(struct wio_feed *feed, const struct wio_event *eve
                               uint32_t path)
 {
     uint32_t object;
-    if (wio_feed_path_kind(feed, path) == WIO_FEED_PATH_SIGNALFD) {
+    switch ((unsigned)wio_feed_path_kind(feed, path)) {
+    case WIO_FEED_PATH_SIGNALFD:
         return wio_feed_signals_read(feed, event);
+    case WIO_FEED_PATH_TIMERFD:
+        return wio_feed_timer_read(feed, event);
+    default:
+        break;
     }
     WIO_TRY(wio_feed_channel_behind(feed, event, fd, path, &object));
     if (object != 0 && event->error == EAGAIN && !only_looks(event) &&

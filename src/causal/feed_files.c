@@ -334,6 +334,10 @@ static enum wio_status make_channel(struct wio_feed *feed, const struct wio_even
                        (event->arg[1] & SOCK_CLOEXEC) != 0);
     case WIO_OP_eventfd:
         return open_fd(feed, event, event->result, object, false, (event->arg[1] & O_CLOEXEC) != 0);
+    case WIO_OP_timerfd_create:
+        return open_fd(feed, event, event->result, 0, false, (event->arg[1] & O_CLOEXEC) != 0);
+    case WIO_OP_pidfd_open:
+        return open_fd(feed, event, event->result, 0, false, true);
     case WIO_OP_signalfd:
         return make_signals(feed, event);
     case WIO_OP_accept:

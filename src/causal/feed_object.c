@@ -62,6 +62,8 @@ enum wio_feed_path wio_feed_path_kind(struct wio_feed *feed, uint32_t path)
         {"socket:[", WIO_FEED_PATH_SOCKET},
         {"eventfd:[", WIO_FEED_PATH_EVENTFD},
         {"anon_inode:[signalfd]", WIO_FEED_PATH_SIGNALFD},
+        {"anon_inode:[timerfd]", WIO_FEED_PATH_TIMERFD},
+        {"anon_inode:[pidfd:", WIO_FEED_PATH_PROCESS},
     };
     uint32_t string = wio_feed_real(feed, path, true);
     if (string == WIO_NO_STRING || string >= feed->params.string_count) {
@@ -95,7 +97,7 @@ enum wio_status wio_feed_channel_behind(struct wio_feed *feed, const struct wio_
     };
     enum wio_feed_path kind = wio_feed_path_kind(feed, path);
     *object_out = 0;
-    if (kind == WIO_FEED_PATH_OTHER || kind == WIO_FEED_PATH_SIGNALFD) {
+    if (kind == WIO_FEED_PATH_OTHER || kind >= WIO_FEED_PATH_SIGNALFD) {
         return WIO_OK;
     }
     bool is_fifo = kind == WIO_FEED_PATH_FIFO;

@@ -4,6 +4,8 @@
  * child's last event, a join after the thread's. Which image a call made is told by pid, parent and
  * time.
  */
+#include <signal.h>
+#include <string.h>
 #include <sys/wait.h>
 
 #include "causal/feed_files.h"
@@ -272,6 +274,27 @@ enum wio_status wio_feed_after_process(struct wio_feed *feed, const struct wio_e
     return WIO_OK;
 }
 
+/* "anon_inode:[pidfd:12]": R-CHAN-9 */
+static int64_t process_in_name(const struct wio_feed *feed, uint32_t string)
+{
+    const char *text = feed->params.text(feed->params.context, string);
+    const char *colon = strrchr(text, ':');
+    int64_t pid = 0;
+    for (const char *at = colon + 1; *at >= '0' && *at <= '9' && pid < INT32_MAX; at++) {
+        pid = pid * 10 + (*at - '0');
+    }
+    return pid;
+}
+
+enum wio_status wio_feed_polled(struct wio_feed *feed, const struct wio_event *event)
+{
+    if (event->result <= 0 || wio_feed_path_kind(feed, event->path) != WIO_FEED_PATH_PROCESS) {
+        return WIO_OK;
+    }
+    return wio_feed_after_process(feed, event, process_in_name(feed, event->path),
+                                  WIO_EVIDENCE_PROCESS);
+}
+
 static enum wio_status join_thread(struct wio_feed *feed, const struct wio_event *event)
 {
     bool joins = event->op == WIO_OP_pthread_join || event->op == WIO_OP_thrd_join;
@@ -282,6 +305,16 @@ static enum wio_status join_thread(struct wio_feed *feed, const struct wio_event
                                    (uint64_t)event->arg[0]);
     return stream == WIO_FEED_NONE ? WIO_OK
                                    : after_stream(feed, event, stream, WIO_EVIDENCE_THREAD);
+}
+
+/* The signal that ended the child; 0 where none did. */
+static int ended_by(const struct wio_event *event)
+{
+    const int status = (int)event->arg[0];
+    if (event->op != WIO_OP_waitid) {
+        return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+    }
+    return event->arg[3] == CLD_KILLED || event->arg[3] == CLD_DUMPED ? status : 0;
 }
 
 enum wio_status wio_feed_process_end(struct wio_feed *feed, const struct wio_event *event)
@@ -295,10 +328,8 @@ enum wio_status wio_feed_process_end(struct wio_feed *feed, const struct wio_eve
     if (event->error != 0 || event->result <= 0) {
         return WIO_OK;
     }
-    const int status = (int)event->arg[0];
-    if (event->op != WIO_OP_waitid && WIFSIGNALED(status)) {
-        WIO_TRY(wio_feed_after_kill(feed, event, event->result, WTERMSIG(status)));
-    }
+    int signal = ended_by(event);
+    WIO_TRY(signal > 0 ? wio_feed_after_kill(feed, event, event->result, signal) : WIO_OK);
     return wio_feed_after_process(feed, event, event->result, WIO_EVIDENCE_PROCESS);
 }
 

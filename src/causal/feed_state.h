@@ -64,11 +64,15 @@ struct wio_feed_file {
     uint32_t flock;  /* object that it has locked; 0 = none */
     uint32_t ranges; /* object of which it has locked ranges (F_OFD_SETLK); 0 = none */
     uint32_t next_free;
-    uint64_t signals;    /* of a signalfd: its mask */
-    bool can_write;      /* an end that others wait for to be closed */
-    bool is_opening;     /* of a FIFO: it is in the list `openings` */
-    bool is_shared_lock; /* LOCK_SH */
+    uint64_t signals;          /* of a signalfd: its mask */
+    uint64_t timer_ns;         /* of a timerfd: when it goes off, WIO_FEED_NO_TIME = never, .. */
+    struct wio_point timer_by; /* .. by whom it was set */
+    bool can_write;            /* an end that others wait for to be closed */
+    bool is_opening;           /* of a FIFO: it is in the list `openings` */
+    bool is_shared_lock;       /* LOCK_SH */
 };
+
+#define WIO_FEED_NO_TIME UINT64_MAX
 
 /* A slot of a table of descriptors: 1 + file, the top bit says that exec closes it. */
 #define WIO_FEED_CLOEXEC 0x80000000u
@@ -101,7 +105,9 @@ enum wio_feed_path {
     WIO_FEED_PATH_FIFO, /* a name that some FIFO has had: what it stands for is asked each time */
     WIO_FEED_PATH_SOCKET,
     WIO_FEED_PATH_EVENTFD,
-    WIO_FEED_PATH_SIGNALFD /* no object: all of them have one name */
+    WIO_FEED_PATH_SIGNALFD, /* no objects, from here on: all of them have one name, */
+    WIO_FEED_PATH_TIMERFD,
+    WIO_FEED_PATH_PROCESS /* or the number of their process in it */
 };
 
 /* A receive, send or collective of MPI that has not ended, or may not be matched yet. */

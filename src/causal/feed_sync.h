@@ -24,6 +24,9 @@ WIO_MUST_CHECK enum wio_status wio_feed_make_image(struct wio_feed *feed,
 /* Every event, after all else: is it the last of its image? */
 WIO_MUST_CHECK enum wio_status wio_feed_count_event(struct wio_feed *feed,
                                                     const struct wio_event *event);
+/* A process was waited for by a descriptor that stands for it. */
+WIO_MUST_CHECK enum wio_status wio_feed_polled(struct wio_feed *feed,
+                                               const struct wio_event *event);
 /* All threads of the latest image of a pid are done before `to`. */
 WIO_MUST_CHECK enum wio_status wio_feed_after_process(struct wio_feed *feed,
                                                       const struct wio_event *to, int64_t pid,
@@ -84,6 +87,12 @@ wio_feed_after_kill(struct wio_feed *feed, const struct wio_event *event, int64_
 /* Signals are read from a signalfd. */
 WIO_MUST_CHECK enum wio_status wio_feed_signals_read(struct wio_feed *feed,
                                                      const struct wio_event *event);
+
+/* feed_timer.c: a timer is set, and read. */
+WIO_MUST_CHECK enum wio_status wio_feed_timer_set(struct wio_feed *feed,
+                                                  const struct wio_event *event);
+WIO_MUST_CHECK enum wio_status wio_feed_timer_read(struct wio_feed *feed,
+                                                   const struct wio_event *event);
 
 /* feed_mpi.c */
 WIO_MUST_CHECK enum wio_status wio_feed_mpi(struct wio_feed *feed, const struct wio_event *event);

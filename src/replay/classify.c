@@ -47,6 +47,22 @@ static bool has_two_files(const struct wio_event *event)
            event->op == WIO_OP_uring_rename || (event->op == WIO_OP_ioctl && event->fd2 >= 0);
 }
 
+static uint8_t kind_of_channel(const struct wio_event *event)
+{
+    switch (event->op) {
+    case WIO_OP_pipe:
+        return RP_KIND_OF_SKIP(PIPE);
+    case WIO_OP_eventfd:
+    case WIO_OP_signalfd:
+    case WIO_OP_timerfd_create:
+    case WIO_OP_timerfd_settime:
+    case WIO_OP_pidfd_open:
+        return RP_KIND_OF_SKIP(ANONYMOUS);
+    default:
+        return RP_KIND_OF_SKIP(SOCKET);
+    }
+}
+
 static uint8_t kind_of(const struct rp_observer *observer, const struct wio_event *event)
 {
     enum wio_class cls = wio_op_class(event->op);
@@ -54,9 +70,7 @@ static uint8_t kind_of(const struct rp_observer *observer, const struct wio_even
         return RP_KIND_FILE;
     }
     if (cls == WIO_CLASS_CHANNEL) {
-        return event->op == WIO_OP_pipe      ? RP_KIND_OF_SKIP(PIPE)
-               : event->op == WIO_OP_eventfd ? RP_KIND_OF_SKIP(ANONYMOUS)
-                                             : RP_KIND_OF_SKIP(SOCKET);
+        return kind_of_channel(event);
     }
     if (event->op == WIO_OP_mremap || event->op == WIO_OP_madvise) {
         return RP_KIND_OF_SKIP(MEMORY);

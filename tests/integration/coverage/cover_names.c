@@ -6,6 +6,7 @@
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/time.h>
+#include <sys/timerfd.h>
 #include <sys/un.h>
 #include <unistd.h>
 #include <utime.h>
@@ -246,6 +247,14 @@ static void channels(void)
     CALL(INT, "signalfd", signal_fd, P(&signals), 0);
     EXPECT("fd=%ld path=* a0=%d", signal_fd, 1 << (SIGUSR1 - 1));
     cover_close(signal_fd, "*");
+    struct itimerspec time = {.it_value = {2, 3}}; /* R-CHAN-8 */
+    long timer = CALL(INT, "timerfd_create", CLOCK_MONOTONIC, TFD_CLOEXEC);
+    EXPECT("path=* a0=%d a1=%d", CLOCK_MONOTONIC, TFD_CLOEXEC);
+    CALL(INT, "timerfd_settime", timer, 0, P(&time), 0);
+    EXPECT("fd=%ld path=* a0=0 a1=2000000003", timer);
+    CALL(INT, "timerfd_settime", timer, TFD_TIMER_ABSTIME, 8, 0);
+    EXPECT("fd=%ld path=* a0=%d a1=0", timer, TFD_TIMER_ABSTIME);
+    cover_close(timer, "*");
     eventfd_t count = 2;
     CALL(INT, "eventfd_write", fd, (long)count);
     cover_last.result = 8;

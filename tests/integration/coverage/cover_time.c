@@ -35,6 +35,29 @@ static void polls(void)
     EXPECT("size=0");
 }
 
+/* R-CHAN-9: of a process that lives, and of one that has ended */
+static void processes(void)
+{
+    const int pid = getpid();
+    long own = CALL(INT, "pidfd_open", pid, 0);
+    EXPECT("path=* a0=%d a1=0", pid);
+    CALL(INT, "pidfd_send_signal", own, 0, 0, 0);
+    EXPECT("fd=%ld path=* a0=%d a1=0", own, pid);
+    const int child = (int)wio_rawcall3(SYS_fork, 0, 0, 0);
+    if (child == 0) {
+        (void)wio_rawcall3(SYS_exit_group, 0, 0, 0);
+    }
+    long other = CALL(INT, "pidfd_open", child, 0);
+    EXPECT("path=* a0=%d a1=0", child);
+    struct pollfd both[] = {{.fd = (int)own, .events = POLLIN},
+                            {.fd = (int)other, .events = POLLIN}};
+    CALL(INT, "poll", P(both), 2, -1);
+    EXPECT("fd=%ld path=*", other);
+    (void)wio_rawcall4(SYS_wait4, child, 0, 0, 0);
+    cover_close(other, "*");
+    cover_close(own, "*");
+}
+
 static void selects(void)
 {
     static const char *const symbols[] = {"select", "__select"};
@@ -168,4 +191,4 @@ static void receivers(void)
     EXPECT0();
 }
 
-COVER_MAIN(polls, selects, epolls, sleeps, senders, receivers)
+COVER_MAIN(polls, processes, selects, epolls, sleeps, senders, receivers)

@@ -30,7 +30,9 @@ static const char *const strings[] = {"",
                                       "/data/other",
                                       "unix /run/server 102",
                                       "socket:[12]",
-                                      "socket:[13]"};
+                                      "socket:[13]",
+                                      "anon_inode:[timerfd]",
+                                      "anon_inode:[pidfd:101]"};
 
 struct script {
     struct wio_feed_stream streams[THREADS];
