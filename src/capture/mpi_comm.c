@@ -96,9 +96,9 @@ static uint64_t id_in_world(cap_mpi_word comm, struct cap_mpi_object *object, ui
     if (first < 0) {
         return 0;
     }
-    uint64_t id = cap_mpi_mix(cap_mpi_mix(cap_mpi_job(), salt), (uint64_t)first);
-    id = cap_mpi_mix(id, (uint64_t)object->size);
-    return cap_mpi_mix(id, cap_mpi_count(id));
+    uint64_t id = cap_mix(cap_mix(cap_mpi_job(), salt), (uint64_t)first);
+    id = cap_mix(id, (uint64_t)object->size);
+    return cap_mix(id, cap_mpi_count(id));
 }
 
 static struct cap_mpi_object *add(struct cap_mpi *m, cap_mpi_word comm,
@@ -114,11 +114,11 @@ static struct cap_mpi_object *add(struct cap_mpi *m, cap_mpi_word comm,
 static uint64_t id_of_unmade(cap_mpi_word comm, struct cap_mpi_object *object)
 {
     if (comm == cap_mpi_abi.comm_world) {
-        return cap_mpi_mix(cap_mpi_job(), SALT_WORLD);
+        return cap_mix(cap_mpi_job(), SALT_WORLD);
     }
     if (comm == cap_mpi_abi.comm_self) {
         int64_t rank = first_in_world(comm, cap_mpi_fn.Comm_group);
-        return cap_mpi_mix(cap_mpi_mix(cap_mpi_job(), SALT_SELF), (uint64_t)rank);
+        return cap_mix(cap_mix(cap_mpi_job(), SALT_SELF), (uint64_t)rank);
     }
     return id_in_world(comm, object, SALT_UNKNOWN);
 }
@@ -154,7 +154,7 @@ static uint64_t id_of_child(const struct cap_mpi_object *parent_object, cap_mpi_
         number_through(object, first, other);
         first = lower(first, other);
     }
-    return cap_mpi_mix(cap_mpi_mix(parent_object->id, seq), (uint64_t)first);
+    return cap_mix(cap_mix(parent_object->id, seq), (uint64_t)first);
 }
 
 /* Nothing is made where this process is not a member. */
@@ -193,7 +193,7 @@ void cap_mpi_after_inew_comm(struct cap_mpi *m, cap_mpi_word comm, const void *n
     if (m->result == 0 && m->object != NULL &&
         cap_mpi_request_find(cap_mpi_load(request), &tracked)) {
         tracked.new_comm = cap_mpi_load(newcomm);
-        tracked.new_id = cap_mpi_mix(cap_mpi_mix(m->object->id, m->seq), 0);
+        tracked.new_id = cap_mix(cap_mix(m->object->id, m->seq), 0);
         tracked.rank_base = m->object->local_base;
         tracked.peer_base = m->object->peer_base;
         cap_mpi_request_add(&tracked);
@@ -233,9 +233,9 @@ void cap_mpi_after_new_group_comm(struct cap_mpi *m, cap_mpi_word comm, int tag,
         const struct cap_mpi_object *parent = cap_mpi_comm(m, comm);
         if (parent != NULL) {
             int64_t first = first_in(made, cap_mpi_fn.Comm_group, comm, cap_mpi_fn.Comm_group);
-            uint64_t id = cap_mpi_mix(cap_mpi_mix(parent->id, SALT_GROUP), (uint64_t)first);
-            id = cap_mpi_mix(cap_mpi_mix(id, (uint64_t)fresh.size), (uint64_t)tag);
-            fresh.id = cap_mpi_mix(id, cap_mpi_count(id));
+            uint64_t id = cap_mix(cap_mix(parent->id, SALT_GROUP), (uint64_t)first);
+            id = cap_mix(cap_mix(id, (uint64_t)fresh.size), (uint64_t)tag);
+            fresh.id = cap_mix(id, cap_mpi_count(id));
         }
         begin_with_itself(m, made, &fresh);
     }
@@ -247,9 +247,9 @@ void cap_mpi_after_new_session_comm(struct cap_mpi *m, const char *text, const v
     struct cap_mpi_object fresh;
     cap_mpi_word made;
     if (describe_new(m, newcomm, &made, &fresh)) {
-        uint64_t id = cap_mpi_mix(cap_mpi_mix(cap_mpi_job(), SALT_SESSION), (uint64_t)fresh.size);
+        uint64_t id = cap_mix(cap_mix(cap_mpi_job(), SALT_SESSION), (uint64_t)fresh.size);
         id = cap_mpi_mix_text(id, text != NULL ? text : "");
-        fresh.id = fresh.size > 1 ? cap_mpi_mix(id, cap_mpi_count(id)) : 0;
+        fresh.id = fresh.size > 1 ? cap_mix(id, cap_mpi_count(id)) : 0;
         begin_with_itself(m, made, &fresh);
     }
     cap_mpi_after_coll(m, -1, NULL);
@@ -261,7 +261,7 @@ void cap_mpi_after_new_intercomm(struct cap_mpi *m, int tag, const void *newcomm
     cap_mpi_word made;
     if (describe_new(m, newcomm, &made, &fresh)) {
         uint64_t id = id_in_world(made, &fresh, SALT_BRIDGE);
-        fresh.id = id != 0 ? cap_mpi_mix(id, (uint64_t)tag) : 0;
+        fresh.id = id != 0 ? cap_mix(id, (uint64_t)tag) : 0;
         begin_with_itself(m, made, &fresh);
     }
     cap_mpi_after_coll(m, -1, NULL);

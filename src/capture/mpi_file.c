@@ -22,7 +22,7 @@ void cap_mpi_after_file_open(struct cap_mpi *m, const char *path, const void *fi
         return;
     }
     struct cap_mpi_object fresh = *m->object;
-    fresh.id = cap_mpi_mix(cap_mpi_mix(m->object->id, m->seq), SALT_FILE);
+    fresh.id = cap_mix(cap_mix(m->object->id, m->seq), SALT_FILE);
     fresh.collectives = 0;
     fresh.path = m->ev.path;
     memset(fresh.groups, 0, sizeof(fresh.groups));

@@ -97,8 +97,8 @@ static uint64_t job_of_environment(void)
 static uint64_t job_of_one(void)
 {
     uint64_t id = cap_mpi_mix_text(cap_mpi_mix_text(4, cap_process.host), cap_process.boot_id);
-    id = cap_mpi_mix(id, (uint64_t)raw_getpid());
-    return cap_mpi_mix(id, cap_process.header != NULL ? cap_process.header->pid_start : 0);
+    id = cap_mix(id, (uint64_t)raw_getpid());
+    return cap_mix(id, cap_process.header != NULL ? cap_process.header->pid_start : 0);
 }
 
 uint64_t cap_mpi_job(void)

@@ -33,19 +33,10 @@ void cap_mpi_lock(uint32_t *word)
     }
 }
 
-uint64_t cap_mpi_mix(uint64_t id, uint64_t number)
-{
-    uint64_t x = id ^ (number + 1) * UINT64_C(0x9e3779b97f4a7c15);
-    x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
-    x ^= x >> 31;
-    return x != 0 ? x : 1;
-}
-
 uint64_t cap_mpi_mix_text(uint64_t id, const char *text)
 {
     for (; *text != '\0'; text++) {
-        id = cap_mpi_mix(id, (uint8_t)*text);
+        id = cap_mix(id, (uint8_t)*text);
     }
     return id;
 }

@@ -7,6 +7,7 @@
 #ifndef WIO_CAPTURE_MPI_OBJECT_H
 #define WIO_CAPTURE_MPI_OBJECT_H
 
+#include "capture/mix.h"
 #include "capture/mpi.h"
 
 /* The object behind a handle, NULL where it is not known. */
@@ -19,8 +20,7 @@ struct cap_mpi_object *cap_mpi_object_add(enum cap_mpi_kind kind, cap_mpi_word h
 bool cap_mpi_object_take(enum cap_mpi_kind kind, cap_mpi_word handle,
                          struct cap_mpi_object *out) CAP_HIDDEN;
 
-/* Mix a number into an id; never 0. */
-uint64_t cap_mpi_mix(uint64_t id, uint64_t number) CAP_HIDDEN;
+/* As cap_mix, each byte of a text. */
 uint64_t cap_mpi_mix_text(uint64_t id, const char *text) CAP_HIDDEN;
 /* How often this process has asked for the same number before. */
 uint64_t cap_mpi_count(uint64_t number) CAP_HIDDEN;

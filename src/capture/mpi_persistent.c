@@ -88,7 +88,7 @@ void cap_mpi_persistent_collective(struct cap_mpi *m, unsigned op, int root, con
         return;
     }
     struct cap_mpi_object itself = *m->object;
-    itself.id = cap_mpi_mix(cap_mpi_mix(m->object->id, m->seq), SALT_PERSISTENT);
+    itself.id = cap_mix(cap_mix(m->object->id, m->seq), SALT_PERSISTENT);
     cap_mpi_tell(m, &itself);
     enum wio_class class = wio_op_class(op);
     bool has_root = class == WIO_CLASS_MPI_FROM_ROOT || class == WIO_CLASS_MPI_TO_ROOT;

@@ -17,7 +17,7 @@ void cap_mpi_after_new_win(struct cap_mpi *m, const void *win)
         return;
     }
     struct cap_mpi_object fresh = *m->object;
-    fresh.id = cap_mpi_mix(cap_mpi_mix(m->object->id, m->seq), SALT_WINDOW);
+    fresh.id = cap_mix(cap_mix(m->object->id, m->seq), SALT_WINDOW);
     fresh.collectives = 0;
     fresh.path = 0;
     for (unsigned i = 0; i < CAP_MPI_GROUPS; i++) {
@@ -121,7 +121,7 @@ void cap_mpi_after_win_lock(struct cap_mpi *m, int rank, int type)
     if (m->object == NULL || rank == cap_mpi_abi.proc_null) {
         return;
     }
-    m->ext.arg[0] = (int64_t)cap_mpi_mix(m->object->id, (uint64_t)(int64_t)rank);
+    m->ext.arg[0] = (int64_t)cap_mix(m->object->id, (uint64_t)(int64_t)rank);
     m->ext.arg[1] = rank == CAP_MPI_ALL_RANKS || type == cap_mpi_abi.lock_shared;
     cap_mpi_emit(m);
 }
