@@ -68,12 +68,25 @@ uint64_t cap_hold_say(struct wio_board_node *node, uint32_t state)
     return before;
 }
 
+/* Calls that were left by a jump (siglongjmp, an exception) wait no more: who stands where they
+ * stood, or above, is not inside them. */
+static void forget_left(struct cap_thread *self, uintptr_t frame)
+{
+    if (self->waits > 0 && frame >= self->wait_frame) {
+        self->waits = 0;
+        (void)cap_hold_say(self->node, WIO_BOARD_COMPUTING);
+    }
+}
+
 void cap_state_enter_slow(struct cap_thread *self, enum cap_state state)
 {
+    const uintptr_t frame = (uintptr_t)__builtin_frame_address(0);
     if (self == NULL || self->node == NULL) {
         return;
     }
+    forget_left(self, frame);
     if (self->waits++ == 0) {
+        self->wait_frame = frame;
         (void)cap_hold_say(self->node, state);
     }
 }
@@ -138,6 +151,7 @@ void cap_hold_slow(struct cap_thread *self, uintptr_t source)
     if (node == NULL) {
         return;
     }
+    forget_left(self, (uintptr_t)__builtin_frame_address(0));
     uint32_t ticket = node->asked + 1;
     __atomic_store_n(&node->asked, ticket, __ATOMIC_SEQ_CST);
     struct cap_event ev = CAP_EVENT_OF(WIO_CALL_hold, source);

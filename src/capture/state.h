@@ -121,7 +121,8 @@ struct cap_thread {
     uint64_t node_key;           /* of the node and of who made it */
     uint64_t node_parent;
     uint32_t node_children; /* that this thread has made */
-    uint32_t waits;         /* depth of cap_state_enter */
+    uint32_t waits;         /* depth of cap_state_enter .. */
+    uintptr_t wait_frame;   /* .. and where on the stack the outermost was */
     uint64_t look;          /* the last call that could be held: hash of call and target */
     uint8_t look_failed;    /* it did */
     uint8_t look_again;     /* it is made once more */

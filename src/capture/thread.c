@@ -115,6 +115,7 @@ struct cap_thread *cap_thread_take(void)
     thread->node_key = 0;
     thread->node_children = 0;
     thread->waits = 0;
+    thread->look_failed = 0;
     thread->mpi_frame = 0;
     thread->mpi_looks = 0;
     return thread;
