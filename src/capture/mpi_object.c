@@ -130,8 +130,9 @@ struct cap_mpi_object *cap_mpi_object_add(enum cap_mpi_kind kind, cap_mpi_word h
     if (entry != NULL) {
         drop_groups(entry);
         __atomic_store_n(&entry->name, FREE_AGAIN, __ATOMIC_RELEASE);
-        *entry = *object;
-        entry->name = FREE_AGAIN;
+        struct cap_mpi_object fresh = *object;
+        fresh.name = FREE_AGAIN; /* never 0 on the way: for others a search would end here */
+        *entry = fresh;
         __atomic_store_n(&entry->name, name, __ATOMIC_RELEASE);
     }
     cap_mpi_unlock(&lock);
