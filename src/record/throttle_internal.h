@@ -55,9 +55,6 @@ enum wio_status wio_throttle_no_memory(struct wio_error *err);
 /* Run 1, in which nobody is held: fills the roster. */
 WIO_MUST_CHECK enum wio_status wio_throttle_run_first(struct wio_throttle *t,
                                                       struct wio_error *err);
-/* Can run 1 be what the others are measured by? Fills the profile. */
-WIO_MUST_CHECK enum wio_status wio_throttle_check_first(struct wio_throttle *t,
-                                                        struct wio_error *err);
 /* How long a hold may last: `ops` I/Os of all nodes, the longest way of one from one to the next.
  */
 uint64_t wio_throttle_limit_ns(uint64_t ops, uint64_t longest_ns);
@@ -84,6 +81,11 @@ void wio_throttle_end_run(struct wio_throttle *t, struct wio_record_result *resu
 /* throttle_priority.c, throttle_trace.c: all runs. */
 WIO_MUST_CHECK enum wio_status wio_throttle_priority(struct wio_throttle *t, struct wio_error *err);
 WIO_MUST_CHECK enum wio_status wio_throttle_trace(struct wio_throttle *t, struct wio_error *err);
+
+/* throttle_check.c. */
+/* Can run 1 be what the others are measured by? Fills the profile. */
+WIO_MUST_CHECK enum wio_status wio_throttle_check_first(struct wio_throttle *t,
+                                                        struct wio_error *err);
 
 /* throttle_trace.c: one run for each node that is to be throttled, and all of them merged. */
 WIO_MUST_CHECK enum wio_status wio_traced_run_pass(struct wio_traced *traced,

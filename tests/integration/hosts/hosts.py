@@ -7,6 +7,7 @@ import subprocess
 
 NAMES = ("whyio-a", "whyio-b")
 ADDRESSES = ("10.213.77.1", "10.213.77.2")
+ADDRESSES_6 = ("fd77::1", "fd77::2")
 NETWORK = "10.213.77.0/24"
 AGENT = """#!/bin/sh
 # What Open MPI calls in place of ssh: the host's address, then a command.
@@ -49,7 +50,7 @@ def namespaces(name, ahead_s):
 
 
 @contextlib.contextmanager
-def two_hosts(scratch, ahead_s):
+def two_hosts(scratch, ahead_s, addresses=ADDRESSES):
     """What begins a command on the first host, and the agent that reaches both; the second host's
     clock is ahead."""
     if os.geteuid() != 0:
@@ -57,14 +58,15 @@ def two_hosts(scratch, ahead_s):
     with namespaces(NAMES[0], 0) as first, namespaces(NAMES[1], ahead_s) as second:
         command("ip", "link", "add", "cable", "netns", first, "type", "veth", "peer", "name", "cable",
                 "netns", second)
-        for pid, address in zip((first, second), ADDRESSES):
+        for pid, address in zip((first, second), addresses):
             enter = ("nsenter", "--target", pid, "--net", "ip")
-            command(*enter, "address", "add", address + "/24", "dev", "cable")
+            how = ("/64", "nodad") if ":" in address else ("/24",)
+            command(*enter, "address", "add", address + how[0], "dev", "cable", *how[1:])
             command(*enter, "link", "set", "cable", "up")
             command(*enter, "link", "set", "lo", "up")
         agent = os.path.join(scratch, "agent")
         cases = "\n".join(f"{address}) pid={pid} ;;"
-                          for pid, address in zip((first, second), ADDRESSES))
+                          for pid, address in zip((first, second), addresses))
         with open(agent, "w", encoding="ascii") as file:
             file.write(AGENT.format(cases=cases))
         os.chmod(agent, 0o755)
