@@ -75,7 +75,7 @@ struct wio_measure_copy wio_measure_copy_of(const struct wio_measure *measure, d
 
 /* The stages, in this order. */
 typedef enum wio_status wio_measure_stage(struct wio_measure *measure, struct wio_error *err);
-wio_measure_stage wio_measure_memory;  /* bw_mem, c_lib */
+wio_measure_stage wio_measure_memory;  /* bw_mem, c_lib, c_stream */
 wio_measure_stage wio_measure_base;    /* L and the file for the others */
 wio_measure_stage wio_measure_present; /* c_call, c_clean, c_walk, bw_clean, sc_r, bw_hit */
 wio_measure_stage wio_measure_fresh;   /* bw_ramdisk, sc_w, c_folio, c_new */
@@ -86,6 +86,5 @@ wio_measure_stage wio_measure_seek;    /* c_sk */
 wio_measure_stage wio_measure_read;    /* bw_rdev */
 wio_measure_stage wio_measure_reduced; /* bw_reduced */
 wio_measure_stage wio_measure_meta;    /* metadata */
-wio_measure_stage wio_measure_streams; /* c_stream; takes no time worth a part of it */
 
 #endif

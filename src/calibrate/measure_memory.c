@@ -10,7 +10,7 @@
 #define COPIES 128
 #define FWRITE_CALLS 10000
 #define FWRITE_ROUNDS 20
-/* Many at the same time: the memory of one that was closed is the next one's. */
+/* Many at the same time, before anything else: the memory of what was closed is the next one's. */
 #define STREAMS 32
 #define META_PASSES 200
 
@@ -18,6 +18,8 @@ enum wio_status wio_measure_memory(struct wio_measure *measure, struct wio_error
 {
     const struct wio_rig *rig = measure->rig;
     double samples[COPIES];
+    double firsts[STREAMS];
+    WIO_TRY(rig->streams(rig->context, STREAMS, firsts, err));
     for (size_t i = 0; i < WIO_RIG_IO_MOST / 2 / COPY_BYTES; i++) {
         (void)rig->copy(rig->context, COPY_BYTES); /* touches the memory */
     }
@@ -32,19 +34,10 @@ enum wio_status wio_measure_memory(struct wio_measure *measure, struct wio_error
         WIO_TRY(rig->fwrite(rig->context, FWRITE_CALLS, &calls[i], err));
     }
     struct wio_estimate call = wio_estimate_middle(calls, FWRITE_ROUNDS);
-    wio_measure_set(measure, WIO_PARAM_c_lib, call.value / FWRITE_CALLS, call.spread);
-    return WIO_OK;
-}
-
-/* What the first one takes that the others do not. */
-enum wio_status wio_measure_streams(struct wio_measure *measure, struct wio_error *err)
-{
-    const struct wio_rig *rig = measure->rig;
-    double firsts[STREAMS];
-    WIO_TRY(rig->streams(rig->context, STREAMS, firsts, err));
+    double call_s = call.value / FWRITE_CALLS;
+    wio_measure_set(measure, WIO_PARAM_c_lib, call_s, call.spread);
     struct wio_estimate first = wio_estimate_middle(firsts, STREAMS);
-    double rest_s = first.value - wio_measure_get(measure, WIO_PARAM_c_lib);
-    wio_measure_set(measure, WIO_PARAM_c_stream, fmax(rest_s, 0), first.spread);
+    wio_measure_set(measure, WIO_PARAM_c_stream, fmax(first.value - call_s, 0), first.spread);
     return WIO_OK;
 }
 
