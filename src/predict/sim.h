@@ -65,11 +65,9 @@ struct sim_thread {
     struct wio_converted todo;
     uint64_t wake_ns;
     uint64_t work_ns;     /* to be computed yet */
-    uint64_t work_at_ns;  /* since when it computes .. */
-    bool is_working;      /* .. if it does */
-    uint64_t turn_ns;     /* since when it has a processor .. */
-    bool has_cpu;         /* .. if it has one .. */
-    uint64_t turn_end_ns; /* .. until when, if others wait then */
+    uint64_t work_at_ns;  /* since when it computes, if it does (is_working) */
+    uint64_t turn_ns;     /* since when it has a processor, if it has one (has_cpu) .. */
+    uint64_t turn_end_ns; /* .. and until when, if others wait then */
     uint64_t wait_ns;     /* when it began to wait */
     uint64_t op_ns;       /* when its operation began */
     uint32_t parts;       /* of it, on a device each, that have not ended; 0: it is one */
@@ -77,17 +75,19 @@ struct sim_thread {
     size_t act_end;
     size_t asked;           /* acts from here to `act` are waited for */
     uint32_t lacking;       /* of them, how many have not come */
-    bool is_heir;           /* another one's successor: begins when that one ends */
-    struct sim_lock *wants; /* the lock that it waits for, or NULL */
-    bool wants_shared;      /* .. and how, or how it had one last */
     uint32_t locks_had;     /* that nobody else may have */
-    bool has_begun;         /* its first event has */
-    bool has_taken;         /* at this event */
-    bool has_lock;          /* it came with the event, and is not accounted */
-    bool is_collecting;     /* waits for requests */
-    bool is_held;           /* one of them has evidence `held` .. */
-    uint64_t lag_ns;        /* .. and this is the thread's way from it (plan/waits.h) */
-    uint64_t locked_ns;     /* when the lock was free in the trace, 0: nobody had it before */
+    struct sim_lock *wants; /* the lock that it waits for, or NULL */
+    bool is_working;
+    bool has_cpu;
+    bool is_heir;       /* another one's successor: begins when that one ends */
+    bool wants_shared;  /* how it wants that lock, or had one last */
+    bool has_begun;     /* its first event has */
+    bool has_taken;     /* at this event */
+    bool has_lock;      /* it came with the event, and is not accounted */
+    bool is_collecting; /* waits for requests */
+    bool is_held;       /* one of them has evidence `held` .. */
+    uint64_t lag_ns;    /* .. and this is the thread's way from it (plan/waits.h) */
+    uint64_t locked_ns; /* when the lock was free in the trace, 0: nobody had it before */
     struct wio_release release;
     double metadata_s; /* of the operation, as the machine has it; NaN: not known */
     uint32_t poll;     /* the loop of looks it is in + 1, 0: none */
