@@ -103,7 +103,8 @@ static int waitid_as(const struct wait_call *call, idtype_t type, waitid_fn *rea
     int result = real(type, (id_t)call->pid, place, (int)call->options, usage);
     cap_state_leave(self);
     bool is_done = result == 0;
-    emit(self, &ev, call, is_done ? place->si_pid : -1, &place->si_status, place->si_code);
+    emit(self, &ev, call, is_done ? place->si_pid : -1, &place->si_status,
+         is_done ? place->si_code : 0);
     return result;
 }
 
