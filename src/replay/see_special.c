@@ -125,8 +125,11 @@ enum wio_status rp_see_special(struct rp_observer *observer, const struct wio_ev
         *seen_out = true;
         WIO_TRY(take(observer, event->path2));
     }
-    if (cls == WIO_CLASS_RENAME || cls == WIO_CLASS_LINK) { /* also a file that takes the name */
-        return rp_kinds_set(kinds, event->path2, rp_kinds_now(kinds, event->path), event->t_ns);
+    if (cls == WIO_CLASS_RENAME || cls == WIO_CLASS_LINK) {
+        /* A file takes the name, whatever the old path is by its text: /proc/self/fd/5 is one of a
+         * file without a name. */
+        uint8_t kind = is_special ? rp_kinds_now(kinds, event->path) : RP_KIND_FILE;
+        return rp_kinds_set(kinds, event->path2, kind, event->t_ns);
     }
     return is_special && shows_file(kinds, event)
                ? rp_kinds_set(kinds, event->path, RP_KIND_FILE, event->t_ns)

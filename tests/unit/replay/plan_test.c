@@ -231,6 +231,18 @@ static void a_name_is_what_it_is_at_the_time(void **state)
     assert_null(initial("/g"));
 }
 
+/* O_TMPFILE, then linkat: the link is not performed, what is done with its file afterwards is. */
+static void a_file_gets_its_name_by_proc(void **state)
+{
+    (void)state;
+    make_plan("link t=1000 path=/proc/self/fd/5 path2=/d/out a0=0x400\n" /* AT_SYMLINK_FOLLOW */
+              "open t=2000 path=/d/out res=6\n"
+              "pread t=3000 fd=6 path=/d/out off=0 size=10\n");
+    assert_int_equal(rp_observer_kind(&plan->observer, string_of("/d/out"), 2000), RP_KIND_FILE);
+    assert_non_null(initial("/d/out"));
+    assert_int_equal(initial("/d/out")->size, 10);
+}
+
 /* What keeps a directory from being removed is put there, unless it is known. */
 static void only_what_nobody_saw_is_put_into_a_directory(void **state)
 {
@@ -364,6 +376,7 @@ int main(void)
         PLAN_TEST(entries_were_there),
         PLAN_TEST(specials_are_skipped),
         PLAN_TEST(a_name_is_what_it_is_at_the_time),
+        PLAN_TEST(a_file_gets_its_name_by_proc),
         PLAN_TEST(only_what_nobody_saw_is_put_into_a_directory),
         PLAN_TEST(lies_do_no_harm),
         PLAN_TEST(families),
