@@ -10,16 +10,16 @@
 /* What is performed does not depend on the others, and is decoded while the clock runs. */
 #define COLUMNS_UNUSED (WIO_COLUMN_SOURCE | WIO_COLUMN_CPU)
 
-/* Have a block that was read, unless there is none. Blocks without events are skipped. */
+/* Have a block that was read, unless there is none. Blocks without events are skipped; behind one
+ * that cannot be read nothing is: operations would be missing. */
 static enum wio_status read_block(struct rp_feed *feed, struct wio_error *err)
 {
-    while (feed->block_count == 0) {
-        enum wio_status status =
-            wio_cursor_next_block(feed->cursor, &feed->block, &feed->block_count, err);
-        if (status != WIO_OK) {
-            feed->has_room = false;
-            return status;
-        }
+    while (feed->block_count == 0 && feed->ended == WIO_OK) {
+        feed->ended = wio_cursor_next_block(feed->cursor, &feed->block, &feed->block_count, err);
+    }
+    if (feed->block_count == 0) {
+        feed->has_room = false;
+        return feed->ended;
     }
     return WIO_OK;
 }

@@ -20,6 +20,7 @@ struct rp_feed {
     const struct wio_event *block; /* read, but not at hand yet */
     size_t block_count;
     bool has_room; /* in the store, where all at hand is: one more block can be read ahead */
+    enum wio_status ended; /* why nothing more is read: WIO_END, or a fault, which stays */
 };
 
 /* Up to `ahead` events may be decoded ahead of time. Also reads the first block, so that this costs
@@ -28,11 +29,14 @@ WIO_MUST_CHECK enum wio_status rp_feed_init(struct rp_feed *feed, const struct w
                                             uint32_t stream, size_t ahead, struct wio_error *err);
 void rp_feed_fini(struct rp_feed *feed);
 
-/* The next event, valid until the next call; WIO_END. */
+/* The next event, valid until the next call; WIO_END. A fault comes behind all events that were
+ * read before it, each time; `err` is written when it is met, maybe by rp_feed_read_ahead: give
+ * both the same one. */
 WIO_MUST_CHECK enum wio_status
 rp_feed_next(struct rp_feed *feed, const struct wio_event **event_out, struct wio_error *err);
 
-/* Decode one more block, for somebody who has time now. WIO_END: there is none, or no room for it.
+/* Decode one more block, for somebody who has time now. WIO_END: there is none, or no room for it;
+ * also behind a fault, which was given once and which rp_feed_next tells.
  * What rp_feed_next gave stays valid. */
 WIO_MUST_CHECK enum wio_status rp_feed_read_ahead(struct rp_feed *feed, struct wio_error *err);
 

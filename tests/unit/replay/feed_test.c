@@ -9,6 +9,7 @@
 #include "replay/feed.h"
 #include "support/script_open.h"
 #include "trace/events.h"
+#include "trace/trace_internal.h"
 
 #define EVENTS 12345u
 
@@ -84,12 +85,40 @@ static void what_has_no_room_comes_later(void **state)
     assert_in_range(go_through(5000, 0), 5000 - WIO_SLICE_MAX, 5000);
 }
 
+/* The second block is not where the index says: nothing behind it is given, and it is a fault also
+ * where it was met by reading ahead. */
+static void a_fault_is_met_in_its_place(void **state)
+{
+    (void)state;
+    const uint32_t before = trace->blocks[0].count;
+    assert_in_range(before, WIO_SLICE_MAX, EVENTS - 1);
+    trace->blocks[1].offset++;
+    for (size_t ahead = 0; ahead <= EVENTS; ahead += EVENTS) {
+        struct wio_error err = WIO_ERROR_INIT;
+        struct rp_feed feed = {0};
+        const struct wio_event *event = NULL;
+        assert_ok(rp_feed_init(&feed, trace, 0, ahead, &err), &err);
+        for (unsigned i = 0; i < before; i++) {
+            assert_ok(rp_feed_next(&feed, &event, &err), &err);
+            assert_int_equal(event->seq, i);
+            while (rp_feed_read_ahead(&feed, &err) == WIO_OK) {
+            }
+        }
+        for (unsigned i = 0; i < 3; i++) {
+            assert_int_equal(rp_feed_next(&feed, &event, &err), WIO_ERR_FORMAT);
+        }
+        assert_string_not_equal(err.message, "");
+        rp_feed_fini(&feed);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(without_room_nothing_is_read_ahead, make, drop),
         cmocka_unit_test_setup_teardown(a_stream_with_room_is_read_to_its_end, make, drop),
         cmocka_unit_test_setup_teardown(what_has_no_room_comes_later, make, drop),
+        cmocka_unit_test_setup_teardown(a_fault_is_met_in_its_place, make, drop),
     };
     return WIO_RUN(tests);
 }
