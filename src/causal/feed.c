@@ -102,19 +102,13 @@ enum wio_status wio_feed_create(const struct wio_feed_params *params, struct wio
     return WIO_OK;
 }
 
-static uint32_t host_of(const struct wio_feed *feed, uint32_t thread)
-{
-    /* a thread has the number of its first stream */
-    return feed->params.processes[feed->params.streams[thread].process].host;
-}
-
 static enum wio_status tell_message(void *context, const struct wio_match_meeting *meeting)
 {
     struct wio_feed *feed = context;
     const struct wio_clock_message message = {.sent_ns = meeting->sent_ns,
                                               .received_ns = meeting->received_ns,
-                                              .from = host_of(feed, meeting->from_thread),
-                                              .to = host_of(feed, meeting->to_thread)};
+                                              .from = wio_feed_host_of(feed, meeting->from_thread),
+                                              .to = wio_feed_host_of(feed, meeting->to_thread)};
     return message.from == message.to ? WIO_OK : feed->watch(feed->watch_context, &message);
 }
 

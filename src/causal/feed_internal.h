@@ -31,6 +31,12 @@ static inline uint32_t wio_feed_host(const struct wio_feed *feed, const struct w
     return feed->params.processes[wio_feed_stream(feed, event)->process].host;
 }
 
+static inline uint32_t wio_feed_host_of(const struct wio_feed *feed, uint32_t thread)
+{
+    /* a thread has the number of its first stream */
+    return feed->params.processes[feed->params.streams[thread].process].host;
+}
+
 static inline uint64_t wio_feed_end_ns(const struct wio_event *event)
 {
     return event->t_ns + event->dur_ns;

@@ -163,6 +163,23 @@ enum wio_status wio_feed_look_begin(struct wio_feed *feed, const struct wio_even
     return WIO_OK;
 }
 
+/* How long a host may go on finding no file that another one has made: NFS keeps what it knows of a
+ * directory for up to 60 s (acdirmax, nfs(5)). Far more than clocks are apart. */
+#define STALE_NS UINT64_C(60000000000)
+
+/* Before when must a file have been made that is gone if the look fails? */
+static uint64_t tells_of_ns(const struct wio_feed *feed, const struct wio_event *event,
+                            uint32_t name)
+{
+    bool is_own = name >= feed->params.string_count; /* of a machine's own file system */
+    uint32_t maker = wio_match_maker(feed->match, name);
+    if (is_own || maker == WIO_CAUSAL_NONE ||
+        wio_feed_host_of(feed, maker) == wio_feed_host(feed, event)) {
+        return event->t_ns;
+    }
+    return event->t_ns > STALE_NS ? event->t_ns - STALE_NS : 0;
+}
+
 enum wio_status wio_feed_look_end(struct wio_feed *feed, const struct wio_event *event)
 {
     struct wio_feed_wait wait = {.thread = wio_feed_point(feed, event).thread};
@@ -172,8 +189,8 @@ enum wio_status wio_feed_look_end(struct wio_feed *feed, const struct wio_event 
     enum look try = try_of(event, &path);
     WIO_TRY(wio_feed_name(feed, event, look != LOOK_NONE ? event->path : path, false, &name));
     if (look != LOOK_NONE) {
-        WIO_TRY(wio_match_look(feed->match, name, wio_feed_point(feed, event), event->t_ns,
-                               look == LOOK_FOUND, &wait.until));
+        WIO_TRY(wio_match_look(feed->match, name, wio_feed_point(feed, event),
+                               tells_of_ns(feed, event, name), look == LOOK_FOUND, &wait.until));
     } else if (try != LOOK_NONE) {
         WIO_TRY(wio_match_look_gone(feed->match, name, wio_feed_point(feed, event), event->t_ns,
                                     try == LOOK_FOUND, &wait.until));

@@ -160,13 +160,17 @@ struct wio_wait_until {
  * (rename, open with O_CREAT): `at` is the operation itself, which ended then. */
 WIO_MUST_CHECK enum wio_status wio_match_made(struct wio_match *match, uint32_t file,
                                               struct wio_point at, uint64_t end_ns, bool surely);
+/* The thread that has made it, as far as is known; else WIO_CAUSAL_NONE. */
+uint32_t wio_match_maker(const struct wio_match *match, uint32_t file);
 /* It is gone (unlink, rename to another name) by an operation that began then. */
 WIO_MUST_CHECK enum wio_status wio_match_gone(struct wio_match *match, uint32_t file,
                                               struct wio_point at, uint64_t begin_ns);
-/* stat, access, open .. that began then, and found the file or failed with ENOENT. The edge comes
- * from the maker, if that was another thread. `wait_out` says whether a wait ends here. */
+/* stat, access, open .. that found the file or failed with ENOENT. The edge comes from the maker,
+ * if that was another thread, unless a look failed that tells of a later time than the making:
+ * that of its begin, or earlier where it does not see at once what others do. `wait_out` says
+ * whether a wait ends here. */
 WIO_MUST_CHECK enum wio_status wio_match_look(struct wio_match *match, uint32_t file,
-                                              struct wio_point at, uint64_t begin_ns, bool found,
+                                              struct wio_point at, uint64_t tells_of_ns, bool found,
                                               struct wio_wait_until *wait_out);
 /* The same for what can only be done when the file is gone (open with O_EXCL, mkdir, link), and was
  * or failed with EEXIST, at that time. */

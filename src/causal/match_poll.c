@@ -27,6 +27,12 @@ enum wio_status wio_match_made(struct wio_match *match, uint32_t file, struct wi
     return WIO_OK;
 }
 
+uint32_t wio_match_maker(const struct wio_match *match, uint32_t file)
+{
+    return file < match->file_room && match->files[file].has_maker ? match->files[file].thread
+                                                                   : WIO_CAUSAL_NONE;
+}
+
 enum wio_status wio_match_gone(struct wio_match *match, uint32_t file, struct wio_point at,
                                uint64_t begin_ns)
 {
@@ -67,16 +73,16 @@ static enum wio_status follow(struct wio_match *match, struct wio_point from, st
 }
 
 /* Nobody was seen to remove it, but it is not there: whoever made it before lets nobody go. */
-static void note_absence(struct wio_match_file *file, uint64_t begin_ns)
+static void note_absence(struct wio_match_file *file, uint64_t tells_of_ns)
 {
-    if (begin_ns > file->made_ns) {
+    if (tells_of_ns > file->made_ns) {
         file->is_there = false;
         file->has_maker = false;
     }
 }
 
 enum wio_status wio_match_look(struct wio_match *match, uint32_t file, struct wio_point at,
-                               uint64_t begin_ns, bool found, struct wio_wait_until *wait_out)
+                               uint64_t tells_of_ns, bool found, struct wio_wait_until *wait_out)
 {
     *wait_out = (struct wio_wait_until){0};
     if (at.thread >= match->edges->threads) {
@@ -86,7 +92,7 @@ enum wio_status wio_match_look(struct wio_match *match, uint32_t file, struct wi
     WIO_TRY(file_of(match, file, &it));
     struct wio_match_looker *looker = &match->lookers[at.thread];
     if (!found) {
-        note_absence(it, begin_ns);
+        note_absence(it, tells_of_ns);
         note_failure(looker, file, at.op, false);
         return WIO_OK;
     }

@@ -5,6 +5,8 @@
 #include <fcntl.h>
 #include <sys/file.h>
 
+#include "base/cleanup.h"
+
 #define NAME 3u
 #define OTHER 10u
 
@@ -272,6 +274,50 @@ static void hosts_look_for_their_own_files(void **state)
     }
 }
 
+static void look_at(struct script *script, uint64_t at_ns, bool finds)
+{
+    struct wio_event *event = add(script, 1, WIO_OP_stat, at_ns, at_ns + 1);
+    event->path = NAME;
+    event->error = finds ? 0 : 2;
+    event->result = finds ? 0 : -1;
+}
+
+/* A look that fails behind the making says that the file went again; not on another host, which may
+ * not have heard of the file yet, unless that was long ago or the file is one machine's own. */
+static void another_host_may_see_a_file_later(void **state)
+{
+    static const struct wio_feed_names own = {as_it_is, own_system, nothing_below};
+    static const struct {
+        uint32_t host;
+        const struct wio_feed_names *names;
+        uint64_t fails_ns;
+        unsigned edges;
+    } cases[] = {
+        {0, NULL, 20, 0},
+        {1, NULL, 20, 1},
+        {1, NULL, UINT64_C(59000000000), 1},
+        {1, NULL, UINT64_C(61000000000), 0},
+        {1, &own, 20, 0},
+    };
+    (void)state;
+    for (size_t i = 0; i < WIO_ARRAY_SIZE(cases); i++) {
+        struct script s;
+        begin(&s, false);
+        s.names = cases[i].names;
+        s.processes[1].host = cases[i].host;
+        look_at(&s, 5, false);
+        (void)open_name(&s, 0, NAME, 10, O_WRONLY | O_CREAT);
+        look_at(&s, cases[i].fails_ns, false);
+        look_at(&s, cases[i].fails_ns + 10, true);
+        finish(&s);
+        assert_int_equal(s.edges.edge_count, cases[i].edges);
+        if (cases[i].edges != 0) {
+            assert_edge(&s, 0, 0, 1, 2, WIO_EDGE_HARD);
+        }
+        end(&s);
+    }
+}
+
 /* The writer opens the FIFO, the reader a link to it; the link itself can be removed. */
 static void a_link_leads_to_a_fifo(void **state)
 {
@@ -327,6 +373,7 @@ int main(void)
         cmocka_unit_test(names_are_exchanged),
         cmocka_unit_test(hosts_have_files_of_their_own),
         cmocka_unit_test(hosts_look_for_their_own_files),
+        cmocka_unit_test(another_host_may_see_a_file_later),
         cmocka_unit_test(a_link_leads_to_a_fifo),
         cmocka_unit_test(what_is_below_moves_with_a_directory),
     };
