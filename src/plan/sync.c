@@ -20,8 +20,18 @@ enum wio_lock_step wio_lock_step_of(const struct wio_event *event)
     case WIO_CLASS_MPI_UNLOCK:
         return WIO_LOCK_LEAVE;
     case WIO_CLASS_COND_WAIT:
-        return WIO_LOCK_LEND;
+        return wio_waits_by_chance(event) ? WIO_LOCK_LEAVE : WIO_LOCK_LEND;
     default:
         return WIO_LOCK_NONE;
     }
+}
+
+int64_t wio_lock_of(const struct wio_event *event)
+{
+    return event->arg[wio_op_class(event->op) == WIO_CLASS_COND_WAIT ? 1 : 0];
+}
+
+bool wio_waits_by_chance(const struct wio_event *event)
+{
+    return wio_op_class(event->op) == WIO_CLASS_COND_WAIT && event->arg[2] == 1;
 }

@@ -6,6 +6,7 @@
  *     edge (a, 7) -> (b, 3)      a GIVEs at the begin of its event 8, b TAKEs at its event 3
  *     collective                 givers ENTER at the begin of enter_seq, takers LEAVE at leave_seq
  *     mutex                      no acts but LOCKED, which knows when the trace got the lock
+ *                                (of an interpreter's lock: none, the wait lasts as recorded)
  *     queue                      PUT at the begin of the releasing event, GET at the waiting one
  *     semaphore that several take from: a queue, where every post PUTs and every wait GETs, also
  *                                those that no edge ties (tokens.c)
@@ -50,7 +51,13 @@ struct wio_act {
     uint8_t kind;
 };
 
-enum wio_how { WIO_BY_EDGE = 0, WIO_BY_LOCK, WIO_BY_QUEUE, WIO_BY_TOKEN };
+enum wio_how {
+    WIO_BY_EDGE = 0,
+    WIO_BY_LOCK,
+    WIO_BY_QUEUE,
+    WIO_BY_TOKEN,
+    WIO_BY_CHANCE /* not kept: the wait takes as long as it did (wio_waits_by_chance) */
+};
 
 struct wio_plan_edge {
     uint64_t release_ns; /* time of the trace at which it was given */

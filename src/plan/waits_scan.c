@@ -4,6 +4,7 @@
 
 #include "base/cleanup.h"
 #include "plan/queues.h"
+#include "plan/sync.h"
 #include "plan/tokens.h"
 #include "plan/waits.h"
 #include "trace/calls.h"
@@ -110,11 +111,14 @@ static enum wio_status choose_how(struct wio_waits *waits, struct wio_plan_edge 
     if (edge->edge_class != WIO_EDGE_MUTEX) {
         return WIO_OK;
     }
-    bool is_condition = cls == WIO_CLASS_COND_WAIT;
-    if (cls == WIO_CLASS_MUTEX || is_condition) {
+    if (wio_waits_by_chance(event)) {
+        edge->how = WIO_BY_CHANCE;
+        return WIO_OK;
+    }
+    if (cls == WIO_CLASS_MUTEX || cls == WIO_CLASS_COND_WAIT) {
         edge->how = WIO_BY_LOCK;
-        return number_of(&waits->locks, wio_lock_key(image, event->arg[is_condition ? 1 : 0]),
-                         &waits->lock_count, &lock);
+        return number_of(&waits->locks, wio_lock_key(image, wio_lock_of(event)), &waits->lock_count,
+                         &lock);
     }
     /* the file system keeps file locks; any other is kept in the recorded order */
     edge->how = cls == WIO_CLASS_LOCK || cls == WIO_CLASS_FCNTL ? WIO_BY_LOCK : WIO_BY_EDGE;
@@ -212,8 +216,8 @@ static void put_edge(struct builder *builder, uint32_t index)
         put(builder, edge->to_stream, edge->to_seq, WIO_ACT_LOCKED, index);
         return;
     }
-    if (edge->how == WIO_BY_TOKEN) {
-        return; /* put_token */
+    if (edge->how == WIO_BY_TOKEN || edge->how == WIO_BY_CHANCE) {
+        return; /* put_token; nothing is kept */
     }
     if (edge->how == WIO_BY_QUEUE) {
         put(builder, edge->from_stream, edge->from_seq + 1, WIO_ACT_PUT, index);
@@ -370,7 +374,7 @@ static void give_at_end(struct wio_waits *waits)
             edge->release_ns = wio_trace_stream(waits->trace, edge->from_stream)->last_ns;
         }
         settle_lag(waits, edge);
-        waits->by_class[edge->edge_class]++;
+        waits->by_class[edge->edge_class] += edge->how != WIO_BY_CHANCE;
     }
     waits->by_class[WIO_EDGE_COLLECTIVE] = waits->meeting_count;
 }

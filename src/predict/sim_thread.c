@@ -112,7 +112,7 @@ static uint32_t lock_of(const struct sim *sim, const struct sim_thread *thread,
     if (step == WIO_LOCK_NONE || sim->waits->lock_count == 0) {
         return UINT32_MAX;
     }
-    return wio_waits_lock(sim->waits, thread->image, event->arg[step == WIO_LOCK_LEND ? 1 : 0]);
+    return wio_waits_lock(sim->waits, thread->image, wio_lock_of(event));
 }
 
 static bool begin_event(struct sim *sim, struct sim_thread *thread, const struct wio_event *event)
@@ -206,7 +206,8 @@ static void pass(const struct sim *sim, struct sim_thread *thread, const struct 
         wio_gap_skip(&thread->gap, sim_end_of(event));
         break;
     default:
-        wio_gap_call(&thread->gap, sim_end_of(event), !thread->has_taken);
+        wio_gap_call(&thread->gap, sim_end_of(event),
+                     !thread->has_taken && !wio_waits_by_chance(event));
         break;
     }
 }

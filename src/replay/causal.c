@@ -157,8 +157,7 @@ static uint32_t lock_of(const struct rp_worker *worker, const struct wio_event *
     if (step == WIO_LOCK_NONE || gate_of(worker)->waits->lock_count == 0) {
         return UINT32_MAX;
     }
-    return wio_waits_lock(gate_of(worker)->waits, worker->process->image,
-                          event->arg[step == WIO_LOCK_LEND ? 1 : 0]);
+    return wio_waits_lock(gate_of(worker)->waits, worker->process->image, wio_lock_of(event));
 }
 
 /* ---- around an event ---- */
@@ -245,7 +244,7 @@ void rp_causal_passed(struct rp_worker *worker, const struct wio_event *event)
         wio_gap_skip(gap, end_of(event));
         break;
     default:
-        wio_gap_call(gap, end_of(event), !worker->causal.has_taken);
+        wio_gap_call(gap, end_of(event), !worker->causal.has_taken && !wio_waits_by_chance(event));
         break;
     }
 }

@@ -111,6 +111,28 @@ static void a_lock_goes_with_its_thread(void **state)
     assert_int_equal(try.result.untied, 0);
 }
 
+/* The second one waited for the lock of a Python interpreter, which a condition hands on: nothing
+ * says who had it when. The mutex beside it is nobody's meanwhile. */
+static void who_waits_by_chance_waits_as_long_as_it_did(void **state)
+{
+    (void)state;
+    predict("process 10\nstream 0 10\nstream 0 11\n"
+            "pwrite stream=0 t=0 dur=1000 fd=3 path=/a off=0 size=1\n"
+            "pthread_mutex_lock stream=0 t=1000000 dur=500 a0=0x7000\n"
+            "pthread_mutex_unlock stream=0 t=1001000 dur=0 a0=0x7000\n"
+            "pwrite stream=0 t=2000000 dur=1000 fd=3 path=/a off=1 size=1\n"
+            "pthread_cond_signal stream=0 t=2002000 dur=0 a0=0x7010\n"
+            "pwrite stream=1 t=0 dur=1000 fd=4 path=/b off=0 size=1\n"
+            "pthread_cond_wait stream=1 t=2000 dur=2001000 a0=0x7010 a1=0x7000 a2=1\n"
+            "pthread_mutex_unlock stream=1 t=2003500 dur=0 a0=0x7000\n"
+            "pwrite stream=1 t=4002000 dur=1000 fd=4 path=/b off=1 size=1\n"
+            "edge 1:0 0:1 class=mutex evidence=thread object=1\n"
+            "edge 0:3 1:1 class=mutex evidence=thread object=2\n");
+    assert_us(try.ends_s[2], 1 + 1999 + 1);
+    assert_us(try.ends_s[3], 2 + 4001 + 1);
+    assert_int_equal(try.result.untied, 0);
+}
+
 /* Each has one of two locks and wants the other, as it might have been in the trace. */
 static void a_knot_of_locks_is_untied(void **state)
 {
@@ -384,6 +406,7 @@ int main(void)
         TRY(a_barrier_waits_for_the_last),
         TRY(a_lock_is_held_while_it_is_held),
         TRY(a_lock_goes_with_its_thread),
+        TRY(who_waits_by_chance_waits_as_long_as_it_did),
         TRY(a_knot_of_locks_is_untied),
         TRY(a_child_begins_behind_its_fork),
         TRY(the_writes_of_stdio_count_once),
