@@ -261,6 +261,8 @@ bool sim_cpu_compute(struct sim *sim, struct sim_thread *thread);
 /* The thread wants a processor, or wants to keep it: false where others are first, it is woken when
  * it has one. */
 bool sim_cpu_take(struct sim *sim, struct sim_thread *thread);
+/* Has it had its turn, and others wait? */
+bool sim_cpu_is_over(const struct sim *sim, const struct sim_thread *thread);
 /* It needs none for now, if it has one. */
 void sim_cpu_leave(struct sim *sim, struct sim_thread *thread);
 

@@ -6,7 +6,8 @@
  * no turns here: both families of MPI libraries do where ranks are more than processors.
  *
  * A thread that has a processor keeps it from one call to the next, as long as it does not sleep;
- * that its turn is over is seen when it computes, and where a call begins.
+ * that its turn is over is seen when it computes, where a call begins, and in the gaps between
+ * events.
  */
 #include "predict/sim.h"
 
@@ -76,15 +77,19 @@ void sim_cpu_leave(struct sim *sim, struct sim_thread *thread)
     sim_wake(sim, next, sim->now_ns);
 }
 
+bool sim_cpu_is_over(const struct sim *sim, const struct sim_thread *thread)
+{
+    return thread->has_cpu && sim->now_ns >= thread->turn_end_ns &&
+           !TAILQ_EMPTY(&sim->hosts[thread->host].waiting);
+}
+
 bool sim_cpu_take(struct sim *sim, struct sim_thread *thread)
 {
-    struct sim_host *host = &sim->hosts[thread->host];
-    bool is_over = sim->now_ns >= thread->turn_end_ns && !TAILQ_EMPTY(&host->waiting);
-    if (thread->has_cpu && !is_over) {
+    if (thread->has_cpu && !sim_cpu_is_over(sim, thread)) {
         return true;
     }
     sim_cpu_leave(sim, thread);
-    return want(sim, host, thread);
+    return want(sim, &sim->hosts[thread->host], thread);
 }
 
 bool sim_cpu_compute(struct sim *sim, struct sim_thread *thread)

@@ -227,10 +227,13 @@ static bool has_processor(struct sim *sim, struct sim_thread *thread)
     return sim_cpu_take(sim, thread);
 }
 
-/* A thread that has to wait keeps its processor only for what is short, or computes. */
+/* A thread that has to wait keeps its processor only for what is short, up to the end of its turn,
+ * or computes. */
 static void yield(struct sim *sim, struct sim_thread *thread)
 {
     bool is_timed = thread->wake_ns > sim->now_ns;
+    bool is_short =
+        is_timed && thread->wake_ns - sim->now_ns <= SIM_SHORT_NS && !sim_cpu_is_over(sim, thread);
     switch ((int)thread->phase) {
     case SIM_READ:
     case SIM_THEN: /* the model tells */
@@ -239,11 +242,10 @@ static void yield(struct sim *sim, struct sim_thread *thread)
         is_timed = is_timed && !isnan(thread->metadata_s);
         break;
     case SIM_COMPUTE:
-        is_timed =
-            is_timed && (thread->is_working || thread->wake_ns - sim->now_ns <= SIM_SHORT_NS);
+        is_timed = is_short || (is_timed && thread->is_working);
         break;
     default:
-        is_timed = is_timed && thread->wake_ns - sim->now_ns <= SIM_SHORT_NS;
+        is_timed = is_short;
         break;
     }
     if (!is_timed) {

@@ -159,6 +159,27 @@ static void who_waits_for_the_device_gives_way(void **state)
     assert_us(try.ends_s[3], 1000 + 4096);
 }
 
+/* The first one locks every 50 us behind its copying, which needs no processor of its own. */
+static void gaps_between_points_end_with_the_turn(void **state)
+{
+    (void)state;
+    static char text[16384];
+    size_t at = (size_t)snprintf(text, sizeof(text),
+                                 "process 10\nstream 0 10\nstream 0 11\n"
+                                 "pwrite stream=0 t=0 dur=1000 fd=3 path=/a off=0 size=1000\n"
+                                 "pwrite stream=1 t=0 dur=1000 fd=4 path=/b off=0 size=1000\n");
+    for (unsigned i = 1; i <= 200; i++) {
+        at += (size_t)snprintf(text + at, sizeof(text) - at,
+                               "pthread_mutex_lock stream=0 t=%u dur=0 a0=0x7000\n",
+                               1000 + i * 50 * US);
+    }
+    try.params.model = WIO_MODEL_KERNEL;
+    try.params.whatif.cpus = 1;
+    predict(text);
+    assert_us(try.ends_s[0], 1000);
+    assert_us(try.ends_s[1], 3000 + 1000); /* a turn */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -172,6 +193,7 @@ int main(void)
         TRY(who_looks_is_late_as_long_as_others_look),
         TRY(calls_that_copy_take_turns_too),
         TRY(who_waits_for_the_device_gives_way),
+        TRY(gaps_between_points_end_with_the_turn),
     };
     return WIO_RUN(tests);
 }
