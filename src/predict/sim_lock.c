@@ -86,6 +86,9 @@ void sim_lock_give_up(struct sim *sim, struct sim_thread *thread)
     TAILQ_REMOVE(&lock->line, thread, in_line);
     thread->wants = NULL;
     leave(lock);
+    if (!thread->wants_shared) {
+        lock->readers = 0;
+    }
     have(lock, thread, thread->wants_shared);
     sim_wake(sim, thread, sim->now_ns);
 }

@@ -155,6 +155,22 @@ static void a_knot_of_locks_is_untied(void **state)
     assert_us(try.ends_s[0], 1.1 + 90);
 }
 
+/* Nobody is in the way of the second writing, either. */
+static void a_lock_is_taken_from_a_reader_once(void **state)
+{
+    (void)state;
+    predict("process 10\nstream 0 10\nstream 0 11\n"
+            "pthread_rwlock_rdlock stream=0 t=1000 dur=0 a0=0x7000 a1=1\n"
+            "pthread_rwlock_wrlock stream=1 t=2000 dur=0 a0=0x7000\n"
+            "pthread_rwlock_unlock stream=1 t=2100 dur=0 a0=0x7000\n"
+            "pthread_rwlock_wrlock stream=1 t=2200 dur=0 a0=0x7000\n"
+            "pthread_rwlock_unlock stream=1 t=2300 dur=0 a0=0x7000\n"
+            "pwrite stream=1 t=3000 dur=1000 fd=4 path=/b off=0 size=5\n"
+            "edge 0:0 1:0 class=mutex evidence=thread object=1\n");
+    assert_int_equal(try.result.all.ops, 1);
+    assert_int_equal(try.result.untied, 1);
+}
+
 /* The child begins when it is forked, and not when it was forked in the trace. */
 static void a_child_begins_behind_its_fork(void **state)
 {
@@ -408,6 +424,7 @@ int main(void)
         TRY(a_lock_goes_with_its_thread),
         TRY(who_waits_by_chance_waits_as_long_as_it_did),
         TRY(a_knot_of_locks_is_untied),
+        TRY(a_lock_is_taken_from_a_reader_once),
         TRY(a_child_begins_behind_its_fork),
         TRY(the_writes_of_stdio_count_once),
         TRY(calls_can_be_synchronous_by_themselves),
