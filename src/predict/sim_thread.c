@@ -260,6 +260,7 @@ static enum wio_status perform(struct sim *sim, struct sim_thread *thread,
     *go_on = true;
     thread->op_ns = sim->now_ns;
     if (sim_gate_is_pointless(sim, thread, event)) {
+        wio_gap_late(&thread->gap, sim->now_ns); /* it may have waited for a processor */
         wio_gap_skip(&thread->gap, sim_end_of(event));
         thread->phase = SIM_AFTER;
         return WIO_OK;

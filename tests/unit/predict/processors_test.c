@@ -180,6 +180,28 @@ static void gaps_between_points_end_with_the_turn(void **state)
     assert_us(try.ends_s[1], 3000 + 1000); /* a turn */
 }
 
+/* Made early, while the second one sleeps; when it looks the third one copies, up to 1100 us. What
+ * it computes then comes behind that. */
+static void a_look_in_vain_waits_for_a_processor(void **state)
+{
+    (void)state;
+    try.params.model = WIO_MODEL_KERNEL;
+    try.params.whatif.cpus = 1;
+    predict("process 10\nstream 0 10\nstream 0 11\nstream 0 12\n"
+            "pwrite stream=0 t=20000 dur=668000 fd=3 path=/x off=0 size=5\n"
+            "open stream=0 t=689000 dur=1000 path=/a a0=0x41 res=3\n"
+            "access stream=1 t=1000 dur=1000 path=/a err=2\n"
+            "nanosleep stream=1 t=2000 dur=198000\n"
+            "access stream=1 t=200000 dur=1000 path=/a err=2\n"
+            "access stream=1 t=701000 dur=1000 path=/a\n"
+            "pwrite stream=1 t=702000 dur=1000 fd=4 path=/b off=0 size=7\n"
+            "pwrite stream=2 t=100000 dur=1000 fd=5 path=/c off=0 size=1000\n"
+            "edge 0:1 1:3 evidence=poll\n"
+            "poll-loop 1:0 3\n");
+    assert_us(try.ends_s[1], 1100);
+    assert_us(try.ends_s[2], 1100 + 500 + 1 + 7);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -194,6 +216,7 @@ int main(void)
         TRY(calls_that_copy_take_turns_too),
         TRY(who_waits_for_the_device_gives_way),
         TRY(gaps_between_points_end_with_the_turn),
+        TRY(a_look_in_vain_waits_for_a_processor),
     };
     return WIO_RUN(tests);
 }
