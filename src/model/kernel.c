@@ -187,11 +187,12 @@ static void add_read_direct(struct wio_task *task, const struct wio_cache_file *
 }
 
 /* What is dirty behind the end is never written; what the device has begun to write is waited for
- * (rule 17). */
+ * (rule 17). A stream that writes a file anew is a new one (rule 12). */
 static void add_truncate(struct wio_cache *cache, struct wio_task *task,
                          struct wio_cache_file *file, const struct wio_model_op *op)
 {
     file->folio = op->offset > 0 ? file->folio : 0;
+    file->has_buffer = file->has_buffer && op->offset > 0;
     wio_cache_cut(cache, file, op->offset);
     wio_task_add(task, (struct wio_task_step){.kind = WIO_TASK_DRAIN});
 }

@@ -288,6 +288,29 @@ static void the_first_fwrite_of_a_stream_costs_more(void **state)
     wio_model_destroy(model);
 }
 
+static void a_file_written_anew_has_a_new_stream(void **state)
+{
+    (void)state;
+    struct wio_model_params params = machine();
+    params.c_stream = 1e-5;
+    struct wio_model *model = create(&params);
+    struct wio_model_op op = {.file = 1, .size = 10000, .method = WIO_MODEL_FWRITE};
+    (void)step(model, op);
+    op = (struct wio_model_op){.file = 1, .method = WIO_MODEL_FFLUSH};
+    (void)step(model, op);
+    op = (struct wio_model_op){.file = 1, .offset = 4096, .method = WIO_MODEL_TRUNCATE};
+    (void)step(model, op);
+    op = (struct wio_model_op){.file = 1, .offset = 10000, .size = 1, .method = WIO_MODEL_FWRITE};
+    assert_near(step(model, op).cost_s, params.c_lib, 1e-12);
+    op = (struct wio_model_op){.file = 1, .method = WIO_MODEL_FFLUSH};
+    (void)step(model, op);
+    op = (struct wio_model_op){.file = 1, .method = WIO_MODEL_TRUNCATE};
+    (void)step(model, op);
+    op = (struct wio_model_op){.file = 1, .size = 1, .method = WIO_MODEL_FWRITE};
+    assert_near(step(model, op).cost_s, params.c_lib + 1e-5, 1e-12);
+    wio_model_destroy(model);
+}
+
 static void endless_operations_are_refused(void **state)
 {
     (void)state;
@@ -427,6 +450,7 @@ int main(void)
         cmocka_unit_test(old_data_is_written_back),
         cmocka_unit_test(the_first_write_into_a_file_costs_more),
         cmocka_unit_test(the_first_fwrite_of_a_stream_costs_more),
+        cmocka_unit_test(a_file_written_anew_has_a_new_stream),
         cmocka_unit_test(endless_operations_are_refused),
         cmocka_unit_test(fwrite_buffers_as_glibc),
         cmocka_unit_test(absurd_numbers_are_survived),
