@@ -77,6 +77,7 @@ struct sim_thread {
     uint32_t lacking;       /* of them, how many have not come */
     uint32_t locks_had;     /* that nobody else may have */
     struct sim_lock *wants; /* the lock that it waits for, or NULL */
+    struct sim_queue *gets; /* the queue in whose line it stands, or NULL */
     bool is_working;
     bool has_cpu;
     bool is_heir;       /* another one's successor: begins when that one ends */

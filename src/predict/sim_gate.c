@@ -92,6 +92,14 @@ static void enter(struct sim *sim, uint32_t index)
     }
 }
 
+/* Whatever is the reason: it waits for the queue no longer. */
+static void end_line(struct sim *sim, struct sim_thread *thread)
+{
+    TAILQ_REMOVE(&thread->gets->line, thread, in_line);
+    thread->gets = NULL;
+    came(sim, thread);
+}
+
 static void put(struct sim *sim, const struct sim_thread *giver, uint32_t number)
 {
     struct sim_queue *queue = queue_of(sim, giver, number);
@@ -100,8 +108,7 @@ static void put(struct sim *sim, const struct sim_thread *giver, uint32_t number
         queue->items++;
         return;
     }
-    TAILQ_REMOVE(&queue->line, thread, in_line);
-    came(sim, thread);
+    end_line(sim, thread);
 }
 
 static bool give(struct sim *sim, const struct sim_thread *giver, const struct wio_act *act)
@@ -143,6 +150,7 @@ static bool ask(struct sim *sim, struct sim_thread *thread, const struct wio_act
         queue = queue_of(sim, thread, wio_waits_queue(sim->waits, act->index));
         if (queue->items == 0) {
             TAILQ_INSERT_TAIL(&queue->line, thread, in_line);
+            thread->gets = queue;
             return false;
         }
         queue->items--;
@@ -224,36 +232,13 @@ static void join(struct sim *sim, struct sim_thread *thread, const struct wio_ac
     wio_release_join(&thread->release, release);
 }
 
-/* Does it stand in the line of a queue? Then that is what it asked for last. */
-static struct sim_queue *line_of(const struct sim *sim, const struct sim_thread *thread)
-{
-    const struct sim_thread *other;
-    if (thread->phase != SIM_WAITS || thread->lacking == 0) {
-        return NULL;
-    }
-    const struct wio_act *act = &sim->waits->acts[thread->act - 1];
-    if (act->kind != WIO_ACT_GET) {
-        return NULL;
-    }
-    struct sim_queue *queue = queue_of(sim, thread, wio_waits_queue(sim->waits, act->index));
-    TAILQ_FOREACH(other, &queue->line, in_line)
-    {
-        if (other == thread) {
-            return queue;
-        }
-    }
-    return NULL;
-}
-
 static void give_up(struct sim *sim, struct sim_thread *thread)
 {
-    struct sim_queue *queue = line_of(sim, thread);
-    if (queue == NULL) {
+    if (thread->gets == NULL) {
         sim_lock_give_up(sim, thread);
         return;
     }
-    TAILQ_REMOVE(&queue->line, thread, in_line);
-    came(sim, thread);
+    end_line(sim, thread);
 }
 
 bool sim_gate_untie(struct sim *sim)
@@ -261,7 +246,7 @@ bool sim_gate_untie(struct sim *sim)
     struct sim_thread *first = NULL;
     for (uint32_t i = 0; i < sim->thread_count; i++) {
         struct sim_thread *thread = &sim->threads[i];
-        bool is_in_line = thread->wants != NULL || line_of(sim, thread) != NULL;
+        bool is_in_line = thread->wants != NULL || thread->gets != NULL;
         if (is_in_line && (first == NULL || thread->event->t_ns < first->event->t_ns)) {
             first = thread;
         }
