@@ -285,7 +285,7 @@ static enum wio_status step_beside(struct wio_model *model, struct file *file,
     if (wio_model_flow(op->method) == WIO_MODEL_MOVES_IN) {
         result->cost_s = model->params.sc_w + (double)op->size / model->params.bw_rdev;
     } else if (op->method == WIO_MODEL_SYNCFS) {
-        result->cost_s = model->params.sc_sw + cache->dirty / model->params.bw_dev;
+        result->cost_s = model->params.sc_sw + fmax(cache->dirty, 0) / model->params.bw_dev;
         make_all_clean(cache);
     } else if (op->method == WIO_MODEL_FSYNC) {
         WIO_TRY(make_clean(cache, op->file, 0, HUGE_VAL, &bytes));
