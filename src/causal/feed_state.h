@@ -135,18 +135,18 @@ struct wio_feed {
     uint64_t *names; /* per name: id of the file that has it, 0 = its first one */
     size_t name_room;
     uint32_t name_count;
+    uint32_t named_anew;
     uint32_t *own_strings; /* of names behind the strings: those that other hosts do not see */
     size_t own_room;
     struct wio_live name_of; /* (host, or own_system() of a file system, string) -> name */
-    uint32_t named_anew;
-    uint64_t *callers; /* per thread: its last operation that no other one caused */
-    uint64_t *latest;  /* per thread, while one acquire is looked at: 1 + its latest release */
+    uint64_t *callers;       /* per thread: its last operation that no other one caused */
+    uint64_t *latest; /* per thread, while one acquire is looked at: 1 + its latest release */
     uint32_t *latest_threads; /* that have one */
-    uint32_t latest_count;
 
     struct wio_feed_state *objects; /* [0] is unused */
     size_t object_room;
     uint32_t object_count;     /* with [0] */
+    uint32_t latest_count;     /* of latest_threads */
     struct wio_live object_of; /* (kind and place, id) -> object */
 
     struct wio_feed_node *nodes;

@@ -95,9 +95,12 @@ static enum wio_status read_tables(const struct wio_host_json *json,
 
 enum wio_status wio_host_params(const struct wio_host_json *json, struct wio_model_params *params)
 {
-#define READ_PARAM(name, unit, fallback) WIO_TRY(read_number(json, #name, &params->name));
-    WIO_MODEL_PARAM_LIST(READ_PARAM)
-#undef READ_PARAM
+#define NAME(name, unit, fallback) #name,
+    static const char *const names[] = {WIO_MODEL_PARAM_LIST(NAME)};
+#undef NAME
+    for (size_t i = 0; i < WIO_ARRAY_SIZE(names); i++) {
+        WIO_TRY(read_number(json, names[i], wio_model_param(params, names[i])));
+    }
     return read_tables(json, params);
 }
 

@@ -55,7 +55,7 @@ static int open_listener(void)
 
 static uint16_t port_of(int fd)
 {
-    struct sockaddr_storage own;
+    struct sockaddr_storage own = {0};
     socklen_t size = sizeof(own);
     if (getsockname(fd, (struct sockaddr *)&own, &size) != 0) {
         return 0;

@@ -26,7 +26,7 @@ static void make(struct wio_join_below *below, const struct wio_trace *trace)
             below->sorted[below->count++] = s;
         }
     }
-    if (below->count > 0) {
+    if (below->sorted != NULL && below->count > 0) {
         qsort_r(below->sorted, below->count, sizeof(*below->sorted), by_text, &trace);
     }
 }

@@ -161,7 +161,7 @@ static enum wio_status merge(struct wio_traced *traced, struct wio_error *err)
 {
     struct wio_throttle_result *result = traced->t->result;
     struct wio_merge_result merged;
-    const char **runs = calloc(traced->count, sizeof(*runs));
+    const char **runs = calloc((size_t)traced->count + 1, sizeof(*runs));
     if (runs == NULL) {
         return wio_throttle_no_memory(err);
     }

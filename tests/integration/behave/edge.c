@@ -85,8 +85,8 @@ static void freed_name(void)
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
     make_urgent(&attributes);
     for (int i = 0; i < FREED; i++) {
-        struct page *page = mmap(NULL, sizeof(*page), PROT_READ | PROT_WRITE,
-                                 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        struct page *page =
+            mmap(NULL, sizeof(*page), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         must(page != MAP_FAILED, "mmap");
         int result = pthread_create(&page->thread, &attributes, free_name, page);
         if (result == EPERM) {
