@@ -43,6 +43,7 @@ enum wio_status wio_roster_add(struct wio_roster *roster, const struct wio_board
                                                     .pid = node->pid,
                                                     .tid = node->tid,
                                                     .host = node->host,
+                                                    .ppid = node->ppid,
                                                     .has_parent = has_parent};
     roster->count++;
     return WIO_OK;
@@ -128,4 +129,80 @@ bool wio_roster_has_parent(const struct wio_board *board, uint32_t place, int32_
         pid = wio_task_parent(pid);
     }
     return false;
+}
+
+/* ---- launches on one host ----------------------------------------------------------------- */
+
+static bool is_launched(const struct wio_roster_node *node)
+{
+    return node->launcher != 0 && node->rank >= 0;
+}
+
+static bool have_one_parent(const struct wio_roster_node *a, const struct wio_roster_node *b)
+{
+    return a->ppid == b->ppid && a->launcher == b->launcher;
+}
+
+/* The wave of those before node `n` that its parent started; 0 = it is the first. */
+static uint32_t wave_of_parent(const struct wio_roster *roster, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        if (is_launched(&roster->nodes[i]) &&
+            have_one_parent(&roster->nodes[i], &roster->nodes[n])) {
+            return roster->nodes[i].wave;
+        }
+    }
+    return 0;
+}
+
+static uint32_t latest_wave(const struct wio_roster *roster, uint32_t n)
+{
+    for (uint32_t i = n; i > 0; i--) {
+        const struct wio_roster_node *node = &roster->nodes[i - 1];
+        if (is_launched(node) && node->launcher == roster->nodes[n].launcher) {
+            return node->wave;
+        }
+    }
+    return 0;
+}
+
+static bool has_rank(const struct wio_roster *roster, uint32_t before, uint32_t wave, int32_t rank)
+{
+    for (uint32_t i = 0; i < before; i++) {
+        if (roster->nodes[i].wave == wave && roster->nodes[i].rank == rank) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Each launch has its ranks from 0, so two have one in common; the parts of one have none. */
+static bool is_another_launch(const struct wio_roster *roster, uint32_t n, uint32_t wave)
+{
+    for (uint32_t i = n; i < roster->count; i++) {
+        const struct wio_roster_node *node = &roster->nodes[i];
+        if (is_launched(node) && have_one_parent(node, &roster->nodes[n]) &&
+            has_rank(roster, n, wave, node->rank)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* mpirun and the proxies of MPICH are one per launch and host, but what is above them may start
+ * many launches; and a wrapper that is not recorded may stand between them and each rank. */
+void wio_roster_find_launches(struct wio_roster *roster)
+{
+    uint32_t waves = 0;
+    for (uint32_t n = 0; n < roster->count; n++) {
+        if (!is_launched(&roster->nodes[n])) {
+            continue;
+        }
+        uint32_t wave = wave_of_parent(roster, n);
+        if (wave == 0) {
+            wave = latest_wave(roster, n);
+            wave = wave != 0 && is_another_launch(roster, n, wave) ? 0 : wave;
+        }
+        roster->nodes[n].wave = wave != 0 ? wave : ++waves;
+    }
 }

@@ -30,14 +30,16 @@ struct wio_roster_node {
     int32_t rank; /* -1 = none */
     int32_t pid;  /* in this run */
     int32_t tid;
-    uint32_t host;   /* in this run: of its place on the board */
-    uint32_t wave;   /* over several hosts, and started by no other node: the launch of the command
-                        that it is of, from 1. On one host, a rank that a launcher started which
-                        another node had started, and which is no node: a number of this launch.
-                        Else 0 */
-    uint32_t ops;    /* I/Os in the first run */
-    bool has_parent; /* made by another node, directly or through processes that are not recorded:
-                        it cannot come while all nodes stand still */
+    uint32_t host;    /* in this run: of its place on the board */
+    uint32_t wave;    /* over several hosts, and started by no other node: the launch of the command
+                         that it is of, from 1. On one host, a rank that a launcher started which
+                         another node had started, and which is no node: a number of this launch
+                         (wio_roster_find_launches). Else 0 */
+    int32_t launcher; /* on one host: what wio_roster_has_parent says it came through */
+    int32_t ppid;     /* in the first run */
+    uint32_t ops;     /* I/Os in the first run */
+    bool has_parent;  /* made by another node, directly or through processes that are not recorded:
+                         it cannot come while all nodes stand still */
 };
 
 /* Zero-initialise. */
@@ -69,5 +71,9 @@ bool wio_roster_is(const struct wio_roster *roster, uint32_t node,
 /* Was the process of this place started by one that is on the board before it? *through_out: the
  * topmost of the processes between them that are not on it, 0 = there is none. */
 bool wio_roster_has_parent(const struct wio_board *board, uint32_t place, int32_t *through_out);
+
+/* On one host, when the first run is over: which ranks are of one launch? Those with one parent;
+ * and, behind one launcher, those of several parents as long as no rank comes twice. */
+void wio_roster_find_launches(struct wio_roster *roster);
 
 #endif

@@ -59,10 +59,10 @@ static enum wio_status note_newcomer(struct wio_throttle *t, uint32_t place)
 {
     const struct wio_board_node *node = &t->board.board->nodes[place];
     if (t->director == NULL) {
-        int32_t through;
-        bool is_made = wio_roster_has_parent(t->board.board, place, &through);
+        int32_t launcher;
+        bool is_made = wio_roster_has_parent(t->board.board, place, &launcher);
         WIO_TRY(wio_roster_add(&t->roster, node, is_made));
-        t->roster.nodes[place].wave = node->rank >= 0 ? (uint32_t)through : 0;
+        t->roster.nodes[place].launcher = launcher;
         return WIO_OK;
     }
     const struct wio_director_look *look = wio_director_look(t->director, place);
@@ -120,6 +120,9 @@ enum wio_status wio_throttle_run_first(struct wio_throttle *t, struct wio_error 
     t->result->runs = 1;
     t->result->exit_status = t->result->record.exit_status;
     status = status == WIO_OK ? note_newcomers(t) : status;
+    if (t->director == NULL) {
+        wio_roster_find_launches(&t->roster);
+    }
     return status == WIO_ERR_NOMEM ? wio_throttle_no_memory(err) : status;
 }
 
