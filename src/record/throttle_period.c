@@ -39,6 +39,7 @@ static enum wio_status keep(struct wio_traced *traced, struct kept *kept, struct
 {
     const struct wio_throttle_result *result = traced->t->result;
     (void)snprintf(kept->dir, sizeof(kept->dir), "%.*s.kept", PATH_MAX - 32, traced->dir);
+    kept->is_there = false;
     wio_throttle_remove_run(kept->dir);
     if (rename(traced->dir, kept->dir) != 0) {
         return wio_error_sys(err, traced->dir, "cannot set the trace aside");
@@ -51,15 +52,19 @@ static enum wio_status keep(struct wio_traced *traced, struct kept *kept, struct
     return WIO_OK;
 }
 
-/* A smaller period that comes to nothing takes nothing away. */
+/* A smaller period that comes to nothing takes nothing away: not even where what it left is in the
+ * way. */
 static void end_keeping(struct wio_traced *traced, const struct kept *kept, bool is_better)
 {
     struct wio_throttle_result *result = traced->t->result;
     if (!kept->is_there) {
         return;
     }
-    if (is_better || rename(kept->dir, traced->dir) != 0) {
+    if (is_better) {
         wio_throttle_remove_run(kept->dir);
+        return;
+    }
+    if (rename(kept->dir, traced->dir) != 0) {
         return;
     }
     result->end = WIO_THROTTLE_MERGED;
