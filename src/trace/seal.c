@@ -89,6 +89,7 @@ static void seal_fini(struct wio_seal *seal)
     free(seal->elf);
     wio_strtab_fini(&seal->elf_names);
     wio_map_fini(&seal->processes);
+    wio_map_fini(&seal->images);
     wio_map_fini(&seal->process_starts);
     wio_blob_fini(&seal->faults);
 }

@@ -145,6 +145,7 @@ struct wio_seal {
     uint32_t elf_capacity;
     struct wio_strtab elf_names;   /* id - 1 = index of elf */
     struct wio_map processes;      /* (host, pid) -> its latest process image, in order of start */
+    struct wio_map images;         /* (boot, pid, pid_start) -> latest process image */
     struct wio_map process_starts; /* process -> pid_start of its ring */
     struct wio_blob faults;        /* lines: what was damaged */
     bool has_more_faults;          /* than there is room for */

@@ -80,6 +80,24 @@ static uint64_t pid_key(const char *host, int32_t pid)
     return XXH3_64bits(host, strlen(host)) ^ (uint32_t)pid;
 }
 
+/* The same process under whatever name its host has: exec in a UTS namespace of its own. */
+static uint64_t image_key(const struct wio_ring_header *header)
+{
+    uint64_t boot = XXH3_64bits(header->boot_id, strlen(header->boot_id));
+    return boot ^ ((uint64_t)(uint32_t)header->pid << 40) ^ header->pid_start;
+}
+
+/* The image that said it ends by exec; several containers of one boot may count alike. */
+static const uint64_t *find_former(const struct wio_seal *seal,
+                                   const struct wio_ring_header *header)
+{
+    const uint64_t *former = header->boot_id[0] == '\0' || header->pid_start == 0
+                                 ? NULL
+                                 : wio_map_get(&seal->images, image_key(header));
+    return former != NULL && seal->segment->processes[*former].info.end == WIO_END_EXEC ? former
+                                                                                        : NULL;
+}
+
 /* R-RING-4: where the process itself could not say, whoever waited for it may know. */
 static void find_end(const struct wio_seal *seal, const struct wio_seal_ring *ring,
                      struct wio_process_info *info)
@@ -123,6 +141,10 @@ static uint32_t find_parent(const struct wio_seal *seal, const struct wio_seal_r
         if (start == NULL || *start == header->pid_start) {
             return (uint32_t)*before;
         }
+    }
+    const uint64_t *former = find_former(seal, header);
+    if (former != NULL) {
+        return (uint32_t)*former;
     }
     const uint64_t *parent = wio_map_get(&seal->processes, pid_key(header->host, header->ppid));
     return parent == NULL ? UINT32_MAX : (uint32_t)*parent;
@@ -193,6 +215,9 @@ static enum wio_status add_process(struct wio_seal *seal, struct wio_seal_ring *
         wio_map_put(&seal->processes, pid_key(info->host, info->pid), ring->process);
     if (status == WIO_OK) {
         status = wio_map_put(&seal->process_starts, ring->process, ring->header.pid_start);
+    }
+    if (status == WIO_OK) {
+        status = wio_map_put(&seal->images, image_key(&ring->header), ring->process);
     }
     return status == WIO_OK ? WIO_OK : wio_segment_fail(seal->segment, status, err);
 }

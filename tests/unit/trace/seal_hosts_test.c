@@ -71,6 +71,40 @@ static void parents_are_of_the_same_host(void **state)
     close_all(&sealed);
 }
 
+static void save_image(const struct fixture *fixture, const char *name, const char *host,
+                       uint64_t start_ns, enum wio_ring_end end)
+{
+    struct ring_builder ring;
+    ring_begin(&ring, 10, start_ns);
+    ring_clock(&ring, 0, 10, 10);
+    ring.header.end = end;
+    (void)snprintf(ring.header.host, sizeof(ring.header.host), "%s", host);
+    ring_save(&ring, raw_dir(fixture), name);
+}
+
+/* As `unshare --uts` makes them. */
+static void image_may_have_another_host_name(void **state)
+{
+    struct fixture *fixture = *state;
+    save_image(fixture, "a.ring", "n1", 5000000000ull, WIO_END_EXEC);
+    save_image(fixture, "b.ring", "n2", 5000001000ull, WIO_END_EXIT);
+    struct sealed sealed = open_all(fixture->dir);
+    assert_int_equal(wio_trace_process_count(sealed.trace), 2);
+    assert_int_equal(wio_trace_process(sealed.trace, 1)->parent, 0);
+    close_all(&sealed);
+}
+
+/* Containers of one boot that count alike: who ended otherwise became nobody else. */
+static void only_exec_makes_another_image(void **state)
+{
+    struct fixture *fixture = *state;
+    save_image(fixture, "a.ring", "n1", 5000000000ull, WIO_END_EXIT);
+    save_image(fixture, "b.ring", "n2", 5000001000ull, WIO_END_EXIT);
+    struct sealed sealed = open_all(fixture->dir);
+    assert_int_equal(wio_trace_process(sealed.trace, 1)->parent, UINT32_MAX);
+    close_all(&sealed);
+}
+
 /* A process whose counter has `ticks` of them in `span_ns`, on a machine of its own. */
 static void save_counting(const struct fixture *fixture, const char *host, uint64_t span_ns,
                           uint64_t ticks)
@@ -130,10 +164,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
-        TEST(recorder_knows_no_other_host),
-        TEST(parents_are_of_the_same_host),
-        TEST(counters_of_machines_differ),
-        TEST(segment_is_named_after_who_seals),
+        TEST(recorder_knows_no_other_host),     TEST(parents_are_of_the_same_host),
+        TEST(image_may_have_another_host_name), TEST(only_exec_makes_another_image),
+        TEST(counters_of_machines_differ),      TEST(segment_is_named_after_who_seals),
     };
     return WIO_RUN(tests);
 }
