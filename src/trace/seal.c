@@ -133,7 +133,19 @@ static bool is_only_for_strings(const struct wio_seal_ring *ring)
 
 static bool is_needed(const struct wio_seal_ring *ring)
 {
-    return !ring->is_skipped || ring->has_children;
+    return !ring->is_skipped || ring->is_asked;
+}
+
+/* Live rings that one of those to be sealed looks strings up in. Parents stand before children. */
+static void find_asked(struct wio_seal *seal)
+{
+    for (uint32_t i = seal->ring_count; i > 0; i--) {
+        const struct wio_seal_ring *ring = &seal->rings[i - 1];
+        bool asks = ring->is_asked || !is_only_for_strings(ring);
+        if (asks && ring->parent != UINT32_MAX) {
+            seal->rings[ring->parent].is_asked = true;
+        }
+    }
 }
 
 static enum wio_status take_ring(struct wio_seal *seal, struct wio_seal_ring *ring,
@@ -182,6 +194,7 @@ static void add_totals(struct wio_seal *seal)
 
 static enum wio_status take_rings(struct wio_seal *seal, struct wio_error *err)
 {
+    find_asked(seal);
     for (uint32_t i = 0; i < seal->ring_count; i++) {
         seal->total_bytes += is_needed(&seal->rings[i]) ? seal->rings[i].file_bytes : 0;
     }

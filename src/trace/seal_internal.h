@@ -53,6 +53,7 @@ struct wio_seal_ring {
     bool is_live;
     bool is_for_strings; /* sealed before; only its strings are wanted (NAME.sealed, or named in
                             WIO_SEALED_AS) */
+    bool is_asked;       /* a ring that is sealed now has strings from it */
     bool is_skipped;     /* live, and not to be taken: left as it is; only its strings are read, for
                             children that have ended */
     /* from the first reading */
