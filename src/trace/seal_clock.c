@@ -78,11 +78,22 @@ static struct wio_tick_pair counter_now(void)
     return now;
 }
 
+/* Does the ring's monotonic clock go with ours? Not in another time namespace. The wall clock,
+ * which all share, may have been stepped: then the ring's own pairs have to do. */
+static bool is_our_clock(const struct wio_ring_header *header, uint64_t mono_ns, uint64_t unix_ns)
+{
+    int64_t mono = (int64_t)(mono_ns - header->start_mono_ns);
+    int64_t wall = (int64_t)(unix_ns - header->start_unix_ns);
+    int64_t apart = mono > wall ? mono - wall : wall - mono;
+    return mono > 0 && apart < mono / 1000 + 10000000;
+}
+
 /* The rate of each boot's counter: measured over the longest time that we know of, best from the
  * first ring's start until now. R-RING-2 */
 static enum wio_status find_rates(struct wio_seal *seal)
 {
     const struct wio_tick_pair now = counter_now();
+    const uint64_t unix_ns = wio_clock_unix_ns();
     for (uint32_t i = 0; i < seal->ring_count; i++) {
         const struct wio_ring_header *header = &seal->rings[i].header;
         struct wio_tick_pair end = {header->end_ticks, header->end_mono_ns};
@@ -90,7 +101,8 @@ static enum wio_status find_rates(struct wio_seal *seal)
         if (header->clock != WIO_CLOCK_TSC) {
             continue;
         }
-        if (now.ns != 0 && strcmp(header->boot_id, seal->boot_id) == 0) {
+        if (now.ns != 0 && strcmp(header->boot_id, seal->boot_id) == 0 &&
+            is_our_clock(header, now.ns, unix_ns)) {
             end = now;
         }
         WIO_TRY(rate_of(seal, &seal->rings[i], &rate));

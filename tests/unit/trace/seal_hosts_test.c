@@ -142,6 +142,26 @@ static void counters_of_machines_differ(void **state)
     close_all(&sealed);
 }
 
+/* R-RING-2: in a time namespace CLOCK_MONOTONIC is not ours, so that our counter and our clock of
+ * now say nothing of a rate together with those at the ring's start. */
+static void time_namespace_has_a_clock_of_its_own(void **state)
+{
+    struct fixture *fixture = *state;
+    struct ring_builder ring;
+    begin_process(&ring);
+    set_this_boot(&ring);
+    ring.header.clock = WIO_CLOCK_TSC;
+    ring.header.end_mono_ns = ring.header.start_mono_ns + 100000000000ull;
+    ring.header.end_ticks = ring.header.start_ticks + 1000000000000ull;
+    ring_event(&ring, 0, "read");
+    ring_save(&ring, raw_dir(fixture), "a.ring");
+    struct sealed sealed = open_all(fixture->dir);
+    assert_int_equal(sealed.count, 1);
+    assert_int_equal(sealed.events[0].dur_ns, 10);
+    assert_int_equal(sealed.events[0].t_ns, 100);
+    close_all(&sealed);
+}
+
 /* Two hosts may do so at once, and count their processes alike. */
 static void segment_is_named_after_who_seals(void **state)
 {
@@ -166,7 +186,8 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
         TEST(recorder_knows_no_other_host),     TEST(parents_are_of_the_same_host),
         TEST(image_may_have_another_host_name), TEST(only_exec_makes_another_image),
-        TEST(counters_of_machines_differ),      TEST(segment_is_named_after_who_seals),
+        TEST(counters_of_machines_differ),      TEST(time_namespace_has_a_clock_of_its_own),
+        TEST(segment_is_named_after_who_seals),
     };
     return WIO_RUN(tests);
 }

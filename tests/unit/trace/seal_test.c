@@ -182,15 +182,6 @@ static void partial_chunk_is_read(void **state)
     close_all(&sealed);
 }
 
-static void set_this_boot(struct ring_builder *ring)
-{
-    struct wio_blob text = {0};
-    assert_int_equal(wio_io_read_file("/proc/sys/kernel/random/boot_id", 64, &text, NULL), WIO_OK);
-    (void)snprintf(ring->header.boot_id, sizeof(ring->header.boot_id), "%.36s",
-                   (const char *)text.data);
-    wio_blob_fini(&text);
-}
-
 /* Who waited for the process knows how it ended. */
 static bool ended_by_kill(void *arg, int32_t pid, uint64_t start_mono_ns, int *wait_status_out)
 {

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/io.h"
+
 struct sealed open_all(const char *dir)
 {
     struct sealed sealed = {0};
@@ -45,4 +47,13 @@ void begin_process(struct ring_builder *ring)
 {
     ring_begin(ring, 100, 5000000000ull);
     ring_clock(ring, 0, 100, 100);
+}
+
+void set_this_boot(struct ring_builder *ring)
+{
+    struct wio_blob text = {0};
+    assert_int_equal(wio_io_read_file("/proc/sys/kernel/random/boot_id", 64, &text, NULL), WIO_OK);
+    (void)snprintf(ring->header.boot_id, sizeof(ring->header.boot_id), "%.36s",
+                   (const char *)text.data);
+    wio_blob_fini(&text);
 }

@@ -24,5 +24,7 @@ const char *raw_dir(const struct fixture *fixture);
 
 /* One writer of a fresh process 100, its CLOCK written. */
 void begin_process(struct ring_builder *ring);
+/* A ring of the boot that runs now. */
+void set_this_boot(struct ring_builder *ring);
 
 #endif
