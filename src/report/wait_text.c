@@ -56,8 +56,14 @@ static void put_signal(struct wio_line *line, int64_t number)
 static void put_sent(struct wio_line *line, const struct wio_event *event)
 {
     bool is_group = event->arg[0] < 0;
-    wio_line_text(line, is_group ? "group " : "pid ");
-    wio_line_u64(line, is_group ? 0 - (uint64_t)event->arg[0] : (uint64_t)event->arg[0]);
+    if (event->arg[0] == 0) {
+        wio_line_text(line, event->op == WIO_OP_pidfd_send_signal ? "pid unknown" : "own group");
+    } else if (event->arg[0] == -1 && event->op == WIO_OP_kill) {
+        WIO_LINE_LITERAL(line, "all");
+    } else {
+        wio_line_text(line, is_group ? "group " : "pid ");
+        wio_line_u64(line, is_group ? 0 - (uint64_t)event->arg[0] : (uint64_t)event->arg[0]);
+    }
     WIO_LINE_LITERAL(line, ", ");
     put_signal(line, event->arg[1]);
 }

@@ -42,6 +42,10 @@ static void each_class_says_what_it_is_about(void **state)
         {{.op = WIO_OP_kill, .arg = {12, SIGUSR1}}, "pid 12, SIGUSR1"},
         {{.op = WIO_OP_killpg, .arg = {-12, 1000}}, "group 12, signal 1000"},
         {{.op = WIO_OP_kill, .arg = {INT64_MIN, 9}}, "group 9223372036854775808, SIGKILL"},
+        {{.op = WIO_OP_kill, .arg = {0, SIGTERM}}, "own group, SIGTERM"},
+        {{.op = WIO_OP_kill, .arg = {-1, SIGTERM}}, "all, SIGTERM"},
+        {{.op = WIO_OP_killpg, .arg = {-1, SIGTERM}}, "group 1, SIGTERM"},
+        {{.op = WIO_OP_pidfd_send_signal, .arg = {0, SIGTERM}}, "pid unknown, SIGTERM"},
         {{.op = WIO_OP_sigwait, .arg = {12, SIGTERM}}, "SIGTERM from pid 12"},
         {{.op = WIO_OP_pause}, ""},
     };
