@@ -178,9 +178,13 @@ static inline void cap_after_eventfd(struct cap_thread *self, struct cap_event *
 
 static inline int64_t cap_timer_ns(const struct itimerspec *time, int error)
 {
-    return cap_may_read(time, error)
-               ? (int64_t)time->it_value.tv_sec * 1000000000 + time->it_value.tv_nsec
-               : 0;
+    int64_t ns;
+    if (!cap_may_read(time, error)) {
+        return 0;
+    }
+    bool is_never = __builtin_mul_overflow(time->it_value.tv_sec, 1000000000, &ns) ||
+                    __builtin_add_overflow(ns, time->it_value.tv_nsec, &ns);
+    return is_never ? INT64_MAX : ns;
 }
 
 /* A process that has ended: no call behind this one need tell of it. */
