@@ -35,12 +35,14 @@ bool cap_makes_own_calls(void)
     const Elf64_Phdr *headers = (const Elf64_Phdr *)getauxval(AT_PHDR);
     const size_t count = headers != NULL ? getauxval(AT_PHNUM) : 0;
     uintptr_t base = 0;
+    bool is_placed = false; /* without that header nobody says where the program lies */
     for (size_t i = 0; i < count; i++) {
         if (headers[i].p_type == PT_PHDR) {
             base = (uintptr_t)headers - headers[i].p_vaddr;
+            is_placed = true;
         }
     }
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; is_placed && i < count; i++) {
         if (headers[i].p_type == PT_NOTE &&
             has_go_note((const char *)(base + headers[i].p_vaddr), headers[i].p_memsz)) {
             return true;

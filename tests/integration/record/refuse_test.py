@@ -4,12 +4,14 @@
 
 import os
 import shutil
+import struct
 import sys
 
 from record_case import RecordCase, main
 
 STATIC = os.path.abspath(sys.argv.pop(1))
 OWN_CALLS = os.path.abspath(sys.argv.pop(1))
+PT_INTERP, PT_PHDR = 3, 6
 
 
 class Refused(RecordCase):
@@ -91,6 +93,21 @@ class Refused(RecordCase):
         self.assertRegex(answer.stderr, r"not seen \(1\): a program of Go")
         self.assertEqual(self.info()["unseen"], {"own_calls": 1})
 
+    def test_program_that_does_not_say_where_its_headers_lie(self):
+        """The loader copes where it maps the program itself."""
+        with open(OWN_CALLS, "rb") as source:
+            program = bytearray(source.read())
+        loader = None
+        for at, kind in segments(program):
+            if kind == PT_INTERP:
+                offset, _, _, size = struct.unpack_from("<4Q", program, at + 8)
+                loader = program[offset:offset + size].rstrip(b"\0").decode()
+            elif kind == PT_PHDR:
+                struct.pack_into("<I", program, at, 0)
+        make_program("bare", bytes(program))
+        answer = self.record(loader, "./bare")
+        self.assertEqual((answer.returncode, answer.stdout), (0, "own calls\n"), answer.stderr)
+
 
 class Frame(RecordCase):
     def test_mistyped_commands(self):
@@ -118,6 +135,14 @@ class Frame(RecordCase):
         text = self.whyio("env", env=environment).stdout
         for name in found:
             self.assertIn(name + "\n", text)
+
+
+def segments(program):
+    """Place and type of each program header of a 64-bit ELF file."""
+    (first,) = struct.unpack_from("<Q", program, 32)
+    size, count = struct.unpack_from("<2H", program, 54)
+    for at in range(first, first + size * count, size):
+        yield at, struct.unpack_from("<I", program, at)[0]
 
 
 def make_program(name, data):
