@@ -4,6 +4,7 @@
 
 #include <limits.h>
 #include <linux/futex.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <time.h>
@@ -68,11 +69,20 @@ uint64_t cap_hold_say(struct wio_board_node *node, uint32_t state)
     return before;
 }
 
+/* Where that lies says nothing of what the handler has interrupted. The kernel compares the stack
+ * pointer, so it is not deceived by a jump out of a handler. */
+static bool is_on_signal_stack(void)
+{
+    stack_t now = {0};
+    return raw_call3(SYS_sigaltstack, 0, (long)&now, 0) == 0 && (now.ss_flags & SS_ONSTACK) != 0;
+}
+
 /* Calls that were left by a jump (siglongjmp, an exception) wait no more: who stands where they
- * stood, or above, is not inside them. */
+ * stood, or above, is not inside them. That is all that tells: while the thread only makes calls
+ * from deeper down, what it has left still counts. */
 static void forget_left(struct cap_thread *self, uintptr_t frame)
 {
-    if (self->waits > 0 && frame >= self->wait_frame) {
+    if (self->waits > 0 && frame >= self->wait_frame && !is_on_signal_stack()) {
         self->waits = 0;
         (void)cap_hold_say(self->node, WIO_BOARD_COMPUTING);
     }
