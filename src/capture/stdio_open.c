@@ -43,6 +43,13 @@ void cap_stdio_name_opening(int fd)
     cap_fd_set(fd, stdio->opened_path, stdio->opening_flags);
 }
 
+/* libc seeks in the streams that are left when the process ends, and nothing calls it then: the
+ * last caller of ours may be that of an fopen which a handler has left. */
+__attribute__((destructor)) static void forget_opening(void)
+{
+    cap_stdio.opening = NULL;
+}
+
 static void begin_open(struct opening *opening, unsigned number, uintptr_t source, const char *path,
                        const char *mode)
 {

@@ -187,10 +187,8 @@ static void jump(int number)
     siglongjmp(out, 1);
 }
 
-static void left_fopen(void)
+static void leave_fopen(const char *name)
 {
-    char name[] = "fifo ";
-    name[4] = '\0';
     if (mkfifo(name, 0600) != 0) {
         exit(3);
     }
@@ -199,12 +197,33 @@ static void left_fopen(void)
         (void)ualarm(20000, 0);
         (void)fopen(name, "a"); /* nobody reads it */
     }
+}
+
+static void left_fopen(void)
+{
+    char name[] = "fifo ";
+    name[4] = '\0';
+    leave_fopen(name);
     (void)memcpy(name, "wrong", 5);
     int fd = open("file", O_RDWR | O_CREAT | O_TRUNC, 0600);
     FILE *stream = fdopen(fd, "w+");
     (void)fseek(stream, 100, SEEK_END);
     (void)fputc('x', stream);
     (void)fclose(stream);
+}
+
+/* The next that is done with a stream is what libc does at the end: it seeks back what was read
+ * ahead. */
+static void left_fopen_last(void)
+{
+    char *name = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    FILE *stream = fopen("file", "w+");
+    (void)fputs("letters", stream);
+    rewind(stream);
+    (void)fgetc(stream);
+    (void)memcpy(name, "fifo", sizeof("fifo"));
+    leave_fopen(name);
+    (void)munmap(name, PAGE);
 }
 
 /* ---- PATH leads to a directory of the program's name first --------------------------------------
@@ -293,6 +312,7 @@ int main(int argc, char **argv)
         {"failed_dlopen", failed_dlopen},
         {"message_file", message_file},
         {"left_fopen", left_fopen},
+        {"left_fopen_last", left_fopen_last},
         {"directory_of_threads", directory_of_threads},
         {"directory_on_path", directory_on_path},
         {"replaced_page", replaced_page},

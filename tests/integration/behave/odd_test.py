@@ -56,6 +56,11 @@ def left_fopen(_, events, top):
     assert paths == {f"{top}/file"}, paths
 
 
+def left_fopen_last(_, events, top):
+    seeks = [event["path"] for event in events if event["op"] == "lseek"]
+    assert seeks and set(seeks) == {f"{top}/file"}, seeks
+
+
 def replaced_page(_, events, top):
     (sync,) = [event for event in events if event["op"] == "msync"]
     assert (sync["path"], sync["offset"], sync["size"]) == (f"{top}/file", 4096, 4096), sync
@@ -79,6 +84,7 @@ def main(library, program, mode):
     events = [event for ring in rings for event in ring.events()]
     {"memory_streams": memory_streams, "mapped_stream": mapped_stream, "ring_number": ring_number,
      "aio_lists": aio_lists, "failed_dlopen": failed_dlopen, "message_file": message_file, "left_fopen": left_fopen,
+     "left_fopen_last": left_fopen_last,
      "directory_on_path": directory_on_path, "replaced_page": replaced_page,
      "directory_of_threads": directory_of_threads}[mode](rings[0], events, top)
 
