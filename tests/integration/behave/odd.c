@@ -135,11 +135,22 @@ static void say_why(void)
 static void failed_dlopen(void)
 {
     pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-    int fd = open("file", O_RDWR | O_CREAT | O_TRUNC, 0600);
+    struct stat64 st;
     pthread_mutex_lock(&lock);
     (void)dlopen("./nowhere.so", RTLD_NOW);
+    int fd = open64("file", O_RDWR | O_CREAT | O_TRUNC, 0600);
+    say_why();
     pthread_mutex_unlock(&lock);
     say_why();
+    if (stat64("./nowhere.so", &st) != 0) {
+        say_why();
+    }
+    if (lstat64("./nowhere.so", &st) != 0) {
+        say_why();
+    }
+    if (fopen64("./nowhere.so", "r") == NULL) {
+        say_why();
+    }
     (void)close(fd);
     say_why();
     (void)fputs("cannot load: ", stderr);
