@@ -47,12 +47,14 @@ static bool is_our_loader(int fd, const Elf64_Phdr *header)
     return strstr(name, "/ld-linux") != NULL;
 }
 
-/* "/lib64/ld-linux-x86-64.so.2 PROGRAM": it has no loader, it is one, and preloads. */
+/* "/lib64/ld-linux-x86-64.so.2 PROGRAM": it has no loader, it is one, and preloads. Distributions
+ * have it in PATH as ld.so, too. */
 static bool is_loader_itself(const char *path)
 {
-    static const char name[] = "ld-linux";
+    static const char start[] = "ld-linux";
     const char *slash = strrchr(path, '/');
-    return strncmp(slash != NULL ? slash + 1 : path, name, sizeof(name) - 1) == 0;
+    const char *name = slash != NULL ? slash + 1 : path;
+    return strncmp(name, start, sizeof(start) - 1) == 0 || strcmp(name, "ld.so") == 0;
 }
 
 static enum cap_target judge_elf(int fd, const Elf64_Ehdr *head, const char *path)

@@ -104,11 +104,16 @@ static enum wio_status unsupported(struct wio_error *err, const char *path, cons
                          reason);
 }
 
+static const char *name_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash != NULL ? slash + 1 : path;
+}
+
 /* glibc's, by its name. */
 static bool is_our_loader(const char *path)
 {
-    const char *slash = strrchr(path, '/');
-    return strncmp(slash != NULL ? slash + 1 : path, "ld-linux", 8) == 0;
+    return strncmp(name_of(path), "ld-linux", 8) == 0;
 }
 
 static enum wio_status check_loader(int fd, const char *path, const Elf64_Phdr *interp,
@@ -157,7 +162,8 @@ static enum wio_status check_elf(int fd, const char *path, struct wio_error *err
             return check_loader(fd, path, &segment, err);
         }
     }
-    if (is_our_loader(path)) { /* "ld-linux-x86-64.so.2 PROGRAM": it preloads */
+    /* "ld-linux-x86-64.so.2 PROGRAM", in PATH also as "ld.so": it preloads */
+    if (is_our_loader(path) || strcmp(name_of(path), "ld.so") == 0) {
         return WIO_OK;
     }
     return unsupported(err, path,

@@ -78,10 +78,12 @@ static void paths_are_taken_as_they_are(void **state)
 
 static void the_loader_can_preload(void **state)
 {
-    const char *path = "/lib64/ld-linux-x86-64.so.2";
+    static const char *const paths[] = {"/lib64/ld-linux-x86-64.so.2", "/usr/bin/ld.so"};
     (void)state;
-    if (access(path, X_OK) == 0) {
-        check(path, WIO_OK, NULL);
+    for (size_t i = 0; i < 2; i++) {
+        if (access(paths[i], X_OK) == 0) {
+            check(paths[i], WIO_OK, NULL);
+        }
     }
 }
 
