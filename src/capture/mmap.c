@@ -244,7 +244,7 @@ void *cap_record_mremap(uintptr_t source, cap_mremap_fn *real, const struct cap_
     void *result = real(re->address, re->size, re->new_size, re->flags, re->wanted);
     bool is_done = result != MAP_FAILED;
     if (is_done && re->wanted != NULL) {
-        cap_maps_remove((uintptr_t)re->wanted, re->new_size);
+        cap_maps_remove((uintptr_t)re->wanted, cap_whole_pages(re->new_size));
     }
     if (CAP_UNLIKELY(self != NULL)) {
         struct cap_ext ext = ext_of(re->address, 0);
@@ -257,7 +257,8 @@ void *cap_record_mremap(uintptr_t source, cap_mremap_fn *real, const struct cap_
     }
     if (is_done) {
         cap_uring_unmapped(re->address, re->size);
-        cap_maps_move((uintptr_t)re->address, re->size, (uintptr_t)result, re->new_size);
+        cap_maps_move((uintptr_t)re->address, cap_whole_pages(re->size), (uintptr_t)result,
+                      re->new_size);
         cap_pages_watch_again((uintptr_t)result, re->new_size);
     }
     return result;

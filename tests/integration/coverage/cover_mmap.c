@@ -75,6 +75,19 @@ static void moving(void)
     unmap(moved, 6, 2 * PAGE);
 }
 
+/* The kernel moves whole pages: nothing of the file is left behind. */
+static void moving_parts(void)
+{
+    const int flags = MREMAP_MAYMOVE | MREMAP_FIXED;
+    long room = wio_rawcall6(SYS_mmap, 0, 4 * PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    long address = map_as("mmap", 0);
+    CALL(LONG, "mremap", address, 3 * PAGE + 1, 4 * PAGE, flags, room);
+    EXPECT("path=%s offset=0 size=%ld a1=%d a2=%ld a3=%ld", path, 4 * PAGE, flags, address,
+           3 * PAGE + 1);
+    CALL(INT, "msync", address + 3 * PAGE, PAGE, MS_SYNC); /* no event */
+    unmap(room, 4, 0);
+}
+
 static void no_file(void)
 {
     long address = CALL(LONG, "mmap", 0, PAGE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -83,4 +96,4 @@ static void no_file(void)
     EXPECT("fd=99 offset=0 size=%ld a0=%d a1=%d", PAGE, PROT_READ, MAP_PRIVATE);
 }
 
-COVER_MAIN(ranges, around, moving, no_file)
+COVER_MAIN(ranges, around, moving, moving_parts, no_file)
