@@ -149,8 +149,9 @@ enum wio_status wio_feed_edge_from_before(struct wio_feed *feed, struct wio_edge
     return wio_match_edge_from_before(feed->match, edge);
 }
 
-enum wio_status wio_feed_after(struct wio_feed *feed, const struct wio_event *event,
-                               const struct wio_feed_node *from, uint32_t object)
+enum wio_status wio_feed_after_as(struct wio_feed *feed, const struct wio_event *event,
+                                  const struct wio_feed_node *from, uint32_t object,
+                                  enum wio_edge_class edge_class)
 {
     struct wio_point point = wio_feed_point(feed, event);
     return wio_feed_edge_from_before(feed, (struct wio_edge){.from_thread = from->thread,
@@ -158,8 +159,14 @@ enum wio_status wio_feed_after(struct wio_feed *feed, const struct wio_event *ev
                                                              .to_thread = point.thread,
                                                              .to_op = point.op,
                                                              .object = object,
-                                                             .class = WIO_EDGE_HARD,
+                                                             .class = edge_class,
                                                              .evidence = WIO_EVIDENCE_THREAD});
+}
+
+enum wio_status wio_feed_after(struct wio_feed *feed, const struct wio_event *event,
+                               const struct wio_feed_node *from, uint32_t object)
+{
+    return wio_feed_after_as(feed, event, from, object, WIO_EDGE_HARD);
 }
 
 static bool comes_first(const struct wio_feed_late *a, const struct wio_feed_late *b)

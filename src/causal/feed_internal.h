@@ -77,6 +77,10 @@ WIO_MUST_CHECK enum wio_status wio_feed_edge_from_before(struct wio_feed *feed,
 /* The operation of `event` goes on because of `from`, by an object of threads. */
 WIO_MUST_CHECK enum wio_status wio_feed_after(struct wio_feed *feed, const struct wio_event *event,
                                               const struct wio_feed_node *from, uint32_t object);
+WIO_MUST_CHECK enum wio_status wio_feed_after_as(struct wio_feed *feed,
+                                                 const struct wio_event *event,
+                                                 const struct wio_feed_node *from, uint32_t object,
+                                                 enum wio_edge_class edge_class);
 
 /* A member of a collective. Members that contradict each other are counted and left out. */
 WIO_MUST_CHECK enum wio_status wio_feed_collective(struct wio_feed *feed,

@@ -115,20 +115,6 @@ static bool take(struct wio_feed *feed, const struct wio_event *event, struct wi
     return false;
 }
 
-/* R-SYNC-4: a condition that hands a lock on. Whose signal it was is chance. */
-static enum wio_status after_owner(struct wio_feed *feed, const struct wio_event *event,
-                                   const struct wio_feed_node *from, uint32_t object)
-{
-    struct wio_point point = wio_feed_point(feed, event);
-    return wio_feed_edge_from_before(feed, (struct wio_edge){.from_thread = from->thread,
-                                                             .from_op = from->op,
-                                                             .to_thread = point.thread,
-                                                             .to_op = point.op,
-                                                             .object = object,
-                                                             .class = WIO_EDGE_MUTEX,
-                                                             .evidence = WIO_EVIDENCE_THREAD});
-}
-
 static enum wio_status end_condition(struct wio_feed *feed, const struct wio_event *event)
 {
     uint32_t object;
@@ -140,8 +126,9 @@ static enum wio_status end_condition(struct wio_feed *feed, const struct wio_eve
     if (!take(feed, event, &feed->objects[object].list, UINT64_MAX, &from)) {
         return WIO_OK;
     }
-    return event->arg[2] == 1 ? after_owner(feed, event, &from, object)
-                              : wio_feed_after(feed, event, &from, object);
+    /* R-SYNC-4: one that hands a lock on, and whose signal it was is chance */
+    return wio_feed_after_as(feed, event, &from, object,
+                             event->arg[2] == 1 ? WIO_EDGE_MUTEX : WIO_EDGE_HARD);
 }
 
 static enum wio_status end_futex(struct wio_feed *feed, const struct wio_event *event)
