@@ -145,9 +145,19 @@ static void report(struct rp_worker *worker)
     }
 }
 
+/* From when on the thread may touch files again. One that waits, perhaps for somebody who looks at
+ * how far it has come, does not before its wait is over. */
+static uint64_t place_of(const struct wio_event *event)
+{
+    enum wio_class cls = wio_op_class(event->op);
+    bool is_wait = cls == WIO_CLASS_WAIT || cls == WIO_CLASS_THREAD || cls == WIO_CLASS_PROCESS ||
+                   wio_is_sync(cls);
+    return event->t_ns + (is_wait ? event->dur_ns : 0);
+}
+
 static void set_progress(struct rp_worker *worker, const struct wio_event *event)
 {
-    atomic_store_explicit(&worker->run->board->progress[worker->stream].at_ns, event->t_ns,
+    atomic_store_explicit(&worker->run->board->progress[worker->stream].at_ns, place_of(event),
                           memory_order_release);
 }
 

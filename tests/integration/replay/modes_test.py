@@ -88,6 +88,25 @@ class Modes(ReplayCase):
         self.assertIn("skipped   1 operations: pipes and fifos", answer.stdout)
 
 
+class Waiting(ReplayCase):
+    """Who waits is behind nobody: he does nothing before that is over, whatever another one looks for in vain."""
+
+    def test_a_parent_that_waits_for_its_child(self):
+        self.script(f"""
+            process 10
+            process 11 parent=0 start=50
+            stream 0 10
+            stream 1 11
+            fork stream=0 t=1000 res=11
+            wait stream=0 t=2000 dur={500 * MS} res=11
+            unlink stream=0 t={600 * MS} path=/a
+            open stream=1 t={1 * MS} path=/a a0=0x242 a1=0644 res=3
+            truncate stream=1 t={2 * MS} path=/a size=10
+            stat stream=1 t={3 * MS} path=/a a1=0100644 a2=999""")
+        for mode in ("afap", "think"):
+            self.replay_within(1, f"--mode={mode}", status=1)
+
+
 class Cache(ReplayCase):
     def test_drop_and_keep(self):
         self.script("open path=/a res=3\npread fd=3 path=/a off=0 size=4194304")
