@@ -169,59 +169,6 @@ enum wio_status wio_feed_after(struct wio_feed *feed, const struct wio_event *ev
     return wio_feed_after_as(feed, event, from, object, WIO_EDGE_HARD);
 }
 
-static bool comes_first(const struct wio_feed_late *a, const struct wio_feed_late *b)
-{
-    return a->end_ns != b->end_ns ? a->end_ns < b->end_ns : a->order < b->order;
-}
-
-static void sift_up(struct wio_feed_late *heap, size_t at)
-{
-    struct wio_feed_late item = heap[at];
-    while (at > 0 && comes_first(&item, &heap[(at - 1) / 2])) {
-        heap[at] = heap[(at - 1) / 2];
-        at = (at - 1) / 2;
-    }
-    heap[at] = item;
-}
-
-static void sift_down(struct wio_feed_late *heap, size_t count)
-{
-    struct wio_feed_late item = heap[0];
-    size_t at = 0;
-    for (size_t child = 1; child < count; child = 2 * at + 1) {
-        if (child + 1 < count && comes_first(&heap[child + 1], &heap[child])) {
-            child++;
-        }
-        if (!comes_first(&heap[child], &item)) {
-            break;
-        }
-        heap[at] = heap[child];
-        at = child;
-    }
-    heap[at] = item;
-}
-
-static enum wio_status push_late(struct wio_feed *feed, const struct wio_event *event)
-{
-    WIO_TRY(wio_causal_room(&feed->alloc, (void **)&feed->late, &feed->late_room,
-                            feed->late_count + 1, sizeof(*feed->late)));
-    WIO_TRY(wio_causal_room(&feed->alloc, (void **)&feed->late_free, &feed->late_free_room,
-                            feed->late_count + 1, sizeof(*feed->late_free)));
-    uint32_t place;
-    if (feed->late_free_count > 0) {
-        place = feed->late_free[--feed->late_free_count];
-    } else {
-        WIO_TRY(wio_causal_room(&feed->alloc, (void **)&feed->late_events, &feed->late_event_room,
-                                (size_t)feed->late_event_count + 1, sizeof(*feed->late_events)));
-        place = feed->late_event_count++;
-    }
-    feed->late_events[place] = *event;
-    feed->late[feed->late_count] =
-        (struct wio_feed_late){wio_feed_end_ns(event), feed->late_order++, place};
-    sift_up(feed->late, feed->late_count++);
-    return WIO_OK;
-}
-
 static enum wio_status read_first(struct wio_feed *feed, const struct wio_event *event)
 {
     return wio_feed_read(feed, event, event->fd, event->path);
@@ -246,7 +193,7 @@ static enum wio_status begin_channel(struct wio_feed *feed, const struct wio_eve
 
 static enum wio_status end_channel(struct wio_feed *feed, const struct wio_event *event)
 {
-    WIO_TRY(wio_feed_channel_end(feed, event));
+    WIO_TRY(wio_feed_connect_end(feed, event));
     return event->op == WIO_OP_accept ? wio_feed_descriptors(feed, event) : WIO_OK;
 }
 
@@ -328,12 +275,8 @@ static const struct {
  * acquire waited for began before the acquire ended, in however short a time. */
 static enum wio_status end_until(struct wio_feed *feed, uint64_t now_ns)
 {
-    while (feed->late_count > 0 && feed->late[0].end_ns < now_ns) {
-        uint32_t place = feed->late[0].place;
-        struct wio_event event = feed->late_events[place];
-        feed->late[0] = feed->late[--feed->late_count];
-        sift_down(feed->late, feed->late_count);
-        feed->late_free[feed->late_free_count++] = place;
+    struct wio_event event;
+    while (wio_feed_ended(feed, now_ns, &event)) {
         WIO_TRY(rules[wio_feed_class(&event)].end(feed, &event));
     }
     return WIO_OK;
@@ -355,7 +298,7 @@ enum wio_status wio_feed_event(struct wio_feed *feed, const struct wio_event *ev
         WIO_TRY(rules[class].begin(feed, event));
     }
     if (rules[class].end != NULL) {
-        WIO_TRY(push_late(feed, event));
+        WIO_TRY(wio_feed_end_later(feed, event));
     }
     return wio_feed_count_event(feed, event);
 }

@@ -16,22 +16,28 @@ WIO_MUST_CHECK enum wio_status wio_feed_file(struct wio_feed *feed, const struct
 WIO_MUST_CHECK enum wio_status wio_feed_inherit(struct wio_feed *feed, uint32_t parent,
                                                 uint32_t child, bool is_exec);
 bool wio_feed_closes_on_exec(const struct wio_feed *feed, uint32_t image, int64_t fd);
-/* Those who have closed ends of the object let nobody go. */
-void wio_feed_forget_closings(struct wio_feed *feed, uint32_t object);
 /* The image ends with this event: all its descriptors are closed. */
 WIO_MUST_CHECK enum wio_status wio_feed_close_all(struct wio_feed *feed, uint32_t image,
                                                   const struct wio_event *event);
 
-/* feed_channel.c */
+/* feed_closing.c: the event closes an end of the object that could be written to. */
+WIO_MUST_CHECK enum wio_status wio_feed_note_closing(struct wio_feed *feed, uint32_t object,
+                                                     const struct wio_event *event);
+/* Those who have closed ends of the object let nobody go. */
+void wio_feed_forget_closings(struct wio_feed *feed, uint32_t object);
+
+/* feed_channel.c: one is made, or shut down (CHANNEL). */
 WIO_MUST_CHECK enum wio_status wio_feed_channel_begin(struct wio_feed *feed,
                                                       const struct wio_event *event);
-WIO_MUST_CHECK enum wio_status wio_feed_channel_end(struct wio_feed *feed,
-                                                    const struct wio_event *event);
 /* Through this descriptor, which has this path. */
 WIO_MUST_CHECK enum wio_status wio_feed_write(struct wio_feed *feed, const struct wio_event *event,
                                               int32_t fd, uint32_t path);
 WIO_MUST_CHECK enum wio_status wio_feed_read(struct wio_feed *feed, const struct wio_event *event,
                                              int32_t fd, uint32_t path);
+
+/* feed_connect.c: connect and accept are done (CHANNEL). */
+WIO_MUST_CHECK enum wio_status wio_feed_connect_end(struct wio_feed *feed,
+                                                    const struct wio_event *event);
 
 /* feed_fifo.c: one is made (MKNOD), opened (begin and end; behind its descriptor), the last
  * descriptor of an opening is closed. */

@@ -86,6 +86,13 @@ WIO_MUST_CHECK enum wio_status wio_feed_after_as(struct wio_feed *feed,
 WIO_MUST_CHECK enum wio_status wio_feed_collective(struct wio_feed *feed,
                                                    const struct wio_collective_call *call);
 
+/* feed_late.c: the event goes on until its end. */
+WIO_MUST_CHECK enum wio_status wio_feed_end_later(struct wio_feed *feed,
+                                                  const struct wio_event *event);
+/* Takes out the first one that ended before that time; false: there is none. Of those that ended at
+ * the same moment the one that began first. */
+bool wio_feed_ended(struct wio_feed *feed, uint64_t before_ns, struct wio_event *event_out);
+
 /* feed_object.c: the object of that kind and name; a new one in its place. */
 WIO_MUST_CHECK enum wio_status
 wio_feed_find_object(struct wio_feed *feed, struct wio_feed_object object, uint32_t *number_out);
