@@ -66,6 +66,7 @@ enum wio_status wio_cache_add_device(struct wio_cache *cache, const struct wio_m
         .committed_s = -1,
     };
     TAILQ_INIT(&device->dirty);
+    TAILQ_INIT(&device->growing);
     wio_queue_init(&device->queue, &cache->alloc, &speed);
     wio_throttle_init(&device->throttle, &limits, params->dirty_ratelimit0 / WIO_CACHE_PAGE,
                       params->write_bw0 / WIO_CACHE_PAGE);
@@ -78,6 +79,7 @@ void wio_cache_fini(struct wio_cache *cache)
     struct wio_cache_file *file;
     while ((file = RB_MIN(wio_cache_files, &cache->files)) != NULL) {
         wio_pages_clear(&file->pages, &cache->pool);
+        wio_pages_clear(&file->blocks, &cache->pool);
         wio_pages_clear(&file->resident.pages, &cache->pool);
         cache->alloc.put(cache->alloc.context, file->readers);
         RB_REMOVE(wio_cache_files, &cache->files, file);
@@ -299,11 +301,43 @@ void wio_cache_clean(struct wio_cache *cache, struct wio_cache_file *file, uint6
     file->mapped = file->mapped > page_behind(end) ? file->mapped : page_behind(end);
 }
 
-void wio_cache_note_sent(struct wio_cache *cache, struct wio_cache_file *file, uint64_t end)
+enum wio_status wio_cache_note_sent(struct wio_cache *cache, struct wio_cache_file *file,
+                                    uint64_t offset, uint64_t end, bool *is_new_out)
 {
-    if (end > file->sent_size) {
-        file->sent_size = end;
-        file->changed_s = file->device->changed_s = cache->time_s;
+    uint64_t added = 0;
+    *is_new_out = end > file->sent_size;
+    file->sent_size = end > file->sent_size ? end : file->sent_size;
+    if (file->device->params.commit_bytes > 0) { /* else nobody asks */
+        WIO_TRY(wio_pages_add(&file->blocks, &cache->pool, offset / WIO_CACHE_PAGE,
+                              page_behind(end), &added));
+    }
+    *is_new_out |= added > 0;
+    return WIO_OK;
+}
+
+void wio_cache_note_growing(struct wio_cache_file *file, uint64_t pages)
+{
+    struct wio_cache_device *device = file->device;
+    if (!file->is_growing) {
+        file->is_growing = true;
+        file->new_from = device->queue.submitted - pages;
+        TAILQ_INSERT_TAIL(&device->growing, file, in_growing);
+    }
+    file->new_end = device->queue.submitted;
+}
+
+void wio_cache_note_written(const struct wio_cache *cache, struct wio_cache_device *device)
+{
+    struct wio_cache_file *next;
+    uint64_t written = device->queue.completed;
+    for (struct wio_cache_file *file = TAILQ_FIRST(&device->growing);
+         file != NULL && file->new_from < written; file = next) {
+        next = TAILQ_NEXT(file, in_growing);
+        file->changed_s = device->changed_s = cache->time_s;
+        file->is_growing = file->new_end > written;
+        if (!file->is_growing) {
+            TAILQ_REMOVE(&device->growing, file, in_growing);
+        }
     }
 }
 
@@ -313,6 +347,7 @@ void wio_cache_cut(struct wio_cache *cache, struct wio_cache_file *file, uint64_
     wio_cache_note_cleaned(cache, file,
                            wio_pages_remove(&file->pages, &cache->pool, first, UINT64_MAX));
     wio_resident_drop(&cache->resident, &file->resident, first, UINT64_MAX);
+    (void)wio_pages_remove(&file->blocks, &cache->pool, first, UINT64_MAX);
     file->mapped = file->mapped < first ? file->mapped : first;
     file->size = file->size < size ? file->size : size;
     file->safe_size = file->safe_size < size ? file->safe_size : size;

@@ -39,9 +39,14 @@ struct wio_cache_file {
     struct wio_pages pages;          /* dirty */
     uint64_t cursor;                 /* page at which the flusher goes on */
     uint64_t mapped;                 /* pages below it are taken to have blocks on the device */
+    struct wio_pages blocks;         /* pages that have blocks, as far as the journal is modelled */
     double changed_s;                /* when it got new blocks or a new length last, which the
                                         journal takes in; -1: never */
     uint64_t sent_size;              /* bytes: its length by what the device was handed */
+    TAILQ_ENTRY(wio_cache_file) in_growing; /* while the device has to write new blocks of it */
+    bool is_growing;
+    uint64_t new_from;  /* pages ever submitted to the device in front of new blocks that it .. */
+    uint64_t new_end;   /* .. has to write, and to the end of the last of them */
     uint64_t queued;    /* pages ever submitted to the device when its last request ends */
     double dirty_at_s;  /* when its first dirty page became dirty */
     uint64_t last_end;  /* bytes, of the last operation with a range */
@@ -60,14 +65,16 @@ struct wio_cache_file {
 
 RB_HEAD(wio_cache_files, wio_cache_file);
 TAILQ_HEAD(wio_cache_dirty, wio_cache_file);
+TAILQ_HEAD(wio_cache_growing, wio_cache_file);
 
 /* A device: what is to be written to it, and how fast it is known to be. */
 struct wio_cache_device {
     struct wio_model_params params;
     struct wio_queue queue;
-    struct wio_throttle throttle; /* its task: the one that runs, while that writes here */
-    struct wio_share share;       /* of what has been written to all devices */
-    struct wio_cache_dirty dirty; /* files in order of dirty_at_s */
+    struct wio_throttle throttle;     /* its task: the one that runs, while that writes here */
+    struct wio_share share;           /* of what has been written to all devices */
+    struct wio_cache_dirty dirty;     /* files in order of dirty_at_s */
+    struct wio_cache_growing growing; /* in order of new_from */
     uint64_t dirty_pages;
     uint64_t request_pages; /* the longest request */
     double next_expiry_s;   /* when its flusher looks for old files */
@@ -142,9 +149,15 @@ static inline bool wio_cache_is_clean(const struct wio_cache_file *file)
 }
 /* So many of the file's pages are not dirty any more, and not in its set. */
 void wio_cache_note_cleaned(struct wio_cache *cache, struct wio_cache_file *file, uint64_t pages);
-/* Data up to `end` (bytes) goes to the device: the journal takes in a new length, and new blocks.
- */
-void wio_cache_note_sent(struct wio_cache *cache, struct wio_cache_file *file, uint64_t end);
+/* The range goes to the device: does its file get new blocks, or a new length? The journal takes
+ * that in once it is written. */
+WIO_MUST_CHECK enum wio_status wio_cache_note_sent(struct wio_cache *cache,
+                                                   struct wio_cache_file *file, uint64_t offset,
+                                                   uint64_t end, bool *is_new_out);
+/* New blocks were submitted last: so many pages. */
+void wio_cache_note_growing(struct wio_cache_file *file, uint64_t pages);
+/* The device has written something: files have got the new blocks among it. */
+void wio_cache_note_written(const struct wio_cache *cache, struct wio_cache_device *device);
 /* Pages of a range are written otherwise, or gone: they are not dirty any more. */
 void wio_cache_clean(struct wio_cache *cache, struct wio_cache_file *file, uint64_t offset,
                      uint64_t end);

@@ -33,11 +33,30 @@ static uint64_t longest_request(const struct wio_cache_file *file, uint64_t page
     return page < file->mapped ? file->mapped - page : piece - page % piece;
 }
 
+/* The pages are in the file's set no more. */
+static enum wio_status hand_over(struct wio_cache *cache, struct wio_cache_file *file,
+                                 uint64_t first, uint64_t count)
+{
+    struct wio_cache_device *device = file->device;
+    uint64_t end = first + count;
+    bool is_new;
+    wio_cache_note_cleaned(cache, file, count);
+    WIO_TRY(wio_queue_submit(&device->queue, count, cache->time_s));
+    WIO_TRY(wio_cache_note_sent(cache, file, first * WIO_CACHE_PAGE,
+                                least(end * WIO_CACHE_PAGE, file->size), &is_new));
+    if (is_new) {
+        wio_cache_note_growing(file, count);
+    }
+    file->cursor = end;
+    file->mapped = end > file->mapped ? end : file->mapped;
+    file->queued = device->queue.submitted;
+    return WIO_OK;
+}
+
 /* Hand up to `most` pages of a file to the device, in rising order from where it stopped, and from
  * the beginning after the end (rule 9). */
 static enum wio_status submit(struct wio_cache *cache, struct wio_cache_file *file, uint64_t most)
 {
-    struct wio_cache_device *device = file->device;
     while (most > 0 && file->pages.count > 0) {
         uint64_t first = file->cursor;
         uint64_t count;
@@ -47,12 +66,7 @@ static enum wio_status submit(struct wio_cache *cache, struct wio_cache_file *fi
             file->cursor = 0;
             continue;
         }
-        wio_cache_note_cleaned(cache, file, count);
-        WIO_TRY(wio_queue_submit(&device->queue, count, cache->time_s));
-        file->cursor = first + count;
-        file->mapped = first + count > file->mapped ? first + count : file->mapped;
-        wio_cache_note_sent(cache, file, least((first + count) * WIO_CACHE_PAGE, file->size));
-        file->queued = device->queue.submitted;
+        WIO_TRY(hand_over(cache, file, first, count));
         most -= count;
     }
     return WIO_OK;
@@ -166,6 +180,7 @@ static void complete(struct wio_cache *cache, struct wio_cache_device *device)
     uint64_t before = device->queue.completed;
     wio_queue_complete(&device->queue);
     device->throttle.device.written = (int64_t)device->queue.completed;
+    wio_cache_note_written(cache, device);
     wio_share_add(&device->share, device->queue.completed - before, cache->time_s);
     if (device->queue.waiting == 0 && device->next_update_s == HUGE_VAL) {
         device->next_update_s = cache->time_s + 0.2;

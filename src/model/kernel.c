@@ -138,12 +138,13 @@ static enum wio_status add_bypass(struct wio_cache *cache, struct wio_task *task
     double cost = wio_wait_cost(file, op, is_random(file, op));
     uint64_t end = op->offset + op->size;
     uint64_t added;
+    bool is_new;
     wio_cache_clean(cache, file, op->offset, end);
-    if (op->method == WIO_MODEL_DIRECT_NOSYNC) {
-        wio_cache_note_sent(cache, file, end);
-    } else { /* commits by itself */
-        file->sent_size = file->sent_size > end ? file->sent_size : end;
+    WIO_TRY(wio_cache_note_sent(cache, file, op->offset, end, &is_new));
+    if (op->method != WIO_MODEL_DIRECT_NOSYNC) { /* commits by itself */
         file->safe_size = file->safe_size > end ? file->safe_size : end;
+    } else if (is_new) {
+        file->changed_s = file->device->changed_s = cache->time_s;
     }
     if (journal > 0) { /* a table made on credit (rule 14) does not know */
         cost = fmax(cost, device_s);

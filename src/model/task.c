@@ -126,7 +126,7 @@ static void wake_synced(struct wio_tasks *tasks)
     struct wio_task *next;
     for (struct wio_task *task = SLIST_FIRST(&tasks->in_sync); task != NULL; task = next) {
         next = SLIST_NEXT(task, in_sync);
-        if (wio_cache_is_written(task->file)) {
+        if (task->file->device->queue.completed >= task->awaited) {
             SLIST_REMOVE(&tasks->in_sync, task, wio_task, in_sync);
             task->wake_s = tasks->cache.time_s;
             RB_INSERT(wio_tasks_by_wake, &tasks->by_wake, task);

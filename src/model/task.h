@@ -72,7 +72,8 @@ struct wio_task {
     enum wio_model_state state;
     double begin_s;
     double wake_s;
-    double device_s; /* left to a device outside */
+    double device_s;  /* left to a device outside */
+    uint64_t awaited; /* SYNC, DRAIN: pages ever that its file's device has to write first */
 };
 
 RB_HEAD(wio_tasks_by_id, wio_task);

@@ -136,9 +136,11 @@ static void use_device(struct wio_tasks *tasks, struct wio_task *task,
     sleep_until(tasks, task, WIO_TASK_END);
 }
 
-/* Until the device has written what it was handed of the file. */
+/* Until the device has written what it was handed of the file; what others hand it later is not
+ * waited for. */
 static void drain(struct wio_tasks *tasks, struct wio_task *task)
 {
+    task->awaited = task->file->queued;
     task->wake_s = wio_cache_is_written(task->file) ? tasks->cache.time_s : HUGE_VAL;
     sleep_until(tasks, task, WIO_TASK_END);
 }

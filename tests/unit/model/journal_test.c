@@ -109,19 +109,77 @@ static void who_waits_at_the_same_time_shares_a_commit(void **state)
     (void)state;
     struct wio_model_params params = with_journal();
     struct wio_model *model = create(&params);
+    for (uint64_t file = 1; file <= 3; file++) {
+        write_file(model, file);
+        (void)step(model, (struct wio_model_op){
+                              .file = file, .method = WIO_MODEL_WRITE_OUT, .delay_s = 1});
+    }
+    (void)step(model, (struct wio_model_op){.file = 4, .method = WIO_MODEL_READ, .delay_s = 1});
+    double begin_s = wio_model_time(model);
     for (uint32_t task = 1; task <= 3; task++) {
-        begin(model, task, (struct wio_model_op){.file = task, .size = MIB_BYTES});
-        (void)end_of(model, task);
+        begin(model, task, sync_of(task));
+    }
+    assert_near(end_of(model, 1) - begin_s, COMMIT, 1e-6);
+    assert_near(end_of(model, 3) - begin_s, COMMIT, 1e-6);
+    wio_model_destroy(model);
+}
+
+/* A file has its new blocks once they are written: a commit that began before that, though all was
+ * handed to the device, is not for them. */
+static void blocks_that_are_not_written_need_the_next_commit(void **state)
+{
+    (void)state;
+    struct wio_model_params params = with_journal();
+    struct wio_model *model = create(&params);
+    for (uint64_t file = 1; file <= 3; file++) {
+        write_file(model, file);
     }
     for (uint32_t task = 1; task <= 3; task++) {
         begin(model, task, sync_of(task));
     }
     assert_near(end_of(model, 1), 0.01 + COMMIT, 1e-6);
-    assert_near(end_of(model, 3), 0.03 + COMMIT, 1e-6);
+    assert_near(end_of(model, 2), 0.02 + 2 * COMMIT, 1e-6);
+    assert_near(end_of(model, 3), 0.03 + 3 * COMMIT, 1e-6);
     wio_model_destroy(model);
 }
 
-/* A commit that has begun does not take in what comes later: that waits for it, and for its own. */
+/* Blocks of a hole are new ones, too. */
+static void blocks_of_a_hole_are_committed(void **state)
+{
+    (void)state;
+    struct wio_model_params params = with_journal();
+    struct wio_model *model = create(&params);
+    struct wio_model_op op = {.file = 1, .offset = MIB_BYTES, .size = MIB_BYTES};
+    for (int i = 0; i < 2; i++, op.offset = 0) {
+        (void)step(model, op);
+        assert_near(step(model, sync_of(1)).cost_s, 0.01 + COMMIT, 1e-6);
+    }
+    (void)step(model, op);
+    assert_near(step(model, sync_of(1)).cost_s, 0.01, 1e-6); /* has them now */
+    wio_model_destroy(model);
+}
+
+/* Others may go on writing to the file. */
+static void what_is_handed_over_later_is_not_waited_for(void **state)
+{
+    (void)state;
+    struct wio_model_params params = with_journal();
+    struct wio_error err = WIO_ERROR_INIT;
+    struct wio_model *model = create(&params);
+    struct wio_model_done done;
+    write_file(model, 1);
+    begin(model, 1, sync_of(1));
+    assert_status(wio_model_run(model, 0.005, &done, &err), WIO_END, &err); /* waits for data */
+    begin(model, 2, (struct wio_model_op){.file = 1, .offset = MIB_BYTES, .size = MIB_BYTES});
+    (void)end_of(model, 2);
+    begin(model, 2, sync_of(1));
+    assert_near(end_of(model, 1), 0.01 + COMMIT, 1e-6);
+    assert_near(end_of(model, 2), 0.02 + 2 * COMMIT, 1e-6);
+    wio_model_destroy(model);
+}
+
+/* A commit that has begun does not take in what comes later: that waits for it, and for the next
+ * one, which the data has to be written before. */
 static void who_comes_later_waits_for_the_next(void **state)
 {
     (void)state;
@@ -132,13 +190,14 @@ static void who_comes_later_waits_for_the_next(void **state)
     write_file(model, 1);
     begin(model, 1, sync_of(1));
     assert_status(wio_model_run(model, 0.015, &done, &err), WIO_END, &err); /* in its commit */
-    for (uint32_t task = 2; task <= 3; task++) {
+    for (uint32_t task = 2; task <= 4; task++) { /* the last two in one request */
         begin(model, task, (struct wio_model_op){.file = task, .size = 4096});
         (void)end_of(model, task);
         begin(model, task, sync_of(task));
     }
     assert_near(end_of(model, 2), 0.02 + COMMIT, 2e-4);
-    assert_near(end_of(model, 3), 0.02 + COMMIT, 2e-4);
+    assert_near(end_of(model, 3), 0.02 + 2 * COMMIT, 2e-4);
+    assert_near(end_of(model, 4), 0.02 + 2 * COMMIT, 2e-4);
     wio_model_destroy(model);
 }
 
@@ -208,6 +267,9 @@ int main(void)
         cmocka_unit_test(a_new_length_is_committed),
         cmocka_unit_test(what_is_committed_does_not_wait_for_others),
         cmocka_unit_test(who_waits_at_the_same_time_shares_a_commit),
+        cmocka_unit_test(blocks_that_are_not_written_need_the_next_commit),
+        cmocka_unit_test(blocks_of_a_hole_are_committed),
+        cmocka_unit_test(what_is_handed_over_later_is_not_waited_for),
         cmocka_unit_test(who_comes_later_waits_for_the_next),
         cmocka_unit_test(a_synchronous_write_that_appends_is_committed),
         cmocka_unit_test(rests_are_made_up_for),
