@@ -216,6 +216,8 @@ static struct wio_converted change_of(const struct wio_event *event, enum wio_cl
         return open_of(event);
     case WIO_CLASS_STAT:
         return (struct wio_converted){.kind = WIO_CONVERT_TIMED, .change = WIO_CONVERT_USES};
+    case WIO_CLASS_CLOSE:
+        return (struct wio_converted){.kind = WIO_CONVERT_TIMED, .change = WIO_CONVERT_CLOSES};
     case WIO_CLASS_SIZE:
         return (struct wio_converted){.kind = WIO_CONVERT_TIMED,
                                       .change =
@@ -261,6 +263,7 @@ static struct wio_converted close_stream(const struct wio_converter *converter,
 {
     struct wio_converted out = flush(converter, event, WIO_MODEL_FFLUSH, WIO_CONVERT_OP);
     out.is_metadata = out.kind == WIO_CONVERT_OP;
+    out.change = out.is_metadata ? WIO_CONVERT_CLOSES : WIO_CONVERT_NO_CHANGE;
     return out;
 }
 

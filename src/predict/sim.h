@@ -80,15 +80,16 @@ struct sim_thread {
     struct sim_queue *gets; /* the queue in whose line it stands, or NULL */
     bool is_working;
     bool has_cpu;
-    bool is_heir;       /* another one's successor: begins when that one ends */
-    bool wants_shared;  /* how it wants that lock, or had one last */
-    bool has_begun;     /* its first event has */
-    bool has_taken;     /* at this event */
-    bool has_lock;      /* it came with the event, and is not accounted */
-    bool is_collecting; /* waits for requests */
-    bool is_held;       /* one of them has evidence `held` .. */
-    uint64_t lag_ns;    /* .. and this is the thread's way from it (plan/waits.h) */
-    uint64_t locked_ns; /* when the lock was free in the trace, 0: nobody had it before */
+    bool is_heir;        /* another one's successor: begins when that one ends */
+    bool wants_shared;   /* how it wants that lock, or had one last */
+    bool has_begun;      /* its first event has */
+    bool has_taken;      /* at this event */
+    bool has_lock;       /* it came with the event, and is not accounted */
+    bool is_collecting;  /* waits for requests */
+    bool has_handed_out; /* its file, to the device (sim_replace.c) */
+    bool is_held;        /* one of them has evidence `held` .. */
+    uint64_t lag_ns;     /* .. and this is the thread's way from it (plan/waits.h) */
+    uint64_t locked_ns;  /* when the lock was free in the trace, 0: nobody had it before */
     struct wio_release release;
     double metadata_s; /* of the operation, as the machine has it; NaN: not known */
     uint32_t poll;     /* the loop of looks it is in + 1, 0: none */
@@ -156,9 +157,10 @@ struct sim_host {
     struct wio_machine machine;
     struct sim_clock *clocks; /* of the machine's models */
     struct wio_names names;
-    struct wio_map ends;  /* file -> where its last operation ended */
-    uint32_t cpus;        /* 0: as many as there are threads */
-    uint32_t traced_cpus; /* of the machine where it was recorded; 0: not known */
+    struct wio_map ends;    /* file -> where its last operation ended */
+    struct wio_map emptied; /* files that were cut to nothing, and not closed since */
+    uint32_t cpus;          /* 0: as many as there are threads */
+    uint32_t traced_cpus;   /* of the machine where it was recorded; 0: not known */
     uint32_t busy;
     bool tells_sleep;         /* its models tell when an operation needs no processor any more */
     struct sim_turns turns;   /* threads that have a processor */
@@ -293,6 +295,8 @@ static inline uint32_t sim_thread_of(const struct sim *sim, uint32_t task)
     return task < sim->thread_count ? task : (task - sim->thread_count) / WIO_MODEL_DEVICES_MAX;
 }
 
+/* A path of the thread for sim_host.names: copies of the job have files of their own. */
+uint64_t sim_op_name(const struct sim_thread *thread, uint32_t path);
 /* The thread (or a request of it: `task`) begins `op` on the file that `path` names on its host
  * now. Fills in what the host decides: file, device, offset. */
 WIO_MUST_CHECK enum wio_status sim_op_begin(struct sim *sim, const struct sim_thread *thread,
@@ -305,15 +309,29 @@ WIO_MUST_CHECK enum wio_status sim_op_perform(struct sim *sim, struct sim_thread
 /* COPY: the read is done. */
 WIO_MUST_CHECK enum wio_status sim_op_write(struct sim *sim, struct sim_thread *thread,
                                             struct wio_error *err);
-/* The model's part is done: *go_on unless metadata takes time. */
+/* The model's part is done: *go_on unless more of it follows, or metadata takes time. */
 WIO_MUST_CHECK enum wio_status sim_op_then(struct sim *sim, struct sim_thread *thread,
-                                           const struct wio_event *event, bool *go_on);
+                                           const struct wio_event *event, bool *go_on,
+                                           struct wio_error *err);
 /* An operation from `begin_ns` to `end_ns` of the simulation widens the account's time; its event
  * that of the trace. */
 void sim_op_span(struct wio_predict_account *sum, uint64_t begin_ns, uint64_t end_ns);
 void sim_op_traced(struct wio_predict_account *sum, const struct wio_event *event);
 /* All of it is done. */
 void sim_op_finish(struct sim *sim, struct sim_thread *thread, const struct wio_event *event);
+
+/* ---- sim_replace.c: files that take the place of others ---- */
+
+/* The thread's operation cuts the file of this name. */
+WIO_MUST_CHECK enum wio_status sim_replace_note(struct sim *sim, const struct sim_thread *thread,
+                                                uint32_t path);
+/* Behind a close or a rename, once: where the file has taken the place of another one (as the names
+ * were before it) it is handed to the device now, and *has_begun. */
+WIO_MUST_CHECK enum wio_status sim_replace_begin(struct sim *sim, struct sim_thread *thread,
+                                                 const struct wio_event *event, bool *has_begun,
+                                                 struct wio_error *err);
+/* What has ended was this: it is in the account, but no operation of the program. */
+bool sim_replace_done(struct sim_thread *thread, double cost_s);
 
 /* ---- sim_async.c: operations beside their thread ---- */
 

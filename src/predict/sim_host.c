@@ -106,6 +106,7 @@ void sim_host_fini(struct sim *sim)
         wio_machine_fini(&sim->hosts[i].machine);
         wio_names_fini(&sim->hosts[i].names);
         wio_map_fini(&sim->hosts[i].ends);
+        wio_map_fini(&sim->hosts[i].emptied);
         free(sim->hosts[i].clocks);
     }
     free(sim->hosts);

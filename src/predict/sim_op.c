@@ -11,8 +11,7 @@
 
 /* ---- where an operation is ---- */
 
-/* Copies of the job have files of their own. */
-static uint64_t name_of(const struct sim_thread *thread, uint32_t path)
+uint64_t sim_op_name(const struct sim_thread *thread, uint32_t path)
 {
     return (uint64_t)thread->copy << 32 | path;
 }
@@ -69,7 +68,7 @@ enum wio_status sim_op_begin(struct sim *sim, const struct sim_thread *thread, u
     struct sim_host *host = &sim->hosts[thread->host];
     const struct wio_converted *todo = &thread->todo;
     bool has_offset = todo->has_offset || op->method == WIO_MODEL_TRUNCATE || op == &todo->read;
-    WIO_TRY(place(host, name_of(thread, path), has_offset, op));
+    WIO_TRY(place(host, sim_op_name(thread, path), has_offset, op));
     enum wio_status status = begin_on(sim, host, device_of(sim, host, path), task, op, err);
     if (status == WIO_ERR_USAGE) {
         wio_error_add(err, "in '%s'", wio_trace_string(sim->trace, path, NULL));
@@ -107,7 +106,7 @@ static bool changes_data(const struct sim *sim, const struct sim_thread *thread)
     return todo->change == WIO_CONVERT_CUTS || todo->change == WIO_CONVERT_REMOVES ||
            todo->change == WIO_CONVERT_FORGETS ||
            (todo->change == WIO_CONVERT_RENAMES &&
-            wio_names_is_there(&sim->hosts[thread->host].names, name_of(thread, todo->to)));
+            wio_names_is_there(&sim->hosts[thread->host].names, sim_op_name(thread, todo->to)));
 }
 
 enum wio_status sim_op_perform(struct sim *sim, struct sim_thread *thread,
@@ -115,6 +114,7 @@ enum wio_status sim_op_perform(struct sim *sim, struct sim_thread *thread,
 {
     struct wio_converted *todo = &thread->todo;
     *go_on = false;
+    thread->has_handed_out = false;
     if (todo->kind == WIO_CONVERT_COPY) {
         thread->phase = SIM_READ;
         return sim_op_begin(sim, thread, thread->index, event->path2, &todo->read, err);
@@ -146,7 +146,7 @@ static double metadata_s(const struct sim *sim, const struct sim_thread *thread,
     if (!todo->is_metadata) {
         return (double)NAN;
     }
-    bool is_new = !wio_names_is_there(&host->names, name_of(thread, event->path));
+    bool is_new = !wio_names_is_there(&host->names, sim_op_name(thread, event->path));
     bool makes = todo->makes == WIO_CONVERT_MAKES || (todo->makes != WIO_CONVERT_FINDS && is_new);
     uint32_t device = device_of(sim, host, event->path);
     return wio_meta_cost(&host->machine.host.devices[device].meta, event->op, makes);
@@ -156,16 +156,19 @@ static enum wio_status change_names(struct sim *sim, const struct sim_thread *th
                                     const struct wio_event *event)
 {
     struct wio_names *names = &sim->hosts[thread->host].names;
-    uint64_t name = name_of(thread, event->path);
+    uint64_t name = sim_op_name(thread, event->path);
     switch (thread->todo.change) {
-    case WIO_CONVERT_USES:
     case WIO_CONVERT_CUTS:
+        WIO_TRY(sim_replace_note(sim, thread, event->path));
+        return wio_names_use(names, name);
+    case WIO_CONVERT_USES:
     case WIO_CONVERT_FORGETS:
         return wio_names_use(names, name);
     case WIO_CONVERT_REMOVES:
         return wio_names_remove(names, name);
     case WIO_CONVERT_RENAMES:
-        return wio_names_rename(names, name, name_of(thread, thread->todo.to));
+        return wio_names_rename(names, name, sim_op_name(thread, thread->todo.to));
+    case WIO_CONVERT_CLOSES:
     case WIO_CONVERT_NO_CHANGE:
     default:
         return WIO_OK;
@@ -173,9 +176,15 @@ static enum wio_status change_names(struct sim *sim, const struct sim_thread *th
 }
 
 enum wio_status sim_op_then(struct sim *sim, struct sim_thread *thread,
-                            const struct wio_event *event, bool *go_on)
+                            const struct wio_event *event, bool *go_on, struct wio_error *err)
 {
     uint64_t due_ns = sim->now_ns;
+    bool has_more;
+    WIO_TRY(sim_replace_begin(sim, thread, event, &has_more, err));
+    *go_on = false;
+    if (has_more) {
+        return WIO_OK;
+    }
     thread->metadata_s = metadata_s(sim, thread, event);
     WIO_TRY(change_names(sim, thread, event));
     if (!isnan(thread->metadata_s)) {

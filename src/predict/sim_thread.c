@@ -242,7 +242,7 @@ static enum wio_status run(struct sim *sim, struct sim_thread *thread, struct wi
             go_on = false;
             break;
         case SIM_THEN:
-            WIO_TRY(sim_op_then(sim, thread, event, &go_on));
+            WIO_TRY(sim_op_then(sim, thread, event, &go_on, err));
             break;
         case SIM_DONE:
             sim_op_finish(sim, thread, event);
@@ -299,7 +299,8 @@ enum wio_status sim_thread_done(struct sim *sim, const struct wio_model_done *do
         return WIO_OK; /* the last one is the operation's end */
     }
     thread->parts = 0;
-    if (todo->kind != WIO_CONVERT_TIMED) { /* that is metadata, whose time is more than a model's */
+    if (!sim_replace_done(thread, done->result.cost_s) &&
+        todo->kind != WIO_CONVERT_TIMED) { /* that is metadata, whose time is more than a model's */
         WIO_TRY(tell(sim, done, err));
         wio_account_op(&thread->account, thread->phase == SIM_READ ? &todo->read : &todo->op,
                        done->result.cost_s);

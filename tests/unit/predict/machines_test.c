@@ -107,6 +107,50 @@ static void removed_data_is_dropped(void **state)
     assert_us(try.result.all.modelled_s, 4096 + 4096 + 4 * 4096 + 4096);
 }
 
+/* Three files, each in place of the one before; `opens`, `writes` and `closes` with the time, of
+ * the second with its size, are lines of a script. */
+static void replace_twice(const char *opens, const char *writes, const char *closes)
+{
+    static const int sizes[] = {40960, 81920, 40960};
+    char script[2048] = "";
+    for (int i = 0; i < 3; i++) {
+        char *end = script + strlen(script);
+        (void)snprintf(end, sizeof(script) - (size_t)(end - script),
+                       "%s t=%d dur=10000 a0=0x241 res=3\n" /* O_TRUNC | O_CREAT */
+                       "%s t=%d dur=1000 off=0 size=%d res=%d\n"
+                       "%s t=%d dur=1000 res=0\n",
+                       opens, 100000 * i + 10000, writes, 100000 * i + 20000, sizes[i], sizes[i],
+                       closes, 100000 * i + 30000);
+    }
+    predict(script);
+}
+
+/* What took the place of other data is handed to the device at once (MODEL.md#replaced). Nothing
+ * was there for the first file to replace; the second one takes the device 81920 us, and whoever
+ * replaces it waits for the rest of that. */
+static void what_replaces_a_file_is_handed_to_the_device(void **state)
+{
+    (void)state;
+    const double copied = 40960 + 81920 + 40960;
+    try.params.host =
+        try_host("meta.json", ", \"meta\": {\"open\": 0, \"create\": 0, \"close\": 0, "
+                              "\"rename\": 0}");
+    try.params.model = WIO_MODEL_KERNEL;
+    replace_twice("open path=/a", "pwrite fd=3 path=/a", "close fd=3 path=/a");
+    assert_int_equal(try.result.all.ops, 3);
+    assert_us(try.result.all.io_s, copied + 81920 - 79);
+    assert_us(try.result.all.modelled_s, copied + 81920 - 79);
+    replace_twice("fopen path=/a", "fwrite fd=3 path=/a", "fclose fd=3 path=/a");
+    assert_int_equal(try.result.all.ops, 6);
+    assert_us(try.result.all.io_s, copied + 81920 - 79);
+    /* the third file is copied before the rename */
+    replace_twice("open path=/b", "pwrite fd=3 path=/b", "rename path=/b path2=/a");
+    assert_us(try.result.all.io_s, copied + 81920 - 79 - 40960 - 9);
+    /* a file of its own each time replaces none */
+    replace_twice("open path=/b", "pwrite fd=3 path=/b", "unlink path=/b");
+    assert_us(try.result.all.modelled_s, copied);
+}
+
 /* A file may be longer than a model counts; what is written there is named. */
 static void lengths_may_be_absurd(void **state)
 {
@@ -277,6 +321,7 @@ int main(void)
         TRY(other_files_keep_their_time),
         TRY(closing_a_stream_costs_both),
         TRY(removed_data_is_dropped),
+        TRY(what_replaces_a_file_is_handed_to_the_device),
         TRY(lengths_may_be_absurd),
         TRY(a_short_read_ends_the_file),
         TRY(files_are_on_the_device_of_their_path),
