@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "capture/mmap_table.h"
 
+#include "capture/capture.h"
 #include "capture/raw.h"
 
 #define MAPS_MAX 4096u
@@ -16,6 +17,7 @@ static struct place {
 } places[MAPS_MAX];
 
 static uint32_t place_count; /* places ever used */
+static uint32_t splits;      /* how often a map was cut in two */
 static uintptr_t lowest = UINTPTR_MAX;
 static uintptr_t highest;
 
@@ -68,6 +70,7 @@ void cap_maps_add(const struct cap_map *map)
         }
         return;
     }
+    cap_unseen(WIO_UNSEEN_MANY_MAPS);
 }
 
 static bool is_outside(uintptr_t address, size_t size)
@@ -160,23 +163,49 @@ void cap_maps_unwatch(uintptr_t address)
     }
 }
 
-/* Cut [lo, hi) out of a map that is ours to write: what is left before stays in its place. */
-static void cut(struct place *place, uintptr_t lo, uintptr_t hi)
+/* What a map has behind `hi` becomes a map of its own. It stands in the table, and `splits` says that
+ * there is another, before the place is given back: who waits for the place to cut there, too, looks
+ * again then. */
+static bool split(const struct cap_map *map, uintptr_t hi)
 {
-    struct cap_map map = place->map;
-    uintptr_t end = map.address + map.size;
-    if (lo > map.address) {
-        place->map.size = lo - map.address;
+    struct cap_map rest = *map;
+    uintptr_t end = map->address + map->size;
+    if (hi >= end) {
+        return false;
+    }
+    rest.offset += (int64_t)(hi - map->address);
+    rest.address = hi;
+    rest.size = end - hi;
+    cap_maps_add(&rest);
+    (void)__atomic_fetch_add(&splits, 1, __ATOMIC_RELEASE);
+    return true;
+}
+
+/* Cut [lo, hi) out of a map that is ours to write: what is left before stays in its place. True if
+ * something is left behind. */
+static bool cut(struct place *place, uintptr_t lo, uintptr_t hi)
+{
+    bool is_split = split(&place->map, hi);
+    if (lo > place->map.address) {
+        place->map.size = lo - place->map.address;
         set_state(place, LIVE);
     } else {
         set_state(place, FREE);
     }
-    if (hi < end) {
-        map.offset += (int64_t)(hi - map.address);
-        map.address = hi;
-        map.size = end - hi;
-        cap_maps_add(&map);
+    return is_split;
+}
+
+/* How many maps were split by it. */
+static uint32_t cut_all(uintptr_t lo, uintptr_t hi)
+{
+    uint32_t own = 0;
+    uint32_t count = used();
+    for (uint32_t i = 0; i < count; i++) {
+        if (take(&places[i], lo, hi - lo)) {
+            own += cut(&places[i], lo, hi) ? 1 : 0;
+        }
     }
+    return own;
 }
 
 void cap_maps_remove(uintptr_t address, size_t size)
@@ -185,12 +214,12 @@ void cap_maps_remove(uintptr_t address, size_t size)
     if (end <= address || is_outside(address, size)) { /* the kernel refuses what goes round */
         return;
     }
-    uint32_t count = used();
-    for (uint32_t i = 0; i < count; i++) {
-        if (take(&places[i], address, size)) {
-            cut(&places[i], address, end);
-        }
-    }
+    uint32_t before;
+    uint32_t own;
+    do { /* again where others have split a map meanwhile: a part of it may lie behind us */
+        before = __atomic_load_n(&splits, __ATOMIC_ACQUIRE);
+        own = cut_all(address, end);
+    } while (__atomic_load_n(&splits, __ATOMIC_ACQUIRE) != before + own);
 }
 
 void cap_maps_move(uintptr_t address, size_t size, uintptr_t to, size_t new_size)

@@ -2,8 +2,9 @@
 /*
  * Which file is mapped where. Fixed room, no lock: entries are claimed and given back one by one.
  * Who looks for a map that another thread is cutting waits a moment, a signal handler no longer
- * than that. Where the room is full a further map is recorded but not remembered. Addresses below
- * and above all maps of files are turned away by two comparisons.
+ * than that. Where the room is full a further map is recorded but not remembered, which is counted
+ * (WIO_UNSEEN_MANY_MAPS). Addresses below and above all maps of files are turned away by two
+ * comparisons.
  */
 #ifndef WIO_CAPTURE_MMAP_TABLE_H
 #define WIO_CAPTURE_MMAP_TABLE_H

@@ -47,7 +47,8 @@ enum wio_ring_end {
     X(HIDDEN_STORES, "hidden_stores",                                                              \
       "stores into a mapped file could not be watched (Linux 6.7 can)")                            \
     X(MPI_HANDLE, "mpi_handle", "MPI communicators or requests beyond the room for them")          \
-    X(OWN_CALLS, "own_calls", "a program of Go was executed: it calls the kernel past libc")
+    X(OWN_CALLS, "own_calls", "a program of Go was executed: it calls the kernel past libc")       \
+    X(MANY_MAPS, "many_maps", "a file was mapped beyond the room for maps: what followed for it")
 
 enum wio_unseen {
 #define WIO_UNSEEN_ENUM(name, key, text) WIO_UNSEEN_##name,

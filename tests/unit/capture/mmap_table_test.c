@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 #include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
 
 #include "support/unit.h"
 
 #include "capture/mmap_table.h"
+#include "capture/process.h"
 
 #define PAGE 4096u
 #define BASE ((uintptr_t)0x100000)
@@ -107,10 +110,14 @@ static void test_places_are_used_again(void **state)
 
 static void test_a_full_table_forgets_and_recovers(void **state)
 {
+    struct wio_ring_header header = {0};
     (void)state;
+    cap_process.header = &header;
     for (unsigned i = 0; i < 6000; i++) {
         add(BASE + (uintptr_t)i * PAGE, PAGE, 0, i);
     }
+    cap_process.header = NULL;
+    assert_int_equal(header.unseen[WIO_UNSEEN_MANY_MAPS], 6000 - 4096);
     assert_at(BASE, BASE, PAGE, 0);
     assert_nothing_at(BASE + 5999u * PAGE);
     cap_maps_remove(BASE, 6000u * PAGE);
@@ -157,10 +164,66 @@ static void test_threads_keep_their_maps(void **state)
     }
 }
 
+/* ---- threads that unmap parts of one map ------------------------------------------------------- */
+
+#define PARTS_ROUNDS 500u
+/* So many that it takes a while to find room for the part behind. */
+#define OTHER_MAPS 3000u
+
+struct parts {
+    atomic_uint arrived;
+    unsigned left;
+};
+
+/* Both leave within nanoseconds, which a barrier that sleeps does not. */
+static void meet(struct parts *parts, unsigned times)
+{
+    (void)atomic_fetch_add(&parts->arrived, 1);
+    for (unsigned i = 1; atomic_load(&parts->arrived) < 2 * times; i++) {
+        if (i % 10000 == 0) {
+            (void)sched_yield();
+        }
+    }
+}
+
+static void *unmap_the_third(void *argument)
+{
+    struct parts *parts = argument;
+    for (unsigned i = 0; i < PARTS_ROUNDS; i++) {
+        meet(parts, 2 * i + 1);
+        cap_maps_remove(BASE + 2 * PAGE, PAGE);
+        meet(parts, 2 * i + 2);
+    }
+    return NULL;
+}
+
+static void test_threads_unmap_parts_of_one_map(void **state)
+{
+    struct parts parts = {0};
+    pthread_t thread;
+    struct cap_map map;
+    (void)state;
+    for (unsigned i = 0; i < OTHER_MAPS; i++) {
+        add(BASE + (10 + i) * (uintptr_t)PAGE, PAGE, 0, 7);
+    }
+    assert_int_equal(pthread_create(&thread, NULL, unmap_the_third, &parts), 0);
+    for (unsigned i = 0; i < PARTS_ROUNDS; i++) {
+        add(BASE, 4 * PAGE, 0, 7);
+        meet(&parts, 2 * i + 1);
+        cap_maps_remove(BASE + PAGE, PAGE);
+        meet(&parts, 2 * i + 2);
+        parts.left += cap_maps_first(BASE + PAGE, 2 * PAGE, &map);
+        cap_maps_remove(BASE, 4 * PAGE);
+    }
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    assert_int_equal(parts.left, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(test_threads_keep_their_maps, clear), /* in a small table */
+        cmocka_unit_test_teardown(test_threads_unmap_parts_of_one_map, clear),
         cmocka_unit_test_teardown(test_finds_first_and_last_byte, clear),
         cmocka_unit_test_teardown(test_a_hole_leaves_two_maps, clear),
         cmocka_unit_test_teardown(test_one_unmap_takes_several, clear),
