@@ -55,13 +55,16 @@ static int open_listener(void)
 
 static uint16_t port_of(int fd)
 {
-    struct sockaddr_storage own = {0};
+    union {
+        struct sockaddr any;
+        struct sockaddr_in v4;
+        struct sockaddr_in6 v6;
+    } own = {.v6 = {0}};
     socklen_t size = sizeof(own);
-    if (getsockname(fd, (struct sockaddr *)&own, &size) != 0) {
+    if (getsockname(fd, &own.any, &size) != 0) {
         return 0;
     }
-    return ntohs(own.ss_family == AF_INET6 ? ((const struct sockaddr_in6 *)&own)->sin6_port
-                                           : ((const struct sockaddr_in *)&own)->sin_port);
+    return ntohs(own.any.sa_family == AF_INET6 ? own.v6.sin6_port : own.v4.sin_port);
 }
 
 /* False: an address that others cannot use. */
