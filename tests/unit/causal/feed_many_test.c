@@ -13,22 +13,36 @@ static void use(struct script *s, uint32_t thread, enum wio_op op, uint64_t at, 
     event->result = result;
 }
 
+static void write_and_close(struct script *s, uint32_t thread, uint64_t write_at, uint64_t close_at)
+{
+    use(s, thread, WIO_OP_write, write_at, 1);
+    use(s, thread, WIO_OP_close, close_at, 0);
+}
+
+static void all_write_and_close(struct script *s)
+{
+    for (uint32_t t = 1; t < THREADS; t++) {
+        write_and_close(s, t, 10 + t, 100 + t);
+    }
+}
+
+static void all_sync(struct script *s, uint64_t at)
+{
+    for (uint32_t t = 0; t < THREADS; t++) {
+        (void)add(s, t, WIO_OP_fsync, at + t, at + t + 1);
+    }
+}
+
 /* Whoever finds its end waits for the last closing of each, however many they are. */
 static void all_who_closed_are_waited_for(void **state)
 {
     (void)state;
     struct script s;
     begin(&s, false);
-    for (uint32_t t = 1; t < THREADS; t++) {
-        use(&s, t, WIO_OP_write, 10 + t, 1);
-        use(&s, t, WIO_OP_close, 100 + t, 0);
-    }
-    use(&s, 30, WIO_OP_write, 160, 1);
-    use(&s, 30, WIO_OP_close, 161, 0);
+    all_write_and_close(&s);
+    write_and_close(&s, 30, 160, 161);
     use(&s, READER, WIO_OP_read, 200, 0);
-    for (uint32_t t = 0; t < THREADS; t++) {
-        (void)add(&s, t, WIO_OP_fsync, 300 + t, 301 + t);
-    }
+    all_sync(&s, 300);
     finish(&s);
     assert_int_equal(s.edges.edge_count, THREADS - 1);
     for (uint32_t t = 1; t < THREADS; t++) {
@@ -43,19 +57,13 @@ static void an_end_is_found_once(void **state)
     (void)state;
     struct script s;
     begin(&s, false);
-    for (uint32_t t = 1; t < THREADS; t++) {
-        use(&s, t, WIO_OP_write, 10 + t, 1);
-        use(&s, t, WIO_OP_close, 100 + t, 0);
-    }
+    all_write_and_close(&s);
     for (uint64_t i = 0; i < 200; i++) {
         use(&s, READER, WIO_OP_read, 200 + 2 * i, 0);
     }
-    use(&s, 3, WIO_OP_write, 700, 1);
-    use(&s, 3, WIO_OP_close, 702, 0);
+    write_and_close(&s, 3, 700, 702);
     use(&s, READER, WIO_OP_read, 704, 0);
-    for (uint32_t t = 0; t < THREADS; t++) {
-        (void)add(&s, t, WIO_OP_fsync, 800 + t, 801 + t);
-    }
+    all_sync(&s, 800);
     finish(&s);
     assert_int_equal(s.edges.edge_count, THREADS);
     assert_edge(&s, 3, 0, READER, 0, WIO_EDGE_HARD);
