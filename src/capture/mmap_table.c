@@ -163,9 +163,9 @@ void cap_maps_unwatch(uintptr_t address)
     }
 }
 
-/* What a map has behind `hi` becomes a map of its own. It stands in the table, and `splits` says that
- * there is another, before the place is given back: who waits for the place to cut there, too, looks
- * again then. */
+/* What a map has behind `hi` becomes a map of its own. It stands in the table, and `splits` says
+ * that there is another, before the place is given back: who waits for the place to cut there, too,
+ * looks again then. */
 static bool split(const struct cap_map *map, uintptr_t hi)
 {
     struct cap_map rest = *map;

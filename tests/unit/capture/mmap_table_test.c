@@ -164,7 +164,8 @@ static void test_threads_keep_their_maps(void **state)
     }
 }
 
-/* ---- threads that unmap parts of one map ------------------------------------------------------- */
+/* ---- threads that unmap parts of one map -------------------------------------------------------
+ */
 
 #define PARTS_ROUNDS 500u
 /* So many that it takes a while to find room for the part behind. */
