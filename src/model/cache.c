@@ -6,6 +6,7 @@
 
 #include "base/cleanup.h"
 #include "model/flusher.h"
+#include "model/folio.h"
 #include "model/reader.h"
 
 /* A task that sleeps wakes this much after its tick, seconds: the scheduler. */
@@ -80,6 +81,7 @@ void wio_cache_fini(struct wio_cache *cache)
     while ((file = RB_MIN(wio_cache_files, &cache->files)) != NULL) {
         wio_pages_clear(&file->pages, &cache->pool);
         wio_pages_clear(&file->blocks, &cache->pool);
+        wio_pages_clear(&file->idle, &cache->pool);
         wio_pages_clear(&file->resident.pages, &cache->pool);
         cache->alloc.put(cache->alloc.context, file->readers);
         RB_REMOVE(wio_cache_files, &cache->files, file);
@@ -207,10 +209,10 @@ enum wio_status wio_cache_dirty(struct wio_cache *cache, struct wio_cache_file *
     struct wio_cache_device *device = file->device;
     bool was_clean = file->pages.count == 0;
     uint64_t added;
-    WIO_TRY(wio_pages_add(&file->pages, &cache->pool, offset / WIO_CACHE_PAGE, page_behind(end),
-                          &added));
+    WIO_TRY(
+        wio_folio_dirty(cache, file, offset / WIO_CACHE_PAGE, page_behind(end), fresh_out, &added));
     cache->written_bytes += end - offset;
-    *fresh_out = added * WIO_CACHE_PAGE;
+    *fresh_out *= WIO_CACHE_PAGE;
     if (added == 0) {
         return WIO_OK; /* rewriting dirty pages is free (rule 1) */
     }
@@ -297,6 +299,7 @@ void wio_cache_clean(struct wio_cache *cache, struct wio_cache_file *file, uint6
 {
     uint64_t removed =
         wio_pages_remove(&file->pages, &cache->pool, offset / WIO_CACHE_PAGE, page_behind(end));
+    (void)wio_pages_remove(&file->idle, &cache->pool, offset / WIO_CACHE_PAGE, page_behind(end));
     wio_cache_note_cleaned(cache, file, removed);
     file->mapped = file->mapped > page_behind(end) ? file->mapped : page_behind(end);
 }
@@ -346,6 +349,7 @@ void wio_cache_cut(struct wio_cache *cache, struct wio_cache_file *file, uint64_
     uint64_t first = page_behind(size);
     wio_cache_note_cleaned(cache, file,
                            wio_pages_remove(&file->pages, &cache->pool, first, UINT64_MAX));
+    (void)wio_pages_remove(&file->idle, &cache->pool, first, UINT64_MAX);
     wio_resident_drop(&cache->resident, &file->resident, first, UINT64_MAX);
     (void)wio_pages_remove(&file->blocks, &cache->pool, first, UINT64_MAX);
     file->mapped = file->mapped < first ? file->mapped : first;

@@ -36,7 +36,8 @@ struct wio_cache_file {
     TAILQ_ENTRY(wio_cache_file) in_dirty; /* while it has dirty pages */
     uint64_t id;
     struct wio_cache_device *device; /* that it is on */
-    struct wio_pages pages;          /* dirty */
+    struct wio_pages pages;          /* dirty, or in a folio that is */
+    struct wio_pages idle;           /* of these: those that have nothing to write */
     uint64_t cursor;                 /* page at which the flusher goes on */
     uint64_t mapped;                 /* pages below it are taken to have blocks on the device */
     struct wio_pages blocks;         /* pages that have blocks, as far as the journal is modelled */
@@ -122,7 +123,8 @@ void wio_cache_wait_until(struct wio_cache *cache, double end_s);
 void wio_cache_plan(struct wio_cache *cache);
 int64_t wio_cache_jiffy(const struct wio_cache *cache);
 
-/* The task writes [offset, end) of a file; `fresh_out`: bytes of pages that were not dirty. */
+/* The task writes [offset, end) of a file; `fresh_out`: bytes of pages that had nothing to write.
+ * Pages that are not in memory yet make folios of their own: wio_cache_use comes after this. */
 WIO_MUST_CHECK enum wio_status wio_cache_dirty(struct wio_cache *cache, struct wio_cache_file *file,
                                                uint64_t offset, uint64_t end, uint64_t *fresh_out);
 /* After a piece of a write to the device: does the kernel make the task sleep? Until *until_s_out

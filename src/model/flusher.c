@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "base/cleanup.h"
+#include "model/folio.h"
 
 /* The smallest chunk of the flusher: 4 MiB. */
 #define CHUNK_PAGES_MIN 1024
@@ -26,11 +27,13 @@ static uint64_t chunk_pages(const struct wio_cache_device *device)
 }
 
 /* The longest request from a page on: new pages get their blocks in pieces that are aligned in the
- * file, those that were on the device before have them (rule 14). */
-static uint64_t longest_request(const struct wio_cache_file *file, uint64_t page)
+ * file, those that were on the device before have them (rule 14). A folio of which only a part is
+ * written is a request of its own. */
+static uint64_t longest_request(struct wio_cache_file *file, uint64_t page)
 {
     uint64_t piece = file->device->request_pages;
-    return page < file->mapped ? file->mapped - page : piece - page % piece;
+    uint64_t longest = page < file->mapped ? file->mapped - page : piece - page % piece;
+    return least(longest, wio_folio_alike(file, page));
 }
 
 /* The pages are in the file's set no more. */
@@ -41,7 +44,8 @@ static enum wio_status hand_over(struct wio_cache *cache, struct wio_cache_file 
     uint64_t end = first + count;
     bool is_new;
     wio_cache_note_cleaned(cache, file, count);
-    WIO_TRY(wio_queue_submit(&device->queue, count, cache->time_s));
+    uint64_t data = wio_folio_take_data(cache, file, first, count);
+    WIO_TRY(wio_queue_submit(&device->queue, count, data, cache->time_s));
     WIO_TRY(wio_cache_note_sent(cache, file, first * WIO_CACHE_PAGE,
                                 least(end * WIO_CACHE_PAGE, file->size), &is_new));
     if (is_new) {

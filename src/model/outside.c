@@ -30,7 +30,7 @@ struct wio_model_outside wio_model_outside_ask(const struct wio_model *model)
 {
     const struct wio_cache *cache = &tasks_of(model)->cache;
     return (struct wio_model_outside){
-        .asked_bytes = cache->devices[0]->queue.submitted * WIO_CACHE_PAGE,
+        .asked_bytes = cache->devices[0]->queue.asked * WIO_CACHE_PAGE,
         .look_s = cache->devices[0]->next_expiry_s,
         .dirty_bytes = (double)(wio_cache_pages(cache) * WIO_CACHE_PAGE),
     };

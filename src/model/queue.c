@@ -17,27 +17,28 @@ void wio_queue_init(struct wio_queue *queue, const struct wio_alloc *alloc,
 
 void wio_queue_fini(struct wio_queue *queue)
 {
-    queue->alloc.put(queue->alloc.context, queue->ends);
-    queue->ends = NULL;
+    queue->alloc.put(queue->alloc.context, queue->requests);
+    queue->requests = NULL;
 }
 
-static uint64_t *end_of(const struct wio_queue *queue, size_t place)
+static struct wio_queue_request *at(const struct wio_queue *queue, size_t place)
 {
-    return &queue->ends[(queue->head + place) & (queue->room - 1)];
+    return &queue->requests[(queue->head + place) & (queue->room - 1)];
 }
 
 static enum wio_status grow(struct wio_queue *queue)
 {
     size_t room = queue->room > 0 ? queue->room * 2 : ROOM_FIRST;
-    uint64_t *ends = queue->alloc.get(queue->alloc.context, room * sizeof(*ends));
-    if (ends == NULL) {
+    struct wio_queue_request *requests =
+        queue->alloc.get(queue->alloc.context, room * sizeof(*requests));
+    if (requests == NULL) {
         return WIO_ERR_NOMEM;
     }
     for (size_t i = 0; i < queue->waiting; i++) {
-        ends[i] = *end_of(queue, i);
+        requests[i] = *at(queue, i);
     }
-    queue->alloc.put(queue->alloc.context, queue->ends);
-    queue->ends = ends;
+    queue->alloc.put(queue->alloc.context, queue->requests);
+    queue->requests = requests;
     queue->room = room;
     queue->head = 0;
     return WIO_OK;
@@ -46,7 +47,7 @@ static enum wio_status grow(struct wio_queue *queue)
 /* How many pages the last request has; the one being served takes no more. */
 static uint64_t last_pages(const struct wio_queue *queue)
 {
-    return queue->waiting < 2 ? UINT64_MAX : queue->submitted - *end_of(queue, queue->waiting - 2);
+    return queue->waiting < 2 ? UINT64_MAX : queue->submitted - at(queue, queue->waiting - 2)->end;
 }
 
 /* How long the device takes from `start_s` on: at the speed of its buffer as far as there is room
@@ -88,38 +89,45 @@ double wio_queue_pass(struct wio_queue *queue, double seconds, double now)
     return wio_queue_take(queue, seconds, now) + seconds;
 }
 
-enum wio_status wio_queue_submit(struct wio_queue *queue, uint64_t pages, double now)
+enum wio_status wio_queue_submit(struct wio_queue *queue, uint64_t pages, uint64_t data, double now)
 {
     uint64_t last = last_pages(queue);
     if (last < MERGE_PAGES && last + pages <= MERGE_PAGES) {
         queue->submitted += pages;
-        *end_of(queue, queue->waiting - 1) = queue->submitted;
+        queue->asked += data;
+        struct wio_queue_request *request = at(queue, queue->waiting - 1);
+        request->end = queue->submitted;
+        request->data_end = queue->asked;
         return WIO_OK;
     }
     if (queue->waiting == queue->room && grow(queue) != WIO_OK) {
         return WIO_ERR_NOMEM;
     }
     queue->submitted += pages;
-    *end_of(queue, queue->waiting) = queue->submitted;
+    queue->asked += data;
+    *at(queue, queue->waiting) =
+        (struct wio_queue_request){.end = queue->submitted, .data_end = queue->asked};
     if (queue->waiting++ == 0) {
-        queue->head_done_s = serve(queue, (double)pages, fmax(now, queue->free_s));
+        queue->head_done_s = serve(queue, (double)data, fmax(now, queue->free_s));
     }
     return WIO_OK;
 }
 
 void wio_queue_complete(struct wio_queue *queue)
 {
-    uint64_t end = *end_of(queue, 0);
-    if (end > queue->granted) {
+    const struct wio_queue_request *request = at(queue, 0);
+    if (request->data_end > queue->granted) {
         queue->head_done_s = HUGE_VAL;
         return;
     }
-    queue->completed = end;
+    queue->completed = request->end;
+    queue->written = request->data_end;
     queue->head = (queue->head + 1) & (queue->room - 1);
     if (--queue->waiting == 0) {
         queue->head_done_s = HUGE_VAL;
     } else {
-        queue->head_done_s = serve(queue, (double)(*end_of(queue, 0) - end), queue->head_done_s);
+        queue->head_done_s =
+            serve(queue, (double)(at(queue, 0)->data_end - queue->written), queue->head_done_s);
     }
 }
 
@@ -127,7 +135,7 @@ void wio_queue_grant(struct wio_queue *queue, uint64_t pages, double now)
 {
     bool is_held = queue->waiting > 0 && queue->head_done_s == HUGE_VAL;
     queue->granted = pages;
-    if (is_held && *end_of(queue, 0) <= pages) {
+    if (is_held && at(queue, 0)->data_end <= pages) {
         queue->head_done_s = now;
     }
 }

@@ -22,19 +22,28 @@ struct wio_queue_device {
     double burst_pages;
 };
 
+/* One waiting. Pages count as under write-back with it; those of them that have data are written.
+ */
+struct wio_queue_request {
+    uint64_t end;      /* pages ever submitted with it */
+    uint64_t data_end; /* and those with data */
+};
+
 struct wio_queue {
     struct wio_alloc alloc;
     struct wio_queue_device device;
     double buffered;    /* pages in the device's buffer at ... */
     double buffered_at; /* ... this time, seconds; from then on it empties to the medium */
-    uint64_t *ends;     /* a ring: after how many pages ever each waiting request ends */
-    size_t room;        /* of the ring, a power of 2; 0 before the first request */
-    size_t head;        /* index of the request being served, modulo room */
-    size_t waiting;     /* requests */
-    uint64_t submitted; /* pages ever */
-    uint64_t completed; /* pages ever */
-    uint64_t granted;   /* pages ever up to which requests may end */
-    double free_s;      /* when those who took the device are served */
+    struct wio_queue_request *requests; /* a ring of those waiting */
+    size_t room;                        /* of the ring, a power of 2; 0 before the first request */
+    size_t head;                        /* index of the request being served, modulo room */
+    size_t waiting;                     /* requests */
+    uint64_t submitted;                 /* pages ever */
+    uint64_t completed;                 /* pages ever */
+    uint64_t asked;                     /* pages ever submitted with data */
+    uint64_t written;                   /* pages ever completed with data */
+    uint64_t granted;                   /* pages ever with data up to which requests may end */
+    double free_s;                      /* when those who took the device are served */
     double head_done_s; /* when the request being served is written; HUGE_VAL without one */
 };
 
@@ -42,14 +51,16 @@ void wio_queue_init(struct wio_queue *queue, const struct wio_alloc *alloc,
                     const struct wio_queue_device *device);
 void wio_queue_fini(struct wio_queue *queue);
 
-/* Append a request at time `now`. Small ones are merged with the one before, so that there are few
- * of them however scattered the pages are. */
+/* Append a request at time `now`; of its pages so many have `data` to write, the others count only
+ * until those are written. Small requests are merged with the one before, so that there are few of
+ * them however scattered the pages are. */
 WIO_MUST_CHECK enum wio_status wio_queue_submit(struct wio_queue *queue, uint64_t pages,
-                                                double now);
+                                                uint64_t data, double now);
 /* The request being served is written. There must be one. */
 void wio_queue_complete(struct wio_queue *queue);
-/* Requests up to so many pages ever may end from `now` on. One that is served before it may end is
- * held (head_done_s is HUGE_VAL) and ends when it may. All may as long as nobody says otherwise. */
+/* Requests up to so many pages ever, with data, may end from `now` on. One that is served before it
+ * may end is held (head_done_s is HUGE_VAL) and ends when it may. All may as long as nobody says
+ * otherwise. */
 void wio_queue_grant(struct wio_queue *queue, uint64_t pages, double now);
 /* Somebody takes the device for so many seconds, at `now` or after those who took it before; the
  * queue waits. When his turn begins. */

@@ -144,7 +144,7 @@ static void small_requests_are_merged(void **state)
     struct wio_queue queue;
     wio_queue_init(&queue, &heap, &device);
     for (int i = 0; i < 301; i++) {
-        assert_int_equal(wio_queue_submit(&queue, 1, 0), WIO_OK);
+        assert_int_equal(wio_queue_submit(&queue, 1, 1, 0), WIO_OK);
     }
     assert_int_equal(queue.waiting, 3); /* 1, 256 and 44 */
     assert_true(fabs(queue.head_done_s - 1) < 1e-9);
@@ -156,7 +156,7 @@ static void small_requests_are_merged(void **state)
     assert_int_equal(wio_queue_pages(&queue), 0);
     assert_true(queue.head_done_s > 1e300);
     for (int i = 0; i < 3; i++) { /* 200 and 200 are too many for one */
-        assert_int_equal(wio_queue_submit(&queue, 200, 0), WIO_OK);
+        assert_int_equal(wio_queue_submit(&queue, 200, 200, 0), WIO_OK);
     }
     assert_int_equal(queue.waiting, 3);
     wio_queue_fini(&queue);
