@@ -139,7 +139,9 @@ static void duplicate(struct rp_worker *worker, const struct wio_event *event, b
     if (event->error == 0 && entry != NULL && copy >= 0) {
         struct rp_fd *inherited = rp_fds_at(&worker->process->inherited, event->result);
         (void)rp_fd_close(inherited);
+        const struct rp_fd *source = rp_fd_find(worker, event, event->fd);
         rp_fd_set(entry, copy, is_cloexec, event->t_ns);
+        entry->is_adopted = source != NULL && source->is_adopted; /* one place for both */
     } else if (copy >= 0) {
         (void)close(copy);
     }

@@ -252,6 +252,21 @@ class Files(ReplayCase):
         self.assertEqual(result["mismatch_count"], 0, result["mismatches"])
         self.assertEqual(os.path.getsize(self.path("/log")), 160)
 
+    def test_copies_of_descriptors_from_before(self):
+        """What a shell does around `command 2>/dev/null`: the copy is where the original was."""
+        self.script("""
+            fcntl fd=2 path=/log a0=0 a1=10 res=11
+            close fd=2 path=/log
+            dup2 fd=11 path=/log a0=2 res=2
+            close fd=11 path=/log
+            lseek fd=2 path=/log off=0 a0=1 res=6
+            write fd=2 path=/log off=6 size=2
+            lseek fd=2 path=/log off=0 a0=1 res=8
+            fstat fd=2 path=/log a1=0100644 a2=8""")
+        result = self.replay(AFAP)
+        self.assertEqual(result["mismatches"], [])
+        self.assertEqual(os.path.getsize(self.path("/log")), 8)
+
     def test_attributes_from_before(self):
         self.script("""
             getxattr path=/a path2=user.seen size=100 res=40
