@@ -199,7 +199,7 @@ enum wio_status rp_observer_finish(struct rp_observer *observer)
             file->size = file->size_min;
         }
         if (!file->has_mode) {
-            file->mode = file->type == WIO_FILE_DIRECTORY ? 0777 : 0666;
+            file->mode = file->type == WIO_FILE_DIRECTORY || file->may_execute ? 0777 : 0666;
         }
         rp_extents_finish(&file->reads, file->size);
     }

@@ -6,6 +6,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "replay/classify.h"
@@ -127,6 +128,12 @@ static enum wio_status see_entry(struct rp_observer *observer, const struct wio_
         file->type = (uint8_t)rp_type_of_entry((unsigned)event->arg[0]);
     }
     return WIO_OK;
+}
+
+/* Of files that were only looked for this is all that tells of their mode. */
+static void see_access(struct rp_file *file, const struct wio_event *event)
+{
+    file->may_execute |= (event->arg[0] & X_OK) != 0 && !file->is_altered;
 }
 
 static enum wio_status see_readlink(struct rp_observer *observer, const struct wio_event *event,
@@ -265,6 +272,9 @@ enum wio_status rp_see_success(struct rp_observer *observer, const struct wio_ev
     case WIO_CLASS_MAP:
         return rp_see_map(observer, event, node);
     case WIO_CLASS_ACCESS:
+        rp_space_found(space, node);
+        see_access(rp_space_file(space, node), event);
+        return WIO_OK;
     case WIO_CLASS_STATFS:
         rp_space_found(space, node);
         return WIO_OK;

@@ -267,6 +267,16 @@ class Files(ReplayCase):
         self.assertEqual(result["mismatches"], [])
         self.assertEqual(os.path.getsize(self.path("/log")), 8)
 
+    def test_a_program_from_before(self):
+        """That it may be executed is all that is known of its mode."""
+        self.script("""
+            access path=/bin/tool a0=1
+            open path=/bin/tool a0=0 res=3
+            access path=/plain a0=4""")
+        self.assertEqual(self.replay(AFAP)["mismatches"], [])
+        self.assertEqual(stat.S_IMODE(os.stat(self.path("/bin/tool")).st_mode), 0o777)
+        self.assertEqual(stat.S_IMODE(os.stat(self.path("/plain")).st_mode), 0o666)
+
     def test_attributes_from_before(self):
         self.script("""
             getxattr path=/a path2=user.seen size=100 res=40
