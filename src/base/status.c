@@ -49,6 +49,15 @@ static void append(char *text, size_t size, const char *fmt, ...)
     va_end(args);
 }
 
+/* Leave room for what is to come: the cause of a failure tells more than the end of a long path. */
+static void cut(char *text, size_t length)
+{
+    static const char mark[] = "...";
+    if (strlen(text) > length) {
+        memcpy(text + length - strlen(mark), mark, sizeof(mark));
+    }
+}
+
 static void fill(struct wio_error *err, enum wio_status status, int sys_errno, const char *file,
                  uint64_t offset)
 {
@@ -88,8 +97,10 @@ enum wio_status wio_error_sys(struct wio_error *err, const char *file, const cha
     va_start(args, fmt);
     append_v(err->message, sizeof(err->message), fmt, args);
     va_end(args);
-    char cause[128];
-    append(err->message, sizeof(err->message), ": %s", strerror_r(sys_errno, cause, sizeof(cause)));
+    char buffer[128];
+    const char *cause = strerror_r(sys_errno, buffer, sizeof(buffer));
+    cut(err->message, sizeof(err->message) - sizeof(": ") - strlen(cause));
+    append(err->message, sizeof(err->message), ": %s", cause);
     errno = sys_errno;
     return status;
 }

@@ -87,11 +87,25 @@ static void long_texts_are_cut_and_ended(void **state)
     assert_string_equal(small, "'nnnnnn");
 }
 
+static void a_long_name_leaves_room_for_the_cause(void **state)
+{
+    (void)state;
+    struct wio_error err = WIO_ERROR_INIT;
+    char name[2000];
+    memset(name, 'n', sizeof(name) - 1);
+    name[sizeof(name) - 1] = '\0';
+    errno = ENAMETOOLONG;
+    assert_int_equal(wio_error_sys(&err, NULL, "cannot open '%s'", name), WIO_ERR_IO);
+    assert_int_equal(strlen(err.message), sizeof(err.message) - 1);
+    assert_non_null(strstr(err.message, "nnn...: File name too long"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_status_has_text_and_exit),
         cmocka_unit_test(set_fills_everything),
+        cmocka_unit_test(a_long_name_leaves_room_for_the_cause),
         cmocka_unit_test(without_file_or_offset),
         cmocka_unit_test(sys_keeps_errno_and_its_text),
         cmocka_unit_test(causes_are_appended),
