@@ -64,6 +64,9 @@ enum wio_status wio_target_find(const char *name, const char *search, char path_
     if (strchr(name, '/') != NULL) {
         return find_plain(name, path_out, err);
     }
+    if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0) { /* no program has such a name */
+        return find_plain(name, path_out, err);
+    }
     bool is_seen = false;
     const char *next = search != NULL ? search : "/bin:/usr/bin";
     while (next != NULL && name[0] != '\0') {

@@ -53,6 +53,8 @@ static void programs_are_searched_like_execvp(void **state)
     assert_status(wio_target_find("nothing", search, found, &err), WIO_ERR_IO, &err);
     assert_non_null(strstr(err.message, "not found"));
     assert_status(wio_target_find("", search, found, &err), WIO_ERR_IO, &err);
+    assert_status(wio_target_find(".", search, found, &err), WIO_ERR_IO, &err);
+    assert_non_null(strstr(err.message, "found a directory"));
     assert_ok(wio_target_find("sh", NULL, found, &err), &err);
     assert_int_equal(chdir(wio_test_dir()), 0);
     assert_ok(wio_target_find("prog", ":/bin", found, &err), &err);
