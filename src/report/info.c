@@ -3,11 +3,13 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "base/json.h"
 #include "base/text.h"
 #include "report/line.h"
+#include "trace/ring.h"
 
 #define NS_PER_S 1e9
 #define RANKS_SHOWN 16u
@@ -195,6 +197,7 @@ static void print_ops(const struct wio_summary *summary, FILE *out)
     char count[WIO_TEXT_MAX];
     char bytes[WIO_TEXT_MAX];
     char time[WIO_TEXT_MAX];
+    char errors[WIO_TEXT_MAX];
 
     fprintf(out, "\n%14s %12s %12s %12s  operation\n", "count", "bytes", "time", "errors");
     for (size_t i = 0; i < summary->op_count && ops != NULL; i++) {
@@ -206,9 +209,10 @@ static void print_ops(const struct wio_summary *summary, FILE *out)
     for (size_t i = 0; i < summary->op_count; i++) {
         /* without memory to sort them, in the order of the table */
         const struct wio_summary_op *op = ops != NULL ? &ops[i] : &summary->ops[i];
-        fprintf(out, "%14s %12s %12s %12" PRIu64 "  %s\n", wio_format_count(count, op->total.count),
+        fprintf(out, "%14s %12s %12s %12s  %s\n", wio_format_count(count, op->total.count),
                 op->total.bytes > 0 ? wio_format_size(bytes, op->total.bytes) : "-",
-                wio_format_time(time, op->total.time_ns), op->total.errors, op->name);
+                wio_format_time(time, op->total.time_ns),
+                wio_format_count(errors, op->total.errors), op->name);
     }
     free(ops);
 }
@@ -255,8 +259,24 @@ static void print_edges(const struct wio_summary *summary, FILE *out)
     }
 }
 
+/* Nothing else tells why the trace is not complete. */
+static bool lost_its_recorder(const struct wio_summary *summary)
+{
+    const struct wio_trace_info *info = &summary->info;
+    bool is_told = summary->killed > 0 || summary->open > 0 || info->dropped > 0;
+    for (size_t i = 0; i < summary->unseen_count; i++) {
+        is_told =
+            is_told || strcmp(summary->unseen[i].key, wio_unseen_key(WIO_UNSEEN_NO_RING)) == 0;
+    }
+    return !info->complete && !info->live && !is_told;
+}
+
 static void print_gaps(const struct wio_summary *summary, FILE *out)
 {
+    char text[WIO_TEXT_MAX];
+    if (lost_its_recorder(summary)) {
+        fprintf(out, "%14s did not see the end of the command\n", "the recorder");
+    }
     if (summary->killed > 0) {
         print_count(summary->killed, "process ended by a signal", "processes ended by a signal",
                     out);
@@ -266,7 +286,7 @@ static void print_gaps(const struct wio_summary *summary, FILE *out)
                     "processes whose end is not known", out);
     }
     for (size_t i = 0; i < summary->unseen_count; i++) {
-        fprintf(out, "%14" PRIu64 "%s %s\n", summary->unseen[i].count,
+        fprintf(out, "%14s%s %s\n", wio_format_count(text, summary->unseen[i].count),
                 summary->unseen[i].count == 1 ? " time:" : " times:", summary->unseen[i].text);
     }
 }

@@ -114,6 +114,19 @@ class Murder(DeathCase):
         self.check()
         self.assertFalse(os.path.exists("t/raw"), "the first look seals the rings")
 
+    def test_why_a_trace_without_its_recorder_is_incomplete(self):
+        """Each process ended by itself: only the recorder tells that there were no others."""
+        recorder = self.start("sh", "-c", f"{WRITER} out 3000 exit; while [ ! -e go ]; do :; done")
+        self.assertTrue(until(lambda: self.written() == 3000))
+        os.kill(recorder.pid, signal.SIGKILL)
+        recorder.wait(30)
+        open("go", "w", encoding="ascii").close()
+        self.assertTrue(until(lambda: not self.info()["live"]))
+        self.assertEqual((self.info()["killed"], self.info()["open"]), (0, 0))
+        text = self.whyio("info", "t").stdout
+        self.assertIn("an incomplete trace", text)
+        self.assertIn("the recorder did not see the end", text)
+
     def test_rings_elsewhere_are_found_after_a_kill(self):
         os.mkdir("local")
         environment = dict(os.environ, WHYIO_RING_DIR=os.path.join(self.dir, "local"))
