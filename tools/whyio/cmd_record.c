@@ -20,9 +20,10 @@ static void tell_lingering(void *arg, const struct wio_lingering *who)
 {
     const struct cmd_options *common = arg;
     if (!common->quiet) {
-        cmd_say("the command has ended, but %zu of its processes run on (%s, pid %d): waiting for "
-                "them; interrupt (Ctrl-C) to end the recording now",
-                who->count, who->name[0] != '\0' ? who->name : "?", who->pid);
+        cmd_say("the command has ended, but %zu of its processes run%s on (%s, pid %d): waiting "
+                "for %s; interrupt (Ctrl-C) to end the recording now",
+                who->count, who->count == 1 ? "s" : "", who->name[0] != '\0' ? who->name : "?",
+                who->pid, who->count == 1 ? "it" : "them");
     }
 }
 

@@ -90,16 +90,17 @@ void render_record_text(const struct wio_record_result *result)
 {
     char events[WIO_TEXT_MAX];
     char dropped[WIO_TEXT_MAX];
+    char images[WIO_TEXT_MAX];
     char size[WIO_TEXT_MAX];
     const struct wio_seal_totals *totals = &result->totals;
-    cmd_say("%s: %s event%s of %llu program image%s, %s dropped, %s%s", result->dir,
+    cmd_say("%s: %s event%s of %s program image%s, %s dropped, %s%s", result->dir,
             wio_format_count(events, totals->events), totals->events == 1 ? "" : "s",
-            (unsigned long long)totals->rings, totals->rings == 1 ? "" : "s",
+            wio_format_count(images, totals->rings), totals->rings == 1 ? "" : "s",
             wio_format_count(dropped, totals->dropped), wio_format_size(size, totals->bytes),
             result->is_cut ? ", cut short while processes were running" : "");
     for (unsigned i = 0; i < WIO_UNSEEN_COUNT; i++) {
         if (totals->unseen[i] > 0) {
-            cmd_say("not seen (%llu): %s", (unsigned long long)totals->unseen[i],
+            cmd_say("not seen (%s): %s", wio_format_count(events, totals->unseen[i]),
                     wio_unseen_text(i));
         }
     }
