@@ -130,6 +130,7 @@ enum wio_status wio_replay(const struct wio_trace *trace, const struct wio_repla
     }
     result->mode = stage.mode;
     result->dry_run = params->dry_run;
+    result->keep_cache = params->keep_cache;
     enum wio_status status = run(&stage, result, err);
     if (status == WIO_OK || result->signal != 0) {
         *result_out = result;

@@ -118,6 +118,7 @@ struct wio_replay_mismatch {
 struct wio_replay_result {
     enum wio_replay_mode mode;
     bool dry_run;
+    bool keep_cache; /* as asked for */
     struct wio_replay_account total;
     uint64_t skipped[WIO_REPLAY_SKIP_COUNT];
     uint64_t covered; /* calls of stdio, performed as the system calls that they caused */

@@ -14,15 +14,21 @@ static uint64_t span(uint64_t begin_ns, uint64_t end_ns)
     return end_ns > begin_ns ? end_ns - begin_ns : 0;
 }
 
+/* "1 operation", "1,234 operations" */
+static void put_operations(uint64_t count, FILE *out)
+{
+    char text[WIO_TEXT_MAX];
+    (void)fprintf(out, "%s operation%s", wio_format_count(text, count), count == 1 ? "" : "s");
+}
+
 static void put_work(const struct wio_replay_result *result, FILE *out)
 {
-    char ops[WIO_TEXT_MAX];
     char read[WIO_TEXT_MAX];
     char written[WIO_TEXT_MAX];
+    (void)fputs(result->dry_run ? "would do  " : "replayed  ", out);
+    put_operations(result->total.ops, out);
     (void)fprintf(
-        out, "%s  %s operations, %s read, %s written, mode %s\n",
-        result->dry_run ? "would do" : "replayed", wio_format_count(ops, result->total.ops),
-        wio_format_size(read, result->total.bytes_read),
+        out, ", %s read, %s written, mode %s\n", wio_format_size(read, result->total.bytes_read),
         wio_format_size(written, result->total.bytes_written), wio_replay_mode_name(result->mode));
 }
 
@@ -56,13 +62,16 @@ static void put_prepared(const struct wio_replay_result *result, FILE *out)
     char links[WIO_TEXT_MAX];
     char bytes[WIO_TEXT_MAX];
     (void)fprintf(
-        out, "%s  %s file%s, %s director%s, %s link%s, %s of data\n",
+        out, "%s  %s file%s, %s director%s, %s link%s, %s of data%s\n",
         result->dry_run ? "to make " : "prepared", wio_format_count(files, result->prepared_files),
         result->prepared_files == 1 ? "" : "s",
         wio_format_count(directories, result->prepared_directories),
         result->prepared_directories == 1 ? "y" : "ies",
         wio_format_count(links, result->prepared_links), result->prepared_links == 1 ? "" : "s",
-        wio_format_size(bytes, result->prepared_bytes));
+        wio_format_size(bytes, result->prepared_bytes),
+        result->dry_run || result->prepared_bytes == 0 ? ""
+        : result->keep_cache                           ? ", in the page cache"
+                                                       : ", dropped from the page cache");
 }
 
 static uint64_t put_classes(const uint64_t *counts, FILE *out)
@@ -102,21 +111,30 @@ static void put_waits(const struct wio_replay_result *result, FILE *out)
     (void)fputc('\n', out);
 }
 
+static char *format_us(char *text, double us)
+{
+    return wio_format_time(text, us > 0 ? (uint64_t)(us * 1000) : 0);
+}
+
 static void put_late(const struct wio_replay_result *result, FILE *out)
 {
+    char p50[WIO_TEXT_MAX];
+    char p99[WIO_TEXT_MAX];
+    char most[WIO_TEXT_MAX];
     if (result->has_late) {
-        (void)fprintf(out, "late      p50 %.1f us, p99 %.1f us, at most %.1f us\n",
-                      result->late_p50_us, result->late_p99_us, result->late_max_us);
+        (void)fprintf(out, "late      p50 %s, p99 %s, at most %s\n",
+                      format_us(p50, result->late_p50_us), format_us(p99, result->late_p99_us),
+                      format_us(most, result->late_max_us));
     }
 }
 
 static void put_skipped(const struct wio_replay_result *result, FILE *out)
 {
-    char count[WIO_TEXT_MAX];
     for (unsigned i = 0; i < WIO_REPLAY_SKIP_COUNT; i++) {
         if (result->skipped[i] > 0) {
-            (void)fprintf(out, "skipped   %s operations: %s\n",
-                          wio_format_count(count, result->skipped[i]), wio_replay_skip_text(i));
+            (void)fputs("skipped   ", out);
+            put_operations(result->skipped[i], out);
+            (void)fprintf(out, ": %s\n", wio_replay_skip_text(i));
         }
     }
 }
@@ -127,8 +145,9 @@ static void put_lost(const struct wio_trace *trace, FILE *out)
     struct wio_trace_info info;
     wio_trace_get_info(trace, &info);
     if (info.dropped > 0) {
-        (void)fprintf(out, "missing   %s operations that the recorder dropped\n",
-                      wio_format_count(count, info.dropped));
+        (void)fputs("missing   ", out);
+        put_operations(info.dropped, out);
+        (void)fputs(" that the recorder dropped\n", out);
     }
     for (uint32_t kind = 0; kind < render_replay_unseen_kinds(trace); kind++) {
         uint64_t times = render_replay_unseen(trace, kind);
@@ -278,8 +297,9 @@ static void put_mismatches(const struct wio_trace *trace, const struct wio_repla
     if (result->total.mismatches == 0) {
         return;
     }
-    (void)fprintf(out, "\n%s operations had another size, success or errno than in the trace:\n",
-                  wio_format_count(count, result->total.mismatches));
+    (void)fputc('\n', out);
+    put_operations(result->total.mismatches, out);
+    (void)fputs(" had another size, success or errno than in the trace:\n", out);
     for (uint32_t i = 0; i < result->mismatch_listed && i < SHOWN_MISMATCHES; i++) {
         put_mismatch(trace, &result->mismatches[i], out);
     }

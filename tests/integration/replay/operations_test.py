@@ -631,6 +631,21 @@ class Again(ReplayCase):
             self.assertEqual(result["mismatch_count"], 0, result["mismatches"])
         self.assertEqual(self.tree(), {"/d", "/d/mine", "/made", "/made/b"})
 
+    def test_what_a_person_reads(self):
+        self.script("""
+            open path=/d/a res=3
+            pread t=9000000 fd=3 path=/d/a off=0 size=100
+            fstat fd=3 path=/d/a a1=0100644 a2=200
+            stat path=/d/a err=2
+            write fd=9 path=pipe:[1] size=5""")
+        for cache, place in ("drop", "dropped from the page cache"), ("keep", "in the page cache"):
+            text = self.run_replay("--mode=think", "--cache=" + cache, "--format=text").stdout
+            self.assertIn("replayed  4 operations, 100 B read", text)
+            self.assertIn("prepared  1 file, 1 directory, 0 links, 100 B of data, " + place + "\n", text)
+            self.assertRegex(text, r"late      p50 [\d.]+ [mun]s, p99 [\d.]+ [mun]s, at most [\d.]+ [mun]s\n")
+            self.assertIn("skipped   1 operation: pipes and fifos\n", text)
+            self.assertIn("\n1 operation had another size, success or errno", text)
+
     def test_dry_run_touches_nothing(self):
         self.script("open path=/d/a res=3\npread fd=3 path=/d/a off=0 size=100\nwrite fd=9 path=pipe:[1] size=5")
         result = self.replay("--dry-run")
