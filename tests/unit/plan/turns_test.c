@@ -8,6 +8,7 @@
 #include <whyio/trace.h>
 
 #include "plan/turns.h"
+#include "read_waits.h"
 #include "support/script_open.h"
 
 #define TWO "process 10 rank=0\nprocess 20 rank=1\nstream 0 10\nstream 1 20\n"
@@ -61,16 +62,8 @@ static void turn(unsigned stream, unsigned place, const char *path, unsigned off
 static void find(void)
 {
     struct wio_error err = WIO_ERROR_INIT;
-    const struct wio_event *event;
-    struct wio_cursor *cursor;
     trace = script_open(script);
-    assert_ok(wio_waits_init(&waits, trace, true, &err), &err);
-    assert_ok(wio_cursor_create(trace, NULL, &cursor, &err), &err);
-    while (wio_cursor_next(cursor, &event, &err) == WIO_OK) {
-        assert_ok(wio_waits_see(&waits, event, event->stream), &err);
-    }
-    wio_cursor_destroy(cursor);
-    assert_ok(wio_waits_finish(&waits), &err);
+    assert_ok(read_waits(&waits, trace, true, &err), &err);
     assert_ok(wio_turns_read(&waits, &turns, &err), &err);
 }
 

@@ -7,42 +7,41 @@
 
 #include <whyio/trace.h>
 
-#include "replay/plan.h"
+#include "read_waits.h"
 #include "support/script_open.h"
 
 #define TWO "process 10 rank=0\nprocess 20 rank=1\nstream 0 10\nstream 1 20\n"
 
 static struct wio_trace *trace;
-static struct rp_plan *plan;
+static struct wio_waits waits;
 
 static enum wio_status make(const char *script, struct wio_error *err)
 {
     trace = script_open(script);
-    return rp_plan_create(trace, true, &plan, err);
+    return read_waits(&waits, trace, true, err);
 }
 
 static int drop(void **state)
 {
     (void)state;
-    rp_plan_destroy(plan);
+    wio_waits_fini(&waits);
     wio_trace_close(trace);
-    plan = NULL;
+    waits = (struct wio_waits){0};
     trace = NULL;
     return 0;
 }
 
 static void assert_act(uint32_t stream, size_t i, enum wio_act_kind kind, uint64_t seq)
 {
-    const struct wio_waits *waits = &plan->waits;
-    assert_true(waits->first[stream] + i < waits->first[stream + 1]);
-    const struct wio_act *act = &waits->acts[waits->first[stream] + i];
+    assert_true(waits.first[stream] + i < waits.first[stream + 1]);
+    const struct wio_act *act = &waits.acts[waits.first[stream] + i];
     assert_int_equal(act->kind, kind);
     assert_int_equal(act->seq, seq);
 }
 
 static size_t acts(uint32_t stream)
 {
-    return plan->waits.first[stream + 1] - plan->waits.first[stream];
+    return waits.first[stream + 1] - waits.first[stream];
 }
 
 static void an_edge_is_given_by_the_call_behind_it(void **state)
@@ -59,8 +58,8 @@ static void an_edge_is_given_by_the_call_behind_it(void **state)
     assert_int_equal(acts(1), 1);
     assert_act(0, 0, WIO_ACT_GIVE, 1);
     assert_act(1, 0, WIO_ACT_TAKE, 0);
-    assert_int_equal(plan->waits.edges[0].release_ns, 5000);
-    assert_int_equal(plan->waits.by_class[WIO_EDGE_HARD], 1);
+    assert_int_equal(waits.edges[0].release_ns, 5000);
+    assert_int_equal(waits.by_class[WIO_EDGE_HARD], 1);
 }
 
 static void who_made_a_file_gives_when_it_is_there(void **state)
@@ -73,7 +72,7 @@ static void who_made_a_file_gives_when_it_is_there(void **state)
                    &err),
               &err);
     assert_act(0, 0, WIO_ACT_GIVE_END, 0);
-    assert_int_equal(plan->waits.edges[0].release_ns, 1300);
+    assert_int_equal(waits.edges[0].release_ns, 1300);
 }
 
 static void what_follows_the_last_event_is_given_at_the_end(void **state)
@@ -86,7 +85,7 @@ static void what_follows_the_last_event_is_given_at_the_end(void **state)
                    &err),
               &err);
     assert_act(0, 0, WIO_ACT_GIVE, 1);
-    assert_int_equal(plan->waits.edges[0].release_ns, 1050);
+    assert_int_equal(waits.edges[0].release_ns, 1050);
 }
 
 static void a_collective_is_one_meeting(void **state)
@@ -106,9 +105,9 @@ static void a_collective_is_one_meeting(void **state)
     assert_act(1, 0, WIO_ACT_ENTER, 0);
     assert_act(1, 1, WIO_ACT_LEAVE, 0);
     assert_act(1, 2, WIO_ACT_ENTER, 1);
-    assert_int_equal(plan->waits.meetings[0].release_ns, 3000);
-    assert_int_equal(plan->waits.meetings[1].release_ns, 4000);
-    assert_int_equal(plan->waits.meetings[1].givers, 1);
+    assert_int_equal(waits.meetings[0].release_ns, 3000);
+    assert_int_equal(waits.meetings[1].release_ns, 4000);
+    assert_int_equal(waits.meetings[1].givers, 1);
 }
 
 static void mutexes_are_locks_and_queues_are_queues(void **state)
@@ -129,10 +128,10 @@ static void mutexes_are_locks_and_queues_are_queues(void **state)
     assert_act(0, 0, WIO_ACT_PUT, 2);
     assert_act(1, 0, WIO_ACT_LOCKED, 0);
     assert_act(1, 1, WIO_ACT_GET, 1);
-    assert_int_equal(plan->waits.edges[0].release_ns, 2000);
-    assert_int_equal(wio_waits_lock(&plan->waits, 0, 0x7000), 0);
-    assert_int_equal(wio_waits_lock(&plan->waits, 0, 0x7008), UINT32_MAX);
-    assert_int_equal(wio_waits_lock(&plan->waits, 1, 0x7000), UINT32_MAX);
+    assert_int_equal(waits.edges[0].release_ns, 2000);
+    assert_int_equal(wio_waits_lock(&waits, 0, 0x7000), 0);
+    assert_int_equal(wio_waits_lock(&waits, 0, 0x7008), UINT32_MAX);
+    assert_int_equal(wio_waits_lock(&waits, 1, 0x7000), UINT32_MAX);
     assert_int_equal(wio_lock_key(0, -5), wio_lock_key(1, -5)); /* shared by processes */
 }
 
@@ -149,7 +148,7 @@ static void a_lock_is_free_when_it_is_left(void **state)
                    "edge 0:1 1:0 class=mutex evidence=thread object=1\n",
                    &err),
               &err);
-    assert_int_equal(plan->waits.edges[0].release_ns, 2000);
+    assert_int_equal(waits.edges[0].release_ns, 2000);
 }
 
 /* The first wait is for what the semaphore held, the last post is for nobody. */
@@ -167,18 +166,17 @@ static void semaphores_lose_nothing(void **state)
                    "edge 0:0 1:1 class=queue evidence=thread object=1\n",
                    &err),
               &err);
-    const struct wio_waits *waits = &plan->waits;
-    assert_int_equal(waits->queue_count, 1);
-    assert_int_equal(waits->spare[0], 1);
+    assert_int_equal(waits.queue_count, 1);
+    assert_int_equal(waits.spare[0], 1);
     assert_int_equal(acts(0), 2);
     assert_act(0, 0, WIO_ACT_GET, 0);
     assert_act(0, 1, WIO_ACT_PUT, 1);
     assert_int_equal(acts(1), 2);
     assert_act(1, 0, WIO_ACT_GET, 1);
     assert_act(1, 1, WIO_ACT_PUT, 2);
-    assert_int_equal(waits->acts[waits->first[1]].index, 0); /* the edge */
-    for (size_t i = waits->first[0]; i < waits->first[2]; i++) {
-        assert_int_equal(wio_waits_queue(waits, waits->acts[i].index), 0);
+    assert_int_equal(waits.acts[waits.first[1]].index, 0); /* the edge */
+    for (size_t i = waits.first[0]; i < waits.first[2]; i++) {
+        assert_int_equal(wio_waits_queue(&waits, waits.acts[i].index), 0);
     }
 }
 
@@ -203,9 +201,9 @@ static void behind_a_wait_that_nothing_shows_the_same_code_does_the_same(void **
                        "edge 0:4 1:4 evidence=held\n",
                    &err),
               &err);
-    assert_int_equal(plan->waits.edge_count, 5);
+    assert_int_equal(waits.edge_count, 5);
     for (uint32_t i = 0; i < 5; i++) {
-        assert_int_equal(plan->waits.edges[i].lag_ns, lags_ns[i]);
+        assert_int_equal(waits.edges[i].lag_ns, lags_ns[i]);
     }
 }
 
@@ -266,10 +264,11 @@ static void edges_are_read_only_where_they_are_wanted(void **state)
     (void)state;
     struct wio_error err = WIO_ERROR_INIT;
     assert_ok(make(TWO "close stream=0 fd=3\nclose stream=1 fd=3\nedges\n", &err), &err);
-    assert_true(plan->waits.is_there);
-    rp_plan_destroy(plan);
-    assert_ok(rp_plan_create(trace, false, &plan, &err), &err);
-    assert_false(plan->waits.is_there);
+    assert_true(waits.is_there);
+    wio_waits_fini(&waits);
+    waits = (struct wio_waits){0};
+    assert_ok(read_waits(&waits, trace, false, &err), &err);
+    assert_false(waits.is_there);
 }
 
 int main(void)
