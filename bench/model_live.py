@@ -7,6 +7,7 @@ import subprocess
 import tempfile
 
 import dirty_limits
+import model_scenarios
 import storage
 from model_errors import LIMIT_S, MIB, Series, Skipped, op, whyio, write_list
 
@@ -143,21 +144,33 @@ def cached_over(size, count, advance, delay_s):
     return written(ops[-1]["offset"] + size), ops
 
 
-def page_cache(host, scratch):
-    """Writes into the page cache under low dirty limits; hovering is the hard case: computing takes
-    about as long as the device needs. Each list has a device of its own: what the kernel believes of
-    one depends on what it was used for, and that nobody can read."""
+def on_fresh_devices(prefix, cases, host, scratch):
+    """Writes into the page cache under low dirty limits. Each list has a device of its own: what the
+    kernel believes of one depends on what it was used for, and that nobody can read."""
     host = {**host, "limit_bg": BACKGROUND, "limit_hard": HARD}
-    for case, (*numbers, text) in CASES.items():
-        start, ops = cached_over(*numbers)
+    for name, text, start, ops in cases:
         try:
             with limited_device(scratch) as directory, \
                     dirty_limits.lowered(BACKGROUND, HARD, directory):
-                measured = perform("live_" + case, text + ", over a file in memory", host, start + ops,
-                                   directory, len(start))
+                measured = perform(prefix + name, text, host, start + ops, directory, len(start))
         except storage.Missing as reason:
             raise Skipped(f"dirty limits cannot be set: {reason}") from reason
         yield measured
+
+
+def page_cache(host, scratch):
+    """Hovering is the hard case: computing takes about as long as the device needs."""
+    cases = ((name, text + ", over a file in memory", *cached_over(*numbers))
+             for name, (*numbers, text) in CASES.items())
+    return on_fresh_devices("live_", cases, host, scratch)
+
+
+def scenarios(host, scratch):
+    return on_fresh_devices("scenario_", model_scenarios.over(), host, scratch)
+
+
+def scenarios_new(host, scratch):
+    return on_fresh_devices("scenario_", model_scenarios.new(), host, scratch)
 
 
 @contextlib.contextmanager
@@ -184,10 +197,12 @@ def on_limited_device(options, scratch):
     """Where write-back decides, on a device slower than any disk it may lie on."""
     with limited_device(scratch) as directory:
         host = calibrate(directory, options)
-    yield page_cache, lambda: page_cache(host, scratch)
+    for part in PARTS[on_limited_device]:
+        yield part, lambda part=part: part(host, scratch)
 
 
-PARTS = {on_disk: (by_device, papers, stdio, in_memory), on_limited_device: (page_cache,)}
+PARTS = {on_disk: (by_device, papers, stdio, in_memory),
+         on_limited_device: (page_cache, scenarios, scenarios_new)}
 
 
 def is_wanted(options, *functions):

@@ -86,6 +86,7 @@ class Suite:
         self.skipped = []
         self.failed = []
         self.tables = []
+        self.sizes = {}
         self.targets = Targets("Targets (value: the kernel model)")
 
     def table(self, title):
@@ -109,6 +110,7 @@ class Suite:
         table, by_name, rows, scatters = self.table(title), {}, collections.defaultdict(list), {}
         for series in all_series:
             by_name[series.name] = found = self.compared(series)
+            self.sizes[series.name] = max(line["size"] for line in series.ops[series.first:])
             rows[series.what].append(found)
             if series.ops[-1]["method"] in ("direct", "sync", "direct_nosync"):
                 scatters[series.what] = f"{scatter(series):.2f}"
@@ -161,6 +163,25 @@ class Suite:
             if name in found:
                 self.targets.compare(name.replace("_", " ") + ": error of the total",
                                      lambda model, n=name: 100 * abs(found[n][model].total), "%", target)
+
+        self.scenarios([(found[name], size) for name, size in self.sizes.items()
+                        if name.startswith("scenario_")])
+
+    def scenarios(self, judged):
+        """Single writes below 4 MiB jump by jiffies: only their totals are told."""
+        if not judged:
+            return
+        large = [by for by, size in judged if size >= 4 * MIB]
+        add, count = self.targets.compare, f"{len(judged)} more scenarios, "
+
+        def totals(model):
+            return [100 * abs(by[model].total) for by, _ in judged]
+
+        if large:
+            add(count + "mean WAPE (4 MiB and more)", lambda model: mean(by[model].wape for by in large),
+                "", 0.12)
+        add(count + "mean error of the total", lambda model: mean(totals(model)), "%", 2)
+        add(count + "worst error of a total", lambda model: max(totals(model)), "%", 8)
 
     def programs(self):
         table = self.table("Programs, recorded on one device, predicted for another")
