@@ -52,7 +52,7 @@ struct wio_simgrid_param {
 /*
  * The machine: a file as `whyio calibrate` writes it, then single parameters, which replace those
  * of the file. The device is SimGrid's disk: bw_dev and bw_rdev of the file are replaced by the
- * bandwidths in the platform, bw_burst and burst_size are not looked at.
+ * bandwidths in the platform, bw_burst, burst_size and slice are not looked at.
  */
 struct wio_simgrid_machine {
     size_t struct_size;                     /* sizeof(struct wio_simgrid_machine) */

@@ -16,7 +16,7 @@ static enum wio_status refuse(struct wio_error *err, const char *name, const cha
 
 static bool is_of_the_disk(const char *name)
 {
-    static const char *const names[] = {"bw_dev", "bw_rdev", "bw_burst", "burst_size"};
+    static const char *const names[] = {"bw_dev", "bw_rdev", "bw_burst", "burst_size", "slice"};
     size_t i = 0;
     while (i < WIO_ARRAY_SIZE(names) && strcmp(names[i], name) != 0) {
         i++;
@@ -58,5 +58,6 @@ enum wio_status wio_simgrid_params(const struct wio_simgrid_machine *machine, sg
     params->bw_rdev = sg_disk_read_bandwidth(disk);
     params->bw_burst = 0;
     params->burst_size = 0;
+    params->slice = 0;
     return WIO_OK;
 }

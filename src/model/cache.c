@@ -53,6 +53,7 @@ enum wio_status wio_cache_add_device(struct wio_cache *cache, const struct wio_m
         .page_s = WIO_CACHE_PAGE / params->bw_dev,
         .burst_page_s = WIO_CACHE_PAGE / fmax(params->bw_burst, params->bw_dev),
         .burst_pages = params->burst_size / WIO_CACHE_PAGE,
+        .slice_s = params->slice,
     };
     if (device == NULL) {
         return WIO_ERR_NOMEM;
@@ -386,9 +387,10 @@ double wio_cache_device_take(struct wio_cache *cache, struct wio_cache_device *d
 }
 
 double wio_cache_device_write(struct wio_cache *cache, struct wio_cache_device *device,
-                              double seconds)
+                              double seconds, bool is_journal)
 {
-    double end_s = wio_queue_pass(&device->queue, seconds, cache->time_s);
+    double end_s = is_journal ? wio_queue_owe(&device->queue, seconds, cache->time_s)
+                              : wio_queue_pass(&device->queue, seconds, cache->time_s);
     wio_cache_plan(cache);
     return end_s;
 }

@@ -176,9 +176,10 @@ WIO_MUST_CHECK enum wio_status wio_cache_use(struct wio_cache *cache, struct wio
  * later. When its turn begins. */
 double wio_cache_device_take(struct wio_cache *cache, struct wio_cache_device *device,
                              double seconds);
-/* The same for a write that takes `seconds` on the medium. When the device has it. */
+/* The same for a write that takes `seconds` on the medium, the journal's or other data. When the
+ * device has it. */
 double wio_cache_device_write(struct wio_cache *cache, struct wio_cache_device *device,
-                              double seconds);
+                              double seconds, bool is_journal);
 /* The device may end requests up to so many pages ever (wio_queue_grant). */
 void wio_cache_device_grant(struct wio_cache *cache, struct wio_cache_device *device,
                             uint64_t pages);

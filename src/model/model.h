@@ -73,6 +73,7 @@ enum wio_model_kind {
     X(write_bw0, "bytes/s", 104857600)                                                             \
     X(bw_burst, "bytes/s", 0)                                                                      \
     X(burst_size, "bytes", 0)                                                                      \
+    X(slice, "s", 0)                                                                               \
     X(commit_bytes, "bytes", 0)                                                                    \
     X(read_ahead, "bytes", 131072)                                                                 \
     X(mem_bytes, "bytes", WIO_MODEL_UNLIMITED)
@@ -109,7 +110,8 @@ struct wio_model_table {
  * longest request of the flusher; dirty_interval: how often it looks for old data, 0: never;
  * dirty_ratelimit0, write_bw0: what the kernel thinks of the device at the start; bw_burst,
  * burst_size: speed and size of a buffer in the device, if it has one, or what a limit of its rate
- * lets pass after a rest; commit_bytes: what the journal writes when files have got new blocks, 0:
+ * lets pass after a rest; slice: of which length such a limit lets pass what it lets pass at once,
+ * 0: it passes evenly; commit_bytes: what the journal writes when files have got new blocks, 0:
  * not known; read_ahead: the longest window of the device that is read ahead, 0: none; mem_bytes:
  * memory for file data, where reads find what was read or written before.
  */

@@ -7,12 +7,17 @@
 /* Requests below this many pages (1 MiB) are merged. */
 #define MERGE_PAGES 256
 #define ROOM_FIRST 64
+/* Who counts by shorter slices passes evenly. */
+#define SLICE_LEAST_S 1e-6
 
 void wio_queue_init(struct wio_queue *queue, const struct wio_alloc *alloc,
                     const struct wio_queue_device *device)
 {
     *queue = (struct wio_queue){
         .alloc = *alloc, .device = *device, .granted = UINT64_MAX, .head_done_s = HUGE_VAL};
+    if (device->slice_s < SLICE_LEAST_S) {
+        queue->device.slice_s = 0;
+    }
 }
 
 void wio_queue_fini(struct wio_queue *queue)
@@ -50,11 +55,49 @@ static uint64_t last_pages(const struct wio_queue *queue)
     return queue->waiting < 2 ? UINT64_MAX : queue->submitted - at(queue, queue->waiting - 2)->end;
 }
 
+/* Slices are counted from the first write after a rest, and from the begin of the last but one
+ * later on; what they had left over is lost then (rule 14). */
+static void renew_slices(struct wio_queue *queue, double now)
+{
+    double slice_s = queue->device.slice_s;
+    double passed_by = floor((now - queue->slice_begin_s) / slice_s);
+    if (now > queue->slice_end_s) {
+        queue->slice_begin_s = now;
+        queue->passed = 0;
+    } else if (passed_by >= 2) {
+        queue->slice_begin_s += (passed_by - 1) * slice_s;
+        queue->passed = fmax(queue->passed - (passed_by - 1) * slice_s / queue->device.page_s, 0);
+    }
+}
+
+/* How long pages take from `start_s` on: what has no room in the slices that have begun waits for
+ * one that has, but for what may pass in front. */
+static double pass_slices(struct wio_queue *queue, double pages, double start_s, bool is_first)
+{
+    const struct wio_queue_device *device = &queue->device;
+    double slice_pages = device->slice_s / device->page_s;
+    renew_slices(queue, start_s);
+    queue->passed += pages;
+    double before = fmax(ceil(queue->passed / slice_pages) - 1, 0); /* slices that are full */
+    double opens_s = queue->slice_begin_s + before * device->slice_s;
+    double end_s = start_s + pages * device->burst_page_s;
+    if (opens_s > start_s && !is_first) {
+        double rest = queue->passed - before * slice_pages;
+        end_s = fmax(end_s, opens_s + rest * device->burst_page_s);
+    }
+    queue->slice_end_s =
+        fmax(queue->slice_end_s, (ceil(end_s / device->slice_s) + 1) * device->slice_s);
+    return end_s - start_s;
+}
+
 /* How long the device takes from `start_s` on: at the speed of its buffer as far as there is room
  * in it, which empties meanwhile; then as the medium makes room (rule 14). */
 static double serve_s(struct wio_queue *queue, double pages, double start_s)
 {
     const struct wio_queue_device *device = &queue->device;
+    if (device->slice_s > 0) {
+        return pass_slices(queue, pages, start_s, false);
+    }
     double rest_s = fmax(start_s - queue->buffered_at, 0);
     double stays = 1 - device->burst_page_s / device->page_s; /* of what comes fast */
     queue->buffered = fmax(queue->buffered - rest_s / device->page_s, 0);
@@ -79,8 +122,27 @@ double wio_queue_take(struct wio_queue *queue, double seconds, double now)
     return start_s;
 }
 
+/* Who waits for a slice does not keep others from passing, who wait for the same one. */
+static double take_slices(struct wio_queue *queue, double seconds, double now, bool is_first)
+{
+    const struct wio_queue_device *device = &queue->device;
+    double pages = seconds / device->page_s;
+    double start_s = wio_queue_take(queue, pages * device->burst_page_s, now);
+    return start_s + pass_slices(queue, pages, start_s, is_first);
+}
+
+double wio_queue_owe(struct wio_queue *queue, double seconds, double now)
+{
+    bool has_slices = queue->device.slice_s > 0;
+    return has_slices ? take_slices(queue, seconds, now, true)
+                      : wio_queue_pass(queue, seconds, now);
+}
+
 double wio_queue_pass(struct wio_queue *queue, double seconds, double now)
 {
+    if (queue->device.slice_s > 0) {
+        return take_slices(queue, seconds, now, false);
+    }
     if (queue->device.burst_pages > 0) {
         double start_s = fmax(now, queue->free_s);
         seconds = serve_s(queue, seconds / queue->device.page_s, start_s);

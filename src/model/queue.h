@@ -15,11 +15,13 @@
 #include "base/alloc.h"
 
 /* Seconds per page on the medium and into the device's own buffer of so many pages, which may be
- * 0. */
+ * 0. Where there are slices (seconds; 0: none) it is a limit instead, which lets what the medium
+ * takes in a slice pass at once, at the speed of the buffer. */
 struct wio_queue_device {
     double page_s;
     double burst_page_s;
     double burst_pages;
+    double slice_s;
 };
 
 /* One waiting. Pages count as under write-back with it; those of them that have data are written.
@@ -32,8 +34,11 @@ struct wio_queue_request {
 struct wio_queue {
     struct wio_alloc alloc;
     struct wio_queue_device device;
-    double buffered;    /* pages in the device's buffer at ... */
-    double buffered_at; /* ... this time, seconds; from then on it empties to the medium */
+    double buffered;      /* pages in the device's buffer at ... */
+    double buffered_at;   /* ... this time, seconds; from then on it empties to the medium */
+    double slice_begin_s; /* of the first slice that counts .. */
+    double slice_end_s;   /* .. and when all are forgotten, unless somebody writes before */
+    double passed;        /* pages in these slices */
     struct wio_queue_request *requests; /* a ring of those waiting */
     size_t room;                        /* of the ring, a power of 2; 0 before the first request */
     size_t head;                        /* index of the request being served, modulo room */
@@ -68,6 +73,9 @@ double wio_queue_take(struct wio_queue *queue, double seconds, double now);
 /* The same for a write that takes so many seconds on the medium, and less where there is room in
  * the device's buffer. When the device has it. */
 double wio_queue_pass(struct wio_queue *queue, double seconds, double now);
+/* The same for what a limit that counts by slices lets pass in front of others, who wait for it
+ * later: metadata. */
+double wio_queue_owe(struct wio_queue *queue, double seconds, double now);
 
 /* Pages under write-back. */
 static inline uint64_t wio_queue_pages(const struct wio_queue *queue)

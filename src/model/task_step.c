@@ -115,23 +115,25 @@ static enum wio_status go_on_writing(struct wio_tasks *tasks, struct wio_task *t
 
 /* The device serves one after the other; write-back waits meanwhile (rules 13 and 15). When it has
  * served this one: a device outside does that by itself. */
+enum what { DATA, JOURNAL, READ };
+
 static double take_device(struct wio_tasks *tasks, struct wio_task *task, double seconds,
-                          bool is_read)
+                          enum what what)
 {
     if (tasks->has_device_outside) {
         task->device_s += seconds;
         return tasks->cache.time_s;
     }
-    if (is_read) {
+    if (what == READ) {
         return wio_cache_device_take(&tasks->cache, task->file->device, seconds) + seconds;
     }
-    return wio_cache_device_write(&tasks->cache, task->file->device, seconds);
+    return wio_cache_device_write(&tasks->cache, task->file->device, seconds, what == JOURNAL);
 }
 
 static void use_device(struct wio_tasks *tasks, struct wio_task *task,
                        const struct wio_task_step *step)
 {
-    double served_s = take_device(tasks, task, step->device_s, step->is_read);
+    double served_s = take_device(tasks, task, step->device_s, step->is_read ? READ : DATA);
     task->wake_s = served_s + (step->seconds - step->device_s);
     sleep_until(tasks, task, WIO_TASK_END);
 }
@@ -153,7 +155,7 @@ static double begin_commit(struct wio_tasks *tasks, struct wio_task *task,
     double rest_s = fmax(step->seconds - step->device_s, 0);
     device->committed_s = device->commit_begin_s;
     device->commit_begin_s = tasks->cache.time_s;
-    double end_s = take_device(tasks, task, step->device_s, false) + rest_s;
+    double end_s = take_device(tasks, task, step->device_s, JOURNAL) + rest_s;
     device->commit_end_s = end_s + (tasks->has_device_outside ? step->device_s : 0);
     return end_s;
 }
@@ -196,7 +198,7 @@ static double fetch(struct wio_tasks *tasks, struct wio_task *task, struct wio_t
         seconds += p->c_sk;
         step->is_random = false;
     }
-    return take_device(tasks, task, seconds, true);
+    return take_device(tasks, task, seconds, READ);
 }
 
 /* What is there is copied, up to where more has to be fetched (rule 15). */

@@ -260,6 +260,56 @@ static void a_large_request_fills_the_buffer(void **state)
     wio_model_destroy(model);
 }
 
+/* A limit that counts by slices of 0.1 s: what the device writes in a slice passes at once, the
+ * rest when the next one begins; the last quarter of the last one is in the fifth. The journal does
+ * not wait, others wait for what it wrote. */
+static void a_limit_passes_slices(void **state)
+{
+    (void)state;
+    struct wio_model_params params = with_journal();
+    params.bw_burst = 1e12;
+    params.burst_size = 10 * MIB;
+    params.slice = 0.1;
+    for (int has_journal = 0; has_journal <= 1; has_journal++) {
+        params.commit_bytes = has_journal * 5 * MIB;
+        struct wio_model *model = create(&params);
+        double end_s = 0;
+        for (uint64_t n = 0; n < 42; n++) {
+            (void)step(model, (struct wio_model_op){.offset = n * MIB_BYTES, .size = MIB_BYTES});
+            (void)step(model, sync_of(0));
+            end_s = wio_model_time(model);
+            if (!has_journal) {
+                assert_near(end_s, 0.1 * (double)(n / 10), 1e-3);
+            }
+        }
+        if (has_journal) { /* 42 times 6 MiB, but for the last 5 */
+            assert_near(end_s, 0.1 * 24, 1e-3);
+        }
+        wio_model_destroy(model);
+    }
+}
+
+/* Who rests has a slice, and no more: what was left over is lost. */
+static void rests_bring_one_slice(void **state)
+{
+    (void)state;
+    struct wio_model_params params = with_journal();
+    params.commit_bytes = 0;
+    params.bw_burst = 1e12;
+    params.burst_size = 10 * MIB;
+    params.slice = 0.1;
+    struct wio_model *model = create(&params);
+    struct wio_model_op op = {.size = 10 * MIB_BYTES};
+    for (int i = 0; i < 3; i++, op.delay_s = 5) {
+        (void)step(model, op);
+        assert_near(step(model, sync_of(0)).cost_s, 0, 1e-3);
+        op.delay_s = 0;
+        (void)step(model, op);
+        assert_near(step(model, sync_of(0)).cost_s, 0.1, 1e-3);
+    }
+    wio_model_destroy(model);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -274,6 +324,8 @@ int main(void)
         cmocka_unit_test(a_synchronous_write_that_appends_is_committed),
         cmocka_unit_test(rests_are_made_up_for),
         cmocka_unit_test(a_large_request_fills_the_buffer),
+        cmocka_unit_test(a_limit_passes_slices),
+        cmocka_unit_test(rests_bring_one_slice),
     };
     return WIO_RUN(tests);
 }

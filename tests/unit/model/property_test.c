@@ -34,6 +34,7 @@ static struct wio_model_params machine_of(uint64_t seed)
         params.burst_size = (double)(seed % 2) * MIB;
         params.commit_bytes = (double)(seed % 4) * 8192;
         params.bw_burst = 300 * MIB;
+        params.slice = (double)(seed % 3) * 0.03;
         params.c_folio = 2e-6;
         params.c_clean = 3e-7;
         params.c_walk = 5e-9;
