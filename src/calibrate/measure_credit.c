@@ -2,7 +2,8 @@
 /*
  * What a limit of the device's rate lets pass at once after a rest: to a model a small buffer that
  * empties at that rate. Programs that compute between their writes live on it. Larger buffers than
- * the largest write are found by a row of these (measure_table.c).
+ * the largest write are found by a row of these (measure_table.c). And whether it passes such an
+ * amount at once again and again: a limit that counts by slices.
  */
 #include <math.h>
 
@@ -17,6 +18,14 @@
 #define PARTS 16
 /* Half of it must pass so many times faster than the device writes. */
 #define FASTER 2
+/* Writes of a row: so many of them pass at once, where so much does. */
+#define SLICE_PARTS 48
+#define ROW 256
+/* A write waited for the next slice if it took so much of what the device needs for what passes at
+ * once. So many have to, as far from each other as they are far from the mean. */
+#define WAITED_PART 0.25
+#define WAITS 4
+#define EVEN 0.3
 
 /* A write of one size after a rest: seconds, the middle one of all tries; NaN: no bytes are left
  * for it. One call, which a busy machine holds up once. */
@@ -56,6 +65,53 @@ static enum wio_status most_ahead(struct wio_measure *measure, double *ahead_out
     return WIO_OK;
 }
 
+/* When writes of a row ended that had waited, up to so many of them. */
+static enum wio_status find_waits(struct wio_measure *measure, uint64_t size, double waited_s,
+                                  double ends_s[WAITS], size_t *count_out, struct wio_error *err)
+{
+    struct wio_rig_io io = {.file = WIO_RIG_BYPASS,
+                            .way = measure->out->is_direct ? WIO_RIG_DIRECT : WIO_RIG_SYNC,
+                            .size = size};
+    const struct wio_rig *rig = measure->rig;
+    *count_out = 0;
+    rig->rest(rig->context, REST_S);
+    for (size_t i = 0; i < ROW && *count_out < WAITS && wio_measure_more(measure, 0, 1, size);
+         i++) {
+        double seconds;
+        WIO_TRY(wio_measure_write(measure, &io, &seconds, err));
+        if (seconds > waited_s) {
+            ends_s[(*count_out)++] = rig->now_s(rig->context);
+        }
+    }
+    return WIO_OK;
+}
+
+/* The mean distance; 0 where they are too few or at no even distance. */
+static double distance_of(const double ends_s[WAITS], size_t count)
+{
+    double mean_s = (ends_s[count > 0 ? count - 1 : 0] - ends_s[0]) / (WAITS - 1);
+    for (size_t i = 1; i < count; i++) {
+        if (fabs(ends_s[i] - ends_s[i - 1] - mean_s) > EVEN * mean_s) {
+            return 0;
+        }
+    }
+    return count == WAITS ? mean_s : 0;
+}
+
+/* Does a limit pass its credit by slices? An even one lets small writes wait all alike. */
+static enum wio_status measure_slice(struct wio_measure *measure, double credit,
+                                     struct wio_error *err)
+{
+    double credit_s = credit / wio_measure_get(measure, WIO_PARAM_bw_dev);
+    uint64_t size = (uint64_t)(credit / SLICE_PARTS) / BLOCK * BLOCK;
+    double ends_s[WAITS] = {0};
+    size_t count;
+    WIO_TRY(
+        find_waits(measure, size > 0 ? size : BLOCK, WAITED_PART * credit_s, ends_s, &count, err));
+    wio_measure_set(measure, WIO_PARAM_slice, distance_of(ends_s, count), (double)NAN);
+    return WIO_OK;
+}
+
 enum wio_status wio_measure_credit(struct wio_measure *measure, struct wio_error *err)
 {
     double credit;
@@ -73,6 +129,7 @@ enum wio_status wio_measure_credit(struct wio_measure *measure, struct wio_error
     if (rate > FASTER * wio_measure_get(measure, WIO_PARAM_bw_dev)) {
         wio_measure_set(measure, WIO_PARAM_bw_burst, rate, (double)NAN);
         wio_measure_set(measure, WIO_PARAM_burst_size, credit, (double)NAN);
+        WIO_TRY(measure_slice(measure, credit, err));
     }
     return WIO_OK;
 }

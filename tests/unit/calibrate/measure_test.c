@@ -197,6 +197,9 @@ static void finds_the_rate_of_a_limit(void **state)
         double seen = fmin(sim.slice_rate * sim.slice_s, (double)most / 128);
         double burst = found.params[WIO_PARAM_burst_size].value;
         assert_true(burst > 0.4 * seen && burst < 1.05 * seen);
+        if (burst > 0.9 * sim.slice_rate * sim.slice_s) {
+            is_near(&found, WIO_PARAM_slice, sim.slice_s, 0.1);
+        }
     }
 }
 
@@ -235,6 +238,28 @@ static void finds_the_credit_of_a_limit(void **state)
         is_near(&found, WIO_PARAM_bw_dev, sim.params.bw_dev, 0.05);
         is_near(&found, WIO_PARAM_burst_size, sim.params.burst_size, 0.05);
         assert_true(found.params[WIO_PARAM_bw_burst].value > 4 * sim.params.bw_dev);
+        assert_true(found.params[WIO_PARAM_slice].value == 0); /* it passes evenly */
+    }
+}
+
+/* What it lets pass at once it lets pass at once in each slice. */
+static void finds_slices(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 10; seed++) {
+        struct sim sim = sim_default();
+        struct wio_calibrate_params params = {.max_bytes = 4 * GIB, .budget_s = 60};
+        struct wio_calibration found;
+        struct wio_error err;
+        sim.seed = seed;
+        sim.noise = 0.02;
+        sim.params.bw_dev = 2 * GIB;
+        sim.params.bw_ramdisk = 40e9;
+        sim.slice_s = 0.1;
+        sim.slice_rate = 40 * MIB;
+        assert_ok(measure(&sim, &params, &found, &err), &err);
+        is_near(&found, WIO_PARAM_bw_dev, sim.slice_rate, 0.03);
+        is_near(&found, WIO_PARAM_slice, sim.slice_s, 0.05);
     }
 }
 
@@ -529,6 +554,7 @@ int main(void)
         cmocka_unit_test(is_not_fooled_by_credit),
         cmocka_unit_test(finds_the_rate_of_a_limit),
         cmocka_unit_test(finds_the_credit_of_a_limit),
+        cmocka_unit_test(finds_slices),
         cmocka_unit_test(finds_what_a_commit_writes),
         cmocka_unit_test(looks_past_new_blocks),
         cmocka_unit_test(does_not_look_past_noise),
