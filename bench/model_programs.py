@@ -1,6 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs recorded on one device, predicted for another from its HOST.json alone, and run there."""
+"""Programs recorded on one storage, predicted for another from its HOST.json alone, and run there.
+
+The MPI programs are those of the accuracy suite of replays (replay_programs.py) with its arguments for a
+limited device, but for the rounds: what waits for each write there goes into memory here.
+"""
 import collections
+import contextlib
 import json
 import os
 import shutil
@@ -9,15 +14,16 @@ import subprocess
 import sys
 
 import model_live
+import replay_programs
+import storage
 from model_errors import MIB, MODELS, Skipped, op, whyio, write_list
 
 RATE = 40 * MIB  # of the device to predict
 RUNS = 3
 RANKS = 4
-# Block and rounds: long enough for the device to count for more than the scheduler.
-EXAMPLES = {"checkpoint": ("64K", 512), "checkpoint-sync": ("64K", 512),
-            "checkpoint-sync-compute": ("64K", 512), "turns": ("64K", 128), "mesh": ("64K", 4000),
-            "workers": ("16K", 800)}
+# So many times the rounds of the accuracy suite take about a second here.
+SCALE = {"checkpoint": 4, "checkpoint-sync": 4, "checkpoint-sync-compute": 4, "turns": 56, "mesh": 0.8,
+         "workers": 10, "spin": 2.5}
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tests", "integration"))
 import mpi_environment  # noqa: E402,F401
@@ -44,27 +50,29 @@ def fio(scratch):
 
 
 def example(name):
-    block, rounds = EXAMPLES[name]
-
     def command(_):
         if shutil.which("mpirun.openmpi") is None:
             raise Skipped("Open MPI is not installed")
         return ["mpirun.openmpi", "-n", str(RANKS), os.path.join(os.environ["WHYIO_EXAMPLES"], name),
-                "-d", ".", "-b", block, "-n", str(rounds)]
+                "-d", ".", *replay_programs.arguments(name, "limited", SCALE[name])]
     return command
 
 
-COMMANDS = {"write-heavy": write_heavy, "fio": fio, **{name: example(name) for name in EXAMPLES}}
+COMMANDS = {"write-heavy": write_heavy, "fio": fio, **{name: example(name) for name in SCALE}}
 
 
-def record(command, directory, trace):
-    """A trace of the command in an empty directory on the device."""
+def record_options(name):
+    return replay_programs.PROGRAMS[name].options if name in SCALE else ()
+
+
+def record(command, directory, trace, *options):
+    """A trace of the command in an empty directory on the storage."""
     work = os.path.join(directory, "work")
     os.mkdir(work)
     try:
-        done = subprocess.run([os.environ["WHYIO"], "record", "-q", "--force", "-o", trace, "--", *command],
-                              cwd=work, capture_output=True, text=True, timeout=model_live.LIMIT_S,
-                              check=False)
+        done = subprocess.run([os.environ["WHYIO"], "record", "-q", "--force", "-o", trace, *options, "--",
+                               *command], cwd=work, capture_output=True, text=True,
+                              timeout=model_live.LIMIT_S, check=False)
     finally:
         shutil.rmtree(work)
         os.sync()
@@ -76,9 +84,9 @@ def predicted(trace, host, model):
     return json.loads(whyio("predict", "-q", trace, "--host=" + host, "--model=" + model, "--format=json"))
 
 
-def measure(name, command, scratch, there, host):
+def measure(name, command, scratch, here, there, host):
     trace = os.path.join(scratch, name + ".whyio")
-    record(command, scratch, trace)
+    record(command, here, trace, *record_options(name))
     totals = {model: predicted(trace, host, model) for model in MODELS}
     runs = []
     for _ in range(RUNS):
@@ -89,19 +97,27 @@ def measure(name, command, scratch, there, host):
                    {model: total["total_s"] for model, total in totals.items()})
 
 
+# What a context manager makes of the scratch directory, which is on a disk.
+STORAGE = {"disk": contextlib.nullcontext, "tmpfs": storage.tmpfs,
+           "limited": lambda scratch: model_live.limited_device(scratch, RATE)}
+TEXTS = {"disk": "The other storage is the disk",
+         "tmpfs": "The other storage is memory (tmpfs)",
+         "limited": f"The other device is limited to {RATE // MIB} MiB/s"}
+
+
 def programs(options, scratch, skipped):
     """All programs; reasons of what is left out go to `skipped`."""
     try:
-        with model_live.limited_device(scratch, RATE) as there:
+        with STORAGE[options.source](scratch) as here, STORAGE[options.target](scratch) as there:
             host = os.path.join(scratch, "there.json")
             with open(host, "w", encoding="utf-8") as file:
                 json.dump(model_live.calibrate(there, options), file)
             for name in options.programs or COMMANDS:
                 try:
-                    yield measure(name, COMMANDS[name](scratch), scratch, there, host)
+                    yield measure(name, COMMANDS[name](scratch), scratch, here, there, host)
                 except Skipped as reason:
                     skipped.append(f"program {name}: {reason}")
-    except Skipped as reason:
+    except (Skipped, storage.Missing) as reason:
         skipped.append(f"programs on another device: {reason}")
 
 

@@ -3,13 +3,13 @@
 """The write models beside measurements: `make bench-model`.
 
 usage: model_suite.py [--quick] [--only=SECTION,...] [--parts=PART,...] [--programs=NAME,...]
-                      [--dir=DIR] [--host=HOST.json] [--largest=BYTES]
+                      [--from=STORAGE] [--to=STORAGE] [--dir=DIR] [--host=HOST.json] [--largest=BYTES]
                       [--pictures=docs] [--write=docs/BENCHMARKS.md]
 
 Sections: shared (measurements beside the project), paper (the CAWL authors' own), live (series
 performed here, in DIR, best as root: on a loop device of a limited rate; PART: a function of
-model_live.py), programs (recorded on one device, predicted for another and run there), speed. What
-cannot be done here is skipped, and said so. Exit status 1: a target is missed.
+model_live.py), programs (recorded on one storage, predicted for another and run there: disk, limited or
+tmpfs), speed. What cannot be done here is skipped, and said so. Exit status 1: a target is missed.
 """
 import argparse
 import collections
@@ -194,7 +194,7 @@ class Suite:
                    for model in MODELS}})
             self.targets.compare(program.name + " on another device: error of the total",
                                  lambda model, p=program: 100 * abs(model_programs.error(p, model)), "%", 10)
-        table.notes.append(f"The other device is limited to {model_programs.RATE // MIB} MiB/s; "
+        table.notes.append(f"Recorded on: {self.options.source}. {model_programs.TEXTS[self.options.target]}; "
                    f"{model_programs.RUNS} runs there, ± half of their range.")
 
     def speed(self):
@@ -281,6 +281,9 @@ def parse():
     parser.add_argument("--write", help="document to put the tables into")
     for name in ("only", "parts", "programs"):
         parser.add_argument("--" + name, type=lambda text: text.split(","))
+    for name, dest, usual in (("from", "source", "disk"), ("to", "target", "limited")):
+        parser.add_argument("--" + name, dest=dest, default=usual, choices=model_programs.STORAGE,
+                            help="storage of the programs")
     options = parser.parse_args()
     options.only = options.only or SECTIONS
     options.largest = options.largest or ((128 if options.quick else 2048) * MIB)
