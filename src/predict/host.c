@@ -11,6 +11,7 @@
 #include "base/io.h"
 #include "base/utf8.h"
 #include "predict/host_json.h"
+#include "predict/host_keys.h"
 
 #define SCHEMA "whyio.host/1"
 #define FILE_MAX (16u << 20)
@@ -142,6 +143,7 @@ static enum wio_status add_device(struct wio_host *host, const struct wio_host_j
         return WIO_ERR_NOMEM;
     }
     host->device_count++;
+    wio_host_note_misspelt(json, &host->misspelt);
     WIO_TRY(wio_host_params(json, &device->params));
     WIO_TRY(wio_host_meta(json, &device->meta));
     return check(json, &device->params);

@@ -35,11 +35,20 @@ struct wio_host_device {
     struct wio_meta meta;
 };
 
+/* A key that was skipped and looks like a misspelt one. */
+#define WIO_HOST_KEY_MAX 40
+struct wio_host_misspelt {
+    const char *file;           /* as the caller has named it; borrowed from him */
+    const char *meant;          /* what may be meant; static text; NULL: there is none .. */
+    char key[WIO_HOST_KEY_MAX]; /* .. for this; what cannot be printed is '?' */
+};
+
 /* Release with wio_host_fini. */
 struct wio_host {
     struct wio_host_device *devices; /* owned; at least one */
     uint32_t device_count;
-    uint32_t cpus; /* 0: not said */
+    uint32_t cpus;                     /* 0: not said */
+    struct wio_host_misspelt misspelt; /* the first one */
 };
 
 void wio_host_fini(struct wio_host *host);

@@ -120,6 +120,7 @@ enum wio_status wio_predict_ops(const char *path, const struct wio_predict_param
         return status;
     }
     sum.misspelt = *wio_ops_file_misspelt(file);
+    sum.host_misspelt = machine.host.misspelt;
     WIO_TRY(sum_up(&sum, err));
     *result_out = sum;
     return WIO_OK;

@@ -20,6 +20,7 @@
 #include <whyio/trace.h>
 
 #include "model/model.h"
+#include "predict/host.h"
 #include "predict/ops_file.h"
 
 enum wio_predict_force { WIO_PREDICT_AS_IS, WIO_PREDICT_ON, WIO_PREDICT_OFF };
@@ -104,8 +105,9 @@ struct wio_predict_result {
     size_t metadata_count;
     struct wio_predict_op_time *kept; /* as recorded, likewise */
     size_t kept_count;
-    struct wio_ops_misspelt misspelt; /* of a list */
-    struct wio_predict_times *times;  /* with keep_events: private */
+    struct wio_ops_misspelt misspelt;       /* of a list */
+    struct wio_host_misspelt host_misspelt; /* of the first HOST.json that has one */
+    struct wio_predict_times *times;        /* with keep_events: private */
 };
 
 void wio_predict_result_fini(struct wio_predict_result *result);

@@ -67,6 +67,9 @@ static enum wio_status add(struct sim *sim, const char *name, struct wio_error *
         wio_error_add(err, "as the machine of host '%s'", name);
         return status;
     }
+    if (sim->result.host_misspelt.meant == NULL) {
+        sim->result.host_misspelt = host->machine.host.misspelt;
+    }
     return make_clocks(sim, host);
 }
 

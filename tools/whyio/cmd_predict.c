@@ -305,9 +305,15 @@ static enum wio_status predict_trace(const struct args *args, struct wio_predict
 }
 
 /* A misspelt key would else give another answer without a word. */
-static void tell_misspelt(const struct args *args, const struct wio_ops_misspelt *first)
+static void tell_misspelt(const struct args *args, const struct wio_predict_result *result)
 {
+    const struct wio_ops_misspelt *first = &result->misspelt;
+    const struct wio_host_misspelt *host = &result->host_misspelt;
     char lines[WIO_TEXT_MAX];
+    if (host->meant != NULL && !args->common.quiet) {
+        cmd_say("'%s': key '%s' was skipped, did you mean '%s'?", host->file, host->key,
+                host->meant);
+    }
     if (first->lines > 0 && !args->common.quiet) {
         cmd_say("line %llu of the list: key '%s' was skipped, did you mean '%s'? (%s line%s)",
                 (unsigned long long)first->line, first->key, first->meant,
@@ -340,6 +346,6 @@ int cmd_predict(int argc, char **argv)
         return cmd_fail(&err);
     }
     render_predict_summary(&render, &result);
-    tell_misspelt(&args, &result.misspelt);
+    tell_misspelt(&args, &result);
     return 0;
 }

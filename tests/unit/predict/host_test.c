@@ -214,6 +214,33 @@ static void reads_the_number_of_processors(void **state)
     refuses("{" COMPLETE ", \"cpus\": 1e9}", "'cpus' must be a number of processors");
 }
 
+/* Of the first device, of a further one; but not one that is said rightly, too, nor information. */
+static void finds_a_misspelt_key(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *more, *key, *meant;
+    } cases[] = {
+        {", \"Balance_stpe\": 4096", "Balance_stpe", "balance_step"},
+        {", \"devices\": [{\"path\": \"/a\", \"sync_tabel\": []}]", "sync_tabel", "sync_table"},
+        {", \"commit\\u00a0bytes\": 4096", "commit??bytes", "commit_bytes"},
+        {", \"bw_dve\": 1e8, \"device\": \"sda\", \"o_direct\": true, \"note\": 1", "", NULL},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        char text[1024];
+        struct wio_host host = {0};
+        (void)snprintf(text, sizeof(text), "{" COMPLETE "%s}", cases[i].more);
+        load(text, &host);
+        assert_string_equal(host.misspelt.key, cases[i].key);
+        if (cases[i].meant == NULL) {
+            assert_null(host.misspelt.meant);
+        } else {
+            assert_string_equal(host.misspelt.meant, cases[i].meant);
+        }
+        wio_host_fini(&host);
+    }
+}
+
 static void a_file_that_is_not_there(void **state)
 {
     (void)state;
@@ -234,6 +261,7 @@ int main(void)
         cmocka_unit_test(names_what_is_wrong_with_a_device),
         cmocka_unit_test(reads_the_costs_of_metadata),
         cmocka_unit_test(reads_the_number_of_processors),
+        cmocka_unit_test(finds_a_misspelt_key),
         cmocka_unit_test(a_file_that_is_not_there),
     };
     return WIO_RUN(tests);
