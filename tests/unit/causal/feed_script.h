@@ -32,7 +32,8 @@ static const char *const strings[] = {"",
                                       "socket:[12]",
                                       "socket:[13]",
                                       "anon_inode:[timerfd]",
-                                      "anon_inode:[pidfd:101]"};
+                                      "anon_inode:[pidfd:101]",
+                                      "anon_inode:[signalfd]"};
 
 struct script {
     struct wio_feed_stream streams[THREADS];

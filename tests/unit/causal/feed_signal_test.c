@@ -3,12 +3,13 @@
  */
 #include "feed_script.h"
 
+#include <errno.h>
 #include <signal.h>
 
 #define GROUP (-100) /* that thread 0 leads */
 #define REAL_TIME 40
 
-enum { TIMER = 14, PROCESS = 15 }; /* among the strings */
+enum { TIMER = 14, PROCESS = 15, SIGNALS = 16 }; /* among the strings */
 
 static void send(struct script *script, uint32_t thread, uint64_t at_ns, int64_t to, int64_t signal)
 {
@@ -137,6 +138,69 @@ static void a_process_is_polled(void **state)
     end(&s);
 }
 
+#define MASK(signal) (INT64_C(1) << ((signal)-1))
+
+/* Process 100 reads `count` signals of `mask` at once, after both were sent: 102 sent the lower. */
+static void read_signals(struct script *script, int64_t mask, int64_t count)
+{
+    begin(script, false);
+    struct wio_event *made = add_args(script, 0, WIO_OP_signalfd, 1, 2, (int64_t[4]){mask, 0});
+    made->result = 5;
+    send(script, 1, 10, 100, SIGUSR2);
+    send(script, 2, 20, 100, SIGUSR1);
+    struct wio_event *reading = add(script, 0, WIO_OP_read, 5, 30);
+    reading->fd = 5;
+    reading->result = 128 * count;
+    made->path = reading->path = SIGNALS;
+    (void)add(script, 0, WIO_OP_fsync, 40, 41); /* until then it is open */
+    finish(script);
+}
+
+/* The lowest first, however late it was sent; what the descriptor does not ask for stays. */
+static void signals_are_read(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t mask;
+        int64_t count;
+        bool is_of_1;
+        bool is_of_2;
+    } cases[] = {
+        {MASK(SIGUSR1) | MASK(SIGUSR2), 1, false, true},
+        {MASK(SIGUSR1) | MASK(SIGUSR2), 2, true, true},
+        {MASK(SIGUSR2), 1, true, false},
+        {MASK(SIGTERM), 1, false, false},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct script s;
+        read_signals(&s, cases[i].mask, cases[i].count);
+        assert_int_equal(s.edges.edge_count, cases[i].is_of_1 + cases[i].is_of_2);
+        if (cases[i].is_of_1) {
+            assert_edge(&s, 1, 0, 0, 1, WIO_EDGE_HARD);
+        }
+        if (cases[i].is_of_2) {
+            assert_edge(&s, 2, 0, 0, 1, WIO_EDGE_HARD);
+        }
+        end(&s);
+    }
+}
+
+/* pause() does not say what came: the last one that was sent while it waited. */
+static void pause_ends_by_what_came_last(void **state)
+{
+    (void)state;
+    struct script s;
+    begin(&s, false);
+    send(&s, 1, 10, 100, SIGUSR1);
+    send(&s, 2, 20, 100, SIGUSR2);
+    add(&s, 0, WIO_OP_pause, 15, 25)->error = EINTR;
+    add(&s, 0, WIO_OP_pause, 30, 40)->error = EINTR;
+    finish(&s);
+    assert_int_equal(s.edges.edge_count, 1);
+    assert_edge(&s, 2, 0, 0, 0, WIO_EDGE_HARD);
+    end(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -146,6 +210,8 @@ int main(void)
         cmocka_unit_test(a_status_is_no_signal),
         cmocka_unit_test(timers_are_waited_for_as_they_were_set),
         cmocka_unit_test(a_process_is_polled),
+        cmocka_unit_test(signals_are_read),
+        cmocka_unit_test(pause_ends_by_what_came_last),
     };
     return WIO_RUN(tests);
 }
