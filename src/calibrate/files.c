@@ -119,16 +119,17 @@ static void fill(uint8_t *data, size_t bytes)
     }
 }
 
-static enum wio_status make_data(uint64_t alignment, uint8_t **data_out, struct wio_error *err)
+static enum wio_status make_data(uint64_t alignment, uint64_t bytes, uint8_t **data_out,
+                                 struct wio_error *err)
 {
     void *data = NULL;
-    if (posix_memalign(&data, alignment, WIO_RIG_IO_MOST) != 0) {
+    if (posix_memalign(&data, alignment, bytes) != 0) {
         return wio_error_set(err, WIO_ERR_NOMEM, NULL, WIO_ERROR_NO_OFFSET, "out of memory");
     }
     if (alignment == HUGE_PAGE) {
-        (void)madvise(data, WIO_RIG_IO_MOST, MADV_HUGEPAGE); /* an advice */
+        (void)madvise(data, bytes, MADV_HUGEPAGE); /* an advice */
     }
-    fill(data, WIO_RIG_IO_MOST);
+    fill(data, bytes);
     *data_out = data;
     return WIO_OK;
 }
@@ -138,9 +139,23 @@ static enum wio_status source_of(struct wio_files *files, const struct wio_rig_i
                                  const uint8_t **data_out, struct wio_error *err)
 {
     if (io->from_huge && files->huge == NULL) {
-        WIO_TRY(make_data(HUGE_PAGE, &files->huge, err));
+        WIO_TRY(make_data(HUGE_PAGE, WIO_RIG_IO_MOST, &files->huge, err));
     }
-    *data_out = io->from_huge ? files->huge : files->data;
+    const uint8_t *ordinary = io->size <= files->source_bytes ? files->source : files->data;
+    *data_out = io->from_huge ? files->huge : ordinary;
+    return WIO_OK;
+}
+
+/* The old one is freed last: else its pages come back. */
+static enum wio_status renew_memory(void *context, uint64_t bytes, struct wio_error *err)
+{
+    struct wio_files *files = context;
+    uint8_t *source = NULL;
+    uint64_t whole = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    WIO_TRY(make_data(ALIGNMENT, whole, &source, err));
+    free(files->source);
+    files->source = source;
+    files->source_bytes = whole;
     return WIO_OK;
 }
 
@@ -387,7 +402,7 @@ enum wio_status wio_files_init(struct wio_files *files, const char *dir,
             files->fds[i][way] = -1;
         }
     }
-    WIO_TRY(make_data(ALIGNMENT, &files->data, err));
+    WIO_TRY(make_data(ALIGNMENT, WIO_RIG_IO_MOST, &files->data, err));
     find_counts(files);
     return open_stream(files, err);
 }
@@ -404,6 +419,7 @@ void wio_files_fini(struct wio_files *files)
         (void)fclose(files->stream);
     }
     free(files->stream_buffer);
+    free(files->source);
     free(files->huge);
     free(files->data);
 }
@@ -415,6 +431,7 @@ struct wio_rig wio_files_rig(struct wio_files *files)
         .now_s = now_s,
         .rest = rest,
         .write = write_io,
+        .renew_memory = renew_memory,
         .read = read_io,
         .fsync = fsync_file,
         .remove = remove_file,

@@ -20,6 +20,8 @@ struct wio_files {
     int fds[WIO_RIG_FILE_COUNT][WIO_RIG_WAY_COUNT]; /* -1: not open */
     uint8_t *data;                                  /* WIO_RIG_IO_MOST bytes that do not repeat */
     uint8_t *huge;                                  /* the same; NULL: not needed yet */
+    uint8_t *source;                                /* of writes; NULL: data */
+    uint64_t source_bytes;
     uint64_t copied; /* where copying goes on: what was copied just now is in a cache */
     FILE *stream;
     char *stream_buffer;

@@ -43,13 +43,25 @@ static double mean_between_waits(const double *samples, size_t count, double lea
     return waited >= WAITED_LEAST ? end_s / (double)writes : (double)NAN;
 }
 
+/* Of a write in the row of L, if some of these waited for others; else NaN. */
+static double mean_of_row(const struct wio_series *row)
+{
+    size_t level = row->levels - 1;
+    double least = PASSES_AT_ONCE * quantile_of(row, level, 1, 4);
+    return mean_between_waits(row->samples[level], row->count[level], least);
+}
+
+bool wio_pace_comes_in_bunches(const struct wio_series *row)
+{
+    return !isnan(mean_of_row(row));
+}
+
 double wio_pace_of_row(const struct wio_series *row)
 {
     double samples[WIO_SERIES_TIMES_MOST];
     size_t level = row->levels - 1;
     size_t count = row->count[level];
-    double least = PASSES_AT_ONCE * quantile_of(row, level, 1, 4);
-    double write_s = mean_between_waits(row->samples[level], count, least);
+    double write_s = mean_of_row(row);
     if (isnan(write_s)) {
         memcpy(samples, row->samples[level], count * sizeof(*samples));
         write_s = wio_estimate_center(samples, count).value;
@@ -59,6 +71,8 @@ double wio_pace_of_row(const struct wio_series *row)
 
 static void add_all(const struct wio_series *series, double *seconds, double *bytes)
 {
+    *seconds += series->warm_s;
+    *bytes += series->warm_bytes;
     for (size_t i = 0; i < WIO_SERIES_LEVELS; i++) {
         *seconds += wio_estimate_sum(series->samples[i], series->count[i]);
         *bytes += (double)series->count[i] * (double)series->size[i];

@@ -10,6 +10,10 @@
 /* What a byte takes in a row of L, which alone are in `row` so far. */
 double wio_pace_of_row(const struct wio_series *row);
 
+/* Did writes of this row pass at once, for which others waited? Then a limit gives credit, and more
+ * of it after each rest. */
+bool wio_pace_comes_in_bunches(const struct wio_series *row);
+
 /* Writes that are much faster per byte than a row of large ones live on what a limit lets pass: no
  * device is like that by itself. A row that all writes together contradict only had bad luck. `all`
  * has all sizes; it may be `row`. */

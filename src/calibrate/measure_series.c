@@ -20,6 +20,11 @@
 #define DIVIDED_LEAST 8
 /* How much longer than a table it is written down. */
 #define TAIL_TIMES 16
+/* Of L, sizes that are no larger are written in rows. What comes first in a row takes a fifth to
+ * twice as long as the rest: so many do not count, and so many do in each round at least. */
+#define ROW_PART 16
+#define WARM 2
+#define COUNTED 2
 
 struct wio_series wio_series_of(const struct wio_measure *measure, enum wio_rig_file file,
                                 enum wio_rig_way way, size_t largest_times)
@@ -33,10 +38,19 @@ struct wio_series wio_series_of(const struct wio_measure *measure, enum wio_rig_
     return series;
 }
 
+/* Larger ones take so long that what was before plays no part. */
+static bool is_in_rows(const struct wio_series *series, size_t level)
+{
+    return series->size[level] * ROW_PART <= series->size[series->levels - 1];
+}
+
 static size_t times_of(const struct wio_series *series, size_t level)
 {
     size_t smaller = series->levels - 1 - level;
     size_t times = series->largest_times << smaller;
+    if (is_in_rows(series, level) && times < WIO_SERIES_ROUNDS * COUNTED) {
+        return WIO_SERIES_ROUNDS * COUNTED;
+    }
     return times < WIO_SERIES_TIMES_MOST ? times : WIO_SERIES_TIMES_MOST;
 }
 
@@ -81,6 +95,21 @@ enum wio_status wio_series_row(struct wio_measure *measure, struct wio_series *s
     return WIO_OK;
 }
 
+static enum wio_status warm_up(struct wio_measure *measure, struct wio_series *series, size_t level,
+                               struct wio_error *err)
+{
+    uint64_t size = series->size[level];
+    double seconds;
+    for (size_t i = 0; i < WARM && is_in_rows(series, level) &&
+                       wio_measure_more(measure, WIO_MEASURE_LEAST, SIZE_MAX, size);
+         i++) {
+        WIO_TRY(write_one(measure, series, size, &seconds, err));
+        series->warm_s += seconds;
+        series->warm_bytes += (double)size;
+    }
+    return WIO_OK;
+}
+
 enum wio_status wio_series_round(struct wio_measure *measure, struct wio_series *series,
                                  size_t round, struct wio_error *err)
 {
@@ -88,6 +117,7 @@ enum wio_status wio_series_round(struct wio_measure *measure, struct wio_series 
     for (size_t level = series->levels; level-- > 0;) {
         size_t times =
             (times_of(series, level) * (round + 1) + WIO_SERIES_ROUNDS - 1) / WIO_SERIES_ROUNDS;
+        WIO_TRY(warm_up(measure, series, level, err));
         WIO_TRY(wio_series_row(measure, series, level, times, err));
         if (series->size[level] < series->small_below) { /* the next size makes its own folios */
             double seconds;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Writes that wait for the device, by size: sizes are four times as large as the one before, up to
- * L. All of one size come in a row, the largest size first: a limit of the rate that lets some
- * bytes pass after a rest has no more to give then. The thread is on the processor that the kernel
- * gives it, as a program is that is tied to none: from another one than that which the device
- * interrupts a small write may take half as long again.
+ * L. All of one size come in a row, as a program's do; the largest size first: a limit of the rate
+ * that lets some bytes pass after a rest has no more to give then. The thread is on the processor
+ * that the kernel gives it, as a program is that is tied to none: from another one than that which
+ * the device interrupts a small write may take half as long again.
  */
 #ifndef WIO_CALIBRATE_MEASURE_SERIES_H
 #define WIO_CALIBRATE_MEASURE_SERIES_H
@@ -34,6 +34,8 @@ struct wio_series {
     uint64_t size[WIO_SERIES_LEVELS]; /* rising */
     double samples[WIO_SERIES_LEVELS][WIO_SERIES_TIMES_MOST];
     size_t count[WIO_SERIES_LEVELS];
+    double warm_s; /* of writes that are no samples, which a limit counts all the same */
+    double warm_bytes;
     struct wio_estimate_point points[WIO_SERIES_LEVELS];
     double spread[WIO_SERIES_LEVELS];
 };

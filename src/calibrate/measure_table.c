@@ -19,11 +19,11 @@
 /* The file for direct writes, in L; not the others' file, since they would lose its pages. */
 #define BYPASS_LARGEST 2
 /* Repetitions of L in all rounds. */
-#define LARGEST_TIMES 5
-#define DIRECT_TIMES 3
+#define LARGEST_TIMES 4
+#define DIRECT_TIMES 4
 #define INSTEAD_TIMES 10 /* of synchronous ones where there are no direct ones */
 #define BULK_TIMES 4
-#define APPEND_TIMES 5
+#define APPEND_TIMES 4
 #define NOSYNC_TIMES 3
 /* Of the sizes whose line tells the rate. */
 #define BULK_LEVELS 3
@@ -106,14 +106,22 @@ static void slice_time(struct wio_measure *measure, double end_s, size_t parts)
     measure->stage_end_s = now_s + (end_s - now_s) / (double)parts;
 }
 
-/* Round by round, one series after the other. */
+/* Between rounds; meanwhile a buffer of the device would empty, and a limit's credit grow. */
+static double rest_of(const struct wio_measure *measure, const struct wio_series *row)
+{
+    bool has_credit =
+        wio_measure_get(measure, WIO_PARAM_burst_size) > 0 || wio_pace_comes_in_bunches(row);
+    return has_credit ? 0 : REST_SHARE * measure->params->budget_s / WIO_SERIES_ROUNDS;
+}
+
+/* Round by round, one series after the other. Each round writes from other memory: what a large
+ * direct write takes depends on how its pages lie, and that is chance. */
 static enum wio_status take_turns(struct wio_measure *measure, struct wio_series *series,
-                                  size_t count, struct wio_error *err)
+                                  size_t count, double rest_s, struct wio_error *err)
 {
     double end_s = measure->stage_end_s;
-    bool has_buffer = wio_measure_get(measure, WIO_PARAM_burst_size) > 0; /* it would empty */
-    double rest_s = has_buffer ? 0 : REST_SHARE * measure->params->budget_s / WIO_SERIES_ROUNDS;
     for (size_t round = 0; round < WIO_SERIES_ROUNDS; round++) {
+        WIO_TRY(measure->rig->renew_memory(measure->rig->context, measure->largest, err));
         for (size_t i = 0; i < count; i++) {
             slice_time(measure, end_s, (WIO_SERIES_ROUNDS - round) * count - i);
             WIO_TRY(wio_series_round(measure, &series[i], round, err));
@@ -260,8 +268,9 @@ enum wio_status wio_measure_tables(struct wio_measure *measure, struct wio_error
     WIO_TRY(wio_series_row(measure, bulk, bulk->levels - 1, IN_A_ROW, err));
     find_buffer(measure, bulk);
     double pace_s = wio_pace_of_row(bulk);
+    double rest_s = rest_of(measure, bulk);
     measure->stage_end_s = end_s;
-    WIO_TRY(take_turns(measure, series, is_direct ? COUNT : WITHOUT_DIRECT, err));
+    WIO_TRY(take_turns(measure, series, is_direct ? COUNT : WITHOUT_DIRECT, rest_s, err));
     double byte_s = wio_series_byte_s(bulk);
     if (wio_pace_is_limited(bulk, &series[DIRECT], pace_s)) {
         byte_s = pace_s;

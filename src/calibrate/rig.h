@@ -83,6 +83,9 @@ struct wio_rig {
     /* WIO_ERR_UNSUPPORTED: this way is refused there. */
     enum wio_status (*write)(void *context, const struct wio_rig_io *io, double *seconds_out,
                              struct wio_error *err);
+    /* The next writes come out of other memory, of at least so many bytes: what an allocation
+     * gives a program. */
+    enum wio_status (*renew_memory)(void *context, uint64_t bytes, struct wio_error *err);
     /* Through the page cache, whatever io->way says. */
     enum wio_status (*read)(void *context, const struct wio_rig_io *io, double *seconds_out,
                             struct wio_error *err);

@@ -332,6 +332,51 @@ static void knows_the_device_from_memory(void **state)
     assert_true(fabs(tail - between) < 0.03 * between);
 }
 
+static void is_direct_cost(const struct wio_calibration *found, const struct sim *sim, size_t at)
+{
+    const struct wio_model_point *point = &found->direct_table.points[at];
+    double wanted = sim->params.sc_sw + point->bytes / sim->params.bw_dev +
+                    point->bytes / 4096 * sim->scattered_s;
+    if (fabs(point->seconds - wanted) > 0.03 * wanted) {
+        fail_msg("%g s, not %g, for %g bytes", point->seconds, wanted, point->bytes);
+    }
+}
+
+/* One buffer may lie in one piece by chance. */
+static void is_not_fooled_by_one_buffer(void **state)
+{
+    (void)state;
+    struct sim sim = sim_default();
+    struct wio_calibrate_params params = {.max_bytes = 4 * GIB, .budget_s = 60};
+    struct wio_calibration found;
+    struct wio_error err;
+    sim.params.bw_dev = 4e9;
+    sim.params.bw_ramdisk = 40e9;
+    sim.scattered_s = 1e-6;
+    sim.is_whole_at_first = true;
+    assert_ok(measure(&sim, &params, &found, &err), &err);
+    for (size_t i = 0; i + 2 < found.direct_table.count; i++) {
+        is_direct_cost(&found, &sim, i);
+    }
+}
+
+/* Writes of one size come in a row, as a program's do. */
+static void does_not_count_the_first_of_a_row(void **state)
+{
+    (void)state;
+    struct sim sim = sim_default();
+    struct wio_calibrate_params params = {.max_bytes = 4 * GIB, .budget_s = 60};
+    struct wio_calibration found;
+    struct wio_error err;
+    sim.params.bw_dev = 2e9;
+    sim.params.bw_ramdisk = 40e9;
+    sim.cold_s = 1e-3;
+    assert_ok(measure(&sim, &params, &found, &err), &err);
+    for (size_t i = 0; found.direct_table.points[i].bytes <= 4 * MIB; i++) {
+        is_direct_cost(&found, &sim, i);
+    }
+}
+
 /* A page in a large folio, and one alone. */
 static void finds_what_folios_cost(void **state)
 {
@@ -560,6 +605,8 @@ int main(void)
         cmocka_unit_test(does_not_look_past_noise),
         cmocka_unit_test(tells_how_writes_differ),
         cmocka_unit_test(knows_the_device_from_memory),
+        cmocka_unit_test(is_not_fooled_by_one_buffer),
+        cmocka_unit_test(does_not_count_the_first_of_a_row),
         cmocka_unit_test(finds_what_folios_cost),
         cmocka_unit_test(does_without_direct_writes),
         cmocka_unit_test(tables_predict),

@@ -74,6 +74,15 @@ static void rest(void *context, double seconds)
     assert_status(wio_model_run(sim->model, end_s, &done, &err), WIO_END, &err);
 }
 
+static enum wio_status renew_memory(void *context, uint64_t bytes, struct wio_error *err)
+{
+    struct sim *sim = context;
+    (void)bytes;
+    (void)err;
+    sim->allocations++;
+    return WIO_OK;
+}
+
 static uint64_t id_of(const struct sim *sim, enum wio_rig_file file)
 {
     return (uint64_t)file + WIO_RIG_FILE_COUNT * sim->generation[file];
@@ -154,11 +163,14 @@ static void count(struct sim *sim, const struct wio_rig_io *io)
 }
 
 /* What the model does not know: negative where that takes longer. */
-static double saved_here(const struct sim *sim, const struct wio_rig_io *io)
+static double saved_here(struct sim *sim, const struct wio_rig_io *io)
 {
     bool is_direct = io->way == WIO_RIG_DIRECT || io->way == WIO_RIG_DIRECT_NOSYNC;
-    double pages = is_direct && !io->from_huge ? (double)io->size / PAGE : 0;
-    return -pages * sim->scattered_s;
+    bool is_whole = sim->is_whole_at_first && sim->allocations < 2;
+    double pages = is_direct && !io->from_huge && !is_whole ? (double)io->size / PAGE : 0;
+    bool is_cold = io->way != WIO_RIG_CACHED && io->size != sim->last_size;
+    sim->last_size = io->size;
+    return -pages * sim->scattered_s - (is_cold ? sim->cold_s : 0);
 }
 
 static enum wio_status write_op(void *context, const struct wio_rig_io *io, double *seconds_out,
@@ -344,6 +356,7 @@ struct wio_rig sim_rig(struct sim *sim)
     return (struct wio_rig){.context = sim,
                             .now_s = now_s,
                             .rest = rest,
+                            .renew_memory = renew_memory,
                             .write = write_op,
                             .read = read_op,
                             .fsync = fsync_op,

@@ -11,8 +11,10 @@ struct sim {
     double noise;    /* relative standard deviation of what is reported */
     double outliers; /* part of the calls that are reported 30 times as long */
     bool refuses_direct;
-    double scattered_s;  /* a page of ordinary memory adds so much to a direct write */
-    double thin_times;   /* growing files take so many times as long, every second one of them */
+    double scattered_s;     /* a page of ordinary memory adds so much to a direct write */
+    bool is_whole_at_first; /* but not to the first two buffers, which lie in one piece */
+    double cold_s;          /* the first of several writes of one size takes so much longer */
+    double thin_times;      /* growing files take so many times as long, every second one of them */
     double buffer_bytes; /* synchronous writes go at buffer_rate until so much is in the buffer */
     double buffer_rate;
     double
@@ -33,6 +35,8 @@ struct sim {
     double slice_bytes; /* since it began */
     uint64_t seed;
     uint64_t writes;
+    uint64_t last_size;
+    uint64_t allocations;
     uint64_t written_bytes;
     uint64_t base_bytes;
     double device_bytes;
