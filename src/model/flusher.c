@@ -93,6 +93,12 @@ enum wio_status wio_flusher_write(struct wio_cache *cache, struct wio_cache_file
     return status;
 }
 
+/* When a file is old: to a jiffy, as the kernel counts, so that sums of seconds may be rounded. */
+static double old_at(const struct wio_cache *cache, const struct wio_cache_file *file)
+{
+    return file->dirty_at_s + cache->expire_s - 0.5 / cache->hz;
+}
+
 /* The flusher looks for old files every interval; looks that cannot find anything are left out. It
  * may also find more than the device's part of the limits, where there are several. */
 void wio_flusher_plan(const struct wio_cache *cache, struct wio_cache_device *device)
@@ -101,7 +107,7 @@ void wio_flusher_plan(const struct wio_cache *cache, struct wio_cache_device *de
     device->next_expiry_s = HUGE_VAL;
     if (oldest != NULL && cache->interval_s > 0) {
         double interval_s = fmax(cache->interval_s, INTERVAL_MIN_S);
-        double wait_s = oldest->dirty_at_s + cache->expire_s - cache->time_s;
+        double wait_s = old_at(cache, oldest) - cache->time_s;
         double looks = cache->device_count > 1 ? 1 : fmax(ceil(wait_s / interval_s), 1);
         /* later, however far the clock has come */
         device->next_expiry_s =
@@ -126,8 +132,7 @@ double wio_flusher_rests_until(const struct wio_cache *cache, const struct wio_c
     if (oldest == NULL) {
         return HUGE_VAL;
     }
-    double old_s = oldest->dirty_at_s + cache->expire_s - 0.5 / cache->hz; /* as in flush_old */
-    return is_above(cache, device) ? 0 : old_s;
+    return is_above(cache, device) ? 0 : old_at(cache, oldest);
 }
 
 void wio_flusher_skip(const struct wio_cache *cache, struct wio_cache_device *device,
@@ -169,8 +174,7 @@ enum wio_status wio_flusher_background(struct wio_cache *cache, struct wio_cache
 static enum wio_status flush_old(struct wio_cache *cache, struct wio_cache_device *device)
 {
     struct wio_cache_file *file;
-    while ((file = TAILQ_FIRST(&device->dirty)) != NULL &&
-           file->dirty_at_s + cache->expire_s <= cache->time_s + 0.5 / cache->hz) {
+    while ((file = TAILQ_FIRST(&device->dirty)) != NULL && old_at(cache, file) <= cache->time_s) {
         WIO_TRY(wio_flusher_write(cache, file, UINT64_MAX));
     }
     WIO_TRY(flush_above(cache, device));

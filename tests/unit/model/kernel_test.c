@@ -251,6 +251,20 @@ static void old_data_is_written_back(void **state)
     wio_model_destroy(model);
 }
 
+/* Whenever it was: the look that comes 30 s later finds it old, however the seconds are rounded. */
+static void old_data_is_found_in_time(void **state)
+{
+    (void)state;
+    struct wio_model_params params = machine();
+    for (int i = 0; i < 60; i++) {
+        struct wio_model *model = create(&params);
+        (void)step(model, (struct wio_model_op){.size = MIB_BYTES, .delay_s = 0.1 * i});
+        assert_near(step(model, (struct wio_model_op){.delay_s = 29.9}).dirty_bytes, MIB, 0);
+        assert_near(step(model, (struct wio_model_op){.delay_s = 0.2}).dirty_bytes, 0, 0);
+        wio_model_destroy(model);
+    }
+}
+
 static void the_first_write_into_a_file_costs_more(void **state)
 {
     (void)state;
@@ -448,6 +462,7 @@ int main(void)
         cmocka_unit_test(fsync_of_a_longer_file_waits_for_the_journal),
         cmocka_unit_test(a_buffer_in_the_device_is_faster),
         cmocka_unit_test(old_data_is_written_back),
+        cmocka_unit_test(old_data_is_found_in_time),
         cmocka_unit_test(the_first_write_into_a_file_costs_more),
         cmocka_unit_test(the_first_fwrite_of_a_stream_costs_more),
         cmocka_unit_test(a_file_written_anew_has_a_new_stream),
