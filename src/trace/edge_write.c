@@ -128,6 +128,7 @@ enum wio_status wio_edge_writer_create(const struct wio_trace *trace,
     if (asprintf(&label, "%s/%s.%d-%" PRIx64 ".tmp", trace->path, WIO_EDGES_NAME, (int)getpid(),
                  wio_clock_unix_ns()) < 0 ||
         asprintf(&final, "%s/%s", trace->path, WIO_EDGES_NAME) < 0) {
+        free(label);
         return wio_error_set(err, WIO_ERR_NOMEM, trace->path, WIO_ERROR_NO_OFFSET,
                              "no memory to write edges");
     }
