@@ -92,23 +92,32 @@ static uint64_t next_number(const char *text, size_t bytes, size_t *at)
     return value;
 }
 
-static void parse_totals(struct wio_edge_file *file, const char *text, size_t bytes)
+/* Those that are implied are some of all. */
+static bool next_totals(const char *text, size_t bytes, size_t *at,
+                        struct wio_edge_totals *totals_out)
+{
+    totals_out->all = next_number(text, bytes, at);
+    totals_out->implied = next_number(text, bytes, at);
+    return totals_out->implied <= totals_out->all;
+}
+
+static enum wio_status parse_totals(struct wio_edge_file *file, const char *text, size_t bytes)
 {
     struct wio_edge_info *info = &file->info;
+    bool is_sound = true;
     size_t at = 0;
     info->edges = 0;
     for (unsigned i = 0; i < WIO_EDGE_CLASS_COUNT; i++) {
-        info->by_class[i].all = next_number(text, bytes, &at);
-        info->by_class[i].implied = next_number(text, bytes, &at);
+        is_sound &= next_totals(text, bytes, &at, &info->by_class[i]);
         info->edges += i == WIO_EDGE_COLLECTIVE ? 0 : info->by_class[i].all;
     }
     for (unsigned i = 0; i < WIO_EVIDENCE_COUNT; i++) {
-        info->by_evidence[i].all = next_number(text, bytes, &at);
-        info->by_evidence[i].implied = next_number(text, bytes, &at);
+        is_sound &= next_totals(text, bytes, &at, &info->by_evidence[i]);
     }
     info->collectives = info->by_class[WIO_EDGE_COLLECTIVE].all;
     info->members = next_number(text, bytes, &at);
     info->waits = next_number(text, bytes, &at);
+    return is_sound ? WIO_OK : WIO_ERR_FORMAT;
 }
 
 static enum wio_status take_meta(struct wio_edge_file *file, uint64_t key, const char *text,
@@ -129,10 +138,7 @@ static enum wio_status take_meta(struct wio_edge_file *file, uint64_t key, const
     if (key < WIO_ARRAY_SIZE(numbers) && numbers[key] != NULL) {
         *numbers[key] = number_of(text, bytes);
     }
-    if (key == WIO_EDGES_META_TOTALS) {
-        parse_totals(file, text, bytes);
-    }
-    return WIO_OK;
+    return key == WIO_EDGES_META_TOTALS ? parse_totals(file, text, bytes) : WIO_OK;
 }
 
 static enum wio_status parse_meta(struct wio_edge_file *file, struct wio_buf *buf)

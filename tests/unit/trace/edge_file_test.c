@@ -367,6 +367,20 @@ static void points_that_are_not_there_are_faults(void **state)
     edge_rows_fini(&rows);
 }
 
+static void more_implied_than_all_are_refused(void **state)
+{
+    const struct fixture *fixture = *state;
+    struct wio_error err = WIO_ERROR_INIT;
+    struct wio_edge_writer *writer;
+    write_ordinary_segment(fixture->segment, STREAMS, EVENTS, 3);
+    struct wio_trace *trace = open_trace(fixture);
+    assert_int_equal(wio_edge_writer_create(trace, &writer, &err), WIO_OK);
+    assert_int_equal(wio_edge_writer_meta(writer, WIO_EDGES_META_TOTALS, "7 8", &err), WIO_OK);
+    assert_int_equal(wio_edge_writer_finish(writer, NULL, &err), WIO_OK);
+    wio_trace_close(trace);
+    assert_int_equal(wio_trace_open(fixture->dir, &trace, &err), WIO_ERR_FORMAT);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -381,6 +395,7 @@ int main(void)
         TEST(clocks_that_run_backwards_are_refused),
         TEST(every_bent_byte_is_found),
         TEST(points_that_are_not_there_are_faults),
+        TEST(more_implied_than_all_are_refused),
     };
     return WIO_RUN(tests);
 }
