@@ -85,7 +85,7 @@ struct sim_thread {
     bool has_begun;      /* its first event has */
     bool has_taken;      /* at this event */
     bool has_lock;       /* it came with the event, and is not accounted */
-    bool is_collecting;  /* waits for requests */
+    uint64_t missing;    /* requests that it waits for */
     bool has_handed_out; /* its file, to the device (sim_replace.c) */
     bool is_held;        /* one of them has evidence `held` .. */
     uint64_t lag_ns;     /* .. and this is the thread's way from it (plan/waits.h) */

@@ -40,20 +40,25 @@ enum wio_status sim_async_begin(struct sim *sim, struct sim_thread *thread,
     return sim_op_begin(sim, thread, request->task, event->path, &request->op, err);
 }
 
-/* Has the thread all requests that it had collected by the end of this event? */
-static bool has_collected(struct sim_thread *thread, const struct wio_event *event,
-                          struct wio_release *release)
+/* Is this one of those that the thread had collected by the end of the event? */
+static bool is_collected_by(const struct sim_request *request, const struct wio_event *event)
 {
-    bool is_all = true;
+    return request->traced_ns <= sim_end_of(event);
+}
+
+/* How many of these are still going on? */
+static uint64_t count_missing(const struct sim_thread *thread, const struct wio_event *event,
+                              struct wio_release *release)
+{
+    uint64_t missing = 0;
     for (const struct sim_request *request = thread->requests; request != NULL;
          request = request->next) {
-        if (request->traced_ns > sim_end_of(event)) {
-            continue;
+        if (is_collected_by(request, event)) {
+            missing += request->done_ns == 0 ? 1 : 0;
+            wio_release_join(release, (struct wio_release){request->traced_ns, request->done_ns});
         }
-        is_all &= request->done_ns != 0;
-        wio_release_join(release, (struct wio_release){request->traced_ns, request->done_ns});
     }
-    return is_all;
+    return missing;
 }
 
 static void drop_collected(struct sim_thread *thread, uint64_t until_ns)
@@ -76,8 +81,8 @@ bool sim_async_collect(struct sim_thread *thread, const struct wio_event *event)
     if (thread->requests == NULL || wio_op_class(event->op) != WIO_CLASS_ASYNC_CALL) {
         return true;
     }
-    if (!has_collected(thread, event, &release)) {
-        thread->is_collecting = true;
+    thread->missing = count_missing(thread, event, &release);
+    if (thread->missing > 0) {
         return false;
     }
     drop_collected(thread, sim_end_of(event));
@@ -94,7 +99,6 @@ void sim_async_done(struct sim *sim, uint32_t task)
     WIO_PRE(found != NULL);
     struct sim_request *request = (struct sim_request *)(uintptr_t)*found;
     struct sim_thread *thread = &sim->threads[request->thread];
-    struct wio_release ignored = {0};
     (void)wio_map_remove(&sim->requests, task);
     request->done_ns = sim->now_ns > 0 ? sim->now_ns : 1;
     if (thread->times != NULL) {
@@ -103,8 +107,7 @@ void sim_async_done(struct sim *sim, uint32_t task)
     }
     sim_op_span(&thread->account, request->begin_ns, request->done_ns);
     wio_account_op(&thread->account, &request->op, (double)(sim->now_ns - request->begin_ns) / NS);
-    if (thread->is_collecting && has_collected(thread, thread->event, &ignored)) {
-        thread->is_collecting = false;
+    if (thread->missing > 0 && is_collected_by(request, thread->event) && --thread->missing == 0) {
         sim_wake(sim, thread, sim->now_ns);
     }
 }
