@@ -85,7 +85,7 @@ class Modes(ReplayCase):
                                 capture_output=True, text=True, check=False)
         self.assertEqual(answer.returncode, 0, answer.stderr)
         self.assertIn("replayed  5 operations, 0 B read, 12.0 KiB written, mode afap", answer.stdout)
-        self.assertIn("skipped   1 operations: pipes and fifos", answer.stdout)
+        self.assertIn("skipped   1 operation: pipes and fifos", answer.stdout)
 
 
 class Waiting(ReplayCase):
