@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <math.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdio_ext.h>
 #include <string.h>
@@ -15,6 +14,7 @@
 
 #include "base/buf.h"
 #include "base/cleanup.h"
+#include "base/cpus.h"
 #include "base/fmt.h"
 #include "base/io.h"
 #include "calibrate/device.h"
@@ -120,12 +120,6 @@ static void read_memory(struct wio_calibration *calibration)
     }
 }
 
-static uint32_t count_cpus(void)
-{
-    cpu_set_t set;
-    return sched_getaffinity(0, sizeof(set), &set) == 0 ? (uint32_t)CPU_COUNT(&set) : 0;
-}
-
 enum wio_status wio_facts_system(const char *dir, struct wio_calibration *calibration,
                                  struct wio_error *err)
 {
@@ -134,7 +128,7 @@ enum wio_status wio_facts_system(const char *dir, struct wio_calibration *calibr
     read_ages(calibration);
     read_ticks(calibration);
     read_memory(calibration);
-    calibration->cpus = count_cpus();
+    calibration->cpus = wio_cpus_allowed();
     if (uname(&name) == 0) {
         (void)snprintf(calibration->kernel, sizeof(calibration->kernel), "%s %s", name.sysname,
                        name.release);

@@ -2,7 +2,6 @@
 #include "record/describe.h"
 
 #include <limits.h>
-#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/utsname.h>
@@ -10,6 +9,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/cpus.h"
 #include "base/io.h"
 #include "trace/segment.h"
 
@@ -74,12 +74,6 @@ static void read_boot_id(char out[40])
     }
 }
 
-static int count_cpus(void)
-{
-    cpu_set_t set;
-    return sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set) : 0;
-}
-
 void wio_description_init(struct wio_description *description, bool anonymize)
 {
     *description = (struct wio_description){.anonymize = anonymize};
@@ -89,7 +83,7 @@ void wio_description_init(struct wio_description *description, bool anonymize)
              machine.release, machine.machine);
     snprintf(description->host, sizeof(description->host), "%.64s", machine.nodename);
     read_boot_id(description->boot_id);
-    snprintf(description->cpus, sizeof(description->cpus), "%d", count_cpus());
+    snprintf(description->cpus, sizeof(description->cpus), "%u", wio_cpus_allowed());
 }
 
 static enum wio_status put(struct wio_segment *segment, unsigned key, const char *value,

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "replay/pace.h"
 
-#include <sched.h>
 #include <sys/prctl.h>
 
 #include "base/clock.h"
+#include "base/cpus.h"
 #include "replay/look.h"
 
 /* A timer of the kernel wakes within this nearly always. Longer is not better: on a busy machine a
@@ -20,12 +20,8 @@ void rp_pace_begin(void)
 
 uint32_t rp_pace_cpus(void)
 {
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    if (sched_getaffinity(0, sizeof(set), &set) != 0) {
-        return 1;
-    }
-    return (uint32_t)CPU_COUNT(&set);
+    uint32_t allowed = wio_cpus_allowed();
+    return allowed == 0 ? 1 : allowed;
 }
 
 static void nap(struct rp_board *board, uint64_t ns)
