@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "node.h"
 #include "support/unit.h"
 #include "trace/calls.h"
 #include "trace/edge_file.h"
@@ -43,18 +44,7 @@ static void write_segment(const char *dir, unsigned marks)
     (void)snprintf(name, sizeof(name), "%s/a.seg", dir);
     assert_ok(wio_segment_create(name, &params, &segment, &err), &err);
     for (uint32_t rank = 0; rank < RANKS; rank++) {
-        const struct wio_process_info process = {.pid = 100 + (int32_t)rank,
-                                                 .rank = (int32_t)rank,
-                                                 .host = "n",
-                                                 .job = "",
-                                                 .exe = "",
-                                                 .argv = "",
-                                                 .cwd = "",
-                                                 .parent = UINT32_MAX};
-        uint32_t index = 0;
-        uint32_t stream = 0;
-        assert_ok(wio_segment_process(segment, &process, &index, &err), &err);
-        assert_ok(wio_segment_stream(segment, index, process.pid, 0, &stream, &err), &err);
+        uint32_t stream = add_node(segment, 100 + (int32_t)rank, (int32_t)rank);
         for (unsigned i = 0; i < marks; i++) {
             add(segment, stream, WIO_OP_hold, MS);
         }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
+#include "node.h"
 #include "support/unit.h"
 #include "trace/calls.h"
 #include "trace/segment.h"
@@ -49,18 +50,7 @@ static void make_trace(const char *dir, unsigned naps, const struct wio_roster_n
     (void)snprintf(name, sizeof(name), "%s/a.seg", dir);
     assert_ok(wio_segment_create(name, &params, &segment, &err), &err);
     for (unsigned n = 0; n < NODES; n++) {
-        const struct wio_process_info process = {.pid = nodes[n].pid,
-                                                 .rank = -1,
-                                                 .host = "n",
-                                                 .job = "",
-                                                 .exe = "",
-                                                 .argv = "",
-                                                 .cwd = "",
-                                                 .parent = UINT32_MAX};
-        uint32_t index = 0;
-        uint32_t stream = 0;
-        assert_ok(wio_segment_process(segment, &process, &index, &err), &err);
-        assert_ok(wio_segment_stream(segment, index, process.pid, 0, &stream, &err), &err);
+        uint32_t stream = add_node(segment, nodes[n].pid, -1);
         write_life(segment, stream, naps);
     }
     assert_ok(wio_segment_finish(segment, &err), &err);
