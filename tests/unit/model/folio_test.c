@@ -3,6 +3,8 @@
 #include "support/unit.h"
 
 #include "machine.h"
+#include "model/cache.h"
+#include "model/folio.h"
 
 #define KIB UINT64_C(1024)
 
@@ -107,6 +109,72 @@ static void what_is_gone_is_not_written(void **state)
     wio_model_destroy(model);
 }
 
+#define RANDOM_STEPS 3000
+#define RANDOM_BYTES (32 * MIB_BYTES)
+
+static uint64_t any(uint64_t *random, uint64_t below)
+{
+    *random = *random * 6364136223846793005u + 1442695040888963407u;
+    return (*random >> 33) % below;
+}
+
+/* A write into a folio of one of several sizes, a flush, a range that is clean, an end that moves.
+ */
+static void do_any(struct wio_cache *cache, struct wio_cache_file *file, uint64_t *random)
+{
+    uint64_t offset = any(random, RANDOM_BYTES / 4096) * 4096;
+    uint64_t end = offset + (any(random, 64) + 1) * 4096;
+    uint64_t pages;
+    switch (any(random, 32)) {
+    case 0:
+        assert_int_equal(wio_cache_write_out(cache, file), WIO_OK);
+        break;
+    case 1:
+        wio_cache_clean(cache, file, offset, end);
+        break;
+    case 2:
+        wio_cache_cut(cache, file, offset);
+        break;
+    case 3:
+        wio_cache_wait(cache, 0.1);
+        break;
+    case 4:
+        assert_int_equal(wio_cache_use(cache, file, 0, RANDOM_BYTES, &pages), WIO_OK);
+        break;
+    case 5:
+        file->folio = UINT64_C(65536) << any(random, 6);
+        break;
+    default:
+        assert_int_equal(wio_cache_dirty(cache, file, offset, end, &pages), WIO_OK);
+        assert_true(pages <= end - offset);
+        assert_int_equal(wio_cache_use(cache, file, offset, end, &pages), WIO_OK);
+    }
+}
+
+/* What has nothing to write counts, and never more is asked of the device than was written. */
+static void idle_pages_are_dirty_ones(void **state)
+{
+    (void)state;
+    struct wio_alloc heap = WIO_ALLOC_HEAP;
+    struct wio_model_params params = machine();
+    struct wio_cache cache;
+    uint64_t random = 7;
+    wio_cache_init(&cache, &heap, &params);
+    assert_int_equal(wio_cache_add_device(&cache, &params), WIO_OK);
+    struct wio_cache_file *file = wio_cache_file(&cache, 0, 0);
+    for (int i = 0; i < RANDOM_STEPS; i++) {
+        do_any(&cache, file, &random);
+        for (uint64_t at = 0; wio_pages_find(&file->idle, &at); at++) {
+            assert_int_equal(wio_pages_run(&file->pages, at, at + 1), 1);
+        }
+        assert_int_equal(cache.dirty_pages, file->pages.count);
+        assert_true(file->device->queue.asked <= file->device->queue.submitted);
+        assert_true(file->device->queue.asked * WIO_CACHE_PAGE <= cache.written_bytes);
+    }
+    assert_true(file->device->queue.asked < file->device->queue.submitted);
+    wio_cache_fini(&cache);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -116,6 +184,7 @@ int main(void)
         cmocka_unit_test(new_pages_are_folios_of_their_own),
         cmocka_unit_test(scattered_writes_are_throttled_by_folios),
         cmocka_unit_test(what_is_gone_is_not_written),
+        cmocka_unit_test(idle_pages_are_dirty_ones),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
