@@ -178,6 +178,28 @@ static enum wio_status move_below(struct wio_feed *feed, const struct wio_event 
     return WIO_OK;
 }
 
+/* What lies below the second directory only is somebody else from now on, too. */
+static enum wio_status forget_below(struct wio_feed *feed, const struct wio_event *event)
+{
+    const struct wio_feed_names *names = feed->params.names;
+    uint32_t from = wio_feed_real(feed, event->path, false);
+    uint32_t to = wio_feed_real(feed, event->path2, false);
+    uint32_t string;
+    uint32_t moved;
+    uint32_t name;
+    for (size_t i = 0; names != NULL; i++) {
+        string = names->below(feed->params.context, to, from, i, &moved);
+        if (string == WIO_NO_STRING) {
+            break;
+        }
+        if (moved == WIO_NO_STRING) {
+            WIO_TRY(wio_feed_name(feed, event, string, false, &name));
+            name_anew(feed, name);
+        }
+    }
+    return WIO_OK;
+}
+
 static enum wio_status do_rename(struct wio_feed *feed, const struct wio_event *event,
                                  uint32_t from)
 {
@@ -185,7 +207,8 @@ static enum wio_status do_rename(struct wio_feed *feed, const struct wio_event *
     bool exchanges = (event->arg[0] & RENAME_EXCHANGE) != 0;
     WIO_TRY(wio_feed_name(feed, event, event->path2, false, &to));
     move(feed, from, to, exchanges);
-    return move_below(feed, event, exchanges);
+    WIO_TRY(move_below(feed, event, exchanges));
+    return exchanges ? forget_below(feed, event) : WIO_OK;
 }
 
 static enum wio_status do_link(struct wio_feed *feed, const struct wio_event *event, uint32_t from)

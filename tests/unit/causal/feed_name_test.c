@@ -362,6 +362,25 @@ static void what_is_below_moves_with_a_directory(void **state)
     end(&s);
 }
 
+/* Directories change places: what was below the second one only has gone from there, too. */
+static void what_is_below_goes_where_directories_are_exchanged(void **state)
+{
+    static const struct wio_feed_names names = {as_it_is, NULL, one_below};
+    (void)state;
+    for (unsigned is_first = 0; is_first < 2; is_first++) {
+        struct script s;
+        begin(&s, false);
+        s.names = &names;
+        lock(&s, 1, NAME, 10);
+        change(&s, WIO_OP_rename, 20, is_first != 0 ? 1 : 4, is_first != 0 ? 4 : 1);
+        s.events[s.count - 1].arg[0] = 2; /* RENAME_EXCHANGE */
+        lock(&s, 2, NAME, 30);
+        finish(&s);
+        assert_int_equal(s.edges.edge_count, 0);
+        end(&s);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -376,6 +395,7 @@ int main(void)
         cmocka_unit_test(another_host_may_see_a_file_later),
         cmocka_unit_test(a_link_leads_to_a_fifo),
         cmocka_unit_test(what_is_below_moves_with_a_directory),
+        cmocka_unit_test(what_is_below_goes_where_directories_are_exchanged),
     };
     return WIO_RUN(tests);
 }
