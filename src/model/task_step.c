@@ -113,10 +113,10 @@ static enum wio_status go_on_writing(struct wio_tasks *tasks, struct wio_task *t
 
 /* ---- the device ---- */
 
-/* The device serves one after the other; write-back waits meanwhile (rules 13 and 15). When it has
- * served this one: a device outside does that by itself. */
 enum what { DATA, JOURNAL, READ };
 
+/* The device serves one after the other; write-back waits meanwhile (rules 13 and 15). When it has
+ * served this one: a device outside does that by itself. */
 static double take_device(struct wio_tasks *tasks, struct wio_task *task, double seconds,
                           enum what what)
 {
