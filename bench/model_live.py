@@ -15,6 +15,7 @@ RATE = 100 * MIB  # of the limited device, bytes a second
 DEVICE_BYTES = 12 << 30  # calibrating writes a tenth of what is free
 BACKGROUND, HARD = 128 * MIB, 512 * MIB
 SIZES = [4096 << (2 * step) for step in range(8)]  # 4 KiB to 64 MiB
+ROUNDS = 4  # calibrations, each with its series: a disk that others share has moods
 CHUNK = 16 * MIB
 MEMORY_SIZES = [512, 4096, 65536, MIB, CHUNK]
 
@@ -67,6 +68,25 @@ def written(size, file="a"):
 
 def size_text(size):
     return f"{size // MIB} MiB" if size >= MIB else f"{size // 1024} KiB" if size >= 1024 else f"{size} B"
+
+
+def of_round(series, place, number):
+    """The series under a name of this place and round: runs of the same text share a row."""
+    return series._replace(name=f"{place}{series.name}#{number}",
+                           what=f"{place.replace('_', ', ')}{series.what}")
+
+
+def rounds_by_device(host, directory, options):
+    """Again with a calibration for each time, on a disk that others may share."""
+    for number in range(ROUNDS):
+        for series in by_device(host if number == 0 else calibrate(directory, options), directory, options):
+            yield of_round(series, "", number)
+
+
+def by_limited_device(host, directory, options):
+    """On a device of which nobody else has a part."""
+    for series in by_device(host, directory, options):
+        yield of_round(series, "limited_", 0)
 
 
 def by_device(host, directory, options):
@@ -197,12 +217,13 @@ def on_limited_device(options, scratch):
     """Where write-back decides, on a device slower than any disk it may lie on."""
     with limited_device(scratch) as directory:
         host = calibrate(directory, options)
-    for part in PARTS[on_limited_device]:
+        yield by_limited_device, lambda: by_limited_device(host, directory, options)
+    for part in (page_cache, scenarios, scenarios_new):
         yield part, lambda part=part: part(host, scratch)
 
 
-PARTS = {on_disk: (by_device, papers, stdio, in_memory),
-         on_limited_device: (page_cache, scenarios, scenarios_new)}
+PARTS = {on_disk: (rounds_by_device, papers, stdio, in_memory),
+         on_limited_device: (by_limited_device, page_cache, scenarios, scenarios_new)}
 
 
 def is_wanted(options, *functions):
