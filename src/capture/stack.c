@@ -2,6 +2,7 @@
 /* Full stacks (record --stacks), by the unwind tables that every program carries. */
 #include "capture/stack.h"
 
+#include <stdbool.h>
 #include <string.h>
 #include <unwind.h>
 
@@ -15,6 +16,13 @@ struct walk {
     uintptr_t frames[DEPTH_MAX];
     unsigned count;
 };
+
+static __thread bool is_walking __attribute__((tls_model("initial-exec")));
+
+bool cap_is_walking(void)
+{
+    return is_walking;
+}
 
 static _Unwind_Reason_Code on_frame(struct _Unwind_Context *context, void *argument)
 {
@@ -45,7 +53,9 @@ uint32_t cap_stack(struct cap_thread *self, uintptr_t source)
 {
     CAP_KEEP_ERRNO;
     struct walk walk = {.source = source};
+    is_walking = true;
     (void)_Unwind_Backtrace(on_frame, &walk);
+    is_walking = false;
     if (walk.count == 0) {
         return 0;
     }

@@ -9,4 +9,7 @@
  * strict sense: the unwinder reads the loader's list of objects. */
 uint32_t cap_stack(struct cap_thread *self, uintptr_t source) CAP_HIDDEN;
 
+/* The thread is looking at its stack: what the unwinder calls is no event. */
+bool cap_is_walking(void) CAP_HIDDEN;
+
 #endif

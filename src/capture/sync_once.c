@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include <threads.h>
 
+#include "capture/stack.h"
 #include "capture/sync.h"
 #include "capture/sync_object.h"
 
@@ -83,19 +84,25 @@ static int call(unsigned number, int *control, void (*routine)(void), uintptr_t 
     return result;
 }
 
+/* The unwinder is our own, and initialises itself by a call that lands here: an event of it would
+ * want a stack, and so wait for itself. */
+static bool is_plain(const int *control)
+{
+    return !cap_is_causal || (state_of(control) & IS_DONE) != 0 || cap_is_walking();
+}
+
 CAP_EXPORT int pthread_once(pthread_once_t *control, void (*routine)(void))
 {
     const uintptr_t source = CAP_CALLER();
-    return !cap_is_causal || (state_of(control) & IS_DONE) != 0
-               ? CAP_REAL(pthread_once)(control, routine)
-               : call(WIO_CALL_pthread_once, control, routine, source);
+    return is_plain(control) ? CAP_REAL(pthread_once)(control, routine)
+                             : call(WIO_CALL_pthread_once, control, routine, source);
 }
 
 CAP_EXPORT void call_once(once_flag *flag, void (*routine)(void))
 {
     const uintptr_t source = CAP_CALLER();
     int *control = (int *)(void *)flag;
-    if (!cap_is_causal || (state_of(control) & IS_DONE) != 0) {
+    if (is_plain(control)) {
         CAP_REAL(call_once)(flag, routine);
         return;
     }

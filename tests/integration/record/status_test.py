@@ -212,6 +212,14 @@ def read_until(terminal, mark):
     return text
 
 
+class Stacks(RecordCase):
+    def test_whole_stacks_beside_waits(self):
+        """The unwinder initialises itself by pthread_once, which is recorded with the waits."""
+        self.assertEqual(self.start("sh", "-c", "echo x > out", options=("-q", "--stacks")).wait(30), 0)
+        (event,) = [line for line in self.dump("--op", "open") if line["path"].endswith("/out")]
+        self.assertGreaterEqual(len(event["stack"]), 2)
+
+
 class Daemons(RecordCase):
     def test_waits_for_what_the_command_left_behind(self):
         script = "(sleep 0.7; echo late > late) & echo early"
