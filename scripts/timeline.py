@@ -30,7 +30,9 @@ def kind_of(op):
 
 def read_events(file, prefix):
     events = [json.loads(line) for line in file if line.strip()]
-    return [e for e in events if "op" in e and (e["path"] or "").startswith(prefix)]
+    # What did not return, or stdio served from its buffer, has no duration.
+    return [dict(e, dur_ns=e["dur_ns"] or 0) for e in events
+            if "op" in e and (e["path"] or "").startswith(prefix)]
 
 
 def lane_of(event):

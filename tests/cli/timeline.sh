@@ -11,5 +11,6 @@ grep -c '<title>pwrite' picture.svg
 for rank in 10 2; do
     echo "{\"op\": \"write\", \"path\": \"/a\", \"rank\": $rank, \"pid\": 1, \"t_ns\": 5, \"dur_ns\": 0, \"size\": 1}"
 done | timeline | grep -o '>rank [0-9]*<'
+echo '{"op": "printf", "path": "/a", "rank": 1, "pid": 1, "t_ns": 5, "dur_ns": null, "size": 1}' | timeline | grep -c '<title>printf'
 make_trace empty empty
 whyio dump empty | timeline || echo "exit status $?"
