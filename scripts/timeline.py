@@ -17,7 +17,7 @@ KINDS = (
                           "mmap_write", "sendfile", "copy_file_range", "splice")),
     ("read", "#009e73", ("read", "pread", "readv", "preadv", "aio_read", "uring_read")),
     ("sync", "#d55e00", ("fsync", "fdatasync", "sync_file_range", "syncfs", "msync")),
-    ("open, close, look", "#999999", None),
+    ("all else, waits too", "#999999", None),
 )
 
 
