@@ -160,6 +160,8 @@ WIO_MUST_CHECK enum wio_status wio_cache_note_sent(struct wio_cache *cache,
 void wio_cache_note_growing(struct wio_cache_file *file, uint64_t pages);
 /* The device has written something: files have got the new blocks among it. */
 void wio_cache_note_written(const struct wio_cache *cache, struct wio_cache_device *device);
+/* A write of `size` bytes brings folios of up to its own size, and of a page at least (rule 8). */
+void wio_cache_note_folio(struct wio_cache_file *file, uint64_t size);
 /* Pages of a range are written otherwise, or gone: they are not dirty any more. */
 void wio_cache_clean(struct wio_cache *cache, struct wio_cache_file *file, uint64_t offset,
                      uint64_t end);

@@ -23,14 +23,6 @@ static void add_wait(struct wio_task *task, double seconds)
     wio_task_add(task, (struct wio_task_step){.kind = WIO_TASK_WAIT, .seconds = seconds});
 }
 
-/* A write through memory brings folios of up to its own size (rule 8). */
-static void note_folio(struct wio_cache_file *file, uint64_t size)
-{
-    uint64_t most = least(size, (uint64_t)file->device->params.balance_step);
-    uint64_t folio = most > 0 ? UINT64_C(1) << (63 - __builtin_clzll(most)) : 0;
-    file->folio = folio > file->folio ? folio : file->folio;
-}
-
 /* An empty file has neither pages nor a place for them: its first write makes both (rule 2). */
 static void add_write(struct wio_task *task, struct wio_cache_file *file, uint64_t offset,
                       uint64_t size)
@@ -41,7 +33,6 @@ static void add_write(struct wio_task *task, struct wio_cache_file *file, uint64
                                         .offset = offset,
                                         .end = offset + size});
     file->is_begun = true;
-    note_folio(file, size);
 }
 
 /* `seconds` in all, of which the device has its part to itself. */
@@ -156,7 +147,7 @@ static enum wio_status add_bypass(struct wio_cache *cache, struct wio_task *task
     if (op->method != WIO_MODEL_SYNC) {
         return WIO_OK;
     }
-    note_folio(file, op->size);
+    wio_cache_note_folio(file, op->size);
     return wio_cache_use(cache, file, op->offset, end, &added);
 }
 

@@ -63,6 +63,8 @@ enum wio_model_kind {
     X(bw_clean, "bytes/s", 0)                                                                      \
     X(sc_r, "s", 0)                                                                                \
     X(bw_hit, "bytes/s", 0)                                                                        \
+    X(bw_far, "bytes/s", 0)                                                                        \
+    X(cache_size, "bytes", 0)                                                                      \
     X(c_page_sync, "s", 0)                                                                         \
     X(c_forget, "s", 0)                                                                            \
     X(hz, "1/s", 250)                                                                              \
@@ -103,7 +105,9 @@ struct wio_model_table {
  * of sc_w, which has a folio in it then, 0: as sc_w; c_folio, c_clean: what a folio does that is
  * new in memory, and one that is there and clean; c_walk: a write into a part of a folio, for each
  * page of the rest; bw_clean: write over what is in memory and clean, 0: as bw_ramdisk; sc_r,
- * bw_hit: one read, and its copy of what is in memory, 0: as c_call, as bw_mem; c_page_sync: what a
+ * bw_hit: one read, and its copy of what is in memory, 0: as c_call, as bw_mem; bw_far: what a call
+ * takes besides for the bytes of its buffer that are more than a processor's own cache holds
+ * (cache_size), 0: nothing; c_page_sync: what a
  * synchronous write costs besides for each page that its folio is larger; c_forget: what a direct
  * write costs besides for each page in memory that was written there; hz: ticks of the kernel's
  * clock; balance_step: bytes after which a write looks at the dirty limits (a folio); request_max:
@@ -123,6 +127,13 @@ struct wio_model_params {
     struct wio_model_table sync_table;          /* ... synchronous ones that overwrite */
     struct wio_model_table append_table;        /* ... synchronous ones that make the file longer */
     struct wio_model_table direct_nosync_table; /* ... O_DIRECT alone; empty: as direct_table */
+    /* ... a piece in one folio of memory, without its call, by its bytes: of pages that are new
+     * there, clean, dirty already, and read. Empty: as c_folio and bw_ramdisk say, c_clean and
+     * bw_clean, bw_mem, bw_hit. */
+    struct wio_model_table new_table;
+    struct wio_model_table clean_table;
+    struct wio_model_table dirty_table;
+    struct wio_model_table hit_table;
 };
 
 enum wio_model_method {

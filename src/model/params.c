@@ -91,12 +91,30 @@ static enum wio_status check_optional(const struct wio_model_params *params, str
     static const size_t rates[] = {
         offsetof(struct wio_model_params, bw_clean),
         offsetof(struct wio_model_params, bw_hit),
+        offsetof(struct wio_model_params, bw_far),
     };
     for (size_t i = 0; i < WIO_ARRAY_SIZE(rates); i++) {
         double rate = value_at(params, rates[i]);
         if (rate > 0 && rate < 1) {
             return refuse(err, name_at(rates[i]), "must be 0 or at least 1");
         }
+    }
+    return WIO_OK;
+}
+
+static enum wio_status check_tables(const struct wio_model_params *params, struct wio_error *err)
+{
+    const struct {
+        const char *name;
+        const struct wio_model_table *table;
+    } tables[] = {
+        {"direct_table", &params->direct_table}, {"sync_table", &params->sync_table},
+        {"append_table", &params->append_table}, {"direct_nosync_table", &params->direct_nosync_table},
+        {"new_table", &params->new_table},       {"clean_table", &params->clean_table},
+        {"dirty_table", &params->dirty_table},   {"hit_table", &params->hit_table},
+    };
+    for (size_t i = 0; i < WIO_ARRAY_SIZE(tables); i++) {
+        WIO_TRY(wio_model_table_check(tables[i].table, tables[i].name, err));
     }
     return WIO_OK;
 }
@@ -122,17 +140,15 @@ enum wio_status wio_model_params_check(const struct wio_model_params *params, st
     if (params->limit_hard <= params->limit_bg) {
         return refuse(err, "limit_hard", "must be above limit_bg");
     }
-    WIO_TRY(wio_model_table_check(&params->direct_table, "direct_table", err));
-    WIO_TRY(wio_model_table_check(&params->sync_table, "sync_table", err));
-    WIO_TRY(wio_model_table_check(&params->append_table, "append_table", err));
-    return wio_model_table_check(&params->direct_nosync_table, "direct_nosync_table", err);
+    return check_tables(params, err);
 }
 
 bool wio_model_is_device_param(const char *name)
 {
     static const char *const of_machine[] = {
         "bw_mem", "limit_bg",  "limit_hard", "dirty_expire", "dirty_interval",
-        "hz",     "mem_bytes", "bf",         "c_lib",        "c_stream"};
+        "hz",     "mem_bytes", "bf",         "c_lib",        "c_stream",
+        "bw_far", "cache_size"};
     for (size_t i = 0; i < WIO_ARRAY_SIZE(of_machine); i++) {
         if (strcmp(of_machine[i], name) == 0) {
             return false;

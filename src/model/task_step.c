@@ -71,12 +71,16 @@ static enum wio_status write_piece(struct wio_tasks *tasks, struct wio_task *tas
     struct wio_copy copy = {.size = stop - step->offset,
                             .folio = file->folio / WIO_CACHE_PAGE,
                             .within = least(step->end - step->offset, file->folio - in_folio),
+                            .far = wio_copy_far(p, stop - step->offset, step->end - step->offset),
                             .goes_on = step->goes_on && in_folio != 0,
                             .is_writing = file->device->queue.waiting > 0};
     if (copy.is_writing && task->state == WIO_MODEL_STATE_FREE) {
         task->state = WIO_MODEL_STATE_ASYNC;
     }
     WIO_TRY(take_pages(&tasks->cache, task->file, step->offset, stop, &copy));
+    if (copy.absent > 0) {
+        wio_cache_note_folio(task->file, copy.size);
+    }
     step->offset = stop;
     step->goes_on = true;
     wait(tasks, task, wio_copy_in_s(p, &copy), WIO_TASK_LOOK);
@@ -215,7 +219,10 @@ static enum wio_status read_piece(struct wio_tasks *tasks, struct wio_task *task
     uint64_t stop = least(step->end, piece.stop * WIO_CACHE_PAGE);
     task->wake_s = wio_reader_there(&tasks->cache, task->file, first, piece.stop);
     sleep_until(tasks, task, WIO_TASK_PIECE);
-    task->wake_s += wio_copy_out_s(params_of(task), stop - step->offset);
+    const struct wio_model_params *p = params_of(task);
+    uint64_t size = stop - step->offset;
+    uint64_t far = wio_copy_far(p, size, step->end - step->offset);
+    task->wake_s += wio_copy_out_s(p, size, task->file->folio, far);
     step->offset = stop;
     return WIO_OK;
 }

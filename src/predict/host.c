@@ -116,9 +116,12 @@ static enum wio_status check(const struct wio_host_json *json,
  * does not tell it holds it in that figure, as all did once. */
 static void drop_details(const struct wio_host_json *json, struct wio_model_params *params)
 {
+    const struct wio_model_table none = {0};
     if (json_object_get(json->object, "sc_w") != NULL) {
         params->c_call = params->c_folio = params->c_clean = params->c_walk = 0;
         params->bw_clean = params->sc_r = params->bw_hit = 0;
+        params->new_table = params->clean_table = none;
+        params->dirty_table = params->hit_table = none;
     }
     if (json_object_get(json->object, "bw_dev") != NULL) {
         params->c_page_sync = params->c_forget = params->commit_bytes = 0;

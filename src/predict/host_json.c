@@ -90,7 +90,11 @@ static enum wio_status read_tables(const struct wio_host_json *json,
     WIO_TRY(read_table(json, "direct_table", &params->direct_table));
     WIO_TRY(read_table(json, "sync_table", &params->sync_table));
     WIO_TRY(read_table(json, "append_table", &params->append_table));
-    return read_table(json, "direct_nosync_table", &params->direct_nosync_table);
+    WIO_TRY(read_table(json, "direct_nosync_table", &params->direct_nosync_table));
+    WIO_TRY(read_table(json, "new_table", &params->new_table));
+    WIO_TRY(read_table(json, "clean_table", &params->clean_table));
+    WIO_TRY(read_table(json, "dirty_table", &params->dirty_table));
+    return read_table(json, "hit_table", &params->hit_table);
 }
 
 enum wio_status wio_host_params(const struct wio_host_json *json, struct wio_model_params *params)

@@ -121,6 +121,81 @@ static void without_them_all_is_as_it_was(void **state)
     wio_model_destroy(model);
 }
 
+static struct wio_model_params with_tables(void)
+{
+    struct wio_model_params params = detailed();
+    params.new_table = (struct wio_model_table){3, {{64, 3e-6}, {4096, 4e-6}, {65536, 16e-6}}};
+    params.clean_table = (struct wio_model_table){3, {{64, 1e-6}, {4096, 2e-6}, {65536, 10e-6}}};
+    params.dirty_table = (struct wio_model_table){3, {{64, 0}, {4096, 1e-6}, {65536, 7e-6}}};
+    params.hit_table = (struct wio_model_table){3, {{64, 0}, {4096, 8e-7}, {65536, 5e-6}}};
+    return params;
+}
+
+/* Of each piece; a page in the middle of a table is on a straight line. */
+static void tables_say_what_pieces_take(void **state)
+{
+    (void)state;
+    struct wio_model_params params = with_tables();
+    struct wio_model *model = create(&params);
+    assert_near(write_s(model, 0, 65536), CALL_S + 16e-6, 1e-12);
+    assert_near(write_s(model, 0, 65536), CALL_S + 7e-6, 1e-12);
+    clean(model);
+    assert_near(write_s(model, 0, 65536), CALL_S + 10e-6, 1e-12);
+    assert_near(write_s(model, 65536, 10), CALL_S + 3e-6, 1e-12);
+    assert_near(write_s(model, 4 * STEP, 8192), CALL_S + 4e-6 + 12e-6 / 15, 1e-12);
+    wio_model_destroy(model);
+}
+
+/* Whatever the write: the file's folios are there already. */
+static void pieces_are_no_longer_than_folios(void **state)
+{
+    (void)state;
+    struct wio_model_params params = with_tables();
+    struct wio_model *model = create(&params);
+    const struct wio_model_op read = {.size = 65536, .method = WIO_MODEL_READ};
+    for (uint64_t i = 0; i < 32; i++) {
+        (void)write_s(model, i * 4096, 4096);
+    }
+    assert_near(write_s(model, 0, 65536), CALL_S + 16 * 1e-6, 1e-12);
+    assert_near(step(model, read).cost_s, 4e-7 + 16 * 8e-7, 1e-12);
+    clean(model);
+    assert_near(write_s(model, 0, 65536), CALL_S + 16 * 2e-6, 1e-12);
+    assert_near(write_s(model, 0, 32 * 4096), CALL_S + 16 * 1e-6 + 16 * 2e-6, 1e-12);
+    wio_model_destroy(model);
+}
+
+/* Finding a folio is done once for all that is read of it: 8e-7 less what its bytes take. */
+static void parts_of_a_folio_are_read_cheaper(void **state)
+{
+    (void)state;
+    struct wio_model_params params = with_tables();
+    struct wio_model *model = create(&params);
+    double find_s = 8e-7 - 4.2e-6 / 15;
+    struct wio_model_op read = {.size = 65536, .method = WIO_MODEL_READ};
+    (void)write_s(model, 0, 65536);
+    assert_near(step(model, read).cost_s, 4e-7 + 5e-6, 1e-12);
+    read.size = 4096;
+    assert_near(step(model, read).cost_s, 4e-7 + 8e-7 - find_s * 15 / 16, 1e-12);
+    wio_model_destroy(model);
+}
+
+/* Of a buffer that is longer than a processor's cache the rest comes from afar. */
+static void long_buffers_cost_more(void **state)
+{
+    (void)state;
+    struct wio_model_params params = detailed();
+    params.cache_size = MIB;
+    params.bw_far = 20e9;
+    struct wio_model *model = create(&params);
+    assert_near(write_s(model, 0, MIB_BYTES), CALL_S + 1e-6 + MIB / 4e9, 1e-12);
+    assert_near(write_s(model, 8 * STEP, 8 * STEP), CALL_S + 8e-6 + 16 * MIB / 4e9 + 15 * MIB / 20e9,
+                1e-12);
+    const struct wio_model_op read = {
+        .offset = 8 * STEP, .size = 8 * STEP, .method = WIO_MODEL_READ};
+    assert_near(step(model, read).cost_s, 4e-7 + 16 * MIB / 2e10 + 15 * MIB / 20e9, 1e-12);
+    wio_model_destroy(model);
+}
+
 static void rates_are_rates_or_nothing(void **state)
 {
     (void)state;
@@ -144,6 +219,10 @@ int main(void)
         cmocka_unit_test(a_part_of_a_large_folio_costs_more),
         cmocka_unit_test(a_hit_has_a_price_of_its_own),
         cmocka_unit_test(without_them_all_is_as_it_was),
+        cmocka_unit_test(tables_say_what_pieces_take),
+        cmocka_unit_test(pieces_are_no_longer_than_folios),
+        cmocka_unit_test(parts_of_a_folio_are_read_cheaper),
+        cmocka_unit_test(long_buffers_cost_more),
         cmocka_unit_test(rates_are_rates_or_nothing),
     };
     return WIO_RUN(tests);

@@ -77,7 +77,9 @@ static void reads_tables(void **state)
     struct wio_error err;
     assert_ok(read_text("{" COMPLETE ", \"dev_table\": [[4096, 1e-4], [8192, 2e-4]], "
                         "\"sync_table\": [[4096, 3e-4]], \"append_table\": null, "
-                        "\"direct_nosync_table\": [[4096, 5e-5]]}",
+                        "\"direct_nosync_table\": [[4096, 5e-5]], "
+                        "\"new_table\": [[64, 1e-6]], \"clean_table\": [[64, 2e-6]], "
+                        "\"dirty_table\": [[64, 3e-6]], \"hit_table\": [[64, 4e-6]]}",
                         &params, &err),
               &err);
     assert_int_equal(params.direct_table.count, 2);
@@ -85,6 +87,10 @@ static void reads_tables(void **state)
     assert_int_equal(params.sync_table.count, 1);
     assert_int_equal(params.append_table.count, 0);
     assert_int_equal(params.direct_nosync_table.count, 1);
+    assert_true(params.new_table.points[0].seconds == 1e-6);
+    assert_true(params.clean_table.points[0].seconds == 2e-6);
+    assert_true(params.dirty_table.points[0].seconds == 3e-6);
+    assert_true(params.hit_table.points[0].seconds == 4e-6);
 }
 
 static void names_what_is_wrong(void **state)
