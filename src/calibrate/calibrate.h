@@ -66,6 +66,10 @@ enum wio_calibrate_table {
     WIO_CALIBRATE_SYNC,
     WIO_CALIBRATE_APPEND,
     WIO_CALIBRATE_DIRECT_NOSYNC,
+    WIO_CALIBRATE_NEW, /* these: in memory */
+    WIO_CALIBRATE_CLEAN,
+    WIO_CALIBRATE_DIRTY,
+    WIO_CALIBRATE_HIT,
     WIO_CALIBRATE_TABLE_COUNT
 };
 
@@ -77,6 +81,10 @@ struct wio_calibration {
     struct wio_model_table sync_table;
     struct wio_model_table append_table;
     struct wio_model_table direct_nosync_table; /* empty where O_DIRECT is refused */
+    struct wio_model_table new_table;
+    struct wio_model_table clean_table;
+    struct wio_model_table dirty_table;
+    struct wio_model_table hit_table;
     /* Of each point, as in struct wio_calibrate_value; NaN behind the largest write. */
     double table_spread[WIO_CALIBRATE_TABLE_COUNT][WIO_MODEL_TABLE_MAX];
     struct wio_calibrate_value meta[WIO_RIG_META_COUNT]; /* seconds; NaN: not known */
@@ -113,6 +121,8 @@ const char *wio_param_unit(enum wio_param param);
 const char *wio_calibrate_table_name(enum wio_calibrate_table table);
 const struct wio_model_table *wio_calibration_table(const struct wio_calibration *calibration,
                                                     enum wio_calibrate_table table);
+struct wio_model_table *wio_calibration_table_of(struct wio_calibration *calibration,
+                                                 enum wio_calibrate_table table);
 /* How much single writes differ, whatever their size: the middle of the spreads of all sizes; NaN
  * where nothing was measured. */
 double wio_calibration_table_spread(const struct wio_calibration *calibration,

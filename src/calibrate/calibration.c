@@ -44,17 +44,27 @@ const char *wio_calibrate_how_name(enum wio_calibrate_how how)
 const char *wio_calibrate_table_name(enum wio_calibrate_table table)
 {
     static const char *const names[] = {"dev_table", "sync_table", "append_table",
-                                        "direct_nosync_table"};
+                                        "direct_nosync_table", "new_table", "clean_table",
+                                        "dirty_table", "hit_table"};
     return names[table];
+}
+
+struct wio_model_table *wio_calibration_table_of(struct wio_calibration *calibration,
+                                                 enum wio_calibrate_table table)
+{
+    struct wio_model_table *tables[] = {
+        &calibration->direct_table, &calibration->sync_table,
+        &calibration->append_table, &calibration->direct_nosync_table,
+        &calibration->new_table,    &calibration->clean_table,
+        &calibration->dirty_table,  &calibration->hit_table,
+    };
+    return tables[table];
 }
 
 const struct wio_model_table *wio_calibration_table(const struct wio_calibration *calibration,
                                                     enum wio_calibrate_table table)
 {
-    const struct wio_model_table *tables[] = {&calibration->direct_table, &calibration->sync_table,
-                                              &calibration->append_table,
-                                              &calibration->direct_nosync_table};
-    return tables[table];
+    return wio_calibration_table_of((struct wio_calibration *)(uintptr_t)calibration, table);
 }
 
 double wio_calibration_table_spread(const struct wio_calibration *calibration,
@@ -99,5 +109,9 @@ struct wio_model_params wio_calibration_params(const struct wio_calibration *cal
         .sync_table = calibration->sync_table,
         .append_table = calibration->append_table,
         .direct_nosync_table = calibration->direct_nosync_table,
+        .new_table = calibration->new_table,
+        .clean_table = calibration->clean_table,
+        .dirty_table = calibration->dirty_table,
+        .hit_table = calibration->hit_table,
     };
 }

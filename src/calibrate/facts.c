@@ -120,6 +120,15 @@ static void read_memory(struct wio_calibration *calibration)
     }
 }
 
+/* The second level is the largest that is a processor's own mostly; 0 where nobody says. */
+static void read_cache(struct wio_calibration *calibration)
+{
+    long bytes = sysconf(_SC_LEVEL2_CACHE_SIZE);
+    if (bytes > 0) {
+        set_read(calibration, WIO_PARAM_cache_size, (double)bytes);
+    }
+}
+
 enum wio_status wio_facts_system(const char *dir, struct wio_calibration *calibration,
                                  struct wio_error *err)
 {
@@ -128,6 +137,7 @@ enum wio_status wio_facts_system(const char *dir, struct wio_calibration *calibr
     read_ages(calibration);
     read_ticks(calibration);
     read_memory(calibration);
+    read_cache(calibration);
     calibration->cpus = wio_cpus_allowed();
     if (uname(&name) == 0) {
         (void)snprintf(calibration->kernel, sizeof(calibration->kernel), "%s %s", name.sysname,

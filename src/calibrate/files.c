@@ -18,6 +18,7 @@
 #include "base/clock.h"
 #include "base/fmt.h"
 #include "base/io.h"
+#include "calibrate/many.h"
 #include "calibrate/meta.h"
 
 /* What O_DIRECT asks of memory, on any device. */
@@ -31,7 +32,9 @@
 
 static const char *const names[WIO_RIG_FILE_COUNT] = {
     [WIO_RIG_BASE] = "base",     [WIO_RIG_FRESH] = "fresh", [WIO_RIG_APPEND] = "append",
-    [WIO_RIG_BYPASS] = "bypass", [WIO_RIG_AHEAD] = "ahead",
+    [WIO_RIG_BYPASS] = "bypass", [WIO_RIG_AHEAD] = "ahead", [WIO_RIG_COPIES] = "copy0",
+    "copy1",                     "copy2",                   "copy3",
+    [WIO_RIG_COPIES_LAST] = "copy4",
 };
 
 static const int way_flags[WIO_RIG_WAY_COUNT] = {
@@ -360,6 +363,15 @@ static enum wio_status streams(void *context, size_t count, double *seconds_out,
     return status == WIO_OK ? remove_file(context, WIO_RIG_FRESH, err) : status;
 }
 
+static enum wio_status many_files(void *context, const struct wio_rig_many *many,
+                                  double *seconds_out, struct wio_error *err)
+{
+    const struct wio_files *files = context;
+    struct wio_rig_many timed = *many;
+    timed.clock_ns = files->clock_ns;
+    return wio_many_files(files->dir, files->data, &timed, seconds_out, err);
+}
+
 static enum wio_status meta(void *context, double seconds_out[WIO_RIG_META_COUNT],
                             struct wio_error *err)
 {
@@ -443,6 +455,7 @@ struct wio_rig wio_files_rig(struct wio_files *files)
         .copy = copy,
         .fwrite = fwrite_calls,
         .streams = streams,
+        .many = many_files,
         .meta = meta,
     };
 }

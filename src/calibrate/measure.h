@@ -77,12 +77,14 @@ struct wio_measure_copy wio_measure_copy_of(const struct wio_measure *measure, d
 typedef enum wio_status wio_measure_stage(struct wio_measure *measure, struct wio_error *err);
 wio_measure_stage wio_measure_memory;  /* bw_mem, c_lib, c_stream */
 wio_measure_stage wio_measure_base;    /* L and the file for the others */
-wio_measure_stage wio_measure_present; /* c_call, c_clean, c_walk, bw_clean, sc_r, bw_hit */
+wio_measure_stage wio_measure_present; /* c_call, c_clean, c_walk, bw_clean, sc_r, bw_hit,
+                                        * bw_far */
 wio_measure_stage wio_measure_fresh;   /* bw_ramdisk, sc_w, c_folio, c_new */
 wio_measure_stage wio_measure_tables;  /* tables, bw_dev, sc_sw, bw_burst, burst_size */
 wio_measure_stage wio_measure_credit;  /* bw_burst, burst_size, slice of a limit */
 wio_measure_stage wio_measure_commit;  /* commit_bytes */
 wio_measure_stage wio_measure_seek;    /* c_sk */
+wio_measure_stage wio_measure_copies;  /* tables of memory */
 wio_measure_stage wio_measure_read;    /* bw_rdev */
 wio_measure_stage wio_measure_reduced; /* bw_reduced */
 wio_measure_stage wio_measure_meta;    /* metadata */

@@ -6,11 +6,12 @@
 #include "calibrate/measure.h"
 
 #define SMALL UINT64_C(4096)
-/* Small files in a round, and the writes into each, at most: more pages than a processor's own
- * cache holds, since the pages of a removed file are the next one's. */
-#define FILES 4
-#define WRITES 1024
-#define WRITES_LEAST 4
+/* Small files in a round, and the writes into each, at most: in all more pages than a processor's
+ * own cache holds, since the pages of a removed file are the next one's. All files are there at the
+ * same time: the first write after a large file is gone pays for that. */
+#define FILES 32
+#define WRITES 32
+#define LEAST 4
 #define FRESH_ROUNDS 4
 #define REDUCED_ROUNDS 2
 #define SAMPLES 256
@@ -30,10 +31,13 @@ static size_t pieces_of(const struct wio_measure *measure)
 }
 
 /* In all files no more than half of L. */
-static size_t writes_of(const struct wio_measure *measure)
+static struct wio_rig_many small_files(const struct wio_measure *measure)
 {
-    uint64_t count = least(WRITES, measure->largest / 2 / (FILES * SMALL));
-    return (size_t)(count > WRITES_LEAST ? count : WRITES_LEAST);
+    uint64_t pages = measure->largest / 2 / SMALL;
+    uint64_t files = least(FILES, pages / WRITES);
+    uint64_t writes = files > LEAST ? WRITES : least(WRITES, pages / LEAST);
+    return (struct wio_rig_many){.files = (size_t)(files > LEAST ? files : LEAST),
+                                 .writes = (size_t)(writes > LEAST ? writes : LEAST)};
 }
 
 static enum wio_status write_some(struct wio_measure *measure, enum wio_rig_file file,
@@ -61,17 +65,21 @@ struct fresh {
     size_t larges;
 };
 
-static enum wio_status small_file(struct wio_measure *measure, struct fresh *fresh,
-                                  struct wio_error *err)
+static enum wio_status small_round(struct wio_measure *measure, struct fresh *fresh,
+                                   struct wio_error *err)
 {
-    uint64_t offset = 0;
-    WIO_TRY(
-        write_some(measure, WIO_RIG_FRESH, &offset, SMALL, &fresh->first[fresh->firsts++], err));
-    for (size_t i = 1; i < writes_of(measure); i++) {
-        WIO_TRY(write_some(measure, WIO_RIG_FRESH, &offset, SMALL, &fresh->small[fresh->smalls++],
-                           err));
+    const struct wio_rig_many many = small_files(measure);
+    double seconds[FILES * WRITES];
+    WIO_TRY(measure->rig->many(measure->rig->context, &many, seconds, err));
+    measure->bytes_left -= many.files * many.writes * SMALL;
+    for (size_t i = 0; i < many.files * many.writes; i++) {
+        if (i % many.writes == 0) {
+            fresh->first[fresh->firsts++] = seconds[i];
+        } else {
+            fresh->small[fresh->smalls++] = seconds[i];
+        }
     }
-    return measure->rig->remove(measure->rig->context, WIO_RIG_FRESH, err);
+    return WIO_OK;
 }
 
 static enum wio_status large_file(struct wio_measure *measure, struct fresh *fresh,
@@ -89,16 +97,15 @@ static enum wio_status large_file(struct wio_measure *measure, struct fresh *fre
 static enum wio_status fresh_round(struct wio_measure *measure, struct fresh *fresh,
                                    struct wio_error *err)
 {
-    for (size_t i = 0; i < FILES; i++) {
-        WIO_TRY(small_file(measure, fresh, err));
-    }
+    WIO_TRY(wio_measure_cancelled(measure, err));
+    WIO_TRY(small_round(measure, fresh, err));
     return large_file(measure, fresh, err);
 }
 
 static void set_fresh(struct wio_measure *measure, struct fresh *fresh)
 {
-    struct wio_estimate first = wio_estimate_middle(fresh->first, fresh->firsts);
-    struct wio_estimate small = wio_estimate_middle(fresh->small, fresh->smalls);
+    struct wio_estimate first = wio_estimate_center(fresh->first, fresh->firsts);
+    struct wio_estimate small = wio_estimate_center(fresh->small, fresh->smalls);
     struct wio_estimate piece = wio_estimate_middle(fresh->large, fresh->larges);
     struct wio_measure_copy copy = wio_measure_copy_of(measure, small.value, piece.value);
     wio_measure_set(measure, WIO_PARAM_bw_ramdisk, 1 / copy.byte_s, piece.spread);
@@ -113,8 +120,9 @@ static void set_fresh(struct wio_measure *measure, struct fresh *fresh)
 enum wio_status wio_measure_fresh(struct wio_measure *measure, struct wio_error *err)
 {
     struct fresh fresh = {0};
-    uint64_t bytes =
-        fresh_pieces_of(measure) * wio_measure_piece(measure) + writes_of(measure) * FILES * SMALL;
+    const struct wio_rig_many many = small_files(measure);
+    uint64_t bytes = fresh_pieces_of(measure) * wio_measure_piece(measure) +
+                     many.files * many.writes * SMALL;
     WIO_TRY(fresh_round(measure, &fresh, err));
     for (size_t i = 0; wio_measure_more(measure, i, FRESH_ROUNDS - 1, bytes); i++) {
         if (i == 0) {

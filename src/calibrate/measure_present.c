@@ -11,6 +11,8 @@
 #define PAGE UINT64_C(4096)
 #define PAGES 1024     /* of the small file, at most: more than a processor's own cache holds */
 #define PIECES_READ 64 /* in a round */
+#define FAR_PIECES 16  /* that are read at once */
+#define FAR_READS 4    /* in a round */
 #define PIECES 6       /* of the large one, at most */
 #define PARTS 4        /* of a piece that are written into */
 /* Of a call that is to move next to nothing. */
@@ -30,6 +32,7 @@ struct present {
     struct samples part;  /* next to nothing goes into a large folio */
     struct samples large_clean;
     struct samples large_read;
+    struct samples far_read;
 };
 
 /* How many of a size, no more than a tenth of L in a round. */
@@ -120,17 +123,28 @@ static enum wio_status read_base(struct wio_measure *measure, struct present *pr
                      &present->large_read, err);
 }
 
-static struct wio_estimate center(struct samples *samples)
+/* Many pieces at once: more than a processor's cache holds of the buffer. */
+static enum wio_status read_far(struct wio_measure *measure, struct present *present,
+                                struct wio_error *err)
+{
+    uint64_t size = FAR_PIECES * wio_measure_piece(measure);
+    uint64_t count = measure->base_bytes / size;
+    const struct wio_rig_io io = {.file = WIO_RIG_BASE, .size = size};
+    return read_over(measure, io, (size_t)(count < FAR_READS ? count : FAR_READS), size,
+                     &present->far_read, err);
+}
+
+static struct wio_estimate middle(struct samples *samples)
 {
     return wio_estimate_middle(samples->values, samples->count);
 }
 
 static void set_writes(struct wio_measure *measure, struct present *present)
 {
-    struct wio_estimate clean = center(&present->clean);
-    struct wio_estimate call = center(&present->write);
-    struct wio_estimate part = center(&present->part);
-    struct wio_estimate large = center(&present->large_clean);
+    struct wio_estimate clean = middle(&present->clean);
+    struct wio_estimate call = wio_estimate_center(present->write.values, present->write.count);
+    struct wio_estimate part = middle(&present->part);
+    struct wio_estimate large = middle(&present->large_clean);
     double touched = (double)TINY / wio_measure_get(measure, WIO_PARAM_bw_mem);
     wio_measure_set(measure, WIO_PARAM_c_call, fmax(call.value - touched, 0), call.spread);
     struct wio_measure_copy copy = wio_measure_copy_of(measure, clean.value, large.value);
@@ -147,14 +161,29 @@ static void set_writes(struct wio_measure *measure, struct present *present)
 
 static void set_reads(struct wio_measure *measure, struct present *present)
 {
-    struct wio_estimate call = center(&present->read);
-    struct wio_estimate large = center(&present->large_read);
+    struct wio_estimate call = wio_estimate_center(present->read.values, present->read.count);
+    struct wio_estimate large = middle(&present->large_read);
     double bytes = (double)(wio_measure_piece(measure) - TINY);
     double rate = large.value > call.value ? bytes / (large.value - call.value)
                                            : wio_measure_get(measure, WIO_PARAM_bw_mem);
     wio_measure_set(measure, WIO_PARAM_bw_hit, rate, large.spread);
     wio_measure_set(measure, WIO_PARAM_sc_r, fmax(call.value - (double)TINY / rate, 0),
                     call.spread);
+}
+
+/* How much longer a byte takes whose place in the buffer is in no cache. */
+static void set_far(struct wio_measure *measure, struct present *present)
+{
+    double near = wio_measure_get(measure, WIO_PARAM_cache_size);
+    double size = (double)(FAR_PIECES * wio_measure_piece(measure));
+    struct wio_estimate one = middle(&present->large_read);
+    struct wio_estimate many = middle(&present->far_read);
+    if (near <= 0 || near > size / 2 || many.kept == 0) {
+        return;
+    }
+    double more_s = many.value - FAR_PIECES * one.value;
+    bool is_seen = more_s > 0.01 * many.value;
+    wio_measure_set(measure, WIO_PARAM_bw_far, is_seen ? (size - near) / more_s : 0, many.spread);
 }
 
 enum wio_status wio_measure_present(struct wio_measure *measure, struct wio_error *err)
@@ -166,8 +195,10 @@ enum wio_status wio_measure_present(struct wio_measure *measure, struct wio_erro
         WIO_TRY(small_file(measure, &present, err));
         WIO_TRY(large_file(measure, &present, err));
         WIO_TRY(read_base(measure, &present, err));
+        WIO_TRY(read_far(measure, &present, err));
     }
     set_writes(measure, &present);
     set_reads(measure, &present);
+    set_far(measure, &present);
     return WIO_OK;
 }

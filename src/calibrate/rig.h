@@ -20,8 +20,11 @@ enum wio_rig_file {
     WIO_RIG_APPEND, /* grows by synchronous writes */
     WIO_RIG_BYPASS, /* is written over past the page cache */
     WIO_RIG_AHEAD,  /* is written back while others are used */
+    WIO_RIG_COPIES, /* the first of those with pieces of one size each */
+    WIO_RIG_COPIES_LAST = WIO_RIG_COPIES + 4,
     WIO_RIG_FILE_COUNT
 };
+#define WIO_RIG_COPIES_COUNT (WIO_RIG_COPIES_LAST - WIO_RIG_COPIES + 1)
 
 /* As of enum wio_model_method. */
 enum wio_rig_way {
@@ -76,6 +79,13 @@ struct wio_rig_io {
 };
 #define WIO_RIG_IO_MOST (UINT64_C(64) << 20)
 
+/* New files, all open at the same time, and writes of 4 KiB into each. */
+struct wio_rig_many {
+    size_t files;
+    size_t writes;
+    uint64_t clock_ns; /* the rig's: what asking for the time takes */
+};
+
 struct wio_rig {
     void *context;
     double (*now_s)(void *context);
@@ -110,6 +120,9 @@ struct wio_rig {
      * them takes, which finds no buffer yet. */
     enum wio_status (*streams)(void *context, size_t count, double *seconds_out,
                                struct wio_error *err);
+    /* What each write took, file by file; the files are gone afterwards. */
+    enum wio_status (*many)(void *context, const struct wio_rig_many *many, double *seconds_out,
+                            struct wio_error *err);
     /* What the device has been given to write ever, whoever wrote it; NaN where nobody counts. */
     double (*device_bytes)(void *context);
     /* One of each; NaN where it is not possible there. */

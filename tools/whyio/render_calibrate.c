@@ -122,20 +122,32 @@ static void point_cell(FILE *out, const struct wio_calibration *calibration,
 }
 
 /* By size; how single writes differ is what a prediction of one of them cannot know. */
-static void table_lines(const struct wio_calibration *calibration, FILE *out)
+#define TABLE_COLUMNS 4
+
+/* The tables [first, first + 4): what is measured of one size of `sizes`. */
+static void table_lines(const struct wio_calibration *calibration, enum wio_calibrate_table sizes,
+                        enum wio_calibrate_table first, FILE *out)
 {
-    const struct wio_model_table *sizes = &calibration->sync_table;
+    const struct wio_model_table *table = wio_calibration_table(calibration, sizes);
     char text[WIO_TEXT_MAX];
-    (void)fprintf(out, "\n%-10s  %18s  %18s  %18s  %18s\n", "one write",
-                  calibration->is_direct ? "direct, sync" : "sync instead", "sync",
-                  "sync, appending", "direct");
-    for (size_t i = 0; i < sizes->count && !isnan(calibration->table_spread[WIO_CALIBRATE_SYNC][i]);
-         i++) {
-        (void)fprintf(out, "%-10s", format_value(text, "bytes", sizes->points[i].bytes));
-        for (int table = 0; table < WIO_CALIBRATE_TABLE_COUNT; table++) {
-            point_cell(out, calibration, (enum wio_calibrate_table)table, i);
+    for (size_t i = 0; i < table->count && !isnan(calibration->table_spread[sizes][i]); i++) {
+        (void)fprintf(out, "%-10s", format_value(text, "bytes", table->points[i].bytes));
+        for (int column = 0; column < TABLE_COLUMNS; column++) {
+            point_cell(out, calibration, (enum wio_calibrate_table)((int)first + column), i);
         }
         (void)fprintf(out, "\n");
+    }
+}
+
+static void all_tables(const struct wio_calibration *calibration, FILE *out)
+{
+    static const char line[] = "\n%-10s  %18s  %18s  %18s  %18s\n";
+    (void)fprintf(out, line, "one write", calibration->is_direct ? "direct, sync" : "sync instead",
+                  "sync", "sync, appending", "direct");
+    table_lines(calibration, WIO_CALIBRATE_SYNC, WIO_CALIBRATE_DIRECT, out);
+    if (calibration->new_table.count > 0) {
+        (void)fprintf(out, line, "in memory", "new", "clean", "dirty", "read");
+        table_lines(calibration, WIO_CALIBRATE_NEW, WIO_CALIBRATE_NEW, out);
     }
 }
 
@@ -150,7 +162,7 @@ void render_calibrate_text(const struct wio_calibration *calibration, const char
         enum wio_param param = (enum wio_param)i;
         value_line(out, wio_param_name(param), wio_param_unit(param), &calibration->params[i]);
     }
-    table_lines(calibration, out);
+    all_tables(calibration, out);
     (void)fprintf(out, "\n%-16s  %13s  %7s\n", "metadata", "one call", "spread");
     for (size_t i = 0; i < WIO_RIG_META_COUNT; i++) {
         value_line(out, wio_rig_meta_name((enum wio_rig_meta)i), "s", &calibration->meta[i]);

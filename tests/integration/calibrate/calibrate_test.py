@@ -86,7 +86,8 @@ class Measures(Case):
             self.assertGreater(host[name], 0, name)
         self.assertLessEqual(host["bw_reduced"], host["bw_ramdisk"])
         self.assertLess(host["limit_bg"], host["limit_hard"])
-        for table in ("dev_table", "sync_table", "append_table", "direct_nosync_table"):
+        for table in ("dev_table", "sync_table", "append_table", "direct_nosync_table", "new_table", "clean_table",
+                      "dirty_table", "hit_table"):
             self.assertEqual(host[table], sorted(host[table]))
             seconds = [row[1] for row in host[table]]
             self.assertEqual(seconds, sorted(seconds), table)

@@ -297,7 +297,7 @@ static void tells_how_writes_differ(void **state)
     assert_true(isnan(wio_calibration_table_spread(
         &(struct wio_calibration){.direct_table.count = 0}, WIO_CALIBRATE_DIRECT)));
     assert_ok(measure(&sim, &params, &found, &err), &err);
-    for (int i = 0; i < WIO_CALIBRATE_TABLE_COUNT; i++) {
+    for (int i = 0; i < WIO_CALIBRATE_NEW; i++) {
         enum wio_calibrate_table table = (enum wio_calibrate_table)i;
         size_t behind = wio_calibration_table(&found, table)->count - 1;
         double spread = wio_calibration_table_spread(&found, table);
@@ -394,6 +394,36 @@ static void finds_what_folios_cost(void **state)
     is_near(&found, WIO_PARAM_c_forget, sim.params.c_forget, 0.1);
     double wanted = sim.params.sc_sw + 4096 / sim.params.bw_dev + 4096 / sim.params.bw_ramdisk;
     assert_true(fabs(found.sync_table.points[0].seconds - wanted) < 0.02 * wanted);
+}
+
+static void point_is(const struct wio_model_table *table, size_t i, double wanted)
+{
+    double got = table->points[i].seconds;
+    if (!(fabs(got - wanted) <= 0.02 * wanted + 2e-8)) {
+        fail_msg("%g s for %g bytes, not %g", got, table->points[i].bytes, wanted);
+    }
+}
+
+/* Of each size in folios of its own. */
+static void finds_what_pieces_of_memory_take(void **state)
+{
+    (void)state;
+    static const double sizes[] = {64, 4096, 65536, 262144, MIB};
+    struct sim sim = sim_default();
+    struct wio_calibrate_params params = {.max_bytes = 4 * GIB, .budget_s = 60};
+    struct wio_calibration found;
+    struct wio_error err;
+    struct wio_model_params wanted = sim.params;
+    sim.noise = 0.02;
+    assert_ok(measure(&sim, &params, &found, &err), &err);
+    assert_int_equal(found.new_table.count, WIO_ARRAY_SIZE(sizes));
+    for (size_t i = 0; i < WIO_ARRAY_SIZE(sizes); i++) {
+        assert_true(found.hit_table.points[i].bytes == sizes[i]);
+        point_is(&found.new_table, i, wanted.c_folio + sizes[i] / wanted.bw_ramdisk);
+        point_is(&found.clean_table, i, wanted.c_clean + sizes[i] / wanted.bw_clean);
+        point_is(&found.dirty_table, i, sizes[i] / wanted.bw_mem);
+        point_is(&found.hit_table, i, sizes[i] / wanted.bw_hit);
+    }
 }
 
 /* Noise alone makes no device thin. */
@@ -602,6 +632,7 @@ int main(void)
         cmocka_unit_test(finds_slices),
         cmocka_unit_test(finds_what_a_commit_writes),
         cmocka_unit_test(looks_past_new_blocks),
+        cmocka_unit_test(finds_what_pieces_of_memory_take),
         cmocka_unit_test(does_not_look_past_noise),
         cmocka_unit_test(tells_how_writes_differ),
         cmocka_unit_test(knows_the_device_from_memory),

@@ -223,12 +223,14 @@ static enum wio_status read_op(void *context, const struct wio_rig_io *io, doubl
 {
     struct sim *sim = context;
     (void)err;
-    const struct wio_model_op op = {.file = sim->dropped > 0 ? UNCACHED + sim->dropped
-                                                             : id_of(sim, io->file),
+    bool is_cached = sim->dropped == 0 || io->file >= WIO_RIG_COPIES;
+    const struct wio_model_op op = {.file = is_cached ? id_of(sim, io->file)
+                                                      : UNCACHED + sim->dropped,
                                     .offset = io->offset,
                                     .size = io->size,
                                     .method = WIO_MODEL_READ,
-                                    .at_end = io->offset + io->size >= sim->base_bytes};
+                                    .at_end = io->file >= WIO_RIG_COPIES ||
+                                              io->offset + io->size >= sim->base_bytes};
     *seconds_out = told(sim, perform(sim, &op));
     return WIO_OK;
 }
@@ -335,6 +337,23 @@ static enum wio_status streams_op(void *context, size_t count, double *seconds_o
     return WIO_OK;
 }
 
+static enum wio_status many_op(void *context, const struct wio_rig_many *many, double *seconds_out,
+                               struct wio_error *err)
+{
+    struct sim *sim = context;
+    uint64_t seed = sim->seed;
+    for (size_t i = 0; i < many->files * many->writes; i++) {
+        uint64_t at = i % many->writes;
+        const struct wio_rig_io io = {.file = WIO_RIG_FRESH, .offset = at * PAGE, .size = PAGE};
+        if (at == 0 && i > 0) {
+            WIO_TRY(remove_op(context, WIO_RIG_FRESH, err));
+        }
+        WIO_TRY(write_op(sim, &io, &seconds_out[i], err));
+    }
+    sim->seed = seed + 1; /* noise of its own */
+    return remove_op(context, WIO_RIG_FRESH, err);
+}
+
 static enum wio_status meta_op(void *context, double seconds_out[WIO_RIG_META_COUNT],
                                struct wio_error *err)
 {
@@ -369,6 +388,7 @@ struct wio_rig sim_rig(struct sim *sim)
                             .copy = copy_op,
                             .fwrite = fwrite_op,
                             .streams = streams_op,
+                            .many = many_op,
                             .meta = meta_op};
 }
 
