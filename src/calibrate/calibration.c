@@ -43,9 +43,9 @@ const char *wio_calibrate_how_name(enum wio_calibrate_how how)
 
 const char *wio_calibrate_table_name(enum wio_calibrate_table table)
 {
-    static const char *const names[] = {"dev_table", "sync_table", "append_table",
-                                        "direct_nosync_table", "new_table", "clean_table",
-                                        "dirty_table", "hit_table"};
+    static const char *const names[] = {"dev_table",           "sync_table", "append_table",
+                                        "direct_nosync_table", "new_table",  "clean_table",
+                                        "dirty_table",         "hit_table"};
     return names[table];
 }
 
@@ -53,10 +53,9 @@ struct wio_model_table *wio_calibration_table_of(struct wio_calibration *calibra
                                                  enum wio_calibrate_table table)
 {
     struct wio_model_table *tables[] = {
-        &calibration->direct_table, &calibration->sync_table,
-        &calibration->append_table, &calibration->direct_nosync_table,
-        &calibration->new_table,    &calibration->clean_table,
-        &calibration->dirty_table,  &calibration->hit_table,
+        &calibration->direct_table,        &calibration->sync_table, &calibration->append_table,
+        &calibration->direct_nosync_table, &calibration->new_table,  &calibration->clean_table,
+        &calibration->dirty_table,         &calibration->hit_table,
     };
     return tables[table];
 }

@@ -31,10 +31,15 @@
 #define SECTOR 512
 
 static const char *const names[WIO_RIG_FILE_COUNT] = {
-    [WIO_RIG_BASE] = "base",     [WIO_RIG_FRESH] = "fresh", [WIO_RIG_APPEND] = "append",
-    [WIO_RIG_BYPASS] = "bypass", [WIO_RIG_AHEAD] = "ahead", [WIO_RIG_COPIES] = "copy0",
-    "copy1",                     "copy2",                   "copy3",
-    [WIO_RIG_COPIES_LAST] = "copy4",
+    [WIO_RIG_BASE] = "base",
+    [WIO_RIG_FRESH] = "fresh",
+    [WIO_RIG_APPEND] = "append",
+    [WIO_RIG_BYPASS] = "bypass",
+    [WIO_RIG_AHEAD] = "ahead",
+    [WIO_RIG_COPIES] = "copy0",
+    "copy1",
+    "copy2",
+    "copy3",
 };
 
 static const int way_flags[WIO_RIG_WAY_COUNT] = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Many files that are open at the same time, as programs have them that write into each a little. */
+/* Many files that are open at the same time: programs have such, and write a little into each. */
 #ifndef WIO_CALIBRATE_MANY_H
 #define WIO_CALIBRATE_MANY_H
 

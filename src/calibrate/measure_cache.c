@@ -121,8 +121,8 @@ enum wio_status wio_measure_fresh(struct wio_measure *measure, struct wio_error 
 {
     struct fresh fresh = {0};
     const struct wio_rig_many many = small_files(measure);
-    uint64_t bytes = fresh_pieces_of(measure) * wio_measure_piece(measure) +
-                     many.files * many.writes * SMALL;
+    uint64_t bytes =
+        fresh_pieces_of(measure) * wio_measure_piece(measure) + many.files * many.writes * SMALL;
     WIO_TRY(fresh_round(measure, &fresh, err));
     for (size_t i = 0; wio_measure_more(measure, i, FRESH_ROUNDS - 1, bytes); i++) {
         if (i == 0) {

@@ -13,13 +13,16 @@
 #include "calibrate/measure.h"
 
 #define PAGE UINT64_C(4096)
-/* Pages of a file, at most, and the part of L that it is. */
+/* Pages of a file, at most; the part of L that it is, and of what may be dirty. */
 #define PAGES 1024
 #define LARGEST_PART 16
+#define CACHED_PART 5
+/* As good as nothing of a page. */
+#define TINY 64
 #define ROUNDS 3 /* besides the first, which gets memory that the system may have to find */
 #define SAMPLES ((size_t)ROUNDS * PAGES)
 
-static const uint64_t sizes[WIO_RIG_COPIES_COUNT] = {64, PAGE, 65536, 262144, UINT64_C(1) << 20};
+static const uint64_t sizes[WIO_RIG_COPIES_COUNT] = {PAGE, 65536, 262144, UINT64_C(1) << 20};
 
 enum state { NEW, DIRTY, CLEAN, HIT, STATES };
 
@@ -29,28 +32,24 @@ struct copies {
     size_t levels;
 };
 
-/* The least size has a page to itself. */
-static uint64_t step_of(size_t level)
-{
-    return sizes[level] > PAGE ? sizes[level] : PAGE;
-}
-
 static uint64_t bytes_of(const struct wio_measure *measure)
 {
-    uint64_t most = measure->largest < measure->cached ? measure->largest : measure->cached;
-    return most / LARGEST_PART < PAGES * PAGE ? most / LARGEST_PART : PAGES * PAGE;
+    uint64_t bytes = measure->largest / LARGEST_PART;
+    uint64_t cached = measure->cached / CACHED_PART;
+    bytes = cached < bytes ? cached : bytes;
+    return bytes < PAGES * PAGE ? bytes : PAGES * PAGE;
 }
 
 static size_t count_of(const struct wio_measure *measure, size_t level)
 {
-    uint64_t count = bytes_of(measure) / step_of(level);
+    uint64_t count = bytes_of(measure) / sizes[level];
     return count > 0 ? (size_t)count : 1;
 }
 
 /* A file of one piece would say what its first write takes. */
 static size_t levels_of(const struct wio_measure *measure)
 {
-    size_t levels = 2;
+    size_t levels = 1;
     while (levels < WIO_RIG_COPIES_COUNT && count_of(measure, levels) > 1) {
         levels++;
     }
@@ -65,7 +64,7 @@ static enum wio_status pass(struct wio_measure *measure, struct copies *copies, 
     enum wio_rig_file file = (enum wio_rig_file)(WIO_RIG_COPIES + level);
     for (size_t i = 0; i < count_of(measure, level); i++) {
         const struct wio_rig_io io = {
-            .file = file, .offset = i * step_of(level), .size = sizes[level]};
+            .file = file, .offset = i * sizes[level], .size = sizes[level]};
         double seconds;
         WIO_TRY(state == HIT ? rig->read(rig->context, &io, &seconds, err)
                              : wio_measure_write(measure, &io, &seconds, err));
@@ -102,6 +101,19 @@ static enum wio_status copy_round(struct wio_measure *measure, struct copies *co
     return WIO_OK;
 }
 
+/* Of little in a page: a new page is made as a whole; else who writes or reads little goes on
+ * there, and all parts together take what the page does. */
+static double tiny_s(const struct wio_model_point points[2], size_t levels, enum state state)
+{
+    double page_s = points[0].seconds;
+    if (state != NEW) {
+        return page_s * TINY / (double)PAGE;
+    }
+    double slope = levels > 1 ? (points[1].seconds - page_s) / (points[1].bytes - points[0].bytes)
+                              : page_s / (double)PAGE;
+    return fmax(page_s - (double)(PAGE - TINY) * slope, 0);
+}
+
 /* Without the call; no size takes less than a smaller one. */
 static void set_table(struct wio_measure *measure, struct copies *copies, enum state state,
                       double call_s)
@@ -118,10 +130,13 @@ static void set_table(struct wio_measure *measure, struct copies *copies, enum s
         struct wio_estimate cost =
             wio_estimate_center(copies->samples[state][level], copies->count[state][level]);
         least_s = fmax(cost.value - call_s, least_s);
-        table->points[level] = (struct wio_model_point){(double)sizes[level], least_s};
-        measure->out->table_spread[tables[state]][level] = cost.spread;
+        table->points[level + 1] = (struct wio_model_point){(double)sizes[level], least_s};
+        measure->out->table_spread[tables[state]][level + 1] = cost.spread;
     }
-    table->count = copies->levels;
+    table->points[0] =
+        (struct wio_model_point){TINY, tiny_s(table->points + 1, copies->levels, state)};
+    measure->out->table_spread[tables[state]][0] = measure->out->table_spread[tables[state]][1];
+    table->count = copies->levels + 1;
 }
 
 enum wio_status wio_measure_copies(struct wio_measure *measure, struct wio_error *err)
@@ -129,7 +144,7 @@ enum wio_status wio_measure_copies(struct wio_measure *measure, struct wio_error
     static struct copies copies; /* too large for a stack */
     memset(&copies, 0, sizeof(copies));
     copies.levels = levels_of(measure);
-    uint64_t bytes = (copies.levels - 1) * 3 * bytes_of(measure);
+    uint64_t bytes = copies.levels * 3 * bytes_of(measure);
     if (!wio_measure_more(measure, 0, 1, 2 * bytes)) {
         return WIO_OK;
     }

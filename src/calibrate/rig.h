@@ -21,7 +21,7 @@ enum wio_rig_file {
     WIO_RIG_BYPASS, /* is written over past the page cache */
     WIO_RIG_AHEAD,  /* is written back while others are used */
     WIO_RIG_COPIES, /* the first of those with pieces of one size each */
-    WIO_RIG_COPIES_LAST = WIO_RIG_COPIES + 4,
+    WIO_RIG_COPIES_LAST = WIO_RIG_COPIES + 3,
     WIO_RIG_FILE_COUNT
 };
 #define WIO_RIG_COPIES_COUNT (WIO_RIG_COPIES_LAST - WIO_RIG_COPIES + 1)

@@ -108,10 +108,14 @@ static enum wio_status check_tables(const struct wio_model_params *params, struc
         const char *name;
         const struct wio_model_table *table;
     } tables[] = {
-        {"direct_table", &params->direct_table}, {"sync_table", &params->sync_table},
-        {"append_table", &params->append_table}, {"direct_nosync_table", &params->direct_nosync_table},
-        {"new_table", &params->new_table},       {"clean_table", &params->clean_table},
-        {"dirty_table", &params->dirty_table},   {"hit_table", &params->hit_table},
+        {"direct_table", &params->direct_table},
+        {"sync_table", &params->sync_table},
+        {"append_table", &params->append_table},
+        {"direct_nosync_table", &params->direct_nosync_table},
+        {"new_table", &params->new_table},
+        {"clean_table", &params->clean_table},
+        {"dirty_table", &params->dirty_table},
+        {"hit_table", &params->hit_table},
     };
     for (size_t i = 0; i < WIO_ARRAY_SIZE(tables); i++) {
         WIO_TRY(wio_model_table_check(tables[i].table, tables[i].name, err));
@@ -146,9 +150,8 @@ enum wio_status wio_model_params_check(const struct wio_model_params *params, st
 bool wio_model_is_device_param(const char *name)
 {
     static const char *const of_machine[] = {
-        "bw_mem", "limit_bg",  "limit_hard", "dirty_expire", "dirty_interval",
-        "hz",     "mem_bytes", "bf",         "c_lib",        "c_stream",
-        "bw_far", "cache_size"};
+        "bw_mem",    "limit_bg", "limit_hard", "dirty_expire", "dirty_interval", "hz",
+        "mem_bytes", "bf",       "c_lib",      "c_stream",     "bw_far",         "cache_size"};
     for (size_t i = 0; i < WIO_ARRAY_SIZE(of_machine); i++) {
         if (strcmp(of_machine[i], name) == 0) {
             return false;

@@ -224,13 +224,12 @@ static enum wio_status read_op(void *context, const struct wio_rig_io *io, doubl
     struct sim *sim = context;
     (void)err;
     bool is_cached = sim->dropped == 0 || io->file >= WIO_RIG_COPIES;
-    const struct wio_model_op op = {.file = is_cached ? id_of(sim, io->file)
-                                                      : UNCACHED + sim->dropped,
-                                    .offset = io->offset,
-                                    .size = io->size,
-                                    .method = WIO_MODEL_READ,
-                                    .at_end = io->file >= WIO_RIG_COPIES ||
-                                              io->offset + io->size >= sim->base_bytes};
+    const struct wio_model_op op = {
+        .file = is_cached ? id_of(sim, io->file) : UNCACHED + sim->dropped,
+        .offset = io->offset,
+        .size = io->size,
+        .method = WIO_MODEL_READ,
+        .at_end = io->file >= WIO_RIG_COPIES || io->offset + io->size >= sim->base_bytes};
     *seconds_out = told(sim, perform(sim, &op));
     return WIO_OK;
 }

@@ -188,8 +188,8 @@ static void long_buffers_cost_more(void **state)
     params.bw_far = 20e9;
     struct wio_model *model = create(&params);
     assert_near(write_s(model, 0, MIB_BYTES), CALL_S + 1e-6 + MIB / 4e9, 1e-12);
-    assert_near(write_s(model, 8 * STEP, 8 * STEP), CALL_S + 8e-6 + 16 * MIB / 4e9 + 15 * MIB / 20e9,
-                1e-12);
+    assert_near(write_s(model, 8 * STEP, 8 * STEP),
+                CALL_S + 8e-6 + 16 * MIB / 4e9 + 15 * MIB / 20e9, 1e-12);
     const struct wio_model_op read = {
         .offset = 8 * STEP, .size = 8 * STEP, .method = WIO_MODEL_READ};
     assert_near(step(model, read).cost_s, 4e-7 + 16 * MIB / 2e10 + 15 * MIB / 20e9, 1e-12);

@@ -203,8 +203,8 @@ static void splitting_changes_nothing(void **state)
         params.mem_bytes = seed % 3 == 0 ? 200 * MIB : WIO_MODEL_UNLIMITED;
         params.c_folio = 2e-6;
         if (seed % 3 == 1) {
-            params.new_table = (struct wio_model_table){
-                3, {{4096, 3e-6}, {65536, 16e-6}, {MIB, 160e-6}}};
+            params.new_table =
+                (struct wio_model_table){3, {{4096, 3e-6}, {65536, 16e-6}, {MIB, 160e-6}}};
         }
         uint64_t total = (1024 + wio_test_random(&random) % 1024) * MIB_BYTES;
         uint64_t pieces = 1 + wio_test_random(&random) % 60;
