@@ -349,7 +349,7 @@ static enum wio_status many_op(void *context, const struct wio_rig_many *many, d
         }
         WIO_TRY(write_op(sim, &io, &seconds_out[i], err));
     }
-    sim->seed = seed + 1; /* noise of its own */
+    sim->seed = seed; /* noise of its own */
     return remove_op(context, WIO_RIG_FRESH, err);
 }
 
