@@ -48,8 +48,9 @@ static size_t times_of(const struct wio_series *series, size_t level)
 {
     size_t smaller = series->levels - 1 - level;
     size_t times = series->largest_times << smaller;
-    if (is_in_rows(series, level) && times < WIO_SERIES_ROUNDS * COUNTED) {
-        return WIO_SERIES_ROUNDS * COUNTED;
+    size_t in_rows = (size_t)WIO_SERIES_ROUNDS * COUNTED;
+    if (is_in_rows(series, level) && times < in_rows) {
+        return in_rows;
     }
     return times < WIO_SERIES_TIMES_MOST ? times : WIO_SERIES_TIMES_MOST;
 }
