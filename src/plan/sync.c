@@ -2,6 +2,9 @@
 #include "plan/sync.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
 
 bool wio_is_sync(enum wio_class cls)
 {
@@ -34,4 +37,17 @@ int64_t wio_lock_of(const struct wio_event *event)
 bool wio_waits_by_chance(const struct wio_event *event)
 {
     return wio_op_class(event->op) == WIO_CLASS_COND_WAIT && event->arg[2] == 1;
+}
+
+bool wio_tries_lock(const struct wio_event *event)
+{
+    switch ((int)event->op) {
+    case WIO_OP_flock:
+        return (event->arg[0] & LOCK_NB) != 0;
+    case WIO_OP_lockf:
+        return event->arg[0] == F_TLOCK;
+    default:
+        return wio_op_class(event->op) == WIO_CLASS_FCNTL &&
+               (event->arg[0] == F_SETLK || event->arg[0] == F_OFD_SETLK);
+    }
 }

@@ -6,6 +6,7 @@
 
 #include "base/cleanup.h"
 #include "base/grow.h"
+#include "plan/held.h"
 
 /* ---- reading ---- */
 
@@ -170,8 +171,9 @@ static enum wio_status index_edges(struct wio_waits *waits)
 {
     waits->out = calloc((size_t)waits->edge_count + 1, sizeof(*waits->out));
     waits->at = calloc((size_t)waits->stream_count + 1, sizeof(*waits->at));
+    waits->held = calloc((size_t)waits->stream_count + 1, sizeof(*waits->held));
     waits->first = calloc((size_t)waits->stream_count + 1, sizeof(*waits->first));
-    if (waits->out == NULL || waits->at == NULL || waits->first == NULL) {
+    if (waits->out == NULL || waits->at == NULL || waits->held == NULL || waits->first == NULL) {
         return WIO_ERR_NOMEM;
     }
     for (uint32_t i = 0; i < waits->edge_count; i++) {
@@ -218,9 +220,11 @@ void wio_waits_fini(struct wio_waits *waits)
     free(waits->first);
     free(waits->out);
     free(waits->at);
+    free(waits->held);
     wio_map_fini(&waits->queues);
     wio_map_fini(&waits->semaphores);
     wio_map_fini(&waits->locks);
+    wio_map_fini(&waits->kept_locks);
     wio_map_fini(&waits->lags);
     *waits = (struct wio_waits){0};
 }

@@ -7,6 +7,7 @@
  *     collective                 givers ENTER at the begin of enter_seq, takers LEAVE at leave_seq
  *     mutex                      no acts but LOCKED, which knows when the trace got the lock
  *                                (of an interpreter's lock: none, the wait lasts as recorded)
+ *     file lock got by a try: as the first kind, and so are mutexes had meanwhile (held.h)
  *     queue                      PUT at the begin of the releasing event, GET at the waiting one
  *     semaphore that several take from: a queue, where every post PUTs and every wait GETs, also
  *                                those that no edge ties (tokens.c)
@@ -70,6 +71,7 @@ struct wio_plan_edge {
     uint32_t object;
     uint32_t source; /* of the waiting event */
     uint32_t queue;  /* WIO_BY_QUEUE, WIO_BY_TOKEN: which; the latter's is known in the end */
+    uint32_t lock;   /* WIO_BY_LOCK: which, UINT32_MAX = that of a file */
     uint16_t to_op;  /* enum wio_op */
     uint8_t edge_class;
     uint8_t evidence;
@@ -132,9 +134,11 @@ struct wio_waits {
      * them and in the other two tables. */
     uint32_t *out;
     struct wio_waits_at *at;
+    struct wio_held *held;                   /* of each stream */
     struct wio_map queues;                   /* object -> queue */
     struct wio_map semaphores;               /* wio_lock_key -> place in memory */
     struct wio_map locks;                    /* wio_lock_key -> lock */
+    struct wio_map kept_locks;               /* those that keep their recorded order (held.h) */
     struct wio_map lags;                     /* (stream, source) -> the least lag_ns */
     uint64_t by_class[WIO_EDGE_CLASS_COUNT]; /* edges and collectives that a replay keeps */
     uint32_t edge_count;

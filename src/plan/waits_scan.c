@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/cleanup.h"
+#include "plan/held.h"
 #include "plan/queues.h"
 #include "plan/sync.h"
 #include "plan/tokens.h"
@@ -97,8 +98,8 @@ static enum wio_status choose_how(struct wio_waits *waits, struct wio_plan_edge 
                                   const struct wio_event *event, uint32_t image)
 {
     enum wio_class cls = wio_op_class(event->op);
-    uint32_t lock;
     edge->to_op = event->op;
+    edge->lock = UINT32_MAX;
     if (edge->edge_class == WIO_EDGE_QUEUE && cls == WIO_CLASS_SEM_WAIT) {
         edge->how = WIO_BY_TOKEN;
         return number_of(&waits->semaphores, wio_lock_key(image, event->arg[0]),
@@ -118,11 +119,13 @@ static enum wio_status choose_how(struct wio_waits *waits, struct wio_plan_edge 
     if (cls == WIO_CLASS_MUTEX || cls == WIO_CLASS_COND_WAIT) {
         edge->how = WIO_BY_LOCK;
         return number_of(&waits->locks, wio_lock_key(image, wio_lock_of(event)), &waits->lock_count,
-                         &lock);
+                         &edge->lock);
     }
-    /* the file system keeps file locks; any other is kept in the recorded order */
-    edge->how = cls == WIO_CLASS_LOCK || cls == WIO_CLASS_FCNTL ? WIO_BY_LOCK : WIO_BY_EDGE;
-    return WIO_OK;
+    /* the file system keeps file locks that are waited for; any other keeps the recorded order */
+    bool is_file_lock = cls == WIO_CLASS_LOCK || cls == WIO_CLASS_FCNTL;
+    bool is_try = is_file_lock && wio_tries_lock(event);
+    edge->how = is_file_lock && !is_try ? WIO_BY_LOCK : WIO_BY_EDGE;
+    return is_try ? wio_held_keep(waits, event, image) : WIO_OK;
 }
 
 /* ---- how long a thread needs behind a wait that nothing shows ----
@@ -185,6 +188,7 @@ enum wio_status wio_waits_see(struct wio_waits *waits, const struct wio_event *e
     if (!waits->is_there || event->stream >= waits->stream_count) {
         return WIO_OK;
     }
+    wio_held_see(&waits->held[event->stream], event);
     see_out(waits, event);
     see_member(waits, event);
     WIO_TRY(see_in(waits, event, image, &token_edge));
@@ -384,8 +388,11 @@ enum wio_status wio_waits_finish(struct wio_waits *waits)
     give_at_end(waits);
     free(waits->out);
     free(waits->at);
+    free(waits->held);
     waits->out = NULL;
     waits->at = NULL;
+    waits->held = NULL;
+    wio_held_settle(waits);
     WIO_TRY(wio_tokens_settle(waits));
     enum wio_status status = build_final_acts(waits);
     free(waits->members);

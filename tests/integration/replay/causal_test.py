@@ -330,6 +330,18 @@ class Knots(Causal):
         self.assertLess(result["time_s"], 3)
         self.assertLessEqual(result["untied"], 1)  # none where they did not meet
 
+    def test_file_locks_that_are_tried_for_keep_their_order(self):
+        # as above, but nobody waits: who came first had both, and so the other one, whom the recorder held, got both
+        self.script(TWO + f"hold stream=1 t={1 * MS} dur={99 * MS}\n" + "".join(
+            f"open stream={i} t={(1 + 100 * i) * MS} path=/a a0=0x42 a1=0644 res=3\n"
+            f"fcntl stream={i} t={(2 + 100 * i) * MS} fd=3 path=/a off={i} size=1 a0=6 a2=1\n"
+            f"nanosleep stream={i} t={(3 + 100 * i) * MS} dur={60 * MS}\n"
+            f"fcntl stream={i} t={(70 + 100 * i) * MS} fd=3 path=/a off={1 - i} size=1 a0=6 a2=1\n"
+            f"fcntl stream={i} t={(71 + 100 * i) * MS} fd=3 path=/a off=0 size=2 a0=6 a2=2\n" for i in range(2)) + """
+            edge 0:4 1:2 class=mutex evidence=lock object=1
+            edge 0:4 1:4 class=mutex evidence=lock object=1""")
+        self.replay_that_takes(0.13)
+
     def test_a_killed_worker_ends_the_replay(self):
         self.script(TWO + f"""
             open stream=0 t={1 * MS} path=/a a0=0x42 a1=0644 res=3

@@ -3,6 +3,7 @@
 #include "support/unit.h"
 
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <whyio/trace.h>
@@ -151,6 +152,51 @@ static void a_lock_is_free_when_it_is_left(void **state)
     assert_int_equal(waits.edges[0].release_ns, 2000);
 }
 
+/* Two threads pass a file lock on, and have a mutex around each call. */
+static void pass_a_file_lock(const char *command)
+{
+    char script[1024];
+    struct wio_error err = WIO_ERROR_INIT;
+    int size = snprintf(script, sizeof(script),
+                        "process 10\nstream 0 10\nstream 0 11\n"
+                        "pthread_mutex_lock stream=0 t=1000 a0=0x7000\n"
+                        "fcntl stream=0 t=2000 fd=3 path=/a off=0 size=1 a0=6 a2=2\n"
+                        "pthread_mutex_unlock stream=0 t=3000 a0=0x7000\n"
+                        "pthread_mutex_lock stream=1 t=4000 a0=0x7000\n"
+                        "fcntl stream=1 t=5000 fd=3 path=/a off=0 size=1 a0=%s a2=1\n"
+                        "pthread_mutex_unlock stream=1 t=6000 a0=0x7000\n"
+                        "edge 0:2 1:0 class=mutex evidence=thread object=1\n"
+                        "edge 0:1 1:1 class=mutex evidence=lock object=2\n",
+                        command);
+    assert_in_range(size, 1, sizeof(script) - 1);
+    assert_ok(make(script, &err), &err);
+}
+
+/* Who tries for a file lock comes behind who had it, and so does who takes a mutex to try. */
+static void a_file_lock_got_by_a_try_keeps_its_order(void **state)
+{
+    (void)state;
+    pass_a_file_lock("6");
+    assert_int_equal(acts(0), 2);
+    assert_act(0, 0, WIO_ACT_GIVE, 1);
+    assert_act(0, 1, WIO_ACT_GIVE, 2);
+    assert_int_equal(acts(1), 2);
+    assert_act(1, 0, WIO_ACT_TAKE, 0);
+    assert_act(1, 1, WIO_ACT_TAKE, 1);
+    assert_int_equal(waits.edges[0].release_ns, 3000);
+    assert_int_equal(waits.edges[1].release_ns, 2000);
+}
+
+static void a_file_lock_that_is_waited_for_has_any_order(void **state)
+{
+    (void)state;
+    pass_a_file_lock("7");
+    assert_int_equal(acts(0), 0);
+    assert_int_equal(acts(1), 2);
+    assert_act(1, 0, WIO_ACT_LOCKED, 0);
+    assert_act(1, 1, WIO_ACT_LOCKED, 1);
+}
+
 /* The first wait is for what the semaphore held, the last post is for nobody. */
 static void semaphores_lose_nothing(void **state)
 {
@@ -281,6 +327,8 @@ int main(void)
         WAITS_TEST(a_collective_is_one_meeting),
         WAITS_TEST(mutexes_are_locks_and_queues_are_queues),
         WAITS_TEST(a_lock_is_free_when_it_is_left),
+        WAITS_TEST(a_file_lock_got_by_a_try_keeps_its_order),
+        WAITS_TEST(a_file_lock_that_is_waited_for_has_any_order),
         WAITS_TEST(semaphores_lose_nothing),
         WAITS_TEST(behind_a_wait_that_nothing_shows_the_same_code_does_the_same),
         WAITS_TEST(a_queue_whose_takers_wait_for_others_keeps_its_order),
