@@ -111,6 +111,7 @@ struct wio_cache_file *wio_cache_file(struct wio_cache *cache, uint64_t id, uint
         file->id = id;
         file->device = cache->devices[device];
         file->known_end = UINT64_MAX;
+        file->hole_from = UINT64_MAX;
         file->changed_s = -1;
         file->resident.id = id;
         RB_INSERT(wio_cache_files, &cache->files, file);
@@ -311,7 +312,8 @@ enum wio_status wio_cache_note_sent(struct wio_cache *cache, struct wio_cache_fi
     uint64_t added = 0;
     *is_new_out = end > file->sent_size;
     file->sent_size = end > file->sent_size ? end : file->sent_size;
-    if (file->device->params.commit_bytes > 0) { /* else nobody asks */
+    bool is_asked_for = file->device->params.commit_bytes > 0 || file->hole_from < UINT64_MAX;
+    if (is_asked_for) {
         WIO_TRY(wio_pages_add(&file->blocks, &cache->pool, offset / WIO_CACHE_PAGE,
                               page_behind(end), &added));
     }
@@ -354,7 +356,8 @@ void wio_cache_note_folio(struct wio_cache_file *file, uint64_t size)
     file->folio = folio > file->folio ? folio : file->folio;
 }
 
-void wio_cache_cut(struct wio_cache *cache, struct wio_cache_file *file, uint64_t size)
+void wio_cache_cut(struct wio_cache *cache, struct wio_cache_file *file, uint64_t size,
+                   bool is_shared)
 {
     uint64_t first = page_behind(size);
     wio_cache_note_cleaned(cache, file,
@@ -367,6 +370,9 @@ void wio_cache_cut(struct wio_cache *cache, struct wio_cache_file *file, uint64_
     file->safe_size = file->safe_size < size ? file->safe_size : size;
     file->sent_size = file->sent_size < size ? file->sent_size : size;
     file->known_end = size;
+    if (!is_shared && file->hole_from > first) {
+        file->hole_from = first;
+    }
 }
 
 /* ---- memory and device ---- */

@@ -40,7 +40,9 @@ struct wio_cache_file {
     struct wio_pages idle;           /* of these: those that have nothing to write */
     uint64_t cursor;                 /* page at which the flusher goes on */
     uint64_t mapped;                 /* pages below it are taken to have blocks on the device */
-    struct wio_pages blocks;         /* pages that have blocks, as far as the journal is modelled */
+    struct wio_pages blocks;         /* pages that have blocks: behind `hole_from`, and all where
+                                        the journal is modelled */
+    uint64_t hole_from;              /* pages from here on are holes until somebody writes them */
     double changed_s;                /* when it got new blocks or a new length last, which the
                                         journal takes in; -1: never */
     uint64_t sent_size;              /* bytes: its length by what the device was handed */
@@ -165,8 +167,10 @@ void wio_cache_note_folio(struct wio_cache_file *file, uint64_t size);
 /* Pages of a range are written otherwise, or gone: they are not dirty any more. */
 void wio_cache_clean(struct wio_cache *cache, struct wio_cache_file *file, uint64_t offset,
                      uint64_t end);
-/* The file ends at `size` bytes: what is behind it is gone, from memory too. */
-void wio_cache_cut(struct wio_cache *cache, struct wio_cache_file *file, uint64_t size);
+/* The file ends at `size` bytes: what is behind it is gone, from memory too, and nothing but holes
+ * as long as nobody writes there; `is_shared`: others may, whom this cache does not see. */
+void wio_cache_cut(struct wio_cache *cache, struct wio_cache_file *file, uint64_t size,
+                   bool is_shared);
 /* A range of a file leaves memory. */
 void wio_cache_forget(struct wio_cache *cache, struct wio_cache_file *file, uint64_t offset,
                       uint64_t end);

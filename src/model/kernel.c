@@ -8,6 +8,7 @@
 
 #include "base/cleanup.h"
 #include "model/copy.h"
+#include "model/holes.h"
 #include "model/journal.h"
 #include "model/model_internal.h"
 #include "model/task.h"
@@ -166,11 +167,15 @@ static void add_read(struct wio_task *task, struct wio_cache_file *file,
 }
 
 /* O_DIRECT: what is dirty is written first. */
-static void add_read_direct(struct wio_task *task, const struct wio_cache_file *file,
+static void add_read_direct(struct wio_task *task, struct wio_cache_file *file,
                             const struct wio_model_op *op)
 {
     const struct wio_model_params *p = &file->device->params;
-    double seconds = (double)op->size / p->bw_rdev + (is_random(file, op) ? p->c_sk : 0);
+    uint64_t end = op->offset + op->size;
+    uint64_t pages = wio_holes_data(file, op->offset / WIO_CACHE_PAGE,
+                                    (end + WIO_CACHE_PAGE - 1) / WIO_CACHE_PAGE);
+    double seconds = (double)least(op->size, pages * WIO_CACHE_PAGE) / p->bw_rdev;
+    seconds += pages > 0 && is_random(file, op) ? p->c_sk : 0;
     add_wait(task, wio_copy_call_s(p));
     if (file->pages.count > 0) {
         wio_task_add(task, (struct wio_task_step){.kind = WIO_TASK_SYNC});
@@ -185,7 +190,7 @@ static void add_truncate(struct wio_cache *cache, struct wio_task *task,
 {
     file->folio = op->offset > 0 ? file->folio : 0;
     file->has_buffer = file->has_buffer && op->offset > 0;
-    wio_cache_cut(cache, file, op->offset);
+    wio_cache_cut(cache, file, op->offset, op->is_shared);
     wio_task_add(task, (struct wio_task_step){.kind = WIO_TASK_DRAIN});
 }
 

@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "base/cleanup.h"
+#include "model/holes.h"
 
 static uint64_t least(uint64_t a, uint64_t b)
 {
@@ -37,6 +38,19 @@ struct wio_reader *wio_reader_find(struct wio_cache *cache, struct wio_cache_fil
     return found;
 }
 
+/* Holes come into memory, too, but not from the device. */
+static enum wio_status fetch_data(struct wio_cache *cache, struct wio_cache_file *file,
+                                  struct wio_read_piece *piece)
+{
+    uint64_t at = piece->first;
+    uint64_t added;
+    for (uint64_t stop; wio_holes_skip(file, &at, piece->end, &stop); at = stop) {
+        WIO_TRY(wio_resident_add(&cache->resident, &file->resident, at, stop, &added));
+        piece->fetch += added;
+    }
+    return wio_resident_add(&cache->resident, &file->resident, piece->first, piece->end, &added);
+}
+
 /* Of the pages [first, end) those that are not in memory are fetched; nothing is behind the file's
  * end. */
 static enum wio_status fetch(struct wio_cache *cache, struct wio_cache_file *file, uint64_t first,
@@ -48,8 +62,11 @@ static enum wio_status fetch(struct wio_cache *cache, struct wio_cache_file *fil
     uint64_t stop = least(end, last);
     piece->first = first;
     piece->end = stop > first ? stop : first;
-    return wio_resident_add(&cache->resident, &file->resident, piece->first, piece->end,
-                            &piece->fetch);
+    if (file->hole_from >= piece->end) {
+        return wio_resident_add(&cache->resident, &file->resident, piece->first, piece->end,
+                                &piece->fetch);
+    }
+    return fetch_data(cache, file, piece);
 }
 
 /* What can be copied at once, from `at` on: up to `stop`, or to the next marker. */

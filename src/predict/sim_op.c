@@ -69,6 +69,7 @@ enum wio_status sim_op_begin(struct sim *sim, const struct sim_thread *thread, u
     const struct wio_converted *todo = &thread->todo;
     bool has_offset = todo->has_offset || op->method == WIO_MODEL_TRUNCATE || op == &todo->read;
     WIO_TRY(place(host, sim_op_name(thread, path), has_offset, op));
+    op->is_shared = sim->host_count > 1; /* each host has a model of its own */
     enum wio_status status = begin_on(sim, host, device_of(sim, host, path), task, op, err);
     if (status == WIO_ERR_USAGE) {
         wio_error_add(err, "in '%s'", wio_trace_string(sim->trace, path, NULL));

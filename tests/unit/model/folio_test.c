@@ -133,7 +133,7 @@ static void do_any(struct wio_cache *cache, struct wio_cache_file *file, uint64_
         wio_cache_clean(cache, file, offset, end);
         break;
     case 2:
-        wio_cache_cut(cache, file, offset);
+        wio_cache_cut(cache, file, offset, false);
         break;
     case 3:
         wio_cache_wait(cache, 0.1);
@@ -186,5 +186,5 @@ int main(void)
         cmocka_unit_test(what_is_gone_is_not_written),
         cmocka_unit_test(idle_pages_are_dirty_ones),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return WIO_RUN(tests);
 }

@@ -41,6 +41,61 @@ static void reads_find_what_is_in_memory(void **state)
     wio_model_destroy(model);
 }
 
+/* What was not written since the file was cut is zeros, and those are nowhere. */
+static void holes_need_no_device(void **state)
+{
+    (void)state;
+    struct wio_model_params params = machine();
+    const double hit_s = 4 * MIB / 8e9 + 2e-6;
+    params.read_ahead = 0;
+    params.c_sk = 0;
+    struct wio_model *model = create(&params);
+    (void)step(model, (struct wio_model_op){.method = WIO_MODEL_TRUNCATE});
+    (void)write_at(model, 2, 4 * MIB_BYTES);
+    assert_near(read_at(model, 0, 0, 4).cost_s, hit_s, 1e-9);
+    assert_near(read_at(model, 0, 12, 4).cost_s, hit_s, 1e-9);
+    (void)step(model, (struct wio_model_op){.method = WIO_MODEL_FSYNC});
+    (void)step(model, (struct wio_model_op){.method = WIO_MODEL_FORGET});
+    assert_near(read_at(model, 0, 4, 4).cost_s, hit_s, 1e-9);
+    assert_near(read_at(model, 0, 8, 4).cost_s, 0.04, 5e-3); /* the device has these */
+    wio_model_destroy(model);
+}
+
+/* A hole begins behind the cut; what others may have written is none. */
+static void what_may_be_data_is_no_hole(void **state)
+{
+    (void)state;
+    struct wio_model_params params = machine();
+    struct wio_model_op cut = {.offset = 8 * MIB_BYTES, .method = WIO_MODEL_TRUNCATE};
+    params.c_sk = 0;
+    struct wio_model *model = create(&params);
+    (void)step(model, cut);
+    assert_near(read_at(model, 0, 4, 4).cost_s, 0.04, 5e-3);
+    assert_near(read_at(model, 0, 12, 4).cost_s, 4 * MIB / 8e9 + 2e-6, 1e-9);
+    cut = (struct wio_model_op){.file = 1, .is_shared = true, .method = WIO_MODEL_TRUNCATE};
+    (void)step(model, cut);
+    assert_near(read_at(model, 1, 4, 4).cost_s, 0.04, 5e-3);
+    wio_model_destroy(model);
+}
+
+/* Past memory, too: 1 MiB of 4 was written, by a direct write. */
+static void direct_reads_skip_holes(void **state)
+{
+    (void)state;
+    struct wio_model_params params = machine();
+    struct wio_model_op op = {.offset = MIB_BYTES, .size = MIB_BYTES, .method = WIO_MODEL_DIRECT};
+    struct wio_model *model = create(&params);
+    (void)step(model, (struct wio_model_op){.method = WIO_MODEL_TRUNCATE});
+    (void)step(model, op);
+    op = (struct wio_model_op){
+        .size = 4 * MIB_BYTES, .random = WIO_MODEL_RANDOM_NO, .method = WIO_MODEL_READ_DIRECT};
+    assert_near(step(model, op).cost_s, 0.01 + 2e-6, 1e-9);
+    op.offset = 2 * MIB_BYTES;
+    op.size = MIB_BYTES;
+    assert_near(step(model, op).cost_s, 2e-6, 1e-9);
+    wio_model_destroy(model);
+}
+
 /* What is dirty stays, and is on its way to the device then. */
 static void what_is_clean_can_be_forgotten(void **state)
 {
@@ -228,6 +283,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_find_what_is_in_memory),
+        cmocka_unit_test(holes_need_no_device),
+        cmocka_unit_test(what_may_be_data_is_no_hole),
+        cmocka_unit_test(direct_reads_skip_holes),
         cmocka_unit_test(what_is_clean_can_be_forgotten),
         cmocka_unit_test(without_memory_all_comes_from_the_device),
         cmocka_unit_test(direct_writes_leave_memory),

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* docs/MODEL.md#kernel, rule 15. */
+#include "model/holes.h"
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* What was handed to the device, or will be. */
+static uint64_t run_of(struct wio_cache_file *file, uint64_t first, uint64_t end)
+{
+    uint64_t sent = wio_pages_run(&file->blocks, first, end);
+    return sent > 0 ? sent : wio_pages_run(&file->pages, first, end);
+}
+
+static uint64_t find(struct wio_pages *pages, uint64_t first, uint64_t end)
+{
+    return wio_pages_find(pages, &first) ? least(first, end) : end;
+}
+
+bool wio_holes_skip(struct wio_cache_file *file, uint64_t *first, uint64_t end, uint64_t *stop_out)
+{
+    if (*first >= end) {
+        return false;
+    }
+    if (*first < file->hole_from) {
+        *stop_out = least(end, file->hole_from);
+        return true;
+    }
+    *first = least(find(&file->blocks, *first, end), find(&file->pages, *first, end));
+    *stop_out = *first < end ? *first + run_of(file, *first, end) : end;
+    return *first < end;
+}
+
+uint64_t wio_holes_data(struct wio_cache_file *file, uint64_t first, uint64_t end)
+{
+    uint64_t pages = 0;
+    for (uint64_t stop; wio_holes_skip(file, &first, end, &stop); first = stop) {
+        pages += stop - first;
+    }
+    return pages;
+}

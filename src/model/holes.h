@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Holes of files: what was never written since a file was cut is zeros, which no device has to be
+ * asked for. Of what was in a file before nothing is known, so it is taken to be data.
+ */
+#ifndef WIO_MODEL_HOLES_H
+#define WIO_MODEL_HOLES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "model/cache.h"
+
+/* The next run of pages at or after *first and before `end` that the device may have. False: there
+ * is none. */
+bool wio_holes_skip(struct wio_cache_file *file, uint64_t *first, uint64_t end, uint64_t *stop_out);
+/* How many of the pages [first, end) the device may have. */
+uint64_t wio_holes_data(struct wio_cache_file *file, uint64_t first, uint64_t end);
+
+#endif
