@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/uio.h>
 
+#include "predict/meta.h"
 #include "predict/whatif.h"
 #include "trace/calls.h"
 
@@ -171,12 +172,15 @@ static struct wio_converted open_of(const struct wio_event *event)
     bool has_flags = event->op == WIO_OP_open || event->op == WIO_OP_creat ||
                      event->op == WIO_OP_fopen || event->op == WIO_OP_freopen;
     struct wio_converted out = {.kind = WIO_CONVERT_TIMED, .change = WIO_CONVERT_USES};
-    if (has_flags && (flags & O_TRUNC) != 0) {
-        out.change = WIO_CONVERT_CUTS;
-        out.op = cut_of(event->path, 0);
-    }
     if (has_flags && (flags & O_CREAT) != 0) {
         out.makes = (flags & O_EXCL) != 0 ? WIO_CONVERT_MAKES : WIO_CONVERT_MAY_MAKE;
+    }
+    if (wio_meta_is_create(event->op)) {
+        out.makes = WIO_CONVERT_MAKES;
+    }
+    if (out.makes == WIO_CONVERT_MAKES || (has_flags && (flags & O_TRUNC) != 0)) {
+        out.change = WIO_CONVERT_CUTS;
+        out.op = cut_of(event->path, 0);
     }
     return out;
 }
@@ -215,6 +219,7 @@ static struct wio_converted change_of(const struct wio_event *event, enum wio_cl
     case WIO_CLASS_OPEN:
         return open_of(event);
     case WIO_CLASS_STAT:
+    case WIO_CLASS_ACCESS:
         return (struct wio_converted){.kind = WIO_CONVERT_TIMED, .change = WIO_CONVERT_USES};
     case WIO_CLASS_CLOSE:
         return (struct wio_converted){.kind = WIO_CONVERT_TIMED, .change = WIO_CONVERT_CLOSES};

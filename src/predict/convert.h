@@ -28,7 +28,7 @@ enum wio_convert_kind {
 enum wio_convert_change {
     WIO_CONVERT_NO_CHANGE,
     WIO_CONVERT_USES,    /* it is there */
-    WIO_CONVERT_CUTS,    /* .. and ends at op.offset now */
+    WIO_CONVERT_CUTS,    /* .. and ends at op.offset now; or was made just now, empty */
     WIO_CONVERT_REMOVES, /* it is gone */
     WIO_CONVERT_FORGETS, /* what is in memory of it may leave: `op` */
     WIO_CONVERT_CLOSES,  /* somebody who had it open has it no more */

@@ -20,8 +20,7 @@ static const struct {
     {WIO_OP_ftruncate, WIO_OP_truncate},
 };
 
-/* These always make a file. */
-static bool is_create(unsigned op)
+bool wio_meta_is_create(unsigned op)
 {
     return op == WIO_OP_mkstemp || op == WIO_OP_mkostemp || op == WIO_OP_mkstemps ||
            op == WIO_OP_mkostemps || op == WIO_OP_tmpfile;
@@ -53,7 +52,7 @@ double wio_meta_cost(const struct wio_meta *meta, unsigned op, bool makes_file)
     if (op >= WIO_OP_COUNT) {
         return (double)NAN;
     }
-    if ((makes_file || is_create(op)) && !isnan(meta->create_s)) {
+    if ((makes_file || wio_meta_is_create(op)) && !isnan(meta->create_s)) {
         return meta->create_s;
     }
     for (size_t i = 0; isnan(meta->op_s[op]) && i < WIO_ARRAY_SIZE(families); i++) {

@@ -15,9 +15,13 @@ static uint64_t file_of(const struct sim_host *host, const struct sim_thread *th
 enum wio_status sim_replace_note(struct sim *sim, const struct sim_thread *thread, uint32_t path)
 {
     struct sim_host *host = &sim->hosts[thread->host];
-    bool is_emptied =
-        thread->todo.op.offset == 0 && wio_names_is_there(&host->names, sim_op_name(thread, path));
-    return is_emptied ? wio_map_put(&host->emptied, file_of(host, thread, path), 1) : WIO_OK;
+    const struct wio_converted *todo = &thread->todo;
+    bool was_there = todo->makes == WIO_CONVERT_FINDS ||
+                     (todo->makes == WIO_CONVERT_MAY_MAKE &&
+                      wio_names_is_there(&host->names, sim_op_name(thread, path)));
+    return todo->op.offset == 0 && was_there
+               ? wio_map_put(&host->emptied, file_of(host, thread, path), 1)
+               : WIO_OK;
 }
 
 static bool is_due(struct sim *sim, struct sim_thread *thread, const struct wio_event *event)

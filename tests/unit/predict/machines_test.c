@@ -151,6 +151,61 @@ static void what_replaces_a_file_is_handed_to_the_device(void **state)
     assert_us(try.result.all.modelled_s, copied);
 }
 
+/* That it was there before the trace began shows where the open could not have made it, or where
+ * somebody looked. Whoever cuts it again waits for what was handed out at the close. */
+static void a_file_may_be_older_than_the_trace(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *line;
+        const char *flags;
+        double waits;
+    } cases[] = {{"", "0x241", 0},
+                 {"", "0x201", 81920 - 9},
+                 {"access t=1000 dur=1000 path=/a res=0\n", "0x241", 81920 - 9},
+                 {"access t=1000 dur=1000 path=/a res=-1 err=2\n", "0x241", 0}};
+    try.params.host = try_host("meta.json", ", \"meta\": {\"open\": 0, \"create\": 0, "
+                                            "\"close\": 0, \"access\": 0}");
+    try.params.model = WIO_MODEL_KERNEL;
+    for (size_t i = 0; i < 4; i++) {
+        char script[1024];
+        (void)snprintf(script, sizeof(script),
+                       "%sopen t=10000 dur=1000 path=/a a0=%s res=3\n"
+                       "pwrite t=20000 dur=1000 fd=3 path=/a off=0 size=81920 res=81920\n"
+                       "close t=30000 dur=1000 fd=3 path=/a res=0\n"
+                       "open t=40000 dur=1000 path=/a a0=0x201 res=3\n",
+                       cases[i].line, cases[i].flags);
+        predict(script);
+        assert_us(try.result.all.modelled_s, 81920 + cases[i].waits);
+    }
+}
+
+/* What is read of a file that was made in the trace is a hole where nobody wrote; of another host's
+ * writes nothing is known. */
+static void new_files_have_holes(void **state)
+{
+    (void)state;
+    static const char *const opens[] = {"mkstemp", "open", "open", "open"};
+    static const char *const flags[] = {"0xc2", "0xc1", "0x41", "0x201"};
+    try.params.model = WIO_MODEL_KERNEL;
+    for (size_t i = 0; i < 4; i++) {
+        char script[1024];
+        (void)snprintf(script, sizeof(script),
+                       "%s t=10000 dur=1000 path=/a a0=%s res=3\n"
+                       "ftruncate t=20000 dur=1000 fd=3 path=/a size=409600 res=0\n"
+                       "pread t=30000 dur=1000 fd=3 path=/a off=0 size=409600\n",
+                       opens[i], flags[i]);
+        predict(script);
+        /* 0x41: it may have been there; the device reads while it is copied */
+        assert_true((try.result.all.modelled_s > 409700e-6) == (i == 2));
+    }
+    predict("process 10 rank=0 host=n1\nprocess 20 rank=1 host=n2\nstream 0 10\nstream 1 20\n"
+            "open stream=0 t=10000 dur=1000 path=/a a0=0xc1 res=3\n"
+            "pwrite stream=1 t=20000 dur=1000 fd=3 path=/a off=0 size=409600\n"
+            "pread stream=0 t=30000 dur=1000 fd=3 path=/a off=0 size=409600\n");
+    assert_true(try.result.all.modelled_s > 2 * 409700e-6);
+}
+
 /* A file may be longer than a model counts; what is written there is named. */
 static void lengths_may_be_absurd(void **state)
 {
@@ -322,6 +377,8 @@ int main(void)
         TRY(closing_a_stream_costs_both),
         TRY(removed_data_is_dropped),
         TRY(what_replaces_a_file_is_handed_to_the_device),
+        TRY(a_file_may_be_older_than_the_trace),
+        TRY(new_files_have_holes),
         TRY(lengths_may_be_absurd),
         TRY(a_short_read_ends_the_file),
         TRY(files_are_on_the_device_of_their_path),
