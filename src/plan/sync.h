@@ -29,8 +29,8 @@ int64_t wio_lock_of(const struct wio_event *event);
  * left otherwise, so nobody can tell how long another run would wait: as long as this one. */
 bool wio_waits_by_chance(const struct wio_event *event);
 
-/* Did it ask for a file lock without waiting? Had it come when another one had the lock, its program
- * would have gone on in another way. */
+/* Did it ask for a file lock without waiting? Had it come when another one had the lock, its
+ * program would have gone on in another way. */
 bool wio_tries_lock(const struct wio_event *event);
 
 #endif
