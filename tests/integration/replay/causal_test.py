@@ -127,6 +127,20 @@ class Edges(Causal):
         result = self.replay_that_takes(0.11)
         self.assertGreater(result["waits"]["mutex"], 0)
 
+    def test_who_waits_in_vain_has_no_lock_meanwhile(self):
+        # thread 0 waits for a condition until it has been enough, thread 1 writes under the lock
+        self.script("process 10\nstream 0 10\nstream 0 11\n" + f"""
+            open stream=0 t={1 * MS} path=/a a0=0x42 a1=0644 res=3
+            pthread_mutex_lock stream=0 t={2 * MS} a0=0x7000
+            pthread_cond_wait stream=0 t={3 * MS} dur={400 * MS} err=110 a0=0x7010 a1=0x7000
+            pthread_mutex_unlock stream=0 t={404 * MS} a0=0x7000
+            pthread_mutex_lock stream=1 t={50 * MS} a0=0x7000
+            open stream=1 t={60 * MS} path=/b a0=0x42 a1=0644 res=4
+            pthread_mutex_unlock stream=1 t={70 * MS} a0=0x7000
+            edge 0:1 1:0 class=mutex evidence=thread object=1
+            edge 1:2 0:2 class=mutex evidence=thread object=1""")
+        self.replay_that_takes(0.06)
+
     def test_a_lock_that_was_refused_is_not_taken(self):
         # rank 0 did not get the locks, so rank 1 does not wait for it; to look for one takes none
         self.script(TWO + f"""

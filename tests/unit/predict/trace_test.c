@@ -111,6 +111,24 @@ static void a_lock_goes_with_its_thread(void **state)
     assert_int_equal(try.result.untied, 0);
 }
 
+/* The first one waits for two seconds, in vain; the other one has the lock meanwhile. */
+static void who_waits_in_vain_has_no_lock_meanwhile(void **state)
+{
+    (void)state;
+    predict("process 10\nstream 0 10\nstream 0 11\n"
+            "pthread_mutex_lock stream=0 t=1000 dur=0 a0=0x7000\n"
+            "pthread_cond_wait stream=0 t=2000 dur=2000000000 err=110 a0=0x7010 a1=0x7000\n"
+            "pwrite stream=0 t=2000003000 dur=1000 fd=3 path=/a off=0 size=1\n"
+            "pthread_mutex_unlock stream=0 t=2000005000 dur=0 a0=0x7000\n"
+            "pthread_mutex_lock stream=1 t=5000 dur=0 a0=0x7000\n"
+            "pwrite stream=1 t=6000 dur=1000 fd=4 path=/b off=0 size=1\n"
+            "pthread_mutex_unlock stream=1 t=8000 dur=0 a0=0x7000\n"
+            "edge 0:0 1:0 class=mutex evidence=thread object=1\n"
+            "edge 1:2 0:1 class=mutex evidence=thread object=1\n");
+    assert_us(try.ends_s[0], 6 + 1);
+    assert_us(try.ends_s[1], 2000003 + 1);
+}
+
 /* The second one waited for the lock of a Python interpreter, which a condition hands on: nothing
  * says who had it when. The mutex beside it is nobody's meanwhile. */
 static void who_waits_by_chance_waits_as_long_as_it_did(void **state)
@@ -422,6 +440,7 @@ int main(void)
         TRY(a_barrier_waits_for_the_last),
         TRY(a_lock_is_held_while_it_is_held),
         TRY(a_lock_goes_with_its_thread),
+        TRY(who_waits_in_vain_has_no_lock_meanwhile),
         TRY(who_waits_by_chance_waits_as_long_as_it_did),
         TRY(a_knot_of_locks_is_untied),
         TRY(a_lock_is_taken_from_a_reader_once),
