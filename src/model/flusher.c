@@ -36,6 +36,21 @@ static uint64_t longest_request(struct wio_cache_file *file, uint64_t page)
     return least(longest, wio_folio_alike(file, page));
 }
 
+/* Of [first, end) idle pages are not written: whoever read them knows that they have blocks, or
+ * nobody asked for them. */
+static enum wio_status note_sent(struct wio_cache *cache, struct wio_cache_file *file,
+                                 uint64_t first, uint64_t end, bool *is_new_out)
+{
+    bool is_new;
+    *is_new_out = false;
+    for (uint64_t stop; wio_folio_skip_idle(file, &first, end, &stop); first = stop) {
+        WIO_TRY(wio_cache_note_sent(cache, file, first * WIO_CACHE_PAGE,
+                                    least(stop * WIO_CACHE_PAGE, file->size), &is_new));
+        *is_new_out |= is_new;
+    }
+    return WIO_OK;
+}
+
 /* The pages are in the file's set no more. */
 static enum wio_status hand_over(struct wio_cache *cache, struct wio_cache_file *file,
                                  uint64_t first, uint64_t count)
@@ -44,10 +59,9 @@ static enum wio_status hand_over(struct wio_cache *cache, struct wio_cache_file 
     uint64_t end = first + count;
     bool is_new;
     wio_cache_note_cleaned(cache, file, count);
+    WIO_TRY(note_sent(cache, file, first, end, &is_new));
     uint64_t data = wio_folio_take_data(cache, file, first, count);
     WIO_TRY(wio_queue_submit(&device->queue, count, data, cache->time_s));
-    WIO_TRY(wio_cache_note_sent(cache, file, first * WIO_CACHE_PAGE,
-                                least(end * WIO_CACHE_PAGE, file->size), &is_new));
     if (is_new) {
         wio_cache_note_growing(file, count);
     }

@@ -62,6 +62,20 @@ uint64_t wio_folio_alike(struct wio_cache_file *file, uint64_t page)
     return (begin > page ? begin : begin + folio) - page;
 }
 
+bool wio_folio_skip_idle(struct wio_cache_file *file, uint64_t *first, uint64_t end,
+                         uint64_t *stop_out)
+{
+    *stop_out = end;
+    if (file->idle.count > 0) {
+        *first += wio_pages_run(&file->idle, *first, end);
+        *stop_out = *first;
+        if (!wio_pages_find(&file->idle, stop_out) || *stop_out > end) {
+            *stop_out = end;
+        }
+    }
+    return *first < end;
+}
+
 uint64_t wio_folio_take_data(struct wio_cache *cache, struct wio_cache_file *file, uint64_t first,
                              uint64_t count)
 {

@@ -10,6 +10,7 @@
 #ifndef WIO_MODEL_FOLIO_H
 #define WIO_MODEL_FOLIO_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include <whyio/status.h>
@@ -32,6 +33,11 @@ WIO_MUST_CHECK enum wio_status wio_folio_dirty(struct wio_cache *cache, struct w
 /* How far pages from `page` on have something to write, or those in the folio around it if it is
  * one of which only a part is to be written; in pages. */
 uint64_t wio_folio_alike(struct wio_cache_file *file, uint64_t page);
+
+/* The next run of pages at or after *first and before `end` that are not idle. False: there is
+ * none. */
+bool wio_folio_skip_idle(struct wio_cache_file *file, uint64_t *first, uint64_t end,
+                         uint64_t *stop_out);
 
 /* `count` pages from `first` on do not count any more; returns how many had something to write. */
 uint64_t wio_folio_take_data(struct wio_cache *cache, struct wio_cache_file *file, uint64_t first,

@@ -2,9 +2,16 @@
 /* docs/MODEL.md#kernel, rule 15. */
 #include "model/holes.h"
 
+#include "base/cleanup.h"
+
 static uint64_t least(uint64_t a, uint64_t b)
 {
     return a < b ? a : b;
+}
+
+static uint64_t most(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
 }
 
 /* What was handed to the device, or will be. */
@@ -40,4 +47,34 @@ uint64_t wio_holes_data(struct wio_cache_file *file, uint64_t first, uint64_t en
         pages += stop - first;
     }
     return pages;
+}
+
+/* Those that are dirty may be new: where nothing was read, nobody knows what was there. */
+static enum wio_status note_blocks(struct wio_cache *cache, struct wio_cache_file *file,
+                                   uint64_t first, uint64_t end)
+{
+    uint64_t added;
+    for (uint64_t stop; first < end; first = stop) {
+        stop = first + wio_pages_run(&file->pages, first, end);
+        if (stop == first) {
+            stop = find(&file->pages, first, end);
+            WIO_TRY(wio_pages_add(&file->blocks, &cache->pool, first, stop, &added));
+        }
+    }
+    return WIO_OK;
+}
+
+enum wio_status wio_holes_note_read(struct wio_cache *cache, struct wio_cache_file *file,
+                                    uint64_t offset, uint64_t end)
+{
+    uint64_t last = (end + WIO_CACHE_PAGE - 1) / WIO_CACHE_PAGE;
+    if (end > file->size) {
+        file->size = end;
+        file->safe_size = most(file->safe_size, end);
+        file->sent_size = most(file->sent_size, end);
+    }
+    if (file->device->params.commit_bytes > 0) {
+        return note_blocks(cache, file, offset / WIO_CACHE_PAGE, least(last, file->hole_from));
+    }
+    return WIO_OK;
 }

@@ -237,11 +237,12 @@ static enum wio_status add_steps(const struct wio_model *model, struct wio_task 
 }
 
 /* Where the file ends and where its next operation is sequential. */
-static void note_range(struct wio_cache_file *file, const struct wio_model_op *op)
+static enum wio_status note_range(struct wio_cache *cache, struct wio_cache_file *file,
+                                  const struct wio_model_op *op)
 {
     enum wio_model_flow flow = wio_model_flow(op->method);
     if (flow == WIO_MODEL_MOVES_NOTHING) {
-        return;
+        return WIO_OK;
     }
     file->last_end = op->offset + op->size;
     file->is_used = true;
@@ -251,6 +252,8 @@ static void note_range(struct wio_cache_file *file, const struct wio_model_op *o
     if (file->known_end < file->last_end) {
         file->known_end = file->last_end;
     }
+    return flow == WIO_MODEL_MOVES_IN ? wio_holes_note_read(cache, file, op->offset, file->last_end)
+                                      : WIO_OK;
 }
 
 static enum wio_status begin(struct wio_model *model, uint32_t id, const struct wio_model_op *op)
@@ -265,7 +268,7 @@ static enum wio_status begin(struct wio_model *model, uint32_t id, const struct 
         return WIO_ERR_USAGE;
     }
     WIO_TRY(add_steps(model, task, file, op));
-    note_range(file, op);
+    WIO_TRY(note_range(&tasks->cache, file, op));
     wio_tasks_begin(tasks, task, file);
     return WIO_OK;
 }

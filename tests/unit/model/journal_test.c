@@ -159,6 +159,71 @@ static void blocks_of_a_hole_are_committed(void **state)
     wio_model_destroy(model);
 }
 
+static double page_and_sync(struct wio_model *model, uint64_t page)
+{
+    (void)step(model, (struct wio_model_op){.file = 1, .offset = page * 4096, .size = 4096});
+    return step(model, sync_of(1)).cost_s;
+}
+
+/* Nobody could have read it otherwise; it is long enough, too. */
+static void blocks_that_were_read_are_there(void **state)
+{
+    (void)state;
+    static const enum wio_model_method methods[] = {WIO_MODEL_READ, WIO_MODEL_READ_DIRECT};
+    struct wio_model_params params = with_journal();
+    const double page_s = 4096 / params.bw_dev;
+    for (size_t i = 0; i < 2; i++) {
+        struct wio_model *model = create(&params);
+        struct wio_model_op read = {
+            .file = 1, .size = MIB_BYTES, .method = methods[i], .at_end = true};
+        (void)step(model, read);
+        assert_near(page_and_sync(model, 100), page_s, 1e-9);
+        assert_near(page_and_sync(model, 255), page_s, 1e-9);
+        assert_near(page_and_sync(model, 256), page_s + COMMIT, 1e-9); /* longer */
+        /* what has yet to be written may be read, too */
+        (void)step(model,
+                   (struct wio_model_op){.file = 1, .offset = MIB_BYTES + 4096, .size = 100});
+        read.size = MIB_BYTES + 4196;
+        (void)step(model, read);
+        assert_near(step(model, sync_of(1)).cost_s,
+                    COMMIT + (methods[i] == WIO_MODEL_READ ? page_s : 0), 1e-9);
+        wio_model_destroy(model);
+    }
+}
+
+/* A folio of which a part is written, and the rest was read ahead: that is not written. */
+static void idle_pages_need_no_commit(void **state)
+{
+    (void)state;
+    struct wio_model_params params = with_journal();
+    struct wio_model *model = create(&params);
+    (void)step(model, (struct wio_model_op){.file = 1, .offset = MIB_BYTES, .size = 1 << 16});
+    (void)step(model, sync_of(1));
+    (void)step(model, (struct wio_model_op){.file = 1, .size = 1 << 15, .method = WIO_MODEL_READ});
+    assert_near(page_and_sync(model, 0), 4096 / params.bw_dev, 1e-9);
+    assert_near(page_and_sync(model, 8), 4096 / params.bw_dev + COMMIT, 1e-9);
+    wio_model_destroy(model);
+}
+
+/* Without commits: whether it becomes longer decides what an fsync, or an O_SYNC write, costs. */
+static void a_file_that_was_read_is_as_long(void **state)
+{
+    (void)state;
+    struct wio_model_params params = with_journal();
+    params.commit_bytes = 0;
+    params.append_table = (struct wio_model_table){.count = 1, .points = {{4096, 0.02}}};
+    params.sync_table = (struct wio_model_table){.count = 1, .points = {{4096, 0.01}}};
+    struct wio_model *model = create(&params);
+    struct wio_model_op op = {
+        .file = 1, .size = MIB_BYTES, .method = WIO_MODEL_READ, .at_end = true};
+    (void)step(model, op);
+    op = (struct wio_model_op){.file = 1, .size = 4096, .method = WIO_MODEL_SYNC};
+    assert_near(step(model, op).cost_s, 0.01, 1e-9);
+    assert_near(page_and_sync(model, 3), 0.01, 1e-6);
+    assert_near(page_and_sync(model, 256), 0.02, 1e-6);
+    wio_model_destroy(model);
+}
+
 /* Others may go on writing to the file. */
 static void what_is_handed_over_later_is_not_waited_for(void **state)
 {
@@ -319,6 +384,9 @@ int main(void)
         cmocka_unit_test(who_waits_at_the_same_time_shares_a_commit),
         cmocka_unit_test(blocks_that_are_not_written_need_the_next_commit),
         cmocka_unit_test(blocks_of_a_hole_are_committed),
+        cmocka_unit_test(blocks_that_were_read_are_there),
+        cmocka_unit_test(idle_pages_need_no_commit),
+        cmocka_unit_test(a_file_that_was_read_is_as_long),
         cmocka_unit_test(what_is_handed_over_later_is_not_waited_for),
         cmocka_unit_test(who_comes_later_waits_for_the_next),
         cmocka_unit_test(a_synchronous_write_that_appends_is_committed),
