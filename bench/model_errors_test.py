@@ -1,8 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """The figures of bench/model_suite.py, computed by hand."""
+import argparse
+import contextlib
+import os
+import tempfile
 import unittest
+from unittest import mock
 
 import model_live
+import model_programs
 from model_errors import Errors, Predicted, Series, errors, op, scatter
 
 
@@ -26,6 +32,24 @@ class ErrorsTest(unittest.TestCase):
         rows = [[0, 1.0, 0.5, 0], [1, 1.75, 0.25, 0], [2, 2.0, 1.0, 0]]
         real = model_live.as_it_was([op(delay_s=9.0)] * 3, rows)
         self.assertEqual([line["delay_s"] for line in real], [1.0, 0.25, 0.0])
+
+
+class ProgramsTest(unittest.TestCase):
+    def test_storage_of_the_same_kind_is_another_one(self):
+        @contextlib.contextmanager
+        def storage(scratch):
+            with open(os.path.join(scratch, "image"), "x", encoding="ascii"):
+                yield scratch
+
+        options = argparse.Namespace(source="same", target="same", programs=["p"], host=None)
+        with tempfile.TemporaryDirectory() as scratch, \
+                mock.patch.dict(model_programs.STORAGE, {"same": storage}), \
+                mock.patch.dict(model_programs.COMMANDS, {"p": lambda _: ["p"]}), \
+                mock.patch.object(model_live, "calibrate", return_value={}), \
+                mock.patch.object(model_programs, "whyio"), \
+                mock.patch.object(model_programs, "measure", side_effect=lambda *args: args[3:5]):
+            (here, there), = model_programs.programs(options, scratch, [])
+        self.assertNotEqual(here, there)
 
 
 if __name__ == "__main__":

@@ -105,10 +105,18 @@ TEXTS = {"disk": "The other storage is the disk",
          "limited": f"The other device is limited to {RATE // MIB} MiB/s"}
 
 
+def storage_of(name, role, scratch):
+    """In a directory of its own: both roles may have the same kind, and its files the same names."""
+    place = os.path.join(scratch, role)
+    os.mkdir(place)
+    return STORAGE[name](place)
+
+
 def programs(options, scratch, skipped):
     """All programs; reasons of what is left out go to `skipped`."""
     try:
-        with STORAGE[options.source](scratch) as here, STORAGE[options.target](scratch) as there:
+        with storage_of(options.source, "here", scratch) as here, \
+                storage_of(options.target, "there", scratch) as there:
             host = os.path.join(scratch, "there.json")
             with open(host, "w", encoding="utf-8") as file:
                 json.dump(model_live.calibrate(there, options), file)
