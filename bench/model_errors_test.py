@@ -34,6 +34,12 @@ class ErrorsTest(unittest.TestCase):
         self.assertEqual([line["delay_s"] for line in real], [1.0, 0.25, 0.0])
 
 
+class LiveTest(unittest.TestCase):
+    def test_space_is_that_of_the_farthest_write(self):
+        ops = [op(8192, 4096), op(0, 4096), op(0, 4096, file="b"), op(method="fsync", file="b")]
+        self.assertEqual(model_live.space_of(ops), 12288 + 4096)
+
+
 class ProgramsTest(unittest.TestCase):
     def test_storage_of_the_same_kind_is_another_one(self):
         @contextlib.contextmanager

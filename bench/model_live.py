@@ -43,9 +43,17 @@ def as_it_was(ops, rows):
     return [{**line, "delay_s": max(row[1] - end_s, 0.0)} for line, row, end_s in zip(ops, rows, ends)]
 
 
+def space_of(ops):
+    """Bytes of all files that a list makes: each is as long as its farthest write reaches."""
+    ends = {}
+    for line in ops:
+        ends[line["file"]] = max(ends.get(line["file"], 0), line["offset"] + line["size"])
+    return sum(ends.values())
+
+
 def perform(name, what, host, ops, directory, first=0):
     """The list, performed in a new directory: its measured series."""
-    need = sum({line["file"]: line["offset"] + line["size"] for line in ops if line["size"]}.values())
+    need = space_of(ops)
     if free_bytes(directory) < need + 64 * MIB:
         raise Skipped(f"{name}: {directory} has less than {need // MIB} MiB free")
     with tempfile.TemporaryDirectory(dir=directory) as place, \
