@@ -2,6 +2,7 @@
 """The figures of bench/model_suite.py, computed by hand."""
 import argparse
 import contextlib
+import io
 import os
 import tempfile
 import unittest
@@ -9,6 +10,7 @@ from unittest import mock
 
 import model_live
 import model_programs
+import model_suite
 from model_errors import Errors, Predicted, Series, errors, op, scatter
 
 
@@ -38,6 +40,16 @@ class LiveTest(unittest.TestCase):
     def test_space_is_that_of_the_farthest_write(self):
         ops = [op(8192, 4096), op(0, 4096), op(0, 4096, file="b"), op(method="fsync", file="b")]
         self.assertEqual(model_live.space_of(ops), 12288 + 4096)
+
+    def test_parts_that_are_not_there_are_refused(self):
+        for wrong in ("--only=lve", "--parts=stdio,memory", "--programs=tetris"):
+            out = io.StringIO()
+            with self.assertRaises(SystemExit) as left, contextlib.redirect_stderr(out):
+                model_suite.parse([wrong])
+            self.assertEqual(left.exception.code, 2)
+            self.assertIn(wrong.rpartition("=")[2].rpartition(",")[2] + ": there are", out.getvalue())
+        options = model_suite.parse(["--parts=stdio,on_limited_device", "--programs=fio"])
+        self.assertEqual(options.parts, ["stdio", "on_limited_device"])
 
 
 class ProgramsTest(unittest.TestCase):

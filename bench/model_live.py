@@ -234,6 +234,11 @@ PARTS = {on_disk: (rounds_by_device, papers, stdio, in_memory),
          on_limited_device: (by_limited_device, page_cache, scenarios, scenarios_new)}
 
 
+def part_names():
+    """Of all places and parts, as --parts has them."""
+    return sorted({function.__name__ for place, parts in PARTS.items() for function in (place, *parts)})
+
+
 def is_wanted(options, *functions):
     return not options.parts or any(function.__name__ in options.parts for function in functions)
 

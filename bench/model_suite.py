@@ -286,7 +286,7 @@ def write(path, text):
         file.write(before + BEGIN + text + END + after)
 
 
-def parse():
+def parse(arguments=None):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="shorter series")
     parser.add_argument("--dir", default="/var/tmp", help="where files may be written; not tmpfs")
@@ -299,15 +299,18 @@ def parse():
     for name, dest, usual in (("from", "source", "disk"), ("to", "target", "limited")):
         parser.add_argument("--" + name, dest=dest, default=usual, choices=model_programs.STORAGE,
                             help="storage of the programs")
-    options = parser.parse_args()
+    options = parser.parse_args(arguments)
     options.only = options.only or SECTIONS
     options.largest = options.largest or ((128 if options.quick else 2048) * MIB)
     for path in ("host", "pictures", "write"):
         value = getattr(options, path)
         setattr(options, path, os.path.abspath(value) if value else None)
-    unknown = set(options.only) - set(SECTIONS)
-    if unknown:
-        parser.error(f"no section {', '.join(sorted(unknown))}: there are {', '.join(SECTIONS)}")
+    for what, given, known in (("section", options.only, SECTIONS),
+                               ("part", options.parts, model_live.part_names()),
+                               ("program", options.programs, model_programs.COMMANDS)):
+        unknown = set(given or ()) - set(known)
+        if unknown:
+            parser.error(f"no {what} {', '.join(sorted(unknown))}: there are {', '.join(known)}")
     return options
 
 
