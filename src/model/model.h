@@ -211,7 +211,8 @@ struct wio_model_params wio_model_params_default(void);
 double *wio_model_param(struct wio_model_params *params, const char *name);
 
 /* WIO_ERR_USAGE with the name of the first parameter that is missing (NaN), negative, not finite,
- * below 1 where it divides, or contradicts another (limit_hard <= limit_bg). */
+ * below 1 where it divides, absurd (WIO_MODEL_DELAY_MAX_S), or contradicts another (limit_hard <=
+ * limit_bg). */
 WIO_MUST_CHECK enum wio_status wio_model_params_check(const struct wio_model_params *params,
                                                       struct wio_error *err);
 
@@ -229,7 +230,8 @@ WIO_MUST_CHECK enum wio_status wio_model_table_check(const struct wio_model_tabl
 /* `kernel` goes through what passes through memory folio by folio: more than this at once would
  * take minutes. */
 #define WIO_MODEL_SIZE_MAX ((uint64_t)1 << 40)
-/* The longest that one operation may come behind another: half a lifetime. */
+/* The longest that one operation may come behind another, or take by one figure: half a lifetime.
+ */
 #define WIO_MODEL_DELAY_MAX_S 1e9
 
 /* `params` is copied, `alloc` too; its context must outlive the model. WIO_ERR_USAGE also for a

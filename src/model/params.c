@@ -23,9 +23,10 @@ struct wio_model_params wio_model_params_default(void)
 
 static const struct {
     const char *name;
+    const char *unit;
     size_t place;
 } all_params[] = {
-#define PARAM_ENTRY(param, unit, fallback) {#param, offsetof(struct wio_model_params, param)},
+#define PARAM_ENTRY(param, unit, fallback) {#param, unit, offsetof(struct wio_model_params, param)},
     WIO_MODEL_PARAM_LIST(PARAM_ENTRY)
 #undef PARAM_ENTRY
 };
@@ -47,6 +48,21 @@ static double value_at(const struct wio_model_params *params, size_t place)
     return value;
 }
 
+/* What an operation may cost by it, or may write; ages (dirty_expire) may be as good as never. */
+static double most_of(size_t i)
+{
+    size_t place = all_params[i].place;
+    if (place == offsetof(struct wio_model_params, dirty_expire) ||
+        place == offsetof(struct wio_model_params, dirty_interval)) {
+        return HUGE_VAL;
+    }
+    if (place == offsetof(struct wio_model_params, bs) ||
+        place == offsetof(struct wio_model_params, commit_bytes)) {
+        return WIO_MODEL_UNLIMITED;
+    }
+    return strcmp(all_params[i].unit, "s") == 0 ? WIO_MODEL_DELAY_MAX_S : HUGE_VAL;
+}
+
 static enum wio_status check_each(const struct wio_model_params *params, struct wio_error *err)
 {
     for (size_t i = 0; i < WIO_ARRAY_SIZE(all_params); i++) {
@@ -56,6 +72,11 @@ static enum wio_status check_each(const struct wio_model_params *params, struct 
         }
         if (!isfinite(value) || value < 0) {
             return refuse(err, all_params[i].name, "must be a finite number that is not negative");
+        }
+        if (value > most_of(i)) {
+            return wio_error_set(err, WIO_ERR_USAGE, NULL, WIO_ERROR_NO_OFFSET,
+                                 "parameter '%s' must be at most %g %s", all_params[i].name,
+                                 most_of(i), all_params[i].unit);
         }
     }
     return WIO_OK;

@@ -40,6 +40,9 @@ enum wio_status wio_model_table_check(const struct wio_model_table *table, const
             point->seconds < 0) {
             return refuse(err, name, "has a point that is negative or not finite");
         }
+        if (point->seconds > WIO_MODEL_DELAY_MAX_S) {
+            return refuse(err, name, "has a point of more than 1e+09 s");
+        }
         if (i > 0 && point->bytes <= table->points[i - 1].bytes) {
             return refuse(err, name, "must have rising sizes");
         }

@@ -74,6 +74,30 @@ static void every_bad_parameter_is_named(void **state)
     refuses(params, "'limit_hard'");
 }
 
+/* What would make a sum of costs mean nothing; an age may be as good as never. */
+static void absurd_parameters_are_refused_with_their_bound(void **state)
+{
+    (void)state;
+    struct wio_error err = WIO_ERROR_INIT;
+    struct wio_model_params params = machine;
+    params.sc_w = 1e300;
+    refuses(params, "'sc_w' must be at most 1e+09 s");
+    params = machine;
+    params.c_forget = 1.1e9;
+    refuses(params, "'c_forget' must be at most 1e+09 s");
+    params = machine;
+    params.commit_bytes = 1e17;
+    refuses(params, "'commit_bytes' must be at most 1e+16 bytes");
+    params = machine;
+    params.hit_table = (struct wio_model_table){.count = 1, .points = {{4096, 2e9}}};
+    refuses(params, "'hit_table' has a point of more than 1e+09 s");
+    params = machine;
+    params.sc_w = params.c_sk = 1e9;
+    params.dirty_expire = params.dirty_interval = 1e18;
+    params.bw_mem = 1e300;
+    assert_ok(wio_model_params_check(&params, &err), &err);
+}
+
 static void bad_operations_change_nothing(void **state)
 {
     (void)state;
@@ -154,6 +178,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_are_found_again),
         cmocka_unit_test(every_bad_parameter_is_named),
+        cmocka_unit_test(absurd_parameters_are_refused_with_their_bound),
         cmocka_unit_test(bad_operations_change_nothing),
         cmocka_unit_test(naive_is_size_by_bandwidth),
         cmocka_unit_test(running_out_of_memory_is_an_error),
