@@ -21,10 +21,13 @@ static double pieces_s(const struct wio_model_params *params, const struct wio_m
            ((double)size / (double)length);
 }
 
-/* How many seconds a byte takes longer while the device writes back. */
-static double slower_s(const struct wio_model_params *params, const struct wio_copy *copy)
+/* How many seconds a byte takes longer while the device writes back. Of two rates the second may be
+ * the higher one, as measured; what a table says is the least. */
+static double slower_s(const struct wio_model_params *params, const struct wio_copy *copy,
+                       const struct wio_model_table *table)
 {
-    return copy->is_writing ? 1 / params->bw_reduced - 1 / params->bw_ramdisk : 0;
+    double seconds = copy->is_writing ? 1 / params->bw_reduced - 1 / params->bw_ramdisk : 0;
+    return table->count > 0 ? fmax(seconds, 0) : seconds;
 }
 
 /* The next three: `bytes` of the piece are so. Each new folio is as large as its piece. */
@@ -35,7 +38,7 @@ static double new_s(const struct wio_model_params *params, const struct wio_copy
     double part = (double)bytes / (double)copy->size;
     double seconds = table->count > 0 ? part * pieces_s(params, table, copy->size, 0)
                                       : params->c_folio + (double)bytes / params->bw_ramdisk;
-    return seconds + (double)bytes * slower_s(params, copy);
+    return seconds + (double)bytes * slower_s(params, copy, table);
 }
 
 static double clean_s(const struct wio_model_params *params, const struct wio_copy *copy,
@@ -49,7 +52,7 @@ static double clean_s(const struct wio_model_params *params, const struct wio_co
                          ? part * pieces_s(params, table, copy->size, copy->folio * WIO_CACHE_PAGE)
                          : folio_s + (double)bytes / rate;
     /* write-back slows them as it slows new pages */
-    return seconds + (double)bytes * slower_s(params, copy) * params->bw_ramdisk / rate;
+    return seconds + (double)bytes * slower_s(params, copy, table) * params->bw_ramdisk / rate;
 }
 
 static double dirty_s(const struct wio_model_params *params, const struct wio_copy *copy,
