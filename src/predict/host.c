@@ -112,19 +112,45 @@ static enum wio_status check(const struct wio_host_json *json,
     return wio_host_refuse_as(json, &wrong);
 }
 
+/* A table of memory stands in for numbers of the machine; those of the device are not in it. */
+static void drop_tables(const struct wio_host_json *json, struct wio_model_params *params)
+{
+    static const struct {
+        size_t table;
+        const char *stands_for[3];
+    } cases[] = {
+        {offsetof(struct wio_model_params, new_table), {"c_folio", "bw_ramdisk"}},
+        {offsetof(struct wio_model_params, clean_table), {"c_clean", "bw_clean", "bw_ramdisk"}},
+        {offsetof(struct wio_model_params, dirty_table), {0}}, /* for bw_mem, the machine's */
+        {offsetof(struct wio_model_params, hit_table), {"bw_hit"}},
+    };
+    for (size_t i = 0; i < WIO_ARRAY_SIZE(cases); i++) {
+        bool is_other = wio_host_find(json, "sc_w") != NULL;
+        for (size_t k = 0; k < 3 && cases[i].stands_for[k] != NULL; k++) {
+            is_other |= wio_host_find(json, cases[i].stands_for[k]) != NULL;
+        }
+        if (is_other) {
+            *(struct wio_model_table *)(void *)((char *)params + cases[i].table) =
+                (struct wio_model_table){0};
+        }
+    }
+}
+
 /* What goes with a figure that a device has of its own is not the first one's: a description that
  * does not tell it holds it in that figure, as all did once. */
 static void drop_details(const struct wio_host_json *json, struct wio_model_params *params)
 {
-    const struct wio_model_table none = {0};
-    if (json_object_get(json->object, "sc_w") != NULL) {
+    if (wio_host_find(json, "sc_w") != NULL) {
         params->c_call = params->c_folio = params->c_clean = params->c_walk = 0;
         params->bw_clean = params->sc_r = params->bw_hit = 0;
-        params->new_table = params->clean_table = none;
-        params->dirty_table = params->hit_table = none;
     }
-    if (json_object_get(json->object, "bw_dev") != NULL) {
-        params->c_page_sync = params->c_forget = params->commit_bytes = 0;
+    drop_tables(json, params);
+    if (wio_host_find(json, "bw_dev") == NULL) {
+        return;
+    }
+    params->c_page_sync = params->c_forget = params->commit_bytes = 0;
+    if (params->slice > 0) { /* what passes at once is a part of that limit, and no buffer */
+        params->slice = params->bw_burst = params->burst_size = 0;
     }
 }
 

@@ -13,7 +13,8 @@
  * "cpus": processors of the machine, for what computes beside the I/O of a trace.
  *
  * "devices": further devices of the machine, each for the files below its path. What they do not
- * say is as for the machine, but for tables, which are of one device.
+ * say is as for the machine, but for tables of direct and synchronous writes, which are of one
+ * device, and for what stands for a number of their own, or is measured with it (whyio-predict(1)).
  */
 #ifndef WIO_PREDICT_HOST_H
 #define WIO_PREDICT_HOST_H

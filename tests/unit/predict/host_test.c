@@ -158,6 +158,39 @@ static void reads_devices(void **state)
     wio_host_fini(&host);
 }
 
+/* Tables of memory stand for numbers: a device that has such a number of its own has not the
+ * machine's table, unless it has one. A limit that counts slices is that of one device. */
+static void a_number_takes_the_place_of_its_table(void **state)
+{
+    (void)state;
+    struct wio_host host;
+    load("{" COMPLETE ", \"new_table\": [[64, 1]], \"clean_table\": [[64, 1]], "
+         "\"dirty_table\": [[64, 1]], \"hit_table\": [[64, 1]], "
+         "\"slice\": 0.1, \"bw_burst\": 1e9, \"burst_size\": 1e7, \"devices\": ["
+         "{\"path\": \"/a\", \"bw_ramdisk\": 5e8}, {\"path\": \"/b\", \"c_folio\": 1e-6}, "
+         "{\"path\": \"/c\", \"bw_clean\": 5e8}, {\"path\": \"/d\", \"c_clean\": 1e-6}, "
+         "{\"path\": \"/e\", \"bw_hit\": 5e8}, {\"path\": \"/f\", \"sc_r\": 1e-6}, "
+         "{\"path\": \"/g\", \"sc_w\": 1e-6}, {\"path\": \"/h\", \"bw_dev\": 5e8}, "
+         "{\"path\": \"/i\", \"bw_ramdisk\": 5e8, \"new_table\": [[64, 1], [128, 2]]}]}",
+         &host);
+    static const size_t counts[][4] = {/* new, clean, dirty, hit */
+                                       {1, 1, 1, 1}, {0, 0, 1, 1}, {0, 1, 1, 1}, {1, 0, 1, 1},
+                                       {1, 0, 1, 1}, {1, 1, 1, 0}, {1, 1, 1, 1}, {0, 0, 0, 0},
+                                       {1, 1, 1, 1}, {2, 0, 1, 1}};
+    for (uint32_t i = 0; i < 10; i++) {
+        const struct wio_model_params *params = &host.devices[i].params;
+        bool is_other = i == 8;
+        assert_int_equal(params->new_table.count, counts[i][0]);
+        assert_int_equal(params->clean_table.count, counts[i][1]);
+        assert_int_equal(params->dirty_table.count, counts[i][2]);
+        assert_int_equal(params->hit_table.count, counts[i][3]);
+        assert_true((params->slice == 0) == is_other);
+        assert_true((params->bw_burst == 0) == is_other);
+        assert_true((params->burst_size == 0) == is_other);
+    }
+    wio_host_fini(&host);
+}
+
 static void names_what_is_wrong_with_a_device(void **state)
 {
     (void)state;
@@ -264,6 +297,7 @@ int main(void)
         cmocka_unit_test(reads_tables),
         cmocka_unit_test(names_what_is_wrong),
         cmocka_unit_test(reads_devices),
+        cmocka_unit_test(a_number_takes_the_place_of_its_table),
         cmocka_unit_test(names_what_is_wrong_with_a_device),
         cmocka_unit_test(reads_the_costs_of_metadata),
         cmocka_unit_test(reads_the_number_of_processors),
