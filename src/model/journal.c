@@ -9,6 +9,12 @@ double wio_journal_bytes(const struct wio_cache_file *file, const struct wio_mod
     return grows ? file->device->params.commit_bytes : 0;
 }
 
+/* A limit that counts by slices lets bytes pass at once, or keeps them waiting (rule 14). */
+static double pass_s(const struct wio_model_params *p, double bytes)
+{
+    return bytes / (p->slice > 0 ? fmax(p->bw_burst, p->bw_dev) : p->bw_dev);
+}
+
 /* What an fsync takes beside the data: as a synchronous write of one block does. The journal has to
  * take in the length of a file that has grown; where nothing changed only the device is asked to
  * empty its cache (rule 11). */
@@ -20,7 +26,7 @@ static double commit_cost(const struct wio_model_params *p, bool has_grown, bool
         return p->sc_sw;
     }
     double bytes = table->points[0].bytes;
-    return fmax(table->points[0].seconds - bytes / p->bw_dev - bytes / p->bw_ramdisk, p->sc_sw);
+    return fmax(table->points[0].seconds - pass_s(p, bytes) - bytes / p->bw_ramdisk, p->sc_sw);
 }
 
 /* The data, then the journal: where it is known what a commit writes, tasks share commits. */
@@ -35,8 +41,9 @@ static void add_sync(struct wio_task *task, struct wio_cache_file *file, bool is
     }
     wio_task_add(task, (struct wio_task_step){.kind = WIO_TASK_SYNC, .is_all = is_all});
     if (p->commit_bytes > 0) {
+        double rest_s = commit_cost(p, true, true) - pass_s(p, p->commit_bytes);
         wio_task_add(task, (struct wio_task_step){.kind = WIO_TASK_COMMIT,
-                                                  .seconds = commit_cost(p, true, true),
+                                                  .seconds = fmax(rest_s, 0),
                                                   .clean_s = commit_cost(p, false, has_changed),
                                                   .device_s = p->commit_bytes / p->bw_dev,
                                                   .is_all = is_all});

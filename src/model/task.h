@@ -32,8 +32,8 @@ enum wio_task_kind {
 
 struct wio_task_step {
     enum wio_task_kind kind;
-    double seconds;  /* WAIT, DEVICE, COMMIT: what it takes in all; WRITE: beside what all of them
-                        take */
+    double seconds;  /* WAIT, DEVICE: what it takes in all; COMMIT: beside the device's part;
+                        WRITE: beside what all of them take */
     double device_s; /* DEVICE, COMMIT: the device's part of it */
     double clean_s;  /* COMMIT: what it takes where the journal has all of it */
     uint64_t offset; /* WRITE, READ: bytes; moves on */

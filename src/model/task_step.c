@@ -156,10 +156,9 @@ static double begin_commit(struct wio_tasks *tasks, struct wio_task *task,
                            const struct wio_task_step *step)
 {
     struct wio_cache_device *device = task->file->device;
-    double rest_s = fmax(step->seconds - step->device_s, 0);
     device->committed_s = device->commit_begin_s;
     device->commit_begin_s = tasks->cache.time_s;
-    double end_s = take_device(tasks, task, step->device_s, JOURNAL) + rest_s;
+    double end_s = take_device(tasks, task, step->device_s, JOURNAL) + step->seconds;
     device->commit_end_s = end_s + (tasks->has_device_outside ? step->device_s : 0);
     return end_s;
 }

@@ -354,6 +354,23 @@ static void a_limit_passes_slices(void **state)
     }
 }
 
+/* What one block took at the end of a file it takes again: within a slice, and where there are
+ * none. */
+static void a_commit_takes_what_was_measured(void **state)
+{
+    (void)state;
+    struct wio_model_params params = with_journal();
+    params.bw_burst = 1e12;
+    params.append_table = (struct wio_model_table){.count = 1, .points = {{4096, 0.05}}};
+    for (int has_slices = 0; has_slices <= 1; has_slices++) {
+        params.slice = has_slices * 0.1;
+        struct wio_model *model = create(&params);
+        (void)step(model, (struct wio_model_op){.size = 4096});
+        assert_near(step(model, sync_of(0)).cost_s, 0.05, 1e-6);
+        wio_model_destroy(model);
+    }
+}
+
 /* Who rests has a slice, and no more: what was left over is lost. */
 static void rests_bring_one_slice(void **state)
 {
@@ -393,6 +410,7 @@ int main(void)
         cmocka_unit_test(rests_are_made_up_for),
         cmocka_unit_test(a_large_request_fills_the_buffer),
         cmocka_unit_test(a_limit_passes_slices),
+        cmocka_unit_test(a_commit_takes_what_was_measured),
         cmocka_unit_test(rests_bring_one_slice),
     };
     return WIO_RUN(tests);
