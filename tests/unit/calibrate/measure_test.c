@@ -36,32 +36,62 @@ static void is_near(const struct wio_calibration *calibration, enum wio_param pa
     assert_int_equal(got->how, WIO_CALIBRATE_MEASURED);
 }
 
-static void finds_parameters(struct sim *sim, double relative)
+/* What is to be found, and how exactly: in so many times the error that a test allows. */
+static const struct {
+    enum wio_param param;
+    double times;
+} found_params[] = {
+    {WIO_PARAM_bw_mem, 1},   {WIO_PARAM_bw_ramdisk, 1}, {WIO_PARAM_bw_reduced, 1},
+    {WIO_PARAM_bw_dev, 1},   {WIO_PARAM_bw_rdev, 1},    {WIO_PARAM_sc_w, 3},
+    {WIO_PARAM_c_call, 3},   {WIO_PARAM_sc_sw, 3},      {WIO_PARAM_c_lib, 1},
+    {WIO_PARAM_c_stream, 1}, {WIO_PARAM_c_new, 3},      {WIO_PARAM_c_folio, 3},
+    {WIO_PARAM_c_clean, 5},  {WIO_PARAM_c_walk, 5},     {WIO_PARAM_bw_clean, 2},
+    {WIO_PARAM_sc_r, 1},     {WIO_PARAM_bw_hit, 1},
+};
+#define FOUND_PARAMS WIO_ARRAY_SIZE(found_params)
+
+static double param_of(const struct wio_model_params *params, enum wio_param param)
+{
+    const double values[] = {
+#define PARAM_VALUE(name, unit, fallback) [WIO_PARAM_##name] = params->name,
+        WIO_MODEL_PARAM_LIST(PARAM_VALUE)
+#undef PARAM_VALUE
+    };
+    return values[param];
+}
+
+static struct wio_calibration find(struct sim *sim)
 {
     struct wio_calibrate_params params = {.max_bytes = 4 * GIB, .budget_s = 60};
     struct wio_calibration found;
     struct wio_error err;
-    struct wio_model_params wanted = sim->params;
     assert_ok(measure(sim, &params, &found, &err), &err);
-    is_near(&found, WIO_PARAM_bw_mem, wanted.bw_mem, relative);
-    is_near(&found, WIO_PARAM_bw_ramdisk, wanted.bw_ramdisk, relative);
-    is_near(&found, WIO_PARAM_bw_reduced, wanted.bw_reduced, relative);
-    is_near(&found, WIO_PARAM_bw_dev, wanted.bw_dev, relative);
-    is_near(&found, WIO_PARAM_bw_rdev, wanted.bw_rdev, relative);
-    is_near(&found, WIO_PARAM_sc_w, wanted.sc_w, 3 * relative);
-    is_near(&found, WIO_PARAM_c_call, wanted.c_call, 3 * relative);
-    is_near(&found, WIO_PARAM_sc_sw, wanted.sc_sw, 3 * relative);
-    is_near(&found, WIO_PARAM_c_lib, wanted.c_lib, relative);
-    is_near(&found, WIO_PARAM_c_stream, wanted.c_stream, relative);
-    is_near(&found, WIO_PARAM_c_new, wanted.c_new, 3 * relative);
-    is_near(&found, WIO_PARAM_c_folio, wanted.c_folio, 3 * relative);
-    is_near(&found, WIO_PARAM_c_clean, wanted.c_clean, 5 * relative);
-    is_near(&found, WIO_PARAM_c_walk, wanted.c_walk, 5 * relative);
-    is_near(&found, WIO_PARAM_bw_clean, wanted.bw_clean, 2 * relative);
-    is_near(&found, WIO_PARAM_sc_r, wanted.sc_r, relative);
-    is_near(&found, WIO_PARAM_bw_hit, wanted.bw_hit, relative);
     assert_true(found.written_bytes <= params.max_bytes);
     assert_true(found.elapsed_s < params.budget_s);
+    return found;
+}
+
+static void finds_parameters(struct sim *sim, double relative)
+{
+    struct wio_calibration found = find(sim);
+    for (size_t i = 0; i < FOUND_PARAMS; i++) {
+        enum wio_param param = found_params[i].param;
+        is_near(&found, param, param_of(&sim->params, param), found_params[i].times * relative);
+    }
+}
+
+#define SEEDS 25
+
+/* Of so many runs. A middle error at half of what is allowed is one that is within it in four of
+ * five runs, if errors are normal ones (the middle is 0.67 deviations); twice of it is 2.7
+ * deviations then, which one run of 140 exceeds. No seed has to be chosen for that. */
+static void errors_are_within(double errors[SEEDS], double relative, const char *name)
+{
+    double middle = wio_estimate_median(errors, SEEDS); /* sorts */
+    if (!(middle <= relative / 2 && errors[SEEDS - 1] <= 2 * relative)) {
+        fail_msg("%s: the middle error is %g, the worst %g, not within half of %g and twice of it",
+                 name, middle, errors[SEEDS - 1], relative);
+    }
 }
 
 static void finds_them_without_noise(void **state)
@@ -74,12 +104,22 @@ static void finds_them_without_noise(void **state)
 static void finds_them_in_noise(void **state)
 {
     (void)state;
-    for (uint64_t seed = 1; seed <= 20; seed++) {
+    double errors[FOUND_PARAMS][SEEDS];
+    for (size_t run = 0; run < SEEDS; run++) {
         struct sim sim = sim_default();
-        sim.seed = seed;
+        sim.seed = run + 1;
         sim.noise = 0.05;
         sim.outliers = 0.02;
-        finds_parameters(&sim, 0.05);
+        struct wio_calibration found = find(&sim);
+        for (size_t i = 0; i < FOUND_PARAMS; i++) {
+            const struct wio_calibrate_value *got = &found.params[found_params[i].param];
+            assert_int_equal(got->how, WIO_CALIBRATE_MEASURED);
+            errors[i][run] = fabs(got->value / param_of(&sim.params, found_params[i].param) - 1);
+        }
+    }
+    for (size_t i = 0; i < FOUND_PARAMS; i++) {
+        errors_are_within(errors[i], 0.05 * found_params[i].times,
+                          wio_param_name(found_params[i].param));
     }
 }
 
@@ -311,25 +351,30 @@ static void tells_how_writes_differ(void **state)
 static void knows_the_device_from_memory(void **state)
 {
     (void)state;
-    struct sim sim = sim_default();
-    struct wio_calibrate_params params = {.max_bytes = 4 * GIB, .budget_s = 60};
-    struct wio_calibration found;
-    struct wio_error err;
-    sim.noise = 0.02;
-    sim.params.bw_dev = 4e9;
-    sim.params.bw_ramdisk = 40e9;
-    sim.scattered_s = 1e-6;
-    assert_ok(measure(&sim, &params, &found, &err), &err);
-    is_near(&found, WIO_PARAM_bw_dev, sim.params.bw_dev, 0.03);
-    const struct wio_model_point *last = &found.direct_table.points[found.direct_table.count - 1];
-    double device_s = last[-1].bytes / sim.params.bw_dev;
-    double scattered_s = last[-1].bytes / 4096 * sim.scattered_s;
-    assert_true(fabs(last[-1].seconds - sim.params.sc_sw - device_s - scattered_s) <
-                0.03 * last[-1].seconds);
-    double tail = (last->seconds - last[-1].seconds) / (last->bytes - last[-1].bytes);
-    double ordinary = (device_s + scattered_s) / last[-1].bytes;
-    double between = sqrt(ordinary / sim.params.bw_dev);
-    assert_true(fabs(tail - between) < 0.03 * between);
+    double rates[SEEDS];
+    double costs[SEEDS];
+    double tails[SEEDS];
+    for (size_t run = 0; run < SEEDS; run++) {
+        struct sim sim = sim_default();
+        sim.seed = run + 1;
+        sim.noise = 0.02;
+        sim.params.bw_dev = 4e9;
+        sim.params.bw_ramdisk = 40e9;
+        sim.scattered_s = 1e-6;
+        struct wio_calibration found = find(&sim);
+        rates[run] = fabs(found.params[WIO_PARAM_bw_dev].value / sim.params.bw_dev - 1);
+        const struct wio_model_point *last =
+            &found.direct_table.points[found.direct_table.count - 1];
+        double device_s = last[-1].bytes / sim.params.bw_dev;
+        double scattered_s = last[-1].bytes / 4096 * sim.scattered_s;
+        costs[run] = fabs(last[-1].seconds / (sim.params.sc_sw + device_s + scattered_s) - 1);
+        double tail = (last->seconds - last[-1].seconds) / (last->bytes - last[-1].bytes);
+        double ordinary = (device_s + scattered_s) / last[-1].bytes;
+        tails[run] = fabs(tail / sqrt(ordinary / sim.params.bw_dev) - 1);
+    }
+    errors_are_within(rates, 0.03, "bw_dev");
+    errors_are_within(costs, 0.03, "the longest write");
+    errors_are_within(tails, 0.03, "what is longer");
 }
 
 static void is_direct_cost(const struct wio_calibration *found, const struct sim *sim, size_t at)

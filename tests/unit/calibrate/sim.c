@@ -326,13 +326,11 @@ static enum wio_status streams_op(void *context, size_t count, double *seconds_o
                                   struct wio_error *err)
 {
     struct sim *sim = context;
-    uint64_t seed = sim->seed;
     (void)err;
     for (size_t i = 0; i < count; i++) {
         seconds_out[i] = told(sim, sim->params.c_lib + sim->params.c_stream);
         sim->extra_s += seconds_out[i];
     }
-    sim->seed = seed; /* noise of its own */
     return WIO_OK;
 }
 
@@ -340,7 +338,6 @@ static enum wio_status many_op(void *context, const struct wio_rig_many *many, d
                                struct wio_error *err)
 {
     struct sim *sim = context;
-    uint64_t seed = sim->seed;
     for (size_t i = 0; i < many->files * many->writes; i++) {
         uint64_t at = i % many->writes;
         const struct wio_rig_io io = {.file = WIO_RIG_FRESH, .offset = at * PAGE, .size = PAGE};
@@ -349,7 +346,6 @@ static enum wio_status many_op(void *context, const struct wio_rig_many *many, d
         }
         WIO_TRY(write_op(sim, &io, &seconds_out[i], err));
     }
-    sim->seed = seed; /* noise of its own */
     return remove_op(context, WIO_RIG_FRESH, err);
 }
 
