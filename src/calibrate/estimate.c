@@ -12,6 +12,8 @@
 #define SIGMAS_OUT 4
 /* Of few values the deviation is a guess; and clocks are coarse. */
 #define SIGMA_LEAST 0.05
+/* What a call takes that the machine did something else meanwhile, in medians. */
+#define MEDIANS_OUT 4
 
 #define PLATEAU_LEAST 4
 #define PLATEAU_RATIO 1.5
@@ -94,6 +96,19 @@ struct wio_estimate wio_estimate_center(double *values, size_t count)
         end--;
     }
     return mean_of(values + low, end - low);
+}
+
+struct wio_estimate wio_estimate_mean(double *values, size_t count)
+{
+    if (count == 0) {
+        return (struct wio_estimate){(double)NAN, (double)NAN, 0};
+    }
+    double most = MEDIANS_OUT * wio_estimate_median(values, count);
+    size_t end = count;
+    while (end > 1 && values[end - 1] > most) {
+        end--;
+    }
+    return mean_of(values, end);
 }
 
 struct wio_estimate wio_estimate_middle(double *values, size_t count)

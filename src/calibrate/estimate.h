@@ -28,8 +28,15 @@ double wio_estimate_median(double *values, size_t count);
  */
 struct wio_estimate wio_estimate_center(double *values, size_t count);
 
-/* The same, but the median: for what has no moods of its own (memory), so that all that is slow
- * comes from others. */
+/*
+ * The mean of what takes less than four times the median: for costs that a program has so often
+ * that their sum counts. What a call has to do now and then (a list of free pages to fill) is part
+ * of it, what the machine does meanwhile is not. Sorts the values.
+ */
+struct wio_estimate wio_estimate_mean(double *values, size_t count);
+
+/* The same as the center, but the median: for what has no moods of its own (memory), so that all
+ * that is slow comes from others. */
 struct wio_estimate wio_estimate_middle(double *values, size_t count);
 
 /* Seconds that so many bytes take. */

@@ -104,8 +104,8 @@ static enum wio_status fresh_round(struct wio_measure *measure, struct fresh *fr
 
 static void set_fresh(struct wio_measure *measure, struct fresh *fresh)
 {
-    struct wio_estimate first = wio_estimate_center(fresh->first, fresh->firsts);
-    struct wio_estimate small = wio_estimate_center(fresh->small, fresh->smalls);
+    struct wio_estimate first = wio_estimate_mean(fresh->first, fresh->firsts);
+    struct wio_estimate small = wio_estimate_mean(fresh->small, fresh->smalls);
     struct wio_estimate piece = wio_estimate_middle(fresh->large, fresh->larges);
     struct wio_measure_copy copy = wio_measure_copy_of(measure, small.value, piece.value);
     wio_measure_set(measure, WIO_PARAM_bw_ramdisk, 1 / copy.byte_s, piece.spread);

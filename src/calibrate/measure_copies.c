@@ -56,19 +56,21 @@ static size_t levels_of(const struct wio_measure *measure)
     return levels;
 }
 
-/* Each piece of a level's file once; the first write of a file makes more than pages. */
+/* Each piece of a level's file once. The first does not count: it makes more than pages of a new
+ * file, and brings the buffer into the processor's cache, of which shorter pieces used a part. */
 static enum wio_status pass(struct wio_measure *measure, struct copies *copies, enum state state,
                             size_t level, struct wio_error *err)
 {
     const struct wio_rig *rig = measure->rig;
     enum wio_rig_file file = (enum wio_rig_file)(WIO_RIG_COPIES + level);
-    for (size_t i = 0; i < count_of(measure, level); i++) {
+    size_t count = count_of(measure, level);
+    for (size_t i = 0; i < count; i++) {
         const struct wio_rig_io io = {
             .file = file, .offset = i * sizes[level], .size = sizes[level]};
         double seconds;
         WIO_TRY(state == HIT ? rig->read(rig->context, &io, &seconds, err)
                              : wio_measure_write(measure, &io, &seconds, err));
-        if (state != NEW || i > 0) {
+        if (i > 0 || count == 1) {
             copies->samples[state][level][copies->count[state][level]++] = seconds;
         }
     }
@@ -128,7 +130,7 @@ static void set_table(struct wio_measure *measure, struct copies *copies, enum s
     double least_s = 0;
     for (size_t level = 0; level < copies->levels; level++) {
         struct wio_estimate cost =
-            wio_estimate_center(copies->samples[state][level], copies->count[state][level]);
+            wio_estimate_mean(copies->samples[state][level], copies->count[state][level]);
         least_s = fmax(cost.value - call_s, least_s);
         table->points[level + 1] = (struct wio_model_point){(double)sizes[level], least_s};
         measure->out->table_spread[tables[state]][level + 1] = cost.spread;

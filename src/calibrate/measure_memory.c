@@ -36,7 +36,7 @@ enum wio_status wio_measure_memory(struct wio_measure *measure, struct wio_error
     struct wio_estimate call = wio_estimate_middle(calls, FWRITE_ROUNDS);
     double call_s = call.value / FWRITE_CALLS;
     wio_measure_set(measure, WIO_PARAM_c_lib, call_s, call.spread);
-    struct wio_estimate first = wio_estimate_center(firsts, STREAMS);
+    struct wio_estimate first = wio_estimate_mean(firsts, STREAMS);
     wio_measure_set(measure, WIO_PARAM_c_stream, fmax(first.value - call_s, 0), first.spread);
     return WIO_OK;
 }

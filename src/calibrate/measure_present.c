@@ -10,6 +10,8 @@
 
 #define PAGE UINT64_C(4096)
 #define PAGES 1024     /* of the small file, at most: more than a processor's own cache holds */
+#define VISITS 8       /* of one page in a row: as programs do that write or read little at once */
+#define VISITED 128    /* pages, at most */
 #define PIECES_READ 64 /* in a round */
 #define FAR_PIECES 16  /* that are read at once */
 #define FAR_READS 4    /* in a round */
@@ -27,7 +29,7 @@ struct samples {
 
 struct present {
     struct samples clean; /* a page is written over */
-    struct samples write; /* next to nothing goes into it */
+    struct samples write; /* next to nothing goes into it, after a first time */
     struct samples read;  /* ... is read */
     struct samples part;  /* next to nothing goes into a large folio */
     struct samples large_clean;
@@ -68,6 +70,40 @@ static enum wio_status write_over(struct wio_measure *measure, size_t count, uin
     return WIO_OK;
 }
 
+/* Little goes into each of so many places, and on there: the first of a row, which finds the page
+ * in no cache, does not count. */
+static enum wio_status write_on(struct wio_measure *measure, size_t count, uint64_t step,
+                                struct samples *samples, struct wio_error *err)
+{
+    for (size_t i = 0; i < count * VISITS; i++) {
+        const struct wio_rig_io io = {
+            .file = WIO_RIG_FRESH, .offset = i / VISITS * step + i % VISITS * TINY, .size = TINY};
+        double seconds;
+        WIO_TRY(wio_measure_write(measure, &io, &seconds, err));
+        if (i % VISITS > 0) {
+            samples->values[samples->count++] = seconds;
+        }
+    }
+    return WIO_OK;
+}
+
+/* The same, read. */
+static enum wio_status read_on(struct wio_measure *measure, size_t count, uint64_t step,
+                               struct samples *samples, struct wio_error *err)
+{
+    const struct wio_rig *rig = measure->rig;
+    for (size_t i = 0; i < count * VISITS; i++) {
+        const struct wio_rig_io io = {
+            .file = WIO_RIG_FRESH, .offset = i / VISITS * step + i % VISITS * TINY, .size = TINY};
+        double seconds;
+        WIO_TRY(rig->read(rig->context, &io, &seconds, err));
+        if (i % VISITS > 0) {
+            samples->values[samples->count++] = seconds;
+        }
+    }
+    return WIO_OK;
+}
+
 /* The i-th read is at `i * step`; file and size are those of `io`. */
 static enum wio_status read_over(struct wio_measure *measure, struct wio_rig_io io, size_t count,
                                  uint64_t step, struct samples *samples, struct wio_error *err)
@@ -93,9 +129,9 @@ static enum wio_status small_file(struct wio_measure *measure, struct present *p
     WIO_TRY(write_over(measure, pages, PAGE, PAGE, NULL, err));
     WIO_TRY(make_clean(measure, err));
     WIO_TRY(write_over(measure, pages, PAGE, PAGE, &present->clean, err));
-    WIO_TRY(write_over(measure, pages, PAGE, TINY, &present->write, err));
-    const struct wio_rig_io tiny = {.file = WIO_RIG_FRESH, .size = TINY};
-    WIO_TRY(read_over(measure, tiny, pages, PAGE, &present->read, err));
+    size_t visited = pages < VISITED ? pages : VISITED;
+    WIO_TRY(write_on(measure, visited, PAGE, &present->write, err));
+    WIO_TRY(read_on(measure, visited, PAGE, &present->read, err));
     return measure->rig->remove(measure->rig->context, WIO_RIG_FRESH, err);
 }
 
@@ -105,7 +141,7 @@ static enum wio_status large_file(struct wio_measure *measure, struct present *p
     size_t pieces = pieces_of(measure);
     uint64_t size = wio_measure_piece(measure);
     WIO_TRY(write_over(measure, pieces, size, size, NULL, err));
-    WIO_TRY(write_over(measure, pieces * PARTS, size / PARTS, TINY, &present->part, err));
+    WIO_TRY(write_on(measure, pieces * PARTS, size / PARTS, &present->part, err));
     WIO_TRY(make_clean(measure, err));
     WIO_TRY(write_over(measure, pieces, size, size, &present->large_clean, err));
     return measure->rig->remove(measure->rig->context, WIO_RIG_FRESH, err);
@@ -142,7 +178,7 @@ static struct wio_estimate middle(struct samples *samples)
 static void set_writes(struct wio_measure *measure, struct present *present)
 {
     struct wio_estimate clean = middle(&present->clean);
-    struct wio_estimate call = wio_estimate_center(present->write.values, present->write.count);
+    struct wio_estimate call = wio_estimate_mean(present->write.values, present->write.count);
     struct wio_estimate part = middle(&present->part);
     struct wio_estimate large = middle(&present->large_clean);
     double touched = (double)TINY / wio_measure_get(measure, WIO_PARAM_bw_mem);
@@ -161,7 +197,7 @@ static void set_writes(struct wio_measure *measure, struct present *present)
 
 static void set_reads(struct wio_measure *measure, struct present *present)
 {
-    struct wio_estimate call = wio_estimate_center(present->read.values, present->read.count);
+    struct wio_estimate call = wio_estimate_mean(present->read.values, present->read.count);
     struct wio_estimate large = middle(&present->large_read);
     double bytes = (double)(wio_measure_piece(measure) - TINY);
     double rate = large.value > call.value ? bytes / (large.value - call.value)
@@ -189,8 +225,8 @@ static void set_far(struct wio_measure *measure, struct present *present)
 enum wio_status wio_measure_present(struct wio_measure *measure, struct wio_error *err)
 {
     struct present present = {0};
-    uint64_t bytes = pieces_of(measure) * (2 * wio_measure_piece(measure) + PARTS * TINY) +
-                     pages_of(measure) * (2 * PAGE + TINY);
+    uint64_t bytes = pieces_of(measure) * (2 * wio_measure_piece(measure) + PARTS * VISITS * TINY) +
+                     pages_of(measure) * 2 * PAGE + VISITED * VISITS * TINY;
     for (size_t i = 0; wio_measure_more(measure, i, ROUNDS, bytes); i++) {
         WIO_TRY(small_file(measure, &present, err));
         WIO_TRY(large_file(measure, &present, err));

@@ -171,6 +171,23 @@ static void the_middle_is_not_moved_by_others(void **state)
     assert_true(isnan(wio_estimate_middle(values, 0).value));
 }
 
+/* Lists that have to be filled now and then take twice as long; who is interrupted takes ten times.
+ */
+static void the_mean_has_what_happens_now_and_then(void **state)
+{
+    (void)state;
+    double values[COUNT];
+    for (int i = 0; i < COUNT; i++) {
+        values[i] = i == 7 ? 30 : i % 32 == 31 ? 6 : 3;
+    }
+    struct wio_estimate estimate = wio_estimate_mean(values, COUNT);
+    assert_int_equal(estimate.kept, COUNT - 1);
+    is_near(estimate.value, 3 + 3.0 * (COUNT / 32) / (COUNT - 1), 1e-9);
+    assert_true(isnan(wio_estimate_mean(values, 0).value));
+    double none[] = {0, 0};
+    assert_true(wio_estimate_mean(none, 2).value == 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -185,6 +202,7 @@ int main(void)
         cmocka_unit_test(sees_no_buffer_in_noise),
         cmocka_unit_test(sees_no_buffer_in_few),
         cmocka_unit_test(the_middle_is_not_moved_by_others),
+        cmocka_unit_test(the_mean_has_what_happens_now_and_then),
     };
     return WIO_RUN(tests);
 }
