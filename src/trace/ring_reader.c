@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/grow.h"
 #include "base/io.h"
 
 static enum wio_status check_header(const struct wio_ring_header *header, const char *path,
@@ -84,6 +85,51 @@ static int compare_places(const void *a, const void *b)
     return (left->index > right->index) - (left->index < right->index);
 }
 
+static enum wio_status add_place(struct wio_ring *ring, struct wio_chunk_place place,
+                                 struct wio_error *err)
+{
+    void *places = ring->places;
+    if (wio_make_room(&places, sizeof(*ring->places), &ring->place_room, ring->place_count + 1) !=
+        WIO_OK) {
+        return wio_error_set(err, WIO_ERR_NOMEM, ring->path, WIO_ERROR_NO_OFFSET,
+                             "no memory for %u chunks", ring->place_count + 1);
+    }
+    ring->places = places;
+    ring->places[ring->place_count++] = place;
+    return WIO_OK;
+}
+
+static uint64_t place_of(uint64_t index)
+{
+    return WIO_RING_HEADER_BYTES + index * WIO_CHUNK_BYTES;
+}
+
+/* The first chunk behind this one, which is empty, that has anything on the disk: a file may say
+ * that it is of terabytes, and have none. Where the file system cannot tell, the next one. */
+static uint64_t behind_hole(const struct wio_ring *ring, uint64_t index, uint64_t count)
+{
+    off_t data = lseek(ring->fd, (off_t)place_of(index + 1), SEEK_DATA);
+    if (data < 0) {
+        return errno == ENXIO ? count : index + 1;
+    }
+    uint64_t next = ((uint64_t)data - WIO_RING_HEADER_BYTES) / WIO_CHUNK_BYTES;
+    return next > index ? next : index + 1;
+}
+
+static enum wio_status look_at(struct wio_ring *ring, uint32_t index, bool *is_empty_out,
+                               struct wio_error *err)
+{
+    struct wio_chunk_header header = {0};
+    WIO_TRY(wio_io_pread(ring->fd, ring->path, &header, sizeof(header), place_of(index), err));
+    *is_empty_out = header.magic == 0;
+    if (header.magic == WIO_CHUNK_MAGIC) {
+        return add_place(ring, (struct wio_chunk_place){header.writer, header.chunk_no, index},
+                         err);
+    }
+    ring->bad_chunks += header.magic != 0;
+    return WIO_OK;
+}
+
 /* R-RING-3: as many chunks as the file has room for; the header's own count may be behind (loss of
  * power) or ahead (a full disk). A partial one counts if its header is there. */
 static enum wio_status find_chunks(struct wio_ring *ring, struct wio_error *err)
@@ -94,26 +140,15 @@ static enum wio_status find_chunks(struct wio_ring *ring, struct wio_error *err)
         return wio_error_set(err, WIO_ERR_UNSUPPORTED, ring->path, ring->size,
                              "expected at most 2^32 chunks");
     }
-    ring->places = calloc((size_t)count + 1, sizeof(*ring->places));
-    if (ring->places == NULL) {
-        return wio_error_set(err, WIO_ERR_NOMEM, ring->path, WIO_ERROR_NO_OFFSET,
-                             "no memory for %llu chunks", (unsigned long long)count);
+    for (uint64_t i = 0;
+         i < count && ring->size - place_of(i) >= sizeof(struct wio_chunk_header);) {
+        bool is_empty;
+        WIO_TRY(look_at(ring, (uint32_t)i, &is_empty, err));
+        i = is_empty ? behind_hole(ring, i, count) : i + 1;
     }
-    for (uint32_t i = 0; i < count; i++) {
-        struct wio_chunk_header header = {0};
-        uint64_t at = WIO_RING_HEADER_BYTES + (uint64_t)i * WIO_CHUNK_BYTES;
-        if (ring->size - at < sizeof(header)) {
-            break;
-        }
-        WIO_TRY(wio_io_pread(ring->fd, ring->path, &header, sizeof(header), at, err));
-        if (header.magic != WIO_CHUNK_MAGIC) {
-            ring->bad_chunks += header.magic != 0;
-            continue;
-        }
-        ring->places[ring->place_count++] =
-            (struct wio_chunk_place){header.writer, header.chunk_no, i};
+    if (ring->place_count > 0) {
+        qsort(ring->places, ring->place_count, sizeof(*ring->places), compare_places);
     }
-    qsort(ring->places, ring->place_count, sizeof(*ring->places), compare_places);
     return WIO_OK;
 }
 
@@ -135,12 +170,13 @@ void wio_ring_close(struct wio_ring *ring)
     free(ring->places);
     ring->places = NULL;
     ring->place_count = 0;
+    ring->place_room = 0;
 }
 
 static enum wio_status read_slots(const struct wio_ring *ring, uint32_t index,
                                   union wio_slot *slots, struct wio_error *err)
 {
-    uint64_t at = WIO_RING_HEADER_BYTES + (uint64_t)index * WIO_CHUNK_BYTES;
+    uint64_t at = place_of(index);
     size_t bytes = WIO_CHUNK_BYTES;
     if (ring->size - at < bytes) {
         bytes = (size_t)(ring->size - at);

@@ -49,6 +49,7 @@ struct wio_ring {
     struct wio_ring_header header;  /* texts are NUL-terminated */
     struct wio_chunk_place *places; /* by writer, then chunk_no, then index */
     uint32_t place_count;
+    uint32_t place_room;
     uint32_t bad_chunks; /* that had no chunk header */
 };
 

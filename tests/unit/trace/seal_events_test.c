@@ -3,6 +3,8 @@
 #include "trace/seal.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -340,6 +342,43 @@ static void processor_times_are_of_one_thread(void **state)
     close_all(&sealed);
 }
 
+/* Move chunk 1 of the ring far behind, so that nothing lies between: false where the file system
+ * has no such files. */
+static bool move_far(const char *path, off_t far_at)
+{
+    uint8_t chunk[WIO_CHUNK_BYTES];
+    const off_t at = WIO_RING_HEADER_BYTES + WIO_CHUNK_BYTES;
+    int fd = open(path, O_RDWR | O_CLOEXEC);
+    assert_true(fd >= 0);
+    assert_int_equal(pread(fd, chunk, sizeof(chunk), at), sizeof(chunk));
+    assert_int_equal(ftruncate(fd, at), 0);
+    bool is_far = pwrite(fd, chunk, sizeof(chunk), far_at) == (ssize_t)sizeof(chunk);
+    assert_int_equal(close(fd), 0);
+    return is_far;
+}
+
+/* R-RING-3: 8 TiB of nothing are not read chunk by chunk, which would take minutes. */
+static void holes_are_skipped(void **state)
+{
+    struct fixture *fixture = *state;
+    struct ring_builder ring;
+    char path[400];
+    begin_process(&ring);
+    ring_event(&ring, 0, "pwrite")->offset = 7;
+    ring_clock(&ring, 1, 100, 101);
+    ring_event(&ring, 1, "pwrite")->offset = 8;
+    ring_save(&ring, raw_dir(fixture), "a.ring");
+    (void)snprintf(path, sizeof(path), "%s/a.ring", raw_dir(fixture));
+    if (!move_far(path, WIO_RING_HEADER_BYTES + ((off_t)1 << 27) * WIO_CHUNK_BYTES)) {
+        return;
+    }
+    struct sealed sealed = open_all(fixture->dir);
+    assert_int_equal(sealed.count, 2);
+    assert_int_equal(sealed.events[0].offset, 7);
+    assert_int_equal(sealed.events[1].offset, 8);
+    close_all(&sealed);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -353,6 +392,7 @@ int main(void)
         TEST(processor_times_are_divided_at_free_locks),
         TEST(processor_times_of_calls_are_not_divided),
         TEST(processor_times_are_of_one_thread),
+        TEST(holes_are_skipped),
     };
     return WIO_RUN(tests);
 }
