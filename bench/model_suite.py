@@ -9,7 +9,8 @@ usage: model_suite.py [--quick] [--only=SECTION,...] [--parts=PART,...] [--progr
 Sections: shared (measurements beside the project), paper (the CAWL authors' own), live (series
 performed here, in DIR, best as root: on a loop device of a limited rate; PART: a function of
 model_live.py), programs (recorded on one storage, predicted for another and run there: disk, limited or
-tmpfs), speed. What cannot be done here is skipped, and said so. Exit status 1: a target is missed.
+tmpfs; each row is also printed to stderr as soon as it is there), speed. What cannot be done here is
+skipped, and said so. Exit status 1: a target is missed.
 """
 import argparse
 import collections
@@ -56,12 +57,18 @@ class Rows:
     def add(self, what, **cells):
         self.rows.append({"": what, **cells})
 
+    def names(self):
+        return list(dict.fromkeys(name for row in self.rows for name in row))
+
+    def row(self, row):
+        return "| " + " | ".join(row.get(name, "") for name in self.names()) + " |"
+
     def text(self):
         if not self.rows:
             return ""
-        names = list(dict.fromkeys(name for row in self.rows for name in row))
+        names = self.names()
         lines = [f"\n### {self.title}\n", "| " + " | ".join(names) + " |", "|---" * len(names) + "|"]
-        lines += ["| " + " | ".join(row.get(name, "") for name in names) + " |" for row in self.rows]
+        lines += [self.row(row) for row in self.rows]
         return "\n".join(lines + ["\n" + note for note in self.notes]) + "\n"
 
 
@@ -195,12 +202,8 @@ class Suite:
     def programs(self):
         table = self.table("Programs, recorded on one device, predicted for another")
         for program in model_programs.programs(self.options, self.scratch, self.skipped):
-            there = statistics.median(program.there)
-            table.add(program.name, **{
-                "recorded, s": f"{program.here:.3f}",
-                "run there, s": f"{there:.3f} ± {50 * (max(program.there) - min(program.there)) / there:.0f} %",
-                **{model: f"{program.predicted[model]:.3f} s, {100 * model_programs.error(program, model):+.1f} %"
-                   for model in MODELS}})
+            table.add(program.name, **model_programs.cells(program))
+            print(table.row(table.rows[-1]), file=sys.stderr, flush=True)
             self.targets.compare(program.name + " on another device: error of the total",
                                  lambda model, p=program: 100 * abs(model_programs.error(p, model)), "%", 10)
         table.notes.append(f"Recorded on: {self.options.source}. {model_programs.TEXTS[self.options.target]}; "
@@ -290,7 +293,7 @@ def parse(arguments=None):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="shorter series")
     parser.add_argument("--dir", default="/var/tmp", help="where files may be written; not tmpfs")
-    parser.add_argument("--host", help="instead of calibrating")
+    parser.add_argument("--host", help="instead of calibrating; programs: made by calibrating if it is not there")
     parser.add_argument("--largest", type=int, help="bytes of the largest write")
     parser.add_argument("--pictures", help="directory for SVG files")
     parser.add_argument("--write", help="document to put the tables into")
