@@ -103,17 +103,11 @@ static enum wio_status copy_round(struct wio_measure *measure, struct copies *co
     return WIO_OK;
 }
 
-/* Of little in a page: a new page is made as a whole; else who writes or reads little goes on
- * there, and all parts together take what the page does. */
-static double tiny_s(const struct wio_model_point points[2], size_t levels, enum state state)
+/* Of little in a page: a new page is made as a whole, and what is not written is filled with zeros;
+ * else who writes or reads little goes on there, and all parts together take what the page does. */
+static double tiny_s(double page_s, enum state state)
 {
-    double page_s = points[0].seconds;
-    if (state != NEW) {
-        return page_s * TINY / (double)PAGE;
-    }
-    double slope = levels > 1 ? (points[1].seconds - page_s) / (points[1].bytes - points[0].bytes)
-                              : page_s / (double)PAGE;
-    return fmax(page_s - (double)(PAGE - TINY) * slope, 0);
+    return state == NEW ? page_s : page_s * TINY / (double)PAGE;
 }
 
 /* Without the call; no size takes less than a smaller one. */
@@ -135,8 +129,7 @@ static void set_table(struct wio_measure *measure, struct copies *copies, enum s
         table->points[level + 1] = (struct wio_model_point){(double)sizes[level], least_s};
         measure->out->table_spread[tables[state]][level + 1] = cost.spread;
     }
-    table->points[0] =
-        (struct wio_model_point){TINY, tiny_s(table->points + 1, copies->levels, state)};
+    table->points[0] = (struct wio_model_point){TINY, tiny_s(table->points[1].seconds, state)};
     measure->out->table_spread[tables[state]][0] = measure->out->table_spread[tables[state]][1];
     table->count = copies->levels + 1;
 }
