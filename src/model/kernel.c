@@ -36,15 +36,6 @@ static void add_write(struct wio_task *task, struct wio_cache_file *file, uint64
     file->is_begun = true;
 }
 
-/* `seconds` in all, of which the device has its part to itself. */
-static void add_device_use(struct wio_task *task, double device_s, double seconds, bool is_read)
-{
-    wio_task_add(task, (struct wio_task_step){.kind = WIO_TASK_DEVICE,
-                                              .device_s = device_s,
-                                              .seconds = seconds,
-                                              .is_read = is_read});
-}
-
 /* What is in the stream's buffer. */
 static void add_flush(struct wio_task *task, struct wio_cache_file *file)
 {
@@ -128,6 +119,7 @@ static enum wio_status add_bypass(struct wio_cache *cache, struct wio_task *task
     double journal = wio_journal_bytes(file, op);
     double device_s = ((double)op->size + journal) / file->device->params.bw_dev;
     double cost = wio_wait_cost(file, op, is_random(file, op));
+    double least_s = wio_wait_is_measured(file, op) ? cost : 0;
     uint64_t end = op->offset + op->size;
     uint64_t added;
     bool is_new;
@@ -144,7 +136,10 @@ static enum wio_status add_bypass(struct wio_cache *cache, struct wio_task *task
     if (op->method != WIO_MODEL_SYNC) {
         add_forget(cache, task, file, op);
     }
-    add_device_use(task, fmin(device_s, cost), cost, false);
+    wio_task_add(task, (struct wio_task_step){.kind = WIO_TASK_DEVICE,
+                                              .device_s = device_s,
+                                              .least_s = least_s,
+                                              .seconds = cost});
     if (op->method != WIO_MODEL_SYNC) {
         return WIO_OK;
     }
@@ -180,7 +175,10 @@ static void add_read_direct(struct wio_task *task, struct wio_cache_file *file,
     if (file->pages.count > 0) {
         wio_task_add(task, (struct wio_task_step){.kind = WIO_TASK_SYNC});
     }
-    add_device_use(task, seconds, seconds, true);
+    wio_task_add(task, (struct wio_task_step){.kind = WIO_TASK_DEVICE,
+                                              .device_s = seconds,
+                                              .seconds = seconds,
+                                              .is_read = true});
 }
 
 /* What is dirty behind the end is never written; what the device has begun to write is waited for

@@ -35,6 +35,7 @@ struct wio_task_step {
     double seconds;  /* WAIT, DEVICE: what it takes in all; COMMIT: beside the device's part;
                         WRITE: beside what all of them take */
     double device_s; /* DEVICE, COMMIT: the device's part of it */
+    double least_s;  /* DEVICE: whatever it lets pass at once */
     double clean_s;  /* COMMIT: what it takes where the journal has all of it */
     uint64_t offset; /* WRITE, READ: bytes; moves on */
     uint64_t end;

@@ -134,11 +134,21 @@ static double take_device(struct wio_tasks *tasks, struct wio_task *task, double
     return wio_cache_device_write(&tasks->cache, task->file->device, seconds, what == JOURNAL);
 }
 
+/* What a limit, or a buffer, lets pass fast now is missing later: of those all counts (rule 14). */
+static bool has_credit(const struct wio_tasks *tasks, const struct wio_model_params *params)
+{
+    return !tasks->has_device_outside && (params->slice > 0 || params->burst_size > 0);
+}
+
 static void use_device(struct wio_tasks *tasks, struct wio_task *task,
                        const struct wio_task_step *step)
 {
-    double served_s = take_device(tasks, task, step->device_s, step->is_read ? READ : DATA);
-    task->wake_s = served_s + (step->seconds - step->device_s);
+    bool is_counted = has_credit(tasks, params_of(task));
+    double device_s = is_counted ? step->device_s : fmin(step->device_s, step->seconds);
+    double least_s = is_counted ? step->least_s : 0;
+    double rest_s = fmax(step->seconds - device_s, 0);
+    double served_s = take_device(tasks, task, device_s, step->is_read ? READ : DATA);
+    task->wake_s = fmax(served_s + rest_s, tasks->cache.time_s + least_s);
     sleep_until(tasks, task, WIO_TASK_END);
 }
 

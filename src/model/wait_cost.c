@@ -52,3 +52,8 @@ double wio_wait_cost(const struct wio_cache_file *file, const struct wio_model_o
 {
     return device_cost(file, op, is_random) + folio_cost(file, op);
 }
+
+bool wio_wait_is_measured(const struct wio_cache_file *file, const struct wio_model_op *op)
+{
+    return table_of(file, op)->count > 0;
+}
