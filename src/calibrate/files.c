@@ -4,32 +4,20 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <math.h>
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <sys/sysmacros.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "base/fmt.h"
 #include "base/io.h"
 #include "calibrate/many.h"
 #include "calibrate/meta.h"
 
-/* What O_DIRECT asks of memory, on any device. */
-#define ALIGNMENT 4096
-#define HUGE_PAGE (UINT64_C(2) << 20)
-#define STREAM_BUFFER (1u << 20)
 #define CLOCKS 1000
+#define STREAMS_MOST 64
 #define CLOCK_ROUNDS 10
-/* Of /sys/dev/block/N:M/stat. */
-#define COUNT_WRITTEN 7
-#define SECTOR 512
 
 static const char *const names[WIO_RIG_FILE_COUNT] = {
     [WIO_RIG_BASE] = "base",
@@ -65,10 +53,14 @@ static void rest(void *context, double seconds)
 }
 
 /* Without asking for the time, which is a tenth of the shortest calls. */
+static double without_clock(const struct wio_files *files, uint64_t ns)
+{
+    return (double)(ns > files->clock_ns ? ns - files->clock_ns : 1) * 1e-9;
+}
+
 static double since(const struct wio_files *files, uint64_t begin_ns)
 {
-    uint64_t ns = wio_clock_mono_ns() - begin_ns;
-    return (double)(ns > files->clock_ns ? ns - files->clock_ns : 1) * 1e-9;
+    return without_clock(files, wio_clock_mono_ns() - begin_ns);
 }
 
 /* A mean, since a clock counts in steps as large; of the round that nothing disturbed. */
@@ -119,56 +111,10 @@ static enum wio_status open_file(struct wio_files *files, enum wio_rig_file file
     return WIO_OK;
 }
 
-/* Devices and file systems that compress must find nothing to compress. */
-static void fill(uint8_t *data, size_t bytes)
-{
-    uint64_t state = 1;
-    for (size_t i = 0; i < bytes; i += sizeof(state)) {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        memcpy(data + i, &state, sizeof(state));
-    }
-}
-
-static enum wio_status make_data(uint64_t alignment, uint64_t bytes, uint8_t **data_out,
-                                 struct wio_error *err)
-{
-    void *data = NULL;
-    if (posix_memalign(&data, alignment, bytes) != 0) {
-        return wio_error_set(err, WIO_ERR_NOMEM, NULL, WIO_ERROR_NO_OFFSET, "out of memory");
-    }
-    if (alignment == HUGE_PAGE) {
-        (void)madvise(data, bytes, MADV_HUGEPAGE); /* an advice */
-    }
-    fill(data, bytes);
-    *data_out = data;
-    return WIO_OK;
-}
-
-/* Where the bytes of a write come from. */
-static enum wio_status source_of(struct wio_files *files, const struct wio_rig_io *io,
-                                 const uint8_t **data_out, struct wio_error *err)
-{
-    if (io->from_huge && files->huge == NULL) {
-        WIO_TRY(make_data(HUGE_PAGE, WIO_RIG_IO_MOST, &files->huge, err));
-    }
-    const uint8_t *ordinary = io->size <= files->source_bytes ? files->source : files->data;
-    *data_out = io->from_huge ? files->huge : ordinary;
-    return WIO_OK;
-}
-
-/* The old one is freed last: else its pages come back. */
 static enum wio_status renew_memory(void *context, uint64_t bytes, struct wio_error *err)
 {
     struct wio_files *files = context;
-    uint8_t *source = NULL;
-    uint64_t whole = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-    WIO_TRY(make_data(ALIGNMENT, whole, &source, err));
-    free(files->source);
-    files->source = source;
-    files->source_bytes = whole;
-    return WIO_OK;
+    return wio_buffers_renew(&files->buffers, bytes, err);
 }
 
 static enum wio_status write_io(void *context, const struct wio_rig_io *io, double *seconds_out,
@@ -178,7 +124,7 @@ static enum wio_status write_io(void *context, const struct wio_rig_io *io, doub
     const uint8_t *data = NULL;
     int fd = -1;
     WIO_TRY(open_file(files, io->file, io->way, &fd, err));
-    WIO_TRY(source_of(files, io, &data, err));
+    WIO_TRY(wio_buffers_source(&files->buffers, io, &data, err));
     struct wio_error cause = WIO_ERROR_INIT;
     uint64_t begin_ns = wio_clock_mono_ns();
     enum wio_status status = wio_io_pwrite(fd, names[io->file], data, io->size, io->offset, &cause);
@@ -200,7 +146,7 @@ static enum wio_status read_io(void *context, const struct wio_rig_io *io, doubl
     WIO_TRY(open_file(files, io->file, WIO_RIG_CACHED, &fd, err));
     uint64_t begin_ns = wio_clock_mono_ns();
     enum wio_status status =
-        wio_io_pread(fd, names[io->file], files->data, io->size, io->offset, err);
+        wio_io_pread(fd, names[io->file], files->buffers.data, io->size, io->offset, err);
     *seconds_out = since(files, begin_ns);
     return status;
 }
@@ -276,34 +222,22 @@ static enum wio_status flush_end(void *context, enum wio_rig_file file, struct w
     return wio_flush_end(&files->flush, files->dir, err);
 }
 
-/* The seventh number: sectors written. */
 static double device_bytes(void *context)
 {
     const struct wio_files *files = context;
-    WIO_CLEANUP(wio_blob_fini) struct wio_blob text = {0};
-    uint64_t number = 0;
-    if (wio_io_read_file(files->counts, PATH_MAX, &text, NULL) != WIO_OK) {
-        return (double)NAN;
-    }
-    const char *at = (const char *)text.data;
-    for (unsigned i = 0; i < COUNT_WRITTEN; i++) {
-        at += strspn(at, " ");
-        if (!wio_scan_u64(&at, &number)) {
-            return (double)NAN;
-        }
-    }
-    return (double)number * SECTOR;
+    return wio_counts_written(files->counts);
 }
 
 static double copy(void *context, uint64_t bytes)
 {
     struct wio_files *files = context;
+    uint8_t *data = files->buffers.data;
     uint64_t half = WIO_RIG_IO_MOST / 2;
     if (files->copied + bytes > half) {
         files->copied = 0;
     }
     uint64_t begin_ns = wio_clock_mono_ns();
-    memcpy(files->data + files->copied, files->data + half + files->copied, bytes);
+    memcpy(data + files->copied, data + half + files->copied, bytes);
     files->copied += bytes;
     return since(files, begin_ns);
 }
@@ -311,65 +245,26 @@ static double copy(void *context, uint64_t bytes)
 static enum wio_status fwrite_calls(void *context, unsigned calls, double *seconds_out,
                                     struct wio_error *err)
 {
-    struct wio_files *files = context;
-    const uint64_t word = 0;
-    rewind(files->stream); /* to the beginning of the buffer */
-    uint64_t begin_ns = wio_clock_mono_ns();
-    for (unsigned i = 0; i < calls; i++) {
-        if (fwrite(&word, sizeof(word), 1, files->stream) != 1) {
-            return wio_error_sys(err, files->dir, "cannot write to a stream");
-        }
-    }
-    *seconds_out = since(files, begin_ns);
-    return WIO_OK;
-}
-
-/* What is in a stream's buffer when it is closed goes to a file that is removed at once. */
-static enum wio_status open_streams(FILE *streams[], size_t count, const char *path,
-                                    struct wio_error *err)
-{
-    for (size_t i = 0; i < count; i++) {
-        streams[i] = fopen(path, "we");
-        if (streams[i] == NULL) {
-            return wio_error_sys(err, path, "cannot open");
-        }
-    }
-    return WIO_OK;
-}
-
-static enum wio_status first_fwrites(const struct wio_files *files, FILE *const streams[],
-                                     size_t count, double *seconds_out, struct wio_error *err)
-{
-    const uint64_t word = 0;
-    for (size_t i = 0; i < count; i++) {
-        uint64_t begin_ns = wio_clock_mono_ns();
-        if (fwrite(&word, sizeof(word), 1, streams[i]) != 1) {
-            return wio_error_sys(err, files->dir, "cannot write to a stream");
-        }
-        seconds_out[i] = since(files, begin_ns);
-    }
+    const struct wio_files *files = context;
+    uint64_t ns;
+    WIO_TRY(wio_stream_fwrite(&files->stream, calls, &ns, err));
+    *seconds_out = without_clock(files, ns);
     return WIO_OK;
 }
 
 static enum wio_status streams(void *context, size_t count, double *seconds_out,
                                struct wio_error *err)
 {
-    struct wio_files *files = context;
+    const struct wio_files *files = context;
     char path[PATH_MAX];
-    FILE **all = calloc(count, sizeof(FILE *));
-    if (all == NULL) {
-        return wio_error_set(err, WIO_ERR_NOMEM, NULL, WIO_ERROR_NO_OFFSET, "out of memory");
-    }
+    uint64_t ns[STREAMS_MOST];
+    WIO_PRE(count <= STREAMS_MOST);
     path_of(files, WIO_RIG_FRESH, path);
-    enum wio_status status = open_streams(all, count, path, err);
-    if (status == WIO_OK) {
-        status = first_fwrites(files, all, count, seconds_out, err);
+    WIO_TRY(wio_streams_first(path, count, ns, err));
+    for (size_t i = 0; i < count; i++) {
+        seconds_out[i] = without_clock(files, ns[i]);
     }
-    for (size_t i = 0; i < count && all[i] != NULL; i++) {
-        (void)fclose(all[i]);
-    }
-    free(all);
-    return status == WIO_OK ? remove_file(context, WIO_RIG_FRESH, err) : status;
+    return remove_file(context, WIO_RIG_FRESH, err);
 }
 
 static enum wio_status many_files(void *context, const struct wio_rig_many *many,
@@ -378,7 +273,7 @@ static enum wio_status many_files(void *context, const struct wio_rig_many *many
     const struct wio_files *files = context;
     struct wio_rig_many timed = *many;
     timed.clock_ns = files->clock_ns;
-    return wio_many_files(files->dir, files->data, &timed, seconds_out, err);
+    return wio_many_files(files->dir, files->buffers.data, &timed, seconds_out, err);
 }
 
 static enum wio_status meta(void *context, double seconds_out[WIO_RIG_META_COUNT],
@@ -386,31 +281,6 @@ static enum wio_status meta(void *context, double seconds_out[WIO_RIG_META_COUNT
 {
     const struct wio_files *files = context;
     return wio_meta_pass(files->dir, seconds_out, err);
-}
-
-static enum wio_status open_stream(struct wio_files *files, struct wio_error *err)
-{
-    static const char path[] = "/dev/null"; /* it is about what comes before the file */
-    files->stream = fopen(path, "we");
-    if (files->stream == NULL) {
-        return wio_error_sys(err, path, "cannot open");
-    }
-    files->stream_buffer = malloc(STREAM_BUFFER);
-    if (files->stream_buffer == NULL ||
-        setvbuf(files->stream, files->stream_buffer, _IOFBF, STREAM_BUFFER) != 0) {
-        return wio_error_set(err, WIO_ERR_NOMEM, path, WIO_ERROR_NO_OFFSET, "out of memory");
-    }
-    return WIO_OK;
-}
-
-/* Of the device that the files are on, if it is one: not of memory, or of another machine. */
-static void find_counts(struct wio_files *files)
-{
-    struct stat info;
-    if (stat(files->dir, &info) == 0) {
-        (void)snprintf(files->counts, sizeof(files->counts), "/sys/dev/block/%u:%u/stat",
-                       major(info.st_dev), minor(info.st_dev));
-    }
 }
 
 enum wio_status wio_files_init(struct wio_files *files, const char *dir,
@@ -423,9 +293,9 @@ enum wio_status wio_files_init(struct wio_files *files, const char *dir,
             files->fds[i][way] = -1;
         }
     }
-    WIO_TRY(make_data(ALIGNMENT, WIO_RIG_IO_MOST, &files->data, err));
-    find_counts(files);
-    return open_stream(files, err);
+    wio_counts_find(dir, files->counts);
+    WIO_TRY(wio_buffers_init(&files->buffers, err));
+    return wio_stream_open(&files->stream, err);
 }
 
 void wio_files_fini(struct wio_files *files)
@@ -436,13 +306,8 @@ void wio_files_fini(struct wio_files *files)
             wio_fd_cleanup(&files->fds[i][way]);
         }
     }
-    if (files->stream != NULL) {
-        (void)fclose(files->stream);
-    }
-    free(files->stream_buffer);
-    free(files->source);
-    free(files->huge);
-    free(files->data);
+    wio_stream_close(&files->stream);
+    wio_buffers_fini(&files->buffers);
 }
 
 struct wio_rig wio_files_rig(struct wio_files *files)

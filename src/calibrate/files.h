@@ -4,28 +4,24 @@
 #define WIO_CALIBRATE_FILES_H
 
 #include <stdint.h>
-#include <stdio.h>
 
 #include <whyio/status.h>
 
+#include "calibrate/buffers.h"
+#include "calibrate/counts.h"
 #include "calibrate/dirty_limits.h"
 #include "calibrate/flush.h"
 #include "calibrate/rig.h"
-
-#define WIO_FILES_COUNTS 64
+#include "calibrate/streams.h"
 
 struct wio_files {
     const char *dir;
     uint64_t clock_ns;                              /* that asking for the time takes */
     int fds[WIO_RIG_FILE_COUNT][WIO_RIG_WAY_COUNT]; /* -1: not open */
-    uint8_t *data;                                  /* WIO_RIG_IO_MOST bytes that do not repeat */
-    uint8_t *huge;                                  /* the same; NULL: not needed yet */
-    uint8_t *source;                                /* of writes; NULL: data */
-    uint64_t source_bytes;
+    struct wio_buffers buffers;
     uint64_t copied; /* where copying goes on: what was copied just now is in a cache */
-    FILE *stream;
-    char *stream_buffer;
-    char counts[WIO_FILES_COUNTS]; /* where the kernel counts what the device did */
+    struct wio_stream stream;
+    char counts[WIO_COUNTS_PATH]; /* where the kernel counts what the device did */
     struct wio_flush flush;
 };
 

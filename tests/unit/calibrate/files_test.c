@@ -78,7 +78,7 @@ static void writes_out_of_huge_pages(void **state)
     const struct wio_rig_io io = {.file = WIO_RIG_BASE, .size = 8192, .from_huge = true};
     assert_ok(rig.write(rig.context, &io, &seconds, &err), &err);
     assert_int_equal(size_of("base"), 8192);
-    assert_memory_equal(files.huge, files.data, WIO_RIG_IO_MOST);
+    assert_memory_equal(files.buffers.huge, files.buffers.data, WIO_RIG_IO_MOST);
     assert_ok(rig.remove(rig.context, WIO_RIG_BASE, &err), &err);
     wio_files_fini(&files);
 }
