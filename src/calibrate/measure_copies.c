@@ -17,6 +17,9 @@
 #define PAGES 1024
 #define LARGEST_PART 16
 #define CACHED_PART 5
+/* A line through fewer sizes, which every larger one goes on, says less than the parameters that
+ * tables stand in for. */
+#define LEVELS_LEAST 3
 /* As good as nothing of a page. */
 #define TINY 64
 #define ROUNDS 3 /* besides the first, which gets memory that the system may have to find */
@@ -42,14 +45,13 @@ static uint64_t bytes_of(const struct wio_measure *measure)
 
 static size_t count_of(const struct wio_measure *measure, size_t level)
 {
-    uint64_t count = bytes_of(measure) / sizes[level];
-    return count > 0 ? (size_t)count : 1;
+    return (size_t)(bytes_of(measure) / sizes[level]);
 }
 
 /* A file of one piece would say what its first write takes. */
 static size_t levels_of(const struct wio_measure *measure)
 {
-    size_t levels = 1;
+    size_t levels = 0;
     while (levels < WIO_RIG_COPIES_COUNT && count_of(measure, levels) > 1) {
         levels++;
     }
@@ -63,14 +65,13 @@ static enum wio_status pass(struct wio_measure *measure, struct copies *copies, 
 {
     const struct wio_rig *rig = measure->rig;
     enum wio_rig_file file = (enum wio_rig_file)(WIO_RIG_COPIES + level);
-    size_t count = count_of(measure, level);
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count_of(measure, level); i++) {
         const struct wio_rig_io io = {
             .file = file, .offset = i * sizes[level], .size = sizes[level]};
         double seconds;
         WIO_TRY(state == HIT ? rig->read(rig->context, &io, &seconds, err)
                              : wio_measure_write(measure, &io, &seconds, err));
-        if (i > 0 || count == 1) {
+        if (i > 0) {
             copies->samples[state][level][copies->count[state][level]++] = seconds;
         }
     }
@@ -140,7 +141,7 @@ enum wio_status wio_measure_copies(struct wio_measure *measure, struct wio_error
     memset(&copies, 0, sizeof(copies));
     copies.levels = levels_of(measure);
     uint64_t bytes = copies.levels * 3 * bytes_of(measure);
-    if (!wio_measure_more(measure, 0, 1, 2 * bytes)) {
+    if (copies.levels < LEVELS_LEAST || !wio_measure_more(measure, 0, 1, 2 * bytes)) {
         return WIO_OK;
     }
     WIO_TRY(copy_round(measure, &copies, err));

@@ -20,7 +20,7 @@ static enum wio_status measure(struct sim *sim, struct wio_calibrate_params *par
     calibration->params[WIO_PARAM_limit_bg].value = sim->params.limit_bg;
     struct wio_rig rig = sim_rig(sim);
     params->dir = "simulated";
-    enum wio_status status = wio_measure(&rig, params, 0, calibration, err);
+    enum wio_status status = wio_measure(&rig, params, sim->dirty_bytes, calibration, err);
     sim_fini(sim);
     return status;
 }
@@ -473,6 +473,53 @@ static void finds_what_pieces_of_memory_take(void **state)
     }
 }
 
+static void has_no_tables_of_memory(const struct wio_calibration *found)
+{
+    for (int i = WIO_CALIBRATE_NEW; i < WIO_CALIBRATE_TABLE_COUNT; i++) {
+        enum wio_calibrate_table table = (enum wio_calibrate_table)i;
+        assert_int_equal(wio_calibration_table(found, table)->count, 0);
+        assert_true(isnan(wio_calibration_table_spread(found, table)));
+    }
+}
+
+/* What little was measured says nothing of other sizes, the parameters do: tables of all sizes that
+ * differ in what a page takes, or none. */
+static void leaves_out_tables_of_few_pieces(void **state)
+{
+    (void)state;
+    for (uint64_t most = WIO_MEASURE_BYTES_LEAST; most <= 2 * GIB; most *= 2) {
+        struct sim sim = sim_default();
+        struct wio_calibrate_params params = {.max_bytes = most, .budget_s = 60};
+        struct wio_calibration found;
+        struct wio_error err;
+        struct wio_model_params wanted = sim.params;
+        assert_ok(measure(&sim, &params, &found, &err), &err);
+        if (found.new_table.count == 0) {
+            has_no_tables_of_memory(&found);
+            continue;
+        }
+        assert_true(found.new_table.count >= 4);
+        for (size_t i = 0; i < found.new_table.count; i++) {
+            double bytes = found.new_table.points[i].bytes;
+            point_is(&found.new_table, i, wanted.c_folio + fmax(bytes, 4096) / wanted.bw_ramdisk);
+            point_is(&found.hit_table, i, bytes / wanted.bw_hit);
+        }
+    }
+}
+
+/* Nothing more may be dirty. */
+static void leaves_out_tables_where_the_cache_is_full(void **state)
+{
+    (void)state;
+    struct sim sim = sim_default();
+    struct wio_calibrate_params params = {.max_bytes = 4 * GIB, .budget_s = 60};
+    struct wio_calibration found;
+    struct wio_error err;
+    sim.dirty_bytes = (uint64_t)sim.params.limit_bg;
+    assert_ok(measure(&sim, &params, &found, &err), &err);
+    has_no_tables_of_memory(&found);
+}
+
 /* Noise alone makes no device thin. */
 static void does_not_look_past_noise(void **state)
 {
@@ -680,6 +727,8 @@ int main(void)
         cmocka_unit_test(finds_what_a_commit_writes),
         cmocka_unit_test(looks_past_new_blocks),
         cmocka_unit_test(finds_what_pieces_of_memory_take),
+        cmocka_unit_test(leaves_out_tables_of_few_pieces),
+        cmocka_unit_test(leaves_out_tables_where_the_cache_is_full),
         cmocka_unit_test(does_not_look_past_noise),
         cmocka_unit_test(tells_how_writes_differ),
         cmocka_unit_test(knows_the_device_from_memory),

@@ -22,6 +22,7 @@ struct sim {
     double slice_rate; /* what waits for the device passes at this rate, counted by .. */
     double slice_s;    /* .. slices: what a slice may take goes at once. 0: no such limit */
     bool counts_bytes; /* the device's */
+    uint64_t dirty_bytes; /* of others */
     uint64_t fail_write; /* the n-th write finds the file system full; 0: none */
     double meta_s;
     /* Its own. */
