@@ -18,9 +18,11 @@
 #define PARTS 16
 /* Half of it must pass so many times faster than the device writes. */
 #define FASTER 2
-/* Writes of a row: so many of them pass at once, where so much does. */
+/* A row of writes, each such a part of what passes at once. That is found by powers of two, so it
+ * is a half of what a slice passes at least: who wrote so many times as much and never waited meets
+ * no slices. */
 #define SLICE_PARTS 48
-#define ROW 256
+#define UNWAITED_MOST 3
 /* A write waited for the next slice if it took so much of what the device needs for what passes at
  * once. So many have to, as far from each other as they are far from the mean. */
 #define WAITED_PART 0.25
@@ -66,21 +68,26 @@ static enum wio_status most_ahead(struct wio_measure *measure, double *ahead_out
 }
 
 /* When writes of a row ended that had waited, up to so many of them. */
-static enum wio_status find_waits(struct wio_measure *measure, uint64_t size, double waited_s,
+static enum wio_status find_waits(struct wio_measure *measure, double credit,
                                   double ends_s[WAITS], size_t *count_out, struct wio_error *err)
 {
+    double waited_s = WAITED_PART * credit / wio_measure_get(measure, WIO_PARAM_bw_dev);
+    uint64_t size = (uint64_t)(credit / SLICE_PARTS) / BLOCK * BLOCK;
     struct wio_rig_io io = {.file = WIO_RIG_BYPASS,
                             .way = measure->out->is_direct ? WIO_RIG_DIRECT : WIO_RIG_SYNC,
-                            .size = size};
+                            .size = size > 0 ? size : BLOCK};
     const struct wio_rig *rig = measure->rig;
+    double unwaited = 0; /* bytes */
     *count_out = 0;
     rig->rest(rig->context, REST_S);
-    for (size_t i = 0; i < ROW && *count_out < WAITS && wio_measure_more(measure, 0, 1, size);
-         i++) {
+    while (unwaited < UNWAITED_MOST * credit && *count_out < WAITS &&
+           wio_measure_more(measure, 0, 1, io.size)) {
         double seconds;
         WIO_TRY(wio_measure_write(measure, &io, &seconds, err));
+        unwaited += (double)io.size;
         if (seconds > waited_s) {
             ends_s[(*count_out)++] = rig->now_s(rig->context);
+            unwaited = 0;
         }
     }
     return WIO_OK;
@@ -102,12 +109,9 @@ static double distance_of(const double ends_s[WAITS], size_t count)
 static enum wio_status measure_slice(struct wio_measure *measure, double credit,
                                      struct wio_error *err)
 {
-    double credit_s = credit / wio_measure_get(measure, WIO_PARAM_bw_dev);
-    uint64_t size = (uint64_t)(credit / SLICE_PARTS) / BLOCK * BLOCK;
     double ends_s[WAITS] = {0};
     size_t count;
-    WIO_TRY(
-        find_waits(measure, size > 0 ? size : BLOCK, WAITED_PART * credit_s, ends_s, &count, err));
+    WIO_TRY(find_waits(measure, credit, ends_s, &count, err));
     wio_measure_set(measure, WIO_PARAM_slice, distance_of(ends_s, count), (double)NAN);
     return WIO_OK;
 }

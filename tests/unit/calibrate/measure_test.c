@@ -237,7 +237,7 @@ static void finds_the_rate_of_a_limit(void **state)
         double seen = fmin(sim.slice_rate * sim.slice_s, (double)most / 128);
         double burst = found.params[WIO_PARAM_burst_size].value;
         assert_true(burst > 0.4 * seen && burst < 1.05 * seen);
-        if (burst > 0.9 * sim.slice_rate * sim.slice_s) {
+        if (sim.slice_rate * sim.slice_s < (double)most / 64) {
             is_near(&found, WIO_PARAM_slice, sim.slice_s, 0.1);
         }
     }
@@ -300,6 +300,28 @@ static void finds_slices(void **state)
         assert_ok(measure(&sim, &params, &found, &err), &err);
         is_near(&found, WIO_PARAM_bw_dev, sim.slice_rate, 0.03);
         is_near(&found, WIO_PARAM_slice, sim.slice_s, 0.05);
+    }
+}
+
+/* Whatever part of what passes at once is found by powers of two. */
+static void finds_slices_at_any_rate(void **state)
+{
+    (void)state;
+    for (double rate = 10 * MIB; rate < 200 * MIB; rate *= 1.2) {
+        struct sim sim = sim_default();
+        struct wio_calibrate_params params = {.max_bytes = 4 * GIB, .budget_s = 60};
+        struct wio_calibration found;
+        struct wio_error err;
+        sim.noise = 0.02;
+        sim.params.bw_dev = 2 * GIB;
+        sim.params.bw_ramdisk = 40e9;
+        sim.slice_s = 0.1;
+        sim.slice_rate = rate;
+        assert_ok(measure(&sim, &params, &found, &err), &err);
+        is_near(&found, WIO_PARAM_bw_dev, rate, 0.03);
+        is_near(&found, WIO_PARAM_slice, sim.slice_s, 0.05);
+        double burst = found.params[WIO_PARAM_burst_size].value;
+        assert_true(burst > 0.4 * rate * sim.slice_s && burst < 1.05 * rate * sim.slice_s);
     }
 }
 
@@ -724,6 +746,7 @@ int main(void)
         cmocka_unit_test(finds_the_rate_of_a_limit),
         cmocka_unit_test(finds_the_credit_of_a_limit),
         cmocka_unit_test(finds_slices),
+        cmocka_unit_test(finds_slices_at_any_rate),
         cmocka_unit_test(finds_what_a_commit_writes),
         cmocka_unit_test(looks_past_new_blocks),
         cmocka_unit_test(finds_what_pieces_of_memory_take),
