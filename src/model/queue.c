@@ -85,8 +85,9 @@ static double pass_slices(struct wio_queue *queue, double pages, double start_s,
         double rest = queue->passed - before * slice_pages;
         end_s = fmax(end_s, opens_s + rest * device->burst_page_s);
     }
-    queue->slice_end_s =
-        fmax(queue->slice_end_s, (ceil(end_s / device->slice_s) + 1) * device->slice_s);
+    double paid_s = queue->slice_begin_s + queue->passed * device->page_s;
+    double slices = fmax(ceil(end_s / device->slice_s) + 1, ceil(paid_s / device->slice_s));
+    queue->slice_end_s = fmax(queue->slice_end_s, slices * device->slice_s);
     return end_s - start_s;
 }
 

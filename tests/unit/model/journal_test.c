@@ -419,6 +419,25 @@ static void rests_bring_one_slice(void **state)
     wio_model_destroy(model);
 }
 
+/* What the journal owes is not forgotten before it is paid: 30 MiB at 100 MiB/s, whoever rests for
+ * less than that. */
+static void debts_outlast_short_rests(void **state)
+{
+    (void)state;
+    struct wio_model_params params = with_journal();
+    params.commit_bytes = 30 * MIB;
+    params.bw_burst = 1e12;
+    params.burst_size = 10 * MIB;
+    params.slice = 0.1;
+    struct wio_model *model = create(&params);
+    for (uint64_t n = 0; n < 20; n++) {
+        (void)step(model, (struct wio_model_op){.offset = n * 4096, .size = 4096, .delay_s = 0.25});
+        (void)step(model, sync_of(0));
+    }
+    assert_near(wio_model_time(model) - 0.25, 19 * 0.3, 0.11);
+    wio_model_destroy(model);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -440,6 +459,7 @@ int main(void)
         cmocka_unit_test(a_commit_takes_what_was_measured),
         cmocka_unit_test(tables_do_not_lift_a_limit),
         cmocka_unit_test(rests_bring_one_slice),
+        cmocka_unit_test(debts_outlast_short_rests),
     };
     return WIO_RUN(tests);
 }
