@@ -106,10 +106,10 @@ void wio_cache_note_written(const struct wio_cache *cache, struct wio_cache_devi
 
 void wio_cache_note_folio(struct wio_cache_file *file, uint64_t size)
 {
-    uint64_t most = size < WIO_CACHE_PAGE ? WIO_CACHE_PAGE : size;
     uint64_t step = (uint64_t)file->device->params.balance_step;
-    uint64_t longest = most < step ? most : step;
-    uint64_t folio = longest > 0 ? UINT64_C(1) << (63 - __builtin_clzll(longest)) : 0;
+    uint64_t most = size < step ? size : step;
+    uint64_t longest = most > WIO_CACHE_PAGE ? most : WIO_CACHE_PAGE;
+    uint64_t folio = UINT64_C(1) << (63 - __builtin_clzll(longest));
     file->folio = folio > file->folio ? folio : file->folio;
 }
 

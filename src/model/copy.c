@@ -132,7 +132,7 @@ double wio_copy_out_s(const struct wio_model_params *params, uint64_t size, uint
                       uint64_t far)
 {
     if (params->hit_table.count > 0 && size > 0) {
-        uint64_t most = (uint64_t)params->balance_step;
+        uint64_t most = (uint64_t)fmax(params->balance_step, WIO_CACHE_PAGE);
         return hit_s(params, size, folio > 0 ? folio : most) + far_s(params, far);
     }
     return (double)size / (params->bw_hit > 0 ? params->bw_hit : params->bw_mem) +

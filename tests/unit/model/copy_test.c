@@ -181,6 +181,30 @@ static void pieces_are_no_longer_than_folios(void **state)
     wio_model_destroy(model);
 }
 
+/* However small the steps in which a write looks at the limits are said to be. */
+static void folios_are_no_smaller_than_pages(void **state)
+{
+    (void)state;
+    static const double steps[] = {4096, 1024, 1};
+    const struct wio_model_op read = {.size = 65536, .method = WIO_MODEL_READ};
+    for (size_t i = 0; i < 3; i++) {
+        struct wio_model_params params = with_tables();
+        params.balance_step = steps[i];
+        struct wio_model *model = create(&params);
+        double device_s = 32 * 4096 / params.bw_rdev;
+        assert_near(write_s(model, 0, 65536), CALL_S + 16 * 4e-6, 1e-12);
+        assert_near(step(model, read).cost_s, 4e-7 + 16 * 8e-7, 1e-12);
+        assert_near(write_s(model, 0, 65536), CALL_S + 16 * 1e-6, 1e-12);
+        /* of a file that nobody wrote to, once the device has it */
+        struct wio_model_op other = read;
+        other.file = 1;
+        (void)step(model, other);
+        other.delay_s = device_s;
+        assert_near(step(model, other).cost_s, 4e-7 + 16 * 8e-7, 1e-12);
+        wio_model_destroy(model);
+    }
+}
+
 /* Finding a folio is done once for all that is read of it: 8e-7 less what its bytes take. */
 static void parts_of_a_folio_are_read_cheaper(void **state)
 {
@@ -239,6 +263,7 @@ int main(void)
         cmocka_unit_test(tables_say_what_pieces_take),
         cmocka_unit_test(write_back_makes_no_piece_cheaper),
         cmocka_unit_test(pieces_are_no_longer_than_folios),
+        cmocka_unit_test(folios_are_no_smaller_than_pages),
         cmocka_unit_test(parts_of_a_folio_are_read_cheaper),
         cmocka_unit_test(long_buffers_cost_more),
         cmocka_unit_test(rates_are_rates_or_nothing),
