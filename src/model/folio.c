@@ -8,8 +8,8 @@
 static bool is_clean(struct wio_cache_file *file, uint64_t begin, uint64_t end)
 {
     uint64_t at = begin;
-    return wio_pages_run(&file->resident.pages, begin, end) == end - begin &&
-           (!wio_pages_find(&file->pages, &at) || at >= end);
+    bool is_dirty = wio_pages_find(&file->pages, &at) && at < end; /* O(log n), the rest is not */
+    return !is_dirty && wio_pages_run(&file->resident.pages, begin, end) == end - begin;
 }
 
 /* These pages count, and there is nothing to write. */
