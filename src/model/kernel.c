@@ -88,7 +88,9 @@ static enum wio_status add_write_out(struct wio_cache *cache, struct wio_task *t
                                      struct wio_cache_file *file, const struct wio_model_op *op)
 {
     bool forgets = op->method == WIO_MODEL_FORGET && wio_cache_is_clean(file);
-    add_wait(task, wio_copy_call_s(&file->device->params));
+    if (!op->is_inside) {
+        add_wait(task, wio_copy_call_s(&file->device->params));
+    }
     if (forgets) {
         file->folio = op->offset == 0 && op->size == 0 ? 0 : file->folio;
         wio_cache_forget(cache, file, op->offset,

@@ -44,7 +44,8 @@ enum wio_status sim_replace_begin(struct sim *sim, struct sim_thread *thread,
     if (!*has_begun) {
         return WIO_OK;
     }
-    struct wio_model_op op = {.file = event->path, .method = WIO_MODEL_WRITE_OUT};
+    struct wio_model_op op = {
+        .file = event->path, .method = WIO_MODEL_WRITE_OUT, .is_inside = true};
     thread->has_handed_out = true;
     return sim_op_begin(sim, thread, thread->index, event->path, &op, err);
 }

@@ -151,6 +151,20 @@ static void what_replaces_a_file_is_handed_to_the_device(void **state)
     assert_us(try.result.all.modelled_s, copied);
 }
 
+/* The close does that: no call of the program's own is made. */
+static void handing_over_is_no_call(void **state)
+{
+    (void)state;
+    try.params.host = try_host("meta.json", ", \"c_call\": 5e-5, \"meta\": {\"open\": 0, "
+                                            "\"close\": 0, \"rename\": 0}");
+    try.params.model = WIO_MODEL_KERNEL;
+    predict("open t=10000 dur=1000 path=/a a0=0x201 res=3\n"
+            "pwrite t=20000 dur=1000 fd=3 path=/a off=0 size=40960 res=40960\n"
+            "close t=30000 dur=1000 fd=3 path=/a res=0\n");
+    assert_us(try.result.all.modelled_s, 50 + 40960);
+    assert_us(try.result.all.io_s, 50 + 40960);
+}
+
 /* That it was there before the trace began shows where the open could not have made it, or where
  * somebody looked. Whoever cuts it again waits for what was handed out at the close. */
 static void a_file_may_be_older_than_the_trace(void **state)
@@ -377,6 +391,7 @@ int main(void)
         TRY(closing_a_stream_costs_both),
         TRY(removed_data_is_dropped),
         TRY(what_replaces_a_file_is_handed_to_the_device),
+        TRY(handing_over_is_no_call),
         TRY(a_file_may_be_older_than_the_trace),
         TRY(new_files_have_holes),
         TRY(lengths_may_be_absurd),
