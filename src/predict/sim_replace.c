@@ -31,8 +31,12 @@ static bool is_due(struct sim *sim, struct sim_thread *thread, const struct wio_
     if (todo->change == WIO_CONVERT_CLOSES) {
         return wio_map_remove(&host->emptied, file_of(host, thread, event->path));
     }
-    return todo->change == WIO_CONVERT_RENAMES && todo->to != event->path &&
-           wio_names_is_there(&host->names, sim_op_name(thread, todo->to));
+    if (todo->change != WIO_CONVERT_RENAMES || todo->to == event->path) {
+        return false;
+    }
+    /* a close that comes later has the old name, and may not be seen */
+    bool was_emptied = wio_map_remove(&host->emptied, file_of(host, thread, event->path));
+    return was_emptied || wio_names_is_there(&host->names, sim_op_name(thread, todo->to));
 }
 
 enum wio_status sim_replace_begin(struct sim *sim, struct sim_thread *thread,

@@ -165,6 +165,21 @@ static void handing_over_is_no_call(void **state)
     assert_us(try.result.all.io_s, 50 + 40960);
 }
 
+/* The close behind it carries the old name. */
+static void a_rename_hands_over_before_the_close(void **state)
+{
+    (void)state;
+    try.params.host = try_host("meta.json", ", \"meta\": {\"open\": 0, \"close\": 0, "
+                                            "\"rename\": 0}");
+    try.params.model = WIO_MODEL_KERNEL;
+    predict("open t=10000 dur=1000 path=/a a0=0x201 res=3\n"
+            "pwrite t=20000 dur=1000 fd=3 path=/a off=0 size=81920 res=81920\n"
+            "rename t=30000 dur=1000 path=/a path2=/b\n"
+            "close t=40000 dur=1000 fd=3 path=/a res=0\n"
+            "open t=50000 dur=1000 path=/b a0=0x201 res=3\n");
+    assert_us(try.result.all.modelled_s, 81920 + 81920 - 18);
+}
+
 /* That it was there before the trace began shows where the open could not have made it, or where
  * somebody looked. Whoever cuts it again waits for what was handed out at the close. */
 static void a_file_may_be_older_than_the_trace(void **state)
@@ -392,6 +407,7 @@ int main(void)
         TRY(removed_data_is_dropped),
         TRY(what_replaces_a_file_is_handed_to_the_device),
         TRY(handing_over_is_no_call),
+        TRY(a_rename_hands_over_before_the_close),
         TRY(a_file_may_be_older_than_the_trace),
         TRY(new_files_have_holes),
         TRY(lengths_may_be_absurd),
