@@ -153,11 +153,16 @@ void wio_gap_take_all(struct wio_gap *gap, struct wio_release release, uint64_t 
     take(gap, release, gap->did_at_ns, gap->did_v_ns, end_ns);
 }
 
+bool wio_gap_was_busy(uint64_t came_ns, uint64_t lag_ns)
+{
+    return came_ns > lag_ns && came_ns - lag_ns > LOOK_NS;
+}
+
 void wio_gap_take_held(struct wio_gap *gap, struct wio_release release, uint64_t lag_ns,
                        uint64_t end_ns)
 {
     uint64_t lag = gap->at_ns > release.traced_ns ? gap->at_ns - release.traced_ns : 0;
-    if (lag <= lag_ns || lag - lag_ns <= LOOK_NS) {
+    if (!wio_gap_was_busy(lag, lag_ns)) {
         wio_gap_take_all(gap, release, end_ns);
         return;
     }

@@ -93,6 +93,8 @@ void wio_gap_take_all(struct wio_gap *gap, struct wio_release release, uint64_t 
  * with what comes before the wait: that takes its time, and the release only sets a bound. */
 void wio_gap_take_held(struct wio_gap *gap, struct wio_release release, uint64_t lag_ns,
                        uint64_t end_ns);
+/* Who came so long after a release in the trace: was it busy until then? */
+bool wio_gap_was_busy(uint64_t came_ns, uint64_t lag_ns);
 
 /* An operation was performed: it ended at `end_ns` of the trace and at `v_ns` of the replay. */
 void wio_gap_did(struct wio_gap *gap, uint64_t end_ns, uint64_t v_ns);

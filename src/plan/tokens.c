@@ -12,6 +12,7 @@
 
 #include "base/cleanup.h"
 #include "base/grow.h"
+#include "plan/gap.h"
 #include "trace/calls.h"
 
 /* More in one call are taken for so many: nobody does, but a broken trace may say it. */
@@ -194,16 +195,31 @@ enum wio_status wio_tokens_settle(struct wio_waits *waits)
     return WIO_OK;
 }
 
-bool wio_waits_looks(const struct wio_waits *waits, size_t act, size_t act_end, uint64_t seq)
+/* Unless what it waited for had been there for so long that it had only to look once. */
+static bool has_looked(const struct wio_plan_edge *edge, uint64_t t_ns)
 {
-    for (; act < act_end && waits->acts[act].seq <= seq; act++) {
+    bool had_come =
+        t_ns > edge->release_ns && wio_gap_was_busy(t_ns - edge->release_ns, edge->lag_ns);
+    return edge->evidence == WIO_EVIDENCE_HELD && !had_come;
+}
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+uint64_t wio_waits_computed(const struct wio_waits *waits, size_t act, size_t act_end,
+                            const struct wio_event *event)
+{
+    uint64_t cpu_ns = event->gap_cpu_ns;
+    for (; act < act_end && waits->acts[act].seq <= event->seq; act++) {
         const struct wio_act *next = &waits->acts[act];
-        if (next->kind == WIO_ACT_TAKE && next->seq == seq &&
-            waits->edges[next->index].evidence == WIO_EVIDENCE_HELD) {
-            return true;
+        if (next->kind == WIO_ACT_TAKE && next->seq == event->seq &&
+            has_looked(&waits->edges[next->index], event->t_ns)) {
+            cpu_ns = least(cpu_ns, waits->edges[next->index].cpu_ns);
         }
     }
-    return false;
+    return cpu_ns;
 }
 
 uint32_t wio_waits_queue(const struct wio_waits *waits, uint32_t index)

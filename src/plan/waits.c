@@ -226,6 +226,7 @@ void wio_waits_fini(struct wio_waits *waits)
     wio_map_fini(&waits->locks);
     wio_map_fini(&waits->kept_locks);
     wio_map_fini(&waits->lags);
+    wio_map_fini(&waits->works);
     *waits = (struct wio_waits){0};
 }
 

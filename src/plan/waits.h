@@ -65,7 +65,8 @@ struct wio_plan_edge {
     uint64_t from_seq;
     uint64_t to_seq;
     uint64_t lag_ns; /* evidence `held`: how soon after a release its thread is at this place of the
-                        program, at the earliest */
+                        program, at the earliest; and .. */
+    uint64_t cpu_ns; /* .. how long it computes on the way there, at the least; 0: not known */
     uint32_t from_stream;
     uint32_t to_stream;
     uint32_t object;
@@ -139,7 +140,8 @@ struct wio_waits {
     struct wio_map semaphores;               /* wio_lock_key -> place in memory */
     struct wio_map locks;                    /* wio_lock_key -> lock */
     struct wio_map kept_locks;               /* those that keep their recorded order (held.h) */
-    struct wio_map lags;                     /* (stream, source) -> the least lag_ns */
+    struct wio_map lags;                     /* (stream, source) -> the least lag_ns .. */
+    struct wio_map works;                    /* .. and the least cpu_ns */
     uint64_t by_class[WIO_EDGE_CLASS_COUNT]; /* edges and collectives that a replay keeps */
     uint32_t edge_count;
     uint32_t meeting_count;
@@ -181,9 +183,11 @@ WIO_MUST_CHECK enum wio_status wio_waits_check(const struct wio_waits *waits,
 uint64_t wio_lock_key(uint32_t image, int64_t object);
 /* The number of a lock that threads have handed on, UINT32_MAX for another one. */
 uint32_t wio_waits_lock(const struct wio_waits *waits, uint32_t image, int64_t object);
-/* Does the event `seq`, whose acts come next from `act` on, wait for what only holding showed? Then
- * what its thread did before was to look for it. */
-bool wio_waits_looks(const struct wio_waits *waits, size_t act, size_t act_end, uint64_t seq);
+/* How long the thread computed before the event, whose acts come next from `act` on, ns: as long as
+ * it had a processor, unless the event waited for what only holding showed. Then what it did last
+ * was to look for that. 0: not known. */
+uint64_t wio_waits_computed(const struct wio_waits *waits, size_t act, size_t act_end,
+                            const struct wio_event *event);
 /* The queue of a PUT or GET with this index. */
 uint32_t wio_waits_queue(const struct wio_waits *waits, uint32_t index);
 

@@ -131,12 +131,19 @@ static enum wio_status choose_how(struct wio_waits *waits, struct wio_plan_edge 
 /* ---- how long a thread needs behind a wait that nothing shows ----
  *
  * It may have waited anywhere between two operations. But the same code does the same behind its
- * wait each time: no more than the least of the times from release to operation.
+ * wait each time: no more than the least of the times from release to operation. And before it: no
+ * more than the least of its processor times, in which it looked for what it waited for, too.
  */
 
 static uint64_t place_of(const struct wio_plan_edge *edge)
 {
     return (uint64_t)edge->to_stream << 32 | edge->source;
+}
+
+static enum wio_status keep_least(struct wio_map *map, uint64_t place, uint64_t value)
+{
+    const uint64_t *least = wio_map_get(map, place);
+    return least == NULL || value < *least ? wio_map_put(map, place, value) : WIO_OK;
 }
 
 static enum wio_status see_lag(struct wio_waits *waits, struct wio_plan_edge *edge,
@@ -147,19 +154,20 @@ static enum wio_status see_lag(struct wio_waits *waits, struct wio_plan_edge *ed
     }
     edge->source = event->source;
     edge->lag_ns = event->t_ns > edge->release_ns ? event->t_ns - edge->release_ns : 0;
-    const uint64_t *least = wio_map_get(&waits->lags, place_of(edge));
-    return least == NULL || edge->lag_ns < *least
-               ? wio_map_put(&waits->lags, place_of(edge), edge->lag_ns)
-               : WIO_OK;
+    if (event->gap_slept == 0) {
+        WIO_TRY(keep_least(&waits->works, place_of(edge), event->gap_cpu_ns));
+    }
+    return keep_least(&waits->lags, place_of(edge), edge->lag_ns);
 }
 
 /* Nothing is known of a place without a name. */
 static void settle_lag(const struct wio_waits *waits, struct wio_plan_edge *edge)
 {
-    const uint64_t *least = edge->evidence == WIO_EVIDENCE_HELD && edge->source != 0
-                                ? wio_map_get(&waits->lags, place_of(edge))
-                                : NULL;
-    edge->lag_ns = least != NULL ? *least : edge->lag_ns;
+    bool is_known = edge->evidence == WIO_EVIDENCE_HELD && edge->source != 0;
+    const uint64_t *lag_ns = is_known ? wio_map_get(&waits->lags, place_of(edge)) : NULL;
+    const uint64_t *cpu_ns = is_known ? wio_map_get(&waits->works, place_of(edge)) : NULL;
+    edge->lag_ns = lag_ns != NULL ? *lag_ns : edge->lag_ns;
+    edge->cpu_ns = cpu_ns != NULL ? *cpu_ns : 0;
 }
 
 /* `token_edge_out`: the edge from a semaphore's post that ends here, UINT32_MAX = none. */

@@ -14,9 +14,7 @@ static uint64_t computed_ns(const struct sim *sim, const struct sim_thread *thre
 {
     bool is_known = thread->has_begun && sim->hosts[thread->host].cpus != 0 &&
                     event->gap_cpu_ns != 0 && event->gap_slept == 0;
-    return is_known && !wio_waits_looks(sim->waits, thread->act, thread->act_end, event->seq)
-               ? event->gap_cpu_ns
-               : 0;
+    return is_known ? wio_waits_computed(sim->waits, thread->act, thread->act_end, event) : 0;
 }
 
 bool sim_phase_reach(struct sim *sim, struct sim_thread *thread, const struct wio_event *event)

@@ -115,6 +115,27 @@ static void who_looks_is_late_as_long_as_others_look(void **state)
     }
 }
 
+/* Only holding showed that it waits for the other's writes. At the second one it comes long after
+ * the release: it had been kept from a processor. At the third one it looked for the release for 20
+ * ms; that it computed before for as long as the other time is what is known. */
+static void who_waits_for_what_was_held_has_computed(void **state)
+{
+    (void)state;
+    try.params.whatif.cpus = 2;
+    predict(
+        "process 10\nstream 0 10\nstream 0 11\n"
+        "pwrite stream=0 t=0 dur=1000 fd=3 path=/a off=0 size=1\n"
+        "pwrite stream=0 t=1000 dur=1000 fd=3 path=/a off=1 size=1\n"
+        "pwrite stream=0 t=40001000 dur=1000 fd=3 path=/a off=2 size=1 gap_cpu=9000000\n"
+        "pwrite stream=0 t=40002000 dur=1000 fd=3 path=/a off=2 size=1\n"
+        "pwrite stream=1 t=1000 dur=1000 fd=3 path=/b off=0 size=1\n"
+        "pwrite stream=1 t=20002000 dur=1000 fd=3 path=/b off=1 size=1 at=0x10 gap_cpu=5000000\n"
+        "pwrite stream=1 t=40012000 dur=1000 fd=3 path=/b off=2 size=1 at=0x10 gap_cpu=20000000\n"
+        "edge 0:0 1:1 evidence=held\nedge 0:2 1:2 evidence=held\n");
+    assert_us(try.ends_s[3], 3 + 5000 + 1);
+    assert_us(try.ends_s[6], 5004 + 5000 + 1);
+}
+
 /* Calls that copy: 1 ms each, four of two threads one behind the other. */
 #define COPIES(stream, file)                                                                       \
     "pwrite stream=" stream " t=0 dur=1000 fd=3 path=" file " off=0 size=1000\n"                   \
@@ -213,6 +234,7 @@ int main(void)
         TRY(else_they_are_as_many_as_there_were),
         TRY(a_turn_ends_when_somebody_waits),
         TRY(who_looks_is_late_as_long_as_others_look),
+        TRY(who_waits_for_what_was_held_has_computed),
         TRY(calls_that_copy_take_turns_too),
         TRY(who_waits_for_the_device_gives_way),
         TRY(gaps_between_points_end_with_the_turn),
