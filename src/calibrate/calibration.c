@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The result: its names, and as parameters of a model. */
 #include <math.h>
+#include <stddef.h>
 
 #include "base/cleanup.h"
 #include "calibrate/calibrate.h"
@@ -49,21 +50,33 @@ const char *wio_calibrate_table_name(enum wio_calibrate_table table)
     return names[table];
 }
 
+static size_t offset_of(enum wio_calibrate_table table)
+{
+    static const size_t offsets[] = {
+        offsetof(struct wio_calibration, direct_table),
+        offsetof(struct wio_calibration, sync_table),
+        offsetof(struct wio_calibration, append_table),
+        offsetof(struct wio_calibration, direct_nosync_table),
+        offsetof(struct wio_calibration, new_table),
+        offsetof(struct wio_calibration, clean_table),
+        offsetof(struct wio_calibration, dirty_table),
+        offsetof(struct wio_calibration, hit_table),
+    };
+    return offsets[table];
+}
+
 struct wio_model_table *wio_calibration_table_of(struct wio_calibration *calibration,
                                                  enum wio_calibrate_table table)
 {
-    struct wio_model_table *tables[] = {
-        &calibration->direct_table,        &calibration->sync_table, &calibration->append_table,
-        &calibration->direct_nosync_table, &calibration->new_table,  &calibration->clean_table,
-        &calibration->dirty_table,         &calibration->hit_table,
-    };
-    return tables[table];
+    void *found = (char *)calibration + offset_of(table);
+    return found;
 }
 
 const struct wio_model_table *wio_calibration_table(const struct wio_calibration *calibration,
                                                     enum wio_calibrate_table table)
 {
-    return wio_calibration_table_of((struct wio_calibration *)(uintptr_t)calibration, table);
+    const void *found = (const char *)calibration + offset_of(table);
+    return found;
 }
 
 double wio_calibration_table_spread(const struct wio_calibration *calibration,

@@ -32,13 +32,18 @@ static enum wio_status open_all(const char *dir, int *fds, size_t count, struct 
     return WIO_OK;
 }
 
-static enum wio_status write_all(const int *fds, const void *data, const struct wio_rig_many *many,
-                                 double *seconds_out, struct wio_error *err)
+static enum wio_status write_all(const char *dir, const int *fds, const void *data,
+                                 const struct wio_rig_many *many, double *seconds_out,
+                                 struct wio_error *err)
 {
+    char path[PATH_MAX];
     for (size_t i = 0; i < many->files * many->writes; i++) {
+        if (i % many->writes == 0) {
+            path_of(dir, i / many->writes, path);
+        }
         uint64_t offset = i % many->writes * WRITE_BYTES;
         uint64_t begin_ns = wio_clock_mono_ns();
-        WIO_TRY(wio_io_pwrite(fds[i / many->writes], "many", data, WRITE_BYTES, offset, err));
+        WIO_TRY(wio_io_pwrite(fds[i / many->writes], path, data, WRITE_BYTES, offset, err));
         uint64_t ns = wio_clock_mono_ns() - begin_ns;
         seconds_out[i] = (double)(ns > many->clock_ns ? ns - many->clock_ns : 1) * 1e-9;
     }
@@ -57,7 +62,7 @@ enum wio_status wio_many_files(const char *dir, const void *data, const struct w
     }
     enum wio_status status = open_all(dir, fds, many->files, err);
     if (status == WIO_OK) {
-        status = write_all(fds, data, many, seconds_out, err);
+        status = write_all(dir, fds, data, many, seconds_out, err);
     }
     for (size_t i = 0; i < many->files && fds[i] >= 0; i++) {
         char path[PATH_MAX];

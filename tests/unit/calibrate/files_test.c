@@ -2,6 +2,7 @@
 /* The real rig, on whatever file system tests run: times are times, and nothing is left. */
 #include "support/unit.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +13,7 @@
 #include "base/io.h"
 #include "calibrate/files.h"
 #include "calibrate/folio.h"
+#include "calibrate/many.h"
 
 static off_t size_of(const char *name)
 {
@@ -200,6 +202,21 @@ static void needs_no_maps_of_files(void **state)
     assert_false(value.is_better_with_root);
 }
 
+/* Of many files the one that fails, which is a device here that takes nothing. */
+static void names_the_one_of_many_that_fails(void **state)
+{
+    (void)state;
+    struct wio_error err = WIO_ERROR_INIT;
+    char page[4096] = {0};
+    double seconds[6];
+    const struct wio_rig_many many = {.files = 3, .writes = 2};
+    char *path = wio_test_path("many1");
+    assert_return_code(symlink("/dev/full", path), errno);
+    assert_status(wio_many_files(wio_test_dir(), page, &many, seconds, &err), WIO_ERR_IO, &err);
+    assert_string_equal(err.file, path);
+    free(path);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -207,6 +224,7 @@ int main(void)
         cmocka_unit_test(writes_directly_or_says_so),
         cmocka_unit_test(writes_out_of_huge_pages),
         cmocka_unit_test(names_the_file_that_fails),
+        cmocka_unit_test(names_the_one_of_many_that_fails),
         cmocka_unit_test(flushes_beside),
         cmocka_unit_test(flushes_without_lowered_limits),
         cmocka_unit_test(times_memory_and_stdio),

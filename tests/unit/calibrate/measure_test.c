@@ -367,6 +367,14 @@ static void tells_how_writes_differ(void **state)
         assert_true(fabs(found.table_spread[table][0] - 0.1) < 0.03);
         assert_true(isnan(found.table_spread[table][behind]));
     }
+    for (int i = WIO_CALIBRATE_NEW; i < WIO_CALIBRATE_TABLE_COUNT; i++) { /* nothing is behind */
+        enum wio_calibrate_table table = (enum wio_calibrate_table)i;
+        double spread = wio_calibration_table_spread(&found, table);
+        assert_true(spread > 0.07 && spread < 0.13);
+        for (size_t point = 0; point < wio_calibration_table(&found, table)->count; point++) {
+            assert_true(fabs(found.table_spread[table][point] - 0.1) < 0.05);
+        }
+    }
 }
 
 /* Write-back needs no piece for each page; large buffers have less of them. */
