@@ -27,7 +27,8 @@ struct rp_group_slot {
     _Atomic uint64_t end_ns; /* when its last event was over; set before it has ended */
 };
 
-/* How far a stream has come: time of the trace of the event that it is at. */
+/* How far a stream has come, time of the trace: it does nothing to files before that. It goes back
+ * only for turns that any thread may take. */
 struct rp_progress {
     _Atomic uint64_t at_ns; /* UINT64_MAX = at its end */
     uint64_t padding[7];    /* a cache line each: every thread writes its own all the time */

@@ -100,7 +100,19 @@ enum wio_status rp_feed_next(struct rp_feed *feed, const struct wio_event **even
         WIO_TRY(load(feed, err));
     }
     *event_out = &feed->events[feed->at++];
+    if (feed->at == feed->count && feed->events != feed->store) {
+        feed->last = **event_out;
+        *event_out = &feed->last;
+    }
     return WIO_OK;
+}
+
+uint64_t rp_feed_next_ns(struct rp_feed *feed, struct wio_error *err)
+{
+    if (feed->at < feed->count) {
+        return feed->events[feed->at].t_ns;
+    }
+    return read_block(feed, err) == WIO_OK ? feed->block->t_ns : UINT64_MAX;
 }
 
 enum wio_status rp_feed_read_ahead(struct rp_feed *feed, struct wio_error *err)

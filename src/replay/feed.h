@@ -17,6 +17,7 @@ struct rp_feed {
     size_t at; /* next */
     struct wio_event *store;
     size_t store_max;
+    struct wio_event last;         /* of a block: the next one is read over it */
     const struct wio_event *block; /* read, but not at hand yet */
     size_t block_count;
     bool has_room; /* in the store, where all at hand is: one more block can be read ahead */
@@ -34,6 +35,10 @@ void rp_feed_fini(struct rp_feed *feed);
  * both the same one. */
 WIO_MUST_CHECK enum wio_status
 rp_feed_next(struct rp_feed *feed, const struct wio_event **event_out, struct wio_error *err);
+
+/* When the event behind the one that rp_feed_next gave begins; UINT64_MAX: there is none that can
+ * be read. What rp_feed_next gave stays valid; `err` as there. */
+uint64_t rp_feed_next_ns(struct rp_feed *feed, struct wio_error *err);
 
 /* Decode one more block, for somebody who has time now. WIO_END: there is none, or no room for it;
  * also behind a fault, which was given once and which rp_feed_next tells.

@@ -145,19 +145,29 @@ static void report(struct rp_worker *worker)
     }
 }
 
-/* From when on the thread may touch files again. One that waits, perhaps for somebody who looks at
- * how far it has come, does not before its wait is over. */
-static uint64_t place_of(const struct wio_event *event)
+static bool is_wait(const struct wio_event *event)
 {
     enum wio_class cls = wio_op_class(event->op);
-    bool is_wait = cls == WIO_CLASS_WAIT || cls == WIO_CLASS_THREAD || cls == WIO_CLASS_PROCESS ||
-                   wio_is_sync(cls);
-    return event->t_ns + (is_wait ? event->dur_ns : 0);
+    return cls == WIO_CLASS_WAIT || cls == WIO_CLASS_THREAD || cls == WIO_CLASS_PROCESS ||
+           wio_is_sync(cls);
 }
 
-static void set_progress(struct rp_worker *worker, const struct wio_event *event)
+/* From when on the thread may touch files again. One that waits, perhaps for somebody who looks at
+ * how far it has come, does not before its wait is over, or its next event begins: within a call of
+ * MPI-IO, or in a handler of a signal that came meanwhile. */
+static uint64_t place_of(struct rp_worker *worker, const struct wio_event *event)
 {
-    atomic_store_explicit(&worker->run->board->progress[worker->stream].at_ns, place_of(event),
+    uint64_t end_ns = event->t_ns + event->dur_ns;
+    if (event->dur_ns == 0 || !is_wait(event)) {
+        return event->t_ns;
+    }
+    uint64_t next_ns = rp_feed_next_ns(&worker->feed, &worker->error);
+    return next_ns < end_ns ? next_ns : end_ns;
+}
+
+static void set_progress(struct rp_worker *worker, uint64_t place_ns)
+{
+    atomic_store_explicit(&worker->run->board->progress[worker->stream].at_ns, place_ns,
                           memory_order_release);
 }
 
@@ -187,7 +197,7 @@ static void go_through(struct rp_worker *worker, const struct wio_event *event)
 void rp_worker_do(struct rp_worker *worker, const struct wio_event *event)
 {
     report(worker);
-    set_progress(worker, event);
+    set_progress(worker, event->t_ns);
     worker->causal.has_taken = false;
     wio_gap_reach(&worker->causal.gap, event->t_ns);
     perform(worker, event);
@@ -217,7 +227,7 @@ static void step_causal(struct rp_worker *worker, const struct wio_event *event)
 static void step(struct rp_worker *worker, const struct wio_event *event)
 {
     report(worker);
-    set_progress(worker, event);
+    set_progress(worker, place_of(worker, event));
     if (rp_is_causal(worker->run)) {
         step_causal(worker, event);
         return;

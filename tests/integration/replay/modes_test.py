@@ -106,6 +106,24 @@ class Waiting(ReplayCase):
         for mode in ("afap", "think"):
             self.replay_within(1, f"--mode={mode}", status=1)
 
+    def test_a_handler_of_a_signal_makes_a_file_meanwhile(self):
+        # the other process comes for it at once, long before it is there
+        self.script(f"""
+            process 10
+            process 11 parent=0 start=50
+            process 20
+            stream 0 10
+            stream 1 11
+            stream 2 20
+            fork stream=0 t=1000 res=11
+            wait stream=0 t=2000 dur={500 * MS} res=11
+            open stream=0 t={400 * MS} path=/a a0=0x42 a1=0644 res=3
+            open stream=1 t={1 * MS} path=/b a0=0x42 a1=0644 res=3
+            close stream=1 t={460 * MS} fd=3 path=/b
+            read stream=2 t=1000 dur={449 * MS} fd=4 path=pipe:[1] size=10
+            open stream=2 t={450 * MS} path=/a a0=0x2 res=3""")
+        self.assertEqual(self.replay("--mode=think")["mismatch_count"], 0)
+
 
 class Cache(ReplayCase):
     def test_drop_and_keep(self):

@@ -85,6 +85,28 @@ static void what_has_no_room_comes_later(void **state)
     assert_in_range(go_through(5000, 0), 5000 - WIO_SLICE_MAX, 5000);
 }
 
+/* Also behind the last event of a block, which stays valid. */
+static void when_the_next_begins_is_known(void **state)
+{
+    (void)state;
+    for (size_t ahead = 0; ahead <= EVENTS; ahead += EVENTS / 3) {
+        struct wio_error err = WIO_ERROR_INIT;
+        struct rp_feed feed = {0};
+        const struct wio_event *event = NULL;
+        uint64_t next_ns = 0;
+        assert_ok(rp_feed_init(&feed, trace, 0, ahead, &err), &err);
+        for (unsigned i = 0; i < EVENTS; i++) {
+            assert_ok(rp_feed_next(&feed, &event, &err), &err);
+            assert_true(i == 0 || event->t_ns == next_ns);
+            next_ns = rp_feed_next_ns(&feed, &err);
+            assert_int_equal(event->seq, i);
+        }
+        assert_true(next_ns == UINT64_MAX);
+        assert_int_equal(rp_feed_next(&feed, &event, &err), WIO_END);
+        rp_feed_fini(&feed);
+    }
+}
+
 /* The second block is not where the index says: nothing behind it is given, and it is a fault also
  * where it was met by reading ahead. */
 static void a_fault_is_met_in_its_place(void **state)
@@ -118,6 +140,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(without_room_nothing_is_read_ahead, make, drop),
         cmocka_unit_test_setup_teardown(a_stream_with_room_is_read_to_its_end, make, drop),
         cmocka_unit_test_setup_teardown(what_has_no_room_comes_later, make, drop),
+        cmocka_unit_test_setup_teardown(when_the_next_begins_is_known, make, drop),
         cmocka_unit_test_setup_teardown(a_fault_is_met_in_its_place, make, drop),
     };
     return WIO_RUN(tests);
