@@ -27,11 +27,12 @@ struct rp_group_slot {
     _Atomic uint64_t end_ns; /* when its last event was over; set before it has ended */
 };
 
-/* How far a stream has come, time of the trace: it does nothing to files before that. It goes back
- * only for turns that any thread may take. */
+/* How far a stream has come, time of the trace. at_ns goes back only for turns that any thread may
+ * take. */
 struct rp_progress {
-    _Atomic uint64_t at_ns; /* UINT64_MAX = at its end */
-    uint64_t padding[7];    /* a cache line each: every thread writes its own all the time */
+    _Atomic uint64_t at_ns;    /* it does nothing to files before that; UINT64_MAX = at its end */
+    _Atomic uint64_t begin_ns; /* of the event that it is at */
+    uint64_t padding[6];       /* a cache line each: every thread writes its own all the time */
 };
 
 /* All threads of the replay on this machine. */

@@ -38,16 +38,16 @@ static void *word_of(const struct rp_gate *gate, uint64_t at)
     return &gate->queues[wio_waits_queue(gate->waits, gate->waits->acts[at - 1].index)].count;
 }
 
-/* Who has come least far in the trace, UINT32_MAX = nobody waits for such. */
+/* Whose wait came first in the trace, UINT32_MAX = nobody waits for such. */
 static uint32_t find_first(const struct rp_gate *gate, uint64_t *first_ns_out)
 {
     uint32_t first = UINT32_MAX;
     uint64_t first_ns = UINT64_MAX;
     for (uint32_t stream = 0; stream < gate->waits->stream_count; stream++) {
-        uint64_t at_ns = atomic_load(&gate->board->progress[stream].at_ns);
-        if (at_ns < first_ns && word_of(gate, atomic_load(&gate->streams[stream].act)) != NULL) {
+        uint64_t begin_ns = atomic_load(&gate->board->progress[stream].begin_ns);
+        if (begin_ns < first_ns && word_of(gate, atomic_load(&gate->streams[stream].act)) != NULL) {
             first = stream;
-            first_ns = at_ns;
+            first_ns = begin_ns;
         }
     }
     *first_ns_out = first_ns;

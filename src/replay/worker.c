@@ -165,10 +165,11 @@ static uint64_t place_of(struct rp_worker *worker, const struct wio_event *event
     return next_ns < end_ns ? next_ns : end_ns;
 }
 
-static void set_progress(struct rp_worker *worker, uint64_t place_ns)
+static void set_progress(struct rp_worker *worker, const struct wio_event *event, uint64_t place_ns)
 {
-    atomic_store_explicit(&worker->run->board->progress[worker->stream].at_ns, place_ns,
-                          memory_order_release);
+    struct rp_progress *progress = &worker->run->board->progress[worker->stream];
+    atomic_store_explicit(&progress->begin_ns, event->t_ns, memory_order_relaxed);
+    atomic_store_explicit(&progress->at_ns, place_ns, memory_order_release);
 }
 
 /* One event in a mode that has its time from the gaps between operations alone. */
@@ -197,7 +198,7 @@ static void go_through(struct rp_worker *worker, const struct wio_event *event)
 void rp_worker_do(struct rp_worker *worker, const struct wio_event *event)
 {
     report(worker);
-    set_progress(worker, event->t_ns);
+    set_progress(worker, event, event->t_ns);
     worker->causal.has_taken = false;
     wio_gap_reach(&worker->causal.gap, event->t_ns);
     perform(worker, event);
@@ -227,7 +228,7 @@ static void step_causal(struct rp_worker *worker, const struct wio_event *event)
 static void step(struct rp_worker *worker, const struct wio_event *event)
 {
     report(worker);
-    set_progress(worker, place_of(worker, event));
+    set_progress(worker, event, place_of(worker, event));
     if (rp_is_causal(worker->run)) {
         step_causal(worker, event);
         return;

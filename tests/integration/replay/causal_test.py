@@ -344,6 +344,23 @@ class Knots(Causal):
         self.assertLess(result["time_s"], 3)
         self.assertLessEqual(result["untied"], 1)  # none where they did not meet
 
+    def test_the_wait_that_began_first_is_given_up(self):
+        # both have their first lock when they ask for the other's; the one who began to wait first waited for longer
+        self.script("process 10\nstream 0 10\nstream 0 11\n" + "".join(
+            f"pthread_mutex_lock stream={i} t={1 * MS} a0={7 + i}\n"
+            f"MPI_Send stream={i} t={2 * MS} a1={1 - i}\n"
+            f"MPI_Recv stream={i} t={3 * MS} dur={1 * MS} a1={1 - i}\n"
+            f"pthread_mutex_lock stream={i} t={(20 + 30 * i) * MS} dur={(80 - 70 * i) * MS} a0={8 - i}\n"
+            f"open stream={i} t={(100 + 20 * i) * MS} path=/a a0=0xc2 a1=0644 {'err=17' if i else 'res=3'}\n"
+            f"pthread_mutex_unlock stream={i} t={(101 + 20 * i) * MS} a0={8 - i}\n"
+            f"pthread_mutex_unlock stream={i} t={(102 + 20 * i) * MS} a0={7 + i}\n" for i in range(2)) + """
+            edge 0:1 1:2
+            edge 1:1 0:2
+            edge 1:5 0:3 class=mutex evidence=thread object=1
+            edge 0:5 1:3 class=mutex evidence=thread object=2""")
+        result = self.replay("--scale-compute=0")
+        self.assertEqual((result["untied"], result["mismatch_count"]), (1, 0))
+
     def test_file_locks_that_are_tried_for_keep_their_order(self):
         # as above, but nobody waits: who came first had both, and so the other one, whom the recorder held, got both
         self.script(TWO + f"hold stream=1 t={1 * MS} dur={99 * MS}\n" + "".join(

@@ -153,8 +153,8 @@ static pthread_t wait_for_lock(void)
     uint64_t waited;
     assert_true(rp_gate_lock(&gate, 0, 0, false, &waited));
     atomic_store(&board->crowd->threads, 1);
-    atomic_store(&board->progress[0].at_ns, 2000);
-    atomic_store(&board->progress[1].at_ns, 1500);
+    atomic_store(&board->progress[0].begin_ns, 2000);
+    atomic_store(&board->progress[1].begin_ns, 1500);
     assert_int_equal(pthread_create(&thread, NULL, lock_one, board), 0);
     while (atomic_load(&gate.streams[1].act) == 0) {
         wio_clock_sleep_ns(1000000);
