@@ -14,6 +14,7 @@ enum state { FREE, BUSY, LIVE };
 static struct place {
     struct cap_map map;
     uint32_t state; /* enum state */
+    uint32_t moves; /* of the map's begin, twice: odd = its parts do not belong together now */
 } places[MAPS_MAX];
 
 static uint32_t place_count; /* places ever used */
@@ -85,18 +86,32 @@ static bool does_touch(const struct cap_map *map, uintptr_t address, size_t size
                                    : map->address - address < size;
 }
 
+/* The map's begin has not moved since, nor does it now. */
+static bool has_kept(const struct place *place, uint32_t moves)
+{
+    __atomic_thread_fence(__ATOMIC_ACQUIRE);
+    return moves % 2 == 0 && __atomic_load_n(&place->moves, __ATOMIC_RELAXED) == moves;
+}
+
 /* The map of a place, a copy, where the range touches it. Another thread that has the place is done
  * in a moment; a signal handler that interrupted this one waits in vain. */
 static bool look(const struct place *place, uintptr_t address, size_t size, struct cap_map *map_out)
 {
     for (unsigned i = 0; i < ATTEMPTS_MAX; i++) {
         uint32_t state = __atomic_load_n(&place->state, __ATOMIC_ACQUIRE);
-        if (state == FREE || !does_touch(&place->map, address, size)) {
+        uint32_t moves = __atomic_load_n(&place->moves, __ATOMIC_ACQUIRE);
+        if (state == FREE) {
             return false;
         }
-        *map_out = place->map;
-        __atomic_thread_fence(__ATOMIC_ACQUIRE);
-        if (state == LIVE && __atomic_load_n(&place->state, __ATOMIC_RELAXED) == LIVE &&
+        bool is_near = does_touch(&place->map, address, size);
+        if (is_near) {
+            *map_out = place->map;
+        }
+        bool is_whole = has_kept(place, moves);
+        if (is_whole && !is_near) {
+            return false;
+        }
+        if (is_whole && state == LIVE && __atomic_load_n(&place->state, __ATOMIC_RELAXED) == LIVE &&
             does_touch(map_out, address, size)) {
             return true;
         }
@@ -163,36 +178,45 @@ void cap_maps_unwatch(uintptr_t address)
     }
 }
 
-/* What a map has behind `hi` becomes a map of its own. It stands in the table, and `splits` says
- * that there is another, before the place is given back: who waits for the place to cut there, too,
- * looks again then. */
-static bool split(const struct cap_map *map, uintptr_t hi)
+/* What a map has behind `hi`, which lies in it. */
+static struct cap_map behind(const struct cap_map *map, uintptr_t hi)
 {
     struct cap_map rest = *map;
-    uintptr_t end = map->address + map->size;
-    if (hi >= end) {
-        return false;
-    }
     rest.offset += (int64_t)(hi - map->address);
     rest.address = hi;
-    rest.size = end - hi;
-    cap_maps_add(&rest);
-    (void)__atomic_fetch_add(&splits, 1, __ATOMIC_RELEASE);
-    return true;
+    rest.size = map->size - (hi - map->address);
+    return rest;
 }
 
-/* Cut [lo, hi) out of a map that is ours to write: what is left before stays in its place. True if
- * something is left behind. */
+static void move_begin(struct place *place, uintptr_t to)
+{
+    __atomic_store_n(&place->moves, place->moves + 1, __ATOMIC_RELAXED);
+    __atomic_thread_fence(__ATOMIC_RELEASE);
+    place->map = behind(&place->map, to);
+    __atomic_store_n(&place->moves, place->moves + 1, __ATOMIC_RELEASE);
+}
+
+/* Cut [lo, hi) out of a map that is ours to write: what is left of it before or behind stays in its
+ * place. True if there is both, and so the map is split: then what is behind stands in the table,
+ * and `splits` says so, before the place is given back: who waits for the place to cut there, too,
+ * looks again then. */
 static bool cut(struct place *place, uintptr_t lo, uintptr_t hi)
 {
-    bool is_split = split(&place->map, hi);
-    if (lo > place->map.address) {
-        place->map.size = lo - place->map.address;
-        set_state(place, LIVE);
-    } else {
-        set_state(place, FREE);
+    struct cap_map *map = &place->map;
+    bool is_left_behind = hi < map->address + map->size;
+    bool is_left_before = lo > map->address;
+    if (is_left_behind && is_left_before) {
+        const struct cap_map rest = behind(map, hi);
+        cap_maps_add(&rest);
+        (void)__atomic_fetch_add(&splits, 1, __ATOMIC_RELEASE);
+    } else if (is_left_behind) {
+        move_begin(place, hi);
     }
-    return is_split;
+    if (is_left_before) {
+        map->size = lo - map->address;
+    }
+    set_state(place, is_left_behind || is_left_before ? LIVE : FREE);
+    return is_left_behind && is_left_before;
 }
 
 /* How many maps were split by it. */

@@ -125,6 +125,27 @@ static void test_a_full_table_forgets_and_recovers(void **state)
     assert_at(BASE + 5999u * PAGE, BASE + 5999u * PAGE, PAGE, 0);
 }
 
+static void test_a_full_table_keeps_what_is_left_of_a_map(void **state)
+{
+    struct wio_ring_header header = {0};
+    (void)state;
+    for (unsigned i = 0; i < 4096; i++) {
+        add(BASE + 4 * i * (uintptr_t)PAGE, 3 * PAGE, 8 * PAGE, 7);
+    }
+    cap_process.header = &header;
+    cap_maps_remove(BASE + 40 * PAGE, PAGE);
+    cap_maps_remove(BASE + 80 * PAGE + 2 * PAGE, PAGE);
+    assert_int_equal(header.unseen[WIO_UNSEEN_MANY_MAPS], 0);
+    assert_nothing_at(BASE + 40 * PAGE);
+    assert_at(BASE + 42 * PAGE, BASE + 41 * PAGE, 2 * PAGE, 9 * PAGE);
+    assert_at(BASE + 81 * PAGE, BASE + 80 * PAGE, 2 * PAGE, 8 * PAGE);
+    assert_nothing_at(BASE + 82 * PAGE);
+    cap_maps_remove(BASE + 121 * PAGE, PAGE);
+    cap_process.header = NULL;
+    assert_int_equal(header.unseen[WIO_UNSEEN_MANY_MAPS], 1);
+    assert_at(BASE + 120 * PAGE, BASE + 120 * PAGE, PAGE, 8 * PAGE);
+}
+
 /* ---- threads: each finds its own maps, whatever the others do ----------------------------------
  */
 
@@ -220,6 +241,45 @@ static void test_threads_unmap_parts_of_one_map(void **state)
     assert_int_equal(parts.left, 0);
 }
 
+/* ---- a map whose front is cut off while another thread looks for its end -----------------------
+ */
+
+#define FRONT_PAGES 1000u
+
+struct looker {
+    atomic_uint stop;
+    unsigned wrong;
+};
+
+static void *look_for_the_end(void *argument)
+{
+    struct looker *looker = argument;
+    const uintptr_t last = BASE + FRONT_PAGES * (uintptr_t)PAGE;
+    struct cap_map map;
+    while (atomic_load(&looker->stop) == 0) {
+        bool is_right = cap_maps_find(last, &map) && map.offset == (int64_t)(map.address - BASE) &&
+                        map.address + map.size == last + PAGE;
+        looker->wrong += is_right ? 0 : 1;
+    }
+    return NULL;
+}
+
+static void test_the_end_of_a_map_is_found_while_its_front_is_cut(void **state)
+{
+    struct looker looker = {0};
+    pthread_t thread;
+    (void)state;
+    add(BASE, (FRONT_PAGES + 1) * (size_t)PAGE, 0, 7);
+    assert_int_equal(pthread_create(&thread, NULL, look_for_the_end, &looker), 0);
+    for (unsigned i = 0; i < FRONT_PAGES; i++) {
+        cap_maps_remove(BASE + i * (uintptr_t)PAGE, PAGE);
+        (void)sched_yield();
+    }
+    atomic_store(&looker.stop, 1);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    assert_int_equal(looker.wrong, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -232,6 +292,8 @@ int main(void)
         cmocka_unit_test_teardown(test_a_moved_map_keeps_its_file, clear),
         cmocka_unit_test_teardown(test_places_are_used_again, clear),
         cmocka_unit_test_teardown(test_a_full_table_forgets_and_recovers, clear),
+        cmocka_unit_test_teardown(test_a_full_table_keeps_what_is_left_of_a_map, clear),
+        cmocka_unit_test_teardown(test_the_end_of_a_map_is_found_while_its_front_is_cut, clear),
     };
     return WIO_RUN(tests);
 }
