@@ -53,7 +53,7 @@ static const struct argp_option options[] = {
     {"scale-compute", OPTION_SCALE, "X", 0, "Multiply think times by X (modes causal and think)",
      0},
     {"cache", OPTION_CACHE, "drop|keep", 0,
-     "Whether the prepared files are dropped from the page cache (default) or kept in it", 0},
+     "Whether the prepared files are asked to leave the page cache (default) or kept in it", 0},
     {"dry-run", OPTION_DRY, NULL, 0, "Say what would be done, touch nothing", 0},
     {"compare", OPTION_COMPARE, NULL, 0, "Lay the replay beside the trace, as whyio compare does",
      0},

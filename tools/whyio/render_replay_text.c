@@ -71,7 +71,7 @@ static void put_prepared(const struct wio_replay_result *result, FILE *out)
         wio_format_size(bytes, result->prepared_bytes),
         result->dry_run || result->prepared_bytes == 0 ? ""
         : result->keep_cache                           ? ", in the page cache"
-                                                       : ", dropped from the page cache");
+                                                       : ", asked to leave the page cache");
 }
 
 static uint64_t put_classes(const uint64_t *counts, FILE *out)

@@ -638,7 +638,7 @@ class Again(ReplayCase):
             fstat fd=3 path=/d/a a1=0100644 a2=200
             stat path=/d/a err=2
             write fd=9 path=pipe:[1] size=5""")
-        for cache, place in ("drop", "dropped from the page cache"), ("keep", "in the page cache"):
+        for cache, place in ("drop", "asked to leave the page cache"), ("keep", "in the page cache"):
             text = self.run_replay("--mode=think", "--cache=" + cache, "--format=text").stdout
             self.assertIn("replayed  4 operations, 100 B read", text)
             self.assertIn("prepared  1 file, 1 directory, 0 links, 100 B of data, " + place + "\n", text)
