@@ -275,7 +275,7 @@ static void print_gaps(const struct wio_summary *summary, FILE *out)
 {
     char text[WIO_TEXT_MAX];
     if (lost_its_recorder(summary)) {
-        fprintf(out, "%14s did not see the end of the command\n", "the recorder");
+        fprintf(out, "%14s did not see the end of all that the command started\n", "the recorder");
     }
     if (summary->killed > 0) {
         print_count(summary->killed, "process ended by a signal", "processes ended by a signal",

@@ -11,6 +11,7 @@ import time
 from record_case import WHYIO, RecordCase, main, until
 
 WRITER = os.path.abspath(sys.argv.pop(1))
+STATIC = os.path.abspath(sys.argv.pop(1))
 RECORD_BYTES = 8
 LEAST = 0.999  # of the operations done must be in the trace
 
@@ -126,6 +127,20 @@ class Murder(DeathCase):
         text = self.whyio("info", "t").stdout
         self.assertIn("an incomplete trace", text)
         self.assertIn("the recorder did not see the end", text)
+
+    def test_why_a_trace_whose_recorder_left_first_is_incomplete(self):
+        """It saw the end of the command, but not of what goes on unseen."""
+        recorder = self.start("sh", "-c", f"{STATIC} stay & echo $$ > shell; exit 0")
+        self.assertTrue(until(lambda: os.path.exists("shell") and os.path.getsize("shell") > 0))
+        with open("shell", encoding="ascii") as shell:
+            process = "/proc/" + shell.read().strip()
+        self.assertTrue(until(lambda: not os.path.exists(process)))
+        os.kill(recorder.pid, signal.SIGINT)
+        recorder.wait(30)
+        self.assertEqual((self.info()["killed"], self.info()["open"]), (0, 0))
+        text = self.whyio("info", "t").stdout
+        self.assertIn("an incomplete trace", text)
+        self.assertIn("the recorder did not see the end of all that the command started\n", text)
 
     def test_rings_elsewhere_are_found_after_a_kill(self):
         os.mkdir("local")
