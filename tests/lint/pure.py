@@ -26,13 +26,17 @@ ADDED = re.compile(r"^(_GLOBAL_OFFSET_TABLE_|__stack_chk_fail|__popcount[sdt]i2|
 CHECKED = re.compile(r"^__(\w+)_chk$")
 
 
-def symbols(library):
-    """(defined, wanted) names of all objects of a library"""
-    text = subprocess.run(["nm", library], check=True, text=True, stdout=subprocess.PIPE).stdout
+def symbols(text):
+    """(defined, wanted) names of all objects of a library, from the output of nm. What an object has
+    for itself (t, d, b) is not what another one wants by that name; nm lists no uses of it."""
     rows = [line.split() for line in text.splitlines()]
-    defined = {row[2] for row in rows if len(row) == 3}
+    defined = {row[2] for row in rows if len(row) == 3 and (row[1].isupper() or row[1] in "uvw")}
     wanted = {row[1] for row in rows if len(row) == 2 and row[0] in "Uvw"}
     return defined, wanted
+
+
+def list_symbols(library):
+    return subprocess.run(["nm", library], check=True, text=True, stdout=subprocess.PIPE).stdout
 
 
 def is_allowed(name):
@@ -49,6 +53,19 @@ def self_test():
              ("wio_clock_now_ns", False), ("getenv", False), ("printf", False), ("__printf_chk", False),
              ("memcpy", True), ("__memcpy_chk", True), ("__asan_report_load8", True), ("fmax", True))
     wrong = [name for name, allowed in cases if bool(is_allowed(name)) != allowed]
+    two_objects = """
+one.c.o:
+0000000000000080 t accept
+0000000000000000 d names.0
+0000000000000350 T wio_one
+                 U memcpy
+
+two.c.o:
+                 U accept
+                 U wio_one
+                 w weak"""
+    if symbols(two_objects) != ({"wio_one"}, {"memcpy", "accept", "wio_one", "weak"}):
+        wrong.append("symbols")
     if faults({"mine"}, {"mine", "memcpy", "open"}) != ["open"]:
         wrong.append("faults")
     for name in wrong:
@@ -61,7 +78,7 @@ def main():
         return self_test()
     status = 0
     for library in sys.argv[1:]:
-        defined, wanted = symbols(library)
+        defined, wanted = symbols(list_symbols(library))
         if not defined:
             print(f"{library}: nothing in it")
             status = 1
