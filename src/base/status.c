@@ -49,12 +49,23 @@ static void append(char *text, size_t size, const char *fmt, ...)
     va_end(args);
 }
 
+/* The begin of the character of UTF-8 that `at` lies in; `at` itself where there is none: no
+ * character has more than three bytes behind its first. */
+static size_t character_at(const char *text, size_t at)
+{
+    size_t begin = at;
+    while (begin > 0 && at - begin < 3 && ((unsigned char)text[begin] & 0xc0) == 0x80) {
+        begin--;
+    }
+    return ((unsigned char)text[begin] & 0xc0) == 0xc0 ? begin : at;
+}
+
 /* Leave room for what is to come: the cause of a failure tells more than the end of a long path. */
 static void cut(char *text, size_t length)
 {
     static const char mark[] = "...";
     if (strlen(text) > length) {
-        memcpy(text + length - strlen(mark), mark, sizeof(mark));
+        memcpy(text + character_at(text, length - strlen(mark)), mark, sizeof(mark));
     }
 }
 

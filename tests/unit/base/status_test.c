@@ -100,12 +100,50 @@ static void a_long_name_leaves_room_for_the_cause(void **state)
     assert_non_null(strstr(err.message, "nnn...: File name too long"));
 }
 
+/* Wherever in a character the room ends. */
+static void a_name_is_cut_between_characters(void **state)
+{
+    static const char *const characters[] = {"n", "\u00e9", "\u20ac", "\U0001f600"};
+    (void)state;
+    for (size_t i = 0; i < sizeof(characters) / sizeof(characters[0]); i++) {
+        size_t length = strlen(characters[i]);
+        for (size_t before = 0; before < length; before++) {
+            struct wio_error err = WIO_ERROR_INIT;
+            char name[2001];
+            for (size_t at = 0; at < 2000; at++) {
+                name[at] = characters[i][at % length];
+            }
+            name[2000 - 2000 % length] = '\0';
+            errno = ENAMETOOLONG;
+            (void)wio_error_sys(&err, NULL, "%.*s'%s'", (int)before, "123", name);
+            const char *mark = strstr(err.message, "...: File name too long");
+            assert_non_null(mark);
+            assert_memory_equal(mark - length, characters[i], length);
+        }
+    }
+}
+
+/* Bytes that are no characters: as long as there is room. */
+static void what_is_no_text_is_cut_anywhere(void **state)
+{
+    (void)state;
+    struct wio_error err = WIO_ERROR_INIT;
+    char name[2000];
+    memset(name, 0x80, sizeof(name) - 1);
+    name[sizeof(name) - 1] = '\0';
+    errno = ENAMETOOLONG;
+    (void)wio_error_sys(&err, NULL, "%s", name);
+    assert_int_equal(strlen(err.message), sizeof(err.message) - 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_status_has_text_and_exit),
         cmocka_unit_test(set_fills_everything),
         cmocka_unit_test(a_long_name_leaves_room_for_the_cause),
+        cmocka_unit_test(a_name_is_cut_between_characters),
+        cmocka_unit_test(what_is_no_text_is_cut_anywhere),
         cmocka_unit_test(without_file_or_offset),
         cmocka_unit_test(sys_keeps_errno_and_its_text),
         cmocka_unit_test(causes_are_appended),
