@@ -121,10 +121,18 @@ static void point_cell(FILE *out, const struct wio_calibration *calibration,
     (void)fprintf(out, "  %18s", cell);
 }
 
-/* By size; how single writes differ is what a prediction of one of them cannot know. */
 #define TABLE_COLUMNS 4
 
-/* The tables [first, first + 4): what is measured of one size of `sizes`. */
+_Static_assert(WIO_CALIBRATE_SYNC == WIO_CALIBRATE_DIRECT + 1 &&
+                   WIO_CALIBRATE_APPEND == WIO_CALIBRATE_DIRECT + 2 &&
+                   WIO_CALIBRATE_DIRECT_NOSYNC == WIO_CALIBRATE_DIRECT + 3,
+               "the columns of one write, in this order");
+_Static_assert(WIO_CALIBRATE_CLEAN == WIO_CALIBRATE_NEW + 1 &&
+                   WIO_CALIBRATE_DIRTY == WIO_CALIBRATE_NEW + 2 &&
+                   WIO_CALIBRATE_HIT == WIO_CALIBRATE_NEW + 3,
+               "the columns in memory, in this order");
+
+/* The tables [first, first + TABLE_COLUMNS): what is measured of one size of `sizes`. */
 static void table_lines(const struct wio_calibration *calibration, enum wio_calibrate_table sizes,
                         enum wio_calibrate_table first, FILE *out)
 {
@@ -139,6 +147,7 @@ static void table_lines(const struct wio_calibration *calibration, enum wio_cali
     }
 }
 
+/* By size; how single writes differ is what a prediction of one of them cannot know. */
 static void all_tables(const struct wio_calibration *calibration, FILE *out)
 {
     static const char line[] = "\n%-10s  %18s  %18s  %18s  %18s\n";
