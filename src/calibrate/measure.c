@@ -93,13 +93,21 @@ double wio_measure_folios(const struct wio_measure *measure)
     return fmax((double)wio_measure_piece(measure) / fmax(step, PAGE), 1);
 }
 
+double wio_measure_far_s(const struct wio_measure *measure, uint64_t size)
+{
+    double far = (double)size - wio_measure_get(measure, WIO_PARAM_cache_size);
+    double rate = wio_measure_get(measure, WIO_PARAM_bw_far);
+    return far > 0 && rate > 0 ? far / rate : 0;
+}
+
 struct wio_measure_copy wio_measure_copy_of(const struct wio_measure *measure, double page_s,
                                             double piece_s)
 {
     double size = (double)wio_measure_piece(measure);
     double folios = wio_measure_folios(measure);
     double page = page_s - wio_measure_get(measure, WIO_PARAM_c_call);
-    double piece = piece_s - wio_measure_get(measure, WIO_PARAM_c_call);
+    double piece = piece_s - wio_measure_get(measure, WIO_PARAM_c_call) -
+                   wio_measure_far_s(measure, wio_measure_piece(measure));
     double bytes = size - folios * PAGE; /* that the piece has more than so many pages */
     double byte_s = bytes > 0 ? (piece - folios * page) / bytes : 0;
     if (byte_s <= 0) {

@@ -64,6 +64,9 @@ uint64_t wio_measure_random(struct wio_measure *measure);
 /* What counts as a large write in the page cache: 1 MiB, or L; and how many folios that is. */
 uint64_t wio_measure_piece(const struct wio_measure *measure);
 double wio_measure_folios(const struct wio_measure *measure);
+/* Of a call of that size: what its bytes beyond a processor's cache take longer, if bw_far is known;
+ * seconds. */
+double wio_measure_far_s(const struct wio_measure *measure, uint64_t size);
 /* What a write into the page cache costs beside its call. */
 struct wio_measure_copy {
     double folio_s; /* one folio; 0 where a folio is a page: all is told by the bytes then */

@@ -174,6 +174,7 @@ enum wio_status wio_measure_reduced(struct wio_measure *measure, struct wio_erro
     }
     struct wio_estimate piece = wio_estimate_middle(samples, count);
     double seconds = piece.value - wio_measure_get(measure, WIO_PARAM_c_call) -
+                     wio_measure_far_s(measure, wio_measure_piece(measure)) -
                      wio_measure_folios(measure) * wio_measure_get(measure, WIO_PARAM_c_folio);
     double rate = seconds > 0 ? (double)wio_measure_piece(measure) / seconds : ramdisk;
     wio_measure_set(measure, WIO_PARAM_bw_reduced, fmin(rate, ramdisk), piece.spread);

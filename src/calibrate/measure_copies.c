@@ -111,7 +111,7 @@ static double tiny_s(double page_s, enum state state)
     return state == NEW ? page_s : page_s * TINY / (double)PAGE;
 }
 
-/* Without the call; no size takes less than a smaller one. */
+/* Without the call, and what a longer buffer than a processor's cache takes; no size takes less than a smaller one. */
 static void set_table(struct wio_measure *measure, struct copies *copies, enum state state,
                       double call_s)
 {
@@ -126,7 +126,8 @@ static void set_table(struct wio_measure *measure, struct copies *copies, enum s
     for (size_t level = 0; level < copies->levels; level++) {
         struct wio_estimate cost =
             wio_estimate_mean(copies->samples[state][level], copies->count[state][level]);
-        least_s = fmax(cost.value - call_s, least_s);
+        double far_s = wio_measure_far_s(measure, sizes[level]);
+        least_s = fmax(cost.value - call_s - far_s, least_s);
         table->points[level + 1] = (struct wio_model_point){(double)sizes[level], least_s};
         measure->out->table_spread[tables[state]][level + 1] = cost.spread;
     }

@@ -175,6 +175,24 @@ static struct wio_estimate middle(struct samples *samples)
     return wio_estimate_middle(samples->values, samples->count);
 }
 
+/* How much longer a byte takes whose place in the buffer is in no cache. What is read at once has
+ * more of them than the pieces alone, which have some, too, where the cache is smaller. */
+static void set_far(struct wio_measure *measure, struct present *present)
+{
+    double near = wio_measure_get(measure, WIO_PARAM_cache_size);
+    double piece = (double)wio_measure_piece(measure);
+    double size = FAR_PIECES * piece;
+    struct wio_estimate one = middle(&present->large_read);
+    struct wio_estimate many = middle(&present->far_read);
+    if (near <= 0 || near > size / 2 || many.kept == 0) {
+        return;
+    }
+    double more_s = many.value - FAR_PIECES * one.value;
+    bool is_seen = more_s > 0.01 * many.value;
+    double far = size - near - FAR_PIECES * fmax(piece - near, 0);
+    wio_measure_set(measure, WIO_PARAM_bw_far, is_seen ? far / more_s : 0, many.spread);
+}
+
 static void set_writes(struct wio_measure *measure, struct present *present)
 {
     struct wio_estimate clean = middle(&present->clean);
@@ -200,26 +218,12 @@ static void set_reads(struct wio_measure *measure, struct present *present)
     struct wio_estimate call = wio_estimate_mean(present->read.values, present->read.count);
     struct wio_estimate large = middle(&present->large_read);
     double bytes = (double)(wio_measure_piece(measure) - TINY);
-    double rate = large.value > call.value ? bytes / (large.value - call.value)
-                                           : wio_measure_get(measure, WIO_PARAM_bw_mem);
+    double large_s = large.value - wio_measure_far_s(measure, wio_measure_piece(measure));
+    double rate = large_s > call.value ? bytes / (large_s - call.value)
+                                       : wio_measure_get(measure, WIO_PARAM_bw_mem);
     wio_measure_set(measure, WIO_PARAM_bw_hit, rate, large.spread);
     wio_measure_set(measure, WIO_PARAM_sc_r, fmax(call.value - (double)TINY / rate, 0),
                     call.spread);
-}
-
-/* How much longer a byte takes whose place in the buffer is in no cache. */
-static void set_far(struct wio_measure *measure, struct present *present)
-{
-    double near = wio_measure_get(measure, WIO_PARAM_cache_size);
-    double size = (double)(FAR_PIECES * wio_measure_piece(measure));
-    struct wio_estimate one = middle(&present->large_read);
-    struct wio_estimate many = middle(&present->far_read);
-    if (near <= 0 || near > size / 2 || many.kept == 0) {
-        return;
-    }
-    double more_s = many.value - FAR_PIECES * one.value;
-    bool is_seen = more_s > 0.01 * many.value;
-    wio_measure_set(measure, WIO_PARAM_bw_far, is_seen ? (size - near) / more_s : 0, many.spread);
 }
 
 enum wio_status wio_measure_present(struct wio_measure *measure, struct wio_error *err)
@@ -233,8 +237,8 @@ enum wio_status wio_measure_present(struct wio_measure *measure, struct wio_erro
         WIO_TRY(read_base(measure, &present, err));
         WIO_TRY(read_far(measure, &present, err));
     }
+    set_far(measure, &present); /* the others take off what it says */
     set_writes(measure, &present);
     set_reads(measure, &present);
-    set_far(measure, &present);
     return WIO_OK;
 }

@@ -18,6 +18,7 @@ static enum wio_status measure(struct sim *sim, struct wio_calibrate_params *par
     *err = (struct wio_error)WIO_ERROR_INIT;
     *calibration = wio_calibration_unknown();
     calibration->params[WIO_PARAM_limit_bg].value = sim->params.limit_bg;
+    calibration->params[WIO_PARAM_cache_size].value = sim->params.cache_size;
     struct wio_rig rig = sim_rig(sim);
     params->dir = "simulated";
     enum wio_status status = wio_measure(&rig, params, sim->dirty_bytes, calibration, err);
@@ -550,6 +551,32 @@ static void leaves_out_tables_where_the_cache_is_full(void **state)
     has_no_tables_of_memory(&found);
 }
 
+/* Of processors' caches that hold a piece, and of such that do not. */
+static void finds_what_no_cache_holds(void **state)
+{
+    (void)state;
+    static const double sizes[] = {64, 4096, 65536, 262144, MIB};
+    for (double cache = MIB / 4; cache <= 4 * MIB; cache *= 2) {
+        struct sim sim = sim_default();
+        struct wio_calibrate_params params = {.max_bytes = 4 * GIB, .budget_s = 60};
+        struct wio_calibration found;
+        struct wio_error err;
+        sim.params.bw_far = 10e9;
+        sim.params.cache_size = cache;
+        struct wio_model_params wanted = sim.params;
+        assert_ok(measure(&sim, &params, &found, &err), &err);
+        is_near(&found, WIO_PARAM_bw_far, wanted.bw_far, 0.02);
+        is_near(&found, WIO_PARAM_bw_hit, wanted.bw_hit, 0.02);
+        is_near(&found, WIO_PARAM_bw_ramdisk, wanted.bw_ramdisk, 0.02);
+        is_near(&found, WIO_PARAM_bw_reduced, wanted.bw_reduced, 0.02);
+        is_near(&found, WIO_PARAM_bw_clean, wanted.bw_clean, 0.02);
+        for (size_t i = 0; i < WIO_ARRAY_SIZE(sizes); i++) {
+            point_is(&found.hit_table, i, sizes[i] / wanted.bw_hit);
+            point_is(&found.dirty_table, i, sizes[i] / wanted.bw_mem);
+        }
+    }
+}
+
 /* Noise alone makes no device thin. */
 static void does_not_look_past_noise(void **state)
 {
@@ -760,6 +787,7 @@ int main(void)
         cmocka_unit_test(finds_what_pieces_of_memory_take),
         cmocka_unit_test(leaves_out_tables_of_few_pieces),
         cmocka_unit_test(leaves_out_tables_where_the_cache_is_full),
+        cmocka_unit_test(finds_what_no_cache_holds),
         cmocka_unit_test(does_not_look_past_noise),
         cmocka_unit_test(tells_how_writes_differ),
         cmocka_unit_test(knows_the_device_from_memory),
