@@ -58,6 +58,7 @@ struct wio_calibrate_value {
     double spread; /* relative standard deviation of the repetitions; NaN where there are none */
     enum wio_calibrate_how how;
     bool is_better_with_root;
+    bool is_better_with_bytes; /* could more be written than was allowed */
 };
 
 /* The tables by their name in HOST.json. */

@@ -2,7 +2,8 @@
 /*
  * What is measured, how often and with which sizes, and what follows from it: stages on a rig. The
  * largest write L is what the device does in a hundredth of the time, so that slow and fast ones
- * get as many repetitions; all stages together write less than 64 L.
+ * get as many repetitions; all stages together write less than 64 L, and a row that shows whether
+ * the device goes on as it began (measure_hold.h).
  */
 #ifndef WIO_CALIBRATE_MEASURE_H
 #define WIO_CALIBRATE_MEASURE_H
@@ -35,6 +36,7 @@ struct wio_measure {
     uint64_t bytes_left;   /* that may be written .. */
     unsigned leaves;       /* .. but for so many L, which are for later stages */
     uint64_t largest;      /* L */
+    uint64_t hold_bytes;   /* for a row that shows how the device goes on; 0: that of L does */
     uint64_t base_bytes;   /* of WIO_RIG_BASE */
     double base_begun_s;   /* when its making began */
     uint64_t bypass_bytes; /* of WIO_RIG_BYPASS */
@@ -46,6 +48,8 @@ struct wio_measure {
 
 /* Repetitions that are made whatever the time. */
 #define WIO_MEASURE_LEAST 3
+/* So many of L in a row, to see whether the device has a buffer. */
+#define WIO_MEASURE_ROW 11
 
 bool wio_measure_has_time(const struct wio_measure *measure);
 /* Go on with repetition `done`, which writes so many bytes? */

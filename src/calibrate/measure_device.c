@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "base/cleanup.h"
-#include "calibrate/measure.h"
+#include "calibrate/measure_hold.h"
 
 /* All stages together write less than so many times the largest write .. */
 #define ALL_OF_LARGEST 63
@@ -32,20 +32,37 @@ static enum wio_status try_size(struct wio_measure *measure, uint64_t size, doub
     return WIO_OK;
 }
 
+/* For a row that shows how the device goes on, where that of the largest writes is too short. */
+static uint64_t hold_of(const struct wio_measure *measure, uint64_t size, double best_bw)
+{
+    uint64_t needed = wio_hold_bytes(measure->params->max_bytes, best_bw);
+    return size * WIO_MEASURE_ROW >= needed ? 0 : needed;
+}
+
+static bool has_room(const struct wio_measure *measure, uint64_t size, double seconds,
+                     double best_bw)
+{
+    const struct wio_calibrate_params *params = measure->params;
+    return size <= WIO_RIG_IO_MOST &&
+           size * ALL_OF_LARGEST + hold_of(measure, size, best_bw) <= params->max_bytes &&
+           seconds * ALL_OF_LARGEST <= TIME_SHARE * params->budget_s;
+}
+
 /* Sizes are doubled as long as bytes and time allow; the base file ends up nearly 4 L long. */
 enum wio_status wio_measure_base(struct wio_measure *measure, struct wio_error *err)
 {
-    const struct wio_calibrate_params *params = measure->params;
     uint64_t size = BLOCK;
     double seconds;
     measure->base_begun_s = measure->rig->now_s(measure->rig->context);
     WIO_TRY(try_size(measure, size, &seconds, err));
-    while (2 * size <= WIO_RIG_IO_MOST && 2 * size * ALL_OF_LARGEST <= params->max_bytes &&
-           2 * seconds * ALL_OF_LARGEST <= TIME_SHARE * params->budget_s) {
+    double best_bw = (double)size / seconds;
+    while (has_room(measure, 2 * size, 2 * seconds, best_bw)) {
         size *= 2;
         WIO_TRY(try_size(measure, size, &seconds, err));
+        best_bw = fmax(best_bw, (double)size / seconds);
     }
     measure->largest = size;
+    measure->hold_bytes = hold_of(measure, size, best_bw);
     return WIO_OK;
 }
 

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "calibrate/measure_hold.h"
 #include "calibrate/measure_pace.h"
 
 #define BLOCK UINT64_C(4096)
@@ -29,8 +30,7 @@
 #define BULK_LEVELS 3
 /* Of one page in a large folio. */
 #define PAGE_TIMES 160
-/* So many of L, to see whether the device has a buffer; the first ones are not counted. */
-#define IN_A_ROW 11
+/* Of a row of L the first ones are not counted. */
 #define NOT_COUNTED 2
 
 /* What was in a buffer when it was full, after `before` writes of a row: what these left in it, and
@@ -50,7 +50,7 @@ static double buffered(const struct wio_measure *measure, const struct wio_serie
 /* The first writes of L may have gone into a buffer of the device: then they do not count. */
 static void find_buffer(struct wio_measure *measure, struct wio_series *series)
 {
-    double rates[IN_A_ROW];
+    double rates[WIO_MEASURE_ROW];
     size_t level = series->levels - 1;
     size_t count = series->count[level];
     double size = 0;
@@ -246,9 +246,31 @@ static void set_tables(struct wio_measure *measure, const struct wio_series seri
     }
 }
 
+/* What a limit by slices is to a model. */
+static void set_hold(struct wio_measure *measure, const struct wio_hold *hold)
+{
+    measure->out->params[WIO_PARAM_bw_dev].is_better_with_bytes = hold->is_short;
+    if (!isnan(hold->byte_s)) {
+        wio_measure_set(measure, WIO_PARAM_bw_burst, hold->burst_bw, (double)NAN);
+        wio_measure_set(measure, WIO_PARAM_burst_size, hold->slice_s / hold->byte_s, (double)NAN);
+        wio_measure_set(measure, WIO_PARAM_slice, hold->slice_s, hold->spread);
+    }
+}
+
+/* What a byte takes in the long run; NaN: what the sizes say. */
+static double limit_of(const struct wio_hold *hold, const struct wio_series *bulk,
+                       const struct wio_series *all, double pace_s)
+{
+    if (!isnan(hold->byte_s)) {
+        return hold->byte_s;
+    }
+    return wio_pace_is_limited(bulk, all, pace_s) ? pace_s : (double)NAN;
+}
+
 enum wio_status wio_measure_tables(struct wio_measure *measure, struct wio_error *err)
 {
     enum wio_rig_way way;
+    struct wio_hold hold;
     WIO_TRY(make_bypass(measure, err));
     WIO_TRY(choose_way(measure, &way, err));
     bool is_direct = measure->out->is_direct;
@@ -265,20 +287,21 @@ enum wio_status wio_measure_tables(struct wio_measure *measure, struct wio_error
     series[APPEND].is_thin = true;
     double end_s = measure->stage_end_s;
     slice_time(measure, end_s, WIO_SERIES_ROUNDS);
-    WIO_TRY(wio_series_row(measure, bulk, bulk->levels - 1, IN_A_ROW, err));
+    WIO_TRY(wio_series_row(measure, bulk, bulk->levels - 1, WIO_MEASURE_ROW, err));
     find_buffer(measure, bulk);
+    WIO_TRY(wio_measure_hold(measure, bulk, &hold, err));
+    set_hold(measure, &hold);
     double pace_s = wio_pace_of_row(bulk);
     double rest_s = rest_of(measure, bulk);
     measure->stage_end_s = end_s;
     WIO_TRY(take_turns(measure, series, is_direct ? COUNT : WITHOUT_DIRECT, rest_s, err));
-    double byte_s = wio_series_byte_s(bulk);
-    if (wio_pace_is_limited(bulk, &series[DIRECT], pace_s)) {
-        byte_s = pace_s;
-        for (size_t i = 0; i < COUNT; i++) {
-            wio_series_limit(&series[i], pace_s);
-        }
+    double byte_s = limit_of(&hold, bulk, &series[DIRECT], pace_s);
+    for (size_t i = 0; i < COUNT && !isnan(byte_s); i++) {
+        wio_series_limit(&series[i], byte_s);
     }
-    wio_measure_set(measure, WIO_PARAM_bw_dev, 1 / byte_s, bulk->spread[bulk->levels - 1]);
+    byte_s = isnan(byte_s) ? wio_series_byte_s(bulk) : byte_s;
+    wio_measure_set(measure, WIO_PARAM_bw_dev, 1 / byte_s,
+                    isnan(hold.byte_s) ? bulk->spread[bulk->levels - 1] : hold.spread);
     wio_measure_set(measure, WIO_PARAM_sc_sw, wio_series_call_s(&series[DIRECT], byte_s),
                     series[DIRECT].spread[0]);
     set_tables(measure, series, byte_s);

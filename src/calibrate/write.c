@@ -89,6 +89,13 @@ static void put_doubts(struct wio_json *json, const struct wio_calibration *cali
         }
     }
     wio_json_array_end(json);
+    wio_json_array_begin(json, "better_with_bytes");
+    for (size_t i = 0; i < WIO_PARAM_COUNT; i++) {
+        if (calibration->params[i].is_better_with_bytes) {
+            wio_json_string(json, NULL, wio_param_name((enum wio_param)i));
+        }
+    }
+    wio_json_array_end(json);
     wio_json_bool(json, "o_direct", calibration->is_direct);
 }
 

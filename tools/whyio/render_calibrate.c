@@ -16,6 +16,7 @@ static void put_value(struct wio_json *json, const char *name, const char *unit,
     wio_json_double(json, "spread", value->spread);
     wio_json_string(json, "how", wio_calibrate_how_name(value->how));
     wio_json_bool(json, "better_with_root", value->is_better_with_root);
+    wio_json_bool(json, "better_with_bytes", value->is_better_with_bytes);
     wio_json_object_end(json);
 }
 
@@ -94,6 +95,14 @@ static const char *format_value(char text[WIO_TEXT_MAX], const char *unit, doubl
     return text;
 }
 
+static const char *doubt_of(const struct wio_calibrate_value *value)
+{
+    if (value->is_better_with_bytes) {
+        return ", better with more --max-bytes or free space";
+    }
+    return value->is_better_with_root ? ", better with root" : "";
+}
+
 static void value_line(FILE *out, const char *name, const char *unit,
                        const struct wio_calibrate_value *value)
 {
@@ -103,8 +112,7 @@ static void value_line(FILE *out, const char *name, const char *unit,
         (void)snprintf(spread, sizeof(spread), "%.0f %%", value->spread * 100);
     }
     (void)fprintf(out, "%-16s  %13s  %7s  %s%s\n", name, format_value(text, unit, value->value),
-                  spread, wio_calibrate_how_name(value->how),
-                  value->is_better_with_root ? ", better with root" : "");
+                  spread, wio_calibrate_how_name(value->how), doubt_of(value));
 }
 
 static void point_cell(FILE *out, const struct wio_calibration *calibration,

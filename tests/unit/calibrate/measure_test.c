@@ -237,9 +237,40 @@ static void finds_the_rate_of_a_limit(void **state)
         /* as far as half of the longest write goes, by powers of two */
         double seen = fmin(sim.slice_rate * sim.slice_s, (double)most / 128);
         double burst = found.params[WIO_PARAM_burst_size].value;
-        assert_true(burst > 0.4 * seen && burst < 1.05 * seen);
+        assert_true(burst > 0.4 * seen && burst < 1.05 * sim.slice_rate * sim.slice_s);
         if (sim.slice_rate * sim.slice_s < (double)most / 64) {
             is_near(&found, WIO_PARAM_slice, sim.slice_s, 0.1);
+        }
+        assert_false(found.params[WIO_PARAM_bw_dev].is_better_with_bytes);
+    }
+}
+
+/* All that is written otherwise fits into a slice. So small a file system that not even one slice
+ * fits into what may be written: then that is said. */
+static void sees_a_limit_on_small_devices(void **state)
+{
+    (void)state;
+    static const double rates[] = {20 * MIB, 40 * MIB, 100 * MIB, 400 * MIB};
+    for (uint64_t most = 17 << 20; most <= GIB / 2; most *= 5) {
+        for (size_t i = 0; i < WIO_ARRAY_SIZE(rates); i++) {
+            struct sim sim = sim_default();
+            struct wio_calibrate_params params = {.max_bytes = most, .budget_s = 60};
+            struct wio_calibration found;
+            struct wio_error err;
+            sim.noise = 0.02;
+            sim.params.bw_dev = 2 * GIB;
+            sim.params.bw_ramdisk = 40e9;
+            sim.slice_s = 0.1;
+            sim.slice_rate = rates[i];
+            assert_ok(measure(&sim, &params, &found, &err), &err);
+            assert_true(found.written_bytes <= most);
+            if (found.params[WIO_PARAM_bw_dev].is_better_with_bytes) {
+                if (0.65 * (double)most > rates[i] * sim.slice_s) {
+                    fail_msg("%g of %llu was not seen", rates[i], (unsigned long long)most);
+                }
+            } else {
+                is_near(&found, WIO_PARAM_bw_dev, rates[i], 0.05);
+            }
         }
     }
 }
@@ -779,6 +810,7 @@ int main(void)
         cmocka_unit_test(finds_a_buffer_in_the_device),
         cmocka_unit_test(is_not_fooled_by_credit),
         cmocka_unit_test(finds_the_rate_of_a_limit),
+        cmocka_unit_test(sees_a_limit_on_small_devices),
         cmocka_unit_test(finds_the_credit_of_a_limit),
         cmocka_unit_test(finds_slices),
         cmocka_unit_test(finds_slices_at_any_rate),
