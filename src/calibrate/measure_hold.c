@@ -6,7 +6,8 @@
 
 #include "base/cleanup.h"
 
-/* Linux' slices last 0.1 s. What lasts so long without waits is no burst .. */
+/* Linux' slices last 0.1 s. What lasts longer without waits is no burst .. */
+#define SLICE_S 0.1
 #define HELD_S 0.15
 /* .. and with waits it goes on, to see some of them. */
 #define WAITS_S 0.55
@@ -57,7 +58,7 @@ static bool has_lasted(const struct wio_series *row)
     size_t level = row->levels - 1;
     size_t count = row->count[level];
     memcpy(samples, row->samples[level], count * sizeof(*samples));
-    return count > 0 && (double)count * wio_estimate_median(samples, count) >= HELD_S;
+    return count > 0 && WIO_MEASURE_ROW * wio_estimate_median(samples, count) >= SLICE_S;
 }
 
 static uint64_t piece_of(const struct wio_measure *measure)
