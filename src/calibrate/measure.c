@@ -100,14 +100,13 @@ double wio_measure_far_s(const struct wio_measure *measure, uint64_t size)
     return far > 0 && rate > 0 ? far / rate : 0;
 }
 
-struct wio_measure_copy wio_measure_copy_of(const struct wio_measure *measure, double page_s,
-                                            double piece_s)
+struct wio_measure_copy wio_measure_copy_of(const struct wio_measure *measure, double call_s,
+                                            double page_s, double piece_s)
 {
     double size = (double)wio_measure_piece(measure);
     double folios = wio_measure_folios(measure);
-    double page = page_s - wio_measure_get(measure, WIO_PARAM_c_call);
-    double piece = piece_s - wio_measure_get(measure, WIO_PARAM_c_call) -
-                   wio_measure_far_s(measure, wio_measure_piece(measure));
+    double page = page_s - call_s;
+    double piece = piece_s - call_s - wio_measure_far_s(measure, wio_measure_piece(measure));
     double bytes = size - folios * PAGE; /* that the piece has more than so many pages */
     double byte_s = bytes > 0 ? (piece - folios * page) / bytes : 0;
     if (byte_s <= 0) {

@@ -68,17 +68,18 @@ uint64_t wio_measure_random(struct wio_measure *measure);
 /* What counts as a large write in the page cache: 1 MiB, or L; and how many folios that is. */
 uint64_t wio_measure_piece(const struct wio_measure *measure);
 double wio_measure_folios(const struct wio_measure *measure);
-/* Of a call of that size: what its bytes beyond a processor's cache take longer, if bw_far is known;
- * seconds. */
+/* Seconds that a call of that size takes longer for what no processor's cache holds of its buffer;
+ * 0 where bw_far is not known. */
 double wio_measure_far_s(const struct wio_measure *measure, uint64_t size);
 /* What a write into the page cache costs beside its call. */
 struct wio_measure_copy {
     double folio_s; /* one folio; 0 where a folio is a page: all is told by the bytes then */
     double byte_s;
 };
-/* By a write of 4 KiB, which is one folio, and one of a piece, which has few. */
-struct wio_measure_copy wio_measure_copy_of(const struct wio_measure *measure, double page_s,
-                                            double piece_s);
+/* By a write of 4 KiB, which is one folio, and one of a piece, which has few; `call_s` is the part
+ * of the call in both, estimated as they are: a mean of means, a median of medians. */
+struct wio_measure_copy wio_measure_copy_of(const struct wio_measure *measure, double call_s,
+                                            double page_s, double piece_s);
 
 /* The stages, in this order. */
 typedef enum wio_status wio_measure_stage(struct wio_measure *measure, struct wio_error *err);

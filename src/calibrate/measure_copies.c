@@ -111,7 +111,8 @@ static double tiny_s(double page_s, enum state state)
     return state == NEW ? page_s : page_s * TINY / (double)PAGE;
 }
 
-/* Without the call, and what a longer buffer than a processor's cache takes; no size takes less than a smaller one. */
+/* Without the call, and without what a buffer takes that is longer than a processor's cache; no
+ * size takes less than a smaller one. */
 static void set_table(struct wio_measure *measure, struct copies *copies, enum state state,
                       double call_s)
 {

@@ -68,8 +68,8 @@ static enum wio_status most_ahead(struct wio_measure *measure, double *ahead_out
 }
 
 /* When writes of a row ended that had waited, up to so many of them. */
-static enum wio_status find_waits(struct wio_measure *measure, double credit,
-                                  double ends_s[WAITS], size_t *count_out, struct wio_error *err)
+static enum wio_status find_waits(struct wio_measure *measure, double credit, double ends_s[WAITS],
+                                  size_t *count_out, struct wio_error *err)
 {
     double waited_s = WAITED_PART * credit / wio_measure_get(measure, WIO_PARAM_bw_dev);
     uint64_t size = (uint64_t)(credit / SLICE_PARTS) / BLOCK * BLOCK;

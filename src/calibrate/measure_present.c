@@ -201,7 +201,9 @@ static void set_writes(struct wio_measure *measure, struct present *present)
     struct wio_estimate large = middle(&present->large_clean);
     double touched = (double)TINY / wio_measure_get(measure, WIO_PARAM_bw_mem);
     wio_measure_set(measure, WIO_PARAM_c_call, fmax(call.value - touched, 0), call.spread);
-    struct wio_measure_copy copy = wio_measure_copy_of(measure, clean.value, large.value);
+    double quick_s = middle(&present->write).value; /* what a median is to be compared with */
+    struct wio_measure_copy copy =
+        wio_measure_copy_of(measure, fmax(quick_s - touched, 0), clean.value, large.value);
     /* a few pieces written again lie in a processor's cache: what a program writes mostly does not
      */
     double byte_s = fmax(copy.byte_s, 1 / wio_measure_get(measure, WIO_PARAM_bw_mem));
@@ -209,7 +211,7 @@ static void set_writes(struct wio_measure *measure, struct present *present)
     wio_measure_set(measure, WIO_PARAM_bw_clean, 1 / byte_s, large.spread);
     wio_measure_set(measure, WIO_PARAM_c_clean, fmax(folio_s, 0), clean.spread);
     double pages = (double)wio_measure_piece(measure) / PAGE / wio_measure_folios(measure);
-    double walk_s = fmax(part.value - call.value, 0);
+    double walk_s = fmax(part.value - quick_s, 0);
     wio_measure_set(measure, WIO_PARAM_c_walk, pages > 1 ? walk_s / (pages - 1) : 0, part.spread);
 }
 

@@ -608,6 +608,21 @@ static void finds_what_no_cache_holds(void **state)
     }
 }
 
+/* It is in the mean of a call, and in no difference of what usual calls take. */
+static void keeps_apart_what_happens_now_and_then(void **state)
+{
+    (void)state;
+    struct sim sim = sim_default();
+    struct wio_calibrate_params params = {.max_bytes = 4 * GIB, .budget_s = 60};
+    struct wio_calibration found;
+    struct wio_error err;
+    sim.refills = 0.1;
+    assert_ok(measure(&sim, &params, &found, &err), &err);
+    is_near(&found, WIO_PARAM_c_call, 1.2 * sim.params.c_call, 0.05);
+    is_near(&found, WIO_PARAM_c_clean, sim.params.c_clean, 0.05);
+    is_near(&found, WIO_PARAM_c_walk, sim.params.c_walk, 0.05);
+}
+
 /* Noise alone makes no device thin. */
 static void does_not_look_past_noise(void **state)
 {
@@ -820,6 +835,7 @@ int main(void)
         cmocka_unit_test(leaves_out_tables_of_few_pieces),
         cmocka_unit_test(leaves_out_tables_where_the_cache_is_full),
         cmocka_unit_test(finds_what_no_cache_holds),
+        cmocka_unit_test(keeps_apart_what_happens_now_and_then),
         cmocka_unit_test(does_not_look_past_noise),
         cmocka_unit_test(tells_how_writes_differ),
         cmocka_unit_test(knows_the_device_from_memory),

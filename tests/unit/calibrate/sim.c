@@ -56,6 +56,9 @@ static double told(struct sim *sim, double seconds)
         normal += uniform(sim);
     }
     seconds *= fmax(1 + sim->noise * normal, 0.1);
+    if (sim->refills > 0 && uniform(sim) < sim->refills) {
+        seconds *= 3;
+    }
     return uniform(sim) < sim->outliers ? 30 * seconds : seconds;
 }
 

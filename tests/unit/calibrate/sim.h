@@ -9,6 +9,8 @@
 struct sim {
     struct wio_model_params params;
     double noise;    /* relative standard deviation of what is reported */
+    double refills;  /* part of the calls that take three times as long: what has to be done now and
+                        then */
     double outliers; /* part of the calls that are reported 30 times as long */
     bool refuses_direct;
     double scattered_s;     /* a page of ordinary memory adds so much to a direct write */
@@ -23,7 +25,7 @@ struct sim {
     double slice_s;    /* .. slices: what a slice may take goes at once. 0: no such limit */
     bool counts_bytes; /* the device's */
     uint64_t dirty_bytes; /* of others */
-    uint64_t fail_write; /* the n-th write finds the file system full; 0: none */
+    uint64_t fail_write;  /* the n-th write finds the file system full; 0: none */
     double meta_s;
     /* Its own. */
     struct wio_model *model;
