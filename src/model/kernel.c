@@ -331,12 +331,14 @@ static void fini(struct wio_model *model)
 /* Bytes and rates become whole numbers here. */
 #define BYTES_MOST 1e16
 #define HZ_MOST 1e5
+/* No processor maps more at once; a write into a part of a folio goes through all its pages. */
+#define FOLIO_MOST 1073741824.0
 
 static const struct wio_model_range ranges[] = {
     {offsetof(struct wio_model_params, bf), 1, BYTES_MOST},
     {offsetof(struct wio_model_params, hz), 1, HZ_MOST},
     {offsetof(struct wio_model_params, limit_hard), WIO_CACHE_PAGE, BYTES_MOST},
-    {offsetof(struct wio_model_params, balance_step), 1, BYTES_MOST},
+    {offsetof(struct wio_model_params, balance_step), 1, FOLIO_MOST},
     {offsetof(struct wio_model_params, request_max), 1, BYTES_MOST},
     {offsetof(struct wio_model_params, dirty_ratelimit0), 1, BYTES_MOST},
     {offsetof(struct wio_model_params, write_bw0), 1, BYTES_MOST},

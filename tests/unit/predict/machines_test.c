@@ -346,6 +346,7 @@ static void each_model_checks_the_file(void **state)
     static const char *const cases[][2] = {
         {", \"hz\": 0", "parameter 'hz' must be"},
         {", \"balance_step\": 0", "parameter 'balance_step' must be"},
+        {", \"balance_step\": 2e9", "parameter 'balance_step' must be"},
         {", \"write_bw0\": 0", "parameter 'write_bw0' must be"},
         {", \"devices\": [{\"path\": \"/d\", \"request_max\": 0}]",
          "device '/d': parameter 'request_max' must be"}};
