@@ -2,8 +2,9 @@
 /*
  * What is measured, how often and with which sizes, and what follows from it: stages on a rig. The
  * largest write L is what the device does in a hundredth of the time, so that slow and fast ones
- * get as many repetitions; all stages together write less than 64 L, and a row that shows whether
- * the device goes on as it began (measure_hold.h).
+ * get as many repetitions; all stages together write at most WIO_MEASURE_MOST times L, where so
+ * much is allowed, and a row that shows whether the device goes on as it began (measure_hold.h). At
+ * least two thirds of that are allowed: the tables have fewer rounds then, and all sizes alike.
  */
 #ifndef WIO_CALIBRATE_MEASURE_H
 #define WIO_CALIBRATE_MEASURE_H
@@ -45,6 +46,9 @@ struct wio_measure {
     double stage_end_s; /* of its time; repetitions beyond the least number are left out then */
     uint64_t random;    /* splitmix64 */
 };
+
+/* Most where L is twice as large as the size before it; 76 where it is four times as large. */
+#define WIO_MEASURE_MOST 96
 
 /* Repetitions that are made whatever the time. */
 #define WIO_MEASURE_LEAST 3

@@ -5,9 +5,10 @@
 #include "base/cleanup.h"
 #include "calibrate/measure_hold.h"
 
-/* All stages together write less than so many times the largest write .. */
-#define ALL_OF_LARGEST 63
-/* .. and wait for the device in this part of the time. */
+/* So many times the largest write is allowed at least: two thirds of what all stages write where
+ * they may. A size that has fewer rounds says more than one that is missing. */
+#define LARGEST_TIMES_LEAST 63
+/* In this part of the time they wait for the device. */
 #define TIME_SHARE 0.7
 #define BLOCK UINT64_C(4096)
 #define SEEKS 64
@@ -44,8 +45,8 @@ static bool has_room(const struct wio_measure *measure, uint64_t size, double se
 {
     const struct wio_calibrate_params *params = measure->params;
     return size <= WIO_RIG_IO_MOST &&
-           size * ALL_OF_LARGEST + hold_of(measure, size, best_bw) <= params->max_bytes &&
-           seconds * ALL_OF_LARGEST <= TIME_SHARE * params->budget_s;
+           size * LARGEST_TIMES_LEAST + hold_of(measure, size, best_bw) <= params->max_bytes &&
+           seconds * LARGEST_TIMES_LEAST <= TIME_SHARE * params->budget_s;
 }
 
 /* Sizes are doubled as long as bytes and time allow; the base file ends up nearly 4 L long. */

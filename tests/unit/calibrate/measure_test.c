@@ -716,6 +716,34 @@ static void knows_metadata(void **state)
     }
 }
 
+/* So many of the largest write, where more is allowed: whatever the sizes up to it, and whether the
+ * device is limited. Faster ones get a row besides that looks for a limit. */
+static void writes_no_more_than_it_says(void **state)
+{
+    (void)state;
+    for (int is_limited = 0; is_limited < 2; is_limited++) {
+        for (double rate = MIB / 16; rate <= 1024 * MIB; rate *= 2) {
+            struct sim sim = sim_default();
+            struct wio_calibrate_params params = {.max_bytes = 64 * GIB, .budget_s = 600};
+            struct wio_calibration found;
+            struct wio_error err;
+            sim.params.bw_ramdisk = 40e9;
+            sim.params.bw_dev = is_limited ? 40 * rate : rate;
+            sim.params.bw_rdev = rate;
+            sim.params.sc_sw = 4096 / sim.params.bw_dev;
+            sim.slice_s = is_limited ? 0.1 : 0;
+            sim.slice_rate = rate;
+            assert_ok(measure(&sim, &params, &found, &err), &err);
+            const struct wio_model_table *table = &found.direct_table;
+            double largest = table->points[table->count - 2].bytes; /* behind it: how it goes on */
+            if ((double)found.written_bytes > WIO_MEASURE_MOST * largest) {
+                fail_msg("%g bytes at %g bytes/s, %g of them at once", (double)found.written_bytes,
+                         rate, largest);
+            }
+        }
+    }
+}
+
 static void never_writes_more_than_allowed(void **state)
 {
     (void)state;
@@ -845,6 +873,7 @@ int main(void)
         cmocka_unit_test(does_without_direct_writes),
         cmocka_unit_test(tables_predict),
         cmocka_unit_test(knows_metadata),
+        cmocka_unit_test(writes_no_more_than_it_says),
         cmocka_unit_test(never_writes_more_than_allowed),
         cmocka_unit_test(keeps_to_its_time),
         cmocka_unit_test(says_when_it_assumes),
