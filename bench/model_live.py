@@ -16,6 +16,7 @@ DEVICE_BYTES = 12 << 30  # calibrating writes a tenth of what is free
 BACKGROUND, HARD = 128 * MIB, 512 * MIB
 SIZES = [4096 << (2 * step) for step in range(8)]  # 4 KiB to 64 MiB
 ROUNDS = 4  # calibrations, each with its series: a disk that others share has moods
+REST_S = 1.0  # until a limit of the rate has forgotten what was written before
 CHUNK = 16 * MIB
 MEMORY_SIZES = [512, 4096, 65536, MIB, CHUNK]
 
@@ -93,22 +94,23 @@ def rounds_by_device(host, directory, options):
 
 def by_limited_device(host, directory, options):
     """On a device of which nobody else has a part."""
-    for series in by_device(host, directory, options):
+    for series in by_device(host, directory, options, REST_S):
         yield of_round(series, "limited_", 0)
 
 
-def by_device(host, directory, options):
+def by_device(host, directory, options, rest_s=0.0):
     """Direct and synchronous writes of one size after the other, over a file that exists and, for
-    synchronous ones, also behind its end."""
+    synchronous ones, also behind its end; after a rest, where what made the file would hold up the
+    first one."""
     for size in SIZES:
         count = max(min(64 * MIB // size, 64), 4)
         text = size_text(size)
         for name, method, what in (("direct", "direct", "direct"), ("sync", "sync", "sync"),
                                    ("nosync", "direct_nosync", "direct without O_SYNC")):
             start = written(size * count)
-            ops = [op(i * size, size, method=method) for i in range(count)]
+            ops = [op(i * size, size, 0.0 if i else rest_s, method) for i in range(count)]
             yield perform(f"{name}_{size}", f"{what}, {text}", host, start + ops, directory, len(start))
-        ops = [op(i * size, size, method="sync") for i in range(count)]
+        ops = [op(i * size, size, 0.0 if i else rest_s, "sync") for i in range(count)]
         yield perform(f"append_{size}", f"sync, appending, {text}", host, ops, directory)
 
 
