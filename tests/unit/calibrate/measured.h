@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A simulated machine, measured. */
+#ifndef WIO_TESTS_CALIBRATE_MEASURED_H
+#define WIO_TESTS_CALIBRATE_MEASURED_H
+
+#include "calibrate/measure.h"
+#include "sim.h"
+
+#define MIB 1048576.0
+#define GIB (UINT64_C(1) << 30)
+
+/* The machine is gone afterwards; limits are those of `params`. */
+enum wio_status measured(struct sim *sim, struct wio_calibrate_params *params,
+                         struct wio_calibration *calibration, struct wio_error *err);
+/* A parameter was measured, and is what is wanted but for such a part of it. */
+void is_near(const struct wio_calibration *calibration, enum wio_param param, double wanted,
+             double relative);
+
+#endif
