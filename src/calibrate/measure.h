@@ -45,6 +45,8 @@ struct wio_measure {
     double start_s;
     double stage_end_s; /* of its time; repetitions beyond the least number are left out then */
     uint64_t random;    /* splitmix64 */
+    /* Direct and synchronous writes that waited for no limit. */
+    struct wio_model_table unwaited[WIO_CALIBRATE_NEW];
 };
 
 /* Most where L is twice as large as the size before it; 76 where it is four times as large. */
@@ -69,6 +71,9 @@ void wio_measure_set(struct wio_measure *measure, enum wio_param param, double v
                      double spread);
 double wio_measure_get(const struct wio_measure *measure, enum wio_param param);
 uint64_t wio_measure_random(struct wio_measure *measure);
+/* Where a limit was found to count by slices: its waits are the model's, so the tables become what
+ * writes take that pass at once. */
+void wio_measure_pass_slices(struct wio_measure *measure);
 /* What counts as a large write in the page cache: 1 MiB, or L; and how many folios that is. */
 uint64_t wio_measure_piece(const struct wio_measure *measure);
 double wio_measure_folios(const struct wio_measure *measure);

@@ -204,6 +204,7 @@ void wio_series_end(const struct wio_measure *measure, struct wio_series *series
         }
         struct wio_estimate center = center_of(measure, series, i);
         series->points[kept] = (struct wio_estimate_point){(double)series->size[i], center.value};
+        series->middle[kept] = middle_of(series, series->samples[i], series->count[i]);
         series->spread[kept] = center.spread;
         kept++;
     }
@@ -273,6 +274,17 @@ static void add_point(struct wio_model_table *table, double bytes, double byte_s
     struct wio_model_point last = table->points[table->count - 1];
     table->points[table->count++] =
         (struct wio_model_point){bytes, last.seconds + (bytes - last.bytes) * byte_s};
+}
+
+struct wio_model_table wio_series_middle(const struct wio_series *series)
+{
+    struct wio_model_table table = {.count = series->levels};
+    double most = 0;
+    for (size_t i = 0; i < series->levels; i++) {
+        most = fmax(most, series->middle[i]);
+        table.points[i] = (struct wio_model_point){series->points[i].bytes, most};
+    }
+    return table;
 }
 
 struct wio_model_table wio_series_table(const struct wio_series *series,

@@ -37,6 +37,7 @@ struct wio_series {
     double warm_s; /* of writes that are no samples, which a limit counts all the same */
     double warm_bytes;
     struct wio_estimate_point points[WIO_SERIES_LEVELS];
+    double middle[WIO_SERIES_LEVELS]; /* seconds: medians, also where a limit gives credit */
     double spread[WIO_SERIES_LEVELS];
 };
 
@@ -70,6 +71,8 @@ struct wio_series_bounds {
     double bend;         /* bytes up to which the line of the largest sizes goes on .. */
     double tail_byte_s;  /* .. and what a byte takes behind it */
 };
+/* What most writes of a size took, which waited for no limit. */
+struct wio_model_table wio_series_middle(const struct wio_series *series);
 /* Empty where no size was written. */
 struct wio_model_table wio_series_table(const struct wio_series *series,
                                         const struct wio_series_bounds *bounds);

@@ -246,6 +246,16 @@ static void set_tables(struct wio_measure *measure, const struct wio_series seri
     }
 }
 
+static void keep_middles(struct wio_measure *measure, const struct wio_series series[COUNT])
+{
+    measure->unwaited[WIO_CALIBRATE_DIRECT] = wio_series_middle(&series[DIRECT]);
+    measure->unwaited[WIO_CALIBRATE_SYNC] = wio_series_middle(&series[SYNC]);
+    measure->unwaited[WIO_CALIBRATE_APPEND] = wio_series_middle(&series[APPEND]);
+    if (measure->out->is_direct) {
+        measure->unwaited[WIO_CALIBRATE_DIRECT_NOSYNC] = wio_series_middle(&series[NOSYNC]);
+    }
+}
+
 /* What a limit by slices is to a model. */
 static void set_hold(struct wio_measure *measure, const struct wio_hold *hold)
 {
@@ -305,5 +315,6 @@ enum wio_status wio_measure_tables(struct wio_measure *measure, struct wio_error
     wio_measure_set(measure, WIO_PARAM_sc_sw, wio_series_call_s(&series[DIRECT], byte_s),
                     series[DIRECT].spread[0]);
     set_tables(measure, series, byte_s);
+    keep_middles(measure, series);
     return measure->rig->remove(measure->rig->context, WIO_RIG_APPEND, err);
 }

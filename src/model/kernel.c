@@ -132,7 +132,8 @@ static enum wio_status add_bypass(struct wio_cache *cache, struct wio_task *task
     } else if (is_new) {
         file->changed_s = file->device->changed_s = cache->time_s;
     }
-    if (journal > 0) { /* a table made on credit (rule 14) does not know */
+    /* A table made on credit does not know the journal; one beside slices leaves it to these. */
+    if (journal > 0 && file->device->params.slice == 0) {
         cost = fmax(cost, device_s);
     }
     if (op->method != WIO_MODEL_SYNC) {

@@ -144,7 +144,8 @@ static void use_device(struct wio_tasks *tasks, struct wio_task *task,
                        const struct wio_task_step *step)
 {
     bool is_counted = has_credit(tasks, params_of(task));
-    double device_s = is_counted ? step->device_s : fmin(step->device_s, step->seconds);
+    bool is_whole = is_counted || params_of(task)->slice > 0; /* tables know of no waits then */
+    double device_s = is_whole ? step->device_s : fmin(step->device_s, step->seconds);
     double least_s = is_counted ? step->least_s : 0;
     double rest_s = fmax(step->seconds - device_s, 0);
     double served_s = take_device(tasks, task, device_s, step->is_read ? READ : DATA);

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Tables beside a limit that counts by slices. In a series some writes pass at once, and others
+ * wait for a slice: which ones is the model's to say (rule 14), which takes the bytes of each write
+ * through the slices. So a table says what a write takes that passes.
+ */
+#include "calibrate/measure.h"
+
+/* Of a size that is such a part of a slice most writes wait for none. */
+#define PART 4
+/* The line goes on to so many times the largest size. */
+#define TAIL_TIMES 16
+
+/* Where larger writes wait mostly, what passes would go on at `byte_s`. */
+static struct wio_model_table passing(const struct wio_model_table *middles, double most_bytes,
+                                      double byte_s)
+{
+    struct wio_model_table table = *middles;
+    double largest = table.points[table.count - 1].bytes;
+    table.points[table.count++].bytes = TAIL_TIMES * largest;
+    for (size_t i = 1; i < table.count; i++) {
+        struct wio_model_point last = table.points[i - 1];
+        if (table.points[i].bytes > most_bytes) {
+            table.points[i].seconds = last.seconds + (table.points[i].bytes - last.bytes) * byte_s;
+        }
+    }
+    return table;
+}
+
+void wio_measure_pass_slices(struct wio_measure *measure)
+{
+    double slice_s = wio_measure_get(measure, WIO_PARAM_slice);
+    if (!(slice_s > 0)) {
+        return;
+    }
+    double most_bytes = slice_s * wio_measure_get(measure, WIO_PARAM_bw_dev) / PART;
+    double byte_s = 1 / wio_measure_get(measure, WIO_PARAM_bw_burst);
+    for (size_t i = 0; i < WIO_CALIBRATE_NEW; i++) {
+        const struct wio_model_table *middles = &measure->unwaited[i];
+        if (middles->count > 0) {
+            *wio_calibration_table_of(measure->out, (enum wio_calibrate_table)i) =
+                passing(middles, most_bytes, byte_s);
+        }
+    }
+}
