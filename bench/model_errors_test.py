@@ -51,6 +51,18 @@ class LiveTest(unittest.TestCase):
         options = model_suite.parse(["--parts=stdio,on_limited_device", "--programs=fio"])
         self.assertEqual(options.parts, ["stdio", "on_limited_device"])
 
+    def test_live_series_need_a_host_that_is_there(self):
+        out = io.StringIO()
+        with tempfile.TemporaryDirectory() as scratch:
+            host = os.path.join(scratch, "host.json")
+            with self.assertRaises(SystemExit) as left, contextlib.redirect_stderr(out):
+                model_suite.parse(["--only=programs,live", "--host=" + host])
+            self.assertEqual(model_suite.parse(["--only=programs", "--host=" + host]).host, host)
+            with open(host, "x", encoding="ascii"):
+                self.assertEqual(model_suite.parse(["--only=live", "--host=" + host]).host, host)
+        self.assertEqual(left.exception.code, 2)
+        self.assertIn("no file " + host, out.getvalue())
+
 
 class ProgramsTest(unittest.TestCase):
     def test_storage_of_the_same_kind_is_another_one(self):
@@ -63,11 +75,21 @@ class ProgramsTest(unittest.TestCase):
         with tempfile.TemporaryDirectory() as scratch, \
                 mock.patch.dict(model_programs.STORAGE, {"same": storage}), \
                 mock.patch.dict(model_programs.COMMANDS, {"p": lambda _: ["p"]}), \
-                mock.patch.object(model_live, "calibrate", return_value={}), \
                 mock.patch.object(model_programs, "whyio"), \
                 mock.patch.object(model_programs, "measure", side_effect=lambda *args: args[3:5]):
             (here, there), = model_programs.programs(options, scratch, [])
         self.assertNotEqual(here, there)
+
+    def test_a_host_that_is_there_is_kept_and_another_one_is_made(self):
+        with tempfile.TemporaryDirectory() as scratch, \
+                mock.patch.object(model_programs, "whyio") as whyio:
+            host = os.path.join(scratch, "host.json")
+            self.assertEqual(model_programs.described("there", host), host)
+            whyio.assert_called_once_with("calibrate", "-q", "there", "-o", host)
+            whyio.reset_mock()
+            with open(host, "x", encoding="ascii"):
+                self.assertEqual(model_programs.described("there", host), host)
+            whyio.assert_not_called()
 
 
 if __name__ == "__main__":

@@ -113,7 +113,7 @@ def storage_of(name, role, scratch):
 
 
 def described(there, host):
-    """HOST.json of the other storage, which stays for those who measure in portions."""
+    """HOST.json of the other storage: one that is there is kept, so that several runs may share it."""
     if not os.path.exists(host):
         whyio("calibrate", "-q", there, "-o", host)
     return host

@@ -293,7 +293,7 @@ def parse(arguments=None):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="shorter series")
     parser.add_argument("--dir", default="/var/tmp", help="where files may be written; not tmpfs")
-    parser.add_argument("--host", help="instead of calibrating; programs: made by calibrating if it is not there")
+    parser.add_argument("--host", help="instead of calibrating; with --only=programs made if it is not there")
     parser.add_argument("--largest", type=int, help="bytes of the largest write")
     parser.add_argument("--pictures", help="directory for SVG files")
     parser.add_argument("--write", help="document to put the tables into")
@@ -314,6 +314,8 @@ def parse(arguments=None):
         unknown = set(given or ()) - set(known)
         if unknown:
             parser.error(f"no {what} {', '.join(sorted(unknown))}: there are {', '.join(known)}")
+    if options.host and "live" in options.only and not os.path.isfile(options.host):
+        parser.error(f"no file {options.host}: only --only=programs makes it")
     return options
 
 
