@@ -97,7 +97,7 @@ wio_measure_stage wio_measure_base;    /* L and the file for the others */
 wio_measure_stage wio_measure_present; /* c_call, c_clean, c_walk, bw_clean, sc_r, bw_hit,
                                         * bw_far */
 wio_measure_stage wio_measure_fresh;   /* bw_ramdisk, sc_w, c_folio, c_new */
-wio_measure_stage wio_measure_tables;  /* tables, bw_dev, sc_sw, bw_burst, burst_size */
+wio_measure_stage wio_measure_tables;  /* tables, bw_dev, sc_sw, bw_burst, burst_size, slice */
 wio_measure_stage wio_measure_credit;  /* bw_burst, burst_size, slice of a limit */
 wio_measure_stage wio_measure_commit;  /* commit_bytes */
 wio_measure_stage wio_measure_seek;    /* c_sk */

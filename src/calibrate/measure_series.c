@@ -15,6 +15,8 @@
 /* So much of a time is as good as that, and so little is something else. */
 #define AS_MEMORY 2
 #define ON_CREDIT 0.6
+/* Who took so many times as long as the first quarter waited for something. */
+#define WAITED_TIMES 8
 /* A normal distribution has 1.5. */
 #define DIVIDED 4
 #define DIVIDED_LEAST 8
@@ -182,6 +184,16 @@ static double middle_of(const struct wio_series *series, double *samples, size_t
                : median;
 }
 
+/* The median of those that waited for no limit. */
+static double unwaited_of(const struct wio_series *series, double *sorted, size_t count)
+{
+    size_t kept = count;
+    while (kept > 1 && sorted[kept - 1] > WAITED_TIMES * sorted[(count - 1) / 4]) {
+        kept--;
+    }
+    return middle_of(series, sorted, kept);
+}
+
 /* With credit the mean. */
 static struct wio_estimate center_of(const struct wio_measure *measure, struct wio_series *series,
                                      size_t level)
@@ -204,7 +216,7 @@ void wio_series_end(const struct wio_measure *measure, struct wio_series *series
         }
         struct wio_estimate center = center_of(measure, series, i);
         series->points[kept] = (struct wio_estimate_point){(double)series->size[i], center.value};
-        series->middle[kept] = middle_of(series, series->samples[i], series->count[i]);
+        series->middle[kept] = unwaited_of(series, series->samples[i], series->count[i]);
         series->spread[kept] = center.spread;
         kept++;
     }

@@ -37,7 +37,7 @@ struct wio_series {
     double warm_s; /* of writes that are no samples, which a limit counts all the same */
     double warm_bytes;
     struct wio_estimate_point points[WIO_SERIES_LEVELS];
-    double middle[WIO_SERIES_LEVELS]; /* seconds: medians, also where a limit gives credit */
+    double middle[WIO_SERIES_LEVELS]; /* seconds: medians of what waited for no limit */
     double spread[WIO_SERIES_LEVELS];
 };
 

@@ -2,8 +2,10 @@
 /*
  * Tables beside a limit that counts by slices. In a series some writes pass at once, and others
  * wait for a slice: which ones is the model's to say (rule 14), which takes the bytes of each write
- * through the slices. So a table says what a write takes that passes.
+ * through the slices. So a table says what a write takes that passes, and sc_sw what its call does.
  */
+#include <math.h>
+
 #include "calibrate/measure.h"
 
 /* Of a size that is such a part of a slice most writes wait for none. */
@@ -20,11 +22,22 @@ static struct wio_model_table passing(const struct wio_model_table *middles, dou
     table.points[table.count++].bytes = TAIL_TIMES * largest;
     for (size_t i = 1; i < table.count; i++) {
         struct wio_model_point last = table.points[i - 1];
-        if (table.points[i].bytes > most_bytes) {
+        if (table.points[i].bytes > most_bytes || i + 1 == table.count) {
             table.points[i].seconds = last.seconds + (table.points[i].bytes - last.bytes) * byte_s;
         }
     }
     return table;
+}
+
+/* What a call takes, by the smallest size, whose bytes pass as fast as they come. */
+static void set_call(struct wio_measure *measure, double byte_s)
+{
+    const struct wio_model_table *middles = &measure->unwaited[WIO_CALIBRATE_DIRECT];
+    if (middles->count > 0) {
+        double call_s = middles->points[0].seconds - middles->points[0].bytes * byte_s;
+        wio_measure_set(measure, WIO_PARAM_sc_sw, fmax(call_s, 0),
+                        measure->out->params[WIO_PARAM_sc_sw].spread);
+    }
 }
 
 void wio_measure_pass_slices(struct wio_measure *measure)
@@ -35,6 +48,7 @@ void wio_measure_pass_slices(struct wio_measure *measure)
     }
     double most_bytes = slice_s * wio_measure_get(measure, WIO_PARAM_bw_dev) / PART;
     double byte_s = 1 / wio_measure_get(measure, WIO_PARAM_bw_burst);
+    set_call(measure, byte_s);
     for (size_t i = 0; i < WIO_CALIBRATE_NEW; i++) {
         const struct wio_model_table *middles = &measure->unwaited[i];
         if (middles->count > 0) {

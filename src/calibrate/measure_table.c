@@ -181,7 +181,7 @@ static struct wio_series page_series(const struct wio_measure *measure)
 /* Of the first size's median, in seconds. */
 static double error_of(const struct wio_series *series)
 {
-    return series->spread[0] * series->points[0].seconds / sqrt((double)series->count[0]);
+    return series->spread[0] * series->middle[0] / sqrt((double)series->count[0]);
 }
 
 /* What each further page of a folio adds; 0 where no difference can be seen. */
@@ -190,7 +190,7 @@ static void set_page_cost(struct wio_measure *measure, const struct wio_series *
 {
     uint64_t pages = folio_of(measure) / BLOCK - 1;
     bool is_known = pages > 0 && page->levels > 0 && sync->levels > 0;
-    double more = is_known ? page->points[0].seconds - sync->points[0].seconds : 0;
+    double more = is_known ? page->middle[0] - sync->middle[0] : 0;
     double error = is_known ? hypot(error_of(page), error_of(sync)) : 0;
     bool is_seen = more > 2 * error;
     wio_measure_set(measure, WIO_PARAM_c_page_sync, is_seen ? more / (double)pages : 0,
