@@ -152,16 +152,18 @@ static bool are_slices(const struct waits *waits)
 /* A limit tells its rate exactly to whoever has waited for it, however few there were. */
 static struct wio_hold judge(struct row *row)
 {
-    struct wio_hold hold = {.byte_s = (double)NAN, .is_short = true};
+    struct wio_hold hold = {.byte_s = (double)NAN, .is_unclear = true, .is_short = true};
     struct waits waits = waits_of(row);
     if (row->count == 0) {
         return hold;
     }
+    hold.is_short = row->ends_s[row->count - 1] < HELD_S;
     (void)wio_estimate_median(row->seconds, row->count); /* sorts */
     double piece_bw = (double)row->size / row->seconds[row->count / FAST_PART];
     if (waits.sum_s < WAITED_LEAST_S || waits.most_bw * FASTER > piece_bw) {
-        hold.is_short = row->ends_s[row->count - 1] < HELD_S;
+        hold.is_unclear = hold.is_short;
     } else if (are_slices(&waits)) {
+        hold.is_unclear = false;
         hold.is_short = false;
         hold.byte_s = 1 / bandwidth_of(&waits);
         hold.slice_s = waits.last_s / (double)waits.count;
@@ -172,7 +174,8 @@ static struct wio_hold judge(struct row *row)
     return hold;
 }
 
-/* Where something disturbed it, again, as long as bytes are left. */
+/* Where something disturbed it, again, as long as bytes are left: too few they are only if no row
+ * lasted. */
 enum wio_status wio_measure_hold(struct wio_measure *measure, const struct wio_series *like,
                                  struct wio_hold *hold_out, struct wio_error *err)
 {
@@ -180,16 +183,19 @@ enum wio_status wio_measure_hold(struct wio_measure *measure, const struct wio_s
     if (has_lasted(like)) {
         return WIO_OK;
     }
-    hold_out->is_short = true;
-    for (size_t i = 0; i < TRIES && hold_out->is_short && measure->hold_bytes > 0; i++) {
+    bool is_short = true;
+    hold_out->is_unclear = true;
+    for (size_t i = 0; i < TRIES && hold_out->is_unclear && measure->hold_bytes > 0; i++) {
         struct row row = {.size = piece_of(measure)};
         WIO_TRY(write_row(measure, like, &row, err));
         *hold_out = judge(&row);
+        is_short = is_short && hold_out->is_short;
         uint64_t written = row.count * row.size;
         measure->hold_bytes -= written;
         if (written == 0) {
             break;
         }
     }
+    hold_out->is_short = is_short;
     return WIO_OK;
 }

@@ -14,7 +14,8 @@ struct wio_hold {
     double spread;  /* of the distances of waits; NaN: of one wait */
     double slice_s; /* their mean distance */
     double burst_bw; /* what passes at once comes with so many bytes/s */
-    bool is_short;   /* not to be told: it ended before a slice of Linux does */
+    bool is_unclear; /* not to be told: too short, or waits at uneven distances */
+    bool is_short;   /* not to be told, since bytes ended before a slice of Linux does */
 };
 
 /* How many of `max_bytes` are for such a row, on a device that wrote so many bytes/s at best. */
