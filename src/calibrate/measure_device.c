@@ -40,6 +40,15 @@ static uint64_t hold_of(const struct wio_measure *measure, uint64_t size, double
     return size * WIO_MEASURE_ROW >= needed ? 0 : needed;
 }
 
+/* What the largest writes leave of it: the last of them may have shown a faster device. */
+static uint64_t hold_beside(const struct wio_measure *measure, uint64_t hold_bytes)
+{
+    uint64_t most = measure->params->max_bytes;
+    uint64_t rest = LARGEST_TIMES_LEAST * measure->largest;
+    uint64_t left = rest < most ? most - rest : 0;
+    return hold_bytes < left ? hold_bytes : left;
+}
+
 static bool has_room(const struct wio_measure *measure, uint64_t size, double seconds,
                      double best_bw)
 {
@@ -63,7 +72,7 @@ enum wio_status wio_measure_base(struct wio_measure *measure, struct wio_error *
         best_bw = fmax(best_bw, (double)size / seconds);
     }
     measure->largest = size;
-    measure->hold_bytes = hold_of(measure, size, best_bw);
+    measure->hold_bytes = hold_beside(measure, hold_of(measure, size, best_bw));
     return WIO_OK;
 }
 

@@ -8,6 +8,7 @@
 #include "calibrate/measure_hold.h"
 
 #define MIB (UINT64_C(1) << 20)
+#define LARGEST_TIMES 63 /* of the largest write: what all else may write at least */
 
 /* Seconds of a write of so many bytes that begins then, after so many others. */
 typedef double clocked_write(double begin_s, uint64_t size, size_t before);
@@ -113,12 +114,34 @@ static void rows_that_ended_early_are_too_short(void **state)
     assert_true(hold.is_short);
 }
 
+/* The largest size that has room shows a faster device than the sizes before it did. */
+static double gets_faster(double begin_s, uint64_t size, size_t before)
+{
+    (void)begin_s;
+    (void)before;
+    return (double)size / (double)(size < MIB / 2 ? 150 * MIB : 250 * MIB);
+}
+
+static void leaves_enough_for_all_else(void **state)
+{
+    (void)state;
+    struct clocked clocked = {.write = gets_faster};
+    const struct wio_rig rig = rig_of(&clocked);
+    const struct wio_calibrate_params params = {.max_bytes = 64 * MIB, .budget_s = 60};
+    struct wio_measure measure = {.rig = &rig, .params = &params, .bytes_left = 64 * MIB};
+    struct wio_error err;
+    assert_ok(wio_measure_base(&measure, &err), &err);
+    assert_int_equal(measure.largest, MIB / 2);
+    assert_int_equal(measure.hold_bytes, 64 * MIB - LARGEST_TIMES * MIB / 2);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(uneven_waits_are_not_too_short),
         cmocka_unit_test(a_row_that_lasted_counts),
         cmocka_unit_test(rows_that_ended_early_are_too_short),
+        cmocka_unit_test(leaves_enough_for_all_else),
     };
     return WIO_RUN(tests);
 }
