@@ -70,33 +70,18 @@ static enum wio_status write_over(struct wio_measure *measure, size_t count, uin
     return WIO_OK;
 }
 
-/* Little goes into each of so many places, and on there: the first of a row, which finds the page
- * in no cache, does not count. */
-static enum wio_status write_on(struct wio_measure *measure, size_t count, uint64_t step,
-                                struct samples *samples, struct wio_error *err)
-{
-    for (size_t i = 0; i < count * VISITS; i++) {
-        const struct wio_rig_io io = {
-            .file = WIO_RIG_FRESH, .offset = i / VISITS * step + i % VISITS * TINY, .size = TINY};
-        double seconds;
-        WIO_TRY(wio_measure_write(measure, &io, &seconds, err));
-        if (i % VISITS > 0) {
-            samples->values[samples->count++] = seconds;
-        }
-    }
-    return WIO_OK;
-}
-
-/* The same, read. */
-static enum wio_status read_on(struct wio_measure *measure, size_t count, uint64_t step,
-                               struct samples *samples, struct wio_error *err)
+/* Little goes into each of so many places, or comes out of it, and on there: the first of a row,
+ * which finds the page in no cache, does not count. */
+static enum wio_status visit(struct wio_measure *measure, bool is_write, size_t count,
+                             uint64_t step, struct samples *samples, struct wio_error *err)
 {
     const struct wio_rig *rig = measure->rig;
     for (size_t i = 0; i < count * VISITS; i++) {
         const struct wio_rig_io io = {
             .file = WIO_RIG_FRESH, .offset = i / VISITS * step + i % VISITS * TINY, .size = TINY};
         double seconds;
-        WIO_TRY(rig->read(rig->context, &io, &seconds, err));
+        WIO_TRY(is_write ? wio_measure_write(measure, &io, &seconds, err)
+                         : rig->read(rig->context, &io, &seconds, err));
         if (i % VISITS > 0) {
             samples->values[samples->count++] = seconds;
         }
@@ -130,8 +115,8 @@ static enum wio_status small_file(struct wio_measure *measure, struct present *p
     WIO_TRY(make_clean(measure, err));
     WIO_TRY(write_over(measure, pages, PAGE, PAGE, &present->clean, err));
     size_t visited = pages < VISITED ? pages : VISITED;
-    WIO_TRY(write_on(measure, visited, PAGE, &present->write, err));
-    WIO_TRY(read_on(measure, visited, PAGE, &present->read, err));
+    WIO_TRY(visit(measure, true, visited, PAGE, &present->write, err));
+    WIO_TRY(visit(measure, false, visited, PAGE, &present->read, err));
     return measure->rig->remove(measure->rig->context, WIO_RIG_FRESH, err);
 }
 
@@ -141,7 +126,7 @@ static enum wio_status large_file(struct wio_measure *measure, struct present *p
     size_t pieces = pieces_of(measure);
     uint64_t size = wio_measure_piece(measure);
     WIO_TRY(write_over(measure, pieces, size, size, NULL, err));
-    WIO_TRY(write_on(measure, pieces * PARTS, size / PARTS, &present->part, err));
+    WIO_TRY(visit(measure, true, pieces * PARTS, size / PARTS, &present->part, err));
     WIO_TRY(make_clean(measure, err));
     WIO_TRY(write_over(measure, pieces, size, size, &present->large_clean, err));
     return measure->rig->remove(measure->rig->context, WIO_RIG_FRESH, err);
