@@ -170,6 +170,15 @@ void wio_gap_take_held(struct wio_gap *gap, struct wio_release release, uint64_t
     gap->v_ns = max(gap->v_ns, release.v_ns + span(gap, gap->at_ns - lag_ns, gap->at_ns));
 }
 
+void wio_gap_in_vain(struct wio_gap *gap, uint64_t free_ns, uint64_t end_ns)
+{
+    bool was_free = free_ns == 0 || (end_ns > free_ns && wio_gap_was_busy(end_ns - free_ns, 0));
+    if (was_free && end_ns > gap->at_ns) {
+        wio_gap_call(gap, end_ns, false);
+        wio_gap_reach(gap, end_ns);
+    }
+}
+
 void wio_gap_did(struct wio_gap *gap, uint64_t end_ns, uint64_t v_ns)
 {
     gap->at_ns = max(gap->at_ns, end_ns);

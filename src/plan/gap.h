@@ -80,6 +80,15 @@ void wio_gap_sleep(struct wio_gap *gap, uint64_t end_ns);
 /* The time until `end_ns` of the trace is no time of the program. */
 void wio_gap_skip(struct wio_gap *gap, uint64_t end_ns);
 
+/*
+ * The call that ends at `end_ns` waited for a condition, and nothing says who ended it. The lock
+ * that it takes again then was free at `free_ns` of the trace (0: nobody had it before). Was that
+ * long before the end, it waited in vain, until a moment that it knew: the gap reaches the end, and
+ * the lock is to be asked for then, since others may have it meanwhile. Otherwise it waited for the
+ * lock at last, which is to be asked for at once: nothing passes.
+ */
+void wio_gap_in_vain(struct wio_gap *gap, uint64_t free_ns, uint64_t end_ns);
+
 /* The thread goes on elsewhere in the trace: what follows is at at_ns, whatever was before. */
 void wio_gap_jump(struct wio_gap *gap, uint64_t at_ns);
 

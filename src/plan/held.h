@@ -2,9 +2,8 @@
 /*
  * Which locks a thread has while it gets a file lock that it has not waited for.
  *
- *     thread a   lock M | F_SETLK, got it ...  | unlock M        lock M | F_UNLCK | unlock M
- *     thread b                                                                      lock M |
- * F_SETLK
+ *     thread a   lock M | F_SETLK, got it | unlock M    lock M | F_UNLCK | unlock M
+ *     thread b                                                               lock M | F_SETLK
  *
  * The tries keep their recorded order (wio_tries_lock). If b were let into M before a, as locks
  * allow, it would have M and wait for a's file lock, and a, who has that, for M. The program never

@@ -81,16 +81,13 @@ bool sim_phase_wait(struct sim *sim, struct sim_thread *thread, const struct wio
     return true;
 }
 
-/* Who waited for a condition in vain, until a moment that it knew, takes the lock again when that
- * has come, and not before: others may have it meanwhile. False: it has yet to come. */
-static bool has_waited_in_vain(struct sim *sim, struct sim_thread *thread,
-                               const struct wio_event *event)
+/* Has the moment come at which who waited for a condition asks for the lock again? */
+static bool has_waited(struct sim *sim, struct sim_thread *thread, const struct wio_event *event)
 {
-    if (thread->has_taken || !thread->has_begun || sim_end_of(event) <= thread->gap.at_ns) {
+    if (thread->has_taken || !thread->has_begun) {
         return true;
     }
-    wio_gap_call(&thread->gap, sim_end_of(event), false);
-    wio_gap_reach(&thread->gap, sim_end_of(event));
+    wio_gap_in_vain(&thread->gap, thread->locked_ns, sim_end_of(event));
     if (thread->gap.v_ns <= sim->now_ns) {
         return true;
     }
@@ -102,7 +99,7 @@ bool sim_phase_lock(struct sim *sim, struct sim_thread *thread, const struct wio
 {
     enum wio_lock_step step = wio_lock_step_of(event);
     uint32_t number = lock_of(sim, thread, event, step);
-    if (number != UINT32_MAX && step == WIO_LOCK_LEND && !has_waited_in_vain(sim, thread, event)) {
+    if (number != UINT32_MAX && step == WIO_LOCK_LEND && !has_waited(sim, thread, event)) {
         return false;
     }
     thread->phase = SIM_READY;

@@ -150,14 +150,6 @@ static void unlock(struct rp_worker *worker, uint32_t number, bool is_shared)
     rp_gate_unlock(gate_of(worker), number, worker->stream, is_shared);
 }
 
-/* Who waited for a condition in vain, until a moment that it knew, takes the lock again when that
- * has come, and not before: others may have it meanwhile. */
-static void wait_in_vain(struct rp_worker *worker, const struct wio_event *event)
-{
-    wio_gap_call(&worker->causal.gap, end_of(event), false);
-    wio_gap_reach(&worker->causal.gap, end_of(event));
-}
-
 /* The lock that the event takes or leaves, UINT32_MAX = none that threads have handed on. */
 static uint32_t lock_of(const struct rp_worker *worker, const struct wio_event *event,
                         enum wio_lock_step step)
@@ -192,7 +184,7 @@ void rp_causal_before(struct rp_worker *worker, const struct wio_event *event)
         }
     }
     if (number != UINT32_MAX && step == WIO_LOCK_LEND && !taken.is_any) {
-        wait_in_vain(worker, event);
+        wio_gap_in_vain(&causal->gap, taken.locked_ns, end_of(event));
     }
     if (number != UINT32_MAX && (step == WIO_LOCK_TAKE || step == WIO_LOCK_LEND)) {
         lock(worker, number, event->arg[1] == 1 && step == WIO_LOCK_TAKE, &taken);

@@ -165,6 +165,22 @@ static void who_waits_for_a_flag_goes_on_with_it(void **state)
     assert_int_equal(gap.v_ns, V0 + 300 + 100);
 }
 
+static void a_wait_in_vain_passes_unless_it_was_one_for_the_lock(void **state)
+{
+    (void)state;
+    static const struct {
+        uint64_t free_ns;
+        bool is_in_vain;
+    } cases[] = {{0, true}, {8000, true}, {4999000, false}, {5000000, false}, {5000100, false}};
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        (void)begin(NULL);
+        wio_gap_reach(&gap, 6000);
+        uint64_t before = gap.v_ns;
+        wio_gap_in_vain(&gap, cases[i].free_ns, 5000000);
+        assert_int_equal(gap.v_ns - before, cases[i].is_in_vain ? 5000000 - 6000 : 0);
+    }
+}
+
 static void the_later_release_counts(void **state)
 {
     (void)state;
@@ -236,6 +252,7 @@ int main(void)
         GAP_TEST(a_wait_that_no_call_shows_is_the_whole_gap),
         GAP_TEST(what_comes_before_a_wait_that_no_call_shows_takes_its_time),
         GAP_TEST(who_waits_for_a_flag_goes_on_with_it),
+        GAP_TEST(a_wait_in_vain_passes_unless_it_was_one_for_the_lock),
         GAP_TEST(the_later_release_counts),
         GAP_TEST(only_what_a_processor_did_is_computed),
         GAP_TEST(a_call_that_waits_was_kept_from_a_processor),

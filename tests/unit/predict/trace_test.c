@@ -129,6 +129,31 @@ static void who_waits_in_vain_has_no_lock_meanwhile(void **state)
     assert_us(try.ends_s[1], 2000003 + 1);
 }
 
+/* Whether it was woken or had waited long enough: the lock was with the other one until right
+ * before the end, and how long that has it is up to the model. */
+static void who_waits_for_the_lock_of_a_condition_has_it_when_it_is_free(void **state)
+{
+    (void)state;
+    static const char script[] =
+        "process 10\nstream 0 10\nstream 0 11\n"
+        "pthread_mutex_lock stream=0 t=1000 dur=0 a0=0x7000\n"
+        "pthread_cond_wait stream=0 t=2000 dur=1000010000 err=%d a0=0x7010 a1=0x7000\n"
+        "pwrite stream=0 t=1000013000 dur=1000 fd=3 path=/a off=0 size=1\n"
+        "pthread_mutex_unlock stream=0 t=1000015000 dur=0 a0=0x7000\n"
+        "pthread_mutex_lock stream=1 t=1500 dur=600 a0=0x7000\n"
+        "pwrite stream=1 t=6000 dur=1000000000 fd=4 path=/b off=0 size=50\n"
+        "pthread_mutex_unlock stream=1 t=1000008000 dur=0 a0=0x7000\n"
+        "edge 0:0 1:0 class=mutex evidence=thread object=1\n"
+        "edge 1:2 0:1 class=mutex evidence=thread object=1\n";
+    char text[1024];
+    for (int error = 0; error <= 110; error += 110) {
+        (void)snprintf(text, sizeof(text), script, error);
+        predict(text);
+        assert_us(try.ends_s[0], 6 + 50);
+        assert_us(try.ends_s[1], 56 + 2 + 5 + 1);
+    }
+}
+
 /* The second one waited for the lock of a Python interpreter, which a condition hands on: nothing
  * says who had it when. The mutex beside it is nobody's meanwhile. */
 static void who_waits_by_chance_waits_as_long_as_it_did(void **state)
@@ -445,6 +470,7 @@ int main(void)
         TRY(a_lock_is_held_while_it_is_held),
         TRY(a_lock_goes_with_its_thread),
         TRY(who_waits_in_vain_has_no_lock_meanwhile),
+        TRY(who_waits_for_the_lock_of_a_condition_has_it_when_it_is_free),
         TRY(who_waits_by_chance_waits_as_long_as_it_did),
         TRY(a_knot_of_locks_is_untied),
         TRY(a_lock_is_taken_from_a_reader_once),
