@@ -119,17 +119,12 @@ void wio_model_destroy(struct wio_model *model)
     model->alloc.put(model->alloc.context, model);
 }
 
-static bool goes_through_memory(enum wio_model_method method)
-{
-    return method == WIO_MODEL_WRITE || method == WIO_MODEL_SYNC || method == WIO_MODEL_FWRITE ||
-           method == WIO_MODEL_READ;
-}
-
 static enum wio_status check_size(const struct wio_model *model, const struct wio_model_op *op,
                                   struct wio_error *err)
 {
     uint64_t most = model->class->size_max;
-    if (most == 0 || op->size <= most || !goes_through_memory(op->method)) {
+    bool moves = wio_model_flow(op->method) != WIO_MODEL_MOVES_NOTHING;
+    if (most == 0 || op->size <= most || !moves) {
         return WIO_OK;
     }
     return wio_error_set(err, WIO_ERR_USAGE, NULL, WIO_ERROR_NO_OFFSET,

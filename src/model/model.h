@@ -228,8 +228,8 @@ WIO_MUST_CHECK enum wio_status wio_model_table_check(const struct wio_model_tabl
 
 /* Doubles hold every whole number up to here; offsets are doubles inside the models. */
 #define WIO_MODEL_OFFSET_MAX ((uint64_t)1 << 53)
-/* `kernel` goes through what passes through memory folio by folio: more than this at once would
- * take minutes. */
+/* `kernel` goes through what it reads and writes folio by folio, and notes which blocks a direct
+ * operation finds or makes: more than this at once would take minutes, and memory. */
 #define WIO_MODEL_SIZE_MAX ((uint64_t)1 << 40)
 /* The longest that one operation may come behind another, or take by one figure: half a lifetime.
  */
@@ -259,8 +259,8 @@ bool wio_model_is_device_param(const char *name);
 void wio_model_destroy(struct wio_model *model);
 
 /* The next operation. After WIO_ERR_NOMEM the model may only be destroyed; after WIO_ERR_USAGE (a
- * negative or infinite delay, a range behind 2^53 bytes or, for `kernel` and through memory, one
- * longer than WIO_MODEL_SIZE_MAX) nothing has happened. */
+ * negative or infinite delay, a range behind 2^53 bytes or, for `kernel`, more than
+ * WIO_MODEL_SIZE_MAX to read or write) nothing has happened. */
 WIO_MUST_CHECK enum wio_status wio_model_step(struct wio_model *model,
                                               const struct wio_model_op *op,
                                               struct wio_model_result *result_out,

@@ -33,7 +33,7 @@ struct wio_model_class {
     const char *name;
     /* What this model alone asks of parameters; NULL, or ended by a place of WIO_MODEL_NO_PARAM. */
     const struct wio_model_range *ranges;
-    /* The longest operation on memory, if it goes through it piece by piece; 0: any. */
+    /* The longest read or write, where it goes through that piece by piece; 0: any. */
     uint64_t size_max;
     /* Make model->state; NULL where there is none. */
     enum wio_status (*init)(struct wio_model *model);

@@ -194,11 +194,12 @@ static void the_flusher_looks_a_countable_number_of_times(void **state)
     params.bw_rdev = 1;
     model = create(&params);
     assert_ok(wio_model_add_device(model, &params, &err), &err);
-    read.size = UINT64_C(1) << 53; /* a long read: seconds that doubles cannot tell apart */
+    /* long reads, up to seconds that doubles cannot tell apart */
+    read.size = WIO_MODEL_SIZE_MAX;
     read.method = WIO_MODEL_READ_DIRECT;
-    (void)step(model, read);
-    (void)step(model, read);
-    (void)step(model, read);
+    while (wio_model_time(model) < 0x1p54) {
+        (void)step(model, read);
+    }
     (void)write_at(model, 0, MIB_BYTES);
     read.size = 4096;
     assert_near(step(model, read).dirty_bytes, 0, 0);

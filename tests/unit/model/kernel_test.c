@@ -332,8 +332,9 @@ static void endless_operations_are_refused(void **state)
     struct wio_model *model = create(&params);
     struct wio_model_result result;
     struct wio_error err = WIO_ERROR_INIT;
-    static const enum wio_model_method methods[] = {WIO_MODEL_WRITE, WIO_MODEL_SYNC,
-                                                    WIO_MODEL_FWRITE, WIO_MODEL_READ};
+    static const enum wio_model_method methods[] = {
+        WIO_MODEL_WRITE,  WIO_MODEL_SYNC,          WIO_MODEL_FWRITE,     WIO_MODEL_READ,
+        WIO_MODEL_DIRECT, WIO_MODEL_DIRECT_NOSYNC, WIO_MODEL_READ_DIRECT};
     for (size_t i = 0; i < sizeof(methods) / sizeof(methods[0]); i++) {
         struct wio_model_op op = {.size = WIO_MODEL_SIZE_MAX + 1, .method = methods[i]};
         assert_status(wio_model_step(model, &op, &result, &err), WIO_ERR_USAGE, &err);
