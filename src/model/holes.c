@@ -67,14 +67,20 @@ static enum wio_status note_blocks(struct wio_cache *cache, struct wio_cache_fil
 enum wio_status wio_holes_note_read(struct wio_cache *cache, struct wio_cache_file *file,
                                     uint64_t offset, uint64_t end)
 {
-    uint64_t last = (end + WIO_CACHE_PAGE - 1) / WIO_CACHE_PAGE;
+    if (file->hole_from <= UINT64_MAX / WIO_CACHE_PAGE) {
+        end = least(end, file->hole_from * WIO_CACHE_PAGE);
+    }
+    if (offset >= end) {
+        return WIO_OK; /* nothing, or what a cut left behind the data: it proves no block */
+    }
     if (end > file->size) {
         file->size = end;
         file->safe_size = most(file->safe_size, end);
         file->sent_size = most(file->sent_size, end);
     }
     if (file->device->params.commit_bytes > 0) {
-        return note_blocks(cache, file, offset / WIO_CACHE_PAGE, least(last, file->hole_from));
+        return note_blocks(cache, file, offset / WIO_CACHE_PAGE,
+                           (end + WIO_CACHE_PAGE - 1) / WIO_CACHE_PAGE);
     }
     return WIO_OK;
 }

@@ -17,7 +17,7 @@ bool wio_holes_skip(struct wio_cache_file *file, uint64_t *first, uint64_t end, 
 /* How many of the pages [first, end) the device may have. */
 uint64_t wio_holes_data(struct wio_cache_file *file, uint64_t first, uint64_t end);
 /* Somebody reads [offset, end), in bytes: what of it is neither dirty nor a hole was on the device
- * before, and a file that is longer than all that was written to it was so before, too. */
+ * before, and a file that has data behind all that was written to it was so long before, too. */
 WIO_MUST_CHECK enum wio_status wio_holes_note_read(struct wio_cache *cache,
                                                    struct wio_cache_file *file, uint64_t offset,
                                                    uint64_t end);

@@ -247,6 +247,9 @@ static enum wio_status note_range(struct wio_cache *cache, struct wio_cache_file
     }
     file->last_end = op->offset + op->size;
     file->is_used = true;
+    if (op->size == 0) {
+        return WIO_OK; /* as read(2) and write(2): no file becomes longer */
+    }
     if (flow == WIO_MODEL_MOVES_OUT && file->last_end > file->size) {
         file->size = file->last_end;
     }

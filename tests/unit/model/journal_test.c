@@ -224,6 +224,39 @@ static void a_file_that_was_read_is_as_long(void **state)
     wio_model_destroy(model);
 }
 
+/* A file that is cut to nothing, then what proves no block of it, then an O_SYNC write of 4 KiB. */
+static double sync_after(enum wio_model_method method, uint64_t offset, uint64_t size,
+                         uint64_t sync_at)
+{
+    struct wio_model_params params = with_journal();
+    params.commit_bytes = 0;
+    params.append_table = (struct wio_model_table){.count = 1, .points = {{4096, 0.02}}};
+    params.sync_table = (struct wio_model_table){.count = 1, .points = {{4096, 0.01}}};
+    struct wio_model *model = create(&params);
+    (void)step(model, (struct wio_model_op){.method = WIO_MODEL_TRUNCATE});
+    (void)step(model, (struct wio_model_op){.offset = MIB_BYTES, .method = WIO_MODEL_TRUNCATE});
+    (void)step(model, (struct wio_model_op){.offset = offset, .size = size, .method = method});
+    double cost_s =
+        step(model,
+             (struct wio_model_op){.offset = sync_at, .size = 4096, .method = WIO_MODEL_SYNC})
+            .cost_s;
+    wio_model_destroy(model);
+    return cost_s;
+}
+
+static void nothing_and_holes_make_no_file_longer(void **state)
+{
+    (void)state;
+    assert_near(sync_after(WIO_MODEL_TRUNCATE, MIB_BYTES, 0, 0), 0.02, 1e-9);
+    assert_near(sync_after(WIO_MODEL_READ, MIB_BYTES, 0, 0), 0.02, 1e-9);
+    assert_near(sync_after(WIO_MODEL_WRITE, MIB_BYTES, 0, 0), 0.02, 1e-9);
+    assert_near(sync_after(WIO_MODEL_READ, 0, MIB_BYTES, MIB_BYTES / 2), 0.02, 1e-9);
+    assert_near(sync_after(WIO_MODEL_READ_DIRECT, 0, MIB_BYTES, MIB_BYTES / 2), 0.02, 1e-9);
+    assert_near(sync_after(WIO_MODEL_READ, MIB_BYTES / 2, 4096, 0), 0.02, 1e-9);
+    /* a write behind makes it longer */
+    assert_near(sync_after(WIO_MODEL_SYNC, MIB_BYTES, 4096, 0), 0.01, 1e-9);
+}
+
 /* Others may go on writing to the file. */
 static void what_is_handed_over_later_is_not_waited_for(void **state)
 {
@@ -450,6 +483,7 @@ int main(void)
         cmocka_unit_test(blocks_that_were_read_are_there),
         cmocka_unit_test(idle_pages_need_no_commit),
         cmocka_unit_test(a_file_that_was_read_is_as_long),
+        cmocka_unit_test(nothing_and_holes_make_no_file_longer),
         cmocka_unit_test(what_is_handed_over_later_is_not_waited_for),
         cmocka_unit_test(who_comes_later_waits_for_the_next),
         cmocka_unit_test(a_synchronous_write_that_appends_is_committed),
