@@ -27,6 +27,12 @@
 /* Bytes; the model knows machines with pages of 4 KiB. */
 #define WIO_CACHE_PAGE 4096u
 
+/* The page behind the bytes [0, end); `end` is at most UINT64_MAX - WIO_CACHE_PAGE. */
+static inline uint64_t wio_cache_page_behind(uint64_t end)
+{
+    return (end + WIO_CACHE_PAGE - 1) / WIO_CACHE_PAGE;
+}
+
 struct wio_cache_device;
 struct wio_readers;
 

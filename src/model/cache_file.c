@@ -11,11 +11,6 @@
 #include "model/flusher.h"
 #include "model/folio.h"
 
-static uint64_t page_behind(uint64_t offset)
-{
-    return (offset + WIO_CACHE_PAGE - 1) / WIO_CACHE_PAGE;
-}
-
 void wio_cache_note_cleaned(struct wio_cache *cache, struct wio_cache_file *file, uint64_t pages)
 {
     cache->dirty_pages -= pages;
@@ -31,8 +26,8 @@ enum wio_status wio_cache_dirty(struct wio_cache *cache, struct wio_cache_file *
     struct wio_cache_device *device = file->device;
     bool was_clean = file->pages.count == 0;
     uint64_t added;
-    WIO_TRY(
-        wio_folio_dirty(cache, file, offset / WIO_CACHE_PAGE, page_behind(end), fresh_out, &added));
+    WIO_TRY(wio_folio_dirty(cache, file, offset / WIO_CACHE_PAGE, wio_cache_page_behind(end),
+                            fresh_out, &added));
     cache->written_bytes += end - offset;
     *fresh_out *= WIO_CACHE_PAGE;
     if (added == 0) {
@@ -56,11 +51,13 @@ enum wio_status wio_cache_dirty(struct wio_cache *cache, struct wio_cache_file *
 void wio_cache_clean(struct wio_cache *cache, struct wio_cache_file *file, uint64_t offset,
                      uint64_t end)
 {
-    uint64_t removed =
-        wio_pages_remove(&file->pages, &cache->pool, offset / WIO_CACHE_PAGE, page_behind(end));
-    (void)wio_pages_remove(&file->idle, &cache->pool, offset / WIO_CACHE_PAGE, page_behind(end));
+    uint64_t removed = wio_pages_remove(&file->pages, &cache->pool, offset / WIO_CACHE_PAGE,
+                                        wio_cache_page_behind(end));
+    (void)wio_pages_remove(&file->idle, &cache->pool, offset / WIO_CACHE_PAGE,
+                           wio_cache_page_behind(end));
     wio_cache_note_cleaned(cache, file, removed);
-    file->mapped = file->mapped > page_behind(end) ? file->mapped : page_behind(end);
+    file->mapped =
+        file->mapped > wio_cache_page_behind(end) ? file->mapped : wio_cache_page_behind(end);
 }
 
 enum wio_status wio_cache_note_sent(struct wio_cache *cache, struct wio_cache_file *file,
@@ -72,7 +69,7 @@ enum wio_status wio_cache_note_sent(struct wio_cache *cache, struct wio_cache_fi
     bool is_asked_for = file->device->params.commit_bytes > 0 || file->hole_from < UINT64_MAX;
     if (is_asked_for) {
         WIO_TRY(wio_pages_add(&file->blocks, &cache->pool, offset / WIO_CACHE_PAGE,
-                              page_behind(end), &added));
+                              wio_cache_page_behind(end), &added));
     }
     *is_new_out |= added > 0;
     return WIO_OK;
@@ -116,7 +113,7 @@ void wio_cache_note_folio(struct wio_cache_file *file, uint64_t size)
 void wio_cache_cut(struct wio_cache *cache, struct wio_cache_file *file, uint64_t size,
                    bool is_shared)
 {
-    uint64_t first = page_behind(size);
+    uint64_t first = wio_cache_page_behind(size);
     wio_cache_note_cleaned(cache, file,
                            wio_pages_remove(&file->pages, &cache->pool, first, UINT64_MAX));
     (void)wio_pages_remove(&file->idle, &cache->pool, first, UINT64_MAX);
@@ -135,14 +132,15 @@ void wio_cache_cut(struct wio_cache *cache, struct wio_cache_file *file, uint64_
 void wio_cache_forget(struct wio_cache *cache, struct wio_cache_file *file, uint64_t offset,
                       uint64_t end)
 {
-    wio_resident_drop(&cache->resident, &file->resident, offset / WIO_CACHE_PAGE, page_behind(end));
+    wio_resident_drop(&cache->resident, &file->resident, offset / WIO_CACHE_PAGE,
+                      wio_cache_page_behind(end));
 }
 
 enum wio_status wio_cache_use(struct wio_cache *cache, struct wio_cache_file *file, uint64_t offset,
                               uint64_t end, uint64_t *added_out)
 {
     uint64_t first = offset / WIO_CACHE_PAGE;
-    uint64_t last = page_behind(end);
+    uint64_t last = wio_cache_page_behind(end);
     WIO_TRY(wio_resident_add(&cache->resident, &file->resident, first, last, added_out));
     wio_resident_touch(&cache->resident, &file->resident, first, last);
     return WIO_OK;

@@ -79,8 +79,7 @@ enum wio_status wio_holes_note_read(struct wio_cache *cache, struct wio_cache_fi
         file->sent_size = most(file->sent_size, end);
     }
     if (file->device->params.commit_bytes > 0) {
-        return note_blocks(cache, file, offset / WIO_CACHE_PAGE,
-                           (end + WIO_CACHE_PAGE - 1) / WIO_CACHE_PAGE);
+        return note_blocks(cache, file, offset / WIO_CACHE_PAGE, wio_cache_page_behind(end));
     }
     return WIO_OK;
 }

@@ -170,8 +170,7 @@ static void add_read_direct(struct wio_task *task, struct wio_cache_file *file,
 {
     const struct wio_model_params *p = &file->device->params;
     uint64_t end = op->offset + op->size;
-    uint64_t pages = wio_holes_data(file, op->offset / WIO_CACHE_PAGE,
-                                    (end + WIO_CACHE_PAGE - 1) / WIO_CACHE_PAGE);
+    uint64_t pages = wio_holes_data(file, op->offset / WIO_CACHE_PAGE, wio_cache_page_behind(end));
     double seconds = (double)least(op->size, pages * WIO_CACHE_PAGE) / p->bw_rdev;
     seconds += pages > 0 && is_random(file, op) ? p->c_sk : 0;
     add_wait(task, wio_copy_call_s(p));
@@ -335,7 +334,7 @@ static void fini(struct wio_model *model)
 /* Bytes and rates become whole numbers here. */
 #define BYTES_MOST 1e16
 #define HZ_MOST 1e5
-/* No processor maps more at once; a write into a part of a folio goes through all its pages. */
+/* A write into a part of a folio goes through all its pages: larger ones would take long. */
 #define FOLIO_MOST 1073741824.0
 
 static const struct wio_model_range ranges[] = {

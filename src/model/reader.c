@@ -56,9 +56,8 @@ static enum wio_status fetch_data(struct wio_cache *cache, struct wio_cache_file
 static enum wio_status fetch(struct wio_cache *cache, struct wio_cache_file *file, uint64_t first,
                              uint64_t end, struct wio_read_piece *piece)
 {
-    uint64_t last = file->known_end < UINT64_MAX
-                        ? (file->known_end + WIO_CACHE_PAGE - 1) / WIO_CACHE_PAGE
-                        : UINT64_MAX;
+    uint64_t last =
+        file->known_end < UINT64_MAX ? wio_cache_page_behind(file->known_end) : UINT64_MAX;
     uint64_t stop = least(end, last);
     piece->first = first;
     piece->end = stop > first ? stop : first;

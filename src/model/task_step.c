@@ -197,11 +197,6 @@ static void commit(struct wio_tasks *tasks, struct wio_task *task, const struct 
 
 /* ---- read(2) ---- */
 
-static uint64_t page_behind(uint64_t offset)
-{
-    return (offset + WIO_CACHE_PAGE - 1) / WIO_CACHE_PAGE;
-}
-
 /* When the pages that the reader fetches are there. */
 static double fetch(struct wio_tasks *tasks, struct wio_task *task, struct wio_task_step *step,
                     const struct wio_read_piece *piece)
@@ -221,8 +216,8 @@ static enum wio_status read_piece(struct wio_tasks *tasks, struct wio_task *task
 {
     uint64_t first = step->offset / WIO_CACHE_PAGE;
     struct wio_read_piece piece;
-    WIO_TRY(wio_reader_next(&tasks->cache, task->file, step->reader, first, page_behind(step->end),
-                            &piece));
+    WIO_TRY(wio_reader_next(&tasks->cache, task->file, step->reader, first,
+                            wio_cache_page_behind(step->end), &piece));
     if (piece.fetch > 0) {
         wio_reader_fetches(task->file, step->reader, &piece, fetch(tasks, task, step, &piece));
     }
