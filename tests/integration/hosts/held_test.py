@@ -154,10 +154,18 @@ def children_of(parent):
     return [pid for pid in map(int, filter(str.isdigit, os.listdir("/proc"))) if parent_of(pid) == parent]
 
 
+def link_of(path):
+    """Nothing where it is gone: a process opens and closes files while they are listed."""
+    try:
+        return os.readlink(path)
+    except (FileNotFoundError, ProcessLookupError):
+        return ""
+
+
 def sockets_of(pid):
     """But for standard input, output and error."""
     directory = f"/proc/{pid}/fd"
-    links = {os.readlink(os.path.join(directory, fd)) for fd in os.listdir(directory) if int(fd) > 2}
+    links = {link_of(os.path.join(directory, fd)) for fd in os.listdir(directory) if int(fd) > 2}
     return {link for link in links if link.startswith("socket:")}
 
 
