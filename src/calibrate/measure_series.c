@@ -20,8 +20,6 @@
 /* A normal distribution has 1.5. */
 #define DIVIDED 4
 #define DIVIDED_LEAST 8
-/* How much longer than a table it is written down. */
-#define TAIL_TIMES 16
 /* Of L, sizes that are no larger are written in rows. What comes first in a row takes a fifth to
  * twice as long as the rest: so many do not count, and so many do in each round at least. */
 #define ROW_PART 16
@@ -315,7 +313,7 @@ struct wio_model_table wio_series_table(const struct wio_series *series,
     if (bounds->bend > table.points[table.count - 1].bytes) {
         add_point(&table, bounds->bend, fmax(wio_series_byte_s(series), least));
     }
-    add_point(&table, TAIL_TIMES * table.points[table.count - 1].bytes,
+    add_point(&table, WIO_SERIES_TAIL_TIMES * table.points[table.count - 1].bytes,
               fmax(bounds->tail_byte_s, least));
     return table;
 }

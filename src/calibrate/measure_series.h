@@ -71,6 +71,9 @@ struct wio_series_bounds {
     double bend;         /* bytes up to which the line of the largest sizes goes on .. */
     double tail_byte_s;  /* .. and what a byte takes behind it */
 };
+/* A table is written down to so many times its largest size. */
+#define WIO_SERIES_TAIL_TIMES 16
+
 /* What most writes of a size took, which waited for no limit. */
 struct wio_model_table wio_series_middle(const struct wio_series *series);
 /* Empty where no size was written. */

@@ -6,12 +6,10 @@
  */
 #include <math.h>
 
-#include "calibrate/measure.h"
+#include "calibrate/measure_series.h"
 
 /* Of a size that is such a part of a slice most writes wait for none. */
 #define PART 4
-/* The line goes on to so many times the largest size. */
-#define TAIL_TIMES 16
 
 /* Where larger writes wait mostly, what passes would go on at `byte_s`. */
 static struct wio_model_table passing(const struct wio_model_table *middles, double most_bytes,
@@ -19,7 +17,7 @@ static struct wio_model_table passing(const struct wio_model_table *middles, dou
 {
     struct wio_model_table table = *middles;
     double largest = table.points[table.count - 1].bytes;
-    table.points[table.count++].bytes = TAIL_TIMES * largest;
+    table.points[table.count++].bytes = WIO_SERIES_TAIL_TIMES * largest;
     for (size_t i = 1; i < table.count; i++) {
         struct wio_model_point last = table.points[i - 1];
         if (table.points[i].bytes > most_bytes || i + 1 == table.count) {

@@ -102,20 +102,27 @@ static void is_not_fooled_by_credit(void **state)
     }
 }
 
-/* A limit that counts by slices of 0.1 s: after each rest one slice is free. */
+/* A fast device behind a limit that counts by slices of 0.1 s. */
+static struct sim sliced(double rate)
+{
+    struct sim sim = sim_default();
+    sim.noise = 0.02;
+    sim.params.bw_dev = 2 * GIB;
+    sim.params.bw_ramdisk = 40e9;
+    sim.slice_s = 0.1;
+    sim.slice_rate = rate;
+    return sim;
+}
+
+/* After each rest one slice is free. */
 static void finds_the_rate_of_a_limit(void **state)
 {
     (void)state;
     for (uint64_t most = GIB / 8; most <= GIB; most *= 2) {
-        struct sim sim = sim_default();
+        struct sim sim = sliced(50 * MIB);
         struct wio_calibrate_params params = {.max_bytes = most, .budget_s = 15};
         struct wio_calibration found;
         struct wio_error err;
-        sim.noise = 0.02;
-        sim.params.bw_dev = 2 * GIB;
-        sim.params.bw_ramdisk = 40e9;
-        sim.slice_s = 0.1;
-        sim.slice_rate = 50 * MIB;
         assert_ok(measured(&sim, &params, &found, &err), &err);
         is_near(&found, WIO_PARAM_bw_dev, sim.slice_rate, 0.03);
         keeps_to_rate(&found, sim.slice_rate);
@@ -138,15 +145,10 @@ static void sees_a_limit_on_small_devices(void **state)
     static const double rates[] = {20 * MIB, 40 * MIB, 100 * MIB, 400 * MIB};
     for (uint64_t most = 17 << 20; most <= GIB / 2; most *= 5) {
         for (size_t i = 0; i < WIO_ARRAY_SIZE(rates); i++) {
-            struct sim sim = sim_default();
+            struct sim sim = sliced(rates[i]);
             struct wio_calibrate_params params = {.max_bytes = most, .budget_s = 60};
             struct wio_calibration found;
             struct wio_error err;
-            sim.noise = 0.02;
-            sim.params.bw_dev = 2 * GIB;
-            sim.params.bw_ramdisk = 40e9;
-            sim.slice_s = 0.1;
-            sim.slice_rate = rates[i];
             assert_ok(measured(&sim, &params, &found, &err), &err);
             rises(&found.direct_table);
             rises(&found.sync_table);
@@ -206,16 +208,11 @@ static void finds_slices(void **state)
 {
     (void)state;
     for (uint64_t seed = 1; seed <= 10; seed++) {
-        struct sim sim = sim_default();
+        struct sim sim = sliced(40 * MIB);
         struct wio_calibrate_params params = {.max_bytes = 4 * GIB, .budget_s = 60};
         struct wio_calibration found;
         struct wio_error err;
         sim.seed = seed;
-        sim.noise = 0.02;
-        sim.params.bw_dev = 2 * GIB;
-        sim.params.bw_ramdisk = 40e9;
-        sim.slice_s = 0.1;
-        sim.slice_rate = 40 * MIB;
         assert_ok(measured(&sim, &params, &found, &err), &err);
         is_near(&found, WIO_PARAM_bw_dev, sim.slice_rate, 0.03);
         is_near(&found, WIO_PARAM_slice, sim.slice_s, 0.05);
@@ -230,15 +227,10 @@ static void finds_slices_at_any_rate(void **state)
 {
     (void)state;
     for (double rate = 10 * MIB; rate < 200 * MIB; rate *= 1.2) {
-        struct sim sim = sim_default();
+        struct sim sim = sliced(rate);
         struct wio_calibrate_params params = {.max_bytes = 4 * GIB, .budget_s = 60};
         struct wio_calibration found;
         struct wio_error err;
-        sim.noise = 0.02;
-        sim.params.bw_dev = 2 * GIB;
-        sim.params.bw_ramdisk = 40e9;
-        sim.slice_s = 0.1;
-        sim.slice_rate = rate;
         assert_ok(measured(&sim, &params, &found, &err), &err);
         is_near(&found, WIO_PARAM_bw_dev, rate, 0.03);
         is_near(&found, WIO_PARAM_slice, sim.slice_s, 0.05);
