@@ -155,16 +155,19 @@ ARCHIVES = [
 ]
 
 
-# git: the names of its temporary files hold random letters and process ids.
+# git: the names of its temporary files hold random letters and process ids. It reads a file again
+# that is as young as its index, in whole seconds ("racy git"): here all files are old, or how much
+# it reads would hang on whether a second ends between two commands.
 
 GIT = r"""
 set -e
 git init -q -b main origin
 cd origin
-cp -r ../tree .
+cp -rp ../tree .
 git add .
 git commit -q -m one
 echo more >> tree/d0/file-3
+touch -d 2001-01-01 tree/d0/file-3
 git commit -q -a -m two
 cd ..
 git clone -q origin clone
