@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the journal of the file system writes when a file has become longer: what the device is seen
- * to write beside the data. Bytes, not time: a limit of the rate that gives credit hides the time.
+ * What an fsync does beside writing data. What the journal of the file system writes when a file
+ * has become longer: what the device is seen to write beside the data. Bytes, not time: a limit of
+ * the rate that gives credit hides the time. And what it takes where there is nothing to write.
  */
 #include <math.h>
 
@@ -9,9 +10,10 @@
 #include "calibrate/measure.h"
 
 #define COMMITS 25
+#define FLUSHES 64
 #define BLOCK UINT64_C(4096)
 
-enum wio_status wio_measure_commit(struct wio_measure *measure, struct wio_error *err)
+static enum wio_status measure_bytes(struct wio_measure *measure, struct wio_error *err)
 {
     const struct wio_rig *rig = measure->rig;
     struct wio_rig_io io = {.file = WIO_RIG_APPEND, .way = WIO_RIG_SYNC, .size = BLOCK};
@@ -32,4 +34,30 @@ enum wio_status wio_measure_commit(struct wio_measure *measure, struct wio_error
                         center.spread);
     }
     return rig->remove(rig->context, WIO_RIG_APPEND, err);
+}
+
+/* The first one writes what there still is. */
+static enum wio_status measure_flush(struct wio_measure *measure, struct wio_error *err)
+{
+    const struct wio_rig *rig = measure->rig;
+    double samples[FLUSHES];
+    double seconds;
+    size_t count = 0;
+    WIO_TRY(rig->fsync(rig->context, WIO_RIG_BASE, &seconds, err));
+    while (wio_measure_more(measure, count, FLUSHES, 0)) {
+        WIO_TRY(wio_measure_cancelled(measure, err));
+        WIO_TRY(rig->fsync(rig->context, WIO_RIG_BASE, &samples[count], err));
+        count++;
+    }
+    if (count > 0) {
+        struct wio_estimate middle = wio_estimate_middle(samples, count);
+        wio_measure_set(measure, WIO_PARAM_c_flush, middle.value, middle.spread);
+    }
+    return WIO_OK;
+}
+
+enum wio_status wio_measure_commit(struct wio_measure *measure, struct wio_error *err)
+{
+    WIO_TRY(measure_bytes(measure, err));
+    return measure_flush(measure, err);
 }

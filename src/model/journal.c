@@ -15,6 +15,12 @@ static double pass_s(const struct wio_model_params *p, double bytes)
     return bytes / (p->slice > 0 ? fmax(p->bw_burst, p->bw_dev) : p->bw_dev);
 }
 
+/* What an fsync takes that finds nothing to write: the device empties its cache all the same. */
+static double flush_s(const struct wio_model_params *p)
+{
+    return p->c_flush > 0 ? p->c_flush : p->sc_sw;
+}
+
 /* What an fsync takes beside the data: as a synchronous write of one block does. The journal has to
  * take in the length of a file that has grown; where nothing changed only the device is asked to
  * empty its cache (rule 11). */
@@ -23,10 +29,10 @@ static double commit_cost(const struct wio_model_params *p, bool has_grown, bool
     const struct wio_model_table *table =
         has_grown && p->append_table.count > 0 ? &p->append_table : &p->sync_table;
     if (table->count == 0 || !has_changed) {
-        return p->sc_sw;
+        return has_changed ? p->sc_sw : flush_s(p);
     }
     double bytes = table->points[0].bytes;
-    return fmax(table->points[0].seconds - pass_s(p, bytes) - bytes / p->bw_ramdisk, p->sc_sw);
+    return fmax(table->points[0].seconds - pass_s(p, bytes) - bytes / p->bw_ramdisk, flush_s(p));
 }
 
 /* The data, then the journal: where it is known what a commit writes, tasks share commits. */

@@ -67,6 +67,7 @@ enum wio_model_kind {
     X(cache_size, "bytes", 0)                                                                      \
     X(c_page_sync, "s", 0)                                                                         \
     X(c_forget, "s", 0)                                                                            \
+    X(c_flush, "s", 0)                                                                             \
     X(hz, "1/s", 250)                                                                              \
     X(balance_step, "bytes", 2097152)                                                              \
     X(request_max, "bytes", 8388608)                                                               \
@@ -109,9 +110,10 @@ struct wio_model_table {
  * takes besides for the bytes of its buffer that are more than a processor's own cache holds
  * (cache_size), 0: nothing; c_page_sync: what a
  * synchronous write costs besides for each page that its folio is larger; c_forget: what a direct
- * write costs besides for each page in memory that was written there; hz: ticks of the kernel's
- * clock; balance_step: bytes after which a write looks at the dirty limits (a folio); request_max:
- * longest request of the flusher; dirty_interval: how often it looks for old data, 0: never;
+ * write costs besides for each page in memory that was written there; c_flush: an fsync that finds
+ * nothing to write, 0: as sc_sw; hz: ticks of the kernel's clock; balance_step: bytes after which a
+ * write looks at the dirty limits (a folio); request_max: longest request of the flusher;
+ * dirty_interval: how often it looks for old data, 0: never;
  * dirty_ratelimit0, write_bw0: what the kernel thinks of the device at the start; bw_burst,
  * burst_size: speed and size of a buffer in the device, if it has one, or what a limit of its rate
  * lets pass after a rest; slice: of which length such a limit lets pass what it lets pass at once,

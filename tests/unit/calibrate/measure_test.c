@@ -18,7 +18,7 @@ static const struct {
     {WIO_PARAM_c_call, 3},   {WIO_PARAM_sc_sw, 3},      {WIO_PARAM_c_lib, 1},
     {WIO_PARAM_c_stream, 1}, {WIO_PARAM_c_new, 3},      {WIO_PARAM_c_folio, 3},
     {WIO_PARAM_c_clean, 5},  {WIO_PARAM_c_walk, 5},     {WIO_PARAM_bw_clean, 2},
-    {WIO_PARAM_sc_r, 1},     {WIO_PARAM_bw_hit, 1},
+    {WIO_PARAM_sc_r, 1},     {WIO_PARAM_bw_hit, 1},     {WIO_PARAM_c_flush, 1},
 };
 #define FOUND_PARAMS WIO_ARRAY_SIZE(found_params)
 

@@ -25,6 +25,7 @@ struct sim sim_default(void)
     sim.params.sc_w = 3e-6; /* c_call + c_folio */
     sim.params.c_call = 1e-6;
     sim.params.sc_sw = 2e-4;
+    sim.params.c_flush = 9e-5;
     sim.params.c_sk = 0;
     sim.params.bs = 4096;
     sim.params.bf = 4096;

@@ -61,6 +61,26 @@ static void new_blocks_are_committed_once(void **state)
     wio_model_destroy(model);
 }
 
+/* The device empties its cache, however little there is to write. */
+static void nothing_to_write_takes_a_flush(void **state)
+{
+    (void)state;
+    for (unsigned has_journal = 0; has_journal <= 1; has_journal++) {
+        struct wio_model_params params = with_journal();
+        params.sc_sw = 0.03;
+        params.commit_bytes *= has_journal;
+        params.append_table = (struct wio_model_table){.count = 1, .points = {{4096, 0.02}}};
+        params.sync_table = (struct wio_model_table){.count = 1, .points = {{4096, 0.01}}};
+        params.c_flush = 0.004;
+        struct wio_model *model = create(&params);
+        assert_near(step(model, sync_of(1)).cost_s, 0.004, 1e-9); /* nothing was ever written */
+        write_file(model, 1);
+        assert_near(step(model, sync_of(1)).cost_s, 0.01 + 0.02, 1e-4);
+        assert_near(step(model, sync_of(1)).cost_s, 0.004, 1e-9);
+        wio_model_destroy(model);
+    }
+}
+
 /* A log: its length changes with each record, though its block stays. Then written past memory. */
 static void a_new_length_is_committed(void **state)
 {
@@ -476,6 +496,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(new_blocks_are_committed_once),
         cmocka_unit_test(a_new_length_is_committed),
+        cmocka_unit_test(nothing_to_write_takes_a_flush),
         cmocka_unit_test(what_is_committed_does_not_wait_for_others),
         cmocka_unit_test(who_waits_at_the_same_time_shares_a_commit),
         cmocka_unit_test(blocks_that_are_not_written_need_the_next_commit),
