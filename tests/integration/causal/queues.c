@@ -71,10 +71,11 @@ static void semaphore_zero(void)
 static void set_late(int id)
 {
     unsigned short values[2] = {0, 1};
-    nap();
+    await_parent();
     mark("setting");
     check(semctl(id, 0, SETALL, values) == 0, "semctl");
     mark("between");
+    await_secret(2);
     nap();
     mark("emptying");
     check(semctl(id, 1, SETVAL, 0) == 0, "semctl");
@@ -88,11 +89,13 @@ static void semaphore_set(void)
     int id = semget(IPC_PRIVATE, 2, 0600);
     check(id >= 0 && semctl(id, 0, SETVAL, 1) == 0, "semctl");
     pid_t pid = child(set_late, id);
+    tell_secret();
     check(semop(id, &take, 1) == 0, "semop");
     mark("taken");
     take.sem_op = 1;
     check(semop(id, &take, 1) == 0, "semop");
     mark("posted");
+    tell_secret();
     check(semop(id, &empty, 1) == 0, "semop");
     mark("empty");
     wait_for(pid);
@@ -147,7 +150,7 @@ static void messages(void)
 
 static void receive_late(int id)
 {
-    nap();
+    await_parent();
     mark("makes room");
     receive_of(id, 0);
     mark("child goes on");
@@ -163,6 +166,7 @@ static void full(void)
     send_of(id, 1);
     mark("fits");
     pid_t pid = child(receive_late, id);
+    tell_secret();
     send_of(id, 2);
     mark("sent");
     wait_for(pid);
@@ -178,6 +182,7 @@ static void send_posix(int queue)
     mark("sending");
     check(mq_send(queue, "x", 1, 5) == 0, "mq_send");
     mark("child goes on");
+    await_secret(1);
     nap();
     mark("makes room");
     char byte;
@@ -201,6 +206,7 @@ static void posix(void)
     mark("received");
     check(mq_send(queue, "y", 1, 0) == 0, "mq_send");
     mark("fits");
+    tell_secret();
     check(mq_send(queue, "z", 1, 0) == 0, "mq_send");
     mark("sent");
     wait_for(pid);
@@ -217,6 +223,7 @@ static once_flag flag = ONCE_FLAG_INIT;
 static void initialise(void)
 {
     is_initialising = true;
+    await_secret(1);
     for (int i = 0; i < 10; i++) {
         nap();
     }
@@ -244,6 +251,7 @@ static void wait_for_begin(void)
         (void)usleep(100);
     }
     mark("main comes");
+    tell_secret();
 }
 
 static void once_posix(void)

@@ -88,8 +88,7 @@ static void two_names(void)
 static void lock_late(int unused)
 {
     (void)unused;
-    nap();
-    nap();
+    await_secret(1);
     int fd = open_name("lock", O_RDWR | O_CREAT);
     check(flock(fd, LOCK_EX) == 0, "flock");
     mark("has the new one");
@@ -105,6 +104,7 @@ static void lock_removed(void)
     mark("has the old one");
     check(unlink("lock") == 0, "unlink");
     check(flock(fd, LOCK_UN) == 0, "flock");
+    tell_secret();
     wait_for(pid);
     close(fd);
     put(open_name("end", O_WRONLY | O_CREAT), 1);
@@ -113,6 +113,7 @@ static void lock_removed(void)
 static void remove_late(int unused)
 {
     (void)unused;
+    await_secret(1);
     nap();
     mark("removing");
     check(unlink("lock") == 0, "unlink");
@@ -126,6 +127,7 @@ static void lock_file(void)
     pid_t pid = child(remove_late, -1);
     int fd = open("lock", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     while (fd < 0) {
+        tell_secret();
         (void)usleep(1000);
         fd = open("lock", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     }
@@ -150,6 +152,15 @@ static void lock_and_do(const char *before, const char *after)
 static void *do_first(void *unused)
 {
     lock_and_do("before", "first");
+    tell_secret();
+    return unused;
+}
+
+static void *do_second_later(void *unused)
+{
+    await_secret(2);
+    nap();
+    lock_and_do("before second", "second");
     return unused;
 }
 
@@ -183,12 +194,13 @@ static void mutex_anew(void)
     pthread_t threads[2];
     check(pthread_mutex_init(&mutex, NULL) == 0, "pthread_mutex_init");
     for (size_t i = 0; i < 2; i++) {
-        check(pthread_create(&threads[i], NULL, i == 0 ? do_first : do_second, NULL) == 0,
+        check(pthread_create(&threads[i], NULL, i == 0 ? do_first : do_second_later, NULL) == 0,
               "pthread_create");
     }
-    nap();
+    await_secret(1);
     check(pthread_mutex_destroy(&mutex) == 0, "pthread_mutex_destroy");
     check(pthread_mutex_init(&mutex, NULL) == 0, "pthread_mutex_init");
+    tell_secret();
     for (size_t i = 0; i < 2; i++) {
         check(pthread_join(threads[i], NULL) == 0, "pthread_join");
     }

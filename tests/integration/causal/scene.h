@@ -2,15 +2,18 @@
 /*
  * What small programs whose waits are known are made of: `PROGRAM SCENE`. They leave marks for
  * graph.py. Where one side is to wait, the other sleeps first; on a machine so busy that it need
- * not wait the order of the marks is the same.
+ * not wait the order of the marks is the same. Where a scene would be another one then, who must
+ * not come too early awaits a word that no trace shows.
  */
 #ifndef WIO_TESTS_SCENE_H
 #define WIO_TESTS_SCENE_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -33,6 +36,37 @@ static inline void mark(const char *name)
 static inline void nap(void)
 {
     (void)usleep(30000);
+}
+
+/* In memory that all processes and threads share: nobody can observe who waits for it. */
+static atomic_uint *secret_words;
+
+/* So many times in all. */
+static inline void tell_secret(void)
+{
+    atomic_fetch_add(secret_words, 1);
+}
+
+static inline void await_secret(unsigned words)
+{
+    while (atomic_load(secret_words) < words) {
+        (void)usleep(1000);
+    }
+}
+
+/* The parent has told a word, right before a call that it waits in: until it does. */
+static inline void await_parent(void)
+{
+    char path[32];
+    char state = 0;
+    (void)snprintf(path, sizeof(path), "/proc/%d/stat", (int)getppid());
+    await_secret(1);
+    while (state != 'S') {
+        FILE *file = fopen(path, "r");
+        check(file != NULL && fscanf(file, "%*d (%*[^)]) %c", &state) == 1, path);
+        (void)fclose(file);
+        (void)usleep(1000);
+    }
 }
 
 static inline pid_t child(void (*what)(int fd), int fd)
@@ -74,6 +108,9 @@ struct scene {
 
 static inline int run_scene(const struct scene *scenes, size_t count, int argc, char **argv)
 {
+    secret_words = mmap(NULL, sizeof(*secret_words), PROT_READ | PROT_WRITE,
+                        MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    check(secret_words != MAP_FAILED, "mmap");
     for (size_t i = 0; argc == 2 && i < count; i++) {
         if (strcmp(scenes[i].name, argv[1]) == 0) {
             scenes[i].run();

@@ -188,6 +188,7 @@ static void event_fd(void)
 static void make_late(int fd)
 {
     (void)fd;
+    await_secret(1);
     nap();
     mark("making");
     int made = open("flag.tmp", O_WRONLY | O_CREAT | O_TRUNC, 0600);
@@ -201,6 +202,7 @@ static void look(void)
     struct stat st;
     pid_t pid = child(make_late, -1);
     while (stat("flag", &st) != 0) {
+        tell_secret();
         (void)usleep(1000);
     }
     mark("found");
