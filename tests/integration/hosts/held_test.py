@@ -93,6 +93,15 @@ class Stage:
         self.expect(end["end"] == "merged" and end["edges"] >= RANKS * ROUNDS - 1,
                     f"trace: {answer.stderr}")
 
+    def until_held(self):
+        """All ranks of a run that holds are there, and the first turns are over: many are to come."""
+        end = time.monotonic() + 30
+        while time.monotonic() < end:
+            if len(processes(self.flag)) == RANKS and os.path.exists("log") and os.path.getsize("log") > 0:
+                return True
+            time.sleep(0.02)
+        return False
+
     def end_while_held(self, what, *, victim):
         """Somebody dies while others are held: it all ends soon, and is told."""
         with subprocess.Popen(self.command(self.flag, "map", ".", str(RANKS), "30"), text=True,
@@ -103,7 +112,7 @@ class Stage:
                 if not line:
                     break
                 said += line
-            time.sleep(1)
+            self.expect(self.until_held(), f"{what}: the ranks do not begin: {said}")
             began = time.monotonic()
             for pid in victim():
                 os.kill(pid, signal.SIGKILL)

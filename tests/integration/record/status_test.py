@@ -178,7 +178,8 @@ class Signals(RecordCase):
 
     def test_keyboard_interrupt_arrives_once(self):
         """A terminal interrupts the whole group: the command must not get a second one."""
-        script = "n=0; trap 'n=$((n+1))' INT; echo ready; for i in $(seq 10); do sleep 0.1; done; echo n=$n"
+        script = ("n=0; trap 'n=$((n+1))' INT; echo ready; for i in {1..200}; do [ $n -gt 0 ] && break; sleep 0.1; done; "
+                  "for i in {1..5}; do sleep 0.1; done; echo n=$n")
         pid, terminal = pty.fork()
         if pid == 0:
             os.execv(WHYIO, [WHYIO, "record", "-q", "-o", "t", "--", "bash", "-c", script])
