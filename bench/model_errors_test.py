@@ -80,6 +80,31 @@ class ProgramsTest(unittest.TestCase):
             (here, there), = model_programs.programs(options, scratch, [])
         self.assertNotEqual(here, there)
 
+    def measured(self, seconds, options=()):
+        """A program whose records and predictions take these seconds, and where it was recorded."""
+        places = []
+        summaries = [{"traced_s": traced, "total_s": total} for traced, total in seconds]
+        with mock.patch.object(model_programs, "record", side_effect=lambda *args: places.append(args[1:])), \
+                mock.patch.object(model_programs, "record_options", return_value=options), \
+                mock.patch.object(model_programs, "RUNS", 3), \
+                mock.patch.object(model_programs, "MODELS", ["kernel"]), \
+                mock.patch.object(model_programs, "predicted", side_effect=summaries):
+            program = model_programs.measure("p", ["p"], "scratch", "here", "there", "host")
+            return program, model_programs.cells(program), places
+
+    def test_records_and_runs_there_take_turns_and_medians_count(self):
+        program, cells, places = self.measured(
+            [(1.0, 1.1), (2.0, 2.2), (9.0, 9.0), (2.0, 2.0), (1.0, 1.8), (4.0, 2.0)])
+        self.assertEqual([place[0] for place in places], ["here", "there"] * 3)
+        self.assertAlmostEqual(model_programs.error(program, "kernel"), 1.8 / 2 - 1)
+        self.assertEqual(cells, {"recorded, s": "1.000 ± 400 %", "run there, s": "2.000 ± 50 %",
+                                 "kernel": "1.800 ± 219 %: -10.0 %", "kernel, recorded there": "+0.0 %"})
+
+    def test_what_is_held_to_be_recorded_runs_free_there(self):
+        _, cells, places = self.measured([(1.0, 1.0)] * 6, ("--hold",))
+        self.assertEqual([place[2:] for place in places], [("--hold",), ()] * 3)
+        self.assertEqual(cells["kernel, recorded there"], "-")
+
     def test_a_host_that_is_there_is_kept_and_another_one_is_made(self):
         with tempfile.TemporaryDirectory() as scratch, \
                 mock.patch.object(model_programs, "whyio") as whyio:

@@ -206,8 +206,9 @@ class Suite:
             print(table.row(table.rows[-1]), file=sys.stderr, flush=True)
             self.targets.compare(program.name + " on another device: error of the total",
                                  lambda model, p=program: 100 * abs(model_programs.error(p, model)), "%", 10)
-        table.notes.append(f"Recorded on: {self.options.source}. {model_programs.TEXTS[self.options.target]}; "
-                   f"{model_programs.RUNS} runs there, ± half of their range.")
+        table.notes.append(f"Recorded on: {self.options.source}. {model_programs.TEXTS[self.options.target]}. "
+                   f"{model_programs.RUNS} times recorded here and run there in turn: medians ± half of the range. "
+                   "Last column: predicted for the other device from what was recorded on it.")
 
     def speed(self):
         """Predicted writes a second, and operations from text to result."""
