@@ -234,6 +234,8 @@ static bool perform(struct place *place, char *data, const struct wio_model_op *
         return place->stream == NULL || fflush(place->stream) == 0;
     case WIO_MODEL_FSYNC:
         return fsync(fd) == 0;
+    case WIO_MODEL_FDATASYNC:
+        return fdatasync(fd) == 0;
     case WIO_MODEL_TRUNCATE:
         return ftruncate(fd, (off_t)op->offset) == 0;
     case WIO_MODEL_SYNCFS:

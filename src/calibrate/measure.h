@@ -99,7 +99,7 @@ wio_measure_stage wio_measure_present; /* c_call, c_clean, c_walk, bw_clean, sc_
 wio_measure_stage wio_measure_fresh;   /* bw_ramdisk, sc_w, c_folio, c_new */
 wio_measure_stage wio_measure_tables;  /* tables, bw_dev, sc_sw, bw_burst, burst_size, slice */
 wio_measure_stage wio_measure_credit;  /* bw_burst, burst_size, slice of a limit */
-wio_measure_stage wio_measure_commit;  /* commit_bytes, c_flush */
+wio_measure_stage wio_measure_commit;  /* commit_bytes, c_length, c_flush */
 wio_measure_stage wio_measure_seek;    /* c_sk */
 wio_measure_stage wio_measure_copies;  /* tables of memory */
 wio_measure_stage wio_measure_read;    /* bw_rdev */

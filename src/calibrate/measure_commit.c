@@ -2,7 +2,8 @@
 /*
  * What an fsync does beside writing data. What the journal of the file system writes when a file
  * has become longer: what the device is seen to write beside the data. Bytes, not time: a limit of
- * the rate that gives credit hides the time. And what it takes where there is nothing to write.
+ * the rate that gives credit hides the time. And what it takes where the file needs no new block,
+ * and where there is nothing to write.
  */
 #include <math.h>
 
@@ -12,26 +13,71 @@
 #define COMMITS 25
 #define FLUSHES 64
 #define BLOCK UINT64_C(4096)
+/* Of a log, and how many of them count in each block. */
+#define LINE UINT64_C(128)
+#define COUNTED 2
 
-static enum wio_status measure_bytes(struct wio_measure *measure, struct wio_error *err)
+struct appends {
+    uint64_t offset;
+    size_t count;
+    double beside[COMMITS];           /* bytes */
+    double block_s[COMMITS];          /* a block behind the end */
+    double line_s[COMMITS * COUNTED]; /* a line within the last block */
+};
+
+static enum wio_status append(struct wio_measure *measure, struct appends *appends, uint64_t size,
+                              double *seconds_out, struct wio_error *err)
+{
+    const struct wio_rig_io io = {
+        .file = WIO_RIG_APPEND, .way = WIO_RIG_SYNC, .offset = appends->offset, .size = size};
+    appends->offset += size;
+    return wio_measure_write(measure, &io, seconds_out, err);
+}
+
+/* A block; behind it some lines, of which the first needs another block. */
+static enum wio_status append_both(struct wio_measure *measure, struct appends *appends,
+                                   struct wio_error *err)
 {
     const struct wio_rig *rig = measure->rig;
-    struct wio_rig_io io = {.file = WIO_RIG_APPEND, .way = WIO_RIG_SYNC, .size = BLOCK};
-    double beside[COMMITS];
-    size_t count = 0;
+    size_t i = appends->count++;
     double before = rig->device_bytes(rig->context);
-    while (!isnan(before) && wio_measure_more(measure, count, COMMITS, BLOCK)) {
-        double seconds;
-        WIO_TRY(wio_measure_write(measure, &io, &seconds, err));
-        double after = rig->device_bytes(rig->context);
-        beside[count++] = fmax(after - before - (double)BLOCK, 0);
-        before = after;
-        io.offset += BLOCK;
+    double seconds;
+    WIO_TRY(append(measure, appends, BLOCK, &appends->block_s[i], err));
+    appends->beside[i] = fmax(rig->device_bytes(rig->context) - before - (double)BLOCK, 0);
+    WIO_TRY(append(measure, appends, LINE, &seconds, err));
+    for (size_t k = 0; k < COUNTED; k++) {
+        WIO_TRY(append(measure, appends, LINE, &appends->line_s[i * COUNTED + k], err));
     }
-    if (count > 0) { /* the median: now and then others write to the device */
-        struct wio_estimate center = wio_estimate_center(beside, count);
-        wio_measure_set(measure, WIO_PARAM_commit_bytes, wio_estimate_median(beside, count),
-                        center.spread);
+    appends->offset += BLOCK - (COUNTED + 1) * LINE;
+    return WIO_OK;
+}
+
+/* Beside the block, which append_table is of: disks have moods. */
+static void set_length(struct wio_measure *measure, struct appends *appends)
+{
+    const struct wio_model_table *table = &measure->unwaited[WIO_CALIBRATE_APPEND];
+    struct wio_estimate line = wio_estimate_middle(appends->line_s, appends->count * COUNTED);
+    double share = line.value / wio_estimate_median(appends->block_s, appends->count);
+    if (table->count > 0) {
+        wio_measure_set(measure, WIO_PARAM_c_length, fmin(share, 1) * table->points[0].seconds,
+                        line.spread);
+    }
+}
+
+static enum wio_status measure_appends(struct wio_measure *measure, struct wio_error *err)
+{
+    const struct wio_rig *rig = measure->rig;
+    struct appends appends = {0};
+    bool is_counted = !isnan(rig->device_bytes(rig->context));
+    while (wio_measure_more(measure, appends.count, COMMITS, 2 * BLOCK)) {
+        WIO_TRY(append_both(measure, &appends, err));
+    }
+    if (appends.count > 0 && is_counted) { /* the median: now and then others write, too */
+        struct wio_estimate middle = wio_estimate_middle(appends.beside, appends.count);
+        wio_measure_set(measure, WIO_PARAM_commit_bytes, middle.value, middle.spread);
+    }
+    if (appends.count > 0) {
+        set_length(measure, &appends);
     }
     return rig->remove(rig->context, WIO_RIG_APPEND, err);
 }
@@ -58,6 +104,6 @@ static enum wio_status measure_flush(struct wio_measure *measure, struct wio_err
 
 enum wio_status wio_measure_commit(struct wio_measure *measure, struct wio_error *err)
 {
-    WIO_TRY(measure_bytes(measure, err));
+    WIO_TRY(measure_appends(measure, err));
     return measure_flush(measure, err);
 }

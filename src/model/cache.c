@@ -110,7 +110,8 @@ struct wio_cache_file *wio_cache_file(struct wio_cache *cache, uint64_t id, uint
         file->device = cache->devices[device];
         file->known_end = UINT64_MAX;
         file->hole_from = UINT64_MAX;
-        file->changed_s = -1;
+        file->changed_s = file->longer_s = file->timed_s = -1;
+        file->tick = -1;
         file->resident.id = id;
         RB_INSERT(wio_cache_files, &cache->files, file);
     }

@@ -49,8 +49,12 @@ struct wio_cache_file {
     struct wio_pages blocks;         /* pages that have blocks: behind `hole_from`, and all where
                                         the journal is modelled */
     uint64_t hole_from;              /* pages from here on are holes until somebody writes them */
-    double changed_s;                /* when it got new blocks or a new length last, which the
-                                        journal takes in; -1: never */
+    double changed_s;                /* when it got new blocks last, which the journal takes in;
+                                        -1: never */
+    double longer_s;                 /* when it became longer within its blocks last; -1: never */
+    double timed_s;                  /* when its time changed last, unless it was committed with
+                                        that; -1: never */
+    int64_t tick;                    /* its time: in ticks of the kernel's clock; -1: before all */
     uint64_t sent_size;              /* bytes: its length by what the device was handed */
     TAILQ_ENTRY(wio_cache_file) in_growing; /* while the device has to write new blocks of it */
     bool is_growing;
@@ -88,7 +92,7 @@ struct wio_cache_device {
     uint64_t request_pages; /* the longest request */
     double next_expiry_s;   /* when its flusher looks for old files */
     double next_update_s;   /* when the bandwidth is estimated after the device fell idle */
-    double changed_s;       /* of any of its files */
+    double changed_s;       /* of any of its files: blocks, length or time */
     double commit_begin_s;  /* of the last commit of its journal; -1: there was none */
     double commit_end_s;
     double committed_s; /* when the commit before that one began; -1: there was none */
@@ -159,11 +163,14 @@ static inline bool wio_cache_is_clean(const struct wio_cache_file *file)
 }
 /* So many of the file's pages are not dirty any more, and not in its set. */
 void wio_cache_note_cleaned(struct wio_cache *cache, struct wio_cache_file *file, uint64_t pages);
-/* The range goes to the device: does its file get new blocks, or a new length? The journal takes
- * that in once it is written. */
+/* The range goes to the device: does its file get new blocks, which it has once they are written,
+ * or a new length alone? The journal takes that in. */
+enum wio_cache_change { WIO_CACHE_NOTHING, WIO_CACHE_LENGTH, WIO_CACHE_BLOCKS };
 WIO_MUST_CHECK enum wio_status wio_cache_note_sent(struct wio_cache *cache,
                                                    struct wio_cache_file *file, uint64_t offset,
-                                                   uint64_t end, bool *is_new_out);
+                                                   uint64_t end, enum wio_cache_change *change_out);
+/* It needs no new blocks for that. */
+void wio_cache_note_longer(const struct wio_cache *cache, struct wio_cache_file *file);
 /* New blocks were submitted last: so many pages. */
 void wio_cache_note_growing(struct wio_cache_file *file, uint64_t pages);
 /* The device has written something: files have got the new blocks among it. */

@@ -61,18 +61,24 @@ void wio_cache_clean(struct wio_cache *cache, struct wio_cache_file *file, uint6
 }
 
 enum wio_status wio_cache_note_sent(struct wio_cache *cache, struct wio_cache_file *file,
-                                    uint64_t offset, uint64_t end, bool *is_new_out)
+                                    uint64_t offset, uint64_t end,
+                                    enum wio_cache_change *change_out)
 {
     uint64_t added = 0;
-    *is_new_out = end > file->sent_size;
+    bool is_longer = end > file->sent_size;
     file->sent_size = end > file->sent_size ? end : file->sent_size;
     bool is_asked_for = file->device->params.commit_bytes > 0 || file->hole_from < UINT64_MAX;
     if (is_asked_for) {
         WIO_TRY(wio_pages_add(&file->blocks, &cache->pool, offset / WIO_CACHE_PAGE,
                               wio_cache_page_behind(end), &added));
     }
-    *is_new_out |= added > 0;
+    *change_out = added > 0 ? WIO_CACHE_BLOCKS : is_longer ? WIO_CACHE_LENGTH : WIO_CACHE_NOTHING;
     return WIO_OK;
+}
+
+void wio_cache_note_longer(const struct wio_cache *cache, struct wio_cache_file *file)
+{
+    file->longer_s = file->device->changed_s = cache->time_s;
 }
 
 void wio_cache_note_growing(struct wio_cache_file *file, uint64_t pages)

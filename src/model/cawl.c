@@ -287,7 +287,7 @@ static enum wio_status step_beside(struct wio_model *model, struct file *file,
     } else if (op->method == WIO_MODEL_SYNCFS) {
         result->cost_s = model->params.sc_sw + fmax(cache->dirty, 0) / model->params.bw_dev;
         make_all_clean(cache);
-    } else if (op->method == WIO_MODEL_FSYNC) {
+    } else if (op->method == WIO_MODEL_FSYNC || op->method == WIO_MODEL_FDATASYNC) {
         WIO_TRY(make_clean(cache, op->file, 0, HUGE_VAL, &bytes));
         result->cost_s = model->params.sc_sw + bytes / model->params.bw_dev;
     } else {
@@ -314,6 +314,7 @@ static enum wio_status dispatch(struct wio_model *model, struct file *file,
     case WIO_MODEL_DIRECT_NOSYNC:
     case WIO_MODEL_SYNC:
     case WIO_MODEL_FSYNC:
+    case WIO_MODEL_FDATASYNC:
     case WIO_MODEL_SYNCFS:
     case WIO_MODEL_READ:
     case WIO_MODEL_READ_DIRECT:

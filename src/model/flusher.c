@@ -39,14 +39,14 @@ static uint64_t longest_request(struct wio_cache_file *file, uint64_t page)
 /* Of [first, end) idle pages are not written: whoever read them knows that they have blocks, or
  * nobody asked for them. */
 static enum wio_status note_sent(struct wio_cache *cache, struct wio_cache_file *file,
-                                 uint64_t first, uint64_t end, bool *is_new_out)
+                                 uint64_t first, uint64_t end, enum wio_cache_change *change_out)
 {
-    bool is_new;
-    *is_new_out = false;
+    enum wio_cache_change change;
+    *change_out = WIO_CACHE_NOTHING;
     for (uint64_t stop; wio_folio_skip_idle(file, &first, end, &stop); first = stop) {
         WIO_TRY(wio_cache_note_sent(cache, file, first * WIO_CACHE_PAGE,
-                                    least(stop * WIO_CACHE_PAGE, file->size), &is_new));
-        *is_new_out |= is_new;
+                                    least(stop * WIO_CACHE_PAGE, file->size), &change));
+        *change_out = change > *change_out ? change : *change_out;
     }
     return WIO_OK;
 }
@@ -57,13 +57,15 @@ static enum wio_status hand_over(struct wio_cache *cache, struct wio_cache_file 
 {
     struct wio_cache_device *device = file->device;
     uint64_t end = first + count;
-    bool is_new;
+    enum wio_cache_change change;
     wio_cache_note_cleaned(cache, file, count);
-    WIO_TRY(note_sent(cache, file, first, end, &is_new));
+    WIO_TRY(note_sent(cache, file, first, end, &change));
     uint64_t data = wio_folio_take_data(cache, file, first, count);
     WIO_TRY(wio_queue_submit(&device->queue, count, data, cache->time_s));
-    if (is_new) {
+    if (change == WIO_CACHE_BLOCKS) {
         wio_cache_note_growing(file, count);
+    } else if (change == WIO_CACHE_LENGTH) {
+        wio_cache_note_longer(cache, file);
     }
     file->cursor = end;
     file->mapped = end > file->mapped ? end : file->mapped;

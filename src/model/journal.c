@@ -21,6 +21,12 @@ static double flush_s(const struct wio_model_params *p)
     return p->c_flush > 0 ? p->c_flush : p->sc_sw;
 }
 
+/* What a synchronous write takes beside its data. */
+static double beside_data(const struct wio_model_params *p, struct wio_model_point point)
+{
+    return fmax(point.seconds - pass_s(p, point.bytes) - point.bytes / p->bw_ramdisk, flush_s(p));
+}
+
 /* What an fsync takes beside the data: as a synchronous write of one block does. The journal has to
  * take in the length of a file that has grown; where nothing changed only the device is asked to
  * empty its cache (rule 11). */
@@ -31,36 +37,48 @@ static double commit_cost(const struct wio_model_params *p, bool has_grown, bool
     if (table->count == 0 || !has_changed) {
         return has_changed ? p->sc_sw : flush_s(p);
     }
-    double bytes = table->points[0].bytes;
-    return fmax(table->points[0].seconds - pass_s(p, bytes) - bytes / p->bw_ramdisk, flush_s(p));
+    return beside_data(p, table->points[0]);
+}
+
+/* Where the file needs no new blocks. */
+static double length_cost(const struct wio_model_params *p)
+{
+    return p->c_length > 0 ? beside_data(p, (struct wio_model_point){WIO_CACHE_PAGE, p->c_length})
+                           : commit_cost(p, true, true);
 }
 
 /* The data, then the journal: where it is known what a commit writes, tasks share commits. */
-static void add_sync(struct wio_task *task, struct wio_cache_file *file, bool is_all,
-                     bool has_grown, bool has_changed)
+static void add_sync(struct wio_task *task, const struct wio_cache_file *file,
+                     const struct wio_task_step *commit, double alone_s)
 {
     const struct wio_model_params *p = &file->device->params;
     if (p->commit_bytes == 0) {
-        wio_task_add(task, (struct wio_task_step){.kind = WIO_TASK_WAIT,
-                                                  .seconds = commit_cost(p, has_grown, has_changed),
-                                                  .is_idle = true});
+        wio_task_add(task, (struct wio_task_step){
+                               .kind = WIO_TASK_WAIT, .seconds = alone_s, .is_idle = true});
     }
-    wio_task_add(task, (struct wio_task_step){.kind = WIO_TASK_SYNC, .is_all = is_all});
+    wio_task_add(task, (struct wio_task_step){.kind = WIO_TASK_SYNC, .is_all = commit->is_all});
     if (p->commit_bytes > 0) {
-        double rest_s = commit_cost(p, true, true) - pass_s(p, p->commit_bytes);
-        wio_task_add(task, (struct wio_task_step){.kind = WIO_TASK_COMMIT,
-                                                  .seconds = fmax(rest_s, 0),
-                                                  .clean_s = commit_cost(p, false, has_changed),
-                                                  .device_s = p->commit_bytes / p->bw_dev,
-                                                  .is_all = is_all});
+        double journal_s = pass_s(p, p->commit_bytes);
+        struct wio_task_step step = *commit;
+        step.kind = WIO_TASK_COMMIT;
+        step.seconds = fmax(commit_cost(p, true, true) - journal_s, 0);
+        step.length_s = fmax(length_cost(p) - journal_s, 0);
+        step.device_s = p->commit_bytes / p->bw_dev;
+        wio_task_add(task, step);
     }
-    file->safe_size = file->size;
 }
 
-void wio_journal_fsync(struct wio_task *task, struct wio_cache_file *file)
+void wio_journal_fsync(struct wio_task *task, struct wio_cache_file *file, bool is_data)
 {
+    const struct wio_model_params *p = &file->device->params;
     bool has_grown = file->size > file->safe_size;
-    add_sync(task, file, false, has_grown, has_grown || !wio_cache_is_clean(file));
+    bool has_changed = has_grown || !wio_cache_is_clean(file);
+    const struct wio_task_step commit = {.clean_s = commit_cost(p, false, has_changed),
+                                         .is_data = is_data};
+    bool is_within = wio_journal_is_within(file->safe_size, file->size);
+    add_sync(task, file, &commit,
+             has_grown && is_within ? length_cost(p) : commit_cost(p, has_grown, has_changed));
+    file->safe_size = file->size;
 }
 
 void wio_journal_syncfs(struct wio_task *task, struct wio_cache_file *file)
@@ -68,5 +86,24 @@ void wio_journal_syncfs(struct wio_task *task, struct wio_cache_file *file)
     const struct wio_cache_device *device = file->device;
     /* some file or other has grown where anything is dirty */
     bool has_changed = device->dirty_pages > 0 || device->queue.waiting > 0;
-    add_sync(task, file, true, has_changed, has_changed);
+    const struct wio_task_step commit = {
+        .clean_s = commit_cost(&device->params, false, has_changed), .is_all = true};
+    add_sync(task, file, &commit, commit_cost(&device->params, has_changed, has_changed));
+    file->safe_size = file->size;
+}
+
+bool wio_journal_is_within(uint64_t size, uint64_t end)
+{
+    return end > size && wio_cache_page_behind(end) == wio_cache_page_behind(size);
+}
+
+void wio_journal_note_time(const struct wio_cache *cache, struct wio_cache_file *file,
+                           const struct wio_model_op *op)
+{
+    bool is_committed = op->method == WIO_MODEL_SYNC || op->method == WIO_MODEL_DIRECT;
+    int64_t tick = wio_cache_jiffy(cache);
+    if (tick != file->tick && !is_committed) {
+        file->timed_s = file->device->changed_s = cache->time_s;
+    }
+    file->tick = tick;
 }

@@ -10,9 +10,19 @@
 #include "model/model.h"
 #include "model/task.h"
 
-/* The steps of an fsync, and of a sync of all that is on the file's device. */
-void wio_journal_fsync(struct wio_task *task, struct wio_cache_file *file);
+/* The steps of an fsync (`is_data`: of an fdatasync), and of a sync of all that is on the file's
+ * device. */
+void wio_journal_fsync(struct wio_task *task, struct wio_cache_file *file, bool is_data);
 void wio_journal_syncfs(struct wio_task *task, struct wio_cache_file *file);
+
+/* Does a file of `size` bytes become longer by a write that ends at `end`, but needs no new block?
+ */
+bool wio_journal_is_within(uint64_t size, uint64_t end);
+
+/* A write changes the file's time, once in a tick of the kernel's clock; those that are synchronous
+ * commit that themselves. */
+void wio_journal_note_time(const struct wio_cache *cache, struct wio_cache_file *file,
+                           const struct wio_model_op *op);
 
 /* What it writes for a synchronous write, which may make the file longer: bytes. */
 double wio_journal_bytes(const struct wio_cache_file *file, const struct wio_model_op *op);

@@ -124,13 +124,15 @@ static enum wio_status add_bypass(struct wio_cache *cache, struct wio_task *task
     double least_s = wio_wait_is_measured(file, op) ? cost : 0;
     uint64_t end = op->offset + op->size;
     uint64_t added;
-    bool is_new;
+    enum wio_cache_change change;
     wio_cache_clean(cache, file, op->offset, end);
-    WIO_TRY(wio_cache_note_sent(cache, file, op->offset, end, &is_new));
+    WIO_TRY(wio_cache_note_sent(cache, file, op->offset, end, &change));
     if (op->method != WIO_MODEL_DIRECT_NOSYNC) { /* commits by itself */
         file->safe_size = file->safe_size > end ? file->safe_size : end;
-    } else if (is_new) {
+    } else if (change == WIO_CACHE_BLOCKS) {
         file->changed_s = file->device->changed_s = cache->time_s;
+    } else if (change == WIO_CACHE_LENGTH) {
+        wio_cache_note_longer(cache, file);
     }
     /* A table made on credit does not know the journal; one beside slices leaves it to these. */
     if (journal > 0 && file->device->params.slice == 0) {
@@ -209,7 +211,8 @@ static enum wio_status add_steps(const struct wio_model *model, struct wio_task 
         add_flush(task, file);
         return WIO_OK;
     case WIO_MODEL_FSYNC:
-        wio_journal_fsync(task, file);
+    case WIO_MODEL_FDATASYNC:
+        wio_journal_fsync(task, file, op->method == WIO_MODEL_FDATASYNC);
         return WIO_OK;
     case WIO_MODEL_SYNCFS:
         wio_journal_syncfs(task, file);
@@ -249,8 +252,9 @@ static enum wio_status note_range(struct wio_cache *cache, struct wio_cache_file
     if (op->size == 0) {
         return WIO_OK; /* as read(2) and write(2): no file becomes longer */
     }
-    if (flow == WIO_MODEL_MOVES_OUT && file->last_end > file->size) {
-        file->size = file->last_end;
+    if (flow == WIO_MODEL_MOVES_OUT) {
+        file->size = file->size > file->last_end ? file->size : file->last_end;
+        wio_journal_note_time(cache, file, op);
     }
     if (file->known_end < file->last_end) {
         file->known_end = file->last_end;

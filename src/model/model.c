@@ -48,6 +48,7 @@ enum wio_model_flow wio_model_flow(enum wio_model_method method)
         return WIO_MODEL_MOVES_OUT;
     case WIO_MODEL_FFLUSH:
     case WIO_MODEL_FSYNC:
+    case WIO_MODEL_FDATASYNC:
     case WIO_MODEL_TRUNCATE:
     case WIO_MODEL_SYNCFS:
     case WIO_MODEL_WRITE_OUT:

@@ -68,6 +68,7 @@ enum wio_model_kind {
     X(c_page_sync, "s", 0)                                                                         \
     X(c_forget, "s", 0)                                                                            \
     X(c_flush, "s", 0)                                                                             \
+    X(c_length, "s", 0)                                                                            \
     X(hz, "1/s", 250)                                                                              \
     X(balance_step, "bytes", 2097152)                                                              \
     X(request_max, "bytes", 8388608)                                                               \
@@ -108,13 +109,14 @@ struct wio_model_table {
  * page of the rest; bw_clean: write over what is in memory and clean, 0: as bw_ramdisk; sc_r,
  * bw_hit: one read, and its copy of what is in memory, 0: as c_call, as bw_mem; bw_far: what a call
  * takes besides for the bytes of its buffer that are more than a processor's own cache holds
- * (cache_size), 0: nothing; c_page_sync: what a
- * synchronous write costs besides for each page that its folio is larger; c_forget: what a direct
- * write costs besides for each page in memory that was written there; c_flush: an fsync that finds
- * nothing to write, 0: as sc_sw; hz: ticks of the kernel's clock; balance_step: bytes after which a
- * write looks at the dirty limits (a folio); request_max: longest request of the flusher;
- * dirty_interval: how often it looks for old data, 0: never;
- * dirty_ratelimit0, write_bw0: what the kernel thinks of the device at the start; bw_burst,
+ * (cache_size), 0: nothing; c_page_sync: what a synchronous write costs besides for each page that
+ * its folio is larger; c_forget: what a direct write costs besides for each page in memory that was
+ * written there; c_flush: an fsync that finds nothing to write, 0: as sc_sw; c_length: a
+ * synchronous write that makes the file longer within its last block, 0: as by append_table; hz:
+ * ticks of the kernel's clock; balance_step: bytes after which a write looks at the dirty limits (a
+ * folio); request_max: longest request of the flusher; dirty_interval: how often it looks for old
+ * data, 0: never; dirty_ratelimit0, write_bw0: what the kernel thinks of the device at the start;
+ * bw_burst,
  * burst_size: speed and size of a buffer in the device, if it has one, or what a limit of its rate
  * lets pass after a rest; slice: of which length such a limit lets pass what it lets pass at once,
  * 0: it passes evenly; commit_bytes: what the journal writes when files have got new blocks, 0:
@@ -145,6 +147,7 @@ enum wio_model_method {
     WIO_MODEL_FWRITE,
     WIO_MODEL_FFLUSH, /* also fclose */
     WIO_MODEL_FSYNC,
+    WIO_MODEL_FDATASYNC, /* does not wait for the file's time; to `cawl` and `naive` as FSYNC */
     WIO_MODEL_READ,
     WIO_MODEL_READ_DIRECT,   /* O_DIRECT */
     WIO_MODEL_TRUNCATE,      /* the file ends at `offset` now, or (0) is removed. Costs nothing but

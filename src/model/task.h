@@ -37,9 +37,11 @@ struct wio_task_step {
     double device_s; /* DEVICE, COMMIT: the device's part of it */
     double least_s;  /* DEVICE: whatever it lets pass at once */
     double clean_s;  /* COMMIT: what it takes where the journal has all of it */
+    double length_s; /* COMMIT: as `seconds` where there are no new blocks */
     uint64_t offset; /* WRITE, READ: bytes; moves on */
     uint64_t end;
     bool is_all;               /* SYNC, COMMIT: of the device */
+    bool is_data;              /* COMMIT: but for the file's time */
     bool is_idle;              /* WAIT: without a processor */
     bool is_read;              /* DEVICE */
     bool is_random;            /* READ: the device has to seek first */

@@ -164,14 +164,24 @@ static void drain(struct wio_tasks *tasks, struct wio_task *task)
 
 /* When it ends for who began it: a device outside writes it then, and the others wait for that. */
 static double begin_commit(struct wio_tasks *tasks, struct wio_task *task,
-                           const struct wio_task_step *step)
+                           const struct wio_task_step *step, double seconds)
 {
     struct wio_cache_device *device = task->file->device;
     device->committed_s = device->commit_begin_s;
     device->commit_begin_s = tasks->cache.time_s;
-    double end_s = take_device(tasks, task, step->device_s, JOURNAL) + step->seconds;
+    double end_s = take_device(tasks, task, step->device_s, JOURNAL) + seconds;
     device->commit_end_s = end_s + (tasks->has_device_outside ? step->device_s : 0);
     return end_s;
+}
+
+/* When something changed last that the commit is for: blocks, length, time. */
+static double changed_s(const struct wio_cache_file *file, const struct wio_task_step *step)
+{
+    if (step->is_all) {
+        return file->device->changed_s;
+    }
+    double data_s = fmax(file->changed_s, file->longer_s);
+    return step->is_data ? data_s : fmax(data_s, file->timed_s);
 }
 
 /* A commit takes in all that changed before it began; who comes later waits for it, and then for
@@ -180,16 +190,17 @@ static void commit(struct wio_tasks *tasks, struct wio_task *task, const struct 
 {
     struct wio_cache_device *device = task->file->device;
     double now_s = tasks->cache.time_s;
-    double changed_s = step->is_all ? device->changed_s : task->file->changed_s;
+    double since_s = changed_s(task->file, step);
     bool is_running = device->commit_end_s > now_s;
     double ended_s = is_running ? device->committed_s : device->commit_begin_s;
     enum wio_task_phase phase = WIO_TASK_END;
-    if (ended_s >= changed_s) {
+    if (ended_s >= since_s) {
         task->wake_s = now_s + step->clean_s;
     } else if (!is_running) {
-        task->wake_s = begin_commit(tasks, task, step);
+        bool has_blocks = step->is_all || task->file->changed_s > ended_s;
+        task->wake_s = begin_commit(tasks, task, step, has_blocks ? step->seconds : step->length_s);
     } else {
-        phase = device->commit_begin_s < changed_s ? WIO_TASK_BEGIN : WIO_TASK_END;
+        phase = device->commit_begin_s < since_s ? WIO_TASK_BEGIN : WIO_TASK_END;
         task->wake_s = device->commit_end_s;
     }
     sleep_until(tasks, task, phase);

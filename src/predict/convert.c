@@ -139,8 +139,10 @@ static struct wio_converted sync_of(const struct wio_converter *converter,
     case WIO_OP_syncfs:
         return flush(converter, event, WIO_MODEL_SYNCFS, WIO_CONVERT_OP);
     case WIO_OP_sync_file_range:
-        return flush(converter, event, waits ? WIO_MODEL_FSYNC : WIO_MODEL_WRITE_OUT,
+        return flush(converter, event, waits ? WIO_MODEL_FDATASYNC : WIO_MODEL_WRITE_OUT,
                      WIO_CONVERT_OP);
+    case WIO_OP_fdatasync:
+        return flush(converter, event, WIO_MODEL_FDATASYNC, WIO_CONVERT_OP);
     default:
         return flush(converter, event, WIO_MODEL_FSYNC, WIO_CONVERT_OP);
     }

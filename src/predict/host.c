@@ -148,7 +148,8 @@ static void drop_details(const struct wio_host_json *json, struct wio_model_para
     if (wio_host_find(json, "bw_dev") == NULL) {
         return;
     }
-    params->c_page_sync = params->c_forget = params->c_flush = params->commit_bytes = 0;
+    params->c_page_sync = params->c_forget = params->c_flush = params->c_length = 0;
+    params->commit_bytes = 0;
     if (params->slice > 0) { /* what passes at once is a part of that limit, and no buffer */
         params->slice = params->bw_burst = params->burst_size = 0;
     }

@@ -100,7 +100,7 @@ static enum wio_status take_method(struct wio_scan *scan, enum wio_model_method 
         [WIO_MODEL_READ] = "read",         [WIO_MODEL_READ_DIRECT] = "read_direct",
         [WIO_MODEL_TRUNCATE] = "truncate", [WIO_MODEL_DIRECT_NOSYNC] = "direct_nosync",
         [WIO_MODEL_SYNCFS] = "syncfs",     [WIO_MODEL_WRITE_OUT] = "write_out",
-        [WIO_MODEL_FORGET] = "forget",
+        [WIO_MODEL_FORGET] = "forget",     [WIO_MODEL_FDATASYNC] = "fdatasync",
     };
     const char *text;
     size_t bytes;
@@ -118,7 +118,7 @@ static enum wio_status take_method(struct wio_scan *scan, enum wio_model_method 
     }
     return wio_error_set(scan->err, WIO_ERR_FORMAT, NULL, (uint64_t)(start - scan->begin),
                          "expected \"method\" to be write, direct, direct_nosync, sync, fwrite, "
-                         "fflush, fsync, syncfs, read, "
+                         "fflush, fsync, fdatasync, syncfs, read, "
                          "read_direct, truncate, write_out or forget, found \"%.*s\"",
                          (int)(bytes < SHOWN_MAX ? bytes : SHOWN_MAX), text);
 }

@@ -25,7 +25,7 @@ HOST = {"bw_mem": 8e9, "bw_ramdisk": 4e9, "bw_reduced": 2e9, "bw_dev": 1e8, "bw_
         "sc_w": 2e-6, "sc_sw": 1e-4, "c_sk": 1e-3, "bs": 4096, "bf": 4096, "limit_bg": 8 * MIB,
         "limit_hard": 32 * MIB, "dirty_expire": 30}
 # What only model kernel looks at.
-DETAILS = {"c_new": 1, "c_call": 2, "c_folio": 3, "c_clean": 4, "bw_clean": 5, "sc_r": 6, "bw_hit": 7, "c_forget": 8, "c_flush": 9,
+DETAILS = {"c_new": 1, "c_call": 2, "c_folio": 3, "c_clean": 4, "bw_clean": 5, "sc_r": 6, "bw_hit": 7, "c_forget": 8, "c_flush": 9, "c_length": 9,
            "bw_far": 1, "cache_size": 1, "new_table": [[1, 9]], "dirty_table": [[1, 9]], "clean_table": [[1, 9]],
            "hit_table": [[1, 9]], "dev_table": [[1, 9]], "append_table": [[1, 10]], "hz": 1000, "mem_bytes": 4096, "commit_bytes": 4096}
 failures = []

@@ -24,6 +24,20 @@ static void finds_what_a_commit_writes(void **state)
     }
 }
 
+static void finds_what_a_length_costs(void **state)
+{
+    (void)state;
+    struct sim sim = sim_default();
+    struct wio_calibrate_params params = {.max_bytes = GIB, .budget_s = 60};
+    struct wio_calibration found;
+    struct wio_error err;
+    sim.params.append_table =
+        (struct wio_model_table){.count = 2, .points = {{4096, 4e-4}, {8192, 6e-4}}};
+    sim.params.c_length = 3e-4;
+    assert_ok(measured(&sim, &params, &found, &err), &err);
+    is_near(&found, WIO_PARAM_c_length, sim.params.c_length, 0.02);
+}
+
 /* Appending costs what it costs on a device that was in use for long. */
 static void looks_past_new_blocks(void **state)
 {
@@ -183,6 +197,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(finds_what_a_commit_writes),
+        cmocka_unit_test(finds_what_a_length_costs),
         cmocka_unit_test(looks_past_new_blocks),
         cmocka_unit_test(does_not_look_past_noise),
         cmocka_unit_test(tells_how_writes_differ),

@@ -246,6 +246,7 @@ static void step_beside(struct reference *r, const struct wio_model_op *op,
         r->count = 0;
         break;
     case WIO_MODEL_FSYNC:
+    case WIO_MODEL_FDATASYNC:
         insert(r, op->file, 0, HUGE_VAL, 0, false);
         result->cost_s = r->p.sc_sw + (before - dirty(r)) / r->p.bw_dev;
         break;

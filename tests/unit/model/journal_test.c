@@ -39,9 +39,10 @@ static void write_file(struct wio_model *model, uint64_t file)
     (void)step(model, (struct wio_model_op){.file = file, .size = MIB_BYTES});
 }
 
+/* But for its time. */
 static struct wio_model_op sync_of(uint64_t file)
 {
-    return (struct wio_model_op){.file = file, .method = WIO_MODEL_FSYNC};
+    return (struct wio_model_op){.file = file, .method = WIO_MODEL_FDATASYNC};
 }
 
 static void new_blocks_are_committed_once(void **state)
@@ -101,6 +102,67 @@ static void a_new_length_is_committed(void **state)
         assert_near(step(model, sync_of(1)).cost_s, COMMIT, 1e-9);
     }
     wio_model_destroy(model);
+}
+
+static void rewrite(struct wio_model *model, double delay_s)
+{
+    (void)step(model, (struct wio_model_op){.file = 1, .size = 4096, .delay_s = delay_s});
+}
+
+/* Once in a tick; fdatasync does not wait for it. */
+static void a_new_time_is_committed(void **state)
+{
+    (void)state;
+    struct wio_model_params params = with_journal();
+    const struct wio_model_op fsync_op = {.file = 1, .method = WIO_MODEL_FSYNC};
+    const double page_s = 4096 / params.bw_dev;
+    const double tick_s = 1 / params.hz;
+    struct wio_model *model = create(&params);
+    rewrite(model, 0);
+    assert_near(step(model, fsync_op).cost_s, page_s + COMMIT, 1e-9);
+    rewrite(model, 10 * tick_s - wio_model_time(model));
+    assert_near(step(model, fsync_op).cost_s, page_s + COMMIT, 1e-9);
+    rewrite(model, 20 * tick_s - wio_model_time(model));
+    assert_near(step(model, sync_of(1)).cost_s, page_s, 1e-9);
+    rewrite(model, 0); /* in the same tick; its time waits for an fsync */
+    assert_near(step(model, fsync_op).cost_s, page_s + COMMIT, 1e-9);
+    rewrite(model, 30 * tick_s - wio_model_time(model));
+    (void)step(model, (struct wio_model_op){.file = 1, .size = 4096, .method = WIO_MODEL_SYNC});
+    assert_near(step(model, (struct wio_model_op){.file = 1, .method = WIO_MODEL_SYNCFS}).cost_s,
+                COMMIT, 1e-9);
+    assert_near(step(model, fsync_op).cost_s, 0, 1e-9);
+    wio_model_destroy(model);
+}
+
+/* Of a page, after 100 B at its beginning. */
+static double sync_cost(struct wio_model *model, uint64_t offset, enum wio_model_method method)
+{
+    double cost_s =
+        step(model,
+             (struct wio_model_op){.file = 1, .offset = offset, .size = 100, .method = method})
+            .cost_s;
+    return cost_s + step(model, sync_of(1)).cost_s;
+}
+
+/* What makes a file longer within its last block needs no new one. */
+static void a_length_alone_has_its_own_cost(void **state)
+{
+    (void)state;
+    for (unsigned has_journal = 0; has_journal <= 1; has_journal++) {
+        struct wio_model_params params = with_journal();
+        params.commit_bytes *= 0.1 * has_journal;
+        params.append_table = (struct wio_model_table){.count = 1, .points = {{4096, 0.02}}};
+        params.sync_table = (struct wio_model_table){.count = 1, .points = {{4096, 0.01}}};
+        params.c_length = 0.015;
+        struct wio_model *model = create(&params);
+        assert_near(sync_cost(model, 0, WIO_MODEL_WRITE), 0.02, 1e-9);
+        assert_near(sync_cost(model, 100, WIO_MODEL_WRITE), 0.015, 1e-9);
+        assert_near(sync_cost(model, 200, WIO_MODEL_SYNC), 0.015, 1e-9);
+        assert_near(sync_cost(model, 4000, WIO_MODEL_WRITE), 0.02, 1e-4);
+        assert_near(sync_cost(model, 4150, WIO_MODEL_WRITE), 0.015, 1e-9);
+        assert_near(sync_cost(model, 8192, WIO_MODEL_SYNC), 0.02, 1e-9);
+        wio_model_destroy(model);
+    }
 }
 
 /* What an earlier commit took in need not wait for the one that runs. */
@@ -497,6 +559,8 @@ int main(void)
         cmocka_unit_test(new_blocks_are_committed_once),
         cmocka_unit_test(a_new_length_is_committed),
         cmocka_unit_test(nothing_to_write_takes_a_flush),
+        cmocka_unit_test(a_new_time_is_committed),
+        cmocka_unit_test(a_length_alone_has_its_own_cost),
         cmocka_unit_test(what_is_committed_does_not_wait_for_others),
         cmocka_unit_test(who_waits_at_the_same_time_shares_a_commit),
         cmocka_unit_test(blocks_that_are_not_written_need_the_next_commit),

@@ -89,6 +89,9 @@ static void absurd_parameters_are_refused_with_their_bound(void **state)
     params.c_flush = 1.1e9;
     refuses(params, "'c_flush' must be at most 1e+09 s");
     params = machine;
+    params.c_length = 1.1e9;
+    refuses(params, "'c_length' must be at most 1e+09 s");
+    params = machine;
     params.commit_bytes = 1e17;
     refuses(params, "'commit_bytes' must be at most 1e+16 bytes");
     params = machine;
