@@ -264,10 +264,17 @@ double wio_cache_device_take(struct wio_cache *cache, struct wio_cache_device *d
 }
 
 double wio_cache_device_write(struct wio_cache *cache, struct wio_cache_device *device,
-                              double seconds, bool is_journal)
+                              const struct wio_queue_write *write)
 {
-    double end_s = is_journal ? wio_queue_owe(&device->queue, seconds, cache->time_s)
-                              : wio_queue_pass(&device->queue, seconds, cache->time_s);
+    double end_s = wio_queue_pass(&device->queue, write, cache->time_s);
+    wio_cache_plan(cache);
+    return end_s;
+}
+
+double wio_cache_device_commit(struct wio_cache *cache, struct wio_cache_device *device,
+                               double seconds)
+{
+    double end_s = wio_queue_owe(&device->queue, seconds, cache->time_s);
     wio_cache_plan(cache);
     return end_s;
 }

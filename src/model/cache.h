@@ -195,10 +195,12 @@ WIO_MUST_CHECK enum wio_status wio_cache_use(struct wio_cache *cache, struct wio
  * later. When its turn begins. */
 double wio_cache_device_take(struct wio_cache *cache, struct wio_cache_device *device,
                              double seconds);
-/* The same for a write that takes `seconds` on the medium, the journal's or other data. When the
- * device has it. */
+/* The same for a write (wio_queue_pass). When the device has it. */
 double wio_cache_device_write(struct wio_cache *cache, struct wio_cache_device *device,
-                              double seconds, bool is_journal);
+                              const struct wio_queue_write *write);
+/* The same for what the journal writes, which passes in front of others. */
+double wio_cache_device_commit(struct wio_cache *cache, struct wio_cache_device *device,
+                               double seconds);
 /* The device may end requests up to so many pages ever (wio_queue_grant). */
 void wio_cache_device_grant(struct wio_cache *cache, struct wio_cache_device *device,
                             uint64_t pages);

@@ -3,10 +3,25 @@
 
 #include <math.h>
 
-double wio_journal_bytes(const struct wio_cache_file *file, const struct wio_model_op *op)
+/* Of a commit that has nothing but an inode: it, and a block in front and one behind. */
+#define STAMP_BLOCKS 3
+
+/* A file's time stamp goes by ticks: O_SYNC has it committed where it is a new one. Tables have
+ * that where it is part of what a write takes; a limit by slices counts its bytes (rule 14). */
+static bool is_stamped_anew(const struct wio_cache *cache, const struct wio_cache_file *file,
+                            const struct wio_model_op *op)
 {
+    return op->method != WIO_MODEL_DIRECT_NOSYNC && file->device->params.slice > 0 &&
+           file->tick != wio_cache_jiffy(cache);
+}
+
+double wio_journal_bytes(const struct wio_cache *cache, const struct wio_cache_file *file,
+                         const struct wio_model_op *op)
+{
+    const struct wio_model_params *p = &file->device->params;
     bool grows = op->method == WIO_MODEL_SYNC && op->offset + op->size > file->size;
-    return grows ? file->device->params.commit_bytes : 0;
+    double stamp = is_stamped_anew(cache, file, op) ? STAMP_BLOCKS * WIO_CACHE_PAGE : 0;
+    return grows ? p->commit_bytes : fmin(p->commit_bytes, stamp);
 }
 
 /* A limit that counts by slices lets bytes pass at once, or keeps them waiting (rule 14). */

@@ -24,7 +24,8 @@ bool wio_journal_is_within(uint64_t size, uint64_t end);
 void wio_journal_note_time(const struct wio_cache *cache, struct wio_cache_file *file,
                            const struct wio_model_op *op);
 
-/* What it writes for a synchronous write, which may make the file longer: bytes. */
-double wio_journal_bytes(const struct wio_cache_file *file, const struct wio_model_op *op);
+/* What it writes for a direct or synchronous write, which may make the file longer: bytes. */
+double wio_journal_bytes(const struct wio_cache *cache, const struct wio_cache_file *file,
+                         const struct wio_model_op *op);
 
 #endif

@@ -7,17 +7,13 @@
 /* Requests below this many pages (1 MiB) are merged. */
 #define MERGE_PAGES 256
 #define ROOM_FIRST 64
-/* Who counts by shorter slices passes evenly. */
-#define SLICE_LEAST_S 1e-6
 
 void wio_queue_init(struct wio_queue *queue, const struct wio_alloc *alloc,
                     const struct wio_queue_device *device)
 {
     *queue = (struct wio_queue){
         .alloc = *alloc, .device = *device, .granted = UINT64_MAX, .head_done_s = HUGE_VAL};
-    if (device->slice_s < SLICE_LEAST_S) {
-        queue->device.slice_s = 0;
-    }
+    wio_slices_init(&queue->slices, device->slice_s, device->page_s);
 }
 
 void wio_queue_fini(struct wio_queue *queue)
@@ -55,40 +51,23 @@ static uint64_t last_pages(const struct wio_queue *queue)
     return queue->waiting < 2 ? UINT64_MAX : queue->submitted - at(queue, queue->waiting - 2)->end;
 }
 
-/* Slices are counted from the first write after a rest, and from the begin of the last but one
- * later on; what they had left over is lost then (rule 14). */
-static void renew_slices(struct wio_queue *queue, double now)
+static bool has_slices(const struct wio_queue *queue)
 {
-    double slice_s = queue->device.slice_s;
-    double passed_by = floor((now - queue->slice_begin_s) / slice_s);
-    if (now > queue->slice_end_s) {
-        queue->slice_begin_s = now;
-        queue->passed = 0;
-    } else if (passed_by >= 2) {
-        queue->slice_begin_s += (passed_by - 1) * slice_s;
-        queue->passed = fmax(queue->passed - (passed_by - 1) * slice_s / queue->device.page_s, 0);
-    }
+    return queue->slices.slice_s > 0;
 }
 
-/* How long pages take from `start_s` on: what has no room in the slices that have begun waits for
- * one that has, but for what may pass in front. */
-static double pass_slices(struct wio_queue *queue, double pages, double start_s, bool is_first)
+/* When pages that come at `start_s` have passed the limit and the device, request by request. */
+static double pass_slices(struct wio_queue *queue, double pages, double request_pages,
+                          double page_s, double start_s)
 {
-    const struct wio_queue_device *device = &queue->device;
-    double slice_pages = device->slice_s / device->page_s;
-    renew_slices(queue, start_s);
-    queue->passed += pages;
-    double before = fmax(ceil(queue->passed / slice_pages) - 1, 0); /* slices that are full */
-    double opens_s = queue->slice_begin_s + before * device->slice_s;
-    double end_s = start_s + pages * device->burst_page_s;
-    if (opens_s > start_s && !is_first) {
-        double rest = queue->passed - before * slice_pages;
-        end_s = fmax(end_s, opens_s + rest * device->burst_page_s);
+    double end_s = start_s;
+    while (pages > 0) {
+        double request = fmin(pages, request_pages);
+        end_s = fmax(end_s, wio_slices_pass(&queue->slices, request, start_s));
+        end_s += request * page_s;
+        pages -= request;
     }
-    double paid_s = queue->slice_begin_s + queue->passed * device->page_s;
-    double slices = fmax(ceil(end_s / device->slice_s) + 1, ceil(paid_s / device->slice_s));
-    queue->slice_end_s = fmax(queue->slice_end_s, slices * device->slice_s);
-    return end_s - start_s;
+    return end_s;
 }
 
 /* How long the device takes from `start_s` on: at the speed of its buffer as far as there is room
@@ -96,8 +75,8 @@ static double pass_slices(struct wio_queue *queue, double pages, double start_s,
 static double serve_s(struct wio_queue *queue, double pages, double start_s)
 {
     const struct wio_queue_device *device = &queue->device;
-    if (device->slice_s > 0) {
-        return pass_slices(queue, pages, start_s, false);
+    if (has_slices(queue)) {
+        return pass_slices(queue, pages, HUGE_VAL, device->burst_page_s, start_s) - start_s;
     }
     double rest_s = fmax(start_s - queue->buffered_at, 0);
     double stays = 1 - device->burst_page_s / device->page_s; /* of what comes fast */
@@ -123,26 +102,34 @@ double wio_queue_take(struct wio_queue *queue, double seconds, double now)
     return start_s;
 }
 
-/* Who waits for a slice does not keep others from passing, who wait for the same one. */
-static double take_slices(struct wio_queue *queue, double seconds, double now, bool is_first)
-{
-    const struct wio_queue_device *device = &queue->device;
-    double pages = seconds / device->page_s;
-    double start_s = wio_queue_take(queue, pages * device->burst_page_s, now);
-    return start_s + pass_slices(queue, pages, start_s, is_first);
-}
-
 double wio_queue_owe(struct wio_queue *queue, double seconds, double now)
 {
-    bool has_slices = queue->device.slice_s > 0;
-    return has_slices ? take_slices(queue, seconds, now, true)
-                      : wio_queue_pass(queue, seconds, now);
+    if (!has_slices(queue)) {
+        const struct wio_queue_write write = {.medium_s = seconds, .request_pages = HUGE_VAL};
+        return wio_queue_pass(queue, &write, now);
+    }
+    double pages = seconds / queue->device.page_s;
+    double fast_s = pages * queue->device.burst_page_s;
+    double start_s = wio_queue_take(queue, fast_s, now);
+    wio_slices_owe(&queue->slices, pages, start_s);
+    return start_s + fast_s;
 }
 
-double wio_queue_pass(struct wio_queue *queue, double seconds, double now)
+/* Who waits for a slice does not keep others from passing, who wait for the same one. */
+static double pass_limit(struct wio_queue *queue, const struct wio_queue_write *write, double now)
 {
-    if (queue->device.slice_s > 0) {
-        return take_slices(queue, seconds, now, false);
+    double pages = write->medium_s / queue->device.page_s;
+    double burst_s = pages * queue->device.burst_page_s;
+    double fast_s = write->fast_s > 0 ? write->fast_s : burst_s;
+    double start_s = wio_queue_take(queue, fmin(fast_s, burst_s), now);
+    return pass_slices(queue, pages, write->request_pages, fast_s / pages, start_s);
+}
+
+double wio_queue_pass(struct wio_queue *queue, const struct wio_queue_write *write, double now)
+{
+    double seconds = write->medium_s;
+    if (has_slices(queue)) {
+        return pass_limit(queue, write, now);
     }
     if (queue->device.burst_pages > 0) {
         double start_s = fmax(now, queue->free_s);

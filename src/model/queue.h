@@ -13,6 +13,7 @@
 #include <whyio/status.h>
 
 #include "base/alloc.h"
+#include "model/slices.h"
 
 /* Seconds per page on the medium and into the device's own buffer of so many pages, which may be
  * 0. Where there are slices (seconds; 0: none) it is a limit instead, which lets what the medium
@@ -31,14 +32,19 @@ struct wio_queue_request {
     uint64_t data_end; /* and those with data */
 };
 
+/* A write past the queue. A limit that counts by slices lets its requests pass one by one. */
+struct wio_queue_write {
+    double medium_s; /* seconds on the medium */
+    double fast_s;   /* where all of it passes such a limit at once; 0: as fast as the buffer */
+    double request_pages; /* the longest request; HUGE_VAL: one */
+};
+
 struct wio_queue {
     struct wio_alloc alloc;
     struct wio_queue_device device;
-    double buffered;      /* pages in the device's buffer at ... */
-    double buffered_at;   /* ... this time, seconds; from then on it empties to the medium */
-    double slice_begin_s; /* of the first slice that counts .. */
-    double slice_end_s;   /* .. and when all are forgotten, unless somebody writes before */
-    double passed;        /* pages in these slices */
+    double buffered;    /* pages in the device's buffer at ... */
+    double buffered_at; /* ... this time, seconds; from then on it empties to the medium */
+    struct wio_slices slices;
     struct wio_queue_request *requests; /* a ring of those waiting */
     size_t room;                        /* of the ring, a power of 2; 0 before the first request */
     size_t head;                        /* index of the request being served, modulo room */
@@ -70,9 +76,9 @@ void wio_queue_grant(struct wio_queue *queue, uint64_t pages, double now);
 /* Somebody takes the device for so many seconds, at `now` or after those who took it before; the
  * queue waits. When his turn begins. */
 double wio_queue_take(struct wio_queue *queue, double seconds, double now);
-/* The same for a write that takes so many seconds on the medium, and less where there is room in
- * the device's buffer. When the device has it. */
-double wio_queue_pass(struct wio_queue *queue, double seconds, double now);
+/* The same for a write, which takes less time where there is room in the device's buffer. When the
+ * device has it. */
+double wio_queue_pass(struct wio_queue *queue, const struct wio_queue_write *write, double now);
 /* The same for what a limit that counts by slices lets pass in front of others, who wait for it
  * later: metadata. */
 double wio_queue_owe(struct wio_queue *queue, double seconds, double now);

@@ -117,21 +117,37 @@ static enum wio_status go_on_writing(struct wio_tasks *tasks, struct wio_task *t
 
 /* ---- the device ---- */
 
-enum what { DATA, JOURNAL, READ };
-
-/* The device serves one after the other; write-back waits meanwhile (rules 13 and 15). When it has
- * served this one: a device outside does that by itself. */
-static double take_device(struct wio_tasks *tasks, struct wio_task *task, double seconds,
-                          enum what what)
+/* A device outside serves by itself what it is asked for. */
+static bool is_left_outside(const struct wio_tasks *tasks, struct wio_task *task, double seconds)
 {
     if (tasks->has_device_outside) {
         task->device_s += seconds;
-        return tasks->cache.time_s;
     }
-    if (what == READ) {
-        return wio_cache_device_take(&tasks->cache, task->file->device, seconds) + seconds;
-    }
-    return wio_cache_device_write(&tasks->cache, task->file->device, seconds, what == JOURNAL);
+    return tasks->has_device_outside;
+}
+
+/* The device serves one after the other; write-back waits meanwhile (rules 13 and 15). When it has
+ * served this one. */
+static double read_device(struct wio_tasks *tasks, struct wio_task *task, double seconds)
+{
+    return is_left_outside(tasks, task, seconds)
+               ? tasks->cache.time_s
+               : wio_cache_device_take(&tasks->cache, task->file->device, seconds) + seconds;
+}
+
+static double write_device(struct wio_tasks *tasks, struct wio_task *task,
+                           const struct wio_queue_write *write)
+{
+    return is_left_outside(tasks, task, write->medium_s)
+               ? tasks->cache.time_s
+               : wio_cache_device_write(&tasks->cache, task->file->device, write);
+}
+
+static double write_journal(struct wio_tasks *tasks, struct wio_task *task, double seconds)
+{
+    return is_left_outside(tasks, task, seconds)
+               ? tasks->cache.time_s
+               : wio_cache_device_commit(&tasks->cache, task->file->device, seconds);
 }
 
 /* What a limit, or a buffer, lets pass fast now is missing later: of those all counts (rule 14). */
@@ -140,16 +156,29 @@ static bool has_credit(const struct wio_tasks *tasks, const struct wio_model_par
     return !tasks->has_device_outside && (params->slice > 0 || params->burst_size > 0);
 }
 
+/* A table says all of what passes a limit by slices. */
+static double rest_of(const struct wio_task_step *step, double device_s, bool has_slices)
+{
+    return has_slices && step->least_s > 0 ? 0 : fmax(step->seconds - device_s, 0);
+}
+
 static void use_device(struct wio_tasks *tasks, struct wio_task *task,
                        const struct wio_task_step *step)
 {
     bool is_counted = has_credit(tasks, params_of(task));
-    bool is_whole = is_counted || params_of(task)->slice > 0; /* tables know of no waits then */
+    bool has_slices = params_of(task)->slice > 0;
+    bool is_whole = is_counted || has_slices; /* tables know of no waits then */
     double device_s = is_whole ? step->device_s : fmin(step->device_s, step->seconds);
+    const struct wio_queue_write write = {
+        .medium_s = device_s, .fast_s = step->least_s, .request_pages = step->request_pages};
     double least_s = is_counted ? step->least_s : 0;
-    double rest_s = fmax(step->seconds - device_s, 0);
-    double served_s = take_device(tasks, task, device_s, step->is_read ? READ : DATA);
-    task->wake_s = fmax(served_s + rest_s, tasks->cache.time_s + least_s);
+    double served_s =
+        step->is_read ? read_device(tasks, task, device_s) : write_device(tasks, task, &write);
+    if (step->journal_s > 0) {
+        (void)write_journal(tasks, task, step->journal_s);
+    }
+    task->wake_s = fmax(served_s + rest_of(step, device_s, has_slices && !step->is_read),
+                        tasks->cache.time_s + least_s);
     sleep_until(tasks, task, WIO_TASK_END);
 }
 
@@ -169,7 +198,7 @@ static double begin_commit(struct wio_tasks *tasks, struct wio_task *task,
     struct wio_cache_device *device = task->file->device;
     device->committed_s = device->commit_begin_s;
     device->commit_begin_s = tasks->cache.time_s;
-    double end_s = take_device(tasks, task, step->device_s, JOURNAL) + seconds;
+    double end_s = write_journal(tasks, task, step->device_s) + seconds;
     device->commit_end_s = end_s + (tasks->has_device_outside ? step->device_s : 0);
     return end_s;
 }
@@ -218,7 +247,7 @@ static double fetch(struct wio_tasks *tasks, struct wio_task *task, struct wio_t
         seconds += p->c_sk;
         step->is_random = false;
     }
-    return take_device(tasks, task, seconds, READ);
+    return read_device(tasks, task, seconds);
 }
 
 /* What is there is copied, up to where more has to be fetched (rule 15). */
