@@ -176,12 +176,44 @@ static void the_machine_comes_from_a_file(void **state)
     free(json_path);
 }
 
+static const char sliced_json[] =
+    "{\"bw_mem\": 8e9, \"bw_ramdisk\": 2e9, \"bw_reduced\": 3e9, \"bw_dev\": 4e7, \"bw_rdev\": 7,"
+    " \"sc_w\": 0, \"sc_sw\": 0, \"c_sk\": 0, \"bs\": 4096, \"bf\": 4096, \"limit_bg\": 1e8,"
+    " \"limit_hard\": 2e8, \"dirty_expire\": 30, \"slice\": 0.1, \"bw_burst\": 2e9, "
+    "\"burst_size\": 4e6,"
+    " \"dev_table\": [[4096, 3e-5], [1048576, 5e-4]]}";
+
+static void write_64_mib_directly(struct world *world, int number)
+{
+    (void)number;
+    struct wio_error err = WIO_ERROR_INIT;
+    for (int64_t i = 0; i < 64; i++) {
+        world_keep(world, wio_simgrid_write_direct(world->disk, 0, i * MIB_BYTES, MIB_BYTES, &err),
+                   &err);
+    }
+    world_note(world, simgrid_get_clock());
+}
+
+/* What passed at once there, in a slice, does not here: the disk has the rate that it is given. */
+static void tables_beside_slices_do_not_speed_up_the_disk(void **state)
+{
+    (void)state;
+    json_path = wio_test_path("sliced.json");
+    wio_test_write(json_path, sliced_json, sizeof(sliced_json) - 1);
+    struct world *world = world_run_ok(&(struct world){
+        .acts = {write_64_mib_directly}, .prepare = create_from_file, .has_no_disk = true});
+    world_assert_near(world->notes[0], 0.64, 0.01);
+    free(world);
+    free(json_path);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_bad_machine_is_refused),
         cmocka_unit_test(a_bad_operation_is_refused),
         cmocka_unit_test(the_machine_comes_from_a_file),
+        cmocka_unit_test(tables_beside_slices_do_not_speed_up_the_disk),
     };
     return WIO_RUN(tests);
 }
