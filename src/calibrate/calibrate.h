@@ -89,8 +89,9 @@ struct wio_calibration {
     /* Of each point, as in struct wio_calibrate_value; NaN behind the largest write. */
     double table_spread[WIO_CALIBRATE_TABLE_COUNT][WIO_MODEL_TABLE_MAX];
     struct wio_calibrate_value meta[WIO_RIG_META_COUNT]; /* seconds; NaN: not known */
-    bool is_direct; /* O_DIRECT is accepted there; else O_SYNC stood in for it */
-    uint32_t cpus;  /* that this process may use; 0: not known */
+    bool is_direct;    /* O_DIRECT is accepted there; else O_SYNC stood in for it */
+    uint32_t cpus;     /* that this process may use; 0: not known */
+    double rate_limit; /* bytes/s that may be written, where the system says it (rate_limit.h); 0 */
     /* For information. */
     char kernel[WIO_CALIBRATE_TEXT]; /* "Linux 6.1.0" */
     char filesystem[WIO_CALIBRATE_TEXT];

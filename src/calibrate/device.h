@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The file system and the device that a directory is on: for information, and how far it reads
- * ahead. */
+/* The file system and the device that a directory is on: for information, how far it reads ahead,
+ * and the limit of its rate. */
 #ifndef WIO_CALIBRATE_DEVICE_H
 #define WIO_CALIBRATE_DEVICE_H
 

@@ -71,8 +71,8 @@ void wio_measure_set(struct wio_measure *measure, enum wio_param param, double v
                      double spread);
 double wio_measure_get(const struct wio_measure *measure, enum wio_param param);
 uint64_t wio_measure_random(struct wio_measure *measure);
-/* Where a limit was found to count by slices: its waits are the model's, so the tables become what
- * writes take that pass at once. */
+/* Where a limit was found to count by slices, or the system says one: its waits are the model's, so
+ * the tables become what writes take that pass at once. */
 void wio_measure_pass_slices(struct wio_measure *measure);
 /* What counts as a large write in the page cache: 1 MiB, or L; and how many folios that is. */
 uint64_t wio_measure_piece(const struct wio_measure *measure);

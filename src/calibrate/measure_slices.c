@@ -38,8 +38,40 @@ static void set_call(struct wio_measure *measure, double byte_s)
     }
 }
 
+/* What was measured is that far from the limit that the system says. */
+#define NEAR 0.15
+
+static void set_read(struct wio_measure *measure, enum wio_param param, double value)
+{
+    measure->out->params[param] = (struct wio_calibrate_value){
+        .value = value, .spread = (double)NAN, .how = WIO_CALIBRATE_READ};
+}
+
+/* Which write is the one that does not fit, the last byte decides: where a limit that the system
+ * says was met, it and the slices of Linux are taken exactly. Who never met it, since he was ahead
+ * of it as long as he might write, would have in the end. A slower device is none that it limits.
+ */
+static void take_limit(struct wio_measure *measure)
+{
+    double limit = measure->out->rate_limit;
+    double rate = wio_measure_get(measure, WIO_PARAM_bw_dev);
+    double burst = fmax(wio_measure_get(measure, WIO_PARAM_bw_burst), rate);
+    if (!(limit > 0) || rate < (1 - NEAR) * limit || burst < (1 + NEAR) * limit) {
+        return;
+    }
+    double hz = wio_measure_get(measure, WIO_PARAM_hz);
+    double slice_s = floor(hz / 10) / hz;
+    if (wio_measure_get(measure, WIO_PARAM_slice) == 0) {
+        wio_measure_set(measure, WIO_PARAM_bw_burst, burst, (double)NAN);
+        set_read(measure, WIO_PARAM_burst_size, limit * slice_s);
+    }
+    set_read(measure, WIO_PARAM_bw_dev, limit);
+    set_read(measure, WIO_PARAM_slice, slice_s);
+}
+
 void wio_measure_pass_slices(struct wio_measure *measure)
 {
+    take_limit(measure);
     double slice_s = wio_measure_get(measure, WIO_PARAM_slice);
     if (!(slice_s > 0)) {
         return;

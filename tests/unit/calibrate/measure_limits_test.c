@@ -203,6 +203,47 @@ static void passes_at_once(const struct sim *sim, const struct wio_model_table *
     assert_in_range(seen, 4, table->count);
 }
 
+/* However many bytes may be written: what the system says of a limit that was met, or of one that
+ * nobody could meet, is exact. */
+static void takes_the_limit_that_the_system_says(void **state)
+{
+    (void)state;
+    static const double rates[] = {20 * MIB, 100 * MIB, 400 * MIB};
+    for (uint64_t most = 17 << 20; most <= GIB; most *= 8) {
+        for (size_t i = 0; i < WIO_ARRAY_SIZE(rates); i++) {
+            struct sim sim = sliced(rates[i]);
+            struct wio_calibrate_params params = {.max_bytes = most, .budget_s = 60};
+            struct wio_calibration found;
+            struct wio_error err;
+            sim.told_rate = rates[i];
+            assert_ok(measured(&sim, &params, &found, &err), &err);
+            const struct wio_calibrate_value *rate = &found.params[WIO_PARAM_bw_dev];
+            assert_true(rate->value == rates[i]);
+            assert_int_equal(rate->how, WIO_CALIBRATE_READ);
+            assert_false(rate->is_better_with_bytes);
+            assert_true(found.params[WIO_PARAM_slice].value == 0.1);
+            if (rates[i] < 200 * MIB) { /* small synchronous writes do not reach that at all */
+                keeps_to_rate(&found, rates[i]);
+            }
+        }
+    }
+}
+
+/* Nor is a device as fast as a limit that it never reaches. */
+static void measures_what_a_limit_does_not_decide(void **state)
+{
+    (void)state;
+    struct sim sim = sim_default();
+    struct wio_calibrate_params params = {.max_bytes = GIB, .budget_s = 15};
+    struct wio_calibration found;
+    struct wio_error err;
+    sim.params.bw_dev = 50 * MIB;
+    sim.told_rate = 400 * MIB;
+    assert_ok(measured(&sim, &params, &found, &err), &err);
+    is_near(&found, WIO_PARAM_bw_dev, sim.params.bw_dev, 0.05);
+    assert_true(found.params[WIO_PARAM_slice].value == 0);
+}
+
 /* What it lets pass at once it lets pass at once in each slice. */
 static void finds_slices(void **state)
 {
@@ -247,6 +288,8 @@ int main(void)
         cmocka_unit_test(finds_the_rate_of_a_limit),
         cmocka_unit_test(sees_a_limit_on_small_devices),
         cmocka_unit_test(finds_the_credit_of_a_limit),
+        cmocka_unit_test(takes_the_limit_that_the_system_says),
+        cmocka_unit_test(measures_what_a_limit_does_not_decide),
         cmocka_unit_test(finds_slices),
         cmocka_unit_test(finds_slices_at_any_rate),
     };

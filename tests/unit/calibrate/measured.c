@@ -12,6 +12,7 @@ enum wio_status measured(struct sim *sim, struct wio_calibrate_params *params,
     *calibration = wio_calibration_unknown();
     calibration->params[WIO_PARAM_limit_bg].value = sim->params.limit_bg;
     calibration->params[WIO_PARAM_cache_size].value = sim->params.cache_size;
+    calibration->rate_limit = sim->told_rate;
     struct wio_rig rig = sim_rig(sim);
     params->dir = "simulated";
     enum wio_status status = wio_measure(&rig, params, sim->dirty_bytes, calibration, err);

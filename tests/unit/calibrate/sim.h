@@ -21,6 +21,7 @@ struct sim {
     double buffer_rate;
     double
         credit_bytes;  /* synchronous writes take no time of the device until so much is owed .. */
+    double told_rate;  /* what the system says of it; 0: nothing */
     double slice_rate; /* what waits for the device passes at this rate, counted by .. */
     double slice_s;    /* .. slices: what a slice may take goes at once. 0: no such limit */
     bool counts_bytes; /* the device's */

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "calibrate/rate_limit.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/sysmacros.h>
+
+#include "base/buf.h"
+#include "base/cleanup.h"
+#include "base/fmt.h"
+#include "base/io.h"
+
+#define TEXT_MOST (1u << 20)
+#define V1_FILE "blkio.throttle.write_bps_device"
+#define V2_FILE "io.max"
+
+static void blob_cleanup(struct wio_blob *blob)
+{
+    wio_blob_fini(blob);
+}
+
+/* "MAJOR:MINOR " at *text, which moves behind it. */
+static bool scan_device(const char **text, dev_t *device_out)
+{
+    uint64_t major;
+    uint64_t minor;
+    if (!wio_scan_u64(text, &major) || **text != ':') {
+        return false;
+    }
+    (*text)++;
+    if (!wio_scan_u64(text, &minor) || **text != ' ') {
+        return false;
+    }
+    (*text)++;
+    *device_out = makedev((unsigned)major, (unsigned)minor);
+    return true;
+}
+
+/* The bytes of a line behind its device: a number, or one that is called wbps. */
+static double bytes_of(const char *line, const char *end)
+{
+    static const char key[] = "wbps=";
+    uint64_t bytes;
+    const char *found = strstr(line, key);
+    if (found != NULL && found < end) {
+        line = found + sizeof(key) - 1;
+    }
+    return wio_scan_u64(&line, &bytes) ? (double)bytes : HUGE_VAL;
+}
+
+/* HUGE_VAL: the file has none of the device, or is not there. */
+static double limit_in(const char *path, dev_t device)
+{
+    WIO_CLEANUP(blob_cleanup) struct wio_blob text = {0};
+    if (wio_io_read_file(path, TEXT_MOST, &text, NULL) != WIO_OK) {
+        return HUGE_VAL;
+    }
+    const char *line = (const char *)text.data;
+    while (*line != '\0') {
+        const char *end = line + strcspn(line, "\n");
+        dev_t of;
+        if (scan_device(&line, &of) && of == device) {
+            return bytes_of(line, end);
+        }
+        line = *end == '\0' ? end : end + 1;
+    }
+    return HUGE_VAL;
+}
+
+/* A group's own limit and, in version 2, those of all above it, which hold for it, too. */
+static double limit_above(const char *root, const char *group, size_t length, bool is_v2,
+                          dev_t device)
+{
+    double least = HUGE_VAL;
+    for (;;) {
+        char path[PATH_MAX];
+        int n = snprintf(path, sizeof(path), "%s%.*s/%s", root, (int)length, group,
+                         is_v2 ? V2_FILE : V1_FILE);
+        if (n < 0 || (size_t)n >= sizeof(path)) {
+            return least;
+        }
+        least = fmin(least, limit_in(path, device));
+        if (!is_v2 || length == 0) {
+            return least;
+        }
+        while (length > 0 && group[--length] != '/') {
+        }
+    }
+}
+
+/* Is the controller among those of a line, "blkio" or "cpu,blkio"? */
+static bool has_blkio(const char *names, size_t length)
+{
+    static const char name[] = "blkio";
+    const char *end = names + length;
+    while (names < end) {
+        size_t one = strcspn(names, ",:");
+        if (one == sizeof(name) - 1 && memcmp(names, name, one) == 0) {
+            return true;
+        }
+        names += one + 1;
+    }
+    return false;
+}
+
+/* "NUMBER:CONTROLLERS:GROUP", without controllers in version 2, which some systems mount below the
+ * root of version 1. */
+static double limit_of_line(const char *line, size_t length, const char *root, dev_t device)
+{
+    const char *names = memchr(line, ':', length);
+    const char *group =
+        names == NULL ? NULL : memchr(names + 1, ':', length - (size_t)(names + 1 - line));
+    if (group == NULL) {
+        return HUGE_VAL;
+    }
+    size_t group_length = length - (size_t)(group + 1 - line);
+    size_t names_length = (size_t)(group - names) - 1;
+    char place[PATH_MAX];
+    if (group_length == 1) { /* "/" */
+        group_length = 0;
+    }
+    if (names_length > 0) {
+        (void)snprintf(place, sizeof(place), "%s/blkio", root);
+        return has_blkio(names + 1, names_length)
+                   ? limit_above(place, group + 1, group_length, false, device)
+                   : HUGE_VAL;
+    }
+    (void)snprintf(place, sizeof(place), "%s/unified", root);
+    return fmin(limit_above(root, group + 1, group_length, true, device),
+                limit_above(place, group + 1, group_length, true, device));
+}
+
+double wio_rate_limit_of(dev_t device, const char *cgroups, const char *root)
+{
+    double least = HUGE_VAL;
+    while (*cgroups != '\0') {
+        size_t length = strcspn(cgroups, "\n");
+        least = fmin(least, limit_of_line(cgroups, length, root, device));
+        cgroups += length + (cgroups[length] == '\n' ? 1 : 0);
+    }
+    return isinf(least) ? 0 : least;
+}
+
+/* Of a partition, whose directory is in that of the device that has the queue. */
+static dev_t whole_of(dev_t device)
+{
+    WIO_CLEANUP(blob_cleanup) struct wio_blob text = {0};
+    WIO_CLEANUP(blob_cleanup) struct wio_blob number = {0};
+    char path[64];
+    uint64_t major_of;
+    uint64_t minor_of;
+    (void)snprintf(path, sizeof(path), "/sys/dev/block/%u:%u/partition", major(device),
+                   minor(device));
+    if (wio_io_read_file(path, TEXT_MOST, &text, NULL) != WIO_OK) {
+        return device;
+    }
+    (void)snprintf(path, sizeof(path), "/sys/dev/block/%u:%u/../dev", major(device), minor(device));
+    if (wio_io_read_file(path, TEXT_MOST, &number, NULL) != WIO_OK) {
+        return device;
+    }
+    const char *at = (const char *)number.data;
+    if (!wio_scan_u64(&at, &major_of) || *at++ != ':' || !wio_scan_u64(&at, &minor_of)) {
+        return device;
+    }
+    return makedev((unsigned)major_of, (unsigned)minor_of);
+}
+
+double wio_rate_limit(dev_t device)
+{
+    WIO_CLEANUP(blob_cleanup) struct wio_blob cgroups = {0};
+    if (wio_io_read_file("/proc/self/cgroup", TEXT_MOST, &cgroups, NULL) != WIO_OK) {
+        return 0;
+    }
+    return wio_rate_limit_of(whole_of(device), (const char *)cgroups.data, "/sys/fs/cgroup");
+}
