@@ -216,8 +216,8 @@ static void set_reads(struct wio_measure *measure, struct present *present)
 enum wio_status wio_measure_present(struct wio_measure *measure, struct wio_error *err)
 {
     struct present present = {0};
-    uint64_t bytes = pieces_of(measure) * (2 * wio_measure_piece(measure) + PARTS * VISITS * TINY) +
-                     pages_of(measure) * 2 * PAGE + VISITED * VISITS * TINY;
+    uint64_t bytes = pieces_of(measure) * (2 * wio_measure_piece(measure) + TINY * PARTS * VISITS) +
+                     pages_of(measure) * 2 * PAGE + TINY * VISITED * VISITS;
     for (size_t i = 0; wio_measure_more(measure, i, ROUNDS, bytes); i++) {
         WIO_TRY(small_file(measure, &present, err));
         WIO_TRY(large_file(measure, &present, err));
