@@ -169,6 +169,7 @@ static void named(void)
 {
     char name[64];
     (void)snprintf(name, sizeof(name), "/sync-test-%d", (int)getpid());
+    (void)sem_unlink(name); /* of a run that was killed, of a process with the same number */
     sem_t *semaphore = sem_open(name, O_CREAT | O_EXCL, 0600, 0);
     must(semaphore != SEM_FAILED, "sem_open");
     pid_t pid = fork();
