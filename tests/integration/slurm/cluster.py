@@ -75,7 +75,8 @@ def cluster(scratch):
     with open(conf, "w", encoding="ascii") as file:
         file.write(CONF.format(host=host, scratch=scratch, ports=ports, nodes=nodes, count=NODES))
     os.mkdir(os.path.join(scratch, "state"))
-    environment = dict(os.environ, SLURM_CONF=conf)
+    # Of another cluster's job with the same number Open MPI would take the memory that ranks share.
+    environment = dict(os.environ, SLURM_CONF=conf, OMPI_MCA_btl_vader_backing_directory=scratch)
     commands = [["slurmctld", "-D"]]
     for i in range(1, NODES + 1):
         os.mkdir(os.path.join(scratch, f"spool.node{i}"))
