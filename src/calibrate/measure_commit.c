@@ -34,7 +34,8 @@ static enum wio_status append(struct wio_measure *measure, struct appends *appen
     return wio_measure_write(measure, &io, seconds_out, err);
 }
 
-/* A block; behind it some lines, of which the first needs another block. */
+/* A block; behind it some lines, of which the first needs another block. The last one fills it:
+ * else the file system writes zeros behind the end of the file, besides, when it goes on. */
 static enum wio_status append_both(struct wio_measure *measure, struct appends *appends,
                                    struct wio_error *err)
 {
@@ -48,8 +49,7 @@ static enum wio_status append_both(struct wio_measure *measure, struct appends *
     for (size_t k = 0; k < COUNTED; k++) {
         WIO_TRY(append(measure, appends, LINE, &appends->line_s[i * COUNTED + k], err));
     }
-    appends->offset += BLOCK - (COUNTED + 1) * LINE;
-    return WIO_OK;
+    return append(measure, appends, BLOCK - (COUNTED + 1) * LINE, &seconds, err);
 }
 
 /* Beside the block, which append_table is of: disks have moods. */

@@ -158,12 +158,15 @@ static double saved_by_blocks(const struct sim *sim, const struct wio_rig_io *io
     return is_new ? (1 - sim->thin_times) * (double)io->size / sim->params.bw_dev : 0;
 }
 
-/* Beside the data the journal of files that grow, and now and then what others write. */
+/* Beside the data the journal of files that grow, zeros behind an end within a block where a file
+ * goes on further behind, and now and then what others write. */
 static void count(struct sim *sim, const struct wio_rig_io *io)
 {
     bool grows = io->file == WIO_RIG_APPEND && io->way == WIO_RIG_SYNC;
+    bool is_apart = grows && io->offset > sim->append_end && sim->append_end % PAGE != 0;
     sim->device_bytes += (double)io->size + (grows ? sim->params.commit_bytes : 0) +
-                         (sim->writes % 4 == 0 ? MIB : 0);
+                         (is_apart ? PAGE : 0) + (sim->writes % 4 == 0 ? MIB : 0);
+    sim->append_end = grows ? io->offset + io->size : sim->append_end;
 }
 
 /* What the model does not know: negative where that takes longer. */

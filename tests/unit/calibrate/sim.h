@@ -44,6 +44,7 @@ struct sim {
     uint64_t written_bytes;
     uint64_t base_bytes;
     double device_bytes;
+    uint64_t append_end; /* of the file that grows synchronously */
     uint64_t generation[WIO_RIG_FILE_COUNT];
     double cached_bytes[WIO_RIG_FILE_COUNT]; /* written since they left memory */
     uint64_t dropped;                        /* how often pages left memory */
