@@ -4,7 +4,7 @@
 #include <math.h>
 
 /* Of a commit that has nothing but an inode: it, and a block in front and one behind. */
-#define STAMP_BLOCKS 3
+#define INODE_BLOCKS 3
 
 /* A file's time stamp goes by ticks: O_SYNC has it committed where it is a new one. Tables have
  * that where it is part of what a write takes; a limit by slices counts its bytes (rule 14). */
@@ -15,13 +15,21 @@ static bool is_stamped_anew(const struct wio_cache *cache, const struct wio_cach
            file->tick != wio_cache_jiffy(cache);
 }
 
+static double inode_bytes(const struct wio_model_params *p)
+{
+    return fmin(p->commit_bytes, INODE_BLOCKS * WIO_CACHE_PAGE);
+}
+
 double wio_journal_bytes(const struct wio_cache *cache, const struct wio_cache_file *file,
                          const struct wio_model_op *op)
 {
     const struct wio_model_params *p = &file->device->params;
-    bool grows = op->method == WIO_MODEL_SYNC && op->offset + op->size > file->size;
-    double stamp = is_stamped_anew(cache, file, op) ? STAMP_BLOCKS * WIO_CACHE_PAGE : 0;
-    return grows ? p->commit_bytes : fmin(p->commit_bytes, stamp);
+    uint64_t end = op->offset + op->size;
+    bool grows = op->method == WIO_MODEL_SYNC && end > file->size;
+    if (grows && !wio_journal_is_within(file->size, end)) {
+        return p->commit_bytes;
+    }
+    return grows || is_stamped_anew(cache, file, op) ? inode_bytes(p) : 0;
 }
 
 /* A limit that counts by slices lets bytes pass at once, or keeps them waiting (rule 14). */
@@ -73,12 +81,12 @@ static void add_sync(struct wio_task *task, const struct wio_cache_file *file,
     }
     wio_task_add(task, (struct wio_task_step){.kind = WIO_TASK_SYNC, .is_all = commit->is_all});
     if (p->commit_bytes > 0) {
-        double journal_s = pass_s(p, p->commit_bytes);
         struct wio_task_step step = *commit;
         step.kind = WIO_TASK_COMMIT;
-        step.seconds = fmax(commit_cost(p, true, true) - journal_s, 0);
-        step.length_s = fmax(length_cost(p) - journal_s, 0);
+        step.seconds = fmax(commit_cost(p, true, true) - pass_s(p, p->commit_bytes), 0);
         step.device_s = p->commit_bytes / p->bw_dev;
+        step.inode_s = fmax(length_cost(p) - pass_s(p, inode_bytes(p)), 0);
+        step.inode_device_s = inode_bytes(p) / p->bw_dev;
         wio_task_add(task, step);
     }
 }

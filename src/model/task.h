@@ -32,15 +32,16 @@ enum wio_task_kind {
 
 struct wio_task_step {
     enum wio_task_kind kind;
-    double seconds;       /* WAIT, DEVICE: what it takes in all; COMMIT: beside the device's part;
-                             WRITE: beside what all of them take */
-    double device_s;      /* DEVICE, COMMIT: the device's part of it */
-    double journal_s;     /* DEVICE: and the journal's, which passes in front of others */
-    double request_pages; /* DEVICE: the longest request of a write */
-    double least_s;       /* DEVICE: whatever it lets pass at once */
-    double clean_s;       /* COMMIT: what it takes where the journal has all of it */
-    double length_s;      /* COMMIT: as `seconds` where there are no new blocks */
-    uint64_t offset;      /* WRITE, READ: bytes; moves on */
+    double seconds;        /* WAIT, DEVICE: what it takes in all; COMMIT: beside the device's part;
+                              WRITE: beside what all of them take */
+    double device_s;       /* DEVICE, COMMIT: the device's part of it */
+    double journal_s;      /* DEVICE: and the journal's, which passes in front of others */
+    double request_pages;  /* DEVICE: the longest request of a write */
+    double least_s;        /* DEVICE: whatever it lets pass at once */
+    double clean_s;        /* COMMIT: what it takes where the journal has all of it */
+    double inode_s;        /* COMMIT: as `seconds`, where there are no new blocks .. */
+    double inode_device_s; /* .. and as `device_s` */
+    uint64_t offset;       /* WRITE, READ: bytes; moves on */
     uint64_t end;
     bool is_all;               /* SYNC, COMMIT: of the device */
     bool is_data;              /* COMMIT: but for the file's time */

@@ -193,13 +193,15 @@ static void drain(struct wio_tasks *tasks, struct wio_task *task)
 
 /* When it ends for who began it: a device outside writes it then, and the others wait for that. */
 static double begin_commit(struct wio_tasks *tasks, struct wio_task *task,
-                           const struct wio_task_step *step, double seconds)
+                           const struct wio_task_step *step, bool has_blocks)
 {
     struct wio_cache_device *device = task->file->device;
+    double device_s = has_blocks ? step->device_s : step->inode_device_s;
+    double beside_s = has_blocks ? step->seconds : step->inode_s;
     device->committed_s = device->commit_begin_s;
     device->commit_begin_s = tasks->cache.time_s;
-    double end_s = write_journal(tasks, task, step->device_s) + seconds;
-    device->commit_end_s = end_s + (tasks->has_device_outside ? step->device_s : 0);
+    double end_s = write_journal(tasks, task, device_s) + beside_s;
+    device->commit_end_s = end_s + (tasks->has_device_outside ? device_s : 0);
     return end_s;
 }
 
@@ -227,7 +229,7 @@ static void commit(struct wio_tasks *tasks, struct wio_task *task, const struct 
         task->wake_s = now_s + step->clean_s;
     } else if (!is_running) {
         bool has_blocks = step->is_all || task->file->changed_s > ended_s;
-        task->wake_s = begin_commit(tasks, task, step, has_blocks ? step->seconds : step->length_s);
+        task->wake_s = begin_commit(tasks, task, step, has_blocks);
     } else {
         phase = device->commit_begin_s < since_s ? WIO_TASK_BEGIN : WIO_TASK_END;
         task->wake_s = device->commit_end_s;
