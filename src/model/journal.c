@@ -15,6 +15,19 @@ static bool is_stamped_anew(const struct wio_cache *cache, const struct wio_cach
            file->tick != wio_cache_jiffy(cache);
 }
 
+/* Does what ends at `size` need no new block to end at `end`? */
+static bool is_within(uint64_t size, uint64_t end)
+{
+    return end > size && wio_cache_page_behind(end) == wio_cache_page_behind(size);
+}
+
+bool wio_journal_is_length_alone(const struct wio_cache_file *file, const struct wio_model_op *op)
+{
+    uint64_t end = op->offset + op->size;
+    return end > file->size && is_within(file->sent_size, end) &&
+           op->offset / WIO_CACHE_PAGE == (end - 1) / WIO_CACHE_PAGE;
+}
+
 static double inode_bytes(const struct wio_model_params *p)
 {
     return fmin(p->commit_bytes, INODE_BLOCKS * WIO_CACHE_PAGE);
@@ -26,7 +39,7 @@ double wio_journal_bytes(const struct wio_cache *cache, const struct wio_cache_f
     const struct wio_model_params *p = &file->device->params;
     uint64_t end = op->offset + op->size;
     bool grows = op->method == WIO_MODEL_SYNC && end > file->size;
-    if (grows && !wio_journal_is_within(file->size, end)) {
+    if (grows && !is_within(file->sent_size, end)) {
         return p->commit_bytes;
     }
     return grows || is_stamped_anew(cache, file, op) ? inode_bytes(p) : 0;
@@ -98,9 +111,9 @@ void wio_journal_fsync(struct wio_task *task, struct wio_cache_file *file, bool 
     bool has_changed = has_grown || !wio_cache_is_clean(file);
     const struct wio_task_step commit = {.clean_s = commit_cost(p, false, has_changed),
                                          .is_data = is_data};
-    bool is_within = wio_journal_is_within(file->safe_size, file->size);
     add_sync(task, file, &commit,
-             has_grown && is_within ? length_cost(p) : commit_cost(p, has_grown, has_changed));
+             is_within(file->safe_size, file->size) ? length_cost(p)
+                                                    : commit_cost(p, has_grown, has_changed));
     file->safe_size = file->size;
 }
 
@@ -113,11 +126,6 @@ void wio_journal_syncfs(struct wio_task *task, struct wio_cache_file *file)
         .clean_s = commit_cost(&device->params, false, has_changed), .is_all = true};
     add_sync(task, file, &commit, commit_cost(&device->params, has_changed, has_changed));
     file->safe_size = file->size;
-}
-
-bool wio_journal_is_within(uint64_t size, uint64_t end)
-{
-    return end > size && wio_cache_page_behind(end) == wio_cache_page_behind(size);
 }
 
 void wio_journal_note_time(const struct wio_cache *cache, struct wio_cache_file *file,

@@ -15,9 +15,9 @@
 void wio_journal_fsync(struct wio_task *task, struct wio_cache_file *file, bool is_data);
 void wio_journal_syncfs(struct wio_task *task, struct wio_cache_file *file);
 
-/* Does a file of `size` bytes become longer by a write that ends at `end`, but needs no new block?
- */
-bool wio_journal_is_within(uint64_t size, uint64_t end);
+/* Does a write make the file longer within its last block, which the device has, and write nothing
+ * else? */
+bool wio_journal_is_length_alone(const struct wio_cache_file *file, const struct wio_model_op *op);
 
 /* A write changes the file's time, once in a tick of the kernel's clock; those that are synchronous
  * commit that themselves. */

@@ -29,8 +29,7 @@ static double device_cost(const struct wio_cache_file *file, const struct wio_mo
     const struct wio_model_params *p = &file->device->params;
     const struct wio_model_table *table = table_of(file, op);
     double size = (double)op->size;
-    if (op->method == WIO_MODEL_SYNC && p->c_length > 0 &&
-        wio_journal_is_within(file->size, op->offset + op->size)) {
+    if (op->method == WIO_MODEL_SYNC && p->c_length > 0 && wio_journal_is_length_alone(file, op)) {
         return p->c_length + (is_random ? p->c_sk : 0);
     }
     if (table->count == 0) {

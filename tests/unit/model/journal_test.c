@@ -168,6 +168,30 @@ static void a_length_alone_has_its_own_cost(void **state)
     }
 }
 
+/* Whatever else is written takes its time; so does a block that is in memory only. */
+static void a_length_and_data_cost_both(void **state)
+{
+    (void)state;
+    for (unsigned has_journal = 0; has_journal <= 1; has_journal++) {
+        struct wio_model_params params = with_journal();
+        params.commit_bytes *= 0.1 * has_journal;
+        params.append_table =
+            (struct wio_model_table){.count = 2, .points = {{4096, 2e-4}, {MIB, 0.0102}}};
+        params.c_length = 1.5e-4;
+        struct wio_model *model = create(&params);
+        struct wio_model_op op = {.file = 1, .size = 1048000};
+        (void)step(model, op);
+        (void)step(model, sync_of(1));
+        op = (struct wio_model_op){.file = 1, .size = MIB_BYTES, .method = WIO_MODEL_SYNC};
+        assert_near(step(model, op).cost_s, 0.0102, 0.0002);
+        op = (struct wio_model_op){.file = 2, .size = 100};
+        (void)step(model, op);
+        op = (struct wio_model_op){.file = 2, .offset = 100, .size = 100, .method = WIO_MODEL_SYNC};
+        assert_near(step(model, op).cost_s, has_journal ? 0.001 + 100 / params.bw_dev : 2e-4, 1e-6);
+        wio_model_destroy(model);
+    }
+}
+
 /* What an earlier commit took in need not wait for the one that runs. */
 static void what_is_committed_does_not_wait_for_others(void **state)
 {
@@ -494,6 +518,7 @@ int main(void)
         cmocka_unit_test(nothing_to_write_takes_a_flush),
         cmocka_unit_test(a_new_time_is_committed),
         cmocka_unit_test(a_length_alone_has_its_own_cost),
+        cmocka_unit_test(a_length_and_data_cost_both),
         cmocka_unit_test(what_is_committed_does_not_wait_for_others),
         cmocka_unit_test(who_waits_at_the_same_time_shares_a_commit),
         cmocka_unit_test(blocks_that_are_not_written_need_the_next_commit),
