@@ -110,6 +110,8 @@ WIO_MUST_CHECK enum wio_status wio_calibrate(const struct wio_calibrate_params *
 
 /* Nothing known yet: values that need not be given have the one that they have then. */
 struct wio_calibration wio_calibration_unknown(void);
+/* The system says so: nothing was measured, so nothing spreads. */
+void wio_calibration_read(struct wio_calibration *calibration, enum wio_param param, double value);
 /* As parameters of a model. */
 struct wio_model_params wio_calibration_params(const struct wio_calibration *calibration);
 /* HOST.json: what was there is replaced at once or not at all. */

@@ -111,6 +111,12 @@ struct wio_calibration wio_calibration_unknown(void)
     return calibration;
 }
 
+void wio_calibration_read(struct wio_calibration *calibration, enum wio_param param, double value)
+{
+    calibration->params[param] = (struct wio_calibrate_value){
+        .value = value, .spread = (double)NAN, .how = WIO_CALIBRATE_READ};
+}
+
 struct wio_model_params wio_calibration_params(const struct wio_calibration *calibration)
 {
     return (struct wio_model_params){

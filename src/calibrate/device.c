@@ -19,11 +19,6 @@
 
 #define MOUNTS_MOST (16u << 20)
 
-static void blob_cleanup(struct wio_blob *blob)
-{
-    wio_blob_fini(blob);
-}
-
 /* A file system that numbers its own devices (btrfs) is on the one that it was mounted from. */
 static dev_t device_of(const struct stat *st, const struct wio_mount *mount)
 {
@@ -65,7 +60,7 @@ static void read_ahead(const struct stat *st, struct wio_calibrate_value *out)
 enum wio_status wio_device_describe(const char *dir, struct wio_calibration *calibration,
                                     struct wio_error *err)
 {
-    WIO_CLEANUP(blob_cleanup) struct wio_blob mounts = {0};
+    WIO_CLEANUP(wio_blob_fini) struct wio_blob mounts = {0};
     struct wio_mount mount;
     struct stat st;
     char path[PATH_MAX];

@@ -16,11 +16,6 @@
 #define RATIO "dirty_background_ratio"
 #define FILE_MOST 4096
 
-static void blob_cleanup(struct wio_blob *blob)
-{
-    wio_blob_fini(blob);
-}
-
 static void path_of(char path[PATH_MAX], const char *dir, const char *name)
 {
     (void)snprintf(path, PATH_MAX, "%s/%s", dir, name);
@@ -28,7 +23,7 @@ static void path_of(char path[PATH_MAX], const char *dir, const char *name)
 
 bool wio_limits_read(const char *dir, const char *name, uint64_t *out)
 {
-    WIO_CLEANUP(blob_cleanup) struct wio_blob text = {0};
+    WIO_CLEANUP(wio_blob_fini) struct wio_blob text = {0};
     char path[PATH_MAX];
     path_of(path, dir, name);
     if (wio_io_read_file(path, FILE_MOST, &text, NULL) != WIO_OK) {

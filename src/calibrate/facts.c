@@ -24,11 +24,6 @@
 #define PROC_MOST (1u << 20)
 #define CENTI 100.0
 
-static void blob_cleanup(struct wio_blob *blob)
-{
-    wio_blob_fini(blob);
-}
-
 static void file_cleanup(FILE **file)
 {
     if (*file != NULL) {
@@ -39,7 +34,7 @@ static void file_cleanup(FILE **file)
 /* The number behind "NAME " or "NAME:" at the beginning of a line. */
 static bool find_number(const char *path, const char *name, uint64_t *out)
 {
-    WIO_CLEANUP(blob_cleanup) struct wio_blob text = {0};
+    WIO_CLEANUP(wio_blob_fini) struct wio_blob text = {0};
     size_t length = strlen(name);
     if (wio_io_read_file(path, PROC_MOST, &text, NULL) != WIO_OK) {
         return false;
@@ -63,12 +58,6 @@ uint64_t wio_facts_vmstat_bytes(const char *name)
     return find_number("/proc/vmstat", name, &pages) ? pages * (uint64_t)sysconf(_SC_PAGESIZE) : 0;
 }
 
-static void set_read(struct wio_calibration *calibration, enum wio_param param, double value)
-{
-    calibration->params[param].value = value;
-    calibration->params[param].how = WIO_CALIBRATE_READ;
-}
-
 static enum wio_status read_limits(struct wio_calibration *calibration, struct wio_error *err)
 {
     uint64_t background = wio_facts_vmstat_bytes("nr_dirty_background_threshold");
@@ -85,8 +74,8 @@ static enum wio_status read_limits(struct wio_calibration *calibration, struct w
         return wio_error_set(err, WIO_ERR_UNSUPPORTED, "/proc/vmstat", WIO_ERROR_NO_OFFSET,
                              "expected nr_dirty_background_threshold below nr_dirty_threshold");
     }
-    set_read(calibration, WIO_PARAM_limit_bg, (double)background);
-    set_read(calibration, WIO_PARAM_limit_hard, (double)hard);
+    wio_calibration_read(calibration, WIO_PARAM_limit_bg, (double)background);
+    wio_calibration_read(calibration, WIO_PARAM_limit_hard, (double)hard);
     return WIO_OK;
 }
 
@@ -95,10 +84,10 @@ static void read_ages(struct wio_calibration *calibration)
     uint64_t centi;
     calibration->params[WIO_PARAM_dirty_expire].value = 30; /* the kernel's default */
     if (wio_limits_read(WIO_LIMITS_DIR, "dirty_expire_centisecs", &centi)) {
-        set_read(calibration, WIO_PARAM_dirty_expire, (double)centi / CENTI);
+        wio_calibration_read(calibration, WIO_PARAM_dirty_expire, (double)centi / CENTI);
     }
     if (wio_limits_read(WIO_LIMITS_DIR, "dirty_writeback_centisecs", &centi)) {
-        set_read(calibration, WIO_PARAM_dirty_interval, (double)centi / CENTI);
+        wio_calibration_read(calibration, WIO_PARAM_dirty_interval, (double)centi / CENTI);
     }
 }
 
@@ -108,7 +97,7 @@ static void read_ticks(struct wio_calibration *calibration)
     struct timespec tick;
     if (clock_getres(CLOCK_MONOTONIC_COARSE, &tick) == 0 && tick.tv_sec == 0 &&
         tick.tv_nsec >= 100000 && tick.tv_nsec <= 10000000) {
-        set_read(calibration, WIO_PARAM_hz, round(1e9 / (double)tick.tv_nsec));
+        wio_calibration_read(calibration, WIO_PARAM_hz, round(1e9 / (double)tick.tv_nsec));
     }
 }
 
@@ -116,7 +105,7 @@ static void read_memory(struct wio_calibration *calibration)
 {
     uint64_t kib;
     if (find_number("/proc/meminfo", "MemAvailable", &kib)) {
-        set_read(calibration, WIO_PARAM_mem_bytes, (double)kib * 1024);
+        wio_calibration_read(calibration, WIO_PARAM_mem_bytes, (double)kib * 1024);
     }
 }
 
@@ -125,7 +114,7 @@ static void read_cache(struct wio_calibration *calibration)
 {
     long bytes = sysconf(_SC_LEVEL2_CACHE_SIZE);
     if (bytes > 0) {
-        set_read(calibration, WIO_PARAM_cache_size, (double)bytes);
+        wio_calibration_read(calibration, WIO_PARAM_cache_size, (double)bytes);
     }
 }
 
@@ -154,7 +143,7 @@ static enum wio_status read_stdio_buffer(const char *path, struct wio_calibratio
     if (file == NULL || fputc('x', file) == EOF) {
         return wio_error_sys(err, path, "cannot write");
     }
-    set_read(calibration, WIO_PARAM_bf, (double)__fbufsize(file));
+    wio_calibration_read(calibration, WIO_PARAM_bf, (double)__fbufsize(file));
     /* cppcheck-suppress resourceLeak ; closed on the way out */
     return WIO_OK;
 }
@@ -167,7 +156,8 @@ enum wio_status wio_facts_files(const char *dir, struct wio_calibration *calibra
     if (statvfs(dir, &fs) != 0) {
         return wio_error_sys(err, dir, "cannot look at the file system");
     }
-    set_read(calibration, WIO_PARAM_bs, (double)(fs.f_frsize > 0 ? fs.f_frsize : fs.f_bsize));
+    wio_calibration_read(calibration, WIO_PARAM_bs,
+                         (double)(fs.f_frsize > 0 ? fs.f_frsize : fs.f_bsize));
     (void)snprintf(path, sizeof(path), "%s/facts", dir);
     WIO_TRY(read_stdio_buffer(path, calibration, err));
     WIO_TRY(wio_folio_measure(path, &calibration->params[WIO_PARAM_balance_step], err));

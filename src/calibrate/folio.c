@@ -23,11 +23,6 @@
 #define IS_TAIL (UINT64_C(1) << 16)
 #define SMAPS_MOST (64u << 20)
 
-static void blob_cleanup(struct wio_blob *blob)
-{
-    wio_blob_fini(blob);
-}
-
 /* A mapping of the file in a place where a huge entry could map it. */
 struct view {
     void *room; /* larger by what the place may be off */
@@ -94,7 +89,7 @@ static size_t longest_by_frames(const struct view *view)
 /* The paragraph of our mapping in smaps has how many KiB of it are mapped by huge entries. */
 static bool has_huge_entries(const struct view *view)
 {
-    WIO_CLEANUP(blob_cleanup) struct wio_blob text = {0};
+    WIO_CLEANUP(wio_blob_fini) struct wio_blob text = {0};
     char head[40];
     struct wio_fmt fmt = wio_fmt_of(head, sizeof(head));
     if (wio_io_read_file("/proc/self/smaps", SMAPS_MOST, &text, NULL) != WIO_OK) {
@@ -115,7 +110,7 @@ static bool has_huge_entries(const struct view *view)
 
 static enum wio_status fill(int fd, const char *path, struct wio_error *err)
 {
-    WIO_CLEANUP(blob_cleanup) struct wio_blob data = {0};
+    WIO_CLEANUP(wio_blob_fini) struct wio_blob data = {0};
     if (wio_blob_reserve(&data, WIO_FOLIO_BYTES) != WIO_OK) {
         return wio_error_set(err, WIO_ERR_NOMEM, path, WIO_ERROR_NO_OFFSET, "out of memory");
     }

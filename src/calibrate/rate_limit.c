@@ -17,11 +17,6 @@
 #define V1_FILE "blkio.throttle.write_bps_device"
 #define V2_FILE "io.max"
 
-static void blob_cleanup(struct wio_blob *blob)
-{
-    wio_blob_fini(blob);
-}
-
 /* "MAJOR:MINOR " at *text, which moves behind it. */
 static bool scan_device(const char **text, dev_t *device_out)
 {
@@ -54,7 +49,7 @@ static double bytes_of(const char *line, const char *end)
 /* HUGE_VAL: the file has none of the device, or is not there. */
 static double limit_in(const char *path, dev_t device)
 {
-    WIO_CLEANUP(blob_cleanup) struct wio_blob text = {0};
+    WIO_CLEANUP(wio_blob_fini) struct wio_blob text = {0};
     if (wio_io_read_file(path, TEXT_MOST, &text, NULL) != WIO_OK) {
         return HUGE_VAL;
     }
@@ -147,8 +142,8 @@ double wio_rate_limit_of(dev_t device, const char *cgroups, const char *root)
 /* Of a partition, whose directory is in that of the device that has the queue. */
 static dev_t whole_of(dev_t device)
 {
-    WIO_CLEANUP(blob_cleanup) struct wio_blob text = {0};
-    WIO_CLEANUP(blob_cleanup) struct wio_blob number = {0};
+    WIO_CLEANUP(wio_blob_fini) struct wio_blob text = {0};
+    WIO_CLEANUP(wio_blob_fini) struct wio_blob number = {0};
     char path[64];
     uint64_t major_of;
     uint64_t minor_of;
@@ -170,7 +165,7 @@ static dev_t whole_of(dev_t device)
 
 double wio_rate_limit(dev_t device)
 {
-    WIO_CLEANUP(blob_cleanup) struct wio_blob cgroups = {0};
+    WIO_CLEANUP(wio_blob_fini) struct wio_blob cgroups = {0};
     if (wio_io_read_file("/proc/self/cgroup", TEXT_MOST, &cgroups, NULL) != WIO_OK) {
         return 0;
     }
