@@ -38,35 +38,55 @@ static void set_call(struct wio_measure *measure, double byte_s)
     }
 }
 
-/* What was measured is that far from the limit that the system says. */
-#define NEAR 0.15
+/* Within these parts of it, what was measured is the limit that the system says. */
+#define BELOW 0.05
+#define ABOVE 0.15
+/* A slice that was measured as less than such a part of what Linux has is one of its own. */
+#define SHORTER 0.7
 
-static void set_read(struct wio_measure *measure, enum wio_param param, double value)
+/* Of those of Linux; some kernels have slices of a fiftieth of a second. What was measured as
+ * longer are the distances of writes that are larger than a slice. */
+static double slice_of(const struct wio_measure *measure)
 {
-    measure->out->params[param] = (struct wio_calibrate_value){
-        .value = value, .spread = (double)NAN, .how = WIO_CALIBRATE_READ};
+    double hz = wio_measure_get(measure, WIO_PARAM_hz);
+    double slice_s = floor(hz / 10) / hz;
+    double seen_s = wio_measure_get(measure, WIO_PARAM_slice);
+    return seen_s > 0 && seen_s < SHORTER * slice_s ? fmax(round(seen_s * hz), 1) / hz : slice_s;
+}
+
+/* Was it seen to decide what the device does, or could nobody see that? No more than a slice passes
+ * at once then: what was found beyond that is a buffer of the device. */
+static bool is_met(const struct wio_measure *measure, double limit, double slice_s)
+{
+    const struct wio_calibrate_value *params = measure->out->params;
+    double rate = params[WIO_PARAM_bw_dev].value;
+    bool is_reached =
+        rate >= (1 - BELOW) * limit &&
+        (rate <= (1 + ABOVE) * limit || params[WIO_PARAM_bw_dev].is_better_with_bytes);
+    bool is_passed = fmax(params[WIO_PARAM_bw_burst].value, rate) >= (1 + ABOVE) * limit;
+    bool is_slice = params[WIO_PARAM_slice].value > 0 ||
+                    params[WIO_PARAM_burst_size].value <= (1 + ABOVE) * limit * slice_s;
+    return is_reached && is_passed && is_slice;
 }
 
 /* Which write is the one that does not fit, the last byte decides: where a limit that the system
  * says was met, it and the slices of Linux are taken exactly. Who never met it, since he was ahead
- * of it as long as he might write, would have in the end. A slower device is none that it limits.
+ * of it as long as he might write, would have in the end. A slower device is none that it limits,
+ * nor is one that has passed it for long.
  */
 static void take_limit(struct wio_measure *measure)
 {
     double limit = measure->out->rate_limit;
-    double rate = wio_measure_get(measure, WIO_PARAM_bw_dev);
-    double burst = fmax(wio_measure_get(measure, WIO_PARAM_bw_burst), rate);
-    if (!(limit > 0) || rate < (1 - NEAR) * limit || burst < (1 + NEAR) * limit) {
+    double slice_s = slice_of(measure);
+    if (!(limit > 0) || !is_met(measure, limit, slice_s)) {
         return;
     }
-    double hz = wio_measure_get(measure, WIO_PARAM_hz);
-    double slice_s = floor(hz / 10) / hz;
-    if (wio_measure_get(measure, WIO_PARAM_slice) == 0) {
-        wio_measure_set(measure, WIO_PARAM_bw_burst, burst, (double)NAN);
-        set_read(measure, WIO_PARAM_burst_size, limit * slice_s);
-    }
-    set_read(measure, WIO_PARAM_bw_dev, limit);
-    set_read(measure, WIO_PARAM_slice, slice_s);
+    double burst = fmax(wio_measure_get(measure, WIO_PARAM_bw_burst),
+                        wio_measure_get(measure, WIO_PARAM_bw_dev));
+    wio_measure_set(measure, WIO_PARAM_bw_burst, burst, (double)NAN);
+    wio_calibration_read(measure->out, WIO_PARAM_bw_dev, limit);
+    wio_calibration_read(measure->out, WIO_PARAM_slice, slice_s);
+    wio_calibration_read(measure->out, WIO_PARAM_burst_size, limit * slice_s);
 }
 
 void wio_measure_pass_slices(struct wio_measure *measure)
