@@ -2,7 +2,6 @@
 /* From what the caller says of the machine to the parameters of the model. */
 #include "plugin.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "base/cleanup.h"
@@ -38,21 +37,6 @@ static enum wio_status set(struct wio_model_params *params, const struct wio_sim
     return WIO_OK;
 }
 
-/* A disk passes evenly, so no write takes less than its part of the rate: tables beside slices say
- * what passes at once, and leave the waits to these (docs/MODEL.md#kernel, rule 14). */
-static void leave_slices(struct wio_model_params *params)
-{
-    struct wio_model_table *tables[] = {&params->direct_table, &params->direct_nosync_table,
-                                        &params->sync_table, &params->append_table};
-    for (size_t i = 0; i < WIO_ARRAY_SIZE(tables) && params->slice > 0; i++) {
-        for (size_t k = 0; k < tables[i]->count; k++) {
-            struct wio_model_point *point = &tables[i]->points[k];
-            point->seconds = fmax(point->seconds, point->bytes / params->bw_dev);
-        }
-    }
-    params->slice = 0;
-}
-
 enum wio_status wio_simgrid_params(const struct wio_simgrid_machine *machine, sg_disk_t disk,
                                    struct wio_model_params *params, struct wio_error *err)
 {
@@ -71,8 +55,6 @@ enum wio_status wio_simgrid_params(const struct wio_simgrid_machine *machine, sg
     }
     params->bw_dev = sg_disk_write_bandwidth(disk);
     params->bw_rdev = sg_disk_read_bandwidth(disk);
-    params->bw_burst = 0;
-    params->burst_size = 0;
-    leave_slices(params);
+    params->bw_burst = params->burst_size = params->slice = 0; /* a disk passes evenly */
     return WIO_OK;
 }

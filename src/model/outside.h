@@ -7,8 +7,8 @@
  * writes them and grants what it may have written. The model's device keeps its own time (bw_dev
  * is how fast it is alone) but ends nothing that is not granted. What an operation does with the
  * device itself (reads of what is not in memory, direct and synchronous writes) is not in cost_s:
- * result.device_s is for the disk to do; nothing is
- * read ahead.
+ * result.device_s is for the disk to do, all of the bytes at bw_dev, however fast a table says
+ * that they pass; nothing is read ahead.
  *
  * Only `kernel` has such a device, and no other beside it. The functions belong to the thread of
  * the model.

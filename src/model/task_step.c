@@ -167,7 +167,8 @@ static void use_device(struct wio_tasks *tasks, struct wio_task *task,
 {
     bool is_counted = has_credit(tasks, params_of(task));
     bool has_slices = params_of(task)->slice > 0;
-    bool is_whole = is_counted || has_slices; /* tables know of no waits then */
+    /* tables know of no waits then, nor of a device outside */
+    bool is_whole = is_counted || has_slices || tasks->has_device_outside;
     double device_s = is_whole ? step->device_s : fmin(step->device_s, step->seconds);
     const struct wio_queue_write write = {
         .medium_s = device_s, .fast_s = step->least_s, .request_pages = step->request_pages};

@@ -129,6 +129,24 @@ static void what_is_not_granted_does_not_end(void **state)
     wio_model_destroy(model);
 }
 
+/* Tables may be of a buffer, or of another device: one outside has the rate that it has. */
+static void tables_do_not_speed_it_up(void **state)
+{
+    (void)state;
+    struct wio_model_params params = machine();
+    params.direct_table =
+        (struct wio_model_table){.count = 2, .points = {{4096, 1e-3}, {65536, 1.1e-3}}};
+    struct wio_model *model = create_of(WIO_MODEL_KERNEL, &params, true);
+    for (uint64_t pages = 1; pages <= 4096; pages *= 16) {
+        const struct wio_model_op op = {.size = pages * 4096, .method = WIO_MODEL_DIRECT};
+        struct wio_model_result result = step(model, op);
+        assert_true(fabs(result.device_s - (double)op.size / params.bw_dev) < 1e-12);
+        assert_true(pages > 16 || fabs(result.cost_s + result.device_s - 1e-3) < 1.1e-4);
+        assert_true(pages <= 16 || result.cost_s < 1e-9);
+    }
+    wio_model_destroy(model);
+}
+
 static void device_time_is_left_to_the_caller(void **state)
 {
     (void)state;
@@ -238,6 +256,7 @@ int main(void)
         cmocka_unit_test(only_kernel_has_one),
         cmocka_unit_test(alone_it_changes_nothing),
         cmocka_unit_test(what_is_not_granted_does_not_end),
+        cmocka_unit_test(tables_do_not_speed_it_up),
         cmocka_unit_test(device_time_is_left_to_the_caller),
         cmocka_unit_test(seeks_are_counted_once),
         cmocka_unit_test(looks_for_old_data_are_foretold),
