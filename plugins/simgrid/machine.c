@@ -37,6 +37,16 @@ static enum wio_status set(struct wio_model_params *params, const struct wio_sim
     return WIO_OK;
 }
 
+/* One that stands for others where these are not given replaces those of the file. */
+static void drop_details(struct wio_model_params *params, const struct wio_simgrid_param *given)
+{
+    for (; given != NULL && given->name != NULL; given++) {
+        if (strcmp(given->name, "sc_sw") == 0) {
+            params->c_flush = params->c_length = 0;
+        }
+    }
+}
+
 enum wio_status wio_simgrid_params(const struct wio_simgrid_machine *machine, sg_disk_t disk,
                                    struct wio_model_params *params, struct wio_error *err)
 {
@@ -49,6 +59,7 @@ enum wio_status wio_simgrid_params(const struct wio_simgrid_machine *machine, sg
     if (machine->host_json != NULL) {
         WIO_TRY(wio_host_read(machine->host_json, params, err));
     }
+    drop_details(params, machine->params);
     for (const struct wio_simgrid_param *given = machine->params;
          given != NULL && given->name != NULL; given++) {
         WIO_TRY(set(params, given, err));

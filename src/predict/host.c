@@ -145,10 +145,14 @@ static void drop_details(const struct wio_host_json *json, struct wio_model_para
         params->bw_clean = params->sc_r = params->bw_hit = 0;
     }
     drop_tables(json, params);
+    params->c_length = 0; /* beside tables that no further device inherits */
+    if (wio_host_find(json, "sc_sw") != NULL) {
+        params->c_flush = 0;
+    }
     if (wio_host_find(json, "bw_dev") == NULL) {
         return;
     }
-    params->c_page_sync = params->c_forget = params->c_flush = params->c_length = 0;
+    params->c_page_sync = params->c_forget = params->c_flush = 0;
     params->commit_bytes = 0;
     if (params->slice > 0) { /* what passes at once is a part of that limit, and no buffer */
         params->slice = params->bw_burst = params->burst_size = 0;

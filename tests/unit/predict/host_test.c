@@ -191,6 +191,24 @@ static void a_number_takes_the_place_of_its_table(void **state)
     wio_host_fini(&host);
 }
 
+/* What was measured beside a first device's sc_sw and tables is not another's. */
+static void details_of_synchronous_writes_stay_with_their_device(void **state)
+{
+    (void)state;
+    struct wio_host host;
+    load("{" COMPLETE ", \"c_flush\": 1e-5, \"c_length\": 1e-4, \"devices\": ["
+         "{\"path\": \"/a\", \"c_sk\": 1}, {\"path\": \"/b\", \"sc_sw\": 1e-3}, "
+         "{\"path\": \"/c\", \"bw_dev\": 5e8}, {\"path\": \"/d\", \"sc_sw\": 1e-3, "
+         "\"c_flush\": 2e-5, \"c_length\": 2e-4}]}",
+         &host);
+    static const double expected[][2] = {{1e-5, 1e-4}, {1e-5, 0}, {0, 0}, {0, 0}, {2e-5, 2e-4}};
+    for (uint32_t i = 0; i < 5; i++) {
+        assert_true(host.devices[i].params.c_flush == expected[i][0]);
+        assert_true(host.devices[i].params.c_length == expected[i][1]);
+    }
+    wio_host_fini(&host);
+}
+
 static void names_what_is_wrong_with_a_device(void **state)
 {
     (void)state;
@@ -298,6 +316,7 @@ int main(void)
         cmocka_unit_test(names_what_is_wrong),
         cmocka_unit_test(reads_devices),
         cmocka_unit_test(a_number_takes_the_place_of_its_table),
+        cmocka_unit_test(details_of_synchronous_writes_stay_with_their_device),
         cmocka_unit_test(names_what_is_wrong_with_a_device),
         cmocka_unit_test(reads_the_costs_of_metadata),
         cmocka_unit_test(reads_the_number_of_processors),

@@ -138,7 +138,7 @@ static void a_bad_operation_is_refused(void **state)
 static const char host_json[] =
     "{\"bw_mem\": 8e9, \"bw_ramdisk\": 2e9, \"bw_reduced\": 3e9, \"bw_dev\": 5, \"bw_rdev\": 7,"
     " \"sc_w\": 0, \"sc_sw\": 0, \"c_sk\": 0, \"bs\": 4096, \"bf\": 4096, \"limit_bg\": 1e8,"
-    " \"limit_hard\": 2e8, \"dirty_expire\": 30}";
+    " \"limit_hard\": 2e8, \"dirty_expire\": 30, \"c_flush\": 0.5}";
 
 static char *json_path;
 
@@ -150,6 +150,24 @@ static void create_from_file(struct world *world, int number)
         .struct_size = sizeof(machine), .host_json = json_path, .params = params};
     struct wio_error err = WIO_ERROR_INIT;
     world_keep(world, wio_simgrid_create("h1", "d1", &machine, &world->disk, &err), &err);
+}
+
+static void create_with_slow_syncs(struct world *world, int number)
+{
+    (void)number;
+    const struct wio_simgrid_param params[] = {{"sc_sw", 0.25}, {NULL, 0}};
+    struct wio_simgrid_machine machine = {
+        .struct_size = sizeof(machine), .host_json = json_path, .params = params};
+    struct wio_error err = WIO_ERROR_INIT;
+    world_keep(world, wio_simgrid_create("h1", "d1", &machine, &world->disk, &err), &err);
+}
+
+static void sync_nothing(struct world *world, int number)
+{
+    (void)number;
+    struct wio_error err = WIO_ERROR_INIT;
+    world_keep(world, wio_simgrid_fsync(world->disk, 1, &err), &err);
+    world_note(world, simgrid_get_clock());
 }
 
 static void write_and_read(struct world *world, int number)
@@ -173,6 +191,23 @@ static void the_machine_comes_from_a_file(void **state)
     world_assert_near(world->notes[0], 1e-3, 0.01);
     world_assert_near(world->notes[1] - world->notes[0], 1, 0.02); /* and a copy */
     free(world);
+    free(json_path);
+}
+
+/* What the file says in detail of what the parameter stands for gives way, too. */
+static void a_parameter_replaces_its_details(void **state)
+{
+    (void)state;
+    json_path = wio_test_path("HOST.json");
+    wio_test_write(json_path, host_json, sizeof(host_json) - 1);
+    for (int is_replaced = 0; is_replaced <= 1; is_replaced++) {
+        struct world *world = world_run_ok(
+            &(struct world){.acts = {sync_nothing},
+                            .prepare = is_replaced ? create_with_slow_syncs : create_from_file,
+                            .has_no_disk = true});
+        world_assert_near(world->notes[0], is_replaced ? 0.25 : 0.5, 1e-9);
+        free(world);
+    }
     free(json_path);
 }
 
@@ -221,6 +256,7 @@ int main(void)
         cmocka_unit_test(a_bad_machine_is_refused),
         cmocka_unit_test(a_bad_operation_is_refused),
         cmocka_unit_test(the_machine_comes_from_a_file),
+        cmocka_unit_test(a_parameter_replaces_its_details),
         cmocka_unit_test(tables_do_not_speed_up_the_disk),
     };
     return WIO_RUN(tests);
