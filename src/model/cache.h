@@ -52,8 +52,8 @@ struct wio_cache_file {
     double changed_s;                /* when it got new blocks last, which the journal takes in;
                                         -1: never */
     double longer_s;                 /* when it became longer within its blocks last; -1: never */
-    double timed_s;                  /* when its time changed last, unless it was committed with
-                                        that; -1: never */
+    double timed_s;                  /* when its time changed last, unless a synchronous write
+                                        has committed that; -1: never */
     int64_t tick;                    /* its time: in ticks of the kernel's clock; -1: before all */
     uint64_t sent_size;              /* bytes: its length by what the device was handed */
     TAILQ_ENTRY(wio_cache_file) in_growing; /* while the device has to write new blocks of it */

@@ -11,8 +11,11 @@
 static bool is_stamped_anew(const struct wio_cache *cache, const struct wio_cache_file *file,
                             const struct wio_model_op *op)
 {
+    bool is_new = file->tick != wio_cache_jiffy(cache);
+    bool is_left =
+        file->timed_s > file->device->commit_begin_s; /* by a write that waits for none */
     return op->method != WIO_MODEL_DIRECT_NOSYNC && file->device->params.slice > 0 &&
-           file->tick != wio_cache_jiffy(cache);
+           (is_new || is_left);
 }
 
 /* Does what ends at `size` need no new block to end at `end`? */
@@ -129,11 +132,12 @@ void wio_journal_syncfs(struct wio_task *task, struct wio_cache_file *file)
 }
 
 void wio_journal_note_time(const struct wio_cache *cache, struct wio_cache_file *file,
-                           const struct wio_model_op *op)
+                           bool is_committed)
 {
-    bool is_committed = op->method == WIO_MODEL_SYNC || op->method == WIO_MODEL_DIRECT;
     int64_t tick = wio_cache_jiffy(cache);
-    if (tick != file->tick && !is_committed) {
+    if (is_committed) {
+        file->timed_s = -1;
+    } else if (tick != file->tick) {
         file->timed_s = file->device->changed_s = cache->time_s;
     }
     file->tick = tick;

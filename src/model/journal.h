@@ -19,10 +19,10 @@ void wio_journal_syncfs(struct wio_task *task, struct wio_cache_file *file);
  * else? */
 bool wio_journal_is_length_alone(const struct wio_cache_file *file, const struct wio_model_op *op);
 
-/* A write changes the file's time, once in a tick of the kernel's clock; those that are synchronous
- * commit that themselves. */
+/* A write begins, which changes the file's time, once in a tick of the kernel's clock; one that is
+ * synchronous commits that, and what writes before it changed. */
 void wio_journal_note_time(const struct wio_cache *cache, struct wio_cache_file *file,
-                           const struct wio_model_op *op);
+                           bool is_committed);
 
 /* What it writes for a direct or synchronous write, which may make the file longer: bytes. */
 double wio_journal_bytes(const struct wio_cache *cache, const struct wio_cache_file *file,

@@ -25,8 +25,8 @@ static void add_wait(struct wio_task *task, double seconds)
 }
 
 /* An empty file has neither pages nor a place for them: its first write makes both (rule 2). */
-static void add_write(struct wio_task *task, struct wio_cache_file *file, uint64_t offset,
-                      uint64_t size)
+static void add_write(const struct wio_cache *cache, struct wio_task *task,
+                      struct wio_cache_file *file, uint64_t offset, uint64_t size)
 {
     wio_task_add(task,
                  (struct wio_task_step){.kind = WIO_TASK_WRITE,
@@ -34,28 +34,33 @@ static void add_write(struct wio_task *task, struct wio_cache_file *file, uint64
                                         .offset = offset,
                                         .end = offset + size});
     file->is_begun = true;
+    if (size > 0) {
+        wio_journal_note_time(cache, file, false);
+    }
 }
 
 /* What is in the stream's buffer. */
-static void add_flush(struct wio_task *task, struct wio_cache_file *file)
+static void add_flush(const struct wio_cache *cache, struct wio_task *task,
+                      struct wio_cache_file *file)
 {
     uint64_t size = file->pending;
     file->pending = 0;
     if (size > 0) {
-        add_write(task, file, file->position - size, size);
+        add_write(cache, task, file, file->position - size, size);
     }
 }
 
 /* glibc: fill the buffer, write it, write whole buffers at once, keep the rest. A stream that has
  * no buffer yet has nothing to fill: its first write is of whole buffers (rule 12). */
-static void add_fwrite(const struct wio_model *model, struct wio_task *task,
+static void add_fwrite(const struct wio_tasks *tasks, struct wio_task *task,
                        struct wio_cache_file *file, const struct wio_model_op *op)
 {
-    uint64_t bf = (uint64_t)model->params.bf;
+    const struct wio_model_params *p = tasks->params;
+    uint64_t bf = (uint64_t)p->bf;
     uint64_t left = op->size;
-    add_wait(task, model->params.c_lib + (file->has_buffer ? 0 : model->params.c_stream));
+    add_wait(task, p->c_lib + (file->has_buffer ? 0 : p->c_stream));
     if (op->offset != file->position) {
-        add_flush(task, file);
+        add_flush(&tasks->cache, task, file);
         file->position = op->offset;
     }
     uint64_t filling = least(left, file->has_buffer ? bf - file->pending : 0);
@@ -67,9 +72,9 @@ static void add_fwrite(const struct wio_model *model, struct wio_task *task,
     }
     uint64_t whole = left - left % bf;
     file->has_buffer = true;
-    add_flush(task, file);
+    add_flush(&tasks->cache, task, file);
     if (whole > 0) {
-        add_write(task, file, file->position, whole);
+        add_write(&tasks->cache, task, file, file->position, whole);
     }
     file->pending = left - whole;
     file->position += left;
@@ -155,12 +160,17 @@ static struct wio_task_step bypass_step(const struct wio_cache *cache,
 static enum wio_status add_bypass(struct wio_cache *cache, struct wio_task *task,
                                   struct wio_cache_file *file, const struct wio_model_op *op)
 {
+    if (op->size == 0) {
+        add_wait(task, wio_copy_call_s(&file->device->params));
+        return WIO_OK;
+    }
     const struct wio_task_step step = bypass_step(cache, file, op);
     uint64_t end = op->offset + op->size;
     uint64_t added;
     enum wio_cache_change change;
     wio_cache_clean(cache, file, op->offset, end);
     WIO_TRY(wio_cache_note_sent(cache, file, op->offset, end, &change));
+    wio_journal_note_time(cache, file, op->method != WIO_MODEL_DIRECT_NOSYNC);
     if (op->method != WIO_MODEL_DIRECT_NOSYNC) { /* commits by itself */
         file->safe_size = file->safe_size > end ? file->safe_size : end;
     } else if (change == WIO_CACHE_BLOCKS) {
@@ -226,16 +236,17 @@ static void add_truncate(struct wio_cache *cache, struct wio_task *task,
 static enum wio_status add_steps(const struct wio_model *model, struct wio_task *task,
                                  struct wio_cache_file *file, const struct wio_model_op *op)
 {
-    struct wio_cache *cache = &((struct wio_tasks *)model->state)->cache;
+    struct wio_tasks *tasks = model->state;
+    struct wio_cache *cache = &tasks->cache;
     switch (op->method) {
     case WIO_MODEL_WRITE:
-        add_write(task, file, op->offset, op->size);
+        add_write(cache, task, file, op->offset, op->size);
         return WIO_OK;
     case WIO_MODEL_FWRITE:
-        add_fwrite(model, task, file, op);
+        add_fwrite(tasks, task, file, op);
         return WIO_OK;
     case WIO_MODEL_FFLUSH:
-        add_flush(task, file);
+        add_flush(cache, task, file);
         return WIO_OK;
     case WIO_MODEL_FSYNC:
     case WIO_MODEL_FDATASYNC:
@@ -281,7 +292,6 @@ static enum wio_status note_range(struct wio_cache *cache, struct wio_cache_file
     }
     if (flow == WIO_MODEL_MOVES_OUT) {
         file->size = file->size > file->last_end ? file->size : file->last_end;
-        wio_journal_note_time(cache, file, op);
     }
     if (file->known_end < file->last_end) {
         file->known_end = file->last_end;

@@ -131,8 +131,39 @@ static void a_new_time_is_committed(void **state)
     assert_near(step(model, fsync_op).cost_s, page_s + inode_s, 1e-9);
     rewrite(model, 30 * tick_s - wio_model_time(model));
     (void)step(model, (struct wio_model_op){.file = 1, .size = 4096, .method = WIO_MODEL_SYNC});
+    assert_near(step(model, fsync_op).cost_s, 0, 1e-9); /* O_SYNC has committed it */
+    rewrite(model, 40 * tick_s - wio_model_time(model));
     assert_near(step(model, (struct wio_model_op){.file = 1, .method = WIO_MODEL_SYNCFS}).cost_s,
-                COMMIT, 1e-9);
+                page_s + COMMIT, 1e-9);
+    assert_near(step(model, fsync_op).cost_s, 0, 1e-9);
+    wio_model_destroy(model);
+}
+
+/* Not while the bytes are in the stream's buffer; nor by a write of nothing. */
+static void what_is_written_changes_the_time(void **state)
+{
+    (void)state;
+    struct wio_model_params params = with_journal();
+    const struct wio_model_op fsync_op = {.file = 1, .method = WIO_MODEL_FSYNC};
+    const double tick_s = 1 / params.hz;
+    params.c_lib = 0;
+    struct wio_model *model = create(&params);
+    write_file(model, 1);
+    (void)step(model, fsync_op);
+    struct wio_model_op op = {.file = 1, .size = 100, .method = WIO_MODEL_FWRITE};
+    op.delay_s = 10 * tick_s - wio_model_time(model);
+    (void)step(model, op);
+    assert_near(step(model, fsync_op).cost_s, 0, 1e-9);
+    op = (struct wio_model_op){.file = 1, .method = WIO_MODEL_FFLUSH};
+    op.delay_s = 20 * tick_s - wio_model_time(model);
+    (void)step(model, op);
+    (void)step(model, sync_of(1));
+    assert_near(step(model, fsync_op).cost_s, INODE_BYTES / params.bw_dev, 1e-9);
+    op = (struct wio_model_op){.file = 1, .offset = 2 * MIB_BYTES};
+    op.delay_s = 30 * tick_s - wio_model_time(model);
+    (void)step(model, op);
+    op.method = WIO_MODEL_SYNC;
+    assert_near(step(model, op).cost_s, 0, 1e-9);
     assert_near(step(model, fsync_op).cost_s, 0, 1e-9);
     wio_model_destroy(model);
 }
@@ -517,6 +548,7 @@ int main(void)
         cmocka_unit_test(a_new_length_is_committed),
         cmocka_unit_test(nothing_to_write_takes_a_flush),
         cmocka_unit_test(a_new_time_is_committed),
+        cmocka_unit_test(what_is_written_changes_the_time),
         cmocka_unit_test(a_length_alone_has_its_own_cost),
         cmocka_unit_test(a_length_and_data_cost_both),
         cmocka_unit_test(what_is_committed_does_not_wait_for_others),

@@ -77,6 +77,36 @@ static void the_last_byte_of_a_slice_counts(void **state)
     assert_waits(WIO_MODEL_SYNC, MIB_BYTES, " 9 19 29 39 49 59");
 }
 
+/* `first`, an O_SYNC write in the same tick, and what is left of 10 MiB: what the last one takes.
+ */
+static double last_of_a_slice(struct wio_model_op first, uint64_t sync_bytes)
+{
+    struct wio_model_params params = sliced();
+    params.commit_bytes = COMMIT_BLOCKS * 4096;
+    struct wio_model *model = create(&params);
+    (void)step(model, (struct wio_model_op){.size = 20 * MIB_BYTES});
+    (void)step(model, sync_of(0));
+    first.delay_s = 2.001 - wio_model_time(model);
+    (void)step(model, first);
+    (void)step(model, (struct wio_model_op){.size = sync_bytes, .method = WIO_MODEL_SYNC});
+    const struct wio_model_op last = {.offset = 10 * MIB_BYTES,
+                                      .size = 10 * MIB_BYTES - sync_bytes,
+                                      .method = WIO_MODEL_DIRECT_NOSYNC};
+    double cost_s = step(model, last).cost_s;
+    wio_model_destroy(model);
+    return cost_s;
+}
+
+/* It commits the time of a write before it, too; one of nothing has none. */
+static void a_synchronous_write_commits_what_is_new(void **state)
+{
+    (void)state;
+    const struct wio_model_op written = {.size = 4096};
+    const struct wio_model_op nothing = {.method = WIO_MODEL_FFLUSH};
+    assert_true(last_of_a_slice(written, MIB_BYTES) > WAITED);
+    assert_true(last_of_a_slice(nothing, 0) < WAITED);
+}
+
 static void requests_that_do_not_fit_leave_their_room(void **state)
 {
     (void)state;
@@ -190,6 +220,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_last_byte_of_a_slice_counts),
+        cmocka_unit_test(a_synchronous_write_commits_what_is_new),
         cmocka_unit_test(requests_that_do_not_fit_leave_their_room),
         cmocka_unit_test(requests_wait_until_they_are_paid_for),
         cmocka_unit_test(a_limit_passes_slices),
