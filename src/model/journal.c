@@ -101,7 +101,8 @@ static void add_sync(struct wio_task *task, const struct wio_cache_file *file,
         step.kind = WIO_TASK_COMMIT;
         step.seconds = fmax(commit_cost(p, true, true) - pass_s(p, p->commit_bytes), 0);
         step.device_s = p->commit_bytes / p->bw_dev;
-        step.inode_s = fmax(length_cost(p) - pass_s(p, inode_bytes(p)), 0);
+        double length_s = fmax(length_cost(p), commit->clean_s);
+        step.inode_s = fmax(length_s - pass_s(p, inode_bytes(p)), 0);
         step.inode_device_s = inode_bytes(p) / p->bw_dev;
         wio_task_add(task, step);
     }

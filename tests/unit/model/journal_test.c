@@ -168,6 +168,26 @@ static void what_is_written_changes_the_time(void **state)
     wio_model_destroy(model);
 }
 
+/* However a length alone was measured. */
+static void a_commit_takes_no_less_than_none(void **state)
+{
+    (void)state;
+    struct wio_model_params params = with_journal();
+    params.commit_bytes *= 0.1;
+    params.append_table = (struct wio_model_table){.count = 1, .points = {{4096, 0.02}}};
+    params.sync_table = (struct wio_model_table){.count = 1, .points = {{4096, 0.01}}};
+    params.c_length = 0.005;
+    struct wio_model *model = create(&params);
+    rewrite(model, 0);
+    (void)step(model, sync_of(1));
+    rewrite(model, 1);
+    assert_near(step(model, sync_of(1)).cost_s, 0.01, 1e-9);
+    rewrite(model, 1);
+    assert_near(step(model, (struct wio_model_op){.file = 1, .method = WIO_MODEL_FSYNC}).cost_s,
+                0.01, 1e-9);
+    wio_model_destroy(model);
+}
+
 /* Of a page, after 100 B at its beginning. */
 static double sync_cost(struct wio_model *model, uint64_t offset, enum wio_model_method method)
 {
@@ -549,6 +569,7 @@ int main(void)
         cmocka_unit_test(nothing_to_write_takes_a_flush),
         cmocka_unit_test(a_new_time_is_committed),
         cmocka_unit_test(what_is_written_changes_the_time),
+        cmocka_unit_test(a_commit_takes_no_less_than_none),
         cmocka_unit_test(a_length_alone_has_its_own_cost),
         cmocka_unit_test(a_length_and_data_cost_both),
         cmocka_unit_test(what_is_committed_does_not_wait_for_others),
