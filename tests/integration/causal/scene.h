@@ -47,10 +47,22 @@ static inline void tell_secret(void)
     atomic_fetch_add(secret_words, 1);
 }
 
+/* For a millisecond, and 20 s in all: whoever is awaited may have failed, and then nobody would
+ * ever end, nor would the recorder. */
+static inline void await_a_while(unsigned *rounds)
+{
+    if (++*rounds > 20000) {
+        (void)fprintf(stderr, "%d: nobody came\n", (int)getpid());
+        _exit(1);
+    }
+    (void)usleep(1000);
+}
+
 static inline void await_secret(unsigned words)
 {
+    unsigned rounds = 0;
     while (atomic_load(secret_words) < words) {
-        (void)usleep(1000);
+        await_a_while(&rounds);
     }
 }
 
@@ -59,13 +71,14 @@ static inline void await_parent(void)
 {
     char path[32];
     char state = 0;
+    unsigned rounds = 0;
     (void)snprintf(path, sizeof(path), "/proc/%d/stat", (int)getppid());
     await_secret(1);
     while (state != 'S') {
         FILE *file = fopen(path, "r");
         check(file != NULL && fscanf(file, "%*d (%*[^)]) %c", &state) == 1, path);
         (void)fclose(file);
-        (void)usleep(1000);
+        await_a_while(&rounds);
     }
 }
 
