@@ -11,6 +11,9 @@
 #define PAGE 4096
 #define WRITER 0
 #define FLUSHER 1
+/* Others write so often: no multiple nor part of how many writes are counted together, else they
+ * are never among those that count, or always. */
+#define DISTURBED 7
 /* Files with such numbers were never written: what is read of them is not in memory. */
 #define UNCACHED 1000000
 
@@ -165,7 +168,7 @@ static void count(struct sim *sim, const struct wio_rig_io *io)
     bool grows = io->file == WIO_RIG_APPEND && io->way == WIO_RIG_SYNC;
     bool is_apart = grows && io->offset > sim->append_end && sim->append_end % PAGE != 0;
     sim->device_bytes += (double)io->size + (grows ? sim->params.commit_bytes : 0) +
-                         (is_apart ? PAGE : 0) + (sim->writes % 4 == 0 ? MIB : 0);
+                         (is_apart ? PAGE : 0) + (sim->writes % DISTURBED == 0 ? MIB : 0);
     sim->append_end = grows ? io->offset + io->size : sim->append_end;
 }
 
