@@ -39,6 +39,21 @@ static void finds_what_a_length_costs(void **state)
 }
 
 /* Appending costs what it costs on a device that was in use for long. */
+/* However slow it is to append, time is left for more than the least number of flushes. */
+static void flushes_slow_devices_often(void **state)
+{
+    (void)state;
+    struct sim sim = sim_default();
+    struct wio_calibrate_params params = {.max_bytes = GIB, .budget_s = 20};
+    struct wio_calibration found;
+    struct wio_error err;
+    sim.params.sc_sw = 3.5e-3;
+    sim.params.c_flush = 3e-3;
+    assert_ok(measured(&sim, &params, &found, &err), &err);
+    is_near(&found, WIO_PARAM_c_flush, sim.params.c_flush, 0.01);
+    assert_in_range(sim.fsyncs, 50, 100); /* of which other stages need 36 */
+}
+
 static void looks_past_new_blocks(void **state)
 {
     (void)state;
@@ -198,6 +213,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(finds_what_a_commit_writes),
         cmocka_unit_test(finds_what_a_length_costs),
+        cmocka_unit_test(flushes_slow_devices_often),
         cmocka_unit_test(looks_past_new_blocks),
         cmocka_unit_test(does_not_look_past_noise),
         cmocka_unit_test(tells_how_writes_differ),

@@ -250,6 +250,7 @@ static enum wio_status fsync_op(void *context, enum wio_rig_file file, double *s
     struct sim *sim = context;
     (void)err;
     const struct wio_model_op op = {.file = id_of(sim, file), .method = WIO_MODEL_FSYNC};
+    sim->fsyncs++;
     *seconds_out = told(sim, perform(sim, &op));
     return WIO_OK;
 }

@@ -39,6 +39,7 @@ struct sim {
     double slice_bytes; /* since it began */
     uint64_t seed;
     uint64_t writes;
+    uint64_t fsyncs;
     uint64_t last_size;
     uint64_t allocations;
     uint64_t written_bytes;
