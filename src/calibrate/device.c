@@ -77,7 +77,7 @@ enum wio_status wio_device_describe(const char *dir, struct wio_calibration *cal
         (void)snprintf(calibration->filesystem, sizeof(calibration->filesystem), "%s", mount.type);
         (void)snprintf(calibration->mount, sizeof(calibration->mount), "%s", mount.place);
         name_device(device_of(&st, &mount), calibration->device);
-        calibration->rate_limit = wio_rate_limit(device_of(&st, &mount));
+        calibration->rate_limit = wio_rate_limit(device_of(&st, &mount), "");
     }
     return WIO_OK;
 }

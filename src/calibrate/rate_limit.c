@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "calibrate/rate_limit.h"
 
+#include <dirent.h>
 #include <limits.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/sysmacros.h>
+#include <unistd.h>
 
 #include "base/buf.h"
 #include "base/cleanup.h"
@@ -16,6 +18,10 @@
 #define TEXT_MOST (1u << 20)
 #define V1_FILE "blkio.throttle.write_bps_device"
 #define V2_FILE "io.max"
+#define BLOCK_DIR "/sys/dev/block/%u:%u"
+#define SLAVES "slaves/"
+/* Devices upon devices, of which there are three or four where there are many. */
+#define DEPTH_MOST 16
 
 /* "MAJOR:MINOR " at *text, which moves behind it. */
 static bool scan_device(const char **text, dev_t *device_out)
@@ -139,35 +145,73 @@ double wio_rate_limit_of(dev_t device, const char *cgroups, const char *root)
     return isinf(least) ? 0 : least;
 }
 
-/* Of a partition, whose directory is in that of the device that has the queue. */
-static dev_t whole_of(dev_t device)
+/* The number in the file "dev" of a directory below that of a device. */
+static bool read_device(const char *root, dev_t device, const char *below, dev_t *device_out)
 {
     WIO_CLEANUP(wio_blob_fini) struct wio_blob text = {0};
-    WIO_CLEANUP(wio_blob_fini) struct wio_blob number = {0};
-    char path[64];
+    char path[PATH_MAX];
     uint64_t major_of;
     uint64_t minor_of;
-    (void)snprintf(path, sizeof(path), "/sys/dev/block/%u:%u/partition", major(device),
-                   minor(device));
-    if (wio_io_read_file(path, TEXT_MOST, &text, NULL) != WIO_OK) {
-        return device;
+    int n = snprintf(path, sizeof(path), "%s" BLOCK_DIR "/%s/dev", root, major(device),
+                     minor(device), below);
+    if (n < 0 || (size_t)n >= sizeof(path) ||
+        wio_io_read_file(path, TEXT_MOST, &text, NULL) != WIO_OK) {
+        return false;
     }
-    (void)snprintf(path, sizeof(path), "/sys/dev/block/%u:%u/../dev", major(device), minor(device));
-    if (wio_io_read_file(path, TEXT_MOST, &number, NULL) != WIO_OK) {
-        return device;
-    }
-    const char *at = (const char *)number.data;
+    const char *at = (const char *)text.data;
     if (!wio_scan_u64(&at, &major_of) || *at++ != ':' || !wio_scan_u64(&at, &minor_of)) {
-        return device;
+        return false;
     }
-    return makedev((unsigned)major_of, (unsigned)minor_of);
+    *device_out = makedev((unsigned)major_of, (unsigned)minor_of);
+    return true;
 }
 
-double wio_rate_limit(dev_t device)
+/* Of a partition, whose directory is in that of the device that has the queue. */
+static dev_t whole_of(const char *root, dev_t device)
+{
+    char path[PATH_MAX];
+    dev_t whole;
+    (void)snprintf(path, sizeof(path), "%s" BLOCK_DIR "/partition", root, major(device),
+                   minor(device));
+    return access(path, F_OK) == 0 && read_device(root, device, "..", &whole) ? whole : device;
+}
+
+/* What a device is made of (LVM, LUKS, md), if that is one other. Of several nobody knows which one
+ * a write goes to. */
+static bool find_below(const char *root, dev_t device, dev_t *below_out)
+{
+    char path[PATH_MAX];
+    char below[NAME_MAX + sizeof(SLAVES)] = "";
+    (void)snprintf(path, sizeof(path), "%s" BLOCK_DIR "/" SLAVES, root, major(device),
+                   minor(device));
+    WIO_CLEANUP(wio_dir_cleanup) DIR *dir = opendir(path);
+    size_t count = 0;
+    const struct dirent *entry;
+    while (dir != NULL && (entry = readdir(dir)) != NULL) {
+        if (entry->d_name[0] != '.') {
+            (void)snprintf(below, sizeof(below), SLAVES "%s", entry->d_name);
+            count++;
+        }
+    }
+    return count == 1 && read_device(root, device, below, below_out);
+}
+
+double wio_rate_limit(dev_t device, const char *root)
 {
     WIO_CLEANUP(wio_blob_fini) struct wio_blob cgroups = {0};
-    if (wio_io_read_file("/proc/self/cgroup", TEXT_MOST, &cgroups, NULL) != WIO_OK) {
+    char path[PATH_MAX];
+    double least = HUGE_VAL;
+    (void)snprintf(path, sizeof(path), "%s/proc/self/cgroup", root);
+    if (wio_io_read_file(path, TEXT_MOST, &cgroups, NULL) != WIO_OK) {
         return 0;
     }
-    return wio_rate_limit_of(whole_of(device), (const char *)cgroups.data, "/sys/fs/cgroup");
+    (void)snprintf(path, sizeof(path), "%s/sys/fs/cgroup", root);
+    bool is_more = true;
+    for (unsigned depth = 0; depth < DEPTH_MOST && is_more; depth++) {
+        device = whole_of(root, device);
+        double limit = wio_rate_limit_of(device, (const char *)cgroups.data, path);
+        least = limit > 0 ? fmin(least, limit) : least;
+        is_more = find_below(root, device, &device);
+    }
+    return isinf(least) ? 0 : least;
 }

@@ -8,8 +8,10 @@
 
 #include <sys/types.h>
 
-/* Bytes a second; 0: none that could be read. Of a partition it is the whole device's. */
-double wio_rate_limit(dev_t device);
+/* Bytes a second; 0: none that could be read. Of a partition it is the whole device's; of a device
+ * upon one other (LVM, LUKS, md) the least of both. /proc and /sys are below `root`: "" in a
+ * system. */
+double wio_rate_limit(dev_t device, const char *root);
 
 /* The same of a device, by the text of /proc/PID/cgroup and groups below `root`, which is
  * /sys/fs/cgroup in a system. */

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/sysmacros.h>
+#include <unistd.h>
 
 #include "base/io.h"
 #include "calibrate/rate_limit.h"
@@ -19,6 +20,13 @@ static void set(const char *group, const char *name, const char *text)
     (void)snprintf(path, sizeof(path), "%s/%s", dir, name);
     wio_test_write(path, text, strlen(text));
     free(dir);
+}
+
+static void link_to(const char *target, const char *name)
+{
+    char *path = wio_test_path(name);
+    assert_int_equal(symlink(target, path), 0);
+    free(path);
 }
 
 static double limit_of(unsigned minor_of, const char *cgroups)
@@ -73,12 +81,55 @@ static void anything_else_is_none(void **state)
     }
 }
 
+/* As the system shows devices: sda with a partition, on which LVM has a volume; md of two. */
+static void make_system(void)
+{
+    set("sys/devices/sda", "dev", "8:0\n");
+    set("sys/devices/sda/sda2", "dev", "8:2\n");
+    set("sys/devices/sda/sda2", "partition", "2\n");
+    set("sys/devices/sdb", "dev", "8:16\n");
+    set("sys/devices/dm-0", "dev", "253:0\n");
+    set("sys/devices/md0", "dev", "9:0\n");
+    set("sys/devices/dm-0/slaves", ".hidden", "");
+    set("sys/devices/md0/slaves", ".hidden", "");
+    set("sys/dev/block", ".hidden", "");
+    link_to("../../devices/sda", "sys/dev/block/8:0");
+    link_to("../../devices/sda/sda2", "sys/dev/block/8:2");
+    link_to("../../devices/sdb", "sys/dev/block/8:16");
+    link_to("../../devices/dm-0", "sys/dev/block/253:0");
+    link_to("../../devices/md0", "sys/dev/block/9:0");
+    link_to("../../sda/sda2", "sys/devices/dm-0/slaves/sda2");
+    link_to("../../sda", "sys/devices/md0/slaves/sda");
+    link_to("../../sdb", "sys/devices/md0/slaves/sdb");
+    set("proc/self", "cgroup", "7:blkio:/\n0::/\n");
+}
+
+/* A limit is that of a whole device; it holds for all that lies on that one alone. */
+static void finds_what_is_below(void **state)
+{
+    (void)state;
+    make_system();
+    set("sys/fs/cgroup/blkio", "blkio.throttle.write_bps_device", "8:0 400\n8:2 1\n9:0 300\n");
+    assert_true(wio_rate_limit(makedev(8, 0), wio_test_dir()) == 400);
+    assert_true(wio_rate_limit(makedev(8, 2), wio_test_dir()) == 400);
+    assert_true(wio_rate_limit(makedev(253, 0), wio_test_dir()) == 400);
+    assert_true(wio_rate_limit(makedev(9, 0), wio_test_dir()) == 300);
+    assert_true(wio_rate_limit(makedev(8, 16), wio_test_dir()) == 0);
+    assert_true(wio_rate_limit(makedev(7, 0), wio_test_dir()) == 0);
+    set("sys/fs/cgroup/blkio", "blkio.throttle.write_bps_device", "8:0 400\n253:0 200\n");
+    assert_true(wio_rate_limit(makedev(253, 0), wio_test_dir()) == 200);
+    assert_true(wio_rate_limit(makedev(9, 0), wio_test_dir()) == 0);
+    set("proc/self", "cgroup", "");
+    assert_true(wio_rate_limit(makedev(8, 0), wio_test_dir()) == 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_blkio),
         cmocka_unit_test(reads_io_max),
         cmocka_unit_test(anything_else_is_none),
+        cmocka_unit_test(finds_what_is_below),
     };
     return WIO_RUN(tests);
 }
