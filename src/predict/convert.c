@@ -2,6 +2,8 @@
 #include "predict/convert.h"
 
 #include <fcntl.h>
+#include <linux/aio_abi.h>
+#include <linux/io_uring.h>
 #include <string.h>
 #include <sys/uio.h>
 
@@ -126,11 +128,30 @@ static struct wio_converted flush(const struct wio_converter *converter,
     return (struct wio_converted){.kind = kind, .op = op_of(method, event->path, 0, 0)};
 }
 
+static enum wio_model_method range_method(int64_t flags)
+{
+    bool waits = (flags & SYNC_FILE_RANGE_WAIT_AFTER) != 0;
+    return waits ? WIO_MODEL_FDATASYNC : WIO_MODEL_WRITE_OUT;
+}
+
+/* Of glibc, libaio and io_uring, which tell it each in their way: arg[2] has flags, arg[3] what a
+ * request is of the latter two. */
+static enum wio_model_method async_sync_method(const struct wio_event *event)
+{
+    int64_t flags = event->arg[2];
+    bool is_uring = event->op == WIO_OP_uring_fsync;
+    if (is_uring && event->arg[3] == IORING_OP_SYNC_FILE_RANGE) {
+        return range_method(flags);
+    }
+    bool is_data = is_uring ? (flags & IORING_FSYNC_DATASYNC) != 0
+                            : flags == O_DSYNC || event->arg[3] == IOCB_CMD_FDSYNC;
+    return is_data ? WIO_MODEL_FDATASYNC : WIO_MODEL_FSYNC;
+}
+
 /* sync(2) has no file: all devices are written. */
 static struct wio_converted sync_of(const struct wio_converter *converter,
                                     const struct wio_event *event)
 {
-    bool waits = (event->arg[0] & SYNC_FILE_RANGE_WAIT_AFTER) != 0;
     switch ((int)event->op) {
     case WIO_OP_sync:
         return (struct wio_converted){.kind = WIO_CONVERT_OP,
@@ -139,8 +160,7 @@ static struct wio_converted sync_of(const struct wio_converter *converter,
     case WIO_OP_syncfs:
         return flush(converter, event, WIO_MODEL_SYNCFS, WIO_CONVERT_OP);
     case WIO_OP_sync_file_range:
-        return flush(converter, event, waits ? WIO_MODEL_FDATASYNC : WIO_MODEL_WRITE_OUT,
-                     WIO_CONVERT_OP);
+        return flush(converter, event, range_method(event->arg[0]), WIO_CONVERT_OP);
     case WIO_OP_fdatasync:
         return flush(converter, event, WIO_MODEL_FDATASYNC, WIO_CONVERT_OP);
     default:
@@ -293,7 +313,7 @@ struct wio_converted wio_convert(const struct wio_converter *converter,
     case WIO_CLASS_ASYNC_WRITE:
         return data(converter, event, image, WIO_CONVERT_ASYNC, true);
     case WIO_CLASS_ASYNC_SYNC:
-        return flush(converter, event, WIO_MODEL_FSYNC, WIO_CONVERT_ASYNC);
+        return flush(converter, event, async_sync_method(event), WIO_CONVERT_ASYNC);
     case WIO_CLASS_SYNC:
         return sync_of(converter, event);
     case WIO_CLASS_STDIO_WRITE:

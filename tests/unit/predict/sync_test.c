@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is synced, and which of it waits for the journal to take in the file's time. */
+#include "support/unit.h"
+
+#include <stdio.h>
+
+#include "try.h"
+
+#define DATA_US 4096  /* a page */
+#define TIME_US 12288 /* a commit of 3 blocks */
+
+/* Overwrites a page, in a tick of its own, and syncs it. */
+static void assert_sync(const char *call, double us)
+{
+    char script[1024];
+    (void)snprintf(script, sizeof(script),
+                   "pwrite t=1000 dur=1000 fd=3 path=/a off=0 size=4096\n"
+                   "fsync t=3000 dur=1000 fd=3 path=/a res=0\n"
+                   "pwrite t=9000000 dur=1000 fd=3 path=/a off=0 size=4096\n"
+                   "%s\n",
+                   call);
+    predict(script);
+    assert_int_equal(try.result.all.ops, 4);
+    assert_us(try.ends_s[3] - try.ends_s[2], 1 + us);
+}
+
+static void a_file_s_time_is_waited_for_by_some(void **state)
+{
+    (void)state;
+    try.params.model = WIO_MODEL_KERNEL;
+    try.params.host = try_host("journal.json", ", \"commit_bytes\": 40960");
+    assert_sync("fsync t=9002000 dur=1000 fd=3 path=/a res=0", DATA_US + TIME_US);
+    assert_sync("fdatasync t=9002000 dur=1000 fd=3 path=/a res=0", DATA_US);
+    assert_sync("sync_file_range t=9002000 dur=1000 fd=3 path=/a a0=4 res=0", DATA_US);
+}
+
+/* glibc's aio_fsync with O_SYNC and O_DSYNC, libaio's two, io_uring's two, and its
+ * sync_file_range. */
+static void requests_tell_what_they_wait_for(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *call;
+        double us;
+    } cases[] = {
+        {"aio_fsync t=9002000 dur=9 fd=3 path=/a a2=0x101000 res=0 async", DATA_US + TIME_US},
+        {"aio_fsync t=9002000 dur=9 fd=3 path=/a a2=0x1000 res=0 async", DATA_US},
+        {"aio_fsync t=9002000 dur=9 fd=3 path=/a a3=2 res=0 async", DATA_US + TIME_US},
+        {"aio_fsync t=9002000 dur=9 fd=3 path=/a a3=3 res=0 async", DATA_US},
+        {"uring_fsync t=9002000 dur=9 fd=3 path=/a a3=3 res=0 async", DATA_US + TIME_US},
+        {"uring_fsync t=9002000 dur=9 fd=3 path=/a a2=1 a3=3 res=0 async", DATA_US},
+        {"uring_fsync t=9002000 dur=9 fd=3 path=/a a2=4 a3=8 res=0 async", DATA_US},
+        {"uring_fsync t=9002000 dur=9 fd=3 path=/a a2=2 a3=8 res=0 async", 0},
+    };
+    try.params.model = WIO_MODEL_KERNEL;
+    try.params.host = try_host("journal.json", ", \"commit_bytes\": 40960");
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        assert_sync(cases[i].call, cases[i].us);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TRY(a_file_s_time_is_waited_for_by_some),
+        TRY(requests_tell_what_they_wait_for),
+    };
+    return WIO_RUN(tests);
+}
