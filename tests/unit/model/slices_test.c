@@ -135,6 +135,20 @@ static void requests_wait_until_they_are_paid_for(void **state)
     }
 }
 
+/* New blocks are given in requests of 8 MiB: of 18 the second one waits, until 0.16 s, when the
+ * rest has room. Over old ones it is one. */
+static void new_blocks_have_requests_of_their_own(void **state)
+{
+    (void)state;
+    struct wio_model_params params = sliced();
+    struct wio_model *model = create(&params);
+    struct wio_model_op op = {.size = 18 * MIB_BYTES, .method = WIO_MODEL_SYNC};
+    assert_near(step(model, op).cost_s, 0.16, 1e-4);
+    op.delay_s = 5;
+    assert_near(step(model, op).cost_s, 0.18, 1e-4);
+    wio_model_destroy(model);
+}
+
 /* What the device writes in a slice passes at once, the first that does not fit when it is paid
  * for, and with it what fits then. */
 static void a_limit_passes_slices(void **state)
@@ -223,6 +237,7 @@ int main(void)
         cmocka_unit_test(a_synchronous_write_commits_what_is_new),
         cmocka_unit_test(requests_that_do_not_fit_leave_their_room),
         cmocka_unit_test(requests_wait_until_they_are_paid_for),
+        cmocka_unit_test(new_blocks_have_requests_of_their_own),
         cmocka_unit_test(a_limit_passes_slices),
         cmocka_unit_test(the_journal_passes_in_front),
         cmocka_unit_test(tables_do_not_lift_a_limit),

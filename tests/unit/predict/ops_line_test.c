@@ -83,6 +83,8 @@ static void missing_and_null_keys_have_their_defaults(void **state)
     got = good("{\"file\": 7, \"method\": \"fsync\"}");
     assert_int_equal(got.op.method, WIO_MODEL_FSYNC);
     assert_memory_equal(got.file, "7", 1);
+    got = good("{\"file\": 7, \"method\": \"fdatasync\"}");
+    assert_int_equal(got.op.method, WIO_MODEL_FDATASYNC);
     got = good("{\"file\": 7, \"method\": \"truncate\", \"offset\": 9}");
     assert_int_equal(got.op.method, WIO_MODEL_TRUNCATE);
     assert_int_equal(got.op.offset, 9);
