@@ -6,6 +6,11 @@
 /* Of a commit that has nothing but an inode: it, and a block in front and one behind. */
 #define INODE_BLOCKS 3
 
+bool wio_journal_commits_time(const struct wio_model_op *op)
+{
+    return (op->method == WIO_MODEL_SYNC || op->method == WIO_MODEL_DIRECT) && !op->is_data;
+}
+
 /* A file's time stamp goes by ticks: O_SYNC has it committed where it is a new one. Tables have
  * that where it is part of what a write takes; a limit by slices counts its bytes (rule 14). */
 static bool is_stamped_anew(const struct wio_cache *cache, const struct wio_cache_file *file,
@@ -14,8 +19,7 @@ static bool is_stamped_anew(const struct wio_cache *cache, const struct wio_cach
     bool is_new = file->tick != wio_cache_jiffy(cache);
     bool is_left =
         file->timed_s > file->device->commit_begin_s; /* by a write that waits for none */
-    return op->method != WIO_MODEL_DIRECT_NOSYNC && file->device->params.slice > 0 &&
-           (is_new || is_left);
+    return wio_journal_commits_time(op) && file->device->params.slice > 0 && (is_new || is_left);
 }
 
 /* Does what ends at `size` need no new block to end at `end`? */

@@ -19,6 +19,9 @@ void wio_journal_syncfs(struct wio_task *task, struct wio_cache_file *file);
  * else? */
 bool wio_journal_is_length_alone(const struct wio_cache_file *file, const struct wio_model_op *op);
 
+/* O_SYNC does, O_DSYNC does not. */
+bool wio_journal_commits_time(const struct wio_model_op *op);
+
 /* A write begins, which changes the file's time, once in a tick of the kernel's clock; one that is
  * synchronous commits that, and what writes before it changed. */
 void wio_journal_note_time(const struct wio_cache *cache, struct wio_cache_file *file,

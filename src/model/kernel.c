@@ -170,7 +170,7 @@ static enum wio_status add_bypass(struct wio_cache *cache, struct wio_task *task
     enum wio_cache_change change;
     wio_cache_clean(cache, file, op->offset, end);
     WIO_TRY(wio_cache_note_sent(cache, file, op->offset, end, &change));
-    wio_journal_note_time(cache, file, op->method != WIO_MODEL_DIRECT_NOSYNC);
+    wio_journal_note_time(cache, file, wio_journal_commits_time(op));
     if (op->method != WIO_MODEL_DIRECT_NOSYNC) { /* commits by itself */
         file->safe_size = file->safe_size > end ? file->safe_size : end;
     } else if (change == WIO_CACHE_BLOCKS) {

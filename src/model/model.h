@@ -181,6 +181,7 @@ struct wio_model_op {
     uint32_t device; /* that the file is on: 0, or as wio_model_add_device counts */
     bool at_end;     /* a read that came to the end of the file: it has nothing behind */
     bool is_inside;  /* a WRITE_OUT that is part of another call: without the cost of one */
+    bool is_data;    /* a SYNC or DIRECT that does not wait for the file's time: O_DSYNC */
     bool is_shared;  /* a TRUNCATE of a file that others write to, whom the model does not see: what
                         is read behind may be data, and not a hole */
 };

@@ -41,14 +41,19 @@ static int flags_of_call(const struct wio_event *event)
         return 0;
     }
     int64_t flags = event->arg[is_pwritev2 ? 0 : 2];
-    return (flags & (RWF_DSYNC | RWF_SYNC)) != 0 ? O_DSYNC : 0;
+    int of_data = (flags & RWF_DSYNC) != 0 ? O_DSYNC : 0;
+    return (flags & RWF_SYNC) != 0 ? O_SYNC : of_data;
 }
 
-static enum wio_model_method write_method(const struct wio_converter *converter,
-                                          const struct wio_event *event, uint32_t image)
+static int write_flags(const struct wio_converter *converter, const struct wio_event *event,
+                       uint32_t image)
 {
-    int flags =
-        wio_opened_flags(converter->opened, image, event->fd, event->t_ns) | flags_of_call(event);
+    return wio_opened_flags(converter->opened, image, event->fd, event->t_ns) |
+           flags_of_call(event);
+}
+
+static enum wio_model_method write_method(const struct wio_converter *converter, int flags)
+{
     bool is_sync = (flags & O_DSYNC) != 0;
     enum wio_model_method method = is_sync ? WIO_MODEL_SYNC : WIO_MODEL_WRITE;
     if ((flags & O_DIRECT) != 0) {
@@ -96,10 +101,13 @@ static struct wio_converted data(const struct wio_converter *converter,
     if (event->result < 0 && event->result != WIO_RESULT_PENDING) {
         return plain(WIO_CONVERT_TIMED);
     }
-    return transfer(kind,
-                    is_write ? write_method(converter, event, image)
-                             : read_method(converter, event, image),
-                    event);
+    if (!is_write) {
+        return transfer(kind, read_method(converter, event, image), event);
+    }
+    int flags = write_flags(converter, event, image);
+    struct wio_converted out = transfer(kind, write_method(converter, flags), event);
+    out.op.is_data = (flags & O_SYNC) == O_DSYNC;
+    return out;
 }
 
 static struct wio_converted copy(const struct wio_converter *converter,

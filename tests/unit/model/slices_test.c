@@ -79,7 +79,7 @@ static void the_last_byte_of_a_slice_counts(void **state)
 
 /* `first`, an O_SYNC write in the same tick, and what is left of 10 MiB: what the last one takes.
  */
-static double last_of_a_slice(struct wio_model_op first, uint64_t sync_bytes)
+static double last_of_a_slice(struct wio_model_op first, struct wio_model_op second)
 {
     struct wio_model_params params = sliced();
     params.commit_bytes = COMMIT_BLOCKS * 4096;
@@ -88,23 +88,30 @@ static double last_of_a_slice(struct wio_model_op first, uint64_t sync_bytes)
     (void)step(model, sync_of(0));
     first.delay_s = 2.001 - wio_model_time(model);
     (void)step(model, first);
-    (void)step(model, (struct wio_model_op){.size = sync_bytes, .method = WIO_MODEL_SYNC});
+    second.method = WIO_MODEL_SYNC;
+    (void)step(model, second);
     const struct wio_model_op last = {.offset = 10 * MIB_BYTES,
-                                      .size = 10 * MIB_BYTES - sync_bytes,
+                                      .size = 10 * MIB_BYTES - second.size,
                                       .method = WIO_MODEL_DIRECT_NOSYNC};
     double cost_s = step(model, last).cost_s;
     wio_model_destroy(model);
     return cost_s;
 }
 
-/* It commits the time of a write before it, too; one of nothing has none. */
+/* It commits the time of a write before it, too; one of nothing has none, and O_DSYNC waits for
+ * none. */
 static void a_synchronous_write_commits_what_is_new(void **state)
 {
     (void)state;
     const struct wio_model_op written = {.size = 4096};
     const struct wio_model_op nothing = {.method = WIO_MODEL_FFLUSH};
-    assert_true(last_of_a_slice(written, MIB_BYTES) > WAITED);
-    assert_true(last_of_a_slice(nothing, 0) < WAITED);
+    const struct wio_model_op whole = {.size = MIB_BYTES};
+    const struct wio_model_op data = {.size = MIB_BYTES, .is_data = true};
+    assert_true(last_of_a_slice(nothing, whole) > WAITED);
+    assert_true(last_of_a_slice(written, whole) > WAITED);
+    assert_true(last_of_a_slice(nothing, data) < WAITED);
+    assert_true(last_of_a_slice(written, data) < WAITED);
+    assert_true(last_of_a_slice(nothing, nothing) < WAITED);
 }
 
 static void requests_that_do_not_fit_leave_their_room(void **state)

@@ -59,10 +59,43 @@ static void requests_tell_what_they_wait_for(void **state)
     }
 }
 
+/* Whoever wrote with O_SYNC need not wait for the time any more. */
+static void what_writes_committed_is_not_waited_for(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *begin; /* of two writes: open, or nothing */
+        const char *call;  /* and what they are */
+        double us;
+    } cases[] = {
+        {"open t=500 dur=9 path=/a a0=0x101042 res=3\n", "pwrite", 0},     /* O_SYNC */
+        {"open t=500 dur=9 path=/a a0=0x1042 res=3\n", "pwrite", TIME_US}, /* O_DSYNC */
+        {"", "pwritev2 a0=4", 0},
+        {"", "pwritev2 a0=2", TIME_US},
+        {"open t=500 dur=9 path=/a a0=0x105042 res=3\n", "pwrite", 0}, /* and O_DIRECT */
+        {"open t=500 dur=9 path=/a a0=0x5042 res=3\n", "pwrite", TIME_US},
+    };
+    try.params.model = WIO_MODEL_KERNEL;
+    try.params.host = try_host("journal.json", ", \"commit_bytes\": 40960");
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        char script[1024];
+        (void)snprintf(script, sizeof(script),
+                       "%s%s t=1000 dur=1000 fd=3 path=/a off=0 size=4096\n"
+                       "fsync t=3000 dur=1000 fd=3 path=/a res=0\n"
+                       "%s t=9000000 dur=1000 fd=3 path=/a off=0 size=4096\n"
+                       "fsync t=9002000 dur=1000 fd=3 path=/a res=0\n",
+                       cases[i].begin, cases[i].call, cases[i].call);
+        predict(script);
+        assert_int_equal(try.result.all.ops, 4);
+        assert_us(try.ends_s[3] - try.ends_s[2], 1 + cases[i].us);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TRY(a_file_s_time_is_waited_for_by_some),
+        TRY(what_writes_committed_is_not_waited_for),
         TRY(requests_tell_what_they_wait_for),
     };
     return WIO_RUN(tests);
