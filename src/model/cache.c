@@ -47,11 +47,12 @@ enum wio_status wio_cache_add_device(struct wio_cache *cache, const struct wio_m
         .background = (int64_t)(params->limit_bg / WIO_CACHE_PAGE),
         .hard = (int64_t)(params->limit_hard / WIO_CACHE_PAGE),
     };
+    const double slice_s = params->slice < WIO_SLICES_LEAST_S ? 0 : params->slice;
     const struct wio_queue_device speed = {
         .page_s = WIO_CACHE_PAGE / params->bw_dev,
         .burst_page_s = WIO_CACHE_PAGE / fmax(params->bw_burst, params->bw_dev),
         .burst_pages = params->burst_size / WIO_CACHE_PAGE,
-        .slice_s = params->slice,
+        .slice_s = slice_s,
     };
     if (device == NULL) {
         return WIO_ERR_NOMEM;
@@ -65,6 +66,7 @@ enum wio_status wio_cache_add_device(struct wio_cache *cache, const struct wio_m
         .commit_begin_s = -1,
         .committed_s = -1,
     };
+    device->params.slice = slice_s;
     TAILQ_INIT(&device->dirty);
     TAILQ_INIT(&device->growing);
     wio_queue_init(&device->queue, &cache->alloc, &speed);

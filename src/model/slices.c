@@ -3,15 +3,12 @@
 
 #include <math.h>
 
-/* Who counts by shorter slices passes evenly. */
-#define SLICE_LEAST_S 1e-6
 /* What fits exactly does, however the numbers are rounded. */
 #define FITS (1 + 1e-9)
 
 void wio_slices_init(struct wio_slices *slices, double slice_s, double page_s)
 {
-    *slices =
-        (struct wio_slices){.slice_s = slice_s < SLICE_LEAST_S ? 0 : slice_s, .page_s = page_s};
+    *slices = (struct wio_slices){.slice_s = slice_s, .page_s = page_s};
 }
 
 /* Slices are counted from the first write after a rest, and from the begin of the last but one

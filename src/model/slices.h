@@ -18,7 +18,10 @@ struct wio_slices {
     double opened_s; /* when the last one passes that waited: none who has to wait goes before */
 };
 
-/* Slices that are so short that nobody could tell pass evenly: no limit of this kind. */
+/* Seconds: who counts by shorter ones passes evenly, as far as anybody can tell. */
+#define WIO_SLICES_LEAST_S 1e-6
+
+/* Of no length (0) or of WIO_SLICES_LEAST_S and more. */
 void wio_slices_init(struct wio_slices *slices, double slice_s, double page_s);
 
 /* When a request of so many pages passes that comes at `now`. */

@@ -237,6 +237,28 @@ static void debts_outlast_short_rests(void **state)
     wio_model_destroy(model);
 }
 
+/* Of which no request could tell. */
+static void slices_of_no_length_are_none(void **state)
+{
+    (void)state;
+    struct wio_model_params params = sliced();
+    params.commit_bytes = MIB;
+    params.sync_table = params.append_table =
+        (struct wio_model_table){.count = 2, .points = {{4096, 3e-6}, {MIB, PASSES_S}}};
+    params.slice = 0;
+    struct wio_model *none = create(&params);
+    params.slice = 1e-7;
+    struct wio_model *shortest = create(&params);
+    struct wio_model_op op = {.size = MIB_BYTES, .method = WIO_MODEL_SYNC};
+    for (uint64_t i = 0; i < 40; i++) {
+        op.offset = i % 20 * MIB_BYTES;
+        assert_near(step(shortest, op).cost_s, step(none, op).cost_s, 0);
+        assert_near(step(shortest, sync_of(0)).cost_s, step(none, sync_of(0)).cost_s, 0);
+    }
+    wio_model_destroy(none);
+    wio_model_destroy(shortest);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -250,6 +272,7 @@ int main(void)
         cmocka_unit_test(tables_do_not_lift_a_limit),
         cmocka_unit_test(rests_bring_one_slice),
         cmocka_unit_test(debts_outlast_short_rests),
+        cmocka_unit_test(slices_of_no_length_are_none),
     };
     return WIO_RUN(tests);
 }
