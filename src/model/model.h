@@ -116,12 +116,11 @@ struct wio_model_table {
  * ticks of the kernel's clock; balance_step: bytes after which a write looks at the dirty limits (a
  * folio); request_max: longest request of the flusher; dirty_interval: how often it looks for old
  * data, 0: never; dirty_ratelimit0, write_bw0: what the kernel thinks of the device at the start;
- * bw_burst,
- * burst_size: speed and size of a buffer in the device, if it has one, or what a limit of its rate
- * lets pass after a rest; slice: of which length such a limit lets pass what it lets pass at once,
- * 0: it passes evenly; commit_bytes: what the journal writes when files have got new blocks, 0:
- * not known; read_ahead: the longest window of the device that is read ahead, 0: none; mem_bytes:
- * memory for file data, where reads find what was read or written before.
+ * bw_burst, burst_size: speed and size of a buffer in the device, if it has one, or what a limit of
+ * its rate lets pass after a rest; slice: of which length such a limit lets pass what it lets pass
+ * at once, 0: it passes evenly; commit_bytes: what the journal writes when files have got new
+ * blocks, 0: not known; read_ahead: the longest window of the device that is read ahead, 0: none;
+ * mem_bytes: memory for file data, where reads find what was read or written before.
  */
 struct wio_model_params {
 #define WIO_MODEL_PARAM_FIELD(name, unit, fallback) double name;

@@ -27,7 +27,8 @@ enum wio_task_kind {
     WIO_TASK_SYNC,   /* until what is dirty of the file, or of its device, is written */
     WIO_TASK_DRAIN,  /* until what the device was handed of the file is written */
     WIO_TASK_DEVICE, /* the device to itself */
-    WIO_TASK_COMMIT  /* until the journal has what became of the file's, or the device's, blocks */
+    WIO_TASK_COMMIT  /* until the journal has what changed of the file, or of any on the device:
+                        blocks, length, time */
 };
 
 struct wio_task_step {

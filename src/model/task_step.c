@@ -117,8 +117,8 @@ static enum wio_status go_on_writing(struct wio_tasks *tasks, struct wio_task *t
 
 /* ---- the device ---- */
 
-/* A device outside serves by itself what it is asked for. */
-static bool is_left_outside(const struct wio_tasks *tasks, struct wio_task *task, double seconds)
+/* A device outside serves by itself what it is asked for. Is there one? */
+static bool leave_outside(const struct wio_tasks *tasks, struct wio_task *task, double seconds)
 {
     if (tasks->has_device_outside) {
         task->device_s += seconds;
@@ -130,7 +130,7 @@ static bool is_left_outside(const struct wio_tasks *tasks, struct wio_task *task
  * served this one. */
 static double read_device(struct wio_tasks *tasks, struct wio_task *task, double seconds)
 {
-    return is_left_outside(tasks, task, seconds)
+    return leave_outside(tasks, task, seconds)
                ? tasks->cache.time_s
                : wio_cache_device_take(&tasks->cache, task->file->device, seconds) + seconds;
 }
@@ -138,14 +138,14 @@ static double read_device(struct wio_tasks *tasks, struct wio_task *task, double
 static double write_device(struct wio_tasks *tasks, struct wio_task *task,
                            const struct wio_queue_write *write)
 {
-    return is_left_outside(tasks, task, write->medium_s)
+    return leave_outside(tasks, task, write->medium_s)
                ? tasks->cache.time_s
                : wio_cache_device_write(&tasks->cache, task->file->device, write);
 }
 
 static double write_journal(struct wio_tasks *tasks, struct wio_task *task, double seconds)
 {
-    return is_left_outside(tasks, task, seconds)
+    return leave_outside(tasks, task, seconds)
                ? tasks->cache.time_s
                : wio_cache_device_commit(&tasks->cache, task->file->device, seconds);
 }
