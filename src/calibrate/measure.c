@@ -143,6 +143,7 @@ enum wio_status wio_measure(const struct wio_rig *rig, const struct wio_calibrat
         WIO_TRY(stages[i].run(&measure, err));
     }
     wio_measure_pass_slices(&measure);
+    wio_measure_length(&measure);
     report(&measure, 1);
     calibration->written_bytes = params->max_bytes - measure.bytes_left;
     calibration->elapsed_s = rig->now_s(rig->context) - measure.start_s;

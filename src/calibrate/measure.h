@@ -47,6 +47,7 @@ struct wio_measure {
     uint64_t random;    /* splitmix64 */
     /* Direct and synchronous writes that waited for no limit. */
     struct wio_model_table unwaited[WIO_CALIBRATE_NEW];
+    struct wio_estimate length_part; /* c_length, of a block of append_table; 0: not known */
 };
 
 /* Most where L is twice as large as the size before it; 76 where it is four times as large. */
@@ -74,6 +75,8 @@ uint64_t wio_measure_random(struct wio_measure *measure);
 /* Where a limit was found to count by slices, or the system says one: its waits are the model's, so
  * the tables become what writes take that pass at once. */
 void wio_measure_pass_slices(struct wio_measure *measure);
+/* c_length, once append_table is what it stays. */
+void wio_measure_length(struct wio_measure *measure);
 /* What counts as a large write in the page cache: 1 MiB, or L; and how many folios that is. */
 uint64_t wio_measure_piece(const struct wio_measure *measure);
 double wio_measure_folios(const struct wio_measure *measure);
@@ -99,7 +102,7 @@ wio_measure_stage wio_measure_present; /* c_call, c_clean, c_walk, bw_clean, sc_
 wio_measure_stage wio_measure_fresh;   /* bw_ramdisk, sc_w, c_folio, c_new */
 wio_measure_stage wio_measure_tables;  /* tables, bw_dev, sc_sw, bw_burst, burst_size, slice */
 wio_measure_stage wio_measure_credit;  /* bw_burst, burst_size, slice of a limit */
-wio_measure_stage wio_measure_commit;  /* commit_bytes, c_length, c_flush */
+wio_measure_stage wio_measure_commit;  /* commit_bytes, length_part, c_flush */
 wio_measure_stage wio_measure_seek;    /* c_sk */
 wio_measure_stage wio_measure_copies;  /* tables of memory */
 wio_measure_stage wio_measure_read;    /* bw_rdev */

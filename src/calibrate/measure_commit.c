@@ -54,14 +54,20 @@ static enum wio_status append_both(struct wio_measure *measure, struct appends *
 }
 
 /* Beside the block, which append_table is of: disks have moods. */
-static void set_length(struct wio_measure *measure, struct appends *appends)
+static struct wio_estimate length_part(struct appends *appends)
 {
-    const struct wio_model_table *table = &measure->unwaited[WIO_CALIBRATE_APPEND];
     struct wio_estimate line = wio_estimate_middle(appends->line_s, appends->count * COUNTED);
-    double share = line.value / wio_estimate_median(appends->block_s, appends->count);
-    if (table->count > 0) {
-        wio_measure_set(measure, WIO_PARAM_c_length, fmin(share, 1) * table->points[0].seconds,
-                        line.spread);
+    double part = line.value / wio_estimate_median(appends->block_s, appends->count);
+    return (struct wio_estimate){.value = fmin(part, 1), .spread = line.spread};
+}
+
+void wio_measure_length(struct wio_measure *measure)
+{
+    const struct wio_model_table *table = &measure->out->append_table;
+    const struct wio_estimate *part = &measure->length_part;
+    if (table->count > 0 && part->value > 0) {
+        wio_measure_set(measure, WIO_PARAM_c_length, part->value * table->points[0].seconds,
+                        part->spread);
     }
 }
 
@@ -78,7 +84,7 @@ static enum wio_status measure_appends(struct wio_measure *measure, struct wio_e
         wio_measure_set(measure, WIO_PARAM_commit_bytes, middle.value, middle.spread);
     }
     if (appends.count > 0) {
-        set_length(measure, &appends);
+        measure->length_part = length_part(&appends);
     }
     return rig->remove(rig->context, WIO_RIG_APPEND, err);
 }

@@ -38,7 +38,27 @@ static void finds_what_a_length_costs(void **state)
     is_near(&found, WIO_PARAM_c_length, sim.params.c_length, 0.02);
 }
 
-/* Appending costs what it costs on a device that was in use for long. */
+/* Where blocks pass on credit, append_table has what they are paid with: so has a length. */
+static void a_length_is_a_part_of_the_table(void **state)
+{
+    (void)state;
+    struct sim sim = sim_default();
+    struct wio_calibrate_params params = {.max_bytes = 4 * GIB, .budget_s = 60};
+    struct wio_calibration found;
+    struct wio_error err;
+    sim.noise = 0.02;
+    sim.params.bw_dev = 50 * MIB;
+    sim.credit_bytes = MIB;
+    double block_s = 4096 / sim.params.bw_dev;
+    double line_s = 128 / sim.params.bw_dev;
+    sim.params.append_table = (struct wio_model_table){
+        .count = 2, .points = {{4096, 2e-5 + block_s}, {8192, 2e-5 + 2 * block_s}}};
+    sim.params.c_length = 1e-5 + line_s;
+    assert_ok(measured(&sim, &params, &found, &err), &err);
+    assert_true(found.append_table.points[0].seconds > 0.9 * block_s);
+    is_near(&found, WIO_PARAM_c_length, 0.5 * found.append_table.points[0].seconds, 0.05);
+}
+
 /* However slow it is to append, time is left for more than the least number of flushes. */
 static void flushes_slow_devices_often(void **state)
 {
@@ -54,6 +74,7 @@ static void flushes_slow_devices_often(void **state)
     assert_in_range(sim.fsyncs, 50, 100); /* of which other stages need 36 */
 }
 
+/* Appending costs what it costs on a device that was in use for long. */
 static void looks_past_new_blocks(void **state)
 {
     (void)state;
@@ -213,6 +234,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(finds_what_a_commit_writes),
         cmocka_unit_test(finds_what_a_length_costs),
+        cmocka_unit_test(a_length_is_a_part_of_the_table),
         cmocka_unit_test(flushes_slow_devices_often),
         cmocka_unit_test(looks_past_new_blocks),
         cmocka_unit_test(does_not_look_past_noise),
