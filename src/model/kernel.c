@@ -24,6 +24,14 @@ static void add_wait(struct wio_task *task, double seconds)
     wio_task_add(task, (struct wio_task_step){.kind = WIO_TASK_WAIT, .seconds = seconds});
 }
 
+/* The kernel has it from here on: how long the file is, and when it was written. */
+static void note_write(const struct wio_cache *cache, struct wio_cache_file *file, uint64_t end,
+                       bool commits_time)
+{
+    file->size = file->size > end ? file->size : end;
+    wio_journal_note_time(cache, file, commits_time);
+}
+
 /* An empty file has neither pages nor a place for them: its first write makes both (rule 2). */
 static void add_write(const struct wio_cache *cache, struct wio_task *task,
                       struct wio_cache_file *file, uint64_t offset, uint64_t size)
@@ -35,7 +43,7 @@ static void add_write(const struct wio_cache *cache, struct wio_task *task,
                                         .end = offset + size});
     file->is_begun = true;
     if (size > 0) {
-        wio_journal_note_time(cache, file, false);
+        note_write(cache, file, offset + size, false);
     }
 }
 
@@ -170,7 +178,7 @@ static enum wio_status add_bypass(struct wio_cache *cache, struct wio_task *task
     enum wio_cache_change change;
     wio_cache_clean(cache, file, op->offset, end);
     WIO_TRY(wio_cache_note_sent(cache, file, op->offset, end, &change));
-    wio_journal_note_time(cache, file, wio_journal_commits_time(op));
+    note_write(cache, file, end, wio_journal_commits_time(op));
     if (op->method != WIO_MODEL_DIRECT_NOSYNC) { /* commits by itself */
         file->safe_size = file->safe_size > end ? file->safe_size : end;
     } else if (change == WIO_CACHE_BLOCKS) {
@@ -289,9 +297,6 @@ static enum wio_status note_range(struct wio_cache *cache, struct wio_cache_file
     file->is_used = true;
     if (op->size == 0) {
         return WIO_OK; /* as read(2) and write(2): no file becomes longer */
-    }
-    if (flow == WIO_MODEL_MOVES_OUT) {
-        file->size = file->size > file->last_end ? file->size : file->last_end;
     }
     if (file->known_end < file->last_end) {
         file->known_end = file->last_end;

@@ -319,6 +319,24 @@ static void blocks_of_a_hole_are_committed(void **state)
     wio_model_destroy(model);
 }
 
+/* Nor is what a stream has in its buffer: the file is as long as it was. */
+static void what_a_stream_holds_is_not_synced(void **state)
+{
+    (void)state;
+    struct wio_model_params params = with_journal();
+    params.commit_bytes = 0;
+    params.append_table = (struct wio_model_table){.count = 1, .points = {{4096, 0.02}}};
+    params.sync_table = (struct wio_model_table){.count = 1, .points = {{4096, 0.01}}};
+    params.c_lib = 0;
+    params.c_flush = 0.001;
+    struct wio_model *model = create(&params);
+    (void)step(model, (struct wio_model_op){.file = 1, .size = 100, .method = WIO_MODEL_FWRITE});
+    assert_near(step(model, sync_of(1)).cost_s, 0.001, 1e-9);
+    (void)step(model, (struct wio_model_op){.file = 1, .method = WIO_MODEL_FFLUSH});
+    assert_near(step(model, sync_of(1)).cost_s, 0.02, 1e-9);
+    wio_model_destroy(model);
+}
+
 static double page_and_sync(struct wio_model *model, uint64_t page)
 {
     (void)step(model, (struct wio_model_op){.file = 1, .offset = page * 4096, .size = 4096});
@@ -577,6 +595,7 @@ int main(void)
         cmocka_unit_test(blocks_that_are_not_written_need_the_next_commit),
         cmocka_unit_test(blocks_of_a_hole_are_committed),
         cmocka_unit_test(blocks_that_were_read_are_there),
+        cmocka_unit_test(what_a_stream_holds_is_not_synced),
         cmocka_unit_test(idle_pages_need_no_commit),
         cmocka_unit_test(a_file_that_was_read_is_as_long),
         cmocka_unit_test(nothing_and_holes_make_no_file_longer),
