@@ -4,8 +4,6 @@
  * buffers as glibc does, synchronous operations wait for the device. docs/MODEL.md#kernel has the
  * rules, cited as (rule N); task.h performs the steps.
  */
-#include <math.h>
-
 #include "base/cleanup.h"
 #include "model/copy.h"
 #include "model/holes.h"
@@ -127,43 +125,6 @@ static void add_forget(struct wio_cache *cache, struct wio_task *task, struct wi
     }
 }
 
-/* A request has so many pieces of memory, which direct writes take as they lie: single pages. */
-#define DIRECT_PAGES 256
-
-/* What the limit of a device lets pass at once or not at all (rule 14). New blocks are adjoining as
- * far as they are given at once. */
-static double request_pages_of(const struct wio_cache_file *file, const struct wio_model_op *op)
-{
-    if (op->method != WIO_MODEL_SYNC) {
-        return DIRECT_PAGES;
-    }
-    bool is_new = op->offset + op->size > file->size;
-    return is_new ? (double)file->device->request_pages : HUGE_VAL;
-}
-
-/* A table made on credit does not know the journal; one beside slices leaves it to these. */
-static struct wio_task_step bypass_step(const struct wio_cache *cache,
-                                        const struct wio_cache_file *file,
-                                        const struct wio_model_op *op)
-{
-    const struct wio_model_params *p = &file->device->params;
-    double journal_s = wio_journal_bytes(cache, file, op) / p->bw_dev;
-    bool is_behind = p->slice > 0;
-    double cost = wio_wait_cost(file, op, is_random(file, op));
-    struct wio_task_step step = {
-        .kind = WIO_TASK_DEVICE,
-        .seconds = cost,
-        .device_s = (double)op->size / p->bw_dev + (is_behind ? 0 : journal_s),
-        .journal_s = is_behind ? journal_s : 0,
-        .request_pages = request_pages_of(file, op),
-        .least_s = wio_wait_is_measured(file, op) ? cost : 0,
-    };
-    if (journal_s > 0 && !is_behind) {
-        step.seconds = fmax(cost, step.device_s);
-    }
-    return step;
-}
-
 /* Direct and synchronous writes have the device to themselves (rule 13). */
 static enum wio_status add_bypass(struct wio_cache *cache, struct wio_task *task,
                                   struct wio_cache_file *file, const struct wio_model_op *op)
@@ -172,7 +133,7 @@ static enum wio_status add_bypass(struct wio_cache *cache, struct wio_task *task
         add_wait(task, wio_copy_call_s(&file->device->params));
         return WIO_OK;
     }
-    const struct wio_task_step step = bypass_step(cache, file, op);
+    const struct wio_task_step step = wio_wait_step(cache, file, op, is_random(file, op));
     uint64_t end = op->offset + op->size;
     uint64_t added;
     enum wio_cache_change change;

@@ -51,13 +51,44 @@ static double folio_cost(const struct wio_cache_file *file, const struct wio_mod
     return file->device->params.c_page_sync * (double)(file->folio - op->size) / WIO_CACHE_PAGE;
 }
 
-double wio_wait_cost(const struct wio_cache_file *file, const struct wio_model_op *op,
-                     bool is_random)
+static double cost_of(const struct wio_cache_file *file, const struct wio_model_op *op,
+                      bool is_random)
 {
     return device_cost(file, op, is_random) + folio_cost(file, op);
 }
 
-bool wio_wait_is_measured(const struct wio_cache_file *file, const struct wio_model_op *op)
+/* A request has so many pieces of memory, which direct writes take as they lie: single pages. */
+#define DIRECT_PAGES 256
+
+/* What the limit of a device lets pass at once or not at all (rule 14). New blocks are adjoining as
+ * far as they are given at once. */
+static double request_pages_of(const struct wio_cache_file *file, const struct wio_model_op *op)
 {
-    return table_of(file, op)->count > 0;
+    if (op->method != WIO_MODEL_SYNC) {
+        return DIRECT_PAGES;
+    }
+    bool is_new = op->offset + op->size > file->size;
+    return is_new ? (double)file->device->request_pages : HUGE_VAL;
+}
+
+/* A table made on credit does not know the journal; one beside slices leaves it to these. */
+struct wio_task_step wio_wait_step(const struct wio_cache *cache, const struct wio_cache_file *file,
+                                   const struct wio_model_op *op, bool is_random)
+{
+    const struct wio_model_params *p = &file->device->params;
+    double journal_s = wio_journal_bytes(cache, file, op) / p->bw_dev;
+    bool is_behind = p->slice > 0;
+    double cost = cost_of(file, op, is_random);
+    struct wio_task_step step = {
+        .kind = WIO_TASK_DEVICE,
+        .seconds = cost,
+        .device_s = (double)op->size / p->bw_dev + (is_behind ? 0 : journal_s),
+        .journal_s = is_behind ? journal_s : 0,
+        .request_pages = request_pages_of(file, op),
+        .least_s = table_of(file, op)->count > 0 ? cost : 0,
+    };
+    if (journal_s > 0 && !is_behind) {
+        step.seconds = fmax(cost, step.device_s);
+    }
+    return step;
 }
