@@ -46,9 +46,10 @@ static void write_all(enum wio_model_method method, uint64_t size, size_t count,
     struct wio_model_op op = {.size = size, .method = method, .delay_s = 1};
     (void)step(model, (struct wio_model_op){.size = size * count});
     (void)step(model, sync_of(0));
-    for (size_t i = 0; i < count; i++, op.delay_s = 0) {
+    for (size_t i = 0; i < count; i++) {
         op.offset = i * size;
         costs_s[i] = step(model, op).cost_s;
+        op.delay_s = 0;
     }
     wio_model_destroy(model);
 }
@@ -211,7 +212,8 @@ static void rests_bring_one_slice(void **state)
     struct wio_model_params params = sliced();
     struct wio_model *model = create(&params);
     struct wio_model_op op = {.size = 10 * MIB_BYTES};
-    for (int i = 0; i < 3; i++, op.delay_s = 5) {
+    for (int i = 0; i < 3; i++) {
+        op.delay_s = i > 0 ? 5 : 0;
         (void)step(model, op);
         assert_near(step(model, sync_of(0)).cost_s, 0, 1e-3);
         op.delay_s = 0;
