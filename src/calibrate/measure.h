@@ -38,6 +38,7 @@ struct wio_measure {
     unsigned leaves;       /* .. but for so many L, which are for later stages */
     uint64_t largest;      /* L */
     uint64_t hold_bytes;   /* for a row that shows how the device goes on; 0: that of L does */
+    bool is_hold_unclear;  /* that row, or having none, left it open */
     uint64_t base_bytes;   /* of WIO_RIG_BASE */
     double base_begun_s;   /* when its making began */
     uint64_t bypass_bytes; /* of WIO_RIG_BYPASS */

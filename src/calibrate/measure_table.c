@@ -259,6 +259,7 @@ static void keep_middles(struct wio_measure *measure, const struct wio_series se
 /* What a limit by slices is to a model. */
 static void set_hold(struct wio_measure *measure, const struct wio_hold *hold)
 {
+    measure->is_hold_unclear = hold->is_unclear;
     measure->out->params[WIO_PARAM_bw_dev].is_better_with_bytes = hold->is_short;
     if (!isnan(hold->byte_s)) {
         wio_measure_set(measure, WIO_PARAM_bw_burst, hold->burst_bw, (double)NAN);

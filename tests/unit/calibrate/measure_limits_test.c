@@ -264,6 +264,32 @@ static void keeps_shorter_slices(void **state)
     }
 }
 
+/* On a busy machine a row of writes waits for this and that: then nobody could tell. */
+static void takes_the_limit_on_busy_machines(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 20; seed++) {
+        struct sim sim = sliced(20 * MIB);
+        struct wio_calibration found;
+        sim.seed = seed;
+        sim.outliers = 0.1;
+        sim.told_rate = sim.slice_rate;
+        measure_told(&sim, 17 << 20, &found);
+        is_taken(&found, sim.told_rate, 0.1);
+    }
+}
+
+/* Few waits tell their rate by a tenth or so; but that there are slices says whose they are. */
+static void takes_a_limit_of_which_slices_were_seen(void **state)
+{
+    (void)state;
+    struct sim sim = sliced(90 * MIB);
+    struct wio_calibration found;
+    sim.told_rate = 100 * MIB;
+    measure_told(&sim, GIB, &found);
+    is_taken(&found, sim.told_rate, 0.1);
+}
+
 /* Nor is a device as fast as a limit that it never reaches: one that lets nothing pass at once, and
  * one that does. */
 static void measures_what_a_limit_does_not_decide(void **state)
@@ -371,6 +397,8 @@ int main(void)
         cmocka_unit_test(finds_the_credit_of_a_limit),
         cmocka_unit_test(takes_the_limit_that_the_system_says),
         cmocka_unit_test(keeps_shorter_slices),
+        cmocka_unit_test(takes_the_limit_on_busy_machines),
+        cmocka_unit_test(takes_a_limit_of_which_slices_were_seen),
         cmocka_unit_test(measures_what_a_limit_does_not_decide),
         cmocka_unit_test(takes_no_limit_that_nothing_shows),
         cmocka_unit_test(believes_no_limit_that_was_passed),
