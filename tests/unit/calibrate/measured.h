@@ -16,4 +16,12 @@ enum wio_status measured(struct sim *sim, struct wio_calibrate_params *params,
 void is_near(const struct wio_calibration *calibration, enum wio_param param, double wanted,
              double relative);
 
+/* A fast device behind a limit that counts by slices of 0.1 s. */
+struct sim sliced(double rate);
+/* A table takes no less for more. */
+void rises(const struct wio_model_table *table);
+/* Whatever passes at once, what is written for two seconds takes two: no less, and no more where
+ * slices were found (else tables have means of few writes, of which one waits for all). */
+void keeps_to_rate(const struct wio_calibration *found, double rate);
+
 #endif
