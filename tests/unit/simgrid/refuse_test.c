@@ -142,24 +142,25 @@ static const char host_json[] =
 
 static char *json_path;
 
-static void create_from_file(struct world *world, int number)
+static void create_with(struct world *world, const char *name, double value)
 {
-    (void)number;
-    const struct wio_simgrid_param params[] = {{"bw_ramdisk", 1e9}, {NULL, 0}};
+    const struct wio_simgrid_param params[] = {{name, value}, {NULL, 0}};
     struct wio_simgrid_machine machine = {
         .struct_size = sizeof(machine), .host_json = json_path, .params = params};
     struct wio_error err = WIO_ERROR_INIT;
     world_keep(world, wio_simgrid_create("h1", "d1", &machine, &world->disk, &err), &err);
 }
 
+static void create_from_file(struct world *world, int number)
+{
+    (void)number;
+    create_with(world, "bw_ramdisk", 1e9);
+}
+
 static void create_with_slow_syncs(struct world *world, int number)
 {
     (void)number;
-    const struct wio_simgrid_param params[] = {{"sc_sw", 0.25}, {NULL, 0}};
-    struct wio_simgrid_machine machine = {
-        .struct_size = sizeof(machine), .host_json = json_path, .params = params};
-    struct wio_error err = WIO_ERROR_INIT;
-    world_keep(world, wio_simgrid_create("h1", "d1", &machine, &world->disk, &err), &err);
+    create_with(world, "sc_sw", 0.25);
 }
 
 static void sync_nothing(struct world *world, int number)
