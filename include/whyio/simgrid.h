@@ -51,9 +51,9 @@ struct wio_simgrid_param {
 
 /*
  * The machine: a file as `whyio calibrate` writes it, then single parameters, which replace those
- * of the file (sc_sw also its c_flush and c_length). The device is SimGrid's disk: bw_dev and
- * bw_rdev of the file are replaced by the bandwidths in the platform, bw_burst, burst_size and
- * slice are not looked at.
+ * of the file (sc_sw also its c_flush; the tables stay, and c_length, a part of append_table).
+ * The device is SimGrid's disk: bw_dev and bw_rdev of the file are replaced by the bandwidths in
+ * the platform, bw_burst, burst_size and slice are not looked at.
  */
 struct wio_simgrid_machine {
     size_t struct_size;                     /* sizeof(struct wio_simgrid_machine) */

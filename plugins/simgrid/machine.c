@@ -42,7 +42,7 @@ static void drop_details(struct wio_model_params *params, const struct wio_simgr
 {
     for (; given != NULL && given->name != NULL; given++) {
         if (strcmp(given->name, "sc_sw") == 0) {
-            params->c_flush = params->c_length = 0;
+            params->c_flush = 0;
         }
     }
 }

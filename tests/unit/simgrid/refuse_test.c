@@ -138,7 +138,8 @@ static void a_bad_operation_is_refused(void **state)
 static const char host_json[] =
     "{\"bw_mem\": 8e9, \"bw_ramdisk\": 2e9, \"bw_reduced\": 3e9, \"bw_dev\": 5, \"bw_rdev\": 7,"
     " \"sc_w\": 0, \"sc_sw\": 0, \"c_sk\": 0, \"bs\": 4096, \"bf\": 4096, \"limit_bg\": 1e8,"
-    " \"limit_hard\": 2e8, \"dirty_expire\": 30, \"c_flush\": 0.5}";
+    " \"limit_hard\": 2e8, \"dirty_expire\": 30, \"c_flush\": 0.5, \"c_length\": 0.125,"
+    " \"append_table\": [[4096, 0.75], [8192, 1]]}";
 
 static char *json_path;
 
@@ -161,6 +162,17 @@ static void create_with_slow_syncs(struct world *world, int number)
 {
     (void)number;
     create_with(world, "sc_sw", 0.25);
+}
+
+/* A file of a block, which then becomes longer within it. */
+static void append_twice(struct world *world, int number)
+{
+    (void)number;
+    struct wio_error err = WIO_ERROR_INIT;
+    for (int64_t i = 0; i < 2; i++) {
+        world_keep(world, wio_simgrid_write_sync(world->disk, 1, i * 100, 100, &err), &err);
+        world_note(world, simgrid_get_clock());
+    }
 }
 
 static void sync_nothing(struct world *world, int number)
@@ -212,6 +224,20 @@ static void a_parameter_replaces_its_details(void **state)
     free(json_path);
 }
 
+/* Tables, which it does not stand for, stay with what is a part of them. */
+static void a_parameter_leaves_the_tables(void **state)
+{
+    (void)state;
+    json_path = wio_test_path("HOST.json");
+    wio_test_write(json_path, host_json, sizeof(host_json) - 1);
+    struct world *world = world_run_ok(&(struct world){
+        .acts = {append_twice}, .prepare = create_with_slow_syncs, .has_no_disk = true});
+    world_assert_near(world->notes[0], 0.75, 1e-3);
+    world_assert_near(world->notes[1] - world->notes[0], 0.125, 1e-3);
+    free(world);
+    free(json_path);
+}
+
 /* Of devices that let much pass at once: by slices, and from a buffer. */
 #define JSON_OF(rest)                                                                              \
     "{\"bw_mem\": 8e9, \"bw_ramdisk\": 2e9, \"bw_reduced\": 3e9, \"bw_dev\": 4e7, \"bw_rdev\": 7," \
@@ -258,6 +284,7 @@ int main(void)
         cmocka_unit_test(a_bad_operation_is_refused),
         cmocka_unit_test(the_machine_comes_from_a_file),
         cmocka_unit_test(a_parameter_replaces_its_details),
+        cmocka_unit_test(a_parameter_leaves_the_tables),
         cmocka_unit_test(tables_do_not_speed_up_the_disk),
     };
     return WIO_RUN(tests);
