@@ -326,8 +326,7 @@ def main():
             print(f"{LIMITS[0]} is still {LOWERED} after {LOWERED_PATIENCE} s: a calibration lowered it and left it so",
                   file=sys.stderr)
             return 1
-        unittest.main()
-        return 0
+        return 0 if unittest.main(exit=False).result.wasSuccessful() else 1
 
 
 if __name__ == "__main__":
