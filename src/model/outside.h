@@ -8,7 +8,7 @@
  * is how fast it is alone) but ends nothing that is not granted. What an operation does with the
  * device itself (reads of what is not in memory, direct and synchronous writes) is not in cost_s:
  * result.device_s is for the disk to do, all of the bytes at bw_dev, however fast a table says
- * that they pass; nothing is read ahead.
+ * that they pass (what a table does not have, as a seek, is in cost_s); nothing is read ahead.
  *
  * Only `kernel` has such a device, and no other beside it. The functions belong to the thread of
  * the model.

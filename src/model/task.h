@@ -39,6 +39,7 @@ struct wio_task_step {
     double journal_s;      /* DEVICE: and the journal's, which passes in front of others */
     double request_pages;  /* DEVICE: the longest request of a write */
     double least_s;        /* DEVICE: whatever it lets pass at once */
+    double even_s;         /* DEVICE: where it is outside, which lets nothing pass at once */
     double clean_s;        /* COMMIT: what it takes where the journal has all of it */
     double inode_s;        /* COMMIT: as `seconds`, where there are no new blocks .. */
     double inode_device_s; /* .. and as `device_s` */

@@ -156,9 +156,13 @@ static bool has_credit(const struct wio_tasks *tasks, const struct wio_model_par
     return !tasks->has_device_outside && (params->slice > 0 || params->burst_size > 0);
 }
 
-/* A table says all of what passes a limit by slices. */
-static double rest_of(const struct wio_task_step *step, double device_s, bool has_slices)
+/* A table says all of what passes a limit by slices; a device outside has none. */
+static double rest_of(const struct wio_tasks *tasks, const struct wio_task_step *step,
+                      double device_s, bool has_slices)
 {
+    if (tasks->has_device_outside) {
+        return fmax(fmax(step->seconds, step->even_s) - device_s, 0);
+    }
     return has_slices && step->least_s > 0 ? 0 : fmax(step->seconds - device_s, 0);
 }
 
@@ -178,7 +182,7 @@ static void use_device(struct wio_tasks *tasks, struct wio_task *task,
     if (step->journal_s > 0) {
         (void)write_journal(tasks, task, step->journal_s);
     }
-    task->wake_s = fmax(served_s + rest_of(step, device_s, has_slices && !step->is_read),
+    task->wake_s = fmax(served_s + rest_of(tasks, step, device_s, has_slices && !step->is_read),
                         tasks->cache.time_s + least_s);
     sleep_until(tasks, task, WIO_TASK_END);
 }

@@ -22,23 +22,22 @@ static const struct wio_model_table *table_of(const struct wio_cache_file *file,
     }
 }
 
-/* As measured for such a size; else by the equations. */
-static double device_cost(const struct wio_cache_file *file, const struct wio_model_op *op,
-                          bool is_random)
+/* As measured for such a size; else by the equations. Without a seek. */
+static double device_cost(const struct wio_cache_file *file, const struct wio_model_op *op)
 {
     const struct wio_model_params *p = &file->device->params;
     const struct wio_model_table *table = table_of(file, op);
     double size = (double)op->size;
     if (op->method == WIO_MODEL_SYNC && p->c_length > 0 && wio_journal_is_length_alone(file, op)) {
-        return p->c_length + (is_random ? p->c_sk : 0);
+        return p->c_length;
     }
     if (table->count == 0) {
-        return wio_model_bypass_cost(p, op, is_random);
+        return wio_model_bypass_cost(p, op, false);
     }
     if (op->method == WIO_MODEL_SYNC) {
         size = ceil(size / p->bs) * p->bs; /* blocks go to the device whole */
     }
-    return wio_model_table_at(table, size, p->bw_dev) + (is_random ? p->c_sk : 0);
+    return wio_model_table_at(table, size, p->bw_dev);
 }
 
 /* The kernel looks at all blocks of a folio, however few of them are written. */
@@ -51,10 +50,11 @@ static double folio_cost(const struct wio_cache_file *file, const struct wio_mod
     return file->device->params.c_page_sync * (double)(file->folio - op->size) / WIO_CACHE_PAGE;
 }
 
-static double cost_of(const struct wio_cache_file *file, const struct wio_model_op *op,
-                      bool is_random)
+/* What none of the ways to say what a write costs has in it. */
+static double beside_cost(const struct wio_cache_file *file, const struct wio_model_op *op,
+                          bool is_random)
 {
-    return device_cost(file, op, is_random) + folio_cost(file, op);
+    return (is_random ? file->device->params.c_sk : 0) + folio_cost(file, op);
 }
 
 /* A request has so many pieces of memory, which direct writes take as they lie: single pages. */
@@ -78,14 +78,17 @@ struct wio_task_step wio_wait_step(const struct wio_cache *cache, const struct w
     const struct wio_model_params *p = &file->device->params;
     double journal_s = wio_journal_bytes(cache, file, op) / p->bw_dev;
     bool is_behind = p->slice > 0;
-    double cost = cost_of(file, op, is_random);
+    double size_s = (double)op->size / p->bw_dev;
+    double beside_s = beside_cost(file, op, is_random);
+    double cost = device_cost(file, op) + beside_s;
     struct wio_task_step step = {
         .kind = WIO_TASK_DEVICE,
         .seconds = cost,
-        .device_s = (double)op->size / p->bw_dev + (is_behind ? 0 : journal_s),
+        .device_s = size_s + (is_behind ? 0 : journal_s),
         .journal_s = is_behind ? journal_s : 0,
         .request_pages = request_pages_of(file, op),
         .least_s = table_of(file, op)->count > 0 ? cost : 0,
+        .even_s = size_s + beside_s,
     };
     if (journal_s > 0 && !is_behind) {
         step.seconds = fmax(cost, step.device_s);

@@ -198,6 +198,40 @@ static void seeks_are_counted_once(void **state)
     }
 }
 
+/* What is beside a table is beside the rate of the device outside, too: a seek, and the rest of a
+ * folio of which a block is written. */
+static void fast_tables_leave_what_is_beside_them(void **state)
+{
+    (void)state;
+    struct wio_model_params params = machine();
+    params.c_sk = 8e-3;
+    params.c_page_sync = 1e-5;
+    params.direct_table = params.sync_table =
+        (struct wio_model_table){.count = 2, .points = {{4096, 3e-5}, {MIB, 5e-4}}};
+    for (int i = 0; i < 4; i++) {
+        bool is_random = i % 2 == 1;
+        params.slice = i < 2 ? 0 : 0.1; /* not of the device outside */
+        struct wio_model *model = create_of(WIO_MODEL_KERNEL, &params, true);
+        wio_model_outside_grant(model, UINT64_MAX);
+        struct wio_model_op op = {.size = MIB_BYTES,
+                                  .method = WIO_MODEL_DIRECT,
+                                  .random = is_random ? WIO_MODEL_RANDOM_YES : WIO_MODEL_RANDOM_NO};
+        double seek_s = is_random ? params.c_sk : 0;
+        struct wio_model_result result = step(model, op);
+        assert_true(fabs(result.device_s - 0.01) < 1e-12);
+        assert_true(fabs(result.cost_s - seek_s) < 1e-12);
+        (void)step(model, (struct wio_model_op){.file = 1, .size = MIB_BYTES});
+        (void)step(model, (struct wio_model_op){.file = 1, .method = WIO_MODEL_FSYNC});
+        op.file = 1;
+        op.size /= 2;
+        op.method = WIO_MODEL_SYNC;
+        result = step(model, op);
+        assert_true(fabs(result.device_s - 0.005) < 1e-12);
+        assert_true(fabs(result.cost_s - seek_s - 128 * params.c_page_sync) < 1e-12);
+        wio_model_destroy(model);
+    }
+}
+
 /* Old data goes to the device at the look that was foretold, though no task is there. */
 static void looks_for_old_data_are_foretold(void **state)
 {
@@ -259,6 +293,7 @@ int main(void)
         cmocka_unit_test(tables_do_not_speed_it_up),
         cmocka_unit_test(device_time_is_left_to_the_caller),
         cmocka_unit_test(seeks_are_counted_once),
+        cmocka_unit_test(fast_tables_leave_what_is_beside_them),
         cmocka_unit_test(looks_for_old_data_are_foretold),
         cmocka_unit_test(a_slow_disk_slows_the_writer),
     };

@@ -251,15 +251,32 @@ static const char *const fast_jsons[] = {
     JSON_OF("\"dev_table\": [[4096, 1e-3], [65536, 1.1e-3]]"), /* fast behind its end only */
 };
 
-static void write_64_mib_directly(struct world *world, int number)
+static void create_with_seeks(struct world *world, int number)
 {
     (void)number;
+    create_with(world, "c_sk", 8e-3);
+}
+
+static void write_64_mib_directly(struct world *world, int64_t stride)
+{
     struct wio_error err = WIO_ERROR_INIT;
     for (int64_t i = 0; i < 64; i++) {
-        world_keep(world, wio_simgrid_write_direct(world->disk, 0, i * MIB_BYTES, MIB_BYTES, &err),
+        world_keep(world, wio_simgrid_write_direct(world->disk, 0, i * stride, MIB_BYTES, &err),
                    &err);
     }
     world_note(world, simgrid_get_clock());
+}
+
+static void write_in_a_row(struct world *world, int number)
+{
+    (void)number;
+    write_64_mib_directly(world, MIB_BYTES);
+}
+
+static void write_here_and_there(struct world *world, int number)
+{
+    (void)number;
+    write_64_mib_directly(world, 3 * MIB_BYTES);
 }
 
 /* What passed at once there does not here: the disk has the rate that it is given. */
@@ -270,8 +287,23 @@ static void tables_do_not_speed_up_the_disk(void **state)
         json_path = wio_test_path("fast.json");
         wio_test_write(json_path, fast_jsons[i], strlen(fast_jsons[i]));
         struct world *world = world_run_ok(&(struct world){
-            .acts = {write_64_mib_directly}, .prepare = create_from_file, .has_no_disk = true});
+            .acts = {write_in_a_row}, .prepare = create_from_file, .has_no_disk = true});
         world_assert_near(world->notes[0], 0.64, 0.01);
+        free(world);
+        free(json_path);
+    }
+}
+
+/* Nor do they hide the seeks between 64 writes, which are beside its rate. */
+static void tables_do_not_hide_seeks(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof(fast_jsons) / sizeof(fast_jsons[0]); i++) {
+        json_path = wio_test_path("fast.json");
+        wio_test_write(json_path, fast_jsons[i], strlen(fast_jsons[i]));
+        struct world *world = world_run_ok(&(struct world){
+            .acts = {write_here_and_there}, .prepare = create_with_seeks, .has_no_disk = true});
+        world_assert_near(world->notes[0], 0.64 + 63 * 8e-3, 1e-3);
         free(world);
         free(json_path);
     }
@@ -286,6 +318,7 @@ int main(void)
         cmocka_unit_test(a_parameter_replaces_its_details),
         cmocka_unit_test(a_parameter_leaves_the_tables),
         cmocka_unit_test(tables_do_not_speed_up_the_disk),
+        cmocka_unit_test(tables_do_not_hide_seeks),
     };
     return WIO_RUN(tests);
 }
