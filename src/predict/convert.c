@@ -110,6 +110,18 @@ static struct wio_converted data(const struct wio_converter *converter,
     return out;
 }
 
+/* A stream has a buffer, a descriptor has none. */
+static struct wio_converted stdio_write(const struct wio_converter *converter,
+                                        const struct wio_event *event, uint32_t image)
+{
+    if (event->result <= 0 || !is_storage(converter, event->path)) {
+        return plain(WIO_CONVERT_PASS);
+    }
+    return event->op == WIO_OP_dprintf || event->op == WIO_OP_vdprintf
+               ? data(converter, event, image, WIO_CONVERT_OP, true)
+               : transfer(WIO_CONVERT_OP, WIO_MODEL_FWRITE, event);
+}
+
 static struct wio_converted copy(const struct wio_converter *converter,
                                  const struct wio_event *event, uint32_t image)
 {
@@ -325,9 +337,7 @@ struct wio_converted wio_convert(const struct wio_converter *converter,
     case WIO_CLASS_SYNC:
         return sync_of(converter, event);
     case WIO_CLASS_STDIO_WRITE:
-        return event->result > 0 && is_storage(converter, event->path)
-                   ? transfer(WIO_CONVERT_OP, WIO_MODEL_FWRITE, event)
-                   : plain(WIO_CONVERT_PASS);
+        return stdio_write(converter, event, image);
     case WIO_CLASS_STDIO_FLUSH:
         return flush(converter, event, WIO_MODEL_FFLUSH, WIO_CONVERT_OP);
     default:

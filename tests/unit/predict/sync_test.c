@@ -91,12 +91,43 @@ static void what_writes_committed_is_not_waited_for(void **state)
     }
 }
 
+/* Neither has a buffer; the write that the call caused is in its cost. */
+static void text_to_a_descriptor_is_written_at_once(void **state)
+{
+    (void)state;
+    static const char *const calls[] = {"write", "dprintf", "vdprintf"};
+    static const char *const opened[] = {"", "open t=500 dur=9 path=/a a0=0x101042 res=3\n"};
+    try.params.model = WIO_MODEL_KERNEL;
+    try.params.host = try_host("journal.json", ", \"commit_bytes\": 40960");
+    for (size_t i = 0; i < 2; i++) {
+        double end_s = 0;
+        for (size_t call = 0; call < 3; call++) {
+            char script[1024];
+            (void)snprintf(script, sizeof(script),
+                           "%s%s t=1000 dur=1000 fd=3 path=/a off=0 size=100 res=100\n"
+                           "%s"
+                           "fsync t=3000 dur=1000 fd=3 path=/a res=0\n"
+                           "%s t=9000000 dur=1000 fd=3 path=/a off=100 size=100 res=100\n"
+                           "fsync t=9002000 dur=1000 fd=3 path=/a res=0\n",
+                           opened[i], calls[call],
+                           call > 0 ? "write t=1500 dur=9 fd=3 path=/a off=0 size=100 caused\n"
+                                    : "",
+                           calls[call]);
+            predict(script);
+            assert_int_equal(try.result.all.ops, 4);
+            end_s = call > 0 ? end_s : try.ends_s[3];
+            assert_us(try.ends_s[3], end_s * 1e6);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TRY(a_file_s_time_is_waited_for_by_some),
         TRY(what_writes_committed_is_not_waited_for),
         TRY(requests_tell_what_they_wait_for),
+        TRY(text_to_a_descriptor_is_written_at_once),
     };
     return WIO_RUN(tests);
 }
