@@ -125,6 +125,15 @@ static void add_forget(struct wio_cache *cache, struct wio_task *task, struct wi
     }
 }
 
+/* The commit of a new length or of new blocks takes the time along, where nobody asked for it, too
+ * (rule 11). */
+static bool commits_time(const struct wio_cache_file *file, const struct wio_model_op *op,
+                         enum wio_cache_change change)
+{
+    bool has_grown = change != WIO_CACHE_NOTHING || op->offset + op->size > file->size;
+    return wio_journal_commits_time(op) || (op->method != WIO_MODEL_DIRECT_NOSYNC && has_grown);
+}
+
 /* Direct and synchronous writes have the device to themselves (rule 13). */
 static enum wio_status add_bypass(struct wio_cache *cache, struct wio_task *task,
                                   struct wio_cache_file *file, const struct wio_model_op *op)
@@ -139,7 +148,7 @@ static enum wio_status add_bypass(struct wio_cache *cache, struct wio_task *task
     enum wio_cache_change change;
     wio_cache_clean(cache, file, op->offset, end);
     WIO_TRY(wio_cache_note_sent(cache, file, op->offset, end, &change));
-    note_write(cache, file, end, wio_journal_commits_time(op));
+    note_write(cache, file, end, commits_time(file, op, change));
     if (op->method != WIO_MODEL_DIRECT_NOSYNC) { /* commits by itself */
         file->safe_size = file->safe_size > end ? file->safe_size : end;
     } else if (change == WIO_CACHE_BLOCKS) {

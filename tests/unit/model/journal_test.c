@@ -168,6 +168,29 @@ static void what_is_written_changes_the_time(void **state)
     wio_model_destroy(model);
 }
 
+/* It needs a commit for the length or for blocks, which has the file's time as well. */
+static void a_commit_takes_the_time_along(void **state)
+{
+    (void)state;
+    static const enum wio_model_method methods[] = {WIO_MODEL_SYNC, WIO_MODEL_DIRECT};
+    struct wio_model_params params = with_journal();
+    const struct wio_model_op fsync_op = {.file = 1, .method = WIO_MODEL_FSYNC};
+    const double tick_s = 1 / params.hz;
+    for (size_t i = 0; i < 2; i++) {
+        struct wio_model *model = create(&params);
+        struct wio_model_op op = {.file = 1, .size = 4096, .method = methods[i], .is_data = true};
+        for (op.offset = 0; op.offset < 3 * op.size; op.offset += op.size) {
+            (void)step(model, op);
+            assert_near(step(model, fsync_op).cost_s, 0, 1e-9);
+            op.delay_s = 10 * tick_s;
+        }
+        op.offset = 0; /* has its block */
+        (void)step(model, op);
+        assert_near(step(model, fsync_op).cost_s, INODE_BYTES / params.bw_dev, 1e-9);
+        wio_model_destroy(model);
+    }
+}
+
 /* However a length alone was measured. */
 static void a_commit_takes_no_less_than_none(void **state)
 {
@@ -588,6 +611,7 @@ int main(void)
         cmocka_unit_test(a_new_time_is_committed),
         cmocka_unit_test(what_is_written_changes_the_time),
         cmocka_unit_test(a_commit_takes_no_less_than_none),
+        cmocka_unit_test(a_commit_takes_the_time_along),
         cmocka_unit_test(a_length_alone_has_its_own_cost),
         cmocka_unit_test(a_length_and_data_cost_both),
         cmocka_unit_test(what_is_committed_does_not_wait_for_others),
