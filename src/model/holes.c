@@ -70,6 +70,9 @@ enum wio_status wio_holes_note_read(struct wio_cache *cache, struct wio_cache_fi
     if (file->hole_from <= UINT64_MAX / WIO_CACHE_PAGE) {
         end = least(end, file->hole_from * WIO_CACHE_PAGE);
     }
+    if (file->pending > 0 && end > file->size && end <= file->position) {
+        end = least(end, file->position - file->pending); /* the rest came from the stream */
+    }
     if (offset >= end) {
         return WIO_OK; /* nothing, or what a cut left behind the data: it proves no block */
     }

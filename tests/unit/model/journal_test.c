@@ -360,6 +360,24 @@ static void what_a_stream_holds_is_not_synced(void **state)
     wio_model_destroy(model);
 }
 
+/* It reads back what the stream had in its buffer: no file was so long before. */
+static void what_a_stream_holds_was_not_there(void **state)
+{
+    (void)state;
+    struct wio_model_params params = with_journal();
+    const double page_s = 4096 / params.bw_dev;
+    struct wio_model *model = create(&params);
+    struct wio_model_op read = {.file = 1, .size = 4096, .method = WIO_MODEL_READ, .at_end = true};
+    (void)step(model, read);
+    (void)step(model, (struct wio_model_op){
+                          .file = 1, .offset = 4096, .size = 100, .method = WIO_MODEL_FWRITE});
+    read.size = 4196;
+    (void)step(model, read);
+    (void)step(model, (struct wio_model_op){.file = 1, .method = WIO_MODEL_FFLUSH});
+    assert_near(step(model, sync_of(1)).cost_s, page_s + COMMIT, 1e-9);
+    wio_model_destroy(model);
+}
+
 static double page_and_sync(struct wio_model *model, uint64_t page)
 {
     (void)step(model, (struct wio_model_op){.file = 1, .offset = page * 4096, .size = 4096});
@@ -620,6 +638,7 @@ int main(void)
         cmocka_unit_test(blocks_of_a_hole_are_committed),
         cmocka_unit_test(blocks_that_were_read_are_there),
         cmocka_unit_test(what_a_stream_holds_is_not_synced),
+        cmocka_unit_test(what_a_stream_holds_was_not_there),
         cmocka_unit_test(idle_pages_need_no_commit),
         cmocka_unit_test(a_file_that_was_read_is_as_long),
         cmocka_unit_test(nothing_and_holes_make_no_file_longer),
