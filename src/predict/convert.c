@@ -33,11 +33,12 @@ static enum wio_model_method read_method(const struct wio_converter *converter,
     return (flags & O_DIRECT) != 0 ? WIO_MODEL_READ_DIRECT : WIO_MODEL_READ;
 }
 
-/* Of a write that is synchronous by itself, as if the descriptor were. */
+/* Of a write that is synchronous by itself, as if the descriptor were (requests of glibc have none:
+ * theirs are 0). */
 static int flags_of_call(const struct wio_event *event)
 {
     bool is_pwritev2 = event->op == WIO_OP_pwritev2;
-    if (!is_pwritev2 && event->op != WIO_OP_uring_write) {
+    if (!is_pwritev2 && wio_op_class(event->op) != WIO_CLASS_ASYNC_WRITE) {
         return 0;
     }
     int64_t flags = event->arg[is_pwritev2 ? 0 : 2];

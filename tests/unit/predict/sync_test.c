@@ -91,6 +91,37 @@ static void what_writes_committed_is_not_waited_for(void **state)
     }
 }
 
+/* Flags of a request: nothing is left for an fsync 1 s later, but for the time with RWF_DSYNC. */
+static void a_request_is_synchronous_by_itself(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *call;
+        double us;
+    } cases[] = {
+        {"aio_write a3=1", DATA_US + TIME_US}, /* of libaio, as of io_uring */
+        {"aio_write a2=2 a3=1", TIME_US},
+        {"aio_write a2=4 a3=1", 0},
+        {"uring_write", DATA_US + TIME_US},
+        {"uring_write a2=2", TIME_US},
+        {"uring_write a2=4", 0},
+    };
+    try.params.model = WIO_MODEL_KERNEL;
+    try.params.host = try_host("journal.json", ", \"commit_bytes\": 40960");
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        char script[1024];
+        (void)snprintf(script, sizeof(script),
+                       "pwrite t=1000 dur=1000 fd=3 path=/a off=0 size=4096\n"
+                       "fsync t=3000 dur=1000 fd=3 path=/a res=0\n"
+                       "%s t=9000000 dur=9 fd=3 path=/a off=0 size=4096 async\n"
+                       "fsync t=1009000000 dur=1000 fd=3 path=/a res=0\n",
+                       cases[i].call);
+        predict(script);
+        assert_int_equal(try.result.all.ops, 4);
+        assert_us(try.ends_s[3] - try.ends_s[1], 8996 + 1e6 + cases[i].us);
+    }
+}
+
 /* Neither has a buffer; the write that the call caused is in its cost. */
 static void text_to_a_descriptor_is_written_at_once(void **state)
 {
@@ -124,9 +155,8 @@ static void text_to_a_descriptor_is_written_at_once(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TRY(a_file_s_time_is_waited_for_by_some),
-        TRY(what_writes_committed_is_not_waited_for),
-        TRY(requests_tell_what_they_wait_for),
+        TRY(a_file_s_time_is_waited_for_by_some),     TRY(what_writes_committed_is_not_waited_for),
+        TRY(requests_tell_what_they_wait_for),        TRY(a_request_is_synchronous_by_itself),
         TRY(text_to_a_descriptor_is_written_at_once),
     };
     return WIO_RUN(tests);
