@@ -12,14 +12,12 @@ static void finds_what_folios_cost(void **state)
 {
     (void)state;
     struct sim sim = sim_default();
-    struct wio_calibrate_params params = {.max_bytes = 4 * GIB, .budget_s = 60};
     struct wio_calibration found;
-    struct wio_error err;
     sim.noise = 0.02;
     sim.params.c_page_sync = 1e-7;
     sim.params.c_forget = 3e-7;
     sim.params.bw_dev = 1e9;
-    assert_ok(measured(&sim, &params, &found, &err), &err);
+    calibrate_amply(&sim, &found);
     is_near(&found, WIO_PARAM_c_page_sync, sim.params.c_page_sync, 0.1);
     is_near(&found, WIO_PARAM_c_forget, sim.params.c_forget, 0.1);
     double wanted = sim.params.sc_sw + 4096 / sim.params.bw_dev + 4096 / sim.params.bw_ramdisk;
@@ -40,12 +38,10 @@ static void finds_what_pieces_of_memory_take(void **state)
     (void)state;
     static const double sizes[] = {64, 4096, 65536, 262144, MIB};
     struct sim sim = sim_default();
-    struct wio_calibrate_params params = {.max_bytes = 4 * GIB, .budget_s = 60};
     struct wio_calibration found;
-    struct wio_error err;
     struct wio_model_params wanted = sim.params;
     sim.noise = 0.02;
-    assert_ok(measured(&sim, &params, &found, &err), &err);
+    calibrate_amply(&sim, &found);
     assert_int_equal(found.new_table.count, WIO_ARRAY_SIZE(sizes));
     for (size_t i = 0; i < WIO_ARRAY_SIZE(sizes); i++) {
         assert_true(found.hit_table.points[i].bytes == sizes[i]);
@@ -97,11 +93,9 @@ static void leaves_out_tables_where_the_cache_is_full(void **state)
 {
     (void)state;
     struct sim sim = sim_default();
-    struct wio_calibrate_params params = {.max_bytes = 4 * GIB, .budget_s = 60};
     struct wio_calibration found;
-    struct wio_error err;
     sim.dirty_bytes = (uint64_t)sim.params.limit_bg;
-    assert_ok(measured(&sim, &params, &found, &err), &err);
+    calibrate_amply(&sim, &found);
     has_no_tables_of_memory(&found);
 }
 
@@ -112,13 +106,11 @@ static void finds_what_no_cache_holds(void **state)
     static const double sizes[] = {64, 4096, 65536, 262144, MIB};
     for (double cache = MIB / 4; cache <= 4 * MIB; cache *= 2) {
         struct sim sim = sim_default();
-        struct wio_calibrate_params params = {.max_bytes = 4 * GIB, .budget_s = 60};
         struct wio_calibration found;
-        struct wio_error err;
         sim.params.bw_far = 10e9;
         sim.params.cache_size = cache;
         struct wio_model_params wanted = sim.params;
-        assert_ok(measured(&sim, &params, &found, &err), &err);
+        calibrate_amply(&sim, &found);
         is_near(&found, WIO_PARAM_bw_far, wanted.bw_far, 0.02);
         is_near(&found, WIO_PARAM_bw_hit, wanted.bw_hit, 0.02);
         is_near(&found, WIO_PARAM_bw_ramdisk, wanted.bw_ramdisk, 0.02);
@@ -136,11 +128,9 @@ static void keeps_apart_what_happens_now_and_then(void **state)
 {
     (void)state;
     struct sim sim = sim_default();
-    struct wio_calibrate_params params = {.max_bytes = 4 * GIB, .budget_s = 60};
     struct wio_calibration found;
-    struct wio_error err;
     sim.refills = 0.1;
-    assert_ok(measured(&sim, &params, &found, &err), &err);
+    calibrate_amply(&sim, &found);
     is_near(&found, WIO_PARAM_c_call, 1.2 * sim.params.c_call, 0.05);
     is_near(&found, WIO_PARAM_c_clean, sim.params.c_clean, 0.05);
     is_near(&found, WIO_PARAM_c_walk, sim.params.c_walk, 0.05);

@@ -98,15 +98,13 @@ static void finds_the_credit_of_a_limit(void **state)
     (void)state;
     for (uint64_t seed = 1; seed <= 10; seed++) {
         struct sim sim = sim_default();
-        struct wio_calibrate_params params = {.max_bytes = 4 * GIB, .budget_s = 60};
         struct wio_calibration found;
-        struct wio_error err;
         sim.seed = seed;
         sim.noise = 0.02;
         sim.params.bw_dev = 40 * MIB;
         sim.params.bw_burst = 1000 * MIB;
         sim.params.burst_size = 4 * MIB;
-        assert_ok(measured(&sim, &params, &found, &err), &err);
+        calibrate_amply(&sim, &found);
         is_near(&found, WIO_PARAM_bw_dev, sim.params.bw_dev, 0.05);
         is_near(&found, WIO_PARAM_burst_size, sim.params.burst_size, 0.05);
         assert_true(found.params[WIO_PARAM_bw_burst].value > 4 * sim.params.bw_dev);
@@ -137,11 +135,9 @@ static void finds_slices(void **state)
     (void)state;
     for (uint64_t seed = 1; seed <= 10; seed++) {
         struct sim sim = sliced(40 * MIB);
-        struct wio_calibrate_params params = {.max_bytes = 4 * GIB, .budget_s = 60};
         struct wio_calibration found;
-        struct wio_error err;
         sim.seed = seed;
-        assert_ok(measured(&sim, &params, &found, &err), &err);
+        calibrate_amply(&sim, &found);
         is_near(&found, WIO_PARAM_bw_dev, sim.slice_rate, 0.03);
         is_near(&found, WIO_PARAM_slice, sim.slice_s, 0.05);
         is_near(&found, WIO_PARAM_sc_sw, sim.params.sc_sw, 0.1);
@@ -157,10 +153,8 @@ static void finds_slices_at_any_rate(void **state)
     for (int i = 0; i < 17; i++) {
         double rate = 10 * MIB * pow(1.2, i); /* up to 185 MiB/s */
         struct sim sim = sliced(rate);
-        struct wio_calibrate_params params = {.max_bytes = 4 * GIB, .budget_s = 60};
         struct wio_calibration found;
-        struct wio_error err;
-        assert_ok(measured(&sim, &params, &found, &err), &err);
+        calibrate_amply(&sim, &found);
         is_near(&found, WIO_PARAM_bw_dev, rate, 0.03);
         is_near(&found, WIO_PARAM_slice, sim.slice_s, 0.05);
         double burst = found.params[WIO_PARAM_burst_size].value;

@@ -43,9 +43,7 @@ static void a_length_is_a_part_of_the_table(void **state)
 {
     (void)state;
     struct sim sim = sim_default();
-    struct wio_calibrate_params params = {.max_bytes = 4 * GIB, .budget_s = 60};
     struct wio_calibration found;
-    struct wio_error err;
     sim.noise = 0.02;
     sim.params.bw_dev = 50 * MIB;
     sim.credit_bytes = MIB;
@@ -54,7 +52,7 @@ static void a_length_is_a_part_of_the_table(void **state)
     sim.params.append_table = (struct wio_model_table){
         .count = 2, .points = {{4096, 2e-5 + block_s}, {8192, 2e-5 + 2 * block_s}}};
     sim.params.c_length = 1e-5 + line_s;
-    assert_ok(measured(&sim, &params, &found, &err), &err);
+    calibrate_amply(&sim, &found);
     assert_true(found.append_table.points[0].seconds > 0.9 * block_s);
     is_near(&found, WIO_PARAM_c_length, 0.5 * found.append_table.points[0].seconds, 0.05);
 }
@@ -79,14 +77,12 @@ static void looks_past_new_blocks(void **state)
 {
     (void)state;
     struct sim sim = sim_default();
-    struct wio_calibrate_params params = {.max_bytes = 4 * GIB, .budget_s = 60};
     struct wio_calibration found;
-    struct wio_error err;
     sim.noise = 0.02;
     sim.params.bw_dev = 1e9;
     sim.params.bw_ramdisk = 40e9;
     sim.thin_times = 5;
-    assert_ok(measured(&sim, &params, &found, &err), &err);
+    calibrate_amply(&sim, &found);
     for (size_t i = 0; i < found.append_table.count; i++) {
         const struct wio_model_point *point = &found.append_table.points[i];
         double wanted = sim.params.sc_sw + point->bytes / sim.params.bw_dev;
@@ -101,13 +97,11 @@ static void tells_how_writes_differ(void **state)
 {
     (void)state;
     struct sim sim = sim_default();
-    struct wio_calibrate_params params = {.max_bytes = 4 * GIB, .budget_s = 60};
     struct wio_calibration found;
-    struct wio_error err;
     sim.noise = 0.1;
     assert_true(isnan(wio_calibration_table_spread(
         &(struct wio_calibration){.direct_table.count = 0}, WIO_CALIBRATE_DIRECT)));
-    assert_ok(measured(&sim, &params, &found, &err), &err);
+    calibrate_amply(&sim, &found);
     for (int i = 0; i < WIO_CALIBRATE_NEW; i++) {
         enum wio_calibrate_table table = (enum wio_calibrate_table)i;
         size_t behind = wio_calibration_table(&found, table)->count - 1;
@@ -141,14 +135,12 @@ static void is_not_fooled_by_one_buffer(void **state)
 {
     (void)state;
     struct sim sim = sim_default();
-    struct wio_calibrate_params params = {.max_bytes = 4 * GIB, .budget_s = 60};
     struct wio_calibration found;
-    struct wio_error err;
     sim.params.bw_dev = 4e9;
     sim.params.bw_ramdisk = 40e9;
     sim.scattered_s = 1e-6;
     sim.is_whole_at_first = true;
-    assert_ok(measured(&sim, &params, &found, &err), &err);
+    calibrate_amply(&sim, &found);
     for (size_t i = 0; i + 2 < found.direct_table.count; i++) {
         is_direct_cost(&found, &sim, i);
     }
@@ -159,13 +151,11 @@ static void does_not_count_the_first_of_a_row(void **state)
 {
     (void)state;
     struct sim sim = sim_default();
-    struct wio_calibrate_params params = {.max_bytes = 4 * GIB, .budget_s = 60};
     struct wio_calibration found;
-    struct wio_error err;
     sim.params.bw_dev = 2e9;
     sim.params.bw_ramdisk = 40e9;
     sim.cold_s = 1e-3;
-    assert_ok(measured(&sim, &params, &found, &err), &err);
+    calibrate_amply(&sim, &found);
     for (size_t i = 0; found.direct_table.points[i].bytes <= 4 * MIB; i++) {
         is_direct_cost(&found, &sim, i);
     }
@@ -176,11 +166,9 @@ static void does_not_look_past_noise(void **state)
 {
     (void)state;
     struct sim sim = sim_default();
-    struct wio_calibrate_params params = {.max_bytes = 4 * GIB, .budget_s = 60};
     struct wio_calibration found;
-    struct wio_error err;
     sim.noise = 0.2;
-    assert_ok(measured(&sim, &params, &found, &err), &err);
+    calibrate_amply(&sim, &found);
     const struct wio_model_point *first = &found.append_table.points[0];
     double wanted =
         sim.params.sc_sw + first->bytes / sim.params.bw_dev + first->bytes / sim.params.bw_ramdisk;

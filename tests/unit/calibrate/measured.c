@@ -21,6 +21,13 @@ enum wio_status measured(struct sim *sim, struct wio_calibrate_params *params,
     return status;
 }
 
+void calibrate_amply(struct sim *sim, struct wio_calibration *calibration)
+{
+    struct wio_calibrate_params params = {.max_bytes = 4 * GIB, .budget_s = 60};
+    struct wio_error err;
+    assert_ok(measured(sim, &params, calibration, &err), &err);
+}
+
 void is_near(const struct wio_calibration *calibration, enum wio_param param, double wanted,
              double relative)
 {

@@ -12,6 +12,8 @@
 /* The machine is gone afterwards; limits are those of `params`. */
 enum wio_status measured(struct sim *sim, struct wio_calibrate_params *params,
                          struct wio_calibration *calibration, struct wio_error *err);
+/* measured() with as many bytes and as much time as any stage wants; it has to work. */
+void calibrate_amply(struct sim *sim, struct wio_calibration *calibration);
 /* A parameter was measured, and is what is wanted but for such a part of it. */
 void is_near(const struct wio_calibration *calibration, enum wio_param param, double wanted,
              double relative);

@@ -3,20 +3,7 @@
  * or credit of the device, through which all of it goes. */
 #include "support/unit.h"
 
-#include "machine.h"
-
-#define COMMIT 0.01       /* s: of the device */
-#define INODE_BYTES 12288 /* of a commit that has no more than the file's time or length */
-
-static struct wio_model_params with_journal(void)
-{
-    struct wio_model_params params = machine();
-    params.sc_sw = 0;
-    params.sc_w = params.c_sk = 0;
-    params.bw_ramdisk = params.bw_mem = 1e15;
-    params.commit_bytes = COMMIT * params.bw_dev;
-    return params;
-}
+#include "journal_machine.h"
 
 static void begin(struct wio_model *model, uint32_t task, struct wio_model_op op)
 {
@@ -35,17 +22,6 @@ static double end_of(struct wio_model *model, uint32_t task)
     return done.result.time_s;
 }
 
-static void write_file(struct wio_model *model, uint64_t file)
-{
-    (void)step(model, (struct wio_model_op){.file = file, .size = MIB_BYTES});
-}
-
-/* But for its time. */
-static struct wio_model_op sync_of(uint64_t file)
-{
-    return (struct wio_model_op){.file = file, .method = WIO_MODEL_FDATASYNC};
-}
-
 static void new_blocks_are_committed_once(void **state)
 {
     (void)state;
@@ -61,209 +37,6 @@ static void new_blocks_are_committed_once(void **state)
                 0.01 + COMMIT, 1e-6);
     assert_near(step(model, sync_of(2)).cost_s, 0, 1e-9);
     wio_model_destroy(model);
-}
-
-/* The device empties its cache, however little there is to write. */
-static void nothing_to_write_takes_a_flush(void **state)
-{
-    (void)state;
-    for (unsigned has_journal = 0; has_journal <= 1; has_journal++) {
-        struct wio_model_params params = with_journal();
-        params.sc_sw = 0.03;
-        params.commit_bytes *= has_journal;
-        params.append_table = (struct wio_model_table){.count = 1, .points = {{4096, 0.02}}};
-        params.sync_table = (struct wio_model_table){.count = 1, .points = {{4096, 0.01}}};
-        params.c_flush = 0.004;
-        struct wio_model *model = create(&params);
-        assert_near(step(model, sync_of(1)).cost_s, 0.004, 1e-9); /* nothing was ever written */
-        write_file(model, 1);
-        assert_near(step(model, sync_of(1)).cost_s, 0.01 + 0.02, 1e-4);
-        assert_near(step(model, sync_of(1)).cost_s, 0.004, 1e-9);
-        wio_model_destroy(model);
-    }
-}
-
-/* A log: its length changes with each record, though its block stays. Then written past memory. */
-static void a_new_length_is_committed(void **state)
-{
-    (void)state;
-    struct wio_model_params params = with_journal();
-    struct wio_model *model = create(&params);
-    const double page_s = 4096 / params.bw_dev;
-    assert_near(step(model, sync_of(1)).cost_s, 0, 1e-9); /* nothing was ever written */
-    for (uint64_t i = 0; i < 5; i++) {
-        (void)step(model, (struct wio_model_op){.file = 1, .offset = 100 * i, .size = 100});
-        assert_near(step(model, sync_of(1)).cost_s,
-                    page_s + (i == 0 ? COMMIT : INODE_BYTES / params.bw_dev), 1e-9);
-    }
-    for (uint64_t i = 1; i < 4; i++) {
-        (void)step(model, (struct wio_model_op){.file = 1,
-                                                .offset = 4096 * i,
-                                                .size = 4096,
-                                                .method = WIO_MODEL_DIRECT_NOSYNC});
-        assert_near(step(model, sync_of(1)).cost_s, COMMIT, 1e-9);
-    }
-    wio_model_destroy(model);
-}
-
-static void rewrite(struct wio_model *model, double delay_s)
-{
-    (void)step(model, (struct wio_model_op){.file = 1, .size = 4096, .delay_s = delay_s});
-}
-
-/* Once in a tick; fdatasync does not wait for it. */
-static void a_new_time_is_committed(void **state)
-{
-    (void)state;
-    struct wio_model_params params = with_journal();
-    const struct wio_model_op fsync_op = {.file = 1, .method = WIO_MODEL_FSYNC};
-    const double page_s = 4096 / params.bw_dev;
-    const double inode_s = INODE_BYTES / params.bw_dev;
-    const double tick_s = 1 / params.hz;
-    struct wio_model *model = create(&params);
-    rewrite(model, 0);
-    assert_near(step(model, fsync_op).cost_s, page_s + COMMIT, 1e-9);
-    rewrite(model, 10 * tick_s - wio_model_time(model));
-    assert_near(step(model, fsync_op).cost_s, page_s + inode_s, 1e-9);
-    rewrite(model, 20 * tick_s - wio_model_time(model));
-    assert_near(step(model, sync_of(1)).cost_s, page_s, 1e-9);
-    rewrite(model, 0); /* in the same tick; its time waits for an fsync */
-    assert_near(step(model, fsync_op).cost_s, page_s + inode_s, 1e-9);
-    rewrite(model, 30 * tick_s - wio_model_time(model));
-    (void)step(model, (struct wio_model_op){.file = 1, .size = 4096, .method = WIO_MODEL_SYNC});
-    assert_near(step(model, fsync_op).cost_s, 0, 1e-9); /* O_SYNC has committed it */
-    rewrite(model, 40 * tick_s - wio_model_time(model));
-    assert_near(step(model, (struct wio_model_op){.file = 1, .method = WIO_MODEL_SYNCFS}).cost_s,
-                page_s + COMMIT, 1e-9);
-    assert_near(step(model, fsync_op).cost_s, 0, 1e-9);
-    wio_model_destroy(model);
-}
-
-/* Not while the bytes are in the stream's buffer; nor by a write of nothing. */
-static void what_is_written_changes_the_time(void **state)
-{
-    (void)state;
-    struct wio_model_params params = with_journal();
-    const struct wio_model_op fsync_op = {.file = 1, .method = WIO_MODEL_FSYNC};
-    const double tick_s = 1 / params.hz;
-    params.c_lib = 0;
-    struct wio_model *model = create(&params);
-    write_file(model, 1);
-    (void)step(model, fsync_op);
-    struct wio_model_op op = {.file = 1, .size = 100, .method = WIO_MODEL_FWRITE};
-    op.delay_s = 10 * tick_s - wio_model_time(model);
-    (void)step(model, op);
-    assert_near(step(model, fsync_op).cost_s, 0, 1e-9);
-    op = (struct wio_model_op){.file = 1, .method = WIO_MODEL_FFLUSH};
-    op.delay_s = 20 * tick_s - wio_model_time(model);
-    (void)step(model, op);
-    (void)step(model, sync_of(1));
-    assert_near(step(model, fsync_op).cost_s, INODE_BYTES / params.bw_dev, 1e-9);
-    op = (struct wio_model_op){.file = 1, .offset = 2 * MIB_BYTES};
-    op.delay_s = 30 * tick_s - wio_model_time(model);
-    (void)step(model, op);
-    op.method = WIO_MODEL_SYNC;
-    assert_near(step(model, op).cost_s, 0, 1e-9);
-    assert_near(step(model, fsync_op).cost_s, 0, 1e-9);
-    wio_model_destroy(model);
-}
-
-/* It needs a commit for the length or for blocks, which has the file's time as well. */
-static void a_commit_takes_the_time_along(void **state)
-{
-    (void)state;
-    static const enum wio_model_method methods[] = {WIO_MODEL_SYNC, WIO_MODEL_DIRECT};
-    struct wio_model_params params = with_journal();
-    const struct wio_model_op fsync_op = {.file = 1, .method = WIO_MODEL_FSYNC};
-    const double tick_s = 1 / params.hz;
-    for (size_t i = 0; i < 2; i++) {
-        struct wio_model *model = create(&params);
-        struct wio_model_op op = {.file = 1, .size = 4096, .method = methods[i], .is_data = true};
-        for (op.offset = 0; op.offset < 3 * op.size; op.offset += op.size) {
-            (void)step(model, op);
-            assert_near(step(model, fsync_op).cost_s, 0, 1e-9);
-            op.delay_s = 10 * tick_s;
-        }
-        op.offset = 0; /* has its block */
-        (void)step(model, op);
-        assert_near(step(model, fsync_op).cost_s, INODE_BYTES / params.bw_dev, 1e-9);
-        wio_model_destroy(model);
-    }
-}
-
-/* However a length alone was measured. */
-static void a_commit_takes_no_less_than_none(void **state)
-{
-    (void)state;
-    struct wio_model_params params = with_journal();
-    params.commit_bytes *= 0.1;
-    params.append_table = (struct wio_model_table){.count = 1, .points = {{4096, 0.02}}};
-    params.sync_table = (struct wio_model_table){.count = 1, .points = {{4096, 0.01}}};
-    params.c_length = 0.005;
-    struct wio_model *model = create(&params);
-    rewrite(model, 0);
-    (void)step(model, sync_of(1));
-    rewrite(model, 1);
-    assert_near(step(model, sync_of(1)).cost_s, 0.01, 1e-9);
-    rewrite(model, 1);
-    assert_near(step(model, (struct wio_model_op){.file = 1, .method = WIO_MODEL_FSYNC}).cost_s,
-                0.01, 1e-9);
-    wio_model_destroy(model);
-}
-
-/* Of a page, after 100 B at its beginning. */
-static double sync_cost(struct wio_model *model, uint64_t offset, enum wio_model_method method)
-{
-    double cost_s =
-        step(model,
-             (struct wio_model_op){.file = 1, .offset = offset, .size = 100, .method = method})
-            .cost_s;
-    return cost_s + step(model, sync_of(1)).cost_s;
-}
-
-/* What makes a file longer within its last block needs no new one. */
-static void a_length_alone_has_its_own_cost(void **state)
-{
-    (void)state;
-    for (unsigned has_journal = 0; has_journal <= 1; has_journal++) {
-        struct wio_model_params params = with_journal();
-        params.commit_bytes *= 0.1 * has_journal;
-        params.append_table = (struct wio_model_table){.count = 1, .points = {{4096, 0.02}}};
-        params.sync_table = (struct wio_model_table){.count = 1, .points = {{4096, 0.01}}};
-        params.c_length = 0.015;
-        struct wio_model *model = create(&params);
-        assert_near(sync_cost(model, 0, WIO_MODEL_WRITE), 0.02, 1e-9);
-        assert_near(sync_cost(model, 100, WIO_MODEL_WRITE), 0.015, 1e-9);
-        assert_near(sync_cost(model, 200, WIO_MODEL_SYNC), 0.015, 1e-9);
-        assert_near(sync_cost(model, 4000, WIO_MODEL_WRITE), 0.02, 1e-4);
-        assert_near(sync_cost(model, 4150, WIO_MODEL_WRITE), 0.015, 1e-9);
-        assert_near(sync_cost(model, 8192, WIO_MODEL_SYNC), 0.02, 1e-9);
-        wio_model_destroy(model);
-    }
-}
-
-/* Whatever else is written takes its time; so does a block that is in memory only. */
-static void a_length_and_data_cost_both(void **state)
-{
-    (void)state;
-    for (unsigned has_journal = 0; has_journal <= 1; has_journal++) {
-        struct wio_model_params params = with_journal();
-        params.commit_bytes *= 0.1 * has_journal;
-        params.append_table =
-            (struct wio_model_table){.count = 2, .points = {{4096, 2e-4}, {MIB, 0.0102}}};
-        params.c_length = 1.5e-4;
-        struct wio_model *model = create(&params);
-        struct wio_model_op op = {.file = 1, .size = 1048000};
-        (void)step(model, op);
-        (void)step(model, sync_of(1));
-        op = (struct wio_model_op){.file = 1, .size = MIB_BYTES, .method = WIO_MODEL_SYNC};
-        assert_near(step(model, op).cost_s, 0.0102, 0.0002);
-        op = (struct wio_model_op){.file = 2, .size = 100};
-        (void)step(model, op);
-        op = (struct wio_model_op){.file = 2, .offset = 100, .size = 100, .method = WIO_MODEL_SYNC};
-        assert_near(step(model, op).cost_s, has_journal ? 0.001 + 100 / params.bw_dev : 2e-4, 1e-6);
-        wio_model_destroy(model);
-    }
 }
 
 /* What an earlier commit took in need not wait for the one that runs. */
@@ -342,48 +115,6 @@ static void blocks_of_a_hole_are_committed(void **state)
     wio_model_destroy(model);
 }
 
-/* Nor is what a stream has in its buffer: the file is as long as it was. */
-static void what_a_stream_holds_is_not_synced(void **state)
-{
-    (void)state;
-    struct wio_model_params params = with_journal();
-    params.commit_bytes = 0;
-    params.append_table = (struct wio_model_table){.count = 1, .points = {{4096, 0.02}}};
-    params.sync_table = (struct wio_model_table){.count = 1, .points = {{4096, 0.01}}};
-    params.c_lib = 0;
-    params.c_flush = 0.001;
-    struct wio_model *model = create(&params);
-    (void)step(model, (struct wio_model_op){.file = 1, .size = 100, .method = WIO_MODEL_FWRITE});
-    assert_near(step(model, sync_of(1)).cost_s, 0.001, 1e-9);
-    (void)step(model, (struct wio_model_op){.file = 1, .method = WIO_MODEL_FFLUSH});
-    assert_near(step(model, sync_of(1)).cost_s, 0.02, 1e-9);
-    wio_model_destroy(model);
-}
-
-/* It reads back what the stream had in its buffer: no file was so long before. */
-static void what_a_stream_holds_was_not_there(void **state)
-{
-    (void)state;
-    struct wio_model_params params = with_journal();
-    const double page_s = 4096 / params.bw_dev;
-    struct wio_model *model = create(&params);
-    struct wio_model_op read = {.file = 1, .size = 4096, .method = WIO_MODEL_READ, .at_end = true};
-    (void)step(model, read);
-    (void)step(model, (struct wio_model_op){
-                          .file = 1, .offset = 4096, .size = 100, .method = WIO_MODEL_FWRITE});
-    read.size = 4196;
-    (void)step(model, read);
-    (void)step(model, (struct wio_model_op){.file = 1, .method = WIO_MODEL_FFLUSH});
-    assert_near(step(model, sync_of(1)).cost_s, page_s + COMMIT, 1e-9);
-    wio_model_destroy(model);
-}
-
-static double page_and_sync(struct wio_model *model, uint64_t page)
-{
-    (void)step(model, (struct wio_model_op){.file = 1, .offset = page * 4096, .size = 4096});
-    return step(model, sync_of(1)).cost_s;
-}
-
 /* Nobody could have read it otherwise; it is long enough, too. */
 static void blocks_that_were_read_are_there(void **state)
 {
@@ -422,58 +153,6 @@ static void idle_pages_need_no_commit(void **state)
     assert_near(page_and_sync(model, 0), 4096 / params.bw_dev, 1e-9);
     assert_near(page_and_sync(model, 8), 4096 / params.bw_dev + COMMIT, 1e-9);
     wio_model_destroy(model);
-}
-
-/* Without commits: whether it becomes longer decides what an fsync, or an O_SYNC write, costs. */
-static void a_file_that_was_read_is_as_long(void **state)
-{
-    (void)state;
-    struct wio_model_params params = with_journal();
-    params.commit_bytes = 0;
-    params.append_table = (struct wio_model_table){.count = 1, .points = {{4096, 0.02}}};
-    params.sync_table = (struct wio_model_table){.count = 1, .points = {{4096, 0.01}}};
-    struct wio_model *model = create(&params);
-    struct wio_model_op op = {
-        .file = 1, .size = MIB_BYTES, .method = WIO_MODEL_READ, .at_end = true};
-    (void)step(model, op);
-    op = (struct wio_model_op){.file = 1, .size = 4096, .method = WIO_MODEL_SYNC};
-    assert_near(step(model, op).cost_s, 0.01, 1e-9);
-    assert_near(page_and_sync(model, 3), 0.01, 1e-6);
-    assert_near(page_and_sync(model, 256), 0.02, 1e-6);
-    wio_model_destroy(model);
-}
-
-/* A file that is cut to nothing, then what proves no block of it, then an O_SYNC write of 4 KiB. */
-static double sync_after(enum wio_model_method method, uint64_t offset, uint64_t size,
-                         uint64_t sync_at)
-{
-    struct wio_model_params params = with_journal();
-    params.commit_bytes = 0;
-    params.append_table = (struct wio_model_table){.count = 1, .points = {{4096, 0.02}}};
-    params.sync_table = (struct wio_model_table){.count = 1, .points = {{4096, 0.01}}};
-    struct wio_model *model = create(&params);
-    (void)step(model, (struct wio_model_op){.method = WIO_MODEL_TRUNCATE});
-    (void)step(model, (struct wio_model_op){.offset = MIB_BYTES, .method = WIO_MODEL_TRUNCATE});
-    (void)step(model, (struct wio_model_op){.offset = offset, .size = size, .method = method});
-    double cost_s =
-        step(model,
-             (struct wio_model_op){.offset = sync_at, .size = 4096, .method = WIO_MODEL_SYNC})
-            .cost_s;
-    wio_model_destroy(model);
-    return cost_s;
-}
-
-static void nothing_and_holes_make_no_file_longer(void **state)
-{
-    (void)state;
-    assert_near(sync_after(WIO_MODEL_TRUNCATE, MIB_BYTES, 0, 0), 0.02, 1e-9);
-    assert_near(sync_after(WIO_MODEL_READ, MIB_BYTES, 0, 0), 0.02, 1e-9);
-    assert_near(sync_after(WIO_MODEL_WRITE, MIB_BYTES, 0, 0), 0.02, 1e-9);
-    assert_near(sync_after(WIO_MODEL_READ, 0, MIB_BYTES, MIB_BYTES / 2), 0.02, 1e-9);
-    assert_near(sync_after(WIO_MODEL_READ_DIRECT, 0, MIB_BYTES, MIB_BYTES / 2), 0.02, 1e-9);
-    assert_near(sync_after(WIO_MODEL_READ, MIB_BYTES / 2, 4096, 0), 0.02, 1e-9);
-    /* a write behind makes it longer */
-    assert_near(sync_after(WIO_MODEL_SYNC, MIB_BYTES, 4096, 0), 0.01, 1e-9);
 }
 
 /* Others may go on writing to the file. */
@@ -624,24 +303,12 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(new_blocks_are_committed_once),
-        cmocka_unit_test(a_new_length_is_committed),
-        cmocka_unit_test(nothing_to_write_takes_a_flush),
-        cmocka_unit_test(a_new_time_is_committed),
-        cmocka_unit_test(what_is_written_changes_the_time),
-        cmocka_unit_test(a_commit_takes_no_less_than_none),
-        cmocka_unit_test(a_commit_takes_the_time_along),
-        cmocka_unit_test(a_length_alone_has_its_own_cost),
-        cmocka_unit_test(a_length_and_data_cost_both),
         cmocka_unit_test(what_is_committed_does_not_wait_for_others),
         cmocka_unit_test(who_waits_at_the_same_time_shares_a_commit),
         cmocka_unit_test(blocks_that_are_not_written_need_the_next_commit),
         cmocka_unit_test(blocks_of_a_hole_are_committed),
         cmocka_unit_test(blocks_that_were_read_are_there),
-        cmocka_unit_test(what_a_stream_holds_is_not_synced),
-        cmocka_unit_test(what_a_stream_holds_was_not_there),
         cmocka_unit_test(idle_pages_need_no_commit),
-        cmocka_unit_test(a_file_that_was_read_is_as_long),
-        cmocka_unit_test(nothing_and_holes_make_no_file_longer),
         cmocka_unit_test(what_is_handed_over_later_is_not_waited_for),
         cmocka_unit_test(who_comes_later_waits_for_the_next),
         cmocka_unit_test(a_synchronous_write_that_appends_is_committed),
