@@ -6,12 +6,13 @@
 #   make bench   whyio beside strace and LTTng     make fuzz    a minute per parser
 #   make bench-replay   replays beside the programs, edges beside the truth
 #   make bench-model    the write models beside measurements
+#   make bench-explain  what `whyio explain` needs for a million events, and for twenty
 #   make lint    formatting, clang-tidy, cppcheck  make clean
 
 BUILD := build
 
 .DEFAULT_GOAL := build
-.PHONY: build demo test bench bench-replay bench-model fuzz lint clean install deps-%
+.PHONY: build demo test bench bench-replay bench-model bench-explain fuzz lint clean install deps-%
 
 deps-%:
 	@sh scripts/deps.sh $*
@@ -37,6 +38,11 @@ bench-replay: deps-bench-replay
 bench-model: deps-bench-model
 	@sh scripts/build.sh $(BUILD)
 	@sh scripts/bench_model.sh $(BUILD) $(ARGS)
+
+bench-explain: deps-build
+	@sh scripts/build.sh $(BUILD)
+	@$(BUILD)/bench/trace_bench 1000000
+	@$(BUILD)/bench/trace_bench 20000000
 
 fuzz: deps-test
 	@sh scripts/fuzz.sh

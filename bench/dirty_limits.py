@@ -27,6 +27,14 @@ def write(path, value):
         raise storage.Missing(f"{path}: {error.strerror}") from error
 
 
+def thresholds():
+    """What follows from the settings: bytes by the names of /proc/vmstat."""
+    with open("/proc/vmstat", encoding="ascii") as file:
+        rows = dict(line.split() for line in file)
+    return {name: int(rows[name]) * os.sysconf("SC_PAGESIZE")
+            for name in ("nr_dirty_background_threshold", "nr_dirty_threshold")}
+
+
 def limit(name, unit):
     return os.path.join(VM, name + unit)
 

@@ -14,6 +14,7 @@ from model_errors import LIMIT_S, MIB, Series, Skipped, op, whyio, write_list
 RATE = 100 * MIB  # of the limited device, bytes a second
 DEVICE_BYTES = 12 << 30  # calibrating writes a tenth of what is free
 BACKGROUND, HARD = 128 * MIB, 512 * MIB
+GROUP = 256 * MIB  # of memory
 SIZES = [4096 << (2 * step) for step in range(8)]  # 4 KiB to 64 MiB
 ROUNDS = 4  # calibrations, each with its series: a disk that others share has moods
 REST_S = 1.0  # until a limit of the rate has forgotten what was written before
@@ -52,15 +53,15 @@ def space_of(ops):
     return sum(ends.values())
 
 
-def perform(name, what, host, ops, directory, first=0):
-    """The list, performed in a new directory: its measured series."""
+def perform(name, what, host, ops, directory, first=0, prefix=()):
+    """The list, performed in a new directory: its measured series. `prefix`: in front of the command."""
     need = space_of(ops)
     if free_bytes(directory) < need + 64 * MIB:
         raise Skipped(f"{name}: {directory} has less than {need // MIB} MiB free")
     with tempfile.TemporaryDirectory(dir=directory) as place, \
             tempfile.NamedTemporaryFile(suffix=".jsonl") as file:
         write_list(file.name, ops)
-        done = subprocess.run([os.path.join(os.environ["WHYIO_BENCH"], "model_perform"), file.name, place],
+        done = subprocess.run([*prefix, os.path.join(os.environ["WHYIO_BENCH"], "model_perform"), file.name, place],
                               capture_output=True, text=True, timeout=LIMIT_S, check=False)
     if done.returncode != 0:
         raise RuntimeError(done.stderr.strip())
@@ -203,6 +204,25 @@ def scenarios_new(host, scratch):
     return on_fresh_devices("scenario_", model_scenarios.new(), host, scratch)
 
 
+def in_memory_group(host, scratch):
+    """Jobs of a batch system: a group that may have GROUP bytes, on a machine whose own dirty limits are far.
+    Of the group the program has the buffer that it writes from."""
+    thresholds = dirty_limits.thresholds()
+    if thresholds["nr_dirty_background_threshold"] < 2 * GROUP:
+        raise Skipped("the machine's dirty limits are below those of the group")
+    for name, text, start, ops in model_scenarios.group():
+        try:
+            with limited_device(scratch) as directory, storage.memory_group(GROUP) as (prefix, version):
+                limits = {"limit_bg": thresholds["nr_dirty_background_threshold"],
+                          "limit_hard": thresholds["nr_dirty_threshold"], "group_limit": GROUP,
+                          "group_used": CHUNK, "group_version": version}
+                measured = perform("group_" + name, text, {**host, **limits}, start + ops, directory,
+                                   len(start), prefix)
+        except storage.Missing as reason:
+            raise Skipped(f"no memory group: {reason}") from reason
+        yield measured
+
+
 @contextlib.contextmanager
 def limited_device(scratch, rate=RATE):
     """ext4 on a loop device of a limited rate."""
@@ -228,12 +248,13 @@ def on_limited_device(options, scratch):
     with limited_device(scratch) as directory:
         host = calibrate(directory, options)
         yield by_limited_device, lambda: by_limited_device(host, directory, options)
-    for part in (page_cache, scenarios, scenarios_new):
+    for part in (page_cache, scenarios, scenarios_new, in_memory_group):
         yield part, lambda part=part: part(host, scratch)
 
 
 PARTS = {on_disk: (rounds_by_device, papers, stdio, in_memory),
-         on_limited_device: (by_limited_device, page_cache, scenarios, scenarios_new)}
+         on_limited_device: (by_limited_device, page_cache, scenarios, scenarios_new,
+                             in_memory_group)}
 
 
 def part_names():

@@ -71,3 +71,14 @@ def new():
         [op(i * 8 * MIB, 4 * MIB) for i in range(320)]
     yield "new_random", "16 MiB at random places of 2 GiB", [], anywhere(CHUNK, 2048 * MIB, 96, 8)
     yield "new_fwrite", "64 KiB by fwrite", [], row(64 * KIB, 16384, method="fwrite")
+
+
+def group():
+    """In a memory group that is smaller than what they write or read. What fills it does not count: memory
+    that is new to a virtual machine may have to be asked for."""
+    text = " in a group of 256 MiB that is full"
+    fill, more = row(CHUNK, 80)[:20], row(CHUNK, 80)[20:]
+    yield "new", "16 MiB one after the other," + text, fill, more
+    yield "delay", "16 MiB, 0.1 s of computing before each," + text, fill, [{**one, "delay_s": 0.1} for one in more]
+    made = [*row(CHUNK, 32), op(method="fsync")]
+    yield "read", "512 MiB read again," + text, made, [{**one, "method": "read"} for one in row(CHUNK, 32)]

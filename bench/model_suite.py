@@ -42,6 +42,7 @@ PICTURES = {
 # The two speeds of host 2's device, read off its first and its last throttled writes.
 TWO_PHASE = {"bw_burst": 488e6, "burst_size": 2.5e9}
 PREDICT_OPS = 1000000
+PREDICT_EVENTS = 1000000  # of traces
 
 
 
@@ -180,6 +181,11 @@ class Suite:
                 self.targets.compare(name.replace("_", " ") + ": error of the total",
                                      lambda model, n=name: 100 * abs(found[n][model].total), "%", target)
 
+        groups = [by for name, by in found.items() if name.startswith("group_")]
+        if groups:
+            self.targets.compare("in a memory group: mean error of the total", lambda model: mean(
+                100 * abs(by[model].total) for by in groups), "%", 10)
+
         self.scenarios([(found[name], size) for name, size in self.sizes.items()
                         if name.startswith("scenario_")])
 
@@ -223,6 +229,10 @@ class Suite:
         self.targets.add("slowest case", min(rates["kernel"]), "writes/s", at_least=5e6)
         self.targets.add("predict --ops, from text to result", self.ops_rate(), "operations/s",
                          at_least=1e6)
+        self.targets.add("predict DIR, events of one rank", self.trace_rate(1), "events/s",
+                         at_least=2e6)
+        self.targets.add("predict DIR, events of 64 ranks", self.trace_rate(64), "events/s",
+                         at_least=2e6)
 
         self.simgrid(table)
 
@@ -241,6 +251,15 @@ class Suite:
         before = os.times().children_user
         whyio("predict", "-q", "--ops=" + ops, "--host=" + host, "--format=json")
         return PREDICT_OPS / (os.times().children_user - before)
+
+    def trace_rate(self, ranks):
+        """Of the trace of one rank, which as many run side by side: reads and writes of 4 KiB."""
+        trace, host = os.path.join(self.scratch, f"long{ranks}"), os.path.join(self.scratch, "machine.json")
+        maker = os.path.join(os.environ["WHYIO_BENCH"], "..", "tests", "cli", "make_trace")
+        subprocess.run([maker, "long", trace, str(PREDICT_EVENTS // ranks)], check=True)
+        before = os.times().children_user
+        whyio("predict", "-q", trace, "--host=" + host, f"--scale-ranks={ranks}")
+        return PREDICT_EVENTS / (os.times().children_user - before)
 
     def run(self):
         for name in self.options.only:

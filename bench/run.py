@@ -15,6 +15,7 @@ import tempfile
 
 import causality
 import sections
+import stacks
 from table import Table
 
 SECTIONS = {
@@ -25,6 +26,7 @@ SECTIONS = {
     "replay": sections.replay,
     "start": sections.start,
     "mpi": sections.mpi,
+    "stacks": stacks.stacks,
 }
 EXTRA = {"gate": sections.gate, "causality": causality.causality}
 

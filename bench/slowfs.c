@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A directory as a file system whose reads and writes take their time, as those of a server far
- * away do: slowfs DIRECTORY DELAY_US MOUNTPOINT. Each read, write and fsync of a file waits;
- * several wait side by side. Nothing stays in the page cache (direct_io). Needs FUSE 3; runs in the
- * foreground.
+ * away do: slowfs DIRECTORY DELAY_US MOUNTPOINT [NAMES_US]. Each read, write and fsync of a file
+ * waits DELAY_US; with NAMES_US opening, looking at, making and removing names and reading
+ * directories waits so long, and nothing is remembered of them. Several wait side by side. Nothing
+ * stays in the page cache (direct_io). Needs FUSE 3; runs in the foreground.
  */
 #define FUSE_USE_VERSION 31
 #include <dirent.h>
@@ -20,6 +21,14 @@
 
 static int root;
 static struct timespec delay;
+static struct timespec names_delay;
+
+static void wait_for_names(void)
+{
+    if (names_delay.tv_nsec != 0 || names_delay.tv_sec != 0) {
+        (void)nanosleep(&names_delay, NULL);
+    }
+}
 
 /* Paths come as "/a/b"; the root as "/". */
 static const char *below(const char *path)
@@ -34,6 +43,7 @@ static int answer(int result)
 
 static int get_attr(const char *path, struct stat *st, struct fuse_file_info *file)
 {
+    wait_for_names();
     return answer(file != NULL ? fstat((int)file->fh, st)
                                : fstatat(root, below(path), st, AT_SYMLINK_NOFOLLOW));
 }
@@ -41,6 +51,7 @@ static int get_attr(const char *path, struct stat *st, struct fuse_file_info *fi
 static int read_dir(const char *path, void *buf, fuse_fill_dir_t fill, off_t offset,
                     struct fuse_file_info *file, enum fuse_readdir_flags flags)
 {
+    wait_for_names();
     (void)offset;
     (void)file;
     (void)flags;
@@ -58,6 +69,7 @@ static int read_dir(const char *path, void *buf, fuse_fill_dir_t fill, off_t off
 
 static int open_file(const char *path, struct fuse_file_info *file)
 {
+    wait_for_names();
     int fd = openat(root, below(path), (file->flags & ~O_DIRECT) | O_CLOEXEC);
     file->fh = (uint64_t)fd;
     file->direct_io = 1;
@@ -66,6 +78,7 @@ static int open_file(const char *path, struct fuse_file_info *file)
 
 static int create_file(const char *path, mode_t mode, struct fuse_file_info *file)
 {
+    wait_for_names();
     int fd = openat(root, below(path), (file->flags & ~O_DIRECT) | O_CREAT | O_CLOEXEC, mode);
     file->fh = (uint64_t)fd;
     file->direct_io = 1;
@@ -120,31 +133,37 @@ static int truncate_file(const char *path, off_t size, struct fuse_file_info *fi
 
 static int make_dir(const char *path, mode_t mode)
 {
+    wait_for_names();
     return answer(mkdirat(root, below(path), mode));
 }
 
 static int remove_file(const char *path)
 {
+    wait_for_names();
     return answer(unlinkat(root, below(path), 0));
 }
 
 static int remove_dir(const char *path)
 {
+    wait_for_names();
     return answer(unlinkat(root, below(path), AT_REMOVEDIR));
 }
 
 static int rename_file(const char *from, const char *to, unsigned flags)
 {
+    wait_for_names();
     return answer(renameat2(root, below(from), root, below(to), flags));
 }
 
 static int link_file(const char *from, const char *to)
 {
+    wait_for_names();
     return answer(linkat(root, below(from), root, below(to), 0));
 }
 
 static int make_symlink(const char *text, const char *path)
 {
+    wait_for_names();
     return answer(symlinkat(text, root, below(path)));
 }
 
@@ -157,6 +176,7 @@ static int read_link(const char *path, char *buf, size_t size)
 
 static int change_mode(const char *path, mode_t mode, struct fuse_file_info *file)
 {
+    wait_for_names();
     (void)file;
     return answer(fchmodat(root, below(path), mode, 0));
 }
@@ -197,8 +217,8 @@ int main(int argc, char **argv)
         .utimens = change_times,
         .statfs = state,
     };
-    if (argc != 4) {
-        (void)fputs("usage: slowfs DIRECTORY DELAY_US MOUNTPOINT\n", stderr);
+    if (argc != 4 && argc != 5) {
+        (void)fputs("usage: slowfs DIRECTORY DELAY_US MOUNTPOINT [NAMES_US]\n", stderr);
         return 2;
     }
     long us = strtol(argv[2], NULL, 10);
@@ -208,6 +228,10 @@ int main(int argc, char **argv)
         perror(argv[1]);
         return 1;
     }
-    char *arguments[] = {argv[0], "-f", "-o", "max_idle_threads=16", argv[3], NULL};
+    us = argc == 5 ? strtol(argv[4], NULL, 10) : 0;
+    names_delay = (struct timespec){us / 1000000, us % 1000000 * 1000};
+    char remembered[] = "max_idle_threads=16";
+    char forgotten[] = "max_idle_threads=16,attr_timeout=0,entry_timeout=0,negative_timeout=0";
+    char *arguments[] = {argv[0], "-f", "-o", us > 0 ? forgotten : remembered, argv[3], NULL};
     return fuse_main(5, arguments, &operations, NULL);
 }

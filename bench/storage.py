@@ -154,6 +154,35 @@ def rate_limited(scratch, name, rate, size, *mount_options):
             set_rate(device, 0)
 
 
+MEMORY_GROUPS = "/sys/fs/cgroup/memory"  # of version 1
+
+
+@contextlib.contextmanager
+def memory_group(limit):
+    """(command prefix, version): what is run behind it is in a memory group that may have so many bytes."""
+    place = os.path.join(MEMORY_GROUPS, f"whyio-bench-{os.getpid()}")
+    version = 1
+    if not os.path.exists(os.path.join(MEMORY_GROUPS, "memory.limit_in_bytes")):
+        place, version = f"/sys/fs/cgroup/whyio-bench-{os.getpid()}", 2
+    try:
+        os.mkdir(place)
+    except OSError as error:
+        raise Missing(f"{place}: {error.strerror}") from error
+    try:
+        name = "memory.limit_in_bytes" if version == 1 else "memory.max"
+        with open(os.path.join(place, name), "w", encoding="ascii") as file:
+            file.write(str(limit))
+        yield ["sh", "-c", 'echo $$ >"$0/cgroup.procs" && exec "$@"', place], version
+    except OSError as error:
+        raise Missing(f"{error.filename}: {error.strerror}") from error
+    finally:
+        for _ in range(100):  # its pages may have to be written before it is gone
+            with contextlib.suppress(OSError):
+                os.rmdir(place)
+                break
+            time.sleep(0.05)
+
+
 def limited(scratch):
     """The same at a limited rate."""
     return rate_limited(scratch, "limited", RATE, LOOP_BYTES, "-o", "sync")

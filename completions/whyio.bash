@@ -20,9 +20,9 @@ _whyio_values()
         --causal) echo "observe throttle off" ;;
         --method) echo "priority trace" ;;
         --mode) echo "causal think timed afap" ;;
-        --cache) echo "drop keep" ;;
+        --cache) echo "auto drop keep" ;;
         --model) echo "kernel cawl naive" ;;
-        --sync | --direct) echo "on off" ;;
+        --sync | --direct | --collective) echo "on off" ;;
     esac
 }
 

@@ -100,4 +100,6 @@ for file in data/*; do
     found=$(stat -c %s "$there/replayed$here/$file")
     [ "$wanted" = "$found" ] || fail "$file: the program wrote $wanted bytes, the replay $found"
 done
+step "Why did it take as long as it did, and what would change it?"
+try whyio explain run.whyio
 printf '\n%sThe demo is done.%s What next: README.md, and whyio COMMAND --help\n' "$bold" "$plain"

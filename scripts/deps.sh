@@ -11,13 +11,14 @@ set -eu
 cd "$(dirname "$0")/.."
 
 build="gcc libc6-dev meson ninja-build pkg-config python3 libzstd-dev libxxhash-dev libjansson-dev
- libdw-dev libcmocka-dev libaio-dev liburing-dev libbsd-dev scdoc"
+ libdw-dev libcmocka-dev libaio-dev liburing-dev libbsd-dev libsodium-dev scdoc"
 demo="openmpi-bin libopenmpi-dev"
 test="$demo mpich libmpich-dev g++ clang libclang-rt-14-dev fio strace valgrind sqlite3 rsync git
  tar man-db util-linux procps shellcheck codespell"
 lint="clang clang-format clang-tidy cppcheck shellcheck codespell"
 bench="$demo strace valgrind"
-wanted_test="slurmctld slurmd slurm-client gfortran libc6-dev-i386 lib32gcc-12-dev libsimgrid-dev"
+wanted_test="slurmctld slurmd slurm-client gfortran libc6-dev-i386 lib32gcc-12-dev libsimgrid-dev bubblewrap
+ busybox-static faketime fuse3 libfuse3-dev libhdf5-openmpi-dev libhdf5-mpich-dev sudo"
 wanted_replay="mpich libmpich-dev libfuse3-dev fuse3 e2fsprogs fio"
 wanted_bench="lttng-tools liblttng-ust-dev libsimgrid-dev"
 wanted_model="gnuplot-nox e2fsprogs fio libsimgrid-dev"

@@ -55,6 +55,8 @@ class Form:
         yield "{"
         yield f"    int (*call)({types}) = (int (*)({types}))cap_mpi_real(symbol);"
         yield "    struct cap_mpi m;"
+        if row.note("names") is not None:
+            yield f"    cap_mpi_io_name({row.note('names')});"
         yield f"    if (!cap_mpi_enter(&m, WIO_CALL_{row.symbol}, caller, {is_file})) {{"
         yield f"        return call({', '.join(self.names)});"
         yield "    }"
@@ -110,7 +112,8 @@ def write_wrappers(rows, out):
             for symbol in symbols:
                 text += ["", *form.entry(symbol, len(names))]
                 names.append(symbol)
-    out.write('#include "capture/mpi_bodies_gen.h"\n#include "capture/mpi_hooks.h"\n\n')
+    out.write('#include "capture/mpi_bodies_gen.h"\n#include "capture/mpi_hooks.h"\n'
+              '#include "capture/mpi_io.h"\n\n')
     write_names(names, out)
     out.write("cap_function *cap_mpi_real(unsigned symbol)\n{\n"
               "    cap_function *found = __atomic_load_n(&reals[symbol], __ATOMIC_RELAXED);\n"

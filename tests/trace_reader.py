@@ -401,10 +401,10 @@ class Edges(Frame):
 
     def is_of(self, segments):
         """R-EDGE-1"""
-        lines = [b"%s %d %08x\n" % (os.fsencode(os.path.basename(segment.path)), len(segment.data),
+        lines = [b"%s %d %08x\n" % (name_in_line(segment), len(segment.data),
                                     crc32c(segment.data[:80] + segment.data[-24:]))
                  for segment in segments]
-        return self.meta[1] == b"".join(lines)
+        return self.meta[1] == b"".join(lines) and self.meta.get(9) in (None, marks_of(segments))
 
     def correct(self, host, t):
         """R-EDGE-6"""
@@ -452,12 +452,35 @@ class Trace:
         self.edges = None
         if os.path.exists(os.path.join(path, "trace.edges")):
             edges = Edges(os.path.join(path, "trace.edges"))
-            self.edges = edges if edges.is_of(self.segments) else None
+            is_current = edges.is_of(self.segments) and edges.meta.get(8, b"") == held_mark(path)
+            self.edges = edges if is_current else None
 
     def when(self, segment, host, t):
         """A time of a segment in the trace: R-DIR-5, R-EDGE-6."""
         t += segment.unix - self.zero
         return self.edges.correct(host, t) if self.edges else t
+
+
+def name_in_line(segment):
+    """R-EDGE-1"""
+    return os.fsencode(os.path.basename(segment.path)).replace(b"\n", b"\\x0a")
+
+
+def marks_of(segments):
+    """R-EDGE-7"""
+    return b"".join(b"%s %d %08x %d\n" % (name_in_line(segment), len(segment.data),
+                                          crc32c(segment.data[:76] + segment.data[-24:-8]), len(segment.streams))
+                    for segment in segments)
+
+
+def held_mark(path):
+    """R-HELD-3"""
+    name = os.path.join(path, "trace.held")
+    if not os.path.exists(name):
+        return b""
+    with open(name, "rb") as file:
+        data = file.read()
+    return b"%d %08x" % (len(data), crc32c(data))
 
 
 def show(value):
@@ -486,7 +509,7 @@ def print_segment(trace, segment, process_base, out):
         row = [fields.get(1, 0), fields.get(2, 0), fields.get(3, 0) - 1, fields.get(4, 0),
                trace.when(segment, host, fields.get(5, 0)), trace.when(segment, host, fields.get(6, 0)),
                parent - 1 + process_base if parent else "-", fields.get(13, 0), fields.get(14, 0),
-               fields.get(15, 0), *(fields.get(tag, b"") for tag in range(7, 12))]
+               fields.get(15, 0), fields.get(256, 0), *(fields.get(tag, b"") for tag in range(7, 12))]
         out.append("process " + " ".join(map(show, row)))
     for process, tid, thread, events, seq, first, last, read, written, _ in segment.streams:
         host = host_of(segment, process)

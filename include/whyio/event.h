@@ -22,13 +22,14 @@ extern "C" {
 #define WIO_NO_STRING 0u             /* string id 0 is "none" */
 
 enum wio_event_flags {
-    WIO_EVENT_CAUSED = 1 << 0,   /* done by the stdio call before it, not by the program */
+    WIO_EVENT_CAUSED = 1 << 0,   /* done by the stdio or MPI call before it, not by the program */
     WIO_EVENT_ASYNC = 1 << 1,    /* t = submission, t + dur = collection */
     WIO_EVENT_STACK = 1 << 2,    /* source is a stack, not a single address */
     WIO_EVENT_RAW = 1 << 3,      /* made through syscall(2) */
     WIO_EVENT_VFORK = 1 << 4,    /* by a child that still shared its parent's memory */
     WIO_EVENT_BUFFERED = 1 << 5, /* stdio call served from its buffer: dur_ns is not measured */
-    WIO_EVENT_MPI = 1 << 6,      /* inside an MPI library (only with --mpi-internals) */
+    WIO_EVENT_MPI = 1 << 6,      /* an MPI library's own: side files of MPI-IO; all else
+                                  only with --mpi-internals */
     WIO_EVENT_HOLD = 1 << 7,     /* could be held before it (only with --causal=throttle) */
 };
 

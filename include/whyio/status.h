@@ -80,6 +80,9 @@ enum wio_status wio_error_set(struct wio_error *err, enum wio_status status, con
 enum wio_status wio_error_sys(struct wio_error *err, const char *file, const char *fmt, ...)
     WIO_PRINTF(3, 4);
 
+/* Give the caller an error that was kept aside (`err` may be NULL): its status. */
+enum wio_status wio_error_pass(struct wio_error *err, const struct wio_error *cause);
+
 /* Append one cause: "; while reading rank 3". Keeps status, file and offset. */
 void wio_error_add(struct wio_error *err, const char *fmt, ...) WIO_PRINTF(2, 3);
 

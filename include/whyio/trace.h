@@ -55,6 +55,7 @@ struct wio_process_info {
     uint32_t unseen_count;
     const uint64_t *unseen; /* unseen_count counters, wio_unseen_key() names them */
     uint32_t cpus;          /* processors that its recorder might use; 0 = not recorded */
+    bool is_expected;       /* a process of the trace waited for its end, or sent its signal */
 };
 
 struct wio_stream_info {
@@ -119,24 +120,32 @@ struct wio_trace_info {
     uint32_t processes; /* distinct (host, pid) */
     uint32_t images;    /* process images: exec counts anew */
     uint32_t threads;
-    bool complete; /* recorder ended, every process ended by itself, nothing dropped */
+    bool complete; /* recorder ended, every process ended by itself or by another one of the trace,
+                      nothing dropped, nothing unseen */
     bool live;     /* it was still being recorded when it was opened */
     const char *command;
     const char *version; /* of the whyio that recorded */
+    const char *remarks; /* lines: what could not be recorded and why; "" = none */
+    bool ended;          /* each recorder saw the last process of its command end */
 };
 
 /* Called again and again with what is done, what there is to do, and the unit of both. */
 typedef void wio_progress_fn(void *arg, uint64_t done, uint64_t total, const char *unit);
 
-/* `path`: the directory. Fails with the file, offset and what was expected. */
+/* `path`: the directory. Fails with the file, offset and what was expected, also where it is
+ * trace.edges that is damaged. */
 WIO_MUST_CHECK enum wio_status wio_trace_open(const char *path, struct wio_trace **trace_out,
                                               struct wio_error *err);
 /* The same; `progress` (may be NULL) hears of the sealing of raw rings, "B" of them, which is what
- * can take long. */
+ * can take long. A damaged trace.edges leaves the trace without edges: wio_trace_edges_fault says
+ * why. */
 WIO_MUST_CHECK enum wio_status wio_trace_open_progress(const char *path, wio_progress_fn *progress,
                                                        void *progress_arg,
                                                        struct wio_trace **trace_out,
                                                        struct wio_error *err);
+/* What is wrong with trace.edges; WIO_OK: nothing, or there is no such file. */
+WIO_MUST_CHECK enum wio_status wio_trace_edges_fault(const struct wio_trace *trace,
+                                                     struct wio_error *err);
 void wio_trace_close(struct wio_trace *trace);
 
 void wio_trace_get_info(const struct wio_trace *trace, struct wio_trace_info *info_out);
@@ -159,6 +168,8 @@ struct wio_frame {
     const char *build_id;
     uint64_t address;
 };
+/* Source ids are below it. */
+uint32_t wio_trace_source_count(const struct wio_trace *trace);
 /* Number of frames of a source id (0 = unknown); fills up to `max`. */
 uint32_t wio_trace_source(const struct wio_trace *trace, uint32_t source, struct wio_frame *frames,
                           uint32_t max);

@@ -8,13 +8,41 @@
 
 #include "base/cpu.h"
 #include "base/rawcall.h"
+#include "base/vdso.h"
 
 #define NS_PER_S 1000000000ull
 
+typedef int clock_fn(clockid_t clock, struct timespec *now);
+
+/* Without the kernel's function, or before it is looked for. */
+static int ask_kernel(clockid_t clock, struct timespec *now)
+{
+    return (int)wio_rawcall3(SYS_clock_gettime, clock, (long)now, 0);
+}
+
+/* The kernel's own function: a library that is preloaded to change the time (libfaketime) has
+ * another one of libc's name. */
+static clock_fn *find_clock(void)
+{
+    static const char *const names[] = {"__vdso_clock_gettime", "__kernel_clock_gettime", NULL};
+    clock_fn *function = ask_kernel;
+    void *found = wio_vdso_find(names);
+    if (found != NULL) {
+        memcpy(&function, &found, sizeof(function)); /* POSIX promises what ISO C does not */
+    }
+    return function;
+}
+
 static uint64_t now_ns(clockid_t clock)
 {
+    static clock_fn *known; /* atomic; the same for each thread that looks */
+    clock_fn *function = __atomic_load_n(&known, __ATOMIC_RELAXED);
+    if (function == NULL) {
+        function = find_clock();
+        __atomic_store_n(&known, function, __ATOMIC_RELAXED);
+    }
     struct timespec now = {0};
-    (void)clock_gettime(clock, &now); /* cannot fail for these clocks and a valid address */
+    (void)function(clock, &now); /* cannot fail for these clocks and a valid address */
     return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
 }
 
@@ -64,6 +92,7 @@ void wio_clock_sleep_ns(uint64_t ns)
     uint64_t end = wio_clock_mono_ns() + ns;
     until.tv_sec = (time_t)(end / NS_PER_S);
     until.tv_nsec = (long)(end % NS_PER_S);
-    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) == EINTR) {
+    while (wio_rawcall4(SYS_clock_nanosleep, CLOCK_MONOTONIC, TIMER_ABSTIME, (long)&until, 0) ==
+           -EINTR) {
     }
 }

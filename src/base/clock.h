@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Clocks: CLOCK_MONOTONIC, CLOCK_REALTIME, and the CPU's time stamp counter. Signal safe. */
+/* Clocks: CLOCK_MONOTONIC, CLOCK_REALTIME, and the CPU's time stamp counter. Signal safe. They are
+ * the kernel's own, whatever a preloaded library makes of libc's functions. */
 #ifndef WIO_BASE_CLOCK_H
 #define WIO_BASE_CLOCK_H
 

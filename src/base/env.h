@@ -19,7 +19,7 @@
     X(PROGRESS, "WHYIO_PROGRESS", "auto", "progress bars: auto (stderr is a terminal), on, off")   \
     X(JOB_ENV, "WHYIO_JOB_ENV", "none", "name of a variable that holds the job id")                \
     X(JOB, "WHYIO_JOB", "none", "the job id itself; wins over every resolver")                     \
-    X(STACKS, "WHYIO_STACKS", "0", "internal: 1 records full stacks (record --stacks)")            \
+    X(STACKS, "WHYIO_STACKS", "0", "internal: 1 records full stacks (record --stacks), 2 none")    \
     X(MPI_INTERNALS, "WHYIO_MPI_INTERNALS", "0",                                                   \
       "internal: 1 records what the MPI library does itself (record --mpi-internals)")             \
     X(MMAP_PAGES, "WHYIO_MMAP_PAGES", "0",                                                         \
@@ -33,10 +33,15 @@
       "internal: 1 records synchronisation too (record --causal=observe and throttle)")            \
     X(BOARD, "WHYIO_BOARD", "none",                                                                \
       "internal: file by which the recorder holds threads (record --causal=throttle)")             \
+    X(FILTERS, "WHYIO_FILTERS", "any",                                                             \
+      "internal: how many filters of system calls (seccomp) the recorder has; a program that has " \
+      "more is not recorded")                                                                      \
     X(DIRECTOR, "WHYIO_DIRECTOR", "none",                                                          \
       "internal: where recorders behind a launcher reach the one in front of it (record "          \
       "--hosts); "                                                                                 \
       "the launcher has to pass it on")                                                            \
+    X(INTERFACE, "WHYIO_INTERFACE", "of the named hosts, the only one, or of the own name",        \
+      "network interface, or address of one, at which record --hosts is reached by other hosts")   \
     X(TRACE, "WHYIO_TRACE", "none",                                                                \
       "internal: directory of the rings that the capture library writes")
 

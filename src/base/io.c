@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -30,6 +31,16 @@ void wio_dir_cleanup(DIR **dir)
         errno = saved;
         *dir = NULL;
     }
+}
+
+DIR *wio_io_list(int dir)
+{
+    WIO_CLEANUP(wio_fd_cleanup) int fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *list = fd < 0 ? NULL : fdopendir(fd);
+    if (list != NULL) {
+        fd = -1; /* closedir closes it */
+    }
+    return list;
 }
 
 enum wio_status wio_io_pread(int fd, const char *label, void *data, size_t size, uint64_t offset,
@@ -110,13 +121,9 @@ static enum wio_status read_some(int fd, const char *path, struct wio_blob *blob
     return WIO_OK;
 }
 
-enum wio_status wio_io_read_file(const char *path, size_t max, struct wio_blob *blob_out,
-                                 struct wio_error *err)
+enum wio_status wio_io_read_fd(int fd, const char *path, size_t max, struct wio_blob *blob_out,
+                               struct wio_error *err)
 {
-    WIO_CLEANUP(wio_fd_cleanup) int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0) {
-        return wio_error_sys(err, path, "cannot open");
-    }
     wio_blob_clear(blob_out);
     size_t got = 0;
     do {
@@ -128,6 +135,16 @@ enum wio_status wio_io_read_file(const char *path, size_t max, struct wio_blob *
     } while (got > 0);
     blob_out->data[blob_out->size] = '\0';
     return WIO_OK;
+}
+
+enum wio_status wio_io_read_file(const char *path, size_t max, struct wio_blob *blob_out,
+                                 struct wio_error *err)
+{
+    WIO_CLEANUP(wio_fd_cleanup) int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) {
+        return wio_error_sys(err, path, "cannot open");
+    }
+    return wio_io_read_fd(fd, path, max, blob_out, err);
 }
 
 static enum wio_status make_directory(const char *path, struct wio_error *err)
@@ -219,11 +236,41 @@ static enum wio_status remove_below(int parent, const char *name, dev_t device, 
     return errno == 0 ? WIO_OK : wio_error_sys(err, root, "cannot list the directory '%s'", name);
 }
 
-enum wio_status wio_io_remove_tree(const char *path, struct wio_error *err)
+enum wio_status wio_io_remove_tree_at(int parent, const char *name, struct wio_error *err)
 {
     struct stat st;
-    if (lstat(path, &st) != 0) {
-        return errno == ENOENT ? WIO_OK : wio_error_sys(err, path, "cannot look at it");
+    if (fstatat(parent, name, &st, AT_SYMLINK_NOFOLLOW) != 0) {
+        return errno == ENOENT ? WIO_OK : wio_error_sys(err, name, "cannot look at it");
     }
-    return remove_entry(AT_FDCWD, path, st.st_dev, path, err);
+    return remove_entry(parent, name, st.st_dev, name, err);
+}
+
+enum wio_status wio_io_remove_tree(const char *path, struct wio_error *err)
+{
+    return wio_io_remove_tree_at(AT_FDCWD, path, err);
+}
+
+/* What `path` (an O_PATH descriptor) is, opened for reading. Without /proc by its name again. */
+static int open_again(int path, int dir, const char *name, int flags)
+{
+    char again[64];
+    (void)snprintf(again, sizeof(again), "/proc/self/fd/%d", path);
+    int fd = open(again, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    return fd >= 0 || errno != ENOENT
+               ? fd
+               : openat(dir, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | flags);
+}
+
+int wio_io_open_regular(int dir, const char *name, int flags)
+{
+    struct stat st;
+    WIO_CLEANUP(wio_fd_cleanup) int path = openat(dir, name, O_PATH | O_CLOEXEC | flags);
+    if (path < 0 || fstat(path, &st) != 0) {
+        return -1;
+    }
+    if (!S_ISREG(st.st_mode)) {
+        errno = S_ISDIR(st.st_mode) ? EISDIR : S_ISLNK(st.st_mode) ? ELOOP : EINVAL;
+        return -1;
+    }
+    return open_again(path, dir, name, flags);
 }

@@ -29,9 +29,22 @@ WIO_MUST_CHECK enum wio_status wio_io_write(int fd, const char *label, const voi
  * counted in size). What an initialised *blob_out held before is dropped. */
 WIO_MUST_CHECK enum wio_status wio_io_read_file(const char *path, size_t max,
                                                 struct wio_blob *blob_out, struct wio_error *err);
+/* The same of an open file, from where its descriptor stands; `path` is the name for the error. */
+WIO_MUST_CHECK enum wio_status wio_io_read_fd(int fd, const char *path, size_t max,
+                                              struct wio_blob *blob_out, struct wio_error *err);
+/* Open `name` below `dir` for reading if it is a regular file; `flags`: 0 or O_NOFOLLOW. No device
+ * and no FIFO is opened, whatever becomes of the name meanwhile. The caller owns the descriptor;
+ * -1 with errno: EISDIR, ELOOP (a link, with O_NOFOLLOW), EINVAL (another kind), or as openat. */
+int wio_io_open_regular(int dir, const char *name, int flags);
+/* The entries of an open directory, from the first on, whatever was read of `dir` before; `dir`
+ * stays open. The caller owns the result (wio_dir_cleanup); NULL with errno. */
+DIR *wio_io_list(int dir);
 /* mkdir -p with mode 0777. */
 WIO_MUST_CHECK enum wio_status wio_io_mkdirs(const char *path, struct wio_error *err);
 /* Remove a directory and all below it (never follows a link, stays on one file system). */
 WIO_MUST_CHECK enum wio_status wio_io_remove_tree(const char *path, struct wio_error *err);
+/* The same for `name` in the directory `parent`. */
+WIO_MUST_CHECK enum wio_status wio_io_remove_tree_at(int parent, const char *name,
+                                                     struct wio_error *err);
 
 #endif

@@ -64,6 +64,8 @@ static bool read_line(const char *line, struct wio_mount *mount)
     copy_word(word, length, mount->root);
     length = next_word(&line, &word);
     copy_word(word, length, mount->place);
+    length = next_word(&line, &word);
+    copy_word(word, length, mount->options);
     do {
         length = next_word(&line, &word);
     } while (length > 0 && !(length == 1 && word[0] == '-'));
@@ -71,6 +73,8 @@ static bool read_line(const char *line, struct wio_mount *mount)
     copy_word(word, length, mount->type);
     length = next_word(&line, &word);
     copy_word(word, length, mount->source);
+    size_t rest = next_word(&line, &word);
+    copy_word(word, rest, mount->super);
     return length > 0;
 }
 

@@ -11,10 +11,12 @@
 struct wio_mount {
     unsigned major; /* of the device, as stat tells it */
     unsigned minor;
-    char root[WIO_MOUNT_TEXT];   /* which directory of the file system that shows */
-    char place[WIO_MOUNT_TEXT];  /* where it is mounted */
-    char type[WIO_MOUNT_TEXT];   /* "ext4" */
-    char source[WIO_MOUNT_TEXT]; /* "/dev/sda1", "server:/export" */
+    char root[WIO_MOUNT_TEXT];    /* which directory of the file system that shows */
+    char place[WIO_MOUNT_TEXT];   /* where it is mounted */
+    char type[WIO_MOUNT_TEXT];    /* "ext4" */
+    char source[WIO_MOUNT_TEXT];  /* "/dev/sda1", "server:/export" */
+    char options[WIO_MOUNT_TEXT]; /* of the mount: "rw,noatime" .. */
+    char super[WIO_MOUNT_TEXT];   /* .. and of the file system: "rw,errors=continue" */
 };
 
 /* The next mount of the lines at *mountinfo, which moves on; false at their end. Lines that are

@@ -116,6 +116,14 @@ enum wio_status wio_error_sys(struct wio_error *err, const char *file, const cha
     return status;
 }
 
+enum wio_status wio_error_pass(struct wio_error *err, const struct wio_error *cause)
+{
+    if (err != NULL) {
+        *err = *cause;
+    }
+    return cause->status;
+}
+
 void wio_error_add(struct wio_error *err, const char *fmt, ...)
 {
     if (err == NULL) {

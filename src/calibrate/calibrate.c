@@ -19,6 +19,7 @@
 #include "calibrate/folio.h"
 #include "calibrate/guard.h"
 #include "calibrate/measure.h"
+#include "calibrate/trust.h"
 
 /* No more than this part of the free space is written. */
 #define SPACE_PART UINT64_C(10)
@@ -92,10 +93,12 @@ static enum wio_status measure(const struct wio_calibrate_params *params, const 
     WIO_CLEANUP(wio_files_fini) struct wio_files files;
     const struct wio_limits *limits = scene->limits.may_lower ? &scene->limits : NULL;
     uint64_t dirty = wio_facts_vmstat_bytes("nr_dirty") + wio_facts_vmstat_bytes("nr_writeback");
+    double waited_s = wio_trust_wait_s();
     WIO_TRY(wio_files_init(&files, scene->dir, limits, err));
     const struct wio_rig rig = wio_files_rig(&files);
     WIO_TRY(wio_measure(&rig, params, dirty, calibration, err));
     calibration->params[WIO_PARAM_bw_reduced].is_better_with_root = files.flush.limits == NULL;
+    calibration->cpu_wait_s = wio_trust_wait_s() - waited_s;
     return WIO_OK;
 }
 
@@ -111,6 +114,7 @@ static enum wio_status work(const struct wio_calibrate_params *params, const str
     rest.max_bytes -= WIO_FOLIO_BYTES;
     WIO_TRY(measure(&rest, scene, calibration, err));
     calibration->written_bytes += WIO_FOLIO_BYTES;
+    wio_trust_judge(calibration);
     return WIO_OK;
 }
 

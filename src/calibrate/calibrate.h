@@ -75,6 +75,7 @@ enum wio_calibrate_table {
 };
 
 #define WIO_CALIBRATE_TEXT 256
+#define WIO_CALIBRATE_DOUBTS 16
 
 struct wio_calibration {
     struct wio_calibrate_value params[WIO_PARAM_COUNT];
@@ -92,6 +93,10 @@ struct wio_calibration {
     bool is_direct;    /* O_DIRECT is accepted there; else O_SYNC stood in for it */
     uint32_t cpus;     /* that this process may use; 0: not known */
     double rate_limit; /* bytes/s that may be written, where the system says it (rate_limit.h); 0 */
+    double cpu_wait_s; /* for so long it waited for a processor meanwhile; NaN: not known */
+    char doubts[WIO_CALIBRATE_DOUBTS]
+               [WIO_CALIBRATE_TEXT]; /* why it is not to be trusted (trust.h) */
+    size_t doubt_count;              /* may be more than there is room for; 0: it is trusted */
     /* For information. */
     char kernel[WIO_CALIBRATE_TEXT]; /* "Linux 6.1.0" */
     char filesystem[WIO_CALIBRATE_TEXT];

@@ -17,6 +17,7 @@
 #include "base/cpus.h"
 #include "base/fmt.h"
 #include "base/io.h"
+#include "base/memory_group.h"
 #include "calibrate/device.h"
 #include "calibrate/dirty_limits.h"
 #include "calibrate/folio.h"
@@ -109,6 +110,20 @@ static void read_memory(struct wio_calibration *calibration)
     }
 }
 
+/* Memory for files is what the machine has to spare, and no more than the group of this process
+ * lets it have. */
+static void read_group(struct wio_calibration *calibration)
+{
+    struct wio_memory_group group = wio_memory_group_own();
+    if (group.version == 0) {
+        return;
+    }
+    uint64_t used = group.usage > group.file ? group.usage - group.file : 0;
+    wio_calibration_read(calibration, WIO_PARAM_group_limit, (double)group.limit);
+    wio_calibration_read(calibration, WIO_PARAM_group_used, (double)used);
+    wio_calibration_read(calibration, WIO_PARAM_group_version, group.version);
+}
+
 /* The second level is the largest that is a processor's own mostly; 0 where nobody says. */
 static void read_cache(struct wio_calibration *calibration)
 {
@@ -126,6 +141,7 @@ enum wio_status wio_facts_system(const char *dir, struct wio_calibration *calibr
     read_ages(calibration);
     read_ticks(calibration);
     read_memory(calibration);
+    read_group(calibration);
     read_cache(calibration);
     calibration->cpus = wio_cpus_allowed();
     if (uname(&name) == 0) {

@@ -54,7 +54,7 @@ struct wio_measure {
 /* Most where L is twice as large as the size before it; 76 where it is four times as large. */
 #define WIO_MEASURE_MOST 96
 
-/* Repetitions that are made whatever the time. */
+/* measure_core.c: repetitions that are made whatever the time. */
 #define WIO_MEASURE_LEAST 3
 /* So many of L in a row, to see whether the device has a buffer. */
 #define WIO_MEASURE_ROW 11
@@ -73,11 +73,6 @@ void wio_measure_set(struct wio_measure *measure, enum wio_param param, double v
                      double spread);
 double wio_measure_get(const struct wio_measure *measure, enum wio_param param);
 uint64_t wio_measure_random(struct wio_measure *measure);
-/* Where a limit was found to count by slices, or the system says one: its waits are the model's, so
- * the tables become what writes take that pass at once. */
-void wio_measure_pass_slices(struct wio_measure *measure);
-/* c_length, once append_table is what it stays. */
-void wio_measure_length(struct wio_measure *measure);
 /* What counts as a large write in the page cache: 1 MiB, or L; and how many folios that is. */
 uint64_t wio_measure_piece(const struct wio_measure *measure);
 double wio_measure_folios(const struct wio_measure *measure);
@@ -109,5 +104,12 @@ wio_measure_stage wio_measure_copies;  /* tables of memory */
 wio_measure_stage wio_measure_read;    /* bw_rdev */
 wio_measure_stage wio_measure_reduced; /* bw_reduced */
 wio_measure_stage wio_measure_meta;    /* metadata */
+
+/* After all stages. measure_slices.c: where a limit was found to count by slices, or the system
+ * says one, the model computes its waits: the tables become the cost of writes that pass at once.
+ */
+void wio_measure_pass_slices(struct wio_measure *measure);
+/* measure_commit.c: c_length, from the final append_table. */
+void wio_measure_length(struct wio_measure *measure);
 
 #endif

@@ -97,6 +97,12 @@ static void put_doubts(struct wio_json *json, const struct wio_calibration *cali
     }
     wio_json_array_end(json);
     wio_json_bool(json, "o_direct", calibration->is_direct);
+    wio_json_bool(json, "trusted", calibration->doubt_count == 0);
+    wio_json_array_begin(json, "doubts");
+    for (size_t i = 0; i < calibration->doubt_count && i < WIO_CALIBRATE_DOUBTS; i++) {
+        wio_json_string(json, NULL, calibration->doubts[i]);
+    }
+    wio_json_array_end(json);
 }
 
 static void put_text(struct wio_json *json, const char *key, const char *text)

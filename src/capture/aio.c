@@ -102,6 +102,17 @@ AIO_SUBMIT_WRAPPER(aio_write64, struct aiocb64)
 AIO_FSYNC_WRAPPER(aio_fsync, struct aiocb)
 AIO_FSYNC_WRAPPER(aio_fsync64, struct aiocb64)
 
+/* By what a list of requests is judged. */
+static int first_descriptor(const struct aiocb *const *blocks, int count)
+{
+    for (int i = 0; i < count; i++) {
+        if (blocks[i] != NULL) {
+            return blocks[i]->aio_fildes;
+        }
+    }
+    return -1;
+}
+
 struct listing {
     struct aio_call call;
     int mode;
@@ -118,7 +129,7 @@ static bool is_listed(const struct aiocb *block)
  * collected and released them. */
 static void begin_list(struct listing *list, unsigned number, uintptr_t source)
 {
-    begin_aio(&list->call, number, source, -1);
+    begin_aio(&list->call, number, source, first_descriptor(list->blocks, list->count));
     struct cap_event *ev = &list->call.ev;
     ev->fd = WIO_NO_FD;
     ev->end = ev->begin;
@@ -199,9 +210,10 @@ static int end_suspend(struct aio_call *call, const struct aiocb *const *blocks,
     CAP_EXPORT int name(const type *const blocks[], int count, const struct timespec *timeout)     \
     {                                                                                              \
         struct aio_call call;                                                                      \
-        begin_aio(&call, WIO_CALL_##name, CAP_CALLER(), -1);                                       \
+        const struct aiocb *const *list = (const struct aiocb *const *)blocks;                     \
+        begin_aio(&call, WIO_CALL_##name, CAP_CALLER(), first_descriptor(list, count));            \
         int result = CAP_REAL(name)(blocks, count, timeout);                                       \
-        return end_suspend(&call, (const struct aiocb *const *)blocks, count, result);             \
+        return end_suspend(&call, list, count, result);                                            \
     }
 
 AIO_SUSPEND_WRAPPER(aio_suspend, struct aiocb)

@@ -151,7 +151,7 @@ static inline void cap_emit(struct cap_thread *self, const struct cap_event *ev)
     if (CAP_UNLIKELY(ev->end - self->sampled >= CAP_LONG)) {
         cap_cpu_behind(self, ev->begin, ev->end);
     }
-    if (CAP_UNLIKELY(self->special != 0)) {
+    if (CAP_UNLIKELY(self->special != 0) && !cap_site_is_quiet(self, ev->source)) {
         const struct cap_event copy = *ev; /* or the caller's would have to lie in memory */
         cap_emit_flagged(self, &copy, NULL);
         return;
@@ -186,10 +186,17 @@ uint32_t cap_text(struct cap_thread *self, const char *text, size_t bytes) CAP_H
 /* Is this a text that the kernel can read? For calls that may have failed before they looked. */
 bool cap_is_readable(const char *path) CAP_HIDDEN;
 
+/* An empty path is no path (ENOENT), unless the call may mean the descriptor (AT_EMPTY_PATH). */
+static inline bool cap_is_no_path(const char *path, int error)
+{
+    return error == ENOENT && path != NULL && path[0] == '\0';
+}
+
 /* A call's second path: nobody has looked at it where something was wrong with the first. */
 static inline uint32_t cap_path2_of(struct cap_thread *self, int dirfd, const char *path, int error)
 {
-    if (CAP_UNLIKELY(error != 0) && (error == EFAULT || !cap_is_readable(path))) {
+    if (CAP_UNLIKELY(error != 0) &&
+        (error == EFAULT || !cap_is_readable(path) || cap_is_no_path(path, error))) {
         return WIO_NO_STRING;
     }
     return cap_string(self, dirfd, path);
@@ -198,6 +205,9 @@ static inline uint32_t cap_path2_of(struct cap_thread *self, int dirfd, const ch
 static inline uint32_t cap_path_of(struct cap_thread *self, int dirfd, const char *path, int error)
 {
     bool was_read = error == ENOENT || error == EEXIST || error == EACCES;
+    if (CAP_UNLIKELY(error == ENOENT) && cap_is_no_path(path, error)) {
+        return WIO_NO_STRING;
+    }
     return cap_path2_of(self, dirfd, path, CAP_UNLIKELY(was_read) ? 0 : error);
 }
 

@@ -16,8 +16,9 @@ enum cap_fd_flags {
     CAP_FD_SHARED = 16,    /* others may move the position: ask the kernel after each operation */
     CAP_FD_APPEND = 32,    /* opened with O_APPEND */
     CAP_FD_CLOEXEC = 64,   /* not inherited over exec */
-    CAP_FD_INTERNAL = 128, /* opened by an MPI library for itself */
+    CAP_FD_MPI_SIDE = 128, /* opened by MPI-IO for itself: mpi_io.c */
     CAP_FD_BOUND = 256,    /* a socket whose address is recorded */
+    CAP_FD_MPI_FILE = 512, /* opened by MPI-IO for the program */
 };
 
 /* What is known of one descriptor; a cache line each, so that threads do not disturb each other. */
@@ -68,6 +69,8 @@ int64_t cap_fd_process(int fd) CAP_HIDDEN;
 
 /* A descriptor was made by an open: `path` id, `open_flags` as in open(2). Position 0. */
 void cap_fd_set(int fd, uint32_t path, int open_flags) CAP_HIDDEN;
+/* The open was made by MPI-IO: of the program's file, or of one of its own beside it. */
+void cap_fd_set_mpi(int fd, bool is_side) CAP_HIDDEN;
 /* It was closed, or became something that nobody saw. Call before the real close. */
 void cap_fd_clear(int fd) CAP_HIDDEN;
 void cap_fd_clear_range(unsigned first, unsigned last) CAP_HIDDEN;

@@ -181,7 +181,10 @@ void cap_emit_flagged(struct cap_thread *self, const struct cap_event *ev,
     if (CAP_UNLIKELY((flags & WIO_EVENT_HOLD) != 0)) {
         flags = cap_hold_emitted(self, ev); /* not of what is written on the way */
     }
-    if (self->has_pending != 0 && (self->flags & WIO_EVENT_VFORK) == 0) {
+    if (ev->source != self->mpi_source && !self->is_internal) { /* another call is under way */
+        flags &= (uint8_t) ~(cap_process.with_mpi_internals ? WIO_EVENT_CAUSED : CAP_MPI_FLAGS);
+    }
+    if ((self->has_pending & CAP_PENDING_LOCKS) != 0 && (self->flags & WIO_EVENT_VFORK) == 0) {
         cap_held_write(self);
     }
     struct cap_event flagged = *ev;
@@ -193,6 +196,12 @@ void cap_emit_flagged(struct cap_thread *self, const struct cap_event *ev,
         } else {
             flagged.flags &= (uint8_t)~WIO_EVENT_STACK;
         }
+    } else if ((self->has_pending & CAP_PENDING_SITE) != 0 && (flags & WIO_EVENT_VFORK) == 0) {
+        uint32_t id = cap_stack_sample(self, ev);
+        if (CAP_UNLIKELY(id != 0)) {
+            flagged.source = id;
+            flagged.flags |= WIO_EVENT_STACK;
+        }
     }
     emit(self, &flagged, ext);
 }
@@ -203,7 +212,7 @@ CAP_WARM void cap_emit_ext(struct cap_thread *self, const struct cap_event *ev,
     if (CAP_UNLIKELY(ev->end - self->sampled >= CAP_LONG)) {
         cap_cpu_behind(self, ev->begin, ev->end);
     }
-    if (CAP_UNLIKELY(self->special != 0)) {
+    if (CAP_UNLIKELY(self->special != 0) && !cap_site_is_quiet(self, ev->source)) {
         cap_emit_flagged(self, ev, ext);
         return;
     }

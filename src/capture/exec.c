@@ -78,17 +78,6 @@ static int perform(const struct exec_call *exec, char *const *envp)
     return CAP_REAL(execve)(exec->path, exec->argv, envp);
 }
 
-static void count_unseen(enum cap_target target)
-{
-    if (target == CAP_TARGET_STATIC) {
-        cap_unseen(WIO_UNSEEN_STATIC_EXEC);
-    } else if (target == CAP_TARGET_FOREIGN) {
-        cap_unseen(WIO_UNSEEN_FOREIGN_EXEC);
-    } else if (target == CAP_TARGET_SECURE) {
-        cap_unseen(WIO_UNSEEN_SETUID_EXEC);
-    }
-}
-
 static void describe(struct cap_thread *self, const struct exec_call *exec, const char *path,
                      struct cap_event *ev)
 {
@@ -107,9 +96,6 @@ static enum cap_target target_of(const struct exec_call *exec, const char *path)
     if (exec->form == BY_FD) {
         return cap_exec_target(exec->fd, "");
     }
-    if (path == NULL) {
-        return CAP_TARGET_GOOD;
-    }
     return cap_exec_target(exec->form == BY_AT ? exec->fd : AT_FDCWD, path);
 }
 
@@ -126,7 +112,7 @@ static int run_path(const struct exec_call *exec, const char *path)
         cap_pages_report_all(exec->source, exec->call);
         describe(self, exec, path, &ev);
         cap_emit(self, &ev);
-        count_unseen(target);
+        cap_exec_count(target);
     }
     if (self != NULL && !is_guest) {
         cap_mark_end(WIO_END_EXEC, 0);

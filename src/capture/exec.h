@@ -16,15 +16,19 @@ void cap_exec_remember(void) CAP_HIDDEN;
 void cap_exit_register(void) CAP_HIDDEN;
 
 enum cap_target {
-    CAP_TARGET_GOOD,    /* can be preloaded, or nothing is known against it */
-    CAP_TARGET_STATIC,  /* ignores preloading */
-    CAP_TARGET_FOREIGN, /* its loader would fail or complain: another word size, machine, libc */
-    CAP_TARGET_SECURE,  /* set-user-id: its loader ignores preloading */
+    CAP_TARGET_GOOD,     /* can be preloaded, or nothing is known against it */
+    CAP_TARGET_STATIC,   /* ignores preloading */
+    CAP_TARGET_FOREIGN,  /* its loader would fail or complain: another word size, machine, libc */
+    CAP_TARGET_SECURE,   /* set-user-id: its loader ignores preloading */
+    CAP_TARGET_FILTERED, /* our calls may be forbidden to it: filters.h */
 };
 
-/* What will run when `path` (relative to dirfd) is executed; follows #! lines. Raw system calls
- * only. */
+/* What will run when `path` (relative to dirfd; NULL = not known) is executed; follows #! lines.
+ * Raw system calls only. */
 enum cap_target cap_exec_target(int dirfd, const char *path) CAP_HIDDEN;
+/* For the program that is executed: as which user it makes its ring; or count it where it will not
+ * be recorded. */
+void cap_exec_count(enum cap_target target) CAP_HIDDEN;
 
 /* The first file on PATH of that name that could be executed, put into `room`; `name` itself where
  * there is none or it is a path. libc searches for itself: this is only to look at it. */
@@ -32,8 +36,8 @@ const char *cap_exec_search(const char *name, char *room, size_t size) CAP_HIDDE
 
 /*
  * The environment for a program that is about to be executed: `given` itself where it holds all of
- * ours, else one with our entries put back (or LD_PRELOAD taken out for a foreign target). Between
- * the two calls `given` must not change.
+ * ours, else one with our entries put back (or LD_PRELOAD taken out for a foreign or filtered
+ * target). Between the two calls `given` must not change.
  */
 struct cap_environment {
     char *const *entries; /* what to pass on */

@@ -20,6 +20,11 @@ static char kept_text[3 * CAP_PATH_MAX];
 static const char *kept[KEPT_MAX]; /* "WHYIO_X=..." */
 static unsigned kept_count;
 
+/* Instead of memory from the kernel, where we may ask for none any more (confine.c): room for 900
+ * entries. */
+static char spare[8192] __attribute__((aligned(16)));
+static uint32_t spare_is_used; /* atomic */
+
 static bool is_variable(const char *entry, const char *name, size_t length)
 {
     return strncmp(entry, name, length) == 0 && entry[length] == '=';
@@ -45,7 +50,7 @@ static void remember_library(const char *preload)
 void cap_exec_remember(void)
 {
     struct wio_fmt text = wio_fmt_of(kept_text, sizeof(kept_text));
-    for (char **entry = environ; entry != NULL && *entry != NULL; entry++) {
+    for (char **entry = cap_environ_entries(); entry != NULL && *entry != NULL; entry++) {
         if (is_variable(*entry, PRELOAD, sizeof(PRELOAD) - 1)) {
             remember_library(*entry + sizeof(PRELOAD));
         } else if (strncmp(*entry, "WHYIO_", 6) == 0 && kept_count < KEPT_MAX) {
@@ -88,11 +93,17 @@ static bool has_kept(char *const *given, const char *entry)
     return value_of(given, entry, strcspn(entry, "=")) != NULL;
 }
 
+/* Our library would do harm there. */
+static bool is_without(enum cap_target target)
+{
+    return target == CAP_TARGET_FOREIGN || target == CAP_TARGET_FILTERED;
+}
+
 static bool is_complete(char *const *given, enum cap_target target)
 {
     const char *preload = value_of(given, PRELOAD, sizeof(PRELOAD) - 1);
     bool has_library = preload != NULL && find_library(preload) != NULL;
-    if (has_library == (target == CAP_TARGET_FOREIGN)) {
+    if (has_library == is_without(target)) {
         return false;
     }
     for (unsigned i = 0; i < kept_count; i++) {
@@ -107,7 +118,7 @@ static bool is_complete(char *const *given, enum cap_target target)
 static bool write_preload(struct wio_fmt *text, const char *theirs, enum cap_target target)
 {
     wio_fmt_str(text, PRELOAD "=");
-    if (target != CAP_TARGET_FOREIGN) {
+    if (!is_without(target)) {
         wio_fmt_str(text, cap_process.library);
         if (theirs != NULL && theirs[0] != '\0') {
             wio_fmt_str(text, ":");
@@ -132,7 +143,7 @@ static void compose(char *const *given, enum cap_target target, char **out, stru
 {
     const char *preload = value_of(given, PRELOAD, sizeof(PRELOAD) - 1);
     bool has_library = preload != NULL && find_library(preload) != NULL;
-    bool is_changed = has_library == (target == CAP_TARGET_FOREIGN);
+    bool is_changed = has_library == is_without(target);
     size_t count = 0;
     if (is_changed && write_preload(text, preload, target)) {
         out[count++] = text->text;
@@ -149,11 +160,33 @@ static void compose(char *const *given, enum cap_target target, char **out, stru
     }
 }
 
+static char *take_memory(size_t bytes)
+{
+    uint32_t is_free = 0;
+    char *map = raw_mmap(bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (map != NULL || bytes > sizeof(spare) ||
+        !__atomic_compare_exchange_n(&spare_is_used, &is_free, 1, false, __ATOMIC_ACQUIRE,
+                                     __ATOMIC_RELAXED)) {
+        return map;
+    }
+    memset(spare, 0, bytes);
+    return spare;
+}
+
+static void give_back(void *map, size_t bytes)
+{
+    if (map == spare) {
+        __atomic_store_n(&spare_is_used, 0, __ATOMIC_RELEASE);
+    } else if (map != NULL) {
+        (void)raw_munmap(map, bytes);
+    }
+}
+
 void cap_environment_init(struct cap_environment *environment, char *const *given,
                           enum cap_target target)
 {
     *environment = (struct cap_environment){.entries = given};
-    bool is_bad = given != NULL && !cap_is_readable((const char *)given);
+    bool is_bad = given != NULL && !cap_is_confined && !cap_is_readable((const char *)given);
     if (is_bad || cap_process.library[0] == '\0' || is_complete(given, target)) {
         return;
     }
@@ -165,8 +198,7 @@ void cap_environment_init(struct cap_environment *environment, char *const *give
     size_t text_bytes =
         sizeof(PRELOAD) + strlen(cap_process.library) + 3 + (preload != NULL ? strlen(preload) : 0);
     size_t list_bytes = (count + 2 + KEPT_MAX) * sizeof(char *);
-    char *map = raw_mmap(list_bytes + text_bytes, PROT_READ | PROT_WRITE,
-                         MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    char *map = take_memory(list_bytes + text_bytes);
     if (map == NULL) {
         return;
     }
@@ -179,10 +211,8 @@ void cap_environment_init(struct cap_environment *environment, char *const *give
 
 void cap_environment_fini(struct cap_environment *environment)
 {
-    if (environment->map != NULL) {
-        (void)raw_munmap(environment->map, environment->map_bytes);
-        environment->map = NULL;
-    }
+    give_back(environment->map, environment->map_bytes);
+    environment->map = NULL;
 }
 
 void cap_exec_leave(struct cap_thread *self, const struct cap_environment *environment)
@@ -194,16 +224,32 @@ void cap_exec_leave(struct cap_thread *self, const struct cap_environment *envir
 
 void cap_exec_tidy(struct cap_thread *self)
 {
-    if (self->left != NULL) {
-        (void)raw_munmap(self->left, self->left_bytes);
-        self->left = NULL;
+    give_back(self->left, self->left_bytes);
+    self->left = NULL;
+}
+
+void cap_exec_count(enum cap_target target)
+{
+    static const uint8_t kinds[] = {
+        [CAP_TARGET_STATIC] = WIO_UNSEEN_STATIC_EXEC,
+        [CAP_TARGET_FOREIGN] = WIO_UNSEEN_FOREIGN_EXEC,
+        [CAP_TARGET_SECURE] = WIO_UNSEEN_SETUID_EXEC,
+        [CAP_TARGET_FILTERED] = WIO_UNSEEN_FILTERED_EXEC,
+    };
+    if (target != CAP_TARGET_GOOD) {
+        cap_unseen(kinds[target]);
+        return;
     }
+    cap_ring_note_user();
+    cap_ring_check_access();
 }
 
 void cap_environ_init(struct cap_environ *swapped)
 {
+    const enum cap_target shell = cap_is_confined ? CAP_TARGET_FILTERED : CAP_TARGET_GOOD;
     swapped->before = environ;
-    cap_environment_init(&swapped->environment, environ, CAP_TARGET_GOOD);
+    cap_exec_count(shell);
+    cap_environment_init(&swapped->environment, environ, shell);
     if (swapped->environment.map != NULL) {
         environ = (char **)swapped->environment.map;
     }

@@ -87,13 +87,16 @@ static char *script_interpreter(char *head)
 /* Under another root the library may not be there: the loader would print about it. */
 static bool library_is_there(void)
 {
-    return cap_process.library[0] == '\0' || cap_is_confined ||
+    return cap_process.library[0] == '\0' ||
            raw_call3(SYS_faccessat, AT_FDCWD, (long)cap_process.library, 4 /* R_OK */) == 0;
 }
 
 enum cap_target cap_exec_target(int dirfd, const char *path)
 {
     char head[HEAD_BYTES];
+    if (cap_is_confined) { /* nothing can be looked at either */
+        return CAP_TARGET_FILTERED;
+    }
     for (int depth = 0; depth < SCRIPTS_MAX && path != NULL; depth++) {
         long fd = path[0] == '\0' ? raw_fcntl(dirfd, F_DUPFD_CLOEXEC, 0)
                                   : raw_openat(dirfd, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0);

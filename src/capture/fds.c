@@ -2,12 +2,17 @@
 /* The table of descriptors: what each is, from its open or from /proc. */
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/statfs.h>
 
 #include "base/fmt.h"
 #include "capture/channels.h"
 #include "capture/fds.h"
 #include "capture/process.h"
 #include "capture/raw.h"
+
+/* linux/magic.h does not have it. */
+#define MQUEUE_MAGIC 0x19800202
+#define MQUEUE_AT "/dev/mqueue"
 
 struct cap_fd *cap_fd_blocks[CAP_FD_BLOCKS];
 
@@ -41,6 +46,14 @@ static bool is_name(const char *name, const char *text, size_t length)
     return length == strlen(name) && memcmp(text, name, length) == 0;
 }
 
+/* The kernel names message queues (mq_open) as if they lay in the root directory. */
+static bool is_message_queue(int fd, const char *text, size_t length)
+{
+    struct statfs st;
+    return length > 1 && text[0] == '/' && memchr(text + 1, '/', length - 1) == NULL &&
+           raw_call3(SYS_fstatfs, fd, (long)&st, 0) == 0 && st.f_type == MQUEUE_MAGIC;
+}
+
 /* All of one kind have the same name: theirs is made of what the kernel says of each. The number of
  * a process goes to *process_out. */
 static size_t own_name(int fd, char *text, size_t length, size_t size, int64_t *process_out)
@@ -53,6 +66,11 @@ static size_t own_name(int fd, char *text, size_t length, size_t size, int64_t *
     if (is_name("anon_inode:[pidfd]", text, length) && cap_channel_number(fd, "Pid:", &number)) {
         *process_out = (int64_t)number;
         return cap_channel_name("anon_inode:[pidfd:", number, "]", text, size);
+    }
+    if (length + strlen(MQUEUE_AT) < size && is_message_queue(fd, text, length)) {
+        memmove(text + strlen(MQUEUE_AT), text, length);
+        memcpy(text, MQUEUE_AT, strlen(MQUEUE_AT));
+        return length + strlen(MQUEUE_AT);
     }
     return length;
 }
@@ -101,6 +119,7 @@ uint32_t cap_fd_learn(struct cap_thread *self, int fd)
         entry->process = process;
         __atomic_store_n(&entry->flags,
                          CAP_FD_KNOWN | CAP_FD_SHARED |
+                             (entry->flags & (CAP_FD_MPI_FILE | CAP_FD_MPI_SIDE)) |
                              (flags > 0 && (flags & O_APPEND) != 0 ? CAP_FD_APPEND : 0u),
                          __ATOMIC_RELEASE);
     }
@@ -130,6 +149,14 @@ void cap_fd_set(int fd, uint32_t path, int open_flags)
                      CAP_FD_KNOWN | ((open_flags & O_APPEND) != 0 ? CAP_FD_APPEND : 0u) |
                          ((open_flags & O_CLOEXEC) != 0 ? CAP_FD_CLOEXEC : 0u),
                      __ATOMIC_RELEASE);
+}
+
+void cap_fd_set_mpi(int fd, bool is_side)
+{
+    struct cap_fd *entry = fd >= 0 && !cap_fd_is_guest() ? entry_of(fd) : NULL;
+    if (entry != NULL) {
+        cap_fd_put_flag(entry, is_side ? CAP_FD_MPI_SIDE : CAP_FD_MPI_FILE, true);
+    }
 }
 
 void cap_fd_clear(int fd)

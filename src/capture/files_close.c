@@ -161,7 +161,7 @@ CAP_EXPORT int dup(int fd)
     if (CAP_UNLIKELY(cap_fd_is_ours_maybe(fd))) {
         return bad_descriptor();
     }
-    struct cap_thread *self = cap_enter(source, WIO_CALL_dup);
+    struct cap_thread *self = cap_enter_fd(source, WIO_CALL_dup, fd);
     if (CAP_UNLIKELY(self == NULL)) {
         return CAP_REAL(dup)(fd);
     }
@@ -179,7 +179,7 @@ static inline int dup2_as(unsigned call, int fd, int fd2, uintptr_t source)
         return bad_descriptor();
     }
     cap_fd_make_room(fd, fd2);
-    struct cap_thread *self = cap_enter(source, call);
+    struct cap_thread *self = cap_enter_fd(source, call, fd);
     if (CAP_UNLIKELY(self == NULL)) {
         if (fd != fd2) {
             cap_fd_clear(fd2);
@@ -213,7 +213,7 @@ CAP_EXPORT int dup3(int fd, int fd2, int flags)
     if ((flags & ~O_CLOEXEC) == 0) { /* others are EINVAL */
         cap_fd_make_room(fd, fd2);
     }
-    struct cap_thread *self = cap_enter(source, WIO_CALL_dup3);
+    struct cap_thread *self = cap_enter_fd(source, WIO_CALL_dup3, fd);
     if (CAP_UNLIKELY(self == NULL)) {
         if (fd != fd2) {
             cap_fd_clear(fd2);

@@ -57,7 +57,7 @@ static inline int fcntl_as(unsigned call, int fd, int command, long argument, ui
     if (CAP_UNLIKELY(cap_fd_is_ours_maybe(fd))) {
         return bad_descriptor();
     }
-    struct cap_thread *self = cap_enter(source, call);
+    struct cap_thread *self = cap_enter_fd(source, call, fd);
     if (CAP_UNLIKELY(self == NULL)) {
         return real(fd, command, argument);
     }
@@ -137,7 +137,8 @@ static int ioctl_as(int fd, unsigned long request, long argument, uintptr_t sour
         return bad_descriptor();
     }
     cap_pages_give_way(source, request, (const void *)argument);
-    struct cap_thread *self = is_file_request(request) ? cap_enter(source, WIO_CALL_ioctl) : NULL;
+    struct cap_thread *self =
+        is_file_request(request) ? cap_enter_fd(source, WIO_CALL_ioctl, fd) : NULL;
     if (self == NULL) {
         return CAP_REAL(ioctl)(fd, request, argument);
     }

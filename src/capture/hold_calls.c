@@ -14,35 +14,7 @@ enum kind {
 
 static enum kind kind_of_class(enum wio_class class)
 {
-    switch ((unsigned)class) {
-    case WIO_CLASS_OPEN:
-    case WIO_CLASS_CLOSE:
-    case WIO_CLASS_READ:
-    case WIO_CLASS_WRITE:
-    case WIO_CLASS_COPY:
-    case WIO_CLASS_SYNC:
-    case WIO_CLASS_SIZE:
-    case WIO_CLASS_STAT:
-    case WIO_CLASS_ACCESS:
-    case WIO_CLASS_READLINK:
-    case WIO_CLASS_STATFS:
-    case WIO_CLASS_XATTR:
-    case WIO_CLASS_READDIR:
-    case WIO_CLASS_MKDIR:
-    case WIO_CLASS_UNLINK:
-    case WIO_CLASS_RENAME:
-    case WIO_CLASS_LINK:
-    case WIO_CLASS_SYMLINK:
-    case WIO_CLASS_MKNOD:
-    case WIO_CLASS_ATTR:
-    case WIO_CLASS_ASYNC_READ:
-    case WIO_CLASS_ASYNC_WRITE:
-    case WIO_CLASS_ASYNC_SYNC:
-    case WIO_CLASS_ASYNC_META:
-        return BY_TARGET;
-    default:
-        return NEVER;
-    }
+    return (wio_class_properties(class) & WIO_DOES_HOLDABLE) != 0 ? BY_TARGET : NEVER;
 }
 
 /* Where the class does not say it. */

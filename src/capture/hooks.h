@@ -35,6 +35,7 @@
 
 #include "capture/capture.h"
 #include "capture/channels.h"
+#include "capture/mpi_io.h"
 #include "capture/sync.h"
 
 #define CAP_TEMP_FLAGS (O_RDWR | O_CREAT | O_EXCL)
@@ -145,10 +146,10 @@ static inline uint32_t cap_text_of(struct cap_thread *self, int error, const cha
 static inline void cap_after_open(struct cap_thread *self, const struct cap_event *ev,
                                   const struct cap_ext *ext, int flags)
 {
-    (void)self;
     (void)ext;
     if (ev->result >= 0) {
         cap_fd_set((int)ev->result, ev->path, flags);
+        cap_mpi_io_opened(self, ev->source, (int)ev->result);
     }
 }
 

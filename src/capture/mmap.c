@@ -42,14 +42,27 @@ static void emit_mmap(struct cap_thread *self, struct cap_event *ev, const struc
     ext.arg[1] = map->flags;
     cap_emit_ext(self, ev, &ext);
     if (is_done) {
-        struct cap_map noted = {.address = (uintptr_t)map->address,
-                                .origin = (uintptr_t)map->address,
-                                .size = map->size,
-                                .offset = map->offset,
-                                .path = ev->path};
-        cap_pages_watch(&noted, map->fd, map->flags);
-        cap_maps_add(&noted);
         cap_uring_mapped(map->fd, (uint64_t)map->offset, map->address, map->size);
+    }
+}
+
+/* Remember it: a file's, that is recorded (`path`), or shared memory. */
+static void note(const struct cap_mapping *map, bool is_recorded, uint32_t path)
+{
+    struct cap_map noted = {.address = (uintptr_t)map->address,
+                            .origin = (uintptr_t)map->address,
+                            .size = map->size,
+                            .offset = map->offset,
+                            .path = path,
+                            .kinds = is_recorded ? CAP_MAP_FILE : 0};
+    cap_object_mapped(&noted, map->flags, map->fd);
+    if (is_recorded) {
+        cap_pages_watch(&noted, map->fd, map->flags);
+    }
+    if (noted.kinds != 0) {
+        /* what is known there was unmapped unseen */
+        cap_maps_remove(noted.address, cap_whole_pages(noted.size));
+        cap_maps_add(&noted);
     }
 }
 
@@ -71,11 +84,7 @@ static void before_mmap(const struct cap_mapping *map, uintptr_t source, unsigne
 
 static void *call_mmap(cap_mmap_fn *real, const struct cap_mapping *map)
 {
-    void *result = real(map->address, map->size, map->protection, map->flags, map->fd, map->offset);
-    if ((map->flags & MAP_SHARED) != 0 && (map->protection & PROT_WRITE) != 0) {
-        cap_object_maps_changed();
-    }
-    return result;
+    return real(map->address, map->size, map->protection, map->flags, map->fd, map->offset);
 }
 
 void *cap_record_mmap(uintptr_t source, unsigned call, cap_mmap_fn *real, struct cap_mapping map)
@@ -87,13 +96,15 @@ void *cap_record_mmap(uintptr_t source, unsigned call, cap_mmap_fn *real, struct
         return MAP_FAILED;
     }
     struct cap_thread *self = is_file ? cap_enter_fd(source, call, map.fd) : NULL;
-    if (CAP_LIKELY(self == NULL)) {
-        return call_mmap(real, &map);
-    }
     struct cap_event ev = CAP_EVENT_OF(call, source);
-    ev.begin = cap_begin(self);
+    ev.begin = CAP_LIKELY(self == NULL) ? 0 : cap_begin(self);
     map.address = call_mmap(real, &map);
-    emit_mmap(self, &ev, &map);
+    if (self != NULL) {
+        emit_mmap(self, &ev, &map);
+    }
+    if (map.address != MAP_FAILED && (self != NULL || (map.flags & MAP_SHARED) != 0)) {
+        note(&map, self != NULL, ev.path);
+    }
     return map.address;
 }
 
@@ -122,8 +133,8 @@ struct range {
 static struct cap_thread *begin_range(struct cap_event *ev, unsigned number, uintptr_t source,
                                       struct range range, struct cap_map *map)
 {
-    if (CAP_LIKELY(
-            !cap_maps_first((uintptr_t)range.address, range.size + (range.size == 0), map))) {
+    if (CAP_LIKELY(!cap_maps_first((uintptr_t)range.address, range.size + (range.size == 0),
+                                   CAP_MAP_FILE, map))) {
         return NULL;
     }
     struct cap_thread *self = cap_enter(source, number);
@@ -233,14 +244,54 @@ CAP_EXPORT int posix_madvise(void *address, size_t size, int advice)
     return result;
 }
 
+/* Where it was mapped it still is. */
+static bool does_stay(const struct cap_remapping *re)
+{
+    return re->size == 0 || (re->flags & MREMAP_DONTUNMAP) != 0;
+}
+
+/* What is known of the memory that moves; false = nothing. It leaves the table before the call:
+ * afterwards another thread may have mapped something there. */
+static bool before_mremap(const struct cap_remapping *re, struct cap_map *map)
+{
+    const uintptr_t address = (uintptr_t)re->address;
+    if (CAP_LIKELY(!cap_maps_find(address, CAP_MAP_FILE | CAP_MAP_SHARED, map))) {
+        return false;
+    }
+    if (!does_stay(re)) {
+        cap_maps_remove(address, cap_whole_pages(re->size));
+    }
+    map->offset += (int64_t)(address - map->address);
+    map->size -= address - map->address;
+    map->address = address;
+    return true;
+}
+
+static void after_mremap(const struct cap_remapping *re, struct cap_map *map, const void *result)
+{
+    if (result != MAP_FAILED) {
+        map->address = (uintptr_t)result;
+        map->origin = map->address;
+        map->size = re->new_size;
+        cap_maps_add(map);
+        cap_pages_watch_again(map->address, map->size);
+    } else if (!does_stay(re)) {
+        const size_t whole = cap_whole_pages(re->size);
+        map->size = map->size < whole ? map->size : whole;
+        cap_maps_add(map);
+    }
+}
+
 /* mremap: result = new address, size = new size, arg1 = flags, arg3 = old size. */
 void *cap_record_mremap(uintptr_t source, cap_mremap_fn *real, const struct cap_remapping *re)
 {
     struct cap_event ev;
     struct cap_map map;
+    struct cap_map moved;
     cap_pages_report(source, WIO_CALL_mremap, (uintptr_t)re->address, re->size);
     struct cap_thread *self =
         begin_range(&ev, WIO_CALL_mremap, source, (struct range){re->address, 1}, &map);
+    const bool is_known = before_mremap(re, &moved);
     void *result = real(re->address, re->size, re->new_size, re->flags, re->wanted);
     bool is_done = result != MAP_FAILED;
     if (is_done && re->wanted != NULL) {
@@ -257,9 +308,9 @@ void *cap_record_mremap(uintptr_t source, cap_mremap_fn *real, const struct cap_
     }
     if (is_done) {
         cap_uring_unmapped(re->address, re->size);
-        cap_maps_move((uintptr_t)re->address, cap_whole_pages(re->size), (uintptr_t)result,
-                      re->new_size);
-        cap_pages_watch_again((uintptr_t)result, re->new_size);
+    }
+    if (CAP_UNLIKELY(is_known)) {
+        after_mremap(re, &moved, result);
     }
     return result;
 }

@@ -1,44 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "capture/mmap_table.h"
 
-#include "capture/capture.h"
-#include "capture/raw.h"
+#include <sys/auxv.h>
 
-#define MAPS_MAX 4096u
-#define ATTEMPTS_MAX 1000u /* to get at a map that another thread is cutting */
+#include "capture/mmap_index.h"
+#include "capture/mmap_place.h"
 
-enum state { FREE, BUSY, LIVE };
+uint64_t cap_whole_pages(uint64_t bytes)
+{
+    const uint64_t page = getauxval(AT_PAGESZ);
+    return (bytes + page - 1) & ~(page - 1);
+}
 
-/* The map is only written by who made the place BUSY. Who looks for a map takes no place that he
- * does not change: a place that is BUSY is not there for others, and they need their own maps. */
-static struct place {
-    struct cap_map map;
-    uint32_t state; /* enum state */
-    uint32_t moves; /* of the map's begin, twice: odd = its parts do not belong together now */
-} places[MAPS_MAX];
-
-static uint32_t place_count; /* places ever used */
-static uint32_t splits;      /* how often a map was cut in two */
 static uintptr_t lowest = UINTPTR_MAX;
 static uintptr_t highest;
 
-static bool change(struct place *place, uint32_t from, uint32_t to)
-{
-    return __atomic_compare_exchange_n(&place->state, &from, to, false, __ATOMIC_ACQ_REL,
-                                       __ATOMIC_RELAXED);
-}
-
-static void set_state(struct place *place, uint32_t state)
-{
-    __atomic_store_n(&place->state, state, __ATOMIC_RELEASE);
-}
-
-static uint32_t used(void)
-{
-    return __atomic_load_n(&place_count, __ATOMIC_ACQUIRE);
-}
-
-/* Raise or lower a bound; they never shrink back, they only keep strangers out. */
+/* Raise or lower a bound; they never shrink back, they only turn far addresses away. */
 static void widen(const struct cap_map *map)
 {
     uintptr_t low = __atomic_load_n(&lowest, __ATOMIC_RELAXED);
@@ -52,128 +29,122 @@ static void widen(const struct cap_map *map)
     }
 }
 
-void cap_maps_add(const struct cap_map *map)
-{
-    if (map->size == 0) {
-        return;
-    }
-    widen(map);
-    for (uint32_t i = 0; i < MAPS_MAX; i++) {
-        bool is_free = __atomic_load_n(&places[i].state, __ATOMIC_RELAXED) == FREE;
-        if (!is_free || !change(&places[i], FREE, BUSY)) {
-            continue;
-        }
-        places[i].map = *map;
-        set_state(&places[i], LIVE);
-        uint32_t count = used();
-        while (count < i + 1 && !__atomic_compare_exchange_n(&place_count, &count, i + 1, false,
-                                                             __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) {
-        }
-        return;
-    }
-    cap_unseen(WIO_UNSEEN_MANY_MAPS);
-}
-
 static bool is_outside(uintptr_t address, size_t size)
 {
     return address >= __atomic_load_n(&highest, __ATOMIC_RELAXED) ||
            address + size <= __atomic_load_n(&lowest, __ATOMIC_RELAXED);
 }
 
-static bool does_touch(const struct cap_map *map, uintptr_t address, size_t size)
+void cap_maps_add(const struct cap_map *map)
 {
-    return address >= map->address ? address - map->address < map->size
-                                   : map->address - address < size;
-}
-
-/* The map's begin has not moved since, nor does it now. */
-static bool has_kept(const struct place *place, uint32_t moves)
-{
-    __atomic_thread_fence(__ATOMIC_ACQUIRE);
-    return moves % 2 == 0 && __atomic_load_n(&place->moves, __ATOMIC_RELAXED) == moves;
-}
-
-/* The map of a place, a copy, where the range touches it. Another thread that has the place is done
- * in a moment; a signal handler that interrupted this one waits in vain. */
-static bool look(const struct place *place, uintptr_t address, size_t size, struct cap_map *map_out)
-{
-    for (unsigned i = 0; i < ATTEMPTS_MAX; i++) {
-        uint32_t state = __atomic_load_n(&place->state, __ATOMIC_ACQUIRE);
-        uint32_t moves = __atomic_load_n(&place->moves, __ATOMIC_ACQUIRE);
-        if (state == FREE) {
-            return false;
-        }
-        bool is_near = does_touch(&place->map, address, size);
-        if (is_near) {
-            *map_out = place->map;
-        }
-        bool is_whole = has_kept(place, moves);
-        if (is_whole && !is_near) {
-            return false;
-        }
-        if (is_whole && state == LIVE && __atomic_load_n(&place->state, __ATOMIC_RELAXED) == LIVE &&
-            does_touch(map_out, address, size)) {
-            return true;
-        }
-        raw_yield();
+    if (map->size > 0) {
+        widen(map);
+        cap_place_add(map);
     }
-    return false;
 }
 
-/* The place is ours to write, and the range touches its map. */
-static bool take(struct place *place, uintptr_t address, size_t size)
+/* ---- looking --------------------------------------------------------------------------------- */
+
+/* All maps that touch a range, each as it was at some moment of the walk. */
+struct scan {
+    struct cap_index_walk walk;
+    uintptr_t address;
+    size_t size;
+};
+
+static struct scan scan_begin(uintptr_t address, size_t size)
 {
-    struct cap_map map;
-    while (look(place, address, size, &map)) {
-        if (!change(place, LIVE, BUSY)) {
-            continue;
-        }
-        if (does_touch(&place->map, address, size)) {
+    return (struct scan){cap_index_begin(address, size, cap_places_used()), address, size};
+}
+
+static bool scan_next(struct scan *scan, struct cap_place_view *out)
+{
+    uint32_t place;
+    while (cap_index_next(&scan->walk, &place)) {
+        if (cap_place_look(place, scan->address, scan->size, out)) {
             return true;
         }
-        set_state(place, LIVE);
     }
     return false;
 }
 
 bool cap_maps_next(uint32_t *at, uintptr_t address, size_t size, struct cap_map *map_out)
 {
-    uint32_t count = used();
+    struct cap_place_view view;
+    uint32_t count = cap_places_used();
     while (*at < count) {
-        if (look(&places[(*at)++], address, size, map_out)) {
+        if (cap_place_look((*at)++, address, size, &view) && (view.map.kinds & CAP_MAP_FILE) != 0) {
+            *map_out = view.map;
             return true;
         }
     }
     return false;
 }
 
-bool cap_maps_find(uintptr_t address, struct cap_map *map_out)
+static bool find_once(uintptr_t address, unsigned kinds, struct cap_map *map_out)
 {
-    uint32_t at = 0;
-    return !is_outside(address, 1) && cap_maps_next(&at, address, 1, map_out);
+    struct scan scan = scan_begin(address, 1);
+    struct cap_place_view view;
+    while (scan_next(&scan, &view)) {
+        if ((view.map.kinds & kinds) != 0) {
+            *map_out = view.map;
+            return true;
+        }
+    }
+    return false;
 }
 
-bool cap_maps_first(uintptr_t address, size_t size, struct cap_map *map_out)
+bool cap_maps_find(uintptr_t address, unsigned kinds, struct cap_map *map_out)
 {
-    struct cap_map map;
+    uint32_t before;
+    bool is_found;
+    do { /* a map that was cut meanwhile may lie in a place that was passed */
+        before = cap_place_cuts();
+        is_found = !is_outside(address, 1) && find_once(address, kinds, map_out);
+    } while (!is_found && cap_place_cuts() != before);
+    return is_found;
+}
+
+static bool first_once(uintptr_t address, size_t size, unsigned kinds, struct cap_map *map_out)
+{
+    struct scan scan = scan_begin(address, size);
+    struct cap_place_view view;
     bool is_found = false;
-    uint32_t at = 0;
-    while (!is_outside(address, size) && cap_maps_next(&at, address, size, &map)) {
-        if (!is_found || map.address < map_out->address) {
-            *map_out = map;
+    while (scan_next(&scan, &view)) {
+        bool is_one = (view.map.kinds & kinds) != 0;
+        if (is_one && (!is_found || view.map.address < map_out->address)) {
+            *map_out = view.map;
+            is_found = true;
         }
-        is_found = true;
     }
     return is_found;
 }
 
+bool cap_maps_first(uintptr_t address, size_t size, unsigned kinds, struct cap_map *map_out)
+{
+    uint32_t before;
+    bool is_found;
+    do {
+        before = cap_place_cuts();
+        is_found = !is_outside(address, size) && first_once(address, size, kinds, map_out);
+    } while (!is_found && cap_place_cuts() != before);
+    return is_found;
+}
+
+/* ---- changing -------------------------------------------------------------------------------- */
+
 void cap_maps_unwatch(uintptr_t address)
 {
-    uint32_t count = used();
-    for (uint32_t i = 0; i < count; i++) {
-        if (take(&places[i], address, 1)) {
-            places[i].map.is_watched = false;
-            set_state(&places[i], LIVE);
+    struct scan scan = scan_begin(address, 1);
+    struct cap_place_view view;
+    while (scan_next(&scan, &view)) {
+        while (view.map.is_watched) {
+            struct cap_map map = view.map;
+            map.is_watched = false;
+            if (cap_place_replace(&view, &map, 1) ||
+                !cap_place_look(view.place, address, 1, &view)) {
+                break;
+            }
         }
     }
 }
@@ -188,45 +159,33 @@ static struct cap_map behind(const struct cap_map *map, uintptr_t hi)
     return rest;
 }
 
-static void move_begin(struct place *place, uintptr_t to)
+/* Cut [lo, hi) out of a map that was seen. How many cuts it counts as. */
+static uint32_t cut(const struct cap_place_view *seen, uintptr_t lo, uintptr_t hi)
 {
-    __atomic_store_n(&place->moves, place->moves + 1, __ATOMIC_RELAXED);
-    __atomic_thread_fence(__ATOMIC_RELEASE);
-    place->map = behind(&place->map, to);
-    __atomic_store_n(&place->moves, place->moves + 1, __ATOMIC_RELEASE);
+    const struct cap_map *map = &seen->map;
+    struct cap_map parts[2];
+    unsigned count = 0;
+    if (lo > map->address) {
+        parts[count] = *map;
+        parts[count++].size = lo - map->address;
+    }
+    if (hi < map->address + map->size) {
+        parts[count++] = behind(map, hi);
+    }
+    (void)cap_place_replace(seen, parts, count);
+    return count > 0 ? 1 : 0;
 }
 
-/* Cut [lo, hi) out of a map that is ours to write: what is left of it before or behind stays in its
- * place. True if there is both, and so the map is split: then what is behind stands in the table,
- * and `splits` says so, before the place is given back: who waits for the place to cut there, too,
- * looks again then. */
-static bool cut(struct place *place, uintptr_t lo, uintptr_t hi)
-{
-    struct cap_map *map = &place->map;
-    bool is_left_behind = hi < map->address + map->size;
-    bool is_left_before = lo > map->address;
-    if (is_left_behind && is_left_before) {
-        const struct cap_map rest = behind(map, hi);
-        cap_maps_add(&rest);
-        (void)__atomic_fetch_add(&splits, 1, __ATOMIC_RELEASE);
-    } else if (is_left_behind) {
-        move_begin(place, hi);
-    }
-    if (is_left_before) {
-        map->size = lo - map->address;
-    }
-    set_state(place, is_left_behind || is_left_before ? LIVE : FREE);
-    return is_left_behind && is_left_before;
-}
-
-/* How many maps were split by it. */
+/* How many cuts it took. */
 static uint32_t cut_all(uintptr_t lo, uintptr_t hi)
 {
+    struct scan scan = scan_begin(lo, hi - lo);
+    struct cap_place_view view;
+    uint32_t place;
     uint32_t own = 0;
-    uint32_t count = used();
-    for (uint32_t i = 0; i < count; i++) {
-        if (take(&places[i], lo, hi - lo)) {
-            own += cut(&places[i], lo, hi) ? 1 : 0;
+    while (cap_index_next(&scan.walk, &place)) {
+        while (cap_place_look(place, lo, hi - lo, &view)) {
+            own += cut(&view, lo, hi);
         }
     }
     return own;
@@ -240,22 +199,8 @@ void cap_maps_remove(uintptr_t address, size_t size)
     }
     uint32_t before;
     uint32_t own;
-    do { /* again where others have split a map meanwhile: a part of it may lie behind us */
-        before = __atomic_load_n(&splits, __ATOMIC_ACQUIRE);
+    do { /* again where others have cut a map meanwhile: a part of it may lie behind the scan */
+        before = cap_place_cuts();
         own = cut_all(address, end);
-    } while (__atomic_load_n(&splits, __ATOMIC_ACQUIRE) != before + own);
-}
-
-void cap_maps_move(uintptr_t address, size_t size, uintptr_t to, size_t new_size)
-{
-    struct cap_map map;
-    if (!cap_maps_find(address, &map)) {
-        return;
-    }
-    cap_maps_remove(address, size);
-    map.offset += (int64_t)(address - map.address);
-    map.address = to;
-    map.origin = to;
-    map.size = new_size;
-    cap_maps_add(&map);
+    } while (cap_place_cuts() != before + own);
 }

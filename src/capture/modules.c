@@ -7,6 +7,7 @@
 #include "capture/proc_maps.h"
 #include "capture/process.h"
 #include "capture/raw.h"
+#include "trace/code_owner.h"
 
 #define MODULES_MAX 1024u
 #define NAMES_BYTES 131072u
@@ -81,6 +82,7 @@ static void add(void *self, const struct cap_proc_map *map)
         .does_mpi_io = cap_module_name_is_mpi_io(map->path),
         .is_mpi_binding = cap_module_name_is_mpi_binding(map->path),
         .is_interpreter = cap_module_name_is_interpreter(map->path),
+        .kind = (uint8_t)wio_code_owner(map->path).kind,
     };
     known->offset = map->offset;
     known->path = keep_name(map->path);
@@ -139,7 +141,7 @@ void cap_modules_forget(void)
     cap_threads_forget_ranges();
 }
 
-static bool look_up(uintptr_t address, struct cap_module *out)
+bool cap_module_look_up(uintptr_t address, struct cap_module *out)
 {
     uint32_t count = __atomic_load_n(&table_count, __ATOMIC_ACQUIRE);
     for (uint32_t i = 0; i < count; i++) {
@@ -154,12 +156,12 @@ static bool look_up(uintptr_t address, struct cap_module *out)
 
 bool cap_module_find(struct cap_thread *self, uintptr_t address, struct cap_module *out)
 {
-    if (look_up(address, out)) {
+    if (cap_module_look_up(address, out)) {
         return true;
     }
     if (address == 0) { /* the return from main, not a call */
         return false;
     }
     cap_modules_read(self);
-    return look_up(address, out);
+    return cap_module_look_up(address, out);
 }

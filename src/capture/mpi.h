@@ -181,6 +181,7 @@ static inline int cap_mpi_leave(struct cap_mpi *m)
 {
     struct cap_thread *self = m->self;
     self->mpi_frame = 0;
+    self->flags &= (uint8_t)~CAP_MPI_FLAGS;
     uintptr_t span = self->span2;
     if (self->span == 0 && span != 0) {
         self->lo = self->lo2;
@@ -214,8 +215,10 @@ static inline int cap_mpi_status_int(const void *status, unsigned at)
 uint64_t cap_mpi_status_bytes(const void *status) CAP_HIDDEN;
 bool cap_mpi_status_cancelled(const void *status) CAP_HIDDEN;
 
-/* A look that found nothing: no event, the next one that finds something tells of it. */
-void cap_mpi_look(struct cap_mpi *m) CAP_HIDDEN;
+/* A look at `requests` requests that found nothing: no event, the next one that finds something
+ * tells of it. Only where the library has made system calls on the way that are recorded it is one,
+ * for them to be caused by. */
+void cap_mpi_look(struct cap_mpi *m, int requests) CAP_HIDDEN;
 /* This look found something: begin and arg3 of the event tell of those before it. */
 void cap_mpi_looks_end(struct cap_mpi *m) CAP_HIDDEN;
 

@@ -8,6 +8,7 @@
 
 #include "base/cleanup.h"
 #include "capture/mpi.h"
+#include "capture/mpi_io.h"
 #include "capture/raw.h"
 
 struct cap_mpi_abi cap_mpi_abi;
@@ -84,6 +85,7 @@ cap_function *cap_mpi_find_real(cap_function **place, const char *name)
     if (function == NULL) {
         return (cap_function *)is_missing; /* not remembered: the library may be loaded later */
     }
+    cap_mpi_io_trust_names();
     __atomic_store_n(place, function, __ATOMIC_RELAXED);
     return function;
 }

@@ -127,9 +127,15 @@ void cap_mpi_emit_caused(struct cap_mpi *m, unsigned call, uint64_t size, int64_
 }
 
 /* FORMAT.md R-MPI-4. */
-void cap_mpi_look(struct cap_mpi *m)
+void cap_mpi_look(struct cap_mpi *m, int requests)
 {
     struct cap_thread *self = m->self;
+    if (CAP_UNLIKELY((self->flags & WIO_EVENT_CAUSED) != 0)) { /* until cap_mpi_leave */
+        self->mpi_looks = 0;
+        m->ext.arg[1] = requests;
+        cap_mpi_emit(m);
+        return;
+    }
     if (!cap_mpi_is_looking(self)) {
         self->mpi_looks = 0;
         self->mpi_look_begin = m->ev.begin;

@@ -162,10 +162,10 @@ bool cap_mpi_is_one_taken(const struct cap_mpi *m)
     return m->result == 0 || cap_mpi_error_class(m->result) == cap_mpi_abi.error_truncate;
 }
 
-bool cap_mpi_found_nothing(struct cap_mpi *m, const void *flag)
+bool cap_mpi_found_nothing(struct cap_mpi *m, int requests, const void *flag)
 {
     if (m->result == 0 && *(const int *)flag == 0) {
-        cap_mpi_look(m);
+        cap_mpi_look(m, requests);
         return true;
     }
     cap_mpi_looks_end(m);
@@ -195,7 +195,7 @@ void cap_mpi_after_get_status(struct cap_mpi *m, cap_mpi_word handle, const void
                               const void *status)
 {
     struct cap_mpi_request request;
-    if (cap_mpi_found_nothing(m, flag)) {
+    if (cap_mpi_found_nothing(m, 1, flag)) {
         return;
     }
     cap_mpi_after_wait(m, 1, 1);

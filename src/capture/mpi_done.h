@@ -43,7 +43,7 @@ void cap_mpi_complete_some(struct cap_mpi *m, int done, const int *indices,
 bool cap_mpi_is_one_taken(const struct cap_mpi *m) CAP_HIDDEN;
 /* .. that the statuses of its requests are filled in. */
 bool cap_mpi_has_statuses(const struct cap_mpi *m) CAP_HIDDEN;
-/* True where a test found nothing, which is noted. */
-bool cap_mpi_found_nothing(struct cap_mpi *m, const void *flag) CAP_HIDDEN;
+/* True where a test of so many requests found nothing, which is noted. */
+bool cap_mpi_found_nothing(struct cap_mpi *m, int requests, const void *flag) CAP_HIDDEN;
 
 #endif

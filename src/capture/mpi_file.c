@@ -4,19 +4,13 @@
 #include <string.h>
 
 #include "capture/mpi_hooks.h"
+#include "capture/mpi_io.h"
 
 enum { SALT_FILE = 0x66 };
 
-/* A name may begin with the kind of file system: "ufs:/tmp/x". */
-static const char *without_kind(const char *path)
-{
-    size_t kind = strcspn(path, ":/");
-    return kind > 1 && path[kind] == ':' ? path + kind + 1 : path;
-}
-
 void cap_mpi_after_file_open(struct cap_mpi *m, const char *path, const void *file)
 {
-    m->ev.path = m->result == 0 ? cap_string(m->self, AT_FDCWD, without_kind(path)) : 0;
+    m->ev.path = m->result == 0 ? cap_string(m->self, AT_FDCWD, cap_mpi_io_without_kind(path)) : 0;
     cap_mpi_after_coll(m, -1, NULL);
     if (m->result != 0 || m->object == NULL) {
         return;
@@ -35,7 +29,7 @@ void cap_mpi_after_file_open(struct cap_mpi *m, const char *path, const void *fi
 
 void cap_mpi_after_file_delete(struct cap_mpi *m, const char *path)
 {
-    m->ev.path = path != NULL ? cap_string(m->self, AT_FDCWD, without_kind(path)) : 0;
+    m->ev.path = path != NULL ? cap_string(m->self, AT_FDCWD, cap_mpi_io_without_kind(path)) : 0;
     cap_mpi_emit(m);
 }
 

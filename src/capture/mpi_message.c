@@ -172,7 +172,7 @@ static bool has_found(struct cap_mpi *m, const void *flag)
         return true;
     }
     if (m->result == 0 && *(const int *)flag == 0) {
-        cap_mpi_look(m);
+        cap_mpi_look(m, 0);
         return false;
     }
     cap_mpi_looks_end(m);

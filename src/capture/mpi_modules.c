@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * What an MPI library does for itself is not the program's I/O. Its modules are told by file name;
- * what its MPI-IO part does on the program's files is told by path. By name, too: interpreters.
- */
+/* What an MPI library does for itself is not the program's I/O. Its modules are told by file name;
+ * what its MPI-IO part does is told by mpi_io.c. By name, too: interpreters. */
 #include <string.h>
 
 #include "base/cleanup.h"
@@ -45,9 +43,12 @@ bool cap_module_name_is_mpi(const char *path)
 
 bool cap_module_name_is_mpi_io(const char *path)
 {
-    static const char *const starts[] = {"libmpi.",    "libmpich",      "libromio",
-                                         "mca_fs_",    "mca_io_",       "mca_fbtl_",
-                                         "mca_fcoll_", "mca_sharedfp_", "libmca_common_ompio"};
+    /* "libmpi" has ROMIO in it under many names (libmpi_cray, libmpi_gnu_91, libmpi_lustre);
+     * libopen-pal asks what file system a file is on. */
+    static const char *const starts[] = {
+        "libmpi",      "libromio",   "mca_fs_",       "mca_io_",
+        "mca_fbtl_",   "mca_fcoll_", "mca_sharedfp_", "libmca_common_ompio",
+        "libopen-pal", "libopal"};
     return begins_with_any(path, starts, WIO_ARRAY_SIZE(starts));
 }
 
@@ -77,46 +78,4 @@ bool cap_module_name_is_interpreter(const char *path)
     /* python3, python3.11, python3.13t, libpython3.11.so.1.0 */
     static const char *const starts[] = {"python3", "libpython3"};
     return begins_with_any(path, starts, WIO_ARRAY_SIZE(starts));
-}
-
-/* An MPI library's own files: what it loads, where it meets its daemons, what it asks the system.
- */
-static bool is_library_path(const char *path)
-{
-    static const char *const places[] = {"/dev/", "/proc/", "/sys/", "/etc/", "/usr/",
-                                         "/lib",  "/run/",  "/var/", "/bin/", "/opt/"};
-    static const char *const marks[] = {"/ompi.",    "/openmpi-sessions", "/pmix-",     "/pmix.",
-                                        "/prte.",    "/vader_segment",    "/psm",       "/.mpich",
-                                        "/hydra",    "/dstore_",          ".so",        "/ucx_",
-                                        "/.openmpi", "/shared_mem_cuda",  "/sm_segment"};
-    for (size_t i = 0; i < WIO_ARRAY_SIZE(places); i++) {
-        if (begins_with(path, places[i])) {
-            return true;
-        }
-    }
-    for (size_t i = 0; i < WIO_ARRAY_SIZE(marks); i++) {
-        if (strstr(path, marks[i]) != NULL) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static bool is_file_class(enum wio_class cls)
-{
-    return cls == WIO_CLASS_OPEN || cls == WIO_CLASS_CLOSE || cls == WIO_CLASS_READ ||
-           cls == WIO_CLASS_WRITE || cls == WIO_CLASS_SYNC || cls == WIO_CLASS_SIZE;
-}
-
-bool cap_mpi_io_is_program(unsigned call, int fd, const char *path)
-{
-    if (!is_file_class(wio_op_class(wio_call_op(call)))) {
-        return false;
-    }
-    if (path != NULL) {
-        return !is_library_path(path);
-    }
-    const struct cap_fd *entry = fd >= 0 ? cap_fd_find(fd) : NULL;
-    return entry != NULL && (entry->flags & CAP_FD_KNOWN) != 0 &&
-           (entry->flags & (CAP_FD_TYPED | CAP_FD_REGULAR)) != CAP_FD_TYPED;
 }

@@ -77,7 +77,7 @@ static int wait_some(struct cap_mpi *m, some_fn *call, int count, void *requests
     int finished = *(const int *)done;
     finished = cap_mpi_has_statuses(m) && finished > 0 && finished <= count ? finished : 0;
     if (is_test && finished == 0 && m->result == 0 && *(const int *)done == 0) {
-        cap_mpi_look(m);
+        cap_mpi_look(m, count);
     } else {
         if (is_test) {
             cap_mpi_looks_end(m);
@@ -125,7 +125,7 @@ int cap_mpi_MPI_Test(uintptr_t caller, unsigned symbol, void *request, void *fla
     void *given = cap_mpi_status(&m, status);
     cap_mpi_begin(&m, CAP_STATE_POLLING);
     cap_mpi_end(&m, call(request, flag, given));
-    if (!cap_mpi_found_nothing(&m, flag)) {
+    if (!cap_mpi_found_nothing(&m, 1, flag)) {
         cap_mpi_after_wait(&m, 1, 1);
         if (cap_mpi_is_one_taken(&m)) {
             cap_mpi_complete(&m, &known, given);
@@ -147,7 +147,7 @@ int cap_mpi_MPI_Testall(uintptr_t caller, unsigned symbol, int count, void *requ
     cap_mpi_snapshot_take(&s, count, requests, statuses, count);
     cap_mpi_begin(&m, CAP_STATE_POLLING);
     cap_mpi_end(&m, call(count, requests, flag, s.statuses));
-    if (!cap_mpi_found_nothing(&m, flag)) {
+    if (!cap_mpi_found_nothing(&m, count, flag)) {
         cap_mpi_after_wait(&m, count, count);
         cap_mpi_complete_all(&m, count, &s);
     }
@@ -169,7 +169,7 @@ int cap_mpi_MPI_Testany(uintptr_t caller, unsigned symbol, int count, void *requ
     cap_mpi_snapshot_take(&s, count, requests, status, 1);
     cap_mpi_begin(&m, CAP_STATE_POLLING);
     cap_mpi_end(&m, call(count, requests, index, flag, s.statuses));
-    if (!cap_mpi_found_nothing(&m, flag)) {
+    if (!cap_mpi_found_nothing(&m, count, flag)) {
         int at = *(const int *)index;
         bool has_one = cap_mpi_is_one_taken(&m) && at >= 0 && at < count;
         cap_mpi_after_wait(&m, count, has_one);

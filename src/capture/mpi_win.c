@@ -102,7 +102,7 @@ void cap_mpi_after_complete(struct cap_mpi *m)
 void cap_mpi_after_win_wait(struct cap_mpi *m, const void *flag)
 {
     if (flag != NULL && m->result == 0 && *(const int *)flag == 0) {
-        cap_mpi_look(m);
+        cap_mpi_look(m, 0);
         return;
     }
     if (flag != NULL) {

@@ -78,11 +78,6 @@ static uint64_t page_bytes(void)
     return getauxval(AT_PAGESZ);
 }
 
-uint64_t cap_whole_pages(uint64_t bytes)
-{
-    return (bytes + page_bytes() - 1) & ~(page_bytes() - 1);
-}
-
 /* Fails where another userfaultfd has the range: the program's own. */
 static bool protect(uintptr_t address, size_t size)
 {

@@ -30,8 +30,6 @@ void cap_pages_report_all(uintptr_t source, unsigned call) CAP_HIDDEN;
 void cap_pages_give_way(uintptr_t source, unsigned long request, const void *range) CAP_HIDDEN;
 /* A fresh child: the kernel does not watch its memory, the descriptor is its parent's. */
 void cap_pages_begin_image(void) CAP_HIDDEN;
-/* What the kernel makes of a number of bytes that is mapped or unmapped. */
-uint64_t cap_whole_pages(uint64_t bytes) CAP_HIDDEN;
 /* Is anything watched? */
 bool cap_pages_any(void) CAP_HIDDEN;
 

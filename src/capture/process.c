@@ -10,6 +10,7 @@
 
 #include "base/fmt.h"
 #include "capture/exec.h"
+#include "capture/filters.h"
 #include "capture/hold.h"
 #include "capture/launcher.h"
 #include "capture/pages.h"
@@ -22,12 +23,29 @@ struct cap_process cap_process = {.rank = -1, .ring_fd = -1};
 struct cap_image *cap_image;
 bool cap_clock_is_tsc;
 bool cap_is_causal;
-bool cap_is_confined;
+
+/* Where the kernel put the arguments, and the environment behind them; the loader's. */
+extern void *__libc_stack_end;
+static char **early_environ; /* of what stands there, while we are configured before libc */
+
+/* Before libc's own constructor has run (.preinit_array) `environ` is not set yet. */
+static void find_environ(void)
+{
+    const long *arguments = __libc_stack_end;
+    if (environ == NULL && arguments != NULL) {
+        early_environ = (char **)(uintptr_t)(arguments + *arguments + 2);
+    }
+}
+
+char **cap_environ_entries(void)
+{
+    return environ != NULL ? environ : early_environ;
+}
 
 const char *cap_getenv(const char *name)
 {
     size_t length = strlen(name);
-    for (char **entry = environ; entry != NULL && *entry != NULL; entry++) {
+    for (char **entry = cap_environ_entries(); entry != NULL && *entry != NULL; entry++) {
         if (strncmp(*entry, name, length) == 0 && (*entry)[length] == '=') {
             return *entry + length + 1;
         }
@@ -72,6 +90,15 @@ static bool env_is_on(const char *name)
     return text != NULL && strcmp(text, "1") == 0;
 }
 
+static enum cap_stacks stacks_wanted(void)
+{
+    const char *text = cap_getenv("WHYIO_STACKS");
+    return text == NULL             ? CAP_STACKS_SAMPLED
+           : strcmp(text, "1") == 0 ? CAP_STACKS_ALWAYS
+           : strcmp(text, "2") == 0 ? CAP_STACKS_NEVER
+                                    : CAP_STACKS_SAMPLED;
+}
+
 static int32_t env_number(const char *name)
 {
     const char *text = cap_getenv(name);
@@ -114,7 +141,7 @@ static void find_job(void)
         *(end != NULL ? end : cgroup) = '\0';
     }
     struct wio_job_source source = {
-        .environ = (const char *const *)environ,
+        .environ = (const char *const *)cap_environ_entries(),
         .cgroup = cgroup,
         .variable = cap_getenv("WHYIO_JOB_ENV"),
         .fixed = cap_getenv("WHYIO_JOB"),
@@ -170,7 +197,7 @@ static void configure(void)
         cap_process.is_off = true;
         return;
     }
-    cap_process.with_stacks = env_is_on("WHYIO_STACKS");
+    cap_process.stacks = stacks_wanted();
     cap_process.with_mpi_internals = env_is_on("WHYIO_MPI_INTERNALS");
     cap_process.with_mmap_pages = env_is_on("WHYIO_MMAP_PAGES");
     cap_is_causal = env_is_on("WHYIO_CAUSAL");
@@ -187,11 +214,21 @@ bool cap_configure(void)
         return !cap_process.is_off;
     }
     CAP_KEEP_ERRNO;
+    find_environ();
+    if (!cap_filters_are_known(
+            cap_getenv("WHYIO_FILTERS"))) { /* before any other call: that may be forbidden */
+        cap_exec_remember();
+        cap_process.is_off = true;
+        __atomic_store_n(&cap_is_confined, true, __ATOMIC_RELEASE);
+        __atomic_store_n(&cap_process.is_configured, 2, __ATOMIC_RELEASE);
+        return false;
+    }
     uint64_t mask = raw_block_signals();
     uint32_t expected = 0;
     if (__atomic_compare_exchange_n(&cap_process.is_configured, &expected, 1, false,
                                     __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
         configure();
+        early_environ = NULL; /* the program may take all of it away: clearenv */
         __atomic_store_n(&cap_process.is_configured, 2, __ATOMIC_RELEASE);
     }
     while (__atomic_load_n(&cap_process.is_configured, __ATOMIC_ACQUIRE) != 2) {

@@ -19,10 +19,13 @@
  * none for a whole path: a longer text goes into memory that is mapped for it. */
 #define CAP_SHORT_TEXT 256
 
+/* WHYIO_STACKS */
+enum cap_stacks { CAP_STACKS_SAMPLED, CAP_STACKS_ALWAYS, CAP_STACKS_NEVER };
+
 struct cap_process {
     uint32_t is_configured; /* atomic: 0 no, 1 somebody is at it, 2 yes */
-    bool is_off;            /* nothing is recorded: no directory, set-user-id, a launcher */
-    bool with_stacks;
+    bool is_off;    /* nothing is recorded: no directory, set-user-id, a launcher, filters */
+    uint8_t stacks; /* enum cap_stacks */
     bool with_mpi_internals;
     bool with_mmap_pages;
     int32_t rank; /* from the environment, then from MPI; -1 = none */
@@ -87,6 +90,10 @@ bool cap_pages_is(int fd) CAP_HIDDEN;
 bool cap_ring_allocate(int fd, uint64_t offset, uint64_t size) CAP_HIDDEN;
 /* The program's own limit on file sizes holds for our file too: beyond it a write is a SIGXFSZ. */
 bool cap_ring_is_within_limit(uint64_t end) CAP_HIDDEN;
+/* Write into the ring the user that makes rings in this process now, or after its next exec. */
+void cap_ring_note_user(void) CAP_HIDDEN;
+/* Before an exec: count the program as unseen where it may not make a ring. */
+void cap_ring_check_access(void) CAP_HIDDEN;
 /* True where the descriptor is open on the ring (device and inode). */
 bool cap_ring_is(int fd) CAP_HIDDEN;
 /* A chunk for a thread that has none: claimed, filled with zeros, mapped. False = no space. */
@@ -124,9 +131,12 @@ struct cap_module {
     bool does_mpi_io;    /* the part of it that may act on the program's files */
     bool is_mpi_binding; /* the part that other languages call */
     bool is_interpreter; /* of Python: its conditions hand its lock on */
+    uint8_t kind;        /* enum wio_code_kind: whose code it is */
 };
 /* The module around an address (a copy); false where there is none. */
 bool cap_module_find(struct cap_thread *self, uintptr_t address, struct cap_module *out) CAP_HIDDEN;
+/* The same among those that are known. */
+bool cap_module_look_up(uintptr_t address, struct cap_module *out) CAP_HIDDEN;
 /* Read the maps and write MODULE records of those that are new. */
 void cap_modules_read(struct cap_thread *self) CAP_HIDDEN;
 /* MODULE records of all that are known, at the beginning of a ring. */
@@ -143,11 +153,11 @@ bool cap_module_name_is_mpi_helper(const char *path) CAP_HIDDEN;
 /* True where it is that of CPython, as a program or a library. Pure. */
 bool cap_module_name_is_interpreter(const char *path) CAP_HIDDEN;
 
-/* May an MPI library's own call on this descriptor or path be the program's MPI-IO? */
-bool cap_mpi_io_is_program(unsigned call, int fd, const char *path) CAP_HIDDEN;
-
 /* The arguments as they stand in /proc, NUL behind each; the bytes. */
 size_t cap_process_arguments(char *text, size_t size) CAP_HIDDEN;
+/* The environment, NULL where there is none. While we are configured that of the process's begin,
+ * if libc does not know it yet. */
+char **cap_environ_entries(void) CAP_HIDDEN;
 /* Environment of the process, without libc's lock; NULL where not set. */
 const char *cap_getenv(const char *name) CAP_HIDDEN;
 

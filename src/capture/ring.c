@@ -3,6 +3,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include "base/fmt.h"
 #include "capture/process.h"
@@ -126,6 +127,55 @@ static void fill_header(struct wio_ring_header *header, const struct cap_moment 
     __atomic_store_n((uint64_t *)(void *)header->magic, magic, __ATOMIC_RELEASE);
 }
 
+static uint32_t current_user(void)
+{
+    return (uint32_t)raw_call3(SYS_geteuid, 0, 0, 0) + 1;
+}
+
+void cap_ring_note_user(void)
+{
+    struct wio_ring_header *header = cap_process.header;
+    if (header == NULL || cap_is_confined) {
+        return;
+    }
+    const uint32_t user = current_user();
+    for (uint32_t i = 0; i < WIO_RING_USERS; i++) {
+        uint32_t known = 0;
+        if (__atomic_compare_exchange_n(&header->users[i], &known, user, false, __ATOMIC_RELAXED,
+                                        __ATOMIC_RELAXED) ||
+            known == user) {
+            return;
+        }
+    }
+}
+
+/* In the ring that there is: of the process that made this one, or executes a program. */
+static void count_refused(long error)
+{
+    struct wio_ring_header *header = cap_process.header;
+    cap_unseen(WIO_UNSEEN_NO_RING);
+    if (header != NULL && error < 0) {
+        header->refused_error = (int32_t)-error;
+        __atomic_store_n(&header->refused_user, current_user(), __ATOMIC_RELEASE);
+    }
+}
+
+/* What access(2) says of the real user holds for a program that is executed, which has no
+ * capabilities left over; where the effective user is another one, that one's rights are asked for.
+ */
+void cap_ring_check_access(void)
+{
+    if (cap_process.header == NULL) {
+        return;
+    }
+    const bool is_real = raw_call3(SYS_getuid, 0, 0, 0) == raw_call3(SYS_geteuid, 0, 0, 0);
+    long error = raw_call4(is_real ? SYS_faccessat : SYS_faccessat2, AT_FDCWD,
+                           (long)cap_process.directory, W_OK | X_OK, is_real ? 0 : AT_EACCESS);
+    if (error == -EACCES || error == -EROFS || error == -ENOENT || error == -ENOTDIR) {
+        count_refused(error);
+    }
+}
+
 static void remember_identity(int fd)
 {
     struct stat st = {0};
@@ -156,19 +206,21 @@ static void leave_parent(void)
     cap_process.header = NULL;
 }
 
-/* A fresh file of this image's name, with space for the header; -1 where it cannot be made. */
+/* A fresh file of this image's name, with space for the header; -1 where it cannot be made, or
+ * found no room. */
 static int create_file(uint64_t mono_ns)
 {
     static char path[CAP_PATH_MAX + 160]; /* one image at a time: cap_image_begin */
     make_name(path, sizeof(path), mono_ns);
-    long fd = raw_openat(AT_FDCWD, path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    long fd = raw_openat(AT_FDCWD, path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (fd < 0) {
+        count_refused(fd);
         return -1;
     }
+    cap_ring_note_user();                     /* in the ring of the process that made this one */
     (void)raw_call3(SYS_fchmod, fd, 0600, 0); /* whatever the program's umask took away */
     if (!cap_ring_allocate((int)fd, 0, WIO_RING_HEADER_BYTES)) {
-        (void)raw_close((int)fd);
-        (void)raw_call3(SYS_unlinkat, AT_FDCWD, (long)path, 0);
+        (void)raw_close((int)fd); /* without a header it says that there was a process: R-RING-9 */
         return -1;
     }
     return cap_move_high((int)fd);
@@ -187,9 +239,6 @@ bool cap_ring_create(void)
     void *map = fd < 0 ? NULL
                        : raw_mmap(WIO_RING_HEADER_BYTES, PROT_READ | PROT_WRITE,
                                   MAP_SHARED | MAP_POPULATE, fd, 0);
-    if (map == NULL) {
-        cap_unseen(WIO_UNSEEN_NO_RING); /* in the parent's ring, where there is one */
-    }
     leave_parent();
     if (map == NULL) {
         if (fd >= 0) {

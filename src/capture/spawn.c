@@ -48,7 +48,7 @@ static int run(pid_t *pid, const struct spawn_call *spawn)
     pid_t *child = pid != NULL ? pid : &own_pid;
     char room[CAP_PATH_MAX];
     const char *path = program_of(spawn, room, sizeof(room));
-    enum cap_target target = path != NULL ? cap_exec_target(AT_FDCWD, path) : CAP_TARGET_GOOD;
+    enum cap_target target = cap_exec_target(AT_FDCWD, path);
     struct cap_environment environment;
     cap_environment_init(&environment, spawn->envp, target);
     cap_fd_share_all(spawn->actions == NULL); /* they may duplicate what else is not inherited */
@@ -62,11 +62,7 @@ static int run(pid_t *pid, const struct spawn_call *spawn)
     if (self == NULL) {
         return result;
     }
-    if (target == CAP_TARGET_STATIC || target == CAP_TARGET_FOREIGN) {
-        cap_unseen(target == CAP_TARGET_STATIC ? WIO_UNSEEN_STATIC_EXEC : WIO_UNSEEN_FOREIGN_EXEC);
-    } else if (target == CAP_TARGET_SECURE) {
-        cap_unseen(WIO_UNSEEN_SETUID_EXEC);
-    }
+    cap_exec_count(target);
     if (result != 0 && target == CAP_TARGET_GOOD) {
         cap_hold_cancel(self);
     }

@@ -62,6 +62,22 @@ struct cap_held {
 
 #define CAP_HELD_MAX 8u
 
+/* What an event finds to be done. */
+enum cap_pending {
+    CAP_PENDING_LOCKS = 1, /* locks are held that are to be written before the next event */
+    CAP_PENDING_SITE = 2,  /* a library has called: its stack may be asked for, see stack.h */
+};
+
+/* A call site of a library, and when its stack is taken next. */
+struct cap_site {
+    uint32_t tag;  /* of return address and stack pointer */
+    uint16_t left; /* calls until then */
+    uint16_t taken;
+};
+
+#define CAP_SITE_SETS 2048u
+#define CAP_SITE_WAYS 2u
+
 /* One thread's writer. Lives in memory that a fork wipes, so that a child finds span = 0, ready = 0
  * and begins its own ring. The first line is all that the fast path touches. */
 struct cap_thread {
@@ -72,7 +88,7 @@ struct cap_thread {
     union {
         struct {
             uint8_t flags;       /* enum wio_event_flags of every event of this thread just now */
-            uint8_t has_pending; /* locks are held that are to be written before the next event */
+            uint8_t has_pending; /* enum cap_pending */
             uint8_t is_ready;
             uint8_t is_causal; /* cap_is_causal, since the thread is ready */
             uint8_t watch;     /* enum cap_watch */
@@ -95,8 +111,10 @@ struct cap_thread {
     /* What calls of MPI touch besides, in one place. */
     uintptr_t lo2; /* the caller range before the last one */
     uintptr_t span2;
-    uintptr_t mpi_frame;     /* inside a call of MPI that stands there on the stack: mpi.h */
-    uint64_t mpi_looks;      /* calls in a row that found nothing .. */
+    uintptr_t mpi_frame;  /* inside a call of MPI that stands there on the stack: mpi.h */
+    uintptr_t mpi_source; /* the last call by an MPI library that is I/O: its return address .. */
+    uint32_t mpi_io;      /* .. and what it is: enum cap_mpi_io */
+    uint64_t mpi_looks;   /* calls in a row that found nothing .. */
     uint64_t mpi_look_begin; /* .. since then .. */
     uint64_t mpi_look_word;  /* .. while nothing else was recorded */
 
@@ -128,6 +146,14 @@ struct cap_thread {
     uint8_t look_again;     /* it is made once more */
     struct cap_team *team;  /* of OpenMP, NULL = none: sync_gomp.c */
     struct cap_held held[CAP_HELD_MAX];
+
+    uintptr_t library_lo; /* of the library that called last, where its stacks are sampled */
+    uintptr_t library_span;
+    uint32_t stack_count; /* samples taken */
+    uint32_t site_tag;    /* of the event that is written: cap_site_is_quiet */
+    uint64_t stack_first; /* ticks of the first sample .. */
+    uint64_t stack_ticks; /* .. and what all of them took */
+    struct cap_site sites[CAP_SITE_SETS][CAP_SITE_WAYS];
 };
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ &&
@@ -140,6 +166,9 @@ static inline bool cap_is_plain(const struct cap_thread *self)
 {
     return self->state >> 16 == 0x0101;
 }
+
+/* Flags of calls by an MPI library: of events whose source is `mpi_source` alone. */
+#define CAP_MPI_FLAGS (WIO_EVENT_CAUSED | WIO_EVENT_MPI)
 
 /* In `mpi_frame`: file operations inside are the program's. */
 #define CAP_MPI_FRAME_FILE 1u

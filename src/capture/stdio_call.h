@@ -148,9 +148,9 @@ static inline bool cap_stdio_continues(const struct cap_stdio_run *run, const st
 {
     const struct wio_slot_event *slot = run->slot;
     return run->self == self && self->word == run->word && run->pid == self->pid &&
-           self->has_pending == 0 && slot->source == ev->source && slot->call == ev->call &&
-           slot->size == ev->size && slot->fd == ev->fd && slot->path == ev->path &&
-           run->offset == ev->offset && slot->result < WIO_RUN_MAX &&
+           (self->has_pending & CAP_PENDING_LOCKS) == 0 && slot->source == ev->source &&
+           slot->call == ev->call && slot->size == ev->size && slot->fd == ev->fd &&
+           slot->path == ev->path && run->offset == ev->offset && slot->result < WIO_RUN_MAX &&
            ev->begin - run->last < CAP_STDIO_PAUSE;
 }
 

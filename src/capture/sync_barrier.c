@@ -212,8 +212,11 @@ CAP_EXPORT sem_t *sem_open(const char *name, int flags, ...)
     struct cap_thread *self = cap_enter_sync(source, WIO_CALL_sem_open);
     struct cap_event ev = CAP_EVENT(sem_open, source);
     ev.begin = self != NULL ? cap_begin(self) : 0;
+    const struct cap_object_file before = cap_object_of_name(name);
     sem_t *result = CAP_REAL(sem_open)(name, flags, mode, value);
-    cap_object_maps_changed();
+    if (result != SEM_FAILED) {
+        cap_object_opened((uintptr_t)result, before, name);
+    }
     if (self != NULL && result != SEM_FAILED) {
         end_open(self, &ev, result);
     }

@@ -78,7 +78,7 @@ static inline void cap_held_push(struct cap_thread *self, const void *address, u
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     held->lock = (uintptr_t)address;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    self->has_pending = 1;
+    self->has_pending |= CAP_PENDING_LOCKS;
 }
 
 /* The only lock that is held is this one, taken once and not written. */
@@ -101,7 +101,7 @@ static inline bool cap_held_drop_only(struct cap_thread *self)
         held->lock = lock;
         return false;
     }
-    self->has_pending = 0;
+    self->has_pending &= (uint8_t)~CAP_PENDING_LOCKS;
     self->held_count = 0;
     return true;
 }

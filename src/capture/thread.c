@@ -108,6 +108,7 @@ struct cap_thread *cap_thread_take(void)
     thread->mute = 0;
     thread->has_pending = 0;
     thread->held_count = 0;
+    thread->library_span = 0;
     thread->team = NULL;
     thread->token = 0;
     thread->birth = 0;
@@ -117,6 +118,7 @@ struct cap_thread *cap_thread_take(void)
     thread->waits = 0;
     thread->look_failed = 0;
     thread->mpi_frame = 0;
+    thread->mpi_source = 0;
     thread->mpi_looks = 0;
     return thread;
 }
@@ -154,6 +156,7 @@ void cap_threads_forget_ranges(void)
         if (__atomic_load_n(&blocks[i / CAP_THREAD_BLOCK], __ATOMIC_ACQUIRE) != NULL) {
             __atomic_store_n(&thread_at(i)->span, 0, __ATOMIC_RELAXED);
             __atomic_store_n(&thread_at(i)->span2, 0, __ATOMIC_RELAXED);
+            __atomic_store_n(&thread_at(i)->library_span, 0, __ATOMIC_RELAXED);
         }
     }
 }
@@ -200,7 +203,7 @@ static bool begin(struct cap_thread *self)
     self->clock_pid = self->pid;
     self->clock_tid = self->tid;
     self->mute = self->is_internal && !cap_process.with_mpi_internals;
-    if (cap_process.with_stacks) {
+    if (cap_process.stacks == CAP_STACKS_ALWAYS) {
         self->flags |= WIO_EVENT_STACK;
     }
     bool is_first = __atomic_fetch_add(&cap_image->threads_begun, 1, __ATOMIC_RELAXED) == 0;

@@ -37,8 +37,8 @@ static enum wio_status init(struct wio_annotation *annotation)
         WIO_TRY(wio_order_index_init(&annotation->index[r], &annotation->keys,
                                      (enum wio_order_reason)r));
     }
-    annotation->collective_of = wio_causal_array(&annotation->alloc, edges->member_count,
-                                                 sizeof(*annotation->collective_of));
+    annotation->collective_of = wio_alloc_array(&annotation->alloc, edges->member_count,
+                                                sizeof(*annotation->collective_of));
     if (annotation->collective_of == NULL) {
         return WIO_ERR_NOMEM;
     }
@@ -81,8 +81,8 @@ struct writer {
 
 static enum wio_status append(struct writer *w, const struct wio_step *step)
 {
-    WIO_TRY(wio_causal_room(&w->steps->alloc, (void **)&w->steps->items, &w->steps->room,
-                            w->steps->count + 1, sizeof(*step)));
+    WIO_TRY(wio_alloc_room(&w->steps->alloc, (void **)&w->steps->items, &w->steps->room,
+                           w->steps->count + 1, sizeof(*step)));
     w->steps->items[w->steps->count++] = *step;
     return WIO_OK;
 }

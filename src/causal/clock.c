@@ -4,8 +4,8 @@
 #include <math.h>
 
 #include "base/cleanup.h"
+#include "base/pair_map.h"
 #include "causal/clock_hull.h"
-#include "causal/live.h"
 
 /* Clocks of computers run right to about 1 in 10,000; one that is slewed to 1 in 2,000. */
 #define RATE_MAX 1e-3
@@ -29,7 +29,7 @@ struct pair {
 
 struct wio_clock_sync {
     struct wio_alloc alloc;
-    struct wio_live pair_of;
+    struct wio_pair_map pair_of;
     struct pair *pairs;
     size_t pair_room;
     uint32_t pair_count;
@@ -45,7 +45,7 @@ enum wio_status wio_clock_sync_create(const struct wio_alloc *alloc, uint32_t ho
     }
     sync->alloc = *alloc;
     sync->hosts = hosts;
-    wio_live_init(&sync->pair_of, alloc);
+    wio_pair_map_init(&sync->pair_of, alloc);
     *sync_out = sync;
     return WIO_OK;
 }
@@ -60,7 +60,7 @@ void wio_clock_sync_destroy(struct wio_clock_sync *sync)
         alloc.put(alloc.context, sync->pairs[i].lower.points);
         alloc.put(alloc.context, sync->pairs[i].upper.points);
     }
-    wio_live_fini(&sync->pair_of);
+    wio_pair_map_fini(&sync->pair_of);
     alloc.put(alloc.context, sync->pairs);
     alloc.put(alloc.context, sync);
 }
@@ -68,14 +68,14 @@ void wio_clock_sync_destroy(struct wio_clock_sync *sync)
 static enum wio_status find_pair(struct wio_clock_sync *sync, uint32_t a, uint32_t b,
                                  struct pair **pair_out)
 {
-    uint32_t number = wio_live_get(&sync->pair_of, a, b);
-    if (number == WIO_CAUSAL_NONE) {
-        WIO_TRY(wio_causal_room(&sync->alloc, (void **)&sync->pairs, &sync->pair_room,
-                                (size_t)sync->pair_count + 1, sizeof(*sync->pairs)));
+    uint32_t number = wio_pair_map_get(&sync->pair_of, a, b);
+    if (number == WIO_NO_INDEX) {
+        WIO_TRY(wio_alloc_room(&sync->alloc, (void **)&sync->pairs, &sync->pair_room,
+                               (size_t)sync->pair_count + 1, sizeof(*sync->pairs)));
         number = sync->pair_count++;
         sync->pairs[number] =
             (struct pair){.a = a, .b = b, .lower = {.sign = 1}, .upper = {.sign = -1}};
-        WIO_TRY(wio_live_put(&sync->pair_of, a, b, number));
+        WIO_TRY(wio_pair_map_put(&sync->pair_of, a, b, number));
     }
     *pair_out = &sync->pairs[number];
     return WIO_OK;
@@ -260,7 +260,7 @@ static void judge(const struct wio_clock_sync *sync, struct wio_clock_correction
 enum wio_status wio_clock_sync_solve(struct wio_clock_sync *sync,
                                      struct wio_clock_correction *corrections)
 {
-    bool *is_in = wio_causal_array(&sync->alloc, sync->hosts, sizeof(*is_in));
+    bool *is_in = wio_alloc_array(&sync->alloc, sync->hosts, sizeof(*is_in));
     if (is_in == NULL) {
         return WIO_ERR_NOMEM;
     }

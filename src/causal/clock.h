@@ -28,7 +28,7 @@
 #ifndef WIO_CAUSAL_CLOCK_H
 #define WIO_CAUSAL_CLOCK_H
 
-#include "causal/memory.h"
+#include "base/memory.h"
 
 struct wio_clock_sync;
 

@@ -71,8 +71,8 @@ enum wio_status wio_hull_add(struct wio_hull *hull, const struct wio_alloc *allo
         reduce(hull);
         hull->limit = hull->count * 2 > LIMIT_FIRST ? hull->count * 2 : LIMIT_FIRST;
     }
-    WIO_TRY(wio_causal_room(alloc, (void **)&hull->points, &hull->room, hull->count + 1,
-                            sizeof(*hull->points)));
+    WIO_TRY(wio_alloc_room(alloc, (void **)&hull->points, &hull->room, hull->count + 1,
+                           sizeof(*hull->points)));
     hull->points[hull->count++] = point;
     return WIO_OK;
 }

@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "causal/memory.h"
+#include "base/memory.h"
 
 struct wio_hull_point {
     double t;

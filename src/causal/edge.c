@@ -2,7 +2,7 @@
 #include "causal/edge.h"
 
 #include "base/cleanup.h"
-#include "causal/memory.h"
+#include "base/memory.h"
 
 void wio_edges_init(struct wio_edges *edges, const struct wio_alloc *alloc, uint32_t threads)
 {
@@ -24,11 +24,11 @@ enum wio_status wio_edges_add(struct wio_edges *edges, const struct wio_edge *ed
 {
     if (edge->from_thread >= edges->threads || edge->to_thread >= edges->threads ||
         edge->class >= WIO_EDGE_CLASS_COUNT || edge->class == WIO_EDGE_COLLECTIVE ||
-        edge->evidence >= WIO_EVIDENCE_COUNT || edges->edge_count >= WIO_CAUSAL_NONE) {
+        edge->evidence >= WIO_EVIDENCE_COUNT || edges->edge_count >= WIO_NO_INDEX) {
         return WIO_ERR_USAGE;
     }
-    WIO_TRY(wio_causal_room(&edges->alloc, (void **)&edges->edges, &edges->edge_room,
-                            edges->edge_count + 1, sizeof(*edges->edges)));
+    WIO_TRY(wio_alloc_room(&edges->alloc, (void **)&edges->edges, &edges->edge_room,
+                           edges->edge_count + 1, sizeof(*edges->edges)));
     edges->edges[edges->edge_count++] = *edge;
     return WIO_OK;
 }
@@ -37,7 +37,7 @@ static enum wio_status check_members(const struct wio_edges *edges,
                                      const struct wio_member *members, size_t count)
 {
     size_t words = edges->threads / 64 + 1;
-    uint64_t *seen = wio_causal_array(&edges->alloc, words, sizeof(*seen));
+    uint64_t *seen = wio_alloc_array(&edges->alloc, words, sizeof(*seen));
     if (seen == NULL) {
         return WIO_ERR_NOMEM;
     }
@@ -58,14 +58,14 @@ static enum wio_status check_members(const struct wio_edges *edges,
 enum wio_status wio_edges_add_collective(struct wio_edges *edges, const struct wio_member *members,
                                          size_t count, uint32_t object, enum wio_evidence evidence)
 {
-    if ((unsigned)evidence >= WIO_EVIDENCE_COUNT || edges->collective_count >= WIO_CAUSAL_NONE) {
+    if ((unsigned)evidence >= WIO_EVIDENCE_COUNT || edges->collective_count >= WIO_NO_INDEX) {
         return WIO_ERR_USAGE;
     }
     WIO_TRY(check_members(edges, members, count));
-    WIO_TRY(wio_causal_room(&edges->alloc, (void **)&edges->collectives, &edges->collective_room,
-                            edges->collective_count + 1, sizeof(*edges->collectives)));
-    WIO_TRY(wio_causal_room(&edges->alloc, (void **)&edges->members, &edges->member_room,
-                            edges->member_count + count, sizeof(*edges->members)));
+    WIO_TRY(wio_alloc_room(&edges->alloc, (void **)&edges->collectives, &edges->collective_room,
+                           edges->collective_count + 1, sizeof(*edges->collectives)));
+    WIO_TRY(wio_alloc_room(&edges->alloc, (void **)&edges->members, &edges->member_room,
+                           edges->member_count + count, sizeof(*edges->members)));
     edges->collectives[edges->collective_count++] = (struct wio_collective){
         .first = edges->member_count, .count = count, .object = object, .evidence = evidence};
     for (size_t i = 0; i < count; i++) {

@@ -10,9 +10,9 @@
 #include "causal/feed_sync.h"
 
 /* All maps, so that none is forgotten. */
-static struct wio_live *map_of(struct wio_feed *feed, unsigned i)
+static struct wio_pair_map *map_of(struct wio_feed *feed, unsigned i)
 {
-    struct wio_live *maps[] = {
+    struct wio_pair_map *maps[] = {
         &feed->object_of, &feed->thread_of,  &feed->made_of,  &feed->image_of,   &feed->lists_of,
         &feed->rank_of,   &feed->request_of, &feed->queue_of, &feed->signals_of, &feed->helper_of,
         &feed->bound_of,  &feed->opening_of, &feed->name_of,  &feed->closing_of};
@@ -22,14 +22,14 @@ static struct wio_live *map_of(struct wio_feed *feed, unsigned i)
 static void init_maps(struct wio_feed *feed)
 {
     for (unsigned i = 0; map_of(feed, i) != NULL; i++) {
-        wio_live_init(map_of(feed, i), &feed->alloc);
+        wio_pair_map_init(map_of(feed, i), &feed->alloc);
     }
 }
 
 static void free_maps(struct wio_feed *feed)
 {
     for (unsigned i = 0; map_of(feed, i) != NULL; i++) {
-        wio_live_fini(map_of(feed, i));
+        wio_pair_map_fini(map_of(feed, i));
     }
 }
 
@@ -62,20 +62,20 @@ static enum wio_status init(struct wio_feed *feed)
     feed->node_free = WIO_FEED_NONE;
     feed->file_free = WIO_FEED_NONE;
     feed->request_free = WIO_FEED_NONE;
-    feed->paths = wio_causal_array(&feed->alloc, feed->params.string_count, sizeof(*feed->paths));
-    feed->callers = wio_causal_array(&feed->alloc, feed->edges->threads, sizeof(*feed->callers));
-    feed->latest = wio_causal_array(&feed->alloc, feed->edges->threads, sizeof(*feed->latest));
+    feed->paths = wio_alloc_array(&feed->alloc, feed->params.string_count, sizeof(*feed->paths));
+    feed->callers = wio_alloc_array(&feed->alloc, feed->edges->threads, sizeof(*feed->callers));
+    feed->latest = wio_alloc_array(&feed->alloc, feed->edges->threads, sizeof(*feed->latest));
     feed->latest_threads =
-        wio_causal_array(&feed->alloc, feed->edges->threads, sizeof(*feed->latest_threads));
+        wio_alloc_array(&feed->alloc, feed->edges->threads, sizeof(*feed->latest_threads));
     if (feed->paths == NULL || feed->callers == NULL || feed->latest == NULL ||
         feed->latest_threads == NULL) {
         return WIO_ERR_NOMEM;
     }
-    WIO_TRY(wio_causal_room(&feed->alloc, (void **)&feed->names, &feed->name_room,
-                            feed->params.string_count, sizeof(*feed->names)));
+    WIO_TRY(wio_alloc_room(&feed->alloc, (void **)&feed->names, &feed->name_room,
+                           feed->params.string_count, sizeof(*feed->names)));
     feed->name_count = feed->params.string_count;
-    WIO_TRY(wio_causal_room(&feed->alloc, (void **)&feed->objects, &feed->object_room, 1,
-                            sizeof(*feed->objects)));
+    WIO_TRY(wio_alloc_room(&feed->alloc, (void **)&feed->objects, &feed->object_room, 1,
+                           sizeof(*feed->objects)));
     feed->objects[feed->object_count++] = (struct wio_feed_state){
         .list = wio_feed_empty, .more = wio_feed_empty, .openings = wio_feed_empty};
     WIO_TRY(wio_match_create(feed->edges, &feed->match));
@@ -119,54 +119,10 @@ void wio_feed_watch(struct wio_feed *feed, wio_feed_watch_fn *watch, void *conte
     wio_match_watch(feed->match, tell_message, feed);
 }
 
-enum wio_status wio_feed_collective(struct wio_feed *feed, const struct wio_collective_call *call)
-{
-    struct wio_error err = WIO_ERROR_INIT;
-    if (call->size > feed->edges->threads) {
-        return WIO_OK; /* most of its members were not recorded */
-    }
-    enum wio_status status = wio_match_collective(feed->match, call, &err);
-    if (status == WIO_ERR_FORMAT) {
-        feed->contradiction = feed->contradictions++ == 0 ? err : feed->contradiction;
-        return WIO_OK;
-    }
-    return status;
-}
-
 uint64_t wio_feed_contradictions(const struct wio_feed *feed, struct wio_error *first_out)
 {
     *first_out = feed->contradiction;
     return feed->contradictions;
-}
-
-enum wio_status wio_feed_edge(struct wio_feed *feed, struct wio_edge edge)
-{
-    return edge.from_thread == edge.to_thread ? WIO_OK : wio_edges_add(feed->edges, &edge);
-}
-
-enum wio_status wio_feed_edge_from_before(struct wio_feed *feed, struct wio_edge edge)
-{
-    return wio_match_edge_from_before(feed->match, edge);
-}
-
-enum wio_status wio_feed_after_as(struct wio_feed *feed, const struct wio_event *event,
-                                  const struct wio_feed_node *from, uint32_t object,
-                                  enum wio_edge_class edge_class)
-{
-    struct wio_point point = wio_feed_point(feed, event);
-    return wio_feed_edge_from_before(feed, (struct wio_edge){.from_thread = from->thread,
-                                                             .from_op = from->op,
-                                                             .to_thread = point.thread,
-                                                             .to_op = point.op,
-                                                             .object = object,
-                                                             .class = edge_class,
-                                                             .evidence = WIO_EVIDENCE_THREAD});
-}
-
-enum wio_status wio_feed_after(struct wio_feed *feed, const struct wio_event *event,
-                               const struct wio_feed_node *from, uint32_t object)
-{
-    return wio_feed_after_as(feed, event, from, object, WIO_EDGE_HARD);
 }
 
 static enum wio_status read_first(struct wio_feed *feed, const struct wio_event *event)

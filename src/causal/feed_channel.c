@@ -5,6 +5,7 @@
 #include <sys/socket.h>
 
 #include "causal/feed_files.h"
+#include "causal/feed_name.h"
 #include "causal/feed_sync.h"
 
 /* Of Linux, where F_SETPIPE_SZ did not say otherwise. */

@@ -24,7 +24,7 @@ static uint32_t find_closing(const struct wio_feed *feed, uint32_t object, uint3
             return i;
         }
     }
-    return i == WIO_FEED_NONE ? i : wio_live_get(&feed->closing_of, object, thread);
+    return i == WIO_FEED_NONE ? i : wio_pair_map_get(&feed->closing_of, object, thread);
 }
 
 /* The latest closing of each thread is kept: a reader that finds the end waits for them all. The
@@ -44,14 +44,14 @@ enum wio_status wio_feed_note_closing(struct wio_feed *feed, uint32_t object,
     WIO_TRY(wio_feed_append(feed, list, &node));
     return list->count <= SCANNED_MOST
                ? WIO_OK
-               : wio_live_put(&feed->closing_of, object, node.thread, list->last);
+               : wio_pair_map_put(&feed->closing_of, object, node.thread, list->last);
 }
 
 void wio_feed_forget_closings(struct wio_feed *feed, uint32_t object)
 {
     struct wio_feed_list *list = &feed->objects[object].list;
     while (list->count > 0) {
-        wio_live_remove(&feed->closing_of, object, feed->nodes[list->first].thread);
+        wio_pair_map_remove(&feed->closing_of, object, feed->nodes[list->first].thread);
         wio_feed_drop_first(feed, list);
     }
 }

@@ -29,10 +29,10 @@ static uint64_t connection_of(const struct wio_feed *feed, const struct wio_even
 static enum wio_status list_of(struct wio_feed *feed, uint64_t connection, bool accepts,
                                uint32_t *list_out)
 {
-    uint32_t list = wio_live_get(&feed->lists_of, connection, accepts ? 1 : 0);
+    uint32_t list = wio_pair_map_get(&feed->lists_of, connection, accepts ? 1 : 0);
     if (list == WIO_FEED_NONE) {
         WIO_TRY(wio_feed_new_list(feed, &list));
-        WIO_TRY(wio_live_put(&feed->lists_of, connection, accepts ? 1 : 0, list));
+        WIO_TRY(wio_pair_map_put(&feed->lists_of, connection, accepts ? 1 : 0, list));
     }
     *list_out = list;
     return WIO_OK;

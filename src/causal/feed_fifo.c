@@ -71,7 +71,7 @@ enum wio_status wio_feed_fifo_begin(struct wio_feed *feed, const struct wio_even
     node.b = 0;
     node.begin_ns = UINT64_MAX;
     feed->objects[object].opening++;
-    WIO_TRY(wio_live_put(&feed->opening_of, event->stream, event->seq, object));
+    WIO_TRY(wio_pair_map_put(&feed->opening_of, event->stream, event->seq, object));
     return wio_feed_append(feed, &feed->objects[object].openings, &node);
 }
 
@@ -153,7 +153,7 @@ static void forget_closed(struct wio_feed *feed, struct wio_feed_list *list)
 
 uint32_t wio_feed_fifo_opened(const struct wio_feed *feed, const struct wio_event *event)
 {
-    uint32_t object = wio_live_get(&feed->opening_of, event->stream, event->seq);
+    uint32_t object = wio_pair_map_get(&feed->opening_of, event->stream, event->seq);
     return object == WIO_FEED_NONE ? 0 : object;
 }
 
@@ -164,7 +164,7 @@ enum wio_status wio_feed_fifo_end(struct wio_feed *feed, const struct wio_event 
     if (object == 0) {
         return WIO_OK;
     }
-    wio_live_remove(&feed->opening_of, event->stream, event->seq);
+    wio_pair_map_remove(&feed->opening_of, event->stream, event->seq);
     struct wio_feed_list *list = &feed->objects[object].openings;
     feed->objects[object].opening--;
     if (event->error != 0) {

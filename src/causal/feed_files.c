@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Descriptors: which of them share an open file, and when the last of them is closed. A reader of 0
- * bytes waits for that, and a flock lasts so long. What was open before the recording is met at its
- * first use.
+ * What operations do to descriptors: open, duplicate and close them. A reader of 0 bytes waits for
+ * the last close, and a flock lasts until it.
  */
 #include <fcntl.h>
 #include <linux/close_range.h>
@@ -10,28 +9,6 @@
 
 #include "causal/feed_files.h"
 #include "causal/feed_name.h"
-
-/* Programs that have more leave the others out. */
-#define DESCRIPTORS_MAX (1u << 16)
-
-static enum wio_status make_file(struct wio_feed *feed, const struct wio_event *event,
-                                 uint32_t object, bool can_write, uint32_t *file_out)
-{
-    uint64_t id;
-    WIO_TRY(wio_feed_named(feed, event, event->path, &id));
-    uint32_t file = feed->file_free;
-    if (file != WIO_FEED_NONE) {
-        feed->file_free = feed->files[file].next_free;
-    } else {
-        WIO_TRY(wio_causal_room(&feed->alloc, (void **)&feed->files, &feed->file_room,
-                                (size_t)feed->file_count + 1, sizeof(*feed->files)));
-        file = feed->file_count++;
-    }
-    feed->files[file] = (struct wio_feed_file){
-        .id = id, .path = event->path, .object = object, .can_write = can_write};
-    *file_out = file;
-    return WIO_OK;
-}
 
 static enum wio_status drop(struct wio_feed *feed, uint32_t file, const struct wio_event *event)
 {
@@ -51,16 +28,10 @@ static enum wio_status drop(struct wio_feed *feed, uint32_t file, const struct w
     return WIO_OK;
 }
 
-static uint32_t *slot_of(struct wio_feed *feed, uint32_t image, int64_t fd)
-{
-    struct wio_feed_image *table = &feed->images[image];
-    return fd < 0 || (uint64_t)fd >= table->fd_room ? NULL : &table->fds[fd];
-}
-
 static enum wio_status close_fd(struct wio_feed *feed, uint32_t image, int64_t fd,
                                 const struct wio_event *event)
 {
-    uint32_t *slot = slot_of(feed, image, fd);
+    uint32_t *slot = wio_feed_fd_slot(feed, image, fd);
     if (slot == NULL || *slot == 0) {
         return WIO_OK;
     }
@@ -73,7 +44,7 @@ static enum wio_status close_fd(struct wio_feed *feed, uint32_t image, int64_t f
 static enum wio_status close_file(struct wio_feed *feed, uint32_t image, int64_t fd,
                                   const struct wio_event *event)
 {
-    const uint32_t *slot = slot_of(feed, image, fd);
+    const uint32_t *slot = wio_feed_fd_slot(feed, image, fd);
     if (slot == NULL || *slot == 0) {
         return WIO_OK;
     }
@@ -86,72 +57,22 @@ static enum wio_status set_fd(struct wio_feed *feed, const struct wio_event *eve
                               uint32_t file, bool cloexec)
 {
     uint32_t image = wio_feed_stream(feed, event)->process;
-    struct wio_feed_image *table = &feed->images[image];
-    if (fd < 0 || fd >= DESCRIPTORS_MAX) {
+    if (fd < 0 || fd >= WIO_FEED_DESCRIPTORS_MAX) {
         return WIO_OK;
     }
     WIO_TRY(close_fd(feed, image, fd, event)); /* its close was not seen */
-    WIO_TRY(wio_causal_room(&feed->alloc, (void **)&table->fds, &table->fd_room, (size_t)fd + 1,
-                            sizeof(*table->fds)));
-    table->fds[fd] = (file + 1) | (cloexec ? WIO_FEED_CLOEXEC : 0);
-    feed->files[file].refs++;
-    return WIO_OK;
+    return wio_feed_put_fd(feed, image, fd, file, cloexec);
 }
 
 static enum wio_status open_fd(struct wio_feed *feed, const struct wio_event *event, int64_t fd,
                                uint32_t object, bool can_write, bool cloexec)
 {
     uint32_t file;
-    if (fd < 0 || fd >= DESCRIPTORS_MAX) {
+    if (fd < 0 || fd >= WIO_FEED_DESCRIPTORS_MAX) {
         return WIO_OK;
     }
-    WIO_TRY(make_file(feed, event, object, can_write, &file));
+    WIO_TRY(wio_feed_make_file(feed, event, object, can_write, &file));
     return set_fd(feed, event, fd, file, cloexec);
-}
-
-enum wio_status wio_feed_file(struct wio_feed *feed, const struct wio_event *event, int32_t fd,
-                              uint32_t *file_out)
-{
-    uint32_t *slot = slot_of(feed, wio_feed_stream(feed, event)->process, fd);
-    *file_out = WIO_FEED_NONE;
-    if (slot != NULL && *slot != 0) {
-        *file_out = (*slot & ~WIO_FEED_CLOEXEC) - 1;
-        return WIO_OK;
-    }
-    if (fd < 0 || (uint32_t)fd >= DESCRIPTORS_MAX) {
-        return WIO_OK;
-    }
-    uint32_t object;
-    WIO_TRY(wio_feed_channel(feed, event, event->path, &object));
-    WIO_TRY(make_file(feed, event, object, false, file_out));
-    return set_fd(feed, event, fd, *file_out, false);
-}
-
-enum wio_status wio_feed_inherit(struct wio_feed *feed, uint32_t parent, uint32_t child,
-                                 bool is_exec)
-{
-    const struct wio_feed_image *from = &feed->images[parent];
-    struct wio_feed_image *to = &feed->images[child];
-    if (from->fd_room == 0 || to->fd_room > 0) {
-        return WIO_OK;
-    }
-    WIO_TRY(wio_causal_room(&feed->alloc, (void **)&to->fds, &to->fd_room, from->fd_room,
-                            sizeof(*to->fds)));
-    for (size_t fd = 0; fd < from->fd_room; fd++) {
-        uint32_t slot = from->fds[fd];
-        if (slot == 0 || (is_exec && (slot & WIO_FEED_CLOEXEC) != 0)) {
-            continue;
-        }
-        to->fds[fd] = slot;
-        feed->files[(slot & ~WIO_FEED_CLOEXEC) - 1].refs++;
-    }
-    return WIO_OK;
-}
-
-bool wio_feed_closes_on_exec(const struct wio_feed *feed, uint32_t image, int64_t fd)
-{
-    const struct wio_feed_image *table = &feed->images[image];
-    return fd >= 0 && (uint64_t)fd < table->fd_room && (table->fds[fd] & WIO_FEED_CLOEXEC) != 0;
 }
 
 enum wio_status wio_feed_close_all(struct wio_feed *feed, uint32_t image,
@@ -231,7 +152,7 @@ static enum wio_status control(struct wio_feed *feed, const struct wio_event *ev
     if (event->op != WIO_OP_fcntl || event->result < 0) {
         return WIO_OK;
     }
-    uint32_t *slot = slot_of(feed, wio_feed_stream(feed, event)->process, event->fd);
+    uint32_t *slot = wio_feed_fd_slot(feed, wio_feed_stream(feed, event)->process, event->fd);
     switch (event->arg[0]) {
     case F_DUPFD:
         return duplicate(feed, event, false);
@@ -300,7 +221,8 @@ static enum wio_status make_channel(struct wio_feed *feed, const struct wio_even
  */
 static bool is_open_already(struct wio_feed *feed, const struct wio_event *event)
 {
-    const uint32_t *slot = slot_of(feed, wio_feed_stream(feed, event)->process, event->result);
+    const uint32_t *slot =
+        wio_feed_fd_slot(feed, wio_feed_stream(feed, event)->process, event->result);
     if ((event->flags & WIO_EVENT_CAUSED) == 0 || slot == NULL || *slot == 0) {
         return false;
     }
@@ -312,7 +234,7 @@ static enum wio_status open_fifo(struct wio_feed *feed, const struct wio_event *
                                  uint32_t object, bool can_write)
 {
     uint32_t file;
-    WIO_TRY(make_file(feed, event, object, can_write, &file));
+    WIO_TRY(wio_feed_make_file(feed, event, object, can_write, &file));
     feed->files[file].id = feed->objects[object].object.id;
     return set_fd(feed, event, event->result, file, (event->arg[0] & O_CLOEXEC) != 0);
 }
@@ -328,7 +250,7 @@ static enum wio_status do_open(struct wio_feed *feed, const struct wio_event *ev
         return WIO_OK;
     }
     object = wio_feed_fifo_opened(feed, event);
-    if (object != 0 && event->result >= 0 && event->result < DESCRIPTORS_MAX) {
+    if (object != 0 && event->result >= 0 && event->result < WIO_FEED_DESCRIPTORS_MAX) {
         return open_fifo(feed, event, object, can_write);
     }
     WIO_TRY(wio_feed_channel(feed, event, event->path, &object));

@@ -6,9 +6,18 @@
 
 #include "causal/feed_internal.h"
 
-/* feed_files.c: descriptors. At the begin of CLOSE, DUP, FCNTL, OPEN and CHANNEL events. */
-WIO_MUST_CHECK enum wio_status wio_feed_descriptors(struct wio_feed *feed,
-                                                    const struct wio_event *event);
+/* feed_fds.c: the descriptor tables. Descriptors from this number on are left out. */
+#define WIO_FEED_DESCRIPTORS_MAX (1u << 16)
+/* A new open file of the event's path, without a descriptor. */
+WIO_MUST_CHECK enum wio_status wio_feed_make_file(struct wio_feed *feed,
+                                                  const struct wio_event *event, uint32_t object,
+                                                  bool can_write, uint32_t *file_out);
+/* The entry of a descriptor: 0 where it is closed, else the file's number + 1, with
+ * WIO_FEED_CLOEXEC. NULL: the table ends before it. */
+uint32_t *wio_feed_fd_slot(struct wio_feed *feed, uint32_t image, int64_t fd);
+/* Behind a closed descriptor below WIO_FEED_DESCRIPTORS_MAX there is this file now. */
+WIO_MUST_CHECK enum wio_status wio_feed_put_fd(struct wio_feed *feed, uint32_t image, int64_t fd,
+                                               uint32_t file, bool cloexec);
 /* The file behind a descriptor of the event's image; made where it is not known. */
 WIO_MUST_CHECK enum wio_status wio_feed_file(struct wio_feed *feed, const struct wio_event *event,
                                              int32_t fd, uint32_t *file_out);
@@ -16,6 +25,10 @@ WIO_MUST_CHECK enum wio_status wio_feed_file(struct wio_feed *feed, const struct
 WIO_MUST_CHECK enum wio_status wio_feed_inherit(struct wio_feed *feed, uint32_t parent,
                                                 uint32_t child, bool is_exec);
 bool wio_feed_closes_on_exec(const struct wio_feed *feed, uint32_t image, int64_t fd);
+
+/* feed_files.c: at the begin of CLOSE, DUP, FCNTL, OPEN and CHANNEL events. */
+WIO_MUST_CHECK enum wio_status wio_feed_descriptors(struct wio_feed *feed,
+                                                    const struct wio_event *event);
 /* The image ends with this event: all its descriptors are closed. */
 WIO_MUST_CHECK enum wio_status wio_feed_close_all(struct wio_feed *feed, uint32_t image,
                                                   const struct wio_event *event);

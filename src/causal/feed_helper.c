@@ -29,8 +29,8 @@ static uint32_t only_child_within(struct wio_feed *feed, const struct wio_event 
 static enum wio_status remember(struct wio_feed *feed, uint64_t who, uint64_t what, uint32_t child)
 {
     return child == WIO_FEED_NONE ? WIO_OK
-                                  : wio_live_put(&feed->helper_of, who, what,
-                                                 (uint32_t)feed->params.processes[child].pid);
+                                  : wio_pair_map_put(&feed->helper_of, who, what,
+                                                     (uint32_t)feed->params.processes[child].pid);
 }
 
 /* Streams and images are numbers of their own. */
@@ -56,7 +56,7 @@ enum wio_status wio_feed_helper_begin(struct wio_feed *feed, const struct wio_ev
         return wio_feed_make_image(feed, event, child, true);
     }
     /* fclose() may have closed the stream that had this number: its program is not waited for. */
-    wio_live_remove(&feed->helper_of, image_key(feed, event), (uint64_t)event->result);
+    wio_pair_map_remove(&feed->helper_of, image_key(feed, event), (uint64_t)event->result);
     if (event->arg[2] > 0) {
         child = wio_feed_find_child(feed, wio_feed_stream(feed, event)->process, event->arg[2]);
         WIO_TRY(remember(feed, image_key(feed, event), (uint64_t)event->result, child));
@@ -72,10 +72,10 @@ enum wio_status wio_feed_helper_end(struct wio_feed *feed, const struct wio_even
     }
     uint64_t who = is_system ? stream_key(event) : image_key(feed, event);
     uint64_t what = is_system ? event->seq : (uint64_t)(int64_t)event->fd;
-    uint32_t pid = wio_live_get(&feed->helper_of, who, what);
+    uint32_t pid = wio_pair_map_get(&feed->helper_of, who, what);
     if (pid == WIO_FEED_NONE) {
         return WIO_OK;
     }
-    wio_live_remove(&feed->helper_of, who, what);
+    wio_pair_map_remove(&feed->helper_of, who, what);
     return wio_feed_after_process(feed, event, pid, WIO_EVIDENCE_PROCESS);
 }

@@ -67,10 +67,14 @@ void wio_feed_drop_first(struct wio_feed *feed, struct wio_feed_list *list);
 WIO_MUST_CHECK enum wio_status wio_feed_new_list(struct wio_feed *feed, uint32_t *list_out);
 /* Remove the node behind `before` (WIO_FEED_NONE: the first). */
 void wio_feed_drop_behind(struct wio_feed *feed, struct wio_feed_list *list, uint32_t before);
+/* The call of `event` has ended: its node is taken out of the list of calls under way. False: it
+ * was not there. */
+bool wio_feed_end_call(struct wio_feed *feed, const struct wio_event *event,
+                       struct wio_feed_list *list);
 struct wio_feed_node wio_feed_node_of(const struct wio_feed *feed, const struct wio_event *event);
 
-/* An edge to the operation `to`, out of the releasing call `from` itself or out of the operation
- * before it. Nothing within a thread. */
+/* feed_edge.c: an edge to the operation `to`, out of the releasing call `from` itself or out of the
+ * operation before it. Nothing within a thread. */
 WIO_MUST_CHECK enum wio_status wio_feed_edge(struct wio_feed *feed, struct wio_edge edge);
 WIO_MUST_CHECK enum wio_status wio_feed_edge_from_before(struct wio_feed *feed,
                                                          struct wio_edge edge);
@@ -108,7 +112,6 @@ WIO_MUST_CHECK enum wio_status wio_feed_memory_object(struct wio_feed *feed,
                                                       const struct wio_event *event,
                                                       enum wio_feed_kind kind, int64_t id,
                                                       uint32_t *number_out);
-enum wio_feed_path wio_feed_path_kind(struct wio_feed *feed, uint32_t path);
 /* The pipe, socket or eventfd that a path names on the event's host; 0 where it is none. */
 WIO_MUST_CHECK enum wio_status wio_feed_channel(struct wio_feed *feed,
                                                 const struct wio_event *event, uint32_t path,

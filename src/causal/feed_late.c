@@ -36,16 +36,16 @@ static void sift_down(struct wio_feed_late *heap, size_t count)
 
 enum wio_status wio_feed_end_later(struct wio_feed *feed, const struct wio_event *event)
 {
-    WIO_TRY(wio_causal_room(&feed->alloc, (void **)&feed->late, &feed->late_room,
-                            feed->late_count + 1, sizeof(*feed->late)));
-    WIO_TRY(wio_causal_room(&feed->alloc, (void **)&feed->late_free, &feed->late_free_room,
-                            feed->late_count + 1, sizeof(*feed->late_free)));
+    WIO_TRY(wio_alloc_room(&feed->alloc, (void **)&feed->late, &feed->late_room,
+                           feed->late_count + 1, sizeof(*feed->late)));
+    WIO_TRY(wio_alloc_room(&feed->alloc, (void **)&feed->late_free, &feed->late_free_room,
+                           feed->late_count + 1, sizeof(*feed->late_free)));
     uint32_t place;
     if (feed->late_free_count > 0) {
         place = feed->late_free[--feed->late_free_count];
     } else {
-        WIO_TRY(wio_causal_room(&feed->alloc, (void **)&feed->late_events, &feed->late_event_room,
-                                (size_t)feed->late_event_count + 1, sizeof(*feed->late_events)));
+        WIO_TRY(wio_alloc_room(&feed->alloc, (void **)&feed->late_events, &feed->late_event_room,
+                               (size_t)feed->late_event_count + 1, sizeof(*feed->late_events)));
         place = feed->late_event_count++;
     }
     feed->late_events[place] = *event;

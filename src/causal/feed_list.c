@@ -11,8 +11,8 @@ enum wio_status wio_feed_append(struct wio_feed *feed, struct wio_feed_list *lis
     if (place != WIO_FEED_NONE) {
         feed->node_free = feed->nodes[place].next;
     } else {
-        WIO_TRY(wio_causal_room(&feed->alloc, (void **)&feed->nodes, &feed->node_room,
-                                (size_t)feed->node_count + 1, sizeof(*feed->nodes)));
+        WIO_TRY(wio_alloc_room(&feed->alloc, (void **)&feed->nodes, &feed->node_room,
+                               (size_t)feed->node_count + 1, sizeof(*feed->nodes)));
         place = feed->node_count++;
     }
     feed->nodes[place] = *node;
@@ -64,8 +64,8 @@ void wio_feed_drop_first(struct wio_feed *feed, struct wio_feed_list *list)
 
 enum wio_status wio_feed_new_list(struct wio_feed *feed, uint32_t *list_out)
 {
-    WIO_TRY(wio_causal_room(&feed->alloc, (void **)&feed->lists, &feed->list_room,
-                            (size_t)feed->list_count + 1, sizeof(*feed->lists)));
+    WIO_TRY(wio_alloc_room(&feed->alloc, (void **)&feed->lists, &feed->list_room,
+                           (size_t)feed->list_count + 1, sizeof(*feed->lists)));
     feed->lists[feed->list_count] = wio_feed_empty;
     *list_out = feed->list_count++;
     return WIO_OK;
@@ -78,4 +78,18 @@ struct wio_feed_node wio_feed_node_of(const struct wio_feed *feed, const struct 
                                   .begin_ns = event->t_ns,
                                   .thread = stream->thread,
                                   .image = stream->process};
+}
+
+bool wio_feed_end_call(struct wio_feed *feed, const struct wio_event *event,
+                       struct wio_feed_list *list)
+{
+    struct wio_point point = wio_feed_point(feed, event);
+    uint32_t before = WIO_FEED_NONE;
+    for (uint32_t i = list->first; i != WIO_FEED_NONE; before = i, i = feed->nodes[i].next) {
+        if (feed->nodes[i].thread == point.thread && feed->nodes[i].b == point.op) {
+            wio_feed_drop_behind(feed, list, before);
+            return true;
+        }
+    }
+    return false;
 }

@@ -43,15 +43,24 @@ static enum wio_status flock_end(struct wio_feed *feed, const struct wio_event *
                              is_shared);
 }
 
+/* Locks of side files order MPI-IO's own work, which is not the program's: FORMAT.md R-MPI-10. */
+static bool is_internal(const struct wio_event *event)
+{
+    return (event->flags & WIO_EVENT_MPI) != 0;
+}
+
 enum wio_status wio_feed_lock_begin(struct wio_feed *feed, const struct wio_event *event)
 {
+    if (is_internal(event)) {
+        return WIO_OK;
+    }
     return event->op == WIO_OP_flock ? flock_begin(feed, event) : wio_feed_range_begin(feed, event);
 }
 
 enum wio_status wio_feed_lock_end(struct wio_feed *feed, const struct wio_event *event)
 {
     if (event->op == WIO_OP_flock) {
-        return flock_end(feed, event);
+        return is_internal(event) ? WIO_OK : flock_end(feed, event);
     }
     if (event->op == WIO_OP_fcntl && event->arg[0] == F_SETPIPE_SZ && event->result > 0) {
         uint32_t pipe;
@@ -61,7 +70,7 @@ enum wio_status wio_feed_lock_end(struct wio_feed *feed, const struct wio_event 
         }
         return WIO_OK;
     }
-    return wio_feed_range_end(feed, event);
+    return is_internal(event) ? WIO_OK : wio_feed_range_end(feed, event);
 }
 
 enum wio_status wio_feed_unlock_file(struct wio_feed *feed, uint32_t file,

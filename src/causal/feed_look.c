@@ -27,7 +27,9 @@ static enum look look_of(const struct wio_event *event)
     default:
         return LOOK_NONE;
     }
-    if (event->path == WIO_NO_STRING || event->op == WIO_OP_fstat || event->op == WIO_OP_fdopen) {
+    bool is_internal = (event->flags & WIO_EVENT_MPI) != 0; /* FORMAT.md R-MPI-10 */
+    if (event->path == WIO_NO_STRING || event->op == WIO_OP_fstat || event->op == WIO_OP_fdopen ||
+        is_internal) {
         return LOOK_NONE;
     }
     if (event->error == 0) {
@@ -42,6 +44,9 @@ static enum look try_of(const struct wio_event *event, uint32_t *path_out)
 {
     const int64_t exclusive = O_CREAT | O_EXCL;
     *path_out = event->path;
+    if ((event->flags & WIO_EVENT_MPI) != 0) {
+        return LOOK_NONE;
+    }
     switch (wio_feed_class(event)) {
     case WIO_CLASS_OPEN:
         if ((event->arg[0] & exclusive) != exclusive || event->op == WIO_OP_fdopen) {
@@ -173,7 +178,7 @@ static uint64_t tells_of_ns(const struct wio_feed *feed, const struct wio_event 
 {
     bool is_own = name >= feed->params.string_count; /* of a machine's own file system */
     uint32_t maker = wio_match_maker(feed->match, name);
-    if (is_own || maker == WIO_CAUSAL_NONE ||
+    if (is_own || maker == WIO_NO_INDEX ||
         wio_feed_host_of(feed, maker) == wio_feed_host(feed, event)) {
         return event->t_ns;
     }
@@ -198,8 +203,8 @@ enum wio_status wio_feed_look_end(struct wio_feed *feed, const struct wio_event 
     if (wait.until.looks == 0) {
         return WIO_OK;
     }
-    WIO_TRY(wio_causal_room(&feed->alloc, (void **)&feed->waits, &feed->wait_room,
-                            feed->wait_count + 1, sizeof(*feed->waits)));
+    WIO_TRY(wio_alloc_room(&feed->alloc, (void **)&feed->waits, &feed->wait_room,
+                           feed->wait_count + 1, sizeof(*feed->waits)));
     feed->waits[feed->wait_count++] = wait;
     return WIO_OK;
 }

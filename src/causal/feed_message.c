@@ -87,9 +87,9 @@ static uint32_t reader_of(const struct wio_feed *feed, const struct wio_event *e
                           const struct field *address)
 {
     uint32_t host = wio_feed_host(feed, event);
-    uint32_t object = wio_live_get(&feed->bound_of, host, address_key(address));
+    uint32_t object = wio_pair_map_get(&feed->bound_of, host, address_key(address));
     if (object == WIO_FEED_NONE && is_loopback(address)) {
-        object = wio_live_get(&feed->bound_of, host, port_key(address));
+        object = wio_pair_map_get(&feed->bound_of, host, port_key(address));
     }
     return object == WIO_FEED_NONE ? 0 : object;
 }
@@ -114,7 +114,7 @@ enum wio_status wio_feed_message_bind(struct wio_feed *feed, const struct wio_ev
     uint64_t key = is_any(&fields[2]) ? port_key(&fields[2]) : address_key(&fields[2]);
     return fields[2].length == 0
                ? WIO_OK
-               : wio_live_put(&feed->bound_of, wio_feed_host(feed, event), key, object);
+               : wio_pair_map_put(&feed->bound_of, wio_feed_host(feed, event), key, object);
 }
 
 void wio_feed_message_make(struct wio_feed *feed, uint32_t object, int64_t type)

@@ -27,19 +27,19 @@ static enum wio_status note_rank(struct wio_feed *feed, const struct wio_event *
 {
     uint32_t object;
     WIO_TRY(communicator_of(feed, event, &object));
-    WIO_TRY(wio_causal_room(&feed->alloc, (void **)&feed->ranks, &feed->rank_room,
-                            (size_t)feed->rank_count + 1, sizeof(*feed->ranks)));
+    WIO_TRY(wio_alloc_room(&feed->alloc, (void **)&feed->ranks, &feed->rank_room,
+                           (size_t)feed->rank_count + 1, sizeof(*feed->ranks)));
     feed->ranks[feed->rank_count] = (struct wio_feed_rank){
         (uint32_t)event->arg[1], (uint32_t)event->arg[2], event->arg[3] == 1};
-    return wio_live_put(&feed->rank_of, wio_feed_stream(feed, event)->process, object,
-                        feed->rank_count++);
+    return wio_pair_map_put(&feed->rank_of, wio_feed_stream(feed, event)->process, object,
+                            feed->rank_count++);
 }
 
 /* NULL where nobody said who this image is in the communicator. */
 static const struct wio_feed_rank *rank_of(const struct wio_feed *feed,
                                            const struct wio_event *event, uint32_t object)
 {
-    uint32_t i = wio_live_get(&feed->rank_of, wio_feed_stream(feed, event)->process, object);
+    uint32_t i = wio_pair_map_get(&feed->rank_of, wio_feed_stream(feed, event)->process, object);
     return i == WIO_FEED_NONE ? NULL : &feed->ranks[i];
 }
 
@@ -50,8 +50,8 @@ static enum wio_status new_request(struct wio_feed *feed, enum request_kind kind
     if (number != WIO_FEED_NONE) {
         feed->request_free = feed->requests[number].next;
     } else {
-        WIO_TRY(wio_causal_room(&feed->alloc, (void **)&feed->requests, &feed->request_room,
-                                (size_t)feed->request_count + 1, sizeof(*feed->requests)));
+        WIO_TRY(wio_alloc_room(&feed->alloc, (void **)&feed->requests, &feed->request_room,
+                               (size_t)feed->request_count + 1, sizeof(*feed->requests)));
         number = feed->request_count++;
     }
     feed->requests[number] =
@@ -70,15 +70,15 @@ static enum wio_status queue_of(struct wio_feed *feed, const struct wio_event *e
                                 uint32_t object, enum request_kind kind, uint32_t *queue_out)
 {
     uint64_t side = (uint64_t)wio_feed_stream(feed, event)->process << 1 | kind;
-    *queue_out = wio_live_get(&feed->queue_of, side, object);
+    *queue_out = wio_pair_map_get(&feed->queue_of, side, object);
     if (*queue_out != WIO_FEED_NONE) {
         return WIO_OK;
     }
-    WIO_TRY(wio_causal_room(&feed->alloc, (void **)&feed->queues, &feed->queue_room,
-                            (size_t)feed->queue_count + 1, sizeof(*feed->queues)));
+    WIO_TRY(wio_alloc_room(&feed->alloc, (void **)&feed->queues, &feed->queue_room,
+                           (size_t)feed->queue_count + 1, sizeof(*feed->queues)));
     feed->queues[feed->queue_count] = wio_feed_empty;
     *queue_out = feed->queue_count;
-    return wio_live_put(&feed->queue_of, side, object, feed->queue_count++);
+    return wio_pair_map_put(&feed->queue_of, side, object, feed->queue_count++);
 }
 
 static enum wio_status match(struct wio_feed *feed, enum request_kind kind,
@@ -195,8 +195,8 @@ static enum wio_status add_message(struct wio_feed *feed, const struct wio_event
     feed->requests[number].is_done = is_done;
     enqueue(feed, queue, number);
     return is_done ? flush(feed, queue)
-                   : wio_live_put(&feed->request_of, wio_feed_stream(feed, event)->process,
-                                  (uint64_t)event->arg[3], number);
+                   : wio_pair_map_put(&feed->request_of, wio_feed_stream(feed, event)->process,
+                                      (uint64_t)event->arg[3], number);
 }
 
 static enum wio_status send(struct wio_feed *feed, const struct wio_event *event)
@@ -266,11 +266,11 @@ static enum wio_status done(struct wio_feed *feed, const struct wio_event *event
 {
     uint32_t image = wio_feed_stream(feed, event)->process;
     uint64_t key = (uint64_t)event->arg[3];
-    uint32_t number = wio_live_get(&feed->request_of, image, key);
+    uint32_t number = wio_pair_map_get(&feed->request_of, image, key);
     if (number == WIO_FEED_NONE) {
         return WIO_OK;
     }
-    wio_live_remove(&feed->request_of, image, key);
+    wio_pair_map_remove(&feed->request_of, image, key);
     struct wio_feed_request *request = &feed->requests[number];
     if (request->what == REQUEST_COLLECTIVE) {
         struct wio_collective_call call = request->call;
@@ -350,8 +350,8 @@ static enum wio_status collective(struct wio_feed *feed, const struct wio_event 
     }
     WIO_TRY(new_request(feed, REQUEST_COLLECTIVE, &number));
     feed->requests[number].call = call;
-    return wio_live_put(&feed->request_of, wio_feed_stream(feed, event)->process,
-                        (uint64_t)event->arg[3], number);
+    return wio_pair_map_put(&feed->request_of, wio_feed_stream(feed, event)->process,
+                            (uint64_t)event->arg[3], number);
 }
 
 enum wio_status wio_feed_mpi(struct wio_feed *feed, const struct wio_event *event)

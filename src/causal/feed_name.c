@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <stdio.h>
+#include <string.h>
 
 /* ---- names and files ---- */
 
@@ -33,10 +34,10 @@ static enum wio_status add_own_name(struct wio_feed *feed, uint32_t string, uint
     if (name == WIO_FEED_NONE) {
         return WIO_ERR_UNSUPPORTED;
     }
-    WIO_TRY(wio_causal_room(&feed->alloc, (void **)&feed->names, &feed->name_room, (size_t)name + 1,
-                            sizeof(*feed->names)));
-    WIO_TRY(wio_causal_room(&feed->alloc, (void **)&feed->own_strings, &feed->own_room,
-                            (size_t)own + 1, sizeof(*feed->own_strings)));
+    WIO_TRY(wio_alloc_room(&feed->alloc, (void **)&feed->names, &feed->name_room, (size_t)name + 1,
+                           sizeof(*feed->names)));
+    WIO_TRY(wio_alloc_room(&feed->alloc, (void **)&feed->own_strings, &feed->own_room,
+                           (size_t)own + 1, sizeof(*feed->own_strings)));
     feed->names[name] = 0;
     feed->own_strings[own] = string;
     feed->name_count++;
@@ -51,13 +52,13 @@ static enum wio_status find_name(struct wio_feed *feed, uint32_t host, uint32_t 
     uint32_t system = feed->params.names->file_system(feed->params.context, host, string);
     *name_out = string;
     if (system != 0) {
-        *name_out = wio_live_get(&feed->name_of, own_system(system), string);
+        *name_out = wio_pair_map_get(&feed->name_of, own_system(system), string);
     }
     if (*name_out == WIO_FEED_NONE) {
         WIO_TRY(add_own_name(feed, string, name_out));
-        WIO_TRY(wio_live_put(&feed->name_of, own_system(system), string, *name_out));
+        WIO_TRY(wio_pair_map_put(&feed->name_of, own_system(system), string, *name_out));
     }
-    return wio_live_put(&feed->name_of, host, string, *name_out);
+    return wio_pair_map_put(&feed->name_of, host, string, *name_out);
 }
 
 enum wio_status wio_feed_name(struct wio_feed *feed, const struct wio_event *event, uint32_t path,
@@ -71,7 +72,7 @@ enum wio_status wio_feed_name(struct wio_feed *feed, const struct wio_event *eve
         return WIO_OK;
     }
     uint32_t host = wio_feed_host(feed, event);
-    uint32_t known = wio_live_get(&feed->name_of, host, string);
+    uint32_t known = wio_pair_map_get(&feed->name_of, host, string);
     if (known == WIO_FEED_NONE) {
         return find_name(feed, host, string, name_out);
     }
@@ -242,4 +243,38 @@ enum wio_status wio_feed_rename(struct wio_feed *feed, const struct wio_event *e
         return WIO_OK;
     }
     return class == WIO_CLASS_LINK ? do_link(feed, event, name) : do_rename(feed, event, name);
+}
+
+enum wio_feed_path wio_feed_path_kind(struct wio_feed *feed, uint32_t path)
+{
+    static const struct {
+        const char *prefix;
+        enum wio_feed_path kind;
+    } prefixes[] = {
+        {"pipe:[", WIO_FEED_PATH_PIPE},
+        {"socket:[", WIO_FEED_PATH_SOCKET},
+        {"eventfd:[", WIO_FEED_PATH_EVENTFD},
+        {"anon_inode:[signalfd]", WIO_FEED_PATH_SIGNALFD},
+        {"anon_inode:[timerfd]", WIO_FEED_PATH_TIMERFD},
+        {"anon_inode:[pidfd:", WIO_FEED_PATH_PROCESS},
+    };
+    uint32_t string = wio_feed_real(feed, path, true);
+    if (string == WIO_NO_STRING || string >= feed->params.string_count) {
+        return WIO_FEED_PATH_OTHER;
+    }
+    if (feed->paths[string] != WIO_FEED_PATH_NEW) {
+        return feed->paths[string];
+    }
+    const char *text = feed->params.text(feed->params.context, string);
+    uint8_t kind = WIO_FEED_PATH_OTHER;
+    for (size_t i = 0; i < WIO_ARRAY_SIZE(prefixes); i++) {
+        if (strncmp(text, prefixes[i].prefix, strlen(prefixes[i].prefix)) == 0) {
+            kind = prefixes[i].kind;
+        }
+    }
+    if (kind == WIO_FEED_PATH_OTHER && feed->params.is_fifo(feed->params.context, string)) {
+        kind = WIO_FEED_PATH_FIFO;
+    }
+    feed->paths[string] = kind;
+    return kind;
 }

@@ -33,4 +33,7 @@ WIO_MUST_CHECK enum wio_status wio_feed_opened(struct wio_feed *feed, const stru
 WIO_MUST_CHECK enum wio_status wio_feed_rename(struct wio_feed *feed,
                                                const struct wio_event *event);
 
+/* What kind of object the path names. */
+enum wio_feed_path wio_feed_path_kind(struct wio_feed *feed, uint32_t path);
+
 #endif

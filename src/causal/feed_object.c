@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Objects that edges are about: found by name, made anew where a name is used again. */
-#include <string.h>
-
 #include "causal/feed_internal.h"
 #include "causal/feed_name.h"
 
@@ -13,21 +11,21 @@ static uint64_t key_of(const struct wio_feed_object *object)
 enum wio_status wio_feed_new_object(struct wio_feed *feed, struct wio_feed_object object,
                                     uint32_t *number_out)
 {
-    WIO_TRY(wio_causal_room(&feed->alloc, (void **)&feed->objects, &feed->object_room,
-                            (size_t)feed->object_count + 1, sizeof(*feed->objects)));
+    WIO_TRY(wio_alloc_room(&feed->alloc, (void **)&feed->objects, &feed->object_room,
+                           (size_t)feed->object_count + 1, sizeof(*feed->objects)));
     uint32_t number = feed->object_count++;
     feed->objects[number] = (struct wio_feed_state){.object = object,
                                                     .list = wio_feed_empty,
                                                     .more = wio_feed_empty,
                                                     .openings = wio_feed_empty};
     *number_out = number;
-    return wio_live_put(&feed->object_of, key_of(&object), object.id, number);
+    return wio_pair_map_put(&feed->object_of, key_of(&object), object.id, number);
 }
 
 enum wio_status wio_feed_find_object(struct wio_feed *feed, struct wio_feed_object object,
                                      uint32_t *number_out)
 {
-    *number_out = wio_live_get(&feed->object_of, key_of(&object), object.id);
+    *number_out = wio_pair_map_get(&feed->object_of, key_of(&object), object.id);
     return *number_out != WIO_FEED_NONE ? WIO_OK : wio_feed_new_object(feed, object, number_out);
 }
 
@@ -49,41 +47,7 @@ enum wio_status wio_feed_memory_object(struct wio_feed *feed, const struct wio_e
 
 void wio_feed_forget_object(struct wio_feed *feed, struct wio_feed_object object)
 {
-    wio_live_remove(&feed->object_of, key_of(&object), object.id);
-}
-
-enum wio_feed_path wio_feed_path_kind(struct wio_feed *feed, uint32_t path)
-{
-    static const struct {
-        const char *prefix;
-        enum wio_feed_path kind;
-    } prefixes[] = {
-        {"pipe:[", WIO_FEED_PATH_PIPE},
-        {"socket:[", WIO_FEED_PATH_SOCKET},
-        {"eventfd:[", WIO_FEED_PATH_EVENTFD},
-        {"anon_inode:[signalfd]", WIO_FEED_PATH_SIGNALFD},
-        {"anon_inode:[timerfd]", WIO_FEED_PATH_TIMERFD},
-        {"anon_inode:[pidfd:", WIO_FEED_PATH_PROCESS},
-    };
-    uint32_t string = wio_feed_real(feed, path, true);
-    if (string == WIO_NO_STRING || string >= feed->params.string_count) {
-        return WIO_FEED_PATH_OTHER;
-    }
-    if (feed->paths[string] != WIO_FEED_PATH_NEW) {
-        return feed->paths[string];
-    }
-    const char *text = feed->params.text(feed->params.context, string);
-    uint8_t kind = WIO_FEED_PATH_OTHER;
-    for (size_t i = 0; i < WIO_ARRAY_SIZE(prefixes); i++) {
-        if (strncmp(text, prefixes[i].prefix, strlen(prefixes[i].prefix)) == 0) {
-            kind = prefixes[i].kind;
-        }
-    }
-    if (kind == WIO_FEED_PATH_OTHER && feed->params.is_fifo(feed->params.context, string)) {
-        kind = WIO_FEED_PATH_FIFO;
-    }
-    feed->paths[string] = kind;
-    return kind;
+    wio_pair_map_remove(&feed->object_of, key_of(&object), object.id);
 }
 
 enum wio_status wio_feed_channel_behind(struct wio_feed *feed, const struct wio_event *event,
@@ -106,7 +70,8 @@ enum wio_status wio_feed_channel_behind(struct wio_feed *feed, const struct wio_
     if (is_fifo) {
         WIO_TRY(wio_feed_opened(feed, event, fd, path, &object.id));
     }
-    if (is_fifo && wio_live_get(&feed->object_of, key_of(&object), object.id) == WIO_FEED_NONE &&
+    if (is_fifo &&
+        wio_pair_map_get(&feed->object_of, key_of(&object), object.id) == WIO_FEED_NONE &&
         !feed->params.is_fifo(feed->params.context, wio_feed_real(feed, path, true))) {
         return WIO_OK; /* another file that has this name just now */
     }

@@ -234,7 +234,8 @@ static enum wio_status unlock_one(struct wio_feed *feed, const struct wio_event 
                                   uint64_t file)
 {
     uint32_t image = wio_feed_stream(feed, event)->process;
-    uint32_t object = wio_live_get(&feed->object_of, (uint64_t)WIO_FEED_RECORD_LOCK << 32, file);
+    uint32_t object =
+        wio_pair_map_get(&feed->object_of, (uint64_t)WIO_FEED_RECORD_LOCK << 32, file);
     return object == WIO_FEED_NONE ? WIO_OK : release(feed, event, object, image, all);
 }
 
@@ -275,7 +276,7 @@ enum wio_status wio_feed_pass_ranges(struct wio_feed *feed, const struct wio_eve
     while (i != WIO_FEED_NONE) {
         const struct wio_feed_node node = feed->nodes[i];
         uint32_t object =
-            wio_live_get(&feed->object_of, (uint64_t)WIO_FEED_RECORD_LOCK << 32, node.a);
+            wio_pair_map_get(&feed->object_of, (uint64_t)WIO_FEED_RECORD_LOCK << 32, node.a);
         if (object == WIO_FEED_NONE || wio_feed_closes_on_exec(feed, image, (int64_t)node.b)) {
             before = i;
         } else {

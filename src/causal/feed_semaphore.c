@@ -224,20 +224,6 @@ enum wio_status wio_feed_take_begin(struct wio_feed *feed, const struct wio_even
     return wio_feed_append(feed, &feed->objects[object].openings, &node);
 }
 
-bool wio_feed_end_call(struct wio_feed *feed, const struct wio_event *event,
-                       struct wio_feed_list *list)
-{
-    struct wio_point point = wio_feed_point(feed, event);
-    uint32_t before = WIO_FEED_NONE;
-    for (uint32_t i = list->first; i != WIO_FEED_NONE; before = i, i = feed->nodes[i].next) {
-        if (feed->nodes[i].thread == point.thread && feed->nodes[i].b == point.op) {
-            wio_feed_drop_behind(feed, list, before);
-            return true;
-        }
-    }
-    return false;
-}
-
 enum wio_status wio_feed_take_end(struct wio_feed *feed, const struct wio_event *event)
 {
     uint32_t object;

@@ -37,12 +37,12 @@ static enum wio_status list_of(struct wio_feed *feed, uint32_t host, int64_t pid
                                uint32_t *list_out)
 {
     uint64_t process = key_of(host, pid);
-    *list_out = wio_live_get(&feed->signals_of, process, signal);
+    *list_out = wio_pair_map_get(&feed->signals_of, process, signal);
     if (*list_out != WIO_FEED_NONE) {
         return WIO_OK;
     }
     WIO_TRY(wio_feed_new_list(feed, list_out));
-    return wio_live_put(&feed->signals_of, process, signal, *list_out);
+    return wio_pair_map_put(&feed->signals_of, process, signal, *list_out);
 }
 
 static enum wio_status keep(struct wio_feed *feed, const struct wio_event *event, int64_t pid,
@@ -128,7 +128,7 @@ static enum wio_status take_of_group(struct wio_feed *feed, const struct wio_eve
     uint32_t number;
     WIO_TRY(list_of(feed, host, sender, TO_GROUPS + signal, &number));
     const struct wio_feed_list *list = &feed->lists[number];
-    uint32_t taken = wio_live_get(&feed->signals_of, own, what);
+    uint32_t taken = wio_pair_map_get(&feed->signals_of, own, what);
     taken = taken == WIO_FEED_NONE ? 0 : taken;
     uint32_t i = list->first;
     while (i != WIO_FEED_NONE && feed->nodes[i].a <= taken) {
@@ -138,7 +138,7 @@ static enum wio_status take_of_group(struct wio_feed *feed, const struct wio_eve
         return WIO_OK;
     }
     const struct wio_feed_node *last = &feed->nodes[is_counted ? i : list->last];
-    WIO_TRY(wio_live_put(&feed->signals_of, own, what, (uint32_t)last->a));
+    WIO_TRY(wio_pair_map_put(&feed->signals_of, own, what, (uint32_t)last->a));
     return after(feed, event, &feed->nodes[i]);
 }
 
@@ -213,7 +213,7 @@ static enum wio_status take_lowest(struct wio_feed *feed, const struct wio_event
     uint64_t process = key_of(wio_feed_host(feed, event), pid);
     for (uint64_t signal = 1; signal <= SIGNALS_MAX; signal++) {
         uint32_t list = (signals >> (signal - 1) & 1) != 0
-                            ? wio_live_get(&feed->signals_of, process, signal)
+                            ? wio_pair_map_get(&feed->signals_of, process, signal)
                             : WIO_FEED_NONE;
         if (list != WIO_FEED_NONE && feed->lists[list].count > 0) {
             return take(feed, event, &feed->lists[list], (int64_t)signal >= SIGRTMIN);

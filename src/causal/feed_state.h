@@ -3,12 +3,12 @@
 #ifndef WIO_CAUSAL_FEED_STATE_H
 #define WIO_CAUSAL_FEED_STATE_H
 
+#include "base/memory.h"
+#include "base/pair_map.h"
 #include "causal/feed.h"
-#include "causal/live.h"
-#include "causal/memory.h"
 #include "causal/ranges.h"
 
-#define WIO_FEED_NONE WIO_CAUSAL_NONE
+#define WIO_FEED_NONE WIO_NO_INDEX
 
 /* A node of a list: something that happened and may be looked at later. */
 struct wio_feed_node {
@@ -138,16 +138,16 @@ struct wio_feed {
     uint32_t named_anew;
     uint32_t *own_strings; /* of names behind the strings: those that other hosts do not see */
     size_t own_room;
-    struct wio_live name_of; /* (host, or own_system() of a file system, string) -> name */
-    uint64_t *callers;       /* per thread: its last operation that no other one caused */
+    struct wio_pair_map name_of; /* (host, or own_system() of a file system, string) -> name */
+    uint64_t *callers;           /* per thread: its last operation that no other one caused */
     uint64_t *latest; /* per thread, while one acquire is looked at: 1 + its latest release */
     uint32_t *latest_threads; /* that have one */
 
     struct wio_feed_state *objects; /* [0] is unused */
     size_t object_room;
-    uint32_t object_count;     /* with [0] */
-    uint32_t latest_count;     /* of latest_threads */
-    struct wio_live object_of; /* (kind and place, id) -> object */
+    uint32_t object_count;         /* with [0] */
+    uint32_t latest_count;         /* of latest_threads */
+    struct wio_pair_map object_of; /* (kind and place, id) -> object */
 
     struct wio_feed_node *nodes;
     size_t node_room;
@@ -172,13 +172,14 @@ struct wio_feed {
     size_t file_room;
     uint32_t file_count;
     uint32_t file_free;
-    struct wio_live thread_of;  /* (image, token) -> first thread to come, then by same_token */
-    struct wio_live made_of;    /* (image, token) -> last thread made by a call */
-    struct wio_live image_of;   /* (host, pid) -> latest image that has begun */
-    struct wio_live bound_of;   /* (host, address or port) -> object of the socket */
-    struct wio_live closing_of; /* (object, thread) -> its closing, of objects that have many */
-    struct wio_live opening_of; /* (stream, seq) of a call that opens a FIFO -> object */
-    struct wio_live helper_of;  /* (system's stream or popen's image, seq or descriptor) -> pid */
+    struct wio_pair_map thread_of;  /* (image, token) -> first thread to come, then by same_token */
+    struct wio_pair_map made_of;    /* (image, token) -> last thread made by a call */
+    struct wio_pair_map image_of;   /* (host, pid) -> latest image that has begun */
+    struct wio_pair_map bound_of;   /* (host, address or port) -> object of the socket */
+    struct wio_pair_map closing_of; /* (object, thread) -> its closing, of objects that have many */
+    struct wio_pair_map opening_of; /* (stream, seq) of a call that opens a FIFO -> object */
+    struct wio_pair_map
+        helper_of; /* (system's stream or popen's image, seq or descriptor) -> pid */
 
     wio_feed_watch_fn *watch; /* may be NULL */
     void *watch_context;
@@ -189,22 +190,22 @@ struct wio_feed {
     size_t wait_room;
     size_t wait_count;
 
-    struct wio_live lists_of;   /* (connection, of some kinds with host; side) -> list */
-    struct wio_live signals_of; /* (host and pid, signal) -> list */
+    struct wio_pair_map lists_of;   /* (connection, of some kinds with host; side) -> list */
+    struct wio_pair_map signals_of; /* (host and pid, signal) -> list */
     struct wio_feed_list *lists;
     size_t list_room;
     uint32_t list_count;
 
-    struct wio_live rank_of; /* (image, communicator object) -> index of ranks */
+    struct wio_pair_map rank_of; /* (image, communicator object) -> index of ranks */
     struct wio_feed_rank *ranks;
     size_t rank_room;
     uint32_t rank_count;
-    struct wio_live request_of; /* (image, key) -> request */
+    struct wio_pair_map request_of; /* (image, key) -> request */
     struct wio_feed_request *requests;
     size_t request_room;
     uint32_t request_count;
     uint32_t request_free;
-    struct wio_live queue_of;     /* (image, communicator object) -> queue */
+    struct wio_pair_map queue_of; /* (image, communicator object) -> queue */
     struct wio_feed_list *queues; /* receives in the order in which they were posted */
     size_t queue_room;
     uint32_t queue_count;

@@ -5,33 +5,44 @@
 
 #include "causal/feed_internal.h"
 
-/* feed_process.c: fork, exec, wait, threads. */
+/* feed_image.c: process images and their threads. */
 WIO_MUST_CHECK enum wio_status wio_feed_processes_init(struct wio_feed *feed);
 void wio_feed_processes_fini(struct wio_feed *feed);
-WIO_MUST_CHECK enum wio_status wio_feed_process_begin(struct wio_feed *feed,
-                                                      const struct wio_event *event);
-WIO_MUST_CHECK enum wio_status wio_feed_process_end(struct wio_feed *feed,
-                                                    const struct wio_event *event);
 /* The earliest child of this image that is not born yet; the next one; the one with that pid.
  * WIO_FEED_NONE where there is none. */
 uint32_t wio_feed_first_unborn(struct wio_feed *feed, uint32_t image);
 uint32_t wio_feed_next_unborn(struct wio_feed *feed, uint32_t child);
 uint32_t wio_feed_find_child(struct wio_feed *feed, uint32_t image, int64_t pid);
-/* `child` (WIO_FEED_NONE: nobody) was made by this call; `is_program`: without what exec closes. */
+/* `child` (nothing where it is WIO_FEED_NONE) was made by this call; `is_program`: without what
+ * exec closes. */
 WIO_MUST_CHECK enum wio_status wio_feed_make_image(struct wio_feed *feed,
                                                    const struct wio_event *event, uint32_t child,
                                                    bool is_program);
+/* The image has its pid from here on. */
+WIO_MUST_CHECK enum wio_status wio_feed_remember_image(struct wio_feed *feed, uint32_t image);
+/* The thread of `stream` was made by this event. */
+WIO_MUST_CHECK enum wio_status wio_feed_bear(struct wio_feed *feed, const struct wio_event *event,
+                                             uint32_t stream, enum wio_evidence evidence);
+/* All of the thread `stream` is done before `to`. */
+WIO_MUST_CHECK enum wio_status wio_feed_after_stream(struct wio_feed *feed,
+                                                     const struct wio_event *to, uint32_t stream,
+                                                     enum wio_evidence evidence);
+/* All threads of the latest image of a pid are done before `to`. */
+WIO_MUST_CHECK enum wio_status wio_feed_after_process(struct wio_feed *feed,
+                                                      const struct wio_event *to, int64_t pid,
+                                                      enum wio_evidence evidence);
+
+/* feed_process.c: fork, exec, wait, threads. */
+WIO_MUST_CHECK enum wio_status wio_feed_process_begin(struct wio_feed *feed,
+                                                      const struct wio_event *event);
+WIO_MUST_CHECK enum wio_status wio_feed_process_end(struct wio_feed *feed,
+                                                    const struct wio_event *event);
 /* Every event, after all else: is it the last of its image? */
 WIO_MUST_CHECK enum wio_status wio_feed_count_event(struct wio_feed *feed,
                                                     const struct wio_event *event);
 /* A process was waited for by a descriptor that stands for it. */
 WIO_MUST_CHECK enum wio_status wio_feed_polled(struct wio_feed *feed,
                                                const struct wio_event *event);
-/* All threads of the latest image of a pid are done before `to`. */
-WIO_MUST_CHECK enum wio_status wio_feed_after_process(struct wio_feed *feed,
-                                                      const struct wio_event *to, int64_t pid,
-                                                      enum wio_evidence evidence);
-
 /* feed_helper.c: system and popen at their begin, system and pclose at their end. */
 WIO_MUST_CHECK enum wio_status wio_feed_helper_begin(struct wio_feed *feed,
                                                      const struct wio_event *event);
@@ -49,10 +60,6 @@ WIO_MUST_CHECK enum wio_status wio_feed_take_begin(struct wio_feed *feed,
                                                    const struct wio_event *event);
 WIO_MUST_CHECK enum wio_status wio_feed_take_end(struct wio_feed *feed,
                                                  const struct wio_event *event);
-/* The event's call is under way no longer: it is taken out of the list. False: it was not there. */
-bool wio_feed_end_call(struct wio_feed *feed, const struct wio_event *event,
-                       struct wio_feed_list *list);
-
 /* feed_zero.c: waiting until a semaphore is 0. */
 WIO_MUST_CHECK enum wio_status wio_feed_zero_begin(struct wio_feed *feed,
                                                    const struct wio_event *event);

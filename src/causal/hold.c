@@ -2,8 +2,8 @@
 #include "causal/hold.h"
 
 #include "base/cleanup.h"
+#include "base/memory.h"
 #include "causal/hold_internal.h"
-#include "causal/memory.h"
 
 enum wio_status wio_hold_create(const struct wio_hold_params *params, const struct wio_alloc *alloc,
                                 struct wio_hold **hold_out)
@@ -17,7 +17,7 @@ enum wio_status wio_hold_create(const struct wio_hold_params *params, const stru
     }
     hold->alloc = *alloc;
     hold->params = *params;
-    hold->nodes = wio_causal_array(alloc, params->nodes, sizeof(*hold->nodes));
+    hold->nodes = wio_alloc_array(alloc, params->nodes, sizeof(*hold->nodes));
     wio_edges_init(&hold->edges, alloc, params->nodes);
     if (hold->nodes == NULL) {
         wio_hold_destroy(hold);
@@ -154,8 +154,8 @@ static enum wio_status note_bound(struct wio_hold *hold, uint32_t n)
     uint32_t nodes = hold->params.nodes;
     bool is_new = node->done >= node->known;
     if (is_new) {
-        WIO_TRY(wio_causal_room(&hold->alloc, (void **)&node->bound, &node->room,
-                                (node->done + 1) * nodes, sizeof(*node->bound)));
+        WIO_TRY(wio_alloc_room(&hold->alloc, (void **)&node->bound, &node->room,
+                               (node->done + 1) * nodes, sizeof(*node->bound)));
         node->known = node->done + 1;
     }
     uint64_t *row = &node->bound[node->done * nodes];
@@ -269,8 +269,8 @@ enum wio_status wio_hold_decide(struct wio_hold *hold, uint64_t now_ns,
 enum wio_status wio_hold_expect(struct wio_hold *hold, uint32_t node, uint64_t ops)
 {
     struct wio_hold_node *it = &hold->nodes[node];
-    WIO_TRY(wio_causal_room(&hold->alloc, (void **)&it->bound, &it->room,
-                            (ops + 1) * hold->params.nodes, sizeof(*it->bound)));
+    WIO_TRY(wio_alloc_room(&hold->alloc, (void **)&it->bound, &it->room,
+                           (ops + 1) * hold->params.nodes, sizeof(*it->bound)));
     it->known = ops;
     return WIO_OK;
 }

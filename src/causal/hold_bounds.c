@@ -6,8 +6,8 @@
  * all operations nothing is left to find.
  */
 #include "base/cleanup.h"
+#include "base/memory.h"
 #include "causal/hold_internal.h"
-#include "causal/memory.h"
 #include "causal/order.h"
 
 /* Both numbers, per node: known x nodes. */
@@ -28,9 +28,9 @@ static void free_rows(const struct wio_hold *hold, uint64_t **rows)
 static uint64_t **make_rows(const struct wio_hold *hold)
 {
     uint32_t nodes = hold->params.nodes;
-    uint64_t **rows = wio_causal_array(&hold->alloc, nodes, sizeof(*rows));
+    uint64_t **rows = wio_alloc_array(&hold->alloc, nodes, sizeof(*rows));
     for (uint32_t n = 0; rows != NULL && n < nodes; n++) {
-        rows[n] = wio_causal_array(&hold->alloc, hold->nodes[n].known * nodes, sizeof(**rows));
+        rows[n] = wio_alloc_array(&hold->alloc, hold->nodes[n].known * nodes, sizeof(**rows));
         if (rows[n] == NULL) {
             free_rows(hold, rows);
             return NULL;
@@ -61,7 +61,7 @@ static void spread_bounds(const struct wio_hold *hold)
 static enum wio_status drop_contradicted(struct wio_hold *hold)
 {
     uint32_t nodes = hold->params.nodes;
-    bool *drop = wio_causal_array(&hold->alloc, hold->edges.edge_count, sizeof(*drop));
+    bool *drop = wio_alloc_array(&hold->alloc, hold->edges.edge_count, sizeof(*drop));
     if (drop == NULL) {
         return WIO_ERR_NOMEM;
     }
@@ -222,7 +222,7 @@ static enum wio_status forget_open(struct wio_hold *hold)
     for (uint32_t n = 0; n < hold->params.nodes; n++) {
         struct wio_hold_node *node = &hold->nodes[n];
         hold->alloc.put(hold->alloc.context, node->is_open);
-        node->is_open = wio_causal_array(&hold->alloc, node->known, sizeof(*node->is_open));
+        node->is_open = wio_alloc_array(&hold->alloc, node->known, sizeof(*node->is_open));
         node->gap = 0;
         if (node->is_open == NULL) {
             return WIO_ERR_NOMEM;

@@ -5,7 +5,7 @@
 #include "base/cleanup.h"
 #include "causal/match_internal.h"
 
-const struct wio_match_list wio_match_list_empty = {WIO_CAUSAL_NONE, WIO_CAUSAL_NONE, 0};
+const struct wio_match_list wio_match_list_empty = {WIO_NO_INDEX, WIO_NO_INDEX, 0};
 
 enum wio_status wio_match_create(struct wio_edges *edges, struct wio_match **match_out)
 {
@@ -15,13 +15,13 @@ enum wio_status wio_match_create(struct wio_edges *edges, struct wio_match **mat
         return WIO_ERR_NOMEM;
     }
     match->edges = edges;
-    match->item_free = WIO_CAUSAL_NONE;
-    match->gathering_free = WIO_CAUSAL_NONE;
+    match->item_free = WIO_NO_INDEX;
+    match->gathering_free = WIO_NO_INDEX;
     wio_table_init(&match->table, alloc);
-    wio_live_init(&match->gathering_of, alloc);
-    wio_live_init(&match->reader_of, alloc);
-    match->lookers = wio_causal_array(alloc, edges->threads, sizeof(*match->lookers));
-    match->births = wio_causal_array(alloc, edges->threads, sizeof(*match->births));
+    wio_pair_map_init(&match->gathering_of, alloc);
+    wio_pair_map_init(&match->reader_of, alloc);
+    match->lookers = wio_alloc_array(alloc, edges->threads, sizeof(*match->lookers));
+    match->births = wio_alloc_array(alloc, edges->threads, sizeof(*match->births));
     if (match->lookers == NULL || match->births == NULL) {
         wio_match_destroy(match);
         return WIO_ERR_NOMEM;
@@ -39,8 +39,8 @@ void wio_match_destroy(struct wio_match *match)
     wio_table_fini(&match->table);
     alloc.put(alloc.context, match->channels);
     alloc.put(alloc.context, match->items);
-    wio_live_fini(&match->gathering_of);
-    wio_live_fini(&match->reader_of);
+    wio_pair_map_fini(&match->gathering_of);
+    wio_pair_map_fini(&match->reader_of);
     for (uint32_t i = 0; i < match->gathering_count; i++) {
         alloc.put(alloc.context, match->gatherings[i].seen);
     }
@@ -59,9 +59,8 @@ enum wio_status wio_match_channel(struct wio_match *match, enum wio_match_kind k
     uint32_t number;
     WIO_TRY(wio_table_find(&match->table, (struct wio_table_key){{kind, a, b}}, &number));
     if (number >= match->channel_count) {
-        WIO_TRY(wio_causal_room(&match->edges->alloc, (void **)&match->channels,
-                                &match->channel_room, (size_t)number + 1,
-                                sizeof(*match->channels)));
+        WIO_TRY(wio_alloc_room(&match->edges->alloc, (void **)&match->channels,
+                               &match->channel_room, (size_t)number + 1, sizeof(*match->channels)));
         match->channels[number] = (struct wio_match_channel){.given = wio_match_list_empty,
                                                              .taken = wio_match_list_empty};
         match->channel_count = number + 1;
@@ -77,18 +76,18 @@ enum wio_status wio_match_append(struct wio_match *match, struct wio_match_list 
                                  const struct wio_match_item *item)
 {
     uint32_t place = match->item_free;
-    if (place != WIO_CAUSAL_NONE) {
+    if (place != WIO_NO_INDEX) {
         match->item_free = match->items[place].next;
     } else {
-        if (match->item_count == WIO_CAUSAL_NONE) {
+        if (match->item_count == WIO_NO_INDEX) {
             return WIO_ERR_UNSUPPORTED;
         }
-        WIO_TRY(wio_causal_room(&match->edges->alloc, (void **)&match->items, &match->item_room,
-                                (size_t)match->item_count + 1, sizeof(*match->items)));
+        WIO_TRY(wio_alloc_room(&match->edges->alloc, (void **)&match->items, &match->item_room,
+                               (size_t)match->item_count + 1, sizeof(*match->items)));
         place = match->item_count++;
     }
     match->items[place] = *item;
-    match->items[place].next = WIO_CAUSAL_NONE;
+    match->items[place].next = WIO_NO_INDEX;
     if (list->count++ == 0) {
         list->first = place;
     } else {

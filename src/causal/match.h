@@ -142,7 +142,7 @@ WIO_MUST_CHECK enum wio_status wio_match_collective(struct wio_match *match,
 WIO_MUST_CHECK enum wio_status wio_match_acquire(struct wio_match *match, uint32_t lock,
                                                  enum wio_evidence evidence, struct wio_point at,
                                                  bool shared);
-/* The thread that has it for itself, as far as is known; else WIO_CAUSAL_NONE. */
+/* The thread that has it for itself, as far as is known; else WIO_NO_INDEX. */
 WIO_MUST_CHECK enum wio_status wio_match_owner(struct wio_match *match, uint32_t lock,
                                                uint32_t *thread_out);
 WIO_MUST_CHECK enum wio_status wio_match_release(struct wio_match *match, uint32_t lock,
@@ -160,7 +160,7 @@ struct wio_wait_until {
  * (rename, open with O_CREAT): `at` is the operation itself, which ended then. */
 WIO_MUST_CHECK enum wio_status wio_match_made(struct wio_match *match, uint32_t file,
                                               struct wio_point at, uint64_t end_ns, bool surely);
-/* The thread that has made it, as far as is known; else WIO_CAUSAL_NONE. */
+/* The thread that has made it, as far as is known; else WIO_NO_INDEX. */
 uint32_t wio_match_maker(const struct wio_match *match, uint32_t file);
 /* It is gone (unlink, rename to another name) by an operation that began then. */
 WIO_MUST_CHECK enum wio_status wio_match_gone(struct wio_match *match, uint32_t file,

@@ -83,7 +83,7 @@ enum wio_status wio_match_peek(struct wio_match *match, uint32_t channel,
     struct wio_match_channel *found;
     WIO_TRY(wio_match_channel(match, WIO_MATCH_BYTES, channel, 0, &found, NULL));
     uint64_t end = found->taken_end + bytes;
-    for (uint32_t i = found->given.first; found->given.count > 0 && i != WIO_CAUSAL_NONE;
+    for (uint32_t i = found->given.first; found->given.count > 0 && i != WIO_NO_INDEX;
          i = match->items[i].next) {
         const struct wio_match_item *write = &match->items[i];
         if (write->from >= end) {

@@ -60,7 +60,7 @@ static bool has_met(const struct wio_match *match, const struct wio_match_gather
     uint64_t last_enter = 0;
     uint64_t first_leave = UINT64_MAX;
     uint32_t i = gathering->members.first;
-    for (; i != WIO_CAUSAL_NONE; i = match->items[i].next) {
+    for (; i != WIO_NO_INDEX; i = match->items[i].next) {
         const struct wio_match_item *item = &match->items[i];
         last_enter = item->begin_ns > last_enter ? item->begin_ns : last_enter;
         first_leave = item->end_ns < first_leave ? item->end_ns : first_leave;
@@ -87,7 +87,7 @@ static enum wio_status tell_all(struct wio_match *match,
     uint32_t first = gathering->members.first;
     uint32_t last = first;
     uint32_t i = match->items[first].next;
-    for (size_t k = 1; i != WIO_CAUSAL_NONE; last = i, i = match->items[i].next, k++) {
+    for (size_t k = 1; i != WIO_NO_INDEX; last = i, i = match->items[i].next, k++) {
         const struct wio_match_item *item = &match->items[i];
         WIO_TRY(tell(match, item, &members[k], &match->items[last], &members[k - 1]));
         WIO_TRY(tell(match, &match->items[last], &members[k - 1], item, &members[k]));
@@ -102,13 +102,13 @@ static enum wio_status add_members(struct wio_match *match,
 {
     const struct wio_alloc *alloc = &match->edges->alloc;
     const struct wio_collective_call *call = &gathering->call;
-    struct wio_member *members = wio_causal_array(alloc, call->size, sizeof(*members));
+    struct wio_member *members = wio_alloc_array(alloc, call->size, sizeof(*members));
     if (members == NULL) {
         return WIO_ERR_NOMEM;
     }
     size_t count = 0;
     uint32_t i = gathering->members.first;
-    for (; i != WIO_CAUSAL_NONE; i = match->items[i].next) {
+    for (; i != WIO_NO_INDEX; i = match->items[i].next) {
         members[count++] = member_of(call, &match->items[i]);
     }
     enum wio_status status =
@@ -124,7 +124,7 @@ static enum wio_status add_members(struct wio_match *match,
 static void order_by_rank(const struct wio_match *match,
                           const struct wio_match_gathering *gathering, uint32_t *items)
 {
-    for (uint32_t i = gathering->members.first; i != WIO_CAUSAL_NONE; i = match->items[i].next) {
+    for (uint32_t i = gathering->members.first; i != WIO_NO_INDEX; i = match->items[i].next) {
         items[match->items[i].rank] = i;
     }
 }
@@ -169,8 +169,8 @@ static enum wio_status add_scan(struct wio_match *match,
 {
     const struct wio_alloc *alloc = &match->edges->alloc;
     const struct wio_collective_call *call = &gathering->call;
-    struct wio_member *members = wio_causal_array(alloc, call->size, sizeof(*members));
-    uint32_t *items = wio_causal_array(alloc, call->size, sizeof(*items));
+    struct wio_member *members = wio_alloc_array(alloc, call->size, sizeof(*members));
+    uint32_t *items = wio_alloc_array(alloc, call->size, sizeof(*items));
     enum wio_status status = WIO_ERR_NOMEM;
     if (members != NULL && items != NULL) {
         order_by_rank(match, gathering, items);
@@ -206,7 +206,8 @@ static enum wio_status complete(struct wio_match *match, uint32_t number, struct
 {
     struct wio_match_gathering *gathering = &match->gatherings[number];
     enum wio_status status = add(match, gathering, err);
-    wio_live_remove(&match->gathering_of, gathering->call.communicator, gathering->call.sequence);
+    wio_pair_map_remove(&match->gathering_of, gathering->call.communicator,
+                        gathering->call.sequence);
     while (gathering->members.count > 0) {
         wio_match_drop_first(match, &gathering->members);
     }
@@ -222,18 +223,18 @@ static enum wio_status begin(struct wio_match *match, const struct wio_collectiv
     const struct wio_alloc *alloc = &match->edges->alloc;
     size_t words = match->edges->threads / 64 + 1;
     uint32_t number = match->gathering_free;
-    if (number != WIO_CAUSAL_NONE) {
+    if (number != WIO_NO_INDEX) {
         match->gathering_free = match->gatherings[number].next_free;
     } else {
-        WIO_TRY(wio_causal_room(alloc, (void **)&match->gatherings, &match->gathering_room,
-                                (size_t)match->gathering_count + 1, sizeof(*match->gatherings)));
+        WIO_TRY(wio_alloc_room(alloc, (void **)&match->gatherings, &match->gathering_room,
+                               (size_t)match->gathering_count + 1, sizeof(*match->gatherings)));
         number = match->gathering_count++;
     }
     struct wio_match_gathering *gathering = &match->gatherings[number];
     gathering->members = wio_match_list_empty;
     gathering->call = *call;
     if (gathering->seen == NULL) {
-        gathering->seen = wio_causal_array(alloc, words, sizeof(*gathering->seen));
+        gathering->seen = wio_alloc_array(alloc, words, sizeof(*gathering->seen));
     } else {
         memset(gathering->seen, 0, words * sizeof(*gathering->seen));
     }
@@ -242,7 +243,7 @@ static enum wio_status begin(struct wio_match *match, const struct wio_collectiv
     }
     match->left.collectives++;
     *number_out = number;
-    return wio_live_put(&match->gathering_of, call->communicator, call->sequence, number);
+    return wio_pair_map_put(&match->gathering_of, call->communicator, call->sequence, number);
 }
 
 enum wio_status wio_match_collective(struct wio_match *match,
@@ -253,8 +254,8 @@ enum wio_status wio_match_collective(struct wio_match *match,
         call->rank >= (is_roles ? match->edges->threads : call->size)) {
         return refuse(call, "there is no such rank, or fewer threads than ranks", err);
     }
-    uint32_t number = wio_live_get(&match->gathering_of, call->communicator, call->sequence);
-    if (number == WIO_CAUSAL_NONE) {
+    uint32_t number = wio_pair_map_get(&match->gathering_of, call->communicator, call->sequence);
+    if (number == WIO_NO_INDEX) {
         WIO_TRY(begin(match, call, &number));
     } else {
         WIO_TRY(check(&match->gatherings[number], call, err));

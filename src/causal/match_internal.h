@@ -3,7 +3,7 @@
 #ifndef WIO_CAUSAL_MATCH_INTERNAL_H
 #define WIO_CAUSAL_MATCH_INTERNAL_H
 
-#include "causal/live.h"
+#include "base/pair_map.h"
 #include "causal/match.h"
 #include "causal/table.h"
 
@@ -26,12 +26,12 @@ struct wio_match_item {
     uint64_t bytes; /* of a send that may wait */
     bool gives;
     bool takes;
-    uint32_t next; /* in its list; WIO_CAUSAL_NONE at the end */
+    uint32_t next; /* in its list; WIO_NO_INDEX at the end */
     bool is_synchronous;
 };
 
 struct wio_match_list {
-    uint32_t first; /* WIO_CAUSAL_NONE where it is empty */
+    uint32_t first; /* WIO_NO_INDEX where it is empty */
     uint32_t last;
     uint32_t count;
 };
@@ -101,9 +101,9 @@ struct wio_match {
     struct wio_match_looker *lookers; /* per thread */
     struct wio_match_file *files;     /* by number */
     size_t file_room;
-    struct wio_match_birth *births; /* per thread */
-    struct wio_live reader_of;      /* (lock's channel, thread) -> item of its last release */
-    struct wio_live gathering_of;   /* (communicator, sequence) -> gathering */
+    struct wio_match_birth *births;   /* per thread */
+    struct wio_pair_map reader_of;    /* (lock's channel, thread) -> item of its last release */
+    struct wio_pair_map gathering_of; /* (communicator, sequence) -> gathering */
     struct wio_match_gathering *gatherings;
     size_t gathering_room;
     uint32_t gathering_count;

@@ -26,8 +26,8 @@ static enum wio_status take(struct wio_match *match, struct wio_match_channel *c
     if (channel->has_last) {
         WIO_TRY(follow(match, lock, evidence, channel->last, at));
     }
-    uint32_t i = shared ? WIO_CAUSAL_NONE : channel->given.first;
-    for (; i != WIO_CAUSAL_NONE; i = match->items[i].next) {
+    uint32_t i = shared ? WIO_NO_INDEX : channel->given.first;
+    for (; i != WIO_NO_INDEX; i = match->items[i].next) {
         struct wio_point reader = {match->items[i].begin_op, match->items[i].thread};
         WIO_TRY(follow(match, lock, evidence, reader, at));
     }
@@ -43,21 +43,21 @@ static enum wio_status take(struct wio_match *match, struct wio_match_channel *c
 static enum wio_status note_reader(struct wio_match *match, uint32_t number, struct wio_point at)
 {
     struct wio_match_list *readers = &match->channels[number].given;
-    uint32_t place = wio_live_get(&match->reader_of, number, at.thread);
-    if (place != WIO_CAUSAL_NONE) {
+    uint32_t place = wio_pair_map_get(&match->reader_of, number, at.thread);
+    if (place != WIO_NO_INDEX) {
         match->items[place].begin_op = at.op;
         return WIO_OK;
     }
     struct wio_match_item item = {.begin_op = at.op, .thread = at.thread};
     WIO_TRY(wio_match_append(match, readers, &item));
-    return wio_live_put(&match->reader_of, number, at.thread, readers->last);
+    return wio_pair_map_put(&match->reader_of, number, at.thread, readers->last);
 }
 
 static void forget_readers(struct wio_match *match, uint32_t number)
 {
     struct wio_match_list *readers = &match->channels[number].given;
     while (readers->count > 0) {
-        wio_live_remove(&match->reader_of, number, match->items[readers->first].thread);
+        wio_pair_map_remove(&match->reader_of, number, match->items[readers->first].thread);
         wio_match_drop_first(match, readers);
     }
 }
@@ -78,7 +78,7 @@ enum wio_status wio_match_owner(struct wio_match *match, uint32_t lock, uint32_t
 {
     struct wio_match_channel *channel;
     WIO_TRY(wio_match_channel(match, WIO_MATCH_LOCK, lock, 0, &channel, NULL));
-    *thread_out = channel->has_owner ? channel->owner : WIO_CAUSAL_NONE;
+    *thread_out = channel->has_owner ? channel->owner : WIO_NO_INDEX;
     return WIO_OK;
 }
 
@@ -88,10 +88,10 @@ static void forget_owner(struct wio_match *match, struct wio_match_channel *chan
                          uint32_t thread)
 {
     uint32_t i = channel->taken.first;
-    while (i != WIO_CAUSAL_NONE && match->items[i].thread != thread) {
+    while (i != WIO_NO_INDEX && match->items[i].thread != thread) {
         i = match->items[i].next;
     }
-    while (i != WIO_CAUSAL_NONE && channel->owner != thread) {
+    while (i != WIO_NO_INDEX && channel->owner != thread) {
         channel->owner = match->items[channel->taken.first].thread;
         wio_match_drop_first(match, &channel->taken);
     }

@@ -21,8 +21,8 @@ static enum wio_status note_size(struct wio_match *match, const struct wio_match
     if (send->bytes <= EAGER_BYTES_MOST || send->begin_ns >= receive->begin_ns) {
         return WIO_OK;
     }
-    WIO_TRY(wio_causal_room(&match->edges->alloc, (void **)&match->slow, &match->slow_room,
-                            match->slow_count + 1, sizeof(*match->slow)));
+    WIO_TRY(wio_alloc_room(&match->edges->alloc, (void **)&match->slow, &match->slow_room,
+                           match->slow_count + 1, sizeof(*match->slow)));
     match->slow[match->slow_count++] =
         (struct wio_match_slow){.edge = {.from_thread = receive->thread,
                                          .from_op = receive->begin_op,

@@ -6,8 +6,8 @@
 static enum wio_status file_of(struct wio_match *match, uint32_t file,
                                struct wio_match_file **file_out)
 {
-    WIO_TRY(wio_causal_room(&match->edges->alloc, (void **)&match->files, &match->file_room,
-                            (size_t)file + 1, sizeof(*match->files)));
+    WIO_TRY(wio_alloc_room(&match->edges->alloc, (void **)&match->files, &match->file_room,
+                           (size_t)file + 1, sizeof(*match->files)));
     *file_out = &match->files[file];
     return WIO_OK;
 }
@@ -30,7 +30,7 @@ enum wio_status wio_match_made(struct wio_match *match, uint32_t file, struct wi
 uint32_t wio_match_maker(const struct wio_match *match, uint32_t file)
 {
     return file < match->file_room && match->files[file].has_maker ? match->files[file].thread
-                                                                   : WIO_CAUSAL_NONE;
+                                                                   : WIO_NO_INDEX;
 }
 
 enum wio_status wio_match_gone(struct wio_match *match, uint32_t file, struct wio_point at,

@@ -75,11 +75,11 @@ static enum wio_status bind(struct wio_table *names, uint64_t left, uint64_t rig
 
 static bool same_name(const struct wio_table *names, uint64_t left, uint64_t right)
 {
-    if (wio_table_get(names, (struct wio_table_key){{LEFT, left, 0}}) == WIO_CAUSAL_NONE &&
-        wio_table_get(names, (struct wio_table_key){{RIGHT, right, 0}}) == WIO_CAUSAL_NONE) {
+    if (wio_table_get(names, (struct wio_table_key){{LEFT, left, 0}}) == WIO_NO_INDEX &&
+        wio_table_get(names, (struct wio_table_key){{RIGHT, right, 0}}) == WIO_NO_INDEX) {
         return left == right;
     }
-    return wio_table_get(names, (struct wio_table_key){{PAIR, left, right}}) != WIO_CAUSAL_NONE;
+    return wio_table_get(names, (struct wio_table_key){{PAIR, left, right}}) != WIO_NO_INDEX;
 }
 
 /* All nodes' temporary names first: another node may use a name before its maker's turn comes. */
@@ -202,7 +202,7 @@ static enum wio_status add_collectives(const struct merge *merge, struct wio_edg
     for (size_t c = 0; c < from->collective_count; c++) {
         const struct wio_collective *collective = &from->collectives[c];
         struct wio_member *members =
-            wio_causal_array(&merge->alloc, collective->count, sizeof(*members));
+            wio_alloc_array(&merge->alloc, collective->count, sizeof(*members));
         enum wio_status status = members == NULL ? WIO_ERR_NOMEM : WIO_OK;
         for (size_t i = 0; status == WIO_OK && i < collective->count; i++) {
             members[i] = from->members[collective->first + i];
@@ -235,8 +235,8 @@ static enum wio_status unite(const struct merge *merge, struct wio_edges *edges,
 static enum wio_status init(struct merge *merge)
 {
     size_t cells = (size_t)merge->count * merge->nodes;
-    merge->names = wio_causal_array(&merge->alloc, merge->count, sizeof(*merge->names));
-    merge->numbers = wio_causal_array(&merge->alloc, cells, sizeof(*merge->numbers));
+    merge->names = wio_alloc_array(&merge->alloc, merge->count, sizeof(*merge->names));
+    merge->numbers = wio_alloc_array(&merge->alloc, cells, sizeof(*merge->numbers));
     if (merge->names == NULL || merge->numbers == NULL) {
         return WIO_ERR_NOMEM;
     }
@@ -244,7 +244,7 @@ static enum wio_status init(struct merge *merge)
         wio_table_init(&merge->names[run], &merge->alloc);
         for (uint32_t node = 0; node < merge->nodes; node++) {
             const struct wio_run_node *n = &merge->runs[run].nodes[node];
-            uint64_t *numbers = wio_causal_array(&merge->alloc, n->count, sizeof(*numbers));
+            uint64_t *numbers = wio_alloc_array(&merge->alloc, n->count, sizeof(*numbers));
             if (numbers == NULL) {
                 return WIO_ERR_NOMEM;
             }

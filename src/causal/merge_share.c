@@ -2,7 +2,7 @@
 /* Is it the same work that the nodes of two runs share out? Each kind of operation is counted up
  * for one run and down for the other. */
 #include "base/cleanup.h"
-#include "causal/memory.h"
+#include "base/memory.h"
 #include "causal/merge.h"
 #include "causal/table.h"
 
@@ -29,8 +29,8 @@ static enum wio_status count(struct work *work, const struct wio_run_op *op, int
     WIO_TRY(wio_table_find(&work->places, where, &place));
     struct wio_table_key what = {{place, (uint64_t)op->result, op->op}};
     WIO_TRY(wio_table_find(&work->kinds, what, &kind));
-    WIO_TRY(wio_causal_room(&work->alloc, (void **)&work->counts, &work->room, (size_t)kind + 1,
-                            sizeof(*work->counts)));
+    WIO_TRY(wio_alloc_room(&work->alloc, (void **)&work->counts, &work->room, (size_t)kind + 1,
+                           sizeof(*work->counts)));
     work->counts[kind] += by;
     return WIO_OK;
 }

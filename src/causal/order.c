@@ -62,7 +62,7 @@ static void wake_takers(struct wio_order_walk *walk, uint32_t c)
     for (size_t i = collective->first; i < collective->first + collective->count; i++) {
         uint32_t t = walk->keys.edges->members[i].thread;
         if (walk->threads[t].blocked_collective == c) {
-            walk->threads[t].blocked_collective = WIO_CAUSAL_NONE;
+            walk->threads[t].blocked_collective = WIO_NO_INDEX;
             push(walk, t);
         }
     }
@@ -150,8 +150,8 @@ static enum wio_status collect_in(struct wio_order_walk *walk, uint32_t t, size_
     size_t count = 0;
     uint32_t edge;
     while (take(walk, t, WIO_ORDER_IN, walk->threads[t].op, &edge)) {
-        WIO_TRY(wio_causal_room(&walk->alloc, (void **)&walk->in, &walk->in_room, count + 1,
-                                sizeof(*walk->in)));
+        WIO_TRY(wio_alloc_room(&walk->alloc, (void **)&walk->in, &walk->in_room, count + 1,
+                               sizeof(*walk->in)));
         const struct wio_edge *e = &walk->keys.edges->edges[edge];
         walk->in[count++] = (struct wio_order_in){
             .edge = edge, .from = {e->from_op, e->from_thread}, .clock = walk->sources[edge]};
@@ -169,7 +169,7 @@ static void pass_out(struct wio_order_walk *walk, uint32_t t)
         thread->clock->refs++;
         struct wio_order_thread *to = &walk->threads[walk->keys.edges->edges[edge].to_thread];
         if (to->blocked_edge == edge) {
-            to->blocked_edge = WIO_CAUSAL_NONE;
+            to->blocked_edge = WIO_NO_INDEX;
             push(walk, walk->keys.edges->edges[edge].to_thread);
         }
     }
@@ -229,8 +229,8 @@ static enum wio_status init_threads(struct wio_order_walk *walk)
     }
     for (uint32_t t = 0; t < threads; t++) {
         struct wio_order_thread *thread = &walk->threads[t];
-        thread->blocked_edge = WIO_CAUSAL_NONE;
-        thread->blocked_collective = WIO_CAUSAL_NONE;
+        thread->blocked_edge = WIO_NO_INDEX;
+        thread->blocked_collective = WIO_NO_INDEX;
         thread->clock = nothing;
         nothing->refs++;
         for (unsigned r = 0; r < WIO_ORDER_REASON_COUNT; r++) {
@@ -260,13 +260,12 @@ static enum wio_status init(struct wio_order_walk *walk)
     const struct wio_edges *edges = walk->keys.edges;
     const struct wio_alloc *alloc = &walk->alloc;
     wio_order_clocks_init(&walk->clocks, alloc, edges->threads);
-    walk->threads = wio_causal_array(alloc, edges->threads, sizeof(*walk->threads));
-    walk->ready = wio_causal_array(alloc, edges->threads, sizeof(*walk->ready));
-    walk->hubs = wio_causal_array(alloc, edges->collective_count, sizeof(*walk->hubs));
-    walk->sources = wio_causal_array(alloc, edges->edge_count, sizeof(void *));
-    walk->collective_of =
-        wio_causal_array(alloc, edges->member_count, sizeof(*walk->collective_of));
-    walk->has_entered = wio_causal_array(alloc, edges->member_count, sizeof(*walk->has_entered));
+    walk->threads = wio_alloc_array(alloc, edges->threads, sizeof(*walk->threads));
+    walk->ready = wio_alloc_array(alloc, edges->threads, sizeof(*walk->ready));
+    walk->hubs = wio_alloc_array(alloc, edges->collective_count, sizeof(*walk->hubs));
+    walk->sources = wio_alloc_array(alloc, edges->edge_count, sizeof(void *));
+    walk->collective_of = wio_alloc_array(alloc, edges->member_count, sizeof(*walk->collective_of));
+    walk->has_entered = wio_alloc_array(alloc, edges->member_count, sizeof(*walk->has_entered));
     if (walk->threads == NULL || walk->ready == NULL || walk->hubs == NULL ||
         walk->sources == NULL || walk->collective_of == NULL || walk->has_entered == NULL) {
         return WIO_ERR_NOMEM;
@@ -320,8 +319,8 @@ static enum wio_status walk_all(struct wio_order_walk *walk, struct wio_error *e
         WIO_TRY(run(walk, t));
     }
     for (uint32_t t = 0; t < threads; t++) {
-        if (walk->threads[t].blocked_edge != WIO_CAUSAL_NONE ||
-            walk->threads[t].blocked_collective != WIO_CAUSAL_NONE) {
+        if (walk->threads[t].blocked_edge != WIO_NO_INDEX ||
+            walk->threads[t].blocked_collective != WIO_NO_INDEX) {
             return wio_order_report_cycle(walk, err);
         }
     }

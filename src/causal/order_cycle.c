@@ -11,7 +11,7 @@
 
 static bool is_blocked(const struct wio_order_thread *thread)
 {
-    return thread->blocked_edge != WIO_CAUSAL_NONE || thread->blocked_collective != WIO_CAUSAL_NONE;
+    return thread->blocked_edge != WIO_NO_INDEX || thread->blocked_collective != WIO_NO_INDEX;
 }
 
 /* The member that the thread's collective still waits for. */
@@ -28,7 +28,7 @@ static const struct wio_member *missing_member(const struct wio_order_walk *walk
 static uint32_t waits_for(const struct wio_order_walk *walk, uint32_t t)
 {
     const struct wio_order_thread *thread = &walk->threads[t];
-    if (thread->blocked_edge != WIO_CAUSAL_NONE) {
+    if (thread->blocked_edge != WIO_NO_INDEX) {
         return walk->keys.edges->edges[thread->blocked_edge].from_thread;
     }
     return missing_member(walk, &walk->keys.edges->collectives[thread->blocked_collective])->thread;
@@ -52,7 +52,7 @@ static void name_wait(const struct wio_order_walk *walk, uint32_t t, struct wio_
     unsigned class = WIO_EDGE_COLLECTIVE;
     unsigned evidence;
     struct wio_point from;
-    if (thread->blocked_edge != WIO_CAUSAL_NONE) {
+    if (thread->blocked_edge != WIO_NO_INDEX) {
         const struct wio_edge *edge = &edges->edges[thread->blocked_edge];
         from = (struct wio_point){edge->from_op, edge->from_thread};
         class = edge->class;

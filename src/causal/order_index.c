@@ -69,9 +69,9 @@ enum wio_status wio_order_index_init(struct wio_order_index *index,
     const struct wio_alloc *alloc = &keys->edges->alloc;
     size_t count = item_count(keys, reason);
     uint32_t threads = keys->edges->threads;
-    index->start = wio_causal_array(alloc, (size_t)threads + 1, sizeof(*index->start));
-    index->items = wio_causal_array(alloc, count, sizeof(*index->items));
-    uint32_t *scratch = wio_causal_array(alloc, count, sizeof(*scratch));
+    index->start = wio_alloc_array(alloc, (size_t)threads + 1, sizeof(*index->start));
+    index->items = wio_alloc_array(alloc, count, sizeof(*index->items));
+    uint32_t *scratch = wio_alloc_array(alloc, count, sizeof(*scratch));
     if (index->start == NULL || index->items == NULL || scratch == NULL) {
         alloc->put(alloc->context, scratch);
         return WIO_ERR_NOMEM;
@@ -85,7 +85,7 @@ enum wio_status wio_order_index_init(struct wio_order_index *index,
     index->start[threads] = total;
     struct sort_context context = {keys, reason};
     for (uint32_t t = 0; t < threads; t++) {
-        wio_causal_sort(&index->items[index->start[t]], scratch,
+        wio_stable_sort(&index->items[index->start[t]], scratch,
                         index->start[t + 1] - index->start[t], op_of, &context);
     }
     alloc->put(alloc->context, scratch);

@@ -3,7 +3,7 @@
 #ifndef WIO_CAUSAL_ORDER_INTERNAL_H
 #define WIO_CAUSAL_ORDER_INTERNAL_H
 
-#include "causal/memory.h"
+#include "base/memory.h"
 #include "causal/order.h"
 
 /* Items (edges or members) grouped by thread and sorted by operation within it. */
@@ -86,7 +86,7 @@ struct wio_order_thread {
     struct wio_order_clock *clock;
     size_t next[WIO_ORDER_REASON_COUNT]; /* positions in the indices */
     size_t checked;                      /* up to here the sources of its next stop are passed */
-    uint32_t blocked_edge;               /* WIO_CAUSAL_NONE where it is not */
+    uint32_t blocked_edge;               /* WIO_NO_INDEX where it is not */
     uint32_t blocked_collective;
     uint64_t op; /* of the stop it stands at */
 };

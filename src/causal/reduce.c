@@ -8,7 +8,7 @@
 #include "causal/reduce.h"
 
 #include "base/cleanup.h"
-#include "causal/memory.h"
+#include "base/memory.h"
 #include "causal/order.h"
 
 struct reduction {
@@ -89,7 +89,7 @@ static enum wio_status judge_many(struct reduction *reduction, const struct wio_
     uint32_t parts = reduction->edges->threads / WIO_ORDER_PART + 1;
     const struct wio_alloc *alloc = &reduction->edges->alloc;
     alloc->put(alloc->context, reduction->seen); /* clocks have changed since */
-    reduction->seen = wio_causal_array(alloc, parts, sizeof(*reduction->seen));
+    reduction->seen = wio_alloc_array(alloc, parts, sizeof(*reduction->seen));
     if (reduction->seen == NULL) {
         return WIO_ERR_NOMEM;
     }
@@ -157,15 +157,15 @@ static enum wio_status sort_loose(struct reduction *reduction, const struct wio_
 {
     const struct wio_edges *edges = reduction->edges;
     uint32_t count = 0;
-    WIO_TRY(wio_causal_room(&edges->alloc, (void **)&reduction->loose, &reduction->loose_room,
-                            2 * stop->in_count, sizeof(uint32_t)));
+    WIO_TRY(wio_alloc_room(&edges->alloc, (void **)&reduction->loose, &reduction->loose_room,
+                           2 * stop->in_count, sizeof(uint32_t)));
     for (size_t i = 0; i < stop->in_count; i++) {
         const struct wio_edge *edge = &edges->edges[stop->in[i].edge];
         if ((WIO_EDGE_BIT(edge->class) & WIO_EDGE_FIRM) == 0) {
             reduction->loose[count++] = (uint32_t)stop->in[i].edge;
         }
     }
-    wio_causal_sort(reduction->loose, reduction->loose + count, count, from_op_of, edges);
+    wio_stable_sort(reduction->loose, reduction->loose + count, count, from_op_of, edges);
     *count_out = count;
     return WIO_OK;
 }
@@ -220,8 +220,8 @@ static enum wio_status run(struct reduction *reduction, struct wio_error *err)
 {
     const struct wio_edges *edges = reduction->edges;
     const struct wio_alloc *alloc = &edges->alloc;
-    reduction->best = wio_causal_array(alloc, edges->threads, sizeof(uint32_t));
-    reduction->used = wio_causal_array(alloc, edges->threads, sizeof(uint32_t));
+    reduction->best = wio_alloc_array(alloc, edges->threads, sizeof(uint32_t));
+    reduction->used = wio_alloc_array(alloc, edges->threads, sizeof(uint32_t));
     enum wio_status status = reduce(reduction, err);
     alloc->put(alloc->context, reduction->best);
     alloc->put(alloc->context, reduction->used);
@@ -243,7 +243,7 @@ enum wio_status wio_edges_reduce(struct wio_edges *edges, size_t *dropped_out,
     const struct wio_alloc *alloc = &edges->alloc;
     struct reduction reduction = {
         .edges = edges,
-        .drop = wio_causal_array(alloc, edges->edge_count, sizeof(bool)),
+        .drop = wio_alloc_array(alloc, edges->edge_count, sizeof(bool)),
     };
     enum wio_status status = run(&reduction, err);
     if (status == WIO_OK) {

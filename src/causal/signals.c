@@ -50,8 +50,8 @@ enum wio_status wio_edges_drop_repeated_signals(struct wio_edges *edges, size_t 
     const struct wio_alloc *alloc = &edges->alloc;
     struct wio_order_keys keys = {edges, WIO_EDGE_BIT(WIO_EDGE_HARD)};
     struct wio_order_index index = {0};
-    bool *drop = wio_causal_array(alloc, edges->edge_count, sizeof(*drop));
-    uint32_t *best = wio_causal_array(alloc, edges->threads, sizeof(*best));
+    bool *drop = wio_alloc_array(alloc, edges->edge_count, sizeof(*drop));
+    uint32_t *best = wio_alloc_array(alloc, edges->threads, sizeof(*best));
     enum wio_status status = drop == NULL || best == NULL
                                  ? WIO_ERR_NOMEM
                                  : wio_order_index_init(&index, &keys, WIO_ORDER_IN);

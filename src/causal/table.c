@@ -46,7 +46,7 @@ static size_t place(const struct wio_table *table, struct wio_table_key key)
 static enum wio_status grow(struct wio_table *table)
 {
     size_t count = table->slot_count > 0 ? table->slot_count * 2 : SLOTS_FIRST;
-    uint32_t *slots = wio_causal_array(&table->alloc, count, sizeof(*slots));
+    uint32_t *slots = wio_alloc_array(&table->alloc, count, sizeof(*slots));
     if (slots == NULL) {
         return WIO_ERR_NOMEM;
     }
@@ -67,11 +67,11 @@ enum wio_status wio_table_find(struct wio_table *table, struct wio_table_key key
     }
     size_t i = place(table, key);
     if (table->slots[i] == 0) {
-        if (table->count >= WIO_CAUSAL_NONE - 1) {
+        if (table->count >= WIO_NO_INDEX - 1) {
             return WIO_ERR_UNSUPPORTED;
         }
-        WIO_TRY(wio_causal_room(&table->alloc, (void **)&table->keys, &table->key_room,
-                                (size_t)table->count + 1, sizeof(*table->keys)));
+        WIO_TRY(wio_alloc_room(&table->alloc, (void **)&table->keys, &table->key_room,
+                               (size_t)table->count + 1, sizeof(*table->keys)));
         table->keys[table->count] = key;
         table->slots[i] = ++table->count;
     }
@@ -82,8 +82,8 @@ enum wio_status wio_table_find(struct wio_table *table, struct wio_table_key key
 uint32_t wio_table_get(const struct wio_table *table, struct wio_table_key key)
 {
     if (table->count == 0) {
-        return WIO_CAUSAL_NONE;
+        return WIO_NO_INDEX;
     }
     uint32_t slot = table->slots[place(table, key)];
-    return slot == 0 ? WIO_CAUSAL_NONE : slot - 1;
+    return slot == 0 ? WIO_NO_INDEX : slot - 1;
 }

@@ -3,7 +3,7 @@
 #ifndef WIO_CAUSAL_TABLE_H
 #define WIO_CAUSAL_TABLE_H
 
-#include "causal/memory.h"
+#include "base/memory.h"
 
 struct wio_table_key {
     uint64_t part[3];
@@ -23,7 +23,7 @@ void wio_table_fini(struct wio_table *table);
 /* The number of `key`; it is added where it is new. */
 WIO_MUST_CHECK enum wio_status wio_table_find(struct wio_table *table, struct wio_table_key key,
                                               uint32_t *number_out);
-/* The number of `key`, WIO_CAUSAL_NONE where it is not there. */
+/* The number of `key`, WIO_NO_INDEX where it is not there. */
 uint32_t wio_table_get(const struct wio_table *table, struct wio_table_key key);
 
 #endif

@@ -38,6 +38,9 @@ uint64_t wio_account_bytes(const struct wio_event *event);
  */
 bool wio_account_is_file(const char *path);
 
+/* Is `path` a terminal: what is read there is typed, what is written waits for its reader? */
+bool wio_account_is_terminal(const char *path);
+
 struct wio_tally {
     uint64_t count;
     uint64_t bytes;

@@ -92,28 +92,44 @@ static struct wio_source_module *find_module(struct wio_sources *sources,
     return sources->modules[id - 1];
 }
 
-static void describe(struct wio_sources *sources, const struct wio_frame *frame, char *text,
-                     size_t size)
+/* Function and line of the call; false: the module does not say. */
+static bool find_place(struct wio_sources *sources, const struct wio_frame *frame,
+                       struct wio_source_place *place)
 {
     struct wio_source_module *module = find_module(sources, frame);
-    struct wio_source_place place;
     /* the return address may already belong to the next line or function */
     uint64_t call = frame->address > 0 ? frame->address - 1 : 0;
+    return module != NULL && wio_source_module_find(module, call, place) == WIO_OK;
+}
 
-    if (module != NULL && wio_source_module_find(module, call, &place) == WIO_OK) {
-        if (place.function[0] != '\0') {
-            snprintf(text, size, "%s (%s:%d)", place.function, base_name(place.file), place.line);
-            return;
-        }
-        snprintf(text, size, "%s:%d", base_name(place.file), place.line);
-        return;
-    }
+static void describe_address(const struct wio_frame *frame, char *text, size_t size)
+{
     if (frame->module[0] == '\0') {
         /* code that belongs to no file, made while the program ran */
         snprintf(text, size, "0x%llx", (unsigned long long)frame->address);
         return;
     }
     snprintf(text, size, "%s+0x%llx", base_name(frame->module), (unsigned long long)frame->address);
+}
+
+static void describe_place(const struct wio_source_place *place, char *text, size_t size)
+{
+    if (place->function[0] != '\0') {
+        snprintf(text, size, "%s (%s:%d)", place->function, base_name(place->file), place->line);
+        return;
+    }
+    snprintf(text, size, "%s:%d", base_name(place->file), place->line);
+}
+
+static void describe(struct wio_sources *sources, const struct wio_frame *frame, char *text,
+                     size_t size)
+{
+    struct wio_source_place place;
+    if (find_place(sources, frame, &place)) {
+        describe_place(&place, text, size);
+    } else {
+        describe_address(frame, text, size);
+    }
 }
 
 /* Keep a copy of `text` as long as `sources` lives. "" where memory is short. */
@@ -127,6 +143,38 @@ static const char *keep(struct wio_sources *sources, const char *text)
         return "";
     }
     return copy;
+}
+
+static const char *symbol_of(struct wio_sources *sources, const struct wio_frame *frame)
+{
+    const struct wio_source_module *module = find_module(sources, frame);
+    uint64_t call = frame->address > 0 ? frame->address - 1 : 0;
+    return module != NULL ? wio_source_module_symbol(module, call) : "";
+}
+
+void wio_sources_words(struct wio_sources *sources, const struct wio_frame *frame,
+                       struct wio_source_words *out)
+{
+    char text[MAX_TEXT];
+    char address[MAX_TEXT];
+    struct wio_source_place place = {.function = "", .file = ""};
+
+    *out = (struct wio_source_words){.function = "", .file = "", .text = ""};
+    if (find_place(sources, frame, &place)) {
+        describe_place(&place, text, sizeof(text));
+    } else {
+        place = (struct wio_source_place){.function = symbol_of(sources, frame), .file = ""};
+        describe_address(frame, address, sizeof(address));
+        if (place.function[0] == '\0') {
+            memcpy(text, address, sizeof(text));
+        } else if (snprintf(text, sizeof(text), "%s (%s)", place.function, address) < 0) {
+            return;
+        }
+    }
+    out->function = place.function[0] != '\0' ? place.function : symbol_of(sources, frame);
+    out->file = place.file;
+    out->line = place.line;
+    out->text = keep(sources, text);
 }
 
 const char *wio_sources_text(struct wio_sources *sources, uint32_t source)

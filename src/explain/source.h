@@ -43,6 +43,17 @@ void wio_sources_destroy(struct wio_sources *sources);
 /* Text of the innermost frame; "" for 0 and unknown ids. Valid while `sources` lives. */
 const char *wio_sources_text(struct wio_sources *sources, uint32_t source);
 
+/* What is known of one frame; "" and 0 = not known. Texts live as long as `sources`. */
+struct wio_source_words {
+    const char *function; /* by debug information, else by the symbol table of the module */
+    const char *file;     /* as the compiler wrote it down */
+    int line;
+    const char *text; /* "function (file:line)", "function (module+0x12)", "module+0x12" */
+};
+/* Not cached: a caller with many operations keeps what it gets. */
+void wio_sources_words(struct wio_sources *sources, const struct wio_frame *frame,
+                       struct wio_source_words *out);
+
 /* Texts of the frames of a stack, innermost first; fills up to `max`, returns how many it filled.
  * Not cached: meant for the few stacks that are shown. The texts live as long as `sources`. */
 uint32_t wio_sources_stack(struct wio_sources *sources, uint32_t source, const char **texts_out,

@@ -180,3 +180,25 @@ enum wio_status wio_source_module_find(const struct wio_source_module *module, u
     place_out->function = find_function(unit, pc);
     return WIO_OK;
 }
+
+/* libdw names the nearest symbol before an address, too. One without a size is that of hand-written
+ * code, and holds what follows it. */
+static bool symbol_holds(const char *name, const GElf_Sym *symbol, GElf_Off offset)
+{
+    return name != NULL && GELF_ST_TYPE(symbol->st_info) == STT_FUNC &&
+           (symbol->st_size == 0 || offset < symbol->st_size);
+}
+
+const char *wio_source_module_symbol(const struct wio_source_module *module, uint64_t address)
+{
+    GElf_Addr bias = 0;
+    GElf_Off offset = 0;
+    GElf_Sym symbol;
+    if (module->module == NULL || dwfl_module_getelf(module->module, &bias) == NULL) {
+        return "";
+    }
+    const char *name =
+        dwfl_module_addrinfo(module->module, address + bias, &offset, &symbol, NULL, NULL, NULL);
+    const bool is_inside = symbol_holds(name, &symbol, offset);
+    return is_inside ? name : "";
+}

@@ -33,4 +33,10 @@ WIO_MUST_CHECK enum wio_status wio_source_module_find(const struct wio_source_mo
                                                       uint64_t address,
                                                       struct wio_source_place *place_out);
 
+/*
+ * Name of the function around `address`, by the symbol tables: .symtab, .dynsym, .gnu_debugdata, of
+ * the file or of its separate debug file. "" where there is none. Borrowed as above.
+ */
+const char *wio_source_module_symbol(const struct wio_source_module *module, uint64_t address);
+
 #endif

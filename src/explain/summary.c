@@ -246,6 +246,7 @@ enum wio_status wio_summary_create(const struct wio_trace *trace, struct wio_sum
         return wio_error_set(err, status, NULL, WIO_ERROR_NO_OFFSET,
                              "no memory for the summary of a trace");
     }
+    summary->trace = trace;
     wio_trace_get_info(trace, &summary->info);
     summary->has_edges = wio_trace_edges(trace) != NULL;
     if (summary->has_edges) {

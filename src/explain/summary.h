@@ -42,6 +42,7 @@ struct wio_summary_unseen {
 
 /* Texts belong to the trace, arrays to the summary. */
 struct wio_summary {
+    const struct wio_trace *trace;
     struct wio_trace_info info;
     const char **jobs; /* distinct, in order of first appearance; processes without one add none */
     size_t job_count;

@@ -6,6 +6,7 @@
 
 #include "base/cleanup.h"
 #include "model/flusher.h"
+#include "model/group.h"
 
 /* A task that sleeps wakes this much after its tick, seconds: the scheduler. */
 #define WAKE_S 5e-5
@@ -33,19 +34,22 @@ void wio_cache_init(struct wio_cache *cache, const struct wio_alloc *alloc,
         .next_s = HUGE_VAL,
         .expire_s = params->dirty_expire,
         .interval_s = params->dirty_interval,
+        .steps_max = UINT64_MAX,
+        .dirty_room = pages_of(wio_group_dirty_room(params)),
     };
     wio_chunk_pool_init(&cache->pool, alloc);
-    wio_resident_init(&cache->resident, alloc, &cache->pool, pages_of(params->mem_bytes));
+    wio_resident_init(&cache->resident, alloc, &cache->pool, pages_of(wio_group_room(params)));
 }
 
 enum wio_status wio_cache_add_device(struct wio_cache *cache, const struct wio_model_params *params)
 {
     WIO_PRE(cache->device_count < WIO_MODEL_DEVICES_MAX);
     struct wio_cache_device *device = cache->alloc.get(cache->alloc.context, sizeof(*device));
+    const struct wio_group_limits dirty = wio_group_limits(params);
     const struct wio_throttle_limits limits = {
         .hz = (int64_t)params->hz,
-        .background = (int64_t)(params->limit_bg / WIO_CACHE_PAGE),
-        .hard = (int64_t)(params->limit_hard / WIO_CACHE_PAGE),
+        .background = (int64_t)(dirty.background / WIO_CACHE_PAGE),
+        .hard = (int64_t)(dirty.hard / WIO_CACHE_PAGE),
     };
     const double slice_s = params->slice < WIO_SLICES_LEAST_S ? 0 : params->slice;
     const struct wio_queue_device speed = {
@@ -163,7 +167,8 @@ static void skip_looks(struct wio_cache *cache, double end_s)
 
 void wio_cache_wait_until(struct wio_cache *cache, double end_s)
 {
-    while (cache->next_s <= end_s) {
+    while (cache->next_s <= end_s && cache->status == WIO_OK) {
+        wio_cache_step(cache);
         cache->time_s = fmax(cache->time_s, cache->next_s);
         for (uint32_t i = 0; i < cache->device_count; i++) {
             if (wio_flusher_next(cache->devices[i]) <= cache->time_s) {
@@ -209,6 +214,36 @@ static enum wio_status wake_flushers(struct wio_cache *cache)
     return WIO_OK;
 }
 
+/* Hand all that is dirty to the devices. */
+static enum wio_status write_all(struct wio_cache *cache)
+{
+    struct wio_cache_file *dirty;
+    for (uint32_t i = 0; i < cache->device_count; i++) {
+        while ((dirty = TAILQ_FIRST(&cache->devices[i]->dirty)) != NULL) {
+            WIO_TRY(wio_flusher_write(cache, dirty, UINT64_MAX));
+        }
+    }
+    wio_cache_plan(cache);
+    return cache->status;
+}
+
+/* A group of version 1 that is full of dirty pages: the task waits until the first of them is
+ * written (rule 21). *until_s_out is now where it need not, or a device outside writes them. */
+static enum wio_status look_at_group(struct wio_cache *cache, double *until_s_out)
+{
+    *until_s_out = cache->time_s;
+    if (wio_cache_pages(cache) < cache->dirty_room) {
+        return WIO_OK;
+    }
+    double until_s = HUGE_VAL;
+    WIO_TRY(write_all(cache));
+    for (uint32_t i = 0; i < cache->device_count; i++) {
+        until_s = fmin(until_s, cache->devices[i]->queue.head_done_s);
+    }
+    *until_s_out = until_s < HUGE_VAL ? fmax(until_s, cache->time_s) : cache->time_s;
+    return WIO_OK;
+}
+
 enum wio_status wio_cache_look(struct wio_cache *cache, struct wio_cache_device *device,
                                enum wio_throttle_verdict *verdict_out, double *until_s_out)
 {
@@ -216,6 +251,11 @@ enum wio_status wio_cache_look(struct wio_cache *cache, struct wio_cache_device 
     int64_t pause;
     *verdict_out = WIO_THROTTLE_FREE;
     *until_s_out = cache->time_s;
+    WIO_TRY(look_at_group(cache, until_s_out));
+    if (*until_s_out > cache->time_s) {
+        *verdict_out = WIO_THROTTLE_AGAIN;
+        return cache->status;
+    }
     if (!wio_throttle_is_due(throttle)) {
         return cache->status;
     }

@@ -113,7 +113,11 @@ struct wio_cache {
     double expire_s;        /* age of an old file */
     double interval_s;      /* between two looks for old files */
     uint64_t written_bytes; /* ever, by operations */
-    enum wio_status status; /* WIO_ERR_NOMEM once a flusher ran out of memory */
+    uint64_t dirty_room;    /* pages that may be dirty or under write-back; UINT64_MAX: any */
+    uint64_t steps;         /* of tasks and flushers, ever; at most .. */
+    uint64_t steps_max;
+    enum wio_status status; /* WIO_ERR_NOMEM once a flusher ran out of memory,
+                               WIO_ERR_UNSUPPORTED once there were too many steps */
 };
 
 /* Without a device, which has to be added before anything else. The `params` are those of the
@@ -131,6 +135,13 @@ struct wio_cache_file *wio_cache_file(struct wio_cache *cache, uint64_t id, uint
 /* Time passes: the devices write, old files are flushed. */
 void wio_cache_wait(struct wio_cache *cache, double seconds);
 void wio_cache_wait_until(struct wio_cache *cache, double end_s);
+/* One more step is done; the status tells where there are too many. */
+static inline void wio_cache_step(struct wio_cache *cache)
+{
+    if (++cache->steps > cache->steps_max && cache->status == WIO_OK) {
+        cache->status = WIO_ERR_UNSUPPORTED;
+    }
+}
 /* After a change: when something happens by itself next. */
 void wio_cache_plan(struct wio_cache *cache);
 int64_t wio_cache_jiffy(const struct wio_cache *cache);

@@ -299,10 +299,12 @@ static enum wio_status run(struct wio_model *model, double until_s, struct wio_m
     struct wio_task *task;
     enum wio_status status = wio_tasks_run(tasks, until_s, &task);
     model->time_s = cache->time_s;
+    if (task != NULL) {
+        done->task = task->id;
+    }
     if (status != WIO_OK) {
         return status;
     }
-    done->task = task->id;
     done->is_asleep = task->is_active;
     done->result = (struct wio_model_result){
         .cost_s = cache->time_s - task->begin_s,
@@ -322,6 +324,11 @@ static double next(struct wio_model *model)
 static void tell_sleep(struct wio_model *model)
 {
     ((struct wio_tasks *)model->state)->tells_sleep = true;
+}
+
+static void limit_steps(struct wio_model *model, uint64_t steps)
+{
+    ((struct wio_tasks *)model->state)->cache.steps_max = steps;
 }
 
 static enum wio_status init(struct wio_model *model)
@@ -362,6 +369,9 @@ static const struct wio_model_range ranges[] = {
     {offsetof(struct wio_model_params, dirty_ratelimit0), 1, BYTES_MOST},
     {offsetof(struct wio_model_params, write_bw0), 1, BYTES_MOST},
     {offsetof(struct wio_model_params, mem_bytes), 0, BYTES_MOST},
+    {offsetof(struct wio_model_params, group_limit), 0, BYTES_MOST},
+    {offsetof(struct wio_model_params, group_used), 0, BYTES_MOST},
+    {offsetof(struct wio_model_params, group_version), 1, 2},
     {offsetof(struct wio_model_params, read_ahead), 0, BYTES_MOST},
     {.place = WIO_MODEL_NO_PARAM},
 };
@@ -375,4 +385,5 @@ const struct wio_model_class wio_model_kernel = {.name = "kernel",
                                                  .begin = begin,
                                                  .run = run,
                                                  .next = next,
-                                                 .tell_sleep = tell_sleep};
+                                                 .tell_sleep = tell_sleep,
+                                                 .limit_steps = limit_steps};

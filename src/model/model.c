@@ -34,31 +34,6 @@ const char *wio_model_state_name(enum wio_model_state state)
     return (unsigned)state < WIO_ARRAY_SIZE(names) ? names[state] : "-";
 }
 
-enum wio_model_flow wio_model_flow(enum wio_model_method method)
-{
-    switch (method) {
-    case WIO_MODEL_READ:
-    case WIO_MODEL_READ_DIRECT:
-        return WIO_MODEL_MOVES_IN;
-    case WIO_MODEL_WRITE:
-    case WIO_MODEL_DIRECT:
-    case WIO_MODEL_DIRECT_NOSYNC:
-    case WIO_MODEL_SYNC:
-    case WIO_MODEL_FWRITE:
-        return WIO_MODEL_MOVES_OUT;
-    case WIO_MODEL_FFLUSH:
-    case WIO_MODEL_FSYNC:
-    case WIO_MODEL_FDATASYNC:
-    case WIO_MODEL_TRUNCATE:
-    case WIO_MODEL_SYNCFS:
-    case WIO_MODEL_WRITE_OUT:
-    case WIO_MODEL_FORGET:
-    case WIO_MODEL_METHOD_COUNT:
-        break;
-    }
-    return WIO_MODEL_MOVES_NOTHING;
-}
-
 enum wio_status wio_model_params_check_for(enum wio_model_kind kind,
                                            const struct wio_model_params *params,
                                            struct wio_error *err)
@@ -77,8 +52,11 @@ enum wio_status wio_model_create(enum wio_model_kind kind, const struct wio_mode
     if (model == NULL) {
         return wio_error_set(err, WIO_ERR_NOMEM, NULL, WIO_ERROR_NO_OFFSET, "out of memory");
     }
-    *model = (struct wio_model){
-        .class = classes[kind], .params = *params, .alloc = *alloc, .device_count = 1};
+    *model = (struct wio_model){.class = classes[kind],
+                                .params = *params,
+                                .alloc = *alloc,
+                                .device_count = 1,
+                                .steps_max = UINT64_MAX};
     if (model->class->init != NULL && model->class->init(model) != WIO_OK) {
         wio_model_destroy(model);
         return wio_error_set(err, WIO_ERR_NOMEM, NULL, WIO_ERROR_NO_OFFSET, "out of memory");
@@ -134,6 +112,20 @@ static enum wio_status check_size(const struct wio_model *model, const struct wi
                          (unsigned long long)most);
 }
 
+void wio_model_limit_steps(struct wio_model *model, uint64_t steps)
+{
+    model->steps_max = steps;
+    if (model->class->limit_steps != NULL) {
+        model->class->limit_steps(model, steps);
+    }
+}
+
+/* Of a class that does not count them. */
+static bool has_steps(struct wio_model *model)
+{
+    return model->class->limit_steps != NULL || model->steps++ < model->steps_max;
+}
+
 static enum wio_status check_op(const struct wio_model *model, const struct wio_model_op *op,
                                 struct wio_error *err)
 {
@@ -154,8 +146,14 @@ static enum wio_status check_op(const struct wio_model *model, const struct wio_
     return check_size(model, op, err);
 }
 
-static enum wio_status fail(enum wio_status status, struct wio_error *err)
+static enum wio_status fail(const struct wio_model *model, enum wio_status status,
+                            struct wio_error *err)
 {
+    if (status == WIO_ERR_UNSUPPORTED) {
+        return wio_error_set(err, status, NULL, WIO_ERROR_NO_OFFSET,
+                             "the simulation takes more than %llu steps (--max-steps)",
+                             (unsigned long long)model->steps_max);
+    }
     return wio_error_set(err, status, NULL, WIO_ERROR_NO_OFFSET, "%s",
                          status == WIO_ERR_USAGE ? "the task is in an operation already"
                                                  : wio_status_text(status));
@@ -183,6 +181,9 @@ enum wio_status wio_model_step(struct wio_model *model, const struct wio_model_o
 {
     enum wio_status status;
     WIO_TRY(check_op(model, op, err));
+    if (!has_steps(model)) {
+        return fail(model, WIO_ERR_UNSUPPORTED, err);
+    }
     *result_out = (struct wio_model_result){.state = WIO_MODEL_STATE_NONE};
     if (model->class->step != NULL) {
         status = model->class->step(model, op, result_out);
@@ -192,16 +193,19 @@ enum wio_status wio_model_step(struct wio_model *model, const struct wio_model_o
     } else {
         status = step_tasks(model, op, result_out);
     }
-    return status == WIO_OK ? WIO_OK : fail(status, err);
+    return status == WIO_OK ? WIO_OK : fail(model, status, err);
 }
 
 enum wio_status wio_model_begin(struct wio_model *model, uint32_t task,
                                 const struct wio_model_op *op, struct wio_error *err)
 {
     WIO_TRY(check_op(model, op, err));
+    if (!has_steps(model)) {
+        return fail(model, WIO_ERR_UNSUPPORTED, err);
+    }
     enum wio_status status = model->class->begin != NULL ? model->class->begin(model, task, op)
                                                          : wio_serial_begin(model, task, op);
-    return status == WIO_OK ? WIO_OK : fail(status, err);
+    return status == WIO_OK ? WIO_OK : fail(model, status, err);
 }
 
 enum wio_status wio_model_run(struct wio_model *model, double until_s,
@@ -209,7 +213,7 @@ enum wio_status wio_model_run(struct wio_model *model, double until_s,
 {
     enum wio_status status = model->class->run != NULL ? model->class->run(model, until_s, done_out)
                                                        : wio_serial_run(model, until_s, done_out);
-    return status == WIO_OK || status == WIO_END ? status : fail(status, err);
+    return status == WIO_OK || status == WIO_END ? status : fail(model, status, err);
 }
 
 bool wio_model_tell_sleep(struct wio_model *model)

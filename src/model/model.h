@@ -80,7 +80,10 @@ enum wio_model_kind {
     X(slice, "s", 0)                                                                               \
     X(commit_bytes, "bytes", 0)                                                                    \
     X(read_ahead, "bytes", 131072)                                                                 \
-    X(mem_bytes, "bytes", WIO_MODEL_UNLIMITED)
+    X(mem_bytes, "bytes", WIO_MODEL_UNLIMITED)                                                     \
+    X(group_limit, "bytes", WIO_MODEL_UNLIMITED)                                                   \
+    X(group_used, "bytes", 0)                                                                      \
+    X(group_version, "version", 2)
 
 /* What an operation of a size costs on an idle device: between two points a straight line, beyond
  * the last the line of the last two, or bw_dev where that does not rise, below the first as the
@@ -120,7 +123,9 @@ struct wio_model_table {
  * its rate lets pass after a rest; slice: of which length such a limit lets pass what it lets pass
  * at once, 0: it passes evenly; commit_bytes: what the journal writes when files have got new
  * blocks, 0: not known; read_ahead: the longest window of the device that is read ahead, 0: none;
- * mem_bytes: memory for file data, where reads find what was read or written before.
+ * mem_bytes: memory for file data, where reads find what was read or written before; group_limit:
+ * the limit of the memory group (cgroup) that the tasks run in, group_used: what the group has that
+ * are no pages of files, group_version: of its hierarchy, 1 or 2 (group.h).
  */
 struct wio_model_params {
 #define WIO_MODEL_PARAM_FIELD(name, unit, fallback) double name;
@@ -263,6 +268,12 @@ bool wio_model_is_device_param(const char *name);
 /* Accepts NULL. */
 void wio_model_destroy(struct wio_model *model);
 
+/* No more than so many steps (pieces of operations, looks of flushers) from the beginning on,
+ * without limit where this is not called: where they are reached operations end with
+ * WIO_ERR_UNSUPPORTED, and the model may only be destroyed. To `naive` and `cawl` an operation is
+ * one step. */
+void wio_model_limit_steps(struct wio_model *model, uint64_t steps);
+
 /* The next operation. After WIO_ERR_NOMEM the model may only be destroyed; after WIO_ERR_USAGE (a
  * negative or infinite delay, a range behind 2^53 bytes or, for `kernel`, more than
  * WIO_MODEL_SIZE_MAX to read or write) nothing has happened. */
@@ -294,7 +305,8 @@ WIO_MUST_CHECK enum wio_status wio_model_begin(struct wio_model *model, uint32_t
                                                const struct wio_model_op *op,
                                                struct wio_error *err);
 /* Time passes: WIO_OK when an operation has ended, the earliest first; WIO_END at `until_s`, or, if
- * that is infinite, once no operation is left. */
+ * that is infinite, once no operation is left. After an error done_out->task is the task that met
+ * it, where one did; else it is as it was. */
 WIO_MUST_CHECK enum wio_status wio_model_run(struct wio_model *model, double until_s,
                                              struct wio_model_done *done_out,
                                              struct wio_error *err);

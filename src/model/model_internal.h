@@ -16,6 +16,8 @@ struct wio_model {
     struct wio_alloc alloc;
     double time_s;
     uint32_t device_count;
+    uint64_t steps; /* where the class does not count them */
+    uint64_t steps_max;
     void *state; /* of the class; NULL where it needs none */
     struct wio_serial serial;
 };
@@ -47,6 +49,8 @@ struct wio_model_class {
     double (*next)(struct wio_model *model);
     /* As wio_model_tell_sleep; NULL: it cannot tell. */
     void (*tell_sleep)(struct wio_model *model);
+    /* As wio_model_limit_steps, of steps that the class counts; NULL: an operation is one. */
+    void (*limit_steps)(struct wio_model *model, uint64_t steps);
     enum wio_status (*step)(struct wio_model *model, const struct wio_model_op *op,
                             struct wio_model_result *result);
 };

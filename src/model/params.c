@@ -171,8 +171,9 @@ enum wio_status wio_model_params_check(const struct wio_model_params *params, st
 bool wio_model_is_device_param(const char *name)
 {
     static const char *const of_machine[] = {
-        "bw_mem",    "limit_bg", "limit_hard", "dirty_expire", "dirty_interval", "hz",
-        "mem_bytes", "bf",       "c_lib",      "c_stream",     "bw_far",         "cache_size"};
+        "bw_mem", "limit_bg",  "limit_hard",  "dirty_expire", "dirty_interval",
+        "hz",     "mem_bytes", "group_limit", "group_used",   "group_version",
+        "bf",     "c_lib",     "c_stream",    "bw_far",       "cache_size"};
     for (size_t i = 0; i < WIO_ARRAY_SIZE(of_machine); i++) {
         if (strcmp(of_machine[i], name) == 0) {
             return false;

@@ -110,6 +110,7 @@ static enum wio_status advance(struct wio_tasks *tasks, struct wio_task *task)
             task->phase = WIO_TASK_BEGIN;
             continue;
         }
+        wio_cache_step(&tasks->cache);
         WIO_TRY(wio_task_step(tasks, task, step));
         if (task->wake_s > tasks->cache.time_s || tasks->cache.next_s <= tasks->cache.time_s) {
             return tasks->cache.status; /* others may be due now, however short the wait */
@@ -177,9 +178,11 @@ double wio_tasks_next(struct wio_tasks *tasks)
 
 enum wio_status wio_tasks_run(struct wio_tasks *tasks, double until_s, struct wio_task **task_out)
 {
+    *task_out = NULL;
     for (;;) {
         struct wio_task *task = RB_MIN(wio_tasks_by_wake, &tasks->by_wake);
         double next_s = wio_tasks_next(tasks);
+        WIO_TRY(tasks->cache.status);
         if (next_s > until_s || next_s == HUGE_VAL) {
             if (until_s < HUGE_VAL) {
                 wio_cache_wait_until(&tasks->cache, until_s);
@@ -192,11 +195,11 @@ enum wio_status wio_tasks_run(struct wio_tasks *tasks, double until_s, struct wi
             continue;
         }
         RB_REMOVE(wio_tasks_by_wake, &tasks->by_wake, task);
+        *task_out = task;
         WIO_TRY(run_alone(tasks, task, until_s));
         wake_synced(tasks);
         if (!task->is_active || is_to_tell(tasks, task)) {
             task->is_told = true;
-            *task_out = task;
             return WIO_OK;
         }
     }

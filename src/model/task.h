@@ -120,7 +120,7 @@ double wio_tasks_next(struct wio_tasks *tasks);
 
 /* Time passes until a task has ended its operation (WIO_OK; its time is now) or, where that is
  * told, sleeps in it (it is active still), or until `until_s` (WIO_END). Nothing passes where no
- * task is active and until_s is infinite. */
+ * task is active and until_s is infinite. After an error: the task that met it, or NULL. */
 WIO_MUST_CHECK enum wio_status wio_tasks_run(struct wio_tasks *tasks, double until_s,
                                              struct wio_task **task_out);
 

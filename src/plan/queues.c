@@ -5,7 +5,7 @@
  * for the one whose turn it was, and who now waits for the next unit. So a queue is served in any
  * order only where nobody waits for anything else between what he gets and what he puts or gets
  * next. The others keep the recorded order, in which everybody came to an end: each get after its
- * put.
+ * put. What one call gets together is one such thing.
  */
 #include "plan/queues.h"
 
@@ -51,18 +51,26 @@ static void close_all(struct ordering *ordering, bool is_wait)
     }
 }
 
-static void see_act(struct ordering *ordering, const struct wio_act *act)
+/* Those that are got together do not wait for each other. */
+static void see_gets(struct ordering *ordering, const struct wio_act *acts, size_t count)
 {
-    uint32_t queue;
+    for (size_t i = 0; i < count; i++) {
+        close_queue(ordering, wio_waits_queue(ordering->waits, acts[i].index));
+    }
+    close_all(ordering, true);
+    for (size_t i = 0; i < count; i++) {
+        open_queue(ordering, wio_waits_queue(ordering->waits, acts[i].index));
+    }
+}
+
+static void see_act(struct ordering *ordering, const struct wio_act *act, size_t together)
+{
     switch (act->kind) {
     case WIO_ACT_PUT:
         close_queue(ordering, wio_waits_queue(ordering->waits, act->index));
         break;
     case WIO_ACT_GET:
-        queue = wio_waits_queue(ordering->waits, act->index);
-        close_queue(ordering, queue);
-        close_all(ordering, true);
-        open_queue(ordering, queue);
+        see_gets(ordering, act, together);
         break;
     case WIO_ACT_TAKE:
     case WIO_ACT_LEAVE:
@@ -119,8 +127,10 @@ enum wio_status wio_queues_order(struct wio_waits *waits, bool *changed_out)
         return WIO_ERR_NOMEM;
     }
     for (uint32_t stream = 0; stream < waits->stream_count; stream++) {
-        for (size_t i = waits->first[stream]; i < waits->first[stream + 1]; i++) {
-            see_act(&ordering, &waits->acts[i]);
+        size_t together;
+        for (size_t i = waits->first[stream]; i < waits->first[stream + 1]; i += together) {
+            together = wio_waits_together(waits, i, waits->first[stream + 1]);
+            see_act(&ordering, &waits->acts[i], together);
         }
         close_all(&ordering, false);
     }

@@ -8,10 +8,8 @@
 
 bool wio_is_sync(enum wio_class cls)
 {
-    return cls >= WIO_CLASS_MPI_COMM && cls < WIO_CLASS_COUNT;
+    return (wio_class_properties(cls) & WIO_DOES_SYNC) != 0;
 }
-
-_Static_assert(WIO_CLASS_HOLD == WIO_CLASS_COUNT - 1, "what follows is no synchronisation");
 
 enum wio_lock_step wio_lock_step_of(const struct wio_event *event)
 {
@@ -50,4 +48,10 @@ bool wio_tries_lock(const struct wio_event *event)
         return wio_op_class(event->op) == WIO_CLASS_FCNTL &&
                (event->arg[0] == F_SETLK || event->arg[0] == F_OFD_SETLK);
     }
+}
+
+bool wio_is_semop(const struct wio_event *event)
+{
+    return event->op == WIO_OP_semop || event->op == WIO_OP_semop_post ||
+           event->op == WIO_OP_semop_zero;
 }

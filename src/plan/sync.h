@@ -33,4 +33,7 @@ bool wio_waits_by_chance(const struct wio_event *event);
  * program would have gone on in another way. */
 bool wio_tries_lock(const struct wio_event *event);
 
+/* Is it an operation of semop, semtimedop: an event of a call that may have several? */
+bool wio_is_semop(const struct wio_event *event);
+
 #endif

@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Any thread may get what any thread has put, in an order that need not be the recorded one. So
- * nothing may get lost: a post that nobody waited for in the trace is what some thread lives on
- * when another one came first. Edges tie only posts and waits of different threads; here every
+ * nothing may get lost: no post may be dropped, since another order of threads may consume a post
+ * that was surplus in the trace. Edges tie only posts and waits of different threads; here every
  * post puts and every wait gets. What is made where another one was is a queue of its own.
+ *
+ * A call of System V with several operations is atomic: its gets belong to its first event, its
+ * puts come behind them. A trace does not say in which order its operations stand ({+1, -1} never
+ * waits, {-1, +1} does): what a call gets where nothing is left at that moment of the trace are
+ * units of its own, and both operations are left out.
  */
 #include "plan/tokens.h"
 
@@ -41,16 +46,20 @@ static uint32_t units_of(const struct wio_event *event)
 }
 
 enum wio_status wio_tokens_see(struct wio_waits *waits, const struct wio_event *event,
-                               uint32_t image, uint32_t edge)
+                               const struct wio_semop_call *call, uint32_t image, uint32_t edge)
 {
     int kind = kind_of(event);
     if (kind < 0 || event->error != 0) {
         return WIO_OK;
     }
+    bool is_late = kind == WIO_TOKEN_PUT && call->may_wait && call->seq < event->seq;
+    bool is_at_end = is_late || kind == WIO_TOKEN_GET;
     struct wio_plan_token token = {
         .object = wio_lock_key(image, event->arg[0]),
         .seq = event->seq,
-        .t_ns = event->t_ns + (kind == WIO_TOKEN_GET ? event->dur_ns : 0),
+        .call_seq = call->seq,
+        .is_late = is_late,
+        .t_ns = event->t_ns + (is_at_end ? event->dur_ns : 0),
         .stream = event->stream,
         .edge = edge,
         .queue = UINT32_MAX,
@@ -81,23 +90,43 @@ static void keep_queues(struct wio_waits *waits)
     waits->token_count = kept;
 }
 
+static int compare(uint64_t x, uint64_t y)
+{
+    return x == y ? 0 : x < y ? -1 : 1;
+}
+
+/* At a time: puts, what is made, gets, and puts behind what their call has got. Tokens of one call
+ * and kind lie side by side, by object. */
 static int by_time(const void *a, const void *b, void *arg)
 {
     const struct wio_plan_token *tokens = arg;
     const struct wio_plan_token *x = &tokens[*(const uint32_t *)a];
     const struct wio_plan_token *y = &tokens[*(const uint32_t *)b];
-    if (x->t_ns != y->t_ns) {
-        return x->t_ns < y->t_ns ? -1 : 1;
+    const int orders[] = {compare(x->t_ns, y->t_ns),         (int)x->is_late - (int)y->is_late,
+                          (int)x->kind - (int)y->kind,       compare(x->stream, y->stream),
+                          compare(x->call_seq, y->call_seq), compare(x->object, y->object)};
+    for (size_t i = 0; i < WIO_ARRAY_SIZE(orders); i++) {
+        if (orders[i] != 0) {
+            return orders[i];
+        }
     }
-    return (int)x->kind - (int)y->kind;
+    return *(const uint32_t *)a < *(const uint32_t *)b ? -1 : 1;
 }
+
+/* Gets of a stream's call that found nothing: its own puts may do. */
+struct owed {
+    uint32_t first; /* token, UINT32_MAX = none */
+    uint32_t last;
+};
 
 struct settling {
     struct wio_waits *waits;
     uint32_t *order;   /* tokens by time */
+    uint32_t *next;    /* of each token that is owed */
     uint32_t *current; /* of each place: the queue of its semaphore, UINT32_MAX = not met yet */
-    uint32_t *held;    /* of each queue: what it would hold now */
+    int64_t *held;     /* of each queue: what it would hold now; negative: puts are on their way */
     bool *is_tied;     /* of each queue: an edge ends there */
+    struct owed *owed; /* of each stream */
 };
 
 static void begin_queue(struct settling *settling, uint32_t *queue, uint32_t value)
@@ -107,18 +136,88 @@ static void begin_queue(struct settling *settling, uint32_t *queue, uint32_t val
     settling->held[*queue] = value;
 }
 
-/* Where nobody saw how it began: with the least that lets the recorded order happen. */
-static void get(struct settling *settling, const struct wio_plan_token *token)
+static void tie(struct settling *settling, const struct wio_plan_token *token)
 {
-    struct wio_waits *waits = settling->waits;
-    if (settling->held[token->queue] > 0) {
+    if (token->edge != UINT32_MAX) {
+        settling->waits->edges[token->edge].queue = token->queue;
+        settling->is_tied[token->queue] = true;
+    }
+}
+
+/* Nothing was left, and no unit of its own came. One that an edge ties is that of a call which ends
+ * later. Where the begin of the queue is not known: the least that lets the recorded order happen.
+ */
+static void lack(struct settling *settling, const struct wio_plan_token *token)
+{
+    if (token->edge != UINT32_MAX && settling->waits->edges[token->edge].is_given_late) {
         settling->held[token->queue]--;
     } else {
-        waits->spare[token->queue]++;
+        settling->waits->spare[token->queue]++;
     }
-    if (token->edge != UINT32_MAX) {
-        waits->edges[token->edge].queue = token->queue;
-        settling->is_tied[token->queue] = true;
+    tie(settling, token);
+}
+
+static void owe(struct settling *settling, uint32_t index)
+{
+    struct owed *owed = &settling->owed[settling->waits->tokens[index].stream];
+    settling->next[index] = UINT32_MAX;
+    if (owed->first == UINT32_MAX) {
+        owed->first = index;
+    } else {
+        settling->next[owed->last] = index;
+    }
+    owed->last = index;
+}
+
+static void get(struct settling *settling, uint32_t index)
+{
+    const struct wio_plan_token *token = &settling->waits->tokens[index];
+    if (settling->held[token->queue] > 0) {
+        settling->held[token->queue]--;
+        tie(settling, token);
+    } else if (token->may_cancel) {
+        owe(settling, index);
+    } else {
+        lack(settling, token);
+    }
+}
+
+/* What is owed up to `object` of call `seq`; true if that is the next one. */
+static bool find_owed(struct settling *settling, struct owed *owed, uint64_t seq, uint64_t object)
+{
+    while (owed->first != UINT32_MAX) {
+        const struct wio_plan_token *token = &settling->waits->tokens[owed->first];
+        if (token->call_seq == seq && token->object >= object) {
+            return token->object == object;
+        }
+        lack(settling, token);
+        owed->first = settling->next[owed->first];
+    }
+    return false;
+}
+
+/* A get and a put of one call: neither is there. */
+static void cancel(struct settling *settling, struct wio_plan_token *get_token,
+                   struct wio_plan_token *put_token)
+{
+    if (get_token->edge != UINT32_MAX) {
+        struct wio_plan_edge *edge = &settling->waits->edges[get_token->edge];
+        edge->how = WIO_BY_CHANCE;
+        settling->waits->by_class[edge->edge_class]--;
+    }
+    get_token->queue = UINT32_MAX;
+    put_token->queue = UINT32_MAX;
+}
+
+static void put(struct settling *settling, struct wio_plan_token *token)
+{
+    struct owed *owed = &settling->owed[token->stream];
+    if (token->is_late && find_owed(settling, owed, token->call_seq, token->object)) {
+        struct wio_plan_token *own = &settling->waits->tokens[owed->first];
+        owed->first = settling->next[owed->first];
+        cancel(settling, own, token);
+    } else {
+        settling->held[token->queue]++;
     }
 }
 
@@ -134,9 +233,28 @@ static void walk(struct settling *settling)
         }
         token->queue = *queue;
         if (token->kind == WIO_TOKEN_PUT) {
-            settling->held[*queue]++;
+            put(settling, token);
         } else if (token->kind == WIO_TOKEN_GET) {
-            get(settling, token);
+            (void)find_owed(settling, &settling->owed[token->stream], token->call_seq, 0);
+            get(settling, settling->order[i]);
+        }
+    }
+    for (uint32_t i = 0; i < waits->stream_count; i++) {
+        (void)find_owed(settling, &settling->owed[i], UINT64_MAX, 0);
+    }
+}
+
+/* Of one stream they lie as its events do, puts behind the gets of their call. */
+static void find_own(struct settling *settling)
+{
+    struct wio_plan_token *tokens = settling->waits->tokens;
+    for (uint32_t i = settling->waits->token_count; i-- > 0;) {
+        if (tokens[i].is_late) {
+            settling->owed[tokens[i].stream].last = i;
+        } else if (tokens[i].kind == WIO_TOKEN_GET) {
+            uint32_t last = settling->owed[tokens[i].stream].last;
+            tokens[i].may_cancel =
+                last != UINT32_MAX && tokens[last].call_seq == tokens[i].call_seq;
         }
     }
 }
@@ -145,7 +263,8 @@ static void drop_untied(struct settling *settling)
 {
     for (uint32_t i = 0; i < settling->waits->token_count; i++) {
         struct wio_plan_token *token = &settling->waits->tokens[i];
-        token->queue = settling->is_tied[token->queue] ? token->queue : UINT32_MAX;
+        bool is_tied = token->queue != UINT32_MAX && settling->is_tied[token->queue];
+        token->queue = is_tied ? token->queue : UINT32_MAX;
     }
 }
 
@@ -160,13 +279,17 @@ static bool settling_init(struct settling *settling, struct wio_waits *waits)
         .waits = waits,
         .order = calloc((size_t)waits->token_count + 1, sizeof(*settling->order)),
         .current = calloc((size_t)waits->semaphore_count + 1, sizeof(*settling->current)),
+        .next = calloc((size_t)waits->token_count + 1, sizeof(*settling->next)),
         .held = calloc(queues, sizeof(*settling->held)),
         .is_tied = calloc(queues, sizeof(*settling->is_tied)),
+        .owed = calloc((size_t)waits->stream_count + 1, sizeof(*settling->owed)),
     };
     if (waits->spare == NULL || settling->order == NULL || settling->current == NULL ||
-        settling->held == NULL || settling->is_tied == NULL) {
+        settling->next == NULL || settling->held == NULL || settling->is_tied == NULL ||
+        settling->owed == NULL) {
         return false;
     }
+    memset(settling->owed, 0xff, waits->stream_count * sizeof(*settling->owed));
     for (uint32_t i = 0; i < waits->token_count; i++) {
         settling->order[i] = i;
     }
@@ -177,9 +300,11 @@ static bool settling_init(struct settling *settling, struct wio_waits *waits)
 static void settling_fini(struct settling *settling)
 {
     free(settling->order);
+    free(settling->next);
     free(settling->current);
     free(settling->held);
     free(settling->is_tied);
+    free(settling->owed);
 }
 
 enum wio_status wio_tokens_settle(struct wio_waits *waits)
@@ -190,6 +315,7 @@ enum wio_status wio_tokens_settle(struct wio_waits *waits)
         return WIO_ERR_NOMEM;
     }
     qsort_r(settling.order, waits->token_count, sizeof(*settling.order), by_time, waits->tokens);
+    find_own(&settling);
     walk(&settling);
     drop_untied(&settling);
     return WIO_OK;
@@ -220,6 +346,19 @@ uint64_t wio_waits_computed(const struct wio_waits *waits, size_t act, size_t ac
         }
     }
     return cpu_ns;
+}
+
+size_t wio_waits_together(const struct wio_waits *waits, size_t act, size_t act_end)
+{
+    size_t count = 1;
+    if (waits->acts[act].kind != WIO_ACT_GET) {
+        return 1;
+    }
+    while (act + count < act_end && waits->acts[act + count].kind == WIO_ACT_GET &&
+           waits->acts[act + count].seq == waits->acts[act].seq) {
+        count++;
+    }
+    return count;
 }
 
 uint32_t wio_waits_queue(const struct wio_waits *waits, uint32_t index)

@@ -12,6 +12,9 @@
  *     semaphore that several take from: a queue, where every post PUTs and every wait GETs, also
  *                                those that no edge ties (tokens.c)
  *     queue whose takers wait for others, too: its edges are as the first kind (queues.c)
+ *     call of System V with several operations (semop): atomic. All that it waits for belongs to
+ *                                its first event, TAKEs before GETs; GETs of one event are got
+ *                                together or not at all
  *
  * An edge begins at the event *before* the releasing call (whyio/edges.h). What is waited for is
  * that the thread comes to the releasing call, the event behind: the computing between the two
@@ -78,6 +81,7 @@ struct wio_plan_edge {
     uint8_t evidence;
     uint8_t how;          /* enum wio_how */
     bool is_given_within; /* by event from_seq, which leaves a lock; else by the one behind it */
+    bool is_given_late;   /* by event from_seq, which posts when the wait of its call is over */
 };
 
 /* A collective. */
@@ -111,13 +115,16 @@ enum wio_token_kind { WIO_TOKEN_PUT, WIO_TOKEN_MAKE, WIO_TOKEN_GET }; /* in this
 struct wio_plan_token {
     uint64_t object; /* wio_lock_key */
     uint64_t seq;
-    uint64_t t_ns; /* of the trace: when it put, or had got */
+    uint64_t call_seq; /* of the call's first event: `seq`, but for semop with several operations */
+    uint64_t t_ns;     /* of the trace: when it put, or had got */
     uint32_t stream;
     uint32_t edge;  /* GET: the edge that ends here, UINT32_MAX = none */
     uint32_t queue; /* UINT32_MAX = no edge of class queue ends at this semaphore */
     uint32_t value; /* MAKE: what it holds */
     uint8_t kind;
-    bool is_opened; /* MAKE: one that may be known already */
+    bool is_opened;  /* MAKE: one that may be known already */
+    bool is_late;    /* PUT: behind what its call has waited for */
+    bool may_cancel; /* GET: its call also puts; a unit of its own may do */
 };
 
 /* Zero-initialise; release with wio_waits_fini. */
@@ -156,10 +163,19 @@ struct wio_waits {
     bool is_there; /* the trace stores edges, if only none */
 };
 
+/* A call of System V, whose operations are an event each (R-SYNC-6). */
+struct wio_semop_call {
+    uint64_t seq; /* of its first event */
+    uint64_t t_ns;
+    uint64_t end_ns;
+    bool may_wait; /* some of its operations take, or wait for zero */
+};
+
 struct wio_waits_at {
     uint32_t in;
     uint32_t out;
     uint32_t member;
+    struct wio_semop_call call; /* the last one */
 };
 
 /* Read the edges of a trace. The table is empty and is_there false if it stores none, or they are
@@ -188,6 +204,8 @@ uint32_t wio_waits_lock(const struct wio_waits *waits, uint32_t image, int64_t o
  * was to look for that. 0: not known. */
 uint64_t wio_waits_computed(const struct wio_waits *waits, size_t act, size_t act_end,
                             const struct wio_event *event);
+/* How many acts from `act` on are one: GETs of one event, which are got together; 1 for others. */
+size_t wio_waits_together(const struct wio_waits *waits, size_t act, size_t act_end);
 /* The queue of a PUT or GET with this index. */
 uint32_t wio_waits_queue(const struct wio_waits *waits, uint32_t index);
 

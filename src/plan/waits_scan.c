@@ -36,6 +36,53 @@ static bool leaves_lock(const struct wio_plan_edge *edge, const struct wio_event
     }
 }
 
+/* ---- calls of System V with several operations (R-SYNC-6) ---- */
+
+static void see_call(struct wio_semop_call *call, const struct wio_event *event)
+{
+    bool is_operation = wio_is_semop(event);
+    bool is_part = is_operation && (event->flags & WIO_EVENT_CAUSED) != 0 &&
+                   call->t_ns == event->t_ns && call->seq < event->seq;
+    if (!is_part) {
+        *call = (struct wio_semop_call){
+            .seq = event->seq, .t_ns = event->t_ns, .end_ns = event->t_ns + event->dur_ns};
+    }
+    call->may_wait |= is_operation && event->op != WIO_OP_semop_post;
+}
+
+static bool is_late_post(const struct wio_semop_call *call, const struct wio_event *event)
+{
+    return event->op == WIO_OP_semop_post && call->may_wait && call->seq < event->seq;
+}
+
+/* Such a post is given by its own event, but a stored edge may also begin there since the event
+ * behind it releases: a wait for zero ends with a take. Which of both it is, the waiting event
+ * says; where that is not known yet, so is the time. */
+static void see_late_post(struct wio_plan_edge *edge, const struct wio_semop_call *call)
+{
+    bool is_waiter_known = edge->to_op != 0;
+    edge->is_given_late = !is_waiter_known || edge->to_op == WIO_OP_semop;
+    edge->release_ns = is_waiter_known && edge->is_given_late ? call->end_ns : 0;
+}
+
+static void see_late_wait(const struct wio_waits *waits, struct wio_plan_edge *edge)
+{
+    edge->is_given_late = edge->is_given_late && edge->to_op == WIO_OP_semop;
+    if (edge->is_given_late && edge->release_ns == 0) { /* that call is still the last one */
+        edge->release_ns = waits->at[edge->from_stream].call.end_ns;
+    }
+}
+
+/* The event behind posts, too, or sets the value. */
+static void see_next_post(struct wio_plan_edge *edge, const struct wio_event *event)
+{
+    if (edge->is_given_late &&
+        (wio_op_class(event->op) == WIO_CLASS_SEM_POST || event->op == WIO_OP_semctl)) {
+        edge->is_given_late = false;
+        edge->release_ns = event->t_ns;
+    }
+}
+
 /* ---- what a stream gives ---- */
 
 static void see_out(struct wio_waits *waits, const struct wio_event *event)
@@ -45,6 +92,9 @@ static void see_out(struct wio_waits *waits, const struct wio_event *event)
         struct wio_plan_edge *edge = &waits->edges[waits->out[*at]];
         if (edge->from_stream != event->stream || edge->from_seq >= event->seq) {
             break;
+        }
+        if (edge->from_seq + 1 == event->seq) {
+            see_next_post(edge, event);
         }
         if (edge->release_ns == 0) {
             edge->release_ns = event->t_ns;
@@ -58,6 +108,8 @@ static void see_out(struct wio_waits *waits, const struct wio_event *event)
         }
         if (is_given_at_end(edge)) {
             edge->release_ns = event->t_ns + event->dur_ns;
+        } else if (is_late_post(&waits->at[event->stream].call, event)) {
+            see_late_post(edge, &waits->at[event->stream].call);
         } else if (leaves_lock(edge, event)) {
             edge->release_ns = event->t_ns;
             edge->is_given_within = true;
@@ -184,6 +236,8 @@ static enum wio_status see_in(struct wio_waits *waits, const struct wio_event *e
             WIO_TRY(choose_how(waits, edge, event, image));
             WIO_TRY(see_lag(waits, edge, event));
             *token_edge_out = edge->how == WIO_BY_TOKEN ? *at : *token_edge_out;
+            see_late_wait(waits, edge);
+            edge->to_seq = waits->at[event->stream].call.seq;
         }
     }
     return WIO_OK;
@@ -196,11 +250,13 @@ enum wio_status wio_waits_see(struct wio_waits *waits, const struct wio_event *e
     if (!waits->is_there || event->stream >= waits->stream_count) {
         return WIO_OK;
     }
+    struct wio_semop_call *call = &waits->at[event->stream].call;
+    see_call(call, event);
     wio_held_see(&waits->held[event->stream], event);
     see_out(waits, event);
     see_member(waits, event);
     WIO_TRY(see_in(waits, event, image, &token_edge));
-    return wio_tokens_see(waits, event, image, token_edge);
+    return wio_tokens_see(waits, event, call, image, token_edge);
 }
 
 /* ---- acts ---- */
@@ -236,7 +292,7 @@ static void put_edge(struct builder *builder, uint32_t index)
         put(builder, edge->to_stream, edge->to_seq, WIO_ACT_GET, index);
         return;
     }
-    bool at_end = is_given_at_end(edge);
+    bool at_end = is_given_at_end(edge) || edge->is_given_late;
     put(builder, edge->from_stream, edge->from_seq + (at_end || edge->is_given_within ? 0 : 1),
         at_end ? WIO_ACT_GIVE_END : WIO_ACT_GIVE, index);
     put(builder, edge->to_stream, edge->to_seq, WIO_ACT_TAKE, index);
@@ -249,7 +305,7 @@ static void put_token(struct builder *builder, uint32_t index)
     if (token->queue == UINT32_MAX || token->kind == WIO_TOKEN_MAKE) {
         return;
     }
-    put(builder, token->stream, token->seq,
+    put(builder, token->stream, token->kind == WIO_TOKEN_GET ? token->call_seq : token->seq,
         token->kind == WIO_TOKEN_PUT ? WIO_ACT_PUT : WIO_ACT_GET,
         token->edge != UINT32_MAX ? token->edge : waits->edge_count + index);
 }
@@ -312,8 +368,10 @@ static void put_all(struct builder *builder)
     }
 }
 
-static int by_seq(const void *a, const void *b)
+/* Gets of one event lie by queue. */
+static int by_seq(const void *a, const void *b, void *arg)
 {
+    const struct wio_waits *waits = arg;
     const struct wio_act *x = a;
     const struct wio_act *y = b;
     if (x->seq != y->seq) {
@@ -321,6 +379,13 @@ static int by_seq(const void *a, const void *b)
     }
     if (x->kind != y->kind) {
         return x->kind < y->kind ? -1 : 1;
+    }
+    if (x->kind == WIO_ACT_GET) {
+        uint32_t from = wio_waits_queue(waits, x->index);
+        uint32_t other = wio_waits_queue(waits, y->index);
+        if (from != other) {
+            return from < other ? -1 : 1;
+        }
     }
     return (x->index > y->index) - (x->index < y->index);
 }
@@ -356,7 +421,8 @@ static enum wio_status build_acts(struct wio_waits *waits)
     free(builder.place);
     for (uint32_t stream = 0; waits->acts != NULL && stream < waits->stream_count; stream++) {
         size_t first = waits->first[stream];
-        qsort(&waits->acts[first], waits->first[stream + 1] - first, sizeof(*waits->acts), by_seq);
+        qsort_r(&waits->acts[first], waits->first[stream + 1] - first, sizeof(*waits->acts), by_seq,
+                waits);
     }
     return waits->acts == NULL ? WIO_ERR_NOMEM : WIO_OK;
 }

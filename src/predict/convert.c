@@ -16,14 +16,18 @@ static bool begins(const char *text, const char *start)
     return strncmp(text, start, strlen(start)) == 0;
 }
 
-/* A path whose data lies on storage (FORMAT.md, R-STREAM-2). */
-static bool is_storage(const struct wio_converter *converter, uint32_t path)
+bool wio_convert_is_storage(const struct wio_trace *trace, uint32_t path)
 {
-    const char *text = wio_trace_string(converter->trace, path, NULL);
+    const char *text = wio_trace_string(trace, path, NULL);
     if (text[0] != '/' || begins(text, "/proc/") || begins(text, "/sys/")) {
         return false;
     }
     return !begins(text, "/dev/") || begins(text, "/dev/shm/");
+}
+
+static bool is_storage(const struct wio_converter *converter, uint32_t path)
+{
+    return wio_convert_is_storage(converter->trace, path);
 }
 
 static enum wio_model_method read_method(const struct wio_converter *converter,
@@ -189,17 +193,26 @@ static struct wio_converted sync_of(const struct wio_converter *converter,
     }
 }
 
-/* The writes that a call of stdio caused are in the cost of the call. */
-static bool is_in_its_cause(const struct wio_event *event, enum wio_class cls)
+/* The writes that a call of stdio caused are in the cost of the call; a call of MPI costs what it
+ * has caused. */
+static bool is_in_its_cause(const struct wio_event *event, enum wio_class caller)
 {
-    return (event->flags & WIO_EVENT_CAUSED) != 0 && cls == WIO_CLASS_WRITE;
+    return (event->flags & WIO_EVENT_CAUSED) != 0 && !wio_class_is_mpi(caller);
 }
 
 /* ---- metadata ---- */
 
 #define RENAME_SWAPS 2 /* RENAME_EXCHANGE of Linux: both files stay */
 
-/* Nothing is behind what models can tell apart: such a length cuts nothing. */
+/* Nothing is behind what models can tell apart. */
+static void clamp(struct wio_model_op *op)
+{
+    op->offset = op->offset < WIO_MODEL_OFFSET_MAX ? op->offset : WIO_MODEL_OFFSET_MAX;
+    uint64_t most = WIO_MODEL_OFFSET_MAX - op->offset;
+    op->size = op->size < most ? op->size : most;
+}
+
+/* Such a length cuts nothing. */
 static struct wio_model_op cut_of(uint32_t path, uint64_t size)
 {
     return (struct wio_model_op){
@@ -247,6 +260,7 @@ static struct wio_converted advice_of(const struct wio_event *event)
     out.change = WIO_CONVERT_FORGETS;
     out.has_offset = true;
     out.op.size = event->size;
+    clamp(&out.op);
     return out;
 }
 
@@ -297,11 +311,11 @@ static struct wio_converted metadata(const struct wio_converter *converter,
 
 /* On descriptors of files that are not on storage nothing is known but the time. */
 static struct wio_converted other(const struct wio_converter *converter,
-                                  const struct wio_event *event, enum wio_class cls)
+                                  const struct wio_event *event, enum wio_class cls,
+                                  enum wio_class caller)
 {
-    bool is_inside = (event->flags & WIO_EVENT_CAUSED) != 0;
-    bool is_metadata =
-        cls < WIO_CLASS_ASYNC_READ && cls != WIO_CLASS_FCNTL && cls != WIO_CLASS_LOCK && !is_inside;
+    bool is_metadata = cls < WIO_CLASS_ASYNC_READ && cls != WIO_CLASS_FCNTL &&
+                       cls != WIO_CLASS_LOCK && !is_in_its_cause(event, caller);
     return is_metadata ? metadata(converter, event, cls) : plain(WIO_CONVERT_PASS);
 }
 
@@ -315,11 +329,12 @@ static struct wio_converted close_stream(const struct wio_converter *converter,
     return out;
 }
 
-struct wio_converted wio_convert(const struct wio_converter *converter,
-                                 const struct wio_event *event, uint32_t image)
+static struct wio_converted convert(const struct wio_converter *converter,
+                                    const struct wio_event *event, uint32_t image,
+                                    enum wio_class caller)
 {
     enum wio_class cls = wio_op_class(event->op);
-    if (is_in_its_cause(event, cls)) {
+    if (cls == WIO_CLASS_WRITE && is_in_its_cause(event, caller)) {
         return plain(WIO_CONVERT_PASS);
     }
     switch ((int)cls) {
@@ -345,5 +360,31 @@ struct wio_converted wio_convert(const struct wio_converter *converter,
         break;
     }
     return event->op == WIO_OP_fclose ? close_stream(converter, event)
-                                      : other(converter, event, cls);
+                                      : other(converter, event, cls, caller);
+}
+
+/* Of bytes that are moved: a range that no model has. */
+static bool is_beyond(const struct wio_model_op *op)
+{
+    bool moves = wio_model_flow(op->method) != WIO_MODEL_MOVES_NOTHING;
+    return moves && (op->size > WIO_MODEL_SIZE_MAX || op->offset > WIO_MODEL_OFFSET_MAX - op->size);
+}
+
+struct wio_converted wio_convert(const struct wio_converter *converter,
+                                 const struct wio_event *event, uint32_t image,
+                                 enum wio_class caller)
+{
+    struct wio_converted out = convert(converter, event, image, caller);
+    switch (out.kind) {
+    case WIO_CONVERT_COPY:
+        return is_beyond(&out.read) || is_beyond(&out.op) ? plain(WIO_CONVERT_TIMED) : out;
+    case WIO_CONVERT_OP:
+        return is_beyond(&out.op) ? plain(WIO_CONVERT_TIMED) : out;
+    case WIO_CONVERT_ASYNC:
+        return is_beyond(&out.op) ? plain(WIO_CONVERT_PASS) : out;
+    case WIO_CONVERT_PASS:
+    case WIO_CONVERT_TIMED:
+        break;
+    }
+    return out;
 }

@@ -56,8 +56,14 @@ struct wio_converter {
     const struct wio_predict_whatif *whatif;
 };
 
-/* `image`: of the event's process. Pure but for the trace's tables. */
+/* Does the data of this path (a string id) lie on storage (FORMAT.md, R-STREAM-2)? */
+bool wio_convert_is_storage(const struct wio_trace *trace, uint32_t path);
+
+/* `image`: of the event's process. `caller`: the class of the thread's last call, of which an event
+ * with flag CAUSED is a part. What moves more bytes than models take at once, or bytes that lie
+ * behind what they have, takes its recorded time. Pure but for the trace's tables. */
 struct wio_converted wio_convert(const struct wio_converter *converter,
-                                 const struct wio_event *event, uint32_t image);
+                                 const struct wio_event *event, uint32_t image,
+                                 enum wio_class caller);
 
 #endif

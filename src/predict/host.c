@@ -16,6 +16,7 @@
 #define SCHEMA "whyio.host/1"
 #define FILE_MAX (16u << 20)
 #define KEY_SHOWN_MAX 64
+#define NET_MOST 1e15
 
 static void json_cleanup(json_t **json)
 {
@@ -222,6 +223,24 @@ static enum wio_status read_cpus(struct wio_host *host, const struct wio_host_js
     return WIO_OK;
 }
 
+/* Of the network: NaN where it is not said. */
+static enum wio_status read_net(const struct wio_host_json *json, const char *name, double least,
+                                double *out)
+{
+    const json_t *value = wio_host_find(json, name);
+    *out = (double)NAN;
+    if (value == NULL) {
+        return WIO_OK;
+    }
+    *out = json_number_value(value);
+    if (!json_is_number(value) || !(*out >= least && *out <= NET_MOST)) {
+        return wio_host_refuse(json, name,
+                               least > 0 ? "must be bytes per second from 1 to 1e15"
+                                         : "must be seconds from 0 to 1e15");
+    }
+    return WIO_OK;
+}
+
 static enum wio_status add_devices(struct wio_host *host, const struct wio_host_json *json)
 {
     const json_t *list = wio_host_find(json, "devices");
@@ -235,6 +254,9 @@ static enum wio_status add_devices(struct wio_host *host, const struct wio_host_
     }
     WIO_TRY(add_device(host, json, ""));
     WIO_TRY(read_cpus(host, json));
+    WIO_TRY(wio_host_trust_read(json, &host->trust));
+    WIO_TRY(read_net(json, "net_bw", 1, &host->net_bw));
+    WIO_TRY(read_net(json, "net_lat", 0, &host->net_lat));
     for (size_t i = 0; i < count; i++) {
         WIO_TRY(add_further(host, json->file, json_array_get(list, i), json->err));
     }

@@ -10,6 +10,10 @@
  * that stands in for direct_table and sync_table where these are missing. "meta" is meta.h's. Other
  * keys are for information.
  *
+ * "net_bw", "net_lat": bytes per second, and seconds a message, that exchanging data costs.
+ *
+ * "trusted": false: the figures are in doubt, for the reasons of "doubts".
+ *
  * "cpus": processors of the machine, for what computes beside the I/O of a trace.
  *
  * "devices": further devices of the machine, each for the files below its path. What they do not
@@ -44,12 +48,25 @@ struct wio_host_misspelt {
     char key[WIO_HOST_KEY_MAX]; /* .. for this; what cannot be printed is '?' */
 };
 
+/* What whyio calibrate itself says about its figures. The worst of several hosts counts. */
+enum wio_host_trusted { WIO_HOST_TRUSTED, WIO_HOST_TRUST_NOT_TOLD, WIO_HOST_DOUBTED };
+#define WIO_HOST_DOUBT_MAX 160
+struct wio_host_trust {
+    enum wio_host_trusted is;
+    const char *file;               /* as the caller has named it; borrowed */
+    uint32_t doubts;                /* how many there are */
+    char doubt[WIO_HOST_DOUBT_MAX]; /* the first; what cannot be printed is '?'; "": not said */
+};
+
 /* Release with wio_host_fini. */
 struct wio_host {
     struct wio_host_device *devices; /* owned; at least one */
     uint32_t device_count;
     uint32_t cpus;                     /* 0: not said */
+    double net_bw;                     /* bytes/s between two hosts; NaN: not said */
+    double net_lat;                    /* s, of one message; NaN: not said */
     struct wio_host_misspelt misspelt; /* the first one */
+    struct wio_host_trust trust;
 };
 
 void wio_host_fini(struct wio_host *host);

@@ -135,3 +135,31 @@ enum wio_status wio_host_meta(const struct wio_host_json *json, struct wio_meta 
     }
     return WIO_OK;
 }
+
+static void note_doubt(const json_t *list, struct wio_host_trust *out)
+{
+    const char *text = json_string_value(json_array_get(list, 0));
+    out->doubts = (uint32_t)json_array_size(list);
+    for (size_t i = 0; text != NULL && text[i] != '\0' && i + 1 < sizeof(out->doubt); i++) {
+        bool is_plain = text[i] >= ' ' && text[i] <= '~';
+        out->doubt[i] = is_plain ? text[i] : '?';
+    }
+}
+
+enum wio_status wio_host_trust_read(const struct wio_host_json *json, struct wio_host_trust *out)
+{
+    const json_t *value = wio_host_find(json, "trusted");
+    *out = (struct wio_host_trust){.file = json->file, .is = WIO_HOST_TRUST_NOT_TOLD};
+    if (value == NULL) {
+        return WIO_OK;
+    }
+    out->is = json_is_true(value) ? WIO_HOST_TRUSTED : WIO_HOST_DOUBTED;
+    if (out->is == WIO_HOST_TRUSTED) {
+        return WIO_OK;
+    }
+    if (!json_is_false(value)) {
+        return wio_host_refuse(json, "trusted", "must be true or false");
+    }
+    note_doubt(wio_host_find(json, "doubts"), out);
+    return WIO_OK;
+}

@@ -10,6 +10,7 @@
 #include <whyio/status.h>
 
 #include "model/model.h"
+#include "predict/host.h"
 #include "predict/meta.h"
 
 /* Where in HOST.json something is, for errors. */
@@ -31,6 +32,9 @@ const json_t *wio_host_find(const struct wio_host_json *json, const char *name);
  * refused in a device. */
 WIO_MUST_CHECK enum wio_status wio_host_params(const struct wio_host_json *json,
                                                struct wio_model_params *params);
+/* The members "trusted" and "doubts". */
+WIO_MUST_CHECK enum wio_status wio_host_trust_read(const struct wio_host_json *json,
+                                                   struct wio_host_trust *out);
 /* The member "meta"; names that are no operations are for information. */
 WIO_MUST_CHECK enum wio_status wio_host_meta(const struct wio_host_json *json,
                                              struct wio_meta *meta);

@@ -19,14 +19,16 @@ static const char *const known[] = {WIO_MODEL_PARAM_LIST(NAME) "direct_table",
                                     "dev_table",
                                     "devices",
                                     "cpus",
+                                    "net_bw",
+                                    "net_lat",
                                     "meta",
                                     "schema",
                                     "path"};
 
 /* What whyio calibrate says besides. */
 static const char *const information[] = {
-    "spread", "assumed",    "better_with_root", "better_with_bytes", "kernel",
-    "mount",  "filesystem", "device",           "o_direct",          "measured_at"};
+    "spread",     "assumed", "better_with_root", "better_with_bytes", "kernel",  "mount",
+    "filesystem", "device",  "o_direct",         "measured_at",       "trusted", "doubts"};
 
 #define SHORT_BYTES 4 /* below it, words are alike by chance */
 #define LONG_BYTES 6  /* from here on two letters may be wrong, else one */

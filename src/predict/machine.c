@@ -3,7 +3,6 @@
 
 #include <math.h>
 
-#include "base/alloc.h"
 #include "base/cleanup.h"
 #include "predict/whatif.h"
 
@@ -19,8 +18,9 @@ void wio_machine_fini(struct wio_machine *machine)
 static enum wio_status add_model(struct wio_machine *machine, enum wio_model_kind kind,
                                  const struct wio_model_params *params, struct wio_error *err)
 {
-    struct wio_alloc heap = WIO_ALLOC_HEAP;
-    WIO_TRY(wio_model_create(kind, params, &heap, &machine->models[machine->model_count], err));
+    struct wio_model **place = &machine->models[machine->model_count];
+    WIO_TRY(wio_model_create(kind, params, &machine->alloc, place, err));
+    wio_model_limit_steps(*place, machine->steps_max);
     machine->model_count++;
     return WIO_OK;
 }
@@ -56,16 +56,31 @@ static enum wio_status check_file(const struct wio_host *host, const char *path,
     return WIO_OK;
 }
 
+static void set_group(const struct wio_machine_group *group, struct wio_model_params *params)
+{
+    if (group->is_known) {
+        params->group_limit = group->limit;
+        params->group_used = group->used;
+        params->group_version = group->version;
+    }
+}
+
 enum wio_status wio_machine_init(struct wio_machine *machine, const char *path,
-                                 enum wio_model_kind kind, const struct wio_predict_whatif *whatif,
+                                 const struct wio_predict_params *params,
+                                 const struct wio_machine_group *group, struct wio_budget *budget,
                                  struct wio_error *err)
 {
     struct wio_host *host = &machine->host;
+    enum wio_model_kind kind = params->model;
+    machine->alloc = wio_budget_alloc(budget);
+    machine->steps_max = params->steps_max > 0 ? params->steps_max : UINT64_MAX;
     WIO_TRY(wio_host_load(path, host, err));
     WIO_TRY(check_file(host, path, kind, err));
     for (uint32_t i = 0; i < host->device_count; i++) {
-        wio_whatif_machine(whatif, &host->devices[i].params);
+        set_group(group, &host->devices[i].params);
+        wio_whatif_machine(&params->whatif, &host->devices[i].params);
     }
+    WIO_TRY(wio_whatif_set(&params->whatif, host, err));
     WIO_TRY(add_model(machine, kind, &host->devices[0].params, err));
     for (uint32_t i = 1; i < host->device_count; i++) {
         WIO_TRY(add_device(machine, kind, &host->devices[i], err));

@@ -7,13 +7,23 @@
 #ifndef WIO_PREDICT_MACHINE_H
 #define WIO_PREDICT_MACHINE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include <whyio/status.h>
 
 #include "model/model.h"
+#include "predict/budget.h"
 #include "predict/host.h"
 #include "predict/predict.h"
+
+/* The memory group that the program ran in: it goes with the program, whatever the machine. */
+struct wio_machine_group {
+    bool is_known; /* else the machine's description says it */
+    double limit;  /* bytes; WIO_MODEL_UNLIMITED: none */
+    double used;   /* of it, what are no pages of files */
+    double version;
+};
 
 /* Zero-initialise; release with wio_machine_fini. */
 struct wio_machine {
@@ -21,14 +31,20 @@ struct wio_machine {
     struct wio_model *models[WIO_MODEL_DEVICES_MAX]; /* owned; the first `model_count` */
     uint32_t model_count;                            /* 1, or one per device */
     double time_s;                                   /* of wio_machine_step */
+    struct wio_alloc alloc;                          /* of the models */
+    uint64_t steps_max;
 };
 
-/* From HOST.json, changed by the what-if. After an error it may only be released. */
+/* From HOST.json, changed by the what-if; its models take their memory from `budget`, and as many
+ * steps as `params` let. After an error it may only be released. */
 WIO_MUST_CHECK enum wio_status wio_machine_init(struct wio_machine *machine, const char *path,
-                                                enum wio_model_kind kind,
-                                                const struct wio_predict_whatif *whatif,
-                                                struct wio_error *err);
+                                                const struct wio_predict_params *params,
+                                                const struct wio_machine_group *group,
+                                                struct wio_budget *budget, struct wio_error *err);
 void wio_machine_fini(struct wio_machine *machine);
+
+/* What the machines of a prediction may take together. */
+struct wio_budget wio_predict_budget(const struct wio_predict_params *params);
 
 /* Make `op` one on a file of this device (wio_host_device_of). Which model it is for. */
 uint32_t wio_machine_aim(const struct wio_machine *machine, uint32_t device,

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/text.h"
 #include "predict/account.h"
 #include "predict/machine.h"
 #include "predict/ops_file.h"
@@ -39,6 +40,12 @@ struct wio_predict_params wio_predict_params_default(void)
                    .bf = (double)NAN,
                    .bs = (double)NAN},
     };
+}
+
+struct wio_budget wio_predict_budget(const struct wio_predict_params *params)
+{
+    return (struct wio_budget){.limit = params->memory_max > 0 ? params->memory_max
+                                                               : WIO_PREDICT_MEMORY_MAX};
 }
 
 static void add(struct wio_predict_result *sum, const struct wio_model_op *op,
@@ -75,8 +82,8 @@ static void tell_progress(const struct wio_predict_params *params, const struct 
 
 /* What the model refuses is the fault of a line. */
 static enum wio_status step(struct wio_machine *machine, const struct wio_model_op *op,
-                            const struct wio_ops_file *file, struct wio_model_result *result_out,
-                            struct wio_error *err)
+                            const struct wio_ops_file *file, const struct wio_budget *budget,
+                            struct wio_model_result *result_out, struct wio_error *err)
 {
     struct wio_error wrong = WIO_ERROR_INIT;
     uint64_t offset;
@@ -86,6 +93,12 @@ static enum wio_status step(struct wio_machine *machine, const struct wio_model_
         return WIO_OK;
     }
     uint64_t line = wio_ops_file_line(file, &offset);
+    char limit[WIO_TEXT_MAX];
+    if (status == WIO_ERR_NOMEM && budget->is_spent) {
+        status = wio_error_set(&wrong, WIO_ERR_UNSUPPORTED, NULL, WIO_ERROR_NO_OFFSET,
+                               "the simulated machine takes more than %s of memory (--max-memory)",
+                               wio_format_size(limit, budget->limit));
+    }
     return wio_error_set(err, status == WIO_ERR_USAGE ? WIO_ERR_FORMAT : status,
                          wio_ops_file_label(file), offset, "line %llu: %s",
                          (unsigned long long)line,
@@ -95,6 +108,8 @@ static enum wio_status step(struct wio_machine *machine, const struct wio_model_
 enum wio_status wio_predict_ops(const char *path, const struct wio_predict_params *params,
                                 struct wio_predict_result *result_out, struct wio_error *err)
 {
+    struct wio_budget budget = wio_predict_budget(params);
+    const struct wio_machine_group none = {0};
     WIO_CLEANUP(wio_machine_fini) struct wio_machine machine = {0};
     WIO_CLEANUP(file_cleanup) struct wio_ops_file *file = NULL;
     struct wio_predict_result sum = {
@@ -105,11 +120,11 @@ enum wio_status wio_predict_ops(const char *path, const struct wio_predict_param
     struct wio_model_op op;
     enum wio_status status;
 
-    WIO_TRY(wio_machine_init(&machine, params->host, params->model, &params->whatif, err));
+    WIO_TRY(wio_machine_init(&machine, params->host, params, &none, &budget, err));
     WIO_TRY(wio_ops_file_open(path, &file, err));
     while ((status = wio_ops_file_next(file, &op, err)) == WIO_OK) {
         op.method = wio_whatif_method(&params->whatif, op.method);
-        WIO_TRY(step(&machine, &op, file, &result, err));
+        WIO_TRY(step(&machine, &op, file, &budget, &result, err));
         if (params->per_op != NULL) {
             WIO_TRY(params->per_op(params->per_op_arg, sum.all.ops, &result, err));
         }
@@ -121,6 +136,7 @@ enum wio_status wio_predict_ops(const char *path, const struct wio_predict_param
     }
     sum.misspelt = *wio_ops_file_misspelt(file);
     sum.host_misspelt = machine.host.misspelt;
+    sum.trust = machine.host.trust;
     WIO_TRY(sum_up(&sum, err));
     *result_out = sum;
     return WIO_OK;

@@ -33,6 +33,9 @@ struct wio_predict_whatif {
     double bs;
     uint32_t cpus;  /* of each host of a trace; 0: as in HOST.json, else as where it was recorded */
     uint32_t ranks; /* of a trace: so many instead of its own, a multiple; 0: its own */
+    const char
+        *key; /* a number of HOST.json that is `value` instead; NULL: none. "meta.NAME": of meta */
+    double value;
     enum wio_predict_force sync;   /* ON: each write is synchronous; OFF: none is */
     enum wio_predict_force direct; /* ON: each write is O_DIRECT; OFF: none is */
 };
@@ -43,11 +46,17 @@ typedef enum wio_status wio_predict_op_fn(void *arg, uint64_t index,
                                           const struct wio_model_result *result,
                                           struct wio_error *err);
 
+struct wio_change;
+
 /* The machine of a host of the trace. */
 struct wio_predict_host {
     const char *name;
     const char *file; /* HOST.json */
 };
+
+#define WIO_PREDICT_MEMORY_MAX (UINT64_C(4) << 30)
+#define WIO_PREDICT_STEPS_MAX (UINT64_C(1) << 32)
+#define WIO_PREDICT_EVENT_STEPS UINT64_C(4096)
 
 struct wio_predict_params {
     size_t struct_size;
@@ -56,7 +65,11 @@ struct wio_predict_params {
     size_t named_host_count;
     enum wio_model_kind model;
     struct wio_predict_whatif whatif;
+    const struct wio_change *changes; /* of a trace: change.h */
+    size_t change_count;
     bool keep_events;          /* of a trace: for wio_predict_write, 16 bytes each */
+    uint64_t memory_max;       /* bytes of the simulated machines and threads; 0: MEMORY_MAX */
+    uint64_t steps_max;        /* of the models; 0: STEPS_MAX, and EVENT_STEPS for each event */
     wio_predict_op_fn *per_op; /* may be NULL */
     void *per_op_arg;
     /* "bytes" of the list; may be NULL. */
@@ -107,6 +120,7 @@ struct wio_predict_result {
     size_t kept_count;
     struct wio_ops_misspelt misspelt;       /* of a list */
     struct wio_host_misspelt host_misspelt; /* of the first HOST.json that has one */
+    struct wio_host_trust trust;            /* of the first HOST.json that is in doubt */
     struct wio_predict_times *times;        /* with keep_events: private */
 };
 
@@ -118,7 +132,7 @@ struct wio_predict_params wio_predict_params_default(void);
 /*
  * Predict an operation list (ops_file.h), "-" = standard input. WIO_ERR_FORMAT with file, offset
  * and line for a list or HOST.json that is wrong; WIO_ERR_USAGE where a what-if makes the machine
- * impossible.
+ * impossible; WIO_ERR_UNSUPPORTED, naming the operation, where memory_max or steps_max is reached.
  */
 WIO_MUST_CHECK enum wio_status wio_predict_ops(const char *path,
                                                const struct wio_predict_params *params,
@@ -131,12 +145,36 @@ WIO_MUST_CHECK enum wio_status wio_predict_ops(const char *path,
  * recorded host. With whatif.ranks the job runs several times beside itself, on the same hosts,
  * with files of its own, but for collectives: these are of all ranks. Metadata operations take what
  * HOST.json says of them; what nobody knows (others of them, what failed, pipes, devices) its
- * recorded time.
+ * recorded time, and so does an operation on a range that no model has. WIO_ERR_UNSUPPORTED where
+ * memory_max or steps_max is reached: it names the operation, its thread and its time.
  */
 WIO_MUST_CHECK enum wio_status wio_predict_trace(const struct wio_trace *trace,
                                                  const struct wio_predict_params *params,
                                                  struct wio_predict_result *result_out,
                                                  struct wio_error *err);
+
+/*
+ * The same of programs that were read before (program.h), which stay as they are: for many
+ * predictions of one trace, and for several programs that share the machines, beginning together.
+ * Files of the same path are one file, hosts of the same name one machine; ranks are numbered on
+ * from program to program. With whatif.ranks each has so many, which must be a multiple of its own.
+ * keep_events is for one program.
+ */
+struct wio_program;
+WIO_MUST_CHECK enum wio_status wio_predict_programs(const struct wio_program *programs,
+                                                    uint32_t count,
+                                                    const struct wio_predict_params *params,
+                                                    struct wio_predict_result *result_out,
+                                                    struct wio_error *err);
+
+/*
+ * How long the run of a program takes, all ranks, from the begin of its first operation to the end
+ * of the last, seconds: with params->changes less than without them, if they gain something. For
+ * those who ask many times; nothing else of the result is kept.
+ */
+WIO_MUST_CHECK enum wio_status wio_predict_seconds(const struct wio_program *program,
+                                                   const struct wio_predict_params *params,
+                                                   double *seconds_out, struct wio_error *err);
 
 /* The prediction as a trace of its own, the segment `path`: the events of `trace` when they would
  * have been. Needs keep_events. */

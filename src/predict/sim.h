@@ -24,10 +24,12 @@
 #include "model/model.h"
 #include "plan/gap.h"
 #include "plan/waits.h"
+#include "predict/change.h"
 #include "predict/convert.h"
 #include "predict/machine.h"
 #include "predict/names.h"
 #include "predict/predict.h"
+#include "predict/program.h"
 
 struct sim_thread;
 TAILQ_HEAD(sim_line, sim_thread);
@@ -36,6 +38,7 @@ TAILQ_HEAD(sim_turns, sim_thread);
 enum sim_phase {
     SIM_REACH,   /* computing before the event */
     SIM_COMPUTE, /* the part of it that needs a processor */
+    SIM_EDIT,    /* what a changed program does before it */
     SIM_BEGIN,   /* what others wait for is given, what it waits for is asked for */
     SIM_WAITS,   /* until all that has come */
     SIM_LOCK,    /* until it has the lock */
@@ -52,9 +55,10 @@ struct sim_thread {
     RB_ENTRY(sim_thread) by_wake;
     TAILQ_ENTRY(sim_thread) in_line; /* for a lock, a queue or a meeting */
     TAILQ_ENTRY(sim_thread) at_cpu;  /* it has a processor, or waits for one */
-    uint32_t index;                  /* in sim.threads: also its task */
+    struct sim_program *program;
+    uint32_t index; /* in sim.threads: also its task */
     uint32_t stream;
-    uint32_t copy; /* of the job: 0, or up to what --scale-ranks makes of it */
+    uint32_t copy; /* of the program: 0, or up to what --scale-ranks makes of it */
     uint32_t image;
     uint32_t host;
     uint32_t successor; /* thread of the image that exec made, UINT32_MAX: none */
@@ -62,6 +66,7 @@ struct sim_thread {
     struct wio_cursor *cursor;
     const struct wio_event *event; /* borrowed from the cursor; NULL behind the last */
     struct wio_gap gap;
+    enum wio_class caller; /* of the last event that no call has caused */
     struct wio_converted todo;
     uint64_t wake_ns;
     uint64_t work_ns;     /* to be computed yet */
@@ -75,6 +80,9 @@ struct sim_thread {
     size_t act_end;
     size_t asked;           /* acts from here to `act` are waited for */
     uint32_t lacking;       /* of them, how many have not come */
+    uint64_t call_seq;      /* the first event of its call .. */
+    size_t early_act;       /* .. and from here on acts that are done already: */
+    uint64_t early;         /* a bit each */
     uint32_t locks_had;     /* that nobody else may have */
     struct sim_lock *wants; /* the lock that it waits for, or NULL */
     struct sim_queue *gets; /* the queue in whose line it stands, or NULL */
@@ -94,8 +102,14 @@ struct sim_thread {
     double metadata_s; /* of the operation, as the machine has it; NaN: not known */
     uint32_t poll;     /* the loop of looks it is in + 1, 0: none */
     uint64_t events_done;
-    struct sim_time *times;       /* of each event, or NULL */
-    struct sim_request *requests; /* under way */
+    const struct wio_edit_list *edits; /* how it differs from the recorded one, or NULL */
+    const struct wio_edit *range;      /* of an event with another range, or NULL */
+    uint64_t drop_end;                 /* events before this one do nothing */
+    uint32_t edit;                     /* the next of the edits */
+    uint32_t added;                    /* operations of it that are begun */
+    bool is_editing;                   /* it waits for one of them */
+    struct sim_time *times;            /* of each event, or NULL */
+    struct sim_request *requests;      /* under way */
     struct wio_predict_account account;
 };
 
@@ -173,24 +187,39 @@ struct sim_sum {
     double time_s;
 };
 
-struct sim {
-    const struct wio_trace *trace;
-    const struct wio_predict_params *params;
+/* A recorded program in the simulation, or several copies of it side by side. */
+struct sim_program {
+    const struct wio_program *recorded;
+    const struct wio_trace *trace; /* these two: the recorded one's */
     const struct wio_waits *waits;
     struct wio_converter converter;
-    struct sim_host *hosts;
-    uint32_t host_count;
-    struct sim_clocks clocks;
-    uint32_t clock_count;
-    struct sim_thread *threads; /* one per stream of the trace and copy of the job */
-    uint32_t thread_count;
+    struct wio_edits edits; /* its changes */
+    uint32_t *hosts;        /* of each process: in sim.hosts */
+    uint32_t *paths;        /* path -> that of the first program with the same text; NULL: itself */
+    uint32_t first_thread;  /* in sim.threads */
+    uint32_t thread_count;  /* one per stream of the trace and copy of the job */
     uint32_t copies;
-    uint32_t ranks; /* of the trace */
-    uint32_t left;  /* threads that have not ended */
+    uint32_t first_copy; /* counted over all programs */
+    uint32_t first_rank; /* likewise */
+    uint64_t events;     /* of all copies */
     struct sim_edge *edges;
     struct sim_meeting *meetings;
     struct sim_queue *queues;
     struct sim_lock *locks;
+};
+
+struct sim {
+    const struct wio_predict_params *params;
+    struct sim_program *programs;
+    uint32_t program_count;
+    struct sim_host *hosts;
+    uint32_t host_count;
+    struct sim_clocks clocks;
+    uint32_t clock_count;
+    struct sim_thread *threads; /* of all programs */
+    uint32_t thread_count;
+    uint32_t left; /* threads that have not ended */
+    uint64_t total_events;
     struct sim_wakes wakes;
     struct wio_map requests; /* task -> struct sim_request * */
     uint32_t first_request;  /* tasks from here on are asynchronous requests */
@@ -200,19 +229,30 @@ struct sim {
     uint64_t told;                         /* operations, of which per_op has been told */
     struct sim_sum metadata[WIO_OP_COUNT]; /* as the machines have it */
     struct sim_sum kept[WIO_OP_COUNT];     /* as recorded */
+    struct wio_budget budget;              /* of the machines */
     struct wio_predict_result result;
 };
 
+/* ---- sim_program.c: which programs there are, and their copies ---- */
+
+/* Makes sim.programs, and says how many threads there are. WIO_ERR_USAGE for a number of ranks that
+ * is no multiple, WIO_ERR_UNSUPPORTED for more threads than can be simulated. */
+WIO_MUST_CHECK enum wio_status sim_program_add_all(struct sim *sim,
+                                                   const struct wio_program *recorded,
+                                                   uint32_t count, struct wio_error *err);
+/* Their edits, by the changes of sim.params. Once the hosts are there. */
+WIO_MUST_CHECK enum wio_status sim_program_change(struct sim *sim, struct wio_error *err);
+void sim_program_fini(struct sim *sim);
+
 /* ---- sim_gate.c: who waits for whom ---- */
 
-WIO_MUST_CHECK enum wio_status sim_gate_init(struct sim *sim, struct wio_error *err);
-void sim_gate_fini(struct sim *sim);
+WIO_MUST_CHECK enum wio_status sim_gate_init(struct sim_program *program, struct wio_error *err);
+void sim_gate_fini(struct sim_program *program);
 /* The acts of the thread's event: gives what it gives; false where something it waits for has not
  * come: it is woken then. */
 bool sim_gate_begin(struct sim *sim, struct sim_thread *thread, const struct wio_event *event);
 /* Is it a look for a file that is there already, or a sleep between two? */
-bool sim_gate_is_pointless(struct sim *sim, struct sim_thread *thread,
-                           const struct wio_event *event);
+bool sim_gate_is_pointless(struct sim_thread *thread, const struct wio_event *event);
 /* All has come: joins the releases of what was waited for. */
 void sim_gate_taken(struct sim *sim, struct sim_thread *thread);
 /* What is given behind the event. */
@@ -226,7 +266,7 @@ bool sim_gate_untie(struct sim *sim);
 /* ---- sim_lock.c: locks ---- */
 
 /* False where the lock is taken: it is woken when it has it. */
-bool sim_lock_take(struct sim *sim, struct sim_thread *thread, uint32_t number, bool is_shared);
+bool sim_lock_take(struct sim_thread *thread, uint32_t number, bool is_shared);
 void sim_lock_leave(struct sim *sim, const struct sim_thread *thread, uint32_t number,
                     bool is_shared);
 /* At the end of a thread. What it left in a call that did not return (a wait for a condition until
@@ -237,11 +277,10 @@ void sim_lock_give_up(struct sim *sim, struct sim_thread *thread);
 
 /* ---- sim_host.c: machines, and in which something happens first ---- */
 
-/* The host of this name, made if it is new. */
-WIO_MUST_CHECK enum wio_status sim_host_need(struct sim *sim, const char *name, uint32_t *index_out,
-                                             struct wio_error *err);
-/* Has every machine that was given by name been asked for? */
-WIO_MUST_CHECK enum wio_status sim_host_check(const struct sim *sim, struct wio_error *err);
+/* The hosts of all programs. Of several programs those of the same name are one; of the others of
+ * a program the first is the first that it has not met, and so on: programs share machines. Every
+ * machine that is given by name must be one. */
+WIO_MUST_CHECK enum wio_status sim_host_add_all(struct sim *sim, struct wio_error *err);
 void sim_host_fini(struct sim *sim);
 /* The model in which something happens first; *others_out: when it does in another one. NULL:
  * nothing happens in any. */
@@ -281,7 +320,8 @@ static inline uint64_t sim_ns_of(double seconds)
 /* Of the event: when it is over where it was recorded. */
 static inline uint64_t sim_end_of(const struct wio_event *event)
 {
-    return event->t_ns + (event->result == WIO_RESULT_PENDING ? 0 : event->dur_ns);
+    uint64_t dur_ns = event->result == WIO_RESULT_PENDING ? 0 : event->dur_ns;
+    return dur_ns <= UINT64_MAX - event->t_ns ? event->t_ns + dur_ns : UINT64_MAX;
 }
 
 /* Tasks: the threads, then for each thread one per device where an operation has such parts, then
@@ -295,7 +335,8 @@ static inline uint32_t sim_thread_of(const struct sim *sim, uint32_t task)
     return task < sim->thread_count ? task : (task - sim->thread_count) / WIO_MODEL_DEVICES_MAX;
 }
 
-/* A path of the thread for sim_host.names: copies of the job have files of their own. */
+/* A path of the thread for sim_host.names: copies of a job have files of their own, programs that
+ * run beside each other share those of the same name. */
 uint64_t sim_op_name(const struct sim_thread *thread, uint32_t path);
 /* The thread (or a request of it: `task`) begins `op` on the file that `path` names on its host
  * now. Fills in what the host decides: file, device, offset. */
@@ -342,6 +383,25 @@ WIO_MUST_CHECK enum wio_status sim_async_begin(struct sim *sim, struct sim_threa
 bool sim_async_collect(struct sim_thread *thread, const struct wio_event *event);
 void sim_async_done(struct sim *sim, uint32_t task);
 void sim_async_fini(struct sim_thread *thread);
+
+/* ---- sim_edit.c: changes of a program ---- */
+
+/* Before the event: what is done besides. Sets the next phase; *go_on: it comes at once. */
+WIO_MUST_CHECK enum wio_status sim_edit_before(struct sim *sim, struct sim_thread *thread,
+                                               const struct wio_event *event, bool *go_on,
+                                               struct wio_error *err);
+/* thread->todo with the range that a change gives to the event. */
+void sim_edit_range(struct sim_thread *thread, const struct wio_event *event);
+/* Does the event do nothing? Then it is accounted. */
+bool sim_edit_drops(const struct sim *sim, struct sim_thread *thread,
+                    const struct wio_event *event);
+
+/* ---- sim_blame.c: what a simulation cannot go on with ---- */
+
+/* `status` met `thread` (NULL: it is not known) in its operation: appends which that is, and tells
+ * where a bound of the simulation is its reason. Gives the status to return. */
+enum wio_status sim_blame(const struct sim *sim, const struct sim_thread *thread,
+                          enum wio_status status, struct wio_error *err);
 
 /* ---- sim_sum.c: the result ---- */
 

@@ -5,49 +5,53 @@
 #include "base/cleanup.h"
 #include "predict/sim.h"
 
-enum wio_status sim_gate_init(struct sim *sim, struct wio_error *err)
+#define EARLY_MAX 64 /* acts that sim_thread.early has bits for */
+
+enum wio_status sim_gate_init(struct sim_program *program, struct wio_error *err)
 {
-    const struct wio_waits *waits = sim->waits;
-    sim->edges = calloc((size_t)waits->edge_count * sim->copies + 1, sizeof(*sim->edges));
-    sim->meetings = calloc((size_t)waits->meeting_count + 1, sizeof(*sim->meetings));
-    sim->queues = calloc((size_t)waits->queue_count * sim->copies + 1, sizeof(*sim->queues));
-    sim->locks = calloc((size_t)waits->lock_count * sim->copies + 1, sizeof(*sim->locks));
-    if (sim->edges == NULL || sim->meetings == NULL || sim->queues == NULL || sim->locks == NULL) {
+    const struct wio_waits *waits = program->waits;
+    size_t copies = program->copies;
+    program->edges = calloc(waits->edge_count * copies + 1, sizeof(*program->edges));
+    program->meetings = calloc((size_t)waits->meeting_count + 1, sizeof(*program->meetings));
+    program->queues = calloc(waits->queue_count * copies + 1, sizeof(*program->queues));
+    program->locks = calloc(waits->lock_count * copies + 1, sizeof(*program->locks));
+    if (program->edges == NULL || program->meetings == NULL || program->queues == NULL ||
+        program->locks == NULL) {
         return wio_error_set(err, WIO_ERR_NOMEM, NULL, WIO_ERROR_NO_OFFSET,
                              "no memory for the edges of the trace");
     }
     for (uint32_t i = 0; i < waits->meeting_count; i++) {
-        TAILQ_INIT(&sim->meetings[i].line);
+        TAILQ_INIT(&program->meetings[i].line);
     }
-    for (size_t i = 0; i < (size_t)waits->queue_count * sim->copies; i++) {
-        TAILQ_INIT(&sim->queues[i].line);
-        sim->queues[i].items = waits->spare[i % waits->queue_count];
+    for (size_t i = 0; i < waits->queue_count * copies; i++) {
+        TAILQ_INIT(&program->queues[i].line);
+        program->queues[i].items = waits->spare[i % waits->queue_count];
     }
-    for (size_t i = 0; i < (size_t)waits->lock_count * sim->copies; i++) {
-        TAILQ_INIT(&sim->locks[i].line);
+    for (size_t i = 0; i < waits->lock_count * copies; i++) {
+        TAILQ_INIT(&program->locks[i].line);
     }
     return WIO_OK;
 }
 
-void sim_gate_fini(struct sim *sim)
+void sim_gate_fini(struct sim_program *program)
 {
-    free(sim->edges);
-    free(sim->meetings);
-    free(sim->queues);
-    free(sim->locks);
+    free(program->edges);
+    free(program->meetings);
+    free(program->queues);
+    free(program->locks);
 }
 
 /* Each copy of the job has edges and queues of its own; collectives are of all copies. */
-static struct sim_edge *edge_of(const struct sim *sim, const struct sim_thread *thread,
-                                uint32_t index)
+static struct sim_edge *edge_of(const struct sim_thread *thread, uint32_t index)
 {
-    return &sim->edges[(size_t)thread->copy * sim->waits->edge_count + index];
+    const struct sim_program *program = thread->program;
+    return &program->edges[(size_t)thread->copy * program->waits->edge_count + index];
 }
 
-static struct sim_queue *queue_of(const struct sim *sim, const struct sim_thread *thread,
-                                  uint32_t number)
+static struct sim_queue *queue_of(const struct sim_thread *thread, uint32_t number)
 {
-    return &sim->queues[(size_t)thread->copy * sim->waits->queue_count + number];
+    const struct sim_program *program = thread->program;
+    return &program->queues[(size_t)thread->copy * program->waits->queue_count + number];
 }
 
 /* One of the things that the thread waits for has come. */
@@ -62,7 +66,7 @@ static void came(struct sim *sim, struct sim_thread *thread)
 
 static void give_edge(struct sim *sim, const struct sim_thread *giver, uint32_t index)
 {
-    struct sim_edge *edge = edge_of(sim, giver, index);
+    struct sim_edge *edge = edge_of(giver, index);
     edge->is_given = true;
     edge->given_ns = sim->now_ns;
     if (edge->waiting != 0) {
@@ -70,20 +74,20 @@ static void give_edge(struct sim *sim, const struct sim_thread *giver, uint32_t 
     }
 }
 
-static bool is_complete(const struct sim *sim, uint32_t index)
+static bool is_complete(const struct sim_program *program, uint32_t index)
 {
-    return sim->meetings[index].arrived >=
-           (uint64_t)sim->waits->meetings[index].givers * sim->copies;
+    return program->meetings[index].arrived >=
+           (uint64_t)program->waits->meetings[index].givers * program->copies;
 }
 
 /* The last giver lets all go that stand in line. */
-static void enter(struct sim *sim, uint32_t index)
+static void enter(struct sim *sim, struct sim_program *program, uint32_t index)
 {
-    struct sim_meeting *meeting = &sim->meetings[index];
+    struct sim_meeting *meeting = &program->meetings[index];
     struct sim_thread *thread;
     meeting->arrived++;
     meeting->last_ns = sim->now_ns;
-    if (!is_complete(sim, index)) {
+    if (!is_complete(program, index)) {
         return;
     }
     while ((thread = TAILQ_FIRST(&meeting->line)) != NULL) {
@@ -102,7 +106,7 @@ static void end_line(struct sim *sim, struct sim_thread *thread)
 
 static void put(struct sim *sim, const struct sim_thread *giver, uint32_t number)
 {
-    struct sim_queue *queue = queue_of(sim, giver, number);
+    struct sim_queue *queue = queue_of(giver, number);
     struct sim_thread *thread = TAILQ_FIRST(&queue->line);
     if (thread == NULL) {
         queue->items++;
@@ -111,18 +115,28 @@ static void put(struct sim *sim, const struct sim_thread *giver, uint32_t number
     end_line(sim, thread);
 }
 
+/* Has the thread given it already, for what the same call takes? */
+static bool is_early(const struct sim_thread *thread, const struct wio_act *act)
+{
+    size_t index = (size_t)(act - thread->program->waits->acts) - thread->early_act;
+    return index < EARLY_MAX && (thread->early >> index & 1) != 0;
+}
+
 static bool give(struct sim *sim, const struct sim_thread *giver, const struct wio_act *act)
 {
+    if (is_early(giver, act)) {
+        return true;
+    }
     switch (act->kind) {
     case WIO_ACT_GIVE:
     case WIO_ACT_GIVE_END:
         give_edge(sim, giver, act->index);
         return true;
     case WIO_ACT_ENTER:
-        enter(sim, act->index);
+        enter(sim, giver->program, act->index);
         return true;
     case WIO_ACT_PUT:
-        put(sim, giver, wio_waits_queue(sim->waits, act->index));
+        put(sim, giver, wio_waits_queue(giver->program->waits, act->index));
         return true;
     default:
         return false;
@@ -131,23 +145,54 @@ static bool give(struct sim *sim, const struct sim_thread *giver, const struct w
 
 /* ---- asking ---- */
 
-/* Can the thread have what the act asks for now? Else it stands in line for it. */
-static bool ask(struct sim *sim, struct sim_thread *thread, const struct wio_act *act)
+/* A call that takes a unit without a known post may take one that it posts itself: the operations
+ * of a call are done at once. */
+static bool give_early(struct sim_thread *thread, const struct wio_act *act)
 {
-    const struct wio_plan_edge *edges = sim->waits->edges;
+    const struct wio_act *acts = thread->program->waits->acts;
+    uint32_t number = wio_waits_queue(thread->program->waits, act->index);
+    uint64_t last =
+        wio_calls_last(&thread->program->recorded->calls, thread->stream, thread->call_seq);
+    for (size_t i = thread->act + 1; i < thread->act_end && acts[i].seq <= last; i++) {
+        bool is_same = acts[i].kind == WIO_ACT_PUT &&
+                       wio_waits_queue(thread->program->waits, acts[i].index) == number;
+        if (!is_same || is_early(thread, &acts[i])) {
+            continue;
+        }
+        if (thread->early_act <= thread->act) { /* that was another call */
+            thread->early_act = i;
+            thread->early = 0;
+        }
+        if (i - thread->early_act >= EARLY_MAX) {
+            return false;
+        }
+        thread->early |= UINT64_C(1) << (i - thread->early_act);
+        return true;
+    }
+    return false;
+}
+
+/* Can the thread have what the act asks for now? Else it stands in line for it. */
+static bool ask(struct sim_thread *thread, const struct wio_act *act)
+{
+    const struct wio_plan_edge *edges = thread->program->waits->edges;
     struct sim_queue *queue;
     switch (act->kind) {
     case WIO_ACT_TAKE:
-        edge_of(sim, thread, act->index)->waiting = thread->index + 1;
-        return edge_of(sim, thread, act->index)->is_given;
+        edge_of(thread, act->index)->waiting = thread->index + 1;
+        return edge_of(thread, act->index)->is_given;
     case WIO_ACT_LEAVE:
-        if (!is_complete(sim, act->index)) {
-            TAILQ_INSERT_TAIL(&sim->meetings[act->index].line, thread, in_line);
+        if (!is_complete(thread->program, act->index)) {
+            TAILQ_INSERT_TAIL(&thread->program->meetings[act->index].line, thread, in_line);
             return false;
         }
         return true;
     case WIO_ACT_GET:
-        queue = queue_of(sim, thread, wio_waits_queue(sim->waits, act->index));
+        queue = queue_of(thread, wio_waits_queue(thread->program->waits, act->index));
+        if (queue->items == 0 && act->index >= thread->program->waits->edge_count &&
+            give_early(thread, act)) {
+            return true; /* that one */
+        }
         if (queue->items == 0) {
             TAILQ_INSERT_TAIL(&queue->line, thread, in_line);
             thread->gets = queue;
@@ -173,7 +218,10 @@ static bool is_a_line(const struct wio_act *act)
 
 bool sim_gate_begin(struct sim *sim, struct sim_thread *thread, const struct wio_event *event)
 {
-    const struct wio_act *acts = sim->waits->acts;
+    const struct wio_act *acts = thread->program->waits->acts;
+    if ((event->flags & WIO_EVENT_CAUSED) == 0) {
+        thread->call_seq = event->seq;
+    }
     for (; thread->act < thread->act_end; thread->act++) {
         const struct wio_act *act = &acts[thread->act];
         if (act->seq > event->seq || (act->seq == event->seq && act->kind == WIO_ACT_GIVE_END)) {
@@ -183,7 +231,7 @@ bool sim_gate_begin(struct sim *sim, struct sim_thread *thread, const struct wio
             thread->poll = act->index + 1;
             continue;
         }
-        if (give(sim, thread, act) || act->seq < event->seq || ask(sim, thread, act)) {
+        if (give(sim, thread, act) || act->seq < event->seq || ask(thread, act)) {
             continue;
         }
         thread->lacking++;
@@ -195,18 +243,17 @@ bool sim_gate_begin(struct sim *sim, struct sim_thread *thread, const struct wio
     return thread->lacking == 0;
 }
 
-bool sim_gate_is_pointless(struct sim *sim, struct sim_thread *thread,
-                           const struct wio_event *event)
+bool sim_gate_is_pointless(struct sim_thread *thread, const struct wio_event *event)
 {
     if (thread->poll == 0) {
         return false;
     }
-    const struct wio_plan_poll *poll = &sim->waits->polls[thread->poll - 1];
+    const struct wio_plan_poll *poll = &thread->program->waits->polls[thread->poll - 1];
     if (event->seq >= poll->last_seq) {
         thread->poll = 0;
         return false;
     }
-    return poll->edge != UINT32_MAX && edge_of(sim, thread, poll->edge)->is_given;
+    return poll->edge != UINT32_MAX && edge_of(thread, poll->edge)->is_given;
 }
 
 /* What the simulation says of one act, and what the trace does. */
@@ -214,15 +261,15 @@ static void join(struct sim *sim, struct sim_thread *thread, const struct wio_ac
 {
     struct wio_release release = {.v_ns = sim->now_ns};
     if (act->kind == WIO_ACT_LEAVE) {
-        release.traced_ns = sim->waits->meetings[act->index].release_ns;
-        release.v_ns = sim->meetings[act->index].last_ns;
-    } else if (act->kind == WIO_ACT_GET && act->index >= sim->waits->edge_count) {
+        release.traced_ns = thread->program->waits->meetings[act->index].release_ns;
+        release.v_ns = thread->program->meetings[act->index].last_ns;
+    } else if (act->kind == WIO_ACT_GET && act->index >= thread->program->waits->edge_count) {
         /* a semaphore that nobody was waited for in the trace */
     } else if (act->kind == WIO_ACT_TAKE || act->kind == WIO_ACT_GET) {
-        const struct wio_plan_edge *edge = &sim->waits->edges[act->index];
+        const struct wio_plan_edge *edge = &thread->program->waits->edges[act->index];
         release.traced_ns = edge->release_ns;
         release.v_ns =
-            act->kind == WIO_ACT_TAKE ? edge_of(sim, thread, act->index)->given_ns : sim->now_ns;
+            act->kind == WIO_ACT_TAKE ? edge_of(thread, act->index)->given_ns : sim->now_ns;
         thread->is_held |= edge->evidence == WIO_EVIDENCE_HELD;
         thread->lag_ns = edge->lag_ns > thread->lag_ns ? edge->lag_ns : thread->lag_ns;
     } else {
@@ -262,21 +309,22 @@ bool sim_gate_untie(struct sim *sim)
 void sim_gate_taken(struct sim *sim, struct sim_thread *thread)
 {
     for (size_t i = thread->asked; i < thread->act; i++) {
-        join(sim, thread, &sim->waits->acts[i]);
+        join(sim, thread, &thread->program->waits->acts[i]);
     }
     thread->asked = thread->act;
 }
 
 void sim_gate_after(struct sim *sim, struct sim_thread *thread, const struct wio_event *event)
 {
-    while (thread->act < thread->act_end && sim->waits->acts[thread->act].seq <= event->seq) {
-        (void)give(sim, thread, &sim->waits->acts[thread->act++]);
+    while (thread->act < thread->act_end &&
+           thread->program->waits->acts[thread->act].seq <= event->seq) {
+        (void)give(sim, thread, &thread->program->waits->acts[thread->act++]);
     }
 }
 
 void sim_gate_end(struct sim *sim, struct sim_thread *thread)
 {
     while (thread->act < thread->act_end) {
-        (void)give(sim, thread, &sim->waits->acts[thread->act++]);
+        (void)give(sim, thread, &thread->program->waits->acts[thread->act++]);
     }
 }

@@ -6,6 +6,9 @@
 
 #include "base/cleanup.h"
 #include "predict/sim.h"
+#include "trace/recorders.h"
+
+#define NOWHERE UINT32_MAX
 
 static int compare_clocks(const struct sim_clock *a, const struct sim_clock *b)
 {
@@ -44,8 +47,39 @@ static enum wio_status make_clocks(struct sim *sim, struct sim_host *host)
     return WIO_OK;
 }
 
-static enum wio_status add(struct sim *sim, const char *name, struct wio_error *err)
+/* As the recorder of the host told it; of a trace that tells nothing of the machine it is not
+ * known. */
+static struct wio_machine_group group_of(const struct wio_trace *trace, const char *host)
 {
+    struct wio_machine_group group = {.limit = WIO_MODEL_UNLIMITED, .version = 2};
+    for (uint32_t i = 0; i < wio_trace_recorder_count(trace) && !group.is_known; i++) {
+        struct wio_recorder_info info;
+        uint64_t limit;
+        uint64_t usage = 0;
+        uint64_t file = 0;
+        uint64_t version = 2;
+        if (wio_trace_recorder(trace, i, &info) != WIO_OK || info.machine_bytes == 0 ||
+            info.host_bytes != strlen(host) || memcmp(info.host, host, info.host_bytes) != 0) {
+            continue;
+        }
+        group.is_known = true;
+        if (!wio_recorder_fact(&info, "memory_group_limit", &limit) || limit == 0) {
+            continue;
+        }
+        (void)wio_recorder_fact(&info, "memory_group_usage", &usage);
+        (void)wio_recorder_fact(&info, "memory_group_file", &file);
+        (void)wio_recorder_fact(&info, "memory_group_version", &version);
+        group.limit = fmin((double)limit, WIO_MODEL_UNLIMITED);
+        group.used = fmin(usage > file ? (double)(usage - file) : 0, WIO_MODEL_UNLIMITED);
+        group.version = version == 1 ? 1 : 2;
+    }
+    return group;
+}
+
+static enum wio_status add(struct sim *sim, const struct wio_trace *trace, const char *name,
+                           struct wio_error *err)
+{
+    const struct wio_machine_group group = group_of(trace, name);
     const struct wio_predict_params *params = sim->params;
     const char *file = file_of(params, name);
     struct sim_host *more =
@@ -62,10 +96,13 @@ static enum wio_status add(struct sim *sim, const char *name, struct wio_error *
     }
     sim->host_count++;
     enum wio_status status =
-        wio_machine_init(&host->machine, file, params->model, &params->whatif, err);
+        wio_machine_init(&host->machine, file, params, &group, &sim->budget, err);
     if (status != WIO_OK) {
         wio_error_add(err, "as the machine of host '%s'", name);
         return status;
+    }
+    if (host->machine.host.trust.is > sim->result.trust.is) {
+        sim->result.trust = host->machine.host.trust;
     }
     if (sim->result.host_misspelt.meant == NULL) {
         sim->result.host_misspelt = host->machine.host.misspelt;
@@ -73,27 +110,64 @@ static enum wio_status add(struct sim *sim, const char *name, struct wio_error *
     return make_clocks(sim, host);
 }
 
-enum wio_status sim_host_need(struct sim *sim, const char *name, uint32_t *index_out,
-                              struct wio_error *err)
+static uint32_t find(const struct sim *sim, const char *name)
 {
     uint32_t index = 0;
     while (index < sim->host_count && strcmp(sim->hosts[index].name, name) != 0) {
         index++;
     }
-    *index_out = index;
-    return index < sim->host_count ? WIO_OK : add(sim, name, err);
+    return index;
 }
 
-enum wio_status sim_host_check(const struct sim *sim, struct wio_error *err)
+/* The first host that no process of the program is on so far. */
+static uint32_t first_free(const struct sim *sim, const struct sim_program *program)
+{
+    uint32_t processes = wio_trace_process_count(program->trace);
+    for (uint32_t host = 0; host < sim->host_count; host++) {
+        uint32_t i = 0;
+        while (i < processes && program->hosts[i] != host) {
+            i++;
+        }
+        if (i == processes) {
+            return host;
+        }
+    }
+    return sim->host_count;
+}
+
+/* As another process of the program that is on this host; NOWHERE: none is so far. */
+static uint32_t as_others(const struct sim_program *program, const char *name)
+{
+    uint32_t processes = wio_trace_process_count(program->trace);
+    for (uint32_t i = 0; i < processes; i++) {
+        if (program->hosts[i] != NOWHERE &&
+            strcmp(wio_trace_process(program->trace, i)->host, name) == 0) {
+            return program->hosts[i];
+        }
+    }
+    return NOWHERE;
+}
+
+static enum wio_status add_process(struct sim *sim, struct sim_program *program, uint32_t process,
+                                   struct wio_error *err)
+{
+    const char *name = wio_trace_process(program->trace, process)->host;
+    uint32_t host = as_others(program, name);
+    if (host == NOWHERE) {
+        bool may_share = program != sim->programs;
+        host = find(sim, name);
+        host = host == sim->host_count && may_share ? first_free(sim, program) : host;
+    }
+    program->hosts[process] = host;
+    return host < sim->host_count ? WIO_OK : add(sim, program->trace, name, err);
+}
+
+static enum wio_status check(const struct sim *sim, struct wio_error *err)
 {
     const struct wio_predict_params *params = sim->params;
     for (size_t i = 0; i < params->named_host_count; i++) {
         const char *name = params->named_hosts[i].name;
-        uint32_t index = 0;
-        while (index < sim->host_count && strcmp(sim->hosts[index].name, name) != 0) {
-            index++;
-        }
-        if (index == sim->host_count) {
+        if (find(sim, name) == sim->host_count) {
             return wio_error_set(err, WIO_ERR_USAGE, NULL, WIO_ERROR_NO_OFFSET,
                                  "a machine is given for host '%s', where nothing of the trace ran "
                                  "(on '%s' something did)",
@@ -101,6 +175,32 @@ enum wio_status sim_host_check(const struct sim *sim, struct wio_error *err)
         }
     }
     return WIO_OK;
+}
+
+static enum wio_status add_processes(struct sim *sim, struct sim_program *program,
+                                     struct wio_error *err)
+{
+    uint32_t processes = wio_trace_process_count(program->trace);
+    program->hosts = calloc((size_t)processes + 1, sizeof(*program->hosts));
+    if (program->hosts == NULL) {
+        return WIO_ERR_NOMEM;
+    }
+    memset(program->hosts, 0xff, processes * sizeof(*program->hosts)); /* NOWHERE */
+    for (uint32_t i = 0; i < wio_trace_stream_count(program->trace); i++) {
+        uint32_t process = wio_trace_stream(program->trace, i)->process;
+        if (program->hosts[process] == NOWHERE) {
+            WIO_TRY(add_process(sim, program, process, err));
+        }
+    }
+    return WIO_OK;
+}
+
+enum wio_status sim_host_add_all(struct sim *sim, struct wio_error *err)
+{
+    for (uint32_t i = 0; i < sim->program_count; i++) {
+        WIO_TRY(add_processes(sim, &sim->programs[i], err));
+    }
+    return check(sim, err);
 }
 
 void sim_host_fini(struct sim *sim)

@@ -3,10 +3,10 @@
 #include "predict/sim.h"
 
 /* Each copy of the job has locks of its own. */
-static struct sim_lock *lock_of(const struct sim *sim, const struct sim_thread *thread,
-                                uint32_t number)
+static struct sim_lock *lock_of(const struct sim_thread *thread, uint32_t number)
 {
-    return &sim->locks[(size_t)thread->copy * sim->waits->lock_count + number];
+    const struct sim_program *program = thread->program;
+    return &program->locks[(size_t)thread->copy * program->waits->lock_count + number];
 }
 
 static bool can_have(const struct sim_lock *lock, bool is_shared)
@@ -32,9 +32,9 @@ static void leave(struct sim_lock *lock)
     }
 }
 
-bool sim_lock_take(struct sim *sim, struct sim_thread *thread, uint32_t number, bool is_shared)
+bool sim_lock_take(struct sim_thread *thread, uint32_t number, bool is_shared)
 {
-    struct sim_lock *lock = lock_of(sim, thread, number);
+    struct sim_lock *lock = lock_of(thread, number);
     thread->wants_shared = is_shared;
     if (lock->owner == thread) {
         return true; /* taken twice by its owner counts once */
@@ -62,7 +62,7 @@ static void let_go(struct sim *sim, struct sim_lock *lock)
 void sim_lock_leave(struct sim *sim, const struct sim_thread *thread, uint32_t number,
                     bool is_shared)
 {
-    struct sim_lock *lock = lock_of(sim, thread, number);
+    struct sim_lock *lock = lock_of(thread, number);
     if (is_shared && lock->readers > 0) {
         lock->readers--;
     } else if (!is_shared) {
@@ -73,8 +73,8 @@ void sim_lock_leave(struct sim *sim, const struct sim_thread *thread, uint32_t n
 
 void sim_lock_leave_all(struct sim *sim, const struct sim_thread *thread)
 {
-    for (uint32_t i = 0; thread->locks_had > 0 && i < sim->waits->lock_count; i++) {
-        if (lock_of(sim, thread, i)->owner == thread) {
+    for (uint32_t i = 0; thread->locks_had > 0 && i < thread->program->waits->lock_count; i++) {
+        if (lock_of(thread, i)->owner == thread) {
             sim_lock_leave(sim, thread, i, false);
         }
     }

@@ -13,16 +13,20 @@
 
 uint64_t sim_op_name(const struct sim_thread *thread, uint32_t path)
 {
-    return (uint64_t)thread->copy << 32 | path;
+    const struct sim_program *program = thread->program;
+    uint32_t shared = program->paths != NULL ? program->paths[path] : path;
+    uint64_t copy = thread->copy == 0 ? 0 : program->first_copy + thread->copy;
+    return copy << 32 | shared;
 }
 
-static uint32_t device_of(const struct sim *sim, const struct sim_host *host, uint32_t path)
+static uint32_t device_of(const struct sim_thread *thread, const struct sim_host *host,
+                          uint32_t path)
 {
     const struct wio_host *machine = &host->machine.host;
     if (machine->device_count == 1) {
         return 0;
     }
-    return wio_host_device_of(machine, wio_trace_string(sim->trace, path, NULL));
+    return wio_host_device_of(machine, wio_trace_string(thread->program->trace, path, NULL));
 }
 
 /* The file and where in it; of the latter the next operation may want to know. */
@@ -32,6 +36,9 @@ static enum wio_status place(struct sim_host *host, uint64_t name, bool has_offs
     op->file = wio_names_file(&host->names, name);
     const uint64_t *end = has_offset ? NULL : wio_map_get(&host->ends, op->file);
     op->offset = end != NULL ? *end : op->offset;
+    if (op->offset > WIO_MODEL_OFFSET_MAX - op->size) {
+        op->offset = WIO_MODEL_OFFSET_MAX - op->size; /* many large ones without a position */
+    }
     if (wio_model_flow(op->method) == WIO_MODEL_MOVES_NOTHING) {
         return WIO_OK;
     }
@@ -70,9 +77,9 @@ enum wio_status sim_op_begin(struct sim *sim, const struct sim_thread *thread, u
     bool has_offset = todo->has_offset || op->method == WIO_MODEL_TRUNCATE || op == &todo->read;
     WIO_TRY(place(host, sim_op_name(thread, path), has_offset, op));
     op->is_shared = sim->host_count > 1; /* each host has a model of its own */
-    enum wio_status status = begin_on(sim, host, device_of(sim, host, path), task, op, err);
+    enum wio_status status = begin_on(sim, host, device_of(thread, host, path), task, op, err);
     if (status == WIO_ERR_USAGE) {
-        wio_error_add(err, "in '%s'", wio_trace_string(sim->trace, path, NULL));
+        wio_error_add(err, "in '%s'", wio_trace_string(thread->program->trace, path, NULL));
     }
     return status;
 }
@@ -149,7 +156,7 @@ static double metadata_s(const struct sim *sim, const struct sim_thread *thread,
     }
     bool is_new = !wio_names_is_there(&host->names, sim_op_name(thread, event->path));
     bool makes = todo->makes == WIO_CONVERT_MAKES || (todo->makes != WIO_CONVERT_FINDS && is_new);
-    uint32_t device = device_of(sim, host, event->path);
+    uint32_t device = device_of(thread, host, event->path);
     return wio_meta_cost(&host->machine.host.devices[device].meta, event->op, makes);
 }
 

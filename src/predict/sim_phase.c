@@ -14,13 +14,15 @@ static uint64_t computed_ns(const struct sim *sim, const struct sim_thread *thre
 {
     bool is_known = thread->has_begun && sim->hosts[thread->host].cpus != 0 &&
                     event->gap_cpu_ns != 0 && event->gap_slept == 0;
-    return is_known ? wio_waits_computed(sim->waits, thread->act, thread->act_end, event) : 0;
+    return is_known
+               ? wio_waits_computed(thread->program->waits, thread->act, thread->act_end, event)
+               : 0;
 }
 
 bool sim_phase_reach(struct sim *sim, struct sim_thread *thread, const struct wio_event *event)
 {
     uint64_t work_ns = wio_gap_compute(&thread->gap, event->t_ns, computed_ns(sim, thread, event));
-    thread->phase = work_ns > 0 ? SIM_COMPUTE : SIM_BEGIN;
+    thread->phase = work_ns > 0 ? SIM_COMPUTE : SIM_EDIT;
     thread->has_taken = false;
     thread->is_held = false;
     thread->lag_ns = 0;
@@ -45,24 +47,24 @@ bool sim_phase_compute(struct sim *sim, struct sim_thread *thread)
         return false;
     }
     wio_gap_late(&thread->gap, sim->now_ns);
-    thread->phase = SIM_BEGIN;
+    thread->phase = SIM_EDIT;
     return true;
 }
 
 /* The lock of the event, UINT32_MAX: none that threads have handed on. */
-static uint32_t lock_of(const struct sim *sim, const struct sim_thread *thread,
-                        const struct wio_event *event, enum wio_lock_step step)
+static uint32_t lock_of(const struct sim_thread *thread, const struct wio_event *event,
+                        enum wio_lock_step step)
 {
-    if (step == WIO_LOCK_NONE || sim->waits->lock_count == 0) {
+    if (step == WIO_LOCK_NONE || thread->program->waits->lock_count == 0) {
         return UINT32_MAX;
     }
-    return wio_waits_lock(sim->waits, thread->image, wio_lock_of(event));
+    return wio_waits_lock(thread->program->waits, thread->image, wio_lock_of(event));
 }
 
 bool sim_phase_begin(struct sim *sim, struct sim_thread *thread, const struct wio_event *event)
 {
     enum wio_lock_step step = wio_lock_step_of(event);
-    uint32_t number = lock_of(sim, thread, event, step);
+    uint32_t number = lock_of(thread, event, step);
     if (number != UINT32_MAX && (step == WIO_LOCK_LEAVE || step == WIO_LOCK_LEND)) {
         sim_lock_leave(sim, thread, number, event->arg[1] == 1 && step == WIO_LOCK_LEAVE);
     }
@@ -98,7 +100,7 @@ static bool has_waited(struct sim *sim, struct sim_thread *thread, const struct 
 bool sim_phase_lock(struct sim *sim, struct sim_thread *thread, const struct wio_event *event)
 {
     enum wio_lock_step step = wio_lock_step_of(event);
-    uint32_t number = lock_of(sim, thread, event, step);
+    uint32_t number = lock_of(thread, event, step);
     if (number != UINT32_MAX && step == WIO_LOCK_LEND && !has_waited(sim, thread, event)) {
         return false;
     }
@@ -108,7 +110,7 @@ bool sim_phase_lock(struct sim *sim, struct sim_thread *thread, const struct wio
     }
     thread->has_taken = true;
     thread->has_lock = true;
-    return sim_lock_take(sim, thread, number, event->arg[1] == 1 && step == WIO_LOCK_TAKE);
+    return sim_lock_take(thread, number, event->arg[1] == 1 && step == WIO_LOCK_TAKE);
 }
 
 /* Of what is simulated the model has the duration; of other calls only the wait is replaced. */
@@ -120,7 +122,11 @@ static uint64_t wait_end(const struct sim_thread *thread, const struct wio_event
 bool sim_phase_ready(struct sim *sim, struct sim_thread *thread, const struct wio_event *event)
 {
     struct wio_gap *gap = &thread->gap;
-    thread->todo = wio_convert(&sim->converter, event, thread->image);
+    if ((event->flags & WIO_EVENT_CAUSED) == 0) {
+        thread->caller = wio_op_class(event->op);
+    }
+    thread->todo = wio_convert(&thread->program->converter, event, thread->image, thread->caller);
+    sim_edit_range(thread, event);
     if (thread->has_lock) {
         wio_release_join(&thread->release, (struct wio_release){thread->locked_ns, sim->now_ns});
         thread->has_lock = false;

@@ -25,29 +25,34 @@ static enum wio_status load(struct sim_thread *thread, struct wio_error *err)
 enum wio_status sim_thread_init(struct sim *sim, uint32_t index, struct wio_error *err)
 {
     struct sim_thread *thread = &sim->threads[index];
-    uint32_t stream = index % wio_trace_stream_count(sim->trace);
+    const struct sim_program *program = thread->program;
+    uint32_t streams = wio_trace_stream_count(program->trace);
+    uint32_t stream = (index - program->first_thread) % streams;
     const struct wio_filter filter = {.struct_size = sizeof(filter),
                                       .order = WIO_ORDER_STREAM,
                                       .streams = &stream,
-                                      .stream_count = 1};
+                                      .stream_count = 1,
+                                      .columns = ~(uint64_t)WIO_COLUMN_SOURCE};
     thread->index = index;
     thread->stream = stream;
-    thread->copy = index / wio_trace_stream_count(sim->trace);
-    thread->image = wio_trace_stream(sim->trace, stream)->process;
-    thread->act = sim->waits->first[stream];
+    thread->copy = (index - program->first_thread) / streams;
+    thread->image = wio_trace_stream(program->trace, stream)->process;
+    thread->act = program->waits->first[stream];
     thread->asked = thread->act;
-    thread->act_end = sim->waits->first[stream + 1];
-    int32_t rank = wio_trace_process(sim->trace, thread->image)->rank;
-    thread->account.rank = rank < 0 ? -1 : rank + (int32_t)(thread->copy * sim->ranks);
+    thread->act_end = program->waits->first[stream + 1];
+    int32_t rank = wio_trace_process(program->trace, thread->image)->rank;
+    uint32_t first = program->first_rank + thread->copy * program->recorded->rank_span;
+    thread->account.rank = rank < 0 ? -1 : rank + (int32_t)first;
+    thread->edits = program->edits.streams != NULL ? &program->edits.streams[stream] : NULL;
     wio_gap_init(&thread->gap, 1.0, 0, 0);
     if (sim->params->keep_events) {
-        thread->times =
-            calloc(wio_trace_stream(sim->trace, stream)->events + 1, sizeof(*thread->times));
+        thread->times = calloc(wio_trace_stream(thread->program->trace, stream)->events + 1,
+                               sizeof(*thread->times));
         if (thread->times == NULL) {
             return WIO_ERR_NOMEM;
         }
     }
-    WIO_TRY(wio_cursor_create(sim->trace, &filter, &thread->cursor, err));
+    WIO_TRY(wio_cursor_create(thread->program->trace, &filter, &thread->cursor, err));
     return load(thread, err);
 }
 
@@ -108,6 +113,12 @@ static void yield(struct sim *sim, struct sim_thread *thread)
     bool is_short =
         is_timed && thread->wake_ns - sim->now_ns <= SIM_SHORT_NS && !sim_cpu_is_over(sim, thread);
     switch ((int)thread->phase) {
+    case SIM_EDIT:
+        if (thread->added > 0) {
+            return; /* the model tells */
+        }
+        is_timed = is_short;
+        break;
     case SIM_READ:
     case SIM_THEN: /* the model tells */
         return;
@@ -132,7 +143,7 @@ static enum wio_status perform(struct sim *sim, struct sim_thread *thread,
 {
     *go_on = true;
     thread->op_ns = sim->now_ns;
-    if (sim_gate_is_pointless(sim, thread, event)) {
+    if (sim_gate_is_pointless(thread, event) || sim_edit_drops(sim, thread, event)) {
         wio_gap_late(&thread->gap, sim->now_ns); /* it may have waited for a processor */
         wio_gap_skip(&thread->gap, sim_end_of(event));
         thread->phase = SIM_AFTER;
@@ -185,7 +196,7 @@ static enum wio_status next_event(struct sim *sim, struct sim_thread *thread,
 /* Behind the last event: the time up to the stream's end, then whoever follows begins. */
 static void end_thread(struct sim *sim, struct sim_thread *thread)
 {
-    wio_gap_reach(&thread->gap, wio_trace_stream(sim->trace, thread->stream)->last_ns);
+    wio_gap_reach(&thread->gap, wio_trace_stream(thread->program->trace, thread->stream)->last_ns);
     if (thread->gap.v_ns > sim->now_ns) {
         sim_wake(sim, thread, thread->gap.v_ns);
         return;
@@ -196,7 +207,7 @@ static void end_thread(struct sim *sim, struct sim_thread *thread)
     sim->left--;
     if (thread->successor != UINT32_MAX) {
         struct sim_thread *heir = &sim->threads[thread->successor];
-        uint64_t at_ns = wio_trace_stream(sim->trace, thread->stream)->last_ns;
+        uint64_t at_ns = wio_trace_stream(thread->program->trace, thread->stream)->last_ns;
         wio_gap_init(&heir->gap, 1.0, at_ns, sim->now_ns);
         heir->has_begun = true;
         sim_wake(sim, heir, sim->now_ns);
@@ -218,6 +229,9 @@ static enum wio_status run(struct sim *sim, struct sim_thread *thread, struct wi
             break;
         case SIM_COMPUTE:
             go_on = sim_phase_compute(sim, thread);
+            break;
+        case SIM_EDIT:
+            WIO_TRY(sim_edit_before(sim, thread, event, &go_on, err));
             break;
         case SIM_BEGIN:
             go_on = sim_phase_begin(sim, thread, event);

@@ -12,39 +12,6 @@
 
 #define NS 1e9
 #define PROGRESS_EVENTS 65536
-#define THREADS_MAX 1000000u
-
-/* ---- what the trace says ---- */
-
-static void cursor_cleanup(struct wio_cursor **cursor)
-{
-    wio_cursor_destroy(*cursor);
-}
-
-/* One pass over all events, one stream after the other. */
-static enum wio_status scan(const struct wio_trace *trace, struct wio_waits *waits,
-                            struct wio_opened *opened, struct wio_error *err)
-{
-    const struct wio_filter filter = {.struct_size = sizeof(filter), .order = WIO_ORDER_STREAM};
-    WIO_CLEANUP(cursor_cleanup) struct wio_cursor *cursor = NULL;
-    const struct wio_event *events;
-    enum wio_status status;
-    size_t count;
-    WIO_TRY(wio_cursor_create(trace, &filter, &cursor, err));
-    while ((status = wio_cursor_next_block(cursor, &events, &count, err)) == WIO_OK) {
-        for (size_t i = 0; i < count; i++) {
-            uint32_t image = wio_trace_stream(trace, events[i].stream)->process;
-            WIO_TRY(wio_waits_see(waits, &events[i], image));
-            WIO_TRY(wio_opened_see(opened, &events[i], image));
-        }
-    }
-    if (status != WIO_END) {
-        return status;
-    }
-    wio_opened_finish(opened);
-    WIO_TRY(wio_waits_finish(waits));
-    return wio_waits_check(waits, err);
-}
 
 /* ---- threads ---- */
 
@@ -53,38 +20,29 @@ static enum wio_status scan(const struct wio_trace *trace, struct wio_waits *wai
 static enum wio_status find_successor(struct sim *sim, struct wio_map *threads, uint32_t index)
 {
     struct sim_thread *thread = &sim->threads[index];
-    const struct wio_stream_info *stream = wio_trace_stream(sim->trace, thread->stream);
-    uint32_t parent = wio_trace_process(sim->trace, thread->image)->parent;
-    const uint64_t *before = NULL;
+    const struct wio_trace *trace = thread->program->trace;
+    const struct wio_stream_info *stream = wio_trace_stream(trace, thread->stream);
+    uint32_t parent = wio_trace_process(trace, thread->image)->parent;
+    const uint64_t *found = NULL;
     thread->successor = UINT32_MAX;
     if (parent != UINT32_MAX) {
-        before = wio_map_get(threads, (uint64_t)parent << 32 | stream->tid);
+        found = wio_map_get(threads, (uint64_t)parent << 32 | stream->tid);
     }
-    if (before != NULL && sim->threads[*before].copy == thread->copy) {
-        sim->threads[*before].successor = index;
+    struct sim_thread *before = found != NULL ? &sim->threads[*found] : NULL;
+    if (before != NULL && before->copy == thread->copy && before->program == thread->program) {
+        before->successor = index;
         thread->is_heir = true;
     }
     return wio_map_put(threads, (uint64_t)thread->image << 32 | stream->tid, index);
 }
 
-/* Before anything else, so that what is wrong with a machine is said at once. */
-static enum wio_status add_hosts(struct sim *sim, struct wio_error *err)
+static enum wio_status add_thread(struct sim *sim, struct sim_program *program, uint32_t index,
+                                  struct wio_error *err)
 {
-    for (uint32_t i = 0; i < wio_trace_stream_count(sim->trace); i++) {
-        uint32_t process = wio_trace_stream(sim->trace, i)->process;
-        uint32_t ignored;
-        WIO_TRY(sim_host_need(sim, wio_trace_process(sim->trace, process)->host, &ignored, err));
-    }
-    return sim_host_check(sim, err);
-}
-
-static enum wio_status add_thread(struct sim *sim, uint32_t index, struct wio_error *err)
-{
-    const struct wio_stream_info *stream =
-        wio_trace_stream(sim->trace, index % wio_trace_stream_count(sim->trace));
+    uint32_t stream = (index - program->first_thread) % wio_trace_stream_count(program->trace);
     struct sim_thread *thread = &sim->threads[index];
-    WIO_TRY(sim_host_need(sim, wio_trace_process(sim->trace, stream->process)->host, &thread->host,
-                          err));
+    thread->program = program;
+    thread->host = program->hosts[wio_trace_stream(program->trace, stream)->process];
     thread->account =
         (struct wio_predict_account){.begin_ns = UINT64_MAX, .traced_begin_ns = UINT64_MAX};
     return sim_thread_init(sim, index, err);
@@ -98,21 +56,27 @@ static void map_cleanup(struct wio_map *map)
 static enum wio_status add_threads(struct sim *sim, struct wio_error *err)
 {
     WIO_CLEANUP(map_cleanup) struct wio_map threads = {0};
-    for (uint32_t i = 0; i < sim->thread_count; i++) {
-        WIO_TRY(add_thread(sim, i, err));
-        WIO_TRY(find_successor(sim, &threads, i));
+    for (uint32_t p = 0; p < sim->program_count; p++) {
+        struct sim_program *program = &sim->programs[p];
+        for (uint32_t i = 0; i < program->thread_count; i++) {
+            WIO_TRY(add_thread(sim, program, program->first_thread + i, err));
+            WIO_TRY(find_successor(sim, &threads, program->first_thread + i));
+        }
     }
     return WIO_OK;
 }
 
 /* Of the host, as it was recorded; 0: not known. */
-static uint32_t recorded_cpus(const struct sim *sim, const char *host)
+static uint32_t recorded_cpus(const struct sim *sim, uint32_t host)
 {
     uint32_t cpus = 0;
-    for (uint32_t i = 0; i < wio_trace_process_count(sim->trace); i++) {
-        const struct wio_process_info *process = wio_trace_process(sim->trace, i);
-        if (process->cpus > cpus && strcmp(process->host, host) == 0) {
-            cpus = process->cpus;
+    for (uint32_t p = 0; p < sim->program_count; p++) {
+        const struct sim_program *program = &sim->programs[p];
+        for (uint32_t i = 0; i < wio_trace_process_count(program->trace); i++) {
+            const struct wio_process_info *process = wio_trace_process(program->trace, i);
+            if (process->cpus > cpus && program->hosts[i] == host) {
+                cpus = process->cpus;
+            }
         }
     }
     return cpus;
@@ -124,7 +88,7 @@ static void add_processors(struct sim *sim)
         struct sim_host *host = &sim->hosts[i];
         uint32_t cpus = sim->params->whatif.cpus;
         cpus = cpus != 0 ? cpus : host->machine.host.cpus;
-        host->traced_cpus = recorded_cpus(sim, host->name);
+        host->traced_cpus = recorded_cpus(sim, i);
         sim_cpu_init(host, cpus != 0 ? cpus : host->traced_cpus);
         host->tells_sleep = true;
         for (uint32_t j = 0; j < host->machine.model_count; j++) {
@@ -135,17 +99,18 @@ static void add_processors(struct sim *sim)
 
 /* Does the first event wait for whoever made the thread? Else it comes when it came in the trace.
  */
-static bool waits_at_first(const struct sim *sim, const struct sim_thread *thread)
+static bool waits_at_first(const struct sim_thread *thread)
 {
+    const struct wio_waits *waits = thread->program->waits;
     for (size_t i = thread->act; i < thread->act_end; i++) {
-        const struct wio_act *act = &sim->waits->acts[i];
+        const struct wio_act *act = &waits->acts[i];
         if (thread->event == NULL || act->seq > thread->event->seq) {
             return false;
         }
         if (act->kind != WIO_ACT_TAKE) {
             continue;
         }
-        unsigned evidence = sim->waits->edges[act->index].evidence;
+        unsigned evidence = waits->edges[act->index].evidence;
         if (evidence == WIO_EVIDENCE_PROCESS || evidence == WIO_EVIDENCE_THREAD) {
             return true;
         }
@@ -159,36 +124,10 @@ static void start_threads(struct sim *sim)
     for (uint32_t i = 0; i < sim->thread_count; i++) {
         struct sim_thread *thread = &sim->threads[i];
         if (!thread->is_heir) {
-            thread->has_begun = !waits_at_first(sim, thread);
+            thread->has_begun = !waits_at_first(thread);
             sim_wake(sim, thread, 0);
         }
     }
-}
-
-/* How many copies of the job there are to be. */
-static enum wio_status scale(struct sim *sim, struct wio_error *err)
-{
-    uint32_t wanted = sim->params->whatif.ranks;
-    uint64_t threads = wio_trace_stream_count(sim->trace);
-    struct wio_trace_info info;
-    wio_trace_get_info(sim->trace, &info);
-    sim->ranks = info.ranks > 0 ? info.ranks : 1;
-    if (wanted % sim->ranks != 0) {
-        return wio_error_set(err, WIO_ERR_USAGE, NULL, WIO_ERROR_NO_OFFSET,
-                             "%u ranks: expected a multiple of the %u of the trace", wanted,
-                             sim->ranks);
-    }
-    sim->copies = wanted > 0 ? wanted / sim->ranks : 1;
-    threads *= sim->copies;
-    if (threads > THREADS_MAX) {
-        return wio_error_set(err, WIO_ERR_USAGE, NULL, WIO_ERROR_NO_OFFSET,
-                             "%u ranks would be %llu threads; at most %u can be simulated", wanted,
-                             (unsigned long long)threads, THREADS_MAX);
-    }
-    sim->thread_count = (uint32_t)threads;
-    sim->first_request = sim_part_task(sim, sim->thread_count, 0);
-    sim->next_task = sim->first_request;
-    return WIO_OK;
 }
 
 /* ---- time ---- */
@@ -197,6 +136,18 @@ static void move_clock(struct sim *sim, double seconds)
 {
     uint64_t now_ns = sim_ns_of(seconds);
     sim->now_ns = now_ns > sim->now_ns ? now_ns : sim->now_ns;
+}
+
+/* Of a request: its thread, which may be at another operation by now. */
+static const struct sim_thread *of_task(const struct sim *sim, uint32_t task)
+{
+    return task < sim->first_request ? &sim->threads[sim_thread_of(sim, task)] : NULL;
+}
+
+static enum wio_status wake(struct sim *sim, struct sim_thread *thread, struct wio_error *err)
+{
+    enum wio_status status = sim_thread_wake(sim, thread, err);
+    return status == WIO_OK ? WIO_OK : sim_blame(sim, thread, status, err);
 }
 
 /* What happens next, of threads and hosts. WIO_END: nothing. */
@@ -208,16 +159,21 @@ static enum wio_status happen(struct sim *sim, struct wio_error *err)
     double others_s;
     struct sim_clock *clock = sim_host_first(sim, &others_s);
     if (clock == NULL || clock->next_s > thread_s) {
-        return thread == NULL ? WIO_END : sim_thread_wake(sim, thread, err);
+        return thread == NULL ? WIO_END : wake(sim, thread, err);
     }
+    done.task = UINT32_MAX;
     enum wio_status status = wio_model_run(clock->model, fmin(thread_s, others_s), &done, err);
     sim_host_moved(sim, clock);
     if (status == WIO_END) {
         return WIO_OK; /* another one is first now */
     }
-    WIO_TRY(status);
+    if (status != WIO_OK) {
+        return sim_blame(sim, done.task != UINT32_MAX ? of_task(sim, done.task) : NULL, status,
+                         err);
+    }
     move_clock(sim, done.result.time_s);
-    return sim_thread_done(sim, &done, err);
+    status = sim_thread_done(sim, &done, err);
+    return status == WIO_OK ? WIO_OK : sim_blame(sim, of_task(sim, done.task), status, err);
 }
 
 /* Threads wait and nothing happens any more: tell of one. */
@@ -227,10 +183,10 @@ static enum wio_status stuck(const struct sim *sim, struct wio_error *err)
         const struct sim_thread *thread = &sim->threads[i];
         char text[WIO_NAME_MAX];
         if (thread->phase == SIM_WAITS && thread->lacking > 0) {
-            return wio_error_set(err, WIO_ERR_FORMAT, NULL, WIO_ERROR_NO_OFFSET,
-                                 "the simulation cannot go on: %s",
-                                 wio_name_wait(sim->waits, thread->stream,
-                                               &sim->waits->acts[thread->act - 1], text));
+            return wio_error_set(
+                err, WIO_ERR_FORMAT, NULL, WIO_ERROR_NO_OFFSET, "the simulation cannot go on: %s",
+                wio_name_wait(thread->program->waits, thread->stream,
+                              &thread->program->waits->acts[thread->act - 1], text));
         }
     }
     return wio_error_set(err, WIO_ERR_FORMAT, NULL, WIO_ERROR_NO_OFFSET,
@@ -242,14 +198,12 @@ static enum wio_status stuck(const struct sim *sim, struct wio_error *err)
 static enum wio_status run(struct sim *sim, struct wio_error *err)
 {
     const struct wio_predict_params *params = sim->params;
-    struct wio_trace_info info;
     uint64_t told = 0;
-    wio_trace_get_info(sim->trace, &info);
     enum wio_status status;
     while ((status = happen(sim, err)) == WIO_OK || (status == WIO_END && sim_gate_untie(sim))) {
         if (params->progress != NULL && sim->events - told >= PROGRESS_EVENTS) {
             told = sim->events;
-            params->progress(params->progress_arg, told, info.events * sim->copies, "events");
+            params->progress(params->progress_arg, told, sim->total_events, "events");
         }
     }
     if (status != WIO_END) {
@@ -266,19 +220,9 @@ static void sim_cleanup(struct sim *sim)
         sim_thread_fini(&sim->threads[i]);
     }
     sim_host_fini(sim);
-    sim_gate_fini(sim);
+    sim_program_fini(sim);
     wio_map_fini(&sim->requests);
     free(sim->threads);
-}
-
-static void waits_cleanup(struct wio_waits *waits)
-{
-    wio_waits_fini(waits);
-}
-
-static void opened_cleanup(struct wio_opened *opened)
-{
-    wio_opened_fini(opened);
 }
 
 static enum wio_status no_memory(struct wio_error *err)
@@ -292,7 +236,9 @@ static enum wio_status simulate(struct sim *sim, struct wio_error *err)
     if (sim->threads == NULL) {
         return WIO_ERR_NOMEM;
     }
-    WIO_TRY(sim_gate_init(sim, err));
+    for (uint32_t i = 0; i < sim->program_count; i++) {
+        WIO_TRY(sim_gate_init(&sim->programs[i], err));
+    }
     WIO_TRY(add_threads(sim, err));
     add_processors(sim);
     start_threads(sim);
@@ -303,29 +249,64 @@ static enum wio_status simulate(struct sim *sim, struct wio_error *err)
     return sim_sum_up(sim);
 }
 
+/* A longer trace may take more steps; many operations of many bytes each are more than a model can
+ * go through. */
+static void bound_steps(const struct sim *sim, struct wio_predict_params *params)
+{
+    if (params->steps_max == 0) {
+        uint64_t events = sim->total_events < UINT32_MAX ? sim->total_events : UINT32_MAX;
+        params->steps_max = WIO_PREDICT_STEPS_MAX + events * WIO_PREDICT_EVENT_STEPS;
+    }
+}
+
+static enum wio_status run_programs(struct sim *sim, struct wio_predict_params *params,
+                                    const struct wio_program *programs, uint32_t count,
+                                    struct wio_error *err)
+{
+    WIO_TRY(sim_program_add_all(sim, programs, count, err));
+    bound_steps(sim, params);
+    WIO_TRY(sim_host_add_all(sim, err));
+    WIO_TRY(sim_program_change(sim, err));
+    return simulate(sim, err);
+}
+
+enum wio_status wio_predict_programs(const struct wio_program *programs, uint32_t count,
+                                     const struct wio_predict_params *params,
+                                     struct wio_predict_result *result_out, struct wio_error *err)
+{
+    struct wio_predict_params bounded = *params;
+    WIO_CLEANUP(sim_cleanup)
+    struct sim sim = {.params = &bounded, .budget = wio_predict_budget(params)};
+    enum wio_status status = run_programs(&sim, &bounded, programs, count, err);
+    if (status != WIO_OK) {
+        bool is_told = err != NULL && err->message[0] != '\0';
+        wio_predict_result_fini(&sim.result);
+        return status == WIO_ERR_NOMEM && !is_told ? no_memory(err) : status;
+    }
+    *result_out = sim.result;
+    return WIO_OK;
+}
+
+static void program_cleanup(struct wio_program *program)
+{
+    wio_program_fini(program);
+}
+
 enum wio_status wio_predict_trace(const struct wio_trace *trace,
                                   const struct wio_predict_params *params,
                                   struct wio_predict_result *result_out, struct wio_error *err)
 {
-    WIO_CLEANUP(opened_cleanup) struct wio_opened opened = {.trace = trace};
-    WIO_CLEANUP(waits_cleanup) struct wio_waits waits = {0};
-    WIO_CLEANUP(sim_cleanup)
-    struct sim sim = {
-        .trace = trace,
-        .params = params,
-        .waits = &waits,
-        .converter = {trace, &opened, &params->whatif},
-    };
+    WIO_CLEANUP(program_cleanup) struct wio_program program = {0};
+    WIO_TRY(wio_program_init(&program, trace, err));
+    return wio_predict_programs(&program, 1, params, result_out, err);
+}
 
-    WIO_TRY(scale(&sim, err));
-    WIO_TRY(add_hosts(&sim, err));
-    WIO_TRY(wio_waits_init(&waits, trace, true, err));
-    WIO_TRY(scan(trace, &waits, &opened, err));
-    enum wio_status status = simulate(&sim, err);
-    if (status != WIO_OK) {
-        wio_predict_result_fini(&sim.result);
-        return status == WIO_ERR_NOMEM ? no_memory(err) : status;
-    }
-    *result_out = sim.result;
+enum wio_status wio_predict_seconds(const struct wio_program *program,
+                                    const struct wio_predict_params *params, double *seconds_out,
+                                    struct wio_error *err)
+{
+    WIO_CLEANUP(wio_predict_result_fini) struct wio_predict_result result = {0};
+    WIO_TRY(wio_predict_programs(program, 1, params, &result, err));
+    *seconds_out = result.all.total_s;
     return WIO_OK;
 }

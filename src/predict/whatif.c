@@ -2,6 +2,7 @@
 #include "predict/whatif.h"
 
 #include <math.h>
+#include <string.h>
 
 static double given_or(double given, double value)
 {
@@ -34,4 +35,48 @@ enum wio_model_method wio_whatif_method(const struct wio_predict_whatif *whatif,
         return is_sync ? WIO_MODEL_DIRECT : WIO_MODEL_DIRECT_NOSYNC;
     }
     return is_sync ? WIO_MODEL_SYNC : WIO_MODEL_WRITE;
+}
+
+/* Of one device; false where it has no such number. */
+static bool set_device(struct wio_host_device *device, const char *key, double value)
+{
+    static const char meta[] = "meta.";
+    double *param = wio_model_param(&device->params, key);
+    if (param != NULL) {
+        *param = value;
+        return true;
+    }
+    return strncmp(key, meta, strlen(meta)) == 0 && value >= 0 &&
+           wio_meta_set(&device->meta, key + strlen(meta), value);
+}
+
+static bool set_host(struct wio_host *host, const char *key, double value)
+{
+    bool is_positive = value > 0 && isfinite(value);
+    if (strcmp(key, "cpus") == 0 && value >= 1 && value <= WIO_HOST_CPUS_MAX) {
+        host->cpus = (uint32_t)value;
+    } else if (strcmp(key, "net_bw") == 0 && is_positive) {
+        host->net_bw = value;
+    } else if (strcmp(key, "net_lat") == 0 && (is_positive || value == 0)) {
+        host->net_lat = value;
+    } else {
+        return false;
+    }
+    return true;
+}
+
+enum wio_status wio_whatif_set(const struct wio_predict_whatif *whatif, struct wio_host *host,
+                               struct wio_error *err)
+{
+    if (whatif->key == NULL || set_host(host, whatif->key, whatif->value)) {
+        return WIO_OK;
+    }
+    for (uint32_t i = 0; i < host->device_count; i++) {
+        if (!set_device(&host->devices[i], whatif->key, whatif->value)) {
+            return wio_error_set(err, WIO_ERR_USAGE, NULL, WIO_ERROR_NO_OFFSET,
+                                 "--set: '%s' is no number of HOST.json that could be %g",
+                                 whatif->key, whatif->value);
+        }
+    }
+    return WIO_OK;
 }

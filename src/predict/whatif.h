@@ -11,4 +11,9 @@ void wio_whatif_machine(const struct wio_predict_whatif *whatif, struct wio_mode
 enum wio_model_method wio_whatif_method(const struct wio_predict_whatif *whatif,
                                         enum wio_model_method method);
 
+/* The number that the what-if sets, in the machine and in all of its devices. WIO_ERR_USAGE for a
+ * key that HOST.json does not have, and for a value that is none for cpus or the network. */
+WIO_MUST_CHECK enum wio_status wio_whatif_set(const struct wio_predict_whatif *whatif,
+                                              struct wio_host *host, struct wio_error *err);
+
 #endif

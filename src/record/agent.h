@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A recorder that does what another one directs (record/far.h): records its command as part of
+ * A recorder that does what another one directs (record/remote.h): records its command as part of
  * that one's run, tells it what all threads do, and lets go whom it names.
  *
  * When the director is gone, or has been silent for too long, nobody is held any more.

@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/cpus.h"
 #include "base/io.h"
+#include "record/machine.h"
 #include "trace/segment.h"
 
 enum { MOUNTS_BYTES = 4 << 20, BOOT_ID_BYTES = 256 };
@@ -84,6 +85,7 @@ void wio_description_init(struct wio_description *description, bool anonymize)
     snprintf(description->host, sizeof(description->host), "%.64s", machine.nodename);
     read_boot_id(description->boot_id);
     snprintf(description->cpus, sizeof(description->cpus), "%u", wio_cpus_allowed());
+    wio_machine_read(description->machine);
 }
 
 static enum wio_status put(struct wio_segment *segment, unsigned key, const char *value,
@@ -143,6 +145,7 @@ static enum wio_status write_meta(const struct wio_description *description,
     WIO_TRY(put(segment, WIO_SEGMENT_META_HOST, description->host, err));
     WIO_TRY(put(segment, WIO_SEGMENT_META_KERNEL, description->kernel, err));
     WIO_TRY(put(segment, WIO_SEGMENT_META_CPUS, description->cpus, err));
+    WIO_TRY(put(segment, WIO_SEGMENT_META_MACHINE, description->machine, err));
     if (!description->anonymize) {
         WIO_TRY(put_private(description, segment, err));
     }

@@ -8,15 +8,17 @@
 #include <whyio/status.h>
 
 #include "record/launch.h"
+#include "record/machine.h"
 
 struct wio_segment;
 
 struct wio_description {
     char host[65];
-    char kernel[256]; /* "Linux 6.1.0 x86_64" */
-    char boot_id[40]; /* "" = unknown */
-    char cpus[16];    /* that this process may use */
-    char options[64]; /* "stacks mpi-internals .." */
+    char kernel[256];               /* "Linux 6.1.0 x86_64" */
+    char boot_id[40];               /* "" = unknown */
+    char cpus[16];                  /* that this process may use */
+    char machine[WIO_MACHINE_TEXT]; /* R-META-1 */
+    char options[64];               /* "stacks mpi-internals .." */
     char launch[WIO_LAUNCH_BYTES];
     char *const *command;
     char *const *environment;

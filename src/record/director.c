@@ -1,48 +1,41 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "record/director_internal.h"
 
-#include <errno.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/io.h"
 
-/* A stranger that connects and says nothing holds everybody up for so long, and more of them at
- * one time less than twice as long. */
-#define HELLO_NS UINT64_C(2000000000)
-
 /* ---- life --------------------------------------------------------------------------------- */
 
-enum wio_status wio_director_create(struct wio_board *board, struct wio_director **director_out,
-                                    struct wio_error *err)
+enum wio_status wio_director_create(struct wio_board *board, const struct wio_remote_where *where,
+                                    struct wio_director **director_out, struct wio_error *err)
 {
+    *director_out = NULL;
+    WIO_TRY(wio_remote_keys_begin(err));
     struct wio_director *director = calloc(1, sizeof(*director));
     *director_out = director;
     if (director == NULL) {
         return wio_error_set(err, WIO_ERR_NOMEM, NULL, WIO_ERROR_NO_OFFSET, "out of memory");
     }
     director->board = board;
-    director->listener = -1;
     director->looks = calloc(WIO_BOARD_NODES, sizeof(*director->looks));
     director->told = calloc(WIO_BOARD_NODES, sizeof(*director->told));
     director->grants = calloc(WIO_BOARD_NODES, sizeof(*director->grants));
     if (director->looks == NULL || director->told == NULL || director->grants == NULL) {
         return wio_error_set(err, WIO_ERR_NOMEM, NULL, WIO_ERROR_NO_OFFSET, "out of memory");
     }
-    return wio_far_listen(&director->listener, director->token, director->address, err);
+    return wio_admission_create(where, &director->admission, err);
 }
 
 static void forget_peers(struct wio_director *director)
 {
     for (uint32_t i = 0; i < director->peer_count; i++) {
-        wio_fd_cleanup(&director->peers[i].fd);
+        wio_remote_link_fini(&director->peers[i].link);
         free(director->peers[i].places);
     }
     free(director->peers);
@@ -54,8 +47,8 @@ void wio_director_destroy(struct wio_director *director)
 {
     if (director != NULL) {
         forget_peers(director);
-        wio_fd_cleanup(&director->listener);
-        wio_far_message_fini(&director->message);
+        wio_admission_destroy(director->admission);
+        wio_blob_fini(&director->body);
         for (uint32_t i = 0; i < director->host_count; i++) {
             free(director->hosts[i]);
         }
@@ -72,9 +65,14 @@ const char *wio_director_address(const struct wio_director *director)
     return director->address;
 }
 
-int wio_director_listener(const struct wio_director *director)
+const struct wio_remote_listeners *wio_director_listeners(const struct wio_director *director)
 {
-    return director->listener;
+    return wio_admission_listeners(director->admission);
+}
+
+uint64_t wio_director_refused(const struct wio_director *director)
+{
+    return wio_admission_refused(director->admission);
 }
 
 const char *wio_director_host(const struct wio_director *director, uint32_t host)
@@ -106,6 +104,22 @@ static enum wio_status name_directory(const char *dir, char out[PATH_MAX], struc
                                            "expected a shorter name for the trace directory");
 }
 
+/* What belongs to this run alone: its key, and its directory. */
+static enum wio_status write_address(struct wio_director *director, const char *dir,
+                                     struct wio_error *err)
+{
+    const struct wio_remote_listeners *listeners = wio_admission_listeners(director->admission);
+    struct wio_remote_address address = {.count = listeners->count};
+    memcpy(address.sockets, listeners->sockets, sizeof(address.sockets));
+    wio_remote_place(address.place);
+    WIO_TRY(name_directory(dir, address.dir, err));
+    wio_remote_key_make(&address.key);
+    wio_admission_begin(director->admission, &address.key);
+    enum wio_status status = wio_remote_address_write(&address, director->address, err);
+    wio_remote_key_forget(&address.key);
+    return status;
+}
+
 enum wio_status wio_director_begin_run(struct wio_director *director,
                                        const struct wio_director_run *run, struct wio_error *err)
 {
@@ -113,8 +127,8 @@ enum wio_status wio_director_begin_run(struct wio_director *director,
     director->wave = 0;
     director->totals = (struct wio_director_totals){0};
     director->welcome =
-        (struct wio_far_welcome){.limit_ns = run->limit_ns, .first_grant = run->first_grant};
-    return name_directory(run->dir, director->welcome.dir, err);
+        (struct wio_remote_welcome){.limit_ns = run->limit_ns, .first_grant = run->first_grant};
+    return write_address(director, run->dir, err);
 }
 
 /* ---- who comes ---------------------------------------------------------------------------- */
@@ -152,8 +166,9 @@ static bool all_are_done(const struct wio_director *director)
     return true;
 }
 
-static enum wio_status add_peer(struct wio_director *director, const struct wio_far_hello *hello,
-                                int *fd)
+/* Takes over the link where it returns WIO_OK. */
+static enum wio_status add_peer(struct wio_director *director, const struct wio_remote_hello *hello,
+                                const struct wio_remote_link *link)
 {
     struct wio_director_peer *peers =
         reallocarray(director->peers, (size_t)director->peer_count + 1, sizeof(*peers));
@@ -161,7 +176,7 @@ static enum wio_status add_peer(struct wio_director *director, const struct wio_
         return WIO_ERR_NOMEM;
     }
     director->peers = peers;
-    struct wio_director_peer peer = {.fd = -1, .pid = hello->pid};
+    struct wio_director_peer peer = {.pid = hello->pid};
     WIO_TRY(find_host(director, hello->host, &peer.host));
     peer.places = calloc(WIO_BOARD_NODES, sizeof(*peer.places));
     if (peer.places == NULL) {
@@ -169,45 +184,35 @@ static enum wio_status add_peer(struct wio_director *director, const struct wio_
     }
     director->wave += all_are_done(director) ? 1 : 0;
     peer.wave = director->wave;
-    peer.fd = *fd;
-    *fd = -1;
+    peer.link = *link;
     peers[director->peer_count] = peer;
     director->peer_count++;
     director->totals.recorders++;
     return WIO_OK;
 }
 
-/* Somebody connects: one of ours? */
-static enum wio_status welcome(struct wio_director *director, int *fd)
+static bool welcome(struct wio_director *director, struct wio_remote_link *link)
 {
-    struct wio_far_hello hello;
-    const int yes = 1;
-    (void)setsockopt(*fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof(yes));
-    if (!wio_far_receive(*fd, WIO_FAR_HELLO, sizeof(hello), HELLO_NS, &director->message)) {
-        return WIO_OK;
-    }
-    memcpy(&hello, director->message.data, sizeof(hello));
-    hello.token[sizeof(hello.token) - 1] = '\0';
-    hello.host[sizeof(hello.host) - 1] = '\0';
-    if (strcmp(hello.token, director->token) != 0 ||
-        !wio_far_send(*fd, WIO_FAR_WELCOME, &director->welcome, sizeof(director->welcome), NULL,
-                      0)) {
-        return WIO_OK;
-    }
-    return add_peer(director, &hello, fd);
+    wio_blob_clear(&director->body);
+    return wio_remote_put_welcome(&director->body, &director->welcome) == WIO_OK &&
+           wio_remote_send(link, WIO_REMOTE_WELCOME, &director->body, 0);
 }
 
-/* Whom time does not suffice for comes in at the next exchange. */
+/* Those that have proven to be of the run. The others wait beside the work. */
 static enum wio_status take_newcomers(struct wio_director *director)
 {
-    uint64_t until_ns = wio_clock_mono_ns() + HELLO_NS;
-    while (wio_clock_mono_ns() < until_ns) {
-        WIO_CLEANUP(wio_fd_cleanup)
-        int fd = accept4(director->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-        if (fd < 0) {
-            return WIO_OK;
+    struct wio_remote_link link;
+    struct wio_remote_hello hello;
+    wio_admission_step(director->admission);
+    while (wio_admission_next(director->admission, &link, &hello)) {
+        enum wio_status status =
+            welcome(director, &link) ? add_peer(director, &hello, &link) : WIO_END;
+        if (status != WIO_OK) {
+            wio_remote_link_fini(&link);
         }
-        WIO_TRY(welcome(director, &fd));
+        if (status == WIO_ERR_NOMEM) {
+            return status;
+        }
     }
     return WIO_OK;
 }
@@ -223,7 +228,7 @@ static uint32_t collect_grants(struct wio_director *director, const struct wio_d
             __atomic_load_n(&director->board->nodes[place].granted, __ATOMIC_SEQ_CST);
         if (granted != director->told[place]) {
             director->told[place] = granted;
-            director->grants[count++] = (struct wio_far_grant){i, granted};
+            director->grants[count++] = (struct wio_remote_grant){i, granted};
         }
     }
     return count;
@@ -232,13 +237,14 @@ static uint32_t collect_grants(struct wio_director *director, const struct wio_d
 static void ask(struct wio_director *director, struct wio_director_peer *peer, bool wants_bytes,
                 struct wio_director_news *news)
 {
-    struct wio_far_ask question = {.is_over =
-                                       __atomic_load_n(&director->board->is_over, __ATOMIC_SEQ_CST),
-                                   .wants_bytes = wants_bytes ? 1 : 0,
-                                   .count = collect_grants(director, peer)};
+    const struct wio_remote_ask question = {
+        .is_over = __atomic_load_n(&director->board->is_over, __ATOMIC_SEQ_CST),
+        .wants_bytes = wants_bytes ? 1 : 0,
+        .count = collect_grants(director, peer)};
     news->has_granted = news->has_granted || question.count > 0;
-    if (!wio_far_send(peer->fd, WIO_FAR_ASK, &question, sizeof(question), director->grants,
-                      question.count * sizeof(*director->grants))) {
+    wio_blob_clear(&director->body);
+    if (wio_remote_put_ask(&director->body, &question, director->grants) != WIO_OK ||
+        !wio_remote_send(&peer->link, WIO_REMOTE_ASK, &director->body, WIO_REMOTE_SILENCE_NS)) {
         wio_director_lose(director, peer);
     }
 }
@@ -250,7 +256,7 @@ static void count_births(struct wio_director *director)
     uint32_t arrived = 0;
     for (uint32_t i = 0; i < director->peer_count; i++) {
         const struct wio_director_peer *peer = &director->peers[i];
-        announced += peer->announced + (peer->count == 0 && peer->fd >= 0 ? 1 : 0);
+        announced += peer->announced + (peer->count == 0 && peer->link.fd >= 0 ? 1 : 0);
         arrived += peer->arrived;
     }
     __atomic_store_n(&director->board->announced, announced, __ATOMIC_SEQ_CST);
@@ -263,14 +269,14 @@ enum wio_status wio_director_exchange(struct wio_director *director, bool wants_
     *news_out = (struct wio_director_news){0};
     WIO_TRY(take_newcomers(director));
     for (uint32_t i = 0; i < director->peer_count; i++) {
-        if (director->peers[i].fd >= 0) {
+        if (director->peers[i].link.fd >= 0) {
             ask(director, &director->peers[i], wants_bytes, news_out);
         }
     }
     /* One time for all: those that are well must not wait for each dead one in turn. */
-    uint64_t until_ns = wio_clock_mono_ns() + WIO_FAR_SILENCE_NS / 2;
+    uint64_t until_ns = wio_clock_mono_ns() + WIO_REMOTE_SILENCE_NS / 2;
     for (uint32_t i = 0; i < director->peer_count; i++) {
-        if (director->peers[i].fd >= 0) {
+        if (director->peers[i].link.fd >= 0) {
             wio_director_hear(director, &director->peers[i], until_ns, news_out);
         }
     }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The recorder that directs a throttled run over several hosts (record/far.h): the threads of all
- * hosts have places on its own board, which is as they say, and what it grants there they get.
+ * The recorder that directs a throttled run over several hosts (record/remote.h): the threads of
+ * all hosts have places on its own board, which is as they say, and what it grants there they get.
  *
- *     WIO_TRY(wio_director_create(board, &director, err));
- *     wio_director_begin_run(director, &run);
+ *     WIO_TRY(wio_director_create(board, &where, &director, err));
+ *     wio_director_begin_run(director, &run, err);
  *     while (the launcher runs) {
- *         wio_director_exchange(director, &ask, &news);
+ *         wio_director_exchange(director, wants_bytes, &news);
  *         .. look at the board, grant ..
  *     }
  *     wio_director_end_run(director, &totals);
@@ -22,7 +22,7 @@
 #include <whyio/status.h>
 
 #include "record/board.h"
-#include "record/far.h"
+#include "record/remote_listen.h"
 #include "record/task.h"
 #include "trace/seal.h"
 
@@ -63,17 +63,22 @@ struct wio_director_totals {
     int32_t lost_pid;
 };
 
+/* WIO_ERR_UNSUPPORTED: built without libsodium. WIO_ERR_USAGE: as wio_remote_listen. */
 WIO_MUST_CHECK enum wio_status wio_director_create(struct wio_board *board,
+                                                   const struct wio_remote_where *where,
                                                    struct wio_director **director_out,
                                                    struct wio_error *err);
 /* Accepts NULL. */
 void wio_director_destroy(struct wio_director *director);
-/* For WHYIO_DIRECTOR. */
+/* For WHYIO_DIRECTOR, of the run that was begun last; the text stays where it is. */
 const char *wio_director_address(const struct wio_director *director);
-/* The socket at which it is reached: a child that keeps it open lets strangers wait there. */
-int wio_director_listener(const struct wio_director *director);
+/* Where it is reached: a child that keeps these sockets open lets connections wait there. */
+const struct wio_remote_listeners *wio_director_listeners(const struct wio_director *director);
+/* Connections of this run that did not prove to be of it. */
+uint64_t wio_director_refused(const struct wio_director *director);
 
-/* The board is reset. WIO_ERR_IO where nobody can say where the directory is. */
+/* The board is reset; the run has a key of its own. WIO_ERR_IO where it cannot be told where the
+ * directory is. */
 WIO_MUST_CHECK enum wio_status wio_director_begin_run(struct wio_director *director,
                                                       const struct wio_director_run *run,
                                                       struct wio_error *err);

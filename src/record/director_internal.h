@@ -5,11 +5,12 @@
 
 #include <sys/types.h>
 
+#include "record/admission.h"
 #include "record/director.h"
 
 /* A recorder of this run. */
 struct wio_director_peer {
-    int fd; /* -1: it has ended, or is lost */
+    struct wio_remote_link link; /* closed: it has ended, or is lost */
     uint32_t host;
     int32_t pid;
     uint32_t wave;
@@ -22,19 +23,18 @@ struct wio_director_peer {
 
 struct wio_director {
     struct wio_board *board;
-    int listener;
-    char token[WIO_FAR_TOKEN_BYTES];
-    char address[WIO_FAR_ADDRESS_BYTES];
+    struct wio_admission *admission;
+    char address[WIO_REMOTE_ADDRESS_BYTES];
     char **hosts; /* host h is hosts[h - 1]; of all runs */
     uint32_t host_count;
-    struct wio_far_welcome welcome;
+    struct wio_remote_welcome welcome;
     struct wio_director_peer *peers; /* of this run */
     uint32_t peer_count;
     uint32_t wave;
     struct wio_director_look *looks; /* per place of the board */
     uint32_t *told;                  /* per place: what its recorder knows that it may do */
-    struct wio_far_grant *grants;    /* that are sent just now */
-    struct wio_far_message message;
+    struct wio_remote_grant *grants; /* that are sent just now */
+    struct wio_blob body;            /* that is sent just now */
     struct wio_director_totals totals;
 };
 

@@ -19,11 +19,12 @@
 #define MILLISECOND_NS UINT64_C(1000000)
 
 enum {
-    DIRECTORY_MODE = 0777, /* less the umask */
-    FILE_MODE = 0666,
+    DIRECTORY_MODE = 0777,   /* less the umask */
+    LOCK_MODE = 0600,        /* a lock that other users could take would stop this one */
     SIBLING_WAIT_MS = 10000, /* for the first one to write its begin segment: NFS may be slow */
     SIBLING_POLL_MS = 20,
-    LOCK_ATTEMPTS = 10000
+    LOCK_ATTEMPTS = 3000, /* a minute: others hold it while they remove an old trace */
+    LOCK_POLL_MS = 20
 };
 
 void wio_directory_default_name(const char *program, char name_out[WIO_DIRECTORY_NAME_BYTES])
@@ -79,15 +80,16 @@ static enum wio_status join_siblings(const char *path, const char *launch, struc
 static enum wio_status try_lock(const char *lock_path, int *lock_out, struct wio_error *err)
 {
     WIO_CLEANUP(wio_fd_cleanup)
-    int fd = open(lock_path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, FILE_MODE);
+    /* house: allow create: the file of a sibling is locked as well as a fresh one */
+    int fd = open(lock_path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, LOCK_MODE);
     if (fd < 0) {
         return wio_error_sys(err, lock_path, "cannot make the lock of the trace directory");
     }
     struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-    int result;
-    do {
-        result = fcntl(fd, F_OFD_SETLKW, &whole);
-    } while (result != 0 && errno == EINTR);
+    if (fcntl(fd, F_OFD_SETLK, &whole) != 0 && (errno == EAGAIN || errno == EACCES)) {
+        wio_clock_sleep_ns(LOCK_POLL_MS * MILLISECOND_NS);
+        return WIO_OK;
+    }
     /* A file system without locks: go on, only recorders of one launch with --force compete. */
     struct stat held;
     struct stat named;
@@ -107,7 +109,7 @@ static enum wio_status lock_directory(struct wio_directory *dir, struct wio_erro
     }
     if (dir->lock < 0) {
         return wio_error_set(err, WIO_ERR_BUSY, lock_path, WIO_ERROR_NO_OFFSET,
-                             "cannot lock the trace directory");
+                             "cannot lock the trace directory: another process holds the lock");
     }
     return WIO_OK;
 }

@@ -57,7 +57,9 @@ void wio_directory_settle(struct wio_directory *dir);
 
 /*
  * `ring_dir`: where to make the directory of the rings; NULL = below the trace directory, or on
- * $TMPDIR, /tmp or /var/tmp where the trace is on a network file system.
+ * $TMPDIR, /tmp or /var/tmp where the trace is on a network file system or on one where files
+ * cannot be mapped shared. WIO_ERR_UNSUPPORTED or WIO_ERR_IO: no ring can be there, and nothing of
+ * it is left. Of root, every user may make rings in it.
  */
 WIO_MUST_CHECK enum wio_status
 wio_directory_make_rings(struct wio_directory *dir, const char *ring_dir, struct wio_error *err);

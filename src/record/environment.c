@@ -6,12 +6,13 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/io.h"
 
-enum { OWN_VARIABLES = 8 };
+enum { OWN_VARIABLES = 9, STATUS_BYTES = 1 << 16 };
 
 static const char *const replaced[] = {"LD_PRELOAD",          "WHYIO_TRACE",      "WHYIO_STACKS",
                                        "WHYIO_MPI_INTERNALS", "WHYIO_MMAP_PAGES", "WHYIO_CAUSAL",
-                                       "WHYIO_BOARD",         "WHYIO_DIRECTOR"};
+                                       "WHYIO_BOARD",         "WHYIO_DIRECTOR",   "WHYIO_FILTERS"};
 
 static bool is_replaced(const char *entry)
 {
@@ -56,14 +57,40 @@ static enum wio_status add_preload(char **list, size_t *count, const char *lib, 
                     : add(list, count, "LD_PRELOAD", lib, old);
 }
 
+/* A number of /proc/self/status; `fallback` where the kernel does not tell it. */
+static unsigned long status_field(const struct wio_blob *status, const char *name,
+                                  unsigned long fallback)
+{
+    const char *line = strstr((const char *)status->data, name);
+    return line != NULL ? strtoul(line + strlen(name), NULL, 10) : fallback;
+}
+
+void wio_environment_filters(char text_out[WIO_FILTERS_BYTES])
+{
+    WIO_CLEANUP(wio_blob_fini) struct wio_blob status = {0};
+    snprintf(text_out, WIO_FILTERS_BYTES, "any");
+    if (wio_io_read_file("/proc/self/status", STATUS_BYTES, &status, NULL) != WIO_OK) {
+        return;
+    }
+    unsigned long count = status_field(&status, "\nSeccomp_filters:", 0);
+    if (count > 0 || status_field(&status, "\nSeccomp:", 0) == 0) {
+        snprintf(text_out, WIO_FILTERS_BYTES, "%lu", count);
+    }
+}
+
 /* What the capture library is told. */
 static enum wio_status add_capture(char **list, size_t count, char *const *base,
                                    const struct wio_environment_params *params)
 {
     WIO_TRY(add_preload(list, &count, params->capture_lib, value_of(base, "LD_PRELOAD")));
     WIO_TRY(add(list, &count, "WHYIO_TRACE", params->rings, ""));
+    if (params->filters != NULL) {
+        WIO_TRY(add(list, &count, "WHYIO_FILTERS", params->filters, ""));
+    }
     if (params->stacks) {
         WIO_TRY(add(list, &count, "WHYIO_STACKS", "1", ""));
+    } else if (params->no_stacks) {
+        WIO_TRY(add(list, &count, "WHYIO_STACKS", "2", ""));
     }
     if (params->mpi_internals) {
         WIO_TRY(add(list, &count, "WHYIO_MPI_INTERNALS", "1", ""));

@@ -11,12 +11,19 @@ struct wio_environment_params {
     const char *capture_lib; /* goes in front of LD_PRELOAD; NULL = the command is not recorded */
     const char *rings;       /* WHYIO_TRACE */
     bool stacks;
+    bool no_stacks;
     bool mpi_internals;
     bool mmap_pages;
     bool causal;
     const char *board;    /* WHYIO_BOARD, NULL = none */
     const char *director; /* WHYIO_DIRECTOR, NULL = none */
+    const char *filters;  /* WHYIO_FILTERS, NULL = none */
 };
+
+/* How many filters of system calls (seccomp) this process has, which its children have too; "any"
+ * where it has some and the kernel does not tell how many. */
+#define WIO_FILTERS_BYTES 24
+void wio_environment_filters(char text_out[WIO_FILTERS_BYTES]);
 
 /*
  * A copy of `base` (ended by NULL, as environ) with the capture library preloaded and whyio's

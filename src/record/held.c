@@ -7,6 +7,7 @@
 #include "base/cleanup.h"
 #include "record/join.h"
 #include "record/profile.h"
+#include "trace/edge_file.h"
 
 static void close_trace(struct wio_trace **trace)
 {
@@ -59,17 +60,14 @@ static uint64_t count_kept(const struct wio_trace *trace)
 static enum wio_status join(const struct wio_held_params *params, const struct wio_run_ops *ops,
                             struct wio_error *err)
 {
-    struct wio_held_edge *held = calloc(params->edges->edge_count + 1, sizeof(*held));
-    if (held == NULL) {
+    struct wio_held held WIO_CLEANUP(wio_held_fini) = {.is_only = params->held_only};
+    held.edges = calloc(params->edges->edge_count + 1, sizeof(*held.edges));
+    if (held.edges == NULL) {
         return no_memory(err);
     }
-    const struct wio_join_params join = {.struct_size = sizeof(join),
-                                         .held = held,
-                                         .held_count = translate(params->edges, ops, held),
-                                         .held_only = params->held_only};
-    enum wio_status status = wio_join(params->trace, &join, err);
-    free(held);
-    return status;
+    held.count = translate(params->edges, ops, held.edges);
+    const struct wio_join_params join = {.struct_size = sizeof(join), .held = &held};
+    return wio_join(params->trace, &join, err);
 }
 
 enum wio_status wio_held_store(const struct wio_held_params *params, uint64_t *kept_out,
@@ -89,7 +87,7 @@ enum wio_status wio_held_store_run(const char *dir, const struct wio_roster *ros
                                    uint64_t *kept_out, struct wio_error *err)
 {
     WIO_CLEANUP(close_trace) struct wio_trace *trace = NULL;
-    WIO_TRY(wio_trace_open(dir, &trace, err));
+    WIO_TRY(wio_trace_open_events(dir, &trace, err));
     uint32_t *node_of = wio_profile_nodes_of_streams(trace, roster);
     if (node_of == NULL) {
         return no_memory(err);

@@ -4,12 +4,14 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
 #include "causal/reduce.h"
 #include "record/join_internal.h"
 #include "trace/seal.h"
+#include "trace/trust.h"
 
 /* Progress is told after so many events. */
 #define EVENTS_PER_STEP 65536u
@@ -100,12 +102,11 @@ static enum wio_status feed_events(const struct wio_trace *trace,
 }
 
 /* Points of the trace are (stream, seq), those of edges (first stream of the thread, seq). */
-static enum wio_status add_held(const struct wio_trace *trace, const struct wio_join_params *params,
-                                const struct wio_join_tables *tables,
+static enum wio_status add_held(const struct wio_trace *trace, const struct wio_join_tables *tables,
                                 struct wio_join_result *result, struct wio_error *err)
 {
-    for (size_t i = 0; i < params->held_count; i++) {
-        const struct wio_held_edge *held = &params->held[i];
+    for (size_t i = 0; i < result->held->count; i++) {
+        const struct wio_held_edge *held = &result->held->edges[i];
         const struct wio_edge edge = {.from_thread = tables->streams[held->from.stream].thread,
                                       .from_op = held->from.seq,
                                       .to_thread = tables->streams[held->to.stream].thread,
@@ -147,7 +148,7 @@ enum wio_status wio_join_feed(const struct wio_trace *trace, const struct wio_jo
     if (watch != NULL) {
         wio_feed_watch(result->feed, watch->call, watch->context);
     }
-    bool is_held_only = params->held_only && watch == NULL;
+    bool is_held_only = result->held != NULL && result->held->is_only && watch == NULL;
     return is_held_only ? WIO_OK : feed_events(trace, params, result->feed, err);
 }
 
@@ -162,7 +163,7 @@ static enum wio_status derive(struct wio_trace *trace, const struct wio_join_par
         result->clock_count = tables->hosts;
     }
     WIO_TRY(wio_join_feed(trace, params, tables, NULL, result, err));
-    WIO_TRY(add_held(trace, params, tables, result, err));
+    WIO_TRY(add_held(trace, tables, result, err));
     result->is_implied = calloc(result->edges.edge_count + 1, sizeof(bool));
     if (result->is_implied == NULL) {
         return no_memory(err);
@@ -197,6 +198,32 @@ static enum wio_status store_in_memory(struct wio_trace *trace,
     return take(trace, fd, err);
 }
 
+/* Edges are written into directories of this user only: another one's are derived for this once. */
+static bool is_own(const struct wio_trace *trace)
+{
+    struct stat st;
+    return fstat(wio_trace_directory(trace), &st) == 0 && wio_trust_is_own(&st);
+}
+
+/* What was found by holding is data: it is safe before what can be derived again is written. */
+static enum wio_status keep_held(const struct wio_trace *trace,
+                                 const struct wio_join_params *params,
+                                 const struct wio_join_result *result, struct wio_error *err)
+{
+    const struct wio_held *held = params->held;
+    return held != NULL ? wio_held_file_write(trace, held->edges, held->count, held->is_only, err)
+                        : wio_held_file_keep(trace, result->held, err);
+}
+
+static enum wio_status still_runs(const struct wio_trace *trace, struct wio_error *err)
+{
+    return wio_error_set(err, WIO_ERR_BUSY, wio_trace_path(trace), WIO_ERROR_NO_OFFSET,
+                         "cannot store what was found by holding: processes of the program still "
+                         "run, and the trace changes");
+}
+
+/* New ones are those of the trace that this process has made: whose its directory is does not
+ * matter, as some file systems make all files one user's. */
 static enum wio_status store(struct wio_trace *trace, const struct wio_join_params *params,
                              const struct wio_join_tables *tables,
                              const struct wio_join_result *result, struct wio_error *err)
@@ -204,7 +231,17 @@ static enum wio_status store(struct wio_trace *trace, const struct wio_join_para
     struct wio_edge_writer *writer = NULL;
     struct wio_trace_info info;
     wio_trace_get_info(trace, &info);
-    if (params->in_memory || info.live || wio_edge_writer_create(trace, &writer, NULL) != WIO_OK) {
+    bool is_wanted = !params->in_memory && !params->observed_only;
+    bool is_stored = is_wanted && !info.live && is_own(trace);
+    if (is_wanted && info.live && params->held != NULL) {
+        return still_runs(trace, err);
+    }
+    bool is_kept = is_stored || (is_wanted && params->held != NULL);
+    enum wio_status kept = is_kept ? keep_held(trace, params, result, err) : WIO_OK;
+    if (kept != WIO_OK && params->held != NULL) {
+        return kept; /* they would be lost */
+    }
+    if (!is_stored || kept != WIO_OK || wio_edge_writer_create(trace, &writer, NULL) != WIO_OK) {
         return store_in_memory(trace, tables, result, err);
     }
     enum wio_status status = wio_join_store(trace, tables, result, writer, err);
@@ -235,6 +272,7 @@ void wio_join_result_fini(struct wio_join_result *result)
 {
     wio_feed_destroy(result->feed);
     wio_edges_fini(&result->edges);
+    wio_held_fini(&result->own);
     free(result->is_implied);
 }
 
@@ -250,7 +288,11 @@ static enum wio_status join(struct wio_trace *trace, const struct wio_join_param
     wio_edges_init(&result.edges, &heap, wio_trace_stream_count(trace));
     result.edges.name_point = wio_join_name_point;
     result.edges.name_context = trace;
-    enum wio_status status = derive(trace, params, tables, clocks, &result, err);
+    result.held = params->held != NULL ? params->held : &result.own;
+    enum wio_status status = params->held != NULL || params->observed_only
+                                 ? WIO_OK
+                                 : wio_held_file_read(trace, &result.own, err);
+    status = status == WIO_OK ? derive(trace, params, tables, clocks, &result, err) : status;
     status = status == WIO_OK ? store(trace, params, tables, &result, err) : status;
     wio_join_result_fini(&result);
     wio_trace_forget_clocks(trace, clocks);
@@ -264,6 +306,8 @@ enum wio_status wio_join(struct wio_trace *trace, const struct wio_join_params *
     if (wio_trace_edges(trace) != NULL) {
         return WIO_OK;
     }
+    /* Edges that were found by holding cannot be derived anew: what is damaged is not replaced. */
+    WIO_TRY(wio_trace_edges_fault(trace, err));
     WIO_TRY(check_evidence(trace, err));
     struct wio_join_tables tables;
     enum wio_status status = wio_join_tables_init(&tables, trace);

@@ -12,26 +12,25 @@
 #include <whyio/edges.h>
 #include <whyio/trace.h>
 
-/* An edge that was found by holding; both ends are events of the trace. */
-struct wio_held_edge {
-    struct wio_edge_point from;
-    struct wio_edge_point to;
-};
+#include "trace/held_file.h"
 
 struct wio_join_params {
     size_t struct_size;
     wio_progress_fn *progress; /* unit "events"; may be NULL */
     void *progress_arg;
-    bool in_memory;                   /* do not write into the directory */
-    const struct wio_held_edge *held; /* to be added to what is observed */
-    size_t held_count;
-    bool held_only; /* as //TRACE: nothing is taken from what was observed */
+    bool in_memory;     /* do not write into the directory */
+    bool observed_only; /* .. and leave out what was found by holding */
+    /* Found by holding just now: stored as trace.held, in place of what was there. NULL = as
+     * stored, if there is something. */
+    const struct wio_held *held;
 };
 
 /*
  * Give the trace its edges, unless it has some: wio_trace_edges() is not NULL afterwards, and the
- * clocks of several hosts are corrected. Where the directory cannot be written, or the program
- * still runs, the edges live as long as `trace`. Nothing may read the trace meanwhile.
+ * clocks of several hosts are corrected. Edges are derived from the events, and those that were
+ * found by holding added; how many of these fit no longer is told in the notes. Where the directory
+ * cannot be written, or the program still runs, the edges live as long as `trace`. Nothing may read
+ * the trace meanwhile.
  *
  * WIO_ERR_FORMAT for a trace in which events were dropped (it is no evidence) and for edges that
  * form a cycle (the message names them). Memory: about 64 bytes per edge.

@@ -48,6 +48,8 @@ struct wio_join_result {
     bool *is_implied;
     const struct wio_clock_row *clocks; /* per host, NULL: one host */
     uint32_t clock_count;
+    struct wio_held own;                  /* as stored */
+    const struct wio_held *held;          /* these, or as given */
     char clock_note[WIO_JOIN_NOTE_BYTES]; /* "": no message contradicts them */
 };
 void wio_join_result_fini(struct wio_join_result *result);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "base/cleanup.h"
-#include "causal/memory.h"
+#include "base/memory.h"
 #include "record/join_internal.h"
 
 struct store {
@@ -109,7 +109,7 @@ static enum wio_status sort(const struct store *store, size_t count, point_fn *p
     const struct sort_key key = {store->result, point};
     for (uint32_t t = 0; t < threads; t++) {
         size_t first = sorted->start[t];
-        wio_causal_sort(&sorted->items[first], scratch, sorted->start[t + 1] - first, op_of, &key);
+        wio_stable_sort(&sorted->items[first], scratch, sorted->start[t + 1] - first, op_of, &key);
     }
     free(scratch);
     return WIO_OK;
@@ -319,11 +319,35 @@ static enum wio_status write_objects(struct store *store)
     return WIO_OK;
 }
 
+/* A line for each thing that is missing or doubtful. */
+static void notes(const struct store *store, char *text, size_t room)
+{
+    struct wio_error first = WIO_ERROR_INIT;
+    uint64_t contradictions = wio_feed_contradictions(store->result->feed, &first);
+    uint64_t lost = store->result->held->lost;
+    int at = 0;
+    text[0] = '\0';
+    if (contradictions > 0) {
+        at +=
+            snprintf(text, room,
+                     "%" PRIu64 " members of collectives contradict others and were left out: %s\n",
+                     contradictions, first.message);
+    }
+    if (lost > 0) {
+        at += snprintf(text + at, room - (size_t)at,
+                       "%" PRIu64 " edges that were found by holding lead to segments that are not "
+                       "in the directory any more and are left out; " WIO_HELD_NAME " keeps them\n",
+                       lost);
+    }
+    at += snprintf(text + at, room - (size_t)at, "%s", store->result->clock_note);
+    if (at > 0 && text[at - 1] == '\n') {
+        text[at - 1] = '\0';
+    }
+}
+
 static enum wio_status write_meta(struct store *store)
 {
     const struct wio_match_left left = wio_feed_left(store->result->feed);
-    struct wio_error first = WIO_ERROR_INIT;
-    uint64_t contradictions = wio_feed_contradictions(store->result->feed, &first);
     const struct {
         enum wio_edges_meta key;
         uint64_t value;
@@ -333,21 +357,15 @@ static enum wio_status write_meta(struct store *store)
         {WIO_EDGES_META_READ_BYTES, left.read_bytes},
         {WIO_EDGES_META_COLLECTIVES, left.collectives},
     };
-    const char *clocks = store->result->clock_note;
     char text[1400 + WIO_JOIN_NOTE_BYTES];
     for (size_t i = 0; i < WIO_ARRAY_SIZE(numbers); i++) {
         (void)snprintf(text, sizeof(text), "%" PRIu64, numbers[i].value);
         WIO_TRY(wio_edge_writer_meta(store->writer, numbers[i].key, text, store->err));
     }
-    if (contradictions == 0) {
-        return clocks[0] == '\0'
-                   ? WIO_OK
-                   : wio_edge_writer_meta(store->writer, WIO_EDGES_META_NOTES, clocks, store->err);
-    }
-    (void)snprintf(text, sizeof(text),
-                   "%" PRIu64 " members of collectives contradict others and were left out: %s%s%s",
-                   contradictions, first.message, clocks[0] == '\0' ? "" : "\n", clocks);
-    return wio_edge_writer_meta(store->writer, WIO_EDGES_META_NOTES, text, store->err);
+    notes(store, text, sizeof(text));
+    return text[0] == '\0'
+               ? WIO_OK
+               : wio_edge_writer_meta(store->writer, WIO_EDGES_META_NOTES, text, store->err);
 }
 
 static enum wio_status write_all(struct store *store)

@@ -200,8 +200,8 @@ static enum wio_status load(struct known *known, const char *dir, const struct w
                             struct wio_error *err)
 {
     const struct wio_alloc heap = WIO_ALLOC_HEAP;
-    const struct wio_join_params join = {.struct_size = sizeof(join), .in_memory = true};
-    WIO_TRY(wio_trace_open(dir, &known->trace, err));
+    const struct wio_join_params join = {.struct_size = sizeof(join), .observed_only = true};
+    WIO_TRY(wio_trace_open_events(dir, &known->trace, err));
     WIO_TRY(wio_join(known->trace, &join, err));
     if (wio_join_tables_init(&known->tables, known->trace) != WIO_OK) {
         return no_memory(err);

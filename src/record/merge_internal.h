@@ -7,6 +7,8 @@
 #include "record/merge_runs.h"
 #include "record/run_ops.h"
 
+#define WIO_MERGE_SEGMENT "merged.seg"
+
 /* When a node was held in a run, in order. */
 struct wio_merge_hold {
     uint64_t begin_ns;
@@ -45,9 +47,9 @@ struct wio_merge {
 WIO_MUST_CHECK enum wio_status wio_merge_load(struct wio_merge *merge, struct wio_error *err);
 /* merge_time.c: fill shift_ns. */
 WIO_MUST_CHECK enum wio_status wio_merge_time(struct wio_merge *merge, struct wio_error *err);
-/* merge_write.c: the segment into params->dir, which is there; *events_out of them. */
-WIO_MUST_CHECK enum wio_status wio_merge_write(struct wio_merge *merge, uint64_t *events_out,
-                                               struct wio_error *err);
+/* merge_write.c: the segment into `dir`, which is there; *events_out of them. */
+WIO_MUST_CHECK enum wio_status wio_merge_write(struct wio_merge *merge, const char *dir,
+                                               uint64_t *events_out, struct wio_error *err);
 
 enum wio_status wio_merge_no_memory(struct wio_error *err);
 

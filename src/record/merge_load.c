@@ -8,6 +8,7 @@
 #include "base/grow.h"
 #include "record/merge_internal.h"
 #include "trace/calls.h"
+#include "trace/held_file.h"
 
 static enum wio_status refuse(const struct wio_merge_run *run, struct wio_error *err,
                               const char *what, const char *expected, const char *found)
@@ -160,12 +161,12 @@ static bool find_io(const struct wio_merge_run *run, struct wio_edge_point point
     return low < list->count && list->points[low].seq == point.seq;
 }
 
-static enum wio_status read_edge(struct wio_merge_run *run, const struct wio_edge_row *row,
+static enum wio_status read_edge(struct wio_merge_run *run, const struct wio_held_edge *held,
                                  struct wio_error *err)
 {
     struct wio_edge edge = {.class = WIO_EDGE_HARD, .evidence = WIO_EVIDENCE_HELD};
-    if (!find_io(run, row->from, &edge.from_thread, &edge.from_op) ||
-        !find_io(run, row->to, &edge.to_thread, &edge.to_op)) {
+    if (!find_io(run, held->from, &edge.from_thread, &edge.from_op) ||
+        !find_io(run, held->to, &edge.to_thread, &edge.to_op)) {
         return wio_error_set(err, WIO_ERR_FORMAT, run->dir, WIO_ERROR_NO_OFFSET,
                              "expected held edges between I/Os that could be held");
     }
@@ -174,26 +175,18 @@ static enum wio_status read_edge(struct wio_merge_run *run, const struct wio_edg
 
 static enum wio_status read_edges(struct wio_merge_run *run, struct wio_error *err)
 {
-    const struct wio_edge_file *file = wio_trace_edges(run->trace);
-    struct wio_edge_cursor *cursor;
-    const struct wio_edge_row *row;
-    const struct wio_edge_filter filter = {.struct_size = sizeof(filter),
-                                           .kind = WIO_EDGES_IN,
-                                           .has_implied = true,
-                                           .evidences = 1u << WIO_EVIDENCE_HELD};
-    if (file == NULL) {
-        return WIO_OK;
+    WIO_CLEANUP(wio_held_fini) struct wio_held held = {0};
+    WIO_TRY(wio_held_file_read(run->trace, &held, err));
+    if (held.lost > 0) {
+        return wio_error_set(err, WIO_ERR_FORMAT, run->dir, WIO_ERROR_NO_OFFSET,
+                             "expected the segments in which edges were found by holding, found "
+                             "that %" PRIu64 " edges lead to others",
+                             held.lost);
     }
-    WIO_TRY(wio_edge_cursor_create(file, &filter, &cursor, err));
-    enum wio_status status;
-    while ((status = wio_edge_cursor_next(cursor, &row, err)) == WIO_OK) {
-        status = read_edge(run, row, err);
-        if (status != WIO_OK) {
-            break;
-        }
+    for (size_t i = 0; i < held.count; i++) {
+        WIO_TRY(read_edge(run, &held.edges[i], err));
     }
-    wio_edge_cursor_destroy(cursor);
-    return status == WIO_END ? WIO_OK : status;
+    return WIO_OK;
 }
 
 static bool has_io(const struct wio_run_ops *ops)

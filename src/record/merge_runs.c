@@ -1,17 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "record/merge_runs.h"
 
-#include <errno.h>
 #include <stdlib.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "causal/annotate.h"
 #include "record/held.h"
 #include "record/merge_internal.h"
-
-enum { DIRECTORY_MODE = 0777 /* less the umask */ };
+#include "record/merge_place.h"
+#include "trace/edge_file.h"
 
 enum wio_status wio_merge_no_memory(struct wio_error *err)
 {
@@ -89,11 +86,11 @@ static enum wio_status choose_sources(struct wio_merge *merge, struct wio_error 
     return WIO_OK;
 }
 
-static enum wio_status store_edges(struct wio_merge *merge, struct wio_merge_result *result,
-                                   struct wio_error *err)
+static enum wio_status store_edges(struct wio_merge *merge, const char *dir,
+                                   struct wio_merge_result *result, struct wio_error *err)
 {
     WIO_CLEANUP(close_trace) struct wio_trace *trace = NULL;
-    WIO_TRY(wio_trace_open(merge->params->dir, &trace, err));
+    WIO_TRY(wio_trace_open_events(dir, &trace, err));
     const struct wio_held_params params = {.trace = trace,
                                            .node_of = merge->runs[0].node_of,
                                            .nodes = merge->nodes,
@@ -102,9 +99,11 @@ static enum wio_status store_edges(struct wio_merge *merge, struct wio_merge_res
     return wio_held_store(&params, &result->edges, err);
 }
 
+/* All of it, and then its name. */
 static enum wio_status write_trace(struct wio_merge *merge, struct wio_merge_result *result,
                                    struct wio_error *err)
 {
+    struct wio_merge_place place WIO_CLEANUP(wio_merge_place_fini) = {.dir_fd = -1, .lock_fd = -1};
     size_t dropped = 0;
     if (wio_edges_drop_repeated_signals(&merge->edges, &dropped) != WIO_OK) {
         return wio_merge_no_memory(err);
@@ -112,19 +111,11 @@ static enum wio_status write_trace(struct wio_merge *merge, struct wio_merge_res
     result->dropped = dropped;
     WIO_TRY(choose_sources(merge, err));
     WIO_TRY(wio_merge_time(merge, err));
-    const char *dir = merge->params->dir;
-    if (mkdir(dir, DIRECTORY_MODE) != 0) {
-        return errno == EEXIST
-                   ? wio_error_set(err, WIO_ERR_USAGE, dir, WIO_ERROR_NO_OFFSET,
-                                   "exists: choose another directory for the merged trace")
-                   : wio_error_sys(err, dir, "cannot make the trace directory");
-    }
-    enum wio_status status = wio_merge_write(merge, &result->events, err);
-    if (status == WIO_OK) {
-        return store_edges(merge, result, err);
-    }
-    (void)rmdir(dir);
-    return status;
+    WIO_TRY(wio_merge_place_begin(&place, merge->params->dir, err));
+    result->has_cleaned = place.has_cleaned;
+    WIO_TRY(wio_merge_write(merge, place.work, &result->events, err));
+    WIO_TRY(store_edges(merge, place.work, result, err));
+    return wio_merge_place_publish(&place, err);
 }
 
 enum wio_status wio_merge(const struct wio_merge_params *params,

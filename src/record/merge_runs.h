@@ -37,13 +37,15 @@ struct wio_merge_result {
     uint64_t events;
     uint64_t edges;   /* in the merged trace */
     uint64_t dropped; /* pairs of SIGNAL and WAIT that were redundant, as //TRACE sees it */
+    bool has_cleaned; /* DIR.merging, left by a merge that was killed, was removed */
 };
 
 /*
  * WIO_ERR_FORMAT for traces that cannot be runs of one program - another command, another version
  * of whyio, other numbers of ranks, processes or threads, a thread that is not in all - and for
  * those that are no evidence: not throttled, or with dropped events. The message names what
- * differs. WIO_ERR_USAGE where DIR exists.
+ * differs. WIO_ERR_USAGE where DIR exists. DIR is made
+ * as a whole or not at all, also where the process is killed: record/merge_place.h.
  */
 WIO_MUST_CHECK enum wio_status wio_merge(const struct wio_merge_params *params,
                                          struct wio_merge_result *result_out,

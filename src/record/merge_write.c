@@ -329,7 +329,7 @@ static void writer_fini(struct writer *writer)
     wio_segment_abandon(writer->segment);
 }
 
-enum wio_status wio_merge_write(struct wio_merge *merge, uint64_t *events_out,
+enum wio_status wio_merge_write(struct wio_merge *merge, const char *dir, uint64_t *events_out,
                                 struct wio_error *err)
 {
     struct writer writer WIO_CLEANUP(writer_fini) = {.merge = merge, .err = err};
@@ -337,8 +337,8 @@ enum wio_status wio_merge_write(struct wio_merge *merge, uint64_t *events_out,
     struct wio_trace_info info;
     wio_trace_get_info(merge->runs[0].trace, &info);
     WIO_TRY(prepare(&writer));
-    if (snprintf(name, sizeof(name), "%s/merged.seg", merge->params->dir) >= PATH_MAX) {
-        return wio_error_set(err, WIO_ERR_USAGE, merge->params->dir, WIO_ERROR_NO_OFFSET,
+    if (snprintf(name, sizeof(name), "%s/" WIO_MERGE_SEGMENT, dir) >= PATH_MAX) {
+        return wio_error_set(err, WIO_ERR_USAGE, dir, WIO_ERROR_NO_OFFSET,
                              "expected a shorter name for the trace directory");
     }
     const struct wio_segment_params params = {

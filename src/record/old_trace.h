@@ -7,9 +7,6 @@
 
 #include <whyio/status.h>
 
-/* Local directories of rings, to which raw/<name> is a link, are called so. */
-#define WIO_LOCAL_RINGS_PREFIX "whyio-rings-"
-
 struct wio_old_trace {
     bool has_trace;    /* segments or rings, told by their first bytes */
     bool has_siblings; /* segments of recorders of the launch that was asked for */
@@ -28,7 +25,9 @@ unsigned wio_old_trace_finished(const char *dir, const char *launch);
  * False where that is on another host and the file system does not share locks. */
 bool wio_old_trace_is_held(const char *dir);
 
-/* Remove the segments, edges and raw/ of `dir`; all else stays, the directory too. */
+/* Remove the segments, edges and raw/ of `dir`, and the local rings that raw/ leads to by a link of
+ * its recorder (trace/trust.h); all else stays, the directory too, and what other links lead to. A
+ * directory of another user is refused. */
 WIO_MUST_CHECK enum wio_status wio_old_trace_remove(const char *dir, struct wio_error *err);
 
 #endif

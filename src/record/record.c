@@ -56,10 +56,10 @@ static void describe(struct plan *plan)
     wio_launch_identify(description->launch);
     description->command = params->command;
     description->environment = environ;
-    snprintf(description->options, sizeof(description->options), "%s%s%s%s%s",
-             params->stacks ? "stacks " : "", params->mpi_internals ? "mpi-internals " : "",
-             params->mmap_pages ? "mmap-pages " : "", params->anonymize ? "anonymize " : "",
-             params->causal ? "causal " : "");
+    snprintf(description->options, sizeof(description->options), "%s%s%s%s%s%s",
+             params->stacks ? "stacks " : "", params->no_stacks ? "no-stacks " : "",
+             params->mpi_internals ? "mpi-internals " : "", params->mmap_pages ? "mmap-pages " : "",
+             params->anonymize ? "anonymize " : "", params->causal ? "causal " : "");
 }
 
 static enum wio_status claim_directory(struct plan *plan, struct wio_error *err)
@@ -101,15 +101,19 @@ static enum wio_status run(struct plan *plan, struct wio_supervision *supervisio
                            struct wio_error *err)
 {
     const struct wio_record_params *params = plan->params;
+    char filters[WIO_FILTERS_BYTES];
+    wio_environment_filters(filters);
     const struct wio_environment_params settings = {
         .capture_lib = params->director == NULL ? plan->library : NULL,
         .rings = plan->dir.rings,
         .stacks = params->stacks,
+        .no_stacks = params->no_stacks,
         .mpi_internals = params->mpi_internals,
         .mmap_pages = params->mmap_pages,
         .causal = params->causal,
         .board = params->board,
         .director = params->director,
+        .filters = filters,
     };
     WIO_CLEANUP(wio_environment_destroy) char **environment = NULL;
     if (wio_environment_create(environ, &settings, &environment) != WIO_OK) {

@@ -43,7 +43,8 @@ struct wio_record_params {
                                 in $TMPDIR or /tmp where that is on a network file system */
     bool force;              /* replace an old trace */
     bool is_part; /* of a run that another recorder directs, which has made `dir`: record/agent.h */
-    bool stacks;
+    bool stacks;  /* of each operation */
+    bool no_stacks; /* of none; else of some calls by libraries */
     bool mpi_internals;
     bool mmap_pages;   /* which pages of mapped files are written */
     bool causal;       /* synchronisation too */

@@ -35,6 +35,35 @@ static void passed_set(sigset_t *set)
     }
 }
 
+static void interrupt_set(sigset_t *set)
+{
+    sigemptyset(set);
+    sigaddset(set, SIGHUP);
+    sigaddset(set, SIGINT);
+    sigaddset(set, SIGTERM);
+}
+
+void wio_rerun_hold_interrupts(sigset_t *before_out)
+{
+    sigset_t set;
+    interrupt_set(&set);
+    (void)sigprocmask(SIG_BLOCK, &set, before_out);
+}
+
+int wio_rerun_take_interrupt(void)
+{
+    const struct timespec now = {0};
+    sigset_t set;
+    interrupt_set(&set);
+    int number = sigtimedwait(&set, NULL, &now);
+    return number > 0 ? number : 0;
+}
+
+void wio_rerun_release_interrupts(const sigset_t *before)
+{
+    (void)sigprocmask(SIG_SETMASK, before, NULL);
+}
+
 /* Behind a launcher that kills us, as if we were the program, the program ends too. */
 static void end_with_parent(pid_t parent)
 {
@@ -69,7 +98,7 @@ static _Noreturn void record_in_child(const struct wio_rerun *rerun,
 }
 
 enum wio_status wio_rerun_start(struct wio_rerun *rerun, const struct wio_record_params *params,
-                                int own_fd, struct wio_error *err)
+                                const struct wio_rerun_own *own, struct wio_error *err)
 {
     *rerun = (struct wio_rerun){.dir = params->dir};
     void *memory = mmap(NULL, sizeof(*rerun->shared), PROT_READ | PROT_WRITE,
@@ -86,7 +115,10 @@ enum wio_status wio_rerun_start(struct wio_rerun *rerun, const struct wio_record
     pid_t parent = getpid();
     rerun->pid = fork();
     if (rerun->pid == 0) {
-        wio_fd_cleanup(&own_fd);
+        for (size_t i = 0; i < own->fd_count; i++) {
+            (void)close(own->fds[i]);
+        }
+        rerun->original_mask = own->mask != NULL ? *own->mask : rerun->original_mask;
         record_in_child(rerun, params, parent);
     }
     if (rerun->pid < 0) {

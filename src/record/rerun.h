@@ -28,10 +28,22 @@ struct wio_rerun {
     sigset_t original_mask;
 };
 
-/* `own_fd`: stays open in this process alone, so that others see at once when it ends; -1 = none.
- */
+/* What of this process the child is not to have. */
+struct wio_rerun_own {
+    const int *fds; /* stay open here alone, so that others see at once when this process ends */
+    size_t fd_count;
+    const sigset_t *mask; /* of signals before wio_rerun_hold_interrupts; NULL = as it is */
+};
+
+/* Between runs: interrupts wait until they are taken, and end nothing half-way. Not SIGQUIT. */
+void wio_rerun_hold_interrupts(sigset_t *before_out);
+/* One that has come, 0 = none. */
+int wio_rerun_take_interrupt(void);
+void wio_rerun_release_interrupts(const sigset_t *before);
+
 WIO_MUST_CHECK enum wio_status wio_rerun_start(struct wio_rerun *rerun,
-                                               const struct wio_record_params *params, int own_fd,
+                                               const struct wio_record_params *params,
+                                               const struct wio_rerun_own *own,
                                                struct wio_error *err);
 /* Passes signals on; false when the recorder has ended. */
 bool wio_rerun_goes_on(struct wio_rerun *rerun);

@@ -13,12 +13,11 @@
 #include "base/io.h"
 #include "record/directory.h"
 #include "record/network.h"
-#include "record/old_trace.h"
+#include "record/rings_probe.h"
+#include "trace/raw.h"
+#include "trace/trust.h"
 
-enum {
-    DIRECTORY_MODE = 0777, /* less the umask */
-    RAW_ATTEMPTS = 100
-};
+enum { RAW_ATTEMPTS = 100 };
 
 static enum wio_status raw_path(const struct wio_directory *dir, char out[PATH_MAX],
                                 struct wio_error *err)
@@ -38,10 +37,10 @@ static enum wio_status make_entry(const struct wio_directory *dir, const char *e
     char raw[PATH_MAX + 8];
     snprintf(raw, sizeof(raw), "%s/raw", dir->path);
     for (unsigned i = 0; i < RAW_ATTEMPTS; i++) {
-        if (mkdir(raw, DIRECTORY_MODE) != 0 && errno != EEXIST) {
+        if (mkdir(raw, WIO_RAW_MODE) != 0 && errno != EEXIST) {
             return wio_error_sys(err, raw, "cannot make the directory of the rings");
         }
-        int result = target != NULL ? symlink(target, entry) : mkdir(entry, DIRECTORY_MODE);
+        int result = target != NULL ? symlink(target, entry) : mkdir(entry, WIO_RINGS_MODE);
         if (result == 0) {
             return WIO_OK;
         }
@@ -80,6 +79,31 @@ static const char *find_local_base(void)
     return NULL;
 }
 
+/* Note in the local directory which raw/ leads to it: a reader follows no other link. */
+static enum wio_status bind_local(const struct wio_directory *dir, struct wio_error *err)
+{
+    char raw[PATH_MAX + 8];
+    snprintf(raw, sizeof(raw), "%s/raw", dir->path);
+    WIO_CLEANUP(wio_fd_cleanup)
+    int from = open(raw, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+    WIO_CLEANUP(wio_fd_cleanup)
+    int to = open(dir->rings, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+    if (from < 0 || to < 0) {
+        return wio_error_sys(err, from < 0 ? raw : dir->rings,
+                             "cannot open the directory of the rings");
+    }
+    return wio_trust_bind(from, raw, to, err);
+}
+
+/* R-RING-10: processes of other users make rings in root's directory; what others made there is
+ * told from these when they are sealed. */
+static void open_to_users(const struct wio_directory *dir)
+{
+    if (geteuid() == 0) {
+        (void)fchmod(dir->rings_lock, WIO_OPEN_RINGS_MODE);
+    }
+}
+
 /* Make the directory once, and the entry in raw/ that leads to it. */
 static enum wio_status make_rings(struct wio_directory *dir, const char *base, const char *entry,
                                   struct wio_error *err)
@@ -91,8 +115,10 @@ static enum wio_status make_rings(struct wio_directory *dir, const char *base, c
     WIO_TRY(make_local(base, dir->rings, err));
     dir->is_local = true;
     enum wio_status status = make_entry(dir, entry, dir->rings, err);
-    if (status != WIO_OK) {
-        (void)rmdir(dir->rings);
+    bool is_linked = status == WIO_OK;
+    status = is_linked ? bind_local(dir, err) : status;
+    if (status != WIO_OK && wio_ring_dir_remove_local(dir->rings) && is_linked) {
+        (void)unlink(entry);
     }
     return status;
 }
@@ -101,7 +127,7 @@ static enum wio_status make_rings(struct wio_directory *dir, const char *base, c
  * before we got it. A file system without locks: nobody else gets one either. */
 static bool lock_rings(struct wio_directory *dir)
 {
-    dir->rings_lock = open(dir->rings, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    dir->rings_lock = open(dir->rings, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
     if (dir->rings_lock < 0) {
         return false;
     }
@@ -116,18 +142,13 @@ static bool lock_rings(struct wio_directory *dir)
     return false;
 }
 
-enum wio_status wio_directory_make_rings(struct wio_directory *dir, const char *ring_dir,
-                                         struct wio_error *err)
+static enum wio_status make_locked(struct wio_directory *dir, const char *base, const char *entry,
+                                   struct wio_error *err)
 {
-    char entry[PATH_MAX];
-    WIO_TRY(raw_path(dir, entry, err));
-    const char *base = ring_dir;
-    if (base == NULL && wio_is_on_network(dir->path)) {
-        base = find_local_base();
-    }
     for (unsigned i = 0; i < RAW_ATTEMPTS; i++) {
         WIO_TRY(make_rings(dir, base, entry, err));
         if (lock_rings(dir)) {
+            open_to_users(dir);
             return WIO_OK;
         }
         (void)unlink(entry); /* a link to what is gone; a directory is gone itself */
@@ -135,11 +156,45 @@ enum wio_status wio_directory_make_rings(struct wio_directory *dir, const char *
     return wio_error_sys(err, dir->rings, "cannot lock the directory of the rings");
 }
 
+/* Nothing stays of a directory where rings cannot be. */
+static enum wio_status make_usable(struct wio_directory *dir, const char *base, const char *entry,
+                                   struct wio_error *err)
+{
+    WIO_TRY(make_locked(dir, base, entry, err));
+    enum wio_status status = wio_rings_probe(dir->rings, err);
+    if (status != WIO_OK) {
+        wio_directory_remove_rings(dir);
+        dir->rings[0] = '\0';
+        dir->is_local = false;
+    }
+    return status;
+}
+
+enum wio_status wio_directory_make_rings(struct wio_directory *dir, const char *ring_dir,
+                                         struct wio_error *err)
+{
+    char entry[PATH_MAX];
+    WIO_TRY(raw_path(dir, entry, err));
+    struct wio_error reason = WIO_ERROR_INIT;
+    const char *base = ring_dir;
+    if (base == NULL && wio_is_on_network(dir->path)) {
+        base = find_local_base();
+    }
+    enum wio_status status = make_usable(dir, base, entry, &reason);
+    if (status == WIO_ERR_UNSUPPORTED && base == NULL && (base = find_local_base()) != NULL) {
+        status = make_usable(dir, base, entry, &reason);
+    }
+    if (status != WIO_OK && err != NULL) {
+        *err = reason;
+    }
+    return status;
+}
+
 void wio_directory_remove_rings(struct wio_directory *dir)
 {
     char raw[PATH_MAX + 8];
     char entry[PATH_MAX];
-    bool is_gone = dir->rings[0] != '\0' && (rmdir(dir->rings) == 0 || errno == ENOENT);
+    bool is_gone = dir->rings[0] != '\0' && wio_ring_dir_remove_local(dir->rings);
     if (is_gone && dir->is_local && raw_path(dir, entry, NULL) == WIO_OK) {
         (void)unlink(entry);
     }

@@ -10,7 +10,6 @@
 #include "base/io.h"
 #include "record/directory.h"
 #include "record/launch.h"
-#include "record/rerun.h"
 
 #define MILLISECOND_NS UINT64_C(1000000)
 #define SECOND_NS UINT64_C(1000000000)
@@ -107,7 +106,7 @@ enum wio_status wio_throttle_run_first(struct wio_throttle *t, struct wio_error 
     struct wio_rerun rerun;
     tell(t, &(struct wio_throttle_news){.run = 1, .is_begin = true, .rank = -1});
     WIO_TRY(wio_throttle_direct_run(t, t->record.dir, WIO_BOARD_FREE, UINT64_MAX, err));
-    WIO_TRY(wio_rerun_start(&rerun, &t->record, wio_throttle_own_fd(t), err));
+    WIO_TRY(wio_throttle_start(t, &t->record, &rerun, err));
     enum wio_status status = WIO_OK;
     while (wio_rerun_goes_on(&rerun)) {
         status = status == WIO_OK ? look_at_first(t) : status;
@@ -220,6 +219,13 @@ void wio_throttle_remove_run(const char *dir)
     (void)removed; /* it is only in the way */
 }
 
+/* Also by a signal that came between two runs. */
+static bool is_interrupted(struct wio_throttle *t)
+{
+    t->interrupt = t->interrupt != 0 ? t->interrupt : wio_rerun_take_interrupt();
+    return t->interrupt != 0;
+}
+
 static enum wio_throttle_use use_of(const struct wio_record_result *result,
                                     const struct wio_conduct *conduct)
 {
@@ -249,6 +255,10 @@ enum wio_status wio_throttle_run_held(struct wio_throttle *t, const struct wio_t
                                               .profile = &t->profile,
                                               .limit_ns = t->limit_ns};
     struct wio_record_params record = t->record;
+    if (is_interrupted(t)) {
+        *use_out = WIO_THROTTLE_USE_NOTHING;
+        return WIO_OK;
+    }
     record.dir = run->dir;
     record.force = true;
     wio_board_reset(t->board.board, 0, t->limit_ns);
@@ -258,7 +268,7 @@ enum wio_status wio_throttle_run_held(struct wio_throttle *t, const struct wio_t
     if (wio_conduct_begin(&conduct, &params, wio_clock_mono_ns()) != WIO_OK) {
         return wio_throttle_no_memory(err);
     }
-    WIO_TRY(wio_rerun_start(&rerun, &record, wio_throttle_own_fd(t), err));
+    WIO_TRY(wio_throttle_start(t, &record, &rerun, err));
     enum wio_status status = conduct_run(t, &rerun, &conduct);
     wio_board_let_all_go(t->board.board);
     enum wio_status finished = wio_rerun_finish(&rerun, &result, err);
@@ -276,12 +286,12 @@ enum wio_status wio_throttle_run_held(struct wio_throttle *t, const struct wio_t
 }
 
 /* A command that ended well in spite of an interrupt was not run as often as it had to be. */
-static void tell_interrupt(const struct wio_throttle *t)
+static void tell_interrupt(struct wio_throttle *t)
 {
     struct wio_throttle_result *result = t->result;
     bool is_whole = result->end == WIO_THROTTLE_MERGED || result->end == WIO_THROTTLE_PROVEN ||
                     result->end == WIO_THROTTLE_EXPLAINED;
-    if (t->interrupt != 0 && result->exit_status == 0 && !is_whole) {
+    if (is_interrupted(t) && result->exit_status == 0 && !is_whole) {
         result->exit_status = EXIT_SIGNAL_BASE + t->interrupt;
     }
 }
@@ -302,12 +312,14 @@ enum wio_status wio_record_throttled(const struct wio_record_params *record,
     t.record.causal = true;
     t.record.board = t.board.path;
     t.input = lseek(STDIN_FILENO, 0, SEEK_CUR);
+    wio_rerun_hold_interrupts(&t.original_mask);
     enum wio_status status = wio_throttle_direct(&t, err);
     if (status == WIO_OK) {
         status = params->method == WIO_HOLD_TRACE ? wio_throttle_trace(&t, err)
                                                   : wio_throttle_priority(&t, err);
     }
     tell_interrupt(&t);
+    wio_rerun_release_interrupts(&t.original_mask);
     wio_hold_destroy(t.hold);
     wio_profile_fini(&t.profile);
     wio_roster_fini(&t.roster);

@@ -50,6 +50,8 @@ struct wio_throttle_params {
     /* The command is a launcher, behind which recorders start the program: record/director.h. Else
      * all processes are on this host. */
     bool hosts;
+    const char *host_names; /* "a,b": of some of them, NULL = not known; chooses the network */
+    const char *interface;  /* the network, NULL = not chosen: record/remote_listen.h */
     /* May be NULL. */
     void (*news)(void *arg, const struct wio_throttle_news *news);
     void *news_arg;

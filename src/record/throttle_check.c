@@ -103,7 +103,9 @@ enum wio_status wio_throttle_check_first(struct wio_throttle *t, struct wio_erro
                              "expected recorders behind the launcher that this one directs "
                              "(--hosts -- mpirun .. whyio record -- ./app), found none: "
                              "WHYIO_DIRECTOR has to be in their environment, for Open MPI give "
-                             "mpirun -x WHYIO_DIRECTOR");
+                             "mpirun -x WHYIO_DIRECTOR (connections that did not prove to be of "
+                             "this run: %" PRIu64 ")",
+                             wio_director_refused(t->director));
     }
     if (record->totals.dropped > 0) {
         return wio_error_set(err, WIO_ERR_FORMAT, record->dir, WIO_ERROR_NO_OFFSET,

@@ -8,7 +8,8 @@ enum wio_status wio_throttle_direct(struct wio_throttle *t, struct wio_error *er
     if (!t->params->hosts) {
         return WIO_OK;
     }
-    WIO_TRY(wio_director_create(t->board.board, &t->director, err));
+    const struct wio_remote_where where = {t->params->interface, t->params->host_names};
+    WIO_TRY(wio_director_create(t->board.board, &where, &t->director, err));
     t->record.director = wio_director_address(t->director);
     t->roster.director = t->director;
     return WIO_OK;
@@ -22,9 +23,17 @@ enum wio_status wio_throttle_direct_run(struct wio_throttle *t, const char *dir,
     return t->director != NULL ? wio_director_begin_run(t->director, &run, err) : WIO_OK;
 }
 
-int wio_throttle_own_fd(const struct wio_throttle *t)
+enum wio_status wio_throttle_start(const struct wio_throttle *t,
+                                   const struct wio_record_params *params, struct wio_rerun *rerun,
+                                   struct wio_error *err)
 {
-    return t->director != NULL ? wio_director_listener(t->director) : -1;
+    struct wio_rerun_own own = {.mask = &t->original_mask};
+    if (t->director != NULL) {
+        const struct wio_remote_listeners *listeners = wio_director_listeners(t->director);
+        own.fds = listeners->fds;
+        own.fd_count = listeners->count;
+    }
+    return wio_rerun_start(rerun, params, &own, err);
 }
 
 static void add_totals(struct wio_seal_totals *totals, const struct wio_seal_totals *more)

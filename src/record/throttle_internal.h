@@ -7,6 +7,7 @@
 #include <sys/types.h>
 
 #include "record/profile.h"
+#include "record/rerun.h"
 #include "record/throttle.h"
 
 struct wio_throttle {
@@ -22,6 +23,7 @@ struct wio_throttle {
     uint32_t runs_most; /* that hold */
     off_t input;        /* where standard input was; -1 = cannot be sought */
     int interrupt;      /* the signal that wants it all to end, 0 = none */
+    sigset_t original_mask;
 };
 
 /* A run that holds. */
@@ -66,14 +68,16 @@ WIO_MUST_CHECK enum wio_status wio_throttle_run_held(struct wio_throttle *t,
                                                      struct wio_error *err);
 void wio_throttle_remove_run(const char *dir);
 
-/* throttle_hosts.c: all of these do nothing where there is but one host. */
+/* throttle_hosts.c: these do nothing where there is but one host. */
 WIO_MUST_CHECK enum wio_status wio_throttle_direct(struct wio_throttle *t, struct wio_error *err);
 /* Recorders that come from now on take part in this run. */
 WIO_MUST_CHECK enum wio_status wio_throttle_direct_run(struct wio_throttle *t, const char *dir,
                                                        uint32_t first_grant, uint64_t limit_ns,
                                                        struct wio_error *err);
-/* For wio_rerun_start. */
-int wio_throttle_own_fd(const struct wio_throttle *t);
+/* wio_rerun_start, with the listeners of this process alone. Does so on one host, too. */
+WIO_MUST_CHECK enum wio_status wio_throttle_start(const struct wio_throttle *t,
+                                                  const struct wio_record_params *params,
+                                                  struct wio_rerun *rerun, struct wio_error *err);
 /* What they say of the run belongs to its result. `conduct`: NULL = nobody was held. */
 void wio_throttle_end_run(struct wio_throttle *t, struct wio_record_result *result,
                           struct wio_conduct *conduct);

@@ -31,7 +31,8 @@ enum wio_status wio_turns_find(const struct wio_trace *trace, const bool *is_min
 {
     WIO_CLEANUP(close_trace) struct wio_trace *again = NULL;
     WIO_CLEANUP(close_cursor) struct wio_edge_cursor *cursor = NULL;
-    const struct wio_join_params observed = {.struct_size = sizeof(observed), .in_memory = true};
+    const struct wio_join_params observed = {.struct_size = sizeof(observed),
+                                             .observed_only = true};
     const struct wio_edge_filter filter = {
         .struct_size = sizeof(filter), .kind = WIO_EDGES_IN, .has_implied = true, .classes = TURNS};
     const struct wio_edge_row *row;

@@ -73,7 +73,21 @@ struct taken {
     uint64_t locked_ns; /* of the trace: when the lock was free, 0 = nobody had it before */
 };
 
-static void take(struct rp_worker *worker, size_t index, struct taken *taken)
+static void note(struct rp_worker *worker, const struct wio_act *act, struct taken *taken)
+{
+    const struct wio_waits *waits = gate_of(worker)->waits;
+    if (act->kind == WIO_ACT_LEAVE) {
+        worker->tally.waits[WIO_EDGE_COLLECTIVE]++;
+    } else if (act->index < waits->edge_count) {
+        const struct wio_plan_edge *edge = &waits->edges[act->index];
+        worker->tally.waits[edge->edge_class]++;
+        taken->is_held |= edge->evidence == WIO_EVIDENCE_HELD;
+        taken->lag_ns = edge->lag_ns > taken->lag_ns ? edge->lag_ns : taken->lag_ns;
+    }
+}
+
+/* Acts from `index` on, `together` of them. */
+static void take(struct rp_worker *worker, size_t index, size_t together, struct taken *taken)
 {
     struct wio_release release = {0};
     struct rp_gate *gate = gate_of(worker);
@@ -90,13 +104,8 @@ static void take(struct rp_worker *worker, size_t index, struct taken *taken)
         return; /* aborted */
     }
     taken->is_any = true;
-    if (act->kind == WIO_ACT_LEAVE) {
-        worker->tally.waits[WIO_EDGE_COLLECTIVE]++;
-    } else if (act->index < gate->waits->edge_count) {
-        const struct wio_plan_edge *edge = &gate->waits->edges[act->index];
-        worker->tally.waits[edge->edge_class]++;
-        taken->is_held |= edge->evidence == WIO_EVIDENCE_HELD;
-        taken->lag_ns = edge->lag_ns > taken->lag_ns ? edge->lag_ns : taken->lag_ns;
+    for (size_t i = 0; i < together; i++) {
+        note(worker, &act[i], taken);
     }
     wio_release_join(&taken->release, release);
 }
@@ -174,13 +183,14 @@ void rp_causal_before(struct rp_worker *worker, const struct wio_event *event)
     if (number != UINT32_MAX && (step == WIO_LOCK_LEAVE || step == WIO_LOCK_LEND)) {
         unlock(worker, number, event->arg[1] == 1 && step == WIO_LOCK_LEAVE);
     }
-    for (; causal->act < causal->act_end; causal->act++) {
+    for (size_t together; causal->act < causal->act_end; causal->act += together) {
         const struct wio_act *act = &acts[causal->act];
         if (act->seq > event->seq || (act->seq == event->seq && act->kind == WIO_ACT_GIVE_END)) {
             break;
         }
+        together = wio_waits_together(gate_of(worker)->waits, causal->act, causal->act_end);
         if (!give(worker, act) && act->seq == event->seq) {
-            take(worker, causal->act, &taken);
+            take(worker, causal->act, together, &taken);
         }
     }
     if (number != UINT32_MAX && step == WIO_LOCK_LEND && !taken.is_any) {

@@ -21,6 +21,27 @@ enum rp_fate {
 enum rp_fate rp_classify(const struct rp_observer *observer, const struct wio_event *event,
                          uint8_t *kind_out);
 
+/* Of a copy (sendfile, splice) between a file and something that is not replayed: its file's half.
+ * Counted as a read or a write. */
+enum rp_half {
+    RP_WHOLE = 0, /* or none: both are files, both are not, it failed, or it is no copy */
+    RP_HALF_READ,
+    RP_HALF_WRITTEN
+};
+enum rp_half rp_half_of(const struct rp_observer *observer, const struct wio_event *event);
+
+/*
+ * Did the call fail in a way that another machine, user or moment need not share (EXDEV, EACCES,
+ * ENOSPC, EINVAL ..)? Performed, it could succeed and have effect: it is not done. Failures that
+ * follow from the names, types and descriptors of the trace itself (ENOENT, EEXIST ..) are done and
+ * compared. Pure.
+ */
+bool rp_is_recorded_error(const struct wio_event *event);
+
+/* Is the event what an MPI library does for itself (FORMAT.md R-MPI-10)? Not where it makes
+ * processes or threads. Pure. */
+bool rp_is_internal(const struct wio_event *event);
+
 /*
  * Is the event a call of stdio that is performed as the system calls it caused? Those that move
  * data or flush always are. One that opens or closes is if the trace shows what it caused: `caused`

@@ -6,6 +6,7 @@
  */
 #include "replay/perform.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
@@ -27,8 +28,8 @@
 
 static int look_up(const struct rp_worker *worker, const struct wio_event *event, bool follow)
 {
-    return rp_root_openat(worker->run->root, rp_path(worker, event),
-                          O_PATH | (follow ? 0 : O_NOFOLLOW), 0);
+    int flags = (follow ? 0 : O_NOFOLLOW) | (event->error == ENOTDIR ? O_DIRECTORY : 0);
+    return rp_root_openat(worker->run->root, rp_path(worker, event), O_PATH | flags, 0);
 }
 
 /* A name of an open descriptor for calls that take only names. */
@@ -49,6 +50,20 @@ static void done_stat(const struct wio_event *event, int result, const struct st
     }
 }
 
+/* A path relative to a descriptor that is no directory: where that file has lost its name, it is
+ * not found here. */
+static void keep_error(const struct rp_worker *worker, const struct wio_event *event,
+                       struct rp_outcome *out)
+{
+    char name[NAME_MAX + 1];
+    if (event->error != ENOTDIR || out->error != ENOENT) {
+        return;
+    }
+    int dir WIO_CLEANUP(wio_fd_cleanup) =
+        rp_root_parent(worker->run->root, rp_path(worker, event), name);
+    out->error = dir < 0 && errno == ENOENT ? ENOTDIR : out->error;
+}
+
 void rp_do_stat(struct rp_worker *worker, const struct wio_event *event, struct rp_outcome *out)
 {
     struct stat st;
@@ -60,15 +75,17 @@ void rp_do_stat(struct rp_worker *worker, const struct wio_event *event, struct 
         }
         return;
     }
-    if (event->op == WIO_OP_lstat || (event->arg[0] & AT_SYMLINK_NOFOLLOW) != 0) {
+    bool is_link = event->op == WIO_OP_lstat || (event->arg[0] & AT_SYMLINK_NOFOLLOW) != 0;
+    if (is_link && event->error != ENOTDIR) {
         char name[NAME_MAX + 1];
         int dir WIO_CLEANUP(wio_fd_cleanup) =
             rp_root_parent(worker->run->root, rp_path(worker, event), name);
         done_stat(event, dir < 0 ? -1 : fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW), &st, out);
         return;
     }
-    int fd WIO_CLEANUP(wio_fd_cleanup) = look_up(worker, event, true);
+    int fd WIO_CLEANUP(wio_fd_cleanup) = look_up(worker, event, !is_link);
     done_stat(event, fd < 0 ? -1 : fstat(fd, &st), &st, out);
+    keep_error(worker, event, out);
 }
 
 void rp_do_access(struct rp_worker *worker, const struct wio_event *event, struct rp_outcome *out)
@@ -112,6 +129,13 @@ void rp_do_statfs(struct rp_worker *worker, const struct wio_event *event, struc
 
 /* ---- extended attributes ---- */
 
+/* One of O_PATH: the program's calls were refused, those by its name below /proc are not. */
+static bool is_path_only(const struct wio_event *event, int fd)
+{
+    int flags = fcntl(fd, F_GETFL);
+    return event->error == EBADF && flags >= 0 && (flags & O_PATH) != 0;
+}
+
 static bool is_xattr_of_link(const struct wio_event *event)
 {
     return event->op == WIO_OP_lgetxattr || event->op == WIO_OP_lsetxattr ||
@@ -124,7 +148,8 @@ static bool is_xattr_by_fd(const struct wio_event *event)
            event->op == WIO_OP_flistxattr || event->op == WIO_OP_fremovexattr;
 }
 
-static void xattr_of(struct rp_worker *worker, const struct wio_event *event, const char *path,
+/* `proc`: below /proc/self/fd. */
+static void xattr_of(struct rp_worker *worker, const struct wio_event *event, const char *proc,
                      struct rp_outcome *out)
 {
     char value[VALUE_MAX];
@@ -134,22 +159,22 @@ static void xattr_of(struct rp_worker *worker, const struct wio_event *event, co
     case WIO_OP_getxattr:
     case WIO_OP_lgetxattr:
     case WIO_OP_fgetxattr:
-        rp_done(out, getxattr(path, name, value, bytes));
+        rp_done(out, getxattr(proc, name, value, bytes));
         break;
     case WIO_OP_listxattr:
     case WIO_OP_llistxattr:
     case WIO_OP_flistxattr:
-        rp_done(out, listxattr(path, value, bytes));
+        rp_done(out, listxattr(proc, value, bytes));
         break;
     case WIO_OP_setxattr:
     case WIO_OP_lsetxattr:
     case WIO_OP_fsetxattr:
         memset(value, 'w', bytes);
-        rp_done(out, setxattr(path, name, value, bytes,
+        rp_done(out, setxattr(proc, name, value, bytes,
                               (int)event->arg[0] & (XATTR_CREATE | XATTR_REPLACE)));
         break;
     default:
-        rp_done(out, removexattr(path, name));
+        rp_done(out, removexattr(proc, name));
         break;
     }
 }
@@ -166,14 +191,17 @@ void rp_do_xattr(struct rp_worker *worker, const struct wio_event *event, struct
     }
     if (is_xattr_by_fd(event)) {
         int fd = rp_fd_use(worker, event, out);
-        if (fd >= 0) {
+        if (fd >= 0 && is_path_only(event, fd)) {
+            errno = EBADF;
+            rp_done(out, -1);
+        } else if (fd >= 0) {
             xattr_of(worker, event, proc_name(fd, proc), out);
         }
         return;
     }
     int fd WIO_CLEANUP(wio_fd_cleanup) = look_up(worker, event, !is_xattr_of_link(event));
-    if (fd < 0) {
-        rp_done(out, -1);
+    if (fd < 0 || rp_failed_by_name(event)) {
+        rp_done(out, fd < 0 ? -1 : 0);
         return;
     }
     xattr_of(worker, event, proc_name(fd, proc), out);
@@ -264,14 +292,17 @@ void rp_do_attr(struct rp_worker *worker, const struct wio_event *event, struct 
                     (event->op == WIO_OP_utimens && event->path == WIO_NO_STRING);
     if (is_by_fd && event->fd >= 0) {
         int fd = rp_fd_use(worker, event, out);
-        if (fd >= 0) {
+        if (fd >= 0 && is_path_only(event, fd)) {
+            errno = EBADF;
+            rp_done(out, -1);
+        } else if (fd >= 0) {
             set_attr(worker, event, fd, out);
         }
         return;
     }
     int fd WIO_CLEANUP(wio_fd_cleanup) = look_up(worker, event, !is_about_link(event));
-    if (fd < 0) {
-        rp_done(out, -1);
+    if (fd < 0 || rp_failed_by_name(event)) {
+        rp_done(out, fd < 0 ? -1 : 0);
         return;
     }
     set_attr(worker, event, fd, out);

@@ -20,6 +20,12 @@ static size_t bytes_of(const struct wio_event *event, size_t limit)
     return event->size == WIO_NO_SIZE ? 0 : event->size < limit ? (size_t)event->size : limit;
 }
 
+/* A length that the kernel takes as a signed number: what the program gave, -1 too. */
+static off_t length_of(const struct wio_event *event)
+{
+    return (off_t)event->size; /* WIO_NO_SIZE is -1 */
+}
+
 /* As many pieces as the program gave; aligned ones where there is enough for each. */
 static int split(const struct wio_event *event, uint8_t *data, size_t bytes, struct iovec *vector)
 {
@@ -135,8 +141,79 @@ void rp_do_write(struct rp_worker *worker, const struct wio_event *event, struct
     }
 }
 
+/* As many bytes as went; where none did, the file had come to its end. */
+static size_t bytes_gone(const struct wio_event *event)
+{
+    return event->result > 0 ? (size_t)event->result : bytes_of(event, SECTOR);
+}
+
+/* To a socket or pipe: the pages of the file are asked for and go nowhere. */
+static void read_half(struct rp_worker *worker, const struct wio_event *event,
+                      struct rp_outcome *out)
+{
+    int from = rp_fd_use2(worker, event, out);
+    if (from < 0) {
+        return;
+    }
+    if (worker->null_fd <= 0) {
+        worker->null_fd = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    }
+    off_t at = event->offset2;
+    size_t done = 0;
+    ssize_t got = 0;
+    size_t bytes = bytes_gone(event);
+    while (done < bytes) {
+        got = sendfile(worker->null_fd, from, event->offset2 == WIO_NO_OFFSET ? NULL : &at,
+                       bytes - done);
+        if (got <= 0) {
+            break;
+        }
+        done += (size_t)got;
+    }
+    rp_done(out, done > 0 ? (int64_t)done : got);
+}
+
+/* A trace tells where a copy wrote, not whether the program said where: at the position of the file
+ * it did not, and the position moves. */
+static bool is_at_position(const struct wio_event *event, int fd)
+{
+    return event->offset == WIO_NO_OFFSET || lseek(fd, 0, SEEK_CUR) == event->offset;
+}
+
+/* Out of a socket or pipe: other data. */
+static void write_half(struct rp_worker *worker, const struct wio_event *event,
+                       struct rp_outcome *out)
+{
+    int to = rp_fd_use(worker, event, out);
+    if (to < 0) {
+        return;
+    }
+    size_t room = worker->run->source.size;
+    size_t bytes = event->result > 0 ? (size_t)event->result : 0;
+    bool is_placed = !is_at_position(event, to);
+    size_t done = 0;
+    ssize_t got = 1;
+    while (done < bytes && got > 0) {
+        size_t part = bytes - done < room ? bytes - done : room;
+        uint8_t *data = rp_source(worker, event, part);
+        got =
+            is_placed ? pwrite(to, data, part, event->offset + (off_t)done) : write(to, data, part);
+        done += got > 0 ? (size_t)got : 0;
+    }
+    rp_done(out, got < 0 && done == 0 ? -1 : (int64_t)done);
+}
+
 void rp_do_copy(struct rp_worker *worker, const struct wio_event *event, struct rp_outcome *out)
 {
+    out->half = rp_half_of(&worker->run->plan->observer, event);
+    if (out->half == RP_HALF_READ) {
+        read_half(worker, event, out);
+        return;
+    }
+    if (out->half == RP_HALF_WRITTEN) {
+        write_half(worker, event, out);
+        return;
+    }
     int to = rp_fd_use(worker, event, out);
     int from = to < 0 ? -1 : rp_fd_use2(worker, event, out);
     if (from < 0) {
@@ -151,7 +228,7 @@ void rp_do_copy(struct rp_worker *worker, const struct wio_event *event, struct 
         break;
     case WIO_OP_copy_file_range:
         rp_done(out, copy_file_range(from, event->offset2 == WIO_NO_OFFSET ? NULL : &in_at, to,
-                                     event->offset == WIO_NO_OFFSET ? NULL : &out_at, bytes, 0));
+                                     is_at_position(event, to) ? NULL : &out_at, bytes, 0));
         break;
     default: /* splice and tee need a pipe at one end */
         rp_skip(out, WIO_REPLAY_SKIP_PIPE);
@@ -193,8 +270,7 @@ void rp_do_sync(struct rp_worker *worker, const struct wio_event *event, struct 
         rp_done(out, syncfs(fd));
         break;
     default:
-        rp_done(out, sync_file_range(fd, event->offset, (off_t)bytes_of(event, SSIZE_MAX),
-                                     (unsigned)event->arg[0]));
+        rp_done(out, sync_file_range(fd, event->offset, length_of(event), (unsigned)event->arg[0]));
         break;
     }
 }
@@ -202,7 +278,7 @@ void rp_do_sync(struct rp_worker *worker, const struct wio_event *event, struct 
 /* posix_fallocate returns its error. */
 static void allocate(const struct wio_event *event, int fd, struct rp_outcome *out)
 {
-    off_t bytes = (off_t)bytes_of(event, SSIZE_MAX);
+    off_t bytes = length_of(event);
     if (event->op == WIO_OP_fallocate) {
         rp_done(out, fallocate(fd, (int)event->arg[0], event->offset, bytes));
         return;
@@ -215,8 +291,10 @@ void rp_do_size(struct rp_worker *worker, const struct wio_event *event, struct 
 {
     if (event->op == WIO_OP_truncate) {
         int fd WIO_CLEANUP(wio_fd_cleanup) =
-            rp_root_openat(worker->run->root, rp_path(worker, event), O_WRONLY | O_NONBLOCK, 0);
-        rp_done(out, fd < 0 ? -1 : ftruncate(fd, (off_t)bytes_of(event, SSIZE_MAX)));
+            rp_root_openat(worker->run->root, rp_path(worker, event),
+                           O_WRONLY | O_NONBLOCK | (event->error == ENOTDIR ? O_DIRECTORY : 0), 0);
+        bool is_look = fd < 0 || rp_failed_by_name(event);
+        rp_done(out, fd < 0 ? -1 : is_look ? 0 : ftruncate(fd, length_of(event)));
         return;
     }
     int fd = rp_fd_use(worker, event, out);
@@ -224,7 +302,7 @@ void rp_do_size(struct rp_worker *worker, const struct wio_event *event, struct 
         return;
     }
     if (event->op == WIO_OP_ftruncate) {
-        rp_done(out, ftruncate(fd, (off_t)bytes_of(event, SSIZE_MAX)));
+        rp_done(out, ftruncate(fd, length_of(event)));
     } else {
         allocate(event, fd, out);
     }
@@ -240,6 +318,6 @@ void rp_do_advise(struct rp_worker *worker, const struct wio_event *event, struc
         rp_done(out, readahead(fd, event->offset, bytes_of(event, SSIZE_MAX)));
         return;
     }
-    errno = posix_fadvise(fd, event->offset, (off_t)bytes_of(event, SSIZE_MAX), (int)event->arg[0]);
+    errno = posix_fadvise(fd, event->offset, length_of(event), (int)event->arg[0]);
     rp_done(out, errno == 0 ? 0 : -1);
 }

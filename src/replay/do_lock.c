@@ -3,8 +3,7 @@
  * File locks. In mode causal the file system keeps them as it did for the program: whoever comes
  * first has the lock, the others wait. The other modes drop waits: a lock is asked for without
  * waiting, and since two processes of a replay may come in another order, whether it was free is
- * not compared. A lock that the program did not get is not taken here either: nobody would give it
- * back.
+ * not compared. A lock that the program did not get is not asked for (rp_is_recorded_error).
  */
 #include <fcntl.h>
 #include <sys/file.h>
@@ -25,16 +24,8 @@ static void forgive(const struct wio_event *event, struct rp_outcome *out)
 }
 
 /* One way to ask for a lock. */
-enum asking { LOOK, TRY, WAIT };
+enum asking { TRY, WAIT };
 typedef int ask_fn(const struct wio_event *event, int fd, enum asking asking);
-
-static void look(const struct wio_event *event, int fd, ask_fn *how, struct rp_outcome *out)
-{
-    rp_done(out, how(event, fd, LOOK));
-    if (out->error == 0 || is_refusal(out->error)) {
-        forgive(event, out);
-    }
-}
 
 /* The coordinator kills who waits here when the replay ends early. */
 static void wait_for(struct rp_worker *worker, const struct wio_event *event, int fd, ask_fn *how,
@@ -54,10 +45,6 @@ static void wait_for(struct rp_worker *worker, const struct wio_event *event, in
 static void ask(struct rp_worker *worker, const struct wio_event *event, int fd, ask_fn *how,
                 struct rp_outcome *out)
 {
-    if (is_refusal(event->error)) {
-        look(event, fd, how, out);
-        return;
-    }
     rp_done(out, how(event, fd, TRY));
     if (!is_refusal(out->error)) {
         return;
@@ -77,11 +64,10 @@ static int ask_range(const struct wio_event *event, int fd, enum asking asking)
     lock.l_len = event->size == WIO_NO_SIZE ? 0 : (off_t)event->size;
     int command = (int)event->arg[0];
     if (command == F_SETLKW || command == F_SETLK) {
-        static const int commands[] = {[LOOK] = F_GETLK, [TRY] = F_SETLK, [WAIT] = F_SETLKW};
+        static const int commands[] = {[TRY] = F_SETLK, [WAIT] = F_SETLKW};
         command = commands[asking];
     } else if (command == F_OFD_SETLKW || command == F_OFD_SETLK) {
-        static const int commands[] = {
-            [LOOK] = F_OFD_GETLK, [TRY] = F_OFD_SETLK, [WAIT] = F_OFD_SETLKW};
+        static const int commands[] = {[TRY] = F_OFD_SETLK, [WAIT] = F_OFD_SETLKW};
         command = commands[asking];
     } else {
         lock.l_type = F_WRLCK;
@@ -89,16 +75,15 @@ static int ask_range(const struct wio_event *event, int fd, enum asking asking)
     return fcntl(fd, command, &lock);
 }
 
-/* There is no way to look. */
 static int ask_flock(const struct wio_event *event, int fd, enum asking asking)
 {
     int operation = (int)event->arg[0] & ~LOCK_NB;
-    return asking == LOOK ? 0 : flock(fd, asking == WAIT ? operation : operation | LOCK_NB);
+    return flock(fd, asking == WAIT ? operation : operation | LOCK_NB);
 }
 
 static int ask_lockf(const struct wio_event *event, int fd, enum asking asking)
 {
-    static const int commands[] = {[LOOK] = F_TEST, [TRY] = F_TLOCK, [WAIT] = F_LOCK};
+    static const int commands[] = {[TRY] = F_TLOCK, [WAIT] = F_LOCK};
     int command = (int)event->arg[0];
     if (command == F_LOCK || command == F_TLOCK) {
         command = commands[asking];

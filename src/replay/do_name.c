@@ -34,20 +34,45 @@ bool rp_is_name_free(const struct rp_worker *worker, const struct wio_event *eve
     return file < 0 && errno == ENOENT;
 }
 
+void rp_remove_made(const struct rp_worker *worker, const struct wio_event *event, int flags)
+{
+    char name[NAME_MAX + 1];
+    int dir WIO_CLEANUP(wio_fd_cleanup) = parent(worker, rp_path(worker, event), name);
+    if (dir >= 0) {
+        (void)unlinkat(dir, name, flags);
+    }
+}
+
 void rp_do_mkdir(struct rp_worker *worker, const struct wio_event *event, struct rp_outcome *out)
 {
     char name[NAME_MAX + 1];
     int dir WIO_CLEANUP(wio_fd_cleanup) = parent(worker, rp_path(worker, event), name);
     mode_t mode = event->op == WIO_OP_mkdtemp ? 0700 : (mode_t)event->arg[0] & 01777;
     rp_done(out, dir < 0 ? -1 : mkdirat(dir, name, mode));
+    if (is_too_much(event, out)) {
+        (void)unlinkat(dir, name, AT_REMOVEDIR);
+    }
+}
+
+/* Is there such a name? Of one that had to be a directory, by a slash behind it or by rmdir: such a
+ * directory? */
+static int look_at(const struct wio_event *event, int dir, const char *name)
+{
+    struct stat st;
+    int result = fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW);
+    if (result == 0 && event->error == ENOTDIR && !S_ISDIR(st.st_mode)) {
+        errno = ENOTDIR;
+        return -1;
+    }
+    return result;
 }
 
 void rp_do_unlink(struct rp_worker *worker, const struct wio_event *event, struct rp_outcome *out)
 {
     char name[NAME_MAX + 1];
     int dir WIO_CLEANUP(wio_fd_cleanup) = parent(worker, rp_path(worker, event), name);
-    if (dir < 0) {
-        rp_done(out, -1);
+    if (dir < 0 || rp_failed_by_name(event)) {
+        rp_done(out, dir < 0 ? -1 : look_at(event, dir, name));
         return;
     }
     int flags = event->op == WIO_OP_rmdir    ? AT_REMOVEDIR
@@ -59,6 +84,18 @@ void rp_do_unlink(struct rp_worker *worker, const struct wio_event *event, struc
     }
 }
 
+/* Both are looked at; but the new name need not be there. */
+static int look_at_both(const struct wio_event *event, int from_dir, const char *from, int to_dir,
+                        const char *to)
+{
+    bool may_be_free = (event->arg[0] & RENAME_EXCHANGE) == 0;
+    if (look_at(event, from_dir, from) != 0) {
+        return -1;
+    }
+    int result = look_at(event, to_dir, to);
+    return result != 0 && errno == ENOENT && may_be_free ? 0 : result;
+}
+
 void rp_do_rename(struct rp_worker *worker, const struct wio_event *event, struct rp_outcome *out)
 {
     char from[NAME_MAX + 1];
@@ -67,8 +104,8 @@ void rp_do_rename(struct rp_worker *worker, const struct wio_event *event, struc
     int to_dir WIO_CLEANUP(wio_fd_cleanup) =
         from_dir < 0 ? -1 : parent(worker, rp_path2(worker, event), to);
     unsigned flags = (unsigned)event->arg[0] & (RENAME_NOREPLACE | RENAME_EXCHANGE);
-    if (to_dir < 0) {
-        rp_done(out, -1);
+    if (to_dir < 0 || rp_failed_by_name(event)) {
+        rp_done(out, to_dir < 0 ? -1 : look_at_both(event, from_dir, from, to_dir, to));
         return;
     }
     rp_done(out, flags == 0 ? renameat(from_dir, from, to_dir, to)
@@ -118,4 +155,7 @@ void rp_do_mknod(struct rp_worker *worker, const struct wio_event *event, struct
     }
     int dir WIO_CLEANUP(wio_fd_cleanup) = parent(worker, rp_path(worker, event), name);
     rp_done(out, dir < 0 ? -1 : mknodat(dir, name, S_IFREG | ((mode_t)event->arg[0] & 0777), 0));
+    if (is_too_much(event, out)) {
+        (void)unlinkat(dir, name, 0);
+    }
 }

@@ -57,16 +57,49 @@ static int open_path(const struct rp_worker *worker, const struct wio_event *eve
 static void keep(struct rp_worker *worker, const struct wio_event *event, int fd, int flags)
 {
     struct rp_fd *entry = rp_fd_own(worker, event->result);
-    if (event->error == 0 && entry != NULL) {
+    if (entry != NULL) {
         rp_fd_set(entry, fd, (flags & O_CLOEXEC) != 0, event->t_ns);
     } else if (fd >= 0) {
         (void)close(fd);
     }
 }
 
+/* One that failed made and emptied nothing. */
+static int flags_of_failed(const struct wio_event *event, int flags)
+{
+    if (event->error == EEXIST) {
+        return flags;
+    }
+    return (flags & ~(O_CREAT | O_EXCL | O_TRUNC)) | (event->error == ENOTDIR ? O_DIRECTORY : 0);
+}
+
+/* With O_CREAT, and a slash behind the name. */
+static bool is_named_as_directory(const struct wio_event *event, const struct rp_outcome *out)
+{
+    return event->error == EISDIR && (rp_open_flags(event) & O_CREAT) != 0 &&
+           (out->error == ENOENT || out->error == 0);
+}
+
+static void open_as_failed(struct rp_worker *worker, const struct wio_event *event, int flags,
+                           struct rp_outcome *out)
+{
+    int fd WIO_CLEANUP(wio_fd_cleanup) = open_path(worker, event, flags_of_failed(event, flags));
+    rp_done(out, fd);
+    if (is_named_as_directory(event, out)) {
+        errno = EISDIR;
+        rp_done(out, -1);
+    } else if (fd >= 0 && event->error == EEXIST) {
+        rp_remove_made(worker, event, 0);
+    }
+}
+
 void rp_do_open(struct rp_worker *worker, const struct wio_event *event, struct rp_outcome *out)
 {
     int flags = rp_open_flags(event);
+    if (event->error != 0) {
+        open_as_failed(worker, event, flags, out);
+        return;
+    }
     int fd = open_path(worker, event, flags);
     rp_done(out, fd);
     keep(worker, event, fd, flags);

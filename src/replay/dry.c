@@ -20,7 +20,8 @@ static void count(const struct rp_plan *plan, const struct wio_event *event, str
     case RP_FATE_MEMORY:
     case RP_FATE_REQUEST:
     default: {
-        const struct rp_performed performed = {.event = event, .result = event->result};
+        const struct rp_performed performed = {
+            .event = event, .result = event->result, .half = rp_half_of(&plan->observer, event)};
         rp_tally_add(tally, 0, &performed);
         break;
     }

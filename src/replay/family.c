@@ -247,7 +247,10 @@ enum wio_status rp_family_see(struct rp_family *family, const struct wio_event *
     if (image == RP_NONE) {
         return WIO_OK;
     }
-    if ((event->flags & WIO_EVENT_CAUSED) != 0) {
+    struct rp_stream *stream = &family->streams[event->stream];
+    if ((event->flags & WIO_EVENT_CAUSED) == 0) {
+        stream->is_in_mpi = wio_class_is_mpi(wio_op_class(event->op));
+    } else if (!stream->is_in_mpi) {
         see_caused(&family->images[image], event);
     }
     if (event->error != 0) {

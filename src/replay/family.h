@@ -38,6 +38,7 @@ struct rp_stream {
     uint32_t next;
     uint32_t same_token; /* another stream whose thread had the same token, RP_NONE */
     bool is_created;     /* by a pthread_create that was recorded */
+    bool is_in_mpi;      /* its last event that no call has caused is a call of MPI */
 };
 
 struct rp_group {

@@ -129,8 +129,9 @@ void rp_gate_deliver(struct rp_gate *gate, const struct wio_replay_mail *mail);
 
 /* ---- those who wait: false when the replay was aborted ---- */
 
-/* Take act number `act` of the table: TAKE, LEAVE or GET. `release_out`: when those whom it waits
- * for came; of a GET the clock's time if it had to wait, else 0. */
+/* Take act number `act` of the table: TAKE, LEAVE or GET, with the GETs that are got together with
+ * it (wio_waits_together): the thread has all of them then, or none. `release_out`: when what it
+ * waits for came; of a GET the clock's time if it had to wait, else 0. */
 bool rp_gate_take(struct rp_gate *gate, uint32_t stream, size_t act,
                   struct wio_release *release_out);
 bool rp_gate_is_given(const struct rp_gate *gate, uint32_t edge);

@@ -12,7 +12,8 @@ struct rp_waiting {
     uint64_t at;     /* what rp_gate_stream.act becomes .. */
     uint64_t number; /* .. and rp_gate_stream.wait */
     uint32_t index;
-    bool is_busy; /* the program looked again and again: see rp_looks_on */
+    uint32_t together; /* GETs from act `at` - 1 on that are one (wio_waits_together) */
+    bool is_busy;      /* the program looked again and again: see rp_looks_on */
     bool is_looking;
     bool is_passed; /* out: the wait was given up, nothing was got (rp_gate_untie) */
     void *word;
@@ -30,8 +31,10 @@ bool rp_gate_wait(struct rp_waiting *waiting);
 /* All who sleep on the futex. */
 void rp_gate_wake(void *word);
 
-/* In gate_queue.c: take act number `index`, which is a GET. */
+/* In gate_queue.c: take the GETs of act `at` - 1, all of them at once. */
 bool rp_gate_get(struct rp_waiting *waiting, struct wio_release *release_out);
+/* Wake those that sleep on a queue that GET number `act`, or one that goes with it, takes from. */
+void rp_gate_wake_get(struct rp_gate *gate, uint32_t stream, size_t act);
 /* The same for somebody of another machine who puts. */
 void rp_gate_put_here(struct rp_gate *gate, uint32_t queue);
 

@@ -25,17 +25,20 @@ bool rp_gate_is_stuck(const struct rp_gate *gate, struct rp_stuck *stuck)
     return since_ns != 0 && wio_clock_mono_ns() - since_ns > RP_STUCK_NS;
 }
 
-/* The word that somebody who waits for a lock or queue sleeps on, NULL: he waits for something
- * else. */
-static void *word_of(const struct rp_gate *gate, uint64_t at)
+/* Does a thread that waits at `at` wait for a lock or a queue? */
+static bool may_let_go(const struct rp_gate *gate, uint64_t at)
+{
+    return at >= RP_AT_LOCK ||
+           (at != 0 && at < RP_AT_FILE && gate->waits->acts[at - 1].kind == WIO_ACT_GET);
+}
+
+static void wake_at(struct rp_gate *gate, uint32_t stream, uint64_t at)
 {
     if (at >= RP_AT_LOCK) {
-        return &gate->locks[at - RP_AT_LOCK].state;
+        rp_gate_wake(&gate->locks[at - RP_AT_LOCK].state);
+    } else {
+        rp_gate_wake_get(gate, stream, at - 1);
     }
-    if (at == 0 || at >= RP_AT_FILE || gate->waits->acts[at - 1].kind != WIO_ACT_GET) {
-        return NULL;
-    }
-    return &gate->queues[wio_waits_queue(gate->waits, gate->waits->acts[at - 1].index)].count;
 }
 
 /* Whose wait came first in the trace, UINT32_MAX = nobody waits for such. */
@@ -45,7 +48,7 @@ static uint32_t find_first(const struct rp_gate *gate, uint64_t *first_ns_out)
     uint64_t first_ns = UINT64_MAX;
     for (uint32_t stream = 0; stream < gate->waits->stream_count; stream++) {
         uint64_t begin_ns = atomic_load(&gate->board->progress[stream].begin_ns);
-        if (begin_ns < first_ns && word_of(gate, atomic_load(&gate->streams[stream].act)) != NULL) {
+        if (begin_ns < first_ns && may_let_go(gate, atomic_load(&gate->streams[stream].act))) {
             first = stream;
             first_ns = begin_ns;
         }
@@ -70,12 +73,12 @@ bool rp_gate_let_go(struct rp_gate *gate)
         return false;
     }
     uint64_t number = atomic_load(&gate->streams[first].wait);
-    void *word = word_of(gate, atomic_load(&gate->streams[first].act));
-    if (word == NULL || atomic_load(&gate->streams[first].wait) != number) {
+    uint64_t at = atomic_load(&gate->streams[first].act);
+    if (!may_let_go(gate, at) || atomic_load(&gate->streams[first].wait) != number) {
         return false;
     }
     atomic_store(&gate->streams[first].pass, number);
-    rp_gate_wake(word);
+    wake_at(gate, first, at);
     return true;
 }
 

@@ -92,6 +92,7 @@ static enum wio_status put_token(const struct rp_stage *stage, const char *token
 /* Does this rank see what rank 0 has made? Then it is one file system for both. */
 static bool sees(const struct rp_stage *stage, const char *token)
 {
+    /* house: allow beneath: the target, as the user names it */
     int dir = open(stage->root.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     bool is_there = dir >= 0 && faccessat(dir, token, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
     wio_fd_cleanup(&dir);

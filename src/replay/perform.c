@@ -75,7 +75,8 @@ static struct rp_fd *adopt(struct rp_worker *worker, const struct wio_event *eve
 static int use(struct rp_worker *worker, const struct wio_event *event, int64_t number,
                uint32_t string, struct rp_outcome *out)
 {
-    struct rp_fd *entry = rp_fd_find(worker, event, number);
+    bool was_closed = event->error == EBADF && string == WIO_NO_STRING;
+    struct rp_fd *entry = was_closed ? NULL : rp_fd_find(worker, event, number);
     if (entry == NULL) {
         entry = adopt(worker, event, number, string);
     }
@@ -156,6 +157,12 @@ bool rp_is_same(const struct wio_event *event, const struct rp_outcome *out)
     return !out->has_other_size && (!has_size(event) || event->result == out->result);
 }
 
+bool rp_failed_by_name(const struct wio_event *event)
+{
+    return event->error == ENOENT || event->error == ENOTDIR || event->error == ELOOP ||
+           event->error == ENAMETOOLONG;
+}
+
 /* ---- which operation how ---- */
 
 static rp_do_fn *const how[WIO_CLASS_COUNT] = {
@@ -212,7 +219,7 @@ void rp_do_request(struct rp_worker *worker, const struct wio_event *event, stru
     rp_skip(out, WIO_REPLAY_SKIP_REQUEST);
 }
 
-/* The number now means something that is not replayed. */
+/* The number now means something that is not replayed. A close frees it, also one that fails. */
 static void forget_fd(struct rp_worker *worker, const struct wio_event *event)
 {
     struct rp_fd_effect effect;
@@ -247,8 +254,8 @@ void rp_perform(struct rp_worker *worker, const struct wio_event *event, struct 
     uint8_t kind;
     enum wio_class cls = wio_op_class(event->op);
     enum rp_fate fate = rp_classify(&worker->run->plan->observer, event, &kind);
-    if (kind == RP_KIND_OF_SKIP(UNKNOWN) && event->fd >= 0 && how[cls] != NULL &&
-        rp_fd_find(worker, event, event->fd) != NULL) {
+    if (kind == RP_KIND_OF_SKIP(UNKNOWN) && !rp_is_recorded_error(event) && event->fd >= 0 &&
+        how[cls] != NULL && rp_fd_find(worker, event, event->fd) != NULL) {
         fate = RP_FATE_PERFORM; /* no path, but the descriptor is known */
     }
     if (fate == RP_FATE_SKIP) {
@@ -257,6 +264,9 @@ void rp_perform(struct rp_worker *worker, const struct wio_event *event, struct 
     } else if (fate == RP_FATE_MEMORY) {
         forget_fd(worker, event);
         from_memory(worker, event, kind, out);
+    } else if (event->error == EBADF && event->fd < 0 && event->fd2 < 0) {
+        out->result = -1; /* of a directory to begin at, or a number below 0: none is that here */
+        out->error = EBADF;
     } else if (how[cls] != NULL) {
         how[cls](worker, event, out);
     } else {

@@ -9,6 +9,7 @@
 
 #include <whyio/event.h>
 
+#include "replay/classify.h"
 #include "replay/worker.h"
 
 enum rp_did {
@@ -24,6 +25,7 @@ struct rp_outcome {
     int error;
     bool has_other_size; /* a look at a file whose size is not that of the trace .. */
     int64_t size;        /* .. but this: bytes */
+    enum rp_half half;   /* of a copy only this was done */
 };
 
 /* One class of operations. `out` is zero when it is called. */
@@ -38,6 +40,10 @@ rp_do_fn rp_do_attr, rp_do_map, rp_do_store, rp_do_request;
 
 /* Is there nothing of the name that this event tries to give? */
 bool rp_is_name_free(const struct rp_worker *worker, const struct wio_event *event);
+
+/* What an event made whose call failed in the trace must not stay: its name, or (`flags`:
+ * AT_REMOVEDIR) its directory. */
+void rp_remove_made(const struct rp_worker *worker, const struct wio_event *event, int flags);
 
 /* A lock of a range of a file, by fcntl. */
 void wio_lock_range(struct rp_worker *worker, const struct wio_event *event, int fd,
@@ -70,6 +76,11 @@ static inline void rp_skip(struct rp_outcome *out, enum wio_replay_skip skip)
     out->did = RP_DID_SKIP;
     out->skip = skip;
 }
+
+/* Did the recorded call fail while names were looked up? The same call is only a look-up here, too:
+ * where it finds what the program did not, nothing is changed, and the mismatch is counted. Paths
+ * of a trace do not end with a slash; one that did named a directory (ENOTDIR). */
+bool rp_failed_by_name(const struct wio_event *event);
 
 const char *rp_path(const struct rp_worker *worker, const struct wio_event *event);
 const char *rp_path2(const struct rp_worker *worker, const struct wio_event *event);

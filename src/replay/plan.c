@@ -63,7 +63,7 @@ static enum wio_status see(struct rp_plan *plan, const struct wio_event *event)
     WIO_TRY(rp_family_see(&plan->family, event));
     WIO_TRY(rp_shared_see(&plan->shared, event));
     WIO_TRY(see_waits(plan, event));
-    return rp_observe(&plan->observer, event);
+    return rp_is_internal(event) ? WIO_OK : rp_observe(&plan->observer, event);
 }
 
 static void cursor_cleanup(struct wio_cursor **cursor)

@@ -58,6 +58,8 @@ void rp_prepare_measure(const struct rp_space *space, struct rp_tree_size *size_
         size_out->links += file->type == WIO_FILE_SYMLINK;
         if (file->type == WIO_FILE_REGULAR) {
             size_out->bytes += rp_extents_bytes(&file->reads);
+            size_out->from_memory += file->warm.memory_bytes;
+            size_out->from_device += file->warm.device_bytes;
         }
     }
     for (uint32_t i = 0; i < space->node_count; i++) {
@@ -119,8 +121,12 @@ static enum wio_status make_directory(const struct work *work, int dir, const ch
     int made WIO_CLEANUP(wio_fd_cleanup) =
         openat(dir, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     int entry WIO_CLEANUP(wio_fd_cleanup) =
-        made < 0 ? -1 : openat(made, RP_ENTRY_NAME, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
-    return entry < 0 ? fail(work, "create an entry in", path) : WIO_OK;
+        made < 0 ? -1
+                 : openat(made, RP_ENTRY_NAME, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+                          0666);
+    /* the directory may have two names in the trace, and hold an entry since the first one */
+    bool is_done = entry >= 0 || (made >= 0 && errno == EEXIST);
+    return is_done ? WIO_OK : fail(work, "create an entry in", path);
 }
 
 static enum wio_status make_link(const struct work *work, int dir, const char *name,

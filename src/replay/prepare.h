@@ -24,8 +24,10 @@ struct rp_tree_size {
     uint64_t files;
     uint64_t directories;
     uint64_t links;
-    uint64_t bytes;   /* of real data before the run */
-    uint64_t written; /* that stay after the run, about */
+    uint64_t bytes;       /* of real data before the run */
+    uint64_t written;     /* that stay after the run, about */
+    uint64_t from_memory; /* of what the run read first (warm.h) */
+    uint64_t from_device;
 };
 void rp_prepare_measure(const struct rp_space *space, struct rp_tree_size *size_out);
 

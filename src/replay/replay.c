@@ -15,6 +15,12 @@ const char *wio_replay_mode_name(enum wio_replay_mode mode)
     return (unsigned)mode < WIO_ARRAY_SIZE(mode_names) ? mode_names[mode] : "unknown";
 }
 
+const char *wio_replay_cache_name(enum wio_replay_cache cache)
+{
+    static const char *const names[] = {"auto", "drop", "keep"};
+    return (unsigned)cache < WIO_ARRAY_SIZE(names) ? names[cache] : "unknown";
+}
+
 const char *wio_replay_skip_key(enum wio_replay_skip skip)
 {
     static const char *const keys[] = {
@@ -85,6 +91,8 @@ static void set_tree_size(struct wio_replay_result *result, const struct rp_plan
     result->prepared_directories = size.directories;
     result->prepared_links = size.links;
     result->prepared_bytes = size.bytes;
+    result->memory_bytes = size.from_memory;
+    result->device_bytes = size.from_device;
 }
 
 static enum wio_status run(struct rp_stage *stage, struct wio_replay_result *result,
@@ -94,6 +102,7 @@ static enum wio_status run(struct rp_stage *stage, struct wio_replay_result *res
     const struct wio_replay_params *params = stage->params;
     WIO_PRE(stage->plan != NULL);
     set_tree_size(result, stage->plan);
+    result->keep_cache = rp_stage_keeps_cache(params->cache, &stage->plan->observer.space);
     memcpy(result->edges, stage->plan->waits.by_class, sizeof(result->edges));
     if (params->link != NULL) {
         return rp_linked_replay(stage, result, err);
@@ -130,7 +139,7 @@ enum wio_status wio_replay(const struct wio_trace *trace, const struct wio_repla
     }
     result->mode = stage.mode;
     result->dry_run = params->dry_run;
-    result->keep_cache = params->keep_cache;
+    result->cache = params->cache;
     enum wio_status status = run(&stage, result, err);
     if (status == WIO_OK || result->signal != 0) {
         *result_out = result;

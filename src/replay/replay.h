@@ -31,6 +31,13 @@ enum wio_replay_mode {
     WIO_REPLAY_AFAP   /* as fast as possible */
 };
 
+/* Whether the prepared files are kept in the page cache. */
+enum wio_replay_cache {
+    WIO_REPLAY_CACHE_AUTO = 0, /* where the run read the most of them from memory */
+    WIO_REPLAY_CACHE_DROP,
+    WIO_REPLAY_CACHE_KEEP
+};
+
 /* Why an operation is not performed: id, key in JSON, text for a person. */
 #define WIO_REPLAY_SKIP_LIST(X)                                                                    \
     X(PIPE, "pipe", "pipes and fifos")                                                             \
@@ -44,7 +51,10 @@ enum wio_replay_mode {
     X(MEMORY, "memory", "memory that is no mapped file")                                           \
     X(IOCTL, "ioctl", "device commands")                                                           \
     X(PRIVILEGE, "privilege", "changes of owner without the right to it")                          \
-    X(REQUEST, "request", "asynchronous requests of a kind that is not performed")
+    X(REQUEST, "request", "asynchronous requests of a kind that is not performed")                 \
+    X(RECORDED_ERROR, "recorded_error",                                                            \
+      "calls that failed by the recorded machine, its user or their arguments")                    \
+    X(MPI, "mpi_internal", "what MPI libraries do for themselves: side files of MPI-IO")
 
 enum wio_replay_skip {
 #define WIO_REPLAY_SKIP_ENUM(id, key, text) WIO_REPLAY_SKIP_##id,
@@ -64,10 +74,10 @@ struct wio_replay_params {
     const char *root;             /* made if only its last component is missing */
     enum wio_replay_mode mode;
     double scale_compute; /* factor on think times; 0 = 1 */
-    bool keep_cache;      /* leave the prepared files in the page cache */
-    bool dry_run;         /* count what would be done, touch nothing */
-    bool keep_events;     /* keep begin, duration and result of each operation (32 bytes each) for
-                             wio_replay_write_trace */
+    enum wio_replay_cache cache;
+    bool dry_run;     /* count what would be done, touch nothing */
+    bool keep_events; /* keep begin, duration and result of each operation (32 bytes each) for
+                         wio_replay_write_trace */
     /* Called while preparing ("bytes") and performing ("operations"); may be NULL. */
     void (*progress)(void *arg, uint64_t done, uint64_t total, const char *unit);
     void *progress_arg;
@@ -118,7 +128,11 @@ struct wio_replay_mismatch {
 struct wio_replay_result {
     enum wio_replay_mode mode;
     bool dry_run;
-    bool keep_cache; /* as asked for */
+    enum wio_replay_cache cache; /* as asked for */
+    bool keep_cache;             /* what was done */
+    uint64_t memory_bytes;       /* of the prepared files, when the run first read them: as fast as
+                                    from memory .. */
+    uint64_t device_bytes;       /* .. or not (man page, --cache) */
     struct wio_replay_account total;
     uint64_t skipped[WIO_REPLAY_SKIP_COUNT];
     uint64_t covered; /* calls of stdio, performed as the system calls that they caused */
@@ -172,6 +186,7 @@ WIO_MUST_CHECK enum wio_status wio_replay_write_trace(const struct wio_trace *tr
                                                       const char *dir, struct wio_error *err);
 
 const char *wio_replay_mode_name(enum wio_replay_mode mode);
+const char *wio_replay_cache_name(enum wio_replay_cache cache);
 const char *wio_replay_skip_key(enum wio_replay_skip skip);
 const char *wio_replay_skip_text(enum wio_replay_skip skip);
 

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "replay/async.h"
 #include "replay/causal.h"
+#include "replay/classify.h"
 #include "replay/kind.h"
 #include "replay/perform.h"
 #include "replay/timing.h"
@@ -52,6 +53,14 @@ void rp_requests_submit(struct rp_worker *worker, const struct wio_event *event)
 {
     struct rp_outcome out = {0};
     uint64_t bytes = event->size == WIO_NO_SIZE ? 0 : event->size;
+    if (rp_is_internal(event)) {
+        worker->tally.skipped[WIO_REPLAY_SKIP_MPI]++;
+        return;
+    }
+    if (rp_is_recorded_error(event)) {
+        worker->tally.skipped[WIO_REPLAY_SKIP_RECORDED_ERROR]++;
+        return;
+    }
     if (!has_async(worker)) {
         return;
     }

@@ -139,6 +139,7 @@ static int walk_last(struct walk *walk, const char *name, int flags, mode_t mode
         if (name[1] == '.') {
             walk_cut(walk, walk->depth > 0 ? walk->depth - 1 : 0);
         }
+        /* house: allow beneath: the directory itself */
         return openat(walk->dirs[walk->depth], ".", flags, mode);
     }
     if (follow && is_link(dir, name)) {
@@ -182,8 +183,8 @@ int rp_root_walk(const struct rp_root *root, const char *path, int flags, mode_t
 {
     struct walk walk;
     size_t bytes = strlen(path);
-    if (bytes >= PATH_MAX) {
-        errno = ENAMETOOLONG;
+    if (bytes == 0 || bytes >= PATH_MAX) {
+        errno = bytes == 0 ? ENOENT : ENAMETOOLONG;
         return -1;
     }
     walk.dirs[0] = root->fd;
@@ -199,6 +200,10 @@ int rp_root_walk(const struct rp_root *root, const char *path, int flags, mode_t
 
 int rp_root_openat(const struct rp_root *root, const char *path, int flags, mode_t mode)
 {
+    if (path[0] == '\0') {
+        errno = ENOENT;
+        return -1;
+    }
     if (root->has_openat2) {
         return kernel_open(root->fd, relative(path), clean_flags(flags), mode);
     }
@@ -209,6 +214,10 @@ int rp_root_parent(const struct rp_root *root, const char *path, char *name_out)
 {
     char dir[PATH_MAX];
     size_t end = strlen(path);
+    if (end == 0) {
+        errno = ENOENT;
+        return -1;
+    }
     while (end > 0 && path[end - 1] == '/') {
         end--;
     }
@@ -230,7 +239,7 @@ int rp_root_parent(const struct rp_root *root, const char *path, char *name_out)
     }
     memcpy(dir, path, start);
     dir[start] = '\0';
-    return rp_root_openat(root, dir, O_PATH | O_DIRECTORY, 0);
+    return rp_root_openat(root, start == 0 ? "/" : dir, O_PATH | O_DIRECTORY, 0);
 }
 
 static bool is_whole_system(int fd)
@@ -244,9 +253,11 @@ static bool is_whole_system(int fd)
 enum wio_status rp_root_open(const char *path, struct rp_root *root_out, struct wio_error *err)
 {
     int fd WIO_CLEANUP(wio_fd_cleanup) = -1;
+    /* house: allow beneath: the target, as the user names it */
     if (mkdir(path, 0777) != 0 && errno != EEXIST && errno != EROFS && errno != EACCES) {
         return wio_error_sys(err, path, "cannot make the target directory");
     }
+    /* house: allow beneath: the same */
     fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0) {
         return wio_error_sys(err, path, "cannot open the target directory");

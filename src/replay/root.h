@@ -28,7 +28,7 @@ WIO_MUST_CHECK enum wio_status rp_root_open(const char *path, struct rp_root *ro
                                             struct wio_error *err);
 void rp_root_close(struct rp_root *root);
 
-/* open(2) of a recorded path. */
+/* open(2) of a recorded path; "" is ENOENT, as in the kernel. */
 int rp_root_openat(const struct rp_root *root, const char *path, int flags, mode_t mode);
 
 /* The directory that holds the last component (O_PATH), and that component: never "..", never

@@ -60,6 +60,10 @@ static enum wio_status was_read(struct rp_file *file, const struct wio_event *ev
     if (event->result > 0) {
         had_bytes(file, end);
     }
+    if ((event->flags & WIO_EVENT_ASYNC) == 0) {
+        rp_warm_see(&file->warm, (uint64_t)offset, (uint64_t)event->result, event->dur_ns,
+                    file->wrote_end);
+    }
     bool is_end = event->size != WIO_NO_SIZE && (uint64_t)event->result < event->size;
     if (is_end && (event->result > 0 || (uint64_t)offset == file->size_min)) {
         had_size(file, end);
@@ -116,6 +120,18 @@ enum wio_status rp_see_size(struct rp_observer *observer, const struct wio_event
     return WIO_OK;
 }
 
+/* By the file's own position, which a copy does not tell: as one that reads from its begin to its
+ * end. */
+static int64_t place_of_copy(struct rp_file *file, const struct wio_event *event)
+{
+    if (event->offset2 != WIO_NO_OFFSET || event->result > INT64_MAX - (int64_t)file->copied) {
+        return event->offset2;
+    }
+    int64_t at = (int64_t)file->copied;
+    file->copied = event->result == 0 ? 0 : file->copied + (uint64_t)event->result;
+    return at;
+}
+
 enum wio_status rp_see_copy(struct rp_observer *observer, const struct wio_event *event,
                             uint32_t node)
 {
@@ -128,7 +144,13 @@ enum wio_status rp_see_copy(struct rp_observer *observer, const struct wio_event
         return WIO_OK;
     }
     rp_space_found(&observer->space, source);
-    return was_read(rp_space_file(&observer->space, source), event, event->offset2);
+    struct rp_file *file = rp_space_file(&observer->space, source);
+    int64_t at = place_of_copy(file, event);
+    struct wio_event all = *event;
+    if (node == RP_NONE && event->result > 0) {
+        all.size = (uint64_t)event->result; /* a socket or pipe took no more */
+    }
+    return was_read(file, &all, at);
 }
 
 enum wio_status rp_see_seek(struct rp_observer *observer, const struct wio_event *event,

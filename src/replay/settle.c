@@ -82,8 +82,9 @@ void rp_settle(struct rp_worker *worker, const struct wio_event *event, uint64_t
     struct rp_board *board = worker->run->board;
     uint64_t end_ns = wio_clock_mono_ns();
     bool is_mismatch = !rp_is_same(event, out);
-    const struct rp_performed performed = {event, begin_ns - board->start_ns,
-                                           end_ns - board->start_ns, out->result, is_mismatch};
+    const struct rp_performed performed = {
+        event,    begin_ns - board->start_ns, end_ns - board->start_ns, out->result, is_mismatch,
+        out->half};
     uint32_t phase = rp_pauses_phase(&worker->run->plan->pauses, event->t_ns);
     rp_tally_add(&worker->tally, phase, &performed);
     record(worker, &performed, index, out->error);

@@ -23,6 +23,7 @@
 #include "base/map.h"
 #include "replay/attrs.h"
 #include "replay/extent.h"
+#include "replay/warm.h"
 
 #define RP_NONE UINT32_MAX
 
@@ -57,6 +58,8 @@ struct rp_file {
     uint64_t size_min;       /* at least so long before the run */
     uint64_t wrote_end;      /* end of the last byte written in the run */
     uint64_t wrote;          /* bytes written, also more than once */
+    uint64_t copied;         /* bytes read by copies that do not tell where, since the begin */
+    struct rp_warm warm;     /* where it was read from */
     struct rp_extents reads; /* ranges read */
 };
 

@@ -176,17 +176,28 @@ enum wio_status rp_stage_set_up(struct rp_stage *stage, struct wio_error *err)
     return WIO_OK;
 }
 
+bool rp_stage_keeps_cache(enum wio_replay_cache asked, const struct rp_space *space)
+{
+    struct rp_tree_size size;
+    if (asked != WIO_REPLAY_CACHE_AUTO) {
+        return asked == WIO_REPLAY_CACHE_KEEP;
+    }
+    rp_prepare_measure(space, &size);
+    return size.from_memory > size.from_device;
+}
+
 enum wio_status rp_stage_prepare(struct rp_stage *stage, struct wio_error *err)
 {
     const struct wio_replay_params *params = stage->params;
+    const struct rp_space *space = &stage->plan->observer.space;
     const struct rp_prepare prepare = {.root = &stage->root,
                                        .manifest = &stage->manifest,
-                                       .keep_cache = params->keep_cache,
+                                       .keep_cache = rp_stage_keeps_cache(params->cache, space),
                                        .progress = params->progress,
                                        .progress_arg = params->progress_arg,
                                        .should_stop = rp_signals_is_stop};
     WIO_TRY(rp_manifest_open(&stage->manifest, &stage->root, err));
-    return rp_prepare(&prepare, &stage->plan->observer.space, err);
+    return rp_prepare(&prepare, space, err);
 }
 
 enum wio_status rp_stage_count(const struct rp_stage *stage, struct wio_replay_result *result,

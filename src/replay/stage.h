@@ -39,6 +39,9 @@ struct rp_stage {
 
 void rp_stage_fini(struct rp_stage *stage);
 
+/* Do the prepared files stay in the page cache? Pure. */
+bool rp_stage_keeps_cache(enum wio_replay_cache asked, const struct rp_space *space);
+
 /* Make the tree below the target; takes the lock of its list. */
 WIO_MUST_CHECK enum wio_status rp_stage_prepare(struct rp_stage *stage, struct wio_error *err);
 

@@ -126,8 +126,8 @@ static void add_bytes(struct wio_replay_account *account, const struct rp_perfor
         account->bytes_written += (uint64_t)performed->result;
         break;
     case WIO_CLASS_COPY:
-        account->bytes_read += (uint64_t)performed->result;
-        account->bytes_written += (uint64_t)performed->result;
+        account->bytes_read += performed->half == RP_HALF_WRITTEN ? 0 : (uint64_t)performed->result;
+        account->bytes_written += performed->half == RP_HALF_READ ? 0 : (uint64_t)performed->result;
         break;
     default:
         break;

@@ -9,6 +9,7 @@
 #include <whyio/edges.h>
 #include <whyio/event.h>
 
+#include "replay/classify.h"
 #include "replay/replay.h"
 
 /* A histogram of times: 8 steps for each power of two, so that a value is off by at most 1/16. */
@@ -48,6 +49,7 @@ struct rp_performed {
     uint64_t end_ns;
     int64_t result;
     bool is_mismatch;
+    enum rp_half half;
 };
 void rp_tally_add(struct rp_tally *tally, uint32_t phase, const struct rp_performed *performed);
 

@@ -2,6 +2,7 @@
 #include "replay/worker.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/clock.h"
@@ -274,6 +275,9 @@ static void release(struct rp_worker *worker)
     rp_dirs_fini(worker);
     rp_feed_fini(&worker->feed);
     rp_bulk_destroy(&worker->sink);
+    if (worker->null_fd > 0) {
+        (void)close(worker->null_fd);
+    }
     wio_map_fini(&worker->mappings);
     free(worker->mapped);
 }

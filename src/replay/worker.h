@@ -109,6 +109,7 @@ struct rp_worker {
     uint32_t mapped_count;
     uint32_t mapped_free; /* first free place + 1, 0 = none */
     struct rp_dir **dirs; /* directories being read */
+    int null_fd;          /* /dev/null, 0 = not open: where the file's half of a copy goes */
     uint32_t dir_count;
     unsigned close_waits; /* that were in vain: the next ones are shorter (share.c) */
     uint64_t free_ns;     /* end of the last operation performed */

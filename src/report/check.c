@@ -53,10 +53,11 @@ void wio_report_check_end(const struct wio_check_report *report)
         wio_json_line(&json);
         return;
     }
+    wio_print_plain(report->out, report->name);
     if (report->faults == 0) {
-        fprintf(report->out, "%s: no fault\n", report->name);
+        fprintf(report->out, ": no fault\n");
     } else {
-        fprintf(report->out, "%s: %" PRIu64 " fault%s\n", report->name, report->faults,
+        fprintf(report->out, ": %" PRIu64 " fault%s\n", report->faults,
                 report->faults == 1 ? "" : "s");
     }
 }

@@ -133,7 +133,11 @@ void wio_report_compare_text(const struct wio_comparison *comparison,
     char ratio[WIO_TEXT_MAX];
 
     wio_compare_get_total(comparison, &total);
-    fprintf(out, "a: %s\nb: %s\n", names->a, names->b);
+    fprintf(out, "a: ");
+    wio_print_plain(out, names->a);
+    fprintf(out, "\nb: ");
+    wio_print_plain(out, names->b);
+    fputc('\n', out);
     fprintf(out, "run time: %s in a, %s in b, %s\n", wio_format_time(a, total.a_duration_ns),
             wio_format_time(b, total.b_duration_ns),
             format_ratio(ratio, wio_compare_ratio(total.a_duration_ns, total.b_duration_ns)));

@@ -123,6 +123,8 @@ static void put_basics(struct dump *dump, const struct wio_event *event)
     put_rendered(line, wio_rendered_job(rendered, event->stream));
     WIO_LINE_LITERAL(line, ", ");
     put_rendered(line, wio_rendered_source(rendered, event->source));
+    WIO_LINE_LITERAL(line, ", \"own_source\": ");
+    put_rendered(line, wio_rendered_own_source(rendered, event->stream, event->source));
 }
 
 /* Processor time of the gap before the event, or of its duration. */

@@ -352,7 +352,8 @@ static void print_heading(struct writer *writer, FILE *out)
     char collectives[WIO_TEXT_MAX];
 
     wio_edge_file_get_info(writer->file, &info);
-    fprintf(out, "%s: %s %s, of which others imply %s, and %s %s\n", writer->report->name,
+    wio_print_plain(out, writer->report->name);
+    fprintf(out, ": %s %s, of which others imply %s, and %s %s\n",
             wio_format_count(edges, info.edges), info.edges == 1 ? "edge" : "edges",
             wio_format_count(implied, implied_of(&info)),
             wio_format_count(collectives, info.collectives),

@@ -8,11 +8,14 @@
 
 #include "base/json.h"
 #include "base/text.h"
+#include "report/info_machines.h"
 #include "report/line.h"
 #include "trace/ring.h"
 
 #define NS_PER_S 1e9
 #define RANKS_SHOWN 16u
+#define REMARKS_SHOWN 8u
+#define LINE_BYTES 2048u
 
 static void put_texts(struct wio_json *json, const char *key, const char *const *texts,
                       size_t count)
@@ -61,6 +64,27 @@ static void put_ranks(struct wio_json *json, const struct wio_summary *summary)
     wio_json_array_end(json);
 }
 
+/* The lines of a text one by one; NULL behind the last. `line` is cut where it is too long. */
+static const char *next_line(const char *text, char *line, size_t size)
+{
+    size_t bytes = strcspn(text, "\n");
+    if (bytes == 0) {
+        return NULL;
+    }
+    snprintf(line, size, "%.*s", (int)bytes, text);
+    return text + bytes + (text[bytes] == '\n');
+}
+
+static void put_remarks(struct wio_json *json, const char *remarks)
+{
+    char line[LINE_BYTES];
+    wio_json_array_begin(json, "remarks");
+    while ((remarks = next_line(remarks, line, sizeof(line))) != NULL) {
+        wio_json_string(json, NULL, line);
+    }
+    wio_json_array_end(json);
+}
+
 static void put_additions(struct wio_json *json, const struct wio_summary *summary)
 {
     const struct wio_trace_info *info = &summary->info;
@@ -77,6 +101,8 @@ static void put_additions(struct wio_json *json, const struct wio_summary *summa
     wio_json_string(json, "command", info->command[0] != '\0' ? info->command : NULL);
     wio_json_string(json, "version", info->version[0] != '\0' ? info->version : NULL);
     put_ranks(json, summary);
+    put_remarks(json, info->remarks);
+    wio_report_machines(json, summary->trace);
 }
 
 /* Without those that others imply; nothing where none are stored. */
@@ -259,16 +285,12 @@ static void print_edges(const struct wio_summary *summary, FILE *out)
     }
 }
 
-/* Nothing else tells why the trace is not complete. */
+/* And nothing else tells that of the processes. */
 static bool lost_its_recorder(const struct wio_summary *summary)
 {
     const struct wio_trace_info *info = &summary->info;
     bool is_told = summary->killed > 0 || summary->open > 0 || info->dropped > 0;
-    for (size_t i = 0; i < summary->unseen_count; i++) {
-        is_told =
-            is_told || strcmp(summary->unseen[i].key, wio_unseen_key(WIO_UNSEEN_NO_RING)) == 0;
-    }
-    return !info->complete && !info->live && !is_told;
+    return !info->ended && !info->live && !is_told;
 }
 
 static void print_gaps(const struct wio_summary *summary, FILE *out)
@@ -291,6 +313,20 @@ static void print_gaps(const struct wio_summary *summary, FILE *out)
     }
 }
 
+static void print_remarks(const char *remarks, FILE *out)
+{
+    char line[LINE_BYTES];
+    for (unsigned i = 0; (remarks = next_line(remarks, line, sizeof(line))) != NULL; i++) {
+        if (i == REMARKS_SHOWN) {
+            fprintf(out, "%14s more with --format=json\n", "..");
+            return;
+        }
+        fprintf(out, "%14s ", "note:");
+        wio_print_plain(out, line);
+        fputc('\n', out);
+    }
+}
+
 static const char *kind_of(const struct wio_trace_info *info)
 {
     if (info->live) {
@@ -303,7 +339,8 @@ void wio_report_info_text(const struct wio_summary *summary, const char *name, F
 {
     const struct wio_trace_info *info = &summary->info;
 
-    fprintf(out, "%s: %s\n", name, kind_of(info));
+    wio_print_plain(out, name);
+    fprintf(out, ": %s\n", kind_of(info));
     if (info->command[0] != '\0') {
         fputs("  command    ", out);
         wio_print_plain(out, info->command);
@@ -316,6 +353,10 @@ void wio_report_info_text(const struct wio_summary *summary, const char *name, F
     print_counts(summary, out);
     print_edges(summary, out);
     print_gaps(summary, out);
+    print_remarks(info->remarks, out);
     print_ops(summary, out);
     print_ranks(summary, out);
+    if (info->events > 0) {
+        fputs("\n`whyio explain` says where the time went, and why.\n", out);
+    }
 }

@@ -145,9 +145,19 @@ void wio_line_left(struct wio_line *line, const char *text, size_t width)
     put_blanks(line, bytes < width ? width - bytes : 0);
 }
 
-/* Bytes from `text` on that can be written as they are. */
-static size_t plain_bytes(const char *text, size_t bytes, bool is_quoted)
+/* Where a text goes, and so what of it has to be escaped. */
+enum place { IN_JSON, IN_QUOTES, ON_A_TERMINAL };
+
+/* U+0080 to U+009F: a terminal takes them for commands. */
+static bool is_control_pair(const char *text, size_t length)
 {
+    return length == 2 && (unsigned char)text[0] == 0xc2 && (unsigned char)text[1] < 0xa0;
+}
+
+/* Bytes from `text` on that can be written as they are. */
+static size_t plain_bytes(const char *text, size_t bytes, enum place place)
+{
+    bool is_quoted = place != ON_A_TERMINAL;
     size_t i = 0;
 
     while (i < bytes) {
@@ -159,7 +169,7 @@ static size_t plain_bytes(const char *text, size_t bytes, bool is_quoted)
         if (byte >= 0x80) {
             length = wio_utf8_length(text + i, bytes - i);
         }
-        if (length == 0) {
+        if (length == 0 || (place != IN_JSON && is_control_pair(text + i, length))) {
             break;
         }
         i += length;
@@ -183,12 +193,12 @@ static void put_escape(struct wio_line *line, const char *hex_prefix, unsigned c
     wio_line_byte(line, "0123456789abcdef"[byte & 15]);
 }
 
-static void put_string(struct wio_line *line, const char *hex_prefix, const char *text,
-                       size_t bytes)
+static void put_string(struct wio_line *line, enum place place, const char *text, size_t bytes)
 {
+    const char *hex_prefix = place == IN_JSON ? "\\u00" : "\\x";
     wio_line_byte(line, '"');
     while (bytes > 0) {
-        size_t plain = plain_bytes(text, bytes, true);
+        size_t plain = plain_bytes(text, bytes, place);
         wio_line_bytes(line, text, plain);
         text += plain;
         bytes -= plain;
@@ -203,12 +213,12 @@ static void put_string(struct wio_line *line, const char *hex_prefix, const char
 
 void wio_line_json(struct wio_line *line, const char *text, size_t bytes)
 {
-    put_string(line, "\\u00", text, bytes);
+    put_string(line, IN_JSON, text, bytes);
 }
 
 void wio_line_quoted(struct wio_line *line, const char *text, size_t bytes)
 {
-    put_string(line, "\\x", text, bytes);
+    put_string(line, IN_QUOTES, text, bytes);
 }
 
 void wio_line_plain(struct wio_line *line, const char *text)
@@ -216,7 +226,7 @@ void wio_line_plain(struct wio_line *line, const char *text)
     size_t bytes = strlen(text);
 
     while (bytes > 0) {
-        size_t plain = plain_bytes(text, bytes, false);
+        size_t plain = plain_bytes(text, bytes, ON_A_TERMINAL);
         wio_line_bytes(line, text, plain);
         text += plain;
         bytes -= plain;
@@ -228,12 +238,17 @@ void wio_line_plain(struct wio_line *line, const char *text)
     }
 }
 
+size_t wio_plain_bytes(const char *text, size_t bytes)
+{
+    return plain_bytes(text, bytes, ON_A_TERMINAL);
+}
+
 void wio_print_plain(FILE *out, const char *text)
 {
     size_t bytes = strlen(text);
 
     while (bytes > 0) {
-        size_t plain = plain_bytes(text, bytes, false);
+        size_t plain = plain_bytes(text, bytes, ON_A_TERMINAL);
         (void)!fwrite(text, 1, plain, out);
         text += plain;
         bytes -= plain;

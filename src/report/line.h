@@ -52,6 +52,9 @@ void wio_line_quoted(struct wio_line *line, const char *text, size_t bytes);
 /* A name without quotes, as the last thing on a line: what a terminal could take for a command, and
  * odd bytes, as \xHH. */
 void wio_line_plain(struct wio_line *line, const char *text);
+/* How many of `bytes` from `text` on a terminal may get as they are; what follows is to be escaped.
+ */
+size_t wio_plain_bytes(const char *text, size_t bytes);
 /* The same to a stream, for the small outputs that use stdio. */
 void wio_print_plain(FILE *out, const char *text);
 

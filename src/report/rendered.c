@@ -26,7 +26,17 @@ enum wio_status wio_rendered_init(struct wio_rendered *rendered, const struct wi
         return wio_error_set(err, WIO_ERR_NOMEM, NULL, WIO_ERROR_NO_OFFSET,
                              "no memory for the texts of a trace");
     }
-    return wio_sources_create(trace, &rendered->sources, err);
+    enum wio_status status = wio_sources_create(trace, &rendered->sources, err);
+    if (status == WIO_OK) {
+        status = wio_own_frames_create(trace, &rendered->own, err);
+    }
+    if (status != WIO_OK) {
+        wio_rendered_fini(rendered);
+        return status;
+    }
+    /* where a trace is damaged its own reader says so; what was noted before serves */
+    (void)!wio_own_frames_read(rendered->own, NULL);
+    return WIO_OK;
 }
 
 static void free_texts(struct wio_rendered_text *texts, size_t count)
@@ -42,6 +52,8 @@ void wio_rendered_fini(struct wio_rendered *rendered)
     free_texts(rendered->paths, rendered->path_count);
     free_texts(rendered->streams, 2 * (size_t)rendered->stream_count);
     free_texts(rendered->source_texts, rendered->source_count);
+    free_texts(rendered->own_texts, rendered->own_count);
+    wio_own_frames_destroy(rendered->own);
     wio_sources_destroy(rendered->sources);
     *rendered = (struct wio_rendered){0};
 }
@@ -202,4 +214,29 @@ const struct wio_rendered_text *wio_rendered_stream(struct wio_rendered *rendere
 const struct wio_rendered_text *wio_rendered_job(struct wio_rendered *rendered, uint32_t stream)
 {
     return text_of(rendered, stream, &rendered->streams[2 * (size_t)stream + 1], put_place);
+}
+
+const struct wio_rendered_text *wio_rendered_own_source(struct wio_rendered *rendered,
+                                                        uint32_t stream, uint32_t source)
+{
+    struct wio_own_frame frame;
+    void *texts = rendered->own_texts;
+    struct wio_json json;
+
+    if (!wio_own_frames_find(rendered->own, stream, source, &frame) || frame.text[0] == '\0' ||
+        wio_grow(&texts, sizeof(*rendered->own_texts), &rendered->own_count, frame.source + 1) !=
+            WIO_OK) {
+        return &null_text;
+    }
+    rendered->own_texts = texts;
+    struct wio_rendered_text *place = &rendered->own_texts[frame.source];
+    if (place->text != NULL) {
+        return place;
+    }
+    FILE *out = begin_text(place, &json);
+    if (out == NULL) {
+        return &null_text;
+    }
+    wio_json_string(&json, NULL, frame.text);
+    return end_text(place, out) ? place : &null_text;
 }

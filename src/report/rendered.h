@@ -12,6 +12,7 @@
 #include <whyio/status.h>
 #include <whyio/trace.h>
 
+#include "explain/own_frame.h"
 #include "explain/source.h"
 
 /* A rendered text; text == NULL: not rendered yet. */
@@ -29,6 +30,9 @@ struct wio_rendered {
     uint32_t stream_count;
     struct wio_rendered_text *source_texts; /* by source id, grows */
     uint32_t source_count;
+    struct wio_own_frames *own;
+    struct wio_rendered_text *own_texts; /* by the source id that says it, grows */
+    uint32_t own_count;
 };
 
 WIO_MUST_CHECK enum wio_status wio_rendered_init(struct wio_rendered *rendered,
@@ -40,6 +44,9 @@ void wio_rendered_fini(struct wio_rendered *rendered);
 const struct wio_rendered_text *wio_rendered_path(struct wio_rendered *rendered, uint32_t path);
 /* `"source": ..., "stack": ...` */
 const struct wio_rendered_text *wio_rendered_source(struct wio_rendered *rendered, uint32_t source);
+/* The text of the program's own frame of an event of `stream`, or null. */
+const struct wio_rendered_text *wio_rendered_own_source(struct wio_rendered *rendered,
+                                                        uint32_t stream, uint32_t source);
 /* `"rank": 0, "pid": 7, "tid": 7` */
 const struct wio_rendered_text *wio_rendered_stream(struct wio_rendered *rendered, uint32_t stream);
 /* `"job": "12", "host": "n1"` */

@@ -28,24 +28,18 @@ static const struct {
 #undef CALL_ROW
 };
 
-static const char *const classes[] = {
-    "unknown",     "open",       "close",         "dup",         "fcntl",       "lock",
-    "read",        "write",      "copy",          "seek",        "sync",        "size",
-    "advise",      "stat",       "access",        "readlink",    "statfs",      "xattr",
-    "readdir",     "mkdir",      "unlink",        "rename",      "link",        "symlink",
-    "mknod",       "attr",       "cwd",           "map",         "async_read",  "async_write",
-    "async_sync",  "async_meta", "async_call",    "stdio_read",  "stdio_write", "stdio_seek",
-    "stdio_flush", "channel",    "process",       "exec",        "exit",        "wait",
-    "thread",      "mpi_comm",   "mpi_send",      "mpi_recv",    "mpi_done",    "mpi_wait",
-    "mpi_all",     "mpi_loose",  "mpi_from_root", "mpi_to_root", "mpi_scan",    "mpi_lock",
-    "mpi_unlock",  "mpi_file",   "mutex",         "unlock",      "cond_wait",   "cond_signal",
-    "barrier",     "sem_wait",   "sem_post",      "sem_init",    "sync_init",   "futex_wait",
-    "futex_wake",  "poll",       "sleep",         "kill",        "sigwait",     "hold",
+static const struct {
+    const char *name;
+    unsigned properties;
+} classes[] = {
+    {"unknown", 0},
+#define WIO_CLASS(NAME, name, properties) {#name, properties},
+#include "trace/classes.def"
+#undef WIO_CLASS
 };
 
 _Static_assert(sizeof(ops) / sizeof(ops[0]) == WIO_OP_COUNT, "one row per operation");
 _Static_assert(sizeof(calls) / sizeof(calls[0]) == WIO_CALL_COUNT, "one row per call");
-_Static_assert(sizeof(classes) / sizeof(classes[0]) == WIO_CLASS_COUNT, "one name per class");
 
 static const struct {
     const char *key;
@@ -68,7 +62,17 @@ enum wio_class wio_op_class(unsigned op)
 
 const char *wio_class_name(enum wio_class cls)
 {
-    return classes[(unsigned)cls < WIO_CLASS_COUNT ? cls : WIO_CLASS_UNKNOWN];
+    return classes[(unsigned)cls < WIO_CLASS_COUNT ? cls : WIO_CLASS_UNKNOWN].name;
+}
+
+unsigned wio_class_properties(enum wio_class cls)
+{
+    return classes[(unsigned)cls < WIO_CLASS_COUNT ? cls : WIO_CLASS_UNKNOWN].properties;
+}
+
+unsigned wio_op_properties(unsigned op)
+{
+    return wio_class_properties(wio_op_class(op));
 }
 
 const char *wio_call_name(unsigned call)

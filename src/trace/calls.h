@@ -19,78 +19,22 @@ enum wio_op {
 /* What an operation does; decides the meaning of its fields (FORMAT.md#fields). */
 enum wio_class {
     WIO_CLASS_UNKNOWN = 0,
-    WIO_CLASS_OPEN,
-    WIO_CLASS_CLOSE,
-    WIO_CLASS_DUP,
-    WIO_CLASS_FCNTL,
-    WIO_CLASS_LOCK,
-    WIO_CLASS_READ,
-    WIO_CLASS_WRITE,
-    WIO_CLASS_COPY,
-    WIO_CLASS_SEEK,
-    WIO_CLASS_SYNC,
-    WIO_CLASS_SIZE,
-    WIO_CLASS_ADVISE,
-    WIO_CLASS_STAT,
-    WIO_CLASS_ACCESS,
-    WIO_CLASS_READLINK,
-    WIO_CLASS_STATFS,
-    WIO_CLASS_XATTR,
-    WIO_CLASS_READDIR,
-    WIO_CLASS_MKDIR,
-    WIO_CLASS_UNLINK,
-    WIO_CLASS_RENAME,
-    WIO_CLASS_LINK,
-    WIO_CLASS_SYMLINK,
-    WIO_CLASS_MKNOD,
-    WIO_CLASS_ATTR,
-    WIO_CLASS_CWD,
-    WIO_CLASS_MAP,
-    WIO_CLASS_ASYNC_READ,
-    WIO_CLASS_ASYNC_WRITE,
-    WIO_CLASS_ASYNC_SYNC,
-    WIO_CLASS_ASYNC_META,
-    WIO_CLASS_ASYNC_CALL,
-    WIO_CLASS_STDIO_READ,
-    WIO_CLASS_STDIO_WRITE,
-    WIO_CLASS_STDIO_SEEK,
-    WIO_CLASS_STDIO_FLUSH,
-    WIO_CLASS_CHANNEL,
-    WIO_CLASS_PROCESS,
-    WIO_CLASS_EXEC,
-    WIO_CLASS_EXIT,
-    WIO_CLASS_WAIT,
-    WIO_CLASS_THREAD,
-    WIO_CLASS_MPI_COMM,
-    WIO_CLASS_MPI_SEND,
-    WIO_CLASS_MPI_RECV,
-    WIO_CLASS_MPI_DONE,
-    WIO_CLASS_MPI_WAIT,
-    WIO_CLASS_MPI_ALL,
-    WIO_CLASS_MPI_LOOSE,
-    WIO_CLASS_MPI_FROM_ROOT,
-    WIO_CLASS_MPI_TO_ROOT,
-    WIO_CLASS_MPI_SCAN,
-    WIO_CLASS_MPI_LOCK,
-    WIO_CLASS_MPI_UNLOCK,
-    WIO_CLASS_MPI_FILE,
-    WIO_CLASS_MUTEX,
-    WIO_CLASS_UNLOCK,
-    WIO_CLASS_COND_WAIT,
-    WIO_CLASS_COND_SIGNAL,
-    WIO_CLASS_BARRIER,
-    WIO_CLASS_SEM_WAIT,
-    WIO_CLASS_SEM_POST,
-    WIO_CLASS_SEM_INIT,
-    WIO_CLASS_SYNC_INIT,
-    WIO_CLASS_FUTEX_WAIT,
-    WIO_CLASS_FUTEX_WAKE,
-    WIO_CLASS_POLL,
-    WIO_CLASS_SLEEP,
-    WIO_CLASS_KILL,
-    WIO_CLASS_SIGWAIT,
-    WIO_CLASS_HOLD,
+#define WIO_CLASS(NAME, name, properties) WIO_CLASS_##NAME,
+#include "trace/classes.def"
+#undef WIO_CLASS
     WIO_CLASS_COUNT
+};
+
+/* Properties of classes: classes.def. */
+enum wio_class_property {
+    WIO_DOES_READS = 1 << 0,
+    WIO_DOES_WRITES = 1 << 1,
+    WIO_DOES_META = 1 << 2,
+    WIO_DOES_STREAM = 1 << 3,
+    WIO_DOES_BY_NAME = 1 << 4,
+    WIO_DOES_HOLDABLE = 1 << 5,
+    WIO_DOES_SYNC = 1 << 6,
+    WIO_DOES_MPI = 1 << 7,
 };
 
 /* enum wio_call, one per wrapped symbol: WIO_CALL_pwrite64 ... Generated from calls.def. */
@@ -100,6 +44,9 @@ enum wio_class {
 const char *wio_op_name(unsigned op);
 enum wio_class wio_op_class(unsigned op);
 const char *wio_class_name(enum wio_class cls);
+/* Mask of enum wio_class_property, of a class and of an operation's class. */
+unsigned wio_class_properties(enum wio_class cls);
+unsigned wio_op_properties(unsigned op);
 const char *wio_call_name(unsigned call);
 enum wio_op wio_call_op(unsigned call);
 
@@ -109,5 +56,11 @@ unsigned wio_call_find(const char *name);
 
 /* Hash over the table of calls: goes into each ring header (struct wio_ring_header.calls_hash). */
 uint32_t wio_calls_hash(void);
+
+/* Is it a class of calls of MPI? Pure. */
+static inline bool wio_class_is_mpi(enum wio_class cls)
+{
+    return cls >= WIO_CLASS_MPI_COMM && cls <= WIO_CLASS_MPI_FILE;
+}
 
 #endif

@@ -6,6 +6,7 @@
 
 #include "base/cleanup.h"
 #include "trace/check_internal.h"
+#include "trace/check_twice.h"
 
 void wio_check_report(struct wio_check *check, const struct wio_error *fault)
 {
@@ -54,6 +55,20 @@ static enum wio_status take_segment(struct wio_trace *all, uint32_t i, struct wi
     return wio_trace_first_entries(one);
 }
 
+static enum wio_status check_twice(struct wio_check *check, uint32_t number)
+{
+    struct wio_check_twice found;
+    WIO_TRY(wio_check_twice(check->trace, number, check->images, &found));
+    if (found.count > 0) {
+        wio_check_fault(check, wio_check_offset_of(check, WIO_BLOCK_PROCESSES),
+                        "expected each process image in one segment, found %llu that segment %u "
+                        "of the directory has too, first pid %d of %.200s: rings were sealed twice",
+                        (unsigned long long)found.count, found.segment, found.first->pid,
+                        found.first->host);
+    }
+    return WIO_OK;
+}
+
 /* `common` says how to report; its counts go on over the segments. */
 static enum wio_status check_one(struct wio_trace *all, uint32_t i, struct wio_check *common,
                                  struct wio_error *err)
@@ -63,6 +78,7 @@ static enum wio_status check_one(struct wio_trace *all, uint32_t i, struct wio_c
     enum wio_status status = take_segment(all, i, &check);
     if (status == WIO_OK) {
         wio_check_segment(&check);
+        status = check_twice(&check, i + 1);
     }
     common->faults = check.faults;
     common->bytes_before += bytes;
@@ -91,8 +107,12 @@ enum wio_status wio_trace_check_progress(const char *path, wio_fault_fn *fault, 
                                          wio_progress_fn *progress, void *progress_arg,
                                          struct wio_error *err)
 {
-    struct wio_check common = {
-        .fault = fault, .arg = arg, .progress = progress, .progress_arg = progress_arg};
+    WIO_CLEANUP(wio_map_fini) struct wio_map images = {0};
+    struct wio_check common = {.fault = fault,
+                               .arg = arg,
+                               .progress = progress,
+                               .progress_arg = progress_arg,
+                               .images = &images};
     struct wio_trace *all = NULL;
     struct wio_error finding = WIO_ERROR_INIT;
     enum wio_status status = wio_trace_list(path, progress, progress_arg, &all, &finding);

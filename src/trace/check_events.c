@@ -69,18 +69,6 @@ static bool check_event(struct wio_check *check, uint64_t offset,
                         const struct wio_events_head *head, const struct wio_event *event)
 {
     uint64_t *last = &check->last_ns[event->stream];
-    const struct wio_trace *trace = check->trace;
-    if (event->path >= trace->string_count || event->path2 >= trace->string_count) {
-        wio_check_fault(check, offset, "expected one of %u strings in event %llu, found %u and %u",
-                        trace->string_count, (unsigned long long)event->seq, event->path,
-                        event->path2);
-        return false;
-    }
-    if (event->source >= trace->source_count) {
-        wio_check_fault(check, offset, "expected one of %u sources in event %llu, found %u",
-                        trace->source_count, (unsigned long long)event->seq, event->source);
-        return false;
-    }
     bool is_first = !check->has_block[event->stream];
     check->has_block[event->stream] = true;
     if (!is_first && !is_in_order(head, event, *last)) {
@@ -94,6 +82,21 @@ static bool check_event(struct wio_check *check, uint64_t offset,
     return true;
 }
 
+static void report_end(struct wio_check *check, uint64_t offset, const struct wio_events *events)
+{
+    const struct wio_trace *trace = check->trace;
+    if (events->unknown != NULL) {
+        bool is_string = strcmp(events->unknown, "string") == 0;
+        wio_check_fault(
+            check, offset, "expected one of %u %ss in event %llu or soon after, found %u",
+            is_string ? trace->string_count : trace->source_count, events->unknown,
+            (unsigned long long)events->head.first_seq + events->done, events->unknown_id);
+        return;
+    }
+    wio_check_fault(check, offset, "expected %u events, found columns that end before %u",
+                    events->head.count, events->done + 1);
+}
+
 static void check_slices(struct wio_check *check, uint64_t offset, struct wio_events *events)
 {
     const struct wio_events_context *context = &check->trace->segments[0].context;
@@ -101,8 +104,7 @@ static void check_slices(struct wio_check *check, uint64_t offset, struct wio_ev
     size_t count = 0;
     do {
         if (wio_events_read(events, context, slice, WIO_ARRAY_SIZE(slice), &count) != WIO_OK) {
-            wio_check_fault(check, offset, "expected %u events, found columns that end before %u",
-                            events->head.count, events->done + 1);
+            report_end(check, offset, events);
             return;
         }
         for (size_t i = 0; i < count; i++) {

@@ -33,11 +33,12 @@ struct wio_check {
     uint32_t block_capacity;
     struct wio_check_entry *entries; /* by offset */
     uint32_t entry_count;
-    uint64_t *next_seq; /* per stream: number that its next block must begin with */
-    bool *has_block;    /* per stream */
-    uint64_t *counted;  /* per stream: events found */
-    uint64_t *last_ns;  /* per stream: begin of its last event */
-    bool has_tables;    /* all tables could be read */
+    uint64_t *next_seq;     /* per stream: number that its next block must begin with */
+    bool *has_block;        /* per stream */
+    uint64_t *counted;      /* per stream: events found */
+    uint64_t *last_ns;      /* per stream: begin of its last event */
+    bool has_tables;        /* all tables could be read */
+    struct wio_map *images; /* of all segments: check_twice.h */
 };
 
 /* Where the first block of a kind is, for a fault of all of them together. */

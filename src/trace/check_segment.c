@@ -150,6 +150,7 @@ static void check_tables(struct wio_check *check, bool has_index)
         check->has_tables = false;
     }
     segment->context.string_count = segment->string_count;
+    segment->context.source_count = segment->source_count;
 }
 
 static void check_processes(struct wio_check *check)

@@ -11,6 +11,7 @@
 #include "base/cleanup.h"
 #include "base/io.h"
 #include "trace/edge_internal.h"
+#include "trace/held_file.h"
 #include "trace/trace_internal.h"
 
 struct edge_check {
@@ -165,6 +166,23 @@ static void check_file(struct edge_check *check)
     }
 }
 
+/* Held edges that fit no longer are no fault. */
+static void check_held(struct edge_check *check)
+{
+    struct wio_held held;
+    struct wio_error fault = WIO_ERROR_INIT;
+    if (wio_held_file_read(check->trace, &held, &fault) != WIO_OK) {
+        report(check, &fault);
+        return;
+    }
+    wio_held_fini(&held);
+}
+
+static enum wio_status end(const struct edge_check *check)
+{
+    return check->faults == 0 ? WIO_OK : WIO_END;
+}
+
 enum wio_status wio_edge_file_check(const struct wio_trace *trace, wio_fault_fn *fault, void *arg,
                                     struct wio_error *err)
 {
@@ -176,10 +194,11 @@ enum wio_status wio_edge_file_check(const struct wio_trace *trace, wio_fault_fn 
     if (asprintf(&name, "%s/%s", trace->path, WIO_EDGES_NAME) < 0) {
         return wio_error_set(err, WIO_ERR_NOMEM, trace->path, WIO_ERROR_NO_OFFSET, "no memory");
     }
-    int fd = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    int fd = wio_io_open_regular(AT_FDCWD, name, 0);
     if (fd < 0 && errno == ENOENT) {
         free(name);
-        return WIO_OK;
+        check_held(&check);
+        return end(&check);
     }
     enum wio_status status =
         fd < 0 ? wio_error_sys(&finding, name, "cannot open the file of edges")
@@ -192,5 +211,8 @@ enum wio_status wio_edge_file_check(const struct wio_trace *trace, wio_fault_fn 
         check_file(&check);
     }
     wio_edge_file_close(file);
-    return check.faults == 0 ? WIO_OK : WIO_END;
+    if (status == WIO_OK) { /* else what is in the same file may be told twice */
+        check_held(&check);
+    }
+    return end(&check);
 }

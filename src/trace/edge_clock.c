@@ -12,6 +12,11 @@ const struct wio_edge_file *wio_trace_edges(const struct wio_trace *trace)
     return trace->edges;
 }
 
+int wio_trace_directory(const struct wio_trace *trace)
+{
+    return trace->dir;
+}
+
 const char *wio_trace_path(const struct wio_trace *trace)
 {
     return trace->path;

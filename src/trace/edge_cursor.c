@@ -16,6 +16,8 @@ struct wio_edge_cursor {
     uint32_t block; /* the next one to read */
     uint32_t left;  /* rows of the block at hand */
     bool is_first;  /* the next row is its first */
+    bool has_last;  /* `last` is the last row of the block before */
+    struct wio_edge_numbers last;
     bool has_ended;
     struct wio_edge_row edge;
     struct wio_member_row member;
@@ -121,6 +123,13 @@ static enum wio_status open_block(struct wio_edge_cursor *cursor, struct wio_err
     return WIO_OK;
 }
 
+/* R-EDGE-3: the order holds over blocks, too. */
+static bool is_behind_last(const struct wio_edge_cursor *cursor)
+{
+    return !cursor->is_first || !cursor->has_last ||
+           wio_edge_numbers_ordered(&cursor->last, &cursor->numbers);
+}
+
 /* The next numbers of any kind; WIO_END behind the last. R-EDGE-3: in order, within the head. */
 static enum wio_status next_numbers(struct wio_edge_cursor *cursor, struct wio_error *err)
 {
@@ -131,16 +140,19 @@ static enum wio_status next_numbers(struct wio_edge_cursor *cursor, struct wio_e
              blocks->items[cursor->block].first > cursor->filter.stream)) {
             return WIO_END;
         }
+        cursor->last = cursor->numbers;
         WIO_TRY(open_block(cursor, err));
     }
     const struct wio_edge_numbers before = cursor->numbers;
     enum wio_status status =
         wio_edge_numbers_get(&cursor->buf, cursor->kind, cursor->is_first, &cursor->numbers);
-    if (status == WIO_OK && (!wio_edge_numbers_ordered(&before, &cursor->numbers) ||
-                             cursor->numbers.at[0] > blocks->items[cursor->block - 1].last)) {
+    if (status == WIO_OK &&
+        (!wio_edge_numbers_ordered(&before, &cursor->numbers) || !is_behind_last(cursor) ||
+         cursor->numbers.at[0] > blocks->items[cursor->block - 1].last)) {
         status = WIO_ERR_FORMAT;
     }
     cursor->is_first = false;
+    cursor->has_last = true;
     cursor->left--;
     if (status == WIO_OK && cursor->left == 0 && wio_buf_left(&cursor->buf) > 0) {
         status = WIO_ERR_FORMAT;

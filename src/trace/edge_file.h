@@ -86,6 +86,8 @@ WIO_MUST_CHECK enum wio_status wio_trace_open_events(const char *path, struct wi
                                                      struct wio_error *err);
 /* Where it was opened. */
 const char *wio_trace_path(const struct wio_trace *trace);
+/* That directory, for *at calls; the trace's. */
+int wio_trace_directory(const struct wio_trace *trace);
 
 /* DIR/trace.edges, where there is one for the segments as they are: as wio_trace_open does. */
 WIO_MUST_CHECK enum wio_status wio_trace_find_edges(struct wio_trace *trace, struct wio_error *err);
@@ -106,8 +108,8 @@ WIO_MUST_CHECK enum wio_status wio_trace_set_clocks(struct wio_trace *trace,
                                                     struct wio_error *err);
 void wio_trace_forget_clocks(struct wio_trace *trace, const struct wio_clock_row *rows);
 
-/* Read all of DIR/trace.edges and report each fault; WIO_END where there were some. No file, or one
- * for other segments, is no fault. */
+/* Read all of DIR/trace.edges and DIR/trace.held and report each fault; WIO_END where there were
+ * some. No file, or one for other segments, is no fault. */
 WIO_MUST_CHECK enum wio_status wio_edge_file_check(const struct wio_trace *trace,
                                                    wio_fault_fn *fault, void *arg,
                                                    struct wio_error *err);

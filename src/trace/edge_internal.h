@@ -8,6 +8,8 @@
 #include "trace/frame.h"
 #include "trace/pack.h"
 
+struct wio_reader_segment;
+
 /* A block of rows, from the index. */
 struct wio_edge_block {
     uint64_t offset;
@@ -36,6 +38,9 @@ struct wio_edge_file {
     struct wio_edge_info info;
     char *segments; /* R-EDGE-1 */
     char *notes;
+    char *held;            /* R-HELD-3; NULL: none */
+    char *marks;           /* R-EDGE-7; NULL: a file of before */
+    bool is_only;          /* R-HELD-4 */
     const char **objects;  /* [0] is "" */
     uint32_t object_count; /* with [0] */
     uint32_t object_capacity;
@@ -50,6 +55,28 @@ struct wio_edge_file {
 /* The segments of a trace as R-EDGE-1 writes them; the caller frees it. */
 WIO_MUST_CHECK enum wio_status wio_edge_segments_text(const struct wio_trace *trace,
                                                       char **text_out, struct wio_error *err);
+
+/* The same as R-EDGE-7 writes it. */
+WIO_MUST_CHECK enum wio_status wio_edge_marks_text(const struct wio_trace *trace, char **text_out,
+                                                   struct wio_error *err);
+/* What both say of a segment: its name without directory, its first 80 and last 24 bytes. */
+const char *wio_edge_segment_name(const struct wio_reader_segment *segment);
+WIO_MUST_CHECK enum wio_status
+wio_edge_segment_ends(const struct wio_reader_segment *segment,
+                      uint8_t ends_out[WIO_SEGMENT_HEADER_BYTES + WIO_SEGMENT_TRAILER_BYTES],
+                      struct wio_error *err);
+
+/* "length crc" of DIR/trace.held as R-HELD-3 writes it, "" where there is none; the caller frees
+ * it. `expected`: such a text, or NULL; where its length is not that of the file, "crc" is that of
+ * nothing, and the file is not read. */
+WIO_MUST_CHECK enum wio_status wio_edge_held_text(const struct wio_trace *trace,
+                                                  const char *expected, char **text_out,
+                                                  struct wio_error *err);
+
+/* Begin DIR/trace.held. */
+WIO_MUST_CHECK enum wio_status wio_held_writer_create(const struct wio_trace *trace, bool is_only,
+                                                      struct wio_edge_writer **writer_out,
+                                                      struct wio_error *err);
 
 /* edge_tables.c: R-DAMAGE-3, for this file too: WIO_ERR_UNSUPPORTED where `bytes` more are more
  * than is in proportion to it. */

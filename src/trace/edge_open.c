@@ -32,6 +32,8 @@ void wio_edge_file_close(struct wio_edge_file *file)
     free(file->objects);
     free(file->segments);
     free(file->notes);
+    free(file->held);
+    free(file->marks);
     free(file->name);
     free(file);
 }
@@ -39,41 +41,6 @@ void wio_edge_file_close(struct wio_edge_file *file)
 static void close_cleanup(struct wio_edge_file **file)
 {
     wio_edge_file_close(*file);
-}
-
-/* Header, trailer and name of one segment. R-EDGE-1. */
-static enum wio_status put_segment(struct wio_blob *out, const struct wio_reader_segment *segment,
-                                   struct wio_error *err)
-{
-    uint8_t ends[WIO_SEGMENT_HEADER_BYTES + WIO_SEGMENT_TRAILER_BYTES];
-    const struct wio_block_file *file = &segment->file;
-    WIO_TRY(wio_io_pread(file->fd, file->name, ends, WIO_SEGMENT_HEADER_BYTES, 0, err));
-    WIO_TRY(wio_io_pread(file->fd, file->name, ends + WIO_SEGMENT_HEADER_BYTES,
-                         WIO_SEGMENT_TRAILER_BYTES, file->size - WIO_SEGMENT_TRAILER_BYTES, err));
-    const char *slash = strrchr(segment->name, '/');
-    char text[512];
-    int length = snprintf(text, sizeof(text), "%.400s %" PRIu64 " %08" PRIx32 "\n",
-                          slash == NULL ? segment->name : slash + 1, file->size,
-                          wio_crc32c(0, ends, sizeof(ends)));
-    if (wio_blob_put(out, text, (size_t)length) != WIO_OK) {
-        return wio_error_set(err, WIO_ERR_NOMEM, file->name, WIO_ERROR_NO_OFFSET, "no memory");
-    }
-    return WIO_OK;
-}
-
-enum wio_status wio_edge_segments_text(const struct wio_trace *trace, char **text_out,
-                                       struct wio_error *err)
-{
-    WIO_CLEANUP(wio_blob_fini) struct wio_blob text = {0};
-    for (uint32_t i = 0; i < trace->segment_count; i++) {
-        WIO_TRY(put_segment(&text, &trace->segments[i], err));
-    }
-    if (wio_blob_u8(&text, 0) != WIO_OK) {
-        return wio_error_set(err, WIO_ERR_NOMEM, trace->path, WIO_ERROR_NO_OFFSET, "no memory");
-    }
-    *text_out = (char *)text.data;
-    text = (struct wio_blob){0};
-    return WIO_OK;
 }
 
 enum wio_status wio_edge_head_get(struct wio_buf *buf, struct wio_edge_head *head_out)
@@ -110,9 +77,9 @@ static enum wio_status add_rows(struct wio_edge_file *file, unsigned kind, uint6
     WIO_TRY(wio_edge_charge(file, sizeof(*blocks->items)));
     const struct wio_edge_block *before =
         blocks->count == 0 ? NULL : &blocks->items[blocks->count - 1];
-    if (before != NULL && (head.first < before->last ||
+    if (before != NULL && (head.first < before->last || offset <= before->offset ||
                            (head.first == before->first && head.first_seq < before->first_seq))) {
-        return WIO_ERR_FORMAT; /* R-EDGE-3: a search would miss rows */
+        return WIO_ERR_FORMAT; /* R-EDGE-3: a search would miss rows, or one block come twice */
     }
     void *array = blocks->items;
     WIO_TRY(wio_grow(&array, sizeof(*blocks->items), &blocks->capacity, blocks->count + 1));
@@ -234,14 +201,44 @@ static struct wio_edge_file *file_new(int fd, const char *name)
     return file;
 }
 
+typedef enum wio_status now_fn(const struct wio_trace *trace, const char *text, char **text_out,
+                               struct wio_error *err);
+
+static enum wio_status segments_now(const struct wio_trace *trace, const char *text,
+                                    char **text_out, struct wio_error *err)
+{
+    (void)text;
+    return wio_edge_segments_text(trace, text_out, err);
+}
+
+static enum wio_status marks_now(const struct wio_trace *trace, const char *text, char **text_out,
+                                 struct wio_error *err)
+{
+    (void)text;
+    return wio_edge_marks_text(trace, text_out, err);
+}
+
+/* Of a file of before there is no text. */
+static bool is_as_now(const char *text, now_fn *now, const struct wio_trace *trace,
+                      enum wio_status *status, struct wio_error *err)
+{
+    char *current = NULL;
+    *status = *status == WIO_OK ? now(trace, text, &current, err) : *status;
+    bool is_same = *status == WIO_OK && strcmp(text, current) == 0;
+    free(current);
+    return is_same;
+}
+
 static enum wio_status finish(const struct wio_trace *trace, struct wio_edge_file *file,
                               bool *is_current_out, struct wio_error *err)
 {
-    char *segments = NULL;
-    WIO_TRY(wio_edge_segments_text(trace, &segments, err));
-    WIO_PRE(segments != NULL); /* a text, if an empty one */
-    *is_current_out = file->segments != NULL && strcmp(file->segments, segments) == 0;
-    free(segments);
+    enum wio_status status = WIO_OK;
+    const char *held = file->held != NULL ? file->held : "";
+    *is_current_out =
+        file->segments != NULL && is_as_now(file->segments, segments_now, trace, &status, err) &&
+        is_as_now(held, wio_edge_held_text, trace, &status, err) && /* R-HELD-3 */
+        (file->marks == NULL || is_as_now(file->marks, marks_now, trace, &status, err));
+    WIO_TRY(status);
     file->info.objects = file->object_count - 1;
     file->bounds = (struct wio_edge_bounds){
         .streams = trace->stream_count,
@@ -281,7 +278,7 @@ enum wio_status wio_trace_find_edges(struct wio_trace *trace, struct wio_error *
         return wio_error_set(err, WIO_ERR_NOMEM, trace->path, WIO_ERROR_NO_OFFSET, "no memory");
     }
     enum wio_status status = WIO_OK;
-    int fd = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    int fd = wio_io_open_regular(trace->dir, WIO_EDGES_NAME, 0);
     if (fd >= 0) {
         struct wio_edge_file *file = NULL;
         bool is_current = false;

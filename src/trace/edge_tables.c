@@ -129,12 +129,18 @@ static enum wio_status take_meta(struct wio_edge_file *file, uint64_t key, const
         [WIO_EDGES_META_READ_BYTES] = &file->info.unmatched_read_bytes,
         [WIO_EDGES_META_COLLECTIVES] = &file->info.unmatched_collectives,
     };
-    if (key == WIO_EDGES_META_SEGMENTS || key == WIO_EDGES_META_NOTES) {
-        char **place = key == WIO_EDGES_META_SEGMENTS ? &file->segments : &file->notes;
-        free(*place);
-        *place = strndup(text, bytes);
-        return *place == NULL ? WIO_ERR_NOMEM : WIO_OK;
+    char **const texts[] = {
+        [WIO_EDGES_META_SEGMENTS] = &file->segments,
+        [WIO_EDGES_META_NOTES] = &file->notes,
+        [WIO_EDGES_META_HELD] = &file->held,
+        [WIO_EDGES_META_MARKS] = &file->marks,
+    };
+    if (key < WIO_ARRAY_SIZE(texts) && texts[key] != NULL) {
+        free(*texts[key]);
+        *texts[key] = strndup(text, bytes);
+        return *texts[key] == NULL ? WIO_ERR_NOMEM : WIO_OK;
     }
+    file->is_only = file->is_only || (key == WIO_EDGES_META_ONLY && bytes == 1 && *text == '1');
     if (key < WIO_ARRAY_SIZE(numbers) && numbers[key] != NULL) {
         *numbers[key] = number_of(text, bytes);
     }

@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/io.h"
 #include "trace/edge_internal.h"
+#include "trace/fresh.h"
 #include "trace/trace_internal.h"
 
 /* Objects are cut into blocks of about this size. */
@@ -21,6 +22,7 @@ struct wio_edge_writer {
     struct wio_block_file file;
     struct wio_pack pack;
     char *label;           /* the file while it is written */
+    int dir;               /* that of `label` and `final`: the trace's, borrowed */
     char *final;           /* its name at the end; NULL for a descriptor */
     char *segments;        /* R-EDGE-1 */
     struct wio_blob index; /* entries */
@@ -48,13 +50,19 @@ enum wio_status wio_edge_head_put(struct wio_blob *out, const struct wio_edge_he
     return wio_blob_varint(out, head->count);
 }
 
+static const char *name_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash == NULL ? path : slash + 1;
+}
+
 void wio_edge_writer_abandon(struct wio_edge_writer *writer)
 {
     if (writer == NULL) {
         return;
     }
     if (writer->final != NULL && writer->file.fd >= 0) {
-        (void)unlink(writer->label);
+        (void)unlinkat(writer->dir, name_of(writer->label), 0);
     }
     wio_fd_cleanup(&writer->file.fd);
     wio_pack_fini(&writer->pack);
@@ -82,8 +90,13 @@ static enum wio_status fail(const struct wio_edge_writer *writer, enum wio_statu
                : wio_error_set(err, status, writer->label, writer->file.size, "cannot write edges");
 }
 
+/* With what a file of edges goes together. */
+typedef enum wio_status begin_fn(struct wio_edge_writer *writer, const struct wio_trace *trace,
+                                 struct wio_error *err);
+
 static enum wio_status begin(const struct wio_trace *trace, int fd, char *label, char *final,
-                             struct wio_edge_writer **writer_out, struct wio_error *err)
+                             begin_fn *put_more, struct wio_edge_writer **writer_out,
+                             struct wio_error *err)
 {
     static const struct wio_frame_header header;
     WIO_CLEANUP(abandon_cleanup) struct wio_edge_writer *writer = calloc(1, sizeof(*writer));
@@ -97,15 +110,45 @@ static enum wio_status begin(const struct wio_trace *trace, int fd, char *label,
                              "no memory to write edges");
     }
     writer->label = label;
+    writer->dir = trace->dir;
     writer->final = final;
     writer->file = (struct wio_block_file){.fd = fd, .name = label};
     writer->object_first = 1;
     WIO_TRY(wio_edge_segments_text(trace, &writer->segments, err));
     WIO_TRY(wio_frame_write_header(&writer->file, &wio_frame_edges, &header, err));
     WIO_TRY(wio_edge_writer_meta(writer, WIO_EDGES_META_SEGMENTS, writer->segments, err));
+    WIO_TRY(put_more(writer, trace, err));
     *writer_out = writer;
     writer = NULL;
     return WIO_OK;
+}
+
+static enum wio_status put_text(struct wio_edge_writer *writer, enum wio_edges_meta key, char *text,
+                                struct wio_error *err)
+{
+    enum wio_status status =
+        text[0] != '\0' ? wio_edge_writer_meta(writer, key, text, err) : WIO_OK;
+    free(text);
+    return status;
+}
+
+/* R-EDGE-7. */
+static enum wio_status put_marks(struct wio_edge_writer *writer, const struct wio_trace *trace,
+                                 struct wio_error *err)
+{
+    char *text = NULL;
+    WIO_TRY(wio_edge_marks_text(trace, &text, err));
+    return put_text(writer, WIO_EDGES_META_MARKS, text, err);
+}
+
+/* R-HELD-3. */
+static enum wio_status put_marks_and_held(struct wio_edge_writer *writer,
+                                          const struct wio_trace *trace, struct wio_error *err)
+{
+    char *text = NULL;
+    WIO_TRY(put_marks(writer, trace, err));
+    WIO_TRY(wio_edge_held_text(trace, NULL, &text, err));
+    return put_text(writer, WIO_EDGES_META_HELD, text, err);
 }
 
 enum wio_status wio_edge_writer_create_fd(const struct wio_trace *trace, int fd,
@@ -116,30 +159,49 @@ enum wio_status wio_edge_writer_create_fd(const struct wio_trace *trace, int fd,
     if (asprintf(&label, "%s/%s (in memory)", trace->path, WIO_EDGES_NAME) < 0) {
         label = NULL;
     }
-    return begin(trace, fd, label, NULL, writer_out, err);
+    return begin(trace, fd, label, NULL, put_marks_and_held, writer_out, err);
 }
 
 /* Several commands may derive edges at once: each writes a file of its own, the last one stays. */
-enum wio_status wio_edge_writer_create(const struct wio_trace *trace,
-                                       struct wio_edge_writer **writer_out, struct wio_error *err)
+static enum wio_status create(const struct wio_trace *trace, const char *name, begin_fn *put_more,
+                              struct wio_edge_writer **writer_out, struct wio_error *err)
 {
     char *label = NULL;
     char *final = NULL;
-    if (asprintf(&label, "%s/%s.%d-%" PRIx64 ".tmp", trace->path, WIO_EDGES_NAME, (int)getpid(),
+    if (asprintf(&label, "%s/%s.%d-%" PRIx64 ".tmp", trace->path, name, (int)getpid(),
                  wio_clock_unix_ns()) < 0 ||
-        asprintf(&final, "%s/%s", trace->path, WIO_EDGES_NAME) < 0) {
+        asprintf(&final, "%s/%s", trace->path, name) < 0) {
         free(label);
         return wio_error_set(err, WIO_ERR_NOMEM, trace->path, WIO_ERROR_NO_OFFSET,
                              "no memory to write edges");
     }
-    int fd = open(label, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    int fd = wio_fresh_create_at(trace->dir, name_of(label));
     if (fd < 0) {
         enum wio_status status = wio_error_sys(err, label, "cannot make the file of edges");
         free(label);
         free(final);
         return status;
     }
-    return begin(trace, fd, label, final, writer_out, err);
+    return begin(trace, fd, label, final, put_more, writer_out, err);
+}
+
+enum wio_status wio_edge_writer_create(const struct wio_trace *trace,
+                                       struct wio_edge_writer **writer_out, struct wio_error *err)
+{
+    return create(trace, WIO_EDGES_NAME, put_marks_and_held, writer_out, err);
+}
+
+enum wio_status wio_held_writer_create(const struct wio_trace *trace, bool is_only,
+                                       struct wio_edge_writer **writer_out, struct wio_error *err)
+{
+    WIO_TRY(create(trace, WIO_HELD_NAME, put_marks, writer_out, err));
+    enum wio_status status =
+        is_only ? wio_edge_writer_meta(*writer_out, WIO_EDGES_META_ONLY, "1", err) : WIO_OK;
+    if (status != WIO_OK) {
+        wio_edge_writer_abandon(*writer_out);
+        *writer_out = NULL;
+    }
+    return status;
 }
 
 /* An entry of the index for the block that was just written at `offset`. */
@@ -346,7 +408,8 @@ static enum wio_status publish(struct wio_edge_writer *writer, struct wio_error 
     if (fsync(writer->file.fd) != 0) {
         return wio_error_sys(err, writer->label, "cannot flush the file of edges");
     }
-    if (rename(writer->label, writer->final) != 0) {
+    int dir = writer->dir;
+    if (renameat(dir, name_of(writer->label), dir, name_of(writer->final)) != 0) {
         return wio_error_sys(err, writer->final, "cannot name the finished file of edges");
     }
     free(writer->final);

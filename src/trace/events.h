@@ -72,7 +72,8 @@ struct wio_events_context {
     const struct wio_events_call *calls; /* the segment's CALLS */
     uint32_t call_count;
     const uint32_t *strings; /* id in the segment -> id in the trace; NULL = the same */
-    uint32_t string_count;   /* entries of `strings` */
+    uint32_t string_count;   /* ids below are known; 0 always is */
+    uint32_t source_count;   /* the same for sources */
     uint32_t source_base;    /* added to ids other than 0 */
     uint32_t stream_base;
     uint64_t shift_ns; /* added to times */
@@ -87,7 +88,9 @@ struct wio_events_call {
 struct wio_events {
     struct wio_events_head head;
     uint32_t done;
-    uint32_t wanted; /* mask of 1 << enum wio_column_id */
+    uint32_t wanted;     /* mask of 1 << enum wio_column_id */
+    const char *unknown; /* after WIO_ERR_FORMAT: "string" or "source", whose table lacks .. */
+    uint32_t unknown_id; /* .. this id; NULL where it is a column that ends early */
     uint64_t previous_end;
     struct wio_column_reader columns[WIO_COL_COUNT];
     uint32_t starts[WIO_COL_COUNT]; /* of each column's bytes in the unpacked ones */

@@ -97,12 +97,23 @@ static enum wio_status read_fds(struct wio_events *events, struct slice *slice)
     return WIO_OK;
 }
 
-static uint32_t string_of(const struct wio_events_context *context, uint32_t id)
+/* Room is made by ids later: none that the tables lack goes on. */
+static enum wio_status unknown(struct wio_events *events, const char *what, uint32_t id)
 {
-    if (context->strings == NULL) {
-        return id;
+    events->unknown = what;
+    events->unknown_id = id;
+    return WIO_ERR_FORMAT;
+}
+
+static enum wio_status string_of(struct wio_events *events,
+                                 const struct wio_events_context *context, uint32_t id,
+                                 uint32_t *string_out)
+{
+    if (id != WIO_NO_STRING && id >= context->string_count) {
+        return unknown(events, "string", id);
     }
-    return id < context->string_count ? context->strings[id] : 0;
+    *string_out = context->strings == NULL || id == WIO_NO_STRING ? id : context->strings[id];
+    return WIO_OK;
 }
 
 static enum wio_status read_paths(struct wio_events *events,
@@ -112,7 +123,7 @@ static enum wio_status read_paths(struct wio_events *events,
     for (size_t i = 0; i < slice->count; i++) {
         uint32_t *last = &events->path[wio_slot_of_fd(slice->events[i].fd)];
         *last += (uint32_t)slice->values[i];
-        slice->events[i].path = string_of(context, *last);
+        WIO_TRY(string_of(events, context, *last, &slice->events[i].path));
     }
     return WIO_OK;
 }
@@ -201,12 +212,16 @@ static enum wio_status read_errors(struct wio_events *events, struct slice *slic
     return WIO_OK;
 }
 
-static enum wio_status read_sources(struct wio_events *events, uint32_t base, struct slice *slice)
+static enum wio_status read_sources(struct wio_events *events,
+                                    const struct wio_events_context *context, struct slice *slice)
 {
     WIO_TRY(read_by_call(events, slice, WIO_COL_SOURCE, 0, 0));
     for (size_t i = 0; i < slice->count; i++) {
         uint32_t source = (uint32_t)slice->values[i];
-        slice->events[i].source = source == 0 ? 0 : source + base;
+        if (source > context->source_count) {
+            return unknown(events, "source", source);
+        }
+        slice->events[i].source = source == 0 ? 0 : source + context->source_base;
     }
     return WIO_OK;
 }
@@ -232,7 +247,7 @@ static enum wio_status read_second(struct wio_events *events,
             }
             struct wio_event *event = &slice->events[i];
             if (id == WIO_COL_PATH2) {
-                event->path2 = string_of(context, (uint32_t)*value++);
+                WIO_TRY(string_of(events, context, (uint32_t)*value++, &event->path2));
             } else if (id == WIO_COL_FD2) {
                 event->fd2 = (int32_t)*value++;
             } else {
@@ -300,7 +315,7 @@ static enum wio_status read_slice(struct wio_events *events,
         WIO_TRY(read_errors(events, slice));
     }
     if (is_wanted(events, WIO_COL_SOURCE)) {
-        WIO_TRY(read_sources(events, context->source_base, slice));
+        WIO_TRY(read_sources(events, context, slice));
     }
     if (is_wanted(events, WIO_COL_FLAGS)) {
         WIO_TRY(read_flags(events, slice));

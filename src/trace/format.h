@@ -45,6 +45,7 @@ enum wio_block_kind {
 
 /* FORMAT.md#edges */
 #define WIO_EDGES_NAME "trace.edges"
+#define WIO_HELD_NAME "trace.held"
 #define WIO_EDGES_MAGIC "\x89WIOEDG\n"
 #define WIO_EDGES_ROWS_MAX 4096u /* in a block */
 
@@ -56,6 +57,10 @@ enum wio_edges_meta {
     WIO_EDGES_META_COLLECTIVES = 5,
     WIO_EDGES_META_NOTES = 6,  /* lines for a person */
     WIO_EDGES_META_TOTALS = 7, /* decimals, separated by blanks */
+    WIO_EDGES_META_HELD = 8,   /* length and checksum of trace.held */
+    WIO_EDGES_META_MARKS =
+        9, /* lines: name, length, checksum and number of streams of each segment */
+    WIO_EDGES_META_ONLY = 10, /* of trace.held, "1": nothing is taken from what was observed */
 };
 
 /* FORMAT.md#processes */
@@ -76,6 +81,7 @@ enum wio_process_tag {
     WIO_PROCESS_END_STATUS = 14,
     WIO_PROCESS_DROPPED = 15,
     WIO_PROCESS_UNSEEN = 16, /* + kind */
+    WIO_PROCESS_EXPECTED = 256,
 };
 #define WIO_UNSEEN_MAX 64u
 

@@ -4,10 +4,8 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/random.h>
 #include <unistd.h>
 
@@ -24,21 +22,6 @@ static enum wio_status random_key(uint8_t key_out[WIO_HIDE_KEY_BYTES], struct wi
     return WIO_OK;
 }
 
-/* DIR/raw, locked where the file system can; -1 = it is not there. Beginning and forgetting lock
- * each other out: who forgets sees the rings of who begins. */
-static int open_raw(const char *dir)
-{
-    char raw[PATH_MAX];
-    if (snprintf(raw, sizeof(raw), "%s/raw", dir) >= (int)sizeof(raw)) {
-        errno = ENAMETOOLONG;
-        return -1;
-    }
-    int fd = open(raw, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    while (fd >= 0 && flock(fd, LOCK_EX) != 0 && errno == EINTR) {
-    }
-    return fd;
-}
-
 /* Under a name of its own first, so that the key is whole when it appears. */
 static enum wio_status write_key(int raw, const char *file, struct wio_error *err)
 {
@@ -49,8 +32,9 @@ static enum wio_status write_key(int raw, const char *file, struct wio_error *er
     host[24] = '\0';
     (void)snprintf(name, sizeof(name), "." WIO_HIDE_KEY_NAME ".%s.%d", host, (int)getpid());
     WIO_TRY(random_key(key, err));
+    (void)unlinkat(raw, name, 0); /* of a process that died, with the same number */
     WIO_CLEANUP(wio_fd_cleanup)
-    int fd = openat(raw, name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, KEY_MODE);
+    int fd = openat(raw, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, KEY_MODE);
     if (fd < 0) {
         return wio_error_sys(err, file, "cannot make the key that hides names");
     }
@@ -62,29 +46,38 @@ static enum wio_status write_key(int raw, const char *file, struct wio_error *er
     return status;
 }
 
-enum wio_status wio_hide_begin(const char *dir, struct wio_error *err)
+/* Beginning and forgetting lock each other out: what forgets sees the rings of what begins. */
+static enum wio_status begin(struct wio_raw *raw, const char *dir, struct wio_error *err)
 {
-    char file[PATH_MAX + 16];
-    (void)snprintf(file, sizeof(file), "%s/raw/" WIO_HIDE_KEY_NAME, dir);
-    WIO_CLEANUP(wio_fd_cleanup) int raw = open_raw(dir);
-    if (raw < 0) {
-        return wio_error_sys(err, file, "cannot make the key that hides names");
+    WIO_TRY(wio_raw_open(raw, dir, err));
+    if (raw->fd < 0 || (raw->is_own && !wio_raw_lock(raw))) {
+        return wio_error_set(err, WIO_ERR_BUSY, raw->path, WIO_ERROR_NO_OFFSET,
+                             "cannot lock the directory to make the key that hides names");
     }
-    if (faccessat(raw, WIO_HIDE_KEY_NAME, F_OK, 0) == 0) {
+    if (faccessat(raw->fd, WIO_HIDE_KEY_NAME, F_OK, AT_SYMLINK_NOFOLLOW) == 0) {
         return WIO_OK;
     }
-    return write_key(raw, file, err);
+    return write_key(raw->fd, raw->path, err);
 }
 
-enum wio_status wio_hide_load(const char *dir, uint8_t key_out[WIO_HIDE_KEY_BYTES], bool *found_out,
+enum wio_status wio_hide_begin(const char *dir, struct wio_error *err)
+{
+    WIO_CLEANUP(wio_raw_close) struct wio_raw raw = WIO_RAW_INIT;
+    return begin(&raw, dir, err);
+}
+
+enum wio_status wio_hide_load(int raw, uint8_t key_out[WIO_HIDE_KEY_BYTES], bool *found_out,
                               struct wio_error *err)
 {
-    char file[PATH_MAX + 16];
-    (void)snprintf(file, sizeof(file), "%s/raw/" WIO_HIDE_KEY_NAME, dir);
-    WIO_CLEANUP(wio_fd_cleanup) int fd = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    *found_out = fd >= 0 || (errno != ENOENT && errno != ENOTDIR);
-    if (fd >= 0 && wio_io_pread(fd, file, key_out, WIO_HIDE_KEY_BYTES, 0, NULL) == WIO_OK) {
-        return WIO_OK;
+    *found_out = false;
+    if (raw >= 0) {
+        WIO_CLEANUP(wio_fd_cleanup)
+        int fd = wio_io_open_regular(raw, WIO_HIDE_KEY_NAME, O_NOFOLLOW);
+        *found_out = fd >= 0 || errno != ENOENT;
+        if (fd >= 0 &&
+            wio_io_pread(fd, WIO_HIDE_KEY_NAME, key_out, WIO_HIDE_KEY_BYTES, 0, NULL) == WIO_OK) {
+            return WIO_OK;
+        }
     }
     return random_key(key_out, err);
 }
@@ -92,8 +85,7 @@ enum wio_status wio_hide_load(const char *dir, uint8_t key_out[WIO_HIDE_KEY_BYTE
 /* Nothing but the key, or what a death left of making one. */
 static bool is_key_alone(int raw)
 {
-    int copy = openat(raw, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    WIO_CLEANUP(wio_dir_cleanup) DIR *list = copy < 0 ? NULL : fdopendir(copy);
+    WIO_CLEANUP(wio_dir_cleanup) DIR *list = wio_io_list(raw);
     const struct dirent *entry = NULL;
     if (list == NULL) {
         return false;
@@ -108,8 +100,7 @@ static bool is_key_alone(int raw)
 
 static void remove_halves(int raw)
 {
-    int copy = openat(raw, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    WIO_CLEANUP(wio_dir_cleanup) DIR *list = copy < 0 ? NULL : fdopendir(copy);
+    WIO_CLEANUP(wio_dir_cleanup) DIR *list = wio_io_list(raw);
     const struct dirent *entry = NULL;
     while (list != NULL && (entry = readdir(list)) != NULL) {
         if (strncmp(entry->d_name, "." WIO_HIDE_KEY_NAME ".", 5) == 0) {
@@ -118,15 +109,20 @@ static void remove_halves(int raw)
     }
 }
 
-void wio_hide_forget(const char *dir)
+void wio_hide_forget_locked(const struct wio_raw *raw)
 {
-    char path[PATH_MAX + 16];
-    WIO_CLEANUP(wio_fd_cleanup) int raw = open_raw(dir);
-    if (raw < 0 || !is_key_alone(raw)) {
+    if (raw->fd < 0 || !raw->is_locked || !is_key_alone(raw->fd)) {
         return;
     }
-    remove_halves(raw);
-    (void)unlinkat(raw, WIO_HIDE_KEY_NAME, 0);
-    (void)snprintf(path, sizeof(path), "%s/raw", dir);
-    (void)rmdir(path);
+    remove_halves(raw->fd);
+    (void)unlinkat(raw->fd, WIO_HIDE_KEY_NAME, 0);
+    (void)unlinkat(raw->dir, "raw", AT_REMOVEDIR);
+}
+
+void wio_hide_forget(const char *dir)
+{
+    WIO_CLEANUP(wio_raw_close) struct wio_raw raw = WIO_RAW_INIT;
+    if (wio_raw_open(&raw, dir, NULL) == WIO_OK && wio_raw_lock(&raw)) {
+        wio_hide_forget_locked(&raw);
+    }
 }

@@ -13,6 +13,8 @@
 
 #include <whyio/status.h>
 
+#include "trace/raw.h"
+
 /* XXH3 wants at least 136. */
 #define WIO_HIDE_KEY_BYTES 192u
 #define WIO_HIDE_KEY_NAME "key"
@@ -20,13 +22,16 @@
 /* Make DIR/raw/key, unless there is one. DIR/raw must exist. */
 WIO_MUST_CHECK enum wio_status wio_hide_begin(const char *dir, struct wio_error *err);
 
-/* The key of DIR; *found_out: there is one. One that cannot be read (damaged, of another user)
- * counts as found, and random bytes take its place: names stay hidden, but are other names. The
- * same bytes are given where there is none. */
-WIO_MUST_CHECK enum wio_status wio_hide_load(const char *dir, uint8_t key_out[WIO_HIDE_KEY_BYTES],
+/* The key of `raw`, a descriptor of DIR/raw, or -1 where there is none; *found_out: there is one.
+ * One that cannot be read (damaged, of another user, a link) counts as found, and random bytes take
+ * its place: names stay hidden, but are other names. The same bytes are given where there is none.
+ */
+WIO_MUST_CHECK enum wio_status wio_hide_load(int raw, uint8_t key_out[WIO_HIDE_KEY_BYTES],
                                              bool *found_out, struct wio_error *err);
 
-/* Remove key and DIR/raw, if nothing else is in there. */
+/* Remove key and DIR/raw, if nothing else is in there, and both are this user's. */
 void wio_hide_forget(const char *dir);
+/* The same where raw/ is open, and locked. */
+void wio_hide_forget_locked(const struct wio_raw *raw);
 
 #endif

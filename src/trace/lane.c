@@ -28,10 +28,18 @@ void wio_lane_fini(struct wio_cursor *cursor, struct wio_lane *lane)
 
 /* R-DAMAGE-2 */
 static enum wio_status block_fault(const struct wio_cursor *cursor,
-                                   const struct wio_block_ref *block, enum wio_status status,
+                                   const struct wio_block_ref *block,
+                                   const struct wio_events *events, enum wio_status status,
                                    struct wio_error *err)
 {
     const struct wio_reader_segment *segment = &cursor->trace->segments[block->segment];
+    if (events->unknown != NULL) {
+        return wio_error_set(err, status, segment->name, block->offset + WIO_BLOCK_HEAD_BYTES,
+                             "expected a known %s in an event from number %llu on of stream %u, "
+                             "found %u",
+                             events->unknown, (unsigned long long)block->first_seq + events->done,
+                             block->stream, events->unknown_id);
+    }
     return wio_error_set(err, status, segment->name, block->offset + WIO_BLOCK_HEAD_BYTES,
                          "expected %u events from number %llu on of stream %u, found columns that "
                          "are not",
@@ -53,6 +61,7 @@ static enum wio_status unpack(struct wio_cursor *cursor, const struct wio_block_
 {
     const struct wio_reader_segment *segment = &cursor->trace->segments[block->segment];
     struct wio_block_head head;
+    events->unknown = NULL;
     WIO_TRY(
         wio_block_read(&segment->file, &cursor->pack, block->offset, &head, &cursor->payload, err));
     enum wio_status status = head.kind == WIO_BLOCK_EVENTS ? WIO_OK : WIO_ERR_FORMAT;
@@ -63,7 +72,7 @@ static enum wio_status unpack(struct wio_cursor *cursor, const struct wio_block_
     if (status == WIO_OK && !is_same(&events->head, block, segment->context.stream_base)) {
         status = WIO_ERR_FORMAT;
     }
-    return status == WIO_OK ? WIO_OK : block_fault(cursor, block, status, err);
+    return status == WIO_OK ? WIO_OK : block_fault(cursor, block, events, status, err);
 }
 
 /* A frugal lane finds its bytes where it left them, or makes them anew. */
@@ -143,7 +152,7 @@ static enum wio_status read_slice(struct wio_cursor *cursor, struct wio_lane *la
     enum wio_status status =
         wio_events_read(lane->events, context, lane->slice, cursor->slice_max, &count);
     if (status != WIO_OK) {
-        return block_fault(cursor, lane->block, status, err);
+        return block_fault(cursor, lane->block, lane->events, status, err);
     }
     if (count == 0) {
         close_block(cursor, lane);

@@ -7,13 +7,20 @@
 
 #include <whyio/trace.h>
 
+struct wio_pending {
+    int fd;         /* a segment in memory that the caller owns, -1 where there is none */
+    bool has_rings; /* it holds what rings say; else only what is wrong with the directory */
+    bool is_live;   /* the trace is still being recorded */
+};
+
 /*
- * If the directory has rings: seal them into a new segment of it, or, where it may not be written,
- * processes still run or a recorder is at work, into memory: then *fd_out is a segment that the
- * caller owns, else -1. *live_out: the trace is still being recorded. `progress` may be NULL.
+ * If the directory has rings: seal them into a new segment of it, or into memory, where the
+ * directory may not be written or belongs to another user, processes still run, a recorder is at
+ * work, or another process has held the lock too long. Leftovers of sealings that were killed are
+ * taken away. `progress` may be NULL.
  */
 WIO_MUST_CHECK enum wio_status wio_pending_seal(const char *dir, wio_progress_fn *progress,
-                                                void *progress_arg, int *fd_out, bool *live_out,
+                                                void *progress_arg, struct wio_pending *pending_out,
                                                 struct wio_error *err);
 
 #endif

@@ -328,5 +328,6 @@ enum wio_status wio_reader_tables(struct wio_trace *trace, uint32_t number, stru
     }
     segment->context.strings = segment->strings;
     segment->context.string_count = segment->string_count;
+    segment->context.source_count = segment->source_count;
     return WIO_OK;
 }

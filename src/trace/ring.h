@@ -23,6 +23,8 @@
 #define WIO_SLOT_BYTES 64u
 #define WIO_CHUNK_SLOTS (WIO_CHUNK_BYTES / WIO_SLOT_BYTES - 1u) /* the first holds the header */
 
+#define WIO_RING_USERS 8u
+
 enum wio_ring_clock { WIO_CLOCK_TSC = 1, WIO_CLOCK_MONOTONIC_NS = 2 };
 
 enum wio_ring_end {
@@ -48,7 +50,11 @@ enum wio_ring_end {
       "stores into a mapped file could not be watched (Linux 6.7 can)")                            \
     X(MPI_HANDLE, "mpi_handle", "MPI communicators or requests beyond the room for them")          \
     X(OWN_CALLS, "own_calls", "a program of Go was executed: it calls the kernel past libc")       \
-    X(MANY_MAPS, "many_maps", "a file was mapped beyond the room for maps: what followed for it")
+    X(MANY_MAPS, "many_maps", "a file was mapped beyond the room for maps: what followed for it")  \
+    X(FILTERED_EXEC, "filtered_exec",                                                              \
+      "a program was executed under a filter of system calls (seccomp) that recording could "      \
+      "break")                                                                                     \
+    X(KILLED_EARLY, "killed_early", "a child was killed before it could record anything")
 
 enum wio_unseen {
 #define WIO_UNSEEN_ENUM(name, key, text) WIO_UNSEEN_##name,
@@ -87,6 +93,11 @@ struct wio_ring_header {
     char host[64];
     char job[256];
     char boot_id[40];
+    /* Users (uid + 1; 0 = none) of this process, and of what it made or executed, at making rings:
+     * whose rings belong to the run (FORMAT.md R-RING-10). Atomic, filled from the front. */
+    uint32_t users[WIO_RING_USERS];
+    uint32_t refused_user; /* uid + 1 of a user who may not make rings; 0 = none */
+    int32_t refused_error; /* errno of the attempt */
 };
 
 _Static_assert(sizeof(struct wio_ring_header) <= 1024, "ring header grew over its fixed part");

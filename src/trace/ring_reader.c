@@ -152,9 +152,10 @@ static enum wio_status find_chunks(struct wio_ring *ring, struct wio_error *err)
     return WIO_OK;
 }
 
-enum wio_status wio_ring_open(struct wio_ring *ring, const char *path, struct wio_error *err)
+enum wio_status wio_ring_open(struct wio_ring *ring, int dir, const char *name, const char *path,
+                              struct wio_error *err)
 {
-    *ring = (struct wio_ring){.path = path, .fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
+    *ring = (struct wio_ring){.path = path, .fd = wio_io_open_regular(dir, name, O_NOFOLLOW)};
     struct stat st;
     if (ring->fd < 0 || fstat(ring->fd, &st) != 0) {
         return wio_error_sys(err, path, "cannot open the ring");

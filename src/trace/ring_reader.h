@@ -57,9 +57,10 @@ struct wio_ring {
 WIO_MUST_CHECK enum wio_status wio_ring_read_header(int fd, const char *path,
                                                     struct wio_ring_header *header_out,
                                                     struct wio_error *err);
-/* Open, read the header and where the chunks are. Close also what failed half way. */
-WIO_MUST_CHECK enum wio_status wio_ring_open(struct wio_ring *ring, const char *path,
-                                             struct wio_error *err);
+/* Open `name` in the directory `dir` (no link), read the header and where the chunks are; `path` is
+ * its name for messages, and is kept. Close also what failed half way. */
+WIO_MUST_CHECK enum wio_status wio_ring_open(struct wio_ring *ring, int dir, const char *name,
+                                             const char *path, struct wio_error *err);
 void wio_ring_close(struct wio_ring *ring);
 
 /* One chunk of one writer: its copies joined. */

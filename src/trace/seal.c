@@ -2,10 +2,10 @@
 #include "trace/seal.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -14,37 +14,6 @@
 #include "base/io.h"
 #include "trace/calls.h"
 #include "trace/seal_internal.h"
-
-/* The list of faults is one text of META: of a machine that lost its power with a hundred thousand
- * processes it must not become more than a block holds. */
-#define FAULTS_MAX_BYTES (1u << 20)
-
-static void put_fault(struct wio_seal *seal, const char *line)
-{
-    /* Without memory for the note the ring is still left out: nothing better can be done. */
-    if (wio_blob_put(&seal->faults, line, strlen(line)) == WIO_OK) {
-        (void)!wio_blob_u8(&seal->faults, '\n');
-    }
-}
-
-void wio_seal_fault(struct wio_seal *seal, const struct wio_error *fault)
-{
-    char line[2048];
-    if (seal->faults.size >= FAULTS_MAX_BYTES) {
-        if (!seal->has_more_faults) {
-            put_fault(seal, "there is more damage than is listed");
-        }
-        seal->has_more_faults = true;
-        return;
-    }
-    struct wio_error told = *fault;
-    const char *slash = strrchr(fault->file, '/');
-    if (seal->is_hiding && slash != NULL) {
-        (void)snprintf(told.file, sizeof(told.file), "%s", slash + 1);
-    }
-    wio_error_format(&told, line, sizeof(line));
-    put_fault(seal, line);
-}
 
 void wio_seal_progress(struct wio_seal *seal, uint64_t bytes)
 {
@@ -71,10 +40,14 @@ static void work_fini(struct wio_seal_work *work)
     free(work->chunk);
 }
 
-static void seal_fini(struct wio_seal *seal)
+void wio_seal_fini(struct wio_seal *seal)
 {
     wio_segment_abandon(seal->segment);
-    wio_seal_unlock(seal);
+    for (uint32_t i = 0; i < seal->dir_count; i++) {
+        wio_ring_dir_close(&seal->dirs[i]);
+    }
+    free(seal->dirs);
+    wio_raw_close(&seal->raw);
     for (uint32_t i = 0; i < seal->ring_count; i++) {
         wio_seal_ring_fini(&seal->rings[i]);
     }
@@ -91,14 +64,16 @@ static void seal_fini(struct wio_seal *seal)
     wio_map_fini(&seal->processes);
     wio_map_fini(&seal->images);
     wio_map_fini(&seal->process_starts);
-    wio_blob_fini(&seal->faults);
+    free(seal->kin);
+    wio_blob_fini(&seal->faults.lines);
+    wio_blob_fini(&seal->remarks.lines);
+    wio_strtab_fini(&seal->remarked);
+    wio_seal_refused_fini(seal);
 }
 
-static enum wio_status seal_init(struct wio_seal *seal, const char *dir,
-                                 const struct wio_seal_params *params, struct wio_error *err)
+static enum wio_status seal_init(struct wio_seal *seal, struct wio_error *err)
 {
     WIO_CLEANUP(wio_blob_fini) struct wio_blob boot = {0};
-    *seal = (struct wio_seal){.params = params};
     enum wio_status status = wio_io_read_file("/proc/sys/kernel/random/boot_id", 64, &boot, err);
     if (status == WIO_ERR_NOMEM) {
         return status;
@@ -108,8 +83,8 @@ static enum wio_status seal_init(struct wio_seal *seal, const char *dir,
         (void)snprintf(seal->boot_id, sizeof(seal->boot_id), "%.*s", (int)bytes, boot.data);
     }
     bool is_asked = false;
-    WIO_TRY(wio_hide_load(dir, seal->key, &is_asked, err));
-    seal->is_hiding = is_asked || params->anonymize;
+    WIO_TRY(wio_hide_load(seal->raw.fd, seal->key, &is_asked, err));
+    seal->is_hiding = is_asked || seal->params->anonymize;
     return WIO_OK;
 }
 
@@ -148,17 +123,40 @@ static void find_asked(struct wio_seal *seal)
     }
 }
 
+/* R-RING-9 */
+static enum wio_status take_blank(struct wio_seal *seal, struct wio_seal_ring *ring,
+                                  struct wio_seal_work *work, struct wio_error *err)
+{
+    char user[WIO_USER_BYTES];
+    wio_seal_user(ring->owner, user);
+    wio_seal_remark(
+        seal,
+        "'%s' has no header: process %d of %s is not recorded (there was no room, or it "
+        "ended as it began)",
+        seal->is_hiding ? ring->name : ring->path, ring->header.pid, user);
+    ring->start_ns = wio_seal_time(seal, ring, ring->header.start_mono_ns);
+    seal->totals.rings += 1;
+    return wio_seal_process(seal, ring, work, err);
+}
+
 static enum wio_status take_ring(struct wio_seal *seal, struct wio_seal_ring *ring,
                                  struct wio_error *err)
 {
-    WIO_TRY(check_calls(ring, err));
     WIO_CLEANUP(work_fini) struct wio_seal_work work = {.file = {.fd = -1}};
+    if (ring->is_blank && !is_only_for_strings(ring)) {
+        return take_blank(seal, ring, &work, err);
+    }
+    if (ring->is_blank) {
+        return WIO_OK;
+    }
+    WIO_TRY(check_calls(ring, err));
     struct wio_error fault = WIO_ERROR_INIT;
     work.chunk = calloc(1, sizeof(*work.chunk));
     if (work.chunk == NULL) {
         return wio_segment_fail(seal->segment, WIO_ERR_NOMEM, err);
     }
-    enum wio_status status = wio_ring_open(&work.file, ring->path, &fault);
+    enum wio_status status =
+        wio_ring_open(&work.file, seal->dirs[ring->dir].fd, ring->name, ring->path, &fault);
     status = status == WIO_OK ? wio_seal_scan(seal, ring, &work, &fault) : status;
     if (status == WIO_OK && !is_only_for_strings(ring)) {
         ring->start_ns = wio_seal_time(seal, ring, ring->header.start_mono_ns);
@@ -167,15 +165,14 @@ static enum wio_status take_ring(struct wio_seal *seal, struct wio_seal_ring *ri
         if (work.lost > 0) {
             (void)wio_error_set(&fault, WIO_ERR_FORMAT, ring->path, WIO_ERROR_NO_OFFSET,
                                 "%llu records are damaged", (unsigned long long)work.lost);
+            wio_seal_name_ring(seal, ring, &fault);
             wio_seal_fault(seal, &fault);
         }
         status = status == WIO_OK ? wio_seal_process(seal, ring, &work, &fault) : status;
     }
     if (status != WIO_OK) {
-        if (err != NULL) {
-            *err = fault;
-        }
-        return status;
+        wio_seal_name_ring(seal, ring, &fault);
+        return wio_error_pass(err, &fault);
     }
     seal->totals.rings += !is_only_for_strings(ring);
     return WIO_OK;
@@ -183,6 +180,11 @@ static enum wio_status take_ring(struct wio_seal *seal, struct wio_seal_ring *ri
 
 static void add_totals(struct wio_seal *seal)
 {
+    const struct wio_blob *remarks = &seal->remarks.lines;
+    if (remarks->size > 0) {
+        (void)snprintf(seal->totals.remarks, sizeof(seal->totals.remarks), "%.*s",
+                       (int)remarks->size, remarks->data);
+    }
     for (uint32_t i = 0; i < seal->segment->process_count; i++) {
         const struct wio_segment_process *process = &seal->segment->processes[i];
         seal->totals.dropped += process->info.dropped;
@@ -209,8 +211,21 @@ static enum wio_status take_rings(struct wio_seal *seal, struct wio_error *err)
             wio_blob_fini(&ring->text);
         }
     }
+    enum wio_status status = wio_seal_settle_kin(seal);
+    if (status != WIO_OK) {
+        return wio_segment_fail(seal->segment, status, err);
+    }
     add_totals(seal);
     return seal->params->look_at_files ? wio_seal_files(seal, err) : WIO_OK;
+}
+
+static enum wio_status put_notes(struct wio_seal *seal, unsigned key,
+                                 const struct wio_seal_notes *notes, struct wio_error *err)
+{
+    const struct wio_blob *lines = &notes->lines;
+    return lines->size == 0
+               ? WIO_OK
+               : wio_segment_meta(seal->segment, key, (const char *)lines->data, lines->size, err);
 }
 
 /* Everything into seal->segment, which is finished on success. `name` is NULL in memory. */
@@ -221,10 +236,8 @@ static enum wio_status fill(struct wio_seal *seal, const char *name, struct wio_
         WIO_TRY(params->decorate(params->decorate_arg, seal->segment, err));
     }
     WIO_TRY(take_rings(seal, err));
-    if (seal->faults.size > 0) {
-        WIO_TRY(wio_segment_meta(seal->segment, WIO_SEGMENT_META_FAULTS,
-                                 (const char *)seal->faults.data, seal->faults.size, err));
-    }
+    WIO_TRY(put_notes(seal, WIO_SEGMENT_META_FAULTS, &seal->faults, err));
+    WIO_TRY(put_notes(seal, WIO_SEGMENT_META_REMARKS, &seal->remarks, err));
     if (name != NULL && !params->keep_rings) {
         wio_seal_mark(seal, name);
     }
@@ -243,24 +256,16 @@ static struct wio_segment_params segment_params(const struct wio_seal *seal)
     };
 }
 
-/* One sealing at a time: who comes second finds nothing left. Where the directory cannot be locked
- * (a file system without locks) there is only this one. */
-static int lock_rings(const char *dir, const char *ring_dir)
+enum wio_status wio_seal_begin(struct wio_seal *seal, const char *dir, const char *ring_dir,
+                               bool is_alone, const struct wio_seal_params *params,
+                               struct wio_error *err)
 {
-    char path[4096];
-    (void)snprintf(path, sizeof(path), "%s%s", ring_dir == NULL ? dir : ring_dir,
-                   ring_dir == NULL ? "/raw" : "");
-    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd >= 0) {
-        (void)flock(fd, LOCK_EX);
+    *seal = (struct wio_seal){.params = params, .raw = WIO_RAW_INIT};
+    WIO_TRY(wio_raw_open(&seal->raw, dir, err));
+    if (is_alone && !wio_raw_lock(&seal->raw) && seal->raw.fd < 0) {
+        WIO_TRY(wio_raw_reopen(&seal->raw, err));
     }
-    return fd;
-}
-
-static enum wio_status begin(struct wio_seal *seal, const char *dir, const char *ring_dir,
-                             const struct wio_seal_params *params, struct wio_error *err)
-{
-    WIO_TRY(seal_init(seal, dir, params, err));
+    WIO_TRY(seal_init(seal, err));
     return wio_seal_find(seal, dir, ring_dir, err);
 }
 
@@ -274,8 +279,33 @@ static bool has_unsealed(const struct wio_seal *seal)
     return false;
 }
 
-static enum wio_status seal_into(struct wio_seal *seal, const char *dir, const char *ring_dir,
-                                 const char *name, struct wio_error *err)
+/* Some rings have gone, so their segment is all there is of them: it stays, though what it has of
+ * the rings that stay is sealed once more. */
+static void tell_twice(struct wio_seal *seal)
+{
+    char *text = seal->totals.remarks;
+    size_t used = strlen(text);
+    (void)snprintf(text + used, sizeof(seal->totals.remarks) - used,
+                   "rings can be neither removed nor marked as sealed: their events come twice\n");
+}
+
+/* What is left of a segment whose rings can be neither removed nor marked: nothing, as they would
+ * be sealed once more by each command. It goes only while all of its rings are there. */
+static enum wio_status withdraw(struct wio_seal *seal, const char *file, const char *name,
+                                enum wio_seal_left left, struct wio_error *err)
+{
+    char entry[NAME_MAX + 1];
+    (void)snprintf(entry, sizeof(entry), "%s.seg", name);
+    if (left != WIO_SEAL_LEFT_ALL || unlinkat(seal->raw.dir, entry, 0) != 0) {
+        tell_twice(seal);
+        return WIO_OK;
+    }
+    return wio_error_set(err, WIO_ERR_IO, file, WIO_ERROR_NO_OFFSET,
+                         "cannot take the rings away, nor note that they are sealed");
+}
+
+enum wio_status wio_seal_into(struct wio_seal *seal, const char *dir, const char *name,
+                              struct wio_error *err)
 {
     char file[4096];
     struct stat st;
@@ -284,16 +314,24 @@ static enum wio_status seal_into(struct wio_seal *seal, const char *dir, const c
         seal->rings[i].is_skipped = seal->rings[i].is_live && !seal->params->keep_rings;
     }
     if (seal->params->rings_only && !has_unsealed(seal)) {
-        return WIO_OK; /* somebody else has sealed them in the meantime */
+        return WIO_OK; /* another process has sealed them in the meantime */
     }
     WIO_TRY(wio_seal_find_clock(seal, err));
     struct wio_segment_params params = segment_params(seal);
     (void)snprintf(file, sizeof(file), "%s/%s.seg", dir, name);
-    WIO_TRY(wio_segment_create(file, &params, &seal->segment, err));
+    /* Into the directory that was judged, whatever has its name now. */
+    WIO_TRY(seal->raw.dir < 0
+                ? wio_segment_create(file, &params, &seal->segment, err)
+                : wio_segment_create_at(seal->raw.dir, file, &params, &seal->segment, err));
     WIO_TRY(fill(seal, name, err));
-    seal->totals.bytes = stat(file, &st) == 0 ? (uint64_t)st.st_size : 0;
-    if (!seal->params->keep_rings) {
-        wio_seal_remove(seal, dir, ring_dir);
+    bool is_there = fstatat(seal->raw.dir, strrchr(file, '/') + 1, &st, AT_SYMLINK_NOFOLLOW) == 0;
+    seal->totals.bytes = is_there ? (uint64_t)st.st_size : 0;
+    wio_seal_count_live(seal);
+    enum wio_seal_left left = seal->params->keep_rings
+                                  ? WIO_SEAL_LEFT_NONE
+                                  : wio_seal_remove(seal, seal->params->holds_lock);
+    if (left != WIO_SEAL_LEFT_NONE) {
+        WIO_TRY(withdraw(seal, file, name, left, err));
     }
     if (seal->params->totals != NULL) {
         *seal->params->totals = seal->totals;
@@ -304,17 +342,13 @@ static enum wio_status seal_into(struct wio_seal *seal, const char *dir, const c
 enum wio_status wio_seal(const char *dir, const char *ring_dir, const char *name,
                          const struct wio_seal_params *params, struct wio_error *err)
 {
-    WIO_CLEANUP(wio_fd_cleanup) int lock = params->holds_lock ? -1 : lock_rings(dir, ring_dir);
-    struct wio_seal seal;
-    (void)lock; /* held until here ends */
-    enum wio_status status = begin(&seal, dir, ring_dir, params, err);
-    status = status == WIO_OK ? seal_into(&seal, dir, ring_dir, name, err) : status;
-    seal_fini(&seal);
-    return status;
+    WIO_CLEANUP(wio_seal_fini) struct wio_seal seal;
+    WIO_TRY(wio_seal_begin(&seal, dir, ring_dir, !params->holds_lock, params, err));
+    return wio_seal_into(&seal, dir, name, err);
 }
 
-static enum wio_status seal_to_memory(struct wio_seal *seal, const char *dir, int *fd_out,
-                                      struct wio_error *err)
+enum wio_status wio_seal_into_memory(struct wio_seal *seal, const char *dir, int *fd_out,
+                                     struct wio_error *err)
 {
     WIO_TRY(wio_seal_find_clock(seal, err));
     struct wio_segment_params params = segment_params(seal);
@@ -336,55 +370,40 @@ static enum wio_status seal_to_memory(struct wio_seal *seal, const char *dir, in
 enum wio_status wio_seal_to_fd(const char *dir, const char *ring_dir, int *fd_out,
                                const struct wio_seal_params *params, struct wio_error *err)
 {
-    WIO_CLEANUP(wio_fd_cleanup) int lock = lock_rings(dir, ring_dir);
-    struct wio_seal seal;
+    WIO_CLEANUP(wio_seal_fini) struct wio_seal seal;
     *fd_out = -1;
-    (void)lock; /* held until here ends */
-    enum wio_status status = begin(&seal, dir, ring_dir, params, err);
-    status = status == WIO_OK ? seal_to_memory(&seal, dir, fd_out, err) : status;
-    seal_fini(&seal);
-    return status;
+    WIO_TRY(wio_seal_begin(&seal, dir, ring_dir, false, params, err));
+    return wio_seal_into_memory(&seal, dir, fd_out, err);
 }
 
-enum wio_status wio_seal_clear(const char *dir, struct wio_error *err)
+void wio_seal_count(const struct wio_seal *seal, struct wio_seal_survey *survey_out)
 {
-    static const struct wio_seal_params params = {.struct_size = sizeof(params)};
-    WIO_CLEANUP(wio_fd_cleanup) int lock = lock_rings(dir, NULL);
-    struct wio_seal seal;
-    (void)lock; /* held until here ends */
-    enum wio_status status = begin(&seal, dir, NULL, &params, err);
-    if (status == WIO_OK && !seal.is_held && !has_unsealed(&seal)) {
-        wio_seal_remove(&seal, dir, NULL);
+    *survey_out = (struct wio_seal_survey){
+        .is_writable = seal->raw.is_own && faccessat(seal->raw.dir, ".", W_OK, AT_EACCESS) == 0,
+        .is_going_on = seal->is_held,
+    };
+    for (uint32_t i = 0; i < seal->dir_count; i++) {
+        const struct wio_ring_dir *dir = &seal->dirs[i];
+        survey_out->is_writable = survey_out->is_writable && dir->is_own &&
+                                  faccessat(dir->fd, ".", W_OK, AT_EACCESS) == 0;
     }
-    seal_fini(&seal);
-    return status;
-}
-
-/* Is the directory of the ring one where the ring could be taken away? */
-static bool can_remove(const struct wio_seal_ring *ring)
-{
-    char path[4096];
-    int length = (int)(ring->name - ring->path);
-    (void)snprintf(path, sizeof(path), "%.*s.", length, ring->path);
-    return access(path, W_OK) == 0;
+    for (uint32_t i = 0; i < seal->ring_count; i++) {
+        const struct wio_seal_ring *ring = &seal->rings[i];
+        survey_out->rings += !ring->is_for_strings;
+        survey_out->sealed += ring->is_for_strings;
+        survey_out->live += ring->is_live;
+        survey_out->is_going_on = survey_out->is_going_on || ring->is_live;
+    }
 }
 
 enum wio_status wio_seal_survey(const char *dir, struct wio_seal_survey *survey_out,
                                 struct wio_error *err)
 {
     static const struct wio_seal_params params = {.struct_size = sizeof(params)};
-    struct wio_seal seal;
-    *survey_out = (struct wio_seal_survey){.is_writable = access(dir, W_OK) == 0};
-    enum wio_status status = begin(&seal, dir, NULL, &params, err);
-    survey_out->is_going_on = seal.is_held;
-    for (uint32_t i = 0; i < seal.ring_count && status == WIO_OK; i++) {
-        const struct wio_seal_ring *ring = &seal.rings[i];
-        survey_out->rings += !ring->is_for_strings;
-        survey_out->sealed += ring->is_for_strings;
-        survey_out->live += ring->is_live;
-        survey_out->is_going_on = survey_out->is_going_on || ring->is_live;
-        survey_out->is_writable = survey_out->is_writable && can_remove(ring);
-    }
-    seal_fini(&seal);
-    return status;
+    WIO_CLEANUP(wio_seal_fini) struct wio_seal seal;
+    *survey_out = (struct wio_seal_survey){0};
+    /* Without the lock on raw/: all recorders of a launch look at about the same time. */
+    WIO_TRY(wio_seal_begin(&seal, dir, NULL, false, &params, err));
+    wio_seal_count(&seal, survey_out);
+    return WIO_OK;
 }

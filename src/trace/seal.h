@@ -22,9 +22,12 @@ struct wio_segment;
 struct wio_seal_totals {
     uint64_t rings;
     uint64_t events;
+    uint64_t live_rings;  /* left out, as their processes still run, */
+    uint64_t live_events; /* and what they hold so far */
     uint64_t dropped;
     uint64_t unseen[16]; /* enum wio_unseen, summed over the rings */
     uint64_t bytes;      /* of the finished segment */
+    char remarks[2048];  /* lines: what could not be recorded and why, as many as fit */
 };
 
 struct wio_seal_params {
@@ -88,9 +91,5 @@ struct wio_seal_survey {
 };
 WIO_MUST_CHECK enum wio_status wio_seal_survey(const char *dir, struct wio_seal_survey *survey_out,
                                                struct wio_error *err);
-
-/* Take away what a sealing left that died before it could: rings that are all sealed, and that no
- * recorder holds. Leaves alone what cannot be taken away. */
-WIO_MUST_CHECK enum wio_status wio_seal_clear(const char *dir, struct wio_error *err);
 
 #endif

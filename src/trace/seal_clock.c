@@ -18,14 +18,22 @@ uint64_t wio_seal_time(const struct wio_seal *seal, const struct wio_seal_ring *
     return since <= INT64_MAX ? since : 0; /* before the base */
 }
 
+/* A ring without a header has the time of its file. */
+static bool begins_before(const struct wio_seal_ring *ring, const struct wio_seal_ring *first)
+{
+    if (first == NULL || ring->is_blank != first->is_blank) {
+        return first == NULL || first->is_blank;
+    }
+    return ring->header.start_unix_ns < first->header.start_unix_ns;
+}
+
 /* The segment's time begins with its first ring. */
 static void find_base(struct wio_seal *seal)
 {
     const struct wio_seal_ring *first = NULL;
     for (uint32_t i = 0; i < seal->ring_count; i++) {
         const struct wio_seal_ring *ring = &seal->rings[i];
-        if (!ring->is_for_strings && !ring->is_skipped &&
-            (first == NULL || ring->header.start_unix_ns < first->header.start_unix_ns)) {
+        if (!ring->is_for_strings && !ring->is_skipped && begins_before(ring, first)) {
             first = ring;
         }
     }

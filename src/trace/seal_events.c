@@ -214,6 +214,12 @@ static enum wio_status take_event(struct wio_seal *seal, struct wio_seal_ring *r
     uint64_t end_ns = event.t_ns + event.dur_ns;
     work->last_ns = end_ns > work->last_ns ? end_ns : work->last_ns;
     seal->totals.events++;
+    if (cls == WIO_CLASS_WAIT || cls == WIO_CLASS_PROCESS || cls == WIO_CLASS_KILL) {
+        status = wio_seal_note_kin(seal, ring, writer->process, &event);
+    }
+    if (status != WIO_OK) {
+        return wio_segment_fail(seal->segment, status, err);
+    }
     return wio_segment_append(seal->segment, &event, err);
 }
 

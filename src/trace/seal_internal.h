@@ -7,11 +7,14 @@
 #ifndef WIO_TRACE_SEAL_INTERNAL_H
 #define WIO_TRACE_SEAL_INTERNAL_H
 
+#include <sys/stat.h>
+
 #include "trace/seal.h"
 
 #include "base/buf.h"
 #include "base/map.h"
 #include "trace/hide.h"
+#include "trace/raw.h"
 #include "trace/ring_reader.h"
 #include "trace/segment_internal.h"
 #include "trace/ticks.h"
@@ -42,7 +45,8 @@ struct wio_seal_completion {
 /* One ring file, from the listing until everything is sealed. */
 struct wio_seal_ring {
     char *path;
-    char *name; /* points into path */
+    char *name;   /* points into path */
+    uint32_t dir; /* index into seal->dirs: what it is opened and removed by */
     struct wio_ring_header header;
     uint64_t file_bytes;
     uint64_t start_ns;  /* since the segment's base */
@@ -54,6 +58,8 @@ struct wio_seal_ring {
     bool is_for_strings; /* sealed before; only its strings are wanted (NAME.sealed, or named in
                             WIO_SEALED_AS) */
     bool is_asked;       /* a ring that is sealed now has strings from it */
+    bool is_blank;       /* without a header: R-RING-9 */
+    uint32_t owner;      /* uid of the file */
     bool is_skipped;     /* live, and not to be taken: left as it is; only its strings are read, for
                             children that have ended */
     /* from the first reading */
@@ -116,6 +122,35 @@ struct wio_elf_image {
     uint32_t load_count;
 };
 
+/* What a process of the trace did with another one. */
+enum wio_seal_kin_kind {
+    WIO_KIN_MADE,   /* fork and its like; t_ns is the call's begin */
+    WIO_KIN_KILLED, /* sent it a signal; t_ns is the call's begin */
+    WIO_KIN_ENDED,  /* was told its end by wait; t_ns is the call's end */
+};
+
+struct wio_seal_kin {
+    uint64_t other; /* host and pid; pid 0: all of a group that is not known */
+    uint64_t t_ns;  /* since the segment's base */
+    enum wio_seal_kin_kind kind;
+    uint32_t process;
+    int32_t pid;
+    int status; /* the signal; as of wait(2) */
+};
+
+/* Lines for a person: seal_notes.c. */
+struct wio_seal_notes {
+    struct wio_blob lines;
+    bool has_more; /* than there is room for */
+};
+
+/* What is no ring of the run: seal_refused.c. */
+struct wio_seal_refused {
+    char *name;
+    uint32_t dir;
+    uint32_t owner;
+};
+
 /* What is known of the counter of a boot. */
 struct wio_seal_rate {
     uint64_t span_ns; /* measured over; 0 = not known */
@@ -148,28 +183,107 @@ struct wio_seal {
     struct wio_map processes;      /* (host, pid) -> its latest process image, in order of start */
     struct wio_map images;         /* (boot, pid, pid_start) -> latest process image */
     struct wio_map process_starts; /* process -> pid_start of its ring */
-    struct wio_blob faults;        /* lines: what was damaged */
-    bool has_more_faults;          /* than there is room for */
-    int *locks;                    /* on the directories below raw/ */
-    uint32_t lock_count;
-    uint32_t lock_capacity;
+    struct wio_seal_kin *kin;      /* seal_kin.c */
+    uint32_t kin_count;
+    uint32_t kin_capacity;
+    struct wio_seal_notes faults;  /* what was damaged */
+    struct wio_seal_notes remarks; /* what could not be recorded and why */
+    struct wio_strtab remarked;    /* the remarks, each once */
+    struct wio_seal_refused *refused;
+    uint32_t refused_count;
+    uint32_t refused_capacity;
+    struct wio_raw raw;
+    struct wio_ring_dir *dirs; /* of the rings: raw/ itself first, or the one that was named */
+    uint32_t dir_count;
+    uint32_t dir_capacity;
     struct wio_seal_totals totals;
     uint64_t done_bytes;
     uint64_t total_bytes;
 };
 
+/* NAME.ring.sealed: R-RING-5. */
+#define WIO_SEALED_ENDING ".sealed"
+
+/* seal.c: the steps of sealing, for pending.c. A seal that was begun is ended by wio_seal_fini,
+ * also after a failure. */
+/* Open DIR/raw, lock it if `is_alone`, find the rings. */
+WIO_MUST_CHECK enum wio_status wio_seal_begin(struct wio_seal *seal, const char *dir,
+                                              const char *ring_dir, bool is_alone,
+                                              const struct wio_seal_params *params,
+                                              struct wio_error *err);
+/* Into DIR/<name>.seg; then the rings are taken away. */
+WIO_MUST_CHECK enum wio_status wio_seal_into(struct wio_seal *seal, const char *dir,
+                                             const char *name, struct wio_error *err);
+WIO_MUST_CHECK enum wio_status wio_seal_into_memory(struct wio_seal *seal, const char *dir,
+                                                    int *fd_out, struct wio_error *err);
+void wio_seal_fini(struct wio_seal *seal);
+void wio_seal_count(const struct wio_seal *seal, struct wio_seal_survey *survey_out);
+
 /* seal_list.c */
 WIO_MUST_CHECK enum wio_status wio_seal_find(struct wio_seal *seal, const char *dir,
                                              const char *ring_dir, struct wio_error *err);
-void wio_seal_unlock(struct wio_seal *seal);
+
+/* seal_ring.c: one file among the rings. */
+/* Look at `name` in directory number `dir`: it becomes a ring of the list, or is left out. */
+WIO_MUST_CHECK enum wio_status wio_seal_add_ring(struct wio_seal *seal, uint32_t dir,
+                                                 const char *name, struct wio_error *err);
 void wio_seal_ring_fini(struct wio_seal_ring *ring);
 
-/* seal_clear.c */
+/* seal_blank.c: what the name and the file of a ring without a header tell. False where the name is
+ * not that of a ring. */
+bool wio_seal_blank_header(const struct wio_seal *seal, const char *name, const struct stat *st,
+                           struct wio_ring_header *header_out);
+
+/* seal_owner.c: R-RING-10. Take rings out of the list that are not the run's; these are in order.
+ */
+WIO_MUST_CHECK enum wio_status wio_seal_judge_owners(struct wio_seal *seal);
+
+/* seal_refused.c */
+/* Name what is no ring of the run, and remember it for its removal. WIO_ERR_NOMEM or WIO_OK. */
+WIO_MUST_CHECK enum wio_status wio_seal_refuse(struct wio_seal *seal, uint32_t dir,
+                                               const char *name, uint32_t owner);
+/* Remove what was refused, where the directory is this user's. */
+void wio_seal_remove_refused(const struct wio_seal *seal);
+void wio_seal_refused_fini(struct wio_seal *seal);
+/* Make a ring that stays the directory's owner's: a later sealing may not find what it is judged
+ * by. */
+void wio_seal_adopt(const struct wio_seal *seal, const struct wio_seal_ring *ring);
+
+/* seal_live.c: count what is left out because its process still runs. */
+void wio_seal_count_live(struct wio_seal *seal);
+
+/* seal_notes.c */
+#define WIO_USER_BYTES 64
+/* "user 'NAME' (UID)" */
+void wio_seal_user(uint32_t uid, char text_out[WIO_USER_BYTES]);
+__attribute__((format(printf, 2, 3))) void wio_seal_remark(struct wio_seal *seal,
+                                                           const char *format, ...);
+/* Append to a fault of a ring whose it is; `ring` may hold its program, too. */
+void wio_seal_name_ring(const struct wio_seal *seal, const struct wio_seal_ring *ring,
+                        struct wio_error *fault);
+/* That a user may not make rings, where the ring tells so. `program` describes its image. */
+void wio_seal_remark_refused(struct wio_seal *seal, const struct wio_seal_ring *ring,
+                             const struct wio_seal_ring *program);
+
+/* seal_mark.c: R-RING-6, WIO_SEALED_AS in a directory of rings. */
+/* Names of the rings of `dir` that segments of the trace have already. */
+WIO_MUST_CHECK enum wio_status wio_seal_read_marks(const struct wio_seal *seal,
+                                                   const struct wio_ring_dir *dir,
+                                                   struct wio_strtab *done);
 /* Write down in each directory of rings what goes into DIR/<name>.seg; before that appears. Where
- * it cannot be written (disk full) the rings are sealed all the same. */
-void wio_seal_mark(const struct wio_seal *seal, const char *name);
+ * it cannot be written (disk full) the rings are sealed all the same: is_marked stays false. */
+void wio_seal_mark(struct wio_seal *seal, const char *name);
+/* Take the marks away, if no ring is left in the directory; false: something is. */
+bool wio_seal_unmark(const struct wio_ring_dir *dir);
+
+/* seal_clear.c */
+enum wio_seal_left {
+    WIO_SEAL_LEFT_NONE, /* or only what a mark names */
+    WIO_SEAL_LEFT_SOME, /* rings that no mark names, so that they are sealed again; others went */
+    WIO_SEAL_LEFT_ALL,  /* the same, and no ring has gone or has another name */
+};
 /* Take away what was sealed; keeps what live rings refer to. */
-void wio_seal_remove(struct wio_seal *seal, const char *dir, const char *ring_dir);
+enum wio_seal_left wio_seal_remove(struct wio_seal *seal, bool is_recorder);
 
 /* seal_ties.c: parent, has_children and has_successor of all rings, which are in order. */
 WIO_MUST_CHECK enum wio_status wio_seal_tie(struct wio_seal *seal);
@@ -221,6 +335,19 @@ WIO_MUST_CHECK enum wio_status wio_seal_vfork_child(struct wio_seal *seal,
                                                     struct wio_seal_work *work,
                                                     const struct wio_slot_clock *clock,
                                                     uint32_t *process_out, struct wio_error *err);
+
+/* seal_kin.c: how processes ended, by what their parents were told. */
+/* Note an event that makes a child, kills a process or tells of an end. */
+WIO_MUST_CHECK enum wio_status wio_seal_note_kin(struct wio_seal *seal,
+                                                 const struct wio_seal_ring *ring, uint32_t process,
+                                                 const struct wio_event *event);
+/* All rings are taken: complete the ends of processes, count children that left no ring. */
+WIO_MUST_CHECK enum wio_status wio_seal_settle_kin(struct wio_seal *seal);
+/* Host and pid in one number: rings of several hosts may be sealed together, and each host counts
+ * its processes anew. */
+uint64_t wio_seal_pid_key(const char *host, int32_t pid);
+/* How a process ended that has this status of wait(2). */
+void wio_seal_put_end(int wait_status, struct wio_process_info *info);
 
 /* seal_events.c: the second reading. */
 WIO_MUST_CHECK enum wio_status wio_seal_events(struct wio_seal *seal, struct wio_seal_ring *ring,

@@ -74,8 +74,7 @@ static enum wio_status put_path(const struct wio_seal *seal, const struct wio_bl
     return wio_blob_u8(out, 0);
 }
 
-/* Rings of several hosts may be sealed together, and each host counts its processes anew. */
-static uint64_t pid_key(const char *host, int32_t pid)
+uint64_t wio_seal_pid_key(const char *host, int32_t pid)
 {
     return XXH3_64bits(host, strlen(host)) ^ (uint32_t)pid;
 }
@@ -96,6 +95,17 @@ static const uint64_t *find_former(const struct wio_seal *seal,
                                  : wio_map_get(&seal->images, image_key(header));
     return former != NULL && seal->segment->processes[*former].info.end == WIO_END_EXEC ? former
                                                                                         : NULL;
+}
+
+void wio_seal_put_end(int wait_status, struct wio_process_info *info)
+{
+    if (WIFEXITED(wait_status)) {
+        info->end = WIO_END_EXIT;
+        info->end_status = WEXITSTATUS(wait_status);
+    } else if (WIFSIGNALED(wait_status)) {
+        info->end = WIO_END_SIGNAL;
+        info->end_status = WTERMSIG(wait_status);
+    }
 }
 
 /* R-RING-4: where the process itself could not say, whoever waited for it may know. */
@@ -119,13 +129,7 @@ static void find_end(const struct wio_seal *seal, const struct wio_seal_ring *ri
                              &wait_status)) {
         return;
     }
-    if (WIFEXITED(wait_status)) {
-        info->end = WIO_END_EXIT;
-        info->end_status = WEXITSTATUS(wait_status);
-    } else if (WIFSIGNALED(wait_status)) {
-        info->end = WIO_END_SIGNAL;
-        info->end_status = WTERMSIG(wait_status);
-    }
+    wio_seal_put_end(wait_status, info);
 }
 
 /* By fork: the ring says so. By exec: an earlier image with this pid. Else by the parent's pid. */
@@ -135,7 +139,8 @@ static uint32_t find_parent(const struct wio_seal *seal, const struct wio_seal_r
         return seal->rings[ring->parent].process;
     }
     const struct wio_ring_header *header = &ring->header;
-    const uint64_t *before = wio_map_get(&seal->processes, pid_key(header->host, header->pid));
+    const uint64_t *before =
+        wio_map_get(&seal->processes, wio_seal_pid_key(header->host, header->pid));
     if (before != NULL) {
         const uint64_t *start = wio_map_get(&seal->process_starts, *before);
         if (start == NULL || *start == header->pid_start) {
@@ -146,7 +151,8 @@ static uint32_t find_parent(const struct wio_seal *seal, const struct wio_seal_r
     if (former != NULL) {
         return (uint32_t)*former;
     }
-    const uint64_t *parent = wio_map_get(&seal->processes, pid_key(header->host, header->ppid));
+    const uint64_t *parent =
+        wio_map_get(&seal->processes, wio_seal_pid_key(header->host, header->ppid));
     return parent == NULL ? UINT32_MAX : (uint32_t)*parent;
 }
 
@@ -204,6 +210,7 @@ static enum wio_status describe(struct wio_seal *seal, struct wio_seal_ring *rin
         info->end_ns = end_ns > info->end_ns ? end_ns : info->end_ns;
     }
     find_end(seal, ring, info);
+    wio_seal_remark_refused(seal, ring, program);
     return WIO_OK;
 }
 
@@ -212,7 +219,7 @@ static enum wio_status add_process(struct wio_seal *seal, struct wio_seal_ring *
 {
     WIO_TRY(wio_segment_process(seal->segment, info, &ring->process, err));
     enum wio_status status =
-        wio_map_put(&seal->processes, pid_key(info->host, info->pid), ring->process);
+        wio_map_put(&seal->processes, wio_seal_pid_key(info->host, info->pid), ring->process);
     if (status == WIO_OK) {
         status = wio_map_put(&seal->process_starts, ring->process, ring->header.pid_start);
     }
@@ -262,8 +269,8 @@ enum wio_status wio_seal_vfork_child(struct wio_seal *seal, struct wio_seal_ring
     WIO_TRY(wio_segment_process(seal->segment, &info, process_out, err));
     enum wio_status status = wio_map_put(&work->vfork, (uint32_t)clock->pid, *process_out);
     if (status == WIO_OK) {
-        status =
-            wio_map_put(&seal->processes, pid_key(ring->header.host, clock->pid), *process_out);
+        status = wio_map_put(&seal->processes, wio_seal_pid_key(ring->header.host, clock->pid),
+                             *process_out);
     }
     return status == WIO_OK ? WIO_OK : wio_segment_fail(seal->segment, status, err);
 }

@@ -12,6 +12,7 @@
 #include "base/cleanup.h"
 #include "base/io.h"
 #include "trace/frame.h"
+#include "trace/fresh.h"
 #include "trace/segment_internal.h"
 
 enum wio_status wio_segment_fail(const struct wio_segment *segment, enum wio_status status,
@@ -39,6 +40,7 @@ static void segment_free(struct wio_segment *segment)
     free(segment->streams);
     wio_segment_free_tables(segment);
     wio_fd_cleanup(&segment->file.fd);
+    wio_fd_cleanup(&segment->dir);
     wio_pack_fini(&segment->pack);
     free(segment->scratch);
     free(segment->paths);
@@ -47,13 +49,19 @@ static void segment_free(struct wio_segment *segment)
     free(segment);
 }
 
+static const char *name_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash == NULL ? path : slash + 1;
+}
+
 void wio_segment_abandon(struct wio_segment *segment)
 {
     if (segment == NULL) {
         return;
     }
     if (segment->final != NULL && segment->file.fd >= 0) {
-        (void)unlink(segment->label);
+        (void)unlinkat(segment->dir, name_of(segment->label), 0);
     }
     segment_free(segment);
 }
@@ -70,6 +78,7 @@ static struct wio_segment *segment_new(const char *label)
         return NULL;
     }
     segment->file.fd = -1;
+    segment->dir = -1;
     segment->label = strdup(label);
     segment->scratch = calloc(WIO_EVENTS_PER_BLOCK, sizeof(*segment->scratch));
     segment->paths = calloc(2 * (size_t)WIO_EVENTS_PER_BLOCK, sizeof(*segment->paths));
@@ -104,18 +113,20 @@ static enum wio_status cannot_make(const char *name, int sys_errno, struct wio_e
     return wio_error_sys(err, name, "cannot make a segment");
 }
 
-enum wio_status wio_segment_create(const char *name, const struct wio_segment_params *params,
-                                   struct wio_segment **segment_out, struct wio_error *err)
+/* Takes over `dir`, also on failure. */
+static enum wio_status create_at(int dir, const char *path, const struct wio_segment_params *params,
+                                 struct wio_segment **segment_out, struct wio_error *err)
 {
     char tmp[4096];
-    if (access(name, F_OK) == 0) {
-        return cannot_make(name, EEXIST, err);
+    WIO_CLEANUP(wio_fd_cleanup) int owned = dir;
+    if (snprintf(tmp, sizeof(tmp), "%s.tmp", path) >= (int)sizeof(tmp)) {
+        return cannot_make(path, ENAMETOOLONG, err);
     }
-    if (snprintf(tmp, sizeof(tmp), "%s.tmp", name) >= (int)sizeof(tmp)) {
-        return cannot_make(name, ENAMETOOLONG, err);
+    if (faccessat(dir, name_of(path), F_OK, AT_SYMLINK_NOFOLLOW) == 0) {
+        return cannot_make(path, EEXIST, err);
     }
-    char *final = strdup(name);
-    int fd = final == NULL ? -1 : open(tmp, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    char *final = strdup(path);
+    int fd = final == NULL ? -1 : wio_fresh_create_at(dir, name_of(tmp));
     if (fd < 0) {
         int sys_errno = errno;
         free(final);
@@ -123,34 +134,54 @@ enum wio_status wio_segment_create(const char *name, const struct wio_segment_pa
     }
     enum wio_status status = wio_segment_create_fd(fd, tmp, params, segment_out, err);
     if (status != WIO_OK) {
-        (void)unlink(tmp);
+        (void)unlinkat(dir, name_of(tmp), 0);
         free(final);
         return status;
     }
+    (*segment_out)->dir = owned;
     (*segment_out)->final = final;
+    owned = -1;
     return WIO_OK;
+}
+
+enum wio_status wio_segment_create(const char *name, const struct wio_segment_params *params,
+                                   struct wio_segment **segment_out, struct wio_error *err)
+{
+    const char *entry = NULL;
+    int dir = wio_fresh_open_parent(name, &entry);
+    if (dir < 0) {
+        return cannot_make(name, errno, err);
+    }
+    return create_at(dir, name, params, segment_out, err);
+}
+
+enum wio_status wio_segment_create_at(int dir, const char *path,
+                                      const struct wio_segment_params *params,
+                                      struct wio_segment **segment_out, struct wio_error *err)
+{
+    int copy = fcntl(dir, F_DUPFD_CLOEXEC, 0);
+    return copy < 0 ? cannot_make(path, errno, err)
+                    : create_at(copy, path, params, segment_out, err);
 }
 
 /* A rename that does not replace, where the file system can; then the directory's entry must
  * reach the disk as well. */
 static enum wio_status publish(struct wio_segment *segment, struct wio_error *err)
 {
-    if (renameat2(AT_FDCWD, segment->label, AT_FDCWD, segment->final, RENAME_NOREPLACE) != 0) {
+    int dir = segment->dir;
+    const char *from = name_of(segment->label);
+    const char *to = name_of(segment->final);
+    if (renameat2(dir, from, dir, to, RENAME_NOREPLACE) != 0) {
         if (errno != EINVAL && errno != ENOSYS) {
             return wio_error_sys(err, segment->final, "cannot name the finished segment");
         }
-        if (rename(segment->label, segment->final) != 0) {
+        if (renameat(dir, from, dir, to) != 0) {
             return wio_error_sys(err, segment->final, "cannot name the finished segment");
         }
     }
-    char *slash = strrchr(segment->final, '/');
-    if (slash != NULL) {
-        *slash = '\0';
-    }
-    WIO_CLEANUP(wio_fd_cleanup)
-    int dir = open(slash == NULL ? "." : segment->final, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (dir >= 0) {
-        (void)fsync(dir); /* not every file system can; the segment is complete either way */
+    WIO_CLEANUP(wio_fd_cleanup) int whole = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (whole >= 0) {
+        (void)fsync(whole); /* not every file system can; the segment is complete either way */
     }
     return WIO_OK;
 }

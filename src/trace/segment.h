@@ -32,7 +32,9 @@ enum wio_segment_meta {
     WIO_SEGMENT_META_HOST = 9,
     WIO_SEGMENT_META_KERNEL = 10,
     WIO_SEGMENT_META_CPUS = 11,
-    WIO_SEGMENT_META_FAULTS = 12, /* lines: what was damaged in the rings */
+    WIO_SEGMENT_META_FAULTS = 12,  /* lines: what was damaged in the rings */
+    WIO_SEGMENT_META_MACHINE = 13, /* lines: NAME NUMBER (R-META-1) */
+    WIO_SEGMENT_META_REMARKS = 14, /* lines: what could not be recorded and why */
 };
 
 struct wio_segment_params {
@@ -47,6 +49,12 @@ WIO_MUST_CHECK enum wio_status wio_segment_create(const char *name,
                                                   const struct wio_segment_params *params,
                                                   struct wio_segment **segment_out,
                                                   struct wio_error *err);
+/* The same in the directory `dir`, which stays the caller's: `path` names it for messages only, but
+ * for what is behind its last slash. */
+WIO_MUST_CHECK enum wio_status wio_segment_create_at(int dir, const char *path,
+                                                     const struct wio_segment_params *params,
+                                                     struct wio_segment **segment_out,
+                                                     struct wio_error *err);
 /* The same into an open descriptor (memfd, unlinked file); takes ownership of `fd`. */
 WIO_MUST_CHECK enum wio_status wio_segment_create_fd(int fd, const char *label,
                                                      const struct wio_segment_params *params,

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/ids.h"
 
 /* One INDEX block holds about this much, so that none comes near the limit of a block. */
 #define INDEX_BLOCK_BYTES (16u << 20)
@@ -120,13 +121,6 @@ static enum wio_status put_totals(struct wio_segment *segment)
     return WIO_OK;
 }
 
-static int compare_ids(const void *a, const void *b)
-{
-    uint32_t left = *(const uint32_t *)a;
-    uint32_t right = *(const uint32_t *)b;
-    return (left > right) - (left < right);
-}
-
 /* Ids of `events`, sorted and each once; those of one file follow each other, so most go early. */
 static uint32_t collect_paths(const struct wio_event *events, uint32_t count, uint32_t *paths)
 {
@@ -139,7 +133,7 @@ static uint32_t collect_paths(const struct wio_event *events, uint32_t count, ui
             }
         }
     }
-    qsort(paths, n, sizeof(*paths), compare_ids);
+    qsort(paths, n, sizeof(*paths), wio_ids_compare);
     uint32_t distinct = 0;
     for (uint32_t i = 0; i < n; i++) {
         if (distinct == 0 || paths[distinct - 1] != paths[i]) {

@@ -55,6 +55,7 @@ struct wio_segment {
     struct wio_block_file file;
     char *label; /* name for messages; the file that is being written */
     char *final; /* name of the finished segment, NULL for a descriptor */
+    int dir;     /* that it is made in; -1 where there is no name */
     struct wio_pack pack;
     struct wio_blob meta;
     struct wio_strtab strings;

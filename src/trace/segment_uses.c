@@ -51,21 +51,10 @@ static enum wio_status uses_of(struct wio_segment *segment, uint32_t path, uint8
 
 uint64_t wio_event_bytes(const struct wio_event *event)
 {
-    if (event->result <= 0) {
-        return 0;
-    }
-    switch ((int)wio_op_class(event->op)) {
-    case WIO_CLASS_READ:
-    case WIO_CLASS_WRITE:
-    case WIO_CLASS_COPY:
-    case WIO_CLASS_ASYNC_READ:
-    case WIO_CLASS_ASYNC_WRITE:
-    case WIO_CLASS_STDIO_READ:
-    case WIO_CLASS_STDIO_WRITE:
-        return (uint64_t)event->result;
-    default:
-        return 0;
-    }
+    const unsigned moves = WIO_DOES_READS | WIO_DOES_WRITES;
+    return event->result > 0 && (wio_op_properties(event->op) & moves) != 0
+               ? (uint64_t)event->result
+               : 0;
 }
 
 static bool opens_file(const struct wio_event *event)
@@ -103,19 +92,15 @@ static bool is_file_use(const struct wio_event *event)
 
 static void count_bytes(struct wio_segment_stream *stream, const struct wio_event *event)
 {
-    uint64_t bytes = wio_event_bytes(event);
-    switch ((int)wio_op_class(event->op)) {
-    case WIO_CLASS_READ:
-    case WIO_CLASS_ASYNC_READ:
-        stream->bytes_read += bytes;
-        break;
-    case WIO_CLASS_WRITE:
-    case WIO_CLASS_COPY:
-    case WIO_CLASS_ASYNC_WRITE:
+    const unsigned properties = wio_op_properties(event->op);
+    if ((properties & WIO_DOES_STREAM) != 0) {
+        return; /* R-STREAM-2 */
+    }
+    const uint64_t bytes = wio_event_bytes(event);
+    if ((properties & WIO_DOES_WRITES) != 0) {
         stream->bytes_written += bytes;
-        break;
-    default:
-        break;
+    } else {
+        stream->bytes_read += bytes;
     }
 }
 

@@ -10,12 +10,19 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <xxhash.h>
+
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/io.h"
 #include "base/text.h"
 #include "trace/edge_file.h"
 #include "trace/pending.h"
 #include "trace/trace_internal.h"
+
+#define SETTLE_PAUSE_NS UINT64_C(20000000)
+
+enum { SETTLE_ATTEMPTS = 200 };
 
 enum wio_status wio_trace_keep(struct wio_trace *trace, void *memory)
 {
@@ -57,8 +64,15 @@ void wio_trace_close(struct wio_trace *trace)
     free(trace->ranges);
     free(trace->command);
     free(trace->version);
+    free(trace->remarks);
     free(trace->path);
+    wio_fd_cleanup(&trace->dir);
     free(trace);
+}
+
+static void pending_cleanup(struct wio_pending **pending)
+{
+    wio_fd_cleanup(&(*pending)->fd);
 }
 
 static void close_cleanup(struct wio_trace **trace)
@@ -105,10 +119,30 @@ static int compare_segments(const void *a, const void *b)
                   ((const struct wio_reader_segment *)b)->name);
 }
 
+/* One entry of the trace directory. *is_gone_out: removed since it was listed. */
+static enum wio_status find_segment(struct wio_trace *trace, int dir, const char *entry,
+                                    bool *is_gone_out, struct wio_error *err)
+{
+    struct stat st;
+    char name[4096];
+    if (snprintf(name, sizeof(name), "%s/%s", trace->path, entry) >= (int)sizeof(name)) {
+        errno = ENAMETOOLONG;
+        return wio_error_sys(err, name, "cannot open the segment");
+    }
+    int fd = wio_io_open_regular(dir, entry, 0);
+    if (fd < 0 && errno == ENOENT && fstatat(dir, entry, &st, AT_SYMLINK_NOFOLLOW) != 0) {
+        *is_gone_out = true;
+        return WIO_OK;
+    }
+    return add_segment(trace, fd, name, err);
+}
+
 /* R-DIR-1, R-DIR-2: all NAME.seg, in the order of their names. */
-static enum wio_status find_segments(struct wio_trace *trace, struct wio_error *err)
+static enum wio_status find_segments(struct wio_trace *trace, bool *is_gone_out,
+                                     struct wio_error *err)
 {
     WIO_CLEANUP(wio_dir_cleanup) DIR *dir = opendir(trace->path);
+    *is_gone_out = false;
     if (dir == NULL && errno == ENOTDIR) {
         return wio_error_set(err, WIO_ERR_FORMAT, trace->path, WIO_ERROR_NO_OFFSET,
                              "expected a trace directory, found a file");
@@ -118,17 +152,9 @@ static enum wio_status find_segments(struct wio_trace *trace, struct wio_error *
     }
     struct dirent *entry = NULL;
     while ((errno = 0, entry = readdir(dir)) != NULL) {
-        char name[4096];
-        if (!wio_text_ends_with(entry->d_name, ".seg")) {
-            continue;
+        if (wio_text_ends_with(entry->d_name, ".seg")) {
+            WIO_TRY(find_segment(trace, dirfd(dir), entry->d_name, is_gone_out, err));
         }
-        int length = snprintf(name, sizeof(name), "%s/%s", trace->path, entry->d_name);
-        if (length >= (int)sizeof(name)) {
-            errno = ENAMETOOLONG;
-            return wio_error_sys(err, name, "cannot open the segment");
-        }
-        int fd = openat(dirfd(dir), entry->d_name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-        WIO_TRY(add_segment(trace, fd, name, err));
     }
     if (errno != 0) {
         return wio_error_sys(err, trace->path, "cannot read the trace directory");
@@ -137,6 +163,28 @@ static enum wio_status find_segments(struct wio_trace *trace, struct wio_error *
         qsort(trace->segments, trace->segment_count, sizeof(*trace->segments), compare_segments);
     }
     return WIO_OK;
+}
+
+static void forget_segments(struct wio_trace *trace)
+{
+    for (uint32_t i = 0; i < trace->segment_count; i++) {
+        wio_reader_close(&trace->segments[i]);
+    }
+    trace->segment_count = 0;
+}
+
+/* The names of the segments as one number, which changes when a segment comes or goes. */
+static uint64_t sum_of_names(const char *path)
+{
+    uint64_t sum = 0;
+    WIO_CLEANUP(wio_dir_cleanup) DIR *dir = opendir(path);
+    const struct dirent *entry = NULL;
+    while (dir != NULL && (entry = readdir(dir)) != NULL) {
+        if (wio_text_ends_with(entry->d_name, ".seg")) {
+            sum += XXH3_64bits(entry->d_name, strlen(entry->d_name));
+        }
+    }
+    return sum;
 }
 
 /* R-DIR-5: wall clocks may be stepped while a program runs, so where two segments share a boot
@@ -230,28 +278,17 @@ static enum wio_status read_segments(struct wio_trace *trace, struct wio_error *
     return status;
 }
 
-/* R-DIR-3: rings become a segment before anything is read. */
-static enum wio_status find_all(struct wio_trace *trace, wio_progress_fn *progress,
-                                void *progress_arg, struct wio_error *err)
+/* What sealing left for the caller, beside the segments that the directory has. */
+static enum wio_status add_pending(struct wio_trace *trace, struct wio_pending *pending,
+                                   struct wio_error *err)
 {
-    int sealed = -1;
-    struct wio_error sealing = WIO_ERROR_INIT;
-    enum wio_status pending =
-        wio_pending_seal(trace->path, progress, progress_arg, &sealed, &trace->info.live, &sealing);
-    WIO_CLEANUP(wio_fd_cleanup) int fd = sealed;
-    WIO_TRY(find_segments(trace, err));
-    if (pending != WIO_OK) {
-        if (err != NULL) {
-            *err = sealing;
-        }
-        return pending;
-    }
-    if (fd >= 0) {
-        char name[4096];
+    char name[4096];
+    bool is_trace = trace->segment_count > 0 || pending->has_rings;
+    if (pending->fd >= 0 && is_trace) {
         (void)snprintf(name, sizeof(name), "%s/raw", trace->path);
-        sealed = fd;
-        fd = -1;
-        WIO_TRY(add_segment(trace, sealed, name, err));
+        int fd = pending->fd;
+        pending->fd = -1;
+        WIO_TRY(add_segment(trace, fd, name, err));
     }
     /* R-DIR-4 */
     if (trace->segment_count == 0) {
@@ -260,6 +297,48 @@ static enum wio_status find_all(struct wio_trace *trace, wio_progress_fn *progre
                              "this is no trace");
     }
     return WIO_OK;
+}
+
+/* R-DIR-3: rings become a segment before anything is read. *is_settled_out: no recorder and no
+ * other command has made a segment of rings that were sealed into memory here; with it the same
+ * events would be in the trace twice. Nor have rings gone, to a segment, while they were read: that
+ * is an error if `is_last`. */
+static enum wio_status find_once(struct wio_trace *trace, wio_progress_fn *progress,
+                                 void *progress_arg, bool is_last, bool *is_settled_out,
+                                 struct wio_error *err)
+{
+    struct wio_pending pending = {.fd = -1};
+    struct wio_error sealing = WIO_ERROR_INIT;
+    bool is_gone = false;
+    uint64_t before = sum_of_names(trace->path);
+    enum wio_status status =
+        wio_pending_seal(trace->path, progress, progress_arg, &pending, &sealing);
+    WIO_CLEANUP(pending_cleanup) struct wio_pending *owned = &pending;
+    trace->info.live = pending.is_live;
+    WIO_TRY(find_segments(trace, &is_gone, err));
+    bool is_same = sum_of_names(trace->path) == before;
+    if (status != WIO_OK && (is_last || (is_same && sealing.sys_errno != ENOENT))) {
+        return wio_error_pass(err, &sealing);
+    }
+    *is_settled_out = status == WIO_OK && !is_gone && (pending.fd < 0 || is_same);
+    return *is_settled_out ? add_pending(trace, owned, err) : WIO_OK;
+}
+
+static enum wio_status find_all(struct wio_trace *trace, wio_progress_fn *progress,
+                                void *progress_arg, struct wio_error *err)
+{
+    for (unsigned i = 0; i < SETTLE_ATTEMPTS; i++) {
+        bool is_settled = false;
+        bool is_last = i + 1 == SETTLE_ATTEMPTS;
+        WIO_TRY(find_once(trace, progress, progress_arg, is_last, &is_settled, err));
+        if (is_settled) {
+            return WIO_OK;
+        }
+        forget_segments(trace);
+        wio_clock_sleep_ns(SETTLE_PAUSE_NS);
+    }
+    return wio_error_set(err, WIO_ERR_BUSY, trace->path, WIO_ERROR_NO_OFFSET,
+                         "segments come and go while they are read");
 }
 
 static enum wio_status read_all(struct wio_trace *trace, struct wio_error *err)
@@ -275,30 +354,48 @@ static enum wio_status read_all(struct wio_trace *trace, struct wio_error *err)
     return wio_trace_summarise(trace, err);
 }
 
-enum wio_status wio_trace_list(const char *path, wio_progress_fn *progress, void *progress_arg,
-                               struct wio_trace **trace_out, struct wio_error *err)
+/* *trace_out is the caller's to close also where there is no memory for the path. */
+static enum wio_status begin(const char *path, struct wio_trace **trace_out, struct wio_error *err)
 {
     struct wio_trace *trace = calloc(1, sizeof(*trace));
     *trace_out = trace;
-    if (trace == NULL || (trace->path = strdup(path)) == NULL) {
+    if (trace == NULL) {
         return no_memory(path, err);
     }
-    return find_all(trace, progress, progress_arg, err);
+    trace->dir = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    trace->path = strdup(path);
+    return trace->path == NULL ? no_memory(path, err) : WIO_OK;
+}
+
+enum wio_status wio_trace_list(const char *path, wio_progress_fn *progress, void *progress_arg,
+                               struct wio_trace **trace_out, struct wio_error *err)
+{
+    WIO_TRY(begin(path, trace_out, err));
+    return find_all(*trace_out, progress, progress_arg, err);
+}
+
+enum wio_status wio_trace_edges_fault(const struct wio_trace *trace, struct wio_error *err)
+{
+    WIO_PRE(trace != NULL);
+    return trace->edges_fault.status == WIO_OK ? WIO_OK : wio_error_pass(err, &trace->edges_fault);
 }
 
 enum wio_status wio_trace_open(const char *path, struct wio_trace **trace_out,
                                struct wio_error *err)
 {
-    return wio_trace_open_progress(path, NULL, NULL, trace_out, err);
+    WIO_CLEANUP(close_cleanup) struct wio_trace *trace = NULL;
+    WIO_TRY(wio_trace_open_progress(path, NULL, NULL, &trace, err));
+    WIO_TRY(wio_trace_edges_fault(trace, err));
+    *trace_out = trace;
+    trace = NULL;
+    return WIO_OK;
 }
 
 static enum wio_status open_events(const char *path, wio_progress_fn *progress, void *progress_arg,
                                    struct wio_trace **trace_out, struct wio_error *err)
 {
-    WIO_CLEANUP(close_cleanup) struct wio_trace *trace = calloc(1, sizeof(*trace));
-    if (trace == NULL || (trace->path = strdup(path)) == NULL) {
-        return no_memory(path, err);
-    }
+    WIO_CLEANUP(close_cleanup) struct wio_trace *trace = NULL;
+    WIO_TRY(begin(path, &trace, err));
     WIO_TRY(find_all(trace, progress, progress_arg, err));
     WIO_TRY(read_all(trace, err));
     *trace_out = trace;
@@ -318,7 +415,10 @@ enum wio_status wio_trace_open_progress(const char *path, wio_progress_fn *progr
 {
     WIO_CLEANUP(close_cleanup) struct wio_trace *trace = NULL;
     WIO_TRY(open_events(path, progress, progress_arg, &trace, err));
-    WIO_TRY(wio_trace_find_edges(trace, err));
+    enum wio_status status = wio_trace_find_edges(trace, &trace->edges_fault);
+    if (status == WIO_ERR_NOMEM) {
+        return wio_error_pass(err, &trace->edges_fault);
+    }
     *trace_out = trace;
     trace = NULL;
     return WIO_OK;

@@ -120,13 +120,16 @@ static bool is_file(const struct wio_file_info *file)
             file->type == WIO_FILE_NONE || file->type == WIO_FILE_UNKNOWN);
 }
 
-/* It ended by itself, and no child of it went without a ring: a full disk costs whole processes, of
- * which nobody can say how many events they had. */
+/* Its end is known and was of the run's own making, and nothing that it did went unseen. */
 static bool is_whole(const struct wio_process_info *info)
 {
-    bool has_ended = info->end == WIO_END_EXIT || info->end == WIO_END_EXEC;
-    return has_ended &&
-           (info->unseen_count <= WIO_UNSEEN_NO_RING || info->unseen[WIO_UNSEEN_NO_RING] == 0);
+    for (uint32_t i = 0; i < info->unseen_count; i++) {
+        if (info->unseen[i] > 0) {
+            return false;
+        }
+    }
+    return info->end == WIO_END_EXIT || info->end == WIO_END_EXEC ||
+           (info->end == WIO_END_SIGNAL && info->is_expected);
 }
 
 static char *join_arguments(const char *text, size_t bytes)
@@ -144,36 +147,64 @@ static char *join_arguments(const char *text, size_t bytes)
     return copy;
 }
 
-/* The first segment that says something speaks for all. */
+/* The value of the segment that begins first: of several recorders that one launched the others.
+ * Names do not tell it, since pids come again. */
 static enum wio_status read_meta(struct wio_trace *trace, unsigned key, char **text_out)
 {
-    for (uint32_t i = 0; i < trace->segment_count; i++) {
-        const char *text = "";
-        size_t bytes = 0;
-        WIO_TRY(wio_reader_meta(&trace->segments[i], key, &text, &bytes));
-        if (bytes > 0) {
-            *text_out = join_arguments(text, bytes);
-            return *text_out == NULL ? WIO_ERR_NOMEM : WIO_OK;
-        }
-    }
-    *text_out = strdup("");
-    return *text_out == NULL ? WIO_ERR_NOMEM : WIO_OK;
-}
-
-static enum wio_status is_complete(struct wio_trace *trace, bool *complete_out)
-{
-    *complete_out = trace->info.dropped == 0;
+    const char *first = "";
+    size_t first_bytes = 0;
+    uint64_t first_ns = UINT64_MAX;
     for (uint32_t i = 0; i < trace->segment_count; i++) {
         const struct wio_reader_segment *segment = &trace->segments[i];
         const char *text = "";
         size_t bytes = 0;
-        WIO_TRY(wio_reader_meta(segment, WIO_SEGMENT_META_RECORDER_DONE, &text, &bytes));
-        *complete_out = *complete_out && bytes == 1 && text[0] == '1';
+        WIO_TRY(wio_reader_meta(segment, key, &text, &bytes));
+        if (bytes > 0 && (first_bytes == 0 || segment->base_unix_ns < first_ns)) {
+            first = text;
+            first_bytes = bytes;
+            first_ns = segment->base_unix_ns;
+        }
     }
-    for (uint32_t i = 0; i < trace->process_count; i++) {
-        *complete_out = *complete_out && is_whole(&trace->processes[i]);
+    *text_out = first_bytes > 0 ? join_arguments(first, first_bytes) : strdup("");
+    return *text_out == NULL ? WIO_ERR_NOMEM : WIO_OK;
+}
+
+/* Those of all segments. */
+static enum wio_status read_remarks(struct wio_trace *trace)
+{
+    WIO_CLEANUP(wio_blob_fini) struct wio_blob lines = {0};
+    for (uint32_t i = 0; i < trace->segment_count; i++) {
+        const char *text = "";
+        size_t bytes = 0;
+        WIO_TRY(wio_reader_meta(&trace->segments[i], WIO_SEGMENT_META_REMARKS, &text, &bytes));
+        WIO_TRY(wio_blob_put(&lines, text, strnlen(text, bytes)));
+    }
+    WIO_TRY(wio_blob_u8(&lines, 0));
+    trace->remarks = strdup((const char *)lines.data);
+    return trace->remarks == NULL ? WIO_ERR_NOMEM : WIO_OK;
+}
+
+/* Each recorder says so in its segment. */
+static enum wio_status have_ended(const struct wio_trace *trace, bool *ended_out)
+{
+    *ended_out = true;
+    for (uint32_t i = 0; i < trace->segment_count; i++) {
+        const char *text = "";
+        size_t bytes = 0;
+        WIO_TRY(
+            wio_reader_meta(&trace->segments[i], WIO_SEGMENT_META_RECORDER_DONE, &text, &bytes));
+        *ended_out = *ended_out && bytes == 1 && text[0] == '1';
     }
     return WIO_OK;
+}
+
+static bool is_complete(const struct wio_trace *trace)
+{
+    bool is_all = trace->info.dropped == 0 && trace->info.ended;
+    for (uint32_t i = 0; i < trace->process_count; i++) {
+        is_all = is_all && is_whole(&trace->processes[i]);
+    }
+    return is_all;
 }
 
 static enum wio_status read_cpus(struct wio_trace *trace)
@@ -205,7 +236,11 @@ static enum wio_status summarise(struct wio_trace *trace)
     WIO_TRY(read_cpus(trace));
     trace->info.command = trace->command;
     trace->info.version = trace->version;
-    return is_complete(trace, &trace->info.complete);
+    WIO_TRY(read_remarks(trace));
+    trace->info.remarks = trace->remarks;
+    WIO_TRY(have_ended(trace, &trace->info.ended));
+    trace->info.complete = is_complete(trace);
+    return WIO_OK;
 }
 
 enum wio_status wio_trace_summarise(struct wio_trace *trace, struct wio_error *err)
@@ -283,6 +318,11 @@ static const char *segment_text(const struct wio_trace *trace, uint32_t segment,
         return "";
     }
     return wio_trace_string(trace, from->strings == NULL ? (uint32_t)id : from->strings[id], NULL);
+}
+
+uint32_t wio_trace_source_count(const struct wio_trace *trace)
+{
+    return trace->source_count;
 }
 
 uint32_t wio_trace_source(const struct wio_trace *trace, uint32_t source, struct wio_frame *frames,

@@ -74,6 +74,7 @@ struct wio_block_range {
 
 struct wio_trace {
     char *path;
+    int dir; /* for what is named in it, -1: none; opened once, so that it stays the same one */
     struct wio_reader_segment *segments;
     uint32_t segment_count;
     uint32_t segment_capacity;
@@ -99,11 +100,13 @@ struct wio_trace {
     uint32_t block_capacity;
     struct wio_block_range *ranges;      /* per stream */
     struct wio_edge_file *edges;         /* NULL: none for these segments */
+    struct wio_error edges_fault;        /* why a file of edges cannot be read; WIO_OK: it can */
     const struct wio_clock_row **clocks; /* per stream, NULL = right; NULL where all are */
     struct wio_op_total totals[WIO_OP_COUNT];
     struct wio_trace_info info;
     char *command;
     char *version;
+    char *remarks;
     void **kept; /* memory that lives as long as the trace */
     uint32_t kept_count;
     uint32_t kept_capacity;

@@ -18,13 +18,14 @@ import tempfile
 PLACES = 120
 COMMANDS = {
     "info": ["info", "--format=json", "{}"],
+    "explain": ["explain", "--format=json", "{}"],
     "dump": ["dump", "{}"],
     "compare": ["compare", "--format=json", "{}", "whole"],
     "replay": ["replay", "--dry-run", "--format=json", "--root=target", "{}"],
     "edges": ["edges", "{}"],
     "check": ["check", "{}"],
 }
-READERS = ("info", "dump", "compare", "replay", "edges")
+READERS = ("info", "explain", "dump", "compare", "replay", "edges")
 failures = []
 
 

@@ -379,6 +379,46 @@ static void make_long(struct maker *maker, uint64_t count)
     }
 }
 
+static void make_slow(struct maker *maker)
+{
+    char file[32];
+    start_process(maker, rank_of(0, 1000), 0);
+    open_file(maker, "/home/u/log", O_RDWR | O_CREAT, 3, 0);
+    for (int i = 0; i < 8; i++) {
+        transfer(maker, WIO_OP_pwrite, "/home/u/log", (int64_t)i * 65536, 65536);
+        simple(maker, WIO_OP_fsync, "/home/u/log", 5 * MS);
+    }
+    simple(maker, WIO_OP_close, "/home/u/log", 10 * US);
+    for (int i = 0; i < 4; i++) {
+        snprintf(file, sizeof(file), "/home/u/small/%d", i);
+        open_file(maker, file, O_RDWR | O_CREAT, 3, 0);
+        transfer(maker, WIO_OP_pwrite, file, 0, 4096);
+        simple(maker, WIO_OP_close, file, 10 * US);
+    }
+    start_process(maker, rank_of(1, 1001), 0);
+    open_file(maker, "/home/u/other", O_RDWR | O_CREAT, 3, 0);
+    transfer(maker, WIO_OP_pwrite, "/home/u/other", 0, 4096);
+}
+
+/* A flush after every 4 KiB, on a file system of this type, and others that are few. */
+static void make_storm(struct maker *maker, const char *fs)
+{
+    static const char log[] = "/home/u/log";
+    struct wio_file_info file = {.path = path_id(maker, log),
+                                 .type = WIO_FILE_REGULAR,
+                                 .mode = 0644,
+                                 .size = 64 * 4096,
+                                 .fs = string_id(maker, fs)};
+    must(maker, wio_segment_file(maker->segment, &file, &maker->err));
+    start_process(maker, rank_of(-1, 1000), 0);
+    open_file(maker, log, O_RDWR | O_CREAT, 3, 0);
+    for (int i = 0; i < 64; i++) {
+        transfer(maker, WIO_OP_pwrite, log, (int64_t)i * 4096, 4096);
+        simple(maker, WIO_OP_fsync, log, 5 * MS);
+    }
+    simple(maker, WIO_OP_close, log, 10 * US);
+}
+
 static void make_kind(struct maker *maker, const char *kind, const char *count)
 {
     if (strcmp(kind, "checkpoint") == 0) {
@@ -395,6 +435,10 @@ static void make_kind(struct maker *maker, const char *kind, const char *count)
         make_waits(maker);
     } else if (strcmp(kind, "empty") == 0) {
         start_process(maker, rank_of(-1, 1000), 0);
+    } else if (strcmp(kind, "slow") == 0) {
+        make_slow(maker);
+    } else if (strcmp(kind, "storm") == 0) {
+        make_storm(maker, count != NULL ? count : "ext4");
     } else if (strcmp(kind, "long") == 0 && count != NULL) {
         make_long(maker, strtoull(count, NULL, 10));
     } else {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A file of edges beside a trace of two streams: opened, all its rows read, one stream looked up.
- * All checksums are made right first, unless the first byte says otherwise.
+ * A file of edges beside a trace of two streams: opened, all its rows read, one stream looked up,
+ * its held edges placed. All checksums are made right first, unless the first byte says otherwise.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -12,6 +12,7 @@
 #include "fuzz_files.h"
 #include "fuzz_repair.h"
 #include "trace/edge_file.h"
+#include "trace/held_file.h"
 #include "trace/segment.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -130,6 +131,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     fuzz_write(bytes, size);
     free(bytes);
+    struct wio_held held;
+    if (wio_held_file_read(trace, &held, NULL) == WIO_OK) {
+        for (size_t i = 0; i < held.count; i++) {
+            if (held.edges[i].from.stream > 1 || held.edges[i].to.seq > 99) {
+                abort();
+            }
+        }
+        wio_held_fini(&held);
+    }
     int fd = open(fuzz_file, O_RDONLY | O_CLOEXEC);
     if (fd >= 0 && wio_edge_file_open(trace, fd, fuzz_file, &file, &is_current, NULL) == WIO_OK) {
         read_all(file);

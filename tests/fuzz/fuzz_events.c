@@ -12,7 +12,8 @@ static uint64_t read_all(const struct wio_blob *payload, struct wio_pack *pack, 
                          enum wio_status *status)
 {
     static const struct wio_events_call calls[64] = {{0}};
-    const struct wio_events_context context = {.calls = calls, .call_count = 64};
+    const struct wio_events_context context = {
+        .calls = calls, .call_count = 64, .string_count = UINT32_MAX, .source_count = UINT32_MAX};
     static struct wio_event slice[WIO_SLICE_MAX];
     struct wio_blob unpacked = {0};
     struct wio_events events;

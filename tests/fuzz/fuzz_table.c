@@ -43,6 +43,9 @@ static void look_up(const struct wio_trace *trace)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct wio_trace *trace = calloc(1, sizeof(*trace));
+    if (trace != NULL) {
+        trace->dir = -1;
+    }
     if (trace == NULL || (trace->segments = calloc(1, sizeof(*trace->segments))) == NULL ||
         wio_trace_first_entries(trace) != WIO_OK) {
         wio_trace_close(trace);

@@ -137,6 +137,20 @@ class Ring:
                 found.append((low, high, base, os.fsdecode(data[40:32 + size])))
         return found
 
+    def stacks(self):
+        """{id: return addresses, innermost first} of the STACK records."""
+        known = {}
+        for _, _, _, kind, data in self.records:
+            if kind == STACK:
+                size, ident = int.from_bytes(data[6:8], "little"), int.from_bytes(data[8:12], "little")
+                known[ident] = [int.from_bytes(data[i:i + 8], "little")
+                                for i in range(32, 32 + size, 8)]
+        return known
+
+    def caller(self, event):
+        """The return address of the event's call, also where it has a stack."""
+        return self.stacks()[event["source"]][0] if event["flags"] & FLAG_STACK else event["source"]
+
     def meta(self, key):
         for _, _, _, kind, data in self.records:
             if kind == META and struct.unpack_from("<I", data, 8)[0] == key:

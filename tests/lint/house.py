@@ -57,11 +57,33 @@ RULES = [
          r"\w+(\[[^]]*\])*( = [^;(]*)?;",
          "no state outside src/capture and src/base/log.c: keep it in an object that is passed on",
          unless=r"^src/(capture/|base/log\.c$)"),
+    Rule("clock", r"^src/(base|capture|record|trace)/.*\.c$",
+         r"^\s+.*(?<![\w.>])(clock_gettime|gettimeofday|clock_nanosleep|nanosleep|usleep|time)\s*\(",
+         "a preloaded library may change libc's clocks: use base/clock.h, which has the kernel's own"),
     Rule("cloexec", r"^(src|tools)/.*\.c$", r"\bopen(at)?\s*\([^;]*\bO_(RDONLY|WRONLY|RDWR)\b(?![^;]*CLOEXEC)"
          r"[^;]*;", "O_CLOEXEC: descriptors must not leak into a program that is started",
          unless=r"^src/capture/"),
+    Rule("create", r"^src/(trace|record)/.*\.c$", r"\bO_CREAT\b(?!.*\bO_EXCL\b)",
+         "O_EXCL | O_NOFOLLOW: in a directory that others write to, the name may be theirs",
+         unless=r"^src/record/run_ops\.c$"),
+    Rule("argp", r"^tools/.*\.c$", r"\bargp_parse\s*\(",
+         "cmd_parse (options.h): its result is the exit status where arguments cannot be read",
+         unless=r"^tools/whyio/options\.c$"),
 ]
 ALLOW = re.compile(r"house: allow ([\w, ]+):")
+
+# Of src/replay, whose target may hold links that a trace has made: calls that look up a name, and what their arguments
+# must say. `proc` is the name of a descriptor below /proc/self/fd; a text in quotes is no name of a trace.
+BENEATH = "replay follows no link out of its target: %s, or rp_root_openat and its descriptor"
+BENEATH_AT = {
+    "openat": (r"\bO_(NOFOLLOW|EXCL)\b", "O_NOFOLLOW or O_EXCL"),
+    "linkat": (r"\bproc\b|\bAT_EMPTY_PATH\b", "link a descriptor"),
+    **{name: (r"\bAT_(SYMLINK_NOFOLLOW|EMPTY_PATH)\b|\bproc", "AT_SYMLINK_NOFOLLOW or AT_EMPTY_PATH")
+       for name in ("fstatat", "statx", "faccessat", "fchmodat", "fchownat", "utimensat", "scandirat")}}
+BY_PATH = ("open creat fopen freopen opendir scandir mkdir mknod mkfifo link symlink rename unlink rmdir remove truncate "
+           "chmod chown lchown utime utimes lutimes stat lstat access euidaccess readlink realpath statfs statvfs chdir "
+           "getxattr setxattr listxattr removexattr lgetxattr lsetxattr llistxattr lremovexattr").split()
+LOOKS_UP = re.compile(r"(?<![\w.>])(%s)\s*\(" % "|".join([*BENEATH_AT, *BY_PATH]))
 
 
 def tracked(root):
@@ -106,9 +128,31 @@ def check_rules(path, lines):
                 yield f"{path}:{index + 1}: {rule.name}: {rule.advice}"
 
 
+def arguments(text, begin):
+    """What stands between the parenthesis at `begin` and the one that closes it."""
+    depth = 0
+    for at in range(begin, len(text)):
+        depth += {"(": 1, ")": -1}.get(text[at], 0)
+        if depth == 0:
+            return text[begin + 1:at]
+    return text[begin + 1:]
+
+
+def check_beneath(path, lines):
+    text = "\n".join(without_comments(lines))
+    for match in LOOKS_UP.finditer(text):
+        given = arguments(text, match.end() - 1)
+        pattern, advice = BENEATH_AT.get(match.group(1), (r'^\s*(""|proc\b|proc_name\b)', "no calls by path"))
+        line = text.count("\n", 0, match.start())
+        if not re.search(pattern, given) and "beneath" not in allowed(lines, line):
+            yield f"{path}:{line + 1}: beneath: {BENEATH % advice}"
+
+
 def check_file(path, lines):
     """All faults of one file."""
     yield from check_rules(path, lines)
+    if re.match(r"src/replay/.*\.c$", path):
+        yield from check_beneath(path, lines)
     if path.endswith(SOURCE + (".py", ".sh")) and not any("SPDX-License-Identifier: Apache-2.0" in line
                                                           for line in lines[:4]):
         yield f"{path}:1: spdx: the first line is SPDX-License-Identifier: Apache-2.0"
@@ -130,6 +174,17 @@ def check_golden(paths):
     for case in sorted(cases):
         if os.path.basename(case) not in listed:
             yield f"{case}.sh: golden: name it in tests/cli/meson.build, else nobody runs it"
+
+
+def check_security():
+    """SECURITY.md names tests that exist."""
+    with open("SECURITY.md", encoding="utf-8") as file:
+        named = set(re.findall(r"`(tests/[^`]*)`", file.read()))
+    for path in sorted(named):
+        if not os.path.exists(path):
+            yield f"SECURITY.md: security: there is no {path}"
+    if not named:
+        yield "SECURITY.md: security: name the test that shows each line"
 
 
 CASES = [  # (path, line, rule or None)
@@ -162,15 +217,38 @@ CASES = [  # (path, line, rule or None)
     ("src/trace/a.c", "static int count(void);", None),
     ("src/trace/a.c", "static int count(int n)", None),
     ("src/capture/a.c", "static int counter;", None),
+    ("src/trace/a.c", "    clock_gettime(CLOCK_REALTIME, &now);", "clock"),
+    ("src/record/a.c", "    now = time(NULL);", "clock"),
+    ("src/capture/a.c", "    CAP_REAL(clock_nanosleep)(clock, flags, time, rest);", None),
+    ("src/calibrate/a.c", "    clock_gettime(CLOCK_REALTIME, &now);", None),
     ("src/trace/a.c", "    fd = open(path, O_RDONLY);", "cloexec"),
     ("src/trace/a.c", "    fd = open(path, O_RDONLY | O_CLOEXEC);", None),
+    ("src/trace/a.c", "    int flags = O_RDWR | O_CREAT | O_CLOEXEC;", "create"),
+    ("src/trace/a.c", "    int flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;", None),
+    ("src/model/a.c", "    int flags = O_RDWR | O_CREAT | O_CLOEXEC;", None),
+    ("tools/whyio/cmd_a.c", "    argp_parse(&argp, argc, argv, 0, NULL, &args);", "argp"),
+    ("tools/whyio/options.c", "    argp_parse(&argp, argc, argv, 0, NULL, &args);", None),
+    ("src/replay/a.c", "    fd = openat(dir, name, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);", "beneath"),
+    ("src/replay/a.c", "    fd = openat(dir, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, f(0666));", None),
+    ("src/replay/a.c", "    fd = openat(dir, f(name),\n                O_RDONLY | O_NOFOLLOW | O_CLOEXEC);", None),
+    ("src/replay/a.c", "    fd = rp_root_openat(root, name, O_RDONLY);", None),
+    ("src/replay/a.c", "    fd = open(path, O_RDONLY | O_CLOEXEC);", "beneath"),
+    ("src/replay/a.c", '    fd = open("/dev/null", O_RDONLY | O_CLOEXEC);', None),
+    ("src/replay/a.c", "    fstatat(dir, name, &st, 0);", "beneath"),
+    ("src/replay/a.c", "    fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW);", None),
+    ("src/replay/a.c", "    linkat(dir, name, to, other, AT_SYMLINK_FOLLOW);", "beneath"),
+    ("src/replay/a.c", "    linkat(AT_FDCWD, proc, to, other, AT_SYMLINK_FOLLOW);", None),
+    ("src/replay/a.c", "    chmod(proc_name(fd, proc), 0700);", None),
+    ("src/replay/a.c", "    truncate(path, 0);", "beneath"),
+    ("src/replay/a.c", "    ops->open(path);", None),
+    ("src/trace/a.c", "    fstatat(dir, name, &st, 0);", None),
 ]
 
 
 def self_test():
     wrong = 0
     for path, line, expected in CASES:
-        lines = ["/* SPDX-License-Identifier: Apache-2.0 */", line]
+        lines = ["/* SPDX-License-Identifier: Apache-2.0 */", *line.split("\n")]
         names = [text.split(": ")[1] for text in check_file(path, lines)]
         if names != ([expected] if expected else []):
             print(f"self-test: {path}: {line!r}: expected {expected}, found {names}", file=sys.stderr)
@@ -189,7 +267,7 @@ def main():
     root = sys.argv[1]
     os.chdir(root)
     paths = sorted(tracked("."))
-    faults = list(check_golden(paths))
+    faults = list(check_golden(paths)) + list(check_security())
     for path in paths:
         if not path.endswith(SOURCE + (".py", ".sh", ".scd", ".md", "meson.build")):
             continue

@@ -18,7 +18,9 @@ COMPUTES = set("""
     sqrt trunc
     __libc_current_sigrtmin
     __assert_fail
-    wio_edge_class_name wio_error_add wio_error_set wio_evidence_name wio_op_class wio_status_text
+    wio_alloc_array wio_alloc_room wio_stable_sort
+    wio_pair_map_fini wio_pair_map_get wio_pair_map_init wio_pair_map_put wio_pair_map_remove
+    wio_edge_class_name wio_error_add wio_error_set wio_evidence_name wio_class_properties wio_op_class wio_op_properties wio_status_text
     """.split())
 # What a compiler adds: its own arithmetic, checks of sizes, sanitizers, counters of coverage.
 ADDED = re.compile(r"^(_GLOBAL_OFFSET_TABLE_|__stack_chk_fail|__popcount[sdt]i2|__u?(div|mod)ti3"

@@ -669,7 +669,7 @@ subroutine files()
     INCLUDE_MPI
     integer, parameter :: one = 1 ! MPICH's mpi_f08 knows no large ones
     integer :: value, found, error
-    integer(MPI_OFFSET_KIND) :: at, zero
+    integer(MPI_OFFSET_KIND) :: at, zero, place
     FILE :: f
     INFO :: hints
     REQUEST :: r
@@ -679,6 +679,8 @@ subroutine files()
     call see('MPI_File_open comm=world path=mpi.data')
     call MPI_File_open(MPI_COMM_WORLD, 'mpi.data', MPI_MODE_CREATE + MPI_MODE_RDWR, MPI_INFO_NULL, f, error)
     call must(error == MPI_SUCCESS, 'MPI_File_open')
+    call see('MPI_File_get_size comm=file path=mpi.data')
+    call MPI_File_get_size(f, place, error)
     call see('MPI_File_write_at comm=file size=4 result=4 path=mpi.data')
     call MPI_File_write_at(f, at, value, one, MPI_INTEGER, MPI_STATUS_IGNORE, error)
     call see('MPI_File_read_at comm=file size=4 result=4 offset=' // trim(text(rank * 4)))
@@ -784,6 +786,7 @@ contains
     end subroutine
 
     subroutine back()
+        call see('MPI_File_seek comm=file offset=0 path=mpi.data')
         call MPI_File_seek(f, zero, MPI_SEEK_SET, error)
     end subroutine
 
@@ -792,6 +795,8 @@ contains
         call MPI_Barrier(MPI_COMM_WORLD, error)
         call see('MPI_File_seek_shared comm=file')
         call MPI_File_seek_shared(f, zero, MPI_SEEK_SET, error)
+        call see('MPI_File_get_position_shared comm=file path=mpi.data')
+        call MPI_File_get_position_shared(f, place, error)
         call see('MPI_Barrier comm=world')
         call MPI_Barrier(MPI_COMM_WORLD, error)
     end subroutine

@@ -79,7 +79,8 @@ def check_sequence(ring, events, expected, names):
 
 def check_source(ring, event):
     """The program's own code has called, or it was said who did."""
-    lines = [path for low, high, _, path in ring.modules() if low <= event["source"] < high]
+    source = ring.caller(event)
+    lines = [path for low, high, _, path in ring.modules() if low <= source < high]
     assert lines and not os.path.basename(lines[0]).startswith("libmpi"), (event["op"], lines)
 
 

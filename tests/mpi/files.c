@@ -41,6 +41,12 @@ static void finish(MPI_Request *request, const char *key)
     MPI(Wait)(request, MPI_STATUS_IGNORE);
 }
 
+static void seek(int offset)
+{
+    expect("MPI_File_seek comm=file offset=%d path=mpi.data", offset);
+    MPI(File_seek)(file, offset, MPI_SEEK_SET);
+}
+
 static void alone(void)
 {
     int next = (rank + 1) % RANKS;
@@ -62,18 +68,18 @@ static void alone(void)
     BIG(File_iread_at)(file, rank * BYTES, found, BYTES, MPI_BYTE, &request);
     finish(&request, "ira");
     check(rank);
-    MPI_File_seek(file, rank * BYTES, MPI_SEEK_SET);
+    seek(rank * BYTES);
     expect_file("MPI_File_write", -1, BYTES);
     BIG(File_write)(file, block, BYTES, MPI_BYTE, &status);
-    MPI_File_seek(file, rank * BYTES, MPI_SEEK_SET);
+    seek(rank * BYTES);
     expect_file("MPI_File_read", -1, BYTES);
     BIG(File_read)(file, found, BYTES, MPI_BYTE, MPI_STATUS_IGNORE);
     check(rank);
-    MPI_File_seek(file, rank * BYTES, MPI_SEEK_SET);
+    seek(rank * BYTES);
     expect("MPI_File_iwrite comm=file key=iw size=%d", BYTES);
     BIG(File_iwrite)(file, block, BYTES, MPI_BYTE, &request);
     finish(&request, "iw");
-    MPI_File_seek(file, rank * BYTES, MPI_SEEK_SET);
+    seek(rank * BYTES);
     expect("MPI_File_iread comm=file key=ir size=%d", BYTES);
     BIG(File_iread)(file, found, BYTES, MPI_BYTE, &request);
     finish(&request, "ir");
@@ -101,15 +107,15 @@ static void together(void)
     MPI(File_set_view)(file, at, MPI_BYTE, MPI_BYTE, "native", MPI_INFO_NULL);
     expect_all("MPI_File_write_all", -1, "3=0");
     BIG(File_write_all)(file, block, BYTES, MPI_BYTE, &status);
-    MPI_File_seek(file, 0, MPI_SEEK_SET);
+    seek(0);
     expect_all("MPI_File_read_all", -1, "3=0");
     BIG(File_read_all)(file, found, BYTES, MPI_BYTE, MPI_STATUS_IGNORE);
     check(rank);
-    MPI_File_seek(file, 0, MPI_SEEK_SET);
+    seek(0);
     expect_all("MPI_File_iwrite_all", -1, "key=iwall");
     BIG(File_iwrite_all)(file, block, BYTES, MPI_BYTE, &request);
     finish(&request, "iwall");
-    MPI_File_seek(file, 0, MPI_SEEK_SET);
+    seek(0);
     expect_all("MPI_File_iread_all", -1, "key=irall");
     BIG(File_iread_all)(file, found, BYTES, MPI_BYTE, &request);
     finish(&request, "irall");
@@ -125,12 +131,12 @@ static void expect_end(const char *op, const char *key)
 
 static void in_two_steps(void)
 {
-    MPI_File_seek(file, 0, MPI_SEEK_SET);
+    seek(0);
     expect_all("MPI_File_write_all_begin", -1, "key=wab");
     BIG(File_write_all_begin)(file, block, BYTES, MPI_BYTE);
     expect_end("MPI_File_write_all", "wab");
     MPI(File_write_all_end)(file, block, MPI_STATUS_IGNORE);
-    MPI_File_seek(file, 0, MPI_SEEK_SET);
+    seek(0);
     expect_all("MPI_File_read_all_begin", -1, "key=rab");
     BIG(File_read_all_begin)(file, found, BYTES, MPI_BYTE);
     expect_end("MPI_File_read_all", "rab");
@@ -154,8 +160,11 @@ static void to_the_start(void)
 {
     expect("MPI_Barrier comm=world");
     MPI(Barrier)(world);
+    MPI_Offset place = 0;
     expect("MPI_File_seek_shared comm=file 1=%d", seq++);
     MPI(File_seek_shared)(file, 0, MPI_SEEK_SET);
+    expect("MPI_File_get_position_shared comm=file path=mpi.data");
+    MPI(File_get_position_shared)(file, &place);
     expect("MPI_Barrier comm=world");
     MPI(Barrier)(world);
 }
@@ -200,6 +209,7 @@ static void by_a_shared_pointer(void)
 void files(void)
 {
     MPI_Info info;
+    MPI_Offset size = 0;
     memset(block, 'a' + rank, sizeof(block));
     expect("MPI_File_open comm=world 1=1 2=-1 path=mpi.data");
     must(MPI(File_open)(world, "mpi.data", MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &file) ==
@@ -211,6 +221,8 @@ void files(void)
     by_a_shared_pointer();
     expect("MPI_File_set_size comm=file 1=%d size=%d", seq++, 8 * BYTES);
     MPI(File_set_size)(file, 8 * BYTES);
+    expect("MPI_File_get_size comm=file path=mpi.data");
+    MPI(File_get_size)(file, &size);
     expect("MPI_File_preallocate comm=file 1=%d size=%d", seq++, 8 * BYTES);
     MPI(File_preallocate)(file, 8 * BYTES);
     expect("MPI_File_set_atomicity comm=file 1=%d", seq++);

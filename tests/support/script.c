@@ -20,6 +20,7 @@ struct script {
     uint32_t streams;
     uint64_t next_ns;
     struct script_edges edges;
+    char machine[1024];
 };
 
 static void die(const struct script *script, const char *what, const char *word)
@@ -262,6 +263,21 @@ static void put_defaults(struct script *script)
     }
 }
 
+/* A line of META key 13; the recorder's host is that of processes without one. */
+static void put_machine(struct script *script, const char *line)
+{
+    size_t used = strlen(script->machine);
+    (void)snprintf(script->machine + used, sizeof(script->machine) - used, "%s\n", line);
+}
+
+static void put_meta(struct script *script, unsigned key, const char *text)
+{
+    if (text[0] != '\0') {
+        must(script, wio_segment_meta(script->segment, key, text, strlen(text), &script->err),
+             "meta");
+    }
+}
+
 static void put_line(struct script *script, char *line)
 {
     char *save = NULL;
@@ -280,6 +296,8 @@ static void put_line(struct script *script, char *line)
              wio_segment_meta(script->segment, WIO_SEGMENT_META_CPUS, word, strlen(word),
                               &script->err),
              "meta");
+    } else if (strcmp(word, "machine") == 0) {
+        put_machine(script, save);
     } else if (strcmp(word, "file") == 0) {
         put_file(script, &save);
     } else if (!script_edges_line(&script->edges, word, &save)) {
@@ -303,9 +321,9 @@ void script_write(const char *text, const char *dir)
         put_line(&script, line);
     }
     put_defaults(&script);
-    must(&script,
-         wio_segment_meta(script.segment, WIO_SEGMENT_META_RECORDER_DONE, "1", 1, &script.err),
-         "meta");
+    put_meta(&script, WIO_SEGMENT_META_RECORDER_DONE, "1");
+    put_meta(&script, WIO_SEGMENT_META_MACHINE, script.machine);
+    put_meta(&script, WIO_SEGMENT_META_HOST, script.machine[0] != '\0' ? "host" : "");
     must(&script, wio_segment_finish(script.segment, &script.err), name);
     if (script.edges.is_wanted) {
         script_edges_write(&script.edges, dir);

@@ -11,6 +11,7 @@
 
 #include "base/io.h"
 
+static bool is_in_memory;
 static char directory[256];
 static pid_t directory_owner;
 
@@ -60,12 +61,17 @@ static void remove_when_stopped(void)
     }
 }
 
+void wio_test_in_memory(void)
+{
+    is_in_memory = access("/dev/shm", W_OK) == 0;
+}
+
 const char *wio_test_dir(void)
 {
     if (directory[0] != '\0') {
         return directory;
     }
-    const char *parent = getenv("TMPDIR");
+    const char *parent = is_in_memory ? "/dev/shm" : getenv("TMPDIR");
     snprintf(directory, sizeof(directory), "%s/whyio-test.XXXXXX",
              parent != NULL ? parent : "/tmp");
     if (mkdtemp(directory) == NULL) {

@@ -35,6 +35,9 @@ const char *wio_test_name(const char *file);
 /* End the program as skipped. */
 _Noreturn void wio_test_skip(const char *reason);
 
+/* The directory is to be in memory where the machine has a place for that: for tests that flush
+ * many small files. Before the others. */
+void wio_test_in_memory(void);
 /* A fresh directory; removed when the program ends. The text is valid until then. */
 const char *wio_test_dir(void);
 /* "DIR/name" with DIR = wio_test_dir(); free() it. */

@@ -174,7 +174,10 @@ int cmd_calibrate(int argc, char **argv)
     struct args args = {.params = wio_calibrate_params_default()};
     struct wio_calibration calibration;
 
-    argp_parse(&argp, argc, argv, 0, NULL, &args);
+    int wrong = cmd_parse(&argp, argc, argv, 0, &args);
+    if (wrong != 0) {
+        return wrong;
+    }
     if (check_output(args.output, &err) != WIO_OK ||
         calibrate(&args, &calibration, &err) != WIO_OK) {
         return cmd_fail(&err);

@@ -44,7 +44,10 @@ int cmd_check(int argc, char **argv)
     struct output output = {.report = {.out = stdout}};
     enum wio_status status;
 
-    argp_parse(&argp, argc, argv, 0, NULL, &args);
+    int wrong = cmd_parse(&argp, argc, argv, 0, &args);
+    if (wrong != 0) {
+        return wrong;
+    }
     cmd_expect_many_files();
     output.report.name = args.dir;
     output.report.is_json = args.common.format == CMD_FORMAT_JSON;

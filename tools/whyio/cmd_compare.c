@@ -114,7 +114,10 @@ int cmd_compare(int argc, char **argv)
     struct args args = {.top = DEFAULT_TOP};
     struct wio_compare_names names;
 
-    argp_parse(&argp, argc, argv, 0, NULL, &args);
+    int wrong = cmd_parse(&argp, argc, argv, 0, &args);
+    if (wrong != 0) {
+        return wrong;
+    }
     cmd_expect_many_files();
     if (compare(&args, &comparison, &err) != WIO_OK) {
         return cmd_fail(&err);

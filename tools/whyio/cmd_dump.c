@@ -125,6 +125,8 @@ static enum wio_status dump(struct args *args, struct wio_error *err)
     WIO_TRY(select_paths(args, trace, err));
     if (args->is_annotated) {
         find_edges(trace, &args->trace.common);
+    } else {
+        cmd_trace_tell_edges(trace);
     }
     wio_wanted_apply(&args->wanted, &params.filter);
     cmd_progress_init(&progress, "dumping", &args->trace.common);
@@ -139,7 +141,10 @@ int cmd_dump(int argc, char **argv)
     struct args args = {0};
     enum wio_status status;
 
-    argp_parse(&argp, argc, argv, 0, NULL, &args);
+    int wrong = cmd_parse(&argp, argc, argv, 0, &args);
+    if (wrong != 0) {
+        return wrong;
+    }
     cmd_expect_many_files();
     status = dump(&args, &err);
     wio_wanted_fini(&args.wanted);

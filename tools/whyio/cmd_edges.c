@@ -82,7 +82,10 @@ int cmd_edges(int argc, char **argv)
     struct wio_error err = WIO_ERROR_INIT;
     struct args args = {0};
 
-    argp_parse(&argp, argc, argv, 0, NULL, &args);
+    int wrong = cmd_parse(&argp, argc, argv, 0, &args);
+    if (wrong != 0) {
+        return wrong;
+    }
     cmd_expect_many_files();
     return print_edges(&args, &err) == WIO_OK ? 0 : cmd_fail(&err);
 }

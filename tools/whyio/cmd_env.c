@@ -63,7 +63,10 @@ static void print_json(const struct wio_env_var *table)
 int cmd_env(int argc, char **argv)
 {
     struct cmd_options options = {0};
-    argp_parse(&argp, argc, argv, 0, NULL, &options);
+    int wrong = cmd_parse(&argp, argc, argv, 0, &options);
+    if (wrong != 0) {
+        return wrong;
+    }
     if (options.format == CMD_FORMAT_JSON) {
         print_json(wio_env_table());
     } else {

@@ -26,12 +26,16 @@ int cmd_info(int argc, char **argv)
     struct wio_error err = WIO_ERROR_INIT;
     struct cmd_trace_args args = {0};
 
-    argp_parse(&argp, argc, argv, 0, NULL, &args);
+    int wrong = cmd_parse(&argp, argc, argv, 0, &args);
+    if (wrong != 0) {
+        return wrong;
+    }
     cmd_expect_many_files();
     if (cmd_trace_open(args.dir, &args.common, &trace, &err) != WIO_OK ||
         wio_summary_create(trace, &summary, &err) != WIO_OK) {
         return cmd_fail(&err);
     }
+    cmd_trace_tell_edges(trace);
     if (args.common.format == CMD_FORMAT_JSON) {
         wio_report_info_json(summary, stdout);
     } else {

@@ -82,6 +82,7 @@ static void print_json(const struct args *args, const struct wio_merge_result *r
     wio_json_u64(&json, "events", result->events);
     wio_json_u64(&json, "edges", result->edges);
     wio_json_u64(&json, "redundant", result->dropped);
+    wio_json_bool(&json, "cleaned", result->has_cleaned);
     render_difference_json(&json, result->is_same ? NULL : &result->difference);
     wio_json_object_end(&json);
     wio_json_line(&json);
@@ -105,7 +106,10 @@ int cmd_merge(int argc, char **argv)
     struct wio_error err = WIO_ERROR_INIT;
     struct wio_merge_result result;
     struct cmd_progress progress;
-    argp_parse(&argp, argc, argv, 0, NULL, &args);
+    int wrong = cmd_parse(&argp, argc, argv, 0, &args);
+    if (wrong != 0) {
+        return wrong;
+    }
     cmd_expect_many_files();
     cmd_progress_init(&progress, "merging", &args.common);
     const struct wio_merge_params params = {.struct_size = sizeof(params),
@@ -118,6 +122,10 @@ int cmd_merge(int argc, char **argv)
     cmd_progress_end(&progress);
     if (status != WIO_OK) {
         return cmd_fail(&err);
+    }
+    if (result.has_cleaned) {
+        (void)fprintf(stderr, "whyio: %s.merging, left by a merge that was killed, was removed\n",
+                      args.dir);
     }
     if (!result.is_same) {
         render_difference_text(&result.difference);

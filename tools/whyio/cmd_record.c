@@ -126,7 +126,10 @@ static int record_throttled(const struct record_options *options)
 int cmd_record(int argc, char **argv)
 {
     struct record_options options;
-    record_options_parse(argc, argv, &options);
+    int wrong = record_options_parse(argc, argv, &options);
+    if (wrong != 0) {
+        return wrong;
+    }
     struct cmd_progress progress;
     cmd_progress_init(&progress, "sealing", &options.common);
     options.record.capture_lib = wio_env_get(WIO_ENV_CAPTURE_LIB);

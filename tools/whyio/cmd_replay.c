@@ -52,8 +52,10 @@ static const struct argp_option options[] = {
      0},
     {"scale-compute", OPTION_SCALE, "X", 0, "Multiply think times by X (modes causal and think)",
      0},
-    {"cache", OPTION_CACHE, "drop|keep", 0,
-     "Whether the prepared files are asked to leave the page cache (default) or kept in it", 0},
+    {"cache", OPTION_CACHE, "auto|drop|keep", 0,
+     "Whether the prepared files are asked to leave the page cache or kept in it. Default: auto, "
+     "kept where the run read the most of them as fast as from memory",
+     0},
     {"dry-run", OPTION_DRY, NULL, 0, "Say what would be done, touch nothing", 0},
     {"compare", OPTION_COMPARE, NULL, 0, "Lay the replay beside the trace, as whyio compare does",
      0},
@@ -85,10 +87,13 @@ static void parse_scale(struct args *args, const char *text, struct argp_state *
 
 static void parse_cache(struct args *args, const char *text, struct argp_state *state)
 {
-    if (strcmp(text, "drop") != 0 && strcmp(text, "keep") != 0) {
-        argp_error(state, "--cache: expected drop or keep, not '%s'", text);
+    for (int cache = WIO_REPLAY_CACHE_AUTO; cache <= WIO_REPLAY_CACHE_KEEP; cache++) {
+        if (strcmp(text, wio_replay_cache_name((enum wio_replay_cache)cache)) == 0) {
+            args->params.cache = (enum wio_replay_cache)cache;
+            return;
+        }
     }
-    args->params.keep_cache = strcmp(text, "keep") == 0;
+    argp_error(state, "--cache: expected auto, drop or keep, not '%s'", text);
 }
 
 static void check(const struct args *args, struct argp_state *state)
@@ -287,7 +292,10 @@ int replay_run(int argc, char **argv, struct wio_replay_link *link)
     struct wio_error err = WIO_ERROR_INIT;
     struct args args = {0};
 
-    argp_parse(&argp, argc, argv, 0, NULL, &args);
+    int wrong = cmd_parse(&argp, argc, argv, 0, &args);
+    if (wrong != 0) {
+        return wrong;
+    }
     args.params.link = link;
     args.trace.common.quiet |= link != NULL && link->rank != 0;
     if (open_together(&args, &trace, &err) != WIO_OK) {
@@ -320,8 +328,9 @@ static int become_rank(const struct launcher *launcher, int argc, char **argv)
     struct wio_error err = WIO_ERROR_INIT;
     struct args args = {0};
     unsigned flags = launcher->rank == 0 ? 0 : ARGP_NO_ERRS;
-    if (argp_parse(&argp, argc, argv, flags, NULL, &args) != 0) {
-        return wio_status_exit(WIO_ERR_USAGE);
+    int wrong = cmd_parse(&argp, argc, argv, flags, &args);
+    if (wrong != 0) {
+        return wrong;
     }
     enum wio_status status = launcher_exec(launcher, argv, &err);
     return launcher->rank == 0 ? cmd_fail(&err) : wio_status_exit(status);

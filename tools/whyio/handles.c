@@ -15,6 +15,16 @@ enum wio_status cmd_trace_open(const char *dir, const struct cmd_options *option
     return status;
 }
 
+void cmd_trace_tell_edges(const struct wio_trace *trace)
+{
+    struct wio_error fault = WIO_ERROR_INIT;
+    char text[sizeof(fault.message) + sizeof(fault.file) + 64];
+    if (wio_trace_edges_fault(trace, &fault) != WIO_OK) {
+        wio_error_format(&fault, text, sizeof(text));
+        cmd_say("edges are not shown: %s", text);
+    }
+}
+
 enum wio_status cmd_trace_join(struct wio_trace *trace, const struct cmd_options *options,
                                struct wio_error *err)
 {

@@ -9,9 +9,12 @@
 #include "explain/compare.h"
 #include "options.h"
 
-/* wio_trace_open with a bar while rings are sealed that a killed recorder left. */
+/* wio_trace_open_progress with a bar while rings are sealed that a killed recorder left. */
 WIO_MUST_CHECK enum wio_status cmd_trace_open(const char *dir, const struct cmd_options *options,
                                               struct wio_trace **trace_out, struct wio_error *err);
+
+/* Tell of edges that cannot be read: for commands that show a trace without them, too. */
+void cmd_trace_tell_edges(const struct wio_trace *trace);
 
 /* wio_join with a bar: the trace has edges afterwards. */
 WIO_MUST_CHECK enum wio_status

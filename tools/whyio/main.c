@@ -12,6 +12,7 @@
 #include "base/cleanup.h"
 #include "base/text.h"
 #include "cmd.h"
+#include "messages.h"
 #include "options.h"
 
 enum { EXIT_USAGE = 2, EXIT_OUTPUT = 4 };
@@ -127,6 +128,7 @@ static int run_command(int argc, char **argv)
 int main(int argc, char **argv)
 {
     fill_standard_streams();
+    messages_begin();
     if (atexit(finish_output) != 0) {
         return EXIT_OUTPUT;
     }

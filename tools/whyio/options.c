@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "options.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
+
+#include "report/line.h"
 
 enum { OPTION_FORMAT = 0x100 };
 
@@ -66,6 +69,18 @@ static error_t parse_trace(int key, char *arg, struct argp_state *state)
 static const struct argp_child trace_children[] = {{&cmd_options_argp, 0, NULL, 0}, {0}};
 const struct argp cmd_trace_argp = {NULL, parse_trace, NULL, NULL, trace_children, NULL, NULL};
 
+int cmd_parse(const struct argp *argp, int argc, char **argv, unsigned flags, void *input)
+{
+    error_t error = argp_parse(argp, argc, argv, flags, NULL, input);
+    if (error == 0) {
+        return 0;
+    }
+    if ((flags & ARGP_NO_ERRS) == 0) {
+        cmd_say("cannot read the arguments: %s", strerror(error));
+    }
+    return wio_status_exit(error == ENOMEM ? WIO_ERR_NOMEM : WIO_ERR_USAGE);
+}
+
 void cmd_expect_many_files(void)
 {
     struct rlimit limit;
@@ -78,6 +93,10 @@ void cmd_expect_many_files(void)
 int cmd_fail(const struct wio_error *err)
 {
     char text[sizeof(err->message) + sizeof(err->file) + 64];
+    if (err->status >= WIO_OK) { /* a failure without a reason is one all the same */
+        cmd_say("failed, and does not know why");
+        return wio_status_exit(WIO_ERR_INTERNAL);
+    }
     wio_error_format(err, text, sizeof(text));
     cmd_say("%s", text);
     return wio_status_exit(err->status);
@@ -90,8 +109,9 @@ void cmd_say(const char *fmt, ...)
     va_start(args, fmt);
     vsnprintf(text, sizeof(text), fmt, args);
     va_end(args);
-    /* One write, so that lines of several ranks do not mix. */
-    char line[sizeof(text) + 16];
-    snprintf(line, sizeof(line), "whyio: %s\n", text);
-    fputs(line, stderr);
+    /* The line is one write (messages.h), so that lines of several ranks do not mix; a name with a
+     * line end in it stays on it. */
+    fputs("whyio: ", stderr);
+    wio_print_plain(stderr, text);
+    fputc('\n', stderr);
 }

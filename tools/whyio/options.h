@@ -15,9 +15,13 @@
  *     static const struct argp_child children[] = {{&cmd_options_argp, 0, NULL, 0}, {0}};
  *     static const struct argp argp = {options, parse, "DIR", "What foo does.", children, 0, 0};
  *     struct args args = {0};
- *     argp_parse(&argp, argc, argv, 0, NULL, &args);
+ *     int status = cmd_parse(&argp, argc, argv, 0, &args);
+ *     if (status != 0) {
+ *         return status;
+ *     }
  *
- * argp prints and exits by itself on --help (0) and on wrong usage (2).
+ * argp prints and exits by itself on --help (0) and on wrong usage (2); what is left is told by
+ * cmd_parse.
  */
 #ifndef WHYIO_OPTIONS_H
 #define WHYIO_OPTIONS_H
@@ -48,6 +52,11 @@ struct cmd_trace_args {
     const char *dir;
 };
 extern const struct argp cmd_trace_argp;
+
+/* argp_parse; gives the exit status of the command where the arguments could not be read (no
+ * memory), which is told, 0 where they were. */
+WIO_MUST_CHECK int cmd_parse(const struct argp *argp, int argc, char **argv, unsigned flags,
+                             void *input);
 
 /* Before a command opens traces: a trace has a file open for each of its segments, and there is one
  * for each recorder of a large job. Raises the soft limit of open files to the hard one. Not in

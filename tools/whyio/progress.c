@@ -56,6 +56,7 @@ static void format_bar(char *bar, uint64_t done, uint64_t total)
     bar[BAR_CELLS] = '\0';
 }
 
+/* Past stderr, which would escape what moves the cursor (messages.h). */
 static void draw(struct cmd_progress *progress, uint64_t done, uint64_t total, const char *unit,
                  uint64_t now_ns)
 {
@@ -66,7 +67,7 @@ static void draw(struct cmd_progress *progress, uint64_t done, uint64_t total, c
     format_amount(amount, sizeof(amount), done, unit);
     format_amount(rate_text, sizeof(rate_text), (uint64_t)rate, unit);
     if (total == 0 || total < done) {
-        fprintf(stderr, "\r%s  %s  %s/s\033[K", progress->what, amount, rate_text);
+        dprintf(STDERR_FILENO, "\r%s  %s  %s/s\033[K", progress->what, amount, rate_text);
     } else {
         char bar[BAR_CELLS + 1];
         char left[WIO_TEXT_MAX] = "?";
@@ -74,10 +75,9 @@ static void draw(struct cmd_progress *progress, uint64_t done, uint64_t total, c
         if (rate >= 1) {
             snprintf(left, sizeof(left), "%.0f s", (double)(total - done) / rate);
         }
-        fprintf(stderr, "\r%s [%s] %3.0f %%  %s  %s/s  %s left\033[K", progress->what, bar,
+        dprintf(STDERR_FILENO, "\r%s [%s] %3.0f %%  %s  %s/s  %s left\033[K", progress->what, bar,
                 (double)done / (double)total * 100, amount, rate_text, left);
     }
-    (void)fflush(stderr);
     progress->is_drawn = true;
     progress->drawn_ns = now_ns;
 }
@@ -103,8 +103,7 @@ void cmd_progress_update(void *arg, uint64_t done, uint64_t total, const char *u
 void cmd_progress_end(struct cmd_progress *progress)
 {
     if (progress->is_drawn) {
-        fputs("\r\033[K", stderr);
-        (void)fflush(stderr);
+        dprintf(STDERR_FILENO, "\r\033[K");
         progress->is_drawn = false;
     }
 }

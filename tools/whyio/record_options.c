@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/env.h"
 #include "base/text.h"
 
 enum {
@@ -31,7 +32,7 @@ static const struct argp_option argp_options[] = {
      "How to find out who waits for whom: observe (default), throttle (run COMMAND several times "
      "and hold its I/O too), off",
      0},
-    {"hosts", OPTION_HOSTS, NULL, 0,
+    {"hosts", OPTION_HOSTS, "HOST,..", OPTION_ARG_OPTIONAL,
      "With --causal=throttle: COMMAND is a launcher, and starts 'whyio record -- PROGRAM' on "
      "several hosts",
      0},
@@ -51,7 +52,10 @@ static const struct argp_option argp_options[] = {
      0},
     {"budget", OPTION_BUDGET, "TIME", 0,
      "With --method=trace: lower the period while all runs together take no longer (30s, 10m)", 0},
-    {"stacks", OPTION_STACKS, NULL, 0, "Record the whole call stack of each operation", 0},
+    {"stacks", OPTION_STACKS, "WHEN", OPTION_ARG_OPTIONAL,
+     "Call stacks: sampled for calls by libraries (the default), always (without WHEN: the whole "
+     "stack of each operation), or never",
+     0},
     {"mpi-internals", OPTION_MPI_INTERNALS, NULL, 0,
      "Record also what the MPI library does by itself", 0},
     {"mmap-pages", OPTION_MMAP_PAGES, NULL, 0,
@@ -67,6 +71,15 @@ static void parse_causal(struct record_options *options, const char *arg, struct
     options->record.causal = options->is_throttle || strcmp(arg, "observe") == 0;
     if (!options->record.causal && strcmp(arg, "off") != 0) {
         argp_error(state, "'%s' is no way to find causes: expected observe, throttle or off", arg);
+    }
+}
+
+static void parse_stacks(struct record_options *options, const char *arg, struct argp_state *state)
+{
+    options->record.stacks = arg == NULL || strcmp(arg, "always") == 0;
+    options->record.no_stacks = arg != NULL && strcmp(arg, "never") == 0;
+    if (!options->record.stacks && !options->record.no_stacks && strcmp(arg, "sampled") != 0) {
+        argp_error(state, "'%s' is no way to take stacks: expected sampled, always or never", arg);
     }
 }
 
@@ -132,6 +145,8 @@ static error_t parse_throttle(int key, char *arg, struct argp_state *state)
     switch (key) {
     case OPTION_HOSTS:
         options->throttle.hosts = true;
+        options->throttle.host_names = arg;
+        options->throttle.interface = wio_env_get(WIO_ENV_INTERFACE);
         return 0;
     case OPTION_METHOD:
         parse_method(options, arg, state);
@@ -176,7 +191,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         parse_causal(options, arg, state);
         return 0;
     case OPTION_STACKS:
-        options->record.stacks = true;
+        parse_stacks(options, arg, state);
         return 0;
     case OPTION_MPI_INTERNALS:
         options->record.mpi_internals = true;
@@ -215,10 +230,10 @@ static const struct argp argp = {
     NULL,
     NULL};
 
-void record_options_parse(int argc, char **argv, struct record_options *options_out)
+int record_options_parse(int argc, char **argv, struct record_options *options_out)
 {
     *options_out = (struct record_options){
         .record = {.struct_size = sizeof(options_out->record), .causal = true},
         .throttle = {.struct_size = sizeof(options_out->throttle)}};
-    argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, options_out);
+    return cmd_parse(&argp, argc, argv, ARGP_IN_ORDER, options_out);
 }

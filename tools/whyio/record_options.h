@@ -14,6 +14,6 @@ struct record_options {
 };
 
 /* Ends the program on --help and on wrong usage. */
-void record_options_parse(int argc, char **argv, struct record_options *options_out);
+WIO_MUST_CHECK int record_options_parse(int argc, char **argv, struct record_options *options_out);
 
 #endif

@@ -55,6 +55,12 @@ void render_calibrate_json(const struct wio_calibration *calibration, const char
     put_text(&json, "mount", calibration->mount);
     put_text(&json, "device", calibration->device);
     wio_json_bool(&json, "o_direct", calibration->is_direct);
+    wio_json_bool(&json, "trusted", calibration->doubt_count == 0);
+    wio_json_array_begin(&json, "doubts");
+    for (size_t i = 0; i < calibration->doubt_count && i < WIO_CALIBRATE_DOUBTS; i++) {
+        wio_json_string(&json, NULL, calibration->doubts[i]);
+    }
+    wio_json_array_end(&json);
     wio_json_double(&json, "elapsed_s", calibration->elapsed_s);
     wio_json_u64(&json, "written_bytes", calibration->written_bytes);
     wio_json_object_begin(&json, "parameters");
@@ -168,6 +174,17 @@ static void all_tables(const struct wio_calibration *calibration, FILE *out)
     }
 }
 
+/* Something else was using the machine, or the machine is like that. */
+static void doubt_lines(const struct wio_calibration *calibration, FILE *out)
+{
+    if (calibration->doubt_count > 0) {
+        (void)fprintf(out, "not trusted: measure again while the machine is idle\n");
+    }
+    for (size_t i = 0; i < calibration->doubt_count && i < WIO_CALIBRATE_DOUBTS; i++) {
+        (void)fprintf(out, "  %s\n", calibration->doubts[i]);
+    }
+}
+
 void render_calibrate_text(const struct wio_calibration *calibration, const char *output, FILE *out)
 {
     char bytes[WIO_TEXT_MAX];
@@ -187,4 +204,5 @@ void render_calibrate_text(const struct wio_calibration *calibration, const char
     (void)fprintf(out, "\n%s: %.1f s, %s written%s\n", output, calibration->elapsed_s,
                   wio_format_size(bytes, calibration->written_bytes),
                   calibration->is_direct ? "" : "; no O_DIRECT there, O_SYNC stood in for it");
+    doubt_lines(calibration, out);
 }

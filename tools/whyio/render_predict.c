@@ -88,14 +88,28 @@ static void put_ops(struct wio_json *json, const char *name, const struct wio_pr
     wio_json_object_end(json);
 }
 
-static void summary_json(struct wio_json *json, const struct wio_predict_result *result)
+static void summary_json(struct wio_json *json, const struct render_predict_set *set,
+                         const struct wio_predict_result *result)
 {
     wio_json_object_begin(json, NULL);
     wio_json_string(json, "schema", SCHEMA);
     wio_json_string(json, "model", wio_model_name(result->model));
+    if (set == NULL) {
+        wio_json_null(json, "set");
+    } else {
+        wio_json_object_begin(json, "set");
+        wio_json_string(json, "key", set->key);
+        wio_json_double(json, "value", set->value);
+        wio_json_object_end(json);
+    }
     put_account(json, &result->all);
     wio_json_double(json, "dirty_bytes_max", result->dirty_bytes_max);
     wio_json_u64(json, "untied", result->untied);
+    if (result->trust.is == WIO_HOST_TRUST_NOT_TOLD) {
+        wio_json_null(json, "trusted");
+    } else {
+        wio_json_bool(json, "trusted", result->trust.is == WIO_HOST_TRUSTED);
+    }
     put_ops(json, "metadata", result->metadata, result->metadata_count);
     put_ops(json, "kept", result->kept, result->kept_count);
     wio_json_array_begin(json, "ranks");
@@ -202,11 +216,33 @@ static void summary_text(FILE *out, const struct wio_predict_result *result)
 void render_predict_summary(struct render_predict *render, const struct wio_predict_result *result)
 {
     if (render->is_json) {
-        summary_json(&render->json, result);
+        summary_json(&render->json, NULL, result);
         return;
     }
     if (render->has_head) {
         (void)fputc('\n', render->out);
     }
     summary_text(render->out, result);
+}
+
+void render_predict_row(struct render_predict *render, const struct render_predict_set *set,
+                        const struct wio_predict_result *result)
+{
+    const struct wio_predict_account *all = &result->all;
+    char texts[5][WIO_TEXT_MAX];
+    if (render->is_json) {
+        summary_json(&render->json, set, result);
+        return;
+    }
+    if (!render->has_head) {
+        (void)fprintf(render->out, "%-16s  %10s  %10s  %10s  %10s  %10s\n", set->key, "total",
+                      "I/O", "computing", "waiting", "most dirty");
+        render->has_head = true;
+    }
+    (void)fprintf(render->out, "%-16s  %10s  %10s  %10s  %10s  %10s\n", set->text,
+                  wio_format_time(texts[0], to_ns(all->total_s)),
+                  wio_format_time(texts[1], to_ns(all->io_s)),
+                  wio_format_time(texts[2], to_ns(all->compute_s)),
+                  wio_format_time(texts[3], to_ns(all->wait_s)),
+                  wio_format_size(texts[4], (uint64_t)result->dirty_bytes_max));
 }

@@ -22,4 +22,14 @@ enum wio_status render_predict_op(void *arg, uint64_t index, const struct wio_mo
                                   struct wio_error *err);
 void render_predict_summary(struct render_predict *render, const struct wio_predict_result *result);
 
+/* --set: a number of HOST.json, its value as it was given and as a number. */
+struct render_predict_set {
+    const char *key;
+    const char *text;
+    double value;
+};
+/* A row of the table; as JSON a summary that has the value besides. */
+void render_predict_row(struct render_predict *render, const struct render_predict_set *set,
+                        const struct wio_predict_result *result);
+
 #endif

@@ -76,6 +76,8 @@ void render_record_json(const struct wio_record_result *result,
     wio_json_u64(&json, "events", result->totals.events);
     wio_json_u64(&json, "dropped", result->totals.dropped);
     wio_json_u64(&json, "bytes", result->totals.bytes);
+    wio_json_u64(&json, "live_images", result->totals.live_rings);
+    wio_json_u64(&json, "live_events", result->totals.live_events);
     wio_json_object_begin(&json, "unseen");
     for (unsigned i = 0; i < WIO_UNSEEN_COUNT; i++) {
         wio_json_u64(&json, wio_unseen_key(i), result->totals.unseen[i]);
@@ -84,6 +86,15 @@ void render_record_json(const struct wio_record_result *result,
     add_throttle(&json, throttle);
     wio_json_object_end(&json);
     wio_json_line(&json);
+}
+
+static void say_remarks(const char *remarks)
+{
+    while (remarks[0] != '\0') {
+        size_t bytes = strcspn(remarks, "\n");
+        cmd_say("%.*s", (int)bytes, remarks);
+        remarks += bytes + (remarks[bytes] == '\n');
+    }
 }
 
 void render_record_text(const struct wio_record_result *result)
@@ -104,7 +115,14 @@ void render_record_text(const struct wio_record_result *result)
                     wio_unseen_text(i));
         }
     }
-    if (totals->rings == 0) {
+    say_remarks(totals->remarks);
+    if (totals->live_rings > 0) {
+        cmd_say("%s more event%s so far of %s program image%s that still run%s: their rings are in "
+                "'%s/raw', and the next command that opens the trace takes them from there",
+                wio_format_count(events, totals->live_events), totals->live_events == 1 ? "" : "s",
+                wio_format_count(images, totals->live_rings), totals->live_rings == 1 ? "" : "s",
+                totals->live_rings == 1 ? "s" : "", result->dir);
+    } else if (totals->rings == 0) {
         cmd_say("nothing was recorded: no process loaded the capture library (a launcher alone "
                 "records nothing of itself)");
     }

@@ -15,6 +15,10 @@ void render_replay_json(const struct wio_trace *trace, const struct wio_replay_r
 void render_replay_text(const struct wio_trace *trace, const struct wio_replay_result *result,
                         FILE *out);
 
+/* The mismatches as the text has them: in groups. Nothing where there are none. */
+void render_replay_mismatches(const struct wio_trace *trace, const struct wio_replay_result *result,
+                              FILE *out);
+
 /* What the trace could not see, and so the replay did not do: kinds as of wio_unseen_key, and how
  * often each. */
 uint32_t render_replay_unseen_kinds(const struct wio_trace *trace);

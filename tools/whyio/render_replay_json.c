@@ -196,6 +196,18 @@ static void put_phases(struct wio_json *json, const struct wio_replay_result *re
     wio_json_array_end(json);
 }
 
+static void put_cache(struct wio_json *json, const struct wio_replay_result *result)
+{
+    wio_json_object_begin(json, "cache");
+    wio_json_string(json, "asked", wio_replay_cache_name(result->cache));
+    wio_json_string(
+        json, "chosen",
+        wio_replay_cache_name(result->keep_cache ? WIO_REPLAY_CACHE_KEEP : WIO_REPLAY_CACHE_DROP));
+    wio_json_u64(json, "memory_bytes", result->memory_bytes);
+    wio_json_u64(json, "device_bytes", result->device_bytes);
+    wio_json_object_end(json);
+}
+
 static void put_prepared(struct wio_json *json, const struct wio_replay_result *result)
 {
     wio_json_object_begin(json, "prepared");
@@ -221,6 +233,7 @@ void render_replay_json(const struct wio_trace *trace, const struct wio_replay_r
     wio_json_u64(&json, "stdio_calls", result->covered);
     wio_json_u64(&json, "control", result->control);
     put_prepared(&json, result);
+    put_cache(&json, result);
     put_mismatches(&json, trace, result);
     put_waits(&json, result);
     put_late(&json, result);

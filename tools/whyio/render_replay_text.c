@@ -7,7 +7,6 @@
 #include "trace/calls.h"
 
 #define SHOWN_RANKS 16u
-#define SHOWN_MISMATCHES 20u
 
 static uint64_t span(uint64_t begin_ns, uint64_t end_ns)
 {
@@ -72,6 +71,26 @@ static void put_prepared(const struct wio_replay_result *result, FILE *out)
         result->dry_run || result->prepared_bytes == 0 ? ""
         : result->keep_cache                           ? ", in the page cache"
                                                        : ", asked to leave the page cache");
+}
+
+/* Which, and why. */
+static void put_cache(const struct wio_replay_result *result, FILE *out)
+{
+    char all[WIO_TEXT_MAX];
+    char memory[WIO_TEXT_MAX];
+    uint64_t first = result->memory_bytes + result->device_bytes;
+    if (result->prepared_bytes == 0) {
+        return;
+    }
+    (void)fprintf(out, "cache     %s: ", result->keep_cache ? "kept" : "dropped");
+    if (result->cache != WIO_REPLAY_CACHE_AUTO) {
+        (void)fputs("as asked\n", out);
+    } else if (first == 0) {
+        (void)fputs("no read of the trace tells where it came from\n", out);
+    } else {
+        (void)fprintf(out, "of %s that the run read first, %s came as fast as from memory\n",
+                      wio_format_size(all, first), wio_format_size(memory, result->memory_bytes));
+    }
 }
 
 static uint64_t put_classes(const uint64_t *counts, FILE *out)
@@ -215,111 +234,18 @@ static void put_phases(const struct wio_replay_result *result, FILE *out)
     }
 }
 
-static bool is_in_bytes(unsigned op)
-{
-    switch ((int)wio_op_class(op)) {
-    case WIO_CLASS_READ:
-    case WIO_CLASS_WRITE:
-    case WIO_CLASS_COPY:
-    case WIO_CLASS_ASYNC_READ:
-    case WIO_CLASS_ASYNC_WRITE:
-    case WIO_CLASS_STAT:
-    case WIO_CLASS_SEEK:
-    case WIO_CLASS_READLINK:
-    case WIO_CLASS_XATTR:
-        return true;
-    default:
-        return false;
-    }
-}
-
-/* Sizes of files are compared, and known, where both looks succeeded. */
-static void put_outcome(unsigned op, int64_t value, uint16_t error, uint16_t other_error, FILE *out)
-{
-    bool has_size = wio_op_class(op) != WIO_CLASS_STAT || other_error == 0;
-    if (error != 0) {
-        (void)fprintf(out, "%s", strerrorname_np(error) != NULL ? strerrorname_np(error) : "error");
-    } else if (is_in_bytes(op) && has_size) {
-        (void)fprintf(out, "%lld B", (long long)value);
-    } else if (wio_op_class(op) == WIO_CLASS_READDIR) {
-        (void)fputs(value > 0 ? "a name" : "the end", out);
-    } else {
-        (void)fputs("success", out);
-    }
-}
-
-/* ", which tid 7 changed 1.2 ms later in the trace (pwrite, seq 61)" */
-static void put_race(const struct wio_trace *trace, const struct wio_replay_race *race, FILE *out)
-{
-    char time[WIO_TEXT_MAX];
-    if (race->stream == UINT32_MAX) {
-        return;
-    }
-    uint64_t ns = race->after_ns < 0 ? (uint64_t)-race->after_ns : (uint64_t)race->after_ns;
-    (void)fprintf(out, ", which tid %d changed %s %s in the trace (%s, seq %llu)",
-                  wio_trace_stream(trace, race->stream)->tid, wio_format_time(time, ns),
-                  race->after_ns < 0 ? "before" : "later", wio_op_name(race->op),
-                  (unsigned long long)race->seq);
-}
-
-static void put_mismatch(const struct wio_trace *trace, const struct wio_replay_mismatch *mismatch,
-                         FILE *out)
-{
-    const struct wio_stream_info *stream = wio_trace_stream(trace, mismatch->stream);
-    const struct wio_process_info *process = wio_trace_process(trace, stream->process);
-    (void)fprintf(out, "  pid %d tid %d seq %llu", process->pid, stream->tid,
-                  (unsigned long long)mismatch->seq);
-    if (process->rank >= 0) {
-        (void)fprintf(out, " rank %d", process->rank);
-    }
-    (void)fprintf(out, ": %s", wio_op_name(mismatch->op));
-    if (mismatch->size != WIO_NO_SIZE) {
-        (void)fprintf(out, " %llu bytes", (unsigned long long)mismatch->size);
-    }
-    if (mismatch->offset != WIO_NO_OFFSET) {
-        (void)fprintf(out, " at %lld", (long long)mismatch->offset);
-    }
-    (void)fputs(": expected ", out);
-    put_outcome(mismatch->op, mismatch->expected, mismatch->expected_error, mismatch->got_error,
-                out);
-    (void)fputs(", got ", out);
-    put_outcome(mismatch->op, mismatch->got, mismatch->got_error, mismatch->expected_error, out);
-    (void)fputs(": ", out);
-    wio_print_plain(out, wio_trace_string(trace, mismatch->path, NULL));
-    put_race(trace, &mismatch->race, out);
-    (void)fputc('\n', out);
-}
-
-static void put_mismatches(const struct wio_trace *trace, const struct wio_replay_result *result,
-                           FILE *out)
-{
-    char count[WIO_TEXT_MAX];
-    if (result->total.mismatches == 0) {
-        return;
-    }
-    (void)fputc('\n', out);
-    put_operations(result->total.mismatches, out);
-    (void)fputs(" had another size, success or errno than in the trace:\n", out);
-    for (uint32_t i = 0; i < result->mismatch_listed && i < SHOWN_MISMATCHES; i++) {
-        put_mismatch(trace, &result->mismatches[i], out);
-    }
-    if (result->total.mismatches > SHOWN_MISMATCHES) {
-        (void)fprintf(out, "  and %s more (--format=json lists the first 1,000)\n",
-                      wio_format_count(count, result->total.mismatches - SHOWN_MISMATCHES));
-    }
-}
-
 void render_replay_text(const struct wio_trace *trace, const struct wio_replay_result *result,
                         FILE *out)
 {
     put_work(result, out);
     put_times(result, out);
     put_prepared(result, out);
+    put_cache(result, out);
     put_waits(result, out);
     put_late(result, out);
     put_skipped(result, out);
     put_lost(trace, out);
     put_ranks(result, out);
     put_phases(result, out);
-    put_mismatches(trace, result, out);
+    render_replay_mismatches(trace, result, out);
 }

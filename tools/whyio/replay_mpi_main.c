@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "messages.h"
 #include "options.h"
 #include "replay_mpi_link.h"
 #include "replay_run.h"
@@ -17,6 +18,7 @@ int main(int argc, char **argv)
 {
     struct wio_replay_link *link;
     struct wio_error err = WIO_ERROR_INIT;
+    messages_begin();
     argp_err_exit_status = EXIT_USAGE;
     /* Who waits sleeps in between (rp_exchange_nap). Yielding again and again instead can make
      * Linux 6.18 run nothing else beside it for half a minute. */

@@ -7,6 +7,7 @@ import os
 import shutil
 import sys
 
+import lacks
 import more_test
 
 BEFORE_AFTER = ["before", "tree/a/one", "tree/a/seen.one", "tree/b/seen.two", "tree/b/two", "after"]
@@ -54,6 +55,7 @@ def lists(events, top):
 
 
 def main(library, program, mode):
+    lacks.skip_script(lacks.terminal() if mode in ("terminal", "lists") else "")
     rings, top = more_test.traced_in(os.path.abspath(library), [os.path.abspath(program), mode])
     events = [event for ring in rings for event in ring.events()]
     {"nftw": walked, "fts": walked, "daemon": daemon, "terminal": terminal, "spawn": spawn,

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """more_test.py LIBRARY sanitized PROGRAM | plugins HOST PLUGIN... | stacks PROGRAM | early PROGRAM |
-children PROGRAM | numbers PROGRAM:
+children PROGRAM | numbers PROGRAM | preinit PROGRAM:
 more programs that must behave as without capture."""
 
 import os
@@ -63,12 +63,7 @@ def plugins(library, host, *paths):
 
 def stacks(library, program):
     ring = traced(library, [program, "fork_storm"], WHYIO_STACKS="1")[0]
-    known = {}
-    for _, _, _, kind, data in ring.records:
-        if kind == ring_reader.STACK:
-            size, ident = int.from_bytes(data[6:8], "little"), int.from_bytes(data[8:12], "little")
-            known[ident] = [int.from_bytes(data[i:i + 8], "little")
-                            for i in range(32, 32 + size, 8)]
+    known = ring.stacks()
     events = [event for event in ring.events() if event["op"] == "fork"]
     assert len(events) == 60, len(events)
     for event in events:
@@ -85,8 +80,9 @@ def children(library, program):
     assert len(rings) == 61, len(rings)
     for ring in rings:
         for event in ring.events():
-            if event["source"] != 0:
-                assert module_at(ring, event["source"]), (ring.name, event)
+            source = ring.caller(event)
+            if source != 0:
+                assert module_at(ring, source), (ring.name, event)
 
 
 def numbers(library, program):
@@ -105,10 +101,21 @@ def early(library, program):
     assert all(event["offset"] is None or event["offset"] >= 0 for event in events), events
 
 
+def preinit(library, program):
+    """I/O before any constructor is recorded, and so is all that comes behind it."""
+    rings = traced(library, [program])
+    assert len(rings) == 1, rings
+    events = [(event["op"], os.path.basename(event["path"] or "")) for event in rings[0].events()]
+    files = [event for event in events if event[1].endswith(".dat")]
+    assert files == [(op, name) for name in ("early.dat", "late.dat")
+                     for op in ("open", "write", "close")], events
+    assert rings[0].end == 1 and events[-1][0] == "exit", (rings[0].end, events)
+
+
 def main(library, mode, *paths):
     paths = [os.path.abspath(path) for path in paths]
     {"sanitized": sanitized, "plugins": plugins, "stacks": stacks, "early": early,
-     "children": children, "numbers": numbers}[mode](
+     "children": children, "numbers": numbers, "preinit": preinit}[mode](
         os.path.abspath(library), *paths)
 
 

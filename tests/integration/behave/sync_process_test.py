@@ -8,6 +8,7 @@ import os
 import re
 import sys
 
+import lacks
 import more_test
 from sync_test import by_object, end, of_class
 
@@ -104,6 +105,7 @@ CHECKS = {check.__name__: check for check in (shared, named, connections, channe
 
 
 def main(library, program, mode):
+    lacks.skip_script(lacks.shared_memory() if mode == "named" else "")
     command = [os.path.abspath(program), mode]
     CHECKS[mode](more_test.traced(os.path.abspath(library), command, WHYIO_CAUSAL="1"))
 

@@ -10,6 +10,7 @@ import sys
 import tempfile
 import textwrap
 
+import lacks
 import more_test
 from sync_stress_test import check_alone
 from sync_test import of_class
@@ -116,6 +117,9 @@ def main(library):
     for needed, check in ((sys.executable, python), ("seq", pipeline), ("make", make), ("fio", fio)):
         if shutil.which(needed) is None:
             print(f"{check.__name__}: not installed here")
+            continue
+        if check is python and lacks.shared_memory():
+            print(f"{check.__name__}: {lacks.shared_memory()}")
             continue
         with tempfile.TemporaryDirectory(prefix="whyio-programs-") as top:
             check(library, top)

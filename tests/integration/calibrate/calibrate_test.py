@@ -124,8 +124,10 @@ class Measures(Case):
         self.is_clean()
 
     def test_memory(self):
-        if not os.access("/dev/shm", os.W_OK):
-            self.skipTest("no /dev/shm")
+        kind = subprocess.run(["stat", "-f", "-c", "%T", "/dev/shm"], check=False, text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout.strip()
+        if not os.access("/dev/shm", os.W_OK) or kind != "tmpfs":
+            self.skipTest(f"expected a tmpfs at /dev/shm, found {kind or 'nothing'}")
         with tempfile.TemporaryDirectory(dir="/dev/shm") as directory:
             host = self.measure(directory)
             self.predicts()

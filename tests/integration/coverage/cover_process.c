@@ -52,9 +52,11 @@ static void forks(void)
     if (pid == 0) {
         raw_exit(0);
     }
-    EXPECT("a0=0 a1=%ld", pid);
-    raw_wait(pid);
-    cover_close(master, "*");
+    EXPECT("a0=0 a1=%ld", pid > 0 ? pid : 0);
+    if (pid > 0) { /* a plain chroot has no terminals */
+        raw_wait(pid);
+        cover_close(master, "*");
+    }
 }
 
 extern pid_t __vfork(void);

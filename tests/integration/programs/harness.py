@@ -46,6 +46,7 @@ class Case:
     ordered: bool = False      # one thread: compare the order too
     check: Callable = None     # (place, events): more to check, raises Failure
     at_least: int = 5          # operations that must have been compared
+    unseen: tuple = ()         # kinds of what is not seen: the trace is then not complete
     env: dict = field(default_factory=dict)
 
 
@@ -140,10 +141,11 @@ def whyio(*args):
     return result.stdout
 
 
-def sound_trace(trace):
+def sound_trace(trace, unseen=()):
     info = json.loads(whyio("info", "--format=json", trace))
-    if info["dropped"] != 0 or info["complete"] is not True:
-        raise Failure(f"trace: dropped {info['dropped']}, complete {info['complete']}")
+    if info["dropped"] != 0 or info["complete"] is bool(unseen) or set(info["unseen"]) != set(unseen):
+        raise Failure(f"trace: dropped {info['dropped']}, complete {info['complete']}, "
+                      f"unseen {info['unseen']}")
     return info
 
 
@@ -172,7 +174,7 @@ def compare_runs(case, place):
     recorded = run(case, place, (recorder, "record", "-q", "-o", trace, "--"))
     files_recorded = snapshot(case, place)
     same_behaviour(case, alone, files_alone, recorded, files_recorded)
-    sound_trace(trace)
+    sound_trace(trace, case.unseen)
     dump = place.outside("dump")
     with open(dump, "wb") as file:
         file.write(whyio("dump", trace))

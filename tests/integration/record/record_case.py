@@ -97,7 +97,7 @@ class RecordCase(unittest.TestCase):
     def assert_sealed(self, trace="t"):
         """Segments, and nothing that is left over."""
         self.assertTrue(self.segments(trace))
-        self.assertEqual([], [n for n in os.listdir(trace) if not n.endswith(".seg") and n != "trace.edges"])
+        self.assertEqual([], [n for n in os.listdir(trace) if not n.endswith(".seg") and n not in ("trace.edges", "trace.held")])
         self.assertEqual([], [n for n in self.segments(trace) if n.endswith(".begin.seg")])
 
 

@@ -7,7 +7,9 @@ import pty
 import signal
 import subprocess
 import sys
+import unittest
 
+import lacks
 from record_case import WHYIO, RecordCase, main, stop_group, until
 
 
@@ -176,29 +178,31 @@ class Signals(RecordCase):
                 self.assertEqual(child.stdout.readline(), b"got\n")
                 self.assertEqual(child.wait(20), 9)
 
+    @unittest.skipIf(lacks.terminal(), lacks.terminal())
     def test_keyboard_interrupt_arrives_once(self):
         """A terminal interrupts the whole group: the command must not get a second one."""
         script = ("n=0; trap 'n=$((n+1))' INT; echo ready; for i in {1..200}; do [ $n -gt 0 ] && break; sleep 0.1; done; "
                   "for i in {1..5}; do sleep 0.1; done; echo n=$n")
-        pid, terminal = pty.fork()
+        pid, screen = pty.fork()
         if pid == 0:
             os.execv(WHYIO, [WHYIO, "record", "-q", "-o", "t", "--", "bash", "-c", script])
-        text = read_until(terminal, b"ready")
-        os.write(terminal, b"\x03")
-        text += read_until(terminal, b"n=")
+        text = read_until(screen, b"ready")
+        os.write(screen, b"\x03")
+        text += read_until(screen, b"n=")
         _, status = os.waitpid(pid, 0)
-        os.close(terminal)
+        os.close(screen)
         self.assertIn(b"n=1", text)
         self.assertEqual(os.waitstatus_to_exitcode(status), 0)
 
+    @unittest.skipIf(lacks.terminal(), lacks.terminal())
     def test_interrupted_command(self):
-        pid, terminal = pty.fork()
+        pid, screen = pty.fork()
         if pid == 0:
             os.execv(WHYIO, [WHYIO, "record", "-q", "-o", "t", "--", "sh", "-c", "echo ready; exec sleep 30"])
-        read_until(terminal, b"ready")
-        os.write(terminal, b"\x03")
+        read_until(screen, b"ready")
+        os.write(screen, b"\x03")
         _, status = os.waitpid(pid, 0)
-        os.close(terminal)
+        os.close(screen)
         self.assertEqual(os.waitstatus_to_exitcode(status), 130)
         self.assert_sealed()
 

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """whyio record --causal=throttle: waits that nobody can observe, and runs that go wrong."""
 
+import fcntl
 import glob
 import json
 import os
@@ -13,6 +14,7 @@ import time
 import record_case
 
 HELD = os.path.abspath(sys.argv.pop(1))
+WRITES = {"1": "write, x86-64", "20": "writev, x86-64", "64": "write, others", "66": "writev, others"}
 
 
 def alive(session):
@@ -27,6 +29,16 @@ def alive(session):
         if int(its) == session and state not in "ZX":
             found.append(path)
     return found
+
+
+def stands_in_write(pid):
+    """To its standard error."""
+    try:
+        with open(f"/proc/{pid}/syscall", encoding="ascii") as file:
+            words = file.read().split()
+    except OSError:
+        return False
+    return len(words) > 1 and WRITES.get(words[0]) is not None and int(words[1], 16) == 2
 
 
 class Throttle(record_case.RecordCase):
@@ -280,6 +292,24 @@ class Throttle(record_case.RecordCase):
         self.assertEqual(child.wait(60), 128 + signal.SIGINT)
         self.assert_sealed()
         self.check()
+
+    def test_a_group_that_is_interrupted_between_runs_is_told_as_such(self):
+        """The recorder stands in a write to a pipe that is full: run 1 is over, run 2 has not begun."""
+        first = b"whyio: run 1: nobody is held\n"
+        reader, writer = os.pipe()
+        self.addCleanup(os.close, reader)
+        room = fcntl.fcntl(writer, fcntl.F_SETPIPE_SZ, 4096)
+        os.write(writer, bytes(room - len(first) - 4))
+        recorder = self.start(HELD, "nap", "3", options=("--causal=throttle",), stderr=writer)
+        os.close(writer)
+        self.assertTrue(record_case.until(lambda: stands_in_write(recorder.pid)))
+        os.killpg(recorder.pid, signal.SIGINT)
+        said = b""
+        while data := os.read(reader, 65536):
+            said += data
+        self.assertIn(first, said)
+        self.assertEqual(recorder.wait(60), 130, said.lstrip(b"\0"))
+        self.assertEqual(alive(recorder.pid), [])
 
     def test_an_interrupted_run_that_holds_ends_them_all(self):
         child = self.start(HELD, "spin", "8", options=("--causal=throttle",),

@@ -219,6 +219,27 @@ class Edges(Causal):
             edge 1:2 0:2 class=queue evidence=thread object=1""")
         self.assertEqual(self.replay()["waits"]["queue"], 2)
 
+    def test_a_call_with_several_semaphore_operations_does_not_wait_for_itself(self):
+        # {+1, -1} twice, while the semaphore holds one: as stress-ng --sem-sysv
+        lines = ["process 10", "stream 0 10", "stream 0 11", "semctl stream=0 t=500 a0=0x9000 a1=1"]
+        for i in range(100):
+            for stream in range(2):
+                t = (1 + i * 2 + stream) * MS
+                lines += [f"open stream={stream} t={t} path=/{stream} a0=0x42 a1=0644 res=3",
+                          f"close stream={stream} t={t + 500} fd=3 path=/{stream}"]
+                lines += [f"{op} stream={stream} t={t + 1000} a0=0x9000 {caused}" for op, caused in
+                          (("semop", ""), ("semop", "caused"), ("semop_post", "caused"), ("semop_post", "caused"))]
+                if i > 0 or stream > 0:
+                    giver = 1 - stream
+                    n = (i - (stream == 0)) * 6 + 2 + (giver == 0)
+                    own = i * 6 + 2 + (stream == 0)
+                    lines += [f"edge {giver}:{n + 2} {stream}:{own} class=queue evidence=thread object=1",
+                              f"edge {giver}:{n + 3} {stream}:{own + 1} class=queue evidence=thread object=1"]
+        self.script("\n".join(lines))
+        result = self.replay("--scale-compute=0")
+        self.assertEqual((result["untied"], result["mismatch_count"]), (0, 0))
+        self.assertGreater(result["waits"]["queue"], 100)
+
     def test_a_child_that_is_waited_for(self):
         # what follows a wait comes after the child's end, in whatever time that needs here
         self.script(f"""

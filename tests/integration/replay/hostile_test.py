@@ -121,6 +121,17 @@ class Escapes(ReplayCase):
         self.assert_untouched()
 
 
+    def test_a_directory_under_two_names(self):
+        """/k is a link to the root, and was taken for a directory before: prepare makes the link in /d, and puts an
+        entry into /k/d, which is the same directory."""
+        made = os.path.join(self.outside, "made")
+        self.script(f"rmdir path=/k/d err=39\nreadlink path=/k path2=/ size=99 res=1\n"
+                    f"stat path=/d a1=0040755\nreadlink path=/d/.whyio-entry path2={made} size=99 res={len(made)}")
+        self.replay(AFAP)
+        self.assertEqual(os.readlink(self.path("/d/.whyio-entry")), made)
+        self.assert_untouched()
+
+
 class Foreign(ReplayCase):
     """What somebody keeps in the target, reached by a name that the plan cannot know of."""
 

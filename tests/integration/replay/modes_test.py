@@ -131,7 +131,40 @@ class Cache(ReplayCase):
         for option in ("drop", "keep"):
             result = self.replay("--mode=afap", "--cache=" + option)
             self.assertEqual(result["mismatch_count"], 0)
+            self.assertEqual((result["cache"]["asked"], result["cache"]["chosen"]), (option, option))
             self.assertEqual(os.path.getsize(self.path("/a")), 4194304)
+
+    def chosen(self, name, *reads):
+        """By how long the first reads of bytes from before the run took: [keep|drop, bytes from memory, from a device]"""
+        trace = self.script("open path=/a a0=2 res=3\n" + "\n".join(reads), name=name)
+        cache = self.replay("--mode=afap", trace=trace, target=os.path.join(self.dir, "target-" + name))["cache"]
+        self.assertEqual(cache["asked"], "auto")
+        return [cache["chosen"], cache["memory_bytes"], cache["device_bytes"]]
+
+    def test_auto_is_by_the_first_reads(self):
+        read = "pread fd=3 path=/a off={} size={} dur={}".format
+        self.assertEqual(self.chosen("memory", read(0, 4096, 3000)), ["keep", 4096, 0])
+        self.assertEqual(self.chosen("device", read(0, 4096, 90000)), ["drop", 0, 4096])
+        # what was read ahead, what is read again, what the run wrote: they say nothing
+        self.assertEqual(self.chosen("ahead", read(0, 4096, 90000), *[read(4096 * i, 4096, 900) for i in range(1, 9)],
+                                     *[read(0, 65536, 900)] * 9), ["drop", 0, 9 * 4096])
+        self.assertEqual(self.chosen("wrote", "pwrite fd=3 path=/a off=0 size=100000", read(0, 100000, 900)),
+                         ["drop", 0, 0])
+        # each jump is asked anew, and the most bytes decide
+        jumps = [read(0, 4096, 90000), read(1 << 20, 4096, 900), read((1 << 20) + 4096, 4096, 90000)]
+        self.assertEqual(self.chosen("jumps", *jumps), ["keep", 8192, 4096])
+        # large reads take longer, from memory too
+        self.assertEqual(self.chosen("large", read(0, 3 << 20, 1000000)), ["keep", 3 << 20, 0])
+        self.assertEqual(self.chosen("slow", read(0, 3 << 20, 1100000)), ["drop", 0, 3 << 20])
+        self.assertEqual(self.chosen("none", "close fd=3 path=/a"), ["drop", 0, 0])
+
+    def test_what_was_chosen_is_said(self):
+        self.script("open path=/a res=3\npread fd=3 path=/a off=0 size=4096 dur=3000")
+        text = self.run_replay("--mode=afap", "--format=text").stdout
+        self.assertIn("cache     kept: of 4.00 KiB that the run read first, 4.00 KiB came as fast as from memory\n", text)
+        self.assertIn("of data, in the page cache\n", text)
+        self.assertIn("cache     dropped: as asked\n",
+                      self.run_replay("--mode=afap", "--format=text", "--cache=drop").stdout)
 
 
 if __name__ == "__main__":

@@ -166,8 +166,153 @@ class Files(ReplayCase):
             splice fd=4 path=/b fd2=6 path2=pipe:[1] size=10""")
         result = self.replay(AFAP)
         self.assertEqual(result["mismatch_count"], 0, result["mismatches"])
-        self.assertEqual(os.path.getsize(self.path("/b")), 8000)
-        self.assertEqual(result["skipped"], {"ioctl": 1, "pipe": 1})
+        self.assertEqual(os.path.getsize(self.path("/b")), 8010)
+        self.assertEqual(result["skipped"], {"recorded_error": 1})
+
+    def test_copies_to_sockets_and_pipes(self):
+        """What a web server does: its file is read, and only that is counted."""
+        self.script(f"""
+            open path=/a res=3
+            sendfile fd=4 path=socket:[8] fd2=3 path2=/a off2=100 size={9 << 20}
+            sendfile fd=4 path=socket:[8] fd2=3 path2=/a size=5000
+            sendfile fd=4 path=socket:[8] fd2=3 path2=/a size=8000 res=2000
+            sendfile fd=4 path=socket:[8] fd2=3 path2=/a size=8000 err=32
+            sendfile fd=4 path=socket:[8] fd2=3 path2=/a size=0
+            splice fd=5 path=pipe:[1] fd2=3 path2=/a off2=50 size=70
+            splice fd=5 path=pipe:[1] fd2=4 path2=socket:[8] size=70
+            tee fd=5 path=pipe:[1] fd2=6 path2=pipe:[2] size=70
+            open path=/b a0=0x42 a1=0644 res=7
+            splice fd=7 path=/b off=0 fd2=6 path2=pipe:[2] size=70000
+            splice fd=7 path=/b off=70000 fd2=6 path2=pipe:[2] size=80000 res=500
+            splice fd=7 path=/b off=90000 fd2=6 path2=pipe:[2] size=10
+            write fd=7 path=/b off=70500 size=1""")
+        result = self.replay(AFAP)
+        self.assertEqual(result["mismatch_count"], 0, result["mismatches"])
+        self.assertEqual(result["bytes_read"], (9 << 20) + 5000 + 2000 + 70)
+        self.assertEqual(result["bytes_written"], 70000 + 500 + 10 + 1)
+        self.assertEqual(os.path.getsize(self.path("/a")), (9 << 20) + 100)
+        self.assertEqual(os.path.getsize(self.path("/b")), 90010)
+        self.assertEqual(result["skipped"], {"pipe": 2, "socket": 1})
+        dry = self.replay(AFAP, "--dry-run")
+        self.assertEqual((dry["bytes_read"], dry["bytes_written"], dry["skipped"]),
+                         (result["bytes_read"], result["bytes_written"], result["skipped"]))
+
+    def test_what_failed_by_the_recorded_machine_is_not_done(self):
+        """Here, as root, on one file system and with room, each of them would succeed."""
+        lines = ["mkdir path=/d", "open path=/d/a a0=0x42 a1=0644 res=3", "write fd=3 path=/d/a off=0 size=100",
+                 "open path=/d/b a0=0x42 a1=0644 res=4", "setxattr path=/d/a path2=user.x size=3 res=0"]
+        failed = ["rename path=/d/a path2=/d/c", "link path=/d/a path2=/d/c", "unlink path=/d/a",
+                  "copy_file_range fd=4 path=/d/b off=0 fd2=3 path2=/d/a off2=0 size=100",
+                  "sendfile fd=4 path=/d/b off=0 fd2=3 path2=/d/a off2=0 size=100",
+                  "ftruncate fd=3 path=/d/a size=1", "ftruncate fd=3 path=/d/a", "truncate path=/d/a",
+                  "write fd=3 path=/d/a off=100 size=7", "pwrite fd=3 path=/d/a off=300 size=7",
+                  "fallocate fd=3 path=/d/a off=0 size=9000", "chmod path=/d/a a0=0", "fchmod fd=3 path=/d/a a0=0",
+                  "chown path=/d/a a0=1 a1=1 a2=0", "utimens path=/d/a a0=5 a1=0 a2=5 a3=0",
+                  "removexattr path=/d/a path2=user.x", "mkdir path=/d/m a0=0777", "symlink path=/d/s path2=a",
+                  "mknod path=/d/n a0=0100644", "open path=/d/o a0=0x242 a1=0644", "open path=/d/a a0=0x201 a1=0",
+                  "aio_write fd=3 path=/d/a off=100 size=9 async", "uring_write fd=3 path=/d/a off=100 size=9 async",
+                  "uring_unlink path=/d/a", "flock fd=3 path=/d/a a0=6"]
+        errors = [18, 28, 122, 1, 13, 30, 5, 24, 23, 12, 22, 38, 95, 26, 14, 4, 11]
+        for at, line in enumerate(failed * len(errors)):
+            lines.append(f"{line} err={errors[(at + at // len(failed)) % len(errors)]}")
+        lines += ["stat path=/d/a a1=0100644 a2=100", "stat path=/d/b a1=0100644 a2=0",
+                  "getxattr path=/d/a path2=user.x size=10 res=3"]
+        self.script("\n".join(lines))
+        result = self.replay(AFAP)
+        self.assertEqual(result["mismatch_count"], 0, result["mismatches"])
+        self.assertEqual(result["skipped"], {"recorded_error": len(failed) * len(errors)})
+        self.assertEqual(self.tree(), {"/d", "/d/a", "/d/b"})
+        status = os.stat(self.path("/d/a"))
+        self.assertEqual((stat.S_IMODE(status.st_mode), status.st_size, status.st_nlink), (0o644, 100, 1))
+        self.assertEqual(self.replay(AFAP, "--dry-run")["skipped"], result["skipped"])
+
+    def test_what_failed_by_its_names_is_done(self):
+        self.script("""
+            mkdir path=/d
+            open path=/d/a a0=0x42 a1=0644 res=3
+            mkdir path=/d err=17
+            mkdir path=/n/m err=2
+            mkdir path=/d/a/m err=20
+            unlink path=/d err=21
+            rmdir path=/d err=39
+            rmdir path=/d/a err=20
+            open path=/d/a a0=0xc2 a1=0644 err=17
+            open path=/n/o a0=0x42 a1=0644 err=2
+            open path=/d a0=1 err=21
+            rename path=/n path2=/d/r err=2
+            symlink path=/d/l path2=l
+            stat path=/d/l/x err=40
+            unlink path=/d/l
+            getxattr path=/d/a path2=user.x size=3 err=61
+            write fd=9 size=3 err=9
+            dup fd=9 err=9""")
+        result = self.replay(AFAP)
+        self.assertEqual((result["mismatch_count"], result["skipped"], result["ops"]), (0, {}, 18))
+
+    def test_descriptors_that_were_none(self):
+        """A directory to begin at that is not open, and one of O_PATH, whose file could be reached by /proc."""
+        self.script("""
+            mkdir path=/d
+            open path=/d a0=0x200000 res=3
+            futimes fd=3 path=/d a0=5 a1=0 a2=5 a3=0 err=9
+            fchmod fd=3 path=/d a0=0 err=9
+            fsetxattr fd=3 path=/d path2=user.x size=1 err=9
+            futimens fd=-5 err=9
+            chmod path=/d a0=0 err=9
+            stat path=/d/f/x err=20""")
+        result = self.replay(AFAP)
+        self.assertEqual((result["mismatch_count"], result["skipped"]), (0, {}), result["mismatches"])
+        status = os.stat(self.path("/d"))
+        self.assertNotEqual((status.st_mtime, stat.S_IMODE(status.st_mode)), (5, 0))
+
+    def test_entries_that_are_no_files(self):
+        """No directory of the target lists devices, FIFOs and sockets, by their place or by their type (d_type)."""
+        self.script("""
+            opendir path=/dev a0=0x90800 res=3
+            readdir fd=3 path=/dev path2=. a0=4 res=1
+            readdir fd=3 path=/dev path2=.. a0=4 res=1
+            readdir fd=3 path=/dev path2=sda res=1
+            readdir fd=3 path=/dev path2=shm a0=4 res=1
+            readdir fd=3 path=/dev path2=null a0=2 res=1
+            readdir fd=3 path=/dev
+            opendir path=/d a0=0x90800 res=4
+            readdir fd=4 path=/d path2=. a0=4 res=1
+            readdir fd=4 path=/d path2=.. a0=4 res=1
+            readdir fd=4 path=/d path2=fifo a0=1 res=1
+            readdir fd=4 path=/d path2=socket a0=12 res=1
+            readdir fd=4 path=/d path2=file a0=8 res=1
+            readdir fd=4 path=/d""")
+        result = self.replay(AFAP)
+        self.assertEqual(result["mismatch_count"], 0, result["mismatches"])
+        self.assertEqual(result["skipped"], {"device": 2, "pipe": 1, "socket": 1})
+
+    def test_a_path_that_was_empty_is_empty(self):
+        names = ["open a0=0x242 a1=0600", "creat a1=0600", "chmod a0=0", "chown a0=1 a1=1 a2=0", "truncate size=0",
+                 "unlink", "rmdir", "mkdir", "stat", "lstat", "access", "readlink size=9", "statfs",
+                 "utimens a0=5 a1=0 a2=5 a3=0", "setxattr path2=user.x size=1", "symlink path2=x", "opendir",
+                 "rename path2=/d/x", "rename path=/d", "link path2=/d/x", "link path=/d/a"]
+        self.script("mkdir path=/d\nopen path=/d/a a0=0x42 a1=0644 res=3\n" +
+                    "\n".join(f"{name} err=2" for name in names))
+        os.mkdir(self.target, 0o750)
+        result = self.replay(AFAP)
+        self.assertEqual((result["mismatch_count"], result["skipped"]), (0, {}), result["mismatches"])
+        self.assertEqual(self.tree(), {"/d", "/d/a"})
+        self.assertEqual(stat.S_IMODE(os.stat(self.target).st_mode), 0o750)
+
+    def test_where_a_name_is_found_that_was_missing_nothing_is_changed(self):
+        """Recordings from before empty paths were kept say the working directory."""
+        self.script("\n".join(["mkdir path=/d", "open path=/d/a a0=0x42 a1=0644 res=3",
+                               "write fd=3 path=/d/a off=0 size=100"] +
+                              [f"{name} err=2" for name in
+                               ("chmod path=/d a0=0", "unlink path=/d/a", "truncate path=/d/a size=0",
+                                "open path=/d/a a0=0x201", "rename path=/d/a path2=/d/b", "link path=/d/a path2=/d/b",
+                                "symlink path=/d/s path2=x", "mkdir path=/d/m", "mknod path=/d/n a0=0100644",
+                                "utimens path=/d/a a0=5 a1=0 a2=5 a3=0")] + ["rmdir path=/d/e err=2"]))
+        result = self.replay(AFAP, status=1)
+        self.assertEqual(result["mismatch_count"], 10, result["mismatches"])
+        self.assertEqual(self.tree(), {"/d", "/d/a"})
+        self.assertEqual(os.path.getsize(self.path("/d/a")), 100)
+        self.assertNotEqual(os.stat(self.path("/d/a")).st_mtime, 5)
 
     def test_mappings(self):
         self.script("""
@@ -646,6 +791,22 @@ class Again(ReplayCase):
             self.assertRegex(text, r"late      p50 [\d.]+ [mun]s, p99 [\d.]+ [mun]s, at most [\d.]+ [mun]s\n")
             self.assertIn("skipped   1 operation: pipes and fifos\n", text)
             self.assertIn("\n1 operation had another size, success or errno", text)
+
+    def test_mismatches_are_grouped(self):
+        lines = ["mkdir path=/d"] + ["mkdir path=/d/m err=17"] * 12 + ["stat path=/d/x a1=0100644 a2=5"] * 1001
+        lines += ["open path=/d/a a0=0x42 a1=0644 res=3", "fstat fd=3 path=/d/a a1=0100644 a2=200"]
+        self.script("\n".join(lines))
+        answer = self.run_replay(AFAP, "--format=text")
+        self.assertEqual(answer.returncode, 1)
+        text = answer.stdout[answer.stdout.index("\n1,014 operations had another size, success or errno"):].splitlines()
+        self.assertEqual(text[2:], [
+            "  988 x stat: success there, ENOENT here; the first:",
+            "      pid 100 tid 100 seq 13: stat: expected success, got ENOENT: /d/x",
+            "  12 x mkdir: EEXIST there, success here; the first:",
+            "      pid 100 tid 100 seq 1: mkdir: expected EEXIST, got success: /d/m",
+            "  and 14 more (--format=json lists the first 1,000)"])
+        result = self.replay(AFAP, status=1)
+        self.assertEqual((result["mismatch_count"], len(result["mismatches"])), (1014, 1000))
 
     def test_dry_run_touches_nothing(self):
         self.script("open path=/d/a res=3\npread fd=3 path=/d/a off=0 size=100\nwrite fd=9 path=pipe:[1] size=5")

@@ -152,6 +152,21 @@ class Programs(ReplayCase):
                    "[t.start() for t in threads]; [t.join() for t in threads]\n"
                    "os.remove('y0')")
 
+    def test_message_queue(self):
+        """The kernel names its descriptor as a file in the root directory."""
+        self.check(sys.executable, "-c",
+                   "import ctypes, os\n"
+                   "libc = ctypes.CDLL(None)\n"
+                   "name = b'/whyio-test-%d' % os.getpid()\n"
+                   "fd = libc.mq_open(name, os.O_RDWR | os.O_CREAT, 0o600, None)\n"
+                   "if fd >= 0:\n"
+                   "    libc.mq_unlink(name)\n"
+                   "    print(os.read(fd, 1000), os.fstat(fd).st_size)\n"
+                   "    os.close(fd)")
+        dump = subprocess.run([WHYIO, "dump", self.trace], capture_output=True, text=True, check=True, timeout=TIMEOUT)
+        paths = {json.loads(line).get("path") or "" for line in dump.stdout.splitlines()}
+        self.assertEqual([path for path in paths if path.startswith("/whyio-test")], [])
+
     def test_pipeline(self):
         self.check("sh", "-c", "ls -l in/sub | sort -r > l; cat l | wc -l > n; (cat l; cat l) > twice; rm l")
 

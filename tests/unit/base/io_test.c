@@ -163,6 +163,37 @@ static void trees_are_removed_and_links_are_not_followed(void **state)
     free(file);
 }
 
+static int open_errno(int dir, const char *name, int flags)
+{
+    int fd = wio_io_open_regular(dir, name, flags);
+    int result = fd < 0 ? errno : 0;
+    wio_fd_cleanup(&fd);
+    return result;
+}
+
+static void only_regular_files_are_opened(void **state)
+{
+    (void)state;
+    char *file = wio_test_path("regular");
+    char *link = wio_test_path("link-to-regular");
+    char *fifo = wio_test_path("fifo");
+    wio_test_write(file, "x", 1);
+    assert_int_equal(symlink("regular", link), 0);
+    assert_int_equal(mkfifo(fifo, 0600), 0);
+    int dir = open(wio_test_dir(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    assert_int_equal(open_errno(dir, "regular", O_NOFOLLOW), 0);
+    assert_int_equal(open_errno(dir, "link-to-regular", 0), 0);
+    assert_int_equal(open_errno(dir, "link-to-regular", O_NOFOLLOW), ELOOP);
+    assert_int_equal(open_errno(dir, "fifo", 0), EINVAL);
+    assert_int_equal(open_errno(dir, ".", 0), EISDIR);
+    assert_int_equal(open_errno(dir, "nothing", 0), ENOENT);
+    assert_int_equal(open_errno(AT_FDCWD, "/dev/null", 0), EINVAL);
+    assert_int_equal(close(dir), 0);
+    free(file);
+    free(link);
+    free(fifo);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -171,6 +202,7 @@ int main(void)
         cmocka_unit_test(files_are_read_whole),
         cmocka_unit_test(directories_are_made),
         cmocka_unit_test(trees_are_removed_and_links_are_not_followed),
+        cmocka_unit_test(only_regular_files_are_opened),
     };
     return WIO_RUN(tests);
 }

@@ -2,7 +2,10 @@
 /* What is told by names: MPI libraries, launchers, MPI-IO's files. */
 #include "support/unit.h"
 
+#include <stdio.h>
+
 #include "capture/launcher.h"
+#include "capture/mpi_io.h"
 #include "capture/process.h"
 
 static void knows_mpi_libraries(void **state)
@@ -51,20 +54,85 @@ static void knows_launchers(void **state)
     assert_false(cap_is_launcher_name("/opt/orterun/app"));
 }
 
-static void lets_mpi_io_through(void **state)
+static void assert_io(enum cap_mpi_io expected, unsigned call, const char *path)
+{
+    assert_int_equal(cap_mpi_io_judge(call, -1, path), expected);
+}
+
+/* R-MPI-10. No wrapper of MPI was called: each file may be the program's. */
+static void without_names_all_files_are_the_programs(void **state)
 {
     (void)state;
-    assert_true(cap_mpi_io_is_program(WIO_CALL_open, -1, "/scratch/out.dat"));
-    assert_false(cap_mpi_io_is_program(WIO_CALL_open, -1, "/dev/shm/psm2_shm.1"));
-    assert_false(cap_mpi_io_is_program(WIO_CALL_open, -1, "/proc/self/status"));
-    assert_false(cap_mpi_io_is_program(WIO_CALL_open, -1, "/tmp/ompi.host.0/pid.1/x"));
-    assert_false(cap_mpi_io_is_program(WIO_CALL_stat, -1, "/scratch/out.dat"));
-    assert_false(cap_mpi_io_is_program(WIO_CALL_pwrite, 700, NULL));
+    assert_io(CAP_MPI_IO_FILE, WIO_CALL_open, "/scratch/out.dat");
+    assert_io(CAP_MPI_IO_NONE, WIO_CALL_open, "/dev/shm/psm2_shm.1");
+    assert_io(CAP_MPI_IO_NONE, WIO_CALL_open, "/proc/self/status");
+    assert_io(CAP_MPI_IO_NONE, WIO_CALL_open, "/tmp/ompi.host.0/pid.1/x");
+    assert_io(CAP_MPI_IO_NONE, WIO_CALL_stat, "/scratch/out.dat");
+}
+
+static void names_tell_mpi_io_from_the_librarys_business(void **state)
+{
+    (void)state;
+    cap_mpi_io_trust_names();
+    assert_io(CAP_MPI_IO_NONE, WIO_CALL_open, "/scratch/out.dat");
+    cap_mpi_io_name("/scratch/out.dat");
+    cap_mpi_io_name("ufs:/dev/shm/fast");
+    cap_mpi_io_name("near");
+    assert_io(CAP_MPI_IO_FILE, WIO_CALL_open, "/scratch/out.dat");
+    assert_io(CAP_MPI_IO_FILE, WIO_CALL_unlink, "/scratch/out.dat");
+    assert_io(CAP_MPI_IO_FILE, WIO_CALL_lstat, "/dev/shm/fast");
+    assert_io(CAP_MPI_IO_FILE, WIO_CALL_open, "near");
+    assert_io(CAP_MPI_IO_FILE, WIO_CALL_open, "/anywhere/near");
+    assert_io(CAP_MPI_IO_NONE, WIO_CALL_open, "/etc/near");
+    assert_io(CAP_MPI_IO_NONE, WIO_CALL_open, "/scratch/other.dat");
+    assert_io(CAP_MPI_IO_NONE, WIO_CALL_open, "/scratch");
+}
+
+static void side_files_bear_the_name_of_the_file(void **state)
+{
+    (void)state;
+    assert_io(CAP_MPI_IO_SIDE, WIO_CALL_open, "/scratch/.out.dat.shfp.846930886");
+    assert_io(CAP_MPI_IO_SIDE, WIO_CALL_unlink, "/scratch/out.dat-16777216-77.lock");
+    assert_io(CAP_MPI_IO_SIDE, WIO_CALL_open, "/scratch/out.dat.locktest.0");
+    assert_io(CAP_MPI_IO_SIDE, WIO_CALL_open, "/scratch/out.dat.metadata.3");
+    assert_io(CAP_MPI_IO_SIDE, WIO_CALL_open, "/tmp/ompi.vm.0/pid.1/1/out.dat_cid-3-99.sm");
+    assert_io(CAP_MPI_IO_NONE, WIO_CALL_open, "/tmp/ompi.vm.0/pid.1/1/out.dat.0");
+    assert_io(CAP_MPI_IO_NONE, WIO_CALL_open, "/scratch/out");
+    assert_io(CAP_MPI_IO_NONE, WIO_CALL_open, "/scratch/my.out.dat.0");
+    /* one that the program names itself is its own */
+    cap_mpi_io_name("/scratch/out.dat.data.0");
+    assert_io(CAP_MPI_IO_FILE, WIO_CALL_open, "/scratch/out.dat.data.0");
+}
+
+static void descriptors_keep_what_they_were_opened_for(void **state)
+{
+    (void)state;
+    assert_int_equal(cap_mpi_io_judge(WIO_CALL_pwrite, 700, NULL), CAP_MPI_IO_NONE);
     cap_fd_set(700, 1, 0);
-    assert_true(cap_mpi_io_is_program(WIO_CALL_pwrite, 700, NULL));
-    assert_false(cap_mpi_io_is_program(WIO_CALL_fstat, 700, NULL));
+    assert_int_equal(cap_mpi_io_judge(WIO_CALL_pwrite, 700, NULL), CAP_MPI_IO_NONE);
+    cap_fd_set_mpi(700, false);
+    assert_int_equal(cap_mpi_io_judge(WIO_CALL_pwrite, 700, NULL), CAP_MPI_IO_FILE);
+    assert_int_equal(cap_mpi_io_judge(WIO_CALL_fcntl, 700, NULL), CAP_MPI_IO_FILE);
     cap_fd_clear(700);
-    assert_false(cap_mpi_io_is_program(WIO_CALL_pwrite, 700, NULL));
+    assert_int_equal(cap_mpi_io_judge(WIO_CALL_pwrite, 700, NULL), CAP_MPI_IO_NONE);
+    cap_fd_set(700, 0, 0); /* its path is not known */
+    cap_fd_set_mpi(700, true);
+    assert_int_equal(cap_mpi_io_judge(WIO_CALL_read, 700, NULL), CAP_MPI_IO_SIDE);
+    assert_int_equal(cap_mpi_io_judge(WIO_CALL_mmap, 700, NULL), CAP_MPI_IO_NONE);
+    cap_fd_clear(700);
+}
+
+/* Names that were overwritten leave no file unseen. */
+static void many_names_lose_no_file(void **state)
+{
+    (void)state;
+    char path[64];
+    for (int i = 0; i < 10000; i++) {
+        (void)snprintf(path, sizeof(path), "/scratch/step.%d", i);
+        cap_mpi_io_name(path);
+        assert_io(CAP_MPI_IO_FILE, WIO_CALL_open, path);
+    }
+    assert_io(CAP_MPI_IO_FILE, WIO_CALL_open, "/scratch/step.0");
 }
 
 /* The generator and the tables must agree, or no reader takes our rings. */
@@ -77,9 +145,16 @@ static void hash_of_the_table(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(knows_mpi_libraries), cmocka_unit_test(tells_helpers_from_libraries),
-        cmocka_unit_test(knows_launchers),     cmocka_unit_test(knows_interpreters),
-        cmocka_unit_test(lets_mpi_io_through), cmocka_unit_test(hash_of_the_table),
+        cmocka_unit_test(knows_mpi_libraries),
+        cmocka_unit_test(tells_helpers_from_libraries),
+        cmocka_unit_test(knows_launchers),
+        cmocka_unit_test(knows_interpreters),
+        cmocka_unit_test(without_names_all_files_are_the_programs),
+        cmocka_unit_test(names_tell_mpi_io_from_the_librarys_business),
+        cmocka_unit_test(side_files_bear_the_name_of_the_file),
+        cmocka_unit_test(descriptors_keep_what_they_were_opened_for),
+        cmocka_unit_test(many_names_lose_no_file),
+        cmocka_unit_test(hash_of_the_table),
     };
     return WIO_RUN(tests);
 }

@@ -3,10 +3,10 @@
 #include "support/stingy.h"
 #include "support/unit.h"
 
+#include "base/memory.h"
 #include "causal/annotate.h"
 #include "causal/hold.h"
 #include "causal/match.h"
-#include "causal/memory.h"
 #include "causal/merge.h"
 #include "causal/table.h"
 
@@ -154,7 +154,7 @@ static void sorting_is_stable(void **state)
         for (uint32_t i = 0; i < count; i++) {
             items[i] = i << 8 | (uint32_t)(wio_test_random(&seed) & 15);
         }
-        wio_causal_sort(items, scratch, count, low_byte, NULL);
+        wio_stable_sort(items, scratch, count, low_byte, NULL);
         for (size_t i = 1; i < count; i++) {
             uint32_t a = items[i - 1];
             uint32_t b = items[i];
@@ -169,7 +169,7 @@ static void a_table_numbers_keys_as_they_come(void **state)
     struct wio_alloc heap = WIO_ALLOC_HEAP;
     struct wio_table table;
     wio_table_init(&table, &heap);
-    assert_int_equal(wio_table_get(&table, (struct wio_table_key){{0}}), WIO_CAUSAL_NONE);
+    assert_int_equal(wio_table_get(&table, (struct wio_table_key){{0}}), WIO_NO_INDEX);
     for (unsigned round = 0; round < 2; round++) {
         for (uint32_t i = 0; i < 5000; i++) {
             uint32_t number;
@@ -179,7 +179,7 @@ static void a_table_numbers_keys_as_they_come(void **state)
             assert_int_equal(wio_table_get(&table, key), i);
         }
     }
-    assert_int_equal(wio_table_get(&table, (struct wio_table_key){{0, 0, 2}}), WIO_CAUSAL_NONE);
+    assert_int_equal(wio_table_get(&table, (struct wio_table_key){{0, 0, 2}}), WIO_NO_INDEX);
     wio_table_fini(&table);
 }
 

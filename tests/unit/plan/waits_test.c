@@ -226,6 +226,96 @@ static void semaphores_lose_nothing(void **state)
     }
 }
 
+#define TWO_THREADS "process 10\nstream 0 10\nstream 0 11\n"
+
+/* Each takes both semaphores with one call and posts both with another one. R-SYNC-6 */
+static void a_call_gets_all_that_it_takes_together(void **state)
+{
+    (void)state;
+    struct wio_error err = WIO_ERROR_INIT;
+    assert_ok(make(TWO_THREADS "semop stream=0 t=1000 a0=0x8000\n"
+                               "semop stream=0 t=1000 a0=0x9000 caused\n"
+                               "semop_post stream=0 t=2000 a0=0x8000\n"
+                               "semop_post stream=0 t=2000 a0=0x9000 caused\n"
+                               "semop stream=1 t=1500 dur=600 a0=0x9000\n"
+                               "semop stream=1 t=1500 dur=600 a0=0x8000 caused\n"
+                               "semop_post stream=1 t=3000 a0=0x9000\n"
+                               "semop_post stream=1 t=3000 a0=0x8000 caused\n"
+                               "edge 0:1 1:1 class=queue evidence=thread object=1\n"
+                               "edge 0:1 1:0 class=queue evidence=thread object=2\n",
+                   &err),
+              &err);
+    assert_int_equal(waits.queue_count, 2);
+    for (uint32_t stream = 0; stream < 2; stream++) {
+        size_t first = waits.first[stream];
+        size_t end = waits.first[stream + 1];
+        assert_int_equal(acts(stream), 4);
+        assert_act(stream, 0, WIO_ACT_GET, 0);
+        assert_act(stream, 1, WIO_ACT_GET, 0);
+        assert_act(stream, 2, WIO_ACT_PUT, 2);
+        assert_act(stream, 3, WIO_ACT_PUT, 3);
+        assert_int_equal(wio_waits_together(&waits, first, end), 2);
+        assert_int_equal(wio_waits_together(&waits, first + 2, end), 1);
+        /* sorted by queue, whatever their order in the call */
+        assert_int_equal(wio_waits_queue(&waits, waits.acts[first].index), 0);
+        assert_int_equal(wio_waits_queue(&waits, waits.acts[first + 1].index), 1);
+    }
+    assert_int_equal(waits.spare[0], 1);
+    assert_int_equal(waits.spare[1], 1);
+}
+
+/* {+1, -1, +1, -1} while there is one: it needs none but its own, and no more than the one. */
+static void a_call_may_take_what_it_posts(void **state)
+{
+    (void)state;
+    struct wio_error err = WIO_ERROR_INIT;
+    assert_ok(make(TWO_THREADS "semctl stream=0 t=500 a0=0x8000 a1=1\n"
+                               "semop stream=0 t=1000 dur=500 a0=0x8000\n"
+                               "semop stream=0 t=1000 dur=500 a0=0x8000 caused\n"
+                               "semop_post stream=0 t=1000 dur=500 a0=0x8000 caused\n"
+                               "semop_post stream=0 t=1000 dur=500 a0=0x8000 caused\n"
+                               "semop stream=1 t=2000 dur=500 a0=0x8000\n"
+                               "semop stream=1 t=2000 dur=500 a0=0x8000 caused\n"
+                               "semop_post stream=1 t=2000 dur=500 a0=0x8000 caused\n"
+                               "semop_post stream=1 t=2000 dur=500 a0=0x8000 caused\n"
+                               "edge 0:3 1:0 class=queue evidence=thread object=1\n"
+                               "edge 0:4 1:1 class=queue evidence=thread object=1\n",
+                   &err),
+              &err);
+    assert_int_equal(waits.queue_count, 1);
+    assert_int_equal(waits.spare[0], 1);
+    for (uint32_t stream = 0; stream < 2; stream++) {
+        assert_int_equal(acts(stream), 2);
+        assert_act(stream, 0, WIO_ACT_GET, stream == 0 ? 1 : 0);
+        assert_int_equal(waits.acts[waits.first[stream] + 1].kind, WIO_ACT_PUT);
+    }
+    assert_int_equal(waits.by_class[WIO_EDGE_QUEUE], 1);
+}
+
+/* A call that waits and posts gives when it is done, not when its thread comes to the next one; but
+ * a wait for zero is ended by the take behind it. */
+static void a_post_behind_a_wait_is_given_by_its_own_event(void **state)
+{
+    (void)state;
+    struct wio_error err = WIO_ERROR_INIT;
+    assert_ok(make("process 10\nstream 0 10\nstream 0 11\nstream 0 12\n"
+                   "semop_zero stream=0 t=1000 dur=300 a0=0x8000\n"
+                   "semop_post stream=0 t=1000 dur=300 a0=0x8000 caused\n"
+                   "semop stream=0 t=9000 a0=0x8000\n"
+                   "semop stream=1 t=1100 dur=300 a0=0x7000\n"
+                   "semop stream=1 t=1100 dur=300 a0=0x8000 caused\n"
+                   "semop_zero stream=2 t=1200 dur=8000 a0=0x8000\n"
+                   "edge 0:1 1:1 evidence=thread\nedge 0:1 2:0 evidence=thread\n",
+                   &err),
+              &err);
+    assert_int_equal(acts(0), 2);
+    assert_act(0, 0, WIO_ACT_GIVE_END, 1);
+    assert_act(0, 1, WIO_ACT_GIVE, 2);
+    assert_int_equal(waits.edges[0].release_ns, 1300);
+    assert_int_equal(waits.edges[1].release_ns, 9000);
+    assert_act(1, 0, WIO_ACT_TAKE, 0); /* of the call */
+}
+
 /* Stream 1 writes at two places of the program, and once nobody knows where. */
 static void behind_a_wait_that_nothing_shows_the_same_code_does_the_same(void **state)
 {
@@ -330,6 +420,9 @@ int main(void)
         WAITS_TEST(a_file_lock_got_by_a_try_keeps_its_order),
         WAITS_TEST(a_file_lock_that_is_waited_for_has_any_order),
         WAITS_TEST(semaphores_lose_nothing),
+        WAITS_TEST(a_call_gets_all_that_it_takes_together),
+        WAITS_TEST(a_call_may_take_what_it_posts),
+        WAITS_TEST(a_post_behind_a_wait_is_given_by_its_own_event),
         WAITS_TEST(behind_a_wait_that_nothing_shows_the_same_code_does_the_same),
         WAITS_TEST(a_queue_whose_takers_wait_for_others_keeps_its_order),
         WAITS_TEST(a_circle_is_named),

@@ -235,19 +235,42 @@ static void new_files_have_holes(void **state)
     assert_true(try.result.all.modelled_s > 2 * 409700e-6);
 }
 
-/* A file may be longer than a model counts; what is written there is named. */
+/* A file may be longer than a model counts; what is written there takes its recorded time. */
 static void lengths_may_be_absurd(void **state)
 {
     (void)state;
-    struct wio_error err = WIO_ERROR_INIT;
     try.params.model = WIO_MODEL_KERNEL;
     predict("ftruncate t=10000 dur=1000 fd=3 path=/a size=9223372036854775807 res=0\n"
             "pwrite t=20000 dur=1000 fd=3 path=/a off=0 size=4096\n");
     assert_int_equal(try.result.all.bytes_written, 4096);
-    assert_status(
-        try_predict("pwrite t=1000 dur=1000 fd=3 path=/far off=9007199254740992 size=1\n", &err),
-        WIO_ERR_USAGE, &err);
-    assert_non_null(strstr(err.message, "in '/far'"));
+    predict("pwrite t=1000 dur=1000 fd=3 path=/far off=9007199254740992 size=1\n");
+    assert_us(try.result.all.kept_s, 1);
+}
+
+/* What the recorder's group let the program have goes with it; an unlimited one, too. */
+static void the_memory_group_of_the_run_bounds_it(void **state)
+{
+    (void)state;
+    static const char writes[] = "pwrite t=1000 dur=1 fd=3 path=/a off=0 size=4194304\n"
+                                 "pwrite t=2000 dur=1 fd=3 path=/a off=4194304 size=4194304\n";
+    static const char limited[] = "machine memory_group_version 1\n"
+                                  "machine memory_group_limit 3145728\n"
+                                  "machine memory_group_usage 2097152\n"
+                                  "machine memory_group_file 1048576\n";
+    char script[1024];
+    try.params.model = WIO_MODEL_KERNEL;
+    predict(writes); /* an old trace, a machine without a group */
+    double free_dirty = try.result.dirty_bytes_max;
+    assert_true(free_dirty == 8388608);
+    (void)snprintf(script, sizeof(script), "%s%s", limited, writes);
+    predict(script);
+    assert_true(try.result.dirty_bytes_max <= 4194304); /* 2 MiB, and the folio at hand */
+    try.params.host = try_host("group.json", ", \"group_limit\": 2097152, \"group_version\": 1");
+    predict(writes); /* an old trace: as the machine's description says */
+    assert_true(try.result.dirty_bytes_max <= 4194304);
+    (void)snprintf(script, sizeof(script), "machine memory_total 1000000000\n%s", writes);
+    predict(script); /* the recorded job had no limit */
+    assert_true(try.result.dirty_bytes_max == free_dirty);
 }
 
 static void a_short_read_ends_the_file(void **state)
@@ -412,6 +435,7 @@ int main(void)
         TRY(a_file_may_be_older_than_the_trace),
         TRY(new_files_have_holes),
         TRY(lengths_may_be_absurd),
+        TRY(the_memory_group_of_the_run_bounds_it),
         TRY(a_short_read_ends_the_file),
         TRY(files_are_on_the_device_of_their_path),
         TRY(a_sync_is_of_all_devices),

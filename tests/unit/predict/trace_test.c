@@ -239,6 +239,20 @@ static void the_writes_of_stdio_count_once(void **state)
     assert_int_equal(try.result.all.bytes_written, 5000);
 }
 
+/* The call of MPI has no cost but those of its parts, also behind a call of stdio. */
+static void what_mpi_does_on_files_counts(void **state)
+{
+    (void)state;
+    predict("fwrite t=100 dur=10 fd=3 path=/a off=0 size=50 res=50\n"
+            "MPI_File_write_all t=1000 dur=9000 path=/b size=7000 res=7000\n"
+            "fcntl t=1100 dur=10 fd=4 path=/b caused\n"
+            "pread t=1200 dur=1000 fd=4 path=/b off=0 size=300 caused\n"
+            "pwrite t=3000 dur=5000 fd=4 path=/b off=0 size=7000 caused\n");
+    assert_int_equal(try.result.all.ops, 3);
+    assert_int_equal(try.result.all.bytes_written, 7050);
+    assert_int_equal(try.result.all.bytes_read, 300);
+}
+
 static void open_flags_and_what_ifs_decide_how_it_is_written(void **state)
 {
     (void)state;
@@ -476,6 +490,7 @@ int main(void)
         TRY(a_lock_is_taken_from_a_reader_once),
         TRY(a_child_begins_behind_its_fork),
         TRY(the_writes_of_stdio_count_once),
+        TRY(what_mpi_does_on_files_counts),
         TRY(calls_can_be_synchronous_by_themselves),
         TRY(what_is_synced_and_forgotten_is_read_again),
         TRY(open_flags_and_what_ifs_decide_how_it_is_written),

@@ -2,7 +2,9 @@
 /* A director, and a child that speaks as a recorder of another host does. */
 #include "support/unit.h"
 
+#include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -10,8 +12,13 @@
 
 #include "base/clock.h"
 #include "record/director.h"
+#include "record/remote_connect.h"
 
 #define MS UINT64_C(1000000)
+#define LOOPBACK                                                                                   \
+    {                                                                                              \
+        "lo", NULL                                                                                 \
+    }
 
 struct stage {
     struct wio_board_file file;
@@ -21,75 +28,84 @@ struct stage {
 
 /* ---- the child ---------------------------------------------------------------------------- */
 
-static bool greet(const char *address, const char *token, int *fd_out)
+static bool greet(const char *text, struct wio_remote_link *link)
 {
-    struct wio_far_hello hello = {.host = "far", .pid = 77};
-    struct wio_far_message message = {0};
-    char own_token[WIO_FAR_TOKEN_BYTES];
-    if (wio_far_connect(address, fd_out, own_token, NULL) != WIO_OK) {
-        return false;
-    }
-    snprintf(hello.token, sizeof(hello.token), "%s", token != NULL ? token : own_token);
-    bool is_in = wio_far_send(*fd_out, WIO_FAR_HELLO, &hello, sizeof(hello), NULL, 0) &&
-                 wio_far_receive(*fd_out, WIO_FAR_WELCOME, sizeof(struct wio_far_welcome),
-                                 WIO_FAR_SILENCE_NS, &message) &&
-                 strcmp(((struct wio_far_welcome *)message.data)->dir, "/the/trace") == 0;
-    wio_far_message_fini(&message);
-    return is_in;
+    const struct wio_remote_hello hello = {.host = "far", .pid = 77};
+    struct wio_remote_address address;
+    struct wio_remote_welcome welcome;
+    struct wio_buf body;
+    return wio_remote_address_read(text, &address, NULL) == WIO_OK &&
+           strcmp(address.dir, "/the/trace") == 0 &&
+           wio_remote_connect(&address, &hello, link, NULL) == WIO_OK &&
+           wio_remote_receive(link, WIO_REMOTE_WELCOME, WIO_REMOTE_SILENCE_NS, &body) ==
+               WIO_REMOTE_MESSAGE &&
+           wio_remote_get_welcome(body, &welcome) == WIO_OK && welcome.limit_ns == 1;
 }
 
 /* Answers once. The node has come to as many I/Os as it was allowed, and one more. */
-static bool answer(int fd, uint32_t *granted, uint32_t flags)
+static bool answer(struct wio_remote_link *link, uint32_t *granted, uint32_t flags)
 {
-    struct wio_far_message message = {0};
-    struct wio_far_ask ask;
-    struct wio_far_grant grant;
-    if (!wio_far_receive(fd, WIO_FAR_ASK, sizeof(ask), WIO_FAR_SILENCE_NS, &message)) {
+    struct wio_buf body;
+    struct wio_remote_ask ask;
+    struct wio_remote_grant grant;
+    if (wio_remote_receive(link, WIO_REMOTE_ASK, WIO_REMOTE_SILENCE_NS, &body) !=
+            WIO_REMOTE_MESSAGE ||
+        wio_remote_get_ask(&body, &ask) != WIO_OK ||
+        (ask.count > 0 && wio_remote_get_grant(&body, &grant) != WIO_OK)) {
         return false;
     }
-    memcpy(&ask, message.data, sizeof(ask));
-    if (ask.count > 0) {
-        memcpy(&grant, message.data + sizeof(ask), sizeof(grant));
-        *granted = grant.count;
-    }
-    wio_far_message_fini(&message);
-    const struct wio_far_node node = {.pid = 5,
-                                      .tid = 6,
-                                      .rank = 3,
-                                      .flags = WIO_FAR_IS_THERE | WIO_FAR_IS_ASLEEP,
-                                      .key = 9,
-                                      .word = 1 << 8 | WIO_BOARD_AT_IO,
-                                      .asked = *granted + 1};
-    struct wio_far_answer said = {.now_ns = 1000, .count = 1, .flags = flags, .events = 12};
-    said.flags |= ask.wants_bytes != 0 ? WIO_FAR_HAS_BYTES : 0u;
-    return wio_far_send(fd, WIO_FAR_ANSWER, &said, sizeof(said), &node, sizeof(node));
+    *granted = ask.count > 0 ? grant.count : *granted;
+    const struct wio_remote_node node = {.pid = 5,
+                                         .tid = 6,
+                                         .rank = 3,
+                                         .flags = WIO_REMOTE_IS_THERE | WIO_REMOTE_IS_ASLEEP,
+                                         .key = 9,
+                                         .word = 1 << 8 | WIO_BOARD_AT_IO,
+                                         .asked = *granted + 1};
+    struct wio_remote_answer said = {.now_ns = 1000, .count = 1, .flags = flags, .events = 12};
+    struct wio_blob out = {0};
+    said.flags |= ask.wants_bytes != 0 ? WIO_REMOTE_HAS_BYTES : 0u;
+    bool is_sent = wio_remote_put_answer(&out, &said, &node) == WIO_OK &&
+                   wio_remote_send(link, WIO_REMOTE_ANSWER, &out, WIO_REMOTE_SILENCE_NS);
+    wio_blob_fini(&out);
+    return is_sent;
 }
 
 /* Answers `count` times, the last time that it is done if `is_good`. */
-static int act(const char *address, const char *token, unsigned count, bool is_good)
+static int act(const char *address, unsigned count, bool is_good)
 {
-    int fd;
+    struct wio_remote_link link = {.fd = -1};
     uint32_t granted = 0;
-    bool goes_on = greet(address, token, &fd);
+    bool goes_on = greet(address, &link);
     for (unsigned i = 1; goes_on && i <= count; i++) {
-        goes_on = answer(fd, &granted, i == count && is_good ? (uint32_t)WIO_FAR_IS_DONE : 0u);
+        goes_on =
+            answer(&link, &granted, i == count && is_good ? (uint32_t)WIO_REMOTE_IS_DONE : 0u);
     }
+    wio_remote_link_fini(&link);
     return goes_on ? 0 : 1;
 }
 
 /* ---- the director ------------------------------------------------------------------------- */
 
-static void set_up(struct stage *stage, const char *token, unsigned count, bool is_good)
+static void begin(struct stage *stage)
 {
+    const struct wio_remote_where where = LOOPBACK;
     const struct wio_director_run run = {.dir = "/the/trace", .limit_ns = 1};
-    assert_ok(wio_board_create(&stage->file, NULL), NULL);
-    assert_ok(wio_director_create(stage->file.board, &stage->director, NULL), NULL);
+    struct wio_error err = WIO_ERROR_INIT;
+    *stage = (struct stage){.pid = -1};
+    assert_ok(wio_board_create(&stage->file, &err), &err);
+    assert_ok(wio_director_create(stage->file.board, &where, &stage->director, &err), &err);
     wio_board_reset(stage->file.board, 0, 1);
-    assert_ok(wio_director_begin_run(stage->director, &run, NULL), NULL);
+    assert_ok(wio_director_begin_run(stage->director, &run, &err), &err);
+}
+
+static void set_up(struct stage *stage, unsigned count, bool is_good)
+{
+    begin(stage);
     stage->pid = fork();
     assert_true(stage->pid >= 0);
     if (stage->pid == 0) {
-        _exit(act(wio_director_address(stage->director), token, count, is_good));
+        _exit(act(wio_director_address(stage->director), count, is_good));
     }
 }
 
@@ -123,7 +139,7 @@ static void threads_of_others_are_on_the_board(void **state)
     (void)state;
     struct stage stage;
     struct wio_director_totals totals;
-    set_up(&stage, NULL, 4, true);
+    set_up(&stage, 4, true);
     wait_for_node(&stage); /* the first answer */
     struct wio_board_node *node = &stage.file.board->nodes[0];
     assert_int_equal(node->pid, 5);
@@ -149,7 +165,7 @@ static void who_is_gone_too_early_is_lost(void **state)
 {
     (void)state;
     struct stage stage;
-    set_up(&stage, NULL, 2, false);
+    set_up(&stage, 2, false);
     wait_for_node(&stage);
     (void)exchange(&stage, false);
     struct wio_director_news news = exchange(&stage, false);
@@ -158,73 +174,81 @@ static void who_is_gone_too_early_is_lost(void **state)
     tear_down(&stage, 0);
 }
 
-static void who_has_no_token_is_not_heard(void **state)
+/* The next run has another key: a recorder that is late is of none. */
+static void a_recorder_of_the_run_before_is_refused(void **state)
 {
     (void)state;
     struct stage stage;
     struct wio_director_totals totals;
-    set_up(&stage, "00000000000000000000000000000000", 1, true);
-    int status;
-    while (waitpid(stage.pid, &status, WNOHANG | __WALL) == 0) {
+    const struct wio_director_run next = {.dir = "/the/next", .limit_ns = 1};
+    begin(&stage);
+    char *address = strdup(wio_director_address(stage.director));
+    assert_ok(wio_director_begin_run(stage.director, &next, NULL), NULL);
+    assert_string_not_equal(address, wio_director_address(stage.director));
+    stage.pid = fork();
+    if (stage.pid == 0) {
+        _exit(act(address, 1, true));
+    }
+    free(address);
+    while (wio_director_refused(stage.director) == 0) {
         (void)exchange(&stage, false);
         wio_clock_sleep_ns(MS);
     }
-    assert_int_equal(WEXITSTATUS(status), 1);
+    assert_int_equal(kill(stage.pid, SIGKILL), 0);
+    assert_int_equal(waitpid(stage.pid, NULL, 0), stage.pid);
     wio_director_end_run(stage.director, &totals);
     assert_int_equal(totals.recorders, 0);
+    assert_int_equal(wio_board_count(stage.file.board), 0);
     wio_director_destroy(stage.director);
     wio_board_destroy(&stage.file);
 }
 
-/* The first one is waited for as long as anybody is; the second one at another time. */
-static void strangers_do_not_add_up(void **state)
+/* Hundreds that say nothing, and as many that say something else, are there before it. */
+static void strangers_do_not_keep_a_recorder_out(void **state)
 {
     (void)state;
-    struct stage stage = {0};
-    const struct wio_director_run run = {.dir = "/the/trace", .limit_ns = 1};
-    char token[WIO_FAR_TOKEN_BYTES];
-    int strangers[2];
-    char byte;
-    assert_ok(wio_board_create(&stage.file, NULL), NULL);
-    assert_ok(wio_director_create(stage.file.board, &stage.director, NULL), NULL);
-    assert_ok(wio_director_begin_run(stage.director, &run, NULL), NULL);
-    for (unsigned i = 0; i < 2; i++) {
-        assert_ok(wio_far_connect(wio_director_address(stage.director), &strangers[i], token, NULL),
-                  NULL);
+    enum { STRANGERS = 800 };
+    static const char garbage[] = "GET / HTTP/1.1 and what else a browser says";
+    struct stage stage;
+    struct wio_director_totals totals;
+    int strangers[STRANGERS];
+    begin(&stage);
+    const struct wio_remote_socket *at = wio_director_listeners(stage.director)->sockets;
+    for (unsigned i = 0; i < STRANGERS; i++) {
+        strangers[i] = socket(at->address.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        assert_int_equal(connect(strangers[i], (const struct sockaddr *)&at->address, at->size), 0);
+        assert_int_equal(i % 2 == 0 ? 40 : send(strangers[i], garbage, 40, 0), 40);
     }
+    stage.pid = fork();
+    if (stage.pid == 0) {
+        _exit(act(wio_director_address(stage.director), 3, true));
+    }
+    wait_for_node(&stage);
     (void)exchange(&stage, false);
-    assert_int_equal(recv(strangers[0], &byte, 1, MSG_DONTWAIT), 0); /* sent away */
-    assert_int_equal(recv(strangers[1], &byte, 1, MSG_DONTWAIT), -1);
-    (void)close(strangers[0]);
-    (void)close(strangers[1]);
-    wio_director_destroy(stage.director);
-    wio_board_destroy(&stage.file);
-}
-
-static void what_is_no_address_is_refused(void **state)
-{
-    (void)state;
-    static const char *const wrong[] = {"",
-                                        "1",
-                                        "x/y/z",
-                                        "0/00000000000000000000000000000000/::1",
-                                        "70000/00000000000000000000000000000000/::1",
-                                        "80/0000/127.0.0.1"};
-    char token[WIO_FAR_TOKEN_BYTES];
-    int fd;
-    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
-        assert_int_equal(wio_far_connect(wrong[i], &fd, token, NULL), WIO_ERR_USAGE);
+    (void)exchange(&stage, false);
+    wio_director_end_run(stage.director, &totals);
+    assert_null(totals.lost);
+    assert_int_equal(totals.recorders, 1);
+    assert_int_equal(totals.seal.events, 12);
+    while (wio_director_refused(stage.director) < STRANGERS / 2) {
+        (void)exchange(&stage, false);
     }
+    for (unsigned i = 0; i < STRANGERS; i++) {
+        (void)close(strangers[i]);
+    }
+    tear_down(&stage, 0);
 }
 
 int main(void)
 {
+    if (wio_remote_keys_begin(NULL) != WIO_OK) {
+        wio_test_skip("built without libsodium");
+    }
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(threads_of_others_are_on_the_board),
         cmocka_unit_test(who_is_gone_too_early_is_lost),
-        cmocka_unit_test(who_has_no_token_is_not_heard),
-        cmocka_unit_test(strangers_do_not_add_up),
-        cmocka_unit_test(what_is_no_address_is_refused),
+        cmocka_unit_test(a_recorder_of_the_run_before_is_refused),
+        cmocka_unit_test(strangers_do_not_keep_a_recorder_out),
     };
     return WIO_RUN(tests);
 }

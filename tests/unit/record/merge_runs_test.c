@@ -6,8 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include "base/io.h"
 #include "node.h"
+#include "record/merge_place.h"
+#include "support/killed.h"
 #include "support/unit.h"
 #include "trace/calls.h"
 #include "trace/edge_file.h"
@@ -116,11 +120,135 @@ static void marks_with_the_flag_of_an_io_are_none(void **state)
     free(runs[1]);
 }
 
+/* ---- merges that are killed --------------------------------------------------------------- */
+
+struct killed {
+    char *runs[2];
+    char *dir;
+    char *work;
+};
+
+static enum wio_status merge_again(const struct killed *killed, struct wio_merge_result *result)
+{
+    const char *const both[] = {killed->runs[0], killed->runs[1]};
+    const struct wio_merge_params params = {
+        .struct_size = sizeof(params), .dir = killed->dir, .runs = both, .count = 2};
+    return wio_merge(&params, result, NULL);
+}
+
+static void merge_in_child(void *arg)
+{
+    struct wio_merge_result result;
+    if (merge_again(arg, &result) != WIO_OK) {
+        _exit(1);
+    }
+}
+
+/* With the edge that holding found, as a file and as what is derived. */
+static void expect_whole(const char *dir)
+{
+    struct wio_error err = WIO_ERROR_INIT;
+    struct wio_trace *trace = NULL;
+    struct wio_edge_info info;
+    assert_ok(wio_trace_open(dir, &trace, &err), &err);
+    assert_non_null(wio_trace_edges(trace));
+    wio_edge_file_get_info(wio_trace_edges(trace), &info);
+    assert_int_equal(info.by_evidence[WIO_EVIDENCE_HELD].all, 1);
+    wio_trace_close(trace);
+}
+
+static struct killed make_killed(const char *name)
+{
+    char second[64];
+    (void)snprintf(second, sizeof(second), "%s-second", name);
+    struct killed killed = {.runs = {make_run(name, 1, 0), make_run(second, 1, 0)}};
+    (void)snprintf(second, sizeof(second), "%s-merged", name);
+    killed.dir = wio_test_path(second);
+    (void)snprintf(second, sizeof(second), "%s-merged.merging", name);
+    killed.work = wio_test_path(second);
+    return killed;
+}
+
+static void killed_fini(struct killed *killed)
+{
+    free(killed->runs[0]);
+    free(killed->runs[1]);
+    free(killed->dir);
+    free(killed->work);
+}
+
+/* At each system call: nothing is there, or all of it; and the next merge is as if none was. */
+static void a_merge_that_is_killed_leaves_all_or_nothing(void **state)
+{
+    (void)state;
+    struct killed killed = make_killed("all-or-nothing");
+    unsigned whole = 0;
+    unsigned cleaned = 0;
+    unsigned n = 1;
+    for (; wio_test_killed_at(n, merge_in_child, &killed); n++) {
+        struct wio_merge_result result = {0};
+        if (access(killed.dir, F_OK) == 0) {
+            whole++;
+        } else {
+            assert_int_equal(merge_again(&killed, &result), WIO_OK);
+        }
+        cleaned += result.has_cleaned ? 1 : 0;
+        expect_whole(killed.dir);
+        assert_int_equal(access(killed.work, F_OK), -1);
+        assert_ok(wio_io_remove_tree(killed.dir, NULL), NULL);
+    }
+    expect_whole(killed.dir);
+    assert_true(n > 20 && whole > 0 && cleaned > 0);
+    killed_fini(&killed);
+}
+
+static void what_is_being_merged_is_left_alone(void **state)
+{
+    (void)state;
+    struct killed killed = make_killed("busy");
+    struct wio_merge_place place = {.dir_fd = -1, .lock_fd = -1};
+    struct wio_merge_result result;
+    struct wio_error err = WIO_ERROR_INIT;
+    assert_ok(wio_merge_place_begin(&place, killed.dir, &err), &err);
+    assert_int_equal(merge_again(&killed, &result), WIO_ERR_BUSY);
+    assert_int_equal(access(killed.work, F_OK), 0);
+    wio_merge_place_fini(&place);
+    assert_int_equal(access(killed.work, F_OK), -1);
+    assert_int_equal(merge_again(&killed, &result), WIO_OK);
+    assert_int_equal(merge_again(&killed, &result), WIO_ERR_USAGE); /* it is there */
+    killed_fini(&killed);
+}
+
+static void files_of_others_are_left_alone(void **state)
+{
+    (void)state;
+    struct killed killed = make_killed("others");
+    struct wio_merge_result result;
+    char name[600];
+    assert_int_equal(mkdir(killed.work, 0777), 0);
+    (void)snprintf(name, sizeof(name), "%s/merged.seg.tmp", killed.work);
+    wio_test_write(name, "x", 1);
+    (void)snprintf(name, sizeof(name), "%s/letter.txt", killed.work);
+    wio_test_write(name, "x", 1);
+    assert_int_equal(merge_again(&killed, &result), WIO_ERR_USAGE);
+    assert_int_equal(access(name, F_OK), 0);
+    (void)snprintf(name, sizeof(name), "%s/merged.seg.tmp", killed.work);
+    assert_int_equal(access(name, F_OK), 0);
+    assert_ok(wio_io_remove_tree(killed.work, NULL), NULL);
+    assert_int_equal(symlink("/tmp", killed.work), 0); /* nor followed */
+    assert_int_equal(merge_again(&killed, &result), WIO_ERR_IO);
+    killed_fini(&killed);
+}
+
 int main(void)
 {
+    wio_test_in_memory();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(edges_that_go_round_are_named),
         cmocka_unit_test(marks_with_the_flag_of_an_io_are_none),
+        cmocka_unit_test(a_merge_that_is_killed_leaves_all_or_nothing),
+        cmocka_unit_test(what_is_being_merged_is_left_alone),
+        cmocka_unit_test(files_of_others_are_left_alone),
     };
     return WIO_RUN(tests);
 }

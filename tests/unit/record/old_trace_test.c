@@ -9,6 +9,8 @@
 #include <unistd.h>
 
 #include "record/old_trace.h"
+#include "trace/raw.h"
+#include "trace/trust.h"
 
 #define SEGMENT "\x89WIOSEG\n and more"
 #define RING "WIORING\n and more"
@@ -145,31 +147,78 @@ static void only_the_trace_is_removed(void **state)
     assert_true(exists("full/precious/d.seg"));
 }
 
+/* As a recorder does that has its rings elsewhere: R-RING-8. */
+static void link_rings(const char *trace, const char *rings)
+{
+    struct wio_error err = WIO_ERROR_INIT;
+    char *raw = wio_test_path(trace);
+    char *local = wio_test_path(rings);
+    int from = open(raw, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int to = open(local, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    assert_int_equal(fchmod(to, 0700), 0);
+    assert_ok(wio_trust_bind(from, raw, to, &err), &err);
+    assert_int_equal(close(from), 0);
+    assert_int_equal(close(to), 0);
+    free(raw);
+    free(local);
+}
+
+static void make_link(const char *to, const char *name)
+{
+    char *target = wio_test_path(to);
+    char *link = wio_test_path(name);
+    assert_int_equal(symlink(target, link), 0);
+    free(target);
+    free(link);
+}
+
 /* raw/<name> of a node-local recording is a link to a directory made for it: that goes too, but
- * no other that somebody linked to. */
+ * no other that a link leads to. */
 static void local_rings_go_with_the_trace(void **state)
 {
     (void)state;
     make_dir("net");
     make_dir("net/raw");
+    make_dir("other");
+    make_dir("other/raw");
     make_dir(WIO_LOCAL_RINGS_PREFIX "0-abc");
+    make_dir(WIO_LOCAL_RINGS_PREFIX "0-def");
     make_dir("elsewhere");
-    char *local = wio_test_path(WIO_LOCAL_RINGS_PREFIX "0-abc");
-    char *other = wio_test_path("elsewhere");
-    char *local_link = wio_test_path("net/raw/h.1.2");
-    char *other_link = wio_test_path("net/raw/h.1.3");
-    assert_int_equal(symlink(local, local_link), 0);
-    assert_int_equal(symlink(other, other_link), 0);
+    make_file(WIO_LOCAL_RINGS_PREFIX "0-abc/a.ring", RING, sizeof(RING));
+    make_file(WIO_LOCAL_RINGS_PREFIX "0-def/a.ring", RING, sizeof(RING));
+    link_rings("net/raw", WIO_LOCAL_RINGS_PREFIX "0-abc");
+    link_rings("other/raw", WIO_LOCAL_RINGS_PREFIX "0-def");
+    make_link(WIO_LOCAL_RINGS_PREFIX "0-abc", "net/raw/h.1.2");
+    make_link(WIO_LOCAL_RINGS_PREFIX "0-def", "net/raw/h.1.3"); /* rings of another trace */
+    make_link("elsewhere", "net/raw/h.1.4");
     char *path = wio_test_path("net");
     struct wio_error err = WIO_ERROR_INIT;
     assert_ok(wio_old_trace_remove(path, &err), &err);
     assert_false(exists("net/raw"));
     assert_false(exists(WIO_LOCAL_RINGS_PREFIX "0-abc"));
+    assert_true(exists(WIO_LOCAL_RINGS_PREFIX "0-def/a.ring"));
+    assert_true(exists(WIO_LOCAL_RINGS_PREFIX "0-def/" WIO_RINGS_OF));
     assert_true(exists("elsewhere"));
-    free(local);
-    free(other);
-    free(local_link);
-    free(other_link);
+    free(path);
+}
+
+/* raw itself is a link: nothing behind it is looked at or removed. */
+static void a_link_as_raw_goes_alone(void **state)
+{
+    (void)state;
+    make_dir("linked");
+    make_dir("behind");
+    make_dir("behind/h.1.2");
+    make_file("behind/h.1.2/b.ring", RING, sizeof(RING));
+    make_file("linked/a.seg", SEGMENT, sizeof(SEGMENT));
+    make_link("behind", "linked/raw");
+    char *path = wio_test_path("linked");
+    struct wio_error err = WIO_ERROR_INIT;
+    assert_false(wio_old_trace_is_held(path));
+    assert_ok(wio_old_trace_remove(path, &err), &err);
+    assert_false(exists("linked/raw"));
+    assert_false(exists("linked/a.seg"));
+    assert_true(exists("behind/h.1.2/b.ring"));
     free(path);
 }
 
@@ -192,6 +241,7 @@ int main(void)
         cmocka_unit_test(finished_recorders_are_counted),
         cmocka_unit_test(only_the_trace_is_removed),
         cmocka_unit_test(local_rings_go_with_the_trace),
+        cmocka_unit_test(a_link_as_raw_goes_alone),
         cmocka_unit_test(what_is_no_directory_is_an_error),
     };
     return WIO_RUN(tests);

@@ -235,6 +235,56 @@ static void a_queue_gives_what_was_put(void **state)
     assert_int_equal(atomic_load(&gate.queues[0].count), 0);
 }
 
+/* Five units, and each call takes three: had the threads one after the other, none would go on. */
+static void *take_three(void *arg)
+{
+    uint32_t stream = (uint32_t)(uintptr_t)arg;
+    struct wio_release release;
+    size_t act = act_of(stream, 0, WIO_ACT_GET);
+    for (unsigned i = 0; i < ROUNDS; i++) {
+        assert_true(rp_gate_take(&gate, stream, act, &release));
+        assert_int_equal(atomic_fetch_add(&got, 1), 0);
+        assert_int_equal(atomic_fetch_sub(&got, 1), 1);
+        for (size_t k = 0; k < 3; k++) {
+            rp_gate_put(&gate, plan->waits.acts[act + k].index);
+        }
+    }
+    return NULL;
+}
+
+static void what_a_call_takes_it_gets_at_once(void **state)
+{
+    (void)state;
+    make(FOUR "semctl stream=0 t=100 a0=0x8000 a1=3\nsemctl stream=0 t=200 a0=0x9000 a1=2\n"
+              "semop stream=1 t=300 dur=100 a0=0x8000 a1=1\n"
+              "semop stream=1 t=300 dur=100 a0=0x9000 caused\n"
+              "semop_post stream=1 t=500 a0=0x8000 a1=1\n"
+              "semop_post stream=1 t=500 a0=0x9000 caused\n"
+              "semop stream=2 t=400 dur=200 a0=0x9000\n"
+              "semop stream=2 t=400 dur=200 a0=0x8000 a1=1 caused\n"
+              "semop_post stream=2 t=700 a0=0x9000\n"
+              "semop_post stream=2 t=700 a0=0x8000 a1=1 caused\n"
+              "semop stream=3 t=600 dur=200 a0=0x8000 a1=1\n"
+              "semop stream=3 t=600 dur=200 a0=0x9000 caused\n"
+              "semop_post stream=3 t=900 a0=0x8000 a1=1\n"
+              "semop_post stream=3 t=900 a0=0x9000 caused\n"
+              "edge 1:1 2:1 class=queue evidence=thread object=1\n"
+              "edge 1:1 2:0 class=queue evidence=thread object=2\n"
+              "edge 2:1 3:0 class=queue evidence=thread object=1\n"
+              "edge 2:1 3:1 class=queue evidence=thread object=2\n");
+    pthread_t threads[WORKERS];
+    atomic_store(&got, 0);
+    atomic_store(&board->crowd->threads, WORKERS - 1);
+    for (uintptr_t i = 1; i < WORKERS; i++) {
+        assert_int_equal(pthread_create(&threads[i], NULL, take_three, (void *)i), 0);
+    }
+    for (uint32_t i = 1; i < WORKERS; i++) {
+        assert_int_equal(pthread_join(threads[i], NULL), 0);
+    }
+    assert_int_equal(atomic_load(&gate.queues[0].count), 0);
+    assert_int_equal(atomic_load(&gate.queues[1].count), 0);
+}
+
 /* ---- the watch ---- */
 
 static void wait_until_it_waits(void)
@@ -434,6 +484,7 @@ int main(void)
         GATE_TEST(a_lock_excludes),
         GATE_TEST(readers_share_a_lock),
         GATE_TEST(a_queue_gives_what_was_put),
+        GATE_TEST(what_a_call_takes_it_gets_at_once),
         GATE_TEST(who_waits_is_named_and_an_abort_ends_it),
         GATE_TEST(who_waits_for_a_queue_is_let_go_and_its_put_is_not_missed),
         GATE_TEST(who_waits_for_a_lock_is_let_go_without_it),

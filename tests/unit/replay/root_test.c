@@ -144,6 +144,20 @@ static void parent_of(const char *path, const char *name)
     close(dir);
 }
 
+static void an_empty_path_is_none(void **state)
+{
+    (void)state;
+    char name[NAME_MAX + 1];
+    assert_int_equal(rp_root_openat(&root, "", O_PATH, 0), -1);
+    assert_int_equal(errno, ENOENT);
+    errno = 0;
+    assert_int_equal(rp_root_walk(&root, "", O_PATH, 0), -1);
+    assert_int_equal(errno, ENOENT);
+    errno = 0;
+    assert_int_equal(rp_root_parent(&root, "", name), -1);
+    assert_int_equal(errno, ENOENT);
+}
+
 static void splits_off_the_name(void **state)
 {
     char name[NAME_MAX + 1];
@@ -152,7 +166,6 @@ static void splits_off_the_name(void **state)
     parent_of("/in/", "in");
     parent_of("/in", "in");
     parent_of("/", ".");
-    parent_of("", ".");
     parent_of("/in/..", "."); /* never ".." in a *at call */
     parent_of("/in/.", ".");
     parent_of("/..", ".");
@@ -175,9 +188,10 @@ static void refuses_the_whole_system(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(finds_what_is_inside), cmocka_unit_test(never_leaves),
-        cmocka_unit_test(makes_behind_a_link),  cmocka_unit_test(refuses_long_paths),
-        cmocka_unit_test(splits_off_the_name),  cmocka_unit_test(refuses_the_whole_system),
+        cmocka_unit_test(finds_what_is_inside),     cmocka_unit_test(never_leaves),
+        cmocka_unit_test(makes_behind_a_link),      cmocka_unit_test(refuses_long_paths),
+        cmocka_unit_test(splits_off_the_name),      cmocka_unit_test(an_empty_path_is_none),
+        cmocka_unit_test(refuses_the_whole_system),
     };
     wio_test_begin();
     return cmocka_run_group_tests_name("root", tests, set_up, tear_down);

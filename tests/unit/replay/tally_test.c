@@ -39,13 +39,13 @@ static void sums_up(void **state)
     struct rp_tally *tally = malloc(sizeof(*tally));
     struct rp_tally *sum = malloc(sizeof(*sum));
     struct wio_event event = {.op = WIO_OP_pwrite, .t_ns = 50, .dur_ns = 10, .size = 8};
-    struct rp_performed performed = {&event, 1000, 1500, 8, false};
+    struct rp_performed performed = {&event, 1000, 1500, 8, false, RP_WHOLE};
     (void)state;
     rp_tally_init(tally);
     rp_tally_init(sum);
     rp_tally_add(tally, 0, &performed);
     event = (struct wio_event){.op = WIO_OP_pread, .t_ns = 90, .dur_ns = 10, .size = 8};
-    performed = (struct rp_performed){&event, 2000, 2100, 4, true};
+    performed = (struct rp_performed){&event, 2000, 2100, 4, true, RP_WHOLE};
     rp_tally_add(tally, 1, &performed);
     rp_tally_merge(sum, tally);
     assert_int_equal(sum->total.ops, 2);

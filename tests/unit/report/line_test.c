@@ -148,6 +148,22 @@ static void columns(void **state)
     free(sink.text);
 }
 
+/* U+0085 and U+009B are commands for a terminal, and characters like others in JSON. */
+static void controls_of_two_bytes(void **state)
+{
+    static const char text[] = "\xc3\xa4\xc2\x9b\xc2\xa0";
+    struct sink sink;
+
+    (void)state;
+    assert_int_equal(wio_plain_bytes(text, strlen(text)), 2);
+    sink_init(&sink);
+    wio_line_plain(&sink.line, text);
+    wio_line_json(&sink.line, text, strlen(text));
+    sink_end(&sink);
+    assert_string_equal(sink.text, "\xc3\xa4\\xc2\\x9b\xc2\xa0\"\xc3\xa4\xc2\x9b\xc2\xa0\"");
+    free(sink.text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -156,6 +172,7 @@ int main(void)
         cmocka_unit_test(strings_as_the_json_writer_writes_them),
         cmocka_unit_test(more_than_the_buffer_holds),
         cmocka_unit_test(columns),
+        cmocka_unit_test(controls_of_two_bytes),
     };
     return WIO_RUN(tests);
 }

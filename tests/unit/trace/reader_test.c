@@ -243,6 +243,34 @@ static void segments_are_joined(void **state)
     wio_trace_close(trace);
 }
 
+static void write_command(const struct fixture *fixture, const char *file, uint64_t begin_ns,
+                          const char *command)
+{
+    struct wio_error err = WIO_ERROR_INIT;
+    struct wio_segment *segment = NULL;
+    char name[400];
+    const struct wio_segment_params params = {.struct_size = sizeof(params),
+                                              .base_unix_ns = begin_ns};
+    (void)snprintf(name, sizeof(name), "%s/%s", fixture->dir, file);
+    assert_ok(wio_segment_create(name, &params, &segment, &err), &err);
+    assert_ok(wio_segment_meta(segment, WIO_SEGMENT_META_COMMAND, command, strlen(command), &err),
+              &err);
+    assert_ok(wio_segment_finish(segment, &err), &err);
+}
+
+/* Names hold pids, which come again: the segment that begins first is of the first recorder. */
+static void the_first_recorder_tells_the_command(void **state)
+{
+    struct fixture *fixture = *state;
+    struct wio_trace_info info;
+    write_command(fixture, "node.998.seg", 7000, "launcher ./a");
+    write_command(fixture, "node.1002.seg", 8000, "./a");
+    struct wio_trace *trace = open_trace(fixture->dir);
+    wio_trace_get_info(trace, &info);
+    assert_string_equal(info.command, "launcher ./a");
+    wio_trace_close(trace);
+}
+
 /* R-DIR-6: recorders of several ranks that used the same files. */
 static void a_file_of_two_segments_is_one_file(void **state)
 {
@@ -519,6 +547,7 @@ int main(void)
         TEST(columns_are_chosen),
         TEST(index_has_the_totals),
         TEST(segments_are_joined),
+        TEST(the_first_recorder_tells_the_command),
         TEST(a_file_of_two_segments_is_one_file),
         TEST(no_trace_is_an_error),
         TEST(every_changed_byte_is_found),

@@ -38,8 +38,9 @@ static void print_tables(const struct wio_trace *trace)
         printf("process %d %d %d %u %llu %llu", p->pid, p->ppid, p->rank, p->ranks,
                (unsigned long long)p->start_ns, (unsigned long long)p->end_ns);
         number(p->parent, UINT32_MAX);
-        printf(" %u %d %llu %s %s %s %s %s\n", p->end, p->end_status,
-               (unsigned long long)p->dropped, p->host, p->job, p->exe, p->argv, p->cwd);
+        printf(" %u %d %llu %d %s %s %s %s %s\n", p->end, p->end_status,
+               (unsigned long long)p->dropped, p->is_expected, p->host, p->job, p->exe, p->argv,
+               p->cwd);
     }
     for (uint32_t i = 0; i < wio_trace_stream_count(trace); i++) {
         const struct wio_stream_info *s = wio_trace_stream(trace, i);

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "explain/accounts/places.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/grow.h"
+#include "trace/code_owner.h"
+
+#define MAX_FRAMES 64u
+#define MAX_KEY 1024
+
+void wio_places_fini(struct wio_places *places)
+{
+    free(places->of_source);
+    free(places->sources);
+    free(places->frame_numbers);
+    wio_strtab_fini(&places->frames);
+}
+
+/* The first frame of the program's own code, up to an interpreter, which stands for the program;
+ * else the innermost. */
+static uint32_t choose(const struct wio_frame *frames, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        enum wio_code_kind kind = wio_code_owner(frames[i].module).kind;
+        if (kind == WIO_CODE_OWN) {
+            return i;
+        }
+        if (kind == WIO_CODE_INTERPRETER) {
+            return 0;
+        }
+    }
+    return 0;
+}
+
+static enum wio_status keep(struct wio_places *places, uint32_t place, uint32_t source,
+                            uint32_t number)
+{
+    void *sources = places->sources;
+    void *numbers = places->frame_numbers;
+
+    WIO_TRY(wio_grow(&sources, sizeof(uint32_t), &places->sources_capacity, place + 1));
+    places->sources = sources;
+    WIO_TRY(wio_grow(&numbers, sizeof(uint32_t), &places->frames_capacity, place + 1));
+    places->frame_numbers = numbers;
+    if (places->sources[place] == 0) {
+        places->sources[place] = source;
+        places->frame_numbers[place] = number;
+    }
+    return WIO_OK;
+}
+
+static enum wio_status look_up(struct wio_places *places, uint32_t source, uint32_t *place_out)
+{
+    struct wio_frame frames[MAX_FRAMES];
+    char key[MAX_KEY];
+    uint32_t count = wio_trace_source(places->trace, source, frames, MAX_FRAMES);
+    uint32_t number;
+    int bytes;
+
+    *place_out = 0;
+    if (count == 0) {
+        return WIO_OK;
+    }
+    number = choose(frames, count < MAX_FRAMES ? count : MAX_FRAMES);
+    bytes = snprintf(key, sizeof(key), "%s %llx %s", frames[number].build_id,
+                     (unsigned long long)frames[number].address, frames[number].module);
+    bytes = bytes < (int)sizeof(key) ? bytes : (int)sizeof(key) - 1;
+    WIO_TRY(wio_strtab_add(&places->frames, key, (size_t)bytes, place_out));
+    return keep(places, *place_out, source, number);
+}
+
+enum wio_status wio_places_find(struct wio_places *places, uint32_t source, uint32_t *place_out)
+{
+    void *table = places->of_source;
+
+    if (source == 0) {
+        *place_out = 0;
+        return WIO_OK;
+    }
+    if (source >= places->source_capacity) {
+        WIO_TRY(wio_grow(&table, sizeof(uint32_t), &places->source_capacity, source + 1));
+        places->of_source = table;
+    }
+    if (places->of_source[source] == 0) {
+        uint32_t place = 0;
+        WIO_TRY(look_up(places, source, &place));
+        places->of_source[source] = place + 1;
+    }
+    *place_out = places->of_source[source] - 1;
+    return WIO_OK;
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The calls that take and leave locks on files, without the waiting for other holders. */
+#include <stdio.h>
+
+#include "explain/findings/finding.h"
+#include "trace/calls.h"
+
+static double claim(const struct wio_finding_input *input, const struct wio_step *step)
+{
+    unsigned op = wio_finding_site(input, step)->op;
+
+    return (op == WIO_OP_flock || op == WIO_OP_lockf || op == WIO_OP_fcntl) &&
+                   (double)step->count >= input->thresholds->many_requests
+               ? 1
+               : 0;
+}
+
+static void describe(const struct wio_finding_input *input, const struct wio_finding_group *group,
+                     struct wio_finding *finding)
+{
+    struct wio_finding_words words = {0};
+
+    (void)input;
+    (void)snprintf(finding->title, sizeof(finding->title), "%s calls for locks on files",
+                   wio_finding_count(&words, group->count));
+    (void)snprintf(finding->detail, sizeof(finding->detail), "%s each",
+                   wio_finding_time(&words, wio_finding_part(group->time_ns, group->count)));
+    wio_finding_item(finding, "calls", (double)group->count, "");
+    wio_finding_item(finding, "time_per_call", wio_finding_part(group->time_ns, group->count) / 1e9,
+                     "s");
+    (void)snprintf(finding->change, sizeof(finding->change),
+                   "lock once for many operations, or let each process have a file or part of its "
+                   "own");
+}
+
+const struct wio_finding_kind wio_finding_lock_calls = {.kind = "lock_ping_pong",
+                                                        .is_general = false,
+                                                        .by = WIO_BY_PLACE,
+                                                        .claim = claim,
+                                                        .describe = describe};

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The same files are opened and closed again and again. */
+#include <stdio.h>
+
+#include "explain/findings/finding.h"
+#include "trace/calls.h"
+
+static double claim(const struct wio_finding_input *input, const struct wio_step *step)
+{
+    unsigned cls = wio_finding_class(input, step);
+
+    return (cls == WIO_CLASS_OPEN || cls == WIO_CLASS_CLOSE) && wio_finding_is_io(input, step) &&
+                   (double)step->count >= input->thresholds->many_opens &&
+                   wio_finding_part(step->repeated, step->count) >= input->thresholds->dominant
+               ? 1
+               : 0;
+}
+
+static void describe(const struct wio_finding_input *input, const struct wio_finding_group *group,
+                     struct wio_finding *finding)
+{
+    struct wio_finding_words words = {0};
+
+    (void)input;
+    (void)snprintf(finding->title, sizeof(finding->title), "%s opens and closes of the same file%s",
+                   wio_finding_count(&words, group->count), group->is_several ? "s" : "");
+    (void)snprintf(finding->detail, sizeof(finding->detail), "%s each",
+                   wio_finding_time(&words, wio_finding_part(group->time_ns, group->count)));
+    wio_finding_item(finding, "calls", (double)group->count, "");
+    wio_finding_item(finding, "time_per_call", wio_finding_part(group->time_ns, group->count) / 1e9,
+                     "s");
+    (void)snprintf(finding->change, sizeof(finding->change), "open once and keep the descriptor");
+}
+
+const struct wio_finding_kind wio_finding_open_storm = {.kind = "open_storm",
+                                                        .is_general = false,
+                                                        .by = WIO_BY_PLACE,
+                                                        .claim = claim,
+                                                        .describe = describe};

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Threads do their I/O one after the other: a token, a lock or rounds of a barrier. */
+#include <stdio.h>
+
+#include "explain/findings/finding.h"
+#include "trace/calls.h"
+
+static double claim(const struct wio_finding_input *input, const struct wio_step *step)
+{
+    return input->in_turn[step - input->steps->steps] != 0 ? input->serial->part : 0;
+}
+
+static const char *means_of(const struct wio_finding_input *input)
+{
+    uint32_t outer = input->steps->sites[input->steps->steps[input->serial->step].site].outer;
+    uint32_t evidence = outer - WIO_OUTER_SHADOW;
+
+    if (evidence >= WIO_EVIDENCE_COUNT) {
+        return "rounds of a collective";
+    }
+    return evidence == WIO_EVIDENCE_LOCK ? "a lock" : "a token";
+}
+
+static void describe(const struct wio_finding_input *input, const struct wio_finding_group *group,
+                     struct wio_finding *finding)
+{
+    struct wio_finding_words words = {0};
+
+    (void)snprintf(finding->title, sizeof(finding->title),
+                   "I/O of %u threads one after the other, by %s", input->serial->threads,
+                   means_of(input));
+    (void)snprintf(finding->detail, sizeof(finding->detail),
+                   "%s requests of %s; each thread waits here until the one before has done its "
+                   "I/O",
+                   wio_finding_count(&words, group->count),
+                   wio_finding_size(&words, wio_finding_part(group->bytes, group->count)));
+    wio_finding_item(finding, "threads", input->serial->threads, "");
+    wio_finding_requests(group, finding);
+    finding->step = input->serial->step;
+    (void)snprintf(finding->change, sizeof(finding->change),
+                   "let the threads do this I/O at the same time, each in its own file or part");
+}
+
+const struct wio_finding_kind wio_finding_serialised = {.kind = "serialised",
+                                                        .is_general = false,
+                                                        .by = WIO_BY_ROLE,
+                                                        .claim = claim,
+                                                        .describe = describe};

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Small requests that follow each other. */
+#include <stdio.h>
+
+#include "explain/findings/finding.h"
+#include "trace/calls.h"
+
+static double claim(const struct wio_finding_input *input, const struct wio_step *step)
+{
+    const struct wio_step_pattern *pattern = step->pattern;
+
+    return pattern != NULL && (double)pattern->small >= input->thresholds->many_requests &&
+                   wio_finding_part(pattern->small_ns, step->time_ns) >= input->thresholds->dominant
+               ? 1
+               : 0;
+}
+
+static void describe(const struct wio_finding_input *input, const struct wio_finding_group *group,
+                     struct wio_finding *finding)
+{
+    const char *verb = wio_finding_verb(input, group);
+    struct wio_finding_words words = {0};
+
+    finding->kind = verb[0] == 'r' ? "small_reads" : "small_writes";
+    (void)snprintf(finding->title, sizeof(finding->title), "%s %ss of %s each",
+                   wio_finding_count(&words, group->count), verb,
+                   wio_finding_size(&words, wio_finding_part(group->bytes, group->count)));
+    (void)snprintf(finding->detail, sizeof(finding->detail), "%s each, %s in all",
+                   wio_finding_time(&words, wio_finding_part(group->time_ns, group->count)),
+                   wio_finding_size(&words, (double)group->bytes));
+    wio_finding_requests(group, finding);
+    (void)snprintf(finding->change, sizeof(finding->change),
+                   "requests of 1 MiB: gather %ss in a "
+                   "buffer",
+                   verb);
+    (void)snprintf(finding->predict_options, sizeof(finding->predict_options), "--aggregate=1M");
+}
+
+const struct wio_finding_kind wio_finding_small_requests = {.kind = "small_requests",
+                                                            .is_general = false,
+                                                            .by = WIO_BY_PLACE,
+                                                            .claim = claim,
+                                                            .describe = describe};

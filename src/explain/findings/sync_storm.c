@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Data is flushed to the device in small parts: each flush waits for a journal commit. */
+#include <stdio.h>
+
+#include "explain/findings/finding.h"
+#include "trace/calls.h"
+
+/* Parts of the step's time in flushes, or in writes that flush, of little data each. */
+static double claim(const struct wio_finding_input *input, const struct wio_step *step)
+{
+    const struct wio_thresholds *limits = input->thresholds;
+    unsigned cls = wio_finding_class(input, step);
+
+    if ((double)step->count < limits->many_syncs) {
+        return 0;
+    }
+    if (cls == WIO_CLASS_SYNC || cls == WIO_CLASS_ASYNC_SYNC) {
+        return wio_finding_part(step->unsynced, step->count) < limits->sync_bytes ? 1 : 0;
+    }
+    if (step->pattern != NULL && wio_finding_part(step->bytes, step->count) < limits->sync_bytes) {
+        return wio_finding_part(step->pattern->sync_ns, step->time_ns);
+    }
+    return 0;
+}
+
+static void describe(const struct wio_finding_input *input, const struct wio_finding_group *group,
+                     struct wio_finding *finding)
+{
+    struct wio_finding_words words = {0};
+    const struct wio_site *site = wio_finding_site(input, &input->steps->steps[group->lead]);
+    uint64_t bytes = group->unsynced > 0 ? group->unsynced : group->bytes;
+    double each = wio_finding_part(bytes, group->count);
+    bool is_write = group->pattern.sync > 0;
+
+    if (bytes == 0) {
+        uint32_t path = input->steps->steps[group->lead].path;
+        (void)snprintf(finding->title, sizeof(finding->title), "%s of %s", wio_op_name(site->op),
+                       wio_patterns_is_directory(input->patterns, path)
+                           ? "a directory, for the names in it"
+                           : "a file with nothing new written");
+    } else {
+        (void)snprintf(finding->title, sizeof(finding->title),
+                       is_write ? "%s with O_SYNC of %s each" : "%s after every %s",
+                       wio_op_name(site->op), wio_finding_size(&words, each));
+    }
+    (void)snprintf(finding->detail, sizeof(finding->detail),
+                   "%s flushes, each waits %s for the device",
+                   wio_finding_count(&words, group->count),
+                   wio_finding_time(&words, wio_finding_part(group->time_ns, group->count)));
+    wio_finding_item(finding, "flushes", (double)group->count, "");
+    wio_finding_item(finding, "bytes_per_flush", each, "B");
+    wio_finding_item(finding, "time_per_flush",
+                     wio_finding_part(group->time_ns, group->count) / 1e9, "s");
+    (void)snprintf(finding->change, sizeof(finding->change), "%s",
+                   is_write ? "write without O_SYNC and flush once per step"
+                            : "one flush for every 16 of these");
+    (void)snprintf(finding->predict_options, sizeof(finding->predict_options), "%s",
+                   is_write ? "--sync=off" : "--fsync-every=16");
+}
+
+const struct wio_finding_kind wio_finding_sync_storm = {.kind = "sync_storm",
+                                                        .is_general = false,
+                                                        .by = WIO_BY_PLACE,
+                                                        .claim = claim,
+                                                        .describe = describe};

@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "explain/gain.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/cleanup.h"
+#include "base/text.h"
+#include "explain/findings/finding.h"
+#include "explain/gain_change.h"
+#include "explain/gain_scope.h"
+#include "explain/network_fs.h"
+#include "predict/host.h"
+#include "predict/predict.h"
+#include "predict/program.h"
+
+/* Of the seconds of a finding: when less is gained, another cause may hide it. */
+#define HIDDEN 0.5
+/* Times that a run may take longer, or shorter, than HOST.json predicts without a remark. */
+#define UNLIKE 1.5
+
+const char *wio_gain_basis_name(enum wio_gain_basis basis)
+{
+    return basis == WIO_GAIN_HOST ? "host" : basis == WIO_GAIN_TRACE ? "trace" : "none";
+}
+
+/* ---- predictions ---- */
+
+struct predictor {
+    const struct wio_gain_input *input;
+    struct wio_gains *gains;
+    struct wio_network_fs network;
+    struct wio_program program;
+    struct wio_predict_params params;
+    struct wio_predict_params all; /* with the changes so far together .. */
+    struct wio_change *changes;    /* .. these .. */
+    struct wio_gain_scope *scopes;
+    uint32_t made;
+    bool has_others;         /* .. or a setting .. */
+    double all_s;            /* .. how long the run takes then; NaN: not known */
+    bool is_read;            /* the program is .. */
+    uint64_t run;            /* so many predictions are made .. */
+    uint64_t runs;           /* .. of so many */
+    char why[WIO_GAIN_TEXT]; /* the run as it was cannot be predicted; "": it can */
+};
+
+static void predictor_fini(struct predictor *predictor)
+{
+    for (uint32_t i = 0; predictor->scopes != NULL && i < predictor->gains->count; i++) {
+        wio_gain_scope_fini(&predictor->scopes[i]);
+    }
+    free(predictor->scopes);
+    free(predictor->changes);
+    wio_program_fini(&predictor->program);
+    wio_network_fs_fini(&predictor->network);
+}
+
+/* One bar for all predictions. */
+static void tell_progress(void *arg, uint64_t done, uint64_t total, const char *unit)
+{
+    const struct predictor *predictor = arg;
+    const struct wio_gain_input *input = predictor->input;
+
+    input->progress(input->progress_arg, input->progress_done + predictor->run * total + done,
+                    input->progress_done + predictor->runs * total, unit);
+}
+
+/* A run that no model can follow has no gain; what is wrong with a file is an error. */
+static enum wio_status forgive(enum wio_status status, const struct wio_error *wrong, char *why,
+                               struct wio_error *err)
+{
+    bool is_no_file = wrong->file[0] == '\0';
+
+    if (status == WIO_OK) {
+        return WIO_OK;
+    }
+    if (status == WIO_ERR_UNSUPPORTED || status == WIO_ERR_USAGE ||
+        (status == WIO_ERR_FORMAT && is_no_file)) {
+        (void)snprintf(why, WIO_GAIN_TEXT, "%.*s", (int)WIO_GAIN_TEXT - 1, wrong->message);
+        return WIO_OK;
+    }
+    *err = *wrong;
+    return status;
+}
+
+/* Seconds stay as they are where there are none, and *why says it. */
+static enum wio_status predict(struct predictor *predictor, const struct wio_predict_params *params,
+                               double *seconds, char *why, struct wio_error *err)
+{
+    struct wio_error wrong = WIO_ERROR_INIT;
+    enum wio_status status = wio_predict_seconds(&predictor->program, params, seconds, &wrong);
+
+    predictor->run++;
+    predictor->runs += predictor->run == predictor->runs;
+    return forgive(status, &wrong, why, err);
+}
+
+/* Nothing else of the prediction is kept. */
+static enum wio_status predict_baseline(struct predictor *predictor, struct wio_error *err)
+{
+    WIO_CLEANUP(wio_predict_result_fini) struct wio_predict_result result = {0};
+    struct wio_error wrong = WIO_ERROR_INIT;
+    enum wio_status status =
+        wio_predict_programs(&predictor->program, 1, &predictor->params, &result, &wrong);
+
+    predictor->run++;
+    if (status == WIO_OK) {
+        predictor->gains->predicted_s = result.all.total_s;
+        predictor->gains->recorded_s = result.all.traced_s;
+    }
+    return forgive(status, &wrong, predictor->why, err);
+}
+
+/* The run as it was, when the first change asks for it. */
+static enum wio_status predict_as_it_was(struct predictor *predictor, struct wio_error *err)
+{
+    struct wio_error wrong = WIO_ERROR_INIT;
+    struct wio_gains *gains = predictor->gains;
+
+    if (predictor->is_read) {
+        return WIO_OK;
+    }
+    predictor->is_read = true;
+    WIO_TRY(forgive(wio_program_init(&predictor->program, predictor->input->trace, &wrong), &wrong,
+                    predictor->why, err));
+    if (predictor->why[0] == '\0') {
+        WIO_TRY(predict_baseline(predictor, err));
+    }
+    if (predictor->why[0] == '\0' && !(gains->predicted_s > 0)) {
+        (void)snprintf(predictor->why, WIO_GAIN_TEXT, "the predicted run takes no time");
+    }
+    return WIO_OK;
+}
+
+/* ---- one finding ---- */
+
+/* Seconds of the recorded run, for seconds of the predicted one. */
+static double scale(const struct predictor *predictor, double seconds)
+{
+    return seconds / predictor->gains->predicted_s * predictor->gains->recorded_s;
+}
+
+static enum wio_status predict_alone(struct predictor *predictor, const struct wio_finding *finding,
+                                     const struct wio_gain_change *how, struct wio_gain *gain,
+                                     struct wio_error *err)
+{
+    struct wio_gain_scope *scope = &predictor->scopes[predictor->made];
+    struct wio_change *change = &predictor->changes[predictor->made];
+    struct wio_predict_params params = predictor->params;
+
+    if (how->is_setting) {
+        params.whatif = how->whatif;
+    } else {
+        WIO_TRY(wio_gain_scope_init(scope, predictor->input->steps, finding, how->change.kind));
+        *change = how->change;
+        change->scope = &scope->of;
+        params.changes = change;
+        params.change_count = 1;
+    }
+    WIO_TRY(predict(predictor, &params, &gain->predicted_s, gain->why, err));
+    if (gain->why[0] != '\0') {
+        wio_gain_scope_fini(scope);
+        *scope = (struct wio_gain_scope){0};
+    }
+    return WIO_OK;
+}
+
+/* The change of predict_alone is one of all that are made together. */
+static void make_with_others(struct predictor *predictor, const struct wio_gain_change *how)
+{
+    struct wio_predict_params *all = &predictor->all;
+
+    if (how->is_setting) {
+        wio_gain_change_set(how, &all->whatif);
+        return;
+    }
+    all->changes = predictor->changes;
+    all->change_count = ++predictor->made;
+}
+
+/* Where a change alone gains far less than its finding costs, those before it may hide it. */
+static enum wio_status predict_with_others(struct predictor *predictor,
+                                           const struct wio_finding *finding,
+                                           const struct wio_gain_change *how, struct wio_gain *gain,
+                                           struct wio_error *err)
+{
+    bool is_first = !predictor->has_others;
+    bool is_hidden = !is_first && gain->gain_s < HIDDEN * finding->seconds;
+    double before_s = predictor->all_s;
+    char why[WIO_GAIN_TEXT] = "";
+
+    if (is_hidden && isnan(before_s)) {
+        WIO_TRY(predict(predictor, &predictor->all, &before_s, why, err));
+    }
+    make_with_others(predictor, how);
+    predictor->has_others = true;
+    predictor->all_s = is_first ? gain->predicted_s : NAN;
+    if (is_hidden) {
+        WIO_TRY(predict(predictor, &predictor->all, &predictor->all_s, why, err));
+        gain->with_s = scale(predictor, before_s - predictor->all_s);
+    }
+    return WIO_OK;
+}
+
+static enum wio_status find_gain(struct predictor *predictor, const struct wio_finding *finding,
+                                 struct wio_gain *gain, struct wio_error *err)
+{
+    struct wio_gain_change change;
+
+    if (!wio_gain_change_read(finding->predict_options, &change)) {
+        return WIO_OK;
+    }
+    const char *type = wio_network_fs_of(&predictor->network, predictor->input->steps, finding);
+    if (type != NULL) {
+        (void)snprintf(gain->why, sizeof(gain->why),
+                       "its files are on %s, and the model is that of local file systems", type);
+        return WIO_OK;
+    }
+    WIO_TRY(predict_as_it_was(predictor, err));
+    if (predictor->why[0] != '\0') {
+        (void)snprintf(gain->why, sizeof(gain->why), "%s", predictor->why);
+        return WIO_OK;
+    }
+    WIO_TRY(predict_alone(predictor, finding, &change, gain, err));
+    if (gain->why[0] != '\0') {
+        return WIO_OK;
+    }
+    gain->gain_s = scale(predictor, predictor->gains->predicted_s - gain->predicted_s);
+    return predict_with_others(predictor, finding, &change, gain, err);
+}
+
+/* ---- all of them ---- */
+
+static bool is_asked(const struct wio_finding *finding, uint32_t *left)
+{
+    if (finding->is_general || *left == 0) {
+        return false;
+    }
+    (*left)--;
+    return true;
+}
+
+/* How many predictions that becomes at least. */
+static uint64_t count_runs(const struct wio_findings *findings, uint32_t left)
+{
+    struct wio_gain_change change;
+    uint64_t runs = 1;
+
+    for (uint32_t i = 0; i < findings->count; i++) {
+        const struct wio_finding *finding = &findings->items[i];
+        runs += is_asked(finding, &left) && wio_gain_change_read(finding->predict_options, &change);
+    }
+    return runs;
+}
+
+/* A machine that is unlike the recorded one. */
+static void compare_runs(struct wio_gains *gains)
+{
+    double recorded_s = gains->recorded_s;
+    char predicted[WIO_TEXT_MAX];
+    char recorded[WIO_TEXT_MAX];
+
+    if (!(gains->predicted_s > 0) ||
+        (recorded_s < UNLIKE * gains->predicted_s && gains->predicted_s < UNLIKE * recorded_s)) {
+        return;
+    }
+    (void)snprintf(gains->remarks[WIO_GAIN_UNLIKE], WIO_GAIN_TEXT,
+                   "for HOST.json this run takes %s, and it took %s: gains are parts of the "
+                   "predicted run; run `whyio calibrate` where it was recorded",
+                   wio_format_time(predicted, (uint64_t)(gains->predicted_s * 1e9)),
+                   wio_format_time(recorded, (uint64_t)(recorded_s * 1e9)));
+}
+
+static enum wio_status find_all(struct predictor *predictor, uint32_t left, struct wio_error *err)
+{
+    const struct wio_findings *findings = predictor->input->findings;
+
+    predictor->changes = calloc((size_t)findings->count + 1, sizeof(*predictor->changes));
+    predictor->scopes = calloc((size_t)findings->count + 1, sizeof(*predictor->scopes));
+    if (predictor->changes == NULL || predictor->scopes == NULL) {
+        return WIO_ERR_NOMEM;
+    }
+    predictor->runs = count_runs(findings, left);
+    WIO_TRY(wio_network_fs_init(&predictor->network, predictor->input->trace));
+    for (uint32_t i = 0; i < findings->count; i++) {
+        if (is_asked(&findings->items[i], &left)) {
+            WIO_TRY(find_gain(predictor, &findings->items[i], &predictor->gains->items[i], err));
+        }
+    }
+    compare_runs(predictor->gains);
+    return WIO_OK;
+}
+
+/* What is wrong with HOST.json is said whatever findings there are. */
+static enum wio_status look_at_host(struct wio_gains *gains, struct wio_error *err)
+{
+    WIO_CLEANUP(wio_host_fini) struct wio_host host = {0};
+
+    WIO_TRY(wio_host_load(gains->host, &host, err));
+    if (host.trust.is == WIO_HOST_DOUBTED) {
+        (void)snprintf(gains->remarks[WIO_GAIN_DOUBTED], WIO_GAIN_TEXT,
+                       "the figures of HOST.json are in doubt, and the gains with them%s%s",
+                       host.trust.doubt[0] != '\0' ? ": " : "", host.trust.doubt);
+    }
+    if (host.misspelt.meant != NULL) {
+        (void)snprintf(gains->remarks[WIO_GAIN_MISSPELT], WIO_GAIN_TEXT,
+                       "HOST.json: key '%s' was skipped, '%s' may be meant", host.misspelt.key,
+                       host.misspelt.meant);
+    }
+    return WIO_OK;
+}
+
+enum wio_status wio_gains_find(const struct wio_gain_input *input,
+                               const struct wio_gain_params *params, struct wio_gains *gains,
+                               struct wio_error *err)
+{
+    uint32_t count = input->findings->count;
+
+    *gains = (struct wio_gains){.host = params->host, .predicted_s = NAN, .recorded_s = NAN};
+    gains->items = calloc((size_t)count + 1, sizeof(*gains->items));
+    if (gains->items == NULL) {
+        return wio_error_set(err, WIO_ERR_NOMEM, NULL, WIO_ERROR_NO_OFFSET,
+                             "no memory for the gains of %u findings", count);
+    }
+    gains->count = count;
+    for (uint32_t i = 0; i < count; i++) {
+        gains->items[i] = (struct wio_gain){NAN, NAN, NAN, NAN, NAN, ""};
+    }
+    if (params->host == NULL || params->count == 0) {
+        return WIO_OK;
+    }
+    WIO_TRY(look_at_host(gains, err));
+    gains->basis = WIO_GAIN_HOST;
+
+    WIO_CLEANUP(predictor_fini)
+    struct predictor predictor = {
+        .input = input, .gains = gains, .params = wio_predict_params_default(), .all_s = NAN};
+    predictor.params.host = params->host;
+    if (input->progress != NULL) {
+        predictor.params.progress = tell_progress;
+        predictor.params.progress_arg = &predictor;
+    }
+    predictor.all = predictor.params;
+    return find_all(&predictor, params->count, err);
+}
+
+void wio_gains_fini(struct wio_gains *gains)
+{
+    free(gains->items);
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "predict/calls.h"
+
+#include "trace/calls.h"
+
+/* So many events of a stream are told apart. */
+#define SEQ_BITS 40
+
+static uint64_t key_of(uint32_t stream, uint64_t seq)
+{
+    return (uint64_t)stream << SEQ_BITS | seq;
+}
+
+void wio_calls_fini(struct wio_calls *calls)
+{
+    wio_map_fini(&calls->last);
+}
+
+enum wio_status wio_calls_see(struct wio_calls *calls, const struct wio_event *event)
+{
+    if ((event->flags & WIO_EVENT_CAUSED) == 0) {
+        calls->seq = event->seq;
+        return WIO_OK;
+    }
+    if (event->op != WIO_OP_semop_post || event->seq >> SEQ_BITS != 0) {
+        return WIO_OK;
+    }
+    return wio_map_put(&calls->last, key_of(event->stream, calls->seq), event->seq);
+}
+
+uint64_t wio_calls_last(const struct wio_calls *calls, uint32_t stream, uint64_t seq)
+{
+    const uint64_t *last =
+        calls->last.count > 0 ? wio_map_get(&calls->last, key_of(stream, seq)) : NULL;
+    return last != NULL ? *last : seq;
+}

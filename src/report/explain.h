@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How an explanation looks: text, and JSON (docs/schema/explain.json). */
+#ifndef WIO_REPORT_EXPLAIN_H
+#define WIO_REPORT_EXPLAIN_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "explain/explain.h"
+#include "explain/source.h"
+
+struct wio_report_explain {
+    const char *dir;
+    bool is_all; /* findings below 1 %, too */
+    struct wio_sources *sources;
+    double fail_over; /* percent of the run that a finding may cost; negative: not limited */
+};
+
+void wio_report_explain_text(const struct wio_explanation *explanation,
+                             const struct wio_report_explain *how, FILE *out);
+void wio_report_explain_json(const struct wio_explanation *explanation,
+                             const struct wio_report_explain *how, FILE *out);
+
+/* ---- of both ---- */
+
+/* Where a step is in the program. "" and 0: not known. */
+struct wio_report_place {
+    char function[256]; /* "module+0x1234" without debug information */
+    char file[256];
+    unsigned line;
+};
+void wio_report_place(const struct wio_explanation *explanation, struct wio_sources *sources,
+                      uint32_t step, struct wio_report_place *place_out);
+/* Does the finding name a cause that costs more of the run than is allowed? */
+bool wio_report_is_over(const struct wio_finding *finding, const struct wio_report_explain *how);
+/* Is the finding shown? One that is over always is. */
+bool wio_report_is_shown(const struct wio_finding *finding, const struct wio_report_explain *how);
+/* How many classes of waits explain 95 % of the waiting. */
+uint32_t wio_report_classes(const struct wio_explanation *explanation);
+/* Parts of a class that are shown, the largest first, as indices: they account for 95 % of what
+ * explains it. Gives their number. */
+uint32_t wio_report_parts(const struct wio_wait_class *class, uint32_t *order);
+/* What a cause is: "computing", "pwrite". Static. */
+const char *wio_report_cause(const struct wio_explanation *explanation, uint32_t cause);
+/* The program whose threads have the step, without folders; "" = not known. */
+const char *wio_report_program(const struct wio_explanation *explanation, uint32_t step);
+/* "a.dat", "several files", "" */
+const char *wio_report_path(const struct wio_explanation *explanation, uint32_t path);
+
+#endif

@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "report/explain.h"
+
+#define ROWS_SHOWN 100u
+
+struct writer {
+    struct wio_json json;
+    const struct wio_explanation *explanation;
+    const struct wio_report_explain *how;
+};
+
+static double seconds(uint64_t ns)
+{
+    return (double)ns / 1e9;
+}
+
+/* "" is what is not known. */
+static void put_text(struct writer *writer, const char *key, const char *text)
+{
+    if (text[0] == '\0') {
+        wio_json_null(&writer->json, key);
+    } else {
+        wio_json_string(&writer->json, key, text);
+    }
+}
+
+static void put_place(struct writer *writer, uint32_t step)
+{
+    struct wio_report_place place;
+
+    wio_report_place(writer->explanation, writer->how->sources, step, &place);
+    put_text(writer, "function", place.function);
+    put_text(writer, "file", place.file);
+    if (place.line == 0) {
+        wio_json_null(&writer->json, "line");
+    } else {
+        wio_json_u64(&writer->json, "line", place.line);
+    }
+}
+
+static const char *op_of(const struct writer *writer, uint32_t step)
+{
+    const struct wio_steps *steps = &writer->explanation->steps;
+
+    return wio_step_op_name(steps->sites[steps->steps[step].site].op);
+}
+
+static void put_ranks(struct writer *writer, const struct wio_rank_set *ranks)
+{
+    wio_json_array_begin(&writer->json, "ranks");
+    for (int32_t rank = 0; (rank = wio_rank_set_next(ranks, rank)) >= 0; rank++) {
+        wio_json_i64(&writer->json, NULL, rank);
+    }
+    wio_json_array_end(&writer->json);
+}
+
+static void put_path(struct writer *writer, uint32_t path)
+{
+    if (path == WIO_SEVERAL_FILES) {
+        wio_json_null(&writer->json, "path");
+    } else {
+        put_text(writer, "path", wio_report_path(writer->explanation, path));
+    }
+}
+
+static void put_evidence(struct writer *writer, const struct wio_finding *finding)
+{
+    wio_json_object_begin(&writer->json, "evidence");
+    for (uint32_t i = 0; i < finding->evidence_count; i++) {
+        const struct wio_finding_item *item = &finding->evidence[i];
+        wio_json_object_begin(&writer->json, item->key);
+        wio_json_double(&writer->json, "value", item->value);
+        put_text(writer, "unit", item->unit);
+        wio_json_object_end(&writer->json);
+    }
+    wio_json_object_end(&writer->json);
+}
+
+static void put_change(struct writer *writer, const struct wio_finding *finding,
+                       const struct wio_gain *gain)
+{
+    wio_json_object_begin(&writer->json, "change");
+    put_text(writer, "text", finding->change);
+    put_text(writer, "predict_options", finding->predict_options);
+    wio_json_double(&writer->json, "gain_s", gain->gain_s);
+    wio_json_double(&writer->json, "gain_low_s", gain->low_s);
+    wio_json_double(&writer->json, "gain_high_s", gain->high_s);
+    wio_json_double(&writer->json, "gain_with_s", gain->with_s);
+    wio_json_double(&writer->json, "predicted_s", gain->predicted_s);
+    put_text(writer, "no_gain", gain->why);
+    wio_json_object_end(&writer->json);
+}
+
+static void put_finding(struct writer *writer, uint32_t at)
+{
+    const struct wio_finding *finding = &writer->explanation->findings.items[at];
+    struct wio_json *json = &writer->json;
+
+    wio_json_object_begin(json, NULL);
+    wio_json_string(json, "kind", finding->kind);
+    wio_json_bool(json, "general", finding->is_general);
+    wio_json_double(json, "seconds", finding->seconds);
+    wio_json_double(json, "share", finding->share);
+    wio_json_string(json, "title", finding->title);
+    put_text(writer, "detail", finding->detail);
+    wio_json_string(json, "op", op_of(writer, finding->step));
+    put_place(writer, finding->step);
+    wio_json_null(json, "language");
+    put_ranks(writer, &finding->ranks);
+    put_path(writer, finding->path);
+    wio_json_null(json, "dataset");
+    wio_json_double(json, "others_wait_s", finding->others_wait_s);
+    put_evidence(writer, finding);
+    put_change(writer, finding, &writer->explanation->gains.items[at]);
+    wio_json_object_end(json);
+}
+
+static void put_findings(struct writer *writer)
+{
+    const struct wio_findings *findings = &writer->explanation->findings;
+
+    wio_json_array_begin(&writer->json, "findings");
+    for (uint32_t i = 0; i < findings->count; i++) {
+        if (wio_report_is_shown(&findings->items[i], writer->how)) {
+            put_finding(writer, i);
+        }
+    }
+    wio_json_array_end(&writer->json);
+}
+
+static void put_class(struct writer *writer, const struct wio_wait_class *class)
+{
+    struct wio_json *json = &writer->json;
+    uint32_t order[WIO_WAIT_PARTS];
+    uint32_t parts = wio_report_parts(class, order);
+
+    wio_json_object_begin(json, NULL);
+    wio_json_double(json, "seconds", seconds(class->total_ns));
+    wio_json_u64(json, "count", class->count);
+    wio_json_double(json, "least_s", seconds(class->least_ns));
+    wio_json_double(json, "most_s", seconds(class->most_ns));
+    wio_json_string(json, "op", op_of(writer, class->step));
+    put_place(writer, class->step);
+    put_ranks(writer, &class->ranks);
+    wio_json_array_begin(json, "because");
+    for (uint32_t i = 0; i < parts; i++) {
+        const struct wio_wait_part *part = &class->parts[order[i]];
+        wio_json_object_begin(json, NULL);
+        wio_json_double(json, "share", part->relative * class->scale);
+        if (part->cause == WIO_NO_STEP) {
+            wio_json_string(json, "op", wio_step_op_name(WIO_OP_CHAIN));
+            put_text(writer, "function", "");
+            put_text(writer, "file", "");
+            wio_json_null(json, "line");
+            wio_json_null(json, "path");
+        } else {
+            wio_json_string(json, "op", wio_report_cause(writer->explanation, part->cause));
+            put_place(writer, part->cause);
+            put_path(writer, writer->explanation->steps.steps[part->cause].path);
+        }
+        wio_json_object_end(json);
+    }
+    wio_json_array_end(json);
+    wio_json_object_end(json);
+}
+
+static void put_waiting(struct writer *writer)
+{
+    const struct wio_waiting *waiting = &writer->explanation->waiting;
+    uint32_t shown =
+        writer->how->is_all ? waiting->class_count : wio_report_classes(writer->explanation);
+
+    wio_json_array_begin(&writer->json, "waiting");
+    for (uint32_t i = 0; i < shown; i++) {
+        put_class(writer, &waiting->classes[i]);
+    }
+    wio_json_array_end(&writer->json);
+}
+
+static void put_table(struct writer *writer, const char *key, enum wio_spent_by by)
+{
+    const struct wio_spent_table *table = &writer->explanation->tables[by];
+    struct wio_json *json = &writer->json;
+
+    wio_json_array_begin(json, key);
+    for (uint32_t i = 0; i < table->count && (writer->how->is_all || i < ROWS_SHOWN); i++) {
+        const struct wio_spent_row *row = &table->rows[i];
+        wio_json_object_begin(json, NULL);
+        if (by != WIO_SPENT_RANK && row->name_bytes == 0) {
+            wio_json_null(json, "name");
+        } else if (by != WIO_SPENT_RANK) {
+            wio_json_text(json, "name", row->name, row->name_bytes);
+        } else if (row->rank >= 0) {
+            wio_json_i64(json, "rank", row->rank);
+        } else {
+            wio_json_null(json, "rank");
+        }
+        wio_json_double(json, "io_s", seconds(row->spent.by_kind[WIO_STEP_IO]));
+        wio_json_double(json, "compute_s", seconds(row->spent.by_kind[WIO_STEP_COMPUTE]));
+        wio_json_double(json, "wait_s", seconds(row->spent.by_kind[WIO_STEP_WAIT]));
+        wio_json_double(json, "cpu_wait_s", seconds(row->spent.by_kind[WIO_STEP_CPU_WAIT]));
+        wio_json_double(json, "critical_io_s", seconds(row->spent.critical_ns));
+        wio_json_u64(json, "count", row->spent.count);
+        wio_json_u64(json, "bytes_read", row->spent.bytes_read);
+        wio_json_u64(json, "bytes_written", row->spent.bytes_written);
+        wio_json_object_end(json);
+    }
+    wio_json_array_end(json);
+}
+
+static void put_notes(struct writer *writer)
+{
+    wio_json_array_begin(&writer->json, "notes");
+    for (uint32_t i = 0; i < writer->explanation->note_count; i++) {
+        wio_json_string(&writer->json, NULL, writer->explanation->notes[i]);
+    }
+    wio_json_array_end(&writer->json);
+}
+
+static void put_empty(struct writer *writer, const char *key)
+{
+    wio_json_array_begin(&writer->json, key);
+    wio_json_array_end(&writer->json);
+}
+
+static void put_path_of_time(struct writer *writer)
+{
+    const struct wio_explanation *explanation = writer->explanation;
+    struct wio_json *json = &writer->json;
+
+    wio_json_object_begin(json, "critical_path");
+    wio_json_double(json, "io_s", wio_explanation_seconds(explanation, WIO_STEP_IO));
+    wio_json_double(json, "compute_s", wio_explanation_seconds(explanation, WIO_STEP_COMPUTE));
+    wio_json_double(json, "wait_s", wio_explanation_seconds(explanation, WIO_STEP_WAIT));
+    wio_json_double(json, "cpu_wait_s", wio_explanation_seconds(explanation, WIO_STEP_CPU_WAIT));
+    wio_json_object_end(json);
+    wio_json_double(json, "unexplained_s", explanation->unexplained_s);
+}
+
+void wio_report_explain_json(const struct wio_explanation *explanation,
+                             const struct wio_report_explain *how, FILE *out)
+{
+    struct writer writer = {.explanation = explanation, .how = how};
+    struct wio_json *json = &writer.json;
+
+    wio_json_init(json, out);
+    wio_json_object_begin(json, NULL);
+    wio_json_string(json, "schema", "whyio.explain/1");
+    wio_json_double(json, "duration_s", seconds(explanation->duration_ns));
+    wio_json_double(json, "begin_s", seconds(explanation->begin_ns));
+    wio_json_u64(json, "ranks", explanation->info.ranks);
+    wio_json_u64(json, "threads", explanation->info.threads);
+    put_path_of_time(&writer);
+    wio_json_string(json, "gain_basis", wio_gain_basis_name(explanation->gains.basis));
+    wio_json_double(json, "predicted_s", explanation->gains.predicted_s);
+    wio_json_double(json, "recorded_s", explanation->gains.recorded_s);
+    put_findings(&writer);
+    wio_json_double(json, "waiting_s", seconds(explanation->waiting.total_ns));
+    put_waiting(&writer);
+    put_empty(&writer, "aborts");
+    put_empty(&writer, "contention");
+    put_table(&writer, "jobs", WIO_SPENT_JOB);
+    put_table(&writer, "per_rank", WIO_SPENT_RANK);
+    put_table(&writer, "files", WIO_SPENT_FILE);
+    put_table(&writer, "directories", WIO_SPENT_DIRECTORY);
+    put_table(&writer, "file_systems", WIO_SPENT_FS);
+    put_table(&writer, "ops", WIO_SPENT_OP);
+    put_notes(&writer);
+    wio_json_object_end(json);
+    wio_json_line(json);
+}

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What text and JSON of an explanation have in common. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "report/explain.h"
+
+#define LEAST_SHARE 0.01
+#define SHOWN 0.95
+#define FRAMES 64u
+
+/* "function (file:line)", "file:line" or anything else, which is a function's name. */
+static void take_apart(const char *text, struct wio_report_place *place)
+{
+    const char *open = strrchr(text, '(');
+    const char *begin = open != NULL ? open + 1 : text;
+    const char *colon = strrchr(begin, ':');
+    size_t bytes = 0;
+    char *end = NULL;
+
+    if (colon != NULL && (open == NULL || open > text)) {
+        unsigned long line = strtoul(colon + 1, &end, 10);
+        bytes = (size_t)(colon - begin);
+        if (end != colon + 1 && bytes < sizeof(place->file)) {
+            memcpy(place->file, begin, bytes);
+            place->file[bytes] = '\0';
+            place->line = (unsigned)line;
+            bytes = open != NULL ? (size_t)(open - text) - 1 : 0;
+            bytes = bytes < sizeof(place->function) ? bytes : sizeof(place->function) - 1;
+            memcpy(place->function, text, bytes);
+            place->function[bytes] = '\0';
+            return;
+        }
+    }
+    bytes = strnlen(text, sizeof(place->function) - 1);
+    memcpy(place->function, text, bytes);
+    place->function[bytes] = '\0';
+}
+
+void wio_report_place(const struct wio_explanation *explanation, struct wio_sources *sources,
+                      uint32_t step, struct wio_report_place *place_out)
+{
+    const struct wio_steps *steps = &explanation->steps;
+    uint32_t place = steps->sites[steps->steps[step].site].place;
+    const char *texts[FRAMES];
+    const char *text = "";
+
+    *place_out = (struct wio_report_place){.line = 0};
+    if (place == 0 || sources == NULL) {
+        return;
+    }
+    uint32_t number = steps->places.frame_numbers[place];
+    if (number == 0) {
+        text = wio_sources_text(sources, steps->places.sources[place]);
+    } else if (wio_sources_stack(sources, steps->places.sources[place], texts, number + 1) >
+               number) {
+        text = texts[number];
+    }
+    take_apart(text, place_out);
+}
+
+bool wio_report_is_over(const struct wio_finding *finding, const struct wio_report_explain *how)
+{
+    return how->fail_over >= 0 && !finding->is_general && 100 * finding->share > how->fail_over;
+}
+
+bool wio_report_is_shown(const struct wio_finding *finding, const struct wio_report_explain *how)
+{
+    return finding->seconds > 0 &&
+           (how->is_all || finding->share >= LEAST_SHARE || wio_report_is_over(finding, how));
+}
+
+uint32_t wio_report_classes(const struct wio_explanation *explanation)
+{
+    const struct wio_waiting *waiting = &explanation->waiting;
+    uint64_t sum = 0;
+    uint32_t count = 0;
+
+    while (count < waiting->class_count && (double)sum < SHOWN * (double)waiting->total_ns) {
+        sum += waiting->classes[count++].total_ns;
+    }
+    return count;
+}
+
+uint32_t wio_report_parts(const struct wio_wait_class *class, uint32_t *order)
+{
+    double all = 0;
+    double sum = 0;
+    uint32_t count = 0;
+    uint32_t shown = 0;
+
+    for (uint32_t i = 0; i < class->part_count; i++) {
+        uint32_t at = count++;
+        all += fabs(class->parts[i].relative);
+        for (;
+             at > 0 && fabs(class->parts[order[at - 1]].relative) < fabs(class->parts[i].relative);
+             at--) {
+            order[at] = order[at - 1];
+        }
+        order[at] = i;
+    }
+    while (shown < count && sum < SHOWN * all) {
+        sum += fabs(class->parts[order[shown++]].relative);
+    }
+    return shown;
+}
+
+const char *wio_report_cause(const struct wio_explanation *explanation, uint32_t cause)
+{
+    return wio_step_op_name(wio_steps_cause_op(&explanation->steps, cause));
+}
+
+const char *wio_report_program(const struct wio_explanation *explanation, uint32_t step)
+{
+    const struct wio_trace *trace = explanation->trace;
+    uint32_t stream = explanation->steps.steps[step].stream;
+    const char *exe = wio_trace_process(trace, wio_trace_stream(trace, stream)->process)->exe;
+    const char *slash = strrchr(exe, '/');
+
+    return slash != NULL ? slash + 1 : exe;
+}
+
+const char *wio_report_path(const struct wio_explanation *explanation, uint32_t path)
+{
+    return path == WIO_SEVERAL_FILES ? "several files"
+                                     : wio_trace_string(explanation->trace, path, NULL);
+}

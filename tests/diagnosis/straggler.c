@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Rank 2 writes ten times as much as the others; mended: all write as much. */
+#include "diagnosis_mpi.h"
+
+#define STEPS 3
+#define BYTES (1 << 20)
+
+int main(int argc, char **argv)
+{
+    bool is_bad = begin(argc, argv);
+    int fd = open_own("share");
+    int writes = is_bad ? (rank == 2 ? 60 : 2) : 10;
+    for (int i = 0; i < STEPS; i++) {
+        for (int k = 0; k < writes; k++) {
+            if (pwrite(fd, buffer, BYTES, (off_t)k * BYTES) != BYTES) { /* CAUSE */
+                fail("write");
+            }
+        }
+        (void)MPI_Barrier(MPI_COMM_WORLD);
+    }
+    (void)close(fd);
+    return MPI_Finalize();
+}

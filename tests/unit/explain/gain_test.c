@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Gains of changes, on traces made by hand. A flush costs 4 ms on the machine, a write nothing that
+ * matters beside it. */
+#include "support/unit.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "explain/explain.h"
+#include "explain/gain_change.h"
+#include "explain/gain_scope.h"
+#include "explain/network_fs.h"
+#include "predict/program.h"
+#include "support/script_open.h"
+
+#define HOST                                                                                       \
+    "{\"bw_mem\": 1e10, \"bw_ramdisk\": 1e10, \"bw_reduced\": 1e10, \"bw_dev\": 1e8, "             \
+    "\"bw_rdev\": 1e8, \"sc_w\": %s, \"sc_sw\": 4e-3, \"c_sk\": 0, \"bs\": 4096, \"bf\": 4096, "   \
+    "\"limit_bg\": 1e9, \"limit_hard\": 2e9, \"dirty_expire\": 30%s}"
+
+static char script[1 << 18];
+static size_t used;
+static char *host;
+
+WIO_PRINTF(1, 2) static void add(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    used += (size_t)vsnprintf(script + used, sizeof(script) - used, format, args);
+    va_end(args);
+    assert_true(used < sizeof(script));
+}
+
+static void begin_script(void)
+{
+    used = 0;
+    script[0] = '\0';
+}
+
+static void make_host(const char *sc_w, const char *members)
+{
+    char text[1024];
+    free(host);
+    host = wio_test_path("host.json");
+    (void)snprintf(text, sizeof(text), HOST, sc_w, members);
+    wio_test_write(host, text, strlen(text));
+}
+
+static int end_test(void **state)
+{
+    (void)state;
+    free(host);
+    host = NULL;
+    return 0;
+}
+
+struct run {
+    struct wio_trace *trace;
+    struct wio_explanation *of;
+};
+
+static struct run explain(uint32_t count)
+{
+    struct wio_explain_params params = {.struct_size = sizeof(params),
+                                        .thresholds = wio_thresholds_default(),
+                                        .gains = {.host = host, .count = count}};
+    struct wio_error err = WIO_ERROR_INIT;
+    struct run run = {.trace = script_open(script)};
+    assert_ok(wio_explain(run.trace, &params, &run.of, &err), &err);
+    return run;
+}
+
+static void end(struct run *run)
+{
+    wio_explanation_destroy(run->of);
+    wio_trace_close(run->trace);
+}
+
+/* 64 flushes of a line, a write before each. */
+static void add_storm(unsigned t, const char *file, unsigned line, unsigned dur)
+{
+    for (unsigned i = 0; i < 64; i++) {
+        add("pwrite t=%u dur=1000 fd=3 path=%s off=%u size=4096 at=0x10\n", t, file, i * 4096);
+        add("fsync t=%u dur=%u fd=3 path=%s res=0 at=0x%x\n", t + 2000, dur, file, line);
+        t += 5000000;
+    }
+}
+
+static double predict(const struct run *run, const struct wio_change *change)
+{
+    struct wio_predict_params params = wio_predict_params_default();
+    struct wio_program program = {0};
+    struct wio_error err = WIO_ERROR_INIT;
+    double seconds = NAN;
+    params.host = host;
+    params.changes = change;
+    params.change_count = change != NULL;
+    assert_ok(wio_program_init(&program, run->trace, &err), &err);
+    assert_ok(wio_predict_seconds(&program, &params, &seconds, &err), &err);
+    wio_program_fini(&program);
+    return seconds;
+}
+
+static void assert_close(double a, double b)
+{
+    if (!(fabs(a - b) <= 1e-9)) {
+        fail_msg("%.9f, expected %.9f", a, b);
+    }
+}
+
+static void a_gain_is_the_difference_of_two_predictions(void **state)
+{
+    (void)state;
+    const struct wio_change change = {.kind = WIO_CHANGE_FSYNC_EVERY, .amount = 16};
+    make_host("0", "");
+    begin_script();
+    add_storm(0, "/d/a", 0x20, 4000000);
+    struct run run = explain(5);
+    const struct wio_gains *gains = &run.of->gains;
+    double before = predict(&run, NULL);
+    double after = predict(&run, &change);
+    assert_int_equal(gains->basis, WIO_GAIN_HOST);
+    assert_string_equal(run.of->findings.items[0].kind, "sync_storm");
+    assert_true(before - after > 60 * 4e-3 * 0.9); /* 60 flushes less */
+    assert_close(gains->predicted_s, before);
+    assert_close(gains->items[0].predicted_s, after);
+    assert_close(gains->items[0].gain_s, (before - after) / before * gains->recorded_s);
+    assert_true(isnan(gains->items[0].low_s) && isnan(gains->items[0].with_s));
+    assert_string_equal(gains->items[0].why, "");
+    end(&run);
+}
+
+/* What lies behind the last operation on a file is in no prediction: no change could save it. */
+static void a_gain_is_no_part_of_what_is_not_predicted(void **state)
+{
+    (void)state;
+    make_host("0", "");
+    begin_script();
+    add_storm(0, "/d/a", 0x20, 4000000);
+    struct run first = explain(5);
+    add("exit t=9000000000 dur=0\n");
+    struct run longer = explain(5);
+    assert_true(longer.of->duration_ns > 20 * first.of->duration_ns);
+    assert_close(longer.of->gains.items[0].gain_s, first.of->gains.items[0].gain_s);
+    end(&first);
+    end(&longer);
+}
+
+/* Two lines flush: the change of one leaves the other's as they are, also in one file. */
+static void a_change_is_of_its_finding_alone(void **state)
+{
+    (void)state;
+    static const char *const files[] = {"/d/a", "/d/b"};
+    const struct wio_change all = {.kind = WIO_CHANGE_FSYNC_EVERY, .amount = 16};
+    make_host("0", "");
+    for (int i = 0; i < 2; i++) {
+        begin_script();
+        add_storm(0, "/d/a", 0x20, 4000000);
+        add_storm(400000000, files[i], 0x30, 3000000);
+        struct run run = explain(5);
+        const struct wio_gains *gains = &run.of->gains;
+        double before = predict(&run, NULL);
+        double both = before - predict(&run, &all);
+        double first = before - gains->items[0].predicted_s;
+        double second = before - gains->items[1].predicted_s;
+        assert_string_equal(run.of->findings.items[1].kind, "sync_storm");
+        assert_true(first > 0.4 * both && first < 0.6 * both);
+        assert_true(second > 0.4 * both && second < 0.6 * both);
+        end(&run);
+    }
+}
+
+/* Without the flushes between them the writes could be one, which alone they cannot. */
+static void what_another_finding_hides_is_told(void **state)
+{
+    (void)state;
+    make_host("1e-3", "");
+    begin_script();
+    for (unsigned i = 0; i < 128; i++) {
+        add("pwrite t=%u dur=2000000 fd=3 path=/d/a off=%u size=4096 at=0x10\n", i * 7000000,
+            i * 4096);
+        add("fsync t=%u dur=4000000 fd=3 path=/d/a res=0 at=0x20\n", i * 7000000 + 2001000);
+    }
+    struct run run = explain(5);
+    const struct wio_gain *gains = run.of->gains.items;
+    assert_string_equal(run.of->findings.items[0].kind, "sync_storm");
+    assert_string_equal(run.of->findings.items[1].kind, "small_writes");
+    assert_true(isnan(gains[0].with_s));
+    assert_close(gains[1].gain_s, 0);
+    assert_true(gains[1].with_s > 0.05);
+    end(&run);
+}
+
+/* An exchange of data between ranks has no cost in this HOST.json. */
+static void what_cannot_be_predicted_has_a_reason(void **state)
+{
+    (void)state;
+    make_host("0", "");
+    begin_script();
+    add("process 10 rank=0\nprocess 20 rank=1\nstream 0 10\nstream 1 20\n");
+    for (unsigned i = 0; i < 256; i++) {
+        unsigned t = i / 2 * 1000000;
+        add("MPI_File_write_at stream=%u t=%u dur=900000 fd=3 path=/d/a off=%u size=4096 at=0x10\n",
+            i % 2, t, i * 4096);
+        add("pwrite stream=%u t=%u dur=880000 fd=3 path=/d/a off=%u size=4096 at=0x10\n", i % 2,
+            t + 10000, i * 4096);
+    }
+    struct run run = explain(5);
+    assert_string_equal(run.of->findings.items[0].kind, "independent_mpi_io");
+    assert_true(isnan(run.of->gains.items[0].gain_s));
+    assert_non_null(strstr(run.of->gains.items[0].why, "net_bw"));
+    end(&run);
+}
+
+static void only_the_first_findings_get_one(void **state)
+{
+    (void)state;
+    make_host("0", "");
+    begin_script();
+    add_storm(0, "/d/a", 0x20, 4000000);
+    add_storm(400000000, "/d/b", 0x30, 3000000);
+    struct run run = explain(1);
+    assert_false(isnan(run.of->gains.items[0].gain_s));
+    assert_true(isnan(run.of->gains.items[1].gain_s));
+    assert_string_equal(run.of->gains.items[1].why, "");
+    end(&run);
+    run = explain(0);
+    assert_int_equal(run.of->gains.basis, WIO_GAIN_NONE);
+    assert_true(isnan(run.of->gains.items[0].gain_s) && isnan(run.of->gains.predicted_s));
+    end(&run);
+}
+
+static void a_wrong_host_is_an_error_whatever_was_found(void **state)
+{
+    (void)state;
+    struct wio_explain_params params = {.struct_size = sizeof(params),
+                                        .thresholds = wio_thresholds_default()};
+    struct wio_explanation *none = NULL;
+    struct wio_error err = WIO_ERROR_INIT;
+    struct wio_trace *trace = script_open("pwrite t=0 dur=1000 fd=3 path=/d/a off=0 size=1\n");
+    host = wio_test_path("bad.json");
+    wio_test_write(host, "{", 1);
+    params.gains = (struct wio_gain_params){.host = host, .count = 5};
+    assert_int_equal(wio_explain(trace, &params, &none, &err), WIO_ERR_FORMAT);
+    assert_string_equal(err.file, host);
+    assert_null(none);
+    wio_trace_close(trace);
+}
+
+static void figures_in_doubt_are_told(void **state)
+{
+    (void)state;
+    make_host("0", ", \"trusted\": false, \"doubts\": [\"the disk was busy\"]");
+    begin_script();
+    add_storm(0, "/d/a", 0x20, 4000000);
+    struct run run = explain(5);
+    assert_non_null(strstr(run.of->gains.remarks[WIO_GAIN_DOUBTED], "the disk was busy"));
+    assert_string_equal(run.of->gains.remarks[WIO_GAIN_UNLIKE], "");
+    end(&run);
+    make_host("0", ", \"trusted\": false");
+    run = explain(5);
+    assert_string_equal(run.of->gains.remarks[WIO_GAIN_DOUBTED],
+                        "the figures of HOST.json are in doubt, and the gains with them");
+    end(&run);
+}
+
+/* ---- what options mean ---- */
+
+static void options_of_findings_are_changes(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *options;
+        enum wio_change_kind kind;
+        uint64_t amount;
+    } changes[] = {{"--fsync-every=16", WIO_CHANGE_FSYNC_EVERY, 16},
+                   {"--aggregate=1M", WIO_CHANGE_AGGREGATE, 1 << 20},
+                   {"--collective=on", WIO_CHANGE_COLLECTIVE, 0},
+                   {"--merge-files", WIO_CHANGE_MERGE_FILES, 0},
+                   {"--balance", WIO_CHANGE_BALANCE, 0}};
+    struct wio_gain_change change;
+    for (size_t i = 0; i < sizeof(changes) / sizeof(changes[0]); i++) {
+        assert_true(wio_gain_change_read(changes[i].options, &change));
+        assert_false(change.is_setting);
+        assert_int_equal(change.change.kind, changes[i].kind);
+        assert_int_equal(change.change.amount, changes[i].amount);
+    }
+    assert_true(wio_gain_change_read("--sync=off", &change));
+    assert_true(change.is_setting);
+    assert_int_equal(change.whatif.sync, WIO_PREDICT_OFF);
+    assert_true(wio_gain_change_read("--bf=1M", &change));
+    assert_true(change.is_setting && change.whatif.bf > 1048575 && change.whatif.bf < 1048577);
+}
+
+static void other_options_are_none(void **state)
+{
+    (void)state;
+    static const char *const options[] = {"",          "--",           "--fsync-every",  "--bf",
+                                          "--sync=no", "--balanced",   "--balance=7",    "balance",
+                                          "--cpus=4",  "--aggregate=", "--fsync-every=0"};
+    struct wio_gain_change change;
+    for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
+        assert_false(wio_gain_change_read(options[i], &change));
+    }
+}
+
+static void file_systems_of_a_network(void **state)
+{
+    (void)state;
+    static const char *const shared[] = {"nfs", "nfs4", "lustre", "gpfs", "beegfs", "ceph", "cifs"};
+    static const char *const own[] = {"ext4", "xfs", "tmpfs", "fuse", "overlay", "nfsd", ""};
+    for (size_t i = 0; i < sizeof(shared) / sizeof(shared[0]); i++) {
+        assert_string_equal(wio_network_fs_type(shared[i]), shared[i]);
+        assert_null(wio_network_fs_type(own[i]));
+    }
+}
+
+#define TEST(function) cmocka_unit_test_teardown(function, end_test)
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        TEST(a_gain_is_the_difference_of_two_predictions),
+        TEST(a_gain_is_no_part_of_what_is_not_predicted),
+        TEST(a_change_is_of_its_finding_alone),
+        TEST(what_another_finding_hides_is_told),
+        TEST(what_cannot_be_predicted_has_a_reason),
+        TEST(only_the_first_findings_get_one),
+        TEST(a_wrong_host_is_an_error_whatever_was_found),
+        TEST(figures_in_doubt_are_told),
+        TEST(options_of_findings_are_changes),
+        TEST(other_options_are_none),
+        TEST(file_systems_of_a_network),
+    };
+    return WIO_RUN(tests);
+}
