@@ -9,6 +9,7 @@ set -u
 cd "$(dirname "$0")/.." || exit 1
 failed=""
 prefix=""
+timeouts=""
 for directory in build build-asan build-tsan build-fuzz; do
     rm -f "$directory/meson-logs/testlog.json" # .ci/run adds up what is there at the end
 done
@@ -35,7 +36,7 @@ test_suites() {
         return
     fi
     # shellcheck disable=SC2086
-    $prefix sh scripts/meson.sh test -C "$directory" --no-rebuild --print-errorlogs $suites ||
+    $prefix sh scripts/meson.sh test -C "$directory" --no-rebuild --print-errorlogs $timeouts $suites ||
         failed="$failed $directory"
 }
 
@@ -63,6 +64,8 @@ fi
 export ASAN_OPTIONS=halt_on_error=1:abort_on_error=1:detect_leaks=1
 export UBSAN_OPTIONS=halt_on_error=1:abort_on_error=1:print_stacktrace=1
 export TSAN_OPTIONS=halt_on_error=1
+# A process under a sanitizer is slower by what the machine makes of it: a time limit finds hangs there.
+timeouts="--timeout-multiplier 4"
 common="-Db_lundef=false -Doptimization=1"
 test_variant build-asan gcc "-Db_sanitize=address,undefined $common" unit fuzz
 # ThreadSanitizer of gcc 12 does not start where the kernel randomises addresses by more than 28 bits.

@@ -51,8 +51,9 @@ bool wio_test_killed_at(unsigned n, void (*call)(void *arg), void *arg)
         wio_test_skip("no tracing of processes here");
     }
     (void)ptrace(PTRACE_SETOPTIONS, pid, NULL, PTRACE_O_TRACESYSGOOD | PTRACE_O_EXITKILL);
+    /* Two stops a call, when it begins and when it ends. */
     for (unsigned stops = 0; WIFSTOPPED(status); stops += WSTOPSIG(status) == SYSCALL_STOP) {
-        if (stops == n) {
+        if (stops == 2 * n) {
             assert_int_equal(kill(pid, SIGKILL), 0);
             status = wait_for(pid);
             assert_true(WIFSIGNALED(status));

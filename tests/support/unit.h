@@ -26,6 +26,13 @@
 
 #include <whyio/status.h>
 
+/* What a test does so many times with random numbers, it does this part of under a sanitizer. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define WIO_TEST_SLOWER 4
+#else
+#define WIO_TEST_SLOWER 1
+#endif
+
 /* Run the group; gives the exit status for main. */
 #define WIO_RUN(tests)                                                                             \
     (wio_test_begin(), cmocka_run_group_tests_name(wio_test_name(__FILE__), (tests), NULL, NULL))

@@ -14,7 +14,7 @@
 
 #include "machine.h"
 
-#define RUNS 40
+#define RUNS (40 / WIO_TEST_SLOWER)
 #define FILES 6
 #define RANGE_PAGES 40000 /* of files whose union is counted */
 
@@ -114,7 +114,7 @@ static void dirty_is_the_union(void **state)
 {
     (void)state;
     static bool dirty[FILES][RANGE_PAGES];
-    for (uint64_t seed = first_seed; seed < first_seed + 10; seed++) {
+    for (uint64_t seed = first_seed; seed < first_seed + 10 / WIO_TEST_SLOWER; seed++) {
         struct wio_model_params params = machine();
         params.limit_bg = 1e12;
         params.limit_hard = 2e12;
@@ -149,7 +149,7 @@ static void dirty_is_the_union(void **state)
 static void cost_rises_with_size(void **state)
 {
     (void)state;
-    for (uint64_t seed = first_seed; seed < first_seed + 12; seed++) {
+    for (uint64_t seed = first_seed; seed < first_seed + 12 / WIO_TEST_SLOWER; seed++) {
         double last_s = 0;
         enum wio_model_state last = WIO_MODEL_STATE_NONE;
         for (uint64_t size = 2 * MIB_BYTES; size <= 64 * MIB_BYTES; size += 2 * MIB_BYTES) {
@@ -195,7 +195,7 @@ static void assert_split(double split_s, double whole_s, double calls_s)
 static void splitting_changes_nothing(void **state)
 {
     (void)state;
-    for (uint64_t seed = first_seed; seed < first_seed + 10; seed++) {
+    for (uint64_t seed = first_seed; seed < first_seed + 10 / WIO_TEST_SLOWER; seed++) {
         uint64_t random = seed;
         struct wio_model_params params = machine();
         bool has_folios = seed % 2 == 0;
@@ -222,7 +222,7 @@ static void what_smaller_folios_save_is_dirty(void **state)
 {
     (void)state;
     static const uint64_t sizes[] = {65536, 700001, MIB_BYTES, 3 * MIB_BYTES};
-    for (uint64_t seed = first_seed; seed < first_seed + 10; seed++) {
+    for (uint64_t seed = first_seed; seed < first_seed + 10 / WIO_TEST_SLOWER; seed++) {
         uint64_t random = seed;
         struct wio_model_params params = machine();
         params.bw_dev = (double)(50 + wio_test_random(&random) % 200) * MIB;

@@ -163,9 +163,9 @@ static void any_values_end_in_a_prediction(void **state)
     (void)state;
     static char script[40000];
     try.params.per_op = NULL;
-    try.params.steps_max = 3000000;
+    try.params.steps_max = 3000000 / WIO_TEST_SLOWER;
     try.params.memory_max = UINT64_C(256) << 20;
-    for (uint64_t seed = 1; seed <= 60; seed++) {
+    for (uint64_t seed = 1; seed <= 60 / WIO_TEST_SLOWER; seed++) {
         uint64_t random = seed * 7919;
         struct wio_error err = WIO_ERROR_INIT;
         random_script(&random, script, sizeof(script));

@@ -428,7 +428,7 @@ static void storing_is_killed(void **state)
     char *dir = make_dir("storing");
     unsigned both = 0;
     unsigned n = 1;
-    for (; wio_test_killed_at(n, hold_in_child, dir); n++) {
+    for (; wio_test_killed_at(n, hold_in_child, dir); n += WIO_TEST_KILL_STEP) {
         bool is_safe = has(dir, "trace.held");
         both += is_safe ? 1 : 0;
         expect_held(dir, is_safe ? 2 : 0, "");
@@ -446,7 +446,7 @@ static void deriving_anew_is_killed(void **state)
     (void)state;
     char *(*const makers[])(const char *) = {make_held, copy_before};
     for (unsigned i = 0; i < 2; i++) {
-        for (unsigned n = 1;; n++) {
+        for (unsigned n = 1;; n += WIO_TEST_KILL_STEP) {
             char name[64];
             (void)snprintf(name, sizeof(name), "deriving-%u-%u", i, n);
             char *dir = makers[i](name);

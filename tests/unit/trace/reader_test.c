@@ -540,6 +540,7 @@ static void little_room_gives_the_same(void **state)
 
 int main(void)
 {
+    wio_test_in_memory();
     const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
         TEST(streams_are_merged_by_time),
