@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * One traced operation. The meaning of each field per class of operation is fixed in
- * docs/FORMAT.md#fields; src/trace/ops.def lists the operations.
+ * docs/FORMAT.md#fields; src/ops/ops.def lists the operations.
  *
  * An event is always borrowed from a cursor (or given to a writer): programs never depend on its
  * size, so that fields may be appended.

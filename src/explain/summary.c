@@ -7,8 +7,8 @@
 
 #include "base/cleanup.h"
 #include "base/map.h"
-#include "trace/calls.h"
-#include "trace/ring.h"
+#include "ops/calls.h"
+#include "ring/ring.h"
 
 /* What is needed only while counting. */
 struct counter {

@@ -23,9 +23,9 @@
 
 #include <whyio/trace.h>
 
-#include "trace/calls.h"
-#include "trace/ring.h"
-#include "trace/segment.h"
+#include "ops/calls.h"
+#include "ring/ring.h"
+#include "trace/write/segment.h"
 
 #define MS UINT64_C(1000000)
 #define US UINT64_C(1000)

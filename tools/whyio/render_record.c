@@ -11,7 +11,7 @@
 #include "base/text.h"
 #include "options.h"
 #include "render_difference.h"
-#include "trace/ring.h"
+#include "ring/ring.h"
 
 static const char *const ends[] = {
     [WIO_THROTTLE_MERGED] = "merged",       [WIO_THROTTLE_PROVEN] = "proven",
