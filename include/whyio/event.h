@@ -60,6 +60,13 @@ struct wio_event {
     uint8_t dur_slept;
 };
 
+/* Names of numbers: static texts, never NULL, from any thread. */
+const char *wio_op_name(unsigned op);
+const char *wio_call_name(unsigned call);
+/* What was not recorded: its key in JSON ("static_exec"), and one line for a person. */
+const char *wio_unseen_key(unsigned kind);
+const char *wio_unseen_text(unsigned kind);
+
 #ifdef __cplusplus
 }
 #endif

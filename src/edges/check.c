@@ -7,6 +7,7 @@
 #include "base/cleanup.h"
 #include "causal/order/order.h"
 #include "edges/edges_internal.h"
+#include "seal/open.h"
 
 static void edges_cleanup(struct wio_edges *edges)
 {

@@ -8,7 +8,7 @@
 #include "base/cleanup.h"
 #include "base/map.h"
 #include "ops/calls.h"
-#include "ring/ring.h"
+#include "ops/image_end.h"
 
 /* What is needed only while counting. */
 struct counter {

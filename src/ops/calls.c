@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <whyio/trace.h>
+#include <whyio/event.h>
 
-#include "ring/ring.h"
+#include "ops/unseen.h"
 
 static const struct {
     const char *name;

@@ -15,6 +15,9 @@
 
 #include <stdint.h>
 
+#include "ops/image_end.h"
+#include "ops/unseen.h"
+
 #define WIO_RING_MAGIC "WIORING\n"
 #define WIO_RING_VERSION 1u
 #define WIO_RING_HEADER_BYTES 4096u
@@ -26,42 +29,6 @@
 #define WIO_RING_USERS 8u
 
 enum wio_ring_clock { WIO_CLOCK_TSC = 1, WIO_CLOCK_MONOTONIC_NS = 2 };
-
-enum wio_ring_end {
-    WIO_END_NONE = 0,   /* still running, or killed by something that could not be seen */
-    WIO_END_EXIT = 1,   /* end_status = exit status */
-    WIO_END_EXEC = 2,   /* replaced by another image of the same pid */
-    WIO_END_SIGNAL = 3, /* end_status = signal (noticed in the process or by its parent) */
-};
-
-/* What was not recorded, and why. Index of wio_ring_header.unseen. */
-#define WIO_UNSEEN_LIST(X)                                                                         \
-    X(STATIC_EXEC, "static_exec", "a static program was executed: it cannot be preloaded")         \
-    X(FOREIGN_EXEC, "foreign_exec", "a program of another word size or root was executed")         \
-    X(SETUID_EXEC, "setuid_exec",                                                                  \
-      "a set-user-id program was executed: the loader ignores preload")                            \
-    X(SHARED_CLONE, "shared_clone", "a child made by clone() shared its parent's memory")          \
-    X(RAW_CALL, "raw_call", "syscall(2) with a number that is not recorded")                       \
-    X(NO_RING, "no_ring", "the ring file could not be made (disk full, no permission)")            \
-    X(LOST_COMPLETION, "lost_completion", "a completion was overwritten before it was seen")       \
-    X(HIDDEN_URING, "hidden_uring", "an io_uring request was submitted by the program's own code") \
-    X(HIDDEN_STDIO, "hidden_stdio", "libc's streams could not be looked into: what they caused")   \
-    X(HIDDEN_STORES, "hidden_stores",                                                              \
-      "stores into a mapped file could not be watched (Linux 6.7 can)")                            \
-    X(MPI_HANDLE, "mpi_handle", "MPI communicators or requests beyond the room for them")          \
-    X(OWN_CALLS, "own_calls", "a program of Go was executed: it calls the kernel past libc")       \
-    X(MANY_MAPS, "many_maps", "a file was mapped beyond the room for maps: what followed for it")  \
-    X(FILTERED_EXEC, "filtered_exec",                                                              \
-      "a program was executed under a filter of system calls (seccomp) that recording could "      \
-      "break")                                                                                     \
-    X(KILLED_EARLY, "killed_early", "a child was killed before it could record anything")
-
-enum wio_unseen {
-#define WIO_UNSEEN_ENUM(name, key, text) WIO_UNSEEN_##name,
-    WIO_UNSEEN_LIST(WIO_UNSEEN_ENUM)
-#undef WIO_UNSEEN_ENUM
-        WIO_UNSEEN_COUNT
-};
 
 /* FORMAT.md#ring-header. Fixed part of 1 KiB, the rest of the 4 KiB is zero. */
 struct wio_ring_header {

@@ -37,8 +37,8 @@ struct wio_seal_params {
     bool look_at_files; /* record the state of the paths: only on the host and soon after the run */
     bool anonymize;     /* replace names in paths (each component by a keyed hash, depth and
                            extension kept), arguments and environment; also done unasked where
-                           the directory has a key (anonymize.h), with which the same name always gets
-                           the same replacement */
+                           the directory has a key (anonymize.h), with which the same name always
+                           gets the same replacement */
     void (*progress)(void *arg, uint64_t done, uint64_t total, const char *unit);
     void *progress_arg;
     /* Called with the new segment before the events, to add META; may be NULL. */

@@ -3,21 +3,13 @@
 #ifndef WIO_SEAL_SEAL_ON_OPEN_H
 #define WIO_SEAL_SEAL_ON_OPEN_H
 
-#include <stdbool.h>
-
-#include <whyio/trace.h>
-
-struct wio_pending {
-    int fd;         /* a segment in memory that the caller owns, -1 where there is none */
-    bool has_rings; /* it holds what rings say; else only what is wrong with the directory */
-    bool is_live;   /* the trace is still being recorded */
-};
+#include "trace/read/opening.h"
 
 /*
  * If the directory has rings: seal them into a new segment of it, or into memory, where the
  * directory may not be written or belongs to another user, processes still run, a recorder is at
  * work, or another process has held the lock too long. Leftovers of sealings that were killed are
- * taken away. `progress` may be NULL.
+ * taken away. `progress` may be NULL. A wio_pending_fn.
  */
 WIO_MUST_CHECK enum wio_status wio_pending_seal(const char *dir, wio_progress_fn *progress,
                                                 void *progress_arg, struct wio_pending *pending_out,

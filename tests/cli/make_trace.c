@@ -24,7 +24,8 @@
 #include <whyio/trace.h>
 
 #include "ops/calls.h"
-#include "ring/ring.h"
+#include "ops/image_end.h"
+#include "ops/unseen.h"
 #include "trace/write/segment.h"
 
 #define MS UINT64_C(1000000)

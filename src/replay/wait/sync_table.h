@@ -3,10 +3,10 @@
  * Where the threads of a causal replay meet: shared memory with a place for each edge, collective,
  * lock and queue of the trace.
  *
- * Whoever gives stores *when*: the time of his own gap (gap.h), which may lie ahead of the clock,
- * since nothing but computing lies between now and then. Who takes goes on as soon as he knows
- * it, and is never woken for a moment that he can compute; only operations start by the clock.
- * Locks and queues are first come, first served: those are taken by the clock.
+ * Whoever gives stores *when*: the time of his own gap (schedule/thread_clock.h), which may lie
+ * ahead of the clock, since nothing but computing lies between now and then. Who takes goes on as
+ * soon as he knows it, and is never woken for a moment that he can compute; only operations start
+ * by the clock. Locks and queues are first come, first served: those are taken by the clock.
  *
  * Whoever must wait for the news looks for them for a millisecond, then sleeps (futex); where the
  * program waited busily (MPI, flags in memory) he goes on looking. Nobody looks who would keep

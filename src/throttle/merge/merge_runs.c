@@ -5,6 +5,7 @@
 
 #include "base/cleanup.h"
 #include "causal/order/annotate.h"
+#include "seal/open.h"
 #include "throttle/merge/merge_internal.h"
 #include "throttle/merge/merge_place.h"
 #include "throttle/rules/store_edges.h"

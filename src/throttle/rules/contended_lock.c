@@ -5,6 +5,7 @@
 
 #include "base/cleanup.h"
 #include "edges/edges.h"
+#include "seal/open.h"
 #include "trace/edges/edge_file.h"
 
 #define TURNS (1u << WIO_EDGE_MUTEX | 1u << WIO_EDGE_QUEUE)

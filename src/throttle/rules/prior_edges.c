@@ -6,6 +6,7 @@
 #include "base/cleanup.h"
 #include "causal/order/order.h"
 #include "edges/edges_internal.h"
+#include "seal/open.h"
 #include "throttle/rules/profile.h"
 #include "throttle/rules/run_ops.h"
 

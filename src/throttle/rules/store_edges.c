@@ -6,6 +6,7 @@
 
 #include "base/cleanup.h"
 #include "edges/edges.h"
+#include "seal/open.h"
 #include "throttle/rules/profile.h"
 #include "trace/edges/edge_file.h"
 

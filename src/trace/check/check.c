@@ -7,6 +7,7 @@
 #include "base/cleanup.h"
 #include "trace/check/check_internal.h"
 #include "trace/check/check_twice.h"
+#include "trace/read/opening.h"
 
 void wio_check_report(struct wio_check *check, const struct wio_error *fault)
 {
@@ -97,25 +98,18 @@ static uint64_t bytes_of(const struct wio_trace *all)
     return bytes;
 }
 
-enum wio_status wio_trace_check(const char *path, wio_fault_fn *fault, void *arg,
-                                struct wio_error *err)
-{
-    return wio_trace_check_progress(path, fault, arg, NULL, NULL, err);
-}
-
-enum wio_status wio_trace_check_progress(const char *path, wio_fault_fn *fault, void *arg,
-                                         wio_progress_fn *progress, void *progress_arg,
-                                         struct wio_error *err)
+enum wio_status wio_trace_verify(const char *path, const struct wio_opening *opening,
+                                 wio_fault_fn *fault, void *arg, struct wio_error *err)
 {
     WIO_CLEANUP(wio_map_fini) struct wio_map images = {0};
     struct wio_check common = {.fault = fault,
                                .arg = arg,
-                               .progress = progress,
-                               .progress_arg = progress_arg,
+                               .progress = opening->progress,
+                               .progress_arg = opening->progress_arg,
                                .images = &images};
     struct wio_trace *all = NULL;
     struct wio_error finding = WIO_ERROR_INIT;
-    enum wio_status status = wio_trace_list(path, progress, progress_arg, &all, &finding);
+    enum wio_status status = wio_trace_list(path, opening, &all, &finding);
     if (status != WIO_OK && (all == NULL || all->segment_count == 0)) {
         wio_trace_close(all);
         if (err != NULL) {

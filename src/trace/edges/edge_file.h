@@ -81,9 +81,6 @@ const char *wio_edge_file_name(const struct wio_edge_file *file);
 size_t wio_edge_file_clock_count(const struct wio_edge_file *file);
 const struct wio_clock_row *wio_edge_file_clock(const struct wio_edge_file *file, size_t i);
 
-/* wio_trace_open without looking for stored edges. */
-WIO_MUST_CHECK enum wio_status wio_trace_open_events(const char *path, struct wio_trace **trace_out,
-                                                     struct wio_error *err);
 /* Where it was opened. */
 const char *wio_trace_path(const struct wio_trace *trace);
 /* That directory, for *at calls; the trace's. */

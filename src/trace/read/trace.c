@@ -16,8 +16,8 @@
 #include "base/clock.h"
 #include "base/io.h"
 #include "base/text.h"
-#include "seal/seal_on_open.h"
 #include "trace/edges/edge_file.h"
+#include "trace/read/opening.h"
 #include "trace/read/trace_internal.h"
 
 #define SETTLE_PAUSE_NS UINT64_C(20000000)
@@ -303,16 +303,15 @@ static enum wio_status add_pending(struct wio_trace *trace, struct wio_pending *
  * other command has made a segment of rings that were sealed into memory here; with it the same
  * events would be in the trace twice. Nor have rings gone, to a segment, while they were read: that
  * is an error if `is_last`. */
-static enum wio_status find_once(struct wio_trace *trace, wio_progress_fn *progress,
-                                 void *progress_arg, bool is_last, bool *is_settled_out,
-                                 struct wio_error *err)
+static enum wio_status find_once(struct wio_trace *trace, const struct wio_opening *opening,
+                                 bool is_last, bool *is_settled_out, struct wio_error *err)
 {
     struct wio_pending pending = {.fd = -1};
     struct wio_error sealing = WIO_ERROR_INIT;
     bool is_gone = false;
     uint64_t before = sum_of_names(trace->path);
     enum wio_status status =
-        wio_pending_seal(trace->path, progress, progress_arg, &pending, &sealing);
+        opening->pending(trace->path, opening->progress, opening->progress_arg, &pending, &sealing);
     WIO_CLEANUP(pending_cleanup) struct wio_pending *owned = &pending;
     trace->info.live = pending.is_live;
     WIO_TRY(find_segments(trace, &is_gone, err));
@@ -324,13 +323,13 @@ static enum wio_status find_once(struct wio_trace *trace, wio_progress_fn *progr
     return *is_settled_out ? add_pending(trace, owned, err) : WIO_OK;
 }
 
-static enum wio_status find_all(struct wio_trace *trace, wio_progress_fn *progress,
-                                void *progress_arg, struct wio_error *err)
+static enum wio_status find_all(struct wio_trace *trace, const struct wio_opening *opening,
+                                struct wio_error *err)
 {
     for (unsigned i = 0; i < SETTLE_ATTEMPTS; i++) {
         bool is_settled = false;
         bool is_last = i + 1 == SETTLE_ATTEMPTS;
-        WIO_TRY(find_once(trace, progress, progress_arg, is_last, &is_settled, err));
+        WIO_TRY(find_once(trace, opening, is_last, &is_settled, err));
         if (is_settled) {
             return WIO_OK;
         }
@@ -367,11 +366,11 @@ static enum wio_status begin(const char *path, struct wio_trace **trace_out, str
     return trace->path == NULL ? no_memory(path, err) : WIO_OK;
 }
 
-enum wio_status wio_trace_list(const char *path, wio_progress_fn *progress, void *progress_arg,
+enum wio_status wio_trace_list(const char *path, const struct wio_opening *opening,
                                struct wio_trace **trace_out, struct wio_error *err)
 {
     WIO_TRY(begin(path, trace_out, err));
-    return find_all(*trace_out, progress, progress_arg, err);
+    return find_all(*trace_out, opening, err);
 }
 
 enum wio_status wio_trace_edges_fault(const struct wio_trace *trace, struct wio_error *err)
@@ -380,41 +379,23 @@ enum wio_status wio_trace_edges_fault(const struct wio_trace *trace, struct wio_
     return trace->edges_fault.status == WIO_OK ? WIO_OK : wio_error_pass(err, &trace->edges_fault);
 }
 
-enum wio_status wio_trace_open(const char *path, struct wio_trace **trace_out,
-                               struct wio_error *err)
-{
-    WIO_CLEANUP(close_cleanup) struct wio_trace *trace = NULL;
-    WIO_TRY(wio_trace_open_progress(path, NULL, NULL, &trace, err));
-    WIO_TRY(wio_trace_edges_fault(trace, err));
-    *trace_out = trace;
-    trace = NULL;
-    return WIO_OK;
-}
-
-static enum wio_status open_events(const char *path, wio_progress_fn *progress, void *progress_arg,
-                                   struct wio_trace **trace_out, struct wio_error *err)
+enum wio_status wio_trace_load_events(const char *path, const struct wio_opening *opening,
+                                      struct wio_trace **trace_out, struct wio_error *err)
 {
     WIO_CLEANUP(close_cleanup) struct wio_trace *trace = NULL;
     WIO_TRY(begin(path, &trace, err));
-    WIO_TRY(find_all(trace, progress, progress_arg, err));
+    WIO_TRY(find_all(trace, opening, err));
     WIO_TRY(read_all(trace, err));
     *trace_out = trace;
     trace = NULL;
     return WIO_OK;
 }
 
-enum wio_status wio_trace_open_events(const char *path, struct wio_trace **trace_out,
-                                      struct wio_error *err)
-{
-    return open_events(path, NULL, NULL, trace_out, err);
-}
-
-enum wio_status wio_trace_open_progress(const char *path, wio_progress_fn *progress,
-                                        void *progress_arg, struct wio_trace **trace_out,
-                                        struct wio_error *err)
+enum wio_status wio_trace_load(const char *path, const struct wio_opening *opening,
+                               struct wio_trace **trace_out, struct wio_error *err)
 {
     WIO_CLEANUP(close_cleanup) struct wio_trace *trace = NULL;
-    WIO_TRY(open_events(path, progress, progress_arg, &trace, err));
+    WIO_TRY(wio_trace_load_events(path, opening, &trace, err));
     enum wio_status status = wio_trace_find_edges(trace, &trace->edges_fault);
     if (status == WIO_ERR_NOMEM) {
         return wio_error_pass(err, &trace->edges_fault);

@@ -6,7 +6,7 @@
 #include <xxhash.h>
 
 #include "base/cleanup.h"
-#include "ring/ring.h"
+#include "ops/image_end.h"
 #include "trace/read/trace_internal.h"
 #include "trace/write/segment.h"
 

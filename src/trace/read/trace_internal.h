@@ -115,10 +115,6 @@ struct wio_trace {
 /* The trace takes over `memory` (also when it fails). */
 WIO_MUST_CHECK enum wio_status wio_trace_keep(struct wio_trace *trace, void *memory);
 
-/* The trace with its segments opened but not read; *trace_out is to be closed also on failure. */
-WIO_MUST_CHECK enum wio_status wio_trace_list(const char *path, wio_progress_fn *progress,
-                                              void *progress_arg, struct wio_trace **trace_out,
-                                              struct wio_error *err);
 /* String 0 and source 0. */
 WIO_MUST_CHECK enum wio_status wio_trace_first_entries(struct wio_trace *trace);
 

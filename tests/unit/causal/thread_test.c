@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Barriers and locks of windows: what threads wait for beside mutexes (feed_test.c). */
+/* Barriers and locks of windows: what threads wait for beside mutexes (infer_test.c). */
 #include "infer_script.h"
 
 enum { PLACE = 0x1000, WINDOW = 9, GIVES = 1, TAKES = 2 };

@@ -13,6 +13,7 @@
 #include "edges/edges.h"
 #include "node.h"
 #include "ops/calls.h"
+#include "seal/open.h"
 #include "support/killed.h"
 #include "trace/edges/edge_file.h"
 #include "trace/edges/held_file.h"
