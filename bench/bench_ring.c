@@ -9,8 +9,8 @@
 
 #include "base/crc.h"
 #include "mixed_events.h"
-#include "trace/calls.h"
-#include "trace/ring_reader.h"
+#include "ops/calls.h"
+#include "ring/ring_reader.h"
 
 struct ring_writer {
     FILE *out;

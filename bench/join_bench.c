@@ -13,9 +13,9 @@
 #include <sys/stat.h>
 
 #include "base/clock.h"
-#include "record/join.h"
-#include "trace/calls.h"
-#include "trace/segment.h"
+#include "edges/edges.h"
+#include "ops/calls.h"
+#include "trace/write/segment.h"
 
 #define ROUND_NS 100000ull
 

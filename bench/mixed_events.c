@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdbool.h>
 
-#include "trace/calls.h"
+#include "ops/calls.h"
 
 static uint64_t next_random(uint64_t *state)
 {

@@ -20,7 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "predict/ops_file.h"
+#include "predict/ops/ops_file.h"
 
 #define FILES_MAX 64
 #define ALIGNMENT 4096

@@ -27,8 +27,8 @@
 
 #include <whyio/simgrid.h>
 
+#include "machine/host.h"
 #include "model/model.h"
-#include "predict/host.h"
 
 #define ROUNDS 7
 #define ACTORS_MAX 16

@@ -22,9 +22,9 @@
 #include "bench_ring.h"
 #include "explain/explain.h"
 #include "mixed_events.h"
-#include "trace/calls.h"
-#include "trace/seal.h"
-#include "trace/segment.h"
+#include "ops/calls.h"
+#include "seal/seal.h"
+#include "trace/write/segment.h"
 
 #define STREAMS 8u
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Generate the parts of whyio that follow from the table of wrapped calls, src/trace/calls.def.
+"""Generate the parts of whyio that follow from the table of wrapped calls, src/ops/calls.def.
 
     gen_calls.py header   calls.def calls_gen.h    enum wio_call, the list, its hash
     gen_calls.py wrappers calls.def wrap_gen.c     the plain wrappers
@@ -104,7 +104,7 @@ def table_hash(rows):
 
 
 def write_header(rows, _classes, out):
-    """enum wio_call, the X-macro list behind src/trace/calls.c, and the table's hash."""
+    """enum wio_call, the X-macro list behind src/ops/calls.c, and the table's hash."""
     out.write("/* Generated from calls.def by gen_calls.py. */\n")
     out.write("enum wio_call {\n    WIO_CALL_none = 0,\n")
     for row in rows:
@@ -292,7 +292,7 @@ class Wrapper:
 def write_wrappers(rows, classes, out):
     """One C function per row with how = gen."""
     out.write("/* Generated from calls.def by gen_calls.py. */\n")
-    out.write('#include "capture/hooks.h"\n')
+    out.write('#include "capture/core/hooks.h"\n')
     for row in rows:
         if row.how == "gen":
             out.write("\n" + "\n".join(Wrapper(row, classes[row.op]).lines()) + "\n")

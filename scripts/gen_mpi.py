@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Generate the wrappers of MPI from the rows of src/trace/calls.def whose column how is "mpi".
+"""Generate the wrappers of MPI from the rows of src/ops/calls.def whose column how is "mpi".
 
     gen_mpi.py wrappers calls.def wrap_mpi_gen.c     one body per row, its C names
     gen_mpi.py doors    calls.def mpi_doors_gen.c    what Fortran calls: notes who calls, jumps on
@@ -112,8 +112,8 @@ def write_wrappers(rows, out):
             for symbol in symbols:
                 text += ["", *form.entry(symbol, len(names))]
                 names.append(symbol)
-    out.write('#include "capture/mpi_bodies_gen.h"\n#include "capture/mpi_hooks.h"\n'
-              '#include "capture/mpi_io.h"\n\n')
+    out.write('#include "capture/mpi_bodies_gen.h"\n#include "capture/mpi/mpi_hooks.h"\n'
+              '#include "capture/mpi/mpi_io.h"\n\n')
     write_names(names, out)
     out.write("cap_function *cap_mpi_real(unsigned symbol)\n{\n"
               "    cap_function *found = __atomic_load_n(&reals[symbol], __ATOMIC_RELAXED);\n"
@@ -125,7 +125,7 @@ def write_wrappers(rows, out):
 
 def write_doors(rows, out):
     names = [name for row in rows for name in row.fortran_names()]
-    out.write('#include "capture/mpi_doors.h"\n\n')
+    out.write('#include "capture/mpi/mpi_doors.h"\n\n')
     write_names(names, out)
     out.write("cap_function *cap_mpi_pass(unsigned door, uintptr_t caller)\n{\n"
               "    cap_mpi_door = caller;\n"
@@ -137,7 +137,7 @@ def write_doors(rows, out):
 
 
 def write_bodies(rows, out):
-    out.write('#include "capture/mpi.h"\n')
+    out.write('#include "capture/mpi/mpi.h"\n')
     for row in rows:
         if row.note("own") is not None:
             form = Form(row, "")

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * One traced operation. The meaning of each field per class of operation is fixed in
- * docs/FORMAT.md#fields; src/trace/ops.def lists the operations.
+ * docs/FORMAT.md#fields; src/ops/ops.def lists the operations.
  *
  * An event is always borrowed from a cursor (or given to a writer): programs never depend on its
  * size, so that fields may be appended.
@@ -59,6 +59,13 @@ struct wio_event {
     uint8_t gap_slept;
     uint8_t dur_slept;
 };
+
+/* Names of numbers: static texts, never NULL, from any thread. */
+const char *wio_op_name(unsigned op);
+const char *wio_call_name(unsigned call);
+/* What was not recorded: its key in JSON ("static_exec"), and one line for a person. */
+const char *wio_unseen_key(unsigned kind);
+const char *wio_unseen_text(unsigned kind);
 
 #ifdef __cplusplus
 }

@@ -174,11 +174,6 @@ uint32_t wio_trace_source_count(const struct wio_trace *trace);
 uint32_t wio_trace_source(const struct wio_trace *trace, uint32_t source, struct wio_frame *frames,
                           uint32_t max);
 
-const char *wio_op_name(unsigned op);
-const char *wio_call_name(unsigned call);
-const char *wio_unseen_key(unsigned kind);  /* "static_exec" */
-const char *wio_unseen_text(unsigned kind); /* one line for a person */
-
 /* Parts of an event that a caller needs: others keep their defaults and cost nothing to decode.
  * op, call, seq and stream are always there. */
 enum wio_column {

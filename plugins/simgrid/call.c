@@ -10,7 +10,7 @@
 #include <simgrid/engine.h>
 
 #include "base/cleanup.h"
-#include "model/outside.h"
+#include "model/kernel/external_device.h"
 
 /* Also when the actor is killed: the stack that `call` lies on is gone then. */
 static void call_cleanup(struct wio_simgrid_call *call)

@@ -10,7 +10,7 @@
 #include <xbt/sysdep.h>
 
 #include "base/cleanup.h"
-#include "model/outside.h"
+#include "model/kernel/external_device.h"
 
 static void disks_cleanup(sg_disk_t **disks)
 {

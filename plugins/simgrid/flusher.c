@@ -10,7 +10,7 @@
 
 #include <simgrid/engine.h>
 
-#include "model/outside.h"
+#include "model/kernel/external_device.h"
 
 static void grant(struct wio_simgrid *disk)
 {

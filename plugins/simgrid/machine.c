@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "predict/host.h"
+#include "machine/host.h"
 
 static enum wio_status refuse(struct wio_error *err, const char *name, const char *why)
 {

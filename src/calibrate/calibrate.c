@@ -13,12 +13,12 @@
 #include "base/clock.h"
 #include "base/io.h"
 #include "base/text.h"
-#include "calibrate/dirty_limits.h"
-#include "calibrate/facts.h"
-#include "calibrate/files.h"
-#include "calibrate/folio.h"
-#include "calibrate/guard.h"
-#include "calibrate/measure.h"
+#include "calibrate/backend/files.h"
+#include "calibrate/backend/undo_process.h"
+#include "calibrate/measure/measure.h"
+#include "calibrate/system/dirty_limits.h"
+#include "calibrate/system/folio.h"
+#include "calibrate/system/system_info.h"
 #include "calibrate/trust.h"
 
 /* No more than this part of the free space is written. */

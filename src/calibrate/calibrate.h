@@ -21,7 +21,7 @@
 
 #include <whyio/status.h>
 
-#include "calibrate/rig.h"
+#include "calibrate/backend/backend.h"
 #include "model/model.h"
 
 struct wio_calibrate_params {

@@ -5,7 +5,7 @@
 
 #include "base/cleanup.h"
 #include "calibrate/calibrate.h"
-#include "calibrate/estimate.h"
+#include "calibrate/measure/estimate.h"
 
 static const struct {
     const char *name;

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "trace/calls.h"
+#include "ops/calls.h"
 
 /* MPI_File calls transfer by system calls, which are events of their own. */
 enum wio_io_kind wio_account_kind(unsigned op)

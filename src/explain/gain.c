@@ -11,7 +11,7 @@
 #include "explain/gain_change.h"
 #include "explain/gain_scope.h"
 #include "explain/network_fs.h"
-#include "predict/host.h"
+#include "machine/host.h"
 #include "predict/predict.h"
 #include "predict/program.h"
 

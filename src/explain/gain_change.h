@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "predict/change.h"
+#include "predict/changes/change.h"
 #include "predict/predict.h"
 
 struct wio_gain_change {

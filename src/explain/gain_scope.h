@@ -13,7 +13,7 @@
 #include <whyio/status.h>
 
 #include "explain/findings/finding.h"
-#include "predict/change.h"
+#include "predict/changes/change.h"
 
 /* Zero-initialise; release with wio_gain_scope_fini, also after an error. */
 struct wio_gain_scope {

@@ -6,7 +6,7 @@
 
 #include "base/cleanup.h"
 #include "base/mounts.h"
-#include "trace/recorders.h"
+#include "trace/read/recorders.h"
 
 /* As mountinfo and statfs(2) have it. */
 const char *wio_network_fs_type(const char *type)

@@ -8,7 +8,7 @@
 #include "base/grow.h"
 #include "base/map.h"
 #include "explain/source.h"
-#include "trace/code_owner.h"
+#include "ops/code_owner.h"
 
 #define MAX_FRAMES 64u
 #define ANY_THREAD UINT32_MAX

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Whose line an operation is: the innermost frame of the program's own code, outside libc, MPI,
- * I/O libraries and language runtimes (trace/code_owner.h).
+ * I/O libraries and language runtimes (ops/code_owner.h).
  *
  *     struct wio_own_frames *own;
  *     if (wio_own_frames_create(trace, &own, &err) != WIO_OK) ...

@@ -7,7 +7,7 @@
 
 #include "base/cleanup.h"
 #include "base/grow.h"
-#include "trace/calls.h"
+#include "ops/calls.h"
 
 #define MAX_RUNS 256u
 #define DATA_WEIGHT 65536u

@@ -9,7 +9,7 @@
 #include "base/cleanup.h"
 #include "base/fmt.h"
 #include "base/text.h"
-#include "trace/calls.h"
+#include "ops/calls.h"
 
 #define MAX_RANKS 1000000u
 #define NO_PATH UINT32_MAX /* no trace has this string id */

@@ -7,8 +7,8 @@
 
 #include "base/cleanup.h"
 #include "base/map.h"
-#include "trace/calls.h"
-#include "trace/ring.h"
+#include "ops/calls.h"
+#include "ops/image_end.h"
 
 /* What is needed only while counting. */
 struct counter {

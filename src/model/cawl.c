@@ -7,7 +7,7 @@
 #include <math.h>
 
 #include "base/cleanup.h"
-#include "model/blocks.h"
+#include "model/cost/blocks.h"
 #include "model/model_internal.h"
 
 /* One file: where its last operation ended, and its stdio stream (rule 8). */

@@ -202,7 +202,8 @@ struct wio_model_result {
     double cost_s;
     double dirty_bytes; /* in the page cache after the operation */
     double time_s;      /* the model's clock after the operation */
-    double device_s;    /* not in cost_s: what is left to a device outside (outside.h), else 0 */
+    double
+        device_s; /* not in cost_s: what is left to a device outside (external_device.h), else 0 */
     enum wio_model_state state;
 };
 

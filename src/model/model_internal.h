@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "model/model.h"
-#include "model/serial.h"
+#include "model/single_task.h"
 
 struct wio_model {
     const struct wio_model_class *class;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "predict/calls.h"
 
-#include "trace/calls.h"
+#include "ops/calls.h"
 
 /* So many events of a stream are told apart. */
 #define SEQ_BITS 40

@@ -7,9 +7,9 @@
 #include <string.h>
 #include <sys/uio.h>
 
-#include "predict/meta.h"
+#include "machine/meta.h"
+#include "ops/calls.h"
 #include "predict/whatif.h"
-#include "trace/calls.h"
 
 static bool begins(const char *text, const char *start)
 {

@@ -6,7 +6,7 @@
 
 #include "base/cleanup.h"
 #include "base/grow.h"
-#include "trace/calls.h"
+#include "ops/calls.h"
 
 #define NOBODY UINT32_MAX
 #define HOPS_MAX 64 /* from descriptor to descriptor, from child to parent */

@@ -19,9 +19,9 @@
 #include <whyio/status.h>
 #include <whyio/trace.h>
 
+#include "machine/host.h"
 #include "model/model.h"
-#include "predict/host.h"
-#include "predict/ops_file.h"
+#include "predict/ops/ops_file.h"
 
 enum wio_predict_force { WIO_PREDICT_AS_IS, WIO_PREDICT_ON, WIO_PREDICT_OFF };
 

@@ -12,9 +12,9 @@
 #include <whyio/status.h>
 #include <whyio/trace.h>
 
-#include "plan/waits.h"
 #include "predict/calls.h"
 #include "predict/opened.h"
+#include "schedule/waits.h"
 
 /* Zero-initialise; release with wio_program_fini. */
 struct wio_program {

@@ -5,10 +5,10 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "plan/waits_name.h"
 #include "predict/opened.h"
-#include "predict/sim.h"
-#include "predict/times.h"
+#include "predict/sim/sim.h"
+#include "predict/sim/times.h"
+#include "schedule/waits_name.h"
 
 #define NS 1e9
 #define PROGRESS_EVENTS 65536

@@ -12,7 +12,7 @@
 #include "base/cpus.h"
 #include "base/io.h"
 #include "record/machine.h"
-#include "trace/segment.h"
+#include "trace/write/segment.h"
 
 enum { MOUNTS_BYTES = 4 << 20, BOOT_ID_BYTES = 256 };
 

@@ -14,7 +14,7 @@
 #include "base/clock.h"
 #include "base/io.h"
 #include "record/old_trace.h"
-#include "trace/hide.h"
+#include "seal/anonymize.h"
 
 #define MILLISECOND_NS UINT64_C(1000000)
 

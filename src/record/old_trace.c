@@ -12,10 +12,10 @@
 #include "base/cleanup.h"
 #include "base/io.h"
 #include "base/text.h"
-#include "trace/format.h"
-#include "trace/raw.h"
-#include "trace/ring.h"
-#include "trace/trust.h"
+#include "ring/ring.h"
+#include "seal/rings/raw.h"
+#include "trace/format/format.h"
+#include "trace/format/trust.h"
 
 #define MAGIC_BYTES 8
 

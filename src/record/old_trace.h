@@ -26,8 +26,8 @@ unsigned wio_old_trace_finished(const char *dir, const char *launch);
 bool wio_old_trace_is_held(const char *dir);
 
 /* Remove the segments, edges and raw/ of `dir`, and the local rings that raw/ leads to by a link of
- * its recorder (trace/trust.h); all else stays, the directory too, and what other links lead to. A
- * directory of another user is refused. */
+ * its recorder (trace/format/trust.h); all else stays, the directory too, and what other links lead
+ * to. A directory of another user is refused. */
 WIO_MUST_CHECK enum wio_status wio_old_trace_remove(const char *dir, struct wio_error *err);
 
 #endif

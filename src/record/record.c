@@ -8,15 +8,15 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "edges/edges.h"
 #include "record/describe.h"
 #include "record/directory.h"
 #include "record/environment.h"
-#include "record/join.h"
 #include "record/library.h"
 #include "record/old_trace.h"
 #include "record/supervise.h"
 #include "record/target.h"
-#include "trace/hide.h"
+#include "seal/anonymize.h"
 
 /* What is known before the command runs. */
 struct plan {

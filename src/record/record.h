@@ -25,7 +25,7 @@
 
 #include <whyio/status.h>
 
-#include "trace/seal.h"
+#include "seal/seal.h"
 
 /* Descendants that outlive the command: told once, some seconds after the command has ended. */
 struct wio_lingering {
@@ -42,15 +42,17 @@ struct wio_record_params {
     const char *ring_dir;    /* directory for the raw rings; NULL = in the trace directory, or
                                 in $TMPDIR or /tmp where that is on a network file system */
     bool force;              /* replace an old trace */
-    bool is_part; /* of a run that another recorder directs, which has made `dir`: record/agent.h */
-    bool stacks;  /* of each operation */
-    bool no_stacks; /* of none; else of some calls by libraries */
+    bool is_part;            /* of a run that another recorder directs, which has made `dir`:
+                                throttle/hosts/worker.h */
+    bool stacks;             /* of each operation */
+    bool no_stacks;          /* of none; else of some calls by libraries */
     bool mpi_internals;
-    bool mmap_pages;   /* which pages of mapped files are written */
-    bool causal;       /* synchronisation too */
-    const char *board; /* of a throttled run: record/board.h; NULL = nobody is held */
+    bool mmap_pages; /* which pages of mapped files are written */
+    bool causal;     /* synchronisation too */
+    const char
+        *board; /* of a throttled run: throttle/control/control_block.h; NULL = nobody is held */
     /* The command is a launcher, behind which there are recorders that are directed from here:
-     * record/director.h. It is recorded by them, not by this one. NULL = no */
+     * throttle/hosts/coordinator.h. It is recorded by them, not by this one. NULL = no */
     const char *director;
     bool anonymize;
     /* While sealing. May be NULL. */

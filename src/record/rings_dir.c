@@ -14,8 +14,8 @@
 #include "record/directory.h"
 #include "record/network.h"
 #include "record/rings_probe.h"
-#include "trace/raw.h"
-#include "trace/trust.h"
+#include "seal/rings/raw.h"
+#include "trace/format/trust.h"
 
 enum { RAW_ATTEMPTS = 100 };
 

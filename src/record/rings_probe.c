@@ -13,7 +13,7 @@
 
 #include "base/cleanup.h"
 #include "base/io.h"
-#include "trace/ring.h"
+#include "ring/ring.h"
 
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23 /* since Linux 5.14 */

@@ -2,9 +2,9 @@
 #include "replay/dry.h"
 
 #include "base/cleanup.h"
-#include "replay/classify.h"
-#include "replay/feed.h"
-#include "replay/kind.h"
+#include "replay/initial/classify.h"
+#include "replay/initial/kind.h"
+#include "replay/run/event_reader.h"
 
 static void count(const struct rp_plan *plan, const struct wio_event *event, struct rp_tally *tally)
 {

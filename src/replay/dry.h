@@ -3,9 +3,9 @@
 #ifndef WIO_REPLAY_DRY_H
 #define WIO_REPLAY_DRY_H
 
-#include "replay/plan.h"
+#include "replay/initial/plan.h"
 #include "replay/replay.h"
-#include "replay/tally.h"
+#include "replay/stats.h"
 
 /* Operations, bytes and what is skipped, from the trace alone. Whether a descriptor will be there
  * is only known when a replay runs: its counts may differ in "unknown_file". */

@@ -8,8 +8,8 @@
 
 #include "base/cleanup.h"
 #include "base/map.h"
-#include "replay/classify.h"
-#include "trace/calls.h"
+#include "ops/calls.h"
+#include "replay/initial/classify.h"
 
 #define NOBODY UINT32_MAX
 

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "replay/linked.h"
-#include "replay/stage.h"
+#include "replay/launcher/linked.h"
+#include "replay/session.h"
 
 static const char *const mode_names[] = {"default", "causal", "think", "timed", "afap"};
 

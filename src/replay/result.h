@@ -3,8 +3,8 @@
 #ifndef WIO_REPLAY_RESULT_H
 #define WIO_REPLAY_RESULT_H
 
-#include "replay/board.h"
-#include "replay/plan.h"
+#include "replay/control_block.h"
+#include "replay/initial/plan.h"
 #include "replay/replay.h"
 
 /* The ranks of a trace, ascending, -1 first; and for each process image its place in them. */

@@ -4,10 +4,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "plan/copy.h"
-#include "replay/board.h"
+#include "ops/calls.h"
+#include "replay/control_block.h"
 #include "replay/replay.h"
-#include "trace/calls.h"
+#include "schedule/copy.h"
 
 struct own_times {
     const struct rp_board *board;

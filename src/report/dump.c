@@ -8,12 +8,12 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "explain/account.h"
+#include "ops/calls.h"
 #include "report/dump_node.h"
 #include "report/dump_text.h"
 #include "report/line.h"
 #include "report/node_waits.h"
 #include "report/rendered.h"
-#include "trace/calls.h"
 
 #define PROGRESS_EVERY 16384u
 

@@ -8,8 +8,8 @@
 
 #include "base/cleanup.h"
 #include "explain/account.h"
+#include "ops/calls.h"
 #include "report/wait_text.h"
-#include "trace/calls.h"
 
 /* The comma between arguments. */
 struct arguments {

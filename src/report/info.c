@@ -10,7 +10,6 @@
 #include "base/text.h"
 #include "report/info_machines.h"
 #include "report/line.h"
-#include "trace/ring.h"
 
 #define NS_PER_S 1e9
 #define RANKS_SHOWN 16u

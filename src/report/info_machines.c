@@ -7,7 +7,7 @@
 
 #include "base/cleanup.h"
 #include "base/mounts.h"
-#include "trace/recorders.h"
+#include "trace/read/recorders.h"
 
 /* So many mounts of files are listed, of so many files that are looked at. */
 #define MOUNTS_MOST 64

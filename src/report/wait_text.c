@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "trace/calls.h"
+#include "ops/calls.h"
 
 /* Addresses, and ids of what processes share (R-SYNC-1). */
 static void put_object(struct wio_line *line, int64_t object)

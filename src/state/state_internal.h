@@ -11,8 +11,8 @@
 
 #include "base/cleanup.h"
 #include "base/pair_map.h"
+#include "ops/calls.h"
 #include "state/state.h"
-#include "trace/calls.h"
 
 /* In a slot of a descriptor table: beside the number of an open file + 1. */
 #define STATE_CLOEXEC UINT32_C(0x80000000)

@@ -23,9 +23,10 @@
 
 #include <whyio/trace.h>
 
-#include "trace/calls.h"
-#include "trace/ring.h"
-#include "trace/segment.h"
+#include "ops/calls.h"
+#include "ops/image_end.h"
+#include "ops/unseen.h"
+#include "trace/write/segment.h"
 
 #define MS UINT64_C(1000000)
 #define US UINT64_C(1000)

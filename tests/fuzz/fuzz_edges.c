@@ -11,9 +11,9 @@
 
 #include "fuzz_files.h"
 #include "fuzz_repair.h"
-#include "trace/edge_file.h"
-#include "trace/held_file.h"
-#include "trace/segment.h"
+#include "trace/edges/edge_file.h"
+#include "trace/edges/held_file.h"
+#include "trace/write/segment.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "predict/ops_line.h"
+#include "predict/ops/ops_line.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What comes over the network to a throttled run (record/remote.h): the bytes as a frame, as a body
- * of each kind, and as WHYIO_DIRECTOR. What is read must be writable to the same bytes.
+ * What comes over the network to a throttled run (throttle/hosts/remote.h): the bytes as a frame,
+ * as a body of each kind, and as WHYIO_DIRECTOR. What is read must be writable to the same bytes.
  */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "record/remote_address.h"
-#include "record/remote_frame.h"
-#include "trace/board.h"
+#include "ring/control_block.h"
+#include "throttle/hosts/remote_address.h"
+#include "throttle/hosts/remote_frame.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

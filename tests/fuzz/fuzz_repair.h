@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/crc.h"
-#include "trace/format.h"
+#include "trace/format/format.h"
 
 static void fuzz_put_u32(uint8_t *at, uint32_t value)
 {

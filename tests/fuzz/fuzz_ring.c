@@ -12,9 +12,9 @@
 
 #include "base/crc.h"
 #include "fuzz_files.h"
-#include "trace/calls.h"
-#include "trace/ring.h"
-#include "trace/seal.h"
+#include "ops/calls.h"
+#include "ring/ring.h"
+#include "seal/seal.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/io.h"
-#include "trace/events.h"
+#include "trace/format/events.h"
 #include "trace_fixture.h"
 
 #include "edge_fixture.h"

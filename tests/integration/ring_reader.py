@@ -27,10 +27,10 @@ FLAG_CAUSED, FLAG_ASYNC, FLAG_STACK, FLAG_RAW, FLAG_VFORK, FLAG_BUFFERED, FLAG_M
 
 def read_tables(source):
     """[(symbol, operation, class)] with index 0 unused, from calls.def and ops.def."""
-    with open(os.path.join(source, "src/trace/ops.def"), encoding="ascii") as text:
+    with open(os.path.join(source, "src/ops/ops.def"), encoding="ascii") as text:
         classes = dict(re.findall(r"^WIO_OP\((\w+), (\w+)\)", text.read(), re.M))
     rows = [("", "unknown", "UNKNOWN")]
-    with open(os.path.join(source, "src/trace/calls.def"), encoding="ascii") as lines:
+    with open(os.path.join(source, "src/ops/calls.def"), encoding="ascii") as lines:
         for line in lines:
             if line.strip() and not line.startswith("#"):
                 symbol, op = [part.strip() for part in line.split(" | ")[:2]]
@@ -41,7 +41,7 @@ def read_tables(source):
 def wrapped_names(source):
     """Every symbol that the library exports, but for those of MPI (tests/mpi)."""
     names = set()
-    with open(os.path.join(source, "src/trace/calls.def"), encoding="ascii") as lines:
+    with open(os.path.join(source, "src/ops/calls.def"), encoding="ascii") as lines:
         for line in lines:
             parts = [part.strip() for part in line.split(" | ")]
             if line.strip() and not line.startswith("#") and parts[2] not in ("mark", "mpi"):

@@ -31,7 +31,7 @@ def checks(root):
         yield ["gcc", "-std=c11", "-pedantic"], header, "c"
         if has_cxx:
             yield ["g++", "-std=c++17", "-pedantic"], header, "c++"
-    for header in sorted(glob.glob(os.path.join(root, "src/*/*.h"))):
+    for header in sorted(glob.glob(os.path.join(root, "src/**/*.h"), recursive=True)):
         yield ["gcc", "-std=gnu17", "-D_GNU_SOURCE"], header, "c"
 
 

@@ -34,7 +34,7 @@ def libraries(program, text):
 
 
 def main(text, *programs):
-    table = os.path.join(os.environ["WHYIO_SOURCE"], "src/trace/calls.def")
+    table = os.path.join(os.environ["WHYIO_SOURCE"], "src/ops/calls.def")
     rows = [row for row in gen_calls.read_table(table) if row.how == "mpi"]
     wrapped = {name for row in rows for name in row.exports()}
     wrapped = {name for name in wrapped if not OTHER_SPELLINGS.search(name)}

@@ -7,7 +7,7 @@
 
 #include <whyio/trace.h>
 
-#include "trace/edge_file.h"
+#include "trace/edges/edge_file.h"
 
 static _Noreturn void die(const char *what, const char *word)
 {

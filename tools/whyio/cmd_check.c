@@ -3,9 +3,9 @@
 #include <stdio.h>
 
 #include "cmd.h"
+#include "edges/check.h"
 #include "options.h"
 #include "progress.h"
-#include "record/join_check.h"
 #include "report/check.h"
 
 #include <whyio/trace.h>

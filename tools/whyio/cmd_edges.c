@@ -4,10 +4,10 @@
 
 #include "base/cleanup.h"
 #include "cmd.h"
+#include "edges/edges.h"
 #include "handles.h"
 #include "options.h"
 #include "progress.h"
-#include "record/join.h"
 #include "report/edges.h"
 
 enum { OPTION_REDUCED = CMD_OPTION_FIRST, OPTION_RAW };

@@ -7,8 +7,8 @@
 #include "cmd.h"
 #include "options.h"
 #include "progress.h"
-#include "record/merge_runs.h"
 #include "render_difference.h"
+#include "throttle/merge/merge_runs.h"
 
 enum { EXIT_NO = 1 };
 

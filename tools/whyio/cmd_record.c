@@ -9,10 +9,10 @@
 #include "cmd.h"
 #include "handles.h"
 #include "progress.h"
-#include "record/agent.h"
 #include "record_options.h"
 #include "render_record.h"
 #include "replay/replay.h"
+#include "throttle/hosts/worker.h"
 
 enum { EXIT_ANSWER_NO = 1 };
 

@@ -18,7 +18,7 @@
 #include "options.h"
 #include "progress.h"
 #include "render_replay.h"
-#include "replay/link.h"
+#include "replay/launcher/link.h"
 #include "replay/replay.h"
 #include "replay_run.h"
 #include "report/compare.h"

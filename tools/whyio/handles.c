@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "handles.h"
 
+#include "edges/edges.h"
 #include "progress.h"
-#include "record/join.h"
 
 enum wio_status cmd_trace_open(const char *dir, const struct cmd_options *options,
                                struct wio_trace **trace_out, struct wio_error *err)

@@ -7,7 +7,7 @@
 
 #include "base/cleanup.h"
 #include "base/text.h"
-#include "predict/host.h"
+#include "machine/host.h"
 
 enum {
     OPTION_OPS = CMD_OPTION_FIRST,

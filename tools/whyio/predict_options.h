@@ -6,7 +6,7 @@
 #include <stdbool.h>
 
 #include "options.h"
-#include "predict/change.h"
+#include "predict/changes/change.h"
 #include "predict/predict.h"
 
 #define PREDICT_HOSTS_MAX 1024

@@ -4,7 +4,7 @@
 #define WHYIO_RECORD_OPTIONS_H
 
 #include "options.h"
-#include "record/throttle.h"
+#include "throttle/rules/throttle.h"
 
 struct record_options {
     struct cmd_options common;

@@ -4,7 +4,7 @@
 #define WHYIO_RENDER_DIFFERENCE_H
 
 #include "base/json.h"
-#include "record/differ.h"
+#include "throttle/rules/differ.h"
 
 /* The field "difference" of an object; NULL: there is none. */
 void render_difference_json(struct wio_json *json, const struct wio_difference *difference);

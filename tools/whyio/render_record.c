@@ -9,9 +9,9 @@
 
 #include "base/json.h"
 #include "base/text.h"
+#include "ops/unseen.h"
 #include "options.h"
 #include "render_difference.h"
-#include "trace/ring.h"
 
 static const char *const ends[] = {
     [WIO_THROTTLE_MERGED] = "merged",       [WIO_THROTTLE_PROVEN] = "proven",

@@ -3,7 +3,7 @@
 #ifndef WHYIO_RENDER_RECORD_H
 #define WHYIO_RENDER_RECORD_H
 
-#include "record/throttle.h"
+#include "throttle/rules/throttle.h"
 
 /* The closing line; `throttle` is NULL where nothing was held. */
 void render_record_json(const struct wio_record_result *result,

@@ -2,9 +2,9 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "ops/calls.h"
 #include "render_replay.h"
 #include "report/line.h"
-#include "trace/calls.h"
 
 #define SHOWN_RANKS 16u
 

@@ -5,7 +5,7 @@
 
 #include <mpi.h>
 
-#include "replay/link.h"
+#include "replay/launcher/link.h"
 
 struct mail;
 

@@ -3,7 +3,7 @@
 #ifndef WHYIO_REPLAY_RUN_H
 #define WHYIO_REPLAY_RUN_H
 
-#include "replay/link.h"
+#include "replay/launcher/link.h"
 
 /* `link`: NULL without a launcher. Gives the exit status; after link->is_lost the caller ends all
  * ranks with it. */

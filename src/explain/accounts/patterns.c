@@ -8,7 +8,7 @@
 #include "base/cleanup.h"
 #include "base/grow.h"
 #include "explain/account.h"
-#include "trace/calls.h"
+#include "ops/calls.h"
 
 #define BLOCK 4096u
 #define FAR (1u << 20)    /* a step forward of more than this is no stride */

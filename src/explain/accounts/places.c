@@ -7,7 +7,7 @@
 
 #include "base/cleanup.h"
 #include "base/grow.h"
-#include "trace/code_owner.h"
+#include "ops/code_owner.h"
 
 #define MAX_FRAMES 64u
 #define MAX_KEY 1024

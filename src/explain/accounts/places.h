@@ -4,7 +4,7 @@
  * known of stacks.
  *
  * A place is the first frame of the program's own code, outside libc, MPI and known I/O libraries
- * (trace/code_owner.h); the innermost frame where the trace has no stack, or none of the program's
+ * (ops/code_owner.h); the innermost frame where the trace has no stack, or none of the program's
  * own before that of an interpreter. Source ids with the same frame (of several recorders) are one
  * place. Places are dense numbers, 0 = unknown.
  *

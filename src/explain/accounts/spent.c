@@ -7,7 +7,7 @@
 #include "base/cleanup.h"
 #include "base/grow.h"
 #include "explain/account.h"
-#include "trace/calls.h"
+#include "ops/calls.h"
 
 #define SEVERAL "(several files)"
 

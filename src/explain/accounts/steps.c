@@ -6,7 +6,7 @@
 
 #include "base/cleanup.h"
 #include "base/grow.h"
-#include "trace/calls.h"
+#include "ops/calls.h"
 
 #define CACHE_SLOTS 32768u /* a power of two */
 #define FILE_BITS 5u       /* numbers of files at a site: 0 = none, 1 .., and that of all others */

@@ -5,7 +5,7 @@
 
 #include "base/cleanup.h"
 #include "explain/account.h"
-#include "trace/calls.h"
+#include "ops/calls.h"
 
 /* ---- the tables ---- */
 

@@ -5,7 +5,7 @@
 #include "base/cleanup.h"
 #include "base/grow.h"
 #include "explain/critical_path/timeline.h"
-#include "trace/calls.h"
+#include "ops/calls.h"
 
 /* Shorter waits are followed, but not explained one by one. */
 #define SHORT_WAIT_NS 1000u

@@ -4,7 +4,7 @@
 
 #include "base/text.h"
 #include "explain/findings/finding.h"
-#include "trace/calls.h"
+#include "ops/calls.h"
 
 const struct wio_site *wio_finding_site(const struct wio_finding_input *input,
                                         const struct wio_step *step)

@@ -6,7 +6,7 @@
 #include "base/grow.h"
 #include "base/map.h"
 #include "explain/findings/finding.h"
-#include "trace/calls.h"
+#include "ops/calls.h"
 
 static const struct wio_finding_kind *const kinds[] = {
 #define WIO_FINDING(name) &wio_finding_##name,

@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "explain/findings/finding.h"
-#include "trace/calls.h"
+#include "ops/calls.h"
 
 static bool is_of_files(unsigned cls)
 {

@@ -5,7 +5,7 @@
 
 #include "base/cleanup.h"
 #include "base/map.h"
-#include "trace/calls.h"
+#include "ops/calls.h"
 
 /* A place is done in turn where others wait for this part of it: one in so many. */
 #define HELD_PART 10u

@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "explain/findings/finding.h"
-#include "trace/calls.h"
+#include "ops/calls.h"
 
 /* Of a file that several processes read: the part of its bytes that one read too many. All of them
  * take part, also the one that comes first. */

@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "explain/findings/finding.h"
-#include "trace/calls.h"
+#include "ops/calls.h"
 
 static double claim(const struct wio_finding_input *input, const struct wio_step *step)
 {

@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "explain/findings/finding.h"
-#include "trace/calls.h"
+#include "ops/calls.h"
 
 /* Parts of the step's time in flushes, or in writes that flush, of little data each. */
 static double claim(const struct wio_finding_input *input, const struct wio_step *step)

@@ -2,7 +2,7 @@
 /* The limit that the system says of the device below a directory: `told_limit DIR`. */
 #include <stdio.h>
 
-#include "calibrate/device.h"
+#include "calibrate/system/device.h"
 
 int main(int argc, char **argv)
 {

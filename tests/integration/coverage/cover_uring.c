@@ -7,7 +7,7 @@
 #include <linux/time_types.h>
 #include <sys/uio.h>
 
-#include "capture/uring.h"
+#include "capture/async/uring.h"
 #include "cover_async.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))

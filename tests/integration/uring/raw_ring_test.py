@@ -14,7 +14,7 @@ import tempfile
 import ring_reader
 
 REQUESTS = "5000"
-LOST_COMPLETION = 6  # src/trace/ring.h
+LOST_COMPLETION = 6  # src/ring/ring.h
 
 
 def main(library, program, *mode):

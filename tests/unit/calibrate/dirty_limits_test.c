@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "calibrate/dirty_limits.h"
+#include "calibrate/system/dirty_limits.h"
 
 static void set(const char *name, const char *text)
 {

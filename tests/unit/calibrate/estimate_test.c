@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "calibrate/estimate.h"
+#include "calibrate/measure/estimate.h"
 
 #define COUNT 200
 

@@ -11,9 +11,9 @@
 #include <unistd.h>
 
 #include "base/io.h"
-#include "calibrate/files.h"
-#include "calibrate/folio.h"
-#include "calibrate/many.h"
+#include "calibrate/backend/files.h"
+#include "calibrate/backend/many_files.h"
+#include "calibrate/system/folio.h"
 
 static off_t size_of(const char *name)
 {

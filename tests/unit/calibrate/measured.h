@@ -3,7 +3,7 @@
 #ifndef WIO_TESTS_CALIBRATE_MEASURED_H
 #define WIO_TESTS_CALIBRATE_MEASURED_H
 
-#include "calibrate/measure.h"
+#include "calibrate/measure/measure.h"
 #include "sim.h"
 
 #define MIB 1048576.0

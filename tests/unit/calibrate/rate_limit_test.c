@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/io.h"
-#include "calibrate/rate_limit.h"
+#include "calibrate/system/rate_limit.h"
 
 static void set(const char *group, const char *name, const char *text)
 {

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "calibrate/measure_series.h"
+#include "calibrate/measure/measure_series.h"
 
 #define MIB 1048576.0
 

@@ -3,7 +3,7 @@
 #ifndef WIO_TESTS_CALIBRATE_SIM_H
 #define WIO_TESTS_CALIBRATE_SIM_H
 
-#include "calibrate/rig.h"
+#include "calibrate/backend/backend.h"
 #include "model/model.h"
 
 struct sim {

@@ -6,7 +6,7 @@
 
 #include "support/unit.h"
 
-#include "capture/exec.h"
+#include "capture/process/exec.h"
 
 static pid_t sleeper(void)
 {

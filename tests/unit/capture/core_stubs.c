@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the core of capture expects of the wrappers: tests link it without them, since a test's own
  * calls are not to be wrapped. */
-#include "capture/exec.h"
-#include "capture/stdio_hooks.h"
-#include "capture/thread_events.h"
+#include "capture/process/exec.h"
+#include "capture/process/thread_events.h"
+#include "capture/stdio/stdio_hooks.h"
 
 void cap_exit_register(void)
 {

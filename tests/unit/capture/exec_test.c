@@ -11,8 +11,8 @@
 
 #include "support/unit.h"
 
-#include "capture/exec.h"
-#include "capture/process.h"
+#include "capture/core/process.h"
+#include "capture/process/exec.h"
 
 #define OURS "/lib/whyio/libwhyio-capture.so"
 

@@ -5,7 +5,7 @@
 #include <signal.h>
 #include <stdlib.h>
 
-#include "capture/hold.h"
+#include "capture/throttle/hold.h"
 
 struct scene {
     struct wio_board_node *node;

@@ -17,7 +17,7 @@ static void step(void);
 #define __atomic_store_n(...) (step(), __atomic_store_n(__VA_ARGS__))
 #define __atomic_fetch_add(...) (step(), __atomic_fetch_add(__VA_ARGS__))
 #define __atomic_compare_exchange_n(...) (step(), __atomic_compare_exchange_n(__VA_ARGS__))
-#include "../../../src/capture/mmap_place.c"
+#include "../../../src/capture/mmap/mmap_place.c"
 #undef __atomic_load_n
 #undef __atomic_store_n
 #undef __atomic_fetch_add

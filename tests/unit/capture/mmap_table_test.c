@@ -6,8 +6,8 @@
 
 #include "support/unit.h"
 
-#include "capture/mmap_table.h"
-#include "capture/process.h"
+#include "capture/core/process.h"
+#include "capture/mmap/mmap_table.h"
 
 #define PAGE 4096u
 #define BASE ((uintptr_t)0x100000)

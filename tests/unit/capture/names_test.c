@@ -4,9 +4,9 @@
 
 #include <stdio.h>
 
-#include "capture/launcher.h"
-#include "capture/mpi_io.h"
-#include "capture/process.h"
+#include "capture/core/launcher.h"
+#include "capture/core/process.h"
+#include "capture/mpi/mpi_io.h"
 
 static void knows_mpi_libraries(void **state)
 {

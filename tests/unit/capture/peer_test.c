@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "capture/channels.h"
+#include "capture/files/channels.h"
 
 #define QUESTIONS_MAX 1024
 

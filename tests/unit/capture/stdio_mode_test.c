@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "capture/stdio_mode.h"
+#include "capture/stdio/stdio_mode.h"
 
 static void test_the_three_letters(void **state)
 {

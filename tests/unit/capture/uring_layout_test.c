@@ -5,7 +5,7 @@
 
 #include <liburing.h>
 
-#include "capture/uring.h"
+#include "capture/async/uring.h"
 
 #define SAME(ours, theirs)                                                                         \
     assert_int_equal(offsetof(struct cap_lib_uring, ours), offsetof(struct io_uring, theirs))

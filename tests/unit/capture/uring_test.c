@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "capture/uring.h"
+#include "capture/async/uring.h"
 
 #define ENTRIES 8u
 #define RING_FD 1000

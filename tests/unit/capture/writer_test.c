@@ -20,7 +20,7 @@
 #include "support/traced.h"
 #include "support/unit.h"
 
-#include "capture/process.h"
+#include "capture/core/process.h"
 
 #define THREADS 4
 #define EVENTS 5000

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "causal/annotate.h"
-#include "causal/reduce.h"
+#include "causal/order/annotate.h"
+#include "causal/order/reduce.h"
 
 /* Steps as one line: "C10 W1:7 O0 S2:3". */
 static const char *text_of(const struct wio_steps *steps)

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "causal/clock.h"
+#include "causal/clock/clock.h"
 
 #define HOSTS 6
 #define MESSAGES 3000

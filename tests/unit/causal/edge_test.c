@@ -2,7 +2,7 @@
 #include "support/stingy.h"
 #include "support/unit.h"
 
-#include "causal/edge.h"
+#include "causal/core/edge.h"
 
 static const struct wio_edge sound = {.from_thread = 0, .from_op = 4, .to_thread = 1, .to_op = 2};
 

@@ -2,7 +2,7 @@
 /* Holding, one situation each: patience, limits, death, locks, contradictions, periods. */
 #include "support/unit.h"
 
-#include "causal/hold.h"
+#include "causal/hold/hold.h"
 
 static struct wio_hold *pair(uint64_t patience_ns)
 {

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "causal/hold.h"
+#include "causal/hold/hold.h"
 #include "held_program.h"
 
 #define OPS 64

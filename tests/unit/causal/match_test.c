@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-#include "causal/match.h"
-#include "causal/reduce.h"
+#include "causal/match/match.h"
+#include "causal/order/reduce.h"
 
 #define RANKS 4
 #define MESSAGES 200

@@ -4,11 +4,11 @@
 #include "support/unit.h"
 
 #include "base/memory.h"
-#include "causal/annotate.h"
-#include "causal/hold.h"
-#include "causal/match.h"
-#include "causal/merge.h"
-#include "causal/table.h"
+#include "causal/core/table.h"
+#include "causal/hold/hold.h"
+#include "causal/match/match.h"
+#include "causal/order/annotate.h"
+#include "causal/order/merge.h"
 
 #include "base/cleanup.h"
 

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "causal/merge.h"
+#include "causal/order/merge.h"
 
 enum { OPEN, WRITE, STAT, CLOSE };
 enum { DATA = 1, FLAG, TEMP_A, TEMP_B, OTHER };

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "causal/order.h"
+#include "causal/order/order.h"
 
 /* What the walk said about each point that it stopped at. */
 struct log {

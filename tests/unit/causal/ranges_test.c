@@ -6,7 +6,7 @@
 #include <limits.h>
 #include <string.h>
 
-#include "causal/ranges.h"
+#include "causal/match/ranges.h"
 
 #define BYTES 32u /* the last one stands for all behind it */
 #define THREADS 4u

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "causal/reduce.h"
+#include "causal/order/reduce.h"
 
 #define THREADS 5
 #define OPS 7

@@ -2,7 +2,7 @@
 #include "support/unit.h"
 
 #include "explain/account.h"
-#include "trace/calls.h"
+#include "ops/calls.h"
 
 static void bytes_are_those_that_moved(void **state)
 {

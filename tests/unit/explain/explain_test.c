@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "explain/explain.h"
+#include "ops/calls.h"
 #include "support/script_open.h"
-#include "trace/calls.h"
 
 #define S "000000000"
 

@@ -10,7 +10,7 @@
 
 #include "explain/accounts/places.h"
 #include "explain/own_frame.h"
-#include "trace/segment.h"
+#include "trace/write/segment.h"
 
 #define LIBRARY "/opt/lib/libhdf5.so.103"
 #define PROGRAM "/home/u/sim"

@@ -2,7 +2,7 @@
 #include "support/unit.h"
 
 #include "explain/segmenter.h"
-#include "trace/calls.h"
+#include "ops/calls.h"
 
 #define MIB (1024 * 1024)
 

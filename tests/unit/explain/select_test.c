@@ -8,8 +8,8 @@
 #include <whyio/trace.h>
 
 #include "explain/select.h"
-#include "trace/calls.h"
-#include "trace/segment.h"
+#include "ops/calls.h"
+#include "trace/write/segment.h"
 
 static const char *const paths[] = {"/scratch/run1/out.h5", "/scratch/run1", "/scratch/run10/x",
                                     "/home/u/out.h5",       "pipe:[7]",      "/a*b"};

@@ -12,7 +12,7 @@
 #include <whyio/trace.h>
 
 #include "explain/source.h"
-#include "trace/segment.h"
+#include "trace/write/segment.h"
 
 /* What this program knows of itself. */
 struct self {

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdbool.h>
 
-#include "model/cache.h"
+#include "model/kernel/cache.h"
 
 #define MIB 1048576.0
 #define MIB_BYTES (UINT64_C(1) << 20)

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "machine.h"
-#include "model/share.h"
+#include "model/kernel/writeback_share.h"
 
 /* The second device is `bw` times as fast as the first one. */
 static struct wio_model *create_two(double bw)

@@ -3,8 +3,8 @@
 #include "support/unit.h"
 
 #include "machine.h"
-#include "model/cache.h"
-#include "model/folio.h"
+#include "model/kernel/cache.h"
+#include "model/kernel/folio.h"
 
 #define KIB UINT64_C(1024)
 

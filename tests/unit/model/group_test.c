@@ -2,7 +2,7 @@
 /* A memory group bounds what its tasks have in memory, and what of that is dirty. */
 #include "machine.h"
 
-#include "model/group.h"
+#include "model/kernel/group.h"
 
 static struct wio_model_params group(double version, double limit)
 {

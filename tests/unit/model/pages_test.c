@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "model/pages.h"
+#include "model/kernel/pages.h"
 
 #define PAGES 3000u
 

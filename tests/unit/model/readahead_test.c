@@ -2,7 +2,7 @@
 /* Windows of 128 KiB at most, 32 pages: sizes worked out by hand from docs/MODEL.md#kernel. */
 #include "support/unit.h"
 
-#include "model/readahead.h"
+#include "model/kernel/readahead.h"
 
 #define MOST 32
 

@@ -2,7 +2,7 @@
 /* Expected numbers are worked out by hand from the rules of docs/MODEL.md#kernel. */
 #include "support/unit.h"
 
-#include "model/throttle.h"
+#include "model/kernel/throttle.h"
 
 #define MIB_PAGES 256
 

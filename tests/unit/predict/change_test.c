@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "predict/change.h"
-#include "trace/calls.h"
+#include "ops/calls.h"
+#include "predict/changes/change.h"
 #include "try.h"
 
 static struct wio_change changes[4];

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "predict/ops_file.h"
+#include "predict/ops/ops_file.h"
 
 #define LINE "{\"file\":\"%s\",\"offset\":%d,\"size\":1}\n"
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "predict/ops_line.h"
+#include "predict/ops/ops_line.h"
 
 static char line[4096];
 

@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "record/old_trace.h"
-#include "trace/raw.h"
-#include "trace/trust.h"
+#include "seal/rings/raw.h"
+#include "trace/format/trust.h"
 
 #define SEGMENT "\x89WIOSEG\n and more"
 #define RING "WIORING\n and more"

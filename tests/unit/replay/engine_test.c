@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "replay/engine.h"
+#include "replay/run/engine.h"
 
 #define REQUESTS 200u
 #define BYTES 4096u

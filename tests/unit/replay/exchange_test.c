@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a rank does with the news of the others: knots that are untied, mail that is lost. */
-#include "replay/exchange.h"
+#include "replay/launcher/exchange.h"
 
 #include "support/unit.h"
 
@@ -10,8 +10,8 @@
 #include <whyio/trace.h>
 
 #include "base/clock.h"
-#include "replay/gate.h"
-#include "replay/plan.h"
+#include "replay/initial/plan.h"
+#include "replay/wait/sync_table.h"
 #include "support/script_open.h"
 
 /* Thread 1 waits for a lock that thread 0 has, at 1.5 us of the trace. */

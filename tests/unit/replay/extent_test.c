@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "replay/extent.h"
+#include "replay/initial/extent.h"
 
 static void add(struct rp_extents *extents, uint64_t start, uint64_t end)
 {

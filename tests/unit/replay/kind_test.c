@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "support/unit.h"
 
-#include "replay/kind.h"
+#include "replay/initial/kind.h"
 
 static void tells_files_from_the_rest(void **state)
 {

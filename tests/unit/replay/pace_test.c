@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Waiting for a moment: by looking where sleeping would take longer, by sleeping else. */
-#include "replay/pace.h"
+#include "replay/wait/pace.h"
 
 #include "support/unit.h"
 

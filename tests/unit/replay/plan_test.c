@@ -9,7 +9,7 @@
 #include <whyio/trace.h>
 
 #include "base/cleanup.h"
-#include "replay/plan.h"
+#include "replay/initial/plan.h"
 #include "support/script_open.h"
 
 static struct wio_trace *trace;

@@ -6,9 +6,9 @@
 
 #include <whyio/trace.h>
 
+#include "ops/calls.h"
 #include "replay/races.h"
 #include "support/script_open.h"
-#include "trace/calls.h"
 
 #define MS 1000000
 #define THREADS "process 10\nprocess 20\nprocess 30\nstream 0 10\nstream 1 20\nstream 2 30\n"

@@ -7,7 +7,7 @@
 #include <whyio/trace.h>
 
 #include "report/rendered.h"
-#include "trace/segment.h"
+#include "trace/write/segment.h"
 
 static struct wio_trace *make_trace(void)
 {

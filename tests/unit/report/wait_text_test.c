@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "ops/calls.h"
 #include "report/wait_text.h"
-#include "trace/calls.h"
 
 static void expect(const struct wio_event *event, bool has_any, const char *want)
 {

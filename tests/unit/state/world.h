@@ -16,9 +16,9 @@
 
 #include <string.h>
 
+#include "ops/calls.h"
 #include "state/state.h"
 #include "support/unit.h"
-#include "trace/calls.h"
 
 enum { WORLD_TEXTS = 4096, WORLD_IMAGES = 5 };
 

@@ -9,7 +9,7 @@
 
 #include "base/crc.h"
 #include "base/io.h"
-#include "trace/segment_internal.h"
+#include "trace/write/segment_internal.h"
 #include "trace_fixture.h"
 
 struct faults {

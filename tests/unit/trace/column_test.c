@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One column: each encoding, its limits, and bytes that are none. */
-#include "trace/column.h"
+#include "trace/format/column.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "support/unit.h"
-#include "trace/events.h"
-#include "trace/format.h"
+#include "trace/format/events.h"
+#include "trace/format/format.h"
 
 /* Encode, see that the encoding is the expected one, read back in slices of every size. */
 static void round_trip(const int64_t *values, size_t count, uint8_t expected)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Files of edges: what is written is read, in order, by stream, and not at all where it is not that
  * of the trace; damage is named. */
-#include "trace/edge_file.h"
+#include "trace/edges/edge_file.h"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
 #ifndef WIO_TESTS_EDGE_FIXTURE_H
 #define WIO_TESTS_EDGE_FIXTURE_H
 
-#include "trace/edge_file.h"
+#include "trace/edges/edge_file.h"
 
 struct edge_rows {
     struct wio_edge_row *edges; /* by `to` */

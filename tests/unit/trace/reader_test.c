@@ -11,9 +11,9 @@
 
 #include "base/crc.h"
 #include "base/io.h"
-#include "trace/calls.h"
-#include "trace/cursor_internal.h"
-#include "trace/format.h"
+#include "ops/calls.h"
+#include "trace/format/format.h"
+#include "trace/read/cursor_internal.h"
 #include "trace_fixture.h"
 
 static struct wio_trace *open_trace(const char *dir)

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "trace/recorders.h"
+#include "trace/read/recorders.h"
 
 static bool fact(const char *text, const char *name, uint64_t *out)
 {

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "trace/calls.h"
+#include "ops/calls.h"
 #include "trace_fixture.h"
 
 static int by_begin(const void *a, const void *b)

@@ -7,7 +7,7 @@
 
 #include "base/cleanup.h"
 #include "base/io.h"
-#include "trace/calls.h"
+#include "ops/calls.h"
 
 int fixture_setup(void **state)
 {

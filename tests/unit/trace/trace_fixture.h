@@ -10,7 +10,7 @@
 #include <whyio/trace.h>
 
 #include "support/unit.h"
-#include "trace/segment.h"
+#include "trace/write/segment.h"
 
 struct fixture {
     char dir[256];

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "edge_fixture.h"
-#include "trace/calls.h"
+#include "ops/calls.h"
 #include "trace_fixture.h"
 
 static void die(const struct wio_error *err)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What may be sealed and cleared: R-RING-8. */
-#include "trace/trust.h"
+#include "trace/format/trust.h"
 
 #include <fcntl.h>
 #include <stdio.h>

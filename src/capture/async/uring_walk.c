@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reading the new entries of a ring's two sides. */
+#include <string.h>
+
+#include "capture/async/uring.h"
+
+static struct io_uring_sqe entry_at(const struct cap_uring *ring, unsigned i)
+{
+    struct io_uring_sqe sqe;
+    unsigned place = i & (ring->sq_entries - 1);
+    if (ring->sq_array != NULL) {
+        place = ring->sq_array[place] & (ring->sq_entries - 1);
+    }
+    memcpy(&sqe, ring->sqes + (size_t)place * ring->sqe_bytes, sizeof(sqe));
+    return sqe;
+}
+
+struct cap_uring_batch cap_uring_before_submit(struct cap_thread *self, const struct cap_event *ev,
+                                               struct cap_uring *ring, unsigned tail)
+{
+    struct cap_uring_batch batch = {NULL, 0, 0};
+    struct cap_event at = *ev;
+    at.end = at.begin;
+    at.fd = ring->fd;
+    if (!cap_uring_take(&ring->sq_busy)) {
+        return batch;
+    }
+    batch.ring = ring;
+    batch.first = ring->sq_seen;
+    batch.count = tail - ring->sq_seen;
+    if ((int)batch.count < 0) { /* another thread has been here since the tail was looked at */
+        batch.count = 0;
+    }
+    if (batch.count > ring->sq_entries) { /* a polled ring went round without a call */
+        cap_unseen(WIO_UNSEEN_LOST_COMPLETION);
+        batch.first = tail - ring->sq_entries;
+        batch.count = ring->sq_entries;
+    }
+    for (unsigned i = 0; i < batch.count; i++) {
+        struct io_uring_sqe sqe = entry_at(ring, batch.first + i);
+        struct cap_request request = cap_uring_request(self, ring, &sqe);
+        cap_submit(self, &at, &request);
+    }
+    ring->sq_seen = batch.first + batch.count;
+    cap_uring_release(&ring->sq_busy);
+    return batch;
+}
+
+/* How many of a batch the kernel took. A polled ring takes them all, some time; and a call that
+ * took as many needs no other: where several threads enter at once they take each other's. */
+static unsigned taken_of(const struct cap_uring_batch *batch, long result)
+{
+    const struct cap_uring *ring = batch->ring;
+    if ((ring->flags & IORING_SETUP_SQPOLL) != 0 || result >= (long)batch->count) {
+        return batch->count;
+    }
+    unsigned taken = __atomic_load_n(ring->sq_head, __ATOMIC_ACQUIRE) - batch->first;
+    return taken < batch->count ? taken : batch->count;
+}
+
+void cap_uring_after_submit(struct cap_thread *self, const struct cap_event *ev,
+                            const struct cap_uring_batch *batch, long result)
+{
+    struct cap_uring *ring = batch->ring;
+    if (ring == NULL) {
+        return;
+    }
+    unsigned taken = taken_of(batch, result);
+    for (unsigned i = taken; i < batch->count; i++) {
+        struct io_uring_sqe sqe = entry_at(ring, batch->first + i);
+        cap_complete(self, cap_uring_key(ring, sqe.user_data), result < 0 ? result : -EAGAIN,
+                     ev->end);
+    }
+    if (taken < batch->count && ring->sq_seen == batch->first + batch->count) {
+        ring->sq_seen = batch->first + taken;
+    }
+}
+
+static unsigned tail_of(const struct cap_uring *ring)
+{
+    return __atomic_load_n(ring->cq_tail, __ATOMIC_ACQUIRE);
+}
+
+void cap_uring_reap(struct cap_thread *self, struct cap_uring *ring)
+{
+    if (!cap_uring_take(&ring->cq_busy)) {
+        return;
+    }
+    unsigned seen = ring->cq_seen;
+    unsigned tail = tail_of(ring);
+    /* Not the end of the call: another thread may have submitted what has ended since. */
+    uint64_t ticks = cap_now();
+    for (; seen != tail; seen++) {
+        struct io_uring_cqe cqe;
+        unsigned place = seen & (ring->cq_entries - 1);
+        memcpy(&cqe, ring->cqes + (size_t)place * ring->cqe_bytes, sizeof(cqe));
+        /* The kernel reuses places that the program has taken, perhaps while we read. */
+        if (tail_of(ring) - seen > ring->cq_entries) {
+            cap_unseen(WIO_UNSEEN_LOST_COMPLETION);
+            continue;
+        }
+        if ((cqe.flags & IORING_CQE_F_NOTIF) == 0) { /* the second end of a zero-copy send */
+            cap_complete(self, cap_uring_key(ring, cqe.user_data), cqe.res, ticks);
+        }
+    }
+    ring->cq_seen = seen;
+    cap_uring_release(&ring->cq_busy);
+}

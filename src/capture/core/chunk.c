@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Chunks: claim, map, turn over; the record that begins each. FORMAT.md#chunk */
+#include <string.h>
+#include <sys/mman.h>
+
+#include "capture/core/process.h"
+#include "capture/core/raw.h"
+
+#define RETRY_EVERY 1024u /* dropped records between two attempts on a full disk */
+
+static uint64_t chunk_offset(uint32_t place)
+{
+    return WIO_RING_HEADER_BYTES + (uint64_t)place * WIO_CHUNK_BYTES;
+}
+
+/* A place in the file; kept for the next attempt where it could not be filled. */
+static uint32_t claim_place(struct cap_thread *self)
+{
+    if (self->place == 0) {
+        self->place = __atomic_fetch_add(&cap_process.header->chunks, 1, __ATOMIC_RELAXED) + 1;
+    }
+    return self->place - 1;
+}
+
+/* At a multiple of its size (cap_chunk_of): within a range of twice the size that is given back. */
+static uint8_t *map_chunk(int fd, uint64_t offset)
+{
+    const size_t range_bytes = (size_t)2 * WIO_CHUNK_BYTES;
+    uint8_t *range =
+        raw_mmap(range_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (range == NULL) {
+        return NULL;
+    }
+    size_t before = -(uintptr_t)range % WIO_CHUNK_BYTES;
+    long mapped =
+        raw_call6(SYS_mmap, (long)(range + before), WIO_CHUNK_BYTES, PROT_READ | PROT_WRITE,
+                  MAP_SHARED | MAP_POPULATE | MAP_FIXED, fd, (long)offset);
+    if (mapped != (long)(range + before)) {
+        (void)raw_munmap(range, range_bytes);
+        return NULL;
+    }
+    if (before > 0) {
+        (void)raw_munmap(range, before);
+    }
+    (void)raw_munmap(range + before + WIO_CHUNK_BYTES, WIO_CHUNK_BYTES - before);
+    return range + before;
+}
+
+bool cap_chunk_attach(struct cap_thread *self)
+{
+    int fd = cap_ring_fd();
+    if (fd < 0) {
+        return false;
+    }
+    uint64_t offset = chunk_offset(claim_place(self));
+    if (!cap_ring_allocate(fd, offset, WIO_CHUNK_BYTES)) {
+        return false;
+    }
+    uint8_t *map = map_chunk(fd, offset);
+    if (map == NULL) {
+        return false;
+    }
+    (void)raw_madvise(map, WIO_CHUNK_BYTES, MADV_DONTFORK);
+    struct wio_chunk_header *chunk = (struct wio_chunk_header *)(void *)map;
+    if (self->chunk == NULL) {
+        self->writer = self->place; /* any number that no other writer of the image has */
+        chunk->chunk_no = 0;
+    } else {
+        chunk->chunk_no = self->chunk->chunk_no + 1;
+    }
+    self->place = 0;
+    chunk->writer = self->writer;
+    __atomic_store_n(&chunk->magic, WIO_CHUNK_MAGIC, __ATOMIC_RELEASE);
+    self->chunk = chunk;
+    __atomic_store_n(&self->slots, map + WIO_SLOT_BYTES, __ATOMIC_RELAXED);
+    return true;
+}
+
+void cap_ring_calibrate(const struct cap_moment *now)
+{
+    uint32_t is_free = 0;
+    if (!__atomic_compare_exchange_n(&cap_image->calibration_lock, &is_free, 1, false,
+                                     __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
+        return; /* another thread is at it with a moment that is as good */
+    }
+    __atomic_store_n(&cap_process.header->end_ticks, now->ticks, __ATOMIC_RELAXED);
+    __atomic_store_n(&cap_process.header->end_mono_ns, now->mono_ns, __ATOMIC_RELAXED);
+    __atomic_store_n(&cap_image->calibration_lock, 0, __ATOMIC_RELEASE);
+}
+
+void cap_clock_record(struct cap_thread *self, uint8_t reason)
+{
+    uint32_t seq;
+    uint8_t *bytes = cap_reserve(self, 1, &seq);
+    if (bytes == NULL) {
+        return;
+    }
+    const struct cap_moment now = cap_moment_now();
+    struct wio_slot_clock *clock = (struct wio_slot_clock *)(void *)bytes;
+    clock->kind = WIO_SLOT_CLOCK;
+    clock->reason = reason;
+    clock->ticks = now.ticks;
+    clock->mono_ns = now.mono_ns;
+    clock->pid = self->clock_pid;
+    clock->tid = self->clock_tid;
+    clock->thread = self->token;
+    clock->dropped = self->dropped;
+    clock->reserved = 0;
+    memset(clock->reserved2, 0, sizeof(clock->reserved2));
+    cap_ring_calibrate(&now);
+    cap_publish(bytes, 1, seq);
+}
+
+void cap_chunk_begin(struct cap_thread *self, uint8_t reason)
+{
+    uint64_t seq = (uint32_t)(self->chunk->chunk_no * WIO_CHUNK_SLOTS + 1);
+    self->chunk->published = 0;
+    __atomic_store_n(&self->word, seq << 32, __ATOMIC_RELAXED);
+    cap_clock_record(self, reason);
+}
+
+/* Copy the full chunk away and use its memory again. */
+static bool turn_over(struct cap_thread *self)
+{
+    int fd = cap_ring_fd();
+    if (fd < 0) {
+        return false;
+    }
+    uint64_t offset = chunk_offset(claim_place(self));
+    if (!cap_ring_is_within_limit(offset + WIO_CHUNK_BYTES) ||
+        raw_pwrite(fd, self->chunk, WIO_CHUNK_BYTES, offset) != WIO_CHUNK_BYTES) {
+        return false;
+    }
+    self->place = 0;
+    __atomic_store_n(&self->chunk->chunk_no, self->chunk->chunk_no + 1, __ATOMIC_RELEASE);
+    return true;
+}
+
+/* With signals blocked. A claim below the end that is not published is being filled by code that
+ * this handler interrupted: then its chunk stays where it is, whole in the file, and the writer
+ * goes on in another place. */
+static bool make_space(struct cap_thread *self, bool is_whole)
+{
+    if (self->retry_in > 0) {
+        self->retry_in--;
+        return false;
+    }
+    if (is_whole ? turn_over(self) : cap_chunk_attach(self)) {
+        cap_chunk_begin(self, 0);
+        return true;
+    }
+    self->retry_in = RETRY_EVERY;
+    return false;
+}
+
+static void drop(struct cap_thread *self, bool is_whole)
+{
+    self->dropped++;
+    (void)__atomic_fetch_add(&cap_process.header->dropped, 1, __ATOMIC_RELAXED);
+    self->word = (self->word & ~(uint64_t)UINT32_MAX) | WIO_CHUNK_SLOTS;
+    if (is_whole) {
+        self->chunk->published = WIO_CHUNK_SLOTS;
+    }
+}
+
+uint8_t *cap_reserve_slow(struct cap_thread *self, uint32_t slots, uint32_t *seq_out)
+{
+    uint64_t mask = raw_block_signals();
+    uint8_t *place = NULL;
+    uint32_t next = (uint32_t)self->word;
+    bool is_whole = self->chunk != NULL && next - slots == self->chunk->published;
+    if (next + slots <= WIO_CHUNK_SLOTS || make_space(self, is_whole)) {
+        place = cap_reserve(self, slots, seq_out);
+    } else {
+        drop(self, is_whole);
+    }
+    raw_restore_signals(mask);
+    return place;
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "capture/core/filters.h"
+
+#include <string.h>
+
+#include "base/fmt.h"
+#include "capture/core/raw.h"
+
+struct filters {
+    uint64_t mode;  /* 0 = none, 2 = filters */
+    uint64_t count; /* 0 with mode 2: the kernel (before 5.9) does not say */
+};
+
+/* "NAME:\t2" */
+static void read_field(const char *line, const char *name, uint64_t *value_out)
+{
+    const size_t length = strlen(name);
+    if (strncmp(line, name, length) == 0 && line[length] == ':') {
+        const char *at = line + length + 1;
+        at += strspn(at, " \t");
+        (void)wio_scan_u64(&at, value_out);
+    }
+}
+
+static void read_line(const char *line, struct filters *filters)
+{
+    read_field(line, "Seccomp", &filters->mode);
+    read_field(line, "Seccomp_filters", &filters->count);
+}
+
+/* Line by line: that of the groups, which stands before, may be of any length. */
+static struct filters read_filters(void)
+{
+    struct filters filters = {0};
+    char piece[256];
+    char line[64];
+    size_t used = 0;
+    long got;
+    long fd = raw_openat(AT_FDCWD, "/proc/self/status", O_RDONLY | O_CLOEXEC, 0);
+    while (fd >= 0 && (got = raw_read((int)fd, piece, sizeof(piece))) > 0) {
+        for (long i = 0; i < got; i++) {
+            if (piece[i] == '\n') {
+                line[used] = '\0';
+                read_line(line, &filters);
+                used = 0;
+            } else if (used + 1 < sizeof(line)) {
+                line[used++] = piece[i];
+            }
+        }
+    }
+    if (fd >= 0) {
+        (void)raw_close((int)fd);
+    }
+    return filters;
+}
+
+bool cap_filters_are_known(const char *known)
+{
+    uint64_t count = 0;
+    if (known == NULL || !wio_scan_u64(&known, &count) || *known != '\0') {
+        return true; /* "any": the recorder has some and cannot tell how many */
+    }
+    const struct filters filters = read_filters();
+    return filters.mode == 0 || (filters.count != 0 && filters.count == count);
+}

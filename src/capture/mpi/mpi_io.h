@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Which system calls of an MPI library are I/O of the program (mpi_io.c). MPI-IO acts on files that
+ * the program names in MPI_File_open and MPI_File_delete, and on side files of its own beside them:
+ * shared file pointers, locks. All else that an MPI library does is its own business.
+ *
+ * FORMAT.md R-MPI-10. A descriptor that was opened for either bears CAP_FD_MPI_FILE or
+ * CAP_FD_MPI_SIDE, so what is done with it is known for what it is in any thread and any call of
+ * MPI. Signal safe, thread safe.
+ */
+#ifndef WIO_CAPTURE_MPI_MPI_IO_H
+#define WIO_CAPTURE_MPI_MPI_IO_H
+
+#include "capture/core/capture.h"
+
+enum cap_mpi_io {
+    CAP_MPI_IO_NONE, /* the library's own business */
+    CAP_MPI_IO_FILE, /* on a file of the program */
+    CAP_MPI_IO_SIDE  /* on a file that MPI-IO keeps beside one */
+};
+
+/* The program hands this name to MPI-IO, perhaps with the kind of file system before it
+ * ("ufs:/tmp/x"). NULL is none. */
+void cap_mpi_io_name(const char *path) CAP_HIDDEN;
+/* A call of MPI came by a wrapper, so that names come by, too. */
+void cap_mpi_io_trust_names(void) CAP_HIDDEN;
+/* What a call by an MPI library is: by its descriptor, or its path where that is not NULL. */
+enum cap_mpi_io cap_mpi_io_judge(unsigned call, int fd, const char *path) CAP_HIDDEN;
+/* The name behind the kind of file system. Pure. */
+const char *cap_mpi_io_without_kind(const char *path) CAP_HIDDEN;
+
+/* Has an open by MPI-IO given the descriptor? For calls with this return address. */
+static inline void cap_mpi_io_opened(const struct cap_thread *self, uintptr_t source, int fd)
+{
+    if (CAP_UNLIKELY(self->mpi_source == source)) {
+        cap_fd_set_mpi(fd, self->mpi_io == CAP_MPI_IO_SIDE);
+    }
+}
+
+#endif

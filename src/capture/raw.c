@@ -1,4 +1,0 @@
-/* SPDX-License-Identifier: Apache-2.0 */
-#include "capture/raw.h"
-
-bool cap_is_confined;

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* File locks: flock(2), which locks whole files until the last descriptor of the open file is
+ * closed. Ranges of bytes: range.c. */
+#include <fcntl.h>
+#include <sys/file.h>
+
+#include "causal/files/files.h"
+
+static enum wio_status unlock(struct wio_feed *feed, struct wio_feed_file *file,
+                              const struct wio_event *event)
+{
+    uint32_t object = file->flock;
+    file->flock = 0;
+    return wio_match_release(feed->match, object, WIO_EVIDENCE_LOCK, wio_feed_point(feed, event),
+                             file->is_shared_lock);
+}
+
+static enum wio_status flock_begin(struct wio_feed *feed, const struct wio_event *event)
+{
+    uint32_t file;
+    WIO_TRY(wio_feed_file(feed, event, event->fd, &file));
+    if (file == WIO_FEED_NONE || feed->files[file].flock == 0 || event->error != 0) {
+        return WIO_OK;
+    }
+    return unlock(feed, &feed->files[file], event); /* LOCK_UN, or another lock instead */
+}
+
+static enum wio_status flock_end(struct wio_feed *feed, const struct wio_event *event)
+{
+    uint32_t object;
+    uint32_t file;
+    bool is_shared = (event->arg[0] & LOCK_SH) != 0;
+    if (event->error != 0 || (event->arg[0] & LOCK_UN) != 0) {
+        return WIO_OK;
+    }
+    WIO_TRY(wio_feed_lock_object(feed, event, WIO_FEED_FLOCK, &object));
+    WIO_TRY(wio_feed_file(feed, event, event->fd, &file));
+    if (file != WIO_FEED_NONE) {
+        feed->files[file].flock = object;
+        feed->files[file].is_shared_lock = is_shared;
+    }
+    return wio_match_acquire(feed->match, object, WIO_EVIDENCE_LOCK, wio_feed_point(feed, event),
+                             is_shared);
+}
+
+/* Locks of side files order MPI-IO's own work, which is not the program's: FORMAT.md R-MPI-10. */
+static bool is_internal(const struct wio_event *event)
+{
+    return (event->flags & WIO_EVENT_MPI) != 0;
+}
+
+enum wio_status wio_feed_lock_begin(struct wio_feed *feed, const struct wio_event *event)
+{
+    if (is_internal(event)) {
+        return WIO_OK;
+    }
+    return event->op == WIO_OP_flock ? flock_begin(feed, event) : wio_feed_range_begin(feed, event);
+}
+
+enum wio_status wio_feed_lock_end(struct wio_feed *feed, const struct wio_event *event)
+{
+    if (event->op == WIO_OP_flock) {
+        return is_internal(event) ? WIO_OK : flock_end(feed, event);
+    }
+    if (event->op == WIO_OP_fcntl && event->arg[0] == F_SETPIPE_SZ && event->result > 0) {
+        uint32_t pipe;
+        WIO_TRY(wio_feed_channel_behind(feed, event, event->fd, event->path, &pipe));
+        if (pipe != 0) {
+            feed->objects[pipe].count = (uint64_t)event->result;
+        }
+        return WIO_OK;
+    }
+    return is_internal(event) ? WIO_OK : wio_feed_range_end(feed, event);
+}
+
+enum wio_status wio_feed_unlock_file(struct wio_feed *feed, uint32_t file,
+                                     const struct wio_event *event)
+{
+    if (feed->files[file].flock != 0) {
+        WIO_TRY(unlock(feed, &feed->files[file], event));
+    }
+    return wio_feed_unlock_file_ranges(feed, file, event);
+}

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Sockets that keep messages apart: datagrams (of addresses, connected, or in pairs) and sequences
+ * of packets. A message is read whole or cut, never together with the next one; one that the kernel
+ * dropped, or that came from where nothing is recorded, is told by its size. R-CHAN-3
+ *
+ * Messages wait in the list `more` of the socket that they go to: `a` is their size, `b` their end.
+ */
+#include <string.h>
+#include <sys/socket.h>
+
+#include "causal/files/files.h"
+
+/* Of messages that nobody was seen to take so many are kept per socket. Of the oldest ones it is
+ * only known how many they were: the next reads are theirs. */
+#define KEPT_MAX 4096u
+/* sendmmsg tells one size for all. */
+#define ANY_SIZE UINT64_MAX
+
+#define FIELDS 4 /* "dgram", family, address, address of the other end */
+
+struct field {
+    const char *text;
+    size_t length;
+};
+
+/* The fields of "dgram inet A:PORT [B:PORT]"; 0 where it is none. */
+static unsigned split(const struct wio_feed *feed, uint32_t string, struct field fields[FIELDS])
+{
+    unsigned count = 0;
+    if (string == WIO_NO_STRING || string >= feed->params.string_count) {
+        return 0;
+    }
+    const char *text = feed->params.text(feed->params.context, string);
+    if (strncmp(text, "dgram ", 6) != 0) {
+        return 0;
+    }
+    for (;;) {
+        size_t length = strcspn(text, " ");
+        fields[count++] = (struct field){text, length};
+        if (text[length] == '\0' || count == FIELDS) {
+            return count;
+        }
+        text += length + 1;
+    }
+}
+
+static uint64_t hash(uint64_t seed, const char *text, size_t length)
+{
+    for (size_t i = 0; i < length; i++) { /* FNV-1a */
+        seed = (seed ^ (uint8_t)text[i]) * 0x100000001b3u;
+    }
+    return seed;
+}
+
+static bool is_any(const struct field *address)
+{
+    static const char *const any[] = {"0.0.0.0:", "[0:0:0:0:0:0:0:0]:"};
+    return strncmp(address->text, any[0], strlen(any[0])) == 0 ||
+           strncmp(address->text, any[1], strlen(any[1])) == 0;
+}
+
+static bool is_loopback(const struct field *address)
+{
+    static const char *const own[] = {"127.", "[0:0:0:0:0:0:0:1]:"};
+    return strncmp(address->text, own[0], strlen(own[0])) == 0 ||
+           strncmp(address->text, own[1], strlen(own[1])) == 0;
+}
+
+/* All addresses of the host: by their port. */
+static uint64_t port_key(const struct field *address)
+{
+    size_t at = address->length;
+    while (at > 0 && address->text[at - 1] != ':') {
+        at--;
+    }
+    return hash(1, address->text + at, address->length - at);
+}
+
+static uint64_t address_key(const struct field *address)
+{
+    return hash(0xcbf29ce484222325u, address->text, address->length);
+}
+
+/* Who reads what is sent to the address; 0 where that is not known. */
+static uint32_t reader_of(const struct wio_feed *feed, const struct wio_event *event,
+                          const struct field *address)
+{
+    uint32_t host = wio_feed_host(feed, event);
+    uint32_t object = wio_pair_map_get(&feed->bound_of, host, address_key(address));
+    if (object == WIO_FEED_NONE && is_loopback(address)) {
+        object = wio_pair_map_get(&feed->bound_of, host, port_key(address));
+    }
+    return object == WIO_FEED_NONE ? 0 : object;
+}
+
+bool wio_feed_is_datagram(const struct wio_feed *feed, uint32_t string)
+{
+    struct field fields[FIELDS];
+    return split(feed, string, fields) > 0;
+}
+
+enum wio_status wio_feed_message_bind(struct wio_feed *feed, const struct wio_event *event)
+{
+    uint32_t object;
+    struct field fields[FIELDS];
+    unsigned count = split(feed, event->path2, fields);
+    WIO_TRY(wio_feed_channel(feed, event, event->path, &object));
+    if (count < 3 || object == 0) {
+        return WIO_OK;
+    }
+    feed->objects[object].has_messages = true;
+    feed->objects[object].address = count == FIELDS ? event->path2 : feed->objects[object].address;
+    uint64_t key = is_any(&fields[2]) ? port_key(&fields[2]) : address_key(&fields[2]);
+    return fields[2].length == 0
+               ? WIO_OK
+               : wio_pair_map_put(&feed->bound_of, wio_feed_host(feed, event), key, object);
+}
+
+void wio_feed_message_make(struct wio_feed *feed, uint32_t object, int64_t type)
+{
+    int64_t kind = type & ~(int64_t)(SOCK_CLOEXEC | SOCK_NONBLOCK);
+    feed->objects[object].has_messages = kind == SOCK_DGRAM || kind == SOCK_SEQPACKET;
+    feed->objects[object].is_connected = kind == SOCK_STREAM;
+}
+
+/* The address that is named, or was connected to, or the other one of the pair. */
+static uint32_t destination_of(const struct wio_feed *feed, const struct wio_event *event,
+                               uint32_t object)
+{
+    struct field fields[FIELDS];
+    if (split(feed, event->path2, fields) == FIELDS - 1) {
+        return reader_of(feed, event, &fields[2]);
+    }
+    if (split(feed, feed->objects[object].address, fields) == FIELDS) {
+        return reader_of(feed, event, &fields[3]);
+    }
+    return feed->objects[object].peer;
+}
+
+static void forget_oldest(struct wio_feed *feed, struct wio_feed_state *state)
+{
+    while (state->more.count > KEPT_MAX) {
+        wio_feed_drop_first(feed, &state->more);
+        state->forgotten++;
+    }
+}
+
+enum wio_status wio_feed_message_write(struct wio_feed *feed, const struct wio_event *event,
+                                       uint32_t object)
+{
+    uint32_t to = destination_of(feed, event, object);
+    if (to == 0) {
+        return WIO_OK;
+    }
+    bool is_many = event->op == WIO_OP_sendmmsg && event->arg[1] != 1;
+    struct wio_feed_state *state = &feed->objects[to];
+    struct wio_feed_node node = wio_feed_node_of(feed, event);
+    node.a = is_many ? ANY_SIZE : (uint64_t)event->result;
+    node.b = wio_feed_end_ns(event);
+    int64_t count = is_many ? event->arg[1] : 1;
+    for (int64_t i = 0; i < count && i < KEPT_MAX; i++) { /* whatever a broken trace says */
+        WIO_TRY(wio_feed_append(feed, &state->more, &node));
+    }
+    forget_oldest(feed, state);
+    return WIO_OK;
+}
+
+/* Can this message be what was read? */
+static bool fits(const struct wio_feed_node *message, const struct wio_event *event)
+{
+    uint64_t got = (uint64_t)event->result;
+    bool is_cut = got == event->size && (event->arg[0] & MSG_TRUNC) == 0;
+    return event->op == WIO_OP_recvmmsg || message->a == ANY_SIZE ||
+           (is_cut ? message->a >= got : message->a == got);
+}
+
+/* Two threads sent at the same time: who was first is not known. */
+static bool is_uncertain(const struct wio_feed *feed, const struct wio_feed_node *first,
+                         const struct wio_event *event)
+{
+    uint32_t i = first->next;
+    while (i != WIO_FEED_NONE && feed->nodes[i].begin_ns <= first->b) {
+        if (feed->nodes[i].thread != first->thread && fits(&feed->nodes[i], event)) {
+            return true;
+        }
+        i = feed->nodes[i].next;
+    }
+    return false;
+}
+
+/* The first message that it can be; those before it were lost, or are another sender's. `stays`: it
+ * was only looked at. */
+static enum wio_status take(struct wio_feed *feed, const struct wio_event *event, uint32_t from,
+                            bool stays)
+{
+    struct wio_feed_list *list = &feed->objects[from].more;
+    uint32_t before = WIO_FEED_NONE;
+    uint32_t at = list->first;
+    if (feed->objects[from].forgotten > 0) {
+        feed->objects[from].forgotten -= stays ? 0 : 1;
+        return WIO_OK;
+    }
+    while (at != WIO_FEED_NONE && !fits(&feed->nodes[at], event)) {
+        before = at;
+        at = feed->nodes[at].next;
+    }
+    if (at == WIO_FEED_NONE) {
+        return WIO_OK;
+    }
+    const struct wio_feed_node message = feed->nodes[at];
+    struct wio_point point = wio_feed_point(feed, event);
+    bool is_known = !is_uncertain(feed, &message, event);
+    if (!stays) {
+        wio_feed_drop_behind(feed, list, before);
+    }
+    return !is_known ? WIO_OK
+                     : wio_feed_edge_from_before(
+                           feed, (struct wio_edge){.from_thread = message.thread,
+                                                   .from_op = message.op,
+                                                   .to_thread = point.thread,
+                                                   .to_op = point.op,
+                                                   .object = from,
+                                                   .class = WIO_EDGE_HARD,
+                                                   .evidence = WIO_EVIDENCE_SOCKET});
+}
+
+enum wio_status wio_feed_message_read(struct wio_feed *feed, const struct wio_event *event,
+                                      uint32_t object, bool stays)
+{
+    wio_feed_note_taker(&feed->objects[object], wio_feed_point(feed, event).thread);
+    int64_t count = event->op == WIO_OP_recvmmsg ? event->arg[1] : 1;
+    for (int64_t i = 0; i < count && i < KEPT_MAX; i++) { /* whatever a broken trace says */
+        WIO_TRY(take(feed, event, object, stays));
+    }
+    return WIO_OK;
+}
+
+enum wio_status wio_feed_message_none(struct wio_feed *feed, const struct wio_event *event,
+                                      uint32_t object)
+{
+    struct wio_feed_state *state = &feed->objects[object];
+    state->forgotten = 0;
+    while (state->more.count > 0 && feed->nodes[state->more.first].b < event->t_ns) {
+        wio_feed_drop_first(feed, &state->more);
+    }
+    return WIO_OK;
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Timers behind descriptors: who reads one waits until somebody has set it, and then for the time.
+ * R-CHAN-8 */
+#include <sys/timerfd.h>
+
+#include "causal/files/files.h"
+#include "causal/threads/sync.h"
+
+/* Two clocks tell of one moment. */
+#define CLOCKS_NS 100000u
+
+enum wio_status wio_feed_timer_set(struct wio_feed *feed, const struct wio_event *event)
+{
+    uint32_t number;
+    WIO_TRY(wio_feed_file(feed, event, event->fd, &number));
+    if (number == WIO_FEED_NONE) {
+        return WIO_OK;
+    }
+    struct wio_feed_file *file = &feed->files[number];
+    bool is_moment = (event->arg[0] & TFD_TIMER_ABSTIME) != 0; /* by a clock that is not known */
+    uint64_t after_ns = is_moment ? 0 : (uint64_t)event->arg[1];
+    file->timer_by = wio_feed_release_point(feed, event);
+    file->timer_ns = event->arg[1] > 0 ? event->t_ns + after_ns : WIO_FEED_NO_TIME;
+    return WIO_OK;
+}
+
+/* Not one that was set anew after it had gone off, and before the read was done. */
+enum wio_status wio_feed_timer_read(struct wio_feed *feed, const struct wio_event *event)
+{
+    uint32_t number;
+    struct wio_point point = wio_feed_point(feed, event);
+    WIO_TRY(wio_feed_file(feed, event, event->fd, &number));
+    const struct wio_feed_file *file = number != WIO_FEED_NONE ? &feed->files[number] : NULL;
+    bool is_set = file != NULL && file->timer_ns != 0 && file->timer_ns != WIO_FEED_NO_TIME;
+    if (!is_set || event->result <= 0 || file->timer_ns > wio_feed_end_ns(event) + CLOCKS_NS ||
+        file->timer_by.thread == point.thread) {
+        return WIO_OK;
+    }
+    return wio_feed_edge_from_before(feed, (struct wio_edge){.from_thread = file->timer_by.thread,
+                                                             .from_op = file->timer_by.op,
+                                                             .to_thread = point.thread,
+                                                             .to_op = point.op,
+                                                             .class = WIO_EDGE_HARD,
+                                                             .evidence = WIO_EVIDENCE_PIPE});
+}

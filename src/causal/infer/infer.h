@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * From the events of a trace to edges: who waited for whom, told from what was recorded of MPI,
+ * threads, processes, pipes, sockets, file locks, signals, and looking for files.
+ *
+ * Feed all events of a trace in the order of their begin (clocks of several hosts corrected), then
+ * finish. Points are (thread, seq): a thread here is a thread of a process from its first to its
+ * last process image, since a program that execs goes on counting.
+ *
+ * What is told by time alone (which release an acquire followed) needs the order of events to be
+ * right; what is told by counting (messages, bytes of a pipe, collectives) does not.
+ *
+ * Pure: memory comes from the set of edges.
+ */
+#ifndef WIO_CAUSAL_INFER_INFER_H
+#define WIO_CAUSAL_INFER_INFER_H
+
+#include <whyio/event.h>
+
+#include "causal/clock/clock.h"
+#include "causal/core/edge.h"
+#include "causal/match/match.h"
+
+/* One stream of the trace. */
+struct wio_feed_stream {
+    uint32_t
+        thread; /* of the edges: the number of its first stream; those behind exec have it too */
+    uint32_t process; /* image */
+    int32_t tid;
+    uint64_t token; /* of pthread_create; 0 = none. Threads that follow each other may have one */
+    uint64_t first_ns; /* of its first event; only compared with those of the same process */
+    uint64_t first_seq;
+    uint64_t events;
+};
+
+/* One process image. */
+struct wio_feed_process {
+    uint32_t host; /* a number from 0 on */
+    int32_t pid;
+    uint32_t parent; /* image that made it by fork, spawn or exec; UINT32_MAX = not known */
+    uint64_t start_ns;
+};
+
+/* What is known of paths beside their text. */
+struct wio_feed_names {
+    /* The path (a string's id) without symbolic links: on the way to it, and with `follows` itself
+     * too. */
+    uint32_t (*real)(void *context, uint32_t string, bool follows);
+    /* The file system that a real path is on, seen from the host: 0 where its names mean the same
+     * on all hosts, else its number. May be NULL: they do everywhere. */
+    uint32_t (*file_system)(void *context, uint32_t host, uint32_t string);
+    /* The i-th string below a directory, and in *moved_out what it is if the directory is called
+     * `to` (WIO_NO_STRING: that is no string of the trace). WIO_NO_STRING where there are no more.
+     */
+    uint32_t (*below)(void *context, uint32_t directory, uint32_t to, size_t i,
+                      uint32_t *moved_out);
+};
+
+struct wio_feed_params {
+    const struct wio_feed_stream *streams;
+    uint32_t stream_count;
+    const struct wio_feed_process *processes;
+    uint32_t process_count;
+    uint32_t string_count; /* ids of paths are below */
+    /* Text of a path's id, NUL-terminated; and whether it is a FIFO that was there before all that
+     * the trace tells of its name. */
+    const char *(*text)(void *context, uint32_t string);
+    bool (*is_fifo)(void *context, uint32_t string);
+    /* The following may be NULL: there are no symbolic links, all hosts share all files, nothing is
+     * known of directories that get other names. */
+    const struct wio_feed_names *names;
+    void *context;
+};
+
+/* What `object` of an edge stands for. */
+enum wio_feed_kind {
+    WIO_FEED_PIPE,
+    WIO_FEED_SOCKET,
+    WIO_FEED_EVENTFD,
+    WIO_FEED_FLOCK,
+    WIO_FEED_RECORD_LOCK, /* fcntl, lockf; up to here the id is a path */
+    WIO_FEED_LOCK,        /* mutex, rwlock, spin lock */
+    WIO_FEED_CONDITION,
+    WIO_FEED_BARRIER,
+    WIO_FEED_SEMAPHORE,
+    WIO_FEED_FUTEX,
+    WIO_FEED_COMMUNICATOR, /* or window, or file of MPI */
+    WIO_FEED_WINDOW_LOCK,
+    WIO_FEED_KIND_COUNT
+};
+
+struct wio_feed_object {
+    enum wio_feed_kind kind;
+    uint64_t id;    /* string of a path; address; id that all members agree on */
+    uint32_t place; /* host, or process image of an address; 0 where the id is known everywhere */
+};
+
+struct wio_feed_wait {
+    struct wio_wait_until until;
+    uint32_t thread;
+};
+
+struct wio_feed;
+
+/* Edges go into `edges`, whose threads are those of the streams; it, the parameters and what they
+ * point to must outlive the feed. */
+WIO_MUST_CHECK enum wio_status wio_feed_create(const struct wio_feed_params *params,
+                                               struct wio_edges *edges, struct wio_feed **feed_out);
+/* Accepts NULL. */
+void wio_feed_destroy(struct wio_feed *feed);
+
+/* Tell `watch` of messages between hosts, by the times of the events: for their clocks. To be
+ * called before the first event. */
+typedef enum wio_status wio_feed_watch_fn(void *context, const struct wio_clock_message *message);
+void wio_feed_watch(struct wio_feed *feed, wio_feed_watch_fn *watch, void *context);
+
+/* WIO_ERR_NOMEM: it may only be destroyed. */
+WIO_MUST_CHECK enum wio_status wio_feed_event(struct wio_feed *feed, const struct wio_event *event);
+/* All events were there. */
+WIO_MUST_CHECK enum wio_status wio_feed_finish(struct wio_feed *feed);
+
+/* After finish. Objects are numbered 1 .. count, as in the edges. */
+uint32_t wio_feed_object_count(const struct wio_feed *feed);
+struct wio_feed_object wio_feed_object(const struct wio_feed *feed, uint32_t object);
+/* Waits for files, in the order of their end. */
+size_t wio_feed_wait_count(const struct wio_feed *feed);
+const struct wio_feed_wait *wio_feed_wait(const struct wio_feed *feed, size_t i);
+struct wio_match_left wio_feed_left(const struct wio_feed *feed);
+/* How many members of collectives contradicted others and were left out; the first of them. */
+uint64_t wio_feed_contradictions(const struct wio_feed *feed, struct wio_error *first_out);
+
+#endif

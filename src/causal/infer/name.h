@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Which file a name stands for: names are given to other files, and files get other names.
+ *
+ * A name is a path without symbolic links, on a file system: its number is the string of the path
+ * where all hosts see the same file there; names of a host's own file systems have numbers behind
+ * those of the strings.
+ *
+ * A file's id is the first name under which it was met; in the upper half it has how many files had
+ * been named anew before it, so that two files of one name are told apart. Those that were there
+ * from the beginning have 0 there.
+ */
+#ifndef WIO_CAUSAL_INFER_NAME_H
+#define WIO_CAUSAL_INFER_NAME_H
+
+#include "causal/infer/infer_internal.h"
+
+/* The name that a path of the event is; `follows`: of what a symbolic link leads to. */
+WIO_MUST_CHECK enum wio_status wio_feed_name(struct wio_feed *feed, const struct wio_event *event,
+                                             uint32_t path, bool follows, uint32_t *name_out);
+/* The string of a path without symbolic links. */
+uint32_t wio_feed_real(const struct wio_feed *feed, uint32_t path, bool follows);
+/* The string of a name, or of the name in a file's id. */
+uint32_t wio_feed_name_string(const struct wio_feed *feed, uint32_t name);
+/* The file that the path names now. */
+WIO_MUST_CHECK enum wio_status wio_feed_named(struct wio_feed *feed, const struct wio_event *event,
+                                              uint32_t path, uint64_t *file_out);
+/* The file behind a descriptor of the event's image, which keeps it whatever becomes of its name;
+ * the one that the path names where the descriptor is not known. */
+WIO_MUST_CHECK enum wio_status wio_feed_opened(struct wio_feed *feed, const struct wio_event *event,
+                                               int32_t fd, uint32_t path, uint64_t *file_out);
+/* Every event that succeeded, at its begin: names that stand for another file from now on. */
+WIO_MUST_CHECK enum wio_status wio_feed_rename(struct wio_feed *feed,
+                                               const struct wio_event *event);
+
+/* What kind of object the path names. */
+enum wio_feed_path wio_feed_path_kind(struct wio_feed *feed, uint32_t path);
+
+#endif

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Semaphores, and message queues, whose messages of one type or priority are units of a semaphore.
+ * R-SYNC-6, R-SYNC-10
+ *
+ * Units are taken in the order in which they come: `list` has the posts in that order, `a` is what
+ * is left of them, `b` when they come. Those that were there from the beginning (`count`) go first;
+ * where that is not known, they are what finds no post.
+ */
+#include "causal/threads/sync.h"
+
+/* So many takings of messages are kept. */
+#define KEPT_MAX 64u
+
+static enum wio_status semaphore_of(struct wio_feed *feed, const struct wio_event *event,
+                                    uint32_t *object_out)
+{
+    return wio_feed_memory_object(feed, event, WIO_FEED_SEMAPHORE, event->arg[0], object_out);
+}
+
+static bool is_of_system_v(const struct wio_event *event)
+{
+    return event->op == WIO_OP_semop || event->op == WIO_OP_semop_post;
+}
+
+static bool is_message(const struct wio_event *event)
+{
+    return event->op == WIO_OP_msgsnd || event->op == WIO_OP_msgrcv ||
+           event->op == WIO_OP_mq_send || event->op == WIO_OP_mq_receive;
+}
+
+static uint64_t units_of(const struct wio_event *event)
+{
+    return is_of_system_v(event) && event->arg[1] > 0 ? (uint64_t)event->arg[1] + 1 : 1;
+}
+
+static void drop_all(struct wio_feed *feed, struct wio_feed_list *list)
+{
+    while (list->count > 0) {
+        wio_feed_drop_first(feed, list);
+    }
+}
+
+/* semctl: what is more than before comes of it, and who waits for 0 may wait for it. Where it is
+ * not known what there was, that was too little if somebody waits, else enough. */
+static enum wio_status set_value(struct wio_feed *feed, const struct wio_event *event,
+                                 uint32_t object)
+{
+    struct wio_feed_node node = wio_feed_node_of(feed, event);
+    uint64_t value = event->arg[1] > 0 ? (uint64_t)event->arg[1] : 0;
+    uint64_t units = wio_feed_units(feed, object, UINT64_MAX);
+    WIO_TRY(wio_feed_zero_before(feed, object, event->t_ns));
+    struct wio_feed_state *state = &feed->objects[object];
+    bool is_known = state->has_units || state->openings.count > 0;
+    state->has_units = true;
+    if (is_known && value > units) {
+        node.a = value - units;
+        node.b = event->t_ns;
+        node.is_shared = true;
+        return wio_feed_append(feed, &state->list, &node);
+    }
+    if (is_known && value == units) {
+        return WIO_OK;
+    }
+    drop_all(feed, &state->list);
+    drop_all(feed, &state->more);
+    state->count = value;
+    return is_known && value == 0 ? wio_feed_append(feed, &state->more, &node) : WIO_OK;
+}
+
+/* At the address of one that is gone there may be another one; one that is opened again is the
+ * same.
+ */
+enum wio_status wio_feed_semaphore_begin(struct wio_feed *feed, const struct wio_event *event)
+{
+    uint32_t object;
+    if (event->error != 0) {
+        return WIO_OK;
+    }
+    WIO_TRY(semaphore_of(feed, event, &object));
+    if (event->op == WIO_OP_semctl) {
+        return set_value(feed, event, object);
+    }
+    const struct wio_feed_state *known = &feed->objects[object];
+    bool is_used = known->has_giver || known->has_taker || known->has_units;
+    if (is_used && event->arg[2] == 1) {
+        return WIO_OK;
+    }
+    if (is_used) {
+        WIO_TRY(wio_feed_new_object(feed, known->object, &object));
+    }
+    feed->objects[object].count = event->arg[1] > 0 ? (uint64_t)event->arg[1] : 0;
+    feed->objects[object].has_units = true;
+    return WIO_OK;
+}
+
+/* One of several operations of a call: all are done at its end, for which it may have waited. */
+static bool comes_late(const struct wio_event *event)
+{
+    return event->op == WIO_OP_semop_post && (event->flags & WIO_EVENT_CAUSED) != 0;
+}
+
+static enum wio_status insert(struct wio_feed *feed, struct wio_feed_list *list,
+                              const struct wio_feed_node *node)
+{
+    uint32_t before = list->last;
+    if (list->count > 0 && feed->nodes[before].b > node->b) {
+        before = WIO_FEED_NONE;
+        for (uint32_t i = list->first; feed->nodes[i].b <= node->b; i = feed->nodes[i].next) {
+            before = i;
+        }
+    }
+    return wio_feed_insert_behind(feed, list, before, node);
+}
+
+enum wio_status wio_feed_post_begin(struct wio_feed *feed, const struct wio_event *event)
+{
+    uint32_t object;
+    struct wio_feed_node node = wio_feed_node_of(feed, event);
+    if (event->error != 0) {
+        return WIO_OK;
+    }
+    WIO_TRY(semaphore_of(feed, event, &object));
+    wio_feed_note_giver(&feed->objects[object], node.thread);
+    node.a = units_of(event);
+    node.b = event->t_ns;
+    if (comes_late(event)) {
+        node.b = wio_feed_end_ns(event);
+        node.op = event->seq; /* what the call itself waited for comes before it */
+        wio_feed_zero_puts_back(feed, event, object);
+    } else if (is_of_system_v(event)) {
+        WIO_TRY(wio_feed_zero_before(feed, object, event->t_ns));
+    }
+    return insert(feed, &feed->objects[object].list, &node);
+}
+
+/* The queue as a whole, whose list has who took messages out of it. */
+static enum wio_status queue_of(struct wio_feed *feed, const struct wio_event *event,
+                                uint32_t *object_out)
+{
+    return wio_feed_memory_object(feed, event, WIO_FEED_FUTEX, event->arg[1], object_out);
+}
+
+/* A queue that was full: who sends into it waits until somebody takes a message out. */
+enum wio_status wio_feed_post_end(struct wio_feed *feed, const struct wio_event *event)
+{
+    uint32_t object;
+    uint32_t queue;
+    if (event->error == 0 && comes_late(event)) {
+        WIO_TRY(semaphore_of(feed, event, &object));
+        return wio_feed_zero_before(feed, object, wio_feed_end_ns(event));
+    }
+    if (!is_message(event) || event->error != 0 || event->arg[1] == 0) {
+        return WIO_OK;
+    }
+    WIO_TRY(queue_of(feed, event, &queue));
+    struct wio_feed_list *list = &feed->objects[queue].list;
+    while (list->count > 0) {
+        const struct wio_feed_node taken = feed->nodes[list->first];
+        wio_feed_drop_first(feed, list);
+        if (taken.b >= event->t_ns) {
+            return wio_feed_after(feed, event, &taken, 0);
+        }
+    }
+    return WIO_OK;
+}
+
+/* Each that is taken lets one sender go; those are kept that may do so. One that waits for a
+ * message to come makes no room for it. */
+static enum wio_status note_room(struct wio_feed *feed, const struct wio_event *event,
+                                 uint32_t object)
+{
+    uint32_t queue;
+    struct wio_feed_node node = wio_feed_node_of(feed, event);
+    if (feed->objects[object].opening++ >= feed->objects[object].list.count) {
+        return WIO_OK;
+    }
+    WIO_TRY(queue_of(feed, event, &queue));
+    node.b = wio_feed_end_ns(event);
+    WIO_TRY(wio_feed_append(feed, &feed->objects[queue].list, &node));
+    if (feed->objects[queue].list.count > KEPT_MAX) {
+        wio_feed_drop_first(feed, &feed->objects[queue].list);
+    }
+    return WIO_OK;
+}
+
+static enum wio_status take(struct wio_feed *feed, const struct wio_event *event, uint32_t object)
+{
+    struct wio_feed_state *state = &feed->objects[object];
+    uint64_t wanted = units_of(event);
+    uint64_t initial = state->count < wanted ? state->count : wanted;
+    state->count -= initial;
+    wanted -= initial;
+    while (wanted > 0 && state->list.count > 0) {
+        struct wio_feed_node *post = &feed->nodes[state->list.first];
+        const struct wio_feed_node from = *post;
+        uint64_t common = post->a < wanted ? post->a : wanted;
+        post->a -= common;
+        wanted -= common;
+        if (post->a == 0) {
+            wio_feed_drop_first(feed, &state->list);
+        }
+        /* what semctl gave nobody else could have given */
+        WIO_TRY(wio_feed_after(feed, event, &from, from.is_shared ? 0 : object));
+    }
+    return WIO_OK;
+}
+
+/* A call of System V that takes is kept until it ends: somebody may find that nothing is left
+ * before it does, while the unit is gone already. */
+enum wio_status wio_feed_take_begin(struct wio_feed *feed, const struct wio_event *event)
+{
+    uint32_t object;
+    struct wio_feed_node node = wio_feed_node_of(feed, event);
+    if ((event->op != WIO_OP_semop && !is_message(event)) || event->error != 0) {
+        return WIO_OK;
+    }
+    WIO_TRY(semaphore_of(feed, event, &object));
+    if (is_message(event)) {
+        return note_room(feed, event, object);
+    }
+    node.a = units_of(event);
+    node.b = event->seq;
+    return wio_feed_append(feed, &feed->objects[object].openings, &node);
+}
+
+enum wio_status wio_feed_take_end(struct wio_feed *feed, const struct wio_event *event)
+{
+    uint32_t object;
+    if (event->error != 0) {
+        return WIO_OK;
+    }
+    WIO_TRY(semaphore_of(feed, event, &object));
+    wio_feed_note_taker(&feed->objects[object], wio_feed_point(feed, event).thread);
+    WIO_TRY(take(feed, event, object));
+    if (is_message(event)) {
+        feed->objects[object].opening -= feed->objects[object].opening > 0 ? 1 : 0;
+    }
+    (void)wio_feed_end_call(feed, event, &feed->objects[object].openings);
+    return is_of_system_v(event) ? wio_feed_note_taking(feed, event, object) : WIO_OK;
+}

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Signals: who waits for one goes on after it was sent.
+ *
+ * Which processes belong to a group is not known. But who waits is told who sent it: where that one
+ * has sent the signal to a group, this was it.
+ */
+#include <signal.h>
+
+#include "causal/files/files.h"
+#include "causal/threads/sync.h"
+
+/* Of signals that nobody was seen to take so many are kept per process and number. */
+#define KEPT_MAX 64u
+/* Number of the list of all signals to a process. */
+#define ANY 0u
+/* Behind the numbers of signals: those that a process has sent to groups; `a` of a node counts them
+ * from 1 on. */
+#define TO_GROUPS 128u
+/* Above a sender's pid and a signal: how many of those a process has taken. */
+#define TAKEN (UINT64_C(1) << 63)
+/* Of Linux; and what is read for each of them (struct signalfd_siginfo). */
+#define SIGNALS_MAX 64
+#define SIGNAL_BYTES 128
+
+static uint64_t key_of(uint32_t host, int64_t pid)
+{
+    return (uint64_t)host << 32 | (uint32_t)pid;
+}
+
+static int32_t pid_of(const struct wio_feed *feed, uint32_t image)
+{
+    return feed->params.processes[image].pid;
+}
+
+static enum wio_status list_of(struct wio_feed *feed, uint32_t host, int64_t pid, uint64_t signal,
+                               uint32_t *list_out)
+{
+    uint64_t process = key_of(host, pid);
+    *list_out = wio_pair_map_get(&feed->signals_of, process, signal);
+    if (*list_out != WIO_FEED_NONE) {
+        return WIO_OK;
+    }
+    WIO_TRY(wio_feed_new_list(feed, list_out));
+    return wio_pair_map_put(&feed->signals_of, process, signal, *list_out);
+}
+
+static enum wio_status keep(struct wio_feed *feed, const struct wio_event *event, int64_t pid,
+                            uint64_t signal)
+{
+    uint32_t number;
+    struct wio_feed_node node = wio_feed_node_of(feed, event);
+    WIO_TRY(list_of(feed, wio_feed_host(feed, event), pid, signal, &number));
+    struct wio_feed_list *list = &feed->lists[number];
+    node.a = list->count > 0 ? feed->nodes[list->last].a + 1 : 1;
+    WIO_TRY(wio_feed_append(feed, list, &node));
+    if (list->count > KEPT_MAX) {
+        wio_feed_drop_first(feed, list);
+    }
+    return WIO_OK;
+}
+
+enum wio_status wio_feed_kill(struct wio_feed *feed, const struct wio_event *event)
+{
+    const int64_t to = event->arg[0];
+    const uint64_t signal = (uint64_t)event->arg[1];
+    bool is_known =
+        to >= -INT32_MAX && to <= INT32_MAX && (to != 0 || event->op != WIO_OP_pidfd_send_signal);
+    if (event->error != 0 || event->arg[1] <= 0 || event->arg[1] > SIGNALS_MAX || !is_known) {
+        return WIO_OK; /* signal 0 only asks */
+    }
+    if (to <= 0) {
+        const uint32_t image = wio_feed_stream(feed, event)->process;
+        WIO_TRY(keep(feed, event, pid_of(feed, image), TO_GROUPS + signal));
+    }
+    if (to == 0 || to == -1) {
+        return WIO_OK;
+    }
+    const int64_t pid = to > 0 ? to : -to; /* who leads a group belongs to it */
+    WIO_TRY(keep(feed, event, pid, signal));
+    return keep(feed, event, pid, ANY);
+}
+
+static enum wio_status after(struct wio_feed *feed, const struct wio_event *event,
+                             const struct wio_feed_node *from)
+{
+    struct wio_point point = wio_feed_point(feed, event);
+    return wio_feed_edge_from_before(feed, (struct wio_edge){.from_thread = from->thread,
+                                                             .from_op = from->op,
+                                                             .to_thread = point.thread,
+                                                             .to_op = point.op,
+                                                             .class = WIO_EDGE_HARD,
+                                                             .evidence = WIO_EVIDENCE_SIGNAL});
+}
+
+/* Signals below the real-time ones are not counted: those that came together are one. */
+static enum wio_status take(struct wio_feed *feed, const struct wio_event *event,
+                            struct wio_feed_list *list, bool is_counted)
+{
+    const struct wio_feed_node first = feed->nodes[list->first];
+    do {
+        wio_feed_drop_first(feed, list);
+    } while (!is_counted && list->count > 0);
+    return after(feed, event, &first);
+}
+
+/* The first that the process `sender` has sent. */
+static uint32_t find_from(const struct wio_feed *feed, const struct wio_feed_list *list,
+                          int64_t sender, uint32_t *before_out)
+{
+    uint32_t i = list->first;
+    *before_out = WIO_FEED_NONE;
+    while (i != WIO_FEED_NONE && pid_of(feed, feed->nodes[i].image) != sender) {
+        *before_out = i;
+        i = feed->nodes[i].next;
+    }
+    return i;
+}
+
+/* The first of those to groups that this process has not taken; the others are kept for others. */
+static enum wio_status take_of_group(struct wio_feed *feed, const struct wio_event *event,
+                                     int64_t sender, bool is_counted)
+{
+    const uint64_t signal = (uint64_t)event->arg[1];
+    const uint32_t host = wio_feed_host(feed, event);
+    const uint64_t own = key_of(host, pid_of(feed, wio_feed_stream(feed, event)->process));
+    const uint64_t what = TAKEN | (uint64_t)sender << 8 | signal;
+    uint32_t number;
+    WIO_TRY(list_of(feed, host, sender, TO_GROUPS + signal, &number));
+    const struct wio_feed_list *list = &feed->lists[number];
+    uint32_t taken = wio_pair_map_get(&feed->signals_of, own, what);
+    taken = taken == WIO_FEED_NONE ? 0 : taken;
+    uint32_t i = list->first;
+    while (i != WIO_FEED_NONE && feed->nodes[i].a <= taken) {
+        i = feed->nodes[i].next;
+    }
+    if (i == WIO_FEED_NONE) {
+        return WIO_OK;
+    }
+    const struct wio_feed_node *last = &feed->nodes[is_counted ? i : list->last];
+    WIO_TRY(wio_pair_map_put(&feed->signals_of, own, what, (uint32_t)last->a));
+    return after(feed, event, &feed->nodes[i]);
+}
+
+/* Who sent it is known. */
+static enum wio_status take_from(struct wio_feed *feed, const struct wio_event *event,
+                                 struct wio_feed_list *list, bool is_counted)
+{
+    uint32_t before;
+    const uint32_t found = find_from(feed, list, event->arg[0], &before);
+    if (found == WIO_FEED_NONE) {
+        return take_of_group(feed, event, event->arg[0], is_counted);
+    }
+    const struct wio_feed_node from = feed->nodes[found];
+    if (is_counted) {
+        wio_feed_drop_behind(feed, list, before);
+        return after(feed, event, &from);
+    }
+    while (list->count > 0) {
+        wio_feed_drop_first(feed, list);
+    }
+    return after(feed, event, &from);
+}
+
+/* pause() and its like do not say what came: the last signal that was sent while they waited. */
+static enum wio_status take_any(struct wio_feed *feed, const struct wio_event *event,
+                                const struct wio_feed_list *list)
+{
+    uint32_t found = WIO_FEED_NONE;
+    for (uint32_t i = list->first; i != WIO_FEED_NONE; i = feed->nodes[i].next) {
+        found = feed->nodes[i].begin_ns >= event->t_ns ? i : found;
+    }
+    return found == WIO_FEED_NONE ? WIO_OK : after(feed, event, &feed->nodes[found]);
+}
+
+enum wio_status wio_feed_sigwait(struct wio_feed *feed, const struct wio_event *event)
+{
+    uint32_t list;
+    uint64_t signal = event->arg[1] > 0 ? (uint64_t)event->arg[1] : ANY;
+    bool waits_for_any =
+        event->op == WIO_OP_pause || event->op == WIO_OP_sigsuspend || event->op == WIO_OP_sigpause;
+    if (event->error != 0 && !waits_for_any) {
+        return WIO_OK;
+    }
+    const bool is_counted = (int64_t)signal >= SIGRTMIN;
+    int32_t pid = pid_of(feed, wio_feed_stream(feed, event)->process);
+    WIO_TRY(list_of(feed, wio_feed_host(feed, event), pid, signal, &list));
+    if (signal == ANY) {
+        return take_any(feed, event, &feed->lists[list]);
+    }
+    if (signal == SIGCHLD && event->arg[0] > 0) {
+        WIO_TRY(wio_feed_after_process(feed, event, event->arg[0], WIO_EVIDENCE_SIGNAL));
+    }
+    if (event->arg[0] > 0 && event->arg[0] <= INT32_MAX && signal <= SIGNALS_MAX) {
+        return take_from(feed, event, &feed->lists[list], is_counted);
+    }
+    return feed->lists[list].count > 0 ? take(feed, event, &feed->lists[list], is_counted) : WIO_OK;
+}
+
+enum wio_status wio_feed_after_kill(struct wio_feed *feed, const struct wio_event *event,
+                                    int64_t pid, int signal)
+{
+    uint32_t list;
+    WIO_TRY(list_of(feed, wio_feed_host(feed, event), pid, (uint64_t)signal, &list));
+    return feed->lists[list].count > 0 ? take(feed, event, &feed->lists[list], false) : WIO_OK;
+}
+
+/* The kernel gives the one with the lowest number first. */
+static enum wio_status take_lowest(struct wio_feed *feed, const struct wio_event *event,
+                                   uint64_t signals)
+{
+    int32_t pid = pid_of(feed, wio_feed_stream(feed, event)->process);
+    uint64_t process = key_of(wio_feed_host(feed, event), pid);
+    for (uint64_t signal = 1; signal <= SIGNALS_MAX; signal++) {
+        uint32_t list = (signals >> (signal - 1) & 1) != 0
+                            ? wio_pair_map_get(&feed->signals_of, process, signal)
+                            : WIO_FEED_NONE;
+        if (list != WIO_FEED_NONE && feed->lists[list].count > 0) {
+            return take(feed, event, &feed->lists[list], (int64_t)signal >= SIGRTMIN);
+        }
+    }
+    return WIO_OK; /* SIGCHLD, a timer's, or of somebody who was not recorded */
+}
+
+/* R-CHAN-6 */
+enum wio_status wio_feed_signals_read(struct wio_feed *feed, const struct wio_event *event)
+{
+    uint32_t file;
+    WIO_TRY(wio_feed_file(feed, event, event->fd, &file));
+    int64_t count = file == WIO_FEED_NONE ? 0 : event->result / SIGNAL_BYTES;
+    for (int64_t i = 0; i < count && i < SIGNALS_MAX; i++) {
+        WIO_TRY(take_lowest(feed, event, feed->files[file].signals));
+    }
+    return WIO_OK;
+}

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a changed program does otherwise than the recorded one (edits.h): additional operations and
+ * exchanges before an event, events with another range, events that do nothing. */
+#include "base/cleanup.h"
+#include "predict/sim/sim.h"
+#include "predict/whatif.h"
+
+#define NS 1e9
+
+/* An additional operation of the thread, as if it were one of its own. */
+static enum wio_status begin_added(struct sim *sim, struct sim_thread *thread,
+                                   const struct wio_edit *edit, struct wio_error *err)
+{
+    enum wio_model_method method =
+        wio_whatif_method(&sim->params->whatif, (enum wio_model_method)edit->method);
+    thread->todo = (struct wio_converted){
+        .kind = WIO_CONVERT_OP,
+        .has_offset = true,
+        .op = {.file = edit->path,
+               .offset = edit->offset + edit->size * thread->added,
+               .size = edit->size,
+               .method = method},
+    };
+    thread->has_handed_out = false;
+    thread->added++;
+    thread->op_ns = sim->now_ns;
+    return sim_op_begin(sim, thread, thread->index, edit->path, &thread->todo.op, err);
+}
+
+/* Time passes for it, and counts as I/O. */
+static void begin_wait(struct sim *sim, struct sim_thread *thread, const struct wio_edit *edit)
+{
+    thread->account.io_s += edit->seconds;
+    thread->account.modelled_s += edit->seconds;
+    thread->op_ns = sim->now_ns;
+    thread->edit++;
+    sim_wake(sim, thread, sim->now_ns + sim_ns_of(edit->seconds));
+}
+
+/* The edit is followed; false where the thread has to wait for that. */
+static enum wio_status follow(struct sim *sim, struct sim_thread *thread,
+                              const struct wio_edit *edit, bool *go_on, struct wio_error *err)
+{
+    *go_on = true;
+    switch ((enum wio_edit_kind)edit->kind) {
+    case WIO_EDIT_WAIT:
+        *go_on = false;
+        begin_wait(sim, thread, edit);
+        return WIO_OK;
+    case WIO_EDIT_ADD:
+        if (thread->added < edit->count) {
+            *go_on = false;
+            return begin_added(sim, thread, edit, err);
+        }
+        thread->added = 0;
+        break;
+    case WIO_EDIT_RANGE:
+        thread->range = edit;
+        break;
+    case WIO_EDIT_DROP:
+        thread->drop_end = edit->last + 1 > thread->drop_end ? edit->last + 1 : thread->drop_end;
+        break;
+    }
+    thread->edit++;
+    return WIO_OK;
+}
+
+enum wio_status sim_edit_before(struct sim *sim, struct sim_thread *thread,
+                                const struct wio_event *event, bool *go_on, struct wio_error *err)
+{
+    const struct wio_edit_list *list = thread->edits;
+    if (thread->is_editing) { /* comes back from what it did */
+        sim_op_span(&thread->account, thread->op_ns, sim->now_ns);
+    }
+    *go_on = true;
+    while (*go_on && list != NULL && thread->edit < list->count &&
+           list->items[thread->edit].seq <= event->seq) {
+        WIO_TRY(follow(sim, thread, &list->items[thread->edit], go_on, err));
+    }
+    if (!*go_on) {
+        thread->is_editing = true;
+        return WIO_OK;
+    }
+    if (thread->is_editing) { /* all that follows comes later */
+        wio_gap_late(&thread->gap, sim->now_ns);
+        thread->is_editing = false;
+    }
+    thread->phase = SIM_BEGIN;
+    return WIO_OK;
+}
+
+void sim_edit_range(struct sim_thread *thread, const struct wio_event *event)
+{
+    const struct wio_edit *range = thread->range;
+    bool moves = thread->todo.kind == WIO_CONVERT_OP || thread->todo.kind == WIO_CONVERT_ASYNC;
+    if (range != NULL && range->seq == event->seq && moves) {
+        thread->todo.has_offset = true;
+        thread->todo.op.offset = range->offset;
+        thread->todo.op.size = range->size;
+    }
+}
+
+bool sim_edit_drops(const struct sim *sim, struct sim_thread *thread, const struct wio_event *event)
+{
+    if (event->seq >= thread->drop_end) {
+        return false;
+    }
+    if (thread->todo.kind != WIO_CONVERT_PASS) { /* it was there, and takes no time now */
+        sim_op_span(&thread->account, sim->now_ns, sim->now_ns);
+        sim_op_traced(&thread->account, event);
+        thread->account.traced_io_s += (double)(sim_end_of(event) - event->t_ns) / NS;
+    }
+    return true;
+}

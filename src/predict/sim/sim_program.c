@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which programs are simulated, how many copies of each, and which of their files are the same. */
+#include <stdlib.h>
+
+#include "base/cleanup.h"
+#include "base/text.h"
+#include "predict/sim/sim.h"
+
+#define THREADS_MAX 1000000u
+/* What a thread takes: its slice of the trace, how that is unpacked, its place in the models. */
+#define THREAD_BYTES (UINT64_C(80) << 10)
+
+static void strtab_cleanup(struct wio_strtab *table)
+{
+    wio_strtab_fini(table);
+}
+
+static enum wio_status too_many(const struct sim *sim, uint64_t ranks, uint64_t threads,
+                                struct wio_error *err)
+{
+    uint64_t most = sim->budget.limit / THREAD_BYTES;
+    char need[WIO_TEXT_MAX];
+    char limit[WIO_TEXT_MAX];
+    return wio_error_set(
+        err, WIO_ERR_UNSUPPORTED, NULL, WIO_ERROR_NO_OFFSET,
+        "%llu ranks are %llu threads, which take about %s of memory; at most %llu threads can be "
+        "simulated in %s (--max-memory)",
+        (unsigned long long)ranks, (unsigned long long)threads,
+        wio_format_size(need, threads * THREAD_BYTES),
+        (unsigned long long)(most < THREADS_MAX ? most : THREADS_MAX),
+        wio_format_size(limit, sim->budget.limit));
+}
+
+/* How many copies of the job there are to be. */
+static enum wio_status scale(const struct sim *sim, struct sim_program *program,
+                             struct wio_error *err)
+{
+    uint32_t wanted = sim->params->whatif.ranks;
+    uint32_t ranks = program->recorded->ranks;
+    if (wanted % ranks != 0) {
+        return wio_error_set(err, WIO_ERR_USAGE, NULL, WIO_ERROR_NO_OFFSET,
+                             "%u ranks: expected a multiple of the %u of the trace", wanted, ranks);
+    }
+    program->copies = wanted > 0 ? wanted / ranks : 1;
+    return WIO_OK;
+}
+
+static enum wio_status add(struct sim *sim, const struct wio_program *recorded,
+                           struct wio_error *err)
+{
+    struct sim_program *program = &sim->programs[sim->program_count];
+    const struct sim_program *before = sim->program_count > 0 ? program - 1 : NULL;
+    struct wio_trace_info info;
+    *program = (struct sim_program){
+        .recorded = recorded,
+        .trace = recorded->trace,
+        .waits = &recorded->waits,
+        .converter = {recorded->trace, &recorded->opened, &sim->params->whatif},
+        .first_thread = sim->thread_count,
+    };
+    sim->program_count++;
+    WIO_TRY(scale(sim, program, err));
+    if (before != NULL) {
+        program->first_copy = before->first_copy + before->copies;
+        program->first_rank = before->first_rank + before->copies * before->recorded->rank_span;
+    }
+    wio_trace_get_info(recorded->trace, &info);
+    program->events = info.events * program->copies;
+    sim->total_events += program->events;
+    uint64_t threads = (uint64_t)wio_trace_stream_count(recorded->trace) * program->copies;
+    uint64_t all = sim->thread_count + threads;
+    if (all > THREADS_MAX || all > sim->budget.limit / THREAD_BYTES) {
+        uint64_t ranks = (uint64_t)recorded->ranks * program->copies;
+        return too_many(sim, program->first_rank + ranks, all, err);
+    }
+    program->thread_count = (uint32_t)threads;
+    sim->thread_count = (uint32_t)all;
+    return WIO_OK;
+}
+
+/* ---- files of the same name ---- */
+
+static enum wio_status share_paths(struct sim_program *program, struct wio_strtab *names)
+{
+    uint32_t count = wio_trace_string_count(program->trace);
+    program->paths = calloc((size_t)count + 1, sizeof(*program->paths));
+    if (program->paths == NULL) {
+        return WIO_ERR_NOMEM;
+    }
+    for (uint32_t i = 1; i < count; i++) {
+        size_t bytes;
+        const char *text = wio_trace_string(program->trace, i, &bytes);
+        WIO_TRY(wio_strtab_add(names, text, bytes, &program->paths[i]));
+    }
+    return WIO_OK;
+}
+
+static enum wio_status share_files(struct sim *sim)
+{
+    WIO_CLEANUP(strtab_cleanup) struct wio_strtab names = {0};
+    for (uint32_t i = 0; sim->program_count > 1 && i < sim->program_count; i++) {
+        WIO_TRY(share_paths(&sim->programs[i], &names));
+    }
+    return WIO_OK;
+}
+
+enum wio_status sim_program_add_all(struct sim *sim, const struct wio_program *recorded,
+                                    uint32_t count, struct wio_error *err)
+{
+    sim->programs = calloc((size_t)count + 1, sizeof(*sim->programs));
+    if (sim->programs == NULL) {
+        return wio_error_set(err, WIO_ERR_NOMEM, NULL, WIO_ERROR_NO_OFFSET, "out of memory");
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        WIO_TRY(add(sim, &recorded[i], err));
+    }
+    sim->first_request = sim_part_task(sim, sim->thread_count, 0);
+    sim->next_task = sim->first_request;
+    return share_files(sim);
+}
+
+/* What the exchange of data costs is as on the first host. */
+enum wio_status sim_program_change(struct sim *sim, struct wio_error *err)
+{
+    const struct wio_predict_params *params = sim->params;
+    for (uint32_t i = 0; params->change_count > 0 && i < sim->program_count; i++) {
+        struct sim_program *program = &sim->programs[i];
+        const struct wio_host *host = &sim->hosts[0].machine.host;
+        const struct wio_change_net net = {host->net_bw, host->net_lat};
+        WIO_TRY(wio_change_program(program->recorded, params->changes, params->change_count, &net,
+                                   &program->edits, err));
+    }
+    return WIO_OK;
+}
+
+void sim_program_fini(struct sim *sim)
+{
+    for (uint32_t i = 0; i < sim->program_count; i++) {
+        sim_gate_fini(&sim->programs[i]);
+        free(sim->programs[i].paths);
+        free(sim->programs[i].hosts);
+        wio_edits_fini(&sim->programs[i].edits);
+    }
+    free(sim->programs);
+}

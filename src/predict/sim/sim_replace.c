@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Files that take the place of others. Who cuts a file to nothing and writes it anew, or renames a
+ * new file over it, would lose both if the machine stopped before the data is written. So ext4
+ * (auto_da_alloc), XFS and Btrfs begin write-back at the close, or at the rename, and who replaces
+ * such a file waits for what is under way of it. Nobody waits here; docs/MODEL.md#replaced.
+ */
+#include "predict/sim/sim.h"
+
+static uint64_t file_of(const struct sim_host *host, const struct sim_thread *thread, uint32_t path)
+{
+    return wio_names_file(&host->names, sim_op_name(thread, path));
+}
+
+enum wio_status sim_replace_note(struct sim *sim, const struct sim_thread *thread, uint32_t path)
+{
+    struct sim_host *host = &sim->hosts[thread->host];
+    const struct wio_converted *todo = &thread->todo;
+    bool was_there = todo->makes == WIO_CONVERT_FINDS ||
+                     (todo->makes == WIO_CONVERT_MAY_MAKE &&
+                      wio_names_is_there(&host->names, sim_op_name(thread, path)));
+    return todo->op.offset == 0 && was_there
+               ? wio_map_put(&host->emptied, file_of(host, thread, path), 1)
+               : WIO_OK;
+}
+
+static bool is_due(struct sim *sim, struct sim_thread *thread, const struct wio_event *event)
+{
+    struct sim_host *host = &sim->hosts[thread->host];
+    const struct wio_converted *todo = &thread->todo;
+    if (todo->change == WIO_CONVERT_CLOSES) {
+        return wio_map_remove(&host->emptied, file_of(host, thread, event->path));
+    }
+    if (todo->change != WIO_CONVERT_RENAMES || todo->to == event->path) {
+        return false;
+    }
+    /* a close that comes later has the old name, and may not be seen */
+    bool was_emptied = wio_map_remove(&host->emptied, file_of(host, thread, event->path));
+    return was_emptied || wio_names_is_there(&host->names, sim_op_name(thread, todo->to));
+}
+
+enum wio_status sim_replace_begin(struct sim *sim, struct sim_thread *thread,
+                                  const struct wio_event *event, bool *has_begun,
+                                  struct wio_error *err)
+{
+    *has_begun = sim->params->model == WIO_MODEL_KERNEL && !thread->has_handed_out &&
+                 is_due(sim, thread, event);
+    if (!*has_begun) {
+        return WIO_OK;
+    }
+    struct wio_model_op op = {
+        .file = event->path, .method = WIO_MODEL_WRITE_OUT, .is_inside = true};
+    thread->has_handed_out = true;
+    return sim_op_begin(sim, thread, thread->index, event->path, &op, err);
+}
+
+bool sim_replace_done(struct sim_thread *thread, double cost_s)
+{
+    if (thread->has_handed_out && thread->todo.kind != WIO_CONVERT_TIMED) {
+        thread->account.io_s += cost_s;
+        thread->account.modelled_s += cost_s;
+    }
+    return thread->has_handed_out;
+}

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the processes of a replay have in common: one piece of shared memory, made before the first
+ * of them is forked. Who has started and ended, when the clock began, totals, mismatches, the first
+ * error. Everything is read and written with atomics or under `lock`.
+ */
+#ifndef WIO_REPLAY_CONTROL_BLOCK_H
+#define WIO_REPLAY_CONTROL_BLOCK_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include <whyio/status.h>
+#include <whyio/trace.h>
+
+#include "replay/replay.h"
+#include "replay/stats.h"
+
+enum rp_group_state { RP_GROUP_NEW = 0, RP_GROUP_STARTED = 1, RP_GROUP_ENDED = 2 };
+
+struct rp_group_slot {
+    _Atomic uint32_t state;  /* futex; enum rp_group_state */
+    _Atomic uint32_t images; /* futex: how many of its images are through */
+    _Atomic int32_t pid;     /* of the process that plays it */
+    _Atomic uint64_t end_ns; /* when its last event was over; set before it has ended */
+};
+
+/* How far a stream has come, time of the trace. at_ns goes back only for turns that any thread may
+ * take. */
+struct rp_progress {
+    _Atomic uint64_t at_ns;    /* it does nothing to files before that; UINT64_MAX = at its end */
+    _Atomic uint64_t begin_ns; /* of the event that it is at */
+    uint64_t padding[6];       /* a cache line each: every thread writes its own all the time */
+};
+
+/* All threads of the replay on this machine. */
+struct rp_crowd {
+    _Atomic uint32_t threads;      /* that are performing */
+    _Atomic uint32_t waiting;      /* of these, for others of them */
+    _Atomic uint32_t sleeping;     /* of these, until their next operation is due */
+    _Atomic uint64_t changes;      /* counts waits that begin and end */
+    _Atomic uint64_t far_at_ns;    /* where the threads of other machines are, at least: time of the
+                                      trace; UINT64_MAX = there are none */
+    _Atomic uint32_t is_far;       /* there are: that all wait here says nothing */
+    _Atomic uint32_t asleep;       /* of those who wait, at the gate */
+    _Atomic uint32_t looking;      /* for what they wait for, instead of sleeping: spin.h */
+    _Atomic uint32_t seen_others;  /* how often in turn others wanted the processors .. */
+    _Atomic uint64_t asked_ns;     /* .. and when that was asked last, CLOCK_MONOTONIC; nobody .. */
+    _Atomic uint64_t pause_end_ns; /* .. looks until then */
+};
+
+/* One operation as it was performed, with keep_events; index = place of the event in its stream. */
+struct rp_record {
+    uint64_t begin_ns; /* + 1, since the start of the replay; 0 = it was not performed */
+    uint64_t dur_ns;
+    int64_t result;
+    uint32_t error;
+    uint32_t reserved;
+};
+
+struct rp_board {
+    size_t bytes; /* of the whole mapping */
+    uint32_t group_count;
+    uint32_t rank_count;
+    uint32_t processors; /* of the machine */
+    bool has_waits;      /* mode causal: threads that wait give their CPU away rather than sleep */
+    _Atomic uint32_t ready;      /* roots that wait for the clock */
+    _Atomic uint32_t go;         /* futex: the clock runs */
+    uint64_t start_ns;           /* CLOCK_MONOTONIC; set before `go` */
+    _Atomic uint32_t abort;      /* something failed: everybody ends */
+    _Atomic uint32_t is_tangled; /* waits in a circle were met: the trace lies */
+    _Atomic uint64_t done;       /* events, for the progress */
+    _Atomic uint64_t untied;     /* waits that were given up, so that the others can go on */
+    _Atomic uint32_t lock;
+    _Atomic uint32_t has_error;
+    struct wio_error error;
+    struct rp_tally tally;
+    _Atomic uint32_t mismatch_count; /* may exceed the list */
+    struct wio_replay_mismatch mismatches[WIO_REPLAY_MISMATCHES];
+    struct rp_crowd own_crowd;
+    struct rp_crowd *crowd;           /* own_crowd, unless others share the machine */
+    struct wio_replay_account *ranks; /* rank_count, in the mapping */
+    struct rp_group_slot *groups;     /* group_count, in the mapping */
+    struct rp_progress *progress;     /* one per stream, in the mapping */
+    uint32_t stream_count;
+    struct rp_record *records; /* of all streams, NULL without keep_events */
+};
+
+WIO_MUST_CHECK enum wio_status rp_board_create(uint32_t groups, uint32_t ranks, uint32_t streams,
+                                               uint64_t records, struct rp_board **board_out,
+                                               struct wio_error *err);
+void rp_board_destroy(struct rp_board *board);
+
+/* The first error wins; everybody ends. */
+void rp_board_fail(struct rp_board *board, const struct wio_error *error);
+static inline bool rp_board_is_aborted(const struct rp_board *board)
+{
+    return atomic_load_explicit(&board->abort, memory_order_relaxed) != 0;
+}
+
+/* Sleep until *word is at least `value`, or the replay is aborted (false). */
+bool rp_board_sleep(const struct rp_board *board, _Atomic uint32_t *word, uint32_t value);
+/* The same for those who perform. True also when all of them wait for each other, as a trace that
+ * lies may tell them to: then nobody would ever be woken. */
+bool rp_board_wait(struct rp_board *board, _Atomic uint32_t *word, uint32_t value);
+/* The same for at most `ns`; true also when that is over. */
+bool rp_board_wait_for(struct rp_board *board, _Atomic uint32_t *word, uint32_t value, uint64_t ns);
+/* Store and wake all who wait. */
+void rp_board_set(_Atomic uint32_t *word, uint32_t value);
+
+/* What a thread that waits for another one knows. Between begin and end it asks now and then
+ * whether that is hopeless: all who perform wait, and none of them has gone on for long. */
+struct rp_wait {
+    uint64_t changes;
+    uint64_t since_ns;
+};
+void rp_wait_begin(struct rp_board *board, struct rp_wait *wait);
+bool rp_wait_is_hopeless(struct rp_board *board, struct rp_wait *wait);
+void rp_wait_end(struct rp_board *board);
+
+/* Is a stream that will still be performed at an earlier moment of the trace than this? */
+bool rp_board_is_behind(const struct rp_board *board, uint64_t t_ns);
+
+void rp_board_add_mismatch(struct rp_board *board, const struct wio_replay_mismatch *mismatch);
+void rp_board_add_tally(struct rp_board *board, const struct rp_tally *tally, uint32_t rank);
+
+#endif

@@ -1,9 +1,0 @@
-/* SPDX-License-Identifier: Apache-2.0 */
-#include "replay/engine.h"
-
-#include <stddef.h>
-
-const struct rp_engine *rp_engine_uring(void)
-{
-    return NULL;
-}

@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "replay/initial/initial_names.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "ops/calls.h"
+#include "replay/initial/classify.h"
+#include "replay/initial/kind.h"
+
+/* An operation on an extended attribute, also one that failed. */
+static enum wio_status see_attr(struct rp_observer *observer, const struct wio_event *event,
+                                uint32_t node)
+{
+    struct rp_space *space = &observer->space;
+    const char *name = wio_trace_string(observer->trace, event->path2, NULL);
+    uint32_t id;
+    if (!rp_attr_is_data(name)) {
+        return WIO_OK;
+    }
+    WIO_TRY(wio_strtab_add(&space->texts, name, strlen(name), &id));
+    return rp_attrs_see(&space->attrs, event, space->nodes[node].file, id,
+                        &rp_space_file(space, node)->attrs);
+}
+
+/* ---- one class of operations each; `node` may be RP_NONE where nothing is to be learnt ---- */
+
+enum wio_status rp_see_failure(struct rp_observer *observer, const struct wio_event *event,
+                               uint32_t node)
+{
+    struct rp_space *space = &observer->space;
+    switch (event->error) {
+    case ENOENT:
+        rp_space_missed(space, node);
+        break;
+    case ENOTEMPTY:
+        rp_space_found(space, node);
+        rp_space_file(space, node)->type = WIO_FILE_DIRECTORY;
+        rp_space_file(space, node)->is_not_empty |= !rp_space_has_entry(space, node);
+        break;
+    case EISDIR:
+        rp_space_found(space, node);
+        rp_space_file(space, node)->type = WIO_FILE_DIRECTORY;
+        break;
+    case EEXIST:
+        if (event->path2 == WIO_NO_STRING || wio_op_class(event->op) == WIO_CLASS_SYMLINK) {
+            rp_space_found(space, node);
+        }
+        break;
+    case EINVAL: /* of readlink: it is there, and no link */
+        if (event->op == WIO_OP_readlink) {
+            rp_space_found(space, node);
+        }
+        break;
+    case EACCES:
+    case EPERM:
+    case ENODATA:
+    case EOPNOTSUPP:
+        rp_space_found(space, node);
+        break;
+    default:
+        break;
+    }
+    return wio_op_class(event->op) == WIO_CLASS_XATTR ? see_attr(observer, event, node) : WIO_OK;
+}
+
+static enum wio_status see_open(struct rp_observer *observer, const struct wio_event *event,
+                                uint32_t node)
+{
+    struct rp_space *space = &observer->space;
+    int flags = rp_open_flags(event);
+    if ((flags & O_TMPFILE) == O_TMPFILE || event->op == WIO_OP_tmpfile ||
+        event->op == WIO_OP_fdopen || event->op == WIO_OP_fdopendir) {
+        rp_space_found(space, node);
+        return WIO_OK;
+    }
+    if ((flags & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL)) {
+        return rp_space_make(space, node, WIO_FILE_REGULAR);
+    }
+    if ((flags & O_CREAT) != 0) {
+        WIO_TRY(rp_space_open_or_make(space, node));
+    } else {
+        rp_space_found(space, node);
+    }
+    struct rp_file *file = rp_space_file(space, node);
+    if ((flags & O_DIRECTORY) != 0) {
+        file->type = WIO_FILE_DIRECTORY;
+    }
+    if ((flags & O_TRUNC) != 0 && (flags & O_ACCMODE) != O_RDONLY) {
+        file->is_truncated = true;
+    }
+    return WIO_OK;
+}
+
+static enum wio_status see_entry(struct rp_observer *observer, const struct wio_event *event,
+                                 uint32_t dir)
+{
+    struct rp_space *space = &observer->space;
+    char path[PATH_MAX + NAME_MAX + 2];
+    uint32_t node;
+    rp_space_found(space, dir);
+    rp_space_file(space, dir)->type = WIO_FILE_DIRECTORY;
+    const char *name = wio_trace_string(observer->trace, event->path2, NULL);
+    const char *text = wio_trace_string(observer->trace, event->path, NULL);
+    if (event->op != WIO_OP_readdir || event->result != 1 || name[0] == '\0' ||
+        strchr(name, '/') != NULL || strcmp(name, ".") == 0 || strcmp(name, "..") == 0 ||
+        strlen(text) + strlen(name) + 2 > sizeof(path)) {
+        return WIO_OK;
+    }
+    char *end = stpcpy(path, text);
+    *end++ = '/';
+    (void)stpcpy(end, name);
+    if (rp_kind_of_path(path) != RP_KIND_FILE) {
+        return WIO_OK;
+    }
+    WIO_TRY(rp_space_lookup(space, path, false, &node));
+    if (node == RP_NONE) {
+        return WIO_OK;
+    }
+    rp_space_found(space, node);
+    struct rp_file *file = rp_space_file(space, node);
+    if (file->type == WIO_FILE_UNKNOWN) {
+        file->type = (uint8_t)rp_type_of_entry((unsigned)event->arg[0]);
+    }
+    return WIO_OK;
+}
+
+/* Of files that were only looked for this is all that tells of their mode. */
+static void see_access(struct rp_file *file, const struct wio_event *event)
+{
+    file->may_execute |= (event->arg[0] & X_OK) != 0 && !file->is_altered;
+}
+
+static enum wio_status see_readlink(struct rp_observer *observer, const struct wio_event *event,
+                                    uint32_t node)
+{
+    struct rp_space *space = &observer->space;
+    rp_space_found(space, node);
+    if (event->op != WIO_OP_readlink || rp_space_file(space, node)->origin != RP_ORIGIN_INITIAL) {
+        return WIO_OK;
+    }
+    const char *text = wio_trace_string(observer->trace, event->path2, NULL);
+    return text[0] == '\0' ? WIO_OK : rp_space_set_target(space, node, text);
+}
+
+enum wio_status rp_see_two_names(struct rp_observer *observer, const struct wio_event *event)
+{
+    struct rp_space *space = &observer->space;
+    uint32_t from;
+    uint32_t to;
+    bool is_link = wio_op_class(event->op) == WIO_CLASS_LINK;
+    bool follow = is_link && (event->arg[0] & AT_SYMLINK_FOLLOW) != 0;
+    WIO_TRY(rp_observer_node(observer, event->path, follow, &from));
+    WIO_TRY(rp_observer_node(observer, event->path2, false, &to));
+    if (event->error != 0) {
+        if (from != RP_NONE && event->error != EEXIST && event->error != ENOTEMPTY) {
+            WIO_TRY(rp_see_failure(observer, event, from));
+        }
+        if (to != RP_NONE && (event->error == EEXIST || event->error == ENOTEMPTY)) {
+            rp_space_found(space, to);
+            rp_space_file(space, to)->is_not_empty |=
+                event->error == ENOTEMPTY && !rp_space_has_entry(space, to);
+        }
+        return WIO_OK;
+    }
+    if (from == RP_NONE || to == RP_NONE) {
+        return WIO_OK;
+    }
+    if (is_link) {
+        rp_space_link(space, from, to);
+        return WIO_OK;
+    }
+    return (event->arg[0] & RENAME_EXCHANGE) != 0 ? rp_space_exchange(space, from, to)
+                                                  : rp_space_rename(space, from, to);
+}
+
+static enum wio_status see_symlink(struct rp_observer *observer, const struct wio_event *event,
+                                   uint32_t node)
+{
+    WIO_TRY(rp_space_make(&observer->space, node, WIO_FILE_SYMLINK));
+    return rp_space_set_target(&observer->space, node,
+                               wio_trace_string(observer->trace, event->path2, NULL));
+}
+
+bool rp_follows_links(const struct wio_event *event)
+{
+    switch ((int)wio_op_class(event->op)) {
+    case WIO_CLASS_OPEN:
+        return (rp_open_flags(event) & O_NOFOLLOW) == 0 &&
+               (rp_open_flags(event) & (O_CREAT | O_EXCL)) != (O_CREAT | O_EXCL);
+    case WIO_CLASS_STAT:
+        return event->op != WIO_OP_lstat && (event->arg[0] & AT_SYMLINK_NOFOLLOW) == 0;
+    case WIO_CLASS_READLINK:
+        return event->op == WIO_OP_realpath;
+    case WIO_CLASS_XATTR:
+        return event->op != WIO_OP_lgetxattr && event->op != WIO_OP_lsetxattr &&
+               event->op != WIO_OP_llistxattr && event->op != WIO_OP_lremovexattr;
+    case WIO_CLASS_UNLINK:
+    case WIO_CLASS_SYMLINK:
+    case WIO_CLASS_MKDIR:
+    case WIO_CLASS_MKNOD:
+        return false;
+    case WIO_CLASS_ATTR:
+        return event->op != WIO_OP_lchown && event->op != WIO_OP_lutimes;
+    default:
+        return true;
+    }
+}
+
+/* A descriptor of a file that nothing opened: it was there, and opened, before the trace began. */
+static bool is_on_descriptor(const struct wio_event *event)
+{
+    switch ((int)wio_op_class(event->op)) {
+    case WIO_CLASS_DUP:
+    case WIO_CLASS_FCNTL:
+    case WIO_CLASS_LOCK:
+    case WIO_CLASS_SEEK:
+    case WIO_CLASS_SYNC:
+    case WIO_CLASS_ADVISE:
+        return event->fd >= 0;
+    default:
+        return false;
+    }
+}
+
+enum wio_status rp_see_success(struct rp_observer *observer, const struct wio_event *event,
+                               uint32_t node)
+{
+    struct rp_space *space = &observer->space;
+    if (is_on_descriptor(event)) {
+        rp_space_found(space, node);
+    }
+    switch ((int)wio_op_class(event->op)) {
+    case WIO_CLASS_OPEN:
+        return see_open(observer, event, node);
+    case WIO_CLASS_READ:
+    case WIO_CLASS_ASYNC_READ:
+        return rp_see_data(observer, event, node, true);
+    case WIO_CLASS_WRITE:
+    case WIO_CLASS_ASYNC_WRITE:
+        return rp_see_data(observer, event, node, false);
+    case WIO_CLASS_SEEK:
+        return rp_see_seek(observer, event, node);
+    case WIO_CLASS_SIZE:
+        return rp_see_size(observer, event, node);
+    case WIO_CLASS_STAT:
+        return rp_see_stat(observer, event, node);
+    case WIO_CLASS_READDIR:
+        return see_entry(observer, event, node);
+    case WIO_CLASS_READLINK:
+        return see_readlink(observer, event, node);
+    case WIO_CLASS_MKDIR:
+        return rp_space_make(space, node, WIO_FILE_DIRECTORY);
+    case WIO_CLASS_UNLINK:
+        rp_space_remove(space, node);
+        return WIO_OK;
+    case WIO_CLASS_SYMLINK:
+        return see_symlink(observer, event, node);
+    case WIO_CLASS_ATTR:
+        rp_space_found(space, node);
+        rp_space_file(space, node)->is_altered = true;
+        return WIO_OK;
+    case WIO_CLASS_CWD:
+        rp_space_found(space, node);
+        rp_space_file(space, node)->type = WIO_FILE_DIRECTORY;
+        return WIO_OK;
+    case WIO_CLASS_MAP:
+        return rp_see_map(observer, event, node);
+    case WIO_CLASS_ACCESS:
+        rp_space_found(space, node);
+        see_access(rp_space_file(space, node), event);
+        return WIO_OK;
+    case WIO_CLASS_STATFS:
+        rp_space_found(space, node);
+        return WIO_OK;
+    case WIO_CLASS_XATTR:
+        rp_space_found(space, node);
+        return see_attr(observer, event, node);
+    default:
+        return WIO_OK;
+    }
+}

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "replay/initial/initial_state.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "ops/calls.h"
+#include "replay/initial/initial_names.h"
+#include "replay/initial/kind.h"
+
+#define MODE_BITS 07777u
+
+enum wio_status rp_observer_node(struct rp_observer *observer, uint32_t string, bool follow,
+                                 uint32_t *node_out)
+{
+    *node_out = RP_NONE;
+    if (string >= observer->string_count ||
+        rp_kinds_now(&observer->kinds, string) != RP_KIND_FILE) {
+        return WIO_OK;
+    }
+    struct rp_seen *seen = follow ? &observer->followed[string] : &observer->plain[string];
+    if (seen->epoch != observer->space.epoch + 1) {
+        const char *path = wio_trace_string(observer->trace, string, NULL);
+        WIO_TRY(rp_space_lookup(&observer->space, path, follow, &seen->node));
+        seen->epoch = observer->space.epoch + 1;
+    }
+    *node_out = seen->node;
+    return WIO_OK;
+}
+
+enum wio_status rp_observer_name(struct rp_observer *observer, uint32_t string, uint32_t *node_out)
+{
+    const char *path = wio_trace_string(observer->trace, string, NULL);
+    *node_out = RP_NONE;
+    return rp_kind_of_path(path) == RP_KIND_FILE
+               ? rp_space_lookup(&observer->space, path, false, node_out)
+               : WIO_OK;
+}
+
+static bool is_meta_request(const struct wio_event *event, enum wio_op *op_out)
+{
+    switch (event->op) {
+    case WIO_OP_uring_open:
+        *op_out = WIO_OP_open;
+        return true;
+    case WIO_OP_uring_stat:
+        *op_out = WIO_OP_statx;
+        return true;
+    case WIO_OP_uring_fallocate:
+        *op_out = WIO_OP_fallocate;
+        return true;
+    case WIO_OP_uring_rename:
+        *op_out = WIO_OP_rename;
+        return true;
+    case WIO_OP_uring_unlink:
+        *op_out = WIO_OP_unlink;
+        return true;
+    case WIO_OP_uring_mkdir:
+        *op_out = WIO_OP_mkdir;
+        return true;
+    default:
+        return false;
+    }
+}
+
+enum wio_status rp_observe(struct rp_observer *observer, const struct wio_event *event)
+{
+    struct wio_event copy;
+    enum wio_op op;
+    uint32_t node;
+    if (is_meta_request(event, &op)) {
+        copy = *event;
+        copy.op = (uint16_t)op;
+        event = &copy;
+    }
+    bool is_seen;
+    WIO_TRY(rp_see_special(observer, event, &is_seen));
+    if (is_seen) {
+        return WIO_OK;
+    }
+    enum wio_class cls = wio_op_class(event->op);
+    if (cls == WIO_CLASS_RENAME || cls == WIO_CLASS_LINK) {
+        return rp_see_two_names(observer, event);
+    }
+    WIO_TRY(rp_observer_node(observer, event->path, rp_follows_links(event), &node));
+    if (event->error == 0 && cls == WIO_CLASS_COPY) {
+        return rp_see_copy(observer, event, node);
+    }
+    if (node == RP_NONE) {
+        return WIO_OK;
+    }
+    bool is_exec = cls == WIO_CLASS_EXEC || cls == WIO_CLASS_PROCESS;
+    if (event->error != 0) {
+        return is_exec ? WIO_OK : rp_see_failure(observer, event, node);
+    }
+    return rp_see_success(observer, event, node);
+}
+
+/* ---- begin and end ---- */
+
+static enum wio_status load_links(struct rp_observer *observer)
+{
+    struct rp_space *space = &observer->space;
+    for (uint32_t i = 0; i < wio_trace_file_count(observer->trace); i++) {
+        const struct wio_file_info *file = wio_trace_file(observer->trace, i);
+        if (file->path >= observer->string_count || file->type != WIO_FILE_SYMLINK ||
+            rp_kinds_now(&observer->kinds, file->path) != RP_KIND_FILE) {
+            continue;
+        }
+        const char *target = wio_trace_string(observer->trace, file->target, NULL);
+        uint32_t node;
+        WIO_TRY(rp_space_lookup(space, wio_trace_string(observer->trace, file->path, NULL), false,
+                                &node));
+        if (node == RP_NONE || target[0] == '\0') {
+            continue;
+        }
+        WIO_TRY(rp_space_set_target(space, node, target));
+    }
+    return WIO_OK;
+}
+
+enum wio_status rp_observer_init(struct rp_observer *observer, const struct wio_trace *trace)
+{
+    observer->trace = trace;
+    observer->string_count = wio_trace_string_count(trace) + 1;
+    observer->followed = calloc(observer->string_count, sizeof(struct rp_seen));
+    observer->plain = calloc(observer->string_count, sizeof(struct rp_seen));
+    if (observer->followed == NULL || observer->plain == NULL) {
+        return WIO_ERR_NOMEM;
+    }
+    WIO_TRY(rp_kinds_init(&observer->kinds, trace));
+    WIO_TRY(rp_space_init(&observer->space));
+    return load_links(observer);
+}
+
+void rp_observer_fini(struct rp_observer *observer)
+{
+    rp_kinds_fini(&observer->kinds);
+    free(observer->followed);
+    free(observer->plain);
+    rp_space_fini(&observer->space);
+    *observer = (struct rp_observer){0};
+}
+
+/* The FILES table says how a path looked after the run. */
+static void fill_from_table(struct rp_file *file, const struct wio_file_info *info)
+{
+    if (info->type == WIO_FILE_UNKNOWN || info->type == WIO_FILE_NONE) {
+        return;
+    }
+    if (file->type == WIO_FILE_UNKNOWN) {
+        file->type = (uint8_t)info->type;
+    }
+    if (file->type != info->type) {
+        return;
+    }
+    if (!file->has_mode) {
+        file->mode = info->mode & MODE_BITS;
+        file->has_mode = true;
+    }
+    if (!file->has_size && file->wrote == 0 && !file->is_truncated &&
+        info->size >= file->size_min) {
+        file->size = info->size;
+        file->has_size = true;
+    }
+}
+
+enum wio_status rp_observer_finish(struct rp_observer *observer)
+{
+    struct rp_space *space = &observer->space;
+    rp_kinds_finish(&observer->kinds);
+    for (uint32_t i = 0; i < wio_trace_file_count(observer->trace); i++) {
+        const struct wio_file_info *info = wio_trace_file(observer->trace, i);
+        const char *path = wio_trace_string(observer->trace, info->path, NULL);
+        uint32_t node;
+        if (rp_kind_of_path(path) != RP_KIND_FILE) {
+            continue;
+        }
+        WIO_TRY(rp_space_lookup(space, path, false, &node));
+        if (node == RP_NONE) {
+            continue;
+        }
+        struct rp_file *file = rp_space_file(space, node);
+        if (file->type == WIO_FILE_SYMLINK && info->type == WIO_FILE_SYMLINK) {
+            rp_space_found(space, node); /* it was followed, which no operation shows */
+        }
+        const char *initial = wio_strtab_get(&space->texts, file->path, NULL);
+        if (file->origin == RP_ORIGIN_INITIAL && strcmp(initial, path) == 0) {
+            fill_from_table(file, info);
+        }
+    }
+    for (uint32_t i = 0; i < space->file_count; i++) {
+        struct rp_file *file = &space->files[i];
+        if (file->type == WIO_FILE_UNKNOWN) {
+            file->type = WIO_FILE_REGULAR;
+        }
+        if (!file->has_size || file->size < file->size_min) {
+            file->size = file->size_min;
+        }
+        if (!file->has_mode) {
+            file->mode = file->type == WIO_FILE_DIRECTORY || file->may_execute ? 0777 : 0666;
+        }
+        rp_extents_finish(&file->reads, file->size);
+    }
+    return WIO_OK;
+}

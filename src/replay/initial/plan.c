@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "replay/initial/plan.h"
+
+#include <stdlib.h>
+
+#include "base/cleanup.h"
+#include "ops/calls.h"
+#include "replay/initial/classify.h"
+
+/* read(2) and write(2) transfer at most this at once. */
+#define TRANSFER_MAX UINT64_C(0x7ffff000)
+
+static void note_fd(struct rp_plan *plan, int64_t fd)
+{
+    if (fd >= 0 && fd < RP_FDS_MAX && (uint64_t)fd >= plan->fds) {
+        plan->fds = (uint32_t)fd + 1;
+    }
+}
+
+static bool gives_fd(const struct wio_event *event)
+{
+    enum wio_class cls = wio_op_class(event->op);
+    return event->error == 0 && (cls == WIO_CLASS_OPEN || cls == WIO_CLASS_DUP ||
+                                 event->op == WIO_OP_fcntl || event->op == WIO_OP_uring_open);
+}
+
+static void note_bounds(struct rp_plan *plan, const struct wio_event *event)
+{
+    if (plan->events++ == 0 || event->t_ns < plan->first_ns) {
+        plan->first_ns = event->t_ns;
+    }
+    if (event->size != WIO_NO_SIZE && event->size > plan->max_bytes) {
+        plan->max_bytes = event->size < TRANSFER_MAX ? event->size : TRANSFER_MAX;
+    }
+    note_fd(plan, event->fd);
+    note_fd(plan, event->fd2);
+    if (gives_fd(event)) {
+        note_fd(plan, event->result);
+    }
+}
+
+/* Waiting in a pipe is no I/O in this sense. */
+static void note_activity(struct rp_plan *plan, const struct wio_event *event)
+{
+    uint8_t kind;
+    enum rp_fate fate = rp_classify(&plan->observer, event, &kind);
+    if (fate != RP_FATE_SKIP && fate != RP_FATE_CONTROL) {
+        rp_pauses_add(&plan->pauses, event);
+    }
+}
+
+static enum wio_status see_waits(struct rp_plan *plan, const struct wio_event *event)
+{
+    bool is_known = event->stream < plan->family.stream_count;
+    uint32_t image = is_known ? plan->family.streams[event->stream].image : RP_NONE;
+    return wio_waits_see(&plan->waits, event, image);
+}
+
+static enum wio_status see(struct rp_plan *plan, const struct wio_event *event)
+{
+    note_bounds(plan, event);
+    note_activity(plan, event);
+    WIO_TRY(rp_family_see(&plan->family, event));
+    WIO_TRY(rp_shared_see(&plan->shared, event));
+    WIO_TRY(see_waits(plan, event));
+    return rp_is_internal(event) ? WIO_OK : rp_observe(&plan->observer, event);
+}
+
+static void cursor_cleanup(struct wio_cursor **cursor)
+{
+    wio_cursor_destroy(*cursor);
+}
+
+static enum wio_status read_all(struct rp_plan *plan, struct wio_error *err)
+{
+    struct wio_cursor *cursor WIO_CLEANUP(cursor_cleanup) = NULL;
+    const struct wio_event *event;
+    enum wio_status status;
+    WIO_TRY(wio_cursor_create(plan->trace, NULL, &cursor, err));
+    while ((status = wio_cursor_next(cursor, &event, err)) == WIO_OK) {
+        if (see(plan, event) != WIO_OK) {
+            return wio_error_set(err, WIO_ERR_NOMEM, NULL, WIO_ERROR_NO_OFFSET,
+                                 "no memory for the plan of the replay");
+        }
+    }
+    return status == WIO_END ? WIO_OK : status;
+}
+
+static enum wio_status init(struct rp_plan *plan)
+{
+    WIO_TRY(rp_observer_init(&plan->observer, plan->trace));
+    WIO_TRY(rp_family_init(&plan->family, plan->trace));
+    return rp_shared_init(&plan->shared, &plan->family);
+}
+
+static enum wio_status finish(struct rp_plan *plan)
+{
+    rp_pauses_finish(&plan->pauses);
+    WIO_TRY(rp_family_finish(&plan->family));
+    WIO_TRY(rp_shared_finish(&plan->shared));
+    WIO_TRY(wio_waits_finish(&plan->waits));
+    return rp_observer_finish(&plan->observer);
+}
+
+static void plan_cleanup(struct rp_plan **plan)
+{
+    rp_plan_destroy(*plan);
+}
+
+enum wio_status rp_plan_create(const struct wio_trace *trace, bool with_waits,
+                               struct rp_plan **plan_out, struct wio_error *err)
+{
+    struct rp_plan *plan WIO_CLEANUP(plan_cleanup) = calloc(1, sizeof(*plan));
+    enum wio_status status = WIO_ERR_NOMEM;
+    if (plan != NULL) {
+        plan->trace = trace;
+        status = init(plan);
+    }
+    if (status == WIO_OK) {
+        WIO_TRY(wio_waits_init(&plan->waits, trace, with_waits, err));
+        WIO_TRY(read_all(plan, err));
+        status = finish(plan);
+    }
+    if (status != WIO_OK) {
+        return wio_error_set(err, status, NULL, WIO_ERROR_NO_OFFSET,
+                             "no memory for the plan of the replay");
+    }
+    WIO_TRY(wio_waits_check(&plan->waits, err));
+    *plan_out = plan;
+    plan = NULL;
+    return WIO_OK;
+}
+
+void rp_plan_destroy(struct rp_plan *plan)
+{
+    if (plan == NULL) {
+        return;
+    }
+    rp_observer_fini(&plan->observer);
+    rp_family_fini(&plan->family);
+    rp_shared_fini(&plan->shared);
+    wio_waits_fini(&plan->waits);
+    free(plan);
+}

@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "replay/perform/perform.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "ops/calls.h"
+#include "replay/initial/classify.h"
+#include "replay/initial/kind.h"
+
+#define SOURCE_STEP 4096u
+
+const char *rp_path(const struct rp_worker *worker, const struct wio_event *event)
+{
+    return wio_trace_string(worker->run->trace, event->path, NULL);
+}
+
+const char *rp_path2(const struct rp_worker *worker, const struct wio_event *event)
+{
+    return wio_trace_string(worker->run->trace, event->path2, NULL);
+}
+
+uint8_t rp_kind(const struct rp_worker *worker, const struct wio_event *event, uint32_t string)
+{
+    return rp_observer_kind(&worker->run->plan->observer, string, event->t_ns);
+}
+
+/* ---- descriptors ---- */
+
+struct rp_fd *rp_fd_own(struct rp_worker *worker, int64_t fd)
+{
+    return rp_fds_at(&worker->thread->fds, fd);
+}
+
+struct rp_fd *rp_fd_find(struct rp_worker *worker, const struct wio_event *event, int64_t fd)
+{
+    bool is_shared;
+    struct rp_fd *entry = rp_share_entry(worker, event, fd, &is_shared);
+    if (is_shared) {
+        return entry;
+    }
+    entry = rp_fds_at(&worker->thread->fds, fd);
+    if (entry == NULL || rp_fd_real(entry) >= 0) {
+        return entry;
+    }
+    entry = rp_fds_at(&worker->process->inherited, fd);
+    return rp_fd_real(entry) >= 0 ? entry : NULL;
+}
+
+/* No operation of the trace opened it: it was there when the recording began. */
+static struct rp_fd *adopt(struct rp_worker *worker, const struct wio_event *event, int64_t number,
+                           uint32_t string)
+{
+    struct rp_fd *entry = rp_fds_at(&worker->process->inherited, number);
+    if (entry == NULL || rp_kind(worker, event, string) != RP_KIND_FILE || event->error == EBADF) {
+        return NULL;
+    }
+    const char *path = wio_trace_string(worker->run->trace, string, NULL);
+    const struct rp_root *root = worker->run->root;
+    int fd = rp_root_openat(root, path, O_RDWR | O_NONBLOCK, 0);
+    if (fd < 0 && (errno == EISDIR || errno == EACCES)) {
+        fd = rp_root_openat(root, path, O_RDONLY | O_NONBLOCK, 0);
+    }
+    if (fd < 0) {
+        return NULL;
+    }
+    rp_fd_set(entry, fd, false, event->t_ns);
+    entry->is_adopted = true;
+    return entry;
+}
+
+static int use(struct rp_worker *worker, const struct wio_event *event, int64_t number,
+               uint32_t string, struct rp_outcome *out)
+{
+    bool was_closed = event->error == EBADF && string == WIO_NO_STRING;
+    struct rp_fd *entry = was_closed ? NULL : rp_fd_find(worker, event, number);
+    if (entry == NULL) {
+        entry = adopt(worker, event, number, string);
+    }
+    if (entry != NULL) {
+        return rp_fd_real(entry);
+    }
+    if (rp_kind(worker, event, string) == RP_KIND_FILE || event->error == EBADF) {
+        errno = EBADF; /* the open failed, which was counted */
+        rp_done(out, -1);
+    } else {
+        rp_skip(out, WIO_REPLAY_SKIP_UNKNOWN);
+    }
+    return -1;
+}
+
+int rp_fd_use(struct rp_worker *worker, const struct wio_event *event, struct rp_outcome *out)
+{
+    return use(worker, event, event->fd, event->path, out);
+}
+
+int rp_fd_use2(struct rp_worker *worker, const struct wio_event *event, struct rp_outcome *out)
+{
+    return use(worker, event, event->fd2, event->path2, out);
+}
+
+/* ---- data ---- */
+
+uint8_t *rp_source(const struct rp_worker *worker, const struct wio_event *event, uint64_t bytes)
+{
+    const struct rp_bulk *source = &worker->run->source;
+    uint64_t spare = (source->size - bytes) / SOURCE_STEP;
+    uint64_t place =
+        ((uint64_t)event->offset / SOURCE_STEP + event->stream * UINT64_C(7)) % (spare + 1);
+    return source->data + place * SOURCE_STEP;
+}
+
+uint8_t *rp_sink(struct rp_worker *worker)
+{
+    if (worker->sink.data == NULL &&
+        rp_bulk_create((size_t)worker->run->plan->max_bytes, &worker->sink, NULL) != WIO_OK) {
+        return NULL;
+    }
+    return worker->sink.data;
+}
+
+/* ---- comparing ---- */
+
+static bool has_size(const struct wio_event *event)
+{
+    switch ((int)wio_op_class(event->op)) {
+    case WIO_CLASS_READ:
+    case WIO_CLASS_WRITE:
+    case WIO_CLASS_COPY:
+    case WIO_CLASS_ASYNC_READ:
+    case WIO_CLASS_ASYNC_WRITE:
+        return true;
+    case WIO_CLASS_SEEK:
+        return event->arg[0] <= SEEK_END;
+    case WIO_CLASS_READLINK:
+        return event->op == WIO_OP_readlink;
+    case WIO_CLASS_READDIR:
+        return event->op == WIO_OP_readdir;
+    case WIO_CLASS_XATTR:
+        return event->size != 0;
+    default:
+        return false;
+    }
+}
+
+bool rp_is_same(const struct wio_event *event, const struct rp_outcome *out)
+{
+    if (event->result == WIO_RESULT_PENDING) {
+        return true;
+    }
+    if (event->error != 0 || out->error != 0) {
+        return event->error == out->error;
+    }
+    return !out->has_other_size && (!has_size(event) || event->result == out->result);
+}
+
+bool rp_failed_by_name(const struct wio_event *event)
+{
+    return event->error == ENOENT || event->error == ENOTDIR || event->error == ELOOP ||
+           event->error == ENAMETOOLONG;
+}
+
+/* ---- which operation how ---- */
+
+static rp_do_fn *const how[WIO_CLASS_COUNT] = {
+    [WIO_CLASS_OPEN] = rp_do_open,
+    [WIO_CLASS_CLOSE] = rp_do_close,
+    [WIO_CLASS_DUP] = rp_do_dup,
+    [WIO_CLASS_FCNTL] = rp_do_fcntl,
+    [WIO_CLASS_LOCK] = rp_do_lock,
+    [WIO_CLASS_READ] = rp_do_read,
+    [WIO_CLASS_WRITE] = rp_do_write,
+    [WIO_CLASS_COPY] = rp_do_copy,
+    [WIO_CLASS_SEEK] = rp_do_seek,
+    [WIO_CLASS_SYNC] = rp_do_sync,
+    [WIO_CLASS_SIZE] = rp_do_size,
+    [WIO_CLASS_ADVISE] = rp_do_advise,
+    [WIO_CLASS_STAT] = rp_do_stat,
+    [WIO_CLASS_ACCESS] = rp_do_access,
+    [WIO_CLASS_READLINK] = rp_do_readlink,
+    [WIO_CLASS_STATFS] = rp_do_statfs,
+    [WIO_CLASS_XATTR] = rp_do_xattr,
+    [WIO_CLASS_READDIR] = rp_do_readdir,
+    [WIO_CLASS_MKDIR] = rp_do_mkdir,
+    [WIO_CLASS_UNLINK] = rp_do_unlink,
+    [WIO_CLASS_RENAME] = rp_do_rename,
+    [WIO_CLASS_LINK] = rp_do_link,
+    [WIO_CLASS_SYMLINK] = rp_do_symlink,
+    [WIO_CLASS_MKNOD] = rp_do_mknod,
+    [WIO_CLASS_ATTR] = rp_do_attr,
+    [WIO_CLASS_MAP] = rp_do_map,
+    [WIO_CLASS_ASYNC_META] = rp_do_request,
+};
+
+/* The same operation, asked for through a ring. */
+static const struct {
+    uint16_t request;
+    uint16_t op;
+} requests[] = {
+    {WIO_OP_uring_open, WIO_OP_open},     {WIO_OP_uring_close, WIO_OP_close},
+    {WIO_OP_uring_stat, WIO_OP_statx},    {WIO_OP_uring_fallocate, WIO_OP_fallocate},
+    {WIO_OP_uring_rename, WIO_OP_rename}, {WIO_OP_uring_unlink, WIO_OP_unlink},
+    {WIO_OP_uring_mkdir, WIO_OP_mkdir},
+};
+
+void rp_do_request(struct rp_worker *worker, const struct wio_event *event, struct rp_outcome *out)
+{
+    for (size_t i = 0; i < WIO_ARRAY_SIZE(requests); i++) {
+        if (requests[i].request == event->op) {
+            struct wio_event same = *event;
+            same.op = requests[i].op;
+            rp_perform(worker, &same, out);
+            return;
+        }
+    }
+    rp_skip(out, WIO_REPLAY_SKIP_REQUEST);
+}
+
+/* The number now means something that is not replayed. A close frees it, also one that fails. */
+static void forget_fd(struct rp_worker *worker, const struct wio_event *event)
+{
+    struct rp_fd_effect effect;
+    rp_fd_effect_of(event, &effect);
+    int64_t fds[] = {effect.gives, effect.takes};
+    for (size_t i = 0; i < WIO_ARRAY_SIZE(fds); i++) {
+        struct rp_fd *own = rp_fds_at(&worker->thread->fds, fds[i]);
+        if (own != NULL) {
+            (void)rp_fd_close(own);
+            (void)rp_fd_close(rp_fds_at(&worker->process->inherited, fds[i]));
+        }
+    }
+}
+
+/* /dev/null, zero and random: as the kernel would do it, without asking it. */
+static void from_memory(struct rp_worker *worker, const struct wio_event *event, uint8_t kind,
+                        struct rp_outcome *out)
+{
+    if (kind != RP_KIND_NULL && wio_op_class(event->op) == WIO_CLASS_READ && event->result > 0) {
+        uint8_t *data = rp_sink(worker);
+        if (data != NULL) {
+            uint64_t bytes = (uint64_t)event->result;
+            memset(data, 0, bytes < worker->sink.size ? (size_t)bytes : worker->sink.size);
+        }
+    }
+    out->result = event->result;
+    out->error = event->error;
+}
+
+void rp_perform(struct rp_worker *worker, const struct wio_event *event, struct rp_outcome *out)
+{
+    uint8_t kind;
+    enum wio_class cls = wio_op_class(event->op);
+    enum rp_fate fate = rp_classify(&worker->run->plan->observer, event, &kind);
+    if (kind == RP_KIND_OF_SKIP(UNKNOWN) && !rp_is_recorded_error(event) && event->fd >= 0 &&
+        how[cls] != NULL && rp_fd_find(worker, event, event->fd) != NULL) {
+        fate = RP_FATE_PERFORM; /* no path, but the descriptor is known */
+    }
+    if (fate == RP_FATE_SKIP) {
+        forget_fd(worker, event);
+        rp_skip(out, (enum wio_replay_skip)(kind - RP_KIND_SKIP));
+    } else if (fate == RP_FATE_MEMORY) {
+        forget_fd(worker, event);
+        from_memory(worker, event, kind, out);
+    } else if (event->error == EBADF && event->fd < 0 && event->fd2 < 0) {
+        out->result = -1; /* of a directory to begin at, or a number below 0: none is that here */
+        out->error = EBADF;
+    } else if (how[cls] != NULL) {
+        how[cls](worker, event, out);
+    } else {
+        out->did = RP_DID_CONTROL;
+    }
+}

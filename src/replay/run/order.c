@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The order that the data itself needs. Modes think and afap drop the waits of the program, but a
+ * file cannot be read before somebody has written it: such an operation would not be the same I/O.
+ * Only operations that failed without effect are tried again, and only while a thread is at an
+ * earlier moment of the trace: those wait for none that is later, so no circle can come about.
+ */
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "ops/calls.h"
+#include "replay/perform/perform.h"
+
+#define NAP_MIN_NS 20000u
+#define NAP_MAX_NS 1000000u
+/* A trace that lies may hold streams that never come. */
+#define PATIENCE_NS UINT64_C(30000000000)
+
+static bool is_too_short(const struct wio_event *event, const struct rp_outcome *out)
+{
+    switch ((int)wio_op_class(event->op)) {
+    case WIO_CLASS_READ:
+        return out->result < event->result;
+    case WIO_CLASS_COPY:
+        return out->result == 0 && event->result > 0;
+    case WIO_CLASS_STAT: /* another size */
+        return out->has_other_size;
+    default:
+        return false;
+    }
+}
+
+static bool is_only_look(const struct wio_event *event)
+{
+    enum wio_class cls = wio_op_class(event->op);
+    return cls == WIO_CLASS_STAT || cls == WIO_CLASS_ACCESS;
+}
+
+/* Could another thread, once it is as far, make this what it was? */
+static bool is_early(const struct wio_event *event, const struct rp_outcome *out)
+{
+    if (out->did != RP_DID_PERFORM || event->result == WIO_RESULT_PENDING) {
+        return false;
+    }
+    if (event->error != 0) {
+        return event->error == ENOENT && out->error == 0 && is_only_look(event);
+    }
+    switch (out->error) {
+    case 0:
+        return is_too_short(event, out);
+    case ENOENT:
+    case ENOTDIR:
+    case ENOTEMPTY:
+    case EEXIST:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* A read that gave too little has moved the position. */
+static void undo(struct rp_worker *worker, const struct wio_event *event,
+                 const struct rp_outcome *out)
+{
+    if ((event->op == WIO_OP_read || event->op == WIO_OP_readv) && out->result > 0) {
+        struct rp_fd *entry = rp_fd_find(worker, event, event->fd);
+        if (entry != NULL && !entry->is_adopted) {
+            (void)lseek(rp_fd_real(entry), (off_t)-out->result, SEEK_CUR);
+        }
+    }
+}
+
+uint64_t rp_perform_in_order(struct rp_worker *worker, const struct wio_event *event,
+                             uint64_t begin, struct rp_outcome *out)
+{
+    struct rp_board *board = worker->run->board;
+    struct rp_wait wait;
+    uint64_t end = begin + PATIENCE_NS;
+    uint64_t nap = NAP_MIN_NS;
+    bool is_last = false;
+    rp_perform(worker, event, out);
+    if (!is_early(event, out)) {
+        return begin;
+    }
+    rp_wait_begin(board, &wait);
+    while (is_early(event, out) && !is_last && begin < end && !rp_board_is_aborted(board)) {
+        /* asked before the last try */
+        is_last = !rp_board_is_behind(board, event->t_ns) || rp_wait_is_hopeless(board, &wait);
+        if (!is_last) {
+            wio_clock_sleep_ns(nap);
+            nap = nap * 2 < NAP_MAX_NS ? nap * 2 : NAP_MAX_NS;
+        }
+        undo(worker, event, out);
+        *out = (struct rp_outcome){0};
+        begin = wio_clock_mono_ns();
+        rp_perform(worker, event, out);
+    }
+    rp_wait_end(board);
+    return begin;
+}

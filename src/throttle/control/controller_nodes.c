@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the nodes of a run do, from the board and the kernel to the rules: who comes, what he says,
+ * who is gone. */
+#include "base/cleanup.h"
+#include "record/children.h"
+#include "throttle/control/controller_internal.h"
+
+#define MILLISECOND_NS UINT64_C(1000000)
+#define CHECK_NS (10 * MILLISECOND_NS) /* how soon a death is noticed */
+
+/* A node that computes for longer is taken for one that waits: twice as long as the same way took
+ * when nobody was held. What looked like computing then may have been waiting in part. */
+#define PATIENCE_FACTOR 2
+#define PATIENCE_MIN_NS (10 * MILLISECOND_NS)
+/* What a process may compute before its first word. */
+#define BEGIN_NS (2000 * MILLISECOND_NS)
+
+void wio_conduct_set_patience(struct wio_conduct *c, uint32_t n)
+{
+    struct wio_watch *watch = &c->nodes[n];
+    uint64_t way_ns = c->params.method == WIO_HOLD_TRACE
+                          ? wio_profile_phase(c->params.profile, n, watch->asked)
+                          : wio_profile_gap(c->params.profile, n, watch->asked);
+    uint64_t call_ns = c->params.profile->nodes[n].longest_call_ns;
+    watch->patience_ns = PATIENCE_MIN_NS + PATIENCE_FACTOR * way_ns;
+    watch->call_patience_ns = PATIENCE_MIN_NS + PATIENCE_FACTOR * call_ns;
+}
+
+/* ---- newcomers ---------------------------------------------------------------------------- */
+
+static bool is_held_method(const struct wio_conduct *c, uint32_t n)
+{
+    return c->params.method == WIO_HOLD_PRIORITY || n == c->params.throttled;
+}
+
+uint32_t wio_conduct_next_stop(const struct wio_conduct *c, uint32_t n, uint32_t from)
+{
+    uint32_t ops = c->params.roster->nodes[n].ops;
+    uint32_t stop = from;
+    while (stop < ops && !wio_hold_is_open(c->params.hold, n, stop)) {
+        stop++;
+    }
+    return stop;
+}
+
+static enum wio_status seat(struct wio_conduct *c, uint32_t place, uint64_t now_ns)
+{
+    struct wio_board_node *node = &c->params.board->nodes[place];
+    uint32_t n = wio_roster_find(c->params.roster, c->params.board, place);
+    if (n == WIO_NOBODY || c->nodes[n].node != NULL) {
+        wio_conduct_give_up(c, WIO_CONDUCT_STRANGER, WIO_NOBODY, node->pid);
+        return WIO_OK;
+    }
+    c->nodes[n].node = node;
+    c->nodes[n].far =
+        c->params.director != NULL ? wio_director_look(c->params.director, place) : NULL;
+    wio_watch_restart(&c->nodes[n]);
+    wio_board_grant(node, is_held_method(c, n) ? wio_conduct_next_stop(c, n, 0) : WIO_BOARD_FREE);
+    return wio_conduct_tell(c, n, WIO_NODE_COMPUTING, now_ns);
+}
+
+enum wio_status wio_conduct_seat_newcomers(struct wio_conduct *c, uint64_t now_ns, bool *news_out)
+{
+    uint32_t count = wio_board_count(c->params.board);
+    for (; c->seated < count && c->verdict == WIO_CONDUCT_GOOD; c->seated++) {
+        *news_out = true;
+        WIO_TRY(seat(c, c->seated, now_ns));
+    }
+    if (wio_board_is_overfull(c->params.board)) {
+        wio_conduct_give_up(c, WIO_CONDUCT_TOO_MANY, WIO_NOBODY, 0);
+    }
+    return WIO_OK;
+}
+
+static bool is_seated(const struct wio_conduct *c, int32_t pid)
+{
+    for (uint32_t i = 0; i < c->seated; i++) {
+        if (c->params.board->nodes[i].pid == pid) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* It runs, waits for a processor or for a disk, and has not had time to come yet. */
+static bool is_beginning(int32_t pid)
+{
+    struct wio_task task;
+    wio_task_look(pid, pid, &task);
+    return task.is_there && !task.is_asleep && task.run_ns < BEGIN_NS;
+}
+
+/* Those of other hosts are looked at there. */
+bool wio_conduct_has_unborn(const struct wio_conduct *c)
+{
+    bool has_unborn = false;
+    for (uint32_t i = 0; c->params.director == NULL && i < c->seated && !has_unborn; i++) {
+        const struct wio_board_node *node = &c->params.board->nodes[i];
+        struct wio_children children;
+        if (!wio_children_read_of(node->pid, node->tid, &children)) {
+            continue;
+        }
+        for (size_t k = 0; k < children.count && !has_unborn; k++) {
+            has_unborn = !is_seated(c, children.pids[k]) && is_beginning(children.pids[k]);
+        }
+        wio_children_fini(&children);
+    }
+    return has_unborn;
+}
+
+/* ---- telling the rules -------------------------------------------------------------------- */
+
+static enum wio_node_state state_of(const struct wio_watch *watch)
+{
+    switch (WIO_BOARD_STATE(watch->word)) {
+    case WIO_BOARD_EXITED:
+        return WIO_NODE_EXITED;
+    case WIO_BOARD_IN_MPI:
+        return WIO_NODE_IN_MPI;
+    case WIO_BOARD_BLOCKED:
+        return WIO_NODE_BLOCKED;
+    case WIO_BOARD_IN_LOCK:
+        return WIO_NODE_IN_LOCK;
+    default:
+        return wio_watch_is_held(watch) ? WIO_NODE_AT_IO : WIO_NODE_COMPUTING;
+    }
+}
+
+/*
+ * What the node says of itself. A node that was only seen to stand still goes on computing, in the
+ * same poll loop for all that is known, until it gets somewhere: to an I/O, into a call that waits,
+ * to its end. A lock on the way there is part of the loop.
+ */
+static enum wio_status tell_news(struct wio_conduct *c, uint32_t n, uint64_t before,
+                                 uint64_t now_ns)
+{
+    const struct wio_watch *watch = &c->nodes[n];
+    enum wio_node_state state = state_of(watch);
+    bool has_passed = c->counted[n] < wio_conduct_begun(c, n);
+    if (has_passed && c->told[n] != WIO_NODE_COMPUTING) { /* it got somewhere in between */
+        WIO_TRY(wio_conduct_tell(c, n, WIO_NODE_COMPUTING, now_ns));
+    }
+    if (c->is_guess[n] && (state == WIO_NODE_COMPUTING || state == WIO_NODE_IN_LOCK)) {
+        return WIO_OK;
+    }
+    bool waited = c->told[n] == WIO_NODE_IN_MPI || c->told[n] == WIO_NODE_BLOCKED ||
+                  c->told[n] == WIO_NODE_IN_LOCK;
+    bool waits = wio_watch_waits(watch);
+    if (waited && waits && before != watch->word) { /* out of one and into the next */
+        WIO_TRY(wio_conduct_tell(c, n, WIO_NODE_COMPUTING, now_ns));
+    }
+    return c->told[n] != state ? wio_conduct_tell(c, n, state, now_ns) : WIO_OK;
+}
+
+/* I/Os at which it was not to stand. */
+static void count_passed(struct wio_conduct *c, uint32_t n)
+{
+    uint32_t begun = wio_conduct_begun(c, n);
+    for (; c->counted[n] < begun; c->counted[n]++) {
+        wio_hold_pass(c->params.hold, n);
+    }
+}
+
+/* It did something that it rang for. */
+static enum wio_status hear(struct wio_conduct *c, uint32_t n, uint64_t before, uint64_t now_ns)
+{
+    struct wio_watch *watch = &c->nodes[n];
+    wio_conduct_set_patience(c, n);
+    if (watch->asked > c->params.roster->nodes[n].ops) {
+        wio_conduct_give_up(c, WIO_CONDUCT_DIFFERENT, n, watch->node->pid);
+    }
+    if (c->params.method == WIO_HOLD_TRACE) {
+        wio_watch_begin_phase(watch); /* the others' go on */
+        return wio_watch_has_exited(watch) ? tell_news(c, n, before, now_ns) : WIO_OK;
+    }
+    WIO_TRY(tell_news(c, n, before, now_ns));
+    count_passed(c, n);
+    return WIO_OK;
+}
+
+enum wio_status wio_conduct_read_nodes(struct wio_conduct *c, uint64_t now_ns, bool *news_out)
+{
+    for (uint32_t n = 0; n < c->params.roster->count; n++) {
+        struct wio_watch *watch = &c->nodes[n];
+        uint64_t before = watch->word;
+        if (watch->node == NULL || wio_watch_has_exited(watch)) {
+            continue;
+        }
+        if (!wio_watch_read(watch)) {
+            continue;
+        }
+        *news_out = true;
+        WIO_TRY(hear(c, n, before, now_ns));
+    }
+    return WIO_OK;
+}
+
+/* ---- the dead ----------------------------------------------------------------------------- */
+
+/* The process said that it ends. Its other threads may have gone on for a moment. */
+static bool has_said_goodbye(const struct wio_conduct *c, const struct wio_board_node *of)
+{
+    for (uint32_t i = 0; i < c->seated; i++) {
+        const struct wio_board_node *node = &c->params.board->nodes[i];
+        if (node->host == of->host && node->pid == of->pid && node->tid == of->pid) {
+            return WIO_BOARD_STATE(wio_board_word(node)) == WIO_BOARD_EXITED;
+        }
+    }
+    return false;
+}
+
+static bool has_process(const struct wio_watch *watch)
+{
+    struct wio_task process;
+    if (watch->far != NULL) {
+        return watch->far->has_process;
+    }
+    wio_task_look(watch->node->pid, watch->node->pid, &process);
+    return process.is_there;
+}
+
+/* A thread that is gone: the end of the run if its process was killed. */
+static enum wio_status bury(struct wio_conduct *c, uint32_t n, uint64_t now_ns)
+{
+    struct wio_watch *watch = &c->nodes[n];
+    (void)wio_watch_read(watch);
+    if (c->params.method == WIO_HOLD_PRIORITY) {
+        count_passed(c, n);
+    }
+    if (!wio_watch_has_exited(watch)) {
+        if (!has_process(watch) && !has_said_goodbye(c, watch->node)) {
+            wio_conduct_give_up(c, WIO_CONDUCT_DIED, n, watch->node->pid);
+        }
+        watch->word = WIO_BOARD_EXITED;
+    }
+    return wio_conduct_tell(c, n, WIO_NODE_EXITED, now_ns);
+}
+
+enum wio_status wio_conduct_look_at_nodes(struct wio_conduct *c, uint64_t now_ns)
+{
+    bool is_check = now_ns - c->checked_ns > CHECK_NS;
+    c->checked_ns = is_check ? now_ns : c->checked_ns;
+    for (uint32_t n = 0; n < c->params.roster->count; n++) {
+        struct wio_watch *watch = &c->nodes[n];
+        if (watch->node == NULL || wio_watch_has_exited(watch)) {
+            continue;
+        }
+        if ((is_check || !wio_watch_is_held(watch)) && !wio_watch_look(watch, now_ns)) {
+            WIO_TRY(bury(c, n, now_ns));
+        }
+    }
+    return WIO_OK;
+}

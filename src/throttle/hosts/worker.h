@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A recorder that does what another one directs (throttle/hosts/remote.h): records its command as
+ * part of that one's run, tells it what all threads do, and lets go whom it names.
+ *
+ * When the director is gone, or has been silent for too long, nobody is held any more.
+ */
+#ifndef WIO_THROTTLE_HOSTS_WORKER_H
+#define WIO_THROTTLE_HOSTS_WORKER_H
+
+#include "record/record.h"
+
+/* `director`: the value of WHYIO_DIRECTOR. Of `params`, `dir` and `force` are not looked at, the
+ * director says where. As wio_record, but that this process keeps its descriptors. */
+WIO_MUST_CHECK enum wio_status wio_agent_record(const struct wio_record_params *params,
+                                                const char *director,
+                                                struct wio_record_result *result_out,
+                                                struct wio_error *err);
+
+#endif

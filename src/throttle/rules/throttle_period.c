@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* //TRACE's search for a period: from large to small, until a replay of the trace is good enough or
+ * the time is used up. */
+#include <math.h>
+#include <stdio.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "throttle/rules/throttle_internal.h"
+
+#define NS_PER_S 1e9
+
+bool wio_traced_has_goal(const struct wio_throttle *t)
+{
+    return t->params->goal.target_error > 0 || t->params->goal.budget_s > 0;
+}
+
+static enum wio_status measure(struct wio_traced *traced, struct wio_error *err)
+{
+    struct wio_throttle *t = traced->t;
+    double time_s = 0;
+    double wanted_s = (double)t->profile.duration_ns / NS_PER_S;
+    WIO_TRY(t->params->replay(t->params->replay_arg, traced->dir, &time_s, err));
+    t->result->time_error = wanted_s > 0 ? fabs(time_s - wanted_s) / wanted_s : 0;
+    return WIO_OK;
+}
+
+/* The trace of a larger period while a smaller one is tried, and what was said of it. */
+struct kept {
+    char dir[PATH_MAX];
+    bool is_there;
+    uint64_t period;
+    uint64_t found;
+    uint64_t edges;
+    double time_error;
+};
+
+static enum wio_status keep(struct wio_traced *traced, struct kept *kept, struct wio_error *err)
+{
+    const struct wio_throttle_result *result = traced->t->result;
+    (void)snprintf(kept->dir, sizeof(kept->dir), "%.*s.kept", PATH_MAX - 32, traced->dir);
+    kept->is_there = false;
+    wio_throttle_remove_run(kept->dir);
+    if (rename(traced->dir, kept->dir) != 0) {
+        return wio_error_sys(err, traced->dir, "cannot set the trace aside");
+    }
+    kept->is_there = true;
+    kept->period = result->period;
+    kept->found = result->found;
+    kept->edges = result->edges;
+    kept->time_error = result->time_error;
+    return WIO_OK;
+}
+
+/* A smaller period that comes to nothing takes nothing away: not even where what it left is in the
+ * way. */
+static void end_keeping(struct wio_traced *traced, const struct kept *kept, bool is_better)
+{
+    struct wio_throttle_result *result = traced->t->result;
+    if (!kept->is_there) {
+        return;
+    }
+    if (is_better) {
+        wio_throttle_remove_run(kept->dir);
+        return;
+    }
+    if (rename(kept->dir, traced->dir) != 0) {
+        return;
+    }
+    result->end = WIO_THROTTLE_MERGED;
+    result->period = kept->period;
+    result->found = kept->found;
+    result->edges = kept->edges;
+    result->time_error = kept->time_error;
+}
+
+/* Another period after one that made a trace; *more_out: it is to be tried. */
+static enum wio_status next_period(struct wio_traced *traced, const struct wio_period_goal *goal,
+                                   double spent_s, uint64_t begin_ns, bool *more_out,
+                                   struct wio_error *err)
+{
+    WIO_TRY(measure(traced, err));
+    double total_s = (double)(wio_clock_mono_ns() - begin_ns) / NS_PER_S;
+    *more_out =
+        wio_period_next(goal, traced->t->result->time_error, spent_s, total_s, &traced->period);
+    return WIO_OK;
+}
+
+/* Smaller and smaller periods. The last trace that was made stays. */
+enum wio_status wio_traced_search_period(struct wio_traced *traced, struct wio_error *err)
+{
+    struct wio_throttle *t = traced->t;
+    struct wio_period_goal goal = t->params->goal;
+    struct kept kept = {.is_there = false};
+    uint64_t begin_ns = wio_clock_mono_ns();
+    enum wio_status status = WIO_OK;
+    bool more = true;
+    goal.budget_s = goal.budget_s > 0 ? goal.budget_s : HUGE_VAL;
+    while (status == WIO_OK && more) {
+        uint64_t pass_ns = wio_clock_mono_ns();
+        status = wio_traced_run_pass(traced, err);
+        more = status == WIO_OK && t->result->end == WIO_THROTTLE_MERGED;
+        if (more) {
+            double spent_s = (double)(wio_clock_mono_ns() - pass_ns) / NS_PER_S;
+            status = next_period(traced, &goal, spent_s, begin_ns, &more, err);
+        }
+        if (status == WIO_OK && more) {
+            wio_traced_remove_runs(traced, 1);
+            status = keep(traced, &kept, err);
+        }
+    }
+    end_keeping(traced, &kept, status == WIO_OK && t->result->end == WIO_THROTTLE_MERGED);
+    return status;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the recorders of a trace said of the machines that they ran on. */
+#ifndef WIO_TRACE_READ_RECORDERS_H
+#define WIO_TRACE_READ_RECORDERS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <whyio/trace.h>
+
+/* Texts are borrowed from the trace and end where their bytes do, not with a NUL. */
+struct wio_recorder_info {
+    const char *boot_id; /* NUL-terminated: which boot of which machine; "" = not known */
+    const char *host;
+    const char *mounts;  /* lines of mountinfo; empty with --anonymize */
+    const char *kernel;  /* "Linux 6.1.0 x86_64" */
+    const char *machine; /* lines of what the machine said of itself: wio_recorder_fact */
+    size_t host_bytes;
+    size_t mounts_bytes;
+    size_t kernel_bytes;
+    size_t machine_bytes;
+};
+
+/* One for each segment. */
+uint32_t wio_trace_recorder_count(const struct wio_trace *trace);
+/* WIO_ERR_FORMAT where the segment's META is damaged. */
+WIO_MUST_CHECK enum wio_status wio_trace_recorder(const struct wio_trace *trace, uint32_t i,
+                                                  struct wio_recorder_info *info_out);
+/* The number of a name of R-META-1; false where the recorder has not told it. */
+bool wio_recorder_fact(const struct wio_recorder_info *info, const char *name, uint64_t *out);
+
+#endif
