@@ -8,8 +8,9 @@
 #include "base/memory.h"
 
 #define MOST_DEFAULT (1u << 24)
-#define PAGE_FIRST 1024u /* names of the first page; each page has twice those of the one before   \
-                          */
+#define PAGE_FIRST                                                                                 \
+    1024u /* names of the first page; each page has twice those of the one before                  \
+           */
 #define PAGES 22u
 #define BLOCK_BYTES ((size_t)64 * 1024)
 #define INDEX_FIRST 1024u

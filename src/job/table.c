@@ -91,19 +91,22 @@ struct wio_job_hit wio_job_table_look(const struct wio_job_table *table, uint32_
 {
     const uint32_t whole = atomic_load_explicit(&table->whole, memory_order_relaxed);
     if (whole != WIO_JOB_PER_PROCESS) {
-        return (struct wio_job_hit){whole, WIO_JOB_KNOWN};
+        return (struct wio_job_hit){whole, WIO_JOB_KNOWN, false};
+    }
+    if (tid == 0) {
+        return (struct wio_job_hit){table->params.kernel, WIO_JOB_KNOWN, false};
     }
     uint32_t due;
-    const uint64_t word = tid != 0 ? wio_job_lines_look(&table->lines, tid, &due) : 0;
+    const uint64_t word = wio_job_lines_look(&table->lines, tid, &due);
     if (word == 0) {
-        return tid == 0 ? (struct wio_job_hit){table->params.kernel, WIO_JOB_KNOWN}
-                        : (struct wio_job_hit){WIO_JOB_NONE, WIO_JOB_UNKNOWN};
+        return (struct wio_job_hit){WIO_JOB_NONE, WIO_JOB_UNKNOWN, false};
     }
     const uint32_t job = (uint32_t)(word >> 32);
+    const bool is_old = (int32_t)(now_ms - due) >= 0;
     if ((job & WIO_JOB_UNSURE_BIT) != 0) {
-        return (struct wio_job_hit){job & ~WIO_JOB_UNSURE_BIT, WIO_JOB_UNSURE};
+        return (struct wio_job_hit){job & ~WIO_JOB_UNSURE_BIT, WIO_JOB_UNSURE, is_old};
     }
-    return (struct wio_job_hit){job, (int32_t)(now_ms - due) >= 0 ? WIO_JOB_OLD : WIO_JOB_KNOWN};
+    return (struct wio_job_hit){job, is_old ? WIO_JOB_OLD : WIO_JOB_KNOWN, is_old};
 }
 
 void wio_job_table_whole(struct wio_job_table *table, uint32_t job)

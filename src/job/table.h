@@ -41,6 +41,7 @@ enum wio_job_answer {
 struct wio_job_hit {
     uint32_t job; /* WIO_JOB_NONE: none, or unknown */
     enum wio_job_answer answer;
+    bool is_old; /* with WIO_JOB_OLD, and perhaps with WIO_JOB_UNSURE */
 };
 
 #define WIO_JOB_NO_WATCH UINT32_MAX
