@@ -108,7 +108,8 @@ static void keep_process(struct wio_probe *probe, const struct wio_probe_reader 
     } else if (!watch(probe, task, &watch_number)) {
         return;
     }
-    if (wio_job_table_process(probe->table, task->tid, birth, found, watch_number, now_ns) != WIO_OK) {
+    if (wio_job_table_process(probe->table, task->tid, birth, found, watch_number, now_ns) !=
+        WIO_OK) {
         probe->counts.unwatched++;
         if (!was_known) {
             unwatch(probe, watch_number);
