@@ -66,19 +66,25 @@ static inline uint32_t wio_job_view_home(const struct wio_job_view *view, uint32
     return (uint32_t)((tid * UINT64_C(0x9e3779b97f4a7c15)) >> 32) & view->mask;
 }
 
-/* The word of a thread, and when it is due; 0 where there is none. */
+/* The word of a thread, and when it is due; 0 where there is none. Each word of a line is loaded
+ * once and the right one selected without a branch: which one it is cannot be predicted. */
 static inline uint64_t wio_job_lines_look(const struct wio_job_lines *lines, uint32_t tid,
                                           uint32_t *due_out)
 {
     const struct wio_job_view *view = atomic_load_explicit(&lines->view, memory_order_acquire);
     for (uint32_t at = wio_job_view_home(view, tid), end = at + view->mask;; at++) {
         const struct wio_job_line *line = &view->lines[at & view->mask];
+        uint64_t found = 0;
+        unsigned found_way = 0;
         for (unsigned way = 0; way < WIO_JOB_WAYS; way++) {
-            uint64_t word = atomic_load_explicit(&line->word[way], memory_order_acquire);
-            if ((uint32_t)word == tid) {
-                *due_out = atomic_load_explicit(&line->due[way], memory_order_relaxed);
-                return word;
-            }
+            const uint64_t word = atomic_load_explicit(&line->word[way], memory_order_acquire);
+            const bool is_it = (uint32_t)word == tid;
+            found = is_it ? word : found;
+            found_way = is_it ? way : found_way;
+        }
+        if (found != 0) {
+            *due_out = atomic_load_explicit(&line->due[found_way], memory_order_relaxed);
+            return found;
         }
         if (atomic_load_explicit(&line->passed, memory_order_relaxed) == 0 || at == end) {
             return 0;

@@ -81,7 +81,8 @@ bool wio_job_format_name(const char *format, const struct wio_job_facts *facts, 
                          size_t size, size_t *bytes_out)
 {
     struct wio_fmt name = wio_fmt_of(name_out, size);
-    if (facts->job_bytes == 0 && wio_job_format_has(format, 'j')) {
+    if ((facts->job_bytes == 0 && wio_job_format_has(format, 'j')) ||
+        (facts->program_bytes == 0 && wio_job_format_has(format, 'e'))) {
         return false;
     }
     for (const char *at = format; *at != '\0'; at++) {

@@ -38,7 +38,7 @@ bool wio_job_format_is_per_process(const char *format);
 bool wio_job_format_has(const char *format, char code);
 
 /* The name; false where it is empty or longer than `size` (it is not cut), or where the format has
- * %j and there is no job. The format is a checked one. */
+ * %j and there is no job, or %e and no program. The format is a checked one. */
 bool wio_job_format_name(const char *format, const struct wio_job_facts *facts, char *name_out,
                          size_t size, size_t *bytes_out);
 

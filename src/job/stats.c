@@ -165,18 +165,25 @@ uint64_t wio_job_bucket_most(unsigned bucket)
     return bucket < 64 ? UINT64_C(1) << bucket : UINT64_MAX;
 }
 
-/* a * b in 128 bits. */
-static void multiply(uint64_t a, uint64_t b, uint64_t *low_out, uint64_t *high_out)
+#ifdef __SIZEOF_INT128__
+/* value * value in 128 bits. */
+static void square(uint64_t value, uint64_t *low_out, uint64_t *high_out)
 {
-    const uint64_t a0 = (uint32_t)a;
-    const uint64_t a1 = a >> 32;
-    const uint64_t b0 = (uint32_t)b;
-    const uint64_t b1 = b >> 32;
-    const uint64_t middle = a1 * b0 + ((a0 * b0) >> 32);
-    const uint64_t other = a0 * b1 + (uint32_t)middle;
-    *low_out = a * b;
-    *high_out = a1 * b1 + (middle >> 32) + (other >> 32);
+    __extension__ const unsigned __int128 product = (unsigned __int128)value * value;
+    *low_out = (uint64_t)product;
+    *high_out = (uint64_t)(product >> 64);
 }
+#else
+static void square(uint64_t value, uint64_t *low_out, uint64_t *high_out)
+{
+    const uint64_t low = (uint32_t)value;
+    const uint64_t high = value >> 32;
+    const uint64_t middle = high * low + ((low * low) >> 32);
+    const uint64_t other = low * high + (uint32_t)middle;
+    *low_out = value * value;
+    *high_out = high * high + (middle >> 32) + (other >> 32);
+}
+#endif
 
 /* Stays at the highest number instead of beginning again. */
 static void add_squares(uint64_t squares[2], uint64_t low, uint64_t high)
@@ -234,7 +241,7 @@ enum wio_status wio_job_stats_add(struct wio_job_stats *stats, uint32_t job, enu
     }
     uint64_t low;
     uint64_t high;
-    multiply(value, value, &low, &high);
+    square(value, &low, &high);
     add_squares(counter->squares, low, high);
     add_sum(&counter->sum, value);
     counter->samples++;

@@ -2,6 +2,7 @@
 #include "job/table.h"
 
 #include <stdatomic.h>
+#include <string.h>
 
 #include "base/cleanup.h"
 #include "base/memory.h"
@@ -86,27 +87,44 @@ void wio_job_table_destroy(struct wio_job_table *table)
     alloc.put(alloc.context, table);
 }
 
+/* Put together in a register: by fields the compiler goes through memory, whose parts the processor
+ * cannot load as a whole before they are written. */
+static inline struct wio_job_hit hit_of(uint32_t job, enum wio_job_answer answer, bool is_old)
+{
+    struct wio_job_hit hit;
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    const uint64_t bits = job | (uint64_t)answer << 32 | (uint64_t)is_old << 48;
+    _Static_assert(sizeof(hit) == sizeof(bits) && offsetof(struct wio_job_hit, answer) == 4 &&
+                       offsetof(struct wio_job_hit, is_old) == 6,
+                   "a hit is its fields in this order");
+    memcpy(&hit, &bits, sizeof(hit));
+#else
+    hit = (struct wio_job_hit){job, (uint16_t)answer, is_old};
+#endif
+    return hit;
+}
+
 struct wio_job_hit wio_job_table_look(const struct wio_job_table *table, uint32_t tid,
                                       uint32_t now_ms)
 {
     const uint32_t whole = atomic_load_explicit(&table->whole, memory_order_relaxed);
     if (whole != WIO_JOB_PER_PROCESS) {
-        return (struct wio_job_hit){whole, WIO_JOB_KNOWN, false};
+        return hit_of(whole, WIO_JOB_KNOWN, false);
     }
     if (tid == 0) {
-        return (struct wio_job_hit){table->params.kernel, WIO_JOB_KNOWN, false};
+        return hit_of(table->params.kernel, WIO_JOB_KNOWN, false);
     }
     uint32_t due;
     const uint64_t word = wio_job_lines_look(&table->lines, tid, &due);
     if (word == 0) {
-        return (struct wio_job_hit){WIO_JOB_NONE, WIO_JOB_UNKNOWN, false};
+        return hit_of(WIO_JOB_NONE, WIO_JOB_UNKNOWN, false);
     }
     const uint32_t job = (uint32_t)(word >> 32);
     const bool is_old = (int32_t)(now_ms - due) >= 0;
     if ((job & WIO_JOB_UNSURE_BIT) != 0) {
-        return (struct wio_job_hit){job & ~WIO_JOB_UNSURE_BIT, WIO_JOB_UNSURE, is_old};
+        return hit_of(job & ~WIO_JOB_UNSURE_BIT, WIO_JOB_UNSURE, is_old);
     }
-    return (struct wio_job_hit){job, is_old ? WIO_JOB_OLD : WIO_JOB_KNOWN, is_old};
+    return hit_of(job, is_old ? WIO_JOB_OLD : WIO_JOB_KNOWN, is_old);
 }
 
 void wio_job_table_whole(struct wio_job_table *table, uint32_t job)
@@ -220,7 +238,7 @@ static void crowd_out(struct wio_job_table *table, uint32_t kept)
 static enum wio_status grow(struct wio_job_table *table)
 {
     const uint32_t places = (view_of(table)->mask + 1) * WIO_JOB_WAYS;
-    if (table->thread_count < places / 4 * 3) {
+    if (table->thread_count < places / 5 * 3) { /* looks seldom need a second line */
         return WIO_OK;
     }
     struct wio_job_view *view = wio_job_lines_grow(&table->lines);

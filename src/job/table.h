@@ -38,10 +38,11 @@ enum wio_job_answer {
     WIO_JOB_UNSURE, /* the job if the thread is still the one that it was: to be checked */
 };
 
+/* Eight bytes, so that it is returned in a register. */
 struct wio_job_hit {
-    uint32_t job; /* WIO_JOB_NONE: none, or unknown */
-    enum wio_job_answer answer;
-    bool is_old; /* with WIO_JOB_OLD, and perhaps with WIO_JOB_UNSURE */
+    uint32_t job;    /* WIO_JOB_NONE: none, or unknown */
+    uint16_t answer; /* enum wio_job_answer */
+    bool is_old;     /* with WIO_JOB_OLD, and perhaps with WIO_JOB_UNSURE */
 };
 
 #define WIO_JOB_NO_WATCH UINT32_MAX

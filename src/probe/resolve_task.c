@@ -103,8 +103,13 @@ static void keep_process(struct wio_probe *probe, const struct wio_probe_reader 
     uint32_t watch_number;
     (void)wio_job_table_sweep(probe->table, now_ns);
     const bool was_known = is_known(probe, task, birth, &watch_number);
-    if (was_known) {
+    if (was_known || !probe->params.policy.evicts_at_exit) {
+        const bool is_alive = wio_task_is_alive(task->fd, task->kind);
         wio_task_close(task);
+        probe->counts.gone += !is_alive;
+        if (!is_alive) {
+            return;
+        }
     } else if (!watch(probe, task, &watch_number)) {
         return;
     }
@@ -125,11 +130,6 @@ static void resolve_process(struct wio_probe *probe, struct wio_probe_reader *re
         probe->params.before_read(probe->params.context, task->tid);
     }
     wio_probe_read(probe, reader, task->tid);
-    if (!wio_task_is_alive(task->fd, task->kind)) {
-        count(probe, &probe->counts.gone);
-        wio_task_close(task);
-        return;
-    }
     if (probe->params.before_keep != NULL) {
         probe->params.before_keep(probe->params.context, task->tid);
     }

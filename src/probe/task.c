@@ -72,23 +72,16 @@ int64_t wio_task_read(const struct wio_task_system *system, uint32_t tid, const 
                       char *buffer, size_t size)
 {
     char name[NAME_BYTES];
-    size_t used = 0;
     WIO_CLEANUP(wio_fd_cleanup)
     int fd = openat(system->proc, name_of(name, tid, file), O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0) {
         return -1;
     }
-    while (used < size) {
-        const ssize_t got = read(fd, buffer + used, size - used);
-        if (got < 0 && errno == EINTR) {
-            continue;
-        }
-        if (got <= 0) {
-            return got < 0 ? -1 : (int64_t)used;
-        }
-        used += (size_t)got;
-    }
-    return (int64_t)used;
+    ssize_t got;
+    do { /* these files give all that fits at once */
+        got = read(fd, buffer, size);
+    } while (got < 0 && errno == EINTR);
+    return got;
 }
 
 /* The inode of its pidfd; where that is no such number, when it started. */
