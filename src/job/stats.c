@@ -218,7 +218,7 @@ static struct wio_job_counter *demand_counter(struct wio_job_stats *stats, uint3
         if (add_row(stats, job, now_ns) != WIO_OK) {
             return NULL;
         }
-        row = find_row(stats, job);
+        row = &stats->rows[stats->row_count - 1];
     }
     row->last_ns = now_ns > row->last_ns ? now_ns : row->last_ns;
     row->first_ns = now_ns < row->first_ns ? now_ns : row->first_ns;

@@ -28,8 +28,7 @@
 #define NAME_BYTES 16 /* "job.0000000000" and what ends it */
 #define ID 1000
 #define LAST "999"               /* the id before it */
-#define UNNAMED "job.----------" /* as long as a byte of it is there the process writes its name   \
-                                  */
+#define UNNAMED "job.----------" /* a dash: the process has not written all of its name */
 #define WRONG_SHOWN 2
 #define LUSTRE_COUNT 200
 #define LOOKERS 2
