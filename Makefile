@@ -7,12 +7,13 @@
 #   make bench-replay   replays beside the programs, edges beside the truth
 #   make bench-model    the write models beside measurements
 #   make bench-explain  what `whyio explain` needs for a million events, and for twenty
+#   make bench-job      what it costs to know the job of a request
 #   make lint    formatting, clang-tidy, cppcheck  make clean
 
 BUILD := build
 
 .DEFAULT_GOAL := build
-.PHONY: build demo test bench bench-replay bench-model bench-explain fuzz lint clean install deps-%
+.PHONY: build demo test bench bench-replay bench-model bench-explain bench-job fuzz lint clean install deps-%
 
 deps-%:
 	@sh scripts/deps.sh $*
@@ -43,6 +44,10 @@ bench-explain: deps-build
 	@sh scripts/build.sh $(BUILD)
 	@$(BUILD)/bench/trace_bench 1000000
 	@$(BUILD)/bench/trace_bench 20000000
+
+bench-job: deps-build
+	@sh scripts/build.sh $(BUILD)
+	@$(BUILD)/bench/job
 
 fuzz: deps-test
 	@sh scripts/fuzz.sh

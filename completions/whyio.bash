@@ -16,7 +16,13 @@ _whyio_options()
 _whyio_values()
 {
     case $1 in
-        --format) echo "text json" ;;
+        --format)
+            if [ "${COMP_WORDS[1]}" = jobstats ]; then
+                echo "yaml json text prometheus"
+            else
+                echo "text json"
+            fi
+            ;;
         --causal) echo "observe throttle off" ;;
         --method) echo "priority trace" ;;
         --mode) echo "causal think timed afap" ;;

@@ -18,7 +18,7 @@ test="$demo mpich libmpich-dev g++ clang libclang-rt-14-dev fio strace valgrind 
 lint="clang clang-format clang-tidy cppcheck shellcheck codespell"
 bench="$demo strace valgrind"
 wanted_test="slurmctld slurmd slurm-client gfortran libc6-dev-i386 lib32gcc-12-dev libsimgrid-dev bubblewrap
- busybox-static faketime fuse3 libfuse3-dev libhdf5-openmpi-dev libhdf5-mpich-dev sudo"
+ busybox-static faketime fuse3 libfuse3-dev libhdf5-openmpi-dev libhdf5-mpich-dev sudo python3-yaml"
 wanted_replay="mpich libmpich-dev libfuse3-dev fuse3 e2fsprogs fio"
 wanted_bench="lttng-tools liblttng-ust-dev libsimgrid-dev"
 wanted_model="gnuplot-nox e2fsprogs fio libsimgrid-dev"

@@ -76,6 +76,12 @@ static const char *in_pbs_slice(const char *text, size_t bytes, size_t *bytes_ou
     return text + sizeof(prefix) - 1;
 }
 
+/* Below it users make groups of any name themselves (delegation of systemd). */
+static bool is_user_slice(const char *text, size_t bytes)
+{
+    return bytes == 10 && memcmp(text, "user.slice", 10) == 0;
+}
+
 const char *wio_job_in_cgroup(const char *path, size_t path_bytes, size_t *bytes_out)
 {
     const char *end = path + path_bytes;
@@ -91,6 +97,9 @@ const char *wio_job_in_cgroup(const char *path, size_t path_bytes, size_t *bytes
         if (is_pbs) {
             *bytes_out = bytes;
             return at;
+        }
+        if (is_user_slice(at, bytes)) {
+            break;
         }
         const char *slice = in_pbs_slice(at, bytes, bytes_out);
         if (slice != NULL) {

@@ -25,7 +25,7 @@ bool wio_job_resolve(const struct wio_job_source *source, char *job_out, size_t 
 
 /* The id in one control group path, "/system.slice/slurmstepd.scope/job_42/step_0": its begin, and
  * its length in *bytes_out; NULL where there is none. Slurm (v1, v2, several daemons on a node) and
- * PBS. */
+ * PBS. Nothing below user.slice counts: there a user makes groups of any name. */
 const char *wio_job_in_cgroup(const char *path, size_t path_bytes, size_t *bytes_out);
 
 #endif

@@ -23,9 +23,10 @@ COMMANDS = {
     "compare": ["compare", "--format=json", "{}", "whole"],
     "replay": ["replay", "--dry-run", "--format=json", "--root=target", "{}"],
     "edges": ["edges", "{}"],
+    "jobstats": ["jobstats", "--format=json", "{}"],
     "check": ["check", "{}"],
 }
-READERS = ("info", "explain", "dump", "compare", "replay", "edges")
+READERS = ("info", "explain", "dump", "compare", "replay", "edges", "jobstats")
 failures = []
 
 

@@ -9,9 +9,11 @@
  *   replayed    the same operations below /target, at a third of the speed, without the pauses
  *   killed      one rank died by a signal, one has no end; events were dropped, an exec not seen
  *   odd         every odd value: no rank, odd bytes in paths, pending, asynchronous, stdio, mmap
- *   waits       two ranks: a barrier, a message, one that nobody receives, a lock in turn, a file
- * that one waits for and the other makes empty       a process without any event long N      one
- * rank, N writes of 4 KiB each followed by a read (for measuring)
+ *   jobs        processes of jobs with odd names: blanks, quotes, colons, UTF-8, odd bytes, 4,096
+ * of them; each with one operation of every sort that statistics of jobs have waits       two
+ * ranks: a barrier, a message, one that nobody receives, a lock in turn, a file that one waits for
+ * and the other makes empty       a process without any event long N      one rank, N writes of 4
+ * KiB each followed by a read (for measuring)
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -420,6 +422,78 @@ static void make_storm(struct maker *maker, const char *fs)
     simple(maker, WIO_OP_close, log, 10 * US);
 }
 
+/* An operation on a name, which succeeds or fails. */
+static void on_name(struct maker *maker, enum wio_op op, const char *path, const char *path2,
+                    int64_t argument, int error)
+{
+    struct wio_event event = event_of(op, wio_call_find(wio_op_name(op)));
+
+    event.path = path_id(maker, path);
+    event.path2 = path2 != NULL ? path_id(maker, path2) : WIO_NO_STRING;
+    event.arg[0] = argument;
+    event.result = error == 0 ? 0 : -1;
+    event.error = (uint16_t)error;
+    append(maker, event, 7 * US, US);
+}
+
+static void make_job(struct maker *maker, const char *job, int32_t number)
+{
+    struct wio_process_info process = rank_of(-1, 2000 + number);
+
+    process.job = job;
+    start_process(maker, process, (uint64_t)number * MS);
+    open_file(maker, "/home/u/in", O_RDONLY, 3, 0);
+    for (int i = 0; i <= number; i++) {
+        transfer(maker, WIO_OP_pread, "/home/u/in", 1000 * i, 1000u << number);
+        transfer(maker, WIO_OP_write, "pipe:[1]", 0, 10);
+    }
+    simple(maker, WIO_OP_close, "/home/u/in", US);
+}
+
+static void make_all_operations(struct maker *maker)
+{
+    static const char from[] = "/home/u/dir/a";
+    struct wio_process_info process = rank_of(-1, 3000);
+
+    process.job = "dd.4854";
+    start_process(maker, process, 100 * MS);
+    on_name(maker, WIO_OP_mkdir, "/home/u/dir", NULL, 0755, 0);
+    on_name(maker, WIO_OP_mkdir, "/home/u/dir", NULL, 0755, EEXIST);
+    open_file(maker, from, O_RDWR | O_CREAT, 3, 0);
+    transfer(maker, WIO_OP_pwrite, from, 0, 1 << 20);
+    simple(maker, WIO_OP_fdatasync, from, 5 * MS);
+    on_name(maker, WIO_OP_ftruncate, from, NULL, 0, 0);
+    on_name(maker, WIO_OP_fallocate, from, NULL, 0, 0);
+    on_name(maker, WIO_OP_fallocate, from, NULL, 3 /* punches a hole, keeps the size */, 0);
+    on_name(maker, WIO_OP_lstat, from, NULL, 0, 0);
+    on_name(maker, WIO_OP_chmod, from, NULL, 0600, 0);
+    on_name(maker, WIO_OP_umask, from, NULL, 077, 0);
+    on_name(maker, WIO_OP_getxattr, from, NULL, 0, 0);
+    on_name(maker, WIO_OP_fremovexattr, from, NULL, 0, 0);
+    on_name(maker, WIO_OP_statfs, from, NULL, 0, 0);
+    on_name(maker, WIO_OP_link, from, "/home/u/dir/b", 0, 0);
+    on_name(maker, WIO_OP_symlink, from, "b", 0, 0);
+    on_name(maker, WIO_OP_readdir, "/home/u/dir", NULL, 0, 0);
+    on_name(maker, WIO_OP_rename, from, "/home/u/dir/c", 0, 0);
+    on_name(maker, WIO_OP_rename, from, "/home/u/other/c", 0, 0);
+    on_name(maker, WIO_OP_unlink, from, NULL, 0, 0);
+    on_name(maker, WIO_OP_unlink, "/home/u/dir", NULL, AT_REMOVEDIR, 0);
+    simple(maker, WIO_OP_close, from, 10 * US);
+}
+
+static void make_jobs(struct maker *maker)
+{
+    static char longest[4097];
+    static const char *const names[] = {
+        "4711", "4712", "a b:c\"d'e\\f", "caf\xc3\xa9 \xff", "true", "", "1e3", "@odd", longest};
+
+    memset(longest, 'n', sizeof(longest) - 1);
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        make_job(maker, names[i], (int32_t)i);
+    }
+    make_all_operations(maker);
+}
+
 static void make_kind(struct maker *maker, const char *kind, const char *count)
 {
     if (strcmp(kind, "checkpoint") == 0) {
@@ -432,6 +506,8 @@ static void make_kind(struct maker *maker, const char *kind, const char *count)
         make_killed(maker);
     } else if (strcmp(kind, "odd") == 0) {
         make_odd(maker);
+    } else if (strcmp(kind, "jobs") == 0) {
+        make_jobs(maker);
     } else if (strcmp(kind, "waits") == 0) {
         make_waits(maker);
     } else if (strcmp(kind, "empty") == 0) {
