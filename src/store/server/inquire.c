@@ -98,7 +98,7 @@ static void decide(struct wio_server *server, struct server_txn *txn, bool is_co
         server->has_failed |= server_resolve(server, txn, is_commit) != WIO_OK;
     } else if (is_commit) {
         server->stat.commits +=
-            server_updates_apply(server, txn->updates.list, txn->updates.count) == WIO_OK;
+            server_updates_apply(server, txn->updates.list, txn->updates.count, false) == WIO_OK;
         server_txn_end(server, txn);
     } else {
         server_abort(server, txn);

@@ -73,7 +73,8 @@ static enum wio_status restore_outcome(struct wio_server *server,
         return WIO_OK;
     }
     enum wio_status status =
-        is_commit ? server_updates_apply(server, txn->updates.list, txn->updates.count) : WIO_OK;
+        is_commit ? server_updates_apply(server, txn->updates.list, txn->updates.count, true)
+                  : WIO_OK;
     server_txn_end(server, txn);
     return status;
 }
@@ -84,7 +85,7 @@ enum wio_status wio_server_restore(struct wio_server *server,
     server->now_ns = now_ns > server->now_ns ? now_ns : server->now_ns;
     switch (record->kind) {
     case WIO_BACKING_COMMIT:
-        return server_updates_apply(server, record->updates, record->update_count);
+        return server_updates_apply(server, record->updates, record->update_count, true);
     case WIO_BACKING_PREPARED:
         return restore_prepared(server, record);
     case WIO_BACKING_COMMITTED:

@@ -9,7 +9,9 @@
  *   perform.c   operations, once their locks are there; which locks these are
  *   decide.c    commit, vote, abort, forget
  *   inquire.c   what becomes of transactions whose client is gone
- *   server.c    requests, events of the lock manager, time
+ *   operate.c   operations: locks, performing, what follows; events of the lock manager
+ *   advise.c    advisory locks
+ *   server.c    requests, the log's progress, time
  */
 #ifndef WIO_STORE_SERVER_SERVER_INTERNAL_H
 #define WIO_STORE_SERVER_SERVER_INTERNAL_H
@@ -185,7 +187,8 @@ uint64_t server_view_pointer(const struct wio_server *server, const struct serve
                              uint64_t file, uint32_t group);
 /* Performs them; what fails makes the server fail. */
 WIO_MUST_CHECK enum wio_status server_updates_apply(struct wio_server *server,
-                                                    const struct wio_update *list, uint32_t count);
+                                                    const struct wio_update *list, uint32_t count,
+                                                    bool is_logged);
 /* Room for a new shared pointer. */
 WIO_MUST_CHECK enum wio_status server_pointer_make(struct wio_server *server, uint64_t file,
                                                    uint32_t group);
@@ -304,5 +307,16 @@ void server_ask(struct wio_server *server);
 uint64_t server_ask_deadline_ns(const struct wio_server *server);
 void server_heard(struct wio_server *server, struct server_txn *txn, uint16_t target,
                   enum wio_store_outcome outcome);
+
+/* ---- operate.c, advise.c ---- */
+
+/* An operation of a transaction, or one that is a transaction. */
+void server_operate(struct wio_server *server, struct server_session *session,
+                    struct server_call *call);
+/* What the lock manager has to say, until it has no more. */
+void server_listen(struct wio_server *server);
+/* LOCK, UNLOCK. */
+void server_advise(struct wio_server *server, struct server_session *session,
+                   struct server_call *call);
 
 #endif
