@@ -45,7 +45,9 @@ struct wio_coord_txn;
 
 enum wio_coord_end {
     WIO_COORD_COMMITTED,
-    WIO_COORD_FAILED /* for good: `result` says why (NO_SPACE, IO, ..); or given up: ABORTED */
+    /* for good: `result` says why (NO_SPACE, IO, ..); ABORTED: given up, or torn; NO_LEASE: the
+     * outcome is not known */
+    WIO_COORD_FAILED
 };
 
 struct wio_coord_ops {
@@ -80,6 +82,7 @@ struct wio_coord_stat {
     uint64_t attempts; /* beyond the first ones */
     uint64_t wounds;   /* that ended an attempt */
     uint64_t late;     /* wounds that came too late, or for another attempt */
+    uint64_t torn;     /* volatile, committed at some targets and not at others */
     uint32_t active;
 };
 
@@ -113,8 +116,11 @@ void wio_coord_reply(struct wio_coord *coord, uint16_t target, const struct wio_
                      uint64_t now_ns);
 void wio_coord_push(struct wio_coord *coord, uint16_t target, const struct wio_store_push *push,
                     uint64_t now_ns);
-/* The target is connected again. */
-void wio_coord_back(struct wio_coord *coord, uint16_t target);
+/* The target is connected again; `is_new` as wio_server_connected says. Of transactions whose
+ * COMMIT was under way at a target that has lost them the outcome is not known: `ended` with FAILED
+ * and NO_LEASE.
+ */
+void wio_coord_back(struct wio_coord *coord, uint16_t target, bool is_new, uint64_t now_ns);
 /* Pauses that are over, votes that are late. */
 void wio_coord_tick(struct wio_coord *coord, uint64_t now_ns);
 uint64_t wio_coord_deadline_ns(const struct wio_coord *coord);

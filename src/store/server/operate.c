@@ -4,6 +4,11 @@
 #include "base/cleanup.h"
 #include "store/server/server_internal.h"
 
+static bool asks_for_vote(const struct wio_store_request *request)
+{
+    return (request->flags & WIO_STORE_FLAG_PREPARE) != 0 || request->op == WIO_STORE_PREPARE;
+}
+
 /* All locks are there. */
 static void run(struct wio_server *server, struct server_call *call)
 {
@@ -19,7 +24,7 @@ static void run(struct wio_server *server, struct server_call *call)
         server_answer(server, call, result);
     } else if ((request->flags & WIO_STORE_FLAG_SINGLE) != 0) {
         server_commit(server, call, txn);
-    } else if ((request->flags & WIO_STORE_FLAG_PREPARE) != 0 || request->op == WIO_STORE_PREPARE) {
+    } else if (asks_for_vote(request)) {
         server_vote(server, call, txn);
     } else if (request->op == WIO_STORE_READ) {
         server_answer_data(server, call, server->scratch, (uint32_t)call->size);
@@ -163,6 +168,34 @@ static enum wio_store_result find_or_begin(struct wio_server *server,
     return WIO_STORE_OK;
 }
 
+/* A vote whose answer was lost with its session is asked for anew, when others may have decided. */
+static enum wio_store_result vote_again(const struct wio_server *server, struct server_call *call,
+                                        enum wio_store_result result)
+{
+    const struct wio_txn *name = &call->request.txn;
+    const struct server_txn *txn = server_txn_find(server, name->client, name->number);
+    const struct server_outcome *outcome = server_outcome_find(server, name->client, name->number);
+    if (txn != NULL && txn->txn.attempt == name->attempt && txn->state == SERVER_PREPARED) {
+        call->outcome = WIO_STORE_OUTCOME_PREPARED;
+        return WIO_STORE_OK;
+    }
+    if (txn != NULL && txn->txn.attempt == name->attempt && txn->state == SERVER_VOTING) {
+        return WIO_STORE_BUSY;
+    }
+    if (outcome != NULL && outcome->txn.attempt == name->attempt) {
+        call->outcome = (uint16_t)outcome->outcome;
+    }
+    return result;
+}
+
+/* A single operation whose answer was lost in a crash; the log had it. */
+static bool has_committed(const struct server_session *session,
+                          const struct wio_store_request *request)
+{
+    return (request->flags & WIO_STORE_FLAG_SINGLE) != 0 &&
+           server_past_find(session, &request->txn) == WIO_STORE_OUTCOME_COMMITTED;
+}
+
 void server_operate(struct wio_server *server, struct server_session *session,
                     struct server_call *call)
 {
@@ -175,8 +208,14 @@ void server_operate(struct wio_server *server, struct server_session *session,
     }
     if (result == WIO_STORE_OK) {
         proceed(server, call);
-    } else {
-        call->txn = NULL;
-        server_answer(server, call, result);
+        return;
     }
+    call->txn = NULL;
+    if (asks_for_vote(request)) {
+        result = vote_again(server, call, result);
+    } else if (result == WIO_STORE_ABORTED && has_committed(session, request)) {
+        call->size = request->data_size;
+        result = WIO_STORE_OK;
+    }
+    server_answer(server, call, result);
 }

@@ -221,7 +221,7 @@ void wio_server_request(struct wio_server *server, uint64_t client,
     } else {
         struct server_session *session = server_session_find(server, client);
         if (session == NULL) {
-            server_answer_early(server, client, request, WIO_STORE_ABORTED);
+            server_answer_early(server, client, request, WIO_STORE_NO_LEASE);
         } else {
             request_of(server, session, request);
         }
@@ -232,11 +232,18 @@ void wio_server_request(struct wio_server *server, uint64_t client,
 /* ---- connections, log, time ---- */
 
 enum wio_status wio_server_connected(struct wio_server *server, const struct wio_store_peer *peer,
-                                     uint64_t now_ns)
+                                     uint64_t now_ns, bool *is_new_out)
 {
     set_now(server, now_ns);
+    server->started_ns = server->started_ns > 0 ? server->started_ns : server->now_ns;
     struct server_session *session = server_session_find(server, peer->client);
-    if (session == NULL) {
+    bool is_early = server->now_ns < server->started_ns + server->config.lease_ns;
+    if (is_new_out != NULL) {
+        *is_new_out = session == NULL && !is_early;
+    }
+    if (session != NULL) {
+        session->peer = *peer; /* recovery knew its number only */
+    } else {
         WIO_TRY(server_session_make(server, peer, &session));
     }
     server_session_renew(server, session);

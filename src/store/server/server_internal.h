@@ -164,7 +164,8 @@ struct wio_server {
     uint64_t lazy_since_ns;
     bool has_failed;
     uint64_t now_ns;
-    uint8_t *scratch; /* WIO_STORE_DATA_MAX bytes, for answers */
+    uint64_t started_ns; /* the first client, or recovery */
+    uint8_t *scratch;    /* WIO_STORE_DATA_MAX bytes, for answers */
 };
 
 /* ---- updates.c ---- */
