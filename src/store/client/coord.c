@@ -308,12 +308,13 @@ void wio_coord_give_up(struct wio_coord_txn *txn, uint64_t now_ns)
 
 /* ---- answers ---- */
 
-static void op_answered(struct wio_coord_txn *txn, const struct coord_slot *slot,
+static void op_answered(struct wio_coord_txn *txn, uint16_t target, const struct coord_slot *slot,
                         const struct wio_store_reply *reply)
 {
     struct wio_coord *coord = txn->coord;
     bool is_single = (txn->flags & WIO_STORE_FLAG_SINGLE) != 0;
     txn->ops--;
+    coord_has_begun(txn, target);
     if (txn->state != COORD_RUNNING) {
         /* a wound was on its way when this was done: single operations have committed */
         txn->was_done |= is_single && reply->result == WIO_STORE_OK;
@@ -416,7 +417,7 @@ static void answered(struct wio_coord_txn *txn, uint16_t target, const struct co
     struct coord_part *part = &txn->parts[target];
     switch (slot->kind) {
     case COORD_OP:
-        op_answered(txn, slot, reply);
+        op_answered(txn, target, slot, reply);
         break;
     case COORD_COMMIT:
         part->is_done = true;

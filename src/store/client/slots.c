@@ -57,6 +57,17 @@ bool coord_take(struct wio_coord *coord, uint16_t index, uint64_t number,
     return true;
 }
 
+void coord_has_begun(struct wio_coord_txn *txn, uint16_t index)
+{
+    struct coord_target *target = &txn->coord->targets[index];
+    for (uint32_t k = 0; txn->ops > 0 && k < WIO_COORD_WINDOW; k++) {
+        struct coord_slot *slot = &target->slots[k];
+        if (slot->number != 0 && slot->txn == txn && slot->kind == COORD_OP) {
+            slot->request.flags &= (uint16_t)~WIO_STORE_FLAG_BEGIN;
+        }
+    }
+}
+
 void coord_forget_slots(struct wio_coord_txn *txn)
 {
     struct wio_coord *coord = txn->coord;

@@ -79,7 +79,7 @@ void server_client_gone(struct wio_server *server, struct server_session *sessio
         }
     }
     server->stat.leases_ended++;
-    server_session_free(server, session);
+    server_session_end(server, session);
 }
 
 static bool takes_part(const struct server_txn *txn, uint16_t target)

@@ -26,6 +26,7 @@ static void init(struct wio_server *server)
     RB_INIT(&server->outcomes);
     RB_INIT(&server->pointers);
     TAILQ_INIT(&server->leases);
+    TAILQ_INIT(&server->ended);
     TAILQ_INIT(&server->gone);
     TAILQ_INIT(&server->logged);
     TAILQ_INIT(&server->free_calls);
@@ -88,6 +89,9 @@ void wio_server_destroy(struct wio_server *server)
         drop_txns(server, &session->txns);
         server_session_free(server, session);
     }
+    while ((session = TAILQ_FIRST(&server->ended)) != NULL) {
+        server_session_free(server, session);
+    }
     drop_txns(server, &server->gone);
     while ((call = TAILQ_FIRST(&server->logged)) != NULL) {
         TAILQ_REMOVE(&server->logged, call, by_log);
@@ -136,7 +140,6 @@ static void dispatch(struct wio_server *server, struct server_session *session,
     case WIO_STORE_STATFS:
         server_answer_space(server, call);
         break;
-    case WIO_STORE_PING:
     case WIO_STORE_DEFINE_SOURCE:
         server_answer(server, call, WIO_STORE_OK);
         break;
@@ -191,6 +194,11 @@ static void request_of(struct wio_server *server, struct server_session *session
     struct wio_store_request own = *request;
     own.txn.client = session->peer.client;
     server_session_renew(server, session);
+    if (own.op == WIO_STORE_PING) { /* any number of times, with any number */
+        server_answer_early(server, session->peer.client, &own,
+                            server->has_failed ? WIO_STORE_IO : WIO_STORE_OK);
+        return;
+    }
     if (!is_new(server, session, &own)) {
         return;
     }
@@ -220,7 +228,7 @@ void wio_server_request(struct wio_server *server, uint64_t client,
         inquiry(server, client, request);
     } else {
         struct server_session *session = server_session_find(server, client);
-        if (session == NULL) {
+        if (session == NULL || session->is_ended) {
             server_answer_early(server, client, request, WIO_STORE_NO_LEASE);
         } else {
             request_of(server, session, request);
@@ -231,6 +239,19 @@ void wio_server_request(struct wio_server *server, uint64_t client,
 
 /* ---- connections, log, time ---- */
 
+/* Those that went with the former connection. */
+static void push_wounds(struct wio_server *server, struct server_session *session)
+{
+    const struct server_txn *txn;
+    TAILQ_FOREACH(txn, &session->txns, by_session)
+    {
+        struct wio_store_push push = {.op = WIO_STORE_WOUND, .txn = txn->txn};
+        if (txn->state == SERVER_ACTIVE && wio_locks_is_wounded(txn->owner, &push.because)) {
+            server->config.ops->push(server->config.context, session->peer.client, &push);
+        }
+    }
+}
+
 enum wio_status wio_server_connected(struct wio_server *server, const struct wio_store_peer *peer,
                                      uint64_t now_ns, bool *is_new_out)
 {
@@ -239,7 +260,10 @@ enum wio_status wio_server_connected(struct wio_server *server, const struct wio
     struct server_session *session = server_session_find(server, peer->client);
     bool is_early = server->now_ns < server->started_ns + server->config.lease_ns;
     if (is_new_out != NULL) {
-        *is_new_out = session == NULL && !is_early;
+        *is_new_out = (session == NULL || session->is_ended) && !is_early;
+    }
+    if (session != NULL && session->is_ended) {
+        WIO_TRY(server_session_revive(server, session));
     }
     if (session != NULL) {
         session->peer = *peer; /* recovery knew its number only */
@@ -247,6 +271,7 @@ enum wio_status wio_server_connected(struct wio_server *server, const struct wio
         WIO_TRY(server_session_make(server, peer, &session));
     }
     server_session_renew(server, session);
+    push_wounds(server, session);
     return WIO_OK;
 }
 
@@ -255,7 +280,7 @@ void wio_server_disconnected(struct wio_server *server, uint64_t client, bool is
 {
     set_now(server, now_ns);
     struct server_session *session = server_session_find(server, client);
-    if (session != NULL && is_dead) {
+    if (session != NULL && !session->is_ended && is_dead) {
         server_client_gone(server, session);
         server_listen(server);
     }
@@ -350,6 +375,7 @@ void wio_server_tick(struct wio_server *server, uint64_t now_ns)
            session->lease_until_ns <= server->now_ns) {
         server_client_gone(server, session);
     }
+    server_sessions_forget(server);
     if (!server->has_failed) {
         server_ask(server);
         flush_lazy(server);

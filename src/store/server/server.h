@@ -105,7 +105,8 @@ void wio_server_destroy(struct wio_server *server);
  * A client has proven what `peer` says: a new one, or one that comes back within its lease.
  * *is_new_out (may be NULL): what it had here before, if anything, has ended with its lease, and of
  * what was under way then nothing is known. In the first lease after a start that is never so: what
- * the log does not have did not happen. WIO_ERR_BUSY: clients_max are there. WIO_ERR_NOMEM.
+ * the log does not have did not happen. Wounds are pushed again from within. WIO_ERR_BUSY:
+ * clients_max are there. WIO_ERR_NOMEM.
  */
 WIO_MUST_CHECK enum wio_status wio_server_connected(struct wio_server *server,
                                                     const struct wio_store_peer *peer,

@@ -133,6 +133,7 @@ struct server_session {
     struct wio_store_peer peer;
     TAILQ_ENTRY(server_session) by_lease;
     uint64_t lease_until_ns;
+    bool is_ended; /* kept for others that ask how its transactions ended, until lease_until_ns */
     struct server_txn_list txns;
     struct wio_lock_owner *advisory; /* NULL: it has no advisory lock */
     struct server_seen seen[WIO_SERVER_WINDOW];
@@ -151,6 +152,8 @@ struct wio_server {
     struct wio_locks *advisory;
     struct server_sessions sessions;
     struct server_leases leases; /* the one that ends next first */
+    struct server_leases ended;  /* the one that ended first first */
+    uint32_t ended_count;
     struct server_txns txns;
     struct server_txn_list gone; /* those without a session */
     struct server_outcomes outcomes;
@@ -201,7 +204,13 @@ struct server_session *server_session_find(const struct wio_server *server, uint
 WIO_MUST_CHECK enum wio_status server_session_make(struct wio_server *server,
                                                    const struct wio_store_peer *peer,
                                                    struct server_session **session_out);
-/* Its transactions are gone already. */
+/* Its transactions are gone already: what is remembered stays for a while. */
+void server_session_end(struct wio_server *server, struct server_session *session);
+/* It comes back. WIO_ERR_BUSY: clients_max. */
+WIO_MUST_CHECK enum wio_status server_session_revive(struct wio_server *server,
+                                                     struct server_session *session);
+/* Those that ended long ago are forgotten. */
+void server_sessions_forget(struct wio_server *server);
 void server_session_free(struct wio_server *server, struct server_session *session);
 /* The client was heard. */
 void server_session_renew(struct wio_server *server, struct server_session *session);
