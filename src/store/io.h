@@ -106,7 +106,8 @@ struct wio_io_ops {
     /* NULL where there is no memory. */
     struct wio_io_timer *(*timer_create)(struct wio_io *io, void (*fire)(void *context),
                                          void *context);
-    /* Fire once, `after_ns` from now; replaces what was set before. 0: as soon as the loop turns. */
+    /* Fire once, `after_ns` from now; replaces what was set before. 0: as soon as the loop turns.
+     */
     void (*timer_set)(struct wio_io_timer *timer, uint64_t after_ns);
     void (*timer_stop)(struct wio_io_timer *timer);
     void (*timer_destroy)(struct wio_io_timer *timer); /* NULL is allowed */
@@ -177,6 +178,12 @@ struct wio_io_ops {
 
     /* ---- what blocks ---- */
     enum wio_status (*work)(struct wio_io *io, struct wio_io_work *work);
+
+    /* ---- more of files ---- */
+    /* Bytes of the blocks that the file has on its device (st_blocks), holes not counted. NULL
+     * where an implementation cannot tell: then a file's size counts. */
+    enum wio_status (*file_used)(struct wio_io_file *file, uint64_t *bytes_out,
+                                 struct wio_error *err);
 };
 
 /* The first member of an implementation's own structure. */
