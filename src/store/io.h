@@ -48,7 +48,8 @@ struct wio_io_peer {
 struct wio_io_handler {
     /* The other end has accepted; of connections that `connect` made. */
     void (*opened)(void *context);
-    /* At least one byte of room; what is there must stay until `came` or `conn_close`. */
+    /* At least one byte of room; what is there must stay until `came` or `conn_close`. NULL: there
+     * is no memory, which ends the connection (`closed`). */
     void *(*room)(void *context, size_t *size_out);
     void (*came)(void *context, size_t bytes);
     /* Nothing is unsent any more, after `conn_unsent` was not 0. */
@@ -106,13 +107,14 @@ struct wio_io_ops {
     /* NULL where there is no memory. */
     struct wio_io_timer *(*timer_create)(struct wio_io *io, void (*fire)(void *context),
                                          void *context);
-    /* Fire once, `after_ns` from now; replaces what was set before. 0: as soon as the loop turns. */
+    /* Fire once, `after_ns` from now; replaces what was set before. 0: as soon as the loop turns.
+     */
     void (*timer_set)(struct wio_io_timer *timer, uint64_t after_ns);
     void (*timer_stop)(struct wio_io_timer *timer);
     void (*timer_destroy)(struct wio_io_timer *timer); /* NULL is allowed */
 
     /* ---- connections: a stream of bytes each way, in order ---- */
-    /* Addresses are texts: "unix:PATH", "HOST:PORT", "[V6]:PORT" (src/store/net/address.h). */
+    /* Addresses are texts: "unix:PATH", "HOST:PORT", "[V6]:PORT" (src/store/link/address.h). */
     enum wio_status (*listen)(struct wio_io *io, const char *address, wio_io_accepted *accepted,
                               void *context, struct wio_io_listener **listener_out,
                               struct wio_error *err);
@@ -177,6 +179,12 @@ struct wio_io_ops {
 
     /* ---- what blocks ---- */
     enum wio_status (*work)(struct wio_io *io, struct wio_io_work *work);
+
+    /* ---- more of files ---- */
+    /* Bytes of the blocks that the file has on its device (st_blocks), holes not counted. NULL
+     * where an implementation cannot tell: then a file's size counts. */
+    enum wio_status (*file_used)(struct wio_io_file *file, uint64_t *bytes_out,
+                                 struct wio_error *err);
 };
 
 /* The first member of an implementation's own structure. */
