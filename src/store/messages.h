@@ -37,7 +37,7 @@ enum wio_store_op {
     WIO_STORE_WRITE = 17,    /* file segment offset data -> size = bytes taken */
     WIO_STORE_TRUNCATE = 18, /* file segment size */
     WIO_STORE_SIZE = 19,     /* file segment -> size of the segment */
-    WIO_STORE_DROP = 20,     /* file: all segments of it here */
+    WIO_STORE_DROP = 20,     /* file segment: its bytes and its name go */
     WIO_STORE_POINTER = 21,  /* file group whence offset (int64) -> offset before, size = after */
 
     /* Of a target, outside transactions: advisory locks, kept as long as the client's lease. */
@@ -46,11 +46,14 @@ enum wio_store_op {
     WIO_STORE_STATFS = 26, /* -> stat.size = capacity, stat.used */
 
     /* Of a transaction at a participant. ABORT leaves a tombstone where nothing is known of the
-     * transaction. PREPARE is FLAG_PREPARE without an operation. INQUIRE -> outcome. */
+     * transaction. PREPARE is FLAG_PREPARE without an operation. INQUIRE -> outcome, by another
+     * target; with FLAG_STABLE that one is prepared, and what has not voted here never will.
+     * FORGET: all participants have answered COMMIT or ABORT; nothing is asked any more. */
     WIO_STORE_COMMIT = 32,
     WIO_STORE_ABORT = 33,
     WIO_STORE_PREPARE = 34,
     WIO_STORE_INQUIRE = 35,
+    WIO_STORE_FORGET = 36,
 
     /* Said by a server unasked: struct wio_store_push. */
     WIO_STORE_WOUND = 48,
@@ -77,8 +80,17 @@ enum wio_store_flag {
     WIO_STORE_FLAG_PREPARE = 1u << 2,  /* the last one here: the answer is the vote; stable */
     WIO_STORE_FLAG_REJECT = 1u << 3,   /* refuse rather than queue where it cannot start at once */
     WIO_STORE_FLAG_NOFOLLOW = 1u << 4, /* of a symbolic link itself */
-    WIO_STORE_FLAG_INCREMENT = 1u << 5 /* WRITE: 8 bytes, added to what is there (little endian) */
+    WIO_STORE_FLAG_INCREMENT = 1u << 5 /* WRITE: 8 bytes, added to what is there (little endian);
+                                        * -> offset = the number before */
 };
+
+/* Further flags of requests in transactions. */
+#define WIO_STORE_FLAG_BEGIN (1u << 6) /* the first of this attempt at this target */
+#define WIO_STORE_FLAG_TRY (1u << 7)   /* ABORT: only if it has not voted; -> outcome */
+
+/* Blockers name bytes of segments, or what stands beside them: bits of the range's segment. */
+#define WIO_STORE_LOCK_SIZE (1u << 30)    /* the size of the segment */
+#define WIO_STORE_LOCK_POINTER (1u << 31) /* shared pointers of the file; `from` is the group */
 
 enum wio_store_open_flag {
     WIO_STORE_OPEN_CREATE = 1u << 0,
@@ -117,8 +129,8 @@ enum wio_store_result {
 
 /* INQUIRE: what a participant knows of a transaction. */
 enum wio_store_outcome {
-    WIO_STORE_OUTCOME_UNKNOWN = 0, /* nothing: and a tombstone stands from now on, so it aborts */
-    WIO_STORE_OUTCOME_ACTIVE = 1,  /* has not voted yet: and now never will, as UNKNOWN */
+    WIO_STORE_OUTCOME_UNKNOWN = 0, /* nothing is known */
+    WIO_STORE_OUTCOME_ACTIVE = 1,  /* has not voted yet */
     WIO_STORE_OUTCOME_PREPARED = 2,
     WIO_STORE_OUTCOME_COMMITTED = 3,
     WIO_STORE_OUTCOME_ABORTED = 4

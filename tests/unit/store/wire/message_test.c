@@ -81,7 +81,7 @@ static void add_texts(struct source *source, struct wio_store_request *request)
 static struct wio_store_request random_request(struct source *source, uint16_t op)
 {
     struct wio_store_request request = {.op = op,
-                                        .flags = (uint16_t)below(source, 64),
+                                        .flags = (uint16_t)below(source, 256),
                                         .hint = (uint16_t)below(source, 65536),
                                         .number = wio_test_random(&source->seed),
                                         .source = below(source, UINT32_MAX),

@@ -1,0 +1,615 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The calls of server.h: requests, what the lock manager says, the log, time. */
+#include "store/server/server.h"
+
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/memory.h"
+#include "store/server/server_internal.h"
+
+static enum wio_status make_locks(struct wio_server *server)
+{
+    const struct wio_server_config *config = &server->config;
+    struct wio_locks_config locks = {config->policy, config->lock_timeout_ns, config->txns_max,
+                                     config->locks_max};
+    struct wio_locks_config advisory = {WIO_LOCK_NO_WAIT, 0, config->clients_max,
+                                        config->locks_max};
+    WIO_TRY(wio_locks_create(&server->alloc, &locks, &server->locks));
+    return wio_locks_create(&server->alloc, &advisory, &server->advisory);
+}
+
+static void init(struct wio_server *server)
+{
+    RB_INIT(&server->sessions);
+    RB_INIT(&server->txns);
+    RB_INIT(&server->outcomes);
+    RB_INIT(&server->pointers);
+    TAILQ_INIT(&server->leases);
+    TAILQ_INIT(&server->gone);
+    TAILQ_INIT(&server->logged);
+    TAILQ_INIT(&server->free_calls);
+    TAILQ_INIT(&server->free_txns);
+}
+
+enum wio_status wio_server_create(const struct wio_alloc *alloc,
+                                  const struct wio_server_config *config,
+                                  struct wio_server **server_out)
+{
+    if (config->self >= config->targets || config->clients_max == 0 || config->calls_max == 0 ||
+        config->outcomes_max == 0) {
+        return WIO_ERR_USAGE;
+    }
+    struct wio_server *server = wio_alloc_array(alloc, 1, sizeof(*server));
+    if (server == NULL) {
+        return WIO_ERR_NOMEM;
+    }
+    server->alloc = *alloc;
+    server->config = *config;
+    server->config.lease_ns = config->lease_ns > 0 ? config->lease_ns : WIO_SERVER_LEASE_NS;
+    init(server);
+    server->scratch = wio_alloc_array(alloc, 1, WIO_STORE_DATA_MAX);
+    enum wio_status status = server->scratch != NULL ? make_locks(server) : WIO_ERR_NOMEM;
+    if (status != WIO_OK) {
+        wio_server_destroy(server);
+        return status;
+    }
+    *server_out = server;
+    return WIO_OK;
+}
+
+static void drop_calls(struct wio_server *server, struct server_txn *txn)
+{
+    struct server_call *call;
+    while ((call = TAILQ_FIRST(&txn->calls)) != NULL) {
+        TAILQ_REMOVE(&txn->calls, call, by_txn);
+        server_call_free(server, call);
+    }
+}
+
+static void drop_txns(struct wio_server *server, struct server_txn_list *list)
+{
+    struct server_txn *txn;
+    while ((txn = TAILQ_FIRST(list)) != NULL) {
+        drop_calls(server, txn);
+        server_txn_end(server, txn);
+    }
+}
+
+void wio_server_destroy(struct wio_server *server)
+{
+    struct server_session *session;
+    struct server_call *call;
+    if (server == NULL) {
+        return;
+    }
+    struct wio_alloc alloc = server->alloc;
+    while ((session = TAILQ_FIRST(&server->leases)) != NULL) {
+        drop_txns(server, &session->txns);
+        server_session_free(server, session);
+    }
+    drop_txns(server, &server->gone);
+    while ((call = TAILQ_FIRST(&server->logged)) != NULL) {
+        TAILQ_REMOVE(&server->logged, call, by_log);
+        server_call_free(server, call);
+    }
+    while ((call = TAILQ_FIRST(&server->free_calls)) != NULL) {
+        TAILQ_REMOVE(&server->free_calls, call, by_log);
+        alloc.put(alloc.context, call);
+    }
+    server_txns_free(server);
+    server_pointers_free(server);
+    wio_locks_destroy(server->locks);
+    wio_locks_destroy(server->advisory);
+    alloc.put(alloc.context, server->scratch);
+    alloc.put(alloc.context, server);
+}
+
+/* ---- operations under locks ---- */
+
+/* All locks are there. */
+static void run(struct wio_server *server, struct server_call *call)
+{
+    struct server_txn *txn = call->txn;
+    const struct wio_store_request *request = &call->request;
+    enum wio_store_result result = server_perform(server, call);
+    call->locked_ns = server->now_ns;
+    if (result != WIO_STORE_OK && (request->flags & WIO_STORE_FLAG_SINGLE) != 0) {
+        call->txn = NULL;
+        server_abort(server, txn);
+        server_answer(server, call, result);
+    } else if (result != WIO_STORE_OK) {
+        server_answer(server, call, result);
+    } else if ((request->flags & WIO_STORE_FLAG_SINGLE) != 0) {
+        server_commit(server, call, txn);
+    } else if ((request->flags & WIO_STORE_FLAG_PREPARE) != 0 || request->op == WIO_STORE_PREPARE) {
+        server_vote(server, call, txn);
+    } else if (request->op == WIO_STORE_READ) {
+        server_answer_data(server, call, server->scratch, (uint32_t)call->size);
+    } else {
+        server_answer(server, call, WIO_STORE_OK);
+    }
+}
+
+static void refuse(struct wio_server *server, struct server_call *call, enum wio_lock_reason reason,
+                   const struct wio_lock_blockers *blockers)
+{
+    struct server_txn *txn = call->txn;
+    call->txn = NULL;
+    if ((call->request.flags & WIO_STORE_FLAG_SINGLE) != 0) {
+        server_abort(server, txn);
+    }
+    server_answer_refused(server, call, reason, blockers);
+}
+
+static void wait_for_lock(struct wio_server *server, struct server_call *call,
+                          const struct wio_lock_answer *answer)
+{
+    server->stat.waits++;
+    if (call->blockers.count == 0) {
+        call->blockers = answer->blockers;
+    }
+    TAILQ_INSERT_TAIL(&call->txn->calls, call, by_txn);
+}
+
+/* No memory, or a broken storage: the attempt ends, as its request may be queued for a lock. */
+static void give_up(struct wio_server *server, struct server_call *call, enum wio_status status)
+{
+    struct server_txn *txn = call->txn;
+    call->txn = NULL;
+    server_abort(server, txn);
+    server_answer(server, call, server_result_of(status, NULL));
+}
+
+/* Take the locks that are missing, then perform. */
+static void proceed(struct wio_server *server, struct server_call *call)
+{
+    struct wio_lock_request lock;
+    struct wio_lock_answer answer;
+    enum wio_status status = WIO_OK;
+    while (server_lock_needed(server, call, &lock, &status)) {
+        if (status == WIO_OK) {
+            status =
+                wio_locks_acquire(server->locks, call->txn->owner, &lock, server->now_ns, &answer);
+        }
+        if (status == WIO_OK && answer.outcome == WIO_LOCK_WAITING) {
+            status = server_call_keep(server, call);
+        }
+        if (status != WIO_OK) {
+            give_up(server, call, status);
+            return;
+        }
+        if (answer.outcome == WIO_LOCK_WAITING) {
+            wait_for_lock(server, call, &answer);
+            return;
+        }
+        if (answer.outcome == WIO_LOCK_REFUSED) {
+            refuse(server, call, answer.reason, &answer.blockers);
+            return;
+        }
+        call->stage = lock.range.segment & WIO_STORE_LOCK_SIZE ? 2 : call->stage + 1;
+    }
+    if (status != WIO_OK) {
+        give_up(server, call, status);
+    } else {
+        run(server, call);
+    }
+}
+
+static struct server_call *call_of(const struct wio_lock_event *event)
+{
+    return (struct server_call *)(uintptr_t)event->tag;
+}
+
+static void push_wound(struct wio_server *server, const struct wio_lock_event *event)
+{
+    struct wio_store_push push = {
+        .op = WIO_STORE_WOUND, .txn = event->txn, .because = event->blockers.list[0]};
+    server->stat.wounds++;
+    server->config.ops->push(server->config.context, event->txn.client, &push);
+}
+
+/* What the lock manager has to say, until it has no more. */
+static void listen(struct wio_server *server)
+{
+    struct wio_lock_event event;
+    while (wio_locks_next(server->locks, server->now_ns, &event)) {
+        struct server_call *call = call_of(&event);
+        if (event.kind == WIO_LOCK_EVENT_WOUND) {
+            push_wound(server, &event);
+            continue;
+        }
+        TAILQ_REMOVE(&call->txn->calls, call, by_txn);
+        if (event.kind == WIO_LOCK_EVENT_REFUSED) {
+            refuse(server, call, event.reason, &event.blockers);
+        } else {
+            bool is_size = call->stage >= 1 || call->request.op == WIO_STORE_SIZE;
+            call->stage = is_size ? 2 : 1;
+            proceed(server, call);
+        }
+    }
+}
+
+/* ---- requests ---- */
+
+static bool is_buried(const struct wio_server *server, const struct server_session *session,
+                      const struct wio_txn *txn)
+{
+    const struct server_outcome *outcome = server_outcome_find(server, txn->client, txn->number);
+    return (outcome != NULL && outcome->txn.attempt >= txn->attempt) ||
+           server_past_find(session, txn) != WIO_STORE_OUTCOME_UNKNOWN;
+}
+
+/* The transaction of the request, begun where that is what it asks for. */
+static enum wio_store_result find_or_begin(struct wio_server *server,
+                                           struct server_session *session,
+                                           const struct wio_store_request *request,
+                                           struct server_txn **txn_out)
+{
+    const struct wio_txn *name = &request->txn;
+    struct server_txn *txn = server_txn_find(server, name->client, name->number);
+    bool begins = (request->flags & (WIO_STORE_FLAG_BEGIN | WIO_STORE_FLAG_SINGLE)) != 0;
+    if (txn != NULL && txn->txn.attempt == name->attempt) {
+        *txn_out = txn;
+        return txn->state == SERVER_ACTIVE ? WIO_STORE_OK : WIO_STORE_BAD;
+    }
+    if (txn != NULL && (txn->txn.attempt > name->attempt || txn->state != SERVER_ACTIVE)) {
+        return WIO_STORE_ABORTED;
+    }
+    if (!begins || is_buried(server, session, name)) {
+        return WIO_STORE_ABORTED;
+    }
+    if (txn != NULL) {
+        server_abort(server, txn); /* an attempt that the client has left */
+    }
+    if (server_txn_begin(server, session, name, session->peer.job, txn_out) != WIO_OK) {
+        return WIO_STORE_BUSY;
+    }
+    (*txn_out)->is_single = (request->flags & WIO_STORE_FLAG_SINGLE) != 0;
+    return WIO_STORE_OK;
+}
+
+static void operate(struct wio_server *server, struct server_session *session,
+                    struct server_call *call)
+{
+    struct wio_store_request *request = &call->request;
+    enum wio_store_result result = WIO_STORE_BAD;
+    bool both = (request->flags & WIO_STORE_FLAG_SINGLE) != 0 &&
+                (request->flags & WIO_STORE_FLAG_PREPARE) != 0;
+    if (request->txn.number != 0 && !both && server_request_is_sound(request)) {
+        result = find_or_begin(server, session, request, &call->txn);
+    }
+    if (result == WIO_STORE_OK) {
+        proceed(server, call);
+    } else {
+        call->txn = NULL;
+        server_answer(server, call, result);
+    }
+}
+
+static enum wio_status advisory_owner(struct wio_server *server, struct server_session *session)
+{
+    struct wio_txn txn = {.client = session->peer.client, .number = 1, .attempt = 1};
+    if (session->advisory != NULL) {
+        return WIO_OK;
+    }
+    return wio_locks_begin(server->advisory, &txn, session->peer.job, session, &session->advisory);
+}
+
+/* As fcntl(2): a lock takes the place of what the client has there. */
+static void do_lock(struct wio_server *server, struct server_session *session,
+                    struct server_call *call)
+{
+    const struct wio_store_request *request = &call->request;
+    struct wio_lock_request lock = {.range = {request->file, request->segment, request->offset,
+                                              request->offset + request->size},
+                                    .mode = (enum wio_lock_mode)request->mode,
+                                    .source = request->source};
+    struct wio_lock_answer answer = {WIO_LOCK_GRANTED, WIO_LOCK_REASON_NONE, {0}};
+    enum wio_status status = advisory_owner(server, session);
+    if (status == WIO_OK) {
+        wio_locks_explain(server->advisory, session->advisory, &lock.range, lock.mode,
+                          &answer.blockers);
+        if (answer.blockers.count > 0) {
+            server_answer_refused(server, call, WIO_LOCK_REASON_CONFLICT, &answer.blockers);
+            return;
+        }
+        status = wio_locks_unlock(server->advisory, session->advisory, &lock.range);
+    }
+    if (status == WIO_OK) {
+        status =
+            wio_locks_acquire(server->advisory, session->advisory, &lock, server->now_ns, &answer);
+    }
+    if (status == WIO_OK && answer.outcome == WIO_LOCK_REFUSED) {
+        server_answer_refused(server, call, answer.reason, &answer.blockers);
+    } else {
+        server_answer(server, call, server_result_of(status, NULL));
+    }
+}
+
+static void do_unlock(struct wio_server *server, struct server_session *session,
+                      struct server_call *call)
+{
+    const struct wio_store_request *request = &call->request;
+    struct wio_lock_range range = {request->file, request->segment, request->offset,
+                                   request->offset + request->size};
+    enum wio_status status = session->advisory == NULL
+                                 ? WIO_OK
+                                 : wio_locks_unlock(server->advisory, session->advisory, &range);
+    server_answer(server, call, server_result_of(status, NULL));
+}
+
+static void advise(struct wio_server *server, struct server_session *session,
+                   struct server_call *call)
+{
+    if (!server_request_is_sound(&call->request)) {
+        server_answer(server, call, WIO_STORE_BAD);
+    } else if (call->request.op == WIO_STORE_LOCK) {
+        do_lock(server, session, call);
+    } else {
+        do_unlock(server, session, call);
+    }
+}
+
+static void dispatch(struct wio_server *server, struct server_session *session,
+                     struct server_call *call)
+{
+    switch (call->request.op) {
+    case WIO_STORE_READ:
+    case WIO_STORE_WRITE:
+    case WIO_STORE_TRUNCATE:
+    case WIO_STORE_SIZE:
+    case WIO_STORE_DROP:
+    case WIO_STORE_POINTER:
+    case WIO_STORE_PREPARE:
+        operate(server, session, call);
+        break;
+    case WIO_STORE_COMMIT:
+        server_do_commit(server, call);
+        break;
+    case WIO_STORE_ABORT:
+        server_do_abort(server, call);
+        break;
+    case WIO_STORE_FORGET:
+        server_do_forget(server, call);
+        break;
+    case WIO_STORE_LOCK:
+    case WIO_STORE_UNLOCK:
+        advise(server, session, call);
+        break;
+    case WIO_STORE_STATFS:
+        server_answer_space(server, call);
+        break;
+    case WIO_STORE_PING:
+    case WIO_STORE_DEFINE_SOURCE:
+        server_answer(server, call, WIO_STORE_OK);
+        break;
+    default:
+        server_answer(server, call, WIO_STORE_BAD);
+        break;
+    }
+}
+
+/* New to this client's window; else it is dealt with here. */
+static bool is_new(struct wio_server *server, struct server_session *session,
+                   const struct wio_store_request *request)
+{
+    struct server_seen *seen = &session->seen[request->number % WIO_SERVER_WINDOW];
+    if (seen->number == request->number && request->number != 0) {
+        server->stat.again++;
+        if (seen->is_done) {
+            server_answer_again(server, session->peer.client, seen);
+        }
+        return false;
+    }
+    if (request->number <= seen->number) { /* 0, or older than the window */
+        server_answer_early(server, session->peer.client, request, WIO_STORE_BAD);
+        return false;
+    }
+    if (seen->number != 0 && !seen->is_done) { /* too many are under way */
+        server_answer_early(server, session->peer.client, request, WIO_STORE_BUSY);
+        return false;
+    }
+    *seen = (struct server_seen){.number = request->number};
+    return true;
+}
+
+static void inquiry(struct wio_server *server, uint64_t asker,
+                    const struct wio_store_request *request)
+{
+    struct server_call *call = server_call_make(server, asker, request);
+    if (call == NULL || server->has_failed) {
+        enum wio_store_result result = server->has_failed ? WIO_STORE_IO : WIO_STORE_BUSY;
+        server_answer_early(server, asker, request, result);
+        if (call != NULL) {
+            server_call_free(server, call);
+        }
+        return;
+    }
+    server_do_inquire(server, call);
+}
+
+static void request_of(struct wio_server *server, struct server_session *session,
+                       const struct wio_store_request *request)
+{
+    struct wio_store_request own = *request;
+    own.txn.client = session->peer.client;
+    server_session_renew(server, session);
+    if (!is_new(server, session, &own)) {
+        return;
+    }
+    if (server->has_failed) {
+        server_answer_early(server, session->peer.client, &own, WIO_STORE_IO);
+        return;
+    }
+    struct server_call *call = server_call_make(server, session->peer.client, &own);
+    if (call == NULL) {
+        server_answer_early(server, session->peer.client, &own, WIO_STORE_BUSY);
+        return;
+    }
+    dispatch(server, session, call);
+}
+
+static void set_now(struct wio_server *server, uint64_t now_ns)
+{
+    server->now_ns = now_ns > server->now_ns ? now_ns : server->now_ns;
+}
+
+void wio_server_request(struct wio_server *server, uint64_t client,
+                        const struct wio_store_request *request, uint64_t now_ns)
+{
+    set_now(server, now_ns);
+    server->stat.requests++;
+    if (request->op == WIO_STORE_INQUIRE) {
+        inquiry(server, client, request);
+    } else {
+        struct server_session *session = server_session_find(server, client);
+        if (session == NULL) {
+            server_answer_early(server, client, request, WIO_STORE_ABORTED);
+        } else {
+            request_of(server, session, request);
+        }
+    }
+    listen(server);
+}
+
+/* ---- connections, log, time ---- */
+
+enum wio_status wio_server_connected(struct wio_server *server, const struct wio_store_peer *peer,
+                                     uint64_t now_ns)
+{
+    set_now(server, now_ns);
+    struct server_session *session = server_session_find(server, peer->client);
+    if (session == NULL) {
+        WIO_TRY(server_session_make(server, peer, &session));
+    }
+    server_session_renew(server, session);
+    return WIO_OK;
+}
+
+void wio_server_disconnected(struct wio_server *server, uint64_t client, bool is_dead,
+                             uint64_t now_ns)
+{
+    set_now(server, now_ns);
+    struct server_session *session = server_session_find(server, client);
+    if (session != NULL && is_dead) {
+        server_client_gone(server, session);
+        listen(server);
+    }
+}
+
+static void logged(struct wio_server *server, struct server_call *call)
+{
+    switch (call->wait) {
+    case SERVER_WAIT_COMMIT:
+        server_committed(server, call);
+        break;
+    case SERVER_WAIT_VOTE:
+        server_voted(server, call);
+        break;
+    case SERVER_WAIT_AGAIN:
+        if (call->request.op == WIO_STORE_INQUIRE) {
+            server_do_inquire(server, call);
+        } else {
+            server_do_abort(server, call);
+        }
+        break;
+    case SERVER_WAIT_ANSWER:
+    case SERVER_WAIT_LOCK:
+        server_answer(server, call, WIO_STORE_OK);
+        break;
+    }
+}
+
+/* What waited for the log is not known to be durable, and never will be. */
+static void fail_logged(struct wio_server *server)
+{
+    struct server_call *call;
+    server->has_failed = true;
+    while ((call = TAILQ_FIRST(&server->logged)) != NULL) {
+        TAILQ_REMOVE(&server->logged, call, by_log);
+        server_answer(server, call, WIO_STORE_IO);
+    }
+}
+
+void wio_server_durable(struct wio_server *server, uint64_t lsn, bool is_ok, uint64_t now_ns)
+{
+    struct server_call *call;
+    set_now(server, now_ns);
+    if (!is_ok) {
+        fail_logged(server);
+        return;
+    }
+    server->durable_lsn = lsn > server->durable_lsn ? lsn : server->durable_lsn;
+    if (server->lazy_lsn <= server->durable_lsn) {
+        server->lazy_lsn = 0;
+    }
+    while ((call = TAILQ_FIRST(&server->logged)) != NULL && call->lsn <= server->durable_lsn) {
+        TAILQ_REMOVE(&server->logged, call, by_log);
+        logged(server, call);
+    }
+    listen(server);
+}
+
+void wio_server_answered(struct wio_server *server, uint16_t target, const struct wio_txn *name,
+                         enum wio_store_outcome outcome, uint64_t now_ns)
+{
+    set_now(server, now_ns);
+    struct server_txn *txn = server_txn_find(server, name->client, name->number);
+    bool is_asked = txn != NULL && txn->txn.attempt == name->attempt && txn->session == NULL;
+    if (is_asked && target < server->config.targets && !server->has_failed) {
+        server_heard(server, txn, target, outcome);
+        listen(server);
+    }
+}
+
+static uint64_t lazy_deadline_ns(const struct wio_server *server)
+{
+    return server->lazy_lsn > server->durable_lsn
+               ? server->lazy_since_ns + server->config.lease_ns / 4
+               : UINT64_MAX;
+}
+
+static void flush_lazy(struct wio_server *server)
+{
+    struct wio_backing *backing = server->config.backing;
+    if (lazy_deadline_ns(server) <= server->now_ns) {
+        server->lazy_since_ns = server->now_ns;
+        server->has_failed |= backing->ops->flush(backing, NULL) != WIO_OK;
+    }
+}
+
+void wio_server_tick(struct wio_server *server, uint64_t now_ns)
+{
+    struct server_session *session;
+    set_now(server, now_ns);
+    while ((session = TAILQ_FIRST(&server->leases)) != NULL &&
+           session->lease_until_ns <= server->now_ns) {
+        server_client_gone(server, session);
+    }
+    if (!server->has_failed) {
+        server_ask(server);
+        flush_lazy(server);
+    }
+    listen(server);
+}
+
+static uint64_t earlier(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+uint64_t wio_server_deadline_ns(const struct wio_server *server)
+{
+    const struct server_session *next = TAILQ_FIRST(&server->leases);
+    uint64_t lease = next != NULL ? next->lease_until_ns : UINT64_MAX;
+    uint64_t locks = wio_locks_deadline_ns(server->locks);
+    uint64_t asking = server->has_failed ? UINT64_MAX : server_ask_deadline_ns(server);
+    uint64_t lazy = server->has_failed ? UINT64_MAX : lazy_deadline_ns(server);
+    return earlier(earlier(lease, locks), earlier(asking, lazy));
+}
+
+struct wio_server_stat wio_server_stat(const struct wio_server *server)
+{
+    return server->stat;
+}
