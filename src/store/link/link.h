@@ -91,11 +91,13 @@ struct wio_link_events {
     /* The body lives until this returns; its CRC and tag fit. PING with number 0 is the link's. */
     void (*message)(void *context, struct wio_link *link, const struct wio_wire_header *header,
                     struct wio_buf body);
-    /* The last event of a link that was opened, and of any that wio_link_connect made. The owner
+    /* The last event of a link that was admitted, and of any that wio_link_connect made. The owner
      * still calls wio_link_close. */
     void (*closed)(void *context, struct wio_link *link, enum wio_link_end why);
     /* Nothing is unsent any more (wio_link_unsent); may be NULL. */
     void (*drained)(void *context, struct wio_link *link);
+    /* The other side is there, with nothing to say; may be NULL. */
+    void (*alive)(void *context, struct wio_link *link);
 };
 
 /* A client's side. The hello's nonce, auth and features are made here. `opened` or `closed`
@@ -116,6 +118,9 @@ WIO_MUST_CHECK enum wio_status wio_link_send(struct wio_link *link, const struct
 /* Bytes that the kernel did not take yet. A client bounds them by itself, a server's links are
  * bound by limits.unsent_max. */
 size_t wio_link_unsent(const struct wio_link *link);
+
+/* The owner cannot read what came: the link ends so, `closed` follows. */
+void wio_link_reject(struct wio_link *link);
 
 /* What the other side said of itself, with what was proven (of a server's links). */
 const struct wio_wire_hello *wio_link_hello(const struct wio_link *link);

@@ -377,6 +377,9 @@ static enum wio_status deliver(struct wio_link *link, const struct wio_link_fram
 {
     (void)why;
     if (frame->header.kind == WIO_STORE_PING && frame->header.number == 0) {
+        if (link->events->alive != NULL) {
+            link->events->alive(link->context, link);
+        }
         return WIO_OK;
     }
     link->events->message(link->context, link, &frame->header, frame->body);
@@ -396,6 +399,11 @@ enum wio_status wio_link_send(struct wio_link *link, const struct wio_blob *head
                               uint32_t data_bytes)
 {
     return link->is_open ? wio_link_put(link, head, data, data_bytes) : WIO_ERR_BUSY;
+}
+
+void wio_link_reject(struct wio_link *link)
+{
+    finish_soon(link, WIO_LINK_STRANGE);
 }
 
 size_t wio_link_unsent(const struct wio_link *link)

@@ -140,8 +140,8 @@ static enum wio_status welcome_it(struct wio_link *link, enum wio_wire_proof pro
         return WIO_ERR_BUSY;
     }
     *why = WIO_LINK_BROKEN;
+    list_as_open(link); /* from now on the owner is told its end */
     WIO_TRY(put_welcome(link, &welcome));
-    list_as_open(link);
     wio_link_open(link, &welcome);
     return WIO_OK;
 }

@@ -56,6 +56,7 @@ static enum wio_status put_hello_body(struct wio_blob *out, const struct wio_wir
 {
     WIO_TRY(wio_blob_put(out, hello->nonce.bytes, sizeof(hello->nonce.bytes)));
     WIO_TRY(wio_blob_u8(out, hello->auth));
+    WIO_TRY(wio_blob_u8(out, hello->role));
     WIO_TRY(wio_blob_u64(out, hello->client));
     WIO_TRY(wio_blob_u64(out, hello->pool));
     WIO_TRY(wio_blob_u64(out, hello->container));
@@ -90,6 +91,7 @@ enum wio_status wio_wire_get_hello(const struct wio_wire_header *header, struct 
     }
     WIO_TRY(get_nonce(&body, &hello->nonce));
     WIO_TRY(wio_buf_u8(&body, &hello->auth));
+    WIO_TRY(wio_buf_u8(&body, &hello->role));
     WIO_TRY(wio_buf_u64(&body, &hello->client));
     WIO_TRY(wio_buf_u64(&body, &hello->pool));
     WIO_TRY(wio_buf_u64(&body, &hello->container));
@@ -103,7 +105,8 @@ enum wio_status wio_wire_get_hello(const struct wio_wire_header *header, struct 
     WIO_TRY(wio_wire_get_name(&body, hello->project, sizeof(hello->project)));
     WIO_TRY(wio_wire_get_name(&body, hello->host, sizeof(hello->host)));
     WIO_TRY(wio_wire_get_name(&body, hello->executable, sizeof(hello->executable)));
-    return at_end(&body, hello->auth < WIO_WIRE_AUTHS && hello->client != 0);
+    return at_end(&body, hello->auth < WIO_WIRE_AUTHS && hello->role < WIO_WIRE_ROLES &&
+                             hello->client != 0);
 }
 
 /* ---- CHALLENGE, PROOF: R-WIRE-12 ------------------------------------------------------------ */
@@ -181,6 +184,7 @@ enum wio_status wio_wire_put_welcome(struct wio_blob *out, const struct wio_wire
     WIO_TRY(wio_blob_u32(out, welcome->job));
     WIO_TRY(wio_blob_u32(out, welcome->frame_max));
     WIO_TRY(wio_blob_u8(out, welcome->proof));
+    WIO_TRY(wio_blob_u8(out, welcome->is_known));
     wio_wire_end(out, at, &header, NULL, 0);
     return WIO_OK;
 }
@@ -201,7 +205,8 @@ enum wio_status wio_wire_get_welcome(const struct wio_wire_header *header, struc
     WIO_TRY(wio_buf_u32(&body, &welcome->job));
     WIO_TRY(wio_buf_u32(&body, &welcome->frame_max));
     WIO_TRY(wio_buf_u8(&body, &welcome->proof));
-    return at_end(&body, welcome->proof < WIO_WIRE_PROOFS);
+    WIO_TRY(wio_buf_u8(&body, &welcome->is_known));
+    return at_end(&body, welcome->proof < WIO_WIRE_PROOFS && welcome->is_known <= 1);
 }
 
 /* ---- DEFINE_JOB: R-WIRE-14 ----------------------------------------------------------------- */

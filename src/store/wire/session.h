@@ -54,6 +54,9 @@ enum wio_wire_proof {
     WIO_WIRE_PROOFS
 };
 
+/* What a client is: a target that inquires of another one is its client, too. */
+enum wio_wire_role { WIO_WIRE_ROLE_CLIENT, WIO_WIRE_ROLE_TARGET, WIO_WIRE_ROLES };
+
 /* A bit of class c is a feature of the messages c * 16 .. c * 16 + 15. A side uses what both have.
  */
 struct wio_wire_features {
@@ -67,6 +70,7 @@ struct wio_wire_nonce {
 struct wio_wire_hello {
     struct wio_wire_nonce nonce;
     uint8_t auth;       /* enum wio_wire_auth */
+    uint8_t role;       /* enum wio_wire_role */
     uint64_t client;    /* random; the same over all connections of one client, never 0 */
     uint64_t pool;      /* 0: none */
     uint64_t container; /* 0: none */
@@ -105,6 +109,8 @@ struct wio_wire_welcome {
     uint32_t job;       /* the number that blockers of this job have */
     uint32_t frame_max; /* bytes of a body, either way */
     uint8_t proof;      /* enum wio_wire_proof */
+    uint8_t is_known;   /* 1: the server remembers this client's requests; 0: it never had any, or
+                           has forgotten them with the lease */
 };
 
 /* DEFINE_JOB, by a server. */

@@ -81,7 +81,8 @@ static void closed(void *context, struct wio_link *link, enum wio_link_end why)
     }
 }
 
-static const struct wio_link_events events = {admit, opened, message, closed, NULL};
+static const struct wio_link_events events = {
+    .admit = admit, .opened = opened, .message = message, .closed = closed};
 
 /* ---- the scene ----------------------------------------------------------------------------- */
 

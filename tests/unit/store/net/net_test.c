@@ -102,7 +102,8 @@ static void closed(void *context, struct wio_link *link, enum wio_link_end why)
     wio_link_close(link);
 }
 
-static const struct wio_link_events events = {admit, opened, message, closed, NULL};
+static const struct wio_link_events events = {
+    .admit = admit, .opened = opened, .message = message, .closed = closed};
 
 static void begin(struct net_scene *scene, const char *address)
 {
