@@ -291,6 +291,14 @@ uint64_t wio_locks_deadline_ns(const struct wio_locks *locks)
     return next != NULL ? next->deadline_ns : UINT64_MAX;
 }
 
+bool wio_locks_is_wounded(const struct wio_lock_owner *owner, struct wio_lock_blocker *because_out)
+{
+    if (owner->is_wounded && because_out != NULL) {
+        *because_out = owner->because;
+    }
+    return owner->is_wounded;
+}
+
 void wio_locks_set_prepared(struct wio_lock_owner *owner)
 {
     owner->is_prepared = true;

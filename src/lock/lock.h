@@ -128,6 +128,10 @@ bool wio_locks_next(struct wio_locks *locks, uint64_t now_ns, struct wio_lock_ev
 /* When the next request's time is out; UINT64_MAX: none has a time-out. */
 uint64_t wio_locks_deadline_ns(const struct wio_locks *locks);
 
+/* Whether the owner was wounded in this attempt, and by which request (may be NULL): what has to be
+ * told again to a client that may not have heard. */
+bool wio_locks_is_wounded(const struct wio_lock_owner *owner, struct wio_lock_blocker *because_out);
+
 /* The transaction has voted: it takes no lock any more and is not wounded. */
 void wio_locks_set_prepared(struct wio_lock_owner *owner);
 /* The lease of its client has ended, and it cannot be released yet. */

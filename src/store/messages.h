@@ -122,9 +122,10 @@ enum wio_store_result {
     WIO_STORE_LOOP = 12,
     WIO_STORE_NAME_LONG = 13,
     WIO_STORE_NO_SPACE = 14,
-    WIO_STORE_IO = 15,     /* the storage failed */
-    WIO_STORE_STALE = 16,  /* the file's generation has passed: it was removed */
-    WIO_STORE_TOO_BIG = 17 /* EFBIG, or more than a transaction may keep */
+    WIO_STORE_IO = 15,      /* the storage failed */
+    WIO_STORE_STALE = 16,   /* the file's generation has passed: it was removed */
+    WIO_STORE_TOO_BIG = 17, /* EFBIG, or more than a transaction may keep */
+    WIO_STORE_NO_LEASE = 18 /* the client's lease has ended: it has to connect anew */
 };
 
 /* INQUIRE: what a participant knows of a transaction. */

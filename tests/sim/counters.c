@@ -139,6 +139,8 @@ static void reply(void *context, uint16_t target, const struct wio_store_reply *
                reply->result == WIO_STORE_BUSY) {
         client->run->refused++; /* not performed */
         next(client);
+    } else if (reply->result == WIO_STORE_NO_LEASE) {
+        return; /* the connection is made anew */
     } else {
         client->run->fault = "an addition failed";
     }

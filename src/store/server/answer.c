@@ -104,7 +104,7 @@ static void remember(struct wio_server *server, uint64_t client,
     struct server_session *session = server_session_find(server, client);
     struct server_seen *seen =
         session != NULL ? &session->seen[reply->number % WIO_SERVER_WINDOW] : NULL;
-    if (seen != NULL && seen->number == reply->number) {
+    if (seen != NULL && seen->number == reply->number && reply->op != WIO_STORE_PING) {
         /* what only reads may be done again: its bytes are not kept */
         bool is_read = reply->op == WIO_STORE_READ && reply->result == WIO_STORE_OK;
         *seen = (struct server_seen){.number = is_read ? 0 : reply->number,

@@ -10,6 +10,7 @@
 #ifndef WIO_STORE_SERVER_BACKING_H
 #define WIO_STORE_SERVER_BACKING_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -74,8 +75,11 @@ struct wio_backing_ops {
     enum wio_status (*reserve)(struct wio_backing *backing, const struct wio_update *update,
                                uint64_t *reserved_out, struct wio_error *err);
     void (*release)(struct wio_backing *backing, uint64_t reserved);
+    /* `is_logged`: the log had them, in a record that is durable (COMMIT), or whose outcome was
+     * logged just now (COMMITTED). A storage that performs what its log says may do nothing then.
+     */
     enum wio_status (*apply)(struct wio_backing *backing, const struct wio_update *updates,
-                             uint32_t count, struct wio_error *err);
+                             uint32_t count, bool is_logged, struct wio_error *err);
     /* Append to the log. When it is durable the owner of both calls wio_server_durable with
      * *lsn_out or more: never from within this call. Nothing is borrowed afterwards. */
     enum wio_status (*log)(struct wio_backing *backing, const struct wio_backing_record *record,

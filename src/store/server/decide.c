@@ -62,7 +62,8 @@ static void remember_outcome(struct server_txn *txn, enum wio_store_outcome outc
 static void apply_and_answer(struct wio_server *server, struct server_call *call,
                              struct server_txn *txn)
 {
-    enum wio_status status = server_updates_apply(server, txn->updates.list, txn->updates.count);
+    enum wio_status status = server_updates_apply(server, txn->updates.list, txn->updates.count,
+                                                  txn->state == SERVER_LOGGING);
     call->outcome = WIO_STORE_OUTCOME_COMMITTED;
     remember_outcome(txn, WIO_STORE_OUTCOME_COMMITTED);
     server->stat.commits += status == WIO_OK;
@@ -193,7 +194,7 @@ static enum wio_status resolve(struct wio_server *server, struct server_txn *txn
     WIO_TRY(server_outcome_set(
         server, &txn->txn, is_commit ? WIO_STORE_OUTCOME_COMMITTED : WIO_STORE_OUTCOME_ABORTED));
     if (is_commit) {
-        WIO_TRY(server_updates_apply(server, txn->updates.list, txn->updates.count));
+        WIO_TRY(server_updates_apply(server, txn->updates.list, txn->updates.count, true));
         server->stat.commits++;
     } else {
         server->stat.aborts++;

@@ -79,7 +79,7 @@ void server_client_gone(struct wio_server *server, struct server_session *sessio
         }
     }
     server->stat.leases_ended++;
-    server_session_free(server, session);
+    server_session_end(server, session);
 }
 
 static bool takes_part(const struct server_txn *txn, uint16_t target)
@@ -98,7 +98,7 @@ static void decide(struct wio_server *server, struct server_txn *txn, bool is_co
         server->has_failed |= server_resolve(server, txn, is_commit) != WIO_OK;
     } else if (is_commit) {
         server->stat.commits +=
-            server_updates_apply(server, txn->updates.list, txn->updates.count) == WIO_OK;
+            server_updates_apply(server, txn->updates.list, txn->updates.count, false) == WIO_OK;
         server_txn_end(server, txn);
     } else {
         server_abort(server, txn);

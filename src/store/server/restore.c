@@ -44,6 +44,22 @@ static enum wio_status restore_updates(struct wio_server *server, struct server_
                                        record->participant_count);
 }
 
+/* Its client may not have heard, and ask again. As many clients as there is place for are known. */
+static enum wio_status restore_commit(struct wio_server *server,
+                                      const struct wio_backing_record *record)
+{
+    struct wio_store_peer peer = {.client = record->txn.client};
+    struct server_session *session = server_session_find(server, record->txn.client);
+    enum wio_status status =
+        session != NULL ? WIO_OK : server_session_make(server, &peer, &session);
+    if (status == WIO_OK) {
+        server_past_add(session, &record->txn, WIO_STORE_OUTCOME_COMMITTED);
+    } else if (status != WIO_ERR_BUSY) {
+        return status;
+    }
+    return server_updates_apply(server, record->updates, record->update_count, true);
+}
+
 static enum wio_status restore_prepared(struct wio_server *server,
                                         const struct wio_backing_record *record)
 {
@@ -73,7 +89,8 @@ static enum wio_status restore_outcome(struct wio_server *server,
         return WIO_OK;
     }
     enum wio_status status =
-        is_commit ? server_updates_apply(server, txn->updates.list, txn->updates.count) : WIO_OK;
+        is_commit ? server_updates_apply(server, txn->updates.list, txn->updates.count, true)
+                  : WIO_OK;
     server_txn_end(server, txn);
     return status;
 }
@@ -82,9 +99,10 @@ enum wio_status wio_server_restore(struct wio_server *server,
                                    const struct wio_backing_record *record, uint64_t now_ns)
 {
     server->now_ns = now_ns > server->now_ns ? now_ns : server->now_ns;
+    server->started_ns = server->started_ns > 0 ? server->started_ns : server->now_ns;
     switch (record->kind) {
     case WIO_BACKING_COMMIT:
-        return server_updates_apply(server, record->updates, record->update_count);
+        return restore_commit(server, record);
     case WIO_BACKING_PREPARED:
         return restore_prepared(server, record);
     case WIO_BACKING_COMMITTED:

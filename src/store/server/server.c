@@ -26,6 +26,7 @@ static void init(struct wio_server *server)
     RB_INIT(&server->outcomes);
     RB_INIT(&server->pointers);
     TAILQ_INIT(&server->leases);
+    TAILQ_INIT(&server->ended);
     TAILQ_INIT(&server->gone);
     TAILQ_INIT(&server->logged);
     TAILQ_INIT(&server->free_calls);
@@ -88,6 +89,9 @@ void wio_server_destroy(struct wio_server *server)
         drop_txns(server, &session->txns);
         server_session_free(server, session);
     }
+    while ((session = TAILQ_FIRST(&server->ended)) != NULL) {
+        server_session_free(server, session);
+    }
     drop_txns(server, &server->gone);
     while ((call = TAILQ_FIRST(&server->logged)) != NULL) {
         TAILQ_REMOVE(&server->logged, call, by_log);
@@ -105,251 +109,7 @@ void wio_server_destroy(struct wio_server *server)
     alloc.put(alloc.context, server);
 }
 
-/* ---- operations under locks ---- */
-
-/* All locks are there. */
-static void run(struct wio_server *server, struct server_call *call)
-{
-    struct server_txn *txn = call->txn;
-    const struct wio_store_request *request = &call->request;
-    enum wio_store_result result = server_perform(server, call);
-    call->locked_ns = server->now_ns;
-    if (result != WIO_STORE_OK && (request->flags & WIO_STORE_FLAG_SINGLE) != 0) {
-        call->txn = NULL;
-        server_abort(server, txn);
-        server_answer(server, call, result);
-    } else if (result != WIO_STORE_OK) {
-        server_answer(server, call, result);
-    } else if ((request->flags & WIO_STORE_FLAG_SINGLE) != 0) {
-        server_commit(server, call, txn);
-    } else if ((request->flags & WIO_STORE_FLAG_PREPARE) != 0 || request->op == WIO_STORE_PREPARE) {
-        server_vote(server, call, txn);
-    } else if (request->op == WIO_STORE_READ) {
-        server_answer_data(server, call, server->scratch, (uint32_t)call->size);
-    } else {
-        server_answer(server, call, WIO_STORE_OK);
-    }
-}
-
-static void refuse(struct wio_server *server, struct server_call *call, enum wio_lock_reason reason,
-                   const struct wio_lock_blockers *blockers)
-{
-    struct server_txn *txn = call->txn;
-    call->txn = NULL;
-    if ((call->request.flags & WIO_STORE_FLAG_SINGLE) != 0) {
-        server_abort(server, txn);
-    }
-    server_answer_refused(server, call, reason, blockers);
-}
-
-static void wait_for_lock(struct wio_server *server, struct server_call *call,
-                          const struct wio_lock_answer *answer)
-{
-    server->stat.waits++;
-    if (call->blockers.count == 0) {
-        call->blockers = answer->blockers;
-    }
-    TAILQ_INSERT_TAIL(&call->txn->calls, call, by_txn);
-}
-
-/* No memory, or a broken storage: the attempt ends, as its request may be queued for a lock. */
-static void give_up(struct wio_server *server, struct server_call *call, enum wio_status status)
-{
-    struct server_txn *txn = call->txn;
-    call->txn = NULL;
-    server_abort(server, txn);
-    server_answer(server, call, server_result_of(status, NULL));
-}
-
-/* Take the locks that are missing, then perform. */
-static void proceed(struct wio_server *server, struct server_call *call)
-{
-    struct wio_lock_request lock;
-    struct wio_lock_answer answer;
-    enum wio_status status = WIO_OK;
-    while (server_lock_needed(server, call, &lock, &status)) {
-        if (status == WIO_OK) {
-            status =
-                wio_locks_acquire(server->locks, call->txn->owner, &lock, server->now_ns, &answer);
-        }
-        if (status == WIO_OK && answer.outcome == WIO_LOCK_WAITING) {
-            status = server_call_keep(server, call);
-        }
-        if (status != WIO_OK) {
-            give_up(server, call, status);
-            return;
-        }
-        if (answer.outcome == WIO_LOCK_WAITING) {
-            wait_for_lock(server, call, &answer);
-            return;
-        }
-        if (answer.outcome == WIO_LOCK_REFUSED) {
-            refuse(server, call, answer.reason, &answer.blockers);
-            return;
-        }
-        call->stage = lock.range.segment & WIO_STORE_LOCK_SIZE ? 2 : call->stage + 1;
-    }
-    if (status != WIO_OK) {
-        give_up(server, call, status);
-    } else {
-        run(server, call);
-    }
-}
-
-static struct server_call *call_of(const struct wio_lock_event *event)
-{
-    return (struct server_call *)(uintptr_t)event->tag;
-}
-
-static void push_wound(struct wio_server *server, const struct wio_lock_event *event)
-{
-    struct wio_store_push push = {
-        .op = WIO_STORE_WOUND, .txn = event->txn, .because = event->blockers.list[0]};
-    server->stat.wounds++;
-    server->config.ops->push(server->config.context, event->txn.client, &push);
-}
-
-/* What the lock manager has to say, until it has no more. */
-static void listen(struct wio_server *server)
-{
-    struct wio_lock_event event;
-    while (wio_locks_next(server->locks, server->now_ns, &event)) {
-        struct server_call *call = call_of(&event);
-        if (event.kind == WIO_LOCK_EVENT_WOUND) {
-            push_wound(server, &event);
-            continue;
-        }
-        TAILQ_REMOVE(&call->txn->calls, call, by_txn);
-        if (event.kind == WIO_LOCK_EVENT_REFUSED) {
-            refuse(server, call, event.reason, &event.blockers);
-        } else {
-            bool is_size = call->stage >= 1 || call->request.op == WIO_STORE_SIZE;
-            call->stage = is_size ? 2 : 1;
-            proceed(server, call);
-        }
-    }
-}
-
 /* ---- requests ---- */
-
-static bool is_buried(const struct wio_server *server, const struct server_session *session,
-                      const struct wio_txn *txn)
-{
-    const struct server_outcome *outcome = server_outcome_find(server, txn->client, txn->number);
-    return (outcome != NULL && outcome->txn.attempt >= txn->attempt) ||
-           server_past_find(session, txn) != WIO_STORE_OUTCOME_UNKNOWN;
-}
-
-/* The transaction of the request, begun where that is what it asks for. */
-static enum wio_store_result find_or_begin(struct wio_server *server,
-                                           struct server_session *session,
-                                           const struct wio_store_request *request,
-                                           struct server_txn **txn_out)
-{
-    const struct wio_txn *name = &request->txn;
-    struct server_txn *txn = server_txn_find(server, name->client, name->number);
-    bool begins = (request->flags & (WIO_STORE_FLAG_BEGIN | WIO_STORE_FLAG_SINGLE)) != 0;
-    if (txn != NULL && txn->txn.attempt == name->attempt) {
-        *txn_out = txn;
-        return txn->state == SERVER_ACTIVE ? WIO_STORE_OK : WIO_STORE_BAD;
-    }
-    if (txn != NULL && (txn->txn.attempt > name->attempt || txn->state != SERVER_ACTIVE)) {
-        return WIO_STORE_ABORTED;
-    }
-    if (!begins || is_buried(server, session, name)) {
-        return WIO_STORE_ABORTED;
-    }
-    if (txn != NULL) {
-        server_abort(server, txn); /* an attempt that the client has left */
-    }
-    if (server_txn_begin(server, session, name, session->peer.job, txn_out) != WIO_OK) {
-        return WIO_STORE_BUSY;
-    }
-    (*txn_out)->is_single = (request->flags & WIO_STORE_FLAG_SINGLE) != 0;
-    return WIO_STORE_OK;
-}
-
-static void operate(struct wio_server *server, struct server_session *session,
-                    struct server_call *call)
-{
-    struct wio_store_request *request = &call->request;
-    enum wio_store_result result = WIO_STORE_BAD;
-    bool both = (request->flags & WIO_STORE_FLAG_SINGLE) != 0 &&
-                (request->flags & WIO_STORE_FLAG_PREPARE) != 0;
-    if (request->txn.number != 0 && !both && server_request_is_sound(request)) {
-        result = find_or_begin(server, session, request, &call->txn);
-    }
-    if (result == WIO_STORE_OK) {
-        proceed(server, call);
-    } else {
-        call->txn = NULL;
-        server_answer(server, call, result);
-    }
-}
-
-static enum wio_status advisory_owner(struct wio_server *server, struct server_session *session)
-{
-    struct wio_txn txn = {.client = session->peer.client, .number = 1, .attempt = 1};
-    if (session->advisory != NULL) {
-        return WIO_OK;
-    }
-    return wio_locks_begin(server->advisory, &txn, session->peer.job, session, &session->advisory);
-}
-
-/* As fcntl(2): a lock takes the place of what the client has there. */
-static void do_lock(struct wio_server *server, struct server_session *session,
-                    struct server_call *call)
-{
-    const struct wio_store_request *request = &call->request;
-    struct wio_lock_request lock = {.range = {request->file, request->segment, request->offset,
-                                              request->offset + request->size},
-                                    .mode = (enum wio_lock_mode)request->mode,
-                                    .source = request->source};
-    struct wio_lock_answer answer = {WIO_LOCK_GRANTED, WIO_LOCK_REASON_NONE, {0}};
-    enum wio_status status = advisory_owner(server, session);
-    if (status == WIO_OK) {
-        wio_locks_explain(server->advisory, session->advisory, &lock.range, lock.mode,
-                          &answer.blockers);
-        if (answer.blockers.count > 0) {
-            server_answer_refused(server, call, WIO_LOCK_REASON_CONFLICT, &answer.blockers);
-            return;
-        }
-        status = wio_locks_unlock(server->advisory, session->advisory, &lock.range);
-    }
-    if (status == WIO_OK) {
-        status =
-            wio_locks_acquire(server->advisory, session->advisory, &lock, server->now_ns, &answer);
-    }
-    if (status == WIO_OK && answer.outcome == WIO_LOCK_REFUSED) {
-        server_answer_refused(server, call, answer.reason, &answer.blockers);
-    } else {
-        server_answer(server, call, server_result_of(status, NULL));
-    }
-}
-
-static void do_unlock(struct wio_server *server, struct server_session *session,
-                      struct server_call *call)
-{
-    const struct wio_store_request *request = &call->request;
-    struct wio_lock_range range = {request->file, request->segment, request->offset,
-                                   request->offset + request->size};
-    enum wio_status status = session->advisory == NULL
-                                 ? WIO_OK
-                                 : wio_locks_unlock(server->advisory, session->advisory, &range);
-    server_answer(server, call, server_result_of(status, NULL));
-}
-
-static void advise(struct wio_server *server, struct server_session *session,
-                   struct server_call *call)
-{
-    if (!server_request_is_sound(&call->request)) {
-        server_answer(server, call, WIO_STORE_BAD);
-    } else if (call->request.op == WIO_STORE_LOCK) {
-        do_lock(server, session, call);
-    } else {
-        do_unlock(server, session, call);
-    }
-}
 
 static void dispatch(struct wio_server *server, struct server_session *session,
                      struct server_call *call)
@@ -362,7 +122,7 @@ static void dispatch(struct wio_server *server, struct server_session *session,
     case WIO_STORE_DROP:
     case WIO_STORE_POINTER:
     case WIO_STORE_PREPARE:
-        operate(server, session, call);
+        server_operate(server, session, call);
         break;
     case WIO_STORE_COMMIT:
         server_do_commit(server, call);
@@ -375,12 +135,11 @@ static void dispatch(struct wio_server *server, struct server_session *session,
         break;
     case WIO_STORE_LOCK:
     case WIO_STORE_UNLOCK:
-        advise(server, session, call);
+        server_advise(server, session, call);
         break;
     case WIO_STORE_STATFS:
         server_answer_space(server, call);
         break;
-    case WIO_STORE_PING:
     case WIO_STORE_DEFINE_SOURCE:
         server_answer(server, call, WIO_STORE_OK);
         break;
@@ -435,6 +194,11 @@ static void request_of(struct wio_server *server, struct server_session *session
     struct wio_store_request own = *request;
     own.txn.client = session->peer.client;
     server_session_renew(server, session);
+    if (own.op == WIO_STORE_PING) { /* any number of times, with any number */
+        server_answer_early(server, session->peer.client, &own,
+                            server->has_failed ? WIO_STORE_IO : WIO_STORE_OK);
+        return;
+    }
     if (!is_new(server, session, &own)) {
         return;
     }
@@ -464,26 +228,50 @@ void wio_server_request(struct wio_server *server, uint64_t client,
         inquiry(server, client, request);
     } else {
         struct server_session *session = server_session_find(server, client);
-        if (session == NULL) {
-            server_answer_early(server, client, request, WIO_STORE_ABORTED);
+        if (session == NULL || session->is_ended) {
+            server_answer_early(server, client, request, WIO_STORE_NO_LEASE);
         } else {
             request_of(server, session, request);
         }
     }
-    listen(server);
+    server_listen(server);
 }
 
 /* ---- connections, log, time ---- */
 
+/* Those that went with the former connection. */
+static void push_wounds(struct wio_server *server, struct server_session *session)
+{
+    const struct server_txn *txn;
+    TAILQ_FOREACH(txn, &session->txns, by_session)
+    {
+        struct wio_store_push push = {.op = WIO_STORE_WOUND, .txn = txn->txn};
+        if (txn->state == SERVER_ACTIVE && wio_locks_is_wounded(txn->owner, &push.because)) {
+            server->config.ops->push(server->config.context, session->peer.client, &push);
+        }
+    }
+}
+
 enum wio_status wio_server_connected(struct wio_server *server, const struct wio_store_peer *peer,
-                                     uint64_t now_ns)
+                                     uint64_t now_ns, bool *is_new_out)
 {
     set_now(server, now_ns);
+    server->started_ns = server->started_ns > 0 ? server->started_ns : server->now_ns;
     struct server_session *session = server_session_find(server, peer->client);
-    if (session == NULL) {
+    bool is_early = server->now_ns < server->started_ns + server->config.lease_ns;
+    if (is_new_out != NULL) {
+        *is_new_out = (session == NULL || session->is_ended) && !is_early;
+    }
+    if (session != NULL && session->is_ended) {
+        WIO_TRY(server_session_revive(server, session));
+    }
+    if (session != NULL) {
+        session->peer = *peer; /* recovery knew its number only */
+    } else {
         WIO_TRY(server_session_make(server, peer, &session));
     }
     server_session_renew(server, session);
+    push_wounds(server, session);
     return WIO_OK;
 }
 
@@ -492,9 +280,9 @@ void wio_server_disconnected(struct wio_server *server, uint64_t client, bool is
 {
     set_now(server, now_ns);
     struct server_session *session = server_session_find(server, client);
-    if (session != NULL && is_dead) {
+    if (session != NULL && !session->is_ended && is_dead) {
         server_client_gone(server, session);
-        listen(server);
+        server_listen(server);
     }
 }
 
@@ -548,7 +336,7 @@ void wio_server_durable(struct wio_server *server, uint64_t lsn, bool is_ok, uin
         TAILQ_REMOVE(&server->logged, call, by_log);
         logged(server, call);
     }
-    listen(server);
+    server_listen(server);
 }
 
 void wio_server_answered(struct wio_server *server, uint16_t target, const struct wio_txn *name,
@@ -559,7 +347,7 @@ void wio_server_answered(struct wio_server *server, uint16_t target, const struc
     bool is_asked = txn != NULL && txn->txn.attempt == name->attempt && txn->session == NULL;
     if (is_asked && target < server->config.targets && !server->has_failed) {
         server_heard(server, txn, target, outcome);
-        listen(server);
+        server_listen(server);
     }
 }
 
@@ -587,11 +375,12 @@ void wio_server_tick(struct wio_server *server, uint64_t now_ns)
            session->lease_until_ns <= server->now_ns) {
         server_client_gone(server, session);
     }
+    server_sessions_forget(server);
     if (!server->has_failed) {
         server_ask(server);
         flush_lazy(server);
     }
-    listen(server);
+    server_listen(server);
 }
 
 static uint64_t earlier(uint64_t a, uint64_t b)

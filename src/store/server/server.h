@@ -103,10 +103,14 @@ void wio_server_destroy(struct wio_server *server);
 
 /*
  * A client has proven what `peer` says: a new one, or one that comes back within its lease.
- * WIO_ERR_BUSY: clients_max are there. WIO_ERR_NOMEM.
+ * *is_new_out (may be NULL): what it had here before, if anything, has ended with its lease, and of
+ * what was under way then nothing is known. In the first lease after a start that is never so: what
+ * the log does not have did not happen. Wounds are pushed again from within. WIO_ERR_BUSY:
+ * clients_max are there. WIO_ERR_NOMEM.
  */
-WIO_MUST_CHECK enum wio_status
-wio_server_connected(struct wio_server *server, const struct wio_store_peer *peer, uint64_t now_ns);
+WIO_MUST_CHECK enum wio_status wio_server_connected(struct wio_server *server,
+                                                    const struct wio_store_peer *peer,
+                                                    uint64_t now_ns, bool *is_new_out);
 /* Its connection is lost. `is_dead`: it will not come back (its process has ended, or it said
  * so): as if the lease had ended now. */
 void wio_server_disconnected(struct wio_server *server, uint64_t client, bool is_dead,

@@ -9,7 +9,9 @@
  *   perform.c   operations, once their locks are there; which locks these are
  *   decide.c    commit, vote, abort, forget
  *   inquire.c   what becomes of transactions whose client is gone
- *   server.c    requests, events of the lock manager, time
+ *   operate.c   operations: locks, performing, what follows; events of the lock manager
+ *   advise.c    advisory locks
+ *   server.c    requests, the log's progress, time
  */
 #ifndef WIO_STORE_SERVER_SERVER_INTERNAL_H
 #define WIO_STORE_SERVER_SERVER_INTERNAL_H
@@ -131,6 +133,7 @@ struct server_session {
     struct wio_store_peer peer;
     TAILQ_ENTRY(server_session) by_lease;
     uint64_t lease_until_ns;
+    bool is_ended; /* kept for others that ask how its transactions ended, until lease_until_ns */
     struct server_txn_list txns;
     struct wio_lock_owner *advisory; /* NULL: it has no advisory lock */
     struct server_seen seen[WIO_SERVER_WINDOW];
@@ -149,6 +152,8 @@ struct wio_server {
     struct wio_locks *advisory;
     struct server_sessions sessions;
     struct server_leases leases; /* the one that ends next first */
+    struct server_leases ended;  /* the one that ended first first */
+    uint32_t ended_count;
     struct server_txns txns;
     struct server_txn_list gone; /* those without a session */
     struct server_outcomes outcomes;
@@ -162,7 +167,8 @@ struct wio_server {
     uint64_t lazy_since_ns;
     bool has_failed;
     uint64_t now_ns;
-    uint8_t *scratch; /* WIO_STORE_DATA_MAX bytes, for answers */
+    uint64_t started_ns; /* the first client, or recovery */
+    uint8_t *scratch;    /* WIO_STORE_DATA_MAX bytes, for answers */
 };
 
 /* ---- updates.c ---- */
@@ -185,7 +191,8 @@ uint64_t server_view_pointer(const struct wio_server *server, const struct serve
                              uint64_t file, uint32_t group);
 /* Performs them; what fails makes the server fail. */
 WIO_MUST_CHECK enum wio_status server_updates_apply(struct wio_server *server,
-                                                    const struct wio_update *list, uint32_t count);
+                                                    const struct wio_update *list, uint32_t count,
+                                                    bool is_logged);
 /* Room for a new shared pointer. */
 WIO_MUST_CHECK enum wio_status server_pointer_make(struct wio_server *server, uint64_t file,
                                                    uint32_t group);
@@ -197,7 +204,13 @@ struct server_session *server_session_find(const struct wio_server *server, uint
 WIO_MUST_CHECK enum wio_status server_session_make(struct wio_server *server,
                                                    const struct wio_store_peer *peer,
                                                    struct server_session **session_out);
-/* Its transactions are gone already. */
+/* Its transactions are gone already: what is remembered stays for a while. */
+void server_session_end(struct wio_server *server, struct server_session *session);
+/* It comes back. WIO_ERR_BUSY: clients_max. */
+WIO_MUST_CHECK enum wio_status server_session_revive(struct wio_server *server,
+                                                     struct server_session *session);
+/* Those that ended long ago are forgotten. */
+void server_sessions_forget(struct wio_server *server);
 void server_session_free(struct wio_server *server, struct server_session *session);
 /* The client was heard. */
 void server_session_renew(struct wio_server *server, struct server_session *session);
@@ -304,5 +317,16 @@ void server_ask(struct wio_server *server);
 uint64_t server_ask_deadline_ns(const struct wio_server *server);
 void server_heard(struct wio_server *server, struct server_txn *txn, uint16_t target,
                   enum wio_store_outcome outcome);
+
+/* ---- operate.c, advise.c ---- */
+
+/* An operation of a transaction, or one that is a transaction. */
+void server_operate(struct wio_server *server, struct server_session *session,
+                    struct server_call *call);
+/* What the lock manager has to say, until it has no more. */
+void server_listen(struct wio_server *server);
+/* LOCK, UNLOCK. */
+void server_advise(struct wio_server *server, struct server_session *session,
+                   struct server_call *call);
 
 #endif

@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Clients: leases, and what is remembered of each. */
+#include <string.h>
+
 #include "base/cleanup.h"
 #include "base/memory.h"
 #include "store/server/server_internal.h"
+
+/* Longer than others ask how a transaction ended: PATIENCE of inquire.c. */
+#define KEPT_LEASES 8
 
 static int compare_clients(const struct server_session *a, const struct server_session *b)
 {
@@ -38,13 +43,61 @@ enum wio_status server_session_make(struct wio_server *server, const struct wio_
     return WIO_OK;
 }
 
+/* Out of the list that it is in. */
+static void leave(struct wio_server *server, struct server_session *session)
+{
+    if (session->is_ended) {
+        TAILQ_REMOVE(&server->ended, session, by_lease);
+        server->ended_count--;
+    } else {
+        TAILQ_REMOVE(&server->leases, session, by_lease);
+        server->stat.clients--;
+    }
+}
+
 void server_session_free(struct wio_server *server, struct server_session *session)
 {
+    leave(server, session);
     wio_locks_release(server->advisory, session->advisory);
     RB_REMOVE(server_sessions, &server->sessions, session);
-    TAILQ_REMOVE(&server->leases, session, by_lease);
     server->alloc.put(server->alloc.context, session);
-    server->stat.clients--;
+}
+
+void server_session_end(struct wio_server *server, struct server_session *session)
+{
+    leave(server, session);
+    wio_locks_release(server->advisory, session->advisory);
+    session->advisory = NULL;
+    memset(session->seen, 0, sizeof(session->seen));
+    session->is_ended = true;
+    session->lease_until_ns = server->now_ns + KEPT_LEASES * server->config.lease_ns;
+    TAILQ_INSERT_TAIL(&server->ended, session, by_lease);
+    server->ended_count++;
+    if (server->ended_count > server->config.clients_max) {
+        server_session_free(server, TAILQ_FIRST(&server->ended));
+    }
+}
+
+enum wio_status server_session_revive(struct wio_server *server, struct server_session *session)
+{
+    if (server->stat.clients == server->config.clients_max) {
+        return WIO_ERR_BUSY;
+    }
+    leave(server, session);
+    session->is_ended = false;
+    session->lease_until_ns = server->now_ns + server->config.lease_ns;
+    TAILQ_INSERT_TAIL(&server->leases, session, by_lease);
+    server->stat.clients++;
+    return WIO_OK;
+}
+
+void server_sessions_forget(struct wio_server *server)
+{
+    struct server_session *session;
+    while ((session = TAILQ_FIRST(&server->ended)) != NULL &&
+           session->lease_until_ns <= server->now_ns) {
+        server_session_free(server, session);
+    }
 }
 
 void server_session_renew(struct wio_server *server, struct server_session *session)

@@ -245,10 +245,11 @@ static void apply_pointer(struct wio_server *server, const struct wio_update *up
 }
 
 enum wio_status server_updates_apply(struct wio_server *server, const struct wio_update *list,
-                                     uint32_t count)
+                                     uint32_t count, bool is_logged)
 {
     struct wio_backing *backing = server->config.backing;
-    enum wio_status status = count > 0 ? backing->ops->apply(backing, list, count, NULL) : WIO_OK;
+    enum wio_status status =
+        count > 0 ? backing->ops->apply(backing, list, count, is_logged, NULL) : WIO_OK;
     if (status != WIO_OK) {
         server->has_failed = true;
         return status;

@@ -150,11 +150,12 @@ static bool admit(void *context, struct wio_link *link, const struct wio_wire_he
                                            .job = wio_names_job(&target->names, hello),
                                            .uid = hello->uid,
                                            .gid = hello->gid};
-    uint32_t clients = wio_server_stat(target->server).clients;
+    bool is_new = false;
     /* A number that another user has is not taken over. */
     bool is_other = before != NULL && before->peer.uid != hello->uid;
-    if (is_other || (!served->is_target && wio_server_connected(target->server, &served->peer,
-                                                                now_ns(target)) != WIO_OK)) {
+    if (is_other ||
+        (!served->is_target &&
+         wio_server_connected(target->server, &served->peer, now_ns(target), &is_new) != WIO_OK)) {
         free(served);
         return false;
     }
@@ -168,15 +169,25 @@ static bool admit(void *context, struct wio_link *link, const struct wio_wire_he
     wio_link_set_user(link, served);
     welcome->job = served->peer.job;
     welcome->server = target->server_id;
-    welcome->is_known = wio_server_stat(target->server).clients == clients;
+    welcome->is_known = !is_new;
     return true;
+}
+
+/* Its lease begins anew; and what the server had to say before it could be said is said again. */
+static void alive(void *context, struct wio_link *link)
+{
+    struct wio_target *target = context;
+    const struct served *served = wio_link_user(link);
+    if (!served->is_target) {
+        (void)!wio_server_connected(target->server, &served->peer, now_ns(target), NULL);
+    }
+    set_timer(target);
 }
 
 static void opened(void *context, struct wio_link *link, const struct wio_wire_welcome *welcome)
 {
-    (void)link;
     (void)welcome;
-    set_timer(context);
+    alive(context, link);
 }
 
 static bool is_allowed(const struct served *served, const struct wio_store_request *request)
@@ -202,15 +213,6 @@ static void message(void *context, struct wio_link *link, const struct wio_wire_
     }
     wio_server_request(target->server, served->peer.client, &request, now_ns(target));
     set_timer(target);
-}
-
-static void alive(void *context, struct wio_link *link)
-{
-    struct wio_target *target = context;
-    const struct served *served = wio_link_user(link);
-    if (!served->is_target) {
-        (void)!wio_server_connected(target->server, &served->peer, now_ns(target));
-    }
 }
 
 /* A client that closes is gone; of one whose network broke the lease decides. */

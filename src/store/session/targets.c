@@ -55,8 +55,9 @@ static bool take_reply(const struct one *one, const struct wio_wire_header *head
     if (wio_wire_get_reply(header, body, &reply) != WIO_OK) {
         return false;
     }
+    bool has_lease = reply.result != WIO_STORE_NO_LEASE; /* without, it connects anew */
     targets->events->reply(targets->context, one->index, &reply);
-    return true;
+    return has_lease;
 }
 
 static bool take_push(const struct one *one, const struct wio_wire_header *header,

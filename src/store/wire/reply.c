@@ -4,7 +4,7 @@
 #include "store/wire/message.h"
 #include "store/wire/parts.h"
 
-static const uint16_t last_result = WIO_STORE_TOO_BIG;
+static const uint16_t last_result = WIO_STORE_NO_LEASE;
 static const uint16_t last_outcome = WIO_STORE_OUTCOME_ABORTED;
 
 /* R-WIRE-9: a reply that is not OK says why and no more. */

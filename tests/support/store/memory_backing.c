@@ -108,9 +108,10 @@ static void apply_one(struct memory_backing *memory, const struct wio_update *up
 }
 
 static enum wio_status do_apply(struct wio_backing *backing, const struct wio_update *updates,
-                                uint32_t count, struct wio_error *err)
+                                uint32_t count, bool is_logged, struct wio_error *err)
 {
     (void)err;
+    (void)is_logged;
     if (memory_of(backing)->is_broken) {
         return WIO_ERR_IO;
     }

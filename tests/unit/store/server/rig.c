@@ -88,7 +88,8 @@ static void connect_all(struct rig *rig, uint16_t i)
 {
     for (uint64_t client = 1; client < RIG_CLIENTS; client++) {
         struct wio_store_peer peer = {.client = client, .job = (uint32_t)client * 10};
-        assert_int_equal(wio_server_connected(rig->targets[i].server, &peer, rig->now_ns), WIO_OK);
+        assert_int_equal(wio_server_connected(rig->targets[i].server, &peer, rig->now_ns, NULL),
+                         WIO_OK);
     }
 }
 

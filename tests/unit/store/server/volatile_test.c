@@ -238,7 +238,7 @@ static void the_lease_ends_what_was_begun(void **state)
     rig_tick(&rig, WIO_SERVER_LEASE_NS / 2);
     assert_int_equal(rig_last(&rig, 0, 2)->data_size, 0);
     assert_result(rig_last(&rig, 0, 2), WIO_STORE_OK);
-    assert_result(rig_send(&rig, 0, rig_request(WIO_STORE_COMMIT, 1, 1)), WIO_STORE_ABORTED);
+    assert_result(rig_send(&rig, 0, rig_request(WIO_STORE_COMMIT, 1, 1)), WIO_STORE_NO_LEASE);
     assert_int_equal(stat_of(0).clients, 1);
 }
 
@@ -303,7 +303,7 @@ static void nonsense_is_answered(void **state)
     request = rig_request((enum wio_store_op)999, 1, 1);
     assert_result(rig_send(&rig, 0, request), WIO_STORE_BAD);
     request = rig_request(WIO_STORE_PING, 0, 1); /* never connected */
-    assert_result(rig_send(&rig, 0, request), WIO_STORE_ABORTED);
+    assert_result(rig_send(&rig, 0, request), WIO_STORE_NO_LEASE);
     assert_int_equal(stat_of(0).txns, 0);
 }
 
@@ -359,7 +359,7 @@ static void memory_that_ends_is_answered(void **state)
         config.context = &answers;
         config.backing = &rig.targets[0].memory.base;
         if (wio_server_create(&alloc, &config, &server) == WIO_OK &&
-            wio_server_connected(server, &peer, 1) == WIO_OK) {
+            wio_server_connected(server, &peer, 1, NULL) == WIO_OK) {
             for (uint64_t i = 1; i <= 6; i++) {
                 struct wio_store_request request = rig_write(1, i % 3 + 1, i * 10, "abc");
                 request.number = i;

@@ -317,7 +317,7 @@ static void random_reply(struct source *source, uint16_t op, struct wio_store_re
 {
     memset(reply, 0, sizeof(*reply));
     reply->op = op;
-    reply->result = (uint16_t)(below(source, 2) == 0 ? WIO_STORE_OK : below(source, 18));
+    reply->result = (uint16_t)(below(source, 2) == 0 ? WIO_STORE_OK : below(source, 19));
     reply->reason = (uint16_t)below(source, WIO_LOCK_REASONS);
     reply->number = wio_test_random(&source->seed);
     reply->txn = random_txn(source);

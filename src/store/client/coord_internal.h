@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* slots.c: requests under way, by target and number. coord.c: what becomes of transactions. */
+#ifndef WIO_STORE_CLIENT_COORD_INTERNAL_H
+#define WIO_STORE_CLIENT_COORD_INTERNAL_H
+
+#include <sys/queue.h>
+
+#include "store/client/coord.h"
+
+enum coord_state {
+    COORD_RESTING, /* until resume_ns; then the next attempt */
+    COORD_RUNNING,
+    COORD_ABORTING,   /* ABORTs are under way; then it rests, or has failed */
+    COORD_COMMITTING, /* volatile, or one target: COMMITs are under way */
+    COORD_PREPARING,  /* votes are */
+    COORD_DECIDED,    /* all voted, `ended` was told; COMMITs are under way */
+    COORD_FORGETTING
+};
+
+/* What a request under way is to its transaction. */
+enum coord_kind {
+    COORD_NONE,
+    COORD_OP,
+    COORD_COMMIT,
+    COORD_PREPARE,
+    COORD_TRY,
+    COORD_ABORT,
+    COORD_FORGET
+};
+
+/* A target in a transaction. */
+struct coord_part {
+    bool is_in; /* this attempt has begun there */
+    bool has_voted;
+    bool is_done; /* has answered what was sent last */
+    uint8_t todo; /* enum coord_kind, to be sent as soon as there is a slot */
+};
+
+struct wio_coord_txn {
+    TAILQ_ENTRY(wio_coord_txn) by_coord;
+    struct wio_coord *coord;
+    void *user;
+    struct wio_txn txn;
+    uint16_t flags;
+    enum coord_state state;
+    uint32_t ops;      /* operations of this attempt that are under way .. */
+    uint32_t issued;   /* .. or were */
+    uint32_t commits;  /* targets that said so */
+    uint32_t refusals; /* COMMITs that were not taken */
+    bool has_failed;   /* for good */
+    bool was_done;     /* a single operation that had committed when its ABORT was sent */
+    enum wio_store_result result;
+    uint64_t resume_ns; /* RESTING */
+    uint64_t vote_until_ns;
+    struct coord_part *parts; /* of each target */
+    uint16_t *list;           /* participants, as PREPARE names them */
+    uint16_t list_count;
+};
+
+TAILQ_HEAD(coord_txns, wio_coord_txn);
+
+struct coord_slot {
+    uint64_t number; /* 0: free */
+    struct wio_coord_txn *txn;
+    enum coord_kind kind;
+    uint32_t tag;
+    struct wio_store_request request;
+};
+
+struct coord_target {
+    uint64_t next; /* number */
+    uint32_t used; /* slots */
+    struct coord_slot slots[WIO_COORD_WINDOW];
+};
+
+struct wio_coord {
+    struct wio_alloc alloc;
+    struct wio_coord_config config;
+    struct wio_coord_stat stat;
+    uint64_t now_ns;
+    uint64_t numbers; /* of transactions */
+    uint32_t todo;    /* parts with something to be sent */
+    struct coord_txns txns;
+    struct coord_target *targets;
+};
+
+/* Numbers and remembers the request, and sends it. WIO_ERR_BUSY: no slot; operations leave some for
+ * what ends transactions. */
+WIO_MUST_CHECK enum wio_status coord_send(struct wio_coord_txn *txn, uint16_t target,
+                                          enum coord_kind kind,
+                                          const struct wio_store_request *request, uint32_t tag);
+/* The slot that a reply is for, which is free from now on; false: there is none. */
+bool coord_take(struct wio_coord *coord, uint16_t target, uint64_t number,
+                struct coord_slot *slot_out);
+/* All that is under way at the target, in the order in which it was sent first. */
+void coord_send_again(struct wio_coord *coord, uint16_t target);
+/* The target has answered an operation of this attempt: where the one that began it is sent again,
+ * it must not begin it anew, without what was answered. */
+void coord_has_begun(struct wio_coord_txn *txn, uint16_t target);
+/* Nothing of the transaction is under way any more. */
+void coord_forget_slots(struct wio_coord_txn *txn);
+
+#endif

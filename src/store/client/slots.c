@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "store/client/coord_internal.h"
+
+/* Slots that operations leave free. */
+#define KEPT 16
+
+/* The next number whose slot is free: a server remembers by the same slots. */
+static struct coord_slot *free_slot(struct coord_target *target)
+{
+    struct coord_slot *slot;
+    do {
+        slot = &target->slots[++target->next % WIO_COORD_WINDOW];
+    } while (slot->number != 0);
+    slot->number = target->next;
+    target->used++;
+    return slot;
+}
+
+enum wio_status coord_send(struct wio_coord_txn *txn, uint16_t index, enum coord_kind kind,
+                           const struct wio_store_request *request, uint32_t tag)
+{
+    struct wio_coord *coord = txn->coord;
+    struct coord_target *target = &coord->targets[index];
+    uint32_t limit = kind == COORD_OP ? WIO_COORD_WINDOW - KEPT : WIO_COORD_WINDOW;
+    if (target->used >= limit) {
+        return WIO_ERR_BUSY;
+    }
+    struct coord_slot *slot = free_slot(target);
+    slot->txn = txn;
+    slot->kind = kind;
+    slot->tag = tag;
+    slot->request = *request;
+    slot->request.number = slot->number;
+    slot->request.txn = txn->txn;
+    coord->config.ops->send(coord->config.context, index, &slot->request);
+    return WIO_OK;
+}
+
+bool coord_take(struct wio_coord *coord, uint16_t index, uint64_t number,
+                struct coord_slot *slot_out)
+{
+    if (index >= coord->config.targets || number == 0) {
+        return false;
+    }
+    struct coord_target *target = &coord->targets[index];
+    struct coord_slot *slot = &target->slots[number % WIO_COORD_WINDOW];
+    if (slot->number != number) {
+        return false;
+    }
+    *slot_out = *slot;
+    slot->number = 0;
+    slot->txn = NULL;
+    target->used--;
+    return true;
+}
+
+void coord_has_begun(struct wio_coord_txn *txn, uint16_t index)
+{
+    struct coord_target *target = &txn->coord->targets[index];
+    for (uint32_t k = 0; txn->ops > 0 && k < WIO_COORD_WINDOW; k++) {
+        struct coord_slot *slot = &target->slots[k];
+        if (slot->number != 0 && slot->txn == txn && slot->kind == COORD_OP) {
+            slot->request.flags &= (uint16_t)~WIO_STORE_FLAG_BEGIN;
+        }
+    }
+}
+
+void coord_forget_slots(struct wio_coord_txn *txn)
+{
+    struct wio_coord *coord = txn->coord;
+    for (uint16_t i = 0; i < coord->config.targets; i++) {
+        struct coord_target *target = &coord->targets[i];
+        for (uint32_t k = 0; target->used > 0 && k < WIO_COORD_WINDOW; k++) {
+            if (target->slots[k].number != 0 && target->slots[k].txn == txn) {
+                target->slots[k].number = 0;
+                target->slots[k].txn = NULL;
+                target->used--;
+            }
+        }
+    }
+}
+
+static int by_number(const struct coord_slot *a, const struct coord_slot *b)
+{
+    return (a->number > b->number) - (a->number < b->number);
+}
+
+/* In the order in which they were sent first. */
+void coord_send_again(struct wio_coord *coord, uint16_t index)
+{
+    struct coord_target *target = &coord->targets[index];
+    const struct coord_slot *last = NULL;
+    for (uint32_t n = 0; n < target->used; n++) {
+        const struct coord_slot *next = NULL;
+        for (uint32_t k = 0; k < WIO_COORD_WINDOW; k++) {
+            const struct coord_slot *slot = &target->slots[k];
+            bool is_later = slot->number != 0 && (last == NULL || by_number(slot, last) > 0);
+            if (is_later && (next == NULL || by_number(slot, next) < 0)) {
+                next = slot;
+            }
+        }
+        if (next == NULL) {
+            return;
+        }
+        coord->config.ops->send(coord->config.context, index, &next->request);
+        last = next;
+    }
+}
