@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Each requirement of docs/FORMAT.md and docs/STORE-PROTOCOL.md (R-...) is cited by code and by a test, and none is invented.
+"""Each requirement (R-...) of the format documents is cited by code and by a test, and none is invented.
 
 usage: requirements.py ROOT
 """
@@ -8,7 +8,7 @@ import os
 import re
 import sys
 
-DOCUMENTS = ("FORMAT.md", "STORE-PROTOCOL.md")
+DOCUMENTS = ("FORMAT.md", "STORE-FORMAT.md", "STORE-PROTOCOL.md")
 ID = re.compile(r"\bR-[A-Z]+-\d+\b")
 
 
