@@ -48,7 +48,8 @@ struct wio_io_peer {
 struct wio_io_handler {
     /* The other end has accepted; of connections that `connect` made. */
     void (*opened)(void *context);
-    /* At least one byte of room; what is there must stay until `came` or `conn_close`. */
+    /* At least one byte of room; what is there must stay until `came` or `conn_close`. NULL: there
+     * is no memory, which ends the connection (`closed`). */
     void *(*room)(void *context, size_t *size_out);
     void (*came)(void *context, size_t bytes);
     /* Nothing is unsent any more, after `conn_unsent` was not 0. */
@@ -113,7 +114,7 @@ struct wio_io_ops {
     void (*timer_destroy)(struct wio_io_timer *timer); /* NULL is allowed */
 
     /* ---- connections: a stream of bytes each way, in order ---- */
-    /* Addresses are texts: "unix:PATH", "HOST:PORT", "[V6]:PORT" (src/store/net/address.h). */
+    /* Addresses are texts: "unix:PATH", "HOST:PORT", "[V6]:PORT" (src/store/link/address.h). */
     enum wio_status (*listen)(struct wio_io *io, const char *address, wio_io_accepted *accepted,
                               void *context, struct wio_io_listener **listener_out,
                               struct wio_error *err);

@@ -8,7 +8,7 @@ import os
 import re
 import sys
 
-DOCUMENTS = ("FORMAT.md", "STORE-FORMAT.md")
+DOCUMENTS = ("FORMAT.md", "STORE-FORMAT.md", "STORE-PROTOCOL.md")
 ID = re.compile(r"\bR-[A-Z]+-\d+\b")
 
 
