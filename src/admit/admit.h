@@ -128,9 +128,10 @@ struct wio_admit_request {
     uint16_t operation;
     uint16_t demand; /* requests that wait in the client beside this one */
     uint32_t flags;
-    uint64_t bytes;           /* that it reads or writes */
-    uint64_t held_bytes;      /* memory that it occupies while it waits, beside waiting_bytes */
-    uint64_t remaining_ns;    /* until its deadline, relative; 0: settings.timeout_ns */
+    uint64_t bytes;        /* that it reads or writes */
+    uint64_t held_bytes;   /* memory that it occupies while it waits, beside waiting_bytes */
+    uint64_t remaining_ns; /* until its deadline, relative; 0: settings.timeout_ns */
+    uint64_t demand_ns; /* the same of the last of those that wait in the client; 0: as its own */
     struct wio_ticket ticket; /* of its last refusal; zero: none */
 };
 
@@ -146,15 +147,19 @@ enum wio_admit_answer {
     WIO_ADMIT_TIMED_OUT /* refused, or expired; to a peer that knows no busy reply: no hint */
 };
 
-/* What a reply carries for the client's own control. */
+/*
+ * What a reply carries for the client's own control, and the server's: refusing takes time too, so
+ * of a client that goes on sending beyond its window nothing is read for a while.
+ */
 struct wio_admit_reply {
     enum wio_admit_answer answer;
     enum wio_admit_reason reason;
-    uint16_t hint;            /* milliseconds; 0: none */
-    uint16_t window;          /* requests that the client may have in flight */
-    bool has_window;          /* false: the client paces itself */
-    uint32_t queued;          /* requests that wait in the shard */
-    uint64_t wait_ns;         /* predicted for the request when it came */
+    uint16_t hint;     /* milliseconds; 0: none */
+    uint16_t window;   /* requests that the client may have in flight */
+    bool has_window;   /* false: the client paces itself */
+    uint32_t queued;   /* requests that wait in the shard */
+    uint64_t wait_ns;  /* predicted for the request when it came */
+    uint64_t pause_ns; /* not to be sent: the server reads nothing of this client for so long */
     struct wio_ticket ticket; /* for the retry; zero: none */
 };
 

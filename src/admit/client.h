@@ -57,6 +57,7 @@ struct wio_sender_action {
     /* For struct wio_admit_request: */
     struct wio_ticket ticket;
     uint64_t remaining_ns;
+    uint64_t demand_ns;
     uint32_t flags;
     uint16_t demand;
     uint16_t tries; /* times that it was sent before */

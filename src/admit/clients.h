@@ -16,11 +16,13 @@ struct wio_admit_client {
     uint64_t demand_until_ns; /* until when a credit is of use for what it has told */
     uint64_t leased_ns;       /* when it got its last credit */
     uint64_t replied_ns;      /* when its last request was done */
+    uint64_t probe_ns;        /* before then it is not to send beyond its window */
     uint32_t features;
     uint32_t in_shard;    /* requests waiting and running */
     uint32_t demand;      /* requests that wait in the client, less credits since it said so */
     uint32_t credit;      /* granted and not used */
     uint32_t window;      /* as it was told last */
+    uint32_t strikes;     /* sent beyond its window, in a row */
     uint32_t turn;        /* requests until others that wait have their turn */
     uint32_t tenant;      /* of its last request */
     uint32_t next_waiter; /* clients of the tenant that wait for credits */

@@ -27,6 +27,7 @@ struct wio_tenant {
     uint32_t next; /* in its list of fair.h */
     enum wio_tenant_place place;
     int64_t grant_deficit_ns; /* the same for credits */
+    int64_t share_seen_ns;    /* of a fair share, as far as it is in the deficit */
     uint32_t first_waiter;    /* clients that wait for credits */
     uint32_t last_waiter;
     uint32_t next_granted; /* tenants that have such */

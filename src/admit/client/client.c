@@ -170,6 +170,13 @@ static bool may_send(const struct wio_sender *sender, uint64_t now_ns)
     return sender->pending.ready > 0 && (sender->in_flight < sender->window || is_probe);
 }
 
+static uint64_t demand_ns(const struct wio_sender *sender, uint64_t now_ns)
+{
+    uint32_t last = sender->pending.last;
+    uint64_t deadline_ns = last != WIO_NO_INDEX ? sender->pending.items[last].deadline_ns : 0;
+    return deadline_ns > now_ns ? deadline_ns - now_ns : 0;
+}
+
 static void send_first(struct wio_sender *sender, uint64_t now_ns, struct wio_sender_action *action)
 {
     uint32_t index = sender->pending.first;
@@ -187,6 +194,7 @@ static void send_first(struct wio_sender *sender, uint64_t now_ns, struct wio_se
     action->end = WIO_SENDER_PENDING;
     action->ticket = item->ticket;
     action->remaining_ns = item->deadline_ns - now_ns;
+    action->demand_ns = demand_ns(sender, now_ns);
     action->demand = (uint16_t)(demand < UINT16_MAX ? demand : UINT16_MAX);
     action->flags =
         (sender->settings.features & WIO_ADMIT_FEATURE_REJECT) != 0 ? WIO_ADMIT_REJECT : 0;

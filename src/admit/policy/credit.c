@@ -4,8 +4,8 @@
 #include "admit/policy/grants.h"
 
 #define ROOM_TARGETS 4    /* of waiting, at most */
+#define GRACE_QUANTA 4    /* that a tenant may owe and still send without a credit */
 #define UNASKED_TARGETS 2 /* for tenants that have something queued, while clients wait in line */
-#define DEBT_QUANTA 8
 
 static enum wio_status open_credit(struct wio_admit *shard)
 {
@@ -33,6 +33,14 @@ static bool is_beyond_window(const struct wio_grants *grants, const struct wio_a
            is_loaded;
 }
 
+/* More than its share, while others wait. */
+static bool has_had_more(const struct wio_admit *shard, const struct wio_tenant *tenant)
+{
+    const struct wio_grants *grants = shard->state;
+    return grants->waiters > 0 && wio_grants_deficit_ns(shard, tenant) <
+                                      -GRACE_QUANTA * wio_fair_quantum_ns(&grants->fair);
+}
+
 /* A credit was a promise; what comes without one finds room as its tenant has little queued. */
 static enum wio_admit_reason judge_load(const struct wio_admit *shard,
                                         const struct wio_arrival *arrival)
@@ -41,7 +49,7 @@ static enum wio_admit_reason judge_load(const struct wio_admit *shard,
     const struct wio_tenant *tenant = wio_tenants_at(&shard->tenants, arrival->tenant);
     bool has_credit = arrival->client != NULL && arrival->client->credit > 0;
     uint64_t room_ns = ROOM_TARGETS * grants->target_ns;
-    if (!has_credit && is_beyond_window(grants, arrival)) {
+    if (!has_credit && (is_beyond_window(grants, arrival) || has_had_more(shard, tenant))) {
         return WIO_ADMIT_REASON_CREDIT;
     }
     if (has_credit || tenant->queued == 0) {
@@ -93,11 +101,7 @@ static void charge(struct wio_admit *shard, struct wio_tenant *tenant, int64_t e
 {
     const struct wio_grants *grants = shard->state;
     wio_fair_charge(&grants->fair, tenant, took_ns - estimated_ns);
-    int64_t least_ns = -DEBT_QUANTA * wio_fair_quantum_ns(&grants->fair) * tenant->weight;
-    tenant->grant_deficit_ns -= took_ns;
-    if (tenant->grant_deficit_ns < least_ns) {
-        tenant->grant_deficit_ns = least_ns;
-    }
+    wio_grants_charge(shard, tenant, took_ns);
 }
 
 static void gauges(const struct wio_admit *shard, struct wio_admit_gauges *gauges)

@@ -13,8 +13,10 @@
 #define SHRINK_MOST 0.5      /* of one step */
 #define GROW_MOST 0.25
 #define GRANT_MOST 8 /* credits for one client at a time while others wait */
-#define LEASE_TARGETS 4
-#define LEASE_LEAST_NS 5000000
+#define LEASE_TARGETS 2
+#define LEASE_LEAST_NS 1000000
+#define STRIKES_FREE WIO_ADMIT_WINDOW_MAX /* a window that was on its way */
+#define STRIKES_MAX (STRIKES_FREE + 6)
 #define LATE_PART 8 /* a credit is of no use in the last eighth of the time of a request */
 
 void wio_grants_init(struct wio_grants *grants, const struct wio_admit_settings *settings)
@@ -45,7 +47,7 @@ void wio_grants_forget(struct wio_admit *shard)
         struct wio_tenant *item = wio_tenants_at(&shard->tenants, i);
         item->first_waiter = item->last_waiter = item->next_granted = WIO_NO_INDEX;
         item->is_granted = false;
-        item->grant_deficit_ns = 0;
+        item->grant_deficit_ns = item->share_seen_ns = 0;
     }
 }
 
@@ -114,12 +116,16 @@ static void tell(struct wio_admit_client *client, uint32_t window, struct wio_ad
     reply->has_window = true;
 }
 
-/* Until when a request that waits in the client is of use, if it is as young as this one. */
+/* Until when a credit is of use for what waits in the client, this one included if it is refused.
+ */
 static uint64_t useful_until(const struct wio_grants *grants, const struct wio_arrival *arrival)
 {
-    uint64_t late_ns = arrival->remaining_ns / LATE_PART;
+    uint64_t most_ns = arrival->request->demand_ns > arrival->remaining_ns
+                           ? arrival->request->demand_ns
+                           : arrival->remaining_ns;
+    uint64_t late_ns = most_ns / LATE_PART;
     late_ns = late_ns > grants->target_ns ? late_ns : grants->target_ns;
-    uint64_t left_ns = arrival->remaining_ns > late_ns ? arrival->remaining_ns - late_ns : 0;
+    uint64_t left_ns = most_ns > late_ns ? most_ns - late_ns : 0;
     return left_ns < WIO_ADMIT_NEVER - arrival->now_ns ? arrival->now_ns + left_ns
                                                        : WIO_ADMIT_NEVER;
 }
@@ -128,6 +134,32 @@ static void set_demand(struct wio_admit_client *client, uint32_t demand)
 {
     uint32_t most = demand < WIO_ADMIT_WINDOW_MAX ? demand : WIO_ADMIT_WINDOW_MAX;
     client->demand = most > client->credit ? most - client->credit : 0;
+}
+
+/* Some requests beyond the window may have been on their way when it shrank. */
+static uint64_t pause_ns(const struct wio_grants *grants, struct wio_admit_client *client,
+                         uint64_t now_ns)
+{
+    if (now_ns >= client->probe_ns || client->in_shard < client->window) {
+        return 0;
+    }
+    client->strikes += client->strikes < STRIKES_MAX;
+    return client->strikes > STRIKES_FREE ? grants->target_ns << (client->strikes - STRIKES_FREE)
+                                          : 0;
+}
+
+static void register_refused(struct wio_admit *shard, const struct wio_arrival *arrival,
+                             struct wio_admit_reply *reply)
+{
+    struct wio_admit_client *client = arrival->client;
+    client->turn = 0;
+    reply->pause_ns = pause_ns(shard->state, client, arrival->now_ns);
+    client->probe_ns = arrival->now_ns + wio_hint_ns(reply->hint);
+    if (client->demand > 0) {
+        wio_line_join(shard, arrival->request->client);
+    }
+    uint32_t window = client->in_shard + client->credit;
+    tell(client, window == 0 && !client->is_waiting ? 1 : window, reply);
 }
 
 void wio_grants_arrived(struct wio_admit *shard, const struct wio_arrival *arrival,
@@ -150,12 +182,9 @@ void wio_grants_arrived(struct wio_admit *shard, const struct wio_arrival *arriv
     set_demand(client, (uint32_t)arrival->request->demand + comes_again);
     client->demand_until_ns = useful_until(grants, arrival);
     if (is_refused) {
-        client->turn = 0;
-        if (client->demand > 0) {
-            wio_line_join(shard, number);
-        }
-        uint32_t window = client->in_shard + client->credit;
-        tell(client, window == 0 && !client->is_waiting ? 1 : window, reply);
+        register_refused(shard, arrival, reply);
+    } else {
+        client->strikes = 0;
     }
     wio_lease_note(shard, number);
 }

@@ -10,7 +10,8 @@
  * spare, its window is opened ahead of its demand. Else clients with unmet demand wait in line, by
  * tenant (deficit round robin in measured cost) and within a tenant in order; a turn is some
  * requests, in which each reply carries the next credit, so that only the first of a turn needs a
- * message of its own. A credit that is not used for a while goes back.
+ * message of its own. A request without a credit is as welcome as its tenant has had less than its
+ * share. A credit that is not used for a while goes back.
  */
 #ifndef WIO_ADMIT_POLICY_GRANTS_H
 #define WIO_ADMIT_POLICY_GRANTS_H
@@ -26,7 +27,9 @@ struct wio_grants {
     uint32_t waiters;     /* clients in line */
     uint64_t stepped_ns;
     uint64_t target_ns;
-    uint32_t first_tenant; /* that has clients in line */
+    double share_ns;       /* that a tenant of weight 1 would have had since the start */
+    uint32_t tenants;      /* that have clients in line */
+    uint32_t first_tenant; /* of these */
     uint32_t last_tenant;
     uint32_t first_lease; /* clients by the time of their last credit */
     uint32_t last_lease;
@@ -44,6 +47,10 @@ void wio_grants_done(struct wio_admit *shard, uint32_t client, uint64_t now_ns,
 bool wio_grants_next(struct wio_admit *shard, uint64_t now_ns, struct wio_admit_grant *grant_out);
 void wio_grants_left(struct wio_admit *shard, uint32_t client);
 uint64_t wio_grants_wake_ns(const struct wio_admit *shard);
+/* A request of the tenant has taken `took_ns`. */
+void wio_grants_charge(struct wio_admit *shard, struct wio_tenant *tenant, int64_t took_ns);
+/* What the tenant may take now, before others have had as much; negative: it has had more. */
+int64_t wio_grants_deficit_ns(const struct wio_admit *shard, const struct wio_tenant *tenant);
 uint32_t wio_grants_committed(const struct wio_admit *shard);
 
 #endif

@@ -51,7 +51,9 @@ void wio_line_join(struct wio_admit *shard, uint32_t client)
     tenant->last_waiter = client;
     grants_of(shard)->waiters++;
     if (!tenant->is_granted) {
+        tenant->grant_deficit_ns = wio_grants_deficit_ns(shard, tenant);
         tenant->is_granted = true;
+        grants_of(shard)->tenants++;
         append_tenant(shard, item->tenant);
     }
 }
@@ -79,6 +81,8 @@ uint32_t wio_line_take(struct wio_admit *shard)
         struct wio_tenant *item = wio_tenants_at(&shard->tenants, tenant);
         if (item->first_waiter == WIO_NO_INDEX) {
             item->is_granted = false;
+            item->share_seen_ns = (int64_t)grants->share_ns;
+            grants->tenants--;
             continue;
         }
         append_tenant(shard, tenant);

@@ -140,19 +140,25 @@ static uint32_t take_from(struct wio_admit *shard, uint32_t i)
     return entry;
 }
 
-/* Tokens are taken for what is run, and for what is found expired: it held its place. */
-static uint32_t pop(struct wio_admit *shard, uint64_t now_ns, bool is_forced)
+/* Tokens are taken for what is run, not for what has expired. */
+static bool may_pass(struct wio_admit *shard, uint32_t i, uint64_t now_ns)
 {
     struct wio_tbf *tbf = shard->state;
     struct wio_rules *rules = &shard->total->rules;
-    if (tbf->version != rules->version) {
+    const struct wio_admit_entry *item = wio_entries_at(&shard->entries, tbf->queues[i].list.head);
+    return i >= rules->count || now_ns >= item->deadline_ns ||
+           wio_rules_take(rules, i, item->bytes, now_ns);
+}
+
+static uint32_t pop(struct wio_admit *shard, uint64_t now_ns, bool is_forced)
+{
+    struct wio_tbf *tbf = shard->state;
+    if (tbf->version != shard->total->rules.version) {
         match_again(shard);
     }
     while (tbf->due.count > 0 && (is_forced || tbf->due.nodes[0].major <= now_ns)) {
         uint32_t i = wio_admit_heap_take(&tbf->due);
-        uint32_t head = tbf->queues[i].list.head;
-        uint64_t bytes = wio_entries_at(&shard->entries, head)->bytes;
-        if (!is_forced && i < rules->count && !wio_rules_take(rules, i, bytes, now_ns)) {
+        if (!is_forced && !may_pass(shard, i, now_ns)) {
             requeue(shard, i, now_ns); /* another shard has taken the tokens */
             continue;
         }
@@ -182,7 +188,9 @@ static enum wio_admit_reason judge(const struct wio_admit *shard, const struct w
     if (reason == WIO_ADMIT_REASON_NONE) {
         reason = wio_limit_half(shard, arrival);
     }
-    if (reason == WIO_ADMIT_REASON_NONE && rule_wait_ns(shard, arrival) > arrival->remaining_ns) {
+    /* Half of its time: the rest is for what the prediction does not know. */
+    if (reason == WIO_ADMIT_REASON_NONE &&
+        rule_wait_ns(shard, arrival) > arrival->remaining_ns / 2) {
         reason = WIO_ADMIT_REASON_RATE;
     }
     return reason;
