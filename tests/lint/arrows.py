@@ -17,16 +17,21 @@ INCLUDE = re.compile(r'^\s*#\s*include\s+(["<])([^">]+)[">]')
 
 
 class Table:
-    """rooms: {room: {other: None or set of headers}}; libraries: [(prefix, rooms)]."""
+    """rooms: {room: {other: None or set of headers}}; folders: {room/folder: set of folders};
+    libraries: [(prefix, rooms)]."""
 
     def __init__(self, lines):
         self.rooms = {}
+        self.folders = {}
         self.libraries = []
         for line in lines:
             line = line.split("#")[0].strip()
             if line.startswith("<"):
                 prefix, rooms = line[1:].split(":", 1)
                 self.libraries.append((prefix.rstrip(">"), set(rooms.split())))
+            elif line.startswith("in "):
+                folder, rest = line[len("in "):].split(":", 1)
+                self.folders[folder] = set(rest.split())
             elif line:
                 room, rest = line.split(":", 1)
                 self.rooms[room] = dict(self.uses(rest))
@@ -49,6 +54,15 @@ class Table:
         if allowed[other] is not None and header not in allowed[other]:
             return f"{room} may not use {header} of {other}"
         return None
+
+    def fault_of_folder(self, room, folder, other):
+        """Why `folder` of `room` may not include headers of the folder `other`; None where it may."""
+        if folder == other or not any(row.startswith(room + "/") for row in self.folders):
+            return None
+        row = f"{room}/{folder}"
+        if row not in self.folders:
+            return f"there is no folder '{row}' in the table"
+        return None if other in self.folders[row] else f"{row} may not use {room}/{other}"
 
     def fault_of_library(self, room, header):
         for prefix, rooms in self.libraries:
@@ -92,6 +106,9 @@ def fault(table, path, kind, name, is_file):
         # Beside the file, or made by the build.
         return None if is_file else f"'{name}': write it as \"{room}/{name}\""
     other, header = room_of_header(name, table.rooms)
+    if other == room:
+        folder = os.path.dirname(path.split("/", 2)[2])
+        return table.fault_of_folder(room, folder or ".", os.path.dirname(header) or ".")
     return table.fault_of_room(room, other, header)
 
 
@@ -145,6 +162,14 @@ CASES = [  # (file, include line, part of the fault or None)
     ("src/record/a.c", '#include "capture/core/ring.h"', "record may not use capture"),
     ("plugins/simgrid/a.c", '#include "machine/host.h"', None),
     ("plugins/simgrid/a.c", '#include "machine/meta.h"', "simgrid may not use meta.h of machine"),
+    ("src/trace/write/a.c", '#include "trace/format/format.h"', None),
+    ("src/trace/write/a.c", '#include "trace/write/segment.h"', None),
+    ("src/trace/format/a.c", '#include "trace/read/cursor.h"', "trace/format may not use trace/read"),
+    ("src/trace/attic/a.c", '#include "trace/read/cursor.h"', "no folder 'trace/attic'"),
+    ("src/replay/a.c", '#include "replay/initial/plan.h"', None),
+    ("src/replay/initial/a.c", '#include "replay/replay.h"', None),
+    ("src/replay/initial/a.c", '#include "replay/run/worker.h"', "replay/initial may not use replay/run"),
+    ("src/explain/findings/a.c", '#include "explain/phases.h"', None),
     ("src/predict/a.c", '#include <simgrid/disk.h>', "predict may not use <simgrid/disk.h>"),
     ("src/store/wire/a.c", '#include "store/messages.h"', None),
     ("src/store/wire/a.c", '#include "store/wire/header.h"', None),
