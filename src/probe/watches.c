@@ -77,15 +77,15 @@ enum wio_status wio_watches_add(struct wio_watches *watches, struct wio_task *ta
     return WIO_OK;
 }
 
-void wio_watches_close(struct wio_watches *watches, uint32_t number)
+void wio_watches_close(struct wio_watches *watches, uint32_t watch)
 {
-    struct wio_watch *watch = &watches->all[number];
-    if (watch->kind != WIO_TASK_UNTOLD) {
-        (void)epoll_ctl(watches->epoll, EPOLL_CTL_DEL, watch->fd, NULL);
+    struct wio_watch *closed = &watches->all[watch];
+    if (closed->kind != WIO_TASK_UNTOLD) {
+        (void)epoll_ctl(watches->epoll, EPOLL_CTL_DEL, closed->fd, NULL);
     }
-    wio_fd_cleanup(&watch->fd);
-    watch->next_free = watches->free;
-    watches->free = number;
+    wio_fd_cleanup(&closed->fd);
+    closed->next_free = watches->free;
+    watches->free = watch;
     watches->open--;
 }
 
