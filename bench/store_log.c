@@ -221,7 +221,7 @@ static void measure_recovery(struct log *log)
         stop(log->name, &err);
     }
     double seconds = (double)(wio_clock_mono_ns() - begin) / 1e9;
-    printf("\nown log, %.0f MiB since the checkpoint: opened in %.3f s, %.3f s per 256 MiB\n",
+    printf("\n%.0f MiB of own log since the checkpoint: opened in %.3f s, %.3f s per 256 MiB\n",
            (double)state.used_bytes / 1048576.0, seconds,
            seconds * 268435456.0 / (double)state.used_bytes);
 }

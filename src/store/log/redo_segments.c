@@ -193,14 +193,15 @@ static enum wio_status fill(struct redo_segments *segments, struct wio_io_file *
 {
     const struct wio_io_ops *ops = segments->io->ops;
     WIO_CLEANUP(wio_blob_fini) struct wio_blob zeros = {0};
-    if (wio_blob_reserve(&zeros, ZERO_BYTES) != WIO_OK) {
+    size_t most = segments->bytes < ZERO_BYTES ? (size_t)segments->bytes : ZERO_BYTES;
+    if (wio_blob_reserve(&zeros, most) != WIO_OK) {
         return no_memory(err);
     }
-    memset(zeros.data, 0, ZERO_BYTES);
+    memset(zeros.data, 0, most);
     WIO_TRY(ops->file_allocate(file, segments->bytes, err));
-    for (uint64_t at = 0; at < segments->bytes; at += ZERO_BYTES) {
+    for (uint64_t at = 0; at < segments->bytes; at += most) {
         uint64_t left = segments->bytes - at;
-        struct wio_io_bytes part = {zeros.data, left < ZERO_BYTES ? (size_t)left : ZERO_BYTES};
+        struct wio_io_bytes part = {zeros.data, left < most ? (size_t)left : most};
         WIO_TRY(ops->file_write(file, at, &part, 1, err));
     }
     WIO_TRY(ops->file_sync(file, err));

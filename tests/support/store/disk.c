@@ -22,6 +22,7 @@ struct event {
 struct node {
     uint8_t *data;
     size_t size;
+    size_t room;
 };
 
 struct entry {
@@ -158,8 +159,11 @@ static uint32_t new_node(struct disk *disk)
 
 static void resize(struct node *node, size_t size)
 {
+    if (size > node->room) {
+        node->room = size > 2 * node->room ? size : 2 * node->room;
+        node->data = must(realloc(node->data, node->room));
+    }
     if (size > node->size) {
-        node->data = must(realloc(node->data, size));
         memset(node->data + node->size, 0, size - node->size);
     }
     node->size = size;

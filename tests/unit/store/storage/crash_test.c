@@ -271,18 +271,34 @@ static void crash_everywhere(enum wio_log_choice log, uint64_t seed, unsigned st
     script_fini(&script);
 }
 
+/* How much of all is tried: with the argument `long` everything, and more seeds. */
+struct extent {
+    uint64_t seeds;
+    unsigned own_stride;
+    unsigned reference_stride;
+    uint64_t call_step;
+};
+
+static const struct extent short_extent = {2, 11, 29, 4};
+static const struct extent long_extent = {20, 1, 1, 1};
+
+static const struct extent *extent_of(void **state)
+{
+    return *state;
+}
+
 static void own_log_survives_crashes(void **state)
 {
-    (void)state;
-    for (uint64_t seed = 1; seed <= 3; seed++) {
-        crash_everywhere(WIO_LOG_OWN, seed, 1);
+    for (uint64_t seed = 1; seed <= extent_of(state)->seeds; seed++) {
+        crash_everywhere(WIO_LOG_OWN, seed, extent_of(state)->own_stride);
     }
 }
 
 static void reference_survives_crashes(void **state)
 {
-    (void)state;
-    crash_everywhere(WIO_LOG_SQLITE, 1, 3);
+    for (uint64_t seed = 1; seed <= extent_of(state)->seeds; seed++) {
+        crash_everywhere(WIO_LOG_SQLITE, seed, extent_of(state)->reference_stride);
+    }
 }
 
 /* ---- failures ---- */
@@ -327,11 +343,11 @@ static bool fail_at(enum wio_log_choice log, uint64_t n, struct disk_fault fault
 }
 
 /* Each call in its turn, until the workload ends before its turn comes. */
-static void fail_everywhere(enum wio_log_choice log, struct disk_fault fault)
+static void fail_everywhere(enum wio_log_choice log, struct disk_fault fault, uint64_t step)
 {
-    uint64_t n = 1;
+    uint64_t n = 1 + (uint64_t)fault.sys_errno % step;
     while (fail_at(log, n, fault) || n < 20) {
-        n++;
+        n += step;
         assert_true(n < 2000);
     }
     assert_true(n > 60);
@@ -339,41 +355,41 @@ static void fail_everywhere(enum wio_log_choice log, struct disk_fault fault)
 
 static void an_io_error_stops_the_store(void **state)
 {
-    (void)state;
-    fail_everywhere(WIO_LOG_OWN, (struct disk_fault){.sys_errno = EIO, .is_lasting = true});
+    fail_everywhere(WIO_LOG_OWN, (struct disk_fault){.sys_errno = EIO, .is_lasting = true},
+                    extent_of(state)->call_step);
 }
 
 /* A later flush that succeeds mends nothing. */
 static void a_single_io_error_stops_the_store(void **state)
 {
-    (void)state;
-    fail_everywhere(WIO_LOG_OWN, (struct disk_fault){.sys_errno = EIO});
+    fail_everywhere(WIO_LOG_OWN, (struct disk_fault){.sys_errno = EIO},
+                    extent_of(state)->call_step);
 }
 
 static void a_short_write_stops_the_store(void **state)
 {
-    (void)state;
-    fail_everywhere(WIO_LOG_OWN, (struct disk_fault){.sys_errno = ENOSPC, .is_short_write = true});
+    fail_everywhere(WIO_LOG_OWN, (struct disk_fault){.sys_errno = ENOSPC, .is_short_write = true},
+                    extent_of(state)->call_step);
 }
 
 static void an_io_error_stops_the_reference(void **state)
 {
-    (void)state;
-    for (uint64_t n = 1; n < 120; n += 7) {
+    for (uint64_t n = 1; n < 120; n += 7 * extent_of(state)->call_step) {
         (void)fail_at(WIO_LOG_SQLITE, n,
                       (struct disk_fault){.sys_errno = EIO, .is_lasting = n % 2 == 0});
     }
 }
 
-int main(void)
+#define WITH(f) cmocka_unit_test_prestate(f, (void *)(uintptr_t)extent)
+
+int main(int argc, char **argv)
 {
+    const struct extent *extent =
+        argc > 1 && strcmp(argv[1], "long") == 0 ? &long_extent : &short_extent;
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(own_log_survives_crashes),
-        cmocka_unit_test(reference_survives_crashes),
-        cmocka_unit_test(an_io_error_stops_the_store),
-        cmocka_unit_test(a_single_io_error_stops_the_store),
-        cmocka_unit_test(a_short_write_stops_the_store),
-        cmocka_unit_test(an_io_error_stops_the_reference),
+        WITH(own_log_survives_crashes),      WITH(reference_survives_crashes),
+        WITH(an_io_error_stops_the_store),   WITH(a_single_io_error_stops_the_store),
+        WITH(a_short_write_stops_the_store), WITH(an_io_error_stops_the_reference),
     };
     return WIO_RUN(tests);
 }
