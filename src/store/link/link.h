@@ -58,8 +58,8 @@ struct wio_link_limits {
 extern const struct wio_link_limits wio_link_limits_default;
 
 /*
- * Credentials that say who made them: MUNGE's (store/link/munge.h), or a test's. Both functions run
- * in the work queue, never on the loop.
+ * Credentials that say who made them: MUNGE's (store/link/munge_credentials.h), or a test's. Both
+ * functions run in the work queue, never on the loop.
  */
 struct wio_link_credentials {
     /* A text that carries `payload` to processes of `for_uid` alone; in `text_out`, ended by NUL.
