@@ -124,6 +124,25 @@ static void two_votes_and_the_news(void **state)
     assert_int_equal(stat_of(0).outcomes, 0);
 }
 
+/* The answer lets the client forget: each waits for its own record, not for an earlier one. */
+static void news_is_answered_when_it_is_durable(void **state)
+{
+    (void)state;
+    struct wio_store_request second = vote(2, 1, "two");
+    second.offset = 50;
+    prepare_both();
+    rig_send(&rig, 0, second);
+    rig_flush(&rig, 0);
+    assert_null(rig_send(&rig, 0, rig_request(WIO_STORE_COMMIT, 1, 1)));
+    uint64_t first = rig.targets[0].memory.log_count;
+    assert_null(rig_send(&rig, 0, rig_request(WIO_STORE_COMMIT, 2, 1)));
+    wio_server_durable(rig.targets[0].server, first, true, rig.now_ns);
+    assert_int_equal(rig_last(&rig, 0, 1)->op, WIO_STORE_COMMIT);
+    assert_int_equal(rig_last(&rig, 0, 2)->op, WIO_STORE_WRITE);
+    rig_flush(&rig, 0);
+    assert_int_equal(rig_last(&rig, 0, 2)->op, WIO_STORE_COMMIT);
+}
+
 static void what_is_prepared_keeps_its_locks_over_a_crash(void **state)
 {
     (void)state;
@@ -282,6 +301,7 @@ int main(void)
         TEST(commits_share_a_flush),
         TEST(a_log_that_fails_acknowledges_nothing),
         TEST(two_votes_and_the_news),
+        TEST(news_is_answered_when_it_is_durable),
         TEST(what_is_prepared_keeps_its_locks_over_a_crash),
         TEST(all_votes_commit_without_the_client),
         TEST(a_vote_that_was_not_given_never_will_be),
