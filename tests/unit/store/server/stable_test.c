@@ -74,6 +74,7 @@ static void a_stable_write_is_answered_when_it_is_durable(void **state)
     rig_flush(&rig, 0);
     assert_result(rig_last(&rig, 0, 1), WIO_STORE_OK);
     expect_file(0, "safe");
+    assert_int_equal(rig.targets[0].memory.unlogged, 0);
     assert_null(rig_send(&rig, 0, with(rig_write(1, 2, 0, "lost"), flags)));
     rig_crash(&rig, 0);
     expect_file(0, "safe");
@@ -120,6 +121,7 @@ static void two_votes_and_the_news(void **state)
     assert_result(rig_last(&rig, 0, 1), WIO_STORE_OK);
     assert_int_equal(rig_last(&rig, 0, 1)->outcome, WIO_STORE_OUTCOME_COMMITTED);
     assert_int_equal(stat_of(0).outcomes, 1);
+    assert_result(rig_send(&rig, 0, rig_request(WIO_STORE_COMMIT, 1, 1)), WIO_STORE_OK);
     assert_result(rig_send(&rig, 0, rig_request(WIO_STORE_FORGET, 1, 1)), WIO_STORE_OK);
     assert_int_equal(stat_of(0).outcomes, 0);
 }
@@ -199,6 +201,7 @@ static void a_try_aborts_what_has_not_voted_only(void **state)
     assert_null(rig_send(&rig, 0, vote(1, 1, "zero")));
     assert_null(rig_send(&rig, 0, try)); /* the vote is under way */
     rig_flush(&rig, 0);
+    assert_int_equal(rig_last(&rig, 0, 1)->op, WIO_STORE_ABORT);
     assert_int_equal(rig_last(&rig, 0, 1)->outcome, WIO_STORE_OUTCOME_PREPARED);
     assert_null(rig_send(&rig, 1, try)); /* nothing is known there: a tombstone, durable first */
     rig_flush(&rig, 1);
@@ -238,6 +241,11 @@ static void a_vote_needs_a_place_for_its_outcome(void **state)
     request.participant_count = 0;
     request.offset = 600;
     assert_result(rig_send(&rig, 0, request), WIO_STORE_BAD);
+    request = vote(3, 1, "x");
+    request.participants = &both[1]; /* without itself */
+    request.participant_count = 1;
+    request.offset = 700;
+    assert_result(rig_send(&rig, 0, request), WIO_STORE_BAD);
 }
 
 /* The client dies between its two COMMITs: the target that had none asks the other one. */
@@ -251,6 +259,7 @@ static void a_volatile_commit_reaches_both(void **state)
     rig_tick(&rig, 1);
     expect_file(0, "zero");
     expect_file(1, "one");
+    assert_int_equal(stat_of(1).commits, 1);
 }
 
 static void a_volatile_transaction_without_commit_ends(void **state)

@@ -46,6 +46,8 @@ static void a_single_write_is_read_back(void **state)
     const struct wio_store_reply *reply = rig_send(&rig, 0, single(rig_write(1, 1, 2, "abc")));
     assert_result(reply, WIO_STORE_OK);
     assert_int_equal(reply->size, 3);
+    assert_int_equal(reply->data_size, 0);
+    assert_int_equal(rig.targets[0].memory.unlogged, 1);
     assert_bytes(rig_send(&rig, 0, single(rig_read(2, 1, 3, 100))), "bc");
     assert_int_equal(stat_of(0).txns, 0);
     assert_int_equal(stat_of(0).commits, 2);
@@ -147,6 +149,26 @@ static void an_ended_attempt_does_nothing_more(void **state)
     assert_result(rig_send(&rig, 0, late), WIO_STORE_OK);
     late.txn.attempt = 1;
     assert_result(rig_send(&rig, 0, late), WIO_STORE_ABORTED);
+}
+
+static void a_late_commit_is_not_for_the_next_attempt(void **state)
+{
+    (void)state;
+    struct wio_store_request write = rig_write(1, 1, 0, "x");
+    write.txn.attempt = 2;
+    assert_result(rig_send(&rig, 0, write), WIO_STORE_OK);
+    assert_result(rig_send(&rig, 0, rig_request(WIO_STORE_COMMIT, 1, 1)), WIO_STORE_ABORTED);
+    rig_send(&rig, 0, rig_request(WIO_STORE_ABORT, 1, 1));
+    assert_int_equal(stat_of(0).txns, 1);
+}
+
+static void nothing_is_committed_before_it_is_done(void **state)
+{
+    (void)state;
+    rig_send(&rig, 0, rig_write(1, 1, 0, "held"));
+    assert_null(rig_send(&rig, 0, rig_write(2, 1, 0, "waits")));
+    assert_result(rig_send(&rig, 0, rig_request(WIO_STORE_COMMIT, 2, 1)), WIO_STORE_BAD);
+    assert_int_equal(stat_of(0).txns, 2);
 }
 
 static void an_operation_without_its_beginning_is_refused(void **state)
@@ -385,6 +407,8 @@ int main(void)
         TEST(the_younger_holder_is_wounded),
         TEST(what_waits_is_answered_when_it_is_aborted),
         TEST(an_ended_attempt_does_nothing_more),
+        TEST(a_late_commit_is_not_for_the_next_attempt),
+        TEST(nothing_is_committed_before_it_is_done),
         TEST(an_operation_without_its_beginning_is_refused),
         TEST(a_request_that_comes_again_is_done_once),
         TEST(a_request_under_way_is_not_begun_again),
