@@ -274,6 +274,27 @@ static void a_volatile_transaction_without_commit_ends(void **state)
     expect_file(1, "");
 }
 
+/* Those that take part are asked, and after half a lease those that have not answered. */
+static void participants_are_asked_and_no_others(void **state)
+{
+    (void)state;
+    rig_fini(&rig);
+    rig_init(&rig, 3);
+    rig_start(&rig);
+    prepare_both();
+    rig.is_cut = true;
+    rig_tick(&rig, WIO_SERVER_LEASE_NS);
+    assert_int_equal(rig.targets[0].asked, 1);
+    assert_int_equal(rig.targets[1].asked, 1);
+    assert_int_equal(wio_server_deadline_ns(rig.targets[0].server),
+                     rig.now_ns + WIO_SERVER_LEASE_NS / 2);
+    rig_tick(&rig, WIO_SERVER_LEASE_NS / 2 - 1);
+    assert_int_equal(rig.targets[0].asked, 1);
+    rig_tick(&rig, 1);
+    assert_int_equal(rig.targets[0].asked, 2);
+    assert_int_equal(rig.targets[2].asked, 0);
+}
+
 /* Others cannot be asked: it does not hold its locks for ever. */
 static void patience_ends(void **state)
 {
@@ -320,6 +341,7 @@ int main(void)
         TEST(a_vote_needs_a_place_for_its_outcome),
         TEST(a_volatile_commit_reaches_both),
         TEST(a_volatile_transaction_without_commit_ends),
+        TEST(participants_are_asked_and_no_others),
         TEST(patience_ends),
         TEST(doubt_lasts_until_there_is_an_answer),
     };

@@ -213,6 +213,7 @@ static void a_request_under_way_is_not_begun_again(void **state)
     commit(1, 1);
     assert_int_equal(rig.inbox[0][2].count, 1);
     assert_int_equal(stat_of(0).commits, 2);
+    assert_bytes(rig_send(&rig, 0, single(rig_read(3, 1, 0, 4))), "mine");
 }
 
 static void a_pointer_moves_at_commit(void **state)
@@ -232,6 +233,22 @@ static void a_pointer_moves_at_commit(void **state)
     assert_int_equal(rig_send(&rig, 0, move)->offset, 5);
     move.group = 4;
     assert_int_equal(rig_send(&rig, 0, move)->offset, 0);
+}
+
+static void what_must_not_wait_is_refused(void **state)
+{
+    (void)state;
+    struct wio_store_request write = rig_write(2, 1, 0, "x");
+    rig_send(&rig, 0, rig_write(1, 1, 0, "held"));
+    write.flags |= WIO_STORE_FLAG_REJECT;
+    const struct wio_store_reply *reply = rig_send(&rig, 0, write);
+    assert_result(reply, WIO_STORE_REFUSED);
+    assert_int_equal(reply->reason, WIO_LOCK_REASON_CONFLICT);
+    assert_int_equal(reply->blockers.list[0].txn.client, 1);
+    assert_int_equal(stat_of(0).txns, 2); /* it goes on, or is aborted by its client .. */
+    write.txn.client = 3;
+    assert_result(rig_send(&rig, 0, single(write)), WIO_STORE_REFUSED);
+    assert_int_equal(stat_of(0).txns, 2); /* .. but not a single one, which has ended */
 }
 
 static void numbers_are_added(void **state)
@@ -413,6 +430,7 @@ int main(void)
         TEST(a_request_that_comes_again_is_done_once),
         TEST(a_request_under_way_is_not_begun_again),
         TEST(a_pointer_moves_at_commit),
+        TEST(what_must_not_wait_is_refused),
         TEST(numbers_are_added),
         TEST(the_lease_ends_what_was_begun),
         TEST(a_dead_client_waits_for_no_lease),
