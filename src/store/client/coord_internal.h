@@ -1,5 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* slots.c: requests under way, by target and number. coord.c: what becomes of transactions. */
+/*
+ * The parts of the coordinator, lower ones first:
+ *
+ *   slots.c           requests under way, by target and number
+ *   coord_attempt.c   attempts; what is sent beside operations
+ *   coord_answer.c    answers, and what is decided by them
+ *   coord.c           the calls of coord.h
+ */
 #ifndef WIO_STORE_CLIENT_COORD_INTERNAL_H
 #define WIO_STORE_CLIENT_COORD_INTERNAL_H
 
@@ -99,5 +106,31 @@ void coord_send_again(struct wio_coord *coord, uint16_t target);
 void coord_has_begun(struct wio_coord_txn *txn, uint16_t target);
 /* Nothing of the transaction is under way any more. */
 void coord_forget_slots(struct wio_coord_txn *txn);
+
+/* ---- coord_attempt.c ---- */
+
+void coord_set_now(struct wio_coord *coord, uint64_t now_ns);
+void coord_free(struct wio_coord_txn *txn);
+bool coord_is_stable(const struct wio_coord_txn *txn);
+/* Sent now, or as soon as there is a slot. */
+void coord_tell(struct wio_coord_txn *txn, uint16_t target, enum coord_kind kind);
+void coord_tell_all(struct wio_coord_txn *txn, enum coord_kind kind);
+/* A slot of the target is free: what had to wait for one. */
+void coord_pump(struct wio_coord *coord, uint16_t target);
+/* All participants have answered what they were told last. */
+bool coord_all_done(const struct wio_coord_txn *txn);
+/* The next attempt. */
+void coord_run(struct wio_coord_txn *txn);
+/* The caller's transaction is over; ours may go on. */
+void coord_end(struct wio_coord_txn *txn, enum wio_coord_end how, enum wio_store_result result);
+void coord_end_and_free(struct wio_coord_txn *txn, enum wio_coord_end how,
+                        enum wio_store_result result);
+/* Undo it everywhere; then the next attempt, not before so long. */
+void coord_abort(struct wio_coord_txn *txn, uint64_t pause_ns);
+/* Undo it everywhere; then it has failed. */
+void coord_fail(struct wio_coord_txn *txn, enum wio_store_result result);
+/* It is undone. */
+void coord_aborted(struct wio_coord_txn *txn);
+uint64_t coord_pause_ns(const struct wio_coord_txn *txn);
 
 #endif

@@ -12,10 +12,11 @@ static enum wio_status log_record(struct wio_server *server,
         server->has_failed = true;
         return status;
     }
+    server->logged_lsn = *lsn_out;
     if (!record->is_lazy) {
-        server->lazy_lsn = 0; /* goes with this one */
-    } else if (server->lazy_lsn == 0) {
-        server->lazy_lsn = *lsn_out;
+        server->has_lazy = false; /* goes with this one */
+    } else if (!server->has_lazy) {
+        server->has_lazy = true;
         server->lazy_since_ns = server->now_ns;
     }
     return WIO_OK;
@@ -213,8 +214,8 @@ enum wio_status server_resolve(struct wio_server *server, struct server_txn *txn
 /* FORGET follows the answers, so what they say has to be durable. */
 static void answer_durable(struct wio_server *server, struct server_call *call)
 {
-    if (server->lazy_lsn > server->durable_lsn) {
-        server_call_wait_log(server, call, SERVER_WAIT_ANSWER, server->lazy_lsn);
+    if (server->logged_lsn > server->durable_lsn) {
+        server_call_wait_log(server, call, SERVER_WAIT_ANSWER, server->logged_lsn);
     } else {
         server_answer(server, call, WIO_STORE_OK);
     }

@@ -329,9 +329,7 @@ void wio_server_durable(struct wio_server *server, uint64_t lsn, bool is_ok, uin
         return;
     }
     server->durable_lsn = lsn > server->durable_lsn ? lsn : server->durable_lsn;
-    if (server->lazy_lsn <= server->durable_lsn) {
-        server->lazy_lsn = 0;
-    }
+    server->has_lazy &= server->logged_lsn > server->durable_lsn;
     while ((call = TAILQ_FIRST(&server->logged)) != NULL && call->lsn <= server->durable_lsn) {
         TAILQ_REMOVE(&server->logged, call, by_log);
         logged(server, call);
@@ -353,9 +351,7 @@ void wio_server_answered(struct wio_server *server, uint16_t target, const struc
 
 static uint64_t lazy_deadline_ns(const struct wio_server *server)
 {
-    return server->lazy_lsn > server->durable_lsn
-               ? server->lazy_since_ns + server->config.lease_ns / 4
-               : UINT64_MAX;
+    return server->has_lazy ? server->lazy_since_ns + server->config.lease_ns / 4 : UINT64_MAX;
 }
 
 static void flush_lazy(struct wio_server *server)

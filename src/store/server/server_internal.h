@@ -163,7 +163,8 @@ struct wio_server {
     struct server_calls free_calls;
     struct server_txn_list free_txns;
     uint64_t durable_lsn;
-    uint64_t lazy_lsn; /* the last record that nothing flushes; 0: there is none */
+    uint64_t logged_lsn; /* of the last record */
+    bool has_lazy;       /* the last records are such that nothing flushes */
     uint64_t lazy_since_ns;
     bool has_failed;
     uint64_t now_ns;

@@ -111,7 +111,7 @@ static enum wio_status do_apply(struct wio_backing *backing, const struct wio_up
                                 uint32_t count, bool is_logged, struct wio_error *err)
 {
     (void)err;
-    (void)is_logged;
+    memory_of(backing)->unlogged += !is_logged;
     if (memory_of(backing)->is_broken) {
         return WIO_ERR_IO;
     }

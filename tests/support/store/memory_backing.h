@@ -37,6 +37,7 @@ struct memory_backing {
     uint64_t log_room;
     uint64_t durable; /* records */
     uint64_t flushes;
+    uint64_t unlogged; /* calls of apply with what the log does not have */
     uint64_t reserved;
     uint64_t capacity; /* bytes of all segments; 0: no bound */
     bool wants_flush;  /* a record that is not lazy, or a flush, waits */

@@ -8,7 +8,7 @@
 
 #include "world.h"
 
-#define SEEDS 12
+#define SEEDS 8
 
 static struct world world;
 static uint64_t first_seed = 1;

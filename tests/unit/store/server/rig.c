@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "rig.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* Targets that ask each other do so by these "clients". */
@@ -182,7 +183,14 @@ const struct wio_store_reply *rig_send(struct rig *rig, uint16_t i,
     if (request.number == 0) {
         request.number = ++rig->numbers;
     }
+    /* bytes are lent for the call only */
+    uint8_t *lent = malloc(request.data_size + 1u);
+    assert_non_null(lent);
+    memcpy(lent, request.data_size > 0 ? request.data : (const uint8_t *)"", request.data_size);
+    request.data = lent;
     wio_server_request(rig->targets[i].server, request.txn.client, &request, rig->now_ns);
+    memset(lent, '#', request.data_size);
+    free(lent);
     return inbox->count > before ? &inbox->last : NULL;
 }
 

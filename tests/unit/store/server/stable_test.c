@@ -74,6 +74,7 @@ static void a_stable_write_is_answered_when_it_is_durable(void **state)
     rig_flush(&rig, 0);
     assert_result(rig_last(&rig, 0, 1), WIO_STORE_OK);
     expect_file(0, "safe");
+    assert_int_equal(rig.targets[0].memory.unlogged, 0);
     assert_null(rig_send(&rig, 0, with(rig_write(1, 2, 0, "lost"), flags)));
     rig_crash(&rig, 0);
     expect_file(0, "safe");
@@ -120,8 +121,28 @@ static void two_votes_and_the_news(void **state)
     assert_result(rig_last(&rig, 0, 1), WIO_STORE_OK);
     assert_int_equal(rig_last(&rig, 0, 1)->outcome, WIO_STORE_OUTCOME_COMMITTED);
     assert_int_equal(stat_of(0).outcomes, 1);
+    assert_result(rig_send(&rig, 0, rig_request(WIO_STORE_COMMIT, 1, 1)), WIO_STORE_OK);
     assert_result(rig_send(&rig, 0, rig_request(WIO_STORE_FORGET, 1, 1)), WIO_STORE_OK);
     assert_int_equal(stat_of(0).outcomes, 0);
+}
+
+/* The answer lets the client forget: each waits for its own record, not for an earlier one. */
+static void news_is_answered_when_it_is_durable(void **state)
+{
+    (void)state;
+    struct wio_store_request second = vote(2, 1, "two");
+    second.offset = 50;
+    prepare_both();
+    rig_send(&rig, 0, second);
+    rig_flush(&rig, 0);
+    assert_null(rig_send(&rig, 0, rig_request(WIO_STORE_COMMIT, 1, 1)));
+    uint64_t first = rig.targets[0].memory.log_count;
+    assert_null(rig_send(&rig, 0, rig_request(WIO_STORE_COMMIT, 2, 1)));
+    wio_server_durable(rig.targets[0].server, first, true, rig.now_ns);
+    assert_int_equal(rig_last(&rig, 0, 1)->op, WIO_STORE_COMMIT);
+    assert_int_equal(rig_last(&rig, 0, 2)->op, WIO_STORE_WRITE);
+    rig_flush(&rig, 0);
+    assert_int_equal(rig_last(&rig, 0, 2)->op, WIO_STORE_COMMIT);
 }
 
 static void what_is_prepared_keeps_its_locks_over_a_crash(void **state)
@@ -180,6 +201,7 @@ static void a_try_aborts_what_has_not_voted_only(void **state)
     assert_null(rig_send(&rig, 0, vote(1, 1, "zero")));
     assert_null(rig_send(&rig, 0, try)); /* the vote is under way */
     rig_flush(&rig, 0);
+    assert_int_equal(rig_last(&rig, 0, 1)->op, WIO_STORE_ABORT);
     assert_int_equal(rig_last(&rig, 0, 1)->outcome, WIO_STORE_OUTCOME_PREPARED);
     assert_null(rig_send(&rig, 1, try)); /* nothing is known there: a tombstone, durable first */
     rig_flush(&rig, 1);
@@ -219,6 +241,11 @@ static void a_vote_needs_a_place_for_its_outcome(void **state)
     request.participant_count = 0;
     request.offset = 600;
     assert_result(rig_send(&rig, 0, request), WIO_STORE_BAD);
+    request = vote(3, 1, "x");
+    request.participants = &both[1]; /* without itself */
+    request.participant_count = 1;
+    request.offset = 700;
+    assert_result(rig_send(&rig, 0, request), WIO_STORE_BAD);
 }
 
 /* The client dies between its two COMMITs: the target that had none asks the other one. */
@@ -232,6 +259,7 @@ static void a_volatile_commit_reaches_both(void **state)
     rig_tick(&rig, 1);
     expect_file(0, "zero");
     expect_file(1, "one");
+    assert_int_equal(stat_of(1).commits, 1);
 }
 
 static void a_volatile_transaction_without_commit_ends(void **state)
@@ -244,6 +272,27 @@ static void a_volatile_transaction_without_commit_ends(void **state)
     assert_int_equal(stat_of(0).txns + stat_of(1).txns, 0);
     expect_file(0, "");
     expect_file(1, "");
+}
+
+/* Those that take part are asked, and after half a lease those that have not answered. */
+static void participants_are_asked_and_no_others(void **state)
+{
+    (void)state;
+    rig_fini(&rig);
+    rig_init(&rig, 3);
+    rig_start(&rig);
+    prepare_both();
+    rig.is_cut = true;
+    rig_tick(&rig, WIO_SERVER_LEASE_NS);
+    assert_int_equal(rig.targets[0].asked, 1);
+    assert_int_equal(rig.targets[1].asked, 1);
+    assert_int_equal(wio_server_deadline_ns(rig.targets[0].server),
+                     rig.now_ns + WIO_SERVER_LEASE_NS / 2);
+    rig_tick(&rig, WIO_SERVER_LEASE_NS / 2 - 1);
+    assert_int_equal(rig.targets[0].asked, 1);
+    rig_tick(&rig, 1);
+    assert_int_equal(rig.targets[0].asked, 2);
+    assert_int_equal(rig.targets[2].asked, 0);
 }
 
 /* Others cannot be asked: it does not hold its locks for ever. */
@@ -282,6 +331,7 @@ int main(void)
         TEST(commits_share_a_flush),
         TEST(a_log_that_fails_acknowledges_nothing),
         TEST(two_votes_and_the_news),
+        TEST(news_is_answered_when_it_is_durable),
         TEST(what_is_prepared_keeps_its_locks_over_a_crash),
         TEST(all_votes_commit_without_the_client),
         TEST(a_vote_that_was_not_given_never_will_be),
@@ -291,6 +341,7 @@ int main(void)
         TEST(a_vote_needs_a_place_for_its_outcome),
         TEST(a_volatile_commit_reaches_both),
         TEST(a_volatile_transaction_without_commit_ends),
+        TEST(participants_are_asked_and_no_others),
         TEST(patience_ends),
         TEST(doubt_lasts_until_there_is_an_answer),
     };

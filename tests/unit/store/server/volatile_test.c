@@ -46,6 +46,8 @@ static void a_single_write_is_read_back(void **state)
     const struct wio_store_reply *reply = rig_send(&rig, 0, single(rig_write(1, 1, 2, "abc")));
     assert_result(reply, WIO_STORE_OK);
     assert_int_equal(reply->size, 3);
+    assert_int_equal(reply->data_size, 0);
+    assert_int_equal(rig.targets[0].memory.unlogged, 1);
     assert_bytes(rig_send(&rig, 0, single(rig_read(2, 1, 3, 100))), "bc");
     assert_int_equal(stat_of(0).txns, 0);
     assert_int_equal(stat_of(0).commits, 2);
@@ -149,6 +151,26 @@ static void an_ended_attempt_does_nothing_more(void **state)
     assert_result(rig_send(&rig, 0, late), WIO_STORE_ABORTED);
 }
 
+static void a_late_commit_is_not_for_the_next_attempt(void **state)
+{
+    (void)state;
+    struct wio_store_request write = rig_write(1, 1, 0, "x");
+    write.txn.attempt = 2;
+    assert_result(rig_send(&rig, 0, write), WIO_STORE_OK);
+    assert_result(rig_send(&rig, 0, rig_request(WIO_STORE_COMMIT, 1, 1)), WIO_STORE_ABORTED);
+    rig_send(&rig, 0, rig_request(WIO_STORE_ABORT, 1, 1));
+    assert_int_equal(stat_of(0).txns, 1);
+}
+
+static void nothing_is_committed_before_it_is_done(void **state)
+{
+    (void)state;
+    rig_send(&rig, 0, rig_write(1, 1, 0, "held"));
+    assert_null(rig_send(&rig, 0, rig_write(2, 1, 0, "waits")));
+    assert_result(rig_send(&rig, 0, rig_request(WIO_STORE_COMMIT, 2, 1)), WIO_STORE_BAD);
+    assert_int_equal(stat_of(0).txns, 2);
+}
+
 static void an_operation_without_its_beginning_is_refused(void **state)
 {
     (void)state;
@@ -191,6 +213,7 @@ static void a_request_under_way_is_not_begun_again(void **state)
     commit(1, 1);
     assert_int_equal(rig.inbox[0][2].count, 1);
     assert_int_equal(stat_of(0).commits, 2);
+    assert_bytes(rig_send(&rig, 0, single(rig_read(3, 1, 0, 4))), "mine");
 }
 
 static void a_pointer_moves_at_commit(void **state)
@@ -210,6 +233,22 @@ static void a_pointer_moves_at_commit(void **state)
     assert_int_equal(rig_send(&rig, 0, move)->offset, 5);
     move.group = 4;
     assert_int_equal(rig_send(&rig, 0, move)->offset, 0);
+}
+
+static void what_must_not_wait_is_refused(void **state)
+{
+    (void)state;
+    struct wio_store_request write = rig_write(2, 1, 0, "x");
+    rig_send(&rig, 0, rig_write(1, 1, 0, "held"));
+    write.flags |= WIO_STORE_FLAG_REJECT;
+    const struct wio_store_reply *reply = rig_send(&rig, 0, write);
+    assert_result(reply, WIO_STORE_REFUSED);
+    assert_int_equal(reply->reason, WIO_LOCK_REASON_CONFLICT);
+    assert_int_equal(reply->blockers.list[0].txn.client, 1);
+    assert_int_equal(stat_of(0).txns, 2); /* it goes on, or is aborted by its client .. */
+    write.txn.client = 3;
+    assert_result(rig_send(&rig, 0, single(write)), WIO_STORE_REFUSED);
+    assert_int_equal(stat_of(0).txns, 2); /* .. but not a single one, which has ended */
 }
 
 static void numbers_are_added(void **state)
@@ -385,10 +424,13 @@ int main(void)
         TEST(the_younger_holder_is_wounded),
         TEST(what_waits_is_answered_when_it_is_aborted),
         TEST(an_ended_attempt_does_nothing_more),
+        TEST(a_late_commit_is_not_for_the_next_attempt),
+        TEST(nothing_is_committed_before_it_is_done),
         TEST(an_operation_without_its_beginning_is_refused),
         TEST(a_request_that_comes_again_is_done_once),
         TEST(a_request_under_way_is_not_begun_again),
         TEST(a_pointer_moves_at_commit),
+        TEST(what_must_not_wait_is_refused),
         TEST(numbers_are_added),
         TEST(the_lease_ends_what_was_begun),
         TEST(a_dead_client_waits_for_no_lease),
