@@ -31,6 +31,11 @@ struct wio_report_place {
 };
 void wio_report_place(const struct wio_explanation *explanation, struct wio_sources *sources,
                       uint32_t step, struct wio_report_place *place_out);
+/* The change of a finding and what it gains: a line, or nothing. Then how to know more. */
+void wio_report_gain(const struct wio_explanation *explanation,
+                     const struct wio_report_explain *how, uint32_t at, FILE *out);
+void wio_report_how_to_gain(const struct wio_explanation *explanation,
+                            const struct wio_report_explain *how, FILE *out);
 /* Does the finding name a cause that costs more of the run than is allowed? */
 bool wio_report_is_over(const struct wio_finding *finding, const struct wio_report_explain *how);
 /* Is the finding shown? One that is over always is. */

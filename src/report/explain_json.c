@@ -90,6 +90,8 @@ static void put_change(struct writer *writer, const struct wio_finding *finding,
     wio_json_double(&writer->json, "gain_low_s", gain->low_s);
     wio_json_double(&writer->json, "gain_high_s", gain->high_s);
     wio_json_double(&writer->json, "gain_with_s", gain->with_s);
+    wio_json_string(&writer->json, "gain_basis", wio_gain_basis_name(gain->basis));
+    put_text(writer, "network_fs", gain->network);
     wio_json_double(&writer->json, "predicted_s", gain->predicted_s);
     put_text(writer, "no_gain", gain->why);
     wio_json_object_end(&writer->json);
