@@ -75,7 +75,8 @@ static void put_fitted(const struct wio_explanation *explanation, const struct w
         put_range(gain, out);
         (void)fputs(" (fitted from the trace, where nothing of that size was seen", out);
     } else if (is_none(gain->high_s)) {
-        (void)fputs(": no time less (fitted from the trace", out);
+        put_seconds(explanation, gain, out);
+        (void)fputs(" (fitted from the trace", out);
     } else {
         put_seconds(explanation, gain, out);
         (void)fprintf(out, " (fitted from the trace: %s to %s",
