@@ -28,6 +28,8 @@ struct wio_report_place {
     char function[256]; /* "module+0x1234" without debug information */
     char file[256];
     unsigned line;
+    const char *library; /* that has called for it: "HDF5"; "" = the program itself. Static */
+    char called[256];    /* .. and its function or line */
 };
 void wio_report_place(const struct wio_explanation *explanation, struct wio_sources *sources,
                       uint32_t step, struct wio_report_place *place_out);

@@ -42,6 +42,15 @@ static void put_place(struct writer *writer, uint32_t step)
     }
 }
 
+static void put_library(struct writer *writer, uint32_t step)
+{
+    struct wio_report_place place;
+
+    wio_report_place(writer->explanation, writer->how->sources, step, &place);
+    put_text(writer, "library", place.library);
+    put_text(writer, "library_call", place.called);
+}
+
 static const char *op_of(const struct writer *writer, uint32_t step)
 {
     const struct wio_steps *steps = &writer->explanation->steps;
@@ -111,6 +120,7 @@ static void put_finding(struct writer *writer, uint32_t at)
     put_text(writer, "detail", finding->detail);
     wio_json_string(json, "op", op_of(writer, finding->step));
     put_place(writer, finding->step);
+    put_library(writer, finding->step);
     wio_json_null(json, "language");
     put_ranks(writer, &finding->ranks);
     put_path(writer, finding->path);

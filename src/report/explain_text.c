@@ -115,6 +115,19 @@ static void put_line_or_program(const struct writer *writer, uint32_t step, bool
     }
 }
 
+/* The library that the program's line has called. */
+static void put_library(const struct writer *writer, uint32_t step)
+{
+    struct wio_report_place place;
+
+    wio_report_place(writer->explanation, writer->how->sources, step, &place);
+    if (place.library[0] != '\0') {
+        (void)fprintf(writer->out, INDENT "by %s: ", place.library);
+        wio_print_plain(writer->out, place.called);
+        (void)fputc('\n', writer->out);
+    }
+}
+
 static void put_finding(const struct writer *writer, uint32_t at, unsigned number)
 {
     const struct wio_finding *finding = &writer->explanation->findings.items[at];
@@ -128,6 +141,7 @@ static void put_finding(const struct writer *writer, uint32_t at, unsigned numbe
     (void)put_place(writer, finding->step);
     put_ranks(writer, finding);
     (void)fputc('\n', writer->out);
+    put_library(writer, finding->step);
     if (finding->detail[0] != '\0') {
         (void)fprintf(writer->out, INDENT "%s\n", finding->detail);
     }

@@ -30,13 +30,14 @@ TRIES = 3           # load may stretch what is no I/O: shares count if one run s
 
 class Case:
     def __init__(self, kind, ranks=0, on=None, delay_us=2000, names_us=0, writes=1, has_line=True,
-                 other=OTHER_SHARE):
+                 other=OTHER_SHARE, library=None):
         self.kind = kind        # of the finding that comes first; of a pair: the first two
         self.ranks = ranks      # 0: no MPI
         self.on = on            # ranks that the finding names; None: all
         self.delay_us = delay_us
         self.names_us = names_us
         self.writes = writes      # of so many one waits
+        self.library = library    # that the marked line calls; None: the program calls itself
         self.has_line = has_line  # False: what costs time is no call
         self.other = other        # part of the time that is neither cause nor computing nor waiting
 
@@ -69,6 +70,7 @@ CASES = {
     "independent": Case("independent_mpi_io", 2, delay_us=4000),
     "lock_ping_pong": Case("lock_ping_pong", delay_us=500, names_us=4000),
     "mapped_faults": Case("mapped_faults", delay_us=4000, has_line=False),
+    "library_writes": Case("small_writes", library="HDF5"),
     "misaligned": Case("misaligned", 2, delay_us=8000),
     "throttling": Case("page_cache_throttling", delay_us=80000, writes=40),
     "pair_reads_and_flushes": Case(("small_reads", "sync_storm")),
@@ -179,6 +181,8 @@ def check_cause(name, case, answer):
         yield f"{first['kind']} comes first, {case.kind} is planted"
     if not is_planted(name, case, first):
         yield f"named is {first['file']}:{first['line']}, marked are lines {sorted(marked(name))}"
+    if case.library and first["library"] != case.library:
+        yield f"named is library {first['library']}, it is {case.library}"
     ranks = case.on if case.on is not None else list(range(case.ranks))
     if first["ranks"] != ranks:
         yield f"named are ranks {first['ranks']}, it is {ranks}"
