@@ -19,6 +19,8 @@
 #define HIDDEN 0.5
 /* Times that a run may take longer, or shorter, than HOST.json predicts without a remark. */
 #define UNLIKE 1.5
+/* Of the run: a shorter phase of the page cache is not told apart. */
+#define SHORT_PHASE 0.01
 
 const char *wio_gain_basis_name(enum wio_gain_basis basis)
 {
@@ -130,15 +132,31 @@ static enum wio_status predict(struct predictor *predictor, const struct wio_pre
     return WIO_OK;
 }
 
+static enum wio_status see_write(void *arg, uint64_t index, const struct wio_model_result *result,
+                                 struct wio_error *err)
+{
+    struct predictor *predictor = arg;
+
+    (void)index;
+    (void)err;
+    wio_cache_phases_add(&predictor->gains->cache, result);
+    return WIO_OK;
+}
+
 /* Nothing else of the prediction is kept. */
 static enum wio_status predict_baseline(struct predictor *predictor, struct wio_error *err)
 {
     WIO_CLEANUP(wio_predict_result_fini) struct wio_predict_result result = {0};
 
-    WIO_TRY(predict_at(predictor, &predictor->params, WIO_FIT_MID, &result, predictor->why, err));
+    struct wio_predict_params params = predictor->params;
+
+    params.per_op = predictor->basis == WIO_GAIN_HOST ? see_write : NULL;
+    params.per_op_arg = predictor;
+    WIO_TRY(predict_at(predictor, &params, WIO_FIT_MID, &result, predictor->why, err));
     if (predictor->why[0] == '\0') {
         predictor->predicted_s = result.all.total_s;
         predictor->recorded_s = result.all.traced_s;
+        wio_cache_phases_smooth(&predictor->gains->cache, SHORT_PHASE * predictor->predicted_s);
     }
     return WIO_OK;
 }
@@ -363,6 +381,9 @@ static enum wio_status find_all(struct predictor *predictor, uint32_t left, stru
         return WIO_ERR_NOMEM;
     }
     predictor->runs = count_runs(findings, left, predictor->basis);
+    if (predictor->basis == WIO_GAIN_HOST) { /* for the phases of its page cache, too */
+        WIO_TRY(predict_as_it_was(predictor, err));
+    }
     for (uint32_t i = 0; i < findings->count; i++) {
         const struct wio_finding *finding = &findings->items[i];
         if (is_asked(finding, &left) && basis_of(predictor, finding) == predictor->basis) {

@@ -22,6 +22,8 @@
 #include <whyio/status.h>
 #include <whyio/trace.h>
 
+#include "explain/cache_phases.h"
+
 enum wio_gain_basis { WIO_GAIN_NONE, WIO_GAIN_TRACE, WIO_GAIN_HOST };
 const char *wio_gain_basis_name(enum wio_gain_basis basis);
 
@@ -49,10 +51,11 @@ enum wio_gain_remark { WIO_GAIN_DOUBTED, WIO_GAIN_MISSPELT, WIO_GAIN_UNLIKE, WIO
 
 struct wio_gains {
     enum wio_gain_basis basis;
-    const char *host;       /* borrowed from the parameters */
-    double predicted_s;     /* the run as it was, on this basis; NaN: not known */
-    double recorded_s;      /* the same run as recorded; NaN: not known */
-    struct wio_gain *items; /* of each finding; owned */
+    const char *host;              /* borrowed from the parameters */
+    double predicted_s;            /* the run as it was, on this basis; NaN: not known */
+    double recorded_s;             /* the same run as recorded; NaN: not known */
+    struct wio_cache_phases cache; /* HOST: of the run as it was */
+    struct wio_gain *items;        /* of each finding; owned */
     uint32_t count;
     char remarks[WIO_GAIN_REMARKS][WIO_GAIN_TEXT]; /* about HOST.json; "" = none */
 };

@@ -38,6 +38,8 @@ void wio_report_gain(const struct wio_explanation *explanation,
                      const struct wio_report_explain *how, uint32_t at, FILE *out);
 void wio_report_how_to_gain(const struct wio_explanation *explanation,
                             const struct wio_report_explain *how, FILE *out);
+/* The phases of the page cache, where the run was predicted for a machine. */
+void wio_report_page_cache(const struct wio_explanation *explanation, FILE *out);
 /* Does the finding name a cause that costs more of the run than is allowed? */
 bool wio_report_is_over(const struct wio_finding *finding, const struct wio_report_explain *how);
 /* Is the finding shown? One that is over always is. */

@@ -132,3 +132,42 @@ void wio_report_how_to_gain(const struct wio_explanation *explanation,
     (void)fprintf(out, " --host=HOST.json` computes them%s (HOST.json: of `whyio calibrate`)\n",
                   explanation->gains.basis == WIO_GAIN_TRACE ? " from the model of a machine" : "");
 }
+
+/* ---- the page cache ---- */
+
+static const char *words_of(enum wio_model_state state)
+{
+    return state == WIO_MODEL_STATE_THROTTLE ? "throttled: writes wait for write-back"
+           : state == WIO_MODEL_STATE_ASYNC  ? "write-back beside the writes"
+                                             : "free: writes into memory";
+}
+
+static bool is_throttled(const struct wio_cache_phases *cache)
+{
+    uint32_t i = 0;
+
+    while (i < cache->count && cache->items[i].state != WIO_MODEL_STATE_THROTTLE) {
+        i++;
+    }
+    return i < cache->count;
+}
+
+void wio_report_page_cache(const struct wio_explanation *explanation, FILE *out)
+{
+    const struct wio_cache_phases *cache = &explanation->gains.cache;
+    char text[4][WIO_TEXT_MAX];
+
+    if (!is_throttled(cache)) {
+        return; /* nothing to tell */
+    }
+    (void)fputs("\nPage cache of the predicted run:\n", out);
+    for (uint32_t i = 0; i < cache->count; i++) {
+        const struct wio_cache_phase *phase = &cache->items[i];
+        char count[WIO_TEXT_MAX];
+        (void)fprintf(out, "    %8s to %8s  %-38s %s writes, %s in them, up to %s dirty\n",
+                      text_of(text[0], phase->begin_s), text_of(text[1], phase->end_s),
+                      words_of(phase->state), wio_format_count(count, phase->writes),
+                      text_of(text[2], phase->io_s),
+                      wio_format_size(text[3], (uint64_t)phase->dirty_bytes));
+    }
+}

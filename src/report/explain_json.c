@@ -144,6 +144,26 @@ static void put_findings(struct writer *writer)
     wio_json_array_end(&writer->json);
 }
 
+static void put_page_cache(struct writer *writer)
+{
+    const struct wio_cache_phases *cache = &writer->explanation->gains.cache;
+    struct wio_json *json = &writer->json;
+
+    wio_json_array_begin(json, "page_cache");
+    for (uint32_t i = 0; i < cache->count; i++) {
+        const struct wio_cache_phase *phase = &cache->items[i];
+        wio_json_object_begin(json, NULL);
+        wio_json_string(json, "state", wio_model_state_name(phase->state));
+        wio_json_double(json, "begin_s", phase->begin_s);
+        wio_json_double(json, "end_s", phase->end_s);
+        wio_json_u64(json, "writes", phase->writes);
+        wio_json_double(json, "io_s", phase->io_s);
+        wio_json_double(json, "dirty_bytes", phase->dirty_bytes);
+        wio_json_object_end(json);
+    }
+    wio_json_array_end(json);
+}
+
 static void put_class(struct writer *writer, const struct wio_wait_class *class)
 {
     struct wio_json *json = &writer->json;
@@ -270,6 +290,7 @@ void wio_report_explain_json(const struct wio_explanation *explanation,
     wio_json_string(json, "gain_basis", wio_gain_basis_name(explanation->gains.basis));
     wio_json_double(json, "predicted_s", explanation->gains.predicted_s);
     wio_json_double(json, "recorded_s", explanation->gains.recorded_s);
+    put_page_cache(&writer);
     put_findings(&writer);
     wio_json_double(json, "waiting_s", seconds(explanation->waiting.total_ns));
     put_waiting(&writer);

@@ -273,6 +273,7 @@ void wio_report_explain_text(const struct wio_explanation *explanation,
                       wio_format_time(time, (uint64_t)(explanation->unexplained_s * 1e9)),
                       percent(&writer, explanation->unexplained_s));
     }
+    wio_report_page_cache(explanation, out);
     put_waiting(&writer);
     for (uint32_t i = 0; i < explanation->note_count; i++) {
         (void)fprintf(out, "%snote: %s\n", i == 0 ? "\n" : "", explanation->notes[i]);

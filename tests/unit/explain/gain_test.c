@@ -232,6 +232,40 @@ static void only_the_first_findings_get_one(void **state)
     end(&run);
 }
 
+/* 200 MB are written at once, beyond the dirty limit of the machine. */
+static void phases_of_the_page_cache_are_told(void **state)
+{
+    (void)state;
+    char text[1024];
+    host = wio_test_path("small.json");
+    (void)snprintf(text, sizeof(text), "%s",
+                   "{\"bw_mem\": 1e10, \"bw_ramdisk\": 1e9, \"bw_reduced\": 1e9, \"bw_dev\": 1e8, "
+                   "\"bw_rdev\": 1e8, \"sc_w\": 0, \"sc_sw\": 0, \"c_sk\": 0, \"bs\": 4096, "
+                   "\"bf\": 4096, \"limit_bg\": 2e7, \"limit_hard\": 4e7, \"dirty_expire\": 30}");
+    wio_test_write(host, text, strlen(text));
+    begin_script();
+    for (unsigned i = 0; i < 200; i++) {
+        add("pwrite t=%u dur=1000000 fd=3 path=/d/a off=%u size=1000000 at=0x10\n", i * 1000000,
+            i * 1000000);
+    }
+    struct run run = explain(5);
+    const struct wio_cache_phases *cache = &run.of->gains.cache;
+    uint64_t writes = 0;
+    assert_true(cache->count >= 2);
+    assert_int_equal(cache->items[0].state, WIO_MODEL_STATE_FREE);
+    assert_int_equal(cache->items[cache->count - 1].state, WIO_MODEL_STATE_THROTTLE);
+    for (uint32_t i = 0; i < cache->count; i++) {
+        writes += cache->items[i].writes;
+    }
+    assert_int_equal(writes, 200);
+    end(&run);
+    free(host);
+    host = NULL;
+    run = explain(5);
+    assert_int_equal(run.of->gains.cache.count, 0);
+    end(&run);
+}
+
 static void a_wrong_host_is_an_error_whatever_was_found(void **state)
 {
     (void)state;
@@ -454,6 +488,7 @@ int main(void)
         TEST(what_another_finding_hides_is_told),
         TEST(what_cannot_be_predicted_has_a_reason),
         TEST(only_the_first_findings_get_one),
+        TEST(phases_of_the_page_cache_are_told),
         TEST(a_wrong_host_is_an_error_whatever_was_found),
         TEST(figures_in_doubt_are_told),
         TEST(without_a_machine_costs_are_fitted),
