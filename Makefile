@@ -2,7 +2,7 @@
 # A thin front to Meson. Each goal installs what it needs (Debian, as root or with sudo) and builds.
 #
 #   make build   the command, at build/whyio       make test    everything, sanitizers too
-#   make demo    record, look at and replay a real MPI program
+#   make demo    record, look at and replay a real MPI program; why another one is slow
 #   make bench   whyio beside strace and LTTng     make fuzz    a minute per parser
 #   make bench-replay   replays beside the programs, edges beside the truth
 #   make bench-model    the write models beside measurements

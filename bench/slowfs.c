@@ -1,19 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A directory as a file system whose reads and writes take their time, as those of a server far
- * away do: slowfs DIRECTORY DELAY_US MOUNTPOINT [NAMES_US]. Each read, write and fsync of a file
- * waits DELAY_US; with NAMES_US opening, looking at, making and removing names and reading
- * directories waits so long, and nothing is remembered of them. Several wait side by side. Nothing
- * stays in the page cache (direct_io). Needs FUSE 3; runs in the foreground.
+ * away do: slowfs DIRECTORY DELAY_US MOUNTPOINT [NAMES_US [WRITES]]. Each read, write and fsync of
+ * a file waits DELAY_US; with NAMES_US opening, looking at, making and removing names, locking
+ * whole files (flock) and reading directories waits so long, and nothing is remembered of them.
+ * With WRITES only every so many-th write waits, as those do that stand until a cache has room.
+ * Several wait side by side. Nothing stays in the page cache (direct_io). Needs FUSE 3; runs in the
+ * foreground.
  */
 #define FUSE_USE_VERSION 31
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <fuse.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <time.h>
@@ -22,6 +26,8 @@
 static int root;
 static struct timespec delay;
 static struct timespec names_delay;
+static unsigned writes_each = 1; /* of so many writes one waits */
+static atomic_uint writes;
 
 static void wait_for_names(void)
 {
@@ -98,9 +104,18 @@ static int write_file(const char *path, const char *buf, size_t size, off_t offs
                       struct fuse_file_info *file)
 {
     (void)path;
-    (void)nanosleep(&delay, NULL);
+    if (atomic_fetch_add(&writes, 1) % writes_each == writes_each - 1) {
+        (void)nanosleep(&delay, NULL);
+    }
     ssize_t done = pwrite((int)file->fh, buf, size, offset);
     return done < 0 ? -errno : (int)done;
+}
+
+static int lock_file(const char *path, struct fuse_file_info *file, int op)
+{
+    (void)path;
+    wait_for_names();
+    return answer(flock((int)file->fh, op));
 }
 
 static int sync_file(const char *path, int is_data, struct fuse_file_info *file)
@@ -204,6 +219,7 @@ int main(int argc, char **argv)
         .read = read_file,
         .write = write_file,
         .fsync = sync_file,
+        .flock = lock_file,
         .release = release_file,
         .truncate = truncate_file,
         .mkdir = make_dir,
@@ -217,8 +233,8 @@ int main(int argc, char **argv)
         .utimens = change_times,
         .statfs = state,
     };
-    if (argc != 4 && argc != 5) {
-        (void)fputs("usage: slowfs DIRECTORY DELAY_US MOUNTPOINT [NAMES_US]\n", stderr);
+    if (argc < 4 || argc > 6) {
+        (void)fputs("usage: slowfs DIRECTORY DELAY_US MOUNTPOINT [NAMES_US [WRITES]]\n", stderr);
         return 2;
     }
     long us = strtol(argv[2], NULL, 10);
@@ -228,7 +244,9 @@ int main(int argc, char **argv)
         perror(argv[1]);
         return 1;
     }
-    us = argc == 5 ? strtol(argv[4], NULL, 10) : 0;
+    us = argc > 4 ? strtol(argv[4], NULL, 10) : 0;
+    writes_each = argc > 5 ? (unsigned)strtoul(argv[5], NULL, 10) : 1;
+    writes_each = writes_each > 0 ? writes_each : 1;
     names_delay = (struct timespec){us / 1000000, us % 1000000 * 1000};
     char remembered[] = "max_idle_threads=16";
     char forgotten[] = "max_idle_threads=16,attr_timeout=0,entry_timeout=0,negative_timeout=0";

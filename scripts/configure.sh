@@ -10,7 +10,7 @@ shift
 
 # What the configuration depends on beyond the build files.
 found=$(ls -d /usr/bin/mpicc.openmpi /usr/bin/mpicc.mpich /usr/bin/scdoc /usr/bin/clang \
-    /usr/bin/gfortran /usr/include/lttng /usr/include/simgrid 2>/dev/null || true)
+    /usr/bin/gfortran /usr/include/lttng /usr/include/simgrid /usr/include/fuse3 2>/dev/null || true)
 stamp=$build/.found-at-setup
 [ ! -f "$build/build.ninja" ] || [ "$found" != "$(cat "$stamp" 2>/dev/null || true)" ] || exit 0
 

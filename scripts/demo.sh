@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# The demo: record an MPI program that nobody changed, look at what it did, and do the same I/O
-# again on another file system, without the program. `make demo` builds first.
+# The demo: record an MPI program that nobody changed, look at what it did, do the same I/O again
+# on another file system, without the program; and find why another one is slow, and what changes
+# it. `make demo` builds first.
 #
 # usage: [BUILD=DIR] demo.sh        exit 0 only if every step worked and the replay did what was
 #                                   recorded; 77 if there is no MPI
@@ -19,23 +20,34 @@ fail() {
 
 command -v whyio >/dev/null 2>&1 || fail "$build/whyio is not there: run 'make demo'"
 if [ -x "$build/examples/checkpoint" ]; then
-    program=$build/examples/checkpoint
+    suffix=''
     launcher="mpirun --oversubscribe"
     command -v mpirun.openmpi >/dev/null 2>&1 && launcher="mpirun.openmpi --oversubscribe"
     # As root, as in a container, and with more ranks than processors Open MPI wants to be asked.
     export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_mpi_yield_when_idle=1
 elif [ -x "$build/examples/checkpoint-mpich" ]; then
-    program=$build/examples/checkpoint-mpich
+    suffix=-mpich
     launcher=mpiexec.mpich
 else
     echo "demo: no MPI was found when whyio was built: install openmpi-bin, libopenmpi-dev" >&2
     exit 77
 fi
 
+programs=$build/examples
+
 # Two places on different file systems: the disk and memory, whichever way round they come.
 here=$(mktemp -d "${TMPDIR:-/tmp}/whyio-demo.XXXXXX")
 there=$here
-trap 'rm -rf "$here" "$there"' EXIT
+slow=''
+server=''
+clean_up() {
+    if [ -n "$server" ]; then
+        fusermount3 -u "$slow" 2>/dev/null || umount "$slow" 2>/dev/null || true
+        wait "$server" || true
+    fi
+    rm -rf "$here" "$there"
+}
+trap clean_up EXIT
 trap 'exit 130' INT TERM
 file_system() {
     stat -f -c %T "$1"
@@ -60,7 +72,7 @@ step() {
 }
 # Show a command as a person would type it.
 show() {
-    printf '%s$ %s%s\n' "$bold" "$(echo "$*" | sed "s|$program|checkpoint|g")" "$plain"
+    printf '%s$ %s%s\n' "$bold" "$(echo "$*" | sed "s|$programs/\([a-z-]*\)$suffix|\1|g; s|$slow|slow|g")" "$plain"
 }
 # Show it, then run it.
 try() {
@@ -76,7 +88,7 @@ cd "$here"
 
 step "A checkpoint on $(file_system .): $WIO_RANKS ranks write one file and read it back. Nobody changed the program"
 # shellcheck disable=SC2086 # two words
-try whyio record -o run.whyio -- $launcher -n $WIO_RANKS "$program" -d data -n 16 -c 2
+try whyio record -o run.whyio -- $launcher -n $WIO_RANKS "$programs/checkpoint$suffix" -d data -n 16 -c 2
 
 step "What did it do?"
 try whyio info run.whyio
@@ -100,6 +112,47 @@ for file in data/*; do
     found=$(stat -c %s "$there/replayed$here/$file")
     [ "$wanted" = "$found" ] || fail "$file: the program wrote $wanted bytes, the replay $found"
 done
+# A file system whose writes and flushes take 4 ms, as those of a busy server do; where FUSE is not
+# allowed the disk.
+mount_slow() {
+    [ -x "$build/bench/slowfs" ] && [ -r /dev/fuse ] && [ -w /dev/fuse ] || return 0
+    mkdir "$here/behind" "$here/slow"
+    "$build/bench/slowfs" "$here/behind" 4000 "$here/slow" 2>/dev/null &
+    server=$!
+    slow=$here/slow
+    tries=0
+    until mountpoint -q "$slow"; do
+        tries=$((tries + 1))
+        if [ "$tries" -gt 100 ] || ! kill -0 "$server" 2>/dev/null; then
+            wait "$server" || true
+            server=''
+            slow=''
+            return 0
+        fi
+        sleep 0.05
+    done
+}
+mount_slow
+if [ -z "$slow" ]; then
+    slow=$(mktemp -d "$build/whyio-demo.XXXXXX")
+    there="$there $slow"
+fi
+
+step "Another program, on $(file_system "$slow"): each rank computes, writes a line of its log, and so on"
+# shellcheck disable=SC2086
+try whyio record -o slow.whyio -- $launcher -n $WIO_RANKS "$programs/steplog$suffix" -d "$slow" -n 400 -c 0.2
+
 step "Why did it take as long as it did, and what would change it?"
-try whyio explain run.whyio
+show "whyio explain slow.whyio"
+whyio explain slow.whyio >"$here/explained" || fail "explain failed"
+cat "$here/explained"
+[ -z "$server" ] || grep -q '^ 1 .*steplog.c:[0-9]*  flush_log' "$here/explained" ||
+    fail "the first finding does not name flush_log of steplog.c"
+
+step "Is that so? The same program with one flush for 16 lines"
+# shellcheck disable=SC2086
+try whyio record -o mended.whyio -- $launcher -n $WIO_RANKS "$programs/steplog-batched$suffix" -d "$slow" -n 400 -c 0.2
+show "whyio compare slow.whyio mended.whyio | head -n 8"
+whyio compare slow.whyio mended.whyio >"$here/compared" || fail "compare failed"
+head -n 8 "$here/compared"
 printf '\n%sThe demo is done.%s What next: README.md, and whyio COMMAND --help\n' "$bold" "$plain"

@@ -19,6 +19,8 @@
 #define HIDDEN 0.5
 /* Times that a run may take longer, or shorter, than HOST.json predicts without a remark. */
 #define UNLIKE 1.5
+/* Of the run: a shorter phase of the page cache is not told apart. */
+#define SHORT_PHASE 0.01
 
 const char *wio_gain_basis_name(enum wio_gain_basis basis)
 {
@@ -27,11 +29,21 @@ const char *wio_gain_basis_name(enum wio_gain_basis basis)
 
 /* ---- predictions ---- */
 
+/* How long a run takes, seconds; NaN: not known. */
+struct predicted {
+    double at[WIO_FIT_ATS]; /* of a machine: MID alone */
+};
+
+/* On one basis. */
 struct predictor {
     const struct wio_gain_input *input;
     struct wio_gains *gains;
-    struct wio_network_fs network;
+    const struct wio_network_fs *network;
+    enum wio_gain_basis basis;
     struct wio_program program;
+    struct wio_fit fit;
+    double predicted_s; /* the run as it was; NaN: not known */
+    double recorded_s;
     struct wio_predict_params params;
     struct wio_predict_params all; /* with the changes so far together .. */
     struct wio_change *changes;    /* .. these .. */
@@ -53,7 +65,7 @@ static void predictor_fini(struct predictor *predictor)
     free(predictor->scopes);
     free(predictor->changes);
     wio_program_fini(&predictor->program);
-    wio_network_fs_fini(&predictor->network);
+    wio_fit_fini(&predictor->fit);
 }
 
 /* One bar for all predictions. */
@@ -84,39 +96,75 @@ static enum wio_status forgive(enum wio_status status, const struct wio_error *w
     return status;
 }
 
-/* Seconds stay as they are where there are none, and *why says it. */
-static enum wio_status predict(struct predictor *predictor, const struct wio_predict_params *params,
-                               double *seconds, char *why, struct wio_error *err)
+static enum wio_status predict_at(struct predictor *predictor,
+                                  const struct wio_predict_params *params, enum wio_fit_at at,
+                                  struct wio_predict_result *result, char *why,
+                                  struct wio_error *err)
 {
+    struct wio_predict_params one = *params;
     struct wio_error wrong = WIO_ERROR_INIT;
-    enum wio_status status = wio_predict_seconds(&predictor->program, params, seconds, &wrong);
 
+    one.fit_at = at;
+    enum wio_status status = wio_predict_programs(&predictor->program, 1, &one, result, &wrong);
     predictor->run++;
     predictor->runs += predictor->run == predictor->runs;
     return forgive(status, &wrong, why, err);
+}
+
+/* Fitted costs are a range: nothing seen may tell its middle, or how much it is at most. */
+static enum wio_status predict(struct predictor *predictor, const struct wio_predict_params *params,
+                               struct predicted *out, char *why, struct wio_error *err)
+{
+    bool is_fitted = predictor->basis == WIO_GAIN_TRACE;
+
+    *out = (struct predicted){{NAN, NAN, NAN}};
+    for (unsigned at = 0; at < WIO_FIT_ATS && why[0] == '\0'; at++) {
+        WIO_CLEANUP(wio_predict_result_fini) struct wio_predict_result result = {0};
+        if (at != WIO_FIT_MID && !is_fitted) {
+            continue;
+        }
+        WIO_TRY(predict_at(predictor, params, (enum wio_fit_at)at, &result, why, err));
+        if (why[0] == '\0' && !(at == WIO_FIT_MID && result.outside > 0) &&
+            !(at == WIO_FIT_HIGH && result.unseen > 0)) {
+            out->at[at] = result.all.total_s;
+        }
+    }
+    return WIO_OK;
+}
+
+static enum wio_status see_write(void *arg, uint64_t index, const struct wio_model_result *result,
+                                 struct wio_error *err)
+{
+    struct predictor *predictor = arg;
+
+    (void)index;
+    (void)err;
+    wio_cache_phases_add(&predictor->gains->cache, result);
+    return WIO_OK;
 }
 
 /* Nothing else of the prediction is kept. */
 static enum wio_status predict_baseline(struct predictor *predictor, struct wio_error *err)
 {
     WIO_CLEANUP(wio_predict_result_fini) struct wio_predict_result result = {0};
-    struct wio_error wrong = WIO_ERROR_INIT;
-    enum wio_status status =
-        wio_predict_programs(&predictor->program, 1, &predictor->params, &result, &wrong);
 
-    predictor->run++;
-    if (status == WIO_OK) {
-        predictor->gains->predicted_s = result.all.total_s;
-        predictor->gains->recorded_s = result.all.traced_s;
+    struct wio_predict_params params = predictor->params;
+
+    params.per_op = predictor->basis == WIO_GAIN_HOST ? see_write : NULL;
+    params.per_op_arg = predictor;
+    WIO_TRY(predict_at(predictor, &params, WIO_FIT_MID, &result, predictor->why, err));
+    if (predictor->why[0] == '\0') {
+        predictor->predicted_s = result.all.total_s;
+        predictor->recorded_s = result.all.traced_s;
+        wio_cache_phases_smooth(&predictor->gains->cache, SHORT_PHASE * predictor->predicted_s);
     }
-    return forgive(status, &wrong, predictor->why, err);
+    return WIO_OK;
 }
 
 /* The run as it was, when the first change asks for it. */
 static enum wio_status predict_as_it_was(struct predictor *predictor, struct wio_error *err)
 {
     struct wio_error wrong = WIO_ERROR_INIT;
-    struct wio_gains *gains = predictor->gains;
 
     if (predictor->is_read) {
         return WIO_OK;
@@ -124,10 +172,13 @@ static enum wio_status predict_as_it_was(struct predictor *predictor, struct wio
     predictor->is_read = true;
     WIO_TRY(forgive(wio_program_init(&predictor->program, predictor->input->trace, &wrong), &wrong,
                     predictor->why, err));
+    if (predictor->why[0] == '\0' && predictor->basis == WIO_GAIN_TRACE) {
+        WIO_TRY(wio_fit_program(&predictor->fit, &predictor->program, err));
+    }
     if (predictor->why[0] == '\0') {
         WIO_TRY(predict_baseline(predictor, err));
     }
-    if (predictor->why[0] == '\0' && !(gains->predicted_s > 0)) {
+    if (predictor->why[0] == '\0' && !(predictor->predicted_s > 0)) {
         (void)snprintf(predictor->why, WIO_GAIN_TEXT, "the predicted run takes no time");
     }
     return WIO_OK;
@@ -138,7 +189,24 @@ static enum wio_status predict_as_it_was(struct predictor *predictor, struct wio
 /* Seconds of the recorded run, for seconds of the predicted one. */
 static double scale(const struct predictor *predictor, double seconds)
 {
-    return seconds / predictor->gains->predicted_s * predictor->gains->recorded_s;
+    return seconds / predictor->predicted_s * predictor->recorded_s;
+}
+
+/* A run that costs more gains less. Threads that wait for each other may turn the bounds round. */
+static void set_gain(const struct predictor *predictor, const struct predicted *with,
+                     struct wio_gain *gain)
+{
+    double before_s = predictor->predicted_s;
+    double low_s = scale(predictor, before_s - with->at[WIO_FIT_HIGH]);
+    double high_s = scale(predictor, before_s - with->at[WIO_FIT_LOW]);
+
+    gain->basis = predictor->basis;
+    gain->predicted_s = with->at[WIO_FIT_MID];
+    gain->gain_s = scale(predictor, before_s - gain->predicted_s);
+    if (predictor->basis == WIO_GAIN_TRACE) {
+        gain->low_s = isnan(low_s) ? low_s : fmin(fmin(low_s, high_s), gain->gain_s);
+        gain->high_s = fmax(fmax(low_s, high_s), gain->gain_s);
+    }
 }
 
 static enum wio_status predict_alone(struct predictor *predictor, const struct wio_finding *finding,
@@ -148,6 +216,7 @@ static enum wio_status predict_alone(struct predictor *predictor, const struct w
     struct wio_gain_scope *scope = &predictor->scopes[predictor->made];
     struct wio_change *change = &predictor->changes[predictor->made];
     struct wio_predict_params params = predictor->params;
+    struct predicted with;
 
     if (how->is_setting) {
         params.whatif = how->whatif;
@@ -158,11 +227,13 @@ static enum wio_status predict_alone(struct predictor *predictor, const struct w
         params.changes = change;
         params.change_count = 1;
     }
-    WIO_TRY(predict(predictor, &params, &gain->predicted_s, gain->why, err));
+    WIO_TRY(predict(predictor, &params, &with, gain->why, err));
     if (gain->why[0] != '\0') {
         wio_gain_scope_fini(scope);
         *scope = (struct wio_gain_scope){0};
+        return WIO_OK;
     }
+    set_gain(predictor, &with, gain);
     return WIO_OK;
 }
 
@@ -187,20 +258,35 @@ static enum wio_status predict_with_others(struct predictor *predictor,
 {
     bool is_first = !predictor->has_others;
     bool is_hidden = !is_first && gain->gain_s < HIDDEN * finding->seconds;
-    double before_s = predictor->all_s;
+    struct predicted before = {{NAN, predictor->all_s, NAN}};
+    struct predicted after;
     char why[WIO_GAIN_TEXT] = "";
 
-    if (is_hidden && isnan(before_s)) {
-        WIO_TRY(predict(predictor, &predictor->all, &before_s, why, err));
+    if (is_hidden && isnan(predictor->all_s)) {
+        WIO_TRY(predict(predictor, &predictor->all, &before, why, err));
     }
     make_with_others(predictor, how);
     predictor->has_others = true;
     predictor->all_s = is_first ? gain->predicted_s : NAN;
     if (is_hidden) {
-        WIO_TRY(predict(predictor, &predictor->all, &predictor->all_s, why, err));
-        gain->with_s = scale(predictor, before_s - predictor->all_s);
+        WIO_TRY(predict(predictor, &predictor->all, &after, why, err));
+        predictor->all_s = after.at[WIO_FIT_MID];
+        gain->with_s = scale(predictor, before.at[WIO_FIT_MID] - predictor->all_s);
     }
     return WIO_OK;
+}
+
+/* Why no trace can tell what the change costs; NULL: it can. */
+static const char *not_in_a_trace(const struct wio_gain_change *how)
+{
+    if (how->is_setting && !isnan(how->whatif.bf)) {
+        return "what other buffers of stdio cost is in no trace: --host=HOST.json, which `whyio "
+               "calibrate` makes, tells it";
+    }
+    return !how->is_setting && how->change.kind == WIO_CHANGE_COLLECTIVE
+               ? "what ranks take to exchange data is in no trace: --host=HOST.json with net_bw "
+                 "and net_lat tells it"
+               : NULL;
 }
 
 static enum wio_status find_gain(struct predictor *predictor, const struct wio_finding *finding,
@@ -211,12 +297,13 @@ static enum wio_status find_gain(struct predictor *predictor, const struct wio_f
     if (!wio_gain_change_read(finding->predict_options, &change)) {
         return WIO_OK;
     }
-    const char *type = wio_network_fs_of(&predictor->network, predictor->input->steps, finding);
-    if (type != NULL) {
-        (void)snprintf(gain->why, sizeof(gain->why),
-                       "its files are on %s, and the model is that of local file systems", type);
+    const char *why = predictor->basis == WIO_GAIN_TRACE ? not_in_a_trace(&change) : NULL;
+    if (why != NULL) {
+        (void)snprintf(gain->why, sizeof(gain->why), "%s", why);
         return WIO_OK;
     }
+    const char *network = wio_network_fs_of(predictor->network, predictor->input->steps, finding);
+    gain->network = network != NULL ? network : "";
     WIO_TRY(predict_as_it_was(predictor, err));
     if (predictor->why[0] != '\0') {
         (void)snprintf(gain->why, sizeof(gain->why), "%s", predictor->why);
@@ -226,7 +313,6 @@ static enum wio_status find_gain(struct predictor *predictor, const struct wio_f
     if (gain->why[0] != '\0') {
         return WIO_OK;
     }
-    gain->gain_s = scale(predictor, predictor->gains->predicted_s - gain->predicted_s);
     return predict_with_others(predictor, finding, &change, gain, err);
 }
 
@@ -242,14 +328,18 @@ static bool is_asked(const struct wio_finding *finding, uint32_t *left)
 }
 
 /* How many predictions that becomes at least. */
-static uint64_t count_runs(const struct wio_findings *findings, uint32_t left)
+static uint64_t count_runs(const struct wio_findings *findings, uint32_t left,
+                           enum wio_gain_basis basis)
 {
     struct wio_gain_change change;
     uint64_t runs = 1;
+    uint64_t each = basis == WIO_GAIN_TRACE ? WIO_FIT_ATS : 1;
 
     for (uint32_t i = 0; i < findings->count; i++) {
         const struct wio_finding *finding = &findings->items[i];
-        runs += is_asked(finding, &left) && wio_gain_change_read(finding->predict_options, &change);
+        if (is_asked(finding, &left) && wio_gain_change_read(finding->predict_options, &change)) {
+            runs += each;
+        }
     }
     return runs;
 }
@@ -272,6 +362,15 @@ static void compare_runs(struct wio_gains *gains)
                    wio_format_time(recorded, (uint64_t)(recorded_s * 1e9)));
 }
 
+/* The model is that of local file systems. */
+static enum wio_gain_basis basis_of(const struct predictor *predictor,
+                                    const struct wio_finding *finding)
+{
+    bool is_local = wio_network_fs_of(predictor->network, predictor->input->steps, finding) == NULL;
+
+    return predictor->gains->host != NULL && is_local ? WIO_GAIN_HOST : WIO_GAIN_TRACE;
+}
+
 static enum wio_status find_all(struct predictor *predictor, uint32_t left, struct wio_error *err)
 {
     const struct wio_findings *findings = predictor->input->findings;
@@ -281,14 +380,47 @@ static enum wio_status find_all(struct predictor *predictor, uint32_t left, stru
     if (predictor->changes == NULL || predictor->scopes == NULL) {
         return WIO_ERR_NOMEM;
     }
-    predictor->runs = count_runs(findings, left);
-    WIO_TRY(wio_network_fs_init(&predictor->network, predictor->input->trace));
+    predictor->runs = count_runs(findings, left, predictor->basis);
+    if (predictor->basis == WIO_GAIN_HOST) { /* for the phases of its page cache, too */
+        WIO_TRY(predict_as_it_was(predictor, err));
+    }
     for (uint32_t i = 0; i < findings->count; i++) {
-        if (is_asked(&findings->items[i], &left)) {
-            WIO_TRY(find_gain(predictor, &findings->items[i], &predictor->gains->items[i], err));
+        const struct wio_finding *finding = &findings->items[i];
+        if (is_asked(finding, &left) && basis_of(predictor, finding) == predictor->basis) {
+            WIO_TRY(find_gain(predictor, finding, &predictor->gains->items[i], err));
         }
     }
-    compare_runs(predictor->gains);
+    return WIO_OK;
+}
+
+/* All gains of one basis. */
+static enum wio_status find_on(const struct wio_gain_input *input,
+                               const struct wio_gain_params *params,
+                               const struct wio_network_fs *network, enum wio_gain_basis basis,
+                               struct wio_gains *gains, struct wio_error *err)
+{
+    WIO_CLEANUP(predictor_fini)
+    struct predictor predictor = {.input = input,
+                                  .gains = gains,
+                                  .network = network,
+                                  .basis = basis,
+                                  .predicted_s = NAN,
+                                  .recorded_s = NAN,
+                                  .params = wio_predict_params_default(),
+                                  .all_s = NAN};
+
+    predictor.params.host = params->host;
+    predictor.params.fit = basis == WIO_GAIN_TRACE ? &predictor.fit : NULL;
+    if (input->progress != NULL) {
+        predictor.params.progress = tell_progress;
+        predictor.params.progress_arg = &predictor;
+    }
+    predictor.all = predictor.params;
+    WIO_TRY(find_all(&predictor, params->count, err));
+    if (basis == gains->basis) {
+        gains->predicted_s = predictor.predicted_s;
+        gains->recorded_s = predictor.recorded_s;
+    }
     return WIO_OK;
 }
 
@@ -325,24 +457,22 @@ enum wio_status wio_gains_find(const struct wio_gain_input *input,
     }
     gains->count = count;
     for (uint32_t i = 0; i < count; i++) {
-        gains->items[i] = (struct wio_gain){NAN, NAN, NAN, NAN, NAN, ""};
+        gains->items[i] = (struct wio_gain){WIO_GAIN_NONE, NAN, NAN, NAN, NAN, NAN, "", ""};
     }
-    if (params->host == NULL || params->count == 0) {
+    if (params->count == 0) {
         return WIO_OK;
     }
-    WIO_TRY(look_at_host(gains, err));
-    gains->basis = WIO_GAIN_HOST;
-
-    WIO_CLEANUP(predictor_fini)
-    struct predictor predictor = {
-        .input = input, .gains = gains, .params = wio_predict_params_default(), .all_s = NAN};
-    predictor.params.host = params->host;
-    if (input->progress != NULL) {
-        predictor.params.progress = tell_progress;
-        predictor.params.progress_arg = &predictor;
+    gains->basis = params->host != NULL ? WIO_GAIN_HOST : WIO_GAIN_TRACE;
+    if (params->host != NULL) {
+        WIO_TRY(look_at_host(gains, err));
     }
-    predictor.all = predictor.params;
-    return find_all(&predictor, params->count, err);
+    WIO_CLEANUP(wio_network_fs_fini) struct wio_network_fs network = {0};
+    WIO_TRY(wio_network_fs_init(&network, input->trace));
+    if (params->host != NULL) {
+        WIO_TRY(find_on(input, params, &network, WIO_GAIN_HOST, gains, err));
+        compare_runs(gains);
+    }
+    return find_on(input, params, &network, WIO_GAIN_TRACE, gains, err);
 }
 
 void wio_gains_fini(struct wio_gains *gains)

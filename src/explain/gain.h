@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a change would gain: the run with the change of a finding goes through the simulation of
- * `predict`, beside the run as it was, on the machine of HOST.json.
+ * `predict`, beside the run as it was, on the machine of HOST.json; without it, and on network file
+ * systems, whose page cache is not that of the model, with costs that are fitted from the trace
+ * itself (predict/fit.h). These are a range.
  *
  *     gain = (predicted run - predicted run with the change) / predicted run * recorded run
  *
@@ -20,11 +22,13 @@
 #include <whyio/status.h>
 #include <whyio/trace.h>
 
+#include "explain/cache_phases.h"
+
 enum wio_gain_basis { WIO_GAIN_NONE, WIO_GAIN_TRACE, WIO_GAIN_HOST };
 const char *wio_gain_basis_name(enum wio_gain_basis basis);
 
 struct wio_gain_params {
-    const char *host; /* HOST.json, NULL = none; borrowed until the gains are released */
+    const char *host; /* HOST.json, NULL = the trace; borrowed until the gains are released */
     uint32_t count;   /* so many findings that name a cause, the dearest, get one */
 };
 
@@ -32,12 +36,14 @@ struct wio_gain_params {
 
 /* Seconds. NaN: not known. */
 struct wio_gain {
-    double gain_s;
-    double low_s;
-    double high_s;
-    double with_s;           /* if the changes of the findings before are made as well; only
-                                  looked for where gain_s is far below the finding's seconds */
-    double predicted_s;      /* the run with the change, on the machine of HOST.json */
+    enum wio_gain_basis basis; /* NONE: there is no gain */
+    double gain_s;             /* TRACE: NaN where only the range is known */
+    double low_s;        /* TRACE: what is gained at least, negative where that is a loss .. */
+    double high_s;       /* .. and at most */
+    double with_s;       /* if the changes of the findings before are made as well; only
+                              looked for where gain_s is far below the finding's seconds */
+    double predicted_s;  /* the run with the change, on that basis */
+    const char *network; /* type of the network file system of its files, "" = none; static text */
     char why[WIO_GAIN_TEXT]; /* why there is none; "" where it was not asked for */
 };
 
@@ -45,10 +51,11 @@ enum wio_gain_remark { WIO_GAIN_DOUBTED, WIO_GAIN_MISSPELT, WIO_GAIN_UNLIKE, WIO
 
 struct wio_gains {
     enum wio_gain_basis basis;
-    const char *host;       /* borrowed from the parameters */
-    double predicted_s;     /* the run as it was, on the machine of HOST.json; NaN: not known */
-    double recorded_s;      /* the same run as recorded; NaN: not known */
-    struct wio_gain *items; /* of each finding; owned */
+    const char *host;              /* borrowed from the parameters */
+    double predicted_s;            /* the run as it was, on this basis; NaN: not known */
+    double recorded_s;             /* the same run as recorded; NaN: not known */
+    struct wio_cache_phases cache; /* HOST: of the run as it was */
+    struct wio_gain *items;        /* of each finding; owned */
     uint32_t count;
     char remarks[WIO_GAIN_REMARKS][WIO_GAIN_TEXT]; /* about HOST.json; "" = none */
 };

@@ -84,35 +84,66 @@ static enum wio_status add_ops(struct wio_gain_scope *scope, const struct wio_st
     return WIO_OK;
 }
 
-/* All source ids whose place is one of the steps'. */
-static enum wio_status add_sources(struct wio_gain_scope *scope, const struct wio_steps *steps,
-                                   const struct wio_finding *finding)
+/* The sources of these places, and those for which one of them speaks. */
+static void mark_sources(const struct wio_steps *steps, const uint8_t *is_place, uint8_t *is_source)
 {
     const struct wio_places *places = &steps->places;
-    uint8_t *is_there = calloc((size_t)places->frames.count + 1, 1);
-    size_t count = 0;
+    const struct wio_map_entry *entry;
+    size_t at = 0;
 
-    scope->sources = calloc((size_t)places->source_capacity + 1, sizeof(uint32_t));
-    if (is_there == NULL || scope->sources == NULL) {
-        free(is_there);
+    is_source[0] = is_place[0];
+    for (uint32_t source = 1; source < places->source_capacity; source++) {
+        uint32_t place = places->of_source[source];
+        is_source[source] = place > 0 && is_place[place - 1];
+    }
+    while ((entry = wio_map_each(&steps->speakers.pairs, &at)) != NULL) {
+        uint32_t speaker = (uint32_t)entry->key;
+        uint32_t place = speaker < places->source_capacity ? places->of_source[speaker] : 0;
+        is_source[entry->key >> 32] |= place > 0 && is_place[place - 1];
+    }
+}
+
+/* All source ids whose place is one of the steps'. */
+static enum wio_status list_sources(struct wio_gain_scope *scope, const struct wio_steps *steps,
+                                    const struct wio_finding *finding, uint8_t *is_place,
+                                    uint8_t *is_source)
+{
+    uint32_t known = wio_trace_source_count(steps->places.trace);
+    uint32_t sources =
+        steps->places.source_capacity > known ? steps->places.source_capacity : known;
+
+    scope->sources = calloc((size_t)sources + 1, sizeof(uint32_t));
+    if (scope->sources == NULL) {
         return WIO_ERR_NOMEM;
     }
     for (uint32_t i = 0; i < finding->step_count; i++) {
-        is_there[steps->sites[steps->steps[finding->steps[i]].site].place] = 1;
+        is_place[steps->sites[steps->steps[finding->steps[i]].site].place] = 1;
     }
-    if (is_there[0]) {
-        scope->sources[count++] = 0;
-    }
-    for (uint32_t source = 1; source < places->source_capacity; source++) {
-        uint32_t place = places->of_source[source];
-        if (place > 0 && is_there[place - 1]) {
-            scope->sources[count++] = source;
+    mark_sources(steps, is_place, is_source);
+    for (uint32_t source = 0; source < sources; source++) {
+        if (is_source[source]) {
+            scope->sources[scope->of.source_count++] = source;
         }
     }
-    free(is_there);
     scope->of.sources = scope->sources;
-    scope->of.source_count = count;
     return WIO_OK;
+}
+
+static enum wio_status add_sources(struct wio_gain_scope *scope, const struct wio_steps *steps,
+                                   const struct wio_finding *finding)
+{
+    size_t sources =
+        (size_t)steps->places.source_capacity + wio_trace_source_count(steps->places.trace);
+    uint8_t *is_place = calloc((size_t)steps->places.frames.count + 1, 1);
+    uint8_t *is_source = calloc(sources + 1, 1);
+    enum wio_status status = WIO_ERR_NOMEM;
+
+    if (is_place != NULL && is_source != NULL) {
+        status = list_sources(scope, steps, finding, is_place, is_source);
+    }
+    free(is_place);
+    free(is_source);
+    return status;
 }
 
 enum wio_status wio_gain_scope_init(struct wio_gain_scope *scope, const struct wio_steps *steps,

@@ -21,6 +21,7 @@
 
 #include "machine/host.h"
 #include "model/model.h"
+#include "predict/fit.h"
 #include "predict/ops/ops_file.h"
 
 enum wio_predict_force { WIO_PREDICT_AS_IS, WIO_PREDICT_ON, WIO_PREDICT_OFF };
@@ -65,6 +66,8 @@ struct wio_predict_params {
     size_t named_host_count;
     enum wio_model_kind model;
     struct wio_predict_whatif whatif;
+    const struct wio_fit *fit; /* of a trace: costs from it, and no HOST.json; NULL: none */
+    enum wio_fit_at fit_at;
     const struct wio_change *changes; /* of a trace: change.h */
     size_t change_count;
     bool keep_events;          /* of a trace: for wio_predict_write, 16 bytes each */
@@ -111,7 +114,9 @@ struct wio_predict_result {
     enum wio_model_kind model;
     struct wio_predict_account all;
     double dirty_bytes_max; /* in one page cache, after an operation */
-    uint64_t untied; /* waits for locks and queues that were given up, since all threads waited */
+    uint64_t outside; /* with a fit: changed operations of a size that nothing seen tells about */
+    uint64_t unseen;  /* .. of which not even a bound is known */
+    uint64_t untied;  /* waits for locks and queues that were given up, since all threads waited */
     struct wio_predict_account *ranks; /* rising, those without a rank together; owned */
     size_t rank_count;
     struct wio_predict_op_time *metadata; /* as HOST.json has it, longest first; owned */

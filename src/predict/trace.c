@@ -90,7 +90,7 @@ static void add_processors(struct sim *sim)
         cpus = cpus != 0 ? cpus : host->machine.host.cpus;
         host->traced_cpus = recorded_cpus(sim, i);
         sim_cpu_init(host, cpus != 0 ? cpus : host->traced_cpus);
-        host->tells_sleep = true;
+        host->tells_sleep = host->machine.model_count > 0;
         for (uint32_t j = 0; j < host->machine.model_count; j++) {
             host->tells_sleep &= wio_model_tell_sleep(host->machine.models[j]);
         }
@@ -221,6 +221,7 @@ static void sim_cleanup(struct sim *sim)
     }
     sim_host_fini(sim);
     sim_program_fini(sim);
+    sim_fit_fini(sim);
     wio_map_fini(&sim->requests);
     free(sim->threads);
 }

@@ -125,6 +125,9 @@ void wio_report_compare_json(const struct wio_comparison *comparison,
     put_table(&json, "files", "path", comparison, WIO_COMPARE_FILES);
     put_table(&json, "ranks", NULL, comparison, WIO_COMPARE_RANKS);
     put_phases(&json, comparison);
+    if (names->causes != NULL) {
+        wio_report_causes_json(names->causes, &json);
+    }
     wio_json_object_end(&json);
     wio_json_line(&json);
 }

@@ -141,6 +141,9 @@ void wio_report_compare_text(const struct wio_comparison *comparison,
     fprintf(out, "run time: %s in a, %s in b, %s\n", wio_format_time(a, total.a_duration_ns),
             wio_format_time(b, total.b_duration_ns),
             format_ratio(ratio, wio_compare_ratio(total.a_duration_ns, total.b_duration_ns)));
+    if (names->causes != NULL) {
+        wio_report_causes_text(names->causes, names->top, out);
+    }
     print_heading("total of file I/O", out);
     print_pair(&total.a, &total.b, out);
     fprintf(out, "all\n");

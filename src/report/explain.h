@@ -28,9 +28,18 @@ struct wio_report_place {
     char function[256]; /* "module+0x1234" without debug information */
     char file[256];
     unsigned line;
+    const char *library; /* that has called for it: "HDF5"; "" = the program itself. Static */
+    char called[256];    /* .. and its function or line */
 };
 void wio_report_place(const struct wio_explanation *explanation, struct wio_sources *sources,
                       uint32_t step, struct wio_report_place *place_out);
+/* The change of a finding and what it gains: a line, or nothing. Then how to know more. */
+void wio_report_gain(const struct wio_explanation *explanation,
+                     const struct wio_report_explain *how, uint32_t at, FILE *out);
+void wio_report_how_to_gain(const struct wio_explanation *explanation,
+                            const struct wio_report_explain *how, FILE *out);
+/* The phases of the page cache, where the run was predicted for a machine. */
+void wio_report_page_cache(const struct wio_explanation *explanation, FILE *out);
 /* Does the finding name a cause that costs more of the run than is allowed? */
 bool wio_report_is_over(const struct wio_finding *finding, const struct wio_report_explain *how);
 /* Is the finding shown? One that is over always is. */

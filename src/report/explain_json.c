@@ -42,6 +42,15 @@ static void put_place(struct writer *writer, uint32_t step)
     }
 }
 
+static void put_library(struct writer *writer, uint32_t step)
+{
+    struct wio_report_place place;
+
+    wio_report_place(writer->explanation, writer->how->sources, step, &place);
+    put_text(writer, "library", place.library);
+    put_text(writer, "library_call", place.called);
+}
+
 static const char *op_of(const struct writer *writer, uint32_t step)
 {
     const struct wio_steps *steps = &writer->explanation->steps;
@@ -90,6 +99,8 @@ static void put_change(struct writer *writer, const struct wio_finding *finding,
     wio_json_double(&writer->json, "gain_low_s", gain->low_s);
     wio_json_double(&writer->json, "gain_high_s", gain->high_s);
     wio_json_double(&writer->json, "gain_with_s", gain->with_s);
+    wio_json_string(&writer->json, "gain_basis", wio_gain_basis_name(gain->basis));
+    put_text(writer, "network_fs", gain->network);
     wio_json_double(&writer->json, "predicted_s", gain->predicted_s);
     put_text(writer, "no_gain", gain->why);
     wio_json_object_end(&writer->json);
@@ -109,6 +120,7 @@ static void put_finding(struct writer *writer, uint32_t at)
     put_text(writer, "detail", finding->detail);
     wio_json_string(json, "op", op_of(writer, finding->step));
     put_place(writer, finding->step);
+    put_library(writer, finding->step);
     wio_json_null(json, "language");
     put_ranks(writer, &finding->ranks);
     put_path(writer, finding->path);
@@ -130,6 +142,26 @@ static void put_findings(struct writer *writer)
         }
     }
     wio_json_array_end(&writer->json);
+}
+
+static void put_page_cache(struct writer *writer)
+{
+    const struct wio_cache_phases *cache = &writer->explanation->gains.cache;
+    struct wio_json *json = &writer->json;
+
+    wio_json_array_begin(json, "page_cache");
+    for (uint32_t i = 0; i < cache->count; i++) {
+        const struct wio_cache_phase *phase = &cache->items[i];
+        wio_json_object_begin(json, NULL);
+        wio_json_string(json, "state", wio_model_state_name(phase->state));
+        wio_json_double(json, "begin_s", phase->begin_s);
+        wio_json_double(json, "end_s", phase->end_s);
+        wio_json_u64(json, "writes", phase->writes);
+        wio_json_double(json, "io_s", phase->io_s);
+        wio_json_double(json, "dirty_bytes", phase->dirty_bytes);
+        wio_json_object_end(json);
+    }
+    wio_json_array_end(json);
 }
 
 static void put_class(struct writer *writer, const struct wio_wait_class *class)
@@ -258,6 +290,7 @@ void wio_report_explain_json(const struct wio_explanation *explanation,
     wio_json_string(json, "gain_basis", wio_gain_basis_name(explanation->gains.basis));
     wio_json_double(json, "predicted_s", explanation->gains.predicted_s);
     wio_json_double(json, "recorded_s", explanation->gains.recorded_s);
+    put_page_cache(&writer);
     put_findings(&writer);
     wio_json_double(json, "waiting_s", seconds(explanation->waiting.total_ns));
     put_waiting(&writer);

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What text and JSON of an explanation have in common. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"
+#include "ops/code_owner.h"
 #include "report/explain.h"
 
 #define LEAST_SHARE 0.01
@@ -39,6 +41,23 @@ static void take_apart(const char *text, struct wio_report_place *place)
     place->function[bytes] = '\0';
 }
 
+/* The library whose frame is the innermost, above the line of the program. */
+static void find_library(const struct wio_trace *trace, struct wio_sources *sources,
+                         uint32_t source, struct wio_report_place *place)
+{
+    struct wio_frame frame;
+
+    if (wio_trace_source(trace, source, &frame, 1) == 0) {
+        return;
+    }
+    const struct wio_code_owner owner = wio_code_owner(frame.module);
+    if (owner.kind != WIO_CODE_LIBRARY || owner.name[0] == '\0') {
+        return;
+    }
+    place->library = owner.name;
+    (void)snprintf(place->called, sizeof(place->called), "%s", wio_sources_text(sources, source));
+}
+
 void wio_report_place(const struct wio_explanation *explanation, struct wio_sources *sources,
                       uint32_t step, struct wio_report_place *place_out)
 {
@@ -47,7 +66,7 @@ void wio_report_place(const struct wio_explanation *explanation, struct wio_sour
     const char *texts[FRAMES];
     const char *text = "";
 
-    *place_out = (struct wio_report_place){.line = 0};
+    *place_out = (struct wio_report_place){.library = ""};
     if (place == 0 || sources == NULL) {
         return;
     }
@@ -59,6 +78,7 @@ void wio_report_place(const struct wio_explanation *explanation, struct wio_sour
         text = texts[number];
     }
     take_apart(text, place_out);
+    find_library(explanation->trace, sources, steps->places.sources[place], place_out);
 }
 
 bool wio_report_is_over(const struct wio_finding *finding, const struct wio_report_explain *how)

@@ -115,48 +115,17 @@ static void put_line_or_program(const struct writer *writer, uint32_t step, bool
     }
 }
 
-/* ": about 16.2 s less (predicted; `whyio predict DIR ..` shows it ..)" */
-static void put_predicted(const struct writer *writer, const struct wio_finding *finding,
-                          const struct wio_gain *gain)
+/* The library that the program's line has called. */
+static void put_library(const struct writer *writer, uint32_t step)
 {
-    char time[WIO_TEXT_MAX];
+    struct wio_report_place place;
 
-    if (gain->gain_s * 1e9 >= 1) {
-        (void)fprintf(writer->out, ": about %s less",
-                      wio_format_time(time, (uint64_t)(gain->gain_s * 1e9)));
-    } else {
-        (void)fputs(": no time less", writer->out);
+    wio_report_place(writer->explanation, writer->how->sources, step, &place);
+    if (place.library[0] != '\0') {
+        (void)fprintf(writer->out, INDENT "by %s: ", place.library);
+        wio_print_plain(writer->out, place.called);
+        (void)fputc('\n', writer->out);
     }
-    if (percent(writer, gain->with_s - fmax(gain->gain_s, 0)) >= 1) {
-        (void)fprintf(writer->out, ", %s if the changes above are made as well",
-                      wio_format_time(time, (uint64_t)(gain->with_s * 1e9)));
-    }
-    (void)fputs(" (predicted; `whyio predict ", writer->out);
-    wio_print_plain(writer->out, writer->how->dir);
-    (void)fputs(" --host=", writer->out);
-    wio_print_plain(writer->out, writer->explanation->gains.host);
-    (void)fprintf(writer->out, " %s` shows it for all of the program)", finding->predict_options);
-}
-
-static void put_gain(const struct writer *writer, uint32_t at)
-{
-    const struct wio_finding *finding = &writer->explanation->findings.items[at];
-    const struct wio_gain *gain = &writer->explanation->gains.items[at];
-
-    if (finding->change[0] == '\0') {
-        return;
-    }
-    (void)fprintf(writer->out, INDENT "change: %s", finding->change);
-    if (!isnan(gain->gain_s)) {
-        put_predicted(writer, finding, gain);
-    } else if (gain->why[0] != '\0') {
-        (void)fputs(" (no gain is predicted: ", writer->out);
-        wio_print_plain(writer->out, gain->why);
-        (void)fputc(')', writer->out);
-    } else if (finding->predict_options[0] != '\0') {
-        (void)fprintf(writer->out, " (`whyio predict %s` computes it)", finding->predict_options);
-    }
-    (void)fputc('\n', writer->out);
 }
 
 static void put_finding(const struct writer *writer, uint32_t at, unsigned number)
@@ -172,6 +141,7 @@ static void put_finding(const struct writer *writer, uint32_t at, unsigned numbe
     (void)put_place(writer, finding->step);
     put_ranks(writer, finding);
     (void)fputc('\n', writer->out);
+    put_library(writer, finding->step);
     if (finding->detail[0] != '\0') {
         (void)fprintf(writer->out, INDENT "%s\n", finding->detail);
     }
@@ -184,7 +154,7 @@ static void put_finding(const struct writer *writer, uint32_t at, unsigned numbe
         (void)fprintf(writer->out, INDENT "other threads wait %s for it, summed over them\n",
                       wio_format_time(wait, (uint64_t)(finding->others_wait_s * 1e9)));
     }
-    put_gain(writer, at);
+    wio_report_gain(writer->explanation, writer->how, at, writer->out);
 }
 
 static unsigned put_findings(const struct writer *writer)
@@ -200,26 +170,6 @@ static unsigned put_findings(const struct writer *writer)
         }
     }
     return number;
-}
-
-/* How to have gains, where there could be some. */
-static void put_how_to_gain(const struct writer *writer)
-{
-    const struct wio_findings *findings = &writer->explanation->findings;
-    uint32_t i = 0;
-
-    while (i < findings->count &&
-           (findings->items[i].predict_options[0] == '\0' || findings->items[i].is_general ||
-            !wio_report_is_shown(&findings->items[i], writer->how))) {
-        i++;
-    }
-    if (i == findings->count || writer->explanation->gains.host != NULL) {
-        return;
-    }
-    (void)fputs("gains: `whyio explain ", writer->out);
-    wio_print_plain(writer->out, writer->how->dir);
-    (void)fputs(" --host=HOST.json` computes them (HOST.json: of `whyio calibrate`)\n",
-                writer->out);
 }
 
 static void put_general(const struct writer *writer)
@@ -316,13 +266,14 @@ void wio_report_explain_text(const struct wio_explanation *explanation,
     if (explanation->duration_ns > 0 && put_findings(&writer) == 0) {
         (void)fputs("Nothing is slow here that a change of the I/O would mend.\n", out);
     }
-    put_how_to_gain(&writer);
+    wio_report_how_to_gain(explanation, how, out);
     put_general(&writer);
     if (percent(&writer, explanation->unexplained_s) >= 1) {
         (void)fprintf(out, "not explained: %s (%.0f %%)\n",
                       wio_format_time(time, (uint64_t)(explanation->unexplained_s * 1e9)),
                       percent(&writer, explanation->unexplained_s));
     }
+    wio_report_page_cache(explanation, out);
     put_waiting(&writer);
     for (uint32_t i = 0; i < explanation->note_count; i++) {
         (void)fprintf(out, "%snote: %s\n", i == 0 ? "\n" : "", explanation->notes[i]);

@@ -2,7 +2,7 @@
 /* Ranks write small parts of a file by independent calls; mended: all at once. */
 #include "diagnosis_mpi.h"
 
-#define PARTS 100
+#define PARTS 250
 #define PART 1024
 
 int main(int argc, char **argv)

@@ -3,7 +3,7 @@
 #include "diagnosis.h"
 
 #define FILES 100
-#define LOOKS 200
+#define LOOKS 140
 
 static void make_files(int files)
 {

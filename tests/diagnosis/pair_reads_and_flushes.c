@@ -3,14 +3,15 @@
 #include "diagnosis.h"
 
 #define RECORDS 100
+#define READS 600
 #define RECORD 1024
 
 int main(int argc, char **argv)
 {
     bool is_bad = is_slow(argc, argv);
-    int in = open_zeros("input", 2 * RECORDS * RECORD);
+    int in = open_zeros("input", READS * RECORD);
     int out = open_to_write("output");
-    for (int i = 0; is_bad && i < 2 * RECORDS; i++) {
+    for (int i = 0; is_bad && i < READS; i++) {
         if (read(in, buffer, RECORD) != RECORD) { /* CAUSE */
             fail("read");
         }
@@ -22,7 +23,7 @@ int main(int argc, char **argv)
         (void)fsync(out); /* CAUSE */
     }
     if (!is_bad &&
-        (read(in, buffer, 2 * RECORDS * RECORD) < 0 || write(out, buffer, RECORDS * RECORD) < 0)) {
+        (read(in, buffer, READS * RECORD) < 0 || write(out, buffer, RECORDS * RECORD) < 0)) {
         fail("copy");
     }
     compute_ms(100);

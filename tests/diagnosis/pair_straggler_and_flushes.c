@@ -2,14 +2,14 @@
 /* Two causes: rank 1 writes far more, all flush each record. Mended: both. */
 #include "diagnosis_mpi.h"
 
-#define RECORDS 60
+#define RECORDS 90
 #define BYTES (1 << 20)
 
 int main(int argc, char **argv)
 {
     bool is_bad = begin(argc, argv);
     int fd = open_own("data");
-    int writes = is_bad ? (rank == 1 ? 60 : 2) : 10;
+    int writes = is_bad ? (rank == 1 ? 120 : 2) : 10;
     for (int k = 0; k < writes; k++) {
         if (pwrite(fd, buffer, BYTES, (off_t)k * BYTES) != BYTES) { /* CAUSE */
             fail("write");

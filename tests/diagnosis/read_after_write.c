@@ -4,16 +4,17 @@
 
 #define BLOCKS 100
 #define BLOCK 65536
+#define CHUNK 25
 
 int main(int argc, char **argv)
 {
     bool is_bad = is_slow(argc, argv);
     int fd = open_to_write("blocks");
-    for (int i = 0; i < BLOCKS; i += is_bad ? 10 : 100) {
-        if (pwrite(fd, buffer, is_bad ? 10 * BLOCK : 100 * BLOCK, (off_t)i * BLOCK) < 0) {
+    for (int i = 0; i < BLOCKS; i += is_bad ? CHUNK : BLOCKS) {
+        if (pwrite(fd, buffer, (is_bad ? CHUNK : BLOCKS) * BLOCK, (off_t)i * BLOCK) < 0) {
             fail("pwrite");
         }
-        for (int k = i; is_bad && k < i + 10; k++) {
+        for (int k = i; is_bad && k < i + CHUNK; k++) {
             if (pread(fd, buffer, BLOCK, (off_t)k * BLOCK) != BLOCK) { /* CAUSE */
                 fail("pread");
             }

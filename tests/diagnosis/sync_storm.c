@@ -2,7 +2,7 @@
 /* A flush after every record; mended: one after each step. */
 #include "diagnosis_mpi.h"
 
-#define STEPS 4
+#define STEPS 7
 #define RECORDS 30
 #define RECORD 4096
 

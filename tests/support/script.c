@@ -133,6 +133,8 @@ static void put_file(struct script *script, char **save)
             file.size = (uint64_t)value;
         } else if (value_of(word, "target") != NULL) {
             file.target = string(script, value_of(word, "target"));
+        } else if (value_of(word, "fs") != NULL) {
+            file.fs = string(script, value_of(word, "fs"));
         } else {
             die(script, "unknown", word);
         }

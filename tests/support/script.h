@@ -6,7 +6,8 @@
  *     stream PROCESS TID [token=N]                        # numbered too
  *     cpus N                                              # processors of the machine
  *     machine NAME NUMBER                                 # what it says of itself (R-META-1)
- *     file PATH TYPE [mode=OCTAL] [size=N] [target=TEXT]  # TYPE: regular, directory, symlink, fifo
+ *     file PATH TYPE [mode=OCTAL] [size=N] [target=TEXT] [fs=TYPE]
+ *                       # TYPE: regular, directory, symlink, fifo
  * .. OP [stream=N] [t=NS] [dur=NS] [fd=N] [path=P] [off=N] [size=N] [res=N] [err=N] [fd2=] [path2=]
  *        [off2=] [a0= .. a3=] [at=ADDRESS] [gap_cpu=NS] [gap_slept=0|1] [dur_cpu=NS] [caused]
  *        [async]

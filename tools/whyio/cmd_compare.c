@@ -6,6 +6,8 @@
 #include "base/text.h"
 #include "cmd.h"
 #include "explain/compare.h"
+#include "explain/explain.h"
+#include "explain/source.h"
 #include "handles.h"
 #include "options.h"
 #include "progress.h"
@@ -78,17 +80,57 @@ static const struct argp argp = {
     options,
     parse,
     "DIR DIR",
-    "Compare two traces per operation, file, rank and phase: count, bytes and time of both, and "
-    "the ratio of the times.",
+    "Compare two traces: which causes made which of them slower, and per operation, file, rank and "
+    "phase count, bytes and time of both, and the ratio of the times.",
     children,
     NULL,
     NULL};
 
-static enum wio_status compare(const struct args *args, struct wio_comparison **comparison_out,
-                               struct wio_error *err)
+/* ---- one of the two ---- */
+
+/* Zero-initialise; release with side_fini. */
+struct side {
+    struct wio_trace *trace;
+    struct wio_explanation *explanation;
+    struct wio_sources *sources;
+};
+
+static void side_fini(struct side *side)
 {
-    WIO_CLEANUP(cmd_trace_cleanup) struct wio_trace *a = NULL;
-    WIO_CLEANUP(cmd_trace_cleanup) struct wio_trace *b = NULL;
+    wio_sources_destroy(side->sources);
+    wio_explanation_destroy(side->explanation);
+    wio_trace_close(side->trace);
+}
+
+/* Edges that cannot be found leave the critical path on one thread. */
+static enum wio_status explain(const struct args *args, struct side *side, struct wio_error *err)
+{
+    struct cmd_progress progress;
+    struct wio_error reason = WIO_ERROR_INIT;
+    const struct wio_explain_params params = {
+        .struct_size = sizeof(params),
+        .thresholds = wio_thresholds_default(),
+        .progress = cmd_progress_update,
+        .progress_arg = &progress,
+    };
+
+    enum wio_status status = cmd_trace_join(side->trace, &args->common, &reason);
+    if (status != WIO_OK && status != WIO_ERR_FORMAT) {
+        *err = reason;
+        return status;
+    }
+    cmd_progress_init(&progress, "explaining", &args->common);
+    status = wio_explain(side->trace, &params, &side->explanation, err);
+    cmd_progress_end(&progress);
+    WIO_TRY(status);
+    return wio_sources_create(side->trace, &side->sources, err);
+}
+
+/* ---- both ---- */
+
+static enum wio_status compare(const struct args *args, const struct side *a, const struct side *b,
+                               struct wio_comparison **comparison_out, struct wio_error *err)
+{
     struct cmd_progress progress;
     struct wio_compare_params params = {
         .struct_size = sizeof(params),
@@ -97,36 +139,55 @@ static enum wio_status compare(const struct args *args, struct wio_comparison **
         .progress = cmd_progress_update,
         .progress_arg = &progress,
     };
-    enum wio_status status;
 
-    WIO_TRY(cmd_trace_open(args->dirs[0], &args->common, &a, err));
-    WIO_TRY(cmd_trace_open(args->dirs[1], &args->common, &b, err));
     cmd_progress_init(&progress, "comparing", &args->common);
-    status = wio_compare(a, b, &params, comparison_out, err);
+    enum wio_status status = wio_compare(a->trace, b->trace, &params, comparison_out, err);
     cmd_progress_end(&progress);
     return status;
 }
 
-int cmd_compare(int argc, char **argv)
+static void causes_cleanup(struct wio_report_causes *causes)
+{
+    wio_causes_fini(&causes->causes);
+}
+
+static enum wio_status show(const struct args *args, struct side *a, struct side *b,
+                            struct wio_error *err)
 {
     WIO_CLEANUP(cmd_comparison_cleanup) struct wio_comparison *comparison = NULL;
+    WIO_CLEANUP(causes_cleanup) struct wio_report_causes causes = {0};
+
+    WIO_TRY(cmd_trace_open(args->dirs[0], &args->common, &a->trace, err));
+    WIO_TRY(cmd_trace_open(args->dirs[1], &args->common, &b->trace, err));
+    WIO_TRY(compare(args, a, b, &comparison, err));
+    WIO_TRY(explain(args, a, err));
+    WIO_TRY(explain(args, b, err));
+    causes.a = (struct wio_report_run){a->explanation, a->sources, args->roots[0]};
+    causes.b = (struct wio_report_run){b->explanation, b->sources, args->roots[1]};
+    if (wio_report_causes_find(&causes) != WIO_OK) {
+        return wio_error_set(err, WIO_ERR_NOMEM, NULL, WIO_ERROR_NO_OFFSET, "out of memory");
+    }
+    const struct wio_compare_names names = {args->dirs[0], args->dirs[1], &causes,
+                                            (size_t)args->top};
+    if (args->common.format == CMD_FORMAT_JSON) {
+        wio_report_compare_json(comparison, &names, stdout);
+    } else {
+        wio_report_compare_text(comparison, &names, stdout);
+    }
+    return WIO_OK;
+}
+
+int cmd_compare(int argc, char **argv)
+{
+    WIO_CLEANUP(side_fini) struct side a = {0};
+    WIO_CLEANUP(side_fini) struct side b = {0};
     struct wio_error err = WIO_ERROR_INIT;
     struct args args = {.top = DEFAULT_TOP};
-    struct wio_compare_names names;
 
     int wrong = cmd_parse(&argp, argc, argv, 0, &args);
     if (wrong != 0) {
         return wrong;
     }
     cmd_expect_many_files();
-    if (compare(&args, &comparison, &err) != WIO_OK) {
-        return cmd_fail(&err);
-    }
-    names = (struct wio_compare_names){args.dirs[0], args.dirs[1], (size_t)args.top};
-    if (args.common.format == CMD_FORMAT_JSON) {
-        wio_report_compare_json(comparison, &names, stdout);
-    } else {
-        wio_report_compare_text(comparison, &names, stdout);
-    }
-    return 0;
+    return show(&args, &a, &b, &err) == WIO_OK ? 0 : cmd_fail(&err);
 }

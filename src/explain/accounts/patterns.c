@@ -31,6 +31,11 @@ enum wio_status wio_patterns_init(struct wio_patterns *patterns)
         patterns->is_data == NULL || patterns->is_made_up == NULL) {
         return WIO_ERR_NOMEM;
     }
+    for (unsigned op = 0; op < WIO_OP_COUNT; op++) {
+        patterns->ops[op] = (struct wio_op_facts){.kind = (uint8_t)wio_account_kind(op),
+                                                  .cls = (uint8_t)wio_op_class(op),
+                                                  .is_buffered = wio_account_is_buffered(op)};
+    }
     for (uint32_t i = 1; i < patterns->path_count; i++) {
         const char *text = wio_trace_string(patterns->trace, i, NULL);
         patterns->is_not_a_file[i] =
@@ -330,6 +335,12 @@ static bool is_new_descriptor(unsigned op)
     return op != WIO_OP_fdopen && op != WIO_OP_fdopendir;
 }
 
+/* A newer recorder may have others. */
+static const struct wio_op_facts *facts_of(const struct wio_patterns *patterns, unsigned op)
+{
+    return &patterns->ops[op < WIO_OP_COUNT ? op : WIO_OP_unknown];
+}
+
 static bool is_look(enum wio_class cls)
 {
     return cls == WIO_CLASS_STAT || cls == WIO_CLASS_ACCESS || cls == WIO_CLASS_READLINK ||
@@ -337,10 +348,9 @@ static bool is_look(enum wio_class cls)
 }
 
 /* Before the event is counted for the file. */
-static bool is_repeated(const struct wio_event *event, const struct wio_file_row *file)
+static bool is_repeated(const struct wio_event *event, enum wio_class cls,
+                        const struct wio_file_row *file)
 {
-    enum wio_class cls = wio_op_class(event->op);
-
     if (cls == WIO_CLASS_OPEN) {
         return file->opens > (is_new_descriptor(event->op) ? 0 : 1);
     }
@@ -432,7 +442,8 @@ static void see_sync(struct wio_file_row *file, struct wio_step *step)
 static enum wio_status see_file(struct wio_patterns *patterns, const struct wio_event *event,
                                 struct wio_step *step)
 {
-    enum wio_class cls = wio_op_class(event->op);
+    const struct wio_op_facts *facts = facts_of(patterns, event->op);
+    enum wio_class cls = (enum wio_class)facts->cls;
     struct wio_file_row *file;
 
     WIO_TRY(find_file(patterns, event->path, &file));
@@ -440,15 +451,15 @@ static enum wio_status see_file(struct wio_patterns *patterns, const struct wio_
     if (cls == WIO_CLASS_OPEN || cls == WIO_CLASS_READDIR) {
         see_scan(patterns, event, file);
     }
-    step->repeated += is_repeated(event, file);
+    step->repeated += is_repeated(event, cls, file);
     file->looks |= is_look(cls) ? UINT64_C(1) << (event->op & 63) : 0;
     if (patterns->is_data[event->path] != 0) {
         step->data_count++;
         step->data_ns += event->dur_ns;
     }
-    if (!wio_account_is_buffered(event->op)) {
+    if (!facts->is_buffered) {
         file->time_ns += event->dur_ns;
-        file->meta_ns += wio_account_kind(event->op) == WIO_IO_META ? event->dur_ns : 0;
+        file->meta_ns += facts->kind == WIO_IO_META ? event->dur_ns : 0;
     }
     if (cls == WIO_CLASS_OPEN) {
         see_open(patterns, event, file);
@@ -471,10 +482,11 @@ enum wio_status wio_patterns_event(struct wio_patterns *patterns, const struct w
 {
     struct wio_step *row = &patterns->steps->steps[step];
     uint64_t end_ns = event->t_ns + event->dur_ns;
+    unsigned kind = facts_of(patterns, event->op)->kind;
 
     WIO_TRY(wio_descriptors_event(patterns->descriptors, event));
     row->count++;
-    row->bytes += wio_account_bytes(event);
+    row->bytes += kind == WIO_IO_READ || kind == WIO_IO_WRITE ? wio_account_bytes(event) : 0;
     row->asked += event->size != WIO_NO_SIZE ? event->size : 0;
     row->errors += event->error != 0;
     row->time_ns += event->dur_ns;
@@ -483,7 +495,7 @@ enum wio_status wio_patterns_event(struct wio_patterns *patterns, const struct w
     row->first_ns = event->t_ns < row->first_ns ? event->t_ns : row->first_ns;
     row->last_ns = end_ns > row->last_ns ? end_ns : row->last_ns;
     if (event->path == 0 || event->path >= patterns->path_count ||
-        patterns->is_not_a_file[event->path] != 0 || wio_account_kind(event->op) == WIO_IO_NONE) {
+        patterns->is_not_a_file[event->path] != 0 || kind == WIO_IO_NONE) {
         return WIO_OK;
     }
     return see_file(patterns, event, row);

@@ -11,6 +11,7 @@
 #include "explain/accounts/spans.h"
 #include "explain/accounts/steps.h"
 #include "explain/descriptors.h"
+#include "ops/calls.h"
 
 /* A file as one thread uses it. */
 struct wio_thread_file {
@@ -51,6 +52,13 @@ struct wio_file_row {
     bool is_shared;          /* data was transferred by several processes */
 };
 
+/* What an event is, by its operation: looked up once instead of for each event. */
+struct wio_op_facts {
+    uint8_t kind; /* enum wio_io_kind */
+    uint8_t cls;  /* enum wio_class */
+    bool is_buffered;
+};
+
 /* Zero-initialise, set trace, steps and small_bytes, release with wio_patterns_fini. */
 struct wio_patterns {
     const struct wio_trace *trace;
@@ -65,9 +73,10 @@ struct wio_patterns {
     struct wio_map use_index; /* stream, path -> use */
     uint32_t *last_use;       /* of each stream, + 1 */
     struct wio_map infos;     /* path -> wio_file_info */
-    uint8_t *is_not_a_file;   /* by string id: pipes, sockets, FIFOs, terminals */
-    uint8_t *is_data;         /* by string id: of a file system that keeps data; no directory */
-    uint8_t *is_made_up;      /* by string id: of /proc or /sys, new at each read */
+    struct wio_op_facts ops[WIO_OP_COUNT];
+    uint8_t *is_not_a_file; /* by string id: pipes, sockets, FIFOs, terminals */
+    uint8_t *is_data;       /* by string id: of a file system that keeps data; no directory */
+    uint8_t *is_made_up;    /* by string id: of /proc or /sys, new at each read */
     uint32_t path_count;
     uint64_t scans;            /* of all directories .. */
     uint64_t scan_directories; /* .. and how many these are */

@@ -64,6 +64,7 @@ enum wio_status wio_steps_init(struct wio_steps *steps, const struct wio_trace *
     uint32_t streams = wio_trace_stream_count(trace);
 
     steps->places.trace = trace;
+    steps->speakers.trace = trace;
     steps->cache = calloc(CACHE_SLOTS, sizeof(*steps->cache));
     steps->roles = calloc((size_t)streams + 1, sizeof(*steps->roles));
     if (steps->cache == NULL || steps->roles == NULL) {
@@ -85,6 +86,7 @@ void wio_steps_fini(struct wio_steps *steps)
     free(steps->roles);
     free(steps->cache);
     wio_places_fini(&steps->places);
+    wio_speakers_fini(&steps->speakers);
     wio_map_fini(&steps->role_index);
     wio_map_fini(&steps->site_index);
     wio_map_fini(&steps->file_index);
@@ -253,8 +255,8 @@ static struct wio_step_cached *slot_of(struct wio_steps *steps, const struct wio
     return &steps->cache[(mixed >> 40) & (CACHE_SLOTS - 1)];
 }
 
-enum wio_status wio_steps_find(struct wio_steps *steps, const struct wio_step_key *key,
-                               uint32_t *step_out)
+static enum wio_status find_cached(struct wio_steps *steps, const struct wio_step_key *key,
+                                   uint32_t *step_out)
 {
     struct wio_step_cached *slot = slot_of(steps, key);
 
@@ -267,4 +269,15 @@ enum wio_status wio_steps_find(struct wio_steps *steps, const struct wio_step_ke
     WIO_TRY(find_step(steps, key, step_out));
     *slot = (struct wio_step_cached){*key, *step_out + 1};
     return WIO_OK;
+}
+
+enum wio_status wio_steps_find(struct wio_steps *steps, const struct wio_step_key *key,
+                               uint32_t *step_out)
+{
+    struct wio_step_key spoken = *key;
+
+    if (key->source != 0) {
+        WIO_TRY(wio_speakers_find(&steps->speakers, key->stream, key->source, &spoken.source));
+    }
+    return find_cached(steps, &spoken, step_out);
 }

@@ -25,6 +25,7 @@
 
 #include "base/map.h"
 #include "explain/accounts/places.h"
+#include "explain/accounts/speakers.h"
 
 #define WIO_STEP_FILES 16u
 #define WIO_SEVERAL_FILES UINT32_MAX
@@ -122,6 +123,7 @@ struct wio_step {
 /* Zero-initialise, set places.trace, release with wio_steps_fini. */
 struct wio_steps {
     struct wio_places places;
+    struct wio_speakers speakers;
     struct wio_site *sites;
     uint32_t site_count;
     uint32_t site_capacity;

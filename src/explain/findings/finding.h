@@ -83,6 +83,8 @@ struct wio_finding_input {
     const uint8_t *in_turn;    /* by step: I/O of a place where threads take turns */
     const uint8_t *many_files; /* by process: it transfers little data of many files each */
     const uint8_t *maps;       /* by process: it has mapped files */
+    const uint64_t *calls;     /* by step: of its thread at its site, of whatever files */
+    const uint8_t *alone;      /* by step: one rank transfers here, and the others wait for it */
     const float *straggling;   /* by step: part of its time beyond that of the median rank */
     int32_t io_rank;           /* that does the I/O of all ranks, -1 = none */
     double io_rank_part;

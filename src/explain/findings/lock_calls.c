@@ -8,9 +8,10 @@
 static double claim(const struct wio_finding_input *input, const struct wio_step *step)
 {
     unsigned op = wio_finding_site(input, step)->op;
+    uint64_t calls = input->calls[step - input->steps->steps];
 
     return (op == WIO_OP_flock || op == WIO_OP_lockf || op == WIO_OP_fcntl) &&
-                   (double)step->count >= input->thresholds->many_requests
+                   (double)calls >= input->thresholds->many_requests
                ? 1
                : 0;
 }

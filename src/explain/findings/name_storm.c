@@ -12,7 +12,9 @@ static double claim(const struct wio_finding_input *input, const struct wio_step
                    cls == WIO_CLASS_LINK || cls == WIO_CLASS_SYMLINK || cls == WIO_CLASS_ATTR ||
                    cls == WIO_CLASS_MKNOD || cls == WIO_CLASS_SIZE;
 
-    return is_name && (double)step->count >= input->thresholds->many_opens ? 1 : 0;
+    uint64_t calls = input->calls[step - input->steps->steps];
+
+    return is_name && (double)calls >= input->thresholds->many_opens ? 1 : 0;
 }
 
 static void describe(const struct wio_finding_input *input, const struct wio_finding_group *group,

@@ -15,7 +15,8 @@ void wio_prepared_fini(struct wio_prepared *prepared)
     free(prepared->in_turn);
     free(prepared->many_files);
     free(prepared->maps);
-    free(prepared->straggling);
+    free(prepared->calls);
+    wio_prepared_ranks_fini(&prepared->ranks);
 }
 
 /* ---- I/O of threads one after the other ---- */
@@ -213,131 +214,35 @@ static void see_maps(const struct wio_finding_input *input, uint8_t *maps)
     }
 }
 
-/* ---- ranks that need longer than the others ---- */
+/* ---- calls of a thread at a site, of whatever files ---- */
 
-struct at_site {
-    uint32_t site;
-    int32_t rank;
-    uint64_t ns;
-    uint32_t step;
-};
-
-static int by_site_and_rank(const void *a, const void *b)
+static enum wio_status count_calls(const struct wio_finding_input *input, struct wio_map *sums,
+                                   uint64_t *calls)
 {
-    const struct at_site *x = a;
-    const struct at_site *y = b;
-
-    if (x->site != y->site) {
-        return x->site < y->site ? -1 : 1;
-    }
-    return x->rank < y->rank ? -1 : x->rank > y->rank;
-}
-
-static int by_ns(const void *a, const void *b)
-{
-    uint64_t x = *(const uint64_t *)a;
-    uint64_t y = *(const uint64_t *)b;
-
-    return x < y ? -1 : x > y;
-}
-
-/* The rows of one site, by rank: ranks above the median. `sums` has room for all. */
-static void compare_ranks(const struct wio_finding_input *input, const struct at_site *rows,
-                          uint32_t count, uint64_t *sums, float *straggling)
-{
-    uint32_t ranks = 0;
-    uint64_t median;
-
-    for (uint32_t i = 0; i < count; i++) {
-        if (i == 0 || rows[i].rank != rows[i - 1].rank) {
-            sums[ranks++] = 0;
-        }
-        sums[ranks - 1] += rows[i].ns;
-    }
-    if (ranks < 2 || ranks * 2 <= input->ranks) {
-        return;
-    }
-    qsort(sums, ranks, sizeof(*sums), by_ns);
-    median = sums[(ranks - 1) / 2];
-    for (uint32_t i = 0; i < count;) {
-        uint32_t end = i;
-        uint64_t own = 0;
-        for (; end < count && rows[end].rank == rows[i].rank; end++) {
-            own += rows[end].ns;
-        }
-        bool is_far = (double)own > input->thresholds->straggler * (double)median &&
-                      wio_finding_part(own - median, input->duration_ns) > 0.01;
-        for (; i < end; i++) {
-            straggling[rows[i].step] = is_far ? (float)(1 - wio_finding_part(median, own)) : 0;
-        }
-    }
-}
-
-static enum wio_status see_stragglers(const struct wio_finding_input *input, float *straggling)
-{
-    size_t room = (size_t)input->steps->count + 1;
-    struct at_site *rows = calloc(room, sizeof(*rows));
-    uint64_t *sums = calloc(room, sizeof(*sums));
-    uint32_t count = 0;
-
-    for (uint32_t i = 0; rows != NULL && i < input->steps->count; i++) {
+    for (uint32_t i = 0; i < input->steps->count; i++) {
         const struct wio_step *step = &input->steps->steps[i];
-        int32_t rank = wio_finding_rank(input, step);
-        if (rank >= 0 && step->pattern != NULL) { /* that transfers data */
-            rows[count++] = (struct at_site){step->site, rank, step->self_ns, i};
+        uint64_t key = (uint64_t)step->site << 32 | step->stream;
+        uint64_t *sum = wio_map_get(sums, key);
+        if (sum != NULL) {
+            *sum += step->count;
+        } else {
+            WIO_TRY(wio_map_put(sums, key, step->count));
         }
-    }
-    if (rows != NULL && sums != NULL) {
-        qsort(rows, count, sizeof(*rows), by_site_and_rank);
-        for (uint32_t i = 0, end; i < count; i = end) {
-            for (end = i; end < count && rows[end].site == rows[i].site; end++) {
-            }
-            compare_ranks(input, &rows[i], end - i, sums, straggling);
-        }
-    }
-    bool is_short = rows == NULL || sums == NULL;
-    free(rows);
-    free(sums);
-    return is_short ? WIO_ERR_NOMEM : WIO_OK;
-}
-
-/* ---- one rank that does the I/O of all ---- */
-
-static enum wio_status see_io_rank(struct wio_finding_input *input)
-{
-    uint64_t *sums = calloc((size_t)input->steps->count + 1, sizeof(*sums));
-    uint64_t all = 0;
-    uint64_t most = 0;
-    uint64_t caused = 0;
-
-    input->io_rank = -1;
-    if (sums == NULL) {
-        return WIO_ERR_NOMEM;
     }
     for (uint32_t i = 0; i < input->steps->count; i++) {
         const struct wio_step *step = &input->steps->steps[i];
-        int32_t rank = wio_finding_rank(input, step);
-        if (rank < 0 || (uint32_t)rank >= input->steps->count || !wio_finding_is_io(input, step)) {
-            continue;
-        }
-        if (step->pattern == NULL) {
-            continue; /* names alone */
-        }
-        sums[rank] += step->self_ns;
-        all += step->self_ns;
-        caused += i < input->waiting->caused_capacity ? input->waiting->caused_ns[i] : 0;
-        if (sums[rank] > most) {
-            most = sums[rank];
-            input->io_rank = rank;
-        }
-    }
-    free(sums);
-    input->io_rank_part = wio_finding_part(most, all);
-    if (input->ranks < 2 || input->io_rank_part < input->thresholds->one_rank ||
-        wio_finding_part(caused, most) < 0.25) {
-        input->io_rank = -1;
+        calls[i] = *wio_map_get(sums, (uint64_t)step->site << 32 | step->stream);
     }
     return WIO_OK;
+}
+
+static enum wio_status see_calls(const struct wio_finding_input *input, uint64_t *calls)
+{
+    struct wio_map sums = {0};
+    enum wio_status status = count_calls(input, &sums, calls);
+
+    wio_map_fini(&sums);
+    return status;
 }
 
 enum wio_status wio_prepare(struct wio_finding_input *input, struct wio_prepared *prepared)
@@ -345,19 +250,19 @@ enum wio_status wio_prepare(struct wio_finding_input *input, struct wio_prepared
     prepared->in_turn = calloc((size_t)input->steps->count + 1, 1);
     prepared->many_files = calloc((size_t)wio_trace_process_count(input->trace) + 1, 1);
     prepared->maps = calloc((size_t)wio_trace_process_count(input->trace) + 1, 1);
-    prepared->straggling = calloc((size_t)input->steps->count + 1, sizeof(float));
+    prepared->calls = calloc((size_t)input->steps->count + 1, sizeof(uint64_t));
     if (prepared->in_turn == NULL || prepared->many_files == NULL || prepared->maps == NULL ||
-        prepared->straggling == NULL) {
+        prepared->calls == NULL) {
         return WIO_ERR_NOMEM;
     }
     WIO_TRY(see_serial(input, prepared));
     see_maps(input, prepared->maps);
     WIO_TRY(see_many_files(input, prepared));
-    WIO_TRY(see_stragglers(input, prepared->straggling));
+    WIO_TRY(see_calls(input, prepared->calls));
     input->serial = &prepared->serial;
     input->in_turn = prepared->in_turn;
     input->many_files = prepared->many_files;
     input->maps = prepared->maps;
-    input->straggling = prepared->straggling;
-    return see_io_rank(input);
+    input->calls = prepared->calls;
+    return wio_prepare_ranks(input, &prepared->ranks);
 }

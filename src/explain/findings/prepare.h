@@ -4,13 +4,15 @@
 #define WIO_EXPLAIN_PREPARE_H
 
 #include "explain/findings/finding.h"
+#include "explain/findings/prepare_ranks.h"
 
 struct wio_prepared {
     struct wio_serial serial;
     uint8_t *in_turn;
     uint8_t *many_files;
     uint8_t *maps;
-    float *straggling;
+    uint64_t *calls;
+    struct wio_prepared_ranks ranks;
 };
 
 /* Fills the fields of `input` that come from here; they live as long as `prepared`. */

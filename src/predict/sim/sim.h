@@ -230,6 +230,8 @@ struct sim {
     struct sim_sum metadata[WIO_OP_COUNT]; /* as the machines have it */
     struct sim_sum kept[WIO_OP_COUNT];     /* as recorded */
     struct wio_budget budget;              /* of the machines */
+    struct wio_map dirty;                  /* with a fit: file -> bytes since its last flush .. */
+    struct wio_map recorded_dirty;         /* .. and what it would be if nothing were changed */
     struct wio_predict_result result;
 };
 
@@ -383,6 +385,22 @@ WIO_MUST_CHECK enum wio_status sim_async_begin(struct sim *sim, struct sim_threa
 bool sim_async_collect(struct sim_thread *thread, const struct wio_event *event);
 void sim_async_done(struct sim *sim, uint32_t task);
 void sim_async_fini(struct sim_thread *thread);
+
+/* ---- sim_fit.c: costs that are fitted from the trace (params->fit) ---- */
+
+/* thread->todo begins: the next phase is DONE; *go_on: at once. */
+WIO_MUST_CHECK enum wio_status sim_fit_perform(struct sim *sim, struct sim_thread *thread,
+                                               const struct wio_event *event, bool *go_on);
+/* thread->todo is an additional operation on `path`. */
+WIO_MUST_CHECK enum wio_status sim_fit_added(struct sim *sim, struct sim_thread *thread,
+                                             uint32_t path);
+/* The event was dropped. */
+WIO_MUST_CHECK enum wio_status sim_fit_dropped(struct sim *sim, const struct sim_thread *thread,
+                                               const struct wio_event *event);
+/* An asynchronous request: it ends when it ended, and a change of it is not known. */
+void sim_fit_beside(struct sim *sim, const struct sim_thread *thread,
+                    const struct wio_event *event);
+void sim_fit_fini(struct sim *sim);
 
 /* ---- sim_edit.c: changes of a program ---- */
 

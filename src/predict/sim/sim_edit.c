@@ -24,6 +24,9 @@ static enum wio_status begin_added(struct sim *sim, struct sim_thread *thread,
     thread->has_handed_out = false;
     thread->added++;
     thread->op_ns = sim->now_ns;
+    if (sim->params->fit != NULL) {
+        return sim_fit_added(sim, thread, edit->path);
+    }
     return sim_op_begin(sim, thread, thread->index, edit->path, &thread->todo.op, err);
 }
 

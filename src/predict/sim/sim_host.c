@@ -35,7 +35,7 @@ static const char *file_of(const struct wio_predict_params *params, const char *
 
 static enum wio_status make_clocks(struct sim *sim, struct sim_host *host)
 {
-    host->clocks = calloc(host->machine.model_count, sizeof(*host->clocks));
+    host->clocks = calloc((size_t)host->machine.model_count + 1, sizeof(*host->clocks));
     if (host->clocks == NULL) {
         return WIO_ERR_NOMEM;
     }
@@ -90,6 +90,10 @@ static enum wio_status add(struct sim *sim, const struct wio_trace *trace, const
     sim->hosts = more;
     struct sim_host *host = &sim->hosts[sim->host_count];
     *host = (struct sim_host){.name = name};
+    if (params->fit != NULL) {
+        sim->host_count++;
+        return make_clocks(sim, host);
+    }
     if (file == NULL) {
         return wio_error_set(err, WIO_ERR_USAGE, NULL, WIO_ERROR_NO_OFFSET,
                              "no machine is given for host '%s' of the trace", name);

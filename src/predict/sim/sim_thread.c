@@ -147,12 +147,15 @@ static enum wio_status perform(struct sim *sim, struct sim_thread *thread,
         wio_gap_late(&thread->gap, sim->now_ns); /* it may have waited for a processor */
         wio_gap_skip(&thread->gap, sim_end_of(event));
         thread->phase = SIM_AFTER;
-        return WIO_OK;
+        return sim->params->fit != NULL ? sim_fit_dropped(sim, thread, event) : WIO_OK;
     }
-    if (thread->todo.kind == WIO_CONVERT_ASYNC) {
+    if (thread->todo.kind == WIO_CONVERT_ASYNC && sim->params->fit != NULL) {
+        sim_fit_beside(sim, thread, event);
+    } else if (thread->todo.kind == WIO_CONVERT_ASYNC) {
         WIO_TRY(sim_async_begin(sim, thread, event, err));
     } else if (thread->todo.kind != WIO_CONVERT_PASS) {
-        return sim_op_perform(sim, thread, event, go_on, err);
+        return sim->params->fit != NULL ? sim_fit_perform(sim, thread, event, go_on)
+                                        : sim_op_perform(sim, thread, event, go_on, err);
     } else if (!sim_async_collect(thread, event)) {
         *go_on = false; /* is woken by the last request */
         return WIO_OK;

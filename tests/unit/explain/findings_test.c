@@ -412,6 +412,45 @@ static void a_rank_that_needs_longer(void **state)
     expect("straggler");
 }
 
+/* Each name is another one: so many calls are a storm whatever they name. */
+static void a_storm_may_name_a_file_once(void **state)
+{
+    (void)state;
+    begin_script("");
+    for (unsigned i = 0; i < 20; i++) {
+        add("mkdir t=%u dur=4000000 path=/d/%u res=0 at=0x10\n", i * 5000000, i);
+    }
+    struct run run = explain_with(wio_thresholds_default());
+    assert_string_equal(run.of->findings.items[0].kind, "metadata_storm");
+    assert_int_equal(run.of->findings.count, 1);
+    end(&run);
+}
+
+/* Rank 0 writes for all, then all write: both are told, with what each costs. */
+static void one_rank_at_a_line_is_told_beside_other_lines(void **state)
+{
+    (void)state;
+    begin_script("process 10 rank=0\nprocess 20 rank=1\nstream 0 10\nstream 1 20\n");
+    for (unsigned i = 0; i < 100; i++) {
+        add("pwrite stream=0 t=%u dur=4000000 fd=3 path=/d/a off=%u size=1048576 at=0x10\n",
+            i * 4000000, i * 1048576);
+    }
+    add("MPI_Barrier stream=0 t=400000000 dur=1000000 at=0x50\n");
+    add("MPI_Barrier stream=1 t=0 dur=401000000 at=0x50\n");
+    add("collective 0:100 1:0\n");
+    for (unsigned i = 0; i < 400; i++) {
+        add("pwrite stream=%u t=%u dur=900000 fd=4 path=/d/b%u off=%u size=512 at=0x20\n", i % 2,
+            401000000 + i / 2 * 1000000, i % 2, i / 2 * 512);
+    }
+    struct run run = explain_with(wio_thresholds_default());
+    const struct wio_finding *findings = run.of->findings.items;
+    assert_string_equal(findings[0].kind, "one_rank");
+    assert_true(findings[0].seconds > 0.39 && findings[0].seconds < 0.41);
+    assert_true(findings[0].is_alone);
+    assert_string_equal(findings[1].kind, "small_writes");
+    end(&run);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -437,6 +476,8 @@ int main(void)
         cmocka_unit_test(flushes_count_what_all_threads_have_written),
         cmocka_unit_test(a_flush_of_a_directory_has_its_own_words),
         cmocka_unit_test(a_rank_that_needs_longer),
+        cmocka_unit_test(a_storm_may_name_a_file_once),
+        cmocka_unit_test(one_rank_at_a_line_is_told_beside_other_lines),
     };
     return WIO_RUN(tests);
 }

@@ -232,6 +232,40 @@ static void only_the_first_findings_get_one(void **state)
     end(&run);
 }
 
+/* 200 MB are written at once, beyond the dirty limit of the machine. */
+static void phases_of_the_page_cache_are_told(void **state)
+{
+    (void)state;
+    char text[1024];
+    host = wio_test_path("small.json");
+    (void)snprintf(text, sizeof(text), "%s",
+                   "{\"bw_mem\": 1e10, \"bw_ramdisk\": 1e9, \"bw_reduced\": 1e9, \"bw_dev\": 1e8, "
+                   "\"bw_rdev\": 1e8, \"sc_w\": 0, \"sc_sw\": 0, \"c_sk\": 0, \"bs\": 4096, "
+                   "\"bf\": 4096, \"limit_bg\": 2e7, \"limit_hard\": 4e7, \"dirty_expire\": 30}");
+    wio_test_write(host, text, strlen(text));
+    begin_script();
+    for (unsigned i = 0; i < 200; i++) {
+        add("pwrite t=%u dur=1000000 fd=3 path=/d/a off=%u size=1000000 at=0x10\n", i * 1000000,
+            i * 1000000);
+    }
+    struct run run = explain(5);
+    const struct wio_cache_phases *cache = &run.of->gains.cache;
+    uint64_t writes = 0;
+    assert_true(cache->count >= 2);
+    assert_int_equal(cache->items[0].state, WIO_MODEL_STATE_FREE);
+    assert_int_equal(cache->items[cache->count - 1].state, WIO_MODEL_STATE_THROTTLE);
+    for (uint32_t i = 0; i < cache->count; i++) {
+        writes += cache->items[i].writes;
+    }
+    assert_int_equal(writes, 200);
+    end(&run);
+    free(host);
+    host = NULL;
+    run = explain(5);
+    assert_int_equal(run.of->gains.cache.count, 0);
+    end(&run);
+}
+
 static void a_wrong_host_is_an_error_whatever_was_found(void **state)
 {
     (void)state;
@@ -263,6 +297,132 @@ static void figures_in_doubt_are_told(void **state)
     run = explain(5);
     assert_string_equal(run.of->gains.remarks[WIO_GAIN_DOUBTED],
                         "the figures of HOST.json are in doubt, and the gains with them");
+    end(&run);
+}
+
+/* ---- fitted from the trace ---- */
+
+/* Flushes of 4 KiB, then one of 64 KiB if `has_large`. */
+static void add_flushes(bool has_large, unsigned large_ns)
+{
+    add_storm(0, "/d/a", 0x20, 4000000);
+    if (has_large) {
+        add("pwrite t=400000000 dur=1000 fd=3 path=/d/b off=0 size=65536 at=0x40\n");
+        add("fsync t=400002000 dur=%u fd=3 path=/d/b res=0 at=0x50\n", large_ns);
+    }
+}
+
+static struct wio_gain fitted_gain(bool has_large, unsigned large_ns)
+{
+    begin_script();
+    add_flushes(has_large, large_ns);
+    struct run run = explain(5);
+    struct wio_gain gain = run.of->gains.items[0];
+    assert_string_equal(run.of->findings.items[0].kind, "sync_storm");
+    assert_int_equal(run.of->gains.basis, WIO_GAIN_TRACE);
+    assert_int_equal(gain.basis, WIO_GAIN_TRACE);
+    assert_close(run.of->gains.predicted_s, run.of->gains.recorded_s);
+    end(&run);
+    return gain;
+}
+
+/* One flush for 16: 60 of 64 go. What the 4 that are left take is known where one was as large. */
+static void without_a_machine_costs_are_fitted(void **state)
+{
+    (void)state;
+    struct wio_gain gain = fitted_gain(true, 4000000);
+    assert_true(fabs(gain.gain_s - 60 * 4e-3) < 1e-3);
+    assert_true(gain.low_s > 57 * 4e-3 && gain.low_s <= gain.gain_s);
+    assert_true(gain.high_s < 62 * 4e-3 && gain.high_s >= gain.gain_s);
+    gain = fitted_gain(true, 34000000);
+    assert_true(fabs(gain.gain_s - (64 * 4e-3 - 4 * 34e-3)) < 1e-3);
+}
+
+/* 16 times the bytes may take 16 times as long, or no longer. */
+static void what_was_not_seen_is_a_range(void **state)
+{
+    (void)state;
+    struct wio_gain gain = fitted_gain(false, 0);
+    assert_true(isnan(gain.gain_s) && isnan(gain.predicted_s));
+    assert_true(fabs(gain.low_s) < 1e-3);
+    assert_true(fabs(gain.high_s - 60 * 4e-3) < 1e-3);
+    assert_string_equal(gain.why, "");
+}
+
+static void larger_transfers_are_fitted(void **state)
+{
+    (void)state;
+    begin_script();
+    for (unsigned i = 0; i < 256; i++) {
+        add("pread t=%u dur=2000000 fd=3 path=/d/a off=%u size=1024 res=1024 at=0x10\n",
+            i * 2100000, i * 1024);
+    }
+    for (unsigned i = 0; i < 6; i++) {
+        add("pread t=%u dur=10000000 fd=4 path=/d/b off=%u size=1048576 res=1048576 at=0x20\n",
+            600000000 + i * 10100000, i * 1048576);
+    }
+    struct run run = explain(5);
+    const struct wio_gain *gain = &run.of->gains.items[0];
+    assert_string_equal(run.of->findings.items[0].kind, "small_reads");
+    /* one of 256 KiB: a quarter of the way from 2 to 10 ms */
+    assert_true(fabs(gain->gain_s - (256 * 2e-3 - 4e-3)) < 1e-3);
+    assert_true(gain->low_s <= gain->gain_s && gain->gain_s <= gain->high_s);
+    assert_true(gain->low_s > 255 * 2e-3 - 10e-3);
+    end(&run);
+}
+
+/* A write that does not wait takes no longer than one that did: nothing else is known. */
+static void methods_that_were_not_seen_are_bounded(void **state)
+{
+    (void)state;
+    begin_script();
+    add("open t=0 dur=1000 path=/d/a res=3 a0=0x101001\n"); /* O_WRONLY | O_SYNC */
+    for (unsigned i = 0; i < 64; i++) {
+        add("pwrite t=%u dur=4000000 fd=3 path=/d/a off=%u size=65536 res=65536 at=0x10\n",
+            10000 + i * 4100000, i * 65536);
+    }
+    struct run run = explain(5);
+    const struct wio_gain *gain = &run.of->gains.items[0];
+    assert_string_equal(run.of->findings.items[0].predict_options, "--sync=off");
+    assert_true(isnan(gain->gain_s));
+    assert_true(fabs(gain->low_s) < 1e-6);
+    assert_true(fabs(gain->high_s - 64 * 4e-3) < 1e-3);
+    end(&run);
+}
+
+/* The machine's model is that of a local page cache. */
+static void on_network_file_systems_gains_are_fitted(void **state)
+{
+    (void)state;
+    make_host("0", "");
+    begin_script();
+    add("file /d/a regular fs=lustre\n");
+    add_flushes(false, 0);
+    struct run run = explain(5);
+    const struct wio_gain *gain = &run.of->gains.items[0];
+    assert_int_equal(run.of->gains.basis, WIO_GAIN_HOST);
+    assert_int_equal(gain->basis, WIO_GAIN_TRACE);
+    assert_string_equal(gain->network, "lustre");
+    assert_true(gain->high_s > 0.2);
+    end(&run);
+}
+
+static void what_no_trace_tells_has_a_reason(void **state)
+{
+    (void)state;
+    begin_script();
+    add("process 10 rank=0\nprocess 20 rank=1\nstream 0 10\nstream 1 20\n");
+    for (unsigned i = 0; i < 256; i++) {
+        unsigned t = i / 2 * 1000000;
+        add("MPI_File_write_at stream=%u t=%u dur=900000 fd=3 path=/d/a off=%u size=4096 at=0x10\n",
+            i % 2, t, i * 4096);
+        add("pwrite stream=%u t=%u dur=880000 fd=3 path=/d/a off=%u size=4096 at=0x10\n", i % 2,
+            t + 10000, i * 4096);
+    }
+    struct run run = explain(5);
+    assert_string_equal(run.of->findings.items[0].kind, "independent_mpi_io");
+    assert_true(isnan(run.of->gains.items[0].high_s));
+    assert_non_null(strstr(run.of->gains.items[0].why, "exchange"));
     end(&run);
 }
 
@@ -328,8 +488,15 @@ int main(void)
         TEST(what_another_finding_hides_is_told),
         TEST(what_cannot_be_predicted_has_a_reason),
         TEST(only_the_first_findings_get_one),
+        TEST(phases_of_the_page_cache_are_told),
         TEST(a_wrong_host_is_an_error_whatever_was_found),
         TEST(figures_in_doubt_are_told),
+        TEST(without_a_machine_costs_are_fitted),
+        TEST(what_was_not_seen_is_a_range),
+        TEST(larger_transfers_are_fitted),
+        TEST(methods_that_were_not_seen_are_bounded),
+        TEST(on_network_file_systems_gains_are_fitted),
+        TEST(what_no_trace_tells_has_a_reason),
         TEST(options_of_findings_are_changes),
         TEST(other_options_are_none),
         TEST(file_systems_of_a_network),

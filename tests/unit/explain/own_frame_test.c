@@ -9,6 +9,7 @@
 #include <whyio/trace.h>
 
 #include "explain/accounts/places.h"
+#include "explain/accounts/speakers.h"
 #include "explain/own_frame.h"
 #include "trace/write/segment.h"
 
@@ -188,6 +189,49 @@ static void test_places_are_of_own_code(void **state)
     wio_places_fini(&places);
 }
 
+static unsigned speaker_of(struct wio_speakers *speakers, unsigned stream, unsigned source)
+{
+    uint32_t speaker;
+    assert_int_equal(wio_speakers_find(speakers, streams[stream], ids[source], &speaker), WIO_OK);
+    for (unsigned i = 0; i < SOURCES; i++) {
+        if (ids[i] == speaker) {
+            return i;
+        }
+    }
+    return SOURCES;
+}
+
+/* An operation without a stack has the line of the last one of its call site in its thread. */
+static void test_the_last_stack_of_the_thread_speaks(void **state)
+{
+    struct wio_speakers speakers = {.trace = trace};
+    (void)state;
+    assert_int_equal(speaker_of(&speakers, 2, PLAIN), BY_B); /* the last in the table */
+    assert_int_equal(speaker_of(&speakers, 0, BY_A), BY_A);
+    assert_int_equal(speaker_of(&speakers, 0, PLAIN), BY_A);
+    assert_int_equal(speaker_of(&speakers, 0, BY_B), BY_B);
+    assert_int_equal(speaker_of(&speakers, 0, PLAIN), BY_B);
+    assert_int_equal(speaker_of(&speakers, 1, BY_A), BY_A);
+    assert_int_equal(speaker_of(&speakers, 1, PLAIN), BY_A);
+    assert_int_equal(speaker_of(&speakers, 0, PLAIN), BY_B);
+    wio_speakers_fini(&speakers);
+}
+
+static void test_own_code_needs_no_speaker(void **state)
+{
+    static const unsigned themselves[] = {OWN, NOBODY, PYTHON, OTHER_SITE};
+    struct wio_speakers speakers = {.trace = trace};
+    uint32_t speaker;
+    (void)state;
+    for (unsigned i = 0; i < sizeof(themselves) / sizeof(themselves[0]); i++) {
+        assert_int_equal(speaker_of(&speakers, 0, themselves[i]), themselves[i]);
+    }
+    assert_int_equal(speakers.pairs.count, 0);
+    assert_int_equal(wio_speakers_find(&speakers, 0, 999, &speaker), WIO_OK);
+    assert_int_equal(speaker, 999);
+    wio_speakers_fini(&speakers);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -196,6 +240,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_of_equal_ones_the_last, make, destroy),
         cmocka_unit_test_setup_teardown(test_without_notes_the_table, make, destroy),
         cmocka_unit_test(test_places_are_of_own_code),
+        cmocka_unit_test(test_the_last_stack_of_the_thread_speaks),
+        cmocka_unit_test(test_own_code_needs_no_speaker),
         cmocka_unit_test_setup_teardown(test_nobodys, make, destroy),
     };
     wio_test_begin();

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the operations of a program took where it was recorded, as observations of a fit. */
+#include <stdlib.h>
+
+#include "base/cleanup.h"
+#include "ops/calls.h"
+#include "predict/convert.h"
+#include "predict/fit.h"
+#include "predict/program.h"
+
+#define NS 1e9
+
+struct fitting {
+    struct wio_fit *fit;
+    const struct wio_program *program;
+    struct wio_converter converter;
+    uint8_t *callers;     /* of each stream: the class of its last call */
+    struct wio_map dirty; /* path -> bytes since its last flush */
+};
+
+static void fitting_fini(struct fitting *fitting)
+{
+    free(fitting->callers);
+    wio_map_fini(&fitting->dirty);
+}
+
+static enum wio_status see_operation(struct fitting *fitting, const struct wio_event *event,
+                                     const struct wio_model_op *op)
+{
+    uint32_t fs = wio_fit_fs(fitting->fit, event->path);
+    double seconds = (double)event->dur_ns / NS;
+    uint64_t *dirty = wio_map_get(&fitting->dirty, event->path);
+    uint64_t before = dirty != NULL ? *dirty : 0;
+
+    if (wio_fit_is_flush(op->method)) {
+        WIO_TRY(wio_fit_add(fitting->fit, fs, op->method, before, seconds));
+        return wio_map_put(&fitting->dirty, event->path, 0);
+    }
+    if (wio_fit_leaves_data(op->method)) {
+        WIO_TRY(wio_map_put(&fitting->dirty, event->path, before + op->size));
+    }
+    return wio_fit_add(fitting->fit, fs, op->method, op->size, seconds);
+}
+
+static enum wio_status see(struct fitting *fitting, const struct wio_event *event)
+{
+    uint8_t *caller = &fitting->callers[event->stream];
+    const struct wio_trace *trace = fitting->program->trace;
+
+    if ((event->flags & WIO_EVENT_CAUSED) == 0) {
+        *caller = (uint8_t)wio_op_class(event->op);
+    }
+    if (event->result == WIO_RESULT_PENDING) {
+        return WIO_OK;
+    }
+    struct wio_converted as =
+        wio_convert(&fitting->converter, event, wio_trace_stream(trace, event->stream)->process,
+                    (enum wio_class) * caller);
+    return as.kind == WIO_CONVERT_OP && !as.is_everywhere ? see_operation(fitting, event, &as.op)
+                                                          : WIO_OK;
+}
+
+static enum wio_status see_files(struct wio_fit *fit, const struct wio_trace *trace)
+{
+    for (uint32_t i = 0; i < wio_trace_file_count(trace); i++) {
+        const struct wio_file_info *file = wio_trace_file(trace, i);
+        if (file->fs != WIO_NO_STRING) {
+            WIO_TRY(wio_map_put(&fit->fs, file->path, file->fs));
+        }
+    }
+    return WIO_OK;
+}
+
+static void cursor_cleanup(struct wio_cursor **cursor)
+{
+    wio_cursor_destroy(*cursor);
+}
+
+static enum wio_status read_events(struct fitting *fitting, struct wio_error *err)
+{
+    static const enum wio_class classes[] = {WIO_CLASS_READ,        WIO_CLASS_WRITE,
+                                             WIO_CLASS_SYNC,        WIO_CLASS_STDIO_READ,
+                                             WIO_CLASS_STDIO_WRITE, WIO_CLASS_STDIO_FLUSH};
+    uint16_t ops[WIO_OP_COUNT];
+    struct wio_filter filter = {.struct_size = sizeof(filter),
+                                .order = WIO_ORDER_TIME,
+                                .ops = ops,
+                                .columns = ~(uint64_t)WIO_COLUMN_SOURCE};
+    WIO_CLEANUP(cursor_cleanup) struct wio_cursor *cursor = NULL;
+    const struct wio_event *event;
+    enum wio_status status;
+
+    for (unsigned op = 0; op < WIO_OP_COUNT; op++) {
+        bool is_one = wio_class_is_mpi(wio_op_class(op));
+        for (size_t i = 0; i < WIO_ARRAY_SIZE(classes); i++) {
+            is_one = is_one || wio_op_class(op) == classes[i];
+        }
+        if (is_one) {
+            ops[filter.op_count++] = (uint16_t)op;
+        }
+    }
+    WIO_TRY(wio_cursor_create(fitting->program->trace, &filter, &cursor, err));
+    while ((status = wio_cursor_next(cursor, &event, err)) == WIO_OK) {
+        WIO_TRY(see(fitting, event));
+    }
+    return status == WIO_END ? WIO_OK : status;
+}
+
+enum wio_status wio_fit_program(struct wio_fit *fit, const struct wio_program *program,
+                                struct wio_error *err)
+{
+    const struct wio_predict_params as_it_was = wio_predict_params_default();
+    WIO_CLEANUP(fitting_fini)
+    struct fitting fitting = {.fit = fit,
+                              .program = program,
+                              .converter = {program->trace, &program->opened, &as_it_was.whatif}};
+
+    fitting.callers = calloc((size_t)wio_trace_stream_count(program->trace) + 1, 1);
+    if (fitting.callers == NULL) {
+        return WIO_ERR_NOMEM;
+    }
+    WIO_TRY(see_files(fit, program->trace));
+    return read_events(&fitting, err);
+}
