@@ -2,12 +2,15 @@
 #include "edges/edges.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "causal/order/order.h"
 #include "causal/order/reduce.h"
 #include "edges/edges_internal.h"
 #include "seal/seal.h"
@@ -152,6 +155,44 @@ enum wio_status wio_join_feed(const struct wio_trace *trace, const struct wio_jo
     return is_held_only ? WIO_OK : feed_events(trace, params, result->feed, err);
 }
 
+/* What is derived may be wrong here and there; a cycle shows it. The other edges are as good as
+ * they were. */
+static enum wio_status leave_out_cycles(struct wio_join_result *result, struct wio_error *err)
+{
+    struct wio_error first = WIO_ERROR_INIT;
+    size_t count = 0;
+    bool *left_out = calloc(result->edges.edge_count + 1, sizeof(*left_out));
+    if (left_out == NULL) {
+        return no_memory(err);
+    }
+    enum wio_status status = wio_order_walk(&result->edges, WIO_EDGE_ALL, NULL, NULL, &first);
+    if (status == WIO_ERR_FORMAT) {
+        status = wio_order_break_cycles(&result->edges, left_out, &count, err);
+    }
+    if (status == WIO_OK) {
+        wio_edges_compact(&result->edges, left_out);
+        (void)snprintf(
+            result->cycle_note, sizeof(result->cycle_note), "%zu wait%s out: %.400s\n", count,
+            count == 1 ? " contradicts others and is left" : "s contradict others and are left",
+            first.message);
+    }
+    free(left_out);
+    return status;
+}
+
+static enum wio_status find_implied(struct wio_join_result *result, struct wio_error *err)
+{
+    struct wio_error cycle = WIO_ERROR_INIT;
+    enum wio_status status = wio_edges_find_implied(&result->edges, result->is_implied, &cycle);
+    if (status != WIO_ERR_FORMAT) {
+        *err = status == WIO_OK ? *err : cycle;
+        return status;
+    }
+    WIO_TRY(leave_out_cycles(result, err));
+    memset(result->is_implied, 0, result->edges.edge_count * sizeof(bool));
+    return wio_edges_find_implied(&result->edges, result->is_implied, err);
+}
+
 static enum wio_status derive(struct wio_trace *trace, const struct wio_join_params *params,
                               struct wio_join_tables *tables, struct wio_clock_row *clocks,
                               struct wio_join_result *result, struct wio_error *err)
@@ -168,7 +209,7 @@ static enum wio_status derive(struct wio_trace *trace, const struct wio_join_par
     if (result->is_implied == NULL) {
         return no_memory(err);
     }
-    return wio_edges_find_implied(&result->edges, result->is_implied, err);
+    return find_implied(result, err);
 }
 
 static enum wio_status take(struct wio_trace *trace, int fd, struct wio_error *err)

@@ -51,6 +51,7 @@ struct wio_join_result {
     struct wio_held own;                  /* as stored */
     const struct wio_held *held;          /* these, or as given */
     char clock_note[WIO_JOIN_NOTE_BYTES]; /* "": no message contradicts them */
+    char cycle_note[WIO_JOIN_NOTE_BYTES]; /* "": edges do not contradict each other */
 };
 void wio_join_result_fini(struct wio_join_result *result);
 

@@ -339,7 +339,8 @@ static void notes(const struct store *store, char *text, size_t room)
                        "in the directory any more and are left out; " WIO_HELD_NAME " keeps them\n",
                        lost);
     }
-    at += snprintf(text + at, room - (size_t)at, "%s", store->result->clock_note);
+    at += snprintf(text + at, room - (size_t)at, "%s%s", store->result->cycle_note,
+                   store->result->clock_note);
     if (at > 0 && text[at - 1] == '\n') {
         text[at - 1] = '\0';
     }
@@ -357,7 +358,7 @@ static enum wio_status write_meta(struct store *store)
         {WIO_EDGES_META_READ_BYTES, left.read_bytes},
         {WIO_EDGES_META_COLLECTIVES, left.collectives},
     };
-    char text[1400 + WIO_JOIN_NOTE_BYTES];
+    char text[1400 + 2 * WIO_JOIN_NOTE_BYTES];
     for (size_t i = 0; i < WIO_ARRAY_SIZE(numbers); i++) {
         (void)snprintf(text, sizeof(text), "%" PRIu64, numbers[i].value);
         WIO_TRY(wio_edge_writer_meta(store->writer, numbers[i].key, text, store->err));

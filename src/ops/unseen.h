@@ -25,7 +25,9 @@
     X(FILTERED_EXEC, "filtered_exec",                                                              \
       "a program was executed under a filter of system calls (seccomp) that recording could "      \
       "break")                                                                                     \
-    X(KILLED_EARLY, "killed_early", "a child was killed before it could record anything")
+    X(KILLED_EARLY, "killed_early", "a child was killed before it could record anything")          \
+    X(MPI_ASYNC, "mpi_async",                                                                      \
+      "an MPI library submitted a request on a file of the program to libaio or io_uring")
 
 enum wio_unseen {
 #define WIO_UNSEEN_ENUM(name, key, text) WIO_UNSEEN_##name,

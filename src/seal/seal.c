@@ -256,17 +256,25 @@ static struct wio_segment_params segment_params(const struct wio_seal *seal)
     };
 }
 
-enum wio_status wio_seal_begin(struct wio_seal *seal, const char *dir, const char *ring_dir,
-                               bool is_alone, const struct wio_seal_params *params,
-                               struct wio_error *err)
+/* NOLINTNEXTLINE(readability-function-size): wio_seal_begin with one more */
+enum wio_status wio_seal_begin_at(struct wio_seal *seal, int at, const char *dir,
+                                  const char *ring_dir, bool is_alone,
+                                  const struct wio_seal_params *params, struct wio_error *err)
 {
     *seal = (struct wio_seal){.params = params, .raw = WIO_RAW_INIT};
-    WIO_TRY(wio_raw_open(&seal->raw, dir, err));
+    WIO_TRY(wio_raw_open_at(&seal->raw, at, dir, err));
     if (is_alone && !wio_raw_lock(&seal->raw) && seal->raw.fd < 0) {
         WIO_TRY(wio_raw_reopen(&seal->raw, err));
     }
     WIO_TRY(seal_init(seal, err));
     return wio_seal_find(seal, dir, ring_dir, err);
+}
+
+enum wio_status wio_seal_begin(struct wio_seal *seal, const char *dir, const char *ring_dir,
+                               bool is_alone, const struct wio_seal_params *params,
+                               struct wio_error *err)
+{
+    return wio_seal_begin_at(seal, -1, dir, ring_dir, is_alone, params, err);
 }
 
 static bool has_unsealed(const struct wio_seal *seal)

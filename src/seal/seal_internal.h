@@ -211,6 +211,11 @@ WIO_MUST_CHECK enum wio_status wio_seal_begin(struct wio_seal *seal, const char 
                                               const char *ring_dir, bool is_alone,
                                               const struct wio_seal_params *params,
                                               struct wio_error *err);
+/* The same of a directory that is open (`at`); `dir` is what messages call it. */
+WIO_MUST_CHECK enum wio_status wio_seal_begin_at(struct wio_seal *seal, int at, const char *dir,
+                                                 const char *ring_dir, bool is_alone,
+                                                 const struct wio_seal_params *params,
+                                                 struct wio_error *err);
 /* Into DIR/<name>.seg; then the rings are taken away. */
 WIO_MUST_CHECK enum wio_status wio_seal_into(struct wio_seal *seal, const char *dir,
                                              const char *name, struct wio_error *err);

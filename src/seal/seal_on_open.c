@@ -62,18 +62,19 @@ static enum wio_status into_directory(struct wio_seal *seal, const char *dir,
 }
 
 /* `params` say that the rings stay. */
-static enum wio_status into_memory(const char *dir, const struct wio_seal_params *params,
+static enum wio_status into_memory(int at, const char *dir, const struct wio_seal_params *params,
                                    struct wio_pending *pending, struct wio_error *err)
 {
     WIO_CLEANUP(wio_seal_fini) struct wio_seal seal;
-    WIO_TRY(wio_seal_begin(&seal, dir, NULL, false, params, err));
+    WIO_TRY(wio_seal_begin_at(&seal, at, dir, NULL, false, params, err));
     WIO_TRY(wio_seal_into_memory(&seal, dir, &pending->fd, err));
     pending->has_rings = seal.totals.rings > 0;
     return WIO_OK;
 }
 
-enum wio_status wio_pending_seal(const char *dir, wio_progress_fn *progress, void *progress_arg,
-                                 struct wio_pending *pending_out, struct wio_error *err)
+enum wio_status wio_pending_seal(int at, const char *dir, wio_progress_fn *progress,
+                                 void *progress_arg, struct wio_pending *pending_out,
+                                 struct wio_error *err)
 {
     WIO_CLEANUP(wio_seal_fini) struct wio_seal seal;
     struct wio_seal_survey survey;
@@ -85,7 +86,7 @@ enum wio_status wio_pending_seal(const char *dir, wio_progress_fn *progress, voi
         .progress_arg = progress_arg,
     };
     *pending_out = (struct wio_pending){.fd = -1};
-    WIO_TRY(wio_seal_begin(&seal, dir, NULL, true, &params, err));
+    WIO_TRY(wio_seal_begin_at(&seal, at, dir, NULL, true, &params, err));
     wio_seal_count(&seal, &survey);
     pending_out->is_live = survey.is_going_on;
     if (survey.rings == 0) {
@@ -103,5 +104,5 @@ enum wio_status wio_pending_seal(const char *dir, wio_progress_fn *progress, voi
     wio_seal_fini(&seal);
     seal = (struct wio_seal){.raw = WIO_RAW_INIT};
     params.keep_rings = true;
-    return into_memory(dir, &params, pending_out, err);
+    return into_memory(at, dir, &params, pending_out, err);
 }

@@ -9,9 +9,10 @@
  * If the directory has rings: seal them into a new segment of it, or into memory, where the
  * directory may not be written or belongs to another user, processes still run, a recorder is at
  * work, or another process has held the lock too long. Leftovers of sealings that were killed are
- * taken away. `progress` may be NULL. A wio_pending_fn.
+ * taken away. `at` is the directory, opened; `dir` is what messages call it. `progress` may be
+ * NULL. A wio_pending_fn.
  */
-WIO_MUST_CHECK enum wio_status wio_pending_seal(const char *dir, wio_progress_fn *progress,
+WIO_MUST_CHECK enum wio_status wio_pending_seal(int at, const char *dir, wio_progress_fn *progress,
                                                 void *progress_arg, struct wio_pending *pending_out,
                                                 struct wio_error *err);
 

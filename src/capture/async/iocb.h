@@ -17,6 +17,8 @@ extern __thread uintptr_t cap_libaio_frame __attribute__((tls_model("initial-exe
 /* Before io_submit: one event per request (the kernel's caller may release them at once). */
 void cap_iocb_before_submit(struct cap_thread *self, const struct cap_event *ev, uint64_t context,
                             struct iocb *const *requests, long count) CAP_HIDDEN;
+/* The same where the call is not recorded: requests on files of MPI-IO are counted. */
+void cap_iocb_count_hidden(struct iocb *const *requests, long count) CAP_HIDDEN;
 /* After it: `accepted` of them are in flight, or -errno. Writes the event of the call too. */
 void cap_iocb_after_submit(struct cap_thread *self, struct cap_event *ev, uint64_t context,
                            struct iocb *const *requests, long count, long accepted) CAP_HIDDEN;

@@ -13,6 +13,7 @@
 #include <time.h>
 
 #include "capture/core/address.h"
+#include "capture/mpi/mpi_io.h"
 
 int io_setup(int events, void **context);
 int io_queue_init(int events, void **context);
@@ -94,6 +95,19 @@ void cap_iocb_before_submit(struct cap_thread *self, const struct cap_event *ev,
         if (cap_is_mapped_near((uintptr_t)requests[i], &page)) {
             struct cap_request request = request_of(context, requests[i]);
             cap_submit(self, &at, &request);
+        }
+    }
+}
+
+void cap_iocb_count_hidden(struct iocb *const *requests, long count)
+{
+    uint64_t list_page = 0;
+    uint64_t page = 0;
+    for (long i = 0;
+         cap_fds_have_mpi && i < count && cap_is_mapped_near((uintptr_t)&requests[i], &list_page);
+         i++) {
+        if (cap_is_mapped_near((uintptr_t)requests[i], &page)) {
+            cap_mpi_io_count_hidden((int)requests[i]->aio_fildes);
         }
     }
 }
@@ -225,6 +239,7 @@ CAP_EXPORT int io_submit(void *context, long count, struct iocb **requests)
     struct libaio_call call;
     uint64_t id = (uintptr_t)context;
     if (!begin_call(&call, WIO_CALL_io_submit, CAP_CALLER())) {
+        cap_iocb_count_hidden(requests, count);
         return CAP_REAL(io_submit)(context, count, requests);
     }
     cap_iocb_before_submit(call.self, &call.ev, id, requests, count);

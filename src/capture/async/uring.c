@@ -8,6 +8,7 @@
 #include <signal.h>
 
 #include "capture/async/uring_call.h"
+#include "capture/mpi/mpi_io.h"
 
 __thread struct cap_uring_place cap_uring_inside __attribute__((tls_model("initial-exec")));
 
@@ -147,6 +148,18 @@ __attribute__((always_inline)) static inline void begin_enter(struct cap_uring_c
     cap_uring_inside = (struct cap_uring_place){call->ring, frame};
 }
 
+/* By an MPI library, whose rings are not looked at: what waits in liburing's structure. */
+static void count_hidden(const struct cap_lib_uring *library)
+{
+    const unsigned shift = (library->flags & IORING_SETUP_SQE128) != 0;
+    for (unsigned i = library->sq.sqe_head; i != library->sq.sqe_tail; i++) {
+        const struct io_uring_sqe *sqe = &library->sq.sqes[(i & *library->sq.mask) << shift];
+        if ((sqe->flags & IOSQE_FIXED_FILE) == 0) {
+            cap_mpi_io_count_hidden(sqe->fd);
+        }
+    }
+}
+
 /* With what waits in the submission ring; liburing counts it in its own structure until it calls.
  */
 __attribute__((always_inline)) static inline void begin_submit(struct cap_uring_call *call,
@@ -154,6 +167,9 @@ __attribute__((always_inline)) static inline void begin_submit(struct cap_uring_
                                                                unsigned number, uintptr_t source)
 {
     begin_enter(call, library, number, source);
+    if (CAP_UNLIKELY(call->self == NULL && cap_fds_have_mpi)) {
+        count_hidden(library);
+    }
     if (call->ring != NULL) {
         call->batch =
             cap_uring_before_submit(call->self, &call->ev, call->ring, library->sq.sqe_tail);

@@ -69,6 +69,8 @@ int64_t cap_fd_process(int fd) CAP_HIDDEN;
 
 /* A descriptor was made by an open: `path` id, `open_flags` as in open(2). Position 0. */
 void cap_fd_set(int fd, uint32_t path, int open_flags) CAP_HIDDEN;
+/* MPI-IO has opened a file of the program in this process. */
+extern bool cap_fds_have_mpi CAP_HIDDEN;
 /* The open was made by MPI-IO: of the program's file, or of one of its own beside it. */
 void cap_fd_set_mpi(int fd, bool is_side) CAP_HIDDEN;
 /* It was closed, or became something that nobody saw. Call before the real close. */

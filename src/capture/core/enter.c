@@ -130,6 +130,46 @@ static struct cap_thread *judge_hidden(struct cap_thread *self, uintptr_t source
     return does_mpi_io ? judge_mpi(self, source, call, fd, path) : NULL;
 }
 
+static bool is_on_own_file(int fd)
+{
+    const struct cap_fd *entry = fd >= 0 ? cap_fd_find(fd) : NULL;
+    return entry != NULL && (entry->flags & CAP_FD_KNOWN) != 0;
+}
+
+/* Is it a call by a library that MPI calls back (HDF5 closes its files inside MPI_Finalize)? Not
+ * what libraries ask the system for MPI's sake. */
+static bool is_called_back(struct cap_thread *self, uintptr_t source, int fd, const char *path)
+{
+    struct cap_module module;
+    if (CAP_LIKELY(source - self->mpi_lo < self->mpi_span)) {
+        return false;
+    }
+    if (path != NULL ? cap_mpi_io_is_of_system(path) : !is_on_own_file(fd)) {
+        return false;
+    }
+    if (!cap_module_find(self, source, &module)) {
+        return false;
+    }
+    if (module.is_internal) {
+        self->mpi_span = 0;
+        __atomic_signal_fence(__ATOMIC_SEQ_CST);
+        self->mpi_lo = module.lo;
+        __atomic_signal_fence(__ATOMIC_SEQ_CST);
+        self->mpi_span = module.hi - module.lo;
+    }
+    return !module.is_internal;
+}
+
+/* Inside a call of MPI that is not about files. */
+static struct cap_thread *judge_quiet(struct cap_thread *self, uintptr_t source, unsigned call,
+                                      int fd, const char *path)
+{
+    if (source - self->lo2 < self->span2 || is_called_back(self, source, fd, path)) {
+        return self;
+    }
+    return judge_hidden(self, source, call, fd, path);
+}
+
 /* Inside MPI, but in its file operations: what the program does there is what it calls back. */
 static bool is_quiet(const struct cap_thread *self)
 {
@@ -159,7 +199,7 @@ static struct cap_thread *judge_caller(struct cap_thread *self, uintptr_t source
 {
     struct cap_module module;
     if (is_quiet(self)) {
-        return source - self->lo2 < self->span2 ? self : judge_hidden(self, source, call, fd, path);
+        return judge_quiet(self, source, call, fd, path);
     }
     if (CAP_UNLIKELY((self->flags & CAP_MPI_FLAGS) != 0) && !is_within_mpi(self)) {
         mark(self, 0, CAP_MPI_IO_NONE, 0);

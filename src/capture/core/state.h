@@ -114,7 +114,9 @@ struct cap_thread {
     uintptr_t mpi_frame;  /* inside a call of MPI that stands there on the stack: mpi.h */
     uintptr_t mpi_source; /* the last call by an MPI library that is I/O: its return address .. */
     uint32_t mpi_io;      /* .. and what it is: enum cap_mpi_io */
-    uint64_t mpi_looks;   /* calls in a row that found nothing .. */
+    uintptr_t mpi_lo;     /* of the MPI library that called last inside such a call */
+    uintptr_t mpi_span;
+    uint64_t mpi_looks;      /* calls in a row that found nothing .. */
     uint64_t mpi_look_begin; /* .. since then .. */
     uint64_t mpi_look_word;  /* .. while nothing else was recorded */
 

@@ -119,6 +119,7 @@ struct cap_thread *cap_thread_take(void)
     thread->look_failed = 0;
     thread->mpi_frame = 0;
     thread->mpi_source = 0;
+    thread->mpi_span = 0;
     thread->mpi_looks = 0;
     return thread;
 }
@@ -157,6 +158,7 @@ void cap_threads_forget_ranges(void)
             __atomic_store_n(&thread_at(i)->span, 0, __ATOMIC_RELAXED);
             __atomic_store_n(&thread_at(i)->span2, 0, __ATOMIC_RELAXED);
             __atomic_store_n(&thread_at(i)->library_span, 0, __ATOMIC_RELAXED);
+            __atomic_store_n(&thread_at(i)->mpi_span, 0, __ATOMIC_RELAXED);
         }
     }
 }

@@ -15,6 +15,7 @@
 #define MQUEUE_AT "/dev/mqueue"
 
 struct cap_fd *cap_fd_blocks[CAP_FD_BLOCKS];
+bool cap_fds_have_mpi;
 
 #define BLOCK_BYTES (CAP_FD_BLOCK * sizeof(struct cap_fd))
 
@@ -156,6 +157,7 @@ void cap_fd_set_mpi(int fd, bool is_side)
     struct cap_fd *entry = fd >= 0 && !cap_fd_is_guest() ? entry_of(fd) : NULL;
     if (entry != NULL) {
         cap_fd_put_flag(entry, is_side ? CAP_FD_MPI_SIDE : CAP_FD_MPI_FILE, true);
+        __atomic_store_n(&cap_fds_have_mpi, true, __ATOMIC_RELAXED);
     }
 }
 

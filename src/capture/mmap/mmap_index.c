@@ -8,7 +8,8 @@
 #define LEVEL_MIN 12u /* the smallest page */
 
 struct bucket {
-    uint32_t spilled;      /* an entry of this bucket lies in the next one, or did */
+    uint16_t spilled;      /* an entry of this bucket lies in the next one, or did */
+    uint16_t used;         /* slots from here on were never used */
     uint32_t slots[SLOTS]; /* place + 1; 0 = free */
 };
 
@@ -27,6 +28,16 @@ static uint32_t bucket_of(unsigned level, uintptr_t granule)
     return (uint32_t)cap_mix(level, granule) % BUCKETS;
 }
 
+/* Before a slot is filled: a walk that is to see what is in it must come so far. */
+static void use(struct bucket *bucket, uint32_t slot)
+{
+    uint16_t used = __atomic_load_n(&bucket->used, __ATOMIC_RELAXED);
+    while (used <= slot &&
+           !__atomic_compare_exchange_n(&bucket->used, &used, (uint16_t)(slot + 1), false,
+                                        __ATOMIC_RELEASE, __ATOMIC_RELAXED)) {
+    }
+}
+
 bool cap_index_put(uint32_t place, uintptr_t address, size_t size)
 {
     unsigned level = level_of(size);
@@ -36,8 +47,11 @@ bool cap_index_put(uint32_t place, uintptr_t address, size_t size)
         for (uint32_t slot = 0; slot < SLOTS; slot++) {
             uint32_t expected = 0;
             uint32_t *entry = &buckets[at].slots[slot];
-            if (__atomic_load_n(entry, __ATOMIC_RELAXED) == 0 &&
-                __atomic_compare_exchange_n(entry, &expected, place + 1, false, __ATOMIC_RELEASE,
+            if (__atomic_load_n(entry, __ATOMIC_RELAXED) != 0) {
+                continue;
+            }
+            use(&buckets[at], slot);
+            if (__atomic_compare_exchange_n(entry, &expected, place + 1, false, __ATOMIC_RELEASE,
                                             __ATOMIC_RELAXED)) {
                 return true;
             }
@@ -148,7 +162,8 @@ bool cap_index_next(struct cap_index_walk *walk, uint32_t *place_out)
     }
     do {
         const struct bucket *bucket = &buckets[walk->bucket];
-        while (walk->slot < SLOTS) {
+        const uint32_t used = __atomic_load_n(&bucket->used, __ATOMIC_ACQUIRE);
+        while (walk->slot < used) {
             uint32_t entry = __atomic_load_n(&bucket->slots[walk->slot++], __ATOMIC_ACQUIRE);
             if (entry != 0) {
                 *place_out = entry - 1;

@@ -22,10 +22,10 @@ static void find_rank(void)
     }
 }
 
-static void begin(struct cap_mpi *m, enum cap_state state)
+static void begin(struct cap_mpi *m)
 {
     cap_mute(m->self);
-    cap_mpi_begin(m, state);
+    cap_mpi_begin(m, CAP_STATE_STARTING);
 }
 
 /* Init and Finalize are collectives of the world. */
@@ -51,7 +51,7 @@ int cap_mpi_MPI_Init(uintptr_t caller, unsigned symbol, void *argc, void *argv)
     if (!cap_mpi_enter_always(&m, WIO_CALL_MPI_Init, caller)) {
         return call(argc, argv);
     }
-    begin(&m, CAP_STATE_STARTING);
+    begin(&m);
     return end_init(&m, call(argc, argv));
 }
 
@@ -64,7 +64,7 @@ int cap_mpi_MPI_Init_thread(uintptr_t caller, unsigned symbol, void *argc, void 
     if (!cap_mpi_enter_always(&m, WIO_CALL_MPI_Init_thread, caller)) {
         return call(argc, argv, required, provided);
     }
-    begin(&m, CAP_STATE_STARTING);
+    begin(&m);
     return end_init(&m, call(argc, argv, required, provided));
 }
 
@@ -78,9 +78,8 @@ int cap_mpi_MPI_Finalize(uintptr_t caller, unsigned symbol)
     if (cap_is_causal) {
         cap_mpi_before_coll(&m, cap_mpi_abi.comm_world);
     }
-    begin(&m, CAP_STATE_IN_MPI);
+    cap_mpi_begin(&m, CAP_STATE_IN_MPI); /* libraries close their files in what it calls back */
     cap_mpi_end(&m, call());
-    cap_unmute(m.self);
     if (cap_is_causal) {
         cap_mpi_after_coll(&m, -1, NULL);
     }

@@ -117,7 +117,7 @@ static bool begins_with(const char *text, const char *start)
 
 /* An MPI library's own files: what it loads, where it meets its daemons, what it asks the system.
  */
-static bool is_library_path(const char *path)
+bool cap_mpi_io_is_of_system(const char *path)
 {
     static const char *const places[] = {"/dev/", "/proc/", "/sys/", "/etc/", "/usr/",
                                          "/lib",  "/run/",  "/var/", "/bin/", "/opt/"};
@@ -150,7 +150,7 @@ static bool is_beside_a_name(const char *path)
     for (size_t end = strcspn(name, ".-_"); name[end] != '\0';
          end += 1 + strcspn(name + end + 1, ".-_")) {
         if (is_kept(hash_of(SALT_BASE, name, end))) {
-            return !is_library_path(path) || begins_with(name + end, "_cid-");
+            return !cap_mpi_io_is_of_system(path) || begins_with(name + end, "_cid-");
         }
     }
     return false;
@@ -163,7 +163,8 @@ static enum cap_mpi_io of_unnamed(unsigned call, const char *path)
     bool is_open = cls == WIO_CLASS_OPEN || cls == WIO_CLASS_SIZE;
     bool names_tell = __atomic_load_n(&names_are_trusted, __ATOMIC_RELAXED) != 0 &&
                       __atomic_load_n(&names_are_lost, __ATOMIC_RELAXED) == 0;
-    return is_open && !names_tell && !is_library_path(path) ? CAP_MPI_IO_FILE : CAP_MPI_IO_NONE;
+    return is_open && !names_tell && !cap_mpi_io_is_of_system(path) ? CAP_MPI_IO_FILE
+                                                                    : CAP_MPI_IO_NONE;
 }
 
 static enum cap_mpi_io of_path(unsigned call, const char *path)
@@ -172,7 +173,7 @@ static enum cap_mpi_io of_path(unsigned call, const char *path)
     if (is_kept(hash_of(SALT_PATH, path, strlen(path)))) {
         return CAP_MPI_IO_FILE;
     }
-    if (is_kept(hash_of(SALT_BASE, name, strlen(name))) && !is_library_path(path)) {
+    if (is_kept(hash_of(SALT_BASE, name, strlen(name))) && !cap_mpi_io_is_of_system(path)) {
         return CAP_MPI_IO_FILE;
     }
     return is_beside_a_name(path) ? CAP_MPI_IO_SIDE : of_unnamed(call, path);

@@ -26,8 +26,20 @@ void cap_mpi_io_name(const char *path) CAP_HIDDEN;
 void cap_mpi_io_trust_names(void) CAP_HIDDEN;
 /* What a call by an MPI library is: by its descriptor, or its path where that is not NULL. */
 enum cap_mpi_io cap_mpi_io_judge(unsigned call, int fd, const char *path) CAP_HIDDEN;
+/* Is it a file that an MPI library, or one that works for it, loads, asks or meets others by? Pure.
+ */
+bool cap_mpi_io_is_of_system(const char *path) CAP_HIDDEN;
 /* The name behind the kind of file system. Pure. */
 const char *cap_mpi_io_without_kind(const char *path) CAP_HIDDEN;
+
+/* A request that is not recorded has this descriptor: count it where MPI-IO opened that. */
+static inline void cap_mpi_io_count_hidden(int fd)
+{
+    const struct cap_fd *entry = fd >= 0 ? cap_fd_find(fd) : NULL;
+    if (CAP_UNLIKELY(entry != NULL && (entry->flags & CAP_FD_MPI_FILE) != 0)) {
+        cap_unseen(WIO_UNSEEN_MPI_ASYNC);
+    }
+}
 
 /* Has an open by MPI-IO given the descriptor? For calls with this return address. */
 static inline void cap_mpi_io_opened(const struct cap_thread *self, uintptr_t source, int fd)

@@ -90,6 +90,11 @@ static enum wio_status enter(struct wio_order_walk *walk, uint32_t t, uint32_t m
     return WIO_OK;
 }
 
+static bool counts(const struct wio_order_walk *walk, uint32_t edge)
+{
+    return walk->left_out == NULL || !walk->left_out[edge];
+}
+
 /* Is all there that the stop waits for? Else the thread is blocked on the first that is not. */
 static bool can_pass(struct wio_order_walk *walk, uint32_t t)
 {
@@ -102,7 +107,7 @@ static bool can_pass(struct wio_order_walk *walk, uint32_t t)
         if (walk->keys.edges->edges[edge].to_op != thread->op) {
             break;
         }
-        if (walk->sources[edge] == NULL) {
+        if (walk->sources[edge] == NULL && counts(walk, edge)) {
             thread->blocked_edge = edge;
             thread->checked = at;
             return false;
@@ -150,6 +155,9 @@ static enum wio_status collect_in(struct wio_order_walk *walk, uint32_t t, size_
     size_t count = 0;
     uint32_t edge;
     while (take(walk, t, WIO_ORDER_IN, walk->threads[t].op, &edge)) {
+        if (!counts(walk, edge)) {
+            continue;
+        }
         WIO_TRY(wio_alloc_room(&walk->alloc, (void **)&walk->in, &walk->in_room, count + 1,
                                sizeof(*walk->in)));
         const struct wio_edge *e = &walk->keys.edges->edges[edge];
@@ -165,6 +173,9 @@ static void pass_out(struct wio_order_walk *walk, uint32_t t)
     struct wio_order_thread *thread = &walk->threads[t];
     uint32_t edge;
     while (take(walk, t, WIO_ORDER_OUT, thread->op, &edge)) {
+        if (!counts(walk, edge)) {
+            continue;
+        }
         walk->sources[edge] = thread->clock;
         thread->clock->refs++;
         struct wio_order_thread *to = &walk->threads[walk->keys.edges->edges[edge].to_thread];
@@ -309,7 +320,7 @@ static void fini(struct wio_order_walk *walk)
     alloc->put(alloc->context, walk->in);
 }
 
-static enum wio_status walk_all(struct wio_order_walk *walk, struct wio_error *err)
+static enum wio_status run_ready(struct wio_order_walk *walk)
 {
     uint32_t threads = walk->keys.edges->threads;
     while (walk->ready_count > 0) {
@@ -318,13 +329,55 @@ static enum wio_status walk_all(struct wio_order_walk *walk, struct wio_error *e
         walk->ready_count--;
         WIO_TRY(run(walk, t));
     }
-    for (uint32_t t = 0; t < threads; t++) {
+    return WIO_OK;
+}
+
+static bool is_any_blocked(const struct wio_order_walk *walk)
+{
+    for (uint32_t t = 0; t < walk->keys.edges->threads; t++) {
         if (walk->threads[t].blocked_edge != WIO_NO_INDEX ||
             walk->threads[t].blocked_collective != WIO_NO_INDEX) {
-            return wio_order_report_cycle(walk, err);
+            return true;
         }
     }
+    return false;
+}
+
+/* Its thread goes on without it. */
+static void leave_out(struct wio_order_walk *walk, uint32_t edge)
+{
+    const uint32_t t = walk->keys.edges->edges[edge].to_thread;
+    walk->left_out[edge] = true;
+    walk->left_out_count++;
+    walk->threads[t].blocked_edge = WIO_NO_INDEX;
+    push(walk, t);
+}
+
+static enum wio_status walk_all(struct wio_order_walk *walk, struct wio_error *err)
+{
+    WIO_TRY(run_ready(walk));
+    while (is_any_blocked(walk)) {
+        uint32_t edge = walk->left_out != NULL ? wio_order_weakest_edge(walk) : WIO_NO_INDEX;
+        if (edge == WIO_NO_INDEX) {
+            return wio_order_report_cycle(walk, err);
+        }
+        leave_out(walk, edge);
+        WIO_TRY(run_ready(walk));
+    }
     return WIO_OK;
+}
+
+static enum wio_status walk_once(struct wio_order_walk *walk, struct wio_error *err)
+{
+    enum wio_status status = init(walk);
+    if (status == WIO_OK) {
+        status = walk_all(walk, err);
+    }
+    if (status == WIO_ERR_NOMEM) {
+        return wio_error_set(err, status, NULL, WIO_ERROR_NO_OFFSET,
+                             "out of memory while ordering edges");
+    }
+    return status;
 }
 
 enum wio_status wio_order_walk(const struct wio_edges *edges, unsigned classes,
@@ -332,13 +385,15 @@ enum wio_status wio_order_walk(const struct wio_edges *edges, unsigned classes,
 {
     struct wio_order_walk walk WIO_CLEANUP(fini) = {
         .keys = {edges, classes}, .alloc = edges->alloc, .visit = visit, .context = context};
-    enum wio_status status = init(&walk);
-    if (status == WIO_OK) {
-        status = walk_all(&walk, err);
-    }
-    if (status == WIO_ERR_NOMEM) {
-        return wio_error_set(err, status, NULL, WIO_ERROR_NO_OFFSET,
-                             "out of memory while ordering edges");
-    }
+    return walk_once(&walk, err);
+}
+
+enum wio_status wio_order_break_cycles(const struct wio_edges *edges, bool *left_out,
+                                       size_t *count_out, struct wio_error *err)
+{
+    struct wio_order_walk walk WIO_CLEANUP(fini) = {
+        .keys = {edges, WIO_EDGE_ALL}, .alloc = edges->alloc, .left_out = left_out};
+    enum wio_status status = walk_once(&walk, err);
+    *count_out = walk.left_out_count;
     return status;
 }

@@ -67,4 +67,13 @@ WIO_MUST_CHECK enum wio_status wio_order_walk(const struct wio_edges *edges, uns
                                               wio_order_visit *visit, void *context,
                                               struct wio_error *err);
 
+/*
+ * Mark edges without which there is no cycle: `left_out` has edge_count entries, all false. Of each
+ * cycle that a walk over all classes meets, one edge: a lock's or a queue's before a hard one, the
+ * one that comes from the latest operation before others, none that was found by holding.
+ * WIO_ERR_FORMAT where a cycle has no such edge.
+ */
+WIO_MUST_CHECK enum wio_status wio_order_break_cycles(const struct wio_edges *edges, bool *left_out,
+                                                      size_t *count_out, struct wio_error *err);
+
 #endif

@@ -69,17 +69,53 @@ static void name_wait(const struct wio_order_walk *walk, uint32_t t, struct wio_
                   wio_evidence_name(evidence));
 }
 
-enum wio_status wio_order_report_cycle(const struct wio_order_walk *walk, struct wio_error *err)
+/* A thread of a cycle: after as many steps as there are threads we are on one. */
+static uint32_t on_cycle(const struct wio_order_walk *walk)
 {
     uint32_t threads = walk->keys.edges->threads;
     uint32_t t = 0;
     while (!is_blocked(&walk->threads[t])) {
         t++;
     }
-    /* After as many steps as there are threads we are on the cycle itself. */
     for (uint32_t i = 0; i < threads; i++) {
         t = waits_for(walk, t);
     }
+    return t;
+}
+
+/* Is edge `a` more likely wrong than `b`? Where both are of one kind, the one whose source its
+ * thread has further to go to. */
+static bool is_weaker(const struct wio_order_walk *walk, uint32_t a, uint32_t b)
+{
+    const struct wio_edge *edges = walk->keys.edges->edges;
+    const bool is_hard[2] = {edges[a].class == WIO_EDGE_HARD, edges[b].class == WIO_EDGE_HARD};
+    if (is_hard[0] != is_hard[1]) {
+        return is_hard[1];
+    }
+    return edges[a].from_op - walk->threads[edges[a].from_thread].op >
+           edges[b].from_op - walk->threads[edges[b].from_thread].op;
+}
+
+uint32_t wio_order_weakest_edge(const struct wio_order_walk *walk)
+{
+    const uint32_t first = on_cycle(walk);
+    uint32_t weakest = WIO_NO_INDEX;
+    uint32_t t = first;
+    do {
+        const uint32_t edge = walk->threads[t].blocked_edge;
+        const bool may_be =
+            edge != WIO_NO_INDEX && walk->keys.edges->edges[edge].evidence != WIO_EVIDENCE_HELD;
+        if (may_be && (weakest == WIO_NO_INDEX || is_weaker(walk, edge, weakest))) {
+            weakest = edge;
+        }
+        t = waits_for(walk, t);
+    } while (t != first);
+    return weakest;
+}
+
+enum wio_status wio_order_report_cycle(const struct wio_order_walk *walk, struct wio_error *err)
+{
+    uint32_t t = on_cycle(walk);
     uint32_t length = 1;
     for (uint32_t u = waits_for(walk, t); u != t; u = waits_for(walk, u)) {
         length++;

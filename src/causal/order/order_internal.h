@@ -112,11 +112,15 @@ struct wio_order_walk {
     size_t ready_count;
     struct wio_order_in *in; /* of the current stop */
     size_t in_room;
+    bool *left_out; /* per edge: does not count; NULL = all do, and a cycle is an error */
+    size_t left_out_count;
     wio_order_visit *visit; /* may be NULL */
     void *context;
 };
 
 /* All stand still and some are blocked: say which edges go round. */
 enum wio_status wio_order_report_cycle(const struct wio_order_walk *walk, struct wio_error *err);
+/* The edge of that cycle which is most likely wrong, WIO_NO_INDEX where none may be. */
+uint32_t wio_order_weakest_edge(const struct wio_order_walk *walk);
 
 #endif

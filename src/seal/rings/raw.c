@@ -52,14 +52,15 @@ static enum wio_status open_raw(struct wio_raw *raw, struct wio_error *err)
                : wio_error_sys(err, raw->path, "cannot read the directory of rings");
 }
 
-enum wio_status wio_raw_open(struct wio_raw *raw_out, const char *dir, struct wio_error *err)
+enum wio_status wio_raw_open_at(struct wio_raw *raw_out, int at, const char *dir,
+                                struct wio_error *err)
 {
     *raw_out = (struct wio_raw)WIO_RAW_INIT;
     if (asprintf(&raw_out->path, "%s/raw", dir) < 0) {
         raw_out->path = NULL;
         return no_memory(dir, err);
     }
-    raw_out->dir = open(dir, OPEN_DIRECTORY);
+    raw_out->dir = at < 0 ? open(dir, OPEN_DIRECTORY) : openat(at, ".", OPEN_DIRECTORY);
     if (raw_out->dir < 0 && (errno == ENOENT || errno == ENOTDIR)) {
         return WIO_OK; /* no rings; reading segments says what is wrong */
     }
@@ -68,6 +69,11 @@ enum wio_status wio_raw_open(struct wio_raw *raw_out, const char *dir, struct wi
     }
     raw_out->is_own = is_own_directory(raw_out->dir);
     return open_raw(raw_out, err);
+}
+
+enum wio_status wio_raw_open(struct wio_raw *raw_out, const char *dir, struct wio_error *err)
+{
+    return wio_raw_open_at(raw_out, -1, dir, err);
 }
 
 /* Has it been removed, or replaced, since it was opened? */

@@ -42,6 +42,9 @@ struct wio_raw {
  * behind it is not touched. Close also what failed. */
 WIO_MUST_CHECK enum wio_status wio_raw_open(struct wio_raw *raw_out, const char *dir,
                                             struct wio_error *err);
+/* The same of a directory that is open (`at`, which stays the caller's; -1: by its path). */
+WIO_MUST_CHECK enum wio_status wio_raw_open_at(struct wio_raw *raw_out, int at, const char *dir,
+                                               struct wio_error *err);
 /* Lock raw/ if it is this user's; false: it is not, or another process held it all the time. A
  * raw/ that was removed before the lock was got is not there any more: raw->fd becomes -1. */
 bool wio_raw_lock(struct wio_raw *raw);

@@ -22,7 +22,7 @@ struct wio_pending {
  * If `dir` has rings: make a segment of them, in it or in memory. May be called several times, as
  * long as segments come and go while they are listed. `progress` may be NULL.
  */
-typedef enum wio_status wio_pending_fn(const char *dir, wio_progress_fn *progress,
+typedef enum wio_status wio_pending_fn(int at, const char *dir, wio_progress_fn *progress,
                                        void *progress_arg, struct wio_pending *pending_out,
                                        struct wio_error *err);
 

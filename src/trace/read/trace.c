@@ -141,12 +141,8 @@ static enum wio_status find_segment(struct wio_trace *trace, int dir, const char
 static enum wio_status find_segments(struct wio_trace *trace, bool *is_gone_out,
                                      struct wio_error *err)
 {
-    WIO_CLEANUP(wio_dir_cleanup) DIR *dir = opendir(trace->path);
+    WIO_CLEANUP(wio_dir_cleanup) DIR *dir = wio_io_list(trace->dir);
     *is_gone_out = false;
-    if (dir == NULL && errno == ENOTDIR) {
-        return wio_error_set(err, WIO_ERR_FORMAT, trace->path, WIO_ERROR_NO_OFFSET,
-                             "expected a trace directory, found a file");
-    }
     if (dir == NULL) {
         return wio_error_sys(err, trace->path, "cannot open the trace");
     }
@@ -174,10 +170,10 @@ static void forget_segments(struct wio_trace *trace)
 }
 
 /* The names of the segments as one number, which changes when a segment comes or goes. */
-static uint64_t sum_of_names(const char *path)
+static uint64_t sum_of_names(int directory)
 {
     uint64_t sum = 0;
-    WIO_CLEANUP(wio_dir_cleanup) DIR *dir = opendir(path);
+    WIO_CLEANUP(wio_dir_cleanup) DIR *dir = wio_io_list(directory);
     const struct dirent *entry = NULL;
     while (dir != NULL && (entry = readdir(dir)) != NULL) {
         if (wio_text_ends_with(entry->d_name, ".seg")) {
@@ -309,13 +305,14 @@ static enum wio_status find_once(struct wio_trace *trace, const struct wio_openi
     struct wio_pending pending = {.fd = -1};
     struct wio_error sealing = WIO_ERROR_INIT;
     bool is_gone = false;
-    uint64_t before = sum_of_names(trace->path);
+    uint64_t before = sum_of_names(trace->dir);
     enum wio_status status =
-        opening->pending(trace->path, opening->progress, opening->progress_arg, &pending, &sealing);
+        opening->pending(trace->dir, trace->path, opening->progress, opening->progress_arg, &pending,
+                         &sealing);
     WIO_CLEANUP(pending_cleanup) struct wio_pending *owned = &pending;
     trace->info.live = pending.is_live;
     WIO_TRY(find_segments(trace, &is_gone, err));
-    bool is_same = sum_of_names(trace->path) == before;
+    bool is_same = sum_of_names(trace->dir) == before;
     if (status != WIO_OK && (is_last || (is_same && sealing.sys_errno != ENOENT))) {
         return wio_error_pass(err, &sealing);
     }
@@ -353,7 +350,18 @@ static enum wio_status read_all(struct wio_trace *trace, struct wio_error *err)
     return wio_trace_summarise(trace, err);
 }
 
-/* *trace_out is the caller's to close also where there is no memory for the path. */
+/* The directory that is open is the trace, whatever gets its name meanwhile. */
+static enum wio_status open_directory(struct wio_trace *trace, struct wio_error *err)
+{
+    trace->dir = open(trace->path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (trace->dir < 0 && errno == ENOTDIR) {
+        return wio_error_set(err, WIO_ERR_FORMAT, trace->path, WIO_ERROR_NO_OFFSET,
+                             "expected a trace directory, found a file");
+    }
+    return trace->dir < 0 ? wio_error_sys(err, trace->path, "cannot open the trace") : WIO_OK;
+}
+
+/* *trace_out is the caller's to close also after a failure. */
 static enum wio_status begin(const char *path, struct wio_trace **trace_out, struct wio_error *err)
 {
     struct wio_trace *trace = calloc(1, sizeof(*trace));
@@ -361,9 +369,9 @@ static enum wio_status begin(const char *path, struct wio_trace **trace_out, str
     if (trace == NULL) {
         return no_memory(path, err);
     }
-    trace->dir = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    trace->dir = -1;
     trace->path = strdup(path);
-    return trace->path == NULL ? no_memory(path, err) : WIO_OK;
+    return trace->path == NULL ? no_memory(path, err) : open_directory(trace, err);
 }
 
 enum wio_status wio_trace_list(const char *path, const struct wio_opening *opening,

@@ -165,6 +165,61 @@ static void collectives_in_different_orders_are_a_cycle(void **state)
     wio_edges_fini(&edges);
 }
 
+static void add_class(struct wio_edges *edges, uint32_t a, uint64_t i, uint32_t b, uint64_t j,
+                      enum wio_edge_class class)
+{
+    struct wio_edge edge = {.from_thread = a,
+                            .from_op = i,
+                            .to_thread = b,
+                            .to_op = j,
+                            .class = (uint8_t) class,
+                            .evidence = WIO_EVIDENCE_THREAD};
+    assert_int_equal(wio_edges_add(edges, &edge), WIO_OK);
+}
+
+/* Two cycles: a queue's edge is left out before a hard one, and of two the one from the later
+ * operation. What is no part of a cycle stays. */
+static void cycles_are_broken_where_they_are_weakest(void **state)
+{
+    (void)state;
+    static const bool expected[] = {false, true, false, false, true, false};
+    struct wio_edges edges = set();
+    struct wio_error err = WIO_ERROR_INIT;
+    bool left_out[6] = {false};
+    size_t count = 0;
+    add_class(&edges, 0, 5, 1, 3, WIO_EDGE_HARD);
+    add_class(&edges, 1, 4, 0, 4, WIO_EDGE_QUEUE);
+    add_class(&edges, 1, 8, 2, 1, WIO_EDGE_HARD);
+    add_class(&edges, 2, 12, 3, 11, WIO_EDGE_QUEUE);
+    add_class(&edges, 3, 15, 2, 12, WIO_EDGE_QUEUE);
+    add_class(&edges, 3, 20, 0, 30, WIO_EDGE_HARD);
+    assert_ok(wio_order_break_cycles(&edges, left_out, &count, &err), &err);
+    assert_int_equal(count, 2);
+    assert_memory_equal(left_out, expected, sizeof(expected));
+    wio_edges_compact(&edges, left_out);
+    assert_ok(wio_order_walk(&edges, WIO_EDGE_ALL, NULL, NULL, &err), &err);
+    wio_edges_fini(&edges);
+}
+
+static void what_holding_found_is_never_left_out(void **state)
+{
+    (void)state;
+    struct wio_edges edges = set();
+    struct wio_error err = WIO_ERROR_INIT;
+    bool left_out[2] = {false};
+    size_t count = 0;
+    add_class(&edges, 0, 5, 1, 3, WIO_EDGE_HARD);
+    add_class(&edges, 1, 4, 0, 4, WIO_EDGE_HARD);
+    edges.edges[0].evidence = WIO_EVIDENCE_HELD;
+    assert_ok(wio_order_break_cycles(&edges, left_out, &count, &err), &err);
+    assert_true(!left_out[0] && left_out[1]);
+    edges.edges[1].evidence = WIO_EVIDENCE_HELD;
+    left_out[1] = false;
+    assert_status(wio_order_break_cycles(&edges, left_out, &count, &err), WIO_ERR_FORMAT, &err);
+    assert_non_null(strstr(err.message, "cycle of 2 waits"));
+    wio_edges_fini(&edges);
+}
+
 static void classes_that_are_not_asked_for_do_not_exist(void **state)
 {
     (void)state;
@@ -245,6 +300,8 @@ int main(void)
         cmocka_unit_test(a_cycle_names_its_edges_and_no_others),
         cmocka_unit_test(a_thread_that_waits_for_its_own_future_is_a_cycle),
         cmocka_unit_test(collectives_in_different_orders_are_a_cycle),
+        cmocka_unit_test(cycles_are_broken_where_they_are_weakest),
+        cmocka_unit_test(what_holding_found_is_never_left_out),
         cmocka_unit_test(classes_that_are_not_asked_for_do_not_exist),
         cmocka_unit_test(strangers_take_no_memory),
         cmocka_unit_test(knowledge_crosses_parts_of_clocks),
