@@ -35,6 +35,7 @@ struct wio_stable {
     struct checkpoint checkpoint;
     struct wio_blob redo; /* of the record that is being made */
     uint64_t recovered_records;
+    uint32_t cutting; /* of those logged: no image may be taken until they are applied */
     bool has_failed;
 };
 
@@ -113,7 +114,8 @@ static void drop(struct wio_stable *stable, struct stable_op *op, enum wio_statu
  * longer, that is the operation's failure; any other one is the store's. */
 static enum wio_status pump(struct wio_stable *stable, struct wio_error *err)
 {
-    while (stable->waiting.first != NULL && stable->checkpoint.step != CHECKPOINT_WANTED) {
+    while (stable->waiting.first != NULL && stable->checkpoint.step != CHECKPOINT_WANTED &&
+           stable->cutting == 0) {
         struct stable_op *op = stable->waiting.first;
         struct wio_error why = WIO_ERROR_INIT;
         enum wio_status status = log_record(stable, &op->record, &op->redo, &op->lsn, &why);
@@ -126,6 +128,7 @@ static enum wio_status pump(struct wio_stable *stable, struct wio_error *err)
         (void)stable_queue_pop(&stable->waiting);
         if (status == WIO_OK) {
             stable_queue_push(&stable->logged, op);
+            stable->cutting += op->is_cutting ? 1 : 0;
         } else {
             drop(stable, op, status, why.sys_errno);
         }
@@ -249,6 +252,7 @@ static enum wio_status complete(struct wio_stable *stable, struct stable_op *op,
                                 struct wio_error *err)
 {
     enum wio_status status = WIO_OK;
+    stable->cutting -= op->is_cutting ? 1 : 0;
     if (op->record.kind == WIO_LOG_COMMIT || op->record.kind == WIO_LOG_APPLY) {
         status = redo_apply(stable->config.storage, op->redo.data, op->redo.size, REDO_REST, err);
     }

@@ -26,6 +26,8 @@ struct stable_op *stable_op_create(const struct wio_log_record *record,
     bool is_whole = copy_participants(op, record);
     for (size_t i = 0; is_whole && i < count; i++) {
         is_whole = wio_change_encode(&op->redo, &changes[i]) == WIO_OK;
+        op->is_cutting = op->is_cutting ||
+                         (changes[i].kind != WIO_CHANGE_WRITE && record->kind != WIO_LOG_PREPARED);
     }
     if (!is_whole) {
         stable_op_destroy(op);

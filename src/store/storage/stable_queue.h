@@ -13,6 +13,7 @@ struct stable_op {
     wio_io_done *done;            /* NULL: not asked for */
     void *context;
     uint64_t lsn;
+    bool is_cutting; /* truncates or removes when it is applied */
 };
 
 /* First in, first out. Zero-initialise. */
