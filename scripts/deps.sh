@@ -11,7 +11,8 @@ set -eu
 cd "$(dirname "$0")/.."
 
 build="gcc libc6-dev meson ninja-build pkg-config python3 libzstd-dev libxxhash-dev libjansson-dev
- libdw-dev libcmocka-dev libaio-dev liburing-dev libbsd-dev libsodium-dev scdoc"
+ libdw-dev libcmocka-dev libaio-dev liburing-dev libbsd-dev libsodium-dev libsqlite3-dev libuv1-dev
+ libmunge-dev scdoc"
 demo="openmpi-bin libopenmpi-dev"
 test="$demo mpich libmpich-dev g++ clang libclang-rt-14-dev fio strace valgrind sqlite3 rsync git
  tar man-db util-linux procps shellcheck codespell"

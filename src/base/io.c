@@ -43,26 +43,32 @@ DIR *wio_io_list(int dir)
     return list;
 }
 
-enum wio_status wio_io_pread(int fd, const char *label, void *data, size_t size, uint64_t offset,
-                             struct wio_error *err)
+enum wio_status wio_io_pread_some(int fd, const char *label, void *data, size_t size,
+                                  uint64_t offset, size_t *got_out, struct wio_error *err)
 {
     size_t done = 0;
-    while (done < size) {
-        ssize_t got = pread(fd, (char *)data + done, size - done, (off_t)(offset + done));
-        if (got < 0 && errno == EINTR) {
-            continue;
-        }
-        if (got < 0) {
+    ssize_t got = 1;
+    while (done < size && got != 0) {
+        got = pread(fd, (char *)data + done, size - done, (off_t)(offset + done));
+        if (got < 0 && errno != EINTR) {
             return wio_error_sys(err, label, "cannot read %zu bytes at %llu", size,
                                  (unsigned long long)offset);
         }
-        if (got == 0) {
-            return wio_error_set(err, WIO_ERR_TRUNCATED, label, offset + done,
-                                 "expected %zu bytes more, found the end of the file", size - done);
-        }
-        done += (size_t)got;
+        done += got > 0 ? (size_t)got : 0;
     }
+    *got_out = done;
     return WIO_OK;
+}
+
+enum wio_status wio_io_pread(int fd, const char *label, void *data, size_t size, uint64_t offset,
+                             struct wio_error *err)
+{
+    size_t got = 0;
+    WIO_TRY(wio_io_pread_some(fd, label, data, size, offset, &got, err));
+    return got == size
+               ? WIO_OK
+               : wio_error_set(err, WIO_ERR_TRUNCATED, label, offset + got,
+                               "expected %zu bytes more, found the end of the file", size - got);
 }
 
 enum wio_status wio_io_pwrite(int fd, const char *label, const void *data, size_t size,

@@ -34,7 +34,7 @@ class Table:
 
     @staticmethod
     def uses(text):
-        for name, headers in re.findall(r"(\w+)(?:\[([^\]]*)\])?", text):
+        for name, headers in re.findall(r"([\w/]+)(?:\[([^\]]*)\])?", text):
             yield name, set(headers.split()) if headers else None
 
     def fault_of_room(self, room, other, header):
@@ -57,13 +57,26 @@ class Table:
         return None
 
 
-def room_of_file(path):
+def room_of_file(path, rooms):
+    """The room of a file: a folder of a room with a row of its own is one ("store/wire")."""
     parts = path.split("/")
-    return "tools" if parts[0] == "tools" else parts[1]
+    if parts[0] == "tools":
+        return "tools"
+    folder = "/".join(parts[1:3])
+    return folder if len(parts) > 3 and folder in rooms else parts[1]
+
+
+def room_of_header(name, rooms):
+    """(room, header) of "room/header" or "room/folder/header"."""
+    parts = name.split("/")
+    folder = "/".join(parts[:2])
+    if len(parts) > 2 and folder in rooms:
+        return folder, "/".join(parts[2:])
+    return parts[0], "/".join(parts[1:])
 
 
 def fault(table, path, kind, name, is_file):
-    room = room_of_file(path)
+    room = room_of_file(path, table.rooms)
     if room not in table.rooms:
         return f"there is no room '{room}' in the table"
     if ".." in name.split("/"):
@@ -78,7 +91,7 @@ def fault(table, path, kind, name, is_file):
     if "/" not in name:
         # Beside the file, or made by the build.
         return None if is_file else f"'{name}': write it as \"{room}/{name}\""
-    other, header = name.split("/", 1)
+    other, header = room_of_header(name, table.rooms)
     return table.fault_of_room(room, other, header)
 
 
@@ -130,6 +143,11 @@ CASES = [  # (file, include line, part of the fault or None)
     ("plugins/simgrid/a.c", '#include "predict/host.h"', None),
     ("plugins/simgrid/a.c", '#include "predict/sim.h"', "simgrid may not use sim.h of predict"),
     ("src/predict/a.c", '#include <simgrid/disk.h>', "predict may not use <simgrid/disk.h>"),
+    ("src/store/wire/a.c", '#include "store/messages.h"', None),
+    ("src/store/wire/a.c", '#include "store/wire/header.h"', None),
+    ("src/store/wire/a.c", '#include "store/net/net.h"', "store/wire may not use store/net"),
+    ("src/store/wire/a.c", '#include <uv.h>', "store/wire may not use <uv.h>"),
+    ("src/store/net/a.c", '#include <uv.h>', None),
 ]
 
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Each requirement of docs/FORMAT.md (R-...) is cited by code and by a test, and none is invented.
+"""Each requirement (R-...) of the format documents is cited by code and by a test, and none is invented.
 
 usage: requirements.py ROOT
 """
@@ -8,6 +8,7 @@ import os
 import re
 import sys
 
+DOCUMENTS = ("FORMAT.md", "STORE-FORMAT.md", "STORE-PROTOCOL.md")
 ID = re.compile(r"\bR-[A-Z]+-\d+\b")
 
 
@@ -26,15 +27,19 @@ def cited(root, top):
 
 def main():
     root = sys.argv[1]
-    with open(os.path.join(root, "docs", "FORMAT.md"), encoding="utf-8") as file:
-        text = file.read()
-    stated = set(re.findall(r"\*\*(R-[A-Z]+-\d+)\*\*", text))
-    faults = [f"docs/FORMAT.md mentions {name}, which is stated nowhere"
-              for name in sorted(set(ID.findall(text)) - stated)]
+    text = ""
+    for document in DOCUMENTS:
+        with open(os.path.join(root, "docs", document), encoding="utf-8") as file:
+            text += file.read()
+    statements = re.findall(r"\*\*(R-[A-Z]+-\d+)\*\*", text)
+    stated = set(statements)
+    faults = [f"{name} is stated twice" for name in sorted(stated) if statements.count(name) > 1]
+    faults += [f"docs mention {name}, which is stated nowhere"
+               for name in sorted(set(ID.findall(text)) - stated)]
     for top, what in (("src", "code"), ("tests", "test")):
         found = cited(root, top)
         faults += [f"{name}: cited by no {what}" for name in sorted(stated - set(found))]
-        faults += [f"{found[name]}: cites {name}, which docs/FORMAT.md does not state"
+        faults += [f"{found[name]}: cites {name}, which no document states"
                    for name in sorted(set(found) - stated)]
     for line in faults:
         print(line, file=sys.stderr)

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A client's process: the coordinator of its transactions (store/client/coord.h) on connections to
+ * all targets, with time kept for it. One thread: the loop's.
+ *
+ *     wio_session_create(io, &config, &session, &err);
+ *     wio_session_begin(session, user, flags, &txn)     -> run(), part(), ended()
+ */
+#ifndef WIO_STORE_SESSION_SESSION_H
+#define WIO_STORE_SESSION_SESSION_H
+
+#include "store/client/coord.h"
+#include "store/session/targets.h"
+
+struct wio_session;
+
+struct wio_session_config {
+    const struct wio_link_config *link; /* lives as long */
+    struct wio_wire_hello hello;        /* client: random, not 0 */
+    const char *const *addresses;       /* of the targets; copied */
+    uint16_t targets;
+    uint32_t txns_max;
+    const struct wio_coord_ops *ops; /* run, part and ended, with `context`; send is not called */
+    void *context;
+};
+
+/* The caller owns it. */
+WIO_MUST_CHECK enum wio_status wio_session_create(struct wio_io *io,
+                                                  const struct wio_session_config *config,
+                                                  struct wio_session **session_out,
+                                                  struct wio_error *err);
+/* Says nothing and calls nothing: what is under way ends with its leases. NULL is allowed. */
+void wio_session_destroy(struct wio_session *session);
+
+/* As wio_coord_begin. */
+WIO_MUST_CHECK enum wio_status wio_session_begin(struct wio_session *session, void *user,
+                                                 uint16_t flags, struct wio_coord_txn **txn_out);
+/* For wio_coord_issue and its like, from within run, part and ended; and its statistics. */
+struct wio_coord *wio_session_coord(struct wio_session *session);
+uint64_t wio_session_now_ns(const struct wio_session *session);
+
+#endif

@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/session/target.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "store/session/inquirer.h"
+#include "store/session/names.h"
+#include "store/wire/message.h"
+
+/* One connection to a client. */
+struct served {
+    struct wio_link *link;
+    struct wio_store_peer peer;
+    struct wio_names_told told;
+    bool is_target; /* it inquires, and has no session */
+};
+
+struct wio_target {
+    struct wio_io *io;
+    struct wio_link_config link;
+    struct wio_link_server *links;
+    struct wio_server *server;
+    struct wio_inquirer *inquirer;
+    struct wio_io_timer *timer;
+    uint64_t timer_ns;     /* when it fires; UINT64_MAX: it is not set */
+    struct wio_map served; /* client -> struct served: the connection that it has now */
+    struct wio_names names;
+    struct wio_blob out; /* of the message that is being sent */
+    uint64_t server_id;
+};
+
+static uint64_t now_ns(const struct wio_target *target)
+{
+    return target->io->ops->now_ns(target->io);
+}
+
+/* ---- time ---------------------------------------------------------------------------------- */
+
+/* After each event: the server may want to be called earlier than before. */
+static void set_timer(struct wio_target *target)
+{
+    uint64_t due_ns = wio_server_deadline_ns(target->server);
+    uint64_t now = now_ns(target);
+    if (due_ns < target->timer_ns) {
+        target->timer_ns = due_ns;
+        target->io->ops->timer_set(target->timer, due_ns > now ? due_ns - now : 0);
+    }
+}
+
+static void fire(void *context)
+{
+    struct wio_target *target = context;
+    target->timer_ns = UINT64_MAX;
+    wio_server_tick(target->server, now_ns(target));
+    set_timer(target);
+}
+
+/* ---- what the server says ------------------------------------------------------------------ */
+
+static struct served *find(const struct wio_target *target, uint64_t client)
+{
+    const uint64_t *value = wio_map_get(&target->served, client);
+    return value != NULL ? (struct served *)(uintptr_t)*value : NULL;
+}
+
+/* Without memory for a message its connection has to end: the client asks again on another one. */
+static void send_out(struct wio_target *target, struct served *to, enum wio_status status,
+                     const void *data, uint32_t data_bytes)
+{
+    if (status != WIO_OK) {
+        wio_link_reject(to->link);
+        return;
+    }
+    (void)!wio_link_send(to->link, &target->out, data, data_bytes); /* `closed` tells */
+}
+
+static void say_reply(void *context, uint64_t client, const struct wio_store_reply *reply)
+{
+    struct wio_target *target = context;
+    struct served *to = find(target, client);
+    struct wio_store_reply timed = *reply;
+    uint32_t data_bytes = 0;
+    if (to == NULL) {
+        return;
+    }
+    for (uint32_t i = 0; i < reply->blockers.listed; i++) {
+        wio_names_tell(&target->names, &to->told, &reply->blockers.list[i], to->link);
+    }
+    wio_blob_clear(&target->out);
+    timed.sent_ns = now_ns(target);
+    enum wio_status status = wio_wire_put_reply(&target->out, &timed, &data_bytes);
+    send_out(target, to, status, reply->data, data_bytes);
+}
+
+static void say_push(void *context, uint64_t client, const struct wio_store_push *push)
+{
+    struct wio_target *target = context;
+    struct served *to = find(target, client);
+    if (to == NULL) {
+        return;
+    }
+    wio_names_tell(&target->names, &to->told, &push->because, to->link);
+    wio_blob_clear(&target->out);
+    send_out(target, to, wio_wire_put_push(&target->out, push), NULL, 0);
+}
+
+static void inquire(void *context, uint16_t other, const struct wio_txn *txn, bool is_prepared)
+{
+    const struct wio_target *target = context;
+    wio_inquirer_ask(target->inquirer, other, txn, is_prepared);
+}
+
+static void answered(void *context, uint16_t other, const struct wio_txn *txn,
+                     enum wio_store_outcome outcome)
+{
+    struct wio_target *target = context;
+    wio_server_answered(target->server, other, txn, outcome, now_ns(target));
+    set_timer(target);
+}
+
+static const struct wio_server_ops server_ops = {say_reply, say_push, inquire};
+
+/* ---- what clients say ---------------------------------------------------------------------- */
+
+static void served_free(struct wio_target *target, struct served *served)
+{
+    if (find(target, served->peer.client) == served) {
+        (void)wio_map_remove(&target->served, served->peer.client);
+    }
+    wio_names_told_fini(&served->told);
+    wio_link_close(served->link);
+    free(served);
+}
+
+/* R-LINK-11: of one client the last connection counts. */
+static bool admit(void *context, struct wio_link *link, const struct wio_wire_hello *hello,
+                  struct wio_wire_welcome *welcome)
+{
+    struct wio_target *target = context;
+    struct served *served = calloc(1, sizeof(*served));
+    struct served *before = find(target, hello->client);
+    if (served == NULL) {
+        return false;
+    }
+    served->link = link;
+    served->is_target = hello->role == WIO_WIRE_ROLE_TARGET;
+    served->peer = (struct wio_store_peer){.client = hello->client,
+                                           .job = wio_names_job(&target->names, hello),
+                                           .uid = hello->uid,
+                                           .gid = hello->gid};
+    bool is_new = false;
+    /* A number that another user has is not taken over. */
+    bool is_other = before != NULL && before->peer.uid != hello->uid;
+    if (is_other ||
+        (!served->is_target &&
+         wio_server_connected(target->server, &served->peer, now_ns(target), &is_new) != WIO_OK)) {
+        free(served);
+        return false;
+    }
+    if (before != NULL) {
+        served_free(target, before);
+    }
+    if (wio_map_put(&target->served, hello->client, (uint64_t)(uintptr_t)served) != WIO_OK) {
+        free(served);
+        return false;
+    }
+    wio_link_set_user(link, served);
+    welcome->job = served->peer.job;
+    welcome->server = target->server_id;
+    welcome->is_known = !is_new;
+    return true;
+}
+
+/* Its lease begins anew; and what the server had to say before it could be said is said again. */
+static void alive(void *context, struct wio_link *link)
+{
+    struct wio_target *target = context;
+    const struct served *served = wio_link_user(link);
+    if (!served->is_target) {
+        (void)!wio_server_connected(target->server, &served->peer, now_ns(target), NULL);
+    }
+    set_timer(target);
+}
+
+static void opened(void *context, struct wio_link *link, const struct wio_wire_welcome *welcome)
+{
+    (void)welcome;
+    alive(context, link);
+}
+
+static bool is_allowed(const struct served *served, const struct wio_store_request *request)
+{
+    return served->is_target == (request->op == WIO_STORE_INQUIRE);
+}
+
+static void message(void *context, struct wio_link *link, const struct wio_wire_header *header,
+                    struct wio_buf body)
+{
+    struct wio_target *target = context;
+    const struct served *served = wio_link_user(link);
+    uint16_t participants[WIO_STORE_PARTICIPANTS_MAX];
+    struct wio_store_request request;
+    if (wio_wire_get_request(header, body, participants, &request) != WIO_OK ||
+        !is_allowed(served, &request)) {
+        wio_link_reject(link);
+        return;
+    }
+    if (request.op == WIO_STORE_DEFINE_SOURCE) {
+        wio_names_define(&target->names, served->peer.client, request.source, request.path,
+                         request.path_size);
+    }
+    wio_server_request(target->server, served->peer.client, &request, now_ns(target));
+    set_timer(target);
+}
+
+/* A client that closes is gone; of one whose network broke the lease decides. */
+static void closed(void *context, struct wio_link *link, enum wio_link_end why)
+{
+    struct wio_target *target = context;
+    struct served *served = wio_link_user(link);
+    uint64_t client = served->peer.client;
+    bool is_target = served->is_target;
+    served_free(target, served);
+    if (!is_target) {
+        wio_server_disconnected(target->server, client, why == WIO_LINK_ENDED_BY_PEER,
+                                now_ns(target));
+        set_timer(target);
+    }
+}
+
+static const struct wio_link_events link_events = {
+    .admit = admit, .opened = opened, .message = message, .closed = closed, .alive = alive};
+
+/* ---- life ---------------------------------------------------------------------------------- */
+
+void wio_target_destroy(struct wio_target *target)
+{
+    struct wio_map_entry *entry = NULL;
+    size_t i = 0;
+    if (target == NULL) {
+        return;
+    }
+    wio_server_destroy(target->server);
+    while ((entry = wio_map_each(&target->served, &i)) != NULL) {
+        struct served *served = (struct served *)(uintptr_t)entry->value;
+        wio_names_told_fini(&served->told);
+        wio_link_close(served->link);
+        free(served);
+    }
+    wio_map_fini(&target->served);
+    wio_inquirer_destroy(target->inquirer);
+    wio_link_server_destroy(target->links);
+    target->io->ops->timer_destroy(target->timer);
+    wio_names_fini(&target->names);
+    wio_blob_fini(&target->out);
+    free(target);
+}
+
+static void destroy(struct wio_target **target)
+{
+    wio_target_destroy(*target);
+}
+
+static enum wio_status make_parts(struct wio_target *target, const struct wio_target_config *config)
+{
+    const struct wio_alloc heap = WIO_ALLOC_HEAP;
+    struct wio_server_config server = config->server;
+    server.lease_ns = config->link.limits.silence_ns;
+    server.ops = &server_ops;
+    server.context = target;
+    target->timer = target->io->ops->timer_create(target->io, fire, target);
+    target->links = wio_link_server_create(target->io, &target->link, &link_events, target);
+    if (target->timer == NULL || target->links == NULL) {
+        return WIO_ERR_NOMEM;
+    }
+    WIO_TRY(wio_inquirer_create(target->io, &target->link, config->addresses, server.targets,
+                                answered, target, &target->inquirer));
+    return wio_server_create(&heap, &server, &target->server);
+}
+
+enum wio_status wio_target_create(struct wio_io *io, const struct wio_target_config *config,
+                                  struct wio_target **target_out, struct wio_error *err)
+{
+    WIO_CLEANUP(destroy) struct wio_target *target = calloc(1, sizeof(*target));
+    if (target == NULL) {
+        return wio_error_set(err, WIO_ERR_NOMEM, NULL, WIO_ERROR_NO_OFFSET, "out of memory");
+    }
+    target->io = io;
+    target->link = config->link;
+    target->timer_ns = UINT64_MAX;
+    io->ops->random(io, &target->server_id, sizeof(target->server_id));
+    enum wio_status status = make_parts(target, config);
+    if (status != WIO_OK) {
+        return wio_error_set(err, status, NULL, WIO_ERROR_NO_OFFSET, "cannot make the server: %s",
+                             wio_status_text(status));
+    }
+    *target_out = target;
+    target = NULL;
+    return WIO_OK;
+}
+
+enum wio_status wio_target_listen(struct wio_target *target, const char *address,
+                                  const char **address_out, struct wio_error *err)
+{
+    set_timer(target);
+    return wio_link_server_listen(target->links, address, address_out, err);
+}
+
+void wio_target_durable(struct wio_target *target, uint64_t lsn, bool is_ok)
+{
+    wio_server_durable(target->server, lsn, is_ok, now_ns(target));
+    set_timer(target);
+}
+
+struct wio_server *wio_target_server(struct wio_target *target)
+{
+    return target->server;
+}
+
+const struct wio_link_counts *wio_target_counts(const struct wio_target *target)
+{
+    return wio_link_server_counts(target->links);
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A target's process: the server's logic (store/server) on connections (store/link). It gives each
+ * client's messages to the server, sends what the server says, keeps time for it, and asks other
+ * targets. One thread: the loop's.
+ */
+#ifndef WIO_STORE_SESSION_TARGET_H
+#define WIO_STORE_SESSION_TARGET_H
+
+#include "store/link/server.h"
+#include "store/server/server.h"
+
+struct wio_target;
+
+struct wio_target_config {
+    struct wio_link_config link;     /* its limits.silence_ns is the lease */
+    struct wio_server_config server; /* but for ops, context and lease_ns */
+    const char *const *addresses;    /* of all server.targets; copied */
+};
+
+/* The caller owns it, and the backing in the configuration. */
+WIO_MUST_CHECK enum wio_status wio_target_create(struct wio_io *io,
+                                                 const struct wio_target_config *config,
+                                                 struct wio_target **target_out,
+                                                 struct wio_error *err);
+/* As wio_link_server_listen; behind recovery. */
+WIO_MUST_CHECK enum wio_status wio_target_listen(struct wio_target *target, const char *address,
+                                                 const char **address_out, struct wio_error *err);
+/* Of the log (wio_server_durable): not from within a function of the backing. */
+void wio_target_durable(struct wio_target *target, uint64_t lsn, bool is_ok);
+
+/* For recovery and statistics. */
+struct wio_server *wio_target_server(struct wio_target *target);
+const struct wio_link_counts *wio_target_counts(const struct wio_target *target);
+
+/* Says nothing more to anybody. NULL is allowed. */
+void wio_target_destroy(struct wio_target *target);
+
+#endif

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The transactions whose outcome has to be remembered: prepared, committed, aborted (tombstones),
+ * by client and number. The latest attempt counts. */
+#ifndef WIO_STORE_STORAGE_OUTCOMES_H
+#define WIO_STORE_STORAGE_OUTCOMES_H
+
+#include "base/buf.h"
+#include "base/pair_map.h"
+#include "store/storage/stable.h"
+
+struct outcome {
+    struct wio_txn txn;
+    enum wio_stable_outcome state; /* UNKNOWN: the place is free */
+    uint16_t participant_count;
+    uint16_t *participants; /* owned */
+    struct wio_blob redo;   /* of a prepared one: its changes without images */
+};
+
+/* Zero-initialise, then outcomes_init. */
+struct outcomes {
+    struct outcome *places;
+    uint32_t count; /* places in use or free */
+    uint32_t capacity;
+    uint32_t known;
+    struct wio_pair_map index;
+};
+
+void outcomes_init(struct outcomes *outcomes);
+void outcomes_fini(struct outcomes *outcomes);
+/* Of any attempt; NULL: nothing is known. Valid until the next put. */
+struct outcome *outcomes_get(const struct outcomes *outcomes, const struct wio_txn *txn);
+/* What is known of the transaction from now on; copies, what was known before is dropped. */
+WIO_MUST_CHECK enum wio_status outcomes_put(struct outcomes *outcomes, const struct wio_txn *txn,
+                                            enum wio_stable_outcome state,
+                                            const struct wio_log_record *record,
+                                            const struct wio_blob *redo);
+void outcomes_remove(struct outcomes *outcomes, const struct wio_txn *txn);
+/* The outcome is decided: the redo is not needed any more. */
+void outcome_decide(struct outcome *outcome, bool is_committed);
+
+#endif

@@ -1,0 +1,496 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The store's servers, coordinator and protocol in the simulated world: clients run transactions
+ * that read and write cells on three targets, volatile and stable by turns of the seed. Connections
+ * break and nodes are cut off; with stable transactions targets lose power and come back from
+ * their log, and clients are killed.
+ *
+ * What must hold (history.h): what was committed is there, all of a transaction or nothing, and one
+ * order explains all that was read; at the end nothing hangs.
+ *
+ *     store_transactions_sim [--seed=N | --seeds=N | --seconds=N] [--steps=N] [--log]
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/runner.h"
+#include "sim/sim.h"
+#include "store/session/session.h"
+#include "store/session/target.h"
+#include "support/store/memory_backing.h"
+#include "unit/store/client/history.h"
+
+#define SECOND_NS UINT64_C(1000000000)
+#define FLUSH_NS UINT64_C(200000)
+
+enum { TARGETS = 3, CLIENTS = 4, ACTORS = 3, CELLS = 12, CELL_BYTES = 16, ACCESSES = 4 };
+
+struct actor {
+    struct txn_client *client;
+    struct wio_coord_txn *txn; /* NULL: it rests */
+    uint32_t answered;
+    bool is_writing;
+    uint32_t count;
+    struct history_access accesses[HISTORY_ACCESSES];
+    uint8_t data[HISTORY_ACCESSES][CELL_BYTES];
+};
+
+struct txn_client {
+    struct transactions *run;
+    struct wio_io *io;
+    struct wio_session *session;
+    struct actor actors[ACTORS];
+};
+
+struct txn_target {
+    struct transactions *run;
+    uint16_t self;
+    struct memory_backing memory;
+    struct wio_target *target;
+};
+
+struct transactions {
+    struct wio_sim *sim;
+    bool is_stable;
+    bool is_ending;
+    const char *fault;
+    struct wio_link_config link;
+    struct txn_target targets[TARGETS];
+    struct txn_client clients[CLIENTS];
+    uint64_t clients_made;
+    uint64_t versions;
+    uint64_t uncertain;
+    uint64_t retries;
+    uint64_t wounds;
+    uint64_t restarts;
+    uint64_t kills;
+    struct history history;
+};
+
+static const char *const addresses[TARGETS] = {"unix:target0", "unix:target1", "unix:target2"};
+
+static uint64_t below(struct transactions *run, uint64_t limit)
+{
+    return wio_sim_random(run->sim) % limit;
+}
+
+/* ---- targets ------------------------------------------------------------------------------- */
+
+static void start_target(struct txn_target *target)
+{
+    struct transactions *run = target->run;
+    struct wio_target_config config = {.link = run->link, .addresses = addresses};
+    struct wio_error err = WIO_ERROR_INIT;
+    config.server = (struct wio_server_config){.self = target->self,
+                                               .targets = TARGETS,
+                                               .policy = WIO_LOCK_WOUND_WAIT,
+                                               .clients_max = 64,
+                                               .txns_max = 256,
+                                               .calls_max = 256,
+                                               .locks_max = 4096,
+                                               .outcomes_max = 4096,
+                                               .txn_bytes_max = 65536,
+                                               .update_bytes_max = 1 << 20,
+                                               .backing = &target->memory.base};
+    struct wio_sim_node *node = wio_sim_node(run->sim, addresses[target->self] + strlen("unix:"));
+    struct wio_io *io = wio_sim_start(node);
+    if (wio_target_create(io, &config, &target->target, &err) != WIO_OK ||
+        memory_backing_replay(&target->memory, wio_target_server(target->target),
+                              io->ops->now_ns(io)) != WIO_OK ||
+        wio_target_listen(target->target, addresses[target->self], NULL, &err) != WIO_OK) {
+        sim_fail("target %u: %s", target->self, err.message);
+    }
+}
+
+/* The log of the memory: a flush ends now and then. */
+static void flush(void *context)
+{
+    struct txn_target *target = context;
+    if (target->memory.wants_flush) {
+        wio_target_durable(target->target, memory_backing_flush(&target->memory), true);
+    }
+    wio_sim_later(target->run->sim, FLUSH_NS + below(target->run, FLUSH_NS), flush, target);
+}
+
+static void crash_target(struct txn_target *target)
+{
+    wio_sim_crash(wio_sim_node(target->run->sim, addresses[target->self] + strlen("unix:")));
+    wio_target_destroy(target->target);
+    memory_backing_crash(&target->memory);
+    start_target(target);
+    target->run->restarts++;
+}
+
+/* ---- transactions -------------------------------------------------------------------------- */
+
+static void issue(struct actor *actor, struct wio_coord_txn *txn, uint32_t a)
+{
+    const struct history_access *access = &actor->accesses[a];
+    struct wio_store_request request = {.op = WIO_STORE_READ,
+                                        .file = 1,
+                                        .segment = access->cell % TARGETS,
+                                        .offset = (uint64_t)access->cell / TARGETS * CELL_BYTES,
+                                        .size = CELL_BYTES};
+    if (actor->is_writing) {
+        memcpy(actor->data[a], &access->written, 8);
+        memcpy(actor->data[a] + 8, &access->written, 8);
+        request.op = WIO_STORE_WRITE;
+        request.size = 0;
+        request.data = actor->data[a];
+        request.data_size = CELL_BYTES;
+    }
+    if (wio_coord_issue(txn, (uint16_t)(access->cell % TARGETS), &request, a) != WIO_OK) {
+        sim_fail("an operation could not be issued");
+    }
+}
+
+static void on_run(void *context, struct wio_coord_txn *txn, void *user)
+{
+    struct actor *actor = user;
+    (void)context;
+    actor->txn = txn;
+    actor->answered = 0;
+    actor->is_writing = false;
+    for (uint32_t a = 0; a < actor->count; a++) {
+        issue(actor, txn, a);
+    }
+}
+
+static uint32_t writes_of(const struct actor *actor)
+{
+    uint32_t writes = 0;
+    for (uint32_t a = 0; a < actor->count; a++) {
+        writes += actor->accesses[a].is_write;
+    }
+    return writes;
+}
+
+static void write_all(struct actor *actor, struct wio_coord_txn *txn)
+{
+    actor->is_writing = true;
+    actor->answered = 0;
+    for (uint32_t a = 0; a < actor->count; a++) {
+        if (actor->accesses[a].is_write) {
+            actor->accesses[a].written = HISTORY_CELLS + ++actor->client->run->versions;
+            issue(actor, txn, a);
+        }
+    }
+}
+
+static void take_read(struct actor *actor, uint32_t tag, const struct wio_store_reply *reply)
+{
+    uint64_t cell[2] = {0, 0};
+    if (reply->data_size > 0) {
+        memcpy(cell, reply->data,
+               reply->data_size < sizeof(cell) ? reply->data_size : sizeof(cell));
+    }
+    if (cell[0] != cell[1]) {
+        actor->client->run->fault = "a cell was read in the middle of a write";
+    }
+    actor->accesses[tag].seen = cell[0];
+}
+
+static void on_part(void *context, struct wio_coord_txn *txn, void *user, uint32_t tag,
+                    const struct wio_store_reply *reply)
+{
+    const struct txn_client *client = context;
+    struct actor *actor = user;
+    actor->answered++;
+    if (!actor->is_writing) {
+        take_read(actor, tag, reply);
+        if (actor->answered < actor->count) {
+            return;
+        }
+        if (writes_of(actor) > 0) {
+            write_all(actor, txn);
+            return;
+        }
+    } else if (actor->answered < writes_of(actor)) {
+        return;
+    }
+    if (wio_coord_commit(txn, wio_session_now_ns(client->session)) != WIO_OK) {
+        sim_fail("a commit was refused");
+    }
+}
+
+static void write_down(struct transactions *run, const struct actor *actor, bool is_certain)
+{
+    if (run->history.count == HISTORY_TXNS) {
+        run->fault = "more transactions than the history holds: fewer --steps";
+        return;
+    }
+    struct history_txn *txn = history_add(&run->history);
+    txn->is_certain = is_certain;
+    txn->count = actor->count;
+    memcpy(txn->accesses, actor->accesses, sizeof(txn->accesses));
+    run->uncertain += !is_certain;
+}
+
+static void begin(void *context);
+
+static void on_ended(void *context, struct wio_coord_txn *txn, void *user, enum wio_coord_end end,
+                     enum wio_store_result result)
+{
+    struct txn_client *client = context;
+    struct actor *actor = user;
+    (void)txn;
+    actor->txn = NULL;
+    if (end != WIO_COORD_COMMITTED && result != WIO_STORE_NO_LEASE) {
+        client->run->fault = "a transaction failed that nothing hindered";
+    }
+    write_down(client->run, actor, end == WIO_COORD_COMMITTED);
+}
+
+static const struct wio_coord_ops client_ops = {NULL, on_run, on_part, on_ended};
+
+static void draw_accesses(struct transactions *run, struct actor *actor)
+{
+    uint32_t first = (uint32_t)below(run, CELLS);
+    actor->count = 1 + (uint32_t)below(run, ACCESSES);
+    for (uint32_t a = 0; a < actor->count; a++) {
+        uint32_t step = below(run, 2) == 0 ? a : CELLS - a; /* in one order and in the other */
+        actor->accesses[a].cell = (first + step * 5) % CELLS;
+        actor->accesses[a].is_write = below(run, 2) == 0;
+        for (uint32_t b = 0; b < a; b++) {
+            if (actor->accesses[b].cell == actor->accesses[a].cell) {
+                actor->count = a;
+                return;
+            }
+        }
+    }
+}
+
+/* Some actor that rests begins; and so on. */
+static void begin(void *context)
+{
+    struct transactions *run = context;
+    struct txn_client *client = &run->clients[below(run, CLIENTS)];
+    struct actor *actor = &client->actors[below(run, ACTORS)];
+    struct wio_coord_txn *txn = NULL;
+    if (run->is_ending) {
+        return;
+    }
+    if (actor->txn == NULL) {
+        actor->client = client;
+        draw_accesses(run, actor);
+        uint16_t flags = run->is_stable ? WIO_STORE_FLAG_STABLE : 0;
+        if (wio_session_begin(client->session, actor, flags, &txn) != WIO_OK) {
+            sim_fail("a transaction could not begin");
+        }
+    }
+    wio_sim_later(run->sim, below(run, 100000), begin, run);
+}
+
+/* ---- clients ------------------------------------------------------------------------------- */
+
+static const char *client_name(unsigned i)
+{
+    static const char *const names[CLIENTS] = {"client0", "client1", "client2", "client3"};
+    return names[i];
+}
+
+static void start_client(struct transactions *run, unsigned i)
+{
+    struct txn_client *client = &run->clients[i];
+    struct wio_error err = WIO_ERROR_INIT;
+    *client = (struct txn_client){.run = run};
+    client->io = wio_sim_start(wio_sim_node(run->sim, client_name(i)));
+    const struct wio_session_config config = {
+        .link = &run->link,
+        .hello = {.client = ++run->clients_made, .uid = 1000, .job = "slurm 1"},
+        .addresses = addresses,
+        .targets = TARGETS,
+        .txns_max = 64,
+        .ops = &client_ops,
+        .context = client,
+    };
+    if (wio_session_create(client->io, &config, &client->session, &err) != WIO_OK) {
+        sim_fail("client %u: %s", i, err.message);
+    }
+}
+
+static void count_client(struct transactions *run, const struct txn_client *client)
+{
+    struct wio_coord_stat stat = wio_coord_stat(wio_session_coord(client->session));
+    run->retries += stat.attempts;
+    run->wounds += stat.wounds;
+}
+
+/* Whether what it was about to commit has committed is found out at the end. */
+static void kill_client(struct transactions *run, unsigned i)
+{
+    struct txn_client *client = &run->clients[i];
+    wio_sim_kill(client->io);
+    for (unsigned a = 0; a < ACTORS; a++) {
+        if (client->actors[a].txn != NULL && client->actors[a].is_writing) {
+            write_down(run, &client->actors[a], false);
+        }
+    }
+    count_client(run, client);
+    wio_session_destroy(client->session);
+    start_client(run, i);
+    run->kills++;
+}
+
+/* ---- faults -------------------------------------------------------------------------------- */
+
+static void disturb(void *context)
+{
+    struct transactions *run = context;
+    struct wio_sim *sim = run->sim;
+    if (run->is_ending) {
+        return;
+    }
+    switch (below(run, 6)) {
+    case 0:
+        wio_sim_part(sim, wio_sim_node(sim, client_name((unsigned)below(run, CLIENTS))), NULL);
+        break;
+    case 1:
+        wio_sim_part(sim, wio_sim_node(sim, "target0"), wio_sim_node(sim, "target1"));
+        break;
+    case 2:
+        kill_client(run, (unsigned)below(run, CLIENTS));
+        break;
+    case 3:
+        crash_target(&run->targets[below(run, TARGETS)]);
+        break;
+    default:
+        wio_sim_heal(sim);
+        break;
+    }
+    /* Mostly some milliseconds, now and then longer than a lease. */
+    wio_sim_later(sim, below(run, below(run, 16) == 0 ? 5 * SECOND_NS : SECOND_NS / 50), disturb,
+                  run);
+}
+
+/* ---- the run ------------------------------------------------------------------------------- */
+
+static void read_cells(const struct transactions *run, uint64_t last[HISTORY_CELLS])
+{
+    memset(last, 0, HISTORY_CELLS * sizeof(last[0]));
+    for (uint32_t cell = 0; cell < CELLS; cell++) {
+        uint64_t size = 0;
+        uint64_t offset = (uint64_t)cell / TARGETS * CELL_BYTES;
+        const uint8_t *bytes =
+            memory_backing_bytes(&run->targets[cell % TARGETS].memory, 1, cell % TARGETS, &size);
+        if (size >= offset + CELL_BYTES) {
+            memcpy(&last[cell], bytes + offset, 8);
+        }
+    }
+}
+
+static bool is_quiet(struct transactions *run)
+{
+    bool is_busy = false;
+    for (unsigned i = 0; i < CLIENTS * ACTORS; i++) {
+        is_busy |= run->clients[i / ACTORS].actors[i % ACTORS].txn != NULL;
+    }
+    for (unsigned i = 0; i < TARGETS; i++) {
+        struct wio_server_stat stat = wio_server_stat(wio_target_server(run->targets[i].target));
+        is_busy |= stat.txns != 0 || stat.calls != 0;
+    }
+    return !is_busy;
+}
+
+/* Without faults: all that is under way ends, also what a killed client has left. */
+static void settle(struct transactions *run)
+{
+    run->is_ending = true;
+    wio_sim_options(run->sim)->reset = 0;
+    wio_sim_heal(run->sim);
+    uint64_t until_ns = wio_sim_now_ns(run->sim) + 60 * SECOND_NS;
+    while (wio_sim_now_ns(run->sim) < until_ns && !is_quiet(run)) {
+        (void)wio_sim_run(run->sim, 100);
+    }
+    for (unsigned i = 0; i < CLIENTS; i++) {
+        for (unsigned a = 0; a < ACTORS; a++) {
+            if (run->clients[i].actors[a].txn != NULL) {
+                sim_fail("a transaction of client %u has not ended in 60 s", i);
+            }
+        }
+        count_client(run, &run->clients[i]);
+    }
+    for (unsigned i = 0; i < TARGETS; i++) {
+        struct wio_server_stat stat = wio_server_stat(wio_target_server(run->targets[i].target));
+        if (stat.txns != 0 || stat.calls != 0) {
+            sim_fail("target %u keeps %u transactions and %u calls", i, stat.txns, stat.calls);
+        }
+    }
+}
+
+static void add_totals(const struct transactions *run, struct sim_totals *totals)
+{
+    sim_total(totals, "steps", wio_sim_steps(run->sim));
+    sim_total(totals, run->is_stable ? "transactions, stable" : "transactions, volatile",
+              run->history.count);
+    sim_total(totals, "of these uncertain", run->uncertain);
+    sim_total(totals, "attempts beyond the first", run->retries);
+    sim_total(totals, "ended by a wound", run->wounds);
+    sim_total(totals, "targets restarted", run->restarts);
+    sim_total(totals, "clients killed", run->kills);
+    sim_total(totals, "resets", wio_sim_counts(run->sim)->resets);
+    sim_total(totals, "pieces held back", wio_sim_counts(run->sim)->parted);
+}
+
+static void end(struct transactions *run)
+{
+    for (unsigned i = 0; i < CLIENTS; i++) {
+        wio_session_destroy(run->clients[i].session);
+    }
+    for (unsigned i = 0; i < TARGETS; i++) {
+        wio_target_destroy(run->targets[i].target);
+        memory_backing_fini(&run->targets[i].memory);
+    }
+    wio_sim_destroy(run->sim);
+}
+
+static void start(struct transactions *run, const struct sim_arguments *arguments, uint64_t seed)
+{
+    const struct wio_sim_options options = {
+        .seed = seed, .late = 2000, .reset = 500, .log = arguments->log};
+    memset(run, 0, sizeof(*run));
+    run->sim = wio_sim_create(&options);
+    run->is_stable = seed % 2 == 1;
+    run->link.limits = wio_link_limits_default;
+    run->link.auth = seed % 4 < 2 ? WIO_WIRE_AUTH_OPEN : sim_auth_with_key();
+    for (uint16_t i = 0; i < TARGETS; i++) {
+        run->targets[i] = (struct txn_target){.run = run, .self = i};
+        memory_backing_init(&run->targets[i].memory);
+        start_target(&run->targets[i]);
+        wio_sim_later(run->sim, FLUSH_NS, flush, &run->targets[i]);
+    }
+    for (unsigned i = 0; i < CLIENTS; i++) {
+        start_client(run, i);
+    }
+    begin(run);
+    if (run->is_stable) {
+        wio_sim_later(run->sim, SECOND_NS / 100, disturb, run);
+    }
+}
+
+static void run_seed(const struct sim_arguments *arguments, uint64_t seed,
+                     struct sim_totals *totals)
+{
+    static struct transactions run;
+    uint64_t last[HISTORY_CELLS];
+    start(&run, arguments, seed);
+    for (uint64_t i = 0; i < arguments->steps && run.fault == NULL; i++) {
+        (void)wio_sim_run(run.sim, 1);
+    }
+    if (run.fault == NULL) {
+        settle(&run);
+        read_cells(&run, last);
+        run.fault = run.fault != NULL ? run.fault : history_check(&run.history, last);
+    }
+    if (run.fault != NULL) {
+        sim_fail("%s", run.fault);
+    }
+    add_totals(&run, totals);
+    end(&run);
+}
+
+int main(int argc, char **argv)
+{
+    return sim_main(argc, argv, run_seed);
+}

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Files of the seam over the kernel; sim_test.c has those of the simulator. */
+#include "support/unit.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "store/net/net.h"
+
+static struct wio_net *net;
+static struct wio_io *io;
+
+static int begin(void **state)
+{
+    struct wio_error err = WIO_ERROR_INIT;
+    (void)state;
+    assert_ok(wio_net_create(wio_test_dir(), &net, &err), &err);
+    io = wio_net_io(net);
+    return 0;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    wio_net_destroy(net);
+    return 0;
+}
+
+static struct wio_io_file *open_file(const char *name, unsigned flags)
+{
+    struct wio_io_file *file = NULL;
+    struct wio_error err = WIO_ERROR_INIT;
+    assert_ok(io->ops->file_open(io, name, flags, &file, &err), &err);
+    return file;
+}
+
+static void writes_parts_and_reads_them(void **state)
+{
+    (void)state;
+    struct wio_io_file *file = open_file("a", WIO_IO_CREATE);
+    const struct wio_io_bytes parts[] = {{"one ", 4}, {"", 0}, {"two", 3}};
+    char text[32] = "";
+    size_t got = 0;
+    uint64_t bytes = 0;
+    assert_int_equal(io->ops->file_write(file, 10, parts, 3, NULL), WIO_OK);
+    assert_int_equal(io->ops->file_read(file, 10, text, sizeof(text), &got, NULL), WIO_OK);
+    assert_int_equal(got, 7);
+    assert_string_equal(text, "one two");
+    assert_int_equal(io->ops->file_read(file, 100, text, sizeof(text), &got, NULL), WIO_OK);
+    assert_int_equal(got, 0);
+    assert_int_equal(io->ops->file_size(file, &bytes, NULL), WIO_OK);
+    assert_int_equal(bytes, 17);
+    assert_int_equal(io->ops->file_truncate(file, 3, NULL), WIO_OK);
+    assert_int_equal(io->ops->file_allocate(file, 8192, NULL), WIO_OK);
+    assert_int_equal(io->ops->file_size(file, &bytes, NULL), WIO_OK);
+    assert_int_equal(bytes, 8192);
+    assert_int_equal(io->ops->file_used(file, &bytes, NULL), WIO_OK);
+    assert_true(bytes >= 8192);
+    io->ops->file_close(file);
+}
+
+static void flushed(void *context, enum wio_status status, int sys_errno)
+{
+    assert_int_equal(status, WIO_OK);
+    assert_int_equal(sys_errno, 0);
+    (*(unsigned *)context)++;
+}
+
+static void flushes_several_at_once(void **state)
+{
+    (void)state;
+    struct wio_io_file *file = open_file("b", WIO_IO_CREATE);
+    unsigned count = 0;
+    const struct wio_io_bytes part = {"x", 1};
+    for (unsigned i = 0; i < 3; i++) {
+        assert_int_equal(io->ops->file_write(file, i, &part, 1, NULL), WIO_OK);
+        assert_int_equal(io->ops->file_flush(file, flushed, &count), WIO_OK);
+    }
+    assert_int_equal(count, 0); /* never from within */
+    wio_net_run(net);
+    assert_int_equal(count, 3);
+    assert_int_equal(io->ops->file_sync(file, NULL), WIO_OK);
+    io->ops->file_close(file);
+}
+
+static int open_errno(const char *name, unsigned flags)
+{
+    struct wio_io_file *file = NULL;
+    struct wio_error err = WIO_ERROR_INIT;
+    assert_int_not_equal(io->ops->file_open(io, name, flags, &file, &err), WIO_OK);
+    return err.sys_errno;
+}
+
+/* Neither links nor names lead out of the directory. */
+static void stays_below_its_directory(void **state)
+{
+    (void)state;
+    char *link = wio_test_path("link");
+    char *dir_link = wio_test_path("up");
+    assert_int_equal(symlink("/etc/passwd", link), 0);
+    assert_int_equal(symlink("/etc", dir_link), 0);
+    assert_int_equal(open_errno("link", 0), ELOOP);
+    assert_int_equal(open_errno("up/passwd", WIO_IO_READ_ONLY), ELOOP);
+    assert_int_equal(open_errno("../x", WIO_IO_CREATE), 0); /* refused before any call */
+    assert_int_equal(open_errno("/etc/passwd", WIO_IO_READ_ONLY), 0);
+    assert_int_equal(open_errno("none", 0), ENOENT);
+    io->ops->file_close(open_file("once", WIO_IO_EXCLUSIVE));
+    assert_int_equal(open_errno("once", WIO_IO_EXCLUSIVE), EEXIST);
+    free(link);
+    free(dir_link);
+}
+
+static bool count_names(void *context, const char *name)
+{
+    (*(unsigned *)context)++;
+    return strcmp(name, ".") != 0;
+}
+
+static void names_come_and_go(void **state)
+{
+    (void)state;
+    unsigned count = 0;
+    struct wio_error err = WIO_ERROR_INIT;
+    struct wio_io_space space;
+    assert_ok(io->ops->make_dir(io, "d", &err), &err);
+    io->ops->file_close(open_file("d/x", WIO_IO_CREATE));
+    io->ops->file_close(open_file("d/y", WIO_IO_CREATE));
+    assert_ok(io->ops->rename(io, "d/x", "d/y", &err), &err);
+    assert_ok(io->ops->dir_sync(io, "d", &err), &err);
+    assert_ok(io->ops->list(io, "d", count_names, &count, &err), &err);
+    assert_int_equal(count, 1);
+    assert_int_not_equal(io->ops->remove(io, "d", &err), WIO_OK);
+    assert_ok(io->ops->remove(io, "d/y", &err), &err);
+    assert_ok(io->ops->remove(io, "d", &err), &err);
+    assert_int_not_equal(io->ops->remove(io, "d", &err), WIO_OK);
+    assert_int_equal(err.sys_errno, ENOENT);
+    assert_ok(io->ops->space(io, &space, &err), &err);
+    assert_true(space.total_bytes >= space.free_bytes && space.total_bytes > 0);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
+    const struct CMUnitTest tests[] = {
+        TEST(writes_parts_and_reads_them),
+        TEST(flushes_several_at_once),
+        TEST(stays_below_its_directory),
+        TEST(names_come_and_go),
+    };
+    return WIO_RUN(tests);
+}

@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A target's process and clients' connections to it, in a simulation without faults. What faults
+ * do: tests/sim/counters.c. */
+#include "support/unit.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "sim/sim.h"
+#include "store/session/target.h"
+#include "store/session/targets.h"
+#include "support/store/memory_backing.h"
+
+#define SECOND_NS UINT64_C(1000000000)
+
+static const char *const addresses[] = {"unix:target"};
+
+struct session_client {
+    struct wio_targets *targets;
+    struct wio_store_reply last;
+    struct wio_store_push wound;
+    unsigned replies;
+    unsigned wounds;
+    unsigned backs;
+    unsigned known;
+    unsigned lost;
+    char job[WIO_WIRE_JOB_BYTES];
+    char source[64];
+    unsigned named_before_reply;
+};
+
+struct session_scene {
+    struct wio_sim *sim;
+    struct memory_backing memory;
+    struct wio_target_config config;
+    struct wio_link_config link;
+    struct wio_target *target;
+    struct session_client clients[3];
+};
+
+/* ---- clients ------------------------------------------------------------------------------- */
+
+static void back(void *context, uint16_t target, bool is_known)
+{
+    struct session_client *client = context;
+    (void)target;
+    client->known += is_known;
+    client->backs++;
+}
+
+static void reply(void *context, uint16_t target, const struct wio_store_reply *reply)
+{
+    struct session_client *client = context;
+    (void)target;
+    client->last = *reply;
+    client->replies++;
+}
+
+static void push(void *context, uint16_t target, const struct wio_store_push *push)
+{
+    struct session_client *client = context;
+    (void)target;
+    client->wound = *push;
+    client->wounds++;
+}
+
+static void lost(void *context, uint16_t target, enum wio_link_end why)
+{
+    struct session_client *client = context;
+    (void)target;
+    (void)why;
+    client->lost++;
+}
+
+static void job(void *context, uint16_t target, const struct wio_wire_job *job)
+{
+    struct session_client *client = context;
+    (void)target;
+    snprintf(client->job, sizeof(client->job), "%s", job->name);
+    client->named_before_reply++;
+}
+
+static void source(void *context, uint16_t target, const struct wio_store_request *define)
+{
+    struct session_client *client = context;
+    (void)target;
+    snprintf(client->source, sizeof(client->source), "%.*s", (int)define->path_size, define->path);
+}
+
+static const struct wio_targets_events client_events = {back, reply, push, lost, job, source};
+
+static void connect_client(struct session_scene *scene, unsigned i, uint64_t id, uint32_t uid,
+                           const char *name)
+{
+    struct session_client *client = &scene->clients[i];
+    struct wio_wire_hello hello = {.client = id, .uid = uid};
+    struct wio_error err = WIO_ERROR_INIT;
+    struct wio_io *io = wio_sim_start(wio_sim_node(scene->sim, name));
+    snprintf(hello.job, sizeof(hello.job), "job of %s", name);
+    assert_ok(wio_targets_create(io, &scene->link, &hello, addresses, 1, &client_events, client,
+                                 &client->targets, &err),
+              &err);
+}
+
+static void begin(struct session_scene *scene)
+{
+    const struct wio_sim_options options = {.seed = 1};
+    struct wio_error err = WIO_ERROR_INIT;
+    memset(scene, 0, sizeof(*scene));
+    scene->sim = wio_sim_create(&options);
+    scene->link.limits = wio_link_limits_default;
+    memory_backing_init(&scene->memory);
+    scene->config = (struct wio_target_config){.link = scene->link, .addresses = addresses};
+    scene->config.server = (struct wio_server_config){.targets = 1,
+                                                      .policy = WIO_LOCK_WOUND_WAIT,
+                                                      .clients_max = 10,
+                                                      .txns_max = 100,
+                                                      .calls_max = 100,
+                                                      .locks_max = 100,
+                                                      .outcomes_max = 100,
+                                                      .txn_bytes_max = 1 << 20,
+                                                      .update_bytes_max = 1 << 20,
+                                                      .backing = &scene->memory.base};
+    struct wio_io *io = wio_sim_start(wio_sim_node(scene->sim, "target"));
+    assert_ok(wio_target_create(io, &scene->config, &scene->target, &err), &err);
+    assert_ok(wio_target_listen(scene->target, addresses[0], NULL, &err), &err);
+}
+
+static void end(struct session_scene *scene)
+{
+    for (unsigned i = 0; i < 3; i++) {
+        wio_targets_destroy(scene->clients[i].targets);
+    }
+    wio_target_destroy(scene->target);
+    memory_backing_fini(&scene->memory);
+    wio_sim_destroy(scene->sim);
+}
+
+static void nothing(void *context)
+{
+    (void)context;
+}
+
+static void run(struct session_scene *scene, uint64_t ns)
+{
+    uint64_t until_ns = wio_sim_now_ns(scene->sim) + ns;
+    wio_sim_later(scene->sim, ns, nothing, NULL);
+    while (wio_sim_now_ns(scene->sim) < until_ns && wio_sim_run(scene->sim, 1)) {
+    }
+}
+
+static struct wio_store_request write_to(uint64_t client, uint64_t number, uint16_t flags)
+{
+    return (struct wio_store_request){
+        .op = WIO_STORE_WRITE,
+        .flags = flags,
+        .number = number,
+        .source = 3,
+        .txn = {.client = client, .number = number, .birth_ns = client, .attempt = 1},
+        .file = 1,
+        .data = (const uint8_t *)"data",
+        .data_size = 4,
+    };
+}
+
+/* ---- tests --------------------------------------------------------------------------------- */
+
+static void requests_are_answered(void **state)
+{
+    (void)state;
+    struct session_scene scene;
+    begin(&scene);
+    connect_client(&scene, 0, 7, 1000, "a");
+    run(&scene, SECOND_NS);
+    assert_int_equal(scene.clients[0].backs, 1);
+    struct wio_store_request request = write_to(7, 1, WIO_STORE_FLAG_SINGLE);
+    assert_true(wio_targets_send(scene.clients[0].targets, 0, &request));
+    run(&scene, SECOND_NS);
+    const struct wio_store_reply *last = &scene.clients[0].last;
+    assert_int_equal(scene.clients[0].replies, 1);
+    assert_int_equal(last->result, WIO_STORE_OK);
+    assert_int_equal(last->size, 4);
+    assert_true(last->received_ns > 0 && last->received_ns <= last->locked_ns);
+    assert_true(last->locked_ns <= last->done_ns && last->done_ns <= last->sent_ns);
+    end(&scene);
+}
+
+/* With nothing to say for many leases a client keeps what it holds. */
+static void an_idle_client_keeps_its_locks(void **state)
+{
+    (void)state;
+    struct session_scene scene;
+    begin(&scene);
+    connect_client(&scene, 0, 7, 1000, "a");
+    run(&scene, SECOND_NS);
+    struct wio_store_request request = write_to(7, 1, WIO_STORE_FLAG_BEGIN);
+    assert_true(wio_targets_send(scene.clients[0].targets, 0, &request));
+    run(&scene, 20 * SECOND_NS);
+    assert_int_equal(wio_server_stat(wio_target_server(scene.target)).txns, 1);
+    assert_int_equal(wio_server_stat(wio_target_server(scene.target)).leases_ended, 0);
+    end(&scene);
+}
+
+/* A refusal says who is in the way, and what their numbers mean came before it. */
+static void blockers_have_names(void **state)
+{
+    (void)state;
+    struct session_scene scene;
+    begin(&scene);
+    connect_client(&scene, 0, 7, 1000, "a");
+    connect_client(&scene, 1, 8, 1000, "b");
+    run(&scene, SECOND_NS);
+    const struct wio_store_request define = {.op = WIO_STORE_DEFINE_SOURCE,
+                                             .number = 1,
+                                             .source = 3,
+                                             .path = "solver.c:17",
+                                             .path_size = 11};
+    struct wio_store_request first = write_to(7, 2, WIO_STORE_FLAG_BEGIN);
+    struct wio_store_request second = write_to(8, 1, WIO_STORE_FLAG_SINGLE | WIO_STORE_FLAG_REJECT);
+    assert_true(wio_targets_send(scene.clients[0].targets, 0, &define));
+    assert_true(wio_targets_send(scene.clients[0].targets, 0, &first));
+    run(&scene, SECOND_NS);
+    assert_true(wio_targets_send(scene.clients[1].targets, 0, &second));
+    run(&scene, SECOND_NS);
+    const struct session_client *refused = &scene.clients[1];
+    assert_int_equal(refused->last.result, WIO_STORE_REFUSED);
+    assert_int_equal(refused->last.blockers.count, 1);
+    assert_int_equal(refused->last.blockers.list[0].txn.client, 7);
+    assert_int_equal(refused->last.blockers.list[0].source, 3);
+    assert_string_equal(refused->job, "job of a");
+    assert_string_equal(refused->source, "solver.c:17");
+    assert_int_equal(refused->named_before_reply, 1);
+    second = write_to(8, 2, WIO_STORE_FLAG_SINGLE | WIO_STORE_FLAG_REJECT);
+    assert_true(wio_targets_send(scene.clients[1].targets, 0, &second));
+    run(&scene, SECOND_NS);
+    assert_int_equal(refused->replies, 2);
+    assert_int_equal(refused->named_before_reply, 1); /* once */
+    end(&scene);
+}
+
+/* The older one waits, and the younger holder is told. */
+static void wounds_are_pushed(void **state)
+{
+    (void)state;
+    struct session_scene scene;
+    begin(&scene);
+    connect_client(&scene, 0, 7, 1000, "a");
+    connect_client(&scene, 1, 8, 1000, "b");
+    run(&scene, SECOND_NS);
+    struct wio_store_request young = write_to(8, 1, WIO_STORE_FLAG_BEGIN);
+    struct wio_store_request old = write_to(7, 1, WIO_STORE_FLAG_BEGIN);
+    assert_true(wio_targets_send(scene.clients[1].targets, 0, &young));
+    run(&scene, SECOND_NS);
+    assert_true(wio_targets_send(scene.clients[0].targets, 0, &old));
+    run(&scene, SECOND_NS);
+    assert_int_equal(scene.clients[0].replies, 0);
+    assert_true(scene.clients[1].wounds > 0);
+    assert_int_equal(scene.clients[1].wound.txn.number, 1);
+    assert_int_equal(scene.clients[1].wound.because.txn.client, 7);
+    const struct wio_store_request abort = {.op = WIO_STORE_ABORT, .number = 2, .txn = young.txn};
+    assert_true(wio_targets_send(scene.clients[1].targets, 0, &abort));
+    run(&scene, SECOND_NS);
+    assert_int_equal(scene.clients[0].replies, 1);
+    assert_int_equal(scene.clients[0].last.result, WIO_STORE_OK);
+    assert_true(scene.clients[0].last.locked_ns > scene.clients[0].last.received_ns);
+    end(&scene);
+}
+
+/* Within the lease the target remembers what it has done; behind it, it says that it does not. */
+static void a_client_learns_that_it_was_forgotten(void **state)
+{
+    (void)state;
+    for (unsigned is_long = 0; is_long < 2; is_long++) {
+        struct session_scene scene;
+        begin(&scene);
+        connect_client(&scene, 0, 7, 1000, "a");
+        run(&scene, 10 * SECOND_NS);
+        scene.clients[0].known = 0;
+        wio_sim_part(scene.sim, wio_sim_node(scene.sim, "a"), NULL);
+        wio_sim_options(scene.sim)->reset = 1000000;
+        wio_sim_heal(scene.sim);
+        run(&scene, SECOND_NS);
+        wio_sim_options(scene.sim)->reset = 0;
+        if (is_long == 1) {
+            wio_sim_part(scene.sim, wio_sim_node(scene.sim, "a"), NULL);
+            run(&scene, 10 * SECOND_NS);
+            wio_sim_heal(scene.sim);
+        }
+        run(&scene, 10 * SECOND_NS);
+        assert_true(scene.clients[0].backs > 1);
+        assert_int_equal(scene.clients[0].known, is_long == 1 ? 0 : 1);
+        end(&scene);
+    }
+}
+
+/* R-LINK-11 */
+static void the_last_connection_of_a_client_counts(void **state)
+{
+    (void)state;
+    struct session_scene scene;
+    begin(&scene);
+    connect_client(&scene, 0, 7, 1000, "a");
+    run(&scene, SECOND_NS);
+    connect_client(&scene, 1, 7, 1001, "b"); /* another user's: refused */
+    run(&scene, SECOND_NS);
+    assert_int_equal(scene.clients[0].lost, 0);
+    assert_int_equal(scene.clients[1].backs, 0);
+    assert_true(scene.clients[1].lost > 0);
+    connect_client(&scene, 2, 7, 1000, "c");
+    run(&scene, SECOND_NS / 100);
+    assert_true(scene.clients[2].backs > 0);
+    assert_true(scene.clients[0].lost > 0);
+    end(&scene);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(requests_are_answered),
+        cmocka_unit_test(an_idle_client_keeps_its_locks),
+        cmocka_unit_test(blockers_have_names),
+        cmocka_unit_test(wounds_are_pushed),
+        cmocka_unit_test(a_client_learns_that_it_was_forgotten),
+        cmocka_unit_test(the_last_connection_of_a_client_counts),
+    };
+    return WIO_RUN(tests);
+}
