@@ -6,6 +6,7 @@
 #   make bench   whyio beside strace and LTTng     make fuzz    a minute per parser
 #   make bench-replay   replays beside the programs, edges beside the truth
 #   make bench-model    the write models beside measurements
+#   make bench-admit    admission policies under overload, in virtual time
 #   make bench-explain  what `whyio explain` needs for a million events, and for twenty
 #   make bench-job      what it costs to know the job of a request
 #   make lint    formatting, clang-tidy, cppcheck  make clean
@@ -13,7 +14,7 @@
 BUILD := build
 
 .DEFAULT_GOAL := build
-.PHONY: build demo test bench bench-replay bench-model bench-explain bench-job fuzz lint clean install deps-%
+.PHONY: build demo test bench bench-replay bench-model bench-admit bench-explain bench-job fuzz lint clean install deps-%
 
 deps-%:
 	@sh scripts/deps.sh $*
@@ -39,6 +40,10 @@ bench-replay: deps-bench-replay
 bench-model: deps-bench-model
 	@sh scripts/build.sh $(BUILD)
 	@sh scripts/bench_model.sh $(BUILD) $(ARGS)
+
+bench-admit: deps-bench-admit
+	@sh scripts/build.sh $(BUILD)
+	@sh scripts/bench_admit.sh $(BUILD) $(ARGS)
 
 bench-explain: deps-build
 	@sh scripts/build.sh $(BUILD)

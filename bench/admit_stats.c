@@ -121,6 +121,13 @@ static int compare(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
+static void sort(float *values, size_t count)
+{
+    if (count > 0) {
+        qsort(values, count, sizeof(*values), compare);
+    }
+}
+
 static double part(const float *sorted, size_t count, double share)
 {
     return count > 0 ? sorted[(size_t)(share * (double)(count - 1))] : 0;
@@ -166,8 +173,8 @@ static double fairness(const struct sim_stats *stats)
 
 static void fill_times(struct sim_stats *stats, struct sim_result *result)
 {
-    qsort(stats->latencies_ms, stats->latency_count, sizeof(float), compare);
-    qsort(stats->small_ms, stats->small_count, sizeof(float), compare);
+    sort(stats->latencies_ms, stats->latency_count);
+    sort(stats->small_ms, stats->small_count);
     result->p50_ms = part(stats->latencies_ms, stats->latency_count, 0.5);
     result->p99_ms = part(stats->latencies_ms, stats->latency_count, 0.99);
     result->p999_ms = part(stats->latencies_ms, stats->latency_count, 0.999);

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Install the Debian packages that a goal needs; those that are there already are not touched.
 #
-# usage: deps.sh build|demo|test|bench|bench-replay|bench-model|lint
+# usage: deps.sh build|demo|test|bench|bench-replay|bench-model|bench-admit|lint
 #
 # Exit 0: all are there. Packages that only widen a goal (wanted_...) are tried once, and their
 # absence is no failure: the tests that need them skip.
@@ -33,9 +33,10 @@ test) needed="$build $test" wanted=$wanted_test ;;
 bench) needed="$build $bench" wanted=$wanted_bench ;;
 bench-replay) needed="$build $demo" wanted=$wanted_replay ;;
 bench-model) needed="$build $demo" wanted=$wanted_model ;;
+bench-admit) needed="$build" wanted="valgrind gnuplot-nox" ;;
 lint) needed="$build $lint" wanted="" ;;
 *)
-    echo "usage: deps.sh build|demo|test|bench|bench-replay|bench-model|lint" >&2
+    echo "usage: deps.sh build|demo|test|bench|bench-replay|bench-model|bench-admit|lint" >&2
     exit 2
     ;;
 esac

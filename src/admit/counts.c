@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "admit/counts.h"
 
-#define FIRST_BITS 8 /* times below 256 ns are one bucket */
-
 const char *wio_admit_reason_name(enum wio_admit_reason reason)
 {
     static const char *const names[] = {
@@ -11,15 +9,6 @@ const char *wio_admit_reason_name(enum wio_admit_reason reason)
 #undef REASON_NAME
     };
     return (unsigned)reason < WIO_ADMIT_REASON_COUNT ? names[reason] : "unknown";
-}
-
-void wio_admit_histogram_add(struct wio_admit_histogram *histogram, uint64_t ns)
-{
-    unsigned bits = ns == 0 ? 0 : 64 - (unsigned)__builtin_clzll(ns);
-    unsigned i = bits > FIRST_BITS ? bits - FIRST_BITS : 0;
-    uint32_t *bucket = &histogram->buckets[i < WIO_ADMIT_BUCKETS ? i : WIO_ADMIT_BUCKETS - 1];
-    *bucket += *bucket < UINT32_MAX;
-    histogram->sum_ns += ns;
 }
 
 uint64_t wio_admit_histogram_part(const struct wio_admit_histogram *histogram, double part)
@@ -32,7 +21,7 @@ uint64_t wio_admit_histogram_part(const struct wio_admit_histogram *histogram, d
     for (unsigned i = 0; i < WIO_ADMIT_BUCKETS && all > 0; i++) {
         seen += histogram->buckets[i];
         if ((double)seen >= part * (double)all && seen > 0) {
-            return (uint64_t)1 << (i + FIRST_BITS);
+            return (uint64_t)1 << (i + WIO_ADMIT_FIRST_BITS);
         }
     }
     return 0;

@@ -27,6 +27,7 @@ enum wio_admit_reason {
 
 /* Bucket i counts times below 2^(i + 8) ns, the last one all above. */
 #define WIO_ADMIT_BUCKETS 32
+#define WIO_ADMIT_FIRST_BITS 8
 
 struct wio_admit_histogram {
     uint32_t buckets[WIO_ADMIT_BUCKETS]; /* stop at UINT32_MAX */
@@ -56,7 +57,15 @@ struct wio_admit_counts {
 /* "memory", "queue", ...; never NULL. */
 const char *wio_admit_reason_name(enum wio_admit_reason reason);
 
-void wio_admit_histogram_add(struct wio_admit_histogram *histogram, uint64_t ns);
+static inline void wio_admit_histogram_add(struct wio_admit_histogram *histogram, uint64_t ns)
+{
+    unsigned bits = ns == 0 ? 0 : 64 - (unsigned)__builtin_clzll(ns);
+    unsigned i = bits > WIO_ADMIT_FIRST_BITS ? bits - WIO_ADMIT_FIRST_BITS : 0;
+    uint32_t *bucket = &histogram->buckets[i < WIO_ADMIT_BUCKETS ? i : WIO_ADMIT_BUCKETS - 1];
+    *bucket += *bucket < UINT32_MAX;
+    histogram->sum_ns += ns;
+}
+
 /* Upper bound of the bucket that holds the share `part` (0 to 1); 0 where nothing was counted. */
 uint64_t wio_admit_histogram_part(const struct wio_admit_histogram *histogram, double part);
 uint64_t wio_admit_refused(const struct wio_admit_counts *counts);

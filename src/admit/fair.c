@@ -10,12 +10,16 @@
 void wio_fair_init(struct wio_fair *fair, uint64_t quantum_ns)
 {
     struct wio_fair_list empty = {WIO_NO_INDEX, WIO_NO_INDEX};
-    *fair = (struct wio_fair){.fresh = empty, .old = empty, .least_ns = quantum_ns};
+    *fair = (struct wio_fair){.fresh = empty,
+                              .old = empty,
+                              .least_ns = quantum_ns,
+                              .round_ns = quantum_ns,
+                              .round_first = WIO_NO_INDEX};
 }
 
 int64_t wio_fair_quantum_ns(const struct wio_fair *fair)
 {
-    return (int64_t)fmax((double)fair->least_ns, fair->largest_ns);
+    return (int64_t)fair->round_ns;
 }
 
 void wio_fair_charge(const struct wio_fair *fair, struct wio_tenant *tenant, int64_t ns)
@@ -24,6 +28,17 @@ void wio_fair_charge(const struct wio_fair *fair, struct wio_tenant *tenant, int
     int64_t left_ns = tenant->deficit_ns - ns;
     int64_t least_ns = -DEBT_ROUNDS * round_ns;
     tenant->deficit_ns = left_ns < least_ns ? least_ns : left_ns > round_ns ? round_ns : left_ns;
+}
+
+/* A tenant has its turn: the first one that has it again begins the next round. */
+static void begin_round(struct wio_fair *fair, const struct wio_tenants *tenants, uint32_t tenant)
+{
+    bool is_gone = fair->round_first == WIO_NO_INDEX ||
+                   tenants->items[fair->round_first].place != WIO_TENANT_OLD;
+    if (is_gone || fair->round_first == tenant) {
+        fair->round_first = tenant;
+        fair->round_ns = (uint64_t)fmax((double)fair->least_ns, fair->largest_ns);
+    }
 }
 
 static void append(struct wio_fair_list *list, struct wio_tenants *tenants, uint32_t tenant)
@@ -115,6 +130,7 @@ uint32_t wio_fair_pop(struct wio_fair *fair, struct wio_tenants *tenants,
             continue;
         }
         if (item->deficit_ns <= 0) {
+            begin_round(fair, tenants, tenant);
             item->deficit_ns += wio_fair_quantum_ns(fair) * item->weight;
             shift(list, tenants);
             to_old(fair, tenants, tenant);

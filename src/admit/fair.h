@@ -18,8 +18,10 @@ struct wio_fair_list {
 struct wio_fair {
     struct wio_fair_list fresh;
     struct wio_fair_list old;
-    uint64_t least_ns;  /* of a round, for weight 1 */
-    double largest_ns;  /* cost of late: a round is no shorter, so that two pass before a turn */
+    uint64_t least_ns; /* of a round, for weight 1 */
+    double largest_ns; /* cost of late: a round is no shorter, so that two pass before a turn */
+    uint64_t round_ns; /* of the round that is under way: the same for all in it */
+    uint32_t round_first;
     uint32_t fresh_run; /* taken in a row from `fresh` while `old` had some */
 };
 

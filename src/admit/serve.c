@@ -18,12 +18,19 @@ static bool drops_expired(const struct wio_admit *shard)
     return shard->policy->drops_expired;
 }
 
-/* Memory for one context more. */
+/* What a request holds more when it runs: its place in the queue becomes part of the context. */
+static uint64_t context_more(const struct wio_admit_settings *settings)
+{
+    return settings->context_bytes > settings->waiting_bytes
+               ? settings->context_bytes - settings->waiting_bytes
+               : 0;
+}
+
 static bool may_run(const struct wio_admit *shard)
 {
     const struct wio_admit_settings *settings = shard->settings;
     return shard->in_flight < settings->in_flight_max &&
-           shard->memory_bytes + settings->context_bytes <=
+           shard->memory_bytes + context_more(settings) <=
                settings->memory_bytes - settings->reserve_bytes;
 }
 
@@ -59,8 +66,9 @@ static void start(struct wio_admit *shard, struct wio_admit_entry *entry, uint64
     wio_tenants_at(&shard->tenants, entry->tenant)->running++;
     if (entry->state == WIO_ENTRY_RUNNING && !entry->is_must) {
         shard->in_flight++;
-        shard->memory_bytes += shard->settings->context_bytes;
-        entry->held_bytes += shard->settings->context_bytes;
+        uint64_t more = context_more(shard->settings);
+        shard->memory_bytes += more;
+        entry->held_bytes += more;
     }
     work->cookie = entry->cookie;
     work->is_expired = is_late;

@@ -21,31 +21,6 @@ void wio_speed_init(struct wio_speed *speed, double first_ns, double constant_ns
     speed->elapsed_ns = first_ns / workers;
 }
 
-uint8_t wio_speed_size_class(uint64_t bytes)
-{
-    unsigned bits = bytes == 0 ? 0 : 64 - (unsigned)__builtin_clzll(bytes);
-    return (uint8_t)(bits < WIO_SPEED_SIZES ? bits : WIO_SPEED_SIZES - 1);
-}
-
-static double estimate(const struct wio_speed *speed, uint8_t space, uint16_t operation,
-                       uint8_t size_class)
-{
-    const struct wio_speed_cell *cell = &speed->cells[space][operation][size_class];
-    if (cell->samples > 0) {
-        return cell->cost_ns;
-    }
-    const struct wio_speed_cell *op = &speed->ops[space][operation];
-    return op->samples > 0 ? op->cost_ns : speed->mean.cost_ns;
-}
-
-uint32_t wio_speed_cost_ns(const struct wio_speed *speed, uint8_t space, uint16_t operation,
-                           uint8_t size_class)
-{
-    double cost =
-        speed->constant_ns > 0 ? speed->constant_ns : estimate(speed, space, operation, size_class);
-    return cost < 1 ? 1 : cost < UINT32_MAX ? (uint32_t)cost : UINT32_MAX;
-}
-
 static void average(struct wio_speed_cell *cell, float ns, uint32_t length)
 {
     cell->samples += cell->samples < length;

@@ -38,11 +38,32 @@ struct wio_speed {
 
 void wio_speed_init(struct wio_speed *speed, double first_ns, double constant_ns, uint32_t workers);
 
-uint8_t wio_speed_size_class(uint64_t bytes);
+static inline uint8_t wio_speed_size_class(uint64_t bytes)
+{
+    unsigned bits = bytes == 0 ? 0 : 64 - (unsigned)__builtin_clzll(bytes);
+    return (uint8_t)(bits < WIO_SPEED_SIZES ? bits : WIO_SPEED_SIZES - 1);
+}
+
+static inline double wio_speed_estimate_ns(const struct wio_speed *speed, uint8_t space,
+                                           uint16_t operation, uint8_t size_class)
+{
+    const struct wio_speed_cell *cell = &speed->cells[space][operation][size_class];
+    if (cell->samples > 0) {
+        return cell->cost_ns;
+    }
+    const struct wio_speed_cell *op = &speed->ops[space][operation];
+    return op->samples > 0 ? op->cost_ns : speed->mean.cost_ns;
+}
 
 /* Estimated service time in the class of free space `space`, at least 1. */
-uint32_t wio_speed_cost_ns(const struct wio_speed *speed, uint8_t space, uint16_t operation,
-                           uint8_t size_class);
+static inline uint32_t wio_speed_cost_ns(const struct wio_speed *speed, uint8_t space,
+                                         uint16_t operation, uint8_t size_class)
+{
+    double cost = speed->constant_ns > 0
+                      ? speed->constant_ns
+                      : wio_speed_estimate_ns(speed, space, operation, size_class);
+    return cost < 1 ? 1 : cost < UINT32_MAX ? (uint32_t)cost : UINT32_MAX;
+}
 
 struct wio_speed_sample {
     uint64_t now_ns;
