@@ -185,8 +185,7 @@ static enum wio_status find_implied(struct wio_join_result *result, struct wio_e
     struct wio_error cycle = WIO_ERROR_INIT;
     enum wio_status status = wio_edges_find_implied(&result->edges, result->is_implied, &cycle);
     if (status != WIO_ERR_FORMAT) {
-        *err = status == WIO_OK ? *err : cycle;
-        return status;
+        return status == WIO_OK ? WIO_OK : wio_error_pass(err, &cycle);
     }
     WIO_TRY(leave_out_cycles(result, err));
     memset(result->is_implied, 0, result->edges.edge_count * sizeof(bool));

@@ -99,6 +99,7 @@ static enum wio_status expect_none(const struct wio_merge_place *place, struct w
                : WIO_OK;
 }
 
+/* place->dir_fd stays -1 where another merge has removed it meanwhile, or given it its name. */
 static enum wio_status open_work(struct wio_merge_place *place, struct wio_error *err)
 {
     struct stat st;
@@ -108,6 +109,9 @@ static enum wio_status open_work(struct wio_merge_place *place, struct wio_error
     }
     wio_fd_cleanup(&place->dir_fd);
     place->dir_fd = open(place->work, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (place->dir_fd < 0 && errno == ENOENT) {
+        return WIO_OK;
+    }
     if (place->dir_fd < 0 || fstat(place->dir_fd, &st) != 0) {
         return wio_error_sys(err, place->work, "cannot open the trace directory");
     }
@@ -153,7 +157,7 @@ static enum wio_status claim(struct wio_merge_place *place, struct wio_error *er
 {
     for (unsigned i = 0; i < LOCK_ATTEMPTS; i++) {
         WIO_TRY(open_work(place, err));
-        enum wio_status status = lock(place, err);
+        enum wio_status status = place->dir_fd >= 0 ? lock(place, err) : WIO_OK;
         if (status != WIO_OK) {
             wio_fd_cleanup(&place->lock_fd); /* it is another's */
             return status;

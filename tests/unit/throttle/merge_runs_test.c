@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/io.h"
@@ -220,6 +221,64 @@ static void what_is_being_merged_is_left_alone(void **state)
     killed_fini(&killed);
 }
 
+/* The status of a merge in a process of its own. */
+static pid_t merge_beside(const struct killed *killed)
+{
+    pid_t pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        struct wio_merge_result result;
+        _exit(-(int)merge_again(killed, &result)); /* statuses are negative */
+    }
+    return pid;
+}
+
+/* Of merges to one name at the same time one makes it, the others say so and take nothing away. */
+static void of_merges_at_once_one_is_published(void **state)
+{
+    (void)state;
+    struct killed killed = make_killed("at-once");
+    for (unsigned round = 0; round < 12; round++) {
+        pid_t pids[4];
+        unsigned made = 0;
+        for (unsigned i = 0; i < 4; i++) {
+            pids[i] = merge_beside(&killed);
+        }
+        for (unsigned i = 0; i < 4; i++) {
+            int status;
+            assert_int_equal(waitpid(pids[i], &status, 0), pids[i]);
+            assert_true(WIFEXITED(status));
+            made += WEXITSTATUS(status) == 0;
+            assert_true(-WEXITSTATUS(status) == WIO_OK || -WEXITSTATUS(status) == WIO_ERR_BUSY ||
+                        -WEXITSTATUS(status) == WIO_ERR_USAGE);
+        }
+        assert_int_equal(made, 1);
+        expect_whole(killed.dir);
+        assert_int_equal(access(killed.work, F_OK), -1);
+        assert_ok(wio_io_remove_tree(killed.dir, NULL), NULL);
+    }
+    killed_fini(&killed);
+}
+
+/* Another trace has got the name while this one was made: it stays. */
+static void a_trace_that_came_meanwhile_stays(void **state)
+{
+    (void)state;
+    struct killed killed = make_killed("meanwhile");
+    struct wio_merge_place place = {.dir_fd = -1, .lock_fd = -1};
+    struct wio_error err = WIO_ERROR_INIT;
+    char name[600];
+    assert_ok(wio_merge_place_begin(&place, killed.dir, &err), &err);
+    assert_int_equal(mkdir(killed.dir, 0777), 0); /* empty: a plain rename would replace it */
+    assert_status(wio_merge_place_publish(&place, &err), WIO_ERR_USAGE, &err);
+    wio_merge_place_fini(&place);
+    (void)snprintf(name, sizeof(name), "%s/lock", killed.dir);
+    assert_int_equal(access(name, F_OK), -1);
+    assert_int_equal(access(killed.work, F_OK), -1);
+    assert_int_equal(rmdir(killed.dir), 0);
+    killed_fini(&killed);
+}
+
 static void files_of_others_are_left_alone(void **state)
 {
     (void)state;
@@ -249,6 +308,8 @@ int main(void)
         cmocka_unit_test(marks_with_the_flag_of_an_io_are_none),
         cmocka_unit_test(a_merge_that_is_killed_leaves_all_or_nothing),
         cmocka_unit_test(what_is_being_merged_is_left_alone),
+        cmocka_unit_test(of_merges_at_once_one_is_published),
+        cmocka_unit_test(a_trace_that_came_meanwhile_stays),
         cmocka_unit_test(files_of_others_are_left_alone),
     };
     return WIO_RUN(tests);
