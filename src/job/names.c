@@ -15,7 +15,7 @@
 #define BLOCK_BYTES ((size_t)64 * 1024)
 #define INDEX_FIRST 1024u
 
-struct name {
+struct job_name {
     const char *text;
     uint32_t bytes;
     uint32_t hash;
@@ -32,7 +32,7 @@ struct wio_job_names {
     uint32_t most;
     _Atomic uint32_t count;
     /* Number n is at place n - 1. A page is published before the count that reaches into it. */
-    _Atomic(struct name *) pages[PAGES];
+    _Atomic(struct job_name *) pages[PAGES];
     struct block *blocks;
     uint32_t *index; /* hash -> number, 0 = free; linear probing; of the adding thread */
     uint32_t index_room;
@@ -49,8 +49,8 @@ static uint32_t hash_of(const char *text, size_t bytes)
 }
 
 /* Page and place in it of a number: page p begins at PAGE_FIRST * (2^p - 1). */
-static struct name *place_of(const struct wio_job_names *names, uint32_t job, unsigned *page_out,
-                             uint32_t *in_page_out)
+static struct job_name *place_of(const struct wio_job_names *names, uint32_t job,
+                                 unsigned *page_out, uint32_t *in_page_out)
 {
     uint32_t at = job - 1;
     unsigned page = 31 - (unsigned)__builtin_clz(at / PAGE_FIRST + 1);
@@ -59,11 +59,11 @@ static struct name *place_of(const struct wio_job_names *names, uint32_t job, un
     return atomic_load_explicit(&names->pages[page], memory_order_acquire);
 }
 
-static const struct name *name_of(const struct wio_job_names *names, uint32_t job)
+static const struct job_name *name_of(const struct wio_job_names *names, uint32_t job)
 {
     unsigned page;
     uint32_t in_page;
-    const struct name *names_of_page = place_of(names, job, &page, &in_page);
+    const struct job_name *names_of_page = place_of(names, job, &page, &in_page);
     return &names_of_page[in_page];
 }
 
@@ -110,7 +110,7 @@ const char *wio_job_names_text(const struct wio_job_names *names, uint32_t job, 
         }
         return "";
     }
-    const struct name *name = name_of(names, job);
+    const struct job_name *name = name_of(names, job);
     if (bytes_out != NULL) {
         *bytes_out = name->bytes;
     }
@@ -126,7 +126,7 @@ static uint32_t *probe(const struct wio_job_names *names, uint32_t hash, const c
         if (*place == 0) {
             return place;
         }
-        const struct name *name = name_of(names, *place);
+        const struct job_name *name = name_of(names, *place);
         if (name->hash == hash && name->bytes == bytes && memcmp(name->text, text, bytes) == 0) {
             return place;
         }
@@ -167,7 +167,7 @@ static enum wio_status make_room(struct wio_job_names *names, uint32_t job)
     unsigned page;
     uint32_t in_page;
     if (place_of(names, job, &page, &in_page) == NULL) {
-        struct name *fresh =
+        struct job_name *fresh =
             wio_alloc_array(&names->alloc, (size_t)PAGE_FIRST << page, sizeof(*fresh));
         if (fresh == NULL) {
             return WIO_ERR_NOMEM;
@@ -218,7 +218,7 @@ enum wio_status wio_job_names_add(struct wio_job_names *names, const char *text,
     const uint32_t hash = hash_of(text, bytes);
     unsigned page;
     uint32_t in_page;
-    place_of(names, job, &page, &in_page)[in_page] = (struct name){copy, (uint32_t)bytes, hash};
+    place_of(names, job, &page, &in_page)[in_page] = (struct job_name){copy, (uint32_t)bytes, hash};
     *probe(names, hash, text, bytes) = job;
     atomic_store_explicit(&names->count, job, memory_order_release);
     *job_out = job;

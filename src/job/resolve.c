@@ -7,7 +7,7 @@
 #include "job/job.h"
 
 /* A part of a text that is the id; text NULL = none. */
-struct found {
+struct found_job {
     const char *text;
     size_t bytes;
 };
@@ -31,30 +31,30 @@ const char *wio_job_variable(const struct wio_job_text *environ, const char *nam
     return NULL;
 }
 
-static struct found in_variable(const struct wio_job_text *environ, const char *name)
+static struct found_job in_variable(const struct wio_job_text *environ, const char *name)
 {
-    struct found found = {NULL, 0};
+    struct found_job found = {NULL, 0};
     found.text = wio_job_variable(environ, name, &found.bytes);
-    return found.bytes > 0 ? found : (struct found){NULL, 0};
+    return found.bytes > 0 ? found : (struct found_job){NULL, 0};
 }
 
-static struct found in_batch_variables(const struct wio_job_text *environ)
+static struct found_job in_batch_variables(const struct wio_job_text *environ)
 {
     static const char *const names[] = {"SLURM_JOB_ID", "PBS_JOBID", "FLUX_JOB_ID",
                                         "LSB_JOBID",    "JOB_ID",    "PMIX_NAMESPACE"};
     for (size_t i = 0; i < WIO_ARRAY_SIZE(names); i++) {
-        const struct found found = in_variable(environ, names[i]);
+        const struct found_job found = in_variable(environ, names[i]);
         if (found.text != NULL) {
             return found;
         }
     }
-    return (struct found){NULL, 0};
+    return (struct found_job){NULL, 0};
 }
 
 /* The id in the path of each line ("0::/a/b", "4:memory:/a/b"), by a pattern or the known rules. A
  * last line that may be half says nothing. */
-static struct found in_cgroup(const struct wio_job_text *cgroup,
-                              const struct wio_job_pattern *pattern)
+static struct found_job in_cgroup(const struct wio_job_text *cgroup,
+                                  const struct wio_job_pattern *pattern)
 {
     const char *at = cgroup->text;
     const char *end = at != NULL ? at + cgroup->bytes : NULL;
@@ -65,7 +65,7 @@ static struct found in_cgroup(const struct wio_job_text *cgroup,
         }
         const char *line_end = stop != NULL ? stop : end;
         const char *path = memchr(at, '/', (size_t)(line_end - at));
-        struct found found = {NULL, 0};
+        struct found_job found = {NULL, 0};
         if (path != NULL) {
             const size_t bytes = (size_t)(line_end - path);
             found.text = pattern != NULL ? wio_job_pattern_find(pattern, path, bytes, &found.bytes)
@@ -76,27 +76,27 @@ static struct found in_cgroup(const struct wio_job_text *cgroup,
         }
         at = line_end + 1;
     }
-    return (struct found){NULL, 0};
+    return (struct found_job){NULL, 0};
 }
 
-static struct found by_pattern(const struct wio_job_pattern *pattern,
-                               const struct wio_job_texts *texts)
+static struct found_job by_pattern(const struct wio_job_pattern *pattern,
+                                   const struct wio_job_texts *texts)
 {
     if (pattern->variable[0] == '\0') {
         return in_cgroup(&texts->cgroup, pattern);
     }
-    struct found value = in_variable(&texts->environ, pattern->variable);
-    struct found found = {NULL, 0};
+    struct found_job value = in_variable(&texts->environ, pattern->variable);
+    struct found_job found = {NULL, 0};
     if (value.text != NULL) {
         found.text = wio_job_pattern_find(pattern, value.text, value.bytes, &found.bytes);
     }
     return found;
 }
 
-static struct found find_batch(const struct wio_job_settings *settings,
-                               const struct wio_job_texts *texts)
+static struct found_job find_batch(const struct wio_job_settings *settings,
+                                   const struct wio_job_texts *texts)
 {
-    struct found found = {NULL, 0};
+    struct found_job found = {NULL, 0};
     if (settings->has_pattern) {
         found = by_pattern(&settings->pattern, texts);
     }
@@ -106,8 +106,8 @@ static struct found find_batch(const struct wio_job_settings *settings,
     return found.text != NULL ? found : in_batch_variables(&texts->environ);
 }
 
-static struct found find_job(const struct wio_job_settings *settings,
-                             const struct wio_job_texts *texts)
+static struct found_job find_job(const struct wio_job_settings *settings,
+                                 const struct wio_job_texts *texts)
 {
     switch (settings->mode) {
     case WIO_JOB_MODE_BATCH:
@@ -117,11 +117,12 @@ static struct found find_job(const struct wio_job_settings *settings,
     case WIO_JOB_MODE_VARIABLE:
         return in_variable(&texts->environ, settings->variable);
     case WIO_JOB_MODE_SESSION:
-        return texts->session.bytes > 0 ? (struct found){texts->session.text, texts->session.bytes}
-                                        : (struct found){NULL, 0};
+        return texts->session.bytes > 0
+                   ? (struct found_job){texts->session.text, texts->session.bytes}
+                   : (struct found_job){NULL, 0};
     case WIO_JOB_MODE_DISABLE:
     default:
-        return (struct found){NULL, 0};
+        return (struct found_job){NULL, 0};
     }
 }
 
@@ -177,7 +178,7 @@ static bool is_missing(const struct wio_job_settings *settings, const struct wio
            ((needs & WIO_JOB_NEED_PROGRAM) != 0 && texts->facts.program_bytes == 0);
 }
 
-static bool keep(struct wio_job_resolved *resolved, const struct found *found)
+static bool keep(struct wio_job_resolved *resolved, const struct found_job *found)
 {
     resolved->is_refused = found->bytes > WIO_JOB_BYTES;
     if (found->text == NULL || resolved->is_refused) {
@@ -193,8 +194,8 @@ void wio_job_resolve_texts(const struct wio_job_settings *settings,
                            const struct wio_job_texts *texts, struct wio_job_resolved *resolved_out)
 {
     const char *format = wio_job_settings_names(settings);
-    const struct found found =
-        needs_job(settings) ? find_job(settings, texts) : (struct found){NULL, 0};
+    const struct found_job found =
+        needs_job(settings) ? find_job(settings, texts) : (struct found_job){NULL, 0};
     bool is_named;
     resolved_out->bytes = 0;
     resolved_out->name[0] = '\0';

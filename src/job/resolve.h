@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The job of a process out of texts that somebody has read: its /proc files, whole or not.
+ * The job of a process out of texts that were read for it: its /proc files, whole or not.
  *
  * Order in mode batch: the user's pattern; the control group (Slurm, PBS); SLURM_JOB_ID, PBS_JOBID,
  * FLUX_JOB_ID, LSB_JOBID, JOB_ID, PMIX_NAMESPACE. An id is any 1 to WIO_JOB_BYTES bytes but NUL; a

@@ -6,7 +6,7 @@
  *     wio_job_stats_add(stats, job, WIO_JOB_OP_WRITE_BYTES, 65536, now_ns);
  *
  * Jobs are the numbers of names.h. An object belongs to one thread; each event loop has its own,
- * and whoever reads merges them. Sums of squares have 128 bits, all others 64: nothing wraps before
+ * and the reader merges them. Sums of squares have 128 bits, all others 64: nothing wraps before
  * 1.8e19 (sums stay there).
  *
  * Memory: 120 bytes a job, and 64 and the histogram (8 bytes for each power of two between the

@@ -220,7 +220,7 @@ static struct wio_job_hit check(struct wio_probe *probe, struct wio_job_hit hit,
     const uint32_t number = wio_job_table_watch(probe->table, tid);
     bool is_alive = false;
     if (number != WIO_JOB_NO_WATCH) {
-        const struct wio_watch *watch = wio_watches_get(&probe->watches, number);
+        const struct wio_probe_watch *watch = wio_watches_get(&probe->watches, number);
         is_alive = wio_task_is_alive(watch->fd, watch->kind);
         if (!is_alive) {
             wio_job_table_end(probe->table, tid, number);

@@ -48,7 +48,7 @@ static bool watch(struct wio_probe *probe, struct wio_task *task, uint32_t *watc
         probe->counts.unwatched++;
         return false;
     }
-    const struct wio_watch *watched = wio_watches_get(&probe->watches, *watch_out);
+    const struct wio_probe_watch *watched = wio_watches_get(&probe->watches, *watch_out);
     if (!wio_task_is_alive(watched->fd, watched->kind)) {
         wio_watches_close(&probe->watches, *watch_out);
         probe->counts.gone++;

@@ -100,7 +100,7 @@ static bool find_birth(const struct wio_task_system *system, struct wio_task *ta
 }
 
 static void finish_open(const struct wio_task_system *system, struct wio_task *task,
-                        enum wio_task_kind kind)
+                        enum wio_probe_task_kind kind)
 {
     task->error = errno;
     if (task->fd < 0) {
@@ -141,7 +141,7 @@ void wio_task_close(struct wio_task *task)
     task->kind = WIO_TASK_NONE;
 }
 
-bool wio_task_is_alive(int fd, enum wio_task_kind kind)
+bool wio_task_is_alive(int fd, enum wio_probe_task_kind kind)
 {
     if (kind == WIO_TASK_UNTOLD) {
         struct stat status;

@@ -23,7 +23,7 @@ struct wio_task_system {
 /* Fails with errno. The caller owns `proc`. */
 bool wio_task_system_init(struct wio_task_system *system);
 
-enum wio_task_kind {
+enum wio_probe_task_kind {
     WIO_TASK_NONE,    /* not opened: errno of the call in `error` */
     WIO_TASK_PROCESS, /* descriptor: pidfd of the process */
     WIO_TASK_THREAD,  /* descriptor: pidfd of the thread */
@@ -31,7 +31,7 @@ enum wio_task_kind {
 };
 
 struct wio_task {
-    enum wio_task_kind kind;
+    enum wio_probe_task_kind kind;
     int fd; /* -1 = none */
     int error;
     uint32_t tid;
@@ -47,7 +47,7 @@ void wio_task_open_thread(const struct wio_task_system *system, uint32_t tid,
 void wio_task_close(struct wio_task *task);
 
 /* It has not ended. Of WIO_TASK_UNTOLD by a look into /proc. */
-bool wio_task_is_alive(int fd, enum wio_task_kind kind);
+bool wio_task_is_alive(int fd, enum wio_probe_task_kind kind);
 
 /* A file of /proc/TID into `buffer`, at most `size` bytes; -1 with errno. */
 int64_t wio_task_read(const struct wio_task_system *system, uint32_t tid, const char *file,

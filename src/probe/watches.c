@@ -30,7 +30,7 @@ void wio_watches_fini(struct wio_watches *watches)
     watches->used = 0;
 }
 
-struct wio_watch *wio_watches_get(const struct wio_watches *watches, uint32_t watch)
+struct wio_probe_watch *wio_watches_get(const struct wio_watches *watches, uint32_t watch)
 {
     return &watches->all[watch];
 }
@@ -46,7 +46,7 @@ static enum wio_status take(struct wio_watches *watches, uint32_t *watch_out)
     WIO_TRY(wio_make_room(&all, sizeof(*watches->all), &watches->room, watches->used + 1));
     watches->all = all;
     *watch_out = watches->used++;
-    watches->all[*watch_out] = (struct wio_watch){.fd = -1};
+    watches->all[*watch_out] = (struct wio_probe_watch){.fd = -1};
     return WIO_OK;
 }
 
@@ -62,8 +62,8 @@ enum wio_status wio_watches_add(struct wio_watches *watches, struct wio_task *ta
         wio_task_close(task);
         return WIO_ERR_NOMEM;
     }
-    struct wio_watch *watch = &watches->all[*watch_out];
-    *watch = (struct wio_watch){
+    struct wio_probe_watch *watch = &watches->all[*watch_out];
+    *watch = (struct wio_probe_watch){
         .fd = task->fd, .kind = task->kind, .tid = task->tid, .generation = watch->generation + 1};
     task->fd = -1;
     watches->open++;
@@ -79,7 +79,7 @@ enum wio_status wio_watches_add(struct wio_watches *watches, struct wio_task *ta
 
 void wio_watches_close(struct wio_watches *watches, uint32_t watch)
 {
-    struct wio_watch *closed = &watches->all[watch];
+    struct wio_probe_watch *closed = &watches->all[watch];
     if (closed->kind != WIO_TASK_UNTOLD) {
         (void)epoll_ctl(watches->epoll, EPOLL_CTL_DEL, closed->fd, NULL);
     }

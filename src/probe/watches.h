@@ -17,9 +17,9 @@
 
 #include "probe/task.h"
 
-struct wio_watch {
+struct wio_probe_watch {
     int fd; /* -1 = free */
-    enum wio_task_kind kind;
+    enum wio_probe_task_kind kind;
     uint32_t tid;
     uint32_t generation; /* of the number: counts its uses */
     uint32_t next_free;
@@ -27,7 +27,7 @@ struct wio_watch {
 
 struct wio_watches {
     int epoll;
-    struct wio_watch *all;
+    struct wio_probe_watch *all;
     uint32_t room;
     uint32_t used;
     uint32_t free;
@@ -43,7 +43,7 @@ void wio_watches_fini(struct wio_watches *watches);
 WIO_MUST_CHECK enum wio_status wio_watches_add(struct wio_watches *watches, struct wio_task *task,
                                                uint32_t *watch_out);
 void wio_watches_close(struct wio_watches *watches, uint32_t watch);
-struct wio_watch *wio_watches_get(const struct wio_watches *watches, uint32_t watch);
+struct wio_probe_watch *wio_watches_get(const struct wio_watches *watches, uint32_t watch);
 
 /* Names of those that have ended, up to `most`; it does not wait. */
 size_t wio_watches_ended(const struct wio_watches *watches, uint64_t *names_out, size_t most);

@@ -30,7 +30,7 @@ struct seen {
 static void try_changes(const struct wio_log_record *record)
 {
     struct wio_buf buf = wio_buf_of(record->redo, record->redo_bytes);
-    struct wio_change change;
+    struct wio_redo_change change;
     while (wio_change_decode(&buf, &change) == WIO_OK) {
         require(change.kind != 0 && change.kind < WIO_CHANGE_KINDS);
         require(change.bytes <= record->redo_bytes);

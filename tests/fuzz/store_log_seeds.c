@@ -35,7 +35,7 @@ static void fill(struct disk *disk, struct wio_log *log)
     struct wio_error err = WIO_ERROR_INIT;
     struct wio_blob redo = {0};
     for (unsigned kind = 1; kind < WIO_CHANGE_KINDS; kind++) {
-        struct wio_change change = {(uint8_t)kind, {kind, 1}, kind * 4096, "seed", 4};
+        struct wio_redo_change change = {(uint8_t)kind, {kind, 1}, kind * 4096, "seed", 4};
         if (wio_change_encode(&redo, &change) != WIO_OK) {
             stop("memory");
         }

@@ -26,7 +26,7 @@ static bool by_aio(int fd)
 #ifdef HAS_URING
 #include <liburing.h>
 
-/* Where the kernel lets nobody use it, nothing is written. */
+/* Where the kernel does not allow it, nothing is written. */
 static bool by_uring(int fd)
 {
     struct io_uring ring;

@@ -79,7 +79,7 @@ void wio_sim_slow(struct wio_sim_node *node, unsigned times);
 void wio_sim_part(struct wio_sim *sim, struct wio_sim_node *a, struct wio_sim_node *b);
 void wio_sim_heal(struct wio_sim *sim);
 
-/* ---- who is in between ---- */
+/* ---- between both ends ---- */
 /*
  * Sees each piece of bytes before it arrives, and may change it. `from_caller`: it goes from the
  * side that connected. Bytes that are to be dropped or added are a test's to send by connections

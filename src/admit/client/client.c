@@ -15,7 +15,7 @@
 struct wio_sender {
     struct wio_alloc alloc;
     struct wio_sender_settings settings;
-    struct wio_pending pending;
+    struct wio_admit_pending pending;
     struct wio_back_off back_off;
     struct wio_sender_counts counts;
     uint32_t in_flight;

@@ -3,30 +3,30 @@
 
 #include "base/cleanup.h"
 
-void wio_pending_init(struct wio_pending *pending, const struct wio_alloc *alloc)
+void wio_pending_init(struct wio_admit_pending *pending, const struct wio_alloc *alloc)
 {
-    *pending = (struct wio_pending){
+    *pending = (struct wio_admit_pending){
         .alloc = *alloc, .free = WIO_NO_INDEX, .first = WIO_NO_INDEX, .last = WIO_NO_INDEX};
 }
 
-void wio_pending_fini(struct wio_pending *pending)
+void wio_pending_fini(struct wio_admit_pending *pending)
 {
     pending->alloc.put(pending->alloc.context, pending->items);
     pending->alloc.put(pending->alloc.context, pending->timers);
 }
 
-static uint64_t timer_at(const struct wio_pending *pending, uint32_t at)
+static uint64_t timer_at(const struct wio_admit_pending *pending, uint32_t at)
 {
     return pending->items[pending->timers[at]].timer_ns;
 }
 
-static void place(struct wio_pending *pending, uint32_t at, uint32_t item)
+static void place(struct wio_admit_pending *pending, uint32_t at, uint32_t item)
 {
     pending->timers[at] = item;
     pending->items[item].at = at;
 }
 
-static void rise(struct wio_pending *pending, uint32_t at)
+static void rise(struct wio_admit_pending *pending, uint32_t at)
 {
     uint32_t item = pending->timers[at];
     uint64_t timer_ns = pending->items[item].timer_ns;
@@ -37,7 +37,7 @@ static void rise(struct wio_pending *pending, uint32_t at)
     place(pending, at, item);
 }
 
-static void sink(struct wio_pending *pending, uint32_t at)
+static void sink(struct wio_admit_pending *pending, uint32_t at)
 {
     uint32_t item = pending->timers[at];
     uint64_t timer_ns = pending->items[item].timer_ns;
@@ -54,7 +54,7 @@ static void sink(struct wio_pending *pending, uint32_t at)
     place(pending, at, item);
 }
 
-static enum wio_status take_item(struct wio_pending *pending, uint32_t *item_out)
+static enum wio_status take_item(struct wio_admit_pending *pending, uint32_t *item_out)
 {
     if (pending->free != WIO_NO_INDEX) {
         *item_out = pending->free;
@@ -76,7 +76,8 @@ static enum wio_status take_item(struct wio_pending *pending, uint32_t *item_out
     return WIO_OK;
 }
 
-enum wio_status wio_pending_add(struct wio_pending *pending, uint64_t timer_ns, uint32_t *item_out)
+enum wio_status wio_pending_add(struct wio_admit_pending *pending, uint64_t timer_ns,
+                                uint32_t *item_out)
 {
     WIO_TRY(take_item(pending, item_out));
     struct wio_pending_request *item = &pending->items[*item_out];
@@ -89,7 +90,7 @@ enum wio_status wio_pending_add(struct wio_pending *pending, uint64_t timer_ns, 
     return WIO_OK;
 }
 
-void wio_pending_unready(struct wio_pending *pending, uint32_t index)
+void wio_pending_unready(struct wio_admit_pending *pending, uint32_t index)
 {
     struct wio_pending_request *item = &pending->items[index];
     if (item->before != WIO_NO_INDEX) {
@@ -105,7 +106,7 @@ void wio_pending_unready(struct wio_pending *pending, uint32_t index)
     pending->ready--;
 }
 
-void wio_pending_make_ready(struct wio_pending *pending, uint32_t index, bool is_first)
+void wio_pending_make_ready(struct wio_admit_pending *pending, uint32_t index, bool is_first)
 {
     struct wio_pending_request *item = &pending->items[index];
     item->state = WIO_PENDING_READY;
@@ -124,7 +125,7 @@ void wio_pending_make_ready(struct wio_pending *pending, uint32_t index, bool is
     pending->ready++;
 }
 
-void wio_pending_remove(struct wio_pending *pending, uint32_t index)
+void wio_pending_remove(struct wio_admit_pending *pending, uint32_t index)
 {
     struct wio_pending_request *item = &pending->items[index];
     if (item->state == WIO_PENDING_READY) {
@@ -142,19 +143,19 @@ void wio_pending_remove(struct wio_pending *pending, uint32_t index)
     pending->free = index;
 }
 
-void wio_pending_set_timer(struct wio_pending *pending, uint32_t item, uint64_t timer_ns)
+void wio_pending_set_timer(struct wio_admit_pending *pending, uint32_t item, uint64_t timer_ns)
 {
     pending->items[item].timer_ns = timer_ns;
     rise(pending, pending->items[item].at);
     sink(pending, pending->items[item].at);
 }
 
-uint64_t wio_pending_number(const struct wio_pending *pending, uint32_t item)
+uint64_t wio_pending_number(const struct wio_admit_pending *pending, uint32_t item)
 {
     return (uint64_t)pending->items[item].generation << 32 | item;
 }
 
-uint32_t wio_pending_find(const struct wio_pending *pending, uint64_t number)
+uint32_t wio_pending_find(const struct wio_admit_pending *pending, uint64_t number)
 {
     uint32_t item = (uint32_t)number;
     bool is_there = item < pending->used && pending->items[item].state != WIO_PENDING_FREE &&

@@ -33,7 +33,7 @@ struct wio_pending_request {
     uint8_t reason; /* of its last refusal */
 };
 
-struct wio_pending {
+struct wio_admit_pending {
     struct wio_alloc alloc;
     struct wio_pending_request *items;
     uint32_t *timers; /* heap of items by timer_ns */
@@ -47,22 +47,22 @@ struct wio_pending {
     uint32_t ready;
 };
 
-void wio_pending_init(struct wio_pending *pending, const struct wio_alloc *alloc);
-void wio_pending_fini(struct wio_pending *pending);
+void wio_pending_init(struct wio_admit_pending *pending, const struct wio_alloc *alloc);
+void wio_pending_fini(struct wio_admit_pending *pending);
 
 /* A new one with a timer, in no list yet: its state is the caller's to set. */
-WIO_MUST_CHECK enum wio_status wio_pending_add(struct wio_pending *pending, uint64_t timer_ns,
+WIO_MUST_CHECK enum wio_status wio_pending_add(struct wio_admit_pending *pending, uint64_t timer_ns,
                                                uint32_t *item_out);
 /* Out of its list and of the timers. */
-void wio_pending_remove(struct wio_pending *pending, uint32_t item);
-void wio_pending_set_timer(struct wio_pending *pending, uint32_t item, uint64_t timer_ns);
+void wio_pending_remove(struct wio_admit_pending *pending, uint32_t item);
+void wio_pending_set_timer(struct wio_admit_pending *pending, uint32_t item, uint64_t timer_ns);
 /* Into the ready list: at its begin (it was there before) or at its end. */
-void wio_pending_make_ready(struct wio_pending *pending, uint32_t item, bool is_first);
+void wio_pending_make_ready(struct wio_admit_pending *pending, uint32_t item, bool is_first);
 /* Out of the ready list. */
-void wio_pending_unready(struct wio_pending *pending, uint32_t item);
+void wio_pending_unready(struct wio_admit_pending *pending, uint32_t item);
 
-uint64_t wio_pending_number(const struct wio_pending *pending, uint32_t item);
+uint64_t wio_pending_number(const struct wio_admit_pending *pending, uint32_t item);
 /* WIO_NO_INDEX where the number is of none. */
-uint32_t wio_pending_find(const struct wio_pending *pending, uint64_t number);
+uint32_t wio_pending_find(const struct wio_admit_pending *pending, uint64_t number);
 
 #endif

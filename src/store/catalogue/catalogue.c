@@ -74,7 +74,7 @@ static enum wio_status create(struct wio_catalogue *catalogue,
                                  .atime_ns = config->now_ns,
                                  .mtime_ns = config->now_ns,
                                  .ctime_ns = config->now_ns}};
-    struct name no_name = {.size = 0};
+    struct leaf_name no_name = {.size = 0};
     WIO_TRY(run(catalogue,
                 "BEGIN IMMEDIATE;"
                 "CREATE TABLE node(id INTEGER PRIMARY KEY AUTOINCREMENT, parent INTEGER NOT NULL,"

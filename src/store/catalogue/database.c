@@ -129,7 +129,7 @@ int node_by_id(struct wio_catalogue *catalogue, uint64_t id, struct node *node_o
     return take_node(catalogue, statement, node_out);
 }
 
-int node_by_name(struct wio_catalogue *catalogue, uint64_t parent, const struct name *name,
+int node_by_name(struct wio_catalogue *catalogue, uint64_t parent, const struct leaf_name *name,
                  struct node *node_out)
 {
     int result = 0;
@@ -215,7 +215,7 @@ static void bind_node(sqlite3_stmt *statement, const struct node *node)
     (void)sqlite3_bind_int64(statement, 11, stat->ctime_ns);
 }
 
-int node_insert(struct wio_catalogue *catalogue, struct node *node, const struct name *name,
+int node_insert(struct wio_catalogue *catalogue, struct node *node, const struct leaf_name *name,
                 const struct wio_catalogue_path *target)
 {
     int result = 0;
@@ -247,7 +247,7 @@ int node_update(struct wio_catalogue *catalogue, const struct node *node)
 }
 
 int node_move(struct wio_catalogue *catalogue, const struct node *node, uint64_t parent,
-              const struct name *name, int64_t now_ns)
+              const struct leaf_name *name, int64_t now_ns)
 {
     int result = 0;
     sqlite3_stmt *statement = db_statement(catalogue, SQL_MOVE, &result);

@@ -59,7 +59,7 @@ struct node {
     struct wio_store_stat stat;
 };
 
-struct name {
+struct leaf_name {
     char text[NAME_BYTES];
     size_t size;
 };
@@ -77,7 +77,7 @@ int db_end(struct wio_catalogue *catalogue, int result);
 
 /* ENOENT: there is none. */
 int node_by_id(struct wio_catalogue *catalogue, uint64_t id, struct node *node_out);
-int node_by_name(struct wio_catalogue *catalogue, uint64_t parent, const struct name *name,
+int node_by_name(struct wio_catalogue *catalogue, uint64_t parent, const struct leaf_name *name,
                  struct node *node_out);
 int node_target(struct wio_catalogue *catalogue, uint64_t id, char *text, size_t size,
                 size_t *got_out);
@@ -86,11 +86,11 @@ int node_has_entries(struct wio_catalogue *catalogue, uint64_t id, bool *has_out
 int node_count_links(struct wio_catalogue *catalogue, struct node *node);
 void node_of_row(sqlite3_stmt *row, struct node *node_out);
 /* node->stat.file becomes its number. `target` NULL: no link. */
-int node_insert(struct wio_catalogue *catalogue, struct node *node, const struct name *name,
+int node_insert(struct wio_catalogue *catalogue, struct node *node, const struct leaf_name *name,
                 const struct wio_catalogue_path *target);
 int node_update(struct wio_catalogue *catalogue, const struct node *node);
 int node_move(struct wio_catalogue *catalogue, const struct node *node, uint64_t parent,
-              const struct name *name, int64_t now_ns);
+              const struct leaf_name *name, int64_t now_ns);
 int node_delete(struct wio_catalogue *catalogue, uint64_t id);
 /* Its entries have changed. */
 int node_touch(struct wio_catalogue *catalogue, uint64_t id, int64_t now_ns);

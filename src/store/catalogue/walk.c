@@ -37,7 +37,7 @@ static size_t slashes(const struct rest *rest)
 }
 
 /* The next component. */
-static int take_name(struct rest *rest, struct name *name_out)
+static int take_name(struct rest *rest, struct leaf_name *name_out)
 {
     skip(rest, slashes(rest));
     const char *end = memchr(rest->text, '/', rest->size);
@@ -51,7 +51,7 @@ static int take_name(struct rest *rest, struct name *name_out)
     return 0;
 }
 
-static bool is_text(const struct name *name, const char *text)
+static bool is_text(const struct leaf_name *name, const char *text)
 {
     return name->size == strlen(text) && memcmp(name->text, text, name->size) == 0;
 }
@@ -85,7 +85,7 @@ static int expand(struct wio_catalogue *catalogue, struct place *place, struct r
 
 /* One component from the directory place->node; afterwards place->node is what it names. */
 static int step(struct wio_catalogue *catalogue, const struct wio_catalogue_user *user,
-                struct place *place, const struct name *name)
+                struct place *place, const struct leaf_name *name)
 {
     int result = is_dir(&place->node) ? user_may(user, &place->node.stat, MAY_EXECUTE) : ENOTDIR;
     if (result != 0) {
@@ -112,7 +112,7 @@ static int step(struct wio_catalogue *catalogue, const struct wio_catalogue_user
 static int step_on(struct wio_catalogue *catalogue, const struct wio_catalogue_user *user,
                    struct place *place, struct rest *rest, bool follow)
 {
-    struct name name;
+    struct leaf_name name;
     int result = take_name(rest, &name);
     result = result == 0 ? step(catalogue, user, place, &name) : result;
     if (result != 0) {

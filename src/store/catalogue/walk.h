@@ -10,7 +10,7 @@ enum last_kind { LAST_NAME, LAST_DOT, LAST_DOT_DOT, LAST_ROOT };
 
 struct place {
     struct node parent; /* of LAST_NAME */
-    struct name name;
+    struct leaf_name name;
     struct node node;
     bool is_there; /* `node` is one; else the name is free */
     enum last_kind last;

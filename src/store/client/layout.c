@@ -27,15 +27,15 @@ static uint64_t before(const struct wio_layout *layout, uint64_t offset, uint32_
     return at == segment ? bytes + offset % layout->stripe_unit : bytes;
 }
 
-struct wio_piece wio_layout_piece(const struct wio_layout *layout, uint64_t offset, uint64_t size,
-                                  uint32_t segment)
+struct wio_store_piece wio_layout_piece(const struct wio_layout *layout, uint64_t offset,
+                                        uint64_t size, uint32_t segment)
 {
     uint64_t from = before(layout, offset, segment);
-    return (struct wio_piece){segment, from, before(layout, offset + size, segment) - from};
+    return (struct wio_store_piece){segment, from, before(layout, offset + size, segment) - from};
 }
 
 bool wio_layout_next_run(const struct wio_layout *layout, uint64_t offset, uint64_t size,
-                         const struct wio_piece *piece, struct wio_run *run_out)
+                         const struct wio_store_piece *piece, struct wio_store_run *run_out)
 {
     uint64_t done = run_out->in_piece + run_out->size;
     if (done >= piece->size) {
@@ -45,7 +45,8 @@ bool wio_layout_next_run(const struct wio_layout *layout, uint64_t offset, uint6
     uint64_t to_unit_end = layout->stripe_unit - at % layout->stripe_unit;
     uint64_t left = piece->size - done;
     uint64_t linear = wio_layout_linear(layout, piece->segment, at);
-    *run_out = (struct wio_run){linear - offset, done, left < to_unit_end ? left : to_unit_end};
+    *run_out =
+        (struct wio_store_run){linear - offset, done, left < to_unit_end ? left : to_unit_end};
     return linear < offset + size;
 }
 

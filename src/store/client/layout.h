@@ -29,14 +29,14 @@ struct wio_layout {
 };
 
 /* Of one segment: [offset, offset + size) there. size 0: none of the range is in it. */
-struct wio_piece {
+struct wio_store_piece {
     uint32_t segment;
     uint64_t offset;
     uint64_t size;
 };
 
 /* A run of bytes that is contiguous in the linear range and in the piece. */
-struct wio_run {
+struct wio_store_run {
     uint64_t in_range; /* from the range's begin */
     uint64_t in_piece; /* from the piece's begin */
     uint64_t size;
@@ -53,12 +53,12 @@ uint32_t wio_layout_locate(const struct wio_layout *layout, uint64_t offset, uin
 uint64_t wio_layout_linear(const struct wio_layout *layout, uint32_t segment, uint64_t offset);
 
 /* What `segment` has of the linear range. offset + size must not overflow. */
-struct wio_piece wio_layout_piece(const struct wio_layout *layout, uint64_t offset, uint64_t size,
-                                  uint32_t segment);
+struct wio_store_piece wio_layout_piece(const struct wio_layout *layout, uint64_t offset,
+                                        uint64_t size, uint32_t segment);
 /* The runs of a piece of that range, in their order: begin with *run_out zeroed, false at the end.
  */
 bool wio_layout_next_run(const struct wio_layout *layout, uint64_t offset, uint64_t size,
-                         const struct wio_piece *piece, struct wio_run *run_out);
+                         const struct wio_store_piece *piece, struct wio_store_run *run_out);
 
 /* How long a segment is in a parafile of so many linear bytes without holes at its end. */
 uint64_t wio_layout_segment_size(const struct wio_layout *layout, uint64_t linear_size,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A connection between two programs of the store that have proven to each other who they are
+ * A connection between two programs of the store that have proven their identity to each other
  * (docs/STORE-PROTOCOL.md#session), over the seam store/io.h. Messages go out and come in whole;
  * how much memory, time and rate the other side may take is bounded (struct wio_link_limits).
  *
@@ -58,8 +58,8 @@ struct wio_link_limits {
 extern const struct wio_link_limits wio_link_limits_default;
 
 /*
- * Credentials that say who made them: MUNGE's (store/link/munge_credentials.h), or a test's. Both
- * functions run in the work queue, never on the loop.
+ * Credentials that say which user made them: MUNGE's (store/link/munge_credentials.h), or a test's.
+ * Both functions run in the work queue, never on the loop.
  */
 struct wio_link_credentials {
     /* A text that carries `payload` to processes of `for_uid` alone; in `text_out`, ended by NUL.

@@ -111,7 +111,7 @@ static void list_as_open(struct wio_link *link)
     server->counts.opened++;
 }
 
-/* R-WIRE-13: who it is, as proven. */
+/* R-WIRE-13: the user, as proven. */
 static void prove_user(struct wio_link *link, struct wio_wire_welcome *welcome)
 {
     if (welcome->proof != WIO_WIRE_PROOF_MUNGE && link->peer.has_uid) {

@@ -32,7 +32,7 @@ struct wio_io_listener {
     char address[WIO_LINK_ADDRESS_BYTES];
 };
 
-/* ---- who is there -------------------------------------------------------------------------- */
+/* ---- the peer -------------------------------------------------------------------------- */
 
 static bool is_loopback(const struct sockaddr_storage *address)
 {

@@ -10,7 +10,7 @@
 /* Bounds of what clients can make a target keep. */
 enum { JOBS_MAX = 1 << 16, SOURCES_MAX = 1 << 18, TEXT_MAX = 1024, TOLD_MAX = 1 << 16 };
 
-void wio_names_fini(struct wio_names *names)
+void wio_names_fini(struct wio_store_names *names)
 {
     wio_strtab_fini(&names->jobs);
     wio_strtab_fini(&names->sources);
@@ -22,7 +22,7 @@ void wio_names_told_fini(struct wio_names_told *told)
     wio_map_fini(&told->keys);
 }
 
-uint32_t wio_names_job(struct wio_names *names, const struct wio_wire_hello *hello)
+uint32_t wio_names_job(struct wio_store_names *names, const struct wio_wire_hello *hello)
 {
     char text[WIO_WIRE_JOB_BYTES + WIO_WIRE_PROJECT_BYTES + 1];
     uint32_t job = 0;
@@ -44,8 +44,8 @@ static uint64_t key_of(uint64_t client, uint32_t source)
     return (client + source) * UINT64_C(0x9e3779b97f4a7c15) ^ source;
 }
 
-void wio_names_define(struct wio_names *names, uint64_t client, uint32_t source, const char *text,
-                      uint32_t bytes)
+void wio_names_define(struct wio_store_names *names, uint64_t client, uint32_t source,
+                      const char *text, uint32_t bytes)
 {
     uint32_t id = 0;
     if (source == 0 || names->source_of.count >= SOURCES_MAX ||
@@ -62,7 +62,7 @@ static bool is_news(struct wio_names_told *told, uint64_t key)
            wio_map_put(&told->keys, key, 1) == WIO_OK;
 }
 
-static void tell_job(const struct wio_names *names, uint32_t number, struct wio_link *link)
+static void tell_job(const struct wio_store_names *names, uint32_t number, struct wio_link *link)
 {
     WIO_CLEANUP(wio_blob_fini) struct wio_blob out = {0};
     size_t bytes = 0;
@@ -79,7 +79,7 @@ static void tell_job(const struct wio_names *names, uint32_t number, struct wio_
     }
 }
 
-static void tell_source(const struct wio_names *names, uint64_t client, uint32_t source,
+static void tell_source(const struct wio_store_names *names, uint64_t client, uint32_t source,
                         struct wio_link *link)
 {
     WIO_CLEANUP(wio_blob_fini) struct wio_blob out = {0};
@@ -100,7 +100,7 @@ static void tell_source(const struct wio_names *names, uint64_t client, uint32_t
     }
 }
 
-void wio_names_tell(const struct wio_names *names, struct wio_names_told *told,
+void wio_names_tell(const struct wio_store_names *names, struct wio_names_told *told,
                     const struct wio_lock_blocker *blocker, struct wio_link *link)
 {
     if (blocker->job != 0 && is_news(told, blocker->job)) {

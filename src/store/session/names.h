@@ -10,7 +10,7 @@
 #include "store/link/link.h"
 
 /* Zero-initialise. */
-struct wio_names {
+struct wio_store_names {
     struct wio_strtab jobs; /* texts of struct wio_wire_job: name, tab, project */
     struct wio_strtab sources;
     struct wio_map source_of; /* a client's call site -> text */
@@ -21,17 +21,17 @@ struct wio_names_told {
     struct wio_map keys;
 };
 
-void wio_names_fini(struct wio_names *names);
+void wio_names_fini(struct wio_store_names *names);
 void wio_names_told_fini(struct wio_names_told *told);
 
 /* The number of a client's job, from 1; 0: it says none, or there are too many. */
-uint32_t wio_names_job(struct wio_names *names, const struct wio_wire_hello *hello);
+uint32_t wio_names_job(struct wio_store_names *names, const struct wio_wire_hello *hello);
 /* A call site of a client: dropped where there are too many. */
-void wio_names_define(struct wio_names *names, uint64_t client, uint32_t source, const char *text,
-                      uint32_t bytes);
+void wio_names_define(struct wio_store_names *names, uint64_t client, uint32_t source,
+                      const char *text, uint32_t bytes);
 /* Send DEFINE_JOB and DEFINE_SOURCE for what the blocker names and was not told yet. Where there is
  * no memory it is not told: names are for people. */
-void wio_names_tell(const struct wio_names *names, struct wio_names_told *told,
+void wio_names_tell(const struct wio_store_names *names, struct wio_names_told *told,
                     const struct wio_lock_blocker *blocker, struct wio_link *link);
 
 #endif

@@ -26,7 +26,7 @@ struct wio_target {
     struct wio_io_timer *timer;
     uint64_t timer_ns;     /* when it fires; UINT64_MAX: it is not set */
     struct wio_map served; /* client -> struct served: the connection that it has now */
-    struct wio_names names;
+    struct wio_store_names names;
     struct wio_blob out; /* of the message that is being sent */
     uint64_t server_id;
 };

@@ -33,7 +33,7 @@ void wio_target_durable(struct wio_target *target, uint64_t lsn, bool is_ok);
 struct wio_server *wio_target_server(struct wio_target *target);
 const struct wio_link_counts *wio_target_counts(const struct wio_target *target);
 
-/* Says nothing more to anybody. NULL is allowed. */
+/* No message is sent after it. NULL is allowed. */
 void wio_target_destroy(struct wio_target *target);
 
 #endif

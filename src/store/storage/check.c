@@ -171,7 +171,7 @@ static enum wio_status check_record(void *context, uint64_t lsn,
 {
     struct checker *checker = context;
     struct wio_buf buf = wio_buf_of(record->redo, record->redo_bytes);
-    struct wio_change change;
+    struct wio_redo_change change;
     enum wio_status status;
     (void)err;
     checker->found.records++;

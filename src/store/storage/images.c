@@ -48,7 +48,7 @@ void images_logged(struct images *images, bool is_logged)
 }
 
 /* What the block has now; `covered`: the write replaces all of it. */
-static enum wio_status add_block(struct images *images, const struct wio_change *write,
+static enum wio_status add_block(struct images *images, const struct wio_redo_change *write,
                                  uint64_t block, bool *covered_out, struct wio_blob *redo,
                                  struct wio_error *err)
 {
@@ -61,15 +61,15 @@ static enum wio_status add_block(struct images *images, const struct wio_change 
         return WIO_OK;
     }
     WIO_TRY(wio_storage_read(images->storage, write->id, begin, data, sizeof(data), &got, err));
-    struct wio_change image = {WIO_CHANGE_IMAGE, write->id, begin, data, (uint32_t)got};
+    struct wio_redo_change image = {WIO_CHANGE_IMAGE, write->id, begin, data, (uint32_t)got};
     if (wio_change_encode(redo, &image) != WIO_OK) {
         return wio_error_set(err, WIO_ERR_NOMEM, "log", WIO_ERROR_NO_OFFSET, "out of memory");
     }
     return WIO_OK;
 }
 
-enum wio_status images_add(struct images *images, const struct wio_change *write, bool is_final,
-                           struct wio_blob *redo, struct wio_error *err)
+enum wio_status images_add(struct images *images, const struct wio_redo_change *write,
+                           bool is_final, struct wio_blob *redo, struct wio_error *err)
 {
     if (write->bytes == 0) {
         return WIO_OK;

@@ -29,9 +29,9 @@ void images_fini(struct images *images);
 void images_forget(struct images *images);
 /* Append images to `redo` for the blocks that `write` is the first to touch. A block that the write
  * covers needs none, and counts as touched if `is_final`: the write is certain to be performed. */
-WIO_MUST_CHECK enum wio_status images_add(struct images *images, const struct wio_change *write,
-                                          bool is_final, struct wio_blob *redo,
-                                          struct wio_error *err);
+WIO_MUST_CHECK enum wio_status images_add(struct images *images,
+                                          const struct wio_redo_change *write, bool is_final,
+                                          struct wio_blob *redo, struct wio_error *err);
 /* The record with the images is in the log, or never will be: then its blocks were not touched. */
 void images_logged(struct images *images, bool is_logged);
 

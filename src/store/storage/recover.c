@@ -12,7 +12,7 @@ static enum wio_status no_memory(struct wio_error *err)
 static enum wio_status copy_changes(const struct wio_log_record *record, struct wio_blob *out)
 {
     struct wio_buf buf = wio_buf_of(record->redo, record->redo_bytes);
-    struct wio_change change;
+    struct wio_redo_change change;
     enum wio_status status;
     while ((status = wio_change_decode(&buf, &change)) == WIO_OK) {
         if (change.kind != WIO_CHANGE_IMAGE) {

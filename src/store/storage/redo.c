@@ -14,7 +14,7 @@ static size_t padded(uint32_t bytes)
 }
 
 /* R-REDO-1 */
-enum wio_status wio_change_encode(struct wio_blob *redo, const struct wio_change *change)
+enum wio_status wio_change_encode(struct wio_blob *redo, const struct wio_redo_change *change)
 {
     WIO_TRY(wio_blob_reserve(redo, CHANGE_BYTES + padded(change->bytes)));
     WIO_TRY(wio_blob_u32(redo, change->kind));
@@ -31,7 +31,7 @@ enum wio_status wio_change_encode(struct wio_blob *redo, const struct wio_change
     return WIO_OK;
 }
 
-enum wio_status wio_change_decode(struct wio_buf *redo, struct wio_change *change_out)
+enum wio_status wio_change_decode(struct wio_buf *redo, struct wio_redo_change *change_out)
 {
     uint32_t kind = 0;
     uint32_t reserved = 0;
@@ -56,8 +56,8 @@ enum wio_status wio_change_decode(struct wio_buf *redo, struct wio_change *chang
 }
 
 /* R-REDO-2: the block gets the bytes that it had; what the segment has of it beyond was a hole. */
-static enum wio_status apply_image(struct wio_storage *storage, const struct wio_change *change,
-                                   struct wio_error *err)
+static enum wio_status apply_image(struct wio_storage *storage,
+                                   const struct wio_redo_change *change, struct wio_error *err)
 {
     static const uint8_t zeros[WIO_STORAGE_BLOCK];
     uint64_t size = 0;
@@ -73,10 +73,10 @@ static enum wio_status apply_image(struct wio_storage *storage, const struct wio
                      : WIO_OK;
 }
 
-static enum wio_status apply_change(struct wio_storage *storage, const struct wio_change *change,
-                                    struct wio_error *err)
+static enum wio_status apply_change(struct wio_storage *storage,
+                                    const struct wio_redo_change *change, struct wio_error *err)
 {
-    switch ((enum wio_change_kind)change->kind) {
+    switch ((enum wio_redo_change_kind)change->kind) {
     case WIO_CHANGE_IMAGE:
         return apply_image(storage, change, err);
     case WIO_CHANGE_WRITE:
@@ -97,7 +97,7 @@ enum wio_status redo_apply(struct wio_storage *storage, const void *redo, size_t
                            enum redo_part part, struct wio_error *err)
 {
     struct wio_buf buf = wio_buf_of(redo, bytes);
-    struct wio_change change;
+    struct wio_redo_change change;
     enum wio_status status;
     while ((status = wio_change_decode(&buf, &change)) == WIO_OK) {
         unsigned its_part = change.kind == WIO_CHANGE_IMAGE ? REDO_IMAGES : REDO_REST;

@@ -9,7 +9,7 @@
 #include "base/buf.h"
 #include "store/storage/storage.h"
 
-enum wio_change_kind {
+enum wio_redo_change_kind {
     WIO_CHANGE_IMAGE = 1,    /* a block as it was before the record: repairs a torn one */
     WIO_CHANGE_WRITE = 2,    /* data at offset */
     WIO_CHANGE_TRUNCATE = 3, /* the segment has `offset` bytes */
@@ -17,7 +17,7 @@ enum wio_change_kind {
     WIO_CHANGE_KINDS
 };
 
-struct wio_change {
+struct wio_redo_change {
     uint8_t kind;
     struct wio_segment_id id;
     uint64_t offset;
@@ -26,10 +26,10 @@ struct wio_change {
 };
 
 WIO_MUST_CHECK enum wio_status wio_change_encode(struct wio_blob *redo,
-                                                 const struct wio_change *change);
+                                                 const struct wio_redo_change *change);
 /* WIO_END behind the last one; WIO_ERR_FORMAT or _TRUNCATED where it is none. */
 WIO_MUST_CHECK enum wio_status wio_change_decode(struct wio_buf *redo,
-                                                 struct wio_change *change_out);
+                                                 struct wio_redo_change *change_out);
 /* Which changes of a list are performed. */
 enum redo_part { REDO_IMAGES = 1, REDO_REST = 2, REDO_ALL = 3 };
 WIO_MUST_CHECK enum wio_status redo_apply(struct wio_storage *storage, const void *redo,

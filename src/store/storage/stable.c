@@ -71,7 +71,7 @@ static enum wio_status make_redo(struct wio_stable *stable, const struct wio_blo
                                  bool is_final, struct wio_error *err)
 {
     struct wio_buf buf = wio_buf_of(changes->data, changes->size);
-    struct wio_change change;
+    struct wio_redo_change change;
     wio_blob_clear(&stable->redo);
     while (wio_change_decode(&buf, &change) == WIO_OK) {
         if (change.kind == WIO_CHANGE_WRITE) {
@@ -137,8 +137,8 @@ static enum wio_status pump(struct wio_stable *stable, struct wio_error *err)
 }
 
 static enum wio_status submit(struct wio_stable *stable, const struct wio_log_record *record,
-                              const struct wio_change *changes, size_t count, wio_io_done *done,
-                              void *context, struct wio_error *err)
+                              const struct wio_redo_change *changes, size_t count,
+                              wio_io_done *done, void *context, struct wio_error *err)
 {
     struct stable_op *op = stable_op_create(record, changes, count);
     if (op == NULL) {
@@ -340,15 +340,15 @@ enum wio_status wio_stable_open(const struct wio_stable_config *config,
 /* ---- transactions ---- */
 
 enum wio_status wio_stable_commit(struct wio_stable *stable, const struct wio_txn *txn,
-                                  const struct wio_change *changes, size_t count, wio_io_done *done,
-                                  void *context, struct wio_error *err)
+                                  const struct wio_redo_change *changes, size_t count,
+                                  wio_io_done *done, void *context, struct wio_error *err)
 {
     struct wio_log_record record = {.kind = WIO_LOG_COMMIT, .txn = *txn};
     WIO_TRY(check_failed(stable, err));
     return submit(stable, &record, changes, count, done, context, err);
 }
 
-enum wio_status wio_stable_apply(struct wio_stable *stable, const struct wio_change *changes,
+enum wio_status wio_stable_apply(struct wio_stable *stable, const struct wio_redo_change *changes,
                                  size_t count, wio_io_done *done, void *context,
                                  struct wio_error *err)
 {
@@ -377,7 +377,7 @@ static enum wio_status check_vote(const struct wio_stable *stable, const struct 
 
 enum wio_status wio_stable_prepare(struct wio_stable *stable, const struct wio_txn *txn,
                                    const uint16_t *participants, uint16_t participant_count,
-                                   const struct wio_change *changes, size_t count,
+                                   const struct wio_redo_change *changes, size_t count,
                                    wio_io_done *done, void *context, bool *vote_out,
                                    struct wio_error *err)
 {

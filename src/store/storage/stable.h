@@ -77,16 +77,16 @@ void wio_stable_close(struct wio_stable *stable);
 /* `changes` (WRITE, TRUNCATE, REMOVE) are copied. `done` comes from the loop. */
 WIO_MUST_CHECK enum wio_status wio_stable_commit(struct wio_stable *stable,
                                                  const struct wio_txn *txn,
-                                                 const struct wio_change *changes, size_t count,
-                                                 wio_io_done *done, void *context,
+                                                 const struct wio_redo_change *changes,
+                                                 size_t count, wio_io_done *done, void *context,
                                                  struct wio_error *err);
 /* `done`: the vote is yes and durable. *vote_out false: a tombstone of this attempt or a later one
  * stands, the vote is no, and `done` does not come. */
 WIO_MUST_CHECK enum wio_status
 wio_stable_prepare(struct wio_stable *stable, const struct wio_txn *txn,
                    const uint16_t *participants, uint16_t participant_count,
-                   const struct wio_change *changes, size_t count, wio_io_done *done, void *context,
-                   bool *vote_out, struct wio_error *err);
+                   const struct wio_redo_change *changes, size_t count, wio_io_done *done,
+                   void *context, bool *vote_out, struct wio_error *err);
 /* The outcome. Of a prepared one: its changes are in the storage, or dropped, on return; `done`
  * (NULL: not asked for) when the outcome is durable, which only a tombstone needs. Of one that is
  * not known `is_committed` is an error, and false leaves a tombstone. The same again is allowed. */
@@ -99,7 +99,7 @@ WIO_MUST_CHECK enum wio_status wio_stable_forget(struct wio_stable *stable,
                                                  const struct wio_txn *txn, struct wio_error *err);
 /* Changes outside a transaction: truncation and removal. */
 WIO_MUST_CHECK enum wio_status wio_stable_apply(struct wio_stable *stable,
-                                                const struct wio_change *changes, size_t count,
+                                                const struct wio_redo_change *changes, size_t count,
                                                 wio_io_done *done, void *context,
                                                 struct wio_error *err);
 

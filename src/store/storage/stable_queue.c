@@ -16,7 +16,7 @@ static bool copy_participants(struct stable_op *op, const struct wio_log_record 
 }
 
 struct stable_op *stable_op_create(const struct wio_log_record *record,
-                                   const struct wio_change *changes, size_t count)
+                                   const struct wio_redo_change *changes, size_t count)
 {
     struct stable_op *op = calloc(1, sizeof(*op));
     if (op == NULL) {

@@ -24,7 +24,7 @@ struct stable_queue {
 
 /* NULL where there is no memory. */
 struct stable_op *stable_op_create(const struct wio_log_record *record,
-                                   const struct wio_change *changes, size_t count);
+                                   const struct wio_redo_change *changes, size_t count);
 void stable_op_destroy(struct stable_op *op);
 void stable_queue_push(struct stable_queue *queue, struct stable_op *op);
 /* The first one, taken out; NULL: none. */

@@ -22,7 +22,7 @@ bool wio_wire_fields(uint16_t op, unsigned *request_out, unsigned *reply_out)
     }
 }
 
-/* R-WIRE-7: who takes part follows a vote that is asked for. */
+/* R-WIRE-7: the participants follow a vote that is asked for. */
 static unsigned fields_of(uint16_t op, uint16_t flags)
 {
     unsigned request = 0;

@@ -4,7 +4,7 @@
  * (docs/STORE-PROTOCOL.md#session), before any other:
  *
  *     client               server
- *     HELLO        ->                    a nonce; who calls, by its own word
+ *     HELLO        ->                    a nonce; the caller's name, not proven
  *                  <-      CHALLENGE     a nonce; what the server can do; its credential
  *     PROOF        ->                    the client's credential
  *                  <-      WELCOME       how the client is known, and the connection's limits
@@ -37,7 +37,7 @@ enum {
     WIO_WIRE_PROOF_MAX = WIO_WIRE_CREDENTIAL_MAX + 2
 };
 
-/* How programs prove to each other who they are. */
+/* How programs prove their identity to each other. */
 enum wio_wire_auth {
     WIO_WIRE_AUTH_OPEN,  /* not at all: loopback and Unix sockets */
     WIO_WIRE_AUTH_KEY,   /* both have the key */

@@ -50,8 +50,8 @@ static void pieces_cover_the_range(void **state)
         uint64_t size = wio_test_random(&seed) % 100;
         uint8_t covered[100] = {0};
         for (uint32_t s = 0; s < layout.segments; s++) {
-            struct wio_piece piece = wio_layout_piece(&layout, offset, size, s);
-            struct wio_run run = {0, 0, 0};
+            struct wio_store_piece piece = wio_layout_piece(&layout, offset, size, s);
+            struct wio_store_run run = {0, 0, 0};
             uint64_t in_piece = 0;
             while (wio_layout_next_run(&layout, offset, size, &piece, &run)) {
                 assert_int_equal(run.in_piece, in_piece);

@@ -201,7 +201,7 @@ static void an_idle_client_keeps_its_locks(void **state)
     end(&scene);
 }
 
-/* A refusal says who is in the way, and what their numbers mean came before it. */
+/* A refusal names the transaction in the way, and what their numbers mean came before it. */
 static void blockers_have_names(void **state)
 {
     (void)state;

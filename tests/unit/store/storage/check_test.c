@@ -23,7 +23,7 @@ static void make_store(struct place *place, enum wio_log_choice log)
     struct wio_storage *storage = NULL;
     struct wio_stable *stable = NULL;
     struct wio_txn txn = {1, 1, 1, 1};
-    struct wio_change change = {WIO_CHANGE_WRITE, {5, 0}, 100, "abc", 3};
+    struct wio_redo_change change = {WIO_CHANGE_WRITE, {5, 0}, 100, "abc", 3};
     assert_ok(wio_store_root_open(io, log, true, &root, &err), &err);
     assert_true(root.is_new);
     struct wio_storage_config files = {.io = io};

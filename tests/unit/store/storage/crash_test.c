@@ -196,7 +196,7 @@ static void go_on(struct world *world, const struct script *script, uint64_t see
     struct wio_error err = WIO_ERROR_INIT;
     uint8_t data[900];
     struct wio_txn txn = {6, 1, 1, 1};
-    struct wio_change change = {WIO_CHANGE_WRITE, {2, 1}, 3500, data, sizeof(data)};
+    struct wio_redo_change change = {WIO_CHANGE_WRITE, {2, 1}, 3500, data, sizeof(data)};
     struct ack ack = {world, 1, NULL};
     size_t before = disk_events(world->disk);
     memset(data, (int)seed, sizeof(data));

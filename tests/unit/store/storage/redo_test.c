@@ -9,7 +9,7 @@
 static void a_change_is_as_documented(void **state)
 {
     struct wio_blob redo = {0};
-    struct wio_change write = {WIO_CHANGE_WRITE, {0x1122334455, 7}, 4097, "hello", 5};
+    struct wio_redo_change write = {WIO_CHANGE_WRITE, {0x1122334455, 7}, 4097, "hello", 5};
     static const uint8_t expected[] = {
         2, 0, 0, 0, 7, 0, 0, 0, 0x55, 0x44, 0x33, 0x22, 0x11, 0,   0,   0,   1,   16, 0, 0,
         0, 0, 0, 0, 5, 0, 0, 0, 0,    0,    0,    0,    'h',  'e', 'l', 'l', 'o', 0,  0, 0};
@@ -23,10 +23,10 @@ static void a_change_is_as_documented(void **state)
 static void a_list_comes_back(void **state)
 {
     struct wio_blob redo = {0};
-    struct wio_change changes[] = {{WIO_CHANGE_IMAGE, {1, 2}, 8192, "abc", 3},
-                                   {WIO_CHANGE_TRUNCATE, {1, 2}, 77, NULL, 0},
-                                   {WIO_CHANGE_REMOVE, {9, 0}, 0, NULL, 0}};
-    struct wio_change back;
+    struct wio_redo_change changes[] = {{WIO_CHANGE_IMAGE, {1, 2}, 8192, "abc", 3},
+                                        {WIO_CHANGE_TRUNCATE, {1, 2}, 77, NULL, 0},
+                                        {WIO_CHANGE_REMOVE, {9, 0}, 0, NULL, 0}};
+    struct wio_redo_change back;
     (void)state;
     for (size_t i = 0; i < 3; i++) {
         assert_int_equal(wio_change_encode(&redo, &changes[i]), WIO_OK);
@@ -46,8 +46,8 @@ static void a_list_comes_back(void **state)
 static void what_is_no_change_is_refused(void **state)
 {
     struct wio_blob redo = {0};
-    struct wio_change write = {WIO_CHANGE_WRITE, {1, 2}, 3, "hello", 5};
-    struct wio_change back;
+    struct wio_redo_change write = {WIO_CHANGE_WRITE, {1, 2}, 3, "hello", 5};
+    struct wio_redo_change back;
     (void)state;
     assert_int_equal(wio_change_encode(&redo, &write), WIO_OK);
     for (size_t size = 1; size < redo.size; size++) {

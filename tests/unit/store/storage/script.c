@@ -16,7 +16,7 @@ struct naive {
     size_t size[SCRIPT_FILES + 1][SCRIPT_SEGMENTS];
 };
 
-static void naive_change(struct naive *naive, const struct wio_change *change)
+static void naive_change(struct naive *naive, const struct wio_redo_change *change)
 {
     uint64_t file = change->id.file;
     uint8_t *data = naive->data[file][change->id.segment];
@@ -103,7 +103,7 @@ uint32_t script_contents(struct wio_storage *storage)
 
 /* ---- making steps ---- */
 
-static void fill(struct wio_change *change, uint64_t *seed, unsigned number)
+static void fill(struct wio_redo_change *change, uint64_t *seed, unsigned number)
 {
     uint8_t *data = malloc(change->bytes);
     assert_non_null(data);
@@ -121,16 +121,16 @@ static uint64_t below(uint64_t *seed, uint64_t bound)
 
 /* A write in files 1 and 2 anywhere, whole blocks among them, in file 3 within a slot, or of a
  * block that prepared transactions write as a whole and others in part while none is under way. */
-static void make_write(struct wio_change *change, uint64_t *seed, unsigned number,
+static void make_write(struct wio_redo_change *change, uint64_t *seed, unsigned number,
                        unsigned prepared)
 {
     bool is_prepared = prepared == number;
     uint64_t file = is_prepared ? 3 : 1 + below(seed, SCRIPT_FILES);
-    *change = (struct wio_change){WIO_CHANGE_WRITE,
-                                  {file, (uint32_t)below(seed, SCRIPT_SEGMENTS)},
-                                  below(seed, 24000),
-                                  NULL,
-                                  (uint32_t)(1 + below(seed, 5000))};
+    *change = (struct wio_redo_change){WIO_CHANGE_WRITE,
+                                       {file, (uint32_t)below(seed, SCRIPT_SEGMENTS)},
+                                       below(seed, 24000),
+                                       NULL,
+                                       (uint32_t)(1 + below(seed, 5000))};
     if (file != 3 && below(seed, 4) == 0) {
         change->offset = change->offset / 4096 * 4096;
         change->bytes = 4096;
@@ -159,8 +159,8 @@ static void make_apply(struct step *step, uint64_t *seed)
     step->kind = STEP_APPLY;
     step->count = 1;
     step->changes[0] = below(seed, 3) == 0
-                           ? (struct wio_change){.kind = WIO_CHANGE_REMOVE, .id = {1, 0}}
-                           : (struct wio_change){
+                           ? (struct wio_redo_change){.kind = WIO_CHANGE_REMOVE, .id = {1, 0}}
+                           : (struct wio_redo_change){
                                  .kind = WIO_CHANGE_TRUNCATE,
                                  .id = {1 + below(seed, 2), (uint32_t)below(seed, SCRIPT_SEGMENTS)},
                                  .offset = below(seed, 30000)};

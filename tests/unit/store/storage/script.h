@@ -22,7 +22,7 @@ enum step_kind { STEP_COMMIT, STEP_PREPARE, STEP_DECIDE, STEP_TOMBSTONE, STEP_AP
 struct step {
     enum step_kind kind;
     struct wio_txn txn;
-    struct wio_change changes[SCRIPT_CHANGES]; /* data is owned by the script */
+    struct wio_redo_change changes[SCRIPT_CHANGES]; /* data is owned by the script */
     size_t count;
     unsigned other;     /* DECIDE, FORGET: the step that prepared; PREPARE: the one that decides */
     bool is_committed;  /* PREPARE, DECIDE */
