@@ -23,7 +23,7 @@
 #include "store/session/targets.h"
 #include "support/store/memory_backing.h"
 
-enum { SAMPLES = 2000000, REPLY_BYTES = 133, SMALL = 4096, LARGE = 65536 };
+enum { SAMPLES = 2000000, REPLY_BYTES = 135, SMALL = 4096, LARGE = 65536 };
 
 static uint32_t samples[SAMPLES];
 static uint64_t limit_ns = UINT64_C(2000000000);

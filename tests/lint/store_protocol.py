@@ -9,7 +9,7 @@ import os
 import re
 import sys
 
-ORDER = ["outcome", "file", "segment", "group", "whence", "mode", "offset", "size", "open_flags", "file_mode", "owner",
+ORDER = ["file", "segment", "group", "whence", "mode", "offset", "size", "open_flags", "file_mode", "owner",
          "layout", "times", "stat", "participants", "path", "path2", "data"]
 
 

@@ -14,7 +14,6 @@
 /* Fields of a body, in this order. */
 enum wio_wire_field {
     WIO_HAS_NOTHING = 0,
-    WIO_HAS_OUTCOME = 1 << 0,
     WIO_HAS_FILE = 1 << 1, /* file, generation */
     WIO_HAS_SEGMENT = 1 << 2,
     WIO_HAS_GROUP = 1 << 3,

@@ -67,6 +67,7 @@ static enum wio_status put_account(struct wio_blob *out, const struct wio_store_
 {
     WIO_TRY(wio_blob_u16(out, reply->result));
     WIO_TRY(wio_blob_u16(out, reply->reason));
+    WIO_TRY(wio_blob_u16(out, reply->outcome));
     WIO_TRY(wio_blob_u32(out, reply->queue_depth));
     WIO_TRY(wio_blob_u64(out, reply->retry_ns));
     WIO_TRY(wio_blob_u64(out, reply->received_ns));
@@ -100,6 +101,7 @@ static enum wio_status get_account(struct wio_buf *body, struct wio_store_reply 
 {
     WIO_TRY(wio_buf_u16(body, &reply->result));
     WIO_TRY(wio_buf_u16(body, &reply->reason));
+    WIO_TRY(wio_buf_u16(body, &reply->outcome));
     WIO_TRY(wio_buf_u32(body, &reply->queue_depth));
     WIO_TRY(wio_buf_u64(body, &reply->retry_ns));
     WIO_TRY(wio_buf_u64(body, &reply->received_ns));
@@ -114,9 +116,6 @@ static enum wio_status get_account(struct wio_buf *body, struct wio_store_reply 
 static enum wio_status put_fields(struct wio_blob *out, const struct wio_store_reply *reply,
                                   unsigned fields)
 {
-    if ((fields & WIO_HAS_OUTCOME) != 0) {
-        WIO_TRY(wio_blob_u16(out, reply->outcome));
-    }
     if ((fields & WIO_HAS_OFFSET) != 0) {
         WIO_TRY(wio_blob_u64(out, reply->offset));
     }
@@ -151,9 +150,6 @@ enum wio_status wio_wire_put_reply(struct wio_blob *out, const struct wio_store_
 static enum wio_status get_fields(struct wio_buf *body, struct wio_store_reply *reply,
                                   unsigned fields)
 {
-    if ((fields & WIO_HAS_OUTCOME) != 0) {
-        WIO_TRY(wio_buf_u16(body, &reply->outcome));
-    }
     if ((fields & WIO_HAS_OFFSET) != 0) {
         WIO_TRY(wio_buf_u64(body, &reply->offset));
     }

@@ -298,7 +298,6 @@ static void add_fields(struct source *source, struct wio_store_reply *reply)
     if (reply->result != WIO_STORE_OK) {
         return;
     }
-    reply->outcome = (fields & WIO_HAS_OUTCOME) != 0 ? (uint16_t)below(source, 5) : 0;
     reply->offset = (fields & WIO_HAS_OFFSET) != 0 ? wio_test_random(&source->seed) : 0;
     reply->size = (fields & WIO_HAS_SIZE) != 0 ? wio_test_random(&source->seed) : 0;
     if ((fields & WIO_HAS_STAT) != 0) {
@@ -319,6 +318,7 @@ static void random_reply(struct source *source, uint16_t op, struct wio_store_re
     reply->op = op;
     reply->result = (uint16_t)(below(source, 2) == 0 ? WIO_STORE_OK : below(source, 19));
     reply->reason = (uint16_t)below(source, WIO_LOCK_REASONS);
+    reply->outcome = (uint16_t)below(source, 5); /* also where the result is not OK */
     reply->number = wio_test_random(&source->seed);
     reply->txn = random_txn(source);
     reply->queue_depth = below(source, UINT32_MAX);
