@@ -39,7 +39,7 @@ static void row(struct bench *bench, const char *table, const char *load, double
         sim_scheme_name(config->scheme), load, 100 * r->goodput, r->p50_ms, r->p99_ms, r->p999_ms,
         r->refusals, r->refusals_p99, r->pushes, r->fairness, r->queue_mean, r->queue_max,
         r->memory_mib);
-    fflush(stdout);
+    (void)fflush(stdout);
     if (bench->data != NULL) {
         fprintf(bench->data, "%s %u %g %g %g %g\n", table, (unsigned)config->scheme, x, r->goodput,
                 r->p99_ms, r->queue_mean);

@@ -166,7 +166,7 @@ static void show_all(void)
                wio_admit_kind_name(kind), measure(kind, DECIDE, 4096), few, many, many / few,
                measure(kind, THROUGH, 4096), measure(kind, THROUGH, 1u << 20),
                measure(kind, REFUSE, 4096));
-        fflush(stdout);
+        (void)fflush(stdout);
     }
 }
 

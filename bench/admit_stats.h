@@ -57,7 +57,7 @@ void sim_stats_refused(struct sim_stats *stats, uint32_t op);
 void sim_stats_work(struct sim_stats *stats, uint32_t op, uint64_t ns);
 void sim_stats_queue(struct sim_stats *stats, uint64_t now_ns, uint32_t queued,
                      uint64_t memory_bytes);
-void sim_stats_end(struct sim_stats *stats, uint32_t op, uint64_t now_ns, bool is_done);
+void sim_stats_end(struct sim_stats *stats, uint32_t index, uint64_t now_ns, bool is_done);
 void sim_stats_result(struct sim_stats *stats, struct sim_result *result);
 
 #endif

@@ -54,12 +54,12 @@ void wio_pending_fini(struct wio_admit_pending *pending);
 WIO_MUST_CHECK enum wio_status wio_pending_add(struct wio_admit_pending *pending, uint64_t timer_ns,
                                                uint32_t *item_out);
 /* Out of its list and of the timers. */
-void wio_pending_remove(struct wio_admit_pending *pending, uint32_t item);
+void wio_pending_remove(struct wio_admit_pending *pending, uint32_t index);
 void wio_pending_set_timer(struct wio_admit_pending *pending, uint32_t item, uint64_t timer_ns);
 /* Into the ready list: at its begin (it was there before) or at its end. */
-void wio_pending_make_ready(struct wio_admit_pending *pending, uint32_t item, bool is_first);
+void wio_pending_make_ready(struct wio_admit_pending *pending, uint32_t index, bool is_first);
 /* Out of the ready list. */
-void wio_pending_unready(struct wio_admit_pending *pending, uint32_t item);
+void wio_pending_unready(struct wio_admit_pending *pending, uint32_t index);
 
 uint64_t wio_pending_number(const struct wio_admit_pending *pending, uint32_t item);
 /* WIO_NO_INDEX where the number is of none. */

@@ -42,10 +42,10 @@ void wio_grants_forget(struct wio_admit *shard);
 void wio_grants_step(struct wio_admit *shard, uint64_t now_ns);
 void wio_grants_arrived(struct wio_admit *shard, const struct wio_arrival *arrival,
                         enum wio_admit_reason reason, struct wio_admit_reply *reply);
-void wio_grants_done(struct wio_admit *shard, uint32_t client, uint64_t now_ns,
+void wio_grants_done(struct wio_admit *shard, uint32_t number, uint64_t now_ns,
                      struct wio_admit_reply *reply);
 bool wio_grants_next(struct wio_admit *shard, uint64_t now_ns, struct wio_admit_grant *grant_out);
-void wio_grants_left(struct wio_admit *shard, uint32_t client);
+void wio_grants_left(struct wio_admit *shard, uint32_t number);
 uint64_t wio_grants_wake_ns(const struct wio_admit *shard);
 /* A request of the tenant has taken `took_ns`. */
 void wio_grants_charge(struct wio_admit *shard, struct wio_tenant *tenant, int64_t took_ns);

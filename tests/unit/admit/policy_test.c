@@ -4,7 +4,7 @@
 
 #include "server.h"
 
-#define MS 1000000
+#define MS ((uint64_t)1000000)
 
 static struct server begin(enum wio_admit_kind kind)
 {
@@ -219,7 +219,7 @@ static void what_must_not_be_refused_is_not(void **state)
         struct server server = {.settings = wio_admit_settings_default()};
         server.settings.kind = (enum wio_admit_kind)kind;
         server.settings.memory_bytes = 1 << 20;
-        server.settings.reserve_bytes = 10 * (16384 + 1024);
+        server.settings.reserve_bytes = (uint64_t)10 * (16384 + 1024);
         server_start(&server);
         uint32_t client = server_join(&server, 1, WIO_ADMIT_FEATURES);
         unsigned booked = 0;

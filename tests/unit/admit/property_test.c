@@ -161,8 +161,8 @@ static void run(enum wio_admit_kind kind, uint64_t seed, bool changes)
     settings->kind = kind;
     world.is_ruled = kind != WIO_ADMIT_FIFO && !changes;
     settings->tenant_by = (enum wio_admit_tenant_by)below(&world, WIO_ADMIT_BY_COUNT);
-    settings->memory_bytes = 40 * 16384 + below(&world, 1 << 20);
-    settings->reserve_bytes = 8 * 17408;
+    settings->memory_bytes = (uint64_t)40 * 16384 + below(&world, 1 << 20);
+    settings->reserve_bytes = (uint64_t)8 * 17408;
     settings->queue_total = 8 + (uint32_t)below(&world, 200);
     settings->tenants_max = 16; /* more than come: none is evicted, so that counts add up */
     server_start(&world.server);

@@ -11,7 +11,7 @@
 
 #include "server.h"
 
-#define MS 1000000
+#define MS ((uint64_t)1000000)
 
 static char text[4096];
 
