@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The names of sessions (setsid(2)), for mode session: the program that starts a job sets the name for its
- * own session once, and all processes of it have it. A session is known by its id and the birth of
- * its leader, as processes are in the job table; a name ends with the leader, because its id may
- * come again afterwards.
+ * The names of sessions (setsid(2)), for mode session: the program that starts a job sets the name
+ * for its own session once, and all processes of it have it. A session is known by its id and the
+ * birth of its leader, as processes are in the job table; a name ends with the leader, because its
+ * id may come again afterwards.
  *
  * Memory: an entry for each named session that has not ended. Thread safety: none.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The probe's parts, and which thread may touch them: `lock` guards what is marked so, never while /proc is
- * read. */
+/* The probe's parts, and which thread may touch them: `lock` guards what is marked so, never while
+ * /proc is read. */
 #ifndef WIO_PROBE_PROBE_INTERNAL_H
 #define WIO_PROBE_PROBE_INTERNAL_H
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which user may do what to a node, by uid, groups and mode as POSIX has it. 0 or an errno value; pure. */
+/* Which user may do what to a node, by uid, groups and mode as POSIX has it. 0 or an errno value;
+ * pure. */
 #ifndef WIO_STORE_CATALOGUE_PERMISSION_H
 #define WIO_STORE_CATALOGUE_PERMISSION_H
 

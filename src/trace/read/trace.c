@@ -306,9 +306,8 @@ static enum wio_status find_once(struct wio_trace *trace, const struct wio_openi
     struct wio_error sealing = WIO_ERROR_INIT;
     bool is_gone = false;
     uint64_t before = sum_of_names(trace->dir);
-    enum wio_status status =
-        opening->pending(trace->dir, trace->path, opening->progress, opening->progress_arg, &pending,
-                         &sealing);
+    enum wio_status status = opening->pending(trace->dir, trace->path, opening->progress,
+                                              opening->progress_arg, &pending, &sealing);
     WIO_CLEANUP(pending_cleanup) struct wio_pending *owned = &pending;
     trace->info.live = pending.is_live;
     WIO_TRY(find_segments(trace, &is_gone, err));

@@ -147,7 +147,8 @@ static void a_large_environment_is_read_whole(void **state)
     }
 }
 
-/* In a process of the user 'nobody': that of root cannot be read. Gives 0 where all is as it should be. */
+/* In a process of the user 'nobody': that of root cannot be read. Gives 0 where all is as it should
+ * be. */
 static int look_as_nobody(pid_t pid)
 {
     if (setresgid(65534, 65534, 65534) != 0 || setresuid(65534, 65534, 65534) != 0) {
