@@ -101,12 +101,12 @@ struct wio_plan_member {
     bool takes;
 };
 
-/* A thread looks for a file again and again until somebody has made it. */
+/* A thread polls for a file until another one has made it. */
 struct wio_plan_poll {
-    uint64_t first_seq; /* the first look */
+    uint64_t first_seq; /* the first poll */
     uint64_t last_seq;  /* the one that finds it */
     uint32_t stream;
-    uint32_t edge; /* from who made it, UINT32_MAX = not known */
+    uint32_t edge; /* from the event that made the file, UINT32_MAX = not known */
 };
 
 /* What happens to a semaphore. */
@@ -191,7 +191,7 @@ WIO_MUST_CHECK enum wio_status wio_waits_see(struct wio_waits *waits, const stru
 /* After the last event. */
 WIO_MUST_CHECK enum wio_status wio_waits_finish(struct wio_waits *waits);
 
-/* WIO_ERR_FORMAT naming the edges if waits go round in a circle. */
+/* WIO_ERR_FORMAT naming the edges if waits form a cycle. */
 WIO_MUST_CHECK enum wio_status wio_waits_check(const struct wio_waits *waits,
                                                struct wio_error *err);
 
@@ -200,8 +200,8 @@ uint64_t wio_lock_key(uint32_t image, int64_t object);
 /* The number of a lock that threads have handed on, UINT32_MAX for another one. */
 uint32_t wio_waits_lock(const struct wio_waits *waits, uint32_t image, int64_t object);
 /* How long the thread computed before the event, whose acts come next from `act` on, ns: as long as
- * it had a processor, unless the event waited for what only holding showed. Then what it did last
- * was to look for that. 0: not known. */
+ * it had a processor, unless the event waited for what only holding showed (evidence `held`). Then
+ * the last of it was polling for that. 0: not known. */
 uint64_t wio_waits_computed(const struct wio_waits *waits, size_t act, size_t act_end,
                             const struct wio_event *event);
 /* How many acts from `act` on are one: GETs of one event, which are got together; 1 for others. */

@@ -320,7 +320,7 @@ static void put_member(struct builder *builder, const struct wio_plan_member *me
     }
 }
 
-/* Who made the file that is found in the end. */
+/* The edge from the event that made the file which the poll finds in the end. */
 static uint32_t maker_of(const struct wio_waits *waits, const struct wio_plan_poll *poll)
 {
     uint32_t low = 0;

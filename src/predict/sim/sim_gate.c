@@ -264,7 +264,7 @@ static void join(struct sim *sim, struct sim_thread *thread, const struct wio_ac
         release.traced_ns = thread->program->waits->meetings[act->index].release_ns;
         release.v_ns = thread->program->meetings[act->index].last_ns;
     } else if (act->kind == WIO_ACT_GET && act->index >= thread->program->waits->edge_count) {
-        /* a semaphore that nobody was waited for in the trace */
+        /* a semaphore that was not waited for in the trace */
     } else if (act->kind == WIO_ACT_TAKE || act->kind == WIO_ACT_GET) {
         const struct wio_plan_edge *edge = &thread->program->waits->edges[act->index];
         release.traced_ns = edge->release_ns;

@@ -41,7 +41,7 @@ struct wio_replay_link {
      * a machine is its leader. */
     const uint32_t *machine_of; /* of each rank */
     uint32_t machines;
-    uint64_t silence_ns; /* who says nothing for so long is dead, or the connection to it is */
+    uint64_t silence_ns; /* a rank silent for so long is dead, or the connection to it is */
     bool is_lost;        /* out: a rank does not answer, or was told to end */
 
     /* ---- all ranks together ---- */
@@ -55,7 +55,7 @@ struct wio_replay_link {
                                size_t *bytes_out, struct wio_error *err);
 
     /* ---- while they replay ---- */
-    /* Send soon; the mail is copied. */
+    /* Send soon; the message is copied. */
     enum wio_status (*send)(void *self, uint32_t to, const struct wio_replay_mail *mail,
                             struct wio_error *err);
     /* Give what has come to `deliver`; sets *any_out if there was something. */

@@ -10,7 +10,7 @@
 /* A timer of the kernel wakes within this nearly always. Longer is not better: on a busy machine a
  * thread that spins is the next one to lose its CPU. */
 #define SPIN_NS 80000u
-/* Nobody sleeps longer without a look at `abort`. */
+/* Longest sleep between two checks of `abort`, ns. */
 #define NAP_NS 50000000u
 
 void rp_pace_begin(void)
