@@ -176,7 +176,7 @@ static enum wio_status happen(struct sim *sim, struct wio_error *err)
     return status == WIO_OK ? WIO_OK : sim_blame(sim, of_task(sim, done.task), status, err);
 }
 
-/* Threads wait and nothing happens any more: tell of one. */
+/* Deadlock: report one of the threads that wait. */
 static enum wio_status stuck(const struct sim *sim, struct wio_error *err)
 {
     for (uint32_t i = 0; i < sim->thread_count; i++) {

@@ -69,7 +69,7 @@ void rp_board_destroy(struct rp_board *board)
     }
 }
 
-/* Held for microseconds. A process that dies with it is noticed: the whole replay then ends. */
+/* Held for microseconds. If its holder dies, that is detected: the whole replay then ends. */
 static void lock(struct rp_board *board)
 {
     while (atomic_exchange_explicit(&board->lock, 1, memory_order_acquire) != 0) {

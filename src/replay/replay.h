@@ -118,7 +118,7 @@ struct wio_replay_mismatch {
     uint32_t path; /* string id of the trace */
     int64_t offset;
     uint64_t size;
-    int64_t expected; /* result in the trace; of a look at a file with another size: the sizes */
+    int64_t expected; /* result in the trace; of a stat of a file with another size: the sizes */
     int64_t got;
     uint16_t expected_error;
     uint16_t got_error;

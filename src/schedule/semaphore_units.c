@@ -321,7 +321,7 @@ enum wio_status wio_tokens_settle(struct wio_waits *waits)
     return WIO_OK;
 }
 
-/* Unless what it waited for had been there for so long that one check was enough. */
+/* Did it poll? Not where what it waited for had come too long before. */
 static bool has_looked(const struct wio_plan_edge *edge, uint64_t t_ns)
 {
     bool had_come =

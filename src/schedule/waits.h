@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the threads of a replay or a prediction have to say and to wait for, read from the edges
- * that the trace stores: for each stream a list of *acts* in the order of its events.
+ * Gives and waits of the threads of a replay or a prediction, read from the edges that the trace
+ * stores: for each stream a list of *acts* in the order of its events.
  *
  *     edge (a, 7) -> (b, 3)      a GIVEs at the begin of its event 8, b TAKEs at its event 3
  *     collective                 givers ENTER at the begin of enter_seq, takers LEAVE at leave_seq
@@ -10,7 +10,7 @@
  *     file lock got by a try: as the first kind, and so are mutexes had meanwhile (lockset.h)
  *     queue                      PUT at the begin of the releasing event, GET at the waiting one
  *     semaphore that several take from: a queue, where every post PUTs and every wait GETs, also
- *                                those that no edge ties (semaphore_units.c)
+ *                                those without an edge (semaphore_units.c)
  *     queue whose takers wait for others, too: its edges are as the first kind (queues.c)
  *     call of System V with several operations (semop): atomic. All that it waits for belongs to
  *                                its first event, TAKEs before GETs; GETs of one event are got
@@ -19,7 +19,7 @@
  * An edge begins at the event *before* the releasing call (whyio/edges.h). What is waited for is
  * that the thread comes to the releasing call, the event behind: the computing between the two
  * precedes the release. Only where the event itself releases it gives: at its begin where it leaves
- * a lock, when it is done where it made the file that another one looked for (GIVE_END).
+ * a lock, when it is done where it made the file that another thread polled for (GIVE_END).
  *
  * A finished table does not change: processes of a replay inherit it by fork.
  */

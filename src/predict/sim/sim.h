@@ -415,8 +415,8 @@ bool sim_edit_drops(const struct sim *sim, struct sim_thread *thread,
 
 /* ---- sim_blame.c: the operation that ends a simulation ---- */
 
-/* `status` met `thread` (NULL: it is not known) in its operation: appends which that is, and tells
- * where a bound of the simulation is its reason. Gives the status to return. */
+/* `thread` (NULL: not known) failed with `status`: appends its operation to `err`, and the bound of
+ * the simulation if that is the reason. Gives the status to return. */
 enum wio_status sim_blame(const struct sim *sim, const struct sim_thread *thread,
                           enum wio_status status, struct wio_error *err);
 

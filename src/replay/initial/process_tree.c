@@ -51,8 +51,8 @@ static void chain_images(struct rp_family *family)
     }
 }
 
-/* Groups: an image that no other one goes on to, and all that follow. An image met twice (a trace
- * that lies) ends the chain. */
+/* Groups: an image that no other one goes on to, and all that follow. An image met twice (a wrong
+ * trace) ends the chain. */
 static void make_groups(struct rp_family *family, const bool *is_next)
 {
     for (uint32_t i = 0; i < family->image_count; i++) {

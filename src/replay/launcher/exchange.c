@@ -117,7 +117,7 @@ static bool is_still(const struct rp_run *run)
     return atomic_load(&crowd->waiting) >= atomic_load(&crowd->threads);
 }
 
-/* One rank speaks for those of its machine. */
+/* One rank of each machine reports for all of its ranks. */
 static uint64_t first_here(const struct rp_run *run)
 {
     const struct wio_replay_link *link = run->link;

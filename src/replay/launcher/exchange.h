@@ -16,7 +16,7 @@
 enum rp_sum {
     RP_SUM_OVER,
     RP_SUM_ABORTED,
-    RP_SUM_STILL, /* no thread of this rank performs */
+    RP_SUM_STILL, /* this rank is over, or all its threads wait */
     RP_SUM_CHANGES,
     RP_SUM_SENT,
     RP_SUM_GOT
