@@ -31,7 +31,7 @@ enum wio_convert_change {
     WIO_CONVERT_CUTS,    /* .. and ends at op.offset now; or was made just now, empty */
     WIO_CONVERT_REMOVES, /* it is gone */
     WIO_CONVERT_FORGETS, /* what is in memory of it may leave: `op` */
-    WIO_CONVERT_CLOSES,  /* somebody who had it open has it no more */
+    WIO_CONVERT_CLOSES,  /* a process that had it open has it no more */
     WIO_CONVERT_RENAMES  /* to `to`, which is gone if it was there */
 };
 

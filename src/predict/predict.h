@@ -114,7 +114,7 @@ struct wio_predict_result {
     enum wio_model_kind model;
     struct wio_predict_account all;
     double dirty_bytes_max; /* in one page cache, after an operation */
-    uint64_t outside; /* with a fit: changed operations of a size that nothing seen tells about */
+    uint64_t outside; /* with a fit: changed operations of a size that the trace has no costs of */
     uint64_t unseen;  /* .. of which not even a bound is known */
     uint64_t untied;  /* waits for locks and queues that were given up, since all threads waited */
     struct wio_predict_account *ranks; /* rising, those without a rank together; owned */
@@ -145,12 +145,12 @@ WIO_MUST_CHECK enum wio_status wio_predict_ops(const char *path,
                                                struct wio_error *err);
 
 /*
- * Predict a trace: each of its threads computes as recorded, waits for whom it waited for (where
+ * Predict a trace: each of its threads computes as recorded, waits for what it waited for (where
  * the trace stores edges), and does its I/O on the machine of HOST.json, one such machine per
  * recorded host. With whatif.ranks the job runs several times beside itself, on the same hosts,
  * with files of its own, but for collectives: these are of all ranks. Metadata operations take what
- * HOST.json says of them; what nobody knows (others of them, what failed, pipes, devices) its
- * recorded time, and so does an operation on a range that no model has. WIO_ERR_UNSUPPORTED where
+ * HOST.json says of them. Other metadata operations, those that failed, pipes, devices, and
+ * operations on a range that no model has take their recorded time. WIO_ERR_UNSUPPORTED where
  * memory_max or steps_max is reached: it names the operation, its thread and its time.
  */
 WIO_MUST_CHECK enum wio_status wio_predict_trace(const struct wio_trace *trace,
@@ -175,7 +175,7 @@ WIO_MUST_CHECK enum wio_status wio_predict_programs(const struct wio_program *pr
 /*
  * How long the run of a program takes, all ranks, from the begin of its first operation to the end
  * of the last, seconds: with params->changes less than without them, if they gain something. For
- * those who ask many times; nothing else of the result is kept.
+ * callers that ask many times; nothing else of the result is kept.
  */
 WIO_MUST_CHECK enum wio_status wio_predict_seconds(const struct wio_program *program,
                                                    const struct wio_predict_params *params,

@@ -97,8 +97,8 @@ static void add_processors(struct sim *sim)
     }
 }
 
-/* Does the first event wait for whoever made the thread? Else it comes when it came in the trace.
- */
+/* Does the first event wait for the event that made the thread? Else it comes when it came in the
+ * trace. */
 static bool waits_at_first(const struct sim_thread *thread)
 {
     const struct wio_waits *waits = thread->program->waits;
@@ -176,7 +176,7 @@ static enum wio_status happen(struct sim *sim, struct wio_error *err)
     return status == WIO_OK ? WIO_OK : sim_blame(sim, of_task(sim, done.task), status, err);
 }
 
-/* Threads wait and nothing happens any more: tell of one. */
+/* Deadlock: report one of the threads that wait. */
 static enum wio_status stuck(const struct sim *sim, struct wio_error *err)
 {
     for (uint32_t i = 0; i < sim->thread_count; i++) {
@@ -194,7 +194,7 @@ static enum wio_status stuck(const struct sim *sim, struct wio_error *err)
                          sim->left);
 }
 
-/* To the end of the last thread, and of requests that nobody has collected. */
+/* To the end of the last thread, and of requests that were not collected. */
 static enum wio_status run(struct sim *sim, struct wio_error *err)
 {
     const struct wio_predict_params *params = sim->params;

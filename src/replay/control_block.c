@@ -13,11 +13,11 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 
-/* Nobody may sleep longer without a look at `abort`. */
+/* Longest sleep between two checks of `abort`, ns. */
 #define NAP_NS 50000000
 #define LOCK_NAP_NS UINT64_C(20000)
-/* As long as this all wait, and none goes on, before they are said to wait in a circle: a process
- * that is being started is not among them yet. */
+/* All threads wait, and none goes on, for so long before a cycle of waits is assumed: a process
+ * that is being started is not counted yet. */
 #define TANGLE_NS UINT64_C(4000000000)
 
 static size_t aligned(size_t bytes)
@@ -69,7 +69,7 @@ void rp_board_destroy(struct rp_board *board)
     }
 }
 
-/* Held for microseconds. A process that dies with it is noticed: the whole replay then ends. */
+/* Held for microseconds. If its holder dies, that is detected: the whole replay then ends. */
 static void lock(struct rp_board *board)
 {
     while (atomic_exchange_explicit(&board->lock, 1, memory_order_acquire) != 0) {

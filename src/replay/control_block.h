@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the processes of a replay have in common: one piece of shared memory, made before the first
- * of them is forked. Who has started and ended, when the clock began, totals, mismatches, the first
- * error. Everything is read and written with atomics or under `lock`.
+ * Shared memory of the processes of a replay, mapped before the first of them is forked: states of
+ * the recorded processes, start of the clock, totals, mismatches, the first error. Everything is
+ * read and written with atomics or under `lock`.
  */
 #ifndef WIO_REPLAY_CONTROL_BLOCK_H
 #define WIO_REPLAY_CONTROL_BLOCK_H
@@ -43,12 +43,12 @@ struct rp_crowd {
     _Atomic uint64_t changes;      /* counts waits that begin and end */
     _Atomic uint64_t far_at_ns;    /* where the threads of other machines are, at least: time of the
                                       trace; UINT64_MAX = there are none */
-    _Atomic uint32_t is_far;       /* there are: that all wait here says nothing */
-    _Atomic uint32_t asleep;       /* of those who wait, at the gate */
-    _Atomic uint32_t looking;      /* for what they wait for, instead of sleeping: spin.h */
-    _Atomic uint32_t seen_others;  /* how often in turn others wanted the processors .. */
-    _Atomic uint64_t asked_ns;     /* .. and when that was asked last, CLOCK_MONOTONIC; nobody .. */
-    _Atomic uint64_t pause_end_ns; /* .. looks until then */
+    _Atomic uint32_t is_far;       /* there are: that all wait on this machine proves no deadlock */
+    _Atomic uint32_t asleep;       /* of the waiting ones, in a futex of the sync table */
+    _Atomic uint32_t looking;      /* threads that spin instead of sleeping: spin.h */
+    _Atomic uint32_t seen_others;  /* checks in a row that found other work .. */
+    _Atomic uint64_t asked_ns;     /* .. last check, CLOCK_MONOTONIC; .. */
+    _Atomic uint64_t pause_end_ns; /* .. no long spin until then */
 };
 
 /* One operation as it was performed, with keep_events; index = place of the event in its stream. */
@@ -69,10 +69,10 @@ struct rp_board {
     _Atomic uint32_t ready;      /* roots that wait for the clock */
     _Atomic uint32_t go;         /* futex: the clock runs */
     uint64_t start_ns;           /* CLOCK_MONOTONIC; set before `go` */
-    _Atomic uint32_t abort;      /* something failed: everybody ends */
-    _Atomic uint32_t is_tangled; /* waits in a circle were met: the trace lies */
+    _Atomic uint32_t abort;      /* something failed: all processes end */
+    _Atomic uint32_t is_tangled; /* a cycle of waits was found: the trace is wrong */
     _Atomic uint64_t done;       /* events, for the progress */
-    _Atomic uint64_t untied;     /* waits that were given up, so that the others can go on */
+    _Atomic uint64_t untied;     /* waits that were given up to break deadlocks */
     _Atomic uint32_t lock;
     _Atomic uint32_t has_error;
     struct wio_error error;
@@ -93,7 +93,7 @@ WIO_MUST_CHECK enum wio_status rp_board_create(uint32_t groups, uint32_t ranks, 
                                                struct wio_error *err);
 void rp_board_destroy(struct rp_board *board);
 
-/* The first error wins; everybody ends. */
+/* The first error is kept; all processes end. */
 void rp_board_fail(struct rp_board *board, const struct wio_error *error);
 static inline bool rp_board_is_aborted(const struct rp_board *board)
 {
@@ -102,16 +102,16 @@ static inline bool rp_board_is_aborted(const struct rp_board *board)
 
 /* Sleep until *word is at least `value`, or the replay is aborted (false). */
 bool rp_board_sleep(const struct rp_board *board, _Atomic uint32_t *word, uint32_t value);
-/* The same for those who perform. True also when all of them wait for each other, as a trace that
- * lies may tell them to: then nobody would ever be woken. */
+/* The same for threads that perform. True also when all of them wait for each other, as a wrong
+ * trace may tell them to: no wake-up would ever come. */
 bool rp_board_wait(struct rp_board *board, _Atomic uint32_t *word, uint32_t value);
 /* The same for at most `ns`; true also when that is over. */
 bool rp_board_wait_for(struct rp_board *board, _Atomic uint32_t *word, uint32_t value, uint64_t ns);
-/* Store and wake all who wait. */
+/* Store and wake all waiters. */
 void rp_board_set(_Atomic uint32_t *word, uint32_t value);
 
-/* What a thread that waits for another one knows. Between begin and end it asks now and then
- * whether that is hopeless: all who perform wait, and none of them has gone on for long. */
+/* State of a wait for another thread. Between begin and end it is checked now and then for
+ * deadlock: all threads that perform wait, and none of them has gone on for long. */
 struct rp_wait {
     uint64_t changes;
     uint64_t since_ns;
@@ -120,7 +120,7 @@ void rp_wait_begin(struct rp_board *board, struct rp_wait *wait);
 bool rp_wait_is_hopeless(struct rp_board *board, struct rp_wait *wait);
 void rp_wait_end(struct rp_board *board);
 
-/* Is a stream that will still be performed at an earlier moment of the trace than this? */
+/* Is any stream that will still be performed at an earlier moment of the trace than this? */
 bool rp_board_is_behind(const struct rp_board *board, uint64_t t_ns);
 
 void rp_board_add_mismatch(struct rp_board *board, const struct wio_replay_mismatch *mismatch);

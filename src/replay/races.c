@@ -18,20 +18,20 @@ enum change { CHANGES_SIZE = 1, CHANGES_NAME = 2 };
 enum { CHANGE_KINDS = 2 };
 
 struct step {
-    uint32_t stream; /* NOBODY = there was none */
+    uint32_t stream; /* UINT32_MAX = there was none */
     uint64_t seq;
     uint16_t op;
     uint64_t t_ns;
 };
 
-/* One of the mismatches, in its file's list until somebody changes the file behind it. */
+/* A mismatch, in its file's list until a later operation changes the file. */
 struct pending {
     uint32_t next; /* + 1 */
     uint64_t t_ns;
 };
 
-/* A file that mismatches are about: of each kind of change the last one, the last one of another
- * thread than that, and who waits for one. */
+/* A file that has mismatches: of each kind of change the last one, the last one of another thread
+ * than that, and the mismatches that wait for one. */
 struct subject {
     struct step last[CHANGE_KINDS][2];
     uint32_t waiting[CHANGE_KINDS]; /* + 1 */

@@ -105,7 +105,7 @@ struct wio_replay_rank {
 
 /* The change of a file by another thread. */
 struct wio_replay_race {
-    uint32_t stream; /* UINT32_MAX = nobody else changes the file */
+    uint32_t stream; /* UINT32_MAX = no other thread changes the file */
     uint64_t seq;
     uint16_t op;
     int64_t after_ns; /* it begins so long behind the operation in the trace; negative: before */
@@ -118,7 +118,7 @@ struct wio_replay_mismatch {
     uint32_t path; /* string id of the trace */
     int64_t offset;
     uint64_t size;
-    int64_t expected; /* result in the trace; of a look at a file with another size: the sizes */
+    int64_t expected; /* result in the trace; of a stat of a file with another size: the sizes */
     int64_t got;
     uint16_t expected_error;
     uint16_t got_error;

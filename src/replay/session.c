@@ -57,14 +57,15 @@ static enum wio_status set_up_records(struct rp_stage *stage, bool keep_events,
     return WIO_OK;
 }
 
-/* Under a launcher: does this rank play the image? What nobody plays belongs to rank 0. */
+/* Under a launcher: does this rank play the image? Streams without one belong to rank 0. */
 static bool is_mine(const struct rp_stage *stage, uint32_t image)
 {
     uint32_t home = image == RP_NONE ? 0 : stage->homes[stage->plan->family.images[image].group];
     return home == stage->params->link->rank;
 }
 
-/* Whoever plays the stream says where it is; those of other machines do so by news. */
+/* The rank that plays a stream sets its progress; that of other machines comes as a minimum
+ * (rp_crowd.far_at_ns). */
 static void set_up_other(struct rp_stage *stage, uint32_t image, uint32_t stream)
 {
     const struct wio_replay_link *link = stage->params->link;
@@ -89,7 +90,7 @@ static void set_up_progress(struct rp_stage *stage)
     }
 }
 
-/* Nobody plays these: what they have to give is given. */
+/* No process plays these streams: all that they have to give is given. */
 static void let_absent_pass(struct rp_stage *stage)
 {
     const struct rp_family *family = &stage->plan->family;

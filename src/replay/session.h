@@ -45,8 +45,8 @@ bool rp_stage_keeps_cache(enum wio_replay_cache asked, const struct rp_space *sp
 /* Make the tree below the target; takes the lock of its list. */
 WIO_MUST_CHECK enum wio_status rp_stage_prepare(struct rp_stage *stage, struct wio_error *err);
 
-/* Board, gate, data and limits: after this the processes may be forked. Under a launcher the
- * machine is open. */
+/* Control block, sync table, data and limits: after this the processes may be forked. Under a
+ * launcher the machine is open. */
 WIO_MUST_CHECK enum wio_status rp_stage_set_up(struct rp_stage *stage, struct wio_error *err);
 
 /* A dry run: what would be done. */

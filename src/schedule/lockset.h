@@ -6,8 +6,8 @@
  *     thread b                                                               lock M | F_SETLK
  *
  * The tries keep their recorded order (wio_tries_lock). If b were let into M before a, as locks
- * allow, it would have M and wait for a's file lock, and a, who has that, for M. The program never
- * waits there: it is refused, and leaves M. So such locks keep the recorded order as well.
+ * allow, it would hold M and wait for a's file lock, and a, which holds that, for M. The program
+ * never waits there: it is refused, and leaves M. So such locks keep the recorded order as well.
  */
 #ifndef WIO_SCHEDULE_LOCKSET_H
 #define WIO_SCHEDULE_LOCKSET_H

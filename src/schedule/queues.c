@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a queue gives may go to anybody: the program would have gone on in another way, but a trace
- * cannot. Who has got something out of turn and then waits for something else may wait for ever:
- * for the one whose turn it was, and who now waits for the next unit. So a queue is served in any
- * order only where nobody waits for anything else between what he gets and what he puts or gets
- * next. The others keep the recorded order, in which everybody came to an end: each get after its
- * put. What one call gets together is one such thing.
+ * Units of a queue may go to any thread: the program would have gone on in another way, but a trace
+ * cannot. A thread that gets a unit out of recorded order and then waits for something else may
+ * deadlock with the thread whose turn it was, and which now waits for the next unit. So a queue is
+ * served in any order only where no thread waits for anything else between a get and its next put
+ * or get. The others keep the recorded order, in which all threads came to an end: each get after
+ * its put. Gets of one call count as one.
  */
 #include "schedule/queues.h"
 

@@ -20,7 +20,7 @@
 #include "ops/calls.h"
 #include "schedule/thread_clock.h"
 
-/* More in one call are taken for so many: nobody does, but a broken trace may say it. */
+/* More in one call are taken for so many: only a broken trace has them. */
 #define UNITS_MAX 255
 
 static int kind_of(const struct wio_event *event)
@@ -321,7 +321,7 @@ enum wio_status wio_tokens_settle(struct wio_waits *waits)
     return WIO_OK;
 }
 
-/* Unless what it waited for had been there for so long that it had only to look once. */
+/* Did it poll? Not where what it waited for had come too long before. */
 static bool has_looked(const struct wio_plan_edge *edge, uint64_t t_ns)
 {
     bool had_come =

@@ -26,11 +26,11 @@ enum wio_lock_step wio_lock_step_of(const struct wio_event *event);
 int64_t wio_lock_of(const struct wio_event *event);
 
 /* Did it wait for a lock that a condition hands on (R-SYNC-4)? No event says when that is taken and
- * left otherwise, so nobody can tell how long another run would wait: as long as this one. */
+ * left otherwise, so the wait of another run is not known: it lasts as long as in this one. */
 bool wio_waits_by_chance(const struct wio_event *event);
 
-/* Did it ask for a file lock without waiting? Had it come when another one had the lock, its
- * program would have gone on in another way. */
+/* Did it ask for a file lock without waiting? Where another thread has the lock, the program goes
+ * on in another way. */
 bool wio_tries_lock(const struct wio_event *event);
 
 /* Is it an operation of semop, semtimedop: an event of a call that may have several? */

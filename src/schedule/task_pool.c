@@ -73,7 +73,7 @@ static enum part part_of(const struct wio_event *event)
     }
 }
 
-/* Does anybody wait for the event, or it for anybody, but for the lock? */
+/* Does the event wait, or a thread for it, for anything but the lock? */
 static bool is_tied(struct scan *scan, const struct wio_event *event)
 {
     const struct wio_waits *waits = scan->waits;

@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Work that whoever is free takes. Threads take a lock on a file, see there what is to be done
+ * Work that any free thread takes. Threads take a lock on a file, read there what is to be done
  * next, give the lock back, and do it:
  *
- *     thread a   lock | which? | unlock | item 0 ................. | lock | which? | unlock | item
- * 3 thread b         lock | which? | unlock | item 1 | lock | which? | unlock | item 2 ...
+ *     thread a   lock | which? | unlock | item 0 ............... | lock | which? | unlock | item 3
+ *     thread b         lock | which? | unlock | item 1 | lock | which? | unlock | item 2 ...
  *
- * What lies between a lock and the next one is a *turn*. Who had which one was chance: on other
- * storage, or on another day, the same program shares them out in another way, and takes another
- * time where the trace's way leaves some threads without work. So a run that is not the recorded
- * one gives the next turn to whoever comes for it (a *pool*), as the program would.
+ * What lies between a lock and the next one is a *turn*. Which thread had which turn was chance: on
+ * other storage, or on another day, the same program shares them out in another way, and takes
+ * another time where the trace's way leaves some threads without work. So a run that is not the
+ * recorded one gives the next turn to the first thread that comes for it (a *pool*), as the program
+ * would.
  *
  * Nothing in a trace says so, but the data does: what a turn does behind its lock lies at places
  * that go up (or down) with the order in which the lock was got, over all threads. Threads that
- * have parts of their own do not look like that. Only turns are taken that consist of nothing but
- * the file lock and reads, writes and flushes at places that the calls name, on files that all
- * of them have open, and that nobody else waits in or for; the others stay where they were.
+ * have parts of their own show no such order. Only turns are taken that consist of nothing but the
+ * file lock and reads, writes and flushes at places that the calls name, on files that all of them
+ * have open, and that no other thread waits in or for; the others stay where they were.
  */
 #ifndef WIO_SCHEDULE_TASK_POOL_H
 #define WIO_SCHEDULE_TASK_POOL_H

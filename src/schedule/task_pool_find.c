@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which turns may anybody take (task_pool.h)? */
+/* Finds the turns that any thread may take (task_pool.h). */
 #include <stdlib.h>
 
 #include "base/cleanup.h"

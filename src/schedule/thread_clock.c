@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "schedule/thread_clock.h"
 
-/* Who looks for a flag needs a processor for it. */
+/* A thread that comes later than this after a release was busy: polling a flag needs a
+ * processor. */
 #define LOOK_NS 100000u
 
-#define SPAN_MAX_NS 1e18 /* thirty years: what a trace that lies may hold must fit */
+#define SPAN_MAX_NS 1e18 /* thirty years: what a wrong trace may hold must fit */
 
 static uint64_t max(uint64_t a, uint64_t b)
 {

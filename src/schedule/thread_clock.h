@@ -11,8 +11,8 @@
  *                              b                       e
  *     replay   write | compute |  waits ..R'--| compute | write
  *
- * R is the moment of the trace at which the last of those who were waited for came, R' the same
- * moment of the replay. What lies between R and the end e of the call is how long the news took.
+ * R is the moment of the trace at which the last of the awaited threads came, R' the same moment of
+ * the replay. The time from R to the end e of the call is the latency of the release.
  *
  * Calls that wait for what only a later event explains (poll before the read that has the edge) are
  * *open*: they take their recorded time until an edge tells otherwise.
@@ -43,8 +43,8 @@ struct wio_gap {
     uint64_t did_v_ns;   /* .. and that in the replay */
 };
 
-/* A wait that is over: who was waited for came at `traced_ns` of the trace, at `v_ns` of the
- * replay. Zero: nobody was waited for. */
+/* A wait that is over: its release was at `traced_ns` of the trace, at `v_ns` of the replay. Zero:
+ * there was no wait. */
 struct wio_release {
     uint64_t traced_ns;
     uint64_t v_ns;
@@ -67,7 +67,7 @@ void wio_gap_reach(struct wio_gap *gap, uint64_t at_ns);
  */
 uint64_t wio_gap_compute(struct wio_gap *gap, uint64_t at_ns, uint64_t cpu_ns);
 /* The call that ends at `end_ns` was kept from a processor for `kept_ns` in all: if it waited for
- * somebody, it was so when that one had come. Of that up to `stays_ns` comes about again. */
+ * another thread, after the release. Of that up to `stays_ns` comes about again. */
 void wio_gap_kept(struct wio_gap *gap, uint64_t end_ns, uint64_t kept_ns, uint64_t stays_ns);
 /* The processor was not had before `v_ns` of the replay. */
 void wio_gap_late(struct wio_gap *gap, uint64_t v_ns);
@@ -81,11 +81,11 @@ void wio_gap_sleep(struct wio_gap *gap, uint64_t end_ns);
 void wio_gap_skip(struct wio_gap *gap, uint64_t end_ns);
 
 /*
- * The call that ends at `end_ns` waited for a condition, and nothing says who ended it. The lock
- * that it takes again then was free at `free_ns` of the trace (0: nobody had it before). Was that
- * long before the end, it waited in vain, until a moment that it knew: the gap reaches the end, and
- * the lock is to be asked for then, since others may have it meanwhile. Otherwise it waited for the
- * lock at last, which is to be asked for at once: nothing passes.
+ * The call that ends at `end_ns` waited for a condition, and no edge says what ended it. The lock
+ * that it takes again then was free at `free_ns` of the trace (0: never held before). If that was
+ * long before the end, the wait timed out at a known time: the gap reaches the end, and the lock is
+ * to be asked for then, since other threads may hold it meanwhile. Otherwise the call waited for
+ * the lock at last, which is to be asked for at once: no time passes.
  */
 void wio_gap_in_vain(struct wio_gap *gap, uint64_t free_ns, uint64_t end_ns);
 
@@ -102,7 +102,7 @@ void wio_gap_take_all(struct wio_gap *gap, struct wio_release release, uint64_t 
  * with what comes before the wait: that takes its time, and the release only sets a bound. */
 void wio_gap_take_held(struct wio_gap *gap, struct wio_release release, uint64_t lag_ns,
                        uint64_t end_ns);
-/* Who came so long after a release in the trace: was it busy until then? */
+/* Was a thread that came so long after a release in the trace busy until then? */
 bool wio_gap_was_busy(uint64_t came_ns, uint64_t lag_ns);
 
 /* An operation was performed: it ended at `end_ns` of the trace and at `v_ns` of the replay. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the threads of a replay or a prediction have to say and to wait for, read from the edges
- * that the trace stores: for each stream a list of *acts* in the order of its events.
+ * Gives and waits of the threads of a replay or a prediction, read from the edges that the trace
+ * stores: for each stream a list of *acts* in the order of its events.
  *
  *     edge (a, 7) -> (b, 3)      a GIVEs at the begin of its event 8, b TAKEs at its event 3
  *     collective                 givers ENTER at the begin of enter_seq, takers LEAVE at leave_seq
@@ -10,7 +10,7 @@
  *     file lock got by a try: as the first kind, and so are mutexes had meanwhile (lockset.h)
  *     queue                      PUT at the begin of the releasing event, GET at the waiting one
  *     semaphore that several take from: a queue, where every post PUTs and every wait GETs, also
- *                                those that no edge ties (semaphore_units.c)
+ *                                those without an edge (semaphore_units.c)
  *     queue whose takers wait for others, too: its edges are as the first kind (queues.c)
  *     call of System V with several operations (semop): atomic. All that it waits for belongs to
  *                                its first event, TAKEs before GETs; GETs of one event are got
@@ -19,7 +19,7 @@
  * An edge begins at the event *before* the releasing call (whyio/edges.h). What is waited for is
  * that the thread comes to the releasing call, the event behind: the computing between the two
  * precedes the release. Only where the event itself releases it gives: at its begin where it leaves
- * a lock, when it is done where it made the file that another one looked for (GIVE_END).
+ * a lock, when it is done where it made the file that another thread polled for (GIVE_END).
  *
  * A finished table does not change: processes of a replay inherit it by fork.
  */
@@ -101,12 +101,12 @@ struct wio_plan_member {
     bool takes;
 };
 
-/* A thread looks for a file again and again until somebody has made it. */
+/* A thread polls for a file until another one has made it. */
 struct wio_plan_poll {
-    uint64_t first_seq; /* the first look */
+    uint64_t first_seq; /* the first poll */
     uint64_t last_seq;  /* the one that finds it */
     uint32_t stream;
-    uint32_t edge; /* from who made it, UINT32_MAX = not known */
+    uint32_t edge; /* from the event that made the file, UINT32_MAX = not known */
 };
 
 /* What happens to a semaphore. */
@@ -191,7 +191,7 @@ WIO_MUST_CHECK enum wio_status wio_waits_see(struct wio_waits *waits, const stru
 /* After the last event. */
 WIO_MUST_CHECK enum wio_status wio_waits_finish(struct wio_waits *waits);
 
-/* WIO_ERR_FORMAT naming the edges if waits go round in a circle. */
+/* WIO_ERR_FORMAT naming the edges if waits form a cycle. */
 WIO_MUST_CHECK enum wio_status wio_waits_check(const struct wio_waits *waits,
                                                struct wio_error *err);
 
@@ -200,8 +200,8 @@ uint64_t wio_lock_key(uint32_t image, int64_t object);
 /* The number of a lock that threads have handed on, UINT32_MAX for another one. */
 uint32_t wio_waits_lock(const struct wio_waits *waits, uint32_t image, int64_t object);
 /* How long the thread computed before the event, whose acts come next from `act` on, ns: as long as
- * it had a processor, unless the event waited for what only holding showed. Then what it did last
- * was to look for that. 0: not known. */
+ * it had a processor, unless the event waited for what only holding showed (evidence `held`). Then
+ * the last of it was polling for that. 0: not known. */
 uint64_t wio_waits_computed(const struct wio_waits *waits, size_t act, size_t act_end,
                             const struct wio_event *event);
 /* How many acts from `act` on are one: GETs of one event, which are got together; 1 for others. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Do the waits go round in a circle? All streams are walked as far as their acts let them, without
- * any time: whoever is left over in the end waits for somebody else who is left over. Locks and
- * queues take no part, their order is made by the replay.
+ * Cycle check of waits. All streams are walked as far as their acts let them, without any time: a
+ * stream that is left over in the end waits for another one that is. Locks and queues take no part,
+ * their order is made by the replay.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -41,7 +41,7 @@ static bool is_blocked(const struct walk *walk, const struct wio_act *act)
            walk->entered[act->index] < walk->waits->meetings[act->index].givers;
 }
 
-/* Those who wait for a collective are found by trying all who stand: only when its last one has
+/* Streams that wait for a collective are searched for among all: only when its last giver has
  * come. */
 static void enter(struct walk *walk, uint32_t meeting)
 {
@@ -91,7 +91,7 @@ static bool is_left(const struct walk *walk, uint32_t stream)
     return walk->at[stream] < walk->waits->first[stream + 1];
 }
 
-/* Once for all meetings: there may be as many as there are steps to the circle. */
+/* Once for all meetings: there may be as many as there are steps to the cycle. */
 static bool find_comers(struct walk *walk)
 {
     const struct wio_waits *waits = walk->waits;
@@ -123,7 +123,7 @@ static enum wio_status name_circle(const struct walk *walk, uint32_t stream, str
 {
     char text[WIO_NAME_MAX];
     for (uint32_t i = 0; i < walk->waits->stream_count; i++) {
-        stream = waited_for(walk, stream); /* after that many steps we are on the circle itself */
+        stream = waited_for(walk, stream); /* now certainly on the cycle itself */
     }
     (void)wio_error_set(err, WIO_ERR_FORMAT, NULL, WIO_ERROR_NO_OFFSET,
                         "the waits of the trace go round in a circle");

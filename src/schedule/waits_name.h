@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who waits for whom, in words. */
+/* Waits as text, for messages. */
 #ifndef WIO_SCHEDULE_WAITS_NAME_H
 #define WIO_SCHEDULE_WAITS_NAME_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Edges meet the events that they tie: when each was given in the trace, and how it is replayed. */
+/* Matches edges with their events: when each was given in the trace, and how it is replayed. */
 #include <stdlib.h>
 
 #include "base/cleanup.h"
@@ -56,8 +56,8 @@ static bool is_late_post(const struct wio_semop_call *call, const struct wio_eve
 }
 
 /* Such a post is given by its own event, but a stored edge may also begin there since the event
- * behind it releases: a wait for zero ends with a take. Which of both it is, the waiting event
- * says; where that is not known yet, so is the time. */
+ * behind it releases: a wait for zero ends with a take. The waiting event decides which of both it
+ * is; where that is not known yet, neither is the time. */
 static void see_late_post(struct wio_plan_edge *edge, const struct wio_semop_call *call)
 {
     bool is_waiter_known = edge->to_op != 0;
@@ -184,7 +184,7 @@ static enum wio_status choose_how(struct wio_waits *waits, struct wio_plan_edge 
  *
  * It may have waited anywhere between two operations. But the same code does the same behind its
  * wait each time: no more than the least of the times from release to operation. And before it: no
- * more than the least of its processor times, in which it looked for what it waited for, too.
+ * more than the least of its processor times, which include polling for what it waited for.
  */
 
 static uint64_t place_of(const struct wio_plan_edge *edge)
@@ -320,7 +320,7 @@ static void put_member(struct builder *builder, const struct wio_plan_member *me
     }
 }
 
-/* Who made the file that is found in the end. */
+/* The edge from the event that made the file which the poll finds in the end. */
 static uint32_t maker_of(const struct wio_waits *waits, const struct wio_plan_poll *poll)
 {
     uint32_t low = 0;

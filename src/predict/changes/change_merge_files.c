@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The files of a directory as one: each process opens it once, looks at it once and closes it once.
- * Of the opens and looks of a directory's files the first of a process stays, of the closes the
- * last; the others are dropped.
+ * The files of a directory as one: each process opens it once, stats it once and closes it once. Of
+ * the opens and stats of a directory's files the first of a process stays, of the closes the last;
+ * the others are dropped.
  */
 #include <string.h>
 

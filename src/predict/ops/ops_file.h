@@ -41,7 +41,7 @@ struct wio_ops_misspelt {
 };
 const struct wio_ops_misspelt *wio_ops_file_misspelt(const struct wio_ops_file *file);
 
-/* What errors call it; lives as long as the path that was given. */
+/* Its name in errors; valid as long as the path that was given. */
 const char *wio_ops_file_label(const struct wio_ops_file *file);
 /* The line of the operation that came last, from 1, and where it begins in the file. */
 uint64_t wio_ops_file_line(const struct wio_ops_file *file, uint64_t *offset_out);

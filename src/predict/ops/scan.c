@@ -257,7 +257,7 @@ enum wio_status wio_scan_number(struct wio_scan *scan, struct wio_scan_number *o
     return WIO_OK;
 }
 
-/* ---- values of keys that nobody asks for ---- */
+/* ---- values of keys that are not read ---- */
 
 static enum wio_status skip_value(struct wio_scan *scan, unsigned depth);
 

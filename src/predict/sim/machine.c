@@ -39,7 +39,7 @@ static enum wio_status add_device(struct wio_machine *machine, enum wio_model_ki
                                             "device '%s': %s", device->path, wrong.message);
 }
 
-/* What is wrong with the file is said before what-ifs change it. */
+/* Errors of the file are reported before what-ifs change it. */
 static enum wio_status check_file(const struct wio_host *host, const char *path,
                                   enum wio_model_kind kind, struct wio_error *err)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A discrete-event simulation of a recorded run: each thread of the trace is a process that
- * computes as recorded, waits for whom it waited for, and does its I/O as the model of its host
+ * computes as recorded, waits for what it waited for, and does its I/O as the model of its host
  * says. Private to the room.
  *
  * A thread goes through its events in phases; where it has to wait it gives up its turn, and is
@@ -83,7 +83,7 @@ struct sim_thread {
     uint64_t call_seq;      /* the first event of its call .. */
     size_t early_act;       /* .. and from here on acts that are done already: */
     uint64_t early;         /* a bit each */
-    uint32_t locks_had;     /* that nobody else may have */
+    uint32_t locks_had;     /* that it has exclusively */
     struct sim_lock *wants; /* the lock that it waits for, or NULL */
     struct sim_queue *gets; /* the queue in whose line it stands, or NULL */
     bool is_working;
@@ -97,10 +97,10 @@ struct sim_thread {
     bool has_handed_out; /* its file, to the device (sim_replace.c) */
     bool is_held;        /* one of them has evidence `held` .. */
     uint64_t lag_ns;     /* .. and this is the thread's way from it (schedule/waits.h) */
-    uint64_t locked_ns;  /* when the lock was free in the trace, 0: nobody had it before */
+    uint64_t locked_ns;  /* when the lock was free in the trace, 0: it was never held before */
     struct wio_release release;
     double metadata_s; /* of the operation, as the machine has it; NaN: not known */
-    uint32_t poll;     /* the loop of looks it is in + 1, 0: none */
+    uint32_t poll;     /* the poll that it is in + 1, 0: none */
     uint64_t events_done;
     const struct wio_edit_list *edits; /* how it differs from the recorded one, or NULL */
     const struct wio_edit *range;      /* of an event with another range, or NULL */
@@ -135,7 +135,7 @@ RB_HEAD(sim_wakes, sim_thread);
 
 struct sim_edge {
     uint64_t given_ns; /* of the simulation */
-    uint32_t waiting;  /* thread + 1; 0: nobody yet */
+    uint32_t waiting;  /* thread + 1; 0: none yet */
     bool is_given;
 };
 
@@ -152,7 +152,7 @@ struct sim_queue {
 
 struct sim_lock {
     uint32_t readers;
-    struct sim_thread *owner; /* who has it for himself, or NULL */
+    struct sim_thread *owner; /* thread that has it exclusively, or NULL */
     struct sim_line line;
 };
 
@@ -246,14 +246,14 @@ WIO_MUST_CHECK enum wio_status sim_program_add_all(struct sim *sim,
 WIO_MUST_CHECK enum wio_status sim_program_change(struct sim *sim, struct wio_error *err);
 void sim_program_fini(struct sim *sim);
 
-/* ---- sim_gate.c: who waits for whom ---- */
+/* ---- sim_gate.c: waits for other threads ---- */
 
 WIO_MUST_CHECK enum wio_status sim_gate_init(struct sim_program *program, struct wio_error *err);
 void sim_gate_fini(struct sim_program *program);
 /* The acts of the thread's event: gives what it gives; false where something it waits for has not
  * come: it is woken then. */
 bool sim_gate_begin(struct sim *sim, struct sim_thread *thread, const struct wio_event *event);
-/* Is it a look for a file that is there already, or a sleep between two? */
+/* Is it a failed poll for a file that is there already, or a sleep between two? */
 bool sim_gate_is_pointless(struct sim_thread *thread, const struct wio_event *event);
 /* All has come: joins the releases of what was waited for. */
 void sim_gate_taken(struct sim *sim, struct sim_thread *thread);
@@ -261,8 +261,7 @@ void sim_gate_taken(struct sim *sim, struct sim_thread *thread);
 void sim_gate_after(struct sim *sim, struct sim_thread *thread, const struct wio_event *event);
 /* At the end of a thread: all that it has not given. */
 void sim_gate_end(struct sim *sim, struct sim_thread *thread);
-/* Nothing happens any more: whoever waits for a lock or queue, and is first in the trace, goes on
- * without. False where nobody does. */
+/* Deadlock: grant the earliest waiter of a lock or queue in trace order; false if there is none. */
 bool sim_gate_untie(struct sim *sim);
 
 /* ---- sim_lock.c: locks ---- */
@@ -274,7 +273,7 @@ void sim_lock_leave(struct sim *sim, const struct sim_thread *thread, uint32_t n
 /* At the end of a thread. What it left in a call that did not return (a wait for a condition until
  * the process ended) is no event. */
 void sim_lock_leave_all(struct sim *sim, const struct sim_thread *thread);
-/* The thread waits for one: it takes it from whoever has it. */
+/* The thread waits for a lock: the lock is taken away from its holder and given to the thread. */
 void sim_lock_give_up(struct sim *sim, struct sim_thread *thread);
 
 /* ---- sim_host.c: machines, and in which something happens first ---- */
@@ -414,10 +413,10 @@ void sim_edit_range(struct sim_thread *thread, const struct wio_event *event);
 bool sim_edit_drops(const struct sim *sim, struct sim_thread *thread,
                     const struct wio_event *event);
 
-/* ---- sim_blame.c: what a simulation cannot go on with ---- */
+/* ---- sim_blame.c: the operation that ends a simulation ---- */
 
-/* `status` met `thread` (NULL: it is not known) in its operation: appends which that is, and tells
- * where a bound of the simulation is its reason. Gives the status to return. */
+/* `thread` (NULL: not known) failed with `status`: appends its operation to `err`, and the bound of
+ * the simulation if that is the reason. Gives the status to return. */
 enum wio_status sim_blame(const struct sim *sim, const struct sim_thread *thread,
                           enum wio_status status, struct wio_error *err);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The processors of a host. Threads that compute, and those whose calls copy, take turns as on
- * Linux: first come, first served, and whoever has had a turn goes to the end of the line, where
+ * Linux: first come, first served; a thread that has had a turn goes to the end of the line, where
  * there is one. Threads that wait for others in a loop give way to those that compute, so they take
  * no turns here: both families of MPI libraries do where ranks are more than processors.
  *
@@ -31,7 +31,7 @@ static void give(struct sim *sim, struct sim_host *host, struct sim_thread *thre
     TAILQ_INSERT_TAIL(&host->turns, thread, at_cpu);
 }
 
-/* Somebody waits, and nobody did: turns have an end now, after as many whole ones as are begun. */
+/* The first thread waits: turns have an end now, after as many whole ones as are begun. */
 static void end_turns(struct sim *sim, struct sim_host *host)
 {
     for (struct sim_thread *thread = TAILQ_FIRST(&host->turns); thread != NULL;

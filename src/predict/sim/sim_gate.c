@@ -80,7 +80,7 @@ static bool is_complete(const struct sim_program *program, uint32_t index)
            (uint64_t)program->waits->meetings[index].givers * program->copies;
 }
 
-/* The last giver lets all go that stand in line. */
+/* The last giver wakes all threads that wait in line. */
 static void enter(struct sim *sim, struct sim_program *program, uint32_t index)
 {
     struct sim_meeting *meeting = &program->meetings[index];
@@ -256,7 +256,7 @@ bool sim_gate_is_pointless(struct sim_thread *thread, const struct wio_event *ev
     return poll->edge != UINT32_MAX && edge_of(thread, poll->edge)->is_given;
 }
 
-/* What the simulation says of one act, and what the trace does. */
+/* Joins the release of one act, in the simulation and in the trace. */
 static void join(struct sim *sim, struct sim_thread *thread, const struct wio_act *act)
 {
     struct wio_release release = {.v_ns = sim->now_ns};
@@ -264,7 +264,7 @@ static void join(struct sim *sim, struct sim_thread *thread, const struct wio_ac
         release.traced_ns = thread->program->waits->meetings[act->index].release_ns;
         release.v_ns = thread->program->meetings[act->index].last_ns;
     } else if (act->kind == WIO_ACT_GET && act->index >= thread->program->waits->edge_count) {
-        /* a semaphore that nobody was waited for in the trace */
+        /* a semaphore that was not waited for in the trace */
     } else if (act->kind == WIO_ACT_TAKE || act->kind == WIO_ACT_GET) {
         const struct wio_plan_edge *edge = &thread->program->waits->edges[act->index];
         release.traced_ns = edge->release_ns;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the operations of a thread cost: models say it of data, HOST.json of metadata; what neither
- * knows takes its recorded time. */
+/* Costs of the operations of a thread: of data from models, of metadata from HOST.json; an
+ * operation of which neither is known takes its recorded time. */
 #include <math.h>
 
 #include "base/cleanup.h"
@@ -29,7 +29,7 @@ static uint32_t device_of(const struct sim_thread *thread, const struct sim_host
     return wio_host_device_of(machine, wio_trace_string(thread->program->trace, path, NULL));
 }
 
-/* The file and where in it; of the latter the next operation may want to know. */
+/* The file and the place in it; the next operation may continue there. */
 static enum wio_status place(struct sim_host *host, uint64_t name, bool has_offset,
                              struct wio_model_op *op)
 {
@@ -217,7 +217,7 @@ static void add(struct sim_sum *sum, double time_s)
     sum->time_s += time_s;
 }
 
-/* The part of it that no model said. */
+/* The part of it that no model covers. */
 static void account_rest(struct sim *sim, struct sim_thread *thread, const struct wio_event *event)
 {
     struct wio_predict_account *sum = &thread->account;

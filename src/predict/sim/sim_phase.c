@@ -83,7 +83,7 @@ bool sim_phase_wait(struct sim *sim, struct sim_thread *thread, const struct wio
     return true;
 }
 
-/* Has the moment come at which who waited for a condition asks for the lock again? */
+/* Has the moment come at which a thread that waited for a condition asks for the lock again? */
 static bool has_waited(struct sim *sim, struct sim_thread *thread, const struct wio_event *event)
 {
     if (thread->has_taken || !thread->has_begun) {
@@ -141,7 +141,7 @@ bool sim_phase_ready(struct sim *sim, struct sim_thread *thread, const struct wi
     if (thread->account.end_ns > 0) { /* waits before the first operation are not in its time */
         thread->account.wait_s += (double)(sim->now_ns - thread->wait_ns) / NS;
     }
-    if (!thread->has_begun) { /* before its thread there was nobody to wait */
+    if (!thread->has_begun) { /* before its first event the thread has not waited */
         thread->wait_ns = gap->v_ns > sim->now_ns ? gap->v_ns : sim->now_ns;
     }
     thread->has_begun = true;

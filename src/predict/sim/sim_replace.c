@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Files that take the place of others. Who cuts a file to nothing and writes it anew, or renames a
- * new file over it, would lose both if the machine stopped before the data is written. So ext4
- * (auto_da_alloc), XFS and Btrfs begin write-back at the close, or at the rename, and who replaces
- * such a file waits for what is under way of it. Nobody waits here; docs/MODEL.md#replaced.
+ * Files that take the place of others. A program that cuts a file to nothing and writes it anew, or
+ * renames a new file over it, would lose both if the machine stopped before the data is written. So
+ * ext4 (auto_da_alloc), XFS and Btrfs begin write-back at the close, or at the rename, and a thread
+ * that replaces such a file waits for what is under way of it. That wait is not simulated;
+ * docs/MODEL.md#replaced.
  */
 #include "predict/sim/sim.h"
 

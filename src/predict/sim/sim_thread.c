@@ -196,7 +196,7 @@ static enum wio_status next_event(struct sim *sim, struct sim_thread *thread,
     return load(thread, err);
 }
 
-/* Behind the last event: the time up to the stream's end, then whoever follows begins. */
+/* Behind the last event: the time up to the stream's end, then the successor begins. */
 static void end_thread(struct sim *sim, struct sim_thread *thread)
 {
     wio_gap_reach(&thread->gap, wio_trace_stream(thread->program->trace, thread->stream)->last_ns);

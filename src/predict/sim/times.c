@@ -51,7 +51,7 @@ static bool change(void *arg, struct wio_event *event)
     const struct sim_time *time = &times->streams[event->stream][times->next[event->stream]++];
     event->t_ns = time->begin_ns;
     event->dur_ns = time->dur_ns;
-    if (event->dur_cpu_ns > event->dur_ns) { /* a wait that was longer, and looked all the time */
+    if (event->dur_cpu_ns > event->dur_ns) { /* a wait that was longer, and spun all the time */
         event->dur_cpu_ns = event->dur_ns;
     }
     return true;

@@ -87,7 +87,7 @@ static enum wio_status forget_made(struct rp_kinds *kinds, const struct specials
         }
     }
     wio_cursor_destroy(cursor);
-    return status == WIO_ERR_NOMEM ? status : WIO_OK; /* other faults meet who reads all events */
+    return status == WIO_ERR_NOMEM ? status : WIO_OK; /* the event pass meets other faults */
 }
 
 enum wio_status rp_kinds_init(struct rp_kinds *kinds, const struct wio_trace *trace)

@@ -60,7 +60,7 @@ WIO_MUST_CHECK enum wio_status rp_kinds_set(struct rp_kinds *kinds, uint32_t str
 WIO_MUST_CHECK enum wio_status rp_kinds_found(struct rp_kinds *kinds, uint32_t string, uint8_t kind,
                                               uint64_t t_ns, bool by_name);
 
-/* The name was removed. Its kind stays: whoever has it open goes on. What is found under the name
+/* The name was removed. Its kind stays, for descriptors that are open. What is found under the name
  * next is something else (rp_kinds_is_gone). */
 void rp_kinds_remove(struct rp_kinds *kinds, uint32_t string);
 bool rp_kinds_is_gone(const struct rp_kinds *kinds, uint32_t string);

@@ -51,7 +51,8 @@ struct rp_file {
     bool is_truncated; /* what it holds now says nothing about before */
     bool is_altered;   /* removed, renamed, or its attributes changed by the run */
     bool may_execute;  /* access found that it may be executed */
-    bool is_not_empty; /* a directory that could not be removed because of what nobody saw in it */
+    bool is_not_empty; /* a directory that could not be removed because of entries that no operation
+                          showed */
     uint32_t mode;     /* permission bits */
     uint32_t attrs;    /* first in the space's attrs: index + 1, 0 = none */
     uint64_t size;

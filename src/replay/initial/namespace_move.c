@@ -73,7 +73,7 @@ static bool is_below(const struct rp_space *space, uint32_t node, uint32_t dir)
 enum wio_status rp_space_rename(struct rp_space *space, uint32_t from, uint32_t to)
 {
     if (is_below(space, to, from) || is_below(space, from, to)) {
-        return WIO_OK; /* no kernel does that: a trace that lies, or the same name */
+        return WIO_OK; /* no kernel does that: a wrong trace, or the same name */
     }
     rp_space_found(space, from);
     rp_space_file(space, from)->is_altered = true;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Cuts a run where nobody does I/O: a phase of a replay's result is a stretch between two pauses of
- * the whole program. (`whyio compare` has a finer cut, by kind of work and file.) Pure.
+ * Cuts a run where no I/O is under way: a phase of a replay's result is a stretch between two
+ * pauses of the whole program. (`whyio compare` has a finer cut, by kind of work and file.) Pure.
  */
 #ifndef WIO_REPLAY_INITIAL_PAUSES_H
 #define WIO_REPLAY_INITIAL_PAUSES_H

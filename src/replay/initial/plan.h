@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a replay needs to know before it begins: the tree as it was before the run, who starts whom,
+ * What a replay needs to know before it begins: the initial state of the tree, the process tree,
  * which descriptors threads share, and a few bounds. Made in one pass over the trace, in memory
  * that grows with the number of paths, processes and threads, not of operations.
  *
@@ -34,7 +34,7 @@ struct rp_plan {
 };
 
 /* The caller owns the plan; `trace` must outlive it. With `with_waits` the edges of the trace are
- * read too, and refused if they go round in a circle. */
+ * read too, and refused if they form a cycle. */
 WIO_MUST_CHECK enum wio_status rp_plan_create(const struct wio_trace *trace, bool with_waits,
                                               struct rp_plan **plan_out, struct wio_error *err);
 void rp_plan_destroy(struct rp_plan *plan);

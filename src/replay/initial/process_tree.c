@@ -51,8 +51,8 @@ static void chain_images(struct rp_family *family)
     }
 }
 
-/* Groups: an image that no other one goes on to, and all that follow. An image met twice (a trace
- * that lies) ends the chain. */
+/* Groups: an image that no other one goes on to, and all that follow. An image met twice (a wrong
+ * trace) ends the chain. */
 static void make_groups(struct rp_family *family, const bool *is_next)
 {
     for (uint32_t i = 0; i < family->image_count; i++) {
@@ -299,8 +299,8 @@ static const struct rp_birth *guess_birth(const struct rp_family *family, uint32
     return is_there ? &family->births[low - 1] : NULL;
 }
 
-/* Groups that make each other in a circle would never start: they become roots. `path`, zero at
- * first: the group from which a look at all ancestors came by here, + 1. */
+/* Groups that make each other in a cycle would never start: they become roots. `path`, zero at
+ * first: the group from which a walk over all ancestors came by here, + 1. */
 static void break_circles(struct rp_family *family, const uint32_t *starter, uint32_t *path)
 {
     for (uint32_t i = 0; i < family->group_count; i++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Who started whom: processes and threads of a trace, tied to the operations that made them.
+ * Process tree of a trace: processes and threads, with the operations that made them.
  *
  * A *group* is a process: its images, one after the other as exec replaced them. A group is started
  * by an operation (fork, posix_spawn, system, popen ..) of another one, or it is a root.

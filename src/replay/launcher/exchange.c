@@ -5,14 +5,14 @@
 #include "base/clock.h"
 #include "replay/launcher/remote.h"
 
-/* From the agreement to time zero: as long as the news of it may travel. */
+/* From the agreement to time zero, ns: its message arrives within that. */
 #define START_NS UINT64_C(20000000)
-/* How often news are brought together. */
+/* Period of the reductions, ns. */
 #define NEWS_NS UINT64_C(5000000)
-/* On one machine nobody waits for mail. */
+/* On one machine no thread waits for messages. */
 #define NEAR_NAP_NS UINT64_C(2000000)
 #define FAR_NAP_NS UINT64_C(50000)
-/* Who has not looked for longer was kept from it: that is no silence of the others. */
+/* A rank that has not checked for longer was delayed itself: that is no silence of the others. */
 #define LOOK_MAX_NS UINT64_C(100000000)
 
 static int64_t clock_ahead(const struct rp_run *run)
@@ -61,7 +61,7 @@ static void check_lost(struct rp_exchange *exchange)
     lose(exchange);
 }
 
-/* ---- mail ---- */
+/* ---- messages ---- */
 
 static void deliver(void *arg, const struct wio_replay_mail *mail)
 {
@@ -94,7 +94,7 @@ static enum wio_status carry(struct rp_exchange *exchange)
     return link->receive(link->self, deliver, exchange, &is_any, &exchange->error);
 }
 
-/* ---- news ---- */
+/* ---- reductions ---- */
 
 /* Where the streams are that this rank plays. */
 static uint64_t own_at(const struct rp_run *run)
@@ -117,7 +117,7 @@ static bool is_still(const struct rp_run *run)
     return atomic_load(&crowd->waiting) >= atomic_load(&crowd->threads);
 }
 
-/* One rank speaks for those of its machine. */
+/* One rank of each machine reports for all of its ranks. */
 static uint64_t first_here(const struct rp_run *run)
 {
     const struct wio_replay_link *link = run->link;
@@ -158,7 +158,7 @@ static void name_knot(struct rp_exchange *exchange)
     rp_board_fail(run->board, &exchange->error);
 }
 
-/* Who waits for mail that does not come would wait for ever. */
+/* A thread that waits for a lost message would wait for ever. */
 static void name_lost_mail(struct rp_exchange *exchange, uint64_t count)
 {
     const struct rp_run *run = exchange->run;
@@ -169,8 +169,8 @@ static void name_lost_mail(struct rp_exchange *exchange, uint64_t count)
     rp_board_fail(run->board, &exchange->error);
 }
 
-/* Of all machines the first in the trace that waits for a lock or queue is let go, once for each
- * state that all are found in. */
+/* Give up the wait for a lock or queue that is first in the trace, of all machines, once for each
+ * deadlock. */
 static void untie(struct rp_exchange *exchange, uint64_t first_ns)
 {
     bool is_ours = first_ns != UINT64_MAX && first_ns == exchange->first_ns;
@@ -180,7 +180,7 @@ static void untie(struct rp_exchange *exchange, uint64_t first_ns)
     }
 }
 
-/* Nobody has gone on for so long, anywhere. */
+/* No thread has gone on for still_ns, on any machine. */
 static void end_stillness(struct rp_exchange *exchange, const struct wio_replay_news *all,
                           uint64_t still_ns)
 {
@@ -218,7 +218,7 @@ static void hear(struct rp_exchange *exchange, const struct wio_replay_news *all
     }
     exchange->is_finished = all->sums[RP_SUM_OVER] == run->link->ranks;
     if (all->sums[RP_SUM_ABORTED] > 0 && !rp_board_is_aborted(run->board)) {
-        /* of whom it is to be heard in the end */
+        /* the rank that failed reports the cause */
         (void)wio_error_set(&exchange->error, WIO_ERR_IO, NULL, WIO_ERROR_NO_OFFSET,
                             RP_OTHER_FAILED);
         rp_board_fail(run->board, &exchange->error);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How the processes of a replay that a launcher has started (mpirun, srun) talk to each other. The
+ * Communication between the processes of a replay that a launcher has started (mpirun, srun). The
  * library knows no MPI: the helper program of an MPI fills this table and gives it to wio_replay.
  *
  * All functions are called by one thread of the process that was started, never by its children.
@@ -16,8 +16,8 @@
 
 #include <whyio/status.h>
 
-/* What the ranks tell each other again and again while they replay: the least of the first, the
- * sums of the others. */
+/* Values that the ranks reduce again and again while they replay: the least of the first, the sums
+ * of the others. */
 struct wio_replay_news {
     uint64_t least[2];
     uint64_t sums[6];
@@ -41,7 +41,7 @@ struct wio_replay_link {
      * a machine is its leader. */
     const uint32_t *machine_of; /* of each rank */
     uint32_t machines;
-    uint64_t silence_ns; /* who says nothing for so long is dead, or the connection to it is */
+    uint64_t silence_ns; /* a rank silent for so long is dead, or the connection to it is */
     bool is_lost;        /* out: a rank does not answer, or was told to end */
 
     /* ---- all ranks together ---- */
@@ -55,15 +55,14 @@ struct wio_replay_link {
                                size_t *bytes_out, struct wio_error *err);
 
     /* ---- while they replay ---- */
-    /* Send soon; the mail is copied. */
+    /* Send soon; the message is copied. */
     enum wio_status (*send)(void *self, uint32_t to, const struct wio_replay_mail *mail,
                             struct wio_error *err);
     /* Give what has come to `deliver`; sets *any_out if there was something. */
     enum wio_status (*receive)(void *self,
                                void (*deliver)(void *arg, const struct wio_replay_mail *mail),
                                void *arg, bool *any_out, struct wio_error *err);
-    /* Begin to bring news together; done: true with the result when all have begun too. One at a
-     * time. */
+    /* Begin a reduction; done: true with the result when all have begun too. One at a time. */
     enum wio_status (*tell)(void *self, const struct wio_replay_news *mine, struct wio_error *err);
     enum wio_status (*told)(void *self, struct wio_replay_news *all_out, bool *is_done_out,
                             struct wio_error *err);
@@ -73,8 +72,8 @@ struct wio_replay_link {
 };
 
 /* All ranks have come so far, each with its status: gives to all that of the first one that failed,
- * with its error (a failure that was only heard of counts last). Sets is_lost where they cannot be
- * brought together. */
+ * with its error (a failure reported by another rank counts last). Sets is_lost where no agreement
+ * can be reached. */
 WIO_MUST_CHECK enum wio_status wio_replay_agree(struct wio_replay_link *link,
                                                 enum wio_status status, struct wio_error *err);
 

@@ -170,7 +170,7 @@ static enum wio_status receive(struct clock_post *post)
     return post->status;
 }
 
-/* The answer that came fastest is the one whose moment is known best. */
+/* The answer with the shortest round trip gives the most exact time. */
 static enum wio_status ask(struct clock_post *post, int64_t *ahead_out)
 {
     uint64_t shortest = UINT64_MAX;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Memory that the ranks of one machine share in a replay under a launcher: how far each stream is,
- * which processes have ended, the gate. So what happens on one machine needs no messages.
+ * Memory that the ranks of one machine share in a replay under a launcher: progress of each stream,
+ * ended processes, the sync table. So synchronisation within one machine needs no messages.
  */
 #ifndef WIO_REPLAY_LAUNCHER_MACHINE_H
 #define WIO_REPLAY_LAUNCHER_MACHINE_H

@@ -36,7 +36,7 @@ uint32_t rp_home_ranks(const struct rp_family *family)
     return ranks;
 }
 
-/* The rank of the nearest one among those who led to it that has one; else 0. */
+/* The rank of the group, or of its nearest ancestor that has one; else 0. */
 static uint32_t home_of(const struct rp_family *family, uint32_t group)
 {
     uint32_t steps = 0;

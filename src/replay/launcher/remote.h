@@ -13,10 +13,10 @@ WIO_MUST_CHECK enum wio_status rp_far_init(struct rp_far *far, const struct rp_p
                                            const uint32_t *homes, struct wio_error *err);
 void rp_far_fini(struct rp_far *far);
 
-/* Mail to where `stream` is, if that is another machine; false if it is this one. */
+/* Send a message to the machine that plays `stream`; false if it is this one. */
 bool rp_far_mail(const struct rp_gate *gate, uint32_t stream, const struct wio_replay_mail *mail,
                  uint64_t v_ns);
-/* All machines with takers of a meeting hear that the givers of this one have come. */
+/* Tell all machines with takers of a collective that the givers of this one have come. */
 void rp_far_announce(const struct rp_gate *gate, uint32_t meeting, uint32_t count, uint64_t v_ns);
 
 #endif

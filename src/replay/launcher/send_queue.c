@@ -10,7 +10,7 @@
 
 #include "base/clock.h"
 
-/* The coordinator looks for mail more seldom. */
+/* The coordinator checks for messages more seldom. */
 #define FULL_NAP_NS UINT64_C(20000)
 
 enum wio_status rp_outbox_create(struct rp_outbox **outbox_out, struct wio_error *err)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Mail of a rank's threads and processes to other machines: a ring in shared memory. Many put, the
- * coordinator takes. Who finds it full waits until the coordinator has emptied it.
+ * Messages of a rank's threads and processes to other machines: a ring in shared memory. Many
+ * threads put, the coordinator takes. A put into a full ring waits until the coordinator has taken.
  */
 #ifndef WIO_REPLAY_LAUNCHER_SEND_QUEUE_H
 #define WIO_REPLAY_LAUNCHER_SEND_QUEUE_H
@@ -18,7 +18,7 @@
 /* Values of wio_replay_mail.kind. */
 enum rp_mail_kind {
     RP_MAIL_EDGE,    /* index: edge; value: when it was given */
-    RP_MAIL_MEETING, /* index: meeting; count: who have come; value: when the last of them came */
+    RP_MAIL_MEETING, /* index: meeting; count: arrivals; value: when the last of them came */
     RP_MAIL_QUEUE,   /* index: queue */
     RP_MAIL_GROUP,   /* index: group that has ended; value: when */
     RP_MAIL_CLOCK,   /* a question, or with count 1 the answer: value = clock */
@@ -33,7 +33,7 @@ struct rp_outbox_slot {
 struct rp_outbox {
     _Atomic uint64_t put;  /* places given out */
     uint64_t taken;        /* by the coordinator alone */
-    _Atomic uint32_t bell; /* futex: counts mail */
+    _Atomic uint32_t bell; /* futex: counts messages */
     _Atomic uint32_t is_asleep;
     struct rp_outbox_slot slots[RP_OUTBOX_ROOM];
 };
@@ -47,7 +47,7 @@ bool rp_outbox_put(struct rp_outbox *outbox, const struct rp_board *board, uint3
                    const struct wio_replay_mail *mail);
 /* The coordinator: false where there is none. */
 bool rp_outbox_take(struct rp_outbox *outbox, uint32_t *to_out, struct wio_replay_mail *mail_out);
-/* The coordinator: sleep until there is mail, at most `ns`. */
+/* The coordinator: sleep until there is a message, at most `ns`. */
 void rp_outbox_nap(struct rp_outbox *outbox, uint64_t ns);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Looking at files and changing their attributes. A path is opened (O_PATH) beneath the target
- * first, and the operation is done on that descriptor: none of these calls could be kept from
- * following a link out of the target.
+ * Reading and changing attributes of files. A path is opened (O_PATH) beneath the target first, and
+ * the operation is done on that descriptor: none of these calls could be kept from following a link
+ * out of the target.
  */
 #include "replay/perform/perform.h"
 

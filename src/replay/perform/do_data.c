@@ -42,7 +42,7 @@ static int split(const struct wio_event *event, uint8_t *data, size_t bytes, str
     return pieces;
 }
 
-/* A descriptor that the replay opened itself, shared with somebody who is not in the trace: each
+/* A descriptor that the replay opened itself, shared with a process outside the trace: each
  * transfer is done where the trace says. */
 static bool has_own_place(struct rp_worker *worker, const struct wio_event *event)
 {
@@ -244,7 +244,7 @@ void rp_do_seek(struct rp_worker *worker, const struct wio_event *event, struct 
     }
     struct rp_fd *entry = rp_fd_find(worker, event, event->fd);
     bool is_moved = entry != NULL && entry->is_adopted && event->error == 0 &&
-                    event->arg[0] == SEEK_CUR; /* from where somebody else has left it */
+                    event->arg[0] == SEEK_CUR; /* from another process's position */
     rp_done(out, is_moved ? lseek(fd, event->result, SEEK_SET)
                           : lseek(fd, event->offset, (int)event->arg[0]));
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * File locks. In mode causal the file system keeps them as it did for the program: whoever comes
- * first has the lock, the others wait. The other modes drop waits: a lock is asked for without
- * waiting, and since two processes of a replay may come in another order, whether it was free is
- * not compared. A lock that the program did not get is not asked for (rp_is_recorded_error).
+ * File locks. In mode causal the file system grants them as it did for the program: first come,
+ * first served, the others wait. The other modes drop waits: a lock is asked for without waiting,
+ * and since two processes of a replay may come in another order, whether it was free is not
+ * compared. A lock that the program did not get is not asked for (rp_is_recorded_error).
  */
 #include <fcntl.h>
 #include <sys/file.h>
@@ -27,7 +27,7 @@ static void forgive(const struct wio_event *event, struct rp_outcome *out)
 enum asking { TRY, WAIT };
 typedef int ask_fn(const struct wio_event *event, int fd, enum asking asking);
 
-/* The coordinator kills who waits here when the replay ends early. */
+/* A process that waits here is killed by the coordinator when the replay ends early. */
 static void wait_for(struct rp_worker *worker, const struct wio_event *event, int fd, ask_fn *how,
                      struct rp_outcome *out)
 {

@@ -106,7 +106,8 @@ static struct part part_of(const struct wio_event *event, const struct rp_mappin
     return (struct part){(uint8_t *)mapping->address + skip, (size_t)bytes};
 }
 
-/* A part gives way to nothing, so that nobody else's mapping comes to lie within this one. */
+/* A part is replaced by inaccessible memory, so that no other mapping comes to lie within this
+ * one. */
 static void unmap(struct rp_worker *worker, const struct wio_event *event,
                   struct rp_mapping *mapping, struct rp_outcome *out)
 {

@@ -18,8 +18,8 @@ static int parent(const struct rp_worker *worker, const char *path, char *name)
     return rp_root_parent(worker->run->root, path, name);
 }
 
-/* It failed in the trace and not here. A name that leads elsewhere must not stay: those that come
- * after were checked (collide.c) without it, and would then be somebody else's. */
+/* It failed in the trace and not here. A name that leads elsewhere must not stay: later names were
+ * checked (collide.c) without it, and would then be foreign ones. */
 static bool is_too_much(const struct wio_event *event, const struct rp_outcome *out)
 {
     return event->error != 0 && out->error == 0;

@@ -29,7 +29,7 @@ static mode_t mode_of(const struct wio_event *event)
     }
 }
 
-/* A device or fifo that somebody has put into the target is not a file of the trace. */
+/* A device or fifo found in the target is not a file of the trace. */
 static int only_files(int fd)
 {
     struct stat st;

@@ -23,7 +23,7 @@ struct rp_outcome {
     enum wio_replay_skip skip;
     int64_t result;
     int error;
-    bool has_other_size; /* a look at a file whose size is not that of the trace .. */
+    bool has_other_size; /* stat of a file whose size is not that of the trace .. */
     int64_t size;        /* .. but this: bytes */
     enum rp_half half;   /* of a copy only this was done */
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Before anything is made: does the trace touch a name in the target that is somebody else's?
+ * Check, before anything is made, whether the trace touches a foreign name in the target.
  *
  * Foreign directories may be used, but not removed, renamed or made. Foreign links are used if they
  * say what the trace's link says. Any other foreign file of a name that the trace touches is an
@@ -13,7 +13,7 @@
 #include "replay/prepare/manifest.h"
 #include "replay/root.h"
 
-/* The entry of a directory that was not empty, nobody saw of what. */
+/* The entry of a directory that was not empty, but no entry of which is known. */
 #define RP_ENTRY_NAME ".whyio-entry"
 
 /* Fills manifest->planned with the names that are the replay's own. */

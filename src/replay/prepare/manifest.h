@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The list of what replays have made in a target, kept there as `.whyio-replay`: what is on it may
- * be removed by the next replay, anything else is somebody's and is left alone. It is written
- * before the first file is made, so that a replay that was cut short can be cleaned up too. While a
- * replay runs it holds a lock on the list.
+ * be removed by the next replay, anything else is foreign and is left alone. It is written before
+ * the first file is made, so that a replay that was cut short can be cleaned up too. While a replay
+ * runs it holds a lock on the list.
  */
 #ifndef WIO_REPLAY_PREPARE_MANIFEST_H
 #define WIO_REPLAY_PREPARE_MANIFEST_H
@@ -36,8 +36,8 @@ WIO_MUST_CHECK enum wio_status rp_manifest_plan(struct rp_manifest *manifest, co
 WIO_MUST_CHECK enum wio_status rp_manifest_write(struct rp_manifest *manifest,
                                                  const struct rp_root *root, struct wio_error *err);
 
-/* After the replay: keep only names that are there now. What a user puts at one of the others later
- * is his own. */
+/* After the replay: keep only names that are there now. A file put at one of the others later is
+ * foreign. */
 WIO_MUST_CHECK enum wio_status rp_manifest_prune(struct rp_manifest *manifest,
                                                  const struct rp_root *root, struct wio_error *err);
 

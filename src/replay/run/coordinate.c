@@ -98,7 +98,7 @@ static void check_death(const struct rp_run *run, pid_t pid, int status)
     if (slot == NULL) {
         return;
     }
-    atomic_store(&slot->pid, 0); /* the number may soon be somebody else's */
+    atomic_store(&slot->pid, 0); /* the number may soon be reused */
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0) {
         return;
     }

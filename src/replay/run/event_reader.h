@@ -40,9 +40,9 @@ rp_feed_next(struct rp_feed *feed, const struct wio_event **event_out, struct wi
  * be read. What rp_feed_next gave stays valid; `err` as there. */
 uint64_t rp_feed_next_ns(struct rp_feed *feed, struct wio_error *err);
 
-/* Decode one more block, for somebody who has time now. WIO_END: there is none, or no room for it;
- * also behind a fault, which was given once and which rp_feed_next tells.
- * What rp_feed_next gave stays valid. */
+/* Decode one more block ahead, when the caller is idle. WIO_END: there is none, or no room for it;
+ * also behind a fault, which was given once and which rp_feed_next tells. What rp_feed_next gave
+ * stays valid. */
 WIO_MUST_CHECK enum wio_status rp_feed_read_ahead(struct rp_feed *feed, struct wio_error *err);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The order that the data itself needs. Modes think and afap drop the waits of the program, but a
- * file cannot be read before somebody has written it: such an operation would not be the same I/O.
- * Only operations that failed without effect are tried again, and only while a thread is at an
- * earlier moment of the trace: those wait for none that is later, so no circle can come about.
+ * file cannot be read before it was written: such an operation would not be the same I/O. Only
+ * operations that failed without effect are tried again, and only while a thread is at an earlier
+ * moment of the trace: no wait is for a later one, so no cycle can arise.
  */
 #include <unistd.h>
 
@@ -13,7 +13,7 @@
 
 #define NAP_MIN_NS 20000u
 #define NAP_MAX_NS 1000000u
-/* A trace that lies may hold streams that never come. */
+/* A wrong trace may hold streams that never come. */
 #define PATIENCE_NS UINT64_C(30000000000)
 
 static bool is_too_short(const struct wio_event *event, const struct rp_outcome *out)

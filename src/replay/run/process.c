@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Processes of a replay: who starts, who waits for whom.
+ * Processes of a replay: how they start, and wait for each other.
  *
  * A process of the replay is made by fork in the thread that performs the recorded fork, so that it
- * has its parent's descriptors with their shared positions. It is forked twice: the one between
+ * has its parent's descriptors with their shared positions. It is forked twice: the process between
  * ends at once, which makes the coordinator (a subreaper) the parent of all: it sees every death.
  */
 #include <errno.h>
@@ -21,7 +21,7 @@
 #include "replay/wait/causal.h"
 #include "replay/wait/pace.h"
 
-/* From one look to the next whether the process between has ended. */
+/* Period of the check whether the process between has ended, ns. */
 #define VANISH_NAP_NS UINT64_C(20000)
 
 void rp_process_fail(const struct rp_run *run, const char *what)

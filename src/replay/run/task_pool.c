@@ -6,7 +6,7 @@
 #include "base/cleanup.h"
 #include "replay/wait/pace.h"
 
-/* Threads that share descriptors count who has still to use them (shared.h): these keep their own
+/* Threads that share descriptors count the uses yet to come (shared.h): these keep their own
  * turns. */
 static bool has_shares(const struct rp_plan *plan)
 {
@@ -45,7 +45,7 @@ void rp_pools_fini(struct rp_pools *pools)
 
 /* ---- performing ---- */
 
-/* The thread has come for a turn: by the clock, since the first come is the first served. */
+/* Take the next turn, by the clock: first come, first served. NULL: none left, or aborted. */
 static const struct wio_turn *take(struct rp_worker *worker, uint32_t number)
 {
     const struct rp_pools *pools = worker->run->pools;
@@ -54,7 +54,7 @@ static const struct wio_turn *take(struct rp_worker *worker, uint32_t number)
     if (rp_pace_wait(worker->run->board, worker->run->cpus, at_ns) < at_ns) {
         return NULL;
     }
-    /* none left: nor will there be, and so the number does not go on */
+    /* none left, for good: the counter need not go on */
     if (atomic_load(&pools->next[number]) >= pool->count) {
         return NULL;
     }

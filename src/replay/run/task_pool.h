@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Mode causal: turns that any thread may take (schedule/task_pool.h). Who comes to his first one
- * takes the next that nobody has taken yet, again and again until there is none; then he goes on
- * behind his own last one. So the threads share the work as the program would on this storage.
+ * Mode causal: turns that any thread may take (schedule/task_pool.h). A thread that comes to its
+ * first turn takes the next one that is free, again and again until none is left; then it goes on
+ * behind its own last one. So the threads share the work as the program would on this storage.
  *
- * Not under a launcher, whose ranks have no memory in common for it, nor where the operations
- * are kept one by one as those of the threads that did them in the trace: there everybody does what
- * he did.
+ * Not under a launcher, whose ranks have no memory in common for it, nor where the operations are
+ * kept one by one as those of the threads that did them in the trace: there each thread performs
+ * its recorded turns.
  */
 #ifndef WIO_REPLAY_RUN_TASK_POOL_H
 #define WIO_REPLAY_RUN_TASK_POOL_H
@@ -28,7 +28,7 @@ void rp_pools_fini(struct rp_pools *pools);
 
 /* Before the first event of a stream. */
 void rp_pools_begin(struct rp_worker *worker);
-/* Before each event of a stream: true if it is a turn's and so has been seen to. */
+/* Before each event of a stream: true if it belongs to a turn, and so is done. */
 bool rp_pools_have(struct rp_worker *worker, const struct wio_event *event);
 
 #endif

@@ -120,7 +120,7 @@ static void join(struct rp_worker *worker, struct rp_thread *thread, const struc
 }
 
 /* Of the threads that had the token the last one. Only for what had ended in the trace too: so no
- * circle of waits can come about. */
+ * cycle of waits can arise. */
 void rp_process_join_thread(struct rp_worker *worker, const struct wio_event *event)
 {
     struct rp_process *process = worker->process;

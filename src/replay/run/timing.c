@@ -7,7 +7,7 @@
 
 /* Much longer than it takes to decode what is read ahead at a time. */
 #define SPARE_NS UINT64_C(3000000)
-#define THINK_MAX_NS 1e18 /* thirty years: what a trace that lies may hold must fit */
+#define THINK_MAX_NS 1e18 /* thirty years: what a wrong trace may hold must fit */
 
 /* When the trace lets the next operation begin, CLOCK_MONOTONIC. */
 static uint64_t due(const struct rp_worker *worker, const struct wio_event *event)

@@ -55,7 +55,7 @@ static void record(struct rp_worker *worker, const struct rp_performed *performe
     }
 }
 
-/* What is listed: of a look at a file that has another size, the sizes. */
+/* Adds a mismatch to the list; of a stat of a file that has another size, the sizes. */
 static void add_mismatch(struct rp_board *board, const struct wio_event *event,
                          const struct rp_outcome *out)
 {

@@ -89,8 +89,8 @@ static void performed(struct rp_worker *worker, const struct wio_event *event,
     }
 }
 
-/* Perform it and give the begin; 0 if the file that the thread looks for came just before, or went
- * that it tries to make: that look does not count. */
+/* Perform it and give the begin; 0 if the file that the thread polls for has just come, or the one
+ * that it tries to make has just gone: that poll does not count. */
 static uint64_t try(struct rp_worker *worker, const struct wio_event *event, uint64_t begin,
                     struct rp_outcome *out)
 {
@@ -153,8 +153,8 @@ static bool is_wait(const struct wio_event *event)
            wio_is_sync(cls);
 }
 
-/* From when on the thread may touch files again. One that waits, perhaps for somebody who looks at
- * how far it has come, does not before its wait is over, or its next event begins: within a call of
+/* From when on the thread may touch files again. One that waits, perhaps for a thread that checks
+ * its progress, does not before its wait is over, or its next event begins: within a call of
  * MPI-IO, or in a handler of a signal that came meanwhile. */
 static uint64_t place_of(struct rp_worker *worker, const struct wio_event *event)
 {

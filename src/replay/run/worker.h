@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is at work in a replay. One rp_run for all; in each process of the replay one rp_process,
+ * Objects of a running replay. One rp_run for all; in each process of the replay one rp_process,
  * whose images follow each other; in it one rp_thread for each recorded thread, with an rp_worker
  * on its stack while it performs.
  */
@@ -36,7 +36,7 @@ struct rp_run {
     const struct rp_root *root;
     struct rp_board *board;
     struct rp_gate *gate;         /* NULL but in mode causal */
-    const struct rp_pools *pools; /* NULL: everybody takes his own turns */
+    const struct rp_pools *pools; /* NULL: each thread performs its own turns */
     struct wio_replay_link *link; /* NULL without a launcher, and so are .. */
     const uint32_t *homes;        /* .. the rank that plays each group .. */
     const struct rp_far *far;     /* .. and, also on a single machine, other machines */
@@ -60,7 +60,7 @@ struct rp_share_state {
 
 struct rp_thread {
     uint32_t stream;
-    _Atomic uint32_t started; /* 1 = somebody plays it */
+    _Atomic uint32_t started; /* 1 = its play has begun */
     _Atomic uint32_t ended;   /* futex */
     bool is_joined;           /* the process has seen that */
     struct rp_process *process;
@@ -91,7 +91,7 @@ struct rp_causal {
     size_t act; /* the next one */
     size_t act_end;
     uint32_t poll;  /* that the thread is in, + 1; 0 = none */
-    bool has_taken; /* this event has waited, and it is known for whom */
+    bool has_taken; /* this event has waited, and what for is known */
 };
 
 struct rp_worker {

@@ -14,7 +14,7 @@
  * machine cannot keep up. */
 #define LATE_MAX_NS UINT64_C(2000000)
 
-/* To look whether a request is done takes less than this: longer is a wait. */
+/* A check whether a request is done takes less than this: longer is a wait. */
 #define LOOK_NS 5000u
 
 static struct rp_gate *gate_of(const struct rp_worker *worker)
@@ -31,7 +31,7 @@ void rp_causal_begin(struct rp_worker *worker)
     causal->act_end = waits->first[worker->stream + 1];
 }
 
-/* For locks and queues the clock decides who comes first. */
+/* Locks and queues are first come, first served by the clock. */
 static void keep_to_clock(struct rp_worker *worker)
 {
     (void)rp_pace_wait(worker->run->board, worker->run->cpus, worker->causal.gap.v_ns);
@@ -68,9 +68,9 @@ static bool give(struct rp_worker *worker, const struct wio_act *act)
 struct taken {
     struct wio_release release;
     bool is_any;
-    bool is_held;       /* one of them came from holding threads, not from what they called .. */
+    bool is_held;       /* one of them has evidence `held` .. */
     uint64_t lag_ns;    /* .. and is this long behind its release at least */
-    uint64_t locked_ns; /* of the trace: when the lock was free, 0 = nobody had it before */
+    uint64_t locked_ns; /* of the trace: when the lock was free, 0 = it was never held before */
 };
 
 static void note(struct rp_worker *worker, const struct wio_act *act, struct taken *taken)

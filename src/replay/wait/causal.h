@@ -11,8 +11,8 @@ void rp_causal_begin(struct rp_worker *worker);
 /* Time passes up to the event; what others wait for is given, what it waits for is waited for. */
 void rp_causal_before(struct rp_worker *worker, const struct wio_event *event);
 
-/* Is the event a look for a file that is there by now, or a pause between two such looks? Then it
- * is left out: the program would not have made it. */
+/* Is the event a failed poll for a file that is there by now, or a pause between two such polls?
+ * Then it is left out: the program would not have made it. */
 bool rp_causal_is_pointless(struct rp_worker *worker, const struct wio_event *event);
 
 /* The event was performed; it was due at due_ns, began by the clock at begin_ns, and ended at
@@ -24,7 +24,8 @@ void rp_causal_collected(struct rp_worker *worker, const struct wio_event *event
                          uint64_t before_ns, uint64_t after_ns);
 /* The event was not performed. */
 void rp_causal_passed(struct rp_worker *worker, const struct wio_event *event);
-/* Whoever ended at `traced_ns` of the trace, at v_ns of the replay, was waited for (join, wait). */
+/* The event waited (join, wait) for a thread or process that ended at `traced_ns` of the trace, at
+ * v_ns of the replay. */
 void rp_causal_waited(struct rp_worker *worker, const struct wio_event *event, uint64_t traced_ns,
                       uint64_t v_ns);
 /* After either: what is given behind the event. */

@@ -10,7 +10,7 @@
 /* A timer of the kernel wakes within this nearly always. Longer is not better: on a busy machine a
  * thread that spins is the next one to lose its CPU. */
 #define SPIN_NS 80000u
-/* Nobody sleeps longer without a look at `abort`. */
+/* Longest sleep between two checks of `abort`, ns. */
 #define NAP_NS 50000000u
 
 void rp_pace_begin(void)
@@ -31,7 +31,7 @@ static void nap(struct rp_board *board, uint64_t ns)
     atomic_fetch_sub_explicit(&board->crowd->sleeping, 1, memory_order_relaxed);
 }
 
-/* Without waits the others are no reason to yield: each is to be on time for itself. */
+/* In a replay without waits threads do not yield to each other: each keeps its own start times. */
 static bool is_room(const struct rp_board *board, uint32_t cpus)
 {
     const struct rp_crowd *crowd = board->crowd;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * When an operation starts. Sleeping is late by tens of microseconds, looking at the clock takes a
- * CPU: so the wait sleeps first and looks for the rest, if it may (spin.h).
+ * Start times of operations. A sleep ends late by tens of microseconds, spinning on the clock takes
+ * a CPU: so the wait sleeps first and spins for the rest, if it may (spin.h).
  */
 #ifndef WIO_REPLAY_WAIT_PACE_H
 #define WIO_REPLAY_WAIT_PACE_H

@@ -9,13 +9,13 @@
 
 #include "base/clock.h"
 
-/* A turn of waiting for other machines: what comes from there takes longer, too. */
+/* One turn while other machines take part, ns: messages take longer, too. */
 #define FAR_NAP_NS UINT64_C(20000)
-/* How often it is asked who else wants the processors. */
+/* Period of the check for other work, ns. */
 #define ASK_NS UINT64_C(1000000)
-/* Whoever wants one for a moment only is no reason to sleep: so often it has to be seen. */
+/* Consecutive checks that must find other work: a short demand is no reason to sleep. */
 #define SEEN 2u
-/* How long nobody looks then; twice as long each time that it is still so, up to .. */
+/* Time without spinning then, ns; doubled each time a check finds other work again, up to .. */
 #define PAUSE_NS UINT64_C(10000000)
 #define PAUSE_DOUBLED 4u
 
@@ -24,9 +24,9 @@ static uint32_t load_of(const _Atomic uint32_t *count)
     return atomic_load_explicit(count, memory_order_relaxed);
 }
 
-/* ---- others ---- */
+/* ---- other work ---- */
 
-/* Tasks of the machine that run or could, 0 = nobody tells: "0.20 0.18 0.12 1/80 11206". */
+/* Tasks of the machine that run or could, 0 = not known: "0.20 0.18 0.12 1/80 11206". */
 static uint32_t count_ready(void)
 {
     char text[64];
@@ -66,7 +66,7 @@ static void ask(struct rp_board *board, uint64_t now_ns)
     }
 }
 
-/* Is it said that they do? */
+/* Is spinning paused, because other work was found? */
 static bool is_pause(const struct rp_board *board, uint64_t now_ns)
 {
     return now_ns < atomic_load_explicit(&board->crowd->pause_end_ns, memory_order_relaxed);
@@ -83,7 +83,7 @@ bool rp_look_is_free(struct rp_board *board, uint64_t now_ns)
     return !is_pause(board, now_ns);
 }
 
-/* ---- looking ---- */
+/* ---- spinning ---- */
 
 static inline void relax(void)
 {
@@ -94,7 +94,7 @@ static inline void relax(void)
 
 void rp_look_turn(const struct rp_board *board, uint32_t cpus)
 {
-    /* One that was woken is not counted as awake before it has a CPU: so none is kept from it. */
+    /* All threads count: one that was woken is not counted as awake before it has a CPU. */
     bool is_alone = !board->has_waits || load_of(&board->crowd->threads) <= cpus;
     if (load_of(&board->crowd->is_far) != 0) {
         wio_clock_sleep_ns(FAR_NAP_NS);

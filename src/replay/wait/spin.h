@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Looking again and again for what comes soon, instead of sleeping: nothing is more exact, and no
- * processor falls asleep meanwhile, but it takes one. So nobody looks for long while others want
- * the processors: while more tasks of the machine are ready to run than it has processors
- * (/proc/loadavg), and they are not all of this replay. Those who look let each other run
- * (sched_yield), and no more of them look for long than there are processors.
+ * Spinning for what comes soon, instead of sleeping: it is the most exact wait, and no processor
+ * goes idle meanwhile, but it occupies one. So no thread spins for long while other work wants the
+ * processors: while more tasks of the machine are ready to run than it has processors
+ * (/proc/loadavg), and they are not all of this replay. Spinning threads yield to each other
+ * (sched_yield), and no more of them spin for long than there are processors.
  *
- * Yielding alone is no remedy: beside others the one who yields may come to its turn late, and
+ * Yielding alone is not enough: beside other work a thread that yields may be scheduled late, and
  * Linux 6.18 may run nothing else beside threads that yield without end.
  */
 #ifndef WIO_REPLAY_WAIT_SPIN_H
@@ -17,19 +17,20 @@
 
 #include "replay/control_block.h"
 
-/* To sleep and to be woken takes about as long: shorter looks spare the processors work, whoever
- * wants them. */
+/* A sleep and a wake-up take about as long: spinning for less costs no processor time beyond
+ * that. */
 #define RP_LOOK_SHORT_NS UINT64_C(50000)
 
-/* Does nobody else want the processors? Finds out now and then. now_ns: CLOCK_MONOTONIC. */
+/* True if no other work wants the processors; checked once per millisecond at most. now_ns:
+ * CLOCK_MONOTONIC. */
 bool rp_look_is_free(struct rp_board *board, uint64_t now_ns);
 
-/* One turn of a loop that looks. */
+/* One turn of a spin loop. */
 void rp_look_turn(const struct rp_board *board, uint32_t cpus);
 
-/* To look for as long as it takes. False: sleep instead; else rp_look_end comes after it. */
+/* Begin to spin without a time limit. False: sleep instead; else rp_look_end must follow. */
 bool rp_look_begin(struct rp_board *board, uint32_t cpus);
-/* One turn of that. False: stop looking. */
+/* One turn of that. False: stop spinning. */
 bool rp_look_on(struct rp_board *board, uint32_t cpus);
 void rp_look_end(struct rp_board *board);
 

@@ -138,7 +138,7 @@ static void enter_here(struct rp_gate *gate, uint32_t meeting, uint32_t count, u
     }
 }
 
-/* Other machines hear of it when the last giver of this one has come. */
+/* Other machines get a message when the last giver of this one has come. */
 void rp_gate_enter(struct rp_gate *gate, uint32_t meeting, uint64_t v_ns)
 {
     enter_here(gate, meeting, 1, v_ns);

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where the threads of a causal replay meet: shared memory with a place for each edge, collective,
- * lock and queue of the trace.
+ * Sync table of a causal replay: shared memory with an entry for each edge, collective, lock and
+ * queue of the trace.
  *
- * Whoever gives stores *when*: the time of his own gap (schedule/thread_clock.h), which may lie
- * ahead of the clock, since nothing but computing lies between now and then. Who takes goes on as
- * soon as he knows it, and is never woken for a moment that he can compute; only operations start
- * by the clock. Locks and queues are first come, first served: those are taken by the clock.
+ * An edge is given with a time: that of the giving thread's clock (schedule/thread_clock.h), which
+ * may lie ahead of the system clock, since only computation lies between. The taking thread goes on
+ * as soon as the time is known, and is never woken for a time that it can compute; only operations
+ * start by the clock. Locks and queues are first come, first served: those are taken by the clock.
  *
- * Whoever must wait for the news looks for them for a millisecond, then sleeps (futex); where the
- * program waited busily (MPI, flags in memory) he goes on looking. Nobody looks who would keep
- * others from a processor (spin.h). All look up now and then whether the replay was aborted. That
- * nobody can go on is noticed by the coordinator: locks and queues that went to others than in the
- * trace may lead to that, so one who waits for such is let go (rp_gate_untie); where there is none,
- * the replay ends with a message that says who waits for whom (rp_gate_is_stuck).
+ * A wait spins for a millisecond, then sleeps (futex); where the program waited busily (MPI, flags
+ * in memory) it goes on spinning. No wait spins for long while other work wants the processors
+ * (spin.h). Every wait checks periodically whether the replay was aborted. The coordinator detects
+ * deadlock. Locks and queues that were taken in another order than in the trace may lead to one, so
+ * a wait for such is given up (rp_gate_untie); where there is none, the replay ends with an error
+ * that names the waits (rp_gate_is_stuck).
  */
 #ifndef WIO_REPLAY_WAIT_SYNC_TABLE_H
 #define WIO_REPLAY_WAIT_SYNC_TABLE_H
@@ -35,9 +35,9 @@ struct rp_gate_edge {
 };
 
 struct rp_gate_meeting {
-    _Atomic uint64_t v_ns;      /* of the last who came */
-    _Atomic uint64_t here_v_ns; /* of the last of this machine */
-    _Atomic uint32_t here;      /* who have come on this machine */
+    _Atomic uint64_t v_ns;      /* latest arrival */
+    _Atomic uint64_t here_v_ns; /* latest arrival on this machine */
+    _Atomic uint32_t here;      /* arrivals on this machine */
     uint32_t reserved;
     _Atomic uint32_t come; /* futex */
     _Atomic uint32_t sleepers;
@@ -46,8 +46,8 @@ struct rp_gate_meeting {
 struct rp_gate_lock {
     _Atomic uint32_t state; /* futex: 0 free, WIO_LOCK_EXCLUSIVE, else number of readers */
     _Atomic uint32_t sleepers;
-    _Atomic uint32_t owner;  /* stream + 1 of who has it exclusively */
-    _Atomic uint32_t passed; /* readers that were let go without a share of it */
+    _Atomic uint32_t owner;  /* stream + 1 of the exclusive owner */
+    _Atomic uint32_t passed; /* readers that went on without a share of it */
 };
 
 #define WIO_LOCK_EXCLUSIVE UINT32_MAX
@@ -55,7 +55,7 @@ struct rp_gate_lock {
 struct rp_gate_queue {
     _Atomic uint32_t count; /* futex: puts less gets, modulo 2^32 */
     _Atomic uint32_t sleepers;
-    _Atomic uint32_t debt; /* gets that were let go without a put: the next puts are theirs */
+    _Atomic uint32_t debt; /* gets that were given up: the next puts are theirs */
     uint32_t reserved;
 };
 
@@ -63,7 +63,7 @@ struct rp_gate_queue {
 struct rp_gate_stream {
     _Atomic uint64_t act;       /* index of the act that it waits at + 1; RP_AT_LOCK + lock;
                                    RP_AT_FILE + path; 0 */
-    _Atomic uint64_t wait;      /* number of that wait, from 1; it goes before `act` */
+    _Atomic uint64_t wait;      /* number of that wait, from 1; stored before `act` */
     _Atomic uint64_t pass;      /* the wait of this number is given up (rp_gate_untie) */
     _Atomic uint32_t is_asleep; /* on an edge */
     uint32_t padding[9];
@@ -72,7 +72,7 @@ struct rp_gate_stream {
 #define RP_AT_LOCK (UINT64_C(1) << 63)
 #define RP_AT_FILE (UINT64_C(1) << 62)
 
-/* Threads of other machines, in a replay under a launcher: what they have to know goes by mail. */
+/* Threads of other machines, in a replay under a launcher: reached by messages (remote.h). */
 struct rp_far_meeting {
     uint64_t machines; /* that have a taker: bit number modulo 64 */
     uint32_t here;     /* givers on this machine */
@@ -86,7 +86,7 @@ struct rp_far {
     struct rp_far_meeting *meetings; /* of the waits */
 };
 
-/* Pointers of this process into memory that all share. */
+/* Pointers of this process into memory that all processes share. */
 struct rp_gate {
     void *memory;
     size_t bytes;
@@ -101,21 +101,21 @@ struct rp_gate {
     const struct rp_far *far; /* NULL: all threads are on this machine */
 };
 
-/* Bytes that the memory of a gate for these waits takes. */
+/* Bytes of memory that a sync table for these waits takes. */
 size_t rp_gate_size(const struct wio_waits *waits);
 
-/* `memory`: rp_gate_size bytes of zeros, shared by all processes, that outlive the gate; NULL = get
- * some. Release with rp_gate_fini. */
+/* `memory`: rp_gate_size bytes of zeros, shared by all processes, that outlive the table; NULL =
+ * map some. Release with rp_gate_fini. */
 WIO_MUST_CHECK enum wio_status rp_gate_init(struct rp_gate *gate, const struct wio_waits *waits,
                                             struct rp_board *board, void *memory,
                                             struct wio_error *err);
 void rp_gate_fini(struct rp_gate *gate);
 
-/* ---- those who give ---- */
+/* ---- giving ---- */
 
 void rp_gate_give(struct rp_gate *gate, uint32_t edge, uint64_t v_ns);
 void rp_gate_enter(struct rp_gate *gate, uint32_t meeting, uint64_t v_ns);
-/* All that a stream which nobody plays has to give: it was never late. */
+/* Give all that a stream has to give, at time 0: for streams that no process plays. */
 void rp_gate_pass(struct rp_gate *gate, uint32_t stream);
 /* `index`: of the act PUT, an edge or a token. */
 void rp_gate_put(struct rp_gate *gate, uint32_t index);
@@ -124,10 +124,10 @@ void rp_gate_unlock(struct rp_gate *gate, uint32_t lock, uint32_t stream, bool i
 /* All locks that a thread has not given back when it ends. */
 void rp_gate_unlock_all(struct rp_gate *gate, uint32_t stream);
 
-/* The same by mail of another machine; times are rank 0's. */
+/* The same for a message of another machine; times are rank 0's. */
 void rp_gate_deliver(struct rp_gate *gate, const struct wio_replay_mail *mail);
 
-/* ---- those who wait: false when the replay was aborted ---- */
+/* ---- waiting: false when the replay was aborted ---- */
 
 /* Take act number `act` of the table: TAKE, LEAVE or GET, with the GETs that are got together with
  * it (wio_waits_together): the thread has all of them then, or none. `release_out`: when what it
@@ -139,30 +139,30 @@ bool rp_gate_is_given(const struct rp_gate *gate, uint32_t edge);
 bool rp_gate_lock(struct rp_gate *gate, uint32_t lock, uint32_t stream, bool is_shared,
                   uint64_t *waited_ns_out);
 
-/* ---- those who watch ---- */
+/* ---- deadlock ---- */
 
-/* Nobody performs, sleeps until a time, or has gone on since the last call with this state for
- * RP_STUCK_NS. Zero-initialise the state. */
+/* Deadlock: all threads wait for each other, and none has gone on since the first of the calls with
+ * this state that found them so, more than RP_STUCK_NS ago. Zero-initialise the state. */
 #define RP_STUCK_NS UINT64_C(5000000000)
 struct rp_stuck {
     uint64_t changes;
     uint64_t since_ns;
-    uint64_t untied; /* changes + 1 when somebody was let go */
+    uint64_t untied; /* changes + 1 when a wait was given up */
 };
 bool rp_gate_is_stuck(const struct rp_gate *gate, struct rp_stuck *stuck);
-/* The same for RP_KNOT_NS: let go the first in the trace of those who wait for a lock or a queue.
- * In the order of the trace it had its turn, and what it was to wait for is done: whoever came
- * before it here is one that came after it there. True where somebody was let go. The state is that
- * of rp_gate_is_stuck, which is called first. */
+/* Break a deadlock that has lasted for RP_KNOT_NS: give up the wait for a lock or queue that is
+ * first in the trace. In the order of the trace its turn has come, and what it waits for is done: a
+ * thread that was served before it here came after it there. True if a wait was given up. The state
+ * is that of rp_gate_is_stuck, which is called first. */
 #define RP_KNOT_NS UINT64_C(20000000)
 bool rp_gate_untie(struct rp_gate *gate, struct rp_stuck *stuck);
-/* The same in two steps, where several machines decide together who is the first. Where he is in
- * the trace, UINT64_MAX: nobody waits for such here; and let him go. */
+/* The same in two steps, where several machines decide together which wait is the first: its time
+ * in the trace, UINT64_MAX = no wait for a lock or queue here; and give it up. */
 uint64_t rp_gate_first_ns(const struct rp_gate *gate);
 bool rp_gate_let_go(struct rp_gate *gate);
-/* The thread waits for the lock of a file (string id of its path), WIO_NO_STRING: no more. */
+/* The thread waits for the lock of a file (string id of its path); WIO_NO_STRING: no longer. */
 void rp_gate_name_file(struct rp_gate *gate, uint32_t stream, uint32_t path);
-/* Say who waits for whom. */
+/* Append the wait of each stream to `err`. */
 void rp_gate_name_waits(const struct rp_gate *gate, struct wio_error *err);
 
 #endif

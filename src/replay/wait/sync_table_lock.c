@@ -52,7 +52,8 @@ bool rp_gate_lock(struct rp_gate *gate, uint32_t lock, uint32_t stream, bool is_
     return true;
 }
 
-/* Of the readers that leave, as many give nothing back as were let go without a share. */
+/* Did the leaving reader go on without a share? Of the readers that leave, as many give nothing
+ * back as went on without one. */
 static bool had_none(struct rp_gate_lock *slot)
 {
     uint32_t passed = atomic_load(&slot->passed);

@@ -10,14 +10,14 @@
 #include "base/clock.h"
 #include "replay/wait/spin.h"
 
-/* News that come soon are not worth a sleep: waking a thread on another CPU takes tens of
- * microseconds, in a virtual machine up to a hundred. */
+/* Spin for so long before a sleep: waking a thread on another CPU takes tens of microseconds, in a
+ * virtual machine up to a hundred. */
 #define SPIN_NS 1000000u
-/* Nobody sleeps longer without a look at `abort`. */
+/* Longest sleep between two checks of `abort`, ns. */
 #define NAP_NS 50000000
 
-/* The one who gives changes the word first and looks for sleepers then, we the other way round: one
- * of both notices. */
+/* The giver changes the word, then checks for sleepers; the waiter counts itself as one, then the
+ * futex checks the word: one of both notices the other. */
 static void sleep_on(struct rp_waiting *waiting, uint32_t seen)
 {
     const struct timespec moment = {0, NAP_NS};

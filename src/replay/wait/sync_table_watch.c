@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Can anybody still go on, and who waits for whom? */
+/* Detects and breaks deadlocks of the sync table, and names the waits. */
 #include "base/clock.h"
 #include "replay/wait/sync_table_wait.h"
 #include "schedule/waits_name.h"
 
-/* Since when everybody waits, 0 = not all do. */
+/* Since when all threads wait, CLOCK_MONOTONIC ns; 0 = not all do. */
 static uint64_t still_since(const struct rp_gate *gate, struct rp_stuck *stuck)
 {
     const struct rp_crowd *crowd = gate->board->crowd;
@@ -41,7 +41,7 @@ static void wake_at(struct rp_gate *gate, uint32_t stream, uint64_t at)
     }
 }
 
-/* Whose wait came first in the trace, UINT32_MAX = nobody waits for such. */
+/* The stream whose wait is first in the trace, UINT32_MAX = none waits for a lock or queue. */
 static uint32_t find_first(const struct rp_gate *gate, uint64_t *first_ns_out)
 {
     uint32_t first = UINT32_MAX;
@@ -64,7 +64,7 @@ uint64_t rp_gate_first_ns(const struct rp_gate *gate)
     return first_ns;
 }
 
-/* Who goes on meanwhile, and perhaps waits again, does so under another number. */
+/* A thread that goes on meanwhile, and perhaps waits again, does so under another number. */
 bool rp_gate_let_go(struct rp_gate *gate)
 {
     uint64_t first_ns;
