@@ -259,7 +259,8 @@ enum wio_status wio_feed_event(struct wio_feed *feed, const struct wio_event *ev
     return wio_feed_count_event(feed, event);
 }
 
-/* Where several take from one object nobody has a partner of his own: first come, first served. */
+/* Where several threads take from one object a take has no fixed giver: first come, first served.
+ */
 static void settle_classes(struct wio_feed *feed)
 {
     for (size_t i = 0; i < feed->edges->edge_count; i++) {

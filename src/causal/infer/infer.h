@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From the events of a trace to edges: who waited for whom, told from what was recorded of MPI,
- * threads, processes, pipes, sockets, file locks, signals, and looking for files.
+ * Happens-before inference: from the events of a trace to edges, by what was recorded of MPI,
+ * threads, processes, pipes, sockets, file locks, signals, and polls for files.
  *
  * Feed all events of a trace in the order of their begin (clocks of several hosts corrected), then
  * finish. Points are (thread, seq): a thread here is a thread of a process from its first to its

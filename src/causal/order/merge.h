@@ -61,9 +61,9 @@ WIO_MUST_CHECK enum wio_status wio_runs_merge(const struct wio_run *runs, uint32
                                               struct wio_error *err);
 
 /*
- * Did all nodes together do the same in two runs, whoever did it: each operation at its place with
- * its result, as often? Looks for files do not count, nor do names that are made up at random have
- * another in the other run. WIO_OK or WIO_ERR_NOMEM.
+ * Did all nodes together do the same in two runs, on whichever node: each operation at its place
+ * with its result, as often? Polls for files do not count; names that are made up at random have no
+ * counterpart in the other run. WIO_OK or WIO_ERR_NOMEM.
  */
 WIO_MUST_CHECK enum wio_status wio_runs_share_work(const struct wio_run runs[2], uint32_t nodes,
                                                    const struct wio_alloc *alloc, bool *same_out);
