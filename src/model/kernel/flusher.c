@@ -36,8 +36,8 @@ static uint64_t longest_request(struct wio_cache_file *file, uint64_t page)
     return least(longest, wio_folio_alike(file, page));
 }
 
-/* Of [first, end) idle pages are not written: whoever read them knows that they have blocks, or
- * nobody asked for them. */
+/* Of [first, end) idle pages are not written: they are known from a read to have blocks, or need
+ * none. */
 static enum wio_status note_sent(struct wio_cache *cache, struct wio_cache_file *file,
                                  uint64_t first, uint64_t end, enum wio_cache_change *change_out)
 {

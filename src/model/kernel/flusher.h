@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The flusher of a device: hands dirty pages to it, those that are old, those above the background
- * limit, those that somebody waits for; and what happens when the device has written some.
+ * limit, those that a task waits for; and what happens when the device has written some.
  */
 #ifndef WIO_MODEL_KERNEL_FLUSHER_H
 #define WIO_MODEL_KERNEL_FLUSHER_H
