@@ -101,15 +101,15 @@ WIO_MUST_CHECK enum wio_status wio_hold_decide(struct wio_hold *hold, uint64_t n
 /* After begin_run, TRACE: throttle this node in this run. */
 void wio_hold_throttle(struct wio_hold *hold, uint32_t node);
 /* `*more_out`: another run can find something. WIO_ERR_FORMAT: what was found contradicts what was
- * told, the program is not deterministic. Only for runs that ended by ENDED. Edges that one
- * run showed and another did not obey are dropped: see wio_hold_contradicted. */
+ * observed, the program is not deterministic. Only for runs that ended by ENDED. Edges that one run
+ * showed and another did not obey are dropped: see wio_hold_contradicted. */
 WIO_MUST_CHECK enum wio_status wio_hold_end_run(struct wio_hold *hold, bool *more_out);
 
 /* The run that was begun last showed nothing that can be used: forget its edges. No run follows. */
 void wio_hold_drop_run(struct wio_hold *hold);
 
-/* Edges so far, not reduced: those that were found, with evidence `held`, and those that were told.
- * Operations are I/Os, numbered per node. */
+/* Edges so far, not reduced: those that were found, with evidence `held`, and those that were
+ * observed. Operations are I/Os, numbered per node. */
 const struct wio_edges *wio_hold_borrow_edges(const struct wio_hold *hold);
 /* How many were found. */
 uint64_t wio_hold_found(const struct wio_hold *hold);

@@ -7,8 +7,8 @@
  * finish. Points are (thread, seq): a thread here is a thread of a process from its first to its
  * last process image, since a program that execs goes on counting.
  *
- * What is told by time alone (which release an acquire followed) needs the order of events to be
- * right; what is told by counting (messages, bytes of a pipe, collectives) does not.
+ * Edges by time alone (which release an acquire followed) need the order of events to be right;
+ * edges by counting (messages, bytes of a pipe, collectives) do not.
  *
  * Pure: memory comes from the set of edges.
  */

@@ -97,7 +97,7 @@ struct wio_feed_late {
     uint32_t place; /* in late_events */
 };
 
-/* What a path is to us; found when it is first met. */
+/* The kind of file that a path names; found when the path first occurs. */
 enum wio_feed_path {
     WIO_FEED_PATH_NEW,
     WIO_FEED_PATH_OTHER,

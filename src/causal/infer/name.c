@@ -45,7 +45,7 @@ static enum wio_status add_own_name(struct wio_feed *feed, uint32_t string, uint
     return WIO_OK;
 }
 
-/* The path as the host sees it: met for the first time. */
+/* The name of a path on this host, at its first occurrence. */
 static enum wio_status find_name(struct wio_feed *feed, uint32_t host, uint32_t string,
                                  uint32_t *name_out)
 {

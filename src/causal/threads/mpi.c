@@ -3,9 +3,9 @@
  * MPI: messages, collectives, requests. FORMAT.md#mpi.
  *
  * A receive that is not blocking says where its message came from when it has ended, but messages
- * meet receives in the order in which these were posted. So receives of one communicator wait in a
- * queue until those before them are done that might have taken their message; and sends behind an
- * MPI_Issend, whose end must be known.
+ * are matched with receives in the order in which these were posted. So receives of one
+ * communicator wait in a queue until those before them are done that might have taken their
+ * message; and sends behind an MPI_Issend, whose end must be known.
  */
 #include "causal/threads/sync.h"
 

@@ -115,8 +115,8 @@ static double old_at(const struct wio_cache *cache, const struct wio_cache_file 
     return file->dirty_at_s + cache->expire_s - 0.5 / cache->hz;
 }
 
-/* The flusher looks for old files every interval; looks that cannot find anything are left out. It
- * may also find more than the device's part of the limits, where there are several. */
+/* The flusher checks for old files every interval; checks that cannot find any are left out. It may
+ * also find more than the device's part of the limits, where there are several. */
 void wio_flusher_plan(const struct wio_cache *cache, struct wio_cache_device *device)
 {
     const struct wio_cache_file *oldest = TAILQ_FIRST(&device->dirty);
