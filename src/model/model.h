@@ -159,10 +159,10 @@ enum wio_model_method {
     WIO_MODEL_DIRECT_NOSYNC, /* O_DIRECT alone: the device may still have it in a buffer of its own
                               */
     WIO_MODEL_SYNCFS,        /* everything that is dirty on the file's device is written */
-    WIO_MODEL_WRITE_OUT,     /* write-back of the file begins, and nobody waits for it; to `naive`
-                                and `cawl` it is nothing, as the next one is */
-    WIO_MODEL_FORGET,        /* the same, and of a file that is clean the range (size 0: all behind
-                                `offset`) leaves memory */
+    WIO_MODEL_WRITE_OUT, /* write-back of the file begins, and no task waits for it; to `naive` and
+                            `cawl` it is nothing, as the next one is */
+    WIO_MODEL_FORGET,    /* the same, and of a file that is clean the range (size 0: all behind
+                            `offset`) leaves memory */
     WIO_MODEL_METHOD_COUNT
 };
 
@@ -186,8 +186,8 @@ struct wio_model_op {
     bool at_end;     /* a read that came to the end of the file: it has nothing behind */
     bool is_inside;  /* a WRITE_OUT that is part of another call: without the cost of one */
     bool is_data;    /* a SYNC or DIRECT that does not wait for the file's time: O_DSYNC */
-    bool is_shared;  /* a TRUNCATE of a file that others write to, whom the model does not see: what
-                        is read behind may be data, and not a hole */
+    bool is_shared;  /* a TRUNCATE of a file with writers that the model does not see: what is read
+                        behind may be data, and not a hole */
 };
 
 /* What the page cache did to a write; NONE where it had no part. */
@@ -313,7 +313,7 @@ WIO_MUST_CHECK enum wio_status wio_model_run(struct wio_model *model, double unt
                                              struct wio_error *err);
 /* Whether wio_model_run also tells, once of each operation, when a task begins to wait for
  * something else than a processor: is_asleep, with the time since it began and that of the clock.
- * Callers who divide processors among tasks want to know. False where the model cannot tell. */
+ * For callers that divide processors among tasks. False where the model cannot tell. */
 bool wio_model_tell_sleep(struct wio_model *model);
 /* Nothing ends before this time; infinite where no operation is under way. */
 double wio_model_next(struct wio_model *model);

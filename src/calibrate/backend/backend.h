@@ -123,7 +123,7 @@ struct wio_rig {
     /* What each write took, file by file; the files are gone afterwards. */
     enum wio_status (*many)(void *context, const struct wio_rig_many *many, double *seconds_out,
                             struct wio_error *err);
-    /* What the device has been given to write ever, whoever wrote it; NaN where nobody counts. */
+    /* Bytes written to the device ever, by all processes; NaN where there is no counter. */
     double (*device_bytes)(void *context);
     /* One of each; NaN where it is not possible there. */
     enum wio_status (*meta)(void *context, double seconds_out[WIO_RIG_META_COUNT],

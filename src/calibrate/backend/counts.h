@@ -8,7 +8,7 @@
 /* Where the device's counts are that `dir` is on; there is nothing where it is on none: on memory,
  * or on another machine. `path` stays as it is where `dir` cannot be looked at. */
 void wio_counts_find(const char *dir, char path[WIO_COUNTS_PATH]);
-/* Bytes that it was given to write ever, whoever wrote them; NaN where nobody counts. */
+/* Bytes written to the device ever, by all processes; NaN where there is no counter. */
 double wio_counts_written(const char *path);
 
 #endif

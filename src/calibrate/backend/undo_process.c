@@ -10,7 +10,7 @@
 #include "base/cleanup.h"
 #include "base/io.h"
 
-/* No signal reaches it, neither from the terminal nor from those who end the caller's group. */
+/* No signal reaches the process, neither from the terminal nor one to the caller's group. */
 static void live_alone(void)
 {
     sigset_t all;
@@ -19,7 +19,7 @@ static void live_alone(void)
     (void)setpgid(0, 0);
 }
 
-/* Nobody writes into these pipes: reading ends when the last other end is closed. */
+/* Nothing is written into these pipes: reading ends when the last other end is closed. */
 static void wait_for_end(int fd)
 {
     char byte;
@@ -60,7 +60,7 @@ enum wio_status wio_guard_start(struct wio_guard *guard, wio_guard_fn *undo, voi
     }
     int cause = errno;
     if (guard->pid > 0) {
-        (void)setpgid(guard->pid, guard->pid); /* whoever of the two comes first */
+        (void)setpgid(guard->pid, guard->pid); /* in both processes: either may be first */
     }
     (void)close(ends[0]);
     (void)close(ready[1]);

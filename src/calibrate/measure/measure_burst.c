@@ -19,8 +19,8 @@
 /* Half of it must pass so many times faster than the device writes. */
 #define FASTER 2
 /* A row of writes, each such a part of what passes at once. That is found by powers of two, so it
- * is a half of what a slice passes at least: who wrote so many times as much and never waited meets
- * no slices. */
+ * is a half of what a slice passes at least: a row of so many times as much without a wait meets no
+ * slices. */
 #define SLICE_PARTS 48
 #define UNWAITED_MOST 3
 /* A write waited for the next slice if it took so much of what the device needs for what passes at

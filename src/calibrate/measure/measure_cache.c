@@ -111,7 +111,7 @@ static void set_fresh(struct wio_measure *measure, struct fresh *fresh)
     struct wio_measure_copy copy = wio_measure_copy_of(measure, call_s, small.value, piece.value);
     wio_measure_set(measure, WIO_PARAM_bw_ramdisk, 1 / copy.byte_s, piece.spread);
     wio_measure_set(measure, WIO_PARAM_c_folio, copy.folio_s, small.spread);
-    /* to those who know one cost of a write, one that makes a page */
+    /* models with one cost of a write have that of one that makes a page */
     wio_measure_set(measure, WIO_PARAM_sc_w, call_s + copy.folio_s, small.spread);
     wio_measure_set(measure, WIO_PARAM_c_new, fmax(first.value - small.value, 0), first.spread);
 }

@@ -105,7 +105,7 @@ static enum wio_status copy_round(struct wio_measure *measure, struct copies *co
 }
 
 /* Of little in a page: a new page is made as a whole, and what is not written is filled with zeros;
- * else who writes or reads little goes on there, and all parts together take what the page does. */
+ * else small writes or reads go on in the page, and all parts together take what the page does. */
 static double tiny_s(double page_s, enum state state)
 {
     return state == NEW ? page_s : page_s * TINY / (double)PAGE;

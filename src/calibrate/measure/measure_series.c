@@ -15,7 +15,7 @@
 /* So much of a time is as good as that, and so little is something else. */
 #define AS_MEMORY 2
 #define ON_CREDIT 0.6
-/* Who took so many times as long as the first quarter waited for something. */
+/* A write that took so many times as long as the first quarter waited for something. */
 #define WAITED_TIMES 8
 /* A normal distribution has 1.5. */
 #define DIVIDED 4
@@ -164,7 +164,7 @@ static bool is_on_credit(const struct wio_measure *measure, const double *sorted
 
 /* Are the slower ones something else? Then they are farther from the faster ones than these are
  * from each other: three quarters of them from the first quarter, than that from the fastest ones.
- * Of few nobody can tell. */
+ * Few count as divided. */
 static bool is_divided(const double *sorted, size_t count)
 {
     double quarter = sorted[count / 4];

@@ -21,7 +21,7 @@ struct wio_series {
     uint64_t bytes;       /* of the file: behind them comes its beginning */
     size_t largest_times; /* repetitions of L; twice as many for each smaller size */
     /* Only the faster half counts, where there are two: a thin device takes several times as long
-     * for blocks that it never had, and which ones the file system takes nobody knows. What was in
+     * for blocks that it never had, and which ones the file system takes is not known. What was in
      * use for long has had them all. */
     bool is_thin;
     bool from_huge; /* as of struct wio_rig_io */

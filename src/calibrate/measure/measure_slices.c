@@ -56,8 +56,8 @@ static double slice_of(const struct wio_measure *measure)
     return seen_s > 0 && seen_s < SHORTER * slice_s ? fmax(round(seen_s * hz), 1) / hz : slice_s;
 }
 
-/* Was it seen to decide what the device does, or could nobody see that? No more than a slice passes
- * at once then: what was found beyond that is a buffer of the device. */
+/* Was the limit seen to decide what the device does, or could that not be seen? No more than a
+ * slice passes at once then: what was found beyond that is a buffer of the device. */
 static bool is_met(const struct wio_measure *measure, double limit, double slice_s)
 {
     double rate = wio_measure_get(measure, WIO_PARAM_bw_dev);
@@ -70,11 +70,10 @@ static bool is_met(const struct wio_measure *measure, double limit, double slice
     return !is_slower && !is_faster && !is_buffered && fmax(burst, rate) >= (1 + ABOVE) * limit;
 }
 
-/* Which write is the one that does not fit, the last byte decides: where a limit that the system
- * says was met, it and the slices of Linux are taken exactly. Who never met it, since he was ahead
- * of it as long as he might write, would have in the end. A slower device is none that it limits,
- * nor is one that has passed it for long.
- */
+/* The last byte decides which write does not fit: where a limit that the system reports was met, it
+ * and the slices of Linux are taken exactly. Writes that never met it, since they were ahead of it
+ * to their end, would have met it later. A slower device is not limited by it, nor is one that has
+ * exceeded it for long. */
 static void take_limit(struct wio_measure *measure)
 {
     double limit = measure->out->rate_limit;

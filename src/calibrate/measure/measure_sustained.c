@@ -27,8 +27,8 @@
 #define WAITED_LEAST_S 0.03
 #define WAITS_MOST 64
 #define EVEN 0.3
-/* Of one wait nobody can tell distances: the slice must be as long as Linux has it, and the write
- * that came too late for it. */
+/* A single wait has no distances: the slice must be as long as Linux has it, and the write that
+ * came too late for it. */
 #define ALONE_LEAST_S 0.095
 #define ALONE_MOST_S 0.13
 #define TRIES 3
@@ -149,7 +149,7 @@ static bool are_slices(const struct waits *waits)
     return true;
 }
 
-/* A limit tells its rate exactly to whoever has waited for it, however few there were. */
+/* The waits for a limit tell its rate exactly, however few there were. */
 static struct wio_hold judge(struct row *row)
 {
     struct wio_hold hold = {.byte_s = (double)NAN, .is_unclear = true, .is_short = true};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Does the device keep up its pace? A limit of the rate that counts by slices lets all pass at once
- * that fits into one: as long as nobody has waited for it, it cannot be seen. So writes go on in a
- * row until they have lasted longer than such a slice.
+ * that fits into one: as long as no write has waited for it, it cannot be seen. So writes go on in
+ * a row until they have lasted longer than such a slice.
  */
 #ifndef WIO_CALIBRATE_MEASURE_MEASURE_SUSTAINED_H
 #define WIO_CALIBRATE_MEASURE_MEASURE_SUSTAINED_H

@@ -198,7 +198,7 @@ static void set_page_cost(struct wio_measure *measure, const struct wio_series *
 }
 
 /* Memory for buffers is taken from what lies about in pieces first: the larger a buffer, the more
- * of it lies in one piece. How much nobody knows, so what is larger than L goes on at a rate in the
+ * of it lies in one piece. How much is not known, so what is larger than L goes on at a rate in the
  * middle between both. */
 static struct wio_model_table direct_table(const struct wio_series *series, double byte_s)
 {

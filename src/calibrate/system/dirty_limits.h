@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The background limit of dirty data, lowered for a moment: then the kernel writes back at once,
- * without making anybody wait. Only root may do that.
+ * without making writers wait. Only root may do that.
  */
 #ifndef WIO_CALIBRATE_SYSTEM_DIRTY_LIMITS_H
 #define WIO_CALIBRATE_SYSTEM_DIRTY_LIMITS_H
@@ -12,7 +12,7 @@
 #include <whyio/status.h>
 
 #define WIO_LIMITS_DIR "/proc/sys/vm"
-/* A value that nobody else chooses: who finds it knows that it is ours. */
+/* A value that is not chosen otherwise: a limit found at it was lowered by whyio. */
 #define WIO_LIMITS_LOWERED ((UINT64_C(1) << 20) + 12288)
 
 struct wio_limits {

@@ -176,8 +176,8 @@ static dev_t whole_of(const char *root, dev_t device)
     return access(path, F_OK) == 0 && read_device(root, device, "..", &whole) ? whole : device;
 }
 
-/* What a device is made of (LVM, LUKS, md), if that is one other. Of several nobody knows which one
- * a write goes to. */
+/* What a device is made of (LVM, LUKS, md), if that is one other. Of several it is not known which
+ * one a write goes to. */
 static bool find_below(const char *root, dev_t device, dev_t *below_out)
 {
     char path[PATH_MAX];

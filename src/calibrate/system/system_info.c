@@ -124,7 +124,7 @@ static void read_group(struct wio_calibration *calibration)
     wio_calibration_read(calibration, WIO_PARAM_group_version, group.version);
 }
 
-/* The second level is the largest that is a processor's own mostly; 0 where nobody says. */
+/* The second level is the largest that is a processor's own mostly; 0 where it is not known. */
 static void read_cache(struct wio_calibration *calibration)
 {
     long bytes = sysconf(_SC_LEVEL2_CACHE_SIZE);

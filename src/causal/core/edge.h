@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Who waits for whom: a growing set of edges between points of threads, and of collectives.
+ * Which operation waits for which: a growing set of edges between points of threads, and of
+ * collectives.
  *
  * A point is (thread index, operation number). Operations are numbered 0, 1, 2 .. per thread, I/O
  * and synchronisation in one sequence: so a receive followed by a send between two I/Os passes the

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Pipes, FIFOs, sockets and eventfds: whoever reads waits for whoever wrote. */
+/* Pipes, FIFOs, sockets and eventfds: a read waits for the writes of what it reads. */
 #include <errno.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
@@ -54,7 +54,7 @@ static enum wio_status make_eventfd(struct wio_feed *feed, const struct wio_even
     return WIO_OK;
 }
 
-/* R-CHAN-5: what the other end reads has an end now, whoever still has this one open. */
+/* R-CHAN-5: the other end reads EOF from now on, even while duplicates of this end are open. */
 static enum wio_status shut_down(struct wio_feed *feed, const struct wio_event *event)
 {
     uint32_t object;
@@ -103,7 +103,7 @@ static uint64_t capacity_of(const struct wio_feed_state *state)
     return state->count != 0 ? state->count : PIPE_BYTES;
 }
 
-/* A pipe that is too full for this write: it waits until somebody has read so far. */
+/* A write beyond the pipe's capacity waits until `given - room` bytes have been read. */
 static enum wio_status note_full(struct wio_feed *feed, const struct wio_event *event,
                                  uint32_t object)
 {
@@ -130,8 +130,8 @@ static enum wio_status write_pipe(struct wio_feed *feed, const struct wio_event 
     return note_full(feed, event, object);
 }
 
-/* splice and its like give what they have read: whoever reads it waits for the call itself, unless
- * that waits for him too. */
+/* splice and its like pass on what they read: a reader waits for the call itself, unless the call
+ * waits for that reader too. */
 static bool passes_on(struct wio_feed *feed, const struct wio_event *event)
 {
     return wio_feed_class(event) == WIO_CLASS_COPY &&
@@ -143,7 +143,7 @@ static bool is_too_full(const struct wio_feed_state *state, const struct wio_eve
     return state->given + (uint64_t)event->result > capacity_of(state) + state->taken;
 }
 
-/* Linux does not look at the address where the socket is a stream. */
+/* Linux ignores the address where the socket is a stream. */
 static bool sends_message(const struct wio_feed *feed, const struct wio_event *event,
                           const struct wio_feed_state *state)
 {
@@ -192,8 +192,8 @@ static struct wio_edge edge_to(const struct wio_feed *feed, const struct wio_fee
                              .evidence = evidence};
 }
 
-/* The end: all who could write have closed. Whoever has found it before follows only those who have
- * closed since (`a` of a closing is 1 + who found it last): it may ask again and again. */
+/* EOF: all writers have closed. A reader that was at EOF before depends only on later closes (`a`
+ * of a close is 1 + the last thread that found it): it may read again and again. */
 static enum wio_status read_end(struct wio_feed *feed, const struct wio_event *event,
                                 const struct wio_feed_state *state, enum wio_evidence evidence)
 {
@@ -227,8 +227,8 @@ static enum wio_status release_writers(struct wio_feed *feed, const struct wio_e
     return WIO_OK;
 }
 
-/* The first write since the counter was 0 lets the reader go. One that takes a unit of a semaphore
- * takes of what was there from the beginning first. */
+/* The first write since the counter was 0 releases the reader. With EFD_SEMAPHORE a read takes the
+ * units of the initial value first. */
 static enum wio_status read_eventfd(struct wio_feed *feed, const struct wio_event *event,
                                     uint32_t object)
 {

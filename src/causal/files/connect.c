@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which connect an accept answers: the two sockets are each other's ends from there on. */
+/* Pairs connects with accepts: the two sockets are each other's peers from then on. */
 #include <errno.h>
 #include <string.h>
 
 #include "causal/files/files.h"
 
-/* Both ends are on one host: others may have a connection of that name too. */
+/* Both ends are on one host: other hosts may have a connection of that name too. */
 static bool is_within_host(const struct wio_feed *feed, uint32_t connection)
 {
     static const char *const kinds[] = {"unix ", "inet 127.", "inet6 [0:0:0:0:0:0:0:1]:"};
@@ -25,7 +25,7 @@ static uint64_t connection_of(const struct wio_feed *feed, const struct wio_even
     return host << 32 | event->path2;
 }
 
-/* The list of connects (or accepts) of one connection that have not met. */
+/* The list of connects (or accepts) of one connection that are not paired yet. */
 static enum wio_status list_of(struct wio_feed *feed, uint64_t connection, bool accepts,
                                uint32_t *list_out)
 {
@@ -56,7 +56,7 @@ static uint64_t connector_of(const struct wio_feed *feed, const struct wio_event
     return inode;
 }
 
-/* Does the other side of this call stand in the list? `before_out`: behind whom. */
+/* Is the other side of this call in the list? `before_out`: the node before it. */
 static bool find_other(const struct wio_feed *feed, const struct wio_feed_list *list,
                        const struct wio_feed_node *node, bool accepts, uint32_t *before_out)
 {
@@ -71,7 +71,8 @@ static bool find_other(const struct wio_feed *feed, const struct wio_feed_list *
     return false;
 }
 
-/* R-CHAN-2: the k-th connect meets the k-th accept, by their ends, or the one that it names. */
+/* R-CHAN-2: the k-th connect is paired with the k-th accept, by their ends, or with the one that it
+ * names. */
 static enum wio_status meet(struct wio_feed *feed, const struct wio_event *event, bool accepts)
 {
     uint32_t object;
@@ -97,7 +98,7 @@ static enum wio_status meet(struct wio_feed *feed, const struct wio_event *event
     feed->objects[object].peer = (uint32_t)other.a;
     feed->objects[other.a].peer = object;
     bool has_messages = feed->objects[object].has_messages || feed->objects[other.a].has_messages;
-    feed->objects[object].has_messages = has_messages; /* who connected has said so */
+    feed->objects[object].has_messages = has_messages; /* the connecting socket's type */
     feed->objects[other.a].has_messages = has_messages;
     const struct wio_feed_node *connect = accepts ? &other : &node;
     const struct wio_feed_node *accept = accepts ? &node : &other;

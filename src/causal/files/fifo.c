@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Opening a FIFO: who reads waits until somebody writes, and the other way round, unless the call
- * says otherwise. Both begin, and whoever came first waits for the second; so each end of a call
+ * Opening a FIFO: an open for reading waits for one for writing, and the other way round, unless
+ * its flags say otherwise. Both begin, and the first waits for the second; so the end of each call
  * waits for the begin of one that opened the other side.
  *
- * Openings are in the list `openings` of the pipe, by their begin: `a` is what they open, `b` 1 +
- * the open file or 0 while the call is under way, begin_ns when the file was closed. Those that are
- * closed stay while some call is under way, which they may have let go.
+ * Openings are in the list `openings` of the pipe, by their begin: `a` is the side they open, `b` 1
+ * + the open file or 0 while the call is under way, begin_ns when the file was closed. Closed ones
+ * stay while a call is under way: they may have released it.
  */
 #include <fcntl.h>
 #include <sys/stat.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Waiting by what has a descriptor or a name: pipes and sockets, locks on files, looking for a
- * file. Names: name.h. */
+/* Waits on descriptors and names: pipes and sockets, locks on files, polls for a file. Names:
+ * name.h. */
 #ifndef WIO_CAUSAL_FILES_FILES_H
 #define WIO_CAUSAL_FILES_FILES_H
 
@@ -36,7 +36,7 @@ WIO_MUST_CHECK enum wio_status wio_feed_close_all(struct wio_feed *feed, uint32_
 /* writer_close.c: the event closes an end of the object that could be written to. */
 WIO_MUST_CHECK enum wio_status wio_feed_note_closing(struct wio_feed *feed, uint32_t object,
                                                      const struct wio_event *event);
-/* Those who have closed ends of the object let nobody go. */
+/* Forgets the closes of the object: they release no reader. */
 void wio_feed_forget_closings(struct wio_feed *feed, uint32_t object);
 
 /* channel.c: one is made, or shut down (CHANNEL). */

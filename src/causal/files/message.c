@@ -2,7 +2,7 @@
 /*
  * Sockets that keep messages apart: datagrams (of addresses, connected, or in pairs) and sequences
  * of packets. A message is read whole or cut, never together with the next one; one that the kernel
- * dropped, or that came from where nothing is recorded, is told by its size. R-CHAN-3
+ * dropped, or that came from where nothing is recorded, is recognised by its size. R-CHAN-3
  *
  * Messages wait in the list `more` of the socket that they go to: `a` is their size, `b` their end.
  */
@@ -11,10 +11,10 @@
 
 #include "causal/files/files.h"
 
-/* Of messages that nobody was seen to take so many are kept per socket. Of the oldest ones it is
- * only known how many they were: the next reads are theirs. */
+/* Unread messages that are kept per socket. Older ones are only counted: the next reads are theirs.
+ */
 #define KEPT_MAX 4096u
-/* sendmmsg tells one size for all. */
+/* sendmmsg reports one size for all. */
 #define ANY_SIZE UINT64_MAX
 
 #define FIELDS 4 /* "dgram", family, address, address of the other end */
@@ -82,7 +82,7 @@ static uint64_t address_key(const struct field *address)
     return hash(0xcbf29ce484222325u, address->text, address->length);
 }
 
-/* Who reads what is sent to the address; 0 where that is not known. */
+/* The socket that receives what is sent to the address; 0 where it is not known. */
 static uint32_t reader_of(const struct wio_feed *feed, const struct wio_event *event,
                           const struct field *address)
 {
@@ -175,7 +175,7 @@ static bool fits(const struct wio_feed_node *message, const struct wio_event *ev
            (is_cut ? message->a >= got : message->a == got);
 }
 
-/* Two threads sent at the same time: who was first is not known. */
+/* Two threads sent at the same time: the order of their messages is not known. */
 static bool is_uncertain(const struct wio_feed *feed, const struct wio_feed_node *first,
                          const struct wio_event *event)
 {
@@ -190,7 +190,7 @@ static bool is_uncertain(const struct wio_feed *feed, const struct wio_feed_node
 }
 
 /* The first message that it can be; those before it were lost, or are another sender's. `stays`: it
- * was only looked at. */
+ * is only peeked at. */
 static enum wio_status take(struct wio_feed *feed, const struct wio_event *event, uint32_t from,
                             bool stays)
 {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Looking for a file until somebody has made it, or trying to make it until somebody has removed
- * it: one WAIT-UNTIL. */
+/* Polling for a file until it is made, or trying to make it until it is removed: one WAIT-UNTIL. */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -10,7 +9,7 @@
 
 enum look { LOOK_NONE, LOOK_FAILED, LOOK_FOUND };
 
-/* Does the event ask for a file by name, and what was the answer? */
+/* Does the event poll for a file by name, and with which result? */
 static enum look look_of(const struct wio_event *event)
 {
     switch (wio_feed_class(event)) {
@@ -38,8 +37,7 @@ static enum look look_of(const struct wio_event *event)
     return event->error == ENOENT || event->error == ENOTDIR ? LOOK_FAILED : LOOK_NONE;
 }
 
-/* Does the event make a file of a name that nobody else may have, as locks by files do, and was it
- * free? */
+/* Does the event make a file exclusively, as lock files are made, and was the name free? */
 static enum look try_of(const struct wio_event *event, uint32_t *path_out)
 {
     const int64_t exclusive = O_CREAT | O_EXCL;
@@ -69,8 +67,8 @@ static enum look try_of(const struct wio_event *event, uint32_t *path_out)
     return event->error == 0 ? LOOK_FOUND : event->error == EEXIST ? LOOK_FAILED : LOOK_NONE;
 }
 
-/* Waiting, making children that wait, and their ends do not end a run of looks; nor does flushing
- * streams, as shells do before they fork, unless there is something to write. */
+/* Waiting, making children that wait, and their ends do not end a run of failed polls; nor does
+ * flushing streams, as shells do before they fork, unless there is something to write. */
 static bool is_pause(const struct wio_event *event)
 {
     if ((event->flags & WIO_EVENT_CAUSED) != 0) {
@@ -132,7 +130,7 @@ static enum wio_status renamed(struct wio_feed *feed, const struct wio_event *ev
     return WIO_OK;
 }
 
-/* What makes a file appear, or go. */
+/* Notes the names that the event creates or removes. */
 static enum wio_status change(struct wio_feed *feed, const struct wio_event *event)
 {
     switch (wio_feed_class(event)) {
@@ -168,11 +166,11 @@ enum wio_status wio_feed_look_begin(struct wio_feed *feed, const struct wio_even
     return WIO_OK;
 }
 
-/* How long a host may go on finding no file that another one has made: NFS keeps what it knows of a
- * directory for up to 60 s (acdirmax, nfs(5)). Far more than clocks are apart. */
+/* How long polls on one host may fail after another host made the file: NFS caches a directory for
+ * up to 60 s (acdirmax, nfs(5)). Far more than clocks are apart. */
 #define STALE_NS UINT64_C(60000000000)
 
-/* Before when must a file have been made that is gone if the look fails? */
+/* If the poll fails, a file that was made before this time is gone. */
 static uint64_t tells_of_ns(const struct wio_feed *feed, const struct wio_event *event,
                             uint32_t name)
 {

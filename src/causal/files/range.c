@@ -77,8 +77,7 @@ static enum wio_status note_ranges(struct wio_feed *feed, const struct wio_event
     return wio_feed_append(feed, ranges, &node);
 }
 
-/* Who has the lock: the image, or with OFD locks the open file, where its descriptor can be known.
- */
+/* The lock's owner: the image, or with OFD locks the open file, where its descriptor is known. */
 static enum wio_status owner_of(struct wio_feed *feed, const struct wio_event *event,
                                 const struct request *request, uint32_t *owner_out)
 {

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Timers behind descriptors: who reads one waits until somebody has set it, and then for the time.
- * R-CHAN-8 */
+/* Timer descriptors: a read waits until the timer is set, and then until it expires. R-CHAN-8 */
 #include <sys/timerfd.h>
 
 #include "causal/files/files.h"
 #include "causal/threads/sync.h"
 
-/* Two clocks tell of one moment. */
+/* How far two clocks' times of one moment may differ. */
 #define CLOCKS_NS 100000u
 
 enum wio_status wio_feed_timer_set(struct wio_feed *feed, const struct wio_event *event)
@@ -24,7 +23,7 @@ enum wio_status wio_feed_timer_set(struct wio_feed *feed, const struct wio_event
     return WIO_OK;
 }
 
-/* Not one that was set anew after it had gone off, and before the read was done. */
+/* No edge if the timer was set anew after its expiry and before the end of the read. */
 enum wio_status wio_feed_timer_read(struct wio_feed *feed, const struct wio_event *event)
 {
     uint32_t number;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Who has closed an end of a pipe or socket that could be written to, and may have been the last:
- * the latest closing of each thread.
+ * Closes of write ends of pipes and sockets, each of which may be the last: the latest one of each
+ * thread is kept.
  */
 #include "causal/files/files.h"
 
@@ -12,8 +12,8 @@ static bool is_exit(const struct wio_feed *feed, const struct wio_event *event)
     return image->events_left == 0 && wio_feed_class(event) != WIO_CLASS_EXEC;
 }
 
-/* A pipe for the output of a whole build is closed by every process of it: only so many closings
- * are looked through, the others are found by their thread. */
+/* A pipe for the output of a whole build is closed by every process of it: only so many closes are
+ * scanned, the others are found by their thread. */
 #define SCANNED_MOST 16u
 
 static uint32_t find_closing(const struct wio_feed *feed, uint32_t object, uint32_t thread)
@@ -27,8 +27,8 @@ static uint32_t find_closing(const struct wio_feed *feed, uint32_t object, uint3
     return i == WIO_FEED_NONE ? i : wio_pair_map_get(&feed->closing_of, object, thread);
 }
 
-/* The latest closing of each thread is kept: a reader that finds the end waits for them all. The
- * call that closes is not done when it lets the reader go; before an exit all calls are. */
+/* A reader that finds EOF waits for the latest close of each thread. A closing call may release the
+ * reader before its own end; at an exit all calls have ended. */
 enum wio_status wio_feed_note_closing(struct wio_feed *feed, uint32_t object,
                                       const struct wio_event *event)
 {
@@ -37,7 +37,7 @@ enum wio_status wio_feed_note_closing(struct wio_feed *feed, uint32_t object,
     uint32_t known = find_closing(feed, object, node.thread);
     if (known != WIO_FEED_NONE) {
         feed->nodes[known].op = node.op;
-        feed->nodes[known].a = 0; /* nobody has found it */
+        feed->nodes[known].a = 0; /* no reader has found it */
         return WIO_OK;
     }
     struct wio_feed_list *list = &feed->objects[object].list;

@@ -42,13 +42,13 @@ void wio_hold_destroy(struct wio_hold *hold)
     alloc.put(alloc.context, hold);
 }
 
-/* It had its turn in the last place, or nothing is open about it: that would show nothing. */
+/* It was last in an earlier run, or nothing is open about it: last place would show nothing. */
 static bool is_done(const struct wio_hold *hold, const struct wio_hold_node *node)
 {
     return node->was_lowest || (hold->is_planned && node->gap == 0);
 }
 
-/* Who goes after `b`, of two nodes? The one about which more is open, unless it had its turn; in
+/* Does `a` go after `b`? The node about which more is open goes last, unless it was last before; in
  * the first run the one with the lower number, since programs tend to begin at rank 0. */
 static bool goes_after(const struct wio_hold *hold, uint32_t a, uint32_t b)
 {
@@ -124,7 +124,7 @@ enum wio_status wio_hold_event(struct wio_hold *hold, uint32_t node, enum wio_no
     struct wio_hold_node *it = &hold->nodes[node];
     bool is_freed = waits(it);
     if (it->state == WIO_NODE_IN_LOCK && state != WIO_NODE_IN_LOCK) {
-        hold->has_last = false; /* who moves from now on may owe it to the lock's order alone */
+        hold->has_last = false; /* later moves may be due to the lock's order alone */
     }
     it->state = state;
     it->since_ns = now_ns;
@@ -211,7 +211,7 @@ static struct count look(const struct wio_hold *hold, uint64_t now_ns)
     return count;
 }
 
-/* What to say while nobody can be let go. */
+/* The verdict while no node can be released. */
 static enum wio_hold_verdict verdict_of(const struct wio_hold *hold, const struct count *count,
                                         uint64_t now_ns)
 {

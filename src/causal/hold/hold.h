@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Finding who waits for whom by holding I/O: the decisions, without the doing. The caller reports
- * what each node does and asks whom to let go.
+ * Finding dependencies by holding I/O: the decisions only. The caller reports the state of each
+ * node and asks which one to release.
  *
- * Priority holding: every node is held at each I/O. When nobody moves any more, the one of highest
- * priority that stands at an I/O goes; whoever starts to move until all stand still again was freed
- * by it, which is an edge. Nothing else moved, so no edge is false.
- * Each run also says what is *not* so: an operation that went while another node had done k
- * operations does not wait for more than k. That is an upper bound for each operation's vector
- * clock, the edges found are a lower bound; where they meet all is proven and no run is left to do.
- * The bound is exact for the node of lowest priority, since all others go as far as they can before
- * each of its operations: so each node has its turn there, and one run more keeps all nodes
- * abreast, which settles much at once where many feed one. Waiting for an observed lock must be
- * reported as IN_LOCK: who gets it first is no dependency.
- * What was observed is known before the first run. About an operation whose order with all others
- * is known there is nothing to find out: it need not be held.
+ * Priority holding: every node is held at each I/O. When no node moves any more, the one of highest
+ * priority that stands at an I/O goes; a node that starts to move until all stand still again was
+ * freed by it, which is an edge. Nothing else moved, so no edge is false. Each run also says what
+ * is *not* so: an operation that went while another node had done k operations does not wait for
+ * more than k. That is an upper bound for each operation's vector clock, the edges found are a
+ * lower bound; where they meet all is proven and no run is left to do. The bound is exact for the
+ * node of lowest priority, since all others go as far as they can before each of its operations: so
+ * each node has the lowest priority in some run, and one run more keeps all nodes abreast, which
+ * proves much at once where many feed one. Waiting for an observed lock must be reported as
+ * IN_LOCK: the order of its acquires is no dependency. Observed edges are known before the first
+ * run. An operation whose order with all others is known need not be held.
  *
  * //TRACE's throttling: one node per run is held at every period-th I/O until all others have
  * exited or are blocked; those that are blocked get an edge.
@@ -45,7 +44,7 @@ struct wio_hold_params {
     enum wio_hold_method method;
     uint32_t nodes;
     uint64_t period; /* of TRACE: every period-th I/O is held; 1: each */
-    /* A node that computes for longer is taken for one that waits without saying so (it spins on
+    /* A node that computes for longer is taken for one that waits without a call (it spins on
      * shared memory). 0: never. From a run without holding, times a factor: if it is too short,
      * edges may be false. */
     uint64_t patience_ns;
@@ -93,8 +92,8 @@ void wio_hold_begin_run(struct wio_hold *hold, uint64_t now_ns);
 /* `node` is now in `state`. WIO_ERR_NOMEM: destroy it. */
 WIO_MUST_CHECK enum wio_status wio_hold_event(struct wio_hold *hold, uint32_t node,
                                               enum wio_node_state state, uint64_t now_ns);
-/* `node` has begun its next operation, which is not open, without being held. Tell its state before
- * that first: whoever freed it did so before the operation. */
+/* `node` has begun its next operation, which is not open, without being held. Report its state
+ * before that first: the node that freed it did so before the operation. */
 void wio_hold_pass(struct wio_hold *hold, uint32_t node);
 /* After RELEASE the node counts as computing. Ask until the answer is another one. */
 WIO_MUST_CHECK enum wio_status wio_hold_decide(struct wio_hold *hold, uint64_t now_ns,
@@ -102,23 +101,22 @@ WIO_MUST_CHECK enum wio_status wio_hold_decide(struct wio_hold *hold, uint64_t n
 /* After begin_run, TRACE: throttle this node in this run. */
 void wio_hold_throttle(struct wio_hold *hold, uint32_t node);
 /* `*more_out`: another run can find something. WIO_ERR_FORMAT: what was found contradicts what was
- * told, the program is not deterministic. Only for runs that ended by ENDED. Edges that one
- * run showed and another did not obey are dropped: see wio_hold_contradicted. */
+ * observed, the program is not deterministic. Only for runs that ended by ENDED. Edges that one run
+ * showed and another did not obey are dropped: see wio_hold_contradicted. */
 WIO_MUST_CHECK enum wio_status wio_hold_end_run(struct wio_hold *hold, bool *more_out);
 
 /* The run that was begun last showed nothing that can be used: forget its edges. No run follows. */
 void wio_hold_drop_run(struct wio_hold *hold);
 
-/* Edges so far, not reduced: those that were found, with evidence `held`, and those that were told.
- * Operations are I/Os, numbered per node. */
+/* Edges so far, not reduced: those that were found, with evidence `held`, and those that were
+ * observed. Operations are I/Os, numbered per node. */
 const struct wio_edges *wio_hold_borrow_edges(const struct wio_hold *hold);
 /* How many were found. */
 uint64_t wio_hold_found(const struct wio_hold *hold);
 /* Pairs (operation, node) whose two bounds do not meet after the last run; 0: complete. */
 uint64_t wio_hold_unproven(const struct wio_hold *hold);
-/* Edges found that were dropped because a later run did not obey them: the program takes things as
- * they come (a lock or queue that nobody reported), it is not deterministic, or patience_ns is too
- * short. */
+/* Edges found that were dropped because a later run did not obey them: the program has a lock or
+ * queue that was not reported, it is not deterministic, or patience_ns is too short. */
 uint64_t wio_hold_contradicted(const struct wio_hold *hold);
 
 /* The choice of //TRACE's period: from large to small until the goal is met. */

@@ -77,7 +77,7 @@ static enum wio_status drop_contradicted(struct wio_hold *hold)
     return WIO_OK;
 }
 
-/* Did somebody leave while somebody who gives had not come? */
+/* Did a taker leave before a giver had entered? */
 static bool is_contradicted(const struct wio_hold *hold, const struct wio_collective *collective)
 {
     const struct wio_member *members = &hold->edges.members[collective->first];
@@ -153,7 +153,7 @@ static void tighten(const struct bounds *bounds, uint32_t n, uint64_t from, uint
     }
 }
 
-/* Who comes before somebody for sure does not come after him. */
+/* What comes before an operation for sure does not come after it. */
 static void turn_round(const struct bounds *bounds)
 {
     uint32_t nodes = bounds->hold->params.nodes;

@@ -12,7 +12,7 @@ struct wio_hold_node {
     uint64_t known; /* operations that `bound` has rows for */
     size_t room;
     uint64_t *bound; /* known x nodes: how many operations of each node may come before */
-    bool *is_open;   /* known: may others or it wait for the other, for all that is proven? */
+    bool *is_open;   /* known: is its order with some other node not proven? */
     uint32_t rank;   /* priority in this run: 0 goes first */
     uint64_t gap;    /* how much is open about what waits for this node */
     bool spins;      /* computes for longer than patience */
@@ -32,7 +32,7 @@ struct wio_hold {
     uint64_t contradicted;
     struct wio_point last; /* released */
     bool has_last;
-    uint64_t moved_ns; /* when somebody was released, or the run began */
+    uint64_t moved_ns; /* when a node was released, or the run began */
 };
 
 /* What all runs together prove: fills `gap`, `is_open` and `unproven`, drops edges that a run did

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The feed itself: what begins is told at once, what matters when it ends waits in a heap until
- * nothing that began earlier is left to come.
+ * Feeds each event to the rules of its class: its begin at once, its end (kept in a heap) once
+ * every event that began before that end has been fed.
  */
 #include "causal/infer/infer.h"
 
@@ -172,7 +172,7 @@ static enum wio_status begin_control(struct wio_feed *feed, const struct wio_eve
     return wio_feed_lock_begin(feed, event);
 }
 
-/* What is told when an event of a class begins, and when it ends. */
+/* The rules that run when an event of a class begins, and when it ends. */
 static const struct {
     enum wio_status (*begin)(struct wio_feed *feed, const struct wio_event *event);
     enum wio_status (*end)(struct wio_feed *feed, const struct wio_event *event);
@@ -259,7 +259,8 @@ enum wio_status wio_feed_event(struct wio_feed *feed, const struct wio_event *ev
     return wio_feed_count_event(feed, event);
 }
 
-/* Where several take from one object nobody has a partner of his own: first come, first served. */
+/* Where several threads take from one object a take has no fixed giver: first come, first served.
+ */
 static void settle_classes(struct wio_feed *feed)
 {
     for (size_t i = 0; i < feed->edges->edge_count; i++) {

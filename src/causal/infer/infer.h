@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From the events of a trace to edges: who waited for whom, told from what was recorded of MPI,
- * threads, processes, pipes, sockets, file locks, signals, and looking for files.
+ * Happens-before inference: from the events of a trace to edges, by what was recorded of MPI,
+ * threads, processes, pipes, sockets, file locks, signals, and polls for files.
  *
  * Feed all events of a trace in the order of their begin (clocks of several hosts corrected), then
  * finish. Points are (thread, seq): a thread here is a thread of a process from its first to its
  * last process image, since a program that execs goes on counting.
  *
- * What is told by time alone (which release an acquire followed) needs the order of events to be
- * right; what is told by counting (messages, bytes of a pipe, collectives) does not.
+ * Edges by time alone (which release an acquire followed) need the order of events to be right;
+ * edges by counting (messages, bytes of a pipe, collectives) do not.
  *
  * Pure: memory comes from the set of edges.
  */

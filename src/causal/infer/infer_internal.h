@@ -124,7 +124,7 @@ WIO_MUST_CHECK enum wio_status wio_feed_channel_behind(struct wio_feed *feed,
 WIO_MUST_CHECK enum wio_status wio_feed_lock_object(struct wio_feed *feed,
                                                     const struct wio_event *event,
                                                     enum wio_feed_kind kind, uint32_t *object_out);
-/* Somebody gives to, or takes from, the object: notes whether they are several. */
+/* The thread gives to, or takes from, the object: notes whether several do. */
 void wio_feed_note_giver(struct wio_feed_state *state, uint32_t thread);
 void wio_feed_note_taker(struct wio_feed_state *state, uint32_t thread);
 

@@ -66,7 +66,7 @@ struct wio_feed_file {
     uint32_t next_free;
     uint64_t signals;          /* of a signalfd: its mask */
     uint64_t timer_ns;         /* of a timerfd: when it goes off, WIO_FEED_NO_TIME = never, .. */
-    struct wio_point timer_by; /* .. by whom it was set */
+    struct wio_point timer_by; /* .. after which operation it was set */
     bool can_write;            /* an end that others wait for to be closed */
     bool is_opening;           /* of a FIFO: it is in the list `openings` */
     bool is_shared_lock;       /* LOCK_SH */
@@ -97,7 +97,7 @@ struct wio_feed_late {
     uint32_t place; /* in late_events */
 };
 
-/* What a path is to us; found when it is first met. */
+/* The kind of file that a path names; found when the path first occurs. */
 enum wio_feed_path {
     WIO_FEED_PATH_NEW,
     WIO_FEED_PATH_OTHER,

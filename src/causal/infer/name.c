@@ -45,7 +45,7 @@ static enum wio_status add_own_name(struct wio_feed *feed, uint32_t string, uint
     return WIO_OK;
 }
 
-/* The path as the host sees it: met for the first time. */
+/* The name of a path on this host, at its first occurrence. */
 static enum wio_status find_name(struct wio_feed *feed, uint32_t host, uint32_t string,
                                  uint32_t *name_out)
 {
@@ -105,7 +105,7 @@ enum wio_status wio_feed_opened(struct wio_feed *feed, const struct wio_event *e
         *file_out = file->id;
         return WIO_OK;
     }
-    /* Another path: the descriptor was closed and opened where nobody saw it. */
+    /* Another path: the descriptor was closed and opened without a record. */
     return wio_feed_named(feed, event, path, file_out);
 }
 
@@ -118,7 +118,7 @@ static void set_file(struct wio_feed *feed, uint32_t name, uint64_t file)
     }
 }
 
-/* A file that nobody has met, or none: what it is called later is its business. */
+/* The name means a file that is not known yet, or none. */
 static void name_anew(struct wio_feed *feed, uint32_t name)
 {
     set_file(feed, name, (uint64_t)++feed->named_anew << 32 | name);
@@ -179,7 +179,7 @@ static enum wio_status move_below(struct wio_feed *feed, const struct wio_event 
     return WIO_OK;
 }
 
-/* What lies below the second directory only is somebody else from now on, too. */
+/* Names below the second directory only mean other files from now on, too. */
 static enum wio_status forget_below(struct wio_feed *feed, const struct wio_event *event)
 {
     const struct wio_feed_names *names = feed->params.names;

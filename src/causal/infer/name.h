@@ -6,9 +6,9 @@
  * where all hosts see the same file there; names of a host's own file systems have numbers behind
  * those of the strings.
  *
- * A file's id is the first name under which it was met; in the upper half it has how many files had
- * been named anew before it, so that two files of one name are told apart. Those that were there
- * from the beginning have 0 there.
+ * A file's id is the first name under which it occurred; in the upper half it has how many files
+ * had been named anew before it, so that two files of one name are told apart. Those that were
+ * there from the beginning have 0 there.
  */
 #ifndef WIO_CAUSAL_INFER_NAME_H
 #define WIO_CAUSAL_INFER_NAME_H

@@ -148,7 +148,7 @@ void wio_match_born(struct wio_match *match, uint32_t thread, uint64_t first_op,
 {
     WIO_PRE(thread < match->edges->threads && by.thread < match->edges->threads);
     struct wio_point origin = after_birth(match, by);
-    if (origin.thread != thread) { /* else it would have made those who made it */
+    if (origin.thread != thread) { /* else it would be its own ancestor */
         match->births[thread] = (struct wio_match_birth){first_op, origin, true};
     }
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * From recorded synchronisation to edges: sends to receives, bytes written to bytes read, members
- * to collectives, releases to acquires, makers of a file to those who look for it.
+ * to collectives, releases to acquires, makers of a file to polls for it.
  *
  * Feed one matcher with the calls of all threads. What must be in order: the calls of one thread as
  * they happened (receives in the order in which they were posted); for one channel, lock or file
  * the calls of all threads by time: releases, writes and makers at their begin, acquires, reads and
- * looks at their end. Messages and collectives need no order between threads.
+ * polls at their end. Messages and collectives need no order between threads.
  *
  * A released thread waits for the operation *before* the releasing call, see edge.h. Where there is
  * none (the call is the thread's first) it waits for what precedes the call that made that thread,
@@ -15,7 +15,7 @@
  * Channels, locks and communicators are named by the number that their edges bear as `object`.
  * Files are numbers too: memory grows with the largest (16 bytes each).
  *
- * Memory: what has met nothing so far, the last release of each reader of a lock, and for each
+ * Memory: what is not matched so far, the last release of each reader of a lock, and for each
  * collective that is not complete a bit per thread.
  *
  * Unless a function says otherwise it gives WIO_OK or WIO_ERR_NOMEM; after an error the matcher may
@@ -34,7 +34,7 @@ WIO_MUST_CHECK enum wio_status wio_match_create(struct wio_edges *edges,
 /* Accepts NULL. */
 void wio_match_destroy(struct wio_match *match);
 
-/* Somebody sent at `sent_ns`, and somebody else had received it at `received_ns`, by the times that
+/* One thread sent at `sent_ns`, and another had received it at `received_ns`, by the times that
  * were fed: messages, members of collectives (of large ones only some pairs), bytes of sockets. */
 struct wio_match_meeting {
     uint64_t sent_ns;
@@ -43,7 +43,7 @@ struct wio_match_meeting {
     uint32_t to_thread;
 };
 typedef enum wio_status wio_match_watch_fn(void *context, const struct wio_match_meeting *meeting);
-/* Tell `watch` of all that meets from now on. */
+/* Calls `watch` for all that is matched from now on. */
 void wio_match_watch(struct wio_match *match, wio_match_watch_fn *watch, void *context);
 
 /* `thread`, whose first operation is `first_op`, was made by operation `by.op` of another thread.
@@ -82,9 +82,9 @@ WIO_MUST_CHECK enum wio_status wio_match_receive(struct wio_match *match,
 WIO_MUST_CHECK enum wio_status wio_match_messages_end(struct wio_match *match);
 
 /*
- * A stream of bytes (pipe, one direction of a socket) or the count of an eventfd: whoever reads
- * bytes waits for whoever wrote them. A read of 0 bytes waits for nothing. `when_ns`: begin of the
- * write, end of the read; only for who watches.
+ * A stream of bytes (pipe, one direction of a socket) or the count of an eventfd: a read waits for
+ * the writes of its bytes. A read of 0 bytes waits for nothing. `when_ns`: begin of the write, end
+ * of the read; only for `watch`.
  */
 WIO_MUST_CHECK enum wio_status wio_match_write(struct wio_match *match, uint32_t channel,
                                                enum wio_evidence evidence, struct wio_point at,
@@ -92,7 +92,7 @@ WIO_MUST_CHECK enum wio_status wio_match_write(struct wio_match *match, uint32_t
 WIO_MUST_CHECK enum wio_status wio_match_read(struct wio_match *match, uint32_t channel,
                                               enum wio_evidence evidence, struct wio_point at,
                                               uint64_t bytes, uint64_t when_ns);
-/* A look at the next bytes, which stay: it waits for them all the same. */
+/* A read that leaves the bytes where they are (MSG_PEEK, tee): it waits for them all the same. */
 WIO_MUST_CHECK enum wio_status wio_match_peek(struct wio_match *match, uint32_t channel,
                                               enum wio_evidence evidence, struct wio_point at,
                                               uint64_t bytes);
@@ -102,7 +102,7 @@ enum wio_collective_kind {
     WIO_COLLECTIVE_FROM_ROOT, /* broadcast, scatter */
     WIO_COLLECTIVE_TO_ROOT,   /* reduce, gather */
     WIO_COLLECTIVE_SCAN,      /* each rank waits for all lower ones */
-    WIO_COLLECTIVE_LOOSE,     /* as ALL if every member left after the last one came; else nobody
+    WIO_COLLECTIVE_LOOSE,     /* as ALL if every member left after the last one came; else no member
                                  waited */
     WIO_COLLECTIVE_ROLES      /* as `gives` and `takes` of each member say */
 };
@@ -119,7 +119,7 @@ struct wio_collective_call {
     uint32_t thread;
     uint64_t enter_op;
     uint64_t leave_op;
-    uint64_t enter_ns; /* for LOOSE, and for who watches */
+    uint64_t enter_ns; /* for LOOSE, and for `watch` */
     uint64_t leave_ns;
     bool gives; /* of ROLES */
     bool takes;
@@ -149,11 +149,11 @@ WIO_MUST_CHECK enum wio_status wio_match_release(struct wio_match *match, uint32
                                                  enum wio_evidence evidence, struct wio_point at,
                                                  bool shared);
 
-/* A run of looks for one file that failed, then one that did not: replayed as one WAIT-UNTIL. */
+/* A run of failed polls for one file, then one that succeeded: replayed as one WAIT-UNTIL. */
 struct wio_wait_until {
-    uint64_t first_op; /* the first look that failed */
+    uint64_t first_op; /* the first failed poll */
     uint64_t last_op;  /* the one that succeeded */
-    uint64_t looks;    /* that failed; 0: this was no waiting */
+    uint64_t looks;    /* failed polls; 0: this was no wait */
 };
 
 /* A file came to be (link, mkdir, open with O_EXCL), or, if not `surely`, came to be or was there
@@ -166,9 +166,9 @@ uint32_t wio_match_maker(const struct wio_match *match, uint32_t file);
 WIO_MUST_CHECK enum wio_status wio_match_gone(struct wio_match *match, uint32_t file,
                                               struct wio_point at, uint64_t begin_ns);
 /* stat, access, open .. that found the file or failed with ENOENT. The edge comes from the maker,
- * if that was another thread, unless a look failed that tells of a later time than the making:
- * that of its begin, or earlier where it does not see at once what others do. `wait_out` says
- * whether a wait ends here. */
+ * if that was another thread, unless a poll failed that tells of a later time than the making: that
+ * of its begin, or earlier where changes by other threads show late. `wait_out` says whether a wait
+ * ends here. */
 WIO_MUST_CHECK enum wio_status wio_match_look(struct wio_match *match, uint32_t file,
                                               struct wio_point at, uint64_t tells_of_ns, bool found,
                                               struct wio_wait_until *wait_out);
@@ -177,14 +177,14 @@ WIO_MUST_CHECK enum wio_status wio_match_look(struct wio_match *match, uint32_t 
 WIO_MUST_CHECK enum wio_status wio_match_look_gone(struct wio_match *match, uint32_t file,
                                                    struct wio_point at, uint64_t begin_ns,
                                                    bool is_gone, struct wio_wait_until *wait_out);
-/* The thread does some other I/O: it is not waiting. (Sleeping between looks is.) */
+/* The thread does some other I/O: it is not waiting. (Sleeping between polls is waiting.) */
 void wio_match_other(struct wio_match *match, uint32_t thread);
 
-/* What has met nothing so far; at the end of a complete trace all are 0, or a file is missing. */
+/* What is not matched so far; at the end of a complete trace all are 0, or a file is missing. */
 struct wio_match_left {
     uint64_t sends;
     uint64_t receives;
-    uint64_t read_bytes; /* that nobody wrote */
+    uint64_t read_bytes; /* without a write */
     uint64_t collectives;
 };
 struct wio_match_left wio_match_left(const struct wio_match *match);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Bytes: the n-th byte written is the n-th byte read. A read may be fed before its write, since a
- * write can end after the read that it woke; so both sides keep what has met nothing.
+ * write can end after the read that it woke; so both sides keep what is not matched.
  */
 #include "base/cleanup.h"
 #include "causal/match/match_internal.h"

@@ -68,7 +68,7 @@ static bool has_met(const struct wio_match *match, const struct wio_match_gather
     return first_leave >= last_enter;
 }
 
-/* Nobody who takes left before somebody who gives had come. */
+/* The taker left after the giver had entered. */
 static enum wio_status tell(struct wio_match *match, const struct wio_match_item *giver,
                             const struct wio_member *gives, const struct wio_match_item *taker,
                             const struct wio_member *takes)

@@ -13,7 +13,7 @@ enum wio_match_kind {
     WIO_MATCH_LOCK
 };
 
-/* Something that has not met its other half. */
+/* A call, or a part of one, that is not matched yet. */
 struct wio_match_item {
     uint64_t begin_op;
     uint64_t end_op;
@@ -47,7 +47,7 @@ struct wio_match_channel {
     uint32_t owner;
 };
 
-/* Who made a file, and who removed it. */
+/* The operations that made and removed a file. */
 struct wio_match_file {
     uint64_t op;
     uint64_t gone_op;
@@ -117,7 +117,7 @@ struct wio_match {
     void *watch_context;
 };
 
-/* Tells whoever watches. */
+/* Calls `watch`, where there is one. */
 WIO_MUST_CHECK enum wio_status wio_match_tell(struct wio_match *match, uint32_t from_thread,
                                               uint64_t sent_ns, uint32_t to_thread,
                                               uint64_t received_ns);

@@ -18,7 +18,7 @@ static enum wio_status follow(struct wio_match *match, uint32_t lock, enum wio_e
                                                           .evidence = evidence});
 }
 
-/* Nobody has the lock for himself: it is taken. */
+/* Takes the lock: after the last exclusive release, and alone also after the readers' releases. */
 static enum wio_status take(struct wio_match *match, struct wio_match_channel *channel,
                             uint32_t lock, enum wio_evidence evidence, struct wio_point at,
                             bool shared)
@@ -82,8 +82,8 @@ enum wio_status wio_match_owner(struct wio_match *match, uint32_t lock, uint32_t
     return WIO_OK;
 }
 
-/* The release of somebody who waits for its owner's release: that was missed, and so were those
- * before his own. (Somebody else may release for the owner.) */
+/* A release by a thread that waits behind the owner: the owner's release was missed, and so were
+ * those of the threads between them. (Another thread may release for the owner.) */
 static void forget_owner(struct wio_match *match, struct wio_match_channel *channel,
                          uint32_t thread)
 {

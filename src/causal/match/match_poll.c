@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Looking for a file until somebody has made it, or removed it. */
+/* Polling for a file until it is made, or removed. */
 #include "base/cleanup.h"
 #include "causal/match/match_internal.h"
 
@@ -52,7 +52,7 @@ static void note_failure(struct wio_match_looker *looker, uint64_t file, uint64_
     looker->looks++;
 }
 
-/* The run of looks is over; `waited_out`: it was for this. */
+/* The run of failed polls is over; `waited_out`: it was for this file. */
 static struct wio_wait_until end_run(struct wio_match_looker *looker, uint64_t file, uint64_t op,
                                      bool until_gone, bool *waited_out)
 {
@@ -72,7 +72,7 @@ static enum wio_status follow(struct wio_match *match, struct wio_point from, st
                                                           .evidence = WIO_EVIDENCE_POLL});
 }
 
-/* Nobody was seen to remove it, but it is not there: whoever made it before lets nobody go. */
+/* The file is gone, though no removal was recorded: its earlier maker releases no poll. */
 static void note_absence(struct wio_match_file *file, uint64_t tells_of_ns)
 {
     if (tells_of_ns > file->made_ns) {
@@ -107,7 +107,7 @@ enum wio_status wio_match_look(struct wio_match *match, uint32_t file, struct wi
     }
     *wait_out = wait;
     if (!it->has_maker) {
-        return WIO_OK; /* made by somebody who was not recorded */
+        return WIO_OK; /* made by a process that is not recorded */
     }
     return follow(match, (struct wio_point){it->op, it->thread}, at);
 }
@@ -123,7 +123,7 @@ enum wio_status wio_match_look_gone(struct wio_match *match, uint32_t file, stru
     }
     WIO_TRY(file_of(match, file, &it));
     struct wio_match_looker *looker = &match->lookers[at.thread];
-    if (!is_gone) { /* it is there again: whoever removed it before lets nobody go */
+    if (!is_gone) { /* it is there again: an earlier removal releases no poll */
         it->has_remover = it->has_remover && it->gone_ns >= begin_ns;
         note_failure(looker, file, at.op, true);
         return WIO_OK;
@@ -135,7 +135,7 @@ enum wio_status wio_match_look_gone(struct wio_match *match, uint32_t file, stru
     }
     *wait_out = wait;
     return it->has_remover ? follow(match, (struct wio_point){it->gone_op, it->gone_thread}, at)
-                           : WIO_OK; /* by somebody who was not recorded */
+                           : WIO_OK; /* removed by a process that is not recorded */
 }
 
 void wio_match_other(struct wio_match *match, uint32_t thread)

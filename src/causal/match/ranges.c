@@ -137,7 +137,7 @@ static bool is_among(const struct reader *readers, struct wio_point at)
     return readers != NULL;
 }
 
-/* Nobody can tell two pieces apart: neither has a reader twice. */
+/* Do two pieces have the same releases? Neither has a reader twice. */
 static bool is_alike(const struct piece *a, const struct piece *b)
 {
     size_t more = 0;
@@ -191,7 +191,7 @@ static enum wio_status release_shared(struct wio_ranges *ranges, struct wio_rang
     return WIO_OK;
 }
 
-/* One piece takes the place of all: whoever follows it follows what they were. */
+/* One piece replaces all: this release follows theirs, so a lock that follows it does too. */
 static enum wio_status release_alone(struct wio_ranges *ranges, struct wio_range range,
                                      struct wio_point at)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Locks on ranges of bytes of one file: who gave back which bytes last.
+ * Locks on ranges of bytes of one file: the last releases of each byte.
  *
  *     bytes   0         100       200       300
  *             |---------|---------|---------|
- *     alone:    A op 7    B op 2    A op 7      whoever locks a byte follows its last exclusive
- *     shared:             C op 5                release; who locks it alone follows the shared ones
+ *     alone:    A op 7    B op 2    A op 7      a lock of a byte follows its last exclusive
+ *     shared:             C op 5                release; an exclusive lock follows the shared ones
  *                         D op 1                since then too
  *
  * A tree of ranges that do not overlap, so that a program that locks another range each time pays

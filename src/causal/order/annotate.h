@@ -34,7 +34,7 @@ struct wio_call_times {
     uint64_t begin_ns;
     uint64_t end_ns;
     bool is_io;
-    bool can_block; /* waits for somebody else: receive, lock, wait */
+    bool can_block; /* waits for another thread: receive, lock, wait */
 };
 
 struct wio_thread_calls {

@@ -176,7 +176,7 @@ static enum wio_status add_edges(const struct merge *merge, uint32_t run, struct
         WIO_TRY(renumber(merge, run, edge.from_thread, &edge.from_op, err));
         WIO_TRY(renumber(merge, run, edge.to_thread, &edge.to_op, err));
         if (is_folded(merge, run, edge.from_thread, raw)) {
-            /* The look that it is folded into may wait for the edge's end: go back before both. */
+            /* The poll that it is folded into may wait for the edge's end: go back before both. */
             if (edge.from_op-- == 0) {
                 continue;
             }

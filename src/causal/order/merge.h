@@ -4,8 +4,8 @@
  * did the same I/O. If not, the first difference is located.
  *
  * Before runs are compared they are normalised:
- * - looks for one file that fail, directly followed by another look for it, are one look: how often
- *   a program polls depends on timing;
+ * - failed polls for one file, directly followed by another poll for it, are one poll: how often a
+ *   program polls depends on timing;
  * - names of temporary files: where both runs make one with the same operation of the same node,
  * the two names mean the same file from then on, on all nodes; and neither means another.
  */
@@ -61,9 +61,9 @@ WIO_MUST_CHECK enum wio_status wio_runs_merge(const struct wio_run *runs, uint32
                                               struct wio_error *err);
 
 /*
- * Did all nodes together do the same in two runs, whoever did it: each operation at its place with
- * its result, as often? Looks for files do not count, nor do names that are made up at random have
- * another in the other run. WIO_OK or WIO_ERR_NOMEM.
+ * Did all nodes together do the same in two runs, on whichever node: each operation at its place
+ * with its result, as often? Polls for files do not count; names that are made up at random have no
+ * counterpart in the other run. WIO_OK or WIO_ERR_NOMEM.
  */
 WIO_MUST_CHECK enum wio_status wio_runs_share_work(const struct wio_run runs[2], uint32_t nodes,
                                                    const struct wio_alloc *alloc, bool *same_out);
@@ -74,7 +74,7 @@ uint32_t wio_runs_source(const struct wio_run *runs, uint32_t count, uint32_t no
 
 /*
  * The normalised number of each operation of a node: numbers_out has node->count entries. Gives how
- * many numbers there are. An operation that is folded into a later look has that look's number.
+ * many numbers there are. An operation that is folded into a later poll has that poll's number.
  */
 uint64_t wio_run_normalise(const struct wio_run_node *node, uint64_t *numbers_out);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The walk: each thread goes on until it meets a point whose sources are not passed; passing a
- * source wakes who waits for it. Nothing is queued twice, so the ring of ready threads is as long
- * as there are threads.
+ * source wakes the threads that wait for it. Nothing is queued twice, so the ring of ready threads
+ * is as long as there are threads.
  */
 #include "causal/order/order.h"
 
@@ -137,7 +137,7 @@ static enum wio_status leave_collectives(struct wio_order_walk *walk, uint32_t t
     while (take(walk, t, WIO_ORDER_LEAVE, thread->op, &member)) {
         struct wio_order_hub *hub = &walk->hubs[walk->collective_of[member]];
         if (hub->clock == NULL) {
-            continue; /* nobody gives: it waits for nothing */
+            continue; /* no member gives: it waits for nothing */
         }
         *collective_out = left++ == 0 ? walk->collective_of[member] : WIO_ORDER_NONE;
         struct wio_point own = {0, t};

@@ -6,10 +6,10 @@
  * clock[t] is how many operations of thread t are done before the point, for sure, whatever the
  * timing. So a happens before b exactly if clock_of_b[a.thread] > a.op.
  *
- * Time O((edges + members) * threads) where everybody hears of everybody, far less where most
- * threads are strangers; memory: one clock for each point whose edges wait to be used, of which
- * points that know the same share all, others what is the same (order_clock.c), and 16 bytes per
- * edge. A clock is freed when the last edge out of it has been used and its thread has ended.
+ * Time O((edges + members) * threads) where each thread hears of all others, far less where most
+ * threads have nothing in common; memory: one clock for each point whose edges wait to be used, of
+ * which points that know the same share all, others what is the same (order_clock.c), and 16 bytes
+ * per edge. A clock is freed when the last edge out of it has been used and its thread has ended.
  */
 #ifndef WIO_CAUSAL_ORDER_ORDER_H
 #define WIO_CAUSAL_ORDER_ORDER_H

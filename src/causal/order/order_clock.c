@@ -83,7 +83,7 @@ void wio_order_clock_put(struct wio_order_clocks *clocks, struct wio_order_clock
     clocks->free = clock;
 }
 
-/* Replace *clock by one that nobody shares; its groups are shared still. */
+/* Replace *clock by one that is not shared; its groups are shared still. */
 static enum wio_status own_clock(struct wio_order_clocks *clocks, struct wio_order_clock **clock)
 {
     if ((*clock)->refs == 1) {
@@ -104,7 +104,7 @@ static enum wio_status own_clock(struct wio_order_clocks *clocks, struct wio_ord
     return WIO_OK;
 }
 
-/* Replace *group, which may be NULL, by one that nobody shares; its parts are shared still. */
+/* Replace *group, which may be NULL, by one that is not shared; its parts are shared still. */
 static enum wio_status own_group(struct wio_order_clocks *clocks, struct wio_order_group **group)
 {
     if (*group != NULL && (*group)->refs == 1) {
@@ -142,7 +142,7 @@ static enum wio_status own_place(struct wio_order_clocks *clocks, struct wio_ord
     return WIO_OK;
 }
 
-/* Replace *part, which may be NULL, by one that nobody shares. */
+/* Replace *part, which may be NULL, by one that is not shared. */
 static enum wio_status own_part(struct wio_order_clocks *clocks, struct wio_order_part **part)
 {
     if (*part != NULL && (*part)->refs == 1) {

@@ -49,8 +49,8 @@ struct wio_order_group {
     struct wio_order_part *parts[WIO_ORDER_GROUP]; /* NULL: nothing is known of these threads */
 };
 
-/* Shared by all points of one thread between two waits. Whoever changes it must be alone with it,
- * with the group, and with the part. */
+/* Shared by all points of one thread between two waits. It may be changed only while it, the group
+ * and the part have one reference each. */
 struct wio_order_clock {
     uint64_t refs;
     struct wio_order_clock *next;     /* of the free ones */

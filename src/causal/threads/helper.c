@@ -5,7 +5,7 @@
  */
 #include "causal/threads/sync.h"
 
-/* system() does not say whom it made: a child that began meanwhile, if that was one only. */
+/* system() does not report its child: the child that began meanwhile, if it is the only one. */
 static uint32_t only_child_within(struct wio_feed *feed, const struct wio_event *event)
 {
     uint32_t found = WIO_FEED_NONE;

@@ -3,9 +3,9 @@
  * MPI: messages, collectives, requests. FORMAT.md#mpi.
  *
  * A receive that is not blocking says where its message came from when it has ended, but messages
- * meet receives in the order in which these were posted. So receives of one communicator wait in a
- * queue until those before them are done that might have taken their message; and sends behind an
- * MPI_Issend, whose end must be known.
+ * are matched with receives in the order in which these were posted. So receives of one
+ * communicator wait in a queue until those before them are done that might have taken their
+ * message; and sends behind an MPI_Issend, whose end must be known.
  */
 #include "causal/threads/sync.h"
 
@@ -35,7 +35,7 @@ static enum wio_status note_rank(struct wio_feed *feed, const struct wio_event *
                             feed->rank_count++);
 }
 
-/* NULL where nobody said who this image is in the communicator. */
+/* NULL where this image's rank in the communicator is not known. */
 static const struct wio_feed_rank *rank_of(const struct wio_feed *feed,
                                            const struct wio_event *event, uint32_t object)
 {
@@ -88,8 +88,8 @@ static enum wio_status match(struct wio_feed *feed, enum request_kind kind,
                                 : wio_match_receive(feed->match, message);
 }
 
-/* Those that a message looks past, since none of them can have it instead; who is behind more of
- * them waits. */
+/* Requests under way that a message may pass, since none of them can have it instead; behind more
+ * of them it waits. */
 #define AHEAD_MOST 16u
 
 struct ahead {
@@ -126,9 +126,9 @@ static void dequeue(struct wio_feed *feed, struct wio_feed_list *list, uint32_t 
     free_request(feed, number);
 }
 
-/* What is done, in the order of the queue, but for those that one ahead of them could have been
- * meant for. A receive that stays open all the time, for a message of another kind, does not keep
- * those behind it. */
+/* Matches the requests that are done, in the order of the queue, except where one ahead could have
+ * the message. A receive that stays open, for a message of another kind, does not hold up those
+ * behind it. */
 static enum wio_status flush(struct wio_feed *feed, uint32_t queue)
 {
     struct wio_feed_list *list = &feed->queues[queue];
@@ -303,7 +303,7 @@ static enum wio_collective_kind kind_of(const struct wio_event *event,
 {
     bool is_barrier = event->op == WIO_OP_MPI_Barrier || event->op == WIO_OP_MPI_Ibarrier;
     if (event->size == 0 && !is_barrier && event->arg[2] != NO_PART) {
-        return WIO_COLLECTIVE_LOOSE; /* R-MPI-5: without data nobody need wait */
+        return WIO_COLLECTIVE_LOOSE; /* R-MPI-5: without data no member need wait */
     }
     switch (wio_feed_class(event)) {
     case WIO_CLASS_MPI_ALL:
@@ -312,7 +312,7 @@ static enum wio_collective_kind kind_of(const struct wio_event *event,
         return WIO_COLLECTIVE_SCAN;
     case WIO_CLASS_MPI_FROM_ROOT:
     case WIO_CLASS_MPI_TO_ROOT:
-        return WIO_COLLECTIVE_ROLES; /* who has no part in it (root -2) neither gives nor takes */
+        return WIO_COLLECTIVE_ROLES; /* a member without a part (root -2) neither gives nor takes */
     default:
         return WIO_COLLECTIVE_LOOSE;
     }

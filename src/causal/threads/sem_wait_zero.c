@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Waiting until nothing is left in a semaphore of System V: for all who have taken. R-SYNC-6
+ * Waiting for 0 of a semaphore of System V: for all takes. R-SYNC-6
  *
- * `more` has the last taking of each thread, `openings` the calls under way: those that take (`a`
- * is how much) and those that wait here (`a` is 0). Who waits goes on at the first moment that
- * nothing is left, though its call may end later: what is posted and taken meanwhile does not
- * matter to it. So whenever something is posted it is asked whether that moment has been.
+ * `more` has the last take of each thread, `openings` the calls under way: takes (`a` is how much)
+ * and waits for 0 (`a` is 0). A wait is over at the first moment at which nothing is left, though
+ * its call may end later: what is posted and taken meanwhile does not matter to it. So each post
+ * first checks whether that moment has been.
  *
  * Of calls that also put something back, as locks made of semaphores do, only one goes on at each
- * such moment: which one is seen at its end (`is_shared`).
+ * such moment: which one is known at its end (`is_shared`).
  */
 #include "causal/threads/sync.h"
 
@@ -69,8 +69,8 @@ static enum wio_status follow(struct wio_feed *feed, uint32_t from, struct wio_p
                                                              .evidence = WIO_EVIDENCE_THREAD});
 }
 
-/* Somebody goes on at `to`: behind all who took, and those of the calls under way, the first that
- * came, who have taken the `left` units. */
+/* A wait is over at `to`: edges from all takes, and from the first of the calls under way, which
+ * have taken the `left` units. */
 static enum wio_status go_on(struct wio_feed *feed, uint32_t object, struct wio_point to,
                              uint64_t left)
 {

@@ -4,12 +4,12 @@
  * R-SYNC-6, R-SYNC-10
  *
  * Units are taken in the order in which they come: `list` has the posts in that order, `a` is what
- * is left of them, `b` when they come. Those that were there from the beginning (`count`) go first;
- * where that is not known, they are what finds no post.
+ * is left of them, `b` when they come. Those of the initial value (`count`) go first; where it is
+ * not known, takes that find no post are of it.
  */
 #include "causal/threads/sync.h"
 
-/* So many takings of messages are kept. */
+/* Receives that are kept per queue. */
 #define KEPT_MAX 64u
 
 static enum wio_status semaphore_of(struct wio_feed *feed, const struct wio_event *event,
@@ -41,8 +41,8 @@ static void drop_all(struct wio_feed *feed, struct wio_feed_list *list)
     }
 }
 
-/* semctl: what is more than before comes of it, and who waits for 0 may wait for it. Where it is
- * not known what there was, that was too little if somebody waits, else enough. */
+/* semctl: it posts the units beyond the old value, and a wait for 0 may depend on it. An unknown
+ * initial value counts as 0 while a call is under way, else as enough. */
 static enum wio_status set_value(struct wio_feed *feed, const struct wio_event *event,
                                  uint32_t object)
 {
@@ -68,9 +68,7 @@ static enum wio_status set_value(struct wio_feed *feed, const struct wio_event *
     return is_known && value == 0 ? wio_feed_append(feed, &state->more, &node) : WIO_OK;
 }
 
-/* At the address of one that is gone there may be another one; one that is opened again is the
- * same.
- */
+/* A new semaphore may have the address of a destroyed one; one that is opened again is the same. */
 enum wio_status wio_feed_semaphore_begin(struct wio_feed *feed, const struct wio_event *event)
 {
     uint32_t object;
@@ -134,14 +132,14 @@ enum wio_status wio_feed_post_begin(struct wio_feed *feed, const struct wio_even
     return insert(feed, &feed->objects[object].list, &node);
 }
 
-/* The queue as a whole, whose list has who took messages out of it. */
+/* The queue as a whole; its list has the receives that made room in it. */
 static enum wio_status queue_of(struct wio_feed *feed, const struct wio_event *event,
                                 uint32_t *object_out)
 {
     return wio_feed_memory_object(feed, event, WIO_FEED_FUTEX, event->arg[1], object_out);
 }
 
-/* A queue that was full: who sends into it waits until somebody takes a message out. */
+/* A send into a full queue waits until a message is taken out. */
 enum wio_status wio_feed_post_end(struct wio_feed *feed, const struct wio_event *event)
 {
     uint32_t object;
@@ -165,8 +163,8 @@ enum wio_status wio_feed_post_end(struct wio_feed *feed, const struct wio_event 
     return WIO_OK;
 }
 
-/* Each that is taken lets one sender go; those are kept that may do so. One that waits for a
- * message to come makes no room for it. */
+/* Each message that is taken may release one sender. A receive that waits for its message makes no
+ * room for it. */
 static enum wio_status note_room(struct wio_feed *feed, const struct wio_event *event,
                                  uint32_t object)
 {
@@ -200,14 +198,14 @@ static enum wio_status take(struct wio_feed *feed, const struct wio_event *event
         if (post->a == 0) {
             wio_feed_drop_first(feed, &state->list);
         }
-        /* what semctl gave nobody else could have given */
+        /* object 0: the edge out of a semctl stays HARD */
         WIO_TRY(wio_feed_after(feed, event, &from, from.is_shared ? 0 : object));
     }
     return WIO_OK;
 }
 
-/* A call of System V that takes is kept until it ends: somebody may find that nothing is left
- * before it does, while the unit is gone already. */
+/* A take of System V is kept until it ends: its units are gone before that, and a wait for 0 may
+ * end first. */
 enum wio_status wio_feed_take_begin(struct wio_feed *feed, const struct wio_event *event)
 {
     uint32_t object;

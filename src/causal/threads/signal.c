@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Signals: who waits for one goes on after it was sent.
+ * Signals: a wait for one ends after it was sent.
  *
- * Which processes belong to a group is not known. But who waits is told who sent it: where that one
- * has sent the signal to a group, this was it.
+ * Which processes belong to a group is not known. But a wait may report the sender's pid: where
+ * that process has sent the signal to a group, this was it.
  */
 #include <signal.h>
 
 #include "causal/files/files.h"
 #include "causal/threads/sync.h"
 
-/* Of signals that nobody was seen to take so many are kept per process and number. */
+/* Signals not yet taken that are kept per process and number. */
 #define KEPT_MAX 64u
 /* Number of the list of all signals to a process. */
 #define ANY 0u
@@ -76,7 +76,7 @@ enum wio_status wio_feed_kill(struct wio_feed *feed, const struct wio_event *eve
     if (to == 0 || to == -1) {
         return WIO_OK;
     }
-    const int64_t pid = to > 0 ? to : -to; /* who leads a group belongs to it */
+    const int64_t pid = to > 0 ? to : -to; /* a group's leader belongs to it */
     WIO_TRY(keep(feed, event, pid, signal));
     return keep(feed, event, pid, ANY);
 }
@@ -117,7 +117,8 @@ static uint32_t find_from(const struct wio_feed *feed, const struct wio_feed_lis
     return i;
 }
 
-/* The first of those to groups that this process has not taken; the others are kept for others. */
+/* The first of those to groups that this process has not taken; they are kept for other processes.
+ */
 static enum wio_status take_of_group(struct wio_feed *feed, const struct wio_event *event,
                                      int64_t sender, bool is_counted)
 {
@@ -142,7 +143,7 @@ static enum wio_status take_of_group(struct wio_feed *feed, const struct wio_eve
     return after(feed, event, &feed->nodes[i]);
 }
 
-/* Who sent it is known. */
+/* The sender is known. */
 static enum wio_status take_from(struct wio_feed *feed, const struct wio_event *event,
                                  struct wio_feed_list *list, bool is_counted)
 {
@@ -219,7 +220,7 @@ static enum wio_status take_lowest(struct wio_feed *feed, const struct wio_event
             return take(feed, event, &feed->lists[list], (int64_t)signal >= SIGRTMIN);
         }
     }
-    return WIO_OK; /* SIGCHLD, a timer's, or of somebody who was not recorded */
+    return WIO_OK; /* SIGCHLD, a timer's, or of a sender that is not recorded */
 }
 
 /* R-CHAN-6 */

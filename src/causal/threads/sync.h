@@ -65,15 +65,15 @@ WIO_MUST_CHECK enum wio_status wio_feed_zero_begin(struct wio_feed *feed,
                                                    const struct wio_event *event);
 WIO_MUST_CHECK enum wio_status wio_feed_zero_end(struct wio_feed *feed,
                                                  const struct wio_event *event);
-/* Something is about to come into the semaphore: those who have seen it empty go on. */
+/* Units are about to be added to the semaphore: calls that waited for 0 go on if it was empty. */
 WIO_MUST_CHECK enum wio_status wio_feed_zero_before(struct wio_feed *feed, uint32_t object,
                                                     uint64_t now_ns);
 /* The call that waits puts something back at its end. */
 void wio_feed_zero_puts_back(struct wio_feed *feed, const struct wio_event *event, uint32_t object);
-/* Somebody has taken. */
+/* A take has ended: the thread's last one. */
 WIO_MUST_CHECK enum wio_status wio_feed_note_taking(struct wio_feed *feed,
                                                     const struct wio_event *event, uint32_t object);
-/* What there is, of what came before. */
+/* The units that are left of those that came before `until_ns`. */
 uint64_t wio_feed_units(const struct wio_feed *feed, uint32_t object, uint64_t until_ns);
 
 /* thread.c: locks, conditions, barriers, futexes. One of them begins anew, or ends. */

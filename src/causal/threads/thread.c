@@ -5,7 +5,7 @@
 
 #include "causal/threads/sync.h"
 
-/* Of signals and wakes that nobody was seen to take so many are kept per object. */
+/* Signals and wakes not yet taken that are kept per object. */
 #define KEPT_MAX 64u
 
 static enum wio_status acquire(struct wio_feed *feed, const struct wio_event *event, int64_t lock,
@@ -62,7 +62,7 @@ static enum wio_status window_object(struct wio_feed *feed, const struct wio_eve
         object_out);
 }
 
-/* FUTEX_WAIT_BITSET and FUTEX_WAKE_BITSET: who has a bit of the other one's set. */
+/* FUTEX_WAIT_BITSET and FUTEX_WAKE_BITSET: a wake reaches waits that share a bit with it. */
 static uint64_t bits_of(const struct wio_event *event)
 {
     bool has_bits = wio_op_class(event->op) == WIO_CLASS_FUTEX_WAIT ||
@@ -70,7 +70,7 @@ static uint64_t bits_of(const struct wio_event *event)
     return has_bits && event->size != WIO_NO_SIZE ? event->size : UINT64_MAX;
 }
 
-/* Something that may let others go: a signal, a wake. `a` = how many it can, `b` = which. */
+/* Something that may release other threads: a signal, a wake. `a` = how many, `b` = which. */
 static enum wio_status keep_in(struct wio_feed *feed, const struct wio_event *event,
                                struct wio_feed_list *list, uint64_t units, uint64_t which)
 {
@@ -187,7 +187,7 @@ static bool is_requeue(int command)
            command == FUTEX_CMP_REQUEUE_PI;
 }
 
-/* Of those who waited for arg0 the first arg2 are woken, the others wait for arg3 from now on. */
+/* The first arg2 of the waiters for arg0 are woken, the others wait for arg3 from now on. */
 static enum wio_status requeue(struct wio_feed *feed, const struct wio_event *event)
 {
     uint32_t from;

@@ -100,8 +100,8 @@ double wio_copy_in_s(const struct wio_model_params *params, const struct wio_cop
     return seconds;
 }
 
-/* What a table says of the smallest folio that is read whole, but not of its bytes: who reads a
- * part of a larger one has that once for many reads. */
+/* The table's cost of the smallest folio that is read whole, without that of its bytes: reads of
+ * parts of a larger folio have it once for many reads. */
 static double find_s(const struct wio_model_table *table)
 {
     const struct wio_model_point *points = table->points;

@@ -204,8 +204,8 @@ static double end_of_sleep(const struct wio_cache *cache, int64_t pause)
     return fmax(tick / cache->hz + WAKE_S, cache->time_s);
 }
 
-/* A task waits for pages that nobody has begun to write: on other devices, whose flushers look
- * rarely, or never (rule 9). Its own device's has just looked. */
+/* A task waits for pages whose write-back has not begun: on other devices, whose flushers run
+ * rarely, or never (rule 9). Its own device's has just run. */
 static enum wio_status wake_flushers(struct wio_cache *cache)
 {
     for (uint32_t i = 0; !is_any_writing(cache) && i < cache->device_count; i++) {

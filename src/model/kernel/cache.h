@@ -48,7 +48,7 @@ struct wio_cache_file {
     uint64_t mapped;                 /* pages below it are taken to have blocks on the device */
     struct wio_pages blocks;         /* pages that have blocks: behind `hole_from`, and all where
                                         the journal is modelled */
-    uint64_t hole_from;              /* pages from here on are holes until somebody writes them */
+    uint64_t hole_from;              /* pages from here on are holes until they are written */
     double changed_s;                /* when it got new blocks last, which the journal takes in;
                                         -1: never */
     double longer_s;                 /* when it became longer within its blocks last; -1: never */
@@ -68,12 +68,12 @@ struct wio_cache_file {
     uint64_t safe_size; /* bytes: what of it the device has, with the file's new length */
     uint64_t known_end; /* bytes: where it ends, as far as that is known; else UINT64_MAX */
     uint64_t folio;     /* bytes: the largest that writes brought into memory */
-    bool is_begun;      /* somebody wrote to it, through memory */
+    bool is_begun;      /* it was written to, through memory */
     bool has_buffer;    /* its stream has one: after the first fwrite */
     uint64_t position;  /* bytes, of its stream */
     uint64_t pending;   /* bytes in its stream's buffer, which end at `position` */
     struct wio_resident_file resident;
-    struct wio_readers *readers; /* who reads it (reader.h); NULL: nobody did */
+    struct wio_readers *readers; /* its readers (reader.h); NULL: it was never read */
 };
 
 RB_HEAD(wio_cache_files, wio_cache_file);
@@ -192,7 +192,7 @@ void wio_cache_note_folio(struct wio_cache_file *file, uint64_t size);
 void wio_cache_clean(struct wio_cache *cache, struct wio_cache_file *file, uint64_t offset,
                      uint64_t end);
 /* The file ends at `size` bytes: what is behind it is gone, from memory too, and nothing but holes
- * as long as nobody writes there; `is_shared`: others may, whom this cache does not see. */
+ * until it is written; `is_shared`: writers that this cache does not see may do so. */
 void wio_cache_cut(struct wio_cache *cache, struct wio_cache_file *file, uint64_t size,
                    bool is_shared);
 /* A range of a file leaves memory. */

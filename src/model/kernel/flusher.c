@@ -36,8 +36,8 @@ static uint64_t longest_request(struct wio_cache_file *file, uint64_t page)
     return least(longest, wio_folio_alike(file, page));
 }
 
-/* Of [first, end) idle pages are not written: whoever read them knows that they have blocks, or
- * nobody asked for them. */
+/* Of [first, end) idle pages are not written: they are known from a read to have blocks, or need
+ * none. */
 static enum wio_status note_sent(struct wio_cache *cache, struct wio_cache_file *file,
                                  uint64_t first, uint64_t end, enum wio_cache_change *change_out)
 {
@@ -115,8 +115,8 @@ static double old_at(const struct wio_cache *cache, const struct wio_cache_file 
     return file->dirty_at_s + cache->expire_s - 0.5 / cache->hz;
 }
 
-/* The flusher looks for old files every interval; looks that cannot find anything are left out. It
- * may also find more than the device's part of the limits, where there are several. */
+/* The flusher checks for old files every interval; checks that cannot find any are left out. It may
+ * also find more than the device's part of the limits, where there are several. */
 void wio_flusher_plan(const struct wio_cache *cache, struct wio_cache_device *device)
 {
     const struct wio_cache_file *oldest = TAILQ_FIRST(&device->dirty);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The flusher of a device: hands dirty pages to it, those that are old, those above the background
- * limit, those that somebody waits for; and what happens when the device has written some.
+ * limit, those that a task waits for; and what happens when the device has written some.
  */
 #ifndef WIO_MODEL_KERNEL_FLUSHER_H
 #define WIO_MODEL_KERNEL_FLUSHER_H
@@ -18,14 +18,13 @@ WIO_MUST_CHECK enum wio_status wio_flusher_write(struct wio_cache *cache,
 /* A task has written more than the background limit: as much as is above it. */
 WIO_MUST_CHECK enum wio_status wio_flusher_background(struct wio_cache *cache,
                                                       struct wio_cache_device *device);
-/* When to look for old files, now that the device has its first dirty file. */
+/* When to check for old files, now that the device has its first dirty file. */
 void wio_flusher_plan(const struct wio_cache *cache, struct wio_cache_device *device);
-/* Until when looks find nothing to do as long as no task and no device writes; 0: the next one
- * does.
- */
+/* Until when checks find nothing to do as long as no task and no device writes; 0: the next one
+ * does. */
 double wio_flusher_rests_until(const struct wio_cache *cache,
                                const struct wio_cache_device *device);
-/* Leave out the looks before the last one up to `until_s`. */
+/* Leave out the checks before the last one up to `until_s`. */
 void wio_flusher_skip(const struct wio_cache *cache, struct wio_cache_device *device,
                       double until_s);
 /* When something happens at the device by itself; infinite: never. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Dirty folios: memory knows a folio as dirty or clean as a whole, and counts all its pages, while
- * the file system knows which of its blocks there are to write. So who writes 4 KiB into a clean
- * folio of 2 MiB is charged for 2 MiB, and the device gets 4 KiB.
+ * the file system knows which of its blocks there are to write. So a write of 4 KiB into a clean
+ * folio of 2 MiB is charged as 2 MiB, and the device gets 4 KiB.
  *
  * Source: behaviour of folio_account_dirtied in mm/page-writeback.c and of fs/ext4/inode.c, traced
  * on 6.18; docs/MODEL.md#kernel, rule 1.
@@ -17,7 +17,7 @@
 
 #include "model/kernel/cache.h"
 
-/* Pages of the file's largest folio; 1 where nobody wrote to it. */
+/* Pages of the file's largest folio; 1 where it was never written to. */
 static inline uint64_t wio_folio_pages(const struct wio_cache_file *file)
 {
     return file->folio > WIO_CACHE_PAGE ? file->folio / WIO_CACHE_PAGE : 1;

@@ -49,7 +49,8 @@ uint64_t wio_holes_data(struct wio_cache_file *file, uint64_t first, uint64_t en
     return pages;
 }
 
-/* Those that are dirty may be new: where nothing was read, nobody knows what was there. */
+/* Pages that are not dirty have blocks. Dirty ones may be new: without a read it is not known what
+ * was there. */
 static enum wio_status note_blocks(struct wio_cache *cache, struct wio_cache_file *file,
                                    uint64_t first, uint64_t end)
 {

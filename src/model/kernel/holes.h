@@ -16,8 +16,8 @@
 bool wio_holes_skip(struct wio_cache_file *file, uint64_t *first, uint64_t end, uint64_t *stop_out);
 /* How many of the pages [first, end) the device may have. */
 uint64_t wio_holes_data(struct wio_cache_file *file, uint64_t first, uint64_t end);
-/* Somebody reads [offset, end), in bytes: what of it is neither dirty nor a hole was on the device
- * before, and a file that has data behind all that was written to it was so long before, too. */
+/* [offset, end) is read, in bytes: what of it is neither dirty nor a hole was on the device before,
+ * and a file that has data behind all that was written to it was so long before, too. */
 WIO_MUST_CHECK enum wio_status wio_holes_note_read(struct wio_cache *cache,
                                                    struct wio_cache_file *file, uint64_t offset,
                                                    uint64_t end);

@@ -125,8 +125,8 @@ static void add_forget(struct wio_cache *cache, struct wio_task *task, struct wi
     }
 }
 
-/* The commit of a new length or of new blocks takes the time along, where nobody asked for it, too
- * (rule 11). */
+/* The commit of a new length or of new blocks includes the file's time, even where no call asked
+ * for it (rule 11). */
 static bool commits_time(const struct wio_cache_file *file, const struct wio_model_op *op,
                          enum wio_cache_change change)
 {

@@ -115,7 +115,8 @@ double wio_queue_owe(struct wio_queue *queue, double seconds, double now)
     return start_s + fast_s;
 }
 
-/* Who waits for a slice does not keep others from passing, who wait for the same one. */
+/* A write that waits for a slice does not keep later ones from passing, which wait for the same
+ * one. */
 static double pass_limit(struct wio_queue *queue, const struct wio_queue_write *write, double now)
 {
     double pages = write->medium_s / queue->device.page_s;

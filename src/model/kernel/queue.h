@@ -54,7 +54,7 @@ struct wio_queue {
     uint64_t asked;                     /* pages ever submitted with data */
     uint64_t written;                   /* pages ever completed with data */
     uint64_t granted;                   /* pages ever with data up to which requests may end */
-    double free_s;                      /* when those who took the device are served */
+    double free_s;                      /* when all that took the device are served */
     double head_done_s; /* when the request being served is written; HUGE_VAL without one */
 };
 
@@ -70,17 +70,16 @@ WIO_MUST_CHECK enum wio_status wio_queue_submit(struct wio_queue *queue, uint64_
 /* The request being served is written. There must be one. */
 void wio_queue_complete(struct wio_queue *queue);
 /* Requests up to so many pages ever, with data, may end from `now` on. One that is served before it
- * may end is held (head_done_s is HUGE_VAL) and ends when it may. All may as long as nobody says
- * otherwise. */
+ * may end is held (head_done_s is HUGE_VAL) and ends when it may. Without a call all may. */
 void wio_queue_grant(struct wio_queue *queue, uint64_t pages, double now);
-/* Somebody takes the device for so many seconds, at `now` or after those who took it before; the
- * queue waits. When his turn begins. */
+/* Takes the device for so many seconds, at `now` or after those that took it before; the queue
+ * waits. Returns when this turn begins. */
 double wio_queue_take(struct wio_queue *queue, double seconds, double now);
 /* The same for a write, which takes less time where there is room in the device's buffer. When the
  * device has it. */
 double wio_queue_pass(struct wio_queue *queue, const struct wio_queue_write *write, double now);
-/* The same for what a limit that counts by slices lets pass in front of others, who wait for it
- * later: metadata. */
+/* The same for metadata: a limit that counts by slices lets it pass in front of others, which wait
+ * for it later. */
 double wio_queue_owe(struct wio_queue *queue, double seconds, double now);
 
 /* Pages under write-back. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "model/kernel/readahead.h"
 
-/* The longest request that is read at once for somebody who wants as much: 1280 KiB. */
+/* The longest request that is read at once for a read of at least its size: 1280 KiB. */
 #define REQUEST_PAGES 320
 
 static uint64_t least(uint64_t a, uint64_t b)
@@ -27,7 +27,7 @@ static uint64_t next_size(uint64_t size, uint64_t most)
     return size <= most / 2 ? size * 2 : most;
 }
 
-/* Windows are longer for somebody who wants more at once. */
+/* Windows are longer for a read that wants more at once. */
 static uint64_t longest_for(uint64_t wanted, uint64_t most)
 {
     uint64_t longest = least(wanted, REQUEST_PAGES);

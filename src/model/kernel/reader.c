@@ -75,7 +75,8 @@ static uint64_t up_to_marker(const struct wio_readahead *ahead, uint64_t at, uin
     return marker > at && marker < stop ? marker : stop;
 }
 
-/* Little memory is not filled with what nobody has asked for. */
+/* The largest window: a quarter of memory at most, so that little memory is not filled ahead of
+ * time. */
 static uint64_t window_most(const struct wio_cache *cache, const struct wio_cache_file *file)
 {
     uint64_t pages = (uint64_t)(file->device->params.read_ahead / WIO_CACHE_PAGE);
@@ -91,7 +92,7 @@ static enum wio_status read_there(struct wio_cache *cache, struct wio_cache_file
         wio_readahead_go_on(ahead, end - at, window_most(cache, file));
         WIO_TRY(fetch(cache, file, ahead->start, ahead->start + ahead->size, piece));
         if (piece->fetch == 0) {
-            ahead->async = 0; /* there already: nobody has put a marker there */
+            ahead->async = 0; /* in memory already: there is no marker */
         }
     }
     uint64_t run = wio_pages_run(&file->resident.pages, at, end);

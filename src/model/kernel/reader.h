@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Who reads a file: a few readers at different places of it, each with a window that is read ahead
+ * The readers of a file: a few, at different places of it, each with a window that is read ahead
  * (readahead.h), and what is on its way from the device for them.
  */
 #ifndef WIO_MODEL_KERNEL_READER_H
@@ -14,7 +14,7 @@
 #include "model/kernel/cache.h"
 #include "model/kernel/readahead.h"
 
-/* At so many places of a file reading is known to go on. */
+/* Readers of one file that are tracked. */
 #define WIO_READERS_MAX 8
 
 /* Pages that come from the device at some time. */
@@ -37,7 +37,7 @@ struct wio_readers {
 };
 
 /* What a reader does next: fetch so many pages in [first, end) from the device, if any, then copy
- * what he wants up to page `stop`. */
+ * what it wants up to page `stop`. */
 struct wio_read_piece {
     uint64_t fetch;
     uint64_t first;
@@ -46,15 +46,15 @@ struct wio_read_piece {
     bool is_waited_for; /* it is fetched because it is missing, and not ahead of time */
 };
 
-/* Who reads page `at`: the reader who was about to, else a new one instead of the one that has not
- * read for longest. NULL: out of memory. */
+/* The reader that goes on at page `at`, else a new one instead of the one that has not read for
+ * longest. NULL: out of memory. */
 struct wio_reader *wio_reader_find(struct wio_cache *cache, struct wio_cache_file *file,
                                    uint64_t at);
-/* He wants the pages [at, end). What is fetched counts as in memory from now on. */
+/* The reader wants the pages [at, end). What is fetched counts as in memory from now on. */
 WIO_MUST_CHECK enum wio_status wio_reader_next(struct wio_cache *cache, struct wio_cache_file *file,
                                                struct wio_reader *reader, uint64_t at, uint64_t end,
                                                struct wio_read_piece *piece_out);
-/* What he fetches will be there then. */
+/* What the reader fetches is in memory from `there_s` on. */
 void wio_reader_fetches(struct wio_cache_file *file, struct wio_reader *reader,
                         const struct wio_read_piece *piece, double there_s);
 /* When the pages [first, end), all in memory or on their way, are there. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A limit of the device's rate that counts by slices of time, as Linux does (docs/MODEL.md#kernel,
- * rule 14): whoever has room in the slices that have begun passes at once, others wait until all
- * that passed, and they, are paid for by the rate.
+ * rule 14): a request that has room in the slices that have begun passes at once, others wait until
+ * the rate has paid for all that passed, and for them.
  *
  * Source: behaviour of block/blk-throttle.c, Linux 6.18, and its messages to blktrace.
  */
@@ -13,12 +13,12 @@ struct wio_slices {
     double slice_s;  /* 0: no limit */
     double page_s;   /* seconds per page, by the rate */
     double begin_s;  /* of the first slice that counts .. */
-    double end_s;    /* .. and when all are forgotten, unless somebody writes before */
+    double end_s;    /* .. and when all are forgotten, unless a write comes before */
     double passed;   /* pages in these slices */
-    double opened_s; /* when the last one passes that waited: none who has to wait goes before */
+    double opened_s; /* when the last waiting one passes: none that has to wait goes before */
 };
 
-/* Seconds: who counts by shorter ones passes evenly, as far as anybody can tell. */
+/* Seconds: shorter slices cannot be told from an even rate. */
 #define WIO_SLICES_LEAST_S 1e-6
 
 /* Of no length (0) or of WIO_SLICES_LEAST_S and more. */
@@ -26,7 +26,7 @@ void wio_slices_init(struct wio_slices *slices, double slice_s, double page_s);
 
 /* When a request of so many pages passes that comes at `now`. */
 double wio_slices_pass(struct wio_slices *slices, double pages, double now);
-/* One that passes at once, whatever there is room for: others wait until it is paid for. */
+/* A request that passes at once, whatever there is room for: others wait until it is paid for. */
 void wio_slices_owe(struct wio_slices *slices, double pages, double now);
 
 #endif

@@ -149,7 +149,7 @@ static bool is_to_tell(const struct wio_tasks *tasks, const struct wio_task *tas
     return tasks->tells_sleep && task->is_active && task->is_idle && !task->is_told;
 }
 
-/* Run a task on its own as long as nobody else has anything to do. */
+/* Run a task on its own as long as no other task is due. */
 static enum wio_status run_alone(struct wio_tasks *tasks, struct wio_task *task, double until_s)
 {
     const struct wio_task *other = RB_MIN(wio_tasks_by_wake, &tasks->by_wake);

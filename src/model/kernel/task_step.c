@@ -196,7 +196,8 @@ static void drain(struct wio_tasks *tasks, struct wio_task *task)
     sleep_until(tasks, task, WIO_TASK_END);
 }
 
-/* When it ends for who began it: a device outside writes it then, and the others wait for that. */
+/* Returns when the commit ends for the task that began it: an external device writes it then, and
+ * other tasks wait for that. */
 static double begin_commit(struct wio_tasks *tasks, struct wio_task *task,
                            const struct wio_task_step *step, bool has_blocks)
 {
@@ -220,8 +221,8 @@ static double changed_s(const struct wio_cache_file *file, const struct wio_task
     return step->is_data ? data_s : fmax(data_s, file->timed_s);
 }
 
-/* A commit takes in all that changed before it began; who comes later waits for it, and then for
- * the next one, which is one for all who wait (rule 11). */
+/* A commit takes in all that changed before it began; a later task waits for it, and then for the
+ * next one, which serves all that wait (rule 11). */
 static void commit(struct wio_tasks *tasks, struct wio_task *task, const struct wio_task_step *step)
 {
     struct wio_cache_device *device = task->file->device;

@@ -72,7 +72,7 @@ struct wio_throttle_task wio_throttle_task_new(void);
 void wio_throttle_init(struct wio_throttle *throttle, const struct wio_throttle_limits *limits,
                        double ratelimit, double bandwidth);
 
-/* Up to this many dirty pages nobody is throttled. */
+/* Up to this many dirty pages no task is throttled. */
 static inline int64_t wio_throttle_ceiling(const struct wio_throttle *throttle)
 {
     return (throttle->limits.background + throttle->limits.hard) / 2;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How much somebody has written lately: each page counts half as much with every 3 seconds that
+ * How much a device has written lately: each page counts half as much with every 3 seconds that
  * have passed. Of the devices below one page cache each gets a part of the dirty limits by this.
  *
  * Source: behaviour of lib/flex_proportions.c as mm/page-writeback.c uses it.
