@@ -102,6 +102,38 @@ void outcomes_remove(struct outcomes *outcomes, const struct wio_txn *txn)
     }
 }
 
+enum wio_status outcomes_put_waiting(struct outcomes *outcomes, const struct wio_log_record *record,
+                                     const struct wio_blob *redo)
+{
+    const struct outcome *before = outcomes_get(outcomes, &record->txn);
+    bool has_tombstone = before != NULL && before->state == WIO_STABLE_ABORTED;
+    uint32_t tombstone_attempt = has_tombstone ? before->txn.attempt : 0;
+    WIO_TRY(outcomes_put(outcomes, &record->txn, WIO_STABLE_PREPARED, record, redo));
+    struct outcome *outcome = outcomes_get(outcomes, &record->txn);
+    outcome->is_waiting = true;
+    outcome->has_tombstone = has_tombstone;
+    outcome->tombstone_attempt = tombstone_attempt;
+    return WIO_OK;
+}
+
+void outcomes_logged(struct outcomes *outcomes, const struct wio_txn *txn, bool is_logged)
+{
+    struct outcome *outcome = outcomes_get(outcomes, txn);
+    if (outcome == NULL || !outcome->is_waiting || outcome->txn.attempt != txn->attempt) {
+        return;
+    }
+    outcome->is_waiting = false;
+    if (is_logged || outcome->state != WIO_STABLE_PREPARED) {
+        return;
+    }
+    if (outcome->has_tombstone) {
+        outcome->txn.attempt = outcome->tombstone_attempt;
+        outcome_decide(outcome, false);
+    } else {
+        outcomes_remove(outcomes, txn);
+    }
+}
+
 void outcome_decide(struct outcome *outcome, bool is_committed)
 {
     outcome->state = is_committed ? WIO_STABLE_COMMITTED : WIO_STABLE_ABORTED;

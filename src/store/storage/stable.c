@@ -102,12 +102,21 @@ static void drop(struct wio_stable *stable, struct stable_op *op, enum wio_statu
                  int sys_errno)
 {
     if (op->record.kind == WIO_LOG_PREPARED) {
-        outcomes_remove(&stable->outcomes, &op->record.txn);
+        outcomes_logged(&stable->outcomes, &op->record.txn, false);
     }
     if (op->done != NULL) {
         op->done(op->context, status, sys_errno);
     }
     stable_op_destroy(op);
+}
+
+static void enter_logged(struct wio_stable *stable, struct stable_op *op)
+{
+    stable_queue_push(&stable->logged, op);
+    stable->cutting += op->is_cutting ? 1 : 0;
+    if (op->record.kind == WIO_LOG_PREPARED) {
+        outcomes_logged(&stable->outcomes, &op->record.txn, true);
+    }
 }
 
 /* Log what waits, in its order, as far as the log takes it. Where the log has no room to become
@@ -127,8 +136,7 @@ static enum wio_status pump(struct wio_stable *stable, struct wio_error *err)
         }
         (void)stable_queue_pop(&stable->waiting);
         if (status == WIO_OK) {
-            stable_queue_push(&stable->logged, op);
-            stable->cutting += op->is_cutting ? 1 : 0;
+            enter_logged(stable, op);
         } else {
             drop(stable, op, status, why.sys_errno);
         }
@@ -145,8 +153,7 @@ static enum wio_status submit(struct wio_stable *stable, const struct wio_log_re
         return no_memory(err);
     }
     if (record->kind == WIO_LOG_PREPARED &&
-        outcomes_put(&stable->outcomes, &record->txn, WIO_STABLE_PREPARED, record, &op->redo) !=
-            WIO_OK) {
+        outcomes_put_waiting(&stable->outcomes, record, &op->redo) != WIO_OK) {
         stable_op_destroy(op);
         return no_memory(err);
     }
@@ -191,21 +198,34 @@ static void data_durable(void *context, enum wio_status status, int sys_errno)
     }
 }
 
-/* What is known of transactions goes into the log again, behind where recovery will begin. */
-static enum wio_status carry_over(struct wio_stable *stable, struct wio_error *err)
+/* Into the log again. A vote that waits comes by itself, behind what was submitted before it; until
+ * then a tombstone of an earlier attempt stands. */
+static enum wio_status carry_one(struct wio_stable *stable, const struct outcome *outcome,
+                                 struct wio_error *err)
 {
     static const uint16_t kinds[] = {[WIO_STABLE_PREPARED] = WIO_LOG_PREPARED,
                                      [WIO_STABLE_COMMITTED] = WIO_LOG_COMMITTED,
                                      [WIO_STABLE_ABORTED] = WIO_LOG_ABORTED};
+    static const struct wio_blob nothing = {0};
+    uint64_t *lsn = &stable->checkpoint.carried_lsn;
+    struct wio_log_record record = {.kind = WIO_LOG_ABORTED, .txn = outcome->txn};
+    if (outcome->is_waiting) {
+        record.txn.attempt = outcome->tombstone_attempt;
+        return outcome->has_tombstone ? log_record(stable, &record, &nothing, lsn, err) : WIO_OK;
+    }
+    record.kind = kinds[outcome->state];
+    record.participants = outcome->participants;
+    record.participant_count = outcome->participant_count;
+    return log_record(stable, &record, &outcome->redo, lsn, err);
+}
+
+/* What the log has of transactions goes behind where recovery will begin. */
+static enum wio_status carry_over(struct wio_stable *stable, struct wio_error *err)
+{
     for (uint32_t i = 0; i < stable->outcomes.count; i++) {
         const struct outcome *outcome = &stable->outcomes.places[i];
         if (outcome->state != WIO_STABLE_UNKNOWN) {
-            struct wio_log_record record = {.kind = kinds[outcome->state],
-                                            .txn = outcome->txn,
-                                            .participants = outcome->participants,
-                                            .participant_count = outcome->participant_count};
-            WIO_TRY(
-                log_record(stable, &record, &outcome->redo, &stable->checkpoint.carried_lsn, err));
+            WIO_TRY(carry_one(stable, outcome, err));
         }
     }
     return WIO_OK;
