@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the nodes of a run do, from the board and the kernel to the rules: who comes, what he says,
- * who is gone. */
+/* The state of a run's nodes, from the board and the kernel to the rules: registration, changes of
+ * state, exits. */
 #include "base/cleanup.h"
 #include "record/children.h"
 #include "throttle/control/controller_internal.h"
@@ -8,8 +8,8 @@
 #define MILLISECOND_NS UINT64_C(1000000)
 #define CHECK_NS (10 * MILLISECOND_NS) /* how soon a death is noticed */
 
-/* A node that computes for longer is taken for one that waits: twice as long as the same way took
- * when nobody was held. What looked like computing then may have been waiting in part. */
+/* A node that computes for longer is taken for one that waits: twice as long as the same gap took
+ * without holds. Part of that may have been unobserved waiting. */
 #define PATIENCE_FACTOR 2
 #define PATIENCE_MIN_NS (10 * MILLISECOND_NS)
 /* What a process may compute before its first word. */
@@ -90,7 +90,7 @@ static bool is_beginning(int32_t pid)
     return task.is_there && !task.is_asleep && task.run_ns < BEGIN_NS;
 }
 
-/* Those of other hosts are looked at there. */
+/* On one host only: other hosts do not examine their children. */
 bool wio_conduct_has_unborn(const struct wio_conduct *c)
 {
     bool has_unborn = false;

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Does a node of a throttled run stand still? What it says of itself on the board decides where
- * that is enough (it stands before an I/O, it has ended). Else the kernel is asked:
+ * Is a node of a throttled run still? Its own state on the board decides where that is enough (it
+ * is held before an I/O, it has ended). Else the kernel is asked:
  *
- * - who sleeps in a call without a time limit, and has not run between two looks, stands still;
- * - who waits by looking again and again (an MPI library, a poll loop) stands still when it has
- *   had enough processor time since anybody did anything to have seen it;
- * - who computes is taken for one that waits on shared memory when it does so for longer than its
- *   patience.
+ * - a node that sleeps in a call without a time limit, and has not run between two samples, is
+ *   still;
+ * - a node that polls (an MPI library, a poll loop) is still when it has had enough processor time
+ *   since the last change of any node to have polled again;
+ * - a computing node is taken for one that waits on shared memory when it computes for longer than
+ *   its patience.
  *
  * Time here is a node's own time: while it runs or sleeps, not while it waits for a processor. So
- * a busy machine makes nothing look still that is not.
+ * a busy machine makes no node appear still that is not.
  */
 #ifndef WIO_THROTTLE_CONTROL_QUIESCENCE_H
 #define WIO_THROTTLE_CONTROL_QUIESCENCE_H
@@ -22,7 +23,7 @@
 #include "throttle/control/task_state.h"
 #include "throttle/hosts/coordinator.h"
 
-/* Own time in which whoever looks again and again has looked often enough. */
+/* Own time in which a node that spins has polled often enough. */
 #define WIO_WATCH_SPIN_NS UINT64_C(2000000)
 
 struct wio_watch {
@@ -44,8 +45,7 @@ struct wio_watch {
 
 /* Read the board again; true where the node did something that it rang the doorbell for. */
 bool wio_watch_read(struct wio_watch *watch);
-/* Somebody did something: all that was measured since then is to be measured anew. What is known
- * of steady sleepers stays. */
+/* A node changed its state: own time is measured anew from here. `is_steady` stays. */
 void wio_watch_restart(struct wio_watch *watch);
 /* It went from computing into a call, or back: this as well. */
 void wio_watch_begin_phase(struct wio_watch *watch);

@@ -173,8 +173,8 @@ bool wio_rerun_goes_on(struct wio_rerun *rerun)
     return result == 0 ? ended.si_pid == 0 : errno == EINTR;
 }
 
-/* By a signal that came to both of us, before it could block it, or since somebody was impatient.
- */
+/* The child was killed by a signal: one that came before the child blocked it, or a repeated
+ * interrupt, which is passed on as SIGKILL. */
 static void tell_interrupt(const struct wio_rerun *rerun, struct wio_record_result *result)
 {
     result->exit_status = EXIT_SIGNAL_BASE + rerun->interrupt;

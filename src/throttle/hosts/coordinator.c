@@ -131,7 +131,7 @@ enum wio_status wio_director_begin_run(struct wio_director *director,
     return write_address(director, run->dir, err);
 }
 
-/* ---- who comes ---------------------------------------------------------------------------- */
+/* ---- registration ------------------------------------------------------------------------- */
 
 static enum wio_status find_host(struct wio_director *director, const char *name,
                                  uint32_t *host_out)

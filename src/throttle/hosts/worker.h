@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A recorder that does what another one directs (throttle/hosts/remote.h): records its command as
- * part of that one's run, tells it what all threads do, and lets go whom it names.
+ * A recorder that is directed by the coordinator (throttle/hosts/remote.h): records its command as
+ * part of the coordinator's run, reports the state of all threads, and applies its grants.
  *
- * When the director is gone, or has been silent for too long, nobody is held any more.
+ * When the coordinator is gone, or has been silent for too long, all holds end.
  */
 #ifndef WIO_THROTTLE_HOSTS_WORKER_H
 #define WIO_THROTTLE_HOSTS_WORKER_H

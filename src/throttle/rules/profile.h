@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the trace of a run in which nobody was held tells of each node: its I/Os by which it can be
- * held, how long it was on its way from one to the next, and how much of its time no recorded wait
- * explains.
+ * What the trace of a run without holds tells of each node: its I/Os by which it can be held, the
+ * gaps between them, and how much of its time no recorded wait explains.
  *
- * That a thread computes and that it spins on shared memory look the same. So all time between
- * recorded calls counts as unexplained, and all that is slept, where somebody else could be waited
- * for.
+ * A computing thread and one that spins on shared memory cannot be told apart. So all time between
+ * recorded calls counts as unexplained, and all sleep, where another node could be waited for.
  */
 #ifndef WIO_THROTTLE_RULES_PROFILE_H
 #define WIO_THROTTLE_RULES_PROFILE_H
