@@ -39,7 +39,7 @@ struct state {
     sigset_t original_mask;
     struct sigaction original_child;
     /* Children from before: of a shell that started them and then became this process by exec.
-     * They are not of the command, nobody waits for them. */
+     * They are not of the command, and are not waited for. */
     struct wio_children foreign;
     bool is_ended; /* the command itself */
     bool is_noticed;
