@@ -77,9 +77,9 @@ static bool is_on_signal_stack(void)
     return raw_call3(SYS_sigaltstack, 0, (long)&now, 0) == 0 && (now.ss_flags & SS_ONSTACK) != 0;
 }
 
-/* Calls that were left by a jump (siglongjmp, an exception) wait no more: who stands where they
- * stood, or above, is not inside them. That is all that tells: while the thread only makes calls
- * from deeper down, what it has left still counts. */
+/* Calls that were left by a jump (siglongjmp, an exception) wait no more: a thread whose frame is
+ * at theirs, or above, is not inside them. There is no other sign: while the thread only makes
+ * calls from deeper frames, the calls that it has left still count. */
 static void forget_left(struct cap_thread *self, uintptr_t frame)
 {
     if (self->waits > 0 && frame >= self->wait_frame && !is_on_signal_stack()) {

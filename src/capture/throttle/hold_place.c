@@ -44,7 +44,7 @@ static bool has_place(int32_t pid)
     return false;
 }
 
-/* Made by somebody who is on the board, and announced there. */
+/* Made by a thread that is on the board, and announced there. */
 static bool was_announced(const struct cap_thread *self)
 {
     if (self->node_parent != 0) {
