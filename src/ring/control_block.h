@@ -24,7 +24,7 @@
 
 enum wio_board_state {
     WIO_BOARD_COMPUTING = 0, /* or in a call that has no state of its own */
-    WIO_BOARD_AT_IO,         /* stands before an I/O */
+    WIO_BOARD_AT_IO,         /* before an I/O: waits for a grant */
     WIO_BOARD_IN_MPI,        /* in an MPI call that may wait for others */
     WIO_BOARD_IN_LOCK,       /* wants a lock: the order of holders is no dependency */
     WIO_BOARD_BLOCKED,       /* in a call that waits for another thread or process */

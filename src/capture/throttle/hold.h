@@ -52,7 +52,7 @@ static inline void cap_state_leave(struct cap_thread *self)
     }
 }
 
-/* Stand before an I/O, made from `source`, until the recorder lets this thread go. */
+/* Wait before an I/O, made from `source`, until the recorder releases this thread. */
 static inline void cap_hold(struct cap_thread *self, uintptr_t source)
 {
     if (CAP_UNLIKELY(cap_board != NULL)) {

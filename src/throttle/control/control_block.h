@@ -49,7 +49,7 @@ void wio_board_grant(struct wio_board_node *node, uint32_t count);
 /* No node is held any more, present or future. */
 void wio_board_let_all_go(struct wio_board *board);
 
-/* The doorbell now: to be read before the nodes are looked at. */
+/* The doorbell now: to be read before the nodes are. */
 uint32_t wio_board_doorbell(const struct wio_board *board);
 /* Sleep until the doorbell is no more `seen`, at most `limit_ns`; a signal may end it too. Counts
  * up the beat, by which held nodes see that the recorder lives. */

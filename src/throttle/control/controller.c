@@ -207,8 +207,8 @@ static bool is_lost(struct wio_conduct *c)
     return is_over;
 }
 
-/* What all do. Threads of other hosts were looked at before we learned what is new, so what is
- * measured of them anew begins with the next look. */
+/* Sample all nodes. Threads of other hosts were sampled before the changes were known here, so
+ * their time is measured anew from the next sample. */
 static enum wio_status look(struct wio_conduct *c, bool is_news, uint64_t now_ns)
 {
     bool is_far = c->params.director != NULL;

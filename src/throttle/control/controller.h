@@ -61,13 +61,13 @@ struct wio_conduct {
     struct wio_conduct_params params;
     struct wio_watch *nodes;   /* of the roster */
     enum wio_node_state *told; /* what the rules were told last */
-    bool *is_guess;            /* told BLOCKED because it stands still, it does not say so itself */
+    bool *is_guess;            /* told BLOCKED because it is still, against its own state */
     uint32_t *counted;         /* I/Os that the rules know of */
-    uint32_t seated;           /* places of the board that were looked at */
+    uint32_t seated;           /* places of the board that were read */
     uint32_t expected;         /* children that were announced and have not registered */
     uint32_t forgiven;         /* .. and of these, the ones that are given up */
     uint64_t expected_ns;      /* since when `expected` has not changed */
-    uint64_t checked_ns;       /* when the dead were looked for */
+    uint64_t checked_ns;       /* of the last check for threads that are gone */
     uint64_t moved_ns;         /* when a node was released last, or the first was held */
     uint64_t pause_ns;         /* how long to sleep until all nodes are still */
     enum wio_conduct_arrival arrival;

@@ -66,7 +66,7 @@ bool wio_conduct_is_settled(struct wio_conduct *c)
     return false;
 }
 
-/* On one host: the ranks of a launch begin together, whatever else stands still. */
+/* On one host: the ranks of a launch begin together, even if all other nodes are still. */
 static bool has_launch_begun(const struct wio_conduct *c, uint32_t wave)
 {
     for (uint32_t n = 0; n < c->params.roster->count; n++) {

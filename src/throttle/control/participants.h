@@ -39,7 +39,7 @@ struct wio_roster_node {
     int32_t ppid;     /* in the first run */
     uint32_t ops;     /* I/Os in the first run */
     bool has_parent;  /* made by another node, directly or through processes that are not recorded:
-                         it cannot come while all nodes stand still */
+                         it cannot register while all nodes are still */
 };
 
 /* Zero-initialise. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "throttle/control/quiescence.h"
 
-/* Changes of a node's word that make it sure that it has looked for what it polls for. */
+/* Changes of a node's word after which it is sure to have polled at least once. */
 enum { POLLS_ENOUGH = 6 };
 /* The most that a node which naps and runs gets for its naps between two samples, which are less
  * than that apart on an idle machine. */
@@ -45,8 +45,8 @@ void wio_watch_begin_phase(struct wio_watch *watch)
     watch->phase_ns = 0;
 }
 
-/* Asleep at both looks it is all of the time in between, unless it ran: then it may have waited for
- * a processor between two sleeps, and we for one between two looks. */
+/* A node asleep at both samples slept all the time in between, unless it ran: then it may have
+ * waited for a processor between two sleeps, as the recorder may have between the samples. */
 static uint64_t own_time(uint64_t passed_ns, uint64_t ran_ns, bool slept)
 {
     if (!slept || (ran_ns > 0 && passed_ns > NAPS_NS)) {

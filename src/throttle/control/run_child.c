@@ -135,8 +135,8 @@ static bool is_interrupt(int number)
     return number == SIGHUP || number == SIGINT || number == SIGQUIT || number == SIGTERM;
 }
 
-/* What a launcher sends to all processes of a failed job must not cut the sealing short, an
- * impatient person may. */
+/* A signal that a launcher sends to all processes of a failed job must not cut the sealing short; a
+ * second SIGINT or SIGQUIT does. */
 static bool is_impatient(const struct wio_rerun *rerun, int number)
 {
     return (number == SIGINT || number == SIGQUIT) && rerun->interrupt != 0 &&

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The recorder that directs a throttled run over several hosts (throttle/hosts/remote.h): the
- * threads of all hosts have places on its own board, which is as they say, and what it grants there
- * they get.
+ * The coordinator of a throttled run over several hosts (throttle/hosts/remote.h): the threads of
+ * all hosts have places on its own board. An exchange copies their states to it, and the grants
+ * from it to the workers.
  *
  *     WIO_TRY(wio_director_create(board, &where, &director, err));
  *     wio_director_begin_run(director, &run, err);
@@ -44,7 +44,7 @@ struct wio_director_news {
     int32_t lost_pid; /* of that recorder */
 };
 
-/* How a thread of another host was found at its last look. */
+/* The state of a thread of another host at its last sample. */
 struct wio_director_look {
     struct wio_task task;
     uint64_t now_ns; /* of that host's clock */
@@ -60,7 +60,7 @@ struct wio_director_totals {
     uint32_t recorders;
     int exit_status;  /* of the first command that failed, else 0 */
     bool is_unsealed; /* a trace could not be finished */
-    const char *lost; /* as in the news */
+    const char *lost; /* as in struct wio_director_news */
     int32_t lost_pid;
 };
 
@@ -95,7 +95,8 @@ void wio_director_end_run(struct wio_director *director, struct wio_director_tot
 uint32_t wio_director_wave(const struct wio_director *director);
 const struct wio_director_look *wio_director_look(const struct wio_director *director,
                                                   uint32_t place);
-/* Of field `host` of a node on the board. NULL: no other host's. Lives as long as the director. */
+/* Of field `host` of a node on the board. NULL: no other host's. Lives as long as the coordinator.
+ */
 const char *wio_director_host(const struct wio_director *director, uint32_t host);
 
 #endif

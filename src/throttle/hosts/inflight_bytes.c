@@ -13,7 +13,7 @@
 
 enum { LINE_BYTES = 512, PATH_BYTES = 64 };
 
-/* Sockets with bytes on their way, whosever they are. */
+/* Sockets with bytes in flight, of any process. */
 struct sending {
     uint64_t *inodes;
     uint32_t count;

@@ -16,7 +16,7 @@
  * memory does not suffice to find out. */
 bool wio_flight_has_bytes(int32_t tid);
 
-/* A line of /proc/PID/net/tcp or tcp6: the socket's inode where bytes are on their way, else 0.
+/* A line of /proc/PID/net/tcp or tcp6: the socket's inode where bytes are in flight, else 0.
  * Pure. */
 uint64_t wio_flight_parse(const char *line);
 

@@ -22,7 +22,7 @@ enum { SLICE_MS = 20 }; /* between checks of the command without a request */
 
 struct agent {
     struct wio_remote_address address;
-    struct wio_remote_link link; /* to the director; closed: it is gone */
+    struct wio_remote_link link; /* to the coordinator; closed: it is gone */
     struct wio_board_file board;
     struct wio_blob body;          /* that is sent just now */
     struct wio_remote_node *nodes; /* as last told */
@@ -195,7 +195,7 @@ static bool send_answer(struct agent *agent, const struct wio_remote_answer *ans
            wio_remote_send(&agent->link, WIO_REMOTE_ANSWER, &agent->body, WIO_REMOTE_SILENCE_NS);
 }
 
-/* `answer` holds what is to be said beside the look. */
+/* `answer` holds what is to be sent beside the state of the threads. */
 static enum wio_status serve(struct agent *agent, struct wio_remote_answer answer,
                              struct wio_error *err)
 {

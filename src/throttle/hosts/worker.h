@@ -10,8 +10,8 @@
 
 #include "record/record.h"
 
-/* `director`: the value of WHYIO_DIRECTOR. Of `params`, `dir` and `force` are not looked at, the
- * director says where. As wio_record, but that this process keeps its descriptors. */
+/* `director`: the value of WHYIO_DIRECTOR, which names the directory: `dir` and `force` of `params`
+ * are ignored. As wio_record, but that this process keeps its descriptors. */
 WIO_MUST_CHECK enum wio_status wio_agent_record(const struct wio_record_params *params,
                                                 const char *director,
                                                 struct wio_record_result *result_out,

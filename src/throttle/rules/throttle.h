@@ -31,7 +31,7 @@ struct wio_throttle_news {
     uint64_t period;        /* TRACE: every so many-th I/O of one thread is held; 0: of all, each */
     int32_t throttled_rank; /* TRACE: of that thread, -1 = none */
     int32_t throttled_tid;  /* TRACE: in run 1 */
-    uint64_t held;          /* I/Os that were held and let go */
+    uint64_t held;          /* I/Os that were held and released */
     uint64_t edges;         /* found so far */
     uint64_t unproven;      /* pairs of an operation and a node */
 };
