@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Checkpoint in step: a barrier after every write, so that the slowest write of each round holds
- * up everybody.
+ * Checkpoint in step: a barrier after every write, so that the slowest write of each round delays
+ * all ranks.
  *
  *     rank 0   write |      barrier | write |      barrier | ...
  *     rank 1   write......| barrier | write   |    barrier | ...

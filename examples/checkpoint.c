@@ -5,8 +5,8 @@
  *     file   | r0 | r1 | r2 | r3 | r0 | r1 | r2 | r3 | ...
  *              round 0             round 1
  *
- * Everyone writes its block of each round, syncs, and waits for the others at a barrier. Then it
- * reads the blocks of its right neighbour, which nobody may do before they are there, and
+ * Each rank writes its block of each round, syncs, and waits for the others at a barrier. Then it
+ * reads the blocks of its right neighbour, which must not happen before they are written, and
  * compares them. Before each round it computes, if asked to (-c).
  *
  *     mpirun -n 4 ./checkpoint -d /scratch -b 64K -n 32

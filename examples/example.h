@@ -19,14 +19,14 @@ struct example {
     size_t block;      /* -b BYTES: of one read or write, with K, M or G */
     int rounds;        /* -n ROUNDS: how often */
     double compute_ms; /* -c MS: processor time between two steps */
-    int rank;          /* filled in: who am I */
+    int rank;          /* filled in: of this process */
     int ranks;         /* filled in: of how many */
 };
 
 /* MPI_Init, options, rank. Ends the program for --help and for wrong options. */
 void example_init(struct example *ex, int *argc, char ***argv);
 
-/* Wait for everybody, let rank 0 say one line, MPI_Finalize. Returns 0, main's result. */
+/* Wait for all ranks, let rank 0 print one line, MPI_Finalize. Returns 0, main's result. */
 int example_finish(const struct example *ex, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
@@ -37,7 +37,7 @@ _Noreturn void example_fail(const struct example *ex, const char *what, const ch
 int example_open(const struct example *ex, const char *suffix, int flags);
 
 /* All ranks: open one file for reading and writing. Rank 0 makes it before the others open it, so
- * that nobody writes into it before it is empty. */
+ * that no rank writes into it before it is empty. */
 int example_open_together(const struct example *ex, const char *suffix);
 
 /* pread/pwrite of exactly `bytes` bytes; never fail, never come back short. */

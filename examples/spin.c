@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A flag in shared memory: the ranks append to one log in turn, and whose turn it is stands in a
- * word that all of them have mapped. Who waits looks at that word again and again.
+ * A flag in shared memory: the ranks append to one log in turn, and a word that all of them have
+ * mapped holds the turn. A waiting rank spins on that word.
  *
  *     rank 0   write ->  write            ->
  *     rank 1           ->  write
  *     rank 2                   -> write
  *
  * No message is sent and no lock is taken between two writes: nothing that could be observed says
- * that a rank waits for its left neighbour. Only stopping a write shows who then gets no further.
+ * that a rank waits for its left neighbour. Only holding a write shows which ranks then stop.
  *
  * All ranks have to be on one node.
  *
@@ -23,7 +23,7 @@
 
 #include "example.h"
 
-/* Looks at the flag before the processor is given to somebody else. */
+/* Polls of the flag before the processor is yielded. */
 #define LOOKS 1000
 
 struct shared {

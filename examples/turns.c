@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Turn-taking readers: one file, cut into as many parts as there are ranks, read by one rank at a
- * time. Whoever has the token reads some blocks of its part and hands the token to the right.
+ * time. The rank with the token reads some blocks of its part and hands the token to the right.
  *
  *     rank 0   read  ->.....................->read
  *     rank 1          ->read  ->

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Workers at one queue: whoever is free takes the next item, so that no two runs share out the
- * work alike, and any order is right.
+ * Workers at one queue: a free rank takes the next item, so that no two runs share out the work
+ * alike, and any order is right.
  *
  *     queue   a file with one number, the next item; taken under a lock (fcntl)
  *     input   item i lies at i * block
- *     output  its result goes to i * block of another file: the same whoever worked it out
+ *     output  its result goes to i * block of another file, the same from any rank
  *
  * Some items take longer than others, which is what a queue is for. A replay must keep the lock,
  * but not the order in which the ranks got it.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Who waits for whom: the edges that are stored in a trace directory (FORMAT.md#edges).
+ * The happens-before edges that are stored in a trace directory (FORMAT.md#edges).
  *
  *     const struct wio_edge_file *edges = wio_trace_edges(trace);
  *     struct wio_edge_filter filter = {.struct_size = sizeof(filter), .kind = WIO_EDGES_IN};

@@ -52,7 +52,7 @@ struct wio_event {
     uint64_t size;   /* bytes asked for */
     int64_t result;
     int64_t arg[4];
-    /* Processor time, ns; 0: not recorded (one who used none has 1). Of long ones only. */
+    /* Processor time, ns; 0: not recorded (a measured 0 is stored as 1). Of long spans only. */
     uint64_t gap_cpu_ns; /* between the thread's event before and this one */
     uint64_t dur_cpu_ns; /* of dur_ns */
     /* Not all of the rest was waiting for a processor: it slept, for something that is no event. */

@@ -18,8 +18,8 @@
  * An operation takes the time that Linux would take, as the model `kernel` of docs/MODEL.md says:
  * it begins at SimGrid's clock and puts the actor to sleep until it has ended. All actors that use
  * one struct wio_simgrid share its page cache. An actor of its own, the flusher (a daemon on the
- * disk's host), writes what is dirty to SimGrid's disk, where others compete for the bandwidth with
- * it: they are slowed by it, and it by them, and by it those who write at the dirty limits.
+ * disk's host), writes dirty pages to SimGrid's disk and shares its bandwidth with all other I/O
+ * there: each slows the other, and a slow flusher slows actors that write at the dirty limits.
  *
  * Units: bytes, seconds. Errors: WIO_ERR_USAGE names what is wrong with an argument, WIO_ERR_IO
  * says that the disk's host is down or was, and its page cache is lost. After WIO_ERR_NOMEM the

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The flusher: an actor that writes to SimGrid's disk what the model's write-back has handed to its
- * device, and grants what the disk has written. So whoever else uses the disk slows the model's
- * device, and is slowed by it.
+ * device, and grants what the disk has written. So other I/O on the disk slows the model's device,
+ * and is slowed by it.
  */
 #include "plugin.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Private to the plug-in. The model and SimGrid tell the same time: the model is run up to
- * SimGrid's clock, never ahead of it, by whoever has something to do with it. SimGrid may run other
- * actors in every call of a function sg_...: the object is whole whenever one is made.
+ * Private to the plug-in. The model follows SimGrid's clock: each call of the API and each step of
+ * the flusher first runs it up to that time, never ahead. SimGrid may run other actors in every
+ * call of a function sg_...: the object is consistent whenever one is made.
  */
 #ifndef WHYIO_PLUGIN_SIMGRID_H
 #define WHYIO_PLUGIN_SIMGRID_H

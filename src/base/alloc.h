@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where pure code gets its memory from. Rooms on the pure floor never call malloc: whoever creates
- * one of their objects says where its memory comes from (a test can refuse the n-th request).
+ * Where pure code gets its memory from. Rooms on the pure floor never call malloc: the creator of
+ * one of their objects passes its allocator (a test can refuse the n-th request).
  */
 #ifndef WIO_BASE_ALLOC_H
 #define WIO_BASE_ALLOC_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A formatter for places where libc's stdio must not be used: signal handlers, and inside somebody
- * else's process. Appends to the caller's buffer; what does not fit is cut, the text is always
- * ended by NUL. Signal safe, no allocation, no locale, does not touch errno.
+ * A formatter for places where libc's stdio must not be used: signal handlers, and inside a traced
+ * process. Appends to the caller's buffer; what does not fit is cut, the text is always ended by
+ * NUL. Signal safe, no allocation, no locale, does not touch errno.
  *
  *     char name[64];
  *     struct wio_fmt fmt = wio_fmt_of(name, sizeof(name));

@@ -81,7 +81,7 @@ enum wio_status wio_io_pwrite(int fd, const char *label, const void *data, size_
             continue;
         }
         if (put <= 0) {
-            errno = put == 0 ? ENOSPC : errno; /* whoever takes nothing is full */
+            errno = put == 0 ? ENOSPC : errno; /* nothing taken: it is full */
             return wio_error_sys(err, label, "cannot write %zu bytes at %llu", size,
                                  (unsigned long long)offset);
         }

@@ -16,7 +16,7 @@ void wio_json_init(struct wio_json *json, FILE *out)
 
 static void put(const struct wio_json *json, const char *text, size_t bytes)
 {
-    /* A failing stream stays failed: whoever owns it checks ferror at the end. */
+    /* A failing stream stays failed: its owner checks ferror at the end. */
     (void)fwrite(text, 1, bytes, json->out);
 }
 

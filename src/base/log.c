@@ -56,6 +56,6 @@ void wio_log_write(enum wio_log_level level, const char *tag, const char *fmt, .
     }
     line[bytes] = '\n'; /* instead of the NUL: one write, so that lines of threads do not mix */
     if (write(STDERR_FILENO, line, bytes + 1) < 0) {
-        return; /* nobody to tell */
+        return; /* no other place to report to */
     }
 }

@@ -55,7 +55,7 @@ struct wio_join_result {
 };
 void wio_join_result_fini(struct wio_join_result *result);
 
-/* Who hears of what a feed finds. */
+/* The function that inference tells of messages between hosts, and its argument. */
 struct wio_join_watch {
     wio_feed_watch_fn *call;
     void *context;

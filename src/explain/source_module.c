@@ -51,7 +51,7 @@ static bool is_same_build(Dwfl_Module *module, const char *build_id)
     return strcmp(found, build_id) == 0;
 }
 
-/* A trace can name anything: libdw would wait for whoever writes into a FIFO. */
+/* A trace can name anything: on a FIFO libdw would wait for a writer. */
 static bool is_file(const char *path)
 {
     struct stat st;

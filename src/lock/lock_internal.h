@@ -4,7 +4,7 @@
  *
  *   place.c     memory, the trees of a segment (what is held, what waits), overlapping items
  *   blockers.c  what blocks an item
- *   queue.c     waiting: who watches what, granting, refusing
+ *   queue.c     waiting: watching, granting, refusing
  *   lock.c      the calls of lock.h
  *
  * A waiting item *watches* one of the items that block it: a lock, or an older waiting item. As

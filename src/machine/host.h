@@ -43,7 +43,7 @@ struct wio_host_device {
 /* A key that was skipped and looks like a misspelt one. */
 #define WIO_HOST_KEY_MAX 40
 struct wio_host_misspelt {
-    const char *file;           /* as the caller has named it; borrowed from him */
+    const char *file;           /* as the caller has named it; borrowed */
     const char *meant;          /* what may be meant; static text; NULL: there is none .. */
     char key[WIO_HOST_KEY_MAX]; /* .. for this; what cannot be printed is '?' */
 };
@@ -80,7 +80,7 @@ WIO_MUST_CHECK enum wio_status wio_host_load(const char *path, struct wio_host *
 /* The same of a text that is there; `path` names it in errors. */
 WIO_MUST_CHECK enum wio_status wio_host_parse(const struct wio_blob *text, const char *path,
                                               struct wio_host *host_out, struct wio_error *err);
-/* The same for those who have one device: the first one's parameters. */
+/* The same for callers with one device: the first one's parameters. */
 WIO_MUST_CHECK enum wio_status wio_host_read(const char *path, struct wio_model_params *params_out,
                                              struct wio_error *err);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Keys of HOST.json that nobody looks at. Private to host.c. */
+/* Keys of HOST.json that are not read. Private to host.c. */
 #ifndef WIO_MACHINE_HOST_KEYS_H
 #define WIO_MACHINE_HOST_KEYS_H
 

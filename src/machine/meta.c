@@ -6,7 +6,7 @@
 
 #include "base/cleanup.h"
 
-/* Who has the number of whom, if none of its own. */
+/* `op` costs as much as `of` where it has no cost of its own. */
 static const struct {
     enum wio_op op;
     enum wio_op of;

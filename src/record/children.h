@@ -13,8 +13,8 @@ struct wio_children {
     size_t count;
 };
 
-/* Those of now, ended ones that nobody waited for included. False where /proc does not tell (a
- * kernel without CONFIG_PROC_CHILDREN) or memory is out; `out` is empty then. */
+/* The present children, zombies included. False where /proc does not tell (a kernel without
+ * CONFIG_PROC_CHILDREN) or memory is out; `out` is empty then. */
 bool wio_children_read(struct wio_children *out);
 /* The same of a thread of another process: those that it has made. */
 bool wio_children_read_of(int32_t pid, int32_t tid, struct wio_children *out);

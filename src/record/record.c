@@ -174,7 +174,7 @@ static enum wio_status seal(struct plan *plan, struct wio_supervision *supervisi
     return WIO_OK;
 }
 
-/* Who waited for whom: once per trace, by its last recorder; throttled runs are judged together. */
+/* Infer edges: once per trace, by its last recorder; throttled runs are inferred together. */
 static enum wio_status join(const struct plan *plan, const struct wio_record_result *result,
                             struct wio_error *err)
 {

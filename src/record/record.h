@@ -50,7 +50,7 @@ struct wio_record_params {
     bool mmap_pages; /* which pages of mapped files are written */
     bool causal;     /* synchronisation too */
     const char
-        *board; /* of a throttled run: throttle/control/control_block.h; NULL = nobody is held */
+        *board; /* of a throttled run: throttle/control/control_block.h; NULL = without holds */
     /* The command is a launcher, behind which there are recorders that are directed from here:
      * throttle/hosts/coordinator.h. It is recorded by them, not by this one. NULL = no */
     const char *director;

@@ -124,7 +124,7 @@ static enum wio_status make_rings(struct wio_directory *dir, const char *base, c
 }
 
 /* Take the lock that keeps others from clearing the directory away. False where that happened
- * before we got it. A file system without locks: nobody else gets one either. */
+ * before we got it. On a file system without locks none is needed: no process gets one. */
 static bool lock_rings(struct wio_directory *dir)
 {
     dir->rings_lock = open(dir->rings, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);

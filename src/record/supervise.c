@@ -23,7 +23,7 @@ enum {
     EXIT_UNREPORTED = 126,  /* of the child: exec failed and so did telling why */
     EXIT_EXEC_FAILED = 127, /* of the child: never seen outside this file */
     EXIT_SIGNAL_BASE = 128,
-    WAIT_SLICE_MS = 500 /* between looks at the clock while nothing happens */
+    WAIT_SLICE_MS = 500 /* between checks of the clock while nothing happens */
 };
 
 /* What a program may be told from outside. Stop and continue are left to the terminal: the
@@ -39,7 +39,7 @@ struct state {
     sigset_t original_mask;
     struct sigaction original_child;
     /* Children from before: of a shell that started them and then became this process by exec.
-     * They are not of the command, nobody waits for them. */
+     * They are not of the command, and are not waited for. */
     struct wio_children foreign;
     bool is_ended; /* the command itself */
     bool is_noticed;
@@ -65,8 +65,8 @@ static void unblock_signals(const struct state *state)
     (void)sigprocmask(SIG_SETMASK, &state->original_mask, NULL);
 }
 
-/* In the recorder, for the sealing that follows: what a launcher sends to all processes of a failed
- * job must not cut it short, an impatient person may. */
+/* In the recorder, for the sealing that follows: signals that a launcher sends to all processes of
+ * a failed job must not cut it short; a later SIGINT or SIGQUIT does. */
 static void finish_signals(const struct state *state)
 {
     const struct timespec now = {0};

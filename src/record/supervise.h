@@ -20,7 +20,7 @@ struct wio_command {
     struct sigaction file_size_action; /* what SIGXFSZ does in the command */
     void (*lingering)(void *arg, const struct wio_lingering *who); /* may be NULL */
     void *lingering_arg;
-    bool keeps_signals; /* all signals stay blocked afterwards, somebody else sees to them */
+    bool keeps_signals; /* all signals stay blocked afterwards, the caller handles them */
 };
 
 struct wio_supervision {
@@ -31,7 +31,7 @@ struct wio_supervision {
 
 /*
  * Start the command in this process group, so that the terminal's signals reach it as without
- * whyio; a signal that was sent to this process by somebody is passed on to it. Orphans of the
+ * whyio; a signal that another process sends to this one is passed on to it. Orphans of the
  * command become children of this process (child subreaper), and it waits for them too: the first
  * SIGINT, SIGTERM, SIGHUP or SIGQUIT after the end of the command itself ends that wait.
  *

@@ -175,8 +175,8 @@ static void put_additions(struct dump *dump, const struct wio_event *event)
     put_cpu(line, "dur", event->dur_cpu_ns, event->dur_slept);
 }
 
-/* Which node did it, how long that had computed before, what it waits for and whom it lets go up to
- * its operation `limit`. */
+/* The event's node, its compute time before, and its WAIT and SIGNAL edges up to its operation
+ * `limit`. */
 static enum wio_status put_annotation(struct dump *dump, const struct wio_event *event,
                                       uint64_t limit, struct wio_error *err)
 {

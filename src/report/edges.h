@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Who waits for whom: `whyio edges`.
+ * The edges of a trace: `whyio edges`.
  *
  * JSON: one object per edge, one per collective (with its members), a summary object last
  * (docs/schema/edges.json). Text: counts per class and evidence, then one line each. Edges come in

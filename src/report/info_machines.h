@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The machines of a recording, as their recorders described them: for those who fit a model. */
+/* The machines of a recording, as their recorders described them: input for fitting a model. */
 #ifndef WIO_REPORT_INFO_MACHINES_H
 #define WIO_REPORT_INFO_MACHINES_H
 

@@ -21,7 +21,7 @@ enum wio_status wio_line_init(struct wio_line *line, FILE *out, struct wio_error
 
 void wio_line_flush(struct wio_line *line)
 {
-    /* failure stays in the stream: whoever owns it asks */
+    /* failure stays in the stream: its owner asks ferror */
     (void)!fwrite(line->data, 1, line->used, line->out);
     line->used = 0;
 }

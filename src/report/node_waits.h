@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a node waits for and whom it lets go, operation by operation, in the order of nodes: the
- * WAIT(n) and SIGNAL(n) of the annotated dump. Reads the stored edges beside the events; memory is
- * that of three cursors. Private to the room.
+ * The edges into and out of a node, operation by operation, in the order of nodes: the WAIT(n) and
+ * SIGNAL(n) of the annotated dump. Reads the stored edges beside the events; memory is that of
+ * three cursors. Private to the room.
  */
 #ifndef WIO_REPORT_NODE_WAITS_H
 #define WIO_REPORT_NODE_WAITS_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The board: one file that all processes of a throttled run map, and the recorder with them. Each
- * thread has a place on it (a "node"), where it says what it does and where it waits, before an
- * I/O, until the recorder lets it go.
+ * The control block ("board"): one file that all processes of a throttled run map, and the recorder
+ * with them. Each thread has a place on it (a "node"), where it stores its state and where it
+ * waits, before an I/O, until the recorder releases it.
  *
  * A node may begin its n-th I/O (from 1) when `granted` >= n; it waits on that word by futex. The
  * recorder learns of changes by the word `doorbell`, on which it sleeps.
@@ -23,12 +23,12 @@
 #define WIO_BOARD_NO_RANK (-1)
 
 enum wio_board_state {
-    WIO_BOARD_COMPUTING = 0, /* or in a call that nobody looks at */
-    WIO_BOARD_AT_IO,         /* stands before an I/O */
+    WIO_BOARD_COMPUTING = 0, /* or in a call that has no state of its own */
+    WIO_BOARD_AT_IO,         /* before an I/O: waits for a grant */
     WIO_BOARD_IN_MPI,        /* in an MPI call that may wait for others */
-    WIO_BOARD_IN_LOCK,       /* wants a lock: who gets it first is no dependency */
-    WIO_BOARD_BLOCKED,       /* in a call that waits until somebody does something */
-    WIO_BOARD_POLLING,       /* looks whether something has happened (MPI_Test, poll) */
+    WIO_BOARD_IN_LOCK,       /* wants a lock: the order of holders is no dependency */
+    WIO_BOARD_BLOCKED,       /* in a call that waits for another thread or process */
+    WIO_BOARD_POLLING,       /* polls (MPI_Test, poll) */
     WIO_BOARD_SLEEPING,      /* wakes by itself */
     WIO_BOARD_STARTING,      /* MPI_Init: launchers work for it, unseen */
     WIO_BOARD_EXITED
@@ -60,13 +60,13 @@ struct wio_board {
     uint64_t magic;
     uint32_t doorbell;    /* atomic, futex: counts changes */
     uint32_t is_awaited;  /* atomic: the recorder sleeps on it: wake it */
-    uint32_t node_count;  /* atomic: places taken; beyond WIO_BOARD_NODES nobody is held */
+    uint32_t node_count;  /* atomic: places taken; no holds beyond WIO_BOARD_NODES */
     uint32_t first_grant; /* atomic: `granted` of a new node */
-    uint32_t is_over;     /* atomic: nobody waits any more */
+    uint32_t is_over;     /* atomic: all holds have ended */
     uint32_t beat;        /* atomic: the recorder counts on while it lives */
-    uint64_t limit_ns;    /* the longest that anybody waits at one I/O */
+    uint64_t limit_ns;    /* the longest hold at one I/O */
     uint32_t announced;   /* atomic: threads and processes that were about to be made */
-    uint32_t arrived;     /* atomic: of these, who took a place or will never come */
+    uint32_t arrived;     /* atomic: of these, registered or cancelled */
     uint64_t reserved[10];
     struct wio_board_node nodes[WIO_BOARD_NODES];
 };

@@ -7,7 +7,7 @@
  * fresh place of the file by one pwrite, and the mapped one is used again. The page cache holds
  * what was written, so nothing is lost when the process is killed.
  *
- * Everything in this header is used inside somebody else's process: plain data, no function that
+ * Everything in this header is used inside the traced process: plain data, no function that
  * allocates, locks or calls libc.
  */
 #ifndef WIO_RING_RING_H
@@ -85,7 +85,7 @@ enum wio_slot_kind {
     WIO_SLOT_EVENT = 1,      /* struct wio_slot_event */
     WIO_SLOT_EVENT_EXT = 2,  /* the same, followed by one struct wio_slot_ext */
     WIO_SLOT_STRING = 3,     /* struct wio_slot_text: defines a string */
-    WIO_SLOT_CLOCK = 4,      /* struct wio_slot_clock: calibration and who writes from here on */
+    WIO_SLOT_CLOCK = 4,      /* struct wio_slot_clock: calibration and writer from here on */
     WIO_SLOT_MODULE = 5,     /* struct wio_slot_text: a mapped program or library */
     WIO_SLOT_STACK = 6,      /* struct wio_slot_text: payload = return addresses, innermost first */
     WIO_SLOT_META = 7,       /* struct wio_slot_text: id = enum wio_meta_key */

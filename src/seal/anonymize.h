@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The key that hides names: DIR/raw/key (FORMAT.md R-RING-7). All who seal rings of one directory
- * use the same one, so that a path is called the same in each segment. Its presence says that names
- * are to be hidden, also to a later command that seals what a killed recorder left behind.
- * It goes with the last rings: whoever had key and segments could try out names.
+ * The key that hides names: DIR/raw/key (FORMAT.md R-RING-7). All commands that seal rings of one
+ * directory use the same one, so that a path has the same name in each segment. Its presence says
+ * that names are to be hidden, also to a later command that seals what a killed recorder left
+ * behind. It is deleted with the last rings: with key and segments, names could be guessed.
  */
 #ifndef WIO_SEAL_ANONYMIZE_H
 #define WIO_SEAL_ANONYMIZE_H

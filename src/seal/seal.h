@@ -44,14 +44,14 @@ struct wio_seal_params {
     /* Called with the new segment before the events, to add META; may be NULL. */
     enum wio_status (*decorate)(void *arg, struct wio_segment *segment, struct wio_error *err);
     void *decorate_arg;
-    /* How a process ended, where somebody who waited for it knows (record): gives the wait status
-     * of the first `pid` that was reaped at or after `start_mono_ns`; false = not known. Asked for
-     * rings of this machine's boot whose own `end` is WIO_END_NONE. May be NULL. */
+    /* How a process ended, where the caller has reaped it (record): gives the wait status of the
+     * first `pid` that was reaped at or after `start_mono_ns`; false = not known. Asked for rings
+     * of this machine's boot whose own `end` is WIO_END_NONE. May be NULL. */
     bool (*ended)(void *arg, int32_t pid, uint64_t start_mono_ns, int *wait_status_out);
     void *ended_arg;
     struct wio_seal_totals *totals; /* filled on success; may be NULL */
-    /* The caller holds flock(2) on `ring_dir`: a recorder does so while it works, and everybody
-     * else leaves alone what is in there, as if all its processes were alive. */
+    /* The caller holds flock(2) on `ring_dir`: a recorder does so while it works, and any other
+     * caller leaves alone what is in there, as if all its processes were alive. */
     bool holds_lock;
 };
 

@@ -7,7 +7,7 @@
 #include "ops/calls.h"
 #include "seal/seal_internal.h"
 
-/* Who writes, as the writer's last CLOCK says. */
+/* A writer and the stream of its slots, as its last CLOCK says. */
 struct writer {
     uint32_t number;
     uint32_t next_chunk;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Process images and who made them. */
+/* Process images and their parents. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -108,7 +108,7 @@ void wio_seal_put_end(int wait_status, struct wio_process_info *info)
     }
 }
 
-/* R-RING-4: where the process itself could not say, whoever waited for it may know. */
+/* R-RING-4: an end that the ring does not have may be known from its wait status. */
 static void find_end(const struct wio_seal *seal, const struct wio_seal_ring *ring,
                      struct wio_process_info *info)
 {

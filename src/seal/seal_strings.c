@@ -8,7 +8,7 @@
 #include "seal/seal_internal.h"
 
 /* A path that starts from a directory that starts from a directory ...: as deep as a tree is. More
- * is a circle. */
+ * is a cycle. */
 #define BASE_DEPTH_MAX 512u
 #define PATH_BYTES_MAX 65536u
 

@@ -19,7 +19,7 @@ static uint64_t name_key(const char *name)
     return XXH3_64bits(name, bytes);
 }
 
-/* R-STRING-2: only an earlier ring can be the parent, so that no circle can arise. */
+/* R-STRING-2: only an earlier ring can be the parent, so that no cycle can arise. */
 static enum wio_status tie_forks(struct wio_seal *seal)
 {
     WIO_CLEANUP(wio_map_fini) struct wio_map names = {0};

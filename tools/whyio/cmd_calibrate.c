@@ -124,8 +124,7 @@ static enum wio_status check_output(const char *path, struct wio_error *err)
     return WIO_OK;
 }
 
-/* Signals that end the program wait until all is tidied up; then they do. Who ignores one of them
- * goes on doing so. */
+/* Block the signals that end the program until all is tidied up. One that is ignored stays so. */
 static void hold_signals(sigset_t *before_out)
 {
     static const int ends[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* whyio edges: who waits for whom in a trace. */
+/* whyio edges: the happens-before edges of a trace. */
 #include <stdio.h>
 
 #include "base/cleanup.h"

@@ -18,7 +18,7 @@
 #include "progress.h"
 #include "render_predict.h"
 
-/* Without knowing who waits for whom threads only keep their own computing. */
+/* Find the edges. Without them threads only keep their own computing. */
 static enum wio_status find_edges(const struct predict_options *args, struct wio_trace *trace,
                                   struct wio_error *err)
 {

@@ -228,8 +228,8 @@ static void die_of(int number)
     (void)raise(number);
 }
 
-/* Who waited for whom, if that is needed and nobody has found it yet. Without an order to replay
- * the waits a trace that cannot tell them is replayed without. */
+/* Infer the edges if the mode needs them and the trace has none stored. By default a trace from
+ * which they cannot be inferred is replayed without waits. */
 static enum wio_status find_edges(const struct args *args, struct wio_trace *trace,
                                   struct wio_error *err)
 {

@@ -60,7 +60,7 @@ WIO_MUST_CHECK int cmd_parse(const struct argp *argp, int argc, char **argv, uns
 
 /* Before a command opens traces: a trace has a file open for each of its segments, and there is one
  * for each recorder of a large job. Raises the soft limit of open files to the hard one. Not in
- * record or replay: those who inherit it would see another limit than before. */
+ * record or replay: their child processes would inherit the changed limit. */
 void cmd_expect_many_files(void);
 
 /* Numbers of long options that have no letter start here; each command counts on from it. */

@@ -151,7 +151,7 @@ static void put_part(FILE *out, const char *name, double time_s,
     (void)fprintf(out, "%s\n", count > OPS_SHOWN ? ", .." : "");
 }
 
-/* What to believe of the I/O: how much a model or a measurement said, and how much nobody did. */
+/* The parts of the I/O time: from the model, from metadata costs, and kept as recorded. */
 static void parts_text(FILE *out, const struct wio_predict_result *result)
 {
     double metadata_s = 0;

@@ -17,7 +17,7 @@ struct render_predict {
 };
 
 void render_predict_init(struct render_predict *render, FILE *out, bool is_json);
-/* A wio_predict_op_fn: one line; `arg` is the struct render_predict. Stops where nobody reads. */
+/* A wio_predict_op_fn: one line; `arg` is the struct render_predict. Stops when `out` fails. */
 enum wio_status render_predict_op(void *arg, uint64_t index, const struct wio_model_result *result,
                                   struct wio_error *err);
 void render_predict_summary(struct render_predict *render, const struct wio_predict_result *result);

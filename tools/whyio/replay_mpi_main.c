@@ -20,8 +20,8 @@ int main(int argc, char **argv)
     struct wio_error err = WIO_ERROR_INIT;
     messages_begin();
     argp_err_exit_status = EXIT_USAGE;
-    /* Who waits sleeps in between (rp_exchange_nap). Yielding again and again instead can make
-     * Linux 6.18 run nothing else beside it for half a minute. */
+    /* A waiting process sleeps between polls (rp_exchange_nap). Yielding instead can keep Linux
+     * 6.18 from running anything else beside it for half a minute. */
     (void)setenv("OMPI_MCA_mpi_yield_when_idle", "0", 1);
     if (link_open(&argc, &argv, &link, &err) != WIO_OK) {
         (void)cmd_fail(&err);

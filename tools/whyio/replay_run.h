@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `whyio replay` once it is known who is with us: also called by the helper programs of MPIs. */
+/* `whyio replay` once its peer processes are known: also called by the helper programs of MPIs. */
 #ifndef WHYIO_REPLAY_RUN_H
 #define WHYIO_REPLAY_RUN_H
 

@@ -5,7 +5,7 @@
  * A request is an event when it is submitted, with its result pending, and a COMPLETION record with
  * the same key when the program can know that it has ended. Nothing is remembered in between: the
  * key is made from what both sides carry (the request's address, or the ring and its user data),
- * and whoever reads the rings pairs them, first in, first out (FORMAT.md R-EVENT-3).
+ * and the reader of the rings pairs them, first in, first out (FORMAT.md R-EVENT-3).
  */
 #ifndef WIO_CAPTURE_ASYNC_ASYNC_H
 #define WIO_CAPTURE_ASYNC_ASYNC_H

@@ -296,7 +296,7 @@ CAP_EXPORT int io_pgetevents(void *context, long least, long most, struct io_eve
 
 /*
  * libaio's io_queue_run is a loop over its own io_getevents that calls the function which each
- * request carries as data. Inside the library nobody sees what came; so the loop is done here.
+ * request carries as data. Calls within the library are not intercepted; so the loop is done here.
  */
 CAP_EXPORT int io_queue_run(void *context)
 {

@@ -8,8 +8,8 @@
  * a ring is noted when it is made: from the mmap calls of a program that does it itself, or from
  * the struct io_uring of liburing, which maps rings by system calls of its own.
  *
- * Two readers never wait for each other: who finds a side of a ring busy goes on (the other one is
- * reading the same entries). Source: io_uring(7), <linux/io_uring.h>.
+ * Two readers never wait for each other: a thread that finds a side of a ring busy goes on (another
+ * one is reading the same entries). Source: io_uring(7), <linux/io_uring.h>.
  */
 #ifndef WIO_CAPTURE_ASYNC_URING_H
 #define WIO_CAPTURE_ASYNC_URING_H

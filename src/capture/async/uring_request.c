@@ -92,7 +92,7 @@ static void set_place(struct cap_uring *ring, uint32_t file_index, uint32_t path
     }
 }
 
-/* Offset -1 is the file's position, which moves when the request ends, nobody knows when. */
+/* Offset -1 is the file's position, which moves when the request ends, at an unknown time. */
 static int64_t offset_of(const struct cap_request *request, uint64_t offset)
 {
     struct cap_fd *entry = request->fd >= 0 ? cap_fd_find(request->fd) : NULL;

@@ -34,7 +34,7 @@ static struct cap_uring *place_of(int fd)
     return NULL;
 }
 
-/* A place that nobody has, empty. Others may claim at the same time. */
+/* A free place, empty. Other threads may claim at the same time. */
 static struct cap_uring *claim(void)
 {
     for (uint32_t i = 0; i < RINGS_MAX; i++) {
@@ -53,7 +53,7 @@ static struct cap_uring *claim(void)
     return NULL;
 }
 
-/* The place is emptied while it still has its number: then it is anybody's. */
+/* The place is emptied while it still has its number, and is free afterwards. */
 void cap_uring_forget(struct cap_uring *ring)
 {
     cap_uring_drop_files(ring);

@@ -192,7 +192,7 @@ static inline bool cap_is_no_path(const char *path, int error)
     return error == ENOENT && path != NULL && path[0] == '\0';
 }
 
-/* A call's second path: nobody has looked at it where something was wrong with the first. */
+/* A call's second path: the kernel has not read it where the first one was at fault. */
 static inline uint32_t cap_path2_of(struct cap_thread *self, int dirfd, const char *path, int error)
 {
     if (CAP_UNLIKELY(error != 0) &&
@@ -221,7 +221,7 @@ void cap_before_clone(struct cap_thread *self, uint64_t flags) CAP_HIDDEN;
 void cap_cwd_leave(struct cap_thread *self) CAP_HIDDEN;
 /* The working directory is another one: ask for it when the next relative path comes. */
 void cap_cwd_changed(void) CAP_HIDDEN;
-/* From now on look who calls. */
+/* From now on each call takes the slow path, which checks the calling process. */
 void cap_watch(struct cap_thread *self, enum cap_watch watch) CAP_HIDDEN;
 /* The process ends with `status` now (exit, _exit, ...): marks the ring. */
 void cap_mark_end(uint32_t end, int32_t status) CAP_HIDDEN;

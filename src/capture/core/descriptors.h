@@ -73,7 +73,7 @@ void cap_fd_set(int fd, uint32_t path, int open_flags) CAP_HIDDEN;
 extern bool cap_fds_have_mpi CAP_HIDDEN;
 /* The open was made by MPI-IO: of the program's file, or of one of its own beside it. */
 void cap_fd_set_mpi(int fd, bool is_side) CAP_HIDDEN;
-/* It was closed, or became something that nobody saw. Call before the real close. */
+/* It was closed, or became something that was not seen. Call before the real close. */
 void cap_fd_clear(int fd) CAP_HIDDEN;
 void cap_fd_clear_range(unsigned first, unsigned last) CAP_HIDDEN;
 /* new_fd is a duplicate of old_fd; both share a position from now on. */

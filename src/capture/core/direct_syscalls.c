@@ -35,7 +35,7 @@ bool cap_makes_own_calls(void)
     const Elf64_Phdr *headers = (const Elf64_Phdr *)getauxval(AT_PHDR);
     const size_t count = headers != NULL ? getauxval(AT_PHNUM) : 0;
     uintptr_t base = 0;
-    bool is_placed = false; /* without that header nobody says where the program lies */
+    bool is_placed = false; /* without that header the load address is unknown */
     for (size_t i = 0; i < count; i++) {
         if (headers[i].p_type == PT_PHDR) {
             base = (uintptr_t)headers - headers[i].p_vaddr;

@@ -48,7 +48,7 @@ static bool may_write(struct cap_thread *self)
         return raw_gettid() == self->tid;
     }
     int pid = raw_getpid();
-    if (pid < 0) { /* confined: nobody knows who this is */
+    if (pid < 0) { /* confined (seccomp): the process is unknown */
         return false;
     }
     if (pid != self->clock_pid) {

@@ -331,7 +331,7 @@ void cap_describe_image(struct cap_thread *self)
     cap_modules_describe(self);
 }
 
-/* Runs late among the constructors of the libraries; whoever calls earlier gets here by
+/* Runs late among the constructors of the libraries; an earlier call configures by
  * cap_enter_slow. */
 __attribute__((constructor)) static void load(void)
 {

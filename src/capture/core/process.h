@@ -23,7 +23,7 @@
 enum cap_stacks { CAP_STACKS_SAMPLED, CAP_STACKS_ALWAYS, CAP_STACKS_NEVER };
 
 struct cap_process {
-    uint32_t is_configured; /* atomic: 0 no, 1 somebody is at it, 2 yes */
+    uint32_t is_configured; /* atomic: 0 no, 1 in progress, 2 yes */
     bool is_off;    /* nothing is recorded: no directory, set-user-id, a launcher, filters */
     uint8_t stacks; /* enum cap_stacks */
     bool with_mpi_internals;
@@ -63,7 +63,7 @@ struct cap_image {
     uint32_t threads_begun; /* atomic */
     uint32_t waiters[256];  /* atomic: sync_held.h */
     /* sync_object.c: a fork in the middle of it leaves nothing half done in the child. */
-    uint32_t object_writer;  /* atomic: somebody reads the maps */
+    uint32_t object_writer;  /* atomic: a thread reads the maps */
     uint32_t object_writes;  /* atomic: odd while the ranges are written */
     uint32_t object_changes; /* how many changes of the maps they know of, + 1; 0 = not read yet */
 };

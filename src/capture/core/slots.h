@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Records into the thread's chunk: claim slots, fill them, publish. Part of capture.h. Safe against
- * signal handlers of the same thread; nobody else writes there. FORMAT.md#chunk
+ * signal handlers of the same thread; no other thread writes there. FORMAT.md#chunk
  */
 #ifndef WIO_CAPTURE_CORE_SLOTS_H
 #define WIO_CAPTURE_CORE_SLOTS_H

@@ -127,7 +127,7 @@ struct cap_thread {
     uint32_t next_free; /* free list: index + 1 of the next, 0 = last */
     uint32_t place;     /* a chunk place that was claimed and not yet used, + 1; 0 = none */
     uint32_t retry_in;  /* records to drop before the next attempt on a full disk */
-    int32_t clock_pid;  /* whom the last CLOCK record named */
+    int32_t clock_pid;  /* as in the last CLOCK record */
     int32_t clock_tid;
     uint64_t stacks[64];         /* hashes of stacks that were written, by hash (see stack.c) */
     cap_function *start_routine; /* for the trampoline of pthread_create */
@@ -138,7 +138,7 @@ struct cap_thread {
     void *left;                  /* memory that a child of vfork left behind at its exec, */
     size_t left_bytes;           /* until its parent runs again */
     struct wio_board_node *node; /* place on the board of a throttled run: hold.h. NULL = none */
-    uint64_t node_key;           /* of the node and of who made it */
+    uint64_t node_key;           /* of the node, and of its creator: */
     uint64_t node_parent;
     uint32_t node_children; /* that this thread has made */
     uint32_t waits;         /* depth of cap_state_enter .. */
@@ -163,7 +163,7 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ &&
                "cap_is_plain looks at all at once");
 
 /* Synchronisation is recorded, and there is nothing unusual about this thread: ready, not muted,
- * nobody else in its memory. */
+ * no vfork or clone child in its memory. */
 static inline bool cap_is_plain(const struct cap_thread *self)
 {
     return self->state >> 16 == 0x0101;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Positions of descriptors: counted, and asked for where somebody else may move them. */
+/* Positions of descriptors: counted, and asked for where other processes may move them. */
 #include "capture/core/raw.h"
 #include "capture/files/fds.h"
 

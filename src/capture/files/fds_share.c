@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who else may move the position of a descriptor: children, and whoever was sent it. */
+/* Descriptors whose position other processes may move: children, and receivers of SCM_RIGHTS. */
 #include <string.h>
 #include <sys/socket.h>
 

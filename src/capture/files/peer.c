@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who is at the other end of a Unix socket: by name nobody can tell, the kernel's sock_diag does.
- */
+/* The other end of a Unix socket: not known by name, but by the kernel's sock_diag. */
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
 #include <linux/sock_diag.h>

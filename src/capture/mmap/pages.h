@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Which pages of mapped files the program has written (record --mmap-pages). The kernel notes them
- * where a range is write protected for userfaultfd in its asynchronous mode (Linux 6.7): nobody is
- * stopped, no signal is sent, no thread waits; PAGEMAP_SCAN reads and clears the notes. Elsewhere,
- * and for what cannot be watched, WIO_UNSEEN_HIDDEN_STORES is counted.
+ * where a range is write protected for userfaultfd in its asynchronous mode (Linux 6.7): no thread
+ * is stopped or waits, no signal is sent; PAGEMAP_SCAN reads and clears the notes. Elsewhere, and
+ * for what cannot be watched, WIO_UNSEEN_HIDDEN_STORES is counted.
  *
  * Everything here is signal safe and thread safe, and nothing where the option is off.
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The calls of MPI that tell who we are. What happens inside them is the library's own business. */
+/* The calls of MPI that tell this process's rank. Calls inside them are the library's own. */
 #include <dlfcn.h>
 
 #include "capture/core/process.h"

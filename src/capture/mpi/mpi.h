@@ -175,8 +175,8 @@ static inline void cap_mpi_end(struct cap_mpi *m, int result)
     cap_state_leave(m->self);
 }
 
-/* Returns the call's result. The caller's range is the first one again, where nobody has taken it
- * away: its next call is on the fast path. */
+/* Returns the call's result. The caller's range is the first one again, unless it was reset: its
+ * next call is on the fast path. */
 static inline int cap_mpi_leave(struct cap_mpi *m)
 {
     struct cap_thread *self = m->self;

@@ -150,7 +150,7 @@ static bool find_functions(void)
 
 bool cap_mpi_configure(void)
 {
-    static uint32_t state; /* atomic: 0 no, 1 somebody is at it, 2 yes */
+    static uint32_t state; /* atomic: 0 no, 1 in progress, 2 yes */
     if (CAP_LIKELY(__atomic_load_n(&state, __ATOMIC_ACQUIRE) == 2)) {
         return true;
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Into a wrapper of MPI and out of it: who calls, and the events. */
+/* Into a wrapper of MPI and out of it: the caller, and the events. */
 #include "capture/core/process.h"
 #include "capture/mpi/mpi_doors.h"
 

@@ -105,7 +105,7 @@ static void tell(struct cap_mpi *m, const struct cap_mpi_request *request, const
         cap_mpi_emit_caused(m, WIO_CALL_mpi_done, WIO_NO_SIZE,
                             (int64_t)cap_mpi_status_bytes(status), arg);
         break;
-    default: /* a synchronous send that was cancelled has met nobody */
+    default: /* a cancelled synchronous send has met no receive */
         if (!request->is_cancelled || !cap_mpi_status_cancelled(status)) {
             cap_mpi_emit_caused(m, WIO_CALL_mpi_done, WIO_NO_SIZE, 0, arg);
         }

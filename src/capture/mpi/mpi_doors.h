@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Fortran's names of MPI. They need no wrappers: what they call in the library is MPI_x or PMPI_x,
- * which are wrapped. But the call's source is then a place in the library. So each is a door: it
- * notes who came through, and jumps on with all arguments, however many and whatever they are.
+ * which are wrapped. But the call's source is then a place in the library. So each is a trampoline:
+ * it notes its caller, and jumps on with all arguments, however many and whatever they are.
  */
 #ifndef WIO_CAPTURE_MPI_MPI_DOORS_H
 #define WIO_CAPTURE_MPI_MPI_DOORS_H

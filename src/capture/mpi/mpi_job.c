@@ -93,7 +93,7 @@ static uint64_t job_of_environment(void)
     return job != NULL && step != NULL ? cap_mpi_mix_text(cap_mpi_mix_text(3, job), step) : 0;
 }
 
-/* A job of one rank need not agree with anybody, and often has no launcher. */
+/* A job of one rank has no peers to agree with, and often no launcher. */
 static uint64_t job_of_one(void)
 {
     uint64_t id = cap_mpi_mix_text(cap_mpi_mix_text(4, cap_process.host), cap_process.boot_id);

@@ -25,8 +25,8 @@ uint64_t cap_mpi_mix_text(uint64_t id, const char *text) CAP_HIDDEN;
 /* How often this process has asked for the same number before. */
 uint64_t cap_mpi_count(uint64_t number) CAP_HIDDEN;
 
-/* The communicator behind a handle, made known where it is not (made where nobody looked); NULL for
- * MPI_COMM_NULL and where it cannot be recorded. The handle must be valid. */
+/* The communicator behind a handle, made known where it is not (its creation was not seen); NULL
+ * for MPI_COMM_NULL and where it cannot be recorded. The handle must be valid. */
 struct cap_mpi_object *cap_mpi_comm(struct cap_mpi *m, cap_mpi_word comm) CAP_HIDDEN;
 /* Emit mpi_comm. */
 void cap_mpi_tell(struct cap_mpi *m, const struct cap_mpi_object *object) CAP_HIDDEN;

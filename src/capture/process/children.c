@@ -7,8 +7,8 @@
 #include "capture/core/raw.h"
 #include "capture/process/exec.h"
 
-/* The latest child that this thread made and nobody has waited for, by the kernel's list; 0 where
- * there is none or the kernel keeps no list. */
+/* The latest child that this thread made and that has not been waited for, by the kernel's list; 0
+ * where there is none or the kernel keeps no list. */
 static int32_t latest_child(void)
 {
     char text[256];

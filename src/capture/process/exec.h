@@ -68,11 +68,11 @@ void cap_environ_fini(struct cap_environ *swapped) CAP_HIDDEN;
 /* Which children this thread has at a moment, by the kernel's list. */
 struct cap_child_mark {
     uint64_t ticks; /* hundredths of a second since the machine began */
-    int32_t latest; /* the last one that nobody has waited for; 0 = none */
+    int32_t latest; /* the last one that has not been waited for; 0 = none */
 };
 struct cap_child_mark cap_child_mark(void) CAP_HIDDEN;
-/* The child that it has made since then and nobody has waited for; 0 where there is none, or the
- * kernel keeps no list. */
+/* The child that it has made since then and that has not been waited for; 0 where there is none, or
+ * the kernel keeps no list. */
 int32_t cap_child_since(const struct cap_child_mark *mark) CAP_HIDDEN;
 
 #endif

@@ -255,7 +255,7 @@ void cap_environ_init(struct cap_environ *swapped)
     }
 }
 
-/* Where somebody replaced the array meanwhile, the new one holds our text: then it stays. */
+/* Where the array was replaced meanwhile, the new one holds our text: then it stays. */
 void cap_environ_fini(struct cap_environ *swapped)
 {
     if (swapped->environment.map != NULL && environ == (char **)swapped->environment.map) {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a thread is called, for the one that made it. libc has stored that where the program wants
- * it when the thread begins; but once it runs, the thread may free that place, or end and leave its
- * state to the next one, before pthread_create returns. So the maker reads the program's place only
- * while the thread has not arrived; else the thread has left its name in its state, which nobody
- * else gets before both are done with it.
+ * A new thread's pthread_t, for its creator. libc has stored it where the program wants it when the
+ * thread begins; but once it runs, the thread may free that place, or end and leave its state to
+ * the next one, before pthread_create returns. So the creator reads the program's place only while
+ * the thread has not arrived; else the thread has left its name in its state, which is not reused
+ * before both are done with it.
  */
 #ifndef WIO_CAPTURE_PROCESS_THREAD_BIRTH_H
 #define WIO_CAPTURE_PROCESS_THREAD_BIRTH_H

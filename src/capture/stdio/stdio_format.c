@@ -234,8 +234,8 @@ CAP_EXPORT int __vdprintf_chk(int fd, int flag, const char *format, va_list args
 
 /* ---- perror --------------------------------------------------------------------------------- */
 
-/* A stream that nobody has used yet keeps its orientation open: libc writes through a duplicate of
- * its descriptor, then, which moves the position unseen. */
+/* perror leaves a stream without orientation so: it writes through a duplicate of its descriptor,
+ * which moves the position unseen. */
 static void share_unused(const FILE *stream)
 {
     struct cap_fd *entry = stream->_mode == 0 ? cap_fd_find(cap_stream_fd(stream)) : NULL;

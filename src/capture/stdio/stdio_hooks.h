@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The hooks below libc's streams, for those who need not know how they are made. */
+/* The hooks below libc's streams: their interface to the rest of the library. */
 #ifndef WIO_CAPTURE_STDIO_STDIO_HOOKS_H
 #define WIO_CAPTURE_STDIO_STDIO_HOOKS_H
 

@@ -63,7 +63,7 @@ static inline int64_t cap_stream_ahead(const FILE *fp)
     return -cap_stream_unread(fp);
 }
 
-/* Nobody can say where the next byte goes: it is appended, or still waits to be converted. */
+/* The offset of the next byte is unknown: it is appended, or still waits to be converted. */
 static inline bool cap_stream_is_adrift(const FILE *fp)
 {
     return (fp->_flags & CAP_STREAM_APPENDING) != 0 || cap_stream_is_wide(fp);

@@ -2,8 +2,8 @@
 /*
  * Barriers and semaphores. R-SYNC-5, R-SYNC-6
  *
- * Who belongs to one round of a barrier: its members are counted here as they come. A barrier that
- * several processes use has a count of rounds itself.
+ * The members of one round of a barrier are counted here as they come. A barrier that several
+ * processes use has a count of rounds itself.
  */
 #include "capture/sync/sync_barrier.h"
 
@@ -24,8 +24,8 @@ struct barrier {
     unsigned left;
 };
 
-/* .. and its semaphore: a count (the lower half; above it who waits), and whether it is for one
- * process. */
+/* .. and its semaphore: a count (the lower half; above it the number of waiters), and whether it is
+ * for one process. */
 struct semaphore {
     uint64_t count;
     int is_shared;
@@ -185,7 +185,7 @@ CAP_EXPORT int sem_init(sem_t *semaphore, int pshared, unsigned value)
     return result;
 }
 
-/* What a named one holds tells whether a wait had to wait; who opened it first is seen later. That
+/* The value of a named one tells whether a wait had to wait; its first opener is found later. That
  * it opens and maps a file is inside libc. */
 static void end_open(struct cap_thread *self, struct cap_event *ev, const sem_t *semaphore)
 {

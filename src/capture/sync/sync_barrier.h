@@ -14,7 +14,7 @@ enum cap_part {
     CAP_PART_BOTH = 3,
 };
 
-/* It is for several processes, who may be at one of its rounds without us. */
+/* It is for several processes: a round of it may be without this one. */
 bool cap_barrier_is_shared(const pthread_barrier_t *barrier) CAP_HIDDEN;
 
 #endif

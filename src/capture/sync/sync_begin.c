@@ -34,7 +34,7 @@ static int64_t id_of(const void *object, bool is_shared)
     return cap_is_causal ? cap_object_id(object, is_shared) : 0;
 }
 
-/* Nobody can use it before the call is done. */
+/* No other thread can use it before the call is done: its id is read afterwards. */
 #define DEFINE_INIT(symbol, object, is_shared, parameters, ...)                                    \
     CAP_EXPORT int symbol parameters                                                               \
     {                                                                                              \
@@ -46,7 +46,7 @@ static int64_t id_of(const void *object, bool is_shared)
         return result;                                                                             \
     }
 
-/* .. and nobody when it begins: what it was is read before. One in use stays what it is. */
+/* .. nor from the beginning of this call: its id is read before. One in use stays what it is. */
 #define DEFINE_DESTROY(symbol, object, is_shared, parameters)                                      \
     CAP_EXPORT int symbol parameters                                                               \
     {                                                                                              \

@@ -103,8 +103,8 @@ DEFINE_WAIT(cnd_wait, c11_error, (cnd_t * cond, mtx_t *mutex), cond, mutex)
 DEFINE_WAIT(cnd_timedwait, c11_error, (cnd_t * cond, mtx_t *mutex, const struct timespec *until),
             cond, mutex, until)
 
-/* Nobody waits: nobody is woken. Looked at before and after, since who comes in between may be.
- * Afterwards the condition may be gone, with the thread that was woken. */
+/* Without a waiter there is no event. Waiters are counted before and after the call, since one that
+ * comes in between may be woken. Afterwards the condition may be gone, with the woken thread. */
 struct signal {
     struct cap_event ev;
     const uint32_t *waiters;

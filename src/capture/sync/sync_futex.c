@@ -51,7 +51,7 @@ static bool has_bits(long operation)
     return command == FUTEX_WAIT_BITSET || command == FUTEX_WAKE_BITSET;
 }
 
-/* One that did not wait or woke nobody says nothing; UNLOCK_PI has no count of those it woke. */
+/* A call that did not wait, or woke no thread, is not recorded; UNLOCK_PI returns no count. */
 static bool is_worth(enum kind kind, long operation, long result)
 {
     return kind == WAIT ? result >= 0 || errno != EAGAIN

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Locks that a thread holds, and who waits for them.
+ * The lockset of a thread, and the waiters for its locks.
  *
- * Most locks are free when they are taken and guard no I/O: nobody learns anything from an event
- * for each. So taking a free lock only notes it here. The event is written when something else of
- * the thread is recorded before it lets go (cap_emit finds has_pending set), or when another thread
- * came for the lock meanwhile: it says so in a table of counters (R-SYNC-2).
+ * Most locks are free when they are taken and guard no I/O: an event for each would tell nothing.
+ * So taking a free lock only notes it here. The event is written when something else of the thread
+ * is recorded before the unlock (cap_emit finds has_pending set), or when another thread waits for
+ * the lock meanwhile: it counts itself in a table of counters (R-SYNC-2).
  *
  *     lock:    trylock, cap_held_push                       unlock:  cap_held_drop, unlock, look
  * for waiter:  trylock fails, cap_waiters++, trylock, lock           waiters once more

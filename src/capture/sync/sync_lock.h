@@ -71,9 +71,9 @@ void cap_lock_wait_end(struct cap_lock_wait *wait, const struct cap_lock *lock,
 /* The whole of a trylock; *result as above. */
 int cap_lock_tried(const struct cap_lock *lock, cap_lock_fn *try, int result) CAP_HIDDEN;
 
-/* Leave a lock by `real`. `is_contended`: the lock itself says that somebody waits. */
+/* Leave a lock by `real`. `is_contended`: the lock itself says that a thread waits. */
 int cap_unlock(const struct cap_lock *lock, cap_lock_fn *real, bool is_contended) CAP_HIDDEN;
-/* Somebody came while it was left quietly: its two events. */
+/* A waiter came during an unlock without event: write the events of lock and unlock. */
 void cap_unlock_late(void *address, unsigned call, uintptr_t source) CAP_HIDDEN;
 
 /* True: no event will come of it, so call the real function, and cap_unlock_late if afterwards the

@@ -55,7 +55,7 @@ DEFINE_LOCK(pthread_mutex_timedlock, pthread_mutex_timedlock, (TIMED), (TIMED, M
 DEFINE_LOCK(pthread_mutex_clocklock, pthread_mutex_clocklock, (CLOCK), (CLOCK, MORE), mutex, clock,
             until)
 
-/* One that fails has waited for nobody: no event. */
+/* One that fails has not waited: no event. */
 #define DEFINE_TRYLOCK(symbol)                                                                     \
     CAP_EXPORT int symbol(pthread_mutex_t *mutex);                                                 \
     CAP_EXPORT int symbol(pthread_mutex_t *mutex)                                                  \

@@ -6,13 +6,13 @@
 #include "capture/core/capture.h"
 #include "capture/mmap/mmap_table.h"
 
-/* The same in all processes that map the memory; the address where that is nobody else's. */
+/* The same in all processes that map the memory; the address where the memory is private. */
 int64_t cap_object_shared(const void *address) CAP_HIDDEN;
 
 /* What is no memory, but the same in all processes of the host by these numbers. */
 int64_t cap_object_named(uint64_t kind, uint64_t a, uint64_t b) CAP_HIDDEN;
 
-/* `is_shared`: it was made for use between processes. Else nobody asks where it lies. */
+/* `is_shared`: it was made for use between processes. Else its address is its id. */
 static inline int64_t cap_object_id(const void *address, bool is_shared)
 {
     return CAP_UNLIKELY(is_shared) ? cap_object_shared(address) : (int64_t)(uintptr_t)address;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pthread_once: whoever comes while another thread initialises waits for its end. R-SYNC-11
+ * pthread_once: a thread that calls while another one initialises waits for its end. R-SYNC-11
  *
  * libc calls the program's function through one of ours, which notes that it has returned. Nothing
  * is recorded where all is done already: that is most calls.

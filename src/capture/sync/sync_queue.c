@@ -148,8 +148,8 @@ CAP_EXPORT int semctl(int id, int number, int command, ...)
 
 /* ---- messages: those of one type, or priority, come out as they went in ------------------------
  *
- * Whether a queue is full is asked by sending without waiting: who then has to wait does so for
- * somebody who takes a message out of the queue, whichever it is.
+ * Whether a queue is full is found by sending without waiting: a sender that then has to wait does
+ * so for the receipt of any message of the queue.
  */
 
 /* `is_told`: the queue as a whole is. */

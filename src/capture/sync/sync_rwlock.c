@@ -70,7 +70,7 @@ DEFINE_TRYLOCK(__pthread_rwlock_tryrdlock, pthread_rwlock_tryrdlock)
 DEFINE_TRYLOCK(pthread_rwlock_trywrlock, pthread_rwlock_trywrlock)
 DEFINE_TRYLOCK(__pthread_rwlock_trywrlock, pthread_rwlock_trywrlock)
 
-/* Of a lock between processes nobody here knows who waits: it is always recorded. */
+/* The waiters for a lock between processes are not known here: it is always recorded. */
 #define DEFINE_UNLOCK(symbol)                                                                      \
     CAP_EXPORT int symbol(pthread_rwlock_t *rwlock);                                               \
     CAP_EXPORT int symbol(pthread_rwlock_t *rwlock)                                                \

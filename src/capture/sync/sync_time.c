@@ -144,7 +144,7 @@ CAP_EXPORT int sigwaitinfo(const sigset_t *set, siginfo_t *info)
     return result;
 }
 
-/* The same as sigwaitinfo (in libc too), which also tells who sent it. An interruption by a handler
+/* The same as sigwaitinfo (in libc too), which also tells the sender. An interruption by a handler
  * is not passed on. */
 CAP_EXPORT int sigwait(const sigset_t *set, int *signal)
 {

@@ -15,8 +15,8 @@
 #include "capture/core/process.h"
 #include "capture/core/raw.h"
 
-/* How often a waiting thread looks whether the recorder still lives, and how many times in a row it
- * may find no sign of life. */
+/* Period in which a waiting thread checks that the recorder lives, and how many times in a row it
+ * may find no new beat. */
 #define LOOK_NS UINT64_C(500000000)
 #define LOOKS_WITHOUT_BEAT 10u
 
@@ -51,7 +51,7 @@ void cap_hold_ring(struct wio_board *board)
     }
 }
 
-/* Between these a poll loop changes all the time: the recorder looks by itself. */
+/* A poll loop changes between these all the time: they do not ring, the recorder samples them. */
 static bool is_quiet(uint32_t state)
 {
     return state == WIO_BOARD_COMPUTING || state == WIO_BOARD_POLLING ||
@@ -77,9 +77,9 @@ static bool is_on_signal_stack(void)
     return raw_call3(SYS_sigaltstack, 0, (long)&now, 0) == 0 && (now.ss_flags & SS_ONSTACK) != 0;
 }
 
-/* Calls that were left by a jump (siglongjmp, an exception) wait no more: who stands where they
- * stood, or above, is not inside them. That is all that tells: while the thread only makes calls
- * from deeper down, what it has left still counts. */
+/* Calls that were left by a jump (siglongjmp, an exception) wait no more: a thread whose frame is
+ * at theirs, or above, is not inside them. There is no other sign: while the thread only makes
+ * calls from deeper frames, the calls that it has left still count. */
 static void forget_left(struct cap_thread *self, uintptr_t frame)
 {
     if (self->waits > 0 && frame >= self->wait_frame && !is_on_signal_stack()) {
@@ -176,8 +176,8 @@ void cap_hold_slow(struct cap_thread *self, uintptr_t source)
     self->flags |= WIO_EVENT_HOLD; /* of the next event */
 }
 
-/* The same call on the same file, which failed the last time: one look that is not over yet. How
- * often a program looks depends on time, so it is one I/O. */
+/* The same call on the same file, which failed the last time: a failed poll that is repeated. The
+ * number of polls depends on time, so they are one I/O. */
 static bool is_retry(struct cap_thread *self, unsigned call, int fd, const char *path)
 {
     bool is_readable = path != NULL && cap_is_readable(path);

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What this thread does just now, told to the recorder, and waiting before an I/O until the
- * recorder lets it go. Only while the recorder throttles (record --causal=throttle): otherwise each
- * of these is one test of a pointer.
+ * The state of this thread, reported to the recorder, and waiting before an I/O until the recorder
+ * releases it. Only while the recorder throttles (record --causal=throttle): otherwise each of
+ * these is one test of a pointer.
  *
  *     cap_state_enter(self, CAP_STATE_IN_MPI);
  *     int result = CAP_REAL(MPI_Recv)(...);
  *     cap_state_leave(self);
  *
- * Around the real call in each wrapper that can wait for somebody else. They nest: what the
- * outermost says counts. `self` may be NULL: then nothing is said.
+ * Around the real call in each wrapper that can wait for another thread. They nest: the state of
+ * the outermost counts. `self` may be NULL: then nothing is reported.
  *
  * Wrappers need not call cap_hold: while the recorder throttles all calls enter through
  * cap_enter_slow, which holds those that count as I/O (cap_hold_counts). It is there for I/O that
@@ -52,7 +52,7 @@ static inline void cap_state_leave(struct cap_thread *self)
     }
 }
 
-/* Stand before an I/O, made from `source`, until the recorder lets this thread go. */
+/* Wait before an I/O, made from `source`, until the recorder releases this thread. */
 static inline void cap_hold(struct cap_thread *self, uintptr_t source)
 {
     if (CAP_UNLIKELY(cap_board != NULL)) {
@@ -80,8 +80,8 @@ void cap_hold_begin_thread(struct cap_thread *self) CAP_HIDDEN;
 void cap_hold_end_thread(struct cap_thread *self) CAP_HIDDEN;
 /* All threads of this process have ended. */
 void cap_hold_end_process(void) CAP_HIDDEN;
-/* A process is about to be made, so that nobody takes its creator's rest for everybody's; or it
- * could not be made after all. `self` may be NULL. */
+/* A process is about to be made, without which the run must not be taken for quiescent; or it could
+ * not be made after all. `self` may be NULL. */
 void cap_hold_announce(const struct cap_thread *self) CAP_HIDDEN;
 void cap_hold_cancel(const struct cap_thread *self) CAP_HIDDEN;
 /* Around an exec, which comes back only if it failed. `is_seen`: the new program will be recorded.

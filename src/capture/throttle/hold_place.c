@@ -44,7 +44,7 @@ static bool has_place(int32_t pid)
     return false;
 }
 
-/* Made by somebody who is on the board, and announced there. */
+/* Made by a thread that is on the board, and announced there. */
 static bool was_announced(const struct cap_thread *self)
 {
     if (self->node_parent != 0) {
@@ -105,7 +105,7 @@ void cap_hold_begin_thread(struct cap_thread *self)
     if (self->node == NULL) {
         bool is_expected = was_announced(self);
         self->node = take_place(self);
-        cap_hold_ring(cap_board); /* first: who sees the arrival sees the newcomer too */
+        cap_hold_ring(cap_board); /* first: a reader that sees the arrival sees the new node too */
         if (is_expected) {
             note_arrival();
         }

@@ -19,14 +19,14 @@ struct wio_board_file {
     char path[64]; /* by which processes of the run open it; gone when this process ends */
 };
 
-/* An empty board in memory, on which nobody is held. */
+/* An empty board in memory, which holds no node. */
 WIO_MUST_CHECK enum wio_status wio_board_create(struct wio_board_file *file_out,
                                                 struct wio_error *err);
-/* Accepts one that was never created (zeros). Who has it mapped keeps it. */
+/* Accepts one that was never created (zeros). Mappings in other processes stay valid. */
 void wio_board_destroy(struct wio_board_file *file);
 
 /* Empty again, for the next run: all processes of the last one have ended. New nodes may do
- * `first_grant` I/Os (WIO_BOARD_FREE: all), nobody waits for longer than `limit_ns`. */
+ * `first_grant` I/Os (WIO_BOARD_FREE: all); no hold lasts longer than `limit_ns`. */
 void wio_board_reset(struct wio_board *board, uint32_t first_grant, uint64_t limit_ns);
 
 /* Nodes that can be read now: those before the first one that is still being filled in. */
@@ -46,13 +46,13 @@ static inline uint32_t wio_board_asked(const struct wio_board_node *node)
 
 /* The node may do `count` I/Os in all. */
 void wio_board_grant(struct wio_board_node *node, uint32_t count);
-/* Nobody is held any more, whoever comes. */
+/* No node is held any more, present or future. */
 void wio_board_let_all_go(struct wio_board *board);
 
-/* The doorbell now: to be read before the nodes are looked at. */
+/* The doorbell now: to be read before the nodes are. */
 uint32_t wio_board_doorbell(const struct wio_board *board);
-/* Sleep until the doorbell is no more `seen`, at most `limit_ns`; a signal may end it too. Shows
- * all who wait that the recorder lives. */
+/* Sleep until the doorbell is no more `seen`, at most `limit_ns`; a signal may end it too. Counts
+ * up the beat, by which held nodes see that the recorder lives. */
 void wio_board_sleep(struct wio_board *board, uint32_t seen, uint64_t limit_ns);
 
 #endif

@@ -6,11 +6,11 @@
 #include "base/cleanup.h"
 
 #define MILLISECOND_NS UINT64_C(1000000)
-#define IDLE_NS (20 * MILLISECOND_NS)     /* nobody is held: the doorbell tells more */
-#define PAUSE_MIN_NS (MILLISECOND_NS / 2) /* while somebody has to have more time of his own */
+#define IDLE_NS (20 * MILLISECOND_NS)     /* no node is held: the doorbell ends the sleep */
+#define PAUSE_MIN_NS (MILLISECOND_NS / 2) /* until a node that is not still has used more time */
 #define PAUSE_MAX_NS (4 * MILLISECOND_NS)
-#define BIRTH_NS (2000 * MILLISECOND_NS) /* from fork or spawn to the first word */
-#define UNBORN_NS (100 * MILLISECOND_NS) /* .. and from one look for who is longer about it */
+#define BIRTH_NS (2000 * MILLISECOND_NS) /* from fork or spawn to registration */
+#define UNBORN_NS (100 * MILLISECOND_NS) /* .. then between checks for slow starters */
 
 enum wio_status wio_conduct_tell(struct wio_conduct *c, uint32_t n, enum wio_node_state state,
                                  uint64_t now_ns)
@@ -86,7 +86,7 @@ static void restart(struct wio_conduct *c)
 
 /* ---- deciding ----------------------------------------------------------------------------- */
 
-/* Somebody who stands before an I/O, or WIO_NOBODY. */
+/* The first node that is held before an I/O, or WIO_NOBODY. */
 static uint32_t find_held(const struct wio_conduct *c)
 {
     for (uint32_t n = 0; n < c->params.roster->count; n++) {
@@ -97,8 +97,8 @@ static uint32_t find_held(const struct wio_conduct *c)
     return WIO_NOBODY;
 }
 
-/* Who takes too long is a program that never will say who he is, one that cannot be recorded:
- * unless it is only slow to begin, on a machine that has others to serve. */
+/* A child that does not register in time is assumed not to be recordable, unless it is still
+ * runnable and has used little processor time (a busy machine). */
 bool wio_conduct_awaits_birth(struct wio_conduct *c, uint64_t now_ns)
 {
     uint32_t arrived = __atomic_load_n(&c->params.board->arrived, __ATOMIC_SEQ_CST);
@@ -108,7 +108,7 @@ bool wio_conduct_awaits_birth(struct wio_conduct *c, uint64_t now_ns)
         c->expected = expected;
         c->expected_ns = now_ns;
     }
-    bool is_late = (int32_t)(expected - c->forgiven) < 0; /* one who was given up has come */
+    bool is_late = (int32_t)(expected - c->forgiven) < 0; /* a given-up child has registered */
     bool is_time = now_ns - c->expected_ns > BIRTH_NS;
     if (!is_late && is_time && expected != c->forgiven && wio_conduct_has_unborn(c)) {
         c->expected_ns = now_ns - BIRTH_NS + UNBORN_NS;
@@ -130,7 +130,7 @@ static bool all_still(const struct wio_conduct *c)
     return true;
 }
 
-/* Those who stand still without saying so wait for something that is not observed. */
+/* Nodes that are still while they count as computing wait for something that is not observed. */
 static enum wio_status tell_guesses(struct wio_conduct *c, uint64_t now_ns)
 {
     for (uint32_t n = 0; n < c->params.roster->count; n++) {
@@ -169,7 +169,7 @@ static enum wio_status decide(struct wio_conduct *c, uint64_t now_ns)
     return WIO_OK;
 }
 
-/* Everybody stands still, and nobody rang while that was found out. */
+/* Decides when all nodes are still and the doorbell has not rung since the step began. */
 static enum wio_status step_priority(struct wio_conduct *c, uint32_t doorbell, uint64_t now_ns,
                                      uint64_t *sleep_ns_out)
 {
@@ -197,7 +197,7 @@ static enum wio_status step_priority(struct wio_conduct *c, uint32_t doorbell, u
     return wio_board_doorbell(c->params.board) == doorbell ? decide(c, now_ns) : WIO_OK;
 }
 
-/* Nobody waits any more, and it was not us who said so. */
+/* A thread ended all holds: the recorder gave no sign of life, or a hold exceeded its limit. */
 static bool is_lost(struct wio_conduct *c)
 {
     bool is_over = __atomic_load_n(&c->params.board->is_over, __ATOMIC_SEQ_CST) != 0;
@@ -207,8 +207,8 @@ static bool is_lost(struct wio_conduct *c)
     return is_over;
 }
 
-/* What all do. Threads of other hosts were looked at before we learned what is new, so what is
- * measured of them anew begins with the next look. */
+/* Sample all nodes. Threads of other hosts were sampled before the changes were known here, so
+ * their time is measured anew from the next sample. */
 static enum wio_status look(struct wio_conduct *c, bool is_news, uint64_t now_ns)
 {
     bool is_far = c->params.director != NULL;
@@ -230,7 +230,7 @@ static enum wio_status step(struct wio_conduct *c, uint64_t now_ns, uint64_t *sl
     bool is_news = false;
     uint32_t doorbell = wio_board_doorbell(c->params.board);
     if (c->params.director != NULL) {
-        WIO_TRY(wio_conduct_exchange(c, &is_news)); /* also when nobody is held any more */
+        WIO_TRY(wio_conduct_exchange(c, &is_news)); /* also after the holds have ended */
     }
     if (c->verdict != WIO_CONDUCT_GOOD || is_lost(c)) {
         return WIO_OK;
@@ -248,7 +248,7 @@ enum wio_status wio_conduct_step(struct wio_conduct *conduct, uint64_t now_ns,
 {
     *sleep_ns_out = IDLE_NS;
     enum wio_status status = step(conduct, now_ns, sleep_ns_out);
-    bool is_far = conduct->params.director != NULL; /* nobody rings there */
+    bool is_far = conduct->params.director != NULL; /* remote nodes do not ring the doorbell */
     *sleep_ns_out = is_far && *sleep_ns_out > PAUSE_MAX_NS ? PAUSE_MAX_NS : *sleep_ns_out;
     return status;
 }

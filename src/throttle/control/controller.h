@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Conducting one throttled run: looks at the board, tells the rules (causal/hold/hold.h) what each
- * node does, and lets go whom they name.
+ * Controls one throttled run: reads the board, reports the state of each node to the rules
+ * (causal/hold/hold.h), and releases the nodes that they name.
  *
  *     wio_conduct_begin(&conduct, &params);
  *     while (the command runs) {
@@ -13,7 +13,7 @@
  *     WIO_TRY(wio_conduct_end(&conduct));
  *
  * A run that cannot be trusted (a node died, something else is done than in the first run, a hold
- * lasted too long) is over at once: everybody goes, and `verdict` says why.
+ * lasted too long) is over at once: all nodes are released, and `verdict` says why.
  */
 #ifndef WIO_THROTTLE_CONTROL_CONTROLLER_H
 #define WIO_THROTTLE_CONTROL_CONTROLLER_H
@@ -37,12 +37,12 @@ enum wio_conduct_verdict {
     WIO_CONDUCT_GONE /* the recorder of another host ended before its command, process `pid` */
 };
 
-/* Over several hosts, everybody stands still: could somebody be moved by what is on its way? */
+/* Over several hosts, with all nodes still: may bytes in flight wake one of them? */
 enum wio_conduct_arrival {
     WIO_CONDUCT_UNKNOWN,
-    WIO_CONDUCT_ASKED,  /* the next exchange says whether bytes are on their way */
+    WIO_CONDUCT_ASKED,  /* the next exchange says whether bytes are in flight */
     WIO_CONDUCT_NONE,   /* the last one said that there are none */
-    WIO_CONDUCT_ARRIVED /* .. and all who got some have time to show it */
+    WIO_CONDUCT_ARRIVED /* .. and each node is given time to wake up */
 };
 
 struct wio_conduct_params {
@@ -53,7 +53,7 @@ struct wio_conduct_params {
     enum wio_hold_method method;
     uint32_t throttled;                /* //TRACE: the node that is held */
     uint64_t period;                   /* //TRACE: every period-th of its I/Os is */
-    const struct wio_profile *profile; /* of a run in which nobody was held */
+    const struct wio_profile *profile; /* of a run without holds */
     uint64_t limit_ns;                 /* of any hold */
 };
 
@@ -61,15 +61,15 @@ struct wio_conduct {
     struct wio_conduct_params params;
     struct wio_watch *nodes;   /* of the roster */
     enum wio_node_state *told; /* what the rules were told last */
-    bool *is_guess;            /* told BLOCKED because it stands still, it does not say so itself */
+    bool *is_guess;            /* told BLOCKED because it is still, against its own state */
     uint32_t *counted;         /* I/Os that the rules know of */
-    uint32_t seated;           /* places of the board that were looked at */
-    uint32_t expected;         /* who was announced and has not come */
-    uint32_t forgiven;         /* .. and of these, who will never come */
+    uint32_t seated;           /* places of the board that were read */
+    uint32_t expected;         /* children that were announced and have not registered */
+    uint32_t forgiven;         /* .. and of these, the ones that are given up */
     uint64_t expected_ns;      /* since when `expected` has not changed */
-    uint64_t checked_ns;       /* when the dead were looked for */
-    uint64_t moved_ns;         /* when somebody was let go, or the first was held */
-    uint64_t pause_ns;         /* how long to sleep while somebody is waited for */
+    uint64_t checked_ns;       /* of the last check for threads that are gone */
+    uint64_t moved_ns;         /* when a node was released last, or the first was held */
+    uint64_t pause_ns;         /* how long to sleep until all nodes are still */
     enum wio_conduct_arrival arrival;
     enum wio_conduct_verdict verdict;
     const char *host; /* that the verdict is about, NULL = this one, or none */

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Conducting a run over several hosts. Each step begins with an exchange, in which all hosts look
- * at their threads; a thread stands still as it does on one host. But what is on its way from one
- * host to another is nowhere seen, and may move somebody who stands still. So a look at
- * which all stand still is followed by
+ * Quiescence of a run over several hosts. Each step begins with an exchange, in which all hosts
+ * examine their threads; a thread is still as it is on one host. Bytes in flight between hosts are
+ * seen by neither, and may wake a thread that is still. So when all threads are found still, there
+ * follow
  *
  * 1. an exchange in which each host says that all bytes that its threads sent have arrived: the
- *    kernel over there has them, and has woken who waits for them;
+ *    receiving kernel has them, and has woken the threads that wait for them;
  * 2. more exchanges, until each thread has had time to show that it was woken.
  *
- * If all stand still all the time, nobody can move any more. A look, the question and another look
- * come one after the other, on all hosts: no clock of theirs is compared.
+ * If all threads stay still throughout, none can go on before a node is released. The steps are
+ * consecutive on all hosts: clocks of different hosts are not compared.
  */
 #include "base/cleanup.h"
 #include "throttle/control/controller_internal.h"
@@ -66,7 +66,7 @@ bool wio_conduct_is_settled(struct wio_conduct *c)
     return false;
 }
 
-/* On one host: the ranks of a launch begin together, whatever else stands still. */
+/* On one host: the ranks of a launch begin together, even if all other nodes are still. */
 static bool has_launch_begun(const struct wio_conduct *c, uint32_t wave)
 {
     for (uint32_t n = 0; n < c->params.roster->count; n++) {
@@ -77,7 +77,7 @@ static bool has_launch_begun(const struct wio_conduct *c, uint32_t wave)
     return false;
 }
 
-/* Whom nobody here starts has to come as soon as his launch has begun. */
+/* A node that has no recorded parent must register as soon as its launch has begun. */
 bool wio_conduct_awaits(const struct wio_conduct *c, uint32_t n)
 {
     const struct wio_roster_node *node = &c->params.roster->nodes[n];

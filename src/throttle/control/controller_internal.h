@@ -10,36 +10,36 @@ WIO_MUST_CHECK enum wio_status wio_conduct_tell(struct wio_conduct *c, uint32_t 
                                                 enum wio_node_state state, uint64_t now_ns);
 /* I/Os that were begun: those that a node came to, but for one at which it stands. */
 uint32_t wio_conduct_begun(const struct wio_conduct *c, uint32_t n);
-/* The run cannot be trusted any more: everybody goes. */
+/* The run cannot be trusted any more: all nodes are released. */
 void wio_conduct_give_up(struct wio_conduct *c, enum wio_conduct_verdict verdict, uint32_t node,
                          int32_t pid);
 /* A node that is held may do its I/O, and those up to the next one at which it is to be held. */
 void wio_conduct_let_go(struct wio_conduct *c, uint32_t n);
-/* Somebody is being made, and has not said yet who he is. */
+/* A thread or process is being made, and has not registered yet. */
 bool wio_conduct_awaits_birth(struct wio_conduct *c, uint64_t now_ns);
 
-/* controller_nodes.c. *news_out is set where somebody came, or did something that he rang for. */
+/* controller_nodes.c. *news_out is set where a node registered, or rang the doorbell. */
 void wio_conduct_set_patience(struct wio_conduct *c, uint32_t n);
 WIO_MUST_CHECK enum wio_status wio_conduct_seat_newcomers(struct wio_conduct *c, uint64_t now_ns,
                                                           bool *news_out);
 WIO_MUST_CHECK enum wio_status wio_conduct_read_nodes(struct wio_conduct *c, uint64_t now_ns,
                                                       bool *news_out);
-/* Ask the kernel about everybody who does not stand at an I/O, or about all where it is time to
- * look for the dead. */
+/* Ask the kernel about each node that is not held, and at intervals about all, to find those that
+ * have ended. */
 WIO_MUST_CHECK enum wio_status wio_conduct_look_at_nodes(struct wio_conduct *c, uint64_t now_ns);
-/* Has somebody on the board a child that is not there, and is busy beginning? */
+/* Has a node on the board a child that is not there yet, and is busy starting? */
 bool wio_conduct_has_unborn(const struct wio_conduct *c);
 /* How many I/Os the node may do before it stands at the next one, from `from` on, that shows
  * anything. */
 uint32_t wio_conduct_next_stop(const struct wio_conduct *c, uint32_t n, uint32_t from);
 
-/* Over several hosts: controller_hosts.c. *news_out is set where somebody may not have known yet
- * that he may go when he was looked at. */
+/* Over several hosts: controller_hosts.c. *news_out is set where a node was examined before a grant
+ * reached it. */
 WIO_MUST_CHECK enum wio_status wio_conduct_exchange(struct wio_conduct *c, bool *news_out);
-/* Everybody stands still: is nothing on its way between the hosts that could move somebody? To be
- * asked again after the next exchange if not. */
+/* All nodes are still: is it sure that no bytes in flight between hosts wake one? To be asked again
+ * after the next exchange if not. */
 bool wio_conduct_is_settled(struct wio_conduct *c);
-/* Must this node, which is not there, come before others may be taken to stand still? */
+/* Must this node, which is not there, register before the run can be quiescent? */
 bool wio_conduct_awaits(const struct wio_conduct *c, uint32_t n);
 
 /* //TRACE: controller_trace.c. */

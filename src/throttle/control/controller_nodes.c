@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the nodes of a run do, from the board and the kernel to the rules: who comes, what he says,
- * who is gone. */
+/* The state of a run's nodes, from the board and the kernel to the rules: registration, changes of
+ * state, exits. */
 #include "base/cleanup.h"
 #include "record/children.h"
 #include "throttle/control/controller_internal.h"
@@ -8,8 +8,8 @@
 #define MILLISECOND_NS UINT64_C(1000000)
 #define CHECK_NS (10 * MILLISECOND_NS) /* how soon a death is noticed */
 
-/* A node that computes for longer is taken for one that waits: twice as long as the same way took
- * when nobody was held. What looked like computing then may have been waiting in part. */
+/* A node that computes for longer is taken for one that waits: twice as long as the same gap took
+ * without holds. Part of that may have been unobserved waiting. */
 #define PATIENCE_FACTOR 2
 #define PATIENCE_MIN_NS (10 * MILLISECOND_NS)
 /* What a process may compute before its first word. */
@@ -26,7 +26,7 @@ void wio_conduct_set_patience(struct wio_conduct *c, uint32_t n)
     watch->call_patience_ns = PATIENCE_MIN_NS + PATIENCE_FACTOR * call_ns;
 }
 
-/* ---- newcomers ---------------------------------------------------------------------------- */
+/* ---- registration ------------------------------------------------------------------------- */
 
 static bool is_held_method(const struct wio_conduct *c, uint32_t n)
 {
@@ -90,7 +90,7 @@ static bool is_beginning(int32_t pid)
     return task.is_there && !task.is_asleep && task.run_ns < BEGIN_NS;
 }
 
-/* Those of other hosts are looked at there. */
+/* On one host only: other hosts do not examine their children. */
 bool wio_conduct_has_unborn(const struct wio_conduct *c)
 {
     bool has_unborn = false;
@@ -127,9 +127,9 @@ static enum wio_node_state state_of(const struct wio_watch *watch)
 }
 
 /*
- * What the node says of itself. A node that was only seen to stand still goes on computing, in the
- * same poll loop for all that is known, until it gets somewhere: to an I/O, into a call that waits,
- * to its end. A lock on the way there is part of the loop.
+ * The node's own state. A node that was only found still counts as blocked, in a poll loop for all
+ * that is known, until it reaches an I/O, a call that waits, or its end. A lock before that is part
+ * of the loop.
  */
 static enum wio_status tell_news(struct wio_conduct *c, uint32_t n, uint64_t before,
                                  uint64_t now_ns)
@@ -152,7 +152,7 @@ static enum wio_status tell_news(struct wio_conduct *c, uint32_t n, uint64_t bef
     return c->told[n] != state ? wio_conduct_tell(c, n, state, now_ns) : WIO_OK;
 }
 
-/* I/Os at which it was not to stand. */
+/* I/Os at which it was not to be held. */
 static void count_passed(struct wio_conduct *c, uint32_t n)
 {
     uint32_t begun = wio_conduct_begun(c, n);
@@ -161,7 +161,7 @@ static void count_passed(struct wio_conduct *c, uint32_t n)
     }
 }
 
-/* It did something that it rang for. */
+/* It rang the doorbell. */
 static enum wio_status hear(struct wio_conduct *c, uint32_t n, uint64_t before, uint64_t now_ns)
 {
     struct wio_watch *watch = &c->nodes[n];
@@ -195,9 +195,9 @@ enum wio_status wio_conduct_read_nodes(struct wio_conduct *c, uint64_t now_ns, b
     return WIO_OK;
 }
 
-/* ---- the dead ----------------------------------------------------------------------------- */
+/* ---- exits -------------------------------------------------------------------------------- */
 
-/* The process said that it ends. Its other threads may have gone on for a moment. */
+/* The process has reported its exit. Its other threads may have run on for a moment. */
 static bool has_said_goodbye(const struct wio_conduct *c, const struct wio_board_node *of)
 {
     for (uint32_t i = 0; i < c->seated; i++) {

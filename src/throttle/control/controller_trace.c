@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Conducting a run as //TRACE does: one node is held at every period-th I/O until each other one
- * has exited or is blocked. A watchdog says who is blocked: whoever is in a computing phase or call
- * for longer than the longest in a run without holding, times a factor. Time is the node's own.
+ * Controls a run as //TRACE does: one node is held at every period-th I/O until each other one has
+ * exited or is blocked. By its watchdog a node is blocked when it is in a computing phase or call
+ * for longer than the longest in a run without holds, times a factor. Time is the node's own.
  */
 #include "base/cleanup.h"
 #include "throttle/control/controller_internal.h"
 
 #define MILLISECOND_NS UINT64_C(1000000)
-#define WATCH_NS (2 * MILLISECOND_NS) /* how often the watchdogs look while somebody is held */
+#define WATCH_NS (2 * MILLISECOND_NS) /* period of the watchdogs while the node is held */
 #define IDLE_NS (20 * MILLISECOND_NS)
 
-/* The rules count I/Os: tell them of those that nobody was asked about. */
+/* The rules count I/Os: report those that began without a hold. */
 static enum wio_status catch_up(struct wio_conduct *c, uint32_t n, uint64_t now_ns)
 {
     struct wio_hold_decision decision;
@@ -45,7 +45,7 @@ static bool all_answered(const struct wio_conduct *c)
     return true;
 }
 
-/* Who has not been made yet cannot wait: as good as exited. */
+/* A node that has not been made yet cannot wait: it counts as exited. */
 static enum wio_status tell_answers(struct wio_conduct *c, uint64_t now_ns)
 {
     for (uint32_t n = 0; n < c->params.roster->count; n++) {
@@ -78,7 +78,7 @@ static enum wio_status let_throttled_go(struct wio_conduct *c, uint64_t now_ns)
         return WIO_ERR_INTERNAL;
     }
     c->moved_ns = now_ns;
-    /* Whoever was blocked may be free now, and takes a moment to show it. */
+    /* The release may unblock other nodes: each is measured anew. */
     for (uint32_t i = 0; i < c->params.roster->count; i++) {
         wio_watch_restart(&c->nodes[i]);
     }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Who takes part: the nodes (threads) of a program, known by their place in the tree of its
- * processes, so that the same one is found in each run. Learned in the first run as they come;
- * in later runs each newcomer is looked up.
+ * The participants of throttled runs: the nodes (threads) of a program, known by their place in the
+ * process tree, so that the same one is found in each run. The first run adds them as they
+ * register; later runs look each one up.
  *
  * A node's key is a hash of its rank or program and of how many-th child of its creator it is
  * (capture/throttle/hold.c); nodes of one key, as two calls of the same program by a script, are
@@ -39,7 +39,7 @@ struct wio_roster_node {
     int32_t ppid;     /* in the first run */
     uint32_t ops;     /* I/Os in the first run */
     bool has_parent;  /* made by another node, directly or through processes that are not recorded:
-                         it cannot come while all nodes stand still */
+                         it cannot register while all nodes are still */
 };
 
 /* Zero-initialise. */
@@ -55,7 +55,8 @@ void wio_roster_fini(struct wio_roster *roster);
 WIO_MUST_CHECK enum wio_status wio_roster_add(struct wio_roster *roster,
                                               const struct wio_board_node *node, bool has_parent);
 
-/* Who is place `place` of the board, in a later run? WIO_NOBODY: the first run had no such node. */
+/* The node at place `place` of the board, in a later run. WIO_NOBODY: the first run had none such.
+ */
 uint32_t wio_roster_find(const struct wio_roster *roster, const struct wio_board *board,
                          uint32_t place);
 

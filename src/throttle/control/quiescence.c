@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "throttle/control/quiescence.h"
 
-/* Changes of a node's word that make it sure that it has looked for what it polls for. */
+/* Changes of a node's word after which it is sure to have polled at least once. */
 enum { POLLS_ENOUGH = 6 };
-/* The most that a node which naps and runs gets for its naps between two looks, which come oftener
- * where nobody is in the way. */
+/* The most that a node which naps and runs gets for its naps between two samples, which are less
+ * than that apart on an idle machine. */
 #define NAPS_NS UINT64_C(4000000)
 
 static uint32_t state_of(const struct wio_watch *watch)
@@ -12,7 +12,8 @@ static uint32_t state_of(const struct wio_watch *watch)
     return WIO_BOARD_STATE(watch->word);
 }
 
-/* Nobody is told about these, they come too often: capture/throttle/hold.c. */
+/* Changes between these do not ring the doorbell, they are too frequent: capture/throttle/hold.c.
+ */
 static bool is_quiet(uint32_t state)
 {
     return state == WIO_BOARD_COMPUTING || state == WIO_BOARD_POLLING ||
@@ -44,8 +45,8 @@ void wio_watch_begin_phase(struct wio_watch *watch)
     watch->phase_ns = 0;
 }
 
-/* Asleep at both looks it is all of the time in between, unless it ran: then it may have waited for
- * a processor between two sleeps, and we for one between two looks. */
+/* A node asleep at both samples slept all the time in between, unless it ran: then it may have
+ * waited for a processor between two sleeps, as the recorder may have between the samples. */
 static uint64_t own_time(uint64_t passed_ns, uint64_t ran_ns, bool slept)
 {
     if (!slept || (ran_ns > 0 && passed_ns > NAPS_NS)) {
@@ -129,8 +130,8 @@ bool wio_watch_is_still(const struct wio_watch *watch)
     }
 }
 
-/* Whom the last I/O freed needs a moment to show it. In a call that waits it gets out of there;
- * computing it may have long to go. */
+/* A node in a call that waits is blocked after its patience, with some own time since the last
+ * release in which to leave the call; a computing node needs its whole patience since then. */
 bool wio_watch_is_blocked(const struct wio_watch *watch)
 {
     if (wio_watch_waits(watch)) {

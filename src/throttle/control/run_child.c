@@ -135,8 +135,8 @@ static bool is_interrupt(int number)
     return number == SIGHUP || number == SIGINT || number == SIGQUIT || number == SIGTERM;
 }
 
-/* What a launcher sends to all processes of a failed job must not cut the sealing short, an
- * impatient person may. */
+/* A signal that a launcher sends to all processes of a failed job must not cut the sealing short; a
+ * second SIGINT or SIGQUIT does. */
 static bool is_impatient(const struct wio_rerun *rerun, int number)
 {
     return (number == SIGINT || number == SIGQUIT) && rerun->interrupt != 0 &&
@@ -173,8 +173,8 @@ bool wio_rerun_goes_on(struct wio_rerun *rerun)
     return result == 0 ? ended.si_pid == 0 : errno == EINTR;
 }
 
-/* By a signal that came to both of us, before it could block it, or since somebody was impatient.
- */
+/* The child was killed by a signal: one that came before the child blocked it, or a repeated
+ * interrupt, which is passed on as SIGKILL. */
 static void tell_interrupt(const struct wio_rerun *rerun, struct wio_record_result *result)
 {
     result->exit_status = EXIT_SIGNAL_BASE + rerun->interrupt;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * One recording out of several: done in a child, so that each has the command's descriptors, signal
- * mask and orphans for itself, while this process looks on.
+ * mask and orphans for itself, while this process controls it.
  *
  *     WIO_TRY(wio_rerun_start(&rerun, &params, -1, err));
  *     while (wio_rerun_goes_on(&rerun)) { ... }

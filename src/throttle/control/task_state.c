@@ -95,7 +95,7 @@ bool wio_task_is_timed(const char *syscall_text)
         is_known = is_known && next != begin;
     }
     if (!is_known) {
-        return true; /* "running", or nobody may know */
+        return true; /* "running", or not readable */
     }
     for (size_t i = 0; i < WIO_ARRAY_SIZE(timed); i++) {
         if (timed[i].number == number) {

@@ -12,7 +12,7 @@
 #include "base/grow.h"
 #include "base/io.h"
 
-/* Connections that are accepted in a step: many fit between two looks at the threads. */
+/* Connections that are accepted in a step, of which many fit between two samples of the threads. */
 #define ACCEPTED_MAX 64u
 
 struct pending {

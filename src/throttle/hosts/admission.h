@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Connections to the director that have not yet proven that they are of the run. They are looked at
- * beside its work, without waiting: there are at most WIO_ADMISSION_MAX, each for a while; where
- * one more comes, the oldest that has not said HELLO with the run's key is closed. A HELLO that has
- * come before is refused.
+ * Connections to the coordinator that have not yet proven to have the run's key. They are served
+ * beside its work, without waiting: there are at most WIO_ADMISSION_MAX, each for a limited time;
+ * one more closes the oldest that has not sent HELLO with the run's key. A HELLO that was received
+ * before is refused.
  */
 #ifndef WIO_THROTTLE_HOSTS_ADMISSION_H
 #define WIO_THROTTLE_HOSTS_ADMISSION_H

@@ -131,7 +131,7 @@ enum wio_status wio_director_begin_run(struct wio_director *director,
     return write_address(director, run->dir, err);
 }
 
-/* ---- who comes ---------------------------------------------------------------------------- */
+/* ---- registration ------------------------------------------------------------------------- */
 
 static enum wio_status find_host(struct wio_director *director, const char *name,
                                  uint32_t *host_out)
@@ -249,7 +249,7 @@ static void ask(struct wio_director *director, struct wio_director_peer *peer, b
     }
 }
 
-/* A recorder whose command has not yet said a word is one that is about to be made. */
+/* A worker none of whose threads has registered counts as announced. */
 static void count_births(struct wio_director *director)
 {
     uint32_t announced = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The recorder that directs a throttled run over several hosts (throttle/hosts/remote.h): the
- * threads of all hosts have places on its own board, which is as they say, and what it grants there
- * they get.
+ * The coordinator of a throttled run over several hosts (throttle/hosts/remote.h): the threads of
+ * all hosts have places on its own board. An exchange copies their states to it, and the grants
+ * from it to the workers.
  *
  *     WIO_TRY(wio_director_create(board, &where, &director, err));
  *     wio_director_begin_run(director, &run, err);
@@ -37,19 +37,19 @@ struct wio_director_run {
 
 /* What an exchange with all hosts says, beside what is on the board then. */
 struct wio_director_news {
-    bool has_granted; /* somebody was told that he may go: others may not have known it yet when
-                         they were looked at */
-    bool has_bytes;   /* of the program, on their way; where that was asked */
+    bool has_granted; /* a grant was sent: threads of other hosts may have been examined before its
+                         effect */
+    bool has_bytes;   /* of the program, in flight; where that was asked */
     const char *lost; /* the host of a recorder that is gone before its command, NULL = none */
     int32_t lost_pid; /* of that recorder */
 };
 
-/* How a thread of another host was found at its last look. */
+/* The state of a thread of another host at its last sample. */
 struct wio_director_look {
     struct wio_task task;
     uint64_t now_ns; /* of that host's clock */
     bool has_process;
-    bool has_parent; /* somebody of the same recorder started it */
+    bool has_parent; /* a thread of the same recorder started it */
     uint32_t wave;   /* which launch of the command it is of, from 1: recorders that begin when all
                         before them have ended */
 };
@@ -60,7 +60,7 @@ struct wio_director_totals {
     uint32_t recorders;
     int exit_status;  /* of the first command that failed, else 0 */
     bool is_unsealed; /* a trace could not be finished */
-    const char *lost; /* as in the news */
+    const char *lost; /* as in struct wio_director_news */
     int32_t lost_pid;
 };
 
@@ -83,19 +83,20 @@ uint64_t wio_director_refused(const struct wio_director *director);
 WIO_MUST_CHECK enum wio_status wio_director_begin_run(struct wio_director *director,
                                                       const struct wio_director_run *run,
                                                       struct wio_error *err);
-/* Take in who has come, tell all hosts what was granted, and hear what their threads do.
+/* Accept new recorders, send the grants to all hosts, and receive the state of their threads.
  * WIO_ERR_NOMEM: end the run. */
 WIO_MUST_CHECK enum wio_status wio_director_exchange(struct wio_director *director,
                                                      bool wants_bytes,
                                                      struct wio_director_news *news_out);
-/* The launcher has ended: who has not said how it ended is lost. */
+/* The launcher has ended: recorders that have not reported their end are lost. */
 void wio_director_end_run(struct wio_director *director, struct wio_director_totals *totals_out);
 
 /* The last launch of this run that has begun, from 1; 0: none. */
 uint32_t wio_director_wave(const struct wio_director *director);
 const struct wio_director_look *wio_director_look(const struct wio_director *director,
                                                   uint32_t place);
-/* Of field `host` of a node on the board. NULL: no other host's. Lives as long as the director. */
+/* Of field `host` of a node on the board. NULL: no other host's. Lives as long as the coordinator.
+ */
 const char *wio_director_host(const struct wio_director *director, uint32_t host);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Throttled runs over several hosts: who directs them, and what the others say of them. */
+/* Throttled runs over several hosts: starting the coordinator, and the workers' reports. */
 #include "base/cleanup.h"
 #include "throttle/rules/throttle_internal.h"
 

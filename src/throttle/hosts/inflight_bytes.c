@@ -13,7 +13,7 @@
 
 enum { LINE_BYTES = 512, PATH_BYTES = 64 };
 
-/* Sockets with bytes on their way, whosever they are. */
+/* Sockets with bytes in flight, of any process. */
 struct sending {
     uint64_t *inodes;
     uint32_t count;
@@ -33,8 +33,8 @@ static void close_file(FILE **file)
 }
 
 /* "  0: 0100007F:1F90 0100007F:D2A4 01 00000010:00000000 tr:when retrnsmt uid timeout inode ..":
- * of the two queues the first is what nobody has confirmed. Timer 4 asks a full receiver whether
- * it has room again, which is done when all that was sent is confirmed: the rest waits here. */
+ * the first of the two queues counts unacknowledged bytes. Timer 4 probes a receiver without room;
+ * all that was sent is acknowledged then, and the rest waits on this host. */
 uint64_t wio_flight_parse(const char *line)
 {
     enum { QUEUES = 4, TIMER = 5, INODE = 9, WINDOW_PROBE = 4 };
@@ -105,7 +105,7 @@ bool wio_flight_has_bytes(int32_t tid)
     struct sending sending WIO_CLEANUP(sending_fini) = {0};
     char path[PATH_BYTES];
     if (read_table(tid, "tcp", &sending) != WIO_OK || read_table(tid, "tcp6", &sending) != WIO_OK) {
-        return true; /* out of memory: nobody knows */
+        return true; /* out of memory: not known */
     }
     if (sending.count == 0) {
         return false;

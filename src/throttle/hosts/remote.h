@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The messages between the recorders of a throttled run over several hosts. One directs (the one in
- * front of the launcher); on each host, behind the launcher, recorders do what it says. They speak
- * by TCP, in turn:
+ * The protocol between the recorders of a throttled run over several hosts: the coordinator in
+ * front of the launcher, and the workers behind it, on each host. By TCP, in turn:
  *
- *     recorder             director
+ *     worker               coordinator
  *     HELLO        ->                    a nonce, the name of the host
- *                  <-      CHALLENGE     another nonce, and the proof that the director has the key
- *     PROOF        ->                    the proof that the recorder has it
+ *                  <-      CHALLENGE     another nonce, and the coordinator's proof of the key
+ *     PROOF        ->                    the worker's proof of the key
  *                  <-      WELCOME       whether threads are held
- *                  <-      ASK           which threads may go on; what do all do?
- *     ANSWER       ->                    a look at all threads; the last one says how it ended
+ *                  <-      ASK           grants, and a request for the state of all threads
+ *     ANSWER       ->                    the state of all threads; the last one says how it ended
  *
  * Every message is a frame (throttle/hosts/remote_frame.h) with a tag that only the run's key
  * makes: a connection without the key gets no further than HELLO. The trace directory is no part of
@@ -32,8 +31,8 @@
 #define WIO_REMOTE_PROTOCOL 2
 
 #define WIO_REMOTE_HOST_BYTES 72
-/* A director that has said nothing for so long is taken for dead, another recorder after half of
- * it: the others shall not take the director for dead meanwhile. */
+/* A coordinator that is silent for so long is taken for dead, a worker after half of it: the other
+ * workers shall not take the coordinator for dead meanwhile. */
 #define WIO_REMOTE_SILENCE_NS UINT64_C(30000000000)
 
 enum wio_remote_kind {
@@ -58,21 +57,21 @@ struct wio_remote_welcome {
 };
 
 struct wio_remote_grant {
-    uint32_t place; /* on the asked one's board */
+    uint32_t place; /* on the worker's board */
     uint32_t count; /* I/Os that the node there may do in all */
 };
 
 /* `count` grants follow. */
 struct wio_remote_ask {
     uint32_t is_over;     /* no thread is held any more */
-    uint32_t wants_bytes; /* are bytes of the program on their way? */
+    uint32_t wants_bytes; /* are bytes of the program in flight? */
     uint32_t count;
 };
 
 enum {
-    WIO_REMOTE_IS_LOST = 1,     /* threads went on by themselves */
+    WIO_REMOTE_IS_LOST = 1,     /* threads ended their holds by themselves */
     WIO_REMOTE_IS_OVERFULL = 2, /* more threads than the board has places */
-    WIO_REMOTE_HAS_BYTES = 4,   /* sent, and not confirmed to have arrived */
+    WIO_REMOTE_HAS_BYTES = 4,   /* sent, and not acknowledged */
     WIO_REMOTE_IS_DONE = 8,     /* the command has ended: the last answer */
     WIO_REMOTE_IS_UNSEALED = 16 /* .. and its trace could not be finished */
 };

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * WHYIO_DIRECTOR: what a recorder behind the launcher is told by the one in front of it, through
- * the launcher's environment. It is all that is agreed beforehand:
+ * WHYIO_DIRECTOR: what the coordinator passes to the workers behind the launcher, through the
+ * launcher's environment. Nothing else is agreed beforehand:
  *
  *     PROTOCOL/VERSION/KEY/PLACE/ADDRESS@PORT,ADDRESS@PORT../DIRECTORY
  *
- * KEY: 64 hexadecimal digits. PLACE: the director's machine and network namespace. DIRECTORY: of
- * the run's trace, absolute, with % and two hexadecimal digits for all but letters, digits and
+ * KEY: 64 hexadecimal digits. PLACE: the coordinator's machine and network namespace. DIRECTORY:
+ * of the run's trace, absolute, with % and two hexadecimal digits for all but letters, digits and
  * "/._-".
  */
 #ifndef WIO_THROTTLE_HOSTS_REMOTE_ADDRESS_H

@@ -14,11 +14,11 @@
 #include "throttle/hosts/remote_handshake.h"
 
 #define MILLISECOND_NS UINT64_C(1000000)
-/* A director that is full of others' connections closes one that has not yet said HELLO. */
+/* A coordinator with too many connections closes one that has not yet sent HELLO. */
 #define TRIES_MAX 64u
 #define PAUSE_NS (50 * MILLISECOND_NS)
 
-/* An address that may be the director's. */
+/* An address that may be the coordinator's. */
 struct candidate {
     const struct wio_remote_socket *socket;
     struct wio_remote_handshake shake;
@@ -66,7 +66,7 @@ static void retry(struct candidate *candidate)
     candidate->again_ns = wio_clock_mono_ns() + candidate->tries * PAUSE_NS;
 }
 
-/* True: it is the director. */
+/* True: it is the coordinator. */
 static bool step(const struct attempt *attempt, struct candidate *candidate)
 {
     if (candidate->is_over) {

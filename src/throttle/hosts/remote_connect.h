@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How a recorder behind the launcher reaches the director: all addresses at once, and the first
- * that proves to be the director's is it. Loopback addresses are tried only where the director is
- * in the same place (wio_remote_place).
+ * How a worker behind the launcher connects to the coordinator: it tries all addresses at once, and
+ * keeps the first whose peer proves to have the key. Loopback addresses are tried only where the
+ * coordinator is in the same place (wio_remote_place).
  */
 #ifndef WIO_THROTTLE_HOSTS_REMOTE_CONNECT_H
 #define WIO_THROTTLE_HOSTS_REMOTE_CONNECT_H

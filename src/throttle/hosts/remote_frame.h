@@ -24,7 +24,7 @@ struct wio_remote_frame {
 /*
  * The frame that `bytes` begin with, which it points into. WIO_END where it is not there as a
  * whole: *needed_out bytes tell more. WIO_ERR_FORMAT for what is no frame, and for one with a body
- * of more than `most` bytes, or more than its kind has. The tag is not looked at.
+ * of more than `most` bytes, or more than its kind has. The tag is not checked.
  */
 WIO_MUST_CHECK enum wio_status wio_remote_frame_get(struct wio_buf bytes, uint32_t most,
                                                     struct wio_remote_frame *frame_out,

@@ -92,7 +92,7 @@ static enum wio_remote_step challenge_step(struct wio_remote_handshake *shake,
     return WIO_REMOTE_PROVEN;
 }
 
-/* ---- the director ------------------------------------------------------------------------- */
+/* ---- the coordinator ---------------------------------------------------------------------- */
 
 static enum wio_remote_step hello_step(struct wio_remote_handshake *shake,
                                        const struct wio_buf *body)

@@ -13,9 +13,9 @@
 #include "throttle/hosts/remote_link.h"
 
 enum wio_remote_at {
-    WIO_REMOTE_AT_CONNECT,   /* of the recorder: the connection is being made */
+    WIO_REMOTE_AT_CONNECT,   /* of the worker: the connection is being made */
     WIO_REMOTE_AT_CHALLENGE, /* HELLO was sent */
-    WIO_REMOTE_AT_HELLO,     /* of the director: nothing is known of the other side */
+    WIO_REMOTE_AT_HELLO,     /* of the coordinator: nothing is known of the other side */
     WIO_REMOTE_AT_PROOF,     /* HELLO was made with the key, at some time */
     WIO_REMOTE_AT_END
 };
@@ -24,8 +24,8 @@ struct wio_remote_handshake {
     struct wio_remote_link link;
     enum wio_remote_at at;
     struct wio_remote_key key;
-    struct wio_remote_hello hello;     /* own, or, behind AT_HELLO, the recorder's */
-    struct wio_remote_nonce challenge; /* the director's */
+    struct wio_remote_hello hello;     /* own, or, behind AT_HELLO, the worker's */
+    struct wio_remote_nonce challenge; /* the coordinator's */
 };
 
 enum wio_remote_step { WIO_REMOTE_GOES_ON, WIO_REMOTE_PROVEN, WIO_REMOTE_REFUSED };

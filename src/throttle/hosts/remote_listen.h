@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where the director of a run listens: at one network only. The first of these that there is:
+ * Where the coordinator of a run listens: at one network only. The first of these that there is:
  *
  *     - the interface that WHYIO_INTERFACE names, by name or by address
  *     - the addresses from which the hosts of --hosts=HOST,.. are reached

@@ -18,11 +18,11 @@
 #include "throttle/hosts/inflight_bytes.h"
 #include "throttle/hosts/remote_connect.h"
 
-enum { SLICE_MS = 20 }; /* between looks at the command while nobody asks */
+enum { SLICE_MS = 20 }; /* between checks of the command without a request */
 
 struct agent {
     struct wio_remote_address address;
-    struct wio_remote_link link; /* to the director; closed: it is gone */
+    struct wio_remote_link link; /* to the coordinator; closed: it is gone */
     struct wio_board_file board;
     struct wio_blob body;          /* that is sent just now */
     struct wio_remote_node *nodes; /* as last told */
@@ -153,7 +153,7 @@ static bool has_bytes(const struct agent *agent)
     return false;
 }
 
-/* Who is said to have arrived is counted afterwards, and so is among those that are told. */
+/* `arrived` is read before the places are counted, so each arrived node is among those reported. */
 static void look_at_all(struct agent *agent, struct wio_remote_answer *answer)
 {
     struct wio_board *board = agent->board.board;
@@ -195,7 +195,7 @@ static bool send_answer(struct agent *agent, const struct wio_remote_answer *ans
            wio_remote_send(&agent->link, WIO_REMOTE_ANSWER, &agent->body, WIO_REMOTE_SILENCE_NS);
 }
 
-/* `answer` holds what is to be said beside the look. */
+/* `answer` holds what is to be sent beside the state of the threads. */
 static enum wio_status serve(struct agent *agent, struct wio_remote_answer answer,
                              struct wio_error *err)
 {
@@ -212,7 +212,7 @@ static enum wio_status serve(struct agent *agent, struct wio_remote_answer answe
     return send_answer(agent, &answer) ? WIO_OK : lose(agent, err);
 }
 
-/* While the command runs. Threads that wait see by the beat that somebody cares. */
+/* While the command runs. By the beat held threads see that the recorder lives. */
 static void attend(struct agent *agent)
 {
     struct pollfd pollfd = {.fd = agent->link.fd, .events = POLLIN}; /* -1 is ignored */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * When each I/O would begin if everybody worked as fast as in the run he was throttled in, and
- * waited for what the edges say. One pass over all I/Os, each thread as far as it can go.
+ * When each I/O would begin if each node worked as fast as in the run that throttled it, and waited
+ * for what the edges say. One pass over all I/Os, each thread as far as it can go.
  */
 #include <stdlib.h>
 

@@ -6,7 +6,7 @@
 #include "throttle/control/participants.h"
 #include "throttle/rules/differ.h"
 
-/* A run: its trace, and who its nodes are. */
+/* A run: its trace and its nodes. */
 struct wio_compare_run {
     const char *dir;
     const struct wio_roster *roster; /* with this run's pids; the same nodes in both runs */

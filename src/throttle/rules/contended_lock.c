@@ -20,8 +20,8 @@ static void close_cursor(struct wio_edge_cursor **cursor)
     wio_edge_cursor_destroy(*cursor);
 }
 
-/* How far from `seq` a turn was: the last one before it is the nearest; who had the lock for long
- * shows an edge only when he gives it away, behind it. */
+/* Distance of a turn from `seq`: the last one before it is the nearest, then the first behind it (a
+ * long holder's edge is at its unlock). */
 static uint64_t distance(uint64_t turn, uint64_t seq)
 {
     return turn < seq ? seq - turn : (UINT64_MAX >> 1) + (turn - seq);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whose turn it was: locks and queues that a thread shares with others. */
+/* Contended locks and queues: those that a thread shares with others. */
 #ifndef WIO_THROTTLE_RULES_CONTENDED_LOCK_H
 #define WIO_THROTTLE_RULES_CONTENDED_LOCK_H
 

@@ -39,7 +39,7 @@ static enum wio_status find_event(const struct wio_trace *trace, struct wio_edge
     return status == WIO_END ? WIO_OK : status;
 }
 
-/* Whose list it is: by any of its operations. */
+/* The node of a list, by its first operation. */
 static void name_node(const struct wio_trace *trace, const struct wio_run_list *list,
                       struct wio_difference *out)
 {
@@ -52,7 +52,7 @@ static void name_node(const struct wio_trace *trace, const struct wio_run_list *
     }
 }
 
-/* What decided whose turn it was, in this run. */
+/* The contended lock or queue near the operation, in this run. */
 static enum wio_status find_turns(const struct wio_differ_run *run, const struct wio_run_list *list,
                                   const struct wio_differ_op *op, char *name, struct wio_error *err)
 {

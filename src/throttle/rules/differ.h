@@ -27,8 +27,8 @@ struct wio_difference {
     int32_t pid;      /* in the first of the two */
     int32_t tid;
     struct wio_differ_op ops[2];
-    /* The lock or queue that says who does what, "" = none does: the nodes share out the same work
-     * in all runs, and in both of these the node takes its turns with others. */
+    /* The contended lock or queue that assigns the work, "" = none: all nodes together do the same
+     * work in all runs, and in both of these runs the node takes turns at it. */
     char turns[WIO_TURNS_NAME_BYTES];
 };
 

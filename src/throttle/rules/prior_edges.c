@@ -105,7 +105,7 @@ static bool is_meeting(const struct known *known, const struct wio_order_stop *s
     return true;
 }
 
-/* What all members know when they leave, in I/Os of each node: nobody takes yet. */
+/* The I/Os of each node that precede the leaving of all members; no member takes yet. */
 static void fill_row(struct known *known, const struct wio_order_stop *stop)
 {
     for (uint32_t n = 0; n < known->nodes; n++) {
@@ -122,7 +122,7 @@ static void fill_row(struct known *known, const struct wio_order_stop *stop)
     }
 }
 
-/* Those who have an I/O behind it take. False where nobody hears anything new. */
+/* Members with an I/O behind it take. False where no member learns of a new predecessor. */
 static bool fill_takers(struct known *known, const struct wio_collective *collective)
 {
     bool is_new = false;

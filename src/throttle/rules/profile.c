@@ -74,7 +74,7 @@ static void begin_stream(struct reader *reader, uint32_t index, const struct wio
     node->life_ns += stream->last_ns - begin_ns;
 }
 
-/* Who sleeps between two looks at shared memory waits for somebody, and says nothing of it. */
+/* A sleep between two polls of shared memory is an unobserved wait. */
 static bool is_nap(const struct wio_event *event)
 {
     return wio_op_class(event->op) == WIO_CLASS_SLEEP;

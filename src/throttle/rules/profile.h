@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the trace of a run in which nobody was held tells of each node: its I/Os by which it can be
- * held, how long it was on its way from one to the next, and how much of its time no recorded wait
- * explains.
+ * What the trace of a run without holds tells of each node: its I/Os by which it can be held, the
+ * gaps between them, and how much of its time no recorded wait explains.
  *
- * That a thread computes and that it spins on shared memory look the same. So all time between
- * recorded calls counts as unexplained, and all that is slept, where somebody else could be waited
- * for.
+ * A computing thread and one that spins on shared memory cannot be told apart. So all time between
+ * recorded calls counts as unexplained, and all sleep, where another node could be waited for.
  */
 #ifndef WIO_THROTTLE_RULES_PROFILE_H
 #define WIO_THROTTLE_RULES_PROFILE_H
@@ -19,8 +17,8 @@ struct wio_profile_node {
     uint32_t count; /* of its I/Os that count for holding */
     uint32_t room;
     uint64_t *gaps_ns;        /* count + 1: before each of them and after the last, from begin to
-                                 begin, birth and end included */
-    uint64_t longest_ns;      /* from one of them to the next, birth and end included */
+                                 begin, the thread's begin and end included */
+    uint64_t longest_ns;      /* of these */
     uint64_t longest_call_ns; /* of other calls, those that start and end libraries left out */
     uint64_t unexplained_ns;  /* in gaps between recorded calls that are long enough to matter */
     uint64_t life_ns;
@@ -41,12 +39,11 @@ WIO_MUST_CHECK enum wio_status wio_profile_read(const struct wio_trace *trace,
                                                 struct wio_error *err);
 void wio_profile_fini(struct wio_profile *profile);
 
-/* How long the node was on its way from its `asked`-th I/O (from 1; 0: its birth) to the next one.
- */
+/* The node's gap from its `asked`-th I/O (from 1; 0: its begin) to the next one. */
 uint64_t wio_profile_gap(const struct wio_profile *profile, uint32_t node, uint32_t asked);
 
-/* The longest of all such ways between two I/Os; before the first and behind the last, where
- * libraries start and end, that way's own length. Linear in the node's I/Os. */
+/* The longest of all such gaps between two I/Os; before the first and behind the last, where
+ * libraries start and end, that gap itself. Linear in the node's I/Os. */
 uint64_t wio_profile_phase(const struct wio_profile *profile, uint32_t node, uint32_t asked);
 
 /* Is there anything that holding could find out? */

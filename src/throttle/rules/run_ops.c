@@ -47,8 +47,8 @@ static bool is_look(const struct wio_event *event)
            (class == WIO_CLASS_OPEN && (event->arg[0] & O_CREAT) == 0);
 }
 
-/* How many bytes were moved matters. Whether a file was there may depend on the runs before, and
- * which number a descriptor has is nobody's business: what follows from them shows by itself. */
+/* The number of bytes moved counts. Whether a file was there may depend on the runs before, and
+ * descriptor numbers are arbitrary: operations that depend on them differ by themselves. */
 static int64_t result_of(const struct wio_event *event)
 {
     switch ((int)wio_op_class(event->op)) {
@@ -63,8 +63,8 @@ static int64_t result_of(const struct wio_event *event)
     }
 }
 
-/* Where a write went. Who appends, or writes to what was open before the run (standard output that
- * goes to a file), goes on where the run before has ended. */
+/* Where a write went. Appends, and writes to what was open before the run (standard output that
+ * goes to a file), begin where the run before ended: they have no offset. */
 static int64_t offset_of(const struct reader *reader, const struct wio_event *event)
 {
     const uint64_t *appends = wio_map_get(&reader->opened, event->path);

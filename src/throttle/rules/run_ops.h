@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The I/Os of one throttled run (events with flag HOLD) as causal/order/merge.h wants them: one
- * list per node, in order. Looks that were made again are one with the first (FORMAT.md R-HOLD-1).
+ * list per node, in order. Repeated failed polls are one with the first (FORMAT.md R-HOLD-1).
  * Writes that go on where another run may have ended have no offset.
  */
 #ifndef WIO_THROTTLE_RULES_RUN_OPS_H

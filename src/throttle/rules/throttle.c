@@ -13,12 +13,12 @@
 
 #define MILLISECOND_NS UINT64_C(1000000)
 #define SECOND_NS UINT64_C(1000000000)
-/* While run 1 goes on: newcomers are noted as they come. */
+/* Period in which run 1 checks for new nodes. */
 #define LOOK_NS (20 * MILLISECOND_NS)
 #define FAR_LOOK_NS (4 * MILLISECOND_NS) /* recorders of other hosts wait for that at their end */
 
-/* What one I/O may take while it goes alone, with all others to be found still: beside this twice
- * the time that one of them may be on its way (controller_nodes.c), but all of that together .. */
+/* The limit of a hold, per I/O: this, and twice the longest gap, for which a node may compute
+ * before it counts as still (controller_nodes.c); but all of these gaps together .. */
 #define STEP_NS (50 * MILLISECOND_NS)
 #define WAYS 2
 #define WAYS_MAX_NS (3600 * SECOND_NS) /* .. no longer than this */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * record --causal=throttle: COMMAND is run as often as needed to find, by holding its I/O, who
- * waits for whom where nothing can be observed.
+ * record --causal=throttle: COMMAND is run as often as needed to find, by holding its I/O, the
+ * edges between threads that cannot be observed.
  *
- * Run 1 is recorded as ever, nobody is held: its trace is the result. Where it leaves time that no
+ * Run 1 is recorded as ever, without holds: its trace is the result. Where it leaves time that no
  * observed wait explains, further runs hold (causal/hold/hold.h), until what they show is proven
  * complete. They must do the same I/O. The edges found, evidence `held`, are added to the trace.
  *
@@ -31,7 +31,7 @@ struct wio_throttle_news {
     uint64_t period;        /* TRACE: every so many-th I/O of one thread is held; 0: of all, each */
     int32_t throttled_rank; /* TRACE: of that thread, -1 = none */
     int32_t throttled_tid;  /* TRACE: in run 1 */
-    uint64_t held;          /* I/Os that were held and let go */
+    uint64_t held;          /* I/Os that were held and released */
     uint64_t edges;         /* found so far */
     uint64_t unproven;      /* pairs of an operation and a node */
 };
@@ -40,7 +40,7 @@ struct wio_throttle_params {
     size_t struct_size;
     enum wio_hold_method method;
     uint64_t period;             /* of TRACE; 0 = 1, or as `goal` asks for */
-    const char *nodes;           /* of TRACE: who is throttled, "0,2-4"; NULL = all */
+    const char *nodes;           /* of TRACE: the nodes to throttle, "0,2-4"; NULL = all */
     struct wio_period_goal goal; /* of TRACE; zeros = none */
     /* Of TRACE with a goal: how long a replay of the trace takes, in seconds. */
     enum wio_status (*replay)(void *arg, const char *dir, double *time_s_out,
@@ -64,9 +64,9 @@ enum wio_throttle_end {
     WIO_THROTTLE_RUNS_OVER, /* some pairs are unproven */
     WIO_THROTTLE_FAILED,    /* a run could not be trusted, or the command failed */
     WIO_THROTTLE_DIFFERS,   /* two runs did not do the same: `difference` */
-    /* All nodes together did the same, and an observed lock or queue decided who does what, where
-     * any order is right: what was observed, and found until then, is all that can be said.
-     * `difference` tells where they part. */
+    /* All nodes together did the same, and an observed lock or queue assigned the work, where any
+     * order is right: no more can be found than was observed, and found until then. `difference`
+     * tells where the runs part. */
     WIO_THROTTLE_FIRST_COME,
     WIO_THROTTLE_REFUSED /* run 1 is no evidence: `error` says why */
 };

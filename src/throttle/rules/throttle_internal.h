@@ -54,7 +54,7 @@ struct wio_traced {
 
 /* throttle.c */
 enum wio_status wio_throttle_no_memory(struct wio_error *err);
-/* Run 1, in which nobody is held: fills the roster. */
+/* Run 1, without holds: fills the roster. */
 WIO_MUST_CHECK enum wio_status wio_throttle_run_first(struct wio_throttle *t,
                                                       struct wio_error *err);
 /* How long a hold may last: `ops` I/Os of all nodes, the longest way of one from one to the next.
@@ -78,7 +78,7 @@ WIO_MUST_CHECK enum wio_status wio_throttle_direct_run(struct wio_throttle *t, c
 WIO_MUST_CHECK enum wio_status wio_throttle_start(const struct wio_throttle *t,
                                                   const struct wio_record_params *params,
                                                   struct wio_rerun *rerun, struct wio_error *err);
-/* What they say of the run belongs to its result. `conduct`: NULL = nobody was held. */
+/* Adds the other hosts' reports to the run's result. `conduct`: NULL = without holds. */
 void wio_throttle_end_run(struct wio_throttle *t, struct wio_record_result *result,
                           struct wio_conduct *conduct);
 

@@ -19,7 +19,7 @@ static enum wio_status compare(struct wio_throttle *t, const char *dir, bool *sa
     return WIO_OK;
 }
 
-/* Did the run do the same as run 1? If not: because somebody else was first this time? */
+/* Did the run do the same as run 1? If not: because another node was first at a lock or queue? */
 static enum wio_status compare_with_first(struct wio_throttle *t, const char *dir, bool *same_out,
                                           struct wio_error *err)
 {

@@ -18,7 +18,7 @@
 #include "throttle/rules/store_edges.h"
 #include "throttle/rules/throttle_internal.h"
 
-/* ---- who is throttled ------------------------------------------------------------------------ */
+/* ---- the throttled nodes --------------------------------------------------------------------- */
 
 static bool is_in_list(const char *list, uint64_t number)
 {
@@ -172,7 +172,7 @@ static enum wio_status merge(struct wio_traced *traced, struct wio_error *err)
                                             .dir = traced->dir,
                                             .runs = runs,
                                             .count = traced->count,
-                                            /* With a period who is throttled waits now and then. */
+                                            /* With a period the node waits now and then. */
                                             .without_sync = traced->period == 1,
                                             .progress = traced->t->record.progress,
                                             .progress_arg = traced->t->record.progress_arg};

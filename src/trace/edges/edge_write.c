@@ -356,7 +356,7 @@ enum wio_status wio_edge_writer_clock(struct wio_edge_writer *writer,
     return fail(writer, status, err);
 }
 
-/* R-EDGE-1, key 7: the counts, so that nobody needs to read all rows for them. */
+/* R-EDGE-1, key 7: the counts, which then need no pass over all rows. */
 static enum wio_status put_totals(struct wio_edge_writer *writer, struct wio_error *err)
 {
     char text[64 * (WIO_EDGE_CLASS_COUNT + WIO_EVIDENCE_COUNT + 2)];

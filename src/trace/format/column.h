@@ -2,7 +2,7 @@
 /*
  * One column of a block of events: a list of signed 64-bit values in one of four encodings
  * (FORMAT.md#encodings). The writer takes the encoding that suits the values; the reader hands them
- * out in slices, so that nobody needs memory for a whole decoded block.
+ * out in slices, so that a whole decoded block is never in memory.
  */
 #ifndef WIO_TRACE_FORMAT_COLUMN_H
 #define WIO_TRACE_FORMAT_COLUMN_H

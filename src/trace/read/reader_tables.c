@@ -128,9 +128,8 @@ static uint32_t string_of(const struct wio_reader_segment *segment, uint64_t id)
     return segment->strings == NULL ? (uint32_t)id : segment->strings[id];
 }
 
-/* R-DIR-6. What another segment says of the same path: it was sealed at another moment. What
- * somebody found there says more than that there was nothing, and a file grows more often than it
- * shrinks. */
+/* R-DIR-6. Join the row of the same path from another segment, sealed at another moment: a file
+ * that was found wins over none, and the larger size wins, as files grow more often than shrink. */
 static void join_file(struct wio_file_info *file, const struct wio_file_info *other)
 {
     uint32_t uses = file->uses | other->uses;

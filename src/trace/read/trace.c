@@ -85,8 +85,8 @@ static enum wio_status no_memory(const char *file, struct wio_error *err)
     return wio_error_set(err, WIO_ERR_NOMEM, file, WIO_ERROR_NO_OFFSET, "no memory for the trace");
 }
 
-/* Takes over `fd`, also on failure. A file that could not be opened is kept with the reason, so
- * that whoever reads it says so (and check goes on with the next). */
+/* Takes over `fd`, also on failure. A file that could not be opened is kept with the reason, which
+ * is reported when it is read (and check goes on with the next). */
 static enum wio_status add_segment(struct wio_trace *trace, int fd, const char *name,
                                    struct wio_error *err)
 {

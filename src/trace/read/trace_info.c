@@ -51,7 +51,7 @@ static enum wio_status sum_blocks(struct wio_trace *trace, struct wio_error *err
     return WIO_OK;
 }
 
-/* Who makes room for a stream's events by its table must not meet more of them. */
+/* Readers size buffers by the stream table: its blocks must have exactly as many events. */
 static enum wio_status check_streams(const struct wio_trace *trace,
                                      const struct wio_reader_segment *segment,
                                      struct wio_error *err)
@@ -90,7 +90,7 @@ static enum wio_status count_processes(struct wio_trace *trace)
         if (info->rank >= 0) {
             WIO_TRY(wio_map_put(&ranks, (uint64_t)info->rank, 1));
         }
-        /* Parents stand before their children, so that whoever follows them comes to an end. */
+        /* Parents stand before their children, so that a walk up the tree ends. */
         if (info->parent >= i) {
             info->parent = UINT32_MAX;
         }

@@ -170,7 +170,7 @@ static enum wio_status put_file_row(const struct wio_segment *segment, uint32_t 
     return wio_blob_varint(out, file->uses);
 }
 
-/* Every path that an event names has a row, also where nobody looked at the file. */
+/* Every path that an event names has a row, also where the file was not examined. */
 static enum wio_status add_used_files(struct wio_segment *segment, struct wio_error *err)
 {
     uint8_t public_bits = WIO_USE_FILE | WIO_USE_NAMED;
