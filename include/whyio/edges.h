@@ -92,11 +92,11 @@ struct wio_member_row {
     bool takes; /* it waits: all of a barrier, all but the root of a broadcast */
 };
 
-/* A run of looks for one file that failed, then one that did not: one WAIT-UNTIL. */
+/* A run of failed polls for one file, then one that did not fail: one WAIT-UNTIL. */
 struct wio_wait_row {
-    uint64_t first_seq; /* the first look that failed */
+    uint64_t first_seq; /* the first failed poll */
     uint64_t last_seq;  /* the one that succeeded */
-    uint64_t looks;     /* that failed */
+    uint64_t looks;     /* failed polls */
     uint32_t stream;
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How the faults of a trace look: `whyio check`. One line per fault as it is found, with file and
+ * Prints the faults of a trace: `whyio check`. One line per fault as it is found, with file and
  * byte offset; a closing line. docs/schema/check.json describes the JSON.
  */
 #ifndef WIO_REPORT_CHECK_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How a comparison of two traces looks: `whyio compare` and `whyio replay --compare`.
+ * Prints a comparison of two traces: `whyio compare` and `whyio replay --compare`.
  * docs/schema/compare.json describes the JSON. Ratios are b / a: 2.0 = b took twice as long.
  */
 #ifndef WIO_REPORT_COMPARE_H

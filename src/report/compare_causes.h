@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What got slower between two runs, and why: how it looks. */
+/* Prints what got slower between two runs, and why. */
 #ifndef WIO_REPORT_COMPARE_CAUSES_H
 #define WIO_REPORT_COMPARE_CAUSES_H
 

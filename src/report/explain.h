@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How an explanation looks: text, and JSON (docs/schema/explain.json). */
+/* Prints an explanation: text, and JSON (docs/schema/explain.json). */
 #ifndef WIO_REPORT_EXPLAIN_H
 #define WIO_REPORT_EXPLAIN_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How the summary of a trace looks: `whyio info`. docs/schema/info.json describes the JSON. */
+/* Prints the summary of a trace: `whyio info`. docs/schema/info.json describes the JSON. */
 #ifndef WIO_REPORT_INFO_H
 #define WIO_REPORT_INFO_H
 

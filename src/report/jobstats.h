@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How the statistics of jobs look: YAML in the layout of Lustre's job_stats and Prometheus's text
+ * Prints statistics of jobs: YAML in the layout of Lustre's job_stats and Prometheus's text
  * (job/stats_text.h), JSON (docs/schema/jobstats.json), and a table for people.
  */
 #ifndef WIO_REPORT_JOBSTATS_H

@@ -81,7 +81,7 @@ WIO_MUST_CHECK enum wio_status wio_seal_to_fd(const char *dir, const char *ring_
                                               const struct wio_seal_params *params,
                                               struct wio_error *err);
 
-/* What a look at the rings of DIR tells. */
+/* A survey of the rings of DIR. */
 struct wio_seal_survey {
     uint64_t rings;   /* not sealed yet */
     uint64_t sealed;  /* the others: left for their strings, or by a sealing that died */

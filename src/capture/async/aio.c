@@ -245,8 +245,8 @@ static int end_cancel(struct aio_call *call, const struct aiocb *block, int resu
 AIO_CANCEL_WRAPPER(aio_cancel, struct aiocb)
 AIO_CANCEL_WRAPPER(aio_cancel64, struct aiocb64)
 
-/* aio_error gives its answer as result: 0 or the request's error. Programs poll with it: a look
- * that finds the request still in progress is no event. */
+/* aio_error gives its answer as result: 0 or the request's error. Programs poll with it: a failed
+ * poll (the request is still in progress) is no event. */
 static int end_error(struct aio_call *call, const struct aiocb *block, int result)
 {
     if (call->self == NULL || result == EINPROGRESS) {

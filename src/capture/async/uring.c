@@ -269,7 +269,7 @@ CAP_EXPORT int __io_uring_sqring_wait(LIB ring)
     return end_enter(&call, CAP_REAL(__io_uring_sqring_wait)(ring));
 }
 
-/* Programs poll with this: a look that finds nothing is no event. */
+/* Programs poll with this: a failed poll is no event. */
 CAP_EXPORT unsigned io_uring_peek_batch_cqe(LIB ring, CQE cqes, unsigned count)
 {
     struct cap_uring_call call;

@@ -155,13 +155,13 @@ bool cap_mpi_enter(struct cap_mpi *m, unsigned call, uintptr_t source, bool is_f
 /* The same also where synchronisation is not recorded. */
 bool cap_mpi_enter_always(struct cap_mpi *m, unsigned call, uintptr_t source) CAP_HIDDEN;
 
-/* The thread's last record is from before a look in vain (cap_mpi_look). */
+/* The thread's last record is from before a failed poll (cap_mpi_look). */
 static inline bool cap_mpi_is_looking(const struct cap_thread *self)
 {
     return self->mpi_looks != 0 && self->mpi_look_word == self->word;
 }
 
-/* Looks in vain leave no records: their processor time is asked for when they end. */
+/* Failed polls leave no records: their processor time is asked for when they end. */
 static inline void cap_mpi_begin(struct cap_mpi *m, enum cap_state state)
 {
     cap_state_enter(m->self, state);
@@ -215,11 +215,11 @@ static inline int cap_mpi_status_int(const void *status, unsigned at)
 uint64_t cap_mpi_status_bytes(const void *status) CAP_HIDDEN;
 bool cap_mpi_status_cancelled(const void *status) CAP_HIDDEN;
 
-/* A look at `requests` requests that found nothing: no event, the next one that finds something
- * tells of it. Only where the library has made system calls on the way that are recorded it is one,
- * for them to be caused by. */
+/* A failed poll of `requests` requests: no event, but counted in that of the next poll that
+ * succeeds. It is an event only where the library has made system calls inside that are recorded,
+ * as their cause. */
 void cap_mpi_look(struct cap_mpi *m, int requests) CAP_HIDDEN;
-/* This look found something: begin and arg3 of the event tell of those before it. */
+/* This poll succeeded: begin and arg3 of the event tell of the failed ones before it. */
 void cap_mpi_looks_end(struct cap_mpi *m) CAP_HIDDEN;
 
 #endif

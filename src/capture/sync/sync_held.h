@@ -7,10 +7,10 @@
  * is recorded before the unlock (cap_emit finds has_pending set), or when another thread waits for
  * the lock meanwhile: it counts itself in a table of counters (R-SYNC-2).
  *
- *     lock:    trylock, cap_held_push                       unlock:  cap_held_drop, unlock, look
+ *     lock:    trylock, cap_held_push                       unlock:  cap_held_drop, unlock, read
  * for waiter:  trylock fails, cap_waiters++, trylock, lock           waiters once more
  *
- * The second look of each side closes the gap: either the waiter's second trylock succeeds, or the
+ * The second check of each side closes the gap: either the waiter's second trylock succeeds, or the
  * holder sees the counter behind its unlock.
  *
  * A signal handler may push and pop between any two instructions, and may write what is pending.
