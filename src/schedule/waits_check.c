@@ -126,7 +126,7 @@ static enum wio_status name_circle(const struct walk *walk, uint32_t stream, str
         stream = waited_for(walk, stream); /* now certainly on the cycle itself */
     }
     (void)wio_error_set(err, WIO_ERR_FORMAT, NULL, WIO_ERROR_NO_OFFSET,
-                        "the waits of the trace go round in a circle");
+                        "the waits of the trace form a cycle");
     uint32_t first = stream;
     for (uint32_t i = 0; i < NAMED_MOST; i++) {
         const struct wio_act *act = &walk->waits->acts[walk->at[stream]];

@@ -200,7 +200,7 @@ static void summary_text(FILE *out, const struct wio_predict_result *result)
         put_time(out, "waiting", all->wait_s);
     }
     if (result->untied > 0) {
-        (void)fprintf(out, "given up     %s in knots\n", wio_format_count(text, result->untied));
+        (void)fprintf(out, "deadlocks    %s broken\n", wio_format_count(text, result->untied));
     }
     put_time(out, "I/O", all->io_s);
     if (is_trace) {

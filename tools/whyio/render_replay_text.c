@@ -115,7 +115,7 @@ static void put_waits(const struct wio_replay_result *result, FILE *out)
     }
     (void)fputs("edges    ", out);
     if (put_classes(result->edges, out) == 0) {
-        (void)fputs(" none: nobody waits for anybody", out);
+        (void)fputs(" none", out);
     }
     if (!result->dry_run) {
         (void)fputs("; waits", out);
@@ -124,8 +124,8 @@ static void put_waits(const struct wio_replay_result *result, FILE *out)
         }
     }
     if (result->untied > 0) {
-        (void)fprintf(out, ", of these %s given up in knots",
-                      wio_format_count(count, result->untied));
+        (void)fprintf(out, "; %s %s broken", wio_format_count(count, result->untied),
+                      result->untied == 1 ? "deadlock" : "deadlocks");
     }
     (void)fputc('\n', out);
 }
