@@ -2,8 +2,9 @@
 /*
  * Crashes at every point of a workload: whatever of the unflushed sectors and names survives,
  * recovery gives the first m steps for some m that is not before the last acknowledged one, all of
- * each or nothing; again after a crash within recovery; and the store goes on from there. The own
- * log and the reference, in the same runs (R-LOG-4, R-LOG-5, R-LOG-7, R-LOG-8, R-REDO-2, R-REDO-3).
+ * each or nothing; the same m after a crash within recovery, once its epoch is durable; and the
+ * store goes on from there. The own log and the reference, in the same runs (R-LOG-4, R-LOG-5,
+ * R-LOG-7, R-LOG-8, R-REDO-2, R-REDO-3).
  */
 #include "support/unit.h"
 
@@ -214,6 +215,32 @@ static void go_on(struct world *world, const struct script *script, uint64_t see
     disk_destroy(again.disk);
 }
 
+static void nothing_to_do(void *context, const struct wio_log_state *state)
+{
+    (void)context;
+    (void)state;
+}
+
+/* The events until a recovery has opened the log: its epoch is durable, no segment was changed. */
+static size_t events_of_opening(const struct world *ran, size_t at, uint64_t seed,
+                                enum disk_tear tear)
+{
+    struct wio_error err = WIO_ERROR_INIT;
+    struct wio_log *log = NULL;
+    struct disk *disk = disk_crash(ran->disk, at, seed, tear);
+    struct wio_log_config config = {
+        .io = disk_io(disk), .segment_bytes = LOG_SEGMENT, .on_flushed = nothing_to_do};
+    assert_ok(ran->log == WIO_LOG_SQLITE ? wio_log_open_sqlite(&config, &log, &err)
+                                         : wio_log_open_own(&config, &log, &err),
+              &err);
+    size_t events = disk_events(disk);
+    disk_stop(disk);
+    (void)disk_turn(disk);
+    wio_log_close(log);
+    disk_destroy(disk);
+    return events;
+}
+
 static void check_crash(const struct world *ran, const struct script *script, size_t at,
                         uint64_t seed, enum disk_tear tear)
 {
@@ -229,7 +256,13 @@ static void check_crash(const struct world *ran, const struct script *script, si
     size_t within = begun + (size_t)(seed / 7 % (disk_events(world.disk) - begun + 1));
     struct world twice = {.log = ran->log,
                           .disk = disk_crash(world.disk, within, seed + 1, DISK_GARBAGE)};
-    assert_int_equal(recover(&twice, script, acked), contents);
+    uint32_t again = recover(&twice, script, acked);
+    if (again != contents) {
+        /* The epoch was not durable: a record that the first recovery did not reach, as the header
+         * of its segment was torn, may count now that the header was written again (R-LOG-4). */
+        assert_true(within < events_of_opening(ran, at, seed, tear));
+        assert_true(is_expected(script, again, acked));
+    }
     go_on(&twice, script, seed);
     die(&twice);
     disk_destroy(twice.disk);
