@@ -368,7 +368,7 @@ static void a_queue_whose_takers_wait_for_others_keeps_its_order(void **state)
     assert_act(1, 1, WIO_ACT_GET, 1);
 }
 
-static void a_circle_is_named(void **state)
+static void a_cycle_is_named(void **state)
 {
     (void)state;
     struct wio_error err = WIO_ERROR_INIT;
@@ -377,7 +377,7 @@ static void a_circle_is_named(void **state)
                            "edge 0:0 1:0\nedge 1:0 0:0\n",
                        &err),
                   WIO_ERR_FORMAT, &err);
-    assert_non_null(strstr(err.message, "circle"));
+    assert_non_null(strstr(err.message, "cycle"));
     assert_non_null(strstr(err.message, "rank 0 (pid 10, thread 10) at event 0 (MPI_Recv) waits "
                                         "for rank 1 (pid 20, thread 20)"));
     assert_non_null(strstr(err.message, "for rank 0 (pid 10, thread 10) to get past event 0"));
@@ -425,7 +425,7 @@ int main(void)
         WAITS_TEST(a_post_behind_a_wait_is_given_by_its_own_event),
         WAITS_TEST(behind_a_wait_that_nothing_shows_the_same_code_does_the_same),
         WAITS_TEST(a_queue_whose_takers_wait_for_others_keeps_its_order),
-        WAITS_TEST(a_circle_is_named),
+        WAITS_TEST(a_cycle_is_named),
         WAITS_TEST(a_circle_through_a_collective_is_found),
         WAITS_TEST(edges_are_read_only_where_they_are_wanted),
     };
