@@ -352,7 +352,7 @@ class Edges(Causal):
 
 
 class Knots(Causal):
-    def test_a_circle_is_refused_before_anything_is_touched(self):
+    def test_a_cycle_is_refused_before_anything_is_touched(self):
         self.script(TWO + """
             MPI_Recv stream=0
             MPI_Send stream=0
@@ -361,7 +361,7 @@ class Knots(Causal):
             edge 0:0 1:0
             edge 1:0 0:0""")
         message = self.refused()
-        self.assertIn("circle", message)
+        self.assertIn("cycle", message)
         self.assertIn("rank 0 (pid 10, thread 10) at event 0 (MPI_Recv) waits for rank 1", message)
         self.assertFalse(os.path.exists(self.target))
 
