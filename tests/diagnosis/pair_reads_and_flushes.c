@@ -2,8 +2,8 @@
 /* Two causes: small reads of an input, flushes of each record. Mended: both. */
 #include "diagnosis.h"
 
-#define RECORDS 100
-#define READS 600
+#define RECORDS 180
+#define READS 450
 #define RECORD 1024
 
 int main(int argc, char **argv)
