@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# The demo: record an MPI program that nobody changed, look at what it did, do the same I/O again
+# The demo: record an unmodified MPI program, look at what it did, do the same I/O again
 # on another file system, without the program; and find why another one is slow, and what changes
 # it. `make demo` builds first.
 #
