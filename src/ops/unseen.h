@@ -15,7 +15,8 @@
     X(RAW_CALL, "raw_call", "syscall(2) with a number that is not recorded")                       \
     X(NO_RING, "no_ring", "the ring file could not be made (disk full, no permission)")            \
     X(LOST_COMPLETION, "lost_completion", "a completion was overwritten before it was seen")       \
-    X(HIDDEN_URING, "hidden_uring", "an io_uring request was submitted by the program's own code") \
+    X(HIDDEN_URING, "hidden_uring",                                                                \
+      "an io_uring request was submitted by code that calls the kernel itself")                    \
     X(HIDDEN_STDIO, "hidden_stdio", "libc's streams could not be looked into: what they caused")   \
     X(HIDDEN_STORES, "hidden_stores",                                                              \
       "stores into a mapped file could not be watched (Linux 6.7 can)")                            \

@@ -9,7 +9,12 @@
  * FILE.new is made and renamed to FILE.index. */
 bool callback_open(const char *name);
 
-/* Writes 4 bytes by each of io_submit and, where this was built with liburing, io_uring. */
-bool async_write(const char *name);
+/* Does the kernel allow io_uring here? */
+bool async_is_possible(void);
+/* Requests on the file by io_submit and, where the kernel allows it, io_uring: by liburing where
+ * this was built with it, by syscall(), of registered files. How many; 0 where one failed. */
+unsigned async_write(const char *name);
+/* The same by a ring that no function is called for, and that stays open. */
+unsigned async_write_hidden(const char *name);
 
 #endif

@@ -7,8 +7,7 @@
  */
 #include <signal.h>
 
-#include "capture/async/uring_call.h"
-#include "capture/mpi/mpi_io.h"
+#include "capture/async/uring_hidden.h"
 
 __thread struct cap_uring_place cap_uring_inside __attribute__((tls_model("initial-exec")));
 
@@ -40,10 +39,13 @@ int __io_uring_sqring_wait(LIB ring);
 static int end_init(struct cap_uring_call *call, unsigned entries,
                     const struct cap_lib_uring *library, int result)
 {
+    CAP_KEEP_ERRNO;
     if (call->self == NULL) {
+        if (result >= 0) {
+            (void)cap_uring_hidden_library(call->ev.source, library);
+        }
         return result;
     }
-    CAP_KEEP_ERRNO;
     cap_unmute(call->self);
     call->ev.end = cap_now();
     call->ev.size = entries;
@@ -142,22 +144,11 @@ __attribute__((always_inline)) static inline void begin_enter(struct cap_uring_c
     if (cap_uring_is_own(call->ring, frame)) { /* liburing calls itself */
         call->self = NULL;
         call->ring = NULL;
+        call->is_inner = true;
         return;
     }
     call->outer = cap_uring_inside;
     cap_uring_inside = (struct cap_uring_place){call->ring, frame};
-}
-
-/* By an MPI library, whose rings are not looked at: what waits in liburing's structure. */
-static void count_hidden(const struct cap_lib_uring *library)
-{
-    const unsigned shift = (library->flags & IORING_SETUP_SQE128) != 0;
-    for (unsigned i = library->sq.sqe_head; i != library->sq.sqe_tail; i++) {
-        const struct io_uring_sqe *sqe = &library->sq.sqes[(i & *library->sq.mask) << shift];
-        if ((sqe->flags & IOSQE_FIXED_FILE) == 0) {
-            cap_mpi_io_count_hidden(sqe->fd);
-        }
-    }
 }
 
 /* With what waits in the submission ring; liburing counts it in its own structure until it calls.
@@ -167,8 +158,8 @@ __attribute__((always_inline)) static inline void begin_submit(struct cap_uring_
                                                                unsigned number, uintptr_t source)
 {
     begin_enter(call, library, number, source);
-    if (CAP_UNLIKELY(call->self == NULL && cap_fds_have_mpi)) {
-        count_hidden(library);
+    if (CAP_UNLIKELY(call->self == NULL && !call->is_inner)) {
+        cap_uring_hidden_submit(source, library);
     }
     if (call->ring != NULL) {
         call->batch =
@@ -255,6 +246,9 @@ CAP_EXPORT int __io_uring_get_cqe(LIB ring, CQE cqe, unsigned submit, unsigned l
 {
     struct cap_uring_call call;
     begin_enter(&call, ring, WIO_CALL___io_uring_get_cqe, CAP_CALLER());
+    if (CAP_UNLIKELY(call.self == NULL && !call.is_inner && submit > 0)) {
+        cap_uring_hidden_submit(CAP_CALLER(), ring);
+    }
     if (call.ring != NULL && submit > 0) {
         unsigned tail = __atomic_load_n(call.ring->sq_tail, __ATOMIC_ACQUIRE);
         call.batch = cap_uring_before_submit(call.self, &call.ev, call.ring, tail);

@@ -22,6 +22,7 @@
 struct cap_uring_file {
     int fd; /* -1 = empty place */
     uint32_t path;
+    bool is_mpi; /* MPI-IO had opened it */
 };
 
 struct cap_uring_range {
@@ -51,6 +52,7 @@ struct cap_uring {
     unsigned sqe_bytes;
     unsigned sq_seen; /* entries below were recorded */
     uint32_t sq_busy;
+    bool is_hidden; /* requests are counted, not recorded: uring_hidden.h */
 
     const unsigned *cq_tail;
     const uint8_t *cqes;
@@ -119,6 +121,10 @@ struct cap_uring *cap_uring_at(const unsigned *sq_head) CAP_HIDDEN;
 /* The ring of liburing's structure, noted now if it was not before. */
 struct cap_uring *cap_uring_of_library(const struct cap_lib_uring *library) CAP_HIDDEN;
 void cap_uring_forget(struct cap_uring *ring) CAP_HIDDEN;
+/* The ring of this descriptor, which io_uring_setup gave just now, is not to be recorded. */
+void cap_uring_hide(int fd) CAP_HIDDEN;
+/* Has a wrapped call shown a ring with this descriptor, here or in a parent by fork? */
+bool cap_uring_is_known(int fd) CAP_HIDDEN;
 
 /* Does this descriptor lead to a ring at all? (uring_raw.c; asks the kernel.) */
 bool cap_uring_is_ring(int fd) CAP_HIDDEN;
@@ -166,6 +172,10 @@ struct cap_uring_batch {
     unsigned count;
 };
 
+/* The entry at this position of the submission ring. */
+struct io_uring_sqe cap_uring_entry(const struct cap_uring *ring, unsigned position) CAP_HIDDEN;
+/* The position behind the entries that io_uring_enter takes, of which it is to take `submit`. */
+unsigned cap_uring_tail_of(const struct cap_uring *ring, unsigned submit) CAP_HIDDEN;
 /* Before the call that submits: record entries up to `tail`. When it returns, others may have
  * collected the requests and released what they point to. */
 struct cap_uring_batch cap_uring_before_submit(struct cap_thread *self, const struct cap_event *ev,

@@ -2,7 +2,7 @@
 /* The bare system calls of io_uring, as functions of liburing since 2.3. */
 #include <signal.h>
 
-#include "capture/async/uring_call.h"
+#include "capture/async/uring_hidden.h"
 
 int io_uring_setup(unsigned entries, struct io_uring_params *params);
 int io_uring_enter(unsigned fd, unsigned submit, unsigned least, unsigned flags, sigset_t *mask);
@@ -19,6 +19,8 @@ CAP_EXPORT int io_uring_setup(unsigned entries, struct io_uring_params *params)
         cap_unmute(call.self);
         call.ev.end = cap_now();
         cap_uring_after_setup(call.self, &call.ev, entries, params, result);
+    } else {
+        cap_uring_hidden_opened(call.ev.source, result, params);
     }
     return result;
 }
@@ -33,6 +35,8 @@ CAP_EXPORT int io_uring_register(unsigned fd, unsigned operation, const void *ar
         cap_unmute(call.self);
         call.ev.end = cap_now();
         cap_uring_after_register(call.self, &call.ev, &what, result);
+    } else {
+        cap_uring_hidden_registered(call.ev.source, &what, result);
     }
     return result;
 }
@@ -58,6 +62,8 @@ static void begin_bare(struct cap_uring_call *call, unsigned number, uintptr_t s
             cap_uring_before_enter(call->self, &call->ev, enter->fd, enter->submit, enter->flags);
         call->outer = cap_uring_inside;
         cap_uring_inside = (struct cap_uring_place){call->batch.ring, enter->frame};
+    } else {
+        cap_uring_hidden_enter(source, enter->fd, enter->submit, enter->flags);
     }
 }
 

@@ -18,6 +18,7 @@ struct cap_uring_call {
     struct cap_uring *ring;
     struct cap_uring_batch batch;
     struct cap_uring_place outer; /* what cap_uring_inside was before */
+    bool is_inner;                /* by liburing itself, inside a call that is recorded */
 };
 
 /* Enter; what the library does inside - by its own system calls or by ours - is this call. */
@@ -25,6 +26,7 @@ static inline void cap_uring_begin(struct cap_uring_call *call, unsigned number,
 {
     call->self = cap_enter(source, number);
     call->ring = NULL;
+    call->is_inner = false;
     call->batch = (struct cap_uring_batch){NULL, 0, 0};
     call->ev = CAP_EVENT_OF(number, source);
     call->ev.begin = cap_begin(call->self);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The functions of liburing.so.2 that register files: later requests name them by their places. */
-#include "capture/async/uring_call.h"
+#include "capture/async/uring_hidden.h"
 
 int io_uring_register_files(LIB ring, const int *files, unsigned count);
 int io_uring_register_files_tags(LIB ring, const int *files, const uint64_t *tags, unsigned count);
@@ -14,7 +14,9 @@ static bool end_register(struct cap_uring_call *call, const struct cap_lib_uring
                          unsigned operation, unsigned count, int result)
 {
     if (call->self == NULL) {
-        return false;
+        call->self = cap_self;
+        call->ring = result >= 0 ? cap_uring_hidden_library(call->ev.source, library) : NULL;
+        return call->ring != NULL;
     }
     struct cap_ext ext = CAP_EXT;
     cap_unmute(call->self);

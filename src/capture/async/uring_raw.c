@@ -41,11 +41,7 @@ struct cap_uring_batch cap_uring_before_enter(struct cap_thread *self, const str
     if (ring == NULL) {
         return nothing;
     }
-    unsigned tail = __atomic_load_n(ring->sq_tail, __ATOMIC_ACQUIRE);
-    if ((ring->flags & IORING_SETUP_SQPOLL) == 0 && submit < tail - ring->sq_seen) {
-        tail = ring->sq_seen + submit;
-    }
-    return cap_uring_before_submit(self, ev, ring, tail);
+    return cap_uring_before_submit(self, ev, ring, cap_uring_tail_of(ring, submit));
 }
 
 void cap_uring_after_enter(struct cap_thread *self, struct cap_event *ev,

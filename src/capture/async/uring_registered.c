@@ -4,6 +4,7 @@
 
 #include "capture/async/uring.h"
 #include "capture/core/raw.h"
+#include "capture/mpi/mpi_io.h"
 
 #ifndef IORING_REGISTER_RING_FDS
 #define IORING_REGISTER_RING_FDS 20
@@ -26,8 +27,12 @@ void cap_uring_drop_files(struct cap_uring *ring)
 
 static void set_file(struct cap_thread *self, struct cap_uring *ring, unsigned place, int fd)
 {
-    ring->files[place].fd = fd;
-    ring->files[place].path = fd >= 0 ? cap_fd_path(self, fd) : WIO_NO_STRING;
+    const bool is_told = fd >= 0 && !ring->is_hidden;
+    ring->files[place] = (struct cap_uring_file){
+        .fd = fd,
+        .path = is_told ? cap_fd_path(self, fd) : WIO_NO_STRING,
+        .is_mpi = cap_mpi_io_is_file(fd),
+    };
 }
 
 /* Another thread may be reading entries, which name registered files: a moment. A signal handler

@@ -88,7 +88,7 @@ static void set_file(struct cap_request *request, const struct cap_uring *ring,
 static void set_place(struct cap_uring *ring, uint32_t file_index, uint32_t path)
 {
     if (file_index != 0 && file_index <= ring->file_count) {
-        ring->files[file_index - 1] = (struct cap_uring_file){-1, path};
+        ring->files[file_index - 1] = (struct cap_uring_file){.fd = -1, .path = path};
     }
 }
 

@@ -186,13 +186,16 @@ void cap_uring_mapped(int fd, uint64_t offset, const void *address, size_t bytes
  * is known when the ring goes. */
 static void count_hidden(const struct cap_uring *ring)
 {
-    struct wio_ring_header *header = cap_process.header;
-    if (header == NULL || !is_whole(ring) || ring->pid != cap_self->pid ||
+    if (!is_whole(ring) || ring->pid != cap_self->pid ||
         !cap_is_mapped((uintptr_t)ring->sq_tail)) { /* a library may have unmapped it, unseen */
         return;
     }
     unsigned hidden = __atomic_load_n(ring->sq_tail, __ATOMIC_ACQUIRE) - ring->sq_seen;
-    (void)__atomic_fetch_add(&header->unseen[WIO_UNSEEN_HIDDEN_URING], hidden, __ATOMIC_RELAXED);
+    if (!ring->is_hidden) {
+        cap_unseen_more(WIO_UNSEEN_HIDDEN_URING, hidden);
+    } else if (cap_fds_have_mpi) {
+        cap_unseen_more(WIO_UNSEEN_MPI_ASYNC, hidden);
+    }
 }
 
 __attribute__((destructor)) static void count_at_exit(void)
@@ -218,6 +221,19 @@ void cap_uring_unmapped(const void *address, size_t bytes)
             }
         }
     }
+}
+
+void cap_uring_hide(int fd)
+{
+    struct cap_uring *ring = place_of(fd);
+    if (ring != NULL) {
+        ring->is_hidden = true;
+    }
+}
+
+bool cap_uring_is_known(int fd)
+{
+    return place_of(fd) != NULL;
 }
 
 static struct cap_uring *checked(struct cap_uring *ring)

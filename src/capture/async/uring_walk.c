@@ -4,15 +4,22 @@
 
 #include "capture/async/uring.h"
 
-static struct io_uring_sqe entry_at(const struct cap_uring *ring, unsigned i)
+struct io_uring_sqe cap_uring_entry(const struct cap_uring *ring, unsigned position)
 {
     struct io_uring_sqe sqe;
-    unsigned place = i & (ring->sq_entries - 1);
+    unsigned place = position & (ring->sq_entries - 1);
     if (ring->sq_array != NULL) {
         place = ring->sq_array[place] & (ring->sq_entries - 1);
     }
     memcpy(&sqe, ring->sqes + (size_t)place * ring->sqe_bytes, sizeof(sqe));
     return sqe;
+}
+
+unsigned cap_uring_tail_of(const struct cap_uring *ring, unsigned submit)
+{
+    unsigned tail = __atomic_load_n(ring->sq_tail, __ATOMIC_ACQUIRE);
+    bool is_part = (ring->flags & IORING_SETUP_SQPOLL) == 0 && submit < tail - ring->sq_seen;
+    return is_part ? ring->sq_seen + submit : tail;
 }
 
 struct cap_uring_batch cap_uring_before_submit(struct cap_thread *self, const struct cap_event *ev,
@@ -25,6 +32,7 @@ struct cap_uring_batch cap_uring_before_submit(struct cap_thread *self, const st
     if (!cap_uring_take(&ring->sq_busy)) {
         return batch;
     }
+    ring->is_hidden = false; /* of a library that MPI had called back when it was made */
     batch.ring = ring;
     batch.first = ring->sq_seen;
     batch.count = tail - ring->sq_seen;
@@ -37,7 +45,7 @@ struct cap_uring_batch cap_uring_before_submit(struct cap_thread *self, const st
         batch.count = ring->sq_entries;
     }
     for (unsigned i = 0; i < batch.count; i++) {
-        struct io_uring_sqe sqe = entry_at(ring, batch.first + i);
+        struct io_uring_sqe sqe = cap_uring_entry(ring, batch.first + i);
         struct cap_request request = cap_uring_request(self, ring, &sqe);
         cap_submit(self, &at, &request);
     }
@@ -67,7 +75,7 @@ void cap_uring_after_submit(struct cap_thread *self, const struct cap_event *ev,
     }
     unsigned taken = taken_of(batch, result);
     for (unsigned i = taken; i < batch->count; i++) {
-        struct io_uring_sqe sqe = entry_at(ring, batch->first + i);
+        struct io_uring_sqe sqe = cap_uring_entry(ring, batch->first + i);
         cap_complete(self, cap_uring_key(ring, sqe.user_data), result < 0 ? result : -EAGAIN,
                      ev->end);
     }

@@ -46,6 +46,11 @@
 struct cap_thread *cap_enter_slow(uintptr_t source, unsigned call, int fd,
                                   const char *path) CAP_HIDDEN;
 
+/* Is a call that cap_enter gave NULL for, and that returns to `source`, an MPI library's, or made
+ * by another library inside a call of MPI? False in a child that shares memory, and where nothing
+ * is recorded at all. */
+bool cap_is_by_mpi(uintptr_t source) CAP_HIDDEN;
+
 static inline struct cap_thread *cap_enter_fd(uintptr_t source, unsigned call, int fd)
 {
     struct cap_thread *self = cap_self;
@@ -171,6 +176,8 @@ uint64_t cap_key(void) CAP_HIDDEN;
 
 /* Count what happened and was not recorded (enum wio_unseen). */
 void cap_unseen(unsigned kind) CAP_HIDDEN;
+/* The same, `count` of them at once. */
+void cap_unseen_more(unsigned kind, uint64_t count) CAP_HIDDEN;
 
 /* ---- strings ------------------------------------------------------------------------------ */
 

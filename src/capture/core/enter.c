@@ -230,6 +230,21 @@ static struct cap_thread *judge_caller(struct cap_thread *self, uintptr_t source
     return self;
 }
 
+bool cap_is_by_mpi(uintptr_t source)
+{
+    struct cap_thread *self = cap_self;
+    struct cap_module module;
+    if (!self->is_ready || cap_process.is_off ||
+        (self->watch != CAP_WATCH_NONE && !may_write(self)) ||
+        (self->flags & WIO_EVENT_VFORK) != 0) {
+        return false;
+    }
+    if (self->mute == 0) { /* a muted call of the program's own library is none */
+        return true;
+    }
+    return cap_module_find(self, source, &module) && module.is_internal;
+}
+
 /* A new thread of a confined process has nowhere to write, one without a clock writes nothing. */
 static void count_confined(void)
 {

@@ -273,12 +273,17 @@ uint64_t cap_key(void)
     return __atomic_add_fetch(&cap_image->next_key, 1, __ATOMIC_RELAXED);
 }
 
-void cap_unseen(unsigned kind)
+void cap_unseen_more(unsigned kind, uint64_t count)
 {
     struct wio_ring_header *header = cap_process.header;
     if (header != NULL && kind < WIO_UNSEEN_COUNT) {
-        (void)__atomic_fetch_add(&header->unseen[kind], 1, __ATOMIC_RELAXED);
+        (void)__atomic_fetch_add(&header->unseen[kind], count, __ATOMIC_RELAXED);
     }
+}
+
+void cap_unseen(unsigned kind)
+{
+    cap_unseen_more(kind, 1);
 }
 
 void cap_mark_end(uint32_t end, int32_t status)

@@ -41,9 +41,6 @@ static void emit_mmap(struct cap_thread *self, struct cap_event *ev, const struc
     ext.arg[0] = map->protection;
     ext.arg[1] = map->flags;
     cap_emit_ext(self, ev, &ext);
-    if (is_done) {
-        cap_uring_mapped(map->fd, (uint64_t)map->offset, map->address, map->size);
-    }
 }
 
 /* Remember it: a file's, that is recorded (`path`), or shared memory. */
@@ -101,6 +98,9 @@ void *cap_record_mmap(uintptr_t source, unsigned call, cap_mmap_fn *real, struct
     map.address = call_mmap(real, &map);
     if (self != NULL) {
         emit_mmap(self, &ev, &map);
+    }
+    if (is_file && map.address != MAP_FAILED) { /* an MPI library's ring, too */
+        cap_uring_mapped(map.fd, (uint64_t)map.offset, map.address, map.size);
     }
     if (map.address != MAP_FAILED && (self != NULL || (map.flags & MAP_SHARED) != 0)) {
         note(&map, self != NULL, ev.path);

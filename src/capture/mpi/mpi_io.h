@@ -32,11 +32,17 @@ bool cap_mpi_io_is_of_system(const char *path) CAP_HIDDEN;
 /* The name behind the kind of file system. Pure. */
 const char *cap_mpi_io_without_kind(const char *path) CAP_HIDDEN;
 
+/* Has MPI-IO opened this descriptor, of a file of the program? */
+static inline bool cap_mpi_io_is_file(int fd)
+{
+    const struct cap_fd *entry = fd >= 0 ? cap_fd_find(fd) : NULL;
+    return entry != NULL && (entry->flags & CAP_FD_MPI_FILE) != 0;
+}
+
 /* A request that is not recorded has this descriptor: count it where MPI-IO opened that. */
 static inline void cap_mpi_io_count_hidden(int fd)
 {
-    const struct cap_fd *entry = fd >= 0 ? cap_fd_find(fd) : NULL;
-    if (CAP_UNLIKELY(entry != NULL && (entry->flags & CAP_FD_MPI_FILE) != 0)) {
+    if (CAP_UNLIKELY(cap_mpi_io_is_file(fd))) {
         cap_unseen(WIO_UNSEEN_MPI_ASYNC);
     }
 }

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "capture/async/uring_hidden.h"
 #include "capture/core/process.h"
 #include "capture/mmap/pages.h"
 #include "capture/process/exec.h"
@@ -23,6 +24,9 @@ static void emit_end(unsigned call, uintptr_t source, int status)
         return;
     }
     cap_pages_report_all(source, call);
+    if ((self->flags & WIO_EVENT_VFORK) == 0) {
+        cap_uring_count_foreign();
+    }
     struct cap_event ev = CAP_EVENT_OF(call, source);
     ev.begin = cap_begin(self);
     ev.end = ev.begin;

@@ -75,7 +75,9 @@ extern const uint8_t cap_syscall_index[CAP_SYSCALL_NUMBERS] CAP_HIDDEN;
 long cap_raw_perform(const struct cap_raw_call *call) CAP_HIDDEN;
 /* CAP_RAW_SPECIAL: performs and records. */
 long cap_raw_special(struct cap_thread *self, const struct cap_raw_call *call) CAP_HIDDEN;
-/* CAP_RAW_FUTEX: the same. */
+/* CAP_RAW_SPECIAL that is not recorded: performs, and counts what is I/O of the program. */
+long cap_raw_special_hidden(const struct cap_raw_call *call) CAP_HIDDEN;
+/* CAP_RAW_FUTEX: performs and records. */
 long cap_raw_futex(const struct cap_raw_call *call) CAP_HIDDEN;
 
 #endif

@@ -4,7 +4,6 @@
 #include <sys/syscall.h>
 
 #include "base/rawcall.h"
-#include "capture/async/iocb.h"
 #include "capture/core/hooks.h"
 #include "capture/syscall/syscall.h"
 
@@ -280,11 +279,8 @@ static long record_call(const struct cap_raw_call *call)
         return cap_raw_futex(call);
     }
     struct record r = {.self = enter(call), .rule = rule, .arg = call->arg, .ext = CAP_EXT};
-    if (rule->kind == CAP_RAW_SPECIAL && r.self == NULL && rule->number == SYS_io_submit) {
-        cap_iocb_count_hidden(pointer(&r, 3), call->arg[2]);
-    }
-    if (rule->kind == CAP_RAW_SPECIAL && r.self != NULL) {
-        return cap_raw_special(r.self, call);
+    if (rule->kind == CAP_RAW_SPECIAL) {
+        return r.self != NULL ? cap_raw_special(r.self, call) : cap_raw_special_hidden(call);
     }
     r.ev = CAP_EVENT_OF(rule->call, call->source);
     r.ev.flags = WIO_EVENT_RAW;

@@ -4,7 +4,7 @@
 #include <sys/syscall.h>
 
 #include "capture/async/iocb.h"
-#include "capture/async/uring.h"
+#include "capture/async/uring_hidden.h"
 #include "capture/syscall/syscall.h"
 
 struct special {
@@ -86,11 +86,15 @@ static long do_uring_enter(struct special *s)
     return result;
 }
 
+static struct cap_uring_registration registration(const long *arg)
+{
+    return (struct cap_uring_registration){(unsigned)arg[1], (unsigned)arg[2],
+                                           (const void *)(uintptr_t)arg[3], (unsigned)arg[4]};
+}
+
 static long do_uring_register(struct special *s)
 {
-    const long *arg = s->call->arg;
-    const struct cap_uring_registration what = {(unsigned)arg[1], (unsigned)arg[2], pointer(s, 3),
-                                                (unsigned)arg[4]};
+    const struct cap_uring_registration what = registration(s->call->arg);
     long result = perform(s);
     cap_uring_after_register(s->self, &s->ev, &what, result);
     return result;
@@ -142,6 +146,26 @@ long cap_raw_special(struct cap_thread *self, const struct cap_raw_call *call)
     if (result < 0) {
         errno = (int)-result;
         return -1;
+    }
+    return result;
+}
+
+/* By an MPI library. */
+long cap_raw_special_hidden(const struct cap_raw_call *call)
+{
+    const long *arg = call->arg;
+    if (call->rule->number == SYS_io_submit) {
+        cap_iocb_count_hidden((struct iocb *const *)(uintptr_t)arg[3], arg[2]);
+    } else if (call->rule->number == SYS_io_uring_enter) {
+        cap_uring_hidden_enter(call->source, (unsigned)arg[1], (unsigned)arg[2], (unsigned)arg[4]);
+    }
+    long result = cap_raw_perform(call);
+    if (call->rule->number == SYS_io_uring_setup) {
+        cap_uring_hidden_opened(call->source, result,
+                                (const struct io_uring_params *)(uintptr_t)arg[2]);
+    } else if (call->rule->number == SYS_io_uring_register) {
+        const struct cap_uring_registration what = registration(arg);
+        cap_uring_hidden_registered(call->source, &what, result);
     }
     return result;
 }

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Rings that were made, mapped and entered without any function of libc or liburing: the kernel
+ * shows their descriptors, and how many requests each has taken (proc_pid_fdinfo(5), since Linux
+ * 5.19). One that is closed before the next look has left nothing behind.
+ */
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/fmt.h"
+#include "capture/async/uring_hidden.h"
+#include "capture/core/process.h"
+#include "capture/core/raw.h"
+
+#define COUNTED_MAX 64u
+
+/* What was counted of a ring, by the number of its inode: each has its own. A child by fork has the
+ * table of its parent. */
+struct counted {
+    uint64_t inode;
+    uint32_t requests;
+};
+static struct counted counted[COUNTED_MAX];
+static uint32_t counted_count;
+static uint32_t is_busy;
+
+struct directory_entry { /* struct linux_dirent64 */
+    uint64_t inode;
+    int64_t next;
+    uint16_t bytes;
+    uint8_t type;
+    char name[];
+};
+
+/* "FIELD:\tNUMBER\n" in the text; false where it is not there. */
+static bool read_field(const char *text, const char *field, uint32_t *value_out)
+{
+    uint64_t value = 0;
+    const char *at = strstr(text, field);
+    if (at == NULL) {
+        return false;
+    }
+    at += strlen(field);
+    at += strspn(at, ": \t");
+    if (!wio_scan_u64(&at, &value)) {
+        return false;
+    }
+    *value_out = (uint32_t)value;
+    return true;
+}
+
+/* Requests that the ring has taken so far. An older kernel does not tell: then one at least. */
+static uint32_t requests_of(int fd)
+{
+    char text[512];
+    char name[48];
+    uint32_t requests = 1;
+    struct wio_fmt fmt = wio_fmt_of(name, sizeof(name));
+    wio_fmt_str(&fmt, "/proc/self/fdinfo/");
+    wio_fmt_i64(&fmt, fd);
+    long info = raw_openat(AT_FDCWD, name, O_RDONLY | O_CLOEXEC, 0);
+    long bytes = info >= 0 ? raw_read((int)info, text, sizeof(text) - 1) : 0;
+    if (info >= 0) {
+        (void)raw_close((int)info);
+    }
+    text[bytes > 0 ? bytes : 0] = '\0';
+    (void)read_field(text, "SqHead", &requests);
+    return requests;
+}
+
+/* The parent's, which counts it: a fork hands descriptors down. */
+static bool is_inherited(int fd, uint64_t inode)
+{
+    char name[64];
+    struct stat st;
+    struct wio_fmt fmt = wio_fmt_of(name, sizeof(name));
+    wio_fmt_str(&fmt, "/proc/");
+    wio_fmt_i64(&fmt, raw_getppid());
+    wio_fmt_str(&fmt, "/fd/");
+    wio_fmt_i64(&fmt, fd);
+    return raw_call4(SYS_newfstatat, AT_FDCWD, (long)name, (long)&st, 0) == 0 && st.st_ino == inode;
+}
+
+static struct counted *counted_of(uint64_t inode)
+{
+    for (uint32_t i = 0; i < counted_count; i++) {
+        if (counted[i].inode == inode) {
+            return &counted[i];
+        }
+    }
+    struct counted *fresh = &counted[counted_count % COUNTED_MAX];
+    counted_count += counted_count < COUNTED_MAX;
+    *fresh = (struct counted){.inode = inode};
+    return fresh;
+}
+
+static void count_ring(int fd)
+{
+    struct stat st;
+    if (cap_uring_is_known(fd) || raw_fstat(fd, &st) < 0 || is_inherited(fd, st.st_ino)) {
+        return;
+    }
+    struct counted *ring = counted_of(st.st_ino);
+    uint32_t requests = requests_of(fd);
+    cap_unseen_more(WIO_UNSEEN_HIDDEN_URING, requests - ring->requests);
+    ring->requests = requests;
+}
+
+static void look_at(const struct directory_entry *entry)
+{
+    const char *at = entry->name;
+    uint64_t fd = 0;
+    if (wio_scan_u64(&at, &fd) && fd <= INT32_MAX && cap_uring_is_ring((int)fd)) {
+        count_ring((int)fd);
+    }
+}
+
+static void look_at_all(int directory)
+{
+    _Alignas(struct directory_entry) char entries[2048];
+    long bytes;
+    while ((bytes = raw_call3(SYS_getdents64, directory, (long)entries, sizeof(entries))) > 0) {
+        for (long at = 0; at < bytes;) {
+            const struct directory_entry *entry = (const void *)(entries + at);
+            look_at(entry);
+            at += entry->bytes;
+        }
+    }
+}
+
+void cap_uring_count_foreign(void)
+{
+    if (__atomic_exchange_n(&is_busy, 1, __ATOMIC_ACQUIRE) != 0) {
+        return;
+    }
+    long directory = raw_openat(AT_FDCWD, "/proc/self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+    if (directory >= 0) {
+        look_at_all((int)directory);
+        (void)raw_close((int)directory);
+    }
+    __atomic_store_n(&is_busy, 0, __ATOMIC_RELEASE);
+}
