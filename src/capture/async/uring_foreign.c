@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 
 #include "base/fmt.h"
-#include "capture/async/uring_hidden.h"
+#include "capture/async/uring.h"
 #include "capture/core/process.h"
 #include "capture/core/raw.h"
 
@@ -128,7 +128,7 @@ static void look_at_all(int directory)
     }
 }
 
-void cap_uring_count_foreign(void)
+void cap_fd_count_foreign_rings(void)
 {
     if (__atomic_exchange_n(&is_busy, 1, __ATOMIC_ACQUIRE) != 0) {
         return;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Rings whose requests are not recorded: an MPI library's, and those that were made without a call
- * that is wrapped. Requests on files that MPI-IO opened are counted as unseen (mpi_async), those of
- * a ring that no wrapped call has shown as hidden_uring. Signal safe, thread safe.
+ * Rings whose requests are not recorded, an MPI library's: those on files that MPI-IO opened are
+ * counted as unseen (mpi_async). Signal safe, thread safe.
  */
 #ifndef WIO_CAPTURE_ASYNC_URING_HIDDEN_H
 #define WIO_CAPTURE_ASYNC_URING_HIDDEN_H
@@ -28,9 +27,5 @@ void cap_uring_hidden_enter(uintptr_t source, unsigned fd, unsigned submit,
 void cap_uring_hidden_submit(uintptr_t source, const struct cap_lib_uring *library) CAP_HIDDEN;
 /* The entries below `tail` that were not looked at. */
 void cap_uring_hidden_count(struct cap_uring *ring, unsigned tail) CAP_HIDDEN;
-
-/* Counts the requests of rings that are open in this process and were shown by no wrapped call, as
- * far as an earlier look has not. Reads /proc/self/fd. */
-void cap_uring_count_foreign(void) CAP_HIDDEN;
 
 #endif

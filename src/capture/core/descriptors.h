@@ -119,6 +119,10 @@ static inline bool cap_fd_is_ours_maybe(int fd)
 /* The program is about to put a duplicate of fd at new_fd: get ours out of the way. Not where fd is
  * closed: the call will fail, and ours would stay behind. */
 void cap_fd_make_room(int fd, int new_fd) CAP_HIDDEN;
+/* Rings of io_uring among the descriptors of this process that no wrapped call has shown: counts
+ * their requests as unseen, as far as an earlier call has not (uring_foreign.c). Reads
+ * /proc/self/fd. */
+void cap_fd_count_foreign_rings(void) CAP_HIDDEN;
 /* Descriptors went to another process with this message: it shares their positions. */
 struct msghdr;
 void cap_fd_share_sent(const struct msghdr *message) CAP_HIDDEN;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Collectives: the how-many-th of their communicator, window or file. */
-#include "capture/async/uring_hidden.h"
 #include "capture/mpi/mpi_hooks.h"
 
 static void begin_collective(struct cap_mpi *m, struct cap_mpi_object *object)
@@ -88,7 +87,7 @@ void cap_mpi_before_forget(struct cap_mpi *m, enum cap_mpi_kind kind, const void
 {
     cap_mpi_word handle = kind == CAP_MPI_FILE ? *(const cap_mpi_word *)place : cap_mpi_load(place);
     if (kind == CAP_MPI_FILE) {
-        cap_uring_count_foreign(); /* as long as MPI-IO has its rings */
+        cap_fd_count_foreign_rings(); /* as long as MPI-IO has its rings */
     }
     if (kind == CAP_MPI_COMM) {
         (void)cap_mpi_comm(m, handle);

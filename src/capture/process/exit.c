@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "capture/async/uring_hidden.h"
 #include "capture/core/process.h"
 #include "capture/mmap/pages.h"
 #include "capture/process/exec.h"
@@ -25,7 +24,7 @@ static void emit_end(unsigned call, uintptr_t source, int status)
     }
     cap_pages_report_all(source, call);
     if ((self->flags & WIO_EVENT_VFORK) == 0) {
-        cap_uring_count_foreign();
+        cap_fd_count_foreign_rings();
     }
     struct cap_event ev = CAP_EVENT_OF(call, source);
     ev.begin = cap_begin(self);
