@@ -140,3 +140,10 @@ void cap_fd_count_foreign_rings(void)
     }
     __atomic_store_n(&is_busy, 0, __ATOMIC_RELEASE);
 }
+
+__attribute__((destructor)) static void count_at_exit(void)
+{
+    if (cap_process.header != NULL) {
+        cap_fd_count_foreign_rings();
+    }
+}

@@ -23,9 +23,6 @@ static void emit_end(unsigned call, uintptr_t source, int status)
         return;
     }
     cap_pages_report_all(source, call);
-    if ((self->flags & WIO_EVENT_VFORK) == 0) {
-        cap_fd_count_foreign_rings();
-    }
     struct cap_event ev = CAP_EVENT_OF(call, source);
     ev.begin = cap_begin(self);
     ev.end = ev.begin;
