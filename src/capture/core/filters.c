@@ -2,6 +2,7 @@
 #include "capture/core/filters.h"
 
 #include <string.h>
+#include <sys/prctl.h>
 
 #include "base/fmt.h"
 #include "capture/core/raw.h"
@@ -9,6 +10,7 @@
 struct filters {
     uint64_t mode;  /* 0 = none, 2 = filters */
     uint64_t count; /* 0 with mode 2: the kernel (before 5.9) does not say */
+    bool is_told;   /* by /proc */
 };
 
 /* "NAME:\t2" */
@@ -37,6 +39,7 @@ static struct filters read_filters(void)
     size_t used = 0;
     long got;
     long fd = raw_openat(AT_FDCWD, "/proc/self/status", O_RDONLY | O_CLOEXEC, 0);
+    filters.is_told = fd >= 0;
     while (fd >= 0 && (got = raw_read((int)fd, piece, sizeof(piece))) > 0) {
         for (long i = 0; i < got; i++) {
             if (piece[i] == '\n') {
@@ -54,6 +57,14 @@ static struct filters read_filters(void)
     return filters;
 }
 
+/* Without /proc only whether there are any can be asked. The loader does not call prctl; a filter
+ * that kills a program for that kills it for what recording calls, too. */
+static bool are_asked_for(uint64_t known)
+{
+    long mode = known == 0 ? raw_call3(SYS_prctl, PR_GET_SECCOMP, 0, 0) : 0;
+    return mode == 0 || mode == -EINVAL; /* a kernel without filters */
+}
+
 bool cap_filters_are_known(const char *known)
 {
     uint64_t count = 0;
@@ -61,5 +72,8 @@ bool cap_filters_are_known(const char *known)
         return true; /* "any": the recorder has some and cannot tell how many */
     }
     const struct filters filters = read_filters();
+    if (!filters.is_told) {
+        return are_asked_for(count);
+    }
     return filters.mode == 0 || (filters.count != 0 && filters.count == count);
 }

@@ -14,7 +14,8 @@
 
 /* False where this process has filters that the recorder does not have, which has as many as
  * `known` says (WHYIO_FILTERS; NULL = it does not say). Makes only calls that the loader has made
- * before (openat, read, close). Signal safe. */
+ * before (openat, read, close); where /proc is missing, and the recorder has no filter, prctl.
+ * Where it is missing and the recorder has some, those are taken to be all. Signal safe. */
 bool cap_filters_are_known(const char *known) CAP_HIDDEN;
 
 #endif

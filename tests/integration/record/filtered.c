@@ -2,14 +2,18 @@
 /*
  * A sandbox: filtered HOW PROGRAM ARGUMENTS. Allows the calls that the loader, libc's start and a
  * plain program need, and executes PROGRAM; any other call kills it. HOW is how the filter is set
- * (prctl, seccomp) and how PROGRAM is executed: exec, spawn or system.
+ * (prctl, seccomp) and how PROGRAM is executed: exec, spawn or system; with noproc there is no
+ * /proc, with ask PROGRAM may call prctl.
  */
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <sched.h>
 #include <spawn.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -63,11 +67,35 @@ static struct sock_filter steps[] = {
     ALLOW(getppid),
     ALLOW(getcwd),
     ALLOW(ioctl),
+    ALLOW(prctl), /* may_not_ask takes it away */
     BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
 };
 
+static void may_not_ask(void)
+{
+    for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+        if (BPF_OP(steps[i].code) == BPF_JEQ && steps[i].k == SYS_prctl) {
+            steps[i].k = UINT32_MAX;
+        }
+    }
+}
+
+static void hide_proc(void)
+{
+    if (unshare(CLONE_NEWNS) != 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
+        mount("none", "/proc", "tmpfs", 0, NULL) != 0) {
+        exit(96);
+    }
+}
+
 static void confine(const char *how)
 {
+    if (strstr(how, "noproc") != NULL) {
+        hide_proc();
+    }
+    if (strstr(how, "ask") == NULL) {
+        may_not_ask();
+    }
     struct sock_fprog program = {sizeof(steps) / sizeof(steps[0]), steps};
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) {
         exit(91);

@@ -55,6 +55,19 @@ class Filtered(RecordCase):
         self.assertEqual(answer.returncode, 0, answer.stderr)
         self.assertTrue(os.path.exists("out"))
 
+    def test_sandbox_that_is_not_seen_without_proc(self):
+        """The filter is asked for where /proc does not tell it. A container's own is one, too: then it is not known
+        whether there are more."""
+        with open("/proc/self/status", encoding="ascii") as status:
+            if "Seccomp:\t0" not in status.read():
+                self.skipTest("there are filters of system calls here already")
+        if subprocess.run([SANDBOX, "prctl,noproc,ask", "/bin/true"], check=False).returncode == 96:
+            self.skipTest("/proc cannot be hidden here")
+        script = f"exec {SANDBOX} prctl,noproc,ask /usr/bin/env LD_PRELOAD=$LD_PRELOAD {PROGRAM} out"
+        answer = self.record("sh", "-c", script)
+        self.assertEqual(answer.returncode, 0, answer.stderr)
+        self.assertTrue(os.path.exists("out"))
+
     def test_filter_of_the_recorder_too(self):
         """One that the recorder lives with is no reason to stay out (containers have one)."""
         answer = subprocess.run(["bwrap", "--dev-bind", "/", "/", "--seccomp", "3", WHYIO, "record", "-q",
