@@ -19,7 +19,10 @@ enum wio_status wio_match_create(struct wio_edges *edges, struct wio_match **mat
     match->gathering_free = WIO_NO_INDEX;
     wio_table_init(&match->table, alloc);
     wio_pair_map_init(&match->gathering_of, alloc);
+    wio_pair_map_init(&match->member_of, alloc);
     wio_pair_map_init(&match->reader_of, alloc);
+    wio_pair_map_init(&match->waiters_of, alloc);
+    wio_pair_map_init(&match->peek_of, alloc);
     match->lookers = wio_alloc_array(alloc, edges->threads, sizeof(*match->lookers));
     match->births = wio_alloc_array(alloc, edges->threads, sizeof(*match->births));
     if (match->lookers == NULL || match->births == NULL) {
@@ -40,10 +43,11 @@ void wio_match_destroy(struct wio_match *match)
     alloc.put(alloc.context, match->channels);
     alloc.put(alloc.context, match->items);
     wio_pair_map_fini(&match->gathering_of);
+    wio_pair_map_fini(&match->member_of);
     wio_pair_map_fini(&match->reader_of);
-    for (uint32_t i = 0; i < match->gathering_count; i++) {
-        alloc.put(alloc.context, match->gatherings[i].seen);
-    }
+    wio_pair_map_fini(&match->waiters_of);
+    wio_pair_map_fini(&match->peek_of);
+    alloc.put(alloc.context, match->peeks);
     alloc.put(alloc.context, match->gatherings);
     alloc.put(alloc.context, match->slow);
     alloc.put(alloc.context, match->lookers);
@@ -107,16 +111,27 @@ void wio_match_drop_first(struct wio_match *match, struct wio_match_list *list)
     match->item_free = place;
 }
 
-/* Where something is before the point: the point itself, or, where that is the first of its thread,
- * what made the thread, and so on. */
-static struct wio_point after_birth(const struct wio_match *match, struct wio_point point)
+/* NULL where the point is not the first of its thread, or what made that is not known. */
+static struct wio_match_birth *birth_at(struct wio_match *match, struct wio_point point)
 {
-    const struct wio_match_birth *birth = &match->births[point.thread];
-    while (point.op == birth->first_op && birth->is_known) {
-        point = birth->by;
-        birth = &match->births[point.thread];
+    struct wio_match_birth *birth = &match->births[point.thread];
+    return point.op == birth->first_op && birth->is_known ? birth : NULL;
+}
+
+/* Where something is before the point: the point itself, or, where that is the first of its thread,
+ * what made the thread, and so on. The next time the way is short. */
+static struct wio_point after_birth(struct wio_match *match, struct wio_point point)
+{
+    struct wio_point origin = point;
+    struct wio_match_birth *birth;
+    while ((birth = birth_at(match, origin)) != NULL) {
+        origin = birth->by;
     }
-    return point;
+    while ((birth = birth_at(match, point)) != NULL) {
+        point = birth->by;
+        birth->by = origin;
+    }
+    return origin;
 }
 
 enum wio_status wio_match_edge_from_before(struct wio_match *match, struct wio_edge edge)

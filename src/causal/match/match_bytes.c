@@ -77,21 +77,50 @@ enum wio_status wio_match_read(struct wio_match *match, uint32_t channel,
     return join(match, found, channel, evidence);
 }
 
+static enum wio_status peek_of(struct wio_match *match, uint32_t channel, uint32_t thread,
+                               struct wio_match_peek **peek_out)
+{
+    uint32_t place = wio_pair_map_get(&match->peek_of, channel, thread);
+    if (place == WIO_NO_INDEX) {
+        WIO_TRY(wio_alloc_room(&match->edges->alloc, (void **)&match->peeks, &match->peek_room,
+                               (size_t)match->peek_count + 1, sizeof(*match->peeks)));
+        place = match->peek_count++;
+        match->peeks[place] = (struct wio_match_peek){0, WIO_NO_INDEX};
+        WIO_TRY(wio_pair_map_put(&match->peek_of, channel, thread, place));
+    }
+    *peek_out = &match->peeks[place];
+    return WIO_OK;
+}
+
+/* Where the thread has not peeked yet, or one write before: what it has seen it follows already.
+ * Writes are in a row, so the one that it has seen last is there if bytes before its end are. */
+static uint32_t first_unseen(const struct wio_match *match, const struct wio_match_channel *channel,
+                             const struct wio_match_peek *peek)
+{
+    uint32_t first = channel->given.first;
+    return channel->given.count > 0 && match->items[first].from < peek->to ? peek->item : first;
+}
+
 enum wio_status wio_match_peek(struct wio_match *match, uint32_t channel,
                                enum wio_evidence evidence, struct wio_point at, uint64_t bytes)
 {
     struct wio_match_channel *found;
-    WIO_TRY(wio_match_channel(match, WIO_MATCH_BYTES, channel, 0, &found, NULL));
+    struct wio_match_peek *peek;
+    uint32_t number;
+    WIO_TRY(wio_match_channel(match, WIO_MATCH_BYTES, channel, 0, &found, &number));
+    WIO_TRY(peek_of(match, number, at.thread, &peek));
     uint64_t end = found->taken_end + bytes;
-    for (uint32_t i = found->given.first; found->given.count > 0 && i != WIO_NO_INDEX;
+    uint64_t begin = peek->to > found->taken_end ? peek->to : found->taken_end;
+    for (uint32_t i = first_unseen(match, found, peek); found->given.count > 0 && i != WIO_NO_INDEX;
          i = match->items[i].next) {
         const struct wio_match_item *write = &match->items[i];
         if (write->from >= end) {
             break;
         }
-        if (write->to <= found->taken_end) {
+        if (write->to <= begin) {
             continue;
         }
+        *peek = (struct wio_match_peek){write->to, i};
         WIO_TRY(wio_match_edge_from_before(match, (struct wio_edge){.from_thread = write->thread,
                                                                     .from_op = write->begin_op,
                                                                     .to_thread = at.thread,

@@ -2,7 +2,6 @@
 /* Collectives: the k-th of a communicator on every rank is one event. What has all its members is
  * forgotten. */
 #include <inttypes.h>
-#include <string.h>
 
 #include "base/cleanup.h"
 #include "causal/match/match_internal.h"
@@ -20,10 +19,10 @@ static bool has_root(enum wio_collective_kind kind)
     return kind == WIO_COLLECTIVE_FROM_ROOT || kind == WIO_COLLECTIVE_TO_ROOT;
 }
 
-static enum wio_status check(const struct wio_match_gathering *gathering,
+static enum wio_status check(const struct wio_match *match, uint32_t number,
                              const struct wio_collective_call *call, struct wio_error *err)
 {
-    const struct wio_collective_call *first = &gathering->call;
+    const struct wio_collective_call *first = &match->gatherings[number].call;
     if (call->size != first->size) {
         return refuse(call, "its size is another than that of the other ranks", err);
     }
@@ -32,7 +31,7 @@ static enum wio_status check(const struct wio_match_gathering *gathering,
         (has_root(call->kind) && call->root != first->root)) {
         return refuse(call, "it calls another function, or with another root, than others", err);
     }
-    if ((gathering->seen[call->rank / 64] >> (call->rank % 64) & 1) != 0) {
+    if (wio_pair_map_get(&match->member_of, number, call->rank) != WIO_NO_INDEX) {
         return refuse(call, "it is there twice", err);
     }
     return WIO_OK;
@@ -209,6 +208,7 @@ static enum wio_status complete(struct wio_match *match, uint32_t number, struct
     wio_pair_map_remove(&match->gathering_of, gathering->call.communicator,
                         gathering->call.sequence);
     while (gathering->members.count > 0) {
+        wio_pair_map_remove(&match->member_of, number, match->items[gathering->members.first].rank);
         wio_match_drop_first(match, &gathering->members);
     }
     gathering->next_free = match->gathering_free;
@@ -221,7 +221,6 @@ static enum wio_status begin(struct wio_match *match, const struct wio_collectiv
                              uint32_t *number_out)
 {
     const struct wio_alloc *alloc = &match->edges->alloc;
-    size_t words = match->edges->threads / 64 + 1;
     uint32_t number = match->gathering_free;
     if (number != WIO_NO_INDEX) {
         match->gathering_free = match->gatherings[number].next_free;
@@ -233,14 +232,6 @@ static enum wio_status begin(struct wio_match *match, const struct wio_collectiv
     struct wio_match_gathering *gathering = &match->gatherings[number];
     gathering->members = wio_match_list_empty;
     gathering->call = *call;
-    if (gathering->seen == NULL) {
-        gathering->seen = wio_alloc_array(alloc, words, sizeof(*gathering->seen));
-    } else {
-        memset(gathering->seen, 0, words * sizeof(*gathering->seen));
-    }
-    if (gathering->seen == NULL) {
-        return WIO_ERR_NOMEM;
-    }
     match->left.collectives++;
     *number_out = number;
     return wio_pair_map_put(&match->gathering_of, call->communicator, call->sequence, number);
@@ -258,7 +249,7 @@ enum wio_status wio_match_collective(struct wio_match *match,
     if (number == WIO_NO_INDEX) {
         WIO_TRY(begin(match, call, &number));
     } else {
-        WIO_TRY(check(&match->gatherings[number], call, err));
+        WIO_TRY(check(match, number, call, err));
         if (call->kind == WIO_COLLECTIVE_LOOSE) {
             match->gatherings[number].call.kind = WIO_COLLECTIVE_LOOSE;
         }
@@ -275,6 +266,6 @@ enum wio_status wio_match_collective(struct wio_match *match,
     };
     struct wio_match_gathering *gathering = &match->gatherings[number];
     WIO_TRY(wio_match_append(match, &gathering->members, &item));
-    gathering->seen[call->rank / 64] |= UINT64_C(1) << (call->rank % 64);
+    WIO_TRY(wio_pair_map_put(&match->member_of, number, call->rank, 1));
     return gathering->members.count == call->size ? complete(match, number, err) : WIO_OK;
 }

@@ -80,11 +80,16 @@ struct wio_match_slow {
     uint64_t bytes;
 };
 
+/* Up to where a thread has peeked at a channel's bytes. */
+struct wio_match_peek {
+    uint64_t to;
+    uint32_t item; /* the write that ends there, in its list as long as not all of it is read */
+};
+
 /* A collective whose members have not all come. */
 struct wio_match_gathering {
     struct wio_match_list members;
     struct wio_collective_call call; /* what the first member said */
-    uint64_t *seen; /* a bit per rank that has come; as many as there are threads */
     uint32_t next_free;
 };
 
@@ -101,9 +106,15 @@ struct wio_match {
     struct wio_match_looker *lookers; /* per thread */
     struct wio_match_file *files;     /* by number */
     size_t file_room;
-    struct wio_match_birth *births;   /* per thread */
-    struct wio_pair_map reader_of;    /* (lock's channel, thread) -> item of its last release */
+    struct wio_match_birth *births; /* per thread */
+    struct wio_pair_map reader_of;  /* (lock's channel, thread) -> item of its last release */
+    struct wio_pair_map waiters_of; /* (lock's channel, thread) -> its acquires that wait */
+    struct wio_pair_map peek_of;    /* (channel, thread) -> peek */
+    struct wio_match_peek *peeks;
+    size_t peek_room;
+    uint32_t peek_count;
     struct wio_pair_map gathering_of; /* (communicator, sequence) -> gathering */
+    struct wio_pair_map member_of;    /* (gathering, rank): has come */
     struct wio_match_gathering *gatherings;
     size_t gathering_room;
     uint32_t gathering_count;

@@ -4,7 +4,7 @@
 #include "base/cleanup.h"
 #include "base/tree.h"
 
-/* The last shared release of one thread. */
+/* The last shared release of one thread. Those of a piece are in order of threads. */
 struct reader {
     struct wio_point at;
     struct reader *next;
@@ -81,22 +81,40 @@ static enum wio_status add_piece(struct wio_ranges *ranges, struct wio_range ran
     return WIO_OK;
 }
 
+static enum wio_status insert_reader(const struct wio_ranges *ranges, struct reader **place,
+                                     struct wio_point at)
+{
+    struct reader *reader = ranges->alloc.get(ranges->alloc.context, sizeof(*reader));
+    if (reader == NULL) {
+        return WIO_ERR_NOMEM;
+    }
+    *reader = (struct reader){.at = at, .next = *place};
+    *place = reader;
+    return WIO_OK;
+}
+
 static enum wio_status add_reader(struct wio_ranges *ranges, struct piece *piece,
                                   struct wio_point at)
 {
-    struct reader *reader = piece->readers;
-    while (reader != NULL && reader->at.thread != at.thread) {
-        reader = reader->next;
+    struct reader **place = &piece->readers;
+    while (*place != NULL && (*place)->at.thread < at.thread) {
+        place = &(*place)->next;
     }
-    if (reader == NULL) {
-        reader = ranges->alloc.get(ranges->alloc.context, sizeof(*reader));
-        if (reader == NULL) {
-            return WIO_ERR_NOMEM;
-        }
-        reader->next = piece->readers;
-        piece->readers = reader;
+    if (*place != NULL && (*place)->at.thread == at.thread) {
+        (*place)->at = at;
+        return WIO_OK;
     }
-    reader->at = at;
+    return insert_reader(ranges, place, at);
+}
+
+static enum wio_status copy_readers(const struct wio_ranges *ranges, struct piece *to,
+                                    const struct piece *from)
+{
+    struct reader **place = &to->readers;
+    for (const struct reader *reader = from->readers; reader != NULL; reader = reader->next) {
+        WIO_TRY(insert_reader(ranges, place, reader->at));
+        place = &(*place)->next;
+    }
     return WIO_OK;
 }
 
@@ -123,35 +141,21 @@ static enum wio_status cut(struct wio_ranges *ranges, uint64_t place)
     WIO_TRY(add_piece(ranges, (struct wio_range){place, to}, &rest));
     rest->last = piece->last;
     rest->has_last = piece->has_last;
-    for (const struct reader *reader = piece->readers; reader != NULL; reader = reader->next) {
-        WIO_TRY(add_reader(ranges, rest, reader->at));
-    }
-    return WIO_OK;
+    return copy_readers(ranges, rest, piece);
 }
 
-static bool is_among(const struct reader *readers, struct wio_point at)
-{
-    while (readers != NULL && (readers->at.thread != at.thread || readers->at.op != at.op)) {
-        readers = readers->next;
-    }
-    return readers != NULL;
-}
-
-/* Do two pieces have the same releases? Neither has a reader twice. */
+/* Do two pieces have the same releases? */
 static bool is_alike(const struct piece *a, const struct piece *b)
 {
-    size_t more = 0;
-    for (const struct reader *reader = a->readers; reader != NULL; reader = reader->next) {
-        if (!is_among(b->readers, reader->at)) {
-            return false;
-        }
-        more++;
+    const struct reader *left = a->readers;
+    const struct reader *right = b->readers;
+    while (left != NULL && right != NULL && left->at.thread == right->at.thread &&
+           left->at.op == right->at.op) {
+        left = left->next;
+        right = right->next;
     }
-    for (const struct reader *reader = b->readers; reader != NULL; reader = reader->next) {
-        more--;
-    }
-    return more == 0 && a->has_last == b->has_last && a->last.thread == b->last.thread &&
-           a->last.op == b->last.op;
+    return left == NULL && right == NULL && a->has_last == b->has_last &&
+           a->last.thread == b->last.thread && a->last.op == b->last.op;
 }
 
 /* What was cut and has become alike since is one piece again, or many readers of many ranges would

@@ -150,8 +150,27 @@ static uint64_t from_op_of(const void *context, uint32_t edge)
     return edges->edges[edge].from_op;
 }
 
-/* The loose edges into a stop, by the operation that they come from: then only those of one number
- * need be compared with each other. A read of many small writes has many edges. */
+static uint64_t from_thread_of(const void *context, uint32_t edge)
+{
+    const struct wio_edges *edges = context;
+    return edges->edges[edge].from_thread;
+}
+
+static uint64_t object_of(const void *context, uint32_t edge)
+{
+    const struct wio_edges *edges = context;
+    return edges->edges[edge].object;
+}
+
+/* Beside each other where both are sorted? Then they may differ in class alone. */
+static bool is_beside(const struct wio_edge *a, const struct wio_edge *b)
+{
+    return a->from_op == b->from_op && a->from_thread == b->from_thread && a->object == b->object;
+}
+
+/* The loose edges into a stop, by operation, thread and object that they come from: then only those
+ * that are alike in all of it are compared. A read of many small writes has many edges, a lock that
+ * many threads had many of one number. */
 static enum wio_status sort_loose(struct reduction *reduction, const struct wio_order_stop *stop,
                                   uint32_t *count_out)
 {
@@ -165,7 +184,10 @@ static enum wio_status sort_loose(struct reduction *reduction, const struct wio_
             reduction->loose[count++] = (uint32_t)stop->in[i].edge;
         }
     }
-    wio_stable_sort(reduction->loose, reduction->loose + count, count, from_op_of, edges);
+    uint32_t *room = reduction->loose + count;
+    wio_stable_sort(reduction->loose, room, count, object_of, edges);
+    wio_stable_sort(reduction->loose, room, count, from_thread_of, edges);
+    wio_stable_sort(reduction->loose, room, count, from_op_of, edges);
     *count_out = count;
     return WIO_OK;
 }
@@ -182,8 +204,7 @@ static enum wio_status check_loose(void *context, const struct wio_order_stop *s
     WIO_TRY(sort_loose(reduction, stop, &count));
     for (uint32_t i = 0; i < count; i++) {
         const struct wio_edge *edge = &edges[reduction->loose[i]];
-        for (uint32_t k = i; k > 0 && edges[reduction->loose[k - 1]].from_op == edge->from_op;
-             k--) {
+        for (uint32_t k = i; k > 0 && is_beside(edge, &edges[reduction->loose[k - 1]]); k--) {
             if (is_double(edge, &edges[reduction->loose[k - 1]])) {
                 drop(reduction, reduction->loose[i]);
                 break;
