@@ -85,7 +85,7 @@ static enum wio_status peek_of(struct wio_match *match, uint32_t channel, uint32
         WIO_TRY(wio_alloc_room(&match->edges->alloc, (void **)&match->peeks, &match->peek_room,
                                (size_t)match->peek_count + 1, sizeof(*match->peeks)));
         place = match->peek_count++;
-        match->peeks[place] = (struct wio_match_peek){0, WIO_NO_INDEX};
+        match->peeks[place] = (struct wio_match_peek){.item = WIO_NO_INDEX};
         WIO_TRY(wio_pair_map_put(&match->peek_of, channel, thread, place));
     }
     *peek_out = &match->peeks[place];
@@ -109,6 +109,9 @@ enum wio_status wio_match_peek(struct wio_match *match, uint32_t channel,
     uint32_t number;
     WIO_TRY(wio_match_channel(match, WIO_MATCH_BYTES, channel, 0, &found, &number));
     WIO_TRY(peek_of(match, number, at.thread, &peek));
+    if (at.op < peek->op) {
+        *peek = (struct wio_match_peek){.item = WIO_NO_INDEX};
+    }
     uint64_t end = found->taken_end + bytes;
     uint64_t begin = peek->to > found->taken_end ? peek->to : found->taken_end;
     for (uint32_t i = first_unseen(match, found, peek); found->given.count > 0 && i != WIO_NO_INDEX;
@@ -120,7 +123,7 @@ enum wio_status wio_match_peek(struct wio_match *match, uint32_t channel,
         if (write->to <= begin) {
             continue;
         }
-        *peek = (struct wio_match_peek){write->to, i};
+        *peek = (struct wio_match_peek){.to = write->to, .op = at.op, .item = i};
         WIO_TRY(wio_match_edge_from_before(match, (struct wio_edge){.from_thread = write->thread,
                                                                     .from_op = write->begin_op,
                                                                     .to_thread = at.thread,

@@ -83,6 +83,7 @@ struct wio_match_slow {
 /* Up to where a thread has peeked at a channel's bytes. */
 struct wio_match_peek {
     uint64_t to;
+    uint64_t op;   /* that did so: earlier ones of the thread do not follow it */
     uint32_t item; /* the write that ends there, in its list as long as not all of it is read */
 };
 
