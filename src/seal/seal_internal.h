@@ -49,6 +49,7 @@ struct wio_seal_ring {
     uint32_t dir; /* index into seal->dirs: what it is opened and removed by */
     struct wio_ring_header header;
     uint64_t file_bytes;
+    uint64_t order_ns;  /* seal_list.c: what the rings are sorted by */
     uint64_t start_ns;  /* since the segment's base */
     uint32_t process;   /* in the segment */
     uint32_t parent;    /* index of parent_ring, UINT32_MAX = none or not here */

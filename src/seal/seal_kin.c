@@ -17,6 +17,9 @@
 /* By how much the clocks of two rings of a machine may differ. */
 #define SLACK_NS UINT64_C(1000000)
 
+/* Of a status: no signal has a greater number. */
+#define SIGNAL_MASK 0x7f
+
 /* When a process image began, to tell apart processes with one pid. */
 struct birth {
     uint64_t child; /* host and pid */
@@ -65,9 +68,9 @@ static bool read_status(const struct wio_event *event, int *status_out)
     if (event->op == WIO_OP_waitid) {
         int code = (int)event->arg[3];
         status = code == CLD_EXITED   ? W_EXITCODE(status & 0xff, 0)
-                 : code == CLD_KILLED ? W_EXITCODE(0, status)
-                 : code == CLD_DUMPED ? W_EXITCODE(0, status) | WCOREFLAG
-                                      : W_STOPCODE(status);
+                 : code == CLD_KILLED ? W_EXITCODE(0, status & SIGNAL_MASK)
+                 : code == CLD_DUMPED ? W_EXITCODE(0, status & SIGNAL_MASK) | WCOREFLAG
+                                      : W_STOPCODE(SIGSTOP);
     }
     *status_out = status;
     return WIFEXITED(status) || WIFSIGNALED(status);
@@ -104,6 +107,8 @@ enum wio_status wio_seal_note_kin(struct wio_seal *seal, const struct wio_seal_r
     return add_kin(seal, kin);
 }
 
+/* Rows about one process are grouped by kind, signals by their number, each group in order of time:
+ * what is looked for is the first of its group from a moment on. */
 static int compare_kin(const void *a, const void *b)
 {
     const struct wio_seal_kin *left = a;
@@ -111,10 +116,19 @@ static int compare_kin(const void *a, const void *b)
     if (left->other != right->other) {
         return left->other < right->other ? -1 : 1;
     }
-    if (left->t_ns != right->t_ns) {
-        return left->t_ns < right->t_ns ? -1 : 1;
+    if (left->kind != right->kind) {
+        return left->kind < right->kind ? -1 : 1;
     }
-    return (int)left->kind - (int)right->kind;
+    if (left->kind == WIO_KIN_KILLED && left->status != right->status) {
+        return left->status < right->status ? -1 : 1;
+    }
+    return (left->t_ns > right->t_ns) - (left->t_ns < right->t_ns);
+}
+
+static bool is_alike(const struct wio_seal_kin *a, const struct wio_seal_kin *b)
+{
+    return a->other == b->other && a->kind == b->kind &&
+           (a->kind != WIO_KIN_KILLED || a->status == b->status);
 }
 
 static int compare_births(const void *a, const void *b)
@@ -127,53 +141,49 @@ static int compare_births(const void *a, const void *b)
     return (left->t_ns > right->t_ns) - (left->t_ns < right->t_ns);
 }
 
-/* The first row about `other` from that moment on, of any kind; NULL = none. */
-static const struct wio_seal_kin *find_kin(const struct wio_seal *seal, uint64_t other,
-                                           uint64_t t_ns)
+/* The first row of the group of `key` from its moment on; NULL = none. */
+static const struct wio_seal_kin *find_kin(const struct wio_seal *seal,
+                                           const struct wio_seal_kin *key)
 {
     uint32_t low = 0;
     uint32_t high = seal->kin_count;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
-        const struct wio_seal_kin *at = &seal->kin[middle];
-        if (at->other < other || (at->other == other && at->t_ns < t_ns)) {
+        if (compare_kin(&seal->kin[middle], key) < 0) {
             low = middle + 1;
         } else {
             high = middle;
         }
     }
-    return low < seal->kin_count && seal->kin[low].other == other ? &seal->kin[low] : NULL;
+    return low < seal->kin_count && is_alike(&seal->kin[low], key) ? &seal->kin[low] : NULL;
 }
 
-/* The row behind one about the same process; NULL = none. */
+/* The row behind one in its group; NULL = none. */
 static const struct wio_seal_kin *next_kin(const struct wio_seal *seal,
                                            const struct wio_seal_kin *kin)
 {
     const struct wio_seal_kin *next = kin + 1;
-    return next < seal->kin + seal->kin_count && next->other == kin->other ? next : NULL;
+    return next < seal->kin + seal->kin_count && is_alike(next, kin) ? next : NULL;
 }
 
 static const struct wio_seal_kin *find_end(const struct wio_seal *seal, uint64_t other,
                                            uint64_t t_ns)
 {
-    const struct wio_seal_kin *kin = find_kin(seal, other, t_ns);
-    while (kin != NULL && kin->kind != WIO_KIN_ENDED) {
-        kin = next_kin(seal, kin);
-    }
-    return kin;
+    return find_kin(seal,
+                    &(struct wio_seal_kin){.other = other, .t_ns = t_ns, .kind = WIO_KIN_ENDED});
 }
 
 /* Did another process send this signal, between those moments? */
 static bool was_killed(const struct wio_seal *seal, uint32_t process, uint64_t other, int number,
                        const uint64_t span_ns[2])
 {
-    const struct wio_seal_kin *kin = find_kin(seal, other, span_ns[0]);
-    for (; kin != NULL && kin->t_ns < span_ns[1]; kin = next_kin(seal, kin)) {
-        if (kin->kind == WIO_KIN_KILLED && kin->status == number && kin->process != process) {
-            return true;
-        }
+    const struct wio_seal_kin key = {
+        .other = other, .t_ns = span_ns[0], .kind = WIO_KIN_KILLED, .status = number};
+    const struct wio_seal_kin *kin = find_kin(seal, &key);
+    while (kin != NULL && kin->process == process) {
+        kin = next_kin(seal, kin);
     }
-    return false;
+    return kin != NULL && kin->t_ns < span_ns[1];
 }
 
 /* The first image of `child` from that moment on; UINT32_MAX = none. */

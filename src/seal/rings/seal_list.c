@@ -130,13 +130,62 @@ static int compare_rings(const void *a, const void *b)
 {
     const struct wio_seal_ring *left = a;
     const struct wio_seal_ring *right = b;
-    bool same_clock = strcmp(left->header.boot_id, right->header.boot_id) == 0;
-    uint64_t left_ns = same_clock ? left->header.start_mono_ns : left->header.start_unix_ns;
-    uint64_t right_ns = same_clock ? right->header.start_mono_ns : right->header.start_unix_ns;
-    if (left_ns != right_ns) {
-        return left_ns < right_ns ? -1 : 1;
+    if (left->order_ns != right->order_ns) {
+        return left->order_ns < right->order_ns ? -1 : 1;
     }
     return strcmp(left->path, right->path);
+}
+
+/* Is this ring the first of its boot? Of equal ones that which was first by the wall clock. */
+static bool is_earlier(const struct wio_ring_header *a, const struct wio_ring_header *b)
+{
+    return a->start_mono_ns != b->start_mono_ns ? a->start_mono_ns < b->start_mono_ns
+                                                : a->start_unix_ns < b->start_unix_ns;
+}
+
+/* boot -> its first ring */
+static enum wio_status find_boots(const struct wio_seal *seal, struct wio_strtab *boots,
+                                  uint32_t *first)
+{
+    for (uint32_t i = 0; i < seal->ring_count; i++) {
+        const struct wio_ring_header *header = &seal->rings[i].header;
+        uint32_t known = boots->count;
+        uint32_t id = 0;
+        WIO_TRY(wio_strtab_add(boots, header->boot_id, strlen(header->boot_id), &id));
+        bool is_new = id > known || (id == 0 && first[0] == UINT32_MAX);
+        if (is_new || is_earlier(header, &seal->rings[first[id]].header)) {
+            first[id] = i;
+        }
+    }
+    return WIO_OK;
+}
+
+static uint64_t order_of(const struct wio_ring_header *header, const struct wio_ring_header *first)
+{
+    uint64_t since_ns = header->start_mono_ns - first->start_mono_ns;
+    return since_ns > UINT64_MAX - first->start_unix_ns ? UINT64_MAX
+                                                        : first->start_unix_ns + since_ns;
+}
+
+/* Of one boot the monotonic clock tells the order, so that a parent is before its children whatever
+ * the wall clock did; boots are set against each other by the wall clock of their first rings. */
+static enum wio_status set_order(struct wio_seal *seal)
+{
+    WIO_CLEANUP(wio_strtab_fini) struct wio_strtab boots = {0};
+    uint32_t *first = calloc((size_t)seal->ring_count + 1, sizeof(*first));
+    if (first == NULL) {
+        return WIO_ERR_NOMEM;
+    }
+    first[0] = UINT32_MAX;
+    enum wio_status status = find_boots(seal, &boots, first);
+    for (uint32_t i = 0; status == WIO_OK && i < seal->ring_count; i++) {
+        struct wio_seal_ring *ring = &seal->rings[i];
+        const char *boot = ring->header.boot_id;
+        uint32_t id = wio_strtab_find(&boots, boot, strlen(boot));
+        ring->order_ns = order_of(&ring->header, &seal->rings[first[id]].header);
+    }
+    free(first);
+    return status;
 }
 
 enum wio_status wio_seal_find(struct wio_seal *seal, const char *dir, const char *ring_dir,
@@ -146,6 +195,9 @@ enum wio_status wio_seal_find(struct wio_seal *seal, const char *dir, const char
         WIO_TRY(scan_one(seal, ring_dir, err));
     } else if (seal->raw.fd >= 0) {
         WIO_TRY(scan_raw(seal, err));
+    }
+    if (set_order(seal) != WIO_OK) {
+        return wio_error_set(err, WIO_ERR_NOMEM, dir, WIO_ERROR_NO_OFFSET, "no memory");
     }
     if (seal->ring_count > 1) {
         qsort(seal->rings, seal->ring_count, sizeof(*seal->rings), compare_rings);

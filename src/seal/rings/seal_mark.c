@@ -15,7 +15,8 @@
 #include "trace/format/trust.h"
 
 enum {
-    MARK_BYTES = 1 << 26, /* names of about a million rings */
+    MARKS_BYTES = 1 << 26, /* of all: names of about a million rings */
+    LINE_BYTES = 4096,     /* more than the name of a segment has */
     MARK_MODE = 0600,
     MARKS_MAX = 1000,
     NAME_BYTES = sizeof(WIO_SEALED_AS) + 16
@@ -27,34 +28,40 @@ static void mark_name(unsigned number, char name_out[NAME_BYTES])
     (void)snprintf(name_out, NAME_BYTES, number == 0 ? WIO_SEALED_AS : WIO_SEALED_AS ".%u", number);
 }
 
-static enum wio_status read_text(const struct wio_ring_dir *dir, const char *name,
-                                 struct wio_blob *text)
+/* -1: there is none, or it is a neighbour's, which says nothing: R-RING-10. */
+static int open_mark(const struct wio_ring_dir *dir, const char *name)
 {
     struct stat st;
     WIO_CLEANUP(wio_fd_cleanup) int fd = wio_io_open_regular(dir->fd, name, O_NOFOLLOW);
     if (fd < 0 || fstat(fd, &st) != 0 || !wio_trust_ring(dir->owner, st.st_uid)) {
-        return WIO_ERR_IO; /* R-RING-10: a neighbour's says nothing */
+        return -1;
     }
-    return wio_io_read_fd(fd, dir->path, MARK_BYTES, text, NULL);
+    int opened = fd;
+    fd = -1;
+    return opened;
 }
 
 /* Its first line; *rest_out: the others. NULL where the segment that it names never appeared. */
-static const char *first_line(const struct wio_seal *seal, struct wio_blob *text, char **rest_out)
+static const char *first_line(const struct wio_seal *seal, char *text, char **rest_out)
 {
-    const char *line = strtok_r((char *)text->data, "\n", rest_out);
+    const char *line = strtok_r(text, "\n", rest_out);
     return line == NULL || strchr(line, '/') != NULL || !wio_text_ends_with(line, ".seg") ||
                    faccessat(seal->raw.dir, line, F_OK, AT_SYMLINK_NOFOLLOW) != 0
                ? NULL
                : line;
 }
 
+/* *left: bytes that may still be read of marks of the directory; no sealing leaves that many. */
 static enum wio_status read_mark(const struct wio_seal *seal, const struct wio_ring_dir *dir,
-                                 const char *name, struct wio_strtab *done)
+                                 const char *name, size_t *left, struct wio_strtab *done)
 {
     WIO_CLEANUP(wio_blob_fini) struct wio_blob text = {0};
+    WIO_CLEANUP(wio_fd_cleanup) int fd = open_mark(dir, name);
     char *rest = NULL;
-    enum wio_status status = read_text(dir, name, &text);
-    if (status != WIO_OK || first_line(seal, &text, &rest) == NULL) {
+    enum wio_status status =
+        fd < 0 ? WIO_ERR_IO : wio_io_read_fd(fd, dir->path, *left, &text, NULL);
+    *left -= text.size < *left ? text.size : *left;
+    if (status != WIO_OK || first_line(seal, (char *)text.data, &rest) == NULL) {
         return status == WIO_ERR_NOMEM ? status : WIO_OK;
     }
     for (const char *line = NULL; (line = strtok_r(NULL, "\n", &rest)) != NULL;) {
@@ -68,12 +75,13 @@ enum wio_status wio_seal_read_marks(const struct wio_seal *seal, const struct wi
                                     struct wio_strtab *done)
 {
     char name[NAME_BYTES];
+    size_t left = MARKS_BYTES;
     for (unsigned i = 0; i < MARKS_MAX; i++) {
         mark_name(i, name);
         if (faccessat(dir->fd, name, F_OK, AT_SYMLINK_NOFOLLOW) != 0) {
             break;
         }
-        WIO_TRY(read_mark(seal, dir, name, done));
+        WIO_TRY(read_mark(seal, dir, name, &left, done));
     }
     return WIO_OK;
 }
@@ -82,9 +90,12 @@ enum wio_status wio_seal_read_marks(const struct wio_seal *seal, const struct wi
  */
 static bool is_valid(const struct wio_seal *seal, const struct wio_ring_dir *dir, const char *name)
 {
-    WIO_CLEANUP(wio_blob_fini) struct wio_blob text = {0};
+    char line[LINE_BYTES];
+    WIO_CLEANUP(wio_fd_cleanup) int fd = open_mark(dir, name);
+    ssize_t bytes = fd >= 0 ? pread(fd, line, sizeof(line) - 1, 0) : -1;
     char *rest = NULL;
-    return read_text(dir, name, &text) == WIO_OK && first_line(seal, &text, &rest) != NULL;
+    line[bytes > 0 ? bytes : 0] = '\0';
+    return bytes > 0 && first_line(seal, line, &rest) != NULL;
 }
 
 /* A fresh file for a mark, -1 where there cannot be one. */

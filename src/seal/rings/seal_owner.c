@@ -39,54 +39,119 @@ static void name_kinship(enum kinship kinship, const char *ring_name, int32_t pi
     }
 }
 
-/* What a ring of the run says of others. */
-static enum wio_status add_grants(const struct wio_seal_ring *ring, struct wio_strtab *grants)
+/* The rings that are not the run's so far, by each text that would make them so: what is granted is
+ * looked up once. */
+struct judgement {
+    const struct wio_seal *seal;
+    bool *is_trusted;
+    struct wio_strtab texts;
+    uint32_t *first; /* per text: a place, ring * KINSHIP_COUNT + kinship; UINT32_MAX = none */
+    uint32_t *next;  /* per place: another one of the same text */
+    uint32_t *found; /* rings whose grants are to be looked at */
+    uint32_t found_count;
+};
+
+static void judgement_fini(struct judgement *judgement)
 {
+    wio_strtab_fini(&judgement->texts);
+    free(judgement->first);
+    free(judgement->next);
+    free(judgement->found);
+}
+
+static enum wio_status judgement_init(struct judgement *judgement)
+{
+    size_t rings = judgement->seal->ring_count;
+    size_t places = rings * KINSHIP_COUNT + 1;
+    if (places > UINT32_MAX) {
+        return WIO_ERR_NOMEM;
+    }
+    judgement->first = malloc(places * sizeof(*judgement->first));
+    judgement->next = malloc(places * sizeof(*judgement->next));
+    judgement->found = malloc((rings + 1) * sizeof(*judgement->found));
+    if (judgement->first == NULL || judgement->next == NULL || judgement->found == NULL) {
+        return WIO_ERR_NOMEM;
+    }
+    for (size_t i = 0; i < places; i++) {
+        judgement->first[i] = UINT32_MAX;
+    }
+    return WIO_OK;
+}
+
+static void trust(struct judgement *judgement, uint32_t i)
+{
+    if (!judgement->is_trusted[i]) {
+        judgement->is_trusted[i] = true;
+        judgement->found[judgement->found_count++] = i;
+    }
+}
+
+/* What would make ring `i` the run's. */
+static enum wio_status add_claims(struct judgement *judgement, uint32_t i)
+{
+    const struct wio_seal_ring *ring = &judgement->seal->rings[i];
+    const struct wio_ring_header *header = &ring->header;
+    const int32_t pids[] = {[FORKED] = 0, [EXECUTED] = header->pid, [SPAWNED] = header->ppid};
     char key[KEY_BYTES];
     uint32_t id = 0;
-    for (uint32_t i = 0; i < WIO_RING_USERS && ring->header.users[i] != 0; i++) {
-        for (unsigned kinship = 0; kinship < KINSHIP_COUNT; kinship++) {
-            name_kinship((enum kinship)kinship, ring->name, ring->header.pid,
-                         ring->header.pid_start, ring->header.users[i] - 1, key);
-            WIO_TRY(wio_strtab_add(grants, key, strlen(key), &id));
+    for (uint32_t kinship = 0; kinship < KINSHIP_COUNT; kinship++) {
+        uint32_t place = i * KINSHIP_COUNT + kinship;
+        name_kinship((enum kinship)kinship, header->parent_ring, pids[kinship], header->pid_start,
+                     ring->owner, key);
+        WIO_TRY(wio_strtab_add(&judgement->texts, key, strlen(key), &id));
+        judgement->next[place] = judgement->first[id];
+        judgement->first[id] = place;
+    }
+    return WIO_OK;
+}
+
+static enum wio_status begin(struct judgement *judgement)
+{
+    for (uint32_t i = 0; i < judgement->seal->ring_count; i++) {
+        const struct wio_seal_ring *ring = &judgement->seal->rings[i];
+        if (wio_trust_ring(judgement->seal->dirs[ring->dir].owner, ring->owner)) {
+            trust(judgement, i);
+        } else {
+            WIO_TRY(add_claims(judgement, i));
         }
     }
     return WIO_OK;
 }
 
-static bool is_granted(const struct wio_seal_ring *ring, const struct wio_strtab *grants)
+/* All that wait for this text; there are none afterwards. */
+static void grant(struct judgement *judgement, const char *key)
 {
-    const struct wio_ring_header *header = &ring->header;
-    const int32_t pids[] = {[FORKED] = 0, [EXECUTED] = header->pid, [SPAWNED] = header->ppid};
-    char key[KEY_BYTES];
-    for (unsigned kinship = 0; kinship < KINSHIP_COUNT; kinship++) {
-        name_kinship((enum kinship)kinship, header->parent_ring, pids[kinship], header->pid_start,
-                     ring->owner, key);
-        if (wio_strtab_find(grants, key, strlen(key)) != 0) {
-            return true;
-        }
+    uint32_t id = wio_strtab_find(&judgement->texts, key, strlen(key));
+    if (id == 0) {
+        return;
     }
-    return false;
+    for (uint32_t at = judgement->first[id]; at != UINT32_MAX; at = judgement->next[at]) {
+        trust(judgement, at / KINSHIP_COUNT);
+    }
+    judgement->first[id] = UINT32_MAX;
 }
 
-/* Rings are in order of their start: children come behind their parents, so that one pass finds
- * nearly all. */
+/* What a ring of the run says of others. */
+static void grant_all(struct judgement *judgement, const struct wio_seal_ring *ring)
+{
+    char key[KEY_BYTES];
+    for (uint32_t i = 0; i < WIO_RING_USERS && ring->header.users[i] != 0; i++) {
+        for (unsigned kinship = 0; kinship < KINSHIP_COUNT; kinship++) {
+            name_kinship((enum kinship)kinship, ring->name, ring->header.pid,
+                         ring->header.pid_start, ring->header.users[i] - 1, key);
+            grant(judgement, key);
+        }
+    }
+}
+
 static enum wio_status judge(const struct wio_seal *seal, bool *is_trusted)
 {
-    WIO_CLEANUP(wio_strtab_fini) struct wio_strtab grants = {0};
-    bool has_changed = true;
-    while (has_changed) {
-        has_changed = false;
-        for (uint32_t i = 0; i < seal->ring_count; i++) {
-            const struct wio_seal_ring *ring = &seal->rings[i];
-            if (is_trusted[i] || !(wio_trust_ring(seal->dirs[ring->dir].owner, ring->owner) ||
-                                   is_granted(ring, &grants))) {
-                continue;
-            }
-            is_trusted[i] = true;
-            has_changed = true;
-            WIO_TRY(add_grants(ring, &grants));
-        }
+    WIO_CLEANUP(judgement_fini)
+    struct judgement judgement = {.seal = seal, .is_trusted = is_trusted};
+    WIO_TRY(judgement_init(&judgement));
+    WIO_TRY(begin(&judgement));
+    while (judgement.found_count > 0) {
+        grant_all(&judgement, &seal->rings[judgement.found[--judgement.found_count]]);
     }
     return WIO_OK;
 }

@@ -224,5 +224,5 @@ int main(void)
         cmocka_unit_test(readers_of_two_halves_are_compared_in_one_go),
         cmocka_unit_test(loose_edges_into_one_operation_are_not_compared_with_each),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return WIO_RUN(tests);
 }

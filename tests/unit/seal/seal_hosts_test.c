@@ -180,14 +180,80 @@ static void segment_is_named_after_who_seals(void **state)
     globfree(&found);
 }
 
+/* A process and its child, between whose starts the wall clock was set back, and one of another
+ * machine between the two by that clock: no order by pairs has all three. */
+static void save_three(const struct fixture *fixture, unsigned group, unsigned place)
+{
+    const uint64_t start_ns = 5000000000ull + group * 1000000ull;
+    struct ring_builder ring;
+    char name[32];
+    ring_begin(&ring, (int32_t)(100 + 10 * group + place), start_ns + place * 1000);
+    ring.header.boot_id[0] = place == 1 ? '9' : '1';
+    ring.header.start_unix_ns = 1000000000000000000ull + group * 1000000ull + (2 - place) * 1000;
+    ring_clock(&ring, 0, ring.header.pid, ring.header.pid);
+    if (place == 0) {
+        ring_string(&ring, 0, 1, 0, "/job");
+    } else if (place == 2) {
+        ring.header.first_string = 2;
+        (void)snprintf(ring.header.parent_ring, sizeof(ring.header.parent_ring), "%u-0.ring",
+                       group);
+        ring_event(&ring, 0, "stat")->path = 1;
+    }
+    (void)snprintf(name, sizeof(name), "%u-%u.ring", group, place);
+    ring_save(&ring, raw_dir(fixture), name);
+}
+
+static void parents_come_first_whatever_clocks_say(void **state)
+{
+    static const unsigned orders[][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2},
+                                         {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
+    for (unsigned group = 0; group < 6; group++) {
+        for (unsigned i = 0; i < 3; i++) {
+            save_three(*state, group, orders[group][i]);
+        }
+    }
+    struct sealed sealed = open_all(((const struct fixture *)*state)->dir);
+    assert_int_equal(sealed.count, 6);
+    for (unsigned i = 0; i < 6; i++) {
+        assert_string_equal(path_of(&sealed, i), "/job");
+    }
+    close_all(&sealed);
+}
+
+/* Each ring belongs to the run by what the next one says, in the order of their starts. */
+static void rings_of_another_user_are_judged_once(void **state)
+{
+    enum { RINGS = 2000, OTHER = 12345 };
+    char path[400];
+    if (geteuid() != 0) {
+        skip();
+    }
+    for (unsigned i = 0; i <= RINGS; i++) {
+        struct ring_builder ring;
+        char name[32];
+        (void)snprintf(name, sizeof(name), "%u.ring", i);
+        ring_begin(&ring, (int32_t)(1000 + i), 5000000000ull + i * 1000);
+        ring.header.users[0] = OTHER + 1;
+        ring.header.ppid = 1;
+        (void)snprintf(ring.header.parent_ring, sizeof(ring.header.parent_ring), "%u.ring", i + 1);
+        ring_save(&ring, raw_dir(*state), name);
+        (void)snprintf(path, sizeof(path), "%s/%s", raw_dir(*state), name);
+        assert_int_equal(i == RINGS ? 0 : chown(path, OTHER, OTHER), 0);
+    }
+    struct sealed sealed = open_all(((const struct fixture *)*state)->dir);
+    assert_int_equal(wio_trace_process_count(sealed.trace), RINGS + 1);
+    close_all(&sealed);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
-        TEST(recorder_knows_no_other_host),     TEST(parents_are_of_the_same_host),
-        TEST(image_may_have_another_host_name), TEST(only_exec_makes_another_image),
-        TEST(counters_of_machines_differ),      TEST(time_namespace_has_a_clock_of_its_own),
-        TEST(segment_is_named_after_who_seals),
+        TEST(recorder_knows_no_other_host),          TEST(parents_are_of_the_same_host),
+        TEST(image_may_have_another_host_name),      TEST(only_exec_makes_another_image),
+        TEST(counters_of_machines_differ),           TEST(time_namespace_has_a_clock_of_its_own),
+        TEST(segment_is_named_after_who_seals),      TEST(parents_come_first_whatever_clocks_say),
+        TEST(rings_of_another_user_are_judged_once),
     };
     return WIO_RUN(tests);
 }

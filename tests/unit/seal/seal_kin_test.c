@@ -2,6 +2,7 @@
 /* How processes ended, by what others of the trace did with them. */
 #include "sealed_fixture.h"
 
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -268,6 +269,43 @@ static void ring_without_a_header_counts(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 
+/* So many forks that are told to have made the same child that to look through all behind each
+ * would take minutes. */
+static void children_of_one_number_are_not_walked_over(void **state)
+{
+    enum { RINGS = 12, FORKS = 15000 };
+    for (unsigned i = 0; i < RINGS; i++) {
+        struct ring_builder ring;
+        char name[32];
+        begin_parent(&ring, (5 + i) * SECOND);
+        for (unsigned k = 0; k < FORKS; k += 2) {
+            add_fork(&ring, CHILD);
+            add_kill(&ring, CHILD, SIGTERM);
+        }
+        (void)snprintf(name, sizeof(name), "%02u.ring", i);
+        ring_save(&ring, raw_dir(*state), name);
+    }
+    struct sealed sealed = open_all(((const struct fixture *)*state)->dir);
+    assert_int_equal(sealed.count, RINGS * FORKS);
+    close_all(&sealed);
+}
+
+/* No kernel tells such numbers. */
+static void statuses_out_of_range_are_no_ends(void **state)
+{
+    struct ring_builder ring;
+    begin_parent(&ring, 5 * SECOND);
+    ring.ticks = 8 * SECOND;
+    add_wait(&ring, "waitid", CHILD, INT_MIN, CLD_STOPPED);
+    add_wait(&ring, "waitid", CHILD, 0x7fffff00, CLD_TRAPPED);
+    add_wait(&ring, "waitid", CHILD, 0x700 | SIGKILL, CLD_KILLED);
+    ring_save(&ring, raw_dir(*state), "a.ring");
+    save_child(*state, 6 * SECOND, WIO_END_NONE, "b.ring");
+    const struct wio_process_info child = child_of(*state);
+    assert_int_equal(child.end, WIO_END_SIGNAL);
+    assert_int_equal(child.end_status, SIGKILL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -281,6 +319,8 @@ int main(void)
         TEST(child_with_a_ring_is_not_counted),
         TEST(what_is_counted_already_is_not_counted_twice),
         TEST(ring_without_a_header_counts),
+        TEST(children_of_one_number_are_not_walked_over),
+        TEST(statuses_out_of_range_are_no_ends),
     };
     return WIO_RUN(tests);
 }
