@@ -14,6 +14,14 @@
  * it must not become more than a block holds. */
 #define NOTES_MAX_BYTES (1u << 20)
 
+/* A line end in a name would make two lines of one. */
+static void make_one_line(char *line)
+{
+    for (char *end = line; (end = strchr(end, '\n')) != NULL;) {
+        *end = ' ';
+    }
+}
+
 static void put_line(struct wio_seal_notes *notes, const char *line)
 {
     /* Without memory for the note the ring is still left out: nothing better can be done. */
@@ -43,6 +51,7 @@ void wio_seal_fault(struct wio_seal *seal, const struct wio_error *fault)
         (void)snprintf(told.file, sizeof(told.file), "%s", slash + 1);
     }
     wio_error_format(&told, line, sizeof(line));
+    make_one_line(line);
     add_note(&seal->faults, line, "there is more damage than is listed");
 }
 
@@ -56,9 +65,7 @@ void wio_seal_remark(struct wio_seal *seal, const char *format, ...)
     va_start(arguments, format);
     (void)vsnprintf(line, sizeof(line), format, arguments);
     va_end(arguments);
-    for (char *end = line; (end = strchr(end, '\n')) != NULL;) {
-        *end = ' ';
-    }
+    make_one_line(line);
     if (wio_strtab_add(&seal->remarked, line, strlen(line), &id) == WIO_OK && id > count) {
         add_note(&seal->remarks, line, "there is more than is listed");
     }

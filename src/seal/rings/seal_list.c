@@ -87,6 +87,11 @@ static enum wio_status scan_entry(struct wio_seal *seal, const char *name, struc
         return WIO_OK;
     }
     if (status == WIO_ERR_UNSUPPORTED) {
+        if (seal->is_hiding) { /* it names the target */
+            (void)wio_error_set(&fault, status, name, WIO_ERROR_NO_OFFSET,
+                                "expected rings, found a link that no recorder of this trace made: "
+                                "it is not followed");
+        }
         wio_seal_fault(seal, &fault);
         return WIO_OK;
     }

@@ -111,6 +111,28 @@ static void faults_tell_no_directory_when_names_are_hidden(void **state)
     assert_int_equal(found, 1);
 }
 
+static void find_link(void *arg, const struct wio_error *fault)
+{
+    unsigned *found = arg;
+    assert_null(strstr(fault->message, "alice"));
+    *found += strstr(fault->message, "found a link") != NULL;
+}
+
+/* Nor where a link leads that is not followed. */
+static void faults_tell_no_target_when_names_are_hidden(void **state)
+{
+    struct fixture *fixture = *state;
+    struct wio_error err = WIO_ERROR_INIT;
+    char path[400];
+    unsigned found = 0;
+    add_stat(fixture, "/home/alice/data.h5");
+    (void)snprintf(path, sizeof(path), "%s/elsewhere", raw_dir(fixture));
+    assert_int_equal(symlink("/home/alice/rings", path), 0);
+    assert_ok(wio_hide_begin(fixture->dir, &err), &err);
+    assert_status(wio_trace_check(fixture->dir, find_link, &found, &err), WIO_END, &err);
+    assert_int_equal(found, 1);
+}
+
 static void a_key_stays_while_there_are_rings(void **state)
 {
     struct fixture *fixture = *state;
@@ -134,6 +156,7 @@ int main(void)
         TEST(a_key_hides_names_alike_in_all_segments),
         TEST(a_damaged_key_hides_names_too),
         TEST(faults_tell_no_directory_when_names_are_hidden),
+        TEST(faults_tell_no_target_when_names_are_hidden),
         TEST(a_key_stays_while_there_are_rings),
     };
     return WIO_RUN(tests);

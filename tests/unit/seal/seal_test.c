@@ -377,6 +377,20 @@ static void unwritable_directory_is_sealed_in_memory(void **state)
     assert_true(survey.is_writable);
 }
 
+/* A line end in a name makes no line of its own. */
+static void a_fault_is_one_line(void **state)
+{
+    (void)state;
+    struct wio_seal seal = {0};
+    struct wio_error fault = WIO_ERROR_INIT;
+    (void)wio_error_set(&fault, WIO_ERR_FORMAT, "d/raw/a\n'd/b.seg': all is well", 8, "damaged");
+    wio_seal_fault(&seal, &fault);
+    assert_int_equal(wio_blob_u8(&seal.faults.lines, 0), WIO_OK);
+    assert_string_equal((const char *)seal.faults.lines.data,
+                        "'d/raw/a 'd/b.seg': all is well' at byte 8: damaged\n");
+    wio_blob_fini(&seal.faults.lines);
+}
+
 /* Of very many damaged rings the first are named: the list has to fit into a block. */
 static void list_of_faults_has_an_end(void **state)
 {
@@ -450,6 +464,7 @@ int main(void)
         TEST(sealing_tells_its_progress),
         TEST(unwritable_directory_is_sealed_in_memory),
         TEST(list_of_faults_has_an_end),
+        TEST(a_fault_is_one_line),
         TEST(child_of_a_live_process_has_its_names),
         TEST(rings_that_are_sealed_are_taken_away),
         TEST(record_beyond_its_chunk_is_skipped),
