@@ -12,10 +12,11 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
+#include <whyio/segment.h>
+
 #include "base/clock.h"
 #include "edges/edges.h"
 #include "ops/calls.h"
-#include "trace/write/segment.h"
 
 #define ROUND_NS 100000ull
 

@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <whyio/segment.h>
 #include <whyio/trace.h>
 
 #include "base/clock.h"
@@ -24,7 +25,6 @@
 #include "mixed_events.h"
 #include "ops/calls.h"
 #include "seal/seal.h"
-#include "trace/write/segment.h"
 
 #define STREAMS 8u
 

@@ -10,6 +10,7 @@
     gen_calls.py check-page calls.def CAPTURE.md   fail where that was forgotten
 """
 
+import os
 import re
 import sys
 
@@ -347,7 +348,7 @@ WRITERS = {"header": write_header, "wrappers": write_wrappers, "map": write_map,
 
 def main(what, table, output):
     rows = read_table(table)
-    classes = read_classes(re.sub(r"calls\.def$", "ops.def", table))
+    classes = read_classes(os.path.join(os.path.dirname(table), "../../include/whyio/ops.def"))
     for row in rows:
         if row.op not in classes and row.op != "unknown":
             sys.exit(f"calls.def: {row.symbol}: no operation {row.op} in ops.def")

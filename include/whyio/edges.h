@@ -29,9 +29,7 @@
 
 #include <whyio/status.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+WIO_BEGIN_DECLS
 
 enum wio_edge_class {
     WIO_EDGE_HARD,       /* data or a message: this order and no other */
@@ -128,7 +126,14 @@ struct wio_edge_info {
 /* The stored edges, borrowed; NULL where there are none for the segments as they are. */
 const struct wio_edge_file *wio_trace_edges(const struct wio_trace *trace);
 
-void wio_edge_file_get_info(const struct wio_edge_file *file, struct wio_edge_info *info_out);
+/* Fills the first `size` bytes of a struct wio_edge_info: a caller of an older header has fewer. */
+void wio_edge_file_get_info_sized(const struct wio_edge_file *file, struct wio_edge_info *info_out,
+                                  size_t size);
+static inline void wio_edge_file_get_info(const struct wio_edge_file *file,
+                                          struct wio_edge_info *info_out)
+{
+    wio_edge_file_get_info_sized(file, info_out, sizeof(*info_out));
+}
 /* Lines for a person on what is missing or doubtful and why, "" = nothing. Lives as long as the
  * file.
  */
@@ -178,7 +183,5 @@ WIO_MUST_CHECK enum wio_status wio_edge_cursor_next_wait(struct wio_edge_cursor 
                                                          const struct wio_wait_row **row_out,
                                                          struct wio_error *err);
 
-#ifdef __cplusplus
-}
-#endif
+WIO_END_DECLS
 #endif

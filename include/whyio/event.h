@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * One traced operation. The meaning of each field per class of operation is fixed in
- * docs/FORMAT.md#fields; src/ops/ops.def lists the operations.
+ * docs/FORMAT.md#fields; include/whyio/ops.def lists the operations.
  *
  * An event is always borrowed from a cursor (or given to a writer): programs never depend on its
  * size, so that fields may be appended.
@@ -11,9 +11,9 @@
 
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include <whyio/status.h>
+
+WIO_BEGIN_DECLS
 
 #define WIO_NO_FD INT32_MIN          /* the call takes no descriptor */
 #define WIO_NO_OFFSET INT64_MIN      /* the operation has no position (pipe, metadata) */
@@ -38,8 +38,8 @@ struct wio_event {
     uint64_t dur_ns;
     uint64_t seq;    /* 0, 1, 2 .. per (pid, tid), in order of begin; exec goes on counting */
     uint32_t stream; /* index into the trace's streams */
-    uint16_t op;     /* enum wio_op */
-    uint16_t call;   /* the wrapped symbol, enum wio_call */
+    uint16_t op;     /* enum wio_op, <whyio/ops.h> */
+    uint16_t call;   /* the wrapped symbol: wio_call_name */
     uint16_t flags;  /* enum wio_event_flags */
     uint16_t error;  /* errno of a failed operation, else 0 */
     int32_t fd;
@@ -67,7 +67,5 @@ const char *wio_call_name(unsigned call);
 const char *wio_unseen_key(unsigned kind);
 const char *wio_unseen_text(unsigned kind);
 
-#ifdef __cplusplus
-}
-#endif
+WIO_END_DECLS
 #endif

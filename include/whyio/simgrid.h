@@ -36,9 +36,7 @@
 
 #include <whyio/status.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+WIO_BEGIN_DECLS
 
 /* A disk of the platform with a page cache in front of it. */
 struct wio_simgrid;
@@ -112,7 +110,5 @@ WIO_MUST_CHECK enum wio_status wio_simgrid_fflush(struct wio_simgrid *disk, uint
  * the flusher. */
 double wio_simgrid_dirty_bytes(const struct wio_simgrid *disk);
 
-#ifdef __cplusplus
-}
-#endif
+WIO_END_DECLS
 #endif

@@ -14,9 +14,23 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/*
+ * Around the declarations of each public header: C linkage for C++, and exported from a shared
+ * library whose other functions are hidden.
+ */
 #ifdef __cplusplus
-extern "C" {
+/* clang-format off */
+#define WIO_BEGIN_DECLS extern "C" { _Pragma("GCC visibility push(default)")
+/* clang-format on */
+#define WIO_END_DECLS                                                                              \
+    _Pragma("GCC visibility pop")                                                                  \
+    }
+#else
+#define WIO_BEGIN_DECLS _Pragma("GCC visibility push(default)")
+#define WIO_END_DECLS _Pragma("GCC visibility pop")
 #endif
+
+WIO_BEGIN_DECLS
 
 #define WIO_MUST_CHECK __attribute__((warn_unused_result))
 #define WIO_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
@@ -92,7 +106,5 @@ void wio_error_add(struct wio_error *err, const char *fmt, ...) WIO_PRINTF(2, 3)
  */
 void wio_error_format(const struct wio_error *err, char *text, unsigned long size);
 
-#ifdef __cplusplus
-}
-#endif
+WIO_END_DECLS
 #endif

@@ -28,9 +28,7 @@
 #include <whyio/event.h>
 #include <whyio/status.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+WIO_BEGIN_DECLS
 
 struct wio_trace;
 struct wio_cursor;
@@ -148,14 +146,22 @@ WIO_MUST_CHECK enum wio_status wio_trace_edges_fault(const struct wio_trace *tra
                                                      struct wio_error *err);
 void wio_trace_close(struct wio_trace *trace);
 
-void wio_trace_get_info(const struct wio_trace *trace, struct wio_trace_info *info_out);
+/* Fills the first `size` bytes of a struct wio_trace_info: a caller of an older header has fewer.
+ */
+void wio_trace_get_info_sized(const struct wio_trace *trace, struct wio_trace_info *info_out,
+                              size_t size);
+static inline void wio_trace_get_info(const struct wio_trace *trace,
+                                      struct wio_trace_info *info_out)
+{
+    wio_trace_get_info_sized(trace, info_out, sizeof(*info_out));
+}
 uint32_t wio_trace_process_count(const struct wio_trace *trace);
 const struct wio_process_info *wio_trace_process(const struct wio_trace *trace, uint32_t i);
 uint32_t wio_trace_stream_count(const struct wio_trace *trace);
 const struct wio_stream_info *wio_trace_stream(const struct wio_trace *trace, uint32_t i);
 uint32_t wio_trace_file_count(const struct wio_trace *trace);
 const struct wio_file_info *wio_trace_file(const struct wio_trace *trace, uint32_t i);
-/* Totals of one operation (enum wio_op); zeros where it does not occur. */
+/* Totals of one operation (enum wio_op of <whyio/ops.h>); zeros where it does not occur. */
 void wio_trace_op_total(const struct wio_trace *trace, unsigned op, struct wio_op_total *out);
 /* Text of a string id; "" for WIO_NO_STRING and unknown ids. `bytes_out` may be NULL. */
 const char *wio_trace_string(const struct wio_trace *trace, uint32_t id, size_t *bytes_out);
@@ -239,7 +245,5 @@ WIO_MUST_CHECK enum wio_status wio_trace_check_progress(const char *path, wio_fa
                                                         void *arg, wio_progress_fn *progress,
                                                         void *progress_arg, struct wio_error *err);
 
-#ifdef __cplusplus
-}
-#endif
+WIO_END_DECLS
 #endif

@@ -4,10 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <whyio/source.h>
+
 #include "base/cleanup.h"
 #include "base/grow.h"
 #include "base/map.h"
-#include "explain/source.h"
 #include "ops/code_owner.h"
 
 #define MAX_FRAMES 64u

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "explain/source.h"
+#include <whyio/source.h>
 
 #include <stdio.h>
 #include <stdlib.h>

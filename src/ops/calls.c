@@ -15,7 +15,7 @@ static const struct {
 } ops[] = {
     {"unknown", WIO_CLASS_UNKNOWN},
 #define WIO_OP(name, cls) {#name, WIO_CLASS_##cls},
-#include "ops/ops.def"
+#include <whyio/ops.def>
 #undef WIO_OP
 };
 
@@ -34,7 +34,7 @@ static const struct {
 } classes[] = {
     {"unknown", 0},
 #define WIO_CLASS(NAME, name, properties) {#name, properties},
-#include "ops/classes.def"
+#include <whyio/classes.def>
 #undef WIO_CLASS
 };
 

@@ -7,12 +7,13 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include <whyio/segment.h>
+
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/cpus.h"
 #include "base/io.h"
 #include "record/machine.h"
-#include "trace/write/segment.h"
 
 enum { MOUNTS_BYTES = 4 << 20, BOOT_ID_BYTES = 256 };
 

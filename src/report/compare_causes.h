@@ -6,11 +6,11 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include <whyio/source.h>
 #include <whyio/status.h>
 
 #include "base/json.h"
 #include "explain/compare_causes.h"
-#include "explain/source.h"
 
 struct wio_report_run {
     const struct wio_explanation *explanation; /* borrowed, and so are these */

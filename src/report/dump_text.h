@@ -5,9 +5,9 @@
 
 #include <stdbool.h>
 
+#include <whyio/source.h>
 #include <whyio/trace.h>
 
-#include "explain/source.h"
 #include "report/line.h"
 
 void wio_dump_text_heading(struct wio_line *line);

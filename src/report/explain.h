@@ -6,8 +6,9 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include <whyio/source.h>
+
 #include "explain/explain.h"
-#include "explain/source.h"
 
 struct wio_report_explain {
     const char *dir;

@@ -9,11 +9,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <whyio/source.h>
 #include <whyio/status.h>
 #include <whyio/trace.h>
 
 #include "explain/own_frame.h"
-#include "explain/source.h"
 
 /* A rendered text; text == NULL: not rendered yet. */
 struct wio_rendered_text {

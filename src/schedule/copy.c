@@ -3,8 +3,9 @@
 
 #include <stdlib.h>
 
+#include <whyio/segment.h>
+
 #include "base/cleanup.h"
-#include "trace/write/segment.h"
 
 struct copy {
     const struct wio_trace *trace;

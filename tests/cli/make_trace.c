@@ -23,12 +23,12 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 
+#include <whyio/segment.h>
 #include <whyio/trace.h>
 
 #include "ops/calls.h"
 #include "ops/image_end.h"
 #include "ops/unseen.h"
-#include "trace/write/segment.h"
 
 #define MS UINT64_C(1000000)
 #define US UINT64_C(1000)

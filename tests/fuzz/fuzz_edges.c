@@ -7,13 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <whyio/segment.h>
 #include <whyio/trace.h>
 
 #include "fuzz_files.h"
 #include "fuzz_repair.h"
 #include "trace/edges/edge_file.h"
 #include "trace/edges/held_file.h"
-#include "trace/write/segment.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -27,7 +27,7 @@ FLAG_CAUSED, FLAG_ASYNC, FLAG_STACK, FLAG_RAW, FLAG_VFORK, FLAG_BUFFERED, FLAG_M
 
 def read_tables(source):
     """[(symbol, operation, class)] with index 0 unused, from calls.def and ops.def."""
-    with open(os.path.join(source, "src/ops/ops.def"), encoding="ascii") as text:
+    with open(os.path.join(source, "include/whyio/ops.def"), encoding="ascii") as text:
         classes = dict(re.findall(r"^WIO_OP\((\w+), (\w+)\)", text.read(), re.M))
     rows = [("", "unknown", "UNKNOWN")]
     with open(os.path.join(source, "src/ops/calls.def"), encoding="ascii") as lines:

@@ -6,9 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <whyio/segment.h>
+
 #include "ops/calls.h"
 #include "support/script_edges.h"
-#include "trace/write/segment.h"
 
 #define STEP_NS 1000u
 #define DURATION_NS 100u

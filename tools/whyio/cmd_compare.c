@@ -2,12 +2,13 @@
 /* whyio compare: two traces side by side. */
 #include <stdio.h>
 
+#include <whyio/source.h>
+
 #include "base/cleanup.h"
 #include "base/text.h"
 #include "cmd.h"
 #include "explain/compare.h"
 #include "explain/explain.h"
-#include "explain/source.h"
 #include "handles.h"
 #include "options.h"
 #include "progress.h"

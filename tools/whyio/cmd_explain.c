@@ -2,11 +2,12 @@
 /* whyio explain: why a run took as long as it did, and what would change it. */
 #include <stdio.h>
 
+#include <whyio/source.h>
+
 #include "base/cleanup.h"
 #include "base/text.h"
 #include "cmd.h"
 #include "explain/explain.h"
-#include "explain/source.h"
 #include "handles.h"
 #include "options.h"
 #include "progress.h"

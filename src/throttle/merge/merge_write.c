@@ -7,10 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <whyio/segment.h>
+
 #include "base/cleanup.h"
 #include "ops/calls.h"
 #include "throttle/merge/merge_internal.h"
-#include "trace/write/segment.h"
 
 #define EVENTS_PER_STEP 65536u
 

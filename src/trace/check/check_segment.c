@@ -4,9 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <whyio/segment.h>
+
 #include "base/cleanup.h"
 #include "trace/check/check_internal.h"
-#include "trace/write/segment.h"
 
 static int compare_entries(const void *a, const void *b)
 {

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/cleanup.h"
+#include "base/sized.h"
 #include "trace/edges/edge_internal.h"
 
 struct wio_edge_cursor {
@@ -64,7 +65,7 @@ static uint32_t find_block(const struct wio_edge_blocks *blocks,
 }
 
 enum wio_status wio_edge_cursor_create(const struct wio_edge_file *file,
-                                       const struct wio_edge_filter *filter,
+                                       const struct wio_edge_filter *asked,
                                        struct wio_edge_cursor **cursor_out, struct wio_error *err)
 {
     static const enum wio_block_kind kinds[] = {
@@ -72,8 +73,10 @@ enum wio_status wio_edge_cursor_create(const struct wio_edge_file *file,
         [WIO_EDGES_MEMBERS] = WIO_BLOCK_MEMBERS, [WIO_EDGES_COLLECTIVES] = WIO_BLOCK_COLLECTIVES,
         [WIO_EDGES_WAITS] = WIO_BLOCK_WAITS,
     };
-    if ((unsigned)filter->kind >= WIO_ARRAY_SIZE(kinds) ||
-        (filter->kind == WIO_EDGES_COLLECTIVES && filter->has_stream)) {
+    struct wio_edge_filter filter;
+    WIO_TRY(wio_take_sized(&filter, sizeof(filter), asked, "struct wio_edge_filter", err));
+    if ((unsigned)filter.kind >= WIO_ARRAY_SIZE(kinds) ||
+        (filter.kind == WIO_EDGES_COLLECTIVES && filter.has_stream)) {
         return wio_error_set(err, WIO_ERR_USAGE, file->name, WIO_ERROR_NO_OFFSET,
                              "edges cannot be read like that");
     }
@@ -83,9 +86,9 @@ enum wio_status wio_edge_cursor_create(const struct wio_edge_file *file,
                              "no memory to read edges");
     }
     cursor->file = file;
-    cursor->filter = *filter;
-    cursor->kind = kinds[filter->kind];
-    cursor->block = filter->has_stream ? find_block(blocks_of(cursor), filter) : 0;
+    cursor->filter = filter;
+    cursor->kind = kinds[filter.kind];
+    cursor->block = filter.has_stream ? find_block(blocks_of(cursor), &filter) : 0;
     *cursor_out = cursor;
     return WIO_OK;
 }

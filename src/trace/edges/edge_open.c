@@ -12,6 +12,7 @@
 #include "base/cleanup.h"
 #include "base/crc.h"
 #include "base/io.h"
+#include "base/sized.h"
 #include "trace/edges/edge_internal.h"
 #include "trace/read/trace_internal.h"
 
@@ -315,9 +316,10 @@ const struct wio_clock_row *wio_edge_file_clock(const struct wio_edge_file *file
     return &file->clocks[i];
 }
 
-void wio_edge_file_get_info(const struct wio_edge_file *file, struct wio_edge_info *info_out)
+void wio_edge_file_get_info_sized(const struct wio_edge_file *file, struct wio_edge_info *info_out,
+                                  size_t size)
 {
-    *info_out = file->info;
+    wio_copy_sized(info_out, size, &file->info, sizeof(file->info));
 }
 
 const char *wio_edge_file_object(const struct wio_edge_file *file, uint32_t object)

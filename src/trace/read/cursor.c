@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "base/cleanup.h"
+#include "base/sized.h"
 #include "trace/read/cursor_internal.h"
 
 /* R-DAMAGE-1: unpacked blocks of all lanes together stay below this. Lanes opened beyond it unpack
@@ -101,18 +102,20 @@ static void make_heap(struct wio_cursor *cursor)
     }
 }
 
-enum wio_status wio_cursor_create(const struct wio_trace *trace, const struct wio_filter *filter,
+enum wio_status wio_cursor_create(const struct wio_trace *trace, const struct wio_filter *asked,
                                   struct wio_cursor **cursor_out, struct wio_error *err)
 {
-    static const struct wio_filter everything = {.struct_size = sizeof(everything)};
+    struct wio_filter filter = {.struct_size = sizeof(filter)}; /* everything */
+    if (asked != NULL) {
+        WIO_TRY(wio_take_sized(&filter, sizeof(filter), asked, "struct wio_filter", err));
+    }
     WIO_CLEANUP(destroy_cleanup) struct wio_cursor *cursor = calloc(1, sizeof(*cursor));
-    filter = filter == NULL ? &everything : filter;
     enum wio_status status = cursor == NULL ? WIO_ERR_NOMEM : WIO_OK;
     if (status == WIO_OK) {
         cursor->trace = trace;
-        cursor->order = filter->order;
+        cursor->order = filter.order;
         cursor->unpacked_max = UNPACKED_MAX_BYTES;
-        status = wio_selection_init(&cursor->selection, trace, filter);
+        status = wio_selection_init(&cursor->selection, trace, &filter);
     }
     if (status == WIO_OK && cursor->order == WIO_ORDER_TIME) {
         /* Without begin there is no order. */

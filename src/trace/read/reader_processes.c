@@ -3,9 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <whyio/segment.h>
+
 #include "base/cleanup.h"
 #include "trace/read/trace_internal.h"
-#include "trace/write/segment.h"
 
 /* What memory that is kept takes besides its own bytes: in the heap, and in the list of it. */
 #define KEPT_BYTES 48u

@@ -5,8 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <whyio/segment.h>
+
 #include "base/cleanup.h"
-#include "trace/write/segment.h"
 
 /* A name of the dictionary, as a C string. */
 static enum wio_status parse_name(struct wio_buf *buf, char *name, size_t size)

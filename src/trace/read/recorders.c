@@ -3,9 +3,10 @@
 
 #include <string.h>
 
+#include <whyio/segment.h>
+
 #include "base/cleanup.h"
 #include "trace/read/trace_internal.h"
-#include "trace/write/segment.h"
 
 uint32_t wio_trace_recorder_count(const struct wio_trace *trace)
 {

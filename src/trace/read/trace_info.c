@@ -5,10 +5,12 @@
 
 #include <xxhash.h>
 
+#include <whyio/segment.h>
+
 #include "base/cleanup.h"
+#include "base/sized.h"
 #include "ops/image_end.h"
 #include "trace/read/trace_internal.h"
-#include "trace/write/segment.h"
 
 static enum wio_status add_rows(struct wio_trace *trace, const struct wio_block_ref *block)
 {
@@ -257,9 +259,10 @@ enum wio_status wio_trace_summarise(struct wio_trace *trace, struct wio_error *e
     return WIO_OK;
 }
 
-void wio_trace_get_info(const struct wio_trace *trace, struct wio_trace_info *info_out)
+void wio_trace_get_info_sized(const struct wio_trace *trace, struct wio_trace_info *info_out,
+                              size_t size)
 {
-    *info_out = trace->info;
+    wio_copy_sized(info_out, size, &trace->info, sizeof(trace->info));
 }
 
 uint32_t wio_trace_process_count(const struct wio_trace *trace)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "trace/write/segment.h"
+#include <whyio/segment.h>
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,6 +11,7 @@
 
 #include "base/cleanup.h"
 #include "base/io.h"
+#include "base/sized.h"
 #include "trace/format/envelope.h"
 #include "trace/format/fresh.h"
 #include "trace/write/segment_internal.h"
@@ -22,12 +23,14 @@ enum wio_status wio_segment_fail(const struct wio_segment *segment, enum wio_sta
 }
 
 static enum wio_status write_header(struct wio_segment *segment,
-                                    const struct wio_segment_params *params, struct wio_error *err)
+                                    const struct wio_segment_params *asked, struct wio_error *err)
 {
-    struct wio_frame_header header = {.base_unix_ns = params->base_unix_ns,
-                                      .base_mono_ns = params->base_mono_ns};
-    if (params->boot_id != NULL) {
-        (void)snprintf(header.boot_id, WIO_BOOT_ID_BYTES, "%s", params->boot_id);
+    struct wio_segment_params params;
+    WIO_TRY(wio_take_sized(&params, sizeof(params), asked, "struct wio_segment_params", err));
+    struct wio_frame_header header = {.base_unix_ns = params.base_unix_ns,
+                                      .base_mono_ns = params.base_mono_ns};
+    if (params.boot_id != NULL) {
+        (void)snprintf(header.boot_id, WIO_BOOT_ID_BYTES, "%s", params.boot_id);
     }
     return wio_frame_write_header(&segment->file, &wio_frame_segment, &header, err);
 }

@@ -3,8 +3,9 @@
 #ifndef WIO_TRACE_WRITE_SEGMENT_INTERNAL_H
 #define WIO_TRACE_WRITE_SEGMENT_INTERNAL_H
 
+#include <whyio/segment.h>
+
 #include "base/grow.h"
-#include "trace/write/segment.h"
 
 #include <stdbool.h>
 

@@ -8,11 +8,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <whyio/segment.h>
+
 #include "edges/check.h"
 #include "ops/calls.h"
 #include "support/unit.h"
 #include "trace/edges/edge_file.h"
-#include "trace/write/segment.h"
 
 #define RANKS 2
 #define ROUNDS 200

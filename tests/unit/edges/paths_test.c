@@ -8,10 +8,11 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 
+#include <whyio/segment.h>
+
 #include "edges/edges.h"
 #include "ops/calls.h"
 #include "support/unit.h"
-#include "trace/write/segment.h"
 
 /* A machine with one process; the times of all are true. */
 struct machine {

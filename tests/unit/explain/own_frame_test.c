@@ -6,12 +6,12 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include <whyio/segment.h>
 #include <whyio/trace.h>
 
 #include "explain/accounts/places.h"
 #include "explain/accounts/speakers.h"
 #include "explain/own_frame.h"
-#include "trace/write/segment.h"
 
 #define LIBRARY "/opt/lib/libhdf5.so.103"
 #define PROGRAM "/home/u/sim"

@@ -5,11 +5,11 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include <whyio/segment.h>
 #include <whyio/trace.h>
 
 #include "explain/select.h"
 #include "ops/calls.h"
-#include "trace/write/segment.h"
 
 static const char *const paths[] = {"/scratch/run1/out.h5", "/scratch/run1", "/scratch/run10/x",
                                     "/home/u/out.h5",       "pipe:[7]",      "/a*b"};

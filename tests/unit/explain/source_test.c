@@ -11,8 +11,8 @@
 
 #include <whyio/trace.h>
 
-#include "explain/source.h"
-#include "trace/write/segment.h"
+#include <whyio/source.h>
+#include <whyio/segment.h>
 
 /* What this program knows of itself. */
 struct self {

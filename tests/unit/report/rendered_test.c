@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <whyio/segment.h>
 #include <whyio/trace.h>
 
 #include "report/rendered.h"
-#include "trace/write/segment.h"
 
 static struct wio_trace *make_trace(void)
 {

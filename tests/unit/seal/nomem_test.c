@@ -7,12 +7,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <whyio/segment.h>
 #include <whyio/trace.h>
 
 #include "seal/seal.h"
 #include "support/alloc.h"
 #include "support/unit.h"
-#include "trace/write/segment.h"
 
 #include "ring_fixture.h"
 

@@ -9,6 +9,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <whyio/segment.h>
+
 #include "base/io.h"
 #include "node.h"
 #include "ops/calls.h"
@@ -16,7 +18,6 @@
 #include "support/unit.h"
 #include "throttle/merge/merge_place.h"
 #include "trace/edges/edge_file.h"
-#include "trace/write/segment.h"
 
 #define RANKS 2u
 #define WRITES 3u

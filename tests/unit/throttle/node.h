@@ -5,7 +5,7 @@
 
 #include "support/unit.h"
 
-#include "trace/write/segment.h"
+#include <whyio/segment.h>
 
 /* Adds a process of one thread with nothing known of it but its pid and rank (-1: none); gives the
  * thread's stream. */

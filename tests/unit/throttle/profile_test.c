@@ -6,10 +6,11 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
+#include <whyio/segment.h>
+
 #include "node.h"
 #include "ops/calls.h"
 #include "support/unit.h"
-#include "trace/write/segment.h"
 
 #define NODES 2
 #define MS UINT64_C(1000000)

@@ -3,6 +3,8 @@
 #ifndef WIO_TESTS_STORE_EDGES_DIRS_H
 #define WIO_TESTS_STORE_EDGES_DIRS_H
 
+#include <whyio/segment.h>
+
 #include "support/unit.h"
 
 #include <stdio.h>
@@ -17,7 +19,6 @@
 #include "seal/open.h"
 #include "trace/edges/edge_file.h"
 #include "trace/edges/held_file.h"
-#include "trace/write/segment.h"
 
 #define RANKS 2u
 #define WRITES 4u

@@ -8,6 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <whyio/segment.h>
+
 #include "base/io.h"
 #include "edges/check.h"
 #include "edges/edges.h"
@@ -16,7 +18,6 @@
 #include "support/killed.h"
 #include "trace/edges/edge_file.h"
 #include "trace/edges/held_file.h"
-#include "trace/write/segment.h"
 
 #define STRANGER 54321u /* no user */
 

@@ -7,10 +7,10 @@
 #include <stdint.h>
 
 #include <whyio/event.h>
+#include <whyio/segment.h>
 #include <whyio/trace.h>
 
 #include "support/unit.h"
-#include "trace/write/segment.h"
 
 struct fixture {
     char dir[256];

@@ -7,8 +7,8 @@
  *
  * One writer belongs to one thread. Memory: the string table plus one block per stream.
  */
-#ifndef WIO_TRACE_WRITE_SEGMENT_H
-#define WIO_TRACE_WRITE_SEGMENT_H
+#ifndef WHYIO_SEGMENT_H
+#define WHYIO_SEGMENT_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -16,6 +16,8 @@
 #include <whyio/event.h>
 #include <whyio/status.h>
 #include <whyio/trace.h>
+
+WIO_BEGIN_DECLS
 
 struct wio_segment;
 
@@ -101,4 +103,5 @@ WIO_MUST_CHECK enum wio_status wio_segment_finish(struct wio_segment *segment,
 /* Drop it and its unfinished file. Accepts NULL. */
 void wio_segment_abandon(struct wio_segment *segment);
 
+WIO_END_DECLS
 #endif

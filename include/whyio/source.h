@@ -23,13 +23,15 @@
  * Thread safety: one thread per object. Memory: one text per distinct source and what libdw keeps
  * per module. Each id and each module is looked up once.
  */
-#ifndef WIO_EXPLAIN_SOURCE_H
-#define WIO_EXPLAIN_SOURCE_H
+#ifndef WHYIO_SOURCE_H
+#define WHYIO_SOURCE_H
 
 #include <stdint.h>
 
 #include <whyio/status.h>
 #include <whyio/trace.h>
+
+WIO_BEGIN_DECLS
 
 struct wio_sources;
 
@@ -59,4 +61,5 @@ void wio_sources_words(struct wio_sources *sources, const struct wio_frame *fram
 uint32_t wio_sources_stack(struct wio_sources *sources, uint32_t source, const char **texts_out,
                            uint32_t max);
 
+WIO_END_DECLS
 #endif
