@@ -113,7 +113,7 @@ enum wio_store_result {
     WIO_STORE_BUSY = 3,     /* full or overloaded: again after retry_ns */
     WIO_STORE_NO = 4,       /* a vote: not to be committed */
     WIO_STORE_BAD = 5,      /* not a request that this server understands */
-    WIO_STORE_DENIED = 6,   /* EACCES, EPERM */
+    WIO_STORE_DENIED = 6,   /* EACCES */
     WIO_STORE_NO_ENTRY = 7, /* ENOENT */
     WIO_STORE_EXISTS = 8,
     WIO_STORE_NOT_DIR = 9,
@@ -122,10 +122,13 @@ enum wio_store_result {
     WIO_STORE_LOOP = 12,
     WIO_STORE_NAME_LONG = 13,
     WIO_STORE_NO_SPACE = 14,
-    WIO_STORE_IO = 15,      /* the storage failed */
-    WIO_STORE_STALE = 16,   /* the file's generation has passed: it was removed */
-    WIO_STORE_TOO_BIG = 17, /* EFBIG, or more than a transaction may keep */
-    WIO_STORE_NO_LEASE = 18 /* the client's lease has ended: it has to connect anew */
+    WIO_STORE_IO = 15,        /* the storage failed */
+    WIO_STORE_STALE = 16,     /* the file's generation has passed: it was removed */
+    WIO_STORE_TOO_BIG = 17,   /* EFBIG, or more than a transaction may keep */
+    WIO_STORE_NO_LEASE = 18,  /* the client's lease has ended: it has to connect anew */
+    WIO_STORE_NOT_OWNER = 19, /* EPERM: the owner's to do */
+    WIO_STORE_INVALID = 20,   /* EINVAL: not with this file, these names */
+    WIO_STORE_IN_USE = 21     /* EBUSY */
 };
 
 /* INQUIRE: what a participant knows of a transaction. */

@@ -120,3 +120,39 @@ enum wio_status wio_wire_get_blocker(struct wio_buf *body, struct wio_lock_block
                ? WIO_OK
                : WIO_ERR_FORMAT;
 }
+
+/* ---- stat ---------------------------------------------------------------------------------- */
+
+enum wio_status wio_wire_put_stat(struct wio_blob *out, const struct wio_store_stat *stat)
+{
+    WIO_TRY(wio_blob_u64(out, stat->file));
+    WIO_TRY(wio_blob_u64(out, stat->generation));
+    WIO_TRY(wio_blob_u64(out, stat->size));
+    WIO_TRY(wio_blob_u64(out, stat->used));
+    WIO_TRY(wio_blob_u32(out, stat->mode));
+    WIO_TRY(wio_blob_u32(out, stat->uid));
+    WIO_TRY(wio_blob_u32(out, stat->gid));
+    WIO_TRY(wio_blob_u32(out, stat->links));
+    WIO_TRY(wio_blob_u32(out, stat->segments));
+    WIO_TRY(wio_blob_u32(out, stat->stripe_unit));
+    WIO_TRY(wio_blob_u64(out, (uint64_t)stat->atime_ns));
+    WIO_TRY(wio_blob_u64(out, (uint64_t)stat->mtime_ns));
+    return wio_blob_u64(out, (uint64_t)stat->ctime_ns);
+}
+
+enum wio_status wio_wire_get_stat(struct wio_buf *body, struct wio_store_stat *stat)
+{
+    WIO_TRY(wio_buf_u64(body, &stat->file));
+    WIO_TRY(wio_buf_u64(body, &stat->generation));
+    WIO_TRY(wio_buf_u64(body, &stat->size));
+    WIO_TRY(wio_buf_u64(body, &stat->used));
+    WIO_TRY(wio_buf_u32(body, &stat->mode));
+    WIO_TRY(wio_buf_u32(body, &stat->uid));
+    WIO_TRY(wio_buf_u32(body, &stat->gid));
+    WIO_TRY(wio_buf_u32(body, &stat->links));
+    WIO_TRY(wio_buf_u32(body, &stat->segments));
+    WIO_TRY(wio_buf_u32(body, &stat->stripe_unit));
+    WIO_TRY(wio_wire_get_i64(body, &stat->atime_ns));
+    WIO_TRY(wio_wire_get_i64(body, &stat->mtime_ns));
+    return wio_wire_get_i64(body, &stat->ctime_ns);
+}

@@ -3,6 +3,7 @@
 #ifndef WIO_STORE_WIRE_PARTS_H
 #define WIO_STORE_WIRE_PARTS_H
 
+#include "store/messages.h"
 #include "store/wire/header.h"
 
 /* Room for a header, which wio_wire_end fills in when the body behind it is known; `data` is the
@@ -29,5 +30,10 @@ WIO_MUST_CHECK enum wio_status wio_wire_put_blocker(struct wio_blob *out,
                                                     const struct wio_lock_blocker *blocker);
 WIO_MUST_CHECK enum wio_status wio_wire_get_blocker(struct wio_buf *body,
                                                     struct wio_lock_blocker *blocker_out);
+
+WIO_MUST_CHECK enum wio_status wio_wire_put_stat(struct wio_blob *out,
+                                                 const struct wio_store_stat *stat);
+WIO_MUST_CHECK enum wio_status wio_wire_get_stat(struct wio_buf *body,
+                                                 struct wio_store_stat *stat_out);
 
 #endif

@@ -4,7 +4,7 @@
 #include "store/wire/message.h"
 #include "store/wire/parts.h"
 
-static const uint16_t last_result = WIO_STORE_NO_LEASE;
+static const uint16_t last_result = WIO_STORE_IN_USE;
 static const uint16_t last_outcome = WIO_STORE_OUTCOME_ABORTED;
 
 /* R-WIRE-9: a reply that is not OK says why and no more. */
@@ -23,42 +23,6 @@ static bool is_sound(const struct wio_store_reply *reply)
            reply->reason < WIO_LOCK_REASONS && reply->outcome <= last_outcome &&
            reply->data_size <= WIO_STORE_DATA_MAX && reply->blockers.listed <= WIO_LOCK_BLOCKERS &&
            reply->blockers.listed <= reply->blockers.count;
-}
-
-/* ---- stat ---------------------------------------------------------------------------------- */
-
-static enum wio_status put_stat(struct wio_blob *out, const struct wio_store_stat *stat)
-{
-    WIO_TRY(wio_blob_u64(out, stat->file));
-    WIO_TRY(wio_blob_u64(out, stat->generation));
-    WIO_TRY(wio_blob_u64(out, stat->size));
-    WIO_TRY(wio_blob_u64(out, stat->used));
-    WIO_TRY(wio_blob_u32(out, stat->mode));
-    WIO_TRY(wio_blob_u32(out, stat->uid));
-    WIO_TRY(wio_blob_u32(out, stat->gid));
-    WIO_TRY(wio_blob_u32(out, stat->links));
-    WIO_TRY(wio_blob_u32(out, stat->segments));
-    WIO_TRY(wio_blob_u32(out, stat->stripe_unit));
-    WIO_TRY(wio_blob_u64(out, (uint64_t)stat->atime_ns));
-    WIO_TRY(wio_blob_u64(out, (uint64_t)stat->mtime_ns));
-    return wio_blob_u64(out, (uint64_t)stat->ctime_ns);
-}
-
-static enum wio_status get_stat(struct wio_buf *body, struct wio_store_stat *stat)
-{
-    WIO_TRY(wio_buf_u64(body, &stat->file));
-    WIO_TRY(wio_buf_u64(body, &stat->generation));
-    WIO_TRY(wio_buf_u64(body, &stat->size));
-    WIO_TRY(wio_buf_u64(body, &stat->used));
-    WIO_TRY(wio_buf_u32(body, &stat->mode));
-    WIO_TRY(wio_buf_u32(body, &stat->uid));
-    WIO_TRY(wio_buf_u32(body, &stat->gid));
-    WIO_TRY(wio_buf_u32(body, &stat->links));
-    WIO_TRY(wio_buf_u32(body, &stat->segments));
-    WIO_TRY(wio_buf_u32(body, &stat->stripe_unit));
-    WIO_TRY(wio_wire_get_i64(body, &stat->atime_ns));
-    WIO_TRY(wio_wire_get_i64(body, &stat->mtime_ns));
-    return wio_wire_get_i64(body, &stat->ctime_ns);
 }
 
 /* ---- what all replies begin with ----------------------------------------------------------- */
@@ -122,7 +86,7 @@ static enum wio_status put_fields(struct wio_blob *out, const struct wio_store_r
     if ((fields & WIO_HAS_SIZE) != 0) {
         WIO_TRY(wio_blob_u64(out, reply->size));
     }
-    return (fields & WIO_HAS_STAT) != 0 ? put_stat(out, &reply->stat) : WIO_OK;
+    return (fields & WIO_HAS_STAT) != 0 ? wio_wire_put_stat(out, &reply->stat) : WIO_OK;
 }
 
 enum wio_status wio_wire_put_reply(struct wio_blob *out, const struct wio_store_reply *reply,
@@ -157,7 +121,7 @@ static enum wio_status get_fields(struct wio_buf *body, struct wio_store_reply *
         WIO_TRY(wio_buf_u64(body, &reply->size));
     }
     if ((fields & WIO_HAS_STAT) != 0) {
-        WIO_TRY(get_stat(body, &reply->stat));
+        WIO_TRY(wio_wire_get_stat(body, &reply->stat));
     }
     return (fields & WIO_HAS_DATA) != 0 ? wio_wire_get_data(body, &reply->data, &reply->data_size)
                                         : WIO_OK;
