@@ -53,10 +53,9 @@ CASES = {
     "open_storm": Case("open_storm", names_us=2000),
     "stat_storm": Case("stat_storm", names_us=2000),
     "dir_scan": Case("dir_scan", names_us=3000),
-    # a third of the writes would be there without turns, and of the reads if one rank read for all
-    "token_turns": Case("serialised", 3, on=[0, 1, 2], delay_us=8000, other=0.4),
-    "barrier_turns": Case("serialised", 3, on=[0, 1, 2], delay_us=8000, other=0.4),
-    "shared_input": Case("redundant_reads", 3, on=[0, 1, 2], delay_us=16000, other=0.4),
+    "token_turns": Case("serialised", 3, on=[0, 1, 2], delay_us=8000),
+    "barrier_turns": Case("serialised", 3, on=[0, 1, 2], delay_us=8000),
+    "shared_input": Case("redundant_reads", 3, on=[0, 1, 2], delay_us=16000),
     "flush_each_line": Case("small_writes", delay_us=4000),
     "random_writes": Case("random_access", delay_us=4000),
     "mutex_turns": Case("serialised", delay_us=4000),

@@ -107,7 +107,8 @@ struct wio_step {
     uint64_t data_ns;  /* .. and of time_ns */
     uint64_t repeated; /* opens, closes and looks at a file that had one of the kind before */
     uint64_t self_ns;  /* on its thread, without what is nested */
-    uint64_t held_ns;  /* of self_ns: in stretches that another thread waited for */
+    uint64_t held_ns;  /* of self_ns: in stretches that another thread waited for, once for each
+                          that waited; SHADOW: of all its waits */
     uint64_t critical_ns;
     uint64_t least_ns; /* of one event, UINT64_MAX = none */
     uint64_t most_ns;

@@ -73,7 +73,8 @@ struct wio_thread_time {
     uint64_t requested;    /* least seq that another thread asked for, UINT64_MAX = none */
     uint64_t leave_seq;    /* of a collective that it has entered, UINT64_MAX = none */
     uint64_t released_ns;  /* when its path last came from another thread */
-    uint64_t io_ns;        /* since then */
+    uint64_t io_ns;        /* since then .. */
+    uint64_t own_io_ns;    /* .. and since it left a collective, also as the last that came */
     struct wio_path *path; /* up to what is open */
     uint32_t jumps;
     uint32_t open; /* first of the steps with time that is not in the path yet */

@@ -36,6 +36,7 @@ void wio_time_add(struct wio_timeline *timeline, uint32_t stream, uint32_t step,
     }
     if (timeline->steps->sites[row->site].kind == WIO_STEP_IO) {
         thread->io_ns += end_ns - from;
+        thread->own_io_ns += end_ns - from;
     }
 }
 
@@ -105,4 +106,5 @@ void wio_time_jump(struct wio_timeline *timeline, uint32_t stream, struct wio_pa
     thread->jumps = path != NULL ? path->jumps + 1 : 1;
     thread->released_ns = ns;
     thread->io_ns = 0;
+    thread->own_io_ns = 0;
 }

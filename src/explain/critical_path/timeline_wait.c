@@ -463,6 +463,7 @@ static enum wio_status add_shadow(struct wio_timeline *timeline, uint32_t stream
     }
     mark_held(timeline, timeline->threads[stream].path, over_ns);
     WIO_TRY(wio_steps_find(timeline->steps, &key, &step));
+    timeline->steps->steps[step].held_ns += over_ns;
     wio_time_add_path(timeline, stream, step, over_ns);
     return WIO_OK;
 }
@@ -474,7 +475,7 @@ static enum wio_status jump(struct wio_timeline *timeline, uint32_t stream, uint
     struct wio_path *mine = wait->before;
     struct wio_path *theirs = wait->release.path;
     uint64_t waited_ns = wait->release.ns - begin_ns;
-    uint64_t own_io_ns = timeline->threads[stream].io_ns;
+    uint64_t own_io_ns = timeline->threads[stream].own_io_ns;
     enum wio_status status = WIO_OK;
 
     wait->before = NULL;
@@ -558,6 +559,9 @@ enum wio_status wio_wait_end(struct wio_timeline *timeline, uint32_t stream, uin
         WIO_TRY(end_poll(timeline, stream));
     } else {
         WIO_TRY(end_operation(timeline, stream));
+    }
+    if (wait->collective != WIO_NOTHING) {
+        timeline->threads[stream].own_io_ns = 0;
     }
     drop(timeline, wait);
     return WIO_OK;

@@ -64,7 +64,7 @@ struct wio_finding {
 
 /* I/O that threads do one after the other (prepare.c). */
 struct wio_serial {
-    double part;      /* of the I/O in turn on the critical path, 0 = none */
+    bool is_there;
     uint32_t threads; /* that take turns */
     uint32_t step;    /* where most of them wait */
 };

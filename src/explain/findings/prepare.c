@@ -22,9 +22,10 @@ void wio_prepared_fini(struct wio_prepared *prepared)
 /* ---- I/O of threads one after the other ---- */
 
 struct turns {
-    double *of_stream; /* ns of I/O of others while it waited, on the critical path */
-    uint64_t *held;    /* by cause: ns in stretches that others waited for .. */
-    uint64_t *self;    /* .. and all */
+    double *waits;         /* by stream: ns of I/O of others while it waited .. */
+    double *is_waited_for; /* .. and of its I/O while others waited */
+    uint64_t *held;        /* by cause: ns in stretches that others waited for .. */
+    uint64_t *self;        /* .. and all */
     double all;
     double io;         /* on the critical path .. */
     double io_in_turn; /* .. and of it, at places that are done in turn */
@@ -49,6 +50,7 @@ static void find_stretch(const struct wio_finding_input *input, struct turns *tu
         in_turn[i] = is_io(input, step) && turns->held[step->cause] > 0 &&
                      turns->held[step->cause] >= turns->self[step->cause] / HELD_PART;
         turns->io_in_turn += in_turn[i] != 0 ? (double)step->critical_ns : 0;
+        turns->is_waited_for[step->stream] += in_turn[i] != 0 ? (double)step->held_ns : 0;
     }
 }
 
@@ -61,11 +63,11 @@ static void sum_turns(const struct wio_finding_input *input, struct turns *turns
         const struct wio_step *step = &input->steps->steps[i];
         uint8_t kind = wio_finding_site(input, step)->kind;
         turns->io += kind == WIO_STEP_IO ? (double)step->critical_ns : 0;
-        if (kind != WIO_STEP_SHADOW || step->critical_ns == 0) {
+        if (kind != WIO_STEP_SHADOW) {
             continue;
         }
         turns->all += (double)step->critical_ns;
-        turns->of_stream[step->stream] += (double)step->critical_ns;
+        turns->waits[step->stream] += (double)step->held_ns;
         if (step->critical_ns > most_ns) {
             most_ns = step->critical_ns;
             serial->step = i;
@@ -73,64 +75,81 @@ static void sum_turns(const struct wio_finding_input *input, struct turns *turns
     }
 }
 
-/* Threads that wait for others in turn, and those that are waited for: each once. */
+/* Threads that do I/O in turn, and wait or are waited for meanwhile: each once. */
 static enum wio_status count_threads(const struct wio_finding_input *input,
                                      const struct turns *turns, const uint8_t *in_turn,
                                      struct wio_serial *serial)
 {
     uint32_t streams = wio_trace_stream_count(input->trace);
-    uint8_t *takes_part = calloc((size_t)streams + 1, 1);
+    uint8_t *has_io = calloc((size_t)streams + 1, 1);
+    double least = turns->all / 100;
 
-    if (takes_part == NULL) {
+    if (has_io == NULL) {
         return WIO_ERR_NOMEM;
     }
     for (uint32_t i = 0; i < input->steps->count; i++) {
         const struct wio_step *step = &input->steps->steps[i];
-        bool is_held = step->held_ns > 0 && (double)step->held_ns > turns->all / 100;
-        takes_part[step->stream] |= in_turn[i] != 0 && is_held;
+        has_io[step->stream] |= in_turn[i] != 0 && (double)step->self_ns > least;
     }
     for (uint32_t i = 0; i < streams; i++) {
-        serial->threads += takes_part[i] != 0 || turns->of_stream[i] > turns->all / 100;
+        serial->threads +=
+            has_io[i] != 0 && (turns->is_waited_for[i] > least || turns->waits[i] > least);
     }
-    free(takes_part);
+    free(has_io);
     return WIO_OK;
 }
 
-/* Threads that take turns wait about as long as each other: one that waits for a straggler does
- * not make turns. The number of threads is that of equal ones with the same sum of squares. */
+/* The number of equal threads with the same sum of squares. */
+static double count_equal(const double *ns, uint32_t streams)
+{
+    double sum = 0;
+    double squares = 0;
+
+    for (uint32_t i = 0; i < streams; i++) {
+        sum += ns[i];
+        squares += ns[i] * ns[i];
+    }
+    return squares > 0 ? sum * sum / squares : 0;
+}
+
+/* Threads that take turns wait about as long as each other, and are waited for about as long: for a
+ * straggler many wait, and one is waited for; a thread that starts others waits alone. The last
+ * turn of the critical path is waited for only where the path ends with a thread that waits: which
+ * thread ends last decides nothing. */
 static void judge_turns(const struct wio_finding_input *input, const struct turns *turns,
                         struct wio_serial *serial)
 {
-    double squares = 0;
+    const struct wio_thresholds *limits = input->thresholds;
+    uint32_t streams = wio_trace_stream_count(input->trace);
+    double waited = serial->threads > 1 ? 1 - 1.0 / serial->threads : 1;
 
-    for (uint32_t i = 0; i < wio_trace_stream_count(input->trace); i++) {
-        squares += turns->of_stream[i] * turns->of_stream[i];
-    }
-    if (squares > 0 && turns->io_in_turn > 0 &&
-        turns->all * turns->all / squares >= input->thresholds->serial_threads &&
-        turns->all >= input->thresholds->serial_share * (double)input->duration_ns &&
-        turns->all >= input->thresholds->dominant * turns->io) {
-        serial->part = turns->all < turns->io_in_turn ? turns->all / turns->io_in_turn : 1;
-    }
+    serial->is_there = turns->io_in_turn > 0 &&
+                       count_equal(turns->waits, streams) >= limits->serial_threads &&
+                       count_equal(turns->is_waited_for, streams) >= limits->serial_threads &&
+                       turns->all >= limits->serial_share * waited * (double)input->duration_ns &&
+                       turns->all >= limits->dominant * waited * turns->io;
 }
 
 static enum wio_status see_serial(const struct wio_finding_input *input,
                                   struct wio_prepared *prepared)
 {
     size_t steps = (size_t)input->steps->count + 1;
-    struct turns turns = {
-        .of_stream = calloc((size_t)wio_trace_stream_count(input->trace) + 1, sizeof(double)),
-        .held = calloc(steps, sizeof(uint64_t)),
-        .self = calloc(steps, sizeof(uint64_t))};
+    size_t streams = (size_t)wio_trace_stream_count(input->trace) + 1;
+    struct turns turns = {.waits = calloc(streams, sizeof(double)),
+                          .is_waited_for = calloc(streams, sizeof(double)),
+                          .held = calloc(steps, sizeof(uint64_t)),
+                          .self = calloc(steps, sizeof(uint64_t))};
     enum wio_status status = WIO_ERR_NOMEM;
 
-    if (turns.of_stream != NULL && turns.held != NULL && turns.self != NULL) {
+    if (turns.waits != NULL && turns.is_waited_for != NULL && turns.held != NULL &&
+        turns.self != NULL) {
         find_stretch(input, &turns, prepared->in_turn);
         sum_turns(input, &turns, &prepared->serial);
-        judge_turns(input, &turns, &prepared->serial);
         status = count_threads(input, &turns, prepared->in_turn, &prepared->serial);
+        judge_turns(input, &turns, &prepared->serial);
     }
-    free(turns.of_stream);
+    free(turns.waits);
+    free(turns.is_waited_for);
     free(turns.held);
     free(turns.self);
     return status;

@@ -6,7 +6,8 @@
 #include "ops/calls.h"
 
 /* Of a file that several processes read: the part of its bytes that one read too many. All of them
- * take part, also the one that comes first. */
+ * take part, also the one that comes first. Where most of what is read is read too often, reading
+ * it on each of them is the pattern: all of it. */
 static double shared_part(const struct wio_finding_input *input, const struct wio_step *step)
 {
     const struct wio_patterns *patterns = input->patterns;
@@ -16,7 +17,8 @@ static double shared_part(const struct wio_finding_input *input, const struct wi
     }
     const struct wio_file_row *file = &patterns->files[step->path];
     uint64_t bytes = file->past_bytes + file->extent;
-    return file->bytes_read > bytes ? 1 - wio_finding_part(bytes, file->bytes_read) : 0;
+    double part = file->bytes_read > bytes ? 1 - wio_finding_part(bytes, file->bytes_read) : 0;
+    return part >= input->thresholds->dominant ? 1 : part;
 }
 
 static double claim(const struct wio_finding_input *input, const struct wio_step *step)

@@ -7,18 +7,22 @@
 
 static double claim(const struct wio_finding_input *input, const struct wio_step *step)
 {
-    return input->in_turn[step - input->steps->steps] != 0 ? input->serial->part : 0;
+    return input->serial->is_there && input->in_turn[step - input->steps->steps] != 0 ? 1 : 0;
 }
 
 static const char *means_of(const struct wio_finding_input *input)
 {
-    uint32_t outer = input->steps->sites[input->steps->steps[input->serial->step].site].outer;
-    uint32_t evidence = outer - WIO_OUTER_SHADOW;
+    const struct wio_step *step = &input->steps->steps[input->serial->step];
+    const struct wio_site *site = wio_finding_site(input, step);
+    enum wio_class cls = wio_op_class(site->op);
 
-    if (evidence >= WIO_EVIDENCE_COUNT) {
+    if (site->outer - WIO_OUTER_SHADOW >= WIO_EVIDENCE_COUNT) {
         return "rounds of a collective";
     }
-    return evidence == WIO_EVIDENCE_LOCK ? "a lock" : "a token";
+    return site->outer - WIO_OUTER_SHADOW == WIO_EVIDENCE_LOCK || cls == WIO_CLASS_MUTEX ||
+                   cls == WIO_CLASS_LOCK || cls == WIO_CLASS_FCNTL
+               ? "a lock"
+               : "a token";
 }
 
 static void describe(const struct wio_finding_input *input, const struct wio_finding_group *group,

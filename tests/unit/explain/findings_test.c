@@ -374,6 +374,40 @@ static void turns_are_of_the_threads_and_the_io_of_the_lock(void **state)
     end(&run);
 }
 
+/* Rank 0 writes 4 s and then rank 1 does, while the other waits; `last` ends the run. */
+static void expect_turns_of_two(unsigned last)
+{
+    const unsigned long long second = 1000000000;
+
+    begin_script("process 1 rank=0\nprocess 2 rank=1\nstream 0 1\nstream 1 2\n");
+    for (unsigned long long i = 0; i < 4; i++) {
+        add("write stream=0 t=%llu dur=999999999 fd=3 path=/d/a off=%llu size=1000000 at=0x20\n",
+            i * second, i * 1000000);
+    }
+    add("MPI_Barrier stream=1 t=0 dur=4000001000 at=0x30\n");
+    add("MPI_Barrier stream=0 t=4000000000 dur=1000 at=0x30\n");
+    for (unsigned long long i = 0; i < 4; i++) {
+        add("write stream=1 t=%llu dur=999990000 fd=3 path=/d/b off=%llu size=1000000 at=0x20\n",
+            4000002000 + i * second, i * 1000000);
+    }
+    add("MPI_Barrier stream=0 t=4000002000 dur=%llu at=0x40\n",
+        4 * second + (last == 0 ? 9000 : 1000));
+    add("MPI_Barrier stream=1 t=8000002000 dur=%u at=0x40\n", last == 1 ? 9000 : 1000);
+    add("collective 0:4 1:0\ncollective 0:5 1:5\n");
+    struct run run = explain_with(wio_thresholds_default());
+    const struct wio_finding *finding = &run.of->findings.items[0];
+    assert_string_equal(finding->kind, "serialised");
+    assert_true(finding->seconds > 7.99 && finding->seconds < 8.01);
+    end(&run);
+}
+
+static void turns_are_the_same_whichever_rank_ends_last(void **state)
+{
+    (void)state;
+    expect_turns_of_two(0);
+    expect_turns_of_two(1);
+}
+
 static void flushes_count_what_all_threads_have_written(void **state)
 {
     (void)state;
@@ -473,6 +507,7 @@ int main(void)
         cmocka_unit_test(entries_of_directories_read_once_are_no_scans),
         cmocka_unit_test(writes_that_stand_for_write_back),
         cmocka_unit_test(turns_are_of_the_threads_and_the_io_of_the_lock),
+        cmocka_unit_test(turns_are_the_same_whichever_rank_ends_last),
         cmocka_unit_test(flushes_count_what_all_threads_have_written),
         cmocka_unit_test(a_flush_of_a_directory_has_its_own_words),
         cmocka_unit_test(a_rank_that_needs_longer),
