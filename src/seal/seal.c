@@ -15,18 +15,6 @@
 #include "ops/calls.h"
 #include "seal/seal_internal.h"
 
-void wio_seal_progress(struct wio_seal *seal, uint64_t bytes)
-{
-    seal->done_bytes += bytes;
-    if (seal->done_bytes > seal->total_bytes) {
-        seal->done_bytes = seal->total_bytes;
-    }
-    if (seal->params->progress != NULL) {
-        seal->params->progress(seal->params->progress_arg, seal->done_bytes, seal->total_bytes,
-                               "B");
-    }
-}
-
 static void work_fini(struct wio_seal_work *work)
 {
     wio_ring_close(&work->file);

@@ -271,6 +271,9 @@ void wio_seal_name_ring(const struct wio_seal *seal, const struct wio_seal_ring 
 void wio_seal_remark_refused(struct wio_seal *seal, const struct wio_seal_ring *ring,
                              const struct wio_seal_ring *program);
 
+/* So many bytes more of the rings are done. */
+void wio_seal_progress(struct wio_seal *seal, uint64_t bytes);
+
 /* seal_mark.c: R-RING-6, WIO_SEALED_AS in a directory of rings. */
 /* Names of the rings of `dir` that segments of the trace have already. */
 WIO_MUST_CHECK enum wio_status wio_seal_read_marks(const struct wio_seal *seal,
@@ -377,6 +380,5 @@ double wio_seal_ns_per_tick(const struct wio_seal *seal, const struct wio_seal_r
 /* Nanoseconds of the ring's clock -> time since the segment's base. */
 uint64_t wio_seal_time(const struct wio_seal *seal, const struct wio_seal_ring *ring,
                        uint64_t mono_ns);
-void wio_seal_progress(struct wio_seal *seal, uint64_t bytes);
 
 #endif

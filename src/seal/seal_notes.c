@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lines for a person that a sealing leaves in META: what was damaged (faults), and what could not
+/* What sealing reports: progress, and lines in META: what was damaged (faults), and what could not
  * be recorded and why (remarks). */
 #include <errno.h>
 #include <pwd.h>
@@ -121,4 +121,16 @@ void wio_seal_remark_refused(struct wio_seal *seal, const struct wio_seal_ring *
                     "recorded",
                     user, seal->is_hiding ? 3 : (int)(ring->name - ring->path - 1),
                     seal->is_hiding ? "raw" : ring->path, text, name);
+}
+
+void wio_seal_progress(struct wio_seal *seal, uint64_t bytes)
+{
+    seal->done_bytes += bytes;
+    if (seal->done_bytes > seal->total_bytes) {
+        seal->done_bytes = seal->total_bytes;
+    }
+    if (seal->params->progress != NULL) {
+        seal->params->progress(seal->params->progress_arg, seal->done_bytes, seal->total_bytes,
+                               "B");
+    }
 }
