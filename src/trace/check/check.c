@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,24 +6,6 @@
 #include "trace/check/check_internal.h"
 #include "trace/check/check_twice.h"
 #include "trace/read/opening.h"
-
-void wio_check_report(struct wio_check *check, const struct wio_error *fault)
-{
-    check->faults++;
-    check->fault(check->arg, fault);
-}
-
-void wio_check_fault(struct wio_check *check, uint64_t offset, const char *fmt, ...)
-{
-    struct wio_error fault = WIO_ERROR_INIT;
-    char text[512];
-    va_list args;
-    va_start(args, fmt);
-    (void)vsnprintf(text, sizeof(text), fmt, args);
-    va_end(args);
-    (void)wio_error_set(&fault, WIO_ERR_FORMAT, check->trace->segments[0].name, offset, "%s", text);
-    wio_check_report(check, &fault);
-}
 
 static void check_fini(struct wio_check *check)
 {

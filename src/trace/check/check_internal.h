@@ -44,7 +44,7 @@ struct wio_check {
 /* Where the first block of a kind is, for a fault of all of them together. */
 uint64_t wio_check_offset_of(const struct wio_check *check, unsigned kind);
 
-/* Report one fault. */
+/* check_core.c: report one fault. */
 void wio_check_report(struct wio_check *check, const struct wio_error *fault);
 void wio_check_fault(struct wio_check *check, uint64_t offset, const char *fmt, ...)
     WIO_PRINTF(3, 4);

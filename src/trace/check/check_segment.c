@@ -37,21 +37,6 @@ static enum wio_status sort_index(struct wio_check *check)
     return WIO_OK;
 }
 
-const struct wio_check_entry *wio_check_entry_from(const struct wio_check *check, uint64_t offset)
-{
-    uint32_t low = 0;
-    uint32_t high = check->entry_count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (check->entries[middle].offset < offset) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low < check->entry_count ? &check->entries[low] : NULL;
-}
-
 static enum wio_status note_block(struct wio_check *check, uint64_t offset, uint16_t kind)
 {
     void *array = check->blocks;
@@ -88,16 +73,6 @@ static void walk(struct wio_check *check)
                         "expected the trailer behind the last block, which ends at %llu",
                         (unsigned long long)offset);
     }
-}
-
-uint64_t wio_check_offset_of(const struct wio_check *check, unsigned kind)
-{
-    for (uint32_t i = 0; i < check->block_count; i++) {
-        if (check->blocks[i].kind == kind) {
-            return check->blocks[i].offset;
-        }
-    }
-    return WIO_SEGMENT_HEADER_BYTES;
 }
 
 /* CRC, packing and contents of one table. */

@@ -10,16 +10,6 @@
 #include "base/io.h"
 #include "trace/format/envelope.h"
 
-void wio_reader_close(struct wio_reader_segment *segment)
-{
-    wio_fd_cleanup(&segment->file.fd);
-    free(segment->name);
-    free(segment->tables);
-    wio_blob_fini(&segment->meta);
-    free(segment->calls);
-    free(segment->strings);
-}
-
 enum wio_status wio_reader_header(struct wio_reader_segment *segment, struct wio_error *err)
 {
     struct wio_frame_header header;
@@ -37,20 +27,6 @@ enum wio_status wio_reader_header(struct wio_reader_segment *segment, struct wio
 enum wio_status wio_reader_trailer(struct wio_reader_segment *segment, struct wio_error *err)
 {
     return wio_frame_read_trailer(&segment->file, &wio_frame_segment, &segment->index_offset, err);
-}
-
-enum wio_status wio_reader_charge(struct wio_reader_segment *segment, uint64_t bytes)
-{
-    uint64_t most = WIO_BLOCK_MAX_BYTES + 256 * segment->file.size;
-    segment->table_bytes += bytes;
-    return segment->table_bytes <= most ? WIO_OK : WIO_ERR_UNSUPPORTED;
-}
-
-enum wio_status wio_reader_too_much(const struct wio_reader_segment *segment, uint64_t offset,
-                                    struct wio_error *err)
-{
-    return wio_error_set(err, WIO_ERR_UNSUPPORTED, segment->name, offset,
-                         "expected index and tables of at most 64 MiB and 256 times the file");
 }
 
 enum wio_status wio_details_rows(struct wio_buf *details, uint64_t *rows_out)

@@ -24,52 +24,6 @@
 
 enum { SETTLE_ATTEMPTS = 200 };
 
-enum wio_status wio_trace_keep(struct wio_trace *trace, void *memory)
-{
-    void *array = trace->kept;
-    enum wio_status status =
-        wio_grow(&array, sizeof(*trace->kept), &trace->kept_capacity, trace->kept_count + 1);
-    if (status != WIO_OK) {
-        free(memory);
-        return status;
-    }
-    trace->kept = array;
-    trace->kept[trace->kept_count++] = memory;
-    return WIO_OK;
-}
-
-void wio_trace_close(struct wio_trace *trace)
-{
-    if (trace == NULL) {
-        return;
-    }
-    for (uint32_t i = 0; i < trace->segment_count; i++) {
-        wio_reader_close(&trace->segments[i]);
-    }
-    wio_edge_file_close(trace->edges);
-    free(trace->clocks);
-    for (uint32_t i = 0; i < trace->kept_count; i++) {
-        free(trace->kept[i]);
-    }
-    free(trace->kept);
-    free(trace->segments);
-    free(trace->strings);
-    wio_map_fini(&trace->string_index);
-    wio_map_fini(&trace->file_index);
-    free(trace->sources);
-    free(trace->processes);
-    free(trace->streams);
-    free(trace->files);
-    free(trace->blocks);
-    free(trace->ranges);
-    free(trace->command);
-    free(trace->version);
-    free(trace->remarks);
-    free(trace->path);
-    wio_fd_cleanup(&trace->dir);
-    free(trace);
-}
-
 static void pending_cleanup(struct wio_pending **pending)
 {
     wio_fd_cleanup(&(*pending)->fd);
@@ -245,21 +199,6 @@ static enum wio_status sort_blocks(struct wio_trace *trace)
         range->first = range->count == 0 ? i : range->first;
         range->count++;
     }
-    return WIO_OK;
-}
-
-enum wio_status wio_trace_first_entries(struct wio_trace *trace)
-{
-    trace->strings = calloc(16, sizeof(*trace->strings));
-    trace->sources = calloc(16, sizeof(*trace->sources));
-    if (trace->strings == NULL || trace->sources == NULL) {
-        return WIO_ERR_NOMEM;
-    }
-    trace->string_capacity = 16;
-    trace->source_capacity = 16;
-    trace->strings[0] = (struct wio_text){"", 0};
-    trace->string_count = 1;
-    trace->source_count = 1;
     return WIO_OK;
 }
 

@@ -112,11 +112,21 @@ struct wio_trace {
     uint32_t kept_capacity;
 };
 
-/* The trace takes over `memory` (also when it fails). */
+/* trace_core.c. The trace takes over `memory` (also when it fails). */
 WIO_MUST_CHECK enum wio_status wio_trace_keep(struct wio_trace *trace, void *memory);
 
 /* String 0 and source 0. */
 WIO_MUST_CHECK enum wio_status wio_trace_first_entries(struct wio_trace *trace);
+
+void wio_reader_close(struct wio_reader_segment *segment);
+
+/* R-DAMAGE-3: what index and tables take in memory, unpacked and parsed, stays in proportion to the
+ * file: rows are counted too, since a byte of a table can become a hundred. WIO_ERR_UNSUPPORTED
+ * where it does not; wio_reader_too_much tells of it. */
+WIO_MUST_CHECK enum wio_status wio_reader_charge(struct wio_reader_segment *segment,
+                                                 uint64_t bytes);
+enum wio_status wio_reader_too_much(const struct wio_reader_segment *segment, uint64_t offset,
+                                    struct wio_error *err);
 
 /* reader_segment.c: header, trailer and index of trace->segments[number], whose file is open. */
 WIO_MUST_CHECK enum wio_status wio_reader_open(struct wio_trace *trace, uint32_t number,
@@ -127,15 +137,6 @@ WIO_MUST_CHECK enum wio_status wio_reader_header(struct wio_reader_segment *segm
                                                  struct wio_error *err);
 WIO_MUST_CHECK enum wio_status wio_reader_trailer(struct wio_reader_segment *segment,
                                                   struct wio_error *err);
-void wio_reader_close(struct wio_reader_segment *segment);
-
-/* R-DAMAGE-3: what index and tables take in memory, unpacked and parsed, stays in proportion to the
- * file: rows are counted too, since a byte of a table can become a hundred. WIO_ERR_UNSUPPORTED
- * where it does not; wio_reader_too_much tells of it. */
-WIO_MUST_CHECK enum wio_status wio_reader_charge(struct wio_reader_segment *segment,
-                                                 uint64_t bytes);
-enum wio_status wio_reader_too_much(const struct wio_reader_segment *segment, uint64_t offset,
-                                    struct wio_error *err);
 
 /* reader_tables.c: the tables of a segment into those of the trace. */
 WIO_MUST_CHECK enum wio_status wio_reader_tables(struct wio_trace *trace, uint32_t number,

@@ -16,12 +16,6 @@
 #include "trace/format/fresh.h"
 #include "trace/write/segment_internal.h"
 
-enum wio_status wio_segment_fail(const struct wio_segment *segment, enum wio_status status,
-                                 struct wio_error *err)
-{
-    return wio_error_set(err, status, segment->label, segment->file.size, "cannot write a segment");
-}
-
 static enum wio_status write_header(struct wio_segment *segment,
                                     const struct wio_segment_params *asked, struct wio_error *err)
 {
@@ -33,23 +27,6 @@ static enum wio_status write_header(struct wio_segment *segment,
         (void)snprintf(header.boot_id, WIO_BOOT_ID_BYTES, "%s", params.boot_id);
     }
     return wio_frame_write_header(&segment->file, &wio_frame_segment, &header, err);
-}
-
-static void segment_free(struct wio_segment *segment)
-{
-    for (uint32_t i = 0; i < segment->stream_count; i++) {
-        free(segment->streams[i].buffer);
-    }
-    free(segment->streams);
-    wio_segment_free_tables(segment);
-    wio_fd_cleanup(&segment->file.fd);
-    wio_fd_cleanup(&segment->dir);
-    wio_pack_fini(&segment->pack);
-    free(segment->scratch);
-    free(segment->paths);
-    free(segment->label);
-    free(segment->final);
-    free(segment);
 }
 
 static const char *name_of(const char *path)
@@ -66,7 +43,7 @@ void wio_segment_abandon(struct wio_segment *segment)
     if (segment->final != NULL && segment->file.fd >= 0) {
         (void)unlinkat(segment->dir, name_of(segment->label), 0);
     }
-    segment_free(segment);
+    wio_segment_free(segment);
 }
 
 static void abandon_cleanup(struct wio_segment **segment)
@@ -74,31 +51,12 @@ static void abandon_cleanup(struct wio_segment **segment)
     wio_segment_abandon(*segment);
 }
 
-static struct wio_segment *segment_new(const char *label)
-{
-    struct wio_segment *segment = calloc(1, sizeof(*segment));
-    if (segment == NULL) {
-        return NULL;
-    }
-    segment->file.fd = -1;
-    segment->dir = -1;
-    segment->label = strdup(label);
-    segment->scratch = calloc(WIO_EVENTS_PER_BLOCK, sizeof(*segment->scratch));
-    segment->paths = calloc(2 * (size_t)WIO_EVENTS_PER_BLOCK, sizeof(*segment->paths));
-    if (segment->label == NULL || segment->scratch == NULL || segment->paths == NULL) {
-        segment_free(segment);
-        return NULL;
-    }
-    segment->file.name = segment->label;
-    return segment;
-}
-
 enum wio_status wio_segment_create_fd(int fd, const char *label,
                                       const struct wio_segment_params *params,
                                       struct wio_segment **segment_out, struct wio_error *err)
 {
     WIO_CLEANUP(wio_fd_cleanup) int owned = fd;
-    WIO_CLEANUP(abandon_cleanup) struct wio_segment *segment = segment_new(label);
+    WIO_CLEANUP(abandon_cleanup) struct wio_segment *segment = wio_segment_new(label);
     if (segment == NULL) {
         return wio_error_set(err, WIO_ERR_NOMEM, label, WIO_ERROR_NO_OFFSET, "no memory");
     }
@@ -213,6 +171,6 @@ enum wio_status wio_segment_finish(struct wio_segment *segment, struct wio_error
         wio_segment_abandon(segment);
         return status;
     }
-    segment_free(segment);
+    wio_segment_free(segment);
     return WIO_OK;
 }

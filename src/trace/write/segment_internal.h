@@ -89,6 +89,13 @@ struct wio_segment {
     uint32_t *paths;       /* 2 * WIO_EVENTS_PER_BLOCK ids */
 };
 
+/* segment_core.c. NULL: no memory. */
+struct wio_segment *wio_segment_new(const char *label);
+void wio_segment_free(struct wio_segment *segment);
+/* One error for "no memory while writing this segment". */
+enum wio_status wio_segment_fail(const struct wio_segment *segment, enum wio_status status,
+                                 struct wio_error *err);
+
 /* Change what wio_segment_process said. */
 WIO_MUST_CHECK enum wio_status wio_segment_process_update(struct wio_segment *segment,
                                                           uint32_t index,
@@ -103,7 +110,6 @@ void wio_segment_lost(struct wio_segment *segment, uint32_t stream, uint64_t cou
 /* segment_tables.c: all blocks but EVENTS and INDEX. */
 WIO_MUST_CHECK enum wio_status wio_segment_write_tables(struct wio_segment *segment,
                                                         struct wio_error *err);
-void wio_segment_free_tables(struct wio_segment *segment);
 
 /* segment_index.c */
 WIO_MUST_CHECK enum wio_status wio_segment_index_table(struct wio_segment *segment,
@@ -122,9 +128,5 @@ WIO_MUST_CHECK enum wio_status wio_segment_note_uses(struct wio_segment *segment
                                                      const struct wio_event *event);
 /* Bytes that an event counts in the totals of its operation. */
 uint64_t wio_event_bytes(const struct wio_event *event);
-
-/* One error for "no memory while writing this segment". */
-enum wio_status wio_segment_fail(const struct wio_segment *segment, enum wio_status status,
-                                 struct wio_error *err);
 
 #endif

@@ -132,23 +132,3 @@ enum wio_status wio_segment_file(struct wio_segment *segment, const struct wio_f
     segment->file_count++;
     return WIO_OK;
 }
-
-void wio_segment_free_tables(struct wio_segment *segment)
-{
-    wio_blob_fini(&segment->meta);
-    wio_strtab_fini(&segment->strings);
-    free(segment->uses);
-    wio_strtab_fini(&segment->sources);
-    wio_map_fini(&segment->call_index);
-    free(segment->calls);
-    free(segment->totals);
-    for (uint32_t i = 0; i < segment->process_count; i++) {
-        free(segment->processes[i].texts);
-    }
-    free(segment->processes);
-    wio_map_fini(&segment->last_stream);
-    free(segment->files);
-    wio_map_fini(&segment->file_index);
-    wio_blob_fini(&segment->index);
-    free(segment->index_parts);
-}
