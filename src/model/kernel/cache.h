@@ -142,6 +142,8 @@ static inline void wio_cache_step(struct wio_cache *cache)
         cache->status = WIO_ERR_UNSUPPORTED;
     }
 }
+/* When something happens at the device by itself; infinite: never. */
+double wio_cache_device_next(const struct wio_cache_device *device);
 /* After a change: when something happens by itself next. */
 void wio_cache_plan(struct wio_cache *cache);
 int64_t wio_cache_jiffy(const struct wio_cache *cache);

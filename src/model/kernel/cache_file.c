@@ -5,11 +5,7 @@
  */
 #include "model/kernel/cache.h"
 
-#include <math.h>
-
 #include "base/cleanup.h"
-#include "model/kernel/flusher.h"
-#include "model/kernel/folio.h"
 
 void wio_cache_note_cleaned(struct wio_cache *cache, struct wio_cache_file *file, uint64_t pages)
 {
@@ -18,34 +14,6 @@ void wio_cache_note_cleaned(struct wio_cache *cache, struct wio_cache_file *file
     if (pages > 0 && file->pages.count == 0) {
         TAILQ_REMOVE(&file->device->dirty, file, in_dirty);
     }
-}
-
-enum wio_status wio_cache_dirty(struct wio_cache *cache, struct wio_cache_file *file,
-                                uint64_t offset, uint64_t end, uint64_t *fresh_out)
-{
-    struct wio_cache_device *device = file->device;
-    bool was_clean = file->pages.count == 0;
-    uint64_t added;
-    WIO_TRY(wio_folio_dirty(cache, file, offset / WIO_CACHE_PAGE, wio_cache_page_behind(end),
-                            fresh_out, &added));
-    cache->written_bytes += end - offset;
-    *fresh_out *= WIO_CACHE_PAGE;
-    if (added == 0) {
-        return WIO_OK; /* rewriting dirty pages is free (rule 1) */
-    }
-    if (was_clean) {
-        file->dirty_at_s = cache->time_s;
-        TAILQ_INSERT_TAIL(&device->dirty, file, in_dirty);
-        if (device->next_expiry_s == HUGE_VAL) {
-            wio_flusher_plan(cache, device);
-            wio_cache_plan(cache);
-        }
-    }
-    cache->dirty_pages += added;
-    device->dirty_pages += added;
-    device->throttle.device.dirtied += (int64_t)added;
-    device->throttle.task.dirtied += (int64_t)added;
-    return WIO_OK;
 }
 
 void wio_cache_clean(struct wio_cache *cache, struct wio_cache_file *file, uint64_t offset,

@@ -211,11 +211,6 @@ static void complete(struct wio_cache *cache, struct wio_cache_device *device)
     }
 }
 
-double wio_flusher_next(const struct wio_cache_device *device)
-{
-    return fmin(device->queue.head_done_s, fmin(device->next_expiry_s, device->next_update_s));
-}
-
 void wio_flusher_happen(struct wio_cache *cache, struct wio_cache_device *device)
 {
     if (device->queue.head_done_s <= cache->time_s) {

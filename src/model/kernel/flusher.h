@@ -27,9 +27,7 @@ double wio_flusher_rests_until(const struct wio_cache *cache,
 /* Leave out the checks before the last one up to `until_s`. */
 void wio_flusher_skip(const struct wio_cache *cache, struct wio_cache_device *device,
                       double until_s);
-/* When something happens at the device by itself; infinite: never. */
-double wio_flusher_next(const struct wio_cache_device *device);
-/* That time has come. An error is left in cache->status. */
+/* The time of wio_cache_device_next has come. An error is left in cache->status. */
 void wio_flusher_happen(struct wio_cache *cache, struct wio_cache_device *device);
 
 #endif
