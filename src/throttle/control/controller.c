@@ -9,37 +9,6 @@
 #define IDLE_NS (20 * MILLISECOND_NS)     /* no node is held: the doorbell ends the sleep */
 #define PAUSE_MIN_NS (MILLISECOND_NS / 2) /* until a node that is not still has used more time */
 #define PAUSE_MAX_NS (4 * MILLISECOND_NS)
-#define BIRTH_NS (2000 * MILLISECOND_NS) /* from fork or spawn to registration */
-#define UNBORN_NS (100 * MILLISECOND_NS) /* .. then between checks for slow starters */
-
-enum wio_status wio_conduct_tell(struct wio_conduct *c, uint32_t n, enum wio_node_state state,
-                                 uint64_t now_ns)
-{
-    c->told[n] = state;
-    c->is_guess[n] = false;
-    return wio_hold_event(c->params.hold, n, state, now_ns);
-}
-
-uint32_t wio_conduct_begun(const struct wio_conduct *c, uint32_t n)
-{
-    const struct wio_watch *watch = &c->nodes[n];
-    uint32_t granted = __atomic_load_n(&watch->node->granted, __ATOMIC_SEQ_CST);
-    return watch->asked < granted ? watch->asked : granted;
-}
-
-void wio_conduct_give_up(struct wio_conduct *c, enum wio_conduct_verdict verdict, uint32_t node,
-                         int32_t pid)
-{
-    if (c->verdict == WIO_CONDUCT_GOOD) {
-        c->verdict = verdict;
-        c->node = node;
-        c->pid = pid;
-        if (c->params.director != NULL && node != WIO_NOBODY && c->nodes[node].node != NULL) {
-            c->host = wio_director_host(c->params.director, c->nodes[node].node->host);
-        }
-        wio_board_let_all_go(c->params.board);
-    }
-}
 
 enum wio_status wio_conduct_begin(struct wio_conduct *conduct,
                                   const struct wio_conduct_params *params, uint64_t now_ns)
@@ -97,27 +66,6 @@ static uint32_t find_held(const struct wio_conduct *c)
     return WIO_NOBODY;
 }
 
-/* A child that does not register in time is assumed not to be recordable, unless it is still
- * runnable and has used little processor time (a busy machine). */
-bool wio_conduct_awaits_birth(struct wio_conduct *c, uint64_t now_ns)
-{
-    uint32_t arrived = __atomic_load_n(&c->params.board->arrived, __ATOMIC_SEQ_CST);
-    uint32_t announced = __atomic_load_n(&c->params.board->announced, __ATOMIC_SEQ_CST);
-    uint32_t expected = announced - arrived;
-    if (expected != c->expected) {
-        c->expected = expected;
-        c->expected_ns = now_ns;
-    }
-    bool is_late = (int32_t)(expected - c->forgiven) < 0; /* a given-up child has registered */
-    bool is_time = now_ns - c->expected_ns > BIRTH_NS;
-    if (!is_late && is_time && expected != c->forgiven && wio_conduct_has_unborn(c)) {
-        c->expected_ns = now_ns - BIRTH_NS + UNBORN_NS;
-    } else if (is_late || is_time) {
-        c->forgiven = expected;
-    }
-    return (int32_t)(expected - c->forgiven) > 0;
-}
-
 static bool all_still(const struct wio_conduct *c)
 {
     for (uint32_t n = 0; n < c->params.roster->count; n++) {
@@ -140,20 +88,6 @@ static enum wio_status tell_guesses(struct wio_conduct *c, uint64_t now_ns)
         }
     }
     return WIO_OK;
-}
-
-void wio_conduct_let_go(struct wio_conduct *c, uint32_t n)
-{
-    struct wio_watch *watch = &c->nodes[n];
-    struct wio_board_node *node = &c->params.board->nodes[watch->node - c->params.board->nodes];
-    uint64_t granted = c->params.method == WIO_HOLD_PRIORITY
-                           ? wio_conduct_next_stop(c, n, watch->asked)
-                           : watch->asked + c->params.period - 1;
-    c->told[n] = WIO_NODE_COMPUTING;
-    c->is_guess[n] = false;
-    c->released++;
-    c->counted[n]++;
-    wio_board_grant(node, granted < WIO_BOARD_FREE ? (uint32_t)granted : WIO_BOARD_FREE);
 }
 
 static enum wio_status decide(struct wio_conduct *c, uint64_t now_ns)

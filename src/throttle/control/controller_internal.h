@@ -5,7 +5,7 @@
 
 #include "throttle/control/controller.h"
 
-/* Tell the rules what a node does. */
+/* controller_core.c. Tell the rules what a node does. */
 WIO_MUST_CHECK enum wio_status wio_conduct_tell(struct wio_conduct *c, uint32_t n,
                                                 enum wio_node_state state, uint64_t now_ns);
 /* I/Os that were begun: those that a node came to, but for one at which it stands. */
@@ -13,10 +13,6 @@ uint32_t wio_conduct_begun(const struct wio_conduct *c, uint32_t n);
 /* The run cannot be trusted any more: all nodes are released. */
 void wio_conduct_give_up(struct wio_conduct *c, enum wio_conduct_verdict verdict, uint32_t node,
                          int32_t pid);
-/* A node that is held may do its I/O, and those up to the next one at which it is to be held. */
-void wio_conduct_let_go(struct wio_conduct *c, uint32_t n);
-/* A thread or process is being made, and has not registered yet. */
-bool wio_conduct_awaits_birth(struct wio_conduct *c, uint64_t now_ns);
 
 /* controller_nodes.c. *news_out is set where a node registered, or rang the doorbell. */
 void wio_conduct_set_patience(struct wio_conduct *c, uint32_t n);
@@ -27,11 +23,10 @@ WIO_MUST_CHECK enum wio_status wio_conduct_read_nodes(struct wio_conduct *c, uin
 /* Ask the kernel about each node that is not held, and at intervals about all, to find those that
  * have ended. */
 WIO_MUST_CHECK enum wio_status wio_conduct_look_at_nodes(struct wio_conduct *c, uint64_t now_ns);
-/* Has a node on the board a child that is not there yet, and is busy starting? */
-bool wio_conduct_has_unborn(const struct wio_conduct *c);
-/* How many I/Os the node may do before it stands at the next one, from `from` on, that shows
- * anything. */
-uint32_t wio_conduct_next_stop(const struct wio_conduct *c, uint32_t n, uint32_t from);
+/* A node that is held may do its I/O, and those up to the next one at which it is to be held. */
+void wio_conduct_let_go(struct wio_conduct *c, uint32_t n);
+/* A thread or process is being made, and has not registered yet. */
+bool wio_conduct_awaits_birth(struct wio_conduct *c, uint64_t now_ns);
 
 /* Over several hosts: controller_hosts.c. *news_out is set where a node was examined before a grant
  * reached it. */

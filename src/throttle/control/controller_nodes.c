@@ -14,6 +14,8 @@
 #define PATIENCE_MIN_NS (10 * MILLISECOND_NS)
 /* What a process may compute before its first word. */
 #define BEGIN_NS (2000 * MILLISECOND_NS)
+#define BIRTH_NS (2000 * MILLISECOND_NS) /* from fork or spawn to registration */
+#define UNBORN_NS (100 * MILLISECOND_NS) /* .. then between checks for slow starters */
 
 void wio_conduct_set_patience(struct wio_conduct *c, uint32_t n)
 {
@@ -33,7 +35,9 @@ static bool is_held_method(const struct wio_conduct *c, uint32_t n)
     return c->params.method == WIO_HOLD_PRIORITY || n == c->params.throttled;
 }
 
-uint32_t wio_conduct_next_stop(const struct wio_conduct *c, uint32_t n, uint32_t from)
+/* How many I/Os the node may do before it stands at the next one, from `from` on, that shows
+ * anything. */
+static uint32_t next_stop(const struct wio_conduct *c, uint32_t n, uint32_t from)
 {
     uint32_t ops = c->params.roster->nodes[n].ops;
     uint32_t stop = from;
@@ -41,6 +45,19 @@ uint32_t wio_conduct_next_stop(const struct wio_conduct *c, uint32_t n, uint32_t
         stop++;
     }
     return stop;
+}
+
+void wio_conduct_let_go(struct wio_conduct *c, uint32_t n)
+{
+    struct wio_watch *watch = &c->nodes[n];
+    struct wio_board_node *node = &c->params.board->nodes[watch->node - c->params.board->nodes];
+    uint64_t granted = c->params.method == WIO_HOLD_PRIORITY ? next_stop(c, n, watch->asked)
+                                                             : watch->asked + c->params.period - 1;
+    c->told[n] = WIO_NODE_COMPUTING;
+    c->is_guess[n] = false;
+    c->released++;
+    c->counted[n]++;
+    wio_board_grant(node, granted < WIO_BOARD_FREE ? (uint32_t)granted : WIO_BOARD_FREE);
 }
 
 static enum wio_status seat(struct wio_conduct *c, uint32_t place, uint64_t now_ns)
@@ -55,7 +72,7 @@ static enum wio_status seat(struct wio_conduct *c, uint32_t place, uint64_t now_
     c->nodes[n].far =
         c->params.director != NULL ? wio_director_look(c->params.director, place) : NULL;
     wio_watch_restart(&c->nodes[n]);
-    wio_board_grant(node, is_held_method(c, n) ? wio_conduct_next_stop(c, n, 0) : WIO_BOARD_FREE);
+    wio_board_grant(node, is_held_method(c, n) ? next_stop(c, n, 0) : WIO_BOARD_FREE);
     return wio_conduct_tell(c, n, WIO_NODE_COMPUTING, now_ns);
 }
 
@@ -91,7 +108,7 @@ static bool is_beginning(int32_t pid)
 }
 
 /* On one host only: other hosts do not examine their children. */
-bool wio_conduct_has_unborn(const struct wio_conduct *c)
+static bool has_unborn(const struct wio_conduct *c)
 {
     bool has_unborn = false;
     for (uint32_t i = 0; c->params.director == NULL && i < c->seated && !has_unborn; i++) {
@@ -106,6 +123,27 @@ bool wio_conduct_has_unborn(const struct wio_conduct *c)
         wio_children_fini(&children);
     }
     return has_unborn;
+}
+
+/* A child that does not register in time is assumed not to be recordable, unless it is still
+ * runnable and has used little processor time (a busy machine). */
+bool wio_conduct_awaits_birth(struct wio_conduct *c, uint64_t now_ns)
+{
+    uint32_t arrived = __atomic_load_n(&c->params.board->arrived, __ATOMIC_SEQ_CST);
+    uint32_t announced = __atomic_load_n(&c->params.board->announced, __ATOMIC_SEQ_CST);
+    uint32_t expected = announced - arrived;
+    if (expected != c->expected) {
+        c->expected = expected;
+        c->expected_ns = now_ns;
+    }
+    bool is_late = (int32_t)(expected - c->forgiven) < 0; /* a given-up child has registered */
+    bool is_time = now_ns - c->expected_ns > BIRTH_NS;
+    if (!is_late && is_time && expected != c->forgiven && has_unborn(c)) {
+        c->expected_ns = now_ns - BIRTH_NS + UNBORN_NS;
+    } else if (is_late || is_time) {
+        c->forgiven = expected;
+    }
+    return (int32_t)(expected - c->forgiven) > 0;
 }
 
 /* ---- telling the rules -------------------------------------------------------------------- */

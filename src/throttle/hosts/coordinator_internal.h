@@ -38,6 +38,9 @@ struct wio_director {
     struct wio_director_totals totals;
 };
 
+/* coordinator_core.c: the recorders of the run before. */
+void wio_director_forget_peers(struct wio_director *director);
+
 /* coordinator_answer.c: wait for what it says, at most until then, and write that on the board. */
 void wio_director_hear(struct wio_director *director, struct wio_director_peer *peer,
                        uint64_t until_ns, struct wio_director_news *news);

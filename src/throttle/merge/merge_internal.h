@@ -51,8 +51,9 @@ WIO_MUST_CHECK enum wio_status wio_merge_time(struct wio_merge *merge, struct wi
 WIO_MUST_CHECK enum wio_status wio_merge_write(struct wio_merge *merge, const char *dir,
                                                uint64_t *events_out, struct wio_error *err);
 
+/* merge_core.c */
 enum wio_status wio_merge_no_memory(struct wio_error *err);
-
+void wio_merge_fini(struct wio_merge *merge);
 /* A moment of a node's life in this run, as if it had never been held. */
 uint64_t wio_merge_unheld(const struct wio_merge_holds *holds, uint64_t t_ns);
 

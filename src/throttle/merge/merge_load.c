@@ -99,26 +99,6 @@ static enum wio_status add_hold(struct wio_merge_holds *holds, const struct wio_
     return WIO_OK;
 }
 
-uint64_t wio_merge_unheld(const struct wio_merge_holds *holds, uint64_t t_ns)
-{
-    size_t low = 0;
-    size_t high = holds->count; /* the first that begins at or behind t_ns */
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (holds->items[middle].begin_ns < t_ns) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    if (low == 0) {
-        return t_ns;
-    }
-    const struct wio_merge_hold *last = &holds->items[low - 1];
-    uint64_t end_ns = last->end_ns < t_ns ? last->end_ns : t_ns;
-    return t_ns - last->before_ns - (end_ns - last->begin_ns);
-}
-
 static enum wio_status read_holds(struct wio_merge_run *run, struct wio_error *err)
 {
     static const uint16_t hold = WIO_OP_hold;

@@ -11,42 +11,9 @@
 #include "throttle/rules/store_edges.h"
 #include "trace/edges/edge_file.h"
 
-enum wio_status wio_merge_no_memory(struct wio_error *err)
-{
-    return wio_error_set(err, WIO_ERR_NOMEM, NULL, WIO_ERROR_NO_OFFSET, "out of memory");
-}
-
 static void close_trace(struct wio_trace **trace)
 {
     wio_trace_close(*trace);
-}
-
-static void run_fini(struct wio_merge_run *run, uint32_t nodes)
-{
-    wio_trace_close(run->trace);
-    wio_identity_fini(&run->identity);
-    wio_run_ops_fini(&run->ops);
-    wio_edges_fini(&run->edges);
-    for (uint32_t n = 0; run->holds != NULL && n < nodes; n++) {
-        free(run->holds[n].items);
-    }
-    free(run->holds);
-    free(run->birth_ns);
-    free(run->node_of);
-}
-
-static void merge_fini(struct wio_merge *merge)
-{
-    for (uint32_t r = 0; merge->runs != NULL && r < merge->params->count; r++) {
-        run_fini(&merge->runs[r], merge->nodes);
-    }
-    for (uint32_t n = 0; merge->shift_ns != NULL && n < merge->nodes; n++) {
-        free(merge->shift_ns[n]);
-    }
-    free(merge->runs);
-    free(merge->shift_ns);
-    free(merge->source);
-    wio_edges_fini(&merge->edges);
 }
 
 /* Did all runs do the same? If so: their edges together. */
@@ -123,7 +90,7 @@ enum wio_status wio_merge(const struct wio_merge_params *params,
                           struct wio_merge_result *result_out, struct wio_error *err)
 {
     const struct wio_alloc heap = WIO_ALLOC_HEAP;
-    struct wio_merge merge WIO_CLEANUP(merge_fini) = {.params = params};
+    struct wio_merge merge WIO_CLEANUP(wio_merge_fini) = {.params = params};
     *result_out = (struct wio_merge_result){0};
     if (params->count == 0) {
         return wio_error_set(err, WIO_ERR_USAGE, NULL, WIO_ERROR_NO_OFFSET,

@@ -52,7 +52,7 @@ struct wio_traced {
     uint64_t period;
 };
 
-/* throttle.c */
+/* throttle_run.c */
 enum wio_status wio_throttle_no_memory(struct wio_error *err);
 /* Run 1, without holds: fills the roster. */
 WIO_MUST_CHECK enum wio_status wio_throttle_run_first(struct wio_throttle *t,
@@ -67,6 +67,8 @@ WIO_MUST_CHECK enum wio_status wio_throttle_run_held(struct wio_throttle *t,
                                                      enum wio_throttle_use *use_out,
                                                      struct wio_error *err);
 void wio_throttle_remove_run(const char *dir);
+/* Also by a signal that came between two runs. */
+bool wio_throttle_is_interrupted(struct wio_throttle *t);
 
 /* hosts.c: these do nothing where there is but one host. */
 WIO_MUST_CHECK enum wio_status wio_throttle_direct(struct wio_throttle *t, struct wio_error *err);
@@ -91,7 +93,8 @@ WIO_MUST_CHECK enum wio_status wio_throttle_trace(struct wio_throttle *t, struct
 WIO_MUST_CHECK enum wio_status wio_throttle_check_first(struct wio_throttle *t,
                                                         struct wio_error *err);
 
-/* throttle_trace.c: one run for each node that is to be throttled, and all of them merged. */
+/* throttle_pass.c: one run for each node that is to be throttled, and all of them merged. */
+WIO_MUST_CHECK enum wio_status wio_traced_add_run(struct wio_traced *traced, struct wio_error *err);
 WIO_MUST_CHECK enum wio_status wio_traced_run_pass(struct wio_traced *traced,
                                                    struct wio_error *err);
 /* Forget the runs of the last period; those before `from` stay. */
