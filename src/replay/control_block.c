@@ -95,6 +95,13 @@ void rp_board_fail(struct rp_board *board, const struct wio_error *error)
     rp_board_set(&board->go, 1);
 }
 
+void rp_board_fail_sys(struct rp_board *board, const char *what)
+{
+    struct wio_error error = WIO_ERROR_INIT;
+    (void)wio_error_sys(&error, NULL, "%s", what);
+    rp_board_fail(board, &error);
+}
+
 /* ---- waiting ---- */
 
 void rp_wait_begin(struct rp_board *board, struct rp_wait *wait)

@@ -95,6 +95,8 @@ void rp_board_destroy(struct rp_board *board);
 
 /* The first error is kept; all processes end. */
 void rp_board_fail(struct rp_board *board, const struct wio_error *error);
+/* The same for a system call that failed: `what` and errno. */
+void rp_board_fail_sys(struct rp_board *board, const char *what);
 static inline bool rp_board_is_aborted(const struct rp_board *board)
 {
     return atomic_load_explicit(&board->abort, memory_order_relaxed) != 0;

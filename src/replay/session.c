@@ -162,6 +162,7 @@ enum wio_status rp_stage_set_up(struct rp_stage *stage, struct wio_error *err)
     }
     WIO_TRY(set_up_source(run, stage->plan->max_bytes, err));
     raise_file_limit(stage);
+    run->perform = rp_worker_perform;
     run->trace = stage->plan->trace;
     run->plan = stage->plan;
     run->root = &stage->root;

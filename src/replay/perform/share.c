@@ -89,3 +89,8 @@ void rp_share_after(struct rp_worker *worker, const struct wio_event *event)
         rp_board_set(&state->step, is_open ? RP_SHARE_OPEN : RP_SHARE_GONE);
     }
 }
+
+struct rp_fd *rp_fd_own(struct rp_worker *worker, int64_t fd)
+{
+    return rp_fds_at(&worker->thread->fds, fd);
+}

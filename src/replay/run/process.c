@@ -24,13 +24,6 @@
 /* Period of the check whether the process between has ended, ns. */
 #define VANISH_NAP_NS UINT64_C(20000)
 
-void rp_process_fail(const struct rp_run *run, const char *what)
-{
-    struct wio_error error = WIO_ERROR_INIT;
-    (void)wio_error_sys(&error, NULL, "%s", what);
-    rp_board_fail(run->board, &error);
-}
-
 static void release_image(struct rp_process *process)
 {
     for (uint32_t i = 0; i < process->thread_count; i++) {
@@ -91,7 +84,7 @@ static void play(struct rp_process *process)
             return;
         }
         if (!next_image(process)) {
-            rp_process_fail(run, "no memory for a process of the replay");
+            rp_board_fail_sys(run->board, "no memory for a process of the replay");
             return;
         }
     }
@@ -131,7 +124,7 @@ _Noreturn void rp_process_play(const struct rp_run *run, uint32_t group, struct 
     bool has_fds = parent == NULL ? rp_fds_init(&process.inherited, run->plan->fds, NULL) == WIO_OK
                                   : collect_fds(parent, &process.inherited, true);
     if (getppid() != run->coordinator || !has_fds) {
-        rp_process_fail(run, "cannot set up a process of the replay");
+        rp_board_fail_sys(run->board, "cannot set up a process of the replay");
         _exit(1); /* house: allow exit: a process of its own, forked for the replay */
     }
     play(&process);
@@ -178,7 +171,7 @@ static void start_group(struct rp_worker *worker, uint32_t group, const struct w
     while (middle > 0 && waitpid(middle, &status, 0) < 0 && errno == EINTR) {
     }
     if (middle < 0 || status != 0) {
-        rp_process_fail(run, "cannot start a process of the replay");
+        rp_board_fail_sys(run->board, "cannot start a process of the replay");
     }
 }
 

@@ -18,7 +18,7 @@ static void *thread_main(void *arg)
 {
     struct rp_thread *thread = arg;
     rp_pace_begin();
-    rp_worker_perform(thread);
+    thread->process->run->perform(thread);
     rp_board_set(&thread->ended, 1);
     return NULL;
 }
@@ -44,7 +44,7 @@ static void start_thread(struct rp_thread *thread, uint64_t base_ns, uint64_t tr
     }
     if (error != 0) {
         errno = error;
-        rp_process_fail(thread->process->run, "cannot start a thread of the replay");
+        rp_board_fail_sys(thread->process->run->board, "cannot start a thread of the replay");
         rp_board_set(&thread->ended, 1);
     }
 }
@@ -191,7 +191,7 @@ static void perform_main(struct rp_process *process)
     (void)claim(thread);
     thread->base_ns = process->base_ns;
     thread->traced_base_ns = process->traced_base_ns;
-    rp_worker_perform(thread);
+    process->run->perform(thread);
     rp_board_set(&thread->ended, 1);
 }
 
@@ -235,7 +235,7 @@ static void join_all(struct rp_process *process)
 void rp_process_image(struct rp_process *process)
 {
     if (!prepare_image(process)) {
-        rp_process_fail(process->run, "no memory for a process of the replay");
+        rp_board_fail_sys(process->run->board, "no memory for a process of the replay");
         return;
     }
     start_rest(process, false);

@@ -29,8 +29,13 @@ struct rp_dir;
 struct rp_pools;
 struct wio_turn_span;
 
+struct rp_thread;
+
 /* Made before the first fork, not changed afterwards. */
 struct rp_run {
+    /* What each thread does: rp_worker_perform. An event may start a process, whose threads perform
+     * events: threads.c stands below worker.c. */
+    void (*perform)(struct rp_thread *thread);
     const struct wio_trace *trace;
     const struct rp_plan *plan;
     const struct rp_root *root;
@@ -122,9 +127,6 @@ struct rp_worker {
     struct wio_error error;
 };
 
-/* A system call on behalf of the replay itself failed (errno): all end. */
-void rp_process_fail(const struct rp_run *run, const char *what);
-
 /* Is the group played by a child of this process' coordinator? */
 static inline bool rp_is_home(const struct rp_run *run, uint32_t group)
 {
@@ -145,6 +147,8 @@ void rp_process_image(struct rp_process *process);
 /* Perform one stream to its end (or until the replay is aborted) in the calling thread. */
 void rp_worker_perform(struct rp_thread *thread);
 
+/* In worker_event.c. Do one event of the worker's stream. */
+void rp_worker_step(struct rp_worker *worker, const struct wio_event *event);
 /* Perform an event of a turn, which may be another stream's (task_pool.h). */
 void rp_worker_do(struct rp_worker *worker, const struct wio_event *event);
 

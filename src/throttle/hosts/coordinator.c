@@ -8,7 +8,6 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "base/io.h"
 
 /* Absolute: others have other working directories. */
 static enum wio_status name_directory(const char *dir, char out[PATH_MAX], struct wio_error *err)

@@ -3,11 +3,9 @@
 #include "trace/read/trace_internal.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "base/io.h"
 #include "trace/format/envelope.h"
 
 enum wio_status wio_reader_header(struct wio_reader_segment *segment, struct wio_error *err)
