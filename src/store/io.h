@@ -39,7 +39,7 @@ struct wio_io_file;
 /* What the kernel says of the other end of a connection, not what that end says. */
 struct wio_io_peer {
     bool is_local; /* a Unix socket, or both ends on the loopback interface */
-    bool has_uid;  /* the next two are known (SO_PEERCRED, unix(7)) */
+    bool has_uid;  /* the next two are known (SO_PEERCRED, sock_diag) */
     uint32_t uid;
     uint32_t gid;
 };

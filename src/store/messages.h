@@ -45,6 +45,10 @@ enum wio_store_op {
     WIO_STORE_UNLOCK = 25, /* file segment offset size */
     WIO_STORE_STATFS = 26, /* -> stat.size = capacity, stat.used */
 
+    /* Of a connection to a target: data = a grant of the catalogue, by which the client may use a
+     * file (docs/STORE-PROTOCOL.md#grants). */
+    WIO_STORE_SHOW = 27,
+
     /* Of a transaction at a participant. ABORT leaves a tombstone where nothing is known of the
      * transaction. PREPARE is FLAG_PREPARE without an operation. INQUIRE -> outcome, by another
      * target; with FLAG_STABLE that one is prepared, and what has not voted here never will.
@@ -58,15 +62,18 @@ enum wio_store_op {
     /* Said by a server unasked: struct wio_store_push. */
     WIO_STORE_WOUND = 48,
 
-    /* Of the catalogue: names. `file` in a reply is the file's id, `stat` what it is. */
-    WIO_STORE_OPEN = 64,    /* path, open_flags, mode, segments, stripe_unit (0: default) -> stat */
-    WIO_STORE_STAT = 65,    /* path; FLAG_NOFOLLOW -> stat (size 0: it is asked of the targets) */
-    WIO_STORE_LIST = 66,    /* path, offset = cookie (0 first) -> data: entries, offset = next */
-    WIO_STORE_MKDIR = 67,   /* path, mode -> stat */
-    WIO_STORE_RMDIR = 68,   /* path */
-    WIO_STORE_UNLINK = 69,  /* path -> stat: the file that has no name any more */
-    WIO_STORE_RENAME = 70,  /* path, path2 -> stat of a file that was replaced, or file 0 */
-    WIO_STORE_SYMLINK = 71, /* path = text of the link, path2 = its name -> stat */
+    /* Of the catalogue: names. `file` in a reply is the file's id, `stat` what it is, data a grant
+     * where the table says so. */
+    WIO_STORE_OPEN = 64,   /* path, open_flags, mode, segments, stripe_unit (0: default) -> stat,
+                              data */
+    WIO_STORE_STAT = 65,   /* path; FLAG_NOFOLLOW -> stat (size 0: it is asked of the targets), data
+                            */
+    WIO_STORE_LIST = 66,   /* path, offset = cookie (0 first) -> data: entries, offset = next */
+    WIO_STORE_MKDIR = 67,  /* path, mode -> stat */
+    WIO_STORE_RMDIR = 68,  /* path */
+    WIO_STORE_UNLINK = 69, /* path -> stat: the file that has no name any more; data */
+    WIO_STORE_RENAME = 70, /* path, path2 -> stat of a file that was replaced, or file 0; data */
+    WIO_STORE_SYMLINK = 71,  /* path = text of the link, path2 = its name -> stat */
     WIO_STORE_READLINK = 72, /* path -> data: text of the link */
     WIO_STORE_CHMOD = 73,    /* path, mode */
     WIO_STORE_CHOWN = 74,    /* path, uid, gid (UINT32_MAX: keep) */

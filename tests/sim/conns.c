@@ -329,7 +329,11 @@ static void reaches(void *context)
         return; /* no answer at all */
     }
     struct wio_io_conn *other = make(listener->process);
-    const struct wio_io_peer peer = {.is_local = conn->process->node == listener->process->node};
+    const struct wio_sim_node *node = conn->process->node;
+    const struct wio_io_peer peer = {.is_local = node == listener->process->node,
+                                     .has_uid = node->has_user,
+                                     .uid = node->uid,
+                                     .gid = node->gid};
     conn->peer = other;
     other->peer = conn;
     sim_at(sim, arrival(other), "opened", opened, conn);

@@ -209,6 +209,13 @@ void wio_sim_jump(struct wio_sim_node *node, int64_t by_ns)
     node->jump_ns += by_ns;
 }
 
+void wio_sim_set_user(struct wio_sim_node *node, uint32_t uid, uint32_t gid)
+{
+    node->has_user = true;
+    node->uid = uid;
+    node->gid = gid;
+}
+
 void wio_sim_slow(struct wio_sim_node *node, unsigned times)
 {
     sim_note(node->sim, "slow", node->name, times);

@@ -65,6 +65,8 @@ void wio_sim_later(struct wio_sim *sim, uint64_t after_ns, void (*call)(void *co
 struct wio_sim_node *wio_sim_node(struct wio_sim *sim, const char *name);
 /* A process on it; several may be there at once. Valid until the simulation is destroyed. */
 struct wio_io *wio_sim_start(struct wio_sim_node *node);
+/* The kernel says of connections from this node whose they are. */
+void wio_sim_set_user(struct wio_sim_node *node, uint32_t uid, uint32_t gid);
 /* The process ends (kill -9): its connections break, what it wrote stays in the node's page cache.
  */
 void wio_sim_kill(struct wio_io *io);

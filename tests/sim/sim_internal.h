@@ -68,6 +68,9 @@ struct wio_sim_node {
     struct sim_process *processes;
     int64_t jump_ns;
     unsigned slow;
+    bool has_user;
+    uint32_t uid;
+    uint32_t gid;
 };
 
 struct sim_process {

@@ -32,6 +32,9 @@ void wio_link_key_forget(struct wio_link_key *key);
 void wio_link_key_derive(const struct wio_link_key *key, const char *purpose, const void *text,
                          size_t bytes, struct wio_link_key *key_out);
 
+/* In a time that says nothing of where they differ. */
+bool wio_link_key_is(const struct wio_link_key *key, const uint8_t bytes[WIO_LINK_KEY_BYTES]);
+
 /* BLAKE2b of the parts, one behind the other. */
 void wio_link_hash(const struct wio_io_bytes *parts, size_t count,
                    uint8_t hash_out[WIO_LINK_HASH_BYTES]);

@@ -26,6 +26,13 @@ void wio_link_key_derive(const struct wio_link_key *key, const char *purpose, co
     memset(key_out, 0, sizeof(*key_out));
 }
 
+bool wio_link_key_is(const struct wio_link_key *key, const uint8_t bytes[WIO_LINK_KEY_BYTES])
+{
+    (void)key;
+    (void)bytes;
+    return false;
+}
+
 void wio_link_hash(const struct wio_io_bytes *parts, size_t count,
                    uint8_t hash_out[WIO_LINK_HASH_BYTES])
 {

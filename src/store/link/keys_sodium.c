@@ -36,6 +36,11 @@ void wio_link_key_derive(const struct wio_link_key *key, const char *purpose, co
     sodium_memzero(&state, sizeof(state));
 }
 
+bool wio_link_key_is(const struct wio_link_key *key, const uint8_t bytes[WIO_LINK_KEY_BYTES])
+{
+    return sodium_memcmp(key->bytes, bytes, WIO_LINK_KEY_BYTES) == 0;
+}
+
 void wio_link_hash(const struct wio_io_bytes *parts, size_t count,
                    uint8_t hash_out[WIO_LINK_HASH_BYTES])
 {

@@ -8,7 +8,7 @@
 #include "store/link/address.h"
 #include "store/link/link_internal.h"
 
-enum { LISTENERS = 8 };
+enum { LISTENERS = 8, NOBODY = 65534 };
 
 struct wio_link_server {
     struct wio_io *io;
@@ -118,6 +118,9 @@ static void prove_user(struct wio_link *link, struct wio_wire_welcome *welcome)
         welcome->proof = WIO_WIRE_PROOF_KERNEL;
         link->hello.uid = link->peer.uid;
         link->hello.gid = link->peer.gid;
+    }
+    if (welcome->proof == WIO_WIRE_PROOF_NONE) {
+        link->hello.uid = link->hello.gid = NOBODY;
     }
     welcome->uid = link->hello.uid;
     welcome->gid = link->hello.gid;

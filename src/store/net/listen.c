@@ -15,8 +15,9 @@
 #include "base/io.h"
 #include "store/link/address.h"
 #include "store/net/conn.h"
+#include "store/net/owner.h"
 
-enum { BACKLOG = 1024 };
+enum { BACKLOG = 1024, NOBODY = 65534 };
 
 struct wio_io_listener {
     union {
@@ -42,18 +43,32 @@ static bool is_loopback(const struct sockaddr_storage *address)
            (address->ss_family == AF_INET6 && IN6_IS_ADDR_LOOPBACK(&v6->sin6_addr));
 }
 
+/* Of the user alone: what groups that one is in, a TCP socket does not say. */
+static void look_at_owner(struct wio_io_conn *conn, struct wio_io_peer *peer)
+{
+    struct sockaddr_storage far;
+    struct sockaddr_storage near;
+    int far_bytes = sizeof(far);
+    int near_bytes = sizeof(near);
+    memset(&far, 0, sizeof(far));
+    memset(&near, 0, sizeof(near));
+    if (uv_tcp_getpeername(&conn->uv.tcp, (struct sockaddr *)&far, &far_bytes) == 0 &&
+        uv_tcp_getsockname(&conn->uv.tcp, (struct sockaddr *)&near, &near_bytes) == 0 &&
+        is_loopback(&far)) {
+        peer->is_local = true;
+        peer->has_uid = wio_net_owner(&far, &near, &peer->uid);
+        peer->gid = peer->uid == geteuid() ? getegid() : NOBODY;
+    }
+}
+
 static struct wio_io_peer look(struct wio_io_conn *conn, bool is_unix)
 {
     struct wio_io_peer peer = {.is_local = is_unix};
-    struct sockaddr_storage address;
     struct ucred cred;
     socklen_t size = sizeof(cred);
     uv_os_fd_t fd = -1;
-    int bytes = sizeof(address);
     if (!is_unix) {
-        peer.is_local =
-            uv_tcp_getpeername(&conn->uv.tcp, (struct sockaddr *)&address, &bytes) == 0 &&
-            is_loopback(&address);
+        look_at_owner(conn, &peer);
     } else if (uv_fileno(&conn->uv.handle, &fd) == 0 &&
                getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &size) == 0) {
         peer.has_uid = true;

@@ -6,11 +6,13 @@
 
 #include "base/cleanup.h"
 #include "store/link/address.h"
+#include "store/session/grants.h"
 #include "store/wire/message.h"
 
 struct other {
     struct wio_inquirer *inquirer;
     struct wio_link *link; /* NULL: none */
+    uint64_t client;       /* as which this target is connected there */
     uint16_t index;
     bool is_open;
     char address[WIO_LINK_ADDRESS_BYTES];
@@ -19,6 +21,7 @@ struct other {
 struct wio_inquirer {
     struct wio_io *io;
     const struct wio_link_config *config;
+    const struct wio_link_key *servers_key;
     wio_inquirer_answered *answered;
     void *context;
     uint64_t numbers;
@@ -26,12 +29,28 @@ struct wio_inquirer {
     struct other others[];
 };
 
+/* R-GRANT-4 */
+static bool show(struct wio_inquirer *inquirer, const struct other *other)
+{
+    WIO_CLEANUP(wio_blob_fini) struct wio_blob out = {0};
+    const struct wio_grant grant = {.client = other->client, .rights = WIO_GRANT_INQUIRE};
+    uint8_t bytes[WIO_GRANT_BYTES];
+    const struct wio_store_request request = {.op = WIO_STORE_SHOW,
+                                              .number = ++inquirer->numbers,
+                                              .data = bytes,
+                                              .data_size = sizeof(bytes)};
+    uint32_t data_bytes = 0;
+    wio_grant_make(inquirer->servers_key, &grant, bytes);
+    return wio_wire_put_request(&out, &request, &data_bytes) == WIO_OK &&
+           wio_link_send(other->link, &out, bytes, data_bytes) == WIO_OK;
+}
+
 static void opened(void *context, struct wio_link *link, const struct wio_wire_welcome *welcome)
 {
     struct other *other = context;
     (void)link;
     (void)welcome;
-    other->is_open = true;
+    other->is_open = other->inquirer->servers_key == NULL || show(other->inquirer, other);
 }
 
 static void message(void *context, struct wio_link *link, const struct wio_wire_header *header,
@@ -40,9 +59,10 @@ static void message(void *context, struct wio_link *link, const struct wio_wire_
     const struct other *other = context;
     const struct wio_inquirer *inquirer = other->inquirer;
     struct wio_store_reply reply;
-    if (wio_wire_get_reply(header, body, &reply) != WIO_OK || reply.op != WIO_STORE_INQUIRE) {
+    if (wio_wire_get_reply(header, body, &reply) != WIO_OK ||
+        (reply.op != WIO_STORE_INQUIRE && reply.op != WIO_STORE_SHOW)) {
         wio_link_reject(link);
-    } else if (reply.result == WIO_STORE_OK) {
+    } else if (reply.op == WIO_STORE_INQUIRE && reply.result == WIO_STORE_OK) {
         inquirer->answered(inquirer->context, other->index, &reply.txn,
                            (enum wio_store_outcome)reply.outcome);
     }
@@ -65,6 +85,7 @@ static void connect_to(struct wio_inquirer *inquirer, struct other *other)
     struct wio_wire_hello hello = {.role = WIO_WIRE_ROLE_TARGET};
     inquirer->io->ops->random(inquirer->io, &hello.client, sizeof(hello.client));
     hello.client |= 1; /* never 0 */
+    other->client = hello.client;
     if (wio_link_connect(inquirer->io, other->address, inquirer->config, &hello, &events, other,
                          &other->link, NULL) != WIO_OK) {
         other->link = NULL;
@@ -92,6 +113,7 @@ void wio_inquirer_ask(struct wio_inquirer *inquirer, uint16_t target, const stru
 }
 
 enum wio_status wio_inquirer_create(struct wio_io *io, const struct wio_link_config *config,
+                                    const struct wio_link_key *servers_key,
                                     const char *const *addresses, uint16_t targets,
                                     wio_inquirer_answered *answered, void *context,
                                     struct wio_inquirer **inquirer_out)
@@ -103,6 +125,7 @@ enum wio_status wio_inquirer_create(struct wio_io *io, const struct wio_link_con
     }
     inquirer->io = io;
     inquirer->config = config;
+    inquirer->servers_key = servers_key;
     inquirer->answered = answered;
     inquirer->context = context;
     inquirer->count = targets;

@@ -10,9 +10,11 @@ struct wio_inquirer;
 typedef void wio_inquirer_answered(void *context, uint16_t target, const struct wio_txn *txn,
                                    enum wio_store_outcome outcome);
 
-/* `config` lives as long; the addresses are copied. WIO_ERR_NOMEM. */
+/* `config` and `servers_key` (NULL: the others want no grants) live as long; the addresses are
+ * copied. WIO_ERR_NOMEM. */
 WIO_MUST_CHECK enum wio_status wio_inquirer_create(struct wio_io *io,
                                                    const struct wio_link_config *config,
+                                                   const struct wio_link_key *servers_key,
                                                    const char *const *addresses, uint16_t targets,
                                                    wio_inquirer_answered *answered, void *context,
                                                    struct wio_inquirer **inquirer_out);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "store/session/grants.h"
 #include "store/session/inquirer.h"
 #include "store/session/names.h"
 #include "store/wire/message.h"
@@ -14,12 +15,15 @@ struct served {
     struct wio_link *link;
     struct wio_store_peer peer;
     struct wio_names_told told;
+    struct wio_shown grants;
     bool is_target; /* it inquires, and has no session */
 };
 
 struct wio_target {
     struct wio_io *io;
     struct wio_link_config link;
+    struct wio_link_key servers_key;
+    bool wants_grants;
     struct wio_link_server *links;
     struct wio_server *server;
     struct wio_inquirer *inquirer;
@@ -124,14 +128,20 @@ static const struct wio_server_ops server_ops = {say_reply, say_push, inquire};
 
 /* ---- what clients say ---------------------------------------------------------------------- */
 
+static void served_destroy(struct served *served)
+{
+    wio_names_told_fini(&served->told);
+    wio_shown_fini(&served->grants);
+    wio_link_close(served->link);
+    free(served);
+}
+
 static void served_free(struct wio_target *target, struct served *served)
 {
     if (find(target, served->peer.client) == served) {
         (void)wio_map_remove(&target->served, served->peer.client);
     }
-    wio_names_told_fini(&served->told);
-    wio_link_close(served->link);
-    free(served);
+    served_destroy(served);
 }
 
 /* R-LINK-11: of one client the last connection counts. */
@@ -190,29 +200,86 @@ static void opened(void *context, struct wio_link *link, const struct wio_wire_w
     alive(context, link);
 }
 
-static bool is_allowed(const struct served *served, const struct wio_store_request *request)
+/* What the server has nothing to do with. */
+static void answer(struct wio_target *target, const struct served *served,
+                   const struct wio_store_request *request, enum wio_store_result result)
 {
-    return served->is_target == (request->op == WIO_STORE_INQUIRE);
+    uint64_t now = now_ns(target);
+    const struct wio_store_reply reply = {.op = request->op,
+                                          .result = (uint16_t)result,
+                                          .number = request->number,
+                                          .txn = request->txn,
+                                          .received_ns = now,
+                                          .locked_ns = now,
+                                          .done_ns = now};
+    say_reply(target, served->peer.client, &reply);
+}
+
+/* R-GRANT-2 */
+static enum wio_store_result show(const struct wio_target *target, struct served *served,
+                                  const struct wio_store_request *request)
+{
+    struct wio_grant grant;
+    if (!target->wants_grants) {
+        return WIO_STORE_OK;
+    }
+    if (!wio_grant_read(&target->servers_key, request->data, request->data_size, &grant) ||
+        grant.client != served->peer.client ||
+        (grant.uid != served->peer.uid && !served->is_target)) {
+        return WIO_STORE_DENIED;
+    }
+    return wio_shown_add(&served->grants, &grant) == WIO_OK ? WIO_STORE_OK : WIO_STORE_BUSY;
+}
+
+/* R-GRANT-4 */
+static bool may_inquire(const struct wio_target *target, struct served *served)
+{
+    return !target->wants_grants || (wio_shown_get(&served->grants, 0) & WIO_GRANT_INQUIRE) != 0;
+}
+
+/* R-GRANT-3: the request is the server's to answer. */
+static bool may_serve(struct wio_target *target, struct served *served,
+                      const struct wio_store_request *request)
+{
+    if (!target->wants_grants ||
+        wio_grant_allows(wio_shown_get(&served->grants, request->file), request)) {
+        return true;
+    }
+    answer(target, served, request, WIO_STORE_DENIED);
+    return false;
+}
+
+static void serve(struct wio_target *target, const struct served *served,
+                  const struct wio_store_request *request)
+{
+    if (request->op == WIO_STORE_DEFINE_SOURCE) {
+        wio_names_define(&target->names, served->peer.client, request->source, request->path,
+                         request->path_size);
+    }
+    wio_server_request(target->server, served->peer.client, request, now_ns(target));
+    set_timer(target);
 }
 
 static void message(void *context, struct wio_link *link, const struct wio_wire_header *header,
                     struct wio_buf body)
 {
     struct wio_target *target = context;
-    const struct served *served = wio_link_user(link);
+    struct served *served = wio_link_user(link);
     uint16_t participants[WIO_STORE_PARTICIPANTS_MAX];
     struct wio_store_request request;
-    if (wio_wire_get_request(header, body, participants, &request) != WIO_OK ||
-        !is_allowed(served, &request)) {
+    if (wio_wire_get_request(header, body, participants, &request) != WIO_OK) {
         wio_link_reject(link);
-        return;
+    } else if (request.op == WIO_STORE_SHOW) {
+        answer(target, served, &request, show(target, served, &request));
+        alive(target, link);
+    } else if (served->is_target != (request.op == WIO_STORE_INQUIRE) ||
+               (served->is_target && !may_inquire(target, served))) {
+        wio_link_reject(link);
+    } else if (may_serve(target, served, &request)) {
+        serve(target, served, &request);
+    } else {
+        alive(target, link);
     }
-    if (request.op == WIO_STORE_DEFINE_SOURCE) {
-        wio_names_define(&target->names, served->peer.client, request.source, request.path,
-                         request.path_size);
-    }
-    wio_server_request(target->server, served->peer.client, &request, now_ns(target));
-    set_timer(target);
 }
 
 /* A client that closes is gone; of one whose network broke the lease decides. */
@@ -244,10 +311,7 @@ void wio_target_destroy(struct wio_target *target)
     }
     wio_server_destroy(target->server);
     while ((entry = wio_map_each(&target->served, &i)) != NULL) {
-        struct served *served = (struct served *)(uintptr_t)entry->value;
-        wio_names_told_fini(&served->told);
-        wio_link_close(served->link);
-        free(served);
+        served_destroy((struct served *)(uintptr_t)entry->value);
     }
     wio_map_fini(&target->served);
     wio_inquirer_destroy(target->inquirer);
@@ -275,8 +339,9 @@ static enum wio_status make_parts(struct wio_target *target, const struct wio_ta
     if (target->timer == NULL || target->links == NULL) {
         return WIO_ERR_NOMEM;
     }
-    WIO_TRY(wio_inquirer_create(target->io, &target->link, config->addresses, server.targets,
-                                answered, target, &target->inquirer));
+    WIO_TRY(wio_inquirer_create(
+        target->io, &target->link, target->wants_grants ? &target->servers_key : NULL,
+        config->addresses, server.targets, answered, target, &target->inquirer));
     return wio_server_create(&heap, &server, &target->server);
 }
 
@@ -290,6 +355,12 @@ enum wio_status wio_target_create(struct wio_io *io, const struct wio_target_con
     target->io = io;
     target->link = config->link;
     target->timer_ns = UINT64_MAX;
+    if (config->servers_key != NULL) {
+        WIO_TRY(wio_link_keys_begin(err));
+        target->servers_key = *config->servers_key;
+        target->wants_grants = true;
+        target->link.features.bits[WIO_GRANT_CLASS] |= WIO_GRANT_FEATURE;
+    }
     io->ops->random(io, &target->server_id, sizeof(target->server_id));
     enum wio_status status = make_parts(target, config);
     if (status != WIO_OK) {

@@ -16,6 +16,9 @@ struct wio_target_config {
     struct wio_link_config link;     /* its limits.silence_ns is the lease */
     struct wio_server_config server; /* but for ops, context and lease_ns */
     const char *const *addresses;    /* of all server.targets; copied */
+    /* The key of the store's servers: only what a client has shown a grant for is done
+     * (grants.h). Copied; NULL: all is. */
+    const struct wio_link_key *servers_key;
 };
 
 /* The caller owns it, and the backing in the configuration. */

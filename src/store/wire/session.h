@@ -47,7 +47,7 @@ enum wio_wire_auth {
 
 /* What is known of a client's uid and gid. */
 enum wio_wire_proof {
-    WIO_WIRE_PROOF_NONE,   /* the client says so */
+    WIO_WIRE_PROOF_NONE,   /* nothing: uid 65534 */
     WIO_WIRE_PROOF_KEY,    /* .. and has the key */
     WIO_WIRE_PROOF_KERNEL, /* of the process at the other end of a Unix socket */
     WIO_WIRE_PROOF_MUNGE,

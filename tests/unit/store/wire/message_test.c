@@ -403,7 +403,7 @@ static void wrong_replies_are_refused(void **state)
     struct wio_blob bytes = {0};
     struct wio_wire_header header;
     struct wio_store_reply reply;
-    random_reply(&source, WIO_STORE_STAT, &reply);
+    random_reply(&source, WIO_STORE_MKDIR, &reply);
     reply.blockers.listed = 2;
     reply.blockers.count = 2;
     encode_reply(&bytes, &reply);
