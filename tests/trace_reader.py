@@ -14,6 +14,7 @@ import sys
 NO_FD, NO_64 = -2**31, -2**63
 M64 = 2**64 - 1
 (META, STRINGS, CALLS, SOURCES, PROCESSES, STREAMS, FILES, EVENTS, INDEX) = range(1, 10)
+(TXN_ROWS, TXN_SERVERS, TXN_ORIGINS, TXN_FILES) = range(16, 20)
 (EDGES_META, OBJECTS, EDGES_IN, EDGES_OUT, MEMBERS, COLLECTIVES, WAITS, CLOCKS,
  EDGES_INDEX) = range(32, 41)
 (CALL, SHAPE, GAP, DURATION, FD, PATH, OFFSET, SIZE, RESULT, ERROR, SOURCE, FLAGS, PATH2, FD2, OFFSET2,
@@ -189,17 +190,104 @@ class Frame:
             at += 24 + stored
 
 
+class Transactions:
+    """Rows of transactions and their tables. FORMAT.md#transactions"""
+
+    def __init__(self):
+        self.rows, self.origins, self.servers, self.files = [], [(0, 0, 0, 0)], {}, {}
+
+    def read_origins(self, cursor):  # R-TXN-7
+        self.origins += [tuple(cursor.varint() for _ in range(4)) for _ in range(cursor.varint())]
+
+    def read_servers(self, cursor):
+        for _ in range(cursor.varint()):
+            server = cursor.varint()
+            self.servers[server] = (cursor.varint(), cursor.varint())
+
+    def read_files(self, cursor):
+        for _ in range(cursor.varint()):
+            file = cursor.varint()
+            self.files[file] = (cursor.varint(), cursor.varint(), cursor.varint())
+
+    def read_rows(self, cursor):  # R-TXN-2
+        count, _, _ = cursor.varint(), cursor.varint(), cursor.varint()
+        self.clients, self.name, self.file, self.begin, self.origin, t = [], (0, 0, 0, 0), 0, 0, 0, 0
+        for _ in range(count):
+            shape, t = cursor.varint(), t + cursor.varint()
+            self.rows.append((t, *self.row(shape, cursor)))
+
+    def row(self, shape, cursor):  # R-TXN-3
+        kind, op = cursor.u8(), cursor.varint()
+        if shape & 1:
+            self.name = self.read_name(cursor)
+        server = cursor.varint() if shape & 2 else None
+        self.file = cursor.varint() if shape & 8 else self.file
+        mode, place = 0, (0, 0, 0, 0)
+        if shape & 4:
+            mode, place = cursor.u8(), (self.file, *self.read_range(cursor, self.begin))
+            self.begin = place[2]
+        result = [cursor.varint() if shape & 16 else 0 for _ in range(3)]
+        times = [cursor.varint() if shape & 32 else 0 for _ in range(4)]
+        moved, depth = (cursor.varint() if shape & bit else 0 for bit in (64, 128))
+        self.origin = cursor.varint() if shape & 512 else self.origin
+        flags = cursor.varint() if shape & 1024 else 0
+        name, origin = self.name, self.origin
+        blocker_count, blockers = 0, []
+        if shape & 256:  # R-TXN-6
+            blocker_count = cursor.varint()
+            blockers = [self.read_blocker(cursor, place) for _ in range(cursor.varint())]
+        return (kind, op, *name, *place, server, mode, *result, *times, moved, depth, flags,
+                blocker_count), origin, blockers
+
+    def read_name(self, cursor):  # R-TXN-4
+        index = cursor.varint()
+        if index == len(self.clients):
+            self.clients.append([struct.unpack("<Q", cursor.bytes(8))[0], 0, 0])
+        client = self.clients[index]
+        client[1] = client[1] + cursor.svarint() & M64
+        client[2] = client[2] + cursor.svarint() & M64
+        return (*client, cursor.varint())
+
+    def read_range(self, cursor, near):  # R-TXN-5
+        segment, begin = cursor.varint(), near + cursor.svarint() & M64
+        return segment, begin, begin + cursor.varint()
+
+    def read_blocker(self, cursor, place):
+        name = self.read_name(cursor)
+        file = place[0] + cursor.svarint() & M64
+        where = (file, *self.read_range(cursor, place[2]))
+        origin = cursor.varint()
+        return (*name, *where, cursor.u8(), cursor.u8()), origin
+
+    def lines(self, strings, shift):
+        def origin(number):
+            return " ".join(f"'{show(strings[text])}'" for text in self.origins[number])
+        for t, row, place, blockers in self.rows:
+            text = f"txn {t + shift} " + " ".join(map(show, row)) + " " + origin(place)
+            for fields, number in blockers:
+                text += " | " + " ".join(map(show, fields)) + " " + origin(number)
+            yield text
+        for file, (path, segments, unit) in self.files.items():
+            yield f"parafile {file} {show(strings[path])} {segments} {unit}"
+        for server, (name, kind) in self.servers.items():
+            yield f"server {server} {show(strings[name])} {kind}"
+
+
 class Segment(Frame):
     def __init__(self, path):
         super().__init__(path)
         self.strings, self.sources, self.calls = [b""], [[]], []
         self.meta, self.processes, self.streams, self.files, self.blocks = {}, [], [], [], []
+        self.transactions = Transactions()
         self.read_blocks()
 
     def read_blocks(self):
         parsers = {META: self.read_meta, STRINGS: self.read_strings, CALLS: self.read_calls,
                    SOURCES: self.read_sources, PROCESSES: self.read_processes,
-                   STREAMS: self.read_streams, FILES: self.read_files}
+                   STREAMS: self.read_streams, FILES: self.read_files,
+                   TXN_ROWS: self.transactions.read_rows, TXN_SERVERS: self.transactions.read_servers,
+                   TXN_ORIGINS: self.transactions.read_origins,
+                   TXN_FILES: self.transactions.read_files}
         entries = []
         for at, kind, payload in self.blocks_of():
             if kind == EVENTS:
@@ -543,6 +631,7 @@ def main(path):
     for segment in trace.segments:
         print_segment(trace, segment, process_base, tables)
         print_events(trace, segment, stream_base, events)
+        tables += segment.transactions.lines(segment.strings, segment.unix - trace.zero)
         process_base += len(segment.processes)
         stream_base += len(segment.streams)
     tables += ["file " + " ".join(map(show, row)) for row in join_files(trace.segments)]

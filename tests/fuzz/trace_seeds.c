@@ -10,7 +10,9 @@
 
 #include "base/io.h"
 #include "trace/format/events.h"
+#include "trace/txn/txn_rows.h"
 #include "trace_fixture.h"
+#include "txn_fixture.h"
 
 #include "edge_fixture.h"
 #include "ring_fixture.h"
@@ -142,6 +144,20 @@ static void save_edges(const char *corpus, const char *name, size_t edges)
     wio_blob_fini(&bytes);
 }
 
+static void save_transactions(const char *corpus, const char *name, uint32_t count, uint64_t seed)
+{
+    struct wio_txn_coder coder = {0};
+    struct wio_blob bytes = {0};
+    struct txn_rows rows = txn_rows_make(count, seed);
+    for (uint32_t i = 0; i < rows.count; i++) {
+        assert_int_equal(wio_txn_row_put(&coder, &rows.rows[i], &bytes), WIO_OK);
+    }
+    save(corpus, "txn", name, bytes.data, bytes.size);
+    txn_rows_fini(&rows);
+    wio_txn_coder_fini(&coder);
+    wio_blob_fini(&bytes);
+}
+
 int main(int argc, char **argv)
 {
     if (argc != 2) {
@@ -158,5 +174,7 @@ int main(int argc, char **argv)
     save_edges(argv[1], "none", 0);
     save_edges(argv[1], "few", 10);
     save_edges(argv[1], "more", 60);
+    save_transactions(argv[1], "few", 8, 1);
+    save_transactions(argv[1], "more", 60, 2);
     return 0;
 }

@@ -8,6 +8,7 @@
 
 #include "base/cleanup.h"
 #include "trace/check/check_internal.h"
+#include "trace/check/check_txn.h"
 
 static int compare_entries(const void *a, const void *b)
 {
@@ -177,6 +178,15 @@ static void check_event_bytes(struct wio_check *check)
     }
 }
 
+static void check_transactions(struct wio_check *check)
+{
+    struct wio_error fault = WIO_ERROR_INIT;
+    if (!wio_check_txn(check->trace, check->trace->segments[0].name,
+                       wio_check_offset_of(check, WIO_BLOCK_TXN_ROWS), &fault)) {
+        wio_check_report(check, &fault);
+    }
+}
+
 static void check_blocks(struct wio_check *check, bool has_index)
 {
     if (sort_index(check) != WIO_OK) {
@@ -200,6 +210,7 @@ static void check_blocks(struct wio_check *check, bool has_index)
         }
     }
     wio_check_events_end(check);
+    check_transactions(check);
 }
 
 void wio_check_segment(struct wio_check *check)

@@ -31,6 +31,11 @@ enum wio_block_kind {
     WIO_BLOCK_FILES = 7,
     WIO_BLOCK_EVENTS = 8,
     WIO_BLOCK_INDEX = 9,
+    /* FORMAT.md#transactions */
+    WIO_BLOCK_TXN_ROWS = 16,
+    WIO_BLOCK_TXN_SERVERS = 17,
+    WIO_BLOCK_TXN_ORIGINS = 18,
+    WIO_BLOCK_TXN_FILES = 19,
     /* FORMAT.md#edges */
     WIO_BLOCK_EDGES_META = 32,
     WIO_BLOCK_OBJECTS = 33,

@@ -13,6 +13,7 @@
 #include "edge_fixture.h"
 #include "ops/calls.h"
 #include "trace_fixture.h"
+#include "txn_fixture.h"
 
 static void die(const struct wio_error *err)
 {
@@ -174,6 +175,59 @@ static void print_edges(const struct wio_edge_file *file)
     print_clocks_and_meta(file);
 }
 
+static void print_name_and_range(const struct wio_txn_name *name, const struct wio_txn_range *range)
+{
+    printf(" %llu %llu %llu %u %llu %u %llu %llu", (unsigned long long)name->client,
+           (unsigned long long)name->number, (unsigned long long)name->birth_ns, name->attempt,
+           (unsigned long long)range->file, range->segment, (unsigned long long)range->from,
+           (unsigned long long)range->to);
+}
+
+static void print_place(const struct wio_txn_cursor *cursor, uint32_t id)
+{
+    const struct wio_txn_origin *origin = wio_txn_cursor_origin(cursor, id);
+    printf(" '%s' '%s' '%s' '%s'", origin->job, origin->exe, origin->host, origin->place);
+}
+
+static void print_transaction(const struct wio_txn_cursor *cursor, const struct wio_txn_row *row)
+{
+    printf("txn %llu %u %u", (unsigned long long)row->t_ns, row->kind, row->op);
+    print_name_and_range(&row->txn, &row->range);
+    number(row->server, WIO_TXN_NO_SERVER);
+    printf(" %u %u %u %u %llu %llu %llu %llu %llu %u %u %u", row->mode, row->result, row->reason,
+           row->outcome, (unsigned long long)row->queue_ns, (unsigned long long)row->lock_ns,
+           (unsigned long long)row->storage_ns, (unsigned long long)row->run_ns,
+           (unsigned long long)row->bytes, row->queue_depth, row->flags, row->blocker_count);
+    print_place(cursor, row->origin);
+    for (uint32_t i = 0; i < row->blocker_listed; i++) {
+        const struct wio_txn_blocker *blocker = &row->blockers[i];
+        printf(" |");
+        print_name_and_range(&blocker->txn, &blocker->range);
+        printf(" %u %u", blocker->mode, blocker->role);
+        print_place(cursor, blocker->origin);
+    }
+    printf("\n");
+}
+
+static void print_transactions(const struct wio_trace *trace)
+{
+    struct wio_error err = WIO_ERROR_INIT;
+    struct wio_txn_cursor *cursor = NULL;
+    const struct wio_txn_row *row = NULL;
+    enum wio_status status = wio_txn_cursor_create(trace, &cursor, &err);
+    while (status == WIO_OK && (status = wio_txn_cursor_next(cursor, &row, &err)) == WIO_OK) {
+        print_transaction(cursor, row);
+    }
+    if (status != WIO_END) {
+        die(&err);
+    }
+    const struct wio_txn_file *file = wio_txn_cursor_file(cursor, 77);
+    const struct wio_txn_server *server = wio_txn_cursor_server(cursor, 3);
+    printf("parafile %llu %s %u %u\nserver %u %s %d\n", (unsigned long long)file->file, file->path,
+           file->segments, file->stripe_unit, server->server, server->name, server->is_catalogue);
+    wio_txn_cursor_destroy(cursor);
+}
+
 static void print_trace(const char *dir)
 {
     struct wio_error err = WIO_ERROR_INIT;
@@ -194,6 +248,9 @@ static void print_trace(const char *dir)
     }
     if (wio_trace_edges(trace) != NULL) {
         print_edges(wio_trace_edges(trace));
+    }
+    if (wio_trace_has_transactions(trace)) {
+        print_transactions(trace);
     }
     wio_cursor_destroy(cursor);
     wio_trace_close(trace);
@@ -235,6 +292,13 @@ static void make_wild(const char *name)
     }
 }
 
+static void make_transactions(const char *name)
+{
+    struct txn_rows rows = txn_rows_make(9000, 11);
+    txn_rows_write(name, "job7", &rows, 0, 1);
+    txn_rows_fini(&rows);
+}
+
 static void make_trace(const char *dir)
 {
     char name[4096];
@@ -242,6 +306,8 @@ static void make_trace(const char *dir)
     make_wild(name);
     (void)snprintf(name, sizeof(name), "%s/b.seg", dir);
     write_ordinary_segment(name, 2, 5000, 4);
+    (void)snprintf(name, sizeof(name), "%s/c.seg", dir);
+    make_transactions(name);
     make_edges(dir);
 }
 
