@@ -25,7 +25,7 @@ static const struct {
 };
 
 /* A hierarchy and the place of a group in it. */
-struct place {
+struct group_place {
     const char *root;
     const char *group; /* "/a/b" */
     size_t length;
@@ -33,7 +33,7 @@ struct place {
 };
 
 /* The file `name` of the group; an empty text where it cannot be read. */
-static void read_file(const struct place *place, const char *name, struct wio_blob *text)
+static void read_file(const struct group_place *place, const char *name, struct wio_blob *text)
 {
     char path[PATH_MAX];
     int n = snprintf(path, sizeof(path), "%s%.*s/%s", place->root, (int)place->length, place->group,
@@ -45,7 +45,7 @@ static void read_file(const struct place *place, const char *name, struct wio_bl
 }
 
 /* The number behind `key` at the begin of a line; of a file that is a number `key` is "". */
-static uint64_t read_number(const struct place *place, const char *name, const char *key,
+static uint64_t read_number(const struct group_place *place, const char *name, const char *key,
                             uint64_t fallback)
 {
     WIO_CLEANUP(wio_blob_fini) struct wio_blob text = {0};
@@ -63,7 +63,7 @@ static uint64_t read_number(const struct place *place, const char *name, const c
     return wio_scan_u64(&line, &number) ? number : fallback; /* "max" is no number */
 }
 
-static void look_at(const struct place *place, struct wio_memory_group *group)
+static void look_at(const struct group_place *place, struct wio_memory_group *group)
 {
     uint64_t limit = read_number(place, files[place->version].limit, "", NO_LIMIT);
     if (limit >= NO_LIMIT || (group->version != 0 && limit >= group->limit)) {
@@ -76,7 +76,7 @@ static void look_at(const struct place *place, struct wio_memory_group *group)
 }
 
 /* The limits of the groups above hold, too. */
-static void look_up(struct place place, struct wio_memory_group *group)
+static void look_up(struct group_place place, struct wio_memory_group *group)
 {
     for (;;) {
         look_at(&place, group);
@@ -115,7 +115,7 @@ static void look_at_line(const char *line, size_t length, const char *root,
         return;
     }
     size_t names_length = (size_t)(path - names) - 1;
-    struct place place = {below, path + 1, length - (size_t)(path + 1 - line), 2};
+    struct group_place place = {below, path + 1, length - (size_t)(path + 1 - line), 2};
     place.length = place.length == 1 ? 0 : place.length; /* "/" */
     if (names_length > 0) {
         place.version = 1;

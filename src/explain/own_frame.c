@@ -15,7 +15,7 @@
 #define ANY_THREAD UINT32_MAX
 
 /* What is known of a source of the trace. */
-struct known {
+struct source_frames {
     uint32_t site;  /* number of its innermost frame, from 1; 0 = unknown */
     uint32_t place; /* the same of the program's own frame; 0 = none */
     uint32_t frame; /* which one that is */
@@ -34,7 +34,7 @@ struct wio_own_frames {
     const struct wio_trace *trace;
     struct wio_sources *sources;
     struct wio_strtab addresses; /* of frames: 16 bytes of ids and address as text */
-    struct known *known;         /* by source id */
+    struct source_frames *known; /* by source id */
     uint32_t known_count;
     struct wio_map chains; /* thread << 32 | site -> index + 1 of the first tally */
     struct tally *tallies;
@@ -69,7 +69,7 @@ static enum wio_status number_of(struct wio_own_frames *own, const struct wio_fr
 static enum wio_status learn(struct wio_own_frames *own, uint32_t source)
 {
     struct wio_frame frames[MAX_FRAMES];
-    struct known *known = &own->known[source];
+    struct source_frames *known = &own->known[source];
     const uint32_t count = wio_trace_source(own->trace, source, frames, MAX_FRAMES);
     known->count = count < MAX_FRAMES ? count : MAX_FRAMES;
     if (known->count == 0) {
@@ -240,7 +240,7 @@ static const struct tally *best_of(const struct wio_own_frames *own, uint32_t st
 static void choose(const struct wio_own_frames *own, uint32_t stream, uint32_t source,
                    struct wio_own_frame *out)
 {
-    const struct known *known = &own->known[source];
+    const struct source_frames *known = &own->known[source];
     if (known->place != 0) {
         out->basis = known->frame == 0 ? WIO_OWN_CALLER : WIO_OWN_STACK;
         out->source = source;

@@ -21,7 +21,7 @@ struct rank_note {
     int32_t rank;
 };
 
-struct side {
+struct side_counter {
     const struct wio_side_params *params;
     struct path_note *paths; /* by string id */
     uint32_t path_count;
@@ -42,7 +42,7 @@ void wio_side_tables_fini(struct wio_side_tables *tables)
     wio_strtab_fini(&tables->names);
 }
 
-static void side_fini(struct side *side)
+static void side_fini(struct side_counter *side)
 {
     for (size_t i = 0; i < side->rank_count; i++) {
         wio_segmenter_fini(&side->ranks[i].segmenter);
@@ -72,8 +72,8 @@ static struct wio_compare_row *find_row(struct wio_side_rows *rows, uint64_t key
     return &rows->rows[rows->count++];
 }
 
-static enum wio_status count_row(struct side *side, struct wio_side_rows *rows, uint64_t key,
-                                 const struct wio_event *event)
+static enum wio_status count_row(struct side_counter *side, struct wio_side_rows *rows,
+                                 uint64_t key, const struct wio_event *event)
 {
     struct wio_compare_row *row = find_row(rows, key);
 
@@ -105,7 +105,8 @@ static size_t name_bytes(const char *path)
     return number != NULL ? (size_t)(number - path) : strlen(path);
 }
 
-static enum wio_status look_at_path(struct side *side, uint32_t id, struct path_note **note_out)
+static enum wio_status look_at_path(struct side_counter *side, uint32_t id,
+                                    struct path_note **note_out)
 {
     struct path_note *note = &side->paths[id < side->path_count ? id : 0];
 
@@ -122,7 +123,7 @@ static enum wio_status look_at_path(struct side *side, uint32_t id, struct path_
     return WIO_OK;
 }
 
-static enum wio_status count_event(struct side *side, const struct wio_event *event)
+static enum wio_status count_event(struct side_counter *side, const struct wio_event *event)
 {
     struct wio_side_tables *tables = side->params->tables;
     struct rank_note *rank = &side->ranks[side->stream_ranks[event->stream]];
@@ -144,7 +145,7 @@ static enum wio_status count_event(struct side *side, const struct wio_event *ev
 }
 
 /* Number the ranks, and note which one each stream belongs to. */
-static enum wio_status number_ranks(struct side *side)
+static enum wio_status number_ranks(struct side_counter *side)
 {
     const struct wio_trace *trace = side->params->trace;
     uint32_t streams = wio_trace_stream_count(trace);
@@ -170,7 +171,7 @@ static enum wio_status number_ranks(struct side *side)
     return WIO_OK;
 }
 
-static enum wio_status side_init(struct side *side)
+static enum wio_status side_init(struct side_counter *side)
 {
     side->path_count = wio_trace_string_count(side->params->trace) + 1;
     side->paths = calloc(side->path_count, sizeof(*side->paths));
@@ -185,7 +186,7 @@ static void cursor_cleanup(struct wio_cursor **cursor)
     wio_cursor_destroy(*cursor);
 }
 
-static enum wio_status read_events(struct side *side, struct wio_error *err)
+static enum wio_status read_events(struct side_counter *side, struct wio_error *err)
 {
     WIO_CLEANUP(cursor_cleanup) struct wio_cursor *cursor = NULL;
     const struct wio_side_params *params = side->params;
@@ -216,7 +217,7 @@ static int compare_ranks(const void *a, const void *b)
     return (left->rank > right->rank) - (left->rank < right->rank);
 }
 
-static enum wio_status read_side(struct side *side, struct wio_phases *phases,
+static enum wio_status read_side(struct side_counter *side, struct wio_phases *phases,
                                  struct wio_error *err)
 {
     if (side_init(side) != WIO_OK) {
@@ -236,7 +237,7 @@ static enum wio_status read_side(struct side *side, struct wio_phases *phases,
 enum wio_status wio_side_read(const struct wio_side_params *params, struct wio_phases *phases_out,
                               struct wio_tally *total_out, struct wio_error *err)
 {
-    struct side side = {.params = params};
+    struct side_counter side = {.params = params};
     enum wio_status status = read_side(&side, phases_out, err);
 
     *total_out = side.total;

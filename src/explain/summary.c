@@ -11,7 +11,7 @@
 #include "ops/image_end.h"
 
 /* What is needed only while counting. */
-struct counter {
+struct summary_counter {
     struct wio_summary *summary;
     const struct wio_trace *trace;
     struct wio_strtab jobs;
@@ -36,7 +36,7 @@ void wio_summary_destroy(struct wio_summary *summary)
     free(summary);
 }
 
-static void counter_fini(struct counter *counter)
+static void counter_fini(struct summary_counter *counter)
 {
     wio_strtab_fini(&counter->jobs);
     wio_strtab_fini(&counter->hosts);
@@ -62,7 +62,7 @@ static enum wio_status add_text(struct wio_strtab *known, const char **list, siz
 }
 
 /* The ranks' table has room for one row per process image. */
-static enum wio_status find_rank(struct counter *counter, int32_t rank,
+static enum wio_status find_rank(struct summary_counter *counter, int32_t rank,
                                  struct wio_summary_rank **row_out)
 {
     struct wio_summary *summary = counter->summary;
@@ -78,7 +78,8 @@ static enum wio_status find_rank(struct counter *counter, int32_t rank,
     return WIO_OK;
 }
 
-static enum wio_status count_unseen(struct counter *counter, const struct wio_process_info *process)
+static enum wio_status count_unseen(struct summary_counter *counter,
+                                    const struct wio_process_info *process)
 {
     if (process->unseen_count > counter->unseen_kinds) {
         uint64_t *grown = reallocarray(counter->unseen, process->unseen_count, sizeof(*grown));
@@ -105,7 +106,7 @@ static enum wio_status see(struct wio_map *seen, uint32_t host, int32_t id, bool
     return wio_map_put(seen, key, 1);
 }
 
-static enum wio_status count_process(struct counter *counter,
+static enum wio_status count_process(struct summary_counter *counter,
                                      const struct wio_process_info *process)
 {
     struct wio_summary *summary = counter->summary;
@@ -126,7 +127,7 @@ static enum wio_status count_process(struct counter *counter,
     return WIO_OK;
 }
 
-static enum wio_status count_processes(struct counter *counter)
+static enum wio_status count_processes(struct summary_counter *counter)
 {
     struct wio_summary *summary = counter->summary;
     uint32_t count = wio_trace_process_count(counter->trace);
@@ -143,7 +144,8 @@ static enum wio_status count_processes(struct counter *counter)
     return WIO_OK;
 }
 
-static enum wio_status count_stream(struct counter *counter, const struct wio_stream_info *stream)
+static enum wio_status count_stream(struct summary_counter *counter,
+                                    const struct wio_stream_info *stream)
 {
     const struct wio_process_info *process = wio_trace_process(counter->trace, stream->process);
     uint32_t host = wio_strtab_find(&counter->hosts, process->host, strlen(process->host));
@@ -161,7 +163,7 @@ static enum wio_status count_stream(struct counter *counter, const struct wio_st
     return WIO_OK;
 }
 
-static enum wio_status count_streams(struct counter *counter)
+static enum wio_status count_streams(struct summary_counter *counter)
 {
     for (uint32_t i = 0; i < wio_trace_stream_count(counter->trace); i++) {
         WIO_TRY(count_stream(counter, wio_trace_stream(counter->trace, i)));
@@ -169,7 +171,7 @@ static enum wio_status count_streams(struct counter *counter)
     return WIO_OK;
 }
 
-static enum wio_status list_ops(struct counter *counter)
+static enum wio_status list_ops(struct summary_counter *counter)
 {
     struct wio_summary *summary = counter->summary;
 
@@ -186,7 +188,7 @@ static enum wio_status list_ops(struct counter *counter)
     return WIO_OK;
 }
 
-static enum wio_status list_unseen(struct counter *counter)
+static enum wio_status list_unseen(struct summary_counter *counter)
 {
     struct wio_summary *summary = counter->summary;
 
@@ -222,7 +224,7 @@ static void finish_ranks(struct wio_summary *summary)
     }
 }
 
-static enum wio_status count_all(struct counter *counter)
+static enum wio_status count_all(struct summary_counter *counter)
 {
     WIO_TRY(count_processes(counter));
     WIO_TRY(count_streams(counter));
@@ -236,7 +238,7 @@ enum wio_status wio_summary_create(const struct wio_trace *trace, struct wio_sum
                                    struct wio_error *err)
 {
     struct wio_summary *summary = calloc(1, sizeof(*summary));
-    struct counter counter = {.summary = summary, .trace = trace};
+    struct summary_counter counter = {.summary = summary, .trace = trace};
     enum wio_status status = summary != NULL ? count_all(&counter) : WIO_ERR_NOMEM;
 
     counter_fini(&counter);

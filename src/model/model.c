@@ -91,7 +91,7 @@ void wio_model_destroy(struct wio_model *model)
     if (model == NULL) {
         return;
     }
-    wio_serial_fini(model);
+    wio_single_task_fini(model);
     if (model->class->fini != NULL) {
         model->class->fini(model);
     }
@@ -204,15 +204,16 @@ enum wio_status wio_model_begin(struct wio_model *model, uint32_t task,
         return fail(model, WIO_ERR_UNSUPPORTED, err);
     }
     enum wio_status status = model->class->begin != NULL ? model->class->begin(model, task, op)
-                                                         : wio_serial_begin(model, task, op);
+                                                         : wio_single_task_begin(model, task, op);
     return status == WIO_OK ? WIO_OK : fail(model, status, err);
 }
 
 enum wio_status wio_model_run(struct wio_model *model, double until_s,
                               struct wio_model_done *done_out, struct wio_error *err)
 {
-    enum wio_status status = model->class->run != NULL ? model->class->run(model, until_s, done_out)
-                                                       : wio_serial_run(model, until_s, done_out);
+    enum wio_status status = model->class->run != NULL
+                                 ? model->class->run(model, until_s, done_out)
+                                 : wio_single_task_run(model, until_s, done_out);
     return status == WIO_OK || status == WIO_END ? status : fail(model, status, err);
 }
 
@@ -227,7 +228,7 @@ bool wio_model_tell_sleep(struct wio_model *model)
 
 double wio_model_next(struct wio_model *model)
 {
-    return model->class->next != NULL ? model->class->next(model) : wio_serial_next(model);
+    return model->class->next != NULL ? model->class->next(model) : wio_single_task_next(model);
 }
 
 double wio_model_time(const struct wio_model *model)

@@ -19,7 +19,7 @@ struct wio_model {
     uint64_t steps; /* where the class does not count them */
     uint64_t steps_max;
     void *state; /* of the class; NULL where it needs none */
-    struct wio_serial serial;
+    struct wio_single_task serial;
 };
 
 #define WIO_MODEL_NO_PARAM SIZE_MAX

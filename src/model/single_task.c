@@ -8,20 +8,20 @@
 
 #define ROOM_FIRST 16
 
-void wio_serial_fini(struct wio_model *model)
+void wio_single_task_fini(struct wio_model *model)
 {
     model->alloc.put(model->alloc.context, model->serial.waiting);
-    model->serial = (struct wio_serial){0};
+    model->serial = (struct wio_single_task){0};
 }
 
-static struct wio_model_done *at(const struct wio_serial *serial, size_t place)
+static struct wio_model_done *at(const struct wio_single_task *serial, size_t place)
 {
     return &serial->waiting[(serial->head + place) & (serial->room - 1)];
 }
 
 static enum wio_status make_room(struct wio_model *model)
 {
-    struct wio_serial *serial = &model->serial;
+    struct wio_single_task *serial = &model->serial;
     if (serial->count < serial->room) {
         return WIO_OK;
     }
@@ -41,10 +41,10 @@ static enum wio_status make_room(struct wio_model *model)
     return WIO_OK;
 }
 
-enum wio_status wio_serial_begin(struct wio_model *model, uint32_t task,
-                                 const struct wio_model_op *op)
+enum wio_status wio_single_task_begin(struct wio_model *model, uint32_t task,
+                                      const struct wio_model_op *op)
 {
-    struct wio_serial *serial = &model->serial;
+    struct wio_single_task *serial = &model->serial;
     struct wio_model_op now = *op;
     for (size_t i = 0; i < serial->count; i++) {
         if (at(serial, i)->task == task) {
@@ -64,9 +64,10 @@ enum wio_status wio_serial_begin(struct wio_model *model, uint32_t task,
     return WIO_OK;
 }
 
-enum wio_status wio_serial_run(struct wio_model *model, double until_s, struct wio_model_done *done)
+enum wio_status wio_single_task_run(struct wio_model *model, double until_s,
+                                    struct wio_model_done *done)
 {
-    struct wio_serial *serial = &model->serial;
+    struct wio_single_task *serial = &model->serial;
     if (serial->count == 0 || at(serial, 0)->result.time_s > until_s) {
         serial->time_s = until_s < HUGE_VAL ? fmax(serial->time_s, until_s) : serial->time_s;
         return WIO_END;
@@ -78,7 +79,7 @@ enum wio_status wio_serial_run(struct wio_model *model, double until_s, struct w
     return WIO_OK;
 }
 
-double wio_serial_next(const struct wio_model *model)
+double wio_single_task_next(const struct wio_model *model)
 {
     return model->serial.count == 0 ? HUGE_VAL : at(&model->serial, 0)->result.time_s;
 }

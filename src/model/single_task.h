@@ -16,7 +16,7 @@
 struct wio_model;
 
 /* A queue of operations that have been costed and not told of yet, in order of their end. */
-struct wio_serial {
+struct wio_single_task {
     struct wio_model_done *waiting; /* a ring */
     size_t room;                    /* power of 2; 0 before the first */
     size_t head;
@@ -25,12 +25,12 @@ struct wio_serial {
     double free_s; /* when the last of them has ended */
 };
 
-void wio_serial_fini(struct wio_model *model);
-WIO_MUST_CHECK enum wio_status wio_serial_begin(struct wio_model *model, uint32_t task,
-                                                const struct wio_model_op *op);
-WIO_MUST_CHECK enum wio_status wio_serial_run(struct wio_model *model, double until_s,
-                                              struct wio_model_done *done);
+void wio_single_task_fini(struct wio_model *model);
+WIO_MUST_CHECK enum wio_status wio_single_task_begin(struct wio_model *model, uint32_t task,
+                                                     const struct wio_model_op *op);
+WIO_MUST_CHECK enum wio_status wio_single_task_run(struct wio_model *model, double until_s,
+                                                   struct wio_model_done *done);
 
-double wio_serial_next(const struct wio_model *model);
+double wio_single_task_next(const struct wio_model *model);
 
 #endif

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <string.h>
 
-struct rule {
+struct owner_rule {
     const char *start; /* of the file's name */
     const char *name;
     enum wio_code_kind kind;
@@ -26,7 +26,7 @@ struct rule {
         start, name, WIO_CODE_INTERPRETER, false                                                   \
     }
 
-static const struct rule rules[] = {
+static const struct owner_rule rules[] = {
     LIBRARY("libwhyio-capture", "whyio"),
     LIBRARY("ld-linux", "libc"),
     LIBRARY("ld", "libc"),

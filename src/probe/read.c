@@ -78,7 +78,7 @@ static void read_owner(const struct wio_probe *probe, uint32_t pid, struct wio_j
 bool wio_probe_find_session(const struct wio_probe *probe, uint32_t pid, uint32_t *session_out,
                             uint64_t *birth_out)
 {
-    struct wio_task leader;
+    struct wio_probe_task leader;
     const pid_t session = getsid((pid_t)pid);
     if (session <= 0) {
         return false;

@@ -37,7 +37,7 @@ static bool take_settings(struct wio_probe *probe, struct wio_probe_reader *read
 }
 
 /* Put a task among those whose end is told, and find it alive after that. Under the lock. */
-static bool watch(struct wio_probe *probe, struct wio_task *task, uint32_t *watch_out)
+static bool watch(struct wio_probe *probe, struct wio_probe_task *task, uint32_t *watch_out)
 {
     if (!probe->params.policy.evicts_at_exit) {
         wio_task_close(task);
@@ -77,8 +77,8 @@ static struct wio_job_found found_of(struct wio_probe *probe,
     return found;
 }
 
-static bool is_known(const struct wio_probe *probe, const struct wio_task *task, uint64_t birth,
-                     uint32_t *watch_out)
+static bool is_known(const struct wio_probe *probe, const struct wio_probe_task *task,
+                     uint64_t birth, uint32_t *watch_out)
 {
     struct wio_job_known known;
     const bool is_there =
@@ -88,14 +88,14 @@ static bool is_known(const struct wio_probe *probe, const struct wio_task *task,
 }
 
 /* Without ends that are told nothing distinguishes two processes with one id: Lustre's rules. */
-static uint64_t birth_of(const struct wio_probe *probe, const struct wio_task *task)
+static uint64_t birth_of(const struct wio_probe *probe, const struct wio_probe_task *task)
 {
     return probe->params.policy.evicts_at_exit ? task->birth : 0;
 }
 
 /* Under the lock; closes the task's descriptor or hands it over. */
 static void keep_process(struct wio_probe *probe, const struct wio_probe_reader *reader,
-                         struct wio_task *task)
+                         struct wio_probe_task *task)
 {
     const uint64_t birth = birth_of(probe, task);
     const struct wio_job_found found = found_of(probe, &reader->resolved);
@@ -124,7 +124,7 @@ static void keep_process(struct wio_probe *probe, const struct wio_probe_reader 
 
 /* Read an opened process and keep what is found; closes the task. */
 static void resolve_process(struct wio_probe *probe, struct wio_probe_reader *reader,
-                            struct wio_task *task)
+                            struct wio_probe_task *task)
 {
     if (probe->params.before_read != NULL) {
         probe->params.before_read(probe->params.context, task->tid);
@@ -146,8 +146,8 @@ static void resolve_process(struct wio_probe *probe, struct wio_probe_reader *re
 }
 
 /* The process of a thread, opened; the thread is found alive after that, so it is the right one. */
-static bool open_process_of(struct wio_probe *probe, const struct wio_task *thread,
-                            struct wio_task *process_out)
+static bool open_process_of(struct wio_probe *probe, const struct wio_probe_task *thread,
+                            struct wio_probe_task *process_out)
 {
     char text[STATUS_BYTES];
     uint64_t pid = 0;
@@ -168,7 +168,7 @@ static bool open_process_of(struct wio_probe *probe, const struct wio_task *thre
 }
 
 /* Under the lock; closes the thread's descriptor or hands it over. */
-static void keep_thread(struct wio_probe *probe, struct wio_task *task, uint32_t pid,
+static void keep_thread(struct wio_probe *probe, struct wio_probe_task *task, uint32_t pid,
                         uint64_t birth)
 {
     struct wio_job_known known;
@@ -189,9 +189,9 @@ static void keep_thread(struct wio_probe *probe, struct wio_task *task, uint32_t
 }
 
 static void resolve_thread(struct wio_probe *probe, struct wio_probe_reader *reader,
-                           struct wio_task *thread)
+                           struct wio_probe_task *thread)
 {
-    struct wio_task process;
+    struct wio_probe_task process;
     uint32_t watch_number;
     if (!open_process_of(probe, thread, &process)) {
         count(probe, &probe->counts.gone);
@@ -220,7 +220,7 @@ static void resolve_thread(struct wio_probe *probe, struct wio_probe_reader *rea
 
 void wio_probe_resolve(struct wio_probe *probe, struct wio_probe_reader *reader, uint32_t tid)
 {
-    struct wio_task task;
+    struct wio_probe_task task;
     if (!take_settings(probe, reader)) {
         return;
     }

@@ -85,7 +85,7 @@ int64_t wio_task_read(const struct wio_task_system *system, uint32_t tid, const 
 }
 
 /* The inode of its pidfd; where that is no such number, when it started. */
-static bool find_birth(const struct wio_task_system *system, struct wio_task *task)
+static bool find_birth(const struct wio_task_system *system, struct wio_probe_task *task)
 {
     struct stat status;
     char text[STAT_BYTES];
@@ -99,7 +99,7 @@ static bool find_birth(const struct wio_task_system *system, struct wio_task *ta
            wio_task_is_alive(task->fd, task->kind);
 }
 
-static void finish_open(const struct wio_task_system *system, struct wio_task *task,
+static void finish_open(const struct wio_task_system *system, struct wio_probe_task *task,
                         enum wio_probe_task_kind kind)
 {
     task->error = errno;
@@ -114,17 +114,17 @@ static void finish_open(const struct wio_task_system *system, struct wio_task *t
 }
 
 void wio_task_open_process(const struct wio_task_system *system, uint32_t tid,
-                           struct wio_task *task_out)
+                           struct wio_probe_task *task_out)
 {
-    *task_out = (struct wio_task){.fd = pidfd_open_flags(tid, 0), .tid = tid};
+    *task_out = (struct wio_probe_task){.fd = pidfd_open_flags(tid, 0), .tid = tid};
     finish_open(system, task_out, WIO_TASK_PROCESS);
 }
 
 void wio_task_open_thread(const struct wio_task_system *system, uint32_t tid,
-                          struct wio_task *task_out)
+                          struct wio_probe_task *task_out)
 {
     char name[NAME_BYTES];
-    *task_out = (struct wio_task){.fd = -1, .tid = tid};
+    *task_out = (struct wio_probe_task){.fd = -1, .tid = tid};
     if (system->has_thread_fds) {
         task_out->fd = pidfd_open_flags(tid, PIDFD_OF_THREAD);
         finish_open(system, task_out, WIO_TASK_THREAD);
@@ -135,7 +135,7 @@ void wio_task_open_thread(const struct wio_task_system *system, uint32_t tid,
     }
 }
 
-void wio_task_close(struct wio_task *task)
+void wio_task_close(struct wio_probe_task *task)
 {
     wio_fd_cleanup(&task->fd);
     task->kind = WIO_TASK_NONE;

@@ -30,7 +30,7 @@ enum wio_probe_task_kind {
     WIO_TASK_UNTOLD,  /* descriptor: /proc/TID; the end of the thread is not told to poll(2) */
 };
 
-struct wio_task {
+struct wio_probe_task {
     enum wio_probe_task_kind kind;
     int fd; /* -1 = none */
     int error;
@@ -40,11 +40,11 @@ struct wio_task {
 
 /* A process by its id. WIO_TASK_NONE with EINVAL or ENOENT where `tid` is a thread of one. */
 void wio_task_open_process(const struct wio_task_system *system, uint32_t tid,
-                           struct wio_task *task_out);
+                           struct wio_probe_task *task_out);
 /* A thread that is not the main one of its process. */
 void wio_task_open_thread(const struct wio_task_system *system, uint32_t tid,
-                          struct wio_task *task_out);
-void wio_task_close(struct wio_task *task);
+                          struct wio_probe_task *task_out);
+void wio_task_close(struct wio_probe_task *task);
 
 /* It has not ended. Of WIO_TASK_UNTOLD by a look into /proc. */
 bool wio_task_is_alive(int fd, enum wio_probe_task_kind kind);

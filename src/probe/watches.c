@@ -55,7 +55,7 @@ static uint64_t name_of(const struct wio_watches *watches, uint32_t watch)
     return (uint64_t)watches->all[watch].generation << 32 | watch;
 }
 
-enum wio_status wio_watches_add(struct wio_watches *watches, struct wio_task *task,
+enum wio_status wio_watches_add(struct wio_watches *watches, struct wio_probe_task *task,
                                 uint32_t *watch_out)
 {
     if (take(watches, watch_out) != WIO_OK) {

@@ -40,8 +40,8 @@ void wio_watches_fini(struct wio_watches *watches);
 
 /* Take over the descriptor of a task, which is closed on failure. WIO_ERR_BUSY: the system watches
  * no more; WIO_ERR_NOMEM. */
-WIO_MUST_CHECK enum wio_status wio_watches_add(struct wio_watches *watches, struct wio_task *task,
-                                               uint32_t *watch_out);
+WIO_MUST_CHECK enum wio_status wio_watches_add(struct wio_watches *watches,
+                                               struct wio_probe_task *task, uint32_t *watch_out);
 void wio_watches_close(struct wio_watches *watches, uint32_t watch);
 struct wio_probe_watch *wio_watches_get(const struct wio_watches *watches, uint32_t watch);
 

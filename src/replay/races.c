@@ -17,7 +17,7 @@
 enum change { CHANGES_SIZE = 1, CHANGES_NAME = 2 };
 enum { CHANGE_KINDS = 2 };
 
-struct step {
+struct last_change {
     uint32_t stream; /* UINT32_MAX = there was none */
     uint64_t seq;
     uint16_t op;
@@ -25,7 +25,7 @@ struct step {
 };
 
 /* A mismatch, in its file's list until a later operation changes the file. */
-struct pending {
+struct open_mismatch {
     uint32_t next; /* + 1 */
     uint64_t t_ns;
 };
@@ -33,23 +33,23 @@ struct pending {
 /* A file that has mismatches: of each kind of change the last one, the last one of another thread
  * than that, and the mismatches that wait for one. */
 struct subject {
-    struct step last[CHANGE_KINDS][2];
+    struct last_change last[CHANGE_KINDS][2];
     uint32_t waiting[CHANGE_KINDS]; /* + 1 */
 };
 
-struct search {
+struct race_search {
     struct wio_replay_mismatch *mismatches;
     uint32_t count;
-    struct pending *pending;  /* of each mismatch */
-    struct subject *subjects; /* at most as many */
-    uint32_t *paths;          /* of each subject */
+    struct open_mismatch *pending; /* of each mismatch */
+    struct subject *subjects;      /* at most as many */
+    uint32_t *paths;               /* of each subject */
     uint32_t subject_count;
     struct wio_map by_event; /* stream and seq -> index of the mismatch */
     struct wio_map by_path;  /* -> index of the subject */
     struct wio_cursor *cursor;
 };
 
-static void search_cleanup(struct search *search)
+static void search_cleanup(struct race_search *search)
 {
     wio_cursor_destroy(search->cursor);
     wio_map_fini(&search->by_event);
@@ -117,7 +117,7 @@ static bool changes_kind(unsigned changes, unsigned kind)
 
 /* ---- one event after the other, in order of time ---- */
 
-static void tell(struct wio_replay_race *race, const struct step *step, uint64_t t_ns)
+static void tell(struct wio_replay_race *race, const struct last_change *step, uint64_t t_ns)
 {
     *race = (struct wio_replay_race){
         .stream = step->stream,
@@ -127,7 +127,7 @@ static void tell(struct wio_replay_race *race, const struct step *step, uint64_t
     };
 }
 
-static void meet_mismatch(struct search *search, uint32_t index, uint64_t t_ns)
+static void meet_mismatch(struct race_search *search, uint32_t index, uint64_t t_ns)
 {
     struct wio_replay_mismatch *mismatch = &search->mismatches[index];
     const uint64_t *place = wio_map_get(&search->by_path, mismatch->path);
@@ -137,17 +137,17 @@ static void meet_mismatch(struct search *search, uint32_t index, uint64_t t_ns)
     struct subject *subject = &search->subjects[*place];
     unsigned kind = kind_of(mismatch);
     for (size_t i = 0; i < 2; i++) {
-        const struct step *step = &subject->last[kind][i];
+        const struct last_change *step = &subject->last[kind][i];
         if (step->stream != NOBODY && step->stream != mismatch->stream) {
             tell(&mismatch->race, step, t_ns);
             break;
         }
     }
-    search->pending[index] = (struct pending){.next = subject->waiting[kind], .t_ns = t_ns};
+    search->pending[index] = (struct open_mismatch){.next = subject->waiting[kind], .t_ns = t_ns};
     subject->waiting[kind] = index + 1;
 }
 
-static void offer(struct search *search, uint32_t index, const struct step *step)
+static void offer(struct race_search *search, uint32_t index, const struct last_change *step)
 {
     struct wio_replay_race *race = &search->mismatches[index].race;
     uint64_t t_ns = search->pending[index].t_ns;
@@ -158,8 +158,8 @@ static void offer(struct search *search, uint32_t index, const struct step *step
 }
 
 /* Those of its own thread go on waiting. */
-static void meet_change(struct search *search, uint32_t path, unsigned kind,
-                        const struct step *step)
+static void meet_change(struct race_search *search, uint32_t path, unsigned kind,
+                        const struct last_change *step)
 {
     const uint64_t *place = wio_map_get(&search->by_path, path);
     if (place == NULL) {
@@ -182,7 +182,7 @@ static void meet_change(struct search *search, uint32_t path, unsigned kind,
     subject->last[kind][0] = *step;
 }
 
-static void meet(struct search *search, const struct wio_event *event)
+static void meet(struct race_search *search, const struct wio_event *event)
 {
     const uint64_t *index = wio_map_get(&search->by_event, key_of(event->stream, event->seq));
     if (index != NULL) {
@@ -191,7 +191,7 @@ static void meet(struct search *search, const struct wio_event *event)
     unsigned changes = changes_of(event);
     enum wio_class cls = wio_op_class(event->op);
     bool has_two = cls == WIO_CLASS_RENAME || cls == WIO_CLASS_LINK;
-    const struct step step = {event->stream, event->seq, event->op, event->t_ns};
+    const struct last_change step = {event->stream, event->seq, event->op, event->t_ns};
     for (unsigned kind = 0; kind < CHANGE_KINDS; kind++) {
         if (!changes_kind(changes, kind)) {
             continue;
@@ -205,7 +205,7 @@ static void meet(struct search *search, const struct wio_event *event)
 
 /* ---- all of it ---- */
 
-static enum wio_status add_subject(struct search *search, uint32_t path)
+static enum wio_status add_subject(struct race_search *search, uint32_t path)
 {
     if (path == WIO_NO_STRING || wio_map_get(&search->by_path, path) != NULL) {
         return WIO_OK;
@@ -219,7 +219,7 @@ static enum wio_status add_subject(struct search *search, uint32_t path)
     return wio_map_put(&search->by_path, path, place);
 }
 
-static enum wio_status prepare(struct search *search)
+static enum wio_status prepare(struct race_search *search)
 {
     size_t room = (size_t)search->count + 1;
     search->pending = calloc(room, sizeof(*search->pending));
@@ -241,7 +241,7 @@ enum wio_status rp_races_find(const struct wio_trace *trace, struct wio_replay_m
                               uint32_t count, struct wio_error *err)
 {
     WIO_CLEANUP(search_cleanup)
-    struct search search = {.mismatches = mismatches, .count = count};
+    struct race_search search = {.mismatches = mismatches, .count = count};
     if (prepare(&search) != WIO_OK) {
         return wio_error_set(err, WIO_ERR_NOMEM, NULL, WIO_ERROR_NO_OFFSET,
                              "no memory to look for the cause of mismatches");

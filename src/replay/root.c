@@ -54,14 +54,14 @@ static int clean_flags(int flags)
 }
 
 /* A walk in progress: the directories from the root down to where it stands, and what is left. */
-struct walk {
+struct path_walk {
     int dirs[WALK_DEPTH]; /* [0] is the root, borrowed */
     unsigned depth;
     unsigned links;
     char left[2 * PATH_MAX];
 };
 
-static void walk_cut(struct walk *walk, unsigned depth)
+static void walk_cut(struct path_walk *walk, unsigned depth)
 {
     while (walk->depth > depth) {
         (void)close(walk->dirs[walk->depth]);
@@ -70,7 +70,7 @@ static void walk_cut(struct walk *walk, unsigned depth)
 }
 
 /* Put a link's text before what is left. */
-static int walk_link(struct walk *walk, const char *name, const char *rest)
+static int walk_link(struct path_walk *walk, const char *name, const char *rest)
 {
     char text[PATH_MAX];
     char joined[2 * PATH_MAX];
@@ -103,7 +103,7 @@ static bool is_link(int dir, const char *name)
 }
 
 /* Enter a directory. 0 done, 1 it was a link that is now in front of `left`, -1 failed. */
-static int walk_enter(struct walk *walk, const char *name, const char *rest)
+static int walk_enter(struct path_walk *walk, const char *name, const char *rest)
 {
     if (strcmp(name, ".") == 0) {
         return 0;
@@ -131,7 +131,7 @@ static int walk_enter(struct walk *walk, const char *name, const char *rest)
 }
 
 /* Open the last component. Returns a descriptor, -1, or -2: it was a link, go on. */
-static int walk_last(struct walk *walk, const char *name, int flags, mode_t mode)
+static int walk_last(struct path_walk *walk, const char *name, int flags, mode_t mode)
 {
     int dir = walk->dirs[walk->depth];
     bool follow = (flags & O_NOFOLLOW) == 0 && (flags & (O_CREAT | O_EXCL)) != (O_CREAT | O_EXCL);
@@ -148,7 +148,7 @@ static int walk_last(struct walk *walk, const char *name, int flags, mode_t mode
     return openat(dir, name, flags | O_NOFOLLOW, mode);
 }
 
-static int walk_run(struct walk *walk, int flags, mode_t mode)
+static int walk_run(struct path_walk *walk, int flags, mode_t mode)
 {
     char name[NAME_MAX + 1];
     for (;;) {
@@ -181,7 +181,7 @@ static int walk_run(struct walk *walk, int flags, mode_t mode)
 
 int rp_root_walk(const struct rp_root *root, const char *path, int flags, mode_t mode)
 {
-    struct walk walk;
+    struct path_walk walk;
     size_t bytes = strlen(path);
     if (bytes == 0 || bytes >= PATH_MAX) {
         errno = bytes == 0 ? ENOENT : ENAMETOOLONG;

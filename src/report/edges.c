@@ -11,7 +11,7 @@
 
 #define PROGRESS_EVERY 65536u
 
-struct writer {
+struct edges_writer {
     const struct wio_trace *trace;
     const struct wio_edge_file *file;
     const struct wio_edges_report *report;
@@ -19,7 +19,7 @@ struct writer {
     uint64_t done;
 };
 
-static void writer_fini(struct writer *writer)
+static void writer_fini(struct edges_writer *writer)
 {
     wio_line_fini(&writer->line);
 }
@@ -30,7 +30,7 @@ static void cursor_cleanup(struct wio_edge_cursor **cursor)
 }
 
 /* `"rank": 0, "pid": 7, "tid": 7, "seq": 3` */
-static void put_point(struct writer *writer, uint32_t stream, uint64_t seq)
+static void put_point(struct edges_writer *writer, uint32_t stream, uint64_t seq)
 {
     struct wio_line *line = &writer->line;
     const struct wio_stream_info *info = wio_trace_stream(writer->trace, stream);
@@ -50,7 +50,7 @@ static void put_point(struct writer *writer, uint32_t stream, uint64_t seq)
     wio_line_u64(line, seq);
 }
 
-static void put_class(struct writer *writer, unsigned edge_class, unsigned evidence,
+static void put_class(struct edges_writer *writer, unsigned edge_class, unsigned evidence,
                       uint32_t object)
 {
     struct wio_line *line = &writer->line;
@@ -68,7 +68,7 @@ static void put_class(struct writer *writer, unsigned edge_class, unsigned evide
     }
 }
 
-static void put_edge_json(struct writer *writer, const struct wio_edge_row *row)
+static void put_edge_json(struct edges_writer *writer, const struct wio_edge_row *row)
 {
     struct wio_line *line = &writer->line;
 
@@ -82,7 +82,7 @@ static void put_edge_json(struct writer *writer, const struct wio_edge_row *row)
     wio_line_text(line, row->is_implied ? "true}\n" : "false}\n");
 }
 
-static void put_member_json(struct writer *writer, const struct wio_member_row *row)
+static void put_member_json(struct edges_writer *writer, const struct wio_member_row *row)
 {
     struct wio_line *line = &writer->line;
 
@@ -97,7 +97,7 @@ static void put_member_json(struct writer *writer, const struct wio_member_row *
 }
 
 /* "rank 3 thread 4711 operation 12" */
-static void put_point_text(struct writer *writer, uint32_t stream, uint64_t seq)
+static void put_point_text(struct edges_writer *writer, uint32_t stream, uint64_t seq)
 {
     struct wio_line *line = &writer->line;
     const struct wio_stream_info *info = wio_trace_stream(writer->trace, stream);
@@ -114,7 +114,7 @@ static void put_point_text(struct writer *writer, uint32_t stream, uint64_t seq)
     wio_line_u64(line, seq);
 }
 
-static void put_class_text(struct writer *writer, unsigned edge_class, unsigned evidence,
+static void put_class_text(struct edges_writer *writer, unsigned edge_class, unsigned evidence,
                            uint32_t object)
 {
     struct wio_line *line = &writer->line;
@@ -130,7 +130,7 @@ static void put_class_text(struct writer *writer, unsigned edge_class, unsigned 
     wio_line_byte(line, '\n');
 }
 
-static void put_edge_text(struct writer *writer, const struct wio_edge_row *row)
+static void put_edge_text(struct edges_writer *writer, const struct wio_edge_row *row)
 {
     put_point_text(writer, row->from.stream, row->from.seq);
     WIO_LINE_LITERAL(&writer->line, " -> ");
@@ -139,7 +139,7 @@ static void put_edge_text(struct writer *writer, const struct wio_edge_row *row)
     put_class_text(writer, row->edge_class, row->evidence, row->object);
 }
 
-static void report_progress(struct writer *writer)
+static void report_progress(struct edges_writer *writer)
 {
     const struct wio_edges_report *report = writer->report;
     struct wio_edge_info info;
@@ -150,7 +150,7 @@ static void report_progress(struct writer *writer)
     }
 }
 
-static enum wio_status put_edges(struct writer *writer, struct wio_error *err)
+static enum wio_status put_edges(struct edges_writer *writer, struct wio_error *err)
 {
     WIO_CLEANUP(cursor_cleanup) struct wio_edge_cursor *cursor = NULL;
     const struct wio_edge_filter filter = {
@@ -173,7 +173,7 @@ static enum wio_status put_edges(struct writer *writer, struct wio_error *err)
     return status == WIO_END ? WIO_OK : status;
 }
 
-static void begin_collective(struct writer *writer, const struct wio_member_row *row)
+static void begin_collective(struct edges_writer *writer, const struct wio_member_row *row)
 {
     if (writer->report->is_text) {
         WIO_LINE_LITERAL(&writer->line, "all of");
@@ -184,7 +184,7 @@ static void begin_collective(struct writer *writer, const struct wio_member_row 
     WIO_LINE_LITERAL(&writer->line, ", \"members\": [");
 }
 
-static void put_member(struct writer *writer, const struct wio_member_row *row, bool is_first)
+static void put_member(struct edges_writer *writer, const struct wio_member_row *row, bool is_first)
 {
     if (writer->report->is_text) {
         wio_line_text(&writer->line, is_first ? " " : ", ");
@@ -195,7 +195,7 @@ static void put_member(struct writer *writer, const struct wio_member_row *row, 
     put_member_json(writer, row);
 }
 
-static void end_collective(struct writer *writer, const struct wio_member_row *row)
+static void end_collective(struct edges_writer *writer, const struct wio_member_row *row)
 {
     if (writer->report->is_text) {
         WIO_LINE_LITERAL(&writer->line, "  ");
@@ -205,7 +205,7 @@ static void end_collective(struct writer *writer, const struct wio_member_row *r
     WIO_LINE_LITERAL(&writer->line, "]}\n");
 }
 
-static enum wio_status put_collectives(struct writer *writer, struct wio_error *err)
+static enum wio_status put_collectives(struct edges_writer *writer, struct wio_error *err)
 {
     WIO_CLEANUP(cursor_cleanup) struct wio_edge_cursor *cursor = NULL;
     const struct wio_edge_filter filter = {.struct_size = sizeof(filter),
@@ -260,7 +260,7 @@ static uint64_t implied_of(const struct wio_edge_info *info)
     return implied;
 }
 
-static void put_summary(struct writer *writer)
+static void put_summary(struct edges_writer *writer)
 {
     const char *notes = wio_edge_file_notes(writer->file);
     bool is_raw = writer->report->is_raw;
@@ -344,7 +344,7 @@ static void print_notes(FILE *out, const char *notes)
     }
 }
 
-static void print_heading(struct writer *writer, FILE *out)
+static void print_heading(struct edges_writer *writer, FILE *out)
 {
     struct wio_edge_info info;
     char edges[WIO_TEXT_MAX];
@@ -375,7 +375,7 @@ enum wio_status wio_report_edges(const struct wio_trace *trace,
                                  struct wio_error *err)
 {
     WIO_CLEANUP(writer_fini)
-    struct writer writer = {.trace = trace, .file = wio_trace_edges(trace), .report = report};
+    struct edges_writer writer = {.trace = trace, .file = wio_trace_edges(trace), .report = report};
 
     WIO_PRE(writer.file != NULL);
     if (report->is_text) {

@@ -7,7 +7,7 @@
 
 #define ROWS_SHOWN 100u
 
-struct writer {
+struct explanation_json {
     struct wio_json json;
     const struct wio_explanation *explanation;
     const struct wio_report_explain *how;
@@ -19,7 +19,7 @@ static double seconds(uint64_t ns)
 }
 
 /* "" is what is not known. */
-static void put_text(struct writer *writer, const char *key, const char *text)
+static void put_text(struct explanation_json *writer, const char *key, const char *text)
 {
     if (text[0] == '\0') {
         wio_json_null(&writer->json, key);
@@ -28,7 +28,7 @@ static void put_text(struct writer *writer, const char *key, const char *text)
     }
 }
 
-static void put_place(struct writer *writer, uint32_t step)
+static void put_place(struct explanation_json *writer, uint32_t step)
 {
     struct wio_report_place place;
 
@@ -42,7 +42,7 @@ static void put_place(struct writer *writer, uint32_t step)
     }
 }
 
-static void put_library(struct writer *writer, uint32_t step)
+static void put_library(struct explanation_json *writer, uint32_t step)
 {
     struct wio_report_place place;
 
@@ -51,14 +51,14 @@ static void put_library(struct writer *writer, uint32_t step)
     put_text(writer, "library_call", place.called);
 }
 
-static const char *op_of(const struct writer *writer, uint32_t step)
+static const char *op_of(const struct explanation_json *writer, uint32_t step)
 {
     const struct wio_steps *steps = &writer->explanation->steps;
 
     return wio_step_op_name(steps->sites[steps->steps[step].site].op);
 }
 
-static void put_ranks(struct writer *writer, const struct wio_rank_set *ranks)
+static void put_ranks(struct explanation_json *writer, const struct wio_rank_set *ranks)
 {
     wio_json_array_begin(&writer->json, "ranks");
     for (int32_t rank = 0; (rank = wio_rank_set_next(ranks, rank)) >= 0; rank++) {
@@ -67,7 +67,7 @@ static void put_ranks(struct writer *writer, const struct wio_rank_set *ranks)
     wio_json_array_end(&writer->json);
 }
 
-static void put_path(struct writer *writer, uint32_t path)
+static void put_path(struct explanation_json *writer, uint32_t path)
 {
     if (path == WIO_SEVERAL_FILES) {
         wio_json_null(&writer->json, "path");
@@ -76,7 +76,7 @@ static void put_path(struct writer *writer, uint32_t path)
     }
 }
 
-static void put_evidence(struct writer *writer, const struct wio_finding *finding)
+static void put_evidence(struct explanation_json *writer, const struct wio_finding *finding)
 {
     wio_json_object_begin(&writer->json, "evidence");
     for (uint32_t i = 0; i < finding->evidence_count; i++) {
@@ -89,7 +89,7 @@ static void put_evidence(struct writer *writer, const struct wio_finding *findin
     wio_json_object_end(&writer->json);
 }
 
-static void put_change(struct writer *writer, const struct wio_finding *finding,
+static void put_change(struct explanation_json *writer, const struct wio_finding *finding,
                        const struct wio_gain *gain)
 {
     wio_json_object_begin(&writer->json, "change");
@@ -106,7 +106,7 @@ static void put_change(struct writer *writer, const struct wio_finding *finding,
     wio_json_object_end(&writer->json);
 }
 
-static void put_finding(struct writer *writer, uint32_t at)
+static void put_finding(struct explanation_json *writer, uint32_t at)
 {
     const struct wio_finding *finding = &writer->explanation->findings.items[at];
     struct wio_json *json = &writer->json;
@@ -131,7 +131,7 @@ static void put_finding(struct writer *writer, uint32_t at)
     wio_json_object_end(json);
 }
 
-static void put_findings(struct writer *writer)
+static void put_findings(struct explanation_json *writer)
 {
     const struct wio_findings *findings = &writer->explanation->findings;
 
@@ -144,7 +144,7 @@ static void put_findings(struct writer *writer)
     wio_json_array_end(&writer->json);
 }
 
-static void put_page_cache(struct writer *writer)
+static void put_page_cache(struct explanation_json *writer)
 {
     const struct wio_cache_phases *cache = &writer->explanation->gains.cache;
     struct wio_json *json = &writer->json;
@@ -164,7 +164,7 @@ static void put_page_cache(struct writer *writer)
     wio_json_array_end(json);
 }
 
-static void put_class(struct writer *writer, const struct wio_wait_class *class)
+static void put_class(struct explanation_json *writer, const struct wio_wait_class *class)
 {
     struct wio_json *json = &writer->json;
     uint32_t order[WIO_WAIT_PARTS];
@@ -200,7 +200,7 @@ static void put_class(struct writer *writer, const struct wio_wait_class *class)
     wio_json_object_end(json);
 }
 
-static void put_waiting(struct writer *writer)
+static void put_waiting(struct explanation_json *writer)
 {
     const struct wio_waiting *waiting = &writer->explanation->waiting;
     uint32_t shown =
@@ -213,7 +213,7 @@ static void put_waiting(struct writer *writer)
     wio_json_array_end(&writer->json);
 }
 
-static void put_table(struct writer *writer, const char *key, enum wio_spent_by by)
+static void put_table(struct explanation_json *writer, const char *key, enum wio_spent_by by)
 {
     const struct wio_spent_table *table = &writer->explanation->tables[by];
     struct wio_json *json = &writer->json;
@@ -244,7 +244,7 @@ static void put_table(struct writer *writer, const char *key, enum wio_spent_by 
     wio_json_array_end(json);
 }
 
-static void put_notes(struct writer *writer)
+static void put_notes(struct explanation_json *writer)
 {
     wio_json_array_begin(&writer->json, "notes");
     for (uint32_t i = 0; i < writer->explanation->note_count; i++) {
@@ -253,13 +253,13 @@ static void put_notes(struct writer *writer)
     wio_json_array_end(&writer->json);
 }
 
-static void put_empty(struct writer *writer, const char *key)
+static void put_empty(struct explanation_json *writer, const char *key)
 {
     wio_json_array_begin(&writer->json, key);
     wio_json_array_end(&writer->json);
 }
 
-static void put_path_of_time(struct writer *writer)
+static void put_path_of_time(struct explanation_json *writer)
 {
     const struct wio_explanation *explanation = writer->explanation;
     struct wio_json *json = &writer->json;
@@ -276,7 +276,7 @@ static void put_path_of_time(struct writer *writer)
 void wio_report_explain_json(const struct wio_explanation *explanation,
                              const struct wio_report_explain *how, FILE *out)
 {
-    struct writer writer = {.explanation = explanation, .how = how};
+    struct explanation_json writer = {.explanation = explanation, .how = how};
     struct wio_json *json = &writer.json;
 
     wio_json_init(json, out);

@@ -9,13 +9,13 @@
 
 #define INDENT "                     "
 
-struct writer {
+struct explanation_text {
     const struct wio_explanation *explanation;
     const struct wio_report_explain *how;
     FILE *out;
 };
 
-static double percent(const struct writer *writer, double seconds)
+static double percent(const struct explanation_text *writer, double seconds)
 {
     double duration = (double)writer->explanation->duration_ns / 1e9;
 
@@ -24,7 +24,7 @@ static double percent(const struct writer *writer, double seconds)
 
 /* ---- the answer ---- */
 
-static void put_run(const struct writer *writer)
+static void put_run(const struct explanation_text *writer)
 {
     const struct wio_explanation *explanation = writer->explanation;
     char time[WIO_TEXT_MAX];
@@ -60,7 +60,7 @@ static void put_run(const struct writer *writer)
 /* ---- findings ---- */
 
 /* "rank 2 alone", "ranks 0-3, 7" */
-static void put_ranks(const struct writer *writer, const struct wio_finding *finding)
+static void put_ranks(const struct explanation_text *writer, const struct wio_finding *finding)
 {
     const struct wio_rank_set *ranks = &finding->ranks;
     const char *between = "";
@@ -87,7 +87,7 @@ static void put_ranks(const struct writer *writer, const struct wio_finding *fin
 }
 
 /* False: there is none. */
-static bool put_place(const struct writer *writer, uint32_t step)
+static bool put_place(const struct explanation_text *writer, uint32_t step)
 {
     struct wio_report_place place;
 
@@ -105,7 +105,7 @@ static bool put_place(const struct writer *writer, uint32_t step)
 }
 
 /* The line, or the program where none is known. */
-static void put_line_or_program(const struct writer *writer, uint32_t step, bool has_line)
+static void put_line_or_program(const struct explanation_text *writer, uint32_t step, bool has_line)
 {
     const char *program = wio_report_program(writer->explanation, step);
 
@@ -116,7 +116,7 @@ static void put_line_or_program(const struct writer *writer, uint32_t step, bool
 }
 
 /* The library that the program's line has called. */
-static void put_library(const struct writer *writer, uint32_t step)
+static void put_library(const struct explanation_text *writer, uint32_t step)
 {
     struct wio_report_place place;
 
@@ -128,7 +128,7 @@ static void put_library(const struct writer *writer, uint32_t step)
     }
 }
 
-static void put_finding(const struct writer *writer, uint32_t at, unsigned number)
+static void put_finding(const struct explanation_text *writer, uint32_t at, unsigned number)
 {
     const struct wio_finding *finding = &writer->explanation->findings.items[at];
     const char *path = wio_report_path(writer->explanation, finding->path);
@@ -157,7 +157,7 @@ static void put_finding(const struct writer *writer, uint32_t at, unsigned numbe
     wio_report_gain(writer->explanation, writer->how, at, writer->out);
 }
 
-static unsigned put_findings(const struct writer *writer)
+static unsigned put_findings(const struct explanation_text *writer)
 {
     const struct wio_findings *findings = &writer->explanation->findings;
     unsigned number = 0;
@@ -172,7 +172,7 @@ static unsigned put_findings(const struct writer *writer)
     return number;
 }
 
-static void put_general(const struct writer *writer)
+static void put_general(const struct explanation_text *writer)
 {
     const struct wio_findings *findings = &writer->explanation->findings;
     char time[WIO_TEXT_MAX];
@@ -204,7 +204,8 @@ static double positive_sum(const struct wio_wait_class *class)
     return sum;
 }
 
-static void put_part(const struct writer *writer, const struct wio_wait_class *class, uint32_t at)
+static void put_part(const struct explanation_text *writer, const struct wio_wait_class *class,
+                     uint32_t at)
 {
     const struct wio_wait_part *part = &class->parts[at];
     const struct wio_steps *steps = &writer->explanation->steps;
@@ -223,7 +224,7 @@ static void put_part(const struct writer *writer, const struct wio_wait_class *c
     (void)fputc('\n', writer->out);
 }
 
-static void put_waiting(const struct writer *writer)
+static void put_waiting(const struct explanation_text *writer)
 {
     const struct wio_waiting *waiting = &writer->explanation->waiting;
     uint32_t shown = wio_report_classes(writer->explanation);
@@ -255,7 +256,7 @@ static void put_waiting(const struct writer *writer)
 void wio_report_explain_text(const struct wio_explanation *explanation,
                              const struct wio_report_explain *how, FILE *out)
 {
-    struct writer writer = {explanation, how, out};
+    struct explanation_text writer = {explanation, how, out};
     char time[WIO_TEXT_MAX];
 
     if (explanation->info.events > 0) {

@@ -187,7 +187,8 @@ static enum wio_status read_slots(const struct wio_ring *ring, uint32_t index,
 }
 
 /* R-CHUNK-2 */
-static bool is_valid(const struct wio_chunk *chunk, const union wio_slot *slots, uint32_t place)
+static bool is_valid(const struct wio_ring_chunk *chunk, const union wio_slot *slots,
+                     uint32_t place)
 {
     return slots[place].any.seq == (uint32_t)(chunk->chunk_no * WIO_CHUNK_SLOTS + place);
 }
@@ -222,7 +223,7 @@ static uint32_t slots_of(const union wio_slot *slot, uint32_t place)
 }
 
 /* R-CHUNK-1: take each record from the copy where it is valid. */
-static void join(struct wio_chunk *chunk)
+static void join(struct wio_ring_chunk *chunk)
 {
     for (uint32_t i = 1; i <= WIO_CHUNK_SLOTS;) {
         if (is_valid(chunk, chunk->slots, i)) {
@@ -242,7 +243,7 @@ static void join(struct wio_chunk *chunk)
 }
 
 enum wio_status wio_ring_chunk(const struct wio_ring *ring, uint32_t *place,
-                               struct wio_chunk *chunk_out, struct wio_error *err)
+                               struct wio_ring_chunk *chunk_out, struct wio_error *err)
 {
     const struct wio_chunk_place *first = &ring->places[*place];
     chunk_out->writer = first->writer;
@@ -263,7 +264,7 @@ enum wio_status wio_ring_chunk(const struct wio_ring *ring, uint32_t *place,
     return WIO_OK;
 }
 
-const union wio_slot *wio_chunk_next(struct wio_chunk *chunk)
+const union wio_slot *wio_chunk_next(struct wio_ring_chunk *chunk)
 {
     uint32_t from = chunk->next;
     for (uint32_t i = from; i <= WIO_CHUNK_SLOTS; i++) {

@@ -64,7 +64,7 @@ WIO_MUST_CHECK enum wio_status wio_ring_open(struct wio_ring *ring, int dir, con
 void wio_ring_close(struct wio_ring *ring);
 
 /* One chunk of one writer: its copies joined. */
-struct wio_chunk {
+struct wio_ring_chunk {
     uint32_t writer;
     uint32_t chunk_no;
     uint32_t next; /* slot to look at next, 1 .. WIO_CHUNK_SLOTS */
@@ -76,9 +76,10 @@ struct wio_chunk {
 
 /* Read the chunk at ring->places[*place] and move *place behind its copies. */
 WIO_MUST_CHECK enum wio_status wio_ring_chunk(const struct wio_ring *ring, uint32_t *place,
-                                              struct wio_chunk *chunk_out, struct wio_error *err);
+                                              struct wio_ring_chunk *chunk_out,
+                                              struct wio_error *err);
 /* The next valid record; NULL at the end. Its continuation slots follow it in memory. */
-const union wio_slot *wio_chunk_next(struct wio_chunk *chunk);
+const union wio_slot *wio_chunk_next(struct wio_ring_chunk *chunk);
 /* Payload of a text record, `bytes` of it; NULL where it does not fit into its slots. */
 const char *wio_slot_payload(const union wio_slot *slot, size_t *bytes_out);
 

@@ -4,7 +4,7 @@
 #include "base/cleanup.h"
 #include "schedule/sync.h"
 
-static void leave(struct wio_held *held, int64_t lock)
+static void leave(struct wio_lockset *held, int64_t lock)
 {
     for (uint32_t i = held->count; i > 0; i--) {
         if (held->locks[i - 1] == lock) {
@@ -14,20 +14,20 @@ static void leave(struct wio_held *held, int64_t lock)
     }
 }
 
-void wio_held_see(struct wio_held *held, const struct wio_event *event)
+void wio_lockset_see(struct wio_lockset *held, const struct wio_event *event)
 {
     enum wio_lock_step step = wio_lock_step_of(event);
     if (step == WIO_LOCK_LEAVE) {
         leave(held, wio_lock_of(event));
-    } else if (step == WIO_LOCK_TAKE && held->count < WIO_HELD_MAX) {
+    } else if (step == WIO_LOCK_TAKE && held->count < WIO_LOCKSET_MAX) {
         held->locks[held->count++] = wio_lock_of(event);
     }
 }
 
-enum wio_status wio_held_keep(struct wio_waits *waits, const struct wio_event *event,
-                              uint32_t image)
+enum wio_status wio_lockset_keep(struct wio_waits *waits, const struct wio_event *event,
+                                 uint32_t image)
 {
-    const struct wio_held *held = &waits->held[event->stream];
+    const struct wio_lockset *held = &waits->held[event->stream];
     for (uint32_t i = 0; i < held->count; i++) {
         uint32_t lock = wio_waits_lock(waits, image, held->locks[i]);
         if (lock != UINT32_MAX) {

@@ -15,19 +15,19 @@
 #include "schedule/waits.h"
 
 /* More at a time are not followed: their order is free. */
-#define WIO_HELD_MAX 8u
+#define WIO_LOCKSET_MAX 8u
 
-struct wio_held {
-    int64_t locks[WIO_HELD_MAX];
+struct wio_lockset {
+    int64_t locks[WIO_LOCKSET_MAX];
     uint32_t count;
 };
 
-/* Each event, in the order of its stream, before wio_held_keep. */
-void wio_held_see(struct wio_held *held, const struct wio_event *event);
+/* Each event, in the order of its stream, before wio_lockset_keep. */
+void wio_lockset_see(struct wio_lockset *held, const struct wio_event *event);
 /* The thread tries for a file lock: what it has keeps its order. Only locks that threads have
  * handed on are numbered, and only these matter. */
-WIO_MUST_CHECK enum wio_status wio_held_keep(struct wio_waits *waits, const struct wio_event *event,
-                                             uint32_t image);
+WIO_MUST_CHECK enum wio_status wio_lockset_keep(struct wio_waits *waits,
+                                                const struct wio_event *event, uint32_t image);
 /* After the last event, before there are acts. */
 void wio_held_settle(struct wio_waits *waits);
 

@@ -14,7 +14,7 @@
 /* What an event is to a turn. */
 enum part { PART_NONE, PART_LOCK, PART_UNLOCK, PART_WORK };
 
-struct scan {
+struct turn_scan {
     struct wio_turns *turns;
     const struct wio_waits *waits;
     size_t act; /* of the stream: the next one */
@@ -74,7 +74,7 @@ static enum part part_of(const struct wio_event *event)
 }
 
 /* Does the event wait, or a thread for it, for anything but the lock? */
-static bool is_tied(struct scan *scan, const struct wio_event *event)
+static bool is_tied(struct turn_scan *scan, const struct wio_event *event)
 {
     const struct wio_waits *waits = scan->waits;
     bool is_any = false;
@@ -110,7 +110,7 @@ static void note_file(struct wio_turn_span *span, const struct wio_event *event)
     span->uses[i] |= cls == WIO_CLASS_READ ? 1 : cls == WIO_CLASS_WRITE ? 2 : 0;
 }
 
-static enum wio_status add_event(struct scan *scan, const struct wio_event *event)
+static enum wio_status add_event(struct turn_scan *scan, const struct wio_event *event)
 {
     struct wio_turns *turns = scan->turns;
     void *events = turns->events;
@@ -122,12 +122,12 @@ static enum wio_status add_event(struct scan *scan, const struct wio_event *even
     return WIO_OK;
 }
 
-static bool is_whole(const struct scan *scan)
+static bool is_whole(const struct turn_scan *scan)
 {
     return scan->is_open && scan->is_left && scan->turn.op != WIO_OP_unknown;
 }
 
-static enum wio_status add_turn(struct scan *scan, uint64_t end_ns)
+static enum wio_status add_turn(struct turn_scan *scan, uint64_t end_ns)
 {
     struct wio_turns *turns = scan->turns;
     void *items = turns->turns;
@@ -140,7 +140,7 @@ static enum wio_status add_turn(struct scan *scan, uint64_t end_ns)
     return WIO_OK;
 }
 
-static enum wio_status add_span(struct scan *scan)
+static enum wio_status add_span(struct turn_scan *scan)
 {
     struct wio_turns *turns = scan->turns;
     void *items = turns->spans;
@@ -151,7 +151,7 @@ static enum wio_status add_span(struct scan *scan)
 }
 
 /* The event `seq` at t_ns is no part of any turn, or begins another span. */
-static enum wio_status end_span(struct scan *scan, uint64_t seq, uint64_t t_ns)
+static enum wio_status end_span(struct turn_scan *scan, uint64_t seq, uint64_t t_ns)
 {
     struct wio_turns *turns = scan->turns;
     bool ends_whole = is_whole(scan);
@@ -172,7 +172,7 @@ static enum wio_status end_span(struct scan *scan, uint64_t seq, uint64_t t_ns)
     return scan->span.count > 0 ? add_span(scan) : WIO_OK;
 }
 
-static enum wio_status begin_turn(struct scan *scan, const struct wio_event *event)
+static enum wio_status begin_turn(struct turn_scan *scan, const struct wio_event *event)
 {
     bool goes_on = is_whole(scan) && event->path == scan->span.lock;
     if (goes_on) {
@@ -194,7 +194,7 @@ static enum wio_status begin_turn(struct scan *scan, const struct wio_event *eve
     return add_event(scan, event);
 }
 
-static enum wio_status see(struct scan *scan, const struct wio_event *event)
+static enum wio_status see(struct turn_scan *scan, const struct wio_event *event)
 {
     bool ties = is_tied(scan, event);
     enum part part = ties ? PART_NONE : part_of(event);
@@ -231,13 +231,13 @@ static enum wio_status no_memory(struct wio_error *err)
                          "no memory for the plan of the replay");
 }
 
-static enum wio_status end_stream(struct scan *scan, uint32_t stream)
+static enum wio_status end_stream(struct turn_scan *scan, uint32_t stream)
 {
     const struct wio_stream_info *info = wio_trace_stream(scan->waits->trace, stream);
     return end_span(scan, UINT64_MAX, info->last_ns);
 }
 
-static enum wio_status read_all(struct scan *scan, struct wio_error *err)
+static enum wio_status read_all(struct turn_scan *scan, struct wio_error *err)
 {
     const struct wio_filter filter = {.struct_size = sizeof(filter), .order = WIO_ORDER_STREAM};
     struct wio_cursor *cursor WIO_CLEANUP(cursor_cleanup) = NULL;
@@ -278,7 +278,7 @@ static bool has_file_locks(const struct wio_waits *waits)
 enum wio_status wio_turns_read(const struct wio_waits *waits, struct wio_turns *turns,
                                struct wio_error *err)
 {
-    struct scan scan = {.turns = turns, .waits = waits};
+    struct turn_scan scan = {.turns = turns, .waits = waits};
     if (!has_file_locks(waits)) {
         return WIO_OK;
     }

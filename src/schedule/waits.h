@@ -142,7 +142,7 @@ struct wio_waits {
      * them and in the other two tables. */
     uint32_t *out;
     struct wio_waits_at *at;
-    struct wio_held *held;                   /* of each stream */
+    struct wio_lockset *held;                /* of each stream */
     struct wio_map queues;                   /* object -> queue */
     struct wio_map semaphores;               /* wio_lock_key -> place in memory */
     struct wio_map locks;                    /* wio_lock_key -> lock */

@@ -13,7 +13,7 @@
 
 #define NAMED_MOST 6u
 
-struct walk {
+struct waits_walk {
     const struct wio_waits *waits;
     size_t *at;        /* of each stream: its next act */
     bool *given;       /* edges */
@@ -24,7 +24,7 @@ struct walk {
     uint32_t *comer; /* of each meeting: 1 + a stream that has yet to come, 0 = none; in the end */
 };
 
-static void make_ready(struct walk *walk, uint32_t stream)
+static void make_ready(struct waits_walk *walk, uint32_t stream)
 {
     if (!walk->is_ready[stream]) {
         walk->is_ready[stream] = true;
@@ -32,7 +32,7 @@ static void make_ready(struct walk *walk, uint32_t stream)
     }
 }
 
-static bool is_blocked(const struct walk *walk, const struct wio_act *act)
+static bool is_blocked(const struct waits_walk *walk, const struct wio_act *act)
 {
     if (act->kind == WIO_ACT_TAKE) {
         return !walk->given[act->index];
@@ -43,7 +43,7 @@ static bool is_blocked(const struct walk *walk, const struct wio_act *act)
 
 /* Streams that wait for a collective are searched for among all: only when its last giver has
  * come. */
-static void enter(struct walk *walk, uint32_t meeting)
+static void enter(struct waits_walk *walk, uint32_t meeting)
 {
     if (++walk->entered[meeting] != walk->waits->meetings[meeting].givers) {
         return;
@@ -57,7 +57,7 @@ static void enter(struct walk *walk, uint32_t meeting)
     }
 }
 
-static void run(struct walk *walk, uint32_t stream)
+static void run(struct waits_walk *walk, uint32_t stream)
 {
     const struct wio_waits *waits = walk->waits;
     for (; walk->at[stream] < waits->first[stream + 1]; walk->at[stream]++) {
@@ -74,7 +74,7 @@ static void run(struct walk *walk, uint32_t stream)
     }
 }
 
-static void run_all(struct walk *walk)
+static void run_all(struct waits_walk *walk)
 {
     for (uint32_t i = 0; i < walk->waits->stream_count; i++) {
         make_ready(walk, i);
@@ -86,13 +86,13 @@ static void run_all(struct walk *walk)
     }
 }
 
-static bool is_left(const struct walk *walk, uint32_t stream)
+static bool is_left(const struct waits_walk *walk, uint32_t stream)
 {
     return walk->at[stream] < walk->waits->first[stream + 1];
 }
 
 /* Once for all meetings: there may be as many as there are steps to the cycle. */
-static bool find_comers(struct walk *walk)
+static bool find_comers(struct waits_walk *walk)
 {
     const struct wio_waits *waits = walk->waits;
     walk->comer = calloc((size_t)waits->meeting_count + 1, sizeof(*walk->comer));
@@ -109,7 +109,7 @@ static bool find_comers(struct walk *walk)
 
 /* A stream that the one that is left waits for: that of the edge, or one that has yet to come to
  * the collective. */
-static uint32_t waited_for(const struct walk *walk, uint32_t stream)
+static uint32_t waited_for(const struct waits_walk *walk, uint32_t stream)
 {
     const struct wio_act *act = &walk->waits->acts[walk->at[stream]];
     if (act->kind == WIO_ACT_TAKE) {
@@ -119,7 +119,8 @@ static uint32_t waited_for(const struct walk *walk, uint32_t stream)
     return comer != 0 ? comer - 1 : stream;
 }
 
-static enum wio_status name_circle(const struct walk *walk, uint32_t stream, struct wio_error *err)
+static enum wio_status name_circle(const struct waits_walk *walk, uint32_t stream,
+                                   struct wio_error *err)
 {
     char text[WIO_NAME_MAX];
     for (uint32_t i = 0; i < walk->waits->stream_count; i++) {
@@ -139,7 +140,7 @@ static enum wio_status name_circle(const struct walk *walk, uint32_t stream, str
     return WIO_ERR_FORMAT;
 }
 
-static bool walk_init(struct walk *walk, const struct wio_waits *waits)
+static bool walk_init(struct waits_walk *walk, const struct wio_waits *waits)
 {
     size_t streams = (size_t)waits->stream_count + 1;
     walk->waits = waits;
@@ -158,7 +159,7 @@ static bool walk_init(struct walk *walk, const struct wio_waits *waits)
     return true;
 }
 
-static void walk_fini(struct walk *walk)
+static void walk_fini(struct waits_walk *walk)
 {
     free(walk->at);
     free(walk->given);
@@ -176,7 +177,7 @@ static enum wio_status no_memory(struct wio_error *err)
 
 enum wio_status wio_waits_check(const struct wio_waits *waits, struct wio_error *err)
 {
-    struct walk walk WIO_CLEANUP(walk_fini) = {0};
+    struct waits_walk walk WIO_CLEANUP(walk_fini) = {0};
     if (!walk_init(&walk, waits)) {
         return no_memory(err);
     }

@@ -177,7 +177,7 @@ static enum wio_status choose_how(struct wio_waits *waits, struct wio_plan_edge 
     bool is_file_lock = cls == WIO_CLASS_LOCK || cls == WIO_CLASS_FCNTL;
     bool is_try = is_file_lock && wio_tries_lock(event);
     edge->how = is_file_lock && !is_try ? WIO_BY_LOCK : WIO_BY_EDGE;
-    return is_try ? wio_held_keep(waits, event, image) : WIO_OK;
+    return is_try ? wio_lockset_keep(waits, event, image) : WIO_OK;
 }
 
 /* ---- how long a thread needs behind a wait that nothing shows ----
@@ -252,7 +252,7 @@ enum wio_status wio_waits_see(struct wio_waits *waits, const struct wio_event *e
     }
     struct wio_semop_call *call = &waits->at[event->stream].call;
     see_call(call, event);
-    wio_held_see(&waits->held[event->stream], event);
+    wio_lockset_see(&waits->held[event->stream], event);
     see_out(waits, event);
     see_member(waits, event);
     WIO_TRY(see_in(waits, event, image, &token_edge));

@@ -8,7 +8,7 @@
 #include "seal/seal_internal.h"
 
 /* A writer and the stream of its slots, as its last CLOCK says. */
-struct writer {
+struct ring_writer {
     uint32_t number;
     uint32_t next_chunk;
     uint32_t process;
@@ -24,7 +24,7 @@ static uint64_t stream_key(uint32_t process, int32_t tid, uint64_t thread)
 }
 
 static enum wio_status find_stream(struct wio_seal *seal, struct wio_seal_work *work,
-                                   struct writer *writer, int32_t tid, uint64_t thread,
+                                   struct ring_writer *writer, int32_t tid, uint64_t thread,
                                    struct wio_error *err)
 {
     uint64_t key = stream_key(writer->process, tid, thread);
@@ -41,7 +41,7 @@ static enum wio_status find_stream(struct wio_seal *seal, struct wio_seal_work *
 
 /* R-CHUNK-4, R-CHUNK-5 */
 static enum wio_status take_clock(struct wio_seal *seal, struct wio_seal_ring *ring,
-                                  struct wio_seal_work *work, struct writer *writer,
+                                  struct wio_seal_work *work, struct ring_writer *writer,
                                   const struct wio_slot_clock *clock, struct wio_error *err)
 {
     writer->process = ring->process;
@@ -173,7 +173,7 @@ static enum wio_status take_source(struct wio_seal *seal, struct wio_seal_work *
 }
 
 static enum wio_status take_event(struct wio_seal *seal, struct wio_seal_ring *ring,
-                                  struct wio_seal_work *work, struct writer *writer,
+                                  struct wio_seal_work *work, struct ring_writer *writer,
                                   const union wio_slot *record, struct wio_error *err)
 {
     const struct wio_slot_event *slot = &record->event;
@@ -225,7 +225,7 @@ static enum wio_status take_event(struct wio_seal *seal, struct wio_seal_ring *r
 
 /* R-EVENT-5: a run is taken as the events that it stands for. */
 static enum wio_status take_run(struct wio_seal *seal, struct wio_seal_ring *ring,
-                                struct wio_seal_work *work, struct writer *writer,
+                                struct wio_seal_work *work, struct ring_writer *writer,
                                 const union wio_slot *record, struct wio_error *err)
 {
     const uint64_t count = (uint64_t)record->event.result;
@@ -282,7 +282,7 @@ static enum wio_status take_module(struct wio_seal *seal, struct wio_seal_work *
 }
 
 static enum wio_status take_record(struct wio_seal *seal, struct wio_seal_ring *ring,
-                                   struct wio_seal_work *work, struct writer *writer,
+                                   struct wio_seal_work *work, struct ring_writer *writer,
                                    const union wio_slot *slot, struct wio_error *err)
 {
     switch (slot->any.kind) {
@@ -313,15 +313,15 @@ static enum wio_status take_record(struct wio_seal *seal, struct wio_seal_ring *
 
 /* A writer's streams are complete when its last chunk is read: their memory goes. */
 static enum wio_status begin_writer(struct wio_seal *seal, struct wio_seal_work *work,
-                                    struct writer *writer, uint32_t number, uint32_t first_stream,
-                                    struct wio_error *err)
+                                    struct ring_writer *writer, uint32_t number,
+                                    uint32_t first_stream, struct wio_error *err)
 {
     for (uint32_t i = first_stream; i < seal->segment->stream_count; i++) {
         if (seal->segment->streams[i].count > 0) {
             WIO_TRY(wio_segment_flush(seal->segment, i, err));
         }
     }
-    *writer = (struct writer){.number = number};
+    *writer = (struct ring_writer){.number = number};
     if (work->module_count != work->initial_modules) {
         work->module_count = work->initial_modules;
         wio_map_fini(&work->sources);
@@ -330,7 +330,7 @@ static enum wio_status begin_writer(struct wio_seal *seal, struct wio_seal_work 
 }
 
 /* Chunks that should be there and are not, unless the writer itself counted what it dropped. */
-static void count_missing(struct wio_seal_work *work, struct writer *writer, uint64_t dropped)
+static void count_missing(struct wio_seal_work *work, struct ring_writer *writer, uint64_t dropped)
 {
     uint32_t chunk_no = work->chunk->chunk_no;
     if (chunk_no > writer->next_chunk && writer->dropped == dropped) {
@@ -340,7 +340,7 @@ static void count_missing(struct wio_seal_work *work, struct writer *writer, uin
 }
 
 static enum wio_status take_chunk(struct wio_seal *seal, struct wio_seal_ring *ring,
-                                  struct wio_seal_work *work, struct writer *writer,
+                                  struct wio_seal_work *work, struct ring_writer *writer,
                                   struct wio_error *err)
 {
     const union wio_slot *slot = NULL;
@@ -360,7 +360,7 @@ static enum wio_status take_chunk(struct wio_seal *seal, struct wio_seal_ring *r
 enum wio_status wio_seal_events(struct wio_seal *seal, struct wio_seal_ring *ring,
                                 struct wio_seal_work *work, struct wio_error *err)
 {
-    struct writer writer = {.number = UINT32_MAX};
+    struct ring_writer writer = {.number = UINT32_MAX};
     uint32_t first_stream = seal->segment->stream_count;
     for (uint32_t place = 0; place < work->file.place_count;) {
         WIO_TRY(wio_ring_chunk(&work->file, &place, work->chunk, err));

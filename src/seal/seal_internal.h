@@ -106,7 +106,7 @@ struct wio_seal_work {
     uint64_t dropped;       /* sum of the writers' own counts */
     uint64_t lost;          /* records that are damaged */
     uint64_t last_ns;       /* end of the last event */
-    struct wio_chunk *chunk;
+    struct wio_ring_chunk *chunk;
 };
 
 struct wio_elf_load {

@@ -132,7 +132,7 @@ static enum wio_status root_of(struct wio_state *state, uint32_t file_system, bo
 }
 
 /* What is left of the paths on the way: that of the event at the bottom, texts of links above. */
-struct walk {
+struct names_walk {
     const char *left[LINKS_MAX + 1];
     unsigned depth;
     unsigned links;
@@ -141,7 +141,7 @@ struct walk {
 };
 
 /* The next component; NULL: the end of all. */
-static const char *next_component(struct walk *walk, size_t *bytes_out)
+static const char *next_component(struct names_walk *walk, size_t *bytes_out)
 {
     for (;;) {
         const char **left = &walk->left[walk->depth];
@@ -159,7 +159,7 @@ static const char *next_component(struct walk *walk, size_t *bytes_out)
     }
 }
 
-static bool is_last(const struct walk *walk)
+static bool is_last(const struct names_walk *walk)
 {
     for (unsigned i = 0; i <= walk->depth; i++) {
         const char *left = walk->left[i];
@@ -171,7 +171,7 @@ static bool is_last(const struct walk *walk)
 }
 
 /* Go into the link's text; false: too many of them. */
-static bool enter_link(const struct wio_state *state, struct walk *walk, uint32_t target)
+static bool enter_link(const struct wio_state *state, struct names_walk *walk, uint32_t target)
 {
     const char *text = state->params.text(state->params.context, target);
     if (++walk->links > LINKS_MAX || walk->depth == LINKS_MAX) {
@@ -182,7 +182,7 @@ static bool enter_link(const struct wio_state *state, struct walk *walk, uint32_
     return true;
 }
 
-static enum wio_status step(struct wio_state *state, struct walk *walk, const char *text,
+static enum wio_status step(struct wio_state *state, struct names_walk *walk, const char *text,
                             size_t bytes, bool follows, bool *is_ring_out)
 {
     uint32_t next;
@@ -206,7 +206,7 @@ static enum wio_status step(struct wio_state *state, struct walk *walk, const ch
 static enum wio_status look_up(struct wio_state *state, uint32_t root, const char *path,
                                bool follows, uint32_t *node_out)
 {
-    struct walk walk = {.left = {path}, .root = root, .at = root};
+    struct names_walk walk = {.left = {path}, .root = root, .at = root};
     bool is_ring = false;
     size_t bytes;
     const char *text;

@@ -18,7 +18,7 @@
 
 enum { OPTION_MAX_BYTES = CMD_OPTION_FIRST, OPTION_BUDGET, OPTION_KEEP_LIMITS };
 
-struct args {
+struct calibrate_args {
     struct cmd_options common;
     const char *output;
     struct wio_calibrate_params params;
@@ -35,7 +35,7 @@ static const struct argp_option options[] = {
     {0},
 };
 
-static void parse_budget(struct args *args, const char *text, struct argp_state *state)
+static void parse_budget(struct calibrate_args *args, const char *text, struct argp_state *state)
 {
     uint64_t ns;
     if (wio_parse_time(text, &ns) != WIO_OK || ns == 0) {
@@ -45,7 +45,7 @@ static void parse_budget(struct args *args, const char *text, struct argp_state 
     args->params.budget_s = (double)ns * 1e-9;
 }
 
-static void check(const struct args *args, struct argp_state *state)
+static void check(const struct calibrate_args *args, struct argp_state *state)
 {
     if (args->params.dir == NULL) {
         argp_error(state, "a directory is expected");
@@ -57,7 +57,7 @@ static void check(const struct args *args, struct argp_state *state)
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
-    struct args *args = state->input;
+    struct calibrate_args *args = state->input;
     switch (key) {
     case ARGP_KEY_INIT:
         state->child_inputs[0] = &args->common;
@@ -148,8 +148,8 @@ static bool is_signalled(void *arg)
             sigismember(&pending, SIGQUIT) == 1 || sigismember(&pending, SIGTERM) == 1);
 }
 
-static enum wio_status calibrate(struct args *args, struct wio_calibration *calibration_out,
-                                 struct wio_error *err)
+static enum wio_status calibrate(struct calibrate_args *args,
+                                 struct wio_calibration *calibration_out, struct wio_error *err)
 {
     struct cmd_progress progress;
     sigset_t before;
@@ -170,7 +170,7 @@ static enum wio_status calibrate(struct args *args, struct wio_calibration *cali
 int cmd_calibrate(int argc, char **argv)
 {
     struct wio_error err = WIO_ERROR_INIT;
-    struct args args = {.params = wio_calibrate_params_default()};
+    struct calibrate_args args = {.params = wio_calibrate_params_default()};
     struct wio_calibration calibration;
 
     int wrong = cmd_parse(&argp, argc, argv, 0, &args);

@@ -18,7 +18,7 @@ enum { OPTION_TOP = CMD_OPTION_FIRST, OPTION_ROOT_A, OPTION_ROOT_B };
 
 #define DEFAULT_TOP 10u
 
-struct args {
+struct compare_args {
     struct cmd_options common;
     const char *dirs[2];
     const char *roots[2];
@@ -34,7 +34,7 @@ static const struct argp_option options[] = {
     {0},
 };
 
-static error_t parse_argument(struct args *args, char *arg, struct argp_state *state)
+static error_t parse_argument(struct compare_args *args, char *arg, struct argp_state *state)
 {
     unsigned at = args->dirs[0] == NULL ? 0 : 1;
 
@@ -47,7 +47,7 @@ static error_t parse_argument(struct args *args, char *arg, struct argp_state *s
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
-    struct args *args = state->input;
+    struct compare_args *args = state->input;
 
     switch (key) {
     case ARGP_KEY_INIT:
@@ -90,13 +90,13 @@ static const struct argp argp = {
 /* ---- one of the two ---- */
 
 /* Zero-initialise; release with side_fini. */
-struct side {
+struct compared_trace {
     struct wio_trace *trace;
     struct wio_explanation *explanation;
     struct wio_sources *sources;
 };
 
-static void side_fini(struct side *side)
+static void side_fini(struct compared_trace *side)
 {
     wio_sources_destroy(side->sources);
     wio_explanation_destroy(side->explanation);
@@ -104,7 +104,8 @@ static void side_fini(struct side *side)
 }
 
 /* Edges that cannot be found leave the critical path on one thread. */
-static enum wio_status explain(const struct args *args, struct side *side, struct wio_error *err)
+static enum wio_status explain(const struct compare_args *args, struct compared_trace *side,
+                               struct wio_error *err)
 {
     struct cmd_progress progress;
     struct wio_error reason = WIO_ERROR_INIT;
@@ -129,7 +130,8 @@ static enum wio_status explain(const struct args *args, struct side *side, struc
 
 /* ---- both ---- */
 
-static enum wio_status compare(const struct args *args, const struct side *a, const struct side *b,
+static enum wio_status compare(const struct compare_args *args, const struct compared_trace *a,
+                               const struct compared_trace *b,
                                struct wio_comparison **comparison_out, struct wio_error *err)
 {
     struct cmd_progress progress;
@@ -152,8 +154,8 @@ static void causes_cleanup(struct wio_report_causes *causes)
     wio_causes_fini(&causes->causes);
 }
 
-static enum wio_status show(const struct args *args, struct side *a, struct side *b,
-                            struct wio_error *err)
+static enum wio_status show(const struct compare_args *args, struct compared_trace *a,
+                            struct compared_trace *b, struct wio_error *err)
 {
     WIO_CLEANUP(cmd_comparison_cleanup) struct wio_comparison *comparison = NULL;
     WIO_CLEANUP(causes_cleanup) struct wio_report_causes causes = {0};
@@ -180,10 +182,10 @@ static enum wio_status show(const struct args *args, struct side *a, struct side
 
 int cmd_compare(int argc, char **argv)
 {
-    WIO_CLEANUP(side_fini) struct side a = {0};
-    WIO_CLEANUP(side_fini) struct side b = {0};
+    WIO_CLEANUP(side_fini) struct compared_trace a = {0};
+    WIO_CLEANUP(side_fini) struct compared_trace b = {0};
     struct wio_error err = WIO_ERROR_INIT;
-    struct args args = {.top = DEFAULT_TOP};
+    struct compare_args args = {.top = DEFAULT_TOP};
 
     int wrong = cmd_parse(&argp, argc, argv, 0, &args);
     if (wrong != 0) {

@@ -14,7 +14,7 @@ enum { OPTION_RANK = CMD_OPTION_FIRST, OPTION_PATH, OPTION_OP, OPTION_ANNOTATE }
 
 #define MAX_PATHS 256u
 
-struct args {
+struct dump_args {
     struct cmd_trace_args trace;
     struct wio_wanted wanted;
     const char *paths[MAX_PATHS]; /* patterns: they are looked up when the trace is open */
@@ -32,7 +32,7 @@ static const struct argp_option options[] = {
     {0},
 };
 
-static error_t parse_path(struct args *args, char *arg, struct argp_state *state)
+static error_t parse_path(struct dump_args *args, char *arg, struct argp_state *state)
 {
     if (args->path_count == MAX_PATHS) {
         argp_error(state, "at most %u patterns of paths", MAX_PATHS);
@@ -54,7 +54,7 @@ static error_t check_list(enum wio_status status, const struct wio_error *err,
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
-    struct args *args = state->input;
+    struct dump_args *args = state->input;
     struct wio_error err = WIO_ERROR_INIT;
 
     switch (key) {
@@ -86,7 +86,7 @@ static const struct argp argp = {
     NULL,
     NULL};
 
-static enum wio_status select_paths(struct args *args, const struct wio_trace *trace,
+static enum wio_status select_paths(struct dump_args *args, const struct wio_trace *trace,
                                     struct wio_error *err)
 {
     for (size_t i = 0; i < args->path_count; i++) {
@@ -107,7 +107,7 @@ static void find_edges(struct wio_trace *trace, const struct cmd_options *common
     }
 }
 
-static enum wio_status dump(struct args *args, struct wio_error *err)
+static enum wio_status dump(struct dump_args *args, struct wio_error *err)
 {
     WIO_CLEANUP(cmd_trace_cleanup) struct wio_trace *trace = NULL;
     struct cmd_progress progress;
@@ -138,7 +138,7 @@ static enum wio_status dump(struct args *args, struct wio_error *err)
 int cmd_dump(int argc, char **argv)
 {
     struct wio_error err = WIO_ERROR_INIT;
-    struct args args = {0};
+    struct dump_args args = {0};
     enum wio_status status;
 
     int wrong = cmd_parse(&argp, argc, argv, 0, &args);

@@ -12,7 +12,7 @@
 
 enum { OPTION_REDUCED = CMD_OPTION_FIRST, OPTION_RAW };
 
-struct args {
+struct edges_args {
     struct cmd_trace_args trace;
     bool is_raw;
 };
@@ -25,7 +25,7 @@ static const struct argp_option options[] = {
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
-    struct args *args = state->input;
+    struct edges_args *args = state->input;
 
     (void)arg;
     switch (key) {
@@ -55,7 +55,7 @@ static const struct argp argp = {
     NULL,
     NULL};
 
-static enum wio_status print_edges(const struct args *args, struct wio_error *err)
+static enum wio_status print_edges(const struct edges_args *args, struct wio_error *err)
 {
     WIO_CLEANUP(cmd_trace_cleanup) struct wio_trace *trace = NULL;
     struct cmd_progress progress;
@@ -80,7 +80,7 @@ static enum wio_status print_edges(const struct args *args, struct wio_error *er
 int cmd_edges(int argc, char **argv)
 {
     struct wio_error err = WIO_ERROR_INIT;
-    struct args args = {0};
+    struct edges_args args = {0};
 
     int wrong = cmd_parse(&argp, argc, argv, 0, &args);
     if (wrong != 0) {

@@ -23,7 +23,7 @@ enum {
 
 #define DEFAULT_GAINS 5u
 
-struct args {
+struct explain_args {
     struct cmd_options common;
     const char *dir;
     const char *host;
@@ -44,7 +44,7 @@ static const struct argp_option options[] = {
     {0},
 };
 
-static error_t parse_dir(struct args *args, char *arg, struct argp_state *state)
+static error_t parse_dir(struct explain_args *args, char *arg, struct argp_state *state)
 {
     if (args->dir != NULL) {
         argp_error(state, "one trace directory is expected: '%s'", arg);
@@ -55,7 +55,7 @@ static error_t parse_dir(struct args *args, char *arg, struct argp_state *state)
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
-    struct args *args = state->input;
+    struct explain_args *args = state->input;
 
     switch (key) {
     case ARGP_KEY_INIT:
@@ -113,7 +113,7 @@ static void sources_cleanup(struct wio_sources **sources)
     wio_sources_destroy(*sources);
 }
 
-static enum wio_status explain(const struct args *args, const struct wio_trace *trace,
+static enum wio_status explain(const struct explain_args *args, const struct wio_trace *trace,
                                struct wio_explanation **explanation_out, struct wio_error *err)
 {
     struct cmd_progress progress;
@@ -137,7 +137,7 @@ static enum wio_status explain(const struct args *args, const struct wio_trace *
 
 /* Without edges the critical path stays on one thread. Why there are none is left in *reason, which
  * is said when the rest of the trace could be read. */
-static enum wio_status find_edges(const struct args *args, struct wio_trace *trace,
+static enum wio_status find_edges(const struct explain_args *args, struct wio_trace *trace,
                                   struct wio_error *reason, struct wio_error *err)
 {
     enum wio_status status = cmd_trace_join(trace, &args->common, reason);
@@ -167,7 +167,7 @@ int cmd_explain(int argc, char **argv)
     WIO_CLEANUP(sources_cleanup) struct wio_sources *sources = NULL;
     struct wio_error err = WIO_ERROR_INIT;
     struct wio_error reason = WIO_ERROR_INIT;
-    struct args args = {.gains = DEFAULT_GAINS, .fail_over = -1};
+    struct explain_args args = {.gains = DEFAULT_GAINS, .fail_over = -1};
     struct wio_report_explain how;
 
     const int wrong = cmd_parse(&argp, argc, argv, 0, &args);

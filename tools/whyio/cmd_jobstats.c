@@ -17,7 +17,7 @@ enum { OPTION_FORMAT = CMD_OPTION_FIRST, OPTION_TOP, OPTION_ALL };
 
 #define MAX_DIRS 4096u
 
-struct args {
+struct jobstats_args {
     struct cmd_options common;
     enum wio_report_jobstats_format format;
     uint64_t top;
@@ -37,7 +37,7 @@ static const struct argp_option options[] = {
     {0},
 };
 
-static error_t parse_format(struct args *args, const char *text, struct argp_state *state)
+static error_t parse_format(struct jobstats_args *args, const char *text, struct argp_state *state)
 {
     static const struct {
         const char *name;
@@ -56,7 +56,7 @@ static error_t parse_format(struct args *args, const char *text, struct argp_sta
     return 0;
 }
 
-static error_t parse_dir(struct args *args, const char *text, struct argp_state *state)
+static error_t parse_dir(struct jobstats_args *args, const char *text, struct argp_state *state)
 {
     if (args->count == MAX_DIRS) {
         argp_error(state, "at most %u traces", MAX_DIRS);
@@ -68,7 +68,7 @@ static error_t parse_dir(struct args *args, const char *text, struct argp_state 
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
-    struct args *args = state->input;
+    struct jobstats_args *args = state->input;
 
     switch (key) {
     case OPTION_FORMAT:
@@ -137,7 +137,7 @@ static enum wio_status add_trace(struct wio_job_accounts *accounts, const char *
     return status;
 }
 
-static enum wio_status run(const struct args *args, struct wio_error *err)
+static enum wio_status run(const struct jobstats_args *args, struct wio_error *err)
 {
     WIO_CLEANUP(accounts_cleanup) struct wio_job_accounts *accounts = NULL;
 
@@ -152,7 +152,7 @@ static enum wio_status run(const struct args *args, struct wio_error *err)
 int cmd_jobstats(int argc, char **argv)
 {
     struct wio_error err = WIO_ERROR_INIT;
-    struct args args = {.format = WIO_JOBSTATS_YAML};
+    struct jobstats_args args = {.format = WIO_JOBSTATS_YAML};
 
     int wrong = cmd_parse(&argp, argc, argv, 0, &args);
     if (wrong != 0) {

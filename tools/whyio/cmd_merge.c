@@ -12,7 +12,7 @@
 
 enum { EXIT_NO = 1 };
 
-struct args {
+struct merge_args {
     struct cmd_options common;
     const char *dir;
     const char *const *runs;
@@ -26,7 +26,7 @@ static const struct argp_option options[] = {
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
-    struct args *args = state->input;
+    struct merge_args *args = state->input;
     switch (key) {
     case ARGP_KEY_INIT:
         state->child_inputs[0] = &args->common;
@@ -70,7 +70,7 @@ static bool is_made(const struct wio_merge_result *result)
     return result->is_same || result->difference.turns[0] != '\0';
 }
 
-static void print_json(const struct args *args, const struct wio_merge_result *result)
+static void print_json(const struct merge_args *args, const struct wio_merge_result *result)
 {
     struct wio_json json;
     wio_json_init(&json, stdout);
@@ -88,7 +88,7 @@ static void print_json(const struct args *args, const struct wio_merge_result *r
     wio_json_line(&json);
 }
 
-static void print_text(const struct args *args, const struct wio_merge_result *result)
+static void print_text(const struct merge_args *args, const struct wio_merge_result *result)
 {
     char events[WIO_TEXT_MAX];
     char edges[WIO_TEXT_MAX];
@@ -102,7 +102,7 @@ static void print_text(const struct args *args, const struct wio_merge_result *r
 
 int cmd_merge(int argc, char **argv)
 {
-    struct args args = {0};
+    struct merge_args args = {0};
     struct wio_error err = WIO_ERROR_INIT;
     struct wio_merge_result result;
     struct cmd_progress progress;

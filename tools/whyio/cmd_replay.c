@@ -36,7 +36,7 @@ enum {
 #define OWN_TRACE ".whyio-replay.trace"
 #define TOP_ROWS 10u
 
-struct args {
+struct replay_args {
     struct cmd_trace_args trace;
     struct wio_replay_params params;
     bool has_scale;
@@ -73,7 +73,7 @@ static enum wio_replay_mode parse_mode(const char *text, struct argp_state *stat
     return WIO_REPLAY_DEFAULT;
 }
 
-static void parse_scale(struct args *args, const char *text, struct argp_state *state)
+static void parse_scale(struct replay_args *args, const char *text, struct argp_state *state)
 {
     double scale;
     if (wio_parse_double(text, &scale) != WIO_OK || !(scale >= 0 && scale <= 1e6)) {
@@ -85,7 +85,7 @@ static void parse_scale(struct args *args, const char *text, struct argp_state *
     args->has_scale = true;
 }
 
-static void parse_cache(struct args *args, const char *text, struct argp_state *state)
+static void parse_cache(struct replay_args *args, const char *text, struct argp_state *state)
 {
     for (int cache = WIO_REPLAY_CACHE_AUTO; cache <= WIO_REPLAY_CACHE_KEEP; cache++) {
         if (strcmp(text, wio_replay_cache_name((enum wio_replay_cache)cache)) == 0) {
@@ -96,7 +96,7 @@ static void parse_cache(struct args *args, const char *text, struct argp_state *
     argp_error(state, "--cache: expected auto, drop or keep, not '%s'", text);
 }
 
-static void check(const struct args *args, struct argp_state *state)
+static void check(const struct replay_args *args, struct argp_state *state)
 {
     enum wio_replay_mode mode = args->params.mode;
     if (args->params.root == NULL || args->params.root[0] == '\0') {
@@ -109,7 +109,7 @@ static void check(const struct args *args, struct argp_state *state)
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
-    struct args *args = state->input;
+    struct replay_args *args = state->input;
 
     switch (key) {
     case ARGP_KEY_INIT:
@@ -158,7 +158,7 @@ static void result_cleanup(struct wio_replay_result **result)
     wio_replay_result_destroy(*result);
 }
 
-static enum wio_status lay_beside(const struct args *args, const struct wio_trace *trace,
+static enum wio_status lay_beside(const struct replay_args *args, const struct wio_trace *trace,
                                   const char *own_dir, struct wio_error *err)
 {
     WIO_CLEANUP(cmd_trace_cleanup) struct wio_trace *own = NULL;
@@ -177,7 +177,7 @@ static enum wio_status lay_beside(const struct args *args, const struct wio_trac
     return WIO_OK;
 }
 
-static enum wio_status compare(const struct args *args, const struct wio_trace *trace,
+static enum wio_status compare(const struct replay_args *args, const struct wio_trace *trace,
                                const struct wio_replay_result *result, struct wio_error *err)
 {
     char dir[PATH_MAX];
@@ -195,7 +195,7 @@ static enum wio_status compare(const struct args *args, const struct wio_trace *
 }
 
 /* Files of the replay beside its segments would be taken for a part of the trace. */
-static enum wio_status check_target(const struct args *args, struct wio_error *err)
+static enum wio_status check_target(const struct replay_args *args, struct wio_error *err)
 {
     struct stat trace;
     struct stat target;
@@ -207,7 +207,7 @@ static enum wio_status check_target(const struct args *args, struct wio_error *e
                          "the target is the trace itself: choose another directory");
 }
 
-static enum wio_status replay(struct args *args, const struct wio_trace *trace,
+static enum wio_status replay(struct replay_args *args, const struct wio_trace *trace,
                               struct wio_replay_result **result_out, struct wio_error *err)
 {
     struct cmd_progress progress;
@@ -230,7 +230,7 @@ static void die_of(int number)
 
 /* Infer the edges if the mode needs them and the trace has none stored. By default a trace from
  * which they cannot be inferred is replayed without waits. */
-static enum wio_status find_edges(const struct args *args, struct wio_trace *trace,
+static enum wio_status find_edges(const struct replay_args *args, struct wio_trace *trace,
                                   struct wio_error *err)
 {
     struct wio_error reason = WIO_ERROR_INIT;
@@ -254,7 +254,7 @@ static enum wio_status find_edges(const struct args *args, struct wio_trace *tra
     return status;
 }
 
-static enum wio_status open_trace(const struct args *args, struct wio_trace **trace_out,
+static enum wio_status open_trace(const struct replay_args *args, struct wio_trace **trace_out,
                                   struct wio_error *err)
 {
     WIO_TRY(check_target(args, err));
@@ -263,7 +263,7 @@ static enum wio_status open_trace(const struct args *args, struct wio_trace **tr
 }
 
 /* Rank 0 first: it may have to seal the trace or to find its edges. */
-static enum wio_status open_together(const struct args *args, struct wio_trace **trace_out,
+static enum wio_status open_together(const struct replay_args *args, struct wio_trace **trace_out,
                                      struct wio_error *err)
 {
     struct wio_replay_link *link = args->params.link;
@@ -290,7 +290,7 @@ int replay_run(int argc, char **argv, struct wio_replay_link *link)
     WIO_CLEANUP(cmd_trace_cleanup) struct wio_trace *trace = NULL;
     WIO_CLEANUP(result_cleanup) struct wio_replay_result *result = NULL;
     struct wio_error err = WIO_ERROR_INIT;
-    struct args args = {0};
+    struct replay_args args = {0};
 
     int wrong = cmd_parse(&argp, argc, argv, 0, &args);
     if (wrong != 0) {
@@ -326,7 +326,7 @@ int replay_run(int argc, char **argv, struct wio_replay_link *link)
 static int become_rank(const struct launcher *launcher, int argc, char **argv)
 {
     struct wio_error err = WIO_ERROR_INIT;
-    struct args args = {0};
+    struct replay_args args = {0};
     unsigned flags = launcher->rank == 0 ? 0 : ARGP_NO_ERRS;
     int wrong = cmd_parse(&argp, argc, argv, flags, &args);
     if (wrong != 0) {

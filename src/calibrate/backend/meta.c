@@ -188,7 +188,7 @@ static int do_rmdir(struct pass *pass, size_t i)
 
 /* In the order of the list in backend.h; each finds what the ones before left. Names are a letter
  * and a number: f is a file, r a renamed one, l and s are links, d is a directory. */
-static const struct step {
+static const struct meta_step {
     one_fn *one;
     char from;
     char to;
@@ -218,7 +218,7 @@ static const struct step {
 };
 _Static_assert(WIO_ARRAY_SIZE(steps) == WIO_RIG_META_COUNT, "a step for each operation");
 
-static void name_files(struct pass *pass, const struct step *step)
+static void name_files(struct pass *pass, const struct meta_step *step)
 {
     for (size_t i = 0; i < FILES; i++) {
         (void)snprintf(pass->from[i], PATH_MAX, "%s/%c%zu", pass->dir, step->from, i);
@@ -237,7 +237,7 @@ static bool is_unsupported(int cause)
 static enum wio_status run_step(struct pass *pass, enum wio_rig_meta meta, double *seconds_out,
                                 struct wio_error *err)
 {
-    const struct step *step = &steps[meta];
+    const struct meta_step *step = &steps[meta];
     name_files(pass, step);
     pass->entries = 0;
     uint64_t begin_ns = wio_clock_mono_ns();

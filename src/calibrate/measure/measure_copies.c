@@ -27,7 +27,7 @@
 
 static const uint64_t sizes[WIO_RIG_COPIES_COUNT] = {PAGE, 65536, 262144, UINT64_C(1) << 20};
 
-enum state { NEW, DIRTY, CLEAN, HIT, STATES };
+enum page_state { NEW, DIRTY, CLEAN, HIT, STATES };
 
 struct copies {
     double samples[STATES][WIO_RIG_COPIES_COUNT][SAMPLES];
@@ -60,8 +60,8 @@ static size_t levels_of(const struct wio_measure *measure)
 
 /* Each piece of a level's file once. The first does not count: it makes more than pages of a new
  * file, and brings the buffer into the processor's cache, of which shorter pieces used a part. */
-static enum wio_status pass(struct wio_measure *measure, struct copies *copies, enum state state,
-                            size_t level, struct wio_error *err)
+static enum wio_status pass(struct wio_measure *measure, struct copies *copies,
+                            enum page_state state, size_t level, struct wio_error *err)
 {
     const struct wio_rig *rig = measure->rig;
     enum wio_rig_file file = (enum wio_rig_file)(WIO_RIG_COPIES + level);
@@ -89,7 +89,7 @@ static enum wio_status make_clean(const struct wio_measure *measure, size_t leve
 static enum wio_status copy_round(struct wio_measure *measure, struct copies *copies,
                                   struct wio_error *err)
 {
-    for (enum state state = NEW; state < STATES; state++) {
+    for (enum page_state state = NEW; state < STATES; state++) {
         for (size_t level = 0; level < copies->levels; level++) {
             WIO_TRY(pass(measure, copies, state, level, err));
         }
@@ -106,14 +106,14 @@ static enum wio_status copy_round(struct wio_measure *measure, struct copies *co
 
 /* Of little in a page: a new page is made as a whole, and what is not written is filled with zeros;
  * else small writes or reads go on in the page, and all parts together take what the page does. */
-static double tiny_s(double page_s, enum state state)
+static double tiny_s(double page_s, enum page_state state)
 {
     return state == NEW ? page_s : page_s * TINY / (double)PAGE;
 }
 
 /* Without the call, and without what a buffer takes that is longer than a processor's cache; no
  * size takes less than a smaller one. */
-static void set_table(struct wio_measure *measure, struct copies *copies, enum state state,
+static void set_table(struct wio_measure *measure, struct copies *copies, enum page_state state,
                       double call_s)
 {
     static const enum wio_calibrate_table tables[STATES] = {
@@ -152,7 +152,7 @@ enum wio_status wio_measure_copies(struct wio_measure *measure, struct wio_error
         WIO_TRY(copy_round(measure, &copies, err));
     }
     double call_s = wio_measure_get(measure, WIO_PARAM_c_call);
-    for (enum state state = NEW; state < HIT; state++) {
+    for (enum page_state state = NEW; state < HIT; state++) {
         set_table(measure, &copies, state, call_s);
     }
     set_table(measure, &copies, HIT, wio_measure_get(measure, WIO_PARAM_sc_r));

@@ -150,9 +150,9 @@ static bool are_slices(const struct waits *waits)
 }
 
 /* The waits for a limit tell its rate exactly, however few there were. */
-static struct wio_hold judge(struct row *row)
+static struct wio_sustained_rate judge(struct row *row)
 {
-    struct wio_hold hold = {.byte_s = (double)NAN, .is_unclear = true, .is_short = true};
+    struct wio_sustained_rate hold = {.byte_s = (double)NAN, .is_unclear = true, .is_short = true};
     struct waits waits = waits_of(row);
     if (row->count == 0) {
         return hold;
@@ -177,9 +177,9 @@ static struct wio_hold judge(struct row *row)
 /* Where something disturbed it, again, as long as bytes are left: too few they are only if no row
  * lasted. */
 enum wio_status wio_measure_hold(struct wio_measure *measure, const struct wio_series *like,
-                                 struct wio_hold *hold_out, struct wio_error *err)
+                                 struct wio_sustained_rate *hold_out, struct wio_error *err)
 {
-    *hold_out = (struct wio_hold){.byte_s = (double)NAN};
+    *hold_out = (struct wio_sustained_rate){.byte_s = (double)NAN};
     if (has_lasted(like)) {
         return WIO_OK;
     }

@@ -9,7 +9,7 @@
 
 #include "calibrate/measure/measure_series.h"
 
-struct wio_hold {
+struct wio_sustained_rate {
     double byte_s;  /* what a byte takes in the long run; NaN: nothing else than in the short one */
     double spread;  /* of the distances of waits; NaN: of one wait */
     double slice_s; /* their mean distance */
@@ -24,6 +24,7 @@ uint64_t wio_hold_bytes(uint64_t max_bytes, double best_bw);
 /* `like` has writes of L, which may have told all; else measure->hold_bytes are written like it. */
 WIO_MUST_CHECK enum wio_status wio_measure_hold(struct wio_measure *measure,
                                                 const struct wio_series *like,
-                                                struct wio_hold *hold_out, struct wio_error *err);
+                                                struct wio_sustained_rate *hold_out,
+                                                struct wio_error *err);
 
 #endif

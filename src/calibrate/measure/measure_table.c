@@ -257,7 +257,7 @@ static void keep_middles(struct wio_measure *measure, const struct wio_series se
 }
 
 /* What a limit by slices is to a model. */
-static void set_hold(struct wio_measure *measure, const struct wio_hold *hold)
+static void set_hold(struct wio_measure *measure, const struct wio_sustained_rate *hold)
 {
     measure->is_hold_unclear = hold->is_unclear;
     measure->out->params[WIO_PARAM_bw_dev].is_better_with_bytes = hold->is_short;
@@ -269,7 +269,7 @@ static void set_hold(struct wio_measure *measure, const struct wio_hold *hold)
 }
 
 /* What a byte takes in the long run; NaN: what the sizes say. */
-static double limit_of(const struct wio_hold *hold, const struct wio_series *bulk,
+static double limit_of(const struct wio_sustained_rate *hold, const struct wio_series *bulk,
                        const struct wio_series *all, double pace_s)
 {
     if (!isnan(hold->byte_s)) {
@@ -281,7 +281,7 @@ static double limit_of(const struct wio_hold *hold, const struct wio_series *bul
 enum wio_status wio_measure_tables(struct wio_measure *measure, struct wio_error *err)
 {
     enum wio_rig_way way;
-    struct wio_hold hold;
+    struct wio_sustained_rate hold;
     WIO_TRY(make_bypass(measure, err));
     WIO_TRY(choose_way(measure, &way, err));
     bool is_direct = measure->out->is_direct;

@@ -19,13 +19,14 @@
 
 #define FIELDS 4 /* "dgram", family, address, address of the other end */
 
-struct field {
+struct address_field {
     const char *text;
     size_t length;
 };
 
 /* The fields of "dgram inet A:PORT [B:PORT]"; 0 where it is none. */
-static unsigned split(const struct wio_feed *feed, uint32_t string, struct field fields[FIELDS])
+static unsigned split(const struct wio_feed *feed, uint32_t string,
+                      struct address_field fields[FIELDS])
 {
     unsigned count = 0;
     if (string == WIO_NO_STRING || string >= feed->params.string_count) {
@@ -37,7 +38,7 @@ static unsigned split(const struct wio_feed *feed, uint32_t string, struct field
     }
     for (;;) {
         size_t length = strcspn(text, " ");
-        fields[count++] = (struct field){text, length};
+        fields[count++] = (struct address_field){text, length};
         if (text[length] == '\0' || count == FIELDS) {
             return count;
         }
@@ -53,14 +54,14 @@ static uint64_t hash(uint64_t seed, const char *text, size_t length)
     return seed;
 }
 
-static bool is_any(const struct field *address)
+static bool is_any(const struct address_field *address)
 {
     static const char *const any[] = {"0.0.0.0:", "[0:0:0:0:0:0:0:0]:"};
     return strncmp(address->text, any[0], strlen(any[0])) == 0 ||
            strncmp(address->text, any[1], strlen(any[1])) == 0;
 }
 
-static bool is_loopback(const struct field *address)
+static bool is_loopback(const struct address_field *address)
 {
     static const char *const own[] = {"127.", "[0:0:0:0:0:0:0:1]:"};
     return strncmp(address->text, own[0], strlen(own[0])) == 0 ||
@@ -68,7 +69,7 @@ static bool is_loopback(const struct field *address)
 }
 
 /* All addresses of the host: by their port. */
-static uint64_t port_key(const struct field *address)
+static uint64_t port_key(const struct address_field *address)
 {
     size_t at = address->length;
     while (at > 0 && address->text[at - 1] != ':') {
@@ -77,14 +78,14 @@ static uint64_t port_key(const struct field *address)
     return hash(1, address->text + at, address->length - at);
 }
 
-static uint64_t address_key(const struct field *address)
+static uint64_t address_key(const struct address_field *address)
 {
     return hash(0xcbf29ce484222325u, address->text, address->length);
 }
 
 /* The socket that receives what is sent to the address; 0 where it is not known. */
 static uint32_t reader_of(const struct wio_feed *feed, const struct wio_event *event,
-                          const struct field *address)
+                          const struct address_field *address)
 {
     uint32_t host = wio_feed_host(feed, event);
     uint32_t object = wio_pair_map_get(&feed->bound_of, host, address_key(address));
@@ -96,14 +97,14 @@ static uint32_t reader_of(const struct wio_feed *feed, const struct wio_event *e
 
 bool wio_feed_is_datagram(const struct wio_feed *feed, uint32_t string)
 {
-    struct field fields[FIELDS];
+    struct address_field fields[FIELDS];
     return split(feed, string, fields) > 0;
 }
 
 enum wio_status wio_feed_message_bind(struct wio_feed *feed, const struct wio_event *event)
 {
     uint32_t object;
-    struct field fields[FIELDS];
+    struct address_field fields[FIELDS];
     unsigned count = split(feed, event->path2, fields);
     WIO_TRY(wio_feed_channel(feed, event, event->path, &object));
     if (count < 3 || object == 0) {
@@ -128,7 +129,7 @@ void wio_feed_message_make(struct wio_feed *feed, uint32_t object, int64_t type)
 static uint32_t destination_of(const struct wio_feed *feed, const struct wio_event *event,
                                uint32_t object)
 {
-    struct field fields[FIELDS];
+    struct address_field fields[FIELDS];
     if (split(feed, event->path2, fields) == FIELDS - 1) {
         return reader_of(feed, event, &fields[2]);
     }

@@ -7,10 +7,10 @@
 #include "causal/files/files.h"
 #include "causal/infer/name.h"
 
-enum look { LOOK_NONE, LOOK_FAILED, LOOK_FOUND };
+enum poll_result { LOOK_NONE, LOOK_FAILED, LOOK_FOUND };
 
 /* Does the event poll for a file by name, and with which result? */
-static enum look look_of(const struct wio_event *event)
+static enum poll_result look_of(const struct wio_event *event)
 {
     switch (wio_feed_class(event)) {
     case WIO_CLASS_OPEN:
@@ -38,7 +38,7 @@ static enum look look_of(const struct wio_event *event)
 }
 
 /* Does the event make a file exclusively, as lock files are made, and was the name free? */
-static enum look try_of(const struct wio_event *event, uint32_t *path_out)
+static enum poll_result try_of(const struct wio_event *event, uint32_t *path_out)
 {
     const int64_t exclusive = O_CREAT | O_EXCL;
     *path_out = event->path;
@@ -188,8 +188,8 @@ enum wio_status wio_feed_look_end(struct wio_feed *feed, const struct wio_event 
     struct wio_feed_wait wait = {.thread = wio_feed_point(feed, event).thread};
     uint32_t path;
     uint32_t name;
-    enum look look = look_of(event);
-    enum look try = try_of(event, &path);
+    enum poll_result look = look_of(event);
+    enum poll_result try = try_of(event, &path);
     WIO_TRY(wio_feed_name(feed, event, look != LOOK_NONE ? event->path : path, false, &name));
     if (look != LOOK_NONE) {
         WIO_TRY(wio_match_look(feed->match, name, wio_feed_point(feed, event),

@@ -180,7 +180,7 @@ static enum wio_status release(struct wio_hold *hold, uint32_t n, uint64_t now_n
     return WIO_OK;
 }
 
-struct count {
+struct node_count {
     uint32_t still;
     uint32_t exited;
     uint32_t first; /* of highest priority at an I/O, or UINT32_MAX */
@@ -196,9 +196,9 @@ static bool goes_before(const struct wio_hold *hold, uint32_t a, uint32_t b)
     return x->rank < y->rank;
 }
 
-static struct count look(const struct wio_hold *hold, uint64_t now_ns)
+static struct node_count look(const struct wio_hold *hold, uint64_t now_ns)
 {
-    struct count count = {.first = UINT32_MAX};
+    struct node_count count = {.first = UINT32_MAX};
     for (uint32_t n = 0; n < hold->params.nodes; n++) {
         struct wio_hold_node *node = &hold->nodes[n];
         count.still += is_still(hold, node, now_ns) ? 1 : 0;
@@ -212,7 +212,7 @@ static struct count look(const struct wio_hold *hold, uint64_t now_ns)
 }
 
 /* The verdict while no node can be released. */
-static enum wio_hold_verdict verdict_of(const struct wio_hold *hold, const struct count *count,
+static enum wio_hold_verdict verdict_of(const struct wio_hold *hold, const struct node_count *count,
                                         uint64_t now_ns)
 {
     if (count->exited == hold->params.nodes) {
@@ -227,7 +227,7 @@ static enum wio_hold_verdict verdict_of(const struct wio_hold *hold, const struc
 
 /* //TRACE: the throttled node goes when the others have exited or are blocked, the others at once.
  */
-static enum wio_status decide_trace(struct wio_hold *hold, const struct count *count,
+static enum wio_status decide_trace(struct wio_hold *hold, const struct node_count *count,
                                     uint64_t now_ns, struct wio_hold_decision *decision_out)
 {
     uint32_t throttled = hold->throttled;
@@ -252,7 +252,7 @@ static enum wio_status decide_trace(struct wio_hold *hold, const struct count *c
 enum wio_status wio_hold_decide(struct wio_hold *hold, uint64_t now_ns,
                                 struct wio_hold_decision *decision_out)
 {
-    struct count count = look(hold, now_ns);
+    struct node_count count = look(hold, now_ns);
     *decision_out = (struct wio_hold_decision){verdict_of(hold, &count, now_ns), 0};
     if (decision_out->verdict != WIO_HOLD_NOTHING) {
         return WIO_OK;

@@ -5,15 +5,15 @@
 #include "base/tree.h"
 
 /* The last shared release of one thread. Those of a piece are in order of threads. */
-struct reader {
+struct range_reader {
     struct wio_point at;
-    struct reader *next;
+    struct range_reader *next;
 };
 
 struct piece {
     RB_ENTRY(piece) by_place;
     struct wio_range range;
-    struct reader *readers; /* since the last exclusive release */
+    struct range_reader *readers; /* since the last exclusive release */
     struct wio_point last;
     bool has_last;
 };
@@ -47,7 +47,7 @@ static void remove_piece(struct wio_ranges *ranges, struct piece *piece)
 {
     const struct wio_alloc *alloc = &ranges->alloc;
     while (piece->readers != NULL) {
-        struct reader *reader = piece->readers;
+        struct range_reader *reader = piece->readers;
         piece->readers = reader->next;
         alloc->put(alloc->context, reader);
     }
@@ -81,14 +81,14 @@ static enum wio_status add_piece(struct wio_ranges *ranges, struct wio_range ran
     return WIO_OK;
 }
 
-static enum wio_status insert_reader(const struct wio_ranges *ranges, struct reader **place,
+static enum wio_status insert_reader(const struct wio_ranges *ranges, struct range_reader **place,
                                      struct wio_point at)
 {
-    struct reader *reader = ranges->alloc.get(ranges->alloc.context, sizeof(*reader));
+    struct range_reader *reader = ranges->alloc.get(ranges->alloc.context, sizeof(*reader));
     if (reader == NULL) {
         return WIO_ERR_NOMEM;
     }
-    *reader = (struct reader){.at = at, .next = *place};
+    *reader = (struct range_reader){.at = at, .next = *place};
     *place = reader;
     return WIO_OK;
 }
@@ -96,7 +96,7 @@ static enum wio_status insert_reader(const struct wio_ranges *ranges, struct rea
 static enum wio_status add_reader(struct wio_ranges *ranges, struct piece *piece,
                                   struct wio_point at)
 {
-    struct reader **place = &piece->readers;
+    struct range_reader **place = &piece->readers;
     while (*place != NULL && (*place)->at.thread < at.thread) {
         place = &(*place)->next;
     }
@@ -110,8 +110,8 @@ static enum wio_status add_reader(struct wio_ranges *ranges, struct piece *piece
 static enum wio_status copy_readers(const struct wio_ranges *ranges, struct piece *to,
                                     const struct piece *from)
 {
-    struct reader **place = &to->readers;
-    for (const struct reader *reader = from->readers; reader != NULL; reader = reader->next) {
+    struct range_reader **place = &to->readers;
+    for (const struct range_reader *reader = from->readers; reader != NULL; reader = reader->next) {
         WIO_TRY(insert_reader(ranges, place, reader->at));
         place = &(*place)->next;
     }
@@ -147,8 +147,8 @@ static enum wio_status cut(struct wio_ranges *ranges, uint64_t place)
 /* Do two pieces have the same releases? */
 static bool is_alike(const struct piece *a, const struct piece *b)
 {
-    const struct reader *left = a->readers;
-    const struct reader *right = b->readers;
+    const struct range_reader *left = a->readers;
+    const struct range_reader *right = b->readers;
     while (left != NULL && right != NULL && left->at.thread == right->at.thread &&
            left->at.op == right->at.op) {
         left = left->next;
@@ -231,7 +231,7 @@ enum wio_status wio_ranges_find(struct wio_ranges *ranges, struct wio_range rang
         if (piece->has_last) {
             WIO_TRY(follow(context, piece->last));
         }
-        const struct reader *reader = shared ? NULL : piece->readers;
+        const struct range_reader *reader = shared ? NULL : piece->readers;
         for (; reader != NULL; reader = reader->next) {
             WIO_TRY(follow(context, reader->at));
         }

@@ -11,10 +11,10 @@ struct wio_annotation {
     uint32_t *collective_of; /* per member */
 };
 
-void wio_steps_fini(struct wio_steps *steps)
+void wio_annotated_steps_fini(struct wio_annotated_steps *steps)
 {
     steps->alloc.put(steps->alloc.context, steps->items);
-    *steps = (struct wio_steps){.alloc = steps->alloc};
+    *steps = (struct wio_annotated_steps){.alloc = steps->alloc};
 }
 
 void wio_annotation_destroy(struct wio_annotation *annotation)
@@ -70,16 +70,16 @@ enum wio_status wio_annotation_create(const struct wio_edges *edges,
 }
 
 /* One thread being written down. */
-struct writer {
+struct thread_writer {
     const struct wio_annotation *annotation;
     const struct wio_thread_calls *calls;
-    struct wio_steps *steps;
+    struct wio_annotated_steps *steps;
     enum wio_compute_mode mode;
     size_t next[WIO_ORDER_REASON_COUNT];
     uint64_t free_ns; /* since when the thread is in no call */
 };
 
-static enum wio_status append(struct writer *w, const struct wio_step *step)
+static enum wio_status append(struct thread_writer *w, const struct wio_annotated_step *step)
 {
     WIO_TRY(wio_alloc_room(&w->steps->alloc, (void **)&w->steps->items, &w->steps->room,
                            w->steps->count + 1, sizeof(*step)));
@@ -87,32 +87,34 @@ static enum wio_status append(struct writer *w, const struct wio_step *step)
     return WIO_OK;
 }
 
-static struct wio_step step_of(const struct writer *w, enum wio_order_reason reason, uint32_t item)
+static struct wio_annotated_step step_of(const struct thread_writer *w,
+                                         enum wio_order_reason reason, uint32_t item)
 {
     const struct wio_edges *edges = w->annotation->keys.edges;
     if (reason == WIO_ORDER_IN || reason == WIO_ORDER_OUT) {
         const struct wio_edge *edge = &edges->edges[item];
         bool in = reason == WIO_ORDER_IN;
-        return (struct wio_step){.kind = in ? WIO_STEP_WAIT : WIO_STEP_SIGNAL,
-                                 .op = in ? edge->to_op : edge->from_op,
-                                 .peer = in ? edge->from_thread : edge->to_thread,
-                                 .peer_op = in ? edge->from_op : edge->to_op,
-                                 .class = edge->class};
+        return (struct wio_annotated_step){.kind = in ? WIO_STEP_WAIT : WIO_STEP_SIGNAL,
+                                           .op = in ? edge->to_op : edge->from_op,
+                                           .peer = in ? edge->from_thread : edge->to_thread,
+                                           .peer_op = in ? edge->from_op : edge->to_op,
+                                           .class = edge->class};
     }
     const struct wio_member *member = &edges->members[item];
     bool enters = reason == WIO_ORDER_ENTER;
-    return (struct wio_step){.kind = enters ? WIO_STEP_ENTER : WIO_STEP_LEAVE,
-                             .op = enters ? member->enter_op : member->leave_op,
-                             .peer = w->annotation->collective_of[item],
-                             .class = WIO_EDGE_COLLECTIVE};
+    return (struct wio_annotated_step){.kind = enters ? WIO_STEP_ENTER : WIO_STEP_LEAVE,
+                                       .op = enters ? member->enter_op : member->leave_op,
+                                       .peer = w->annotation->collective_of[item],
+                                       .class = WIO_EDGE_COLLECTIVE};
 }
 
 /* The steps of one reason at operation `op`. */
-static enum wio_status append_reason(struct writer *w, enum wio_order_reason reason, uint64_t op)
+static enum wio_status append_reason(struct thread_writer *w, enum wio_order_reason reason,
+                                     uint64_t op)
 {
     const struct wio_order_index *index = &w->annotation->index[reason];
     while (w->next[reason] < index->start[w->calls->thread + 1]) {
-        struct wio_step step = step_of(w, reason, index->items[w->next[reason]]);
+        struct wio_annotated_step step = step_of(w, reason, index->items[w->next[reason]]);
         if (step.op != op) {
             break;
         }
@@ -127,16 +129,17 @@ static uint64_t less(uint64_t a, uint64_t b)
     return a > b ? a - b : 0;
 }
 
-static enum wio_status append_compute(struct writer *w, uint64_t op, uint64_t wall_ns)
+static enum wio_status append_compute(struct thread_writer *w, uint64_t op, uint64_t wall_ns)
 {
     if (wall_ns == 0) {
         return WIO_OK;
     }
-    return append(w, &(struct wio_step){.kind = WIO_STEP_COMPUTE, .op = op, .wall_ns = wall_ns});
+    return append(
+        w, &(struct wio_annotated_step){.kind = WIO_STEP_COMPUTE, .op = op, .wall_ns = wall_ns});
 }
 
 /* The calls from `op` up to the next I/O are one gap: its time goes before the first of them. */
-static enum wio_status append_gap(struct writer *w, uint64_t op)
+static enum wio_status append_gap(struct thread_writer *w, uint64_t op)
 {
     uint64_t free_ns = w->free_ns;
     uint64_t wall_ns = 0;
@@ -160,7 +163,7 @@ static enum wio_status append_gap(struct writer *w, uint64_t op)
 }
 
 /* In order: what was computed right before this call, and in it if it cannot block. */
-static enum wio_status append_segment(struct writer *w, uint64_t op)
+static enum wio_status append_segment(struct thread_writer *w, uint64_t op)
 {
     const struct wio_call_times *call = &w->calls->calls[op];
     bool counts = !call->is_io && !call->can_block;
@@ -168,7 +171,7 @@ static enum wio_status append_segment(struct writer *w, uint64_t op)
     return append_compute(w, op, less(until_ns, w->free_ns));
 }
 
-static enum wio_status append_call(struct writer *w, uint64_t op)
+static enum wio_status append_call(struct thread_writer *w, uint64_t op)
 {
     const struct wio_call_times *call = &w->calls->calls[op];
     bool begins_gap = op == 0 || w->calls->calls[op - 1].is_io;
@@ -181,14 +184,14 @@ static enum wio_status append_call(struct writer *w, uint64_t op)
     WIO_TRY(append_reason(w, WIO_ORDER_IN, op));
     WIO_TRY(append_reason(w, WIO_ORDER_LEAVE, op));
     if (call->is_io) {
-        WIO_TRY(append(w, &(struct wio_step){.kind = WIO_STEP_OPERATION, .op = op}));
+        WIO_TRY(append(w, &(struct wio_annotated_step){.kind = WIO_STEP_OPERATION, .op = op}));
     }
     w->free_ns = call->end_ns > w->free_ns ? call->end_ns : w->free_ns;
     return append_reason(w, WIO_ORDER_OUT, op);
 }
 
 /* After the last call; a gap that began before it has been written down already. */
-static enum wio_status append_end(struct writer *w)
+static enum wio_status append_end(struct thread_writer *w)
 {
     const struct wio_thread_calls *calls = w->calls;
     bool begins_gap = calls->count == 0 || calls->calls[calls->count - 1].is_io;
@@ -200,16 +203,16 @@ static enum wio_status append_end(struct writer *w)
 
 enum wio_status wio_annotate(const struct wio_annotation *annotation,
                              const struct wio_thread_calls *calls, enum wio_compute_mode mode,
-                             struct wio_steps *steps)
+                             struct wio_annotated_steps *steps)
 {
     if (calls->thread >= annotation->keys.edges->threads) {
         return WIO_ERR_USAGE;
     }
-    struct writer w = {.annotation = annotation,
-                       .calls = calls,
-                       .steps = steps,
-                       .mode = mode,
-                       .free_ns = calls->life.begin_ns};
+    struct thread_writer w = {.annotation = annotation,
+                              .calls = calls,
+                              .steps = steps,
+                              .mode = mode,
+                              .free_ns = calls->life.begin_ns};
     for (unsigned r = 0; r < WIO_ORDER_REASON_COUNT; r++) {
         w.next[r] = annotation->index[r].start[calls->thread];
     }

@@ -11,7 +11,7 @@
 
 #include "causal/core/edge.h"
 
-enum wio_step_kind {
+enum wio_annotated_step_kind {
     WIO_STEP_COMPUTE, /* wall_ns */
     WIO_STEP_WAIT,    /* until `peer` has done its operation `peer_op` */
     WIO_STEP_OPERATION,
@@ -20,12 +20,12 @@ enum wio_step_kind {
     WIO_STEP_LEAVE   /* collective `peer`: wait for its givers */
 };
 
-struct wio_step {
+struct wio_annotated_step {
     uint64_t op; /* of this thread, at which the step stands */
     uint64_t peer_op;
     uint64_t wall_ns;
     uint32_t peer; /* thread, or index of the collective */
-    uint16_t kind; /* enum wio_step_kind */
+    uint16_t kind; /* enum wio_annotated_step_kind */
     uint8_t class; /* of the edge, enum wio_edge_class */
 };
 
@@ -54,15 +54,15 @@ enum wio_compute_mode {
     WIO_COMPUTE_SEGMENTS
 };
 
-/* Zero but for `alloc`; give `items` back with wio_steps_fini. */
-struct wio_steps {
+/* Zero but for `alloc`; give `items` back with wio_annotated_steps_fini. */
+struct wio_annotated_steps {
     struct wio_alloc alloc;
-    struct wio_step *items;
+    struct wio_annotated_step *items;
     size_t count;
     size_t room;
 };
 
-void wio_steps_fini(struct wio_steps *steps);
+void wio_annotated_steps_fini(struct wio_annotated_steps *steps);
 
 struct wio_annotation;
 
@@ -79,7 +79,8 @@ void wio_annotation_destroy(struct wio_annotation *annotation);
  */
 WIO_MUST_CHECK enum wio_status wio_annotate(const struct wio_annotation *annotation,
                                             const struct wio_thread_calls *calls,
-                                            enum wio_compute_mode mode, struct wio_steps *steps);
+                                            enum wio_compute_mode mode,
+                                            struct wio_annotated_steps *steps);
 
 /*
  * What //TRACE does before replay instead of exact reduction: of a run of signals from one thread

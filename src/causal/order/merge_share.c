@@ -6,7 +6,7 @@
 #include "causal/core/table.h"
 #include "causal/order/merge.h"
 
-struct work {
+struct share_count {
     struct wio_alloc alloc;
     struct wio_table places; /* (name, offset, size) */
     struct wio_table kinds;  /* (place, result, operation) */
@@ -14,14 +14,14 @@ struct work {
     size_t room;
 };
 
-static void fini(struct work *work)
+static void fini(struct share_count *work)
 {
     wio_table_fini(&work->places);
     wio_table_fini(&work->kinds);
     work->alloc.put(work->alloc.context, work->counts);
 }
 
-static enum wio_status count(struct work *work, const struct wio_run_op *op, int64_t by)
+static enum wio_status count(struct share_count *work, const struct wio_run_op *op, int64_t by)
 {
     uint32_t place;
     uint32_t kind;
@@ -35,8 +35,8 @@ static enum wio_status count(struct work *work, const struct wio_run_op *op, int
     return WIO_OK;
 }
 
-static enum wio_status count_run(struct work *work, const struct wio_run *run, uint32_t nodes,
-                                 int64_t by)
+static enum wio_status count_run(struct share_count *work, const struct wio_run *run,
+                                 uint32_t nodes, int64_t by)
 {
     for (uint32_t n = 0; n < nodes; n++) {
         for (size_t i = 0; i < run->nodes[n].count; i++) {
@@ -51,7 +51,7 @@ static enum wio_status count_run(struct work *work, const struct wio_run *run, u
 enum wio_status wio_runs_share_work(const struct wio_run runs[2], uint32_t nodes,
                                     const struct wio_alloc *alloc, bool *same_out)
 {
-    struct work work WIO_CLEANUP(fini) = {.alloc = *alloc};
+    struct share_count work WIO_CLEANUP(fini) = {.alloc = *alloc};
     wio_table_init(&work.places, alloc);
     wio_table_init(&work.kinds, alloc);
     WIO_TRY(count_run(&work, &runs[0], nodes, 1));

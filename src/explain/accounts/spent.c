@@ -11,14 +11,15 @@
 
 #define SEVERAL "(several files)"
 
-struct counter {
+struct spent_counter {
     struct wio_explanation *explanation;
     struct wio_strtab names;
     struct wio_map index[WIO_SPENT_TABLES]; /* name's id -> row */
 };
 
-static enum wio_status find_row(struct counter *counter, enum wio_spent_by by, const char *name,
-                                uint32_t bytes, int32_t rank, struct wio_spent_row **row_out)
+static enum wio_status find_row(struct spent_counter *counter, enum wio_spent_by by,
+                                const char *name, uint32_t bytes, int32_t rank,
+                                struct wio_spent_row **row_out)
 {
     struct wio_spent_table *table = &counter->explanation->tables[by];
     uint64_t key = (uint32_t)rank;
@@ -42,7 +43,7 @@ static enum wio_status find_row(struct counter *counter, enum wio_spent_by by, c
     return wio_map_put(&counter->index[by], key, table->count++);
 }
 
-static enum wio_status add_to(struct counter *counter, enum wio_spent_by by, const char *name,
+static enum wio_status add_to(struct spent_counter *counter, enum wio_spent_by by, const char *name,
                               uint32_t bytes, int32_t rank, const struct wio_step *step)
 {
     const struct wio_site *site = &counter->explanation->steps.sites[step->site];
@@ -60,13 +61,13 @@ static enum wio_status add_to(struct counter *counter, enum wio_spent_by by, con
     return WIO_OK;
 }
 
-static enum wio_status add_named(struct counter *counter, enum wio_spent_by by, const char *name,
-                                 const struct wio_step *step)
+static enum wio_status add_named(struct spent_counter *counter, enum wio_spent_by by,
+                                 const char *name, const struct wio_step *step)
 {
     return add_to(counter, by, name, (uint32_t)strlen(name), -1, step);
 }
 
-static enum wio_status add_file(struct counter *counter, const struct wio_step *step)
+static enum wio_status add_file(struct spent_counter *counter, const struct wio_step *step)
 {
     const struct wio_patterns *patterns = &counter->explanation->patterns;
     const char *path;
@@ -93,7 +94,7 @@ static enum wio_status add_file(struct counter *counter, const struct wio_step *
     return add_named(counter, WIO_SPENT_FS, fs, step);
 }
 
-static enum wio_status add_step(struct counter *counter, const struct wio_step *step)
+static enum wio_status add_step(struct spent_counter *counter, const struct wio_step *step)
 {
     const struct wio_trace *trace = counter->explanation->trace;
     const struct wio_site *site = &counter->explanation->steps.sites[step->site];
@@ -130,7 +131,7 @@ static int by_rank(const void *a, const void *b)
 
 enum wio_status wio_spent_count(struct wio_explanation *explanation)
 {
-    struct counter counter = {.explanation = explanation};
+    struct spent_counter counter = {.explanation = explanation};
     enum wio_status status = WIO_OK;
 
     for (uint32_t i = 0; i < explanation->steps.count && status == WIO_OK; i++) {

@@ -43,7 +43,7 @@ struct wio_under_way {
 };
 
 /* What may end a wait: the path of another thread at the releasing point. */
-struct wio_release {
+struct wio_wait_release {
     uint64_t ns;
     uint64_t held_ns;      /* how long its thread had not been waiting for others */
     uint64_t io_ns;        /* I/O in that time */
@@ -56,7 +56,7 @@ struct wio_release {
 struct wio_wait {
     uint64_t begin_ns;
     uint64_t seq; /* of the operation whose end ends it */
-    struct wio_release release;
+    struct wio_wait_release release;
     uint32_t generation; /* requests of former waits are void */
     uint32_t collective; /* that it leaves at its end, WIO_NOTHING */
     uint32_t step;
@@ -106,7 +106,7 @@ enum wio_request_when {
 };
 
 struct wio_gathering {
-    struct wio_release release; /* of the last giver so far */
+    struct wio_wait_release release; /* of the last giver so far */
     uint32_t members_left;
     uint32_t next; /* free list */
 };
@@ -125,7 +125,7 @@ struct wio_ending {
 /* Told of each wait that another thread ended: W from begin_ns to release->ns. `mine` is the path
  * of the waiting thread at its begin. */
 typedef enum wio_status wio_wait_fn(void *arg, uint32_t step, const struct wio_path *mine,
-                                    const struct wio_release *release, uint64_t begin_ns);
+                                    const struct wio_wait_release *release, uint64_t begin_ns);
 
 struct wio_timeline {
     const struct wio_trace *trace;

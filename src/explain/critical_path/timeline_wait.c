@@ -10,10 +10,10 @@
 /* Shorter waits are followed, but not explained one by one. */
 #define SHORT_WAIT_NS 1000u
 
-static void release_clear(struct wio_release *release)
+static void release_clear(struct wio_wait_release *release)
 {
     wio_path_unref(release->path);
-    *release = (struct wio_release){.stream = WIO_NOTHING};
+    *release = (struct wio_wait_release){.stream = WIO_NOTHING};
 }
 
 /* ---- requests to other threads ---- */
@@ -95,7 +95,7 @@ static enum wio_status ask(struct wio_timeline *timeline, uint32_t stream,
 
 /* Thread `stream` at `ns` releases the wait, if nothing later has. */
 static enum wio_status give(struct wio_timeline *timeline, uint32_t stream, uint64_t ns,
-                            uint8_t evidence, struct wio_release *release)
+                            uint8_t evidence, struct wio_wait_release *release)
 {
     struct wio_thread_time *thread = &timeline->threads[stream];
     struct wio_path *path = NULL;
@@ -105,13 +105,13 @@ static enum wio_status give(struct wio_timeline *timeline, uint32_t stream, uint
     }
     WIO_TRY(wio_time_path(timeline, stream, &path));
     release_clear(release);
-    *release =
-        (struct wio_release){.ns = ns,
-                             .held_ns = ns > thread->released_ns ? ns - thread->released_ns : 0,
-                             .io_ns = thread->io_ns,
-                             .path = path,
-                             .stream = stream,
-                             .evidence = evidence};
+    *release = (struct wio_wait_release){
+        .ns = ns,
+        .held_ns = ns > thread->released_ns ? ns - thread->released_ns : 0,
+        .io_ns = thread->io_ns,
+        .path = path,
+        .stream = stream,
+        .evidence = evidence};
     return WIO_OK;
 }
 
@@ -445,7 +445,7 @@ static enum wio_status add_shadow(struct wio_timeline *timeline, uint32_t stream
 {
     const struct wio_step *row = &timeline->steps->steps[wait->step];
     const struct wio_site *site = &timeline->steps->sites[row->site];
-    const struct wio_release *from = &wait->release;
+    const struct wio_wait_release *from = &wait->release;
     uint64_t over_ns = from->held_ns < waited_ns ? from->held_ns : waited_ns;
     struct wio_step_key key = {
         .stream = stream,
@@ -498,7 +498,7 @@ static enum wio_status choose_release(struct wio_timeline *timeline, uint32_t st
     struct wio_wait *wait = &timeline->threads[stream].wait;
 
     if (wait->collective != WIO_NOTHING) {
-        const struct wio_release *last = &timeline->gatherings[wait->collective].release;
+        const struct wio_wait_release *last = &timeline->gatherings[wait->collective].release;
         if (last->stream != WIO_NOTHING &&
             (wait->release.stream == WIO_NOTHING || last->ns >= wait->release.ns)) {
             struct wio_path *path = wio_path_ref(last->path);

@@ -208,7 +208,7 @@ static enum wio_status blame(struct wio_waiting *waiting, const struct explanati
 }
 
 enum wio_status wio_waiting_add(void *arg, uint32_t step, const struct wio_path *mine,
-                                const struct wio_release *release, uint64_t begin_ns)
+                                const struct wio_wait_release *release, uint64_t begin_ns)
 {
     struct wio_waiting *waiting = arg;
     struct explanation one = {.step = step, .wait_ns = release->ns - begin_ns};

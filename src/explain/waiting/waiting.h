@@ -68,7 +68,7 @@ void wio_waiting_fini(struct wio_waiting *waiting);
 /* A wio_wait_fn; `arg` is the struct wio_waiting. */
 WIO_MUST_CHECK enum wio_status wio_waiting_add(void *arg, uint32_t step,
                                                const struct wio_path *mine,
-                                               const struct wio_release *release,
+                                               const struct wio_wait_release *release,
                                                uint64_t begin_ns);
 
 /* The classes by total, the longest first. */

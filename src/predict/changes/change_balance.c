@@ -13,7 +13,7 @@
 
 struct balancing {
     struct wio_change_work *work;
-    struct wio_phases phases;
+    struct wio_program_phases phases;
     struct wio_map bytes; /* (phase, rank, direction) -> bytes */
     struct wio_map sums;  /* (phase, direction) -> bytes */
     uint64_t *done[2];    /* of each rank in the phase at hand: its share so far */
@@ -53,7 +53,7 @@ static enum wio_status count(void *arg, const struct wio_event *event)
     if (rank == UINT32_MAX) {
         return WIO_OK;
     }
-    uint32_t phase = wio_phases_at(&all->phases, event->t_ns);
+    uint32_t phase = wio_program_phases_at(&all->phases, event->t_ns);
     uint64_t key = key_of(all, phase, rank, is_write);
     uint64_t sum_key = (uint64_t)phase * 2 + is_write;
     WIO_TRY(wio_map_put(&all->bytes, key, get(&all->bytes, key) + bytes));
@@ -112,7 +112,7 @@ static enum wio_status hand_over(struct balancing *all, const struct wio_event *
         uint64_t part = done < share && bytes > share - done ? share - done : bytes;
         const struct wio_edit edit = {
             .kind = WIO_EDIT_ADD,
-            .seq = wio_phases_end(&all->phases, all->phase, rank),
+            .seq = wio_program_phases_end(&all->phases, all->phase, rank),
             .offset = offset,
             .size = part,
             .path = event->path,
@@ -136,7 +136,7 @@ static enum wio_status move(void *arg, const struct wio_event *event)
     if (rank == UINT32_MAX) {
         return WIO_OK;
     }
-    uint32_t phase = wio_phases_at(&all->phases, event->t_ns);
+    uint32_t phase = wio_program_phases_at(&all->phases, event->t_ns);
     if (phase != all->phase) {
         begin_phase(all, phase);
     }
@@ -161,7 +161,7 @@ static enum wio_status move(void *arg, const struct wio_event *event)
 
 static void balancing_fini(struct balancing *all)
 {
-    wio_phases_fini(&all->phases);
+    wio_program_phases_fini(&all->phases);
     wio_map_fini(&all->bytes);
     wio_map_fini(&all->sums);
     free(all->done[0]);
@@ -175,7 +175,7 @@ enum wio_status wio_change_balance(struct wio_change_work *work)
     WIO_CLEANUP(balancing_fini) struct balancing all = {.work = work, .phase = UINT32_MAX};
     uint16_t ops[WIO_OP_COUNT];
     size_t op_count = wio_change_ops(classes, ops);
-    WIO_TRY(wio_phases_init(&all.phases, work->program));
+    WIO_TRY(wio_program_phases_init(&all.phases, work->program));
     for (int direction = 0; direction < 2; direction++) {
         all.done[direction] = calloc((size_t)all.phases.rank_count + 1, sizeof(uint64_t));
         if (all.done[direction] == NULL) {

@@ -37,7 +37,7 @@ struct aggregator {
 
 struct collecting {
     struct wio_change_work *work;
-    struct wio_phases phases;
+    struct wio_program_phases phases;
     struct transfer *items; /* of the phase at hand */
     uint32_t count;
     uint32_t room;
@@ -95,8 +95,8 @@ static void share_out(struct collecting *all, uint64_t total)
 static enum wio_status add_pieces(struct collecting *all, const struct transfer *like,
                                   uint32_t rank, uint64_t offset, uint64_t bytes)
 {
-    uint64_t seq = all->is_write ? wio_phases_end(&all->phases, all->phase, rank)
-                                 : wio_phases_begin(&all->phases, all->phase, rank);
+    uint64_t seq = all->is_write ? wio_program_phases_end(&all->phases, all->phase, rank)
+                                 : wio_program_phases_begin(&all->phases, all->phase, rank);
     while (bytes > 0) {
         uint64_t whole = bytes / PIECE_BYTES;
         whole = whole < UINT32_MAX ? whole : UINT32_MAX;
@@ -227,12 +227,12 @@ static enum wio_status charge(struct collecting *all)
         if (all->messages[rank] == 0) {
             continue;
         }
-        const struct wio_edit edit = {.kind = WIO_EDIT_WAIT,
-                                      .seq = all->is_write
-                                                 ? wio_phases_end(&all->phases, all->phase, rank)
-                                                 : wio_phases_begin(&all->phases, all->phase, rank),
-                                      .seconds = (double)all->bytes[rank] / net->bytes_per_s +
-                                                 (double)all->messages[rank] * net->latency_s};
+        const struct wio_edit edit = {
+            .kind = WIO_EDIT_WAIT,
+            .seq = all->is_write ? wio_program_phases_end(&all->phases, all->phase, rank)
+                                 : wio_program_phases_begin(&all->phases, all->phase, rank),
+            .seconds = (double)all->bytes[rank] / net->bytes_per_s +
+                       (double)all->messages[rank] * net->latency_s};
         WIO_TRY(wio_edits_add(all->work->edits, all->phases.streams[rank], &edit));
         all->bytes[rank] = 0;
         all->messages[rank] = 0;
@@ -274,7 +274,7 @@ static enum wio_status see(void *arg, const struct wio_event *event)
         !wio_change_has(all->work->change->scope, event)) {
         return WIO_OK;
     }
-    uint32_t phase = wio_phases_at(&all->phases, event->t_ns);
+    uint32_t phase = wio_program_phases_at(&all->phases, event->t_ns);
     if (phase != all->phase) {
         WIO_TRY(end_phase(all));
         all->phase = phase;
@@ -296,7 +296,7 @@ static enum wio_status see(void *arg, const struct wio_event *event)
 
 static void collecting_fini(struct collecting *all)
 {
-    wio_phases_fini(&all->phases);
+    wio_program_phases_fini(&all->phases);
     free(all->items);
     free(all->aggregators);
     free(all->bytes);
@@ -313,7 +313,7 @@ enum wio_status wio_change_collective(struct wio_change_work *work)
         return wio_error_set(work->err, WIO_ERR_USAGE, NULL, WIO_ERROR_NO_OFFSET,
                              "--collective: HOST.json has no net_bw and net_lat");
     }
-    WIO_TRY(wio_phases_init(&all.phases, work->program));
+    WIO_TRY(wio_program_phases_init(&all.phases, work->program));
     WIO_TRY(choose_aggregators(&all));
     WIO_TRY(wio_change_read(work, true, ops, wio_change_ops(classes, ops), see, &all));
     return end_phase(&all);

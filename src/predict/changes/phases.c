@@ -46,7 +46,7 @@ static uint32_t collect_ranks(const struct wio_trace *trace, int32_t *ranks)
 
 /* Recorded ranks may have gaps (a part of the ranks was recorded): here they are numbered 0, 1 ..
  * in their order. */
-static enum wio_status find_ranks(struct wio_phases *phases)
+static enum wio_status find_ranks(struct wio_program_phases *phases)
 {
     const struct wio_trace *trace = phases->program->trace;
     uint32_t streams = wio_trace_stream_count(trace);
@@ -79,7 +79,7 @@ static uint64_t memberships(const struct wio_waits *waits, uint32_t stream)
     return count;
 }
 
-static enum wio_status find_streams(struct wio_phases *phases)
+static enum wio_status find_streams(struct wio_program_phases *phases)
 {
     const struct wio_waits *waits = &phases->program->waits;
     uint32_t streams = wio_trace_stream_count(phases->program->trace);
@@ -115,7 +115,7 @@ struct attendance {
     uint32_t last; /* rank + 1 */
 };
 
-static void count_members(const struct wio_phases *phases, struct attendance *meetings)
+static void count_members(const struct wio_program_phases *phases, struct attendance *meetings)
 {
     const struct wio_waits *waits = &phases->program->waits;
     for (uint32_t rank = 0; rank < phases->rank_count; rank++) {
@@ -130,7 +130,7 @@ static void count_members(const struct wio_phases *phases, struct attendance *me
     }
 }
 
-static enum wio_status find_ends(struct wio_phases *phases)
+static enum wio_status find_ends(struct wio_program_phases *phases)
 {
     const struct wio_waits *waits = &phases->program->waits;
     struct attendance *counts = calloc((size_t)waits->meeting_count + 1, sizeof(*counts));
@@ -151,7 +151,8 @@ static enum wio_status find_ends(struct wio_phases *phases)
     return WIO_OK;
 }
 
-enum wio_status wio_phases_init(struct wio_phases *phases, const struct wio_program *program)
+enum wio_status wio_program_phases_init(struct wio_program_phases *phases,
+                                        const struct wio_program *program)
 {
     size_t streams = wio_trace_stream_count(program->trace);
     phases->program = program;
@@ -168,17 +169,17 @@ enum wio_status wio_phases_init(struct wio_phases *phases, const struct wio_prog
     return find_ends(phases);
 }
 
-void wio_phases_fini(struct wio_phases *phases)
+void wio_program_phases_fini(struct wio_program_phases *phases)
 {
     free(phases->ends);
     free(phases->streams);
     free(phases->ranks);
-    *phases = (struct wio_phases){0};
+    *phases = (struct wio_program_phases){0};
 }
 
 /* ---- moments and events ---- */
 
-uint32_t wio_phases_at(const struct wio_phases *phases, uint64_t t_ns)
+uint32_t wio_program_phases_at(const struct wio_program_phases *phases, uint64_t t_ns)
 {
     uint32_t low = 0;
     uint32_t high = phases->count - 1;
@@ -222,7 +223,8 @@ static const struct wio_act *part_at(const struct wio_waits *waits, uint32_t str
     return low < end ? &waits->acts[low] : NULL;
 }
 
-uint64_t wio_phases_begin(const struct wio_phases *phases, uint32_t phase, uint32_t rank)
+uint64_t wio_program_phases_begin(const struct wio_program_phases *phases, uint32_t phase,
+                                  uint32_t rank)
 {
     const struct wio_waits *waits = &phases->program->waits;
     uint32_t number = phases->streams[rank];
@@ -239,7 +241,8 @@ uint64_t wio_phases_begin(const struct wio_phases *phases, uint32_t phase, uint3
     return seq + 1;
 }
 
-uint64_t wio_phases_end(const struct wio_phases *phases, uint32_t phase, uint32_t rank)
+uint64_t wio_program_phases_end(const struct wio_program_phases *phases, uint32_t phase,
+                                uint32_t rank)
 {
     uint32_t number = phases->streams[rank];
     const struct wio_stream_info *stream = wio_trace_stream(phases->program->trace, number);

@@ -12,8 +12,8 @@
 
 #include "predict/program.h"
 
-/* Zero-initialise; release with wio_phases_fini. */
-struct wio_phases {
+/* Zero-initialise; release with wio_program_phases_fini. */
+struct wio_program_phases {
     const struct wio_program *program;
     uint64_t *ends;    /* of all but the last: when the collective behind it had all, rising, ns */
     uint32_t *streams; /* of each rank: the one that takes part in the most collectives */
@@ -22,15 +22,17 @@ struct wio_phases {
     uint32_t rank_count; /* that have a stream: numbered 0, 1 .. without the gaps of the trace */
 };
 
-WIO_MUST_CHECK enum wio_status wio_phases_init(struct wio_phases *phases,
-                                               const struct wio_program *program);
-void wio_phases_fini(struct wio_phases *phases);
+WIO_MUST_CHECK enum wio_status wio_program_phases_init(struct wio_program_phases *phases,
+                                                       const struct wio_program *program);
+void wio_program_phases_fini(struct wio_program_phases *phases);
 
 /* In which phase a moment of the trace is. */
-uint32_t wio_phases_at(const struct wio_phases *phases, uint64_t t_ns);
+uint32_t wio_program_phases_at(const struct wio_program_phases *phases, uint64_t t_ns);
 /* The first event of a rank's stream in a phase, and that with which it comes to the collective
  * behind it; of the last phase the stream's last event. */
-uint64_t wio_phases_begin(const struct wio_phases *phases, uint32_t phase, uint32_t rank);
-uint64_t wio_phases_end(const struct wio_phases *phases, uint32_t phase, uint32_t rank);
+uint64_t wio_program_phases_begin(const struct wio_program_phases *phases, uint32_t phase,
+                                  uint32_t rank);
+uint64_t wio_program_phases_end(const struct wio_program_phases *phases, uint32_t phase,
+                                uint32_t rank);
 
 #endif

@@ -9,14 +9,14 @@
 #include "base/cleanup.h"
 #include "trace/format/file_type.h"
 
-struct rule {
+struct path_rule {
     const char *prefix;
     bool is_whole; /* the path ends there or goes on with '/' */
     uint8_t kind;
 };
 
 /* First match counts. */
-static const struct rule rules[] = {
+static const struct path_rule rules[] = {
     {"/proc", true, RP_KIND_OF_SKIP(PROC)},
     {"/sys", true, RP_KIND_OF_SKIP(SYS)},
     {"/dev/shm", true, RP_KIND_FILE},

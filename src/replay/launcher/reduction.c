@@ -9,7 +9,7 @@
 
 /* One rank's piece: this, the accounts of all ranks, its mismatches, then for each stream that it
  * played with keep_events: struct piece_stream and its records. */
-struct piece {
+struct rank_piece {
     uint64_t bytes; /* of all of it */
     uint64_t untied;
     struct rp_tally tally;
@@ -53,9 +53,9 @@ static enum wio_status add_records(const struct rp_stage *stage, struct wio_blob
 static enum wio_status make_piece(const struct rp_stage *stage, struct wio_blob *blob)
 {
     const struct rp_board *board = stage->board;
-    struct piece piece = {.tally = board->tally,
-                          .untied = atomic_load(&board->untied),
-                          .mismatch_count = atomic_load(&board->mismatch_count)};
+    struct rank_piece piece = {.tally = board->tally,
+                               .untied = atomic_load(&board->untied),
+                               .mismatch_count = atomic_load(&board->mismatch_count)};
     piece.mismatch_listed =
         piece.mismatch_count < WIO_REPLAY_MISMATCHES ? piece.mismatch_count : WIO_REPLAY_MISMATCHES;
     WIO_TRY(wio_blob_put(blob, &piece, sizeof(piece)));
@@ -120,7 +120,7 @@ static enum wio_status add_streams(struct rp_stage *stage, struct wio_buf *buf, 
 
 static enum wio_status add_piece(struct rp_stage *stage, struct wio_buf *buf, bool is_own)
 {
-    struct piece *piece = malloc(sizeof(*piece));
+    struct rank_piece *piece = malloc(sizeof(*piece));
     if (piece == NULL) {
         return WIO_ERR_NOMEM;
     }

@@ -88,13 +88,13 @@ static void map(struct rp_worker *worker, const struct wio_event *event, struct 
     }
 }
 
-struct part {
+struct mapped_range {
     uint8_t *address;
     size_t bytes;
 };
 
 /* What of a mapping lies in the event's range. */
-static struct part part_of(const struct wio_event *event, const struct rp_mapping *mapping)
+static struct mapped_range part_of(const struct wio_event *event, const struct rp_mapping *mapping)
 {
     uint64_t begin = (uint64_t)event->arg[2];
     uint64_t origin = origin_of(event);
@@ -103,7 +103,7 @@ static struct part part_of(const struct wio_event *event, const struct rp_mappin
     uint64_t bytes = event->size > before ? event->size - before : 0;
     skip = skip < mapping->bytes ? skip : mapping->bytes;
     bytes = bytes < mapping->bytes - skip ? bytes : mapping->bytes - skip;
-    return (struct part){(uint8_t *)mapping->address + skip, (size_t)bytes};
+    return (struct mapped_range){(uint8_t *)mapping->address + skip, (size_t)bytes};
 }
 
 /* A part is replaced by inaccessible memory, so that no other mapping comes to lie within this
@@ -111,7 +111,7 @@ static struct part part_of(const struct wio_event *event, const struct rp_mappin
 static void unmap(struct rp_worker *worker, const struct wio_event *event,
                   struct rp_mapping *mapping, struct rp_outcome *out)
 {
-    struct part part = part_of(event, mapping);
+    struct mapped_range part = part_of(event, mapping);
     if (part.bytes == mapping->bytes) {
         rp_done(out, munmap(mapping->address, mapping->bytes));
         forget(worker, event, mapping);
@@ -166,7 +166,7 @@ void rp_do_map(struct rp_worker *worker, const struct wio_event *event, struct r
     }
     switch (event->op) {
     case WIO_OP_msync: {
-        struct part part = part_of(event, mapping);
+        struct mapped_range part = part_of(event, mapping);
         rp_done(out, msync(part.address, part.bytes,
                            (int)event->arg[0] & (MS_ASYNC | MS_SYNC | MS_INVALIDATE)));
         break;

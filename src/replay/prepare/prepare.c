@@ -18,7 +18,7 @@
 
 #define FILL_BYTES (1u << 20)
 
-struct work {
+struct prepare_work {
     const struct rp_prepare *params;
     const struct rp_space *space;
     uint32_t *order; /* files of before the run, directories before what they hold */
@@ -34,7 +34,7 @@ static const char *path_of(const struct rp_space *space, uint32_t file)
     return wio_strtab_get(&space->texts, space->files[file].path, NULL);
 }
 
-static enum wio_status fail(const struct work *work, const char *what, const char *path)
+static enum wio_status fail(const struct prepare_work *work, const char *what, const char *path)
 {
     return wio_error_sys(work->err, work->params->root->path, "cannot %s '%s' in the target", what,
                          path);
@@ -70,7 +70,7 @@ void rp_prepare_measure(const struct rp_space *space, struct rp_tree_size *size_
     }
 }
 
-static enum wio_status check_room(const struct work *work)
+static enum wio_status check_room(const struct prepare_work *work)
 {
     struct rp_tree_size size;
     struct statvfs st;
@@ -89,7 +89,7 @@ static enum wio_status check_room(const struct work *work)
 }
 
 /* Where the target has none, the operations that look at them show it. */
-static void set_attrs(const struct work *work, const struct rp_file *file, int fd)
+static void set_attrs(const struct prepare_work *work, const struct rp_file *file, int fd)
 {
     const struct rp_attrs *attrs = &work->space->attrs;
     for (uint32_t at = file->attrs; at != 0; at = attrs->items[at - 1].next) {
@@ -103,7 +103,7 @@ static void set_attrs(const struct work *work, const struct rp_file *file, int f
     }
 }
 
-static enum wio_status make_directory(const struct work *work, int dir, const char *name,
+static enum wio_status make_directory(const struct prepare_work *work, int dir, const char *name,
                                       const struct rp_file *file, const char *path)
 {
     if (mkdirat(dir, name, 0700) != 0) {
@@ -129,7 +129,7 @@ static enum wio_status make_directory(const struct work *work, int dir, const ch
     return is_done ? WIO_OK : fail(work, "create an entry in", path);
 }
 
-static enum wio_status make_link(const struct work *work, int dir, const char *name,
+static enum wio_status make_link(const struct prepare_work *work, int dir, const char *name,
                                  const struct rp_file *file, const char *path)
 {
     const char *text = wio_strtab_get(&work->space->texts, file->target, NULL);
@@ -139,7 +139,7 @@ static enum wio_status make_link(const struct work *work, int dir, const char *n
     return WIO_OK;
 }
 
-static enum wio_status fill_range(struct work *work, int fd, const struct rp_extent *range,
+static enum wio_status fill_range(struct prepare_work *work, int fd, const struct rp_extent *range,
                                   uint64_t *seed, const char *path)
 {
     for (uint64_t at = range->start; at < range->end;) {
@@ -163,8 +163,8 @@ static enum wio_status fill_range(struct work *work, int fd, const struct rp_ext
     return WIO_OK;
 }
 
-static enum wio_status make_file(struct work *work, int dir, const char *name, uint32_t index,
-                                 const char *path)
+static enum wio_status make_file(struct prepare_work *work, int dir, const char *name,
+                                 uint32_t index, const char *path)
 {
     const struct rp_file *file = &work->space->files[index];
     uint64_t seed = (uint64_t)index << 40 | 1;
@@ -187,7 +187,7 @@ static enum wio_status make_file(struct work *work, int dir, const char *name, u
     return WIO_OK;
 }
 
-static enum wio_status make_one(struct work *work, uint32_t index)
+static enum wio_status make_one(struct prepare_work *work, uint32_t index)
 {
     char name[NAME_MAX + 1];
     const struct rp_file *file = &work->space->files[index];
@@ -215,7 +215,7 @@ static enum wio_status make_one(struct work *work, uint32_t index)
 }
 
 /* Modes of directories at last: they may forbid to write. Foreign ones keep theirs. */
-static enum wio_status set_mode(const struct work *work, uint32_t index)
+static enum wio_status set_mode(const struct prepare_work *work, uint32_t index)
 {
     const struct rp_file *file = &work->space->files[index];
     const char *path = path_of(work->space, index);
@@ -232,7 +232,7 @@ static enum wio_status set_mode(const struct work *work, uint32_t index)
 }
 
 /* After this the data lies on the storage, and not in the page cache. */
-static enum wio_status flush(const struct work *work)
+static enum wio_status flush(const struct prepare_work *work)
 {
     if (syncfs(work->params->root->fd) != 0) {
         return wio_error_sys(work->err, work->params->root->path, "cannot flush the target");
@@ -257,7 +257,7 @@ static int by_path(const void *a, const void *b, void *arg)
     return strcmp(path_of(space, *(const uint32_t *)a), path_of(space, *(const uint32_t *)b));
 }
 
-static void choose(struct work *work)
+static void choose(struct prepare_work *work)
 {
     for (uint32_t i = 0; i < work->space->file_count; i++) {
         if (is_to_make(&work->space->files[i])) {
@@ -268,7 +268,7 @@ static void choose(struct work *work)
             (void *)(uintptr_t)work->space);
 }
 
-static enum wio_status make_tree(struct work *work)
+static enum wio_status make_tree(struct prepare_work *work)
 {
     struct rp_manifest *manifest = work->params->manifest;
     WIO_TRY(rp_collide_check(work->params->root, manifest, work->space, work->err));
@@ -289,7 +289,7 @@ enum wio_status rp_prepare(const struct rp_prepare *params, const struct rp_spac
 {
     struct rp_tree_size size;
     rp_prepare_measure(space, &size);
-    struct work work = {.params = params, .space = space, .total = size.bytes, .err = err};
+    struct prepare_work work = {.params = params, .space = space, .total = size.bytes, .err = err};
     work.order = calloc((size_t)space->file_count + 1, sizeof(*work.order));
     work.data = malloc(FILL_BYTES);
     enum wio_status status = WIO_ERR_NOMEM;

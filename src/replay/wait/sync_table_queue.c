@@ -36,7 +36,7 @@ void rp_gate_put(struct rp_gate *gate, uint32_t index)
 }
 
 /* Some of the GETs that are one: `units` from one queue. They are sorted by queue. */
-struct part {
+struct queue_units {
     uint32_t first;
     uint32_t queue;
     uint32_t units;
@@ -49,7 +49,7 @@ static uint32_t queue_of(const struct rp_waiting *waiting, uint32_t number)
 }
 
 /* The part behind `part`; false at the end. Begin with zeros. */
-static bool next_part(const struct rp_waiting *waiting, struct part *part)
+static bool next_part(const struct rp_waiting *waiting, struct queue_units *part)
 {
     uint32_t first = part->first + part->units;
     uint32_t end = first;
@@ -66,7 +66,7 @@ static bool next_part(const struct rp_waiting *waiting, struct part *part)
 }
 
 /* The count may fall below zero by what the queue held at first. */
-static bool try_part(struct rp_gate *gate, const struct part *part, uint32_t *seen_out)
+static bool try_part(struct rp_gate *gate, const struct queue_units *part, uint32_t *seen_out)
 {
     struct rp_gate_queue *slot = &gate->queues[part->queue];
     uint32_t spare = gate->waits->spare[part->queue];
@@ -88,7 +88,7 @@ static void sleep_at(struct rp_waiting *waiting, uint32_t queue)
 /* Does each queue hold enough? Else the thread sleeps at the first that does not. */
 static bool have_all(struct rp_waiting *waiting, uint32_t *seen_out)
 {
-    struct part part = {0};
+    struct queue_units part = {0};
     struct rp_gate *gate = waiting->gate;
     while (next_part(waiting, &part)) {
         *seen_out = atomic_load(&gate->queues[part.queue].count);
@@ -102,7 +102,7 @@ static bool have_all(struct rp_waiting *waiting, uint32_t *seen_out)
 
 static void give_back(struct rp_waiting *waiting, uint32_t until)
 {
-    struct part part = {0};
+    struct queue_units part = {0};
     while (next_part(waiting, &part) && part.first < until) {
         struct rp_gate_queue *slot = &waiting->gate->queues[part.queue];
         atomic_fetch_add(&slot->count, part.units);
@@ -115,7 +115,7 @@ static void give_back(struct rp_waiting *waiting, uint32_t until)
 /* All or nothing: what was got is given back where another thread was faster with the rest. */
 static bool try_get(struct rp_waiting *waiting, uint32_t *seen_out)
 {
-    struct part part = {0};
+    struct queue_units part = {0};
     if (!have_all(waiting, seen_out)) {
         return false;
     }
@@ -132,10 +132,10 @@ static bool try_get(struct rp_waiting *waiting, uint32_t *seen_out)
 /* The wait was given up: what is missing comes later, and is this thread's. */
 static void go_into_debt(struct rp_waiting *waiting)
 {
-    struct part part = {0};
+    struct queue_units part = {0};
     uint32_t seen;
     while (next_part(waiting, &part)) {
-        struct part one = {part.first, part.queue, 1};
+        struct queue_units one = {part.first, part.queue, 1};
         for (uint32_t i = 0; i < part.units; i++) {
             bool is_got = try_part(waiting->gate, &one, &seen);
             atomic_fetch_add(&waiting->gate->queues[part.queue].debt, is_got ? 0 : 1);

@@ -5,7 +5,7 @@
 #include "base/cleanup.h"
 #include "seal/seal_internal.h"
 
-static void free_chunk(struct wio_chunk **chunk)
+static void free_chunk(struct wio_ring_chunk **chunk)
 {
     free(*chunk);
 }
@@ -27,7 +27,7 @@ static uint64_t events_of(const union wio_slot *slot)
 
 /* What can be read of it: it is being written. */
 static uint64_t count_events(const struct wio_seal *seal, const struct wio_seal_ring *ring,
-                             struct wio_chunk *chunk)
+                             struct wio_ring_chunk *chunk)
 {
     WIO_CLEANUP(wio_ring_close) struct wio_ring file = {.fd = -1};
     uint64_t count = 0;
@@ -45,7 +45,7 @@ static uint64_t count_events(const struct wio_seal *seal, const struct wio_seal_
 
 void wio_seal_count_live(struct wio_seal *seal)
 {
-    WIO_CLEANUP(free_chunk) struct wio_chunk *chunk = calloc(1, sizeof(*chunk));
+    WIO_CLEANUP(free_chunk) struct wio_ring_chunk *chunk = calloc(1, sizeof(*chunk));
     for (uint32_t i = 0; i < seal->ring_count && chunk != NULL; i++) {
         const struct wio_seal_ring *ring = &seal->rings[i];
         if (ring->is_skipped && !ring->is_for_strings) {

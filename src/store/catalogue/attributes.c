@@ -22,7 +22,7 @@ static int change_node(struct wio_catalogue *catalogue, struct wio_catalogue_pat
                        int (*apply)(const struct change *change, struct wio_store_stat *stat),
                        const struct change *change, struct wio_store_stat *stat_out)
 {
-    struct place place;
+    struct path_end place;
     int result = db_begin(catalogue);
     result = result == 0 ? walk_to(catalogue, change->user, path, follow, &place) : result;
     result = result == 0 ? apply(change, &place.node.stat) : result;
@@ -139,7 +139,7 @@ int wio_catalogue_truncate(struct wio_catalogue *catalogue, const struct wio_cat
 int wio_catalogue_stat(struct wio_catalogue *catalogue, const struct wio_catalogue_user *user,
                        struct wio_catalogue_path path, bool follow, struct wio_store_stat *stat_out)
 {
-    struct place place;
+    struct path_end place;
     int result = walk_to(catalogue, user, path, follow, &place);
     if (result == 0 && S_ISDIR(place.node.stat.mode)) {
         result = node_count_links(catalogue, &place.node);
@@ -153,7 +153,7 @@ int wio_catalogue_stat(struct wio_catalogue *catalogue, const struct wio_catalog
 int wio_catalogue_readlink(struct wio_catalogue *catalogue, const struct wio_catalogue_user *user,
                            struct wio_catalogue_path path, char *text, size_t size, size_t *got_out)
 {
-    struct place place;
+    struct path_end place;
     int result = walk_to(catalogue, user, path, false, &place);
     if (result == 0 && !S_ISLNK(place.node.stat.mode)) {
         result = EINVAL;
@@ -189,7 +189,7 @@ int wio_catalogue_list(struct wio_catalogue *catalogue, const struct wio_catalog
                        struct wio_catalogue_path path, uint64_t cookie, wio_catalogue_each *each,
                        void *context)
 {
-    struct place place;
+    struct path_end place;
     int result = walk_to(catalogue, user, path, true, &place);
     if (result == 0 && !S_ISDIR(place.node.stat.mode)) {
         result = ENOTDIR;

@@ -14,7 +14,7 @@ enum { MODE_BITS = 07777, SEGMENTS_MAX = 4096 };
 /* A new node at a free place, where the user may write into the directory. A directory with the
  * group bit gives its group, and the bit to directories. */
 static int make(struct wio_catalogue *catalogue, const struct wio_catalogue_user *user,
-                const struct place *place, struct node *node,
+                const struct path_end *place, struct node *node,
                 const struct wio_catalogue_path *target)
 {
     const struct wio_store_stat *dir = &place->parent.stat;
@@ -37,7 +37,7 @@ static int make(struct wio_catalogue *catalogue, const struct wio_catalogue_user
 /* ---- files ---- */
 
 static int open_there(struct wio_catalogue *catalogue, const struct wio_catalogue_user *user,
-                      struct place *place, const struct wio_store_request *how)
+                      struct path_end *place, const struct wio_store_request *how)
 {
     unsigned flags = how->open_flags;
     unsigned exclusive = WIO_STORE_OPEN_CREATE | WIO_STORE_OPEN_EXCL;
@@ -65,7 +65,7 @@ static int open_there(struct wio_catalogue *catalogue, const struct wio_catalogu
 }
 
 static int open_new(struct wio_catalogue *catalogue, const struct wio_catalogue_user *user,
-                    struct place *place, const struct wio_store_request *how)
+                    struct path_end *place, const struct wio_store_request *how)
 {
     if ((how->open_flags & WIO_STORE_OPEN_CREATE) == 0) {
         return ENOENT;
@@ -86,7 +86,7 @@ int wio_catalogue_open_file(struct wio_catalogue *catalogue, const struct wio_ca
                             struct wio_catalogue_path path, const struct wio_store_request *how,
                             struct wio_store_stat *stat_out)
 {
-    struct place place;
+    struct path_end place;
     unsigned exclusive = WIO_STORE_OPEN_CREATE | WIO_STORE_OPEN_EXCL;
     bool follow =
         (how->open_flags & exclusive) != exclusive && (how->flags & WIO_STORE_FLAG_NOFOLLOW) == 0;
@@ -110,7 +110,7 @@ static int make_at(struct wio_catalogue *catalogue, const struct wio_catalogue_u
                    struct wio_catalogue_path path, struct node *node,
                    const struct wio_catalogue_path *target)
 {
-    struct place place;
+    struct path_end place;
     int result = db_begin(catalogue);
     result = result == 0 ? walk(catalogue, user, path, false, &place) : result;
     if (result == 0 && place.is_there) {
@@ -159,13 +159,13 @@ int wio_catalogue_symlink(struct wio_catalogue *catalogue, const struct wio_cata
 /* ---- removing ---- */
 
 static int take_away(struct wio_catalogue *catalogue, const struct wio_catalogue_user *user,
-                     const struct place *place)
+                     const struct path_end *place)
 {
     int result = node_delete(catalogue, place->node.stat.file);
     return result == 0 ? node_touch(catalogue, place->parent.stat.file, user->now_ns) : result;
 }
 
-static int check_unlink(const struct wio_catalogue_user *user, const struct place *place)
+static int check_unlink(const struct wio_catalogue_user *user, const struct path_end *place)
 {
     if (place->last != LAST_NAME) {
         return EISDIR;
@@ -177,7 +177,7 @@ static int check_unlink(const struct wio_catalogue_user *user, const struct plac
 int wio_catalogue_unlink(struct wio_catalogue *catalogue, const struct wio_catalogue_user *user,
                          struct wio_catalogue_path path, struct wio_store_stat *stat_out)
 {
-    struct place place;
+    struct path_end place;
     int result = db_begin(catalogue);
     result = result == 0 ? walk_to(catalogue, user, path, false, &place) : result;
     result = result == 0 ? check_unlink(user, &place) : result;
@@ -191,7 +191,7 @@ int wio_catalogue_unlink(struct wio_catalogue *catalogue, const struct wio_catal
 }
 
 static int check_rmdir(struct wio_catalogue *catalogue, const struct wio_catalogue_user *user,
-                       const struct place *place)
+                       const struct path_end *place)
 {
     static const int not_by_name[] = {
         [LAST_NAME] = 0, [LAST_DOT] = EINVAL, [LAST_DOT_DOT] = ENOTEMPTY, [LAST_ROOT] = EBUSY};
@@ -213,7 +213,7 @@ static int check_rmdir(struct wio_catalogue *catalogue, const struct wio_catalog
 int wio_catalogue_rmdir(struct wio_catalogue *catalogue, const struct wio_catalogue_user *user,
                         struct wio_catalogue_path path)
 {
-    struct place place;
+    struct path_end place;
     int result = db_begin(catalogue);
     result = result == 0 ? walk_to(catalogue, user, path, false, &place) : result;
     result = result == 0 ? check_rmdir(catalogue, user, &place) : result;

@@ -20,14 +20,14 @@ static int is_beneath(struct wio_catalogue *catalogue, struct node dir, uint64_t
     return result;
 }
 
-static bool is_dir(const struct place *place)
+static bool is_dir(const struct path_end *place)
 {
     return S_ISDIR(place->node.stat.mode);
 }
 
 /* What is to go may go from there, and to there. */
-static int check_rights(const struct wio_catalogue_user *user, const struct place *from,
-                        const struct place *to)
+static int check_rights(const struct wio_catalogue_user *user, const struct path_end *from,
+                        const struct path_end *to)
 {
     int result = user_may_remove(user, &from->parent.stat, &from->node.stat);
     if (result == 0) {
@@ -41,8 +41,8 @@ static int check_rights(const struct wio_catalogue_user *user, const struct plac
 }
 
 /* What is there may be replaced. */
-static int check_replaced(struct wio_catalogue *catalogue, const struct place *from,
-                          const struct place *to)
+static int check_replaced(struct wio_catalogue *catalogue, const struct path_end *from,
+                          const struct path_end *to)
 {
     bool has_entries = false;
     if (is_dir(to) && !is_dir(from)) {
@@ -56,7 +56,7 @@ static int check_replaced(struct wio_catalogue *catalogue, const struct place *f
 }
 
 static int check(struct wio_catalogue *catalogue, const struct wio_catalogue_user *user,
-                 const struct place *from, const struct place *to)
+                 const struct path_end *from, const struct path_end *to)
 {
     bool is_into_itself = false;
     if (from->last != LAST_NAME || to->last != LAST_NAME) {
@@ -77,7 +77,7 @@ static int check(struct wio_catalogue *catalogue, const struct wio_catalogue_use
 }
 
 static int move(struct wio_catalogue *catalogue, const struct wio_catalogue_user *user,
-                const struct place *from, const struct place *to)
+                const struct path_end *from, const struct path_end *to)
 {
     int result = to->is_there ? node_delete(catalogue, to->node.stat.file) : 0;
     result = result == 0
@@ -91,8 +91,8 @@ int wio_catalogue_rename(struct wio_catalogue *catalogue, const struct wio_catal
                          struct wio_catalogue_path from_path, struct wio_catalogue_path to_path,
                          struct wio_store_stat *replaced_out)
 {
-    struct place from;
-    struct place to;
+    struct path_end from;
+    struct path_end to;
     struct wio_store_stat replaced = {0};
     int result = db_begin(catalogue);
     result = result == 0 ? walk_to(catalogue, user, from_path, false, &from) : result;

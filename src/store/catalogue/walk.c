@@ -58,7 +58,7 @@ static bool is_text(const struct leaf_name *name, const char *text)
 
 /* The link's text goes in front of the rest, and the walk on in the directory of the link, or at
  * the root. */
-static int expand(struct wio_catalogue *catalogue, struct place *place, struct rest *rest)
+static int expand(struct wio_catalogue *catalogue, struct path_end *place, struct rest *rest)
 {
     char target[LINK_BYTES];
     size_t size = 0;
@@ -85,7 +85,7 @@ static int expand(struct wio_catalogue *catalogue, struct place *place, struct r
 
 /* One component from the directory place->node; afterwards place->node is what it names. */
 static int step(struct wio_catalogue *catalogue, const struct wio_catalogue_user *user,
-                struct place *place, const struct leaf_name *name)
+                struct path_end *place, const struct leaf_name *name)
 {
     int result = is_dir(&place->node) ? user_may(user, &place->node.stat, MAY_EXECUTE) : ENOTDIR;
     if (result != 0) {
@@ -110,7 +110,7 @@ static int step(struct wio_catalogue *catalogue, const struct wio_catalogue_user
 
 /* A step, and the link that it may have led to. `is_last`: nothing but slashes is left. */
 static int step_on(struct wio_catalogue *catalogue, const struct wio_catalogue_user *user,
-                   struct place *place, struct rest *rest, bool follow)
+                   struct path_end *place, struct rest *rest, bool follow)
 {
     struct leaf_name name;
     int result = take_name(rest, &name);
@@ -148,11 +148,11 @@ static int begin(struct rest *rest, struct wio_catalogue_path path)
 }
 
 int walk(struct wio_catalogue *catalogue, const struct wio_catalogue_user *user,
-         struct wio_catalogue_path path, bool follow, struct place *place_out)
+         struct wio_catalogue_path path, bool follow, struct path_end *place_out)
 {
     struct rest rest;
     int result = begin(&rest, path);
-    *place_out = (struct place){.is_there = true, .last = LAST_ROOT};
+    *place_out = (struct path_end){.is_there = true, .last = LAST_ROOT};
     result = result == 0 ? node_by_id(catalogue, ROOT_NODE, &place_out->node) : result;
     while (result == 0 && slashes(&rest) < rest.size) {
         result = step_on(catalogue, user, place_out, &rest, follow);
@@ -161,7 +161,7 @@ int walk(struct wio_catalogue *catalogue, const struct wio_catalogue_user *user,
 }
 
 int walk_to(struct wio_catalogue *catalogue, const struct wio_catalogue_user *user,
-            struct wio_catalogue_path path, bool follow, struct place *place_out)
+            struct wio_catalogue_path path, bool follow, struct path_end *place_out)
 {
     int result = walk(catalogue, user, path, follow, place_out);
     if (result != 0) {

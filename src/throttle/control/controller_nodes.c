@@ -102,7 +102,7 @@ static bool is_seated(const struct wio_conduct *c, int32_t pid)
 /* It runs, waits for a processor or for a disk, and has not had time to come yet. */
 static bool is_beginning(int32_t pid)
 {
-    struct wio_task task;
+    struct wio_task_state task;
     wio_task_look(pid, pid, &task);
     return task.is_there && !task.is_asleep && task.run_ns < BEGIN_NS;
 }
@@ -249,7 +249,7 @@ static bool has_said_goodbye(const struct wio_conduct *c, const struct wio_board
 
 static bool has_process(const struct wio_watch *watch)
 {
-    struct wio_task process;
+    struct wio_task_state process;
     if (watch->far != NULL) {
         return watch->far->has_process;
     }

@@ -57,7 +57,7 @@ static uint64_t own_time(uint64_t passed_ns, uint64_t ran_ns, bool slept)
 
 bool wio_watch_look(struct wio_watch *watch, uint64_t now_ns)
 {
-    struct wio_task task;
+    struct wio_task_state task;
     if (watch->far != NULL) {
         task = watch->far->task;
         now_ns = watch->far->now_ns;

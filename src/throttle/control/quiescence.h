@@ -33,7 +33,7 @@ struct wio_watch {
     uint64_t call_patience_ns;           /* //TRACE: for a call that waits */
     uint64_t word;                       /* as last read */
     uint32_t asked;
-    struct wio_task task; /* as last sampled */
+    struct wio_task_state task; /* as last sampled */
     uint64_t looked_ns;
     uint64_t own_ns;        /* own time since the last wio_watch_restart */
     uint64_t phase_ns;      /* own time since the last wio_watch_begin_phase */

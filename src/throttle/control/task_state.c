@@ -107,12 +107,12 @@ bool wio_task_is_timed(const char *syscall_text)
     return false;
 }
 
-void wio_task_look(int32_t pid, int32_t tid, struct wio_task *task_out)
+void wio_task_look(int32_t pid, int32_t tid, struct wio_task_state *task_out)
 {
     char text[TEXT_BYTES];
     char state;
     int32_t parent;
-    *task_out = (struct wio_task){0};
+    *task_out = (struct wio_task_state){0};
     read_of_task(pid, tid, "stat", text);
     if (!wio_task_parse_stat(text, &state, &parent) || strchr("ZXx", state) != NULL) {
         return;

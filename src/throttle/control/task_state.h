@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct wio_task {
+struct wio_task_state {
     bool is_there;   /* it exists and has not ended */
     bool is_asleep;  /* sleeps until something happens; not on a disk */
     bool is_timed;   /* .. or until a time is over: it may wake by itself. True where that cannot be
@@ -14,7 +14,7 @@ struct wio_task {
     uint64_t run_ns; /* on a processor, in all; as exact as the scheduler's tick while it runs */
 };
 
-void wio_task_look(int32_t pid, int32_t tid, struct wio_task *task_out);
+void wio_task_look(int32_t pid, int32_t tid, struct wio_task_state *task_out);
 
 /* The parent of a process; 0 where that cannot be told. */
 int32_t wio_task_parent(int32_t pid);

@@ -15,7 +15,7 @@
 /* Connections that are accepted in a step, of which many fit between two samples of the threads. */
 #define ACCEPTED_MAX 64u
 
-struct pending {
+struct new_link {
     struct wio_remote_handshake shake;
     uint64_t until_ns;
     bool is_proven;
@@ -24,7 +24,7 @@ struct pending {
 struct wio_admission {
     struct wio_remote_listeners listeners;
     struct wio_remote_key key;
-    struct pending *pending[WIO_ADMISSION_MAX]; /* the oldest first */
+    struct new_link *pending[WIO_ADMISSION_MAX]; /* the oldest first */
     uint32_t count;
     struct wio_remote_nonce *nonces; /* of all HELLOs of the run */
     uint32_t nonce_count;
@@ -135,7 +135,7 @@ static bool accept_one(struct wio_admission *admission, int listener)
         return false;
     }
     int fd = accept_next(admission, listener);
-    struct pending *pending = fd >= 0 ? calloc(1, sizeof(*pending)) : NULL;
+    struct new_link *pending = fd >= 0 ? calloc(1, sizeof(*pending)) : NULL;
     if (pending == NULL) {
         wio_fd_cleanup(&fd);
         return false;
@@ -167,7 +167,7 @@ static bool is_repeated(struct wio_admission *admission, const struct wio_remote
 }
 
 /* False: it is to be closed. */
-static bool go_on(struct wio_admission *admission, struct pending *pending)
+static bool go_on(struct wio_admission *admission, struct new_link *pending)
 {
     bool was_unknown = pending->shake.at == WIO_REMOTE_AT_HELLO;
     enum wio_remote_step step =

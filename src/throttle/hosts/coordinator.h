@@ -46,7 +46,7 @@ struct wio_director_news {
 
 /* The state of a thread of another host at its last sample. */
 struct wio_director_look {
-    struct wio_task task;
+    struct wio_task_state task;
     uint64_t now_ns; /* of that host's clock */
     bool has_process;
     bool has_parent; /* a thread of the same recorder started it */

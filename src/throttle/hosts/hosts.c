@@ -3,7 +3,7 @@
 #include "base/cleanup.h"
 #include "throttle/rules/throttle_internal.h"
 
-enum wio_status wio_throttle_direct(struct wio_throttle *t, struct wio_error *err)
+enum wio_status wio_throttle_direct(struct wio_throttle_session *t, struct wio_error *err)
 {
     if (!t->params->hosts) {
         return WIO_OK;
@@ -15,7 +15,7 @@ enum wio_status wio_throttle_direct(struct wio_throttle *t, struct wio_error *er
     return WIO_OK;
 }
 
-enum wio_status wio_throttle_direct_run(struct wio_throttle *t, const char *dir,
+enum wio_status wio_throttle_direct_run(struct wio_throttle_session *t, const char *dir,
                                         uint32_t first_grant, uint64_t limit_ns,
                                         struct wio_error *err)
 {
@@ -23,7 +23,7 @@ enum wio_status wio_throttle_direct_run(struct wio_throttle *t, const char *dir,
     return t->director != NULL ? wio_director_begin_run(t->director, &run, err) : WIO_OK;
 }
 
-enum wio_status wio_throttle_start(const struct wio_throttle *t,
+enum wio_status wio_throttle_start(const struct wio_throttle_session *t,
                                    const struct wio_record_params *params, struct wio_rerun *rerun,
                                    struct wio_error *err)
 {
@@ -48,7 +48,7 @@ static void add_totals(struct wio_seal_totals *totals, const struct wio_seal_tot
 }
 
 /* What the recorders of all hosts say of the run belongs to its result. */
-void wio_throttle_end_run(struct wio_throttle *t, struct wio_record_result *result,
+void wio_throttle_end_run(struct wio_throttle_session *t, struct wio_record_result *result,
                           struct wio_conduct *conduct)
 {
     struct wio_director_totals totals;

@@ -7,7 +7,7 @@
 #include "ring/control_block.h"
 
 /* A number of a struct, in the order of the wire. */
-struct field {
+struct wire_field {
     uint16_t offset;
     uint8_t bytes;
 };
@@ -18,24 +18,24 @@ struct field {
     }
 
 #define WELCOME(name) FIELD(struct wio_remote_welcome, name)
-static const struct field welcome_fields[] = {WELCOME(limit_ns), WELCOME(first_grant)};
+static const struct wire_field welcome_fields[] = {WELCOME(limit_ns), WELCOME(first_grant)};
 
 #define ASK(name) FIELD(struct wio_remote_ask, name)
-static const struct field ask_fields[] = {ASK(is_over), ASK(wants_bytes), ASK(count)};
+static const struct wire_field ask_fields[] = {ASK(is_over), ASK(wants_bytes), ASK(count)};
 
 #define GRANT(name) FIELD(struct wio_remote_grant, name)
-static const struct field grant_fields[] = {GRANT(place), GRANT(count)};
+static const struct wire_field grant_fields[] = {GRANT(place), GRANT(count)};
 
 /* `unseen` follows. */
 #define ANSWER(name) FIELD(struct wio_remote_answer, name)
-static const struct field answer_fields[] = {
+static const struct wire_field answer_fields[] = {
     ANSWER(now_ns),      ANSWER(count), ANSWER(flags),  ANSWER(announced), ANSWER(arrived),
     ANSWER(exit_status), ANSWER(rings), ANSWER(events), ANSWER(dropped),   ANSWER(bytes)};
 
 #define NODE(name) FIELD(struct wio_remote_node, name)
-static const struct field node_fields[] = {NODE(pid),   NODE(tid),    NODE(rank),
-                                           NODE(flags), NODE(key),    NODE(parent),
-                                           NODE(word),  NODE(run_ns), NODE(asked)};
+static const struct wire_field node_fields[] = {NODE(pid),   NODE(tid),    NODE(rank),
+                                                NODE(flags), NODE(key),    NODE(parent),
+                                                NODE(word),  NODE(run_ns), NODE(asked)};
 
 enum {
     HELLO_BYTES = WIO_REMOTE_NONCE_BYTES + 4 + WIO_REMOTE_HOST_BYTES,
@@ -63,8 +63,8 @@ uint32_t wio_remote_body_max(uint32_t kind)
 
 /* ---- fields ------------------------------------------------------------------------------- */
 
-static enum wio_status put_fields(struct wio_blob *out, const void *row, const struct field *fields,
-                                  size_t count)
+static enum wio_status put_fields(struct wio_blob *out, const void *row,
+                                  const struct wire_field *fields, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         const void *at = (const char *)row + fields[i].offset;
@@ -74,7 +74,7 @@ static enum wio_status put_fields(struct wio_blob *out, const void *row, const s
     return WIO_OK;
 }
 
-static enum wio_status get_fields(struct wio_buf *body, void *row, const struct field *fields,
+static enum wio_status get_fields(struct wio_buf *body, void *row, const struct wire_field *fields,
                                   size_t count)
 {
     for (size_t i = 0; i < count; i++) {

@@ -94,7 +94,7 @@ struct wio_remote_answer {
 };
 
 enum {
-    WIO_REMOTE_IS_THERE = 1, /* as in struct wio_task */
+    WIO_REMOTE_IS_THERE = 1, /* as in struct wio_task_state */
     WIO_REMOTE_IS_ASLEEP = 2,
     WIO_REMOTE_IS_TIMED = 4,
     WIO_REMOTE_HAS_PROCESS = 8, /* the thread's process is there */

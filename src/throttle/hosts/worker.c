@@ -91,7 +91,7 @@ static enum wio_status begin(struct agent *agent, const char *director, struct w
 
 static uint32_t look(const struct wio_board_node *node, struct wio_remote_node *out)
 {
-    struct wio_task task;
+    struct wio_task_state task;
     wio_task_look(node->pid, node->tid, &task);
     out->run_ns = task.run_ns;
     uint32_t flags = (task.is_there ? WIO_REMOTE_IS_THERE : 0u) |

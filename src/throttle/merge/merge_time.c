@@ -16,7 +16,7 @@ struct io {
     uint64_t dur_ns;
 };
 
-struct line {
+struct node_ios {
     struct io *ios;
     size_t count;
     uint64_t birth_ns; /* in the first run */
@@ -26,8 +26,8 @@ struct line {
 
 struct timer {
     struct wio_merge *merge;
-    struct line *lines; /* per node */
-    uint32_t *edges_in; /* by (to_thread, to_op) */
+    struct node_ios *lines; /* per node */
+    uint32_t *edges_in;     /* by (to_thread, to_op) */
 };
 
 static void timer_fini(struct timer *timer)
@@ -52,7 +52,7 @@ static enum wio_status read_run(struct timer *timer, uint32_t r, struct wio_erro
     enum wio_status status;
     while ((status = wio_cursor_next(cursor, &event, err)) == WIO_OK) {
         uint32_t n = run->node_of[event->stream];
-        struct line *line = &timer->lines[n];
+        struct node_ios *line = &timer->lines[n];
         if (!wio_run_op_counts(event) || timer->merge->source[n] != r || line->ios == NULL) {
             continue;
         }
@@ -94,7 +94,7 @@ static enum wio_status sort_edges(struct timer *timer, struct wio_error *err)
 
 static uint64_t end_of(const struct timer *timer, uint32_t node, uint64_t op)
 {
-    const struct line *line = &timer->lines[node];
+    const struct node_ios *line = &timer->lines[node];
     const struct io *io = &line->ios[op];
     return line->birth_ns + io->begin_ns + timer->merge->shift_ns[node][op] + io->dur_ns;
 }
@@ -103,7 +103,7 @@ static uint64_t end_of(const struct timer *timer, uint32_t node, uint64_t op)
 static bool find_ready(struct timer *timer, uint32_t node, uint64_t *ready_out)
 {
     const struct wio_edges *edges = &timer->merge->edges;
-    struct line *line = &timer->lines[node];
+    struct node_ios *line = &timer->lines[node];
     size_t next = line->next_edge;
     *ready_out = 0;
     for (; next < edges->edge_count; next++) {
@@ -125,7 +125,7 @@ static bool find_ready(struct timer *timer, uint32_t node, uint64_t *ready_out)
 static bool go_on(struct timer *timer, uint32_t node)
 {
     struct wio_merge *merge = timer->merge;
-    struct line *line = &timer->lines[node];
+    struct node_ios *line = &timer->lines[node];
     uint64_t before = line->done;
     uint64_t ready_ns;
     while (line->done < line->count && find_ready(timer, node, &ready_ns)) {

@@ -15,7 +15,7 @@
 
 #define EVENTS_PER_STEP 65536u
 
-struct writer {
+struct merge_writer {
     struct wio_merge *merge;
     struct wio_segment *segment;
     uint32_t **strings; /* per run: its ids -> those of the segment, 0 = not yet */
@@ -25,7 +25,8 @@ struct writer {
     struct wio_error *err;
 };
 
-static enum wio_status string_of(struct writer *writer, uint32_t r, uint32_t id, uint32_t *out)
+static enum wio_status string_of(struct merge_writer *writer, uint32_t r, uint32_t id,
+                                 uint32_t *out)
 {
     const struct wio_merge_run *run = &writer->merge->runs[r];
     uint32_t *known = &writer->strings[r][id];
@@ -38,7 +39,8 @@ static enum wio_status string_of(struct writer *writer, uint32_t r, uint32_t id,
     return WIO_OK;
 }
 
-static enum wio_status source_of(struct writer *writer, uint32_t r, uint32_t id, uint32_t *out)
+static enum wio_status source_of(struct merge_writer *writer, uint32_t r, uint32_t id,
+                                 uint32_t *out)
 {
     enum { FRAMES_MAX = 256 };
     struct wio_frame frames[FRAMES_MAX];
@@ -66,7 +68,7 @@ static uint32_t main_stream(const struct wio_merge_run *run, const struct wio_pr
 }
 
 /* A pid of run `r` as the first run has it; one that is not recorded stays. */
-static int64_t pid_of(const struct writer *writer, uint32_t r,
+static int64_t pid_of(const struct merge_writer *writer, uint32_t r,
                       const struct wio_process_info *beside, int64_t pid)
 {
     const struct wio_merge_run *run = &writer->merge->runs[r];
@@ -81,8 +83,8 @@ static int64_t pid_of(const struct writer *writer, uint32_t r,
 }
 
 /* The same for the token of a thread, which is told by its process too. */
-static int64_t token_of(const struct writer *writer, uint32_t r, const struct wio_process_info *of,
-                        int64_t token)
+static int64_t token_of(const struct merge_writer *writer, uint32_t r,
+                        const struct wio_process_info *of, int64_t token)
 {
     const struct wio_merge_run *run = &writer->merge->runs[r];
     const struct wio_merge_run *first = &writer->merge->runs[0];
@@ -98,7 +100,7 @@ static int64_t token_of(const struct writer *writer, uint32_t r, const struct wi
     return token;
 }
 
-static void translate_ids(const struct writer *writer, uint32_t r, struct wio_event *event)
+static void translate_ids(const struct merge_writer *writer, uint32_t r, struct wio_event *event)
 {
     const struct wio_merge_run *run = &writer->merge->runs[r];
     const struct wio_stream_info *stream = wio_trace_stream(run->trace, event->stream);
@@ -127,7 +129,8 @@ static void translate_ids(const struct writer *writer, uint32_t r, struct wio_ev
 
 /* An event before a node's I/O moves with the I/O before that; the I/O itself with its own waits.
  */
-static void move_in_time(struct writer *writer, uint32_t r, uint32_t node, struct wio_event *event)
+static void move_in_time(struct merge_writer *writer, uint32_t r, uint32_t node,
+                         struct wio_event *event)
 {
     const struct wio_merge *merge = writer->merge;
     const struct wio_merge_holds *holds = &merge->runs[r].holds[node];
@@ -144,7 +147,8 @@ static void move_in_time(struct writer *writer, uint32_t r, uint32_t node, struc
     writer->done[node] += counts ? 1 : 0;
 }
 
-static bool is_left_out(const struct writer *writer, uint32_t node, const struct wio_event *event)
+static bool is_left_out(const struct merge_writer *writer, uint32_t node,
+                        const struct wio_event *event)
 {
     if (event->op == WIO_OP_hold) {
         return writer->is_marked[node];
@@ -153,7 +157,7 @@ static bool is_left_out(const struct writer *writer, uint32_t node, const struct
     return without_sync && wio_op_class(event->op) >= WIO_CLASS_MPI_COMM;
 }
 
-static enum wio_status write_event(struct writer *writer, uint32_t r, uint32_t stream,
+static enum wio_status write_event(struct merge_writer *writer, uint32_t r, uint32_t stream,
                                    const struct wio_event *event)
 {
     struct wio_event out = *event;
@@ -186,7 +190,7 @@ static uint32_t image_of(const struct wio_merge_run *run, uint32_t stream)
     return image;
 }
 
-static enum wio_status find_stream(const struct writer *writer, uint32_t r, uint32_t stream,
+static enum wio_status find_stream(const struct merge_writer *writer, uint32_t r, uint32_t stream,
                                    uint32_t *stream_out)
 {
     const struct wio_merge_run *first = &writer->merge->runs[0];
@@ -204,7 +208,7 @@ static enum wio_status find_stream(const struct writer *writer, uint32_t r, uint
                          (int)wio_trace_stream(first->trace, stream)->tid);
 }
 
-static enum wio_status write_stream(struct writer *writer, uint32_t stream)
+static enum wio_status write_stream(struct merge_writer *writer, uint32_t stream)
 {
     uint32_t node = writer->merge->runs[0].node_of[stream];
     uint32_t r = writer->merge->source[node];
@@ -230,7 +234,7 @@ static enum wio_status write_stream(struct writer *writer, uint32_t stream)
 
 /* ---- tables -------------------------------------------------------------------------------- */
 
-static enum wio_status write_file(struct writer *writer, uint32_t i)
+static enum wio_status write_file(struct merge_writer *writer, uint32_t i)
 {
     struct wio_file_info file = *wio_trace_file(writer->merge->runs[0].trace, i);
     WIO_TRY(string_of(writer, 0, file.path, &file.path));
@@ -239,7 +243,7 @@ static enum wio_status write_file(struct writer *writer, uint32_t i)
     return wio_segment_file(writer->segment, &file, writer->err);
 }
 
-static enum wio_status write_tables(struct writer *writer)
+static enum wio_status write_tables(struct merge_writer *writer)
 {
     const struct wio_trace *trace = writer->merge->runs[0].trace;
     uint32_t index;
@@ -258,13 +262,13 @@ static enum wio_status write_tables(struct writer *writer)
     return WIO_OK;
 }
 
-static enum wio_status put(struct writer *writer, unsigned key, const char *text)
+static enum wio_status put(struct merge_writer *writer, unsigned key, const char *text)
 {
     return wio_segment_meta(writer->segment, key, text, strlen(text), writer->err);
 }
 
 /* Arguments are kept apart by NUL; where one is quoted, the text stays one argument. */
-static enum wio_status put_command(struct writer *writer, const char *command)
+static enum wio_status put_command(struct merge_writer *writer, const char *command)
 {
     size_t bytes = strlen(command);
     char *copy = strdup(command);
@@ -281,7 +285,7 @@ static enum wio_status put_command(struct writer *writer, const char *command)
     return status;
 }
 
-static enum wio_status write_meta(struct writer *writer)
+static enum wio_status write_meta(struct merge_writer *writer)
 {
     struct wio_trace_info info;
     wio_trace_get_info(writer->merge->runs[0].trace, &info);
@@ -292,7 +296,7 @@ static enum wio_status write_meta(struct writer *writer)
     return info.complete ? put(writer, WIO_SEGMENT_META_RECORDER_DONE, "1") : WIO_OK;
 }
 
-static enum wio_status write_all(struct writer *writer)
+static enum wio_status write_all(struct merge_writer *writer)
 {
     WIO_TRY(write_meta(writer));
     WIO_TRY(write_tables(writer));
@@ -304,7 +308,7 @@ static enum wio_status write_all(struct writer *writer)
 
 /* ---- memory -------------------------------------------------------------------------------- */
 
-static enum wio_status prepare(struct writer *writer)
+static enum wio_status prepare(struct merge_writer *writer)
 {
     const struct wio_merge *merge = writer->merge;
     writer->strings = calloc(merge->params->count, sizeof(*writer->strings));
@@ -319,7 +323,7 @@ static enum wio_status prepare(struct writer *writer)
     return is_there ? WIO_OK : wio_merge_no_memory(writer->err);
 }
 
-static void writer_fini(struct writer *writer)
+static void writer_fini(struct merge_writer *writer)
 {
     for (uint32_t r = 0; writer->strings != NULL && r < writer->merge->params->count; r++) {
         free(writer->strings[r]);
@@ -333,7 +337,7 @@ static void writer_fini(struct writer *writer)
 enum wio_status wio_merge_write(struct wio_merge *merge, const char *dir, uint64_t *events_out,
                                 struct wio_error *err)
 {
-    struct writer writer WIO_CLEANUP(writer_fini) = {.merge = merge, .err = err};
+    struct merge_writer writer WIO_CLEANUP(writer_fini) = {.merge = merge, .err = err};
     char name[PATH_MAX];
     struct wio_trace_info info;
     wio_trace_get_info(merge->runs[0].trace, &info);

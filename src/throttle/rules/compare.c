@@ -6,20 +6,20 @@
 #include "base/cleanup.h"
 #include "throttle/rules/profile.h"
 
-struct side {
+struct compared_run {
     struct wio_trace *trace;
     struct wio_run_ops ops;
     struct wio_edges edges; /* none */
 };
 
-static void side_fini(struct side *side)
+static void side_fini(struct compared_run *side)
 {
     wio_trace_close(side->trace);
     wio_run_ops_fini(&side->ops);
     wio_edges_fini(&side->edges);
 }
 
-static enum wio_status side_open(struct side *side, const struct wio_compare_run *run,
+static enum wio_status side_open(struct compared_run *side, const struct wio_compare_run *run,
                                  struct wio_error *err)
 {
     const struct wio_alloc heap = WIO_ALLOC_HEAP;
@@ -38,8 +38,8 @@ static enum wio_status side_open(struct side *side, const struct wio_compare_run
 enum wio_status wio_compare_runs(const struct wio_compare_run runs[2], bool *same_out,
                                  struct wio_difference *difference_out, struct wio_error *err)
 {
-    struct side first WIO_CLEANUP(side_fini) = {0};
-    struct side second WIO_CLEANUP(side_fini) = {0};
+    struct compared_run first WIO_CLEANUP(side_fini) = {0};
+    struct compared_run second WIO_CLEANUP(side_fini) = {0};
     WIO_TRY(side_open(&first, &runs[0], err));
     WIO_TRY(side_open(&second, &runs[1], err));
     const struct wio_run both[] = {{first.ops.nodes, &first.edges, WIO_NOBODY},

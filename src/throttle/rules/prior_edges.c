@@ -10,7 +10,7 @@
 #include "throttle/rules/profile.h"
 #include "throttle/rules/run_ops.h"
 
-struct known {
+struct prior_edges {
     struct wio_trace *trace;
     struct wio_join_tables tables;
     struct wio_edges edges; /* between events, by thread */
@@ -23,7 +23,7 @@ struct known {
     uint32_t nodes;
 };
 
-static void known_fini(struct known *known)
+static void known_fini(struct prior_edges *known)
 {
     wio_edges_fini(&known->edges);
     wio_run_ops_fini(&known->ops);
@@ -41,7 +41,7 @@ static enum wio_status no_memory(struct wio_error *err)
 }
 
 /* How many I/Os of the node are among the first `events` events of its thread? */
-static uint64_t count_before(const struct known *known, uint32_t node, uint64_t events)
+static uint64_t count_before(const struct prior_edges *known, uint32_t node, uint64_t events)
 {
     const struct wio_run_list *list = &known->ops.lists[node];
     uint64_t low = 0;
@@ -69,7 +69,7 @@ static uint64_t events_before(const struct wio_order_stop *stop, uint32_t thread
 
 /* The stop cannot end before these I/Os of the other node are done; so the next I/O cannot begin,
  * while it could itself if it is one. */
-static enum wio_status tell_order(struct known *known, const struct wio_order_stop *stop,
+static enum wio_status tell_order(struct prior_edges *known, const struct wio_order_stop *stop,
                                   uint32_t node, uint32_t thread)
 {
     uint32_t other = known->node_of[thread];
@@ -89,7 +89,7 @@ static enum wio_status tell_order(struct known *known, const struct wio_order_st
 }
 
 /* Does every member wait for every other one, and this stop know no more than the collective? */
-static bool is_meeting(const struct known *known, const struct wio_order_stop *stop)
+static bool is_meeting(const struct prior_edges *known, const struct wio_order_stop *stop)
 {
     if (stop->collective == WIO_ORDER_NONE || stop->in_count > 0) {
         return false;
@@ -106,7 +106,7 @@ static bool is_meeting(const struct known *known, const struct wio_order_stop *s
 }
 
 /* The I/Os of each node that precede the leaving of all members; no member takes yet. */
-static void fill_row(struct known *known, const struct wio_order_stop *stop)
+static void fill_row(struct prior_edges *known, const struct wio_order_stop *stop)
 {
     for (uint32_t n = 0; n < known->nodes; n++) {
         known->members[n] = (struct wio_member){.thread = n};
@@ -123,7 +123,7 @@ static void fill_row(struct known *known, const struct wio_order_stop *stop)
 }
 
 /* Members with an I/O behind it take. False where no member learns of a new predecessor. */
-static bool fill_takers(struct known *known, const struct wio_collective *collective)
+static bool fill_takers(struct prior_edges *known, const struct wio_collective *collective)
 {
     bool is_new = false;
     for (size_t i = collective->first; i < collective->first + collective->count; i++) {
@@ -146,7 +146,7 @@ static bool fill_takers(struct known *known, const struct wio_collective *collec
 }
 
 /* A collective is told once, not by each member of each other one. */
-static enum wio_status tell_meeting(struct known *known, const struct wio_order_stop *stop)
+static enum wio_status tell_meeting(struct prior_edges *known, const struct wio_order_stop *stop)
 {
     if (known->is_told[stop->collective]) {
         return WIO_OK;
@@ -160,7 +160,7 @@ static enum wio_status tell_meeting(struct known *known, const struct wio_order_
 
 static enum wio_status tell_stop(void *context, const struct wio_order_stop *stop)
 {
-    struct known *known = context;
+    struct prior_edges *known = context;
     uint32_t node = known->node_of[stop->point.thread];
     if (is_meeting(known, stop)) {
         return tell_meeting(known, stop);
@@ -174,7 +174,7 @@ static enum wio_status tell_stop(void *context, const struct wio_order_stop *sto
 }
 
 /* A thread is all streams of it along exec; so is a node. */
-static enum wio_status find_nodes(struct known *known, const uint32_t *node_of_stream,
+static enum wio_status find_nodes(struct prior_edges *known, const uint32_t *node_of_stream,
                                   struct wio_error *err)
 {
     uint32_t streams = wio_trace_stream_count(known->trace);
@@ -197,8 +197,8 @@ static enum wio_status find_nodes(struct known *known, const uint32_t *node_of_s
     return wio_run_ops_read(known->trace, node_of_stream, known->nodes, &known->ops, err);
 }
 
-static enum wio_status load(struct known *known, const char *dir, const struct wio_roster *roster,
-                            struct wio_error *err)
+static enum wio_status load(struct prior_edges *known, const char *dir,
+                            const struct wio_roster *roster, struct wio_error *err)
 {
     const struct wio_alloc heap = WIO_ALLOC_HEAP;
     const struct wio_join_params join = {.struct_size = sizeof(join), .observed_only = true};
@@ -221,7 +221,7 @@ static enum wio_status load(struct known *known, const char *dir, const struct w
 enum wio_status wio_known_tell(const char *dir, const struct wio_roster *roster,
                                struct wio_hold *hold, bool *more_out, struct wio_error *err)
 {
-    struct known known WIO_CLEANUP(known_fini) = {.hold = hold, .nodes = roster->count};
+    struct prior_edges known WIO_CLEANUP(known_fini) = {.hold = hold, .nodes = roster->count};
     WIO_TRY(load(&known, dir, roster, err));
     for (uint32_t n = 0; n < known.nodes; n++) {
         if (wio_hold_expect(hold, n, known.ops.lists[n].count) != WIO_OK) {

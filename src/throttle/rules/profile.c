@@ -13,7 +13,7 @@
 /* Less than this part of a node's life is not worth another run. */
 #define OPEN_PART 100
 
-struct reader {
+struct profile_reader {
     struct wio_profile *profile;
     const uint32_t *node_of; /* stream -> node */
     uint32_t stream;         /* of the last event */
@@ -61,8 +61,8 @@ static void note_call(struct wio_profile_node *node, const struct wio_event *eve
     }
 }
 
-static void begin_stream(struct reader *reader, uint32_t index, const struct wio_trace *trace,
-                         struct wio_profile_node *node)
+static void begin_stream(struct profile_reader *reader, uint32_t index,
+                         const struct wio_trace *trace, struct wio_profile_node *node)
 {
     const struct wio_stream_info *stream = wio_trace_stream(trace, index);
     const struct wio_process_info *process = wio_trace_process(trace, stream->process);
@@ -80,7 +80,7 @@ static bool is_nap(const struct wio_event *event)
     return wio_op_class(event->op) == WIO_CLASS_SLEEP;
 }
 
-static enum wio_status read_event(struct reader *reader, const struct wio_event *event,
+static enum wio_status read_event(struct profile_reader *reader, const struct wio_event *event,
                                   const struct wio_trace *trace)
 {
     uint32_t n = reader->node_of[event->stream];
@@ -112,7 +112,7 @@ static enum wio_status read_event(struct reader *reader, const struct wio_event 
     return WIO_OK;
 }
 
-static enum wio_status read_events(struct reader *reader, const struct wio_trace *trace,
+static enum wio_status read_events(struct profile_reader *reader, const struct wio_trace *trace,
                                    struct wio_error *err)
 {
     struct wio_cursor *cursor;
@@ -156,7 +156,7 @@ enum wio_status wio_profile_read(const struct wio_trace *trace, const struct wio
     *profile_out = (struct wio_profile){.count = roster->count, .dropped = info.dropped};
     profile_out->nodes = calloc((size_t)roster->count + 1, sizeof(*profile_out->nodes));
     uint32_t *node_of = wio_profile_nodes_of_streams(trace, roster);
-    struct reader reader = {
+    struct profile_reader reader = {
         .profile = profile_out, .node_of = node_of, .stream = UINT32_MAX, .first_ns = UINT64_MAX};
     enum wio_status status = profile_out->nodes == NULL || node_of == NULL ? WIO_ERR_NOMEM : WIO_OK;
     if (status == WIO_OK) {

@@ -9,7 +9,7 @@
 #include "base/map.h"
 #include "ops/calls.h"
 
-struct reader {
+struct ops_reader {
     const struct wio_trace *trace;
     const uint32_t *node_of;
     struct wio_run_ops *out;
@@ -65,7 +65,7 @@ static int64_t result_of(const struct wio_event *event)
 
 /* Where a write went. Appends, and writes to what was open before the run (standard output that
  * goes to a file), begin where the run before ended: they have no offset. */
-static int64_t offset_of(const struct reader *reader, const struct wio_event *event)
+static int64_t offset_of(const struct ops_reader *reader, const struct wio_event *event)
 {
     const uint64_t *appends = wio_map_get(&reader->opened, event->path);
     bool has_place = appends != NULL && *appends == 0;
@@ -94,7 +94,7 @@ static bool is_failed_look(const struct wio_event *event)
     return event->error != 0 || (wio_op_class(event->op) == WIO_CLASS_READ && event->result == 0);
 }
 
-static enum wio_status read_event(struct reader *reader, const struct wio_event *event)
+static enum wio_status read_event(struct ops_reader *reader, const struct wio_event *event)
 {
     uint32_t n = reader->node_of[event->stream];
     if (n == UINT32_MAX || event->op == WIO_OP_hold) {
@@ -146,7 +146,7 @@ static enum wio_status note_open(struct wio_map *opened, const struct wio_event 
 }
 
 /* Of the whole run, since a child may write to what its parent opens. */
-static enum wio_status read_opens(struct reader *reader, struct wio_error *err)
+static enum wio_status read_opens(struct ops_reader *reader, struct wio_error *err)
 {
     uint16_t ops[WIO_OP_COUNT];
     const struct wio_filter filter = {.struct_size = sizeof(filter),
@@ -169,7 +169,7 @@ static enum wio_status read_opens(struct reader *reader, struct wio_error *err)
     return status == WIO_END ? WIO_OK : status;
 }
 
-static enum wio_status read_events(struct reader *reader, struct wio_error *err)
+static enum wio_status read_events(struct ops_reader *reader, struct wio_error *err)
 {
     struct wio_cursor *cursor;
     const struct wio_event *event;
@@ -205,7 +205,7 @@ enum wio_status wio_run_ops_read(const struct wio_trace *trace, const uint32_t *
     *ops_out = (struct wio_run_ops){.count = nodes};
     ops_out->lists = calloc((size_t)nodes + 1, sizeof(*ops_out->lists));
     ops_out->nodes = calloc((size_t)nodes + 1, sizeof(*ops_out->nodes));
-    struct reader reader = {
+    struct ops_reader reader = {
         .trace = trace, .node_of = node_of, .out = ops_out, .stream = UINT32_MAX};
     enum wio_status status =
         ops_out->lists == NULL || ops_out->nodes == NULL ? WIO_ERR_NOMEM : WIO_OK;

@@ -25,7 +25,7 @@ static enum wio_status check_launch(struct wio_error *err)
 }
 
 /* A command that ended well in spite of an interrupt was not run as often as it had to be. */
-static void tell_interrupt(struct wio_throttle *t)
+static void tell_interrupt(struct wio_throttle_session *t)
 {
     struct wio_throttle_result *result = t->result;
     bool is_whole = result->end == WIO_THROTTLE_MERGED || result->end == WIO_THROTTLE_PROVEN ||
@@ -40,7 +40,7 @@ enum wio_status wio_record_throttled(const struct wio_record_params *record,
                                      struct wio_throttle_result *result_out, struct wio_error *err)
 {
     *result_out = (struct wio_throttle_result){.error = WIO_ERROR_INIT, .time_error = -1};
-    struct wio_throttle t = {.params = params, .record = *record, .result = result_out};
+    struct wio_throttle_session t = {.params = params, .record = *record, .result = result_out};
     char fallback[WIO_DIRECTORY_NAME_BYTES];
     WIO_TRY(check_launch(err));
     if (record->dir == NULL) { /* not the pid of a child */

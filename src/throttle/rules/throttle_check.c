@@ -22,7 +22,8 @@ static bool is_seated(const struct wio_roster *roster, const struct wio_process_
 }
 
 /* Over several hosts a pid may be there more than once. On one it shows that there are others. */
-static bool is_elsewhere(const struct wio_throttle *t, const struct wio_trace *trace, uint32_t i)
+static bool is_elsewhere(const struct wio_throttle_session *t, const struct wio_trace *trace,
+                         uint32_t i)
 {
     const struct wio_process_info *process = wio_trace_process(trace, i);
     bool is_other = !is_seated(&t->roster, process);
@@ -65,8 +66,8 @@ static enum wio_status is_only_begun(const struct wio_trace *trace, uint32_t pro
 
 /* The board is memory of this machine, found by its /proc: processes of other hosts and containers
  * run unheld, and what is found without them is no proof. */
-static enum wio_status check_seats(const struct wio_throttle *t, const struct wio_trace *trace,
-                                   struct wio_error *err)
+static enum wio_status check_seats(const struct wio_throttle_session *t,
+                                   const struct wio_trace *trace, struct wio_error *err)
 {
     for (uint32_t i = 0; i < wio_trace_process_count(trace); i++) {
         const struct wio_process_info *process = wio_trace_process(trace, i);
@@ -91,7 +92,7 @@ static enum wio_status check_seats(const struct wio_throttle *t, const struct wi
 }
 
 /* Can run 1 be what the others are measured by? */
-enum wio_status wio_throttle_check_first(struct wio_throttle *t, struct wio_error *err)
+enum wio_status wio_throttle_check_first(struct wio_throttle_session *t, struct wio_error *err)
 {
     const struct wio_record_result *record = &t->result->record;
     if (record->seal_error.status != WIO_OK) {

@@ -10,7 +10,7 @@
 #include "throttle/rules/profile.h"
 #include "throttle/rules/throttle.h"
 
-struct wio_throttle {
+struct wio_throttle_session {
     const struct wio_throttle_params *params;
     struct wio_record_params record;
     struct wio_throttle_result *result;
@@ -43,7 +43,7 @@ enum wio_throttle_use {
 
 /* What //TRACE makes one trace of. */
 struct wio_traced {
-    struct wio_throttle *t;
+    struct wio_throttle_session *t;
     const char *dir;        /* of the merged trace */
     char (*runs)[PATH_MAX]; /* directories of the runs to be merged, run 1 first */
     uint32_t count;
@@ -55,42 +55,46 @@ struct wio_traced {
 /* throttle_run.c */
 enum wio_status wio_throttle_no_memory(struct wio_error *err);
 /* Run 1, without holds: fills the roster. */
-WIO_MUST_CHECK enum wio_status wio_throttle_run_first(struct wio_throttle *t,
+WIO_MUST_CHECK enum wio_status wio_throttle_run_first(struct wio_throttle_session *t,
                                                       struct wio_error *err);
 /* How long a hold may last: `ops` I/Os of all nodes, the longest way of one from one to the next.
  */
 uint64_t wio_throttle_limit_ns(uint64_t ops, uint64_t longest_ns);
-void wio_throttle_set_limits(struct wio_throttle *t, uint32_t runs_most);
-void wio_throttle_name_run(const struct wio_throttle *t, const char *dir, char path[PATH_MAX]);
-WIO_MUST_CHECK enum wio_status wio_throttle_run_held(struct wio_throttle *t,
+void wio_throttle_set_limits(struct wio_throttle_session *t, uint32_t runs_most);
+void wio_throttle_name_run(const struct wio_throttle_session *t, const char *dir,
+                           char path[PATH_MAX]);
+WIO_MUST_CHECK enum wio_status wio_throttle_run_held(struct wio_throttle_session *t,
                                                      const struct wio_throttle_run *run,
                                                      enum wio_throttle_use *use_out,
                                                      struct wio_error *err);
 void wio_throttle_remove_run(const char *dir);
 /* Also by a signal that came between two runs. */
-bool wio_throttle_is_interrupted(struct wio_throttle *t);
+bool wio_throttle_is_interrupted(struct wio_throttle_session *t);
 
 /* hosts.c: these do nothing where there is but one host. */
-WIO_MUST_CHECK enum wio_status wio_throttle_direct(struct wio_throttle *t, struct wio_error *err);
+WIO_MUST_CHECK enum wio_status wio_throttle_direct(struct wio_throttle_session *t,
+                                                   struct wio_error *err);
 /* Recorders that come from now on take part in this run. */
-WIO_MUST_CHECK enum wio_status wio_throttle_direct_run(struct wio_throttle *t, const char *dir,
-                                                       uint32_t first_grant, uint64_t limit_ns,
-                                                       struct wio_error *err);
+WIO_MUST_CHECK enum wio_status wio_throttle_direct_run(struct wio_throttle_session *t,
+                                                       const char *dir, uint32_t first_grant,
+                                                       uint64_t limit_ns, struct wio_error *err);
 /* wio_rerun_start, with the listeners of this process alone. Does so on one host, too. */
-WIO_MUST_CHECK enum wio_status wio_throttle_start(const struct wio_throttle *t,
+WIO_MUST_CHECK enum wio_status wio_throttle_start(const struct wio_throttle_session *t,
                                                   const struct wio_record_params *params,
                                                   struct wio_rerun *rerun, struct wio_error *err);
 /* Adds the other hosts' reports to the run's result. `conduct`: NULL = without holds. */
-void wio_throttle_end_run(struct wio_throttle *t, struct wio_record_result *result,
+void wio_throttle_end_run(struct wio_throttle_session *t, struct wio_record_result *result,
                           struct wio_conduct *conduct);
 
 /* throttle_priority.c, throttle_trace.c: all runs. */
-WIO_MUST_CHECK enum wio_status wio_throttle_priority(struct wio_throttle *t, struct wio_error *err);
-WIO_MUST_CHECK enum wio_status wio_throttle_trace(struct wio_throttle *t, struct wio_error *err);
+WIO_MUST_CHECK enum wio_status wio_throttle_priority(struct wio_throttle_session *t,
+                                                     struct wio_error *err);
+WIO_MUST_CHECK enum wio_status wio_throttle_trace(struct wio_throttle_session *t,
+                                                  struct wio_error *err);
 
 /* throttle_check.c. */
 /* Can run 1 be what the others are measured by? Fills the profile. */
-WIO_MUST_CHECK enum wio_status wio_throttle_check_first(struct wio_throttle *t,
+WIO_MUST_CHECK enum wio_status wio_throttle_check_first(struct wio_throttle_session *t,
                                                         struct wio_error *err);
 
 /* throttle_pass.c: one run for each node that is to be throttled, and all of them merged. */
@@ -100,7 +104,7 @@ WIO_MUST_CHECK enum wio_status wio_traced_run_pass(struct wio_traced *traced,
 /* Forget the runs of the last period; those before `from` stay. */
 void wio_traced_remove_runs(struct wio_traced *traced, uint32_t from);
 /* throttle_period.c: as many passes as the goal asks for. */
-bool wio_traced_has_goal(const struct wio_throttle *t);
+bool wio_traced_has_goal(const struct wio_throttle_session *t);
 WIO_MUST_CHECK enum wio_status wio_traced_search_period(struct wio_traced *traced,
                                                         struct wio_error *err);
 

@@ -24,7 +24,7 @@ enum wio_status wio_traced_add_run(struct wio_traced *traced, struct wio_error *
 static enum wio_status store_edges(const struct wio_traced *traced, const struct wio_hold *hold,
                                    struct wio_error *err)
 {
-    struct wio_throttle *t = traced->t;
+    struct wio_throttle_session *t = traced->t;
     struct wio_roster seated WIO_CLEANUP(wio_roster_fini) = {0};
     if (wio_roster_reseat(&t->roster, t->board.board, &seated) != WIO_OK) {
         return wio_throttle_no_memory(err);
@@ -39,7 +39,7 @@ static enum wio_status throttle_node(struct wio_traced *traced, uint32_t n, bool
                                      struct wio_error *err)
 {
     const struct wio_alloc heap = WIO_ALLOC_HEAP;
-    struct wio_throttle *t = traced->t;
+    struct wio_throttle_session *t = traced->t;
     struct wio_hold *hold = NULL;
     enum wio_throttle_use use = WIO_THROTTLE_USE_NOTHING;
     const struct wio_hold_params params = {.method = WIO_HOLD_TRACE,
@@ -102,7 +102,7 @@ void wio_traced_remove_runs(struct wio_traced *traced, uint32_t from)
 
 enum wio_status wio_traced_run_pass(struct wio_traced *traced, struct wio_error *err)
 {
-    struct wio_throttle *t = traced->t;
+    struct wio_throttle_session *t = traced->t;
     uint32_t begun = 0;
     t->result->end = WIO_THROTTLE_FAILED;
     t->result->found = 0;

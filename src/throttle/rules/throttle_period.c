@@ -10,14 +10,14 @@
 
 #define NS_PER_S 1e9
 
-bool wio_traced_has_goal(const struct wio_throttle *t)
+bool wio_traced_has_goal(const struct wio_throttle_session *t)
 {
     return t->params->goal.target_error > 0 || t->params->goal.budget_s > 0;
 }
 
 static enum wio_status measure(struct wio_traced *traced, struct wio_error *err)
 {
-    struct wio_throttle *t = traced->t;
+    struct wio_throttle_session *t = traced->t;
     double time_s = 0;
     double wanted_s = (double)t->profile.duration_ns / NS_PER_S;
     WIO_TRY(t->params->replay(t->params->replay_arg, traced->dir, &time_s, err));
@@ -89,7 +89,7 @@ static enum wio_status next_period(struct wio_traced *traced, const struct wio_p
 /* Smaller and smaller periods. The last trace that was made stays. */
 enum wio_status wio_traced_search_period(struct wio_traced *traced, struct wio_error *err)
 {
-    struct wio_throttle *t = traced->t;
+    struct wio_throttle_session *t = traced->t;
     struct wio_period_goal goal = t->params->goal;
     struct kept kept = {.is_there = false};
     uint64_t begin_ns = wio_clock_mono_ns();

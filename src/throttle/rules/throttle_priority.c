@@ -6,7 +6,7 @@
 #include "throttle/rules/store_edges.h"
 #include "throttle/rules/throttle_internal.h"
 
-static enum wio_status compare(struct wio_throttle *t, const char *dir, bool *same_out,
+static enum wio_status compare(struct wio_throttle_session *t, const char *dir, bool *same_out,
                                struct wio_error *err)
 {
     struct wio_roster seated WIO_CLEANUP(wio_roster_fini) = {0};
@@ -20,8 +20,8 @@ static enum wio_status compare(struct wio_throttle *t, const char *dir, bool *sa
 }
 
 /* Did the run do the same as run 1? If not: because another node was first at a lock or queue? */
-static enum wio_status compare_with_first(struct wio_throttle *t, const char *dir, bool *same_out,
-                                          struct wio_error *err)
+static enum wio_status compare_with_first(struct wio_throttle_session *t, const char *dir,
+                                          bool *same_out, struct wio_error *err)
 {
     WIO_TRY(compare(t, dir, same_out, err));
     if (!*same_out) {
@@ -32,8 +32,8 @@ static enum wio_status compare_with_first(struct wio_throttle *t, const char *di
 }
 
 /* What the run that has just ended says. *more_out: another one is worth it. */
-static enum wio_status judge_run(struct wio_throttle *t, const char *dir, enum wio_throttle_use use,
-                                 bool *more_out, struct wio_error *err)
+static enum wio_status judge_run(struct wio_throttle_session *t, const char *dir,
+                                 enum wio_throttle_use use, bool *more_out, struct wio_error *err)
 {
     bool is_same = false;
     *more_out = false;
@@ -60,7 +60,7 @@ static enum wio_status judge_run(struct wio_throttle *t, const char *dir, enum w
 }
 
 /* Edges that fit to nothing that was observed (a cycle) are none. */
-static enum wio_status store_edges(struct wio_throttle *t)
+static enum wio_status store_edges(struct wio_throttle_session *t)
 {
     const struct wio_edges *edges = wio_hold_borrow_edges(t->hold);
     t->result->found = wio_hold_found(t->hold);
@@ -71,7 +71,7 @@ static enum wio_status store_edges(struct wio_throttle *t)
     return WIO_OK;
 }
 
-static enum wio_status create_rules(struct wio_throttle *t, struct wio_error *err)
+static enum wio_status create_rules(struct wio_throttle_session *t, struct wio_error *err)
 {
     const struct wio_alloc heap = WIO_ALLOC_HEAP;
     const struct wio_hold_params params = {.method = WIO_HOLD_PRIORITY,
@@ -82,7 +82,7 @@ static enum wio_status create_rules(struct wio_throttle *t, struct wio_error *er
                                                                : wio_throttle_no_memory(err);
 }
 
-static enum wio_status run_all_held(struct wio_throttle *t, struct wio_error *err)
+static enum wio_status run_all_held(struct wio_throttle_session *t, struct wio_error *err)
 {
     bool more = false;
     wio_throttle_set_limits(t, t->roster.count + 1);
@@ -111,7 +111,7 @@ static enum wio_status run_all_held(struct wio_throttle *t, struct wio_error *er
     return store_edges(t);
 }
 
-enum wio_status wio_throttle_priority(struct wio_throttle *t, struct wio_error *err)
+enum wio_status wio_throttle_priority(struct wio_throttle_session *t, struct wio_error *err)
 {
     WIO_TRY(wio_throttle_run_first(t, err));
     t->result->end = WIO_THROTTLE_FAILED;

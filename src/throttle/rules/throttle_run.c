@@ -23,7 +23,7 @@
 #define WAYS_MAX_NS (3600 * SECOND_NS) /* .. no longer than this */
 #define LIMIT_MIN_NS (30 * SECOND_NS)
 
-static void tell(const struct wio_throttle *t, const struct wio_throttle_news *news)
+static void tell(const struct wio_throttle_session *t, const struct wio_throttle_news *news)
 {
     if (t->params->news != NULL) {
         t->params->news(t->params->news_arg, news);
@@ -37,7 +37,7 @@ enum wio_status wio_throttle_no_memory(struct wio_error *err)
 
 /* ---- run 1 -------------------------------------------------------------------------------- */
 
-static enum wio_status note_newcomer(struct wio_throttle *t, uint32_t place)
+static enum wio_status note_newcomer(struct wio_throttle_session *t, uint32_t place)
 {
     const struct wio_board_node *node = &t->board.board->nodes[place];
     if (t->director == NULL) {
@@ -54,7 +54,7 @@ static enum wio_status note_newcomer(struct wio_throttle *t, uint32_t place)
     return WIO_OK;
 }
 
-static enum wio_status note_newcomers(struct wio_throttle *t)
+static enum wio_status note_newcomers(struct wio_throttle_session *t)
 {
     uint32_t count = wio_board_count(t->board.board);
     while (t->roster.count < count) {
@@ -68,14 +68,14 @@ static enum wio_status note_newcomers(struct wio_throttle *t)
     return WIO_OK;
 }
 
-static void rewind_input(const struct wio_throttle *t)
+static void rewind_input(const struct wio_throttle_session *t)
 {
     if (t->input >= 0) {
         (void)lseek(STDIN_FILENO, t->input, SEEK_SET);
     }
 }
 
-static enum wio_status look_at_first(struct wio_throttle *t)
+static enum wio_status look_at_first(struct wio_throttle_session *t)
 {
     struct wio_director_news news;
     if (t->director != NULL) {
@@ -84,7 +84,7 @@ static enum wio_status look_at_first(struct wio_throttle *t)
     return note_newcomers(t);
 }
 
-enum wio_status wio_throttle_run_first(struct wio_throttle *t, struct wio_error *err)
+enum wio_status wio_throttle_run_first(struct wio_throttle_session *t, struct wio_error *err)
 {
     struct wio_rerun rerun;
     tell(t, &(struct wio_throttle_news){.run = 1, .is_begin = true, .rank = -1});
@@ -118,7 +118,7 @@ uint64_t wio_throttle_limit_ns(uint64_t ops, uint64_t longest_ns)
     return LIMIT_MIN_NS + ops * STEP_NS + 10 * longest_ns + ways_ns;
 }
 
-void wio_throttle_set_limits(struct wio_throttle *t, uint32_t runs_most)
+void wio_throttle_set_limits(struct wio_throttle_session *t, uint32_t runs_most)
 {
     uint64_t ops = 0;
     uint64_t longest_ns = 0;
@@ -132,7 +132,7 @@ void wio_throttle_set_limits(struct wio_throttle *t, uint32_t runs_most)
     t->runs_most = is_limited ? t->params->runs_max : runs_most;
 }
 
-static enum wio_status conduct_run(struct wio_throttle *t, struct wio_rerun *rerun,
+static enum wio_status conduct_run(struct wio_throttle_session *t, struct wio_rerun *rerun,
                                    struct wio_conduct *conduct)
 {
     while (wio_rerun_goes_on(rerun)) {
@@ -146,12 +146,12 @@ static enum wio_status conduct_run(struct wio_throttle *t, struct wio_rerun *rer
     return wio_conduct_end(conduct, wio_clock_mono_ns());
 }
 
-static int32_t rank_of(const struct wio_throttle *t, uint32_t node)
+static int32_t rank_of(const struct wio_throttle_session *t, uint32_t node)
 {
     return node != WIO_NOBODY ? t->roster.nodes[node].rank : -1;
 }
 
-static struct wio_throttle_news news_of(const struct wio_throttle *t,
+static struct wio_throttle_news news_of(const struct wio_throttle_session *t,
                                         const struct wio_throttle_run *run)
 {
     bool is_trace = t->params->method == WIO_HOLD_TRACE;
@@ -166,7 +166,7 @@ static struct wio_throttle_news news_of(const struct wio_throttle *t,
     };
 }
 
-static void tell_begin(const struct wio_throttle *t, const struct wio_throttle_run *run)
+static void tell_begin(const struct wio_throttle_session *t, const struct wio_throttle_run *run)
 {
     struct wio_throttle_news news = news_of(t, run);
     news.run = t->result->runs + 1;
@@ -174,7 +174,7 @@ static void tell_begin(const struct wio_throttle *t, const struct wio_throttle_r
     tell(t, &news);
 }
 
-static void tell_end(const struct wio_throttle *t, const struct wio_throttle_run *run,
+static void tell_end(const struct wio_throttle_session *t, const struct wio_throttle_run *run,
                      const struct wio_conduct *conduct)
 {
     struct wio_throttle_news news = news_of(t, run);
@@ -190,7 +190,8 @@ static void tell_end(const struct wio_throttle *t, const struct wio_throttle_run
 }
 
 /* The longest of all names that are made of the trace's: "<dir>.run<number>". */
-void wio_throttle_name_run(const struct wio_throttle *t, const char *dir, char path[PATH_MAX])
+void wio_throttle_name_run(const struct wio_throttle_session *t, const char *dir,
+                           char path[PATH_MAX])
 {
     snprintf(path, PATH_MAX, "%.*s.run%" PRIu32, PATH_MAX - 32, dir, t->result->runs + 1);
 }
@@ -202,7 +203,7 @@ void wio_throttle_remove_run(const char *dir)
     (void)removed; /* it is only in the way */
 }
 
-bool wio_throttle_is_interrupted(struct wio_throttle *t)
+bool wio_throttle_is_interrupted(struct wio_throttle_session *t)
 {
     t->interrupt = t->interrupt != 0 ? t->interrupt : wio_rerun_take_interrupt();
     return t->interrupt != 0;
@@ -221,7 +222,8 @@ static enum wio_throttle_use use_of(const struct wio_record_result *result,
     return is_other ? WIO_THROTTLE_USE_COMPARE : WIO_THROTTLE_USE_ALL;
 }
 
-enum wio_status wio_throttle_run_held(struct wio_throttle *t, const struct wio_throttle_run *run,
+enum wio_status wio_throttle_run_held(struct wio_throttle_session *t,
+                                      const struct wio_throttle_run *run,
                                       enum wio_throttle_use *use_out, struct wio_error *err)
 {
     struct wio_conduct conduct WIO_CLEANUP(wio_conduct_fini) = {0};

@@ -118,7 +118,7 @@ static enum wio_status claim(struct wio_traced *traced, struct wio_error *err)
 
 static enum wio_status run_first(struct wio_traced *traced, struct wio_error *err)
 {
-    struct wio_throttle *t = traced->t;
+    struct wio_throttle_session *t = traced->t;
     WIO_TRY(wio_traced_add_run(traced, err));
     t->record.dir = traced->runs[0];
     t->record.force = true;
@@ -129,7 +129,7 @@ static enum wio_status run_first(struct wio_traced *traced, struct wio_error *er
 
 static enum wio_status trace_all(struct wio_traced *traced, struct wio_error *err)
 {
-    struct wio_throttle *t = traced->t;
+    struct wio_throttle_session *t = traced->t;
     WIO_TRY(claim(traced, err));
     WIO_TRY(run_first(traced, err));
     if (t->result->exit_status != 0 || t->interrupt != 0) {
@@ -145,7 +145,7 @@ static enum wio_status trace_all(struct wio_traced *traced, struct wio_error *er
                                   : wio_traced_run_pass(traced, err);
 }
 
-enum wio_status wio_throttle_trace(struct wio_throttle *t, struct wio_error *err)
+enum wio_status wio_throttle_trace(struct wio_throttle_session *t, struct wio_error *err)
 {
     char dir[PATH_MAX];
     struct wio_traced traced = {.t = t, .dir = dir};

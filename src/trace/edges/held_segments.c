@@ -13,7 +13,7 @@
 enum { LINES_MAX = 1 << 16 };
 
 /* A line of R-EDGE-1, "name length crc", or of R-EDGE-7, "name length crc streams". */
-struct line {
+struct segment_line {
     const char *name;
     size_t name_bytes;
     const char *mark; /* length and checksum */
@@ -24,7 +24,7 @@ struct line {
 };
 
 struct lines {
-    struct line *items;
+    struct segment_line *items;
     uint32_t count;
 };
 
@@ -63,7 +63,7 @@ static size_t find_words(const char *at, size_t bytes, unsigned blanks)
     return bytes;
 }
 
-static struct line parse_line(const char *at, size_t bytes, bool is_mark)
+static struct segment_line parse_line(const char *at, size_t bytes, bool is_mark)
 {
     uint64_t streams = UINT32_MAX;
     size_t end = is_mark ? find_words(at, bytes, 1) : bytes;
@@ -72,11 +72,11 @@ static struct line parse_line(const char *at, size_t bytes, bool is_mark)
     if (is_mark && (end == 0 || !wio_scan_u64(&number, &streams) || streams > UINT32_MAX)) {
         streams = UINT32_MAX;
     }
-    return (struct line){.name = at,
-                         .name_bytes = name,
-                         .mark = at + name,
-                         .mark_bytes = end - name,
-                         .streams = (uint32_t)streams};
+    return (struct segment_line){.name = at,
+                                 .name_bytes = name,
+                                 .mark = at + name,
+                                 .mark_bytes = end - name,
+                                 .streams = (uint32_t)streams};
 }
 
 static enum wio_status parse_lines(const char *text, bool is_mark, struct lines *lines)
@@ -95,23 +95,23 @@ static enum wio_status parse_lines(const char *text, bool is_mark, struct lines 
     return WIO_OK;
 }
 
-static bool has_mark(const struct line *a, const struct line *b)
+static bool has_mark(const struct segment_line *a, const struct segment_line *b)
 {
     return a->mark_bytes == b->mark_bytes && memcmp(a->mark, b->mark, a->mark_bytes) == 0;
 }
 
-static bool has_name(const struct line *a, const struct line *b)
+static bool has_name(const struct segment_line *a, const struct segment_line *b)
 {
     return a->name_bytes == b->name_bytes && memcmp(a->name, b->name, a->name_bytes) == 0;
 }
 
 /* The segments of now that it may be, *line_out one of them. */
-static uint32_t match(const struct lines *now, const struct line *then, bool by_name,
-                      struct line **line_out)
+static uint32_t match(const struct lines *now, const struct segment_line *then, bool by_name,
+                      struct segment_line **line_out)
 {
     uint32_t count = 0;
     for (uint32_t i = 0; i < now->count; i++) {
-        struct line *line = &now->items[i];
+        struct segment_line *line = &now->items[i];
         if (!line->is_taken && has_mark(line, then) && (!by_name || has_name(line, then))) {
             *line_out = count == 0 ? line : *line_out;
             count++;
@@ -120,7 +120,7 @@ static uint32_t match(const struct lines *now, const struct line *then, bool by_
     return count;
 }
 
-static void take(struct line *line, struct line **found)
+static void take(struct segment_line *line, struct segment_line **found)
 {
     line->is_taken = true;
     *found = line;
@@ -128,9 +128,9 @@ static void take(struct line *line, struct line **found)
 
 /* `is_sure`: the same mark is the same segment. */
 static void match_all(const struct lines *now, const struct lines *then, bool is_sure,
-                      struct line **found)
+                      struct segment_line **found)
 {
-    struct line *line = NULL;
+    struct segment_line *line = NULL;
     for (uint32_t i = 0; i < then->count; i++) {
         if (match(now, &then->items[i], true, &line) > 0) {
             take(line, &found[i]);
@@ -145,10 +145,10 @@ static void match_all(const struct lines *now, const struct lines *then, bool is
 }
 
 /* False: it is not known how many streams each has had. */
-static bool know_streams(const struct lines *then, struct line *const *found)
+static bool know_streams(const struct lines *then, struct segment_line *const *found)
 {
     for (uint32_t i = 0; i < then->count; i++) {
-        struct line *line = &then->items[i];
+        struct segment_line *line = &then->items[i];
         if (line->streams == UINT32_MAX && found[i] != NULL) {
             line->streams = found[i]->streams;
         }
@@ -159,7 +159,7 @@ static bool know_streams(const struct lines *then, struct line *const *found)
     return true;
 }
 
-static enum wio_status fill(const struct lines *then, struct line *const *found,
+static enum wio_status fill(const struct lines *then, struct segment_line *const *found,
                             struct wio_held_segments *segments)
 {
     uint64_t first = 0;
@@ -184,7 +184,7 @@ static enum wio_status fill(const struct lines *then, struct line *const *found,
 static enum wio_status match_lines(const struct lines *now, const struct lines *then, bool is_sure,
                                    struct wio_held_segments *segments)
 {
-    struct line **found = calloc((size_t)then->count + 1, sizeof(struct line *));
+    struct segment_line **found = calloc((size_t)then->count + 1, sizeof(struct segment_line *));
     if (found == NULL) {
         return WIO_ERR_NOMEM;
     }

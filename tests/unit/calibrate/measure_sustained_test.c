@@ -67,7 +67,7 @@ static double waits_at_uneven_distances(double begin_s, uint64_t size, size_t be
 }
 
 /* What so many bytes for rows tell of a device that takes 2 ms for most writes. */
-static struct wio_hold held(struct clocked *clocked, uint64_t hold_bytes)
+static struct wio_sustained_rate held(struct clocked *clocked, uint64_t hold_bytes)
 {
     const struct wio_rig rig = rig_of(clocked);
     const struct wio_calibrate_params params = {.max_bytes = 1024 * MIB};
@@ -79,7 +79,7 @@ static struct wio_hold held(struct clocked *clocked, uint64_t hold_bytes)
                                   .bypass_bytes = 32 * MIB,
                                   .stage_end_s = INFINITY};
     struct wio_series like = {.levels = 1, .count = {1}, .samples = {{0.002}}};
-    struct wio_hold hold;
+    struct wio_sustained_rate hold;
     struct wio_error err;
     assert_ok(wio_measure_hold(&measure, &like, &hold, &err), &err);
     return hold;
@@ -90,7 +90,7 @@ static void uneven_waits_are_not_too_short(void **state)
 {
     (void)state;
     struct clocked clocked = {.write = waits_at_uneven_distances};
-    struct wio_hold hold = held(&clocked, 1024 * MIB);
+    struct wio_sustained_rate hold = held(&clocked, 1024 * MIB);
     assert_true(isnan(hold.byte_s));
     assert_false(hold.is_short);
     assert_int_equal(clocked.rows, 3); /* something may have disturbed the others */
@@ -109,7 +109,7 @@ static void rows_that_ended_early_are_too_short(void **state)
 {
     (void)state;
     struct clocked clocked = {.write = waits_at_uneven_distances};
-    struct wio_hold hold = held(&clocked, 20 * MIB);
+    struct wio_sustained_rate hold = held(&clocked, 20 * MIB);
     assert_true(isnan(hold.byte_s));
     assert_true(hold.is_short);
 }

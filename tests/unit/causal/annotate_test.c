@@ -8,13 +8,13 @@
 #include "causal/order/reduce.h"
 
 /* Steps as one line: "C10 W1:7 O0 S2:3". */
-static const char *text_of(const struct wio_steps *steps)
+static const char *text_of(const struct wio_annotated_steps *steps)
 {
     static char text[1024];
     size_t used = 0;
     text[0] = '\0';
     for (size_t i = 0; i < steps->count; i++) {
-        const struct wio_step *s = &steps->items[i];
+        const struct wio_annotated_step *s = &steps->items[i];
         char one[64];
         if (s->kind == WIO_STEP_COMPUTE) {
             (void)snprintf(one, sizeof(one), "C%u", (unsigned)s->wall_ns);
@@ -51,11 +51,11 @@ static void assert_steps(const struct wio_edges *edges, const struct wio_thread_
 {
     struct wio_annotation *annotation;
     struct wio_alloc heap = WIO_ALLOC_HEAP;
-    struct wio_steps steps = {.alloc = heap};
+    struct wio_annotated_steps steps = {.alloc = heap};
     assert_int_equal(wio_annotation_create(edges, &annotation), WIO_OK);
     assert_int_equal(wio_annotate(annotation, calls, mode, &steps), WIO_OK);
     assert_string_equal(text_of(&steps), expected);
-    wio_steps_fini(&steps);
+    wio_annotated_steps_fini(&steps);
     wio_annotation_destroy(annotation);
 }
 
@@ -124,11 +124,11 @@ static void an_edge_behind_the_last_call_is_refused(void **state)
     struct wio_edges edges = set();
     struct wio_alloc heap = WIO_ALLOC_HEAP;
     struct wio_annotation *annotation;
-    struct wio_steps steps = {.alloc = heap};
+    struct wio_annotated_steps steps = {.alloc = heap};
     add(&edges, 0, 6, 1, 3);
     assert_int_equal(wio_annotation_create(&edges, &annotation), WIO_OK);
     assert_int_equal(wio_annotate(annotation, &thread, WIO_COMPUTE_THINK, &steps), WIO_ERR_USAGE);
-    wio_steps_fini(&steps);
+    wio_annotated_steps_fini(&steps);
     wio_annotation_destroy(annotation);
     wio_edges_fini(&edges);
 }

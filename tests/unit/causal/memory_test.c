@@ -69,9 +69,9 @@ static enum wio_status match_and_annotate(const struct wio_alloc *alloc)
     WIO_TRY(wio_annotation_create(&edges, &annotation));
     struct wio_call_times calls[40] = {0};
     struct wio_thread_calls thread = {.calls = calls, .count = 40, .thread = 1};
-    struct wio_steps steps = {.alloc = *alloc};
+    struct wio_annotated_steps steps = {.alloc = *alloc};
     status = wio_annotate(annotation, &thread, WIO_COMPUTE_SEGMENTS, &steps);
-    wio_steps_fini(&steps);
+    wio_annotated_steps_fini(&steps);
     wio_annotation_destroy(annotation);
     return status;
 }

@@ -49,7 +49,7 @@ static void say(struct stage *stage, uint32_t index, enum wio_board_state state)
 /* The child says no word to the board, but the kernel's about it count. */
 static void wait_until_asleep(const struct stage *stage)
 {
-    struct wio_task task = {0};
+    struct wio_task_state task = {0};
     while (!task.is_asleep) {
         wio_task_look(stage->pid, stage->pid, &task);
         wio_clock_sleep_ns(MS / 10);

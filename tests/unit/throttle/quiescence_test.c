@@ -30,7 +30,7 @@ static void stop(pid_t pid)
 /* Until it is seen asleep, and, with `ran`, has run since the last look. */
 static void look_asleep(struct wio_watch *watch, bool ran, uint64_t now_ns)
 {
-    struct wio_task task = {0};
+    struct wio_task_state task = {0};
     while (!task.is_asleep || (ran && task.run_ns == watch->task.run_ns)) {
         wio_clock_sleep_ns(MS / 10);
         wio_task_look(watch->node->pid, watch->node->tid, &task);
@@ -62,7 +62,7 @@ static void two_naps_are_no_long_sleep(void **state)
         look_asleep(&watch, false, now_ms * MS);
         wio_watch_restart(&watch);
         look_asleep(&watch, false, (now_ms + 1) * MS);
-        struct wio_task before = watch.task;
+        struct wio_task_state before = watch.task;
         look_asleep(&watch, true, (now_ms + 51) * MS);
         was_between = before.is_asleep && watch.task.is_asleep;
     }

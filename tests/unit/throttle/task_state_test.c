@@ -55,9 +55,9 @@ static void calls_with_a_time_limit_are_told_from_those_without(void **state)
 }
 
 /* Until the child is in the state, or for ten seconds. */
-static struct wio_task look_until(pid_t pid, bool is_asleep)
+static struct wio_task_state look_until(pid_t pid, bool is_asleep)
 {
-    struct wio_task task;
+    struct wio_task_state task;
     uint64_t end_ns = wio_clock_mono_ns() + UINT64_C(10000000000);
     do {
         wio_clock_sleep_ns(1000000);
@@ -81,7 +81,7 @@ static void a_child_that_waits_is_asleep_and_one_that_spins_is_not(void **state)
             count++;
         }
     }
-    struct wio_task task = look_until(pid, true);
+    struct wio_task_state task = look_until(pid, true);
     assert_true(task.is_there);
     assert_true(task.is_asleep);
     assert_int_equal(write(ends[1], "x", 1), 1);
