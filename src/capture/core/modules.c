@@ -11,6 +11,7 @@
 
 #define MODULES_MAX 1024u
 #define NAMES_BYTES 131072u
+#define LOCK_TRIES 1000000u
 
 struct known {
     struct cap_module module;
@@ -107,12 +108,25 @@ static void read_into(struct cap_thread *self, char *text)
     }
 }
 
+/* A reader of the maps needs less than a millisecond. A child of vfork that is killed in it leaves
+ * the lock taken: the wait has an end. */
+static bool take_lock(void)
+{
+    for (uint32_t tries = 0; tries < LOCK_TRIES; tries++) {
+        uint32_t expected = 0;
+        if (__atomic_compare_exchange_n(&cap_image->module_lock, &expected, 1, false,
+                                        __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
+            return true;
+        }
+        raw_yield();
+    }
+    return false;
+}
+
 void cap_modules_read(struct cap_thread *self)
 {
     uint64_t mask = raw_block_signals();
-    uint32_t expected = 0;
-    if (__atomic_compare_exchange_n(&cap_image->module_lock, &expected, 1, false, __ATOMIC_ACQUIRE,
-                                    __ATOMIC_RELAXED)) {
+    if (take_lock()) {
         char *text = raw_mmap(CAP_PROC_MAPS_BUFFER, PROT_READ | PROT_WRITE,
                               MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         if (text != NULL) {
