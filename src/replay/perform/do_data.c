@@ -20,6 +20,13 @@ static size_t bytes_of(const struct wio_event *event, size_t limit)
     return event->size == WIO_NO_SIZE ? 0 : event->size < limit ? (size_t)event->size : limit;
 }
 
+size_t rp_bytes_to_write(const struct wio_event *event, size_t limit)
+{
+    size_t wanted = bytes_of(event, limit);
+    bool is_short = event->error == 0 && event->result >= 0 && (uint64_t)event->result < wanted;
+    return is_short ? (size_t)event->result : wanted;
+}
+
 /* A length that the kernel takes as a signed number: what the program gave, -1 too. */
 static off_t length_of(const struct wio_event *event)
 {
@@ -99,7 +106,7 @@ static void write_at(struct rp_worker *worker, const struct wio_event *event, in
                      struct rp_outcome *out)
 {
     struct iovec vector[IOV_MAX];
-    size_t bytes = bytes_of(event, worker->run->source.size);
+    size_t bytes = rp_bytes_to_write(event, worker->run->source.size);
     uint8_t *data = rp_source(worker, event, bytes);
     switch (event->op) {
     case WIO_OP_write:

@@ -107,6 +107,9 @@ struct rp_fd *rp_fd_own(struct rp_worker *worker, int64_t fd);
 /* Memory for the data of an operation: `bytes` of what is written (begins at another place for each
  * offset), or room for what is read. NULL: no memory. */
 uint8_t *rp_source(const struct rp_worker *worker, const struct wio_event *event, uint64_t bytes);
+/* What a write asked for, at most `limit`; where less went (a full disk, a limit of the file's
+ * size), what went. */
+size_t rp_bytes_to_write(const struct wio_event *event, size_t limit);
 uint8_t *rp_sink(struct rp_worker *worker);
 
 /* An operation was performed and ends now: count it, compare it with the trace, keep it where that

@@ -52,7 +52,6 @@ static bool has_async(struct rp_worker *worker)
 void rp_requests_submit(struct rp_worker *worker, const struct wio_event *event)
 {
     struct rp_outcome out = {0};
-    uint64_t bytes = event->size == WIO_NO_SIZE ? 0 : event->size;
     if (rp_is_internal(event)) {
         worker->tally.skipped[WIO_REPLAY_SKIP_MPI]++;
         return;
@@ -82,7 +81,8 @@ void rp_requests_submit(struct rp_worker *worker, const struct wio_event *event)
     }
     bool is_write = wio_op_class(event->op) == WIO_CLASS_ASYNC_WRITE;
     uint64_t room = worker->run->source.size;
-    bytes = bytes < room ? bytes : room;
+    uint64_t asked = event->size == WIO_NO_SIZE ? 0 : event->size;
+    uint64_t bytes = is_write ? rp_bytes_to_write(event, room) : asked < room ? asked : room;
     uint8_t *data = is_write ? rp_source(worker, event, bytes) : rp_sink(worker);
     struct rp_request *request = rp_async_add(worker->async, event, fd, data, bytes);
     request->begin_ns = begin;

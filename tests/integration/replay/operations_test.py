@@ -111,7 +111,7 @@ class Files(ReplayCase):
 
     def test_the_first_thousand_are_listed(self):
         self.script("open path=/a a0=0x42 res=3\n" +
-                    "".join("pwrite fd=3 path=/a off=0 size=10 res=9\n" for _ in range(1500)))
+                    "".join("pwrite fd=3 path=/a off=0 size=10 res=11\n" for _ in range(1500)))
         result = self.replay(AFAP, status=1)
         self.assertEqual(result["mismatch_count"], 1500)
         self.assertEqual(len(result["mismatches"]), 1000)
@@ -225,6 +225,22 @@ class Files(ReplayCase):
         status = os.stat(self.path("/d/a"))
         self.assertEqual((stat.S_IMODE(status.st_mode), status.st_size, status.st_nlink), (0o644, 100, 1))
         self.assertEqual(self.replay(AFAP, "--dry-run")["skipped"], result["skipped"])
+
+    def test_of_a_write_that_was_cut_short_no_more_is_done(self):
+        """The recorded disk was full, or the file at its limit: here there is room."""
+        self.script("""
+            mkdir path=/d
+            open path=/d/a a0=0x42 a1=0644 res=3
+            write fd=3 path=/d/a off=0 size=4000 res=1000
+            writev fd=3 path=/d/a off=1000 size=4000 a1=2 res=500
+            pwrite fd=3 path=/d/a off=1500 size=4000 res=7
+            pwritev fd=3 path=/d/a off=1507 size=4000 a1=3 res=1
+            pwrite fd=3 path=/d/a off=1508 size=4000 res=0
+            aio_write fd=3 path=/d/a off=1508 size=4000 res=2 async
+            stat path=/d/a a1=0100644 a2=1510""")
+        result = self.replay(AFAP)
+        self.assertEqual((result["mismatch_count"], result["skipped"]), (0, {}), result["mismatches"])
+        self.assertEqual((result["bytes_written"], os.stat(self.path("/d/a")).st_size), (1510, 1510))
 
     def test_what_failed_by_its_names_is_done(self):
         self.script("""
