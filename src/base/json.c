@@ -39,12 +39,14 @@ static void put_string(const struct wio_json *json, const char *text, size_t byt
     for (size_t i = 0; i < bytes;) {
         unsigned char byte = (unsigned char)text[i];
         size_t length = wio_utf8_length(text + i, bytes - i);
-        if (length > 0 && byte >= 0x20 && byte != '"' && byte != '\\' && byte != 0x7f) {
+        bool is_control = byte < 0x20 || byte == 0x7f || wio_utf8_is_control(text + i, length);
+        if (length > 0 && !is_control && byte != '"' && byte != '\\') {
             i += length;
             continue;
         }
         put(json, text + plain, i - plain);
-        put_escaped_byte(json, byte);
+        i += length == 2 ? 1 : 0; /* of U+0080 to U+009F the second byte is the number */
+        put_escaped_byte(json, (unsigned char)text[i]);
         plain = ++i;
     }
     put(json, text + plain, bytes - plain);

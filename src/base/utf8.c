@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/utf8.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 /* The second byte decides on overlong forms, surrogates and the end of Unicode (RFC 3629, 4). */
@@ -51,6 +50,11 @@ size_t wio_utf8_length(const char *text, size_t bytes)
         }
     }
     return length;
+}
+
+bool wio_utf8_is_control(const char *text, size_t length)
+{
+    return length == 2 && (unsigned char)text[0] == 0xc2 && (unsigned char)text[1] < 0xa0;
 }
 
 size_t wio_utf8_mark(const char *text, size_t bytes)

@@ -84,7 +84,8 @@ static void put_fitted(const struct wio_explanation *explanation, const struct w
                       text_of(high, gain->high_s));
     }
     if (gain->network[0] != '\0') {
-        (void)fprintf(out, "; no model knows %s", gain->network);
+        (void)fputs("; no model knows ", out);
+        wio_print_plain(out, gain->network);
     }
     (void)fputc(')', out);
 }

@@ -29,8 +29,8 @@ static void put_run(const struct explanation_text *writer)
     const struct wio_explanation *explanation = writer->explanation;
     char time[WIO_TEXT_MAX];
 
-    (void)fprintf(writer->out, "%s: %s ", writer->how->dir,
-                  wio_format_time(time, explanation->duration_ns));
+    wio_print_plain(writer->out, writer->how->dir);
+    (void)fprintf(writer->out, ": %s ", wio_format_time(time, explanation->duration_ns));
     if (explanation->info.ranks > 0) {
         (void)fprintf(writer->out, "on %u rank%s.", explanation->info.ranks,
                       explanation->info.ranks == 1 ? "" : "s");
@@ -122,7 +122,9 @@ static void put_library(const struct explanation_text *writer, uint32_t step)
 
     wio_report_place(writer->explanation, writer->how->sources, step, &place);
     if (place.library[0] != '\0') {
-        (void)fprintf(writer->out, INDENT "by %s: ", place.library);
+        (void)fputs(INDENT "by ", writer->out);
+        wio_print_plain(writer->out, place.library);
+        (void)fputs(": ", writer->out);
         wio_print_plain(writer->out, place.called);
         (void)fputc('\n', writer->out);
     }
@@ -262,7 +264,8 @@ void wio_report_explain_text(const struct wio_explanation *explanation,
     if (explanation->info.events > 0) {
         put_run(&writer);
     } else {
-        (void)fprintf(out, "%s: no events.\n", how->dir);
+        wio_print_plain(out, how->dir);
+        (void)fputs(": no events.\n", out);
     }
     if (explanation->duration_ns > 0 && put_findings(&writer) == 0) {
         (void)fputs("Nothing is slow here that a change of the I/O would mend.\n", out);
@@ -277,6 +280,8 @@ void wio_report_explain_text(const struct wio_explanation *explanation,
     wio_report_page_cache(explanation, out);
     put_waiting(&writer);
     for (uint32_t i = 0; i < explanation->note_count; i++) {
-        (void)fprintf(out, "%snote: %s\n", i == 0 ? "\n" : "", explanation->notes[i]);
+        (void)fprintf(out, "%snote: ", i == 0 ? "\n" : "");
+        wio_print_plain(out, explanation->notes[i]);
+        (void)fputc('\n', out);
     }
 }

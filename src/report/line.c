@@ -148,12 +148,6 @@ void wio_line_left(struct wio_line *line, const char *text, size_t width)
 /* Where a text goes, and so what of it has to be escaped. */
 enum place { IN_JSON, IN_QUOTES, ON_A_TERMINAL };
 
-/* U+0080 to U+009F: a terminal takes them for commands. */
-static bool is_control_pair(const char *text, size_t length)
-{
-    return length == 2 && (unsigned char)text[0] == 0xc2 && (unsigned char)text[1] < 0xa0;
-}
-
 /* Bytes from `text` on that can be written as they are. */
 static size_t plain_bytes(const char *text, size_t bytes, enum place place)
 {
@@ -169,7 +163,7 @@ static size_t plain_bytes(const char *text, size_t bytes, enum place place)
         if (byte >= 0x80) {
             length = wio_utf8_length(text + i, bytes - i);
         }
-        if (length == 0 || (place != IN_JSON && is_control_pair(text + i, length))) {
+        if (length == 0 || wio_utf8_is_control(text + i, length)) {
             break;
         }
         i += length;
@@ -193,6 +187,12 @@ static void put_escape(struct wio_line *line, const char *hex_prefix, unsigned c
     wio_line_byte(line, "0123456789abcdef"[byte & 15]);
 }
 
+/* JSON names a character, not its bytes: of U+0080 to U+009F the second byte is its number. */
+static size_t lead_bytes(const char *text, size_t bytes)
+{
+    return wio_utf8_is_control(text, wio_utf8_length(text, bytes)) ? 1 : 0;
+}
+
 static void put_string(struct wio_line *line, enum place place, const char *text, size_t bytes)
 {
     const char *hex_prefix = place == IN_JSON ? "\\u00" : "\\x";
@@ -203,9 +203,10 @@ static void put_string(struct wio_line *line, enum place place, const char *text
         text += plain;
         bytes -= plain;
         if (bytes > 0) {
-            put_escape(line, hex_prefix, (unsigned char)*text);
-            text++;
-            bytes--;
+            size_t skipped = place == IN_JSON ? lead_bytes(text, bytes) : 0;
+            put_escape(line, hex_prefix, (unsigned char)text[skipped]);
+            text += skipped + 1;
+            bytes -= skipped + 1;
         }
     }
     wio_line_byte(line, '"');

@@ -8,7 +8,7 @@ usage: hostile_test.py cases [NAME...]       each file of cases/, or these
 
 A case is one file in cases/: its docstring says what is hostile, `make(world)` builds world.trace
 (world.py), and `check(world, answers)`, where there is one, looks at what the commands answered.
-COMMANDS, where there is one, replaces the commands of world.py. A case that cannot be made here
+COMMANDS, where there is one, replaces the commands of world.py (COMMANDS and MORE). A case that cannot be made here
 raises Skip.
 """
 import importlib.util
@@ -48,7 +48,7 @@ def run_case(name, made):
     place = world.World(made)
     try:
         case.make(place)
-        answers = place.run_all(getattr(case, "COMMANDS", world.COMMANDS))
+        answers = place.run_all(getattr(case, "COMMANDS", world.COMMANDS + place.more()))
         if hasattr(case, "check"):
             case.check(place, answers)
     finally:
@@ -67,7 +67,7 @@ def run_mutation(number, made):
             load(name).make(place)
         mutate.mutate(rng, place)
         place.guarded.clear()
-        place.run_all()
+        place.run_all(world.COMMANDS + (rng.choice(place.more()),))
     finally:
         place.close()
 

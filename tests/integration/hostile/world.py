@@ -3,6 +3,7 @@
 
 import hashlib
 import os
+import re
 import resource
 import shutil
 import stat
@@ -16,6 +17,14 @@ STATUSES = (0, 1, 3)  # done, the answer is no, the input cannot be read
 COMMANDS = (
     ("info",), ("dump",), ("check",), ("edges",), ("dump", "--annotate"), ("info", "--format=json"),
     ("replay", "--dry-run", "--root", "root"),
+)
+
+# Asked of each case; of a mutation one of them.
+HOST = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../data/predict/host.json")
+MORE = (
+    ("explain",), ("explain", "--format=json"), ("explain", "--host", HOST), ("predict", "--host", HOST),
+    ("predict", "--format=json", "--host", HOST), ("jobstats",), ("jobstats", "--format=text"),
+    ("dump", "--format=text"), ("edges", "--format=json"), ("check", "--format=json"),
 )
 
 
@@ -104,6 +113,10 @@ class World:
         """Nothing may change in the trace itself, too: it is another user's."""
         self.guarded.append(self.trace)
 
+    def more(self):
+        """Commands beside COMMANDS."""
+        return MORE + (("compare", self.seeds.get("sealed")),)
+
     def run(self, *args, check=True, **options):
         environment = dict(os.environ, TMPDIR=os.path.join(self.base, "tmp"), HOME=self.outside)
         answer = subprocess.run([WHYIO, *args], cwd=os.path.join(self.base, "cwd"), env=environment,
@@ -135,6 +148,8 @@ class World:
             odd = set(data) & (set(range(32)) - {10} | {127})
             if odd:
                 raise AssertionError(f"whyio {' '.join(command)}: bytes {sorted(odd)} on {name}")
+            if re.search(b"\xc2[\x80-\x9f]", data):
+                raise AssertionError(f"whyio {' '.join(command)}: U+0080 to U+009F on {name}")
 
     def close(self):
         for directory, below, _ in os.walk(self.base):

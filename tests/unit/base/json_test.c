@@ -72,10 +72,10 @@ static char *as_json(const char *bytes, size_t count)
 static void escapes(void **state)
 {
     (void)state;
-    const char odd[] = "q\" b\\ \b\f\n\r\t \x01\x1f\x7f \0 \xff \xc3\xa4 \xe2\x82";
+    const char odd[] = "q\" b\\ \b\f\n\r\t \x01\x1f\x7f \0 \xff \xc3\xa4 \xe2\x82 \xc2\x9b\xc2\xa0";
     char *text = as_json(odd, sizeof(odd) - 1);
     assert_string_equal(text, "[\"q\\\" b\\\\ \\b\\f\\n\\r\\t \\u0001\\u001f\\u007f \\u0000 "
-                              "\\u00ff \xc3\xa4 \\u00e2\\u0082\"]\n");
+                              "\\u00ff \xc3\xa4 \\u00e2\\u0082 \\u009b\xc2\xa0\"]\n");
     free(text);
 }
 
