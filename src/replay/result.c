@@ -81,9 +81,9 @@ void rp_result_set_totals(struct wio_replay_result *result, const struct rp_tall
     memcpy(result->skipped, tally->skipped, sizeof(result->skipped));
     memcpy(result->waits, tally->waits, sizeof(result->waits));
     result->has_late = tally->late.count > 0;
-    result->late_p50_us = rp_late_quantile(&tally->late, 0.50) / 1000.0;
-    result->late_p99_us = rp_late_quantile(&tally->late, 0.99) / 1000.0;
-    result->late_max_us = (double)tally->late.max_ns / 1000.0;
+    result->late_p50_us = wio_histogram_quantile(&tally->late, 0.50) / 1000.0;
+    result->late_p99_us = wio_histogram_quantile(&tally->late, 0.99) / 1000.0;
+    result->late_max_us = (double)tally->late.max / 1000.0;
 }
 
 enum wio_status rp_result_set_phases(struct wio_replay_result *result, const struct rp_plan *plan,

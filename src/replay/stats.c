@@ -5,59 +5,6 @@
 
 #include "ops/calls.h"
 
-static unsigned bucket_of(uint64_t ns)
-{
-    if (ns < RP_LATE_STEPS) {
-        return (unsigned)ns;
-    }
-    unsigned power = 63u - (unsigned)__builtin_clzll(ns);
-    unsigned step = (unsigned)(ns >> (power - 3)) & (RP_LATE_STEPS - 1);
-    return (power - 2) * RP_LATE_STEPS + step;
-}
-
-/* The middle of a bucket. */
-static double value_of(unsigned bucket)
-{
-    if (bucket < RP_LATE_STEPS) {
-        return bucket;
-    }
-    unsigned power = bucket / RP_LATE_STEPS + 2;
-    double low = (double)(UINT64_C(1) << power);
-    return low * (1.0 + ((double)(bucket % RP_LATE_STEPS) + 0.5) / RP_LATE_STEPS);
-}
-
-void rp_late_add(struct rp_late *late, uint64_t ns)
-{
-    late->buckets[bucket_of(ns)]++;
-    late->count++;
-    if (ns > late->max_ns) {
-        late->max_ns = ns;
-    }
-}
-
-void rp_late_merge(struct rp_late *late, const struct rp_late *other)
-{
-    for (unsigned i = 0; i < RP_LATE_BUCKETS; i++) {
-        late->buckets[i] += other->buckets[i];
-    }
-    late->count += other->count;
-    late->max_ns = other->max_ns > late->max_ns ? other->max_ns : late->max_ns;
-}
-
-double rp_late_quantile(const struct rp_late *late, double share)
-{
-    double wanted = share * (double)late->count;
-    double seen = 0;
-    for (unsigned i = 0; i < RP_LATE_BUCKETS; i++) {
-        seen += (double)late->buckets[i];
-        if (seen >= wanted && late->buckets[i] > 0) {
-            double value = value_of(i);
-            return value < (double)late->max_ns ? value : (double)late->max_ns;
-        }
-    }
-    return 0;
-}
-
 void rp_account_init(struct wio_replay_account *account)
 {
     *account = (struct wio_replay_account){.begin_ns = UINT64_MAX, .traced_begin_ns = UINT64_MAX};
@@ -108,7 +55,7 @@ void rp_tally_merge(struct rp_tally *tally, const struct rp_tally *other)
     for (unsigned i = 0; i < WIO_EDGE_CLASS_COUNT; i++) {
         tally->waits[i] += other->waits[i];
     }
-    rp_late_merge(&tally->late, &other->late);
+    wio_histogram_merge(&tally->late, &other->late);
 }
 
 static void add_bytes(struct wio_replay_account *account, const struct rp_performed *performed)

@@ -9,23 +9,9 @@
 #include <whyio/edges.h>
 #include <whyio/event.h>
 
+#include "base/histogram.h"
 #include "replay/initial/classify.h"
 #include "replay/replay.h"
-
-/* A histogram of times: 8 steps for each power of two, so that a value is off by at most 1/16. */
-#define RP_LATE_STEPS 8u
-#define RP_LATE_BUCKETS (64u * RP_LATE_STEPS)
-
-struct rp_late {
-    uint64_t buckets[RP_LATE_BUCKETS];
-    uint64_t count;
-    uint64_t max_ns;
-};
-
-void rp_late_add(struct rp_late *late, uint64_t ns);
-void rp_late_merge(struct rp_late *late, const struct rp_late *other);
-/* The value that `share` (0 .. 1) of all do not exceed, ns; 0 where there are none. */
-double rp_late_quantile(const struct rp_late *late, double share);
 
 struct rp_tally {
     struct wio_replay_account total;
@@ -34,7 +20,7 @@ struct rp_tally {
     uint64_t covered;
     uint64_t control;
     uint64_t waits[WIO_EDGE_CLASS_COUNT]; /* of mode causal, by class */
-    struct rp_late late;
+    struct wio_histogram late;            /* ns */
 };
 
 void rp_account_init(struct wio_replay_account *account);

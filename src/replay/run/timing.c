@@ -71,7 +71,7 @@ uint64_t rp_time_start(struct rp_worker *worker, const struct wio_event *event)
     worker->think_ns = 0;
     read_ahead(worker, at);
     uint64_t now = rp_pace_wait(run->board, run->cpus, at);
-    rp_late_add(&worker->tally.late, now > at ? now - at : 0);
+    wio_histogram_add(&worker->tally.late, now > at ? now - at : 0);
     return now;
 }
 

@@ -1,38 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "support/unit.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 #include "ops/calls.h"
 #include "replay/stats.h"
-
-static void quantiles_are_close(void **state)
-{
-    struct rp_late late = {0};
-    (void)state;
-    for (uint64_t ns = 1; ns <= 100000; ns++) {
-        rp_late_add(&late, ns);
-    }
-    assert_true(fabs(rp_late_quantile(&late, 0.5) / 50000 - 1) < 0.07);
-    assert_true(fabs(rp_late_quantile(&late, 0.99) / 99000 - 1) < 0.07);
-    assert_int_equal(late.max_ns, 100000);
-    assert_true(rp_late_quantile(&late, 1.0) <= 100000);
-}
-
-static void quantiles_of_extremes(void **state)
-{
-    struct rp_late late = {0};
-    struct rp_late other = {0};
-    (void)state;
-    assert_true(rp_late_quantile(&late, 0.99) == 0);
-    rp_late_add(&late, 0);
-    assert_true(rp_late_quantile(&late, 0.5) == 0);
-    rp_late_add(&other, UINT64_MAX);
-    rp_late_merge(&late, &other);
-    assert_int_equal(late.count, 2);
-    assert_true(rp_late_quantile(&late, 1.0) > 9e18);
-}
 
 static void sums_up(void **state)
 {
@@ -66,8 +38,6 @@ static void sums_up(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(quantiles_are_close),
-        cmocka_unit_test(quantiles_of_extremes),
         cmocka_unit_test(sums_up),
     };
     return WIO_RUN(tests);
