@@ -66,6 +66,8 @@ const char *wio_call_name(unsigned call);
 /* What was not recorded: its key in JSON ("static_exec"), and one line for a person. */
 const char *wio_unseen_key(unsigned kind);
 const char *wio_unseen_text(unsigned kind);
+/* What to do for it to be recorded: one line. */
+const char *wio_unseen_remedy(unsigned kind);
 
 WIO_END_DECLS
 #endif

@@ -9,7 +9,7 @@ static double low_of(unsigned bucket)
         return bucket;
     }
     unsigned power = bucket / WIO_HISTOGRAM_STEPS + WIO_HISTOGRAM_BITS - 1;
-    double low = (double)(UINT64_C(1) << power);
+    double low = 2.0 * (double)(UINT64_C(1) << (power - 1)); /* of the last + 1: 2^64 */
     return low * (1.0 + (double)(bucket % WIO_HISTOGRAM_STEPS) / WIO_HISTOGRAM_STEPS);
 }
 
@@ -19,17 +19,17 @@ static double value_of(const struct wio_histogram *histogram, unsigned bucket)
     const struct wio_histogram_bucket *row = &histogram->buckets[bucket];
     double mean = (double)row->sum / (double)row->count;
     double low = low_of(bucket);
+    double high = low_of(bucket + 1);
 
-    return mean > low ? mean : low; /* the sum may have stayed behind */
+    return mean < low ? low : mean > high ? high : mean;
 }
 
 void wio_histogram_merge(struct wio_histogram *histogram, const struct wio_histogram *other)
 {
     for (unsigned i = 0; i < WIO_HISTOGRAM_BUCKETS; i++) {
         struct wio_histogram_bucket *bucket = &histogram->buckets[i];
-        uint64_t sum = other->buckets[i].sum;
         bucket->count += other->buckets[i].count;
-        bucket->sum = sum > UINT64_MAX - bucket->sum ? UINT64_MAX : bucket->sum + sum;
+        bucket->sum += other->buckets[i].sum;
     }
     histogram->count += other->count;
     histogram->max = other->max > histogram->max ? other->max : histogram->max;

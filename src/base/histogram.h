@@ -20,7 +20,7 @@
 
 struct wio_histogram_bucket {
     uint64_t count;
-    uint64_t sum; /* stays at UINT64_MAX */
+    uint64_t sum; /* may wrap: its mean is held within the bucket */
 };
 
 /* Zero-initialise. */
@@ -45,7 +45,7 @@ static inline void wio_histogram_add(struct wio_histogram *histogram, uint64_t v
     struct wio_histogram_bucket *bucket = &histogram->buckets[wio_histogram_bucket_of(value)];
 
     bucket->count++;
-    bucket->sum = value > UINT64_MAX - bucket->sum ? UINT64_MAX : bucket->sum + value;
+    bucket->sum += value;
     histogram->count++;
     histogram->max = value > histogram->max ? value : histogram->max;
 }

@@ -59,6 +59,23 @@ bool wio_account_is_terminal(const char *path)
            strcmp(path, "/dev/console") == 0 || strcmp(path, "/dev/ptmx") == 0;
 }
 
+void wio_account_find_channels(const struct wio_trace *trace, uint8_t *is_channel)
+{
+    uint32_t strings = wio_trace_string_count(trace);
+
+    for (uint32_t i = 1; i <= strings; i++) {
+        const char *text = wio_trace_string(trace, i, NULL);
+        is_channel[i] = (text[0] != '/' && text[0] != '\0') || wio_account_is_terminal(text);
+    }
+    for (uint32_t i = 0; i < wio_trace_file_count(trace); i++) {
+        const struct wio_file_info *info = wio_trace_file(trace, i);
+        if (info->path <= strings &&
+            (info->type == WIO_FILE_FIFO || info->type == WIO_FILE_SOCKET)) {
+            is_channel[info->path] = 1;
+        }
+    }
+}
+
 void wio_tally_add(struct wio_tally *tally, const struct wio_event *event)
 {
     tally->count++;

@@ -41,6 +41,11 @@ bool wio_account_is_file(const char *path);
 /* Is `path` a terminal: what is read there is typed, what is written waits for its reader? */
 bool wio_account_is_terminal(const char *path);
 
+/* is_channel[id] = 1 of each string of the trace that is the path of a pipe, socket, FIFO or
+ * terminal: what is read there another process or a person writes, so that to read is to wait. The
+ * array has room for all string ids. */
+void wio_account_find_channels(const struct wio_trace *trace, uint8_t *is_channel);
+
 struct wio_tally {
     uint64_t count;
     uint64_t bytes;

@@ -183,6 +183,7 @@ static enum wio_status list_ops(struct summary_counter *counter)
         struct wio_summary_op *row = &summary->ops[summary->op_count];
         wio_trace_op_total(counter->trace, op, &row->total);
         row->name = wio_op_name(op);
+        row->op = op;
         summary->op_count += row->total.count > 0;
     }
     return WIO_OK;
@@ -199,7 +200,7 @@ static enum wio_status list_unseen(struct summary_counter *counter)
     for (uint32_t i = 0; i < counter->unseen_kinds; i++) {
         if (counter->unseen[i] > 0) {
             summary->unseen[summary->unseen_count++] = (struct wio_summary_unseen){
-                wio_unseen_key(i), wio_unseen_text(i), counter->unseen[i]};
+                wio_unseen_key(i), wio_unseen_text(i), wio_unseen_remedy(i), counter->unseen[i]};
         }
     }
     return WIO_OK;

@@ -20,6 +20,7 @@
 
 struct wio_summary_op {
     const char *name;
+    unsigned op;
     struct wio_op_total total;
 };
 
@@ -37,6 +38,7 @@ struct wio_summary_rank {
 struct wio_summary_unseen {
     const char *key;  /* "static_exec" */
     const char *text; /* one line for a person */
+    const char *remedy;
     uint64_t count;
 };
 

@@ -44,8 +44,9 @@ _Static_assert(sizeof(calls) / sizeof(calls[0]) == WIO_CALL_COUNT, "one row per 
 static const struct {
     const char *key;
     const char *text;
+    const char *remedy;
 } unseen[] = {
-#define UNSEEN_ROW(name, key, text) {key, text},
+#define UNSEEN_ROW(name, key, text, remedy) {key, text, remedy},
     WIO_UNSEEN_LIST(UNSEEN_ROW)
 #undef UNSEEN_ROW
 };
@@ -94,6 +95,11 @@ const char *wio_unseen_text(unsigned kind)
 {
     return kind < WIO_UNSEEN_COUNT ? unseen[kind].text
                                    : "something that this version does not know";
+}
+
+const char *wio_unseen_remedy(unsigned kind)
+{
+    return kind < WIO_UNSEEN_COUNT ? unseen[kind].remedy : "read the trace with a newer whyio";
 }
 
 /* The tables are in the order of their subjects, not of their names, and a few hundred rows long:

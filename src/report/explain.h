@@ -32,6 +32,9 @@ struct wio_report_place {
     const char *library; /* that has called for it: "HDF5"; "" = the program itself. Static */
     char called[256];    /* .. and its function or line */
 };
+/* Of frame `frame` of a source, 0 = the innermost. */
+void wio_report_place_of(const struct wio_trace *trace, struct wio_sources *sources,
+                         uint32_t source, uint32_t frame, struct wio_report_place *place_out);
 void wio_report_place(const struct wio_explanation *explanation, struct wio_sources *sources,
                       uint32_t step, struct wio_report_place *place_out);
 /* The change of a finding and what it gains: a line, or nothing. Then how to know more. */

@@ -58,27 +58,36 @@ static void find_library(const struct wio_trace *trace, struct wio_sources *sour
     (void)snprintf(place->called, sizeof(place->called), "%s", wio_sources_text(sources, source));
 }
 
+void wio_report_place_of(const struct wio_trace *trace, struct wio_sources *sources,
+                         uint32_t source, uint32_t frame, struct wio_report_place *place_out)
+{
+    const char *texts[FRAMES];
+    const char *text = "";
+
+    *place_out = (struct wio_report_place){.library = ""};
+    if (sources == NULL) {
+        return;
+    }
+    if (frame == 0) {
+        text = wio_sources_text(sources, source);
+    } else if (frame < FRAMES && wio_sources_stack(sources, source, texts, frame + 1) > frame) {
+        text = texts[frame];
+    }
+    take_apart(text, place_out);
+    find_library(trace, sources, source, place_out);
+}
+
 void wio_report_place(const struct wio_explanation *explanation, struct wio_sources *sources,
                       uint32_t step, struct wio_report_place *place_out)
 {
     const struct wio_steps *steps = &explanation->steps;
     uint32_t place = steps->sites[steps->steps[step].site].place;
-    const char *texts[FRAMES];
-    const char *text = "";
 
     *place_out = (struct wio_report_place){.library = ""};
-    if (place == 0 || sources == NULL) {
-        return;
+    if (place != 0) {
+        wio_report_place_of(explanation->trace, sources, steps->places.sources[place],
+                            steps->places.frame_numbers[place], place_out);
     }
-    uint32_t number = steps->places.frame_numbers[place];
-    if (number == 0) {
-        text = wio_sources_text(sources, steps->places.sources[place]);
-    } else if (wio_sources_stack(sources, steps->places.sources[place], texts, number + 1) >
-               number) {
-        text = texts[number];
-    }
-    take_apart(text, place_out);
-    find_library(explanation->trace, sources, steps->places.sources[place], place_out);
 }
 
 bool wio_report_is_over(const struct wio_finding *finding, const struct wio_report_explain *how)

@@ -8,7 +8,9 @@
 
 #include "base/json.h"
 #include "base/text.h"
+#include "report/info_digest.h"
 #include "report/info_machines.h"
+#include "report/info_ops.h"
 #include "report/line.h"
 
 #define NS_PER_S 1e9
@@ -24,21 +26,6 @@ static void put_texts(struct wio_json *json, const char *key, const char *const 
         wio_json_string(json, NULL, texts[i]);
     }
     wio_json_array_end(json);
-}
-
-static void put_ops(struct wio_json *json, const struct wio_summary *summary)
-{
-    wio_json_object_begin(json, "ops");
-    for (size_t i = 0; i < summary->op_count; i++) {
-        const struct wio_summary_op *op = &summary->ops[i];
-        wio_json_object_begin(json, op->name);
-        wio_json_u64(json, "count", op->total.count);
-        wio_json_u64(json, "bytes", op->total.bytes);
-        wio_json_double(json, "time_s", (double)op->total.time_ns / NS_PER_S);
-        wio_json_u64(json, "errors", op->total.errors);
-        wio_json_object_end(json);
-    }
-    wio_json_object_end(json);
 }
 
 static void put_ranks(struct wio_json *json, const struct wio_summary *summary)
@@ -84,6 +71,22 @@ static void put_remarks(struct wio_json *json, const char *remarks)
     wio_json_array_end(json);
 }
 
+/* What "unseen" counts, with words. */
+static void put_unseen(struct wio_json *json, const struct wio_summary *summary)
+{
+    wio_json_array_begin(json, "not_seen");
+    for (size_t i = 0; i < summary->unseen_count; i++) {
+        const struct wio_summary_unseen *unseen = &summary->unseen[i];
+        wio_json_object_begin(json, NULL);
+        wio_json_string(json, "kind", unseen->key);
+        wio_json_u64(json, "count", unseen->count);
+        wio_json_string(json, "text", unseen->text);
+        wio_json_string(json, "remedy", unseen->remedy);
+        wio_json_object_end(json);
+    }
+    wio_json_array_end(json);
+}
+
 static void put_additions(struct wio_json *json, const struct wio_summary *summary)
 {
     const struct wio_trace_info *info = &summary->info;
@@ -102,6 +105,7 @@ static void put_additions(struct wio_json *json, const struct wio_summary *summa
     put_ranks(json, summary);
     put_remarks(json, info->remarks);
     wio_report_machines(json, summary->trace);
+    put_unseen(json, summary);
 }
 
 /* Without those that others imply; nothing where none are stored. */
@@ -126,8 +130,9 @@ static void put_edges(struct wio_json *json, const struct wio_summary *summary)
     wio_json_object_end(json);
 }
 
-void wio_report_info_json(const struct wio_summary *summary, FILE *out)
+void wio_report_info_json(const struct wio_report_info *report, FILE *out)
 {
+    const struct wio_summary *summary = report->summary;
     const struct wio_trace_info *info = &summary->info;
     struct wio_json json;
 
@@ -147,9 +152,10 @@ void wio_report_info_json(const struct wio_summary *summary, FILE *out)
     wio_json_bool(&json, "complete", info->complete);
     put_texts(&json, "jobs", summary->jobs, summary->job_count);
     put_texts(&json, "hosts", summary->hosts, summary->host_count);
-    put_ops(&json, summary);
+    wio_report_ops_json(&json, report);
     put_edges(&json, summary);
     put_additions(&json, summary);
+    wio_report_digest_json(&json, report);
     wio_json_object_end(&json);
     wio_json_line(&json);
 }
@@ -204,42 +210,6 @@ static void print_counts(const struct wio_summary *summary, FILE *out)
     fprintf(out, "%14s read\n", wio_format_size(text, info->bytes_read));
     fprintf(out, "%14s written\n", wio_format_size(text, info->bytes_written));
     fprintf(out, "%14s from start to end\n", wio_format_time(text, info->duration_ns));
-}
-
-static int by_time(const void *a, const void *b)
-{
-    const struct wio_summary_op *left = a;
-    const struct wio_summary_op *right = b;
-    if (left->total.time_ns != right->total.time_ns) {
-        return left->total.time_ns < right->total.time_ns ? 1 : -1;
-    }
-    return (left->total.count < right->total.count) - (left->total.count > right->total.count);
-}
-
-static void print_ops(const struct wio_summary *summary, FILE *out)
-{
-    struct wio_summary_op *ops = calloc(summary->op_count + 1, sizeof(*ops));
-    char count[WIO_TEXT_MAX];
-    char bytes[WIO_TEXT_MAX];
-    char time[WIO_TEXT_MAX];
-    char errors[WIO_TEXT_MAX];
-
-    fprintf(out, "\n%14s %12s %12s %12s  operation\n", "count", "bytes", "time", "errors");
-    for (size_t i = 0; i < summary->op_count && ops != NULL; i++) {
-        ops[i] = summary->ops[i];
-    }
-    if (ops != NULL && summary->op_count > 1) {
-        qsort(ops, summary->op_count, sizeof(*ops), by_time);
-    }
-    for (size_t i = 0; i < summary->op_count; i++) {
-        /* without memory to sort them, in the order of the table */
-        const struct wio_summary_op *op = ops != NULL ? &ops[i] : &summary->ops[i];
-        fprintf(out, "%14s %12s %12s %12s  %s\n", wio_format_count(count, op->total.count),
-                op->total.bytes > 0 ? wio_format_size(bytes, op->total.bytes) : "-",
-                wio_format_time(time, op->total.time_ns),
-                wio_format_count(errors, op->total.errors), op->name);
-    }
-    free(ops);
 }
 
 static void print_ranks(const struct wio_summary *summary, FILE *out)
@@ -307,8 +277,10 @@ static void print_gaps(const struct wio_summary *summary, FILE *out)
                     "processes whose end is not known", out);
     }
     for (size_t i = 0; i < summary->unseen_count; i++) {
-        fprintf(out, "%14s%s %s\n", wio_format_count(text, summary->unseen[i].count),
-                summary->unseen[i].count == 1 ? " time:" : " times:", summary->unseen[i].text);
+        const struct wio_summary_unseen *unseen = &summary->unseen[i];
+        fprintf(out, "%14s%s %s\n", wio_format_count(text, unseen->count),
+                unseen->count == 1 ? " time:" : " times:", unseen->text);
+        fprintf(out, "%14s remedy: %s\n", "", unseen->remedy);
     }
 }
 
@@ -334,11 +306,12 @@ static const char *kind_of(const struct wio_trace_info *info)
     return info->complete ? "a complete trace" : "an incomplete trace";
 }
 
-void wio_report_info_text(const struct wio_summary *summary, const char *name, FILE *out)
+void wio_report_info_text(const struct wio_report_info *report, FILE *out)
 {
+    const struct wio_summary *summary = report->summary;
     const struct wio_trace_info *info = &summary->info;
 
-    wio_print_plain(out, name);
+    wio_print_plain(out, report->name);
     fprintf(out, ": %s\n", kind_of(info));
     if (info->command[0] != '\0') {
         fputs("  command    ", out);
@@ -353,8 +326,13 @@ void wio_report_info_text(const struct wio_summary *summary, const char *name, F
     print_edges(summary, out);
     print_gaps(summary, out);
     print_remarks(info->remarks, out);
-    print_ops(summary, out);
+    wio_report_split_text(report, out);
+    wio_report_ops_text(report, out);
+    wio_report_top_text(report, out);
     print_ranks(summary, out);
+    if (report->has_histograms) {
+        wio_report_histograms_text(report, out);
+    }
     if (info->events > 0) {
         fputs("\n`whyio explain` says where the time went, and why.\n", out);
     }

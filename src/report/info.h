@@ -1,14 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Prints the summary of a trace: `whyio info`. docs/schema/info.json describes the JSON. */
+/* Prints what a trace holds: `whyio info`. docs/schema/info.json describes the JSON. */
 #ifndef WIO_REPORT_INFO_H
 #define WIO_REPORT_INFO_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
+#include <whyio/source.h>
+
+#include "explain/digest.h"
 #include "explain/summary.h"
 
-void wio_report_info_json(const struct wio_summary *summary, FILE *out);
-/* `name`: of the trace, as the user called it. At most 80 columns but for long names. */
-void wio_report_info_text(const struct wio_summary *summary, const char *name, FILE *out);
+struct wio_report_info {
+    const char *name; /* of the trace, as the user called it */
+    const struct wio_summary *summary;
+    const struct wio_digest *digest; /* NULL: what only the events tell is left out, null in JSON */
+    struct wio_sources *sources;     /* not used without a digest */
+    bool has_histograms;             /* as text, too */
+};
+
+void wio_report_info_json(const struct wio_report_info *info, FILE *out);
+/* At most 80 columns but for long names. */
+void wio_report_info_text(const struct wio_report_info *info, FILE *out);
 
 #endif

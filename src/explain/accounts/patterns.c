@@ -36,10 +36,9 @@ enum wio_status wio_patterns_init(struct wio_patterns *patterns)
                                                   .cls = (uint8_t)wio_op_class(op),
                                                   .is_buffered = wio_account_is_buffered(op)};
     }
+    wio_account_find_channels(patterns->trace, patterns->is_not_a_file);
     for (uint32_t i = 1; i < patterns->path_count; i++) {
         const char *text = wio_trace_string(patterns->trace, i, NULL);
-        patterns->is_not_a_file[i] =
-            (text[0] != '/' && text[0] != '\0') || wio_account_is_terminal(text);
         patterns->is_made_up[i] = strncmp(text, "/proc/", 6) == 0 || strncmp(text, "/sys/", 5) == 0;
         patterns->is_data[i] = wio_account_is_file(text);
     }
@@ -48,9 +47,6 @@ enum wio_status wio_patterns_init(struct wio_patterns *patterns)
         WIO_TRY(wio_map_put(&patterns->infos, info->path, i));
         if (info->path >= patterns->path_count) {
             continue;
-        }
-        if (info->type == WIO_FILE_FIFO || info->type == WIO_FILE_SOCKET) {
-            patterns->is_not_a_file[info->path] = 1;
         }
         if (info->type == WIO_FILE_DIRECTORY) {
             patterns->is_data[info->path] = 0;

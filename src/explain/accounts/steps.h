@@ -26,21 +26,11 @@
 #include "base/map.h"
 #include "explain/accounts/places.h"
 #include "explain/accounts/speakers.h"
+#include "explain/accounts/step_kind.h"
 
 #define WIO_STEP_FILES 16u
 #define WIO_SEVERAL_FILES UINT32_MAX
 #define WIO_NO_STEP UINT32_MAX
-
-/* What the time of a step is. */
-enum wio_step_kind {
-    WIO_STEP_IO,
-    WIO_STEP_COMPUTE,
-    WIO_STEP_WAIT,     /* for another thread, a message, a moment */
-    WIO_STEP_CPU_WAIT, /* ready, without a processor */
-    WIO_STEP_SLEPT,    /* stood between two operations, for no event: a page fault, a library */
-    WIO_STEP_SHADOW,   /* no time of its own: I/O of another thread while this site waited */
-    WIO_STEP_KINDS
-};
 
 /* Operations that are none of ops.def; above all of them. */
 enum wio_step_op {

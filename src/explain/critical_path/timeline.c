@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/cleanup.h"
-#include "explain/account.h"
+#include "explain/accounts/step_kind.h"
 #include "ops/calls.h"
 
 /* ---- the tables ---- */
@@ -272,26 +272,6 @@ static bool is_channel(const struct wio_timeline *timeline, uint32_t path)
            timeline->is_not_a_file[path] != 0;
 }
 
-static uint8_t kind_of(unsigned op, bool is_data_of_channel)
-{
-    enum wio_class cls = wio_op_class(op);
-
-    if (is_data_of_channel) {
-        return WIO_STEP_WAIT;
-    }
-    if (wio_account_kind(op) != WIO_IO_NONE || cls == WIO_CLASS_ASYNC_CALL ||
-        cls == WIO_CLASS_MPI_FILE) {
-        return WIO_STEP_IO;
-    }
-    if (cls == WIO_CLASS_PROCESS || cls == WIO_CLASS_EXEC || cls == WIO_CLASS_EXIT ||
-        cls == WIO_CLASS_THREAD) {
-        return op == WIO_OP_pthread_join || op == WIO_OP_thrd_join || op == WIO_OP_system
-                   ? WIO_STEP_WAIT
-                   : WIO_STEP_COMPUTE;
-    }
-    return WIO_STEP_WAIT;
-}
-
 static enum wio_status step_of(struct wio_timeline *timeline, const struct wio_event *event,
                                uint32_t *step_out)
 {
@@ -314,20 +294,9 @@ static enum wio_status step_of(struct wio_timeline *timeline, const struct wio_e
     if (!is_caused) {
         thread->last_op = event->op;
     }
-    key.kind = kind_of(event->op, is_other);
+    key.kind = (uint8_t)wio_step_kind_of(event->op, is_other);
     thread->last_class = (uint16_t)wio_op_class(event->op);
     return wio_steps_find(timeline->steps, &key, step_out);
-}
-
-/* Events that have no time of their own on the thread. */
-static bool is_timeless(const struct wio_event *event)
-{
-    enum wio_class cls = wio_op_class(event->op);
-    bool is_part_of_mpi = (event->flags & WIO_EVENT_CAUSED) != 0 && cls >= WIO_CLASS_MPI_COMM &&
-                          cls <= WIO_CLASS_MPI_FILE;
-
-    return event->dur_ns == 0 || (event->flags & (WIO_EVENT_ASYNC | WIO_EVENT_BUFFERED)) != 0 ||
-           is_part_of_mpi;
 }
 
 static enum wio_status put_under_way(struct wio_timeline *timeline, const struct wio_event *event,
@@ -343,8 +312,8 @@ static enum wio_status put_under_way(struct wio_timeline *timeline, const struct
     bool is_watched = thread->requested <= event->seq || thread->events_left == 0 ||
                       (thread->wait.is_active && thread->wait.seq == event->seq);
 
-    if (is_io && event->dur_cpu_ns != 0 && !event->dur_slept && event->dur_cpu_ns < event->dur_ns) {
-        top.cpu_wait_ns = event->dur_ns - event->dur_cpu_ns;
+    top.cpu_wait_ns = is_io ? wio_step_cpu_wait_ns(event) : 0;
+    if (top.cpu_wait_ns > 0) {
         WIO_TRY(find_own(timeline, event, WIO_OP_CPU_WAIT, WIO_STEP_CPU_WAIT, &top.cpu_step));
     }
     if (thread->depth > 0) {
@@ -387,7 +356,7 @@ enum wio_status wio_timeline_event(struct wio_timeline *timeline, const struct w
         WIO_TRY(wio_wait_begin(timeline, event, *step_out, err));
     }
     thread->last_seq = event->seq;
-    if (is_timeless(event) || thread->depth == WIO_NEST_MAX) {
+    if (wio_step_is_timeless(event) || thread->depth == WIO_NEST_MAX) {
         return pass_by(timeline, event);
     }
     return put_under_way(timeline, event, *step_out);
