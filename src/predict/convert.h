@@ -13,8 +13,8 @@
 #include <whyio/trace.h>
 
 #include "model/model.h"
-#include "predict/opened.h"
 #include "predict/predict.h"
+#include "predict/used_files.h"
 
 enum wio_convert_kind {
     WIO_CONVERT_PASS,  /* takes no time of its own: what lies behind it says how long it took */
@@ -27,12 +27,12 @@ enum wio_convert_kind {
 /* What becomes of the files that an event names. */
 enum wio_convert_change {
     WIO_CONVERT_NO_CHANGE,
-    WIO_CONVERT_USES,    /* it is there */
-    WIO_CONVERT_CUTS,    /* .. and ends at op.offset now; or was made just now, empty */
+    WIO_CONVERT_CUTS,    /* it ends at op.offset now; or was made just now, empty */
     WIO_CONVERT_REMOVES, /* it is gone */
     WIO_CONVERT_FORGETS, /* what is in memory of it may leave: `op` */
     WIO_CONVERT_CLOSES,  /* a process that had it open has it no more */
-    WIO_CONVERT_RENAMES  /* to `to`, which is gone if it was there */
+    WIO_CONVERT_RENAMES  /* the file that had the new name, if there was one, is gone: `op` cuts it
+                          */
 };
 
 enum wio_convert_makes { WIO_CONVERT_FINDS, WIO_CONVERT_MAY_MAKE, WIO_CONVERT_MAKES };
@@ -45,25 +45,21 @@ struct wio_converted {
     bool is_metadata;             /* its time is in the machine's `meta`, if anywhere: TIMED; of
                                      OP (a close that flushes) what comes behind it */
     bool is_everywhere;           /* OP: at the same time on all devices of the host */
-    struct wio_model_op op;       /* its file: the path's string id */
+    uint32_t path;                /* string id: under which the file of `op` was named */
+    struct wio_model_op op;       /* its file: a number of struct wio_event_files */
     struct wio_model_op read;
-    uint32_t to; /* RENAMES: the path's string id */
 };
 
 struct wio_converter {
-    const struct wio_trace *trace;
-    const struct wio_opened *opened;
+    const struct wio_used_files *files;
     const struct wio_predict_whatif *whatif;
 };
 
-/* Does the data of this path (a string id) lie on storage (FORMAT.md, R-STREAM-2)? */
-bool wio_convert_is_storage(const struct wio_trace *trace, uint32_t path);
-
-/* `image`: of the event's process. `caller`: the class of the thread's last call, of which an event
+/* `on`: the files of the event. `caller`: the class of the thread's last call, of which an event
  * with flag CAUSED is a part. What moves more bytes than models take at once, or bytes that lie
- * behind what they have, takes its recorded time. Pure but for the trace's tables. */
-struct wio_converted wio_convert(const struct wio_converter *converter,
-                                 const struct wio_event *event, uint32_t image,
-                                 enum wio_class caller);
+ * behind what they have, takes its recorded time. */
+void wio_convert(const struct wio_converter *converter, const struct wio_event *event,
+                 const struct wio_event_files *on, enum wio_class caller,
+                 struct wio_converted *out);
 
 #endif

@@ -25,7 +25,8 @@ struct wio_edit {
     uint64_t offset; /* bytes; of the first operation of ADD */
     uint64_t size;   /* bytes; of each operation of ADD */
     double seconds;
-    uint32_t path;  /* ADD: string id of the file */
+    uint32_t path;  /* ADD: string id of the file's path .. */
+    uint32_t file;  /* .. and its number (used_files.h) */
     uint32_t count; /* ADD */
     uint8_t kind;   /* enum wio_edit_kind */
     uint8_t method; /* ADD: enum wio_model_method */

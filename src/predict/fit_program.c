@@ -14,13 +14,15 @@ struct fitting {
     struct wio_fit *fit;
     const struct wio_program *program;
     struct wio_converter converter;
-    uint8_t *callers;     /* of each stream: the class of its last call */
-    struct wio_map dirty; /* path -> bytes since its last flush */
+    uint8_t *callers;                    /* of each stream: the class of its last call */
+    struct wio_used_files_reader *files; /* of each stream */
+    struct wio_map dirty;                /* file -> bytes since its last flush */
 };
 
 static void fitting_fini(struct fitting *fitting)
 {
     free(fitting->callers);
+    free(fitting->files);
     wio_map_fini(&fitting->dirty);
 }
 
@@ -29,15 +31,15 @@ static enum wio_status see_operation(struct fitting *fitting, const struct wio_e
 {
     uint32_t fs = wio_fit_fs(fitting->fit, event->path);
     double seconds = (double)event->dur_ns / NS;
-    uint64_t *dirty = wio_map_get(&fitting->dirty, event->path);
+    uint64_t *dirty = wio_map_get(&fitting->dirty, op->file);
     uint64_t before = dirty != NULL ? *dirty : 0;
 
     if (wio_fit_is_flush(op->method)) {
         WIO_TRY(wio_fit_add(fitting->fit, fs, op->method, before, seconds));
-        return wio_map_put(&fitting->dirty, event->path, 0);
+        return wio_map_put(&fitting->dirty, op->file, 0);
     }
     if (wio_fit_leaves_data(op->method)) {
-        WIO_TRY(wio_map_put(&fitting->dirty, event->path, before + op->size));
+        WIO_TRY(wio_map_put(&fitting->dirty, op->file, before + op->size));
     }
     return wio_fit_add(fitting->fit, fs, op->method, op->size, seconds);
 }
@@ -45,7 +47,6 @@ static enum wio_status see_operation(struct fitting *fitting, const struct wio_e
 static enum wio_status see(struct fitting *fitting, const struct wio_event *event)
 {
     uint8_t *caller = &fitting->callers[event->stream];
-    const struct wio_trace *trace = fitting->program->trace;
 
     if ((event->flags & WIO_EVENT_CAUSED) == 0) {
         *caller = (uint8_t)wio_op_class(event->op);
@@ -53,9 +54,10 @@ static enum wio_status see(struct fitting *fitting, const struct wio_event *even
     if (event->result == WIO_RESULT_PENDING) {
         return WIO_OK;
     }
-    struct wio_converted as =
-        wio_convert(&fitting->converter, event, wio_trace_stream(trace, event->stream)->process,
-                    (enum wio_class) * caller);
+    struct wio_converted as;
+    wio_convert(&fitting->converter, event,
+                wio_used_files_at(&fitting->files[event->stream], event->seq),
+                (enum wio_class) * caller, &as);
     return as.kind == WIO_CONVERT_OP && !as.is_everywhere ? see_operation(fitting, event, &as.op)
                                                           : WIO_OK;
 }
@@ -111,14 +113,14 @@ enum wio_status wio_fit_program(struct wio_fit *fit, const struct wio_program *p
 {
     const struct wio_predict_params as_it_was = wio_predict_params_default();
     WIO_CLEANUP(fitting_fini)
-    struct fitting fitting = {.fit = fit,
-                              .program = program,
-                              .converter = {program->trace, &program->opened, &as_it_was.whatif}};
+    struct fitting fitting = {
+        .fit = fit, .program = program, .converter = {&program->files, &as_it_was.whatif}};
 
     fitting.callers = calloc((size_t)wio_trace_stream_count(program->trace) + 1, 1);
     if (fitting.callers == NULL) {
         return WIO_ERR_NOMEM;
     }
+    WIO_TRY(wio_used_files_readers(&program->files, &fitting.files));
     WIO_TRY(see_files(fit, program->trace));
     return read_events(&fitting, err);
 }

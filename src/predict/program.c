@@ -8,40 +8,42 @@ static void cursor_cleanup(struct wio_cursor **cursor)
     wio_cursor_destroy(*cursor);
 }
 
-static enum wio_status see(struct wio_program *program, const struct wio_event *events,
-                           size_t count)
+static enum wio_status see(struct wio_program *program, const struct wio_event *event)
 {
-    for (size_t i = 0; i < count; i++) {
-        uint32_t image = wio_trace_stream(program->trace, events[i].stream)->process;
-        WIO_TRY(wio_waits_see(&program->waits, &events[i], image));
-        WIO_TRY(wio_opened_see(&program->opened, &events[i], image));
-        WIO_TRY(wio_calls_see(&program->calls, &events[i]));
-    }
-    return WIO_OK;
+    uint32_t image = wio_trace_stream(program->trace, event->stream)->process;
+    WIO_TRY(wio_waits_see(&program->waits, event, image));
+    WIO_TRY(wio_used_files_see(&program->files, event));
+    return wio_calls_see(&program->calls, event);
 }
 
-/* One pass over all events, one stream after the other. */
+/* One pass over all events, in order of begin. */
 static enum wio_status scan(struct wio_program *program, struct wio_error *err)
 {
-    const struct wio_filter filter = {
-        .struct_size = sizeof(filter),
-        .order = WIO_ORDER_STREAM,
-        .columns = WIO_COLUMN_TIME | WIO_COLUMN_FD | WIO_COLUMN_RESULT | WIO_COLUMN_ERROR |
-                   WIO_COLUMN_SOURCE | WIO_COLUMN_FLAGS | WIO_COLUMN_ARGS | WIO_COLUMN_CPU};
+    const struct wio_filter filter = {.struct_size = sizeof(filter),
+                                      .order = WIO_ORDER_TIME,
+                                      .columns = ~(uint64_t)(WIO_COLUMN_OFFSET | WIO_COLUMN_SIZE)};
     WIO_CLEANUP(cursor_cleanup) struct wio_cursor *cursor = NULL;
-    const struct wio_event *events;
+    const struct wio_event *event;
     enum wio_status status;
-    size_t count;
     WIO_TRY(wio_cursor_create(program->trace, &filter, &cursor, err));
-    while ((status = wio_cursor_next_block(cursor, &events, &count, err)) == WIO_OK) {
-        WIO_TRY(see(program, events, count));
+    while ((status = wio_cursor_next(cursor, &event, err)) == WIO_OK) {
+        WIO_TRY(see(program, event));
     }
     if (status != WIO_END) {
         return status;
     }
-    wio_opened_finish(&program->opened);
+    wio_used_files_finish(&program->files);
     WIO_TRY(wio_waits_finish(&program->waits));
     return wio_waits_check(&program->waits, err);
+}
+
+/* Tables, then the events. */
+static enum wio_status read_all(struct wio_program *program, struct wio_error *err)
+{
+    WIO_TRY(wio_calls_init(&program->calls, wio_trace_stream_count(program->trace)));
+    WIO_TRY(wio_used_files_init(&program->files, program->trace));
+    WIO_TRY(wio_waits_init(&program->waits, program->trace, true, err));
+    return scan(program, err);
 }
 
 /* Copies of the program have their ranks behind all of these. */
@@ -61,11 +63,9 @@ enum wio_status wio_program_init(struct wio_program *program, const struct wio_t
     struct wio_trace_info info;
     wio_trace_get_info(trace, &info);
     program->trace = trace;
-    program->opened.trace = trace;
     program->ranks = info.ranks > 0 ? info.ranks : 1;
     program->rank_span = rank_span(trace, program->ranks);
-    WIO_TRY(wio_waits_init(&program->waits, trace, true, err));
-    enum wio_status status = scan(program, err);
+    enum wio_status status = read_all(program, err);
     if (status == WIO_ERR_NOMEM) {
         return wio_error_set(err, WIO_ERR_NOMEM, NULL, WIO_ERROR_NO_OFFSET, "out of memory");
     }
@@ -75,6 +75,6 @@ enum wio_status wio_program_init(struct wio_program *program, const struct wio_t
 void wio_program_fini(struct wio_program *program)
 {
     wio_waits_fini(&program->waits);
-    wio_opened_fini(&program->opened);
+    wio_used_files_fini(&program->files);
     wio_calls_fini(&program->calls);
 }

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "predict/opened.h"
 #include "predict/sim/sim.h"
 #include "predict/sim/times.h"
 #include "schedule/waits_name.h"

@@ -58,14 +58,47 @@ enum wio_status wio_state_event(struct wio_state *state, const struct wio_event 
     return WIO_OK;
 }
 
-static const struct wio_state_file no_file = {.file = WIO_NO_INDEX, .path = WIO_NO_STRING};
-
 static void describe(const struct wio_state *state, uint32_t file, struct wio_state_file *file_out)
 {
     const struct state_file *it = &state->files.items[file];
     *file_out = (struct wio_state_file){
         .file = file, .path = it->path, .origin = it->origin, .has_name = it->names > 0};
 }
+
+/* What an open file description leads to. */
+static void describe_open(const struct wio_state *state, uint32_t open, bool is_cloexec,
+                          struct wio_state_file *file_out)
+{
+    describe(state, state->opens.items[open].file, file_out);
+    file_out->flags = state->opens.items[open].flags;
+    file_out->is_there = true;
+    file_out->is_cloexec = is_cloexec;
+}
+
+/* Reads or writes, and not both: a copy has two descriptors. */
+static bool moves_bytes(const struct wio_event *event)
+{
+    const unsigned both = WIO_DOES_READS | WIO_DOES_WRITES;
+    const unsigned does = wio_op_properties(event->op) & both;
+    return does != 0 && does != both;
+}
+
+bool wio_state_moves(struct wio_state *state, const struct wio_event *event,
+                     struct wio_state_file *file_out)
+{
+    bool is_cloexec;
+    const uint32_t process = state_process_of(state, event);
+    const uint32_t open = state_open_of(state, process, event->fd, &is_cloexec);
+    if (open == WIO_NO_INDEX || state->opens.items[open].path != event->path ||
+        state->ended != WIO_NO_INDEX || !state->images[process].is_born || !moves_bytes(event)) {
+        return false;
+    }
+    describe_open(state, open, is_cloexec, file_out);
+    state_count_event(state, event);
+    return true;
+}
+
+static const struct wio_state_file no_file = {.file = WIO_NO_INDEX, .path = WIO_NO_STRING};
 
 void wio_state_fd(const struct wio_state *state, uint32_t process, int64_t fd,
                   struct wio_state_file *file_out)
@@ -76,10 +109,7 @@ void wio_state_fd(const struct wio_state *state, uint32_t process, int64_t fd,
     if (open == WIO_NO_INDEX) {
         return;
     }
-    describe(state, state->opens.items[open].file, file_out);
-    file_out->flags = state->opens.items[open].flags;
-    file_out->is_there = true;
-    file_out->is_cloexec = is_cloexec;
+    describe_open(state, open, is_cloexec, file_out);
 }
 
 enum wio_status wio_state_name(struct wio_state *state, uint32_t process, uint32_t path,
@@ -95,6 +125,16 @@ enum wio_status wio_state_name(struct wio_state *state, uint32_t process, uint32
     WIO_TRY(state_file_at(state, node, path, &file));
     describe(state, file, file_out);
     file_out->is_there = state->names.nodes[node].presence == STATE_NAME_PRESENT;
+    return WIO_OK;
+}
+
+enum wio_status wio_state_is_there(struct wio_state *state, const struct wio_event *event,
+                                   bool *is_there_out)
+{
+    uint32_t node;
+    const uint32_t host = state->params.processes[state_process_of(state, event)].host;
+    WIO_TRY(state_find_name(state, host, event->path, state_follows_links(event), &node));
+    *is_there_out = node != WIO_NO_INDEX && state->names.nodes[node].presence == STATE_NAME_PRESENT;
     return WIO_OK;
 }
 

@@ -101,6 +101,11 @@ WIO_MUST_CHECK enum wio_status wio_state_initial_link(struct wio_state *state, u
 WIO_MUST_CHECK enum wio_status wio_state_event(struct wio_state *state,
                                                const struct wio_event *event);
 
+/* The next event, if it only moves bytes of a known open descriptor, as most do: true, and the file
+ * behind that. Else nothing has happened, and wio_state_event comes. Quicker than the questions. */
+bool wio_state_moves(struct wio_state *state, const struct wio_event *event,
+                     struct wio_state_file *file_out);
+
 /* What is behind the descriptor of the event, or, where it has none, behind its path. After
  * wio_state_event of it: a close or unlink has taken its file away by then, an open has given it;
  * ask for those of before with wio_state_fd and wio_state_name first. */
@@ -114,6 +119,10 @@ void wio_state_fd(const struct wio_state *state, uint32_t process, int64_t fd,
 WIO_MUST_CHECK enum wio_status wio_state_name(struct wio_state *state, uint32_t process,
                                               uint32_t path, bool follows,
                                               struct wio_state_file *file_out);
+/* Does the path of the event mean an existing file now, as far as events tell? Unlike
+ * wio_state_name it gives no number to a file that has none. */
+WIO_MUST_CHECK enum wio_status
+wio_state_is_there(struct wio_state *state, const struct wio_event *event, bool *is_there_out);
 
 /* Which image a call has made, or an exec has gone on in; WIO_NO_INDEX: none that is in the trace.
  * After wio_state_event of that call. */

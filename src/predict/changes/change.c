@@ -71,10 +71,13 @@ static enum wio_status apply(const struct wio_program *program, const struct wio
                              struct wio_error *err)
 {
     WIO_CLEANUP(wio_edits_fini) struct wio_edits edits = {0};
+    struct wio_used_files_reader *files;
     WIO_TRY(wio_edits_init(&edits, all->stream_count));
-    struct wio_change_work work = {program, change, net, all, &edits, err};
-    WIO_TRY(classes[change->kind].apply(&work));
-    return merge(all, &edits);
+    WIO_TRY(wio_used_files_readers(&program->files, &files));
+    struct wio_change_work work = {program, change, net, files, all, &edits, err};
+    enum wio_status status = classes[change->kind].apply(&work);
+    free(files);
+    return status == WIO_OK ? merge(all, &edits) : status;
 }
 
 enum wio_status wio_change_program(const struct wio_program *program,

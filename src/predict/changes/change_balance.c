@@ -116,8 +116,9 @@ static enum wio_status hand_over(struct balancing *all, const struct wio_event *
             .offset = offset,
             .size = part,
             .path = event->path,
+            .file = wio_change_files(all->work, event)->file,
             .count = 1,
-            .method = (uint8_t)wio_change_method(all->work->program, event),
+            .method = (uint8_t)wio_change_method(all->work, event),
         };
         WIO_TRY(wio_edits_add(all->work->edits, all->phases.streams[rank], &edit));
         all->done[is_write][rank] += part;

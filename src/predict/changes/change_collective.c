@@ -23,6 +23,7 @@ struct transfer {
     uint64_t bytes;
     uint64_t seq;
     uint32_t path;
+    uint32_t file;
     uint32_t rank;
     uint32_t stream;
     uint8_t method;
@@ -105,6 +106,7 @@ static enum wio_status add_pieces(struct collecting *all, const struct transfer 
                                 .offset = offset,
                                 .size = whole > 0 ? PIECE_BYTES : bytes,
                                 .path = like->path,
+                                .file = like->file,
                                 .count = whole > 0 ? (uint32_t)whole : 1,
                                 .method = like->method};
         WIO_TRY(wio_edits_add(all->work->edits, all->phases.streams[rank], &edit));
@@ -208,8 +210,8 @@ static int by_place(const void *a, const void *b)
     if (x->is_write != y->is_write) {
         return (int)x->is_write - (int)y->is_write;
     }
-    if (x->path != y->path) {
-        return x->path < y->path ? -1 : 1;
+    if (x->file != y->file) {
+        return x->file < y->file ? -1 : 1;
     }
     if (x->offset != y->offset) {
         return x->offset < y->offset ? -1 : 1;
@@ -248,7 +250,7 @@ static enum wio_status end_phase(struct collecting *all)
     }
     for (uint32_t i = 0; i < all->count; i = next) {
         const struct transfer *first = &all->items[i];
-        for (next = i + 1; next < all->count && all->items[next].path == first->path &&
+        for (next = i + 1; next < all->count && all->items[next].file == first->file &&
                            all->items[next].is_write == first->is_write;) {
             next++;
         }
@@ -287,9 +289,10 @@ static enum wio_status see(void *arg, const struct wio_event *event)
                           .bytes = bytes,
                           .seq = event->seq,
                           .path = event->path,
+                          .file = wio_change_files(all->work, event)->file,
                           .rank = rank,
                           .stream = event->stream,
-                          .method = (uint8_t)wio_change_method(all->work->program, event),
+                          .method = (uint8_t)wio_change_method(all->work, event),
                           .is_write = is_write};
     return WIO_OK;
 }

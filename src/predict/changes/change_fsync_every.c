@@ -24,17 +24,17 @@ struct syncer {
 
 struct syncing {
     struct wio_change_work *work;
-    struct wio_map counts;  /* path -> syncs so far */
-    struct wio_map syncers; /* path -> its first syncer */
+    struct wio_map counts;  /* file -> syncs so far */
+    struct wio_map syncers; /* file -> its first syncer */
     struct syncer *items;
     uint32_t count;
     uint32_t room;
 };
 
-static enum wio_status find(struct syncing *syncing, uint32_t path, uint32_t image,
+static enum wio_status find(struct syncing *syncing, uint32_t file, uint32_t image,
                             struct syncer **syncer_out)
 {
-    const uint64_t *first = wio_map_get(&syncing->syncers, path);
+    const uint64_t *first = wio_map_get(&syncing->syncers, file);
     uint32_t head = first != NULL ? (uint32_t)*first : NONE;
     uint32_t at = head;
     while (at != NONE && syncing->items[at].image != image) {
@@ -46,7 +46,7 @@ static enum wio_status find(struct syncing *syncing, uint32_t path, uint32_t ima
         syncing->items = items;
         at = syncing->count++;
         syncing->items[at] = (struct syncer){.image = image, .next = head};
-        WIO_TRY(wio_map_put(&syncing->syncers, path, at));
+        WIO_TRY(wio_map_put(&syncing->syncers, file, at));
     }
     *syncer_out = &syncing->items[at];
     return WIO_OK;
@@ -63,14 +63,15 @@ static enum wio_status see_sync(struct syncing *syncing, const struct wio_event 
                                 uint32_t image)
 {
     const struct wio_change *change = syncing->work->change;
-    const uint64_t *so_far = wio_map_get(&syncing->counts, event->path);
+    uint32_t file = wio_change_files(syncing->work, event)->file;
+    const uint64_t *so_far = wio_map_get(&syncing->counts, file);
     uint64_t count = so_far != NULL ? *so_far + 1 : 1;
     struct syncer *syncer;
     if (event->result != 0 || !wio_change_has(change->scope, event)) {
         return WIO_OK;
     }
-    WIO_TRY(wio_map_put(&syncing->counts, event->path, count));
-    WIO_TRY(find(syncing, event->path, image, &syncer));
+    WIO_TRY(wio_map_put(&syncing->counts, file, count));
+    WIO_TRY(find(syncing, file, image, &syncer));
     WIO_TRY(settle(syncing, syncer));
     syncer->stream = event->stream;
     syncer->seq = event->seq;
@@ -79,9 +80,9 @@ static enum wio_status see_sync(struct syncing *syncing, const struct wio_event 
 }
 
 /* It stays: by the process that closes the file, or of all others than the one that reads it. */
-static void keep_last(const struct syncing *syncing, uint32_t path, uint32_t image, bool is_close)
+static void keep_last(const struct syncing *syncing, uint32_t file, uint32_t image, bool is_close)
 {
-    const uint64_t *first = wio_map_get(&syncing->syncers, path);
+    const uint64_t *first = wio_map_get(&syncing->syncers, file);
     uint32_t at = first != NULL ? (uint32_t)*first : NONE;
     for (; at != NONE; at = syncing->items[at].next) {
         if ((syncing->items[at].image == image) == is_close) {
@@ -94,17 +95,18 @@ static enum wio_status see(void *arg, const struct wio_event *event)
 {
     struct syncing *syncing = arg;
     uint32_t image = wio_change_image(syncing->work, event);
+    const struct wio_event_files *on = wio_change_files(syncing->work, event);
     switch ((int)wio_op_class(event->op)) {
     case WIO_CLASS_SYNC:
         return see_sync(syncing, event, image);
     case WIO_CLASS_CLOSE:
-        keep_last(syncing, event->path, image, true);
+        keep_last(syncing, on->file, image, true);
         return WIO_OK;
     case WIO_CLASS_COPY:
-        keep_last(syncing, event->path2, image, false);
+        keep_last(syncing, on->file2, image, false);
         return WIO_OK;
     default:
-        keep_last(syncing, event->path, image, false);
+        keep_last(syncing, on->file, image, false);
         return WIO_OK;
     }
 }

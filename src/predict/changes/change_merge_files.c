@@ -9,7 +9,6 @@
 #include "base/cleanup.h"
 #include "ops/calls.h"
 #include "predict/changes/change_work.h"
-#include "predict/convert.h"
 
 enum use { USE_OPEN, USE_STAT, USE_CLOSE, USE_COUNT };
 
@@ -70,7 +69,7 @@ static enum wio_status see(void *arg, const struct wio_event *event)
     uint32_t directory;
     bool is_inside = (event->flags & WIO_EVENT_CAUSED) != 0;
     if (use == USE_COUNT || event->result < 0 || is_inside ||
-        !wio_convert_is_storage(merging->work->program->trace, event->path) ||
+        !wio_used_files_is_storage(&merging->work->program->files, event->path) ||
         !wio_change_has(merging->work->change->scope, event)) {
         return WIO_OK;
     }

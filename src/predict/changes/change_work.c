@@ -95,14 +95,15 @@ uint64_t wio_change_moves(const struct wio_program *program, const struct wio_ev
     uint64_t bytes = moves ? (uint64_t)event->result : 0;
     bool is_beyond = bytes > WIO_MODEL_SIZE_MAX ||
                      (event->offset >= 0 && (uint64_t)event->offset > WIO_MODEL_OFFSET_MAX - bytes);
-    return !is_beyond && wio_convert_is_storage(program->trace, event->path) ? bytes : 0;
+    return !is_beyond && wio_used_files_is_storage(&program->files, event->path) ? bytes : 0;
 }
 
-enum wio_model_method wio_change_method(const struct wio_program *program,
+enum wio_model_method wio_change_method(const struct wio_change_work *work,
                                         const struct wio_event *event)
 {
     static const struct wio_predict_whatif none = {0}; /* nothing is forced */
-    const struct wio_converter converter = {program->trace, &program->opened, &none};
-    uint32_t image = wio_trace_stream(program->trace, event->stream)->process;
-    return wio_convert(&converter, event, image, wio_op_class(event->op)).op.method;
+    const struct wio_converter converter = {&work->program->files, &none};
+    struct wio_converted as;
+    wio_convert(&converter, event, wio_change_files(work, event), wio_op_class(event->op), &as);
+    return as.op.method;
 }

@@ -21,8 +21,9 @@ struct wio_change_work {
     const struct wio_program *program;
     const struct wio_change *change;
     const struct wio_change_net *net;
-    const struct wio_edits *before; /* of the changes before it: sorted */
-    struct wio_edits *edits;        /* to be written */
+    struct wio_used_files_reader *files; /* of each stream */
+    const struct wio_edits *before;      /* of the changes before it: sorted */
+    struct wio_edits *edits;             /* to be written */
     struct wio_error *err;
 };
 
@@ -37,8 +38,14 @@ size_t wio_change_ops(const bool *has_class, uint16_t *ops);
 /* How many bytes it read or wrote on storage by itself; 0: it did not. */
 uint64_t wio_change_moves(const struct wio_program *program, const struct wio_event *event,
                           bool *is_write_out);
+/* What it works on. */
+static inline const struct wio_event_files *wio_change_files(const struct wio_change_work *work,
+                                                             const struct wio_event *event)
+{
+    return wio_used_files_at(&work->files[event->stream], event->seq);
+}
 /* How it did, by the flags of its descriptor. */
-enum wio_model_method wio_change_method(const struct wio_program *program,
+enum wio_model_method wio_change_method(const struct wio_change_work *work,
                                         const struct wio_event *event);
 static inline uint32_t wio_change_image(const struct wio_change_work *work,
                                         const struct wio_event *event)

@@ -24,10 +24,10 @@
 #include "model/model.h"
 #include "predict/changes/change.h"
 #include "predict/convert.h"
-#include "predict/names.h"
 #include "predict/predict.h"
 #include "predict/program.h"
 #include "predict/sim/machine.h"
+#include "predict/used_files.h"
 #include "schedule/thread_clock.h"
 #include "schedule/waits.h"
 
@@ -65,6 +65,8 @@ struct sim_thread {
     enum sim_phase phase;
     struct wio_cursor *cursor;
     const struct wio_event *event; /* borrowed from the cursor; NULL behind the last */
+    struct wio_used_files_reader files;
+    const struct wio_event_files *on; /* of the event, from phase READY on */
     struct wio_gap gap;
     enum wio_class caller; /* of the last event that no call has caused */
     struct wio_converted todo;
@@ -170,11 +172,10 @@ struct sim_host {
     const char *name;
     struct wio_machine machine;
     struct sim_clock *clocks; /* of the machine's models */
-    struct wio_names names;
-    struct wio_map ends;    /* file -> where its last operation ended */
-    struct wio_map emptied; /* files that were cut to nothing, and not closed since */
-    uint32_t cpus;          /* 0: as many as there are threads */
-    uint32_t traced_cpus;   /* of the machine where it was recorded; 0: not known */
+    struct wio_map ends;      /* file -> where its last operation ended */
+    struct wio_map emptied;   /* files that were cut to nothing, and not closed since */
+    uint32_t cpus;            /* 0: as many as there are threads */
+    uint32_t traced_cpus;     /* of the machine where it was recorded; 0: not known */
     uint32_t busy;
     bool tells_sleep;         /* its models tell when an operation needs no processor any more */
     struct sim_turns turns;   /* threads that have a processor */
@@ -195,7 +196,7 @@ struct sim_program {
     struct wio_converter converter;
     struct wio_edits edits; /* its changes */
     uint32_t *hosts;        /* of each process: in sim.hosts */
-    uint32_t *paths;        /* path -> that of the first program with the same text; NULL: itself */
+    uint32_t *files;        /* file -> its number in all programs; NULL: itself */
     uint32_t first_thread;  /* in sim.threads */
     uint32_t thread_count;  /* one per stream of the trace and copy of the job */
     uint32_t copies;
@@ -309,6 +310,24 @@ bool sim_cpu_is_over(const struct sim *sim, const struct sim_thread *thread);
 /* It needs none for now, if it has one. */
 void sim_cpu_leave(struct sim *sim, struct sim_thread *thread);
 
+/* ---- sim_place.c: files and devices of operations ---- */
+
+/* A file of the program (used_files.h) for the models: copies of a job have files of their own,
+ * programs that run beside each other share those of the same name. */
+uint64_t sim_place_file(const struct sim_thread *thread, uint64_t file);
+/* Of the machine of the thread's host. */
+uint32_t sim_place_device(const struct sim_thread *thread, const struct sim_host *host,
+                          uint32_t path);
+/* The thread (or a request of it: `task`) begins `op` on its file, which `path` names. Fills in
+ * what the host decides: device, offset, the file as models know it. */
+WIO_MUST_CHECK enum wio_status sim_place_begin(struct sim *sim, const struct sim_thread *thread,
+                                               uint32_t task, uint32_t path,
+                                               struct wio_model_op *op, struct wio_error *err);
+/* thread->todo begins on all devices of the host at once, each with a task of its own; the last one
+ * ends the operation. */
+WIO_MUST_CHECK enum wio_status sim_place_everywhere(struct sim *sim, struct sim_thread *thread,
+                                                    struct wio_error *err);
+
 /* ---- sim_op.c: what the operations of a thread cost ---- */
 
 /* Rounded; there is no later moment than 2^62 ns, after 146 years. */
@@ -336,14 +355,6 @@ static inline uint32_t sim_thread_of(const struct sim *sim, uint32_t task)
     return task < sim->thread_count ? task : (task - sim->thread_count) / WIO_MODEL_DEVICES_MAX;
 }
 
-/* A path of the thread for sim_host.names: copies of a job have files of their own, programs that
- * run beside each other share those of the same name. */
-uint64_t sim_op_name(const struct sim_thread *thread, uint32_t path);
-/* The thread (or a request of it: `task`) begins `op` on the file that `path` names on its host
- * now. Fills in what the host decides: file, device, offset. */
-WIO_MUST_CHECK enum wio_status sim_op_begin(struct sim *sim, const struct sim_thread *thread,
-                                            uint32_t task, uint32_t path, struct wio_model_op *op,
-                                            struct wio_error *err);
 /* The thread's operation (thread->todo) begins: sets the next phase. *go_on: it comes at once. */
 WIO_MUST_CHECK enum wio_status sim_op_perform(struct sim *sim, struct sim_thread *thread,
                                               const struct wio_event *event, bool *go_on,
@@ -364,11 +375,10 @@ void sim_op_finish(struct sim *sim, struct sim_thread *thread, const struct wio_
 
 /* ---- sim_replace.c: files that take the place of others ---- */
 
-/* The thread's operation cuts the file of this name. */
-WIO_MUST_CHECK enum wio_status sim_replace_note(struct sim *sim, const struct sim_thread *thread,
-                                                uint32_t path);
-/* Behind a close or a rename, once: where the file has taken the place of another one (as the names
- * were before it) it is handed to the device now, and *has_begun. */
+/* The thread's operation has ended: does it cut its file? */
+WIO_MUST_CHECK enum wio_status sim_replace_note(struct sim *sim, const struct sim_thread *thread);
+/* Behind a close or a rename, once: where the file has taken the place of another one it is handed
+ * to the device now, and *has_begun. */
 WIO_MUST_CHECK enum wio_status sim_replace_begin(struct sim *sim, struct sim_thread *thread,
                                                  const struct wio_event *event, bool *has_begun,
                                                  struct wio_error *err);

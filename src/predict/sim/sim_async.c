@@ -37,7 +37,7 @@ enum wio_status sim_async_begin(struct sim *sim, struct sim_thread *thread,
     struct sim_request *request;
     WIO_TRY(add(sim, thread, event, &request));
     sim_op_traced(&thread->account, event);
-    return sim_op_begin(sim, thread, request->task, event->path, &request->op, err);
+    return sim_place_begin(sim, thread, request->task, event->path, &request->op, err);
 }
 
 /* Is this one of those that the thread had collected by the end of the event? */

@@ -16,7 +16,8 @@ static enum wio_status begin_added(struct sim *sim, struct sim_thread *thread,
     thread->todo = (struct wio_converted){
         .kind = WIO_CONVERT_OP,
         .has_offset = true,
-        .op = {.file = edit->path,
+        .path = edit->path,
+        .op = {.file = edit->file,
                .offset = edit->offset + edit->size * thread->added,
                .size = edit->size,
                .method = method},
@@ -27,7 +28,7 @@ static enum wio_status begin_added(struct sim *sim, struct sim_thread *thread,
     if (sim->params->fit != NULL) {
         return sim_fit_added(sim, thread, edit->path);
     }
-    return sim_op_begin(sim, thread, thread->index, edit->path, &thread->todo.op, err);
+    return sim_place_begin(sim, thread, thread->index, edit->path, &thread->todo.op, err);
 }
 
 /* Time passes for it, and counts as I/O. */

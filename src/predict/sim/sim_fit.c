@@ -40,7 +40,9 @@ static struct wio_converted recorded_as(const struct sim_thread *thread,
     struct wio_converter converter = thread->program->converter;
 
     converter.whatif = &as_it_was.whatif;
-    return wio_convert(&converter, event, thread->image, thread->caller);
+    struct wio_converted was;
+    wio_convert(&converter, event, thread->on, thread->caller, &was);
+    return was;
 }
 
 enum wio_status sim_fit_dropped(struct sim *sim, const struct sim_thread *thread,
@@ -49,7 +51,7 @@ enum wio_status sim_fit_dropped(struct sim *sim, const struct sim_thread *thread
     const struct wio_converted was = recorded_as(thread, event);
 
     return was.kind == WIO_CONVERT_OP
-               ? note(&sim->recorded_dirty, sim_op_name(thread, event->path), &was.op)
+               ? note(&sim->recorded_dirty, sim_place_file(thread, thread->on->file), &was.op)
                : WIO_OK;
 }
 
@@ -92,7 +94,7 @@ static enum wio_status cost_of(struct sim *sim, const struct sim_thread *thread,
     const struct wio_converted was = recorded_as(thread, event);
     const struct wio_model_op *op = &thread->todo.op;
     double recorded_s = (double)(sim_end_of(event) - event->t_ns) / NS;
-    uint64_t name = sim_op_name(thread, event->path);
+    uint64_t name = sim_place_file(thread, thread->on->file);
     uint64_t bytes = op->size;
     bool is_same = is_alike(thread, event, &was);
 
@@ -136,7 +138,7 @@ enum wio_status sim_fit_perform(struct sim *sim, struct sim_thread *thread,
 enum wio_status sim_fit_added(struct sim *sim, struct sim_thread *thread, uint32_t path)
 {
     const struct wio_model_op *op = &thread->todo.op;
-    uint64_t name = sim_op_name(thread, path);
+    uint64_t name = sim_place_file(thread, op->file);
     uint64_t bytes = wio_fit_is_flush(op->method) ? get(&sim->dirty, name) : op->size;
     double seconds = ask(sim, path, op, bytes, (double)NAN);
 

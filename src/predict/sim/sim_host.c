@@ -211,7 +211,6 @@ void sim_host_fini(struct sim *sim)
 {
     for (uint32_t i = 0; i < sim->host_count; i++) {
         wio_machine_fini(&sim->hosts[i].machine);
-        wio_names_fini(&sim->hosts[i].names);
         wio_map_fini(&sim->hosts[i].ends);
         wio_map_fini(&sim->hosts[i].emptied);
         free(sim->hosts[i].clocks);
@@ -236,7 +235,9 @@ struct sim_clock *sim_host_first(struct sim *sim, double *others_out)
 void sim_host_moved(struct sim *sim, struct sim_clock *clock)
 {
     double next_s = wio_model_next(clock->model);
-    if (next_s != clock->next_s) {
+    if (sim->clock_count == 1) {
+        clock->next_s = next_s; /* the only one is always the first */
+    } else if (next_s != clock->next_s) {
         RB_REMOVE(sim_clocks, &sim->clocks, clock);
         clock->next_s = next_s;
         RB_INSERT(sim_clocks, &sim->clocks, clock);

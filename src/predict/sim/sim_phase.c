@@ -125,7 +125,8 @@ bool sim_phase_ready(struct sim *sim, struct sim_thread *thread, const struct wi
     if ((event->flags & WIO_EVENT_CAUSED) == 0) {
         thread->caller = wio_op_class(event->op);
     }
-    thread->todo = wio_convert(&thread->program->converter, event, thread->image, thread->caller);
+    thread->on = wio_used_files_at(&thread->files, event->seq);
+    wio_convert(&thread->program->converter, event, thread->on, thread->caller, &thread->todo);
     sim_edit_range(thread, event);
     if (thread->has_lock) {
         wio_release_join(&thread->release, (struct wio_release){thread->locked_ns, sim->now_ns});

@@ -11,11 +11,6 @@
 /* What a thread takes: its slice of the trace, how that is unpacked, its place in the models. */
 #define THREAD_BYTES (UINT64_C(80) << 10)
 
-static void strtab_cleanup(struct wio_strtab *table)
-{
-    wio_strtab_fini(table);
-}
-
 static enum wio_status too_many(const struct sim *sim, uint64_t ranks, uint64_t threads,
                                 struct wio_error *err)
 {
@@ -56,7 +51,7 @@ static enum wio_status add(struct sim *sim, const struct wio_program *recorded,
         .recorded = recorded,
         .trace = recorded->trace,
         .waits = &recorded->waits,
-        .converter = {recorded->trace, &recorded->opened, &sim->params->whatif},
+        .converter = {&recorded->files, &sim->params->whatif},
         .first_thread = sim->thread_count,
     };
     sim->program_count++;
@@ -81,26 +76,58 @@ static enum wio_status add(struct sim *sim, const struct wio_program *recorded,
 
 /* ---- files of the same name ---- */
 
-static enum wio_status share_paths(struct sim_program *program, struct wio_strtab *names)
+struct sharing {
+    struct wio_strtab names;
+    struct wio_map numbers; /* (name, how many files had it before in the program) -> number */
+};
+
+static void sharing_fini(struct sharing *sharing)
 {
-    uint32_t count = wio_trace_string_count(program->trace);
-    program->paths = calloc((size_t)count + 1, sizeof(*program->paths));
-    if (program->paths == NULL) {
+    wio_strtab_fini(&sharing->names);
+    wio_map_fini(&sharing->numbers);
+}
+
+static void map_cleanup(struct wio_map *map)
+{
+    wio_map_fini(map);
+}
+
+/* The number of the file with this first path: the n-th one of a program is the n-th of another. */
+static enum wio_status share_file(const struct sim_program *program, struct sharing *sharing,
+                                  struct wio_map *counts, uint32_t path, uint32_t *number_out)
+{
+    size_t bytes;
+    uint32_t name;
+    const char *text = wio_trace_string(program->trace, path, &bytes);
+    WIO_TRY(wio_strtab_add(&sharing->names, text, bytes, &name));
+    const uint64_t *before = wio_map_get(counts, name);
+    const uint64_t count = before != NULL ? *before : 0;
+    const uint64_t key = (uint64_t)name << 32 | count;
+    const uint64_t *known = wio_map_get(&sharing->numbers, key);
+    *number_out = (uint32_t)(known != NULL ? *known : sharing->numbers.count);
+    WIO_TRY(wio_map_put(counts, name, count + 1));
+    return known != NULL ? WIO_OK : wio_map_put(&sharing->numbers, key, *number_out);
+}
+
+static enum wio_status share_files_of(struct sim_program *program, struct sharing *sharing)
+{
+    const struct wio_used_files *files = &program->recorded->files;
+    WIO_CLEANUP(map_cleanup) struct wio_map counts = {0};
+    program->files = calloc((size_t)files->file_count + 1, sizeof(*program->files));
+    if (program->files == NULL) {
         return WIO_ERR_NOMEM;
     }
-    for (uint32_t i = 1; i < count; i++) {
-        size_t bytes;
-        const char *text = wio_trace_string(program->trace, i, &bytes);
-        WIO_TRY(wio_strtab_add(names, text, bytes, &program->paths[i]));
+    for (uint32_t i = 0; i < files->file_count; i++) {
+        WIO_TRY(share_file(program, sharing, &counts, files->paths[i], &program->files[i]));
     }
     return WIO_OK;
 }
 
 static enum wio_status share_files(struct sim *sim)
 {
-    WIO_CLEANUP(strtab_cleanup) struct wio_strtab names = {0};
+    WIO_CLEANUP(sharing_fini) struct sharing sharing = {0};
     for (uint32_t i = 0; sim->program_count > 1 && i < sim->program_count; i++) {
-        WIO_TRY(share_paths(&sim->programs[i], &names));
+        WIO_TRY(share_files_of(&sim->programs[i], &sharing));
     }
     return WIO_OK;
 }
@@ -140,7 +167,7 @@ void sim_program_fini(struct sim *sim)
 {
     for (uint32_t i = 0; i < sim->program_count; i++) {
         sim_gate_fini(&sim->programs[i]);
-        free(sim->programs[i].paths);
+        free(sim->programs[i].files);
         free(sim->programs[i].hosts);
         wio_edits_fini(&sim->programs[i].edits);
     }

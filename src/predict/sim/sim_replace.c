@@ -6,22 +6,17 @@
  * that replaces such a file waits for what is under way of it. That wait is not simulated;
  * docs/MODEL.md#replaced.
  */
+#include "base/map.h"
 #include "predict/sim/sim.h"
 
-static uint64_t file_of(const struct sim_host *host, const struct sim_thread *thread, uint32_t path)
-{
-    return wio_names_file(&host->names, sim_op_name(thread, path));
-}
-
-enum wio_status sim_replace_note(struct sim *sim, const struct sim_thread *thread, uint32_t path)
+enum wio_status sim_replace_note(struct sim *sim, const struct sim_thread *thread)
 {
     struct sim_host *host = &sim->hosts[thread->host];
     const struct wio_converted *todo = &thread->todo;
     bool was_there = todo->makes == WIO_CONVERT_FINDS ||
-                     (todo->makes == WIO_CONVERT_MAY_MAKE &&
-                      wio_names_is_there(&host->names, sim_op_name(thread, path)));
-    return todo->op.offset == 0 && was_there
-               ? wio_map_put(&host->emptied, file_of(host, thread, path), 1)
+                     (todo->makes == WIO_CONVERT_MAY_MAKE && thread->on->was_there);
+    return todo->change == WIO_CONVERT_CUTS && todo->op.offset == 0 && was_there
+               ? wio_map_put(&host->emptied, sim_place_file(thread, thread->on->file), 1)
                : WIO_OK;
 }
 
@@ -29,15 +24,15 @@ static bool is_due(struct sim *sim, struct sim_thread *thread, const struct wio_
 {
     struct sim_host *host = &sim->hosts[thread->host];
     const struct wio_converted *todo = &thread->todo;
+    const uint64_t file = sim_place_file(thread, thread->on->file);
     if (todo->change == WIO_CONVERT_CLOSES) {
-        return wio_map_remove(&host->emptied, file_of(host, thread, event->path));
+        return wio_map_remove(&host->emptied, file);
     }
-    if (todo->change != WIO_CONVERT_RENAMES || todo->to == event->path) {
+    if (todo->change != WIO_CONVERT_RENAMES || event->path2 == event->path) {
         return false;
     }
-    /* a close that comes later has the old name, and may not be seen */
-    bool was_emptied = wio_map_remove(&host->emptied, file_of(host, thread, event->path));
-    return was_emptied || wio_names_is_there(&host->names, sim_op_name(thread, todo->to));
+    bool was_emptied = wio_map_remove(&host->emptied, file);
+    return was_emptied || thread->on->was_there;
 }
 
 enum wio_status sim_replace_begin(struct sim *sim, struct sim_thread *thread,
@@ -50,9 +45,9 @@ enum wio_status sim_replace_begin(struct sim *sim, struct sim_thread *thread,
         return WIO_OK;
     }
     struct wio_model_op op = {
-        .file = event->path, .method = WIO_MODEL_WRITE_OUT, .is_inside = true};
+        .file = thread->on->file, .method = WIO_MODEL_WRITE_OUT, .is_inside = true};
     thread->has_handed_out = true;
-    return sim_op_begin(sim, thread, thread->index, event->path, &op, err);
+    return sim_place_begin(sim, thread, thread->index, event->path, &op, err);
 }
 
 bool sim_replace_done(struct sim_thread *thread, double cost_s)

@@ -45,6 +45,7 @@ enum wio_status sim_thread_init(struct sim *sim, uint32_t index, struct wio_erro
     thread->account.rank = rank < 0 ? -1 : rank + (int32_t)first;
     thread->edits = program->edits.streams != NULL ? &program->edits.streams[stream] : NULL;
     wio_gap_init(&thread->gap, 1.0, 0, 0);
+    wio_used_files_reader_init(&thread->files, &program->recorded->files, stream);
     if (sim->params->keep_events) {
         thread->times = calloc(wio_trace_stream(thread->program->trace, stream)->events + 1,
                                sizeof(*thread->times));

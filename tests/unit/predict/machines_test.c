@@ -107,6 +107,64 @@ static void removed_data_is_dropped(void **state)
     assert_us(try.result.all.modelled_s, 4096 + 4096 + 4 * 4096 + 4096);
 }
 
+/* What is in memory of the files of a directory stays there under its new name, and through links.
+ */
+static void a_renamed_directory_takes_its_data_along(void **state)
+{
+    (void)state;
+    static const char *const ways[] = {
+        "rename t=20000 dur=1000 path=/d path2=/e\npread t=30000 dur=1000 fd=4 path=/e/a",
+        "rename t=20000 dur=1000 path=/d/a path2=/d/b\nrename t=21000 dur=1000 path=/d path2=/e\n"
+        "open t=22000 dur=1000 path=/e/b a0=0 res=4\npread t=30000 dur=1000 fd=4 path=/e/b",
+        "link t=20000 dur=1000 path=/d/a path2=/b\nopen t=22000 dur=1000 path=/b a0=0 res=4\npread "
+        "t=30000 dur=1000 fd=4 path=/b",
+        "symlink t=20000 dur=1000 path=/s path2=/d\nopen t=22000 dur=1000 path=/s/a a0=0 "
+        "res=4\npread t=30000 dur=1000 fd=4 path=/s/a"};
+    try.params.model = WIO_MODEL_KERNEL;
+    for (size_t i = 0; i < 4; i++) {
+        char script[1024];
+        (void)snprintf(script, sizeof(script),
+                       "open t=1000 dur=1000 path=/d/a a0=0x41 res=3\n"
+                       "pwrite t=10000 dur=1000 fd=3 path=/d/a off=0 size=4096\n"
+                       "%s off=0 size=4096\n",
+                       ways[i]);
+        predict(script);
+        assert_us(try.result.all.modelled_s, 4096 + 4096);
+    }
+}
+
+/* What is behind a descriptor decides how it is written: an exec closes some, close_range others.
+ */
+static void flags_are_those_of_the_open_file(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *script; /* up to the write, by another image */
+        bool is_sync;
+    } cases[] = {
+        {"open t=1000 dur=1000 path=/a a0=0x101001 res=3\nexecve t=9000 dur=1000 path=/x\n", true},
+        {"open t=1000 dur=1000 path=/a a0=0x181001 res=3\nexecve t=9000 dur=1000 path=/x\n", false},
+        {"open t=1000 dur=1000 path=/a a0=0x101001 res=3\n"
+         "close_range t=2000 dur=1000 a0=3 a1=9\nexecve t=9000 dur=1000 path=/x\n",
+         false},
+        {"open t=1000 dur=1000 path=/a a0=0x101001 res=3\n"
+         "close_range t=2000 dur=1000 a0=3 a1=9 a2=4\nexecve t=9000 dur=1000 path=/x\n",
+         false},
+        {"open t=1000 dur=1000 path=/a a0=0x181001 res=3\n"
+         "fcntl t=2000 dur=1000 fd=3 path=/a a0=2 a1=0\nexecve t=9000 dur=1000 path=/x\n",
+         true}};
+    try.params.model = WIO_MODEL_KERNEL;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        char script[1024];
+        (void)snprintf(script, sizeof(script),
+                       "process 10\nprocess 10 parent=0 start=9500\nstream 0 10\nstream 1 10\n%s"
+                       "pwrite stream=1 t=40000 dur=1000 fd=3 path=/a off=0 size=4096\n",
+                       cases[i].script);
+        predict(script);
+        assert_true((try.result.all.modelled_s > 4097e-6) == cases[i].is_sync);
+    }
+}
+
 /* Three files, each in place of the one before; `opens`, `writes` and `closes` with the time, of
  * the second with its size, are lines of a script. */
 static void replace_twice(const char *opens, const char *writes, const char *closes)
@@ -429,6 +487,8 @@ int main(void)
         TRY(other_files_keep_their_time),
         TRY(closing_a_stream_costs_both),
         TRY(removed_data_is_dropped),
+        TRY(a_renamed_directory_takes_its_data_along),
+        TRY(flags_are_those_of_the_open_file),
         TRY(what_replaces_a_file_is_handed_to_the_device),
         TRY(handing_over_is_no_call),
         TRY(a_rename_hands_over_before_the_close),
