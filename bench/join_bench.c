@@ -83,7 +83,7 @@ static void begin(struct maker *maker, const char *dir)
     }
 }
 
-/* One round: everybody sends to the right and receives from the left; now and then more. */
+/* One round: every rank sends to the right and receives from the left; now and then more. */
 static void add_round(struct maker *maker, uint64_t round)
 {
     uint64_t t = 1000 + round * ROUND_NS;

@@ -11,9 +11,9 @@
  *   odd         every odd value: no rank, odd bytes in paths, pending, asynchronous, stdio, mmap
  *   jobs        processes of jobs with odd names: blanks, quotes, colons, UTF-8, odd bytes, 4,096
  * of them; each with one operation of every sort that statistics of jobs have waits       two
- * ranks: a barrier, a message, one that nobody receives, a lock in turn, a file that one waits for
- * and the other makes empty       a process without any event long N      one rank, N writes of 4
- * KiB each followed by a read (for measuring)
+ * ranks: a barrier, a message, one that is never received, a lock in turn, a file that one waits
+ * for and the other makes empty       a process without any event long N      one rank, N writes of
+ * 4 KiB each followed by a read (for measuring)
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Messages between two ranks: round the ring of four, and to nobody. */
+/* Messages between two ranks: round the ring of four, and to MPI_PROC_NULL. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,7 +35,7 @@ static void blocking(send_fn *send, const char *name, int tag)
         } else {
             expect("MPI_Recv comm=world 1=%d 2=%d 3=0 size=%d result=%d", before, tag, BYTES * 2,
                    BYTES);
-            if (turn == 0) { /* anybody, and who it was does not matter */
+            if (turn == 0) { /* any source; which one it was does not matter */
                 int big[COUNT * 2];
                 BIG(Recv)
                 (big, COUNT * 2, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, world, MPI_STATUS_IGNORE);

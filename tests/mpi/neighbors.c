@@ -13,7 +13,7 @@ static displ_type displs[MOST];
 static MPI_Aint byte_displs[MOST];
 static MPI_Datatype types[MOST];
 
-/* A topology: whom this rank sends to and receives from, in the order of the library. */
+/* A topology: the ranks that this one sends to and receives from, in the order of the library. */
 struct place {
     MPI_Comm comm;
     const char *name;
@@ -126,7 +126,7 @@ static void on_a_line(int periodic, const char *name)
     forget(&at, 0);
 }
 
-/* A star: rank 0 and everybody else. */
+/* A star: rank 0 and all others. */
 static void on_a_graph(void)
 {
     static const int index[RANKS] = {3, 4, 5, 6};

@@ -3,11 +3,11 @@
  * An actor of a generated program, which says the truth about its own waits.
  *
  * Between its steps it makes marks: chmod("/mark/ACTOR.K") fails, and is operation of that path in
- * a trace. What it learns of who waited for whom it writes at its end into the file truth.ACTOR:
+ * a trace. The waits that it learns of it writes at its end into the file truth.ACTOR:
  *
  *   marks A N                 actor A has made the marks 0 .. N-1
  *   edge KIND A K B L         mark L of actor B comes only after mark K of actor A
- *   early KIND A K B L        the same, but it was so already when B asked: nobody waited
+ *   early KIND A K B L        the same, but it was so already when B asked: no wait
  *   group KIND ID A K L G T   a step of all: A comes after its mark K and goes on before its mark
  * L; G, T: whether it gives (others wait for it), takes (it waits) section KIND N A K        mark K
  * of A lies in the N-th section of the one lock
@@ -17,11 +17,11 @@
 
 #include <stdbool.h>
 
-/* What is sent: who, and behind which of its marks. */
+/* What is sent: the actor, and behind which of its marks. */
 struct note {
     int actor;
     int mark;
-    bool is_early; /* where it came to: it was there before anybody waited */
+    bool is_early; /* where it came to: it was there before any actor waited */
 };
 
 struct actor {

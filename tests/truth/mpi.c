@@ -173,7 +173,7 @@ static void sendrecv(struct actor *actor, const struct step *step)
     actor_heard(actor, "sendrecv", note);
 }
 
-/* From both neighbours, whoever is first. */
+/* From both neighbours, in the order of arrival. */
 static void waitany(struct actor *actor, const struct step *step)
 {
     struct note mine = actor_note(actor);

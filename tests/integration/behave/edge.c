@@ -132,7 +132,7 @@ static void small_handler(void)
     must(raise(SIGUSR1) == 0, "raise");
 }
 
-/* ---- more arguments than anybody needs ------------------------------------------------------- */
+/* ---- more arguments than a call takes ------------------------------------------------------- */
 
 #define TEN(x) x, x, x, x, x, x, x, x, x, x
 #define THOUSAND(x) TEN(TEN(TEN(x)))
@@ -349,7 +349,8 @@ static void long_names(void)
     borrowed_log();
 }
 
-/* ---- files that nobody may read -------------------------------------------------------------- */
+/* ---- files without any permission --------------------------------------------------------------
+ */
 
 static void no_permissions(void)
 {

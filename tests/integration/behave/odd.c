@@ -206,7 +206,7 @@ static void leave_fopen(const char *name)
     (void)signal(SIGALRM, jump);
     if (sigsetjmp(out, 1) == 0) {
         (void)ualarm(20000, 0);
-        (void)fopen(name, "a"); /* nobody reads it */
+        (void)fopen(name, "a"); /* the result is not used */
     }
 }
 

@@ -2,7 +2,7 @@
 /*
  * What really happens to descriptors: `oracle SEED ACTIONS TRUTH`. Does random things to a few
  * descriptors, alone and with children, and asks the kernel which file and which position each read
- * and write had, by system calls that nobody can see. Appends to the file TRUTH one line per read
+ * and write had, by system calls that are not recorded. Appends to the file TRUTH one line per read
  * and write: operation, descriptor, path, offset, result. oracle_test.py compares with the rings.
  */
 #include <fcntl.h>
@@ -225,7 +225,7 @@ static void vfork_one(int fd, int other, unsigned what)
     (void)waitpid(child, NULL, 0);
 }
 
-/* Somebody else's program has it as its standard input. */
+/* Another program has it as its standard input. */
 static void lend_to_shell(int fd)
 {
     char command[64];

@@ -156,7 +156,7 @@ static void do_own(void)
     if (own >= 0 && ioctl(own, UFFDIO_API, &api) == 0) {
         printf("own registration: %d\n", ioctl(own, UFFDIO_REGISTER, &all));
     }
-    store(map, 3); /* nobody's business but the program's */
+    store(map, 3); /* of memory that only the program uses */
 }
 
 int main(int argc, char **argv)

@@ -243,7 +243,8 @@ static void cancelled(void)
     say("free", pthread_mutex_trylock(&mutex));
 }
 
-/* ---- contended: who waits is recorded, and whom it waits for -----------------------------------
+/* ---- contended: the waiting thread is recorded, and the thread that it waits for
+ * -----------------------------------
  */
 
 static pthread_rwlock_t rwlock = PTHREAD_RWLOCK_INITIALIZER;
@@ -310,7 +311,7 @@ static void contended(void)
     }
 }
 
-/* Nobody comes, nothing is done: no event. */
+/* No other thread comes, nothing is done: no event. */
 static void *take_often(void *unused)
 {
     pthread_mutex_t own = PTHREAD_MUTEX_INITIALIZER;

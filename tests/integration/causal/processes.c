@@ -139,7 +139,7 @@ static void close_late(int fd)
     close(fd);
 }
 
-/* What exec closes the program that is spawned does not have: nobody waits for its end. */
+/* What exec closes the program that is spawned does not have: no process waits for its end. */
 static void by_spawn_without_pipe(void)
 {
     int ends[2];

@@ -95,7 +95,7 @@ static void lock_late(int unused)
     check(flock(fd, LOCK_UN) == 0, "flock");
 }
 
-/* The file of a lock is removed: who makes it anew does not wait. */
+/* The file of a lock is removed: the process that makes it anew does not wait. */
 static void lock_removed(void)
 {
     pid_t pid = child(lock_late, -1);
@@ -120,7 +120,7 @@ static void remove_late(int unused)
     mark("child goes on");
 }
 
-/* The file itself is the lock: who does not get it tries again. */
+/* The file itself is the lock: a process that does not get it tries again. */
 static void lock_file(void)
 {
     close(open_name("lock", O_WRONLY | O_CREAT | O_EXCL));
@@ -172,7 +172,7 @@ static void *do_second(void *unused)
     return unused;
 }
 
-/* Nobody can end a mutex that is in use: it stays the same one. */
+/* A mutex that is in use cannot be ended: it stays the same one. */
 static void mutex_kept(void)
 {
     pthread_t thread;

@@ -2,8 +2,8 @@
 /*
  * What small programs whose waits are known are made of: `PROGRAM SCENE`. They leave marks for
  * graph.py. Where one side is to wait, the other sleeps first; on a machine so busy that it need
- * not wait the order of the marks is the same. Where a scene would be another one then, who must
- * not come too early awaits a word that no trace shows.
+ * not wait the order of the marks is the same. Where a scene would be another one then, the side
+ * that must not come too early awaits a word that no trace shows.
  */
 #ifndef WIO_TESTS_SCENE_H
 #define WIO_TESTS_SCENE_H
@@ -38,7 +38,7 @@ static inline void nap(void)
     (void)usleep(30000);
 }
 
-/* In memory that all processes and threads share: nobody can observe who waits for it. */
+/* In memory that all processes and threads share: a wait for it cannot be observed. */
 static atomic_uint *secret_words;
 
 /* So many times in all. */
@@ -47,8 +47,8 @@ static inline void tell_secret(void)
     atomic_fetch_add(secret_words, 1);
 }
 
-/* For a millisecond, and 20 s in all: whoever is awaited may have failed, and then nobody would
- * ever end, nor would the recorder. */
+/* For a millisecond, and 20 s in all: the awaited process may have failed, and then no other
+ * would ever end, nor would the recorder. */
 static inline void await_a_while(unsigned *rounds)
 {
     if (++*rounds > 20000) {

@@ -10,7 +10,7 @@
 
 #include "scene.h"
 
-/* ---- groups: nobody sends before all have come ------------------------------------------------
+/* ---- groups: no rank sends before all have come ------------------------------------------------
  */
 
 static void block(int signal)
@@ -105,7 +105,8 @@ static void killed_leader(void)
     wait_for(pid);
 }
 
-/* ---- who sent it: two have, and the first one's signal was taken by a handler ------------------
+/* ---- the sender: two have sent, and the first one's signal was taken by a handler
+ * ------------------
  */
 
 static void ignore(int signal)
@@ -161,7 +162,7 @@ static void await(int process)
     mark("told");
 }
 
-/* No child of who waits: no call tells of its end. */
+/* No child of the waiting process: no call tells of its end. */
 static void polled_process(void)
 {
     pid_t pid = child(die_late, -1);
@@ -224,7 +225,7 @@ static void read_timer(int timer)
     check(read(timer, &times, sizeof(times)) == sizeof(times), "read");
 }
 
-/* Set by another process; then by who reads it himself, and put off by the other one behind that.
+/* Set by another process; then by its reader itself, and put off by the other one behind that.
  */
 static void timer(void)
 {

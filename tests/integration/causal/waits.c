@@ -86,7 +86,7 @@ static void fifo_reader(void)
     close(fd);
 }
 
-/* It is gone when the run ends, and was opened before by somebody who had both sides. */
+/* It is gone when the run ends, and was opened before by a process that had both sides. */
 static void fifo_writer(void)
 {
     check(mknod("fifo", S_IFIFO | 0600, 0) == 0, "mknod");

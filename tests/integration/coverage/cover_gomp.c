@@ -83,7 +83,7 @@ static void some_barriers(void *data)
     expect_barrier(names[4], 3);
 }
 
-/* Whoever is first gets NULL and must say that it is done: the maker once, then the other. */
+/* The first thread gets NULL and must say that it is done: the maker once, then the other. */
 static void single_copies(void *data)
 {
     static volatile int turn;

@@ -168,7 +168,7 @@ static void begins(void)
     static mtx_t c11;
     pthread_barrierattr_t shared;
     void *memory = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    CALL(INT, "pthread_mutex_init", P(&mutex), 0); /* nobody knows it: no event */
+    CALL(INT, "pthread_mutex_init", P(&mutex), 0); /* no other thread knows it: no event */
     lock_free("pthread_mutex_lock", &mutex, 0, 0, 0);
     unlock("pthread_mutex_unlock", &mutex, 0);
     CALL(INT, "pthread_mutex_destroy", P(&mutex));
@@ -205,7 +205,7 @@ static void begins(void)
 static pthread_cond_t cond = PTHREAD_COND_INITIALIZER;
 static volatile bool is_over;
 
-/* Wakes whoever waits, again and again, unseen: libc's own function. */
+/* Wakes the waiting thread, again and again, unseen: libc's own function. */
 static void *wake(void *unused)
 {
     void *libc = dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD);
@@ -250,7 +250,7 @@ static void conditions(void)
     EXPECT("a0=%ld", (long)thread);
 }
 
-/* Of a condition between processes nobody knows who waits: each signal is there. */
+/* Of a condition between processes the waiters are unknown: each signal is there. */
 static void signals(void)
 {
     static const char *const symbols[] = {"pthread_cond_signal", "pthread_cond_broadcast",
@@ -262,7 +262,7 @@ static void signals(void)
     (void)pthread_condattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
     (void)pthread_cond_init(&shared, &attributes);
     for (size_t i = 0; i < 4; i++) {
-        CALL(INT, symbols[i], P(&lonely)); /* wakes nobody: no event */
+        CALL(INT, symbols[i], P(&lonely)); /* wakes no thread: no event */
         CALL(INT, symbols[i], P(&shared));
         EXPECT("a0=%ld a1=%zu", P(&shared), i % 2);
     }

@@ -4,7 +4,8 @@
  * stands in a file.
  *
  *     flag map DIR RANKS ROUNDS    a word of it that all have mapped
- *     flag read DIR RANKS ROUNDS   who waits reads at the end of the file until something is there
+ *     flag read DIR RANKS ROUNDS   the waiting side reads at the end of the file until something is
+ * there
  *
  * It is no MPI program: any launcher tells it its rank.
  */

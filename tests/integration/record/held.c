@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Processes that wait for each other in ways that nobody can observe, for throttle_test.py:
+ * Processes that wait for each other in ways that cannot be observed, for throttle_test.py:
  *
  *     held spin N      N children write in turn; whose turn it is stands in shared memory
- *     held nap N       the same, but who waits sleeps between two looks
+ *     held nap N       the same, but a waiting child sleeps between two polls
  *     held thread N    the same with threads
  *     held born        a thread waits as soon as it is made, while its maker writes at once
- *     held free N      N children write, and wait for nobody
+ *     held free N      N children write, and do not wait
  *     held relay N     N children compute and write in turn, by pipes
  *     held miss        looks for files that are not there, each once
  *     held look        one child makes a file, another looks until it is there and writes then
@@ -180,7 +180,7 @@ static void compute(void)
     } while ((now.tv_sec - begin.tv_sec) * 1000000000L + now.tv_nsec - begin.tv_nsec < 20000000L);
 }
 
-/* All is observed; but who computes could as well look at memory. */
+/* All is observed; but a computing child could as well poll memory. */
 static int run_relay(int members)
 {
     int ends[MEMBERS_MAX + 1][2];

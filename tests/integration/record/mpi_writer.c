@@ -28,7 +28,7 @@ int main(int argc, char **argv)
             return 3;
         }
         if (i == count / 2) {
-            MPI_Barrier(MPI_COMM_WORLD); /* nobody dies before all have written */
+            MPI_Barrier(MPI_COMM_WORLD); /* no rank dies before all have written */
         }
         if (rank != 1 && i >= count) {
             usleep(1000);

@@ -41,7 +41,7 @@ static void reads_version_1(void **state)
     group = group_of("4:cpu,memory:/job/step\n");
     assert_int_equal(group.limit, 900000000);
     assert_int_equal(group.usage, 600000000);
-    assert_int_equal(group.file, 0); /* nobody tells */
+    assert_int_equal(group.file, 0); /* not told */
 }
 
 static void reads_version_2(void **state)

@@ -53,7 +53,7 @@ static void restores_a_ratio(void **state)
     assert_int_equal(get("dirty_background_ratio"), 10);
 }
 
-/* What was not lowered, or what somebody has set since, stays. */
+/* What was not lowered, or what was set since by another process, stays. */
 static void leaves_other_values(void **state)
 {
     (void)state;

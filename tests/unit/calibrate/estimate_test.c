@@ -171,7 +171,8 @@ static void the_middle_is_not_moved_by_others(void **state)
     assert_true(isnan(wio_estimate_middle(values, 0).value));
 }
 
-/* Lists that have to be filled now and then take twice as long; who is interrupted takes ten times.
+/* Lists that have to be filled now and then take twice as long; an interrupted pass takes ten
+ * times.
  */
 static void the_mean_has_what_happens_now_and_then(void **state)
 {

@@ -100,7 +100,7 @@ static void names_the_file_that_fails(void **state)
     wio_files_fini(&files);
 }
 
-/* Also where nobody comes to the end of it. */
+/* Also where it is not read to its end. */
 static void flushes_beside(void **state)
 {
     (void)state;

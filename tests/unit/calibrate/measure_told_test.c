@@ -33,7 +33,7 @@ static void is_left(const struct wio_calibration *found, double rate)
 }
 
 /* However many bytes may be written: what the system says of a limit that was met, or of one that
- * nobody could meet, is exact. */
+ * could not be met, is exact. */
 static void takes_the_limit_that_the_system_says(void **state)
 {
     (void)state;
@@ -68,7 +68,7 @@ static void keeps_shorter_slices(void **state)
     }
 }
 
-/* On a busy machine a row of writes waits for this and that: then nobody could tell. */
+/* On a busy machine a row of writes waits for this and that: then it cannot be told. */
 static void takes_the_limit_on_busy_machines(void **state)
 {
     (void)state;

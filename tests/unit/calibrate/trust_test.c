@@ -27,7 +27,7 @@ static void an_idle_machine_is_trusted(void **state)
     struct wio_calibration calibration = quiet();
     wio_trust_judge(&calibration);
     assert_int_equal(calibration.doubt_count, 0);
-    calibration.cpu_wait_s = (double)NAN; /* nobody tells */
+    calibration.cpu_wait_s = (double)NAN; /* not told */
     wio_trust_judge(&calibration);
     assert_int_equal(calibration.doubt_count, 0);
 }

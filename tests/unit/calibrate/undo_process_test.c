@@ -13,10 +13,10 @@
 #include "base/cleanup.h"
 #include "calibrate/backend/undo_process.h"
 
-/* What is undone: a file, and a word to whoever listens. */
+/* What is undone: a file, and a word to the listening end. */
 struct thing {
     char *path;
-    int told; /* a pipe's end, -1: nobody */
+    int told; /* a pipe's end, -1: none */
     pid_t but_not_in;
 };
 
@@ -70,7 +70,7 @@ static pid_t start_victim(struct thing *thing, int ready)
     return pid;
 }
 
-/* All that the group is sent, also what nobody can catch, leaves the guard at work. */
+/* All that the group is sent, also what cannot be caught, leaves the guard at work. */
 static void undoes_after_a_death(void **state)
 {
     (void)state;
@@ -95,7 +95,7 @@ static void undoes_after_a_death(void **state)
     }
 }
 
-/* Somebody killed the guard: its work is done all the same. */
+/* The guard is killed: its work is done all the same. */
 static void undoes_without_its_guard(void **state)
 {
     (void)state;

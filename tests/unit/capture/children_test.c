@@ -43,8 +43,8 @@ static void the_child_of_the_call_is_found(void **state)
     end(older);
 }
 
-/* Somebody has waited for the call's child and for the last one before it: the one that is left is
- * none of the call's. */
+/* Another thread has waited for the call's child and for the last one before it: the one that is
+ * left is none of the call's. */
 static void no_older_child_is_taken(void **state)
 {
     (void)state;

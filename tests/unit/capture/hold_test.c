@@ -16,7 +16,7 @@ static void begin(struct scene *scene)
 {
     cap_board = calloc(1, sizeof(*cap_board));
     assert_non_null(cap_board);
-    cap_board->is_over = 1; /* nobody is held */
+    cap_board->is_over = 1; /* no thread is held */
     *scene = (struct scene){.node = &cap_board->nodes[0]};
     scene->self.node = scene->node;
 }

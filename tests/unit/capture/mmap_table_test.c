@@ -248,7 +248,7 @@ static void *look_for_the_end(void *argument)
     const uintptr_t last = BASE + FRONT_PAGES * (uintptr_t)PAGE;
     struct cap_map map;
     while (atomic_load(&looker->stop) == 0) {
-        /* Whoever cuts may be stopped in the middle of it, so look twice. */
+        /* A cutting thread may be stopped in the middle of it, so look twice. */
         bool is_found =
             cap_maps_find(last, CAP_MAP_FILE, &map) || cap_maps_find(last, CAP_MAP_FILE, &map);
         bool is_right = is_found && map.offset == (int64_t)(map.address - BASE) &&

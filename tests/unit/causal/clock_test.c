@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Clocks with offset and drift exchange messages in a true time that nobody knows: corrected, none
+/* Clocks with offset and drift exchange messages in a true time that no host knows: corrected, none
  * arrives before it was sent, and the corrections are right within what they claim. */
 #include "support/unit.h"
 
@@ -181,11 +181,11 @@ static void one_way_is_not_known(void **state)
     assert_false(corrections[1].is_known);
     assert_true(fabs(corrections[1].offset_ns - 1e9) < 10000);
     assert_true(corrections[2].offset_ns == 0); /* nothing contradicts it */
-    assert_false(corrections[5].is_known);      /* nobody talks to it */
+    assert_false(corrections[5].is_known);      /* no host talks to it */
     assert_true(corrections[5].offset_ns == 0);
 }
 
-/* Somebody set the clock of host 3 in between: no line fits, and that is said. */
+/* The clock of host 3 was set in between: no line fits, and that is said. */
 static void a_clock_that_was_set_is_told(void **state)
 {
     (void)state;

@@ -77,7 +77,7 @@ static void make_barriers(struct program *p, uint64_t *seed)
     }
 }
 
-/* Messages are received in the order of one imagined run, so nobody can wait for ever. */
+/* Messages are received in the order of one imagined run, so no thread can wait for ever. */
 static void make_random(struct program *p, uint64_t *seed)
 {
     for (uint32_t i = 0; i < p->nodes * 12; i++) {

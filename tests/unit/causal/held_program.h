@@ -30,7 +30,7 @@ struct held_shape {
 #define HELD_SHAPES 5
 extern const struct held_shape held_shapes[HELD_SHAPES];
 
-/* One lock for all, around I/O; its order is nobody's dependency. */
+/* One lock for all, around I/O; its order is no dependency. */
 void make_locks(struct program *p, uint64_t *seed);
 
 #endif

@@ -30,8 +30,8 @@ static void system_waits_for_its_child(void **state)
     end(&s);
 }
 
-/* It does not say whom it made: of two that began meanwhile it is neither, and one that began
- * before or behind it is somebody else's. */
+/* It does not say which process it made: of two that began meanwhile it is neither, and one that
+ * began before or behind it is another's. */
 static void system_takes_no_child_by_guess(void **state)
 {
     (void)state;
@@ -62,7 +62,7 @@ static void a_failed_call_made_nobody(void **state)
     end(&s);
 }
 
-/* popen() says whom it made; pclose() of another stream does not wait for him. */
+/* popen() says which process it made; pclose() of another stream does not wait for it. */
 static void pclose_waits_for_its_own(void **state)
 {
     (void)state;

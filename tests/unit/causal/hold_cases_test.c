@@ -200,7 +200,7 @@ static void a_collective_says_what_its_edges_say(void **state)
     wio_hold_destroy(holds[1]);
 }
 
-/* It did not wait this time: nobody waits for it any more. */
+/* It did not wait this time: no node waits for it any more. */
 static void a_collective_that_is_not_obeyed_is_none(void **state)
 {
     (void)state;
@@ -231,7 +231,7 @@ static void a_collective_that_is_not_obeyed_is_none(void **state)
     wio_hold_destroy(hold);
 }
 
-/* Who was freed and did an operation that is not held was freed before that operation. */
+/* A node that was freed and did an operation that is not held was freed before that operation. */
 static void an_edge_ends_before_what_passed(void **state)
 {
     (void)state;

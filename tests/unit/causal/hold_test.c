@@ -170,7 +170,7 @@ static void step(struct run *run, uint32_t n)
     }
 }
 
-/* Let somebody move who can, by chance. */
+/* Let a node move that can, by chance. */
 static void move(struct run *run)
 {
     uint32_t first = (uint32_t)(wio_test_random(run->seed) % run->program->nodes);
@@ -271,7 +271,7 @@ static struct score compare(const struct wio_edges *edges, const struct truth *t
     return score;
 }
 
-/* Some of what is true was observed: of each hundred operations that learn of somebody `told`.
+/* Some of what is true was observed: of each hundred operations that learn of another node `told`.
  * Returns whether more is to be found. */
 static bool tell_known(struct wio_hold *hold, const struct truth *truth, uint32_t nodes,
                        unsigned told, uint64_t *seed)

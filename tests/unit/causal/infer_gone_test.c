@@ -26,7 +26,7 @@ static void name_event(struct script *script, uint32_t thread, enum wio_op op, u
     add(script, thread, op, begin_ns, begin_ns + 1)->path = NAME;
 }
 
-/* Whoever has the file has the lock; the others try again until it is removed. */
+/* The maker of the file has the lock; the others try again until it is removed. */
 static void a_file_that_is_a_lock(void **state)
 {
     static const enum wio_op ops[] = {WIO_OP_open, WIO_OP_mkdir, WIO_OP_link, WIO_OP_symlink,
@@ -53,7 +53,7 @@ static void a_file_that_is_a_lock(void **state)
     }
 }
 
-/* It was removed before somebody unknown made it anew; or nobody tried while it was there. */
+/* It was removed before an unknown process made it anew; or no process tried while it was there. */
 static void an_older_removal_is_not_waited_for(void **state)
 {
     (void)state;
@@ -88,7 +88,7 @@ static void a_dead_owner_lets_go(void **state)
     end(&s);
 }
 
-/* Whoever waits for a process that was killed waits for who killed it; not where it ended by
+/* A wait for a process that was killed waits for its killer; not where it ended by
  * itself. */
 static void who_is_killed_is_waited_for(void **state)
 {

@@ -33,7 +33,7 @@ static void all_sync(struct script *s, uint64_t at)
     }
 }
 
-/* Whoever finds its end waits for the last closing of each, however many they are. */
+/* A reader that finds its end waits for the last closing of each, however many they are. */
 static void all_who_closed_are_waited_for(void **state)
 {
     (void)state;

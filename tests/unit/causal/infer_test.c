@@ -10,8 +10,8 @@
 
 #include "infer_script.h"
 
-/* Two receives from anybody are posted; the second one is completed first. Messages of one sender
- * meet them in the order in which they were posted. */
+/* Two receives from any source are posted; the second one is completed first. Messages of one
+ * sender meet them in the order in which they were posted. */
 static void receives_meet_as_they_were_posted(void **state)
 {
     (void)state;
@@ -36,7 +36,7 @@ static void receives_meet_as_they_were_posted(void **state)
     end(&s);
 }
 
-/* A receive that nobody ends (cancelled) does not keep those behind it for ever. */
+/* A receive that never ends (cancelled) does not keep those behind it for ever. */
 static void a_cancelled_receive_is_left_out(void **state)
 {
     (void)state;
@@ -116,7 +116,7 @@ static void scans_wait_for_lower_ranks(void **state)
     end(&s);
 }
 
-/* MPI_LOOSE: a collective only if nobody left before the last one came. */
+/* MPI_LOOSE: a collective only if no rank left before the last one came. */
 static void loose_collectives_are_judged_by_time(void **state)
 {
     (void)state;
@@ -204,7 +204,8 @@ static void semaphores_of_many_are_queues(void **state)
     }
 }
 
-/* A semaphore is gone, another one made at its place: nobody waits for the posts of the old one. */
+/* A semaphore is gone, another one made at its place: no take waits for the posts of the old one.
+ */
 static void a_semaphore_made_anew_is_another_one(void **state)
 {
     (void)state;
@@ -220,7 +221,7 @@ static void a_semaphore_made_anew_is_another_one(void **state)
     end(&s);
 }
 
-/* What it held at first is taken before what was posted: nobody waited for these posts. */
+/* What it held at first is taken before what was posted: no take waited for these posts. */
 static void a_semaphore_gives_what_it_held_first(void **state)
 {
     (void)state;

@@ -44,7 +44,7 @@ static void a_call_takes_units_of_several(void **state)
     end(&s);
 }
 
-/* Who waits until nothing is left waits for all who took. */
+/* A wait until nothing is left waits for all takes. */
 static void zero_comes_after_all_takers(void **state)
 {
     (void)state;
@@ -62,8 +62,8 @@ static void zero_comes_after_all_takers(void **state)
     end(&s);
 }
 
-/* The calls that took the last units end after that of who found nothing left; the third one finds
- * a unit later only. */
+/* The calls that took the last units end after that of the one that found nothing left; the third
+ * one finds a unit later only. */
 static void units_are_gone_before_calls_end(void **state)
 {
     (void)state;
@@ -172,7 +172,7 @@ static void a_lock_made_of_a_condition_is_a_lock(void **state)
     end(&s);
 }
 
-/* One of three is woken, two are moved, of whom one is woken there. */
+/* One of three is woken, two are moved, one of which is woken there. */
 static void who_is_moved_waits_for_two(void **state)
 {
     (void)state;
@@ -287,7 +287,7 @@ static void an_opening_by_a_stream_lasts(void **state)
     end(&s);
 }
 
-/* The side that was there has been closed: nobody was let go by it. */
+/* The side that was there has been closed: no thread was let go by it. */
 static void a_closed_side_lets_nobody_go(void **state)
 {
     (void)state;

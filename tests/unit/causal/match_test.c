@@ -303,7 +303,7 @@ static enum wio_status scan(uint32_t ranks, struct wio_edges *edges)
     return WIO_OK;
 }
 
-/* Each rank waits for each lower one, once, and for nobody else; n log n members say so. */
+/* Each rank waits for each lower one, once, and for no other; n log n members say so. */
 static void scans_are_halves_of_halves(void **state)
 {
     (void)state;
@@ -487,7 +487,7 @@ static void who_replaces_a_file_lets_nobody_go(void **state)
     assert_int_equal(look(&f, 6, true).looks, 1);
     assert_int_equal(f.edges.edge_count, 1);
     assert_true(has_edge(&f.edges, (struct wio_edge){8, 6, 0, 1, 0, 0, WIO_EVIDENCE_POLL, 0}));
-    assert_int_equal(look(&f, 7, false).looks, 0); /* it is gone, and nobody was seen to do it */
+    assert_int_equal(look(&f, 7, false).looks, 0); /* it is gone, and no removal was seen */
     assert_int_equal(look(&f, 8, true).looks, 1);
     assert_int_equal(f.edges.edge_count, 1);
     assert_int_equal(look(&f, 9, false).looks, 0);

@@ -173,7 +173,7 @@ static void names_that_nobody_made_up_must_be_equal(void **state)
     end(&f);
 }
 
-/* Two workers at one queue: who does which item differs, what is done does not. */
+/* Two workers at one queue: the worker of an item differs, what is done does not. */
 static void work_that_is_shared_out_anew_is_the_same(void **state)
 {
     (void)state;

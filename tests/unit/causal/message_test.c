@@ -121,7 +121,7 @@ static void of_too_many_messages_the_oldest_is_nobodys(void **state)
     }
 }
 
-/* A trace that is broken must not keep anybody busy for ever. */
+/* A trace that is broken must not keep the inference busy for ever. */
 static void counts_of_messages_may_be_anything(void **state)
 {
     (void)state;
@@ -207,7 +207,8 @@ static void over_unix(struct script *s, uint32_t thread, enum wio_op op, uint64_
     event->arg[1] = peer;
 }
 
-/* Threads 2 and 3 of one process connect at the same time: who ends first need not be first. */
+/* Threads 2 and 3 of one process connect at the same time: the one that ends first need not be
+ * first. */
 static void an_accept_names_who_connected(void **state)
 {
     (void)state;
@@ -350,7 +351,7 @@ static void a_large_send_waits_for_its_receive(void **state)
     }
 }
 
-/* Who waits in an intercommunicator waits for the other group only: times must tell. */
+/* A rank that waits in an intercommunicator waits for the other group only: times must tell. */
 static void a_group_does_not_wait_for_itself(void **state)
 {
     (void)state;

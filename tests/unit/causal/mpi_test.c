@@ -80,7 +80,7 @@ static void messages_meet_receives_as_these_were_posted(void **state)
     }
 }
 
-/* More are open than anybody looks past: in the end all have met all the same. */
+/* More are open than the inference looks past: in the end all have met all the same. */
 static void many_open_receives(void **state)
 {
     (void)state;

@@ -56,7 +56,7 @@ static void pass_bytes(struct script *script, uint32_t write_path, uint32_t read
     (void)add(script, 2, WIO_OP_fsync, begin_ns + 4, begin_ns + 5); /* it lives on */
 }
 
-/* mkfifo x; rm x; > x: nobody waits for a file. */
+/* mkfifo x; rm x; > x: no process waits for a file. */
 static void a_name_of_a_fifo_becomes_that_of_a_file(void **state)
 {
     (void)state;
@@ -72,7 +72,8 @@ static void a_name_of_a_fifo_becomes_that_of_a_file(void **state)
     end(&s);
 }
 
-/* The name is gone, who has opened it goes on; a file that gets the name is not the FIFO. */
+/* The name is gone, the process that has opened it goes on; a file that gets the name is not the
+ * FIFO. */
 static void a_fifo_without_a_name_goes_on(void **state)
 {
     (void)state;
@@ -143,7 +144,7 @@ static void lock(struct script *script, uint32_t thread, uint32_t path, uint64_t
     (void)use(script, thread, WIO_OP_close, path, begin_ns + 6);
 }
 
-/* A file of locks that is removed, and another one of its name: who has locked the first one is not
+/* A file of locks that is removed, and another one of its name: the lock of the first one is not
  * waited for. Two names of one file are one lock. */
 static void locks_are_of_files(void **state)
 {
@@ -222,7 +223,7 @@ static uint32_t own_system(void *context, uint32_t host, uint32_t string)
     return string == NAME ? 7 + host / 2 : 0;
 }
 
-/* Hosts 0 and 1 are one machine, host 2 is another: who locks NAME there locks another file. */
+/* Hosts 0 and 1 are one machine, host 2 is another: a lock of NAME there is one of another file. */
 static void hosts_have_files_of_their_own(void **state)
 {
     static const struct wio_feed_names names = {as_it_is, own_system, nothing_below};
@@ -252,7 +253,7 @@ static void hosts_have_files_of_their_own(void **state)
     end(&s);
 }
 
-/* Who makes a file there is not waited for. */
+/* The maker of a file there is not waited for. */
 static void hosts_look_for_their_own_files(void **state)
 {
     static const struct wio_feed_names names = {as_it_is, own_system, nothing_below};
@@ -337,7 +338,7 @@ static void a_link_leads_to_a_fifo(void **state)
 }
 
 /* What is below a directory is called otherwise when the directory is: the reader has opened the
- * FIFO by its old name. Who waits for a file finds it by its new one. */
+ * FIFO by its old name. A wait for a file finds it by its new one. */
 static void what_is_below_moves_with_a_directory(void **state)
 {
     static const struct wio_feed_names names = {as_it_is, NULL, one_below};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Semaphores of System V whose value is set, and who waits until one is 0. R-SYNC-6 */
+/* Semaphores of System V whose value is set, and waits until one is 0. R-SYNC-6 */
 #include "infer_script.h"
 
 #define ONE (INT64_MIN + 8)
@@ -33,7 +33,7 @@ static void begin_all(struct script *script)
     }
 }
 
-/* Nothing was in it, or is known of it: who waits goes on when it is set. */
+/* Nothing was in it, or is known of it: a wait ends when it is set. */
 static void a_value_that_is_set_lets_go(void **state)
 {
     (void)state;
@@ -54,7 +54,7 @@ static void a_value_that_is_set_lets_go(void **state)
     }
 }
 
-/* It held as much before, so nobody needs it. */
+/* It held as much before, so it is not needed. */
 static void a_value_that_was_there_gives_nothing(void **state)
 {
     (void)state;
@@ -86,7 +86,7 @@ static void a_value_that_is_set_gives_the_difference(void **state)
     end(&s);
 }
 
-/* Whoever took before it was set is not waited for. */
+/* A take before it was set is not waited for. */
 static void who_waits_for_zero_may_wait_for_semctl(void **state)
 {
     (void)state;
@@ -121,7 +121,7 @@ static void zero_is_the_first_moment_of_the_call(void **state)
     end(&s);
 }
 
-/* The same where the one who took had not come back when the next post came. */
+/* The same where the take had not come back when the next post came. */
 static void zero_may_be_before_calls_end(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Signals and who sent them, timers and processes behind descriptors: R-SYNC-9, R-CHAN-8, R-CHAN-9.
+/* Signals and their senders, timers and processes behind descriptors: R-SYNC-9, R-CHAN-8, R-CHAN-9.
  */
 #include "infer_script.h"
 
@@ -23,7 +23,7 @@ static void receive(struct script *script, uint32_t thread, uint64_t begin_ns, u
     (void)add_args(script, thread, WIO_OP_sigwait, begin_ns, end_ns, (int64_t[4]){from, signal});
 }
 
-/* One signal to a group lets each go who is told of the sender, and nobody else. */
+/* One signal to a group lets each process go that is told of the sender, and no other. */
 static void a_group_is_told_by_its_members(void **state)
 {
     (void)state;
@@ -66,7 +66,7 @@ static void later_signals_to_a_group_are_others(void **state)
     end(&s);
 }
 
-/* A handler has taken the first one: the second is of somebody else. */
+/* A handler has taken the first one: the second is of another sender. */
 static void who_sent_it_is_waited_for(void **state)
 {
     (void)state;

@@ -50,7 +50,7 @@ static void rounds_without_numbers_are_counted(void **state)
     end(&s);
 }
 
-/* The team's master waits for nobody where its threads begin: they take, it gives. */
+/* The team's master does not wait where its threads begin: they take, it gives. */
 static void roles_are_kept(void **state)
 {
     (void)state;
@@ -79,7 +79,7 @@ static void one_alone_meets_nobody(void **state)
     end(&s);
 }
 
-/* MPI: the window's lock goes from who unlocked it to who waited for it, but shared ones wait for
+/* MPI: the window's lock goes from the unlock to the wait for it, but shared ones wait for
  * no shared ones. */
 static void a_window_is_locked_by_one(void **state)
 {

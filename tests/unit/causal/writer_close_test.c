@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Descriptors that are closed in other ways than by close, and those that nobody can know. */
+/* Descriptors that are closed in other ways than by close, and those that cannot be known. */
 #include "infer_script.h"
 
 #include <fcntl.h>
@@ -75,7 +75,7 @@ static void opening_once_more_lets_nothing_go(void **state)
     end(&s);
 }
 
-/* CLOSE_RANGE_CLOEXEC closes nothing: whoever waits for the lock waits for the close. */
+/* CLOSE_RANGE_CLOEXEC closes nothing: a wait for the lock waits for the close. */
 static void a_range_that_exec_closes_stays_open(void **state)
 {
     (void)state;

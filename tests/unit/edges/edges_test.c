@@ -262,7 +262,7 @@ static void keep_message(void *arg, const struct wio_error *fault)
     (void)snprintf(arg, 1024, "%s", fault->message);
 }
 
-/* Somebody wrote edges that go round. */
+/* The stored edges go round. */
 static void a_cycle_names_its_edges(void **state)
 {
     (void)state;

@@ -195,7 +195,7 @@ static void folios_are_no_smaller_than_pages(void **state)
         assert_near(write_s(model, 0, 65536), CALL_S + 16 * 4e-6, 1e-12);
         assert_near(step(model, read).cost_s, 4e-7 + 16 * 8e-7, 1e-12);
         assert_near(write_s(model, 0, 65536), CALL_S + 16 * 1e-6, 1e-12);
-        /* of a file that nobody wrote to, once the device has it */
+        /* of a file that was not written to, once the device has it */
         struct wio_model_op other = read;
         other.file = 1;
         (void)step(model, other);

@@ -105,7 +105,7 @@ static void writers_get_the_bandwidth_of_their_device(void **state)
     }
 }
 
-/* A second device that nobody uses changes nothing. */
+/* A second device that no task uses changes nothing. */
 static void an_idle_device_changes_nothing(void **state)
 {
     (void)state;
@@ -228,8 +228,8 @@ static void looks_that_find_nothing_are_left_out(void **state)
     wio_model_destroy(model);
 }
 
-/* Room for a page on each device, and no flusher that looks: who finds all of it taken by the
- * others does not wait for ever. */
+/* Room for a page on each device, and no flusher that looks: a task that finds all of it taken by
+ * the others does not wait for ever. */
 static void pages_of_other_devices_make_room(void **state)
 {
     (void)state;

@@ -167,7 +167,7 @@ static void device_time_is_left_to_the_caller(void **state)
     }
 }
 
-/* Whoever moves the heads: nothing is counted twice, and nothing is lost. */
+/* The disk or the model moves the heads: nothing is counted twice, and nothing is lost. */
 static void seeks_are_counted_once(void **state)
 {
     (void)state;

@@ -115,7 +115,7 @@ static void blocks_of_a_hole_are_committed(void **state)
     wio_model_destroy(model);
 }
 
-/* Nobody could have read it otherwise; it is long enough, too. */
+/* It cannot have been read otherwise; it is long enough, too. */
 static void blocks_that_were_read_are_there(void **state)
 {
     (void)state;

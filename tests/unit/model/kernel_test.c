@@ -23,7 +23,7 @@ static void a_first_write_goes_at_memory_speed(void **state)
     wio_model_destroy(model);
 }
 
-/* Up to 320 MiB nobody sleeps; above the background limit write-back is noticed. */
+/* Up to 320 MiB no task sleeps; above the background limit write-back is noticed. */
 static void states_follow_the_dirty_amount(void **state)
 {
     (void)state;

@@ -222,7 +222,7 @@ static void nothing_is_read_behind_the_end(void **state)
     wio_model_destroy(model);
 }
 
-/* Two who read different parts of a file are both read ahead for. */
+/* Two tasks that read different parts of a file are both read ahead for. */
 static void readers_of_one_file_have_windows_of_their_own(void **state)
 {
     (void)state;

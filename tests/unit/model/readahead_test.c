@@ -37,7 +37,7 @@ static void first_windows_depend_on_what_is_wanted(void **state)
     }
 }
 
-/* Who wants more than a window gets requests of up to 1280 KiB. */
+/* A read of more than a window gets requests of up to 1280 KiB. */
 static void large_reads_have_large_windows(void **state)
 {
     (void)state;

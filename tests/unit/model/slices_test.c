@@ -205,7 +205,7 @@ static void tables_do_not_lift_a_limit(void **state)
     }
 }
 
-/* Who rests has a slice, and no more: what was left over is lost. */
+/* A device that rests has a slice, and no more: what was left over is lost. */
 static void rests_bring_one_slice(void **state)
 {
     (void)state;
@@ -223,8 +223,8 @@ static void rests_bring_one_slice(void **state)
     wio_model_destroy(model);
 }
 
-/* What the journal owes is not forgotten before it is paid: 30 MiB at 100 MiB/s, whoever rests for
- * less than that. */
+/* What the journal owes is not forgotten before it is paid: 30 MiB at 100 MiB/s, however long it
+ * rests below that. */
 static void debts_outlast_short_rests(void **state)
 {
     (void)state;

@@ -113,7 +113,7 @@ static void one_task_is_a_step(void **state)
     }
 }
 
-/* The device writes one byte after the other, whoever asks: n direct writers take n times. */
+/* The device writes one byte after the other, for all tasks: n direct writers take n times. */
 static void direct_writers_share_the_device(void **state)
 {
     (void)state;
@@ -171,7 +171,8 @@ static void a_waiting_task_holds_up_nobody(void **state)
     wio_model_destroy(model);
 }
 
-/* Together they reach the background limit. Who passes it finds the device writing, and is slower.
+/* Together they reach the background limit. The task that passes it finds the device writing, and
+ * is slower.
  */
 static void of_two_at_once_the_lower_number_goes_first(void **state)
 {
@@ -241,7 +242,7 @@ static void sleep_is_told(void **state)
     wio_model_destroy(naive);
 }
 
-/* A throttled writer is told asleep once, and takes as long as if nobody asked. */
+/* A throttled writer is told asleep once, and takes as long as if the state was not asked for. */
 static void telling_changes_no_time(void **state)
 {
     (void)state;

@@ -184,8 +184,8 @@ static void replace_twice(const char *opens, const char *writes, const char *clo
 }
 
 /* What took the place of other data is handed to the device at once (MODEL.md#replaced). Nothing
- * was there for the first file to replace; the second one takes the device 81920 us, and whoever
- * replaces it waits for the rest of that. */
+ * was there for the first file to replace; the second one takes the device 81920 us, and the call
+ * that replaces it waits for the rest of that. */
 static void what_replaces_a_file_is_handed_to_the_device(void **state)
 {
     (void)state;
@@ -239,7 +239,7 @@ static void a_rename_hands_over_before_the_close(void **state)
 }
 
 /* That it was there before the trace began shows where the open could not have made it, or where
- * somebody looked. Whoever cuts it again waits for what was handed out at the close. */
+ * a call looked. The call that cuts it again waits for what was handed out at the close. */
 static void a_file_may_be_older_than_the_trace(void **state)
 {
     (void)state;
@@ -267,8 +267,8 @@ static void a_file_may_be_older_than_the_trace(void **state)
     }
 }
 
-/* What is read of a file that was made in the trace is a hole where nobody wrote; of another host's
- * writes nothing is known. */
+/* What is read of a file that was made in the trace is a hole where no call wrote; of another
+ * host's writes nothing is known. */
 static void new_files_have_holes(void **state)
 {
     (void)state;

@@ -39,7 +39,7 @@ static void threads_take_turns(void **state)
     assert_us(try.ends_s[3], 1 + 3000 + 3000 + 1000 + 1000 + 1);
 }
 
-/* Without a number of processors nothing is known of who waits for whom. */
+/* Without a number of processors nothing is known of waits for processors. */
 static void unknown_processors_leave_time_as_it_was(void **state)
 {
     (void)state;

@@ -59,7 +59,7 @@ static void requests_tell_what_they_wait_for(void **state)
     }
 }
 
-/* Whoever wrote with O_SYNC need not wait for the time any more. */
+/* A writer with O_SYNC need not wait for the time any more. */
 static void what_writes_committed_is_not_waited_for(void **state)
 {
     (void)state;

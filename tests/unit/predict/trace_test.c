@@ -155,7 +155,7 @@ static void who_waits_for_the_lock_of_a_condition_has_it_when_it_is_free(void **
 }
 
 /* The second one waited for the lock of a Python interpreter, which a condition hands on: nothing
- * says who had it when. The mutex beside it is nobody's meanwhile. */
+ * says which thread had it when. The mutex beside it is free meanwhile. */
 static void who_waits_by_chance_waits_as_long_as_it_did(void **state)
 {
     (void)state;
@@ -198,7 +198,7 @@ static void a_knot_of_locks_is_untied(void **state)
     assert_us(try.ends_s[0], 1.1 + 90);
 }
 
-/* Nobody is in the way of the second writing, either. */
+/* No thread is in the way of the second writing, either. */
 static void a_lock_is_taken_from_a_reader_once(void **state)
 {
     (void)state;
@@ -326,7 +326,7 @@ static void requests_begin_and_end_at_one_moment(void **state)
     assert_int_equal(try.result.all.ops, 3);
 }
 
-/* What nobody waits for is done, too. */
+/* What no thread waits for is done, too. */
 static void requests_end_behind_their_thread(void **state)
 {
     (void)state;
@@ -352,7 +352,7 @@ static void requests_end_behind_their_thread(void **state)
     wio_trace_close(copy);
 }
 
-/* Who waits for less long looks for less long. */
+/* A shorter wait polls for less long. */
 static void no_call_computes_longer_than_it_lasts(void **state)
 {
     (void)state;
@@ -393,7 +393,7 @@ static void the_latest_moment_is_the_last(void **state)
     assert_true(try.result.all.total_s < 5e9);
 }
 
-/* Who looks for a file again and again finds it when it is there, however often that was. */
+/* A poll for a file finds it when it is there, however often that was. */
 static void looks_for_a_file_end_when_it_is_there(void **state)
 {
     (void)state;
@@ -426,7 +426,7 @@ static void more_ranks_share_the_machine(void **state)
     assert_int_equal(try.result.rank_count, 3); /* 0, 2 and 4 do I/O */
     assert_int_equal(try.result.ranks[2].rank, 4);
     assert_us(try.ends_s[2], 1 + 3 * 10); /* naive: one after the other */
-    assert_us(try.ends_s[3], 31 + 1 + 1); /* nobody before the last is there */
+    assert_us(try.ends_s[3], 31 + 1 + 1); /* none goes on before the last is there */
     struct wio_error err = WIO_ERROR_INIT;
     try.params.whatif.ranks = 3;
     assert_status(try_predict(script, &err), WIO_ERR_USAGE, &err);

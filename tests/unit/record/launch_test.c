@@ -150,7 +150,7 @@ static int print_identity(void)
     return 0;
 }
 
-/* Without a launcher there is one recorder; 0 = nobody knows. */
+/* Without a launcher there is one recorder; 0 = unknown. */
 static void recorders_are_as_many_as_the_launcher_says(void **state)
 {
     (void)state;

@@ -146,7 +146,7 @@ static void *lock_one(void *arg)
     return rp_gate_lock(&gate, 0, 1, false, &waited) ? arg : NULL;
 }
 
-/* Stream 1 waits for the lock that stream 0 has, and nobody goes on. */
+/* Stream 1 waits for the lock that stream 0 has, and no stream goes on. */
 static pthread_t wait_for_lock(void)
 {
     pthread_t thread;

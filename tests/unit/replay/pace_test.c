@@ -40,7 +40,7 @@ static void computing_for_a_moment_is_no_sleep_however_many_do(void **state)
     assert_in_range(sleeps_of(true, 20000), 0, TIMES / 5);
 }
 
-/* Not all: who loses its processor before it sleeps may be late already. */
+/* Not all: a thread that loses its processor before it sleeps may be late already. */
 static void longer_waits_sleep(void **state)
 {
     (void)state;

@@ -312,8 +312,8 @@ static void families(void **state)
     assert_int_equal(rp_family_ended(family, 0, 11, 5000), RP_NONE); /* it lived longer */
 }
 
-/* A process that is its own grandparent, and one that fork gave its own number: who stands first
- * has no parent. */
+/* A process that is its own grandparent, and one that fork gave its own number: the one that stands
+ * first has no parent. */
 static void circles_are_cut(void **state)
 {
     (void)state;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who may look instead of sleeping: not more than there are processors, nobody beside others. */
+/* Threads that may spin instead of sleeping: not more than processors, none beside threads that
+ * want them. */
 #include "replay/wait/spin.h"
 
 #include "support/unit.h"

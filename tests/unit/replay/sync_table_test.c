@@ -434,7 +434,7 @@ static bool sleeps(const char *evidence, bool is_wanted)
                         "edge 0:0 1:0 evidence=%s\n",
                    evidence);
     make(script);
-    board->processors = UINT32_MAX; /* nobody is in the way of one who looks */
+    board->processors = UINT32_MAX; /* no thread is in the way of a spinning one */
     assert_int_equal(pthread_create(&thread, NULL, wait_in_vain, (void *)1), 0);
     wait_until_it_waits();
     for (unsigned i = 0; (is_wanted || i < 20) && atomic_load(&gate.streams[1].is_asleep) == 0;

@@ -132,7 +132,7 @@ static void others_cannot_do_it_without_the_file(void **state)
     assert_int_equal(turns.pool_count, 0);
 }
 
-/* Stream 1 waits for a message in the middle of its third turn: the two before are anybody's. */
+/* Stream 1 waits for a message in the middle of its third turn: the two before are any thread's. */
 static void who_waits_for_somebody_does_his_own(void **state)
 {
     (void)state;
@@ -152,7 +152,7 @@ static void who_waits_for_somebody_does_his_own(void **state)
     assert_int_equal(span->first_seq, 13);
 }
 
-/* The last turn finds the queue empty: it is everybody's own, and so is what has no work. */
+/* The last turn finds the queue empty: it is each thread's own, and so is what has no work. */
 static void a_turn_without_work_is_none(void **state)
 {
     (void)state;

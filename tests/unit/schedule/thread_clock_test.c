@@ -219,7 +219,7 @@ static void a_call_that_waits_was_kept_from_a_processor(void **state)
         (void)wio_gap_compute(&gap, 9500, 0);
         assert_int_equal(gap.v_ns, V0 + 20000 + rest[kept] + 500);
     }
-    /* nobody was waited for: who knows what it did there */
+    /* there was no wait: it is unknown what it did there */
     (void)begin(NULL);
     wio_gap_call(&gap, 9000, false);
     wio_gap_kept(&gap, 9000, 4000, 0);

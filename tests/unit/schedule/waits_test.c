@@ -172,7 +172,7 @@ static void pass_a_file_lock(const char *command)
     assert_ok(make(script, &err), &err);
 }
 
-/* Who tries for a file lock comes behind who had it, and so does who takes a mutex to try. */
+/* A try for a file lock comes behind its holder, and so does a trylock of a mutex. */
 static void a_file_lock_got_by_a_try_keeps_its_order(void **state)
 {
     (void)state;
@@ -197,7 +197,7 @@ static void a_file_lock_that_is_waited_for_has_any_order(void **state)
     assert_act(1, 1, WIO_ACT_LOCKED, 1);
 }
 
-/* The first wait is for what the semaphore held, the last post is for nobody. */
+/* The first wait is for what the semaphore held, the last post is not taken. */
 static void semaphores_lose_nothing(void **state)
 {
     (void)state;
@@ -316,7 +316,7 @@ static void a_post_behind_a_wait_is_given_by_its_own_event(void **state)
     assert_act(1, 0, WIO_ACT_TAKE, 0); /* of the call */
 }
 
-/* Stream 1 writes at two places of the program, and once nobody knows where. */
+/* Stream 1 writes at two places of the program, and once at an unknown place. */
 static void behind_a_wait_that_nothing_shows_the_same_code_does_the_same(void **state)
 {
     (void)state;
@@ -343,7 +343,8 @@ static void behind_a_wait_that_nothing_shows_the_same_code_does_the_same(void **
     }
 }
 
-/* Thread 1 waits for a message while it has what it got: that may come from one who waits for it.
+/* Thread 1 waits for a message while it has what it got: that may come from a thread that waits for
+ * it.
  */
 static void a_queue_whose_takers_wait_for_others_keeps_its_order(void **state)
 {

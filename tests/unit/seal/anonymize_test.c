@@ -96,7 +96,7 @@ static void find_text(void *arg, const struct wio_error *fault)
     *found += strstr(fault->message, "broken.ring") != NULL;
 }
 
-/* A note of a damaged ring names it, but not the directory, which is below somebody's home. */
+/* A note of a damaged ring names it, but not the directory, which is below a home directory. */
 static void faults_tell_no_directory_when_names_are_hidden(void **state)
 {
     struct fixture *fixture = *state;

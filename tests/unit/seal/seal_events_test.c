@@ -242,7 +242,7 @@ static void processor_times_find_their_events(void **state)
     struct ring_builder ring;
     begin_process(&ring);
     uint64_t end = ring.ticks;
-    ring_cpu(&ring, end - 5 * MS, end + 100, 4 * MS, false); /* of what came before: nobody knows */
+    ring_cpu(&ring, end - 5 * MS, end + 100, 4 * MS, false); /* of what came before: unknown */
     read_after(&ring, &end, 100, 100);
     ring_cpu(&ring, end - 150, end + 10 * MS, 3 * MS + 150, false);
     ring_cpu(&ring, end + 10 * MS, end + 14 * MS, MS, true);
@@ -324,7 +324,7 @@ static void processor_times_of_calls_are_not_divided(void **state)
     close_all(&sealed);
 }
 
-/* The writer goes on with another thread: its first computing began before anybody looked. */
+/* The writer goes on with another thread: its first computing began before the first sample. */
 static void processor_times_are_of_one_thread(void **state)
 {
     struct fixture *fixture = *state;

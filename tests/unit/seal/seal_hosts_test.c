@@ -94,7 +94,7 @@ static void image_may_have_another_host_name(void **state)
     close_all(&sealed);
 }
 
-/* Containers of one boot that count alike: who ended otherwise became nobody else. */
+/* Containers of one boot that count alike: a process that ended otherwise continues in no other. */
 static void only_exec_makes_another_image(void **state)
 {
     struct fixture *fixture = *state;

@@ -183,7 +183,7 @@ static void partial_chunk_is_read(void **state)
     close_all(&sealed);
 }
 
-/* Who waited for the process knows how it ended. */
+/* The waiter for the process knows how it ended. */
 static bool ended_by_kill(void *arg, int32_t pid, uint64_t start_mono_ns, int *wait_status_out)
 {
     assert_int_equal(start_mono_ns, 5000000000ull);

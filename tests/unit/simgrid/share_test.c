@@ -131,7 +131,7 @@ static void fsync_waits_for_a_disk_that_others_use(void **state)
     free(shared);
 }
 
-/* Old data goes to the disk though nobody does anything. */
+/* Old data goes to the disk though no actor does anything. */
 static void write_and_sleep(struct world *world, int number)
 {
     world_write(world, (uint64_t)number, 0, WRITE_BYTES);
@@ -166,7 +166,7 @@ static void kill(const char *name)
 
 #define CANARY 0x5a
 
-/* Its stack is that of who was killed: the operation that goes on must not write there. */
+/* Its stack is that of the killed actor: the operation that goes on must not write there. */
 static void inherit(int argc, char **argv)
 {
     (void)argc;

@@ -164,7 +164,7 @@ static void no_hold_lasts_longer_than_the_limit(void **state)
     struct stage stage;
     set_up(&stage);
     say(&stage, 0, WIO_BOARD_AT_IO);
-    stage.file.board->announced = 1; /* somebody is being born all the time */
+    stage.file.board->announced = 1; /* a child is being made all the time */
     for (int i = 0; i < 9; i++) {
         step(&stage, 100 * MS);
         stage.file.board->announced++;
@@ -245,8 +245,8 @@ static uint64_t time_of_hold(struct stage *stage)
     return stage->now_ns - begin_ns;
 }
 
-/* //TRACE: "in the current call for longer than in a run without holding". Who is in the same one
- * when the next I/O is held needs not be waited for again. */
+/* //TRACE: "in the current call for longer than in a run without holding". A node that is in the
+ * same one when the next I/O is held needs not be waited for again. */
 static void a_watchdog_remembers_its_answer(void **state)
 {
     (void)state;

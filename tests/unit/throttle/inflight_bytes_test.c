@@ -42,7 +42,7 @@ static void nothing_is_on_its_way_here(void **state)
     int reader = accept(listener, NULL, NULL);
     assert_true(reader >= 0);
     assert_false(wio_flight_has_bytes(getpid()));
-    /* Nobody reads: what does not fit into the other end's buffer waits here, not on its way. */
+    /* It is not read: what does not fit into the other end's buffer waits here, not on its way. */
     char block[4096] = {0};
     while (send(sender, block, sizeof(block), MSG_DONTWAIT) > 0) {
     }
@@ -57,7 +57,7 @@ static void nothing_is_on_its_way_here(void **state)
     (void)close(listener);
 }
 
-/* A connection that nobody accepts: the first byte is on its way till the end of time. */
+/* A connection that is not accepted: the first byte is on its way till the end of time. */
 static void each_of_many_sockets_is_looked_at(void **state)
 {
     (void)state;

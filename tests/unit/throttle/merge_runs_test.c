@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runs that contradict each other, or that nobody recorded like that. */
+/* Runs that contradict each other, or that were not recorded like that. */
 #include "throttle/merge/merge_runs.h"
 
 #include <stdio.h>

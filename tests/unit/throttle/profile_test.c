@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is left open by a run in which nobody was held. */
+/* What is left open by a run in which no node was held. */
 #include "throttle/rules/profile.h"
 
 #include <stdio.h>

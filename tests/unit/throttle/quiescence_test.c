@@ -88,7 +88,7 @@ static void others_look_for_us(void **state)
     assert_false(wio_watch_look(&watch, 3));
 }
 
-/* Bytes have arrived: who slept has to be seen asleep once more, not having run. */
+/* Bytes have arrived: a node that slept has to be seen asleep once more, not having run. */
 static void who_may_have_been_woken_is_looked_at_again(void **state)
 {
     (void)state;
@@ -110,7 +110,7 @@ static void who_may_have_been_woken_is_looked_at_again(void **state)
     assert_true(wio_watch_has_looked(&watch));
 }
 
-/* Who looks again and again has to have had the time to. */
+/* A polling node must have had the time to poll. */
 static void who_polls_gets_time_to_look(void **state)
 {
     (void)state;

@@ -6,7 +6,7 @@
 #define MS UINT64_C(1000000)
 #define S (1000 * MS)
 
-/* Before each I/O of the others somebody who computes or naps is watched for twice as long as his
+/* Before each I/O of the others a node that computes or naps is watched for twice as long as its
  * way took in the first run. */
 static void the_last_may_wait_until_all_others_are_through(void **state)
 {

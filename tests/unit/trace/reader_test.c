@@ -106,7 +106,7 @@ static void filters_select(void **state)
     wio_trace_close(trace);
 }
 
-/* Columns that nobody asked for keep their defaults; those that were are the same. */
+/* Columns that were not asked for keep their defaults; those that were are the same. */
 static void columns_are_chosen(void **state)
 {
     struct fixture *fixture = *state;
@@ -449,7 +449,8 @@ static uint8_t *head_of_streams(struct wio_blob *bytes)
     return head;
 }
 
-/* Whoever keeps something for each event of a stream has room for as many as its table says. */
+/* A user of a stream that keeps something for each event of a stream has room for as many as its
+ * table says. */
 static void fewer_events_than_there_are_are_refused(void **state)
 {
     struct fixture *fixture = *state;
@@ -489,7 +490,7 @@ static void unreadable_segment_is_named(void **state)
     assert_non_null(strstr(err.file, "a.seg"));
 }
 
-/* R-DAMAGE-1: who follows parents comes to an end, whatever a trace says. */
+/* R-DAMAGE-1: following parents comes to an end, whatever a trace says. */
 static void parents_make_no_circle(void **state)
 {
     struct fixture *fixture = *state;
