@@ -4,18 +4,14 @@
 
 A comment states facts with the thing as the subject (CONTRIBUTING.md, "Words"). A comment that
 speaks of people (a user, a reader, an administrator) may say "who": the line names them.
-Lines that stood when the rule was made are counted per file in people.known; a count may only
-become smaller.
 
 usage: people.py ROOT           check comments of src, include, tools, plugins, examples, tests, bench
-       people.py --write ROOT   write people.known anew, where no count grows
        people.py --self-test    check the checker
 """
 import os
 import re
 import sys
 
-KNOWN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "people.known")
 FOLDERS = ("src", "include", "tools", "plugins", "examples", "tests", "bench")
 PERSON = re.compile(r"\b(who|whom|whoever|nobody|somebody|anybody|everybody|he|she|his|him|her)\b", re.IGNORECASE)
 PEOPLE = re.compile(r"\b(users?|readers? of|person|people|authors?|administrators?|owners?|strangers?|attackers?|"
@@ -59,12 +55,6 @@ def sources(root):
                     yield os.path.relpath(os.path.join(directory, name), root)
 
 
-def read_known():
-    with open(KNOWN, encoding="utf-8") as file:
-        rows = [line.split() for line in file if line.strip() and not line.startswith("#")]
-    return {path: int(count) for path, count in rows}
-
-
 def found_in(root):
     rows = {}
     for path in sources(root):
@@ -74,24 +64,10 @@ def found_in(root):
     return rows
 
 
-def faults(found, known):
+def faults(found):
     for path, lines in found.items():
-        if len(lines) > known.get(path, 0):
-            for number, word in lines:
-                yield f"{path}:{number}: \"{word}\": name the thing (thread, process, caller, node)"
-    for path, count in sorted(known.items()):
-        if len(found.get(path, ())) < count:
-            yield f"people.known: {path} has {len(found.get(path, ()))} such lines, not {count}: correct the list"
-
-
-def write(found, known):
-    if grown := [path for path, lines in found.items() if len(lines) > known.get(path, 0)]:
-        print("more than before: " + " ".join(grown), file=sys.stderr)
-        return 1
-    with open(KNOWN, "w", encoding="utf-8") as file:
-        file.write("# Comment lines that still make persons of things: file and count. Only smaller.\n")
-        file.writelines(f"{path} {len(lines)}\n" for path, lines in sorted(found.items()))
-    return 0
+        for number, word in lines:
+            yield f"{path}:{number}: \"{word}\": name the thing (thread, process, caller, node)"
 
 
 CASES = [
@@ -103,10 +79,8 @@ CASES = [
 
 def self_test():
     wrong = [text for text, count in CASES if len(people(text.split("\n"))) != count]
-    if not list(faults({"a.c": [(1, "who")]}, {})) or not list(faults({}, {"a.c": 1})):
-        wrong.append("known")
-    if list(faults({"a.c": [(1, "who")]}, {"a.c": 1})):
-        wrong.append("known and found")
+    if not list(faults({"a.c": [(1, "who")]})) or list(faults({})):
+        wrong.append("faults")
     for text in wrong:
         print(f"self-test: {text!r}", file=sys.stderr)
     print(f"{len(CASES)} cases")
@@ -116,13 +90,10 @@ def self_test():
 def main():
     if sys.argv[1:] == ["--self-test"]:
         return self_test()
-    if sys.argv[1] == "--write":
-        return write(found_in(sys.argv[2]), read_known())
-    found = found_in(sys.argv[1])
-    every = list(faults(found, read_known()))
+    every = list(faults(found_in(sys.argv[1])))
     for text in every:
         print(text, file=sys.stderr)
-    print(f"{sum(map(len, found.values()))} known lines in {len(found)} files")
+    print(f"{len(every)} lines")
     return 1 if every else 0
 
 
