@@ -49,6 +49,7 @@ bench-explain: deps-build
 	@sh scripts/build.sh $(BUILD)
 	@$(BUILD)/bench/trace_bench 1000000
 	@$(BUILD)/bench/trace_bench 20000000
+	@$(BUILD)/bench/aborts_bench
 
 bench-job: deps-build
 	@sh scripts/build.sh $(BUILD)

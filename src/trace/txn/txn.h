@@ -37,6 +37,16 @@ enum wio_txn_kind {
     WIO_TXN_KINDS
 };
 
+/* Numbers of the store's protocol that readers of rows go by. */
+enum wio_txn_result {
+    WIO_TXN_OK = 0,
+    WIO_TXN_REFUSED = 1, /* by the lock manager */
+    WIO_TXN_ABORTED = 2, /* the transaction is no more there */
+    WIO_TXN_BUSY = 3,
+    WIO_TXN_VOTED_NO = 4
+};
+enum wio_txn_outcome { WIO_TXN_COMMITTED = 3, WIO_TXN_ENDED_ABORTED = 4 };
+
 /* Result of a CALL that was given up: no answer came in time. */
 #define WIO_TXN_NO_ANSWER 65535u
 /* `server` of rows that are of no server. */

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Attempts of transactions while rows of a trace come: which is active at which server, with which
+ * bytes, and which servers refused it. An attempt that is over is handed out once, with the others
+ * that were active beside it, and is kept as long as an older one is still active.
+ *
+ * Memory grows with what is active at the same time, not with the length of the trace: of the
+ * attempts that are over, the last WIO_ATTEMPTS_KEPT are kept at most (`forgotten` counts the
+ * others that were still wanted) and WIO_ATTEMPTS_OPEN that are not, of the bytes of an attempt at
+ * a server the first WIO_ATTEMPT_RANGES and behind these one range that holds the others.
+ */
+#ifndef WIO_EXPLAIN_ABORTS_ATTEMPTS_H
+#define WIO_EXPLAIN_ABORTS_ATTEMPTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <whyio/status.h>
+
+#include "base/map.h"
+#include "explain/aborts/sources.h"
+#include "trace/txn/txn.h"
+
+#define WIO_ATTEMPTS_KEPT 65536u
+#define WIO_ATTEMPTS_OPEN (1u << 20)
+#define WIO_ATTEMPT_RANGES 64u
+
+/* Why a server counts as one that refused (the classic analysis' R(T)). */
+enum wio_refusal {
+    WIO_REFUSAL_NONE,
+    WIO_REFUSAL_LOCK,   /* refused by the lock manager, or a vote of no */
+    WIO_REFUSAL_WOUND,  /* a lock of this server wounded the attempt */
+    WIO_REFUSAL_BUSY,   /* EBUSY, or a deadline that could not be met */
+    WIO_REFUSAL_SILENT, /* no answer within the client's time-out */
+    WIO_REFUSALS
+};
+
+struct wio_attempt_range {
+    struct wio_txn_range range;
+    uint64_t touched; /* bytes of it that were read or written, from its begin */
+    uint8_t mode;     /* of the lock */
+};
+
+/* An attempt at one server. */
+struct wio_attempt_part {
+    uint32_t server; /* index of wio_attempts_server */
+    uint32_t place;  /* in the server's list of active ones; UINT32_MAX: in none */
+    uint64_t first_ns;
+    uint64_t last_ns; /* of its release; UINT64_MAX: not yet */
+    struct wio_attempt_range *ranges;
+    uint32_t range_count;
+    uint32_t range_capacity;
+    bool has_more_ranges; /* the last one holds several */
+    bool is_told;         /* by the server; else by the client alone, and active until its END */
+    enum wio_refusal refusal;
+};
+
+/* What stood in the way of an attempt. */
+struct wio_attempt_waits {
+    /* the request that waits for locks now, as its ARRIVE told; count 0: none */
+    struct wio_txn_blocker now[WIO_TXN_BLOCKERS];
+    uint32_t now_count;
+    uint32_t now_at;  /* server */
+    bool is_deadlock; /* a wait closed a cycle of waits */
+    /* what refused or wounded it, all servers together */
+    struct wio_txn_blocker refusals[WIO_TXN_BLOCKERS];
+    uint32_t refusal_at[WIO_TXN_BLOCKERS]; /* server */
+    uint32_t refusal_count;
+    struct wio_txn_range refused; /* what it had asked for */
+};
+
+/* Of the requests of an attempt so many are known by time. */
+#define WIO_ATTEMPT_SPANS 4u
+struct wio_attempt_span {
+    uint64_t from_ns;
+    uint64_t to_ns;
+};
+
+struct wio_attempt {
+    struct wio_txn_name name;
+    struct wio_abort_source source;
+    uint32_t source_index; /* WIO_NO_SOURCE: not looked for since the source changed */
+    uint64_t last_file;
+    uint64_t begin_ns;
+    uint64_t end_ns; /* UINT64_MAX: not over */
+    struct wio_attempt_part *parts;
+    uint32_t part_count;
+    uint32_t part_capacity;
+    uint32_t active_parts;
+    uint64_t bytes;   /* moved */
+    uint64_t used_ns; /* of servers, for its requests */
+    uint64_t wait_ns; /* for locks */
+    bool is_aborted;
+    bool has_begun;                      /* its client's BEGIN was seen */
+    bool has_ended;                      /* its client's END was seen */
+    struct wio_attempt *older, *younger; /* of those not over, by begin; of those over, by end */
+    struct wio_attempt *hash_next;
+    struct wio_attempt_waits *waits; /* NULL: it never waited and was never refused */
+    struct wio_attempt_span served[WIO_ATTEMPT_SPANS]; /* its last requests, in a ring */
+    uint32_t served_count;                             /* of all */
+};
+
+/* Attempts that are active at a server. */
+struct wio_attempt_server {
+    uint32_t server; /* of the trace */
+    struct wio_attempt **active;
+    uint32_t active_count;
+    uint32_t active_capacity;
+};
+
+struct wio_attempt_list {
+    struct wio_attempt *oldest, *youngest;
+    size_t count;
+};
+
+struct wio_attempts {
+    struct wio_abort_sources *sources;
+    struct wio_attempt_server *servers;
+    uint32_t server_count;
+    uint32_t server_capacity;
+    struct wio_map server_index;
+    struct wio_attempt **buckets;  /* by name */
+    size_t bucket_count;           /* a power of two */
+    struct wio_attempt_list open;  /* not over */
+    struct wio_attempt_list ended; /* over, and still of use */
+    uint64_t forgotten;
+    struct wio_attempt *unused; /* by `younger` */
+};
+
+void wio_attempts_init(struct wio_attempts *attempts, struct wio_abort_sources *sources);
+void wio_attempts_fini(struct wio_attempts *attempts);
+
+/* The attempt of a row (made where it is new) with what the row says added; *over_out: it is over
+ * by this row, else NULL. Rows come in the order of time. What is over is handed back by
+ * wio_attempts_retire, after it was looked at. */
+WIO_MUST_CHECK enum wio_status wio_attempts_row(struct wio_attempts *attempts,
+                                                const struct wio_txn_row *row,
+                                                struct wio_attempt **attempt_out,
+                                                struct wio_attempt **over_out);
+void wio_attempts_retire(struct wio_attempts *attempts, struct wio_attempt *attempt);
+
+/* Index of the attempt's source. */
+WIO_MUST_CHECK enum wio_status wio_attempts_source(const struct wio_attempts *attempts,
+                                                   struct wio_attempt *attempt,
+                                                   uint32_t *source_out);
+/* An attempt that is kept, over or not; NULL. */
+struct wio_attempt *wio_attempts_find(const struct wio_attempts *attempts,
+                                      const struct wio_txn_name *name);
+/* Is the transaction one of those whose locks refused or wounded the attempt? */
+bool wio_attempt_is_refused_by(const struct wio_attempt *attempt, const struct wio_txn_name *name);
+/* How long of [from, to) none of its requests was being served, as far as it is known. */
+uint64_t wio_attempt_idle_ns(const struct wio_attempt *attempt, uint64_t from_ns, uint64_t to_ns);
+/* Its part at a server, NULL where it was never there. */
+struct wio_attempt_part *wio_attempt_part_at(const struct wio_attempt *attempt, uint32_t server);
+/* Number of the server in the trace. */
+uint32_t wio_attempts_server(const struct wio_attempts *attempts, uint32_t server);
+
+/* Do bytes of `a` and `b` overlap in modes that conflict? */
+bool wio_attempt_parts_conflict(const struct wio_attempt_part *a, const struct wio_attempt_part *b);
+/* Do two locks exclude each other? Shared ones and increments do not among themselves. */
+bool wio_attempt_modes_conflict(uint8_t a, uint8_t b);
+bool wio_attempt_ranges_overlap(const struct wio_txn_range *a, const struct wio_txn_range *b);
+
+/*
+ * Call `look` for each other transaction's attempt that was active at `server` at some time from
+ * `attempt`'s begin to its end: those that are not over, and those that are over since.
+ */
+typedef enum wio_status wio_attempt_look_fn(void *arg, struct wio_attempt *other,
+                                            const struct wio_attempt_part *part);
+WIO_MUST_CHECK enum wio_status wio_attempts_beside(const struct wio_attempts *attempts,
+                                                   const struct wio_attempt *attempt,
+                                                   uint32_t server, wio_attempt_look_fn *look,
+                                                   void *arg);
+
+#endif
