@@ -25,7 +25,8 @@ HEALTHY_SHARE = 0.05
 CAUSE_SHARE = 0.5  # of the time with a processor: a loaded machine makes the rest longer
 OTHER_SHARE = 0.1   # likewise: I/O that shows no pattern, and what is not explained
 PAIR_SHARE = 0.2    # of each of two causes
-TRIES = 3           # load may stretch what is no I/O: shares count if one run shows them
+TRIES = 3           # load may stretch what is no I/O: shares count if one run shows them ..
+LOADED_SHARE = 0.1  # .. and so does all else of a run that waited for a processor for so long
 
 
 class Case:
@@ -228,17 +229,22 @@ def check_answer(name, variant, case, answer):
     return faults + list(look(name, case, answer)), list(check_shares(name, case, answer))
 
 
+def is_loaded(answer):
+    return answer["critical_path"]["cpu_wait_s"] > LOADED_SHARE * answer["duration_s"]
+
+
 def check(name, variant):
     case = CASES[name]
     for _ in range(TRIES):
         with tempfile.TemporaryDirectory(prefix="whyio-diagnosis.") as scratch:
             trace = record(name, variant, case, scratch)
-            faults, shares = check_answer(name, variant, case, explain(trace))
+            answer = explain(trace)
+            faults, shares = check_answer(name, variant, case, answer)
             if not faults and not shares:
                 return []
             text = subprocess.run([WHYIO, "explain", "--all", trace], check=False, stdout=subprocess.PIPE,
                                   encoding="utf-8", errors="replace").stdout
-        if faults:
+        if faults and not is_loaded(answer):
             break
     return [f"{name} {variant}: {fault}" for fault in faults + shares + [text]]
 
