@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A directory as a file system whose reads and writes take their time, as those of a server far
- * away do: slowfs DIRECTORY DELAY_US MOUNTPOINT [NAMES_US [WRITES]]. Each read, write and fsync of
- * a file waits DELAY_US; with NAMES_US opening, looking at, making and removing names, locking
- * whole files (flock) and reading directories waits so long, and nothing is remembered of them.
- * With WRITES only every so many-th write waits, as those do that stand until a cache has room.
- * Several wait side by side. Nothing stays in the page cache (direct_io). Needs FUSE 3; runs in the
- * foreground.
+ * away do: slowfs DIRECTORY DELAY_US MOUNTPOINT [NAMES_US [WRITES [CACHE_KIB KIB_PER_S [SHARE]]]].
+ * Each read, write and fsync of a file waits DELAY_US; with NAMES_US opening, looking at, making
+ * and removing names, locking whole files (flock) and reading directories waits so long, and
+ * nothing is remembered of them. With WRITES only every so many-th write waits, as those do that
+ * stand until a cache has room; with CACHE_KIB and KIB_PER_S a write waits until there is room in a
+ * cache of that size, which empties at that rate. With SHARE 1 each read and write takes as many
+ * times as long as there are under way. Several wait side by side. Nothing stays in the page cache
+ * (direct_io). Needs FUSE 3; runs in the foreground.
  */
 #define FUSE_USE_VERSION 31
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <fuse.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,11 +31,47 @@ static struct timespec delay;
 static struct timespec names_delay;
 static unsigned writes_each = 1; /* of so many writes one waits */
 static atomic_uint writes;
+static double cache_bytes; /* 0: none */
+static double cache_rate;  /* bytes per second */
+static int is_shared;      /* reads and writes under way slow each other down */
+static atomic_int under_way;
 
 static void wait_for_names(void)
 {
     if (names_delay.tv_nsec != 0 || names_delay.tv_sec != 0) {
         (void)nanosleep(&names_delay, NULL);
+    }
+}
+
+/* For a read or write. */
+static void wait_for_data(void)
+{
+    int count = atomic_fetch_add(&under_way, 1) + 1;
+    for (int i = 0; i < (is_shared ? count * count : 1); i++) {
+        (void)nanosleep(&delay, NULL);
+    }
+    (void)atomic_fetch_sub(&under_way, 1);
+}
+
+/* Until the cache has room for so many bytes more. */
+static void wait_for_room(double bytes)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    static double dirty;
+    static struct timespec last;
+    struct timespec now;
+
+    (void)pthread_mutex_lock(&lock);
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    double passed = (double)(now.tv_sec - last.tv_sec) + (double)(now.tv_nsec - last.tv_nsec) / 1e9;
+    last = now;
+    dirty = dirty > passed * cache_rate ? dirty - passed * cache_rate : 0;
+    dirty += bytes;
+    double wait = dirty > cache_bytes ? (dirty - cache_bytes) / cache_rate : 0;
+    (void)pthread_mutex_unlock(&lock);
+    if (wait > 0) {
+        struct timespec pause = {(time_t)wait, (long)((wait - (double)(time_t)wait) * 1e9)};
+        (void)nanosleep(&pause, NULL);
     }
 }
 
@@ -95,7 +134,7 @@ static int read_file(const char *path, char *buf, size_t size, off_t offset,
                      struct fuse_file_info *file)
 {
     (void)path;
-    (void)nanosleep(&delay, NULL);
+    wait_for_data();
     ssize_t done = pread((int)file->fh, buf, size, offset);
     return done < 0 ? -errno : (int)done;
 }
@@ -104,8 +143,10 @@ static int write_file(const char *path, const char *buf, size_t size, off_t offs
                       struct fuse_file_info *file)
 {
     (void)path;
-    if (atomic_fetch_add(&writes, 1) % writes_each == writes_each - 1) {
-        (void)nanosleep(&delay, NULL);
+    if (cache_bytes > 0) {
+        wait_for_room((double)size);
+    } else if (atomic_fetch_add(&writes, 1) % writes_each == writes_each - 1) {
+        wait_for_data();
     }
     ssize_t done = pwrite((int)file->fh, buf, size, offset);
     return done < 0 ? -errno : (int)done;
@@ -233,8 +274,10 @@ int main(int argc, char **argv)
         .utimens = change_times,
         .statfs = state,
     };
-    if (argc < 4 || argc > 6) {
-        (void)fputs("usage: slowfs DIRECTORY DELAY_US MOUNTPOINT [NAMES_US [WRITES]]\n", stderr);
+    if (argc < 4 || argc > 9 || argc == 7) {
+        (void)fputs("usage: slowfs DIRECTORY DELAY_US MOUNTPOINT [NAMES_US [WRITES [CACHE_KIB "
+                    "KIB_PER_S [SHARE]]]]\n",
+                    stderr);
         return 2;
     }
     long us = strtol(argv[2], NULL, 10);
@@ -247,6 +290,10 @@ int main(int argc, char **argv)
     us = argc > 4 ? strtol(argv[4], NULL, 10) : 0;
     writes_each = argc > 5 ? (unsigned)strtoul(argv[5], NULL, 10) : 1;
     writes_each = writes_each > 0 ? writes_each : 1;
+    cache_bytes = argc > 7 ? 1024 * strtod(argv[6], NULL) : 0;
+    cache_rate = argc > 7 ? 1024 * strtod(argv[7], NULL) : 0;
+    cache_bytes = cache_rate > 0 ? cache_bytes : 0;
+    is_shared = argc > 8 && strtol(argv[8], NULL, 10) != 0;
     names_delay = (struct timespec){us / 1000000, us % 1000000 * 1000};
     char remembered[] = "max_idle_threads=16";
     char forgotten[] = "max_idle_threads=16,attr_timeout=0,entry_timeout=0,negative_timeout=0";

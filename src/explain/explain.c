@@ -93,6 +93,7 @@ static enum wio_status pass(struct wio_explanation *explanation, struct wio_time
     timeline->wait_ended = wio_waiting_add;
     timeline->wait_arg = &explanation->waiting;
     WIO_TRY(read_events(explanation, timeline, params, err));
+    wio_beside_end(&explanation->patterns.beside);
     WIO_TRY(wio_timeline_end(timeline, last, err));
     explanation->duration_ns = end_ns - explanation->begin_ns;
     wio_waiting_sort(&explanation->waiting);

@@ -31,13 +31,16 @@ LOADED_SHARE = 0.1  # .. and so does all else of a run that waited for a process
 
 class Case:
     def __init__(self, kind, ranks=0, on=None, delay_us=2000, names_us=0, writes=1, has_line=True,
-                 other=OTHER_SHARE, library=None):
+                 other=OTHER_SHARE, library=None, cache=(0, 0), is_shared=False, share=CAUSE_SHARE):
         self.kind = kind        # of the finding that comes first; of a pair: the first two
         self.ranks = ranks      # 0: no MPI
         self.on = on            # ranks that the finding names; None: all
         self.delay_us = delay_us
         self.names_us = names_us
         self.writes = writes      # of so many one waits
+        self.cache = cache        # KiB, and KiB per second in which they are written back
+        self.is_shared = is_shared  # transfers under way slow each other down
+        self.share = share        # of the time with a processor that the cause has at least
         self.library = library    # that the marked line calls; None: the program calls itself
         self.has_line = has_line  # False: what costs time is no call
         self.other = other        # part of the time that is neither cause nor computing nor waiting
@@ -72,6 +75,12 @@ CASES = {
     "mapped_faults": Case("mapped_faults", delay_us=4000, has_line=False),
     "library_writes": Case("small_writes", library="HDF5"),
     "misaligned": Case("misaligned", 2, delay_us=8000),
+    "buffered_records": Case("io_amplification"),
+    "compute_and_write": Case("blocking_io", delay_us=50000),
+    "many_writers": Case("concurrent_io", delay_us=1000, is_shared=True),
+    # what can be spread over the computing is less than half of the run
+    "bursts": Case("write_burst", cache=(2048, 6400), share=0.35),
+    "no_aggregators": Case("aggregators", 2, delay_us=4000),
     "throttling": Case("page_cache_throttling", delay_us=80000, writes=40),
     "pair_reads_and_flushes": Case(("small_reads", "sync_storm")),
     "pair_files_and_looks": Case(("many_small_files", "stat_storm"), names_us=2000),
@@ -106,7 +115,8 @@ def slow_directory(scratch, case):
     os.makedirs(behind)
     os.makedirs(directory)
     command = [program, behind, str(case.delay_us), directory]
-    command += [str(case.names_us), str(case.writes)] if case.names_us or case.writes > 1 else []
+    command += [str(option) for option in
+                (case.names_us, case.writes, *case.cache, int(case.is_shared))]
     with subprocess.Popen(command, stderr=subprocess.DEVNULL) as server:
         try:
             for _ in range(1000):
@@ -206,7 +216,7 @@ def check_shares(name, case, answer):
     for kind in kinds:
         share = sum(finding["seconds"] for finding in causes(answer)
                     if finding["kind"] == kind and is_planted(name, case, finding)) / busy_s
-        if share < (CAUSE_SHARE if len(kinds) == 1 else PAIR_SHARE):
+        if share < (case.share if len(kinds) == 1 else PAIR_SHARE):
             yield f"{kind} has {100 * share:.0f} % of the run"
     general_s = sum(finding["seconds"] for finding in answer["findings"] if finding["general"])
     if (general_s + slept_s) / busy_s > case.other:

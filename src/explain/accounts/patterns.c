@@ -27,6 +27,7 @@ enum wio_status wio_patterns_init(struct wio_patterns *patterns)
     patterns->is_data = calloc((size_t)patterns->path_count + 1, 1);
     patterns->is_made_up = calloc((size_t)patterns->path_count + 1, 1);
     WIO_TRY(wio_descriptors_create(patterns->trace, &patterns->descriptors));
+    WIO_TRY(wio_beside_init(&patterns->beside, streams));
     if (patterns->last_use == NULL || patterns->is_not_a_file == NULL ||
         patterns->is_data == NULL || patterns->is_made_up == NULL) {
         return WIO_ERR_NOMEM;
@@ -58,6 +59,7 @@ enum wio_status wio_patterns_init(struct wio_patterns *patterns)
 void wio_patterns_fini(struct wio_patterns *patterns)
 {
     wio_descriptors_destroy(patterns->descriptors);
+    wio_beside_fini(&patterns->beside);
     free(patterns->files);
     free(patterns->uses);
     free(patterns->last_use);
@@ -301,6 +303,7 @@ static enum wio_status see_transfer(struct wio_patterns *patterns, const struct 
         pattern->small_ns += event->dur_ns;
     }
     see_stall(pattern, event->dur_ns);
+    wio_beside_add(&patterns->beside, event, bytes, pattern);
     if (event->offset < 0 || bytes == 0 || patterns->is_made_up[event->path] != 0) {
         return WIO_OK;
     }
@@ -481,6 +484,7 @@ enum wio_status wio_patterns_event(struct wio_patterns *patterns, const struct w
     unsigned kind = facts_of(patterns, event->op)->kind;
 
     WIO_TRY(wio_descriptors_event(patterns->descriptors, event));
+    wio_beside_event(&patterns->beside, event);
     row->count++;
     row->bytes += kind == WIO_IO_READ || kind == WIO_IO_WRITE ? wio_account_bytes(event) : 0;
     row->asked += event->size != WIO_NO_SIZE ? event->size : 0;

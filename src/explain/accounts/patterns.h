@@ -8,6 +8,7 @@
 
 #include <whyio/trace.h>
 
+#include "explain/accounts/beside.h"
 #include "explain/accounts/spans.h"
 #include "explain/accounts/steps.h"
 #include "explain/descriptors.h"
@@ -64,6 +65,7 @@ struct wio_patterns {
     const struct wio_trace *trace;
     struct wio_steps *steps;
     struct wio_descriptors *descriptors;
+    struct wio_beside beside;
     uint64_t small_bytes;       /* requests below are small */
     struct wio_file_row *files; /* by string id; grows to the largest that is used */
     uint32_t file_capacity;

@@ -29,6 +29,7 @@
 #include "explain/accounts/step_kind.h"
 
 #define WIO_STEP_FILES 16u
+#define WIO_LEVELS 8u /* 1, 2, 3 to 4, 5 to 8 .. transfers at a time, and all that are more */
 #define WIO_SEVERAL_FILES UINT32_MAX
 #define WIO_NO_STEP UINT32_MAX
 
@@ -79,6 +80,14 @@ struct wio_step_pattern {
     uint64_t stalled_ns;
     uint64_t usual;
     uint64_t usual_ns;
+    uint64_t overlaps;    /* whose thread had computed for half their time since its last one .. */
+    uint64_t overlap_ns;  /* .. and the time of all, as far as it had */
+    uint64_t computed_ns; /* by its thread between these transfers */
+    struct wio_level {    /* by how many were under way at a time, in the mean .. */
+        uint64_t count;
+        uint64_t bytes;
+        uint64_t ns;
+    } levels[WIO_LEVELS]; /* .. of those that are not short */
 };
 
 struct wio_step {

@@ -86,7 +86,13 @@ struct wio_finding_input {
     const uint64_t *calls;     /* by step: of its thread at its site, of whatever files */
     const uint8_t *alone;      /* by step: one rank transfers here, and the others wait for it */
     const float *straggling;   /* by step: part of its time beyond that of the median rank */
-    int32_t io_rank;           /* that does the I/O of all ranks, -1 = none */
+    /* of prepare_transfers.c, by step: */
+    const uint8_t *overlaps; /* its thread computes between its transfers */
+    const float *concurrent; /* part of its time with too many transfers at a time */
+    const float *amplified;  /* bytes moved per byte that the causing calls asked for, 0 = none */
+    const uint8_t *aggregators; /* of collective calls, in which more than a rank of each host .. */
+    uint32_t hosts;
+    int32_t io_rank; /* that does the I/O of all ranks, -1 = none */
     double io_rank_part;
 };
 
@@ -144,6 +150,8 @@ unsigned wio_finding_outer_class(const struct wio_finding_input *input,
                                  const struct wio_step *step);
 const struct wio_site *wio_finding_site(const struct wio_finding_input *input,
                                         const struct wio_step *step);
+/* A call of MPI-IO that all ranks of a communicator make. */
+bool wio_finding_is_collective_io(unsigned op);
 /* a / b, 0 where b is. */
 double wio_finding_part(uint64_t a, uint64_t b);
 int32_t wio_finding_rank(const struct wio_finding_input *input, const struct wio_step *step);

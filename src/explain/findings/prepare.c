@@ -17,6 +17,7 @@ void wio_prepared_fini(struct wio_prepared *prepared)
     free(prepared->maps);
     free(prepared->calls);
     wio_prepared_ranks_fini(&prepared->ranks);
+    wio_prepared_transfers_fini(&prepared->transfers);
 }
 
 /* ---- I/O of threads one after the other ---- */
@@ -283,5 +284,6 @@ enum wio_status wio_prepare(struct wio_finding_input *input, struct wio_prepared
     input->many_files = prepared->many_files;
     input->maps = prepared->maps;
     input->calls = prepared->calls;
+    WIO_TRY(wio_prepare_transfers(input, &prepared->transfers));
     return wio_prepare_ranks(input, &prepared->ranks);
 }

@@ -5,6 +5,7 @@
 
 #include "explain/findings/finding.h"
 #include "explain/findings/prepare_ranks.h"
+#include "explain/findings/prepare_transfers.h"
 
 struct wio_prepared {
     struct wio_serial serial;
@@ -13,6 +14,7 @@ struct wio_prepared {
     uint8_t *maps;
     uint64_t *calls;
     struct wio_prepared_ranks ranks;
+    struct wio_prepared_transfers transfers;
 };
 
 /* Fills the fields of `input` that come from here; they live as long as `prepared`. */
