@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What it costs to record who waits for whom: the examples and fio, with and without whyio in turn."""
+"""What it costs to record which operation waits for which: the examples and fio, with and without whyio in turn."""
 import os
 import shutil
 import statistics

@@ -304,7 +304,7 @@ static enum wio_status check_evidence(const struct wio_trace *trace, struct wio_
     }
     return wio_error_set(err, WIO_ERR_FORMAT, wio_trace_path(trace), WIO_ERROR_NO_OFFSET,
                          "expected a trace with all its events, found that %" PRIu64
-                         " were dropped: it does not tell who waited for whom",
+                         " were dropped: it does not tell which operation waited for which",
                          info.dropped);
 }
 

@@ -58,9 +58,10 @@ static enum wio_status choose_mode(const struct wio_trace *trace,
     if (*mode_out != WIO_REPLAY_CAUSAL || edges != NULL) {
         return WIO_OK;
     }
-    return wio_error_set(err, WIO_ERR_UNSUPPORTED, NULL, WIO_ERROR_NO_OFFSET,
-                         "mode causal needs edges (who waited for whom), and the trace has none: "
-                         "use --mode=think, timed or afap");
+    return wio_error_set(
+        err, WIO_ERR_UNSUPPORTED, NULL, WIO_ERROR_NO_OFFSET,
+        "mode causal needs edges (which operation waited for which), and the trace has none: "
+        "use --mode=think, timed or afap");
 }
 
 /* With signals held back: prepare, perform, collect. */

@@ -320,8 +320,8 @@ static void print_count(FILE *out, uint64_t count, const char *one, const char *
 static void print_unmatched(FILE *out, const struct wio_edge_info *info)
 {
     print_count(out, info->waits, "wait for a file to be there", "waits for a file to be there");
-    print_count(out, info->unmatched_sends, "message that nobody received",
-                "messages that nobody received");
+    print_count(out, info->unmatched_sends, "message that was not received",
+                "messages that were not received");
     print_count(out, info->unmatched_receives, "message whose sender was not recorded",
                 "messages whose sender was not recorded");
     print_count(out, info->unmatched_read_bytes, "byte read whose writer was not recorded",

@@ -35,7 +35,7 @@ const char *wio_name_wait(const struct wio_waits *waits, uint32_t stream, const 
     if (act->kind == WIO_ACT_LEAVE) {
         const struct wio_meeting *meeting = &waits->meetings[act->index];
         (void)snprintf(text, WIO_NAME_MAX,
-                       "%.80s at event %" PRIu64 " waits for all %" PRIu32 " who have to come to "
+                       "%.80s at event %" PRIu64 " waits for all %" PRIu32 " that have to come to "
                        "%.60s (%s)",
                        who, act->seq, meeting->givers, object_of(waits, meeting->object),
                        wio_evidence_name(meeting->evidence));
@@ -43,7 +43,7 @@ const char *wio_name_wait(const struct wio_waits *waits, uint32_t stream, const 
     }
     if (act->index >= waits->edge_count) {
         (void)snprintf(text, WIO_NAME_MAX,
-                       "%.80s at event %" PRIu64 " waits for a semaphore that nobody posts", who,
+                       "%.80s at event %" PRIu64 " waits for a semaphore that is never posted", who,
                        act->seq);
         return text;
     }

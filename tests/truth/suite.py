@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Generated programs that say who waited for whom, recorded; the edges found beside that truth.
+"""Generated programs that say which operation waited for which, recorded; the edges found beside that truth.
 
 usage: suite.py [--full] [--part=local|held|mpi] [--only=WORDS] PROGRAMS
 

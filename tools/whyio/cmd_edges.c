@@ -48,7 +48,8 @@ static const struct argp argp = {
     options,
     parse,
     "DIR",
-    "Print who waits for whom in a trace: JSON lines with a summary last, or with --format=text "
+    "Print which operation waits for which in a trace: JSON lines with a summary last, or with "
+    "--format=text "
     "counts and a line for each edge. A trace that has none yet is read for them, and they are "
     "stored in it.",
     children,

@@ -58,7 +58,8 @@ static const struct argp argp = {
     "RUN...",
     "Make one trace of throttled runs of one program (record --causal=throttle --method=trace)."
     "\vExit status 1: two runs did not do the same I/O, the first difference is told. 3: they are "
-    "not of one program, or prove nothing. Where a lock or queue decides who does what, the first "
+    "not of one program, or prove nothing. Where a lock or queue decides which thread does which "
+    "work, the first "
     "run is taken.",
     children,
     NULL,

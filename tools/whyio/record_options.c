@@ -29,7 +29,8 @@ static const struct argp_option argp_options[] = {
     {"output", 'o', "DIR", 0, "Trace directory (default: ./<program>-<pid>.whyio)", 0},
     {"force", OPTION_FORCE, NULL, 0, "Replace an old trace in DIR", 0},
     {"causal", OPTION_CAUSAL, "HOW", 0,
-     "How to find out who waits for whom: observe (default), throttle (run COMMAND several times "
+     "How to find out which operation waits for which: observe (default), throttle (run COMMAND "
+     "several times "
      "and hold its I/O too), off",
      0},
     {"hosts", OPTION_HOSTS, "HOST,..", OPTION_ARG_OPTIONAL,

@@ -89,8 +89,9 @@ void render_difference_text(const struct wio_difference *difference)
                  (int)difference->tid);
     }
     if (difference->turns[0] != '\0') {
-        cmd_say("all runs do the same, but %s decides who does what: %s differs first",
-                difference->turns, who);
+        cmd_say(
+            "all runs do the same, but %s decides which thread does which work: %s differs first",
+            difference->turns, who);
     } else {
         cmd_say("the program is not deterministic: %s differs first", who);
     }

@@ -134,7 +134,7 @@ void render_record_trouble(const struct wio_record_result *result)
     char text[2048];
     if (result->join_error.status != WIO_OK) {
         wio_error_format(&result->join_error, text, sizeof(text));
-        cmd_say("cannot tell who waited for whom: %s", text);
+        cmd_say("cannot tell which operation waited for which: %s", text);
     }
     if (result->seal_error.status == WIO_OK) {
         return;
@@ -152,7 +152,7 @@ void render_throttle_trouble(const struct wio_throttle_result *throttle)
         wio_error_format(&throttle->error, text, sizeof(text));
         cmd_say("holding proves nothing here: %s", text);
     } else if (throttle->end == WIO_THROTTLE_FIRST_COME) {
-        cmd_say("who comes first is served: behind a lock or queue run %" PRIu32
+        cmd_say("work is taken in any order: behind a lock or queue run %" PRIu32
                 " did other I/O than run %" PRIu32 ", and any order is right",
                 throttle->difference.runs[1], throttle->difference.runs[0]);
     } else if (throttle->end == WIO_THROTTLE_DIFFERS) {
@@ -204,7 +204,7 @@ static void say_begin(const struct wio_throttle_news *news)
 {
     char limit[WIO_TEXT_MAX];
     if (news->nodes == 0) {
-        cmd_say("run 1: nobody is held");
+        cmd_say("run 1: no thread is held");
         return;
     }
     wio_format_time(limit, news->limit_ns);

@@ -110,8 +110,7 @@ enum wio_status wio_throttle_check_first(struct wio_throttle_session *t, struct 
     }
     if (record->totals.dropped > 0) {
         return wio_error_set(err, WIO_ERR_FORMAT, record->dir, WIO_ERROR_NO_OFFSET,
-                             "%" PRIu64 " events were dropped: such a run is no evidence for who "
-                             "waits for whom",
+                             "%" PRIu64 " events were dropped: such a run proves no waits",
                              record->totals.dropped);
     }
     if (wio_board_is_overfull(t->board.board)) {

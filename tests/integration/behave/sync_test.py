@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """sync_test.py LIBRARY PROGRAM MODE: threads that wait for each other behave as without capture, and
-who waited for whom is recorded."""
+which operation waited for which is recorded."""
 
 import collections
 import errno

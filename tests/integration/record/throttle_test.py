@@ -295,7 +295,7 @@ class Throttle(record_case.RecordCase):
 
     def test_a_group_that_is_interrupted_between_runs_is_told_as_such(self):
         """The recorder stands in a write to a pipe that is full: run 1 is over, run 2 has not begun."""
-        first = b"whyio: run 1: nobody is held\n"
+        first = b"whyio: run 1: no thread is held\n"
         reader, writer = os.pipe()
         self.addCleanup(os.close, reader)
         room = fcntl.fcntl(writer, fcntl.F_SETPIPE_SZ, 4096)
