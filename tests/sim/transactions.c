@@ -242,7 +242,7 @@ static void on_ended(void *context, struct wio_coord_txn *txn, void *user, enum 
     write_down(client->run, actor, end == WIO_COORD_COMMITTED);
 }
 
-static const struct wio_coord_ops client_ops = {NULL, on_run, on_part, on_ended};
+static const struct wio_coord_ops client_ops = {.run = on_run, .part = on_part, .ended = on_ended};
 
 static void draw_accesses(struct transactions *run, struct actor *actor)
 {

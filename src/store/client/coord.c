@@ -71,7 +71,8 @@ enum wio_status wio_coord_begin(struct wio_coord *coord, void *user, uint16_t fl
     }
     txn->user = user;
     txn->flags = flags;
-    txn->txn = (struct wio_txn){coord->config.client, ++coord->numbers, coord->now_ns, 0};
+    txn->txn = (struct wio_txn){coord->config.client, ++coord->numbers,
+                                coord->now_ns + coord->config.birth_offset_ns, 0};
     coord->stat.begun++;
     *txn_out = txn;
     coord_run(txn);
@@ -133,12 +134,16 @@ void wio_coord_give_up(struct wio_coord_txn *txn, uint64_t now_ns)
     }
 }
 
+enum wio_status wio_coord_ask(struct wio_coord *coord, uint16_t target, struct wio_coord_ask *ask)
+{
+    return target < coord->config.targets ? coord_send_ask(coord, target, ask) : WIO_ERR_USAGE;
+}
+
 void wio_coord_push(struct wio_coord *coord, uint16_t target, const struct wio_store_push *push,
                     uint64_t now_ns)
 {
     struct wio_coord_txn *txn;
     coord_set_now(coord, now_ns);
-    (void)target;
     TAILQ_FOREACH(txn, &coord->txns, by_coord)
     {
         if (txn->txn.number == push->txn.number) {
@@ -150,6 +155,9 @@ void wio_coord_push(struct wio_coord *coord, uint16_t target, const struct wio_s
         return;
     }
     coord->stat.wounds++;
+    if (coord->config.ops->wounded != NULL) {
+        coord->config.ops->wounded(coord->config.context, target, txn->user, &push->because);
+    }
     coord_abort(txn, 0);
 }
 
@@ -160,7 +168,8 @@ static void lose(struct wio_coord *coord, uint16_t target, uint64_t number)
     if (slot->number != number) {
         return; /* it went with another one */
     }
-    bool is_unknown = (slot->kind == COORD_OP && slot->txn->state != COORD_ABORTING) ||
+    bool is_unknown = (slot->kind == COORD_ASK && !coord_may_ask_again(slot)) ||
+                      (slot->kind == COORD_OP && slot->txn->state != COORD_ABORTING) ||
                       (slot->kind == COORD_COMMIT && slot->txn->state == COORD_COMMITTING);
     if (is_unknown) {
         struct wio_store_reply reply = {.op = slot->request.op,

@@ -63,6 +63,23 @@ struct wio_coord_ops {
     /* The transaction is over: `txn` is gone after this call. */
     void (*ended)(void *context, struct wio_coord_txn *txn, void *user, enum wio_coord_end end,
                   enum wio_store_result result);
+    /* What ends an attempt, before it is aborted: an operation's answer other than OK; a wound by
+     * the transaction that `because` names. Both may be NULL. */
+    void (*refused)(void *context, uint16_t target, void *user,
+                    const struct wio_store_reply *reply);
+    void (*wounded)(void *context, uint16_t target, void *user,
+                    const struct wio_lock_blocker *because);
+};
+
+/*
+ * A request outside transactions (LOCK, UNLOCK, STATFS, the catalogue's), which is sent again like
+ * all others until it is answered. The owner keeps it, and what its request borrows, until
+ * `answered`; that comes with WIO_STORE_NO_LEASE where it is not known whether it was done.
+ */
+struct wio_coord_ask {
+    struct wio_store_request request;
+    void (*answered)(struct wio_coord_ask *ask, const struct wio_store_reply *reply);
+    void *owner;
 };
 
 struct wio_coord_config {
@@ -71,6 +88,8 @@ struct wio_coord_config {
     uint32_t txns_max;
     uint64_t pause_ns; /* before the second attempt of what was refused; 0: 100 us */
     uint64_t vote_ns;  /* a vote that does not come for so long is asked for; 0: 5 s */
+    /* Added to the time of a transaction's begin, for an age that other hosts' clocks compare to */
+    uint64_t birth_offset_ns;
     const struct wio_coord_ops *ops;
     void *context;
 };
@@ -111,6 +130,10 @@ WIO_MUST_CHECK enum wio_status wio_coord_commit(struct wio_coord_txn *txn, uint6
 /* Abort, and do not begin again: `ended` follows with FAILED and ABORTED. Nothing happens where the
  * outcome is decided. */
 void wio_coord_give_up(struct wio_coord_txn *txn, uint64_t now_ns);
+
+/* WIO_ERR_BUSY: as for wio_coord_issue. WIO_ERR_USAGE: there is no such target. */
+WIO_MUST_CHECK enum wio_status wio_coord_ask(struct wio_coord *coord, uint16_t target,
+                                             struct wio_coord_ask *ask);
 
 void wio_coord_reply(struct wio_coord *coord, uint16_t target, const struct wio_store_reply *reply,
                      uint64_t now_ns);

@@ -23,6 +23,9 @@ static void op_answered(struct wio_coord_txn *txn, uint16_t target, const struct
         return;
     }
     bool is_lost = reply->result == WIO_STORE_NO_LEASE && !is_single;
+    if (reply->result != WIO_STORE_OK && coord->config.ops->refused != NULL) {
+        coord->config.ops->refused(coord->config.context, target, txn->user, reply);
+    }
     if (reply->result != WIO_STORE_OK && is_single) {
         txn->list_count = 0; /* it has ended there */
     }
@@ -143,6 +146,7 @@ static void answered(struct wio_coord_txn *txn, uint16_t target, const struct co
         }
         break;
     case COORD_NONE:
+    case COORD_ASK:
         break;
     }
 }
@@ -152,8 +156,12 @@ void wio_coord_reply(struct wio_coord *coord, uint16_t target, const struct wio_
 {
     struct coord_slot slot;
     coord_set_now(coord, now_ns);
-    if (coord_take(coord, target, reply->number, &slot)) {
+    if (coord_take(coord, target, reply->number, reply->result != WIO_STORE_NO_LEASE, &slot)) {
         coord_pump(coord, target);
+        if (slot.ask != NULL) {
+            slot.ask->answered(slot.ask, reply);
+            return;
+        }
         answered(slot.txn, target, &slot, reply);
     }
 }

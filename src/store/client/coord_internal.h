@@ -32,7 +32,8 @@ enum coord_kind {
     COORD_PREPARE,
     COORD_TRY,
     COORD_ABORT,
-    COORD_FORGET
+    COORD_FORGET,
+    COORD_ASK /* of no transaction */
 };
 
 /* A target in a transaction. */
@@ -67,8 +68,9 @@ struct wio_coord_txn {
 TAILQ_HEAD(coord_txns, wio_coord_txn);
 
 struct coord_slot {
-    uint64_t number; /* 0: free */
-    struct wio_coord_txn *txn;
+    uint64_t number;           /* 0: free */
+    struct wio_coord_txn *txn; /* NULL: ASK */
+    struct wio_coord_ask *ask; /* ASK */
     enum coord_kind kind;
     uint32_t tag;
     struct wio_store_request request;
@@ -96,8 +98,13 @@ struct wio_coord {
 WIO_MUST_CHECK enum wio_status coord_send(struct wio_coord_txn *txn, uint16_t target,
                                           enum coord_kind kind,
                                           const struct wio_store_request *request, uint32_t tag);
-/* The slot that a reply is for, which is free from now on; false: there is none. */
-bool coord_take(struct wio_coord *coord, uint16_t target, uint64_t number,
+WIO_MUST_CHECK enum wio_status coord_send_ask(struct wio_coord *coord, uint16_t target,
+                                              struct wio_coord_ask *ask);
+/* A request outside transactions that may be done twice, whatever happened in between. */
+bool coord_may_ask_again(const struct coord_slot *slot);
+/* The slot that a reply is for, which is free from now on; false: there is none, or the answer is
+ * that the lease has ended, and the request is to be sent again. */
+bool coord_take(struct wio_coord *coord, uint16_t target, uint64_t number, bool has_lease,
                 struct coord_slot *slot_out);
 /* All that is under way at the target, in the order in which it was sent first. */
 void coord_send_again(struct wio_coord *coord, uint16_t target);

@@ -16,12 +16,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum wio_view {
-    WIO_VIEW_GLOBAL,      /* linear, one pointer for the group */
-    WIO_VIEW_INDEPENDENT, /* linear, a pointer for each */
-    WIO_VIEW_SEGMENTED    /* one segment, a pointer for each */
-};
-
 struct wio_layout {
     uint32_t segments;    /* at least 1 */
     uint32_t targets;     /* at least 1 */

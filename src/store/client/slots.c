@@ -30,6 +30,7 @@ enum wio_status coord_send(struct wio_coord_txn *txn, uint16_t index, enum coord
     }
     struct coord_slot *slot = free_slot(target);
     slot->txn = txn;
+    slot->ask = NULL;
     slot->kind = kind;
     slot->tag = tag;
     slot->request = *request;
@@ -39,7 +40,32 @@ enum wio_status coord_send(struct wio_coord_txn *txn, uint16_t index, enum coord
     return WIO_OK;
 }
 
-bool coord_take(struct wio_coord *coord, uint16_t index, uint64_t number,
+enum wio_status coord_send_ask(struct wio_coord *coord, uint16_t index, struct wio_coord_ask *ask)
+{
+    struct coord_target *target = &coord->targets[index];
+    if (target->used >= WIO_COORD_WINDOW - KEPT) {
+        return WIO_ERR_BUSY;
+    }
+    struct coord_slot *slot = free_slot(target);
+    slot->txn = NULL;
+    slot->ask = ask;
+    slot->kind = COORD_ASK;
+    slot->tag = 0;
+    slot->request = ask->request;
+    slot->request.number = slot->number;
+    coord->config.ops->send(coord->config.context, index, &slot->request);
+    return WIO_OK;
+}
+
+bool coord_may_ask_again(const struct coord_slot *slot)
+{
+    uint16_t op = slot->request.op;
+    return slot->kind == COORD_ASK &&
+           (op == WIO_STORE_STATFS || op == WIO_STORE_STAT || op == WIO_STORE_LIST ||
+            op == WIO_STORE_READLINK || op == WIO_STORE_TARGETS);
+}
+
+bool coord_take(struct wio_coord *coord, uint16_t index, uint64_t number, bool has_lease,
                 struct coord_slot *slot_out)
 {
     if (index >= coord->config.targets || number == 0) {
@@ -47,12 +73,13 @@ bool coord_take(struct wio_coord *coord, uint16_t index, uint64_t number,
     }
     struct coord_target *target = &coord->targets[index];
     struct coord_slot *slot = &target->slots[number % WIO_COORD_WINDOW];
-    if (slot->number != number) {
+    if (slot->number != number || (!has_lease && coord_may_ask_again(slot))) {
         return false;
     }
     *slot_out = *slot;
     slot->number = 0;
     slot->txn = NULL;
+    slot->ask = NULL;
     target->used--;
     return true;
 }

@@ -4,13 +4,16 @@
 #include <stdlib.h>
 
 #include "base/cleanup.h"
+#include "store/session/preamble.h"
 
 struct wio_session {
     struct wio_io *io;
     struct wio_targets *targets;
     struct wio_coord *coord;
     struct wio_io_timer *timer;
+    struct wio_preamble *preamble;
     const struct wio_coord_ops *ops;
+    const struct wio_targets_events *events; /* NULL: none */
     void *context;
 };
 
@@ -43,6 +46,10 @@ static void fire(void *context)
 static void back(void *context, uint16_t target, bool is_known)
 {
     struct wio_session *session = context;
+    wio_preamble_connected(session->preamble, target);
+    if (session->events != NULL && session->events->back != NULL) {
+        session->events->back(session->context, target, is_known);
+    }
     wio_coord_back(session->coord, target, !is_known, wio_session_now_ns(session));
     set_timer(session);
 }
@@ -61,13 +68,46 @@ static void push(void *context, uint16_t target, const struct wio_store_push *sa
     set_timer(session);
 }
 
+static void lost(void *context, uint16_t target, enum wio_link_end why)
+{
+    const struct wio_session *session = context;
+    if (session->events != NULL && session->events->lost != NULL) {
+        session->events->lost(session->context, target, why);
+    }
+}
+
+static void job(void *context, uint16_t target, const struct wio_wire_job *said)
+{
+    const struct wio_session *session = context;
+    if (session->events != NULL && session->events->job != NULL) {
+        session->events->job(session->context, target, said);
+    }
+}
+
+static void source(void *context, uint16_t target, const struct wio_store_request *define)
+{
+    const struct wio_session *session = context;
+    if (session->events != NULL && session->events->source != NULL) {
+        session->events->source(session->context, target, define);
+    }
+}
+
 static const struct wio_targets_events targets_events = {
-    .back = back, .reply = reply, .push = push};
+    .back = back, .reply = reply, .push = push, .lost = lost, .job = job, .source = source};
+
+static bool send_now(void *context, uint16_t target, const struct wio_store_request *request)
+{
+    const struct wio_session *session = context;
+    return wio_targets_send(session->targets, target, request);
+}
 
 static void send_to(void *context, uint16_t target, const struct wio_store_request *request)
 {
-    const struct wio_session *session = context;
-    (void)wio_targets_send(session->targets, target, request);
+    struct wio_session *session = context;
+    if (wio_targets_is_open(session->targets, target)) {
+        wio_preamble_before(session->preamble, target, request, send_now, session);
+        (void)wio_targets_send(session->targets, target, request);
+    }
 }
 
 static void run(void *context, struct wio_coord_txn *txn, void *user)
@@ -90,7 +130,29 @@ static void ended(void *context, struct wio_coord_txn *txn, void *user, enum wio
     session->ops->ended(session->context, txn, user, end, result);
 }
 
-static const struct wio_coord_ops coord_ops = {send_to, run, part, ended};
+static void refused(void *context, uint16_t target, void *user, const struct wio_store_reply *said)
+{
+    const struct wio_session *session = context;
+    if (session->ops->refused != NULL) {
+        session->ops->refused(session->context, target, user, said);
+    }
+}
+
+static void wounded(void *context, uint16_t target, void *user,
+                    const struct wio_lock_blocker *because)
+{
+    const struct wio_session *session = context;
+    if (session->ops->wounded != NULL) {
+        session->ops->wounded(session->context, target, user, because);
+    }
+}
+
+static const struct wio_coord_ops coord_ops = {.send = send_to,
+                                               .run = run,
+                                               .part = part,
+                                               .ended = ended,
+                                               .refused = refused,
+                                               .wounded = wounded};
 
 /* ---- life ---------------------------------------------------------------------------------- */
 
@@ -101,6 +163,7 @@ void wio_session_destroy(struct wio_session *session)
     }
     wio_targets_destroy(session->targets);
     wio_coord_destroy(session->coord);
+    wio_preamble_destroy(session->preamble);
     session->io->ops->timer_destroy(session->timer);
     free(session);
 }
@@ -121,14 +184,19 @@ enum wio_status wio_session_create(struct wio_io *io, const struct wio_session_c
     const struct wio_coord_config coord = {.client = config->hello.client,
                                            .targets = config->targets,
                                            .txns_max = config->txns_max,
+                                           .birth_offset_ns =
+                                               io->ops->unix_ns(io) - io->ops->now_ns(io),
                                            .ops = &coord_ops,
                                            .context = session};
     session->io = io;
     session->ops = config->ops;
+    session->events = config->events;
     session->context = config->context;
+    session->preamble = wio_preamble_create(config->targets);
     session->timer = io->ops->timer_create(io, fire, session);
-    enum wio_status status =
-        session->timer == NULL ? WIO_ERR_NOMEM : wio_coord_create(&heap, &coord, &session->coord);
+    enum wio_status status = session->timer == NULL || session->preamble == NULL
+                                 ? WIO_ERR_NOMEM
+                                 : wio_coord_create(&heap, &coord, &session->coord);
     if (status != WIO_OK) {
         return wio_error_set(err, status, NULL, WIO_ERROR_NO_OFFSET, "cannot begin: %s",
                              wio_status_text(status));
@@ -147,6 +215,40 @@ enum wio_status wio_session_begin(struct wio_session *session, void *user, uint1
         wio_coord_begin(session->coord, user, flags, wio_session_now_ns(session), txn_out);
     set_timer(session);
     return status;
+}
+
+enum wio_status wio_session_commit(struct wio_session *session, struct wio_coord_txn *txn)
+{
+    enum wio_status status = wio_coord_commit(txn, wio_session_now_ns(session));
+    set_timer(session);
+    return status;
+}
+
+void wio_session_give_up(struct wio_session *session, struct wio_coord_txn *txn)
+{
+    wio_coord_give_up(txn, wio_session_now_ns(session));
+    set_timer(session);
+}
+
+enum wio_status wio_session_add_grant(struct wio_session *session, uint64_t file, const void *grant,
+                                      size_t bytes)
+{
+    return wio_preamble_add_grant(session->preamble, file, grant, bytes);
+}
+
+void wio_session_drop_grants(struct wio_session *session, uint64_t file)
+{
+    wio_preamble_drop_grants(session->preamble, file);
+}
+
+uint32_t wio_session_source(struct wio_session *session, const char *text, size_t bytes)
+{
+    return wio_preamble_source(session->preamble, text, bytes);
+}
+
+bool wio_session_is_open(const struct wio_session *session, uint16_t target)
+{
+    return wio_targets_is_open(session->targets, target);
 }
 
 struct wio_coord *wio_session_coord(struct wio_session *session)

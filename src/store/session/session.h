@@ -20,8 +20,10 @@ struct wio_session_config {
     const char *const *addresses;       /* of the targets; copied */
     uint16_t targets;
     uint32_t txns_max;
-    const struct wio_coord_ops *ops; /* run, part and ended, with `context`; send is not called */
+    const struct wio_coord_ops *ops; /* with `context`; send is not called */
     void *context;
+    /* Of the connections, with `context`; reply and push are not called. NULL: none is. */
+    const struct wio_targets_events *events;
 };
 
 /* The caller owns it. */
@@ -35,6 +37,23 @@ void wio_session_destroy(struct wio_session *session);
 /* As wio_coord_begin. */
 WIO_MUST_CHECK enum wio_status wio_session_begin(struct wio_session *session, void *user,
                                                  uint16_t flags, struct wio_coord_txn **txn_out);
+/* As wio_coord_commit and its like, from outside of callbacks. */
+WIO_MUST_CHECK enum wio_status wio_session_commit(struct wio_session *session,
+                                                  struct wio_coord_txn *txn);
+void wio_session_give_up(struct wio_session *session, struct wio_coord_txn *txn);
+
+/* A grant of the catalogue, shown to each target before the first request for its file on each
+ * connection (docs/STORE-PROTOCOL.md#grants). Copied; wio_session_drop_grants as often. No bytes:
+ * nothing happens. WIO_ERR_NOMEM. */
+WIO_MUST_CHECK enum wio_status wio_session_add_grant(struct wio_session *session, uint64_t file,
+                                                     const void *grant, size_t bytes);
+void wio_session_drop_grants(struct wio_session *session, uint64_t file);
+
+/* The call site's number in requests (`source`), told to each target before the first request that
+ * has it. 0: there is no memory, or the text is empty. */
+uint32_t wio_session_source(struct wio_session *session, const char *text, size_t bytes);
+
+bool wio_session_is_open(const struct wio_session *session, uint16_t target);
 /* For wio_coord_issue and its like, from within run, part and ended; and its statistics. */
 struct wio_coord *wio_session_coord(struct wio_session *session);
 uint64_t wio_session_now_ns(const struct wio_session *session);

@@ -26,6 +26,12 @@ struct stage {
     uint32_t ends;
     enum wio_coord_end end;
     enum wio_store_result result;
+    uint32_t refusals; /* what the caller was told of answers other than OK, and wounds */
+    uint32_t wounds;
+    uint16_t told_target;
+    uint64_t told_client;
+    uint32_t answers; /* of asks */
+    enum wio_store_result answered;
 };
 
 static struct stage stage;
@@ -66,7 +72,39 @@ static void on_ended(void *context, struct wio_coord_txn *txn, void *user, enum 
     stage.result = result;
 }
 
-static const struct wio_coord_ops coord_ops = {on_send, on_run, on_part, on_ended};
+static void on_refused(void *context, uint16_t target, void *user,
+                       const struct wio_store_reply *reply)
+{
+    (void)context;
+    (void)user;
+    assert_int_not_equal(reply->result, WIO_STORE_OK);
+    stage.refusals++;
+    stage.told_target = target;
+}
+
+static void on_wounded(void *context, uint16_t target, void *user,
+                       const struct wio_lock_blocker *because)
+{
+    (void)context;
+    (void)user;
+    stage.wounds++;
+    stage.told_target = target;
+    stage.told_client = because->txn.client;
+}
+
+static void on_answered(struct wio_coord_ask *ask, const struct wio_store_reply *reply)
+{
+    assert_ptr_equal(ask->owner, &stage);
+    stage.answers++;
+    stage.answered = (enum wio_store_result)reply->result;
+}
+
+static const struct wio_coord_ops coord_ops = {.send = on_send,
+                                               .run = on_run,
+                                               .part = on_part,
+                                               .ended = on_ended,
+                                               .refused = on_refused,
+                                               .wounded = on_wounded};
 
 static enum wio_status create(const struct wio_alloc *alloc)
 {
@@ -506,6 +544,85 @@ static void memory_that_ends_leaves_nothing(void **state)
     }
 }
 
+/* ---- what the caller is told, and requests outside transactions ---- */
+
+static void the_caller_hears_what_ended_an_attempt(void **state)
+{
+    (void)state;
+    begin(0);
+    assert_int_equal(issue(1), WIO_OK);
+    answer(1, expect(1, WIO_STORE_WRITE), WIO_STORE_REFUSED, WIO_STORE_OUTCOME_UNKNOWN);
+    assert_int_equal(stage.refusals, 1);
+    assert_int_equal(stage.told_target, 1);
+    ok(1, expect(1, WIO_STORE_ABORT));
+    wio_coord_tick(stage.coord, wio_coord_deadline_ns(stage.coord));
+    assert_int_equal(issue(0), WIO_OK);
+    ok(0, expect(0, WIO_STORE_WRITE));
+    struct wio_store_push push = {
+        .op = WIO_STORE_WOUND, .txn = *wio_coord_name(stage.txn), .because = {.txn.client = 99}};
+    wio_coord_push(stage.coord, 2, &push, stage.now_ns);
+    assert_int_equal(stage.wounds, 1);
+    assert_int_equal(stage.told_target, 2);
+    assert_int_equal(stage.told_client, 99);
+}
+
+static struct wio_coord_ask ask_of(enum wio_store_op op)
+{
+    return (struct wio_coord_ask){.request = {.op = op}, .answered = on_answered, .owner = &stage};
+}
+
+static void asks_are_answered_once(void **state)
+{
+    (void)state;
+    struct wio_coord_ask lock = ask_of(WIO_STORE_LOCK);
+    assert_int_equal(wio_coord_ask(stage.coord, 3, &lock), WIO_ERR_USAGE);
+    assert_int_equal(wio_coord_ask(stage.coord, 2, &lock), WIO_OK);
+    const struct wio_store_request *sent = expect(2, WIO_STORE_LOCK);
+    assert_int_equal(sent->txn.number, 0);
+    wio_coord_back(stage.coord, 2, false, stage.now_ns); /* sent again with its number */
+    assert_int_equal(expect(2, WIO_STORE_LOCK)->number, sent->number);
+    answer(2, sent, WIO_STORE_REFUSED, WIO_STORE_OUTCOME_UNKNOWN);
+    answer(2, sent, WIO_STORE_OK, WIO_STORE_OUTCOME_UNKNOWN);
+    assert_int_equal(stage.answers, 1);
+    assert_int_equal(stage.answered, WIO_STORE_REFUSED);
+    assert_int_equal(stage.refusals, 0);
+}
+
+/* The target has forgotten the client: what changes something may have been done, the rest is asked
+ * again. */
+static void a_lost_ask_is_not_known(void **state)
+{
+    (void)state;
+    struct wio_coord_ask change = ask_of(WIO_STORE_MKDIR);
+    struct wio_coord_ask look = ask_of(WIO_STORE_STATFS);
+    assert_int_equal(wio_coord_ask(stage.coord, 0, &change), WIO_OK);
+    assert_int_equal(wio_coord_ask(stage.coord, 0, &look), WIO_OK);
+    (void)expect(0, WIO_STORE_MKDIR);
+    const struct wio_store_request *sent = expect(0, WIO_STORE_STATFS);
+    answer(0, sent, WIO_STORE_NO_LEASE, WIO_STORE_OUTCOME_UNKNOWN);
+    assert_int_equal(stage.answers, 0);
+    wio_coord_back(stage.coord, 0, true, stage.now_ns);
+    assert_int_equal(stage.answers, 1);
+    assert_int_equal(stage.answered, WIO_STORE_NO_LEASE);
+    ok(0, expect(0, WIO_STORE_STATFS));
+    assert_int_equal(stage.answers, 2);
+    assert_int_equal(stage.answered, WIO_STORE_OK);
+    expect_silence();
+}
+
+static void asks_find_no_slot_when_all_are_taken(void **state)
+{
+    (void)state;
+    static struct wio_coord_ask asks[WIO_COORD_WINDOW];
+    uint32_t taken = 0;
+    do {
+        asks[taken] = ask_of(WIO_STORE_STATFS);
+    } while (wio_coord_ask(stage.coord, 0, &asks[taken++]) == WIO_OK);
+    assert_in_range(taken, 2, WIO_COORD_WINDOW - 1);
+    ok(0, expect(0, WIO_STORE_STATFS));
+    assert_int_equal(wio_coord_ask(stage.coord, 0, &asks[taken - 1]), WIO_OK);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -531,6 +648,10 @@ int main(void)
         TEST(it_can_be_given_up_until_it_is_decided),
         TEST(half_a_volatile_commit_is_told),
         TEST(bounds_are_kept),
+        TEST(the_caller_hears_what_ended_an_attempt),
+        TEST(asks_are_answered_once),
+        TEST(a_lost_ask_is_not_known),
+        TEST(asks_find_no_slot_when_all_are_taken),
         cmocka_unit_test(memory_that_ends_leaves_nothing),
     };
     return WIO_RUN(tests);

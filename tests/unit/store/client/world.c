@@ -261,7 +261,8 @@ static void on_ended(void *context, struct wio_coord_txn *txn, void *user, enum 
     }
 }
 
-static const struct wio_coord_ops coord_ops = {on_send, on_run, on_part, on_ended};
+static const struct wio_coord_ops coord_ops = {
+    .send = on_send, .run = on_run, .part = on_part, .ended = on_ended};
 
 static void connect_client(struct world *world, struct world_client *client, uint16_t t)
 {
