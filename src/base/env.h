@@ -42,6 +42,9 @@
       "the launcher has to pass it on")                                                            \
     X(INTERFACE, "WHYIO_INTERFACE", "of the named hosts, the only one, or of the own name",        \
       "network interface, or address of one, at which record --hosts is reached by other hosts")   \
+    X(STORE_SERVER, "WHYIO_SERVER", "none",                                                        \
+      "address of the store that store, load and libwhyio use: unix:PATH, HOST:PORT or @FILE")     \
+    X(STORE_KEY, "WHYIO_STORE_KEY", "none", "file with the key of that store")                     \
     X(TRACE, "WHYIO_TRACE", "none",                                                                \
       "internal: directory of the rings that the capture library writes")
 

@@ -13,7 +13,7 @@ import tempfile
 TABLE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "arrows.table")
 PUBLIC = {"status.h": "base", "event.h": "ops", "edges.h": "ops", "ops.h": "ops", "ops.def": "ops",
           "classes.def": "ops", "version.h": "base", "trace.h": "trace", "segment.h": "trace",
-          "derive.h": "edges", "source.h": "explain",
+          "derive.h": "edges", "source.h": "explain", "store.h": "store",
           "simgrid.h": "simgrid"}
 INCLUDE = re.compile(r'^\s*#\s*include\s+(["<])([^">]+)[">]')
 

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A whole store in a thread of the test: catalogue and targets on Unix sockets, data in memory.
+ *
+ *     struct served served;
+ *     served_begin(&served, 3);       three targets
+ *     .. params.address = served.address ..
+ *     served_end(&served);
+ *
+ * While it is paused it reads nothing and answers nothing, and its sockets stay.
+ */
+#ifndef WIO_TESTS_SUPPORT_STORE_SERVED_H
+#define WIO_TESTS_SUPPORT_STORE_SERVED_H
+
+#include <pthread.h>
+#include <semaphore.h>
+
+#include "store/net/net.h"
+#include "store/session/catalogue_server.h"
+#include "store/session/target.h"
+#include "support/store/memory_backing.h"
+
+enum { SERVED_TARGETS = 4 };
+
+struct served {
+    pthread_t thread;
+    unsigned targets;
+    char dir[128];
+    char address[200]; /* of the catalogue */
+    char target_addresses[SERVED_TARGETS][200];
+    struct wio_link_config link; /* may be set before served_begin_as */
+    enum wio_lock_policy policy;
+    uint64_t lock_timeout_ns;
+    uint64_t txn_bytes_max;
+    uint64_t capacity; /* of each target; 0: no bound */
+    /* the thread's */
+    struct wio_net *net;
+    struct memory_backing memory[SERVED_TARGETS];
+    struct wio_target *target[SERVED_TARGETS];
+    struct wio_catalogue *catalogue;
+    struct wio_catalogue_server *server;
+    struct wio_io_timer *flush;
+    sem_t ready;
+    sem_t paused;
+    sem_t go_on;
+    int wish; /* of other threads: 1 pause, 2 end */
+};
+
+/* Zeroed, with what is to differ set. */
+void served_begin_as(struct served *served, unsigned targets);
+void served_begin(struct served *served, unsigned targets);
+void served_pause(struct served *served);
+void served_go_on(struct served *served);
+void served_end(struct served *served);
+/* Sum over the targets; while it is paused, or has ended. */
+struct wio_server_stat served_stat(struct served *served);
+
+#endif
