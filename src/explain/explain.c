@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "explain/explain.h"
+#include "trace/txn/txn.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -162,6 +163,9 @@ static void see_what_is_missing(struct wio_explanation *explanation)
 {
     const struct wio_trace_info *info = &explanation->info;
 
+    if (info->events == 0 && wio_trace_has_transactions(explanation->trace)) {
+        return; /* of a store's servers, which have no other events */
+    }
     if (info->events == 0) {
         note(explanation, "the trace holds no event: nothing was recorded (static or set-user-id "
                           "programs cannot be; `whyio info` says what was unseen)");

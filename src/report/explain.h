@@ -8,6 +8,7 @@
 
 #include <whyio/source.h>
 
+#include "explain/aborts/aborts.h"
 #include "explain/explain.h"
 
 struct wio_report_explain {
@@ -15,6 +16,7 @@ struct wio_report_explain {
     bool is_all; /* findings below 1 %, too */
     struct wio_sources *sources;
     double fail_over; /* percent of the run that a finding may cost; negative: not limited */
+    const struct wio_aborts *aborts; /* NULL: there are no transactions */
 };
 
 void wio_report_explain_text(const struct wio_explanation *explanation,

@@ -4,6 +4,7 @@
 
 #include "base/json.h"
 #include "report/explain.h"
+#include "report/transactions.h"
 
 #define ROWS_SHOWN 100u
 
@@ -253,12 +254,6 @@ static void put_notes(struct explanation_json *writer)
     wio_json_array_end(&writer->json);
 }
 
-static void put_empty(struct explanation_json *writer, const char *key)
-{
-    wio_json_array_begin(&writer->json, key);
-    wio_json_array_end(&writer->json);
-}
-
 static void put_path_of_time(struct explanation_json *writer)
 {
     const struct wio_explanation *explanation = writer->explanation;
@@ -294,8 +289,7 @@ void wio_report_explain_json(const struct wio_explanation *explanation,
     put_findings(&writer);
     wio_json_double(json, "waiting_s", seconds(explanation->waiting.total_ns));
     put_waiting(&writer);
-    put_empty(&writer, "aborts");
-    put_empty(&writer, "contention");
+    wio_report_transactions_json(how->aborts, json);
     put_table(&writer, "jobs", WIO_SPENT_JOB);
     put_table(&writer, "per_rank", WIO_SPENT_RANK);
     put_table(&writer, "files", WIO_SPENT_FILE);

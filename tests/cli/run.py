@@ -11,7 +11,8 @@ and $DATA is tests/data. What comes out is compared with the files beside it:
     CASE.stderr.exact   likewise                                a line "..." = any number of lines
     CASE.exit           the exit status, 0 where the file is missing
 
-Where the runner was given one, `make_trace KIND DIR` makes a small trace (make_trace.c). JSON
+Where the runner was given them, `make_trace KIND DIR` makes a small trace (make_trace.c), `txn_trace SEGMENT`
+one of transactions from a script (tests/unit/explain/txn_script.h). JSON
 lines are checked against docs/schema/ where their schema is described there.
 
 Without a file stdout is not compared, and stderr must be empty. --update writes the .exact files
@@ -37,8 +38,9 @@ def run(case):
         os.mkdir(commands)
         os.mkdir(work)
         os.symlink(os.path.realpath(os.environ["WHYIO"]), os.path.join(commands, "whyio"))
-        if "MAKE_TRACE" in os.environ:
-            os.symlink(os.environ["MAKE_TRACE"], os.path.join(commands, "make_trace"))
+        for variable in ("MAKE_TRACE", "TXN_TRACE"):
+            if variable in os.environ:
+                os.symlink(os.environ[variable], os.path.join(commands, variable.lower()))
         env = {"PATH": f"{commands}:/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin", "HOME": work,
                "LC_ALL": "C.UTF-8", "TZ": "UTC", "BUILD": build, "SOURCE": os.environ["WHYIO_SOURCE"],
                "DATA": os.path.join(os.environ["WHYIO_SOURCE"], "tests", "data")}

@@ -12,13 +12,15 @@
 #include "options.h"
 #include "progress.h"
 #include "report/explain.h"
+#include "report/transactions.h"
 
 enum {
     OPTION_HOST = CMD_OPTION_FIRST,
     OPTION_GAINS,
     OPTION_ALL,
     OPTION_THRESHOLDS,
-    OPTION_FAIL_OVER
+    OPTION_FAIL_OVER,
+    OPTION_CLASSIC
 };
 
 #define DEFAULT_GAINS 5u
@@ -31,6 +33,7 @@ struct explain_args {
     uint64_t gains;
     double fail_over; /* percent; negative: not given */
     bool is_all;
+    bool is_classic;
 };
 
 static const struct argp_option options[] = {
@@ -41,6 +44,9 @@ static const struct argp_option options[] = {
      "What findings compare with: lines \"name value\" (whyio-explain(1) lists them)", 0},
     {"fail-over", OPTION_FAIL_OVER, "PERCENT", 0,
      "Exit with status 1 if a finding costs more of the run", 0},
+    {"classic", OPTION_CLASSIC, NULL, 0,
+     "Of transactions: the tables of the classic analysis, by what was active, instead of blockers",
+     0},
     {0},
 };
 
@@ -71,6 +77,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return 0;
     case OPTION_ALL:
         args->is_all = true;
+        return 0;
+    case OPTION_CLASSIC:
+        args->is_classic = true;
         return 0;
     case OPTION_THRESHOLDS:
         args->thresholds = arg;
@@ -106,6 +115,11 @@ static const struct argp argp = {options,
 static void explanation_cleanup(struct wio_explanation **explanation)
 {
     wio_explanation_destroy(*explanation);
+}
+
+static void aborts_cleanup(struct wio_aborts **aborts)
+{
+    wio_aborts_destroy(*aborts);
 }
 
 static void sources_cleanup(struct wio_sources **sources)
@@ -160,11 +174,27 @@ static bool is_over(const struct wio_report_explain *how, const struct wio_expla
     return false;
 }
 
+static void render(const struct explain_args *args, const struct wio_explanation *explanation,
+                   const struct wio_report_explain *how)
+{
+    if (args->common.format == CMD_FORMAT_JSON) {
+        wio_report_explain_json(explanation, how, stdout);
+        return;
+    }
+    wio_report_explain_text(explanation, how, stdout);
+    if (how->aborts != NULL && args->is_classic) {
+        wio_report_classic_text(how->aborts, args->is_all, stdout);
+    } else if (how->aborts != NULL) {
+        wio_report_transactions_text(how->aborts, args->is_all, stdout);
+    }
+}
+
 int cmd_explain(int argc, char **argv)
 {
     WIO_CLEANUP(cmd_trace_cleanup) struct wio_trace *trace = NULL;
     WIO_CLEANUP(explanation_cleanup) struct wio_explanation *explanation = NULL;
     WIO_CLEANUP(sources_cleanup) struct wio_sources *sources = NULL;
+    WIO_CLEANUP(aborts_cleanup) struct wio_aborts *aborts = NULL;
     struct wio_error err = WIO_ERROR_INIT;
     struct wio_error reason = WIO_ERROR_INIT;
     struct explain_args args = {.gains = DEFAULT_GAINS, .fail_over = -1};
@@ -178,17 +208,17 @@ int cmd_explain(int argc, char **argv)
     if (cmd_trace_open(args.dir, &args.common, &trace, &err) != WIO_OK ||
         find_edges(&args, trace, &reason, &err) != WIO_OK ||
         explain(&args, trace, &explanation, &err) != WIO_OK ||
+        wio_aborts_of(trace, &aborts, &err) != WIO_OK ||
         wio_sources_create(trace, &sources, &err) != WIO_OK) {
         return cmd_fail(&err);
     }
     if (reason.status != WIO_OK && !args.common.quiet) {
         cmd_say("waits are not followed: %s", reason.message);
     }
-    how = (struct wio_report_explain){args.dir, args.is_all, sources, args.fail_over};
-    if (args.common.format == CMD_FORMAT_JSON) {
-        wio_report_explain_json(explanation, &how, stdout);
-    } else {
-        wio_report_explain_text(explanation, &how, stdout);
+    how = (struct wio_report_explain){args.dir, args.is_all, sources, args.fail_over, aborts};
+    if (args.is_classic && aborts == NULL) {
+        cmd_say("there are no transactions in this trace");
     }
+    render(&args, explanation, &how);
     return is_over(&how, explanation) ? 1 : 0;
 }

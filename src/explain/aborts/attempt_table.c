@@ -236,6 +236,9 @@ static void purge(struct wio_attempts *attempts)
 
 void wio_attempts_retire(struct wio_attempts *attempts, struct wio_attempt *attempt)
 {
+    if (attempt->waits != NULL) {
+        attempt->waits->now_count = 0;
+    }
     list_remove(&attempts->open, attempt);
     list_insert(&attempts->ended, attempts->ended.youngest, attempt);
     purge(attempts);

@@ -103,21 +103,39 @@ static enum wio_conflict conflict_of(const struct wio_attempts *attempts, uint32
     return is_false ? WIO_CONFLICT_FALSE : WIO_CONFLICT_DATA;
 }
 
-/* The chain of waits behind an attempt: by the first blocker of each, as far as it goes. */
+static bool is_among(const struct wio_attempt *const *attempts, uint32_t count,
+                     const struct wio_attempt *attempt)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (attempts[i] == attempt) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The chain of waits behind an attempt: by the first blocker of each, until one waits for nothing
+ * or the chain comes back to itself. */
 static enum wio_status follow_chain(const struct wio_attempts *attempts,
                                     const struct wio_txn_blocker *first, uint32_t *length_out,
                                     uint32_t *root_out)
 {
+    const struct wio_attempt *seen[WIO_CHAIN_MAX];
     const struct wio_txn_blocker *at = first;
     uint32_t length = 1;
     for (;;) {
         const struct wio_attempt *attempt = wio_attempts_find(attempts, &at->txn);
         bool is_waiting =
             attempt != NULL && attempt->waits != NULL && attempt->waits->now_count > 0;
+        seen[length - 1] = attempt;
         if (!is_waiting || length == WIO_CHAIN_MAX) {
             break;
         }
-        at = &attempt->waits->now[0];
+        const struct wio_txn_blocker *next = &attempt->waits->now[0];
+        if (is_among(seen, length, wio_attempts_find(attempts, &next->txn))) {
+            break;
+        }
+        at = next;
         length++;
     }
     *length_out = length;

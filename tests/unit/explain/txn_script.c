@@ -20,7 +20,8 @@ struct known {
 };
 
 struct script {
-    struct wio_aborts *aborts;
+    struct wio_aborts *aborts; /* one of the two is NULL */
+    struct wio_txn_writer *writer;
     struct known known[NAMES_MAX];
     uint32_t known_count;
     struct wio_txn_blocker blockers[WIO_TXN_BLOCKERS];
@@ -56,6 +57,12 @@ static struct known *know(struct script *script, const char *word)
 /* Origins 1 .. as the cursor of a trace would have them. */
 static uint32_t origin_of(struct script *script, const char *application, const char *place)
 {
+    if (script->writer != NULL) {
+        const struct wio_txn_origin origin = {application, "/bin/sim", "node", place};
+        uint32_t id = 0;
+        assert_int_equal(wio_txn_writer_origin(script->writer, &origin, &id, NULL), WIO_OK);
+        return id;
+    }
     struct wio_abort_sources *sources = &script->aborts->sources;
     struct wio_abort_place found = {0};
     assert_int_equal(wio_strtab_add(&sources->applications, application, strlen(application),
@@ -218,21 +225,57 @@ static void run_line(struct script *script, char *line)
         }
     }
     remember(script, known);
-    assert_int_equal(wio_aborts_row(script->aborts, &script->row), WIO_OK);
+    if (script->writer != NULL) {
+        assert_int_equal(wio_txn_writer_put(script->writer, &script->row, NULL), WIO_OK);
+    } else {
+        assert_int_equal(wio_aborts_row(script->aborts, &script->row), WIO_OK);
+    }
+}
+
+static void run_lines(struct script *script, const char *text)
+{
+    char *copy = strdup(text);
+    char *rest = NULL;
+    assert_non_null(copy);
+    for (char *line = strtok_r(copy, "\n", &rest); line != NULL;
+         line = strtok_r(NULL, "\n", &rest)) {
+        run_line(script, line);
+    }
+    free(copy);
 }
 
 void txn_script_run(const char *text, struct wio_aborts *aborts)
 {
     struct script script = {.aborts = aborts};
-    char *copy = strdup(text);
-    char *rest = NULL;
-    assert_non_null(copy);
     *aborts = (struct wio_aborts){0};
     wio_aborts_init(aborts);
-    for (char *line = strtok_r(copy, "\n", &rest); line != NULL;
-         line = strtok_r(NULL, "\n", &rest)) {
-        run_line(&script, line);
-    }
-    free(copy);
+    run_lines(&script, text);
     wio_aborts_finish(aborts);
+}
+
+static void write_tables(struct wio_txn_writer *writer)
+{
+    char name[64];
+    for (uint32_t i = 0; i < 4; i++) {
+        (void)snprintf(name, sizeof(name), "/data/f%u", i);
+        const struct wio_txn_file file = {i, name, 4, 65536};
+        assert_int_equal(wio_txn_writer_file(writer, &file, NULL), WIO_OK);
+        (void)snprintf(name, sizeof(name), "node%u:7777", i);
+        const struct wio_txn_server server = {name, i, false};
+        assert_int_equal(wio_txn_writer_server(writer, &server, NULL), WIO_OK);
+    }
+}
+
+void txn_script_write(const char *text, const char *name)
+{
+    const struct wio_segment_params params = {.struct_size = sizeof(params)};
+    struct script script = {0};
+    struct wio_segment *segment = NULL;
+    assert_int_equal(wio_segment_create(name, &params, &segment, NULL), WIO_OK);
+    assert_int_equal(wio_txn_writer_create(segment, &script.writer, NULL), WIO_OK);
+    write_tables(script.writer);
+    run_lines(&script, text);
+    assert_int_equal(wio_txn_writer_finish(script.writer, NULL), WIO_OK);
+    wio_txn_writer_destroy(script.writer);
+    assert_int_equal(wio_segment_finish(segment, NULL), WIO_OK);
 }

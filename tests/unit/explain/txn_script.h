@@ -20,5 +20,7 @@
 /* The analysis of a script, finished. The caller: wio_aborts_fini. Fails the test on a word that it
  * does not know. */
 void txn_script_run(const char *script, struct wio_aborts *aborts);
+/* The same rows into a segment, with files /data/f1 .. and servers 0 to 3. */
+void txn_script_write(const char *script, const char *segment);
 
 #endif

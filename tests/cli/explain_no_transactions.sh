@@ -1,0 +1,3 @@
+# SPDX-License-Identifier: Apache-2.0
+make_trace checkpoint checkpoint
+whyio explain --classic checkpoint >text
