@@ -85,7 +85,11 @@ uint32_t wio_join_below_find(struct wio_join_below *below, const struct wio_trac
     }
     memcpy(prefix, text, bytes);
     memcpy(prefix + bytes, "/", 2);
-    size_t at = find(below, trace, prefix) + i;
+    if (i == 0 || below->directory != directory) {
+        below->directory = directory;
+        below->first = find(below, trace, prefix);
+    }
+    size_t at = below->first + i;
     if (at >= below->count) {
         return WIO_NO_STRING;
     }

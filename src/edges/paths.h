@@ -53,6 +53,8 @@ struct wio_join_below {
     uint32_t *sorted;
     uint32_t count;
     bool is_made;
+    uint32_t directory; /* that was asked for last .. */
+    uint32_t first;     /* .. and the place of the first path below it */
 };
 
 void wio_join_below_fini(struct wio_join_below *below);

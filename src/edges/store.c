@@ -325,6 +325,7 @@ static void notes(const struct store *store, char *text, size_t room)
     struct wio_error first = WIO_ERROR_INIT;
     uint64_t contradictions = wio_feed_contradictions(store->result->feed, &first);
     uint64_t lost = store->result->held->lost;
+    uint64_t unfollowed = wio_feed_unfollowed(store->result->feed);
     int at = 0;
     text[0] = '\0';
     if (contradictions > 0) {
@@ -338,6 +339,13 @@ static void notes(const struct store *store, char *text, size_t room)
                        "%" PRIu64 " edges that were found by holding lead to segments that are not "
                        "in the directory any more and are left out; " WIO_HELD_NAME " keeps them\n",
                        lost);
+    }
+    if (unfollowed > 0) {
+        at +=
+            snprintf(text + at, room - (size_t)at,
+                     "directories were renamed so often that names below them are not followed "
+                     "through the last %" PRIu64 " renames: waits for such files may be missing\n",
+                     unfollowed);
     }
     at += snprintf(text + at, room - (size_t)at, "%s%s", store->result->cycle_note,
                    store->result->clock_note);
@@ -358,7 +366,7 @@ static enum wio_status write_meta(struct store *store)
         {WIO_EDGES_META_READ_BYTES, left.read_bytes},
         {WIO_EDGES_META_COLLECTIVES, left.collectives},
     };
-    char text[1400 + 2 * WIO_JOIN_NOTE_BYTES];
+    char text[1700 + 2 * WIO_JOIN_NOTE_BYTES];
     for (size_t i = 0; i < WIO_ARRAY_SIZE(numbers); i++) {
         (void)snprintf(text, sizeof(text), "%" PRIu64, numbers[i].value);
         WIO_TRY(wio_edge_writer_meta(store->writer, numbers[i].key, text, store->err));

@@ -2,6 +2,7 @@
 #include "report/edges.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/cleanup.h"
@@ -335,11 +336,11 @@ static void print_notes(FILE *out, const char *notes)
 {
     while (*notes != '\0') {
         size_t bytes = strcspn(notes, "\n");
+        char *line = strndup(notes, bytes);
         fputs("note: ", out);
-        for (size_t i = 0; i < bytes; i++) {
-            fputc((unsigned char)notes[i] < ' ' || notes[i] == 0x7f ? '?' : notes[i], out);
-        }
+        wio_print_plain(out, line != NULL ? line : "no memory");
         fputc('\n', out);
+        free(line);
         notes += bytes + (notes[bytes] == '\n' ? 1 : 0);
     }
 }

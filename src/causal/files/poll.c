@@ -121,7 +121,7 @@ static enum wio_status renamed(struct wio_feed *feed, const struct wio_event *ev
     WIO_TRY(made(feed, event, event->path2, false)); /* there may have been another one */
     for (size_t i = 0; names != NULL; i++) {
         string = names->below(feed->params.context, from, to, i, &moved);
-        if (string == WIO_NO_STRING) {
+        if (string == WIO_NO_STRING || !wio_feed_one_below(feed)) {
             break;
         }
         WIO_TRY(gone(feed, event, string));

@@ -126,6 +126,9 @@ struct wio_feed_object wio_feed_object(const struct wio_feed *feed, uint32_t obj
 size_t wio_feed_wait_count(const struct wio_feed *feed);
 const struct wio_feed_wait *wio_feed_wait(const struct wio_feed *feed, size_t i);
 struct wio_match_left wio_feed_left(const struct wio_feed *feed);
+/* How many renames of directories came when the names below such were looked at too often: what is
+ * below those seems to stay where it was. */
+uint64_t wio_feed_unfollowed(const struct wio_feed *feed);
 /* How many members of collectives contradicted others and were left out; the first of them. */
 uint64_t wio_feed_contradictions(const struct wio_feed *feed, struct wio_error *first_out);
 

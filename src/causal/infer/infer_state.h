@@ -136,6 +136,8 @@ struct wio_feed {
     size_t name_room;
     uint32_t name_count;
     uint32_t named_anew;
+    uint64_t below_count; /* names below renamed directories that were looked at */
+    uint64_t unfollowed;  /* renames whose names below were too many: wio_feed_unfollowed */
     uint32_t *own_strings; /* of names behind the strings: those that other hosts do not see */
     size_t own_room;
     struct wio_pair_map name_of; /* (host, or own_system() of a file system, string) -> name */

@@ -5,6 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Names below renamed directories that are looked at, of all renames together. */
+#define BELOW_MOST (UINT64_C(1) << 22)
+#define BELOW_PER_STRING 16u
+
 /* ---- names and files ---- */
 
 uint32_t wio_feed_real(const struct wio_feed *feed, uint32_t path, bool follows)
@@ -152,6 +156,19 @@ static void move(struct wio_feed *feed, uint32_t from, uint32_t to, bool exchang
     }
 }
 
+bool wio_feed_one_below(struct wio_feed *feed)
+{
+    const uint64_t most = BELOW_MOST + BELOW_PER_STRING * (uint64_t)feed->params.string_count;
+    bool is_left = feed->below_count < most;
+    feed->below_count += is_left;
+    return is_left;
+}
+
+uint64_t wio_feed_unfollowed(const struct wio_feed *feed)
+{
+    return feed->unfollowed;
+}
+
 /* What lies below a directory goes with it. */
 static enum wio_status move_below(struct wio_feed *feed, const struct wio_event *event,
                                   bool exchanges)
@@ -166,6 +183,10 @@ static enum wio_status move_below(struct wio_feed *feed, const struct wio_event 
     for (size_t i = 0; names != NULL; i++) {
         string = names->below(feed->params.context, from, to, i, &moved);
         if (string == WIO_NO_STRING) {
+            break;
+        }
+        if (!wio_feed_one_below(feed)) {
+            feed->unfollowed++;
             break;
         }
         WIO_TRY(wio_feed_name(feed, event, string, false, &name));
@@ -190,7 +211,7 @@ static enum wio_status forget_below(struct wio_feed *feed, const struct wio_even
     uint32_t name;
     for (size_t i = 0; names != NULL; i++) {
         string = names->below(feed->params.context, to, from, i, &moved);
-        if (string == WIO_NO_STRING) {
+        if (string == WIO_NO_STRING || !wio_feed_one_below(feed)) {
             break;
         }
         if (moved == WIO_NO_STRING) {

@@ -15,6 +15,10 @@
 
 #include "causal/infer/infer_internal.h"
 
+/* May one more name below a renamed directory be handled? Names below are handled one by one. No
+ * program has so many renames of directories with so many names below; a hostile trace would cost
+ * their product. */
+bool wio_feed_one_below(struct wio_feed *feed);
 /* The name that a path of the event is; `follows`: of what a symbolic link leads to. */
 WIO_MUST_CHECK enum wio_status wio_feed_name(struct wio_feed *feed, const struct wio_event *event,
                                              uint32_t path, bool follows, uint32_t *name_out);

@@ -87,6 +87,7 @@ struct rp_space {
     struct wio_map children; /* (parent, name) -> node */
     struct rp_attrs attrs;   /* extended attributes of the files */
     uint64_t epoch;          /* counts changes of names: what a lookup gave holds until then */
+    uint64_t moved;          /* names below renamed directories, of all renames together */
 };
 
 WIO_MUST_CHECK enum wio_status rp_space_init(struct rp_space *space);
@@ -112,6 +113,7 @@ void rp_space_remove(struct rp_space *space, uint32_t node);
 bool rp_space_has_entry(const struct rp_space *space, uint32_t node);
 /* `to` becomes another name of the same file. */
 void rp_space_link(struct rp_space *space, uint32_t from, uint32_t to);
+/* WIO_ERR_UNSUPPORTED: more names below directories were moved before than any program moves. */
 WIO_MUST_CHECK enum wio_status rp_space_rename(struct rp_space *space, uint32_t from, uint32_t to);
 WIO_MUST_CHECK enum wio_status rp_space_exchange(struct rp_space *space, uint32_t a, uint32_t b);
 WIO_MUST_CHECK enum wio_status rp_space_set_target(struct rp_space *space, uint32_t node,

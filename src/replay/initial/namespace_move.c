@@ -7,6 +7,11 @@
 #include "base/cleanup.h"
 #include "replay/initial/namespace_internal.h"
 
+/* Names below are moved one by one. No program renames directories with so many names below so
+ * often; a hostile trace would cost the product. */
+#define MOVED_MOST (UINT64_C(1) << 23)
+#define MOVED_PER_NODE 16u
+
 /* The next node of a walk over the tree below `top`, depth first; RP_NONE at the end. Without
  * recursion: a hostile tree may be deep. */
 static uint32_t next_below(const struct rp_space *space, uint32_t top, uint32_t at)
@@ -28,6 +33,7 @@ static enum wio_status remember_below(struct rp_space *space, uint32_t top)
          at = next_below(space, top, at)) {
         const char *path = rp_space_path(space, at, buffer, sizeof(buffer));
         uint32_t id;
+        space->moved++;
         if (space->nodes[at].was_present && path != NULL) {
             WIO_TRY(wio_strtab_add(&space->past, path, strlen(path), &id));
         }
@@ -74,6 +80,9 @@ enum wio_status rp_space_rename(struct rp_space *space, uint32_t from, uint32_t 
 {
     if (is_below(space, to, from) || is_below(space, from, to)) {
         return WIO_OK; /* no kernel does that: a wrong trace, or the same name */
+    }
+    if (space->moved > MOVED_MOST + MOVED_PER_NODE * (uint64_t)space->node_count) {
+        return WIO_ERR_UNSUPPORTED;
     }
     rp_space_found(space, from);
     rp_space_file(space, from)->is_altered = true;

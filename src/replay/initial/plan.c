@@ -71,6 +71,22 @@ static void cursor_cleanup(struct wio_cursor **cursor)
     wio_cursor_destroy(*cursor);
 }
 
+/* Rules tell of their limits only that one is passed; there is one such limit. */
+static enum wio_status see_failed(const struct rp_plan *plan, const struct wio_event *event,
+                                  enum wio_status status, struct wio_error *err)
+{
+    if (status != WIO_ERR_UNSUPPORTED) {
+        return wio_error_set(err, WIO_ERR_NOMEM, NULL, WIO_ERROR_NO_OFFSET,
+                             "no memory for the plan of the replay");
+    }
+    return wio_error_set(err, status, NULL, WIO_ERROR_NO_OFFSET,
+                         "%s of '%s' at %.9f s by thread %d: expected fewer renames of directories "
+                         "with names below them, the names cannot be followed any more",
+                         wio_op_name(event->op), wio_trace_string(plan->trace, event->path, NULL),
+                         (double)event->t_ns / 1e9,
+                         (int)wio_trace_stream(plan->trace, event->stream)->tid);
+}
+
 static enum wio_status read_all(struct rp_plan *plan, struct wio_error *err)
 {
     struct wio_cursor *cursor WIO_CLEANUP(cursor_cleanup) = NULL;
@@ -78,9 +94,9 @@ static enum wio_status read_all(struct rp_plan *plan, struct wio_error *err)
     enum wio_status status;
     WIO_TRY(wio_cursor_create(plan->trace, NULL, &cursor, err));
     while ((status = wio_cursor_next(cursor, &event, err)) == WIO_OK) {
-        if (see(plan, event) != WIO_OK) {
-            return wio_error_set(err, WIO_ERR_NOMEM, NULL, WIO_ERROR_NO_OFFSET,
-                                 "no memory for the plan of the replay");
+        enum wio_status seen = see(plan, event);
+        if (seen != WIO_OK) {
+            return see_failed(plan, event, seen, err);
         }
     }
     return status == WIO_END ? WIO_OK : status;

@@ -120,6 +120,15 @@ class Escapes(ReplayCase):
         self.run_replay(AFAP)
         self.assert_untouched()
 
+    def test_directories_that_are_renamed_without_end(self):
+        """Each rename moves all names below: some KiB would take minutes."""
+        lines = ["mkdir path=/d"] + [f"open path=/d/f{i} a0=0x42 a1=0644 res=3" for i in range(6000)]
+        for i in range(3000):
+            lines += ["rename path=/d path2=/e", "rename path=/e path2=/d"]
+        self.script("\n".join(lines))
+        answer = self.run_replay(AFAP, "--dry-run")
+        self.assertEqual(answer.returncode, 3, answer.stderr)
+        self.assertRegex(answer.stderr, r"rename of '/[de]' at [0-9.]+ s by thread 100: expected fewer renames")
 
     def test_a_directory_under_two_names(self):
         """/k is a link to the root, and was taken for a directory before: prepare makes the link in /d, and puts an

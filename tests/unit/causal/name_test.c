@@ -382,6 +382,38 @@ static void what_is_below_goes_where_directories_are_exchanged(void **state)
     }
 }
 
+static uint64_t looked_below;
+
+static uint32_t many_below(void *context, uint32_t directory, uint32_t to, size_t i,
+                           uint32_t *moved_out)
+{
+    (void)context;
+    (void)directory;
+    (void)to;
+    looked_below++;
+    *moved_out = WIO_NO_STRING;
+    return i < 1000000 ? NAME : WIO_NO_STRING;
+}
+
+/* A hostile trace renames a directory with many names below it again and again: the names are not
+ * all looked at each time, and it is said. */
+static void names_below_have_an_end(void **state)
+{
+    static const struct wio_feed_names names = {as_it_is, NULL, many_below};
+    (void)state;
+    struct script s;
+    begin(&s, false);
+    s.names = &names;
+    for (uint64_t i = 0; i < 40; i++) {
+        change(&s, WIO_OP_rename, 10 * i + 1, 1, 2);
+    }
+    looked_below = 0;
+    finish(&s);
+    assert_in_range(looked_below, 4000000, 5000000);
+    assert_int_equal(wio_feed_unfollowed(s.feed), 40 - 2);
+    end(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -397,6 +429,7 @@ int main(void)
         cmocka_unit_test(a_link_leads_to_a_fifo),
         cmocka_unit_test(what_is_below_moves_with_a_directory),
         cmocka_unit_test(what_is_below_goes_where_directories_are_exchanged),
+        cmocka_unit_test(names_below_have_an_end),
     };
     return WIO_RUN(tests);
 }
