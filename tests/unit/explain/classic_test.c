@@ -311,5 +311,5 @@ int main(void)
         cmocka_unit_test(attempts_do_not_explain_each_other),
         cmocka_unit_test(innocent_ones_are_counted),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return WIO_RUN(tests);
 }

@@ -223,5 +223,5 @@ int main(void)
         cmocka_unit_test(costs_add_up),
         cmocka_unit_test(contention_is_split),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return WIO_RUN(tests);
 }

@@ -221,5 +221,5 @@ int main(void)
                                         fixture_teardown),
         cmocka_unit_test_setup_teardown(whole_rows_have_no_fault, fixture_setup, fixture_teardown),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return WIO_RUN(tests);
 }
