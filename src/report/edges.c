@@ -8,6 +8,7 @@
 #include "base/cleanup.h"
 #include "base/json.h"
 #include "base/text.h"
+#include "report/edges_waits.h"
 #include "report/line.h"
 
 #define PROGRESS_EVERY 65536u
@@ -381,6 +382,9 @@ enum wio_status wio_report_edges(const struct wio_trace *trace,
     WIO_PRE(writer.file != NULL);
     if (report->is_text) {
         print_heading(&writer, out);
+    }
+    if (report->is_text && !report->is_raw) {
+        return wio_report_waits(trace, report, out, err);
     }
     WIO_TRY(wio_line_init(&writer.line, out, err));
     WIO_TRY(put_edges(&writer, err));

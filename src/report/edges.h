@@ -3,8 +3,8 @@
  * The edges of a trace: `whyio edges`.
  *
  * JSON: one object per edge, one per collective (with its members), a summary object last
- * (docs/schema/edges.json). Text: counts per class and evidence, then one line each. Edges come in
- * the order of the waiting threads and their operations.
+ * (docs/schema/edges.json), in the order of the waiting threads and their operations. Text: counts
+ * per class and evidence, then the longest waits; raw: then one line for each edge.
  */
 #ifndef WIO_REPORT_EDGES_H
 #define WIO_REPORT_EDGES_H
@@ -20,6 +20,7 @@ struct wio_edges_report {
     const char *name;          /* of the trace, as the user called it */
     bool is_text;              /* else JSON lines */
     bool is_raw;               /* edges that others imply too */
+    uint32_t top;              /* as many waits, as text */
     wio_progress_fn *progress; /* unit "edges"; may be NULL */
     void *progress_arg;
 };

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "base/cleanup.h"
+#include "base/text.h"
 #include "cmd.h"
 #include "edges/edges.h"
 #include "handles.h"
@@ -10,16 +11,20 @@
 #include "progress.h"
 #include "report/edges.h"
 
-enum { OPTION_REDUCED = CMD_OPTION_FIRST, OPTION_RAW };
+enum { OPTION_REDUCED = CMD_OPTION_FIRST, OPTION_RAW, OPTION_TOP };
+
+#define DEFAULT_WAITS 20u
 
 struct edges_args {
     struct cmd_trace_args trace;
+    uint64_t top;
     bool is_raw;
 };
 
 static const struct argp_option options[] = {
     {"reduced", OPTION_REDUCED, NULL, 0, "Without edges that others imply (the default)", 0},
-    {"raw", OPTION_RAW, NULL, 0, "All edges that were observed", 0},
+    {"raw", OPTION_RAW, NULL, 0, "All edges that were observed; as text, too, one line each", 0},
+    {"top", OPTION_TOP, "N", 0, "As text, show the N longest waits (default 20)", 0},
     {0},
 };
 
@@ -27,7 +32,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 {
     struct edges_args *args = state->input;
 
-    (void)arg;
     switch (key) {
     case ARGP_KEY_INIT:
         state->child_inputs[0] = &args->trace;
@@ -37,6 +41,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return 0;
     case OPTION_RAW:
         args->is_raw = true;
+        return 0;
+    case OPTION_TOP:
+        if (wio_parse_u64(arg, &args->top) != WIO_OK || args->top > UINT32_MAX / 2) {
+            argp_error(state, "--top: '%s' is no number", arg);
+        }
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -48,10 +57,9 @@ static const struct argp argp = {
     options,
     parse,
     "DIR",
-    "Print which operation waits for which in a trace: JSON lines with a summary last, or with "
-    "--format=text "
-    "counts and a line for each edge. A trace that has none yet is read for them, and they are "
-    "stored in it.",
+    "Print which operations wait for which in a trace: JSON lines with a summary last, or with "
+    "--format=text counts and the longest waits: operation, path, line and how long. A trace that "
+    "has no edges yet is read for them, and they are stored in it.",
     children,
     NULL,
     NULL};
@@ -65,6 +73,7 @@ static enum wio_status print_edges(const struct edges_args *args, struct wio_err
         .name = args->trace.dir,
         .is_text = args->trace.common.format == CMD_FORMAT_TEXT,
         .is_raw = args->is_raw,
+        .top = (uint32_t)args->top,
         .progress = cmd_progress_update,
         .progress_arg = &progress,
     };
@@ -81,7 +90,7 @@ static enum wio_status print_edges(const struct edges_args *args, struct wio_err
 int cmd_edges(int argc, char **argv)
 {
     struct wio_error err = WIO_ERROR_INIT;
-    struct edges_args args = {0};
+    struct edges_args args = {.top = DEFAULT_WAITS};
 
     int wrong = cmd_parse(&argp, argc, argv, 0, &args);
     if (wrong != 0) {

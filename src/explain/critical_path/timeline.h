@@ -48,6 +48,7 @@ struct wio_wait_release {
     uint64_t held_ns;      /* how long its thread had not been waiting for others */
     uint64_t io_ns;        /* I/O in that time */
     struct wio_path *path; /* a reference */
+    uint64_t seq;          /* of the operation that released it */
     uint32_t stream;       /* WIO_NOTHING: none */
     uint8_t evidence;
 };

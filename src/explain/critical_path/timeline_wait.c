@@ -93,9 +93,9 @@ static enum wio_status ask(struct wio_timeline *timeline, uint32_t stream,
     return add_request(timeline, link->other, &request);
 }
 
-/* Thread `stream` at `ns` releases the wait, if nothing later has. */
-static enum wio_status give(struct wio_timeline *timeline, uint32_t stream, uint64_t ns,
-                            uint8_t evidence, struct wio_wait_release *release)
+/* Thread `stream` at `ns`, by its operation `seq`, releases the wait, if nothing later has. */
+static enum wio_status give(struct wio_timeline *timeline, uint32_t stream, uint64_t seq,
+                            uint64_t ns, uint8_t evidence, struct wio_wait_release *release)
 {
     struct wio_thread_time *thread = &timeline->threads[stream];
     struct wio_path *path = NULL;
@@ -110,20 +110,22 @@ static enum wio_status give(struct wio_timeline *timeline, uint32_t stream, uint
         .held_ns = ns > thread->released_ns ? ns - thread->released_ns : 0,
         .io_ns = thread->io_ns,
         .path = path,
+        .seq = seq,
         .stream = stream,
         .evidence = evidence};
     return WIO_OK;
 }
 
 static enum wio_status answer(struct wio_timeline *timeline, uint32_t stream,
-                              const struct wio_request *request, uint64_t ns)
+                              const struct wio_request *request, uint64_t seq, uint64_t ns)
 {
     struct wio_wait *wait = &timeline->threads[request->stream].wait;
 
     if (!wait->is_active || wait->generation != request->generation || ns < wait->begin_ns) {
         return WIO_OK;
     }
-    return give(timeline, stream, ns, request->evidence, &wait->release);
+    return give(timeline, stream, seq != UINT64_MAX ? seq : request->seq, ns, request->evidence,
+                &wait->release);
 }
 
 /* Answer the requests for which the thread is there: `is_end`: at the end of event `seq`. */
@@ -146,7 +148,7 @@ static enum wio_status release(struct wio_timeline *timeline, uint32_t stream, u
             link = &request->next;
             continue;
         }
-        WIO_TRY(answer(timeline, stream, request, ns));
+        WIO_TRY(answer(timeline, stream, request, seq, ns));
         *link = timeline->requests[at].next;
         timeline->requests[at].next = timeline->free_request;
         timeline->free_request = at;
@@ -238,7 +240,8 @@ static enum wio_status enter(struct wio_timeline *timeline, uint32_t stream,
 
     WIO_TRY(find_gathering(timeline, link, &at));
     if (link->gives) {
-        WIO_TRY(give(timeline, stream, ns, link->evidence, &timeline->gatherings[at].release));
+        WIO_TRY(give(timeline, stream, link->seq, ns, link->evidence,
+                     &timeline->gatherings[at].release));
     }
     if (!link->takes) {
         leave_gathering(timeline, at);
