@@ -7,8 +7,8 @@
 
 #include "base/cleanup.h"
 #include "base/text.h"
+#include "explain/long_waits.h"
 #include "explain/own_frame.h"
-#include "explain/waits.h"
 #include "report/line.h"
 
 struct waits_writer {
@@ -18,9 +18,9 @@ struct waits_writer {
     FILE *out;
 };
 
-static void waits_cleanup(struct wio_waits **waits)
+static void waits_cleanup(struct wio_long_waits **waits)
 {
-    wio_waits_destroy(*waits);
+    wio_long_waits_destroy(*waits);
 }
 
 static void writer_fini(struct waits_writer *writer)
@@ -68,7 +68,7 @@ static void put_end(const struct waits_writer *writer, const struct wio_wait_end
     (void)fputc('\n', writer->out);
 }
 
-static void put_rows(const struct waits_writer *writer, const struct wio_waits *waits)
+static void put_rows(const struct waits_writer *writer, const struct wio_long_waits *waits)
 {
     char text[WIO_TEXT_MAX];
 
@@ -86,7 +86,7 @@ static void put_rows(const struct waits_writer *writer, const struct wio_waits *
     }
 }
 
-static void put_heading(const struct wio_waits *waits, FILE *out)
+static void put_heading(const struct wio_long_waits *waits, FILE *out)
 {
     char time[WIO_TEXT_MAX];
     char count[WIO_TEXT_MAX];
@@ -105,14 +105,14 @@ enum wio_status wio_report_waits(const struct wio_trace *trace,
                                  const struct wio_edges_report *report, FILE *out,
                                  struct wio_error *err)
 {
-    WIO_CLEANUP(waits_cleanup) struct wio_waits *waits = NULL;
+    WIO_CLEANUP(waits_cleanup) struct wio_long_waits *waits = NULL;
     WIO_CLEANUP(writer_fini) struct waits_writer writer = {.trace = trace, .out = out};
-    const struct wio_waits_params params = {.struct_size = sizeof(params),
-                                            .count = report->top,
-                                            .progress = report->progress,
-                                            .progress_arg = report->progress_arg};
+    const struct wio_long_waits_params params = {.struct_size = sizeof(params),
+                                                 .count = report->top,
+                                                 .progress = report->progress,
+                                                 .progress_arg = report->progress_arg};
 
-    WIO_TRY(wio_waits_create(trace, &params, &waits, err));
+    WIO_TRY(wio_long_waits_create(trace, &params, &waits, err));
     WIO_TRY(wio_own_frames_create(trace, &writer.own, err));
     WIO_TRY(wio_own_frames_read(writer.own, err));
     WIO_TRY(wio_sources_create(trace, &writer.sources, err));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "explain/waits.h"
+#include "explain/long_waits.h"
 
 #include <stdlib.h>
 
@@ -12,7 +12,7 @@
 
 /* The rows fill up to twice what is wanted, then the shorter half goes. */
 struct waits_finder {
-    struct wio_waits *waits;
+    struct wio_long_waits *waits;
     uint32_t wanted;
     uint32_t capacity;
     struct wio_steps steps;
@@ -51,7 +51,7 @@ static int by_length(const void *a, const void *b)
 
 static void keep_longest(struct waits_finder *finder)
 {
-    struct wio_waits *waits = finder->waits;
+    struct wio_long_waits *waits = finder->waits;
 
     if (waits->count > 1) {
         qsort(waits->rows, waits->count, sizeof(*waits->rows), by_length);
@@ -63,7 +63,7 @@ static enum wio_status wait_ended(void *arg, uint32_t step, const struct wio_pat
                                   const struct wio_wait_release *release, uint64_t begin_ns)
 {
     struct waits_finder *finder = arg;
-    struct wio_waits *waits = finder->waits;
+    struct wio_long_waits *waits = finder->waits;
     uint32_t stream = finder->steps.steps[step].stream;
     void *rows = waits->rows;
 
@@ -94,7 +94,8 @@ static void cursor_cleanup(struct wio_cursor **cursor)
 }
 
 static enum wio_status read_events(struct waits_finder *finder, const struct wio_trace *trace,
-                                   const struct wio_waits_params *params, struct wio_error *err)
+                                   const struct wio_long_waits_params *params,
+                                   struct wio_error *err)
 {
     const struct wio_filter filter = {
         .struct_size = sizeof(filter),
@@ -121,7 +122,7 @@ static enum wio_status read_events(struct waits_finder *finder, const struct wio
 }
 
 static enum wio_status find_waits(struct waits_finder *finder, const struct wio_trace *trace,
-                                  const struct wio_waits_params *params, struct wio_error *err)
+                                  const struct wio_long_waits_params *params, struct wio_error *err)
 {
     WIO_TRY(wio_steps_init(&finder->steps, trace));
     finder->timeline.path_count = wio_trace_string_count(trace) + 1;
@@ -168,7 +169,8 @@ static int by_place(const void *a, const void *b)
     return (x->seq > y->seq) - (x->seq < y->seq);
 }
 
-static enum wio_status list_ends(struct wio_waits *waits, uint32_t streams, struct end_list *list)
+static enum wio_status list_ends(struct wio_long_waits *waits, uint32_t streams,
+                                 struct end_list *list)
 {
     list->ends = calloc(2 * (size_t)waits->count + 1, sizeof(struct wio_wait_end *));
     list->streams = calloc(2 * (size_t)waits->count + 1, sizeof(*list->streams));
@@ -208,7 +210,7 @@ static void fill(struct end_list *list, const struct wio_event *event)
     }
 }
 
-static enum wio_status name_ends(struct wio_waits *waits, const struct wio_trace *trace,
+static enum wio_status name_ends(struct wio_long_waits *waits, const struct wio_trace *trace,
                                  struct wio_error *err)
 {
     WIO_CLEANUP(end_list_fini) struct end_list list = {0};
@@ -237,7 +239,7 @@ static enum wio_status name_ends(struct wio_waits *waits, const struct wio_trace
 
 /* ---- all of it ---- */
 
-void wio_waits_destroy(struct wio_waits *waits)
+void wio_long_waits_destroy(struct wio_long_waits *waits)
 {
     if (waits != NULL) {
         free(waits->rows);
@@ -245,11 +247,11 @@ void wio_waits_destroy(struct wio_waits *waits)
     }
 }
 
-enum wio_status wio_waits_create(const struct wio_trace *trace,
-                                 const struct wio_waits_params *params,
-                                 struct wio_waits **waits_out, struct wio_error *err)
+enum wio_status wio_long_waits_create(const struct wio_trace *trace,
+                                      const struct wio_long_waits_params *params,
+                                      struct wio_long_waits **waits_out, struct wio_error *err)
 {
-    struct wio_waits *waits = calloc(1, sizeof(*waits));
+    struct wio_long_waits *waits = calloc(1, sizeof(*waits));
     struct waits_finder finder = {.waits = waits, .wanted = params->count};
     enum wio_status status = WIO_ERR_NOMEM;
 
@@ -262,7 +264,7 @@ enum wio_status wio_waits_create(const struct wio_trace *trace,
         status = name_ends(waits, trace, err);
     }
     if (status != WIO_OK) {
-        wio_waits_destroy(waits);
+        wio_long_waits_destroy(waits);
         return status == WIO_ERR_NOMEM ? no_memory(err) : status;
     }
     *waits_out = waits;

@@ -2,7 +2,7 @@
 /* The longest waits, on traces made by hand. */
 #include "support/unit.h"
 
-#include "explain/waits.h"
+#include "explain/long_waits.h"
 #include "ops/calls.h"
 #include "support/script_open.h"
 
@@ -11,22 +11,22 @@
 
 struct found {
     struct wio_trace *trace;
-    struct wio_waits *waits;
+    struct wio_long_waits *waits;
 };
 
 static struct found find(const char *script, uint32_t count)
 {
-    const struct wio_waits_params params = {.struct_size = sizeof(params), .count = count};
+    const struct wio_long_waits_params params = {.struct_size = sizeof(params), .count = count};
     struct wio_error err = WIO_ERROR_INIT;
     struct found found = {.trace = script_open(script)};
 
-    assert_ok(wio_waits_create(found.trace, &params, &found.waits, &err), &err);
+    assert_ok(wio_long_waits_create(found.trace, &params, &found.waits, &err), &err);
     return found;
 }
 
 static void end(struct found *found)
 {
-    wio_waits_destroy(found->waits);
+    wio_long_waits_destroy(found->waits);
     wio_trace_close(found->trace);
 }
 
