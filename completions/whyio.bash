@@ -19,10 +19,13 @@ _whyio_values()
         --format)
             if [ "${COMP_WORDS[1]}" = jobstats ]; then
                 echo "yaml json text prometheus"
+            elif [ "${COMP_WORDS[1]}" = dump ]; then
+                echo "text json csv"
             else
                 echo "text json"
             fi
             ;;
+        --sort) echo "time duration" ;;
         --causal) echo "observe throttle off" ;;
         --method) echo "priority trace" ;;
         --mode) echo "causal think timed afap" ;;

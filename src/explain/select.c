@@ -19,6 +19,8 @@ void wio_wanted_fini(struct wio_wanted *wanted)
     free(wanted->ranks);
     free(wanted->ops);
     free(wanted->paths);
+    free(wanted->pids);
+    free(wanted->streams);
     *wanted = (struct wio_wanted){0};
 }
 
@@ -98,6 +100,63 @@ enum wio_status wio_select_ranks(struct wio_wanted *wanted, const char *text, st
         }
         at++;
     }
+}
+
+enum wio_status wio_select_pids(struct wio_wanted *wanted, const char *text, struct wio_error *err)
+{
+    const char *at = text;
+    uint64_t pid;
+
+    for (;;) {
+        int32_t *pids = grow(wanted->pids, wanted->pid_count, sizeof(*pids));
+        if (pids == NULL) {
+            return out_of_memory(err);
+        }
+        wanted->pids = pids;
+        if (!wio_scan_u64(&at, &pid) || pid > INT32_MAX || (*at != ',' && *at != '\0')) {
+            return wio_error_set(err, WIO_ERR_USAGE, NULL, WIO_ERROR_NO_OFFSET,
+                                 "'%s' is no list of processes: expected for example 4711,4712",
+                                 text);
+        }
+        pids[wanted->pid_count++] = (int32_t)pid;
+        if (*at++ == '\0') {
+            return WIO_OK;
+        }
+    }
+}
+
+static bool has_pid(const struct wio_wanted *wanted, int32_t pid)
+{
+    for (size_t i = 0; i < wanted->pid_count; i++) {
+        if (wanted->pids[i] == pid) {
+            return true;
+        }
+    }
+    return false;
+}
+
+enum wio_status wio_select_processes(struct wio_wanted *wanted, const struct wio_trace *trace,
+                                     struct wio_error *err)
+{
+    uint32_t count = wio_trace_stream_count(trace);
+
+    if (wanted->pid_count == 0) {
+        return WIO_OK;
+    }
+    wanted->streams = calloc((size_t)count + 1, sizeof(*wanted->streams));
+    if (wanted->streams == NULL) {
+        return out_of_memory(err);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t process = wio_trace_stream(trace, i)->process;
+        if (has_pid(wanted, wio_trace_process(trace, process)->pid)) {
+            wanted->streams[wanted->stream_count++] = i;
+        }
+    }
+    if (wanted->stream_count == 0) { /* an empty list would let everything through */
+        wanted->streams[wanted->stream_count++] = UINT32_MAX;
+    }
+    return WIO_OK;
 }
 
 static enum wio_status unknown_op(const char *name, struct wio_error *err)
@@ -220,4 +279,6 @@ void wio_wanted_apply(const struct wio_wanted *wanted, struct wio_filter *filter
     filter->op_count = wanted->op_count;
     filter->paths = wanted->paths;
     filter->path_count = wanted->path_count;
+    filter->streams = wanted->streams;
+    filter->stream_count = wanted->stream_count;
 }

@@ -30,6 +30,10 @@ struct wio_wanted {
     size_t op_count;
     uint32_t *paths;
     size_t path_count;
+    int32_t *pids;
+    size_t pid_count;
+    uint32_t *streams; /* of these processes */
+    size_t stream_count;
 };
 
 void wio_wanted_fini(struct wio_wanted *wanted);
@@ -37,6 +41,13 @@ void wio_wanted_fini(struct wio_wanted *wanted);
 /* Ranks and ranges with commas between; "none" = processes without a rank. */
 WIO_MUST_CHECK enum wio_status wio_select_ranks(struct wio_wanted *wanted, const char *text,
                                                 struct wio_error *err);
+
+/* Process ids with commas between; wio_select_processes finds their threads in the trace. */
+WIO_MUST_CHECK enum wio_status wio_select_pids(struct wio_wanted *wanted, const char *text,
+                                               struct wio_error *err);
+WIO_MUST_CHECK enum wio_status wio_select_processes(struct wio_wanted *wanted,
+                                                    const struct wio_trace *trace,
+                                                    struct wio_error *err);
 
 /* Names of operations as `whyio dump` prints them, with commas between. */
 WIO_MUST_CHECK enum wio_status wio_select_ops(struct wio_wanted *wanted, const char *text,

@@ -8,7 +8,9 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "explain/account.h"
+#include "explain/event_sort.h"
 #include "ops/calls.h"
+#include "report/dump_fields.h"
 #include "report/dump_node.h"
 #include "report/dump_text.h"
 #include "report/line.h"
@@ -24,6 +26,7 @@ struct dump {
     struct wio_rendered rendered;
     struct wio_tally tally;
     uint64_t events;
+    uint64_t read; /* events, wanted or not */
     uint64_t errors;
     struct wio_node_walk walk; /* annotated */
     struct wio_node_waits waits;
@@ -50,23 +53,14 @@ static void put_rendered(struct wio_line *line, const struct wio_rendered_text *
 
 static void put_flags(struct wio_line *line, unsigned flags)
 {
-    static const struct {
-        unsigned bit;
-        const char *name;
-    } names[] = {
-        {WIO_EVENT_ASYNC, "\"async\""}, {WIO_EVENT_RAW, "\"raw\""},
-        {WIO_EVENT_VFORK, "\"vfork\""}, {WIO_EVENT_BUFFERED, "\"buffered\""},
-        {WIO_EVENT_MPI, "\"mpi\""},     {WIO_EVENT_HOLD, "\"hold\""},
-    };
-    bool has_any = false;
+    const char *names[8];
+    unsigned count = wio_dump_flags(flags, names);
 
     wio_line_byte(line, '[');
-    for (size_t i = 0; i < WIO_ARRAY_SIZE(names) && flags != 0; i++) {
-        if ((flags & names[i].bit) != 0) {
-            wio_line_text(line, has_any ? ", " : "");
-            wio_line_text(line, names[i].name);
-            has_any = true;
-        }
+    for (unsigned i = 0; i < count; i++) {
+        wio_line_text(line, i > 0 ? ", \"" : "\"");
+        wio_line_text(line, names[i]);
+        wio_line_byte(line, '"');
     }
     wio_line_byte(line, ']');
 }
@@ -197,6 +191,14 @@ static void put_event(struct dump *dump, const struct wio_event *event)
         wio_dump_text(&dump->line, dump->trace, dump->rendered.sources, event);
         return;
     }
+    if (dump->params->is_csv) {
+        wio_dump_fields_put_csv(dump->params->fields, &dump->line, &dump->rendered, event);
+        return;
+    }
+    if (dump->params->fields != NULL) {
+        wio_dump_fields_put_json(dump->params->fields, &dump->line, &dump->rendered, event);
+        return;
+    }
     put_basics(dump, event);
     put_additions(dump, event);
     WIO_LINE_LITERAL(&dump->line, "}\n");
@@ -230,43 +232,87 @@ static void count_event(struct dump *dump, const struct wio_event *event)
     }
 }
 
-static void report_progress(const struct dump *dump)
+static void report_progress(struct dump *dump)
 {
     struct wio_trace_info info;
 
-    if (dump->params->progress != NULL && dump->events % PROGRESS_EVERY == 0) {
+    if (++dump->read % PROGRESS_EVERY == 0 && dump->params->progress != NULL) {
         wio_trace_get_info(dump->trace, &info);
-        dump->params->progress(dump->params->progress_arg, dump->events, info.events, "events");
+        dump->params->progress(dump->params->progress_arg, dump->read, info.events, "events");
     }
 }
 
-static enum wio_status put_events(struct dump *dump, struct wio_error *err)
+/* One event of the pass, which is wanted. */
+static enum wio_status take(struct dump *dump, const struct wio_event *event,
+                            struct wio_event_sort *sort, struct wio_error *err)
+{
+    if (sort != NULL) {
+        return wio_event_sort_add(sort, event, err);
+    }
+    if (dump->params->is_annotated) {
+        WIO_TRY(put_kept(dump, event, err));
+    } else {
+        put_event(dump, event);
+    }
+    count_event(dump, event);
+    return WIO_OK;
+}
+
+/* The events in the order of the cursor go to `sort`, or where that is NULL into lines. */
+static enum wio_status read_events(struct dump *dump, struct wio_event_sort *sort,
+                                   struct wio_error *err)
 {
     WIO_CLEANUP(cursor_cleanup) struct wio_cursor *cursor = NULL;
-    struct wio_filter filter = dump->params->filter;
+    const struct wio_dump_params *params = dump->params;
+    struct wio_filter filter = params->filter;
     const struct wio_event *event;
     enum wio_status status;
 
     filter.struct_size = sizeof(filter);
-    filter.order = dump->params->is_annotated ? WIO_ORDER_STREAM : WIO_ORDER_TIME;
+    filter.order = params->is_annotated ? WIO_ORDER_STREAM : WIO_ORDER_TIME;
     WIO_TRY(wio_cursor_create(dump->trace, &filter, &cursor, err));
     while ((status = wio_cursor_next(cursor, &event, err)) == WIO_OK) {
-        if (dump->params->is_annotated && (event->flags & WIO_EVENT_CAUSED) != 0) {
+        report_progress(dump);
+        if (params->to_ns != 0 && event->t_ns >= params->to_ns && !params->is_annotated) {
+            return WIO_OK;
+        }
+        if (params->is_annotated && (event->flags & WIO_EVENT_CAUSED) != 0) {
             continue; /* part of the stdio call before it */
         }
-        if (dump->params->is_annotated) {
-            WIO_TRY(put_kept(dump, event, err));
-        } else {
-            put_event(dump, event);
+        if (!wio_dump_is_wanted(params, event)) {
+            continue;
         }
-        count_event(dump, event);
-        report_progress(dump);
+        WIO_TRY(take(dump, event, sort, err));
         if (ferror(dump->line.out)) {
             return WIO_OK;
         }
     }
-    if (dump->params->is_annotated) {
+    if (params->is_annotated) {
         WIO_TRY(put_kept(dump, NULL, err));
+    }
+    return status == WIO_END ? WIO_OK : status;
+}
+
+static void sort_cleanup(struct wio_event_sort **sort)
+{
+    wio_event_sort_destroy(*sort);
+}
+
+static enum wio_status put_events(struct dump *dump, struct wio_error *err)
+{
+    WIO_CLEANUP(sort_cleanup) struct wio_event_sort *sort = NULL;
+    const struct wio_event *event;
+    enum wio_status status;
+
+    if (!dump->params->is_by_duration) {
+        return read_events(dump, NULL, err);
+    }
+    WIO_TRY(wio_event_sort_create(0, &sort, err));
+    WIO_TRY(read_events(dump, sort, err));
+    WIO_TRY(wio_event_sort_finish(sort, err));
+    while ((status = wio_event_sort_next(sort, &event, err)) == WIO_OK && !ferror(dump->line.out)) {
+        put_event(dump, event);
+        count_event(dump, event);
     }
     return status == WIO_END ? WIO_OK : status;
 }
@@ -306,6 +352,10 @@ enum wio_status wio_report_dump(const struct wio_trace *trace, const struct wio_
     WIO_TRY(wio_node_waits_init(&dump.waits, trace, err));
     if (params->is_text) {
         wio_dump_text_heading(&dump.line);
+        return put_events(&dump, err);
+    }
+    if (params->is_csv) {
+        wio_dump_fields_put_heading(params->fields, &dump.line);
         return put_events(&dump, err);
     }
     WIO_TRY(put_events(&dump, err));

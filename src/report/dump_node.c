@@ -151,7 +151,9 @@ enum wio_status wio_report_nodes(const struct wio_trace *trace,
         if (++done % PROGRESS_EVERY == 0 && params->progress != NULL) {
             params->progress(params->progress_arg, done, info.events, "events");
         }
-        WIO_TRY(add_event(&nodes, event, err));
+        if (wio_dump_is_wanted(params, event)) {
+            WIO_TRY(add_event(&nodes, event, err));
+        }
     }
     if (nodes.has_event) {
         WIO_TRY(put_step(&nodes, WIO_NODE_END, err));

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* whyio dump: the operations of a trace, one per line. */
 #include <stdio.h>
+#include <string.h>
 
 #include "base/cleanup.h"
+#include "base/text.h"
 #include "cmd.h"
 #include "explain/select.h"
 #include "handles.h"
@@ -10,7 +12,19 @@
 #include "progress.h"
 #include "report/dump.h"
 
-enum { OPTION_RANK = CMD_OPTION_FIRST, OPTION_PATH, OPTION_OP, OPTION_ANNOTATE };
+enum {
+    OPTION_RANK = CMD_OPTION_FIRST,
+    OPTION_PATH,
+    OPTION_OP,
+    OPTION_PID,
+    OPTION_FROM,
+    OPTION_TO,
+    OPTION_MIN_TIME,
+    OPTION_ERRORS,
+    OPTION_SORT,
+    OPTION_FIELDS,
+    OPTION_ANNOTATE
+};
 
 #define MAX_PATHS 256u
 
@@ -19,6 +33,12 @@ struct dump_args {
     struct wio_wanted wanted;
     const char *paths[MAX_PATHS]; /* patterns: they are looked up when the trace is open */
     size_t path_count;
+    struct wio_dump_fields fields; /* count 0: not chosen */
+    uint64_t from_ns;
+    uint64_t to_ns;
+    uint64_t least_ns;
+    bool has_errors_only;
+    bool is_by_duration;
     bool is_annotated;
 };
 
@@ -27,6 +47,14 @@ static const struct argp_option options[] = {
     {"path", OPTION_PATH, "PATTERN", 0,
      "Only operations on this path, what lies below it, or paths that match *, ? and [", 0},
     {"op", OPTION_OP, "LIST", 0, "Only these operations: read,pwrite", 0},
+    {"pid", OPTION_PID, "LIST", 0, "Only these processes: 4711,4712", 0},
+    {"from", OPTION_FROM, "TIME", 0, "Only operations that begin then or later: 2.5, 300ms", 0},
+    {"to", OPTION_TO, "TIME", 0, "Only operations that begin before", 0},
+    {"min-time", OPTION_MIN_TIME, "TIME", 0, "Only operations that lasted as long, or longer", 0},
+    {"errors", OPTION_ERRORS, NULL, 0, "Only operations that failed", 0},
+    {"sort", OPTION_SORT, "ORDER", 0, "By time (the default) or duration, the longest first", 0},
+    {"fields", OPTION_FIELDS, "LIST", 0,
+     "As JSON or CSV, these fields alone, in this order: t_ns,op,path", 0},
     {"annotate", OPTION_ANNOTATE, NULL, 0,
      "Thread by thread, with COMPUTE(seconds), WAIT(node) and SIGNAL(node) between operations", 0},
     {0},
@@ -52,6 +80,73 @@ static error_t check_list(enum wio_status status, const struct wio_error *err,
     return 0;
 }
 
+static void parse_moment(const char *name, const char *arg, uint64_t *ns_out,
+                         struct argp_state *state)
+{
+    if (wio_parse_time(arg, ns_out) != WIO_OK) {
+        argp_error(state, "--%s: '%s' is no time: expected for example 2.5 (seconds) or 300ms",
+                   name, arg);
+    }
+}
+
+static void parse_order(struct dump_args *args, const char *arg, struct argp_state *state)
+{
+    args->is_by_duration = strcmp(arg, "duration") == 0;
+    if (!args->is_by_duration && strcmp(arg, "time") != 0) {
+        argp_error(state, "--sort: '%s' is no order: expected time or duration", arg);
+    }
+}
+
+/* What does not go together. */
+static void check(const struct dump_args *args, struct argp_state *state)
+{
+    enum cmd_format format = args->trace.common.format;
+
+    if (args->is_annotated && args->is_by_duration) {
+        argp_error(state, "--annotate is in the order of threads: it has no --sort");
+    }
+    if (args->is_annotated && (format == CMD_FORMAT_CSV || args->fields.count > 0)) {
+        argp_error(state, "--annotate has text and all of JSON: it has no --fields and no CSV");
+    }
+    if (format == CMD_FORMAT_TEXT && args->fields.count > 0) {
+        argp_error(state, "--fields chooses what JSON and CSV have; text is always the same");
+    }
+    if (args->to_ns != 0 && args->to_ns <= args->from_ns) {
+        argp_error(state, "--to is not behind --from");
+    }
+}
+
+/* Of the options that choose by time, outcome and order. */
+static error_t parse_choice(int key, char *arg, struct argp_state *state)
+{
+    struct dump_args *args = state->input;
+    struct wio_error err = WIO_ERROR_INIT;
+
+    switch (key) {
+    case OPTION_PID:
+        return check_list(wio_select_pids(&args->wanted, arg, &err), &err, state);
+    case OPTION_FROM:
+        parse_moment("from", arg, &args->from_ns, state);
+        return 0;
+    case OPTION_TO:
+        parse_moment("to", arg, &args->to_ns, state);
+        return 0;
+    case OPTION_MIN_TIME:
+        parse_moment("min-time", arg, &args->least_ns, state);
+        return 0;
+    case OPTION_ERRORS:
+        args->has_errors_only = true;
+        return 0;
+    case OPTION_SORT:
+        parse_order(args, arg, state);
+        return 0;
+    case OPTION_FIELDS:
+        return check_list(wio_dump_fields_parse(arg, &args->fields, &err), &err, state);
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
     struct dump_args *args = state->input;
@@ -70,8 +165,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case OPTION_ANNOTATE:
         args->is_annotated = true;
         return 0;
+    case ARGP_KEY_END:
+        check(args, state);
+        return 0;
     default:
-        return ARGP_ERR_UNKNOWN;
+        return parse_choice(key, arg, state);
     }
 }
 
@@ -80,8 +178,8 @@ static const struct argp argp = {
     options,
     parse,
     "DIR",
-    "Print the operations of a trace in order of time: JSON lines with a summary last, or with "
-    "--format=text a table. With --annotate the default is text.",
+    "Print the operations of a trace in order of time: JSON lines with a summary last, with "
+    "--format=text a table, or --format=csv. With --annotate the default is text.",
     children,
     NULL,
     NULL};
@@ -116,6 +214,12 @@ static enum wio_status dump(struct dump_args *args, struct wio_error *err)
         .is_text = args->trace.common.format == CMD_FORMAT_TEXT ||
                    (args->is_annotated && args->trace.common.format == CMD_FORMAT_DEFAULT),
         .is_annotated = args->is_annotated,
+        .is_csv = args->trace.common.format == CMD_FORMAT_CSV,
+        .is_by_duration = args->is_by_duration,
+        .has_errors_only = args->has_errors_only,
+        .from_ns = args->from_ns,
+        .to_ns = args->to_ns,
+        .least_ns = args->least_ns,
         .progress = cmd_progress_update,
         .progress_arg = &progress,
     };
@@ -123,6 +227,11 @@ static enum wio_status dump(struct dump_args *args, struct wio_error *err)
 
     WIO_TRY(cmd_trace_open(args->trace.dir, &args->trace.common, &trace, err));
     WIO_TRY(select_paths(args, trace, err));
+    WIO_TRY(wio_select_processes(&args->wanted, trace, err));
+    if (params.is_csv && args->fields.count == 0) {
+        wio_dump_fields_of_csv(&args->fields);
+    }
+    params.fields = args->fields.count > 0 ? &args->fields : NULL;
     if (args->is_annotated) {
         find_edges(trace, &args->trace.common);
     } else {
@@ -138,7 +247,7 @@ static enum wio_status dump(struct dump_args *args, struct wio_error *err)
 int cmd_dump(int argc, char **argv)
 {
     struct wio_error err = WIO_ERROR_INIT;
-    struct dump_args args = {0};
+    struct dump_args args = {.trace = {.common = {.has_csv = true}}};
     enum wio_status status;
 
     int wrong = cmd_parse(&argp, argc, argv, 0, &args);

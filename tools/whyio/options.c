@@ -23,8 +23,11 @@ static error_t parse_format(const char *arg, struct cmd_options *out, struct arg
         out->format = CMD_FORMAT_TEXT;
     } else if (strcmp(arg, "json") == 0) {
         out->format = CMD_FORMAT_JSON;
+    } else if (out->has_csv && strcmp(arg, "csv") == 0) {
+        out->format = CMD_FORMAT_CSV;
     } else {
-        argp_error(state, "'%s' is no format: expected text or json", arg);
+        argp_error(state, "'%s' is no format: expected %s", arg,
+                   out->has_csv ? "text, json or csv" : "text or json");
     }
     return 0;
 }

@@ -34,12 +34,14 @@
 enum cmd_format {
     CMD_FORMAT_DEFAULT = 0, /* --format was not given: text, but for dump JSON lines */
     CMD_FORMAT_TEXT,
-    CMD_FORMAT_JSON
+    CMD_FORMAT_JSON,
+    CMD_FORMAT_CSV /* of commands that set has_csv */
 };
 
 struct cmd_options {
     bool quiet; /* no progress, no closing remarks; results and errors are printed all the same */
     enum cmd_format format;
+    bool has_csv; /* set by the command, before its arguments are read */
 };
 
 /* Child of each command's argp; its input is a struct cmd_options. */
