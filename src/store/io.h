@@ -185,6 +185,10 @@ struct wio_io_ops {
      * where an implementation cannot tell: then a file's size counts. */
     enum wio_status (*file_used)(struct wio_io_file *file, uint64_t *bytes_out,
                                  struct wio_error *err);
+    /* file_sync, and what is read from now on is what the device has: after a flush that failed,
+     * maybe of an earlier process, the cache may hold what the device never got. NULL where an
+     * implementation has no such cache. */
+    enum wio_status (*file_settle)(struct wio_io_file *file, struct wio_error *err);
 };
 
 /* The first member of an implementation's own structure. */

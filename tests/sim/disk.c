@@ -289,7 +289,7 @@ static enum wio_status write_file(struct wio_io_file *file, uint64_t offset,
     }
     uint64_t end = offset + size;
     uint64_t more = end > inode->now_bytes ? end - inode->now_bytes : 0;
-    bool is_full = inode->node->disk.used_bytes + more > sim->options.disk_bytes;
+    bool is_full = more > 0 && inode->node->disk.used_bytes + more > sim->options.disk_bytes;
     bool fails = is_full || wio_sim_chance(sim, sim->options.write_fails);
     uint64_t most = fails ? sim_below(sim, size + 1) : size; /* any part may be written */
     most = is_full ? 0 : most;
@@ -411,6 +411,17 @@ static enum wio_status sync_file(struct wio_io_file *file, struct wio_error *err
     }
     int failed = flush_sectors(inode, inode->dirty, sectors(inode));
     return failed == 0 ? WIO_OK : fail(err, file->name, failed, "cannot flush");
+}
+
+/* The clean sectors of the cache go: what is read is what the disk has. */
+static enum wio_status settle_file(struct wio_io_file *file, struct wio_error *err)
+{
+    struct sim_inode *inode = file->inode;
+    enum wio_status status = sync_file(file, err);
+    for (uint64_t i = 0; status == WIO_OK && i < sectors(inode); i++) {
+        memcpy(inode->now + i * SIM_SECTOR, inode->durable + i * SIM_SECTOR, SIM_SECTOR);
+    }
+    return status;
 }
 
 /* ---- directories --------------------------------------------------------------------------- */
@@ -600,6 +611,7 @@ void sim_disk_ops(struct wio_io_ops *ops)
     ops->file_allocate = allocate;
     ops->file_flush = flush_file;
     ops->file_sync = sync_file;
+    ops->file_settle = settle_file;
     ops->make_dir = make_dir;
     ops->remove = remove_entry;
     ops->rename = rename_entry;

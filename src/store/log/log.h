@@ -138,7 +138,8 @@ WIO_MUST_CHECK static inline enum wio_status wio_log_scan(struct wio_log *log, w
     return log->ops->scan(log, visit, context, err);
 }
 
-/* What was not flushed is lost. Not while is_flushing. NULL is allowed. */
+/* What was not flushed is lost. Not while is_flushing, as long as the loop runs. NULL is allowed.
+ */
 static inline void wio_log_close(struct wio_log *log)
 {
     if (log != NULL) {

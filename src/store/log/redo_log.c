@@ -308,7 +308,6 @@ static enum wio_status redo_scan(struct wio_log *base, wio_log_visit *visit, voi
 static void redo_close(struct wio_log *base)
 {
     struct redo_log *log = log_of(base);
-    WIO_PRE(!log->state.is_flushing);
     redo_segments_close(&log->segments);
     log->config.io->ops->file_close(log->super_file);
     wio_blob_fini(&log->forming);

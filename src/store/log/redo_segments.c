@@ -143,6 +143,36 @@ static int by_seq(const void *a, const void *b)
     return (first > second) - (first < second);
 }
 
+static void sort(struct redo_segments *segments)
+{
+    if (segments->live_count > 0) {
+        qsort(segments->live, segments->live_count, sizeof(*segments->live), by_seq);
+    }
+}
+
+/* R-LOG-9: the last segment is read from the device, its header too. The others were flushed before
+ * it was begun. */
+static enum wio_status settle_last(struct redo_segments *segments, struct wio_error *err)
+{
+    char name[REDO_NAME_BYTES];
+    if (segments->live_count == 0 || segments->io->ops->file_settle == NULL) {
+        return WIO_OK;
+    }
+    struct redo_segment *last = redo_segments_last(segments);
+    redo_segment_name(name, last->slot);
+    WIO_TRY(segments->io->ops->file_settle(last->file, err));
+    last->seq = 0;
+    WIO_TRY(read_header(segments, last, name, err));
+    if (last->seq == 0) {
+        if (add(&segments->free, &segments->free_count, &segments->free_capacity, last) != WIO_OK) {
+            return no_memory(err);
+        }
+        segments->live_count--;
+    }
+    sort(segments); /* it may have the header of its former use */
+    return WIO_OK;
+}
+
 enum wio_status redo_segments_open(struct redo_segments *segments, bool is_checked,
                                    struct wio_error *err)
 {
@@ -154,10 +184,8 @@ enum wio_status redo_segments_open(struct redo_segments *segments, bool is_check
     for (uint32_t i = 0; i < slots.count; i++) {
         WIO_TRY(open_slot(segments, slots.numbers[i], is_checked, err));
     }
-    if (segments->live_count > 0) {
-        qsort(segments->live, segments->live_count, sizeof(*segments->live), by_seq);
-    }
-    return WIO_OK;
+    sort(segments);
+    return is_checked ? WIO_OK : settle_last(segments, err);
 }
 
 void redo_segments_close(struct redo_segments *segments)

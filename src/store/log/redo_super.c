@@ -47,7 +47,10 @@ enum wio_status redo_super_open(struct wio_io *io, bool is_checked, struct wio_i
     if (status != WIO_OK) {
         return why.sys_errno == ENOENT ? WIO_OK : wio_error_pass(err, &why);
     }
-    status = read_super(io, file, super_out, err);
+    if (!is_checked && io->ops->file_settle != NULL) {
+        status = io->ops->file_settle(file, err); /* R-LOG-9 */
+    }
+    status = status == WIO_OK ? read_super(io, file, super_out, err) : status;
     if (status != WIO_OK) {
         io->ops->file_close(file);
         return status;

@@ -243,6 +243,14 @@ static enum wio_status sync_file(struct wio_io_file *file, struct wio_error *err
     return fdatasync(file->fd) == 0 ? WIO_OK : wio_error_sys(err, file->name, "cannot flush");
 }
 
+static enum wio_status settle_file(struct wio_io_file *file, struct wio_error *err)
+{
+    WIO_TRY(sync_file(file, err));
+    int failed = posix_fadvise(file->fd, 0, 0, POSIX_FADV_DONTNEED);
+    errno = failed;
+    return failed == 0 ? WIO_OK : wio_error_sys(err, file->name, "cannot drop what is cached");
+}
+
 /* ---- flushes, off the loop ----------------------------------------------------------------- */
 
 static void flush_run(uv_work_t *work)
@@ -286,6 +294,7 @@ void wio_net_file_ops(struct wio_io_ops *ops)
     ops->file_allocate = allocate;
     ops->file_flush = flush_file;
     ops->file_sync = sync_file;
+    ops->file_settle = settle_file;
     ops->make_dir = make_dir;
     ops->remove = remove_name;
     ops->rename = rename_to;
