@@ -8,6 +8,9 @@
  * What must hold (history.h): what was committed is there, all of a transaction or nothing, and one
  * order explains all that was read; at the end nothing hangs.
  *
+ * Targets are on memory (store_transactions_sim) or on the store's own log and segment files over
+ * simulated disks that fail (store_transactions_disk_sim).
+ *
  *     store_transactions_sim [--seed=N | --seeds=N | --seconds=N] [--steps=N] [--log]
  */
 #include <inttypes.h>
@@ -16,13 +19,11 @@
 
 #include "sim/runner.h"
 #include "sim/sim.h"
+#include "sim/txn_target.h"
 #include "store/session/session.h"
-#include "store/session/target.h"
-#include "support/store/memory_backing.h"
 #include "unit/store/client/history.h"
 
 #define SECOND_NS UINT64_C(1000000000)
-#define FLUSH_NS UINT64_C(200000)
 
 enum { TARGETS = 3, CLIENTS = 4, ACTORS = 3, CELLS = 12, CELL_BYTES = 16, ACCESSES = 4 };
 
@@ -43,20 +44,13 @@ struct txn_client {
     struct actor actors[ACTORS];
 };
 
-struct txn_target {
-    struct transactions *run;
-    uint16_t self;
-    struct memory_backing memory;
-    struct wio_target *target;
-};
-
 struct transactions {
     struct wio_sim *sim;
     bool is_stable;
     bool is_ending;
     const char *fault;
     struct wio_link_config link;
-    struct txn_target targets[TARGETS];
+    struct txn_target *targets[TARGETS];
     struct txn_client clients[CLIENTS];
     uint64_t clients_made;
     uint64_t versions;
@@ -77,49 +71,11 @@ static uint64_t below(struct transactions *run, uint64_t limit)
 
 /* ---- targets ------------------------------------------------------------------------------- */
 
-static void start_target(struct txn_target *target)
+static void make_target(struct transactions *run, uint16_t i)
 {
-    struct transactions *run = target->run;
-    struct wio_target_config config = {.link = run->link, .addresses = addresses};
-    struct wio_error err = WIO_ERROR_INIT;
-    config.server = (struct wio_server_config){.self = target->self,
-                                               .targets = TARGETS,
-                                               .policy = WIO_LOCK_WOUND_WAIT,
-                                               .clients_max = 64,
-                                               .txns_max = 256,
-                                               .calls_max = 256,
-                                               .locks_max = 4096,
-                                               .outcomes_max = 4096,
-                                               .txn_bytes_max = 65536,
-                                               .update_bytes_max = 1 << 20,
-                                               .backing = &target->memory.base};
-    struct wio_sim_node *node = wio_sim_node(run->sim, addresses[target->self] + strlen("unix:"));
-    struct wio_io *io = wio_sim_start(node);
-    if (wio_target_create(io, &config, &target->target, &err) != WIO_OK ||
-        memory_backing_replay(&target->memory, wio_target_server(target->target),
-                              io->ops->now_ns(io)) != WIO_OK ||
-        wio_target_listen(target->target, addresses[target->self], NULL, &err) != WIO_OK) {
-        sim_fail("target %u: %s", target->self, err.message);
-    }
-}
-
-/* The log of the memory: a flush ends now and then. */
-static void flush(void *context)
-{
-    struct txn_target *target = context;
-    if (target->memory.wants_flush) {
-        wio_target_durable(target->target, memory_backing_flush(&target->memory), true);
-    }
-    wio_sim_later(target->run->sim, FLUSH_NS + below(target->run, FLUSH_NS), flush, target);
-}
-
-static void crash_target(struct txn_target *target)
-{
-    wio_sim_crash(wio_sim_node(target->run->sim, addresses[target->self] + strlen("unix:")));
-    wio_target_destroy(target->target);
-    memory_backing_crash(&target->memory);
-    start_target(target);
-    target->run->restarts++;
+    const struct txn_target_config config = {
+        .sim = run->sim, .link = &run->link, .addresses = addresses, .self = i, .targets = TARGETS};
+    run->targets[i] = txn_target_create(&config);
 }
 
 /* ---- transactions -------------------------------------------------------------------------- */
@@ -353,7 +309,8 @@ static void disturb(void *context)
         kill_client(run, (unsigned)below(run, CLIENTS));
         break;
     case 3:
-        crash_target(&run->targets[below(run, TARGETS)]);
+        txn_target_crash(run->targets[below(run, TARGETS)]);
+        run->restarts++;
         break;
     default:
         wio_sim_heal(sim);
@@ -370,13 +327,8 @@ static void read_cells(const struct transactions *run, uint64_t last[HISTORY_CEL
 {
     memset(last, 0, HISTORY_CELLS * sizeof(last[0]));
     for (uint32_t cell = 0; cell < CELLS; cell++) {
-        uint64_t size = 0;
-        uint64_t offset = (uint64_t)cell / TARGETS * CELL_BYTES;
-        const uint8_t *bytes =
-            memory_backing_bytes(&run->targets[cell % TARGETS].memory, 1, cell % TARGETS, &size);
-        if (size >= offset + CELL_BYTES) {
-            memcpy(&last[cell], bytes + offset, 8);
-        }
+        txn_target_read(run->targets[cell % TARGETS], cell % TARGETS,
+                        (uint64_t)cell / TARGETS * CELL_BYTES, &last[cell], sizeof(last[cell]));
     }
 }
 
@@ -387,7 +339,7 @@ static bool is_quiet(struct transactions *run)
         is_busy |= run->clients[i / ACTORS].actors[i % ACTORS].txn != NULL;
     }
     for (unsigned i = 0; i < TARGETS; i++) {
-        struct wio_server_stat stat = wio_server_stat(wio_target_server(run->targets[i].target));
+        struct wio_server_stat stat = txn_target_stat(run->targets[i]);
         is_busy |= stat.txns != 0 || stat.calls != 0;
     }
     return !is_busy;
@@ -398,6 +350,7 @@ static void settle(struct transactions *run)
 {
     run->is_ending = true;
     wio_sim_options(run->sim)->reset = 0;
+    wio_sim_options(run->sim)->flush_fails = 0;
     wio_sim_heal(run->sim);
     uint64_t until_ns = wio_sim_now_ns(run->sim) + 60 * SECOND_NS;
     while (wio_sim_now_ns(run->sim) < until_ns && !is_quiet(run)) {
@@ -412,7 +365,7 @@ static void settle(struct transactions *run)
         count_client(run, &run->clients[i]);
     }
     for (unsigned i = 0; i < TARGETS; i++) {
-        struct wio_server_stat stat = wio_server_stat(wio_target_server(run->targets[i].target));
+        struct wio_server_stat stat = txn_target_stat(run->targets[i]);
         if (stat.txns != 0 || stat.calls != 0) {
             sim_fail("target %u keeps %u transactions and %u calls", i, stat.txns, stat.calls);
         }
@@ -429,6 +382,9 @@ static void add_totals(const struct transactions *run, struct sim_totals *totals
     sim_total(totals, "ended by a wound", run->wounds);
     sim_total(totals, "targets restarted", run->restarts);
     sim_total(totals, "clients killed", run->kills);
+    for (unsigned i = 0; i < TARGETS; i++) {
+        txn_target_totals(run->targets[i], totals);
+    }
     sim_total(totals, "resets", wio_sim_counts(run->sim)->resets);
     sim_total(totals, "pieces held back", wio_sim_counts(run->sim)->parted);
 }
@@ -439,26 +395,23 @@ static void end(struct transactions *run)
         wio_session_destroy(run->clients[i].session);
     }
     for (unsigned i = 0; i < TARGETS; i++) {
-        wio_target_destroy(run->targets[i].target);
-        memory_backing_fini(&run->targets[i].memory);
+        txn_target_destroy(run->targets[i]);
     }
     wio_sim_destroy(run->sim);
 }
 
 static void start(struct transactions *run, const struct sim_arguments *arguments, uint64_t seed)
 {
-    const struct wio_sim_options options = {
+    struct wio_sim_options options = {
         .seed = seed, .late = 2000, .reset = 500, .log = arguments->log};
     memset(run, 0, sizeof(*run));
-    run->sim = wio_sim_create(&options);
     run->is_stable = seed % 2 == 1;
+    txn_target_faults(&options, run->is_stable);
+    run->sim = wio_sim_create(&options);
     run->link.limits = wio_link_limits_default;
     run->link.auth = seed % 4 < 2 ? WIO_WIRE_AUTH_OPEN : sim_auth_with_key();
     for (uint16_t i = 0; i < TARGETS; i++) {
-        run->targets[i] = (struct txn_target){.run = run, .self = i};
-        memory_backing_init(&run->targets[i].memory);
-        start_target(&run->targets[i]);
-        wio_sim_later(run->sim, FLUSH_NS, flush, &run->targets[i]);
+        make_target(run, i);
     }
     for (unsigned i = 0; i < CLIENTS; i++) {
         start_client(run, i);

@@ -81,7 +81,8 @@ struct wio_backing_ops {
     enum wio_status (*apply)(struct wio_backing *backing, const struct wio_update *updates,
                              uint32_t count, bool is_logged, struct wio_error *err);
     /* Append to the log. When it is durable the owner of both calls wio_server_durable with
-     * *lsn_out or more: never from within this call. Nothing is borrowed afterwards. */
+     * *lsn_out or more: never from within this call. Where there is no room for a COMMIT or
+     * PREPARED, which may turn out later, wio_server_unlogged. Nothing is borrowed afterwards. */
     enum wio_status (*log)(struct wio_backing *backing, const struct wio_backing_record *record,
                            uint64_t *lsn_out, struct wio_error *err);
     /* What is lazy is to become durable. */

@@ -152,6 +152,21 @@ void server_voted(struct wio_server *server, struct server_call *call)
     server_answer(server, call, WIO_STORE_OK);
 }
 
+void server_not_logged(struct wio_server *server, struct server_call *call,
+                       enum wio_store_result result)
+{
+    struct server_txn *txn = call->txn;
+    bool is_vote = call->wait == SERVER_WAIT_VOTE;
+    call->txn = NULL;
+    if (txn != NULL) {
+        server->stat.prepared -= is_vote;
+        txn->state = SERVER_ACTIVE; /* the log has nothing of it */
+        server_abort(server, txn);
+    }
+    call->outcome = WIO_STORE_OUTCOME_ABORTED;
+    server_answer(server, call, is_vote ? WIO_STORE_NO : result);
+}
+
 void server_abort(struct wio_server *server, struct server_txn *txn)
 {
     struct server_call *call;

@@ -337,6 +337,39 @@ void wio_server_durable(struct wio_server *server, uint64_t lsn, bool is_ok, uin
     server_listen(server);
 }
 
+/* What waits for all records up to it waits on. */
+static bool concerns(const struct server_call *call, uint64_t lsn)
+{
+    return call->lsn == lsn && call->wait != SERVER_WAIT_ANSWER;
+}
+
+static void unlogged(struct wio_server *server, struct server_call *call,
+                     enum wio_store_result result)
+{
+    if (call->wait == SERVER_WAIT_COMMIT || call->wait == SERVER_WAIT_VOTE) {
+        server_not_logged(server, call, result);
+    } else {
+        logged(server, call);
+    }
+}
+
+void wio_server_unlogged(struct wio_server *server, uint64_t lsn, enum wio_store_result result,
+                         uint64_t now_ns)
+{
+    struct server_call *call = TAILQ_FIRST(&server->logged);
+    set_now(server, now_ns);
+    while (call != NULL) {
+        struct server_call *next = TAILQ_NEXT(call, by_log);
+        if (concerns(call, lsn)) {
+            TAILQ_REMOVE(&server->logged, call, by_log);
+            unlogged(server, call, result);
+            next = TAILQ_FIRST(&server->logged); /* the list is another one now */
+        }
+        call = next;
+    }
+    server_listen(server);
+}
+
 void wio_server_answered(struct wio_server *server, uint16_t target, const struct wio_txn *name,
                          enum wio_store_outcome outcome, uint64_t now_ns)
 {

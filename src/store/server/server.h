@@ -126,6 +126,12 @@ void wio_server_request(struct wio_server *server, uint64_t client,
  * everything with WIO_STORE_IO from now on, and has to be recovered from the log. */
 void wio_server_durable(struct wio_server *server, uint64_t lsn, bool is_ok, uint64_t now_ns);
 
+/* The log had no room for the record of `lsn`, a COMMIT or PREPARED, and never will have it: the
+ * transaction is aborted, its request answered by `result`, a vote by NO. wio_server_durable counts
+ * it when all records before it are durable. */
+void wio_server_unlogged(struct wio_server *server, uint64_t lsn, enum wio_store_result result,
+                         uint64_t now_ns);
+
 /* Another target's answer to an inquiry. */
 void wio_server_answered(struct wio_server *server, uint16_t target, const struct wio_txn *txn,
                          enum wio_store_outcome outcome, uint64_t now_ns);

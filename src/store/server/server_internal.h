@@ -294,6 +294,9 @@ void server_vote(struct wio_server *server, struct server_call *call, struct ser
 /* The log has the commit, or the vote, of the call. */
 void server_committed(struct wio_server *server, struct server_call *call);
 void server_voted(struct wio_server *server, struct server_call *call);
+/* The record that the call waits for is not in the log and will not be. */
+void server_not_logged(struct wio_server *server, struct server_call *call,
+                       enum wio_store_result result);
 /* Its calls are answered, it ends. Not of what is prepared or in the log to be committed. */
 void server_abort(struct wio_server *server, struct server_txn *txn);
 /* An attempt that can do nothing here any more, even after a crash; answers when that is so, with

@@ -112,6 +112,14 @@ void wio_inquirer_ask(struct wio_inquirer *inquirer, uint16_t target, const stru
     }
 }
 
+void wio_inquirer_set_addresses(struct wio_inquirer *inquirer, const char *const *addresses)
+{
+    for (uint16_t i = 0; i < inquirer->count; i++) {
+        struct other *other = &inquirer->others[i];
+        snprintf(other->address, sizeof(other->address), "%s", addresses[i]);
+    }
+}
+
 enum wio_status wio_inquirer_create(struct wio_io *io, const struct wio_link_config *config,
                                     const struct wio_link_key *servers_key,
                                     const char *const *addresses, uint16_t targets,
@@ -133,8 +141,8 @@ enum wio_status wio_inquirer_create(struct wio_io *io, const struct wio_link_con
         struct other *other = &inquirer->others[i];
         other->inquirer = inquirer;
         other->index = i;
-        snprintf(other->address, sizeof(other->address), "%s", addresses[i]);
     }
+    wio_inquirer_set_addresses(inquirer, addresses);
     *inquirer_out = inquirer;
     return WIO_OK;
 }

@@ -18,6 +18,8 @@ WIO_MUST_CHECK enum wio_status wio_inquirer_create(struct wio_io *io,
                                                    const char *const *addresses, uint16_t targets,
                                                    wio_inquirer_answered *answered, void *context,
                                                    struct wio_inquirer **inquirer_out);
+/* For connections that are made from now on. Copied. */
+void wio_inquirer_set_addresses(struct wio_inquirer *inquirer, const char *const *addresses);
 /* No answer comes afterwards; NULL is allowed. */
 void wio_inquirer_destroy(struct wio_inquirer *inquirer);
 

@@ -385,6 +385,17 @@ void wio_target_durable(struct wio_target *target, uint64_t lsn, bool is_ok)
     set_timer(target);
 }
 
+void wio_target_unlogged(struct wio_target *target, uint64_t lsn, enum wio_store_result result)
+{
+    wio_server_unlogged(target->server, lsn, result, now_ns(target));
+    set_timer(target);
+}
+
+void wio_target_set_addresses(struct wio_target *target, const char *const *addresses)
+{
+    wio_inquirer_set_addresses(target->inquirer, addresses);
+}
+
 struct wio_server *wio_target_server(struct wio_target *target)
 {
     return target->server;

@@ -31,6 +31,10 @@ WIO_MUST_CHECK enum wio_status wio_target_listen(struct wio_target *target, cons
                                                  const char **address_out, struct wio_error *err);
 /* Of the log (wio_server_durable): not from within a function of the backing. */
 void wio_target_durable(struct wio_target *target, uint64_t lsn, bool is_ok);
+/* The same of wio_server_unlogged. */
+void wio_target_unlogged(struct wio_target *target, uint64_t lsn, enum wio_store_result result);
+/* Where the targets are, where that was not known when it was made. Copied. */
+void wio_target_set_addresses(struct wio_target *target, const char *const *addresses);
 
 /* For recovery and statistics. */
 struct wio_server *wio_target_server(struct wio_target *target);

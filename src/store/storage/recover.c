@@ -63,6 +63,11 @@ enum wio_status recover_record(void *context, uint64_t lsn, const struct wio_log
     recovery->records++;
     switch ((enum wio_log_kind)record->kind) {
     case WIO_LOG_COMMIT:
+        if (recents_add(recovery->recents, &record->txn) != WIO_OK) {
+            return no_memory(err);
+        }
+        status = redo_apply(recovery->storage, record->redo, record->redo_bytes, REDO_ALL, err);
+        break;
     case WIO_LOG_APPLY:
         status = redo_apply(recovery->storage, record->redo, record->redo_bytes, REDO_ALL, err);
         break;

@@ -5,10 +5,12 @@
 #define WIO_STORE_STORAGE_RECOVER_H
 
 #include "store/storage/outcomes.h"
+#include "store/storage/recents.h"
 
 struct recovery {
     struct wio_storage *storage;
     struct outcomes *outcomes;
+    struct recents *recents;
     uint64_t records;
 };
 

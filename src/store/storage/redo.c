@@ -86,6 +86,8 @@ static enum wio_status apply_change(struct wio_storage *storage,
         return wio_storage_truncate(storage, change->id, change->offset, err);
     case WIO_CHANGE_REMOVE:
         return wio_storage_remove(storage, change->id.file, err);
+    case WIO_CHANGE_DROP:
+        return wio_storage_drop(storage, change->id, err);
     case WIO_CHANGE_KINDS:
         break;
     }

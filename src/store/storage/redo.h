@@ -14,6 +14,7 @@ enum wio_redo_change_kind {
     WIO_CHANGE_WRITE = 2,    /* data at offset */
     WIO_CHANGE_TRUNCATE = 3, /* the segment has `offset` bytes */
     WIO_CHANGE_REMOVE = 4,   /* all segments of the file */
+    WIO_CHANGE_DROP = 5,     /* the segment has no bytes and no name any more */
     WIO_CHANGE_KINDS
 };
 

@@ -6,6 +6,7 @@
 
 #include "base/cleanup.h"
 #include "store/storage/images.h"
+#include "store/storage/recents.h"
 #include "store/storage/recover.h"
 #include "store/storage/stable_queue.h"
 
@@ -30,6 +31,7 @@ struct wio_stable {
     struct wio_log *log;
     struct images images;
     struct outcomes outcomes;
+    struct recents recents;
     struct stable_queue waiting; /* to be logged */
     struct stable_queue logged;  /* until durable */
     struct checkpoint checkpoint;
@@ -219,9 +221,22 @@ static enum wio_status carry_one(struct wio_stable *stable, const struct outcome
     return log_record(stable, &record, &outcome->redo, lsn, err);
 }
 
+/* What clients may still ask for, by name alone: the changes are in the segments. */
+static enum wio_status carry_recents(struct wio_stable *stable, struct wio_error *err)
+{
+    static const struct wio_blob nothing = {0};
+    struct wio_log_record record = {.kind = WIO_LOG_COMMIT};
+    uint32_t place = 0;
+    while (recents_next(&stable->recents, &place, &record.txn)) {
+        WIO_TRY(log_record(stable, &record, &nothing, &stable->checkpoint.carried_lsn, err));
+    }
+    return WIO_OK;
+}
+
 /* What the log has of transactions goes behind where recovery will begin. */
 static enum wio_status carry_over(struct wio_stable *stable, struct wio_error *err)
 {
+    WIO_TRY(carry_recents(stable, err));
     for (uint32_t i = 0; i < stable->outcomes.count; i++) {
         const struct outcome *outcome = &stable->outcomes.places[i];
         if (outcome->state != WIO_STABLE_UNKNOWN) {
@@ -273,7 +288,12 @@ static enum wio_status complete(struct wio_stable *stable, struct stable_op *op,
 {
     enum wio_status status = WIO_OK;
     stable->cutting -= op->is_cutting ? 1 : 0;
-    if (op->record.kind == WIO_LOG_COMMIT || op->record.kind == WIO_LOG_APPLY) {
+    if (op->record.kind == WIO_LOG_COMMIT &&
+        recents_add(&stable->recents, &op->record.txn) != WIO_OK) {
+        status = no_memory(err);
+    }
+    if (status == WIO_OK && !op->is_applied &&
+        (op->record.kind == WIO_LOG_COMMIT || op->record.kind == WIO_LOG_APPLY)) {
         status = redo_apply(stable->config.storage, op->redo.data, op->redo.size, REDO_REST, err);
     }
     if (status == WIO_OK && op->done != NULL) {
@@ -318,6 +338,7 @@ void wio_stable_close(struct wio_stable *stable)
         wio_log_close(stable->log);
         images_fini(&stable->images);
         outcomes_fini(&stable->outcomes);
+        recents_fini(&stable->recents);
         stable_queue_fini(&stable->waiting);
         stable_queue_fini(&stable->logged);
         wio_blob_fini(&stable->redo);
@@ -346,8 +367,9 @@ enum wio_status wio_stable_open(const struct wio_stable_config *config,
     stable->config = *config;
     images_init(&stable->images, config->storage);
     outcomes_init(&stable->outcomes);
+    recents_init(&stable->recents);
     WIO_TRY(open_log(stable, err));
-    struct recovery recovery = {config->storage, &stable->outcomes, 0};
+    struct recovery recovery = {config->storage, &stable->outcomes, &stable->recents, 0};
     WIO_TRY(wio_log_scan(stable->log, recover_record, &recovery, err));
     WIO_TRY(wio_storage_sync(config->storage, err));
     stable->recovered_records = recovery.records;
@@ -375,6 +397,18 @@ enum wio_status wio_stable_apply(struct wio_stable *stable, const struct wio_red
     struct wio_log_record record = {.kind = WIO_LOG_APPLY};
     WIO_TRY(check_failed(stable, err));
     return submit(stable, &record, changes, count, done, context, err);
+}
+
+enum wio_status wio_stable_note(struct wio_stable *stable, const struct wio_redo_change *changes,
+                                size_t count, wio_io_done *done, void *context,
+                                struct wio_error *err)
+{
+    struct wio_log_record record = {.kind = WIO_LOG_APPLY};
+    WIO_TRY(check_failed(stable, err));
+    WIO_TRY(submit(stable, &record, changes, count, done, context, err));
+    stable->waiting.last->is_applied = true;
+    stable->waiting.last->is_cutting = false;
+    return WIO_OK;
 }
 
 /* A vote may be given: no tombstone of this attempt or a later one. */
@@ -442,12 +476,12 @@ enum wio_status wio_stable_decide(struct wio_stable *stable, const struct wio_tx
 }
 
 enum wio_status wio_stable_forget(struct wio_stable *stable, const struct wio_txn *txn,
-                                  struct wio_error *err)
+                                  wio_io_done *done, void *context, struct wio_error *err)
 {
     struct wio_log_record record = {.kind = WIO_LOG_FORGOTTEN, .txn = *txn};
     WIO_TRY(check_failed(stable, err));
     outcomes_remove(&stable->outcomes, txn);
-    return submit(stable, &record, NULL, 0, NULL, NULL, err);
+    return submit(stable, &record, NULL, 0, done, context, err);
 }
 
 enum wio_stable_outcome wio_stable_outcome(const struct wio_stable *stable,
@@ -474,6 +508,26 @@ bool wio_stable_in_doubt(const struct wio_stable *stable, uint32_t *place,
         }
     }
     return false;
+}
+
+bool wio_stable_decided(const struct wio_stable *stable, uint32_t *place, struct wio_txn *txn_out,
+                        bool *is_committed_out)
+{
+    for (; *place < stable->outcomes.count; (*place)++) {
+        const struct outcome *known = &stable->outcomes.places[*place];
+        if (known->state == WIO_STABLE_COMMITTED || known->state == WIO_STABLE_ABORTED) {
+            *txn_out = known->txn;
+            *is_committed_out = known->state == WIO_STABLE_COMMITTED;
+            (*place)++;
+            return true;
+        }
+    }
+    return false;
+}
+
+bool wio_stable_recent(const struct wio_stable *stable, uint32_t *place, struct wio_txn *txn_out)
+{
+    return recents_next(&stable->recents, place, txn_out);
 }
 
 /* ---- going on ---- */

@@ -14,8 +14,8 @@
  * once, no `done` comes any more, and the process ends and recovers by wio_stable_open.
  *
  * Volatile changes go to the storage directly. A crash may lose them; of those in the same block as
- * stable bytes, recovery brings back what the block had before. Truncations and removals are to go
- * through wio_stable_apply, so that recovery does not bring back what they took away.
+ * stable bytes, recovery brings back what the block had before. Truncations and removals are said
+ * by wio_stable_note as well, so that recovery does not bring back what they took away.
  *
  * Belongs to the thread of its `struct wio_io`.
  */
@@ -71,7 +71,8 @@ struct wio_stable;
 WIO_MUST_CHECK enum wio_status wio_stable_open(const struct wio_stable_config *config,
                                                struct wio_stable **stable_out,
                                                struct wio_error *err);
-/* Not while a flush or checkpoint runs (wio_stable_is_idle). NULL is allowed. */
+/* Not while a flush or checkpoint runs (wio_stable_is_idle), as long as the loop runs. NULL is
+ * allowed. */
 void wio_stable_close(struct wio_stable *stable);
 
 /* `changes` (WRITE, TRUNCATE, REMOVE) are copied. `done` comes from the loop. */
@@ -96,12 +97,19 @@ WIO_MUST_CHECK enum wio_status wio_stable_decide(struct wio_stable *stable,
                                                  struct wio_error *err);
 /* All participants know the outcome. */
 WIO_MUST_CHECK enum wio_status wio_stable_forget(struct wio_stable *stable,
-                                                 const struct wio_txn *txn, struct wio_error *err);
+                                                 const struct wio_txn *txn, wio_io_done *done,
+                                                 void *context, struct wio_error *err);
 /* Changes outside a transaction: truncation and removal. */
 WIO_MUST_CHECK enum wio_status wio_stable_apply(struct wio_stable *stable,
                                                 const struct wio_redo_change *changes, size_t count,
                                                 wio_io_done *done, void *context,
                                                 struct wio_error *err);
+
+/* The same changes, which the storage has got already: the log is told, for recovery. */
+WIO_MUST_CHECK enum wio_status wio_stable_note(struct wio_stable *stable,
+                                               const struct wio_redo_change *changes, size_t count,
+                                               wio_io_done *done, void *context,
+                                               struct wio_error *err);
 
 enum wio_stable_outcome wio_stable_outcome(const struct wio_stable *stable,
                                            const struct wio_txn *txn);
@@ -109,6 +117,11 @@ enum wio_stable_outcome wio_stable_outcome(const struct wio_stable *stable,
  * next call of another function. */
 bool wio_stable_in_doubt(const struct wio_stable *stable, uint32_t *place,
                          struct wio_stable_doubt *doubt_out);
+/* The same of those whose outcome is kept, committed or aborted. */
+bool wio_stable_decided(const struct wio_stable *stable, uint32_t *place, struct wio_txn *txn_out,
+                        bool *is_committed_out);
+/* The same of the last 64 that each client has committed here alone, in their order. */
+bool wio_stable_recent(const struct wio_stable *stable, uint32_t *place, struct wio_txn *txn_out);
 
 /* Begin a flush of what waits; a checkpoint where the log has grown enough. */
 WIO_MUST_CHECK enum wio_status wio_stable_kick(struct wio_stable *stable, struct wio_error *err);

@@ -14,6 +14,7 @@ struct stable_op {
     void *context;
     uint64_t lsn;
     bool is_cutting; /* truncates or removes when it is applied */
+    bool is_applied; /* .. which it is already */
 };
 
 /* First in, first out. Zero-initialise. */

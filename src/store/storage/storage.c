@@ -265,8 +265,8 @@ enum wio_status wio_storage_truncate(struct wio_storage *storage, struct wio_seg
     return changed(storage, file, err);
 }
 
-static enum wio_status remove_segment(struct wio_storage *storage, struct wio_segment_id id,
-                                      struct wio_error *err)
+enum wio_status wio_storage_drop(struct wio_storage *storage, struct wio_segment_id id,
+                                 struct wio_error *err)
 {
     struct open_file *file = NULL;
     WIO_TRY(open_files_get(&storage->files, id, false, &file, err));
@@ -286,7 +286,7 @@ enum wio_status wio_storage_remove(struct wio_storage *storage, uint64_t file,
     struct names names = {.dir = segment_dir(file), .has_file = true, .file = file};
     WIO_TRY(list_dir(storage, &names, err));
     for (uint32_t i = 0; i < names.count; i++) {
-        WIO_TRY(remove_segment(storage, names.ids[i], err));
+        WIO_TRY(wio_storage_drop(storage, names.ids[i], err));
     }
     return WIO_OK;
 }

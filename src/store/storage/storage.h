@@ -80,6 +80,9 @@ WIO_MUST_CHECK enum wio_status wio_storage_write(struct wio_storage *storage,
 WIO_MUST_CHECK enum wio_status wio_storage_truncate(struct wio_storage *storage,
                                                     struct wio_segment_id id, uint64_t bytes,
                                                     struct wio_error *err);
+/* A segment, its bytes and its name; that it is not there is no error. */
+WIO_MUST_CHECK enum wio_status wio_storage_drop(struct wio_storage *storage,
+                                                struct wio_segment_id id, struct wio_error *err);
 /* All segments of a file; none is no error. */
 WIO_MUST_CHECK enum wio_status wio_storage_remove(struct wio_storage *storage, uint64_t file,
                                                   struct wio_error *err);

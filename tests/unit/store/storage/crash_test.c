@@ -107,7 +107,7 @@ static enum wio_status do_step(struct world *world, const struct script *script,
     case STEP_APPLY:
         return wio_stable_apply(world->stable, step->changes, step->count, acknowledged, ack, err);
     case STEP_FORGET:
-        return wio_stable_forget(world->stable, &step->txn, err);
+        return wio_stable_forget(world->stable, &step->txn, NULL, NULL, err);
     case STEP_DECIDE:
     case STEP_TOMBSTONE:
         break;

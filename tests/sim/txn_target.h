@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A target of transactions.c: on memory (txn_target_memory.c) or on the real storage over a
+ * simulated disk (txn_target_disk.c). */
+#ifndef WIO_TESTS_SIM_TXN_TARGET_H
+#define WIO_TESTS_SIM_TXN_TARGET_H
+
+#include "sim/runner.h"
+#include "sim/sim.h"
+#include "store/link/link.h"
+#include "store/server/server.h"
+
+struct txn_target;
+
+struct txn_target_config {
+    struct wio_sim *sim;
+    const struct wio_link_config *link; /* lives as long */
+    const char *const *addresses;       /* "unix:" and the node's name */
+    uint16_t self;
+    uint16_t targets;
+};
+
+/* Set the simulation's faults of disks, before targets are made. */
+void txn_target_faults(struct wio_sim_options *options, bool is_stable);
+struct txn_target *txn_target_create(const struct txn_target_config *config);
+/* Its node loses power, and comes back. */
+void txn_target_crash(struct txn_target *target);
+/* What is committed there. */
+void txn_target_read(struct txn_target *target, uint32_t segment, uint64_t offset, void *data,
+                     size_t size);
+struct wio_server_stat txn_target_stat(const struct txn_target *target);
+void txn_target_totals(const struct txn_target *target, struct sim_totals *totals);
+void txn_target_destroy(struct txn_target *target);
+
+#endif
