@@ -8,7 +8,7 @@ static double claim(const struct wio_finding_input *input, const struct wio_step
 {
     double part = (double)input->concurrent[step - input->steps->steps];
 
-    return step->pattern != NULL && part >= input->thresholds->dominant ? 1 : 0;
+    return step->pattern != NULL && part > 0 && part >= input->thresholds->dominant ? 1 : 0;
 }
 
 static void describe(const struct wio_finding_input *input, const struct wio_finding_group *group,

@@ -18,7 +18,7 @@ static double shared_part(const struct wio_finding_input *input, const struct wi
     const struct wio_file_row *file = &patterns->files[step->path];
     uint64_t bytes = file->past_bytes + file->extent;
     double part = file->bytes_read > bytes ? 1 - wio_finding_part(bytes, file->bytes_read) : 0;
-    return part >= input->thresholds->dominant ? 1 : part;
+    return part > 0 && part >= input->thresholds->dominant ? 1 : part;
 }
 
 static double claim(const struct wio_finding_input *input, const struct wio_step *step)
