@@ -31,9 +31,9 @@
 
 #include "base/clock.h"
 #include "capture/core/attributes.h"
-#include "capture/core/descriptors.h"
 #include "capture/core/slots.h"
 #include "capture/core/state.h"
+#include "capture/files/descriptors.h"
 
 /* ---- entering a wrapper ------------------------------------------------------------------- */
 

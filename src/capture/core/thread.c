@@ -9,7 +9,7 @@
 
 #include "capture/core/process.h"
 #include "capture/core/raw.h"
-#include "capture/process/thread_birth.h"
+#include "capture/core/thread_birth.h"
 #include "capture/process/thread_events.h"
 #include "capture/throttle/hold.h"
 

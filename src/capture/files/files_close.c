@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* close and dup: calls that change which descriptor is what. Our own descriptor must look
  * closed to the program, and stay open. */
-#include "capture/core/hooks.h"
 #include "capture/core/numbers.h"
 #include "capture/core/process.h"
+#include "capture/files/hooks.h"
 
 static int bad_descriptor(void)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* fcntl, with its locks, and the requests of ioctl that concern files. */
-#include "capture/core/hooks.h"
 #include "capture/core/numbers.h"
 #include "capture/core/process.h"
+#include "capture/files/hooks.h"
 #include "capture/mmap/pages.h"
 
 #include <linux/fs.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Streams of directory entries. libc reads the entries of many calls with one getdents64: only
  * what the program asked for is recorded. */
-#include "capture/core/hooks.h"
+#include "capture/files/hooks.h"
 
 /* `path`: NULL where the call has a stream. */
 static struct cap_thread *begin(struct cap_event *ev, unsigned call, uintptr_t source,

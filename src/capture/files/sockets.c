@@ -4,7 +4,7 @@
 #include <string.h>
 #include <sys/un.h>
 
-#include "capture/core/hooks.h"
+#include "capture/files/hooks.h"
 
 /* ---- bind: a Unix socket with a path is a file that it makes ---- */
 

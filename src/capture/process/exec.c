@@ -10,10 +10,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "capture/core/hooks.h"
 #include "capture/core/numbers.h"
 #include "capture/core/process.h"
 #include "capture/core/raw.h"
+#include "capture/files/hooks.h"
 #include "capture/mmap/pages.h"
 #include "capture/throttle/hold.h"
 

@@ -7,9 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "capture/core/hooks.h"
 #include "capture/core/process.h"
 #include "capture/core/raw.h"
+#include "capture/files/hooks.h"
 #include "capture/files/libc_effects.h"
 #include "capture/process/exec.h"
 #include "capture/throttle/hold.h"

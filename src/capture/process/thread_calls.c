@@ -11,7 +11,7 @@
 
 #include "capture/core/process.h"
 #include "capture/core/raw.h"
-#include "capture/process/thread_birth.h"
+#include "capture/core/thread_birth.h"
 #include "capture/sync/sync.h"
 #include "capture/throttle/hold.h"
 

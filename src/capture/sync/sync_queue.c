@@ -5,7 +5,7 @@
 #include <sys/msg.h>
 #include <sys/sem.h>
 
-#include "capture/core/hooks.h"
+#include "capture/files/hooks.h"
 #include "capture/sync/sync.h"
 #include "capture/sync/sync_object.h"
 

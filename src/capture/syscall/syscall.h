@@ -45,7 +45,7 @@ enum cap_raw_kind {
     CAP_RAW_NEW_FD,
     CAP_RAW_MEMFD,
     CAP_RAW_FORK,
-    CAP_RAW_FUTEX,   /* sync_futex.c */
+    CAP_RAW_FUTEX,   /* syscall_futex.c */
     CAP_RAW_SPECIAL, /* io_submit and io_uring: syscall_special.c */
 };
 

@@ -4,7 +4,7 @@
 #include <sys/syscall.h>
 
 #include "base/rawcall.h"
-#include "capture/core/hooks.h"
+#include "capture/files/hooks.h"
 #include "capture/syscall/syscall.h"
 
 #define RESULT_ERRORS 4095u

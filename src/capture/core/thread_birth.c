@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "capture/process/thread_birth.h"
+#include "capture/core/thread_birth.h"
 
 #include <limits.h>
 #include <linux/futex.h>

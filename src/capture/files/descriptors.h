@@ -3,8 +3,8 @@
  * The table of descriptors: path, kind and position of each. Part of capture.h. Signal safe, thread
  * safe, no lock: fds.c.
  */
-#ifndef WIO_CAPTURE_CORE_DESCRIPTORS_H
-#define WIO_CAPTURE_CORE_DESCRIPTORS_H
+#ifndef WIO_CAPTURE_FILES_DESCRIPTORS_H
+#define WIO_CAPTURE_FILES_DESCRIPTORS_H
 
 #include "capture/core/state.h"
 

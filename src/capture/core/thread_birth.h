@@ -6,8 +6,8 @@
  * the thread has not arrived; else the thread has left its name in its state, which is not reused
  * before both are done with it.
  */
-#ifndef WIO_CAPTURE_PROCESS_THREAD_BIRTH_H
-#define WIO_CAPTURE_PROCESS_THREAD_BIRTH_H
+#ifndef WIO_CAPTURE_CORE_THREAD_BIRTH_H
+#define WIO_CAPTURE_CORE_THREAD_BIRTH_H
 
 #include <pthread.h>
 

@@ -4,8 +4,8 @@
  * successful call changes in our tables (cap_after_*). The hooks run after the real call; errno may
  * only be read. `ext` is NULL where the event has none.
  */
-#ifndef WIO_CAPTURE_CORE_HOOKS_H
-#define WIO_CAPTURE_CORE_HOOKS_H
+#ifndef WIO_CAPTURE_FILES_HOOKS_H
+#define WIO_CAPTURE_FILES_HOOKS_H
 
 #include <dirent.h>
 #include <fcntl.h>
