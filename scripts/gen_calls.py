@@ -293,7 +293,7 @@ class Wrapper:
 def write_wrappers(rows, classes, out):
     """One C function per row with how = gen."""
     out.write("/* Generated from calls.def by gen_calls.py. */\n")
-    out.write('#include "capture/files/hooks.h"\n')
+    out.write('#include "capture/files/hooks.h"\n#include "capture/sync/sync.h"\n')
     for row in rows:
         if row.how == "gen":
             out.write("\n" + "\n".join(Wrapper(row, classes[row.op]).lines()) + "\n")

@@ -12,6 +12,7 @@
 #include <signal.h>
 
 #include "capture/async/async.h"
+#include "capture/files/descriptors.h"
 
 struct aio_call {
     struct cap_thread *self;

@@ -2,6 +2,7 @@
 #include "capture/async/async.h"
 
 #include "capture/core/address.h"
+#include "capture/files/descriptors.h"
 
 #define VECTOR_MAX 1024u /* UIO_MAXIOV */
 

@@ -13,6 +13,7 @@
 #include <time.h>
 
 #include "capture/core/address.h"
+#include "capture/files/descriptors.h"
 #include "capture/mpi/mpi_io.h"
 
 int io_setup(int events, void **context);

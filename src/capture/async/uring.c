@@ -8,6 +8,7 @@
 #include <signal.h>
 
 #include "capture/async/uring_hidden.h"
+#include "capture/files/descriptors.h"
 
 __thread struct cap_uring_place cap_uring_inside __attribute__((tls_model("initial-exec")));
 

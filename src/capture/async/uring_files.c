@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The functions of liburing.so.2 that register files: later requests name them by their places. */
 #include "capture/async/uring_hidden.h"
+#include "capture/files/descriptors.h"
 
 int io_uring_register_files(LIB ring, const int *files, unsigned count);
 int io_uring_register_files_tags(LIB ring, const int *files, const uint64_t *tags, unsigned count);

@@ -9,6 +9,7 @@
 
 #include "base/fmt.h"
 #include "capture/async/uring.h"
+#include "capture/async/uring_foreign.h"
 #include "capture/core/process.h"
 #include "capture/core/raw.h"
 
@@ -128,7 +129,7 @@ static void look_at_all(int directory)
     }
 }
 
-void cap_fd_count_foreign_rings(void)
+void cap_uring_count_foreign(void)
 {
     if (__atomic_exchange_n(&is_busy, 1, __ATOMIC_ACQUIRE) != 0) {
         return;
@@ -144,6 +145,6 @@ void cap_fd_count_foreign_rings(void)
 __attribute__((destructor)) static void count_at_exit(void)
 {
     if (cap_process.header != NULL) {
-        cap_fd_count_foreign_rings();
+        cap_uring_count_foreign();
     }
 }

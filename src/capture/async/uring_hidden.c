@@ -5,7 +5,9 @@
 #include <fcntl.h>
 
 #include "capture/core/address.h"
+#include "capture/files/descriptors.h"
 #include "capture/mpi/mpi_io.h"
+#include "capture/mpi/mpi_judge.h"
 
 #ifndef IORING_ENTER_REGISTERED_RING
 #define IORING_ENTER_REGISTERED_RING (1U << 4)

@@ -3,11 +3,8 @@
  * io_uring_setup, io_uring_enter and io_uring_register, which arrive by two ways: as functions of
  * newer liburings and as numbers of syscall(2).
  */
-#include <string.h>
-
-#include "base/fmt.h"
 #include "capture/async/uring_call.h"
-#include "capture/core/raw.h"
+#include "capture/files/descriptors.h"
 
 #ifndef IORING_ENTER_REGISTERED_RING
 #define IORING_ENTER_REGISTERED_RING (1U << 4)
@@ -17,18 +14,6 @@ static void emit_call(struct cap_thread *self, struct cap_event *ev, long result
 {
     cap_uring_set_result(ev, result);
     cap_emit(self, ev);
-}
-
-bool cap_uring_is_ring(int fd)
-{
-    static const char ring[] = "anon_inode:[io_uring]";
-    char name[48];
-    char text[sizeof(ring)];
-    struct wio_fmt fmt = wio_fmt_of(name, sizeof(name));
-    wio_fmt_str(&fmt, "/proc/self/fd/");
-    wio_fmt_i64(&fmt, fd);
-    return raw_readlink(name, text, sizeof(text)) == (long)sizeof(ring) - 1 &&
-           memcmp(text, ring, sizeof(ring) - 1) == 0;
 }
 
 struct cap_uring_batch cap_uring_before_enter(struct cap_thread *self, const struct cap_event *ev,

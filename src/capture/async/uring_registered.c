@@ -4,6 +4,7 @@
 
 #include "capture/async/uring.h"
 #include "capture/core/raw.h"
+#include "capture/files/descriptors.h"
 #include "capture/mpi/mpi_io.h"
 
 #ifndef IORING_REGISTER_RING_FDS

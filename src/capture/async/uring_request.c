@@ -10,6 +10,7 @@
 
 #include "capture/async/uring.h"
 #include "capture/core/address.h"
+#include "capture/files/paths.h"
 
 /* Kinds that are younger than the headers of Debian 12. */
 #define OP_READ_MULTISHOT 49

@@ -7,6 +7,7 @@
 #include "capture/core/address.h"
 #include "capture/core/process.h"
 #include "capture/core/raw.h"
+#include "capture/files/descriptors.h"
 
 #define RINGS_MAX 256u
 #ifndef IORING_SETUP_SQE128

@@ -33,7 +33,6 @@
 #include "capture/core/attributes.h"
 #include "capture/core/slots.h"
 #include "capture/core/state.h"
-#include "capture/files/descriptors.h"
 
 /* ---- entering a wrapper ------------------------------------------------------------------- */
 
@@ -45,11 +44,6 @@
  */
 struct cap_thread *cap_enter_slow(uintptr_t source, unsigned call, int fd,
                                   const char *path) CAP_HIDDEN;
-
-/* Is a call that cap_enter gave NULL for, and that returns to `source`, an MPI library's, or made
- * by another library inside a call of MPI? False in a child that shares memory, and where nothing
- * is recorded at all. */
-bool cap_is_by_mpi(uintptr_t source) CAP_HIDDEN;
 
 static inline struct cap_thread *cap_enter_fd(uintptr_t source, unsigned call, int fd)
 {
@@ -181,55 +175,18 @@ void cap_unseen_more(unsigned kind, uint64_t count) CAP_HIDDEN;
 
 /* ---- strings ------------------------------------------------------------------------------ */
 
-/*
- * Id of a path argument as the program gave it: absolute, or relative to `dirfd` (AT_FDCWD: the
- * working directory). NULL gives 0, "" the path of dirfd. The text is copied now: call it after the
- * real function, and not when that failed with EFAULT (cap_path_of does both).
- */
-uint32_t cap_string(struct cap_thread *self, int dirfd, const char *path) CAP_HIDDEN;
-/* Id of any text (a link's target, an attribute's name), which is not a path to be completed. */
+/* Id of any text (a link's target, an attribute's name), which is not a path to be completed.
+ * Paths: files/paths.h. */
 uint32_t cap_text(struct cap_thread *self, const char *text, size_t bytes) CAP_HIDDEN;
+/* Id of a path below the directory with id `base`. */
+uint32_t cap_string_below(struct cap_thread *self, uint32_t base, const char *text,
+                          size_t bytes) CAP_HIDDEN;
 
 /* Is this a text that the kernel can read? For calls that may have failed before they looked. */
 bool cap_is_readable(const char *path) CAP_HIDDEN;
 
-/* An empty path is no path (ENOENT), unless the call may mean the descriptor (AT_EMPTY_PATH). */
-static inline bool cap_is_no_path(const char *path, int error)
-{
-    return error == ENOENT && path != NULL && path[0] == '\0';
-}
+/* ---- the process ---------------------------------------------------------------------------- */
 
-/* A call's second path: the kernel has not read it where the first one was at fault. */
-static inline uint32_t cap_path2_of(struct cap_thread *self, int dirfd, const char *path, int error)
-{
-    if (CAP_UNLIKELY(error != 0) &&
-        (error == EFAULT || !cap_is_readable(path) || cap_is_no_path(path, error))) {
-        return WIO_NO_STRING;
-    }
-    return cap_string(self, dirfd, path);
-}
-
-static inline uint32_t cap_path_of(struct cap_thread *self, int dirfd, const char *path, int error)
-{
-    bool was_read = error == ENOENT || error == EEXIST || error == EACCES;
-    if (CAP_UNLIKELY(error == ENOENT) && cap_is_no_path(path, error)) {
-        return WIO_NO_STRING;
-    }
-    return cap_path2_of(self, dirfd, path, CAP_UNLIKELY(was_read) ? 0 : error);
-}
-
-/* ---- processes ---------------------------------------------------------------------------- */
-
-/* Bracket of a fork in any form (also through syscall(2)): call before it in the parent. */
-void cap_before_fork(struct cap_thread *self) CAP_HIDDEN;
-/* The same for clone with its flags. */
-void cap_before_clone(struct cap_thread *self, uint64_t flags) CAP_HIDDEN;
-/* Before a call that changes the working directory: its path is relative to the one before. */
-void cap_cwd_leave(struct cap_thread *self) CAP_HIDDEN;
-/* The working directory is another one: ask for it when the next relative path comes. */
-void cap_cwd_changed(void) CAP_HIDDEN;
-/* From now on each call takes the slow path, which checks the calling process. */
-void cap_watch(struct cap_thread *self, enum cap_watch watch) CAP_HIDDEN;
 /* The process ends with `status` now (exit, _exit, ...): marks the ring. */
 void cap_mark_end(uint32_t end, int32_t status) CAP_HIDDEN;
 

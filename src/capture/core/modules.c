@@ -7,6 +7,7 @@
 #include "capture/core/proc_maps.h"
 #include "capture/core/process.h"
 #include "capture/core/raw.h"
+#include "capture/core/thread_table.h"
 #include "ops/code_owner.h"
 
 #define MODULES_MAX 1024u

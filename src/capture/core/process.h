@@ -27,10 +27,9 @@ struct cap_process {
     bool is_off;    /* nothing is recorded: no directory, set-user-id, a launcher, filters */
     uint8_t stacks; /* enum cap_stacks */
     bool with_mpi_internals;
-    bool with_mmap_pages;
+    bool is_slow; /* all calls take the slow way: a feature looks at each (cap_on_entered) */
     int32_t rank; /* from the environment, then from MPI; -1 = none */
     int32_t ranks;
-    uint64_t cwd; /* atomic: changes in the high half, string id in the low; id 0 = ask */
     char directory[CAP_PATH_MAX]; /* of the rings */
     char library[CAP_PATH_MAX];   /* this library, as it was preloaded */
     char host[64];
@@ -43,8 +42,6 @@ struct cap_process {
     int ring_fd;
     uint64_t ring_dev;
     uint64_t ring_ino;
-    uint64_t pages_dev; /* of cap_pages_fd */
-    uint64_t pages_ino;
 };
 
 extern struct cap_process cap_process CAP_HIDDEN;
@@ -76,6 +73,8 @@ extern struct cap_image *cap_image CAP_HIDDEN;
 bool cap_configure(void) CAP_HIDDEN;
 /* The image's ring is there and described; false where it cannot be made. */
 bool cap_image_begin(void) CAP_HIDDEN;
+/* May the caller write as this thread? It may be a child that runs in the thread's memory. */
+bool cap_may_write(struct cap_thread *self) CAP_HIDDEN;
 
 /* The ring file. */
 bool cap_ring_create(void) CAP_HIDDEN;
@@ -84,8 +83,6 @@ bool cap_ring_create(void) CAP_HIDDEN;
 int cap_ring_fd(void) CAP_HIDDEN;
 /* Out of the range that programs look at and dup2 into; the number given where it cannot. */
 int cap_move_high(int fd) CAP_HIDDEN;
-/* True where the descriptor is the userfaultfd of pages.c (device and inode). */
-bool cap_pages_is(int fd) CAP_HIDDEN;
 /* Take real space, so that a store into a mapping can never meet a full disk (SIGBUS). */
 bool cap_ring_allocate(int fd, uint64_t offset, uint64_t size) CAP_HIDDEN;
 /* The program's own limit on file sizes holds for our file too: beyond it a write is a SIGXFSZ. */
@@ -104,16 +101,8 @@ void cap_chunk_begin(struct cap_thread *self, uint8_t reason) CAP_HIDDEN;
 void cap_ring_calibrate(const struct cap_moment *now) CAP_HIDDEN;
 void cap_clock_record(struct cap_thread *self, uint8_t reason) CAP_HIDDEN;
 
-/* A thread's state: from the free list, or new; NULL where there is no memory. */
-struct cap_thread *cap_thread_take(void) CAP_HIDDEN;
-void cap_thread_give_back(struct cap_thread *thread) CAP_HIDDEN;
 /* Make the calling thread's state ready (also in a fresh child). */
 bool cap_thread_begin(void) CAP_HIDDEN;
-/* Drop the caller ranges that all threads remember (a library was unloaded). */
-void cap_threads_forget_ranges(void) CAP_HIDDEN;
-/* In a fresh child: all states but the caller's are free. */
-void cap_threads_reset(void) CAP_HIDDEN;
-
 /* Records that describe the image: program, arguments, directory, modules. */
 void cap_describe_image(struct cap_thread *self) CAP_HIDDEN;
 /* Is the program one that calls the kernel by instructions of its own? */
@@ -152,13 +141,5 @@ bool cap_module_name_is_mpi_binding(const char *path) CAP_HIDDEN;
 bool cap_module_name_is_mpi_helper(const char *path) CAP_HIDDEN;
 /* True where it is that of CPython, as a program or a library. Pure. */
 bool cap_module_name_is_interpreter(const char *path) CAP_HIDDEN;
-
-/* The arguments as they stand in /proc, NUL behind each; the bytes. */
-size_t cap_process_arguments(char *text, size_t size) CAP_HIDDEN;
-/* The environment, NULL where there is none. While we are configured that of the process's begin,
- * if libc does not know it yet. */
-char **cap_environ_entries(void) CAP_HIDDEN;
-/* Environment of the process, without libc's lock; NULL where not set. */
-const char *cap_getenv(const char *name) CAP_HIDDEN;
 
 #endif

@@ -13,6 +13,7 @@
 
 #include "capture/core/process.h"
 #include "capture/core/raw.h"
+#include "capture/core/thread_table.h"
 
 enum loss { LOSE_NOTHING, LOSE_CALLS, LOSE_CALLS_AND_CLOCK };
 

@@ -64,8 +64,8 @@ struct cap_held {
 
 /* What an event finds to be done. */
 enum cap_pending {
-    CAP_PENDING_LOCKS = 1, /* locks are held that are to be written before the next event */
-    CAP_PENDING_SITE = 2,  /* a library has called: its stack may be asked for, see stack.h */
+    CAP_PENDING_EVENTS = 1, /* a feature has events to write before the next one: cap_on_event */
+    CAP_PENDING_SITE = 2,   /* a library has called: its stack may be asked for, see stack.h */
 };
 
 /* A call site of a library, and when its stack is taken next. */
@@ -111,10 +111,11 @@ struct cap_thread {
     /* What calls of MPI touch besides, in one place. */
     uintptr_t lo2; /* the caller range before the last one */
     uintptr_t span2;
-    uintptr_t mpi_frame;  /* inside a call of MPI that stands there on the stack: mpi.h */
-    uintptr_t mpi_source; /* the last call by an MPI library that is I/O: its return address .. */
-    uint32_t mpi_io;      /* .. and what it is: enum cap_mpi_io */
-    uintptr_t mpi_lo;     /* of the MPI library that called last inside such a call */
+    uintptr_t outer_frame; /* inside a call of a feature that stands there on the stack, whose inner
+                              calls it judges (cap_on_call); 0 = none */
+    uintptr_t mpi_source;  /* the last call by an MPI library that is I/O: its return address .. */
+    uint32_t mpi_io;       /* .. and what it is: enum cap_mpi_io */
+    uintptr_t mpi_lo;      /* of the MPI library that called last inside such a call */
     uintptr_t mpi_span;
     uint64_t mpi_looks;      /* calls in a row that found nothing .. */
     uint64_t mpi_look_begin; /* .. since then .. */
@@ -169,18 +170,8 @@ static inline bool cap_is_plain(const struct cap_thread *self)
     return self->state >> 16 == 0x0101;
 }
 
-/* Flags of calls by an MPI library: of events whose source is `mpi_source` alone. */
-#define CAP_MPI_FLAGS (WIO_EVENT_CAUSED | WIO_EVENT_MPI)
-
-/* In `mpi_frame`: file operations inside are the program's. */
-#define CAP_MPI_FRAME_FILE 1u
-
-/* Is the thread inside a call of MPI? Not where that was left by a jump or an exception: then the
- * stack frame is above. */
-static inline bool cap_is_within_mpi(const struct cap_thread *self, uintptr_t frame)
-{
-    return self->mpi_frame != 0 && frame < (self->mpi_frame & ~(uintptr_t)CAP_MPI_FRAME_FILE);
-}
+/* Flags that a feature gives to one event alone: cap_on_event_flags. */
+#define CAP_CALL_FLAGS (WIO_EVENT_CAUSED | WIO_EVENT_MPI | WIO_EVENT_HOLD)
 
 /* Another process may run on this thread's memory: compare ids before recording. */
 enum cap_watch {

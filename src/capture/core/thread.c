@@ -1,25 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The states of threads: a table of blocks that a fork wipes, a lock-free list of those whose
- * thread has ended, and the key whose destructor tells the end of a thread.
- */
+/* Begin and end of a thread's state, and the key whose destructor tells the end of a thread. */
 #include <limits.h>
 #include <pthread.h>
-#include <sys/mman.h>
 
+#include "capture/core/features.h"
 #include "capture/core/process.h"
 #include "capture/core/raw.h"
 #include "capture/core/thread_birth.h"
-#include "capture/process/thread_events.h"
-#include "capture/throttle/hold.h"
-
-/* Where cap_self points before the first event: span 0, for ever. */
-static struct cap_thread nobody;
-__thread struct cap_thread *cap_self __attribute__((tls_model("initial-exec"))) = &nobody;
-
-/* The blocks stay when the image is wiped: their contents are zero then. */
-static struct cap_thread *blocks[CAP_THREAD_BLOCKS];
-static uint32_t thread_count; /* atomic: handed out so far */
+#include "capture/core/thread_table.h"
 
 static pthread_key_t end_key;
 static bool has_end_key;
@@ -30,138 +18,6 @@ static bool has_end_key;
 #else
 #define LAST_ROUND PTHREAD_DESTRUCTOR_ITERATIONS
 #endif
-
-#define BLOCK_BYTES (CAP_THREAD_BLOCK * sizeof(struct cap_thread))
-#define THREADS_MAX (CAP_THREAD_BLOCK * CAP_THREAD_BLOCKS)
-
-static struct cap_thread *thread_at(uint32_t index)
-{
-    return &blocks[index / CAP_THREAD_BLOCK][index % CAP_THREAD_BLOCK];
-}
-
-static bool make_block(uint32_t block)
-{
-    if (__atomic_load_n(&blocks[block], __ATOMIC_ACQUIRE) != NULL) {
-        return true;
-    }
-    struct cap_thread *fresh =
-        raw_mmap(BLOCK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (fresh == NULL) {
-        return false;
-    }
-    if (raw_madvise(fresh, BLOCK_BYTES, MADV_WIPEONFORK) != 0) {
-        (void)raw_munmap(fresh, BLOCK_BYTES);
-        return false;
-    }
-    struct cap_thread *expected = NULL;
-    if (!__atomic_compare_exchange_n(&blocks[block], &expected, fresh, false, __ATOMIC_ACQ_REL,
-                                     __ATOMIC_ACQUIRE)) {
-        (void)raw_munmap(fresh, BLOCK_BYTES);
-    }
-    return true;
-}
-
-static struct cap_thread *take_free(void)
-{
-    uint64_t head = __atomic_load_n(&cap_image->free_threads, __ATOMIC_ACQUIRE);
-    while ((uint32_t)head != 0) {
-        struct cap_thread *thread = thread_at((uint32_t)head - 1);
-        uint32_t next_free = __atomic_load_n(&thread->next_free, __ATOMIC_RELAXED);
-        uint64_t next = ((head >> 32) + 1) << 32 | next_free;
-        if (__atomic_compare_exchange_n(&cap_image->free_threads, &head, next, true,
-                                        __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
-            return thread;
-        }
-    }
-    return NULL;
-}
-
-static struct cap_thread *take_new(void)
-{
-    uint32_t index = __atomic_load_n(&thread_count, __ATOMIC_RELAXED);
-    do {
-        if (index >= THREADS_MAX || !make_block(index / CAP_THREAD_BLOCK)) {
-            return NULL; /* a thread without a state asks with each event: nothing is used up */
-        }
-    } while (!__atomic_compare_exchange_n(&thread_count, &index, index + 1, true, __ATOMIC_RELAXED,
-                                          __ATOMIC_RELAXED));
-    struct cap_thread *thread = thread_at(index);
-    thread->index = index;
-    return thread;
-}
-
-struct cap_thread *cap_thread_take(void)
-{
-    struct cap_thread *thread = take_free();
-    if (thread == NULL) {
-        thread = take_new();
-    }
-    if (thread == NULL) {
-        return NULL;
-    }
-    thread->is_ready = 0;
-    thread->span = 0;
-    thread->span2 = 0;
-    thread->flags = 0;
-    thread->is_internal = 0;
-    thread->watch = CAP_WATCH_NONE;
-    thread->mute = 0;
-    thread->has_pending = 0;
-    thread->held_count = 0;
-    thread->library_span = 0;
-    thread->team = NULL;
-    thread->token = 0;
-    thread->birth = 0;
-    thread->node = NULL;
-    thread->node_key = 0;
-    thread->node_children = 0;
-    thread->waits = 0;
-    thread->look_failed = 0;
-    thread->mpi_frame = 0;
-    thread->mpi_source = 0;
-    thread->mpi_span = 0;
-    thread->mpi_looks = 0;
-    return thread;
-}
-
-void cap_thread_give_back(struct cap_thread *thread)
-{
-    thread->is_ready = 0;
-    thread->span = 0;
-    uint64_t head = __atomic_load_n(&cap_image->free_threads, __ATOMIC_RELAXED);
-    uint64_t next;
-    do {
-        __atomic_store_n(&thread->next_free, (uint32_t)head, __ATOMIC_RELAXED);
-        next = ((head >> 32) + 1) << 32 | (thread->index + 1);
-    } while (!__atomic_compare_exchange_n(&cap_image->free_threads, &head, next, true,
-                                          __ATOMIC_ACQ_REL, __ATOMIC_RELAXED));
-}
-
-void cap_threads_reset(void)
-{
-    uint32_t count = __atomic_load_n(&thread_count, __ATOMIC_RELAXED);
-    for (uint32_t i = 0; i < count; i++) {
-        if (blocks[i / CAP_THREAD_BLOCK] != NULL && thread_at(i) != cap_self) {
-            thread_at(i)->index = i;
-            cap_thread_give_back(thread_at(i));
-        } else if (blocks[i / CAP_THREAD_BLOCK] != NULL) {
-            thread_at(i)->index = i;
-        }
-    }
-}
-
-void cap_threads_forget_ranges(void)
-{
-    uint32_t count = __atomic_load_n(&thread_count, __ATOMIC_RELAXED);
-    for (uint32_t i = 0; i < count; i++) {
-        if (__atomic_load_n(&blocks[i / CAP_THREAD_BLOCK], __ATOMIC_ACQUIRE) != NULL) {
-            __atomic_store_n(&thread_at(i)->span, 0, __ATOMIC_RELAXED);
-            __atomic_store_n(&thread_at(i)->span2, 0, __ATOMIC_RELAXED);
-            __atomic_store_n(&thread_at(i)->library_span, 0, __ATOMIC_RELAXED);
-            __atomic_store_n(&thread_at(i)->mpi_span, 0, __ATOMIC_RELAXED);
-        }
-    }
-}
 
 /*
  * Destructors of thread-specific data run in rounds while any of them sets a value again. Wait for
@@ -174,13 +30,12 @@ static void on_thread_end(void *value)
     if (round < LAST_ROUND && pthread_setspecific(end_key, (void *)(round + 1)) == 0) {
         return;
     }
-    if (self == &nobody || !self->is_ready) {
+    if (!self->is_ready) {
         return;
     }
-    cap_thread_exit_event(self);
-    cap_hold_end_thread(self);
+    cap_on_end_thread(self);
     uint64_t mask = raw_block_signals();
-    cap_self = &nobody;
+    cap_self = &cap_no_thread;
     if (cap_birth_end(self)) {
         cap_thread_give_back(self);
     }
@@ -221,7 +76,7 @@ static bool begin(struct cap_thread *self)
     if (is_first) {
         cap_describe_image(self);
     }
-    cap_hold_begin_thread(self);
+    cap_on_begin_thread(self);
     if (make_end_key()) {
         (void)pthread_setspecific(end_key, (void *)(uintptr_t)1);
     }
@@ -234,11 +89,11 @@ bool cap_thread_begin(void)
     CAP_KEEP_ERRNO;
     bool is_ready = cap_self->is_ready != 0;
     if (!is_ready && cap_image_begin()) {
-        if (cap_self == &nobody) {
+        if (cap_self == &cap_no_thread) {
             struct cap_thread *fresh = cap_thread_take();
-            cap_self = fresh != NULL ? fresh : &nobody;
+            cap_self = fresh != NULL ? fresh : &cap_no_thread;
         }
-        is_ready = cap_self != &nobody && begin(cap_self);
+        is_ready = cap_self != &cap_no_thread && begin(cap_self);
     }
     raw_restore_signals(mask);
     return is_ready;

@@ -6,6 +6,7 @@
 
 #include "capture/core/process.h"
 #include "capture/core/raw.h"
+#include "capture/core/thread_table.h"
 
 /* cap_thread.birth. SETTLED is 0: a fork wipes it, and the child has no maker. */
 enum birth {

@@ -33,13 +33,6 @@ uint32_t cap_end_of(struct cap_thread *self, int error, const struct sockaddr *a
 uint32_t cap_message_end_of(struct cap_thread *self, int error,
                             const struct msghdr *message) CAP_HIDDEN;
 
-/* What has one name for all of its kind is told apart by a number that the kernel gives behind
- * `key` in /proc/self/fdinfo ("eventfd-id: 12", since Linux 5.2). False where there is none. */
-bool cap_channel_number(int fd, const char *key, uint64_t *number_out) CAP_HIDDEN;
-/* The name made of that; returns its length. */
-size_t cap_channel_name(const char *head, uint64_t number, const char *tail, char *text,
-                        size_t size) CAP_HIDDEN;
-
 /* The inode of the socket at the other end of a Unix socket that is connected; 0: not known. */
 uint32_t cap_channel_peer(int fd) CAP_HIDDEN;
 

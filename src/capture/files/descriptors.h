@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The table of descriptors: path, kind and position of each. Part of capture.h. Signal safe, thread
+ * The table of descriptors: path, kind and position of each.  Signal safe, thread
  * safe, no lock: fds.c.
  */
 #ifndef WIO_CAPTURE_FILES_DESCRIPTORS_H
 #define WIO_CAPTURE_FILES_DESCRIPTORS_H
 
 #include "capture/core/state.h"
+#include "capture/mmap/pages_fd.h"
 
 enum cap_fd_flags {
     CAP_FD_KNOWN = 1,      /* path is right */
@@ -110,7 +111,6 @@ bool cap_fd_is_ours(int fd) CAP_HIDDEN;
 #define CAP_OWN_FDS 2u
 unsigned cap_fd_ours_within(unsigned first, unsigned last, unsigned ours[CAP_OWN_FDS]) CAP_HIDDEN;
 extern int *const cap_ring_fd_place CAP_HIDDEN;
-extern int cap_pages_fd CAP_HIDDEN; /* the userfaultfd of pages.c, -1 = none */
 /* The same, a few instructions for all other descriptors. */
 static inline bool cap_fd_is_ours_maybe(int fd)
 {
@@ -119,10 +119,6 @@ static inline bool cap_fd_is_ours_maybe(int fd)
 /* The program is about to put a duplicate of fd at new_fd: get ours out of the way. Not where fd is
  * closed: the call will fail, and ours would stay behind. */
 void cap_fd_make_room(int fd, int new_fd) CAP_HIDDEN;
-/* Rings of io_uring among the descriptors of this process that no wrapped call has shown: counts
- * their requests as unseen, as far as an earlier call has not (uring_foreign.c). Reads
- * /proc/self/fd. */
-void cap_fd_count_foreign_rings(void) CAP_HIDDEN;
 /* Descriptors went to another process with this message: it shares their positions. */
 struct msghdr;
 void cap_fd_share_sent(const struct msghdr *message) CAP_HIDDEN;

@@ -7,40 +7,14 @@
 #include "base/fmt.h"
 #include "capture/core/process.h"
 #include "capture/core/raw.h"
-#include "capture/files/channels.h"
+#include "capture/files/fd_number.h"
 #include "capture/files/fds.h"
 
 /* linux/magic.h does not have it. */
 #define MQUEUE_MAGIC 0x19800202
 #define MQUEUE_AT "/dev/mqueue"
 
-struct cap_fd *cap_fd_blocks[CAP_FD_BLOCKS];
 bool cap_fds_have_mpi;
-
-#define BLOCK_BYTES (CAP_FD_BLOCK * sizeof(struct cap_fd))
-
-_Static_assert(sizeof(struct cap_fd) == 64, "one cache line per descriptor");
-
-/* The entry, made where it is not there; NULL where there is no memory or no such descriptor. */
-static struct cap_fd *entry_of(int fd)
-{
-    struct cap_fd *entry = cap_fd_find(fd);
-    unsigned block = (unsigned)fd / CAP_FD_BLOCK;
-    if (entry != NULL || block >= CAP_FD_BLOCKS) {
-        return entry;
-    }
-    struct cap_fd *fresh =
-        raw_mmap(BLOCK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (fresh == NULL) {
-        return NULL;
-    }
-    struct cap_fd *expected = NULL;
-    if (!__atomic_compare_exchange_n(&cap_fd_blocks[block], &expected, fresh, false,
-                                     __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
-        (void)raw_munmap(fresh, BLOCK_BYTES);
-    }
-    return cap_fd_find(fd);
-}
 
 static bool is_name(const char *name, const char *text, size_t length)
 {
@@ -61,12 +35,12 @@ static size_t own_name(int fd, char *text, size_t length, size_t size, int64_t *
 {
     uint64_t number;
     if (is_name("anon_inode:[eventfd]", text, length) &&
-        cap_channel_number(fd, "eventfd-id:", &number)) {
-        return cap_channel_name("eventfd:[", number, "]", text, size);
+        cap_fd_number(fd, "eventfd-id:", &number)) {
+        return cap_fd_numbered_name("eventfd:[", number, "]", text, size);
     }
-    if (is_name("anon_inode:[pidfd]", text, length) && cap_channel_number(fd, "Pid:", &number)) {
+    if (is_name("anon_inode:[pidfd]", text, length) && cap_fd_number(fd, "Pid:", &number)) {
         *process_out = (int64_t)number;
-        return cap_channel_name("anon_inode:[pidfd:", number, "]", text, size);
+        return cap_fd_numbered_name("anon_inode:[pidfd:", number, "]", text, size);
     }
     if (length + strlen(MQUEUE_AT) < size && is_message_queue(fd, text, length)) {
         memmove(text + strlen(MQUEUE_AT), text, length);
@@ -113,7 +87,7 @@ uint32_t cap_fd_learn(struct cap_thread *self, int fd)
     }
     int64_t process = 0;
     uint32_t id = name_of(self, fd, &process);
-    struct cap_fd *entry = cap_fd_is_guest() || id == WIO_NO_STRING ? NULL : entry_of(fd);
+    struct cap_fd *entry = cap_fd_is_guest() || id == WIO_NO_STRING ? NULL : cap_fd_entry(fd);
     if (entry != NULL) {
         long flags = raw_fcntl(fd, F_GETFL, 0);
         entry->path = id;
@@ -135,7 +109,7 @@ int64_t cap_fd_process(int fd)
 
 void cap_fd_set(int fd, uint32_t path, int open_flags)
 {
-    struct cap_fd *entry = fd >= 0 && !cap_fd_is_guest() ? entry_of(fd) : NULL;
+    struct cap_fd *entry = fd >= 0 && !cap_fd_is_guest() ? cap_fd_entry(fd) : NULL;
     if (entry == NULL) {
         return;
     }
@@ -154,7 +128,7 @@ void cap_fd_set(int fd, uint32_t path, int open_flags)
 
 void cap_fd_set_mpi(int fd, bool is_side)
 {
-    struct cap_fd *entry = fd >= 0 && !cap_fd_is_guest() ? entry_of(fd) : NULL;
+    struct cap_fd *entry = fd >= 0 && !cap_fd_is_guest() ? cap_fd_entry(fd) : NULL;
     if (entry != NULL) {
         cap_fd_put_flag(entry, is_side ? CAP_FD_MPI_SIDE : CAP_FD_MPI_FILE, true);
         __atomic_store_n(&cap_fds_have_mpi, true, __ATOMIC_RELAXED);
@@ -196,7 +170,7 @@ void cap_fd_dup(struct cap_thread *self, int old_fd, int new_fd, bool is_cloexec
     }
     uint32_t path = cap_fd_path(self, old_fd);
     struct cap_fd *from = cap_fd_find(old_fd);
-    struct cap_fd *to = new_fd >= 0 ? entry_of(new_fd) : NULL;
+    struct cap_fd *to = new_fd >= 0 ? cap_fd_entry(new_fd) : NULL;
     if (from == NULL || to == NULL || path == WIO_NO_STRING) {
         cap_fd_clear(new_fd);
         return;

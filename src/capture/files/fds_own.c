@@ -2,6 +2,7 @@
 /* Our own descriptors, which must look closed to the program and stay open. */
 #include "capture/core/process.h"
 #include "capture/core/raw.h"
+#include "capture/files/descriptors.h"
 
 int *const cap_ring_fd_place = &cap_process.ring_fd;
 

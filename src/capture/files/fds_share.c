@@ -5,16 +5,6 @@
 
 #include "capture/files/fds.h"
 
-void cap_fd_share_with_guest(int fd)
-{
-    unsigned block = (unsigned)fd / CAP_FD_BLOCK;
-    struct cap_fd *entries =
-        block < CAP_FD_BLOCKS ? __atomic_load_n(&cap_fd_blocks[block], __ATOMIC_ACQUIRE) : NULL;
-    if (entries != NULL) {
-        cap_fd_put_flag(&entries[(unsigned)fd % CAP_FD_BLOCK], CAP_FD_SHARED, true);
-    }
-}
-
 /* The kernel has read the control data, so we can. */
 void cap_fd_share_sent(const struct msghdr *message)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* close and dup: calls that change which descriptor is what. Our own descriptor must look
  * closed to the program, and stay open. */
-#include "capture/core/numbers.h"
 #include "capture/core/process.h"
+#include "capture/files/files_numbers.h"
 #include "capture/files/hooks.h"
 
 static int bad_descriptor(void)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* fcntl, with its locks, and the requests of ioctl that concern files. */
-#include "capture/core/numbers.h"
 #include "capture/core/process.h"
+#include "capture/files/files_numbers.h"
 #include "capture/files/hooks.h"
 #include "capture/mmap/pages.h"
 

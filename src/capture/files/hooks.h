@@ -35,8 +35,8 @@
 
 #include "capture/core/capture.h"
 #include "capture/files/channels.h"
+#include "capture/files/paths.h"
 #include "capture/mpi/mpi_io.h"
-#include "capture/sync/sync.h"
 
 #define CAP_TEMP_FLAGS (O_RDWR | O_CREAT | O_EXCL)
 

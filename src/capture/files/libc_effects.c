@@ -9,6 +9,7 @@
 #include <utmp.h>
 
 #include "capture/files/libc_effects.h"
+#include "capture/files/paths.h"
 
 /* ---- nftw: with FTW_CHDIR each call of the program's function is made in another directory ----
  */

@@ -11,6 +11,7 @@
 
 #include "capture/async/uring.h"
 #include "capture/core/capture.h"
+#include "capture/files/descriptors.h"
 #include "capture/mmap/mmap_record.h"
 #include "capture/mmap/mmap_table.h"
 #include "capture/mmap/pages.h"

@@ -5,7 +5,9 @@
 #include <sys/auxv.h>
 #include <sys/mman.h>
 
+#include "capture/core/environment.h"
 #include "capture/core/process.h"
+#include "capture/mmap/pages_fd.h"
 #include "capture/mmap/pages_kernel.h"
 
 /* Protecting a map makes page tables for all of it, 1/512 of its size: not for larger ones. */
@@ -15,9 +17,18 @@
 
 int cap_pages_fd = -1;
 
+static bool is_wanted;
+static uint64_t device; /* of cap_pages_fd */
+static uint64_t inode;
+
 enum { UNTRIED, BUSY, READY, ABSENT };
 static uint32_t state;
 static uint32_t watched; /* maps ever, in this image */
+
+void cap_pages_configure(void)
+{
+    is_wanted = cap_env_is_on("WHYIO_MMAP_PAGES");
+}
 
 /* ---- the descriptor ----------------------------------------------------------------------- */
 
@@ -42,8 +53,8 @@ static void begin(void)
     int fd = make_descriptor();
     struct stat st = {0};
     if (fd >= 0 && raw_fstat(fd, &st) == 0) {
-        cap_process.pages_dev = st.st_dev;
-        cap_process.pages_ino = st.st_ino;
+        device = st.st_dev;
+        inode = st.st_ino;
         __atomic_store_n(&cap_pages_fd, fd, __ATOMIC_RELEASE);
     }
     __atomic_store_n(&state, fd >= 0 ? READY : ABSENT, __ATOMIC_RELEASE);
@@ -67,8 +78,8 @@ static bool is_ready(void)
 bool cap_pages_is(int fd)
 {
     struct stat st = {0};
-    return fd >= 0 && fd == cap_pages_fd && raw_fstat(fd, &st) == 0 &&
-           st.st_dev == cap_process.pages_dev && st.st_ino == cap_process.pages_ino;
+    return fd >= 0 && fd == cap_pages_fd && raw_fstat(fd, &st) == 0 && st.st_dev == device &&
+           st.st_ino == inode;
 }
 
 /* ---- watching ----------------------------------------------------------------------------- */
@@ -93,7 +104,7 @@ void cap_pages_watch(struct cap_map *map, int fd, int map_flags)
 {
     struct stat st = {0};
     int type = map_flags & MAP_TYPE;
-    if (!cap_process.with_mmap_pages || (type != MAP_SHARED && type != MAP_SHARED_VALIDATE)) {
+    if (!is_wanted || (type != MAP_SHARED && type != MAP_SHARED_VALIDATE)) {
         return;
     }
     bool is_writable = (raw_fcntl(fd, F_GETFL, 0) & O_ACCMODE) == O_RDWR;
@@ -131,7 +142,7 @@ void cap_pages_watch_again(uintptr_t address, size_t size)
 
 void cap_pages_begin_image(void)
 {
-    if (!cap_process.with_mmap_pages) {
+    if (!is_wanted) {
         return;
     }
     if (cap_pages_is(cap_pages_fd)) {

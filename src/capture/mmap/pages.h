@@ -17,6 +17,8 @@
 #include "capture/core/capture.h"
 #include "capture/mmap/mmap_table.h"
 
+/* Once, while the process is configured. */
+void cap_pages_configure(void) CAP_HIDDEN;
 /* A shared map of a regular file was made: watch it, and note in `map` what a report needs. */
 void cap_pages_watch(struct cap_map *map, int fd, int map_flags) CAP_HIDDEN;
 /* Maps in this range have moved or grown: their watch begins anew. */

@@ -24,6 +24,7 @@
 #define WIO_CAPTURE_MPI_MPI_H
 
 #include "capture/core/capture.h"
+#include "capture/mpi/mpi_judge.h"
 #include "capture/throttle/hold.h"
 
 typedef intptr_t cap_mpi_word; /* a handle: of MPICH the low 32 bits count */
@@ -180,7 +181,7 @@ static inline void cap_mpi_end(struct cap_mpi *m, int result)
 static inline int cap_mpi_leave(struct cap_mpi *m)
 {
     struct cap_thread *self = m->self;
-    self->mpi_frame = 0;
+    self->outer_frame = 0;
     self->flags &= (uint8_t)~CAP_MPI_FLAGS;
     uintptr_t span = self->span2;
     if (self->span == 0 && span != 0) {

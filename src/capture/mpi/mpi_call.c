@@ -2,6 +2,7 @@
 /* Into a wrapper of MPI and out of it: the caller, and the events. */
 #include "capture/core/process.h"
 #include "capture/mpi/mpi_doors.h"
+#include "capture/mpi/mpi_judge.h"
 
 __thread uintptr_t cap_mpi_door __attribute__((tls_model("initial-exec")));
 
@@ -43,7 +44,7 @@ static void go_in(struct cap_thread *self, uintptr_t frame, bool is_file)
         __atomic_signal_fence(__ATOMIC_SEQ_CST);
         self->span2 = span;
     }
-    self->mpi_frame = frame | (is_file ? CAP_MPI_FRAME_FILE : 0);
+    self->outer_frame = frame | (is_file ? CAP_MPI_FRAME_FILE : 0);
 }
 
 static CAP_WARM bool enter(struct cap_mpi *m, unsigned call, uintptr_t source, uintptr_t frame,
@@ -54,7 +55,7 @@ static CAP_WARM bool enter(struct cap_mpi *m, unsigned call, uintptr_t source, u
         return false;
     }
     if (CAP_UNLIKELY(source - self->lo >= self->span)) {
-        self->mpi_frame = 0;
+        self->outer_frame = 0;
         self = find_caller(&source, call);
         if (self == NULL || !cap_mpi_configure()) {
             return false;

@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 
 #include "capture/core/raw.h"
+#include "capture/mpi/mpi_judge.h"
 
 void cap_mpi_look_up(const void *place, struct cap_mpi_request *out)
 {

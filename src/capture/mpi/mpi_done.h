@@ -9,6 +9,7 @@
 #define WIO_CAPTURE_MPI_MPI_DONE_H
 
 #include "capture/mpi/mpi_hooks.h"
+#include "capture/mpi/mpi_judge.h"
 
 #define CAP_MPI_FEW 32
 #define CAP_MPI_STATUS_WORDS 4 /* of 8 bytes: more than any status */

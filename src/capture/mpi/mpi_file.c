@@ -3,8 +3,10 @@
 #include <fcntl.h>
 #include <string.h>
 
+#include "capture/files/paths.h"
 #include "capture/mpi/mpi_hooks.h"
 #include "capture/mpi/mpi_io.h"
+#include "capture/mpi/mpi_judge.h"
 
 enum { SALT_FILE = 0x66 };
 

@@ -9,6 +9,7 @@
 #include "capture/core/hash.h"
 #include "capture/core/process.h"
 #include "capture/core/raw.h"
+#include "capture/files/descriptors.h"
 
 /* Hashes of names; the newest NAMES_WAYS of equal low bits are kept. A file is opened while its
  * name is new, or (deferred open of ROMIO) as long as few others came since. */

@@ -12,6 +12,7 @@
 #define WIO_CAPTURE_MPI_MPI_IO_H
 
 #include "capture/core/capture.h"
+#include "capture/files/descriptors.h"
 
 enum cap_mpi_io {
     CAP_MPI_IO_NONE, /* the library's own business */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/fmt.h"
+#include "capture/core/environment.h"
 #include "capture/core/process.h"
 #include "capture/core/raw.h"
 #include "capture/mpi/mpi_object.h"

@@ -10,11 +10,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "capture/core/numbers.h"
+#include "capture/core/environment.h"
 #include "capture/core/process.h"
 #include "capture/core/raw.h"
 #include "capture/files/hooks.h"
 #include "capture/mmap/pages.h"
+#include "capture/process/process_numbers.h"
 #include "capture/throttle/hold.h"
 
 enum form { BY_PATH, BY_SEARCH, BY_FD, BY_AT };

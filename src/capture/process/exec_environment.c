@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/fmt.h"
+#include "capture/core/environment.h"
 #include "capture/core/process.h"
 #include "capture/core/raw.h"
 #include "capture/process/exec.h"

@@ -10,13 +10,19 @@
 
 #include "capture/core/process.h"
 #include "capture/core/raw.h"
+#include "capture/files/paths.h"
 #include "capture/mmap/pages.h"
+#include "capture/process/fork.h"
 #include "capture/throttle/hold.h"
 
-void cap_before_fork(struct cap_thread *self)
+/* From now on each call takes the slow path, which checks the calling process. */
+static void watch_calls(struct cap_thread *self, enum cap_watch watch)
 {
-    cap_fd_share_all(false);
-    cap_hold_before_fork(self);
+    if (self->watch != CAP_WATCH_CLONE) {
+        self->watch = (uint8_t)watch;
+    }
+    self->span = 0;
+    self->span2 = 0;
 }
 
 static void emit_process(struct cap_thread *self, struct cap_event *ev, int64_t result, int error,
@@ -133,7 +139,7 @@ CAP_HIDDEN void cap_vfork_before(unsigned which, uintptr_t source)
         self->pending = CAP_EVENT_OF(call, source);
         self->pending.begin = cap_begin(self);
     }
-    cap_watch(self, CAP_WATCH_VFORK);
+    watch_calls(self, CAP_WATCH_VFORK);
 }
 
 CAP_HIDDEN pid_t cap_vfork_after(long result)
@@ -168,15 +174,6 @@ CAP_EXPORT pid_t __vfork(void)
 }
 
 #endif
-
-void cap_watch(struct cap_thread *self, enum cap_watch watch)
-{
-    if (self->watch != CAP_WATCH_CLONE) {
-        self->watch = (uint8_t)watch;
-    }
-    self->span = 0;
-    self->span2 = 0;
-}
 
 /* The parent ends inside libc's daemon: say so before. */
 CAP_EXPORT int daemon(int nochdir, int noclose)
@@ -235,11 +232,11 @@ void cap_before_clone(struct cap_thread *self, uint64_t flags)
         cap_fd_share_all(false);
     } else if ((flags & CLONE_VFORK) != 0) {
         cap_fd_share_all(true);
-        cap_watch(self, CAP_WATCH_VFORK);
+        watch_calls(self, CAP_WATCH_VFORK);
     } else if ((flags & CLONE_SETTLS) == 0) {
         cap_fd_share_all(false);
         cap_unseen(WIO_UNSEEN_SHARED_CLONE);
-        cap_watch(self, CAP_WATCH_CLONE);
+        watch_calls(self, CAP_WATCH_CLONE);
     }
 }
 

@@ -12,6 +12,7 @@
 #include "capture/core/process.h"
 #include "capture/core/raw.h"
 #include "capture/core/thread_birth.h"
+#include "capture/core/thread_table.h"
 #include "capture/sync/sync.h"
 #include "capture/throttle/hold.h"
 

@@ -4,7 +4,7 @@
 #include <sys/wait.h>
 
 #include "base/rawcall.h"
-#include "capture/core/numbers.h"
+#include "capture/process/process_numbers.h"
 #include "capture/sync/sync.h"
 
 struct wait_call {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "capture/stdio/stdio_call.h"
+#include "capture/files/descriptors.h"
 
 __thread struct cap_stdio cap_stdio __attribute__((tls_model("initial-exec")));
 

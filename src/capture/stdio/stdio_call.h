@@ -25,6 +25,7 @@
 #include <stdio.h>
 
 #include "capture/core/capture.h"
+#include "capture/files/descriptors.h"
 #include "capture/stdio/stdio_stream.h"
 
 /*
@@ -148,7 +149,7 @@ static inline bool cap_stdio_continues(const struct cap_stdio_run *run, const st
 {
     const struct wio_slot_event *slot = run->slot;
     return run->self == self && self->word == run->word && run->pid == self->pid &&
-           (self->has_pending & CAP_PENDING_LOCKS) == 0 && slot->source == ev->source &&
+           (self->has_pending & CAP_PENDING_EVENTS) == 0 && slot->source == ev->source &&
            slot->call == ev->call && slot->size == ev->size && slot->fd == ev->fd &&
            slot->path == ev->path && run->offset == ev->offset && slot->result < WIO_RUN_MAX &&
            ev->begin - run->last < CAP_STDIO_PAUSE;

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <wchar.h>
 
+#include "capture/files/descriptors.h"
 #include "capture/stdio/stdio_call.h"
 
 int __vfprintf_chk(FILE *stream, int flag, const char *format, va_list args);

@@ -11,6 +11,7 @@
 
 #include <sys/stat.h>
 
+#include "capture/files/descriptors.h"
 #include "capture/stdio/stdio_call.h"
 #include "capture/stdio/stdio_tables.h"
 

@@ -21,7 +21,6 @@
 #include <unistd.h>
 
 #include "capture/stdio/stdio_call.h"
-#include "capture/stdio/stdio_hooks.h"
 
 /* glibc has seven tables for files and pipes. */
 #define TABLES_MAX 16
@@ -87,23 +86,23 @@ static bool is_entry_group(const uintptr_t *word)
            word[CAP_STDIO_STAT] == (uintptr_t)libc->stat;
 }
 
-static void exchange(uintptr_t *word)
+static void exchange(uintptr_t *word, cap_function *const hooks[CAP_STDIO_ENTRIES])
 {
     struct table *table = &tables[table_count++];
     table->begin = word - WORDS_BEFORE;
     table->real_close = (cap_stdio_close_fn *)word[CAP_STDIO_CLOSE];
     for (unsigned i = 0; i < CAP_STDIO_ENTRIES; i++) {
-        word[i] = (uintptr_t)cap_stdio_hooks[i];
+        word[i] = (uintptr_t)hooks[i];
     }
 }
 
-static void exchange_all(const struct region *region)
+static void exchange_all(const struct region *region, cap_function *const hooks[CAP_STDIO_ENTRIES])
 {
     const uintptr_t *end = (const uintptr_t *)region->hi - CAP_STDIO_ENTRIES;
     uintptr_t *word = (uintptr_t *)((region->lo + sizeof(*word) - 1) & ~(sizeof(*word) - 1));
     while (word <= end && table_count < TABLES_MAX) {
         if (is_entry_group(word)) {
-            exchange(word);
+            exchange(word, hooks);
             word += CAP_STDIO_ENTRIES;
         } else {
             word++;
@@ -131,7 +130,7 @@ static bool find_functions(void)
            libc->stat != NULL && libc->write_call != NULL;
 }
 
-static void install(void)
+void cap_stdio_exchange(cap_function *const hooks[CAP_STDIO_ENTRIES])
 {
     struct region region = {0};
     if (!find_functions()) {
@@ -148,20 +147,7 @@ static void install(void)
     if (mprotect((void *)begin, bytes, PROT_READ | PROT_WRITE) != 0) {
         return;
     }
-    exchange_all(&region);
+    exchange_all(&region, hooks);
     (void)mprotect((void *)begin, bytes, PROT_READ);
     cap_stdio_has_hooks = table_count > 0;
-}
-
-void cap_stdio_install(void)
-{
-    static bool was_tried;
-    if (was_tried) {
-        return;
-    }
-    was_tried = true;
-    install();
-    if (!cap_stdio_has_hooks) {
-        cap_unseen(WIO_UNSEEN_HIDDEN_STDIO);
-    }
 }

@@ -29,6 +29,8 @@ extern struct cap_stdio_libc {
     ssize_t (*write_call)(int fd, const void *buf, size_t size); /* write(2) */
 } cap_stdio_libc CAP_HIDDEN;
 
+/* Put these in the place of libc's own; cap_stdio_has_hooks tells whether they were found. */
+void cap_stdio_exchange(cap_function *const hooks[CAP_STDIO_ENTRIES]) CAP_HIDDEN;
 /* Closing differs from stream to stream: pipes wait for their child, mapped files unmap. */
 cap_stdio_close_fn *cap_stdio_real_close(const FILE *stream) CAP_HIDDEN;
 

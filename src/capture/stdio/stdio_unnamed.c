@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "capture/core/raw.h"
+#include "capture/files/paths.h"
 #include "capture/process/exec.h"
 #include "capture/stdio/stdio_call.h"
 #include "capture/throttle/hold.h"

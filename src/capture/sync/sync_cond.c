@@ -25,7 +25,7 @@ static bool is_shared(const pthread_cond_t *cond)
 static void begin(struct cond_wait *wait, const pthread_cond_t *cond, const pthread_mutex_t *mutex)
 {
     struct cap_thread *self = wait->self;
-    if ((self->has_pending & CAP_PENDING_LOCKS) != 0) {
+    if ((self->has_pending & CAP_PENDING_EVENTS) != 0) {
         cap_held_write(self); /* the mutex was taken before it is left here */
     }
     wait->arg[0] = cap_object_id(cond, is_shared(cond));

@@ -10,6 +10,11 @@
 uint32_t *cap_waiters;
 int64_t cap_told[CAP_TOLD_MAX];
 
+void cap_held_configure(void)
+{
+    cap_waiters = cap_image->waiters;
+}
+
 bool cap_held_is_reader(const struct cap_held *held)
 {
     unsigned op = wio_call_op(held->call);
@@ -64,7 +69,7 @@ bool cap_held_is_internal(struct cap_thread *self, const struct cap_held *held)
 
 void cap_held_write(struct cap_thread *self)
 {
-    self->has_pending &= (uint8_t)~CAP_PENDING_LOCKS;
+    self->has_pending &= (uint8_t)~CAP_PENDING_EVENTS;
     for (uint32_t i = 0; i < self->held_count; i++) {
         struct cap_held *held = &self->held[i];
         uintptr_t address = __atomic_load_n(&held->lock, __ATOMIC_RELAXED);
@@ -116,7 +121,7 @@ void cap_held_push_more(struct cap_thread *self, const void *address, unsigned c
     }
     const struct cap_held fresh = {.begin = cap_now(), .source = source, .call = call};
     if (append(self, address, fresh)) {
-        self->has_pending |= CAP_PENDING_LOCKS;
+        self->has_pending |= CAP_PENDING_EVENTS;
     } else if (!cap_held_is_internal(self, &fresh)) {
         cap_held_emit(self, &fresh, id_of(&fresh, (uintptr_t)address));
     }
@@ -144,6 +149,6 @@ void cap_held_remove(struct cap_thread *self, struct cap_held *held)
     }
     self->held_count = count;
     if (count == 0) {
-        self->has_pending &= (uint8_t)~CAP_PENDING_LOCKS;
+        self->has_pending &= (uint8_t)~CAP_PENDING_EVENTS;
     }
 }

@@ -42,6 +42,8 @@ static inline bool cap_is_awaited(const uint32_t *waiters)
     return __atomic_load_n(waiters, __ATOMIC_SEQ_CST) != 0;
 }
 
+/* Once, while the process is configured. */
+void cap_held_configure(void) CAP_HIDDEN;
 /* Write the events of all locks that are held and have none yet. */
 void cap_held_write(struct cap_thread *self) CAP_HIDDEN;
 /* The lock was free and is taken. This is for where others are held, or it is this one again. */
@@ -78,7 +80,7 @@ static inline void cap_held_push(struct cap_thread *self, const void *address, u
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     held->lock = (uintptr_t)address;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    self->has_pending |= CAP_PENDING_LOCKS;
+    self->has_pending |= CAP_PENDING_EVENTS;
 }
 
 /* The only lock that is held is this one, taken once and not written. */
@@ -101,7 +103,7 @@ static inline bool cap_held_drop_only(struct cap_thread *self)
         held->lock = lock;
         return false;
     }
-    self->has_pending &= (uint8_t)~CAP_PENDING_LOCKS;
+    self->has_pending &= (uint8_t)~CAP_PENDING_EVENTS;
     self->held_count = 0;
     return true;
 }

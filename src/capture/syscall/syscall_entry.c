@@ -13,9 +13,11 @@
 #include "base/rawcall.h"
 #include "capture/core/address.h"
 #include "capture/core/capture.h"
-#include "capture/core/numbers.h"
 #include "capture/core/seccomp.h"
+#include "capture/files/files_numbers.h"
 #include "capture/mmap/mmap_numbers.h"
+#include "capture/process/fork.h"
+#include "capture/process/process_numbers.h"
 #include "capture/syscall/syscall.h"
 
 /* Our own wrappers, in the order of syscall_rules.c; those that return do so with a long. */

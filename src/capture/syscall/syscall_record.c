@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Performing and recording a system call by its rule. */
+/* Recording a system call by its rule. */
 #include <linux/openat2.h>
 #include <sys/syscall.h>
 
-#include "base/rawcall.h"
 #include "capture/files/hooks.h"
 #include "capture/syscall/syscall.h"
-
-#define RESULT_ERRORS 4095u
 
 struct record {
     struct cap_thread *self;
@@ -17,17 +14,6 @@ struct record {
     struct cap_ext ext;
     bool has_ext;
 };
-
-long cap_raw_perform(const struct cap_raw_call *call)
-{
-    const long *arg = call->arg;
-    long result = wio_rawcall6(call->rule->number, arg[1], arg[2], arg[3], arg[4], arg[5], arg[6]);
-    if ((unsigned long)result >= -(unsigned long)RESULT_ERRORS) {
-        errno = (int)-result;
-        return -1;
-    }
-    return result;
-}
 
 static void *pointer(const struct record *r, unsigned number)
 {

@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/crc.h"
+#include "capture/core/environment.h"
 #include "capture/core/hash.h"
 #include "capture/core/process.h"
 #include "capture/core/raw.h"
@@ -41,6 +42,7 @@ void cap_hold_configure(void)
         board = NULL;
     }
     cap_board = board;
+    cap_process.is_slow = board != NULL;
 }
 
 void cap_hold_ring(struct wio_board *board)
@@ -205,9 +207,11 @@ void cap_hold_call(struct cap_thread *self, uintptr_t source, unsigned call, int
     }
 }
 
-uint8_t cap_hold_emitted(struct cap_thread *self, const struct cap_event *ev)
+uint8_t cap_hold_event_flags(struct cap_thread *self, const struct cap_event *ev, uint8_t flags)
 {
-    uint8_t flags = self->flags;
+    if ((flags & WIO_EVENT_HOLD) == 0) {
+        return flags;
+    }
     self->flags &= (uint8_t)~WIO_EVENT_HOLD;
     bool is_read = wio_op_class(wio_call_op(ev->call)) == WIO_CLASS_READ;
     self->look_failed = ev->error != 0 || (is_read && ev->result == 0);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Places on the board: of threads and processes from their announcement to their end. */
 #include "base/crc.h"
+#include "capture/core/environment.h"
 #include "capture/core/hash.h"
 #include "capture/core/process.h"
 #include "capture/core/raw.h"
@@ -148,6 +149,7 @@ void cap_hold_leave(void)
     }
     (void)raw_munmap(cap_board, sizeof(*cap_board));
     cap_board = NULL;
+    cap_process.is_slow = false;
 }
 
 void cap_hold_announce(const struct cap_thread *self)

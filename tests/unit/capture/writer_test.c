@@ -21,6 +21,7 @@
 #include "support/unit.h"
 
 #include "capture/core/process.h"
+#include "capture/core/thread_table.h"
 
 #define THREADS 4
 #define EVENTS 5000

@@ -1,0 +1,77 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Generate the direct calls between capture's core and its features from src/capture/features.def.
+
+    gen_features.py hooks features.def features.h features_gen.c    cap_on_HOOK of features.h
+
+A hook without a result calls all of its functions; one whose last parameter has the type of its
+result gives each function what the one before it gave; any other stops at the first result that is
+not 0.
+"""
+import re
+import sys
+
+HOOK = re.compile(r"^([\w ]+?) ?cap_on_(\w+)\(([^)]*)\)\s*CAP_HIDDEN;", re.M)
+
+
+def read_table(path):
+    """[(hook, function, header)]"""
+    with open(path, encoding="ascii") as lines:
+        rows = [[part.strip() for part in line.split("|")] for line in lines
+                if line.strip() and not line.startswith("#")]
+    for row in rows:
+        if len(row) != 3:
+            sys.exit(f"features.def: {' | '.join(row)}: hook | function | header expected")
+    return rows
+
+
+def read_hooks(path):
+    """{hook: (result, [parameters as declared])}, in the order of the header."""
+    with open(path, encoding="ascii") as file:
+        text = file.read()
+    return {name: (result, [" ".join(part.split()) for part in params.split(",")])
+            for result, name, params in HOOK.findall(text)}
+
+
+def body(result, params, functions):
+    """Lines of the function that calls them."""
+    names = [] if params == ["void"] else [re.search(r"\w+$", part).group() for part in params]
+    calls = [f"{function}({', '.join(names)})" for function in functions]
+    if result == "void":
+        return [f"(void){name};" for name in names if not calls] + [f"{call};" for call in calls]
+    if params[-1] == f"{result} {names[-1]}":
+        return [f"{names[-1]} = {call};" for call in calls] + [f"return {names[-1]};"]
+    if len(calls) == 1:
+        return [f"return {calls[0]};"]
+    lines = [f"{result} answer = 0;"]
+    for call in calls:
+        lines += ["if (answer == 0) {", f"    answer = {call};", "}"]
+    return lines + ["return answer;"]
+
+
+def write_hooks(rows, hooks, out):
+    """One function per hook."""
+    for hook, function, _ in rows:
+        if hook not in hooks:
+            sys.exit(f"features.def: {function}: features.h has no cap_on_{hook}")
+    out.write("/* Generated from features.def by gen_features.py. */\n")
+    out.write('#include "capture/core/features.h"\n')
+    out.writelines(f'#include "capture/{header}"\n' for header in sorted({row[2] for row in rows}))
+    for hook, (result, params) in hooks.items():
+        functions = [function for name, function, _ in rows if name == hook]
+        out.write(f"\n{result} cap_on_{hook}({', '.join(params)})\n{{\n")
+        out.writelines(f"    {line}\n" for line in body(result, params, functions))
+        out.write("}\n")
+
+
+def main(what, table, header, output):
+    if what != "hooks":
+        sys.exit(__doc__)
+    with open(output, "w", encoding="ascii") as out:
+        write_hooks(read_table(table), read_hooks(header), out)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 5:
+        sys.exit(__doc__)
+    main(*sys.argv[1:])

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "capture/core/environment.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "capture/core/raw.h"
+
+/* Where the kernel put the arguments, and the environment behind them; the loader's. */
+extern void *__libc_stack_end;
+static char **early_environ; /* of what stands there, while we are configured before libc */
+
+/* Before libc's own constructor has run (.preinit_array) `environ` is not set yet. */
+void cap_environ_find(void)
+{
+    const long *arguments = __libc_stack_end;
+    if (environ == NULL && arguments != NULL) {
+        early_environ = (char **)(uintptr_t)(arguments + *arguments + 2);
+    }
+}
+
+void cap_environ_forget(void)
+{
+    early_environ = NULL;
+}
+
+char **cap_environ_entries(void)
+{
+    return environ != NULL ? environ : early_environ;
+}
+
+const char *cap_getenv(const char *name)
+{
+    size_t length = strlen(name);
+    for (char **entry = cap_environ_entries(); entry != NULL && *entry != NULL; entry++) {
+        if (strncmp(*entry, name, length) == 0 && (*entry)[length] == '=') {
+            return *entry + length + 1;
+        }
+    }
+    return NULL;
+}
+
+bool cap_env_is_on(const char *name)
+{
+    const char *text = cap_getenv(name);
+    return text != NULL && strcmp(text, "1") == 0;
+}
+
+size_t cap_read_small(const char *path, char *text, size_t size)
+{
+    long fd = raw_openat(AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
+    size_t used = 0;
+    if (fd >= 0) {
+        long got;
+        while (used + 1 < size && (got = raw_read((int)fd, text + used, size - 1 - used)) > 0) {
+            used += (size_t)got;
+        }
+        (void)raw_close((int)fd);
+    }
+    text[used] = '\0';
+    return used;
+}
+
+size_t cap_process_arguments(char *text, size_t size)
+{
+    return cap_read_small("/proc/self/cmdline", text, size);
+}
