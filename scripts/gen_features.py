@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Generate the direct calls between capture's core and its features from src/capture/features.def.
+"""Generate what binds capture's core and its features from src/capture/features.def.
 
     gen_features.py hooks features.def features.h features_gen.c    cap_on_HOOK of features.h
+    gen_features.py parts features.def thread_parts_gen.h           the parts of struct cap_thread, cap_image
 
 A hook without a result calls all of its functions; one whose last parameter has the type of its
 result gives each function what the one before it gave; any other stops at the first result that is
@@ -49,8 +50,23 @@ def body(result, params, functions):
     return lines + ["return answer;"]
 
 
+def write_parts(rows, out):
+    """The members as macros, and what makes all of a thread's zero."""
+    parts = [(row[0].split(), row[1], row[2]) for row in rows if " " in row[0]]
+    out.write("/* Generated from features.def by gen_features.py. */\n"
+              "#ifndef WIO_CAPTURE_THREAD_PARTS_GEN_H\n#define WIO_CAPTURE_THREAD_PARTS_GEN_H\n\n")
+    out.writelines(f'#include "capture/{header}"\n' for header in sorted({part[2] for part in parts}))
+    for owner in ("thread", "image"):
+        members = [f"    {struct} {name};" for (kind, name), struct, _ in parts if kind == owner]
+        out.write(f"\n#define CAP_{owner.upper()}_PARTS \\\n" + " \\\n".join(members) + "\n")
+    resets = [f"    (thread)->{name} = ({struct}){{0}};" for (kind, name), struct, _ in parts if kind == "thread"]
+    out.write("\n#define CAP_RESET_PARTS(thread) \\\n    do { \\\n    " + " \\\n    ".join(resets)
+              + " \\\n    } while (0)\n\n#endif\n")
+
+
 def write_hooks(rows, hooks, out):
     """One function per hook."""
+    rows = [row for row in rows if " " not in row[0]]
     for hook, function, _ in rows:
         if hook not in hooks:
             sys.exit(f"features.def: {function}: features.h has no cap_on_{hook}")
@@ -64,14 +80,16 @@ def write_hooks(rows, hooks, out):
         out.write("}\n")
 
 
-def main(what, table, header, output):
-    if what != "hooks":
-        sys.exit(__doc__)
-    with open(output, "w", encoding="ascii") as out:
-        write_hooks(read_table(table), read_hooks(header), out)
+def main(what, table, *paths):
+    rows = read_table(table)
+    with open(paths[-1], "w", encoding="ascii") as out:
+        if what == "hooks":
+            write_hooks(rows, read_hooks(paths[0]), out)
+        else:
+            write_parts(rows, out)
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 5:
+    if [*sys.argv, "", ""][1] not in ("hooks", "parts") or len(sys.argv) != (5 if sys.argv[1] == "hooks" else 4):
         sys.exit(__doc__)
     main(*sys.argv[1:])

@@ -16,10 +16,11 @@ static uint64_t chunk_offset(uint32_t place)
 /* A place in the file; kept for the next attempt where it could not be filled. */
 static uint32_t claim_place(struct cap_thread *self)
 {
-    if (self->place == 0) {
-        self->place = __atomic_fetch_add(&cap_process.header->chunks, 1, __ATOMIC_RELAXED) + 1;
+    if (self->writer.place == 0) {
+        self->writer.place =
+            __atomic_fetch_add(&cap_process.header->chunks, 1, __ATOMIC_RELAXED) + 1;
     }
-    return self->place - 1;
+    return self->writer.place - 1;
 }
 
 /* At a multiple of its size (cap_chunk_of): within a range of twice the size that is given back. */
@@ -62,16 +63,17 @@ bool cap_chunk_attach(struct cap_thread *self)
     }
     (void)raw_madvise(map, WIO_CHUNK_BYTES, MADV_DONTFORK);
     struct wio_chunk_header *chunk = (struct wio_chunk_header *)(void *)map;
-    if (self->chunk == NULL) {
-        self->writer = self->place; /* any number that no other writer of the image has */
+    if (self->writer.chunk == NULL) {
+        self->writer.number =
+            self->writer.place; /* any number that no other writer of the image has */
         chunk->chunk_no = 0;
     } else {
-        chunk->chunk_no = self->chunk->chunk_no + 1;
+        chunk->chunk_no = self->writer.chunk->chunk_no + 1;
     }
-    self->place = 0;
-    chunk->writer = self->writer;
+    self->writer.place = 0;
+    chunk->writer = self->writer.number;
     __atomic_store_n(&chunk->magic, WIO_CHUNK_MAGIC, __ATOMIC_RELEASE);
-    self->chunk = chunk;
+    self->writer.chunk = chunk;
     __atomic_store_n(&self->slots, map + WIO_SLOT_BYTES, __ATOMIC_RELAXED);
     return true;
 }
@@ -101,10 +103,10 @@ void cap_clock_record(struct cap_thread *self, uint8_t reason)
     clock->reason = reason;
     clock->ticks = now.ticks;
     clock->mono_ns = now.mono_ns;
-    clock->pid = self->clock_pid;
-    clock->tid = self->clock_tid;
-    clock->thread = self->token;
-    clock->dropped = self->dropped;
+    clock->pid = self->writer.clock_pid;
+    clock->tid = self->writer.clock_tid;
+    clock->thread = self->birth.token;
+    clock->dropped = self->writer.dropped;
     clock->reserved = 0;
     memset(clock->reserved2, 0, sizeof(clock->reserved2));
     cap_ring_calibrate(&now);
@@ -113,8 +115,8 @@ void cap_clock_record(struct cap_thread *self, uint8_t reason)
 
 void cap_chunk_begin(struct cap_thread *self, uint8_t reason)
 {
-    uint64_t seq = (uint32_t)(self->chunk->chunk_no * WIO_CHUNK_SLOTS + 1);
-    self->chunk->published = 0;
+    uint64_t seq = (uint32_t)(self->writer.chunk->chunk_no * WIO_CHUNK_SLOTS + 1);
+    self->writer.chunk->published = 0;
     __atomic_store_n(&self->word, seq << 32, __ATOMIC_RELAXED);
     cap_clock_record(self, reason);
 }
@@ -128,11 +130,12 @@ static bool turn_over(struct cap_thread *self)
     }
     uint64_t offset = chunk_offset(claim_place(self));
     if (!cap_ring_is_within_limit(offset + WIO_CHUNK_BYTES) ||
-        raw_pwrite(fd, self->chunk, WIO_CHUNK_BYTES, offset) != WIO_CHUNK_BYTES) {
+        raw_pwrite(fd, self->writer.chunk, WIO_CHUNK_BYTES, offset) != WIO_CHUNK_BYTES) {
         return false;
     }
-    self->place = 0;
-    __atomic_store_n(&self->chunk->chunk_no, self->chunk->chunk_no + 1, __ATOMIC_RELEASE);
+    self->writer.place = 0;
+    __atomic_store_n(&self->writer.chunk->chunk_no, self->writer.chunk->chunk_no + 1,
+                     __ATOMIC_RELEASE);
     return true;
 }
 
@@ -141,25 +144,25 @@ static bool turn_over(struct cap_thread *self)
  * goes on in another place. */
 static bool make_space(struct cap_thread *self, bool is_whole)
 {
-    if (self->retry_in > 0) {
-        self->retry_in--;
+    if (self->writer.retry_in > 0) {
+        self->writer.retry_in--;
         return false;
     }
     if (is_whole ? turn_over(self) : cap_chunk_attach(self)) {
         cap_chunk_begin(self, 0);
         return true;
     }
-    self->retry_in = RETRY_EVERY;
+    self->writer.retry_in = RETRY_EVERY;
     return false;
 }
 
 static void drop(struct cap_thread *self, bool is_whole)
 {
-    self->dropped++;
+    self->writer.dropped++;
     (void)__atomic_fetch_add(&cap_process.header->dropped, 1, __ATOMIC_RELAXED);
     self->word = (self->word & ~(uint64_t)UINT32_MAX) | WIO_CHUNK_SLOTS;
     if (is_whole) {
-        self->chunk->published = WIO_CHUNK_SLOTS;
+        self->writer.chunk->published = WIO_CHUNK_SLOTS;
     }
 }
 
@@ -168,7 +171,7 @@ uint8_t *cap_reserve_slow(struct cap_thread *self, uint32_t slots, uint32_t *seq
     uint64_t mask = raw_block_signals();
     uint8_t *place = NULL;
     uint32_t next = (uint32_t)self->word;
-    bool is_whole = self->chunk != NULL && next - slots == self->chunk->published;
+    bool is_whole = self->writer.chunk != NULL && next - slots == self->writer.chunk->published;
     if (next + slots <= WIO_CHUNK_SLOTS || make_space(self, is_whole)) {
         place = cap_reserve(self, slots, seq_out);
     } else {

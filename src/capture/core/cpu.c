@@ -32,7 +32,7 @@ static void tell(struct cap_thread *self, uint64_t to, int64_t cpu_ns, bool has_
     uint32_t seq;
     uint8_t *bytes = cap_reserve(self, 1, &seq);
     if (bytes == NULL) { /* that is no lost event */
-        self->dropped--;
+        self->writer.dropped--;
         (void)__atomic_fetch_sub(&cap_process.header->dropped, 1, __ATOMIC_RELAXED);
         return;
     }
@@ -59,15 +59,15 @@ static bool is_guest(const struct cap_thread *self)
  * those. */
 static uint64_t sample(struct cap_thread *self, uint64_t at, bool is_told)
 {
-    uint64_t sleeps = self->sleeps;
+    uint64_t sleeps = self->cpu.sleeps;
     int64_t cpu_ns = count_sleeps(&sleeps) ? count_cpu_ns() : WIO_NO_OFFSET;
     at = at != 0 ? at : cap_now();
-    bool is_known = self->cpu_ns >= 0 && cpu_ns >= self->cpu_ns && at > self->sampled;
+    bool is_known = self->cpu.ns >= 0 && cpu_ns >= self->cpu.ns && at > self->sampled;
     if (is_told && is_known) {
-        tell(self, at, cpu_ns - self->cpu_ns, sleeps != self->sleeps);
+        tell(self, at, cpu_ns - self->cpu.ns, sleeps != self->cpu.sleeps);
     }
-    self->cpu_ns = cpu_ns;
-    self->sleeps = sleeps;
+    self->cpu.ns = cpu_ns;
+    self->cpu.sleeps = sleeps;
     self->sampled = at;
     return at;
 }

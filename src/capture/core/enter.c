@@ -10,18 +10,18 @@
 /* A caller range that was seen lately comes to the front. */
 static bool use_second_range(struct cap_thread *self, uintptr_t source)
 {
-    if (source - self->lo2 >= self->span2) {
+    if (source - self->callers.lo2 >= self->callers.span2) {
         return false;
     }
     uintptr_t lo = self->lo;
     uintptr_t span = self->span;
     self->span = 0; /* a handler between these lines must not see a mixed range */
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    self->lo = self->lo2;
-    self->lo2 = lo;
+    self->lo = self->callers.lo2;
+    self->callers.lo2 = lo;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    self->span = self->span2;
-    self->span2 = span;
+    self->span = self->callers.span2;
+    self->callers.span2 = span;
     return true;
 }
 
@@ -29,13 +29,13 @@ static void remember_range(struct cap_thread *self, const struct cap_module *mod
 {
     uintptr_t lo = self->lo;
     uintptr_t span = self->span;
-    self->span2 = 0;
+    self->callers.span2 = 0;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    self->lo2 = lo;
+    self->callers.lo2 = lo;
     self->span = 0;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     self->lo = module->lo;
-    self->span2 = span;
+    self->callers.span2 = span;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     self->span = module->hi - module->lo;
 }
@@ -49,10 +49,10 @@ bool cap_may_write(struct cap_thread *self)
     if (pid < 0) { /* confined (seccomp): the process is unknown */
         return false;
     }
-    if (pid != self->clock_pid) {
+    if (pid != self->writer.clock_pid) {
         bool is_child = pid != self->pid;
-        self->clock_pid = pid;
-        self->clock_tid = is_child ? raw_gettid() : self->tid;
+        self->writer.clock_pid = pid;
+        self->writer.clock_tid = is_child ? raw_gettid() : self->tid;
         self->flags =
             (uint8_t)(is_child ? self->flags | WIO_EVENT_VFORK : self->flags & ~WIO_EVENT_VFORK);
         cap_clock_record(self, 1);
@@ -74,19 +74,19 @@ static bool is_sampled(const struct cap_module *module)
 /* Calls of a library come by here; the ranges on the fast path are those of the program. */
 static void remember_library(struct cap_thread *self, const struct cap_module *module)
 {
-    self->library_span = 0;
+    self->callers.library_span = 0;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    self->library_lo = module->lo;
+    self->callers.library_lo = module->lo;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    self->library_span = module->hi - module->lo;
+    self->callers.library_span = module->hi - module->lo;
 }
 
 /* What a feature has to say of the call: where it set flags for single calls, inside its calls, in
  * threads that it mutes. */
 static bool is_judged(const struct cap_thread *self)
 {
-    return self->outer_frame != 0 || self->mute != 0 || (self->flags & CAP_CALL_FLAGS) != 0 ||
-           cap_process.with_mpi_internals;
+    return self->callers.outer_frame != 0 || self->mute != 0 ||
+           (self->flags & CAP_CALL_FLAGS) != 0 || cap_process.with_mpi_internals;
 }
 
 /* By its module, which is remembered where nothing is unusual about the thread. */
@@ -97,7 +97,8 @@ static bool is_recorded(struct cap_thread *self, uintptr_t source, unsigned call
     if (self->watch == CAP_WATCH_NONE && use_second_range(self, source)) {
         return true;
     }
-    if (self->watch == CAP_WATCH_NONE && source - self->library_lo < self->library_span) {
+    if (self->watch == CAP_WATCH_NONE &&
+        source - self->callers.library_lo < self->callers.library_span) {
         cap_stack_expect(self);
         return true;
     }
@@ -133,8 +134,8 @@ static void count_confined(void)
 /* A library that has called before, and nothing unusual about the thread. */
 static bool is_known_library(const struct cap_thread *self, uintptr_t source)
 {
-    return source - self->library_lo < self->library_span && self->is_ready != 0 &&
-           self->watch == CAP_WATCH_NONE && self->mute == 0 && self->outer_frame == 0;
+    return source - self->callers.library_lo < self->callers.library_span && self->is_ready != 0 &&
+           self->watch == CAP_WATCH_NONE && self->mute == 0 && self->callers.outer_frame == 0;
 }
 
 struct cap_thread *cap_enter_slow(uintptr_t source, unsigned call, int fd, const char *path)

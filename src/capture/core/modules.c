@@ -14,14 +14,14 @@
 #define NAMES_BYTES 131072u
 #define LOCK_TRIES 1000000u
 
-struct known {
+struct known_module {
     struct cap_module module;
     uint64_t offset;  /* in its file */
     const char *path; /* in `names`; "" = none that is to be recorded */
 };
 
 /* Append only, so that readers need no lock; emptied as a whole when a library is unloaded. */
-static struct known table[MODULES_MAX];
+static struct known_module table[MODULES_MAX];
 static uint32_t table_count; /* atomic */
 static char names[NAMES_BYTES];
 static size_t names_used;
@@ -37,7 +37,7 @@ static bool is_known(uintptr_t lo, uintptr_t hi)
     return false;
 }
 
-static void write_module(struct cap_thread *self, const struct known *known)
+static void write_module(struct cap_thread *self, const struct known_module *known)
 {
     struct wio_slot_text head = {.kind = WIO_SLOT_MODULE,
                                  .base = known->module.is_internal,
@@ -76,7 +76,7 @@ static void add(void *self, const struct cap_proc_map *map)
     }
     bool is_internal =
         cap_module_name_is_mpi(map->path) || (has_mpi && cap_module_name_is_mpi_helper(map->path));
-    struct known *known = &table[table_count];
+    struct known_module *known = &table[table_count];
     known->module = (struct cap_module){
         .lo = map->lo,
         .hi = map->hi,

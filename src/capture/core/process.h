@@ -58,11 +58,8 @@ struct cap_image {
     uint64_t free_threads;  /* atomic: count of changes in the high half, index + 1 in the low */
     uint64_t next_key;      /* atomic */
     uint32_t threads_begun; /* atomic */
-    uint32_t waiters[256];  /* atomic: sync_held.h */
-    /* sync_object.c: a fork in the middle of it leaves nothing half done in the child. */
-    uint32_t object_writer;  /* atomic: a thread reads the maps */
-    uint32_t object_writes;  /* atomic: odd while the ranges are written */
-    uint32_t object_changes; /* how many changes of the maps they know of, + 1; 0 = not read yet */
+
+    CAP_IMAGE_PARTS
 };
 
 _Static_assert(sizeof(struct cap_image) <= 4096, "one page");

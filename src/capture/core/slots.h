@@ -59,7 +59,7 @@ static inline uint8_t *cap_reserve(struct cap_thread *self, uint32_t slots, uint
         return base + (size_t)place * WIO_SLOT_BYTES;
     }
     if (place + slots <= WIO_CHUNK_SLOTS) {
-        cap_add_local(&self->chunk->published, slots); /* the hole stays invalid */
+        cap_add_local(&self->writer.chunk->published, slots); /* the hole stays invalid */
     }
     uint32_t seq; /* seq_out is a register of the caller's as long as no one else gets it */
     uint8_t *slot = cap_reserve_slow(self, slots, &seq);
@@ -86,9 +86,9 @@ static inline bool cap_site_is_quiet(struct cap_thread *self, uintptr_t source)
     const uintptr_t depth = 0;
 #endif
     const uint64_t mixed = (source ^ depth << 20) * 0x9e3779b97f4a7c15u;
-    self->site_tag = (uint32_t)(mixed >> 32) | 1;
-    struct cap_site *site = &self->sites[self->site_tag / 2 % CAP_SITE_SETS][0];
-    return self->special == (uint16_t)CAP_PENDING_SITE << 8 && site->tag == self->site_tag &&
+    self->stacks.site_tag = (uint32_t)(mixed >> 32) | 1;
+    struct cap_site *site = &self->stacks.sites[self->stacks.site_tag / 2 % CAP_SITE_SETS][0];
+    return self->special == (uint16_t)CAP_PENDING_SITE << 8 && site->tag == self->stacks.site_tag &&
            site->left > 1 && source - self->lo >= self->span && site->left-- > 1;
 }
 

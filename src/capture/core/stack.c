@@ -24,7 +24,7 @@
 #define SHARE 128u
 #define FREE_SAMPLES 128u
 
-struct walk {
+struct stack_walk {
     uintptr_t source; /* frames before this one are our own */
     uintptr_t frames[DEPTH_MAX];
     unsigned count;
@@ -47,7 +47,7 @@ static enum wio_code_kind kind_of(uintptr_t address)
 
 static _Unwind_Reason_Code on_frame(struct _Unwind_Context *context, void *argument)
 {
-    struct walk *walk = argument;
+    struct stack_walk *walk = argument;
     uintptr_t address = _Unwind_GetIP(context);
     if (address == 0 || walk->count == DEPTH_MAX) {
         return _URC_END_OF_STACK;
@@ -61,7 +61,7 @@ static _Unwind_Reason_Code on_frame(struct _Unwind_Context *context, void *argum
     return _URC_NO_REASON;
 }
 
-static uint64_t hash_of(const struct walk *walk)
+static uint64_t hash_of(const struct stack_walk *walk)
 {
     uint64_t hash = 0xcbf29ce484222325ull;
     for (unsigned i = 0; i < walk->count; i++) {
@@ -73,11 +73,11 @@ static uint64_t hash_of(const struct walk *walk)
 
 /* Ids come from the hash, so that every thread names the same stack alike without a shared table:
  * the 32 bits are unique enough for the few thousand stacks of a program. */
-static uint32_t write_stack(struct cap_thread *self, const struct walk *walk)
+static uint32_t write_stack(struct cap_thread *self, const struct stack_walk *walk)
 {
     uint64_t hash = hash_of(walk);
     uint32_t id = (uint32_t)(hash >> 32) | 1;
-    uint64_t *known = &self->stacks[hash % KNOWN];
+    uint64_t *known = &self->stacks.written[hash % KNOWN];
     if (*known != hash) {
         struct wio_slot_text head = {.kind = WIO_SLOT_STACK, .id = id};
         if (!cap_text_record(self, &head, walk->frames, walk->count * sizeof(walk->frames[0]), NULL,
@@ -92,7 +92,7 @@ static uint32_t write_stack(struct cap_thread *self, const struct walk *walk)
 uint32_t cap_stack(struct cap_thread *self, uintptr_t source)
 {
     CAP_KEEP_ERRNO;
-    struct walk walk = {.source = source};
+    struct stack_walk walk = {.source = source};
     is_walking = true;
     (void)_Unwind_Backtrace(on_frame, &walk);
     is_walking = false;
@@ -104,7 +104,7 @@ uint32_t cap_stack(struct cap_thread *self, uintptr_t source)
 /* The site comes to the front of its set, where the next call looks for it. */
 static struct cap_site *find_site(struct cap_thread *self, uint32_t tag)
 {
-    struct cap_site *set = self->sites[tag / 2 % CAP_SITE_SETS];
+    struct cap_site *set = self->stacks.sites[tag / 2 % CAP_SITE_SETS];
     struct cap_site found = {.tag = tag, .left = 1};
     unsigned at = 0;
     while (at < CAP_SITE_WAYS - 1 && set[at].tag != tag) {
@@ -129,11 +129,11 @@ static bool is_on_signal_stack(void)
 
 static bool has_time(struct cap_thread *self, uint64_t now)
 {
-    if (self->stack_first == 0) {
-        self->stack_first = now;
+    if (self->stacks.first == 0) {
+        self->stacks.first = now;
     }
-    return self->stack_count < FREE_SAMPLES ||
-           self->stack_ticks <= (now - self->stack_first) / SHARE;
+    return self->stacks.count < FREE_SAMPLES ||
+           self->stacks.ticks <= (now - self->stacks.first) / SHARE;
 }
 
 static uint16_t pause_after(unsigned taken)
@@ -147,13 +147,13 @@ static uint16_t pause_after(unsigned taken)
 static uint32_t take_sample(struct cap_thread *self, uintptr_t source, uint64_t begin)
 {
     CAP_KEEP_ERRNO;
-    struct walk walk = {.source = source, .is_to_own_code = true};
+    struct stack_walk walk = {.source = source, .is_to_own_code = true};
     is_walking = true;
     (void)_Unwind_Backtrace(on_frame, &walk);
     is_walking = false;
     const uint32_t id = walk.count > 1 ? write_stack(self, &walk) : 0;
-    self->stack_ticks += cap_now() - begin;
-    self->stack_count++;
+    self->stacks.ticks += cap_now() - begin;
+    self->stacks.count++;
     return id;
 }
 
@@ -163,7 +163,7 @@ uint32_t cap_stack_sample(struct cap_thread *self, const struct cap_event *ev)
         self->has_pending &= (uint8_t)~CAP_PENDING_SITE;
         return 0;
     }
-    struct cap_site *site = find_site(self, self->site_tag);
+    struct cap_site *site = find_site(self, self->stacks.site_tag);
     if (CAP_LIKELY(--site->left > 0)) {
         return 0;
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * An event while it is made, and the state of the thread that makes it. Part of capture.h. A state
- * is written by its own thread alone, its signal handlers among that.
+ * The state of the thread that makes an event. Part of capture.h. A state is written by its own
+ * thread alone, its signal handlers among that.
  */
 #ifndef WIO_CAPTURE_CORE_STATE_H
 #define WIO_CAPTURE_CORE_STATE_H
@@ -11,56 +11,10 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include <whyio/event.h>
-
 #include "capture/core/attributes.h"
-#include "ops/calls.h"
+#include "capture/core/event.h"
+#include "capture/thread_parts_gen.h"
 #include "ring/ring.h"
-
-/* One event while a wrapper fills it. In classes without position and size (FORMAT.md R-EVENT-2)
- * offset is arg0 and size is arg1, unless it is emitted with an ext. */
-struct cap_event {
-    uint64_t begin;
-    uint64_t end;
-    uintptr_t source;
-    int64_t result;
-    int64_t offset;
-    uint64_t size;
-    int32_t fd;
-    uint32_t path;
-    uint16_t call;
-    uint8_t flags;
-    int error;
-};
-
-#define CAP_EVENT(symbol, caller) CAP_EVENT_OF(WIO_CALL_##symbol, caller)
-#define CAP_EVENT_OF(number, caller)                                                               \
-    ((struct cap_event){.source = (caller),                                                        \
-                        .offset = WIO_NO_OFFSET,                                                   \
-                        .size = WIO_NO_SIZE,                                                       \
-                        .fd = WIO_NO_FD,                                                           \
-                        .call = (uint16_t)(number)})
-
-struct cap_ext {
-    uint32_t path2;
-    int32_t fd2;
-    int64_t offset2;
-    int64_t arg[4];
-    uint64_t key;
-};
-
-#define CAP_EXT ((struct cap_ext){.fd2 = WIO_NO_FD, .offset2 = WIO_NO_OFFSET})
-
-/* A lock that a thread holds: sync_held.h. */
-struct cap_held {
-    uintptr_t lock; /* 0 = none */
-    uint64_t begin; /* ticks when it was taken */
-    uintptr_t source;
-    uint32_t call;
-    uint32_t use; /* CAP_HELD_*; 0 = taken once, its event is still to be written */
-};
-
-#define CAP_HELD_MAX 8u
 
 /* What an event finds to be done. */
 enum cap_pending {
@@ -78,8 +32,33 @@ struct cap_site {
 #define CAP_SITE_SETS 2048u
 #define CAP_SITE_WAYS 2u
 
-/* One thread's writer. Lives in memory that a fork wipes, so that a child finds span = 0, ready = 0
- * and begins its own ring. The first line is all that the fast path touches. */
+/* Call stacks (stack.c): known and measured for the writer, whichever thread has it. */
+struct cap_stack_state {
+    uint64_t written[64]; /* hashes of stacks that were written, by hash */
+    uint32_t count;       /* samples taken */
+    uint32_t site_tag;    /* of the event that is written: cap_site_is_quiet */
+    uint64_t first;       /* ticks of the first sample .. */
+    uint64_t ticks;       /* .. and what all of them took */
+    struct cap_site sites[CAP_SITE_SETS][CAP_SITE_WAYS];
+};
+
+/* One writer of the ring (chunk.c). */
+struct cap_writer {
+    struct wio_chunk_header *chunk;
+    uint32_t number;
+    uint32_t place;    /* a chunk place that was claimed and not yet used, + 1; 0 = none */
+    uint32_t retry_in; /* records to drop before the next attempt on a full disk */
+    int32_t clock_pid; /* as in the last CLOCK record */
+    int32_t clock_tid;
+    uint64_t dropped;
+};
+
+/*
+ * One thread's state. Lives in memory that a fork wipes, so that a child finds span = 0, ready = 0
+ * and begins its own ring. The first line is all that the fast path touches. The parts of
+ * features.def belong to one thread: a state begins with each of them zero. The writer and what
+ * stands behind it go on with the next thread that gets the state.
+ */
 struct cap_thread {
     uintptr_t lo;   /* calls from [lo, lo + span) are recorded without further questions */
     uintptr_t span; /* 0 = take the slow path */
@@ -98,67 +77,20 @@ struct cap_thread {
         uint16_t special; /* flags and has_pending: 0 = an event is written as it is */
         uint64_t state;   /* all of them: cap_is_plain */
     };
-    uint32_t held_count;
     int32_t pid;
     int32_t tid;
     uint8_t is_internal; /* the thread belongs to an MPI library */
     uint64_t sampled;    /* ticks when its processor time was last asked for: cap_begin */
 
-    uint64_t dropped;
-    int64_t cpu_ns;  /* as of `sampled`; WIO_NO_OFFSET: not known */
-    uint64_t sleeps; /* how often it had given its processor away by itself */
+    CAP_THREAD_PARTS
 
-    /* What calls of MPI touch besides, in one place. */
-    uintptr_t lo2; /* the caller range before the last one */
-    uintptr_t span2;
-    uintptr_t outer_frame; /* inside a call of a feature that stands there on the stack, whose inner
-                              calls it judges (cap_on_call); 0 = none */
-    uintptr_t mpi_source;  /* the last call by an MPI library that is I/O: its return address .. */
-    uint32_t mpi_io;       /* .. and what it is: enum cap_mpi_io */
-    uintptr_t mpi_lo;      /* of the MPI library that called last inside such a call */
-    uintptr_t mpi_span;
-    uint64_t mpi_looks;      /* calls in a row that found nothing .. */
-    uint64_t mpi_look_begin; /* .. since then .. */
-    uint64_t mpi_look_word;  /* .. while nothing else was recorded */
-
-    uint64_t token; /* of pthread_create, 0 = main or unknown */
-    struct wio_chunk_header *chunk;
-    uint32_t writer;
+    struct cap_writer writer;
     uint32_t index;     /* place in the table of threads */
     uint32_t next_free; /* free list: index + 1 of the next, 0 = last */
-    uint32_t place;     /* a chunk place that was claimed and not yet used, + 1; 0 = none */
-    uint32_t retry_in;  /* records to drop before the next attempt on a full disk */
-    int32_t clock_pid;  /* as in the last CLOCK record */
-    int32_t clock_tid;
-    uint64_t stacks[64];         /* hashes of stacks that were written, by hash (see stack.c) */
-    cap_function *start_routine; /* for the trampoline of pthread_create */
-    void *start_arg;
-    uint32_t birth;              /* is its maker done with it? thread_birth.c */
-    uint32_t left_cwd;           /* the directory that the chdir under way leaves, 0 = none */
-    struct cap_event pending;    /* the vfork that is under way */
-    void *left;                  /* memory that a child of vfork left behind at its exec, */
-    size_t left_bytes;           /* until its parent runs again */
-    struct wio_board_node *node; /* place on the board of a throttled run: hold.h. NULL = none */
-    uint64_t node_key;           /* of the node, and of its creator: */
-    uint64_t node_parent;
-    uint32_t node_children; /* that this thread has made */
-    uint32_t waits;         /* depth of cap_state_enter .. */
-    uintptr_t wait_frame;   /* .. and where on the stack the outermost was */
-    uint64_t look;          /* the last call that could be held: hash of call and target */
-    uint8_t look_failed;    /* it did */
-    uint8_t look_again;     /* it is made once more */
-    struct cap_team *team;  /* of OpenMP, NULL = none: sync_gomp.c */
-    struct cap_held held[CAP_HELD_MAX];
-
-    uintptr_t library_lo; /* of the library that called last, where its stacks are sampled */
-    uintptr_t library_span;
-    uint32_t stack_count; /* samples taken */
-    uint32_t site_tag;    /* of the event that is written: cap_site_is_quiet */
-    uint64_t stack_first; /* ticks of the first sample .. */
-    uint64_t stack_ticks; /* .. and what all of them took */
-    struct cap_site sites[CAP_SITE_SETS][CAP_SITE_WAYS];
+    struct cap_stack_state stacks;
 };
 
+_Static_assert(offsetof(struct cap_thread, sampled) + sizeof(uint64_t) == 64, "the first line");
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ &&
                    offsetof(struct cap_thread, is_ready) == offsetof(struct cap_thread, state) + 2,
                "cap_is_plain looks at all at once");

@@ -57,21 +57,21 @@ static bool begin(struct cap_thread *self)
 {
     self->pid = raw_getpid();
     self->tid = raw_gettid();
-    self->clock_pid = self->pid;
-    self->clock_tid = self->tid;
+    self->writer.clock_pid = self->pid;
+    self->writer.clock_tid = self->tid;
     self->mute = self->is_internal && !cap_process.with_mpi_internals;
     if (cap_process.stacks == CAP_STACKS_ALWAYS) {
         self->flags |= WIO_EVENT_STACK;
     }
     bool is_first = __atomic_fetch_add(&cap_image->threads_begun, 1, __ATOMIC_RELAXED) == 0;
-    if (self->chunk == NULL) {
+    if (self->writer.chunk == NULL) {
         self->word = WIO_CHUNK_SLOTS; /* full: the first record attaches a chunk */
     } else {
         cap_clock_record(self, 1);
     }
     self->is_causal = cap_is_causal;
     self->sampled = 0;
-    self->cpu_ns = WIO_NO_OFFSET;
+    self->cpu.ns = WIO_NO_OFFSET;
     __atomic_store_n(&self->is_ready, 1, __ATOMIC_RELEASE);
     if (is_first) {
         cap_describe_image(self);

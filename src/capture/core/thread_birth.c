@@ -20,14 +20,14 @@ enum birth {
 
 void cap_birth_begin(struct cap_thread *fresh)
 {
-    __atomic_store_n(&fresh->birth, CALLED, __ATOMIC_RELAXED);
+    __atomic_store_n(&fresh->birth.state, CALLED, __ATOMIC_RELAXED);
 }
 
 static uint64_t read_place(struct cap_thread *fresh, const pthread_t *place)
 {
     uint64_t token = (uint64_t)*place;
-    if (__atomic_exchange_n(&fresh->birth, SETTLED, __ATOMIC_ACQ_REL) == AWAITED) {
-        (void)raw_call3(SYS_futex, (long)&fresh->birth, FUTEX_WAKE_PRIVATE, INT_MAX);
+    if (__atomic_exchange_n(&fresh->birth.state, SETTLED, __ATOMIC_ACQ_REL) == AWAITED) {
+        (void)raw_call3(SYS_futex, (long)&fresh->birth.state, FUTEX_WAKE_PRIVATE, INT_MAX);
     }
     return token;
 }
@@ -35,12 +35,12 @@ static uint64_t read_place(struct cap_thread *fresh, const pthread_t *place)
 uint64_t cap_birth_token(struct cap_thread *fresh, const pthread_t *place)
 {
     uint32_t expected = CALLED;
-    if (__atomic_compare_exchange_n(&fresh->birth, &expected, READING, false, __ATOMIC_ACQ_REL,
-                                    __ATOMIC_ACQUIRE)) {
+    if (__atomic_compare_exchange_n(&fresh->birth.state, &expected, READING, false,
+                                    __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
         return read_place(fresh, place);
     }
-    uint64_t token = fresh->token;
-    if (__atomic_exchange_n(&fresh->birth, SETTLED, __ATOMIC_ACQ_REL) == ENDED) {
+    uint64_t token = fresh->birth.token;
+    if (__atomic_exchange_n(&fresh->birth.state, SETTLED, __ATOMIC_ACQ_REL) == ENDED) {
         cap_thread_give_back(fresh);
     }
     return token;
@@ -49,22 +49,23 @@ uint64_t cap_birth_token(struct cap_thread *fresh, const pthread_t *place)
 void cap_birth_arrive(struct cap_thread *self)
 {
     uint32_t state = CALLED;
-    if (__atomic_compare_exchange_n(&self->birth, &state, ARRIVED, false, __ATOMIC_ACQ_REL,
+    if (__atomic_compare_exchange_n(&self->birth.state, &state, ARRIVED, false, __ATOMIC_ACQ_REL,
                                     __ATOMIC_ACQUIRE)) {
         return;
     }
     while (state != SETTLED) {
-        if (state == AWAITED || __atomic_compare_exchange_n(&self->birth, &state, AWAITED, false,
-                                                            __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
-            (void)raw_call4(SYS_futex, (long)&self->birth, FUTEX_WAIT_PRIVATE, AWAITED, 0);
+        if (state == AWAITED ||
+            __atomic_compare_exchange_n(&self->birth.state, &state, AWAITED, false,
+                                        __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+            (void)raw_call4(SYS_futex, (long)&self->birth.state, FUTEX_WAIT_PRIVATE, AWAITED, 0);
         }
-        state = __atomic_load_n(&self->birth, __ATOMIC_ACQUIRE);
+        state = __atomic_load_n(&self->birth.state, __ATOMIC_ACQUIRE);
     }
 }
 
 bool cap_birth_end(struct cap_thread *self)
 {
     uint32_t state = ARRIVED;
-    return !__atomic_compare_exchange_n(&self->birth, &state, ENDED, false, __ATOMIC_ACQ_REL,
+    return !__atomic_compare_exchange_n(&self->birth.state, &state, ENDED, false, __ATOMIC_ACQ_REL,
                                         __ATOMIC_ACQUIRE);
 }

@@ -82,28 +82,10 @@ struct cap_thread *cap_thread_take(void)
     if (thread == NULL) {
         return NULL;
     }
-    thread->is_ready = 0;
+    thread->state = 0;
     thread->span = 0;
-    thread->span2 = 0;
-    thread->flags = 0;
     thread->is_internal = 0;
-    thread->watch = CAP_WATCH_NONE;
-    thread->mute = 0;
-    thread->has_pending = 0;
-    thread->held_count = 0;
-    thread->library_span = 0;
-    thread->team = NULL;
-    thread->token = 0;
-    thread->birth = 0;
-    thread->node = NULL;
-    thread->node_key = 0;
-    thread->node_children = 0;
-    thread->waits = 0;
-    thread->look_failed = 0;
-    thread->outer_frame = 0;
-    thread->mpi_source = 0;
-    thread->mpi_span = 0;
-    thread->mpi_looks = 0;
+    CAP_RESET_PARTS(thread);
     return thread;
 }
 
@@ -139,8 +121,8 @@ void cap_threads_forget_ranges(void)
     for (uint32_t i = 0; i < count; i++) {
         if (__atomic_load_n(&blocks[i / CAP_THREAD_BLOCK], __ATOMIC_ACQUIRE) != NULL) {
             __atomic_store_n(&thread_at(i)->span, 0, __ATOMIC_RELAXED);
-            __atomic_store_n(&thread_at(i)->span2, 0, __ATOMIC_RELAXED);
-            __atomic_store_n(&thread_at(i)->library_span, 0, __ATOMIC_RELAXED);
+            __atomic_store_n(&thread_at(i)->callers.span2, 0, __ATOMIC_RELAXED);
+            __atomic_store_n(&thread_at(i)->callers.library_span, 0, __ATOMIC_RELAXED);
             cap_on_forget_modules(thread_at(i));
         }
     }

@@ -330,7 +330,7 @@ static inline void cap_after_chdir(struct cap_thread *self, const struct cap_eve
                                    const struct cap_ext *ext)
 {
     (void)ext;
-    self->left_cwd = WIO_NO_STRING;
+    self->files.left_cwd = WIO_NO_STRING;
     if (ev->result == 0) {
         cap_cwd_changed();
     }

@@ -36,8 +36,8 @@ static uint32_t ask_directory(struct cap_thread *self)
 /* What was asked is kept only where no thread has gone elsewhere meanwhile. */
 static uint32_t working_directory(struct cap_thread *self)
 {
-    if (CAP_UNLIKELY(self->left_cwd != WIO_NO_STRING)) {
-        return self->left_cwd;
+    if (CAP_UNLIKELY(self->files.left_cwd != WIO_NO_STRING)) {
+        return self->files.left_cwd;
     }
     if (CAP_UNLIKELY((self->flags & WIO_EVENT_VFORK) != 0)) {
         return ask_directory(self); /* a child of vfork may have gone elsewhere, alone */
@@ -54,8 +54,8 @@ static uint32_t working_directory(struct cap_thread *self)
 
 void cap_cwd_leave(struct cap_thread *self)
 {
-    self->left_cwd = WIO_NO_STRING;
-    self->left_cwd = working_directory(self);
+    self->files.left_cwd = WIO_NO_STRING;
+    self->files.left_cwd = working_directory(self);
 }
 
 void cap_cwd_changed(void)

@@ -10,46 +10,46 @@
 #define BLOCK 1024u
 #define BLOCKS 80u /* more than CAP_MAPS_MAX: room for what a cut leaves when the table is full */
 
-enum state { FREE, FILLING, LIVE, PART, DEAD };
+enum place_state { FREE, FILLING, LIVE, PART, DEAD };
 #define STATE_BITS 3u
 
-struct place {
-    uint64_t word;      /* atomic: enum state, and above it a number that no other operation has */
+struct map_place {
+    uint64_t word; /* atomic: enum place_state, and above it a number that no other operation has */
     struct cap_map map; /* written while FILLING */
     uint32_t whole;     /* of a PART: the place of what it is cut from */
     uint32_t next_free; /* place + 1 */
 };
 
-static struct place *blocks[BLOCKS]; /* atomic */
-static uint32_t place_count;         /* atomic: ever used */
-static uint64_t free_places;         /* atomic: count of changes in the high half, place + 1 */
-static uint32_t lives;               /* atomic: places that are not free */
-static uint32_t cuts;                /* atomic */
-static uint64_t operations;          /* atomic */
-static bool has_lost_shared;         /* atomic */
+static struct map_place *blocks[BLOCKS]; /* atomic */
+static uint32_t place_count;             /* atomic: ever used */
+static uint64_t free_places;             /* atomic: count of changes in the high half, place + 1 */
+static uint32_t lives;                   /* atomic: places that are not free */
+static uint32_t cuts;                    /* atomic */
+static uint64_t operations;              /* atomic */
+static bool has_lost_shared;             /* atomic */
 
-static struct place *place_at(uint32_t place)
+static struct map_place *place_at(uint32_t place)
 {
     return &__atomic_load_n(&blocks[place / BLOCK], __ATOMIC_ACQUIRE)[place % BLOCK];
 }
 
-static uint64_t load(const struct place *place)
+static uint64_t load(const struct map_place *place)
 {
     return __atomic_load_n(&place->word, __ATOMIC_ACQUIRE);
 }
 
-static bool change(struct place *place, uint64_t from, uint64_t to)
+static bool change(struct map_place *place, uint64_t from, uint64_t to)
 {
     return __atomic_compare_exchange_n(&place->word, &from, to, false, __ATOMIC_SEQ_CST,
                                        __ATOMIC_RELAXED);
 }
 
-static enum state state_of(uint64_t word)
+static enum place_state state_of(uint64_t word)
 {
-    return (enum state)(word & ((1u << STATE_BITS) - 1));
+    return (enum place_state)(word & ((1u << STATE_BITS) - 1));
 }
 
-static uint64_t with_state(uint64_t word, enum state state)
+static uint64_t with_state(uint64_t word, enum place_state state)
 {
     return (word >> STATE_BITS << STATE_BITS) | state;
 }
@@ -73,18 +73,18 @@ uint32_t cap_place_cuts(void)
 
 static bool make_block(uint32_t block)
 {
-    struct place *expected = NULL;
+    struct map_place *expected = NULL;
     if (__atomic_load_n(&blocks[block], __ATOMIC_ACQUIRE) != NULL) {
         return true;
     }
-    struct place *fresh = raw_mmap(BLOCK * sizeof(struct place), PROT_READ | PROT_WRITE,
-                                   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    struct map_place *fresh = raw_mmap(BLOCK * sizeof(struct map_place), PROT_READ | PROT_WRITE,
+                                       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (fresh == NULL) {
         return false;
     }
     if (!__atomic_compare_exchange_n(&blocks[block], &expected, fresh, false, __ATOMIC_ACQ_REL,
                                      __ATOMIC_ACQUIRE)) {
-        (void)raw_munmap(fresh, BLOCK * sizeof(struct place));
+        (void)raw_munmap(fresh, BLOCK * sizeof(struct map_place));
     }
     return true;
 }
@@ -93,7 +93,7 @@ static bool take_used(uint32_t *place_out)
 {
     uint64_t head = __atomic_load_n(&free_places, __ATOMIC_ACQUIRE);
     while ((uint32_t)head != 0) {
-        const struct place *place = place_at((uint32_t)head - 1);
+        const struct map_place *place = place_at((uint32_t)head - 1);
         uint32_t next = __atomic_load_n(&place->next_free, __ATOMIC_RELAXED);
         if (__atomic_compare_exchange_n(&free_places, &head, ((head >> 32) + 1) << 32 | next, false,
                                         __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
@@ -119,7 +119,7 @@ static bool take_new(uint32_t *place_out)
 
 static void give_back(uint32_t at)
 {
-    struct place *place = place_at(at);
+    struct map_place *place = place_at(at);
     cap_index_drop(at, place->map.address, place->map.size);
     __atomic_store_n(&place->word, FREE, __ATOMIC_RELEASE);
     (void)__atomic_fetch_sub(&lives, 1, __ATOMIC_RELAXED);
@@ -150,7 +150,7 @@ static bool take(const struct cap_map *map, bool is_needed, uint32_t *place_out)
         lose(map);
         return false;
     }
-    struct place *place = place_at(*place_out);
+    struct map_place *place = place_at(*place_out);
     __atomic_store_n(&place->word, FILLING, __ATOMIC_RELAXED);
     __atomic_thread_fence(__ATOMIC_RELEASE); /* before the map's parts: see look_once */
     place->map = *map;
@@ -183,14 +183,15 @@ static bool does_touch(const struct cap_map *map, uintptr_t address, size_t size
                                    : map->address - address < size;
 }
 
-enum look { NOTHING, FOUND, NOT_YET, AGAIN };
+enum place_look { NOTHING, FOUND, NOT_YET, AGAIN };
 
 /* NOT_YET: out->place is the whole of which this is to be a part. */
-static enum look look_once(uint32_t at, uintptr_t address, size_t size, struct cap_place_view *out)
+static enum place_look look_once(uint32_t at, uintptr_t address, size_t size,
+                                 struct cap_place_view *out)
 {
-    const struct place *place = place_at(at);
+    const struct map_place *place = place_at(at);
     const uint64_t word = load(place);
-    const enum state state = state_of(word);
+    const enum place_state state = state_of(word);
     if (state != LIVE && state != PART) {
         return NOTHING;
     }
@@ -212,7 +213,7 @@ static enum look look_once(uint32_t at, uintptr_t address, size_t size, struct c
 bool cap_place_look(uint32_t place, uintptr_t address, size_t size, struct cap_place_view *out)
 {
     for (;;) {
-        enum look look = look_once(place, address, size, out);
+        enum place_look look = look_once(place, address, size, out);
         if (look == NOT_YET) {
             const uint64_t part = out->word;
             const uint32_t whole = out->place;
@@ -261,7 +262,7 @@ static void settle(const struct parts *parts, uint64_t operation)
 bool cap_place_replace(const struct cap_place_view *seen, const struct cap_map *maps,
                        unsigned count)
 {
-    struct place *place = place_at(seen->place);
+    struct map_place *place = place_at(seen->place);
     struct parts parts = {.count = 0};
     const uint64_t operation = new_operation();
     for (unsigned i = 0; i < count; i++) {

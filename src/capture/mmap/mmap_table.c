@@ -46,18 +46,18 @@ void cap_maps_add(const struct cap_map *map)
 /* ---- looking --------------------------------------------------------------------------------- */
 
 /* All maps that touch a range, each as it was at some moment of the walk. */
-struct scan {
+struct map_scan {
     struct cap_index_walk walk;
     uintptr_t address;
     size_t size;
 };
 
-static struct scan scan_begin(uintptr_t address, size_t size)
+static struct map_scan scan_begin(uintptr_t address, size_t size)
 {
-    return (struct scan){cap_index_begin(address, size, cap_places_used()), address, size};
+    return (struct map_scan){cap_index_begin(address, size, cap_places_used()), address, size};
 }
 
-static bool scan_next(struct scan *scan, struct cap_place_view *out)
+static bool scan_next(struct map_scan *scan, struct cap_place_view *out)
 {
     uint32_t place;
     while (cap_index_next(&scan->walk, &place)) {
@@ -83,7 +83,7 @@ bool cap_maps_next(uint32_t *at, uintptr_t address, size_t size, struct cap_map 
 
 static bool find_once(uintptr_t address, unsigned kinds, struct cap_map *map_out)
 {
-    struct scan scan = scan_begin(address, 1);
+    struct map_scan scan = scan_begin(address, 1);
     struct cap_place_view view;
     while (scan_next(&scan, &view)) {
         if ((view.map.kinds & kinds) != 0) {
@@ -107,7 +107,7 @@ bool cap_maps_find(uintptr_t address, unsigned kinds, struct cap_map *map_out)
 
 static bool first_once(uintptr_t address, size_t size, unsigned kinds, struct cap_map *map_out)
 {
-    struct scan scan = scan_begin(address, size);
+    struct map_scan scan = scan_begin(address, size);
     struct cap_place_view view;
     bool is_found = false;
     while (scan_next(&scan, &view)) {
@@ -135,7 +135,7 @@ bool cap_maps_first(uintptr_t address, size_t size, unsigned kinds, struct cap_m
 
 void cap_maps_unwatch(uintptr_t address)
 {
-    struct scan scan = scan_begin(address, 1);
+    struct map_scan scan = scan_begin(address, 1);
     struct cap_place_view view;
     while (scan_next(&scan, &view)) {
         while (view.map.is_watched) {
@@ -179,7 +179,7 @@ static uint32_t cut(const struct cap_place_view *seen, uintptr_t lo, uintptr_t h
 /* How many cuts it took. */
 static uint32_t cut_all(uintptr_t lo, uintptr_t hi)
 {
-    struct scan scan = scan_begin(lo, hi - lo);
+    struct map_scan scan = scan_begin(lo, hi - lo);
     struct cap_place_view view;
     uint32_t place;
     uint32_t own = 0;

@@ -159,7 +159,7 @@ bool cap_mpi_enter_always(struct cap_mpi *m, unsigned call, uintptr_t source) CA
 /* The thread's last record is from before a failed poll (cap_mpi_look). */
 static inline bool cap_mpi_is_looking(const struct cap_thread *self)
 {
-    return self->mpi_looks != 0 && self->mpi_look_word == self->word;
+    return self->mpi.looks != 0 && self->mpi.look_word == self->word;
 }
 
 /* Failed polls leave no records: their processor time is asked for when they end. */
@@ -181,13 +181,13 @@ static inline void cap_mpi_end(struct cap_mpi *m, int result)
 static inline int cap_mpi_leave(struct cap_mpi *m)
 {
     struct cap_thread *self = m->self;
-    self->outer_frame = 0;
+    self->callers.outer_frame = 0;
     self->flags &= (uint8_t)~CAP_MPI_FLAGS;
-    uintptr_t span = self->span2;
+    uintptr_t span = self->callers.span2;
     if (self->span == 0 && span != 0) {
-        self->lo = self->lo2;
+        self->lo = self->callers.lo2;
         __atomic_signal_fence(__ATOMIC_SEQ_CST);
-        self->span2 = 0;
+        self->callers.span2 = 0;
         self->span = span;
     }
     return m->result;

@@ -12,7 +12,7 @@ static struct cap_thread *find_caller(uintptr_t *source, unsigned call)
 {
     struct cap_thread *self = cap_self;
     struct cap_module module;
-    if (*source - self->lo2 < self->span2) {
+    if (*source - self->callers.lo2 < self->callers.span2) {
         return cap_enter(*source, call);
     }
     self = cap_enter(0, call);
@@ -37,14 +37,14 @@ static void go_in(struct cap_thread *self, uintptr_t frame, bool is_file)
 {
     if (self->span != 0) {
         uintptr_t span = self->span;
-        self->span2 = 0;
+        self->callers.span2 = 0;
         self->span = 0;
         __atomic_signal_fence(__ATOMIC_SEQ_CST);
-        self->lo2 = self->lo;
+        self->callers.lo2 = self->lo;
         __atomic_signal_fence(__ATOMIC_SEQ_CST);
-        self->span2 = span;
+        self->callers.span2 = span;
     }
-    self->outer_frame = frame | (is_file ? CAP_MPI_FRAME_FILE : 0);
+    self->callers.outer_frame = frame | (is_file ? CAP_MPI_FRAME_FILE : 0);
 }
 
 static CAP_WARM bool enter(struct cap_mpi *m, unsigned call, uintptr_t source, uintptr_t frame,
@@ -55,7 +55,7 @@ static CAP_WARM bool enter(struct cap_mpi *m, unsigned call, uintptr_t source, u
         return false;
     }
     if (CAP_UNLIKELY(source - self->lo >= self->span)) {
-        self->outer_frame = 0;
+        self->callers.outer_frame = 0;
         self = find_caller(&source, call);
         if (self == NULL || !cap_mpi_configure()) {
             return false;
@@ -132,25 +132,25 @@ void cap_mpi_look(struct cap_mpi *m, int requests)
 {
     struct cap_thread *self = m->self;
     if (CAP_UNLIKELY((self->flags & WIO_EVENT_CAUSED) != 0)) { /* until cap_mpi_leave */
-        self->mpi_looks = 0;
+        self->mpi.looks = 0;
         m->ext.arg[1] = requests;
         cap_mpi_emit(m);
         return;
     }
     if (!cap_mpi_is_looking(self)) {
-        self->mpi_looks = 0;
-        self->mpi_look_begin = m->ev.begin;
-        self->mpi_look_word = self->word;
+        self->mpi.looks = 0;
+        self->mpi.look_begin = m->ev.begin;
+        self->mpi.look_word = self->word;
     }
-    self->mpi_looks++;
+    self->mpi.looks++;
 }
 
 void cap_mpi_looks_end(struct cap_mpi *m)
 {
     struct cap_thread *self = m->self;
     if (cap_mpi_is_looking(self)) {
-        m->ev.begin = self->mpi_look_begin;
-        m->ext.arg[3] = self->mpi_looks;
+        m->ev.begin = self->mpi.look_begin;
+        m->ext.arg[3] = self->mpi.looks;
     }
-    self->mpi_looks = 0;
+    self->mpi.looks = 0;
 }

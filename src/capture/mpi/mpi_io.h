@@ -51,8 +51,8 @@ static inline void cap_mpi_io_count_hidden(int fd)
 /* Has an open by MPI-IO given the descriptor? For calls with this return address. */
 static inline void cap_mpi_io_opened(const struct cap_thread *self, uintptr_t source, int fd)
 {
-    if (CAP_UNLIKELY(self->mpi_source == source)) {
-        cap_fd_set_mpi(fd, self->mpi_io == CAP_MPI_IO_SIDE);
+    if (CAP_UNLIKELY(self->mpi.source == source)) {
+        cap_fd_set_mpi(fd, self->mpi.io == CAP_MPI_IO_SIDE);
     }
 }
 

@@ -13,8 +13,8 @@ static bool is_within_mpi(const struct cap_thread *self)
 /* The flags of the event to come, if that has this source (cap_emit_flagged). */
 static void mark(struct cap_thread *self, uintptr_t source, enum cap_mpi_io io, uint8_t flags)
 {
-    self->mpi_source = source;
-    self->mpi_io = io;
+    self->mpi.source = source;
+    self->mpi.io = io;
     self->flags = (uint8_t)((self->flags & ~CAP_MPI_FLAGS) | flags);
 }
 
@@ -78,7 +78,7 @@ static bool is_on_own_file(int fd)
 static bool is_called_back(struct cap_thread *self, uintptr_t source, int fd, const char *path)
 {
     struct cap_module module;
-    if (CAP_LIKELY(source - self->mpi_lo < self->mpi_span)) {
+    if (CAP_LIKELY(source - self->mpi.lo < self->mpi.span)) {
         return false;
     }
     if (path != NULL ? cap_mpi_io_is_of_system(path) : !is_on_own_file(fd)) {
@@ -88,11 +88,11 @@ static bool is_called_back(struct cap_thread *self, uintptr_t source, int fd, co
         return false;
     }
     if (module.is_internal) {
-        self->mpi_span = 0;
+        self->mpi.span = 0;
         __atomic_signal_fence(__ATOMIC_SEQ_CST);
-        self->mpi_lo = module.lo;
+        self->mpi.lo = module.lo;
         __atomic_signal_fence(__ATOMIC_SEQ_CST);
-        self->mpi_span = module.hi - module.lo;
+        self->mpi.span = module.hi - module.lo;
     }
     return !module.is_internal;
 }
@@ -101,7 +101,8 @@ static bool is_called_back(struct cap_thread *self, uintptr_t source, int fd, co
 static enum cap_verdict judge_quiet(struct cap_thread *self, uintptr_t source, unsigned call,
                                     int fd, const char *path)
 {
-    if (source - self->lo2 < self->span2 || is_called_back(self, source, fd, path)) {
+    if (source - self->callers.lo2 < self->callers.span2 ||
+        is_called_back(self, source, fd, path)) {
         return CAP_VERDICT_RECORD;
     }
     return judge_hidden(self, source, call, fd, path);
@@ -110,8 +111,9 @@ static enum cap_verdict judge_quiet(struct cap_thread *self, uintptr_t source, u
 /* Inside MPI, but in its file operations: what the program does there is what it calls back. */
 static bool is_quiet(const struct cap_thread *self)
 {
-    return CAP_UNLIKELY(self->outer_frame != 0) && (self->outer_frame & CAP_MPI_FRAME_FILE) == 0 &&
-           self->span2 != 0 && is_within_mpi(self);
+    return CAP_UNLIKELY(self->callers.outer_frame != 0) &&
+           (self->callers.outer_frame & CAP_MPI_FRAME_FILE) == 0 && self->callers.span2 != 0 &&
+           is_within_mpi(self);
 }
 
 enum cap_verdict cap_mpi_judge(struct cap_thread *self, uintptr_t source, unsigned call, int fd,
@@ -133,17 +135,9 @@ enum cap_verdict cap_mpi_judge(struct cap_thread *self, uintptr_t source, unsign
     return CAP_VERDICT_NONE;
 }
 
-uint8_t cap_mpi_event_flags(struct cap_thread *self, const struct cap_event *ev, uint8_t flags)
-{
-    if (ev->source != self->mpi_source && !self->is_internal) { /* another call is under way */
-        flags &= (uint8_t) ~(cap_process.with_mpi_internals ? WIO_EVENT_CAUSED : CAP_MPI_FLAGS);
-    }
-    return flags;
-}
-
 void cap_mpi_forget_modules(struct cap_thread *thread)
 {
-    __atomic_store_n(&thread->mpi_span, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&thread->mpi.span, 0, __ATOMIC_RELAXED);
 }
 
 bool cap_is_by_mpi(uintptr_t source)

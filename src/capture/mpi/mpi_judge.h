@@ -7,6 +7,7 @@
 #define WIO_CAPTURE_MPI_MPI_JUDGE_H
 
 #include "capture/core/features.h"
+#include "capture/core/process.h"
 
 /* Flags of calls by an MPI library: of events whose source is `mpi_source` alone. */
 #define CAP_MPI_FLAGS (WIO_EVENT_CAUSED | WIO_EVENT_MPI)
@@ -18,7 +19,8 @@
  * stack frame is above. */
 static inline bool cap_is_within_mpi(const struct cap_thread *self, uintptr_t frame)
 {
-    return self->outer_frame != 0 && frame < (self->outer_frame & ~(uintptr_t)CAP_MPI_FRAME_FILE);
+    return self->callers.outer_frame != 0 &&
+           frame < (self->callers.outer_frame & ~(uintptr_t)CAP_MPI_FRAME_FILE);
 }
 
 /* cap_on_call, cap_on_internal_call */
@@ -27,8 +29,14 @@ enum cap_verdict cap_mpi_judge(struct cap_thread *self, uintptr_t source, unsign
 enum cap_verdict cap_mpi_judge_internal(struct cap_thread *self, uintptr_t source, unsigned call,
                                         int fd, const char *path) CAP_HIDDEN;
 /* cap_on_event_flags */
-uint8_t cap_mpi_event_flags(struct cap_thread *self, const struct cap_event *ev,
-                            uint8_t flags) CAP_HIDDEN;
+static inline uint8_t cap_mpi_event_flags(const struct cap_thread *self, const struct cap_event *ev,
+                                          uint8_t flags)
+{
+    if (ev->source != self->mpi.source && !self->is_internal) { /* another call is under way */
+        flags &= (uint8_t) ~(cap_process.with_mpi_internals ? WIO_EVENT_CAUSED : CAP_MPI_FLAGS);
+    }
+    return flags;
+}
 /* cap_on_forget_modules */
 void cap_mpi_forget_modules(struct cap_thread *thread) CAP_HIDDEN;
 

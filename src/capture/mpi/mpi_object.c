@@ -13,13 +13,13 @@
 #define COUNTS 4096u
 #define FREE_AGAIN 1u
 
-struct count {
+struct group_count {
     uint64_t number;
     uint64_t count;
 };
 
 static struct cap_mpi_object *table; /* atomic; mapped with the first object */
-static struct count *counts;
+static struct group_count *counts;
 static uint32_t used; /* entries with a name, FREE_AGAIN among them */
 static uint32_t lock;
 
@@ -89,7 +89,7 @@ static bool make_table(void)
     if (fresh == NULL) {
         return false;
     }
-    counts = (struct count *)(void *)((char *)fresh + bytes);
+    counts = (struct group_count *)(void *)((char *)fresh + bytes);
     __atomic_store_n(&table, fresh, __ATOMIC_RELEASE);
     return true;
 }

@@ -125,7 +125,7 @@ static int run_path(const struct exec_call *exec, const char *path)
     int result = perform(exec, environment.entries);
     cap_environment_fini(&environment);
     if (self != NULL) {
-        self->left = NULL;
+        self->process.left = NULL;
         if (!is_guest) {
             cap_mark_end(WIO_END_NONE, 0);
         }

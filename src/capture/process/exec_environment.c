@@ -219,14 +219,14 @@ void cap_environment_fini(struct cap_environment *environment)
 void cap_exec_leave(struct cap_thread *self, const struct cap_environment *environment)
 {
     cap_exec_tidy(self); /* a child of this child's is long gone */
-    self->left = environment->map;
-    self->left_bytes = environment->map_bytes;
+    self->process.left = environment->map;
+    self->process.left_bytes = environment->map_bytes;
 }
 
 void cap_exec_tidy(struct cap_thread *self)
 {
-    give_back(self->left, self->left_bytes);
-    self->left = NULL;
+    give_back(self->process.left, self->process.left_bytes);
+    self->process.left = NULL;
 }
 
 void cap_exec_count(enum cap_target target)

@@ -22,7 +22,7 @@ static void watch_calls(struct cap_thread *self, enum cap_watch watch)
         self->watch = (uint8_t)watch;
     }
     self->span = 0;
-    self->span2 = 0;
+    self->callers.span2 = 0;
 }
 
 static void emit_process(struct cap_thread *self, struct cap_event *ev, int64_t result, int error,
@@ -133,11 +133,11 @@ CAP_HIDDEN void cap_vfork_before(unsigned which, uintptr_t source)
         if (!self->is_ready) {
             return;
         }
-        self->pending = CAP_EVENT_OF(WIO_CALL_none, source);
-        self->pending.begin = cap_now();
+        self->process.pending = CAP_EVENT_OF(WIO_CALL_none, source);
+        self->process.pending.begin = cap_now();
     } else {
-        self->pending = CAP_EVENT_OF(call, source);
-        self->pending.begin = cap_begin(self);
+        self->process.pending = CAP_EVENT_OF(call, source);
+        self->process.pending.begin = cap_begin(self);
     }
     watch_calls(self, CAP_WATCH_VFORK);
 }
@@ -146,7 +146,7 @@ CAP_HIDDEN pid_t cap_vfork_after(long result)
 {
     int error = result < 0 ? (int)-result : 0;
     if (cap_self->is_ready) {
-        struct cap_event ev = cap_self->pending;
+        struct cap_event ev = cap_self->process.pending;
         struct cap_thread *self = cap_enter(ev.source, ev.call);
         if (self != NULL && ev.call != WIO_CALL_none) {
             emit_process(self, &ev, error != 0 ? -1 : result, error, 0);

@@ -33,7 +33,7 @@ static void emit_mark(struct cap_thread *self, unsigned call, uintptr_t source)
 {
     struct cap_event ev = CAP_EVENT_OF(call, source);
     ev.begin = cap_begin(self);
-    emit_thread(self, &ev, self->token, 0, 0);
+    emit_thread(self, &ev, self->birth.token, 0, 0);
 }
 
 void cap_thread_exit_event(struct cap_thread *self)
@@ -49,12 +49,12 @@ static struct cap_thread *arrive(void *state)
     struct cap_thread *self = state;
     uint64_t mask = raw_block_signals();
     cap_self = self;
-    self->token = (uint64_t)pthread_self();
+    self->birth.token = (uint64_t)pthread_self();
     cap_birth_arrive(self);
     (void)cap_thread_begin();
     raw_restore_signals(mask);
     if (self->mute == 0) {
-        emit_mark(self, WIO_CALL_thread_start, (uintptr_t)self->start_routine);
+        emit_mark(self, WIO_CALL_thread_start, (uintptr_t)self->birth.routine);
     }
     return self;
 }
@@ -62,15 +62,15 @@ static struct cap_thread *arrive(void *state)
 static void *start_posix(void *state)
 {
     struct cap_thread *self = arrive(state);
-    void *(*routine)(void *) = (void *(*)(void *))self->start_routine;
-    return routine(self->start_arg);
+    void *(*routine)(void *) = (void *(*)(void *))self->birth.routine;
+    return routine(self->birth.argument);
 }
 
 static int start_c11(void *state)
 {
     struct cap_thread *self = arrive(state);
-    int (*routine)(void *) = (int (*)(void *))self->start_routine;
-    return routine(self->start_arg);
+    int (*routine)(void *) = (int (*)(void *))self->birth.routine;
+    return routine(self->birth.argument);
 }
 
 /* A state for a thread to come; NULL where the thread is better started without us. */
@@ -86,8 +86,8 @@ static struct cap_thread *prepare(cap_function *routine, void *argument, bool cr
         (cap_module_find(cap_self, (uintptr_t)routine, &module) && module.is_internal);
     fresh->is_internal = is_internal;
     cap_hold_prepare_thread(cap_self, fresh);
-    fresh->start_routine = routine;
-    fresh->start_arg = argument;
+    fresh->birth.routine = routine;
+    fresh->birth.argument = argument;
     cap_birth_begin(fresh);
     return fresh;
 }

@@ -48,7 +48,7 @@ cap_stdio_close_fn *cap_stdio_real_close(const FILE *stream)
     return cap_stdio_libc.close;
 }
 
-struct region {
+struct relocated {
     uintptr_t address; /* in: an address in libc */
     uintptr_t lo;      /* out: what the loader made read-only after relocation */
     uintptr_t hi;
@@ -56,7 +56,7 @@ struct region {
 
 static int find_region(struct dl_phdr_info *info, size_t size, void *arg)
 {
-    struct region *region = arg;
+    struct relocated *region = arg;
     bool is_it = false;
     (void)size;
     for (unsigned i = 0; i < info->dlpi_phnum; i++) {
@@ -96,7 +96,8 @@ static void exchange(uintptr_t *word, cap_function *const hooks[CAP_STDIO_ENTRIE
     }
 }
 
-static void exchange_all(const struct region *region, cap_function *const hooks[CAP_STDIO_ENTRIES])
+static void exchange_all(const struct relocated *region,
+                         cap_function *const hooks[CAP_STDIO_ENTRIES])
 {
     const uintptr_t *end = (const uintptr_t *)region->hi - CAP_STDIO_ENTRIES;
     uintptr_t *word = (uintptr_t *)((region->lo + sizeof(*word) - 1) & ~(sizeof(*word) - 1));
@@ -132,7 +133,7 @@ static bool find_functions(void)
 
 void cap_stdio_exchange(cap_function *const hooks[CAP_STDIO_ENTRIES])
 {
-    struct region region = {0};
+    struct relocated region = {0};
     if (!find_functions()) {
         return;
     }

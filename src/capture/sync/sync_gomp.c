@@ -75,13 +75,13 @@ static void run_member(void *argument)
     }
     bool is_maker = self == region->maker;
     struct cap_team team = {.key = region->key, .members = members_now()};
-    struct cap_team *outer = self->team;
+    struct cap_team *outer = self->sync.team;
     emit_mark(self, WIO_CALL_gomp_start, region->source, &team,
               is_maker ? CAP_PART_GIVES : CAP_PART_TAKES);
     team.round = 1;
-    self->team = &team;
+    self->sync.team = &team;
     region->function(region->data);
-    self->team = outer;
+    self->sync.team = outer;
     if (is_maker) {
         region->rounds = team.round;
         region->members = team.members;
@@ -169,7 +169,7 @@ struct team_wait {
 
 static void begin_wait(struct team_wait *wait, unsigned call, uintptr_t source)
 {
-    struct cap_thread *self = cap_self->team != NULL ? cap_enter_sync(source, call) : NULL;
+    struct cap_thread *self = cap_self->sync.team != NULL ? cap_enter_sync(source, call) : NULL;
     wait->self = self;
     if (self != NULL) {
         wait->ev = CAP_EVENT_OF(call, source);
@@ -187,9 +187,9 @@ static void end_wait(struct team_wait *wait, bool has_waited)
     }
     cap_state_leave(self);
     wait->ev.end = cap_now();
-    if (has_waited && self->team != NULL) {
-        emit_round(self, &wait->ev, self->team, CAP_PART_BOTH);
-        self->team->round++;
+    if (has_waited && self->sync.team != NULL) {
+        emit_round(self, &wait->ev, self->sync.team, CAP_PART_BOTH);
+        self->sync.team->round++;
     }
 }
 

@@ -12,7 +12,7 @@ int64_t cap_told[CAP_TOLD_MAX];
 
 void cap_held_configure(void)
 {
-    cap_waiters = cap_image->waiters;
+    cap_waiters = cap_image->sync.waiters;
 }
 
 bool cap_held_is_reader(const struct cap_held *held)
@@ -70,8 +70,8 @@ bool cap_held_is_internal(struct cap_thread *self, const struct cap_held *held)
 void cap_held_write(struct cap_thread *self)
 {
     self->has_pending &= (uint8_t)~CAP_PENDING_EVENTS;
-    for (uint32_t i = 0; i < self->held_count; i++) {
-        struct cap_held *held = &self->held[i];
+    for (uint32_t i = 0; i < self->sync.held_count; i++) {
+        struct cap_held *held = &self->sync.held[i];
         uintptr_t address = __atomic_load_n(&held->lock, __ATOMIC_RELAXED);
         if (address == 0 || held->use >= CAP_HELD_WRITTEN) {
             continue;
@@ -87,9 +87,9 @@ void cap_held_write(struct cap_thread *self)
 
 struct cap_held *cap_held_find(struct cap_thread *self, const void *address)
 {
-    for (uint32_t i = self->held_count; i > 0; i--) {
-        if (self->held[i - 1].lock == (uintptr_t)address) {
-            return &self->held[i - 1];
+    for (uint32_t i = self->sync.held_count; i > 0; i--) {
+        if (self->sync.held[i - 1].lock == (uintptr_t)address) {
+            return &self->sync.held[i - 1];
         }
     }
     return NULL;
@@ -98,16 +98,16 @@ struct cap_held *cap_held_find(struct cap_thread *self, const void *address)
 /* A new entry at the end. False: there are too many. */
 static bool append(struct cap_thread *self, const void *address, struct cap_held fresh)
 {
-    uint32_t place = self->held_count;
+    uint32_t place = self->sync.held_count;
     if (place == CAP_HELD_MAX) {
         return false;
     }
     fresh.lock = 0;
-    self->held_count = place + 1;
+    self->sync.held_count = place + 1;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    self->held[place] = fresh;
+    self->sync.held[place] = fresh;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    self->held[place].lock = (uintptr_t)address;
+    self->sync.held[place].lock = (uintptr_t)address;
     return true;
 }
 
@@ -143,11 +143,11 @@ void cap_held_remove(struct cap_thread *self, struct cap_held *held)
 {
     held->lock = 0;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    uint32_t count = self->held_count;
-    while (count > 0 && self->held[count - 1].lock == 0) {
+    uint32_t count = self->sync.held_count;
+    while (count > 0 && self->sync.held[count - 1].lock == 0) {
         count--;
     }
-    self->held_count = count;
+    self->sync.held_count = count;
     if (count == 0) {
         self->has_pending &= (uint8_t)~CAP_PENDING_EVENTS;
     }

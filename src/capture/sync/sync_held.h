@@ -25,7 +25,6 @@
 #define CAP_HELD_WRITTEN 0x40000000u  /* its event is there, so the unlock makes one too */
 #define CAP_HELD_INTERNAL 0x80000000u /* taken by an MPI library: no events */
 
-#define CAP_WAITERS 256u
 /* How many threads wait for objects with this hash. In memory that a fork wipes. */
 extern uint32_t *cap_waiters CAP_HIDDEN;
 
@@ -66,12 +65,12 @@ bool cap_held_is_reader(const struct cap_held *held) CAP_HIDDEN;
 static inline void cap_held_push(struct cap_thread *self, const void *address, unsigned call,
                                  uintptr_t source)
 {
-    if (CAP_UNLIKELY(self->held_count != 0)) {
+    if (CAP_UNLIKELY(self->sync.held_count != 0)) {
         cap_held_push_more(self, address, call, source);
         return;
     }
-    struct cap_held *held = &self->held[0];
-    self->held_count = 1; /* a handler that comes now begins behind it */
+    struct cap_held *held = &self->sync.held[0];
+    self->sync.held_count = 1; /* a handler that comes now begins behind it */
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     held->begin = cap_now();
     held->source = source;
@@ -86,8 +85,8 @@ static inline void cap_held_push(struct cap_thread *self, const void *address, u
 /* The only lock that is held is this one, taken once and not written. */
 static inline bool cap_held_is_only(const struct cap_thread *self, const void *address)
 {
-    const struct cap_held *held = &self->held[0];
-    return self->held_count == 1 && held->lock == (uintptr_t)address && held->use == 0;
+    const struct cap_held *held = &self->sync.held[0];
+    return self->sync.held_count == 1 && held->lock == (uintptr_t)address && held->use == 0;
 }
 
 /* The only one is let go without an event; its fields stay where they are until the next push.
@@ -95,7 +94,7 @@ static inline bool cap_held_is_only(const struct cap_thread *self, const void *a
  * one. */
 static inline bool cap_held_drop_only(struct cap_thread *self)
 {
-    struct cap_held *held = &self->held[0];
+    struct cap_held *held = &self->sync.held[0];
     uintptr_t lock = held->lock;
     held->lock = 0; /* from here on no handler finds it */
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
@@ -104,7 +103,7 @@ static inline bool cap_held_drop_only(struct cap_thread *self)
         return false;
     }
     self->has_pending &= (uint8_t)~CAP_PENDING_EVENTS;
-    self->held_count = 0;
+    self->sync.held_count = 0;
     return true;
 }
 

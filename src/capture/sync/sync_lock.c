@@ -148,7 +148,7 @@ static void emit_late(struct cap_thread *self, const struct cap_lock *lock,
 
 void cap_unlock_late(void *address, unsigned call, uintptr_t source)
 {
-    const struct cap_held held = cap_self->held[0];
+    const struct cap_held held = cap_self->sync.held[0];
     /* The lock may be gone: its memory is not looked at. */
     const struct cap_lock lock =
         CAP_LOCK_OF(address, call, source, cap_object_shared(address), false);

@@ -188,7 +188,7 @@ static void add(void *arg, const struct cap_proc_map *line)
     cap_maps_add(&map);
 }
 
-struct search {
+struct object_search {
     uintptr_t address;
     struct cap_map *out;
     bool is_found;
@@ -196,7 +196,7 @@ struct search {
 
 static void look(void *arg, const struct cap_proc_map *line)
 {
-    struct search *search = arg;
+    struct object_search *search = arg;
     if (line->is_shared && !is_ring(line) && search->address - line->lo < line->hi - line->lo) {
         *search->out = map_of(line);
         search->is_found = true;
@@ -219,13 +219,13 @@ static void refresh(uint32_t now)
 {
     uint32_t expected = 0;
     uint64_t mask = raw_block_signals();
-    if (__atomic_compare_exchange_n(&cap_image->object_writer, &expected, 1, false,
+    if (__atomic_compare_exchange_n(&cap_image->sync.object_writer, &expected, 1, false,
                                     __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
         read_maps(add, NULL);
         __atomic_store_n(&changes_read, now, __ATOMIC_RELEASE);
-        __atomic_store_n(&cap_image->object_writer, 0, __ATOMIC_RELEASE);
+        __atomic_store_n(&cap_image->sync.object_writer, 0, __ATOMIC_RELEASE);
     } else {
-        while (__atomic_load_n(&cap_image->object_writer, __ATOMIC_ACQUIRE) != 0) {
+        while (__atomic_load_n(&cap_image->sync.object_writer, __ATOMIC_ACQUIRE) != 0) {
             raw_yield();
         }
     }
@@ -247,7 +247,7 @@ static bool find(uintptr_t address, struct cap_map *out)
     if (CAP_LIKELY(!cap_places_have_lost_shared())) {
         return false;
     }
-    struct search search = {.address = address, .out = out};
+    struct object_search search = {.address = address, .out = out};
     read_maps(look, &search);
     return search.is_found;
 }

@@ -7,9 +7,9 @@
 #include "capture/sync/sync_object.h"
 #include "capture/syscall/syscall.h"
 
-enum kind { OTHER, WAIT, WAKE };
+enum futex_kind { OTHER, WAIT, WAKE };
 
-static enum kind kind_of(long operation)
+static enum futex_kind kind_of(long operation)
 {
     switch (operation & FUTEX_CMD_MASK) {
     case FUTEX_WAIT:
@@ -52,7 +52,7 @@ static bool has_bits(long operation)
 }
 
 /* A call that did not wait, or woke no thread, is not recorded; UNLOCK_PI returns no count. */
-static bool is_worth(enum kind kind, long operation, long result)
+static bool is_worth(enum futex_kind kind, long operation, long result)
 {
     return kind == WAIT ? result >= 0 || errno != EAGAIN
                         : result > 0 || (operation & FUTEX_CMD_MASK) == FUTEX_UNLOCK_PI;
@@ -61,7 +61,7 @@ static bool is_worth(enum kind kind, long operation, long result)
 long cap_raw_futex(const struct cap_raw_call *call)
 {
     const long operation = call->arg[2];
-    const enum kind kind = kind_of(operation);
+    const enum futex_kind kind = kind_of(operation);
     const unsigned number = kind == WAIT ? WIO_CALL_futex_wait : WIO_CALL_futex_wake;
     struct cap_thread *self = kind == OTHER ? NULL : cap_enter_sync(call->source, number);
     if (self == NULL) {

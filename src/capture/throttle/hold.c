@@ -84,32 +84,32 @@ static bool is_on_signal_stack(void)
  * calls from deeper frames, the calls that it has left still count. */
 static void forget_left(struct cap_thread *self, uintptr_t frame)
 {
-    if (self->waits > 0 && frame >= self->wait_frame && !is_on_signal_stack()) {
-        self->waits = 0;
-        (void)cap_hold_say(self->node, WIO_BOARD_COMPUTING);
+    if (self->hold.waits > 0 && frame >= self->hold.wait_frame && !is_on_signal_stack()) {
+        self->hold.waits = 0;
+        (void)cap_hold_say(self->hold.node, WIO_BOARD_COMPUTING);
     }
 }
 
 void cap_state_enter_slow(struct cap_thread *self, enum cap_state state)
 {
     const uintptr_t frame = (uintptr_t)__builtin_frame_address(0);
-    if (self == NULL || self->node == NULL) {
+    if (self == NULL || self->hold.node == NULL) {
         return;
     }
     forget_left(self, frame);
-    if (self->waits++ == 0) {
-        self->wait_frame = frame;
-        (void)cap_hold_say(self->node, state);
+    if (self->hold.waits++ == 0) {
+        self->hold.wait_frame = frame;
+        (void)cap_hold_say(self->hold.node, state);
     }
 }
 
 void cap_state_leave_slow(struct cap_thread *self)
 {
-    if (self == NULL || self->node == NULL || self->waits == 0) {
+    if (self == NULL || self->hold.node == NULL || self->hold.waits == 0) {
         return;
     }
-    if (--self->waits == 0) {
-        (void)cap_hold_say(self->node, WIO_BOARD_COMPUTING);
+    if (--self->hold.waits == 0) {
+        (void)cap_hold_say(self->hold.node, WIO_BOARD_COMPUTING);
     }
 }
 
@@ -159,7 +159,7 @@ static bool wait_for_grant(struct wio_board_node *node, uint32_t ticket)
 
 void cap_hold_slow(struct cap_thread *self, uintptr_t source)
 {
-    struct wio_board_node *node = self->node;
+    struct wio_board_node *node = self->hold.node;
     if (node == NULL) {
         return;
     }
@@ -185,9 +185,9 @@ static bool is_retry(struct cap_thread *self, unsigned call, int fd, const char 
     bool is_readable = path != NULL && cap_is_readable(path);
     uint64_t target = is_readable ? wio_crc32c(0, path, strlen(path)) : (uint64_t)(uint32_t)fd;
     uint64_t look = cap_mix(target, call);
-    bool is_same = self->look == look && self->look_failed != 0;
-    self->look = look;
-    self->look_failed = 0;
+    bool is_same = self->hold.look == look && self->hold.look_failed != 0;
+    self->hold.look = look;
+    self->hold.look_failed = 0;
     return is_same;
 }
 
@@ -195,25 +195,22 @@ void cap_hold_call(struct cap_thread *self, uintptr_t source, unsigned call, int
                    const char *path)
 {
     self->flags &= (uint8_t)~WIO_EVENT_HOLD;
-    if (self->node == NULL || (self->flags & WIO_EVENT_MPI) != 0 ||
+    if (self->hold.node == NULL || (self->flags & WIO_EVENT_MPI) != 0 ||
         !cap_hold_counts(call, fd, path)) {
         return;
     }
-    self->look_again = is_retry(self, call, fd, path);
-    if (self->look_again != 0) {
+    self->hold.look_again = is_retry(self, call, fd, path);
+    if (self->hold.look_again != 0) {
         self->flags |= WIO_EVENT_HOLD;
     } else {
         cap_hold_slow(self, source);
     }
 }
 
-uint8_t cap_hold_event_flags(struct cap_thread *self, const struct cap_event *ev, uint8_t flags)
+uint8_t cap_hold_emitted(struct cap_thread *self, const struct cap_event *ev, uint8_t flags)
 {
-    if ((flags & WIO_EVENT_HOLD) == 0) {
-        return flags;
-    }
     self->flags &= (uint8_t)~WIO_EVENT_HOLD;
     bool is_read = wio_op_class(wio_call_op(ev->call)) == WIO_CLASS_READ;
-    self->look_failed = ev->error != 0 || (is_read && ev->result == 0);
-    return self->look_again != 0 ? self->flags : flags;
+    self->hold.look_failed = ev->error != 0 || (is_read && ev->result == 0);
+    return self->hold.look_again != 0 ? self->flags : flags;
 }

@@ -64,9 +64,15 @@ static inline void cap_hold(struct cap_thread *self, uintptr_t source)
  * board. */
 void cap_hold_call(struct cap_thread *self, uintptr_t source, unsigned call, int fd,
                    const char *path) CAP_HIDDEN;
-/* cap_on_event_flags: an event of a thread with flag HOLD is written. */
-uint8_t cap_hold_event_flags(struct cap_thread *self, const struct cap_event *ev,
-                             uint8_t flags) CAP_HIDDEN;
+/* An event of a thread with flag HOLD is written: gives the flags that it gets. */
+uint8_t cap_hold_emitted(struct cap_thread *self, const struct cap_event *ev,
+                         uint8_t flags) CAP_HIDDEN;
+/* cap_on_event_flags */
+static inline uint8_t cap_hold_event_flags(struct cap_thread *self, const struct cap_event *ev,
+                                           uint8_t flags)
+{
+    return CAP_UNLIKELY((flags & WIO_EVENT_HOLD) != 0) ? cap_hold_emitted(self, ev, flags) : flags;
+}
 
 /* Does this call count as I/O? Of a path or descriptor: yes if that is a regular file, a directory
  * or a block device. docs/CAPTURE.md, "Holding". */

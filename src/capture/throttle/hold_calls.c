@@ -6,19 +6,19 @@
 #include "capture/core/raw.h"
 #include "capture/throttle/hold.h"
 
-enum kind {
+enum hold_kind {
     NEVER,
     BY_TARGET, /* of the descriptor or path; yes where the call has neither */
     ALWAYS
 };
 
-static enum kind kind_of_class(enum wio_class class)
+static enum hold_kind kind_of_class(enum wio_class class)
 {
     return (wio_class_properties(class) & WIO_DOES_HOLDABLE) != 0 ? BY_TARGET : NEVER;
 }
 
 /* Where the class does not say it. */
-static enum kind kind_of(unsigned call)
+static enum hold_kind kind_of(unsigned call)
 {
     switch ((unsigned)wio_call_op(call)) {
     case WIO_OP_fclose: /* of streams: the system calls that they cause */
@@ -64,7 +64,7 @@ static bool is_file_path(const char *path)
 
 bool cap_hold_counts(unsigned call, int fd, const char *path)
 {
-    enum kind kind = kind_of(call);
+    enum hold_kind kind = kind_of(call);
     if (kind != BY_TARGET) {
         return kind == ALWAYS;
     }

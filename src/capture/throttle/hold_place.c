@@ -48,7 +48,7 @@ static bool has_place(int32_t pid)
 /* Made by a thread that is on the board, and announced there. */
 static bool was_announced(const struct cap_thread *self)
 {
-    if (self->node_parent != 0) {
+    if (self->hold.parent != 0) {
         return true;
     }
     return has_place(raw_getppid());
@@ -65,8 +65,8 @@ static struct wio_board_node *take_place(const struct cap_thread *self)
     node->tid = self->tid;
     node->rank = cap_process.rank >= 0 ? cap_process.rank : WIO_BOARD_NO_RANK;
     node->ppid = raw_getppid();
-    node->key = self->node_key;
-    node->parent = self->node_parent;
+    node->key = self->hold.key;
+    node->parent = self->hold.parent;
     node->granted = __atomic_load_n(&cap_board->first_grant, __ATOMIC_SEQ_CST);
     __atomic_store_n(&node->is_used, 1, __ATOMIC_RELEASE);
     return node;
@@ -98,33 +98,33 @@ void cap_hold_begin_thread(struct cap_thread *self)
     }
     bool is_main = self->pid == self->tid;
     if (is_main) {
-        self->node_key = next_child != 0 ? next_child : root_key();
-        self->node_parent = next_child != 0 ? next_parent : 0;
+        self->hold.key = next_child != 0 ? next_child : root_key();
+        self->hold.parent = next_child != 0 ? next_parent : 0;
         next_child = 0;
     }
-    self->node = is_main ? find_place(self->pid, self->tid) : NULL;
-    if (self->node == NULL) {
+    self->hold.node = is_main ? find_place(self->pid, self->tid) : NULL;
+    if (self->hold.node == NULL) {
         bool is_expected = was_announced(self);
-        self->node = take_place(self);
+        self->hold.node = take_place(self);
         cap_hold_ring(cap_board); /* first: a reader that sees the arrival sees the new node too */
         if (is_expected) {
             note_arrival();
         }
     } else {
-        self->node_key = self->node->key;
+        self->hold.key = self->hold.node->key;
         if (cap_process.rank >= 0) { /* launchers tell it to the program, not to the fork before */
-            __atomic_store_n(&self->node->rank, cap_process.rank, __ATOMIC_RELAXED);
+            __atomic_store_n(&self->hold.node->rank, cap_process.rank, __ATOMIC_RELAXED);
         }
         end_threads(self->pid, self->tid); /* an exec leaves no others */
-        (void)cap_hold_say(self->node, WIO_BOARD_COMPUTING);
+        (void)cap_hold_say(self->hold.node, WIO_BOARD_COMPUTING);
     }
 }
 
 void cap_hold_end_thread(struct cap_thread *self)
 {
-    if (self->node != NULL) {
-        (void)cap_hold_say(self->node, WIO_BOARD_EXITED);
-        self->node = NULL;
+    if (self->hold.node != NULL) {
+        (void)cap_hold_say(self->hold.node, WIO_BOARD_EXITED);
+        self->hold.node = NULL;
     }
 }
 
@@ -154,14 +154,14 @@ void cap_hold_leave(void)
 
 void cap_hold_announce(const struct cap_thread *self)
 {
-    if (cap_board != NULL && self != NULL && self->node != NULL) {
+    if (cap_board != NULL && self != NULL && self->hold.node != NULL) {
         (void)__atomic_fetch_add(&cap_board->announced, 1, __ATOMIC_SEQ_CST);
     }
 }
 
 void cap_hold_cancel(const struct cap_thread *self)
 {
-    if (self != NULL && self->node != NULL) {
+    if (self != NULL && self->hold.node != NULL) {
         note_arrival();
     }
 }
@@ -175,7 +175,7 @@ static bool is_guest(const struct cap_thread *self)
 
 void cap_hold_before_exec(struct cap_thread *self, bool is_seen)
 {
-    if (cap_board == NULL || self == NULL || self->node == NULL) {
+    if (cap_board == NULL || self == NULL || self->hold.node == NULL) {
         return;
     }
     if (is_guest(self)) {
@@ -187,24 +187,24 @@ void cap_hold_before_exec(struct cap_thread *self, bool is_seen)
 
 void cap_hold_after_exec(struct cap_thread *self, bool is_seen)
 {
-    if (cap_board == NULL || self->node == NULL) {
+    if (cap_board == NULL || self->hold.node == NULL) {
         return;
     }
     if (is_guest(self)) {
         cap_hold_cancel(is_seen ? self : NULL);
     } else if (!is_seen) {
-        (void)cap_hold_say(self->node, WIO_BOARD_COMPUTING);
+        (void)cap_hold_say(self->hold.node, WIO_BOARD_COMPUTING);
     }
 }
 
 void cap_hold_before_fork(struct cap_thread *self)
 {
-    if (cap_board == NULL || self == NULL || self->node == NULL) {
+    if (cap_board == NULL || self == NULL || self->hold.node == NULL) {
         return;
     }
     cap_hold_announce(self);
-    next_parent = self->node_key;
-    next_child = cap_mix(self->node_key, 2 * (uint64_t)self->node_children++);
+    next_parent = self->hold.key;
+    next_child = cap_mix(self->hold.key, 2 * (uint64_t)self->hold.children++);
 }
 
 void cap_hold_prepare_thread(struct cap_thread *self, struct cap_thread *fresh)
@@ -212,10 +212,10 @@ void cap_hold_prepare_thread(struct cap_thread *self, struct cap_thread *fresh)
     if (fresh->is_internal == 0) {
         cap_hold_announce(self);
     }
-    fresh->node = NULL;
-    fresh->waits = 0;
-    fresh->node_children = 0;
-    fresh->node_parent = self->node_key;
-    fresh->node_key =
-        cap_board != NULL ? cap_mix(self->node_key, 2 * (uint64_t)self->node_children++ + 1) : 0;
+    fresh->hold.node = NULL;
+    fresh->hold.waits = 0;
+    fresh->hold.children = 0;
+    fresh->hold.parent = self->hold.key;
+    fresh->hold.key =
+        cap_board != NULL ? cap_mix(self->hold.key, 2 * (uint64_t)self->hold.children++ + 1) : 0;
 }

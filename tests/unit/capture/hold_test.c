@@ -18,7 +18,7 @@ static void begin(struct scene *scene)
     assert_non_null(cap_board);
     cap_board->is_over = 1; /* no thread is held */
     *scene = (struct scene){.node = &cap_board->nodes[0]};
-    scene->self.node = scene->node;
+    scene->self.hold.node = scene->node;
 }
 
 static void end(void)
