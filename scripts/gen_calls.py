@@ -14,12 +14,18 @@ import os
 import re
 import sys
 
-# Classes whose events carry arg0 and arg1 without a second slot: FORMAT.md R-EVENT-2.
-SHORT_CLASSES = {"OPEN", "FCNTL", "ACCESS", "MKDIR", "MKNOD", "DUP", "EXIT", "THREAD", "LOCK",
-                 "ATTR", "PROCESS", "MUTEX", "UNLOCK", "COND_SIGNAL", "SEM_WAIT", "SEM_POST", "SEM_INIT",
-                 "KILL", "SIGWAIT"}
 # Operations that come by the million: their wrappers are inlined whole.
 HOT = {"read", "write", "pread", "pwrite"}
+CLASSES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../include/whyio/classes.def")
+
+
+def read_short_classes(path):
+    """Classes whose events carry arg0 and arg1 without a second slot."""
+    with open(path, encoding="ascii") as text:
+        return set(re.findall(r"^WIO_CLASS\((\w+), \w+, .*\bWIO_DOES_INLINE_ARGS\b", text.read(), re.M))
+
+
+SHORT_CLASSES = read_short_classes(CLASSES)
 
 
 class Row:

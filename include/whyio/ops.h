@@ -43,6 +43,7 @@ enum wio_class_property {
     WIO_DOES_HOLDABLE = 1 << 5,
     WIO_DOES_SYNC = 1 << 6,
     WIO_DOES_MPI = 1 << 7,
+    WIO_DOES_INLINE_ARGS = 1 << 8,
 };
 
 /* The other way: wio_op_name. WIO_OP_unknown where there is no operation of that name. Linear in

@@ -110,28 +110,11 @@ static void put_arguments(struct wio_line *line, const struct wio_event *event, 
     }
 }
 
+/* Waiting of threads and processes; MPI has texts of its own. */
 static bool is_wait(enum wio_class cls)
 {
-    switch ((int)cls) {
-    case WIO_CLASS_MUTEX:
-    case WIO_CLASS_UNLOCK:
-    case WIO_CLASS_COND_WAIT:
-    case WIO_CLASS_COND_SIGNAL:
-    case WIO_CLASS_BARRIER:
-    case WIO_CLASS_SEM_WAIT:
-    case WIO_CLASS_SEM_POST:
-    case WIO_CLASS_SEM_INIT:
-    case WIO_CLASS_SYNC_INIT:
-    case WIO_CLASS_FUTEX_WAIT:
-    case WIO_CLASS_FUTEX_WAKE:
-    case WIO_CLASS_POLL:
-    case WIO_CLASS_SLEEP:
-    case WIO_CLASS_KILL:
-    case WIO_CLASS_SIGWAIT:
-        return true;
-    default:
-        return false;
-    }
+    return (wio_class_properties(cls) & (WIO_DOES_SYNC | WIO_DOES_MPI)) == WIO_DOES_SYNC &&
+           cls != WIO_CLASS_HOLD;
 }
 
 bool wio_wait_text(struct wio_line *line, const struct wio_event *event, bool has_any)

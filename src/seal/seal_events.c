@@ -63,30 +63,7 @@ static enum wio_status take_clock(struct wio_seal *seal, struct wio_seal_ring *r
 /* R-EVENT-2: classes whose first two arguments lie where others have offset and size. */
 static bool has_args_inline(enum wio_class cls)
 {
-    switch ((int)cls) {
-    case WIO_CLASS_OPEN:
-    case WIO_CLASS_DUP:
-    case WIO_CLASS_FCNTL:
-    case WIO_CLASS_LOCK:
-    case WIO_CLASS_ACCESS:
-    case WIO_CLASS_MKDIR:
-    case WIO_CLASS_MKNOD:
-    case WIO_CLASS_ATTR:
-    case WIO_CLASS_PROCESS:
-    case WIO_CLASS_EXIT:
-    case WIO_CLASS_THREAD:
-    case WIO_CLASS_MUTEX:
-    case WIO_CLASS_UNLOCK:
-    case WIO_CLASS_COND_SIGNAL:
-    case WIO_CLASS_SEM_WAIT:
-    case WIO_CLASS_SEM_POST:
-    case WIO_CLASS_SEM_INIT:
-    case WIO_CLASS_KILL:
-    case WIO_CLASS_SIGWAIT:
-        return true;
-    default:
-        return false;
-    }
+    return (wio_class_properties(cls) & WIO_DOES_INLINE_ARGS) != 0;
 }
 
 /* R-STRING-4: the second text of these is no path. */
