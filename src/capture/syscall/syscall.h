@@ -33,9 +33,8 @@ enum cap_raw_kind {
     CAP_RAW_SEEK,
     CAP_RAW_STAT,     /* extra = struct stat */
     CAP_RAW_STATX,    /* extra = struct statx */
-    CAP_RAW_READLINK, /* extra = buffer */
-    CAP_RAW_SYMLINK,  /* extra = text */
-    CAP_RAW_XATTR,    /* extra = name */
+    CAP_RAW_TEXT,     /* extra = a text: a link's target, an attribute's name */
+    CAP_RAW_TEXT_OUT, /* extra = a buffer that gets one */
     CAP_RAW_TIMES,    /* extra = two struct timespec */
     CAP_RAW_TIMEVALS, /* extra = two struct timeval */
     CAP_RAW_UTIMBUF,  /* extra = struct utimbuf */
@@ -70,6 +69,8 @@ struct cap_raw_call {
 
 extern const struct cap_raw_rule cap_syscall_rules[] CAP_HIDDEN;
 extern const uint8_t cap_syscall_index[CAP_SYSCALL_NUMBERS] CAP_HIDDEN;
+/* Our own wrappers that perform a call. */
+extern cap_function *const cap_syscall_tails[] CAP_HIDDEN;
 
 /* Performs the call, errno set as by syscall(2). */
 long cap_raw_perform(const struct cap_raw_call *call) CAP_HIDDEN;

@@ -13,26 +13,8 @@
 #include "base/rawcall.h"
 #include "capture/core/address.h"
 #include "capture/core/capture.h"
-#include "capture/core/seccomp.h"
-#include "capture/files/files_numbers.h"
-#include "capture/mmap/mmap_numbers.h"
 #include "capture/process/fork.h"
-#include "capture/process/process_numbers.h"
 #include "capture/syscall/syscall.h"
-
-/* Our own wrappers, in the order of syscall_rules.c; those that return do so with a long. */
-typedef void tail_fn(void);
-extern tail_fn *const cap_syscall_tails[] CAP_HIDDEN;
-tail_fn *const cap_syscall_tails[] = {
-    (tail_fn *)cap_number_fcntl,   (tail_fn *)cap_number_close_range,
-    (tail_fn *)cap_number_execve,  (tail_fn *)_exit,
-    (tail_fn *)cap_number_mmap,    (tail_fn *)cap_number_mremap,
-    (tail_fn *)cap_number_munmap,  (tail_fn *)cap_number_msync,
-    (tail_fn *)cap_number_madvise, (tail_fn *)cap_number_wait4,
-    (tail_fn *)cap_number_ioctl,   (tail_fn *)cap_number_prctl,
-    (tail_fn *)cap_number_seccomp, (tail_fn *)cap_number_execveat,
-    (tail_fn *)cap_number_waitid,
-};
 
 CAP_HIDDEN long cap_syscall_recorded(long number, long a, long b, long c, long d, long e, long f);
 CAP_HIDDEN long cap_syscall_failed(long result);

@@ -159,7 +159,7 @@ static void set_text(struct record *r)
 {
     const char *text = pointer(r, r->rule->extra);
     r->has_ext = true;
-    if (r->rule->kind == CAP_RAW_READLINK) {
+    if (r->rule->kind == CAP_RAW_TEXT_OUT) {
         r->ext.path2 = cap_text_of(r->self, r->ev.error, text, r->ev.result);
     } else {
         r->ext.path2 = cap_string_of(r->self, r->ev.error, text);
@@ -219,18 +219,17 @@ static void set_child(struct record *r)
 
 /* What is particular to a kind, after the fields that the rule names; none for the others. */
 static void (*const setters[])(struct record *) = {
-    [CAP_RAW_SHORT] = make_short,      [CAP_RAW_OPEN] = set_opened,
-    [CAP_RAW_CREAT] = set_opened,      [CAP_RAW_OPENAT2] = set_opened,
-    [CAP_RAW_DUP] = set_duplicate,     [CAP_RAW_POSITION] = set_transferred,
-    [CAP_RAW_VECTOR] = set_vector,     [CAP_RAW_SEEK] = set_position,
-    [CAP_RAW_STAT] = set_stat,         [CAP_RAW_STATX] = set_stat,
-    [CAP_RAW_READLINK] = set_text,     [CAP_RAW_SYMLINK] = set_text,
-    [CAP_RAW_XATTR] = set_text,        [CAP_RAW_TIMES] = set_times,
-    [CAP_RAW_TIMEVALS] = set_times,    [CAP_RAW_UTIMBUF] = set_times,
-    [CAP_RAW_CHDIR] = set_directory,   [CAP_RAW_COPY] = set_copy,
-    [CAP_RAW_PAIR] = set_pair,         [CAP_RAW_NEW_FD] = set_new_fd,
-    [CAP_RAW_MEMFD] = set_memory_file, [CAP_RAW_FORK] = set_child,
-    [CAP_RAW_SPECIAL] = NULL,
+    [CAP_RAW_SHORT] = make_short,  [CAP_RAW_OPEN] = set_opened,
+    [CAP_RAW_CREAT] = set_opened,  [CAP_RAW_OPENAT2] = set_opened,
+    [CAP_RAW_DUP] = set_duplicate, [CAP_RAW_POSITION] = set_transferred,
+    [CAP_RAW_VECTOR] = set_vector, [CAP_RAW_SEEK] = set_position,
+    [CAP_RAW_STAT] = set_stat,     [CAP_RAW_STATX] = set_stat,
+    [CAP_RAW_TEXT] = set_text,     [CAP_RAW_TEXT_OUT] = set_text,
+    [CAP_RAW_TIMES] = set_times,   [CAP_RAW_TIMEVALS] = set_times,
+    [CAP_RAW_UTIMBUF] = set_times, [CAP_RAW_CHDIR] = set_directory,
+    [CAP_RAW_COPY] = set_copy,     [CAP_RAW_PAIR] = set_pair,
+    [CAP_RAW_NEW_FD] = set_new_fd, [CAP_RAW_MEMFD] = set_memory_file,
+    [CAP_RAW_FORK] = set_child,    [CAP_RAW_SPECIAL] = NULL,
 };
 
 static void emit(struct record *r)

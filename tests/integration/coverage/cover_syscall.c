@@ -46,6 +46,15 @@ static void opening(void)
     EXPECT("fd=99");
 }
 
+static void channel(void)
+{
+    int ends[2];
+    RAW("pipe2", SYS_pipe2, P(ends), O_CLOEXEC);
+    EXPECT("path=* path2=* a0=%d a1=%d a2=%d", ends[0], ends[1], O_CLOEXEC);
+    cover_close(ends[0], "*");
+    cover_close(ends[1], "*");
+}
+
 static void data(void)
 {
     struct iovec vector[2] = {{buffer, 100}, {buffer + 200, 50}};
@@ -191,5 +200,5 @@ static void others(void)
     }
 }
 
-COVER_MAIN(opening, data, looking, names, times, copying, descriptors, asynchronous, forking,
-           others)
+COVER_MAIN(opening, data, channel, looking, names, times, copying, descriptors, asynchronous,
+           forking, others)
