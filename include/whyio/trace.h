@@ -86,7 +86,8 @@ struct wio_file_info {
     enum wio_file_type type; /* when the trace was sealed; NONE = it did not exist any more */
     uint32_t mode;           /* permission bits */
     uint64_t size;           /* bytes */
-    uint32_t target;         /* string id of a symbolic link's text */
+    uint32_t target;         /* string id of a symbolic link's text; of a regular file's stripe
+                                layout on Lustre (FORMAT.md R-FILE-1), 0 = not known */
     uint32_t fs;             /* string id: "ext4", "tmpfs", "0x1234abcd" */
     uint32_t uses;           /* enum wio_file_use */
 };

@@ -59,6 +59,9 @@ uint32_t wio_report_parts(const struct wio_wait_class *class, uint32_t *order);
 const char *wio_report_cause(const struct wio_explanation *explanation, uint32_t cause);
 /* The program whose threads have the step, without folders; "" = not known. */
 const char *wio_report_program(const struct wio_explanation *explanation, uint32_t step);
+/* Of the finding's file on Lustre; "" = none, or not known. */
+const char *wio_report_finding_layout(const struct wio_explanation *explanation,
+                                      const struct wio_finding *finding);
 /* "a.dat", "several files", "" */
 const char *wio_report_path(const struct wio_explanation *explanation, uint32_t path);
 

@@ -125,6 +125,7 @@ static void put_finding(struct explanation_json *writer, uint32_t at)
     wio_json_null(json, "language");
     put_ranks(writer, &finding->ranks);
     put_path(writer, finding->path);
+    put_text(writer, "layout", wio_report_finding_layout(writer->explanation, finding));
     wio_json_null(json, "dataset");
     wio_json_double(json, "others_wait_s", finding->others_wait_s);
     put_evidence(writer, finding);

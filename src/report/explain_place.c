@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "ops/code_owner.h"
 #include "report/explain.h"
+#include "report/layouts.h"
 
 #define LEAST_SHARE 0.01
 #define SHOWN 0.95
@@ -155,4 +156,18 @@ const char *wio_report_path(const struct wio_explanation *explanation, uint32_t 
 {
     return path == WIO_SEVERAL_FILES ? "several files"
                                      : wio_trace_string(explanation->trace, path, NULL);
+}
+
+const char *wio_report_finding_layout(const struct wio_explanation *explanation,
+                                      const struct wio_finding *finding)
+{
+    const struct wio_patterns *patterns = &explanation->patterns;
+
+    if (finding->path >= patterns->file_capacity || patterns->files[finding->path].ops == 0 ||
+        patterns->files[finding->path].info == UINT32_MAX) {
+        return "";
+    }
+    return wio_report_layout_of(
+        explanation->trace,
+        wio_trace_file(explanation->trace, patterns->files[finding->path].info));
 }

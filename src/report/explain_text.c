@@ -152,6 +152,12 @@ static void put_finding(const struct explanation_text *writer, uint32_t at, unsi
         wio_print_plain(writer->out, path);
         (void)fputc('\n', writer->out);
     }
+    const char *layout = wio_report_finding_layout(writer->explanation, finding);
+    if (layout[0] != '\0') {
+        (void)fputs(INDENT "layout ", writer->out);
+        wio_print_plain(writer->out, layout);
+        (void)fputc('\n', writer->out);
+    }
     if (finding->others_wait_s >= 0.05 * finding->seconds) {
         (void)fprintf(writer->out, INDENT "other threads wait %s for it, summed over them\n",
                       wio_format_time(wait, (uint64_t)(finding->others_wait_s * 1e9)));

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "report/info_digest.h"
 #include "report/info_machines.h"
+#include "report/layouts.h"
 #include "report/info_ops.h"
 #include "report/line.h"
 
@@ -105,6 +106,7 @@ static void put_additions(struct wio_json *json, const struct wio_summary *summa
     put_ranks(json, summary);
     put_remarks(json, info->remarks);
     wio_report_machines(json, summary->trace);
+    wio_report_layouts_json(json, summary->trace);
     put_unseen(json, summary);
 }
 
@@ -323,6 +325,7 @@ void wio_report_info_text(const struct wio_report_info *report, FILE *out)
     print_list("jobs", summary->jobs, summary->job_count, out);
     fputc('\n', out);
     print_counts(summary, out);
+    wio_report_layouts_text(summary->trace, out);
     print_edges(summary, out);
     print_gaps(summary, out);
     print_remarks(info->remarks, out);

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "seal/lov.h"
 #include "seal/seal_internal.h"
 #include "trace/format/file_type.h"
 
@@ -114,6 +115,20 @@ static enum wio_status follow(struct look *look, const char *path, uint32_t *tar
                           target_out);
 }
 
+/* Where Lustre has put the stripes of a file. R-FILE-1 */
+static enum wio_status add_layout(struct look *look, const char *path, const struct stat *st,
+                                  struct wio_file_info *file)
+{
+    struct wio_strtab *strings = &look->seal->segment->strings;
+    char text[WIO_LOV_TEXT];
+
+    if (!S_ISREG(st->st_mode) || strcmp(wio_strtab_get(strings, file->fs, NULL), "lustre") != 0) {
+        return WIO_OK;
+    }
+    wio_lov_of_file(path, !look->seal->is_hiding, text);
+    return text[0] == '\0' ? WIO_OK : wio_strtab_add(strings, text, strlen(text), &file->target);
+}
+
 static enum wio_status look_at(struct look *look, const char *path, bool only_links,
                                struct wio_file_info *file_out, bool *wanted_out)
 {
@@ -131,6 +146,7 @@ static enum wio_status look_at(struct look *look, const char *path, bool only_li
         return WIO_OK;
     }
     WIO_TRY(find_filesystem(look, path, &st, &file_out->fs));
+    WIO_TRY(add_layout(look, path, &st, file_out));
     return S_ISLNK(st.st_mode) ? follow(look, path, &file_out->target) : WIO_OK;
 }
 

@@ -412,6 +412,9 @@ static void make_storm(struct maker *maker, const char *fs)
                                  .mode = 0644,
                                  .size = 64 * 4096,
                                  .fs = string_id(maker, fs)};
+    if (strcmp(fs, "lustre") == 0) {
+        file.target = string_id(maker, "stripe_count=4 stripe_size=1048576");
+    }
     must(maker, wio_segment_file(maker->segment, &file, &maker->err));
     start_process(maker, rank_of(-1, 1000), 0);
     open_file(maker, log, O_RDWR | O_CREAT, 3, 0);
