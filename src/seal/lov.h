@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The stripe layout of a file on Lustre as text, FORMAT.md R-FILE-1: from its extended attribute
- * `lustre.lov` (struct lov_user_md of version 1 or 3, or a composite layout of these), which are
- * bytes of the file system's and may be anything.
+ * The stripe layout of a file on Lustre as text, FORMAT.md R-FILE-1 and R-FILE-2: from its extended
+ * attribute `lustre.lov` (struct lov_user_md of version 1 or 3, or a composite layout of these),
+ * which are bytes of the file system's and may be anything.
  *
  *     "stripe_count=4 stripe_size=1048576 pool=flash"
  *     "from=0 to=67108864 stripe_count=1 stripe_size=1048576; from=67108864 to=eof .."

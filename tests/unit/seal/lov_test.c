@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Stripe layouts of Lustre (R-FILE-1), byte by byte as its public header has them. */
+/* Stripe layouts of Lustre (R-FILE-1, R-FILE-2), byte by byte as its public header has them. */
 #include "support/unit.h"
 
 #include <stdint.h>
