@@ -111,7 +111,7 @@ enum wio_status wio_join_clocks(const struct wio_trace *trace, const struct wio_
     enum wio_status status = wio_clock_sync_create(&heap, tables->hosts, &sync);
     if (status == WIO_OK) {
         const struct wio_join_watch watch = {add_message, sync};
-        status = wio_join_feed(trace, params, tables, &watch, &result, err);
+        status = wio_join_events(trace, params, tables, &watch, &result, err);
     }
     if (status == WIO_OK) {
         status = solve(trace, tables, sync, rows, note);

@@ -61,7 +61,7 @@ static uint32_t look_below(void *context, uint32_t directory, uint32_t to, size_
     return wio_join_below_find(&looks->tables->below, looks->trace, directory, to, i, moved_out);
 }
 
-/* The feed says of its limits only that it is beyond one. */
+/* The inference says of its limits only that it is beyond one. */
 static enum wio_status feed_failed(const struct wio_trace *trace, enum wio_status status,
                                    struct wio_error *err)
 {
@@ -71,10 +71,10 @@ static enum wio_status feed_failed(const struct wio_trace *trace, enum wio_statu
                                "expected fewer than 2^32 - 1 edges");
 }
 
-/* All events by time into the feed. */
-static enum wio_status feed_events(const struct wio_trace *trace,
-                                   const struct wio_join_params *params, struct wio_feed *feed,
-                                   struct wio_error *err)
+/* All events by time into the inference. */
+static enum wio_status infer_events(const struct wio_trace *trace,
+                                    const struct wio_join_params *params, struct wio_infer *infer,
+                                    struct wio_error *err)
 {
     const struct wio_filter filter = {.struct_size = sizeof(filter),
                                       .order = WIO_ORDER_TIME,
@@ -87,7 +87,7 @@ static enum wio_status feed_events(const struct wio_trace *trace,
     WIO_TRY(wio_cursor_create(trace, &filter, &cursor, err));
     enum wio_status status;
     while ((status = wio_cursor_next(cursor, &event, err)) == WIO_OK) {
-        status = wio_feed_event(feed, event);
+        status = wio_infer_event(infer, event);
         if (status != WIO_OK) {
             status = feed_failed(trace, status, err);
             break;
@@ -100,7 +100,7 @@ static enum wio_status feed_events(const struct wio_trace *trace,
     if (status != WIO_END) {
         return status;
     }
-    status = wio_feed_finish(feed);
+    status = wio_infer_finish(infer);
     return status == WIO_OK ? WIO_OK : feed_failed(trace, status, err);
 }
 
@@ -124,17 +124,17 @@ static enum wio_status add_held(const struct wio_trace *trace, const struct wio_
     return WIO_OK;
 }
 
-enum wio_status wio_join_feed(const struct wio_trace *trace, const struct wio_join_params *params,
-                              struct wio_join_tables *tables, const struct wio_join_watch *watch,
-                              struct wio_join_result *result, struct wio_error *err)
+enum wio_status wio_join_events(const struct wio_trace *trace, const struct wio_join_params *params,
+                                struct wio_join_tables *tables, const struct wio_join_watch *watch,
+                                struct wio_join_result *result, struct wio_error *err)
 {
     struct looks looks = {trace, tables};
-    const struct wio_feed_names names = {
+    const struct wio_infer_names names = {
         .real = look_real,
         .file_system = tables->mounts.first != NULL ? look_file_system : NULL,
         .below = look_below,
     };
-    const struct wio_feed_params feed = {
+    const struct wio_infer_params wanted = {
         .streams = tables->streams,
         .stream_count = wio_trace_stream_count(trace),
         .processes = tables->processes,
@@ -145,14 +145,14 @@ enum wio_status wio_join_feed(const struct wio_trace *trace, const struct wio_jo
         .names = &names,
         .context = &looks,
     };
-    if (wio_feed_create(&feed, &result->edges, &result->feed) != WIO_OK) {
+    if (wio_infer_create(&wanted, &result->edges, &result->infer) != WIO_OK) {
         return no_memory(err);
     }
     if (watch != NULL) {
-        wio_feed_watch(result->feed, watch->call, watch->context);
+        wio_infer_watch(result->infer, watch->call, watch->context);
     }
     bool is_held_only = result->held != NULL && result->held->is_only && watch == NULL;
-    return is_held_only ? WIO_OK : feed_events(trace, params, result->feed, err);
+    return is_held_only ? WIO_OK : infer_events(trace, params, result->infer, err);
 }
 
 /* What is derived may be wrong here and there; a cycle shows it. The other edges are as good as
@@ -202,7 +202,7 @@ static enum wio_status derive(struct wio_trace *trace, const struct wio_join_par
         result->clocks = clocks;
         result->clock_count = tables->hosts;
     }
-    WIO_TRY(wio_join_feed(trace, params, tables, NULL, result, err));
+    WIO_TRY(wio_join_events(trace, params, tables, NULL, result, err));
     WIO_TRY(add_held(trace, tables, result, err));
     result->is_implied = calloc(result->edges.edge_count + 1, sizeof(bool));
     if (result->is_implied == NULL) {
@@ -310,7 +310,7 @@ static enum wio_status check_evidence(const struct wio_trace *trace, struct wio_
 
 void wio_join_result_fini(struct wio_join_result *result)
 {
-    wio_feed_destroy(result->feed);
+    wio_infer_destroy(result->infer);
     wio_edges_fini(&result->edges);
     wio_held_fini(&result->own);
     free(result->is_implied);

@@ -8,10 +8,10 @@
 #include "edges/paths.h"
 #include "trace/edges/edge_file.h"
 
-/* The trace as the feed wants it. */
+/* The trace as the inference wants it. */
 struct wio_join_tables {
-    struct wio_feed_stream *streams;
-    struct wio_feed_process *processes;
+    struct wio_infer_stream *streams;
+    struct wio_infer_process *processes;
     uint32_t *next_stream;       /* of the same thread, behind exec; UINT32_MAX: none */
     uint64_t *fifos;             /* a bit per string: wio_join_find_fifos */
     struct wio_join_links links; /* these three: wio_join_find_paths */
@@ -36,7 +36,7 @@ void wio_join_tables_fini(struct wio_join_tables *tables);
 void wio_join_name_point(const void *context, struct wio_point point, char *text, size_t room);
 
 /* What a person would call an object. */
-void wio_join_name_object(const struct wio_trace *trace, const struct wio_feed_object *object,
+void wio_join_name_object(const struct wio_trace *trace, const struct wio_infer_object *object,
                           char *text, size_t room);
 
 enum { WIO_JOIN_NOTE_BYTES = 512 };
@@ -44,7 +44,7 @@ enum { WIO_JOIN_NOTE_BYTES = 512 };
 /* What was derived. `is_implied`: per edge. */
 struct wio_join_result {
     struct wio_edges edges;
-    struct wio_feed *feed;
+    struct wio_infer *infer;
     bool *is_implied;
     const struct wio_clock_row *clocks; /* per host, NULL: one host */
     uint32_t clock_count;
@@ -57,16 +57,15 @@ void wio_join_result_fini(struct wio_join_result *result);
 
 /* The function that inference tells of messages between hosts, and its argument. */
 struct wio_join_watch {
-    wio_feed_watch_fn *call;
+    wio_infer_watch_fn *call;
     void *context;
 };
 
-/* All events by time into a feed, which result->feed is then; `watch` may be NULL. */
-WIO_MUST_CHECK enum wio_status wio_join_feed(const struct wio_trace *trace,
-                                             const struct wio_join_params *params,
-                                             struct wio_join_tables *tables,
-                                             const struct wio_join_watch *watch,
-                                             struct wio_join_result *result, struct wio_error *err);
+/* All events by time into an inference, which result->infer is then; `watch` may be NULL. */
+WIO_MUST_CHECK enum wio_status
+wio_join_events(const struct wio_trace *trace, const struct wio_join_params *params,
+                struct wio_join_tables *tables, const struct wio_join_watch *watch,
+                struct wio_join_result *result, struct wio_error *err);
 
 /* How the clocks of all hosts are to be corrected; `rows` has one per host. `note` tells of hosts
  * that some message contradicts all the same. */

@@ -102,7 +102,7 @@ static bool find_recorder(const struct wio_trace *trace, const char *host,
 }
 
 static const char *host_name(const struct wio_trace *trace,
-                             const struct wio_feed_process *processes, uint32_t host)
+                             const struct wio_infer_process *processes, uint32_t host)
 {
     uint32_t i = 0;
     while (i < wio_trace_process_count(trace) && processes[i].host != host) {
@@ -113,7 +113,7 @@ static const char *host_name(const struct wio_trace *trace,
 
 /* All hosts in turn; `is_several_out`: they are of more than one machine. */
 static enum wio_status build(struct building *building, const struct wio_trace *trace,
-                             const struct wio_feed_process *processes, bool *is_several_out)
+                             const struct wio_infer_process *processes, bool *is_several_out)
 {
     struct wio_join_mounts *mounts = building->mounts;
     const char *boot_id = NULL;
@@ -143,7 +143,7 @@ static void free_items(struct wio_join_mounts *mounts, uint32_t count)
 }
 
 enum wio_status wio_join_mounts_init(struct wio_join_mounts *mounts, const struct wio_trace *trace,
-                                     const struct wio_feed_process *processes, uint32_t hosts)
+                                     const struct wio_infer_process *processes, uint32_t hosts)
 {
     struct building building = {.mounts = mounts};
     bool is_several;

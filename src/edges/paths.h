@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What paths of a trace mean beside their text (struct wio_feed_names): where symbolic links lead,
+ * What paths of a trace mean beside their text (struct wio_infer_names): where symbolic links lead,
  * which file system of which machine they are on, what lies below a directory.
  */
 #ifndef WIO_EDGES_PATHS_H
@@ -42,7 +42,7 @@ struct wio_join_mounts {
 
 WIO_MUST_CHECK enum wio_status wio_join_mounts_init(struct wio_join_mounts *mounts,
                                                     const struct wio_trace *trace,
-                                                    const struct wio_feed_process *processes,
+                                                    const struct wio_infer_process *processes,
                                                     uint32_t hosts);
 void wio_join_mounts_fini(struct wio_join_mounts *mounts);
 uint32_t wio_join_mounts_find(const struct wio_join_mounts *mounts, uint32_t host,
@@ -58,7 +58,7 @@ struct wio_join_below {
 };
 
 void wio_join_below_fini(struct wio_join_below *below);
-/* As struct wio_feed_names says; none where there is no memory. */
+/* As struct wio_infer_names says; none where there is no memory. */
 uint32_t wio_join_below_find(struct wio_join_below *below, const struct wio_trace *trace,
                              uint32_t directory, uint32_t to, size_t i, uint32_t *moved_out);
 

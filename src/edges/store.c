@@ -14,7 +14,7 @@ struct store {
     const struct wio_join_result *result;
     struct wio_edge_writer *writer;
     struct wio_error *err;
-    uint32_t *objects; /* of the feed -> stored; 0 = none */
+    uint32_t *objects; /* of the inference -> stored; 0 = none */
     uint32_t *givers;  /* per collective */
 };
 
@@ -52,7 +52,7 @@ static struct wio_point member_at(const struct wio_join_result *result, uint32_t
 
 static struct wio_point wait_at(const struct wio_join_result *result, uint32_t item)
 {
-    const struct wio_feed_wait *wait = wio_feed_wait(result->feed, item);
+    const struct wio_infer_wait *wait = wio_infer_wait(result->infer, item);
     return (struct wio_point){wait->until.first_op, wait->thread};
 }
 
@@ -139,7 +139,7 @@ static enum wio_status write_sorted(struct store *store, size_t count, point_fn 
     WIO_CLEANUP(sorted_fini) struct sorted sorted = {0};
     WIO_TRY(sort(store, count, point, &sorted));
     for (uint32_t s = 0; s < wio_trace_stream_count(store->trace); s++) {
-        const struct wio_feed_stream *stream = &store->tables->streams[s];
+        const struct wio_infer_stream *stream = &store->tables->streams[s];
         uint64_t end = stream->first_seq + stream->events;
         size_t i = find_op(store, &sorted, point, stream->thread, stream->first_seq);
         for (;
@@ -279,7 +279,7 @@ static enum wio_status write_member(struct store *store, uint32_t item)
 
 static enum wio_status write_wait(struct store *store, uint32_t item)
 {
-    const struct wio_feed_wait *wait = wio_feed_wait(store->result->feed, item);
+    const struct wio_infer_wait *wait = wio_infer_wait(store->result->infer, item);
     const struct wio_wait_row row = {
         .first_seq = wait->until.first_op,
         .last_seq = wait->until.last_op,
@@ -293,7 +293,7 @@ static enum wio_status write_wait(struct store *store, uint32_t item)
 static enum wio_status write_objects(struct store *store)
 {
     const struct wio_edges *edges = &store->result->edges;
-    uint32_t count = wio_feed_object_count(store->result->feed);
+    uint32_t count = wio_infer_object_count(store->result->infer);
     uint32_t stored = 0;
     store->objects = calloc((size_t)count + 1, sizeof(*store->objects));
     if (store->objects == NULL) {
@@ -311,7 +311,7 @@ static enum wio_status write_objects(struct store *store)
         if (store->objects[i] == 0) {
             continue;
         }
-        const struct wio_feed_object object = wio_feed_object(store->result->feed, i);
+        const struct wio_infer_object object = wio_infer_object(store->result->infer, i);
         store->objects[i] = ++stored;
         wio_join_name_object(store->trace, &object, text, sizeof(text));
         WIO_TRY(wio_edge_writer_object(store->writer, text, store->err));
@@ -323,9 +323,9 @@ static enum wio_status write_objects(struct store *store)
 static void notes(const struct store *store, char *text, size_t room)
 {
     struct wio_error first = WIO_ERROR_INIT;
-    uint64_t contradictions = wio_feed_contradictions(store->result->feed, &first);
+    uint64_t contradictions = wio_infer_contradictions(store->result->infer, &first);
     uint64_t lost = store->result->held->lost;
-    uint64_t unfollowed = wio_feed_unfollowed(store->result->feed);
+    uint64_t unfollowed = wio_infer_unfollowed(store->result->infer);
     int at = 0;
     text[0] = '\0';
     if (contradictions > 0) {
@@ -356,7 +356,7 @@ static void notes(const struct store *store, char *text, size_t room)
 
 static enum wio_status write_meta(struct store *store)
 {
-    const struct wio_match_left left = wio_feed_left(store->result->feed);
+    const struct wio_match_left left = wio_infer_left(store->result->infer);
     const struct {
         enum wio_edges_meta key;
         uint64_t value;
@@ -380,7 +380,7 @@ static enum wio_status write_meta(struct store *store)
 static enum wio_status write_all(struct store *store)
 {
     const struct wio_edges *edges = &store->result->edges;
-    size_t waits = wio_feed_wait_count(store->result->feed);
+    size_t waits = wio_infer_wait_count(store->result->infer);
     WIO_TRY(write_objects(store));
     WIO_TRY(count_givers(store));
     WIO_TRY(write_sorted(store, edges->edge_count, edge_to, write_in));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Streams and processes of a trace as the feed wants them: which streams are one thread, which
+/* Streams and processes of a trace as the inference wants them: which streams are one thread, which
  * images share a host. */
 #include <inttypes.h>
 #include <stdio.h>
@@ -34,7 +34,7 @@ static enum wio_status number_hosts(struct wio_join_tables *tables, const struct
         uint32_t id = 0;
         status = wio_strtab_add(&hosts, info->host, strlen(info->host), &id);
         has_nameless = has_nameless || id == 0;
-        tables->processes[i] = (struct wio_feed_process){
+        tables->processes[i] = (struct wio_infer_process){
             .host = id - 1, .pid = info->pid, .parent = info->parent, .start_ns = info->start_ns};
     }
     for (uint32_t i = 0; i < count && has_nameless; i++) {
@@ -55,11 +55,11 @@ static uint64_t thread_key(uint32_t process, int32_t tid)
 static uint32_t image_before(const struct wio_join_tables *tables, uint32_t processes,
                              uint32_t process)
 {
-    const struct wio_feed_process *it = &tables->processes[process];
+    const struct wio_infer_process *it = &tables->processes[process];
     if (it->parent >= processes || it->parent == process) {
         return UINT32_MAX;
     }
-    const struct wio_feed_process *before = &tables->processes[it->parent];
+    const struct wio_infer_process *before = &tables->processes[it->parent];
     return before->pid == it->pid && before->host == it->host ? it->parent : UINT32_MAX;
 }
 
@@ -72,24 +72,24 @@ static enum wio_status tie_streams(struct wio_join_tables *tables, const struct 
         const struct wio_stream_info *info = wio_trace_stream(trace, s);
         WIO_TRY(wio_map_put(&stream_of, thread_key(info->process, info->tid), s));
         tables->next_stream[s] = UINT32_MAX;
-        tables->streams[s] = (struct wio_feed_stream){.thread = s,
-                                                      .process = info->process,
-                                                      .tid = info->tid,
-                                                      .token = info->thread,
-                                                      .first_ns = info->first_ns,
-                                                      .first_seq = info->first_seq,
-                                                      .events = info->events};
+        tables->streams[s] = (struct wio_infer_stream){.thread = s,
+                                                       .process = info->process,
+                                                       .tid = info->tid,
+                                                       .token = info->thread,
+                                                       .first_ns = info->first_ns,
+                                                       .first_seq = info->first_seq,
+                                                       .events = info->events};
     }
     /* Images come behind those that made them, so their streams do too. */
     for (uint32_t s = 0; s < count; s++) {
-        struct wio_feed_stream *stream = &tables->streams[s];
+        struct wio_infer_stream *stream = &tables->streams[s];
         uint32_t image = image_before(tables, wio_trace_process_count(trace), stream->process);
         const uint64_t *before =
             image == UINT32_MAX ? NULL : wio_map_get(&stream_of, thread_key(image, stream->tid));
         if (before == NULL || *before >= s) {
             continue;
         }
-        const struct wio_feed_stream *other = &tables->streams[*before];
+        const struct wio_infer_stream *other = &tables->streams[*before];
         if (other->first_seq + other->events == stream->first_seq) {
             stream->thread = other->thread;
             tables->next_stream[*before] = s;

@@ -14,6 +14,17 @@
 #include "causal/files/files.h"
 #include "causal/infer/name.h"
 
+enum wio_status wio_infer_fifos_init(struct wio_infer *infer)
+{
+    wio_pair_map_init(&infer->pipes.opening_of, &infer->alloc);
+    return WIO_OK;
+}
+
+void wio_infer_fifos_fini(struct wio_infer *infer)
+{
+    wio_pair_map_fini(&infer->pipes.opening_of);
+}
+
 enum { READS = 1, WRITES = 2 };
 
 static uint64_t side_of(const struct wio_event *event)
@@ -29,121 +40,123 @@ static uint64_t side_of(const struct wio_event *event)
 }
 
 /* The FIFO that the program is about to open by this event; 0 where it is none. */
-static enum wio_status find_opened(struct wio_feed *feed, const struct wio_event *event,
+static enum wio_status find_opened(struct wio_infer *infer, const struct wio_event *event,
                                    uint32_t *object_out)
 {
     bool has_flags = event->op != WIO_OP_fdopen && event->op != WIO_OP_fdopendir &&
                      event->op != WIO_OP_popen && event->op != WIO_OP_opendir;
     *object_out = 0;
     if (!has_flags || (event->arg[0] & O_PATH) != 0 || (event->flags & WIO_EVENT_CAUSED) != 0 ||
-        wio_feed_path_kind(feed, event->path) != WIO_FEED_PATH_FIFO) {
+        wio_infer_path_kind(infer, event->path) != WIO_INFER_PATH_FIFO) {
         return WIO_OK;
     }
-    return wio_feed_channel(feed, event, event->path, object_out);
+    return wio_infer_channel(infer, event, event->path, object_out);
 }
 
-enum wio_status wio_feed_fifo_made(struct wio_feed *feed, const struct wio_event *event)
+enum wio_status wio_infer_fifo_made(struct wio_infer *infer, const struct wio_event *event)
 {
     uint32_t object;
     bool is_fifo = event->op == WIO_OP_mkfifo || S_ISFIFO((mode_t)event->arg[0]);
-    if (event->error != 0 || !is_fifo || event->path >= feed->params.string_count) {
+    if (event->error != 0 || !is_fifo || event->path >= infer->params.string_count) {
         return WIO_OK;
     }
     uint64_t file;
-    feed->paths[wio_feed_real(feed, event->path, false)] = WIO_FEED_PATH_FIFO;
-    WIO_TRY(wio_feed_named(feed, event, event->path, &file));
-    return wio_feed_new_object(feed,
-                               (struct wio_feed_object){.kind = WIO_FEED_PIPE,
-                                                        .id = file,
-                                                        .place = wio_feed_host(feed, event)},
-                               &object);
+    infer->names.kinds[wio_infer_real(infer, event->path, false)] = WIO_INFER_PATH_FIFO;
+    WIO_TRY(wio_infer_named(infer, event, event->path, &file));
+    return wio_infer_new_object(infer,
+                                (struct wio_infer_object){.kind = WIO_INFER_PIPE,
+                                                          .id = file,
+                                                          .place = wio_infer_host(infer, event)},
+                                &object);
 }
 
-enum wio_status wio_feed_fifo_begin(struct wio_feed *feed, const struct wio_event *event)
+enum wio_status wio_infer_fifo_begin(struct wio_infer *infer, const struct wio_event *event)
 {
     uint32_t object;
-    struct wio_feed_node node = wio_feed_node_of(feed, event);
-    WIO_TRY(find_opened(feed, event, &object));
+    struct wio_infer_node node = wio_infer_node_of(infer, event);
+    WIO_TRY(find_opened(infer, event, &object));
     if (object == 0) {
         return WIO_OK;
     }
     node.a = side_of(event);
     node.b = 0;
     node.begin_ns = UINT64_MAX;
-    feed->objects[object].opening++;
-    WIO_TRY(wio_pair_map_put(&feed->opening_of, event->stream, event->seq, object));
-    return wio_feed_append(feed, &feed->objects[object].openings, &node);
+    infer->objects.items[object].opening++;
+    WIO_TRY(wio_pair_map_put(&infer->pipes.opening_of, event->stream, event->seq, object));
+    return wio_infer_append(infer, &infer->objects.items[object].openings, &node);
 }
 
-static void drop_where(struct wio_feed *feed, struct wio_feed_list *list, uint32_t thread,
+static void drop_where(struct wio_infer *infer, struct wio_infer_list *list, uint32_t thread,
                        uint64_t op)
 {
-    uint32_t before = WIO_FEED_NONE;
-    for (uint32_t i = list->first; i != WIO_FEED_NONE; before = i, i = feed->nodes[i].next) {
-        if (feed->nodes[i].thread == thread && feed->nodes[i].op == op) {
-            wio_feed_drop_behind(feed, list, before);
+    uint32_t before = WIO_INFER_NONE;
+    for (uint32_t i = list->first; i != WIO_INFER_NONE;
+         before = i, i = infer->lists.nodes[i].next) {
+        if (infer->lists.nodes[i].thread == thread && infer->lists.nodes[i].op == op) {
+            wio_infer_drop_behind(infer, list, before);
             return;
         }
     }
 }
 
-static struct wio_feed_node *find(struct wio_feed *feed, const struct wio_feed_list *list,
-                                  uint32_t thread, uint64_t op)
+static struct wio_infer_node *find(struct wio_infer *infer, const struct wio_infer_list *list,
+                                   uint32_t thread, uint64_t op)
 {
     uint32_t i = list->first;
-    while (i != WIO_FEED_NONE && (feed->nodes[i].thread != thread || feed->nodes[i].op != op)) {
-        i = feed->nodes[i].next;
+    while (i != WIO_INFER_NONE &&
+           (infer->lists.nodes[i].thread != thread || infer->lists.nodes[i].op != op)) {
+        i = infer->lists.nodes[i].next;
     }
-    return i == WIO_FEED_NONE ? NULL : &feed->nodes[i];
+    return i == WIO_INFER_NONE ? NULL : &infer->lists.nodes[i];
 }
 
 /* The call has its file; its opening lasts until that is closed. */
-static enum wio_status note_file(struct wio_feed *feed, const struct wio_event *event,
-                                 const struct wio_feed_list *list)
+static enum wio_status note_file(struct wio_infer *infer, const struct wio_event *event,
+                                 const struct wio_infer_list *list)
 {
     uint32_t file;
-    struct wio_point point = wio_feed_point(feed, event);
-    struct wio_feed_node *own = find(feed, list, point.thread, point.op);
+    struct wio_point point = wio_infer_point(infer, event);
+    struct wio_infer_node *own = find(infer, list, point.thread, point.op);
     if (event->result < 0 || event->result > INT32_MAX) {
         return WIO_OK;
     }
-    WIO_TRY(wio_feed_file(feed, event, (int32_t)event->result, &file));
-    if (own != NULL && file != WIO_FEED_NONE) {
+    WIO_TRY(wio_infer_file(infer, event, (int32_t)event->result, &file));
+    if (own != NULL && file != WIO_INFER_NONE) {
         own->b = (uint64_t)file + 1;
-        feed->files[file].is_opening = true;
+        infer->files.items[file].is_opening = true;
     }
     return WIO_OK;
 }
 
 /* The first opening of the other side that was there at some time during the call. */
-static enum wio_status after_partner(struct wio_feed *feed, const struct wio_event *event,
-                                     const struct wio_feed_list *list)
+static enum wio_status after_partner(struct wio_infer *infer, const struct wio_event *event,
+                                     const struct wio_infer_list *list)
 {
     uint64_t wanted = side_of(event) == READS ? WRITES : READS;
-    struct wio_point point = wio_feed_point(feed, event);
-    for (uint32_t i = list->first; i != WIO_FEED_NONE; i = feed->nodes[i].next) {
-        const struct wio_feed_node *node = &feed->nodes[i];
+    struct wio_point point = wio_infer_point(infer, event);
+    for (uint32_t i = list->first; i != WIO_INFER_NONE; i = infer->lists.nodes[i].next) {
+        const struct wio_infer_node *node = &infer->lists.nodes[i];
         if ((node->a & wanted) == 0 || node->begin_ns < event->t_ns) {
             continue;
         }
-        return wio_feed_edge_from_before(feed, (struct wio_edge){.from_thread = node->thread,
-                                                                 .from_op = node->op,
-                                                                 .to_thread = point.thread,
-                                                                 .to_op = point.op,
-                                                                 .class = WIO_EDGE_HARD,
-                                                                 .evidence = WIO_EVIDENCE_PIPE});
+        return wio_infer_edge_from_before(infer, (struct wio_edge){.from_thread = node->thread,
+                                                                   .from_op = node->op,
+                                                                   .to_thread = point.thread,
+                                                                   .to_op = point.op,
+                                                                   .class = WIO_EDGE_HARD,
+                                                                   .evidence = WIO_EVIDENCE_PIPE});
     }
     return WIO_OK;
 }
 
-static void forget_closed(struct wio_feed *feed, struct wio_feed_list *list)
+static void forget_closed(struct wio_infer *infer, struct wio_infer_list *list)
 {
-    uint32_t before = WIO_FEED_NONE;
+    uint32_t before = WIO_INFER_NONE;
     uint32_t i = list->first;
-    while (i != WIO_FEED_NONE) {
-        uint32_t next = feed->nodes[i].next;
-        if (feed->nodes[i].begin_ns != UINT64_MAX) {
-            wio_feed_drop_behind(feed, list, before);
+    while (i != WIO_INFER_NONE) {
+        uint32_t next = infer->lists.nodes[i].next;
+        if (infer->lists.nodes[i].begin_ns != UINT64_MAX) {
+            wio_infer_drop_behind(infer, list, before);
         } else {
             before = i;
         }
@@ -151,45 +164,46 @@ static void forget_closed(struct wio_feed *feed, struct wio_feed_list *list)
     }
 }
 
-uint32_t wio_feed_fifo_opened(const struct wio_feed *feed, const struct wio_event *event)
+uint32_t wio_infer_fifo_opened(const struct wio_infer *infer, const struct wio_event *event)
 {
-    uint32_t object = wio_pair_map_get(&feed->opening_of, event->stream, event->seq);
-    return object == WIO_FEED_NONE ? 0 : object;
+    uint32_t object = wio_pair_map_get(&infer->pipes.opening_of, event->stream, event->seq);
+    return object == WIO_INFER_NONE ? 0 : object;
 }
 
-enum wio_status wio_feed_fifo_end(struct wio_feed *feed, const struct wio_event *event)
+enum wio_status wio_infer_fifo_end(struct wio_infer *infer, const struct wio_event *event)
 {
-    struct wio_point point = wio_feed_point(feed, event);
-    uint32_t object = wio_feed_fifo_opened(feed, event);
+    struct wio_point point = wio_infer_point(infer, event);
+    uint32_t object = wio_infer_fifo_opened(infer, event);
     if (object == 0) {
         return WIO_OK;
     }
-    wio_pair_map_remove(&feed->opening_of, event->stream, event->seq);
-    struct wio_feed_list *list = &feed->objects[object].openings;
-    feed->objects[object].opening--;
+    wio_pair_map_remove(&infer->pipes.opening_of, event->stream, event->seq);
+    struct wio_infer_list *list = &infer->objects.items[object].openings;
+    infer->objects.items[object].opening--;
     if (event->error != 0) {
-        drop_where(feed, list, point.thread, point.op);
+        drop_where(infer, list, point.thread, point.op);
     } else {
-        WIO_TRY(note_file(feed, event, list));
-        list = &feed->objects[object].openings; /* note_file may make objects */
+        WIO_TRY(note_file(infer, event, list));
+        list = &infer->objects.items[object].openings; /* note_file may make objects */
         bool waits = (event->arg[0] & O_NONBLOCK) == 0 && side_of(event) != (READS | WRITES);
-        WIO_TRY(waits ? after_partner(feed, event, list) : WIO_OK);
+        WIO_TRY(waits ? after_partner(infer, event, list) : WIO_OK);
     }
-    if (feed->objects[object].opening == 0) {
-        forget_closed(feed, list);
+    if (infer->objects.items[object].opening == 0) {
+        forget_closed(infer, list);
     }
     return WIO_OK;
 }
 
-void wio_feed_fifo_close(struct wio_feed *feed, uint32_t file, const struct wio_event *event)
+void wio_infer_fifo_close(struct wio_infer *infer, uint32_t file, const struct wio_event *event)
 {
-    struct wio_feed_state *state = &feed->objects[feed->files[file].object];
-    for (uint32_t i = state->openings.first; i != WIO_FEED_NONE; i = feed->nodes[i].next) {
-        if (feed->nodes[i].b == (uint64_t)file + 1 && feed->nodes[i].begin_ns == UINT64_MAX) {
-            feed->nodes[i].begin_ns = event->t_ns;
+    struct wio_infer_state *state = &infer->objects.items[infer->files.items[file].object];
+    for (uint32_t i = state->openings.first; i != WIO_INFER_NONE; i = infer->lists.nodes[i].next) {
+        if (infer->lists.nodes[i].b == (uint64_t)file + 1 &&
+            infer->lists.nodes[i].begin_ns == UINT64_MAX) {
+            infer->lists.nodes[i].begin_ns = event->t_ns;
         }
     }
     if (state->opening == 0) {
-        forget_closed(feed, &state->openings);
+        forget_closed(infer, &state->openings);
     }
 }

@@ -19,20 +19,31 @@
 
 #define FIELDS 4 /* "dgram", family, address, address of the other end */
 
+enum wio_status wio_infer_messages_init(struct wio_infer *infer)
+{
+    wio_pair_map_init(&infer->sockets.bound_of, &infer->alloc);
+    return WIO_OK;
+}
+
+void wio_infer_messages_fini(struct wio_infer *infer)
+{
+    wio_pair_map_fini(&infer->sockets.bound_of);
+}
+
 struct address_field {
     const char *text;
     size_t length;
 };
 
 /* The fields of "dgram inet A:PORT [B:PORT]"; 0 where it is none. */
-static unsigned split(const struct wio_feed *feed, uint32_t string,
+static unsigned split(const struct wio_infer *infer, uint32_t string,
                       struct address_field fields[FIELDS])
 {
     unsigned count = 0;
-    if (string == WIO_NO_STRING || string >= feed->params.string_count) {
+    if (string == WIO_NO_STRING || string >= infer->params.string_count) {
         return 0;
     }
-    const char *text = feed->params.text(feed->params.context, string);
+    const char *text = infer->params.text(infer->params.context, string);
     if (strncmp(text, "dgram ", 6) != 0) {
         return 0;
     }
@@ -84,91 +95,92 @@ static uint64_t address_key(const struct address_field *address)
 }
 
 /* The socket that receives what is sent to the address; 0 where it is not known. */
-static uint32_t reader_of(const struct wio_feed *feed, const struct wio_event *event,
+static uint32_t reader_of(const struct wio_infer *infer, const struct wio_event *event,
                           const struct address_field *address)
 {
-    uint32_t host = wio_feed_host(feed, event);
-    uint32_t object = wio_pair_map_get(&feed->bound_of, host, address_key(address));
-    if (object == WIO_FEED_NONE && is_loopback(address)) {
-        object = wio_pair_map_get(&feed->bound_of, host, port_key(address));
+    uint32_t host = wio_infer_host(infer, event);
+    uint32_t object = wio_pair_map_get(&infer->sockets.bound_of, host, address_key(address));
+    if (object == WIO_INFER_NONE && is_loopback(address)) {
+        object = wio_pair_map_get(&infer->sockets.bound_of, host, port_key(address));
     }
-    return object == WIO_FEED_NONE ? 0 : object;
+    return object == WIO_INFER_NONE ? 0 : object;
 }
 
-bool wio_feed_is_datagram(const struct wio_feed *feed, uint32_t string)
+bool wio_infer_is_datagram(const struct wio_infer *infer, uint32_t string)
 {
     struct address_field fields[FIELDS];
-    return split(feed, string, fields) > 0;
+    return split(infer, string, fields) > 0;
 }
 
-enum wio_status wio_feed_message_bind(struct wio_feed *feed, const struct wio_event *event)
+enum wio_status wio_infer_message_bind(struct wio_infer *infer, const struct wio_event *event)
 {
     uint32_t object;
     struct address_field fields[FIELDS];
-    unsigned count = split(feed, event->path2, fields);
-    WIO_TRY(wio_feed_channel(feed, event, event->path, &object));
+    unsigned count = split(infer, event->path2, fields);
+    WIO_TRY(wio_infer_channel(infer, event, event->path, &object));
     if (count < 3 || object == 0) {
         return WIO_OK;
     }
-    feed->objects[object].has_messages = true;
-    feed->objects[object].address = count == FIELDS ? event->path2 : feed->objects[object].address;
+    infer->objects.items[object].has_messages = true;
+    infer->objects.items[object].address =
+        count == FIELDS ? event->path2 : infer->objects.items[object].address;
     uint64_t key = is_any(&fields[2]) ? port_key(&fields[2]) : address_key(&fields[2]);
-    return fields[2].length == 0
-               ? WIO_OK
-               : wio_pair_map_put(&feed->bound_of, wio_feed_host(feed, event), key, object);
+    return fields[2].length == 0 ? WIO_OK
+                                 : wio_pair_map_put(&infer->sockets.bound_of,
+                                                    wio_infer_host(infer, event), key, object);
 }
 
-void wio_feed_message_make(struct wio_feed *feed, uint32_t object, int64_t type)
+void wio_infer_message_make(struct wio_infer *infer, uint32_t object, int64_t type)
 {
     int64_t kind = type & ~(int64_t)(SOCK_CLOEXEC | SOCK_NONBLOCK);
-    feed->objects[object].has_messages = kind == SOCK_DGRAM || kind == SOCK_SEQPACKET;
-    feed->objects[object].is_connected = kind == SOCK_STREAM;
+    infer->objects.items[object].has_messages = kind == SOCK_DGRAM || kind == SOCK_SEQPACKET;
+    infer->objects.items[object].is_connected = kind == SOCK_STREAM;
 }
 
 /* The address that is named, or was connected to, or the other one of the pair. */
-static uint32_t destination_of(const struct wio_feed *feed, const struct wio_event *event,
+static uint32_t destination_of(const struct wio_infer *infer, const struct wio_event *event,
                                uint32_t object)
 {
     struct address_field fields[FIELDS];
-    if (split(feed, event->path2, fields) == FIELDS - 1) {
-        return reader_of(feed, event, &fields[2]);
+    if (split(infer, event->path2, fields) == FIELDS - 1) {
+        return reader_of(infer, event, &fields[2]);
     }
-    if (split(feed, feed->objects[object].address, fields) == FIELDS) {
-        return reader_of(feed, event, &fields[3]);
+    if (split(infer, infer->objects.items[object].address, fields) == FIELDS) {
+        return reader_of(infer, event, &fields[3]);
     }
-    return feed->objects[object].peer;
+    return infer->objects.items[object].peer;
 }
 
-static void forget_oldest(struct wio_feed *feed, struct wio_feed_state *state)
+static void forget_oldest(struct wio_infer *infer, struct wio_infer_state *state)
 {
     while (state->more.count > KEPT_MAX) {
-        wio_feed_drop_first(feed, &state->more);
+        wio_infer_drop_first(infer, &state->more);
         state->forgotten++;
     }
 }
 
-enum wio_status wio_feed_message_write(struct wio_feed *feed, const struct wio_event *event,
-                                       uint32_t object)
+enum wio_status wio_infer_message_write(struct wio_infer *infer, const struct wio_event *event,
+                                        uint32_t object)
 {
-    uint32_t to = destination_of(feed, event, object);
+    uint32_t to = destination_of(infer, event, object);
     if (to == 0) {
         return WIO_OK;
     }
     bool is_many = event->op == WIO_OP_sendmmsg && event->arg[1] != 1;
-    struct wio_feed_state *state = &feed->objects[to];
-    struct wio_feed_node node = wio_feed_node_of(feed, event);
+    struct wio_infer_state *state = &infer->objects.items[to];
+    struct wio_infer_node node = wio_infer_node_of(infer, event);
     node.a = is_many ? ANY_SIZE : (uint64_t)event->result;
-    node.b = wio_feed_end_ns(event);
+    node.b = wio_infer_end_ns(event);
     int64_t count = is_many ? event->arg[1] : 1;
     for (int64_t i = 0; i < count && i < KEPT_MAX; i++) { /* whatever a broken trace says */
-        WIO_TRY(wio_feed_append(feed, &state->more, &node));
+        WIO_TRY(wio_infer_append(infer, &state->more, &node));
     }
-    forget_oldest(feed, state);
+    forget_oldest(infer, state);
     return WIO_OK;
 }
 
 /* Can this message be what was read? */
-static bool fits(const struct wio_feed_node *message, const struct wio_event *event)
+static bool fits(const struct wio_infer_node *message, const struct wio_event *event)
 {
     uint64_t got = (uint64_t)event->result;
     bool is_cut = got == event->size && (event->arg[0] & MSG_TRUNC) == 0;
@@ -177,73 +189,73 @@ static bool fits(const struct wio_feed_node *message, const struct wio_event *ev
 }
 
 /* Two threads sent at the same time: the order of their messages is not known. */
-static bool is_uncertain(const struct wio_feed *feed, const struct wio_feed_node *first,
+static bool is_uncertain(const struct wio_infer *infer, const struct wio_infer_node *first,
                          const struct wio_event *event)
 {
     uint32_t i = first->next;
-    while (i != WIO_FEED_NONE && feed->nodes[i].begin_ns <= first->b) {
-        if (feed->nodes[i].thread != first->thread && fits(&feed->nodes[i], event)) {
+    while (i != WIO_INFER_NONE && infer->lists.nodes[i].begin_ns <= first->b) {
+        if (infer->lists.nodes[i].thread != first->thread && fits(&infer->lists.nodes[i], event)) {
             return true;
         }
-        i = feed->nodes[i].next;
+        i = infer->lists.nodes[i].next;
     }
     return false;
 }
 
 /* The first message that it can be; those before it were lost, or are another sender's. `stays`: it
  * is only peeked at. */
-static enum wio_status take(struct wio_feed *feed, const struct wio_event *event, uint32_t from,
+static enum wio_status take(struct wio_infer *infer, const struct wio_event *event, uint32_t from,
                             bool stays)
 {
-    struct wio_feed_list *list = &feed->objects[from].more;
-    uint32_t before = WIO_FEED_NONE;
+    struct wio_infer_list *list = &infer->objects.items[from].more;
+    uint32_t before = WIO_INFER_NONE;
     uint32_t at = list->first;
-    if (feed->objects[from].forgotten > 0) {
-        feed->objects[from].forgotten -= stays ? 0 : 1;
+    if (infer->objects.items[from].forgotten > 0) {
+        infer->objects.items[from].forgotten -= stays ? 0 : 1;
         return WIO_OK;
     }
-    while (at != WIO_FEED_NONE && !fits(&feed->nodes[at], event)) {
+    while (at != WIO_INFER_NONE && !fits(&infer->lists.nodes[at], event)) {
         before = at;
-        at = feed->nodes[at].next;
+        at = infer->lists.nodes[at].next;
     }
-    if (at == WIO_FEED_NONE) {
+    if (at == WIO_INFER_NONE) {
         return WIO_OK;
     }
-    const struct wio_feed_node message = feed->nodes[at];
-    struct wio_point point = wio_feed_point(feed, event);
-    bool is_known = !is_uncertain(feed, &message, event);
+    const struct wio_infer_node message = infer->lists.nodes[at];
+    struct wio_point point = wio_infer_point(infer, event);
+    bool is_known = !is_uncertain(infer, &message, event);
     if (!stays) {
-        wio_feed_drop_behind(feed, list, before);
+        wio_infer_drop_behind(infer, list, before);
     }
     return !is_known ? WIO_OK
-                     : wio_feed_edge_from_before(
-                           feed, (struct wio_edge){.from_thread = message.thread,
-                                                   .from_op = message.op,
-                                                   .to_thread = point.thread,
-                                                   .to_op = point.op,
-                                                   .object = from,
-                                                   .class = WIO_EDGE_HARD,
-                                                   .evidence = WIO_EVIDENCE_SOCKET});
+                     : wio_infer_edge_from_before(
+                           infer, (struct wio_edge){.from_thread = message.thread,
+                                                    .from_op = message.op,
+                                                    .to_thread = point.thread,
+                                                    .to_op = point.op,
+                                                    .object = from,
+                                                    .class = WIO_EDGE_HARD,
+                                                    .evidence = WIO_EVIDENCE_SOCKET});
 }
 
-enum wio_status wio_feed_message_read(struct wio_feed *feed, const struct wio_event *event,
-                                      uint32_t object, bool stays)
+enum wio_status wio_infer_message_read(struct wio_infer *infer, const struct wio_event *event,
+                                       uint32_t object, bool stays)
 {
-    wio_feed_note_taker(&feed->objects[object], wio_feed_point(feed, event).thread);
+    wio_infer_note_taker(&infer->objects.items[object], wio_infer_point(infer, event).thread);
     int64_t count = event->op == WIO_OP_recvmmsg ? event->arg[1] : 1;
     for (int64_t i = 0; i < count && i < KEPT_MAX; i++) { /* whatever a broken trace says */
-        WIO_TRY(take(feed, event, object, stays));
+        WIO_TRY(take(infer, event, object, stays));
     }
     return WIO_OK;
 }
 
-enum wio_status wio_feed_message_none(struct wio_feed *feed, const struct wio_event *event,
-                                      uint32_t object)
+enum wio_status wio_infer_message_none(struct wio_infer *infer, const struct wio_event *event,
+                                       uint32_t object)
 {
-    struct wio_feed_state *state = &feed->objects[object];
+    struct wio_infer_state *state = &infer->objects.items[object];
     state->forgotten = 0;
-    while (state->more.count > 0 && feed->nodes[state->more.first].b < event->t_ns) {
-        wio_feed_drop_first(feed, &state->more);
+    while (state->more.count > 0 && infer->lists.nodes[state->more.first].b < event->t_ns) {
+        wio_infer_drop_first(infer, &state->more);
     }
     return WIO_OK;
 }

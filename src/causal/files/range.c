@@ -14,6 +14,20 @@
 /* In owners of ranges: an open file, not an image. */
 #define OWNER_FILE 0x80000000u
 
+enum wio_status wio_infer_ranges_init(struct wio_infer *infer)
+{
+    const size_t threads = infer->edges->threads;
+    infer->ranges.latest = wio_alloc_array(&infer->alloc, threads, sizeof(*infer->ranges.latest));
+    infer->ranges.threads = wio_alloc_array(&infer->alloc, threads, sizeof(*infer->ranges.threads));
+    return infer->ranges.latest != NULL && infer->ranges.threads != NULL ? WIO_OK : WIO_ERR_NOMEM;
+}
+
+void wio_infer_ranges_fini(struct wio_infer *infer)
+{
+    infer->alloc.put(infer->alloc.context, infer->ranges.latest);
+    infer->alloc.put(infer->alloc.context, infer->ranges.threads);
+}
+
 static const struct wio_range all = {0, UINT64_MAX};
 
 /* What a call of fcntl or lockf wants. */
@@ -63,29 +77,30 @@ static struct request request_of(const struct wio_event *event)
 }
 
 /* The image is to give back ranges of this file when it closes it. */
-static enum wio_status note_ranges(struct wio_feed *feed, const struct wio_event *event)
+static enum wio_status note_ranges(struct wio_infer *infer, const struct wio_event *event)
 {
-    struct wio_feed_list *ranges = &feed->images[wio_feed_stream(feed, event)->process].ranges;
+    struct wio_infer_list *ranges =
+        &infer->processes.images[wio_infer_stream(infer, event)->process].ranges;
     uint64_t file;
-    WIO_TRY(wio_feed_opened(feed, event, event->fd, event->path, &file));
-    for (uint32_t i = ranges->first; i != WIO_FEED_NONE; i = feed->nodes[i].next) {
-        if (feed->nodes[i].a == file) {
+    WIO_TRY(wio_infer_opened(infer, event, event->fd, event->path, &file));
+    for (uint32_t i = ranges->first; i != WIO_INFER_NONE; i = infer->lists.nodes[i].next) {
+        if (infer->lists.nodes[i].a == file) {
             return WIO_OK;
         }
     }
-    struct wio_feed_node node = {.a = file, .b = (uint64_t)event->fd};
-    return wio_feed_append(feed, ranges, &node);
+    struct wio_infer_node node = {.a = file, .b = (uint64_t)event->fd};
+    return wio_infer_append(infer, ranges, &node);
 }
 
 /* The lock's owner: the image, or with OFD locks the open file, where its descriptor is known. */
-static enum wio_status owner_of(struct wio_feed *feed, const struct wio_event *event,
+static enum wio_status owner_of(struct wio_infer *infer, const struct wio_event *event,
                                 const struct request *request, uint32_t *owner_out)
 {
-    uint32_t file = WIO_FEED_NONE;
-    *owner_out = wio_feed_stream(feed, event)->process;
+    uint32_t file = WIO_INFER_NONE;
+    *owner_out = wio_infer_stream(infer, event)->process;
     if (request->is_of_file) {
-        WIO_TRY(wio_feed_file(feed, event, event->fd, &file));
-        *owner_out = file == WIO_FEED_NONE ? *owner_out : file | OWNER_FILE;
+        WIO_TRY(wio_infer_file(infer, event, event->fd, &file));
+        *owner_out = file == WIO_INFER_NONE ? *owner_out : file | OWNER_FILE;
     }
     return WIO_OK;
 }
@@ -93,64 +108,64 @@ static enum wio_status owner_of(struct wio_feed *feed, const struct wio_event *e
 /* Of each thread only the latest release is followed: its order implies the others. */
 static enum wio_status note_release(void *context, struct wio_point release)
 {
-    struct wio_feed *feed = context;
-    uint64_t *latest = &feed->latest[release.thread];
+    struct wio_infer *infer = context;
+    uint64_t *latest = &infer->ranges.latest[release.thread];
     if (*latest == 0) {
-        feed->latest_threads[feed->latest_count++] = release.thread;
+        infer->ranges.threads[infer->ranges.count++] = release.thread;
     }
     *latest = release.op + 1 > *latest ? release.op + 1 : *latest;
     return WIO_OK;
 }
 
-static enum wio_status follow_releases(struct wio_feed *feed, const struct wio_event *event,
+static enum wio_status follow_releases(struct wio_infer *infer, const struct wio_event *event,
                                        uint32_t object)
 {
-    struct wio_point to = wio_feed_point(feed, event);
-    while (feed->latest_count > 0) {
-        uint32_t thread = feed->latest_threads[--feed->latest_count];
-        uint64_t op = feed->latest[thread] - 1;
-        feed->latest[thread] = 0;
-        WIO_TRY(wio_feed_edge(feed, (struct wio_edge){.from_thread = thread,
-                                                      .from_op = op,
-                                                      .to_thread = to.thread,
-                                                      .to_op = to.op,
-                                                      .object = object,
-                                                      .class = WIO_EDGE_MUTEX,
-                                                      .evidence = WIO_EVIDENCE_LOCK}));
+    struct wio_point to = wio_infer_point(infer, event);
+    while (infer->ranges.count > 0) {
+        uint32_t thread = infer->ranges.threads[--infer->ranges.count];
+        uint64_t op = infer->ranges.latest[thread] - 1;
+        infer->ranges.latest[thread] = 0;
+        WIO_TRY(wio_infer_edge(infer, (struct wio_edge){.from_thread = thread,
+                                                        .from_op = op,
+                                                        .to_thread = to.thread,
+                                                        .to_op = to.op,
+                                                        .object = object,
+                                                        .class = WIO_EDGE_MUTEX,
+                                                        .evidence = WIO_EVIDENCE_LOCK}));
     }
     return WIO_OK;
 }
 
 /* The list holds the ranges that are locked. */
-static enum wio_status acquire(struct wio_feed *feed, const struct wio_event *event,
+static enum wio_status acquire(struct wio_infer *infer, const struct wio_event *event,
                                uint32_t object, const struct request *request)
 {
-    struct wio_feed_state *state = &feed->objects[object];
-    struct wio_feed_node node = wio_feed_node_of(feed, event);
+    struct wio_infer_state *state = &infer->objects.items[object];
+    struct wio_infer_node node = wio_infer_node_of(infer, event);
     node.a = request->range.from;
     node.b = request->range.to;
     node.is_shared = request->is_shared;
-    WIO_TRY(owner_of(feed, event, request, &node.image));
+    WIO_TRY(owner_of(infer, event, request, &node.image));
     if (state->released != NULL) {
         WIO_TRY(wio_ranges_find(state->released, request->range, request->is_shared, note_release,
-                                feed));
-        WIO_TRY(follow_releases(feed, event, object));
+                                infer));
+        WIO_TRY(follow_releases(infer, event, object));
     }
-    WIO_TRY(wio_feed_append(feed, &state->list, &node));
+    WIO_TRY(wio_infer_append(infer, &state->list, &node));
     if ((node.image & OWNER_FILE) == 0) {
-        return note_ranges(feed, event);
+        return note_ranges(infer, event);
     }
-    feed->files[node.image & ~OWNER_FILE].ranges = object;
+    infer->files.items[node.image & ~OWNER_FILE].ranges = object;
     return WIO_OK;
 }
 
 /* What the owner keeps of a range that it holds. */
-static enum wio_status keep(struct wio_feed *feed, struct wio_feed_list *held,
-                            struct wio_feed_node node, uint64_t from, uint64_t to)
+static enum wio_status keep(struct wio_infer *infer, struct wio_infer_list *held,
+                            struct wio_infer_node node, uint64_t from, uint64_t to)
 {
     node.a = from;
     node.b = to;
-    return from < to ? wio_feed_append(feed, held, &node) : WIO_OK;
+    return from < to ? wio_infer_append(infer, held, &node) : WIO_OK;
 }
 
 static uint64_t larger(uint64_t a, uint64_t b)
@@ -163,42 +178,42 @@ static uint64_t smaller(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-static enum wio_status give_back(struct wio_feed *feed, const struct wio_event *event,
-                                 uint32_t object, const struct wio_feed_node *held,
+static enum wio_status give_back(struct wio_infer *infer, const struct wio_event *event,
+                                 uint32_t object, const struct wio_infer_node *held,
                                  struct wio_range range)
 {
-    struct wio_feed_state *state = &feed->objects[object];
+    struct wio_infer_state *state = &infer->objects.items[object];
     struct wio_range part = {larger(held->a, range.from), smaller(held->b, range.to)};
     if (state->released == NULL) {
-        WIO_TRY(wio_ranges_create(&feed->alloc, &state->released));
+        WIO_TRY(wio_ranges_create(&infer->alloc, &state->released));
     }
     WIO_TRY(
-        wio_ranges_release(state->released, part, wio_feed_point(feed, event), held->is_shared));
-    WIO_TRY(keep(feed, &state->list, *held, held->a, part.from));
-    return keep(feed, &state->list, *held, part.to, held->b);
+        wio_ranges_release(state->released, part, wio_infer_point(infer, event), held->is_shared));
+    WIO_TRY(keep(infer, &state->list, *held, held->a, part.from));
+    return keep(infer, &state->list, *held, part.to, held->b);
 }
 
 /* The owner gives back what it holds of a range, now. */
-static enum wio_status release(struct wio_feed *feed, const struct wio_event *event,
+static enum wio_status release(struct wio_infer *infer, const struct wio_event *event,
                                uint32_t object, uint32_t owner, struct wio_range range)
 {
-    struct wio_feed_list *held = &feed->objects[object].list;
-    uint32_t before = WIO_FEED_NONE;
+    struct wio_infer_list *held = &infer->objects.items[object].list;
+    uint32_t before = WIO_INFER_NONE;
     uint32_t left = held->count; /* what is kept comes behind */
     for (uint32_t i = held->first; left > 0; left--) {
-        const struct wio_feed_node node = feed->nodes[i];
+        const struct wio_infer_node node = infer->lists.nodes[i];
         if (node.image != owner || node.a >= range.to || range.from >= node.b) {
             before = i;
         } else {
-            wio_feed_drop_behind(feed, held, before);
-            WIO_TRY(give_back(feed, event, object, &node, range));
+            wio_infer_drop_behind(infer, held, before);
+            WIO_TRY(give_back(infer, event, object, &node, range));
         }
         i = node.next;
     }
     return WIO_OK;
 }
 
-enum wio_status wio_feed_range_begin(struct wio_feed *feed, const struct wio_event *event)
+enum wio_status wio_infer_range_begin(struct wio_infer *infer, const struct wio_event *event)
 {
     const struct request request = request_of(event);
     uint32_t object;
@@ -206,82 +221,84 @@ enum wio_status wio_feed_range_begin(struct wio_feed *feed, const struct wio_eve
     if (!request.is_lock || event->error != 0) {
         return WIO_OK;
     }
-    WIO_TRY(wio_feed_lock_object(feed, event, WIO_FEED_RECORD_LOCK, &object));
-    WIO_TRY(owner_of(feed, event, &request, &owner));
-    return release(feed, event, object, owner, request.range);
+    WIO_TRY(wio_infer_lock_object(infer, event, WIO_INFER_RECORD_LOCK, &object));
+    WIO_TRY(owner_of(infer, event, &request, &owner));
+    return release(infer, event, object, owner, request.range);
 }
 
-enum wio_status wio_feed_range_end(struct wio_feed *feed, const struct wio_event *event)
+enum wio_status wio_infer_range_end(struct wio_infer *infer, const struct wio_event *event)
 {
     const struct request request = request_of(event);
     uint32_t object;
     if (!request.is_lock || request.releases || event->error != 0) {
         return WIO_OK;
     }
-    WIO_TRY(wio_feed_lock_object(feed, event, WIO_FEED_RECORD_LOCK, &object));
-    return acquire(feed, event, object, &request);
+    WIO_TRY(wio_infer_lock_object(infer, event, WIO_INFER_RECORD_LOCK, &object));
+    return acquire(infer, event, object, &request);
 }
 
-enum wio_status wio_feed_unlock_file_ranges(struct wio_feed *feed, uint32_t file,
-                                            const struct wio_event *event)
+enum wio_status wio_infer_unlock_file_ranges(struct wio_infer *infer, uint32_t file,
+                                             const struct wio_event *event)
 {
-    uint32_t object = feed->files[file].ranges;
-    return object == 0 ? WIO_OK : release(feed, event, object, file | OWNER_FILE, all);
+    uint32_t object = infer->files.items[file].ranges;
+    return object == 0 ? WIO_OK : release(infer, event, object, file | OWNER_FILE, all);
 }
 
-static enum wio_status unlock_one(struct wio_feed *feed, const struct wio_event *event,
+static enum wio_status unlock_one(struct wio_infer *infer, const struct wio_event *event,
                                   uint64_t file)
 {
-    uint32_t image = wio_feed_stream(feed, event)->process;
+    uint32_t image = wio_infer_stream(infer, event)->process;
     uint32_t object =
-        wio_pair_map_get(&feed->object_of, (uint64_t)WIO_FEED_RECORD_LOCK << 32, file);
-    return object == WIO_FEED_NONE ? WIO_OK : release(feed, event, object, image, all);
+        wio_pair_map_get(&infer->objects.of, (uint64_t)WIO_INFER_RECORD_LOCK << 32, file);
+    return object == WIO_INFER_NONE ? WIO_OK : release(infer, event, object, image, all);
 }
 
-enum wio_status wio_feed_unlock_ranges(struct wio_feed *feed, const struct wio_event *event,
-                                       uint64_t file)
+enum wio_status wio_infer_unlock_ranges(struct wio_infer *infer, const struct wio_event *event,
+                                        uint64_t file)
 {
-    struct wio_feed_list *ranges = &feed->images[wio_feed_stream(feed, event)->process].ranges;
-    uint32_t before = WIO_FEED_NONE;
+    struct wio_infer_list *ranges =
+        &infer->processes.images[wio_infer_stream(infer, event)->process].ranges;
+    uint32_t before = WIO_INFER_NONE;
     uint32_t i = ranges->first;
-    while (i != WIO_FEED_NONE) {
-        const struct wio_feed_node node = feed->nodes[i];
-        if (file != WIO_FEED_ALL_FILES && node.a != file) {
+    while (i != WIO_INFER_NONE) {
+        const struct wio_infer_node node = infer->lists.nodes[i];
+        if (file != WIO_INFER_ALL_FILES && node.a != file) {
             before = i;
         } else {
-            WIO_TRY(unlock_one(feed, event, node.a));
-            wio_feed_drop_behind(feed, ranges, before);
+            WIO_TRY(unlock_one(infer, event, node.a));
+            wio_infer_drop_behind(infer, ranges, before);
         }
         i = node.next;
     }
     return WIO_OK;
 }
 
-static void change_owner(struct wio_feed *feed, const struct wio_feed_list *held, uint32_t from,
+static void change_owner(struct wio_infer *infer, const struct wio_infer_list *held, uint32_t from,
                          uint32_t to)
 {
-    for (uint32_t i = held->first; i != WIO_FEED_NONE; i = feed->nodes[i].next) {
-        feed->nodes[i].image = feed->nodes[i].image == from ? to : feed->nodes[i].image;
+    for (uint32_t i = held->first; i != WIO_INFER_NONE; i = infer->lists.nodes[i].next) {
+        infer->lists.nodes[i].image =
+            infer->lists.nodes[i].image == from ? to : infer->lists.nodes[i].image;
     }
 }
 
-enum wio_status wio_feed_pass_ranges(struct wio_feed *feed, const struct wio_event *event,
-                                     uint32_t next)
+enum wio_status wio_infer_pass_ranges(struct wio_infer *infer, const struct wio_event *event,
+                                      uint32_t next)
 {
-    uint32_t image = wio_feed_stream(feed, event)->process;
-    struct wio_feed_list *ranges = &feed->images[image].ranges;
-    uint32_t before = WIO_FEED_NONE;
+    uint32_t image = wio_infer_stream(infer, event)->process;
+    struct wio_infer_list *ranges = &infer->processes.images[image].ranges;
+    uint32_t before = WIO_INFER_NONE;
     uint32_t i = ranges->first;
-    while (i != WIO_FEED_NONE) {
-        const struct wio_feed_node node = feed->nodes[i];
+    while (i != WIO_INFER_NONE) {
+        const struct wio_infer_node node = infer->lists.nodes[i];
         uint32_t object =
-            wio_pair_map_get(&feed->object_of, (uint64_t)WIO_FEED_RECORD_LOCK << 32, node.a);
-        if (object == WIO_FEED_NONE || wio_feed_closes_on_exec(feed, image, (int64_t)node.b)) {
+            wio_pair_map_get(&infer->objects.of, (uint64_t)WIO_INFER_RECORD_LOCK << 32, node.a);
+        if (object == WIO_INFER_NONE || wio_infer_closes_on_exec(infer, image, (int64_t)node.b)) {
             before = i;
         } else {
-            change_owner(feed, &feed->objects[object].list, image, next);
-            wio_feed_drop_behind(feed, ranges, before);
-            WIO_TRY(wio_feed_append(feed, &feed->images[next].ranges, &node));
+            change_owner(infer, &infer->objects.items[object].list, image, next);
+            wio_infer_drop_behind(infer, ranges, before);
+            WIO_TRY(wio_infer_append(infer, &infer->processes.images[next].ranges, &node));
         }
         i = node.next;
     }

@@ -9,173 +9,150 @@
 #include "causal/infer/name.h"
 #include "causal/threads/sync.h"
 
-/* All maps, so that none is forgotten. */
-static struct wio_pair_map *map_of(struct wio_feed *feed, unsigned i)
-{
-    struct wio_pair_map *maps[] = {
-        &feed->object_of, &feed->thread_of,  &feed->made_of,  &feed->image_of,   &feed->lists_of,
-        &feed->rank_of,   &feed->request_of, &feed->queue_of, &feed->signals_of, &feed->helper_of,
-        &feed->bound_of,  &feed->opening_of, &feed->name_of,  &feed->closing_of};
-    return i < WIO_ARRAY_SIZE(maps) ? maps[i] : NULL;
-}
+/* What each mechanism keeps, in its own file: begun in this order. */
+static const struct {
+    enum wio_status (*init)(struct wio_infer *infer); /* NULL: zeros are enough */
+    void (*fini)(struct wio_infer *infer);            /* of what init has begun, if it failed */
+} mechanisms[] = {
+    {wio_infer_lists_init, wio_infer_lists_fini},
+    {wio_infer_objects_init, wio_infer_objects_fini},
+    {NULL, wio_infer_pending_fini},
+    {wio_infer_names_init, wio_infer_names_fini},
+    {wio_infer_files_init, wio_infer_files_fini},
+    {wio_infer_fifos_init, wio_infer_fifos_fini},
+    {wio_infer_closings_init, wio_infer_closings_fini},
+    {wio_infer_connects_init, wio_infer_connects_fini},
+    {wio_infer_messages_init, wio_infer_messages_fini},
+    {wio_infer_ranges_init, wio_infer_ranges_fini},
+    {NULL, wio_infer_waits_fini},
+    {wio_infer_processes_init, wio_infer_processes_fini},
+    {wio_infer_signals_init, wio_infer_signals_fini},
+    {wio_infer_mpi_init, wio_infer_mpi_fini},
+};
 
-static void init_maps(struct wio_feed *feed)
+void wio_infer_destroy(struct wio_infer *infer)
 {
-    for (unsigned i = 0; map_of(feed, i) != NULL; i++) {
-        wio_pair_map_init(map_of(feed, i), &feed->alloc);
-    }
-}
-
-static void free_maps(struct wio_feed *feed)
-{
-    for (unsigned i = 0; map_of(feed, i) != NULL; i++) {
-        wio_pair_map_fini(map_of(feed, i));
-    }
-}
-
-void wio_feed_destroy(struct wio_feed *feed)
-{
-    if (feed == NULL) {
+    if (infer == NULL) {
         return;
     }
-    struct wio_alloc alloc = feed->alloc;
-    wio_match_destroy(feed->match);
-    wio_feed_processes_fini(feed);
-    free_maps(feed);
-    for (uint32_t i = 0; i < feed->object_count; i++) {
-        wio_ranges_destroy(feed->objects[i].released);
+    const struct wio_alloc alloc = infer->alloc;
+    while (infer->begun > 0) {
+        mechanisms[--infer->begun].fini(infer);
     }
-    void *arrays[] = {feed->callers,    feed->latest, feed->latest_threads, feed->paths,
-                      feed->objects,    feed->nodes,  feed->late,           feed->late_events,
-                      feed->late_free,  feed->files,  feed->waits,          feed->ranks,
-                      feed->requests,   feed->queues, feed->lists,          feed->names,
-                      feed->own_strings};
-    for (size_t i = 0; i < WIO_ARRAY_SIZE(arrays); i++) {
-        alloc.put(alloc.context, arrays[i]);
-    }
-    alloc.put(alloc.context, feed);
+    wio_match_destroy(infer->match);
+    alloc.put(alloc.context, infer->callers);
+    alloc.put(alloc.context, infer);
 }
 
-static enum wio_status init(struct wio_feed *feed)
+static enum wio_status init(struct wio_infer *infer)
 {
-    init_maps(feed);
-    feed->node_free = WIO_FEED_NONE;
-    feed->file_free = WIO_FEED_NONE;
-    feed->request_free = WIO_FEED_NONE;
-    feed->paths = wio_alloc_array(&feed->alloc, feed->params.string_count, sizeof(*feed->paths));
-    feed->callers = wio_alloc_array(&feed->alloc, feed->edges->threads, sizeof(*feed->callers));
-    feed->latest = wio_alloc_array(&feed->alloc, feed->edges->threads, sizeof(*feed->latest));
-    feed->latest_threads =
-        wio_alloc_array(&feed->alloc, feed->edges->threads, sizeof(*feed->latest_threads));
-    if (feed->paths == NULL || feed->callers == NULL || feed->latest == NULL ||
-        feed->latest_threads == NULL) {
+    infer->callers = wio_alloc_array(&infer->alloc, infer->edges->threads, sizeof(*infer->callers));
+    if (infer->callers == NULL) {
         return WIO_ERR_NOMEM;
     }
-    WIO_TRY(wio_alloc_room(&feed->alloc, (void **)&feed->names, &feed->name_room,
-                           feed->params.string_count, sizeof(*feed->names)));
-    feed->name_count = feed->params.string_count;
-    WIO_TRY(wio_alloc_room(&feed->alloc, (void **)&feed->objects, &feed->object_room, 1,
-                           sizeof(*feed->objects)));
-    feed->objects[feed->object_count++] = (struct wio_feed_state){
-        .list = wio_feed_empty, .more = wio_feed_empty, .openings = wio_feed_empty};
-    WIO_TRY(wio_match_create(feed->edges, &feed->match));
-    return wio_feed_processes_init(feed);
+    WIO_TRY(wio_match_create(infer->edges, &infer->match));
+    while (infer->begun < WIO_ARRAY_SIZE(mechanisms)) {
+        enum wio_status (*begin)(struct wio_infer *) = mechanisms[infer->begun++].init;
+        WIO_TRY(begin != NULL ? begin(infer) : WIO_OK);
+    }
+    return WIO_OK;
 }
 
-enum wio_status wio_feed_create(const struct wio_feed_params *params, struct wio_edges *edges,
-                                struct wio_feed **feed_out)
+enum wio_status wio_infer_create(const struct wio_infer_params *params, struct wio_edges *edges,
+                                 struct wio_infer **infer_out)
 {
     const struct wio_alloc *alloc = &edges->alloc;
-    struct wio_feed *feed = alloc->get(alloc->context, sizeof(*feed));
-    if (feed == NULL) {
+    struct wio_infer *infer = alloc->get(alloc->context, sizeof(*infer));
+    if (infer == NULL) {
         return WIO_ERR_NOMEM;
     }
-    feed->params = *params;
-    feed->edges = edges;
-    feed->alloc = *alloc;
-    enum wio_status status = init(feed);
+    infer->params = *params;
+    infer->edges = edges;
+    infer->alloc = *alloc;
+    enum wio_status status = init(infer);
     if (status != WIO_OK) {
-        wio_feed_destroy(feed);
+        wio_infer_destroy(infer);
         return status;
     }
-    *feed_out = feed;
+    *infer_out = infer;
     return WIO_OK;
 }
 
 static enum wio_status tell_message(void *context, const struct wio_match_meeting *meeting)
 {
-    struct wio_feed *feed = context;
+    struct wio_infer *infer = context;
     const struct wio_clock_message message = {.sent_ns = meeting->sent_ns,
                                               .received_ns = meeting->received_ns,
-                                              .from = wio_feed_host_of(feed, meeting->from_thread),
-                                              .to = wio_feed_host_of(feed, meeting->to_thread)};
-    return message.from == message.to ? WIO_OK : feed->watch(feed->watch_context, &message);
+                                              .from =
+                                                  wio_infer_host_of(infer, meeting->from_thread),
+                                              .to = wio_infer_host_of(infer, meeting->to_thread)};
+    return message.from == message.to ? WIO_OK : infer->watch.tell(infer->watch.context, &message);
 }
 
-void wio_feed_watch(struct wio_feed *feed, wio_feed_watch_fn *watch, void *context)
+void wio_infer_watch(struct wio_infer *infer, wio_infer_watch_fn *watch, void *context)
 {
-    feed->watch = watch;
-    feed->watch_context = context;
-    wio_match_watch(feed->match, tell_message, feed);
+    infer->watch.tell = watch;
+    infer->watch.context = context;
+    wio_match_watch(infer->match, tell_message, infer);
 }
 
-uint64_t wio_feed_contradictions(const struct wio_feed *feed, struct wio_error *first_out)
+uint64_t wio_infer_contradictions(const struct wio_infer *infer, struct wio_error *first_out)
 {
-    *first_out = feed->contradiction;
-    return feed->contradictions;
+    *first_out = infer->contradictions.first;
+    return infer->contradictions.count;
 }
 
-static enum wio_status read_first(struct wio_feed *feed, const struct wio_event *event)
+static enum wio_status read_first(struct wio_infer *infer, const struct wio_event *event)
 {
-    return wio_feed_read(feed, event, event->fd, event->path);
+    return wio_infer_read(infer, event, event->fd, event->path);
 }
 
-static enum wio_status read_second(struct wio_feed *feed, const struct wio_event *event)
+static enum wio_status read_second(struct wio_infer *infer, const struct wio_event *event)
 {
-    return wio_feed_read(feed, event, event->fd2, event->path2);
+    return wio_infer_read(infer, event, event->fd2, event->path2);
 }
 
-static enum wio_status write_first(struct wio_feed *feed, const struct wio_event *event)
+static enum wio_status write_first(struct wio_infer *infer, const struct wio_event *event)
 {
-    return wio_feed_write(feed, event, event->fd, event->path);
+    return wio_infer_write(infer, event, event->fd, event->path);
 }
 
 /* accept may wait for long: its descriptor is there at its end. */
-static enum wio_status begin_channel(struct wio_feed *feed, const struct wio_event *event)
+static enum wio_status begin_channel(struct wio_infer *infer, const struct wio_event *event)
 {
-    WIO_TRY(wio_feed_channel_begin(feed, event));
-    return event->op == WIO_OP_accept ? WIO_OK : wio_feed_descriptors(feed, event);
+    WIO_TRY(wio_infer_channel_begin(infer, event));
+    return event->op == WIO_OP_accept ? WIO_OK : wio_infer_descriptors(infer, event);
 }
 
-static enum wio_status end_channel(struct wio_feed *feed, const struct wio_event *event)
+static enum wio_status end_channel(struct wio_infer *infer, const struct wio_event *event)
 {
-    WIO_TRY(wio_feed_connect_end(feed, event));
-    return event->op == WIO_OP_accept ? wio_feed_descriptors(feed, event) : WIO_OK;
+    WIO_TRY(wio_infer_connect_end(infer, event));
+    return event->op == WIO_OP_accept ? wio_infer_descriptors(infer, event) : WIO_OK;
 }
 
-static enum wio_status begin_open(struct wio_feed *feed, const struct wio_event *event)
+static enum wio_status begin_open(struct wio_infer *infer, const struct wio_event *event)
 {
-    return event->op == WIO_OP_popen ? wio_feed_helper_begin(feed, event)
-                                     : wio_feed_fifo_begin(feed, event);
+    return event->op == WIO_OP_popen ? wio_infer_helper_begin(infer, event)
+                                     : wio_infer_fifo_begin(infer, event);
 }
 
-static enum wio_status end_open(struct wio_feed *feed, const struct wio_event *event)
+static enum wio_status end_open(struct wio_infer *infer, const struct wio_event *event)
 {
-    WIO_TRY(wio_feed_descriptors(feed, event));
-    WIO_TRY(wio_feed_fifo_end(feed, event));
-    return wio_feed_look_end(feed, event);
+    WIO_TRY(wio_infer_descriptors(infer, event));
+    WIO_TRY(wio_infer_fifo_end(infer, event));
+    return wio_infer_look_end(infer, event);
 }
 
-static enum wio_status begin_control(struct wio_feed *feed, const struct wio_event *event)
+static enum wio_status begin_control(struct wio_infer *infer, const struct wio_event *event)
 {
-    WIO_TRY(wio_feed_descriptors(feed, event));
-    return wio_feed_lock_begin(feed, event);
+    WIO_TRY(wio_infer_descriptors(infer, event));
+    return wio_infer_lock_begin(infer, event);
 }
 
 /* The rules that run when an event of a class begins, and when it ends. */
 static const struct {
-    enum wio_status (*begin)(struct wio_feed *feed, const struct wio_event *event);
-    enum wio_status (*end)(struct wio_feed *feed, const struct wio_event *event);
+    enum wio_status (*begin)(struct wio_infer *infer, const struct wio_event *event);
+    enum wio_status (*end)(struct wio_infer *infer, const struct wio_event *event);
 } rules[WIO_CLASS_COUNT] = {
     [WIO_CLASS_READ] = {NULL, read_first},
     [WIO_CLASS_ASYNC_READ] = {NULL, read_first},
@@ -184,120 +161,120 @@ static const struct {
     [WIO_CLASS_COPY] = {write_first, read_second},
     [WIO_CLASS_CHANNEL] = {begin_channel, end_channel},
     [WIO_CLASS_OPEN] = {begin_open, end_open},
-    [WIO_CLASS_MKNOD] = {wio_feed_fifo_made, wio_feed_look_end},
-    [WIO_CLASS_MKDIR] = {NULL, wio_feed_look_end},
-    [WIO_CLASS_SYMLINK] = {NULL, wio_feed_look_end},
-    [WIO_CLASS_LINK] = {NULL, wio_feed_look_end},
-    [WIO_CLASS_CLOSE] = {wio_feed_descriptors, wio_feed_helper_end},
-    [WIO_CLASS_DUP] = {wio_feed_descriptors, NULL},
-    [WIO_CLASS_FCNTL] = {begin_control, wio_feed_lock_end},
-    [WIO_CLASS_LOCK] = {wio_feed_lock_begin, wio_feed_lock_end},
-    [WIO_CLASS_STAT] = {NULL, wio_feed_look_end},
-    [WIO_CLASS_ACCESS] = {NULL, wio_feed_look_end},
-    [WIO_CLASS_READLINK] = {NULL, wio_feed_look_end},
-    [WIO_CLASS_STATFS] = {NULL, wio_feed_look_end},
-    [WIO_CLASS_PROCESS] = {wio_feed_process_begin, wio_feed_process_end},
-    [WIO_CLASS_EXEC] = {wio_feed_process_begin, NULL},
-    [WIO_CLASS_WAIT] = {NULL, wio_feed_process_end},
-    [WIO_CLASS_POLL] = {NULL, wio_feed_polled},
-    [WIO_CLASS_THREAD] = {wio_feed_process_begin, wio_feed_process_end},
-    [WIO_CLASS_MUTEX] = {NULL, wio_feed_thread_end},
-    [WIO_CLASS_UNLOCK] = {wio_feed_thread_begin, NULL},
-    [WIO_CLASS_COND_WAIT] = {wio_feed_thread_begin, wio_feed_thread_end},
-    [WIO_CLASS_COND_SIGNAL] = {wio_feed_thread_begin, NULL},
-    [WIO_CLASS_BARRIER] = {wio_feed_thread_begin, NULL},
-    [WIO_CLASS_SEM_POST] = {wio_feed_post_begin, wio_feed_post_end},
-    [WIO_CLASS_SEM_INIT] = {wio_feed_semaphore_begin, NULL},
-    [WIO_CLASS_SYNC_INIT] = {wio_feed_sync_begin, NULL},
-    [WIO_CLASS_SEM_WAIT] = {wio_feed_take_begin, wio_feed_take_end},
-    [WIO_CLASS_FUTEX_WAKE] = {wio_feed_thread_begin, NULL},
-    [WIO_CLASS_FUTEX_WAIT] = {wio_feed_thread_begin, wio_feed_thread_end},
-    [WIO_CLASS_MPI_LOCK] = {NULL, wio_feed_thread_end},
-    [WIO_CLASS_MPI_UNLOCK] = {wio_feed_thread_begin, NULL},
-    [WIO_CLASS_KILL] = {wio_feed_kill, NULL},
-    [WIO_CLASS_SIGWAIT] = {NULL, wio_feed_sigwait},
-    [WIO_CLASS_MPI_COMM] = {wio_feed_mpi, NULL},
-    [WIO_CLASS_MPI_SEND] = {wio_feed_mpi, NULL},
-    [WIO_CLASS_MPI_RECV] = {wio_feed_mpi, NULL},
-    [WIO_CLASS_MPI_DONE] = {wio_feed_mpi, NULL},
-    [WIO_CLASS_MPI_ALL] = {wio_feed_mpi, NULL},
-    [WIO_CLASS_MPI_LOOSE] = {wio_feed_mpi, NULL},
-    [WIO_CLASS_MPI_FROM_ROOT] = {wio_feed_mpi, NULL},
-    [WIO_CLASS_MPI_TO_ROOT] = {wio_feed_mpi, NULL},
-    [WIO_CLASS_MPI_SCAN] = {wio_feed_mpi, NULL},
+    [WIO_CLASS_MKNOD] = {wio_infer_fifo_made, wio_infer_look_end},
+    [WIO_CLASS_MKDIR] = {NULL, wio_infer_look_end},
+    [WIO_CLASS_SYMLINK] = {NULL, wio_infer_look_end},
+    [WIO_CLASS_LINK] = {NULL, wio_infer_look_end},
+    [WIO_CLASS_CLOSE] = {wio_infer_descriptors, wio_infer_helper_end},
+    [WIO_CLASS_DUP] = {wio_infer_descriptors, NULL},
+    [WIO_CLASS_FCNTL] = {begin_control, wio_infer_lock_end},
+    [WIO_CLASS_LOCK] = {wio_infer_lock_begin, wio_infer_lock_end},
+    [WIO_CLASS_STAT] = {NULL, wio_infer_look_end},
+    [WIO_CLASS_ACCESS] = {NULL, wio_infer_look_end},
+    [WIO_CLASS_READLINK] = {NULL, wio_infer_look_end},
+    [WIO_CLASS_STATFS] = {NULL, wio_infer_look_end},
+    [WIO_CLASS_PROCESS] = {wio_infer_process_begin, wio_infer_process_end},
+    [WIO_CLASS_EXEC] = {wio_infer_process_begin, NULL},
+    [WIO_CLASS_WAIT] = {NULL, wio_infer_process_end},
+    [WIO_CLASS_POLL] = {NULL, wio_infer_polled},
+    [WIO_CLASS_THREAD] = {wio_infer_process_begin, wio_infer_process_end},
+    [WIO_CLASS_MUTEX] = {NULL, wio_infer_thread_end},
+    [WIO_CLASS_UNLOCK] = {wio_infer_thread_begin, NULL},
+    [WIO_CLASS_COND_WAIT] = {wio_infer_thread_begin, wio_infer_thread_end},
+    [WIO_CLASS_COND_SIGNAL] = {wio_infer_thread_begin, NULL},
+    [WIO_CLASS_BARRIER] = {wio_infer_thread_begin, NULL},
+    [WIO_CLASS_SEM_POST] = {wio_infer_post_begin, wio_infer_post_end},
+    [WIO_CLASS_SEM_INIT] = {wio_infer_semaphore_begin, NULL},
+    [WIO_CLASS_SYNC_INIT] = {wio_infer_sync_begin, NULL},
+    [WIO_CLASS_SEM_WAIT] = {wio_infer_take_begin, wio_infer_take_end},
+    [WIO_CLASS_FUTEX_WAKE] = {wio_infer_thread_begin, NULL},
+    [WIO_CLASS_FUTEX_WAIT] = {wio_infer_thread_begin, wio_infer_thread_end},
+    [WIO_CLASS_MPI_LOCK] = {NULL, wio_infer_thread_end},
+    [WIO_CLASS_MPI_UNLOCK] = {wio_infer_thread_begin, NULL},
+    [WIO_CLASS_KILL] = {wio_infer_kill, NULL},
+    [WIO_CLASS_SIGWAIT] = {NULL, wio_infer_sigwait},
+    [WIO_CLASS_MPI_COMM] = {wio_infer_mpi, NULL},
+    [WIO_CLASS_MPI_SEND] = {wio_infer_mpi, NULL},
+    [WIO_CLASS_MPI_RECV] = {wio_infer_mpi, NULL},
+    [WIO_CLASS_MPI_DONE] = {wio_infer_mpi, NULL},
+    [WIO_CLASS_MPI_ALL] = {wio_infer_mpi, NULL},
+    [WIO_CLASS_MPI_LOOSE] = {wio_infer_mpi, NULL},
+    [WIO_CLASS_MPI_FROM_ROOT] = {wio_infer_mpi, NULL},
+    [WIO_CLASS_MPI_TO_ROOT] = {wio_infer_mpi, NULL},
+    [WIO_CLASS_MPI_SCAN] = {wio_infer_mpi, NULL},
 };
 
 /* All that ended before `now_ns`. What ends just then comes after what begins: a release that an
  * acquire waited for began before the acquire ended, in however short a time. */
-static enum wio_status end_until(struct wio_feed *feed, uint64_t now_ns)
+static enum wio_status end_until(struct wio_infer *infer, uint64_t now_ns)
 {
     struct wio_event event;
-    while (wio_feed_ended(feed, now_ns, &event)) {
-        WIO_TRY(rules[wio_feed_class(&event)].end(feed, &event));
+    while (wio_infer_ended(infer, now_ns, &event)) {
+        WIO_TRY(rules[wio_infer_class(&event)].end(infer, &event));
     }
     return WIO_OK;
 }
 
-enum wio_status wio_feed_event(struct wio_feed *feed, const struct wio_event *event)
+enum wio_status wio_infer_event(struct wio_infer *infer, const struct wio_event *event)
 {
-    WIO_PRE(event->stream < feed->params.stream_count);
-    WIO_TRY(end_until(feed, event->t_ns));
+    WIO_PRE(event->stream < infer->params.stream_count);
+    WIO_TRY(end_until(infer, event->t_ns));
     if ((event->flags & WIO_EVENT_CAUSED) == 0) {
-        feed->callers[wio_feed_stream(feed, event)->thread] = event->seq;
+        infer->callers[wio_infer_stream(infer, event)->thread] = event->seq;
     }
-    WIO_TRY(wio_feed_look_begin(feed, event));
+    WIO_TRY(wio_infer_look_begin(infer, event));
     if (event->error == 0) {
-        WIO_TRY(wio_feed_rename(feed, event));
+        WIO_TRY(wio_infer_rename(infer, event));
     }
-    unsigned class = wio_feed_class(event);
+    unsigned class = wio_infer_class(event);
     if (rules[class].begin != NULL) {
-        WIO_TRY(rules[class].begin(feed, event));
+        WIO_TRY(rules[class].begin(infer, event));
     }
     if (rules[class].end != NULL) {
-        WIO_TRY(wio_feed_end_later(feed, event));
+        WIO_TRY(wio_infer_end_later(infer, event));
     }
-    return wio_feed_count_event(feed, event);
+    return wio_infer_count_event(infer, event);
 }
 
 /* Where several threads take from one object a take has no fixed giver: first come, first served.
  */
-static void settle_classes(struct wio_feed *feed)
+static void settle_classes(struct wio_infer *infer)
 {
-    for (size_t i = 0; i < feed->edges->edge_count; i++) {
-        struct wio_edge *edge = &feed->edges->edges[i];
-        if (edge->object == 0 || edge->object >= feed->object_count ||
+    for (size_t i = 0; i < infer->edges->edge_count; i++) {
+        struct wio_edge *edge = &infer->edges->edges[i];
+        if (edge->object == 0 || edge->object >= infer->objects.count ||
             edge->class != WIO_EDGE_HARD) {
             continue;
         }
-        const struct wio_feed_state *state = &feed->objects[edge->object];
-        bool is_queue = state->object.kind == WIO_FEED_PIPE ||
-                        state->object.kind == WIO_FEED_SEMAPHORE ||
-                        state->object.kind == WIO_FEED_EVENTFD;
+        const struct wio_infer_state *state = &infer->objects.items[edge->object];
+        bool is_queue = state->object.kind == WIO_INFER_PIPE ||
+                        state->object.kind == WIO_INFER_SEMAPHORE ||
+                        state->object.kind == WIO_INFER_EVENTFD;
         if (is_queue && state->is_shared) {
             edge->class = WIO_EDGE_QUEUE;
         }
     }
 }
 
-enum wio_status wio_feed_finish(struct wio_feed *feed)
+enum wio_status wio_infer_finish(struct wio_infer *infer)
 {
-    WIO_TRY(end_until(feed, UINT64_MAX));
-    WIO_TRY(wio_feed_mpi_finish(feed));
-    settle_classes(feed);
+    WIO_TRY(end_until(infer, UINT64_MAX));
+    WIO_TRY(wio_infer_mpi_finish(infer));
+    settle_classes(infer);
     return WIO_OK;
 }
 
-size_t wio_feed_wait_count(const struct wio_feed *feed)
+size_t wio_infer_wait_count(const struct wio_infer *infer)
 {
-    return feed->wait_count;
+    return infer->waits.count;
 }
 
-const struct wio_feed_wait *wio_feed_wait(const struct wio_feed *feed, size_t i)
+const struct wio_infer_wait *wio_infer_wait(const struct wio_infer *infer, size_t i)
 {
-    return &feed->waits[i];
+    return &infer->waits.items[i];
 }
 
-struct wio_match_left wio_feed_left(const struct wio_feed *feed)
+struct wio_match_left wio_infer_left(const struct wio_infer *infer)
 {
-    return wio_match_left(feed->match);
+    return wio_match_left(infer->match);
 }

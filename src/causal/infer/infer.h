@@ -22,7 +22,7 @@
 #include "causal/match/match.h"
 
 /* One stream of the trace. */
-struct wio_feed_stream {
+struct wio_infer_stream {
     uint32_t
         thread; /* of the edges: the number of its first stream; those behind exec have it too */
     uint32_t process; /* image */
@@ -34,7 +34,7 @@ struct wio_feed_stream {
 };
 
 /* One process image. */
-struct wio_feed_process {
+struct wio_infer_process {
     uint32_t host; /* a number from 0 on */
     int32_t pid;
     uint32_t parent; /* image that made it by fork, spawn or exec; UINT32_MAX = not known */
@@ -42,7 +42,7 @@ struct wio_feed_process {
 };
 
 /* What is known of paths beside their text. */
-struct wio_feed_names {
+struct wio_infer_names {
     /* The path (a string's id) without symbolic links: on the way to it, and with `follows` itself
      * too. */
     uint32_t (*real)(void *context, uint32_t string, bool follows);
@@ -56,10 +56,10 @@ struct wio_feed_names {
                       uint32_t *moved_out);
 };
 
-struct wio_feed_params {
-    const struct wio_feed_stream *streams;
+struct wio_infer_params {
+    const struct wio_infer_stream *streams;
     uint32_t stream_count;
-    const struct wio_feed_process *processes;
+    const struct wio_infer_process *processes;
     uint32_t process_count;
     uint32_t string_count; /* ids of paths are below */
     /* Text of a path's id, NUL-terminated; and whether it is a FIFO that was there before all that
@@ -68,68 +68,70 @@ struct wio_feed_params {
     bool (*is_fifo)(void *context, uint32_t string);
     /* The following may be NULL: there are no symbolic links, all hosts share all files, nothing is
      * known of directories that get other names. */
-    const struct wio_feed_names *names;
+    const struct wio_infer_names *names;
     void *context;
 };
 
 /* What `object` of an edge stands for. */
-enum wio_feed_kind {
-    WIO_FEED_PIPE,
-    WIO_FEED_SOCKET,
-    WIO_FEED_EVENTFD,
-    WIO_FEED_FLOCK,
-    WIO_FEED_RECORD_LOCK, /* fcntl, lockf; up to here the id is a path */
-    WIO_FEED_LOCK,        /* mutex, rwlock, spin lock */
-    WIO_FEED_CONDITION,
-    WIO_FEED_BARRIER,
-    WIO_FEED_SEMAPHORE,
-    WIO_FEED_FUTEX,
-    WIO_FEED_COMMUNICATOR, /* or window, or file of MPI */
-    WIO_FEED_WINDOW_LOCK,
-    WIO_FEED_KIND_COUNT
+enum wio_infer_kind {
+    WIO_INFER_PIPE,
+    WIO_INFER_SOCKET,
+    WIO_INFER_EVENTFD,
+    WIO_INFER_FLOCK,
+    WIO_INFER_RECORD_LOCK, /* fcntl, lockf; up to here the id is a path */
+    WIO_INFER_LOCK,        /* mutex, rwlock, spin lock */
+    WIO_INFER_CONDITION,
+    WIO_INFER_BARRIER,
+    WIO_INFER_SEMAPHORE,
+    WIO_INFER_FUTEX,
+    WIO_INFER_COMMUNICATOR, /* or window, or file of MPI */
+    WIO_INFER_WINDOW_LOCK,
+    WIO_INFER_KIND_COUNT
 };
 
-struct wio_feed_object {
-    enum wio_feed_kind kind;
+struct wio_infer_object {
+    enum wio_infer_kind kind;
     uint64_t id;    /* string of a path; address; id that all members agree on */
     uint32_t place; /* host, or process image of an address; 0 where the id is known everywhere */
 };
 
-struct wio_feed_wait {
+struct wio_infer_wait {
     struct wio_wait_until until;
     uint32_t thread;
 };
 
-struct wio_feed;
+struct wio_infer;
 
 /* Edges go into `edges`, whose threads are those of the streams; it, the parameters and what they
- * point to must outlive the feed. */
-WIO_MUST_CHECK enum wio_status wio_feed_create(const struct wio_feed_params *params,
-                                               struct wio_edges *edges, struct wio_feed **feed_out);
+ * point to must outlive the inference. */
+WIO_MUST_CHECK enum wio_status wio_infer_create(const struct wio_infer_params *params,
+                                                struct wio_edges *edges,
+                                                struct wio_infer **infer_out);
 /* Accepts NULL. */
-void wio_feed_destroy(struct wio_feed *feed);
+void wio_infer_destroy(struct wio_infer *infer);
 
 /* Tell `watch` of messages between hosts, by the times of the events: for their clocks. To be
  * called before the first event. */
-typedef enum wio_status wio_feed_watch_fn(void *context, const struct wio_clock_message *message);
-void wio_feed_watch(struct wio_feed *feed, wio_feed_watch_fn *watch, void *context);
+typedef enum wio_status wio_infer_watch_fn(void *context, const struct wio_clock_message *message);
+void wio_infer_watch(struct wio_infer *infer, wio_infer_watch_fn *watch, void *context);
 
 /* WIO_ERR_NOMEM: it may only be destroyed. */
-WIO_MUST_CHECK enum wio_status wio_feed_event(struct wio_feed *feed, const struct wio_event *event);
+WIO_MUST_CHECK enum wio_status wio_infer_event(struct wio_infer *infer,
+                                               const struct wio_event *event);
 /* All events were there. */
-WIO_MUST_CHECK enum wio_status wio_feed_finish(struct wio_feed *feed);
+WIO_MUST_CHECK enum wio_status wio_infer_finish(struct wio_infer *infer);
 
 /* After finish. Objects are numbered 1 .. count, as in the edges. */
-uint32_t wio_feed_object_count(const struct wio_feed *feed);
-struct wio_feed_object wio_feed_object(const struct wio_feed *feed, uint32_t object);
+uint32_t wio_infer_object_count(const struct wio_infer *infer);
+struct wio_infer_object wio_infer_object(const struct wio_infer *infer, uint32_t object);
 /* Waits for files, in the order of their end. */
-size_t wio_feed_wait_count(const struct wio_feed *feed);
-const struct wio_feed_wait *wio_feed_wait(const struct wio_feed *feed, size_t i);
-struct wio_match_left wio_feed_left(const struct wio_feed *feed);
+size_t wio_infer_wait_count(const struct wio_infer *infer);
+const struct wio_infer_wait *wio_infer_wait(const struct wio_infer *infer, size_t i);
+struct wio_match_left wio_infer_left(const struct wio_infer *infer);
 /* How many renames of directories came when the names below such were looked at too often: what is
  * below those seems to stay where it was. */
-uint64_t wio_feed_unfollowed(const struct wio_feed *feed);
+uint64_t wio_infer_unfollowed(const struct wio_infer *infer);
 /* How many members of collectives contradicted others and were left out; the first of them. */
-uint64_t wio_feed_contradictions(const struct wio_feed *feed, struct wio_error *first_out);
+uint64_t wio_infer_contradictions(const struct wio_infer *infer, struct wio_error *first_out);
 
 #endif

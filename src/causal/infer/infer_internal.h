@@ -8,124 +8,136 @@
 #include "causal/infer/infer_state.h"
 #include "ops/calls.h"
 
-static inline const struct wio_feed_stream *wio_feed_stream(const struct wio_feed *feed,
-                                                            const struct wio_event *event)
+static inline const struct wio_infer_stream *wio_infer_stream(const struct wio_infer *infer,
+                                                              const struct wio_event *event)
 {
-    return &feed->params.streams[event->stream];
+    return &infer->params.streams[event->stream];
 }
 
 /* enum wio_class; a number, since each file knows only some of them. */
-static inline unsigned wio_feed_class(const struct wio_event *event)
+static inline unsigned wio_infer_class(const struct wio_event *event)
 {
     return (unsigned)wio_op_class(event->op);
 }
 
-static inline struct wio_point wio_feed_point(const struct wio_feed *feed,
-                                              const struct wio_event *event)
+static inline struct wio_point wio_infer_point(const struct wio_infer *infer,
+                                               const struct wio_event *event)
 {
-    return (struct wio_point){event->seq, feed->params.streams[event->stream].thread};
+    return (struct wio_point){event->seq, infer->params.streams[event->stream].thread};
 }
 
-static inline uint32_t wio_feed_host(const struct wio_feed *feed, const struct wio_event *event)
+static inline uint32_t wio_infer_host(const struct wio_infer *infer, const struct wio_event *event)
 {
-    return feed->params.processes[wio_feed_stream(feed, event)->process].host;
+    return infer->params.processes[wio_infer_stream(infer, event)->process].host;
 }
 
-static inline uint32_t wio_feed_host_of(const struct wio_feed *feed, uint32_t thread)
+static inline uint32_t wio_infer_host_of(const struct wio_infer *infer, uint32_t thread)
 {
     /* a thread has the number of its first stream */
-    return feed->params.processes[feed->params.streams[thread].process].host;
+    return infer->params.processes[infer->params.streams[thread].process].host;
 }
 
-static inline uint64_t wio_feed_end_ns(const struct wio_event *event)
+static inline uint64_t wio_infer_end_ns(const struct wio_event *event)
 {
     return event->t_ns + event->dur_ns;
 }
 
 /* From where the event releases others: itself, or the call around it that caused it (stdio that
  * writes, MPI_Sendrecv that sends) and is not done either. */
-static inline struct wio_point wio_feed_release_point(const struct wio_feed *feed,
-                                                      const struct wio_event *event)
+static inline struct wio_point wio_infer_release_point(const struct wio_infer *infer,
+                                                       const struct wio_event *event)
 {
-    struct wio_point point = wio_feed_point(feed, event);
+    struct wio_point point = wio_infer_point(infer, event);
     if ((event->flags & WIO_EVENT_CAUSED) != 0) {
-        point.op = feed->callers[point.thread];
+        point.op = infer->callers[point.thread];
     }
     return point;
 }
 
 /* list.c */
-extern const struct wio_feed_list wio_feed_empty;
-WIO_MUST_CHECK enum wio_status wio_feed_append(struct wio_feed *feed, struct wio_feed_list *list,
-                                               const struct wio_feed_node *node);
-/* WIO_FEED_NONE: as the first one. */
-WIO_MUST_CHECK enum wio_status wio_feed_insert_behind(struct wio_feed *feed,
-                                                      struct wio_feed_list *list, uint32_t before,
-                                                      const struct wio_feed_node *node);
-void wio_feed_drop_first(struct wio_feed *feed, struct wio_feed_list *list);
-/* An empty list among feed->lists. */
-WIO_MUST_CHECK enum wio_status wio_feed_new_list(struct wio_feed *feed, uint32_t *list_out);
-/* Remove the node behind `before` (WIO_FEED_NONE: the first). */
-void wio_feed_drop_behind(struct wio_feed *feed, struct wio_feed_list *list, uint32_t before);
+WIO_MUST_CHECK enum wio_status wio_infer_lists_init(struct wio_infer *infer);
+void wio_infer_lists_fini(struct wio_infer *infer);
+extern const struct wio_infer_list wio_infer_empty;
+WIO_MUST_CHECK enum wio_status wio_infer_append(struct wio_infer *infer,
+                                                struct wio_infer_list *list,
+                                                const struct wio_infer_node *node);
+/* WIO_INFER_NONE: as the first one. */
+WIO_MUST_CHECK enum wio_status wio_infer_insert_behind(struct wio_infer *infer,
+                                                       struct wio_infer_list *list, uint32_t before,
+                                                       const struct wio_infer_node *node);
+void wio_infer_drop_first(struct wio_infer *infer, struct wio_infer_list *list);
+/* An empty list among infer->lists.items. */
+WIO_MUST_CHECK enum wio_status wio_infer_new_list(struct wio_infer *infer, uint32_t *list_out);
+/* Remove the node behind `before` (WIO_INFER_NONE: the first). */
+void wio_infer_drop_behind(struct wio_infer *infer, struct wio_infer_list *list, uint32_t before);
 /* The call of `event` has ended: its node is taken out of the list of calls under way. False: it
  * was not there. */
-bool wio_feed_end_call(struct wio_feed *feed, const struct wio_event *event,
-                       struct wio_feed_list *list);
-struct wio_feed_node wio_feed_node_of(const struct wio_feed *feed, const struct wio_event *event);
+bool wio_infer_end_call(struct wio_infer *infer, const struct wio_event *event,
+                        struct wio_infer_list *list);
+struct wio_infer_node wio_infer_node_of(const struct wio_infer *infer,
+                                        const struct wio_event *event);
 
 /* infer_edge.c: an edge to the operation `to`, out of the releasing call `from` itself or out of
  * the operation before it. Nothing within a thread. */
-WIO_MUST_CHECK enum wio_status wio_feed_edge(struct wio_feed *feed, struct wio_edge edge);
-WIO_MUST_CHECK enum wio_status wio_feed_edge_from_before(struct wio_feed *feed,
-                                                         struct wio_edge edge);
+WIO_MUST_CHECK enum wio_status wio_infer_edge(struct wio_infer *infer, struct wio_edge edge);
+WIO_MUST_CHECK enum wio_status wio_infer_edge_from_before(struct wio_infer *infer,
+                                                          struct wio_edge edge);
 /* The operation of `event` goes on because of `from`, by an object of threads. */
-WIO_MUST_CHECK enum wio_status wio_feed_after(struct wio_feed *feed, const struct wio_event *event,
-                                              const struct wio_feed_node *from, uint32_t object);
-WIO_MUST_CHECK enum wio_status wio_feed_after_as(struct wio_feed *feed,
-                                                 const struct wio_event *event,
-                                                 const struct wio_feed_node *from, uint32_t object,
-                                                 enum wio_edge_class edge_class);
+WIO_MUST_CHECK enum wio_status wio_infer_after(struct wio_infer *infer,
+                                               const struct wio_event *event,
+                                               const struct wio_infer_node *from, uint32_t object);
+WIO_MUST_CHECK enum wio_status wio_infer_after_as(struct wio_infer *infer,
+                                                  const struct wio_event *event,
+                                                  const struct wio_infer_node *from,
+                                                  uint32_t object, enum wio_edge_class edge_class);
 
 /* A member of a collective. Members that contradict each other are counted and left out. */
-WIO_MUST_CHECK enum wio_status wio_feed_collective(struct wio_feed *feed,
-                                                   const struct wio_collective_call *call);
+WIO_MUST_CHECK enum wio_status wio_infer_collective(struct wio_infer *infer,
+                                                    const struct wio_collective_call *call);
 
-/* pending_ends.c: the event goes on until its end. */
-WIO_MUST_CHECK enum wio_status wio_feed_end_later(struct wio_feed *feed,
-                                                  const struct wio_event *event);
+/* pending_ends.c */
+void wio_infer_pending_fini(struct wio_infer *infer);
+/* the event goes on until its end. */
+WIO_MUST_CHECK enum wio_status wio_infer_end_later(struct wio_infer *infer,
+                                                   const struct wio_event *event);
 /* Takes out the first one that ended before that time; false: there is none. Of those that ended at
  * the same moment the one that began first. */
-bool wio_feed_ended(struct wio_feed *feed, uint64_t before_ns, struct wio_event *event_out);
+bool wio_infer_ended(struct wio_infer *infer, uint64_t before_ns, struct wio_event *event_out);
 
-/* object.c: the object of that kind and name; a new one in its place. */
+/* object.c */
+WIO_MUST_CHECK enum wio_status wio_infer_objects_init(struct wio_infer *infer);
+void wio_infer_objects_fini(struct wio_infer *infer);
+/* the object of that kind and name; a new one in its place. */
+WIO_MUST_CHECK enum wio_status wio_infer_find_object(struct wio_infer *infer,
+                                                     struct wio_infer_object object,
+                                                     uint32_t *number_out);
 WIO_MUST_CHECK enum wio_status
-wio_feed_find_object(struct wio_feed *feed, struct wio_feed_object object, uint32_t *number_out);
-WIO_MUST_CHECK enum wio_status
-wio_feed_new_object(struct wio_feed *feed, struct wio_feed_object object, uint32_t *number_out);
+wio_infer_new_object(struct wio_infer *infer, struct wio_infer_object object, uint32_t *number_out);
 /* What has this name from here on is another object. */
-void wio_feed_forget_object(struct wio_feed *feed, struct wio_feed_object object);
+void wio_infer_forget_object(struct wio_infer *infer, struct wio_infer_object object);
 /* The name of an address or shared id in `arg` (R-SYNC-1), and the object that has it. */
-struct wio_feed_object wio_feed_memory_name(const struct wio_feed *feed,
-                                            const struct wio_event *event, enum wio_feed_kind kind,
-                                            int64_t id);
-WIO_MUST_CHECK enum wio_status wio_feed_memory_object(struct wio_feed *feed,
-                                                      const struct wio_event *event,
-                                                      enum wio_feed_kind kind, int64_t id,
-                                                      uint32_t *number_out);
+struct wio_infer_object wio_infer_memory_name(const struct wio_infer *infer,
+                                              const struct wio_event *event,
+                                              enum wio_infer_kind kind, int64_t id);
+WIO_MUST_CHECK enum wio_status wio_infer_memory_object(struct wio_infer *infer,
+                                                       const struct wio_event *event,
+                                                       enum wio_infer_kind kind, int64_t id,
+                                                       uint32_t *number_out);
 /* The pipe, socket or eventfd that a path names on the event's host; 0 where it is none. */
-WIO_MUST_CHECK enum wio_status wio_feed_channel(struct wio_feed *feed,
-                                                const struct wio_event *event, uint32_t path,
-                                                uint32_t *object_out);
+WIO_MUST_CHECK enum wio_status wio_infer_channel(struct wio_infer *infer,
+                                                 const struct wio_event *event, uint32_t path,
+                                                 uint32_t *object_out);
 /* The same behind a descriptor, whose path this was when it was opened. */
-WIO_MUST_CHECK enum wio_status wio_feed_channel_behind(struct wio_feed *feed,
-                                                       const struct wio_event *event, int32_t fd,
-                                                       uint32_t path, uint32_t *object_out);
+WIO_MUST_CHECK enum wio_status wio_infer_channel_behind(struct wio_infer *infer,
+                                                        const struct wio_event *event, int32_t fd,
+                                                        uint32_t path, uint32_t *object_out);
 /* FLOCK or RECORD_LOCK of the event's file. */
-WIO_MUST_CHECK enum wio_status wio_feed_lock_object(struct wio_feed *feed,
-                                                    const struct wio_event *event,
-                                                    enum wio_feed_kind kind, uint32_t *object_out);
+WIO_MUST_CHECK enum wio_status wio_infer_lock_object(struct wio_infer *infer,
+                                                     const struct wio_event *event,
+                                                     enum wio_infer_kind kind,
+                                                     uint32_t *object_out);
 /* The thread gives to, or takes from, the object: notes whether several do. */
-void wio_feed_note_giver(struct wio_feed_state *state, uint32_t thread);
-void wio_feed_note_taker(struct wio_feed_state *state, uint32_t thread);
+void wio_infer_note_giver(struct wio_infer_state *state, uint32_t thread);
+void wio_infer_note_taker(struct wio_infer_state *state, uint32_t thread);
 
 #endif

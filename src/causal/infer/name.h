@@ -18,26 +18,32 @@
 /* May one more name below a renamed directory be handled? Names below are handled one by one. No
  * program has so many renames of directories with so many names below; a hostile trace would cost
  * their product. */
-bool wio_feed_one_below(struct wio_feed *feed);
+bool wio_infer_one_below(struct wio_infer *infer);
+WIO_MUST_CHECK enum wio_status wio_infer_names_init(struct wio_infer *infer);
+void wio_infer_names_fini(struct wio_infer *infer);
+
 /* The name that a path of the event is; `follows`: of what a symbolic link leads to. */
-WIO_MUST_CHECK enum wio_status wio_feed_name(struct wio_feed *feed, const struct wio_event *event,
-                                             uint32_t path, bool follows, uint32_t *name_out);
+WIO_MUST_CHECK enum wio_status wio_infer_name(struct wio_infer *infer,
+                                              const struct wio_event *event, uint32_t path,
+                                              bool follows, uint32_t *name_out);
 /* The string of a path without symbolic links. */
-uint32_t wio_feed_real(const struct wio_feed *feed, uint32_t path, bool follows);
+uint32_t wio_infer_real(const struct wio_infer *infer, uint32_t path, bool follows);
 /* The string of a name, or of the name in a file's id. */
-uint32_t wio_feed_name_string(const struct wio_feed *feed, uint32_t name);
+uint32_t wio_infer_name_string(const struct wio_infer *infer, uint32_t name);
 /* The file that the path names now. */
-WIO_MUST_CHECK enum wio_status wio_feed_named(struct wio_feed *feed, const struct wio_event *event,
-                                              uint32_t path, uint64_t *file_out);
+WIO_MUST_CHECK enum wio_status wio_infer_named(struct wio_infer *infer,
+                                               const struct wio_event *event, uint32_t path,
+                                               uint64_t *file_out);
 /* The file behind a descriptor of the event's image, which keeps it whatever becomes of its name;
  * the one that the path names where the descriptor is not known. */
-WIO_MUST_CHECK enum wio_status wio_feed_opened(struct wio_feed *feed, const struct wio_event *event,
-                                               int32_t fd, uint32_t path, uint64_t *file_out);
+WIO_MUST_CHECK enum wio_status wio_infer_opened(struct wio_infer *infer,
+                                                const struct wio_event *event, int32_t fd,
+                                                uint32_t path, uint64_t *file_out);
 /* Every event that succeeded, at its begin: names that stand for another file from now on. */
-WIO_MUST_CHECK enum wio_status wio_feed_rename(struct wio_feed *feed,
-                                               const struct wio_event *event);
+WIO_MUST_CHECK enum wio_status wio_infer_rename(struct wio_infer *infer,
+                                                const struct wio_event *event);
 
 /* What kind of object the path names. */
-enum wio_feed_path wio_feed_path_kind(struct wio_feed *feed, uint32_t path);
+enum wio_infer_path wio_infer_path_kind(struct wio_infer *infer, uint32_t path);
 
 #endif

@@ -3,122 +3,146 @@
 #include "causal/infer/infer_internal.h"
 #include "causal/infer/name.h"
 
-static uint64_t key_of(const struct wio_feed_object *object)
+static uint64_t key_of(const struct wio_infer_object *object)
 {
     return (uint64_t)object->kind << 32 | object->place;
 }
 
-enum wio_status wio_feed_new_object(struct wio_feed *feed, struct wio_feed_object object,
-                                    uint32_t *number_out)
+/* A new one, with empty lists. */
+static struct wio_infer_state state_of(struct wio_infer_object object)
 {
-    WIO_TRY(wio_alloc_room(&feed->alloc, (void **)&feed->objects, &feed->object_room,
-                           (size_t)feed->object_count + 1, sizeof(*feed->objects)));
-    uint32_t number = feed->object_count++;
-    feed->objects[number] = (struct wio_feed_state){.object = object,
-                                                    .list = wio_feed_empty,
-                                                    .more = wio_feed_empty,
-                                                    .openings = wio_feed_empty};
-    *number_out = number;
-    return wio_pair_map_put(&feed->object_of, key_of(&object), object.id, number);
+    return (struct wio_infer_state){.object = object,
+                                    .list = wio_infer_empty,
+                                    .more = wio_infer_empty,
+                                    .openings = wio_infer_empty};
 }
 
-enum wio_status wio_feed_find_object(struct wio_feed *feed, struct wio_feed_object object,
+enum wio_status wio_infer_objects_init(struct wio_infer *infer)
+{
+    wio_pair_map_init(&infer->objects.of, &infer->alloc);
+    WIO_TRY(wio_alloc_room(&infer->alloc, (void **)&infer->objects.items, &infer->objects.room, 1,
+                           sizeof(*infer->objects.items)));
+    infer->objects.items[infer->objects.count++] = state_of((struct wio_infer_object){0});
+    return WIO_OK;
+}
+
+void wio_infer_objects_fini(struct wio_infer *infer)
+{
+    wio_pair_map_fini(&infer->objects.of);
+    for (uint32_t i = 0; i < infer->objects.count; i++) {
+        wio_ranges_destroy(infer->objects.items[i].released);
+    }
+    infer->alloc.put(infer->alloc.context, infer->objects.items);
+}
+
+enum wio_status wio_infer_new_object(struct wio_infer *infer, struct wio_infer_object object,
                                      uint32_t *number_out)
 {
-    *number_out = wio_pair_map_get(&feed->object_of, key_of(&object), object.id);
-    return *number_out != WIO_FEED_NONE ? WIO_OK : wio_feed_new_object(feed, object, number_out);
+    WIO_TRY(wio_alloc_room(&infer->alloc, (void **)&infer->objects.items, &infer->objects.room,
+                           (size_t)infer->objects.count + 1, sizeof(*infer->objects.items)));
+    uint32_t number = infer->objects.count++;
+    infer->objects.items[number] = state_of(object);
+    *number_out = number;
+    return wio_pair_map_put(&infer->objects.of, key_of(&object), object.id, number);
 }
 
-struct wio_feed_object wio_feed_memory_name(const struct wio_feed *feed,
-                                            const struct wio_event *event, enum wio_feed_kind kind,
-                                            int64_t id)
+enum wio_status wio_infer_find_object(struct wio_infer *infer, struct wio_infer_object object,
+                                      uint32_t *number_out)
+{
+    *number_out = wio_pair_map_get(&infer->objects.of, key_of(&object), object.id);
+    return *number_out != WIO_INFER_NONE ? WIO_OK : wio_infer_new_object(infer, object, number_out);
+}
+
+struct wio_infer_object wio_infer_memory_name(const struct wio_infer *infer,
+                                              const struct wio_event *event,
+                                              enum wio_infer_kind kind, int64_t id)
 {
     /* R-SYNC-1: an id with bit 63 is that of all processes of the host */
-    uint32_t image = wio_feed_stream(feed, event)->process;
-    uint32_t place = id < 0 ? wio_feed_host(feed, event) : image;
-    return (struct wio_feed_object){.kind = kind, .id = (uint64_t)id, .place = place};
+    uint32_t image = wio_infer_stream(infer, event)->process;
+    uint32_t place = id < 0 ? wio_infer_host(infer, event) : image;
+    return (struct wio_infer_object){.kind = kind, .id = (uint64_t)id, .place = place};
 }
 
-enum wio_status wio_feed_memory_object(struct wio_feed *feed, const struct wio_event *event,
-                                       enum wio_feed_kind kind, int64_t id, uint32_t *number_out)
+enum wio_status wio_infer_memory_object(struct wio_infer *infer, const struct wio_event *event,
+                                        enum wio_infer_kind kind, int64_t id, uint32_t *number_out)
 {
-    return wio_feed_find_object(feed, wio_feed_memory_name(feed, event, kind, id), number_out);
+    return wio_infer_find_object(infer, wio_infer_memory_name(infer, event, kind, id), number_out);
 }
 
-void wio_feed_forget_object(struct wio_feed *feed, struct wio_feed_object object)
+void wio_infer_forget_object(struct wio_infer *infer, struct wio_infer_object object)
 {
-    wio_pair_map_remove(&feed->object_of, key_of(&object), object.id);
+    wio_pair_map_remove(&infer->objects.of, key_of(&object), object.id);
 }
 
-enum wio_status wio_feed_channel_behind(struct wio_feed *feed, const struct wio_event *event,
-                                        int32_t fd, uint32_t path, uint32_t *object_out)
+enum wio_status wio_infer_channel_behind(struct wio_infer *infer, const struct wio_event *event,
+                                         int32_t fd, uint32_t path, uint32_t *object_out)
 {
-    static const enum wio_feed_kind kinds[] = {
-        [WIO_FEED_PATH_PIPE] = WIO_FEED_PIPE,
-        [WIO_FEED_PATH_FIFO] = WIO_FEED_PIPE,
-        [WIO_FEED_PATH_SOCKET] = WIO_FEED_SOCKET,
-        [WIO_FEED_PATH_EVENTFD] = WIO_FEED_EVENTFD,
+    static const enum wio_infer_kind kinds[] = {
+        [WIO_INFER_PATH_PIPE] = WIO_INFER_PIPE,
+        [WIO_INFER_PATH_FIFO] = WIO_INFER_PIPE,
+        [WIO_INFER_PATH_SOCKET] = WIO_INFER_SOCKET,
+        [WIO_INFER_PATH_EVENTFD] = WIO_INFER_EVENTFD,
     };
-    enum wio_feed_path kind = wio_feed_path_kind(feed, path);
+    enum wio_infer_path kind = wio_infer_path_kind(infer, path);
     *object_out = 0;
-    if (kind == WIO_FEED_PATH_OTHER || kind >= WIO_FEED_PATH_SIGNALFD) {
+    if (kind == WIO_INFER_PATH_OTHER || kind >= WIO_INFER_PATH_SIGNALFD) {
         return WIO_OK;
     }
-    bool is_fifo = kind == WIO_FEED_PATH_FIFO;
-    struct wio_feed_object object = {
-        .kind = kinds[kind], .id = path, .place = wio_feed_host(feed, event)};
+    bool is_fifo = kind == WIO_INFER_PATH_FIFO;
+    struct wio_infer_object object = {
+        .kind = kinds[kind], .id = path, .place = wio_infer_host(infer, event)};
     if (is_fifo) {
-        WIO_TRY(wio_feed_opened(feed, event, fd, path, &object.id));
+        WIO_TRY(wio_infer_opened(infer, event, fd, path, &object.id));
     }
     if (is_fifo &&
-        wio_pair_map_get(&feed->object_of, key_of(&object), object.id) == WIO_FEED_NONE &&
-        !feed->params.is_fifo(feed->params.context, wio_feed_real(feed, path, true))) {
+        wio_pair_map_get(&infer->objects.of, key_of(&object), object.id) == WIO_INFER_NONE &&
+        !infer->params.is_fifo(infer->params.context, wio_infer_real(infer, path, true))) {
         return WIO_OK; /* another file that has this name just now */
     }
-    return wio_feed_find_object(feed, object, object_out);
+    return wio_infer_find_object(infer, object, object_out);
 }
 
-enum wio_status wio_feed_channel(struct wio_feed *feed, const struct wio_event *event,
-                                 uint32_t path, uint32_t *object_out)
+enum wio_status wio_infer_channel(struct wio_infer *infer, const struct wio_event *event,
+                                  uint32_t path, uint32_t *object_out)
 {
-    return wio_feed_channel_behind(feed, event, WIO_NO_FD, path, object_out);
+    return wio_infer_channel_behind(infer, event, WIO_NO_FD, path, object_out);
 }
 
-enum wio_status wio_feed_lock_object(struct wio_feed *feed, const struct wio_event *event,
-                                     enum wio_feed_kind kind, uint32_t *object_out)
+enum wio_status wio_infer_lock_object(struct wio_infer *infer, const struct wio_event *event,
+                                      enum wio_infer_kind kind, uint32_t *object_out)
 {
     uint64_t file;
-    WIO_TRY(wio_feed_opened(feed, event, event->fd, event->path, &file));
-    return wio_feed_find_object(feed, (struct wio_feed_object){.kind = kind, .id = file},
-                                object_out);
+    WIO_TRY(wio_infer_opened(infer, event, event->fd, event->path, &file));
+    return wio_infer_find_object(infer, (struct wio_infer_object){.kind = kind, .id = file},
+                                 object_out);
 }
 
-void wio_feed_note_giver(struct wio_feed_state *state, uint32_t thread)
+void wio_infer_note_giver(struct wio_infer_state *state, uint32_t thread)
 {
     bool is_other = state->has_giver && state->giver != thread;
-    state->is_shared = state->is_shared || (is_other && state->object.kind == WIO_FEED_SEMAPHORE);
+    state->is_shared = state->is_shared || (is_other && state->object.kind == WIO_INFER_SEMAPHORE);
     state->has_giver = true;
     state->giver = thread;
 }
 
-void wio_feed_note_taker(struct wio_feed_state *state, uint32_t thread)
+void wio_infer_note_taker(struct wio_infer_state *state, uint32_t thread)
 {
     state->is_shared = state->is_shared || (state->has_taker && state->taker != thread);
     state->has_taker = true;
     state->taker = thread;
 }
 
-uint32_t wio_feed_object_count(const struct wio_feed *feed)
+uint32_t wio_infer_object_count(const struct wio_infer *infer)
 {
-    return feed->object_count - 1;
+    return infer->objects.count - 1;
 }
 
-struct wio_feed_object wio_feed_object(const struct wio_feed *feed, uint32_t object)
+struct wio_infer_object wio_infer_object(const struct wio_infer *infer, uint32_t object)
 {
-    WIO_PRE(object > 0 && object < feed->object_count);
-    struct wio_feed_object found = feed->objects[object].object;
-    if (found.kind <= WIO_FEED_RECORD_LOCK) { /* without what tells files apart */
-        found.id = wio_feed_name_string(feed, (uint32_t)found.id);
+    WIO_PRE(object > 0 && object < infer->objects.count);
+    struct wio_infer_object found = infer->objects.items[object].object;
+    if (found.kind <= WIO_INFER_RECORD_LOCK) { /* without what tells files apart */
+        found.id = wio_infer_name_string(infer, (uint32_t)found.id);
     }
     return found;
 }

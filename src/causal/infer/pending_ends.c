@@ -2,14 +2,21 @@
 /* Events that have begun and not ended: a heap by the moment of their end. */
 #include "causal/infer/infer_internal.h"
 
-static bool comes_first(const struct wio_feed_late *a, const struct wio_feed_late *b)
+void wio_infer_pending_fini(struct wio_infer *infer)
+{
+    infer->alloc.put(infer->alloc.context, infer->pending.heap);
+    infer->alloc.put(infer->alloc.context, infer->pending.events);
+    infer->alloc.put(infer->alloc.context, infer->pending.free);
+}
+
+static bool comes_first(const struct wio_infer_late *a, const struct wio_infer_late *b)
 {
     return a->end_ns != b->end_ns ? a->end_ns < b->end_ns : a->order < b->order;
 }
 
-static void sift_up(struct wio_feed_late *heap, size_t at)
+static void sift_up(struct wio_infer_late *heap, size_t at)
 {
-    struct wio_feed_late item = heap[at];
+    struct wio_infer_late item = heap[at];
     while (at > 0 && comes_first(&item, &heap[(at - 1) / 2])) {
         heap[at] = heap[(at - 1) / 2];
         at = (at - 1) / 2;
@@ -17,9 +24,9 @@ static void sift_up(struct wio_feed_late *heap, size_t at)
     heap[at] = item;
 }
 
-static void sift_down(struct wio_feed_late *heap, size_t count)
+static void sift_down(struct wio_infer_late *heap, size_t count)
 {
-    struct wio_feed_late item = heap[0];
+    struct wio_infer_late item = heap[0];
     size_t at = 0;
     for (size_t child = 1; child < count; child = 2 * at + 1) {
         if (child + 1 < count && comes_first(&heap[child + 1], &heap[child])) {
@@ -34,36 +41,37 @@ static void sift_down(struct wio_feed_late *heap, size_t count)
     heap[at] = item;
 }
 
-enum wio_status wio_feed_end_later(struct wio_feed *feed, const struct wio_event *event)
+enum wio_status wio_infer_end_later(struct wio_infer *infer, const struct wio_event *event)
 {
-    WIO_TRY(wio_alloc_room(&feed->alloc, (void **)&feed->late, &feed->late_room,
-                           feed->late_count + 1, sizeof(*feed->late)));
-    WIO_TRY(wio_alloc_room(&feed->alloc, (void **)&feed->late_free, &feed->late_free_room,
-                           feed->late_count + 1, sizeof(*feed->late_free)));
+    WIO_TRY(wio_alloc_room(&infer->alloc, (void **)&infer->pending.heap, &infer->pending.room,
+                           infer->pending.count + 1, sizeof(*infer->pending.heap)));
+    WIO_TRY(wio_alloc_room(&infer->alloc, (void **)&infer->pending.free, &infer->pending.free_room,
+                           infer->pending.count + 1, sizeof(*infer->pending.free)));
     uint32_t place;
-    if (feed->late_free_count > 0) {
-        place = feed->late_free[--feed->late_free_count];
+    if (infer->pending.free_count > 0) {
+        place = infer->pending.free[--infer->pending.free_count];
     } else {
-        WIO_TRY(wio_alloc_room(&feed->alloc, (void **)&feed->late_events, &feed->late_event_room,
-                               (size_t)feed->late_event_count + 1, sizeof(*feed->late_events)));
-        place = feed->late_event_count++;
+        WIO_TRY(wio_alloc_room(&infer->alloc, (void **)&infer->pending.events,
+                               &infer->pending.event_room, (size_t)infer->pending.event_count + 1,
+                               sizeof(*infer->pending.events)));
+        place = infer->pending.event_count++;
     }
-    feed->late_events[place] = *event;
-    feed->late[feed->late_count] =
-        (struct wio_feed_late){wio_feed_end_ns(event), feed->late_order++, place};
-    sift_up(feed->late, feed->late_count++);
+    infer->pending.events[place] = *event;
+    infer->pending.heap[infer->pending.count] =
+        (struct wio_infer_late){wio_infer_end_ns(event), infer->pending.order++, place};
+    sift_up(infer->pending.heap, infer->pending.count++);
     return WIO_OK;
 }
 
-bool wio_feed_ended(struct wio_feed *feed, uint64_t before_ns, struct wio_event *event_out)
+bool wio_infer_ended(struct wio_infer *infer, uint64_t before_ns, struct wio_event *event_out)
 {
-    if (feed->late_count == 0 || feed->late[0].end_ns >= before_ns) {
+    if (infer->pending.count == 0 || infer->pending.heap[0].end_ns >= before_ns) {
         return false;
     }
-    uint32_t place = feed->late[0].place;
-    *event_out = feed->late_events[place];
-    feed->late[0] = feed->late[--feed->late_count];
-    sift_down(feed->late, feed->late_count);
-    feed->late_free[feed->late_free_count++] = place;
+    uint32_t place = infer->pending.heap[0].place;
+    *event_out = infer->pending.events[place];
+    infer->pending.heap[0] = infer->pending.heap[--infer->pending.count];
+    sift_down(infer->pending.heap, infer->pending.count);
+    infer->pending.free[infer->pending.free_count++] = place;
     return true;
 }

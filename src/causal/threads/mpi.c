@@ -14,78 +14,99 @@
 
 enum request_kind { REQUEST_RECEIVE, REQUEST_SEND, REQUEST_COLLECTIVE };
 
-static enum wio_status communicator_of(struct wio_feed *feed, const struct wio_event *event,
+enum wio_status wio_infer_mpi_init(struct wio_infer *infer)
+{
+    wio_pair_map_init(&infer->mpi.rank_of, &infer->alloc);
+    wio_pair_map_init(&infer->mpi.request_of, &infer->alloc);
+    wio_pair_map_init(&infer->mpi.queue_of, &infer->alloc);
+    infer->mpi.request_free = WIO_INFER_NONE;
+    return WIO_OK;
+}
+
+void wio_infer_mpi_fini(struct wio_infer *infer)
+{
+    wio_pair_map_fini(&infer->mpi.rank_of);
+    wio_pair_map_fini(&infer->mpi.request_of);
+    wio_pair_map_fini(&infer->mpi.queue_of);
+    infer->alloc.put(infer->alloc.context, infer->mpi.ranks);
+    infer->alloc.put(infer->alloc.context, infer->mpi.requests);
+    infer->alloc.put(infer->alloc.context, infer->mpi.queues);
+}
+
+static enum wio_status communicator_of(struct wio_infer *infer, const struct wio_event *event,
                                        uint32_t *object_out)
 {
-    return wio_feed_find_object(
-        feed,
-        (struct wio_feed_object){.kind = WIO_FEED_COMMUNICATOR, .id = (uint64_t)event->arg[0]},
+    return wio_infer_find_object(
+        infer,
+        (struct wio_infer_object){.kind = WIO_INFER_COMMUNICATOR, .id = (uint64_t)event->arg[0]},
         object_out);
 }
 
-static enum wio_status note_rank(struct wio_feed *feed, const struct wio_event *event)
+static enum wio_status note_rank(struct wio_infer *infer, const struct wio_event *event)
 {
     uint32_t object;
-    WIO_TRY(communicator_of(feed, event, &object));
-    WIO_TRY(wio_alloc_room(&feed->alloc, (void **)&feed->ranks, &feed->rank_room,
-                           (size_t)feed->rank_count + 1, sizeof(*feed->ranks)));
-    feed->ranks[feed->rank_count] = (struct wio_feed_rank){
+    WIO_TRY(communicator_of(infer, event, &object));
+    WIO_TRY(wio_alloc_room(&infer->alloc, (void **)&infer->mpi.ranks, &infer->mpi.rank_room,
+                           (size_t)infer->mpi.rank_count + 1, sizeof(*infer->mpi.ranks)));
+    infer->mpi.ranks[infer->mpi.rank_count] = (struct wio_infer_rank){
         (uint32_t)event->arg[1], (uint32_t)event->arg[2], event->arg[3] == 1};
-    return wio_pair_map_put(&feed->rank_of, wio_feed_stream(feed, event)->process, object,
-                            feed->rank_count++);
+    return wio_pair_map_put(&infer->mpi.rank_of, wio_infer_stream(infer, event)->process, object,
+                            infer->mpi.rank_count++);
 }
 
 /* NULL where this image's rank in the communicator is not known. */
-static const struct wio_feed_rank *rank_of(const struct wio_feed *feed,
-                                           const struct wio_event *event, uint32_t object)
+static const struct wio_infer_rank *rank_of(const struct wio_infer *infer,
+                                            const struct wio_event *event, uint32_t object)
 {
-    uint32_t i = wio_pair_map_get(&feed->rank_of, wio_feed_stream(feed, event)->process, object);
-    return i == WIO_FEED_NONE ? NULL : &feed->ranks[i];
+    uint32_t i =
+        wio_pair_map_get(&infer->mpi.rank_of, wio_infer_stream(infer, event)->process, object);
+    return i == WIO_INFER_NONE ? NULL : &infer->mpi.ranks[i];
 }
 
-static enum wio_status new_request(struct wio_feed *feed, enum request_kind kind,
+static enum wio_status new_request(struct wio_infer *infer, enum request_kind kind,
                                    uint32_t *number_out)
 {
-    uint32_t number = feed->request_free;
-    if (number != WIO_FEED_NONE) {
-        feed->request_free = feed->requests[number].next;
+    uint32_t number = infer->mpi.request_free;
+    if (number != WIO_INFER_NONE) {
+        infer->mpi.request_free = infer->mpi.requests[number].next;
     } else {
-        WIO_TRY(wio_alloc_room(&feed->alloc, (void **)&feed->requests, &feed->request_room,
-                               (size_t)feed->request_count + 1, sizeof(*feed->requests)));
-        number = feed->request_count++;
+        WIO_TRY(wio_alloc_room(&infer->alloc, (void **)&infer->mpi.requests,
+                               &infer->mpi.request_room, (size_t)infer->mpi.request_count + 1,
+                               sizeof(*infer->mpi.requests)));
+        number = infer->mpi.request_count++;
     }
-    feed->requests[number] =
-        (struct wio_feed_request){.what = kind, .queue = WIO_FEED_NONE, .next = WIO_FEED_NONE};
+    infer->mpi.requests[number] =
+        (struct wio_infer_request){.what = kind, .queue = WIO_INFER_NONE, .next = WIO_INFER_NONE};
     *number_out = number;
     return WIO_OK;
 }
 
-static void free_request(struct wio_feed *feed, uint32_t number)
+static void free_request(struct wio_infer *infer, uint32_t number)
 {
-    feed->requests[number].next = feed->request_free;
-    feed->request_free = number;
+    infer->mpi.requests[number].next = infer->mpi.request_free;
+    infer->mpi.request_free = number;
 }
 
-static enum wio_status queue_of(struct wio_feed *feed, const struct wio_event *event,
+static enum wio_status queue_of(struct wio_infer *infer, const struct wio_event *event,
                                 uint32_t object, enum request_kind kind, uint32_t *queue_out)
 {
-    uint64_t side = (uint64_t)wio_feed_stream(feed, event)->process << 1 | kind;
-    *queue_out = wio_pair_map_get(&feed->queue_of, side, object);
-    if (*queue_out != WIO_FEED_NONE) {
+    uint64_t side = (uint64_t)wio_infer_stream(infer, event)->process << 1 | kind;
+    *queue_out = wio_pair_map_get(&infer->mpi.queue_of, side, object);
+    if (*queue_out != WIO_INFER_NONE) {
         return WIO_OK;
     }
-    WIO_TRY(wio_alloc_room(&feed->alloc, (void **)&feed->queues, &feed->queue_room,
-                           (size_t)feed->queue_count + 1, sizeof(*feed->queues)));
-    feed->queues[feed->queue_count] = wio_feed_empty;
-    *queue_out = feed->queue_count;
-    return wio_pair_map_put(&feed->queue_of, side, object, feed->queue_count++);
+    WIO_TRY(wio_alloc_room(&infer->alloc, (void **)&infer->mpi.queues, &infer->mpi.queue_room,
+                           (size_t)infer->mpi.queue_count + 1, sizeof(*infer->mpi.queues)));
+    infer->mpi.queues[infer->mpi.queue_count] = wio_infer_empty;
+    *queue_out = infer->mpi.queue_count;
+    return wio_pair_map_put(&infer->mpi.queue_of, side, object, infer->mpi.queue_count++);
 }
 
-static enum wio_status match(struct wio_feed *feed, enum request_kind kind,
+static enum wio_status match(struct wio_infer *infer, enum request_kind kind,
                              const struct wio_message *message)
 {
-    return kind == REQUEST_SEND ? wio_match_send(feed->match, message)
-                                : wio_match_receive(feed->match, message);
+    return kind == REQUEST_SEND ? wio_match_send(infer->match, message)
+                                : wio_match_receive(infer->match, message);
 }
 
 /* Requests under way that a message may pass, since none of them can have it instead; behind more
@@ -116,32 +137,32 @@ static bool is_blocked(const struct ahead *ahead, const struct wio_message *mess
 }
 
 /* Out of the queue: the one behind `before`, or the first. */
-static void dequeue(struct wio_feed *feed, struct wio_feed_list *list, uint32_t before)
+static void dequeue(struct wio_infer *infer, struct wio_infer_list *list, uint32_t before)
 {
-    uint32_t *link = before == WIO_FEED_NONE ? &list->first : &feed->requests[before].next;
+    uint32_t *link = before == WIO_INFER_NONE ? &list->first : &infer->mpi.requests[before].next;
     uint32_t number = *link;
-    *link = feed->requests[number].next;
+    *link = infer->mpi.requests[number].next;
     list->last = list->last == number ? before : list->last;
     list->count--;
-    free_request(feed, number);
+    free_request(infer, number);
 }
 
 /* Matches the requests that are done, in the order of the queue, except where one ahead could have
  * the message. A receive that stays open, for a message of another kind, does not hold up those
  * behind it. */
-static enum wio_status flush(struct wio_feed *feed, uint32_t queue)
+static enum wio_status flush(struct wio_infer *infer, uint32_t queue)
 {
-    struct wio_feed_list *list = &feed->queues[queue];
+    struct wio_infer_list *list = &infer->mpi.queues[queue];
     struct ahead ahead = {.count = 0};
-    uint32_t before = WIO_FEED_NONE;
+    uint32_t before = WIO_INFER_NONE;
     uint32_t next;
-    for (uint32_t i = list->first; list->count > 0 && i != WIO_FEED_NONE; i = next) {
-        const struct wio_feed_request *request = &feed->requests[i];
+    for (uint32_t i = list->first; list->count > 0 && i != WIO_INFER_NONE; i = next) {
+        const struct wio_infer_request *request = &infer->mpi.requests[i];
         next = request->next;
         if (request->is_done && !is_blocked(&ahead, &request->message)) {
-            const struct wio_feed_request done = *request;
-            dequeue(feed, list, before);
-            WIO_TRY(match(feed, (enum request_kind)done.what, &done.message));
+            const struct wio_infer_request done = *request;
+            dequeue(infer, list, before);
+            WIO_TRY(match(infer, (enum request_kind)done.what, &done.message));
             continue;
         }
         if (ahead.count == AHEAD_MOST) {
@@ -154,57 +175,58 @@ static enum wio_status flush(struct wio_feed *feed, uint32_t queue)
 }
 
 /* Nothing more will come: what is not done has no message. */
-static enum wio_status end_queue(struct wio_feed *feed, uint32_t queue)
+static enum wio_status end_queue(struct wio_infer *infer, uint32_t queue)
 {
-    struct wio_feed_list *list = &feed->queues[queue];
+    struct wio_infer_list *list = &infer->mpi.queues[queue];
     while (list->count > 0) {
-        const struct wio_feed_request request = feed->requests[list->first];
-        dequeue(feed, list, WIO_FEED_NONE);
+        const struct wio_infer_request request = infer->mpi.requests[list->first];
+        dequeue(infer, list, WIO_INFER_NONE);
         if (request.is_done) {
-            WIO_TRY(match(feed, (enum request_kind)request.what, &request.message));
+            WIO_TRY(match(infer, (enum request_kind)request.what, &request.message));
         }
     }
     return WIO_OK;
 }
 
-static void enqueue(struct wio_feed *feed, uint32_t queue, uint32_t number)
+static void enqueue(struct wio_infer *infer, uint32_t queue, uint32_t number)
 {
-    struct wio_feed_list *list = &feed->queues[queue];
-    feed->requests[number].queue = queue;
+    struct wio_infer_list *list = &infer->mpi.queues[queue];
+    infer->mpi.requests[number].queue = queue;
     if (list->count++ == 0) {
         list->first = number;
     } else {
-        feed->requests[list->last].next = number;
+        infer->mpi.requests[list->last].next = number;
     }
     list->last = number;
 }
 
 /* A message that is done when its call is, or a request that mpi_done will end. */
-static enum wio_status add_message(struct wio_feed *feed, const struct wio_event *event,
+static enum wio_status add_message(struct wio_infer *infer, const struct wio_event *event,
                                    enum request_kind kind, const struct wio_message *message,
                                    bool is_done)
 {
     uint32_t queue;
     uint32_t number;
-    WIO_TRY(queue_of(feed, event, message->communicator, kind, &queue));
-    if (is_done && feed->queues[queue].count == 0) {
-        return match(feed, kind, message);
+    WIO_TRY(queue_of(infer, event, message->communicator, kind, &queue));
+    if (is_done && infer->mpi.queues[queue].count == 0) {
+        return match(infer, kind, message);
     }
-    WIO_TRY(new_request(feed, kind, &number));
-    feed->requests[number].message = *message;
-    feed->requests[number].is_done = is_done;
-    enqueue(feed, queue, number);
-    return is_done ? flush(feed, queue)
-                   : wio_pair_map_put(&feed->request_of, wio_feed_stream(feed, event)->process,
-                                      (uint64_t)event->arg[3], number);
+    WIO_TRY(new_request(infer, kind, &number));
+    infer->mpi.requests[number].message = *message;
+    infer->mpi.requests[number].is_done = is_done;
+    enqueue(infer, queue, number);
+    return is_done
+               ? flush(infer, queue)
+               : wio_pair_map_put(&infer->mpi.request_of, wio_infer_stream(infer, event)->process,
+                                  (uint64_t)event->arg[3], number);
 }
 
-static enum wio_status send(struct wio_feed *feed, const struct wio_event *event)
+static enum wio_status send(struct wio_infer *infer, const struct wio_event *event)
 {
     uint32_t object;
-    struct wio_point point = wio_feed_point(feed, event);
-    WIO_TRY(communicator_of(feed, event, &object));
-    const struct wio_feed_rank *rank = rank_of(feed, event, object);
+    struct wio_point point = wio_infer_point(infer, event);
+    WIO_TRY(communicator_of(infer, event, &object));
+    const struct wio_infer_rank *rank = rank_of(infer, event, object);
     if (rank == NULL || event->error != 0 || event->arg[1] < 0) {
         return WIO_OK;
     }
@@ -216,22 +238,22 @@ static enum wio_status send(struct wio_feed *feed, const struct wio_event *event
         .tag = (int32_t)event->arg[2],
         .is_synchronous = event->op == WIO_OP_MPI_Ssend || ends_late,
         .thread = point.thread,
-        .begin_op = wio_feed_release_point(feed, event).op,
+        .begin_op = wio_infer_release_point(infer, event).op,
         .end_op = point.op,
         .begin_ns = event->t_ns,
-        .end_ns = wio_feed_end_ns(event),
+        .end_ns = wio_infer_end_ns(event),
         .bytes = event->op == WIO_OP_MPI_Send ? event->size : 0,
     };
     bool is_done = !ends_late || event->arg[3] == 0;
-    return add_message(feed, event, REQUEST_SEND, &message, is_done);
+    return add_message(infer, event, REQUEST_SEND, &message, is_done);
 }
 
-static enum wio_status receive(struct wio_feed *feed, const struct wio_event *event)
+static enum wio_status receive(struct wio_infer *infer, const struct wio_event *event)
 {
     uint32_t object;
-    struct wio_point point = wio_feed_point(feed, event);
-    WIO_TRY(communicator_of(feed, event, &object));
-    const struct wio_feed_rank *rank = rank_of(feed, event, object);
+    struct wio_point point = wio_infer_point(infer, event);
+    WIO_TRY(communicator_of(infer, event, &object));
+    const struct wio_infer_rank *rank = rank_of(infer, event, object);
     bool is_done = event->arg[3] == 0;
     if (rank == NULL || (is_done && event->arg[1] < 0) || (!is_done && event->error != 0)) {
         return WIO_OK; /* R-MPI-9: one that failed but knows its source has taken a message */
@@ -242,16 +264,16 @@ static enum wio_status receive(struct wio_feed *feed, const struct wio_event *ev
         .destination = rank->rank,
         .tag = (int32_t)event->arg[2],
         .thread = point.thread,
-        .begin_op = wio_feed_release_point(feed, event).op,
+        .begin_op = wio_infer_release_point(infer, event).op,
         .end_op = point.op,
         .begin_ns = event->t_ns,
-        .end_ns = wio_feed_end_ns(event),
+        .end_ns = wio_infer_end_ns(event),
     };
-    return add_message(feed, event, REQUEST_RECEIVE, &message, is_done);
+    return add_message(infer, event, REQUEST_RECEIVE, &message, is_done);
 }
 
 /* Another thread waited for it: the edge goes there. */
-static void end_elsewhere(struct wio_feed_request *request, struct wio_point at)
+static void end_elsewhere(struct wio_infer_request *request, struct wio_point at)
 {
     if (request->what == REQUEST_RECEIVE) {
         request->message.thread = at.thread;
@@ -262,50 +284,50 @@ static void end_elsewhere(struct wio_feed_request *request, struct wio_point at)
     }
 }
 
-static enum wio_status done(struct wio_feed *feed, const struct wio_event *event)
+static enum wio_status done(struct wio_infer *infer, const struct wio_event *event)
 {
-    uint32_t image = wio_feed_stream(feed, event)->process;
+    uint32_t image = wio_infer_stream(infer, event)->process;
     uint64_t key = (uint64_t)event->arg[3];
-    uint32_t number = wio_pair_map_get(&feed->request_of, image, key);
-    if (number == WIO_FEED_NONE) {
+    uint32_t number = wio_pair_map_get(&infer->mpi.request_of, image, key);
+    if (number == WIO_INFER_NONE) {
         return WIO_OK;
     }
-    wio_pair_map_remove(&feed->request_of, image, key);
-    struct wio_feed_request *request = &feed->requests[number];
+    wio_pair_map_remove(&infer->mpi.request_of, image, key);
+    struct wio_infer_request *request = &infer->mpi.requests[number];
     if (request->what == REQUEST_COLLECTIVE) {
         struct wio_collective_call call = request->call;
-        free_request(feed, number);
+        free_request(infer, number);
         call.leave_op =
-            call.thread == wio_feed_point(feed, event).thread ? event->seq : call.enter_op;
-        call.leave_ns = wio_feed_end_ns(event);
-        return wio_feed_collective(feed, &call);
+            call.thread == wio_infer_point(infer, event).thread ? event->seq : call.enter_op;
+        call.leave_ns = wio_infer_end_ns(event);
+        return wio_infer_collective(infer, &call);
     }
     if (request->what == REQUEST_RECEIVE) {
         if (event->arg[1] >= 0) { /* else it is as it was posted (collectives of neighbours) */
             request->message.source = (uint32_t)event->arg[1];
             request->message.tag = (int32_t)event->arg[2];
         }
-        request->message.end_ns = wio_feed_end_ns(event);
+        request->message.end_ns = wio_infer_end_ns(event);
     }
     bool has_source =
         event->arg[1] >= 0 || (event->error == 0 && request->message.source <= INT32_MAX);
     request->is_done = request->what == REQUEST_SEND || has_source;
     request->message.end_op = event->seq;
-    if (request->message.thread != wio_feed_point(feed, event).thread) {
-        end_elsewhere(request, wio_feed_point(feed, event));
+    if (request->message.thread != wio_infer_point(infer, event).thread) {
+        end_elsewhere(request, wio_infer_point(infer, event));
     }
-    return request->is_done ? flush(feed, request->queue) : WIO_OK;
+    return request->is_done ? flush(infer, request->queue) : WIO_OK;
 }
 
 /* In an intercommunicator each group waits for the other one, not for itself. */
 static enum wio_collective_kind kind_of(const struct wio_event *event,
-                                        const struct wio_feed_rank *rank)
+                                        const struct wio_infer_rank *rank)
 {
     bool is_barrier = event->op == WIO_OP_MPI_Barrier || event->op == WIO_OP_MPI_Ibarrier;
     if (event->size == 0 && !is_barrier && event->arg[2] != NO_PART) {
         return WIO_COLLECTIVE_LOOSE; /* R-MPI-5: without data no member need wait */
     }
-    switch (wio_feed_class(event)) {
+    switch (wio_infer_class(event)) {
     case WIO_CLASS_MPI_ALL:
         return rank->is_inter ? WIO_COLLECTIVE_LOOSE : WIO_COLLECTIVE_ALL;
     case WIO_CLASS_MPI_SCAN:
@@ -318,18 +340,18 @@ static enum wio_collective_kind kind_of(const struct wio_event *event,
     }
 }
 
-static enum wio_status collective(struct wio_feed *feed, const struct wio_event *event)
+static enum wio_status collective(struct wio_infer *infer, const struct wio_event *event)
 {
     uint32_t object;
     uint32_t number;
-    struct wio_point point = wio_feed_point(feed, event);
-    WIO_TRY(communicator_of(feed, event, &object));
-    const struct wio_feed_rank *rank = rank_of(feed, event, object);
+    struct wio_point point = wio_infer_point(infer, event);
+    WIO_TRY(communicator_of(infer, event, &object));
+    const struct wio_infer_rank *rank = rank_of(infer, event, object);
     if (rank == NULL || event->error != 0 || rank->size <= 1) {
         return WIO_OK;
     }
     bool is_root = event->arg[2] == rank->rank;
-    bool from_root = wio_feed_class(event) == WIO_CLASS_MPI_FROM_ROOT;
+    bool from_root = wio_infer_class(event) == WIO_CLASS_MPI_FROM_ROOT;
     const struct wio_collective_call call = {
         .communicator = object,
         .evidence = WIO_EVIDENCE_MPI,
@@ -338,42 +360,42 @@ static enum wio_status collective(struct wio_feed *feed, const struct wio_event 
         .rank = rank->rank,
         .kind = kind_of(event, rank),
         .thread = point.thread,
-        .enter_op = wio_feed_release_point(feed, event).op,
+        .enter_op = wio_infer_release_point(infer, event).op,
         .leave_op = point.op,
         .enter_ns = event->t_ns,
-        .leave_ns = wio_feed_end_ns(event),
+        .leave_ns = wio_infer_end_ns(event),
         .gives = event->arg[2] >= 0 && from_root == is_root,
         .takes = event->arg[2] >= 0 && from_root != is_root,
     };
     if (event->arg[3] == 0) {
-        return wio_feed_collective(feed, &call);
+        return wio_infer_collective(infer, &call);
     }
-    WIO_TRY(new_request(feed, REQUEST_COLLECTIVE, &number));
-    feed->requests[number].call = call;
-    return wio_pair_map_put(&feed->request_of, wio_feed_stream(feed, event)->process,
+    WIO_TRY(new_request(infer, REQUEST_COLLECTIVE, &number));
+    infer->mpi.requests[number].call = call;
+    return wio_pair_map_put(&infer->mpi.request_of, wio_infer_stream(infer, event)->process,
                             (uint64_t)event->arg[3], number);
 }
 
-enum wio_status wio_feed_mpi(struct wio_feed *feed, const struct wio_event *event)
+enum wio_status wio_infer_mpi(struct wio_infer *infer, const struct wio_event *event)
 {
-    switch (wio_feed_class(event)) {
+    switch (wio_infer_class(event)) {
     case WIO_CLASS_MPI_COMM:
-        return note_rank(feed, event);
+        return note_rank(infer, event);
     case WIO_CLASS_MPI_SEND:
-        return send(feed, event);
+        return send(infer, event);
     case WIO_CLASS_MPI_RECV:
-        return receive(feed, event);
+        return receive(infer, event);
     case WIO_CLASS_MPI_DONE:
-        return done(feed, event);
+        return done(infer, event);
     default:
-        return collective(feed, event);
+        return collective(infer, event);
     }
 }
 
-enum wio_status wio_feed_mpi_finish(struct wio_feed *feed)
+enum wio_status wio_infer_mpi_finish(struct wio_infer *infer)
 {
-    for (uint32_t i = 0; i < feed->queue_count; i++) {
-        WIO_TRY(end_queue(feed, i));
+    for (uint32_t i = 0; i < infer->mpi.queue_count; i++) {
+        WIO_TRY(end_queue(infer, i));
     }
-    return wio_match_messages_end(feed->match);
+    return wio_match_messages_end(infer->match);
 }

@@ -15,112 +15,113 @@
 /* So many threads that take from one semaphore are kept. */
 #define KEPT_MAX 64u
 
-static enum wio_status object_of(struct wio_feed *feed, const struct wio_event *event,
+static enum wio_status object_of(struct wio_infer *infer, const struct wio_event *event,
                                  uint32_t *object_out)
 {
-    return wio_feed_memory_object(feed, event, WIO_FEED_SEMAPHORE, event->arg[0], object_out);
+    return wio_infer_memory_object(infer, event, WIO_INFER_SEMAPHORE, event->arg[0], object_out);
 }
 
-enum wio_status wio_feed_note_taking(struct wio_feed *feed, const struct wio_event *event,
-                                     uint32_t object)
+enum wio_status wio_infer_note_taking(struct wio_infer *infer, const struct wio_event *event,
+                                      uint32_t object)
 {
-    struct wio_feed_list *list = &feed->objects[object].more;
-    struct wio_feed_node node = wio_feed_node_of(feed, event);
-    for (uint32_t i = list->first; i != WIO_FEED_NONE; i = feed->nodes[i].next) {
-        if (feed->nodes[i].thread == node.thread) {
-            feed->nodes[i].op = node.op;
+    struct wio_infer_list *list = &infer->objects.items[object].more;
+    struct wio_infer_node node = wio_infer_node_of(infer, event);
+    for (uint32_t i = list->first; i != WIO_INFER_NONE; i = infer->lists.nodes[i].next) {
+        if (infer->lists.nodes[i].thread == node.thread) {
+            infer->lists.nodes[i].op = node.op;
             return WIO_OK;
         }
     }
-    return list->count < KEPT_MAX ? wio_feed_append(feed, list, &node) : WIO_OK;
+    return list->count < KEPT_MAX ? wio_infer_append(infer, list, &node) : WIO_OK;
 }
 
-enum wio_status wio_feed_zero_begin(struct wio_feed *feed, const struct wio_event *event)
+enum wio_status wio_infer_zero_begin(struct wio_infer *infer, const struct wio_event *event)
 {
     uint32_t object;
-    struct wio_feed_node node = wio_feed_node_of(feed, event);
+    struct wio_infer_node node = wio_infer_node_of(infer, event);
     if (event->error != 0) {
         return WIO_OK;
     }
-    WIO_TRY(object_of(feed, event, &object));
+    WIO_TRY(object_of(infer, event, &object));
     node.b = event->seq;
-    return wio_feed_append(feed, &feed->objects[object].openings, &node);
+    return wio_infer_append(infer, &infer->objects.items[object].openings, &node);
 }
 
-void wio_feed_zero_puts_back(struct wio_feed *feed, const struct wio_event *event, uint32_t object)
+void wio_infer_zero_puts_back(struct wio_infer *infer, const struct wio_event *event,
+                              uint32_t object)
 {
-    const uint32_t own = wio_feed_point(feed, event).thread;
-    uint32_t i = feed->objects[object].openings.first;
-    for (; i != WIO_FEED_NONE; i = feed->nodes[i].next) {
-        struct wio_feed_node *node = &feed->nodes[i];
+    const uint32_t own = wio_infer_point(infer, event).thread;
+    uint32_t i = infer->objects.items[object].openings.first;
+    for (; i != WIO_INFER_NONE; i = infer->lists.nodes[i].next) {
+        struct wio_infer_node *node = &infer->lists.nodes[i];
         bool is_same_call = node->thread == own && node->begin_ns == event->t_ns;
         node->is_shared = node->is_shared || (is_same_call && node->a == 0);
     }
 }
 
-static enum wio_status follow(struct wio_feed *feed, uint32_t from, struct wio_point to)
+static enum wio_status follow(struct wio_infer *infer, uint32_t from, struct wio_point to)
 {
-    const struct wio_feed_node *node = &feed->nodes[from];
-    return wio_feed_edge_from_before(feed, (struct wio_edge){.from_thread = node->thread,
-                                                             .from_op = node->op,
-                                                             .to_thread = to.thread,
-                                                             .to_op = to.op,
-                                                             .class = WIO_EDGE_HARD,
-                                                             .evidence = WIO_EVIDENCE_THREAD});
+    const struct wio_infer_node *node = &infer->lists.nodes[from];
+    return wio_infer_edge_from_before(infer, (struct wio_edge){.from_thread = node->thread,
+                                                               .from_op = node->op,
+                                                               .to_thread = to.thread,
+                                                               .to_op = to.op,
+                                                               .class = WIO_EDGE_HARD,
+                                                               .evidence = WIO_EVIDENCE_THREAD});
 }
 
 /* A wait is over at `to`: edges from all takes, and from the first of the calls under way, which
  * have taken the `left` units. */
-static enum wio_status go_on(struct wio_feed *feed, uint32_t object, struct wio_point to,
+static enum wio_status go_on(struct wio_infer *infer, uint32_t object, struct wio_point to,
                              uint64_t left)
 {
-    const struct wio_feed_state *state = &feed->objects[object];
-    for (uint32_t i = state->more.first; i != WIO_FEED_NONE; i = feed->nodes[i].next) {
-        WIO_TRY(follow(feed, i, to));
+    const struct wio_infer_state *state = &infer->objects.items[object];
+    for (uint32_t i = state->more.first; i != WIO_INFER_NONE; i = infer->lists.nodes[i].next) {
+        WIO_TRY(follow(infer, i, to));
     }
-    for (uint32_t i = state->openings.first; i != WIO_FEED_NONE && left > 0;
-         i = feed->nodes[i].next) {
-        uint64_t units = feed->nodes[i].a;
+    for (uint32_t i = state->openings.first; i != WIO_INFER_NONE && left > 0;
+         i = infer->lists.nodes[i].next) {
+        uint64_t units = infer->lists.nodes[i].a;
         left -= units < left ? units : left;
-        WIO_TRY(units > 0 ? follow(feed, i, to) : WIO_OK);
+        WIO_TRY(units > 0 ? follow(infer, i, to) : WIO_OK);
     }
     return WIO_OK;
 }
 
-uint64_t wio_feed_units(const struct wio_feed *feed, uint32_t object, uint64_t until_ns)
+uint64_t wio_infer_units(const struct wio_infer *infer, uint32_t object, uint64_t until_ns)
 {
-    const struct wio_feed_state *state = &feed->objects[object];
+    const struct wio_infer_state *state = &infer->objects.items[object];
     uint64_t units = state->count;
-    for (uint32_t i = state->list.first; i != WIO_FEED_NONE; i = feed->nodes[i].next) {
-        units += feed->nodes[i].b < until_ns ? feed->nodes[i].a : 0;
+    for (uint32_t i = state->list.first; i != WIO_INFER_NONE; i = infer->lists.nodes[i].next) {
+        units += infer->lists.nodes[i].b < until_ns ? infer->lists.nodes[i].a : 0;
     }
     return units;
 }
 
-static uint64_t wanted_by_calls(const struct wio_feed *feed, const struct wio_feed_state *state)
+static uint64_t wanted_by_calls(const struct wio_infer *infer, const struct wio_infer_state *state)
 {
     uint64_t units = 0;
-    for (uint32_t i = state->openings.first; i != WIO_FEED_NONE; i = feed->nodes[i].next) {
-        units += feed->nodes[i].a;
+    for (uint32_t i = state->openings.first; i != WIO_INFER_NONE; i = infer->lists.nodes[i].next) {
+        units += infer->lists.nodes[i].a;
     }
     return units;
 }
 
-enum wio_status wio_feed_zero_before(struct wio_feed *feed, uint32_t object, uint64_t now_ns)
+enum wio_status wio_infer_zero_before(struct wio_infer *infer, uint32_t object, uint64_t now_ns)
 {
-    const struct wio_feed_state *state = &feed->objects[object];
-    uint32_t before = WIO_FEED_NONE;
-    uint64_t left = state->openings.count > 0 ? wio_feed_units(feed, object, now_ns) : 0;
-    if (state->openings.count == 0 || left > wanted_by_calls(feed, state)) {
+    const struct wio_infer_state *state = &infer->objects.items[object];
+    uint32_t before = WIO_INFER_NONE;
+    uint64_t left = state->openings.count > 0 ? wio_infer_units(infer, object, now_ns) : 0;
+    if (state->openings.count == 0 || left > wanted_by_calls(infer, state)) {
         return WIO_OK;
     }
-    for (uint32_t i = state->openings.first; i != WIO_FEED_NONE;) {
-        const struct wio_feed_node node = feed->nodes[i];
+    for (uint32_t i = state->openings.first; i != WIO_INFER_NONE;) {
+        const struct wio_infer_node node = infer->lists.nodes[i];
         if (node.a > 0 || node.is_shared || node.begin_ns >= now_ns) {
             before = i;
         } else {
-            WIO_TRY(go_on(feed, object, (struct wio_point){node.b, node.thread}, left));
-            wio_feed_drop_behind(feed, &feed->objects[object].openings, before);
+            WIO_TRY(go_on(infer, object, (struct wio_point){node.b, node.thread}, left));
+            wio_infer_drop_behind(infer, &infer->objects.items[object].openings, before);
         }
         i = node.next;
     }
@@ -128,29 +129,29 @@ enum wio_status wio_feed_zero_before(struct wio_feed *feed, uint32_t object, uin
 }
 
 /* What is left, but for what the call itself puts back. */
-static uint64_t left_for(const struct wio_feed *feed, const struct wio_event *event,
+static uint64_t left_for(const struct wio_infer *infer, const struct wio_event *event,
                          uint32_t object)
 {
-    const struct wio_feed_state *state = &feed->objects[object];
-    const uint32_t own = wio_feed_point(feed, event).thread;
+    const struct wio_infer_state *state = &infer->objects.items[object];
+    const uint32_t own = wio_infer_point(infer, event).thread;
     uint64_t left = state->count;
-    for (uint32_t i = state->list.first; i != WIO_FEED_NONE; i = feed->nodes[i].next) {
-        const struct wio_feed_node *post = &feed->nodes[i];
+    for (uint32_t i = state->list.first; i != WIO_INFER_NONE; i = infer->lists.nodes[i].next) {
+        const struct wio_infer_node *post = &infer->lists.nodes[i];
         bool is_own = post->thread == own && post->begin_ns >= event->t_ns;
-        left += is_own || post->b > wio_feed_end_ns(event) ? 0 : post->a;
+        left += is_own || post->b > wio_infer_end_ns(event) ? 0 : post->a;
     }
     return left;
 }
 
-enum wio_status wio_feed_zero_end(struct wio_feed *feed, const struct wio_event *event)
+enum wio_status wio_infer_zero_end(struct wio_infer *infer, const struct wio_event *event)
 {
     uint32_t object;
-    struct wio_point point = wio_feed_point(feed, event);
+    struct wio_point point = wio_infer_point(infer, event);
     if (event->error != 0) {
         return WIO_OK;
     }
-    WIO_TRY(object_of(feed, event, &object));
-    return wio_feed_end_call(feed, event, &feed->objects[object].openings)
-               ? go_on(feed, object, point, left_for(feed, event, object))
+    WIO_TRY(object_of(infer, event, &object));
+    return wio_infer_end_call(infer, event, &infer->objects.items[object].openings)
+               ? go_on(infer, object, point, left_for(infer, event, object))
                : WIO_OK; /* it has gone on before */
 }

@@ -12,10 +12,10 @@
 /* Receives that are kept per queue. */
 #define KEPT_MAX 64u
 
-static enum wio_status semaphore_of(struct wio_feed *feed, const struct wio_event *event,
+static enum wio_status semaphore_of(struct wio_infer *infer, const struct wio_event *event,
                                     uint32_t *object_out)
 {
-    return wio_feed_memory_object(feed, event, WIO_FEED_SEMAPHORE, event->arg[0], object_out);
+    return wio_infer_memory_object(infer, event, WIO_INFER_SEMAPHORE, event->arg[0], object_out);
 }
 
 static bool is_of_system_v(const struct wio_event *event)
@@ -34,61 +34,61 @@ static uint64_t units_of(const struct wio_event *event)
     return is_of_system_v(event) && event->arg[1] > 0 ? (uint64_t)event->arg[1] + 1 : 1;
 }
 
-static void drop_all(struct wio_feed *feed, struct wio_feed_list *list)
+static void drop_all(struct wio_infer *infer, struct wio_infer_list *list)
 {
     while (list->count > 0) {
-        wio_feed_drop_first(feed, list);
+        wio_infer_drop_first(infer, list);
     }
 }
 
 /* semctl: it posts the units beyond the old value, and a wait for 0 may depend on it. An unknown
  * initial value counts as 0 while a call is under way, else as enough. */
-static enum wio_status set_value(struct wio_feed *feed, const struct wio_event *event,
+static enum wio_status set_value(struct wio_infer *infer, const struct wio_event *event,
                                  uint32_t object)
 {
-    struct wio_feed_node node = wio_feed_node_of(feed, event);
+    struct wio_infer_node node = wio_infer_node_of(infer, event);
     uint64_t value = event->arg[1] > 0 ? (uint64_t)event->arg[1] : 0;
-    uint64_t units = wio_feed_units(feed, object, UINT64_MAX);
-    WIO_TRY(wio_feed_zero_before(feed, object, event->t_ns));
-    struct wio_feed_state *state = &feed->objects[object];
+    uint64_t units = wio_infer_units(infer, object, UINT64_MAX);
+    WIO_TRY(wio_infer_zero_before(infer, object, event->t_ns));
+    struct wio_infer_state *state = &infer->objects.items[object];
     bool is_known = state->has_units || state->openings.count > 0;
     state->has_units = true;
     if (is_known && value > units) {
         node.a = value - units;
         node.b = event->t_ns;
         node.is_shared = true;
-        return wio_feed_append(feed, &state->list, &node);
+        return wio_infer_append(infer, &state->list, &node);
     }
     if (is_known && value == units) {
         return WIO_OK;
     }
-    drop_all(feed, &state->list);
-    drop_all(feed, &state->more);
+    drop_all(infer, &state->list);
+    drop_all(infer, &state->more);
     state->count = value;
-    return is_known && value == 0 ? wio_feed_append(feed, &state->more, &node) : WIO_OK;
+    return is_known && value == 0 ? wio_infer_append(infer, &state->more, &node) : WIO_OK;
 }
 
 /* A new semaphore may have the address of a destroyed one; one that is opened again is the same. */
-enum wio_status wio_feed_semaphore_begin(struct wio_feed *feed, const struct wio_event *event)
+enum wio_status wio_infer_semaphore_begin(struct wio_infer *infer, const struct wio_event *event)
 {
     uint32_t object;
     if (event->error != 0) {
         return WIO_OK;
     }
-    WIO_TRY(semaphore_of(feed, event, &object));
+    WIO_TRY(semaphore_of(infer, event, &object));
     if (event->op == WIO_OP_semctl) {
-        return set_value(feed, event, object);
+        return set_value(infer, event, object);
     }
-    const struct wio_feed_state *known = &feed->objects[object];
+    const struct wio_infer_state *known = &infer->objects.items[object];
     bool is_used = known->has_giver || known->has_taker || known->has_units;
     if (is_used && event->arg[2] == 1) {
         return WIO_OK;
     }
     if (is_used) {
-        WIO_TRY(wio_feed_new_object(feed, known->object, &object));
+        WIO_TRY(wio_infer_new_object(infer, known->object, &object));
     }
-    feed->objects[object].count = event->arg[1] > 0 ? (uint64_t)event->arg[1] : 0;
-    feed->objects[object].has_units = true;
+    infer->objects.items[object].count = event->arg[1] > 0 ? (uint64_t)event->arg[1] : 0;
+    infer->objects.items[object].has_units = true;
     return WIO_OK;
 }
 
@@ -98,66 +98,67 @@ static bool comes_late(const struct wio_event *event)
     return event->op == WIO_OP_semop_post && (event->flags & WIO_EVENT_CAUSED) != 0;
 }
 
-static enum wio_status insert(struct wio_feed *feed, struct wio_feed_list *list,
-                              const struct wio_feed_node *node)
+static enum wio_status insert(struct wio_infer *infer, struct wio_infer_list *list,
+                              const struct wio_infer_node *node)
 {
     uint32_t before = list->last;
-    if (list->count > 0 && feed->nodes[before].b > node->b) {
-        before = WIO_FEED_NONE;
-        for (uint32_t i = list->first; feed->nodes[i].b <= node->b; i = feed->nodes[i].next) {
+    if (list->count > 0 && infer->lists.nodes[before].b > node->b) {
+        before = WIO_INFER_NONE;
+        for (uint32_t i = list->first; infer->lists.nodes[i].b <= node->b;
+             i = infer->lists.nodes[i].next) {
             before = i;
         }
     }
-    return wio_feed_insert_behind(feed, list, before, node);
+    return wio_infer_insert_behind(infer, list, before, node);
 }
 
-enum wio_status wio_feed_post_begin(struct wio_feed *feed, const struct wio_event *event)
+enum wio_status wio_infer_post_begin(struct wio_infer *infer, const struct wio_event *event)
 {
     uint32_t object;
-    struct wio_feed_node node = wio_feed_node_of(feed, event);
+    struct wio_infer_node node = wio_infer_node_of(infer, event);
     if (event->error != 0) {
         return WIO_OK;
     }
-    WIO_TRY(semaphore_of(feed, event, &object));
-    wio_feed_note_giver(&feed->objects[object], node.thread);
+    WIO_TRY(semaphore_of(infer, event, &object));
+    wio_infer_note_giver(&infer->objects.items[object], node.thread);
     node.a = units_of(event);
     node.b = event->t_ns;
     if (comes_late(event)) {
-        node.b = wio_feed_end_ns(event);
+        node.b = wio_infer_end_ns(event);
         node.op = event->seq; /* what the call itself waited for comes before it */
-        wio_feed_zero_puts_back(feed, event, object);
+        wio_infer_zero_puts_back(infer, event, object);
     } else if (is_of_system_v(event)) {
-        WIO_TRY(wio_feed_zero_before(feed, object, event->t_ns));
+        WIO_TRY(wio_infer_zero_before(infer, object, event->t_ns));
     }
-    return insert(feed, &feed->objects[object].list, &node);
+    return insert(infer, &infer->objects.items[object].list, &node);
 }
 
 /* The queue as a whole; its list has the receives that made room in it. */
-static enum wio_status queue_of(struct wio_feed *feed, const struct wio_event *event,
+static enum wio_status queue_of(struct wio_infer *infer, const struct wio_event *event,
                                 uint32_t *object_out)
 {
-    return wio_feed_memory_object(feed, event, WIO_FEED_FUTEX, event->arg[1], object_out);
+    return wio_infer_memory_object(infer, event, WIO_INFER_FUTEX, event->arg[1], object_out);
 }
 
 /* A send into a full queue waits until a message is taken out. */
-enum wio_status wio_feed_post_end(struct wio_feed *feed, const struct wio_event *event)
+enum wio_status wio_infer_post_end(struct wio_infer *infer, const struct wio_event *event)
 {
     uint32_t object;
     uint32_t queue;
     if (event->error == 0 && comes_late(event)) {
-        WIO_TRY(semaphore_of(feed, event, &object));
-        return wio_feed_zero_before(feed, object, wio_feed_end_ns(event));
+        WIO_TRY(semaphore_of(infer, event, &object));
+        return wio_infer_zero_before(infer, object, wio_infer_end_ns(event));
     }
     if (!is_message(event) || event->error != 0 || event->arg[1] == 0) {
         return WIO_OK;
     }
-    WIO_TRY(queue_of(feed, event, &queue));
-    struct wio_feed_list *list = &feed->objects[queue].list;
+    WIO_TRY(queue_of(infer, event, &queue));
+    struct wio_infer_list *list = &infer->objects.items[queue].list;
     while (list->count > 0) {
-        const struct wio_feed_node taken = feed->nodes[list->first];
-        wio_feed_drop_first(feed, list);
+        const struct wio_infer_node taken = infer->lists.nodes[list->first];
+        wio_infer_drop_first(infer, list);
         if (taken.b >= event->t_ns) {
-            return wio_feed_after(feed, event, &taken, 0);
+            return wio_infer_after(infer, event, &taken, 0);
         }
     }
     return WIO_OK;
@@ -165,75 +166,75 @@ enum wio_status wio_feed_post_end(struct wio_feed *feed, const struct wio_event 
 
 /* Each message that is taken may release one sender. A receive that waits for its message makes no
  * room for it. */
-static enum wio_status note_room(struct wio_feed *feed, const struct wio_event *event,
+static enum wio_status note_room(struct wio_infer *infer, const struct wio_event *event,
                                  uint32_t object)
 {
     uint32_t queue;
-    struct wio_feed_node node = wio_feed_node_of(feed, event);
-    if (feed->objects[object].opening++ >= feed->objects[object].list.count) {
+    struct wio_infer_node node = wio_infer_node_of(infer, event);
+    if (infer->objects.items[object].opening++ >= infer->objects.items[object].list.count) {
         return WIO_OK;
     }
-    WIO_TRY(queue_of(feed, event, &queue));
-    node.b = wio_feed_end_ns(event);
-    WIO_TRY(wio_feed_append(feed, &feed->objects[queue].list, &node));
-    if (feed->objects[queue].list.count > KEPT_MAX) {
-        wio_feed_drop_first(feed, &feed->objects[queue].list);
+    WIO_TRY(queue_of(infer, event, &queue));
+    node.b = wio_infer_end_ns(event);
+    WIO_TRY(wio_infer_append(infer, &infer->objects.items[queue].list, &node));
+    if (infer->objects.items[queue].list.count > KEPT_MAX) {
+        wio_infer_drop_first(infer, &infer->objects.items[queue].list);
     }
     return WIO_OK;
 }
 
-static enum wio_status take(struct wio_feed *feed, const struct wio_event *event, uint32_t object)
+static enum wio_status take(struct wio_infer *infer, const struct wio_event *event, uint32_t object)
 {
-    struct wio_feed_state *state = &feed->objects[object];
+    struct wio_infer_state *state = &infer->objects.items[object];
     uint64_t wanted = units_of(event);
     uint64_t initial = state->count < wanted ? state->count : wanted;
     state->count -= initial;
     wanted -= initial;
     while (wanted > 0 && state->list.count > 0) {
-        struct wio_feed_node *post = &feed->nodes[state->list.first];
-        const struct wio_feed_node from = *post;
+        struct wio_infer_node *post = &infer->lists.nodes[state->list.first];
+        const struct wio_infer_node from = *post;
         uint64_t common = post->a < wanted ? post->a : wanted;
         post->a -= common;
         wanted -= common;
         if (post->a == 0) {
-            wio_feed_drop_first(feed, &state->list);
+            wio_infer_drop_first(infer, &state->list);
         }
         /* object 0: the edge out of a semctl stays HARD */
-        WIO_TRY(wio_feed_after(feed, event, &from, from.is_shared ? 0 : object));
+        WIO_TRY(wio_infer_after(infer, event, &from, from.is_shared ? 0 : object));
     }
     return WIO_OK;
 }
 
 /* A take of System V is kept until it ends: its units are gone before that, and a wait for 0 may
  * end first. */
-enum wio_status wio_feed_take_begin(struct wio_feed *feed, const struct wio_event *event)
+enum wio_status wio_infer_take_begin(struct wio_infer *infer, const struct wio_event *event)
 {
     uint32_t object;
-    struct wio_feed_node node = wio_feed_node_of(feed, event);
+    struct wio_infer_node node = wio_infer_node_of(infer, event);
     if ((event->op != WIO_OP_semop && !is_message(event)) || event->error != 0) {
         return WIO_OK;
     }
-    WIO_TRY(semaphore_of(feed, event, &object));
+    WIO_TRY(semaphore_of(infer, event, &object));
     if (is_message(event)) {
-        return note_room(feed, event, object);
+        return note_room(infer, event, object);
     }
     node.a = units_of(event);
     node.b = event->seq;
-    return wio_feed_append(feed, &feed->objects[object].openings, &node);
+    return wio_infer_append(infer, &infer->objects.items[object].openings, &node);
 }
 
-enum wio_status wio_feed_take_end(struct wio_feed *feed, const struct wio_event *event)
+enum wio_status wio_infer_take_end(struct wio_infer *infer, const struct wio_event *event)
 {
     uint32_t object;
     if (event->error != 0) {
         return WIO_OK;
     }
-    WIO_TRY(semaphore_of(feed, event, &object));
-    wio_feed_note_taker(&feed->objects[object], wio_feed_point(feed, event).thread);
-    WIO_TRY(take(feed, event, object));
+    WIO_TRY(semaphore_of(infer, event, &object));
+    wio_infer_note_taker(&infer->objects.items[object], wio_infer_point(infer, event).thread);
+    WIO_TRY(take(infer, event, object));
     if (is_message(event)) {
-        feed->objects[object].opening -= feed->objects[object].opening > 0 ? 1 : 0;
+        infer->objects.items[object].opening -= infer->objects.items[object].opening > 0 ? 1 : 0;
     }
-    (void)wio_feed_end_call(feed, event, &feed->objects[object].openings);
-    return is_of_system_v(event) ? wio_feed_note_taking(feed, event, object) : WIO_OK;
+    (void)wio_infer_end_call(infer, event, &infer->objects.items[object].openings);
+    return is_of_system_v(event) ? wio_infer_note_taking(infer, event, object) : WIO_OK;
 }

@@ -44,8 +44,8 @@ static void a_file_that_is_a_lock(void **state)
         finish(&s);
         assert_int_equal(s.edges.edge_count, 1);
         assert_edge(&s, 0, 1, 1, 3, WIO_EDGE_HARD);
-        assert_int_equal(wio_feed_wait_count(s.feed), 1);
-        const struct wio_feed_wait *wait = wio_feed_wait(s.feed, 0);
+        assert_int_equal(wio_infer_wait_count(s.infer), 1);
+        const struct wio_infer_wait *wait = wio_infer_wait(s.infer, 0);
         assert_int_equal(wait->until.first_op, 0);
         assert_int_equal(wait->until.last_op, 3);
         assert_int_equal(wait->until.looks, 2);

@@ -36,13 +36,13 @@ static const char *const strings[] = {"",
                                       "anon_inode:[signalfd]"};
 
 struct script {
-    struct wio_feed_stream streams[THREADS];
-    struct wio_feed_process processes[THREADS];
+    struct wio_infer_stream streams[THREADS];
+    struct wio_infer_process processes[THREADS];
     struct wio_event events[HELD];
     size_t count;
     struct wio_edges edges;
-    struct wio_feed *feed;
-    const struct wio_feed_names *names; /* NULL: paths are what they seem */
+    struct wio_infer *infer;
+    const struct wio_infer_names *names; /* NULL: paths are what they seem */
 };
 
 static const char *text_of(void *context, uint32_t string)
@@ -63,10 +63,10 @@ static inline void begin(struct script *script, bool is_one_process)
 {
     memset(script, 0, sizeof(*script));
     for (uint32_t t = 0; t < THREADS; t++) {
-        script->streams[t] = (struct wio_feed_stream){
+        script->streams[t] = (struct wio_infer_stream){
             .thread = t, .process = is_one_process ? 0 : t, .tid = 100 + (int32_t)t, .token = t};
         script->processes[t] =
-            (struct wio_feed_process){.pid = 100 + (int32_t)t, .parent = UINT32_MAX};
+            (struct wio_infer_process){.pid = 100 + (int32_t)t, .parent = UINT32_MAX};
     }
 }
 
@@ -100,7 +100,7 @@ static inline struct wio_event *add_args(struct script *script, uint32_t thread,
 /* All events, but not that they were all. */
 static inline enum wio_status feed_all(struct script *script, const struct wio_alloc *alloc)
 {
-    const struct wio_feed_params params = {
+    const struct wio_infer_params params = {
         .streams = script->streams,
         .stream_count = THREADS,
         .processes = script->processes,
@@ -112,7 +112,7 @@ static inline enum wio_status feed_all(struct script *script, const struct wio_a
     };
     bool is_fed[HELD] = {false};
     wio_edges_init(&script->edges, alloc, THREADS);
-    enum wio_status status = wio_feed_create(&params, &script->edges, &script->feed);
+    enum wio_status status = wio_infer_create(&params, &script->edges, &script->infer);
     for (size_t n = 0; n < script->count && status == WIO_OK; n++) {
         size_t next = HELD;
         for (size_t i = 0; i < script->count;
@@ -123,7 +123,7 @@ static inline enum wio_status feed_all(struct script *script, const struct wio_a
             }
         }
         is_fed[next] = true;
-        status = wio_feed_event(script->feed, &script->events[next]);
+        status = wio_infer_event(script->infer, &script->events[next]);
     }
     return status;
 }
@@ -131,7 +131,7 @@ static inline enum wio_status feed_all(struct script *script, const struct wio_a
 static inline enum wio_status run(struct script *script, const struct wio_alloc *alloc)
 {
     enum wio_status status = feed_all(script, alloc);
-    return status == WIO_OK ? wio_feed_finish(script->feed) : status;
+    return status == WIO_OK ? wio_infer_finish(script->infer) : status;
 }
 
 static inline void finish(struct script *script)
@@ -142,7 +142,7 @@ static inline void finish(struct script *script)
 
 static inline void end(struct script *script)
 {
-    wio_feed_destroy(script->feed);
+    wio_infer_destroy(script->infer);
     wio_edges_fini(&script->edges);
 }
 

@@ -32,7 +32,7 @@ static void receives_meet_as_they_were_posted(void **state)
     assert_int_equal(s.edges.edge_count, 2);
     assert_edge(&s, 0, 3, 1, 4, WIO_EDGE_HARD); /* the second send, before it the second write */
     assert_edge(&s, 0, 1, 1, 6, WIO_EDGE_HARD);
-    assert_int_equal(wio_feed_left(s.feed).sends + wio_feed_left(s.feed).receives, 0);
+    assert_int_equal(wio_infer_left(s.infer).sends + wio_infer_left(s.infer).receives, 0);
     end(&s);
 }
 
@@ -128,7 +128,7 @@ static void loose_collectives_are_judged_by_time(void **state)
         (void)add_args(&s, 1, WIO_OP_MPI_Init, 20, 30, (int64_t[4]){7, 0, -1, 0});
         finish(&s);
         assert_int_equal(s.edges.collective_count, early ? 0 : 1);
-        assert_int_equal(wio_feed_left(s.feed).collectives, 0);
+        assert_int_equal(wio_infer_left(s.infer).collectives, 0);
         end(&s);
     }
 }
@@ -143,7 +143,7 @@ static void contradictions_are_counted(void **state)
     (void)add_args(&s, 0, WIO_OP_MPI_Scan, 10, 25, (int64_t[4]){7, 0, -1, 0});
     (void)add_args(&s, 1, WIO_OP_MPI_Barrier, 20, 30, (int64_t[4]){7, 0, -1, 0});
     finish(&s);
-    assert_int_equal(wio_feed_contradictions(s.feed, &first), 1);
+    assert_int_equal(wio_infer_contradictions(s.infer, &first), 1);
     assert_non_null(strstr(first.message, "rank 1"));
     end(&s);
 }
@@ -163,8 +163,8 @@ static void a_late_release_is_followed(void **state)
     assert_int_equal(s.edges.edge_count, 2);
     assert_edge(&s, 0, 1, 1, 0, WIO_EDGE_MUTEX);
     assert_edge(&s, 1, 1, 2, 0, WIO_EDGE_MUTEX);
-    assert_int_equal(wio_feed_object(s.feed, s.edges.edges[0].object).kind, WIO_FEED_LOCK);
-    assert_int_equal(wio_feed_object(s.feed, s.edges.edges[0].object).id, 64);
+    assert_int_equal(wio_infer_object(s.infer, s.edges.edges[0].object).kind, WIO_INFER_LOCK);
+    assert_int_equal(wio_infer_object(s.infer, s.edges.edges[0].object).id, 64);
     end(&s);
 }
 
@@ -304,7 +304,7 @@ static void flushing_nothing_is_no_other_work(void **state)
         add(&s, 1, WIO_OP_mkdir, 15, 16)->path = 3;
         add(&s, 0, WIO_OP_stat, 20, 21)->path = 3;
         finish(&s);
-        assert_int_equal(wio_feed_wait_count(s.feed), writes ? 0 : 1);
+        assert_int_equal(wio_infer_wait_count(s.infer), writes ? 0 : 1);
         assert_int_equal(s.edges.edge_count, writes ? 0 : 1);
         end(&s);
     }
@@ -341,7 +341,7 @@ static void a_name_that_comes_again_is_another_pipe(void **state)
     (void)on_pipe(add(&s, 2, WIO_OP_read, 25, 26), 10);
     finish(&s);
     assert_int_equal(s.edges.edge_count, 0);
-    assert_int_equal(wio_feed_left(s.feed).read_bytes, 10);
+    assert_int_equal(wio_infer_left(s.infer).read_bytes, 10);
     end(&s);
 }
 
@@ -449,7 +449,7 @@ static void locks_outlive_exec(void **state)
     for (unsigned closes = 0; closes < 2; closes++) {
         struct script s;
         begin(&s, false);
-        s.processes[1] = (struct wio_feed_process){.pid = 100, .parent = 0};
+        s.processes[1] = (struct wio_infer_process){.pid = 100, .parent = 0};
         s.streams[1].tid = 100;
         s.streams[1].thread = 0;
         struct wio_event *open =

@@ -193,7 +193,7 @@ static void an_address_does_not_take_bytes_out_of_a_stream(void **state)
         finish(&s);
         assert_edge(&s, 1, 1, 0, 1, WIO_EDGE_HARD);
         assert_edge(&s, 1, 3, 0, 2, WIO_EDGE_HARD);
-        assert_int_equal(wio_feed_left(s.feed).read_bytes, 0);
+        assert_int_equal(wio_infer_left(s.infer).read_bytes, 0);
         end(&s);
     }
 }

@@ -52,7 +52,7 @@ static void an_open_receive_keeps_nobody(void **state)
     end_post(&s, 220, TAG, 13);
     assert_int_equal(feed_all(&s, &heap), WIO_OK);
     assert_int_equal(s.edges.edge_count, 10);
-    assert_int_equal(wio_feed_finish(s.feed), WIO_OK);
+    assert_int_equal(wio_infer_finish(s.infer), WIO_OK);
     end(&s);
 }
 
@@ -99,8 +99,8 @@ static void many_open_receives(void **state)
     }
     finish(&s);
     assert_int_equal(s.edges.edge_count, 30);
-    assert_int_equal(wio_feed_left(s.feed).sends, 0);
-    assert_int_equal(wio_feed_left(s.feed).receives, 0);
+    assert_int_equal(wio_infer_left(s.infer).sends, 0);
+    assert_int_equal(wio_infer_left(s.infer).receives, 0);
     end(&s);
 }
 

@@ -226,7 +226,7 @@ static uint32_t own_system(void *context, uint32_t host, uint32_t string)
 /* Hosts 0 and 1 are one machine, host 2 is another: a lock of NAME there is one of another file. */
 static void hosts_have_files_of_their_own(void **state)
 {
-    static const struct wio_feed_names names = {as_it_is, own_system, nothing_below};
+    static const struct wio_infer_names names = {as_it_is, own_system, nothing_below};
     (void)state;
     struct script s;
     begin(&s, false);
@@ -246,8 +246,8 @@ static void hosts_have_files_of_their_own(void **state)
     assert_int_equal(s.edges.edge_count, 4); /* by flock and by fcntl */
     assert_edge(&s, 1, 3, 2, 1, WIO_EDGE_MUTEX);
     assert_edge(&s, 1, 7, 3, 9, WIO_EDGE_MUTEX);
-    for (uint32_t object = 1; object <= wio_feed_object_count(s.feed); object++) {
-        uint64_t id = wio_feed_object(s.feed, object).id;
+    for (uint32_t object = 1; object <= wio_infer_object_count(s.infer); object++) {
+        uint64_t id = wio_infer_object(s.infer, object).id;
         assert_true(id == NAME || id == OTHER);
     }
     end(&s);
@@ -256,7 +256,7 @@ static void hosts_have_files_of_their_own(void **state)
 /* The maker of a file there is not waited for. */
 static void hosts_look_for_their_own_files(void **state)
 {
-    static const struct wio_feed_names names = {as_it_is, own_system, nothing_below};
+    static const struct wio_infer_names names = {as_it_is, own_system, nothing_below};
     (void)state;
     for (uint32_t host = 0; host < 3; host++) {
         struct script s;
@@ -287,10 +287,10 @@ static void look_at(struct script *script, uint64_t at_ns, bool finds)
  * not have heard of the file yet, unless that was long ago or the file is one machine's own. */
 static void another_host_may_see_a_file_later(void **state)
 {
-    static const struct wio_feed_names own = {as_it_is, own_system, nothing_below};
+    static const struct wio_infer_names own = {as_it_is, own_system, nothing_below};
     static const struct {
         uint32_t host;
-        const struct wio_feed_names *names;
+        const struct wio_infer_names *names;
         uint64_t fails_ns;
         unsigned edges;
     } cases[] = {
@@ -322,7 +322,7 @@ static void another_host_may_see_a_file_later(void **state)
 /* The writer opens the FIFO, the reader a link to it; the link itself can be removed. */
 static void a_link_leads_to_a_fifo(void **state)
 {
-    static const struct wio_feed_names names = {by_a_link, NULL, nothing_below};
+    static const struct wio_infer_names names = {by_a_link, NULL, nothing_below};
     (void)state;
     struct script s;
     begin(&s, false);
@@ -341,7 +341,7 @@ static void a_link_leads_to_a_fifo(void **state)
  * FIFO by its old name. A wait for a file finds it by its new one. */
 static void what_is_below_moves_with_a_directory(void **state)
 {
-    static const struct wio_feed_names names = {as_it_is, NULL, one_below};
+    static const struct wio_infer_names names = {as_it_is, NULL, one_below};
     (void)state;
     struct script s;
     begin(&s, false);
@@ -366,7 +366,7 @@ static void what_is_below_moves_with_a_directory(void **state)
 /* Directories change places: what was below the second one only has gone from there, too. */
 static void what_is_below_goes_where_directories_are_exchanged(void **state)
 {
-    static const struct wio_feed_names names = {as_it_is, NULL, one_below};
+    static const struct wio_infer_names names = {as_it_is, NULL, one_below};
     (void)state;
     for (unsigned is_first = 0; is_first < 2; is_first++) {
         struct script s;
@@ -399,7 +399,7 @@ static uint32_t many_below(void *context, uint32_t directory, uint32_t to, size_
  * all looked at each time, and it is said. */
 static void names_below_have_an_end(void **state)
 {
-    static const struct wio_feed_names names = {as_it_is, NULL, many_below};
+    static const struct wio_infer_names names = {as_it_is, NULL, many_below};
     (void)state;
     struct script s;
     begin(&s, false);
@@ -410,7 +410,7 @@ static void names_below_have_an_end(void **state)
     looked_below = 0;
     finish(&s);
     assert_in_range(looked_below, 4000000, 5000000);
-    assert_int_equal(wio_feed_unfollowed(s.feed), 40 - 2);
+    assert_int_equal(wio_infer_unfollowed(s.infer), 40 - 2);
     end(&s);
 }
 
