@@ -30,8 +30,10 @@ static enum wio_status make_pair(struct wio_infer *infer, const struct wio_event
     uint32_t other;
     WIO_TRY(make(infer, event, event->path, WIO_INFER_SOCKET, &one));
     WIO_TRY(make(infer, event, event->path2, WIO_INFER_SOCKET, &other));
-    infer->objects.items[one].peer = other;
-    infer->objects.items[other].peer = one;
+    if (one != 0 && other != 0) {
+        wio_infer_socket(infer, one)->peer = other;
+        wio_infer_socket(infer, other)->peer = one;
+    }
     wio_infer_message_make(infer, one, event->arg[2]);
     wio_infer_message_make(infer, other, event->arg[2]);
     return WIO_OK;
@@ -49,8 +51,11 @@ static enum wio_status make_eventfd(struct wio_infer *infer, const struct wio_ev
 {
     uint32_t object;
     WIO_TRY(make(infer, event, event->path, WIO_INFER_EVENTFD, &object));
-    infer->objects.items[object].given = (uint64_t)event->arg[0]; /* what it begins with */
-    infer->objects.items[object].is_semaphore = (event->arg[1] & EFD_SEMAPHORE) != 0;
+    if (object != 0) {
+        struct wio_infer_eventfd *eventfd = wio_infer_eventfd(infer, object);
+        eventfd->initial = (uint64_t)event->arg[0];
+        eventfd->is_semaphore = (event->arg[1] & EFD_SEMAPHORE) != 0;
+    }
     return WIO_OK;
 }
 
@@ -63,13 +68,14 @@ static enum wio_status shut_down(struct wio_infer *infer, const struct wio_event
         return WIO_OK;
     }
     WIO_TRY(wio_infer_channel(infer, event, event->path, &object));
-    struct wio_infer_state *state = &infer->objects.items[object];
-    if (object == 0 || state->is_shut) {
+    if (!wio_infer_is(infer, object, WIO_INFER_SOCKET) ||
+        wio_infer_socket(infer, object)->is_shut) {
         return WIO_OK;
     }
+    struct wio_infer_socket *socket = wio_infer_socket(infer, object);
     wio_infer_forget_closings(infer, object); /* of duplicates */
-    state->is_shut = true;
-    return wio_infer_append(infer, &state->list, &node);
+    socket->is_shut = true;
+    return wio_infer_append(infer, &socket->closings, &node);
 }
 
 enum wio_status wio_infer_channel_begin(struct wio_infer *infer, const struct wio_event *event)
@@ -98,24 +104,24 @@ enum wio_status wio_infer_channel_begin(struct wio_infer *infer, const struct wi
     }
 }
 
-static uint64_t capacity_of(const struct wio_infer_state *state)
+static uint64_t capacity_of(const struct wio_infer_pipe *pipe)
 {
-    return state->count != 0 ? state->count : PIPE_BYTES;
+    return pipe->capacity != 0 ? pipe->capacity : PIPE_BYTES;
 }
 
 /* A write beyond the pipe's capacity waits until `given - room` bytes have been read. */
 static enum wio_status note_full(struct wio_infer *infer, const struct wio_event *event,
                                  uint32_t object)
 {
-    struct wio_infer_state *state = &infer->objects.items[object];
-    uint64_t room = capacity_of(state);
-    if (state->given < room || state->given - room <= state->taken) {
+    struct wio_infer_pipe *pipe = wio_infer_pipe(infer, object);
+    uint64_t room = capacity_of(pipe);
+    if (pipe->given < room || pipe->given - room <= pipe->taken) {
         return WIO_OK;
     }
     struct wio_infer_node node = wio_infer_node_of(infer, event);
     node.op = event->seq;
-    node.a = state->given - room;
-    return wio_infer_append(infer, &state->more, &node);
+    node.a = pipe->given - room;
+    return wio_infer_append(infer, &pipe->full, &node);
 }
 
 static enum wio_status write_pipe(struct wio_infer *infer, const struct wio_event *event,
@@ -126,7 +132,7 @@ static enum wio_status write_pipe(struct wio_infer *infer, const struct wio_even
     if (file != WIO_INFER_NONE && infer->files.items[file].object == object) {
         infer->files.items[file].can_write = true;
     }
-    infer->objects.items[object].given += (uint64_t)event->result;
+    wio_infer_pipe(infer, object)->given += (uint64_t)event->result;
     return note_full(infer, event, object);
 }
 
@@ -138,17 +144,21 @@ static bool passes_on(struct wio_infer *infer, const struct wio_event *event)
            wio_infer_path_kind(infer, event->path2) != WIO_INFER_PATH_OTHER;
 }
 
-static bool is_too_full(const struct wio_infer_state *state, const struct wio_event *event)
+static bool is_too_full(const struct wio_infer_pipe *pipe, const struct wio_event *event)
 {
-    return state->given + (uint64_t)event->result > capacity_of(state) + state->taken;
+    return pipe->given + (uint64_t)event->result > capacity_of(pipe) + pipe->taken;
 }
 
 /* Linux ignores the address where the socket is a stream. */
 static bool sends_message(const struct wio_infer *infer, const struct wio_event *event,
-                          const struct wio_infer_state *state)
+                          uint32_t object)
 {
-    return state->has_messages ||
-           (!state->is_connected && wio_infer_is_datagram(infer, event->path2));
+    if (!wio_infer_is(infer, object, WIO_INFER_SOCKET)) {
+        return false;
+    }
+    const struct wio_infer_socket *socket = wio_infer_socket(infer, object);
+    return socket->has_messages ||
+           (!socket->is_connected && wio_infer_is_datagram(infer, event->path2));
 }
 
 enum wio_status wio_infer_write(struct wio_infer *infer, const struct wio_event *event, int32_t fd,
@@ -159,20 +169,20 @@ enum wio_status wio_infer_write(struct wio_infer *infer, const struct wio_event 
         return WIO_OK;
     }
     WIO_TRY(wio_infer_channel_behind(infer, event, fd, path, &object));
-    if (object != 0 && sends_message(infer, event, &infer->objects.items[object])) {
+    if (sends_message(infer, event, object)) {
         return wio_infer_message_write(infer, event, object);
     }
     if (object == 0 || event->result == 0) {
         return WIO_OK;
     }
-    struct wio_infer_state *state = &infer->objects.items[object];
-    struct wio_infer_node node = wio_infer_node_of(infer, event);
-    if (state->object.kind == WIO_INFER_EVENTFD) {
-        return wio_infer_append(infer, &state->list, &node);
+    if (wio_infer_is(infer, object, WIO_INFER_EVENTFD)) {
+        struct wio_infer_node node = wio_infer_node_of(infer, event);
+        return wio_infer_append(infer, &wio_infer_eventfd(infer, object)->writes, &node);
     }
-    bool is_pipe = state->object.kind == WIO_INFER_PIPE;
+    bool is_pipe = wio_infer_is(infer, object, WIO_INFER_PIPE);
     struct wio_point from = wio_infer_release_point(infer, event);
-    if (passes_on(infer, event) && !(is_pipe && is_too_full(state, event))) {
+    if (passes_on(infer, event) &&
+        !(is_pipe && is_too_full(wio_infer_pipe(infer, object), event))) {
         from.op = event->seq + 1;
     }
     WIO_TRY(wio_match_write(infer->match, object, is_pipe ? WIO_EVIDENCE_PIPE : WIO_EVIDENCE_SOCKET,
@@ -195,10 +205,10 @@ static struct wio_edge edge_to(const struct wio_infer *infer, const struct wio_i
 /* EOF: all writers have closed. A reader that was at EOF before depends only on later closes (`a`
  * of a close is 1 + the last thread that found it): it may read again and again. */
 static enum wio_status read_end(struct wio_infer *infer, const struct wio_event *event,
-                                const struct wio_infer_state *state, enum wio_evidence evidence)
+                                const struct wio_infer_list *closings, enum wio_evidence evidence)
 {
     uint64_t reader = (uint64_t)wio_infer_point(infer, event).thread + 1;
-    for (uint32_t i = state->list.first; i != WIO_INFER_NONE; i = infer->lists.nodes[i].next) {
+    for (uint32_t i = closings->first; i != WIO_INFER_NONE; i = infer->lists.nodes[i].next) {
         struct wio_infer_node *closing = &infer->lists.nodes[i];
         if (closing->a != reader) {
             closing->a = reader;
@@ -210,13 +220,13 @@ static enum wio_status read_end(struct wio_infer *infer, const struct wio_event 
 
 /* Writers that waited for this much to be read. */
 static enum wio_status release_writers(struct wio_infer *infer, const struct wio_event *event,
-                                       struct wio_infer_state *state)
+                                       struct wio_infer_pipe *pipe)
 {
     struct wio_point point = wio_infer_release_point(infer, event);
-    state->taken += (uint64_t)event->result;
-    while (state->more.count > 0 && infer->lists.nodes[state->more.first].a <= state->taken) {
-        const struct wio_infer_node writer = infer->lists.nodes[state->more.first];
-        wio_infer_drop_first(infer, &state->more);
+    pipe->taken += (uint64_t)event->result;
+    while (pipe->full.count > 0 && infer->lists.nodes[pipe->full.first].a <= pipe->taken) {
+        const struct wio_infer_node writer = infer->lists.nodes[pipe->full.first];
+        wio_infer_drop_first(infer, &pipe->full);
         WIO_TRY(
             wio_infer_edge_from_before(infer, (struct wio_edge){.from_thread = point.thread,
                                                                 .from_op = point.op,
@@ -233,23 +243,23 @@ static enum wio_status release_writers(struct wio_infer *infer, const struct wio
 static enum wio_status read_eventfd(struct wio_infer *infer, const struct wio_event *event,
                                     uint32_t object)
 {
-    struct wio_infer_state *state = &infer->objects.items[object];
-    wio_infer_note_taker(state, wio_infer_point(infer, event).thread);
-    if (state->given > 0 && state->is_semaphore) {
-        state->given--;
+    struct wio_infer_eventfd *eventfd = wio_infer_eventfd(infer, object);
+    wio_infer_note_taker(&infer->objects.items[object], wio_infer_point(infer, event).thread);
+    if (eventfd->initial > 0 && eventfd->is_semaphore) {
+        eventfd->initial--;
         return WIO_OK;
     }
-    if (state->given > 0) {
-        state->given = 0;
-    } else if (state->list.count > 0) {
+    if (eventfd->initial > 0) {
+        eventfd->initial = 0;
+    } else if (eventfd->writes.count > 0) {
         struct wio_edge edge =
-            edge_to(infer, &infer->lists.nodes[state->list.first], event, WIO_EVIDENCE_PIPE);
+            edge_to(infer, &infer->lists.nodes[eventfd->writes.first], event, WIO_EVIDENCE_PIPE);
         edge.object = object;
         WIO_TRY(wio_infer_edge_from_before(infer, edge));
     }
-    while (state->list.count > 0) {
-        wio_infer_drop_first(infer, &state->list);
-        if (state->is_semaphore) {
+    while (eventfd->writes.count > 0) {
+        wio_infer_drop_first(infer, &eventfd->writes);
+        if (eventfd->is_semaphore) {
             break;
         }
     }
@@ -262,6 +272,57 @@ static bool only_looks(const struct wio_event *event)
                     event->op == WIO_OP_recvmsg || event->op == WIO_OP_recvmmsg;
     return event->op == WIO_OP_tee ||
            (receives && (event->arg[0] & (MSG_PEEK | MSG_ERRQUEUE)) != 0);
+}
+
+/* Bytes that were written into object `from`. */
+static enum wio_status read_bytes(struct wio_infer *infer, const struct wio_event *event,
+                                  uint32_t from, enum wio_evidence evidence)
+{
+    struct wio_point point = wio_infer_point(infer, event);
+    if (only_looks(event)) {
+        return wio_match_peek(infer->match, from, evidence, point, (uint64_t)event->result);
+    }
+    wio_infer_note_taker(&infer->objects.items[from], point.thread);
+    return wio_match_read(infer->match, from, evidence, point, (uint64_t)event->result,
+                          wio_infer_end_ns(event));
+}
+
+static enum wio_status read_pipe(struct wio_infer *infer, const struct wio_event *event,
+                                 uint32_t object)
+{
+    struct wio_infer_pipe *pipe = wio_infer_pipe(infer, object);
+    if (event->result == 0) {
+        return event->size == 0 ? WIO_OK
+                                : read_end(infer, event, &pipe->closings, WIO_EVIDENCE_PIPE);
+    }
+    WIO_TRY(read_bytes(infer, event, object, WIO_EVIDENCE_PIPE));
+    return only_looks(event) ? WIO_OK : release_writers(infer, event, pipe);
+}
+
+static enum wio_status read_socket(struct wio_infer *infer, const struct wio_event *event,
+                                   uint32_t object)
+{
+    const struct wio_infer_socket *socket = wio_infer_socket(infer, object);
+    if (event->error == EAGAIN && !only_looks(event) && socket->has_messages) {
+        return wio_infer_message_none(infer, event, object);
+    }
+    if (event->result < 0) {
+        return WIO_OK;
+    }
+    if (socket->has_messages &&
+        (event->result > 0 || socket->messages.count > 0 || socket->forgotten > 0)) {
+        return wio_infer_message_read(infer, event, object, only_looks(event));
+    }
+    if (socket->peer == 0) {
+        return WIO_OK;
+    }
+    if (event->result == 0) {
+        return event->size == 0
+                   ? WIO_OK
+                   : read_end(infer, event, &wio_infer_socket(infer, socket->peer)->closings,
+                              WIO_EVIDENCE_SOCKET);
+    }
+    return read_bytes(infer, event, socket->peer, WIO_EVIDENCE_SOCKET);
 }
 
 enum wio_status wio_infer_read(struct wio_infer *infer, const struct wio_event *event, int32_t fd,
@@ -277,38 +338,12 @@ enum wio_status wio_infer_read(struct wio_infer *infer, const struct wio_event *
         break;
     }
     WIO_TRY(wio_infer_channel_behind(infer, event, fd, path, &object));
-    if (object != 0 && event->error == EAGAIN && !only_looks(event) &&
-        infer->objects.items[object].has_messages) {
-        return wio_infer_message_none(infer, event, object);
+    if (wio_infer_is(infer, object, WIO_INFER_SOCKET)) {
+        return read_socket(infer, event, object);
     }
     if (object == 0 || event->result < 0) {
         return WIO_OK;
     }
-    enum wio_infer_kind kind = infer->objects.items[object].object.kind;
-    if (kind == WIO_INFER_EVENTFD) {
-        return read_eventfd(infer, event, object);
-    }
-    const struct wio_infer_state *state = &infer->objects.items[object];
-    if (state->has_messages &&
-        (event->result > 0 || state->more.count > 0 || state->forgotten > 0)) {
-        return wio_infer_message_read(infer, event, object, only_looks(event));
-    }
-    bool is_pipe = kind == WIO_INFER_PIPE;
-    enum wio_evidence evidence = is_pipe ? WIO_EVIDENCE_PIPE : WIO_EVIDENCE_SOCKET;
-    uint32_t from = is_pipe ? object : infer->objects.items[object].peer;
-    if (from == 0) {
-        return WIO_OK;
-    }
-    if (event->result == 0) {
-        return event->size == 0 ? WIO_OK
-                                : read_end(infer, event, &infer->objects.items[from], evidence);
-    }
-    struct wio_point point = wio_infer_point(infer, event);
-    if (only_looks(event)) {
-        return wio_match_peek(infer->match, from, evidence, point, (uint64_t)event->result);
-    }
-    wio_infer_note_taker(&infer->objects.items[from], point.thread);
-    WIO_TRY(wio_match_read(infer->match, from, evidence, point, (uint64_t)event->result,
-                           wio_infer_end_ns(event)));
-    return is_pipe ? release_writers(infer, event, &infer->objects.items[from]) : WIO_OK;
+    return wio_infer_is(infer, object, WIO_INFER_EVENTFD) ? read_eventfd(infer, event, object)
+                                                          : read_pipe(infer, event, object);
 }

@@ -92,7 +92,7 @@ static enum wio_status meet(struct wio_infer *infer, const struct wio_event *eve
     uint32_t before;
     struct wio_infer_node node = wio_infer_node_of(infer, event);
     WIO_TRY(wio_infer_channel(infer, event, event->path, &object));
-    if (object == 0 || event->path2 == WIO_NO_STRING ||
+    if (!wio_infer_is(infer, object, WIO_INFER_SOCKET) || event->path2 == WIO_NO_STRING ||
         event->path2 >= infer->params.string_count) {
         return WIO_OK;
     }
@@ -100,7 +100,7 @@ static enum wio_status meet(struct wio_infer *infer, const struct wio_event *eve
     WIO_TRY(list_of(infer, connection_of(infer, event), !accepts, &theirs));
     node.a = object;
     node.b = connector_of(infer, event);
-    infer->objects.items[object].is_connected = true;
+    wio_infer_socket(infer, object)->is_connected = true;
     if (!find_other(infer, &infer->lists.items[theirs], &node, accepts, &before)) {
         return wio_infer_append(infer, &infer->lists.items[mine], &node);
     }
@@ -108,12 +108,12 @@ static enum wio_status meet(struct wio_infer *infer, const struct wio_event *eve
                                               : infer->lists.nodes[before].next;
     struct wio_infer_node other = infer->lists.nodes[found];
     wio_infer_drop_behind(infer, &infer->lists.items[theirs], before);
-    infer->objects.items[object].peer = (uint32_t)other.a;
-    infer->objects.items[other.a].peer = object;
-    bool has_messages =
-        infer->objects.items[object].has_messages || infer->objects.items[other.a].has_messages;
-    infer->objects.items[object].has_messages = has_messages; /* the connecting socket's type */
-    infer->objects.items[other.a].has_messages = has_messages;
+    struct wio_infer_socket *own = wio_infer_socket(infer, object);
+    struct wio_infer_socket *peer = wio_infer_socket(infer, (uint32_t)other.a);
+    own->peer = (uint32_t)other.a;
+    peer->peer = object;
+    own->has_messages = own->has_messages || peer->has_messages; /* the connecting socket's type */
+    peer->has_messages = own->has_messages;
     const struct wio_infer_node *connect = accepts ? &other : &node;
     const struct wio_infer_node *accept = accepts ? &node : &other;
     return wio_infer_edge_from_before(infer, (struct wio_edge){.from_thread = connect->thread,

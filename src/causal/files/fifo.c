@@ -81,9 +81,9 @@ enum wio_status wio_infer_fifo_begin(struct wio_infer *infer, const struct wio_e
     node.a = side_of(event);
     node.b = 0;
     node.begin_ns = UINT64_MAX;
-    infer->objects.items[object].opening++;
+    wio_infer_pipe(infer, object)->opening++;
     WIO_TRY(wio_pair_map_put(&infer->pipes.opening_of, event->stream, event->seq, object));
-    return wio_infer_append(infer, &infer->objects.items[object].openings, &node);
+    return wio_infer_append(infer, &wio_infer_pipe(infer, object)->openings, &node);
 }
 
 static void drop_where(struct wio_infer *infer, struct wio_infer_list *list, uint32_t thread,
@@ -178,17 +178,17 @@ enum wio_status wio_infer_fifo_end(struct wio_infer *infer, const struct wio_eve
         return WIO_OK;
     }
     wio_pair_map_remove(&infer->pipes.opening_of, event->stream, event->seq);
-    struct wio_infer_list *list = &infer->objects.items[object].openings;
-    infer->objects.items[object].opening--;
+    struct wio_infer_list *list = &wio_infer_pipe(infer, object)->openings;
+    wio_infer_pipe(infer, object)->opening--;
     if (event->error != 0) {
         drop_where(infer, list, point.thread, point.op);
     } else {
         WIO_TRY(note_file(infer, event, list));
-        list = &infer->objects.items[object].openings; /* note_file may make objects */
+        list = &wio_infer_pipe(infer, object)->openings; /* note_file may make objects */
         bool waits = (event->arg[0] & O_NONBLOCK) == 0 && side_of(event) != (READS | WRITES);
         WIO_TRY(waits ? after_partner(infer, event, list) : WIO_OK);
     }
-    if (infer->objects.items[object].opening == 0) {
+    if (wio_infer_pipe(infer, object)->opening == 0) {
         forget_closed(infer, list);
     }
     return WIO_OK;
@@ -196,14 +196,18 @@ enum wio_status wio_infer_fifo_end(struct wio_infer *infer, const struct wio_eve
 
 void wio_infer_fifo_close(struct wio_infer *infer, uint32_t file, const struct wio_event *event)
 {
-    struct wio_infer_state *state = &infer->objects.items[infer->files.items[file].object];
-    for (uint32_t i = state->openings.first; i != WIO_INFER_NONE; i = infer->lists.nodes[i].next) {
+    const uint32_t object = infer->files.items[file].object;
+    if (!wio_infer_is(infer, object, WIO_INFER_PIPE)) {
+        return;
+    }
+    struct wio_infer_pipe *pipe = wio_infer_pipe(infer, object);
+    for (uint32_t i = pipe->openings.first; i != WIO_INFER_NONE; i = infer->lists.nodes[i].next) {
         if (infer->lists.nodes[i].b == (uint64_t)file + 1 &&
             infer->lists.nodes[i].begin_ns == UINT64_MAX) {
             infer->lists.nodes[i].begin_ns = event->t_ns;
         }
     }
-    if (state->opening == 0) {
-        forget_closed(infer, &state->openings);
+    if (pipe->opening == 0) {
+        forget_closed(infer, &pipe->openings);
     }
 }

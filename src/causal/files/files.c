@@ -13,7 +13,7 @@
 static enum wio_status drop(struct wio_infer *infer, uint32_t file, const struct wio_event *event)
 {
     struct wio_infer_file *f = &infer->files.items[file];
-    if (f->can_write && f->object != 0 && !infer->objects.items[f->object].is_shut) {
+    if (f->can_write && f->object != 0) {
         WIO_TRY(wio_infer_note_closing(infer, f->object, event));
     }
     if (--f->refs > 0) {

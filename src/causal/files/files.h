@@ -6,6 +6,27 @@
 
 #include "causal/infer/infer_internal.h"
 
+/* Of objects of their kinds. */
+static inline struct wio_infer_pipe *wio_infer_pipe(const struct wio_infer *infer, uint32_t object)
+{
+    return wio_infer_part(infer, object, WIO_INFER_PIPE);
+}
+static inline struct wio_infer_socket *wio_infer_socket(const struct wio_infer *infer,
+                                                        uint32_t object)
+{
+    return wio_infer_part(infer, object, WIO_INFER_SOCKET);
+}
+static inline struct wio_infer_eventfd *wio_infer_eventfd(const struct wio_infer *infer,
+                                                          uint32_t object)
+{
+    return wio_infer_part(infer, object, WIO_INFER_EVENTFD);
+}
+static inline struct wio_infer_record_lock *wio_infer_record_lock(const struct wio_infer *infer,
+                                                                  uint32_t object)
+{
+    return wio_infer_part(infer, object, WIO_INFER_RECORD_LOCK);
+}
+
 /* fds.c: the descriptor tables. */
 WIO_MUST_CHECK enum wio_status wio_infer_files_init(struct wio_infer *infer);
 void wio_infer_files_fini(struct wio_infer *infer);

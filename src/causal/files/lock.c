@@ -66,8 +66,8 @@ enum wio_status wio_infer_lock_end(struct wio_infer *infer, const struct wio_eve
     if (event->op == WIO_OP_fcntl && event->arg[0] == F_SETPIPE_SZ && event->result > 0) {
         uint32_t pipe;
         WIO_TRY(wio_infer_channel_behind(infer, event, event->fd, event->path, &pipe));
-        if (pipe != 0) {
-            infer->objects.items[pipe].count = (uint64_t)event->result;
+        if (wio_infer_is(infer, pipe, WIO_INFER_PIPE)) {
+            wio_infer_pipe(infer, pipe)->capacity = (uint64_t)event->result;
         }
         return WIO_OK;
     }

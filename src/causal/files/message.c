@@ -3,8 +3,6 @@
  * Sockets that keep messages apart: datagrams (of addresses, connected, or in pairs) and sequences
  * of packets. A message is read whole or cut, never together with the next one; one that the kernel
  * dropped, or that came from where nothing is recorded, is recognised by its size. R-CHAN-3
- *
- * Messages wait in the list `more` of the socket that they go to: `a` is their size, `b` their end.
  */
 #include <string.h>
 #include <sys/socket.h>
@@ -118,12 +116,12 @@ enum wio_status wio_infer_message_bind(struct wio_infer *infer, const struct wio
     struct address_field fields[FIELDS];
     unsigned count = split(infer, event->path2, fields);
     WIO_TRY(wio_infer_channel(infer, event, event->path, &object));
-    if (count < 3 || object == 0) {
+    if (count < 3 || !wio_infer_is(infer, object, WIO_INFER_SOCKET)) {
         return WIO_OK;
     }
-    infer->objects.items[object].has_messages = true;
-    infer->objects.items[object].address =
-        count == FIELDS ? event->path2 : infer->objects.items[object].address;
+    struct wio_infer_socket *socket = wio_infer_socket(infer, object);
+    socket->has_messages = true;
+    socket->address = count == FIELDS ? event->path2 : socket->address;
     uint64_t key = is_any(&fields[2]) ? port_key(&fields[2]) : address_key(&fields[2]);
     return fields[2].length == 0 ? WIO_OK
                                  : wio_pair_map_put(&infer->sockets.bound_of,
@@ -133,8 +131,12 @@ enum wio_status wio_infer_message_bind(struct wio_infer *infer, const struct wio
 void wio_infer_message_make(struct wio_infer *infer, uint32_t object, int64_t type)
 {
     int64_t kind = type & ~(int64_t)(SOCK_CLOEXEC | SOCK_NONBLOCK);
-    infer->objects.items[object].has_messages = kind == SOCK_DGRAM || kind == SOCK_SEQPACKET;
-    infer->objects.items[object].is_connected = kind == SOCK_STREAM;
+    if (object == 0) {
+        return;
+    }
+    struct wio_infer_socket *socket = wio_infer_socket(infer, object);
+    socket->has_messages = kind == SOCK_DGRAM || kind == SOCK_SEQPACKET;
+    socket->is_connected = kind == SOCK_STREAM;
 }
 
 /* The address that is named, or was connected to, or the other one of the pair. */
@@ -145,17 +147,17 @@ static uint32_t destination_of(const struct wio_infer *infer, const struct wio_e
     if (split(infer, event->path2, fields) == FIELDS - 1) {
         return reader_of(infer, event, &fields[2]);
     }
-    if (split(infer, infer->objects.items[object].address, fields) == FIELDS) {
+    if (split(infer, wio_infer_socket(infer, object)->address, fields) == FIELDS) {
         return reader_of(infer, event, &fields[3]);
     }
-    return infer->objects.items[object].peer;
+    return wio_infer_socket(infer, object)->peer;
 }
 
-static void forget_oldest(struct wio_infer *infer, struct wio_infer_state *state)
+static void forget_oldest(struct wio_infer *infer, struct wio_infer_socket *socket)
 {
-    while (state->more.count > KEPT_MAX) {
-        wio_infer_drop_first(infer, &state->more);
-        state->forgotten++;
+    while (socket->messages.count > KEPT_MAX) {
+        wio_infer_drop_first(infer, &socket->messages);
+        socket->forgotten++;
     }
 }
 
@@ -167,15 +169,15 @@ enum wio_status wio_infer_message_write(struct wio_infer *infer, const struct wi
         return WIO_OK;
     }
     bool is_many = event->op == WIO_OP_sendmmsg && event->arg[1] != 1;
-    struct wio_infer_state *state = &infer->objects.items[to];
+    struct wio_infer_socket *socket = wio_infer_socket(infer, to);
     struct wio_infer_node node = wio_infer_node_of(infer, event);
     node.a = is_many ? ANY_SIZE : (uint64_t)event->result;
     node.b = wio_infer_end_ns(event);
     int64_t count = is_many ? event->arg[1] : 1;
     for (int64_t i = 0; i < count && i < KEPT_MAX; i++) { /* whatever a broken trace says */
-        WIO_TRY(wio_infer_append(infer, &state->more, &node));
+        WIO_TRY(wio_infer_append(infer, &socket->messages, &node));
     }
-    forget_oldest(infer, state);
+    forget_oldest(infer, socket);
     return WIO_OK;
 }
 
@@ -207,11 +209,11 @@ static bool is_uncertain(const struct wio_infer *infer, const struct wio_infer_n
 static enum wio_status take(struct wio_infer *infer, const struct wio_event *event, uint32_t from,
                             bool stays)
 {
-    struct wio_infer_list *list = &infer->objects.items[from].more;
+    struct wio_infer_list *list = &wio_infer_socket(infer, from)->messages;
     uint32_t before = WIO_INFER_NONE;
     uint32_t at = list->first;
-    if (infer->objects.items[from].forgotten > 0) {
-        infer->objects.items[from].forgotten -= stays ? 0 : 1;
+    if (wio_infer_socket(infer, from)->forgotten > 0) {
+        wio_infer_socket(infer, from)->forgotten -= stays ? 0 : 1;
         return WIO_OK;
     }
     while (at != WIO_INFER_NONE && !fits(&infer->lists.nodes[at], event)) {
@@ -252,10 +254,11 @@ enum wio_status wio_infer_message_read(struct wio_infer *infer, const struct wio
 enum wio_status wio_infer_message_none(struct wio_infer *infer, const struct wio_event *event,
                                        uint32_t object)
 {
-    struct wio_infer_state *state = &infer->objects.items[object];
-    state->forgotten = 0;
-    while (state->more.count > 0 && infer->lists.nodes[state->more.first].b < event->t_ns) {
-        wio_infer_drop_first(infer, &state->more);
+    struct wio_infer_socket *socket = wio_infer_socket(infer, object);
+    socket->forgotten = 0;
+    while (socket->messages.count > 0 &&
+           infer->lists.nodes[socket->messages.first].b < event->t_ns) {
+        wio_infer_drop_first(infer, &socket->messages);
     }
     return WIO_OK;
 }

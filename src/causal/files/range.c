@@ -140,18 +140,18 @@ static enum wio_status follow_releases(struct wio_infer *infer, const struct wio
 static enum wio_status acquire(struct wio_infer *infer, const struct wio_event *event,
                                uint32_t object, const struct request *request)
 {
-    struct wio_infer_state *state = &infer->objects.items[object];
+    struct wio_infer_record_lock *lock = wio_infer_record_lock(infer, object);
     struct wio_infer_node node = wio_infer_node_of(infer, event);
     node.a = request->range.from;
     node.b = request->range.to;
     node.is_shared = request->is_shared;
     WIO_TRY(owner_of(infer, event, request, &node.image));
-    if (state->released != NULL) {
-        WIO_TRY(wio_ranges_find(state->released, request->range, request->is_shared, note_release,
+    if (lock->released != NULL) {
+        WIO_TRY(wio_ranges_find(lock->released, request->range, request->is_shared, note_release,
                                 infer));
         WIO_TRY(follow_releases(infer, event, object));
     }
-    WIO_TRY(wio_infer_append(infer, &state->list, &node));
+    WIO_TRY(wio_infer_append(infer, &lock->held, &node));
     if ((node.image & OWNER_FILE) == 0) {
         return note_ranges(infer, event);
     }
@@ -182,22 +182,22 @@ static enum wio_status give_back(struct wio_infer *infer, const struct wio_event
                                  uint32_t object, const struct wio_infer_node *held,
                                  struct wio_range range)
 {
-    struct wio_infer_state *state = &infer->objects.items[object];
+    struct wio_infer_record_lock *lock = wio_infer_record_lock(infer, object);
     struct wio_range part = {larger(held->a, range.from), smaller(held->b, range.to)};
-    if (state->released == NULL) {
-        WIO_TRY(wio_ranges_create(&infer->alloc, &state->released));
+    if (lock->released == NULL) {
+        WIO_TRY(wio_ranges_create(&infer->alloc, &lock->released));
     }
     WIO_TRY(
-        wio_ranges_release(state->released, part, wio_infer_point(infer, event), held->is_shared));
-    WIO_TRY(keep(infer, &state->list, *held, held->a, part.from));
-    return keep(infer, &state->list, *held, part.to, held->b);
+        wio_ranges_release(lock->released, part, wio_infer_point(infer, event), held->is_shared));
+    WIO_TRY(keep(infer, &lock->held, *held, held->a, part.from));
+    return keep(infer, &lock->held, *held, part.to, held->b);
 }
 
 /* The owner gives back what it holds of a range, now. */
 static enum wio_status release(struct wio_infer *infer, const struct wio_event *event,
                                uint32_t object, uint32_t owner, struct wio_range range)
 {
-    struct wio_infer_list *held = &infer->objects.items[object].list;
+    struct wio_infer_list *held = &wio_infer_record_lock(infer, object)->held;
     uint32_t before = WIO_INFER_NONE;
     uint32_t left = held->count; /* what is kept comes behind */
     for (uint32_t i = held->first; left > 0; left--) {
@@ -296,7 +296,7 @@ enum wio_status wio_infer_pass_ranges(struct wio_infer *infer, const struct wio_
         if (object == WIO_INFER_NONE || wio_infer_closes_on_exec(infer, image, (int64_t)node.b)) {
             before = i;
         } else {
-            change_owner(infer, &infer->objects.items[object].list, image, next);
+            change_owner(infer, &wio_infer_record_lock(infer, object)->held, image, next);
             wio_infer_drop_behind(infer, ranges, before);
             WIO_TRY(wio_infer_append(infer, &infer->processes.images[next].ranges, &node));
         }

@@ -28,9 +28,22 @@ static bool is_exit(const struct wio_infer *infer, const struct wio_event *event
  * scanned, the others are found by their thread. */
 #define SCANNED_MOST 16u
 
-static uint32_t find_closing(const struct wio_infer *infer, uint32_t object, uint32_t thread)
+/* Of the object; NULL: its closes release no reader. */
+static struct wio_infer_list *closings_of(const struct wio_infer *infer, uint32_t object)
 {
-    uint32_t i = infer->objects.items[object].list.first;
+    if (wio_infer_is(infer, object, WIO_INFER_PIPE)) {
+        return &wio_infer_pipe(infer, object)->closings;
+    }
+    return wio_infer_is(infer, object, WIO_INFER_SOCKET) &&
+                   !wio_infer_socket(infer, object)->is_shut
+               ? &wio_infer_socket(infer, object)->closings
+               : NULL;
+}
+
+static uint32_t find_closing(const struct wio_infer *infer, const struct wio_infer_list *list,
+                             uint32_t object, uint32_t thread)
+{
+    uint32_t i = list->first;
     for (uint32_t n = 0; i != WIO_INFER_NONE && n < SCANNED_MOST;
          n++, i = infer->lists.nodes[i].next) {
         if (infer->lists.nodes[i].thread == thread) {
@@ -46,14 +59,17 @@ enum wio_status wio_infer_note_closing(struct wio_infer *infer, uint32_t object,
                                        const struct wio_event *event)
 {
     struct wio_infer_node node = wio_infer_node_of(infer, event);
+    struct wio_infer_list *list = closings_of(infer, object);
+    if (list == NULL) {
+        return WIO_OK;
+    }
     node.op = is_exit(infer, event) ? event->seq + 1 : node.op;
-    uint32_t known = find_closing(infer, object, node.thread);
+    uint32_t known = find_closing(infer, list, object, node.thread);
     if (known != WIO_INFER_NONE) {
         infer->lists.nodes[known].op = node.op;
         infer->lists.nodes[known].a = 0; /* no reader has found it */
         return WIO_OK;
     }
-    struct wio_infer_list *list = &infer->objects.items[object].list;
     WIO_TRY(wio_infer_append(infer, list, &node));
     return list->count <= SCANNED_MOST
                ? WIO_OK
@@ -62,8 +78,8 @@ enum wio_status wio_infer_note_closing(struct wio_infer *infer, uint32_t object,
 
 void wio_infer_forget_closings(struct wio_infer *infer, uint32_t object)
 {
-    struct wio_infer_list *list = &infer->objects.items[object].list;
-    while (list->count > 0) {
+    struct wio_infer_list *list = closings_of(infer, object);
+    while (list != NULL && list->count > 0) {
         wio_pair_map_remove(&infer->pipes.closing_of, object,
                             infer->lists.nodes[list->first].thread);
         wio_infer_drop_first(infer, list);

@@ -136,6 +136,14 @@ WIO_MUST_CHECK enum wio_status wio_infer_lock_object(struct wio_infer *infer,
                                                      const struct wio_event *event,
                                                      enum wio_infer_kind kind,
                                                      uint32_t *object_out);
+/* What an object of this kind has besides: files.h and sync.h say which. Valid until an object is
+ * made. */
+void *wio_infer_part(const struct wio_infer *infer, uint32_t object, enum wio_infer_kind kind);
+static inline bool wio_infer_is(const struct wio_infer *infer, uint32_t object,
+                                enum wio_infer_kind kind)
+{
+    return object != 0 && infer->objects.items[object].object.kind == kind;
+}
 /* The thread gives to, or takes from, the object: notes whether several do. */
 void wio_infer_note_giver(struct wio_infer_state *state, uint32_t thread);
 void wio_infer_note_taker(struct wio_infer_state *state, uint32_t thread);

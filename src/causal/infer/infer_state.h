@@ -5,37 +5,28 @@
 
 #include "base/memory.h"
 #include "base/pair_map.h"
-#include "causal/files/files_state.h"
+#include "causal/infer/files_state.h"
 #include "causal/infer/infer.h"
 #include "causal/infer/list.h"
+#include "causal/infer/threads_state.h"
 #include "causal/match/ranges.h"
-#include "causal/threads/threads_state.h"
 
-/* What is known of one object while events come. */
+/* What all objects have; what a kind has besides is the part `part` of that kind. */
 struct wio_infer_state {
     struct wio_infer_object object;
-    struct wio_infer_list list; /* closings of write ends; posts; signals; ranges that are locked */
-    struct wio_infer_list more; /* writers that wait for a pipe to be read */
-    struct wio_infer_list openings; /* of a FIFO: fifo.c; calls under way that take units */
-    uint32_t opening; /* .. of which, and of receives of a message, so many are under way */
-    struct wio_ranges *released; /* of record locks; NULL: none yet */
-    /* of a semaphore: what is left of its first value; of a barrier without rounds: members */
-    uint64_t count;
-    uint64_t given; /* bytes written; units posted */
-    uint64_t taken;
-    uint32_t peer;      /* of a socket: object of the other end, 0 = not known */
-    uint64_t forgotten; /* messages, older than those that are kept */
-    uint32_t address;   /* .. of datagrams that is connected: the text of R-CHAN-3 */
-    uint32_t giver;     /* thread; the first one */
+    uint32_t part;
+    uint32_t giver; /* thread; the first one */
     uint32_t taker;
     bool has_giver;
     bool has_taker;
-    bool is_shared;    /* more than one giver or taker: any order is right */
-    bool has_units;    /* a semaphore whose first value is known */
-    bool is_semaphore; /* an eventfd whose reads take one */
-    bool has_messages; /* a socket that keeps them apart */
-    bool is_connected; /* or a stream: an address that is sent to is not looked at */
-    bool is_shut;      /* what the other end reads has its end: closing adds nothing */
+    bool is_shared; /* more than one giver or taker: any order is right */
+};
+
+/* The parts of a kind: struct wio_infer_pipe and so on. Lists stand first in each of them. */
+struct wio_infer_parts {
+    unsigned char *items;
+    size_t room;
+    uint32_t count;
 };
 
 /* object.c */
@@ -44,6 +35,7 @@ struct wio_infer_objects {
     size_t room;
     uint32_t count;         /* with [0] */
     struct wio_pair_map of; /* (kind and place, id) -> object */
+    struct wio_infer_parts parts[WIO_INFER_KIND_COUNT];
 };
 
 /* An event that matters at its end. */

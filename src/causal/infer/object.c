@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Objects that edges are about: found by name, made anew where a name is used again. */
+#include <string.h>
+
 #include "causal/infer/infer_internal.h"
 #include "causal/infer/name.h"
 
@@ -8,13 +10,50 @@ static uint64_t key_of(const struct wio_infer_object *object)
     return (uint64_t)object->kind << 32 | object->place;
 }
 
-/* A new one, with empty lists. */
-static struct wio_infer_state state_of(struct wio_infer_object object)
+/* Of each kind that has a part: how large it is, and how many lists stand first in it. */
+static const struct {
+    size_t bytes;
+    unsigned lists;
+} part_kinds[WIO_INFER_KIND_COUNT] = {
+    [WIO_INFER_PIPE] = {sizeof(struct wio_infer_pipe), 3},
+    [WIO_INFER_SOCKET] = {sizeof(struct wio_infer_socket), 2},
+    [WIO_INFER_EVENTFD] = {sizeof(struct wio_infer_eventfd), 1},
+    [WIO_INFER_RECORD_LOCK] = {sizeof(struct wio_infer_record_lock), 1},
+    [WIO_INFER_CONDITION] = {sizeof(struct wio_infer_wakes), 2},
+    [WIO_INFER_FUTEX] = {sizeof(struct wio_infer_wakes), 2},
+    [WIO_INFER_BARRIER] = {sizeof(struct wio_infer_barrier), 0},
+    [WIO_INFER_SEMAPHORE] = {sizeof(struct wio_infer_semaphore), 3},
+};
+
+static void *part_at(const struct wio_infer *infer, enum wio_infer_kind kind, uint32_t part)
 {
-    return (struct wio_infer_state){.object = object,
-                                    .list = wio_infer_empty,
-                                    .more = wio_infer_empty,
-                                    .openings = wio_infer_empty};
+    return infer->objects.parts[kind].items + part * part_kinds[kind].bytes;
+}
+
+static enum wio_status new_part(struct wio_infer *infer, enum wio_infer_kind kind,
+                                uint32_t *part_out)
+{
+    struct wio_infer_parts *parts = &infer->objects.parts[kind];
+    *part_out = 0;
+    if (part_kinds[kind].bytes == 0) {
+        return WIO_OK;
+    }
+    WIO_TRY(wio_alloc_room(&infer->alloc, (void **)&parts->items, &parts->room,
+                           (size_t)parts->count + 1, part_kinds[kind].bytes));
+    struct wio_infer_list *lists = part_at(infer, kind, parts->count);
+    memset(lists, 0, part_kinds[kind].bytes);
+    for (unsigned i = 0; i < part_kinds[kind].lists; i++) {
+        lists[i] = wio_infer_empty;
+    }
+    *part_out = parts->count++;
+    return WIO_OK;
+}
+
+void *wio_infer_part(const struct wio_infer *infer, uint32_t object, enum wio_infer_kind kind)
+{
+    const struct wio_infer_state *state = &infer->objects.items[object];
+    WIO_PRE(object > 0 && state->object.kind == kind && part_kinds[kind].bytes > 0);
+    return part_at(infer, kind, state->part);
 }
 
 enum wio_status wio_infer_objects_init(struct wio_infer *infer)
@@ -22,15 +61,19 @@ enum wio_status wio_infer_objects_init(struct wio_infer *infer)
     wio_pair_map_init(&infer->objects.of, &infer->alloc);
     WIO_TRY(wio_alloc_room(&infer->alloc, (void **)&infer->objects.items, &infer->objects.room, 1,
                            sizeof(*infer->objects.items)));
-    infer->objects.items[infer->objects.count++] = state_of((struct wio_infer_object){0});
+    infer->objects.items[infer->objects.count++] = (struct wio_infer_state){0};
     return WIO_OK;
 }
 
 void wio_infer_objects_fini(struct wio_infer *infer)
 {
     wio_pair_map_fini(&infer->objects.of);
-    for (uint32_t i = 0; i < infer->objects.count; i++) {
-        wio_ranges_destroy(infer->objects.items[i].released);
+    for (uint32_t i = 0; i < infer->objects.parts[WIO_INFER_RECORD_LOCK].count; i++) {
+        const struct wio_infer_record_lock *lock = part_at(infer, WIO_INFER_RECORD_LOCK, i);
+        wio_ranges_destroy(lock->released);
+    }
+    for (unsigned kind = 0; kind < WIO_INFER_KIND_COUNT; kind++) {
+        infer->alloc.put(infer->alloc.context, infer->objects.parts[kind].items);
     }
     infer->alloc.put(infer->alloc.context, infer->objects.items);
 }
@@ -40,8 +83,10 @@ enum wio_status wio_infer_new_object(struct wio_infer *infer, struct wio_infer_o
 {
     WIO_TRY(wio_alloc_room(&infer->alloc, (void **)&infer->objects.items, &infer->objects.room,
                            (size_t)infer->objects.count + 1, sizeof(*infer->objects.items)));
+    uint32_t part;
+    WIO_TRY(new_part(infer, object.kind, &part));
     uint32_t number = infer->objects.count++;
-    infer->objects.items[number] = state_of(object);
+    infer->objects.items[number] = (struct wio_infer_state){.object = object, .part = part};
     *number_out = number;
     return wio_pair_map_put(&infer->objects.of, key_of(&object), object.id, number);
 }

@@ -2,8 +2,8 @@
 /*
  * Waiting for 0 of a semaphore of System V: for all takes. R-SYNC-6
  *
- * `more` has the last take of each thread, `openings` the calls under way: takes (`a` is how much)
- * and waits for 0 (`a` is 0). A wait is over at the first moment at which nothing is left, though
+ * `takings` has the last take of each thread, `calls` those under way: takes (`a` is how much) and
+ * waits for 0 (`a` is 0). A wait is over at the first moment at which nothing is left, though
  * its call may end later: what is posted and taken meanwhile does not matter to it. So each post
  * first checks whether that moment has been.
  *
@@ -24,7 +24,7 @@ static enum wio_status object_of(struct wio_infer *infer, const struct wio_event
 enum wio_status wio_infer_note_taking(struct wio_infer *infer, const struct wio_event *event,
                                       uint32_t object)
 {
-    struct wio_infer_list *list = &infer->objects.items[object].more;
+    struct wio_infer_list *list = &wio_infer_semaphore(infer, object)->takings;
     struct wio_infer_node node = wio_infer_node_of(infer, event);
     for (uint32_t i = list->first; i != WIO_INFER_NONE; i = infer->lists.nodes[i].next) {
         if (infer->lists.nodes[i].thread == node.thread) {
@@ -44,14 +44,14 @@ enum wio_status wio_infer_zero_begin(struct wio_infer *infer, const struct wio_e
     }
     WIO_TRY(object_of(infer, event, &object));
     node.b = event->seq;
-    return wio_infer_append(infer, &infer->objects.items[object].openings, &node);
+    return wio_infer_append(infer, &wio_infer_semaphore(infer, object)->calls, &node);
 }
 
 void wio_infer_zero_puts_back(struct wio_infer *infer, const struct wio_event *event,
                               uint32_t object)
 {
     const uint32_t own = wio_infer_point(infer, event).thread;
-    uint32_t i = infer->objects.items[object].openings.first;
+    uint32_t i = wio_infer_semaphore(infer, object)->calls.first;
     for (; i != WIO_INFER_NONE; i = infer->lists.nodes[i].next) {
         struct wio_infer_node *node = &infer->lists.nodes[i];
         bool is_same_call = node->thread == own && node->begin_ns == event->t_ns;
@@ -75,11 +75,12 @@ static enum wio_status follow(struct wio_infer *infer, uint32_t from, struct wio
 static enum wio_status go_on(struct wio_infer *infer, uint32_t object, struct wio_point to,
                              uint64_t left)
 {
-    const struct wio_infer_state *state = &infer->objects.items[object];
-    for (uint32_t i = state->more.first; i != WIO_INFER_NONE; i = infer->lists.nodes[i].next) {
+    const struct wio_infer_semaphore *semaphore = wio_infer_semaphore(infer, object);
+    for (uint32_t i = semaphore->takings.first; i != WIO_INFER_NONE;
+         i = infer->lists.nodes[i].next) {
         WIO_TRY(follow(infer, i, to));
     }
-    for (uint32_t i = state->openings.first; i != WIO_INFER_NONE && left > 0;
+    for (uint32_t i = semaphore->calls.first; i != WIO_INFER_NONE && left > 0;
          i = infer->lists.nodes[i].next) {
         uint64_t units = infer->lists.nodes[i].a;
         left -= units < left ? units : left;
@@ -90,18 +91,19 @@ static enum wio_status go_on(struct wio_infer *infer, uint32_t object, struct wi
 
 uint64_t wio_infer_units(const struct wio_infer *infer, uint32_t object, uint64_t until_ns)
 {
-    const struct wio_infer_state *state = &infer->objects.items[object];
-    uint64_t units = state->count;
-    for (uint32_t i = state->list.first; i != WIO_INFER_NONE; i = infer->lists.nodes[i].next) {
+    const struct wio_infer_semaphore *semaphore = wio_infer_semaphore(infer, object);
+    uint64_t units = semaphore->initial;
+    for (uint32_t i = semaphore->posts.first; i != WIO_INFER_NONE; i = infer->lists.nodes[i].next) {
         units += infer->lists.nodes[i].b < until_ns ? infer->lists.nodes[i].a : 0;
     }
     return units;
 }
 
-static uint64_t wanted_by_calls(const struct wio_infer *infer, const struct wio_infer_state *state)
+static uint64_t wanted_by_calls(const struct wio_infer *infer,
+                                const struct wio_infer_semaphore *semaphore)
 {
     uint64_t units = 0;
-    for (uint32_t i = state->openings.first; i != WIO_INFER_NONE; i = infer->lists.nodes[i].next) {
+    for (uint32_t i = semaphore->calls.first; i != WIO_INFER_NONE; i = infer->lists.nodes[i].next) {
         units += infer->lists.nodes[i].a;
     }
     return units;
@@ -109,19 +111,19 @@ static uint64_t wanted_by_calls(const struct wio_infer *infer, const struct wio_
 
 enum wio_status wio_infer_zero_before(struct wio_infer *infer, uint32_t object, uint64_t now_ns)
 {
-    const struct wio_infer_state *state = &infer->objects.items[object];
+    const struct wio_infer_semaphore *semaphore = wio_infer_semaphore(infer, object);
     uint32_t before = WIO_INFER_NONE;
-    uint64_t left = state->openings.count > 0 ? wio_infer_units(infer, object, now_ns) : 0;
-    if (state->openings.count == 0 || left > wanted_by_calls(infer, state)) {
+    uint64_t left = semaphore->calls.count > 0 ? wio_infer_units(infer, object, now_ns) : 0;
+    if (semaphore->calls.count == 0 || left > wanted_by_calls(infer, semaphore)) {
         return WIO_OK;
     }
-    for (uint32_t i = state->openings.first; i != WIO_INFER_NONE;) {
+    for (uint32_t i = semaphore->calls.first; i != WIO_INFER_NONE;) {
         const struct wio_infer_node node = infer->lists.nodes[i];
         if (node.a > 0 || node.is_shared || node.begin_ns >= now_ns) {
             before = i;
         } else {
             WIO_TRY(go_on(infer, object, (struct wio_point){node.b, node.thread}, left));
-            wio_infer_drop_behind(infer, &infer->objects.items[object].openings, before);
+            wio_infer_drop_behind(infer, &wio_infer_semaphore(infer, object)->calls, before);
         }
         i = node.next;
     }
@@ -132,10 +134,10 @@ enum wio_status wio_infer_zero_before(struct wio_infer *infer, uint32_t object, 
 static uint64_t left_for(const struct wio_infer *infer, const struct wio_event *event,
                          uint32_t object)
 {
-    const struct wio_infer_state *state = &infer->objects.items[object];
+    const struct wio_infer_semaphore *semaphore = wio_infer_semaphore(infer, object);
     const uint32_t own = wio_infer_point(infer, event).thread;
-    uint64_t left = state->count;
-    for (uint32_t i = state->list.first; i != WIO_INFER_NONE; i = infer->lists.nodes[i].next) {
+    uint64_t left = semaphore->initial;
+    for (uint32_t i = semaphore->posts.first; i != WIO_INFER_NONE; i = infer->lists.nodes[i].next) {
         const struct wio_infer_node *post = &infer->lists.nodes[i];
         bool is_own = post->thread == own && post->begin_ns >= event->t_ns;
         left += is_own || post->b > wio_infer_end_ns(event) ? 0 : post->a;
@@ -151,7 +153,7 @@ enum wio_status wio_infer_zero_end(struct wio_infer *infer, const struct wio_eve
         return WIO_OK;
     }
     WIO_TRY(object_of(infer, event, &object));
-    return wio_infer_end_call(infer, event, &infer->objects.items[object].openings)
+    return wio_infer_end_call(infer, event, &wio_infer_semaphore(infer, object)->calls)
                ? go_on(infer, object, point, left_for(infer, event, object))
                : WIO_OK; /* it has gone on before */
 }

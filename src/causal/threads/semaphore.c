@@ -3,8 +3,7 @@
  * Semaphores, and message queues, whose messages of one type or priority are units of a semaphore.
  * R-SYNC-6, R-SYNC-10
  *
- * Units are taken in the order in which they come: `list` has the posts in that order, `a` is what
- * is left of them, `b` when they come. Those of the initial value (`count`) go first; where it is
+ * Units are taken in the order in which they come. Those of the initial value go first; where it is
  * not known, takes that find no post are of it.
  */
 #include "causal/threads/sync.h"
@@ -50,22 +49,22 @@ static enum wio_status set_value(struct wio_infer *infer, const struct wio_event
     uint64_t value = event->arg[1] > 0 ? (uint64_t)event->arg[1] : 0;
     uint64_t units = wio_infer_units(infer, object, UINT64_MAX);
     WIO_TRY(wio_infer_zero_before(infer, object, event->t_ns));
-    struct wio_infer_state *state = &infer->objects.items[object];
-    bool is_known = state->has_units || state->openings.count > 0;
-    state->has_units = true;
+    struct wio_infer_semaphore *semaphore = wio_infer_semaphore(infer, object);
+    bool is_known = semaphore->has_initial || semaphore->calls.count > 0;
+    semaphore->has_initial = true;
     if (is_known && value > units) {
         node.a = value - units;
         node.b = event->t_ns;
         node.is_shared = true;
-        return wio_infer_append(infer, &state->list, &node);
+        return wio_infer_append(infer, &semaphore->posts, &node);
     }
     if (is_known && value == units) {
         return WIO_OK;
     }
-    drop_all(infer, &state->list);
-    drop_all(infer, &state->more);
-    state->count = value;
-    return is_known && value == 0 ? wio_infer_append(infer, &state->more, &node) : WIO_OK;
+    drop_all(infer, &semaphore->posts);
+    drop_all(infer, &semaphore->takings);
+    semaphore->initial = value;
+    return is_known && value == 0 ? wio_infer_append(infer, &semaphore->takings, &node) : WIO_OK;
 }
 
 /* A new semaphore may have the address of a destroyed one; one that is opened again is the same. */
@@ -80,15 +79,16 @@ enum wio_status wio_infer_semaphore_begin(struct wio_infer *infer, const struct 
         return set_value(infer, event, object);
     }
     const struct wio_infer_state *known = &infer->objects.items[object];
-    bool is_used = known->has_giver || known->has_taker || known->has_units;
+    bool is_used =
+        known->has_giver || known->has_taker || wio_infer_semaphore(infer, object)->has_initial;
     if (is_used && event->arg[2] == 1) {
         return WIO_OK;
     }
     if (is_used) {
         WIO_TRY(wio_infer_new_object(infer, known->object, &object));
     }
-    infer->objects.items[object].count = event->arg[1] > 0 ? (uint64_t)event->arg[1] : 0;
-    infer->objects.items[object].has_units = true;
+    wio_infer_semaphore(infer, object)->initial = event->arg[1] > 0 ? (uint64_t)event->arg[1] : 0;
+    wio_infer_semaphore(infer, object)->has_initial = true;
     return WIO_OK;
 }
 
@@ -130,7 +130,7 @@ enum wio_status wio_infer_post_begin(struct wio_infer *infer, const struct wio_e
     } else if (is_of_system_v(event)) {
         WIO_TRY(wio_infer_zero_before(infer, object, event->t_ns));
     }
-    return insert(infer, &infer->objects.items[object].list, &node);
+    return insert(infer, &wio_infer_semaphore(infer, object)->posts, &node);
 }
 
 /* The queue as a whole; its list has the receives that made room in it. */
@@ -153,7 +153,7 @@ enum wio_status wio_infer_post_end(struct wio_infer *infer, const struct wio_eve
         return WIO_OK;
     }
     WIO_TRY(queue_of(infer, event, &queue));
-    struct wio_infer_list *list = &infer->objects.items[queue].list;
+    struct wio_infer_list *list = &wio_infer_wakes(infer, queue, WIO_INFER_FUTEX)->wakes;
     while (list->count > 0) {
         const struct wio_infer_node taken = infer->lists.nodes[list->first];
         wio_infer_drop_first(infer, list);
@@ -171,33 +171,34 @@ static enum wio_status note_room(struct wio_infer *infer, const struct wio_event
 {
     uint32_t queue;
     struct wio_infer_node node = wio_infer_node_of(infer, event);
-    if (infer->objects.items[object].opening++ >= infer->objects.items[object].list.count) {
+    if (wio_infer_semaphore(infer, object)->receives++ >=
+        wio_infer_semaphore(infer, object)->posts.count) {
         return WIO_OK;
     }
     WIO_TRY(queue_of(infer, event, &queue));
     node.b = wio_infer_end_ns(event);
-    WIO_TRY(wio_infer_append(infer, &infer->objects.items[queue].list, &node));
-    if (infer->objects.items[queue].list.count > KEPT_MAX) {
-        wio_infer_drop_first(infer, &infer->objects.items[queue].list);
+    WIO_TRY(wio_infer_append(infer, &wio_infer_wakes(infer, queue, WIO_INFER_FUTEX)->wakes, &node));
+    if (wio_infer_wakes(infer, queue, WIO_INFER_FUTEX)->wakes.count > KEPT_MAX) {
+        wio_infer_drop_first(infer, &wio_infer_wakes(infer, queue, WIO_INFER_FUTEX)->wakes);
     }
     return WIO_OK;
 }
 
 static enum wio_status take(struct wio_infer *infer, const struct wio_event *event, uint32_t object)
 {
-    struct wio_infer_state *state = &infer->objects.items[object];
+    struct wio_infer_semaphore *semaphore = wio_infer_semaphore(infer, object);
     uint64_t wanted = units_of(event);
-    uint64_t initial = state->count < wanted ? state->count : wanted;
-    state->count -= initial;
+    uint64_t initial = semaphore->initial < wanted ? semaphore->initial : wanted;
+    semaphore->initial -= initial;
     wanted -= initial;
-    while (wanted > 0 && state->list.count > 0) {
-        struct wio_infer_node *post = &infer->lists.nodes[state->list.first];
+    while (wanted > 0 && semaphore->posts.count > 0) {
+        struct wio_infer_node *post = &infer->lists.nodes[semaphore->posts.first];
         const struct wio_infer_node from = *post;
         uint64_t common = post->a < wanted ? post->a : wanted;
         post->a -= common;
         wanted -= common;
         if (post->a == 0) {
-            wio_infer_drop_first(infer, &state->list);
+            wio_infer_drop_first(infer, &semaphore->posts);
         }
         /* object 0: the edge out of a semctl stays HARD */
         WIO_TRY(wio_infer_after(infer, event, &from, from.is_shared ? 0 : object));
@@ -220,7 +221,7 @@ enum wio_status wio_infer_take_begin(struct wio_infer *infer, const struct wio_e
     }
     node.a = units_of(event);
     node.b = event->seq;
-    return wio_infer_append(infer, &infer->objects.items[object].openings, &node);
+    return wio_infer_append(infer, &wio_infer_semaphore(infer, object)->calls, &node);
 }
 
 enum wio_status wio_infer_take_end(struct wio_infer *infer, const struct wio_event *event)
@@ -233,8 +234,9 @@ enum wio_status wio_infer_take_end(struct wio_infer *infer, const struct wio_eve
     wio_infer_note_taker(&infer->objects.items[object], wio_infer_point(infer, event).thread);
     WIO_TRY(take(infer, event, object));
     if (is_message(event)) {
-        infer->objects.items[object].opening -= infer->objects.items[object].opening > 0 ? 1 : 0;
+        wio_infer_semaphore(infer, object)->receives -=
+            wio_infer_semaphore(infer, object)->receives > 0 ? 1 : 0;
     }
-    (void)wio_infer_end_call(infer, event, &infer->objects.items[object].openings);
+    (void)wio_infer_end_call(infer, event, &wio_infer_semaphore(infer, object)->calls);
     return is_of_system_v(event) ? wio_infer_note_taking(infer, event, object) : WIO_OK;
 }

@@ -5,6 +5,24 @@
 
 #include "causal/infer/infer_internal.h"
 
+/* Of objects of their kinds. */
+static inline struct wio_infer_semaphore *wio_infer_semaphore(const struct wio_infer *infer,
+                                                              uint32_t object)
+{
+    return wio_infer_part(infer, object, WIO_INFER_SEMAPHORE);
+}
+static inline struct wio_infer_barrier *wio_infer_barrier(const struct wio_infer *infer,
+                                                          uint32_t object)
+{
+    return wio_infer_part(infer, object, WIO_INFER_BARRIER);
+}
+/* `kind`: CONDITION or FUTEX. */
+static inline struct wio_infer_wakes *wio_infer_wakes(const struct wio_infer *infer,
+                                                      uint32_t object, enum wio_infer_kind kind)
+{
+    return wio_infer_part(infer, object, kind);
+}
+
 /* image.c: process images and their threads. */
 WIO_MUST_CHECK enum wio_status wio_infer_processes_init(struct wio_infer *infer);
 void wio_infer_processes_fini(struct wio_infer *infer);

@@ -93,7 +93,8 @@ static enum wio_status keep(struct wio_infer *infer, const struct wio_event *eve
 {
     uint32_t object;
     WIO_TRY(wio_infer_memory_object(infer, event, kind, id, &object));
-    return keep_in(infer, event, &infer->objects.items[object].list, units, bits_of(event));
+    return keep_in(infer, event, &wio_infer_wakes(infer, object, kind)->wakes, units,
+                   bits_of(event));
 }
 
 /* The first that came while this call waited, is for one of `which` and has units left. False where
@@ -125,7 +126,8 @@ static enum wio_status end_condition(struct wio_infer *infer, const struct wio_e
         return WIO_OK;
     }
     WIO_TRY(wio_infer_memory_object(infer, event, WIO_INFER_CONDITION, event->arg[0], &object));
-    if (!take(infer, event, &infer->objects.items[object].list, UINT64_MAX, &from)) {
+    if (!take(infer, event, &wio_infer_wakes(infer, object, WIO_INFER_CONDITION)->wakes, UINT64_MAX,
+              &from)) {
         return WIO_OK;
     }
     /* R-SYNC-4: one that hands a lock on, and whose signal it was is chance */
@@ -141,16 +143,19 @@ static enum wio_status end_futex(struct wio_infer *infer, const struct wio_event
         return WIO_OK;
     }
     WIO_TRY(wio_infer_memory_object(infer, event, WIO_INFER_FUTEX, event->arg[0], &object));
-    if (take(infer, event, &infer->objects.items[object].list, bits_of(event), &from)) {
+    if (take(infer, event, &wio_infer_wakes(infer, object, WIO_INFER_FUTEX)->wakes, bits_of(event),
+             &from)) {
         return wio_infer_after(infer, event, &from, object);
     }
     /* R-SYNC-7: moved to another word, whose waker is the second that it waited for */
-    if (!take(infer, event, &infer->objects.items[object].more, UINT64_MAX, &from)) {
+    if (!take(infer, event, &wio_infer_wakes(infer, object, WIO_INFER_FUTEX)->moved, UINT64_MAX,
+              &from)) {
         return WIO_OK;
     }
     uint32_t word = (uint32_t)from.b;
     WIO_TRY(wio_infer_after(infer, event, &from, object));
-    return take(infer, event, &infer->objects.items[word].list, bits_of(event), &from)
+    return take(infer, event, &wio_infer_wakes(infer, word, WIO_INFER_FUTEX)->wakes, bits_of(event),
+                &from)
                ? wio_infer_after(infer, event, &from, word)
                : WIO_OK;
 }
@@ -165,8 +170,8 @@ static enum wio_status begin_barrier(struct wio_infer *infer, const struct wio_e
     }
     WIO_TRY(wio_infer_memory_object(infer, event, WIO_INFER_BARRIER, event->arg[0], &object));
     /* Without rounds: as many as belong to one, in the order in which they come. */
-    uint64_t round =
-        event->arg[1] >= 0 ? (uint64_t)event->arg[1] : infer->objects.items[object].count++ / size;
+    uint64_t round = event->arg[1] >= 0 ? (uint64_t)event->arg[1]
+                                        : wio_infer_barrier(infer, object)->members++ / size;
     const struct wio_collective_call call = {
         .communicator = object,
         .evidence = WIO_EVIDENCE_THREAD,
@@ -199,8 +204,10 @@ static enum wio_status requeue(struct wio_infer *infer, const struct wio_event *
     uint64_t woken = wanted < all ? wanted : all;
     WIO_TRY(wio_infer_memory_object(infer, event, WIO_INFER_FUTEX, event->arg[0], &from));
     WIO_TRY(wio_infer_memory_object(infer, event, WIO_INFER_FUTEX, event->arg[3], &to));
-    WIO_TRY(keep_in(infer, event, &infer->objects.items[from].list, woken, UINT64_MAX));
-    return keep_in(infer, event, &infer->objects.items[from].more, all - woken, to);
+    WIO_TRY(keep_in(infer, event, &wio_infer_wakes(infer, from, WIO_INFER_FUTEX)->wakes, woken,
+                    UINT64_MAX));
+    return keep_in(infer, event, &wio_infer_wakes(infer, from, WIO_INFER_FUTEX)->moved, all - woken,
+                   to);
 }
 
 static enum wio_status begin_wake(struct wio_infer *infer, const struct wio_event *event)

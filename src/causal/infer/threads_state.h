@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is kept of processes, threads, signals and ranks. */
-#ifndef WIO_CAUSAL_THREADS_THREADS_STATE_H
-#define WIO_CAUSAL_THREADS_THREADS_STATE_H
+#ifndef WIO_CAUSAL_INFER_THREADS_STATE_H
+#define WIO_CAUSAL_INFER_THREADS_STATE_H
 
 #include "base/pair_map.h"
 #include "causal/infer/list.h"
@@ -33,6 +33,27 @@ struct wio_infer_processes {
     struct wio_pair_map image_of;  /* (host, pid) -> latest image that has begun */
     struct wio_pair_map
         helper_of; /* (system's stream or popen's image, seq or descriptor) -> pid */
+};
+
+/* semaphore.c, sem_wait_zero.c */
+struct wio_infer_semaphore {
+    struct wio_infer_list posts;   /* `a` is what is left of them, `b` when they come */
+    struct wio_infer_list takings; /* the last one of each thread */
+    struct wio_infer_list calls;   /* under way: `a` is what they take, `b` the operation */
+    uint32_t receives;             /* of a message, that are under way */
+    uint64_t initial;              /* what is left of its first value */
+    bool has_initial;
+};
+
+/* thread.c: of a condition or a futex word; the room in a message queue. */
+struct wio_infer_wakes {
+    struct wio_infer_list wakes; /* of `a` waiters, by the bits `b` */
+    struct wio_infer_list moved; /* waiters that are moved to the word `b` */
+};
+
+/* thread.c */
+struct wio_infer_barrier {
+    uint64_t members; /* that have come, where no rounds are told */
 };
 
 /* signal.c */
