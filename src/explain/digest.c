@@ -182,6 +182,7 @@ static enum wio_status count_event(struct digest_reader *reader, const struct wi
     WIO_TRY(count_op(op, facts, event));
     add(&op->sums, facts, bytes, event);
     if (facts->is_counted && side == WIO_DIGEST_FILES) {
+        reader->digest->operations++;
         add(&reader->by_path[path], facts, bytes, event);
         add_to_line(reader, facts, bytes, event);
     }

@@ -60,9 +60,10 @@ enum { WIO_DIGEST_FILES, WIO_DIGEST_CHANNELS, WIO_DIGEST_SIDES };
 
 struct wio_digest {
     const struct wio_trace *trace;
-    uint64_t time_ns[WIO_STEP_KINDS];            /* summed over the threads */
-    uint64_t threads_ns;                         /* the sum of these */
-    uint32_t threads;                            /* that have events */
+    uint64_t time_ns[WIO_STEP_KINDS]; /* summed over the threads */
+    uint64_t operations; /* on files, without stdio calls: what files and lines count, and replay */
+    uint64_t threads_ns; /* the sum of these */
+    uint32_t threads;    /* that have events */
     struct wio_digest_op *ops[WIO_DIGEST_SIDES]; /* by operation */
     struct wio_digest_file *files;               /* by time, the longest first */
     uint32_t file_count;

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "explain/explain.h"
-#include "trace/txn/txn.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 #include <whyio/edges.h>
@@ -11,6 +9,7 @@
 #include "explain/accounts/spent.h"
 #include "explain/critical_path/timeline.h"
 #include "explain/findings/prepare.h"
+#include "explain/missing.h"
 
 #define PROGRESS_EVENTS 65536u
 
@@ -131,69 +130,6 @@ static enum wio_status find(struct wio_explanation *explanation,
     return status;
 }
 
-/* ---- what is missing ---- */
-
-static void note(struct wio_explanation *explanation, const char *text)
-{
-    if (explanation->note_count < WIO_NOTES) {
-        (void)snprintf(explanation->notes[explanation->note_count++], sizeof(explanation->notes[0]),
-                       "%s", text);
-    }
-}
-
-static bool has_sources(const struct wio_explanation *explanation)
-{
-    return explanation->steps.places.frames.count > 0;
-}
-
-static uint64_t unseen(const struct wio_trace *trace)
-{
-    uint64_t sum = 0;
-
-    for (uint32_t i = 0; i < wio_trace_process_count(trace); i++) {
-        const struct wio_process_info *process = wio_trace_process(trace, i);
-        for (uint32_t k = 0; k < process->unseen_count; k++) {
-            sum += process->unseen[k];
-        }
-    }
-    return sum;
-}
-
-static void see_what_is_missing(struct wio_explanation *explanation)
-{
-    const struct wio_trace_info *info = &explanation->info;
-
-    if (info->events == 0 && wio_trace_has_transactions(explanation->trace)) {
-        return; /* of a store's servers, which have no other events */
-    }
-    if (info->events == 0) {
-        note(explanation, "the trace holds no event: nothing was recorded (static or set-user-id "
-                          "programs cannot be; `whyio info` says what was unseen)");
-        return;
-    }
-    if (!explanation->has_edges && wio_trace_stream_count(explanation->trace) > 1) {
-        note(explanation, "no edges between threads are known: waiting is not traced to other "
-                          "threads; record with --causal=observe");
-    }
-    if (!has_sources(explanation)) {
-        note(explanation, "the trace has no sources: findings name files and operations, no "
-                          "lines; `whyio record` notes them, an imported trace may have none");
-    }
-    if (info->live) {
-        note(explanation, "the trace is still being recorded: this is what there is by now");
-    } else if (!info->complete) {
-        note(explanation, "the trace is incomplete: what was lost is in no figure; `whyio info` "
-                          "says what is missing");
-    }
-    if (info->dropped > 0) {
-        note(explanation, "events were dropped: their time counts as computing; record with a "
-                          "larger ring or on a file system with room");
-    }
-    if (unseen(explanation->trace) > 0) {
-        note(explanation, "not everything could be recorded: `whyio info` lists what was unseen");
-    }
-}
-
 /* ---- gains ---- */
 
 static enum wio_status find_gains(struct wio_explanation *explanation,
@@ -210,7 +146,7 @@ static enum wio_status find_gains(struct wio_explanation *explanation,
     WIO_TRY(wio_gains_find(&input, &params->gains, gains, err));
     for (unsigned i = 0; i < WIO_GAIN_REMARKS; i++) {
         if (gains->remarks[i][0] != '\0') {
-            note(explanation, gains->remarks[i]);
+            wio_explanation_note(explanation, "%s", gains->remarks[i]);
         }
     }
     return WIO_OK;
@@ -264,7 +200,7 @@ static enum wio_status explain(struct wio_explanation *explanation,
          (double)explanation->critical_ns[WIO_STEP_SLEPT] - findings->claimed_slept_ns) /
         1e9;
     WIO_TRY(wio_spent_count(explanation));
-    see_what_is_missing(explanation);
+    wio_explanation_see_missing(explanation);
     return find_gains(explanation, params, err);
 }
 

@@ -120,8 +120,10 @@ void wio_report_how_to_gain(const struct wio_explanation *explanation,
     const struct wio_findings *findings = &explanation->findings;
     uint32_t i = 0;
 
+    /* a model of the page cache does not hold for network file systems */
     while (i < findings->count &&
-           (findings->items[i].predict_options[0] == '\0' || findings->items[i].is_general ||
+           (explanation->gains.items[i].network[0] != '\0' ||
+            findings->items[i].predict_options[0] == '\0' || findings->items[i].is_general ||
             !wio_report_is_shown(&findings->items[i], how))) {
         i++;
     }

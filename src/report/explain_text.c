@@ -8,6 +8,7 @@
 #include "report/line.h"
 
 #define INDENT "                     "
+#define MUCH_IO_PERCENT 10
 
 struct explanation_text {
     const struct wio_explanation *explanation;
@@ -261,6 +262,23 @@ static void put_waiting(const struct explanation_text *writer)
     }
 }
 
+/* No finding: because nothing is slow, or because no cause is known. */
+static void put_verdict(const struct explanation_text *writer)
+{
+    const struct wio_explanation *explanation = writer->explanation;
+    double io = percent(writer, (double)explanation->critical_ns[WIO_STEP_IO] / 1e9);
+
+    if (io >= MUCH_IO_PERCENT) {
+        (void)fputs("No cause is known for the I/O of this run: no pattern of it is one that a "
+                    "change would mend.\n",
+                    writer->out);
+    } else if (!explanation->info.complete) {
+        (void)fputs("Nothing slow was seen; the notes say what was not.\n", writer->out);
+    } else {
+        (void)fputs("Nothing is slow here that a change of the I/O would mend.\n", writer->out);
+    }
+}
+
 void wio_report_explain_text(const struct wio_explanation *explanation,
                              const struct wio_report_explain *how, FILE *out)
 {
@@ -274,7 +292,7 @@ void wio_report_explain_text(const struct wio_explanation *explanation,
         (void)fputs(": no events.\n", out);
     }
     if (explanation->duration_ns > 0 && put_findings(&writer) == 0) {
-        (void)fputs("Nothing is slow here that a change of the I/O would mend.\n", out);
+        put_verdict(&writer);
     }
     wio_report_how_to_gain(explanation, how, out);
     put_general(&writer);

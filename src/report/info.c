@@ -198,8 +198,9 @@ static void print_count(uint64_t count, const char *one, const char *many, FILE 
     fprintf(out, "%14s %s\n", wio_format_count(text, count), count == 1 ? one : many);
 }
 
-static void print_counts(const struct wio_summary *summary, FILE *out)
+static void print_counts(const struct wio_report_info *report, FILE *out)
 {
+    const struct wio_summary *summary = report->summary;
     const struct wio_trace_info *info = &summary->info;
     char text[WIO_TEXT_MAX];
 
@@ -208,6 +209,9 @@ static void print_counts(const struct wio_summary *summary, FILE *out)
     print_count(info->threads, "thread", "threads", out);
     print_count(info->files, "file", "files", out);
     print_count(info->events, "event", "events", out);
+    if (report->digest != NULL) {
+        print_count(report->digest->operations, "operation on files", "operations on files", out);
+    }
     print_count(info->dropped, "event dropped", "events dropped", out);
     fprintf(out, "%14s read\n", wio_format_size(text, info->bytes_read));
     fprintf(out, "%14s written\n", wio_format_size(text, info->bytes_written));
@@ -324,7 +328,7 @@ void wio_report_info_text(const struct wio_report_info *report, FILE *out)
     print_list("hosts", summary->hosts, summary->host_count, out);
     print_list("jobs", summary->jobs, summary->job_count, out);
     fputc('\n', out);
-    print_counts(summary, out);
+    print_counts(report, out);
     wio_report_layouts_text(summary->trace, out);
     print_edges(summary, out);
     print_gaps(summary, out);

@@ -17,6 +17,7 @@ struct wio_report_info {
     const struct wio_digest *digest; /* NULL: what only the events tell is left out, null in JSON */
     struct wio_sources *sources;     /* not used without a digest */
     bool has_histograms;             /* as text, too */
+    uint32_t rows;                   /* of each kind of operation, as text */
 };
 
 void wio_report_info_json(const struct wio_report_info *info, FILE *out);

@@ -86,11 +86,13 @@ static void put_lines(struct wio_json *json, const struct wio_report_info *info)
 void wio_report_digest_json(struct wio_json *json, const struct wio_report_info *info)
 {
     if (info->digest == NULL) {
+        wio_json_null(json, "operations");
         wio_json_null(json, "time");
         wio_json_null(json, "top_files");
         wio_json_null(json, "top_lines");
         return;
     }
+    wio_json_u64(json, "operations", info->digest->operations);
     put_split(json, info->digest);
     put_files(json, info->digest);
     put_lines(json, info);

@@ -9,7 +9,7 @@
 #include "base/json.h"
 #include "report/info.h"
 
-/* "time", "top_files", "top_lines"; null without a digest. */
+/* "operations", "time", "top_files", "top_lines"; null without a digest. */
 void wio_report_digest_json(struct wio_json *json, const struct wio_report_info *info);
 void wio_report_split_text(const struct wio_report_info *info, FILE *out);
 void wio_report_top_text(const struct wio_report_info *info, FILE *out);

@@ -246,17 +246,28 @@ static void print_row(const struct op_row *row, FILE *out)
         wio_format_count(text[6], row->total.errors), row->name, row->suffix);
 }
 
-static void print_kind(const struct op_rows *rows, enum wio_step_kind kind, const char *heading,
-                       FILE *out)
+/* The longest of a kind, as many as the report has rows; one line for the others. */
+static void print_kind(const struct op_rows *rows, enum wio_step_kind kind, uint32_t most,
+                       const char *heading, FILE *out)
 {
-    bool has_any = false;
+    char text[2][WIO_TEXT_MAX];
+    uint64_t left_ns = 0;
+    uint32_t left = 0;
+    uint32_t shown = 0;
 
     for (size_t i = 0; i < rows->count; i++) {
-        if (rows->rows[i].kind == kind) {
-            (void)fputs(has_any ? "" : heading, out);
+        if (rows->rows[i].kind == kind && shown < most) {
+            (void)fputs(shown == 0 ? heading : "", out);
             print_row(&rows->rows[i], out);
-            has_any = true;
+            shown++;
+        } else if (rows->rows[i].kind == kind) {
+            left_ns += rows->rows[i].total.time_ns;
+            left++;
         }
+    }
+    if (left > 0) {
+        (void)fprintf(out, "%11s more operation%s, %s (--top=N)\n", wio_format_count(text[0], left),
+                      left == 1 ? "" : "s", wio_format_time(text[1], left_ns));
     }
 }
 
@@ -273,9 +284,9 @@ void wio_report_ops_text(const struct wio_report_info *info, FILE *out)
         (void)fputs("              (no memory to list them)\n", out);
         return;
     }
-    print_kind(&rows, WIO_STEP_IO, "", out);
-    print_kind(&rows, WIO_STEP_WAIT, "  waiting:\n", out);
-    print_kind(&rows, WIO_STEP_COMPUTE, "  processes and threads:\n", out);
+    print_kind(&rows, WIO_STEP_IO, info->rows, "", out);
+    print_kind(&rows, WIO_STEP_WAIT, info->rows, "  waiting:\n", out);
+    print_kind(&rows, WIO_STEP_COMPUTE, info->rows, "  processes and threads:\n", out);
     free(rows.rows);
 }
 

@@ -28,8 +28,8 @@ struct args {
 static const struct argp_option options[] = {
     {"histograms", OPTION_HISTOGRAMS, NULL, 0,
      "Show how long and how large the operations were, as text, too", 0},
-    {"top", OPTION_TOP, "N", 0, "Show the N files and lines with the most I/O time (default 10)",
-     0},
+    {"top", OPTION_TOP, "N", 0,
+     "Show the N operations of each kind, files and lines with the most time (default 10)", 0},
     {"index", OPTION_INDEX, NULL, 0,
      "Read no event: counts and sums alone, which takes no longer for a hundred million events "
      "than for ten",
@@ -133,8 +133,8 @@ int cmd_info(int argc, char **argv)
         return cmd_fail(&err);
     }
     cmd_trace_tell_edges(trace);
-    const struct wio_report_info report = {args.trace.dir, summary, digest, sources,
-                                           args.has_histograms};
+    const struct wio_report_info report = {
+        args.trace.dir, summary, digest, sources, args.has_histograms, (uint32_t)args.rows};
     if (args.trace.common.format == CMD_FORMAT_JSON) {
         wio_report_info_json(&report, stdout);
     } else {

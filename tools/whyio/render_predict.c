@@ -60,6 +60,22 @@ enum wio_status render_predict_op(void *arg, uint64_t index, const struct wio_mo
     return ferror(render->out) ? wio_error_sys(err, NULL, "cannot write the result") : WIO_OK;
 }
 
+static uint64_t count_of(const struct wio_predict_op_time *ops, size_t count)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < count; i++) {
+        sum += ops[i].count;
+    }
+    return sum;
+}
+
+/* On files: those whose cost a model said, those that HOST.json has, those that are as recorded. */
+static uint64_t operations_of(const struct wio_predict_result *result)
+{
+    return result->all.ops + count_of(result->metadata, result->metadata_count) +
+           count_of(result->kept, result->kept_count);
+}
+
 static void put_account(struct wio_json *json, const struct wio_predict_account *account)
 {
     wio_json_double(json, "total_s", account->total_s);
@@ -103,6 +119,7 @@ static void summary_json(struct wio_json *json, const struct render_predict_set 
         wio_json_object_end(json);
     }
     put_account(json, &result->all);
+    wio_json_u64(json, "operations", operations_of(result));
     wio_json_double(json, "dirty_bytes_max", result->dirty_bytes_max);
     wio_json_u64(json, "untied", result->untied);
     if (result->trust.is == WIO_HOST_TRUST_NOT_TOLD) {
@@ -166,7 +183,7 @@ static void parts_text(FILE *out, const struct wio_predict_result *result)
 static void ranks_text(FILE *out, const struct wio_predict_result *result)
 {
     (void)fprintf(out, "\n%5s  %10s  %10s  %10s  %10s  %10s  %s\n", "rank", "total", "I/O",
-                  "computing", "waiting", "in trace", "operations");
+                  "computing", "waiting", "in trace", "modelled");
     for (size_t i = 0; i < result->rank_count; i++) {
         const struct wio_predict_account *rank = &result->ranks[i];
         char texts[6][WIO_TEXT_MAX];
@@ -190,7 +207,11 @@ static void summary_text(FILE *out, const struct wio_predict_result *result)
     const struct wio_predict_account *all = &result->all;
     bool is_trace = !isnan(all->traced_s);
     (void)fprintf(out, "model        %s\n", wio_model_name(result->model));
-    (void)fprintf(out, "operations   %s\n", wio_format_count(text, all->ops));
+    (void)fprintf(out, "operations   %s", wio_format_count(text, operations_of(result)));
+    if (operations_of(result) != all->ops) {
+        (void)fprintf(out, ", %s of them modelled", wio_format_count(text, all->ops));
+    }
+    (void)fputc('\n', out);
     (void)fprintf(out, "written      %s\n", wio_format_size(text, all->bytes_written));
     (void)fprintf(out, "read         %s\n", wio_format_size(text, all->bytes_read));
     (void)fprintf(out, "most dirty   %s\n",

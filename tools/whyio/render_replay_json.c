@@ -228,6 +228,7 @@ void render_replay_json(const struct wio_trace *trace, const struct wio_replay_r
     wio_json_string(&json, "mode", wio_replay_mode_name(result->mode));
     wio_json_bool(&json, "dry_run", result->dry_run);
     put_account(&json, &result->total, !result->dry_run);
+    wio_json_u64(&json, "operations", result->total.ops);
     put_skipped(&json, result);
     put_lost(&json, trace);
     wio_json_u64(&json, "stdio_calls", result->covered);

@@ -165,8 +165,8 @@ static void put_lost(const struct wio_trace *trace, FILE *out)
     wio_trace_get_info(trace, &info);
     if (info.dropped > 0) {
         (void)fputs("missing   ", out);
-        put_operations(info.dropped, out);
-        (void)fputs(" that the recorder dropped\n", out);
+        (void)fprintf(out, "%s event%s dropped\n", wio_format_count(count, info.dropped),
+                      info.dropped == 1 ? "" : "s");
     }
     for (uint32_t kind = 0; kind < render_replay_unseen_kinds(trace); kind++) {
         uint64_t times = render_replay_unseen(trace, kind);
