@@ -8,7 +8,7 @@
 
 #include <whyio/source.h>
 
-#include "explain/aborts/aborts.h"
+#include "explain/aborts/candidates.h"
 #include "explain/explain.h"
 
 struct wio_report_explain {
@@ -16,7 +16,8 @@ struct wio_report_explain {
     bool is_all; /* findings below 1 %, too */
     struct wio_sources *sources;
     double fail_over; /* percent of the run that a finding may cost; negative: not limited */
-    const struct wio_aborts *aborts; /* NULL: there are no transactions */
+    const struct wio_aborts *aborts;         /* NULL: there are no transactions */
+    const struct wio_candidates *candidates; /* what changes would do to them */
 };
 
 void wio_report_explain_text(const struct wio_explanation *explanation,

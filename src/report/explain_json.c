@@ -290,7 +290,7 @@ void wio_report_explain_json(const struct wio_explanation *explanation,
     put_findings(&writer);
     wio_json_double(json, "waiting_s", seconds(explanation->waiting.total_ns));
     put_waiting(&writer);
-    wio_report_transactions_json(how->aborts, json);
+    wio_report_transactions_json(how->aborts, how->candidates, json);
     put_table(&writer, "jobs", WIO_SPENT_JOB);
     put_table(&writer, "per_rank", WIO_SPENT_RANK);
     put_table(&writer, "files", WIO_SPENT_FILE);

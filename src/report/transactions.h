@@ -6,15 +6,18 @@
 #include <stdio.h>
 
 #include "base/json.h"
-#include "explain/aborts/aborts.h"
+#include "explain/aborts/candidates.h"
 
-/* Pairs of victim and blocker, and where answers' time went. `is_all`: every row. */
-void wio_report_transactions_text(const struct wio_aborts *aborts, bool is_all, FILE *out);
+/* Pairs of victim and blocker, where answers' time went, what changes would do. `is_all`: every
+ * row. */
+void wio_report_transactions_text(const struct wio_aborts *aborts,
+                                  const struct wio_candidates *candidates, bool is_all, FILE *out);
 /* The tables of the classic analysis. */
 void wio_report_classic_text(const struct wio_aborts *aborts, bool is_all, FILE *out);
-/* Members "transactions", "aborts", "contention" and "classic" of an object; NULL: there are no
- * transactions. */
-void wio_report_transactions_json(const struct wio_aborts *aborts, struct wio_json *json);
+/* Members "transactions", "aborts", "contention", "what_if" and "classic" of an object; `aborts`
+ * NULL: there are no transactions. */
+void wio_report_transactions_json(const struct wio_aborts *aborts,
+                                  const struct wio_candidates *candidates, struct wio_json *json);
 
 /* ---- of both ---- */
 

@@ -148,7 +148,22 @@ static void put_classic(struct wio_json *json, const struct wio_aborts *aborts)
     wio_json_object_end(json);
 }
 
-void wio_report_transactions_json(const struct wio_aborts *aborts, struct wio_json *json)
+static void put_candidate(struct wio_json *json, const struct wio_candidate *row)
+{
+    wio_json_object_begin(json, NULL);
+    wio_json_string(json, "change", row->name);
+    wio_json_string(json, "cure", row->cure);
+    wio_json_u64(json, "transactions", row->result.transactions);
+    wio_json_u64(json, "aborts", row->result.aborts);
+    wio_json_u64(json, "waits", row->result.waits);
+    wio_json_double(json, "wait_s", row->result.wait_s);
+    wio_json_double(json, "time_s", row->result.duration_s);
+    wio_json_bool(json, "is_cut", row->result.is_cut);
+    wio_json_object_end(json);
+}
+
+void wio_report_transactions_json(const struct wio_aborts *aborts,
+                                  const struct wio_candidates *candidates, struct wio_json *json)
 {
     if (aborts == NULL) {
         wio_json_null(json, "transactions");
@@ -163,6 +178,11 @@ void wio_report_transactions_json(const struct wio_aborts *aborts, struct wio_js
     wio_json_array_begin(json, "contention");
     for (uint32_t i = 0; aborts != NULL && i < aborts->exact.contention_count; i++) {
         put_contention(json, aborts, &aborts->exact.contention[i]);
+    }
+    wio_json_array_end(json);
+    wio_json_array_begin(json, "what_if");
+    for (uint32_t i = 0; aborts != NULL && i < candidates->count; i++) {
+        put_candidate(json, &candidates->rows[i]);
     }
     wio_json_array_end(json);
     if (aborts == NULL) {

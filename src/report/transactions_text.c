@@ -204,12 +204,43 @@ static void put_missing(const struct wio_aborts *aborts, FILE *out)
     }
 }
 
-void wio_report_transactions_text(const struct wio_aborts *aborts, bool is_all, FILE *out)
+static void put_candidates(const struct wio_aborts *aborts, const struct wio_candidates *candidates,
+                           FILE *out)
+{
+    char text[4][WIO_TEXT_MAX];
+    (void)fprintf(out,
+                  "\nWhat would change it: %s committed transactions run again through the lock "
+                  "manager:\n    aborts     waits    waited      time  change\n",
+                  wio_format_count(text[0], candidates->rows[0].result.transactions));
+    for (uint32_t i = 0; i < candidates->count; i++) {
+        const struct wio_candidate *row = &candidates->rows[i];
+        const struct wio_whatif_result *result = &row->result;
+        if (result->is_cut) {
+            (void)fprintf(out, "  %8s %9s %9s %9s  %s: no end of aborts\n", "-", "-", "-", "-",
+                          row->name);
+            continue;
+        }
+        (void)fprintf(out, "  %8s %9s %9s %9s  %s\n", wio_format_count(text[0], result->aborts),
+                      wio_format_count(text[1], result->waits),
+                      wio_format_time(text[2], (uint64_t)(result->wait_s * 1e9)),
+                      wio_format_time(text[3], (uint64_t)(result->duration_s * 1e9)), row->name);
+    }
+    if (aborts->replays.left_out > 0) {
+        (void)fprintf(out, "  %s later transactions are not in this\n",
+                      wio_format_count(text[0], aborts->replays.left_out));
+    }
+}
+
+void wio_report_transactions_text(const struct wio_aborts *aborts,
+                                  const struct wio_candidates *candidates, bool is_all, FILE *out)
 {
     put_totals(aborts, out);
     put_pairs(aborts, is_all, out);
     if (aborts->exact.contention_count > 0) {
         put_contention(aborts, out);
+    }
+    if (candidates->count > 0) {
+        put_candidates(aborts, candidates, out);
     }
     put_innocent(aborts, out);
     put_missing(aborts, out);

@@ -174,6 +174,19 @@ static bool is_over(const struct wio_report_explain *how, const struct wio_expla
     return false;
 }
 
+static enum wio_status explain_transactions(const struct wio_trace *trace,
+                                            struct wio_aborts **aborts_out,
+                                            struct wio_candidates *candidates,
+                                            struct wio_error *err)
+{
+    WIO_TRY(wio_aborts_of(trace, aborts_out, err));
+    if (*aborts_out != NULL && wio_candidates_run(*aborts_out, candidates) != WIO_OK) {
+        return wio_error_set(err, WIO_ERR_NOMEM, NULL, WIO_ERROR_NO_OFFSET,
+                             "no memory to run transactions again");
+    }
+    return WIO_OK;
+}
+
 static void render(const struct explain_args *args, const struct wio_explanation *explanation,
                    const struct wio_report_explain *how)
 {
@@ -185,7 +198,7 @@ static void render(const struct explain_args *args, const struct wio_explanation
     if (how->aborts != NULL && args->is_classic) {
         wio_report_classic_text(how->aborts, args->is_all, stdout);
     } else if (how->aborts != NULL) {
-        wio_report_transactions_text(how->aborts, args->is_all, stdout);
+        wio_report_transactions_text(how->aborts, how->candidates, args->is_all, stdout);
     }
 }
 
@@ -199,6 +212,7 @@ int cmd_explain(int argc, char **argv)
     struct wio_error reason = WIO_ERROR_INIT;
     struct explain_args args = {.gains = DEFAULT_GAINS, .fail_over = -1};
     struct wio_report_explain how;
+    struct wio_candidates candidates = {0};
 
     const int wrong = cmd_parse(&argp, argc, argv, 0, &args);
     if (wrong != 0) {
@@ -208,14 +222,15 @@ int cmd_explain(int argc, char **argv)
     if (cmd_trace_open(args.dir, &args.common, &trace, &err) != WIO_OK ||
         find_edges(&args, trace, &reason, &err) != WIO_OK ||
         explain(&args, trace, &explanation, &err) != WIO_OK ||
-        wio_aborts_of(trace, &aborts, &err) != WIO_OK ||
+        explain_transactions(trace, &aborts, &candidates, &err) != WIO_OK ||
         wio_sources_create(trace, &sources, &err) != WIO_OK) {
         return cmd_fail(&err);
     }
     if (reason.status != WIO_OK && !args.common.quiet) {
         cmd_say("waits are not followed: %s", reason.message);
     }
-    how = (struct wio_report_explain){args.dir, args.is_all, sources, args.fail_over, aborts};
+    how = (struct wio_report_explain){args.dir,       args.is_all, sources,
+                                      args.fail_over, aborts,      &candidates};
     if (args.is_classic && aborts == NULL) {
         cmd_say("there are no transactions in this trace");
     }

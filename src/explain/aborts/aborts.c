@@ -16,6 +16,7 @@ void wio_aborts_fini(struct wio_aborts *aborts)
     wio_attempts_fini(&aborts->attempts);
     wio_classic_fini(&aborts->classic);
     wio_exact_fini(&aborts->exact);
+    wio_replays_fini(&aborts->replays);
     wio_abort_sources_fini(&aborts->sources);
 }
 
@@ -72,6 +73,7 @@ enum wio_status wio_aborts_row(struct wio_aborts *aborts, const struct wio_txn_r
     struct wio_attempt *attempt = NULL;
     struct wio_attempt *over = NULL;
     aborts->totals.rows++;
+    WIO_TRY(wio_replays_row(&aborts->replays, row));
     WIO_TRY(wio_attempts_row(&aborts->attempts, row, &attempt, &over));
     if (attempt != NULL) {
         WIO_TRY(wio_exact_row(&aborts->exact, &aborts->attempts, attempt, row));

@@ -11,6 +11,7 @@
 
 #include "explain/aborts/classic.h"
 #include "explain/aborts/exact.h"
+#include "explain/aborts/replays.h"
 
 struct wio_abort_totals {
     uint64_t rows;
@@ -34,6 +35,7 @@ struct wio_aborts {
     struct wio_attempts attempts;
     struct wio_classic classic;
     struct wio_exact exact;
+    struct wio_replays replays;
     struct wio_abort_totals totals;
 };
 

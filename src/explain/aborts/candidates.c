@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "explain/aborts/candidates.h"
+
+#include "base/cleanup.h"
+
+#define TIMEOUT_NS UINT64_C(250000000) /* that of PIOUS 1.2 */
+
+static const struct wio_txn_file *file_of(void *arg, uint64_t file)
+{
+    const struct wio_aborts *aborts = arg;
+    return aborts->cursor == NULL ? NULL : wio_txn_cursor_file(aborts->cursor, file);
+}
+
+static enum wio_status try_change(const struct wio_aborts *aborts, const char *name,
+                                  const char *cure, struct wio_whatif_change change,
+                                  struct wio_candidates *candidates)
+{
+    struct wio_candidate *row = &candidates->rows[candidates->count++];
+    *row = (struct wio_candidate){.name = name, .cure = cure, .change = change};
+    return wio_whatif(&aborts->replays, &change, file_of, (void *)(uintptr_t)aborts, &row->result);
+}
+
+enum wio_status wio_candidates_run(const struct wio_aborts *aborts,
+                                   struct wio_candidates *candidates_out)
+{
+    static const struct {
+        const char *name;
+        const char *cure;
+        struct wio_whatif_change change;
+    } changes[] = {
+        {"as it was", "-", {0}},
+        {"locks of touched bytes alone", "granularity", {.granularity = 1}},
+        {"one order of locks", "order", {.is_sorted = true}},
+        {"stripe units of 4 KiB", "layout", {.stripe_unit = 4096}},
+        {"stripe units of 1 MiB", "layout", {.stripe_unit = 1 << 20}},
+        {"time-out of 250 ms", "policy", {.policy = WIO_LOCK_TIMEOUT, .timeout_ns = TIMEOUT_NS}},
+        {"no-wait", "policy", {.policy = WIO_LOCK_NO_WAIT}},
+        {"wait-die", "policy", {.policy = WIO_LOCK_WAIT_DIE}},
+    };
+    *candidates_out = (struct wio_candidates){0};
+    if (aborts->replays.client_count == 0 || aborts->replays.servers == 0 ||
+        (aborts->totals.aborts == 0 && aborts->exact.pair_count == 0)) {
+        return WIO_OK;
+    }
+    for (size_t i = 0; i < WIO_ARRAY_SIZE(changes); i++) {
+        WIO_TRY(try_change(aborts, changes[i].name, changes[i].cure, changes[i].change,
+                           candidates_out));
+    }
+    struct wio_whatif_change spread = {.segments = aborts->replays.servers};
+    return try_change(aborts, "a segment on every server", "layout", spread, candidates_out);
+}

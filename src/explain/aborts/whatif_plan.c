@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "explain/aborts/whatif_plan.h"
+
+#include <stdlib.h>
+
+#include "base/cleanup.h"
+#include "base/grow.h"
+#include "store/client/layout.h"
+
+#define SIZE_OR_POINTER (3u << 30) /* R-WIRE-10 */
+/* A request becomes so many pieces at most. */
+#define PIECES_MAX 4096u
+
+static enum wio_status add(struct wio_whatif_plan *plan, const struct wio_whatif_piece *piece)
+{
+    void *array = plan->pieces;
+    WIO_TRY(wio_grow(&array, sizeof(*plan->pieces), &plan->capacity, plan->count + 1));
+    plan->pieces = array;
+    plan->pieces[plan->count++] = *piece;
+    return WIO_OK;
+}
+
+/* Locks cover whole multiples of the granularity; of 1 byte: what was touched. */
+static void round_range(struct wio_whatif_piece *piece, uint32_t touched, uint64_t granularity)
+{
+    struct wio_txn_range *range = &piece->range;
+    if ((range->segment & SIZE_OR_POINTER) != 0 || granularity == 0) {
+        return;
+    }
+    if (granularity == 1) {
+        uint64_t length = range->to - range->from;
+        bool is_part = touched > 0 && touched < length;
+        range->to = is_part ? range->from + touched : range->to;
+        return;
+    }
+    uint64_t behind = (range->to + granularity - 1) / granularity * granularity;
+    range->from -= range->from % granularity;
+    range->to = behind > range->to ? behind : range->to;
+}
+
+/* The last piece of this request in the segment, or NULL. */
+static struct wio_whatif_piece *last_in(struct wio_whatif_plan *plan, uint32_t first,
+                                        uint32_t segment)
+{
+    for (uint32_t i = plan->count; i > first; i--) {
+        if (plan->pieces[i - 1].range.segment == segment) {
+            return &plan->pieces[i - 1];
+        }
+    }
+    return NULL;
+}
+
+/* One run of bytes that is contiguous in both layouts. */
+static enum wio_status add_run(struct wio_whatif_plan *plan, uint32_t first,
+                               const struct wio_whatif_piece *whole,
+                               const struct wio_layout *layout, uint64_t linear, uint64_t bytes)
+{
+    struct wio_whatif_piece piece = *whole;
+    uint64_t offset = 0;
+    uint32_t segment = wio_layout_locate(layout, linear, &offset);
+    struct wio_whatif_piece *last = last_in(plan, first, segment);
+    if (last != NULL && last->range.to == offset) {
+        last->range.to += bytes;
+        return WIO_OK;
+    }
+    piece.range.segment = segment;
+    piece.range.from = offset;
+    piece.range.to = offset + bytes;
+    piece.server = wio_layout_target(layout, segment);
+    piece.is_beside = whole->is_beside || plan->count > first;
+    return add(plan, &piece);
+}
+
+/* What one request took is shared out among its pieces by their bytes. */
+static void share_out(struct wio_whatif_plan *plan, uint32_t first, uint64_t bytes)
+{
+    for (uint32_t i = first; i < plan->count; i++) {
+        struct wio_whatif_piece *piece = &plan->pieces[i];
+        double part = (double)(piece->range.to - piece->range.from) / (double)bytes;
+        piece->run_ns = (uint64_t)((double)piece->run_ns * part);
+    }
+}
+
+static enum wio_status lay_out(struct wio_whatif_plan *plan, const struct wio_whatif_piece *whole,
+                               const struct wio_layout *from, const struct wio_layout *to)
+{
+    uint32_t first = plan->count;
+    uint64_t at = whole->range.from;
+    for (uint32_t i = 0; at < whole->range.to && i < PIECES_MAX; i++) {
+        uint64_t linear = wio_layout_linear(from, whole->range.segment, at);
+        uint64_t in_old = from->stripe_unit - linear % from->stripe_unit;
+        uint64_t in_new = to->stripe_unit - linear % to->stripe_unit;
+        uint64_t bytes = in_old < in_new ? in_old : in_new;
+        uint64_t left = whole->range.to - at;
+        bytes = bytes < left ? bytes : left;
+        WIO_TRY(add_run(plan, first, whole, to, linear, bytes));
+        at += bytes;
+    }
+    share_out(plan, first, whole->range.to - whole->range.from);
+    return WIO_OK;
+}
+
+/* A file whose layout is not known, and what is no bytes, stays where it is. */
+static enum wio_status place(struct wio_whatif_plan *plan, const struct wio_replays *replays,
+                             const struct wio_whatif_piece *piece,
+                             const struct wio_whatif_change *change,
+                             const struct wio_txn_file *file)
+{
+    bool is_changed = change->stripe_unit != 0 || change->segments != 0;
+    bool is_known = file != NULL && file->segments > 0 && file->stripe_unit > 0;
+    if (!is_changed || !is_known || (piece->range.segment & SIZE_OR_POINTER) != 0 ||
+        piece->range.segment >= file->segments) {
+        return add(plan, piece);
+    }
+    struct wio_layout from = {file->segments, replays->servers, file->stripe_unit};
+    struct wio_layout to = from;
+    to.segments = change->segments == 0 ? from.segments : change->segments;
+    to.stripe_unit = change->stripe_unit == 0 ? from.stripe_unit : change->stripe_unit;
+    return lay_out(plan, piece, &from, &to);
+}
+
+static int compare(const void *a, const void *b)
+{
+    const struct wio_whatif_piece *left = a;
+    const struct wio_whatif_piece *right = b;
+    const uint64_t keys[][2] = {{left->server, right->server},
+                                {left->range.file, right->range.file},
+                                {left->range.segment, right->range.segment},
+                                {left->range.from, right->range.from},
+                                {left->range.to, right->range.to}};
+    for (size_t i = 0; i < WIO_ARRAY_SIZE(keys); i++) {
+        if (keys[i][0] != keys[i][1]) {
+            return keys[i][0] < keys[i][1] ? -1 : 1;
+        }
+    }
+    return 0;
+}
+
+/* In one order, one after the other. */
+static void sort(struct wio_whatif_plan *plan)
+{
+    if (plan->count > 1) {
+        qsort(plan->pieces, plan->count, sizeof(*plan->pieces), compare);
+    }
+    for (uint32_t i = 0; i < plan->count; i++) {
+        plan->pieces[i].is_beside = false;
+    }
+}
+
+enum wio_status wio_whatif_plan(struct wio_whatif_plan *plan, const struct wio_replays *replays,
+                                const struct wio_replay_txn *txn,
+                                const struct wio_whatif_change *change, wio_whatif_file_fn *file_of,
+                                void *arg)
+{
+    plan->count = 0;
+    for (uint32_t i = txn->first; i != UINT32_MAX; i = replays->requests[i].next) {
+        const struct wio_replay_request *request = &replays->requests[i];
+        struct wio_whatif_piece piece = {.range = request->range,
+                                         .server = request->server,
+                                         .mode = request->mode,
+                                         .is_beside = request->is_beside && plan->count > 0,
+                                         .after_ns = request->after_ns,
+                                         .run_ns = request->run_ns,
+                                         .storage_ns = request->storage_ns};
+        round_range(&piece, request->touched, change->granularity);
+        WIO_TRY(place(plan, replays, &piece, change, file_of(arg, request->range.file)));
+    }
+    if (change->is_sorted) {
+        sort(plan);
+    }
+    return WIO_OK;
+}

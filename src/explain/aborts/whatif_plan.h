@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The requests of one transaction as they are with a change. */
+#ifndef WIO_EXPLAIN_ABORTS_WHATIF_PLAN_H
+#define WIO_EXPLAIN_ABORTS_WHATIF_PLAN_H
+
+#include "explain/aborts/whatif.h"
+
+struct wio_whatif_piece {
+    struct wio_txn_range range; /* that is locked */
+    uint32_t server;
+    uint8_t mode;
+    bool is_beside; /* sent together with the piece before */
+    uint64_t after_ns;
+    uint64_t run_ns;
+    uint64_t storage_ns;
+    uint64_t since_ns; /* of a wait, while it is run */
+};
+
+/* Zero-initialise. */
+struct wio_whatif_plan {
+    struct wio_whatif_piece *pieces;
+    uint32_t count;
+    uint32_t capacity;
+};
+
+WIO_MUST_CHECK enum wio_status wio_whatif_plan(struct wio_whatif_plan *plan,
+                                               const struct wio_replays *replays,
+                                               const struct wio_replay_txn *txn,
+                                               const struct wio_whatif_change *change,
+                                               wio_whatif_file_fn *file_of, void *arg);
+
+#endif
