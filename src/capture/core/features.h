@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the core calls its features for: each function here calls, one after the other, those that
- * the table features.def names. scripts/gen_features.py makes them of it, as direct calls. The core
+ * What the core calls its features for, and what these call each other for where the caller is not
+ * to know the called one: each function here calls, one after the other, those that the table
+ * features.def names. scripts/gen_features.py makes them of it, as direct calls. The core
  * includes nothing of a feature; a feature is added by a line of the table.
  *
  * All run in the calling thread. `self` is its state, with signals blocked where that is said.
@@ -59,6 +60,19 @@ enum cap_verdict cap_on_internal_call(struct cap_thread *self, uintptr_t source,
  * (cap_process.is_slow). */
 void cap_on_entered(struct cap_thread *self, uintptr_t source, unsigned call, int fd,
                     const char *path) CAP_HIDDEN;
+
+/* ---- what features tell each other ---------------------------------------------------------- */
+
+struct cap_map;
+
+/* A call from `source` has opened a descriptor. */
+void cap_on_opened(struct cap_thread *self, uintptr_t source, int fd) CAP_HIDDEN;
+/* The program is about to call ioctl. */
+void cap_on_ioctl(uintptr_t source, unsigned long request, const void *argument) CAP_HIDDEN;
+/* Memory was mapped, of `fd` where `flags` say so: what is to be known of it is put into `map`. */
+void cap_on_mapped(struct cap_map *map, int flags, int fd) CAP_HIDDEN;
+/* An MPI library is about to close files of the program. */
+void cap_on_internal_close(void) CAP_HIDDEN;
 
 /* ---- events -------------------------------------------------------------------------------- */
 

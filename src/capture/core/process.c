@@ -2,7 +2,7 @@
 /* What is known of the process, and what is counted. */
 #include "capture/core/process.h"
 
-struct cap_process cap_process = {.rank = -1, .ring_fd = -1};
+struct cap_process cap_process = {.rank = -1};
 struct cap_image *cap_image;
 bool cap_clock_is_tsc;
 bool cap_is_causal;

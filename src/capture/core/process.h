@@ -39,9 +39,6 @@ struct cap_process {
     /* The ring of this image; in a fresh child still the parent's. */
     struct wio_ring_header *header;
     char ring_name[128];
-    int ring_fd;
-    uint64_t ring_dev;
-    uint64_t ring_ino;
 };
 
 extern struct cap_process cap_process CAP_HIDDEN;
@@ -88,8 +85,6 @@ bool cap_ring_is_within_limit(uint64_t end) CAP_HIDDEN;
 void cap_ring_note_user(void) CAP_HIDDEN;
 /* Before an exec: count the program as unseen where it may not make a ring. */
 void cap_ring_check_access(void) CAP_HIDDEN;
-/* True where the descriptor is open on the ring (device and inode). */
-bool cap_ring_is(int fd) CAP_HIDDEN;
 /* A chunk for a thread that has none: claimed, filled with zeros, mapped. False = no space. */
 bool cap_chunk_attach(struct cap_thread *self) CAP_HIDDEN;
 /* Begin writing at slot 0 of the chunk, with a CLOCK record. */

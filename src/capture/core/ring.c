@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/fmt.h"
+#include "capture/core/own_fds.h"
 #include "capture/core/process.h"
 #include "capture/core/raw.h"
 
@@ -176,33 +177,16 @@ void cap_ring_check_access(void)
     }
 }
 
-static void remember_identity(int fd)
-{
-    struct stat st = {0};
-    if (raw_fstat(fd, &st) == 0) {
-        cap_process.ring_dev = st.st_dev;
-        cap_process.ring_ino = st.st_ino;
-    }
-    cap_process.ring_fd = fd;
-}
-
-bool cap_ring_is(int fd)
-{
-    struct stat st = {0};
-    return fd >= 0 && raw_fstat(fd, &st) == 0 && st.st_dev == cap_process.ring_dev &&
-           st.st_ino == cap_process.ring_ino;
-}
-
 /* In a fresh child: let go of the parent's ring. */
 static void leave_parent(void)
 {
-    if (cap_ring_is(cap_process.ring_fd)) {
-        (void)raw_close(cap_process.ring_fd);
+    if (cap_own_is(CAP_OWN_RING, cap_own_fds[CAP_OWN_RING].fd)) {
+        (void)raw_close(cap_own_fds[CAP_OWN_RING].fd);
     }
     if (cap_process.header != NULL) {
         (void)raw_munmap(cap_process.header, WIO_RING_HEADER_BYTES);
     }
-    cap_process.ring_fd = -1;
+    cap_own_fds[CAP_OWN_RING].fd = -1;
     cap_process.header = NULL;
 }
 
@@ -246,7 +230,7 @@ bool cap_ring_create(void)
         }
         return false;
     }
-    remember_identity(fd);
+    cap_own_set(CAP_OWN_RING, fd);
     fill_header(map, &now, parent_ring, first_string);
     __atomic_store_n(&cap_process.header, map, __ATOMIC_RELEASE);
     return true;
@@ -264,15 +248,17 @@ __attribute__((noinline)) static int reopen(void)
     if (fd < 0) {
         return -1;
     }
-    if (!cap_ring_is((int)fd)) {
+    if (!cap_own_is(CAP_OWN_RING, (int)fd)) {
         (void)raw_close((int)fd);
         return -1;
     }
-    cap_process.ring_fd = cap_move_high((int)fd);
-    return cap_process.ring_fd;
+    cap_own_fds[CAP_OWN_RING].fd = cap_move_high((int)fd);
+    return cap_own_fds[CAP_OWN_RING].fd;
 }
 
 int cap_ring_fd(void)
 {
-    return CAP_LIKELY(cap_ring_is(cap_process.ring_fd)) ? cap_process.ring_fd : reopen();
+    return CAP_LIKELY(cap_own_is(CAP_OWN_RING, cap_own_fds[CAP_OWN_RING].fd))
+               ? cap_own_fds[CAP_OWN_RING].fd
+               : reopen();
 }

@@ -6,8 +6,8 @@
 #ifndef WIO_CAPTURE_FILES_DESCRIPTORS_H
 #define WIO_CAPTURE_FILES_DESCRIPTORS_H
 
+#include "capture/core/own_fds.h"
 #include "capture/core/state.h"
-#include "capture/mmap/pages_fd.h"
 
 enum cap_fd_flags {
     CAP_FD_KNOWN = 1,      /* path is right */
@@ -108,13 +108,13 @@ int64_t cap_fd_position(int fd) CAP_HIDDEN;
 /* True where it is one of capture's own descriptors: the program must find it closed (EBADF). */
 bool cap_fd_is_ours(int fd) CAP_HIDDEN;
 /* Our own descriptors in [first, last], rising; returns how many. */
-#define CAP_OWN_FDS 2u
 unsigned cap_fd_ours_within(unsigned first, unsigned last, unsigned ours[CAP_OWN_FDS]) CAP_HIDDEN;
-extern int *const cap_ring_fd_place CAP_HIDDEN;
 /* The same, a few instructions for all other descriptors. */
 static inline bool cap_fd_is_ours_maybe(int fd)
 {
-    return CAP_UNLIKELY(fd == *cap_ring_fd_place || fd == cap_pages_fd) && cap_fd_is_ours(fd);
+    return CAP_UNLIKELY(fd == cap_own_fds[CAP_OWN_RING].fd ||
+                        fd == cap_own_fds[CAP_OWN_FEATURE].fd) &&
+           cap_fd_is_ours(fd);
 }
 /* The program is about to put a duplicate of fd at new_fd: get ours out of the way. Not where fd is
  * closed: the call will fail, and ours would stay behind. */

@@ -1,20 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Our own descriptors, which must look closed to the program and stay open. */
-#include "capture/core/process.h"
+#include "capture/core/own_fds.h"
 #include "capture/core/raw.h"
 #include "capture/files/descriptors.h"
 
-int *const cap_ring_fd_place = &cap_process.ring_fd;
+/* Which of them it is; CAP_OWN_FDS: none. */
+static unsigned place_of(int fd)
+{
+    unsigned place = 0;
+    while (place < CAP_OWN_FDS && (fd != cap_own_fds[place].fd || !cap_own_is(place, fd))) {
+        place++;
+    }
+    return place;
+}
 
 bool cap_fd_is_ours(int fd)
 {
-    return fd >= 0 && ((fd == cap_process.ring_fd && cap_ring_is(fd)) || cap_pages_is(fd));
+    return place_of(fd) < CAP_OWN_FDS;
 }
 
 unsigned cap_fd_ours_within(unsigned first, unsigned last, unsigned ours[CAP_OWN_FDS])
 {
-    unsigned low = (unsigned)cap_process.ring_fd;
-    unsigned high = (unsigned)cap_pages_fd;
+    unsigned low = (unsigned)cap_own_fds[CAP_OWN_RING].fd;
+    unsigned high = (unsigned)cap_own_fds[CAP_OWN_FEATURE].fd;
     unsigned count = 0;
     if (low > high) {
         unsigned other = low;
@@ -32,7 +40,8 @@ unsigned cap_fd_ours_within(unsigned first, unsigned last, unsigned ours[CAP_OWN
 
 void cap_fd_make_room(int fd, int new_fd)
 {
-    if (!cap_fd_is_ours(new_fd) || raw_fcntl(fd, F_GETFD, 0) < 0) {
+    const unsigned place = place_of(new_fd);
+    if (place == CAP_OWN_FDS || raw_fcntl(fd, F_GETFD, 0) < 0) {
         return;
     }
     long moved = raw_fcntl(new_fd, F_DUPFD_CLOEXEC, new_fd + 1);
@@ -40,7 +49,6 @@ void cap_fd_make_room(int fd, int new_fd)
         moved = raw_fcntl(new_fd, F_DUPFD_CLOEXEC, 3);
     }
     if (moved >= 0) {
-        int *place = new_fd == cap_pages_fd ? &cap_pages_fd : &cap_process.ring_fd;
-        __atomic_store_n(place, (int)moved, __ATOMIC_RELEASE);
+        __atomic_store_n(&cap_own_fds[place].fd, (int)moved, __ATOMIC_RELEASE);
     }
 }

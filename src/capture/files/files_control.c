@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* fcntl, with its locks, and the requests of ioctl that concern files. */
+#include "capture/core/features.h"
 #include "capture/core/process.h"
 #include "capture/files/files_numbers.h"
 #include "capture/files/hooks.h"
-#include "capture/mmap/pages.h"
 
 #include <linux/fs.h>
 #include <sys/ioctl.h>
@@ -136,7 +136,7 @@ static int ioctl_as(int fd, unsigned long request, long argument, uintptr_t sour
     if (CAP_UNLIKELY(cap_fd_is_ours_maybe(fd))) {
         return bad_descriptor();
     }
-    cap_pages_give_way(source, request, (const void *)argument);
+    cap_on_ioctl(source, request, (const void *)argument);
     struct cap_thread *self =
         is_file_request(request) ? cap_enter_fd(source, WIO_CALL_ioctl, fd) : NULL;
     if (self == NULL) {

@@ -34,9 +34,9 @@
 #include <utime.h>
 
 #include "capture/core/capture.h"
+#include "capture/core/features.h"
 #include "capture/files/channels.h"
 #include "capture/files/paths.h"
-#include "capture/mpi/mpi_io.h"
 
 #define CAP_TEMP_FLAGS (O_RDWR | O_CREAT | O_EXCL)
 
@@ -149,7 +149,7 @@ static inline void cap_after_open(struct cap_thread *self, const struct cap_even
     (void)ext;
     if (ev->result >= 0) {
         cap_fd_set((int)ev->result, ev->path, flags);
-        cap_mpi_io_opened(self, ev->source, (int)ev->result);
+        cap_on_opened(self, ev->source, (int)ev->result);
     }
 }
 

@@ -11,11 +11,11 @@
 
 #include "capture/async/uring.h"
 #include "capture/core/capture.h"
+#include "capture/core/features.h"
 #include "capture/files/descriptors.h"
 #include "capture/mmap/mmap_record.h"
 #include "capture/mmap/mmap_table.h"
 #include "capture/mmap/pages.h"
-#include "capture/sync/sync_object.h"
 
 #undef mmap
 #undef mmap64
@@ -53,7 +53,7 @@ static void note(const struct cap_mapping *map, bool is_recorded, uint32_t path)
                             .offset = map->offset,
                             .path = path,
                             .kinds = is_recorded ? CAP_MAP_FILE : 0};
-    cap_object_mapped(&noted, map->flags, map->fd);
+    cap_on_mapped(&noted, map->flags, map->fd);
     if (is_recorded) {
         cap_pages_watch(&noted, map->fd, map->flags);
     }

@@ -6,8 +6,8 @@
 #include <sys/mman.h>
 
 #include "capture/core/environment.h"
+#include "capture/core/own_fds.h"
 #include "capture/core/process.h"
-#include "capture/mmap/pages_fd.h"
 #include "capture/mmap/pages_kernel.h"
 
 /* Protecting a map makes page tables for all of it, 1/512 of its size: not for larger ones. */
@@ -15,11 +15,7 @@
 
 #define REGIONS 64u /* of one scan */
 
-int cap_pages_fd = -1;
-
 static bool is_wanted;
-static uint64_t device; /* of cap_pages_fd */
-static uint64_t inode;
 
 enum { UNTRIED, BUSY, READY, ABSENT };
 static uint32_t state;
@@ -51,11 +47,8 @@ static int make_descriptor(void)
 static void begin(void)
 {
     int fd = make_descriptor();
-    struct stat st = {0};
-    if (fd >= 0 && raw_fstat(fd, &st) == 0) {
-        device = st.st_dev;
-        inode = st.st_ino;
-        __atomic_store_n(&cap_pages_fd, fd, __ATOMIC_RELEASE);
+    if (fd >= 0) {
+        cap_own_set(CAP_OWN_FEATURE, fd);
     }
     __atomic_store_n(&state, fd >= 0 ? READY : ABSENT, __ATOMIC_RELEASE);
 }
@@ -75,11 +68,11 @@ static bool is_ready(void)
     return expected == READY;
 }
 
-bool cap_pages_is(int fd)
+/* The descriptor; -1 where there is none, or the program closed it. */
+static int own_fd(void)
 {
-    struct stat st = {0};
-    return fd >= 0 && fd == cap_pages_fd && raw_fstat(fd, &st) == 0 && st.st_dev == device &&
-           st.st_ino == inode;
+    const int fd = cap_own_fds[CAP_OWN_FEATURE].fd;
+    return cap_own_is(CAP_OWN_FEATURE, fd) ? fd : -1;
 }
 
 /* ---- watching ----------------------------------------------------------------------------- */
@@ -95,9 +88,12 @@ static bool protect(uintptr_t address, size_t size)
     struct uffdio_range range = {address, cap_whole_pages(size)};
     struct uffdio_register registration = {.range = range, .mode = UFFDIO_REGISTER_MODE_WP};
     struct uffdio_writeprotect protection = {.range = range, .mode = UFFDIO_WRITEPROTECT_MODE_WP};
-    return size <= WATCHED_MAX && is_ready() && cap_pages_is(cap_pages_fd) &&
-           raw_ioctl(cap_pages_fd, UFFDIO_REGISTER, &registration) == 0 &&
-           raw_ioctl(cap_pages_fd, UFFDIO_WRITEPROTECT, &protection) == 0;
+    if (size > WATCHED_MAX || !is_ready()) {
+        return false;
+    }
+    const int fd = own_fd();
+    return fd >= 0 && raw_ioctl(fd, UFFDIO_REGISTER, &registration) == 0 &&
+           raw_ioctl(fd, UFFDIO_WRITEPROTECT, &protection) == 0;
 }
 
 void cap_pages_watch(struct cap_map *map, int fd, int map_flags)
@@ -145,10 +141,11 @@ void cap_pages_begin_image(void)
     if (!is_wanted) {
         return;
     }
-    if (cap_pages_is(cap_pages_fd)) {
-        (void)raw_close(cap_pages_fd);
+    const int fd = own_fd();
+    if (fd >= 0) {
+        (void)raw_close(fd);
     }
-    cap_pages_fd = -1;
+    cap_own_fds[CAP_OWN_FEATURE].fd = -1;
     state = UNTRIED;
     cap_pages_watch_again(0, SIZE_MAX);
 }
@@ -294,8 +291,9 @@ void cap_pages_give_way(uintptr_t source, unsigned long request, const void *ran
     cap_pages_report(source, WIO_CALL_ioctl, wanted.start, wanted.len);
     for (uint32_t at = 0; cap_maps_next(&at, wanted.start, wanted.len, &map);) {
         struct uffdio_range whole = {map.address, cap_whole_pages(map.size)};
-        if (map.is_watched && cap_pages_is(cap_pages_fd)) {
-            (void)raw_ioctl(cap_pages_fd, UFFDIO_UNREGISTER, &whole);
+        const int fd = own_fd();
+        if (map.is_watched && fd >= 0) {
+            (void)raw_ioctl(fd, UFFDIO_UNREGISTER, &whole);
             cap_maps_unwatch(map.address);
             cap_unseen(WIO_UNSEEN_HIDDEN_STORES);
         }

@@ -2,7 +2,7 @@
 /* The calls of MPI that tell this process's rank. Calls inside them are the library's own. */
 #include <dlfcn.h>
 
-#include "capture/async/uring_foreign.h"
+#include "capture/core/features.h"
 #include "capture/core/process.h"
 #include "capture/mpi/mpi_hooks.h"
 #include "capture/mpi_bodies_gen.h"
@@ -79,7 +79,7 @@ int cap_mpi_MPI_Finalize(uintptr_t caller, unsigned symbol)
     if (cap_is_causal) {
         cap_mpi_before_coll(&m, cap_mpi_abi.comm_world);
     }
-    cap_uring_count_foreign();
+    cap_on_internal_close();
     cap_mpi_begin(&m, CAP_STATE_IN_MPI); /* libraries close their files in what it calls back */
     cap_mpi_end(&m, call());
     if (cap_is_causal) {

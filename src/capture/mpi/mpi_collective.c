@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Collectives: the how-many-th of their communicator, window or file. */
-#include "capture/async/uring_foreign.h"
+#include "capture/core/features.h"
 #include "capture/mpi/mpi_hooks.h"
 #include "capture/mpi/mpi_judge.h"
 
@@ -40,7 +40,7 @@ void cap_mpi_before_forget(struct cap_mpi *m, enum cap_mpi_kind kind, const void
 {
     cap_mpi_word handle = kind == CAP_MPI_FILE ? *(const cap_mpi_word *)place : cap_mpi_load(place);
     if (kind == CAP_MPI_FILE) {
-        cap_uring_count_foreign(); /* as long as MPI-IO has its rings */
+        cap_on_internal_close(); /* as long as MPI-IO has its rings */
     }
     if (kind == CAP_MPI_COMM) {
         (void)cap_mpi_comm(m, handle);

@@ -13,6 +13,7 @@
 #include <sys/sysmacros.h>
 
 #include "capture/core/hash.h"
+#include "capture/core/own_fds.h"
 #include "capture/core/proc_maps.h"
 #include "capture/core/process.h"
 #include "capture/core/raw.h"
@@ -146,7 +147,7 @@ void cap_object_closed(uintptr_t address)
 /* Each thread has a piece of the ring mapped. */
 static bool is_ring(const struct cap_proc_map *line)
 {
-    return line->inode == cap_process.ring_ino && strstr(line->path, ".ring") != NULL;
+    return line->inode == cap_own_fds[CAP_OWN_RING].inode && strstr(line->path, ".ring") != NULL;
 }
 
 static struct cap_map map_of(const struct cap_proc_map *line)
