@@ -289,12 +289,22 @@ static const char *not_in_a_trace(const struct wio_gain_change *how)
                : NULL;
 }
 
+/* The change of a finding; false: none that can be simulated. */
+static bool change_of(const struct wio_finding *finding, struct wio_gain_change *change)
+{
+    if (finding->is_removal && finding->predict_options[0] == '\0') {
+        wio_gain_change_remove(finding->kept, change);
+        return true;
+    }
+    return wio_gain_change_read(finding->predict_options, change);
+}
+
 static enum wio_status find_gain(struct predictor *predictor, const struct wio_finding *finding,
                                  struct wio_gain *gain, struct wio_error *err)
 {
     struct wio_gain_change change;
 
-    if (!wio_gain_change_read(finding->predict_options, &change)) {
+    if (!change_of(finding, &change)) {
         return WIO_OK;
     }
     const char *why = predictor->basis == WIO_GAIN_TRACE ? not_in_a_trace(&change) : NULL;
@@ -337,7 +347,7 @@ static uint64_t count_runs(const struct wio_findings *findings, uint32_t left,
 
     for (uint32_t i = 0; i < findings->count; i++) {
         const struct wio_finding *finding = &findings->items[i];
-        if (is_asked(finding, &left) && wio_gain_change_read(finding->predict_options, &change)) {
+        if (is_asked(finding, &left) && change_of(finding, &change)) {
             runs += each;
         }
     }

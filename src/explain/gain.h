@@ -10,8 +10,9 @@
  * where a run lasts from the begin of its first operation to the end of its last.
  *
  * The change is restricted to what the finding is about (gain_scope.h), but for changes of the
- * machine's settings and of the distribution over ranks, which are of the whole program. Where no
- * gain can be computed it is NaN, and the text says why.
+ * machine's settings and of the distribution over ranks, which are of the whole program. A change
+ * that leaves operations away is that of REMOVE, with the part that stays. Where no gain can be
+ * computed it is NaN, and the text says why.
  */
 #ifndef WIO_EXPLAIN_GAIN_H
 #define WIO_EXPLAIN_GAIN_H

@@ -76,3 +76,10 @@ void wio_gain_change_set(const struct wio_gain_change *change, struct wio_predic
         whatif->bf = change->whatif.bf;
     }
 }
+
+void wio_gain_change_remove(double kept, struct wio_gain_change *change_out)
+{
+    *change_out = (struct wio_gain_change){
+        .whatif = wio_predict_params_default().whatif,
+        .change = {.kind = WIO_CHANGE_REMOVE, .amount = (uint64_t)(1e6 * kept + 0.5)}};
+}

@@ -18,6 +18,9 @@ struct wio_gain_change {
  * the change is then is not defined. */
 bool wio_gain_change_read(const char *options, struct wio_gain_change *change_out);
 
+/* The operations are left away, but for this part of them. */
+void wio_gain_change_remove(double kept, struct wio_gain_change *change_out);
+
 /* The setting in another what-if, beside what is there. */
 void wio_gain_change_set(const struct wio_gain_change *change, struct wio_predict_whatif *whatif);
 

@@ -6,7 +6,7 @@
 #include <pthread.h>
 #include <semaphore.h>
 
-#define STEPS 18
+#define STEPS 24
 #define BYTES (1 << 20)
 
 static sem_t full;

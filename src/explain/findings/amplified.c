@@ -36,6 +36,7 @@ static void describe(const struct wio_finding_input *input, const struct wio_fin
                             "the collective function"
                           : "sort the records by offset, or use pread and pwrite, or a buffer of "
                             "a record's size (setvbuf)");
+    wio_finding_removes(finding, 1 / factor);
 }
 
 const struct wio_finding_kind wio_finding_amplified = {.kind = "io_amplification",

@@ -53,6 +53,7 @@ static void describe(const struct wio_finding_input *input, const struct wio_fin
     (void)snprintf(finding->change, sizeof(finding->change),
                    "write a part after each part of the computing, so that the page cache has "
                    "room for the rest");
+    wio_finding_removes(finding, 1 - wio_finding_part(pattern->stalled_ns, group->time_ns));
 }
 
 const struct wio_finding_kind wio_finding_burst = {.kind = "write_burst",

@@ -17,7 +17,6 @@ static void describe(const struct wio_finding_input *input, const struct wio_fin
     struct wio_finding_words words = {0};
     uint32_t most = 0;
 
-    (void)input;
     for (uint32_t i = 0; i < WIO_LEVELS; i++) {
         most = group->pattern.levels[i].ns > group->pattern.levels[most].ns ? i : most;
     }
@@ -37,6 +36,7 @@ static void describe(const struct wio_finding_input *input, const struct wio_fin
     wio_finding_item(finding, "at_a_time", 1u << most, "");
     (void)snprintf(finding->change, sizeof(finding->change),
                    "let fewer processes or threads transfer at a time, in larger parts");
+    wio_finding_removes(finding, (double)input->best_part[group->lead]);
 }
 
 const struct wio_finding_kind wio_finding_concurrent = {.kind = "concurrent_io",

@@ -22,7 +22,6 @@ static void describe(const struct wio_finding_input *input, const struct wio_fin
 {
     struct wio_finding_words words = {0};
 
-    (void)input;
     (void)snprintf(finding->title, sizeof(finding->title), "directories read again and again");
     (void)snprintf(finding->detail, sizeof(finding->detail), "%s calls, %s each",
                    wio_finding_count(&words, group->count),
@@ -30,6 +29,8 @@ static void describe(const struct wio_finding_input *input, const struct wio_fin
     wio_finding_item(finding, "calls", (double)group->count, "");
     (void)snprintf(finding->change, sizeof(finding->change),
                    "read the directory once, or keep a list of its files");
+    double scans = wio_patterns_scans(input->patterns, finding->path);
+    wio_finding_removes(finding, scans > 0 ? 1 / scans : 1);
 }
 
 const struct wio_finding_kind wio_finding_dir_scan = {.kind = "dir_scan",

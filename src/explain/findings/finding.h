@@ -59,7 +59,9 @@ struct wio_finding {
     struct wio_finding_item evidence[WIO_EVIDENCE_ITEMS];
     uint32_t evidence_count;
     char change[WIO_FINDING_TEXT]; /* "" = none is known */
-    char predict_options[64];      /* of `whyio predict`, "" = none says this change */
+    char predict_options[64];      /* of `whyio predict`, "" = none says this change .. */
+    bool is_removal;               /* .. but it leaves operations away .. */
+    double kept;                   /* .. all but this part of them */
 };
 
 /* I/O that threads do one after the other (prepare.c). */
@@ -89,6 +91,7 @@ struct wio_finding_input {
     /* of prepare_transfers.c, by step: */
     const uint8_t *overlaps; /* its thread computes between its transfers */
     const float *concurrent; /* part of its time with too many transfers at a time */
+    const float *best_part;  /* .. and of their time that the best number of them would need */
     const float *amplified;  /* bytes moved per byte that the causing calls asked for, 0 = none */
     const uint8_t *aggregators; /* of collective calls, in which more than a rank of each host .. */
     uint32_t hosts;
@@ -110,6 +113,7 @@ struct wio_finding_group {
     uint64_t bytes;
     uint64_t asked;
     uint64_t errors;
+    uint64_t repeated;
     uint64_t time_ns;
     uint64_t unsynced;
     uint64_t opens;      /* of the count */
@@ -159,6 +163,8 @@ int32_t wio_finding_rank(const struct wio_finding_input *input, const struct wio
 struct wio_rank_set wio_finding_copy_ranks(const struct wio_rank_set *from,
                                            struct wio_rank_set ranks);
 bool wio_finding_is_io(const struct wio_finding_input *input, const struct wio_step *step);
+/* The change leaves these operations away, but for a part, which is 0 .. 1. */
+void wio_finding_removes(struct wio_finding *finding, double kept);
 void wio_finding_item(struct wio_finding *finding, const char *key, double value, const char *unit);
 /* "4.00 KiB", "1.20 ms", "1,024": in a ring of texts of the caller, WIO_TEXT_MAX each. */
 #define WIO_FINDING_WORDS 8u

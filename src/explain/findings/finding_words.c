@@ -56,6 +56,12 @@ bool wio_finding_is_io(const struct wio_finding_input *input, const struct wio_s
     return wio_finding_site(input, step)->kind == WIO_STEP_IO;
 }
 
+void wio_finding_removes(struct wio_finding *finding, double kept)
+{
+    finding->is_removal = kept < 1;
+    finding->kept = kept > 0 ? kept : 0;
+}
+
 void wio_finding_item(struct wio_finding *finding, const char *key, double value, const char *unit)
 {
     if (finding->evidence_count < WIO_EVIDENCE_ITEMS) {

@@ -114,6 +114,7 @@ static enum wio_status add_step(struct sorter *sorter, uint32_t kind, const stru
     group->bytes += step->bytes;
     group->asked += step->asked;
     group->errors += step->errors;
+    group->repeated += step->repeated;
     group->time_ns += step->time_ns;
     group->unsynced += step->unsynced;
     group->data_count += step->data_count;

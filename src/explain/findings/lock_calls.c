@@ -5,6 +5,9 @@
 #include "explain/findings/finding.h"
 #include "ops/calls.h"
 
+/* So many operations under one lock. */
+#define LOCKED_TOGETHER 16
+
 static double claim(const struct wio_finding_input *input, const struct wio_step *step)
 {
     unsigned op = wio_finding_site(input, step)->op;
@@ -32,6 +35,7 @@ static void describe(const struct wio_finding_input *input, const struct wio_fin
     (void)snprintf(finding->change, sizeof(finding->change),
                    "lock once for many operations, or let each process have a file or part of its "
                    "own");
+    wio_finding_removes(finding, 1.0 / LOCKED_TOGETHER);
 }
 
 const struct wio_finding_kind wio_finding_lock_calls = {.kind = "lock_ping_pong",

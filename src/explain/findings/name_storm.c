@@ -32,6 +32,7 @@ static void describe(const struct wio_finding_input *input, const struct wio_fin
                      "s");
     (void)snprintf(finding->change, sizeof(finding->change),
                    "keep files instead of making them anew, or keep them in memory (/dev/shm)");
+    wio_finding_removes(finding, 0);
 }
 
 const struct wio_finding_kind wio_finding_name_storm = {.kind = "metadata_storm",

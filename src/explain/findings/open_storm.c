@@ -30,6 +30,7 @@ static void describe(const struct wio_finding_input *input, const struct wio_fin
     wio_finding_item(finding, "time_per_call", wio_finding_part(group->time_ns, group->count) / 1e9,
                      "s");
     (void)snprintf(finding->change, sizeof(finding->change), "open once and keep the descriptor");
+    wio_finding_removes(finding, 1 - wio_finding_part(group->repeated, group->count));
 }
 
 const struct wio_finding_kind wio_finding_open_storm = {.kind = "open_storm",

@@ -28,6 +28,7 @@ static void describe(const struct wio_finding_input *input, const struct wio_fin
     (void)snprintf(finding->change, sizeof(finding->change),
                    "transfer beside the computing: a second buffer and a thread, io_uring, or "
                    "MPI_File_iwrite and iread");
+    wio_finding_removes(finding, 1 - wio_finding_part(group->pattern.overlap_ns, group->time_ns));
 }
 
 const struct wio_finding_kind wio_finding_overlap = {.kind = "blocking_io",

@@ -15,6 +15,7 @@ void wio_prepared_transfers_fini(struct wio_prepared_transfers *prepared)
 {
     free(prepared->overlaps);
     free(prepared->concurrent);
+    free(prepared->best_part);
     free(prepared->amplified);
     free(prepared->aggregators);
 }
@@ -113,7 +114,8 @@ static double rate_of(const struct levels *site, uint32_t level, uint32_t count)
 }
 
 /* Bits of the levels in which all together move far less than fewer did. */
-static uint32_t find_slow_levels(const struct wio_finding_input *input, const struct levels *site)
+static uint32_t find_slow_levels(const struct wio_finding_input *input, const struct levels *site,
+                                 float *best_part)
 {
     double best = 0;
     uint32_t bits = 0;
@@ -126,6 +128,7 @@ static uint32_t find_slow_levels(const struct wio_finding_input *input, const st
         }
         if (best > 0 && rate_of(site, i, most) * input->thresholds->concurrency <= best) {
             bits |= 1u << i;
+            *best_part = (float)(rate_of(site, i, most) / best);
         }
         double rate = rate_of(site, i, least);
         best = rate > best ? rate : best;
@@ -146,7 +149,8 @@ static void sum_levels(const struct wio_finding_input *input, struct levels *sit
     }
 }
 
-static enum wio_status see_levels(const struct wio_finding_input *input, float *concurrent)
+static enum wio_status see_levels(const struct wio_finding_input *input,
+                                  struct wio_prepared_transfers *prepared)
 {
     struct levels *sites = calloc((size_t)input->steps->site_count + 1, sizeof(*sites));
 
@@ -156,12 +160,14 @@ static enum wio_status see_levels(const struct wio_finding_input *input, float *
     sum_levels(input, sites);
     for (uint32_t i = 0; i < input->steps->count; i++) {
         const struct wio_step *step = &input->steps->steps[i];
-        uint32_t bits = step->pattern != NULL ? find_slow_levels(input, &sites[step->site]) : 0;
+        uint32_t bits = step->pattern != NULL
+                            ? find_slow_levels(input, &sites[step->site], &prepared->best_part[i])
+                            : 0;
         uint64_t ns = 0;
         for (uint32_t k = 0; bits != 0 && k < WIO_LEVELS; k++) {
             ns += (bits & 1u << k) != 0 ? step->pattern->levels[k].ns : 0;
         }
-        concurrent[i] = (float)wio_finding_part(ns, step->time_ns);
+        prepared->concurrent[i] = (float)wio_finding_part(ns, step->time_ns);
     }
     free(sites);
     return WIO_OK;
@@ -286,19 +292,21 @@ enum wio_status wio_prepare_transfers(struct wio_finding_input *input,
 
     prepared->overlaps = calloc(room, 1);
     prepared->concurrent = calloc(room, sizeof(float));
+    prepared->best_part = calloc(room, sizeof(float));
     prepared->amplified = calloc(room, sizeof(float));
     prepared->aggregators = calloc(room, 1);
-    if (prepared->overlaps == NULL || prepared->concurrent == NULL || prepared->amplified == NULL ||
-        prepared->aggregators == NULL) {
+    if (prepared->overlaps == NULL || prepared->concurrent == NULL || prepared->best_part == NULL ||
+        prepared->amplified == NULL || prepared->aggregators == NULL) {
         return WIO_ERR_NOMEM;
     }
     WIO_TRY(count_hosts(input->trace, &input->hosts));
     WIO_TRY(see_overlaps(input, prepared->overlaps));
-    WIO_TRY(see_levels(input, prepared->concurrent));
+    WIO_TRY(see_levels(input, prepared));
     WIO_TRY(see_amplified(input, prepared->amplified));
     WIO_TRY(see_aggregators(input, prepared->aggregators));
     input->overlaps = prepared->overlaps;
     input->concurrent = prepared->concurrent;
+    input->best_part = prepared->best_part;
     input->amplified = prepared->amplified;
     input->aggregators = prepared->aggregators;
     return WIO_OK;

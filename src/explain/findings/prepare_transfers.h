@@ -8,6 +8,7 @@
 struct wio_prepared_transfers {
     uint8_t *overlaps;
     float *concurrent;
+    float *best_part;
     float *amplified;
     uint8_t *aggregators;
 };

@@ -16,6 +16,7 @@ static double claim(const struct wio_finding_input *input, const struct wio_step
 static void describe(const struct wio_finding_input *input, const struct wio_finding_group *group,
                      struct wio_finding *finding)
 {
+    const struct wio_step_pattern *pattern = &group->pattern;
     struct wio_finding_words words = {0};
 
     (void)input;
@@ -30,6 +31,7 @@ static void describe(const struct wio_finding_input *input, const struct wio_fin
     wio_finding_item(finding, "own_bytes", (double)group->pattern.own_bytes, "B");
     (void)snprintf(finding->change, sizeof(finding->change),
                    "keep the data in memory instead of reading it back");
+    wio_finding_removes(finding, 1 - wio_finding_part(pattern->own_bytes, group->bytes));
 }
 
 const struct wio_finding_kind wio_finding_read_own = {.kind = "read_after_write",

@@ -60,6 +60,8 @@ static void describe(const struct wio_finding_input *input, const struct wio_fin
     (void)snprintf(finding->change, sizeof(finding->change), "%s",
                    is_own ? "read once and keep the data in memory"
                           : "let one rank read and send the data to the others");
+    double again = wio_finding_part(pattern->again_bytes + pattern->others_bytes, group->bytes);
+    wio_finding_removes(finding, 1 - again);
 }
 
 const struct wio_finding_kind wio_finding_redundant = {.kind = "redundant_reads",

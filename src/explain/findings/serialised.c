@@ -43,6 +43,7 @@ static void describe(const struct wio_finding_input *input, const struct wio_fin
     finding->step = input->serial->step;
     (void)snprintf(finding->change, sizeof(finding->change),
                    "let the threads do this I/O at the same time, each in its own file or part");
+    wio_finding_removes(finding, 1.0 / input->serial->threads);
 }
 
 const struct wio_finding_kind wio_finding_serialised = {.kind = "serialised",

@@ -25,6 +25,7 @@ static void describe(const struct wio_finding_input *input, const struct wio_fin
 {
     const struct wio_site *site = wio_finding_site(input, &input->steps->steps[group->lead]);
     struct wio_finding_words words = {0};
+    uint64_t most = group->repeated > group->errors ? group->repeated : group->errors;
 
     (void)snprintf(finding->title, sizeof(finding->title), "%s calls of %s",
                    wio_finding_count(&words, group->count), wio_op_name(site->op));
@@ -37,6 +38,7 @@ static void describe(const struct wio_finding_input *input, const struct wio_fin
                      "s");
     (void)snprintf(finding->change, sizeof(finding->change),
                    "remember what is known of the file, or open it and handle the failure");
+    wio_finding_removes(finding, 1 - wio_finding_part(most, group->count));
 }
 
 const struct wio_finding_kind wio_finding_stat_storm = {.kind = "stat_storm",

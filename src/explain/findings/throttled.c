@@ -38,6 +38,7 @@ static void describe(const struct wio_finding_input *input, const struct wio_fin
     (void)snprintf(finding->change, sizeof(finding->change),
                    "spread the writes over the run, or begin write-back early "
                    "(sync_file_range)");
+    wio_finding_removes(finding, 1 - wio_finding_part(pattern->stalled_ns, group->time_ns));
 }
 
 const struct wio_finding_kind wio_finding_throttled = {.kind = "page_cache_throttling",

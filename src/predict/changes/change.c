@@ -94,17 +94,36 @@ enum wio_status wio_change_program(const struct wio_program *program,
 
 /* ---- the simplest ---- */
 
+#define MILLION 1000000u
+
+struct removing {
+    struct wio_change_work *work;
+    uint64_t stay; /* of a million, of the stream at hand: what is left over of the next one */
+    uint32_t stream;
+};
+
 static enum wio_status see_removed(void *arg, const struct wio_event *event)
 {
-    const struct wio_change_work *work = arg;
-    return wio_change_has(work->change->scope, event)
-               ? wio_edits_drop(work->edits, event->stream, event->seq)
-               : WIO_OK;
+    struct removing *removing = arg;
+    struct wio_change_work *work = removing->work;
+
+    if (!wio_change_has(work->change->scope, event)) {
+        return WIO_OK;
+    }
+    removing->stay = event->stream == removing->stream ? removing->stay : MILLION / 2;
+    removing->stream = event->stream;
+    removing->stay += work->change->amount;
+    if (removing->stay >= MILLION) {
+        removing->stay -= MILLION;
+        return WIO_OK;
+    }
+    return wio_edits_drop(work->edits, event->stream, event->seq);
 }
 
 enum wio_status wio_change_remove(struct wio_change_work *work)
 {
     const struct wio_change_scope *scope = work->change->scope;
+    struct removing removing = {.work = work, .stay = MILLION / 2, .stream = UINT32_MAX};
     return wio_change_read(work, false, scope != NULL ? scope->ops : NULL,
-                           scope != NULL ? scope->op_count : 0, see_removed, work);
+                           scope != NULL ? scope->op_count : 0, see_removed, &removing);
 }

@@ -28,7 +28,8 @@
 #include "predict/program.h"
 
 enum wio_change_kind {
-    WIO_CHANGE_REMOVE,      /* the operations of the scope cost nothing: how much hangs on them */
+    WIO_CHANGE_REMOVE,      /* the operations of the scope cost nothing: how much hangs on them;
+                               amount = so many of a million stay, spread evenly over a stream */
     WIO_CHANGE_FSYNC_EVERY, /* amount = N: of each file every N-th fsync or fdatasync, and the last
                                of a process before its close or before another process reads it */
     WIO_CHANGE_AGGREGATE,   /* amount = bytes: adjacent transfers become one of up to so many */

@@ -303,6 +303,22 @@ static void a_change_holds_within_its_scope(void **state)
     assert_us(try.ends_s[0], 1 + 1 + 40); /* the first takes no time */
 }
 
+static void a_part_of_what_is_removed_stays(void **state)
+{
+    (void)state;
+    static const char script[] = "pwrite t=1000 dur=1000 fd=3 path=/a off=0 size=10\n"
+                                 "pwrite t=3000 dur=1000 fd=3 path=/a off=10 size=10\n"
+                                 "pwrite t=5000 dur=1000 fd=3 path=/a off=20 size=10\n"
+                                 "pwrite t=7000 dur=1000 fd=3 path=/a off=30 size=10\n"
+                                 "pwrite t=9000 dur=1000 fd=3 path=/a off=40 size=10\n";
+    const uint16_t ops[] = {WIO_OP_pwrite};
+    const struct wio_change_scope scope = {.ops = ops, .op_count = 1};
+    change(WIO_CHANGE_REMOVE, 400000);
+    changes[0].scope = &scope;
+    predict(script);
+    assert_int_equal(try.result.all.bytes_written, 20);
+}
+
 /* The second change sees what the first has left: without syncs all writes are one. */
 static void changes_come_one_after_the_other(void **state)
 {
@@ -336,6 +352,8 @@ int main(void)
         TRY(one_rank_of_a_host_performs),
         TRY(each_host_has_a_part),
         TRY(a_change_holds_within_its_scope),
+        TRY(a_part_of_what_is_removed_stays),
+        TRY(a_part_of_what_is_removed_stays),
         TRY(changes_come_one_after_the_other),
     };
     return WIO_RUN(tests);
