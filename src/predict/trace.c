@@ -20,19 +20,20 @@ static enum wio_status find_successor(struct sim *sim, struct wio_map *threads, 
 {
     struct sim_thread *thread = &sim->threads[index];
     const struct wio_trace *trace = thread->program->trace;
-    const struct wio_stream_info *stream = wio_trace_stream(trace, thread->stream);
-    uint32_t parent = wio_trace_process(trace, thread->image)->parent;
+    const struct wio_stream_info *stream = wio_trace_stream(trace, thread->id.stream);
+    uint32_t parent = wio_trace_process(trace, thread->id.image)->parent;
     const uint64_t *found = NULL;
-    thread->successor = UINT32_MAX;
+    thread->id.successor = UINT32_MAX;
     if (parent != UINT32_MAX) {
         found = wio_map_get(threads, (uint64_t)parent << 32 | stream->tid);
     }
     struct sim_thread *before = found != NULL ? &sim->threads[*found] : NULL;
-    if (before != NULL && before->copy == thread->copy && before->program == thread->program) {
-        before->successor = index;
-        thread->is_heir = true;
+    if (before != NULL && before->id.copy == thread->id.copy &&
+        before->program == thread->program) {
+        before->id.successor = index;
+        thread->id.is_heir = true;
     }
-    return wio_map_put(threads, (uint64_t)thread->image << 32 | stream->tid, index);
+    return wio_map_put(threads, (uint64_t)thread->id.image << 32 | stream->tid, index);
 }
 
 static enum wio_status add_thread(struct sim *sim, struct sim_program *program, uint32_t index,
@@ -101,9 +102,9 @@ static void add_processors(struct sim *sim)
 static bool waits_at_first(const struct sim_thread *thread)
 {
     const struct wio_waits *waits = thread->program->waits;
-    for (size_t i = thread->act; i < thread->act_end; i++) {
+    for (size_t i = thread->gate.act; i < thread->gate.act_end; i++) {
         const struct wio_act *act = &waits->acts[i];
-        if (thread->event == NULL || act->seq > thread->event->seq) {
+        if (thread->events.now == NULL || act->seq > thread->events.now->seq) {
             return false;
         }
         if (act->kind != WIO_ACT_TAKE) {
@@ -122,7 +123,7 @@ static void start_threads(struct sim *sim)
     sim->left = sim->thread_count;
     for (uint32_t i = 0; i < sim->thread_count; i++) {
         struct sim_thread *thread = &sim->threads[i];
-        if (!thread->is_heir) {
+        if (!thread->id.is_heir) {
             thread->has_begun = !waits_at_first(thread);
             sim_wake(sim, thread, 0);
         }
@@ -181,11 +182,11 @@ static enum wio_status stuck(const struct sim *sim, struct wio_error *err)
     for (uint32_t i = 0; i < sim->thread_count; i++) {
         const struct sim_thread *thread = &sim->threads[i];
         char text[WIO_NAME_MAX];
-        if (thread->phase == SIM_WAITS && thread->lacking > 0) {
+        if (thread->phase == SIM_WAITS && thread->gate.lacking > 0) {
             return wio_error_set(
                 err, WIO_ERR_FORMAT, NULL, WIO_ERROR_NO_OFFSET, "the simulation cannot go on: %s",
-                wio_name_wait(thread->program->waits, thread->stream,
-                              &thread->program->waits->acts[thread->act - 1], text));
+                wio_name_wait(thread->program->waits, thread->id.stream,
+                              &thread->program->waits->acts[thread->gate.act - 1], text));
         }
     }
     return wio_error_set(err, WIO_ERR_FORMAT, NULL, WIO_ERROR_NO_OFFSET,

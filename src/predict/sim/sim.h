@@ -51,67 +51,112 @@ enum sim_phase {
     SIM_ENDED
 };
 
-struct sim_thread {
-    RB_ENTRY(sim_thread) by_wake;
-    TAILQ_ENTRY(sim_thread) in_line; /* for a lock, a queue or a meeting */
-    TAILQ_ENTRY(sim_thread) at_cpu;  /* it has a processor, or waits for one */
-    struct sim_program *program;
+/* Which thread of which program it is. */
+struct sim_identity {
     uint32_t index; /* in sim.threads: also its task */
     uint32_t stream;
     uint32_t copy; /* of the program: 0, or up to what --scale-ranks makes of it */
     uint32_t image;
-    uint32_t host;
     uint32_t successor; /* thread of the image that exec made, UINT32_MAX: none */
-    enum sim_phase phase;
+    bool is_heir;       /* another one's successor: begins when that one ends */
+};
+
+/* Its events, as recorded. */
+struct sim_events {
     struct wio_cursor *cursor;
-    const struct wio_event *event; /* borrowed from the cursor; NULL behind the last */
+    const struct wio_event *now; /* borrowed from the cursor; NULL behind the last */
     struct wio_used_files_reader files;
     const struct wio_event_files *on; /* of the event, from phase READY on */
-    struct wio_gap gap;
-    enum wio_class caller; /* of the last event that no call has caused */
-    struct wio_converted todo;
-    uint64_t wake_ns;
+    enum wio_class caller;            /* of the last event that no call has caused */
+    uint64_t done;
+    struct sim_time *times; /* of each event, or NULL */
+};
+
+/* Computing: sim_cpu.c. */
+struct sim_computing {
     uint64_t work_ns;     /* to be computed yet */
     uint64_t work_at_ns;  /* since when it computes, if it does (is_working) */
-    uint64_t turn_ns;     /* since when it has a processor, if it has one (has_cpu) .. */
+    uint64_t turn_ns;     /* since when it has a processor, if it has one (has_it) .. */
     uint64_t turn_end_ns; /* .. and until when, if others wait then */
-    uint64_t wait_ns;     /* when it began to wait */
-    uint64_t op_ns;       /* when its operation began */
-    uint32_t parts;       /* of it, on a device each, that have not ended; 0: it is one */
-    size_t act;           /* next in the plan's acts */
+    bool is_working;
+    bool has_it;
+};
+
+/* Waits for other threads: sim_gate.c. */
+struct sim_waiting {
+    size_t act; /* next in the plan's acts */
     size_t act_end;
     size_t asked;           /* acts from here to `act` are waited for */
     uint32_t lacking;       /* of them, how many have not come */
     uint64_t call_seq;      /* the first event of its call .. */
     size_t early_act;       /* .. and from here on acts that are done already: */
     uint64_t early;         /* a bit each */
-    uint32_t locks_had;     /* that it has exclusively */
-    struct sim_lock *wants; /* the lock that it waits for, or NULL */
     struct sim_queue *gets; /* the queue in whose line it stands, or NULL */
-    bool is_working;
-    bool has_cpu;
-    bool is_heir;        /* another one's successor: begins when that one ends */
-    bool wants_shared;   /* how it wants that lock, or had one last */
-    bool has_begun;      /* its first event has */
-    bool has_taken;      /* at this event */
-    bool has_lock;       /* it came with the event, and is not accounted */
-    uint64_t missing;    /* requests that it waits for */
-    bool has_handed_out; /* its file, to the device (sim_replace.c) */
-    bool is_held;        /* one of them has evidence `held` .. */
-    uint64_t lag_ns;     /* .. and this is the thread's way from it (schedule/waits.h) */
-    uint64_t locked_ns;  /* when the lock was free in the trace, 0: it was never held before */
+    uint32_t poll;          /* the poll that it is in + 1, 0: none */
+};
+
+/* Locks: sim_lock.c. */
+struct sim_locking {
+    uint32_t had;           /* that it has exclusively */
+    struct sim_lock *wants; /* the lock that it waits for, or NULL */
+    bool is_shared;         /* how it wants that lock, or had one last */
+    bool is_new;            /* it came with the event, and is not accounted */
+    uint64_t free_ns;       /* when it was free in the trace, 0: it was never held before */
+};
+
+/* What the thread waited for at this event. */
+struct sim_taken {
+    bool is_any;
+    bool is_held;    /* one of them has evidence `held` .. */
+    uint64_t lag_ns; /* .. and this is the thread's way from it (schedule/waits.h) */
     struct wio_release release;
-    double metadata_s; /* of the operation, as the machine has it; NaN: not known */
-    uint32_t poll;     /* the poll that it is in + 1, 0: none */
-    uint64_t events_done;
-    const struct wio_edit_list *edits; /* how it differs from the recorded one, or NULL */
-    const struct wio_edit *range;      /* of an event with another range, or NULL */
-    uint64_t drop_end;                 /* events before this one do nothing */
-    uint32_t edit;                     /* the next of the edits */
-    uint32_t added;                    /* operations of it that are begun */
-    bool is_editing;                   /* it waits for one of them */
-    struct sim_time *times;            /* of each event, or NULL */
-    struct sim_request *requests;      /* under way */
+};
+
+/* The operation at hand: sim_op.c, sim_fit.c. */
+struct sim_operation {
+    struct wio_converted todo;
+    uint64_t begin_ns;
+    uint32_t parts;     /* of it, on a device each, that have not ended; 0: it is one */
+    double metadata_s;  /* as the machine has it; NaN: not known */
+    bool is_handed_out; /* its file, to the device (sim_replace.c) */
+};
+
+/* How it differs from the recorded one: sim_edit.c. */
+struct sim_change {
+    const struct wio_edit_list *list; /* or NULL */
+    const struct wio_edit *range;     /* of an event with another range, or NULL */
+    uint64_t drop_end;                /* events before this one do nothing */
+    uint32_t next;                    /* of the edits */
+    uint32_t added;                   /* operations of it that are begun */
+    bool is_busy;                     /* it waits for one of them */
+};
+
+/* Requests beside the thread: sim_async.c. */
+struct sim_beside {
+    struct sim_request *requests; /* under way */
+    uint64_t missing;             /* of them, that it waits for */
+};
+
+struct sim_thread {
+    RB_ENTRY(sim_thread) by_wake;
+    TAILQ_ENTRY(sim_thread) in_line; /* for a lock, a queue or a meeting */
+    TAILQ_ENTRY(sim_thread) at_cpu;  /* it has a processor, or waits for one */
+    struct sim_program *program;
+    struct sim_identity id;
+    uint32_t host;
+    enum sim_phase phase;
+    bool has_begun; /* its first event has */
+    uint64_t wake_ns;
+    uint64_t wait_ns; /* when it began to wait */
+    struct wio_gap gap;
+    struct sim_events events;
+    struct sim_computing cpu;
+    struct sim_waiting gate;
+    struct sim_locking lock;
+    struct sim_taken taken;
+    struct sim_operation op;
+    struct sim_change change;
+    struct sim_beside async;
     struct wio_predict_account account;
 };
 
@@ -323,8 +368,8 @@ uint32_t sim_place_device(const struct sim_thread *thread, const struct sim_host
 WIO_MUST_CHECK enum wio_status sim_place_begin(struct sim *sim, const struct sim_thread *thread,
                                                uint32_t task, uint32_t path,
                                                struct wio_model_op *op, struct wio_error *err);
-/* thread->todo begins on all devices of the host at once, each with a task of its own; the last one
- * ends the operation. */
+/* thread->op.todo begins on all devices of the host at once, each with a task of its own; the last
+ * one ends the operation. */
 WIO_MUST_CHECK enum wio_status sim_place_everywhere(struct sim *sim, struct sim_thread *thread,
                                                     struct wio_error *err);
 
@@ -355,7 +400,8 @@ static inline uint32_t sim_thread_of(const struct sim *sim, uint32_t task)
     return task < sim->thread_count ? task : (task - sim->thread_count) / WIO_MODEL_DEVICES_MAX;
 }
 
-/* The thread's operation (thread->todo) begins: sets the next phase. *go_on: it comes at once. */
+/* The thread's operation (thread->op.todo) begins: sets the next phase. *go_on: it comes at once.
+ */
 WIO_MUST_CHECK enum wio_status sim_op_perform(struct sim *sim, struct sim_thread *thread,
                                               const struct wio_event *event, bool *go_on,
                                               struct wio_error *err);
@@ -397,10 +443,10 @@ void sim_async_fini(struct sim_thread *thread);
 
 /* ---- sim_fit.c: costs that are fitted from the trace (params->fit) ---- */
 
-/* thread->todo begins: the next phase is DONE; *go_on: at once. */
+/* thread->op.todo begins: the next phase is DONE; *go_on: at once. */
 WIO_MUST_CHECK enum wio_status sim_fit_perform(struct sim *sim, struct sim_thread *thread,
                                                const struct wio_event *event, bool *go_on);
-/* thread->todo is an additional operation on `path`. */
+/* thread->op.todo is an additional operation on `path`. */
 WIO_MUST_CHECK enum wio_status sim_fit_added(struct sim *sim, struct sim_thread *thread,
                                              uint32_t path);
 /* The event was dropped. */
@@ -417,7 +463,7 @@ void sim_fit_fini(struct sim *sim);
 WIO_MUST_CHECK enum wio_status sim_edit_before(struct sim *sim, struct sim_thread *thread,
                                                const struct wio_event *event, bool *go_on,
                                                struct wio_error *err);
-/* thread->todo with the range that a change gives to the event. */
+/* thread->op.todo with the range that a change gives to the event. */
 void sim_edit_range(struct sim_thread *thread, const struct wio_event *event);
 /* Does the event do nothing? Then it is accounted. */
 bool sim_edit_drops(const struct sim *sim, struct sim_thread *thread,

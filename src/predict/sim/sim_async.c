@@ -19,14 +19,14 @@ static enum wio_status add(struct sim *sim, struct sim_thread *thread,
     }
     request->traced_ns = event->result == WIO_RESULT_PENDING ? UINT64_MAX : sim_end_of(event);
     request->task = sim->next_task++;
-    request->place = thread->events_done;
-    request->thread = thread->index;
+    request->place = thread->events.done;
+    request->thread = thread->id.index;
     request->begin_ns = sim->now_ns;
-    request->op = thread->todo.op;
-    request->next = thread->requests;
-    thread->requests = request;
-    if (thread->times != NULL) {
-        thread->times[request->place] = (struct sim_time){sim->now_ns, 0};
+    request->op = thread->op.todo.op;
+    request->next = thread->async.requests;
+    thread->async.requests = request;
+    if (thread->events.times != NULL) {
+        thread->events.times[request->place] = (struct sim_time){sim->now_ns, 0};
     }
     return wio_map_put(&sim->requests, request->task, (uint64_t)(uintptr_t)request);
 }
@@ -51,7 +51,7 @@ static uint64_t count_missing(const struct sim_thread *thread, const struct wio_
                               struct wio_release *release)
 {
     uint64_t missing = 0;
-    for (const struct sim_request *request = thread->requests; request != NULL;
+    for (const struct sim_request *request = thread->async.requests; request != NULL;
          request = request->next) {
         if (is_collected_by(request, event)) {
             missing += request->done_ns == 0 ? 1 : 0;
@@ -63,7 +63,7 @@ static uint64_t count_missing(const struct sim_thread *thread, const struct wio_
 
 static void drop_collected(struct sim_thread *thread, uint64_t until_ns)
 {
-    struct sim_request **place = &thread->requests;
+    struct sim_request **place = &thread->async.requests;
     while (*place != NULL) {
         struct sim_request *request = *place;
         if (request->traced_ns <= until_ns && request->done_ns != 0) {
@@ -78,16 +78,16 @@ static void drop_collected(struct sim_thread *thread, uint64_t until_ns)
 bool sim_async_collect(struct sim_thread *thread, const struct wio_event *event)
 {
     struct wio_release release = {0};
-    if (thread->requests == NULL || wio_op_class(event->op) != WIO_CLASS_ASYNC_CALL) {
+    if (thread->async.requests == NULL || wio_op_class(event->op) != WIO_CLASS_ASYNC_CALL) {
         return true;
     }
-    thread->missing = count_missing(thread, event, &release);
-    if (thread->missing > 0) {
+    thread->async.missing = count_missing(thread, event, &release);
+    if (thread->async.missing > 0) {
         return false;
     }
     drop_collected(thread, sim_end_of(event));
     if (release.v_ns != 0) {
-        thread->has_taken = true;
+        thread->taken.is_any = true;
         wio_gap_take(&thread->gap, release, sim_end_of(event));
     }
     return true;
@@ -101,13 +101,14 @@ void sim_async_done(struct sim *sim, uint32_t task)
     struct sim_thread *thread = &sim->threads[request->thread];
     (void)wio_map_remove(&sim->requests, task);
     request->done_ns = sim->now_ns > 0 ? sim->now_ns : 1;
-    if (thread->times != NULL) {
-        thread->times[request->place] =
+    if (thread->events.times != NULL) {
+        thread->events.times[request->place] =
             (struct sim_time){request->begin_ns, sim->now_ns - request->begin_ns};
     }
     sim_op_span(&thread->account, request->begin_ns, request->done_ns);
     wio_account_op(&thread->account, &request->op, (double)(sim->now_ns - request->begin_ns) / NS);
-    if (thread->missing > 0 && is_collected_by(request, thread->event) && --thread->missing == 0) {
+    if (thread->async.missing > 0 && is_collected_by(request, thread->events.now) &&
+        --thread->async.missing == 0) {
         sim_wake(sim, thread, sim->now_ns);
     }
 }
@@ -115,8 +116,8 @@ void sim_async_done(struct sim *sim, uint32_t task)
 void sim_async_fini(struct sim_thread *thread)
 {
     struct sim_request *request;
-    while ((request = thread->requests) != NULL) {
-        thread->requests = request->next;
+    while ((request = thread->async.requests) != NULL) {
+        thread->async.requests = request->next;
         free(request);
     }
 }

@@ -22,10 +22,11 @@ static void tell_budget(const struct sim *sim, enum wio_status *status, struct w
 
 static void tell_operation(const struct sim_thread *thread, struct wio_error *err)
 {
-    const struct wio_stream_info *stream = wio_trace_stream(thread->program->trace, thread->stream);
+    const struct wio_stream_info *stream =
+        wio_trace_stream(thread->program->trace, thread->id.stream);
     const struct wio_process_info *process =
-        wio_trace_process(thread->program->trace, thread->image);
-    const struct wio_event *event = thread->event;
+        wio_trace_process(thread->program->trace, thread->id.image);
+    const struct wio_event *event = thread->events.now;
     const char *path = event->path == WIO_NO_STRING
                            ? "no file"
                            : wio_trace_string(thread->program->trace, event->path, NULL);
@@ -49,7 +50,7 @@ enum wio_status sim_blame(const struct sim *sim, const struct sim_thread *thread
         return status; /* of the trace, or of the caller: it is told already */
     }
     tell_budget(sim, &status, err);
-    if (thread != NULL && thread->event != NULL) {
+    if (thread != NULL && thread->events.now != NULL) {
         tell_operation(thread, err);
     }
     return status;

@@ -25,9 +25,9 @@ static uint64_t min(uint64_t a, uint64_t b)
 
 static void give(struct sim *sim, struct sim_host *host, struct sim_thread *thread)
 {
-    thread->has_cpu = true;
-    thread->turn_ns = sim->now_ns;
-    thread->turn_end_ns = sim->now_ns + SIM_TURN_NS;
+    thread->cpu.has_it = true;
+    thread->cpu.turn_ns = sim->now_ns;
+    thread->cpu.turn_end_ns = sim->now_ns + SIM_TURN_NS;
     TAILQ_INSERT_TAIL(&host->turns, thread, at_cpu);
 }
 
@@ -36,10 +36,10 @@ static void end_turns(struct sim *sim, struct sim_host *host)
 {
     for (struct sim_thread *thread = TAILQ_FIRST(&host->turns); thread != NULL;
          thread = TAILQ_NEXT(thread, at_cpu)) {
-        uint64_t turns = (sim->now_ns - thread->turn_ns) / SIM_TURN_NS + 1;
-        thread->turn_end_ns = thread->turn_ns + turns * SIM_TURN_NS;
-        if (thread->is_working && thread->turn_end_ns < thread->wake_ns) {
-            sim_wake_again(sim, thread, thread->turn_end_ns);
+        uint64_t turns = (sim->now_ns - thread->cpu.turn_ns) / SIM_TURN_NS + 1;
+        thread->cpu.turn_end_ns = thread->cpu.turn_ns + turns * SIM_TURN_NS;
+        if (thread->cpu.is_working && thread->cpu.turn_end_ns < thread->wake_ns) {
+            sim_wake_again(sim, thread, thread->cpu.turn_end_ns);
         }
     }
 }
@@ -63,10 +63,10 @@ void sim_cpu_leave(struct sim *sim, struct sim_thread *thread)
 {
     struct sim_host *host = &sim->hosts[thread->host];
     struct sim_thread *next = TAILQ_FIRST(&host->waiting);
-    if (!thread->has_cpu) {
+    if (!thread->cpu.has_it) {
         return;
     }
-    thread->has_cpu = false;
+    thread->cpu.has_it = false;
     TAILQ_REMOVE(&host->turns, thread, at_cpu);
     if (next == NULL) {
         host->busy--;
@@ -79,13 +79,13 @@ void sim_cpu_leave(struct sim *sim, struct sim_thread *thread)
 
 bool sim_cpu_is_over(const struct sim *sim, const struct sim_thread *thread)
 {
-    return thread->has_cpu && sim->now_ns >= thread->turn_end_ns &&
+    return thread->cpu.has_it && sim->now_ns >= thread->cpu.turn_end_ns &&
            !TAILQ_EMPTY(&sim->hosts[thread->host].waiting);
 }
 
 bool sim_cpu_take(struct sim *sim, struct sim_thread *thread)
 {
-    if (thread->has_cpu && !sim_cpu_is_over(sim, thread)) {
+    if (thread->cpu.has_it && !sim_cpu_is_over(sim, thread)) {
         return true;
     }
     sim_cpu_leave(sim, thread);
@@ -95,19 +95,20 @@ bool sim_cpu_take(struct sim *sim, struct sim_thread *thread)
 bool sim_cpu_compute(struct sim *sim, struct sim_thread *thread)
 {
     struct sim_host *host = &sim->hosts[thread->host];
-    if (thread->is_working) {
-        thread->work_ns -= min(sim->now_ns - thread->work_at_ns, thread->work_ns);
-        thread->is_working = false;
+    if (thread->cpu.is_working) {
+        thread->cpu.work_ns -= min(sim->now_ns - thread->cpu.work_at_ns, thread->cpu.work_ns);
+        thread->cpu.is_working = false;
     }
-    if (thread->work_ns == 0) {
+    if (thread->cpu.work_ns == 0) {
         return true;
     }
     if (!sim_cpu_take(sim, thread)) {
         return false;
     }
-    uint64_t end_ns = sim->now_ns + thread->work_ns;
-    thread->is_working = true;
-    thread->work_at_ns = sim->now_ns;
-    sim_wake(sim, thread, TAILQ_EMPTY(&host->waiting) ? end_ns : min(end_ns, thread->turn_end_ns));
+    uint64_t end_ns = sim->now_ns + thread->cpu.work_ns;
+    thread->cpu.is_working = true;
+    thread->cpu.work_at_ns = sim->now_ns;
+    sim_wake(sim, thread,
+             TAILQ_EMPTY(&host->waiting) ? end_ns : min(end_ns, thread->cpu.turn_end_ns));
     return false;
 }

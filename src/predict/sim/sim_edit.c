@@ -13,22 +13,22 @@ static enum wio_status begin_added(struct sim *sim, struct sim_thread *thread,
 {
     enum wio_model_method method =
         wio_whatif_method(&sim->params->whatif, (enum wio_model_method)edit->method);
-    thread->todo = (struct wio_converted){
+    thread->op.todo = (struct wio_converted){
         .kind = WIO_CONVERT_OP,
         .has_offset = true,
         .path = edit->path,
         .op = {.file = edit->file,
-               .offset = edit->offset + edit->size * thread->added,
+               .offset = edit->offset + edit->size * thread->change.added,
                .size = edit->size,
                .method = method},
     };
-    thread->has_handed_out = false;
-    thread->added++;
-    thread->op_ns = sim->now_ns;
+    thread->op.is_handed_out = false;
+    thread->change.added++;
+    thread->op.begin_ns = sim->now_ns;
     if (sim->params->fit != NULL) {
         return sim_fit_added(sim, thread, edit->path);
     }
-    return sim_place_begin(sim, thread, thread->index, edit->path, &thread->todo.op, err);
+    return sim_place_begin(sim, thread, thread->id.index, edit->path, &thread->op.todo.op, err);
 }
 
 /* Time passes for it, and counts as I/O. */
@@ -36,8 +36,8 @@ static void begin_wait(struct sim *sim, struct sim_thread *thread, const struct 
 {
     thread->account.io_s += edit->seconds;
     thread->account.modelled_s += edit->seconds;
-    thread->op_ns = sim->now_ns;
-    thread->edit++;
+    thread->op.begin_ns = sim->now_ns;
+    thread->change.next++;
     sim_wake(sim, thread, sim->now_ns + sim_ns_of(edit->seconds));
 }
 
@@ -52,42 +52,43 @@ static enum wio_status follow(struct sim *sim, struct sim_thread *thread,
         begin_wait(sim, thread, edit);
         return WIO_OK;
     case WIO_EDIT_ADD:
-        if (thread->added < edit->count) {
+        if (thread->change.added < edit->count) {
             *go_on = false;
             return begin_added(sim, thread, edit, err);
         }
-        thread->added = 0;
+        thread->change.added = 0;
         break;
     case WIO_EDIT_RANGE:
-        thread->range = edit;
+        thread->change.range = edit;
         break;
     case WIO_EDIT_DROP:
-        thread->drop_end = edit->last + 1 > thread->drop_end ? edit->last + 1 : thread->drop_end;
+        thread->change.drop_end =
+            edit->last + 1 > thread->change.drop_end ? edit->last + 1 : thread->change.drop_end;
         break;
     }
-    thread->edit++;
+    thread->change.next++;
     return WIO_OK;
 }
 
 enum wio_status sim_edit_before(struct sim *sim, struct sim_thread *thread,
                                 const struct wio_event *event, bool *go_on, struct wio_error *err)
 {
-    const struct wio_edit_list *list = thread->edits;
-    if (thread->is_editing) { /* comes back from what it did */
-        sim_op_span(&thread->account, thread->op_ns, sim->now_ns);
+    const struct wio_edit_list *list = thread->change.list;
+    if (thread->change.is_busy) { /* comes back from what it did */
+        sim_op_span(&thread->account, thread->op.begin_ns, sim->now_ns);
     }
     *go_on = true;
-    while (*go_on && list != NULL && thread->edit < list->count &&
-           list->items[thread->edit].seq <= event->seq) {
-        WIO_TRY(follow(sim, thread, &list->items[thread->edit], go_on, err));
+    while (*go_on && list != NULL && thread->change.next < list->count &&
+           list->items[thread->change.next].seq <= event->seq) {
+        WIO_TRY(follow(sim, thread, &list->items[thread->change.next], go_on, err));
     }
     if (!*go_on) {
-        thread->is_editing = true;
+        thread->change.is_busy = true;
         return WIO_OK;
     }
-    if (thread->is_editing) { /* all that follows comes later */
+    if (thread->change.is_busy) { /* all that follows comes later */
         wio_gap_late(&thread->gap, sim->now_ns);
-        thread->is_editing = false;
+        thread->change.is_busy = false;
     }
     thread->phase = SIM_BEGIN;
     return WIO_OK;
@@ -95,21 +96,22 @@ enum wio_status sim_edit_before(struct sim *sim, struct sim_thread *thread,
 
 void sim_edit_range(struct sim_thread *thread, const struct wio_event *event)
 {
-    const struct wio_edit *range = thread->range;
-    bool moves = thread->todo.kind == WIO_CONVERT_OP || thread->todo.kind == WIO_CONVERT_ASYNC;
+    const struct wio_edit *range = thread->change.range;
+    bool moves =
+        thread->op.todo.kind == WIO_CONVERT_OP || thread->op.todo.kind == WIO_CONVERT_ASYNC;
     if (range != NULL && range->seq == event->seq && moves) {
-        thread->todo.has_offset = true;
-        thread->todo.op.offset = range->offset;
-        thread->todo.op.size = range->size;
+        thread->op.todo.has_offset = true;
+        thread->op.todo.op.offset = range->offset;
+        thread->op.todo.op.size = range->size;
     }
 }
 
 bool sim_edit_drops(const struct sim *sim, struct sim_thread *thread, const struct wio_event *event)
 {
-    if (event->seq >= thread->drop_end) {
+    if (event->seq >= thread->change.drop_end) {
         return false;
     }
-    if (thread->todo.kind != WIO_CONVERT_PASS) { /* it was there, and takes no time now */
+    if (thread->op.todo.kind != WIO_CONVERT_PASS) { /* it was there, and takes no time now */
         sim_op_span(&thread->account, sim->now_ns, sim->now_ns);
         sim_op_traced(&thread->account, event);
         thread->account.traced_io_s += (double)(sim_end_of(event) - event->t_ns) / NS;

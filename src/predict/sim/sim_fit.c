@@ -41,7 +41,7 @@ static struct wio_converted recorded_as(const struct sim_thread *thread,
 
     converter.whatif = &as_it_was.whatif;
     struct wio_converted was;
-    wio_convert(&converter, event, thread->on, thread->caller, &was);
+    wio_convert(&converter, event, thread->events.on, thread->events.caller, &was);
     return was;
 }
 
@@ -51,7 +51,8 @@ enum wio_status sim_fit_dropped(struct sim *sim, const struct sim_thread *thread
     const struct wio_converted was = recorded_as(thread, event);
 
     return was.kind == WIO_CONVERT_OP
-               ? note(&sim->recorded_dirty, sim_place_file(thread, thread->on->file), &was.op)
+               ? note(&sim->recorded_dirty, sim_place_file(thread, thread->events.on->file),
+                      &was.op)
                : WIO_OK;
 }
 
@@ -81,10 +82,10 @@ static double ask(struct sim *sim, uint32_t path, const struct wio_model_op *op,
 static bool is_alike(const struct sim_thread *thread, const struct wio_event *event,
                      const struct wio_converted *was)
 {
-    const struct wio_model_op *op = &thread->todo.op;
-    bool has_range = thread->range != NULL && thread->range->seq == event->seq;
+    const struct wio_model_op *op = &thread->op.todo.op;
+    bool has_range = thread->change.range != NULL && thread->change.range->seq == event->seq;
 
-    return thread->todo.kind != WIO_CONVERT_OP || was->kind != WIO_CONVERT_OP ||
+    return thread->op.todo.kind != WIO_CONVERT_OP || was->kind != WIO_CONVERT_OP ||
            (op->method == was->op.method && (!has_range || op->size == was->op.size));
 }
 
@@ -92,14 +93,14 @@ static enum wio_status cost_of(struct sim *sim, const struct sim_thread *thread,
                                const struct wio_event *event, double *seconds_out)
 {
     const struct wio_converted was = recorded_as(thread, event);
-    const struct wio_model_op *op = &thread->todo.op;
+    const struct wio_model_op *op = &thread->op.todo.op;
     double recorded_s = (double)(sim_end_of(event) - event->t_ns) / NS;
-    uint64_t name = sim_place_file(thread, thread->on->file);
+    uint64_t name = sim_place_file(thread, thread->events.on->file);
     uint64_t bytes = op->size;
     bool is_same = is_alike(thread, event, &was);
 
     *seconds_out = recorded_s;
-    if (thread->todo.kind != WIO_CONVERT_OP || was.kind != WIO_CONVERT_OP) {
+    if (thread->op.todo.kind != WIO_CONVERT_OP || was.kind != WIO_CONVERT_OP) {
         return WIO_OK;
     }
     if (wio_fit_is_flush(op->method)) {
@@ -123,9 +124,9 @@ enum wio_status sim_fit_perform(struct sim *sim, struct sim_thread *thread,
     double seconds;
 
     WIO_TRY(cost_of(sim, thread, event, &seconds));
-    thread->metadata_s = (double)NAN;
-    if (thread->todo.kind != WIO_CONVERT_TIMED) {
-        wio_account_op(&thread->account, &thread->todo.op, seconds);
+    thread->op.metadata_s = (double)NAN;
+    if (thread->op.todo.kind != WIO_CONVERT_TIMED) {
+        wio_account_op(&thread->account, &thread->op.todo.op, seconds);
     }
     thread->phase = SIM_DONE;
     *go_on = seconds <= 0;
@@ -137,7 +138,7 @@ enum wio_status sim_fit_perform(struct sim *sim, struct sim_thread *thread,
 
 enum wio_status sim_fit_added(struct sim *sim, struct sim_thread *thread, uint32_t path)
 {
-    const struct wio_model_op *op = &thread->todo.op;
+    const struct wio_model_op *op = &thread->op.todo.op;
     uint64_t name = sim_place_file(thread, op->file);
     uint64_t bytes = wio_fit_is_flush(op->method) ? get(&sim->dirty, name) : op->size;
     double seconds = ask(sim, path, op, bytes, (double)NAN);
@@ -151,7 +152,7 @@ enum wio_status sim_fit_added(struct sim *sim, struct sim_thread *thread, uint32
 
 void sim_fit_beside(struct sim *sim, const struct sim_thread *thread, const struct wio_event *event)
 {
-    bool has_range = thread->range != NULL && thread->range->seq == event->seq;
+    bool has_range = thread->change.range != NULL && thread->change.range->seq == event->seq;
 
     sim->result.unseen += has_range;
     sim->result.outside += has_range;

@@ -45,19 +45,19 @@ void sim_gate_fini(struct sim_program *program)
 static struct sim_edge *edge_of(const struct sim_thread *thread, uint32_t index)
 {
     const struct sim_program *program = thread->program;
-    return &program->edges[(size_t)thread->copy * program->waits->edge_count + index];
+    return &program->edges[(size_t)thread->id.copy * program->waits->edge_count + index];
 }
 
 static struct sim_queue *queue_of(const struct sim_thread *thread, uint32_t number)
 {
     const struct sim_program *program = thread->program;
-    return &program->queues[(size_t)thread->copy * program->waits->queue_count + number];
+    return &program->queues[(size_t)thread->id.copy * program->waits->queue_count + number];
 }
 
 /* One of the things that the thread waits for has come. */
 static void came(struct sim *sim, struct sim_thread *thread)
 {
-    if (--thread->lacking == 0) {
+    if (--thread->gate.lacking == 0) {
         sim_wake(sim, thread, sim->now_ns);
     }
 }
@@ -99,8 +99,8 @@ static void enter(struct sim *sim, struct sim_program *program, uint32_t index)
 /* Whatever is the reason: it waits for the queue no longer. */
 static void end_line(struct sim *sim, struct sim_thread *thread)
 {
-    TAILQ_REMOVE(&thread->gets->line, thread, in_line);
-    thread->gets = NULL;
+    TAILQ_REMOVE(&thread->gate.gets->line, thread, in_line);
+    thread->gate.gets = NULL;
     came(sim, thread);
 }
 
@@ -118,8 +118,8 @@ static void put(struct sim *sim, const struct sim_thread *giver, uint32_t number
 /* Has the thread given it already, for what the same call takes? */
 static bool is_early(const struct sim_thread *thread, const struct wio_act *act)
 {
-    size_t index = (size_t)(act - thread->program->waits->acts) - thread->early_act;
-    return index < EARLY_MAX && (thread->early >> index & 1) != 0;
+    size_t index = (size_t)(act - thread->program->waits->acts) - thread->gate.early_act;
+    return index < EARLY_MAX && (thread->gate.early >> index & 1) != 0;
 }
 
 static bool give(struct sim *sim, const struct sim_thread *giver, const struct wio_act *act)
@@ -152,21 +152,21 @@ static bool give_early(struct sim_thread *thread, const struct wio_act *act)
     const struct wio_act *acts = thread->program->waits->acts;
     uint32_t number = wio_waits_queue(thread->program->waits, act->index);
     uint64_t last =
-        wio_calls_last(&thread->program->recorded->calls, thread->stream, thread->call_seq);
-    for (size_t i = thread->act + 1; i < thread->act_end && acts[i].seq <= last; i++) {
+        wio_calls_last(&thread->program->recorded->calls, thread->id.stream, thread->gate.call_seq);
+    for (size_t i = thread->gate.act + 1; i < thread->gate.act_end && acts[i].seq <= last; i++) {
         bool is_same = acts[i].kind == WIO_ACT_PUT &&
                        wio_waits_queue(thread->program->waits, acts[i].index) == number;
         if (!is_same || is_early(thread, &acts[i])) {
             continue;
         }
-        if (thread->early_act <= thread->act) { /* that was another call */
-            thread->early_act = i;
-            thread->early = 0;
+        if (thread->gate.early_act <= thread->gate.act) { /* that was another call */
+            thread->gate.early_act = i;
+            thread->gate.early = 0;
         }
-        if (i - thread->early_act >= EARLY_MAX) {
+        if (i - thread->gate.early_act >= EARLY_MAX) {
             return false;
         }
-        thread->early |= UINT64_C(1) << (i - thread->early_act);
+        thread->gate.early |= UINT64_C(1) << (i - thread->gate.early_act);
         return true;
     }
     return false;
@@ -179,7 +179,7 @@ static bool ask(struct sim_thread *thread, const struct wio_act *act)
     struct sim_queue *queue;
     switch (act->kind) {
     case WIO_ACT_TAKE:
-        edge_of(thread, act->index)->waiting = thread->index + 1;
+        edge_of(thread, act->index)->waiting = thread->id.index + 1;
         return edge_of(thread, act->index)->is_given;
     case WIO_ACT_LEAVE:
         if (!is_complete(thread->program, act->index)) {
@@ -195,14 +195,14 @@ static bool ask(struct sim_thread *thread, const struct wio_act *act)
         }
         if (queue->items == 0) {
             TAILQ_INSERT_TAIL(&queue->line, thread, in_line);
-            thread->gets = queue;
+            thread->gate.gets = queue;
             return false;
         }
         queue->items--;
         return true;
     case WIO_ACT_LOCKED:
-        if (edges[act->index].release_ns > thread->locked_ns) {
-            thread->locked_ns = edges[act->index].release_ns;
+        if (edges[act->index].release_ns > thread->lock.free_ns) {
+            thread->lock.free_ns = edges[act->index].release_ns;
         }
         return true;
     default:
@@ -220,37 +220,37 @@ bool sim_gate_begin(struct sim *sim, struct sim_thread *thread, const struct wio
 {
     const struct wio_act *acts = thread->program->waits->acts;
     if ((event->flags & WIO_EVENT_CAUSED) == 0) {
-        thread->call_seq = event->seq;
+        thread->gate.call_seq = event->seq;
     }
-    for (; thread->act < thread->act_end; thread->act++) {
-        const struct wio_act *act = &acts[thread->act];
+    for (; thread->gate.act < thread->gate.act_end; thread->gate.act++) {
+        const struct wio_act *act = &acts[thread->gate.act];
         if (act->seq > event->seq || (act->seq == event->seq && act->kind == WIO_ACT_GIVE_END)) {
             break;
         }
         if (act->kind == WIO_ACT_POLL) {
-            thread->poll = act->index + 1;
+            thread->gate.poll = act->index + 1;
             continue;
         }
         if (give(sim, thread, act) || act->seq < event->seq || ask(thread, act)) {
             continue;
         }
-        thread->lacking++;
+        thread->gate.lacking++;
         if (is_a_line(act)) {
-            thread->act++;
+            thread->gate.act++;
             return false;
         }
     }
-    return thread->lacking == 0;
+    return thread->gate.lacking == 0;
 }
 
 bool sim_gate_is_pointless(struct sim_thread *thread, const struct wio_event *event)
 {
-    if (thread->poll == 0) {
+    if (thread->gate.poll == 0) {
         return false;
     }
-    const struct wio_plan_poll *poll = &thread->program->waits->polls[thread->poll - 1];
+    const struct wio_plan_poll *poll = &thread->program->waits->polls[thread->gate.poll - 1];
     if (event->seq >= poll->last_seq) {
-        thread->poll = 0;
+        thread->gate.poll = 0;
         return false;
     }
     return poll->edge != UINT32_MAX && edge_of(thread, poll->edge)->is_given;
@@ -270,18 +270,19 @@ static void join(struct sim *sim, struct sim_thread *thread, const struct wio_ac
         release.traced_ns = edge->release_ns;
         release.v_ns =
             act->kind == WIO_ACT_TAKE ? edge_of(thread, act->index)->given_ns : sim->now_ns;
-        thread->is_held |= edge->evidence == WIO_EVIDENCE_HELD;
-        thread->lag_ns = edge->lag_ns > thread->lag_ns ? edge->lag_ns : thread->lag_ns;
+        thread->taken.is_held |= edge->evidence == WIO_EVIDENCE_HELD;
+        thread->taken.lag_ns =
+            edge->lag_ns > thread->taken.lag_ns ? edge->lag_ns : thread->taken.lag_ns;
     } else {
         return;
     }
-    thread->has_taken = true;
-    wio_release_join(&thread->release, release);
+    thread->taken.is_any = true;
+    wio_release_join(&thread->taken.release, release);
 }
 
 static void give_up(struct sim *sim, struct sim_thread *thread)
 {
-    if (thread->gets == NULL) {
+    if (thread->gate.gets == NULL) {
         sim_lock_give_up(sim, thread);
         return;
     }
@@ -293,8 +294,8 @@ bool sim_gate_untie(struct sim *sim)
     struct sim_thread *first = NULL;
     for (uint32_t i = 0; i < sim->thread_count; i++) {
         struct sim_thread *thread = &sim->threads[i];
-        bool is_in_line = thread->wants != NULL || thread->gets != NULL;
-        if (is_in_line && (first == NULL || thread->event->t_ns < first->event->t_ns)) {
+        bool is_in_line = thread->lock.wants != NULL || thread->gate.gets != NULL;
+        if (is_in_line && (first == NULL || thread->events.now->t_ns < first->events.now->t_ns)) {
             first = thread;
         }
     }
@@ -308,23 +309,23 @@ bool sim_gate_untie(struct sim *sim)
 
 void sim_gate_taken(struct sim *sim, struct sim_thread *thread)
 {
-    for (size_t i = thread->asked; i < thread->act; i++) {
+    for (size_t i = thread->gate.asked; i < thread->gate.act; i++) {
         join(sim, thread, &thread->program->waits->acts[i]);
     }
-    thread->asked = thread->act;
+    thread->gate.asked = thread->gate.act;
 }
 
 void sim_gate_after(struct sim *sim, struct sim_thread *thread, const struct wio_event *event)
 {
-    while (thread->act < thread->act_end &&
-           thread->program->waits->acts[thread->act].seq <= event->seq) {
-        (void)give(sim, thread, &thread->program->waits->acts[thread->act++]);
+    while (thread->gate.act < thread->gate.act_end &&
+           thread->program->waits->acts[thread->gate.act].seq <= event->seq) {
+        (void)give(sim, thread, &thread->program->waits->acts[thread->gate.act++]);
     }
 }
 
 void sim_gate_end(struct sim *sim, struct sim_thread *thread)
 {
-    while (thread->act < thread->act_end) {
-        (void)give(sim, thread, &thread->program->waits->acts[thread->act++]);
+    while (thread->gate.act < thread->gate.act_end) {
+        (void)give(sim, thread, &thread->program->waits->acts[thread->gate.act++]);
     }
 }

@@ -6,7 +6,7 @@
 static struct sim_lock *lock_of(const struct sim_thread *thread, uint32_t number)
 {
     const struct sim_program *program = thread->program;
-    return &program->locks[(size_t)thread->copy * program->waits->lock_count + number];
+    return &program->locks[(size_t)thread->id.copy * program->waits->lock_count + number];
 }
 
 static bool can_have(const struct sim_lock *lock, bool is_shared)
@@ -20,14 +20,14 @@ static void have(struct sim_lock *lock, struct sim_thread *thread, bool is_share
         lock->readers++;
     } else {
         lock->owner = thread;
-        thread->locks_had++;
+        thread->lock.had++;
     }
 }
 
 static void leave(struct sim_lock *lock)
 {
     if (lock->owner != NULL) {
-        lock->owner->locks_had--;
+        lock->owner->lock.had--;
         lock->owner = NULL;
     }
 }
@@ -35,7 +35,7 @@ static void leave(struct sim_lock *lock)
 bool sim_lock_take(struct sim_thread *thread, uint32_t number, bool is_shared)
 {
     struct sim_lock *lock = lock_of(thread, number);
-    thread->wants_shared = is_shared;
+    thread->lock.is_shared = is_shared;
     if (lock->owner == thread) {
         return true; /* taken twice by its owner counts once */
     }
@@ -44,17 +44,17 @@ bool sim_lock_take(struct sim_thread *thread, uint32_t number, bool is_shared)
         return true;
     }
     TAILQ_INSERT_TAIL(&lock->line, thread, in_line);
-    thread->wants = lock;
+    thread->lock.wants = lock;
     return false;
 }
 
 static void let_go(struct sim *sim, struct sim_lock *lock)
 {
     struct sim_thread *next;
-    while ((next = TAILQ_FIRST(&lock->line)) != NULL && can_have(lock, next->wants_shared)) {
+    while ((next = TAILQ_FIRST(&lock->line)) != NULL && can_have(lock, next->lock.is_shared)) {
         TAILQ_REMOVE(&lock->line, next, in_line);
-        next->wants = NULL;
-        have(lock, next, next->wants_shared);
+        next->lock.wants = NULL;
+        have(lock, next, next->lock.is_shared);
         sim_wake(sim, next, sim->now_ns);
     }
 }
@@ -73,7 +73,7 @@ void sim_lock_leave(struct sim *sim, const struct sim_thread *thread, uint32_t n
 
 void sim_lock_leave_all(struct sim *sim, const struct sim_thread *thread)
 {
-    for (uint32_t i = 0; thread->locks_had > 0 && i < thread->program->waits->lock_count; i++) {
+    for (uint32_t i = 0; thread->lock.had > 0 && i < thread->program->waits->lock_count; i++) {
         if (lock_of(thread, i)->owner == thread) {
             sim_lock_leave(sim, thread, i, false);
         }
@@ -82,13 +82,13 @@ void sim_lock_leave_all(struct sim *sim, const struct sim_thread *thread)
 
 void sim_lock_give_up(struct sim *sim, struct sim_thread *thread)
 {
-    struct sim_lock *lock = thread->wants;
+    struct sim_lock *lock = thread->lock.wants;
     TAILQ_REMOVE(&lock->line, thread, in_line);
-    thread->wants = NULL;
+    thread->lock.wants = NULL;
     leave(lock);
-    if (!thread->wants_shared) {
+    if (!thread->lock.is_shared) {
         lock->readers = 0;
     }
-    have(lock, thread, thread->wants_shared);
+    have(lock, thread, thread->lock.is_shared);
     sim_wake(sim, thread, sim->now_ns);
 }

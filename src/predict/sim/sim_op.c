@@ -15,24 +15,24 @@
  * the kernel does. */
 static bool changes_data(const struct sim *sim, const struct sim_thread *thread)
 {
-    const struct wio_converted *todo = &thread->todo;
+    const struct wio_converted *todo = &thread->op.todo;
     if (sim->params->model != WIO_MODEL_KERNEL) {
         return false;
     }
     return todo->change == WIO_CONVERT_CUTS || todo->change == WIO_CONVERT_REMOVES ||
            todo->change == WIO_CONVERT_FORGETS ||
-           (todo->change == WIO_CONVERT_RENAMES && thread->on->was_there);
+           (todo->change == WIO_CONVERT_RENAMES && thread->events.on->was_there);
 }
 
 enum wio_status sim_op_perform(struct sim *sim, struct sim_thread *thread,
                                const struct wio_event *event, bool *go_on, struct wio_error *err)
 {
-    struct wio_converted *todo = &thread->todo;
+    struct wio_converted *todo = &thread->op.todo;
     *go_on = false;
-    thread->has_handed_out = false;
+    thread->op.is_handed_out = false;
     if (todo->kind == WIO_CONVERT_COPY) {
         thread->phase = SIM_READ;
-        return sim_place_begin(sim, thread, thread->index, event->path2, &todo->read, err);
+        return sim_place_begin(sim, thread, thread->id.index, event->path2, &todo->read, err);
     }
     thread->phase = SIM_THEN;
     if (todo->kind == WIO_CONVERT_TIMED && !changes_data(sim, thread)) {
@@ -42,13 +42,14 @@ enum wio_status sim_op_perform(struct sim *sim, struct sim_thread *thread,
     if (todo->is_everywhere) {
         return sim_place_everywhere(sim, thread, err);
     }
-    return sim_place_begin(sim, thread, thread->index, todo->path, &todo->op, err);
+    return sim_place_begin(sim, thread, thread->id.index, todo->path, &todo->op, err);
 }
 
 enum wio_status sim_op_write(struct sim *sim, struct sim_thread *thread, struct wio_error *err)
 {
     thread->phase = SIM_THEN;
-    return sim_place_begin(sim, thread, thread->index, thread->todo.path, &thread->todo.op, err);
+    return sim_place_begin(sim, thread, thread->id.index, thread->op.todo.path, &thread->op.todo.op,
+                           err);
 }
 
 /* As the machine has it; NaN where it has nothing. */
@@ -56,12 +57,12 @@ static double metadata_s(const struct sim *sim, const struct sim_thread *thread,
                          const struct wio_event *event)
 {
     const struct sim_host *host = &sim->hosts[thread->host];
-    const struct wio_converted *todo = &thread->todo;
+    const struct wio_converted *todo = &thread->op.todo;
     if (!todo->is_metadata) {
         return (double)NAN;
     }
     bool makes = todo->makes == WIO_CONVERT_MAKES ||
-                 (todo->makes == WIO_CONVERT_MAY_MAKE && !thread->on->was_there);
+                 (todo->makes == WIO_CONVERT_MAY_MAKE && !thread->events.on->was_there);
     uint32_t device = sim_place_device(thread, host, event->path);
     return wio_meta_cost(&host->machine.host.devices[device].meta, event->op, makes);
 }
@@ -76,13 +77,13 @@ enum wio_status sim_op_then(struct sim *sim, struct sim_thread *thread,
     if (has_more) {
         return WIO_OK;
     }
-    thread->metadata_s = metadata_s(sim, thread, event);
+    thread->op.metadata_s = metadata_s(sim, thread, event);
     WIO_TRY(sim_replace_note(sim, thread));
-    if (!isnan(thread->metadata_s)) {
-        due_ns += sim_ns_of(thread->metadata_s);
-    } else if (thread->todo.kind == WIO_CONVERT_TIMED) {
+    if (!isnan(thread->op.metadata_s)) {
+        due_ns += sim_ns_of(thread->op.metadata_s);
+    } else if (thread->op.todo.kind == WIO_CONVERT_TIMED) {
         /* what a model made it wait is in the recorded time already */
-        due_ns = thread->op_ns + (sim_end_of(event) - event->t_ns);
+        due_ns = thread->op.begin_ns + (sim_end_of(event) - event->t_ns);
     }
     thread->phase = SIM_DONE;
     *go_on = due_ns <= sim->now_ns;
@@ -104,11 +105,11 @@ static void add(struct sim_sum *sum, double time_s)
 static void account_rest(struct sim *sim, struct sim_thread *thread, const struct wio_event *event)
 {
     struct wio_predict_account *sum = &thread->account;
-    bool is_timed = thread->todo.kind == WIO_CONVERT_TIMED;
-    bool is_known = !isnan(thread->metadata_s);
-    double time_s = is_known ? thread->metadata_s : 0;
+    bool is_timed = thread->op.todo.kind == WIO_CONVERT_TIMED;
+    bool is_known = !isnan(thread->op.metadata_s);
+    double time_s = is_known ? thread->op.metadata_s : 0;
     if (is_timed) {
-        time_s = (double)(sim->now_ns - thread->op_ns) / NS;
+        time_s = (double)(sim->now_ns - thread->op.begin_ns) / NS;
     }
     sum->io_s += time_s;
     if (is_known) {
@@ -139,7 +140,7 @@ void sim_op_finish(struct sim *sim, struct sim_thread *thread, const struct wio_
     uint64_t traced_end = sim_end_of(event);
     wio_gap_did(&thread->gap, traced_end, sim->now_ns);
     account_rest(sim, thread, event);
-    sim_op_span(sum, thread->op_ns, sim->now_ns);
+    sim_op_span(sum, thread->op.begin_ns, sim->now_ns);
     sim_op_traced(sum, event);
     sum->traced_io_s += (double)(traced_end - event->t_ns) / NS;
     thread->phase = SIM_AFTER;

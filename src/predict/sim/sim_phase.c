@@ -14,26 +14,26 @@ static uint64_t computed_ns(const struct sim *sim, const struct sim_thread *thre
 {
     bool is_known = thread->has_begun && sim->hosts[thread->host].cpus != 0 &&
                     event->gap_cpu_ns != 0 && event->gap_slept == 0;
-    return is_known
-               ? wio_waits_computed(thread->program->waits, thread->act, thread->act_end, event)
-               : 0;
+    return is_known ? wio_waits_computed(thread->program->waits, thread->gate.act,
+                                         thread->gate.act_end, event)
+                    : 0;
 }
 
 bool sim_phase_reach(struct sim *sim, struct sim_thread *thread, const struct wio_event *event)
 {
     uint64_t work_ns = wio_gap_compute(&thread->gap, event->t_ns, computed_ns(sim, thread, event));
     thread->phase = work_ns > 0 ? SIM_COMPUTE : SIM_EDIT;
-    thread->has_taken = false;
-    thread->is_held = false;
-    thread->lag_ns = 0;
-    thread->locked_ns = 0;
-    thread->release = (struct wio_release){0};
-    thread->asked = thread->act;
+    thread->taken.is_any = false;
+    thread->taken.is_held = false;
+    thread->taken.lag_ns = 0;
+    thread->lock.free_ns = 0;
+    thread->taken.release = (struct wio_release){0};
+    thread->gate.asked = thread->gate.act;
     /* what a first event waits for comes before the time up to it goes by */
     uint64_t due_ns = thread->has_begun ? thread->gap.v_ns : sim->now_ns;
     uint64_t left_ns = due_ns > sim->now_ns ? due_ns - sim->now_ns : 0;
-    thread->work_ns = left_ns < work_ns ? left_ns : work_ns;
-    due_ns -= thread->work_ns;
+    thread->cpu.work_ns = left_ns < work_ns ? left_ns : work_ns;
+    due_ns -= thread->cpu.work_ns;
     if (due_ns <= sim->now_ns) {
         return true;
     }
@@ -58,7 +58,7 @@ static uint32_t lock_of(const struct sim_thread *thread, const struct wio_event 
     if (step == WIO_LOCK_NONE || thread->program->waits->lock_count == 0) {
         return UINT32_MAX;
     }
-    return wio_waits_lock(thread->program->waits, thread->image, wio_lock_of(event));
+    return wio_waits_lock(thread->program->waits, thread->id.image, wio_lock_of(event));
 }
 
 bool sim_phase_begin(struct sim *sim, struct sim_thread *thread, const struct wio_event *event)
@@ -86,10 +86,10 @@ bool sim_phase_wait(struct sim *sim, struct sim_thread *thread, const struct wio
 /* Has the moment come at which a thread that waited for a condition asks for the lock again? */
 static bool has_waited(struct sim *sim, struct sim_thread *thread, const struct wio_event *event)
 {
-    if (thread->has_taken || !thread->has_begun) {
+    if (thread->taken.is_any || !thread->has_begun) {
         return true;
     }
-    wio_gap_in_vain(&thread->gap, thread->locked_ns, sim_end_of(event));
+    wio_gap_in_vain(&thread->gap, thread->lock.free_ns, sim_end_of(event));
     if (thread->gap.v_ns <= sim->now_ns) {
         return true;
     }
@@ -108,36 +108,39 @@ bool sim_phase_lock(struct sim *sim, struct sim_thread *thread, const struct wio
     if (number == UINT32_MAX || (step != WIO_LOCK_TAKE && step != WIO_LOCK_LEND)) {
         return true;
     }
-    thread->has_taken = true;
-    thread->has_lock = true;
+    thread->taken.is_any = true;
+    thread->lock.is_new = true;
     return sim_lock_take(thread, number, event->arg[1] == 1 && step == WIO_LOCK_TAKE);
 }
 
 /* Of what is simulated the model has the duration; of other calls only the wait is replaced. */
 static uint64_t wait_end(const struct sim_thread *thread, const struct wio_event *event)
 {
-    return thread->todo.kind == WIO_CONVERT_PASS ? sim_end_of(event) : event->t_ns;
+    return thread->op.todo.kind == WIO_CONVERT_PASS ? sim_end_of(event) : event->t_ns;
 }
 
 bool sim_phase_ready(struct sim *sim, struct sim_thread *thread, const struct wio_event *event)
 {
     struct wio_gap *gap = &thread->gap;
     if ((event->flags & WIO_EVENT_CAUSED) == 0) {
-        thread->caller = wio_op_class(event->op);
+        thread->events.caller = wio_op_class(event->op);
     }
-    thread->on = wio_used_files_at(&thread->files, event->seq);
-    wio_convert(&thread->program->converter, event, thread->on, thread->caller, &thread->todo);
+    thread->events.on = wio_used_files_at(&thread->events.files, event->seq);
+    wio_convert(&thread->program->converter, event, thread->events.on, thread->events.caller,
+                &thread->op.todo);
     sim_edit_range(thread, event);
-    if (thread->has_lock) {
-        wio_release_join(&thread->release, (struct wio_release){thread->locked_ns, sim->now_ns});
-        thread->has_lock = false;
+    if (thread->lock.is_new) {
+        wio_release_join(&thread->taken.release,
+                         (struct wio_release){thread->lock.free_ns, sim->now_ns});
+        thread->lock.is_new = false;
     }
-    if (thread->has_taken && !thread->has_begun) {
-        wio_gap_take_all(gap, thread->release, wait_end(thread, event));
-    } else if (thread->has_taken && thread->is_held) {
-        wio_gap_take_held(gap, thread->release, thread->lag_ns, wait_end(thread, event));
-    } else if (thread->has_taken) {
-        wio_gap_take(gap, thread->release, wait_end(thread, event));
+    if (thread->taken.is_any && !thread->has_begun) {
+        wio_gap_take_all(gap, thread->taken.release, wait_end(thread, event));
+    } else if (thread->taken.is_any && thread->taken.is_held) {
+        wio_gap_take_held(gap, thread->taken.release, thread->taken.lag_ns,
+                          wait_end(thread, event));
+    } else if (thread->taken.is_any) {
+        wio_gap_take(gap, thread->taken.release, wait_end(thread, event));
     }
     if (thread->account.end_ns > 0) { /* waits before the first operation are not in its time */
         thread->account.wait_s += (double)(sim->now_ns - thread->wait_ns) / NS;

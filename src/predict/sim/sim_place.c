@@ -11,7 +11,7 @@ uint64_t sim_place_file(const struct sim_thread *thread, uint64_t file)
 {
     const struct sim_program *program = thread->program;
     uint64_t shared = program->files != NULL && file != WIO_NO_INDEX ? program->files[file] : file;
-    uint64_t copy = thread->copy == 0 ? 0 : program->first_copy + thread->copy;
+    uint64_t copy = thread->id.copy == 0 ? 0 : program->first_copy + thread->id.copy;
     return copy << 32 | shared;
 }
 
@@ -67,7 +67,7 @@ enum wio_status sim_place_begin(struct sim *sim, const struct sim_thread *thread
                                 uint32_t path, struct wio_model_op *op, struct wio_error *err)
 {
     struct sim_host *host = &sim->hosts[thread->host];
-    const struct wio_converted *todo = &thread->todo;
+    const struct wio_converted *todo = &thread->op.todo;
     bool has_offset = todo->has_offset || op->method == WIO_MODEL_TRUNCATE || op == &todo->read;
     op->file = sim_place_file(thread, op->file);
     WIO_TRY(place(host, has_offset, op));
@@ -87,11 +87,12 @@ enum wio_status sim_place_everywhere(struct sim *sim, struct sim_thread *thread,
                                      struct wio_error *err)
 {
     struct sim_host *host = &sim->hosts[thread->host];
-    thread->parts = host->machine.host.device_count;
+    thread->op.parts = host->machine.host.device_count;
     for (uint32_t device = 0; device < host->machine.host.device_count; device++) {
-        struct wio_model_op op = thread->todo.op;
+        struct wio_model_op op = thread->op.todo.op;
         op.file = NO_FILE + device;
-        WIO_TRY(begin_on(sim, host, device, sim_part_task(sim, thread->index, device), &op, err));
+        WIO_TRY(
+            begin_on(sim, host, device, sim_part_task(sim, thread->id.index, device), &op, err));
     }
     return WIO_OK;
 }

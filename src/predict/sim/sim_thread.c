@@ -14,9 +14,9 @@
 
 static enum wio_status load(struct sim_thread *thread, struct wio_error *err)
 {
-    enum wio_status status = wio_cursor_next(thread->cursor, &thread->event, err);
+    enum wio_status status = wio_cursor_next(thread->events.cursor, &thread->events.now, err);
     if (status == WIO_END) {
-        thread->event = NULL;
+        thread->events.now = NULL;
         return WIO_OK;
     }
     return status;
@@ -33,34 +33,34 @@ enum wio_status sim_thread_init(struct sim *sim, uint32_t index, struct wio_erro
                                       .streams = &stream,
                                       .stream_count = 1,
                                       .columns = ~(uint64_t)WIO_COLUMN_SOURCE};
-    thread->index = index;
-    thread->stream = stream;
-    thread->copy = (index - program->first_thread) / streams;
-    thread->image = wio_trace_stream(program->trace, stream)->process;
-    thread->act = program->waits->first[stream];
-    thread->asked = thread->act;
-    thread->act_end = program->waits->first[stream + 1];
-    int32_t rank = wio_trace_process(program->trace, thread->image)->rank;
-    uint32_t first = program->first_rank + thread->copy * program->recorded->rank_span;
+    thread->id.index = index;
+    thread->id.stream = stream;
+    thread->id.copy = (index - program->first_thread) / streams;
+    thread->id.image = wio_trace_stream(program->trace, stream)->process;
+    thread->gate.act = program->waits->first[stream];
+    thread->gate.asked = thread->gate.act;
+    thread->gate.act_end = program->waits->first[stream + 1];
+    int32_t rank = wio_trace_process(program->trace, thread->id.image)->rank;
+    uint32_t first = program->first_rank + thread->id.copy * program->recorded->rank_span;
     thread->account.rank = rank < 0 ? -1 : rank + (int32_t)first;
-    thread->edits = program->edits.streams != NULL ? &program->edits.streams[stream] : NULL;
+    thread->change.list = program->edits.streams != NULL ? &program->edits.streams[stream] : NULL;
     wio_gap_init(&thread->gap, 1.0, 0, 0);
-    wio_used_files_reader_init(&thread->files, &program->recorded->files, stream);
+    wio_used_files_reader_init(&thread->events.files, &program->recorded->files, stream);
     if (sim->params->keep_events) {
-        thread->times = calloc(wio_trace_stream(thread->program->trace, stream)->events + 1,
-                               sizeof(*thread->times));
-        if (thread->times == NULL) {
+        thread->events.times = calloc(wio_trace_stream(thread->program->trace, stream)->events + 1,
+                                      sizeof(*thread->events.times));
+        if (thread->events.times == NULL) {
             return WIO_ERR_NOMEM;
         }
     }
-    WIO_TRY(wio_cursor_create(thread->program->trace, &filter, &thread->cursor, err));
+    WIO_TRY(wio_cursor_create(thread->program->trace, &filter, &thread->events.cursor, err));
     return load(thread, err);
 }
 
 void sim_thread_fini(struct sim_thread *thread)
 {
-    wio_cursor_destroy(thread->cursor);
-    free(thread->times);
+    wio_cursor_destroy(thread->events.cursor);
+    free(thread->events.times);
     sim_async_fini(thread);
 }
 
@@ -86,7 +86,7 @@ static void pass(const struct sim *sim, struct sim_thread *thread, const struct 
         break;
     default:
         wio_gap_call(&thread->gap, sim_end_of(event),
-                     !thread->has_taken && !wio_waits_by_chance(event));
+                     !thread->taken.is_any && !wio_waits_by_chance(event));
         break;
     }
 }
@@ -95,8 +95,8 @@ static void pass(const struct sim *sim, struct sim_thread *thread, const struct 
 static bool has_processor(struct sim *sim, struct sim_thread *thread)
 {
     const struct sim_host *host = &sim->hosts[thread->host];
-    if (host->cpus == 0 || thread->todo.kind == WIO_CONVERT_PASS ||
-        thread->todo.kind == WIO_CONVERT_ASYNC) {
+    if (host->cpus == 0 || thread->op.todo.kind == WIO_CONVERT_PASS ||
+        thread->op.todo.kind == WIO_CONVERT_ASYNC) {
         return true;
     }
     if (!host->tells_sleep) {
@@ -115,7 +115,7 @@ static void yield(struct sim *sim, struct sim_thread *thread)
         is_timed && thread->wake_ns - sim->now_ns <= SIM_SHORT_NS && !sim_cpu_is_over(sim, thread);
     switch ((int)thread->phase) {
     case SIM_EDIT:
-        if (thread->added > 0) {
+        if (thread->change.added > 0) {
             return; /* the model tells */
         }
         is_timed = is_short;
@@ -124,10 +124,10 @@ static void yield(struct sim *sim, struct sim_thread *thread)
     case SIM_THEN: /* the model tells */
         return;
     case SIM_DONE: /* metadata: processor time, but for what was recorded */
-        is_timed = is_timed && !isnan(thread->metadata_s);
+        is_timed = is_timed && !isnan(thread->op.metadata_s);
         break;
     case SIM_COMPUTE:
-        is_timed = is_short || (is_timed && thread->is_working);
+        is_timed = is_short || (is_timed && thread->cpu.is_working);
         break;
     default:
         is_timed = is_short;
@@ -143,18 +143,18 @@ static enum wio_status perform(struct sim *sim, struct sim_thread *thread,
                                const struct wio_event *event, bool *go_on, struct wio_error *err)
 {
     *go_on = true;
-    thread->op_ns = sim->now_ns;
+    thread->op.begin_ns = sim->now_ns;
     if (sim_gate_is_pointless(thread, event) || sim_edit_drops(sim, thread, event)) {
         wio_gap_late(&thread->gap, sim->now_ns); /* it may have waited for a processor */
         wio_gap_skip(&thread->gap, sim_end_of(event));
         thread->phase = SIM_AFTER;
         return sim->params->fit != NULL ? sim_fit_dropped(sim, thread, event) : WIO_OK;
     }
-    if (thread->todo.kind == WIO_CONVERT_ASYNC && sim->params->fit != NULL) {
+    if (thread->op.todo.kind == WIO_CONVERT_ASYNC && sim->params->fit != NULL) {
         sim_fit_beside(sim, thread, event);
-    } else if (thread->todo.kind == WIO_CONVERT_ASYNC) {
+    } else if (thread->op.todo.kind == WIO_CONVERT_ASYNC) {
         WIO_TRY(sim_async_begin(sim, thread, event, err));
-    } else if (thread->todo.kind != WIO_CONVERT_PASS) {
+    } else if (thread->op.todo.kind != WIO_CONVERT_PASS) {
         return sim->params->fit != NULL ? sim_fit_perform(sim, thread, event, go_on)
                                         : sim_op_perform(sim, thread, event, go_on, err);
     } else if (!sim_async_collect(thread, event)) {
@@ -180,11 +180,11 @@ static uint64_t leave_ns(const struct sim *sim, const struct sim_thread *thread,
 static void note_time(const struct sim *sim, struct sim_thread *thread,
                       const struct wio_event *event)
 {
-    if (thread->times != NULL && thread->todo.kind != WIO_CONVERT_ASYNC) {
-        thread->times[thread->events_done] =
+    if (thread->events.times != NULL && thread->op.todo.kind != WIO_CONVERT_ASYNC) {
+        thread->events.times[thread->events.done] =
             (struct sim_time){thread->wait_ns, leave_ns(sim, thread, event) - thread->wait_ns};
     }
-    thread->events_done++;
+    thread->events.done++;
 }
 
 static enum wio_status next_event(struct sim *sim, struct sim_thread *thread,
@@ -200,7 +200,8 @@ static enum wio_status next_event(struct sim *sim, struct sim_thread *thread,
 /* Behind the last event: the time up to the stream's end, then the successor begins. */
 static void end_thread(struct sim *sim, struct sim_thread *thread)
 {
-    wio_gap_reach(&thread->gap, wio_trace_stream(thread->program->trace, thread->stream)->last_ns);
+    wio_gap_reach(&thread->gap,
+                  wio_trace_stream(thread->program->trace, thread->id.stream)->last_ns);
     if (thread->gap.v_ns > sim->now_ns) {
         sim_wake(sim, thread, thread->gap.v_ns);
         return;
@@ -209,9 +210,9 @@ static void end_thread(struct sim *sim, struct sim_thread *thread)
     sim_lock_leave_all(sim, thread);
     thread->phase = SIM_ENDED;
     sim->left--;
-    if (thread->successor != UINT32_MAX) {
-        struct sim_thread *heir = &sim->threads[thread->successor];
-        uint64_t at_ns = wio_trace_stream(thread->program->trace, thread->stream)->last_ns;
+    if (thread->id.successor != UINT32_MAX) {
+        struct sim_thread *heir = &sim->threads[thread->id.successor];
+        uint64_t at_ns = wio_trace_stream(thread->program->trace, thread->id.stream)->last_ns;
         wio_gap_init(&heir->gap, 1.0, at_ns, sim->now_ns);
         heir->has_begun = true;
         sim_wake(sim, heir, sim->now_ns);
@@ -222,7 +223,7 @@ static enum wio_status run(struct sim *sim, struct sim_thread *thread, struct wi
 {
     bool go_on = true;
     while (go_on && thread->phase != SIM_ENDED) {
-        const struct wio_event *event = thread->event;
+        const struct wio_event *event = thread->events.now;
         if (event == NULL) { /* only in phase REACH */
             end_thread(sim, thread);
             break;
@@ -311,12 +312,12 @@ enum wio_status sim_thread_done(struct sim *sim, const struct wio_model_done *do
         return WIO_OK;
     }
     struct sim_thread *thread = &sim->threads[sim_thread_of(sim, done->task)];
-    const struct wio_converted *todo = &thread->todo;
-    if (thread->parts > 1) {
-        thread->parts--;
+    const struct wio_converted *todo = &thread->op.todo;
+    if (thread->op.parts > 1) {
+        thread->op.parts--;
         return WIO_OK; /* the last one is the operation's end */
     }
-    thread->parts = 0;
+    thread->op.parts = 0;
     if (!sim_replace_done(thread, done->result.cost_s) &&
         todo->kind != WIO_CONVERT_TIMED) { /* that is metadata, whose time is more than a model's */
         WIO_TRY(tell(sim, done, err));

@@ -7,7 +7,7 @@ static int compare_wakes(const struct sim_thread *a, const struct sim_thread *b)
     if (a->wake_ns != b->wake_ns) {
         return a->wake_ns < b->wake_ns ? -1 : 1;
     }
-    return (a->index > b->index) - (a->index < b->index);
+    return (a->id.index > b->id.index) - (a->id.index < b->id.index);
 }
 
 RB_GENERATE_STATIC(sim_wakes, sim_thread, by_wake, compare_wakes)

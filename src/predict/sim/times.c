@@ -26,8 +26,8 @@ enum wio_status wio_predict_times_take(struct sim *sim, struct wio_predict_times
     }
     times->count = sim->thread_count;
     for (uint32_t i = 0; i < times->count; i++) {
-        times->streams[i] = sim->threads[i].times;
-        sim->threads[i].times = NULL;
+        times->streams[i] = sim->threads[i].events.times;
+        sim->threads[i].events.times = NULL;
     }
     return WIO_OK;
 }
