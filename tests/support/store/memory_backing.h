@@ -15,7 +15,7 @@
 
 #include "store/server/server.h"
 
-#define MEMORY_SEGMENTS 64
+#define MEMORY_SEGMENTS 1024
 
 struct memory_segment {
     uint64_t file;

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Files and trees of a store to local ones. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/io.h"
+#include "store/stage/list.h"
+#include "store/stage/stage_internal.h"
+
+#define SECOND_NS INT64_C(1000000000)
+
+static void failed_sys(struct stage *stage, const char *base, const char *local, const char *what)
+{
+    char name[STAGE_PATH_MAX];
+    int wrong = errno;
+    stage_name(name, base, local);
+    errno = wrong;
+    stage_failed_sys(stage, name, what);
+}
+
+/* ---- one file ------------------------------------------------------------------------------ */
+
+static enum wio_status copy_bytes(struct stage *stage, struct wio_store_file *from, int fd,
+                                  const char *path, void *buffer, struct wio_error *err)
+{
+    uint64_t at = 0;
+    size_t got = 0;
+    do {
+        WIO_TRY(wio_store_pread(from, NULL, buffer, STAGE_CHUNK, at, &got, err));
+        WIO_TRY(wio_io_pwrite(fd, path, buffer, got, at, err));
+        at += got;
+        stage_moved(stage, got);
+    } while (got == STAGE_CHUNK);
+    return WIO_OK;
+}
+
+static enum wio_status copy_from(struct stage *stage, const struct stage_file *file, int fd,
+                                 void *buffer, struct wio_error *err)
+{
+    const struct wio_store_open_params how = {
+        .struct_size = sizeof(how), .flags = O_RDONLY, .view = WIO_VIEW_INDEPENDENT};
+    struct wio_store_file *from = NULL;
+    WIO_TRY(wio_store_file_open(stage->store, file->remote, &how, &from, err));
+    enum wio_status status = copy_bytes(stage, from, fd, file->local, buffer, err);
+    wio_store_file_close(from);
+    return status;
+}
+
+static bool set_attributes(int fd, const struct stage_file *file)
+{
+    const struct timespec times[2] = {
+        {.tv_nsec = UTIME_OMIT},
+        {(time_t)(file->mtime_ns / SECOND_NS), (long)(file->mtime_ns % SECOND_NS)}};
+    return file->mtime_ns < 0 || futimens(fd, times) == 0;
+}
+
+static void get_file(struct stage *stage, struct stage_file *file, void *buffer)
+{
+    struct wio_error err = WIO_ERROR_INIT;
+    int fd = stage_open(file->root, file->local, O_WRONLY | O_CREAT | O_TRUNC, file->mode);
+    if (fd < 0) {
+        failed_sys(stage, file->base, file->local, "cannot make the file");
+        return;
+    }
+    enum wio_status status = copy_from(stage, file, fd, buffer, &err);
+    if (status == WIO_OK && !set_attributes(fd, file)) {
+        status = wio_error_sys(&err, file->local, "cannot set its time");
+    }
+    if (close(fd) != 0 && status == WIO_OK) {
+        status = wio_error_sys(&err, file->local, "cannot close");
+    }
+    if (status == WIO_OK) {
+        stage_count(stage, &stage->counts.files);
+    } else {
+        stage_failed(stage, &err);
+    }
+}
+
+/* ---- trees --------------------------------------------------------------------------------- */
+
+struct get_walk {
+    struct stage *stage;
+    const char *to; /* what the root is called, or what is made in it */
+    int root;
+    unsigned depth;
+};
+
+static void get_entry(struct get_walk *walk, const char *remote, const char *local,
+                      const struct wio_store_attr *attr);
+
+/* The directory that `local` is to be in, opened beneath the root: links would lead elsewhere. */
+static int open_parent(const struct get_walk *walk, const char *local, const char **name_out)
+{
+    char parent[STAGE_PATH_MAX];
+    const char *slash = strrchr(local, '/');
+    *name_out = slash != NULL ? slash + 1 : local;
+    (void)snprintf(parent, sizeof(parent), "%.*s", slash != NULL ? (int)(slash - local) : 1,
+                   slash != NULL ? local : ".");
+    return stage_open(walk->root, parent, O_RDONLY | O_DIRECTORY, 0);
+}
+
+static void get_link(struct get_walk *walk, const char *remote, const char *local)
+{
+    struct stage *stage = walk->stage;
+    struct wio_error err = WIO_ERROR_INIT;
+    char text[STAGE_PATH_MAX];
+    const char *name = NULL;
+    if (wio_store_readlink(stage->store, remote, text, sizeof(text), &err) != WIO_OK) {
+        stage_failed(stage, &err);
+        return;
+    }
+    WIO_CLEANUP(wio_fd_cleanup) int parent = open_parent(walk, local, &name);
+    if (parent < 0 || symlinkat(text, parent, name) != 0) {
+        failed_sys(stage, walk->to, local, "cannot make the link");
+        return;
+    }
+    stage_count(stage, &stage->counts.links);
+}
+
+static bool make_dir(struct get_walk *walk, const char *local, uint32_t mode)
+{
+    struct stage *stage = walk->stage;
+    const char *name = NULL;
+    if (strcmp(local, ".") == 0) {
+        return true;
+    }
+    WIO_CLEANUP(wio_fd_cleanup) int parent = open_parent(walk, local, &name);
+    if (parent >= 0 && mkdirat(parent, name, (mode & 0777) | 0700) == 0) {
+        stage_count(stage, &stage->counts.directories);
+        return true;
+    }
+    if (parent >= 0 && errno == EEXIST) {
+        return true; /* what it is, its files will find out */
+    }
+    failed_sys(stage, walk->to, local, "cannot make the directory");
+    return false;
+}
+
+static void get_dir(struct get_walk *walk, const char *remote, const char *local,
+                    const struct wio_store_attr *attr)
+{
+    struct stage *stage = walk->stage;
+    struct wio_error err = WIO_ERROR_INIT;
+    WIO_CLEANUP(stage_list_fini) struct stage_list list = {0};
+    char from[STAGE_PATH_MAX];
+    char to[STAGE_PATH_MAX];
+    if (walk->depth == STAGE_DEPTH_MAX) {
+        stage_failed_as(stage, remote, WIO_ERR_UNSUPPORTED, "directories are nested too deeply");
+        return;
+    }
+    if (!make_dir(walk, local, attr->mode)) {
+        return;
+    }
+    if (stage_list_read(&list, stage->store, remote, &err) != WIO_OK) {
+        stage_failed(stage, &err);
+        return;
+    }
+    walk->depth++;
+    for (size_t i = 0; i < list.count; i++) {
+        const struct stage_entry *entry = &list.entries[i];
+        if (stage_join(from, remote, entry->name) &&
+            stage_join(to, strcmp(local, ".") == 0 ? "" : local, entry->name)) {
+            get_entry(walk, from, to, &entry->attr);
+        } else {
+            stage_failed_as(stage, entry->name, WIO_ERR_UNSUPPORTED, "its path is too long");
+        }
+    }
+    walk->depth--;
+}
+
+static void get_entry(struct get_walk *walk, const char *remote, const char *local,
+                      const struct wio_store_attr *attr)
+{
+    if (S_ISREG(attr->mode)) {
+        const struct stage_file file = {.local = (char *)(uintptr_t)local,
+                                        .root = walk->root,
+                                        .base = walk->to,
+                                        .remote = (char *)(uintptr_t)remote,
+                                        .mode = attr->mode & 0777,
+                                        .mtime_ns = attr->mtime_ns};
+        stage_add(walk->stage, &file);
+    } else if (S_ISDIR(attr->mode)) {
+        get_dir(walk, remote, local, attr);
+    } else {
+        get_link(walk, remote, local);
+    }
+}
+
+/* ---- what the caller names ----------------------------------------------------------------- */
+
+static void get_source(struct get_walk *walk, const char *source, const char *as)
+{
+    struct stage *stage = walk->stage;
+    struct wio_error err = WIO_ERROR_INIT;
+    struct wio_store_attr attr = {.struct_size = sizeof(attr)};
+    if (wio_store_stat(stage->store, source, WIO_STORE_NO_SIZE, &attr, &err) != WIO_OK) {
+        stage_failed(stage, &err);
+    } else if (S_ISDIR(attr.mode) && !stage->params->is_recursive) {
+        stage_failed_as(stage, source, WIO_ERR_USAGE, "is a directory: -r copies those");
+    } else {
+        get_entry(walk, source, as, &attr);
+    }
+}
+
+/* Into a directory that is there, each source by its name; else the only one as `to`: its parent is
+ * the root, and a directory is made first. */
+static enum wio_status open_root(const char *to, size_t count, char as_out[STAGE_PATH_MAX],
+                                 int *root_out, struct wio_error *err)
+{
+    struct stat status;
+    char parent[STAGE_PATH_MAX];
+    if (stat(to, &status) == 0 && S_ISDIR(status.st_mode)) {
+        as_out[0] = '\0';
+        (void)snprintf(parent, sizeof(parent), "%s", to);
+    } else if (count > 1) {
+        return wio_error_set(err, WIO_ERR_USAGE, to, WIO_ERROR_NO_OFFSET,
+                             "several sources want a directory");
+    } else {
+        stage_last(as_out, to);
+        size_t bytes = strlen(to);
+        while (bytes > 0 && to[bytes - 1] == '/') {
+            bytes--;
+        }
+        bytes -= strlen(as_out);
+        (void)snprintf(parent, sizeof(parent), "%.*s", (int)bytes, to);
+    }
+    *root_out = open(parent[0] != '\0' ? parent : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    return *root_out >= 0 ? WIO_OK : wio_error_sys(err, to, "cannot open the directory");
+}
+
+enum wio_status wio_stage_get(struct wio_store *store, const char *const *sources, size_t count,
+                              const char *to, const struct wio_stage_params *params,
+                              struct wio_stage_counts *counts_out, struct wio_error *err)
+{
+    struct stage stage;
+    struct get_walk walk = {.stage = &stage, .to = to};
+    char as[STAGE_PATH_MAX];
+    WIO_CLEANUP(wio_fd_cleanup) int root = -1;
+    WIO_TRY(open_root(to, count, as, &root, err));
+    WIO_TRY(stage_begin(&stage, store, params, get_file, err));
+    walk.root = root;
+    for (size_t i = 0; i < count; i++) {
+        const char *source = stage_remote(sources[i]);
+        char name[STAGE_PATH_MAX];
+        stage_last(name, source);
+        get_source(&walk, source, as[0] != '\0' ? as : name[0] != '\0' ? name : ".");
+    }
+    stage_end(&stage, counts_out);
+    return WIO_OK;
+}

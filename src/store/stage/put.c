@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Local files and trees into a store. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/io.h"
+#include "store/stage/stage_internal.h"
+
+static int64_t ns_of(struct timespec time)
+{
+    return time.tv_sec * INT64_C(1000000000) + time.tv_nsec;
+}
+
+static void failed_sys(struct stage *stage, const char *base, const char *local, const char *what)
+{
+    char name[STAGE_PATH_MAX];
+    int wrong = errno;
+    stage_name(name, base, local);
+    errno = wrong;
+    stage_failed_sys(stage, name, what);
+}
+
+static void failed_as(struct stage *stage, const char *base, const char *local, const char *what)
+{
+    char name[STAGE_PATH_MAX];
+    stage_name(name, base, local);
+    stage_failed_as(stage, name, WIO_ERR_UNSUPPORTED, what);
+}
+
+/* ---- one file ------------------------------------------------------------------------------ */
+
+static enum wio_status copy_bytes(struct stage *stage, int fd, const char *path,
+                                  struct wio_store_file *to, void *buffer, struct wio_error *err)
+{
+    uint64_t at = 0;
+    size_t got = 0;
+    do {
+        WIO_TRY(wio_io_pread_some(fd, path, buffer, STAGE_CHUNK, at, &got, err));
+        WIO_TRY(wio_store_pwrite(to, NULL, buffer, got, at, err));
+        at += got;
+        stage_moved(stage, got);
+    } while (got == STAGE_CHUNK);
+    return WIO_OK;
+}
+
+static enum wio_status copy_to(struct stage *stage, const struct stage_file *file, int fd,
+                               void *buffer, struct wio_error *err)
+{
+    const struct wio_store_open_params how = {.struct_size = sizeof(how),
+                                              .flags = O_WRONLY | O_CREAT | O_TRUNC,
+                                              .mode = file->mode,
+                                              .view = WIO_VIEW_INDEPENDENT,
+                                              .segments = stage->params->segments,
+                                              .stripe_unit = stage->params->stripe_unit,
+                                              .is_stable = stage->params->is_stable};
+    struct wio_store_file *to = NULL;
+    char name[STAGE_PATH_MAX];
+    stage_name(name, file->base, file->local);
+    WIO_TRY(wio_store_file_open(stage->store, file->remote, &how, &to, err));
+    enum wio_status status = copy_bytes(stage, fd, name, to, buffer, err);
+    wio_store_file_close(to);
+    WIO_TRY(status);
+    return wio_store_utimens(stage->store, file->remote, WIO_STORE_KEEP_TIME, file->mtime_ns, 0,
+                             err);
+}
+
+static void put_file(struct stage *stage, struct stage_file *file, void *buffer)
+{
+    struct wio_error err = WIO_ERROR_INIT;
+    int fd = stage_open(file->root, file->local, O_RDONLY, 0);
+    if (fd < 0) {
+        failed_sys(stage, file->base, file->local, "cannot open");
+        return;
+    }
+    if (copy_to(stage, file, fd, buffer, &err) == WIO_OK) {
+        stage_count(stage, &stage->counts.files);
+    } else {
+        stage_failed(stage, &err);
+    }
+    (void)close(fd);
+}
+
+/* ---- trees --------------------------------------------------------------------------------- */
+
+/* Where a walk is. */
+struct put_walk {
+    struct stage *stage;
+    const char *source; /* what the root is called */
+    int root;
+    unsigned depth;
+};
+
+static void put_entry(struct put_walk *walk, const char *local, const char *remote);
+
+static void put_link(struct put_walk *walk, const char *local, const char *remote)
+{
+    struct stage *stage = walk->stage;
+    struct wio_error err = WIO_ERROR_INIT;
+    char text[STAGE_PATH_MAX];
+    ssize_t bytes = readlinkat(walk->root, local, text, sizeof(text) - 1);
+    if (bytes < 0) {
+        failed_sys(stage, walk->source, local, "cannot read the link");
+        return;
+    }
+    text[bytes] = '\0';
+    if (wio_store_symlink(stage->store, text, remote, &err) == WIO_OK) {
+        stage_count(stage, &stage->counts.links);
+    } else {
+        stage_failed(stage, &err);
+    }
+}
+
+/* One that is there already is as good. */
+static bool make_dir(struct stage *stage, const char *remote, uint32_t mode)
+{
+    struct wio_error err = WIO_ERROR_INIT;
+    enum wio_status status = wio_store_mkdir(stage->store, remote, mode & 0777, &err);
+    bool is_there = status != WIO_OK && err.sys_errno == EEXIST;
+    if (status != WIO_OK && !is_there) {
+        stage_failed(stage, &err);
+        return false;
+    }
+    if (!is_there) {
+        stage_count(stage, &stage->counts.directories);
+    }
+    return true;
+}
+
+static void put_dir(struct put_walk *walk, const char *local, const char *remote, uint32_t mode)
+{
+    struct stage *stage = walk->stage;
+    char below[STAGE_PATH_MAX];
+    char there[STAGE_PATH_MAX];
+    if (walk->depth == STAGE_DEPTH_MAX) {
+        failed_as(stage, walk->source, local, "directories are nested too deeply");
+        return;
+    }
+    int fd = stage_open(walk->root, local, O_RDONLY | O_DIRECTORY, 0);
+    WIO_CLEANUP(wio_dir_cleanup) DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+    if (dir == NULL) {
+        failed_sys(stage, walk->source, local, "cannot open the directory");
+        return;
+    }
+    if (!make_dir(stage, remote, mode | 0700)) {
+        return;
+    }
+    walk->depth++;
+    for (const struct dirent *entry = readdir(dir); entry != NULL; entry = readdir(dir)) {
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0) {
+            continue;
+        }
+        if (stage_join(below, strcmp(local, ".") == 0 ? "" : local, entry->d_name) &&
+            stage_join(there, remote, entry->d_name)) {
+            put_entry(walk, below, there);
+        } else {
+            failed_as(stage, walk->source, entry->d_name, "its path is too long");
+        }
+    }
+    walk->depth--;
+}
+
+static void put_entry(struct put_walk *walk, const char *local, const char *remote)
+{
+    struct stat status;
+    if (fstatat(walk->root, local, &status, AT_SYMLINK_NOFOLLOW) != 0) {
+        failed_sys(walk->stage, walk->source, local, "cannot look at it");
+    } else if (S_ISREG(status.st_mode)) {
+        const struct stage_file file = {.local = (char *)(uintptr_t)local,
+                                        .root = walk->root,
+                                        .base = walk->source,
+                                        .remote = (char *)(uintptr_t)remote,
+                                        .mode = status.st_mode & 0777,
+                                        .mtime_ns = ns_of(status.st_mtim)};
+        stage_add(walk->stage, &file);
+    } else if (S_ISDIR(status.st_mode)) {
+        put_dir(walk, local, remote, status.st_mode);
+    } else if (S_ISLNK(status.st_mode)) {
+        put_link(walk, local, remote);
+    } else {
+        failed_as(walk->stage, walk->source, local, "neither a file nor a directory nor a link");
+    }
+}
+
+/* ---- what the caller names ----------------------------------------------------------------- */
+
+/* The directory that a source is below, and its name there; of a directory, it and ".". Kept until
+ * all files were copied. */
+static int open_root(const char *source, char name_out[STAGE_PATH_MAX], bool *is_dir_out)
+{
+    char real[PATH_MAX];
+    struct stat status;
+    if (realpath(source, real) == NULL || stat(real, &status) != 0) {
+        return -1;
+    }
+    *is_dir_out = S_ISDIR(status.st_mode);
+    if (*is_dir_out) {
+        (void)snprintf(name_out, STAGE_PATH_MAX, ".");
+        return open(real, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    }
+    char *slash = strrchr(real, '/');
+    (void)snprintf(name_out, STAGE_PATH_MAX, "%s", slash + 1);
+    slash[slash == real ? 1 : 0] = '\0';
+    return open(real, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+}
+
+static void put_source(struct stage *stage, const char *source, const char *to, bool is_into,
+                       int *root_out)
+{
+    char last[STAGE_PATH_MAX];
+    char name[STAGE_PATH_MAX];
+    char remote[STAGE_PATH_MAX];
+    bool is_dir = false;
+    struct put_walk walk = {
+        .stage = stage, .source = source, .root = open_root(source, name, &is_dir)};
+    *root_out = walk.root;
+    stage_last(last, source);
+    if (walk.root < 0) {
+        stage_failed_sys(stage, source, "cannot open");
+    } else if (is_dir && !stage->params->is_recursive) {
+        stage_failed_as(stage, source, WIO_ERR_USAGE, "is a directory: -r copies those");
+    } else if (!stage_join(remote, to, is_into && strcmp(last, ".") != 0 ? last : "")) {
+        stage_failed_as(stage, source, WIO_ERR_UNSUPPORTED, "its path is too long");
+    } else {
+        put_entry(&walk, name, is_into ? remote : to);
+    }
+}
+
+static bool is_remote_dir(struct wio_store *store, const char *path)
+{
+    struct wio_store_attr attr = {.struct_size = sizeof(attr)};
+    return wio_store_stat(store, path, WIO_STORE_NO_SIZE, &attr, NULL) == WIO_OK &&
+           S_ISDIR(attr.mode);
+}
+
+enum wio_status wio_stage_put(struct wio_store *store, const char *const *sources, size_t count,
+                              const char *to, const struct wio_stage_params *params,
+                              struct wio_stage_counts *counts_out, struct wio_error *err)
+{
+    struct stage stage;
+    const char *remote = stage_remote(to);
+    bool is_into = is_remote_dir(store, remote);
+    if (count > 1 && !is_into) {
+        return wio_error_set(err, WIO_ERR_USAGE, to, WIO_ERROR_NO_OFFSET,
+                             "several sources want a directory of the store");
+    }
+    int *roots = calloc(count + 1, sizeof(*roots));
+    if (roots == NULL) {
+        return wio_error_set(err, WIO_ERR_NOMEM, NULL, WIO_ERROR_NO_OFFSET, "out of memory");
+    }
+    enum wio_status status = stage_begin(&stage, store, params, put_file, err);
+    if (status == WIO_OK) {
+        for (size_t i = 0; i < count; i++) {
+            put_source(&stage, sources[i], remote, is_into, &roots[i]);
+        }
+        stage_end(&stage, counts_out);
+        for (size_t i = 0; i < count; i++) {
+            wio_fd_cleanup(&roots[i]);
+        }
+    }
+    free(roots);
+    return status;
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What put, get and remove have in common: threads for files, counts, names. */
+#ifndef WIO_STORE_STAGE_INTERNAL_H
+#define WIO_STORE_STAGE_INTERNAL_H
+
+#include <pthread.h>
+#include <sys/queue.h>
+
+#include "store/stage/stage.h"
+
+enum { STAGE_CHUNK = 4 << 20, STAGE_PATH_MAX = 4096, STAGE_DEPTH_MAX = 256 };
+
+/* A file to be copied. */
+struct stage_file {
+    STAILQ_ENTRY(stage_file) next;
+    char *local; /* below `root` .. */
+    int root;
+    const char *base; /* .. which is called so; the caller's */
+    char *remote;
+    uint32_t mode;
+    int64_t mtime_ns;
+};
+
+struct stage {
+    struct wio_store *store;
+    const struct wio_stage_params *params;
+    void (*copy)(struct stage *stage, struct stage_file *file, void *buffer);
+    pthread_t *threads;
+    unsigned thread_count;
+    pthread_mutex_t mutex; /* what is below */
+    pthread_cond_t is_there;
+    pthread_cond_t has_room;
+    STAILQ_HEAD(, stage_file) files;
+    unsigned waiting;
+    bool is_ending;
+    struct wio_stage_counts counts;
+};
+
+/* Threads that call `copy` (NULL: none). WIO_ERR_NOMEM. */
+WIO_MUST_CHECK enum wio_status
+stage_begin(struct stage *stage, struct wio_store *store, const struct wio_stage_params *params,
+            void (*copy)(struct stage *stage, struct stage_file *file, void *buffer),
+            struct wio_error *err);
+/* Waits for all files. */
+void stage_end(struct stage *stage, struct wio_stage_counts *counts_out);
+
+/* Paths are copied. Waits while many files wait. */
+void stage_add(struct stage *stage, const struct stage_file *like);
+void stage_failed(struct stage *stage, const struct wio_error *err);
+/* The same for a failed system call or a status alone. */
+void stage_failed_sys(struct stage *stage, const char *path, const char *what);
+void stage_failed_as(struct stage *stage, const char *path, enum wio_status status,
+                     const char *what);
+void stage_moved(struct stage *stage, uint64_t bytes);
+void stage_count(struct stage *stage, uint64_t *count);
+
+/* How a local name below `base` is called in messages. */
+void stage_name(char out[STAGE_PATH_MAX], const char *base, const char *local);
+
+/* "dir/name"; false: it is too long. */
+bool stage_join(char out[STAGE_PATH_MAX], const char *dir, const char *name);
+/* The last name of a path: "a" of "x/a/"; "" of "/". */
+void stage_last(char out[STAGE_PATH_MAX], const char *path);
+/* Beneath `dir`, through no link. -1 and errno. */
+int stage_open(int dir, const char *path, int flags, unsigned mode);
+/* What the store knows of a path of the command line: ":" in front is not part of it. */
+const char *stage_remote(const char *path);
+
+#endif

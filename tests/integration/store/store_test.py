@@ -1,0 +1,131 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""whyio store: what goes in comes out, what fails is named and the rest goes on."""
+import filecmp
+import os
+import random
+import time
+import unittest
+
+from store_case import StoreCase
+
+
+def tree(root):
+    """{path below root: bytes, link text or None of a directory}"""
+    found = {}
+    for folder, dirs, names in os.walk(root):
+        for name in dirs + names:
+            path = os.path.join(folder, name)
+            if os.path.islink(path):
+                value = "-> " + os.readlink(path)
+            elif os.path.isdir(path):
+                value = None
+            else:
+                with open(path, "rb") as file:
+                    value = file.read()
+            found[os.path.relpath(path, root)] = value
+    return found
+
+
+class Store(StoreCase):
+    def make_tree(self):
+        source = random.Random(5)
+        for i in range(60):
+            self.write(f"tree/d{i % 7}/e{i % 3}/f{i}", source.randbytes(source.choice([0, 1, 700, 70000])))
+        self.write("tree/large", source.randbytes(9 << 20))
+        os.makedirs(self.path("tree/empty"))
+        os.symlink("/etc/passwd", self.path("tree/d0/outside"))
+        os.symlink("../large", self.path("tree/d1/inside"))
+        os.symlink("..", self.path("tree/d2/loop"))
+        os.utime(self.path("tree/large"), ns=(1, 1_234_567_890_123_456_789))
+        os.chmod(self.path("tree/d1/e1/f1"), 0o600)
+
+    def test_a_tree_comes_out_as_it_went_in(self):
+        self.make_tree()
+        put = self.json("store", "put", "-r", "tree", ":/copy")
+        self.assertEqual((put["files"], put["links"], put["failed"]), (61, 3, 0))
+        got = self.json("store", "get", "-r", "/copy", "back")
+        self.assertEqual((got["files"], got["links"], got["bytes"]), (61, 3, put["bytes"]))
+        self.assertEqual(tree(self.path("tree")), tree(self.path("back")))
+        large = os.stat(self.path("back/large"))
+        self.assertEqual(large.st_mtime_ns, 1_234_567_890_123_456_789)
+        self.assertEqual(os.stat(self.path("back/d1/e1/f1")).st_mode & 0o777, 0o600)
+        # into a directory that is there: below its own name
+        self.whyio("store", "put", "-r", "tree/d1", "/copy/empty")
+        self.whyio("store", "get", "-r", "/copy/empty/d1", ".")
+        self.assertEqual(tree(self.path("tree/d1")), tree(self.path("d1")))
+        removed = self.json("store", "rm", "-r", "/copy")
+        self.assertEqual(removed["failed"], 0)
+        self.assertEqual(self.json("store", "df")["used_bytes"], 0)
+        self.assertEqual(self.json("store", "ls")["entries"], [])
+
+    def test_what_fails_is_named(self):
+        self.write("a/file", b"text")
+        os.mkfifo(self.path("a/fifo"))
+        result = self.whyio("store", "put", "-r", "a", "/a", status=1)
+        self.assertIn("'a/fifo'", result.stderr)
+        value = self.json("store", "get", "/a/file", "/a/none", ".", status=1)
+        self.assertEqual((value["files"], value["failed"]), (1, 1))
+        self.assertEqual(value["failures"][0]["path"], "/a/none")
+        self.assertEqual(self.read("file"), b"text")
+        self.assertIn("-r copies those", self.whyio("store", "get", "/a", "b", status=1).stderr)
+        self.assertIn("-r removes those", self.whyio("store", "rm", "/a", status=1).stderr)
+
+    def test_links_lead_nowhere(self):
+        self.write("a/d/file", b"theirs")
+        self.whyio("store", "put", "-r", "a", "/a")
+        os.makedirs(self.path("b/a"))
+        os.makedirs(self.path("outside"))
+        os.symlink(self.path("outside"), self.path("b/a/d"))
+        self.whyio("store", "get", "-r", "/a", "b", status=1)
+        self.assertEqual(os.listdir(self.path("outside")), [])
+        # a source is followed, what is below it is not
+        os.symlink("a", self.path("link"))
+        self.assertEqual(self.json("store", "put", "-r", "link", "/c")["files"], 1)
+
+    def test_names(self):
+        self.write("file", b"0123456789")
+        self.whyio("store", "mkdir", "-p", "/x/y/z", "/x/y")
+        self.whyio("store", "mkdir", "/x", status=1)
+        self.whyio("store", "put", "--segments=2", "--stripe-unit=4K", "--stable", "file", "/x/y")
+        self.whyio("store", "mv", "/x/y/file", "/x/moved")
+        entry = self.json("store", "stat", "/x/moved")["entries"][0]
+        self.assertEqual((entry["size"], entry["segments"], entry["stripe_unit"], entry["type"]),
+                         (10, 2, 4096, "file"))
+        self.whyio("store", "truncate", "4", "/x/moved")
+        self.whyio("store", "get", "/x/moved", "cut")
+        self.assertEqual(self.read("cut"), b"0123")
+        listed = self.json("store", "ls", "/x")["entries"]
+        self.assertEqual([entry["path"] for entry in listed], ["moved", "y"])
+        self.assertIn("moved", self.whyio("store", "ls", "/x").stdout)
+        self.assertRegex(self.whyio("store", "df").stdout, "^3 targets, 4 B used")
+
+    def test_usage(self):
+        for words in (["frob"], ["put", "a"], ["mv", "a"], ["mv", "a", "b", "c"], ["df", "x"],
+                      ["truncate", "many", "/x"], ["ls", "--jobs=0"], ["ls", "--server=nonsense"], []):
+            self.whyio("store", *words, status=2)
+
+    def test_a_store_that_is_not_there(self):
+        began = time.monotonic()
+        result = self.whyio("store", "ls", "--server=unix:" + self.path("none"), "--timeout=300ms", status=3)
+        self.assertIn("is not connected", result.stderr)
+        self.assertLess(time.monotonic() - began, 60)
+
+
+class Full(StoreCase):
+    targets = 1
+    capacity = 1 << 20
+
+    def test_a_full_store_fails_the_file_that_does_not_fit(self):
+        self.write("small", b"x" * 1000)
+        self.write("large", b"x" * (2 << 20))
+        value = self.json("store", "put", "large", "small", "/", status=1)
+        self.assertEqual((value["files"], value["failed"]), (1, 1))
+        self.assertEqual(value["failures"][0]["path"], "/large")
+        self.assertIn("full", value["failures"][0]["message"])
+        self.whyio("store", "get", "/small", "back")
+        self.assertTrue(filecmp.cmp(self.path("small"), self.path("back"), shallow=False))
+
+
+if __name__ == "__main__":
+    unittest.main()
