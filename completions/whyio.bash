@@ -27,6 +27,7 @@ _whyio_values()
             ;;
         --sort) echo "time duration" ;;
         --causal) echo "observe throttle off" ;;
+        --pattern) echo "disjoint random same opposite" ;;
         --method) echo "priority trace" ;;
         --mode) echo "causal think timed afap" ;;
         --cache) echo "auto drop keep" ;;
