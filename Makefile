@@ -8,13 +8,14 @@
 #   make bench-model    the write models beside measurements
 #   make bench-admit    admission policies under overload, in virtual time
 #   make bench-explain  what `whyio explain` needs for a million events, and for twenty
+#   make bench-gains    how right the gains of `whyio explain` are (FUSE, Open MPI)
 #   make bench-job      what it costs to know the job of a request
 #   make lint    formatting, clang-tidy, cppcheck  make clean
 
 BUILD := build
 
 .DEFAULT_GOAL := build
-.PHONY: build demo test bench bench-replay bench-model bench-admit bench-explain bench-job fuzz lint clean install deps-%
+.PHONY: build demo test bench bench-replay bench-model bench-admit bench-explain bench-gains bench-job fuzz lint clean install deps-%
 
 deps-%:
 	@sh scripts/deps.sh $*
@@ -50,6 +51,10 @@ bench-explain: deps-build
 	@$(BUILD)/bench/trace_bench 1000000
 	@$(BUILD)/bench/trace_bench 20000000
 	@$(BUILD)/bench/aborts_bench
+
+bench-gains: deps-test
+	@sh scripts/build.sh $(BUILD)
+	@python3 bench/gains_suite.py $(ARGS) $(BUILD)
 
 bench-job: deps-build
 	@sh scripts/build.sh $(BUILD)

@@ -14,7 +14,7 @@
 #include "progress.h"
 #include "report/compare.h"
 
-enum { OPTION_TOP = CMD_OPTION_FIRST, OPTION_ROOT_A, OPTION_ROOT_B };
+enum { OPTION_TOP = CMD_OPTION_FIRST, OPTION_ROOT_A, OPTION_ROOT_B, OPTION_FAIL_OVER };
 
 #define DEFAULT_TOP 10u
 
@@ -23,6 +23,7 @@ struct compare_args {
     const char *dirs[2];
     const char *roots[2];
     uint64_t top;
+    double fail_over; /* percent; negative: not given */
 };
 
 static const struct argp_option options[] = {
@@ -31,6 +32,8 @@ static const struct argp_option options[] = {
     {"root-a", OPTION_ROOT_A, "DIR", 0, "Take DIR off the paths of the first trace", 0},
     {"root-b", OPTION_ROOT_B, "DIR", 0,
      "Take DIR off the paths of the second trace: the target of a replay", 0},
+    {"fail-over", OPTION_FAIL_OVER, "PERCENT", 0,
+     "Exit with status 1 if a cause costs more than so much of the first run more than there", 0},
     {0},
 };
 
@@ -63,6 +66,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return 0;
     case OPTION_ROOT_B:
         args->roots[1] = arg;
+        return 0;
+    case OPTION_FAIL_OVER:
+        if (wio_parse_double(arg, &args->fail_over) != WIO_OK || !(args->fail_over >= 0)) {
+            argp_error(state, "--fail-over: '%s' is no percentage", arg);
+        }
         return 0;
     case ARGP_KEY_ARG:
         return parse_argument(args, arg, state);
@@ -154,8 +162,24 @@ static void causes_cleanup(struct wio_report_causes *causes)
     wio_causes_fini(&causes->causes);
 }
 
+/* Does a finding that names a cause cost so much more in b? */
+static bool is_over(const struct compare_args *args, const struct wio_report_causes *causes)
+{
+    double allowed_s = args->fail_over / 100 * (double)causes->a.explanation->duration_ns / 1e9;
+
+    for (uint32_t i = 0; args->fail_over >= 0 && i < causes->causes.count; i++) {
+        const struct wio_cause *cause = &causes->causes.items[i];
+        if (cause->rest == WIO_CAUSE_FINDING && cause->b != WIO_NO_FINDING &&
+            !causes->b.explanation->findings.items[cause->b].is_general &&
+            cause->b_s - cause->a_s > allowed_s) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static enum wio_status show(const struct compare_args *args, struct compared_trace *a,
-                            struct compared_trace *b, struct wio_error *err)
+                            struct compared_trace *b, bool *is_over_out, struct wio_error *err)
 {
     WIO_CLEANUP(cmd_comparison_cleanup) struct wio_comparison *comparison = NULL;
     WIO_CLEANUP(causes_cleanup) struct wio_report_causes causes = {0};
@@ -170,6 +194,7 @@ static enum wio_status show(const struct compare_args *args, struct compared_tra
     if (wio_report_causes_find(&causes) != WIO_OK) {
         return wio_error_set(err, WIO_ERR_NOMEM, NULL, WIO_ERROR_NO_OFFSET, "out of memory");
     }
+    *is_over_out = is_over(args, &causes);
     const struct wio_compare_names names = {args->dirs[0], args->dirs[1], &causes,
                                             (size_t)args->top};
     if (args->common.format == CMD_FORMAT_JSON) {
@@ -185,12 +210,16 @@ int cmd_compare(int argc, char **argv)
     WIO_CLEANUP(side_fini) struct compared_trace a = {0};
     WIO_CLEANUP(side_fini) struct compared_trace b = {0};
     struct wio_error err = WIO_ERROR_INIT;
-    struct compare_args args = {.top = DEFAULT_TOP};
+    struct compare_args args = {.top = DEFAULT_TOP, .fail_over = -1};
+    bool is_too_much = false;
 
     int wrong = cmd_parse(&argp, argc, argv, 0, &args);
     if (wrong != 0) {
         return wrong;
     }
     cmd_expect_many_files();
-    return show(&args, &a, &b, &err) == WIO_OK ? 0 : cmd_fail(&err);
+    if (show(&args, &a, &b, &is_too_much, &err) != WIO_OK) {
+        return cmd_fail(&err);
+    }
+    return is_too_much ? 1 : 0;
 }
