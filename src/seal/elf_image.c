@@ -101,7 +101,7 @@ static enum wio_status read_headers(int fd, const char *path, const Elf64_Ehdr *
 enum wio_status wio_elf_read(const char *path, struct wio_elf_image *image)
 {
     Elf64_Ehdr header;
-    WIO_CLEANUP(wio_fd_cleanup) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    WIO_CLEANUP(wio_fd_cleanup) int fd = wio_io_open_regular(AT_FDCWD, path, 0);
     if (fd < 0 || wio_io_pread(fd, path, &header, sizeof(header), 0, NULL) != WIO_OK ||
         !is_elf64(&header)) {
         return WIO_OK;

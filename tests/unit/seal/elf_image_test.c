@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What sealing takes from a program file, also where a part of it makes no sense. */
 #include <elf.h>
+#include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/inotify.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "seal/seal_internal.h"
 #include "support/unit.h"
@@ -70,11 +75,31 @@ static void damaged_note_hides_no_part(void **state)
     wio_elf_fini(&image);
 }
 
+/* A ring may name a FIFO, whose writer would go on and fail, or a device. */
+static void only_files_are_opened(void **state)
+{
+    (void)state;
+    char *path = wio_test_path("fifo");
+    char event[sizeof(struct inotify_event) + NAME_MAX + 1];
+    struct wio_elf_image image = {0};
+    int watch = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+    assert_int_equal(mkfifo(path, 0600), 0);
+    assert_true(watch >= 0 && inotify_add_watch(watch, path, IN_OPEN) >= 0);
+    assert_int_equal(wio_elf_read(path, &image), WIO_OK);
+    assert_int_equal(read(watch, event, sizeof(event)), -1);
+    assert_int_equal(errno, EAGAIN);
+    assert_int_equal(image.load_count, 0);
+    (void)close(watch);
+    wio_elf_fini(&image);
+    free(path);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(parts_and_build_id_are_read),
         cmocka_unit_test(damaged_note_hides_no_part),
+        cmocka_unit_test(only_files_are_opened),
     };
     return WIO_RUN(tests);
 }
