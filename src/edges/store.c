@@ -326,6 +326,7 @@ static void notes(const struct store *store, char *text, size_t room)
     uint64_t contradictions = wio_infer_contradictions(store->result->infer, &first);
     uint64_t lost = store->result->held->lost;
     uint64_t unfollowed = wio_infer_unfollowed(store->result->infer);
+    uint64_t ranges = wio_infer_unkept_ranges(store->result->infer);
     int at = 0;
     text[0] = '\0';
     if (contradictions > 0) {
@@ -347,6 +348,13 @@ static void notes(const struct store *store, char *text, size_t room)
                      "through the last %" PRIu64 " renames: waits for such files may be missing\n",
                      unfollowed);
     }
+    if (ranges > 0) {
+        at +=
+            snprintf(text + at, room - (size_t)at,
+                     "%" PRIu64 " locks of ranges came when thousands of the same file were held: "
+                     "waits for them are missing\n",
+                     ranges);
+    }
     at += snprintf(text + at, room - (size_t)at, "%s%s", store->result->cycle_note,
                    store->result->clock_note);
     if (at > 0 && text[at - 1] == '\n') {
@@ -366,7 +374,7 @@ static enum wio_status write_meta(struct store *store)
         {WIO_EDGES_META_READ_BYTES, left.read_bytes},
         {WIO_EDGES_META_COLLECTIVES, left.collectives},
     };
-    char text[1700 + 2 * WIO_JOIN_NOTE_BYTES];
+    char text[1900 + 2 * WIO_JOIN_NOTE_BYTES];
     for (size_t i = 0; i < WIO_ARRAY_SIZE(numbers); i++) {
         (void)snprintf(text, sizeof(text), "%" PRIu64, numbers[i].value);
         WIO_TRY(wio_edge_writer_meta(store->writer, numbers[i].key, text, store->err));

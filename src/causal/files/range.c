@@ -11,6 +11,9 @@
 #include "causal/files/files.h"
 #include "causal/infer/name.h"
 
+/* Locked ranges of one file that are kept: a hostile trace has more, and each call looks at all. */
+#define RANGES_MOST 4096u
+
 /* In owners of ranges: an open file, not an image. */
 #define OWNER_FILE 0x80000000u
 
@@ -136,6 +139,22 @@ static enum wio_status follow_releases(struct wio_infer *infer, const struct wio
     return WIO_OK;
 }
 
+/* One more range that is locked. What is too much is not followed, and counted. */
+static enum wio_status add_range(struct wio_infer *infer, struct wio_infer_list *held,
+                                 const struct wio_infer_node *node)
+{
+    if (held->count >= RANGES_MOST) {
+        infer->ranges.unkept++;
+        return WIO_OK;
+    }
+    return wio_infer_append(infer, held, node);
+}
+
+uint64_t wio_infer_unkept_ranges(const struct wio_infer *infer)
+{
+    return infer->ranges.unkept;
+}
+
 /* The list holds the ranges that are locked. */
 static enum wio_status acquire(struct wio_infer *infer, const struct wio_event *event,
                                uint32_t object, const struct request *request)
@@ -151,7 +170,7 @@ static enum wio_status acquire(struct wio_infer *infer, const struct wio_event *
                                 infer));
         WIO_TRY(follow_releases(infer, event, object));
     }
-    WIO_TRY(wio_infer_append(infer, &lock->held, &node));
+    WIO_TRY(add_range(infer, &lock->held, &node));
     if ((node.image & OWNER_FILE) == 0) {
         return note_ranges(infer, event);
     }
@@ -165,7 +184,7 @@ static enum wio_status keep(struct wio_infer *infer, struct wio_infer_list *held
 {
     node.a = from;
     node.b = to;
-    return from < to ? wio_infer_append(infer, held, &node) : WIO_OK;
+    return from < to ? add_range(infer, held, &node) : WIO_OK;
 }
 
 static uint64_t larger(uint64_t a, uint64_t b)

@@ -86,6 +86,7 @@ struct wio_infer_ranges {
     uint64_t *latest;
     uint32_t *threads; /* that have one */
     uint32_t count;
+    uint64_t unkept; /* wio_infer_unkept_ranges */
 };
 
 /* poll.c */

@@ -131,6 +131,8 @@ struct wio_match_left wio_infer_left(const struct wio_infer *infer);
 /* How many renames of directories came when the names below such were looked at too often: what is
  * below those seems to stay where it was. */
 uint64_t wio_infer_unfollowed(const struct wio_infer *infer);
+/* How many locked ranges of files were too many to be followed. */
+uint64_t wio_infer_unkept_ranges(const struct wio_infer *infer);
 /* How many members of collectives contradicted others and were left out; the first of them. */
 uint64_t wio_infer_contradictions(const struct wio_infer *infer, struct wio_error *first_out);
 

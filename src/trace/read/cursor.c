@@ -34,19 +34,31 @@ static void destroy_cleanup(struct wio_cursor **cursor)
     wio_cursor_destroy(*cursor);
 }
 
+static bool has_lane(const struct wio_cursor *cursor, uint32_t stream)
+{
+    return cursor->selection.streams[stream] && cursor->trace->ranges[stream].count > 0;
+}
+
+/* Many cursors, each of one stream, take no room for the streams of all others. */
 static enum wio_status make_lanes(struct wio_cursor *cursor)
 {
     const struct wio_trace *trace = cursor->trace;
-    cursor->lanes = calloc((size_t)trace->stream_count + 1, sizeof(*cursor->lanes));
-    cursor->heap = calloc((size_t)trace->stream_count + 1, sizeof(*cursor->heap));
+    size_t count = 0;
+    for (uint32_t i = 0; i < trace->stream_count; i++) {
+        count += has_lane(cursor, i);
+    }
+    cursor->lanes = calloc(count + 1, sizeof(*cursor->lanes));
+    cursor->heap = calloc(count + 1, sizeof(*cursor->heap));
     if (cursor->lanes == NULL || cursor->heap == NULL) {
         return WIO_ERR_NOMEM;
     }
     for (uint32_t i = 0; i < trace->stream_count; i++) {
-        if (cursor->selection.streams[i] && trace->ranges[i].count > 0) {
+        if (has_lane(cursor, i)) {
             cursor->lanes[cursor->lane_count++].stream = i;
         }
     }
+    free(cursor->selection.streams); /* the lanes are what it selects */
+    cursor->selection.streams = NULL;
     cursor->slice_max = WIO_SLICE_MAX;
     if (cursor->order == WIO_ORDER_TIME && cursor->lane_count > 0) {
         size_t share = SLICES_MAX_BYTES / sizeof(struct wio_event) / cursor->lane_count;

@@ -109,6 +109,12 @@ class World:
         """The trace becomes a copy of a seed: seeds.py."""
         shutil.copytree(self.seeds.get(seed), self.trace, symlinks=True)
 
+    def script(self, lines):
+        """The trace is made by hand (tests/support/script.h)."""
+        os.mkdir(self.trace)
+        program = os.path.join(os.environ["WHYIO_BUILD"], "tests/support/trace_script")
+        subprocess.run([program, self.trace], input="\n".join(lines).encode(), check=True)
+
     def guard_trace(self):
         """Nothing may change in the trace itself, too: it is another user's."""
         self.guarded.append(self.trace)
