@@ -17,6 +17,7 @@
 
 #include "base/cleanup.h"
 #include "base/grow.h"
+#include "base/pick.h"
 #include "ops/calls.h"
 #include "schedule/thread_clock.h"
 
@@ -329,11 +330,6 @@ static bool has_looked(const struct wio_plan_edge *edge, uint64_t t_ns)
     return edge->evidence == WIO_EVIDENCE_HELD && !had_come;
 }
 
-static uint64_t least(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
-
 uint64_t wio_waits_computed(const struct wio_waits *waits, size_t act, size_t act_end,
                             const struct wio_event *event)
 {
@@ -342,7 +338,7 @@ uint64_t wio_waits_computed(const struct wio_waits *waits, size_t act, size_t ac
         const struct wio_act *next = &waits->acts[act];
         if (next->kind == WIO_ACT_TAKE && next->seq == event->seq &&
             has_looked(&waits->edges[next->index], event->t_ns)) {
-            cpu_ns = least(cpu_ns, waits->edges[next->index].cpu_ns);
+            cpu_ns = wio_smaller(cpu_ns, waits->edges[next->index].cpu_ns);
         }
     }
     return cpu_ns;

@@ -1,21 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "schedule/thread_clock.h"
 
+#include "base/pick.h"
+
 /* A thread that comes later than this after a release was busy: polling a flag needs a
  * processor. */
 #define LOOK_NS 100000u
 
 #define SPAN_MAX_NS 1e18 /* thirty years: what a wrong trace may hold must fit */
-
-static uint64_t max(uint64_t a, uint64_t b)
-{
-    return a > b ? a : b;
-}
-
-static uint64_t min(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
 
 static uint64_t scaled(uint64_t ns, double scale)
 {
@@ -38,8 +30,8 @@ static uint64_t span(const struct wio_gap *gap, uint64_t from_ns, uint64_t to_ns
 
 void wio_release_join(struct wio_release *release, struct wio_release other)
 {
-    release->traced_ns = max(release->traced_ns, other.traced_ns);
-    release->v_ns = max(release->v_ns, other.v_ns);
+    release->traced_ns = wio_larger(release->traced_ns, other.traced_ns);
+    release->v_ns = wio_larger(release->v_ns, other.v_ns);
 }
 
 void wio_gap_init(struct wio_gap *gap, double scale, uint64_t at_ns, uint64_t v_ns)
@@ -62,8 +54,8 @@ static uint64_t inside_of(const struct wio_gap *gap, uint64_t to_ns)
     uint64_t end = gap->call_end < to_ns ? gap->call_end : to_ns;
     uint64_t inside = end > gap->at_ns ? end - gap->at_ns : 0;
     bool is_kept = gap->kept_end == gap->call_end && gap->taken_end == gap->call_end;
-    uint64_t kept = is_kept ? min(gap->kept_ns, inside) : 0;
-    return inside - kept + min(kept, gap->stays_ns);
+    uint64_t kept = is_kept ? wio_smaller(gap->kept_ns, inside) : 0;
+    return inside - kept + wio_smaller(kept, gap->stays_ns);
 }
 
 uint64_t wio_gap_compute(struct wio_gap *gap, uint64_t at_ns, uint64_t cpu_ns)
@@ -71,7 +63,7 @@ uint64_t wio_gap_compute(struct wio_gap *gap, uint64_t at_ns, uint64_t cpu_ns)
     if (at_ns <= gap->at_ns) {
         return 0;
     }
-    uint64_t from = max(gap->at_ns, gap->call_end);
+    uint64_t from = wio_larger(gap->at_ns, gap->call_end);
     uint64_t rest = at_ns > from ? at_ns - from : 0;
     uint64_t computed = scaled(cpu_ns != 0 && cpu_ns < rest ? cpu_ns : rest, gap->scale);
     gap->v_ns += inside_of(gap, at_ns) + computed;
@@ -88,7 +80,7 @@ void wio_gap_kept(struct wio_gap *gap, uint64_t end_ns, uint64_t kept_ns, uint64
 
 void wio_gap_late(struct wio_gap *gap, uint64_t v_ns)
 {
-    gap->v_ns = max(gap->v_ns, v_ns);
+    gap->v_ns = wio_larger(gap->v_ns, v_ns);
 }
 
 static void open_until(struct wio_gap *gap, uint64_t end_ns)
@@ -101,7 +93,7 @@ static void open_until(struct wio_gap *gap, uint64_t end_ns)
 
 void wio_gap_call(struct wio_gap *gap, uint64_t end_ns, bool is_open)
 {
-    gap->call_end = max(gap->call_end, end_ns);
+    gap->call_end = wio_larger(gap->call_end, end_ns);
     gap->is_open = false;
     if (is_open) {
         open_until(gap, end_ns);
@@ -115,7 +107,7 @@ void wio_gap_sleep(struct wio_gap *gap, uint64_t end_ns)
 
 void wio_gap_skip(struct wio_gap *gap, uint64_t end_ns)
 {
-    gap->at_ns = max(gap->at_ns, end_ns);
+    gap->at_ns = wio_larger(gap->at_ns, end_ns);
 }
 
 void wio_gap_jump(struct wio_gap *gap, uint64_t at_ns)
@@ -130,13 +122,14 @@ static void take(struct wio_gap *gap, struct wio_release release, uint64_t since
     gap->is_open = false;
     gap->taken_end = end_ns;
     if (release.traced_ns > since_ns && release.traced_ns <= gap->at_ns) {
-        gap->v_ns = max(since_v_ns, release.v_ns) + span(gap, release.traced_ns, gap->at_ns);
+        gap->v_ns = wio_larger(since_v_ns, release.v_ns) + span(gap, release.traced_ns, gap->at_ns);
         return;
     }
     if (release.traced_ns > gap->at_ns) { /* the event itself waited */
-        gap->at_ns = release.traced_ns < end_ns ? release.traced_ns : max(end_ns, gap->at_ns);
+        gap->at_ns =
+            release.traced_ns < end_ns ? release.traced_ns : wio_larger(end_ns, gap->at_ns);
     }
-    gap->v_ns = max(gap->v_ns, release.v_ns);
+    gap->v_ns = wio_larger(gap->v_ns, release.v_ns);
 }
 
 void wio_gap_take(struct wio_gap *gap, struct wio_release release, uint64_t end_ns)
@@ -168,7 +161,7 @@ void wio_gap_take_held(struct wio_gap *gap, struct wio_release release, uint64_t
         return;
     }
     gap->is_open = false;
-    gap->v_ns = max(gap->v_ns, release.v_ns + span(gap, gap->at_ns - lag_ns, gap->at_ns));
+    gap->v_ns = wio_larger(gap->v_ns, release.v_ns + span(gap, gap->at_ns - lag_ns, gap->at_ns));
 }
 
 void wio_gap_in_vain(struct wio_gap *gap, uint64_t free_ns, uint64_t end_ns)
@@ -182,7 +175,7 @@ void wio_gap_in_vain(struct wio_gap *gap, uint64_t free_ns, uint64_t end_ns)
 
 void wio_gap_did(struct wio_gap *gap, uint64_t end_ns, uint64_t v_ns)
 {
-    gap->at_ns = max(gap->at_ns, end_ns);
+    gap->at_ns = wio_larger(gap->at_ns, end_ns);
     gap->v_ns = v_ns;
     gap->did_at_ns = gap->at_ns;
     gap->did_v_ns = v_ns;

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "base/cleanup.h"
+#include "base/pick.h"
 #include "calibrate/measure/measure.h"
 
 #define SMALL UINT64_C(4096)
@@ -18,15 +19,10 @@
 /* Fewer writes while the device was writing say nothing. */
 #define REDUCED_LEAST 8
 
-static uint64_t least(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
-
 /* How many pieces a file in the page cache has in a round. */
 static size_t pieces_of(const struct wio_measure *measure)
 {
-    uint64_t bytes = least(2 * measure->largest, measure->cached);
+    uint64_t bytes = wio_smaller(2 * measure->largest, measure->cached);
     return (size_t)(bytes > wio_measure_piece(measure) ? bytes / wio_measure_piece(measure) : 1);
 }
 
@@ -34,8 +30,8 @@ static size_t pieces_of(const struct wio_measure *measure)
 static struct wio_rig_many small_files(const struct wio_measure *measure)
 {
     uint64_t pages = measure->largest / 2 / SMALL;
-    uint64_t files = least(FILES, pages / WRITES);
-    uint64_t writes = files > LEAST ? WRITES : least(WRITES, pages / LEAST);
+    uint64_t files = wio_smaller(FILES, pages / WRITES);
+    uint64_t writes = files > LEAST ? WRITES : wio_smaller(WRITES, pages / LEAST);
     return (struct wio_rig_many){.files = (size_t)(files > LEAST ? files : LEAST),
                                  .writes = (size_t)(writes > LEAST ? writes : LEAST)};
 }

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "base/pick.h"
 #include "causal/files/files.h"
 #include "causal/infer/name.h"
 
@@ -187,22 +188,12 @@ static enum wio_status keep(struct wio_infer *infer, struct wio_infer_list *held
     return from < to ? add_range(infer, held, &node) : WIO_OK;
 }
 
-static uint64_t larger(uint64_t a, uint64_t b)
-{
-    return a > b ? a : b;
-}
-
-static uint64_t smaller(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
-
 static enum wio_status give_back(struct wio_infer *infer, const struct wio_event *event,
                                  uint32_t object, const struct wio_infer_node *held,
                                  struct wio_range range)
 {
     struct wio_infer_record_lock *lock = wio_infer_record_lock(infer, object);
-    struct wio_range part = {larger(held->a, range.from), smaller(held->b, range.to)};
+    struct wio_range part = {wio_larger(held->a, range.from), wio_smaller(held->b, range.to)};
     if (lock->released == NULL) {
         WIO_TRY(wio_ranges_create(&infer->alloc, &lock->released));
     }

@@ -3,23 +3,15 @@
 
 #include <stdbool.h>
 
-static uint64_t least(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
-
-static uint64_t most(uint64_t a, uint64_t b)
-{
-    return a > b ? a : b;
-}
+#include "base/pick.h"
 
 uint64_t wio_spans_covered(const struct wio_spans *spans, uint64_t begin, uint64_t end)
 {
     uint64_t sum = 0;
 
     for (unsigned i = 0; i < WIO_SPANS; i++) {
-        uint64_t from = most(begin, spans->begin[i]);
-        uint64_t to = least(end, spans->end[i]);
+        uint64_t from = wio_larger(begin, spans->begin[i]);
+        uint64_t to = wio_smaller(end, spans->end[i]);
         sum += to > from ? to - from : 0;
     }
     return sum;
@@ -52,8 +44,8 @@ void wio_spans_add(struct wio_spans *spans, uint64_t begin, uint64_t end)
 
     for (unsigned i = 0; i < WIO_SPANS; i++) {
         if (touches(spans, i, begin, end)) {
-            begin = least(begin, spans->begin[i]);
-            end = most(end, spans->end[i]);
+            begin = wio_smaller(begin, spans->begin[i]);
+            end = wio_larger(end, spans->end[i]);
             spans->begin[i] = spans->end[i] = 0;
         }
     }

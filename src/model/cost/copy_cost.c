@@ -4,19 +4,15 @@
 
 #include <math.h>
 
+#include "base/pick.h"
 #include "model/kernel/cache.h"
 #include "model/model_internal.h"
-
-static uint64_t least(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
 
 /* Pieces of `size` bytes in folios of at most `folio` bytes: a table has those that fill theirs. */
 static double pieces_s(const struct wio_model_params *params, const struct wio_model_table *table,
                        uint64_t size, uint64_t folio)
 {
-    uint64_t length = folio > 0 ? least(size, folio) : size;
+    uint64_t length = folio > 0 ? wio_smaller(size, folio) : size;
     return wio_model_table_at(table, (double)length, params->bw_mem) *
            ((double)size / (double)length);
 }
@@ -85,8 +81,8 @@ static double far_s(const struct wio_model_params *params, uint64_t far)
 
 double wio_copy_in_s(const struct wio_model_params *params, const struct wio_copy *copy)
 {
-    uint64_t fresh = least(copy->fresh, copy->size);
-    uint64_t absent = least(copy->absent, fresh);
+    uint64_t fresh = wio_smaller(copy->fresh, copy->size);
+    uint64_t absent = wio_smaller(copy->absent, fresh);
     double seconds = walk_s(params, copy) + far_s(params, copy->far);
     if (absent > 0) {
         seconds += new_s(params, copy, absent);

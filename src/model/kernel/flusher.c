@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "base/cleanup.h"
+#include "base/pick.h"
 #include "model/kernel/folio.h"
 
 /* The smallest chunk of the flusher: 4 MiB. */
@@ -13,16 +14,11 @@
 /* The kernel counts the interval in hundredths of a second. */
 #define INTERVAL_MIN_S 0.01
 
-static uint64_t least(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
-
 /* The flusher is busy with an inode as long as the kernel would let it (rule 9). */
 static uint64_t chunk_pages(const struct wio_cache_device *device)
 {
     const struct wio_throttle_device *rates = &device->throttle.device;
-    uint64_t pages = least((uint64_t)rates->bandwidth_mean / 2, (uint64_t)rates->limit / 8);
+    uint64_t pages = wio_smaller((uint64_t)rates->bandwidth_mean / 2, (uint64_t)rates->limit / 8);
     return (pages + CHUNK_PAGES_MIN) / CHUNK_PAGES_MIN * CHUNK_PAGES_MIN;
 }
 
@@ -33,7 +29,7 @@ static uint64_t longest_request(struct wio_cache_file *file, uint64_t page)
 {
     uint64_t piece = file->device->request_pages;
     uint64_t longest = page < file->mapped ? file->mapped - page : piece - page % piece;
-    return least(longest, wio_folio_alike(file, page));
+    return wio_smaller(longest, wio_folio_alike(file, page));
 }
 
 /* Of [first, end) idle pages are not written: they are known from a read to have blocks, or need
@@ -45,7 +41,7 @@ static enum wio_status note_sent(struct wio_cache *cache, struct wio_cache_file 
     *change_out = WIO_CACHE_NOTHING;
     for (uint64_t stop; wio_folio_skip_idle(file, &first, end, &stop); first = stop) {
         WIO_TRY(wio_cache_note_sent(cache, file, first * WIO_CACHE_PAGE,
-                                    least(stop * WIO_CACHE_PAGE, file->size), &change));
+                                    wio_smaller(stop * WIO_CACHE_PAGE, file->size), &change));
         *change_out = change > *change_out ? change : *change_out;
     }
     return WIO_OK;
@@ -82,7 +78,7 @@ static enum wio_status submit(struct wio_cache *cache, struct wio_cache_file *fi
         uint64_t count;
         if (!wio_pages_find(&file->pages, &first) ||
             !wio_pages_take_run(&file->pages, &cache->pool, first,
-                                least(most, longest_request(file, first)), &first, &count)) {
+                                wio_smaller(most, longest_request(file, first)), &first, &count)) {
             file->cursor = 0;
             continue;
         }

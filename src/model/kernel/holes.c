@@ -3,16 +3,7 @@
 #include "model/kernel/holes.h"
 
 #include "base/cleanup.h"
-
-static uint64_t least(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
-
-static uint64_t most(uint64_t a, uint64_t b)
-{
-    return a > b ? a : b;
-}
+#include "base/pick.h"
 
 /* What was handed to the device, or will be. */
 static uint64_t run_of(struct wio_cache_file *file, uint64_t first, uint64_t end)
@@ -23,7 +14,7 @@ static uint64_t run_of(struct wio_cache_file *file, uint64_t first, uint64_t end
 
 static uint64_t find(struct wio_pages *pages, uint64_t first, uint64_t end)
 {
-    return wio_pages_find(pages, &first) ? least(first, end) : end;
+    return wio_pages_find(pages, &first) ? wio_smaller(first, end) : end;
 }
 
 bool wio_holes_skip(struct wio_cache_file *file, uint64_t *first, uint64_t end, uint64_t *stop_out)
@@ -32,10 +23,10 @@ bool wio_holes_skip(struct wio_cache_file *file, uint64_t *first, uint64_t end, 
         return false;
     }
     if (*first < file->hole_from) {
-        *stop_out = least(end, file->hole_from);
+        *stop_out = wio_smaller(end, file->hole_from);
         return true;
     }
-    *first = least(find(&file->blocks, *first, end), find(&file->pages, *first, end));
+    *first = wio_smaller(find(&file->blocks, *first, end), find(&file->pages, *first, end));
     *stop_out = *first < end ? *first + run_of(file, *first, end) : end;
     return *first < end;
 }
@@ -69,18 +60,18 @@ enum wio_status wio_holes_note_read(struct wio_cache *cache, struct wio_cache_fi
                                     uint64_t offset, uint64_t end)
 {
     if (file->hole_from <= UINT64_MAX / WIO_CACHE_PAGE) {
-        end = least(end, file->hole_from * WIO_CACHE_PAGE);
+        end = wio_smaller(end, file->hole_from * WIO_CACHE_PAGE);
     }
     if (file->pending > 0 && end > file->size && end <= file->position) {
-        end = least(end, file->position - file->pending); /* the rest came from the stream */
+        end = wio_smaller(end, file->position - file->pending); /* the rest came from the stream */
     }
     if (offset >= end) {
         return WIO_OK; /* nothing, or what a cut left behind the data: it proves no block */
     }
     if (end > file->size) {
         file->size = end;
-        file->safe_size = most(file->safe_size, end);
-        file->sent_size = most(file->sent_size, end);
+        file->safe_size = wio_larger(file->safe_size, end);
+        file->sent_size = wio_larger(file->sent_size, end);
     }
     if (file->device->params.commit_bytes > 0) {
         return note_blocks(cache, file, offset / WIO_CACHE_PAGE, wio_cache_page_behind(end));

@@ -5,17 +5,13 @@
  * rules, cited as (rule N); task.h performs the steps.
  */
 #include "base/cleanup.h"
+#include "base/pick.h"
 #include "model/cost/copy_cost.h"
 #include "model/cost/wait_cost.h"
 #include "model/kernel/holes.h"
 #include "model/kernel/journal.h"
 #include "model/kernel/task.h"
 #include "model/model_internal.h"
-
-static uint64_t least(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
 
 static void add_wait(struct wio_task *task, double seconds)
 {
@@ -69,7 +65,7 @@ static void add_fwrite(const struct wio_tasks *tasks, struct wio_task *task,
         add_flush(&tasks->cache, task, file);
         file->position = op->offset;
     }
-    uint64_t filling = least(left, file->has_buffer ? bf - file->pending : 0);
+    uint64_t filling = wio_smaller(left, file->has_buffer ? bf - file->pending : 0);
     file->pending += filling;
     file->position += filling;
     left -= filling;
@@ -188,7 +184,7 @@ static void add_read_direct(struct wio_task *task, struct wio_cache_file *file,
     const struct wio_model_params *p = &file->device->params;
     uint64_t end = op->offset + op->size;
     uint64_t pages = wio_holes_data(file, op->offset / WIO_CACHE_PAGE, wio_cache_page_behind(end));
-    double seconds = (double)least(op->size, pages * WIO_CACHE_PAGE) / p->bw_rdev;
+    double seconds = (double)wio_smaller(op->size, pages * WIO_CACHE_PAGE) / p->bw_rdev;
     seconds += pages > 0 && is_random(file, op) ? p->c_sk : 0;
     add_wait(task, wio_copy_call_s(p));
     if (file->pages.count > 0) {
@@ -308,7 +304,8 @@ static enum wio_status run(struct wio_model *model, double until_s, struct wio_m
     done->is_asleep = task->is_active;
     done->result = (struct wio_model_result){
         .cost_s = cache->time_s - task->begin_s,
-        .dirty_bytes = (double)least(wio_cache_pages(cache) * WIO_CACHE_PAGE, cache->written_bytes),
+        .dirty_bytes =
+            (double)wio_smaller(wio_cache_pages(cache) * WIO_CACHE_PAGE, cache->written_bytes),
         .time_s = cache->time_s,
         .device_s = task->device_s,
         .state = task->state,

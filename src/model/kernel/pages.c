@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "model/kernel/pages.h"
 
+#include "base/pick.h"
+
 /* Chunks that are found fast enough without a table. */
 #define CHUNKS_BY_TREE UINT64_C(64)
 
@@ -10,11 +12,6 @@ static int compare_chunks(const struct wio_chunk *a, const struct wio_chunk *b)
 }
 
 RB_GENERATE_STATIC(wio_chunk_tree, wio_chunk, node, compare_chunks)
-
-static uint64_t least(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
 
 void wio_chunk_pool_init(struct wio_chunk_pool *pool, const struct wio_alloc *alloc)
 {
@@ -153,7 +150,7 @@ static uint32_t change_bits(struct wio_chunk *chunk, unsigned first, unsigned en
     uint32_t changed = 0;
     while (first < end) {
         unsigned word = first / 64;
-        unsigned stop = (unsigned)least(end, (word + UINT64_C(1)) * 64);
+        unsigned stop = (unsigned)wio_smaller(end, (word + UINT64_C(1)) * 64);
         uint64_t mask = wio_pages_mask(first % 64, stop - word * 64);
         uint64_t other = set ? mask & ~chunk->bits[word] : mask & chunk->bits[word];
         chunk->bits[word] ^= other;
@@ -169,7 +166,7 @@ enum wio_status wio_pages_add(struct wio_pages *pages, struct wio_chunk_pool *po
     *added_out = 0;
     while (first < end) {
         uint64_t index = first / WIO_CHUNK_PAGES;
-        uint64_t stop = least(end, (index + 1) * WIO_CHUNK_PAGES);
+        uint64_t stop = wio_smaller(end, (index + 1) * WIO_CHUNK_PAGES);
         struct wio_chunk *chunk = need_chunk(pages, pool, index);
         if (chunk == NULL) {
             return WIO_ERR_NOMEM;
@@ -214,7 +211,7 @@ uint64_t wio_pages_remove(struct wio_pages *pages, struct wio_chunk_pool *pool, 
         struct wio_chunk *next = RB_NEXT(wio_chunk_tree, &pages->chunks, chunk);
         uint64_t base = chunk->index * WIO_CHUNK_PAGES;
         uint64_t start = first > base ? first : base;
-        removed += clear_chunk(pages, pool, chunk, start, least(end, base + WIO_CHUNK_PAGES));
+        removed += clear_chunk(pages, pool, chunk, start, wio_smaller(end, base + WIO_CHUNK_PAGES));
         chunk = next;
     }
     return removed;
@@ -273,7 +270,7 @@ uint64_t wio_pages_run(struct wio_pages *pages, uint64_t from, uint64_t end)
         goes_on = bit == WIO_CHUNK_PAGES;
         at = chunk != NULL ? chunk->index * WIO_CHUNK_PAGES + bit : at;
     }
-    return least(at, end) - from;
+    return wio_smaller(at, end) - from;
 }
 
 bool wio_pages_take_run(struct wio_pages *pages, struct wio_chunk_pool *pool, uint64_t from,
@@ -289,7 +286,7 @@ bool wio_pages_take_run(struct wio_pages *pages, struct wio_chunk_pool *pool, ui
     while (chunk != NULL && at < limit && chunk->index == at / WIO_CHUNK_PAGES) {
         struct wio_chunk *next = RB_NEXT(wio_chunk_tree, &pages->chunks, chunk);
         uint64_t base = chunk->index * WIO_CHUNK_PAGES;
-        uint64_t stop = least(limit, base + next_bit(chunk, (unsigned)(at - base), false));
+        uint64_t stop = wio_smaller(limit, base + next_bit(chunk, (unsigned)(at - base), false));
         if (stop == at) {
             break;
         }

@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "model/kernel/readahead.h"
 
+#include "base/pick.h"
+
 /* The longest request that is read at once for a read of at least its size: 1280 KiB. */
 #define REQUEST_PAGES 320
-
-static uint64_t least(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
 
 /* For a first window: 4 times, twice or once what is wanted, in powers of 2. */
 static uint64_t first_size(uint64_t wanted, uint64_t most)
@@ -30,7 +27,7 @@ static uint64_t next_size(uint64_t size, uint64_t most)
 /* Windows are longer for a read that wants more at once. */
 static uint64_t longest_for(uint64_t wanted, uint64_t most)
 {
-    uint64_t longest = least(wanted, REQUEST_PAGES);
+    uint64_t longest = wio_smaller(wanted, REQUEST_PAGES);
     return longest > most ? longest : most;
 }
 

@@ -5,12 +5,8 @@
 #include <math.h>
 
 #include "base/cleanup.h"
+#include "base/pick.h"
 #include "model/kernel/holes.h"
-
-static uint64_t least(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
 
 struct wio_reader *wio_reader_find(struct wio_cache *cache, struct wio_cache_file *file,
                                    uint64_t at)
@@ -58,7 +54,7 @@ static enum wio_status fetch(struct wio_cache *cache, struct wio_cache_file *fil
 {
     uint64_t last =
         file->known_end < UINT64_MAX ? wio_cache_page_behind(file->known_end) : UINT64_MAX;
-    uint64_t stop = least(end, last);
+    uint64_t stop = wio_smaller(end, last);
     piece->first = first;
     piece->end = stop > first ? stop : first;
     if (file->hole_from >= piece->end) {
@@ -80,7 +76,7 @@ static uint64_t up_to_marker(const struct wio_readahead *ahead, uint64_t at, uin
 static uint64_t window_most(const struct wio_cache *cache, const struct wio_cache_file *file)
 {
     uint64_t pages = (uint64_t)(file->device->params.read_ahead / WIO_CACHE_PAGE);
-    return least(pages, cache->resident.room / 4);
+    return wio_smaller(pages, cache->resident.room / 4);
 }
 
 /* Pages from `at` on are in memory: up to the next marker they can be copied. */
@@ -107,7 +103,7 @@ static enum wio_status read_missing(struct wio_cache *cache, struct wio_cache_fi
     uint64_t pages = wio_readahead_miss(ahead, at, end - at, window_most(cache, file));
     WIO_TRY(fetch(cache, file, at, at + pages, piece));
     piece->is_waited_for = true;
-    piece->stop = up_to_marker(ahead, at, least(end, at + pages));
+    piece->stop = up_to_marker(ahead, at, wio_smaller(end, at + pages));
     return WIO_OK;
 }
 

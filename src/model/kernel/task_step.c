@@ -5,12 +5,8 @@
 #include <math.h>
 
 #include "base/cleanup.h"
+#include "base/pick.h"
 #include "model/cost/copy_cost.h"
-
-static uint64_t least(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
 
 /* While it has a processor. */
 static void wait(struct wio_tasks *tasks, struct wio_task *task, double seconds,
@@ -41,10 +37,10 @@ static const struct wio_model_params *params_of(const struct wio_task *task)
 static uint64_t piece_end(uint64_t offset, uint64_t end, uint64_t step)
 {
     uint64_t page = offset / WIO_CACHE_PAGE;
-    uint64_t pages = least(end - offset, step) / WIO_CACHE_PAGE;
+    uint64_t pages = wio_smaller(end - offset, step) / WIO_CACHE_PAGE;
     uint64_t longest = pages > 1 ? UINT64_C(1) << (63 - __builtin_clzll(pages)) : 1;
     uint64_t aligned = page > 0 ? page & -page : longest;
-    return least(end, (page + least(longest, aligned)) * WIO_CACHE_PAGE);
+    return wio_smaller(end, (page + wio_smaller(longest, aligned)) * WIO_CACHE_PAGE);
 }
 
 /* The pages of [offset, end) are dirty and in memory from now on; what they were is told. */
@@ -57,7 +53,7 @@ static enum wio_status take_pages(struct wio_cache *cache, struct wio_cache_file
         return WIO_OK; /* dirty pages are in memory */
     }
     WIO_TRY(wio_cache_use(cache, file, offset, end, &absent));
-    copy->absent = least(absent * WIO_CACHE_PAGE, copy->fresh);
+    copy->absent = wio_smaller(absent * WIO_CACHE_PAGE, copy->fresh);
     return WIO_OK;
 }
 
@@ -70,7 +66,7 @@ static enum wio_status write_piece(struct wio_tasks *tasks, struct wio_task *tas
     uint64_t in_folio = file->folio > 0 ? step->offset % file->folio : 0;
     struct wio_copy copy = {.size = stop - step->offset,
                             .folio = file->folio / WIO_CACHE_PAGE,
-                            .within = least(step->end - step->offset, file->folio - in_folio),
+                            .within = wio_smaller(step->end - step->offset, file->folio - in_folio),
                             .far = wio_copy_far(p, stop - step->offset, step->end - step->offset),
                             .goes_on = step->goes_on && in_folio != 0,
                             .is_writing = file->device->queue.waiting > 0};
@@ -269,7 +265,7 @@ static enum wio_status read_piece(struct wio_tasks *tasks, struct wio_task *task
     if (piece.fetch > 0) {
         wio_reader_fetches(task->file, step->reader, &piece, fetch(tasks, task, step, &piece));
     }
-    uint64_t stop = least(step->end, piece.stop * WIO_CACHE_PAGE);
+    uint64_t stop = wio_smaller(step->end, piece.stop * WIO_CACHE_PAGE);
     task->wake_s = wio_reader_there(&tasks->cache, task->file, first, piece.stop);
     sleep_until(tasks, task, WIO_TASK_PIECE);
     const struct wio_model_params *p = params_of(task);

@@ -11,6 +11,7 @@
 
 #include "base/cleanup.h"
 #include "base/grow.h"
+#include "base/pick.h"
 #include "ops/calls.h"
 #include "predict/changes/change_work.h"
 #include "predict/changes/phases.h"
@@ -153,19 +154,15 @@ static void exchange(struct collecting *all, const struct transfer *transfer, ui
     }
 }
 
-static uint64_t most(uint64_t a, uint64_t b)
-{
-    return a > b ? a : b;
-}
-
 static uint64_t union_bytes(const struct transfer *items, uint32_t count)
 {
     uint64_t end = 0;
     uint64_t bytes = 0;
     for (uint32_t i = 0; i < count; i++) {
         uint64_t stop = items[i].offset + items[i].bytes;
-        bytes += stop > most(end, items[i].offset) ? stop - most(end, items[i].offset) : 0;
-        end = most(end, stop);
+        bytes +=
+            stop > wio_larger(end, items[i].offset) ? stop - wio_larger(end, items[i].offset) : 0;
+        end = wio_larger(end, stop);
     }
     return bytes;
 }
@@ -186,7 +183,7 @@ static enum wio_status put_together(struct collecting *all, const struct transfe
             begin = item->offset;
         }
         exchange(all, item, at + (item->offset - begin));
-        end = most(end, item->offset + item->bytes);
+        end = wio_larger(end, item->offset + item->bytes);
         WIO_TRY(wio_edits_drop(all->work->edits, item->stream, item->seq));
     }
     return perform(all, items, begin, end - begin, at);

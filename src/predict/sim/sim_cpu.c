@@ -11,16 +11,13 @@
  */
 #include "predict/sim/sim.h"
 
+#include "base/pick.h"
+
 void sim_cpu_init(struct sim_host *host, uint32_t cpus)
 {
     host->cpus = cpus;
     TAILQ_INIT(&host->turns);
     TAILQ_INIT(&host->waiting);
-}
-
-static uint64_t min(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
 }
 
 static void give(struct sim *sim, struct sim_host *host, struct sim_thread *thread)
@@ -96,7 +93,8 @@ bool sim_cpu_compute(struct sim *sim, struct sim_thread *thread)
 {
     struct sim_host *host = &sim->hosts[thread->host];
     if (thread->cpu.is_working) {
-        thread->cpu.work_ns -= min(sim->now_ns - thread->cpu.work_at_ns, thread->cpu.work_ns);
+        thread->cpu.work_ns -=
+            wio_smaller(sim->now_ns - thread->cpu.work_at_ns, thread->cpu.work_ns);
         thread->cpu.is_working = false;
     }
     if (thread->cpu.work_ns == 0) {
@@ -109,6 +107,6 @@ bool sim_cpu_compute(struct sim *sim, struct sim_thread *thread)
     thread->cpu.is_working = true;
     thread->cpu.work_at_ns = sim->now_ns;
     sim_wake(sim, thread,
-             TAILQ_EMPTY(&host->waiting) ? end_ns : min(end_ns, thread->cpu.turn_end_ns));
+             TAILQ_EMPTY(&host->waiting) ? end_ns : wio_smaller(end_ns, thread->cpu.turn_end_ns));
     return false;
 }
