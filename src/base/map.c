@@ -5,16 +5,9 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/mix.h"
 
 enum { EMPTY = 0, LIVE = 1, DELETED = 2 };
-
-/* Finaliser of splitmix64: neighbouring keys land far apart. */
-static uint64_t mix(uint64_t key)
-{
-    key = (key ^ key >> 30) * 0xbf58476d1ce4e5b9ull;
-    key = (key ^ key >> 27) * 0x94d049bb133111ebull;
-    return key ^ key >> 31;
-}
 
 /* The live entry of the key, else NULL. There is always an empty entry, so the loop ends. */
 static struct wio_map_entry *find(const struct wio_map *map, uint64_t key)
@@ -23,7 +16,7 @@ static struct wio_map_entry *find(const struct wio_map *map, uint64_t key)
         return NULL;
     }
     size_t mask = map->capacity - 1;
-    for (size_t i = mix(key) & mask;; i = (i + 1) & mask) {
+    for (size_t i = wio_mix(key) & mask;; i = (i + 1) & mask) {
         struct wio_map_entry *entry = &map->entries[i];
         if (entry->state == EMPTY) {
             return NULL;
@@ -37,7 +30,7 @@ static struct wio_map_entry *find(const struct wio_map *map, uint64_t key)
 static void insert_new(struct wio_map *map, uint64_t key, uint64_t value)
 {
     size_t mask = map->capacity - 1;
-    size_t i = mix(key) & mask;
+    size_t i = wio_mix(key) & mask;
     while (map->entries[i].state == LIVE) {
         i = (i + 1) & mask;
     }

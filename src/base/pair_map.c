@@ -2,6 +2,7 @@
 #include "base/pair_map.h"
 
 #include "base/cleanup.h"
+#include "base/mix.h"
 
 #define ROOM_FIRST 32
 
@@ -16,16 +17,9 @@ void wio_pair_map_fini(struct wio_pair_map *map)
     *map = (struct wio_pair_map){.alloc = map->alloc};
 }
 
-static uint64_t mix(uint64_t h)
-{
-    h = (h ^ (h >> 30)) * 0xbf58476d1ce4e5b9u;
-    h = (h ^ (h >> 27)) * 0x94d049bb133111ebu;
-    return h ^ h >> 31;
-}
-
 static size_t home(const struct wio_pair_map *map, uint64_t a, uint64_t b)
 {
-    return mix(mix(a + 0x9e3779b97f4a7c15u) + b) & (map->room - 1);
+    return wio_mix(wio_mix(a + WIO_MIX_STEP) + b) & (map->room - 1);
 }
 
 /* Where the key is, or the free place where it would be. */

@@ -6,6 +6,7 @@
 
 #include "base/cleanup.h"
 #include "base/memory.h"
+#include "base/mix.h"
 
 #define MOST_DEFAULT (1u << 24)
 #define PAGE_FIRST                                                                                 \
@@ -38,13 +39,9 @@ struct wio_job_names {
     uint32_t index_room;
 };
 
-/* FNV-1a. */
 static uint32_t hash_of(const char *text, size_t bytes)
 {
-    uint64_t hash = 0xcbf29ce484222325u;
-    for (size_t i = 0; i < bytes; i++) {
-        hash = (hash ^ (unsigned char)text[i]) * 0x100000001b3u;
-    }
+    const uint64_t hash = wio_mix_text(WIO_MIX_TEXT, text, bytes);
     return (uint32_t)(hash ^ (hash >> 32));
 }
 

@@ -8,6 +8,8 @@
 
 #include <string.h>
 
+#include "base/mix.h"
+
 /* As Linux: MAXSYMLINKS. */
 #define LINKS_MAX 40
 /* Kinds of roots. */
@@ -34,22 +36,12 @@ void state_names_fini(struct wio_state *state)
     alloc->put(alloc->context, state->names.seen);
 }
 
-/* FNV-1a */
-static uint64_t hash_of(const char *text, size_t bytes)
-{
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
-    for (size_t i = 0; i < bytes; i++) {
-        hash = (hash ^ (uint8_t)text[i]) * UINT64_C(0x100000001b3);
-    }
-    return hash;
-}
-
 /* The number of a component's text. Texts of one hash are told apart by a count. */
 static enum wio_status component_of(struct wio_state *state, const char *text, size_t bytes,
                                     uint32_t *component_out)
 {
     struct state_names *names = &state->names;
-    const uint64_t hash = hash_of(text, bytes);
+    const uint64_t hash = wio_mix_text(WIO_MIX_TEXT, text, bytes);
     uint64_t same = 0;
     for (;; same++) {
         const uint32_t known = wio_pair_map_get(&names->components, hash, same);

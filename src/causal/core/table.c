@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/mix.h"
 
 #define SLOTS_FIRST 32
 
@@ -19,15 +20,12 @@ void wio_table_fini(struct wio_table *table)
     *table = (struct wio_table){.alloc = table->alloc};
 }
 
-/* splitmix64's finish, over the parts: keys are small numbers that differ in their low bits. */
+/* Keys are small numbers that differ in their low bits. */
 static uint64_t hash(struct wio_table_key key)
 {
     uint64_t h = 0;
     for (size_t i = 0; i < WIO_ARRAY_SIZE(key.part); i++) {
-        h += key.part[i] + 0x9e3779b97f4a7c15u;
-        h = (h ^ (h >> 30)) * 0xbf58476d1ce4e5b9u;
-        h = (h ^ (h >> 27)) * 0x94d049bb133111ebu;
-        h ^= h >> 31;
+        h = wio_mix(h + key.part[i] + WIO_MIX_STEP);
     }
     return h;
 }

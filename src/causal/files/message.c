@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "base/mix.h"
 #include "causal/files/files.h"
 
 /* Unread messages that are kept per socket. Older ones are only counted: the next reads are theirs.
@@ -55,14 +56,6 @@ static unsigned split(const struct wio_infer *infer, uint32_t string,
     }
 }
 
-static uint64_t hash(uint64_t seed, const char *text, size_t length)
-{
-    for (size_t i = 0; i < length; i++) { /* FNV-1a */
-        seed = (seed ^ (uint8_t)text[i]) * 0x100000001b3u;
-    }
-    return seed;
-}
-
 static bool is_any(const struct address_field *address)
 {
     static const char *const any[] = {"0.0.0.0:", "[0:0:0:0:0:0:0:0]:"};
@@ -84,12 +77,12 @@ static uint64_t port_key(const struct address_field *address)
     while (at > 0 && address->text[at - 1] != ':') {
         at--;
     }
-    return hash(1, address->text + at, address->length - at);
+    return wio_mix_text(1, address->text + at, address->length - at);
 }
 
 static uint64_t address_key(const struct address_field *address)
 {
-    return hash(0xcbf29ce484222325u, address->text, address->length);
+    return wio_mix_text(WIO_MIX_TEXT, address->text, address->length);
 }
 
 /* The socket that receives what is sent to the address; 0 where it is not known. */
