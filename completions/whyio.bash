@@ -32,6 +32,7 @@ _whyio_values()
         --mode) echo "causal think timed afap" ;;
         --cache) echo "auto drop keep" ;;
         --model) echo "kernel cawl naive" ;;
+        --log) echo "own sqlite" ;;
         --sync | --direct | --collective) echo "on off" ;;
     esac
 }

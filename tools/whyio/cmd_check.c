@@ -7,6 +7,7 @@
 #include "options.h"
 #include "progress.h"
 #include "report/check.h"
+#include "store/serve/check_root.h"
 
 #include <whyio/trace.h>
 
@@ -17,8 +18,8 @@ static const struct argp argp = {
     NULL,
     NULL,
     "DIR",
-    "Read a whole trace and print one line per fault. Exit status 0: no fault; 1: faults; 3: it "
-    "is no trace or cannot be read.",
+    "Read a whole trace, or the directory of a store, and print one line per fault. Exit status 0: "
+    "no fault; 1: faults; 3: it is neither or cannot be read.",
     children,
     NULL,
     NULL};
@@ -37,6 +38,22 @@ static void show_fault(void *arg, const struct wio_error *fault)
     wio_report_fault(&output->report, fault);
 }
 
+static enum wio_status check_trace(const char *dir, struct output *output, struct wio_error *err)
+{
+    enum wio_status status = wio_trace_check_progress(dir, show_fault, output, cmd_progress_update,
+                                                      &output->progress, err);
+    if (status == WIO_OK || status == WIO_END) {
+        status = wio_join_check(dir, show_fault, output, err);
+    }
+    return status == WIO_END ? WIO_OK : status;
+}
+
+static enum wio_status check_store(const char *dir, struct output *output, struct wio_error *err)
+{
+    struct wio_store_check found;
+    return wio_serve_check(dir, show_fault, output, &found, err);
+}
+
 int cmd_check(int argc, char **argv)
 {
     struct wio_error err = WIO_ERROR_INIT;
@@ -52,13 +69,10 @@ int cmd_check(int argc, char **argv)
     output.report.name = args.dir;
     output.report.is_json = args.common.format == CMD_FORMAT_JSON;
     cmd_progress_init(&output.progress, "checking", &args.common);
-    status = wio_trace_check_progress(args.dir, show_fault, &output, cmd_progress_update,
-                                      &output.progress, &err);
-    if (status == WIO_OK || status == WIO_END) {
-        status = wio_join_check(args.dir, show_fault, &output, &err);
-    }
+    status = wio_serve_is_root(args.dir) ? check_store(args.dir, &output, &err)
+                                         : check_trace(args.dir, &output, &err);
     cmd_progress_end(&output.progress);
-    if (status != WIO_OK && status != WIO_END) {
+    if (status != WIO_OK) {
         return cmd_fail(&err);
     }
     wio_report_check_end(&output.report);

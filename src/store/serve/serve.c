@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/serve/serve.h"
+
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/io.h"
+#include "store/catalogue/catalogue.h"
+#include "store/link/munge_credentials.h"
+#include "store/net/net.h"
+#include "store/node/sizes.h"
+#include "store/serve/layout.h"
+#include "store/serve/place.h"
+#include "store/serve/target_thread.h"
+#include "store/session/catalogue_server.h"
+#include "store/storage/root.h"
+
+struct serve {
+    const struct wio_serve_config *config;
+    char root[PATH_MAX];
+    char address[WIO_LINK_ADDRESS_BYTES];
+    int lock; /* on the root */
+    struct wio_net *net;
+    struct serve_layout layout;
+    struct wio_link_config link;
+    struct wio_munge munge;
+    struct wio_catalogue *catalogue;
+    struct wio_catalogue_server *names;
+    struct target_thread *targets[WIO_SERVE_TARGETS_MAX];
+    const char *addresses[WIO_SERVE_TARGETS_MAX]; /* of the targets */
+    bool is_ended;
+    bool has_failed; /* the catalogue */
+};
+
+/* ---- the root ------------------------------------------------------------------------------ */
+
+static enum wio_status check_size(struct serve *serve, struct wio_error *err)
+{
+    const struct wio_serve_config *config = serve->config;
+    struct wio_io *io = wio_net_io(serve->net);
+    struct wio_io_space space;
+    uint16_t targets = serve->layout.targets;
+    if (config->size_bytes == 0 || !serve->layout.is_new) {
+        return WIO_OK;
+    }
+    WIO_TRY(io->ops->space(io, &space, err));
+    uint64_t kept = targets * node_sizes_for(config->size_bytes / targets).keep_free_bytes;
+    if (space.free_bytes < kept || space.free_bytes - kept < config->size_bytes) {
+        return wio_error_set(err, WIO_ERR_USAGE, serve->root, WIO_ERROR_NO_OFFSET,
+                             "--size: expected %llu bytes free, and %llu for the logs of %u "
+                             "targets; found %llu",
+                             (unsigned long long)config->size_bytes, (unsigned long long)kept,
+                             targets, (unsigned long long)space.free_bytes);
+    }
+    return WIO_OK;
+}
+
+static enum wio_status open_root(struct serve *serve, struct wio_error *err)
+{
+    WIO_TRY(serve_place_open(serve->config->root, serve->root, sizeof(serve->root), err));
+    WIO_TRY(wio_store_root_lock(serve->root, &serve->lock, err));
+    WIO_TRY(wio_net_create(serve->root, &serve->net, err));
+    WIO_TRY(serve_layout_open(wio_net_io(serve->net), serve->config->targets, &serve->layout, err));
+    WIO_TRY(check_size(serve, err));
+    int bytes = snprintf(serve->address, sizeof(serve->address), "unix:%s/sock", serve->root);
+    if (serve->config->address != NULL) {
+        bytes = snprintf(serve->address, sizeof(serve->address), "%s", serve->config->address);
+    }
+    return bytes < (int)sizeof(serve->address)
+               ? WIO_OK
+               : wio_error_set(err, WIO_ERR_USAGE, NULL, WIO_ERROR_NO_OFFSET,
+                               "the path is too long for a Unix socket below the root: name an "
+                               "address");
+}
+
+static enum wio_status make_link(struct serve *serve, struct wio_error *err)
+{
+    const struct wio_serve_config *config = serve->config;
+    serve->link = (struct wio_link_config){.auth = config->auth, .limits = wio_link_limits_default};
+    WIO_TRY(wio_link_keys_begin(err));
+    if (config->auth == WIO_WIRE_AUTH_KEY) {
+        serve->link.key = *config->key;
+    } else if (config->auth == WIO_WIRE_AUTH_MUNGE) {
+        WIO_TRY(wio_munge_init(&serve->munge, NULL, err));
+        serve->link.credentials = &serve->munge.credentials;
+        serve->link.server_uid = geteuid();
+    }
+    return WIO_OK;
+}
+
+/* ---- targets ------------------------------------------------------------------------------- */
+
+/* From a target's thread. */
+static void target_changed(void *context)
+{
+    const struct serve *serve = context;
+    wio_net_wake(serve->net);
+}
+
+static enum wio_status start_target(struct serve *serve, uint16_t i, struct wio_error *err)
+{
+    char dir[PATH_MAX + SERVE_TARGET_NAME_BYTES];
+    char name[SERVE_TARGET_NAME_BYTES];
+    char address[WIO_LINK_ADDRESS_BYTES];
+    const struct target_thread_config config = {
+        .dir = dir,
+        .address = address,
+        .node = {.link = &serve->link,
+                 .servers_key = &serve->layout.servers_key,
+                 .addresses = serve->addresses,
+                 .self = i,
+                 .targets = serve->layout.targets,
+                 .policy = WIO_LOCK_WOUND_WAIT,
+                 .log = serve->config->log,
+                 .size_bytes = serve->config->size_bytes / serve->layout.targets},
+        .changed = target_changed,
+        .context = serve,
+    };
+    serve_target_name(name, i);
+    (void)snprintf(dir, sizeof(dir), "%s/%s", serve->root, name);
+    WIO_TRY(serve_target_address(serve->address, i, address, err));
+    WIO_TRY(target_thread_start(&config, &serve->targets[i], err));
+    serve->addresses[i] = target_thread_address(serve->targets[i]);
+    return WIO_OK;
+}
+
+static enum wio_status start_targets(struct serve *serve, struct wio_error *err)
+{
+    for (uint16_t i = 0; i < serve->layout.targets; i++) {
+        serve->addresses[i] = ""; /* not known yet */
+    }
+    for (uint16_t i = 0; i < serve->layout.targets; i++) {
+        WIO_TRY(start_target(serve, i, err));
+    }
+    for (uint16_t i = 0; i < serve->layout.targets; i++) {
+        target_thread_set_addresses(serve->targets[i], serve->addresses);
+    }
+    return WIO_OK;
+}
+
+/* ---- the catalogue ------------------------------------------------------------------------- */
+
+static void catalogue_failed(void *context)
+{
+    struct serve *serve = context;
+    serve->has_failed = true;
+    wio_net_stop(serve->net);
+}
+
+static enum wio_status start_catalogue(struct serve *serve, struct wio_error *err)
+{
+    struct wio_io *io = wio_net_io(serve->net);
+    const char *at = NULL;
+    const struct wio_catalogue_config names = {.io = io,
+                                               .may_create = serve->layout.is_new,
+                                               .uid = geteuid(),
+                                               .gid = getegid(),
+                                               .mode =
+                                                   S_IRWXU | S_IRGRP | S_IXGRP | S_IROTH | S_IXOTH,
+                                               .now_ns = (int64_t)io->ops->unix_ns(io)};
+    WIO_TRY(wio_catalogue_open(&names, &serve->catalogue, err));
+    const struct wio_catalogue_server_config config = {.link = serve->link,
+                                                       .catalogue = serve->catalogue,
+                                                       .servers_key = &serve->layout.servers_key,
+                                                       .targets = serve->addresses,
+                                                       .target_count = serve->layout.targets,
+                                                       .failed = catalogue_failed,
+                                                       .context = serve};
+    WIO_TRY(wio_catalogue_server_create(io, &config, &serve->names, err));
+    WIO_TRY(wio_catalogue_server_listen(serve->names, serve->address, &at, err));
+    (void)snprintf(serve->address, sizeof(serve->address), "%s", at);
+    return WIO_OK;
+}
+
+/* ---- running ------------------------------------------------------------------------------- */
+
+static void signalled(void *context, int number)
+{
+    struct serve *serve = context;
+    (void)number;
+    serve->is_ended = true;
+    wio_net_stop(serve->net);
+}
+
+static bool target_has_failed(const struct serve *serve)
+{
+    struct wio_error ignored = WIO_ERROR_INIT;
+    for (unsigned i = 0; i < serve->layout.targets; i++) {
+        if (serve->targets[i] != NULL &&
+            target_thread_error(serve->targets[i], &ignored) != WIO_OK) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The process ends then, and the next one recovers. */
+static void woken(void *context)
+{
+    const struct serve *serve = context;
+    if (target_has_failed(serve)) {
+        wio_net_stop(serve->net);
+    }
+}
+
+static void tell_ready(const struct serve *serve)
+{
+    const struct wio_serve_ready ready = {.root = serve->root,
+                                          .address = serve->address,
+                                          .targets = serve->addresses,
+                                          .target_count = serve->layout.targets,
+                                          .is_new = serve->layout.is_new,
+                                          .is_durable = serve_place_is_durable(serve->root)};
+    if (serve->config->ready != NULL) {
+        serve->config->ready(serve->config->context, &ready);
+    }
+}
+
+static enum wio_status begin(struct serve *serve, struct wio_error *err)
+{
+    WIO_TRY(make_link(serve, err));
+    WIO_TRY(open_root(serve, err));
+    wio_net_on_wake(serve->net, woken, serve);
+    WIO_TRY(wio_net_on_signal(serve->net, SIGTERM, signalled, serve, err));
+    WIO_TRY(wio_net_on_signal(serve->net, SIGINT, signalled, serve, err));
+    WIO_TRY(start_targets(serve, err));
+    WIO_TRY(start_catalogue(serve, err));
+    return serve->layout.is_new ? serve_layout_finish(wio_net_io(serve->net), &serve->layout, err)
+                                : WIO_OK;
+}
+
+/* The first failure counts. */
+static enum wio_status end(struct serve *serve, enum wio_status status, struct wio_error *err)
+{
+    struct wio_error why = WIO_ERROR_INIT;
+    wio_catalogue_server_destroy(serve->names);
+    wio_catalogue_close(serve->catalogue);
+    for (unsigned i = 0; i < serve->layout.targets; i++) {
+        if (serve->targets[i] != NULL) {
+            target_thread_stop(serve->targets[i]);
+        }
+    }
+    for (unsigned i = 0; i < serve->layout.targets; i++) {
+        enum wio_status its =
+            serve->targets[i] != NULL ? target_thread_wait(serve->targets[i], &why) : WIO_OK;
+        if (its != WIO_OK && status == WIO_OK) {
+            status = its;
+            wio_error_add(&why, "at target %u", i);
+            (void)!wio_error_pass(err, &why);
+        }
+        target_thread_destroy(serve->targets[i]);
+    }
+    wio_net_destroy(serve->net);
+    wio_link_key_forget(&serve->link.key);
+    wio_link_key_forget(&serve->layout.servers_key);
+    wio_fd_cleanup(&serve->lock);
+    return status;
+}
+
+enum wio_status wio_serve(const struct wio_serve_config *config, struct wio_error *err)
+{
+    struct serve *serve = calloc(1, sizeof(*serve));
+    if (serve == NULL) {
+        return wio_error_set(err, WIO_ERR_NOMEM, NULL, WIO_ERROR_NO_OFFSET, "out of memory");
+    }
+    serve->config = config;
+    serve->lock = -1;
+    enum wio_status status = begin(serve, err);
+    if (status == WIO_OK) {
+        tell_ready(serve);
+        while (!serve->is_ended && !serve->has_failed && !target_has_failed(serve)) {
+            wio_net_run(serve->net);
+        }
+    }
+    if (serve->has_failed) {
+        status = wio_error_set(err, WIO_ERR_IO, WIO_CATALOGUE_NAME, WIO_ERROR_NO_OFFSET,
+                               "the catalogue cannot be read or written any more");
+    }
+    status = end(serve, status, err);
+    free(serve);
+    return status;
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A store's servers in one process: the catalogue on the calling thread, each target on a thread
+ * and event loop of its own, all below one directory (docs/STORE-FORMAT.md section 6).
+ *
+ *     struct wio_serve_config config = {.root = "/scratch/store", .ready = print};
+ *     wio_serve(&config, &err);      until SIGTERM or SIGINT, or a failure
+ */
+#ifndef WIO_STORE_SERVE_H
+#define WIO_STORE_SERVE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <whyio/status.h>
+
+#include "store/link/link.h"
+#include "store/storage/stable.h"
+
+enum { WIO_SERVE_TARGETS_MAX = 64 };
+
+/* What is told when clients can come. Valid for the call. */
+struct wio_serve_ready {
+    const char *root;
+    const char *address; /* of the catalogue: what clients are given */
+    const char *const *targets;
+    uint16_t target_count;
+    bool is_new;     /* the store was made now */
+    bool is_durable; /* false: below a file system in memory */
+};
+
+struct wio_serve_config {
+    const char *root;    /* made where it is not there */
+    const char *address; /* NULL: a Unix socket below the root */
+    uint16_t targets;    /* 0: as many as the store has, 1 of a new one */
+    uint64_t size_bytes; /* of all targets together; 0: as much as the device gives */
+    enum wio_log_choice log;
+    enum wio_wire_auth auth;
+    const struct wio_link_key *key; /* AUTH_KEY */
+    void (*ready)(void *context, const struct wio_serve_ready *ready);
+    void *context;
+};
+
+/* WIO_OK: it was ended by SIGTERM or SIGINT, and all that was done is durable. WIO_ERR_BUSY:
+ * another process has the root. WIO_ERR_UNSUPPORTED: whyio was built without a library that it
+ * needs, which the error names. */
+WIO_MUST_CHECK enum wio_status wio_serve(const struct wio_serve_config *config,
+                                         struct wio_error *err);
+
+/* A new directory below `parent`, "whyio-NAME" or that and a number. */
+WIO_MUST_CHECK enum wio_status wio_serve_make_root(const char *parent, const char *name,
+                                                   char *path_out, size_t size,
+                                                   struct wio_error *err);
+
+#endif

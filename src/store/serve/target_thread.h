@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A target on a thread and an event loop of its own. Calls come from the thread that began it. */
+#ifndef WIO_STORE_SERVE_TARGET_THREAD_H
+#define WIO_STORE_SERVE_TARGET_THREAD_H
+
+#include "store/link/address.h"
+#include "store/node/node_target.h"
+
+struct target_thread;
+
+struct target_thread_config {
+    const char *dir;                /* there already */
+    const char *address;            /* where it listens */
+    struct node_target_config node; /* but for `failed` and `context` */
+    /* From its thread: it serves nothing any more, target_thread_error says why. Or it has come to
+     * rest after target_thread_stop. */
+    void (*changed)(void *context);
+    void *context;
+};
+
+/* Waits until it has recovered and listens. The caller waits for its end, and destroys it. */
+WIO_MUST_CHECK enum wio_status target_thread_start(const struct target_thread_config *config,
+                                                   struct target_thread **thread_out,
+                                                   struct wio_error *err);
+const char *target_thread_address(const struct target_thread *thread);
+/* Where all targets are. Copied. */
+void target_thread_set_addresses(struct target_thread *thread, const char *const *addresses);
+/* WIO_OK: nothing has failed. */
+enum wio_status target_thread_error(struct target_thread *thread, struct wio_error *err);
+/* End it: what was done becomes durable. */
+void target_thread_stop(struct target_thread *thread);
+/* Waits for its end; what has failed, if anything has. */
+WIO_MUST_CHECK enum wio_status target_thread_wait(struct target_thread *thread,
+                                                  struct wio_error *err);
+/* Behind target_thread_wait. NULL is allowed. */
+void target_thread_destroy(struct target_thread *thread);
+
+#endif

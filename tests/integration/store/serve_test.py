@@ -1,0 +1,257 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""whyio serve with real processes: serve_test.py WHYIO STORE_LOOP CASE"""
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+WHYIO, LOOP, CASE = sys.argv[1:4]
+WAIT = 60  # seconds, of anything: the machine may be slow
+
+
+class Server:
+    def __init__(self, *arguments, environment=None):
+        self.process = subprocess.Popen([WHYIO, "serve", "--format=json", *arguments], stdout=subprocess.PIPE,
+                                        stderr=subprocess.PIPE, text=True, env={**os.environ, **(environment or {})})
+        line = self.process.stdout.readline()
+        if not line:
+            raise SystemExit(f"whyio serve {arguments} ended: {self.process.stderr.read()}")
+        self.ready = json.loads(line)
+        self.address = self.ready["address"]
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait(WAIT)
+
+    def stop(self, by=signal.SIGTERM):
+        self.process.send_signal(by)
+        assert self.process.wait(WAIT) == 0, self.process.stderr.read()
+
+
+def loop(*arguments, environment=None):
+    done = subprocess.run([LOOP, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=2 * WAIT,
+                          env={**os.environ, **(environment or {})})
+    assert done.returncode in (0, 1), done.stderr
+    return done
+
+
+def refused(*arguments, status, text):
+    done = subprocess.run([WHYIO, "serve", *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                          timeout=WAIT)
+    assert done.returncode == status, (arguments, done.returncode, done.stderr)
+    assert text in done.stderr, (arguments, done.stderr)
+    assert done.stdout == "", done.stdout
+
+
+class Writer:
+    """Numbers that were acknowledged, from a client that goes on whatever happens to the servers."""
+
+    def __init__(self, address, output):
+        self.output = output
+        self.file = open(output, "w")
+        self.process = subprocess.Popen([LOOP, "write", address, "1"], stdout=self.file)
+
+    def last(self):
+        """Of the lines that are whole; 0: none yet."""
+        with open(self.output) as numbers:
+            lines = numbers.read().split("\n")[:-1]
+        return int(lines[-1]) if lines else 0
+
+    def wait_behind(self, number):
+        end = time.monotonic() + WAIT
+        while self.last() <= number:
+            assert time.monotonic() < end, f"nothing was acknowledged behind {number}"
+            assert self.process.poll() is None, "the client has ended"
+            time.sleep(0.01)
+
+    def stop(self):
+        self.process.kill()
+        self.process.wait(WAIT)
+        return self.last()
+
+
+def check(server, last):
+    done = loop("check", server.address, str(last))
+    assert done.returncode == 0, f"up to {last}:\n{done.stdout}"
+
+
+def case_kill(directory, log):
+    """kill -9 under load, again and again: what was acknowledged is there, no half of a transaction is."""
+    rng = random.Random(7)
+    root = os.path.join(directory, "root")
+    arguments = (f"--root={root}", "--targets=2", f"--log={log}", "--size=64M")
+    server = Server(*arguments)
+    writer = Writer(server.address, os.path.join(directory, "numbers"))
+    for _ in range(8):
+        writer.wait_behind(writer.last() + 20)
+        time.sleep(rng.random() * 0.2)
+        server.kill()
+        server = Server(*arguments)
+        assert not server.ready["new"]
+    writer.wait_behind(writer.last() + 20)
+    server.kill()
+    last = writer.stop()
+    assert last > 100
+    server = Server(*arguments)
+    check(server, last)
+    server.stop()
+    whole(root)
+
+
+def whole(root):
+    done = subprocess.run([WHYIO, "check", root], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=WAIT)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def case_stop(directory):
+    """SIGTERM and SIGINT end it with all that was acknowledged, and another server goes on."""
+    root = os.path.join(directory, "root")
+    for by in (signal.SIGTERM, signal.SIGINT):
+        server = Server(f"--root={root}", "--targets=2")
+        writer = Writer(server.address, os.path.join(directory, "numbers"))
+        writer.wait_behind(50)
+        server.stop(by)
+        last = writer.stop()
+        assert not os.path.exists(os.path.join(root, "sock"))
+        server = Server(f"--root={root}")
+        check(server, last)
+        server.stop()
+        whole(root)
+
+
+def case_full(directory):
+    """--size: ENOSPC, long before the disk is full, and nothing is lost by it."""
+    root = os.path.join(directory, "root")
+    server = Server(f"--root={root}", "--targets=2", "--size=32M")
+    writer = Writer(server.address, os.path.join(directory, "numbers"))
+    writer.wait_behind(50)
+    taken, why = loop("fill", server.address).stdout.split(maxsplit=1)
+    assert why.strip() == "ENOSPC", why
+    assert 8 << 20 <= int(taken) <= 16 << 20, taken
+    writer.wait_behind(writer.last() + 50)  # what has its blocks is written over
+    last = writer.stop()
+    check(server, last)
+    server.kill()
+    server = Server(f"--root={root}", "--size=32M")
+    check(server, last)
+    server.stop()
+    whole(root)
+
+
+def case_key(directory):
+    """Clients have the key; the file that holds it is for one user."""
+    root = os.path.join(directory, "root")
+    key = os.path.join(directory, "key")
+    other = os.path.join(directory, "other")
+    for name in (key, other):
+        with open(name, "w") as file:
+            file.write(os.urandom(32).hex() + "\n")
+        os.chmod(name, 0o600)
+    server = Server("127.0.0.1:0", f"--root={root}", f"--key={key}", "--targets=2")
+    assert server.address.startswith("127.0.0.1:")
+    done = loop("check", server.address, "0", environment={"WHYIO_STORE_KEY": key})
+    assert done.returncode == 0, done.stdout
+    for environment in ({"WHYIO_STORE_KEY": other}, {}):
+        done = subprocess.run([LOOP, "check", server.address, "0"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                              timeout=2 * WAIT, env={**os.environ, **environment})
+        assert done.returncode == 3, (environment, done)
+    server.stop()
+    os.chmod(key, 0o644)
+    refused(f"--root={root}", f"--key={key}", status=2, text="mode 0600")
+    with open(other, "w") as file:
+        file.write("no key")
+    refused(f"--root={root}", f"--key={other}", status=3, text="64 hexadecimal digits")
+
+
+def case_wrong(directory):
+    """Each wrong use is told."""
+    root = os.path.join(directory, "root")
+    server = Server(f"--root={root}")
+    refused(f"--root={root}", status=3, text="another process has this store open")
+    server.stop()
+    refused(f"--root={root}", "--targets=2", status=2, text="--targets=1")
+    refused(f"--root={root}", "--log=sqlite", status=2, text="--log=own")
+    refused(f"--root={root}", "0.0.0.0:0", status=2, text="without a key or MUNGE")
+    refused(f"--root={root}", "nowhere", status=2, text="nowhere")
+    refused(f"--root={root}", "127.0.0.1:65535", status=2, text="the last one is 65535")
+    refused(f"--root={root}/{'long' * 30}", status=2, text="107")
+    refused("--targets=0", status=2, text="from 1 to 64")
+    refused("--size=much", status=2, text="20G")
+    refused("--log=paper", status=2, text="own or sqlite")
+    refused(f"--root={directory}/new", "--size=1000T", status=2, text="--size")
+    strange = os.path.join(directory, "strange")
+    os.mkdir(strange)
+    with open(os.path.join(strange, "letter"), "w") as file:
+        file.write("not a store")
+    refused(f"--root={strange}", status=3, text="empty directory")
+    assert os.listdir(strange) == ["letter"]
+    with open(os.path.join(root, "STORE"), "r+") as file:
+        file.write("whyio-node 9")
+    refused(f"--root={root}", status=3, text="version 1, found 9")
+
+
+def case_default(directory):
+    """Without any configuration: a new directory that is named after the job."""
+    environment = {"TMPDIR": directory, "WHYIO_JOB": "a/b"}
+    names = []
+    for _ in range(2):
+        server = Server(environment=environment)
+        names.append(os.path.basename(server.ready["root"]))
+        assert os.stat(server.ready["root"]).st_mode & 0o777 == 0o700
+        assert server.address == f"unix:{server.ready['root']}/sock"
+        server.stop()
+    assert names == ["whyio-a_b", "whyio-a_b-2"], names
+
+
+def damaged(directory, name, change):
+    """whyio check of a store of which one file was changed: the first fault."""
+    root = os.path.join(directory, "root")
+    path = os.path.join(root, name)
+    with open(path, "rb") as file:
+        before = file.read()
+    with open(path, "wb") as file:
+        file.write(change(before))
+    done = subprocess.run([WHYIO, "check", "--format=json", root], stdout=subprocess.PIPE, text=True, timeout=WAIT)
+    with open(path, "wb") as file:
+        file.write(before)
+    assert done.returncode == 1, (name, done)
+    return json.loads(done.stdout.split("\n")[0])
+
+
+def case_check(directory):
+    """whyio check reads all of a store, and names the file of each fault."""
+    root = os.path.join(directory, "root")
+    server = Server(f"--root={root}", "--targets=2")
+    done = subprocess.run([WHYIO, "check", root], stderr=subprocess.PIPE, text=True, timeout=WAIT)
+    assert done.returncode == 3 and "another process" in done.stderr, done
+    writer = Writer(server.address, os.path.join(directory, "numbers"))
+    writer.wait_behind(50)
+    server.kill()
+    writer.stop()
+    whole(root)
+    assert damaged(directory, "STORE", lambda data: data.replace(b"targets 2", b"targets 3"))["file"] == "STORE"
+    assert damaged(directory, "servers.key", lambda data: data[:31])["file"] == "servers.key"
+    assert damaged(directory, "target1/VERSION", lambda data: data[:-3])["file"] == "target1/VERSION"
+    assert damaged(directory, "target0/log/super", lambda data: bytes(len(data)))["file"] == "target0/log/super"
+    fault = damaged(directory, "target1/log/000000.redo", lambda data: data[:8192] + bytes(64) + data[8256:])
+    assert fault["file"] == "target1/log/000000.redo" and fault["offset"] > 0, fault
+    assert damaged(directory, "catalogue.sqlite", lambda data: bytes(len(data)))["file"] == "catalogue.sqlite"
+    whole(root)
+
+
+def main():
+    with tempfile.TemporaryDirectory(prefix="wio") as directory:
+        cases = {"kill": lambda: case_kill(directory, "own"), "kill-sqlite": lambda: case_kill(directory, "sqlite"),
+                 "stop": lambda: case_stop(directory), "full": lambda: case_full(directory),
+                 "key": lambda: case_key(directory), "wrong": lambda: case_wrong(directory),
+                 "default": lambda: case_default(directory), "check": lambda: case_check(directory)}
+        cases[CASE]()
+
+
+if __name__ == "__main__":
+    main()

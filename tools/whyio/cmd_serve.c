@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* whyio serve: a store's servers in one process. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/env.h"
+#include "base/json.h"
+#include "base/text.h"
+#include "cmd.h"
+#include "options.h"
+#include "serve_place.h"
+#include "store/serve/serve.h"
+
+enum {
+    OPTION_ROOT = CMD_OPTION_FIRST,
+    OPTION_TARGETS,
+    OPTION_SIZE,
+    OPTION_LOG,
+    OPTION_KEY,
+    OPTION_MUNGE
+};
+
+struct serve_args {
+    struct cmd_options common;
+    struct wio_serve_config config;
+    const char *key_file; /* NULL: none */
+    bool is_munge;
+};
+
+static const struct argp_option options[] = {
+    {"root", OPTION_ROOT, "DIR", 0,
+     "Keep the store below DIR (default: a new directory whyio-JOB below $TMPDIR)", 0},
+    {"targets", OPTION_TARGETS, "N", 0, "So many targets, of a new store (default: 1)", 0},
+    {"size", OPTION_SIZE, "SIZE", 0,
+     "Hold at most SIZE bytes of data (default: what the device can)", 0},
+    {"log", OPTION_LOG, "KIND", 0, "Log of a new store: own (default) or sqlite", 0},
+    {"key", OPTION_KEY, "FILE", 0,
+     "Clients prove that they have the key in FILE (default: WHYIO_STORE_KEY)", 0},
+    {"munge", OPTION_MUNGE, NULL, 0, "Clients prove their user by munged(8)", 0},
+    {0},
+};
+
+static error_t parse_targets(struct serve_args *args, const char *text, struct argp_state *state)
+{
+    uint64_t targets = 0;
+    if (wio_parse_u64(text, &targets) != WIO_OK || targets == 0 ||
+        targets > WIO_SERVE_TARGETS_MAX) {
+        argp_error(state, "--targets=%s: expected a number from 1 to %d", text,
+                   WIO_SERVE_TARGETS_MAX);
+    }
+    args->config.targets = (uint16_t)targets;
+    return 0;
+}
+
+static error_t parse_size(struct serve_args *args, const char *text, struct argp_state *state)
+{
+    if (wio_parse_size(text, &args->config.size_bytes) != WIO_OK || args->config.size_bytes == 0) {
+        argp_error(state, "--size=%s: expected a size such as 20G", text);
+    }
+    return 0;
+}
+
+static error_t parse_log(struct serve_args *args, const char *text, struct argp_state *state)
+{
+    if (strcmp(text, "own") != 0 && strcmp(text, "sqlite") != 0) {
+        argp_error(state, "--log=%s: expected own or sqlite", text);
+    }
+    args->config.log = strcmp(text, "sqlite") == 0 ? WIO_LOG_SQLITE : WIO_LOG_OWN;
+    return 0;
+}
+
+static error_t parse_address(struct serve_args *args, const char *text, struct argp_state *state)
+{
+    if (args->config.address != NULL) {
+        argp_error(state, "one address is expected: '%s'", text);
+    }
+    args->config.address = text;
+    return 0;
+}
+
+static error_t check_auth(const struct serve_args *args, struct argp_state *state)
+{
+    if (args->is_munge && args->key_file != NULL) {
+        argp_error(state, "expected a key or --munge, found both");
+    }
+    return 0;
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+    struct serve_args *args = state->input;
+    switch (key) {
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &args->common;
+        return 0;
+    case OPTION_ROOT:
+        args->config.root = arg;
+        return 0;
+    case OPTION_TARGETS:
+        return parse_targets(args, arg, state);
+    case OPTION_SIZE:
+        return parse_size(args, arg, state);
+    case OPTION_LOG:
+        return parse_log(args, arg, state);
+    case OPTION_KEY:
+        args->key_file = arg;
+        return 0;
+    case OPTION_MUNGE:
+        args->is_munge = true;
+        return 0;
+    case ARGP_KEY_ARG:
+        return parse_address(args, arg, state);
+    case ARGP_KEY_END:
+        return check_auth(args, state);
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp_child children[] = {{&cmd_options_argp, 0, NULL, 0}, {0}};
+static const struct argp argp = {
+    options,
+    parse,
+    "[ADDRESS]",
+    "Run a store: files that are striped over targets, in which every operation is a transaction. "
+    "ADDRESS is unix:PATH, HOST:PORT or [V6]:PORT, where the catalogue is reached; the default is "
+    "a Unix socket below the root. Runs until SIGTERM or SIGINT.",
+    children,
+    NULL,
+    NULL};
+
+/* ---- what is printed ----------------------------------------------------------------------- */
+
+static void print_json(const struct wio_serve_ready *ready)
+{
+    struct wio_json json;
+    wio_json_init(&json, stdout);
+    wio_json_object_begin(&json, NULL);
+    wio_json_string(&json, "schema", "whyio.serve/1");
+    wio_json_string(&json, "root", ready->root);
+    wio_json_string(&json, "address", ready->address);
+    wio_json_array_begin(&json, "targets");
+    for (unsigned i = 0; i < ready->target_count; i++) {
+        wio_json_string(&json, NULL, ready->targets[i]);
+    }
+    wio_json_array_end(&json);
+    wio_json_bool(&json, "new", ready->is_new);
+    wio_json_bool(&json, "durable", ready->is_durable);
+    wio_json_object_end(&json);
+    wio_json_line(&json);
+}
+
+/* Flushed: whatever started the store waits for it. */
+static void print_ready(void *context, const struct wio_serve_ready *ready)
+{
+    const struct serve_args *args = context;
+    if (!ready->is_durable && !args->common.quiet) {
+        cmd_say("%s is a file system in memory: what is stable there is gone when the machine "
+                "stops",
+                ready->root);
+    }
+    if (args->common.format == CMD_FORMAT_JSON) {
+        print_json(ready);
+    } else {
+        printf("root     %s\naddress  %s\n", ready->root, ready->address);
+    }
+    (void)fflush(stdout);
+}
+
+int cmd_serve(int argc, char **argv)
+{
+    char root[SERVE_ROOT_BYTES];
+    struct wio_link_key key;
+    struct wio_error err = WIO_ERROR_INIT;
+    struct serve_args args = {.key_file = wio_env_get(WIO_ENV_STORE_KEY)};
+    int wrong = cmd_parse(&argp, argc, argv, 0, &args);
+    if (wrong != 0) {
+        return wrong;
+    }
+    cmd_expect_many_files();
+    args.config.ready = print_ready;
+    args.config.context = &args;
+    args.config.auth = args.is_munge ? WIO_WIRE_AUTH_MUNGE : WIO_WIRE_AUTH_OPEN;
+    enum wio_status status = WIO_OK;
+    if (args.key_file != NULL) {
+        args.config.auth = WIO_WIRE_AUTH_KEY;
+        args.config.key = &key;
+        status = serve_key_read(args.key_file, &key, &err);
+    }
+    if (status == WIO_OK && args.config.root == NULL) {
+        args.config.root = root;
+        status = serve_root_make(root, &err);
+    }
+    status = status == WIO_OK ? wio_serve(&args.config, &err) : status;
+    wio_link_key_forget(&key);
+    return status == WIO_OK ? 0 : cmd_fail(&err);
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "serve_place.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/cleanup.h"
+#include "base/env.h"
+#include "base/io.h"
+#include "job/job.h"
+#include "store/serve/serve.h"
+
+enum { CGROUP_MAX = 64 << 10, KEY_MAX = 256, JOB_BYTES = 128 };
+
+/* The job's id without slashes, or the process's number. */
+static void job_name(char name[JOB_BYTES])
+{
+    WIO_CLEANUP(wio_blob_fini) struct wio_blob cgroup = {0};
+    bool has_cgroup = wio_io_read_file("/proc/self/cgroup", CGROUP_MAX, &cgroup, NULL) == WIO_OK &&
+                      wio_blob_u8(&cgroup, 0) == WIO_OK;
+    const struct wio_job_source source = {.environ = (const char *const *)environ,
+                                          .cgroup = has_cgroup ? (const char *)cgroup.data : NULL,
+                                          .variable = wio_env_get(WIO_ENV_JOB_ENV),
+                                          .fixed = wio_env_get(WIO_ENV_JOB)};
+    if (!wio_job_resolve(&source, name, JOB_BYTES)) {
+        (void)snprintf(name, JOB_BYTES, "%d", (int)getpid());
+    }
+    for (char *at = strchr(name, '/'); at != NULL; at = strchr(at, '/')) {
+        *at = '_';
+    }
+}
+
+enum wio_status serve_root_make(char root_out[SERVE_ROOT_BYTES], struct wio_error *err)
+{
+    char name[JOB_BYTES];
+    const char *parent = getenv("TMPDIR");
+    job_name(name);
+    return wio_serve_make_root(parent != NULL && parent[0] != '\0' ? parent : "/tmp", name,
+                               root_out, SERVE_ROOT_BYTES, err);
+}
+
+enum wio_status serve_key_read(const char *path, struct wio_link_key *key_out,
+                               struct wio_error *err)
+{
+    WIO_CLEANUP(wio_blob_fini) struct wio_blob text = {0};
+    WIO_CLEANUP(wio_fd_cleanup) int fd = open(path, O_RDONLY | O_CLOEXEC);
+    struct stat stat;
+    if (fd < 0 || fstat(fd, &stat) != 0) {
+        return wio_error_sys(err, path, "cannot open the key");
+    }
+    if ((stat.st_mode & (S_IRWXG | S_IRWXO)) != 0) {
+        return wio_error_set(err, WIO_ERR_USAGE, path, WIO_ERROR_NO_OFFSET,
+                             "other users can read the key: expected mode 0600, found %04o",
+                             (unsigned)stat.st_mode & 07777);
+    }
+    WIO_TRY(wio_io_read_fd(fd, path, KEY_MAX, &text, err));
+    if (wio_blob_u8(&text, 0) != WIO_OK) {
+        return wio_error_set(err, WIO_ERR_NOMEM, path, WIO_ERROR_NO_OFFSET, "out of memory");
+    }
+    enum wio_status status = wio_link_key_parse((const char *)text.data, key_out, err);
+    explicit_bzero(text.data, text.size);
+    if (status != WIO_OK) {
+        wio_error_add(err, "in '%s'", path);
+    }
+    return status;
+}
