@@ -14,7 +14,7 @@ build="gcc libc6-dev meson ninja-build pkg-config python3 libzstd-dev libxxhash-
  libdw-dev libcmocka-dev libaio-dev liburing-dev libbsd-dev libsodium-dev libsqlite3-dev libuv1-dev
  libmunge-dev scdoc"
 demo="openmpi-bin libopenmpi-dev"
-test="$demo mpich libmpich-dev g++ clang libclang-rt-14-dev fio strace valgrind sqlite3 rsync git
+test="$demo mpich libmpich-dev g++ clang clang-tidy cppcheck libclang-rt-14-dev fio strace valgrind sqlite3 rsync git
  tar man-db util-linux procps shellcheck codespell"
 lint="clang clang-format clang-tidy cppcheck shellcheck codespell"
 bench="$demo strace valgrind"

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # All tests: the normal build with every suite; the unit tests and the fuzz corpora again with
 # AddressSanitizer and UBSan; the tests of what several threads run with ThreadSanitizer; a few
-# seconds of the real fuzzer for each parser. All run even if one fails.
+# seconds of the real fuzzer for each parser; clang-tidy and cppcheck over files that have changed. All
+# run even if one fails.
 #
 # usage: test.sh        exit 0 only if all passed
 set -u
@@ -77,6 +78,9 @@ if command -v clang >/dev/null 2>&1; then
 else
     echo "skipped: no clang here, the fuzzer does not run" >&2
 fi
+
+echo "== lint: files that have changed"
+sh scripts/lint.sh --changed || failed="$failed lint"
 
 if [ -n "$failed" ]; then
     echo "FAILED in:$failed" >&2
