@@ -50,8 +50,7 @@ tidy_and_cppcheck() {
     # shellcheck disable=SC2086
     part cppcheck cppcheck --quiet --cppcheck-build-dir=build-lint/cppcheck --std=c11 --language=c \
         --enable=warning,performance,portability --inline-suppr --suppress=normalCheckLevelMaxBranches --suppress=unknownMacro \
-        --error-exitcode=1 -j "$(nproc)" -D__x86_64__ -D_GNU_SOURCE \
-        "-DLIST_HEAD(name,type)=struct name{struct type*lh_first;}" -Iinclude -Isrc -Ibuild-lint/src $programs
+        --error-exitcode=1 -j "$(nproc)" -D__x86_64__ -D_GNU_SOURCE -Iinclude -Isrc -Ibuild-lint/src $programs
 }
 
 finish() {

@@ -43,7 +43,7 @@ struct lock_item {
     uint32_t source;
     uint64_t tag;
     uint64_t deadline_ns;
-    LIST_HEAD(, lock_item) watchers;
+    LIST_HEAD(lock_watchers, lock_item) watchers;
     struct lock_item *watches;
     LIST_ENTRY(lock_item) by_watched;
     RB_ENTRY(lock_item) by_age;      /* in `ready` */
