@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* //TRACE's removal of redundant SIGNAL and WAIT pairs. */
+#include "causal/order/signals.h"
 #include "base/cleanup.h"
-#include "causal/order/annotate.h"
 #include "causal/order/order_internal.h"
 
 /* Mark all but the latest of each source thread among items[0, count), which end in one wait. */

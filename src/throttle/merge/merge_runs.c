@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/cleanup.h"
-#include "causal/order/annotate.h"
+#include "causal/order/signals.h"
 #include "seal/open.h"
 #include "throttle/merge/merge_internal.h"
 #include "throttle/merge/merge_place.h"

@@ -7,8 +7,8 @@
 #include "causal/core/table.h"
 #include "causal/hold/hold.h"
 #include "causal/match/match.h"
-#include "causal/order/annotate.h"
 #include "causal/order/merge.h"
+#include "causal/order/signals.h"
 
 #include "base/cleanup.h"
 
@@ -55,7 +55,7 @@ static enum wio_status feed(struct wio_match *match)
     return WIO_OK;
 }
 
-static enum wio_status match_and_annotate(const struct wio_alloc *alloc)
+static enum wio_status match_and_drop(const struct wio_alloc *alloc)
 {
     struct wio_edges edges WIO_CLEANUP(wio_edges_fini);
     wio_edges_init(&edges, alloc, 2);
@@ -64,16 +64,7 @@ static enum wio_status match_and_annotate(const struct wio_alloc *alloc)
     enum wio_status status = feed(match);
     wio_match_destroy(match);
     WIO_TRY(status);
-    WIO_TRY(wio_edges_drop_repeated_signals(&edges, NULL));
-    struct wio_annotation *annotation;
-    WIO_TRY(wio_annotation_create(&edges, &annotation));
-    struct wio_call_times calls[40] = {0};
-    struct wio_thread_calls thread = {.calls = calls, .count = 40, .thread = 1};
-    struct wio_annotated_steps steps = {.alloc = *alloc};
-    status = wio_annotate(annotation, &thread, WIO_COMPUTE_SEGMENTS, &steps);
-    wio_annotated_steps_fini(&steps);
-    wio_annotation_destroy(annotation);
-    return status;
+    return wio_edges_drop_repeated_signals(&edges, NULL);
 }
 
 static enum wio_status merge_runs(const struct wio_alloc *alloc)
@@ -123,7 +114,7 @@ static enum wio_status hold(const struct wio_alloc *alloc)
 static void matching_survives(void **state)
 {
     (void)state;
-    refuse_each(match_and_annotate);
+    refuse_each(match_and_drop);
 }
 
 static void merging_survives(void **state)
