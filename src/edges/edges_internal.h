@@ -61,6 +61,11 @@ struct wio_join_watch {
     void *context;
 };
 
+/* The message of an inference or of edges that failed, which say of their limits only that they are
+ * beyond one. */
+enum wio_status wio_join_failed(const struct wio_trace *trace, enum wio_status status,
+                                struct wio_error *err);
+
 /* All events by time into an inference, which result->infer is then; `watch` may be NULL. */
 WIO_MUST_CHECK enum wio_status
 wio_join_events(const struct wio_trace *trace, const struct wio_join_params *params,
