@@ -9,22 +9,23 @@
 /* Of objects of their kinds. */
 static inline struct wio_infer_pipe *wio_infer_pipe(const struct wio_infer *infer, uint32_t object)
 {
-    return wio_infer_part(infer, object, WIO_INFER_PIPE);
+    return wio_infer_part(infer, object, WIO_INFER_PIPE, sizeof(struct wio_infer_pipe));
 }
 static inline struct wio_infer_socket *wio_infer_socket(const struct wio_infer *infer,
                                                         uint32_t object)
 {
-    return wio_infer_part(infer, object, WIO_INFER_SOCKET);
+    return wio_infer_part(infer, object, WIO_INFER_SOCKET, sizeof(struct wio_infer_socket));
 }
 static inline struct wio_infer_eventfd *wio_infer_eventfd(const struct wio_infer *infer,
                                                           uint32_t object)
 {
-    return wio_infer_part(infer, object, WIO_INFER_EVENTFD);
+    return wio_infer_part(infer, object, WIO_INFER_EVENTFD, sizeof(struct wio_infer_eventfd));
 }
 static inline struct wio_infer_record_lock *wio_infer_record_lock(const struct wio_infer *infer,
                                                                   uint32_t object)
 {
-    return wio_infer_part(infer, object, WIO_INFER_RECORD_LOCK);
+    return wio_infer_part(infer, object, WIO_INFER_RECORD_LOCK,
+                          sizeof(struct wio_infer_record_lock));
 }
 
 /* fds.c: the descriptor tables. */

@@ -136,9 +136,15 @@ WIO_MUST_CHECK enum wio_status wio_infer_lock_object(struct wio_infer *infer,
                                                      const struct wio_event *event,
                                                      enum wio_infer_kind kind,
                                                      uint32_t *object_out);
-/* What an object of this kind has besides: files.h and sync.h say which. Valid until an object is
- * made. */
-void *wio_infer_part(const struct wio_infer *infer, uint32_t object, enum wio_infer_kind kind);
+/* What an object of this kind has besides, of `bytes`: files.h and sync.h say which. Valid until an
+ * object is made. */
+static inline void *wio_infer_part(const struct wio_infer *infer, uint32_t object,
+                                   enum wio_infer_kind kind, size_t bytes)
+{
+    const struct wio_infer_state *state = &infer->objects.items[object];
+    WIO_PRE(object > 0 && state->object.kind == kind);
+    return infer->objects.parts[kind].items + state->part * bytes;
+}
 static inline bool wio_infer_is(const struct wio_infer *infer, uint32_t object,
                                 enum wio_infer_kind kind)
 {

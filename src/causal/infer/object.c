@@ -49,13 +49,6 @@ static enum wio_status new_part(struct wio_infer *infer, enum wio_infer_kind kin
     return WIO_OK;
 }
 
-void *wio_infer_part(const struct wio_infer *infer, uint32_t object, enum wio_infer_kind kind)
-{
-    const struct wio_infer_state *state = &infer->objects.items[object];
-    WIO_PRE(object > 0 && state->object.kind == kind && part_kinds[kind].bytes > 0);
-    return part_at(infer, kind, state->part);
-}
-
 enum wio_status wio_infer_objects_init(struct wio_infer *infer)
 {
     wio_pair_map_init(&infer->objects.of, &infer->alloc);

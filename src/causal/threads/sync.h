@@ -9,18 +9,18 @@
 static inline struct wio_infer_semaphore *wio_infer_semaphore(const struct wio_infer *infer,
                                                               uint32_t object)
 {
-    return wio_infer_part(infer, object, WIO_INFER_SEMAPHORE);
+    return wio_infer_part(infer, object, WIO_INFER_SEMAPHORE, sizeof(struct wio_infer_semaphore));
 }
 static inline struct wio_infer_barrier *wio_infer_barrier(const struct wio_infer *infer,
                                                           uint32_t object)
 {
-    return wio_infer_part(infer, object, WIO_INFER_BARRIER);
+    return wio_infer_part(infer, object, WIO_INFER_BARRIER, sizeof(struct wio_infer_barrier));
 }
 /* `kind`: CONDITION or FUTEX. */
 static inline struct wio_infer_wakes *wio_infer_wakes(const struct wio_infer *infer,
                                                       uint32_t object, enum wio_infer_kind kind)
 {
-    return wio_infer_part(infer, object, kind);
+    return wio_infer_part(infer, object, kind, sizeof(struct wio_infer_wakes));
 }
 
 /* image.c: process images and their threads. */
