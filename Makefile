@@ -9,13 +9,14 @@
 #   make bench-admit    admission policies under overload, in virtual time
 #   make bench-explain  what `whyio explain` needs for a million events, and for twenty
 #   make bench-gains    how right the gains of `whyio explain` are (FUSE, Open MPI)
+#   make bench-store    the store under load, beside echoes of a socket and fdatasync
 #   make bench-job      what it costs to know the job of a request
 #   make lint    formatting, clang-tidy, cppcheck  make clean
 
 BUILD := build
 
 .DEFAULT_GOAL := build
-.PHONY: build demo test bench bench-replay bench-model bench-admit bench-explain bench-gains bench-job fuzz lint clean install deps-%
+.PHONY: build demo test bench bench-replay bench-model bench-admit bench-explain bench-gains bench-job bench-store fuzz lint clean install deps-%
 
 deps-%:
 	@sh scripts/deps.sh $*
@@ -59,6 +60,10 @@ bench-gains: deps-test
 bench-job: deps-build
 	@sh scripts/build.sh $(BUILD)
 	@$(BUILD)/bench/job
+
+bench-store: deps-build
+	@sh scripts/build.sh $(BUILD)
+	@python3 bench/store.py --build=$(BUILD) $(ARGS)
 
 fuzz: deps-test
 	@sh scripts/fuzz.sh

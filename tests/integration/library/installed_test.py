@@ -3,7 +3,7 @@
 """libwhyio as another project uses it: headers, library and whyio.pc are installed below a
 directory; the examples are compiled with what pkg-config says, as C11 and as C++17, and run.
 
-usage: installed_test.py SOURCE BUILD WHYIO
+usage: installed_test.py SOURCE BUILD WHYIO [STORE-SERVED]
 """
 import json
 import os
@@ -54,6 +54,19 @@ int main(int, char **argv)
 }
 """
 HEADERS = ["derive", "edges", "event", "ops", "segment", "source", "status", "trace", "version"]
+CPLUSPLUS_STORE = """
+#include <whyio/store.h>
+
+int main()
+{
+    wio_store_params params = {};
+    params.struct_size = sizeof(params);
+    params.address = "nonsense";
+    wio_store *store = nullptr;
+    wio_error err = WIO_ERROR_INIT;
+    return wio_store_connect(&params, &store, &err) == WIO_ERR_USAGE ? 0 : 1;
+}
+"""
 
 
 def run(command, **more):
@@ -142,6 +155,53 @@ def check_examples(installed, source, whyio, work):
         check_cplusplus(installed, trace, work)
 
 
+def check_store(installed, source, served, work):
+    """Processes with the examples on a store in memory: transactions that meet, a shared log, an MPI program."""
+    HEADERS.append("store")
+    for name in ("store_transfer", "store_log"):
+        installed.compile(["gcc", "-std=c11"], os.path.join(source, "examples/libwhyio", name + ".c"),
+                          os.path.join(work, name))
+    server = subprocess.Popen([served, "3"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    try:
+        env = dict(installed.environment(), WHYIO_SERVER=server.stdout.readline().strip())
+        running = [subprocess.Popen([os.path.join(work, "store_transfer"), "40", str(i)], env=env, text=True,
+                                    stdout=subprocess.PIPE) for i in range(3)]
+        out = [process.communicate(timeout=60)[0] for process in running]
+        assert all(process.returncode == 0 for process in running), out
+        assert out[-1:] and all("sum 1600" in text for text in out), out
+        lines = {f"{i} of {who}" for who in "ab" for i in range(20)}
+        writers = [subprocess.Popen([os.path.join(work, "store_log"), "/log"], env=env, text=True,
+                                    stdin=subprocess.PIPE) for _ in "ab"]
+        for who, writer in zip("ab", writers):
+            writer.communicate("".join(f"{i} of {who}\n" for i in range(20)), timeout=60)
+        read = run([os.path.join(work, "store_log"), "-r", "/log"], env=env)
+        assert len(read.splitlines()) == 40 and {line.strip() for line in read.splitlines()} == lines, read
+        check_mpi(installed, source, work, env)
+    finally:
+        server.stdin.close()
+        server.stdout.close()
+        assert server.wait(timeout=30) == 0
+    if shutil.which("g++"):
+        path = os.path.join(work, "store.cc")
+        with open(path, "w", encoding="ascii") as file:
+            file.write(CPLUSPLUS_STORE)
+        installed.compile(["g++", "-std=c++17"], path, os.path.join(work, "store_cc"))
+        installed.run([os.path.join(work, "store_cc")])
+
+
+def check_mpi(installed, source, work, env):
+    """The example with MPI, where there is one."""
+    if not shutil.which("mpicc") or not shutil.which("mpirun"):
+        return
+    program = os.path.join(work, "store_checkpoint")
+    run(["mpicc", "-std=c11", "-Wall", "-Wextra", "-Werror",
+         os.path.join(source, "examples/libwhyio/store_checkpoint.c"), "-o", program] + installed.flags())
+    env = dict(env, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
+               OMPI_MCA_rmaps_base_oversubscribe="1")
+    out = run(["mpirun", "-n", "2", program, "3"], env=env)
+    assert "checkpoint of step 3" in out, out
+
+
 def check_bad_table(installed, work, trace):
     """A wrong line is named; no segment is left of the table."""
     result = subprocess.run([os.path.join(work, "csv_trace"), os.path.join(trace, "bad.seg")],
@@ -164,12 +224,14 @@ def check_cplusplus(installed, trace, work):
 
 
 def main():
-    source, build, whyio = sys.argv[1:]
+    source, build, whyio, *served = sys.argv[1:]
     if build_is_sanitized(build):
         print("skipped: a library with a sanitizer needs programs with it")
         return 77
     with tempfile.TemporaryDirectory(prefix="whyio-library-") as work:
         installed = Installed(build, os.path.join(work, "root"))
+        if served:
+            check_store(installed, source, served[0], work)
         check_exports(installed)
         check_headers(installed)
         check_examples(installed, source, whyio, work)

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a catalogue answers with, which a client turns into names of files and addresses: names lead
+ * nowhere else, and what is read is written to the same bytes.
+ */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "store/wire/entries.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void require(int condition)
+{
+    if (!condition) {
+        abort();
+    }
+}
+
+static void read_entries(const uint8_t *data, size_t size)
+{
+    struct wio_buf all = wio_buf_of(data, size);
+    struct wio_wire_entry entry;
+    size_t from = 0;
+    while (wio_wire_get_entry(&all, &entry) == WIO_OK) {
+        struct wio_blob out = {0};
+        require(entry.name_size > 0 && memchr(entry.name, '/', entry.name_size) == NULL);
+        require(wio_wire_put_entry(&out, &entry) == WIO_OK);
+        require(out.size == all.pos - from && memcmp(out.data, data + from, out.size) == 0);
+        wio_blob_fini(&out);
+        from = all.pos;
+    }
+}
+
+static void read_targets(const uint8_t *data, size_t size)
+{
+    const char *addresses[WIO_STORE_PARTICIPANTS_MAX];
+    struct wio_blob out = {0};
+    uint16_t count = 0;
+    if (wio_wire_get_targets(data, size, addresses, &count) == WIO_OK) {
+        require(wio_wire_put_targets(&out, addresses, count) == WIO_OK);
+        require(out.size == size && memcmp(out.data, data, size) == 0);
+        wio_blob_fini(&out);
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    read_entries(data, size);
+    read_targets(data, size);
+    return 0;
+}
