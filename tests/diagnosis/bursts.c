@@ -3,7 +3,7 @@
  * of them after each part of the step. */
 #include "diagnosis.h"
 
-#define STEPS 2
+#define STEPS 3
 #define PARTS 24
 #define PART (256 << 10)
 #define STEP_MS 1008

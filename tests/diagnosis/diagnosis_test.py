@@ -76,7 +76,7 @@ CASES = {
     "library_writes": Case("small_writes", library="HDF5"),
     "misaligned": Case("misaligned", 2, delay_us=8000),
     "buffered_records": Case("io_amplification"),
-    "compute_and_write": Case("blocking_io", delay_us=50000),
+    "compute_and_write": Case("blocking_io", delay_us=25000),
     "many_writers": Case("concurrent_io", delay_us=1000, is_shared=True),
     # what can be spread over the computing is less than half of the run
     "bursts": Case("write_burst", cache=(2048, 6400), share=0.35),
