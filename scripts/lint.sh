@@ -46,11 +46,14 @@ part() {
 tidy_and_cppcheck() {
     # shellcheck disable=SC2086
     part clang-tidy python3 scripts/tidy.py build-lint $programs
+    # The loops of its lists set their variables, and the names of its heads may be empty.
+    queue=$(echo '#include <sys/queue.h>' | clang -M -x c - | tr ' ' '\n' | grep 'sys/queue.h' | head -n 1)
     mkdir -p build-lint/cppcheck # remembers what it found in files that have not changed
     # shellcheck disable=SC2086
     part cppcheck cppcheck --quiet --cppcheck-build-dir=build-lint/cppcheck --std=c11 --language=c \
         --enable=warning,performance,portability --inline-suppr --suppress=normalCheckLevelMaxBranches --suppress=unknownMacro \
-        --error-exitcode=1 -j "$(nproc)" -D__x86_64__ -D_GNU_SOURCE -Iinclude -Isrc -Ibuild-lint/src $programs
+        --error-exitcode=1 -j "$(nproc)" -D__x86_64__ -D_GNU_SOURCE --include="$queue" \
+        -Iinclude -Isrc -Ibuild-lint/src $programs
 }
 
 finish() {

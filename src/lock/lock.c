@@ -402,7 +402,6 @@ enum wio_status wio_locks_unlock(struct wio_locks *locks, struct wio_lock_owner 
      */
     TAILQ_FOREACH(item, &owner->items, by_owner)
     {
-        /* cppcheck-suppress uninitvar ; set by the macro of the loop */
         if (is_hit(item, range) && item->from < range->from && item->to > range->to) {
             WIO_TRY(cut(locks, item, range->to));
         }

@@ -27,6 +27,7 @@ static bool add(void *context, const char *name, const struct wio_store_attr *at
         return false;
     }
     list->entries[list->count++] = (struct stage_entry){copy, *attr};
+    /* cppcheck-suppress memleak ; the entry has it */
     return true;
 }
 
