@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Fail on a comment that makes a person of a thread, a call or a file: "who", "nobody", "he".
+"""Fail on a comment or a message that makes a person of a thread, a call or a file: "who", "nobody", "he".
 
-A comment states facts with the thing as the subject (CONTRIBUTING.md, "Words"). A comment that
+A comment states facts with the thing as the subject (CONTRIBUTING.md). A comment that
 speaks of people (a user, a reader, an administrator) may say "who": the line names them.
 
-usage: people.py ROOT           check comments of src, include, tools, plugins, examples, tests, bench
+usage: people.py ROOT           check comments of src, include, tools, plugins, examples, tests, bench, and
+                                 strings of the first four
        people.py --self-test    check the checker
 """
 import os
@@ -46,6 +47,12 @@ def people(lines):
             if (found := PERSON.search(said)) and not PEOPLE.search(said)]
 
 
+def messages(lines):
+    """The same of what the program says: its strings. A single word is a name or a key."""
+    return [(number, found.group(0)) for number, line in enumerate(lines, 1) for text in STRING.findall(line)
+            if " " in text.strip('"') and (found := PERSON.search(text)) and not PEOPLE.search(text)]
+
+
 def sources(root):
     for folder in FOLDERS:
         for directory, below, names in os.walk(os.path.join(root, folder)):
@@ -59,8 +66,10 @@ def found_in(root):
     rows = {}
     for path in sources(root):
         with open(os.path.join(root, path), encoding="utf-8") as file:
-            if lines := people(file.read().split("\n")):
-                rows[path] = lines
+            text = file.read().split("\n")
+        spoken = [] if path.startswith(("tests", "bench", "examples")) else messages(text)
+        if lines := people(text) + spoken:
+            rows[path] = lines
     return rows
 
 
@@ -81,6 +90,8 @@ def self_test():
     wrong = [text for text, count in CASES if len(people(text.split("\n"))) != count]
     if not list(faults({"a.c": [(1, "who")]})) or list(faults({})):
         wrong.append("faults")
+    if len(messages(['say("nobody reads it"); ask("who"); // who asks', 'say("of a user who asks");'])) != 1:
+        wrong.append("messages")
     for text in wrong:
         print(f"self-test: {text!r}", file=sys.stderr)
     print(f"{len(CASES)} cases")
