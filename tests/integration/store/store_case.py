@@ -28,15 +28,38 @@ class Served:
         return self.process.wait(timeout=30)
 
 
+class Serving:
+    """whyio serve below a directory; `end` asks it to end."""
+
+    def __init__(self, root, targets):
+        os.makedirs(root, exist_ok=True)
+        self.root = os.path.join(root, "store")
+        self.address = "unix:" + os.path.join(root, "socket")
+        self.process = subprocess.Popen([WHYIO, "serve", self.address, f"--root={self.root}", f"--targets={targets}"],
+                                        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
+        # what it prints, it prints when it listens
+        while not self.process.stdout.readline().startswith("address"):
+            if self.process.poll() is not None:
+                raise RuntimeError("whyio serve has ended")
+
+    def end(self):
+        self.process.terminate()
+        self.process.stdout.close()
+        return self.process.wait(timeout=60)
+
+
 class StoreCase(unittest.TestCase):
     targets = 3
     policy = 0
     capacity = 0
 
     def setUp(self):
-        self.served = Served(self.targets, self.policy, self.capacity)
         self.scratch = tempfile.TemporaryDirectory(prefix="whyio-store.")
         self.work = self.scratch.name
+        self.served = self.serve()
+
+    def serve(self):
+        return Served(self.targets, self.policy, self.capacity)
 
     def tearDown(self):
         self.assertEqual(self.served.end(), 0)

@@ -7,7 +7,7 @@ import random
 import time
 import unittest
 
-from store_case import StoreCase
+from store_case import Serving, StoreCase
 
 
 def tree(root):
@@ -125,6 +125,29 @@ class Full(StoreCase):
         self.assertIn("full", value["failures"][0]["message"])
         self.whyio("store", "get", "/small", "back")
         self.assertTrue(filecmp.cmp(self.path("small"), self.path("back"), shallow=False))
+
+
+class Real(StoreCase):
+    """whyio serve, with its log and segment files."""
+
+    def serve(self):
+        return Serving(self.path("served"), self.targets)
+
+    def test_what_is_stable_is_there_after_a_restart(self):
+        source = random.Random(7)
+        for i in range(10):
+            self.write(f"tree/d{i % 3}/f{i}", source.randbytes(source.choice([1, 5000, 3 << 20])))
+        os.symlink("d0", self.path("tree/link"))
+        self.assertEqual(self.json("store", "put", "-r", "--stable", "tree", "/tree")["failed"], 0)
+        load = self.json("load", "--duration=200ms", "--clients=2", "--transaction=2", "--pattern=opposite", "--objects=2",
+                         "--stable")
+        self.assertEqual(load["failed"], 0)
+        root = self.served.root
+        self.assertEqual(self.served.end(), 0)
+        self.whyio("check", root)
+        self.served = self.serve()
+        self.whyio("store", "get", "-r", "/tree", "back")
+        self.assertEqual(tree(self.path("tree")), tree(self.path("back")))
 
 
 if __name__ == "__main__":
