@@ -301,6 +301,7 @@ static enum wio_status run(struct wio_model *model, double until_s, struct wio_m
     if (status != WIO_OK) {
         return status;
     }
+    WIO_PRE(task != NULL);
     done->is_asleep = task->is_active;
     done->result = (struct wio_model_result){
         .cost_s = cache->time_s - task->begin_s,

@@ -44,7 +44,7 @@ enum wio_status serve_layout_decode(const char *text, size_t size, uint16_t *tar
                                     struct wio_error *err)
 {
     char own[SERVE_LAYOUT_TEXT_BYTES] = "";
-    for (uint16_t targets = 1; targets <= WIO_SERVE_TARGETS_MAX; targets++) {
+    for (uint16_t targets = 1; targets <= (uint16_t)WIO_SERVE_TARGETS_MAX; targets++) {
         serve_layout_encode(targets, own);
         if (size == strlen(own) && memcmp(own, text, size) == 0) {
             *targets_out = targets;
