@@ -3,9 +3,6 @@
 """Fail on a cycle of files within a room: a file uses, directly or through others, a symbol of a
 file that uses a symbol of it. Objects are read (nm), not text: what the linker sees decides.
 
-The files of cycles that stood when the rule was made are listed in cycles.known: the list may
-only become shorter.
-
 usage: cycles.py BUILD             check the objects of src/ that are in the build directory BUILD
        cycles.py --why BUILD ROOM  print which symbols close the cycles of a room
        cycles.py --self-test       check the checker
@@ -14,8 +11,6 @@ import json
 import os
 import subprocess
 import sys
-
-KNOWN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "cycles.known")
 
 
 def objects(build):
@@ -98,21 +93,9 @@ def cycles(graph):
     return groups
 
 
-def faults(groups, known):
-    """Texts: files in cycles that are not known, known ones that are in none."""
-    now = {source for group in groups for source in group}
+def faults(groups):
     for group in groups:
-        new = [source for source in group if source not in known]
-        if new:
-            yield f"cycle of {', '.join(group)}: new in one: {', '.join(new)}"
-    for source in sorted(known - now):
-        yield f"cycles.known: {source} is in no cycle: remove the line"
-
-
-def read_known(path):
-    with open(path, encoding="utf-8") as file:
-        lines = (line.split("#")[0].strip() for line in file)
-        return {line for line in lines if line}
+        yield f"cycle of {', '.join(group)}"
 
 
 def print_why(graph, groups):
@@ -147,9 +130,7 @@ d.o:0000000000000010 D r_d""".strip()
         ("a static name is not external", "room/a.c" not in graph["room/c.c"]),
         ("rooms apart", graph["other/e.c"] == {}),
         ("cycle", groups == [["room/b.c", "room/c.c"]]),
-        ("new", len(list(faults(groups, set()))) == 1),
-        ("known", not list(faults(groups, {"room/b.c", "room/c.c"}))),
-        ("stale", len(list(faults(groups, {"room/b.c", "room/c.c", "room/a.c"}))) == 1),
+        ("faults", len(list(faults(groups))) == 1),
         ("of itself", not cycles({"room/x.c": {}})))
     for name, ok in checks:
         if not ok:
@@ -171,7 +152,7 @@ def main():
     if why:
         print_why(graph, [group for group in groups if room(group[0]) == sys.argv[3]])
         return 0
-    found = list(faults(groups, read_known(KNOWN)))
+    found = list(faults(groups))
     for text in found:
         print(text, file=sys.stderr)
     return 1 if found else 0
