@@ -3,10 +3,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/env.h"
 #include "base/json.h"
 #include "base/text.h"
 #include "cmd.h"
+#include "launcher.h"
 #include "options.h"
 #include "serve_place.h"
 #include "store/serve/serve.h"
@@ -17,7 +19,9 @@ enum {
     OPTION_SIZE,
     OPTION_LOG,
     OPTION_KEY,
-    OPTION_MUNGE
+    OPTION_MUNGE,
+    OPTION_JOB,
+    OPTION_JOB_DIR
 };
 
 struct serve_args {
@@ -25,6 +29,10 @@ struct serve_args {
     struct wio_serve_config config;
     const char *key_file; /* NULL: none */
     bool is_munge;
+    bool is_job;
+    struct wio_serve_job job;
+    char job_name[SERVE_JOB_BYTES + 8];
+    char root[SERVE_ROOT_BYTES]; /* that was made here */
 };
 
 static const struct argp_option options[] = {
@@ -36,6 +44,10 @@ static const struct argp_option options[] = {
     {"log", OPTION_LOG, "KIND", 0, "Log of a new store: own (default) or sqlite", 0},
     {"key", OPTION_KEY, "FILE", 0,
      "Clients prove that they have the key in FILE (default: WHYIO_STORE_KEY)", 0},
+    {"job", OPTION_JOB, NULL, 0,
+     "Under mpirun or srun: one store of all its processes, which ends with them", 0},
+    {"job-dir", OPTION_JOB_DIR, "DIR", 0,
+     "Processes of --job find each other in DIR, which all nodes share (default: .)", 0},
     {"munge", OPTION_MUNGE, NULL, 0, "Clients prove their user by munged(8)", 0},
     {0},
 };
@@ -83,6 +95,10 @@ static error_t check_auth(const struct serve_args *args, struct argp_state *stat
     if (args->is_munge && args->key_file != NULL) {
         argp_error(state, "expected a key or --munge, found both");
     }
+    if (args->is_job && (args->config.address != NULL || args->config.root != NULL ||
+                         args->config.targets != 0 || args->is_munge)) {
+        argp_error(state, "--job takes no address, --root, --targets or --munge: it has its own");
+    }
     return 0;
 }
 
@@ -107,6 +123,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return 0;
     case OPTION_MUNGE:
         args->is_munge = true;
+        return 0;
+    case OPTION_JOB:
+        args->is_job = true;
+        return 0;
+    case OPTION_JOB_DIR:
+        args->job.dir = arg;
         return 0;
     case ARGP_KEY_ARG:
         return parse_address(args, arg, state);
@@ -167,12 +189,60 @@ static void print_ready(void *context, const struct wio_serve_ready *ready)
     (void)fflush(stdout);
 }
 
+/* ---- running ------------------------------------------------------------------------------- */
+
+static enum wio_status prepare_job(struct serve_args *args, struct wio_error *err)
+{
+    struct launcher launcher;
+    char name[SERVE_JOB_BYTES];
+    if (!launcher_find(&launcher) || launcher.size == 0 || launcher.size > WIO_SERVE_RANKS_MAX ||
+        launcher.rank >= launcher.size) {
+        return wio_error_set(err, WIO_ERR_USAGE, NULL, WIO_ERROR_NO_OFFSET,
+                             "--job: expected to be started by mpirun or srun, with at most %d "
+                             "processes",
+                             WIO_SERVE_RANKS_MAX);
+    }
+    WIO_TRY(serve_job_name(name, err));
+    (void)snprintf(args->job_name, sizeof(args->job_name), "whyio-%s", name);
+    args->job.rank = (uint16_t)launcher.rank;
+    args->job.size = (uint16_t)launcher.size;
+    args->job.name = args->job_name;
+    args->config.job = &args->job;
+    args->config.size_bytes /= launcher.size;
+    return WIO_OK;
+}
+
+static enum wio_status prepare(struct serve_args *args, struct wio_link_key *key,
+                               struct wio_error *err)
+{
+    args->config.auth = args->is_munge ? WIO_WIRE_AUTH_MUNGE : WIO_WIRE_AUTH_OPEN;
+    if (args->is_job) {
+        WIO_TRY(prepare_job(args, err));
+    } else if (args->key_file != NULL) {
+        args->config.auth = WIO_WIRE_AUTH_KEY;
+        args->config.key = key;
+        WIO_TRY(serve_key_read(args->key_file, key, err));
+    }
+    if (args->config.root == NULL) {
+        WIO_TRY(serve_root_make(args->root, err));
+        args->config.root = args->root;
+    }
+    return WIO_OK;
+}
+
+static enum wio_status run(struct serve_args *args, struct wio_error *err)
+{
+    if (args->is_job) {
+        WIO_TRY(serve_root_ends_with_us(args->root, err));
+    }
+    return wio_serve(&args->config, err);
+}
+
 int cmd_serve(int argc, char **argv)
 {
-    char root[SERVE_ROOT_BYTES];
-    struct wio_link_key key;
+    struct wio_link_key key = {{0}};
     struct wio_error err = WIO_ERROR_INIT;
-    struct serve_args args = {.key_file = wio_env_get(WIO_ENV_STORE_KEY)};
+    struct serve_args args = {.key_file = wio_env_get(WIO_ENV_STORE_KEY), .job = {.dir = "."}};
     int wrong = cmd_parse(&argp, argc, argv, 0, &args);
     if (wrong != 0) {
         return wrong;
@@ -180,18 +250,8 @@ int cmd_serve(int argc, char **argv)
     cmd_expect_many_files();
     args.config.ready = print_ready;
     args.config.context = &args;
-    args.config.auth = args.is_munge ? WIO_WIRE_AUTH_MUNGE : WIO_WIRE_AUTH_OPEN;
-    enum wio_status status = WIO_OK;
-    if (args.key_file != NULL) {
-        args.config.auth = WIO_WIRE_AUTH_KEY;
-        args.config.key = &key;
-        status = serve_key_read(args.key_file, &key, &err);
-    }
-    if (status == WIO_OK && args.config.root == NULL) {
-        args.config.root = root;
-        status = serve_root_make(root, &err);
-    }
-    status = status == WIO_OK ? wio_serve(&args.config, &err) : status;
+    enum wio_status status = prepare(&args, &key, &err);
+    status = status == WIO_OK ? run(&args, &err) : status;
     wio_link_key_forget(&key);
     return status == WIO_OK ? 0 : cmd_fail(&err);
 }

@@ -33,6 +33,7 @@ bool launcher_find(struct launcher *launcher_out)
 {
     for (size_t i = 0; i < WIO_ARRAY_SIZE(launchers); i++) {
         uint64_t rank = 0;
+        uint64_t ranks = 0;
         const char *size = getenv(launchers[i].size);
         const char *number = getenv(launchers[i].rank);
         if (size == NULL || number == NULL) {
@@ -44,7 +45,11 @@ bool launcher_find(struct launcher *launcher_out)
         if (wio_parse_u64(number, &rank) != WIO_OK) {
             rank = 0;
         }
-        *launcher_out = (struct launcher){launchers[i].name, launchers[i].family, (uint32_t)rank};
+        if (wio_parse_u64(size, &ranks) != WIO_OK) {
+            ranks = 0; /* PMIx has a name there */
+        }
+        *launcher_out = (struct launcher){launchers[i].name, launchers[i].family, (uint32_t)rank,
+                                          (uint32_t)ranks};
         return true;
     }
     return false;

@@ -12,6 +12,7 @@ struct launcher {
     const char *name;   /* "Open MPI's mpirun" */
     const char *family; /* "openmpi", "mpich"; NULL: ranks that cannot find each other */
     uint32_t rank;
+    uint32_t size; /* 0: the launcher does not say */
 };
 
 /* From the environment; false where no launcher is to be seen. */

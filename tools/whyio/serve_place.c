@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "serve_place.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,10 +17,10 @@
 #include "job/job.h"
 #include "store/serve/serve.h"
 
-enum { CGROUP_MAX = 64 << 10, KEY_MAX = 256, JOB_BYTES = 128 };
+enum { CGROUP_MAX = 64 << 10, KEY_MAX = 256 };
 
-/* The job's id without slashes, or the process's number. */
-static void job_name(char name[JOB_BYTES])
+/* The job's id without slashes, since it is part of a file's name. */
+static bool find_job(char name[SERVE_JOB_BYTES])
 {
     WIO_CLEANUP(wio_blob_fini) struct wio_blob cgroup = {0};
     bool has_cgroup = wio_io_read_file("/proc/self/cgroup", CGROUP_MAX, &cgroup, NULL) == WIO_OK &&
@@ -27,21 +29,63 @@ static void job_name(char name[JOB_BYTES])
                                           .cgroup = has_cgroup ? (const char *)cgroup.data : NULL,
                                           .variable = wio_env_get(WIO_ENV_JOB_ENV),
                                           .fixed = wio_env_get(WIO_ENV_JOB)};
-    if (!wio_job_resolve(&source, name, JOB_BYTES)) {
-        (void)snprintf(name, JOB_BYTES, "%d", (int)getpid());
-    }
+    bool is_found = wio_job_resolve(&source, name, SERVE_JOB_BYTES);
     for (char *at = strchr(name, '/'); at != NULL; at = strchr(at, '/')) {
         *at = '_';
     }
+    return is_found;
+}
+
+enum wio_status serve_job_name(char name_out[SERVE_JOB_BYTES], struct wio_error *err)
+{
+    return find_job(name_out)
+               ? WIO_OK
+               : wio_error_set(err, WIO_ERR_USAGE, NULL, WIO_ERROR_NO_OFFSET,
+                               "--job: no batch system says the id of the job: set WHYIO_JOB to a "
+                               "name that its processes share");
 }
 
 enum wio_status serve_root_make(char root_out[SERVE_ROOT_BYTES], struct wio_error *err)
 {
-    char name[JOB_BYTES];
+    char name[SERVE_JOB_BYTES];
     const char *parent = getenv("TMPDIR");
-    job_name(name);
+    if (!find_job(name)) {
+        (void)snprintf(name, sizeof(name), "%d", (int)getpid());
+    }
     return wio_serve_make_root(parent != NULL && parent[0] != '\0' ? parent : "/tmp", name,
                                root_out, SERVE_ROOT_BYTES, err);
+}
+
+/* Another process, of another session, with nothing open but the pipe. */
+static void wait_and_remove(int end, const char *root)
+{
+    char byte;
+    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+    (void)setsid();
+    (void)signal(SIGTERM, SIG_IGN);
+    (void)signal(SIGINT, SIG_IGN);
+    for (int fd = 0; fd < 3; fd++) {
+        (void)dup2(null, fd);
+    }
+    while (read(end, &byte, 1) < 0 && errno == EINTR) {
+        /* until the other end is closed */
+    }
+    _exit(wio_io_remove_tree(root, NULL) == WIO_OK ? 0 : 1);
+}
+
+enum wio_status serve_root_ends_with_us(const char *root, struct wio_error *err)
+{
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0) {
+        return wio_error_sys(err, root, "cannot make a pipe");
+    }
+    pid_t child = fork();
+    if (child == 0) {
+        (void)close(ends[1]);
+        wait_and_remove(ends[0], root);
+    }
+    (void)close(ends[0]);
+    return child > 0 ? WIO_OK : wio_error_sys(err, root, "cannot begin a process");
 }
 
 enum wio_status serve_key_read(const char *path, struct wio_link_key *key_out,

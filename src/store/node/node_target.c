@@ -199,6 +199,12 @@ void node_target_stop(struct node_target *target, void (*stopped)(void *context)
     rest(target);
 }
 
+void node_target_quit(struct node_target *target)
+{
+    wio_target_destroy(target->target);
+    target->target = NULL;
+}
+
 void node_target_destroy(struct node_target *target)
 {
     if (target == NULL) {

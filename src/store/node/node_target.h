@@ -52,6 +52,8 @@ void node_target_set_addresses(struct node_target *target, const char *const *ad
 /* No client is served any more; all that was done, volatile or not, becomes durable. Then
  * `stopped`, from the loop: once. */
 void node_target_stop(struct node_target *target, void (*stopped)(void *context), void *context);
+/* No client is served any more, and nothing is made durable: its data are to be removed. */
+void node_target_quit(struct node_target *target);
 /* NULL is allowed. Without node_target_stop it is as after a kill. */
 void node_target_destroy(struct node_target *target);
 

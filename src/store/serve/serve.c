@@ -15,10 +15,13 @@
 #include "store/net/net.h"
 #include "store/node/sizes.h"
 #include "store/serve/layout.h"
+#include "store/serve/meeting.h"
 #include "store/serve/place.h"
 #include "store/serve/target_thread.h"
 #include "store/session/catalogue_server.h"
 #include "store/storage/root.h"
+
+#define WATCH_NS UINT64_C(3600000000000)
 
 struct serve {
     const struct wio_serve_config *config;
@@ -32,7 +35,12 @@ struct serve {
     struct wio_catalogue *catalogue;
     struct wio_catalogue_server *names;
     struct target_thread *targets[WIO_SERVE_TARGETS_MAX];
-    const char *addresses[WIO_SERVE_TARGETS_MAX]; /* of the targets */
+    uint16_t first; /* index of the first of them .. */
+    uint16_t total; /* .. among so many of the store */
+    const char *addresses[WIO_SERVE_RANKS_MAX];
+    struct serve_meeting meeting; /* of a job */
+    char met[WIO_SERVE_RANKS_MAX][WIO_LINK_ADDRESS_BYTES];
+    struct wio_io_timer *watch; /* a loop without a listener waits for signals, too */
     bool is_ended;
     bool has_failed; /* the catalogue */
 };
@@ -66,6 +74,7 @@ static enum wio_status open_root(struct serve *serve, struct wio_error *err)
     WIO_TRY(wio_store_root_lock(serve->root, &serve->lock, err));
     WIO_TRY(wio_net_create(serve->root, &serve->net, err));
     WIO_TRY(serve_layout_open(wio_net_io(serve->net), serve->config->targets, &serve->layout, err));
+    serve->total = serve->layout.targets;
     WIO_TRY(check_size(serve, err));
     int bytes = snprintf(serve->address, sizeof(serve->address), "unix:%s/sock", serve->root);
     if (serve->config->address != NULL) {
@@ -93,6 +102,46 @@ static enum wio_status make_link(struct serve *serve, struct wio_error *err)
     return WIO_OK;
 }
 
+/* Where other nodes reach this one; the system chooses the port. */
+static enum wio_status own_address(struct serve *serve, struct wio_error *err)
+{
+    char host[HOST_NAME_MAX + 1] = "";
+    if (gethostname(host, sizeof(host) - 1) != 0) {
+        return wio_error_sys(err, NULL, "cannot find the name of this host");
+    }
+    (void)snprintf(serve->address, sizeof(serve->address), "%s:0", host);
+    return WIO_OK;
+}
+
+/* Of a job: keys and index are those of the meeting. */
+static enum wio_status join_job(struct serve *serve, struct wio_error *err)
+{
+    const struct wio_serve_job *job = serve->config->job;
+    if (job == NULL) {
+        return WIO_OK;
+    }
+    WIO_TRY(serve_meeting_begin(&serve->meeting, wio_net_io(serve->net), job, err));
+    serve->link.auth = WIO_WIRE_AUTH_KEY;
+    serve->link.key = serve->meeting.key;
+    serve->layout.servers_key = serve->meeting.servers_key;
+    serve->first = job->rank;
+    serve->total = job->size;
+    return own_address(serve, err);
+}
+
+static enum wio_status meet(struct serve *serve, struct wio_error *err)
+{
+    if (serve->config->job == NULL) {
+        return WIO_OK;
+    }
+    WIO_TRY(
+        serve_meeting_exchange(&serve->meeting, serve->addresses[serve->first], serve->met, err));
+    for (uint16_t i = 0; i < serve->total; i++) {
+        serve->addresses[i] = serve->met[i];
+    }
+    return WIO_OK;
+}
+
 /* ---- targets ------------------------------------------------------------------------------- */
 
 /* From a target's thread. */
@@ -113,11 +162,12 @@ static enum wio_status start_target(struct serve *serve, uint16_t i, struct wio_
         .node = {.link = &serve->link,
                  .servers_key = &serve->layout.servers_key,
                  .addresses = serve->addresses,
-                 .self = i,
-                 .targets = serve->layout.targets,
+                 .self = (uint16_t)(serve->first + i),
+                 .targets = serve->total,
                  .policy = WIO_LOCK_WOUND_WAIT,
                  .log = serve->config->log,
                  .size_bytes = serve->config->size_bytes / serve->layout.targets},
+        .is_temporary = serve->config->job != NULL,
         .changed = target_changed,
         .context = serve,
     };
@@ -125,18 +175,19 @@ static enum wio_status start_target(struct serve *serve, uint16_t i, struct wio_
     (void)snprintf(dir, sizeof(dir), "%s/%s", serve->root, name);
     WIO_TRY(serve_target_address(serve->address, i, address, err));
     WIO_TRY(target_thread_start(&config, &serve->targets[i], err));
-    serve->addresses[i] = target_thread_address(serve->targets[i]);
+    serve->addresses[serve->first + i] = target_thread_address(serve->targets[i]);
     return WIO_OK;
 }
 
 static enum wio_status start_targets(struct serve *serve, struct wio_error *err)
 {
-    for (uint16_t i = 0; i < serve->layout.targets; i++) {
+    for (uint16_t i = 0; i < serve->total; i++) {
         serve->addresses[i] = ""; /* not known yet */
     }
     for (uint16_t i = 0; i < serve->layout.targets; i++) {
         WIO_TRY(start_target(serve, i, err));
     }
+    WIO_TRY(meet(serve, err));
     for (uint16_t i = 0; i < serve->layout.targets; i++) {
         target_thread_set_addresses(serve->targets[i], serve->addresses);
     }
@@ -168,13 +219,13 @@ static enum wio_status start_catalogue(struct serve *serve, struct wio_error *er
                                                        .catalogue = serve->catalogue,
                                                        .servers_key = &serve->layout.servers_key,
                                                        .targets = serve->addresses,
-                                                       .target_count = serve->layout.targets,
+                                                       .target_count = serve->total,
                                                        .failed = catalogue_failed,
                                                        .context = serve};
     WIO_TRY(wio_catalogue_server_create(io, &config, &serve->names, err));
     WIO_TRY(wio_catalogue_server_listen(serve->names, serve->address, &at, err));
     (void)snprintf(serve->address, sizeof(serve->address), "%s", at);
-    return WIO_OK;
+    return serve->config->job != NULL ? serve_meeting_publish(&serve->meeting, at, err) : WIO_OK;
 }
 
 /* ---- running ------------------------------------------------------------------------------- */
@@ -210,26 +261,49 @@ static void woken(void *context)
 
 static void tell_ready(const struct serve *serve)
 {
+    char file[PATH_MAX + 16];
+    const bool is_job = serve->config->job != NULL;
+    (void)snprintf(file, sizeof(file), "@%s.store", serve->meeting.path);
     const struct wio_serve_ready ready = {.root = serve->root,
-                                          .address = serve->address,
+                                          .address = is_job ? file : serve->address,
                                           .targets = serve->addresses,
-                                          .target_count = serve->layout.targets,
+                                          .target_count = serve->total,
                                           .is_new = serve->layout.is_new,
                                           .is_durable = serve_place_is_durable(serve->root)};
-    if (serve->config->ready != NULL) {
+    if (serve->config->ready != NULL && serve->first == 0) {
         serve->config->ready(serve->config->context, &ready);
     }
+}
+
+static void keep_watch(void *context)
+{
+    const struct serve *serve = context;
+    wio_net_io(serve->net)->ops->timer_set(serve->watch, WATCH_NS);
+}
+
+static enum wio_status watch_signals(struct serve *serve, struct wio_error *err)
+{
+    struct wio_io *io = wio_net_io(serve->net);
+    serve->watch = io->ops->timer_create(io, keep_watch, serve);
+    if (serve->watch == NULL) {
+        return wio_error_set(err, WIO_ERR_NOMEM, NULL, WIO_ERROR_NO_OFFSET, "out of memory");
+    }
+    keep_watch(serve);
+    wio_net_on_wake(serve->net, woken, serve);
+    WIO_TRY(wio_net_on_signal(serve->net, SIGTERM, signalled, serve, err));
+    return wio_net_on_signal(serve->net, SIGINT, signalled, serve, err);
 }
 
 static enum wio_status begin(struct serve *serve, struct wio_error *err)
 {
     WIO_TRY(make_link(serve, err));
     WIO_TRY(open_root(serve, err));
-    wio_net_on_wake(serve->net, woken, serve);
-    WIO_TRY(wio_net_on_signal(serve->net, SIGTERM, signalled, serve, err));
-    WIO_TRY(wio_net_on_signal(serve->net, SIGINT, signalled, serve, err));
+    WIO_TRY(join_job(serve, err));
+    WIO_TRY(watch_signals(serve, err));
     WIO_TRY(start_targets(serve, err));
-    WIO_TRY(start_catalogue(serve, err));
+    if (serve->first == 0) {
+        WIO_TRY(start_catalogue(serve, err));
+    }
     return serve->layout.is_new ? serve_layout_finish(wio_net_io(serve->net), &serve->layout, err)
                                 : WIO_OK;
 }
@@ -238,6 +312,7 @@ static enum wio_status begin(struct serve *serve, struct wio_error *err)
 static enum wio_status end(struct serve *serve, enum wio_status status, struct wio_error *err)
 {
     struct wio_error why = WIO_ERROR_INIT;
+    serve_meeting_end(&serve->meeting);
     wio_catalogue_server_destroy(serve->names);
     wio_catalogue_close(serve->catalogue);
     for (unsigned i = 0; i < serve->layout.targets; i++) {
@@ -254,6 +329,9 @@ static enum wio_status end(struct serve *serve, enum wio_status status, struct w
             (void)!wio_error_pass(err, &why);
         }
         target_thread_destroy(serve->targets[i]);
+    }
+    if (serve->watch != NULL) {
+        wio_net_io(serve->net)->ops->timer_destroy(serve->watch);
     }
     wio_net_destroy(serve->net);
     wio_link_key_forget(&serve->link.key);

@@ -17,12 +17,23 @@
 #include "store/link/link.h"
 #include "store/storage/stable.h"
 
-enum { WIO_SERVE_TARGETS_MAX = 64 };
+enum {
+    WIO_SERVE_TARGETS_MAX = 64, /* of one process */
+    WIO_SERVE_RANKS_MAX = 256   /* processes of a job's own store */
+};
+
+/* A store of many processes, each with one target, which ends with its job: meeting.h. */
+struct wio_serve_job {
+    uint16_t rank; /* 0: with the catalogue */
+    uint16_t size;
+    const char *dir;  /* shared by all nodes */
+    const char *name; /* of the files there */
+};
 
 /* What is told when clients can come. Valid for the call. */
 struct wio_serve_ready {
     const char *root;
-    const char *address; /* of the catalogue: what clients are given */
+    const char *address; /* of the catalogue: what clients are given; of a job: @FILE */
     const char *const *targets;
     uint16_t target_count;
     bool is_new;     /* the store was made now */
@@ -36,7 +47,8 @@ struct wio_serve_config {
     uint64_t size_bytes; /* of all targets together; 0: as much as the device gives */
     enum wio_log_choice log;
     enum wio_wire_auth auth;
-    const struct wio_link_key *key; /* AUTH_KEY */
+    const struct wio_link_key *key;  /* AUTH_KEY */
+    const struct wio_serve_job *job; /* NULL: none; else address, targets, auth and key follow */
     void (*ready)(void *context, const struct wio_serve_ready *ready);
     void *context;
 };

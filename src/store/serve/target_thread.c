@@ -21,7 +21,7 @@ struct target_thread {
     bool is_to_stop;
     bool has_addresses;
     char address[WIO_LINK_ADDRESS_BYTES];
-    char addresses[WIO_SERVE_TARGETS_MAX][WIO_LINK_ADDRESS_BYTES];
+    char addresses[WIO_SERVE_RANKS_MAX][WIO_LINK_ADDRESS_BYTES];
     /* of its own thread */
     struct node_target *node;
     bool is_stopping;
@@ -54,7 +54,7 @@ static void stopped(void *context)
 
 static void take_addresses(struct target_thread *thread)
 {
-    const char *list[WIO_SERVE_TARGETS_MAX];
+    const char *list[WIO_SERVE_RANKS_MAX];
     for (unsigned i = 0; i < thread->config.node.targets; i++) {
         list[i] = thread->addresses[i];
     }
@@ -73,7 +73,10 @@ static void wake(void *context)
     }
     thread->is_stopping |= is_to_stop;
     (void)pthread_mutex_unlock(&thread->mutex);
-    if (is_to_stop) {
+    if (is_to_stop && thread->config.is_temporary) {
+        node_target_quit(thread->node);
+        wio_net_stop(thread->net);
+    } else if (is_to_stop) {
         node_target_stop(thread->node, stopped, thread);
     }
 }

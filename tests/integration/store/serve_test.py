@@ -244,12 +244,46 @@ def case_check(directory):
     whole(root)
 
 
+def mpirun(directory, *arguments, ranks=2, **environment):
+    """whyio serve below Open MPI's mpirun, as a job of this name."""
+    return subprocess.Popen(["mpirun", "-n", str(ranks), "--oversubscribe", "--allow-run-as-root", WHYIO, "serve", "--job",
+                             *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=directory,
+                            env={**os.environ, "TMPDIR": directory, "WHYIO_JOB": "17", **environment})
+
+
+def case_job(directory):
+    """A job's own store: one target for each process, found by a file, gone at the end."""
+    server = mpirun(directory, ranks=2)
+    lines = [server.stdout.readline() for _ in range(2)]
+    assert all(lines), server.stderr.read()
+    address = lines[1].split()[1]
+    file = os.path.join(directory, "whyio-17.store")
+    assert address == f"@{file}", lines
+    assert os.stat(file).st_mode & 0o777 == 0o600
+    writer = Writer(address, os.path.join(directory, "numbers"))
+    writer.wait_behind(100)
+    last = writer.stop()
+    done = loop("check", address, str(last))
+    assert done.returncode == 0, done.stdout
+    second = mpirun(directory, ranks=1)  # of the same name
+    assert second.wait(WAIT) != 0 and "another store of this job" in second.stderr.read()
+    assert os.path.exists(file)
+    server.terminate()
+    server.wait(WAIT)
+    end = time.monotonic() + WAIT
+    while left := [name for name in os.listdir(directory) if name.startswith("whyio-")]:
+        assert time.monotonic() < end, left
+        time.sleep(0.05)
+    refused("--job", status=2, text="mpirun or srun")
+    refused("--job", "--targets=2", status=2, text="--job takes no")
+
+
 def main():
     with tempfile.TemporaryDirectory(prefix="wio") as directory:
         cases = {"kill": lambda: case_kill(directory, "own"), "kill-sqlite": lambda: case_kill(directory, "sqlite"),
                  "stop": lambda: case_stop(directory), "full": lambda: case_full(directory),
                  "key": lambda: case_key(directory), "wrong": lambda: case_wrong(directory),
-                 "default": lambda: case_default(directory), "check": lambda: case_check(directory)}
+                 "default": lambda: case_default(directory), "check": lambda: case_check(directory), "job": lambda: case_job(directory)}
         cases[CASE]()
 
 
