@@ -10,7 +10,11 @@ import sys
 import tempfile
 import time
 
-WHYIO, LOOP, CASE = sys.argv[1:4]
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import mpi_environment  # noqa: E402, F401
+
+WHYIO, LOOP = map(os.path.abspath, sys.argv[1:3])
+CASE = sys.argv[3]
 WAIT = 60  # seconds, of anything: the machine may be slow
 
 
@@ -246,8 +250,7 @@ def case_check(directory):
 
 def mpirun(directory, *arguments, ranks=2, **environment):
     """whyio serve below Open MPI's mpirun, as a job of this name."""
-    return subprocess.Popen(["mpirun", "-n", str(ranks), "--oversubscribe", "--allow-run-as-root", WHYIO, "serve", "--job",
-                             *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=directory,
+    return subprocess.Popen(["mpirun.openmpi", "--oversubscribe", "-n", str(ranks), WHYIO, "serve", "--job", *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=directory,
                             env={**os.environ, "TMPDIR": directory, "WHYIO_JOB": "17", **environment})
 
 
