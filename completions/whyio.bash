@@ -29,6 +29,7 @@ _whyio_values()
         --causal) echo "observe throttle off" ;;
         --pattern) echo "disjoint random same opposite" ;;
         --method) echo "priority trace" ;;
+        --compute) echo "think unblocked" ;;
         --mode) echo "causal think timed afap" ;;
         --cache) echo "auto drop keep" ;;
         --model) echo "kernel cawl naive" ;;

@@ -2,6 +2,7 @@
 /* whyio record: run a command and record its I/O. */
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "base/cleanup.h"
 #include "base/env.h"
@@ -35,19 +36,33 @@ static void tell_news(void *arg, const struct wio_throttle_news *news)
     }
 }
 
-/* How long a replay takes, below a directory beside the trace. */
-static enum wio_status replay_trace(void *arg, const char *dir, double *time_s_out,
-                                    struct wio_error *err)
+/* A directory for a replay: beside the trace, or a new one in that of the target. */
+static enum wio_status make_root(const char *dir, const char *target, char root[PATH_MAX],
+                                 struct wio_error *err)
+{
+    if (target == NULL) {
+        snprintf(root, PATH_MAX, "%.*s.replay", PATH_MAX - 16, dir);
+        return WIO_OK;
+    }
+    snprintf(root, PATH_MAX, "%.*s/whyio-replay-XXXXXX", PATH_MAX - 32, target);
+    return mkdtemp(root) != NULL
+               ? WIO_OK
+               : wio_error_sys(err, target, "cannot make a directory for a replay");
+}
+
+/* How long a replay takes. */
+static enum wio_status replay_trace(void *arg, const char *dir, const char *target,
+                                    double *time_s_out, struct wio_error *err)
 {
     char root[PATH_MAX];
     WIO_CLEANUP(cmd_trace_cleanup) struct wio_trace *trace = NULL;
     struct wio_replay_result *result = NULL;
     (void)arg;
-    snprintf(root, sizeof(root), "%.*s.replay", PATH_MAX - 16, dir);
+    WIO_TRY(make_root(dir, target, root, err));
     const struct wio_replay_params params = {
         .struct_size = sizeof(params), .root = root, .mode = WIO_REPLAY_CAUSAL};
-    WIO_TRY(wio_trace_open(dir, &trace, err));
-    enum wio_status status = wio_replay(trace, &params, &result, err);
+    enum wio_status status = wio_trace_open(dir, &trace, err);
+    status = status == WIO_OK ? wio_replay(trace, &params, &result, err) : status;
     if (status == WIO_OK) {
         const struct wio_replay_account *total = &result->total;
         *time_s_out =

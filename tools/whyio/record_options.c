@@ -15,7 +15,10 @@ enum {
     OPTION_PERIOD,
     OPTION_NODES,
     OPTION_RUNS,
+    OPTION_COMPUTE,
     OPTION_TARGET_ERROR,
+    OPTION_TARGET_ROOT,
+    OPTION_TARGET_TIME,
     OPTION_BUDGET,
     OPTION_STACKS,
     OPTION_MPI_INTERNALS,
@@ -47,9 +50,22 @@ static const struct argp_option argp_options[] = {
      "(0,2-4)",
      0},
     {"runs", OPTION_RUNS, "N", 0, "With --causal=throttle: hold in at most N runs", 0},
+    {"compute", OPTION_COMPUTE, "WHAT", 0,
+     "With --method=trace: computing between I/Os is all time (think), or the time outside of "
+     "calls "
+     "that can block (unblocked; default: think with a period of 1, else unblocked)",
+     0},
     {"target-error", OPTION_TARGET_ERROR, "X", 0,
      "With --method=trace: lower the period until replay takes as long as COMMAND, but for this "
      "part (0.06 is 6 %)",
+     0},
+    {"target-root", OPTION_TARGET_ROOT, "DIR", 0,
+     "With --target-error or --budget, repeatable: replay below DIR, on its storage; the worst "
+     "error of all decides",
+     0},
+    {"target-time", OPTION_TARGET_TIME, "TIME", 0,
+     "How long COMMAND takes on the storage of the --target-root before it (default: as long as in "
+     "the first run)",
      0},
     {"budget", OPTION_BUDGET, "TIME", 0,
      "With --method=trace: lower the period while all runs together take no longer (30s, 10m)", 0},
@@ -112,13 +128,44 @@ static void parse_target_error(struct record_options *options, const char *arg,
     options->throttle.goal.target_error = error;
 }
 
-static void parse_budget(struct record_options *options, const char *arg, struct argp_state *state)
+static void parse_compute(struct record_options *options, const char *arg, struct argp_state *state)
+{
+    bool is_think = strcmp(arg, "think") == 0;
+    if (!is_think && strcmp(arg, "unblocked") != 0) {
+        argp_error(state, "'%s' is no way to find computing: expected think or unblocked", arg);
+    }
+    options->throttle.compute = is_think ? WIO_COMPUTE_THINK : WIO_COMPUTE_UNBLOCKED;
+}
+
+static void parse_target_root(struct record_options *options, const char *arg,
+                              struct argp_state *state)
+{
+    struct wio_throttle_params *throttle = &options->throttle;
+    if (throttle->target_count == RECORD_TARGETS_MAX || arg[0] == '\0') {
+        argp_error(state, "--target-root=%s: at most %d names of directories are expected", arg,
+                   RECORD_TARGETS_MAX);
+    }
+    options->targets[throttle->target_count++].root = arg;
+    throttle->targets = options->targets;
+}
+
+static double parse_seconds(const char *name, const char *arg, struct argp_state *state)
 {
     uint64_t ns = 0;
     if (wio_parse_time(arg, &ns) != WIO_OK || ns == 0) {
-        argp_error(state, "--budget=%s: a time is expected, like 30s or 10m", arg);
+        argp_error(state, "--%s=%s: a time is expected, like 30s or 10m", name, arg);
     }
-    options->throttle.goal.budget_s = (double)ns / NS_PER_S;
+    return (double)ns / NS_PER_S;
+}
+
+static void parse_target_time(struct record_options *options, const char *arg,
+                              struct argp_state *state)
+{
+    uint32_t count = options->throttle.target_count;
+    if (count == 0 || options->targets[count - 1].command_s > 0) {
+        argp_error(state, "--target-time=%s: a --target-root is expected before each", arg);
+    }
+    options->targets[count - 1].command_s = parse_seconds("target-time", arg, state);
 }
 
 /* Options that make sense only with others. */
@@ -130,9 +177,13 @@ static void check(const struct record_options *options, struct argp_state *state
     if (!options->is_throttle && (is_trace || throttle->runs_max > 0 || throttle->hosts)) {
         argp_error(state, "--hosts, --method and --runs are for --causal=throttle");
     }
-    if (!is_trace && (throttle->period > 0 || throttle->nodes != NULL || has_goal)) {
-        argp_error(state, "--period, --nodes, --target-error and --budget are for "
+    if (!is_trace && (throttle->period > 0 || throttle->nodes != NULL ||
+                      throttle->compute != WIO_COMPUTE_BY_PERIOD || has_goal)) {
+        argp_error(state, "--period, --nodes, --compute, --target-error and --budget are for "
                           "--causal=throttle --method=trace");
+    }
+    if (throttle->target_count > 0 && !has_goal) {
+        argp_error(state, "--target-root is for --target-error and --budget");
     }
     if (throttle->period > 0 && has_goal) {
         argp_error(state, "--period is chosen by --target-error and --budget: give one or the "
@@ -164,8 +215,17 @@ static error_t parse_throttle(int key, char *arg, struct argp_state *state)
     case OPTION_TARGET_ERROR:
         parse_target_error(options, arg, state);
         return 0;
+    case OPTION_COMPUTE:
+        parse_compute(options, arg, state);
+        return 0;
+    case OPTION_TARGET_ROOT:
+        parse_target_root(options, arg, state);
+        return 0;
+    case OPTION_TARGET_TIME:
+        parse_target_time(options, arg, state);
+        return 0;
     case OPTION_BUDGET:
-        parse_budget(options, arg, state);
+        options->throttle.goal.budget_s = parse_seconds("budget", arg, state);
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;

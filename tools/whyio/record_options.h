@@ -6,11 +6,14 @@
 #include "options.h"
 #include "throttle/rules/throttle.h"
 
+enum { RECORD_TARGETS_MAX = 64 };
+
 struct record_options {
     struct cmd_options common;
     struct wio_record_params record;
     bool is_throttle; /* --causal=throttle */
     struct wio_throttle_params throttle;
+    struct wio_throttle_target targets[RECORD_TARGETS_MAX];
 };
 
 /* Ends the program on --help and on wrong usage. */

@@ -57,6 +57,7 @@ static void add_throttle(struct wio_json *json, const struct wio_throttle_result
     } else {
         wio_json_null(json, "time_error");
     }
+    wio_json_string(json, "time_root", throttle->time_root);
     render_difference_json(json, is_other ? &throttle->difference : NULL);
     wio_json_object_end(json);
 }
@@ -173,7 +174,10 @@ static void say_merged(const struct wio_throttle_result *throttle)
             throttle->runs, throttle->period, wio_format_count(edges, throttle->edges),
             throttle->edges == 1 ? "" : "s");
     if (throttle->time_error >= 0) {
-        cmd_say("replay takes as long as the command, but for %.1f %%", 100 * throttle->time_error);
+        bool is_target = throttle->time_root != NULL;
+        cmd_say("replay%s%s takes as long as the command, but for %.1f %%",
+                is_target ? " below " : "", is_target ? throttle->time_root : "",
+                100 * throttle->time_error);
     }
 }
 

@@ -36,14 +36,33 @@ struct wio_throttle_news {
     uint64_t unproven;      /* pairs of an operation and a node */
 };
 
+/* TRACE: what a thread did between two I/Os. */
+enum wio_throttle_compute {
+    WIO_COMPUTE_BY_PERIOD, /* THINK where each I/O is held (period 1), else UNBLOCKED */
+    WIO_COMPUTE_THINK,     /* Approach 1: all think time is computing */
+    WIO_COMPUTE_UNBLOCKED  /* Approach 2: less the time in recorded calls that can block */
+};
+
+/* A storage system on which replays are to be right. */
+struct wio_throttle_target {
+    const char *root; /* a directory; replays make one of their own in it */
+    double command_s; /* how long the command takes there; 0 = as long as in run 1 */
+};
+
 struct wio_throttle_params {
     size_t struct_size;
     enum wio_hold_method method;
-    uint64_t period;             /* of TRACE; 0 = 1, or as `goal` asks for */
-    const char *nodes;           /* of TRACE: the nodes to throttle, "0,2-4"; NULL = all */
-    struct wio_period_goal goal; /* of TRACE; zeros = none */
-    /* Of TRACE with a goal: how long a replay of the trace takes, in seconds. */
-    enum wio_status (*replay)(void *arg, const char *dir, double *time_s_out,
+    uint64_t period;                   /* of TRACE; 0 = 1, or as `goal` asks for */
+    const char *nodes;                 /* of TRACE: the nodes to throttle, "0,2-4"; NULL = all */
+    struct wio_period_goal goal;       /* of TRACE; zeros = none */
+    enum wio_throttle_compute compute; /* of TRACE */
+    /* Of TRACE with a goal: the replay on each counts, the worst decides. None: beside the trace.
+     */
+    const struct wio_throttle_target *targets;
+    uint32_t target_count;
+    /* Of TRACE with a goal: how long a replay of the trace takes, in seconds. `root`: of a target,
+     * NULL = beside the trace. */
+    enum wio_status (*replay)(void *arg, const char *dir, const char *root, double *time_s_out,
                               struct wio_error *err);
     void *replay_arg;
     uint32_t runs_max; /* that hold; 0 = as many as needed */
@@ -81,6 +100,7 @@ struct wio_throttle_result {
     uint64_t unproven;
     uint64_t period;       /* TRACE: of the merged runs */
     double time_error;     /* TRACE with a goal: of the replay; else -1 */
+    const char *time_root; /* the target of that replay, NULL = none */
     uint64_t contradicted; /* edges that a later run did not obey, and that are none therefore */
     struct wio_difference difference;
     struct wio_error error;

@@ -105,6 +105,9 @@ WIO_MUST_CHECK enum wio_status wio_traced_run_pass(struct wio_traced *traced,
 void wio_traced_remove_runs(struct wio_traced *traced, uint32_t from);
 /* throttle_period.c: as many passes as the goal asks for. */
 bool wio_traced_has_goal(const struct wio_throttle_session *t);
+/* WIO_ERR_USAGE where a target is no directory in which a replay can be done. */
+WIO_MUST_CHECK enum wio_status wio_traced_check_targets(const struct wio_throttle_session *t,
+                                                        struct wio_error *err);
 WIO_MUST_CHECK enum wio_status wio_traced_search_period(struct wio_traced *traced,
                                                         struct wio_error *err);
 

@@ -63,6 +63,14 @@ static enum wio_status throttle_node(struct wio_traced *traced, uint32_t n, bool
     return status;
 }
 
+/* With a larger period the node waits now and then, so that not all its think time is computing. */
+static bool is_all_computing(const struct wio_traced *traced)
+{
+    enum wio_throttle_compute compute = traced->t->params->compute;
+    return compute == WIO_COMPUTE_THINK ||
+           (compute == WIO_COMPUTE_BY_PERIOD && traced->period == 1);
+}
+
 static enum wio_status merge(struct wio_traced *traced, struct wio_error *err)
 {
     struct wio_throttle_result *result = traced->t->result;
@@ -78,8 +86,7 @@ static enum wio_status merge(struct wio_traced *traced, struct wio_error *err)
                                             .dir = traced->dir,
                                             .runs = runs,
                                             .count = traced->count,
-                                            /* With a period the node waits now and then. */
-                                            .without_sync = traced->period == 1,
+                                            .without_sync = is_all_computing(traced),
                                             .progress = traced->t->record.progress,
                                             .progress_arg = traced->t->record.progress_arg};
     enum wio_status status = wio_merge(&params, &merged, err);

@@ -3,6 +3,8 @@
  * the time is used up. */
 #include <math.h>
 #include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/clock.h"
@@ -15,13 +17,52 @@ bool wio_traced_has_goal(const struct wio_throttle_session *t)
     return t->params->goal.target_error > 0 || t->params->goal.budget_s > 0;
 }
 
-static enum wio_status measure(struct wio_traced *traced, struct wio_error *err)
+enum wio_status wio_traced_check_targets(const struct wio_throttle_session *t,
+                                         struct wio_error *err)
+{
+    for (uint32_t i = 0; i < t->params->target_count; i++) {
+        const char *root = t->params->targets[i].root;
+        struct stat st;
+        if (stat(root, &st) != 0 || !S_ISDIR(st.st_mode) || access(root, W_OK | X_OK) != 0) {
+            return wio_error_set(err, WIO_ERR_USAGE, root, WIO_ERROR_NO_OFFSET,
+                                 "--target-root: expected a directory that can be written into");
+        }
+    }
+    return WIO_OK;
+}
+
+/* The replay on one storage system, beside how long the command takes there. */
+static enum wio_status measure_on(struct wio_traced *traced,
+                                  const struct wio_throttle_target *target, double *error_out,
+                                  struct wio_error *err)
 {
     struct wio_throttle_session *t = traced->t;
     double time_s = 0;
-    double wanted_s = (double)t->profile.duration_ns / NS_PER_S;
-    WIO_TRY(t->params->replay(t->params->replay_arg, traced->dir, &time_s, err));
-    t->result->time_error = wanted_s > 0 ? fabs(time_s - wanted_s) / wanted_s : 0;
+    double wanted_s =
+        target->command_s > 0 ? target->command_s : (double)t->profile.duration_ns / NS_PER_S;
+    WIO_TRY(t->params->replay(t->params->replay_arg, traced->dir, target->root, &time_s, err));
+    *error_out = wanted_s > 0 ? fabs(time_s - wanted_s) / wanted_s : 0;
+    return WIO_OK;
+}
+
+/* A period that is right on one storage system may be too large on another one: the worst counts.
+ */
+static enum wio_status measure(struct wio_traced *traced, struct wio_error *err)
+{
+    static const struct wio_throttle_target beside = {NULL, 0};
+    const struct wio_throttle_params *params = traced->t->params;
+    struct wio_throttle_result *result = traced->t->result;
+    uint32_t count = params->target_count > 0 ? params->target_count : 1;
+    double worst = -1;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct wio_throttle_target *target =
+            params->target_count > 0 ? &params->targets[i] : &beside;
+        double error = 0;
+        WIO_TRY(measure_on(traced, target, &error, err));
+        result->time_root = error > worst ? target->root : result->time_root;
+        worst = error > worst ? error : worst;
+    }
+    result->time_error = worst;
     return WIO_OK;
 }
 
@@ -33,6 +74,7 @@ struct kept {
     uint64_t found;
     uint64_t edges;
     double time_error;
+    const char *time_root;
 };
 
 static enum wio_status keep(struct wio_traced *traced, struct kept *kept, struct wio_error *err)
@@ -49,6 +91,7 @@ static enum wio_status keep(struct wio_traced *traced, struct kept *kept, struct
     kept->found = result->found;
     kept->edges = result->edges;
     kept->time_error = result->time_error;
+    kept->time_root = result->time_root;
     return WIO_OK;
 }
 
@@ -72,6 +115,7 @@ static void end_keeping(struct wio_traced *traced, const struct kept *kept, bool
     result->found = kept->found;
     result->edges = kept->edges;
     result->time_error = kept->time_error;
+    result->time_root = kept->time_root;
 }
 
 /* Another period after one that made a trace; *more_out: it is to be tried. */

@@ -156,6 +156,7 @@ enum wio_status wio_throttle_trace(struct wio_throttle_session *t, struct wio_er
         return wio_error_set(err, WIO_ERR_USAGE, NULL, WIO_ERROR_NO_OFFSET,
                              "--nodes=%s: expected numbers like 0,2-4", t->params->nodes);
     }
+    WIO_TRY(wio_traced_check_targets(t, err));
     enum wio_status status = trace_all(&traced, err);
     bool is_done = t->result->end == WIO_THROTTLE_MERGED;
     if (is_done || status != WIO_OK) {

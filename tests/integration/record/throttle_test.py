@@ -164,6 +164,45 @@ class Throttle(record_case.RecordCase):
         self.assertGreaterEqual(throttle["time_error"], 0)
         self.assertFalse(os.path.exists("t.replay"))
 
+    def test_the_way_to_tell_computing_can_be_chosen(self):
+        """//TRACE: "the compute time since the last I/O is determined (using Approach 1 or 2)"."""
+        for period, how, waits in (("1", "unblocked", True), ("2", "think", False)):
+            options = ("--force", "--method=trace", f"--period={period}", f"--compute={how}")
+            throttle, said = self.throttle("nap", "2", options=options)
+            self.assertEqual(throttle["end"], "merged", said)
+            self.assertEqual(bool(self.dump("--op=usleep")), waits)
+
+    def test_the_worst_of_several_storage_systems_decides(self):
+        """//TRACE: "no one sampling period should be expected to work best for all" of them."""
+        roots = [os.path.join(self.dir, name) for name in ("fast", "slow")]
+        for root in roots:
+            os.mkdir(root)
+        goals = ("--method=trace", "--target-error=1000")
+        throttle, said = self.throttle("spin", "2", options=(
+            *goals, *(f"--target-root={root}" for root in roots)))
+        self.assertEqual(throttle["period"], 1000, said)
+        self.assertIn(throttle["time_root"], roots)
+        # on one of them the command is said to take next to no time: no replay comes near that
+        throttle, said = self.throttle("spin", "2", options=(
+            "--force", *goals, f"--target-root={roots[0]}", "--target-time=1ns", f"--target-root={roots[1]}"))
+        self.assertEqual((throttle["end"], throttle["period"]), ("merged", 1), said)
+        self.assertEqual(throttle["time_root"], roots[0])
+        self.assertGreater(throttle["time_error"], 1000)
+        self.assertEqual([os.listdir(root) for root in roots], [[], []])
+        self.assertFalse(os.path.exists("t.replay"))
+
+    def test_wrong_targets_are_refused_before_anything_runs(self):
+        traced = ("--causal=throttle", "--method=trace")
+        for options, word in (
+                (("--target-error=1", "--target-root=none"), "'none': --target-root: expected a directory"),
+                (("--target-root=.",), "--target-root is for --target-error and --budget"),
+                (("--target-error=1", "--target-time=1s"), "a --target-root is expected before each"),
+                (("--compute=some",), "expected think or unblocked")):
+            answer = self.record("sh", "-c", "touch ran", options=(*traced, *options))
+            self.assert_refused_as(answer, 2, word)
+        self.assert_refused_as(self.record("true", options=("--compute=think",)), 2, "--method=trace")
+        self.assertFalse(os.path.exists("ran"))
+
     def test_a_period_that_comes_to_nothing_takes_nothing_away(self):
         with open("n", "w", encoding="ascii") as number:
             number.write("0\n")
