@@ -111,6 +111,7 @@ static enum wio_status make_target(struct node_target *node, const struct node_s
         .link = *config->link,
         .addresses = config->addresses,
         .servers_key = config->servers_key,
+        .tracer = config->tracer,
         .server = {.self = config->self,
                    .targets = config->targets,
                    .policy = config->policy,

@@ -28,6 +28,7 @@ struct node_target_config {
     /* Of the log, where they are not to follow from the size; 0: they are. */
     uint64_t log_segment_bytes;
     uint64_t checkpoint_bytes;
+    struct wio_tracer *tracer; /* NULL: transactions are not traced; the caller's */
     /* Nothing becomes durable any more: once, from the loop. The process is to end, and to recover
      * from the log. */
     void (*failed)(void *context, const struct wio_error *why);

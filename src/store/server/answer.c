@@ -71,6 +71,9 @@ void server_call_wait_log(struct wio_server *server, struct server_call *call,
                           enum server_wait wait, uint64_t lsn)
 {
     struct wio_store_request *request = &call->request;
+    if (server->config.watch != NULL) {
+        server->config.watch->waits(server->config.watch_context, request, NULL, server->now_ns);
+    }
     if (call->copy == NULL) { /* what was borrowed is not needed any more */
         request->data = NULL;
         request->data_size = 0;
@@ -130,6 +133,10 @@ static void send(struct wio_server *server, struct server_call *call, struct wio
         reply->blockers = call->blockers;
     }
     remember(server, call->client, reply);
+    if (server->config.watch != NULL) {
+        server->config.watch->answered(server->config.watch_context, &call->request, reply,
+                                       call->lsn != 0);
+    }
     server->config.ops->reply(server->config.context, call->client, reply);
     server_call_free(server, call);
 }

@@ -68,7 +68,7 @@ static void apply_and_answer(struct wio_server *server, struct server_call *call
     call->outcome = WIO_STORE_OUTCOME_COMMITTED;
     remember_outcome(txn, WIO_STORE_OUTCOME_COMMITTED);
     server->stat.commits += status == WIO_OK;
-    server_txn_end(server, txn);
+    server_txn_end_as(server, txn, status == WIO_OK);
     answer_done(server, call, server_result_of(status, NULL));
 }
 
@@ -184,7 +184,7 @@ void server_abort(struct wio_server *server, struct server_txn *txn)
         server_answer(server, call, WIO_STORE_ABORTED);
     }
     server->stat.aborts++;
-    server_txn_end(server, txn);
+    server_txn_end_as(server, txn, false);
 }
 
 void server_tombstone(struct wio_server *server, struct server_call *call)
@@ -215,7 +215,7 @@ static enum wio_status resolve(struct wio_server *server, struct server_txn *txn
     } else {
         server->stat.aborts++;
     }
-    server_txn_end(server, txn);
+    server_txn_end_as(server, txn, is_commit);
     return WIO_OK;
 }
 

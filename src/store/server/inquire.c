@@ -99,7 +99,7 @@ static void decide(struct wio_server *server, struct server_txn *txn, bool is_co
     } else if (is_commit) {
         server->stat.commits +=
             server_updates_apply(server, txn->updates.list, txn->updates.count, false) == WIO_OK;
-        server_txn_end(server, txn);
+        server_txn_end_as(server, txn, true);
     } else {
         server_abort(server, txn);
     }

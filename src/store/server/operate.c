@@ -52,6 +52,10 @@ static void wait_for_lock(struct wio_server *server, struct server_call *call,
         call->blockers = answer->blockers;
     }
     TAILQ_INSERT_TAIL(&call->txn->calls, call, by_txn);
+    if (server->config.watch != NULL) {
+        server->config.watch->waits(server->config.watch_context, &call->request, &answer->blockers,
+                                    server->now_ns);
+    }
 }
 
 /* No memory, or a broken storage: the attempt ends, as its request may be queued for a lock. */
@@ -108,6 +112,9 @@ static void push_wound(struct wio_server *server, const struct wio_lock_event *e
     struct wio_store_push push = {
         .op = WIO_STORE_WOUND, .txn = event->txn, .because = event->blockers.list[0]};
     server->stat.wounds++;
+    if (server->config.watch != NULL) {
+        server->config.watch->wounded(server->config.watch_context, &push, server->now_ns);
+    }
     server->config.ops->push(server->config.context, event->txn.client, &push);
 }
 

@@ -56,6 +56,22 @@ struct wio_server_ops {
     void (*inquire)(void *context, uint16_t target, const struct wio_txn *txn, bool is_prepared);
 };
 
+/* What is told of requests and transactions, for a trace. No function may call the server; what
+ * they are given is lent for the call. */
+struct wio_server_watch {
+    /* A request cannot be answered at once. `blockers`: of its wait for a lock; NULL: it waits for
+     * the log. */
+    void (*waits)(void *context, const struct wio_store_request *request,
+                  const struct wio_lock_blockers *blockers, uint64_t now_ns);
+    /* `is_logged`: it waited for the log, between locked_ns and done_ns. */
+    void (*answered)(void *context, const struct wio_store_request *request,
+                     const struct wio_store_reply *reply, bool is_logged);
+    /* An attempt is over here, its locks are free. Within the same now_ns as the answers that
+     * belong to it, before or behind them. */
+    void (*ended)(void *context, const struct wio_txn *txn, bool is_committed, uint64_t now_ns);
+    void (*wounded)(void *context, const struct wio_store_push *push, uint64_t now_ns);
+};
+
 struct wio_server_config {
     uint16_t self;    /* index of this target .. */
     uint16_t targets; /* .. of so many */
@@ -72,6 +88,8 @@ struct wio_server_config {
     struct wio_backing *backing;
     const struct wio_server_ops *ops;
     void *context;
+    const struct wio_server_watch *watch; /* NULL: nothing is told */
+    void *watch_context;
 };
 
 struct wio_server;

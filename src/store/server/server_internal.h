@@ -232,6 +232,8 @@ WIO_MUST_CHECK enum wio_status server_txn_begin(struct wio_server *server,
                                                 struct server_txn **txn_out);
 /* Its locks, updates and name go. It has no waiting calls any more. */
 void server_txn_end(struct wio_server *server, struct server_txn *txn);
+/* The same, told to the watch: it was committed, or aborted. */
+void server_txn_end_as(struct wio_server *server, struct server_txn *txn, bool is_committed);
 /* Its client is gone. */
 void server_txn_orphan(struct wio_server *server, struct server_txn *txn);
 WIO_MUST_CHECK enum wio_status server_txn_set_participants(struct wio_server *server,

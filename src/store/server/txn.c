@@ -106,6 +106,15 @@ void server_txn_end(struct wio_server *server, struct server_txn *txn)
     server->stat.txns--;
 }
 
+void server_txn_end_as(struct wio_server *server, struct server_txn *txn, bool is_committed)
+{
+    const struct wio_server_watch *watch = server->config.watch;
+    if (watch != NULL) {
+        watch->ended(server->config.watch_context, &txn->txn, is_committed, server->now_ns);
+    }
+    server_txn_end(server, txn);
+}
+
 void server_txn_orphan(struct wio_server *server, struct server_txn *txn)
 {
     TAILQ_REMOVE(&txn->session->txns, txn, by_session);

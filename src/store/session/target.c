@@ -31,7 +31,8 @@ struct wio_target {
     uint64_t timer_ns;     /* when it fires; UINT64_MAX: it is not set */
     struct wio_map served; /* client -> struct served: the connection that it has now */
     struct wio_store_names names;
-    struct wio_blob out; /* of the message that is being sent */
+    struct wio_tracer *tracer; /* may be NULL */
+    struct wio_blob out;       /* of the message that is being sent */
     uint64_t server_id;
 };
 
@@ -176,6 +177,9 @@ static bool admit(void *context, struct wio_link *link, const struct wio_wire_he
         free(served);
         return false;
     }
+    if (target->tracer != NULL) {
+        wio_tracer_client(target->tracer, hello);
+    }
     wio_link_set_user(link, served);
     welcome->job = served->peer.job;
     welcome->server = target->server_id;
@@ -255,6 +259,10 @@ static void serve(struct wio_target *target, const struct served *served,
     if (request->op == WIO_STORE_DEFINE_SOURCE) {
         wio_names_define(&target->names, served->peer.client, request->source, request->path,
                          request->path_size);
+        if (target->tracer != NULL) {
+            wio_tracer_source(target->tracer, served->peer.client, request->source, request->path,
+                              request->path_size);
+        }
     }
     wio_server_request(target->server, served->peer.client, request, now_ns(target));
     set_timer(target);
@@ -334,6 +342,8 @@ static enum wio_status make_parts(struct wio_target *target, const struct wio_ta
     server.lease_ns = config->link.limits.silence_ns;
     server.ops = &server_ops;
     server.context = target;
+    server.watch = target->tracer == NULL ? NULL : &wio_tracer_watch;
+    server.watch_context = target->tracer;
     target->timer = target->io->ops->timer_create(target->io, fire, target);
     target->links = wio_link_server_create(target->io, &target->link, &link_events, target);
     if (target->timer == NULL || target->links == NULL) {
@@ -355,6 +365,7 @@ enum wio_status wio_target_create(struct wio_io *io, const struct wio_target_con
     target->io = io;
     target->link = config->link;
     target->timer_ns = UINT64_MAX;
+    target->tracer = config->tracer;
     if (config->servers_key != NULL) {
         WIO_TRY(wio_link_keys_begin(err));
         target->servers_key = *config->servers_key;

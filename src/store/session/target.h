@@ -9,16 +9,18 @@
 
 #include "store/link/server.h"
 #include "store/server/server.h"
+#include "store/trace/tracer.h"
 
 struct wio_target;
 
 struct wio_target_config {
     struct wio_link_config link;     /* its limits.silence_ns is the lease */
-    struct wio_server_config server; /* but for ops, context and lease_ns */
+    struct wio_server_config server; /* but for ops, context, watch and lease_ns */
     const char *const *addresses;    /* of all server.targets; copied */
     /* The key of the store's servers: only what a client has shown a grant for is done
      * (grants.h). Copied; NULL: all is. */
     const struct wio_link_key *servers_key;
+    struct wio_tracer *tracer; /* NULL: transactions are not traced; the caller's */
 };
 
 /* The caller owns it, and the backing in the configuration. */

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a target does for transactions, written as rows into segments of a trace
+ * (trace/txn/txn.h; docs/FORMAT.md, section 7). One for each target, on its thread.
+ *
+ *     wio_tracer_create(&config, &tracer, err)
+ *     server.watch = &wio_tracer_watch; server.watch_context = tracer;
+ *     wio_tracer_client(tracer, hello); wio_tracer_source(tracer, client, 3, "step (sim.c:5)", 14);
+ *     ..
+ *     wio_tracer_close(tracer, err)
+ *
+ * A segment is finished and another one begun after WIO_TRACER_ROWS rows or segment_ns; when all
+ * of this tracer take more than max_bytes the oldest are removed, and counted. A segment that
+ * cannot be written ends the tracing, not the target: wio_tracer_close tells.
+ */
+#ifndef WIO_STORE_TRACE_TRACER_H
+#define WIO_STORE_TRACE_TRACER_H
+
+#include "store/server/server.h"
+#include "store/wire/session.h"
+
+#define WIO_TRACER_ROWS (1u << 20)
+#define WIO_TRACER_NS UINT64_C(30000000000)
+
+struct wio_tracer;
+
+struct wio_tracer_config {
+    const char *dir;     /* is there; segments are DIR/NAME.N.seg */
+    const char *name;    /* of this process and target: no other in DIR has it */
+    const char *address; /* where clients reach the target; NULL: not known */
+    uint16_t server;     /* its index */
+    uint64_t max_bytes;  /* 0: 1 GiB */
+    uint64_t segment_ns; /* 0: WIO_TRACER_NS */
+};
+
+WIO_MUST_CHECK enum wio_status wio_tracer_create(const struct wio_tracer_config *config,
+                                                 struct wio_tracer **tracer_out,
+                                                 struct wio_error *err);
+/* Where requests of a client come from: its job, executable and host; its call sites. Where there
+ * is no memory, or there are too many, rows have no origin. */
+void wio_tracer_client(struct wio_tracer *tracer, const struct wio_wire_hello *hello);
+void wio_tracer_source(struct wio_tracer *tracer, uint64_t client, uint32_t source,
+                       const char *text, uint32_t bytes);
+/* Its context is the tracer. */
+extern const struct wio_server_watch wio_tracer_watch;
+
+/* Finish the last segment; the tracer is gone, also after a failure. What failed first is told.
+ * *removed_out (may be NULL): segments that were removed. NULL is allowed. */
+WIO_MUST_CHECK enum wio_status wio_tracer_close(struct wio_tracer *tracer, uint64_t *removed_out,
+                                                struct wio_error *err);
+
+#endif
