@@ -204,6 +204,28 @@ static void put_missing(const struct wio_aborts *aborts, FILE *out)
     }
 }
 
+/* The change of layout, granularity or order with the fewest aborts; of equal ones the least
+ * waiting. Nothing is said where none is better. */
+static void put_best(const struct wio_candidates *candidates, FILE *out)
+{
+    char text[2][WIO_TEXT_MAX];
+    uint32_t best = 0;
+    for (uint32_t i = 1; i < candidates->count; i++) {
+        const struct wio_whatif_result *least = &candidates->rows[best].result;
+        const struct wio_whatif_result *at = &candidates->rows[i].result;
+        bool is_less = at->aborts < least->aborts ||
+                       (at->aborts == least->aborts && at->wait_s < 0.9 * least->wait_s);
+        bool is_policy = candidates->rows[i].change.policy != WIO_LOCK_WOUND_WAIT;
+        best = !is_policy && !at->is_cut && is_less ? i : best;
+    }
+    if (best != 0) {
+        (void)fprintf(out, "  best: %s, %s instead of %s aborts (predicted)\n",
+                      candidates->rows[best].name,
+                      wio_format_count(text[0], candidates->rows[best].result.aborts),
+                      wio_format_count(text[1], candidates->rows[0].result.aborts));
+    }
+}
+
 static void put_candidates(const struct wio_aborts *aborts, const struct wio_candidates *candidates,
                            FILE *out)
 {
@@ -225,6 +247,7 @@ static void put_candidates(const struct wio_aborts *aborts, const struct wio_can
                       wio_format_time(text[2], (uint64_t)(result->wait_s * 1e9)),
                       wio_format_time(text[3], (uint64_t)(result->duration_s * 1e9)), row->name);
     }
+    put_best(candidates, out);
     if (aborts->replays.left_out > 0) {
         (void)fprintf(out, "  %s later transactions are not in this\n",
                       wio_format_count(text[0], aborts->replays.left_out));

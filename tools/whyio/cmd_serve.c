@@ -21,7 +21,9 @@ enum {
     OPTION_KEY,
     OPTION_MUNGE,
     OPTION_JOB,
-    OPTION_JOB_DIR
+    OPTION_JOB_DIR,
+    OPTION_TRACE,
+    OPTION_TRACE_MAX
 };
 
 struct serve_args {
@@ -48,6 +50,10 @@ static const struct argp_option options[] = {
      "Under mpirun or srun: one store of all its processes, which ends with them", 0},
     {"job-dir", OPTION_JOB_DIR, "DIR", 0,
      "Processes of --job find each other in DIR, which all nodes share (default: .)", 0},
+    {"trace", OPTION_TRACE, "DIR", 0,
+     "Record in DIR what transactions did and what blocked them, for whyio explain", 0},
+    {"trace-max", OPTION_TRACE_MAX, "SIZE", 0,
+     "Keep at most SIZE of the trace; the oldest goes (default: 1G)", 0},
     {"munge", OPTION_MUNGE, NULL, 0, "Clients prove their user by munged(8)", 0},
     {0},
 };
@@ -68,6 +74,15 @@ static error_t parse_size(struct serve_args *args, const char *text, struct argp
 {
     if (wio_parse_size(text, &args->config.size_bytes) != WIO_OK || args->config.size_bytes == 0) {
         argp_error(state, "--size=%s: expected a size such as 20G", text);
+    }
+    return 0;
+}
+
+static error_t parse_trace_max(struct serve_args *args, const char *text, struct argp_state *state)
+{
+    if (wio_parse_size(text, &args->config.trace_max_bytes) != WIO_OK ||
+        args->config.trace_max_bytes == 0) {
+        argp_error(state, "--trace-max=%s: expected a size such as 1G", text);
     }
     return 0;
 }
@@ -121,6 +136,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case OPTION_KEY:
         args->key_file = arg;
         return 0;
+    case OPTION_TRACE:
+        args->config.trace = arg;
+        return 0;
+    case OPTION_TRACE_MAX:
+        return parse_trace_max(args, arg, state);
     case OPTION_MUNGE:
         args->is_munge = true;
         return 0;

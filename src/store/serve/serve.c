@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -22,6 +23,10 @@
 #include "store/storage/root.h"
 
 #define WATCH_NS UINT64_C(3600000000000)
+/* Of a trace, where the caller has no other wish. */
+#define SERVE_TRACE_BYTES UINT64_C(1073741824)
+
+enum { SERVE_TRACE_NAME_BYTES = 112 };
 
 struct serve {
     const struct wio_serve_config *config;
@@ -151,14 +156,31 @@ static void target_changed(void *context)
     wio_net_wake(serve->net);
 }
 
+/* Segments of several stores may lie in one directory. */
+static void name_trace(char *name, size_t size, uint16_t target)
+{
+    struct utsname machine = {0};
+    (void)uname(&machine);
+    (void)snprintf(name, size, "%.64s.%ld.target%u", machine.nodename, (long)getpid(), target);
+}
+
 static enum wio_status start_target(struct serve *serve, uint16_t i, struct wio_error *err)
 {
+    char trace_name[SERVE_TRACE_NAME_BYTES];
+    const struct wio_tracer_config trace = {.dir = serve->config->trace,
+                                            .name = trace_name,
+                                            .server = i,
+                                            .max_bytes = (serve->config->trace_max_bytes == 0
+                                                              ? SERVE_TRACE_BYTES
+                                                              : serve->config->trace_max_bytes) /
+                                                         serve->layout.targets};
     char dir[PATH_MAX + SERVE_TARGET_NAME_BYTES];
     char name[SERVE_TARGET_NAME_BYTES];
     char address[WIO_LINK_ADDRESS_BYTES];
     const struct target_thread_config config = {
         .dir = dir,
         .address = address,
+        .trace = serve->config->trace == NULL ? NULL : &trace,
         .node = {.link = &serve->link,
                  .servers_key = &serve->layout.servers_key,
                  .addresses = serve->addresses,
@@ -172,6 +194,7 @@ static enum wio_status start_target(struct serve *serve, uint16_t i, struct wio_
         .context = serve,
     };
     serve_target_name(name, i);
+    name_trace(trace_name, sizeof(trace_name), i);
     (void)snprintf(dir, sizeof(dir), "%s/%s", serve->root, name);
     WIO_TRY(serve_target_address(serve->address, i, address, err));
     WIO_TRY(target_thread_start(&config, &serve->targets[i], err));
@@ -181,6 +204,9 @@ static enum wio_status start_target(struct serve *serve, uint16_t i, struct wio_
 
 static enum wio_status start_targets(struct serve *serve, struct wio_error *err)
 {
+    if (serve->config->trace != NULL) {
+        WIO_TRY(wio_io_mkdirs(serve->config->trace, err));
+    }
     for (uint16_t i = 0; i < serve->total; i++) {
         serve->addresses[i] = ""; /* not known yet */
     }

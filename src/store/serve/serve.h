@@ -46,6 +46,8 @@ struct wio_serve_config {
     uint16_t targets;    /* 0: as many as the store has, 1 of a new one */
     uint64_t size_bytes; /* of all targets together; 0: as much as the device gives */
     enum wio_log_choice log;
+    const char *trace;        /* directory, made where it is not there; NULL: none */
+    uint64_t trace_max_bytes; /* of all targets together; 0: 1 GiB */
     enum wio_wire_auth auth;
     const struct wio_link_key *key;  /* AUTH_KEY */
     const struct wio_serve_job *job; /* NULL: none; else address, targets, auth and key follow */

@@ -24,6 +24,7 @@ struct target_thread {
     char addresses[WIO_SERVE_RANKS_MAX][WIO_LINK_ADDRESS_BYTES];
     /* of its own thread */
     struct node_target *node;
+    struct wio_tracer *tracer; /* may be NULL */
     bool is_stopping;
 };
 
@@ -81,12 +82,32 @@ static void wake(void *context)
     }
 }
 
+static enum wio_status begin_trace(struct target_thread *thread, struct wio_error *err)
+{
+    if (thread->config.trace == NULL) {
+        return WIO_OK;
+    }
+    struct wio_tracer_config trace = *thread->config.trace;
+    trace.address = thread->config.address;
+    return wio_tracer_create(&trace, &thread->tracer, err);
+}
+
+static void end_trace(struct target_thread *thread)
+{
+    struct wio_error err = WIO_ERROR_INIT;
+    if (wio_tracer_close(thread->tracer, NULL, &err) != WIO_OK) {
+        note_failure(thread, &err);
+    }
+}
+
 static enum wio_status begin(struct target_thread *thread, struct wio_error *err)
 {
     struct node_target_config node = thread->config.node;
     const char *address = NULL;
     node.failed = failed;
     node.context = thread;
+    WIO_TRY(begin_trace(thread, err));
+    node.tracer = thread->tracer;
     WIO_TRY(wio_net_create(thread->config.dir, &thread->net, err));
     WIO_TRY(node_target_create(wio_net_io(thread->net), &node, &thread->node, err));
     WIO_TRY(node_target_listen(thread->node, thread->config.address, &address, err));
@@ -114,6 +135,7 @@ static void *run(void *context)
         /* a flush that is under way still knows the target */
     }
     node_target_destroy(thread->node);
+    end_trace(thread);
     return NULL;
 }
 

@@ -11,8 +11,10 @@ struct target_thread;
 struct target_thread_config {
     const char *dir;                /* there already */
     const char *address;            /* where it listens */
-    struct node_target_config node; /* but for `failed` and `context` */
-    bool is_temporary;              /* at its end nothing has to be durable */
+    struct node_target_config node; /* but for `failed`, `context` and `tracer` */
+    const struct wio_tracer_config
+        *trace;        /* but for `address`; NULL: no trace. Used at the begin */
+    bool is_temporary; /* at its end nothing has to be durable */
     /* From its thread: it serves nothing any more, target_thread_error says why. Or it has come to
      * rest after target_thread_stop. */
     void (*changed)(void *context);

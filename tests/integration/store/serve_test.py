@@ -281,12 +281,39 @@ def case_job(directory):
     refused("--job", "--targets=2", status=2, text="--job takes no")
 
 
+def explained(trace):
+    done = subprocess.run([WHYIO, "explain", "--format=json", trace], stdout=subprocess.PIPE, text=True, check=True,
+                          timeout=WAIT)
+    return json.loads(done.stdout)
+
+
+def case_trace(directory):
+    """What transactions did is in the trace: opposite orders of locks abort, with their line and blocker."""
+    trace = os.path.join(directory, "trace")
+    server = Server(f"--root={os.path.join(directory, 'root')}", "--targets=2", f"--trace={trace}")
+    subprocess.run([WHYIO, "load", server.address, "--clients=4", "--pattern=opposite", "--transaction=2", "--objects=4",
+                    "--duration=1s"], stdout=subprocess.DEVNULL, check=True, timeout=WAIT)
+    server.stop()
+    subprocess.run([WHYIO, "check", trace], stdout=subprocess.DEVNULL, check=True, timeout=WAIT)
+    answer = explained(trace)
+    assert answer["transactions"]["committed"] > 0 and answer["transactions"]["wounded"] > 0, answer["transactions"]
+    assert answer["transactions"]["open"] == 0, answer["transactions"]
+    pair = answer["aborts"][0]
+    assert pair["victim"]["place"] == pair["blocker"]["place"] == "whyio load", pair
+    assert pair["victim"]["application"].endswith(WHYIO), pair
+    assert {row["server"] for row in answer["aborts"]} == {0, 1}, answer["aborts"]
+    changes = {row["change"]: row for row in answer["what_if"]}
+    assert changes["one order of locks"]["aborts"] < changes["as it was"]["aborts"], changes
+    assert answer["classic"]["aborts"] == answer["transactions"]["aborted"], answer["classic"]
+
+
 def main():
     with tempfile.TemporaryDirectory(prefix="wio") as directory:
         cases = {"kill": lambda: case_kill(directory, "own"), "kill-sqlite": lambda: case_kill(directory, "sqlite"),
                  "stop": lambda: case_stop(directory), "full": lambda: case_full(directory),
                  "key": lambda: case_key(directory), "wrong": lambda: case_wrong(directory),
-                 "default": lambda: case_default(directory), "check": lambda: case_check(directory), "job": lambda: case_job(directory)}
+                 "default": lambda: case_default(directory), "check": lambda: case_check(directory),
+                 "trace": lambda: case_trace(directory), "job": lambda: case_job(directory)}
         cases[CASE]()
 
 
