@@ -99,7 +99,9 @@ static void add_first(struct lock_first *first, const struct lock_item *item)
         return;
     }
     uint32_t last = first->listed < WIO_LOCK_BLOCKERS ? first->listed++ : WIO_LOCK_BLOCKERS - 1;
-    memmove(&first->items[at + 1], &first->items[at], (last - at) * sizeof(first->items[0]));
+    for (uint32_t i = last; i > at; i--) {
+        first->items[i] = first->items[i - 1];
+    }
     first->items[at] = item;
 }
 

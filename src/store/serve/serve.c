@@ -39,6 +39,7 @@ struct serve {
     struct wio_munge munge;
     struct wio_catalogue *catalogue;
     struct wio_catalogue_server *names;
+    struct wio_tracer *tracer; /* of the catalogue; may be NULL */
     struct target_thread *targets[WIO_SERVE_TARGETS_MAX];
     uint16_t first; /* index of the first of them .. */
     uint16_t total; /* .. among so many of the store */
@@ -157,11 +158,12 @@ static void target_changed(void *context)
 }
 
 /* Segments of several stores may lie in one directory. */
-static void name_trace(char *name, size_t size, uint16_t target)
+static void name_trace(char name[SERVE_TRACE_NAME_BYTES], const char *what, unsigned number)
 {
     struct utsname machine = {0};
     (void)uname(&machine);
-    (void)snprintf(name, size, "%.64s.%ld.target%u", machine.nodename, (long)getpid(), target);
+    (void)snprintf(name, SERVE_TRACE_NAME_BYTES, "%.64s.%ld.%s%u", machine.nodename, (long)getpid(),
+                   what, number);
 }
 
 static enum wio_status start_target(struct serve *serve, uint16_t i, struct wio_error *err)
@@ -194,7 +196,7 @@ static enum wio_status start_target(struct serve *serve, uint16_t i, struct wio_
         .context = serve,
     };
     serve_target_name(name, i);
-    name_trace(trace_name, sizeof(trace_name), i);
+    name_trace(trace_name, "target", i);
     (void)snprintf(dir, sizeof(dir), "%s/%s", serve->root, name);
     WIO_TRY(serve_target_address(serve->address, i, address, err));
     WIO_TRY(target_thread_start(&config, &serve->targets[i], err));
@@ -229,6 +231,18 @@ static void catalogue_failed(void *context)
     wio_net_stop(serve->net);
 }
 
+/* Names and layouts of the files that the targets' rows have by number. */
+static enum wio_status trace_catalogue(struct serve *serve, struct wio_error *err)
+{
+    char name[SERVE_TRACE_NAME_BYTES];
+    const struct wio_tracer_config config = {.dir = serve->config->trace,
+                                             .name = name,
+                                             .address = serve->address,
+                                             .server = WIO_TRACER_CATALOGUE};
+    name_trace(name, "catalogue", 0);
+    return config.dir == NULL ? WIO_OK : wio_tracer_create(&config, &serve->tracer, err);
+}
+
 static enum wio_status start_catalogue(struct serve *serve, struct wio_error *err)
 {
     struct wio_io *io = wio_net_io(serve->net);
@@ -241,11 +255,13 @@ static enum wio_status start_catalogue(struct serve *serve, struct wio_error *er
                                                    S_IRWXU | S_IRGRP | S_IXGRP | S_IROTH | S_IXOTH,
                                                .now_ns = (int64_t)io->ops->unix_ns(io)};
     WIO_TRY(wio_catalogue_open(&names, &serve->catalogue, err));
+    WIO_TRY(trace_catalogue(serve, err));
     const struct wio_catalogue_server_config config = {.link = serve->link,
                                                        .catalogue = serve->catalogue,
                                                        .servers_key = &serve->layout.servers_key,
                                                        .targets = serve->addresses,
                                                        .target_count = serve->total,
+                                                       .tracer = serve->tracer,
                                                        .failed = catalogue_failed,
                                                        .context = serve};
     WIO_TRY(wio_catalogue_server_create(io, &config, &serve->names, err));
@@ -341,6 +357,10 @@ static enum wio_status end(struct serve *serve, enum wio_status status, struct w
     serve_meeting_end(&serve->meeting);
     wio_catalogue_server_destroy(serve->names);
     wio_catalogue_close(serve->catalogue);
+    enum wio_status traced = wio_tracer_close(serve->tracer, NULL, &why);
+    if (traced != WIO_OK && status == WIO_OK) {
+        status = wio_error_pass(err, &why);
+    }
     for (unsigned i = 0; i < serve->layout.targets; i++) {
         if (serve->targets[i] != NULL) {
             target_thread_stop(serve->targets[i]);

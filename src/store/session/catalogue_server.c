@@ -142,6 +142,10 @@ static void perform(struct wio_catalogue_server *server, struct catalogue_client
                                             .now_ns =
                                                 (int64_t)server->io->ops->unix_ns(server->io)};
     int result = catalogue_desk_answer(&server->desk, &user, client->client, request, reply);
+    if (result == 0 && request->op == WIO_STORE_OPEN && server->config.tracer != NULL) {
+        wio_tracer_file(server->config.tracer, &reply->stat, request->path, request->path_size,
+                        now_ns(server));
+    }
     if (result == EIO && !server->has_failed) {
         server->has_failed = true;
         server->config.failed(server->config.context);

@@ -10,6 +10,7 @@
 
 #include "store/catalogue/catalogue.h"
 #include "store/link/server.h"
+#include "store/trace/tracer.h"
 
 /* Changes of one client whose answers are kept: as many as it may have under way. */
 #define WIO_CATALOGUE_WINDOW 64
@@ -22,6 +23,7 @@ struct wio_catalogue_server_config {
     const struct wio_link_key *servers_key; /* copied */
     const char *const *targets;             /* addresses, by index; copied */
     uint16_t target_count;
+    struct wio_tracer *tracer; /* is told of files that are opened; NULL: none; the caller's */
     /* The catalogue could not be read or written: nothing is changed any more. */
     void (*failed)(void *context);
     void *context;

@@ -33,6 +33,7 @@ struct wio_tracer {
     uint64_t max_bytes;
     uint64_t segment_ns;
     struct tracer_origins origins;
+    struct wio_map files;        /* that the segment has */
     struct wio_segment *segment; /* NULL: none is being written */
     struct wio_txn_writer *writer;
     uint32_t number; /* of the segment */
@@ -77,12 +78,15 @@ static enum wio_status begin(struct wio_tracer *tracer, uint64_t now_ns, struct 
                                         .base_unix_ns = wio_clock_unix_ns(),
                                         .base_mono_ns = now_ns,
                                         .boot_id = tracer->boot_id};
-    const struct wio_txn_server server = {tracer->address, tracer->server, false};
+    const struct wio_txn_server server = {tracer->address, tracer->server,
+                                          tracer->server == WIO_TRACER_CATALOGUE};
     name_of(tracer, ++tracer->number, name, sizeof(name));
     tracer->rows = 0;
     tracer->base_ns = now_ns;
     tracer->last_ns = 0;
     tracer_origins_clear(&tracer->origins);
+    wio_map_fini(&tracer->files);
+    tracer->files = (struct wio_map){0};
     WIO_TRY(wio_segment_create_at(tracer->dir, name, &params, &tracer->segment, err));
     WIO_TRY(wio_segment_meta(tracer->segment, WIO_SEGMENT_META_RECORDER_DONE, "1", 1, err));
     WIO_TRY(wio_txn_writer_create(tracer->segment, &tracer->writer, err));
@@ -356,6 +360,26 @@ void wio_tracer_source(struct wio_tracer *tracer, uint64_t client, uint32_t sour
     tracer_origins_source(&tracer->origins, client, source, text, bytes);
 }
 
+void wio_tracer_file(struct wio_tracer *tracer, const struct wio_store_stat *stat, const char *path,
+                     uint32_t path_bytes, uint64_t now_ns)
+{
+    struct wio_error err = WIO_ERROR_INIT;
+    char text[WIO_STORE_PATH_MAX + 1];
+    if (!is_ready(tracer, now_ns) || wio_map_get(&tracer->files, stat->file) != NULL ||
+        path_bytes > WIO_STORE_PATH_MAX) {
+        return;
+    }
+    (void)snprintf(text, sizeof(text), "%.*s", (int)path_bytes, path);
+    const struct wio_txn_file file = {stat->file, text, stat->segments, stat->stripe_unit};
+    enum wio_status status = wio_txn_writer_file(tracer->writer, &file, &err);
+    if (status != WIO_OK) {
+        fail(tracer, status, &err);
+        return;
+    }
+    (void)!wio_map_put(&tracer->files, stat->file, 1);
+    tracer->rows++;
+}
+
 static void read_boot_id(char out[BOOT_ID_BYTES])
 {
     WIO_CLEANUP(wio_blob_fini) struct wio_blob blob = {0};
@@ -368,6 +392,7 @@ static void read_boot_id(char out[BOOT_ID_BYTES])
 static void tracer_free(struct wio_tracer *tracer)
 {
     tracer_origins_fini(&tracer->origins);
+    wio_map_fini(&tracer->files);
     wio_fd_cleanup(&tracer->dir);
     free(tracer->ended);
     free(tracer->finished);

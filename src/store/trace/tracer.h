@@ -22,13 +22,15 @@
 #define WIO_TRACER_ROWS (1u << 20)
 #define WIO_TRACER_NS UINT64_C(30000000000)
 
+#define WIO_TRACER_CATALOGUE UINT16_MAX
+
 struct wio_tracer;
 
 struct wio_tracer_config {
     const char *dir;     /* is there; segments are DIR/NAME.N.seg */
     const char *name;    /* of this process and target: no other in DIR has it */
     const char *address; /* where clients reach the target; NULL: not known */
-    uint16_t server;     /* its index */
+    uint16_t server;     /* its index; WIO_TRACER_CATALOGUE: it is none, and only tells of files */
     uint64_t max_bytes;  /* 0: 1 GiB */
     uint64_t segment_ns; /* 0: WIO_TRACER_NS */
 };
@@ -41,6 +43,9 @@ WIO_MUST_CHECK enum wio_status wio_tracer_create(const struct wio_tracer_config 
 void wio_tracer_client(struct wio_tracer *tracer, const struct wio_wire_hello *hello);
 void wio_tracer_source(struct wio_tracer *tracer, uint64_t client, uint32_t source,
                        const char *text, uint32_t bytes);
+/* A parafile that was opened: its name and layout. */
+void wio_tracer_file(struct wio_tracer *tracer, const struct wio_store_stat *stat, const char *path,
+                     uint32_t path_bytes, uint64_t now_ns);
 /* Its context is the tracer. */
 extern const struct wio_server_watch wio_tracer_watch;
 

@@ -301,6 +301,7 @@ def case_trace(directory):
     pair = answer["aborts"][0]
     assert pair["victim"]["place"] == pair["blocker"]["place"] == "whyio load", pair
     assert pair["victim"]["application"].endswith(WHYIO), pair
+    assert all(name.startswith("/") for name in pair["victim"]["files"]), pair
     assert {row["server"] for row in answer["aborts"]} == {0, 1}, answer["aborts"]
     changes = {row["change"]: row for row in answer["what_if"]}
     assert changes["one order of locks"]["aborts"] < changes["as it was"]["aborts"], changes
