@@ -134,8 +134,7 @@ static void failed(void *context, const struct wio_error *err)
     (void)cmd_fail(err);
 }
 
-typedef enum wio_status stage_call(struct wio_store *store, const char *const *sources,
-                                   size_t count, const char *to,
+typedef enum wio_status stage_call(struct wio_store *store, const char *const *paths, size_t count,
                                    const struct wio_stage_params *params,
                                    struct wio_stage_counts *counts_out, struct wio_error *err);
 
@@ -144,12 +143,11 @@ static enum wio_status stage(struct job *job, const char *what, stage_call *call
 {
     struct store_args *args = job->args;
     struct cmd_progress progress;
-    size_t sources = args->count - 1;
     cmd_progress_init(&progress, what, &args->common);
     args->stage.progress = cmd_progress_update;
     args->stage.progress_arg = &progress;
-    enum wio_status status = call(job->store, args->paths, sources, args->paths[sources],
-                                  &args->stage, &job->result.counts, err);
+    enum wio_status status =
+        call(job->store, args->paths, args->count, &args->stage, &job->result.counts, err);
     cmd_progress_end(&progress);
     return status;
 }

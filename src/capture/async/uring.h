@@ -40,6 +40,7 @@ struct cap_uring {
     uint32_t features;   /* IORING_FEAT_* */
     uint32_t registered; /* index by which enter may name it, + 1; 0 = none */
     int32_t registered_by; /* the thread whose index that is: each has its own */
+    bool is_hidden;        /* requests are counted, not recorded: uring_hidden.h */
     struct io_sqring_offsets sq_off;
     struct io_cqring_offsets cq_off;
     struct cap_uring_range ranges[CAP_URING_RANGES]; /* all set: the pointers below are good */
@@ -52,7 +53,6 @@ struct cap_uring {
     unsigned sqe_bytes;
     unsigned sq_seen; /* entries below were recorded */
     uint32_t sq_busy;
-    bool is_hidden; /* requests are counted, not recorded: uring_hidden.h */
 
     const unsigned *cq_tail;
     const uint8_t *cqes;

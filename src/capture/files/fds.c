@@ -44,7 +44,7 @@ static size_t own_name(int fd, char *text, size_t length, size_t size, int64_t *
     }
     if (length + strlen(MQUEUE_AT) < size && is_message_queue(fd, text, length)) {
         memmove(text + strlen(MQUEUE_AT), text, length);
-        memcpy(text, MQUEUE_AT, strlen(MQUEUE_AT));
+        memcpy(text, MQUEUE_AT, sizeof(MQUEUE_AT) - 1);
         return length + strlen(MQUEUE_AT);
     }
     return length;

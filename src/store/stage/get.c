@@ -234,20 +234,22 @@ static enum wio_status open_root(const char *to, size_t count, char as_out[STAGE
     return *root_out >= 0 ? WIO_OK : wio_error_sys(err, to, "cannot open the directory");
 }
 
-enum wio_status wio_stage_get(struct wio_store *store, const char *const *sources, size_t count,
-                              const char *to, const struct wio_stage_params *params,
+enum wio_status wio_stage_get(struct wio_store *store, const char *const *paths, size_t count,
+                              const struct wio_stage_params *params,
                               struct wio_stage_counts *counts_out, struct wio_error *err)
 {
     struct stage stage;
+    const char *to = paths[count - 1];
+    size_t sources = count - 1;
     struct get_walk walk = {.stage = &stage, .to = to};
     char as[STAGE_PATH_MAX];
     WIO_CLEANUP(wio_fd_cleanup) int root = -1;
-    WIO_TRY(open_root(to, count, as, &root, err));
+    WIO_TRY(open_root(to, sources, as, &root, err));
     WIO_TRY(stage_begin(&stage, store, params, get_file, err));
     walk.root = root;
-    for (size_t i = 0; i < count; i++) {
-        const char *source = stage_remote(sources[i]);
-        char name[STAGE_PATH_MAX];
+    for (size_t i = 0; i < sources; i++) {
+        const char *source = stage_remote(paths[i]);
+        char name[STAGE_PATH_MAX] = "";
         stage_last(name, source);
         get_source(&walk, source, as[0] != '\0' ? as : name[0] != '\0' ? name : ".");
     }

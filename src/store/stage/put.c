@@ -239,28 +239,30 @@ static bool is_remote_dir(struct wio_store *store, const char *path)
            S_ISDIR(attr.mode);
 }
 
-enum wio_status wio_stage_put(struct wio_store *store, const char *const *sources, size_t count,
-                              const char *to, const struct wio_stage_params *params,
+enum wio_status wio_stage_put(struct wio_store *store, const char *const *paths, size_t count,
+                              const struct wio_stage_params *params,
                               struct wio_stage_counts *counts_out, struct wio_error *err)
 {
     struct stage stage;
+    const char *to = paths[count - 1];
+    size_t sources = count - 1;
     const char *remote = stage_remote(to);
     bool is_into = is_remote_dir(store, remote);
-    if (count > 1 && !is_into) {
+    if (sources > 1 && !is_into) {
         return wio_error_set(err, WIO_ERR_USAGE, to, WIO_ERROR_NO_OFFSET,
                              "several sources want a directory of the store");
     }
-    int *roots = calloc(count + 1, sizeof(*roots));
+    int *roots = calloc(sources + 1, sizeof(*roots));
     if (roots == NULL) {
         return wio_error_set(err, WIO_ERR_NOMEM, NULL, WIO_ERROR_NO_OFFSET, "out of memory");
     }
     enum wio_status status = stage_begin(&stage, store, params, put_file, err);
     if (status == WIO_OK) {
-        for (size_t i = 0; i < count; i++) {
-            put_source(&stage, sources[i], remote, is_into, &roots[i]);
+        for (size_t i = 0; i < sources; i++) {
+            put_source(&stage, paths[i], remote, is_into, &roots[i]);
         }
         stage_end(&stage, counts_out);
-        for (size_t i = 0; i < count; i++) {
+        for (size_t i = 0; i < sources; i++) {
             wio_fd_cleanup(&roots[i]);
         }
     }

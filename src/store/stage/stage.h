@@ -34,18 +34,17 @@ struct wio_stage_counts {
 };
 
 /*
- * `sources` into the directory `to`, or the only source as `to` where that is no directory. An
+ * Sources into a directory, the last of `count` paths (at least two), or the only source as that
+ * name where it is no directory. An
  * error is one of all of it (WIO_ERR_USAGE: several sources and no directory); single failures are
  * told by `failed` and counted.
  */
-WIO_MUST_CHECK enum wio_status wio_stage_put(struct wio_store *store, const char *const *sources,
-                                             size_t count, const char *to,
-                                             const struct wio_stage_params *params,
+WIO_MUST_CHECK enum wio_status wio_stage_put(struct wio_store *store, const char *const *paths,
+                                             size_t count, const struct wio_stage_params *params,
                                              struct wio_stage_counts *counts_out,
                                              struct wio_error *err);
-WIO_MUST_CHECK enum wio_status wio_stage_get(struct wio_store *store, const char *const *sources,
-                                             size_t count, const char *to,
-                                             const struct wio_stage_params *params,
+WIO_MUST_CHECK enum wio_status wio_stage_get(struct wio_store *store, const char *const *paths,
+                                             size_t count, const struct wio_stage_params *params,
                                              struct wio_stage_counts *counts_out,
                                              struct wio_error *err);
 /* Directories only where it is recursive. */
