@@ -119,6 +119,7 @@ static const struct owner_rule rules[] = {
     FAMILY("libjulia", "Julia"),
     INTERPRETER("libjvm", "Java"),
     FAMILY("libnio", "Java"),
+    LIBRARY("libjava", "Java"),
     INTERPRETER("node", "Node.js"),
     INTERPRETER("libnode", "Node.js"),
     INTERPRETER("lua", "Lua"),

@@ -180,6 +180,17 @@ void wio_finding_requests(const struct wio_finding_group *group, struct wio_find
 const char *wio_finding_verb(const struct wio_finding_input *input,
                              const struct wio_finding_group *group);
 
+/* A buffer in front of system calls; texts are static. */
+struct wio_library_buffer {
+    const char *owner;  /* as struct wio_code_owner has it */
+    const char *name;   /* "C++ streams" */
+    const char *size;   /* by default */
+    const char *larger; /* how it becomes larger and is used to the full */
+};
+/* Of the library or language whose code made the requests of the group's lead; NULL = none. */
+const struct wio_library_buffer *wio_finding_buffer(const struct wio_finding_input *input,
+                                                    const struct wio_finding_group *group);
+
 /* ---- the list ---- */
 
 struct wio_findings {

@@ -19,6 +19,7 @@ static void describe(const struct wio_finding_input *input, const struct wio_fin
                      struct wio_finding *finding)
 {
     const char *verb = wio_finding_verb(input, group);
+    const struct wio_library_buffer *buffer = wio_finding_buffer(input, group);
     struct wio_finding_words words = {0};
 
     finding->kind = verb[0] == 'r' ? "small_reads" : "small_writes";
@@ -29,10 +30,14 @@ static void describe(const struct wio_finding_input *input, const struct wio_fin
                    wio_finding_time(&words, wio_finding_part(group->time_ns, group->count)),
                    wio_finding_size(&words, (double)group->bytes));
     wio_finding_requests(group, finding);
-    (void)snprintf(finding->change, sizeof(finding->change),
-                   "requests of 1 MiB: gather %ss in a "
-                   "buffer",
-                   verb);
+    if (buffer != NULL) {
+        (void)snprintf(finding->change, sizeof(finding->change),
+                       "requests of 1 MiB: by a buffer of %s (%s by default): %s", buffer->name,
+                       buffer->size, buffer->larger);
+    } else {
+        (void)snprintf(finding->change, sizeof(finding->change),
+                       "requests of 1 MiB: gather %ss in a buffer", verb);
+    }
     (void)snprintf(finding->predict_options, sizeof(finding->predict_options), "--aggregate=1M");
 }
 
