@@ -22,12 +22,13 @@ wanted_test="slurmctld slurmd slurm-client gfortran libc6-dev-i386 lib32gcc-12-d
  busybox-static faketime fuse3 libfuse3-dev libhdf5-openmpi-dev libhdf5-mpich-dev sudo python3-yaml"
 wanted_replay="mpich libmpich-dev libfuse3-dev fuse3 e2fsprogs fio"
 wanted_demo="fuse3 libfuse3-dev"
+wanted_build="libfuse3-dev"
 wanted_bench="lttng-tools liblttng-ust-dev libsimgrid-dev"
 wanted_model="gnuplot-nox e2fsprogs fio libsimgrid-dev"
 
 goal=${1:-}
 case $goal in
-build) needed=$build wanted="" ;;
+build) needed=$build wanted=$wanted_build ;;
 demo) needed="$build $demo" wanted=$wanted_demo ;;
 test) needed="$build $test" wanted=$wanted_test ;;
 bench) needed="$build $bench" wanted=$wanted_bench ;;

@@ -109,6 +109,7 @@ struct wio_store_open_params {
     uint16_t hint;        /* passed to the servers with each access; 0: none */
     const char *source;   /* call site, by which others see what holds their locks; NULL: none */
     uint64_t timeout_ns;  /* of each call with this file; 0: the store's */
+    bool is_time_own;     /* the caller sets the time of what it wrote; else closing does */
 };
 
 /* ENOENT, EEXIST, EACCES, EISDIR and others as open(2). The caller owns *file_out. */

@@ -269,6 +269,7 @@ struct wio_store_file {
     uint64_t timeout_ns;
     pthread_mutex_t pointer_mutex; /* held by a read or write at the pointer of one's own */
     uint64_t pointer;
+    bool is_time_own;
     pthread_mutex_t mutex; /* what is below */
     struct wio_store_blockers *blockers;
     bool was_written;

@@ -80,6 +80,7 @@ static struct wio_store_file *file_create(struct wio_store *store, const char *p
     file->flags = params->flags;
     file->is_stable = params->is_stable;
     file->timeout_ns = params->timeout_ns;
+    file->is_time_own = params->is_time_own;
     return file;
 }
 
@@ -189,7 +190,7 @@ void wio_store_file_close(struct wio_store_file *file)
     if (file == NULL) {
         return;
     }
-    if (file->was_written) {
+    if (file->was_written && !file->is_time_own) {
         touch(file);
     }
     api_drop_grants(file->store, file->place.file);

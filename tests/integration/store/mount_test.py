@@ -1,0 +1,254 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""whyio mount over whyio serve: what programs write is what they read; errors, rights, the end of either process."""
+import errno
+import os
+import random
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+from store_case import Serving, WHYIO
+
+WAIT = 60  # seconds, of anything: the machine may be slow
+
+
+def lacks():
+    """Why nothing can be mounted here; None where it can."""
+    if not os.path.exists("/dev/fuse") or shutil.which("fusermount3") is None:
+        return "no /dev/fuse or no fusermount3"
+    try:
+        os.close(os.open("/dev/fuse", os.O_RDWR))
+    except OSError as error:
+        return f"/dev/fuse: {error.strerror}"
+    with tempfile.TemporaryDirectory(prefix="whyio-mount.") as point:
+        tried = subprocess.run([WHYIO, "mount", "unix:/nowhere", point], text=True, check=False, timeout=WAIT,
+                               stderr=subprocess.PIPE).stderr
+        return "whyio was built without libfuse3" if "libfuse3" in tried else None
+
+
+def is_mounted(point):
+    with open("/proc/self/mounts", encoding="utf-8") as mounts:
+        return any(line.split()[1] == point for line in mounts)
+
+
+def wait_unmounted(point):
+    until = time.monotonic() + WAIT
+    while is_mounted(point) and time.monotonic() < until:
+        time.sleep(0.02)
+    return not is_mounted(point)
+
+
+class Mount(unittest.TestCase):
+    def setUp(self):
+        self.scratch = tempfile.TemporaryDirectory(prefix="whyio-mount.")
+        self.work = os.path.realpath(self.scratch.name)
+        self.point = os.path.join(self.work, "mnt")
+        os.mkdir(self.point)
+        self.server = Serving(self.work, 3)
+        self.mount = self.begin()
+
+    def begin(self):
+        process = subprocess.Popen([WHYIO, "mount", self.server.address, self.point], stdin=subprocess.DEVNULL,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        line = process.stdout.readline()
+        if line != f"mounted  {self.point}\n":
+            said = process.communicate(timeout=WAIT)[1]
+            self.server.end()
+            if "cannot be mounted" in said:
+                print("skipped: FUSE is not allowed here:", said, file=sys.stderr)
+                sys.exit(77)
+            self.fail(said)
+        return process
+
+    def end(self, process, by=signal.SIGTERM):
+        process.send_signal(by)
+        said = process.communicate(timeout=WAIT)[1]
+        return process.returncode, said
+
+    def tearDown(self):
+        if self.mount.poll() is None:
+            self.assertEqual(self.end(self.mount), (0, ""))
+        self.assertTrue(wait_unmounted(self.point))
+        if self.server.process.poll() is None:
+            self.assertEqual(self.server.end(), 0)
+        self.server.process.stdout.close()
+        self.scratch.cleanup()
+
+    def path(self, *parts):
+        return os.path.join(self.point, *parts)
+
+    def run_in(self, *words, cwd=None):
+        done = subprocess.run(words, cwd=cwd or self.point, text=True, check=False, timeout=WAIT,
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        self.assertEqual(done.returncode, 0, f"{words}: {done.stdout}")
+        return done.stdout
+
+    def refused(self, number, call, *arguments, **more):
+        with self.assertRaises(OSError) as caught:
+            call(*arguments, **more)
+        self.assertEqual(caught.exception.errno, number, caught.exception)
+
+    def tree(self):
+        """Files of odd sizes, a link, rights, old times; below the scratch directory."""
+        root = os.path.join(self.work, "tree")
+        os.makedirs(os.path.join(root, "a", "b"))
+        dice = random.Random(7)
+        for name, size in (("empty", 0), ("one", 1), ("a/stripe", 1 << 20), ("a/b/odd", 3 * (1 << 20) + 4097)):
+            with open(os.path.join(root, name), "wb") as out:
+                out.write(dice.randbytes(size))
+        os.chmod(os.path.join(root, "one"), 0o640)
+        os.utime(os.path.join(root, "one"), ns=(10**18 + 1, 10**18 + 2))
+        os.symlink("a/b/odd", os.path.join(root, "link"))
+        return root
+
+    def test_cp_and_tar(self):
+        tree = self.tree()
+        self.run_in("cp", "-a", tree, "copy")
+        self.run_in("diff", "-r", "--no-dereference", tree, "copy")
+        kept = os.stat(self.path("copy", "one"))
+        self.assertEqual((kept.st_mode & 0o7777, kept.st_mtime_ns), (0o640, 10**18 + 2))
+        self.run_in("tar", "-cf", "t.tar", "copy")
+        os.mkdir(self.path("out"))
+        self.run_in("tar", "-xf", "t.tar", "-C", "out")
+        self.run_in("diff", "-r", "--no-dereference", tree, "out/copy")
+        # another mount's view: the store itself
+        back = os.path.join(self.work, "back")
+        self.run_in(WHYIO, "store", "get", "-r", f"--server={self.server.address}", "/copy", back, cwd=self.work)
+        self.run_in("diff", "-r", "--no-dereference", tree, back, cwd=self.work)
+
+    @unittest.skipIf(shutil.which("git") is None, "no git")
+    def test_git(self):
+        self.run_in("cp", "-a", self.tree(), "repository")
+        where = self.path("repository")
+        for words in (["init", "-q"], ["add", "."], ["-c", "user.name=n", "-c", "user.email=e@x", "commit", "-qm", "x"],
+                      ["gc", "-q"], ["fsck", "--strict"]):
+            self.run_in("git", *words, cwd=where)
+        self.assertEqual(self.run_in("git", "status", "--short", cwd=where), "")
+        self.run_in("git", "clone", "-q", where, os.path.join(self.work, "clone"))
+        self.run_in("diff", "-r", "-x", ".git", "--no-dereference", where, os.path.join(self.work, "clone"))
+
+    def test_sqlite(self):
+        name = self.path("t.db")
+        for turn in range(3):
+            base = sqlite3.connect(name)
+            with base:
+                base.execute("create table if not exists t (a integer, b blob)")
+                base.executemany("insert into t values (?, ?)", [(i, bytes([turn]) * 999) for i in range(50)])
+            base.close()
+        base = sqlite3.connect(name)
+        self.assertEqual(base.execute("select count(*), sum(a), sum(length(b)) from t").fetchone(), (150, 3675, 149850))
+        self.assertEqual(base.execute("pragma integrity_check").fetchone(), ("ok",))
+        # a lock of one connection is in the way of another one
+        base.execute("begin exclusive")
+        other = sqlite3.connect(name, timeout=0)
+        with self.assertRaises(sqlite3.OperationalError):
+            other.execute("insert into t values (1, 'x')")
+        other.close()
+        base.close()
+
+    def test_errors(self):
+        os.mkdir(self.path("d"))
+        with open(self.path("d", "f"), "wb") as out:
+            out.write(b"first")
+        self.refused(errno.EEXIST, os.mkdir, self.path("d"))
+        self.refused(errno.EEXIST, os.open, self.path("d", "f"), os.O_CREAT | os.O_EXCL | os.O_WRONLY)
+        self.refused(errno.ENOTEMPTY, os.rmdir, self.path("d"))
+        self.refused(errno.ENOENT, os.stat, self.path("d", "g"))
+        self.refused(errno.ENOTDIR, os.stat, self.path("d", "f", "x"))
+        self.refused(errno.EISDIR, os.open, self.path("d"), os.O_WRONLY)
+        self.refused(errno.EOPNOTSUPP, os.link, self.path("d", "f"), self.path("hard"))
+        self.refused(errno.EOPNOTSUPP, os.mkfifo, self.path("fifo"))
+        self.refused(errno.EOPNOTSUPP, os.setxattr, self.path("d", "f"), "user.x", b"1")
+        self.refused(errno.ENAMETOOLONG, os.mkdir, self.path("n" * 300))
+        self.assertEqual(os.listdir(self.path("d")), ["f"])
+
+    def test_names(self):
+        for name, text in (("a", b"new"), ("b", b"old")):
+            with open(self.path(name), "wb") as out:
+                out.write(text)
+        held = open(self.path("b"), "rb")
+        os.rename(self.path("a"), self.path("b"))
+        with open(self.path("b"), "rb") as file:
+            self.assertEqual(file.read(), b"new")
+        self.assertEqual(held.read(), b"old")
+        held.close()
+        self.assertEqual(os.listdir(self.point), ["b"])
+        held = open(self.path("b"), "rb")
+        os.unlink(self.path("b"))
+        self.refused(errno.ENOENT, os.stat, self.path("b"))
+        self.assertEqual(held.read(), b"new")
+        held.close()
+        self.assertEqual(os.listdir(self.point), [])
+
+    def test_bytes(self):
+        name = self.path("f")
+        with open(name, "wb") as out:
+            out.seek(5 << 20)
+            out.write(b"end")
+        self.assertEqual(os.path.getsize(name), (5 << 20) + 3)
+        os.truncate(name, 2)
+        os.truncate(name, 4)
+        with open(name, "rb") as file:
+            self.assertEqual(file.read(), bytes(4))
+        one = os.open(name, os.O_WRONLY | os.O_APPEND)
+        two = os.open(name, os.O_WRONLY | os.O_APPEND)
+        for turn in range(4):
+            os.write(one if turn % 2 == 0 else two, b"%d" % turn)
+        os.fsync(one)
+        os.close(one)
+        os.close(two)
+        with open(name, "rb") as file:
+            self.assertEqual(file.read(), bytes(4) + b"0123")
+
+    @unittest.skipUnless(os.getuid() == 0, "needs another user")
+    def test_another_user_is_kept_out(self):
+        child = os.fork()
+        if child == 0:
+            try:
+                os.setgid(65534)
+                os.setuid(65534)
+                os.listdir(self.point)
+                os._exit(1)
+            except OSError as error:
+                os._exit(0 if error.errno == errno.EACCES else 2)
+        self.assertEqual(os.waitpid(child, 0)[1], 0)
+
+    def test_a_killed_mount_leaves_nothing(self):
+        with open(self.path("f"), "wb") as out:
+            out.write(b"kept")
+        self.mount.kill()
+        self.mount.communicate(timeout=WAIT)
+        self.assertTrue(wait_unmounted(self.point))
+        self.assertEqual(os.listdir(self.point), [])
+        self.mount = self.begin()
+        with open(self.path("f"), "rb") as file:
+            self.assertEqual(file.read(), b"kept")
+        self.assertEqual(self.end(self.mount, signal.SIGINT), (0, ""))
+        self.assertFalse(is_mounted(self.point))
+
+    def test_the_store_is_gone(self):
+        self.server.process.kill()
+        self.server.process.wait(WAIT)
+        said = self.mount.communicate(timeout=WAIT)[1]
+        self.assertEqual(self.mount.returncode, 3)
+        self.assertIn("does not answer any more", said)
+        self.assertFalse(is_mounted(self.point))
+
+    def test_usage(self):
+        for words, status in (([], 2), (["a", "b", "c"], 2), ([self.server.address, self.path("none")], 3),
+                              (["unix:" + self.path("none"), self.work], 3)):
+            done = subprocess.run([WHYIO, "mount", *words], check=False, timeout=WAIT, stderr=subprocess.PIPE)
+            self.assertEqual(done.returncode, status, done.stderr)
+
+
+if __name__ == "__main__":
+    if lacks() is not None:
+        print("skipped:", lacks(), file=sys.stderr)
+        sys.exit(77)
+    unittest.main()
