@@ -38,6 +38,7 @@ struct wio_host_device {
     char *path; /* owned; "" for the first one, which has all files that no other has */
     struct wio_model_params params;
     struct wio_meta meta;
+    double spread_bw_dev; /* relative; 0: not said */
 };
 
 /* A key that was skipped and looks like a misspelt one. */

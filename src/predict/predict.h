@@ -37,7 +37,8 @@ struct wio_predict_whatif {
     const char
         *key; /* a number of HOST.json that is `value` instead; NULL: none. "meta.NAME": of meta */
     double value;
-    enum wio_predict_force sync;   /* ON: each write is synchronous; OFF: none is */
+    int spread;                  /* bw_dev is higher by its spread (1), lower (-1), as it is (0) */
+    enum wio_predict_force sync; /* ON: each write is synchronous; OFF: none is */
     enum wio_predict_force direct; /* ON: each write is O_DIRECT; OFF: none is */
 };
 
@@ -126,6 +127,7 @@ struct wio_predict_result {
     struct wio_ops_misspelt misspelt;       /* of a list */
     struct wio_host_misspelt host_misspelt; /* of the first HOST.json that has one */
     struct wio_host_trust trust;            /* of the first HOST.json that is in doubt */
+    double spread;                          /* of bw_dev, the largest; 0: not known */
     struct wio_predict_times *times;        /* with keep_events: private */
 };
 

@@ -80,3 +80,16 @@ enum wio_status wio_whatif_set(const struct wio_predict_whatif *whatif, struct w
     }
     return WIO_OK;
 }
+
+double wio_whatif_spread(const struct wio_predict_whatif *whatif, struct wio_host *host)
+{
+    double largest = 0;
+    for (uint32_t i = 0; i < host->device_count; i++) {
+        struct wio_host_device *device = &host->devices[i];
+        double factor = 1 + device->spread_bw_dev;
+        device->params.bw_dev *= whatif->spread > 0 ? factor : 1;
+        device->params.bw_dev /= whatif->spread < 0 ? factor : 1;
+        largest = fmax(largest, device->spread_bw_dev);
+    }
+    return largest;
+}

@@ -16,4 +16,7 @@ enum wio_model_method wio_whatif_method(const struct wio_predict_whatif *whatif,
 WIO_MUST_CHECK enum wio_status wio_whatif_set(const struct wio_predict_whatif *whatif,
                                               struct wio_host *host, struct wio_error *err);
 
+/* bw_dev of all devices, off by its spread as `spread` says. Returns the largest spread. */
+double wio_whatif_spread(const struct wio_predict_whatif *whatif, struct wio_host *host);
+
 #endif

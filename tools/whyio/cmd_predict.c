@@ -2,6 +2,7 @@
 /* whyio predict: what operations would cost on a machine that is described. */
 #include <errno.h>
 #include <limits.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -147,6 +148,33 @@ static void tell_trust(const struct predict_options *args, const struct wio_pred
     }
 }
 
+/* The same with bw_dev higher and lower by its spread. A list from standard input is read once, and
+ * a trace is written once. */
+static enum wio_status predict_range(const struct predict_options *args, const struct programs *all,
+                                     const struct wio_predict_result *result,
+                                     struct render_predict_range *range, struct wio_error *err)
+{
+    struct predict_options other = *args;
+    *range = (struct render_predict_range){result->all.total_s, result->all.total_s,
+                                           result->all.io_s, result->all.io_s, 0};
+    bool is_once = args->out != NULL || (args->ops != NULL && strcmp(args->ops, "-") == 0);
+    if (is_once || !(result->spread > 0)) {
+        return WIO_OK;
+    }
+    range->spread = result->spread;
+    other.params.per_op = NULL;
+    for (other.params.whatif.spread = -1; other.params.whatif.spread <= 1;
+         other.params.whatif.spread += 2) {
+        WIO_CLEANUP(wio_predict_result_fini) struct wio_predict_result off = {0};
+        WIO_TRY(predict_once(&other, all, &off, err));
+        range->low_s = fmin(range->low_s, off.all.total_s);
+        range->high_s = fmax(range->high_s, off.all.total_s);
+        range->io_low_s = fmin(range->io_low_s, off.all.io_s);
+        range->io_high_s = fmax(range->io_high_s, off.all.io_s);
+    }
+    return WIO_OK;
+}
+
 /* One prediction, or one for each value of --set. The machine's doubts are told once. */
 static enum wio_status predict_all(struct predict_options *args, struct render_predict *render,
                                    struct cmd_progress *progress, struct wio_error *err)
@@ -160,6 +188,7 @@ static enum wio_status predict_all(struct predict_options *args, struct render_p
             (void)predict_options_value(value, &args->params.whatif.value);
         }
         WIO_TRY(predict_once(args, &all, &result, err));
+        WIO_TRY(predict_range(args, &all, &result, &render->range, err));
         cmd_progress_end(progress);
         if (value != NULL) {
             const struct render_predict_set set = {args->params.whatif.key, value,

@@ -104,7 +104,23 @@ static void put_ops(struct wio_json *json, const char *name, const struct wio_pr
     wio_json_object_end(json);
 }
 
-static void summary_json(struct wio_json *json, const struct render_predict_set *set,
+static void put_range(struct wio_json *json, const struct render_predict_range *range)
+{
+    if (range->spread > 0) {
+        wio_json_double(json, "total_low_s", range->low_s);
+        wio_json_double(json, "total_high_s", range->high_s);
+        wio_json_double(json, "io_low_s", range->io_low_s);
+        wio_json_double(json, "io_high_s", range->io_high_s);
+    } else {
+        wio_json_null(json, "total_low_s");
+        wio_json_null(json, "total_high_s");
+        wio_json_null(json, "io_low_s");
+        wio_json_null(json, "io_high_s");
+    }
+}
+
+static void summary_json(struct wio_json *json, const struct render_predict_range *range,
+                         const struct render_predict_set *set,
                          const struct wio_predict_result *result)
 {
     wio_json_object_begin(json, NULL);
@@ -119,6 +135,7 @@ static void summary_json(struct wio_json *json, const struct render_predict_set 
         wio_json_object_end(json);
     }
     put_account(json, &result->all);
+    put_range(json, range);
     wio_json_u64(json, "operations", operations_of(result));
     wio_json_double(json, "dirty_bytes_max", result->dirty_bytes_max);
     wio_json_u64(json, "untied", result->untied);
@@ -201,7 +218,28 @@ static void ranks_text(FILE *out, const struct wio_predict_result *result)
     }
 }
 
-static void summary_text(FILE *out, const struct wio_predict_result *result)
+#define MULTIPLE 1.5 /* from here on the I/O time follows bw_dev by a multiple */
+
+/* What of the total hangs on how well the device's speed is known. */
+static void range_text(FILE *out, const struct render_predict_range *range, double io_s)
+{
+    char texts[2][WIO_TEXT_MAX];
+    if (!(range->spread > 0)) {
+        return;
+    }
+    (void)fprintf(out, "  between    %s and %s, as bw_dev may be %.1f %% off",
+                  wio_format_time(texts[0], to_ns(range->low_s)),
+                  wio_format_time(texts[1], to_ns(range->high_s)), 100 * range->spread);
+    double off = fmax(range->io_high_s - io_s, io_s - range->io_low_s);
+    double multiple = io_s > 0 ? off / io_s / range->spread : 0;
+    if (multiple >= MULTIPLE) {
+        (void)fprintf(out, ": I/O follows it %.1f times", multiple);
+    }
+    (void)fputc('\n', out);
+}
+
+static void summary_text(FILE *out, const struct render_predict_range *range,
+                         const struct wio_predict_result *result)
 {
     char text[WIO_TEXT_MAX];
     const struct wio_predict_account *all = &result->all;
@@ -228,6 +266,7 @@ static void summary_text(FILE *out, const struct wio_predict_result *result)
         parts_text(out, result);
     }
     put_time(out, "total", all->total_s);
+    range_text(out, range, all->io_s);
     if (is_trace) {
         put_time(out, "in the trace", all->traced_s);
         ranks_text(out, result);
@@ -237,13 +276,13 @@ static void summary_text(FILE *out, const struct wio_predict_result *result)
 void render_predict_summary(struct render_predict *render, const struct wio_predict_result *result)
 {
     if (render->is_json) {
-        summary_json(&render->json, NULL, result);
+        summary_json(&render->json, &render->range, NULL, result);
         return;
     }
     if (render->has_head) {
         (void)fputc('\n', render->out);
     }
-    summary_text(render->out, result);
+    summary_text(render->out, &render->range, result);
 }
 
 void render_predict_row(struct render_predict *render, const struct render_predict_set *set,
@@ -252,7 +291,7 @@ void render_predict_row(struct render_predict *render, const struct render_predi
     const struct wio_predict_account *all = &result->all;
     char texts[5][WIO_TEXT_MAX];
     if (render->is_json) {
-        summary_json(&render->json, set, result);
+        summary_json(&render->json, &render->range, set, result);
         return;
     }
     if (!render->has_head) {

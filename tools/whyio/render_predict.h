@@ -9,11 +9,21 @@
 #include "base/json.h"
 #include "predict/predict.h"
 
+/* Of the total and the I/O, with bw_dev higher and lower by its spread. */
+struct render_predict_range {
+    double low_s;
+    double high_s;
+    double io_low_s; /* of the I/O */
+    double io_high_s;
+    double spread; /* relative; 0: not known */
+};
+
 struct render_predict {
     FILE *out;
     bool is_json;
     bool has_head; /* the table's */
     struct wio_json json;
+    struct render_predict_range range; /* set it before the summary */
 };
 
 void render_predict_init(struct render_predict *render, FILE *out, bool is_json);

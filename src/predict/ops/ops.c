@@ -137,6 +137,7 @@ enum wio_status wio_predict_ops(const char *path, const struct wio_predict_param
     sum.misspelt = *wio_ops_file_misspelt(file);
     sum.host_misspelt = machine.host.misspelt;
     sum.trust = machine.host.trust;
+    sum.spread = machine.spread;
     WIO_TRY(sum_up(&sum, err));
     *result_out = sum;
     return WIO_OK;

@@ -81,6 +81,7 @@ enum wio_status wio_machine_init(struct wio_machine *machine, const char *path,
         wio_whatif_machine(&params->whatif, &host->devices[i].params);
     }
     WIO_TRY(wio_whatif_set(&params->whatif, host, err));
+    machine->spread = wio_whatif_spread(&params->whatif, host);
     WIO_TRY(add_model(machine, kind, &host->devices[0].params, err));
     for (uint32_t i = 1; i < host->device_count; i++) {
         WIO_TRY(add_device(machine, kind, &host->devices[i], err));

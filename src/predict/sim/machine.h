@@ -28,6 +28,7 @@ struct wio_machine_group {
 /* Zero-initialise; release with wio_machine_fini. */
 struct wio_machine {
     struct wio_host host;
+    double spread;                                   /* of bw_dev, the largest; 0: not known */
     struct wio_model *models[WIO_MODEL_DEVICES_MAX]; /* owned; the first `model_count` */
     uint32_t model_count;                            /* 1, or one per device */
     double time_s;                                   /* of wio_machine_step */

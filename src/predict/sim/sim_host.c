@@ -105,6 +105,7 @@ static enum wio_status add(struct sim *sim, const struct wio_trace *trace, const
         wio_error_add(err, "as the machine of host '%s'", name);
         return status;
     }
+    sim->result.spread = fmax(sim->result.spread, host->machine.spread);
     if (host->machine.host.trust.is > sim->result.trust.is) {
         sim->result.trust = host->machine.host.trust;
     }
