@@ -98,7 +98,8 @@ enum wio_view {
 
 struct wio_store_open_params {
     size_t struct_size;
-    int flags; /* open(2): O_RDONLY, O_WRONLY, O_RDWR, with O_CREAT, O_EXCL, O_TRUNC, O_APPEND */
+    int flags;     /* open(2): O_RDONLY, O_WRONLY, O_RDWR, with O_CREAT, O_EXCL, O_TRUNC, O_APPEND,
+                      O_NOFOLLOW */
     uint32_t mode; /* of a new file; no umask is applied */
     enum wio_view view;
     uint32_t segment;     /* WIO_VIEW_SEGMENTED */

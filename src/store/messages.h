@@ -64,8 +64,8 @@ enum wio_store_op {
 
     /* Of the catalogue: names. `file` in a reply is the file's id, `stat` what it is, data a grant
      * where the table says so. */
-    WIO_STORE_OPEN = 64,   /* path, open_flags, mode, segments, stripe_unit (0: default) -> stat,
-                              data */
+    WIO_STORE_OPEN = 64,   /* path, open_flags, mode, segments, stripe_unit (0: default);
+                              FLAG_NOFOLLOW -> stat, data */
     WIO_STORE_STAT = 65,   /* path; FLAG_NOFOLLOW -> stat (size 0: it is asked of the targets), data
                             */
     WIO_STORE_LIST = 66,   /* path, offset = cookie (0 first) -> data: entries, offset = next */

@@ -169,7 +169,8 @@ enum wio_status wio_store_add(struct wio_store_file *file, struct wio_store_txn 
     uint64_t unit = file->place.layout.stripe_unit;
     WIO_TRY(may(file, true, offset, sizeof(delta), err));
     WIO_TRY(may(file, false, offset, sizeof(delta), err));
-    if (!file->place.is_segment && offset % unit > unit - sizeof(delta)) {
+    bool is_split = unit < sizeof(delta) || offset % unit > unit - sizeof(delta);
+    if (!file->place.is_segment && is_split) {
         return wrong(file, EINVAL, "the number does not lie in one stripe unit", err);
     }
     WIO_TRY(api_file_op(file, txn, API_ADD, &op, err));

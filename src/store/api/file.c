@@ -37,8 +37,10 @@ static enum wio_status ask_open(struct wio_store *store, const char *path,
                                 struct wio_store_stat *stat_out, struct wio_error *err)
 {
     WIO_CLEANUP(api_answer_fini) struct api_answer answer = {0};
+    bool is_link_itself = (params->flags & O_NOFOLLOW) != 0;
     const struct api_question question = {
         .request = {.op = WIO_STORE_OPEN,
+                    .flags = is_link_itself ? WIO_STORE_FLAG_NOFOLLOW : 0,
                     .path = path,
                     .path_size = (uint32_t)strlen(path),
                     .open_flags = open_flags_of(params->flags),

@@ -249,6 +249,13 @@ static void numbers_are_added(void **state)
     assert_int_equal(before, -2);
     expect_errno(wio_store_add(file, NULL, 44, 1, &before, &err), EINVAL);
     wio_store_file_close(file);
+    /* no unit has room for one */
+    struct wio_store_open_params params = how(O_RDWR | O_CREAT);
+    params.view = WIO_VIEW_INDEPENDENT;
+    params.stripe_unit = 4;
+    file = open_with(store, "/small", &params);
+    expect_errno(wio_store_add(file, NULL, 0, 1, &before, &err), EINVAL);
+    wio_store_file_close(file);
 }
 
 /* ---- transactions -------------------------------------------------------------------------- */
@@ -387,6 +394,8 @@ static void names_are_those_of_posix(void **state)
     assert_int_equal(attr.size, 21);
     assert_ok(wio_store_stat(store, "/d/link", WIO_STORE_NOFOLLOW, &attr, &err), &err);
     assert_true(S_ISLNK(attr.mode));
+    const struct wio_store_open_params itself = how(O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW);
+    expect_errno(wio_store_file_open(store, "/d/link", &itself, &file, &err), ELOOP);
     assert_ok(wio_store_chmod(store, "/d/a", 0600, &err), &err);
     assert_ok(wio_store_utimens(store, "/d/a", 5, 7, 0, &err), &err);
     assert_ok(wio_store_stat(store, "/d/a", WIO_STORE_NO_SIZE, &attr, &err), &err);
