@@ -77,11 +77,11 @@ static void keep_in_directory(const char *path)
     char text[CAP_SHORT_TEXT];
     long bytes = raw_getcwd(text, sizeof(text)); /* with its NUL */
     size_t rest = strlen(path);
-    if (bytes <= 1 || (size_t)bytes + rest > sizeof(text)) {
+    if (bytes <= 1 || (size_t)bytes + rest >= sizeof(text)) {
         return;
     }
     text[bytes - 1] = '/';
-    memcpy(text + bytes, path, rest);
+    memcpy(text + bytes, path, rest + 1);
     keep(hash_of(SALT_PATH, text, (size_t)bytes + rest));
 }
 
