@@ -153,6 +153,26 @@ enum wio_status wio_io_read_file(const char *path, size_t max, struct wio_blob *
     return wio_io_read_fd(fd, path, max, blob_out, err);
 }
 
+enum wio_status wio_io_read_private(const char *path, size_t max, struct wio_blob *blob_out,
+                                    struct wio_error *err)
+{
+    struct stat st;
+    WIO_CLEANUP(wio_fd_cleanup) int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    if (fd < 0 || fstat(fd, &st) != 0) {
+        return wio_error_sys(err, path, "cannot open");
+    }
+    if (!S_ISREG(st.st_mode) || st.st_uid != geteuid()) {
+        return wio_error_set(err, WIO_ERR_USAGE, path, WIO_ERROR_NO_OFFSET,
+                             "expected a regular file of this user");
+    }
+    if ((st.st_mode & (S_IRWXG | S_IRWXO)) != 0) {
+        return wio_error_set(err, WIO_ERR_USAGE, path, WIO_ERROR_NO_OFFSET,
+                             "other users can read the key: expected mode 0600, found %04o",
+                             (unsigned)st.st_mode & 07777);
+    }
+    return wio_io_read_fd(fd, path, max, blob_out, err);
+}
+
 static enum wio_status make_directory(const char *path, struct wio_error *err)
 {
     if (mkdir(path, 0777) == 0) {

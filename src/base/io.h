@@ -44,6 +44,10 @@ int wio_io_open_regular(int dir, const char *name, int flags);
  * stays open. The caller owns the result (wio_dir_cleanup); NULL with errno. */
 DIR *wio_io_list(int dir);
 /* mkdir -p with mode 0777. */
+/* The same of a file that holds a secret: a regular file of this user, which no other user may
+ * read; else WIO_ERR_USAGE. Not a FIFO, so it never waits. */
+WIO_MUST_CHECK enum wio_status
+wio_io_read_private(const char *path, size_t max, struct wio_blob *blob_out, struct wio_error *err);
 WIO_MUST_CHECK enum wio_status wio_io_mkdirs(const char *path, struct wio_error *err);
 /* Remove a directory and all below it (never follows a link, stays on one file system). */
 WIO_MUST_CHECK enum wio_status wio_io_remove_tree(const char *path, struct wio_error *err);

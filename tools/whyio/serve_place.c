@@ -92,17 +92,7 @@ enum wio_status serve_key_read(const char *path, struct wio_link_key *key_out,
                                struct wio_error *err)
 {
     WIO_CLEANUP(wio_blob_fini) struct wio_blob text = {0};
-    WIO_CLEANUP(wio_fd_cleanup) int fd = open(path, O_RDONLY | O_CLOEXEC);
-    struct stat stat;
-    if (fd < 0 || fstat(fd, &stat) != 0) {
-        return wio_error_sys(err, path, "cannot open the key");
-    }
-    if ((stat.st_mode & (S_IRWXG | S_IRWXO)) != 0) {
-        return wio_error_set(err, WIO_ERR_USAGE, path, WIO_ERROR_NO_OFFSET,
-                             "other users can read the key: expected mode 0600, found %04o",
-                             (unsigned)stat.st_mode & 07777);
-    }
-    WIO_TRY(wio_io_read_fd(fd, path, KEY_MAX, &text, err));
+    WIO_TRY(wio_io_read_private(path, KEY_MAX, &text, err));
     if (wio_blob_u8(&text, 0) != WIO_OK) {
         return wio_error_set(err, WIO_ERR_NOMEM, path, WIO_ERROR_NO_OFFSET, "out of memory");
     }

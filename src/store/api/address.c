@@ -28,7 +28,7 @@ static bool next_line(char **at, char **line_out)
 /* The file's text, ended by NUL. */
 static enum wio_status read_text(const char *path, struct wio_blob *text, struct wio_error *err)
 {
-    WIO_TRY(wio_io_read_file(path, FILE_MAX, text, err));
+    WIO_TRY(wio_io_read_private(path, FILE_MAX, text, err));
     if (wio_blob_u8(text, 0) != WIO_OK) {
         return api_nomem(err);
     }

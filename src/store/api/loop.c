@@ -280,11 +280,10 @@ void api_loop_destroy(struct api_loop *loop)
     }
     (void)pthread_mutex_lock(&loop->mutex);
     loop->is_ending = true;
-    bool can_wake = loop->err.status == WIO_OK;
-    (void)pthread_mutex_unlock(&loop->mutex);
-    if (can_wake) {
-        wio_net_wake(loop->net);
+    if (loop->err.status == WIO_OK) {
+        wio_net_wake(loop->net); /* before the thread can see that it is ending, and destroys it */
     }
+    (void)pthread_mutex_unlock(&loop->mutex);
     (void)pthread_join(loop->thread, NULL);
     loop_free(loop);
 }

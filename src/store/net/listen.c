@@ -103,6 +103,10 @@ static void incoming(uv_stream_t *stream, int status)
 static bool is_left_behind(const char *path)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
+    struct stat st;
+    if (lstat(path, &st) != 0 || !S_ISSOCK(st.st_mode)) {
+        return false; /* a connection to a file is refused, too */
+    }
     WIO_CLEANUP(wio_fd_cleanup) int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     snprintf(address.sun_path, sizeof(address.sun_path), "%s", path);
     return fd >= 0 && connect(fd, (const struct sockaddr *)&address, sizeof(address)) != 0 &&

@@ -160,7 +160,9 @@ enum wio_status node_target_listen(struct node_target *target, const char *addre
 
 void node_target_set_addresses(struct node_target *target, const char *const *addresses)
 {
-    wio_target_set_addresses(target->target, addresses);
+    if (target->target != NULL) { /* else it has failed */
+        wio_target_set_addresses(target->target, addresses);
+    }
 }
 
 /* ---- end ----------------------------------------------------------------------------------- */
@@ -170,7 +172,9 @@ static void look(void *context)
     struct node_target *node = context;
     struct wio_error err = WIO_ERROR_INIT;
     if (disk_backing_is_idle(node->disk)) {
-        (void)!wio_storage_sync(node->storage, &err); /* what is stable is in the log anyhow */
+        if (wio_storage_sync(node->storage, &err) != WIO_OK) {
+            node->config.failed(node->config.context, &err); /* what was volatile may be lost */
+        }
         node->stopped(node->stopped_context);
     } else {
         node->io->ops->timer_set(node->timer, LOOK_NS);
@@ -194,7 +198,11 @@ void node_target_stop(struct node_target *target, void (*stopped)(void *context)
     target->target = NULL;
     target->timer = target->io->ops->timer_create(target->io, look, target);
     if (target->timer == NULL) {
-        stopped(context); /* without memory for it: what is stable is in the log */
+        struct wio_error err = WIO_ERROR_INIT;
+        (void)wio_error_set(&err, WIO_ERR_NOMEM, NULL, WIO_ERROR_NO_OFFSET,
+                            "no memory to end: what is stable is in the log");
+        target->config.failed(target->config.context, &err);
+        stopped(context);
         return;
     }
     rest(target);

@@ -42,8 +42,9 @@ static enum wio_status put(const struct serve_meeting *meeting, const char *end,
     char by[NAME_BYTES + 16];
     name_of(meeting, end, name);
     (void)snprintf(by, sizeof(by), "%s.%u.new", name, meeting->job.rank);
+    (void)unlink(by); /* of a process that was killed */
     WIO_CLEANUP(wio_fd_cleanup)
-    int fd = open(by, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, S_IRUSR | S_IWUSR);
+    int fd = open(by, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, S_IRUSR | S_IWUSR);
     if (fd < 0) {
         return wio_error_sys(err, by, "cannot make the file");
     }
@@ -75,7 +76,7 @@ static enum wio_status await(const struct serve_meeting *meeting, const char *en
         (void)nanosleep(&pause, NULL);
     }
     wio_blob_clear(text);
-    WIO_TRY(wio_io_read_file(name, TEXT_MAX, text, err));
+    WIO_TRY(wio_io_read_private(name, TEXT_MAX, text, err));
     return wio_blob_u8(text, 0) == WIO_OK
                ? WIO_OK
                : wio_error_set(err, WIO_ERR_NOMEM, name, WIO_ERROR_NO_OFFSET, "out of memory");
@@ -95,12 +96,15 @@ static enum wio_status make_keys(struct serve_meeting *meeting, struct wio_io *i
 {
     char key[HEX_BYTES];
     char servers[HEX_BYTES];
-    char text[2 * HEX_BYTES + 2];
+    char run[HEX_BYTES];
+    char text[3 * HEX_BYTES + 3];
+    io->ops->random(io, meeting->run.bytes, sizeof(meeting->run.bytes));
     io->ops->random(io, meeting->key.bytes, sizeof(meeting->key.bytes));
     io->ops->random(io, meeting->servers_key.bytes, sizeof(meeting->servers_key.bytes));
     hex_of(&meeting->key, key);
     hex_of(&meeting->servers_key, servers);
-    (void)snprintf(text, sizeof(text), "%s\n%s\n", key, servers);
+    hex_of(&meeting->run, run);
+    (void)snprintf(text, sizeof(text), "%s\n%s\n%s\n", key, servers, run);
     WIO_TRY(put(meeting, "servers", text, err));
     meeting->has_servers = true;
     return WIO_OK;
@@ -110,15 +114,17 @@ static enum wio_status read_keys(struct serve_meeting *meeting, struct wio_error
 {
     WIO_CLEANUP(wio_blob_fini) struct wio_blob text = {0};
     WIO_TRY(await(meeting, "servers", &text, err));
-    char *first = (char *)text.data;
-    char *second = strchr(first, '\n');
-    if (second == NULL) {
-        return wio_error_set(err, WIO_ERR_FORMAT, meeting->path, WIO_ERROR_NO_OFFSET,
-                             "expected two keys in the file '.servers'");
+    struct wio_link_key *keys[] = {&meeting->key, &meeting->servers_key, &meeting->run};
+    char *at = (char *)text.data;
+    for (size_t i = 0; i < WIO_ARRAY_SIZE(keys); i++) {
+        char *line = strsep(&at, "\n");
+        if (line == NULL) {
+            return wio_error_set(err, WIO_ERR_FORMAT, meeting->path, WIO_ERROR_NO_OFFSET,
+                                 "expected three keys in the file '.servers'");
+        }
+        WIO_TRY(wio_link_key_parse(line, keys[i], err));
     }
-    *second = '\0';
-    WIO_TRY(wio_link_key_parse(first, &meeting->key, err));
-    return wio_link_key_parse(second + 1, &meeting->servers_key, err);
+    return WIO_OK;
 }
 
 enum wio_status serve_meeting_begin(struct serve_meeting *meeting, struct wio_io *io,
@@ -137,18 +143,39 @@ enum wio_status serve_meeting_begin(struct serve_meeting *meeting, struct wio_io
     return job->rank == 0 ? make_keys(meeting, io, err) : read_keys(meeting, err);
 }
 
+/* What a rank of this run said; a file of an earlier one has another first line. */
+static enum wio_status take_address(const struct serve_meeting *meeting, const char *end,
+                                    const char *run, char *text,
+                                    char address_out[WIO_LINK_ADDRESS_BYTES], struct wio_error *err)
+{
+    char name[NAME_BYTES];
+    const char *line = strsep(&text, "\n");
+    if (text == NULL || strcmp(line, run) != 0) {
+        name_of(meeting, end, name);
+        return wio_error_set(err, WIO_ERR_BUSY, name, WIO_ERROR_NO_OFFSET,
+                             "this file is of another run of the job, which was killed: remove it");
+    }
+    (void)snprintf(address_out, WIO_LINK_ADDRESS_BYTES, "%s", text);
+    return WIO_OK;
+}
+
 enum wio_status serve_meeting_exchange(struct serve_meeting *meeting, const char *own,
                                        char addresses_out[][WIO_LINK_ADDRESS_BYTES],
                                        struct wio_error *err)
 {
     WIO_CLEANUP(wio_blob_fini) struct wio_blob text = {0};
     char end[16];
+    char run[HEX_BYTES];
+    char said[HEX_BYTES + WIO_LINK_ADDRESS_BYTES + 1];
+    hex_of(&meeting->run, run);
     (void)snprintf(end, sizeof(end), "%u", meeting->job.rank);
-    WIO_TRY(put(meeting, end, own, err));
+    (void)snprintf(said, sizeof(said), "%s\n%s", run, own);
+    WIO_TRY(put(meeting, end, said, err));
+    meeting->has_rank = true;
     for (unsigned i = 0; i < meeting->job.size; i++) {
         (void)snprintf(end, sizeof(end), "%u", i);
         WIO_TRY(await(meeting, end, &text, err));
-        (void)snprintf(addresses_out[i], WIO_LINK_ADDRESS_BYTES, "%s", (const char *)text.data);
+        WIO_TRY(take_address(meeting, end, run, (char *)text.data, addresses_out[i], err));
     }
     return WIO_OK;
 }
@@ -170,7 +197,7 @@ void serve_meeting_end(struct serve_meeting *meeting)
         return;
     }
     (void)snprintf(end, sizeof(end), "%u", meeting->job.rank);
-    if (meeting->job.rank != 0 || meeting->has_servers) {
+    if (meeting->has_rank) {
         drop(meeting, end);
     }
     if (meeting->has_servers) {

@@ -3,8 +3,8 @@
  * How the nodes of a job's own store find each other: by files of mode 0600 in a directory that all
  * of them see.
  *
- *     NAME.servers   the keys, by rank 0
- *     NAME.R         the address of target R, by rank R
+ *     NAME.servers   the keys and a number of the run, by rank 0
+ *     NAME.R         that number and the address of target R, by rank R
  *     NAME.store     address and key, for clients, by rank 0 when all targets are there
  */
 #ifndef WIO_STORE_SERVE_MEETING_H
@@ -21,8 +21,10 @@ struct serve_meeting {
     struct wio_serve_job job;
     struct wio_link_key key; /* of clients */
     struct wio_link_key servers_key;
-    char path[PATH_MAX]; /* DIR/NAME */
-    bool has_servers;    /* rank 0: the file is this job's */
+    char path[PATH_MAX];     /* DIR/NAME */
+    struct wio_link_key run; /* tells files of this run from those of an earlier one */
+    bool has_servers;        /* rank 0: the file is this job's */
+    bool has_rank;           /* so is NAME.R */
 };
 
 /* Rank 0 makes the keys, others wait for them. WIO_ERR_BUSY: files of that name are there already.

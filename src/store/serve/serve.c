@@ -59,6 +59,10 @@ static enum wio_status check_size(struct serve *serve, struct wio_error *err)
     struct wio_io *io = wio_net_io(serve->net);
     struct wio_io_space space;
     uint16_t targets = serve->layout.targets;
+    if (config->size_bytes != 0 && config->size_bytes / targets == 0) {
+        return wio_error_set(err, WIO_ERR_USAGE, serve->root, WIO_ERROR_NO_OFFSET,
+                             "--size: expected at least a byte for each of %u targets", targets);
+    }
     if (config->size_bytes == 0 || !serve->layout.is_new) {
         return WIO_OK;
     }

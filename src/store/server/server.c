@@ -262,14 +262,19 @@ enum wio_status wio_server_connected(struct wio_server *server, const struct wio
     if (is_new_out != NULL) {
         *is_new_out = (session == NULL || session->is_ended) && !is_early;
     }
+    if (session != NULL && !session->is_ended && session->is_proven &&
+        session->peer.uid != peer->uid) {
+        return WIO_ERR_USAGE;
+    }
     if (session != NULL && session->is_ended) {
         WIO_TRY(server_session_revive(server, session));
     }
     if (session != NULL) {
-        session->peer = *peer; /* recovery knew its number only */
+        session->peer = *peer;
     } else {
         WIO_TRY(server_session_make(server, peer, &session));
     }
+    session->is_proven = true;
     server_session_renew(server, session);
     push_wounds(server, session);
     return WIO_OK;

@@ -124,7 +124,7 @@ void wio_server_destroy(struct wio_server *server);
  * *is_new_out (may be NULL): what it had here before, if anything, has ended with its lease, and of
  * what was under way then nothing is known. In the first lease after a start that is never so: what
  * the log does not have did not happen. Wounds are pushed again from within. WIO_ERR_BUSY:
- * clients_max are there. WIO_ERR_NOMEM.
+ * clients_max are there. WIO_ERR_USAGE: the client is there, and of another user. WIO_ERR_NOMEM.
  */
 WIO_MUST_CHECK enum wio_status wio_server_connected(struct wio_server *server,
                                                     const struct wio_store_peer *peer,

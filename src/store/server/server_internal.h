@@ -133,7 +133,8 @@ struct server_session {
     struct wio_store_peer peer;
     TAILQ_ENTRY(server_session) by_lease;
     uint64_t lease_until_ns;
-    bool is_ended; /* kept for others that ask how its transactions ended, until lease_until_ns */
+    bool is_proven; /* a connection has said what `peer` is; recovery knows its number only */
+    bool is_ended;  /* kept for others that ask how its transactions ended, until lease_until_ns */
     struct server_txn_list txns;
     struct wio_lock_owner *advisory; /* NULL: it has no advisory lock */
     struct server_seen seen[WIO_SERVER_WINDOW];

@@ -49,6 +49,7 @@ void wio_names_define(struct wio_store_names *names, uint64_t client, uint32_t s
 {
     uint32_t id = 0;
     if (source == 0 || names->source_of.count >= SOURCES_MAX ||
+        wio_map_get(&names->source_of, key_of(client, source)) != NULL ||
         wio_strtab_add(&names->sources, text, bytes < TEXT_MAX ? bytes : TEXT_MAX, &id) != WIO_OK) {
         return;
     }

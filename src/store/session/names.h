@@ -26,7 +26,7 @@ void wio_names_told_fini(struct wio_names_told *told);
 
 /* The number of a client's job, from 1; 0: it says none, or there are too many. */
 uint32_t wio_names_job(struct wio_store_names *names, const struct wio_wire_hello *hello);
-/* A call site of a client: dropped where there are too many. */
+/* A call site of a client: the first text counts; dropped where there are too many. */
 void wio_names_define(struct wio_store_names *names, uint64_t client, uint32_t source,
                       const char *text, uint32_t bytes);
 /* Send DEFINE_JOB and DEFINE_SOURCE for what the blocker names and was not told yet. Where there is

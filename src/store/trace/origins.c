@@ -62,7 +62,8 @@ void tracer_origins_client(struct tracer_origins *origins, const struct wio_wire
 void tracer_origins_source(struct tracer_origins *origins, uint64_t client, uint32_t source,
                            const char *text, uint32_t bytes)
 {
-    if (origins->sources.count < SOURCES_MAX) {
+    if (origins->sources.count < SOURCES_MAX &&
+        wio_pair_map_get(&origins->sources, client, source) == WIO_NO_INDEX) {
         (void)!wio_pair_map_put(&origins->sources, client, source, text_of(origins, text, bytes));
     }
 }
