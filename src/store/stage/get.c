@@ -43,8 +43,9 @@ static enum wio_status copy_bytes(struct stage *stage, struct wio_store_file *fr
 static enum wio_status copy_from(struct stage *stage, const struct stage_file *file, int fd,
                                  void *buffer, struct wio_error *err)
 {
-    const struct wio_store_open_params how = {
-        .struct_size = sizeof(how), .flags = O_RDONLY, .view = WIO_VIEW_INDEPENDENT};
+    const struct wio_store_open_params how = {.struct_size = sizeof(how),
+                                              .flags = O_RDONLY | (file->is_met ? O_NOFOLLOW : 0),
+                                              .view = WIO_VIEW_INDEPENDENT};
     struct wio_store_file *from = NULL;
     WIO_TRY(wio_store_file_open(stage->store, file->remote, &how, &from, err));
     enum wio_status status = copy_bytes(stage, from, fd, file->local, buffer, err);
@@ -60,6 +61,13 @@ static bool set_attributes(int fd, const struct stage_file *file)
     return file->mtime_ns < 0 || futimens(fd, times) == 0;
 }
 
+/* Access bits are kept, also of a local file that was there; a device keeps its own. */
+static bool set_mode(int fd, const struct stage_file *file)
+{
+    struct stat status;
+    return fstat(fd, &status) == 0 && (!S_ISREG(status.st_mode) || fchmod(fd, file->mode) == 0);
+}
+
 static void get_file(struct stage *stage, struct stage_file *file, void *buffer)
 {
     struct wio_error err = WIO_ERROR_INIT;
@@ -68,7 +76,9 @@ static void get_file(struct stage *stage, struct stage_file *file, void *buffer)
         failed_sys(stage, file->base, file->local, "cannot make the file");
         return;
     }
-    enum wio_status status = copy_from(stage, file, fd, buffer, &err);
+    enum wio_status status = set_mode(fd, file)
+                                 ? copy_from(stage, file, fd, buffer, &err)
+                                 : wio_error_sys(&err, file->local, "cannot set its access bits");
     if (status == WIO_OK && !set_attributes(fd, file)) {
         status = wio_error_sys(&err, file->local, "cannot set its time");
     }
@@ -183,7 +193,8 @@ static void get_entry(struct get_walk *walk, const char *remote, const char *loc
                                         .base = walk->to,
                                         .remote = (char *)(uintptr_t)remote,
                                         .mode = attr->mode & 0777,
-                                        .mtime_ns = attr->mtime_ns};
+                                        .mtime_ns = attr->mtime_ns,
+                                        .is_met = walk->depth > 0};
         stage_add(walk->stage, &file);
     } else if (S_ISDIR(attr->mode)) {
         get_dir(walk, remote, local, attr);

@@ -50,25 +50,43 @@ static enum wio_status copy_bytes(struct stage *stage, int fd, const char *path,
     return WIO_OK;
 }
 
+/* A new file has the access bits at once; one that is there gets them before the first byte. */
+static enum wio_status open_remote(struct stage *stage, const struct stage_file *file,
+                                   struct wio_store_file **to_out, struct wio_error *err)
+{
+    struct wio_store_open_params how = {.struct_size = sizeof(how),
+                                        .flags = O_WRONLY | O_CREAT | O_EXCL,
+                                        .mode = file->mode,
+                                        .view = WIO_VIEW_INDEPENDENT,
+                                        .segments = stage->params->segments,
+                                        .stripe_unit = stage->params->stripe_unit,
+                                        .is_stable = stage->params->is_stable};
+    struct wio_error own = WIO_ERROR_INIT;
+    enum wio_status status = wio_store_file_open(stage->store, file->remote, &how, to_out, &own);
+    if (status == WIO_OK || own.sys_errno != EEXIST) {
+        return status == WIO_OK ? WIO_OK : wio_error_pass(err, &own);
+    }
+    how.flags = O_WRONLY | O_CREAT | O_TRUNC | (file->is_met ? O_NOFOLLOW : 0);
+    WIO_TRY(wio_store_file_open(stage->store, file->remote, &how, to_out, err));
+    status = wio_store_chmod(stage->store, file->remote, file->mode, err);
+    if (status != WIO_OK) {
+        wio_store_file_close(*to_out);
+    }
+    return status;
+}
+
 static enum wio_status copy_to(struct stage *stage, const struct stage_file *file, int fd,
                                void *buffer, struct wio_error *err)
 {
-    const struct wio_store_open_params how = {.struct_size = sizeof(how),
-                                              .flags = O_WRONLY | O_CREAT | O_TRUNC,
-                                              .mode = file->mode,
-                                              .view = WIO_VIEW_INDEPENDENT,
-                                              .segments = stage->params->segments,
-                                              .stripe_unit = stage->params->stripe_unit,
-                                              .is_stable = stage->params->is_stable};
     struct wio_store_file *to = NULL;
     char name[STAGE_PATH_MAX];
     stage_name(name, file->base, file->local);
-    WIO_TRY(wio_store_file_open(stage->store, file->remote, &how, &to, err));
+    WIO_TRY(open_remote(stage, file, &to, err));
     enum wio_status status = copy_bytes(stage, fd, name, to, buffer, err);
     wio_store_file_close(to);
     WIO_TRY(status);
-    return wio_store_utimens(stage->store, file->remote, WIO_STORE_KEEP_TIME, file->mtime_ns, 0,
-                             err);
+    return wio_store_utimens(stage->store, file->remote, WIO_STORE_KEEP_TIME, file->mtime_ns,
+                             file->is_met ? WIO_STORE_NOFOLLOW : 0, err);
 }
 
 static void put_file(struct stage *stage, struct stage_file *file, void *buffer)
@@ -133,6 +151,18 @@ static bool make_dir(struct stage *stage, const char *remote, uint32_t mode)
     return true;
 }
 
+/* NULL: the end, or errno. */
+static const struct dirent *next_entry(DIR *dir)
+{
+    const struct dirent *entry = NULL;
+    do {
+        errno = 0;
+        entry = readdir(dir);
+    } while (entry != NULL &&
+             (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0));
+    return entry;
+}
+
 static void put_dir(struct put_walk *walk, const char *local, const char *remote, uint32_t mode)
 {
     struct stage *stage = walk->stage;
@@ -152,16 +182,17 @@ static void put_dir(struct put_walk *walk, const char *local, const char *remote
         return;
     }
     walk->depth++;
-    for (const struct dirent *entry = readdir(dir); entry != NULL; entry = readdir(dir)) {
-        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0) {
-            continue;
-        }
+    const struct dirent *entry = NULL;
+    while ((entry = next_entry(dir)) != NULL) {
         if (stage_join(below, strcmp(local, ".") == 0 ? "" : local, entry->d_name) &&
             stage_join(there, remote, entry->d_name)) {
             put_entry(walk, below, there);
         } else {
             failed_as(stage, walk->source, entry->d_name, "its path is too long");
         }
+    }
+    if (errno != 0) {
+        failed_sys(stage, walk->source, local, "cannot read the directory");
     }
     walk->depth--;
 }
@@ -177,7 +208,8 @@ static void put_entry(struct put_walk *walk, const char *local, const char *remo
                                         .base = walk->source,
                                         .remote = (char *)(uintptr_t)remote,
                                         .mode = status.st_mode & 0777,
-                                        .mtime_ns = ns_of(status.st_mtim)};
+                                        .mtime_ns = ns_of(status.st_mtim),
+                                        .is_met = walk->depth > 0};
         stage_add(walk->stage, &file);
     } else if (S_ISDIR(status.st_mode)) {
         put_dir(walk, local, remote, status.st_mode);

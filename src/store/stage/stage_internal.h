@@ -19,6 +19,7 @@ struct stage_file {
     char *remote;
     uint32_t mode;
     int64_t mtime_ns;
+    bool is_met; /* in a tree: where a link is meanwhile, it is not followed */
 };
 
 struct stage {

@@ -83,6 +83,31 @@ class Store(StoreCase):
         os.symlink("a", self.path("link"))
         self.assertEqual(self.json("store", "put", "-r", "link", "/c")["files"], 1)
 
+        # nor one that is in the store where a file of a tree is to be; one that is named is
+        os.makedirs(self.path("e"))
+        os.symlink("/a/d/file", self.path("e/name"))
+        self.whyio("store", "put", "-r", "e", "/e")
+        os.remove(self.path("e/name"))
+        self.write("e/name", b"ours")
+        self.assertEqual(self.json("store", "put", "-r", "e/.", "/e", status=1)["failed"], 1)
+        self.whyio("store", "get", "/a/d/file", "kept")
+        self.assertEqual(self.read("kept"), b"theirs")
+        self.whyio("store", "put", "e/name", "/e/name")
+        self.whyio("store", "get", "/a/d/file", "kept")
+        self.assertEqual(self.read("kept"), b"ours")
+
+    def test_access_bits_are_those_of_the_source(self):
+        self.write("file", b"secret")
+        os.chmod(self.path("file"), 0o644)
+        self.whyio("store", "put", "file", "/file")
+        os.chmod(self.path("file"), 0o600)
+        self.whyio("store", "put", "file", "/file")
+        self.assertEqual(self.json("store", "stat", "/file")["entries"][0]["mode"], 0o600)
+        self.write("there", b"")
+        os.chmod(self.path("there"), 0o666)
+        self.whyio("store", "get", "/file", "there")
+        self.assertEqual(os.stat(self.path("there")).st_mode & 0o7777, 0o600)
+
     def test_names(self):
         self.write("file", b"0123456789")
         self.whyio("store", "mkdir", "-p", "/x/y/z", "/x/y")
