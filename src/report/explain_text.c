@@ -289,7 +289,9 @@ void wio_report_explain_text(const struct wio_explanation *explanation,
         put_run(&writer);
     } else {
         wio_print_plain(out, how->dir);
-        (void)fputs(": no events.\n", out);
+        (void)fputs(how->aborts == NULL ? ": no events.\n"
+                                        : ": transactions of a store, and no recorded program.\n",
+                    out);
     }
     if (explanation->duration_ns > 0 && put_findings(&writer) == 0) {
         put_verdict(&writer);

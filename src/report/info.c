@@ -10,8 +10,8 @@
 #include "base/text.h"
 #include "report/info_digest.h"
 #include "report/info_machines.h"
-#include "report/layouts.h"
 #include "report/info_ops.h"
+#include "report/layouts.h"
 #include "report/line.h"
 
 #define NS_PER_S 1e9

@@ -155,14 +155,16 @@ static void put_pairs(const struct wio_aborts *aborts, bool is_all, FILE *out)
     }
 }
 
-static void put_contention(const struct wio_aborts *aborts, FILE *out)
+static void put_contention(const struct wio_aborts *aborts, bool is_all, FILE *out)
 {
+    uint32_t count = aborts->exact.contention_count;
+    uint32_t shown = is_all || count < PAIRS_SHOWN ? count : PAIRS_SHOWN;
     char text[WIO_TEXT_MAX];
     char name[64];
     (void)fputs("\nWhere the time of requests went, by server:\n"
                 "  requests     queue      lock   storage   served   network  server, line\n",
                 out);
-    for (uint32_t i = 0; i < aborts->exact.contention_count && i < PAIRS_SHOWN; i++) {
+    for (uint32_t i = 0; i < shown; i++) {
         const struct wio_exact_contention *row = &aborts->exact.contention[i];
         const double parts[] = {row->queue_s, row->lock_s, row->storage_s, row->run_s,
                                 row->network_s};
@@ -174,6 +176,9 @@ static void put_contention(const struct wio_aborts *aborts, FILE *out)
                       wio_report_store_server(aborts, row->server, name, sizeof(name)));
         put_source(aborts, row->source, out);
         (void)fputc('\n', out);
+    }
+    if (shown < count) {
+        (void)fprintf(out, "  %" PRIu32 " further rows: --all\n", count - shown);
     }
 }
 
@@ -197,6 +202,10 @@ static void put_missing(const struct wio_aborts *aborts, FILE *out)
     if (aborts->totals.open > 0) {
         (void)fprintf(out, "%s attempts never ended in the trace and are not counted.\n",
                       wio_format_count(text, aborts->totals.open));
+    }
+    if (aborts->classic.left_out > 0) {
+        (void)fprintf(out, "%s aborts are in no table of --classic: there were too many kinds.\n",
+                      wio_format_count(text, aborts->classic.left_out));
     }
     if (aborts->totals.forgotten > 0) {
         (void)fprintf(out, "%s attempts were too many to keep: explanations may lack them.\n",
@@ -260,7 +269,7 @@ void wio_report_transactions_text(const struct wio_aborts *aborts,
     put_totals(aborts, out);
     put_pairs(aborts, is_all, out);
     if (aborts->exact.contention_count > 0) {
-        put_contention(aborts, out);
+        put_contention(aborts, is_all, out);
     }
     if (candidates->count > 0) {
         put_candidates(aborts, candidates, out);
@@ -307,7 +316,9 @@ static void put_table(const struct wio_aborts *aborts, const struct wio_classic_
     (void)fprintf(out, ", refused by %" PRIu32 " server%s each\n", table->refused,
                   table->refused == 1 ? "" : "s");
     for (uint32_t server = 0; server < servers; server++) {
-        (void)fprintf(out, " %14.14s", wio_report_store_server(aborts, server, name, sizeof(name)));
+        const char *whole = wio_report_store_server(aborts, server, name, sizeof(name));
+        size_t bytes = strlen(whole);
+        (void)fprintf(out, " %14s", bytes > 14 ? whole + bytes - 14 : whole); /* ends differ */
     }
     (void)fputs("  active there\n", out);
     for (uint32_t i = 0; i < table->source_count; i++) {

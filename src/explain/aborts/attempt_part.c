@@ -57,6 +57,7 @@ static void widen(struct wio_attempt_part *part, const struct wio_txn_row *row)
     }
     last->range.from = row->range.from < last->range.from ? row->range.from : last->range.from;
     last->range.to = row->range.to > last->range.to ? row->range.to : last->range.to;
+    last->touched = last->range.to - last->range.from;
     last->mode = row->mode == last->mode ? last->mode : WIO_LOCK_EXCLUSIVE;
 }
 

@@ -112,6 +112,9 @@ static void remove_from_bucket(struct wio_attempts *attempts, struct wio_attempt
     *at = attempt->hash_next;
 }
 
+/* An attempt may begin before so many others that were seen before it. */
+#define BEGINS_LATE 256u
+
 static void list_insert(struct wio_attempt_list *list, struct wio_attempt *before,
                         struct wio_attempt *attempt)
 {
@@ -133,7 +136,11 @@ static void list_remove(struct wio_attempt_list *list, struct wio_attempt *attem
 static void link_by_begin(struct wio_attempts *attempts, struct wio_attempt *attempt)
 {
     struct wio_attempt *before = attempts->open.youngest;
-    while (before != NULL && before->begin_ns > attempt->begin_ns) {
+    for (unsigned steps = 0; before != NULL && before->begin_ns > attempt->begin_ns; steps++) {
+        if (steps == BEGINS_LATE) {
+            attempt->begin_ns = before->begin_ns; /* no server is so late: a hostile trace */
+            break;
+        }
         before = before->older;
     }
     list_insert(&attempts->open, before, attempt);
@@ -212,6 +219,7 @@ enum wio_status wio_attempts_new(struct wio_attempts *attempts, const struct wio
     attempt->end_ns = WIO_ATTEMPT_OPEN;
     attempt->last_file = UINT64_MAX;
     attempt->source_index = WIO_NO_SOURCE;
+    attempt->line_index = WIO_NO_SOURCE;
     add_to_bucket(attempts, attempt);
     link_by_begin(attempts, attempt);
     *attempt_out = attempt;

@@ -80,11 +80,11 @@ static void note_source(struct wio_attempts *attempts, struct wio_attempt *attem
     bool is_own = row->kind != WIO_TXN_RELEASE;
     if (is_own && attempt->source.application == 0 && place.application != 0) {
         attempt->source.application = place.application;
-        attempt->source_index = WIO_NO_SOURCE;
+        attempt->source_index = attempt->line_index = WIO_NO_SOURCE;
     }
     if (is_own && attempt->source.place == 0 && place.place != 0) {
         attempt->source.place = place.place;
-        attempt->source_index = WIO_NO_SOURCE;
+        attempt->source_index = attempt->line_index = WIO_NO_SOURCE;
     }
     if (row->range.to != 0 && row->range.file != attempt->last_file) {
         wio_abort_source_add_file(&attempt->source, row->range.file);
@@ -104,6 +104,28 @@ enum wio_status wio_attempts_source(const struct wio_attempts *attempts,
     return WIO_OK;
 }
 
+static void unite_files(struct wio_abort_source *row, const struct wio_abort_source *source)
+{
+    for (uint32_t i = 0; i < source->file_count; i++) {
+        wio_abort_source_add_file(row, source->files[i]);
+    }
+    row->has_more_files = row->has_more_files || source->has_more_files;
+}
+
+enum wio_status wio_attempts_line(const struct wio_attempts *attempts, struct wio_attempt *attempt,
+                                  uint32_t *line_out)
+{
+    const struct wio_abort_source line = {.application = attempt->source.application,
+                                          .place = attempt->source.place,
+                                          .is_line = true};
+    if (attempt->line_index == WIO_NO_SOURCE) {
+        WIO_TRY(wio_abort_sources_find(attempts->sources, &line, &attempt->line_index));
+    }
+    unite_files(&attempts->sources->rows[attempt->line_index], &attempt->source);
+    *line_out = attempt->line_index;
+    return WIO_OK;
+}
+
 static enum wio_status at_server(struct wio_attempts *attempts, struct wio_attempt *attempt,
                                  const struct wio_txn_row *row)
 {
@@ -115,6 +137,10 @@ static enum wio_status at_server(struct wio_attempts *attempts, struct wio_attem
             part->is_told = true;
             wio_attempts_deactivate(attempts, attempt, part, row->t_ns);
         }
+        return WIO_OK;
+    }
+    if (attempt->part_count == WIO_ATTEMPT_PARTS) {
+        attempts->forgotten++;
         return WIO_OK;
     }
     WIO_TRY(part_of(attempts, attempt, row, first_of(row), &part));

@@ -21,9 +21,11 @@
 #include "explain/aborts/sources.h"
 #include "trace/txn/txn.h"
 
-#define WIO_ATTEMPTS_KEPT 65536u
-#define WIO_ATTEMPTS_OPEN (1u << 20)
-#define WIO_ATTEMPT_RANGES 64u
+#define WIO_ATTEMPTS_KEPT 8192u
+#define WIO_ATTEMPTS_OPEN 32768u
+/* Servers of one attempt: the store has 256 at most. */
+#define WIO_ATTEMPT_PARTS 256u
+#define WIO_ATTEMPT_RANGES 16u
 
 /* Why a server counts as one that refused (the classic analysis' R(T)). */
 enum wio_refusal {
@@ -60,7 +62,9 @@ struct wio_attempt_waits {
     /* the request that waits for locks now, as its ARRIVE told; count 0: none */
     struct wio_txn_blocker now[WIO_TXN_BLOCKERS];
     uint32_t now_count;
-    uint32_t now_at;  /* server */
+    uint32_t now_at; /* server */
+    uint32_t chain;  /* waits behind that one, and the source at their end */
+    uint32_t chain_root;
     bool is_deadlock; /* a wait closed a cycle of waits */
     /* what refused or wounded it, all servers together */
     struct wio_txn_blocker refusals[WIO_TXN_BLOCKERS];
@@ -79,6 +83,7 @@ struct wio_attempt_span {
 struct wio_attempt {
     struct wio_txn_name name;
     struct wio_abort_source source;
+    uint32_t line_index;   /* the same without files */
     uint32_t source_index; /* WIO_NO_SOURCE: not looked for since the source changed */
     uint64_t last_file;
     uint64_t begin_ns;
@@ -143,6 +148,10 @@ void wio_attempts_retire(struct wio_attempts *attempts, struct wio_attempt *atte
 WIO_MUST_CHECK enum wio_status wio_attempts_source(const struct wio_attempts *attempts,
                                                    struct wio_attempt *attempt,
                                                    uint32_t *source_out);
+/* Index of its application and place without its files, which join those of the row: a transaction
+ * is the same line while its files are still coming. */
+WIO_MUST_CHECK enum wio_status wio_attempts_line(const struct wio_attempts *attempts,
+                                                 struct wio_attempt *attempt, uint32_t *line_out);
 /* An attempt that is kept, over or not; NULL. */
 struct wio_attempt *wio_attempts_find(const struct wio_attempts *attempts,
                                       const struct wio_txn_name *name);

@@ -101,10 +101,18 @@ static enum wio_status find_table(struct wio_classic *classic, uint32_t victim, 
     uint32_t id = 0;
     WIO_CLEANUP(wio_blob_fini) struct wio_blob key = {0};
     WIO_TRY(rows_of(classic, &sources, &count));
+    *table_out = NULL;
     enum wio_status status = wio_blob_u32(&key, victim);
     status = status == WIO_OK ? wio_blob_u32(&key, refused) : status;
     status = status == WIO_OK ? wio_blob_put(&key, sources, count * sizeof(*sources)) : status;
     if (status == WIO_OK) {
+        id = wio_strtab_find(&classic->index, (const char *)key.data, key.size);
+    }
+    if (status == WIO_OK && id == 0 && classic->count == WIO_CLASSIC_TABLES) {
+        free(sources);
+        return WIO_OK;
+    }
+    if (status == WIO_OK && id == 0) {
         status = wio_strtab_add(&classic->index, (const char *)key.data, key.size, &id);
     }
     if (status == WIO_OK && id > classic->count) {
@@ -182,9 +190,13 @@ enum wio_status wio_classic_abort(struct wio_classic *classic, const struct wio_
         qsort(classic->scratch, classic->scratch_count, sizeof(*classic->scratch), compare_cells);
     }
     WIO_TRY(find_table(classic, victim, refused, &table));
+    classic->aborts++;
+    if (table == NULL) {
+        classic->left_out++;
+        return WIO_OK;
+    }
     table->aborts++;
     table->silent += is_silent;
-    classic->aborts++;
     return add_cells(table, classic->scratch, classic->scratch_count);
 }
 

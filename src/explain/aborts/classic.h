@@ -39,6 +39,9 @@ struct wio_classic_table {
     uint32_t source_count;
 };
 
+/* Tables behind these are not made; their aborts are counted (`left_out`). */
+#define WIO_CLASSIC_TABLES 4096u
+
 /* Zero-initialise. */
 struct wio_classic {
     struct wio_classic_table *tables;
@@ -46,6 +49,7 @@ struct wio_classic {
     uint32_t capacity;
     struct wio_strtab index;
     uint64_t aborts;
+    uint64_t left_out; /* of the aborts: in no table */
     uint64_t named;    /* transactions in the explanations of all aborts */
     uint64_t judged;   /* of them: in explanations of aborts whose blockers are recorded */
     uint64_t innocent; /* of these: no blocker of the abort */

@@ -52,15 +52,15 @@ static enum wio_status source_of(const struct wio_attempts *attempts,
 {
     struct wio_attempt *attempt = wio_attempts_find(attempts, &blocker->txn);
     struct wio_abort_place place = wio_abort_sources_place(attempts->sources, blocker->origin);
-    struct wio_abort_source source = {.application = place.application, .place = place.place};
+    struct wio_abort_source source = {
+        .application = place.application, .place = place.place, .is_line = true};
     if (attempt != NULL) {
-        return wio_attempts_source(attempts, attempt, source_out);
+        return wio_attempts_line(attempts, attempt, source_out);
     }
     if (blocker->origin == 0) {
         *source_out = WIO_NO_SOURCE;
         return WIO_OK;
     }
-    wio_abort_source_add_file(&source, blocker->range.file);
     return wio_abort_sources_find(attempts->sources, &source, source_out);
 }
 
@@ -74,7 +74,7 @@ static bool has_touched(const struct wio_attempt *attempt, uint32_t server,
         uint64_t length = touched.to - touched.from;
         touched.to -=
             length - (part->ranges[i].touched < length ? part->ranges[i].touched : length);
-        if (wio_attempt_ranges_overlap(&touched, range)) {
+        if (touched.from < touched.to && wio_attempt_ranges_overlap(&touched, range)) {
             return true;
         }
     }
@@ -99,7 +99,10 @@ static enum wio_conflict conflict_of(const struct wio_attempts *attempts, uint32
     if ((blocker->range.segment & SIZE_OR_POINTER) != 0) {
         return WIO_CONFLICT_SIZE;
     }
-    bool is_false = attempt != NULL && asked->to != 0 && !has_touched(attempt, server, asked);
+    const struct wio_attempt_part *part =
+        attempt == NULL ? NULL : wio_attempt_part_at(attempt, server);
+    bool is_known = part != NULL && !part->has_more_ranges && asked->to != 0;
+    bool is_false = is_known && !has_touched(attempt, server, asked);
     return is_false ? WIO_CONFLICT_FALSE : WIO_CONFLICT_DATA;
 }
 
@@ -166,8 +169,11 @@ static enum wio_status add_blocker(struct wio_exact *exact, const struct wio_att
 
 /* The time that an answered request waited for locks is shared out among its blockers. */
 static enum wio_status add_wait(struct wio_exact *exact, const struct wio_attempts *attempts,
-                                uint32_t victim, uint32_t server, const struct wio_txn_row *row)
+                                struct wio_attempt *waiter, uint32_t server,
+                                const struct wio_txn_row *row)
 {
+    uint32_t victim = 0;
+    WIO_TRY(wio_attempts_line(attempts, waiter, &victim));
     uint64_t until = row->t_ns - row->storage_ns - row->run_ns;
     uint64_t from = until - row->lock_ns;
     for (uint32_t i = 0; i < row->blocker_listed; i++) {
@@ -175,6 +181,10 @@ static enum wio_status add_wait(struct wio_exact *exact, const struct wio_attemp
         const struct wio_txn_blocker *blocker = &row->blockers[i];
         WIO_TRY(add_blocker(exact, attempts, victim, server, blocker, &row->range, &pair));
         pair->waits++;
+        if (waiter->waits != NULL && waiter->waits->chain > pair->chain_max) {
+            pair->chain_max = waiter->waits->chain;
+            pair->chain_root = waiter->waits->chain_root;
+        }
         pair->wait_s += seconds(row->lock_ns) / row->blocker_listed;
         const struct wio_attempt *attempt = wio_attempts_find(attempts, &blocker->txn);
         if (attempt != NULL && from <= until) {
@@ -243,12 +253,32 @@ static bool leads_to(const struct wio_attempts *attempts, const struct wio_txn_b
     return false;
 }
 
-static bool closes_cycle(const struct wio_attempts *attempts, const struct wio_attempt *attempt,
-                         const struct wio_txn_row *row)
+/* A wait closes a cycle, or the attempt is refused or wounded while it stands in one. */
+static bool is_in_cycle(const struct wio_attempts *attempts, const struct wio_attempt *attempt,
+                        const struct wio_txn_row *row)
 {
+    const struct wio_attempt_waits *waits = attempt->waits;
     unsigned looks = 0;
-    return row->kind == WIO_TXN_ARRIVE && attempt->waits != NULL &&
+    if (waits == NULL) {
+        return false;
+    }
+    if (row->kind == WIO_TXN_WOUND) {
+        return leads_to(attempts, waits->now, waits->now_count, attempt, &looks);
+    }
+    bool is_refused = row->kind == WIO_TXN_ANSWER && row->result == WIO_TXN_REFUSED;
+    return (row->kind == WIO_TXN_ARRIVE || is_refused) &&
            leads_to(attempts, row->blockers, row->blocker_listed, attempt, &looks);
+}
+
+/* The chain behind a wait is that of its begin: at its end the blocker waits no more. */
+static enum wio_status note_chain(const struct wio_attempts *attempts, struct wio_attempt *attempt,
+                                  const struct wio_txn_row *row)
+{
+    struct wio_attempt_waits *waits = attempt->waits;
+    if (row->kind != WIO_TXN_ARRIVE || row->blocker_listed == 0 || waits == NULL) {
+        return WIO_OK;
+    }
+    return follow_chain(attempts, &row->blockers[0], &waits->chain, &waits->chain_root);
 }
 
 enum wio_status wio_exact_row(struct wio_exact *exact, const struct wio_attempts *attempts,
@@ -257,16 +287,17 @@ enum wio_status wio_exact_row(struct wio_exact *exact, const struct wio_attempts
     uint32_t source = 0;
     bool is_answer = row->kind == WIO_TXN_ANSWER || row->kind == WIO_TXN_CALL;
     const uint64_t *server = wio_map_get(&attempts->server_index, row->server);
-    if (closes_cycle(attempts, attempt, row)) {
+    if (is_in_cycle(attempts, attempt, row)) {
         attempt->waits->is_deadlock = true;
     }
+    WIO_TRY(note_chain(attempts, attempt, row));
     if (!is_answer || server == NULL) {
         return WIO_OK;
     }
-    WIO_TRY(wio_attempts_source(attempts, attempt, &source));
+    WIO_TRY(wio_attempts_line(attempts, attempt, &source));
     WIO_TRY(add_times(exact, source, (uint32_t)*server, row));
     if (row->kind == WIO_TXN_ANSWER && row->result == WIO_TXN_OK && row->lock_ns > 0) {
-        return add_wait(exact, attempts, source, (uint32_t)*server, row);
+        return add_wait(exact, attempts, attempt, (uint32_t)*server, row);
     }
     return WIO_OK;
 }
@@ -292,7 +323,7 @@ enum wio_status wio_exact_abort(struct wio_exact *exact, const struct wio_attemp
     if (waits == NULL || waits->refusal_count == 0) {
         return WIO_OK;
     }
-    WIO_TRY(wio_attempts_source(attempts, attempt, &victim));
+    WIO_TRY(wio_attempts_line(attempts, attempt, &victim));
     for (uint32_t i = 0; i < waits->refusal_count; i++) {
         WIO_TRY(source_of(attempts, &waits->refusals[i], &sources[i]));
         different += !is_repeated(sources, waits, i);
@@ -323,8 +354,24 @@ static int compare_pairs(const void *a, const void *b)
     return (left->aborts < right->aborts) - (left->aborts > right->aborts);
 }
 
+static double total_of(const struct wio_exact_contention *row)
+{
+    return row->queue_s + row->lock_s + row->storage_s + row->run_s + row->network_s;
+}
+
+static int compare_contention(const void *a, const void *b)
+{
+    double left = total_of(a);
+    double right = total_of(b);
+    return (left < right) - (left > right);
+}
+
 void wio_exact_sort(struct wio_exact *exact)
 {
+    if (exact->contention_count > 1) {
+        qsort(exact->contention, exact->contention_count, sizeof(*exact->contention),
+              compare_contention);
+    }
     if (exact->pair_count > 1) {
         qsort(exact->pairs, exact->pair_count, sizeof(*exact->pairs), compare_pairs);
     }

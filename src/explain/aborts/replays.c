@@ -7,7 +7,7 @@
 #include "base/grow.h"
 
 #define NONE UINT32_MAX
-#define SERVERS_MAX 4096u
+#define SERVERS_MAX 256u /* as many as a store has */
 
 void wio_replays_fini(struct wio_replays *replays)
 {

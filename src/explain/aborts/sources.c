@@ -74,11 +74,12 @@ void wio_abort_source_add_file(struct wio_abort_source *source, uint64_t file)
 static size_t key_of(const struct wio_abort_source *source, uint64_t *key)
 {
     key[0] = (uint64_t)source->application << 32 | source->place;
-    key[1] = source->has_more_files;
-    for (uint32_t i = 0; i < source->file_count; i++) {
+    key[1] = source->is_line ? 2 : source->has_more_files;
+    uint32_t files = source->is_line ? 0 : source->file_count;
+    for (uint32_t i = 0; i < files; i++) {
         key[2 + i] = source->files[i];
     }
-    return (2 + (size_t)source->file_count) * sizeof(*key);
+    return (2 + (size_t)files) * sizeof(*key);
 }
 
 enum wio_status wio_abort_sources_find(struct wio_abort_sources *sources,

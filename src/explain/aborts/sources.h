@@ -24,6 +24,7 @@ struct wio_abort_source {
     uint32_t place;
     uint32_t file_count; /* of files[]; rising ids, each once */
     bool has_more_files;
+    bool is_line; /* of several transactions: files are no part of what it is */
     uint64_t files[WIO_SOURCE_FILES];
 };
 

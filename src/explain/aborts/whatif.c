@@ -11,6 +11,8 @@
 #define PAUSE_NS UINT64_C(100000) /* before the second attempt; then it doubles */
 #define PAUSE_DOUBLES 10u
 #define ABORTS_PER_TRANSACTION 100u /* above: no result */
+/* Events of a run for each request: above, it has no end that is worth waiting for. */
+#define EVENTS_PER_REQUEST 64u
 #define NOTHING UINT32_MAX
 
 enum moment { BEGIN, ISSUE, DONE, END, TIME_OUT };
@@ -313,7 +315,8 @@ static enum wio_status happen(struct world *world, const struct event *event)
 static bool is_too_much(const struct world *world)
 {
     return world->result.aborts >
-           1000 + (uint64_t)ABORTS_PER_TRANSACTION * world->replays->txn_count;
+               1000 + (uint64_t)ABORTS_PER_TRANSACTION * world->replays->txn_count ||
+           world->order > 100000 + (uint64_t)EVENTS_PER_REQUEST * world->replays->request_count;
 }
 
 static enum wio_status run(struct world *world)

@@ -355,6 +355,11 @@ static enum wio_status make_parts(struct wio_target *target, const struct wio_ta
     return wio_server_create(&heap, &server, &target->server);
 }
 
+static uint64_t clock_of(void *context)
+{
+    return now_ns(context);
+}
+
 enum wio_status wio_target_create(struct wio_io *io, const struct wio_target_config *config,
                                   struct wio_target **target_out, struct wio_error *err)
 {
@@ -366,6 +371,9 @@ enum wio_status wio_target_create(struct wio_io *io, const struct wio_target_con
     target->link = config->link;
     target->timer_ns = UINT64_MAX;
     target->tracer = config->tracer;
+    if (target->tracer != NULL) {
+        wio_tracer_clock(target->tracer, clock_of, target);
+    }
     if (config->servers_key != NULL) {
         WIO_TRY(wio_link_keys_begin(err));
         target->servers_key = *config->servers_key;

@@ -39,6 +39,8 @@ struct wio_tracer {
     uint32_t number; /* of the segment */
     uint32_t rows;   /* in it */
     uint64_t base_ns;
+    uint64_t (*now_ns)(void *context); /* may be NULL */
+    void *clock_context;
     uint64_t last_ns;          /* of its last row */
     struct wio_txn_row *ended; /* RELEASE of this moment: behind the answers that belong to it */
     uint32_t ended_count;
@@ -285,6 +287,13 @@ static void waits(void *context, const struct wio_store_request *request,
     put(tracer, &row, now_ns);
 }
 
+/* Since the call of the target's logic that made the answer began. */
+static uint64_t spent_ns(const struct wio_tracer *tracer, uint64_t done_ns)
+{
+    uint64_t now_ns = tracer->now_ns == NULL ? 0 : tracer->now_ns(tracer->clock_context);
+    return now_ns > done_ns ? now_ns - done_ns : 0;
+}
+
 static void answered(void *context, const struct wio_store_request *request,
                      const struct wio_store_reply *reply, bool is_logged)
 {
@@ -305,11 +314,12 @@ static void answered(void *context, const struct wio_store_request *request,
     uint64_t behind_ns = reply->done_ns - reply->locked_ns;
     row.lock_ns = is_ok ? before_ns : before_ns + behind_ns;
     row.storage_ns = is_ok && is_logged ? behind_ns : 0;
-    row.run_ns = is_ok && !is_logged ? behind_ns : 0;
+    uint64_t made_ns = spent_ns(tracer, reply->done_ns);
+    row.run_ns = (is_ok && !is_logged ? behind_ns : 0) + made_ns;
     row.blocker_count = reply->blockers.count;
     row.blocker_listed = put_blockers(tracer, &reply->blockers, list);
     row.blockers = list;
-    put(tracer, &row, reply->done_ns);
+    put(tracer, &row, reply->done_ns + made_ns);
 }
 
 static void ended(void *context, const struct wio_txn *txn, bool is_committed, uint64_t now_ns)
@@ -348,6 +358,12 @@ static void wounded(void *context, const struct wio_store_push *push, uint64_t n
 const struct wio_server_watch wio_tracer_watch = {waits, answered, ended, wounded};
 
 /* ---- life ---------------------------------------------------------------------------------- */
+
+void wio_tracer_clock(struct wio_tracer *tracer, uint64_t (*now_ns)(void *context), void *context)
+{
+    tracer->now_ns = now_ns;
+    tracer->clock_context = context;
+}
 
 void wio_tracer_client(struct wio_tracer *tracer, const struct wio_wire_hello *hello)
 {

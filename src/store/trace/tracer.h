@@ -38,6 +38,9 @@ struct wio_tracer_config {
 WIO_MUST_CHECK enum wio_status wio_tracer_create(const struct wio_tracer_config *config,
                                                  struct wio_tracer **tracer_out,
                                                  struct wio_error *err);
+/* The loop's clock, to tell how long an answer took to make: the time that the target's logic has
+ * is that of its call. Without one that is 0. */
+void wio_tracer_clock(struct wio_tracer *tracer, uint64_t (*now_ns)(void *context), void *context);
 /* Where requests of a client come from: its job, executable and host; its call sites. Where there
  * is no memory, or there are too many, rows have no origin. */
 void wio_tracer_client(struct wio_tracer *tracer, const struct wio_wire_hello *hello);

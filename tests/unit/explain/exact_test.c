@@ -2,6 +2,7 @@
 /* The exact analysis: what servers recorded as blockers, added up. */
 #include "explain/aborts/exact.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "support/unit.h"
@@ -165,6 +166,115 @@ static void cycles_are_deadlocks(void **state)
     wio_aborts_fini(&aborts);
 }
 
+/* A waits for B and B for A; the one that waited first is refused when its time is out. */
+static void refused_in_a_cycle_is_a_deadlock(void **state)
+{
+    (void)state;
+    struct wio_aborts aborts;
+    txn_script_run("0 begin A1 app a.c:1\n"
+                   "0 begin B1 app b.c:1\n"
+                   "1 answer A1 s0 w f1 0-100\n"
+                   "1 answer B1 s1 w f1 0-100\n"
+                   "2 arrive A1 s1 w f1 0-100 by B1\n"
+                   "3 arrive B1 s0 w f1 0-100 by A1\n"
+                   "9 answer A1 s1 w f1 0-100 refused by B1\n"
+                   "9 release A1 s0 aborted\n"
+                   "9 release A1 s1 aborted\n"
+                   "9 end A1 aborted\n",
+                   &aborts);
+    assert_int_equal(aborts.totals.deadlocks, 1);
+    assert_int_equal(pair_of(&aborts, "a.c:1", "b.c:1")->deadlocks, 1);
+    wio_aborts_fini(&aborts);
+}
+
+/* C waits for B, which waits for A, and all commit: the chain is that of when C began to wait. */
+static void chains_of_granted_waits_are_kept(void **state)
+{
+    (void)state;
+    struct wio_aborts aborts;
+    txn_script_run("0 begin A1 app a.c:1\n"
+                   "1 answer A1 s0 w f1 0-100\n"
+                   "2 begin B1 app b.c:1\n"
+                   "2 answer B1 s1 w f1 0-100\n"
+                   "3 arrive B1 s0 w f1 0-10 by A1\n"
+                   "4 begin C1 app c.c:1\n"
+                   "5 arrive C1 s1 w f1 0-10 by B1\n"
+                   "6 release A1 s0 committed\n"
+                   "6 end A1 committed\n"
+                   "6 answer B1 s0 w f1 0-10 lock=3 by A1\n"
+                   "7 release B1 s0 committed\n"
+                   "7 release B1 s1 committed\n"
+                   "7 end B1 committed\n"
+                   "8 answer C1 s1 w f1 0-10 lock=3 by B1\n"
+                   "9 release C1 s1 committed\n"
+                   "9 end C1 committed\n",
+                   &aborts);
+    const struct wio_exact_pair *pair = pair_of(&aborts, "c.c:1", "b.c:1");
+    assert_int_equal(pair->chain_max, 2);
+    assert_string_equal(place_of(&aborts, pair->chain_root), "a.c:1");
+    wio_aborts_fini(&aborts);
+}
+
+/* A lock of which no byte was touched by then is a false conflict wherever the bytes lie. */
+static void nothing_touched_is_a_false_conflict(void **state)
+{
+    (void)state;
+    struct wio_aborts aborts;
+    txn_script_run("0 begin A1 app a.c:1\n"
+                   "1 answer A1 s0 r f1 8192-12288 touched=0\n"
+                   "2 begin B1 app b.c:1\n"
+                   "3 answer B1 s0 w f1 4096-16384 refused by A1\n"
+                   "4 release B1 s0 aborted\n"
+                   "4 end B1 aborted\n",
+                   &aborts);
+    assert_int_equal(pair_of(&aborts, "b.c:1", "a.c:1")->by_conflict[WIO_CONFLICT_FALSE], 1);
+    wio_aborts_fini(&aborts);
+}
+
+/* Behind the ranges that are kept of an attempt nothing is said to be untouched. */
+static void many_ranges_are_no_false_conflict(void **state)
+{
+    (void)state;
+    struct wio_aborts aborts;
+    char script[16384];
+    size_t used = (size_t)snprintf(script, sizeof(script), "0 begin A1 app a.c:1\n");
+    for (unsigned i = 0; i < 70; i++) {
+        used +=
+            (size_t)snprintf(script + used, sizeof(script) - used, "%u answer A1 s0 w f%u %u-%u\n",
+                             1 + i, 1 + i % 2, 200 * i, 200 * i + 100);
+    }
+    (void)snprintf(script + used, sizeof(script) - used,
+                   "80 begin B1 app b.c:1\n"
+                   "81 answer B1 s0 w f2 13800-13900 refused by A1\n"
+                   "82 release B1 s0 aborted\n"
+                   "82 end B1 aborted\n");
+    txn_script_run(script, &aborts);
+    assert_int_equal(pair_of(&aborts, "b.c:1", "a.c:1")->by_conflict[WIO_CONFLICT_FALSE], 0);
+    wio_aborts_fini(&aborts);
+}
+
+/* A transaction is one line while its files still come. */
+static void a_line_stays_one_while_files_come(void **state)
+{
+    (void)state;
+    struct wio_aborts aborts;
+    txn_script_run("0 begin A1 app a.c:1\n"
+                   "1 answer A1 s0 w f1 0-100\n"
+                   "1 answer A1 s0 w f2 0-100\n"
+                   "2 begin B1 app b.c:1\n"
+                   "2 arrive B1 s0 w f1 0-10 by A1\n"
+                   "4 answer B1 s0 w f1 0-10 lock=2 by A1\n"
+                   "5 arrive B1 s0 w f2 0-10 by A1\n"
+                   "7 answer B1 s0 w f2 0-10 lock=2 by A1\n"
+                   "8 release B1 s0 committed\n"
+                   "8 end B1 committed\n",
+                   &aborts);
+    assert_int_equal(aborts.exact.pair_count, 1);
+    assert_int_equal(aborts.exact.pairs[0].waits, 2);
+    assert_int_equal(aborts.sources.rows[aborts.exact.pairs[0].victim].file_count, 2);
+    wio_aborts_fini(&aborts);
+}
+
 /* The cost of an abort with two blockers is shared out, that with one twice is not. */
 static void costs_add_up(void **state)
 {
@@ -220,6 +330,11 @@ int main(void)
         cmocka_unit_test(waits_tell_the_holders_think_time),
         cmocka_unit_test(chains_are_followed),
         cmocka_unit_test(cycles_are_deadlocks),
+        cmocka_unit_test(refused_in_a_cycle_is_a_deadlock),
+        cmocka_unit_test(chains_of_granted_waits_are_kept),
+        cmocka_unit_test(nothing_touched_is_a_false_conflict),
+        cmocka_unit_test(many_ranges_are_no_false_conflict),
+        cmocka_unit_test(a_line_stays_one_while_files_come),
         cmocka_unit_test(costs_add_up),
         cmocka_unit_test(contention_is_split),
     };
