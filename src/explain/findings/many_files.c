@@ -31,8 +31,14 @@ static void describe(const struct wio_finding_input *input, const struct wio_fin
     double each = wio_finding_part(group->bytes, group->data_opens);
 
     (void)input;
-    (void)snprintf(finding->title, sizeof(finding->title), "%s opens of files of %s each",
-                   wio_finding_count(&words, group->data_opens), wio_finding_size(&words, each));
+    if (group->bytes > 0) {
+        (void)snprintf(finding->title, sizeof(finding->title), "%s opens of files of %s each",
+                       wio_finding_count(&words, group->data_opens),
+                       wio_finding_size(&words, each));
+    } else { /* their bytes are moved by calls that are no part of it, such as copy_file_range */
+        (void)snprintf(finding->title, sizeof(finding->title), "%s opens of small files",
+                       wio_finding_count(&words, group->data_opens));
+    }
     (void)snprintf(finding->detail, sizeof(finding->detail), "%s operations on them, %s each",
                    wio_finding_count(&words, group->data_count),
                    wio_finding_time(&words, wio_finding_part(group->data_ns, group->data_count)));
