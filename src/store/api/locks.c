@@ -13,6 +13,8 @@
 #define PAUSE_MIN_NS UINT64_C(500000)
 #define PAUSE_MAX_NS UINT64_C(50000000)
 #define SECOND_NS UINT64_C(1000000000)
+#define GIVE_BACK_NS UINT64_C(500000000)
+#define SEND_NS UINT64_C(10000000)
 
 struct advice {
     uint64_t offset;
@@ -66,17 +68,36 @@ static enum wio_status ask_piece(struct wio_store_file *file, const struct advic
     return status;
 }
 
-/* The pieces before `end`; what cannot be given back ends with the lease. */
+/* The pieces before `end`, all of them, also after one failed: the first error is told. Where the
+ * time has passed, each is still sent. What cannot be given back ends with the lease. */
 static enum wio_status unlock_pieces(struct wio_store_file *file, const struct advice *range,
                                      uint32_t end, struct wio_error *err)
 {
+    enum wio_status first = WIO_OK;
     for (uint32_t i = 0; i < end; i++) {
         struct wio_store_piece piece = piece_of(file, range, i);
-        if (piece.size > 0) {
-            WIO_TRY(ask_piece(file, range, WIO_STORE_UNLOCK, &piece, err));
+        struct advice own = *range;
+        if (piece.size == 0) {
+            continue;
         }
+        if (first != WIO_OK) {
+            uint64_t soon_ns = wio_clock_mono_ns() + SEND_NS;
+            own.deadline_ns = own.deadline_ns > soon_ns ? own.deadline_ns : soon_ns;
+        }
+        enum wio_status status =
+            ask_piece(file, &own, WIO_STORE_UNLOCK, &piece, first == WIO_OK ? err : NULL);
+        first = first == WIO_OK ? status : first;
     }
-    return WIO_OK;
+    return first;
+}
+
+/* Of a range whose piece `i` failed: the pieces before, and that one unless it was refused. */
+static void give_back(struct wio_store_file *file, const struct advice *range, uint32_t i,
+                      bool is_refused)
+{
+    struct advice own = *range;
+    own.deadline_ns = wio_clock_mono_ns() + GIVE_BACK_NS;
+    (void)!unlock_pieces(file, &own, is_refused ? i : i + 1, NULL);
 }
 
 static enum wio_status lock_pieces(struct wio_store_file *file, const struct advice *range,
@@ -87,7 +108,7 @@ static enum wio_status lock_pieces(struct wio_store_file *file, const struct adv
         enum wio_status status =
             piece.size > 0 ? ask_piece(file, range, WIO_STORE_LOCK, &piece, err) : WIO_OK;
         if (status != WIO_OK) {
-            (void)!unlock_pieces(file, range, i, NULL);
+            give_back(file, range, i, status == WIO_ERR_BUSY && err->sys_errno == EAGAIN);
             return status;
         }
     }

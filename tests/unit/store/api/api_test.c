@@ -502,6 +502,26 @@ static void locks_are_against_other_clients(void **state)
     wio_store_file_close(ours);
 }
 
+/* Whether a lock that timed out was given is not known: it is not held afterwards. */
+static void a_lock_that_timed_out_is_given_back(void **state)
+{
+    (void)state;
+    struct wio_store *others = connect_as("keeper");
+    struct wio_store_open_params params = how(O_RDWR | O_CREAT);
+    params.view = WIO_VIEW_INDEPENDENT;
+    params.stripe_unit = 16;
+    struct wio_store_file *theirs = open_with(others, "/late", &params);
+    params.timeout_ns = SECOND_NS / 10;
+    struct wio_store_file *ours = open_with(store, "/late", &params);
+    served_pause(&served);
+    expect_errno(wio_store_lock(ours, 0, 0, true, false, &err), ETIMEDOUT);
+    served_go_on(&served);
+    assert_ok(wio_store_lock(theirs, 0, 0, true, true, &err), &err);
+    wio_store_file_close(ours);
+    wio_store_file_close(theirs);
+    wio_store_disconnect(others);
+}
+
 int main(void)
 {
 #define SCENE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
@@ -519,6 +539,7 @@ int main(void)
         SCENE(truncation_by_open),
         SCENE(wrong_uses_are_told),
         SCENE(locks_are_against_other_clients),
+        SCENE(a_lock_that_timed_out_is_given_back),
     };
     return WIO_RUN(tests);
 }
