@@ -28,8 +28,10 @@
  * The message names what was in the way; wio_store_blockers has it as numbers and texts.
  *
  * Time. No call takes longer than its time-out (30 s, or params.timeout_ns), whatever happens to
- * servers and network. What was under way then is ended by the library on its own; of a commit or a
- * single write it is not known whether it happened.
+ * servers and network, except that wio_store_list has it for each part of a long list, that closing
+ * a written file takes up to 2 s, and that a lock or unlock that fails may take 0.5 s longer, and
+ * 10 ms for each segment, to give back what it has. What was under way then is ended by the library
+ * on its own; of a commit or a single write it is not known whether it happened.
  *
  * Threads. A store and its files may be used by many threads at once, a transaction by one at a
  * time. An own thread of the library keeps the connections. After fork() the child may use none of

@@ -291,9 +291,11 @@ WIO_MUST_CHECK enum wio_status api_file_op(struct wio_store_file *file, struct w
                                            struct wio_error *err);
 WIO_MUST_CHECK enum wio_status api_file_run(struct wio_store_file *file, struct wio_store_txn *txn,
                                             struct api_op **op, struct wio_error *err);
+/* The same as one step of a call that has several. */
+uint64_t api_file_deadline_ns(const struct wio_store_file *file, const struct wio_store_txn *txn);
+WIO_MUST_CHECK enum wio_status api_file_run_until(struct wio_store_file *file,
+                                                  struct wio_store_txn *txn, struct api_op **op,
+                                                  uint64_t deadline_ns, struct wio_error *err);
 void api_op_cleanup(struct api_op **op);
-/* The bytes of what has no name any more. */
-WIO_MUST_CHECK enum wio_status api_drop(struct wio_store *store, const struct wio_store_stat *stat,
-                                        struct wio_error *err);
 
 #endif

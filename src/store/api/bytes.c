@@ -41,8 +41,8 @@ static bool is_global(const struct wio_store_file *file)
 /* ---- reads --------------------------------------------------------------------------------- */
 
 static enum wio_status read_once(struct wio_store_file *file, struct wio_store_txn *txn,
-                                 const struct api_op *like, bool *is_unsure_out, size_t *got_out,
-                                 struct wio_error *err)
+                                 const struct api_op *like, uint64_t deadline_ns,
+                                 bool *is_unsure_out, size_t *got_out, struct wio_error *err)
 {
     WIO_CLEANUP(api_op_cleanup) struct api_op *op = NULL;
     WIO_TRY(api_file_op(file, txn, API_READ, &op, err));
@@ -51,7 +51,7 @@ static enum wio_status read_once(struct wio_store_file *file, struct wio_store_t
     op->size = like->size;
     op->is_shared = like->is_shared;
     op->is_not_single = txn != NULL || *is_unsure_out;
-    WIO_TRY(api_file_run(file, txn, &op, err));
+    WIO_TRY(api_file_run_until(file, txn, &op, deadline_ns, err));
     *is_unsure_out = op->is_unsure;
     *got_out = op->got;
     return WIO_OK;
@@ -62,12 +62,13 @@ static enum wio_status read_range(struct wio_store_file *file, struct wio_store_
                                   const struct api_op *like, size_t *got_out, struct wio_error *err)
 {
     bool is_unsure = false;
+    uint64_t deadline_ns = api_file_deadline_ns(file, txn);
     *got_out = 0;
     if (like->size == 0) {
         return WIO_OK;
     }
-    WIO_TRY(read_once(file, txn, like, &is_unsure, got_out, err));
-    return is_unsure ? read_once(file, txn, like, &is_unsure, got_out, err) : WIO_OK;
+    WIO_TRY(read_once(file, txn, like, deadline_ns, &is_unsure, got_out, err));
+    return is_unsure ? read_once(file, txn, like, deadline_ns, &is_unsure, got_out, err) : WIO_OK;
 }
 
 enum wio_status wio_store_pread(struct wio_store_file *file, struct wio_store_txn *txn, void *data,

@@ -33,7 +33,7 @@ static uint32_t open_flags_of(int flags)
 }
 
 static enum wio_status ask_open(struct wio_store *store, const char *path,
-                                const struct wio_store_open_params *params,
+                                const struct wio_store_open_params *params, uint64_t deadline_ns,
                                 struct wio_store_stat *stat_out, struct wio_error *err)
 {
     WIO_CLEANUP(api_answer_fini) struct api_answer answer = {0};
@@ -47,7 +47,7 @@ static enum wio_status ask_open(struct wio_store *store, const char *path,
                     .file_mode = params->mode & 07777,
                     .segments = params->segments,
                     .stripe_unit = params->stripe_unit},
-        .deadline_ns = api_deadline_ns(store, params->timeout_ns),
+        .deadline_ns = deadline_ns,
         .keeps_grant = true,
     };
     WIO_TRY(api_ask(store, &question, &answer, NULL, err));
@@ -105,7 +105,7 @@ static enum wio_status set_place(struct wio_store_file *file, const struct wio_s
 
 /* A file that was there before: the catalogue has raised its generation. */
 static enum wio_status cut(struct wio_store_file *file, const struct wio_store_stat *stat,
-                           struct wio_error *err)
+                           uint64_t deadline_ns, struct wio_error *err)
 {
     WIO_CLEANUP(api_op_cleanup) struct api_op *op = NULL;
     bool was_there = stat->generation > 1;
@@ -113,7 +113,7 @@ static enum wio_status cut(struct wio_store_file *file, const struct wio_store_s
         return WIO_OK;
     }
     WIO_TRY(api_file_op(file, NULL, API_TRUNCATE, &op, err));
-    return api_file_run(file, NULL, &op, err);
+    return api_file_run_until(file, NULL, &op, deadline_ns, err);
 }
 
 static enum wio_status check_params(const char *path, const struct wio_store_open_params *params,
@@ -146,11 +146,12 @@ enum wio_status wio_store_file_open(struct wio_store *store, const char *path,
     struct wio_store_stat stat = {0};
     WIO_TRY(wio_take_sized(&params, sizeof(params), given, "struct wio_store_open_params", err));
     WIO_TRY(check_params(path, &params, err));
+    uint64_t deadline_ns = api_deadline_ns(store, params.timeout_ns);
     struct wio_store_file *made = file_create(store, path, &params);
     if (made == NULL) {
         return api_nomem(err);
     }
-    enum wio_status status = ask_open(store, path, &params, &stat, err);
+    enum wio_status status = ask_open(store, path, &params, deadline_ns, &stat, err);
     if (status != WIO_OK) {
         file_free(made);
         return api_about(status, path, err);
@@ -158,7 +159,7 @@ enum wio_status wio_store_file_open(struct wio_store *store, const char *path,
     WIO_CLEANUP(file_cleanup) struct wio_store_file *file = made;
     file->place.file = stat.file; /* its grant is to be dropped */
     WIO_TRY(set_place(file, &stat, &params, err));
-    WIO_TRY(cut(file, &stat, err));
+    WIO_TRY(cut(file, &stat, deadline_ns, err));
     *file_out = file;
     file = NULL;
     return WIO_OK;

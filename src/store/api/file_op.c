@@ -45,16 +45,25 @@ static void keep_blockers(struct wio_store_file *file, struct api_op *op)
     (void)pthread_mutex_unlock(&file->mutex);
 }
 
-enum wio_status api_file_run(struct wio_store_file *file, struct wio_store_txn *txn,
-                             struct api_op **op, struct wio_error *err)
+uint64_t api_file_deadline_ns(const struct wio_store_file *file, const struct wio_store_txn *txn)
 {
     uint64_t deadline_ns = api_deadline_ns(file->store, file->timeout_ns);
-    if (txn != NULL && txn->deadline_ns < deadline_ns) {
-        deadline_ns = txn->deadline_ns;
-    }
+    bool is_sooner = txn != NULL && txn->deadline_ns < deadline_ns;
+    return is_sooner ? txn->deadline_ns : deadline_ns;
+}
+
+enum wio_status api_file_run_until(struct wio_store_file *file, struct wio_store_txn *txn,
+                                   struct api_op **op, uint64_t deadline_ns, struct wio_error *err)
+{
     enum wio_status status = api_op_run(*op, deadline_ns, err);
     if (txn == NULL && !(*op)->call.is_abandoned) {
         keep_blockers(file, *op);
     }
     return api_about(status, file->path, err);
+}
+
+enum wio_status api_file_run(struct wio_store_file *file, struct wio_store_txn *txn,
+                             struct api_op **op, struct wio_error *err)
+{
+    return api_file_run_until(file, txn, op, api_file_deadline_ns(file, txn), err);
 }

@@ -45,8 +45,8 @@ static enum wio_status tell(struct wio_store *store, const char *path, const cha
 
 /* ---- bytes of files without names ---------------------------------------------------------- */
 
-enum wio_status api_drop(struct wio_store *store, const struct wio_store_stat *stat,
-                         struct wio_error *err)
+static enum wio_status drop(struct wio_store *store, const struct wio_store_stat *stat,
+                            uint64_t deadline_ns, struct wio_error *err)
 {
     const struct api_place place = api_place_of(store, stat);
     WIO_CLEANUP(api_op_cleanup) struct api_op *op = NULL;
@@ -54,7 +54,7 @@ enum wio_status api_drop(struct wio_store *store, const struct wio_store_stat *s
     if (op == NULL) {
         return api_nomem(err);
     }
-    return api_op_run(op, api_deadline_ns(store, 0), err);
+    return api_op_run(op, deadline_ns, err);
 }
 
 /* UNLINK and RENAME: what they leave without a name. */
@@ -69,7 +69,7 @@ static enum wio_status ask_and_drop(struct wio_store *store, const char *path, c
         return WIO_OK;
     }
     if (S_ISREG(answer.stat.mode)) {
-        status = api_about(api_drop(store, &answer.stat, err), path, err);
+        status = api_about(drop(store, &answer.stat, question.deadline_ns, err), path, err);
     }
     api_drop_grants(store, answer.stat.file);
     return status;
@@ -107,7 +107,7 @@ static struct wio_store_attr attr_of(const struct wio_store_stat *stat)
 }
 
 static enum wio_status ask_size(struct wio_store *store, const struct wio_store_stat *stat,
-                                uint64_t *size_out, struct wio_error *err)
+                                uint64_t deadline_ns, uint64_t *size_out, struct wio_error *err)
 {
     const struct api_place place = api_place_of(store, stat);
     WIO_CLEANUP(api_op_cleanup) struct api_op *op = NULL;
@@ -115,7 +115,7 @@ static enum wio_status ask_size(struct wio_store *store, const struct wio_store_
     if (op == NULL) {
         return api_nomem(err);
     }
-    WIO_TRY(api_op_run(op, api_deadline_ns(store, 0), err));
+    WIO_TRY(api_op_run(op, deadline_ns, err));
     *size_out = op->file_end;
     return WIO_OK;
 }
@@ -134,7 +134,8 @@ enum wio_status wio_store_stat(struct wio_store *store, const char *path, unsign
     WIO_TRY(ask(store, path, NULL, &question, &answer, err));
     struct wio_store_attr attr = attr_of(&answer.stat);
     if (wants_size && S_ISREG(answer.stat.mode)) {
-        status = api_about(ask_size(store, &answer.stat, &attr.size, err), path, err);
+        status = api_about(ask_size(store, &answer.stat, question.deadline_ns, &attr.size, err),
+                           path, err);
     }
     if (wants_size) {
         api_drop_grants(store, answer.stat.file);
@@ -266,12 +267,13 @@ enum wio_status wio_store_statfs(struct wio_store *store, struct wio_store_space
 {
     struct wio_store_space space = {.struct_size = space_out->struct_size,
                                     .targets = store->targets};
+    uint64_t deadline_ns = api_deadline_ns(store, 0);
     for (uint16_t i = 0; i < store->targets; i++) {
         WIO_CLEANUP(api_answer_fini) struct api_answer answer = {0};
         const struct api_question question = {.request = {.op = WIO_STORE_STATFS},
                                               .is_for_target = true,
                                               .target = i,
-                                              .deadline_ns = api_deadline_ns(store, 0)};
+                                              .deadline_ns = deadline_ns};
         WIO_TRY(api_ask(store, &question, &answer, NULL, err));
         space.total_bytes += answer.stat.size;
         space.used_bytes += answer.stat.used;
