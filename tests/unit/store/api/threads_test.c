@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <whyio/store.h>
@@ -330,6 +331,13 @@ static struct wio_error connect_with(const char *key, const char *address)
     return err;
 }
 
+/* A file that no other user may read. */
+static void write_secret(const char *path, const char *text)
+{
+    wio_test_write(path, text, strlen(text));
+    assert_int_equal(chmod(path, S_IRUSR | S_IWUSR), 0);
+}
+
 static void keys_are_needed_where_there_is_one(void **state)
 {
     (void)state;
@@ -350,15 +358,17 @@ static void keys_are_needed_where_there_is_one(void **state)
     assert_ok(wio_link_keys_begin(&err), &err);
     assert_ok(wio_link_key_parse(right, &keyed.link.key, &err), &err);
     served_begin_as(&keyed, 1);
-    wio_test_write(right_path, right, strlen(right));
-    wio_test_write(wrong_path, wrong, strlen(wrong));
-    wio_test_write(none_path, "zz\n", 3);
-    int bytes = snprintf(where, sizeof(where), "%s\n%s", keyed.address, right);
-    wio_test_write(where_path, where, (size_t)bytes);
+    write_secret(right_path, right);
+    write_secret(wrong_path, wrong);
+    write_secret(none_path, "zz\n");
+    (void)snprintf(where, sizeof(where), "%s\n%s", keyed.address, right);
+    write_secret(where_path, where);
     (void)snprintf(at, sizeof(at), "@%s", where_path);
     assert_int_equal(connect_with(right_path, keyed.address).status, WIO_OK);
     assert_int_equal(connect_with(NULL, at).status, WIO_OK);
     assert_int_equal(connect_with(none_path, keyed.address).status, WIO_ERR_FORMAT);
+    assert_int_equal(chmod(right_path, 0644), 0); /* other users can read it */
+    assert_int_equal(connect_with(right_path, keyed.address).status, WIO_ERR_USAGE);
     err = connect_with(wrong_path, keyed.address);
     assert_int_equal(err.status, WIO_ERR_IO);
     assert_non_null(strstr(err.message, "is the key that of the store?"));
