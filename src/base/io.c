@@ -43,9 +43,10 @@ DIR *wio_io_list(int dir)
     return list;
 }
 
-enum wio_status wio_io_pread_some(int fd, const char *label, void *data, size_t size,
-                                  uint64_t offset, size_t *got_out, struct wio_error *err)
+enum wio_status wio_io_pread_some(int fd, const char *label, void *data, size_t *size_inout,
+                                  uint64_t offset, struct wio_error *err)
 {
+    size_t size = *size_inout;
     size_t done = 0;
     ssize_t got = 1;
     while (done < size && got != 0) {
@@ -56,15 +57,15 @@ enum wio_status wio_io_pread_some(int fd, const char *label, void *data, size_t 
         }
         done += got > 0 ? (size_t)got : 0;
     }
-    *got_out = done;
+    *size_inout = done;
     return WIO_OK;
 }
 
 enum wio_status wio_io_pread(int fd, const char *label, void *data, size_t size, uint64_t offset,
                              struct wio_error *err)
 {
-    size_t got = 0;
-    WIO_TRY(wio_io_pread_some(fd, label, data, size, offset, &got, err));
+    size_t got = size;
+    WIO_TRY(wio_io_pread_some(fd, label, data, &got, offset, err));
     return got == size
                ? WIO_OK
                : wio_error_set(err, WIO_ERR_TRUNCATED, label, offset + got,

@@ -21,9 +21,9 @@ void wio_dir_cleanup(DIR **dir);
 /* Exactly `size` bytes at `offset`; `label` is the file name for the error. */
 WIO_MUST_CHECK enum wio_status wio_io_pread(int fd, const char *label, void *data, size_t size,
                                             uint64_t offset, struct wio_error *err);
-/* Up to `size` bytes: fewer only where the file ends. */
-WIO_MUST_CHECK enum wio_status wio_io_pread_some(int fd, const char *label, void *data, size_t size,
-                                                 uint64_t offset, size_t *got_out,
+/* Up to *size_inout bytes, and it becomes how many: fewer only where the file ends. */
+WIO_MUST_CHECK enum wio_status wio_io_pread_some(int fd, const char *label, void *data,
+                                                 size_t *size_inout, uint64_t offset,
                                                  struct wio_error *err);
 WIO_MUST_CHECK enum wio_status wio_io_pwrite(int fd, const char *label, const void *data,
                                              size_t size, uint64_t offset, struct wio_error *err);

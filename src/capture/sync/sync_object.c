@@ -80,7 +80,7 @@ static void put(uintptr_t address, size_t size, struct cap_object_file file)
 
 void cap_object_attached(uintptr_t address, int id)
 {
-    struct shmid_ds segment;
+    struct shmid_ds segment = {0};
     if (!cap_is_causal) {
         return;
     }

@@ -31,7 +31,7 @@ static enum wio_status activate(struct wio_attempts *attempts, struct wio_attemp
 {
     struct wio_attempt_server *server = &attempts->servers[part->server];
     void *array = server->active;
-    WIO_TRY(wio_grow(&array, sizeof(*server->active), &server->active_capacity,
+    WIO_TRY(wio_grow(&array, sizeof(struct wio_attempt *), &server->active_capacity,
                      server->active_count + 1));
     server->active = array;
     part->place = server->active_count;

@@ -145,9 +145,14 @@ static enum wio_status follow_chain(const struct wio_attempts *attempts,
     return source_of(attempts, at, root_out);
 }
 
+/* Whose request, at which server. */
+struct asking {
+    uint32_t victim;
+    uint32_t server;
+};
+
 static enum wio_status add_blocker(struct wio_exact *exact, const struct wio_attempts *attempts,
-                                   uint32_t victim, uint32_t server,
-                                   const struct wio_txn_blocker *blocker,
+                                   struct asking at, const struct wio_txn_blocker *blocker,
                                    const struct wio_txn_range *asked,
                                    struct wio_exact_pair **pair_out)
 {
@@ -156,9 +161,9 @@ static enum wio_status add_blocker(struct wio_exact *exact, const struct wio_att
     uint32_t root = 0;
     WIO_TRY(source_of(attempts, blocker, &source));
     WIO_TRY(follow_chain(attempts, blocker, &length, &root));
-    WIO_TRY(find_pair(exact, victim, source, server, pair_out));
+    WIO_TRY(find_pair(exact, at.victim, source, at.server, pair_out));
     struct wio_exact_pair *pair = *pair_out;
-    pair->by_conflict[conflict_of(attempts, server, blocker, asked)]++;
+    pair->by_conflict[conflict_of(attempts, at.server, blocker, asked)]++;
     pair->example = blocker->range;
     if (length > pair->chain_max) {
         pair->chain_max = length;
@@ -172,14 +177,14 @@ static enum wio_status add_wait(struct wio_exact *exact, const struct wio_attemp
                                 struct wio_attempt *waiter, uint32_t server,
                                 const struct wio_txn_row *row)
 {
-    uint32_t victim = 0;
-    WIO_TRY(wio_attempts_line(attempts, waiter, &victim));
+    struct asking at = {.server = server};
+    WIO_TRY(wio_attempts_line(attempts, waiter, &at.victim));
     uint64_t until = row->t_ns - row->storage_ns - row->run_ns;
     uint64_t from = until - row->lock_ns;
     for (uint32_t i = 0; i < row->blocker_listed; i++) {
         struct wio_exact_pair *pair = NULL;
         const struct wio_txn_blocker *blocker = &row->blockers[i];
-        WIO_TRY(add_blocker(exact, attempts, victim, server, blocker, &row->range, &pair));
+        WIO_TRY(add_blocker(exact, attempts, at, blocker, &row->range, &pair));
         pair->waits++;
         if (waiter->waits != NULL && waiter->waits->chain > pair->chain_max) {
             pair->chain_max = waiter->waits->chain;
@@ -333,8 +338,8 @@ enum wio_status wio_exact_abort(struct wio_exact *exact, const struct wio_attemp
         if (is_repeated(sources, waits, i)) {
             continue;
         }
-        WIO_TRY(add_blocker(exact, attempts, victim, waits->refusal_at[i], &waits->refusals[i],
-                            &waits->refused, &pair));
+        struct asking at = {victim, waits->refusal_at[i]};
+        WIO_TRY(add_blocker(exact, attempts, at, &waits->refusals[i], &waits->refused, &pair));
         pair->aborts++;
         pair->deadlocks += waits->is_deadlock;
         pair->wasted_s += seconds(attempt->end_ns - attempt->begin_ns) / different;

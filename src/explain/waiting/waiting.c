@@ -53,7 +53,7 @@ static enum wio_status add_chain(struct wio_waiting *waiting, const struct wio_p
 {
     uint32_t jumps = path != NULL ? path->jumps : 0;
 
-    for (; path != end; path = path->parent) {
+    for (; path != NULL && path != end; path = path->parent) {
         bool is_deep = sign > 0 && jumps - path->jumps > WIO_WAIT_DEPTH;
         for (uint32_t i = 0; i < path->count; i++) {
             const struct wio_step *step = &waiting->steps->steps[path->parts[i].step];

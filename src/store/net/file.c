@@ -189,7 +189,8 @@ static enum wio_status used_of(struct wio_io_file *file, uint64_t *bytes_out, st
 static enum wio_status read_file(struct wio_io_file *file, uint64_t offset, void *data, size_t size,
                                  size_t *got_out, struct wio_error *err)
 {
-    return wio_io_pread_some(file->fd, file->name, data, size, offset, got_out, err);
+    *got_out = size;
+    return wio_io_pread_some(file->fd, file->name, data, got_out, offset, err);
 }
 
 /* What one call did not write. */

@@ -42,7 +42,8 @@ static enum wio_status copy_bytes(struct stage *stage, int fd, const char *path,
     uint64_t at = 0;
     size_t got = 0;
     do {
-        WIO_TRY(wio_io_pread_some(fd, path, buffer, STAGE_CHUNK, at, &got, err));
+        got = STAGE_CHUNK;
+        WIO_TRY(wio_io_pread_some(fd, path, buffer, &got, at, err));
         WIO_TRY(wio_store_pwrite(to, NULL, buffer, got, at, err));
         at += got;
         stage_moved(stage, got);
