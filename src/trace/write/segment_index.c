@@ -28,6 +28,14 @@ static enum wio_status write_block(struct wio_segment *segment, struct wio_error
     return WIO_OK;
 }
 
+/* Entries into the next block. */
+static enum wio_status put_part(struct wio_segment *segment, const uint8_t *entries, size_t bytes,
+                                struct wio_error *err)
+{
+    enum wio_status status = wio_blob_put(&segment->index, entries, bytes);
+    return status == WIO_OK ? WIO_OK : wio_segment_fail(segment, status, err);
+}
+
 /* R-INDEX-1: INDEX blocks are together at the end, so all but the last wait in memory, one behind
  * the other; `parts` are their ends. */
 enum wio_status wio_segment_write_index(struct wio_segment *segment, struct wio_error *err)
@@ -41,14 +49,14 @@ enum wio_status wio_segment_write_index(struct wio_segment *segment, struct wio_
     for (size_t i = 0; i < segment->index_part_count && status == WIO_OK; i++) {
         const struct wio_index_part *part = &segment->index_parts[i];
         segment->index_count = part->count - done;
-        status = wio_blob_put(&segment->index, all.data + from, part->end - from);
+        status = put_part(segment, all.data + from, part->end - from, err);
         status = status == WIO_OK ? write_block(segment, err) : status;
         from = part->end;
         done = part->count;
     }
     segment->index_count = total - done;
     if (status == WIO_OK) {
-        status = wio_blob_put(&segment->index, all.data + from, all.size - from);
+        status = put_part(segment, all.data + from, all.size - from, err);
     }
     wio_blob_fini(&all);
     return status == WIO_OK ? write_block(segment, err) : status;
