@@ -194,7 +194,7 @@ static bool can_ask_owner(void)
     return fd >= 0;
 }
 
-/* Whatever a client says of itself: the kernel names its user, or it is nobody. */
+/* Whatever a client says of itself: its user is the one that the kernel names, or 65534. */
 static void talks_by_loopback(void **state)
 {
     (void)state;
