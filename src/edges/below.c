@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bisect.h"
 #include "base/cleanup.h"
 #include "edges/paths.h"
 
@@ -41,15 +42,8 @@ void wio_join_below_fini(struct wio_join_below *below)
 static uint32_t find(const struct wio_join_below *below, const struct wio_trace *trace,
                      const char *text)
 {
-    uint32_t low = 0;
-    uint32_t high = below->count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        bool is_before = strcmp(wio_trace_string(trace, below->sorted[middle], NULL), text) < 0;
-        low = is_before ? middle + 1 : low;
-        high = is_before ? high : middle;
-    }
-    return low;
+    return (uint32_t)WIO_FIRST(i, 0, below->count,
+                               strcmp(wio_trace_string(trace, below->sorted[i], NULL), text) >= 0);
 }
 
 /* The string that `rest` behind the directory `to` is. */

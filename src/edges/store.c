@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/bisect.h"
 #include "base/cleanup.h"
 #include "base/memory.h"
 #include "edges/edges_internal.h"
@@ -119,17 +120,8 @@ static enum wio_status sort(const struct store *store, size_t count, point_fn *p
 static size_t find_op(const struct store *store, const struct sorted *sorted, point_fn *point,
                       uint32_t thread, uint64_t op)
 {
-    size_t low = sorted->start[thread];
-    size_t high = sorted->start[thread + 1];
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (point(store->result, sorted->items[middle]).op < op) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
+    return WIO_FIRST(i, sorted->start[thread], sorted->start[thread + 1],
+                     point(store->result, sorted->items[i]).op >= op);
 }
 
 /* All items in the order of streams and their events. */
@@ -256,17 +248,8 @@ static enum wio_status write_collective(struct store *store, uint32_t number)
 /* Members lie in the order of collectives, so the collective of one is found by a search. */
 static uint32_t collective_of(const struct wio_edges *edges, size_t member)
 {
-    size_t low = 0;
-    size_t high = edges->collective_count;
-    while (high - low > 1) {
-        size_t middle = low + (high - low) / 2;
-        if (edges->collectives[middle].first <= member) {
-            low = middle;
-        } else {
-            high = middle;
-        }
-    }
-    return (uint32_t)low;
+    size_t behind = WIO_FIRST(i, 1, edges->collective_count, edges->collectives[i].first > member);
+    return (uint32_t)behind - 1;
 }
 
 static enum wio_status write_member(struct store *store, uint32_t item)

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "base/bisect.h"
 #include "base/cleanup.h"
 #include "base/grow.h"
 
@@ -74,17 +75,7 @@ void wio_edits_sort(struct wio_edits *edits)
 /* The first edit behind those of events up to `seq`. */
 static uint32_t behind(const struct wio_edit_list *list, uint64_t seq)
 {
-    uint32_t low = 0;
-    uint32_t high = list->count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (list->items[middle].seq <= seq) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
+    return (uint32_t)WIO_FIRST(i, 0, list->count, list->items[i].seq > seq);
 }
 
 bool wio_edits_has_dropped(const struct wio_edits *edits, uint32_t stream, uint64_t seq)

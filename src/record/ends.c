@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "base/bisect.h"
 #include "base/cleanup.h"
 #include "base/grow.h"
 
@@ -35,20 +36,11 @@ bool wio_ends_find(void *arg, int32_t pid, uint64_t start_mono_ns, int *wait_sta
         ends->is_sorted = true;
     }
     const struct wio_end wanted = {pid, 0, start_mono_ns};
-    size_t low = 0;
-    size_t high = ends->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (compare(&ends->items[middle], &wanted) < 0) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    if (low == ends->count || ends->items[low].pid != pid) {
+    size_t first = WIO_FIRST(i, 0, ends->count, compare(&ends->items[i], &wanted) >= 0);
+    if (first == ends->count || ends->items[first].pid != pid) {
         return false;
     }
-    *wait_status_out = ends->items[low].wait_status;
+    *wait_status_out = ends->items[first].wait_status;
     return true;
 }
 

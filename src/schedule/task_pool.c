@@ -7,6 +7,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include "base/bisect.h"
 #include "base/cleanup.h"
 #include "base/grow.h"
 #include "ops/calls.h"
@@ -300,20 +301,17 @@ void wio_turns_fini(struct wio_turns *turns)
     *turns = (struct wio_turns){0};
 }
 
+static bool ends_before(const struct wio_turn_span *span, uint32_t stream, uint64_t seq)
+{
+    return span->stream != stream ? span->stream < stream : span->end_seq <= seq;
+}
+
 const struct wio_turn_span *wio_turns_span(const struct wio_turns *turns, uint32_t stream,
                                            uint64_t seq)
 {
-    uint32_t low = 0;
-    uint32_t high = turns->span_count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        const struct wio_turn_span *span = &turns->spans[middle];
-        bool is_before = span->stream != stream ? span->stream < stream : span->end_seq <= seq;
-        low = is_before ? middle + 1 : low;
-        high = is_before ? high : middle;
-    }
-    bool is_found = low < turns->span_count && turns->spans[low].stream == stream;
-    return is_found ? &turns->spans[low] : NULL;
+    size_t first = WIO_FIRST(i, 0, turns->span_count, !ends_before(&turns->spans[i], stream, seq));
+    bool is_found = first < turns->span_count && turns->spans[first].stream == stream;
+    return is_found ? &turns->spans[first] : NULL;
 }
 
 int32_t wio_turns_fd(const struct wio_turn_span *span, uint32_t path)

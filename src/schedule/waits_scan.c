@@ -2,6 +2,7 @@
 /* Matches edges with their events: when each was given in the trace, and how it is replayed. */
 #include <stdlib.h>
 
+#include "base/bisect.h"
 #include "base/cleanup.h"
 #include "ops/calls.h"
 #include "schedule/lockset.h"
@@ -320,24 +321,24 @@ static void put_member(struct builder *builder, const struct wio_plan_member *me
     }
 }
 
+static bool leads_before(const struct wio_plan_edge *edge, const struct wio_plan_poll *poll)
+{
+    return edge->to_stream != poll->stream ? edge->to_stream < poll->stream
+                                           : edge->to_seq < poll->last_seq;
+}
+
+static bool leads_to(const struct wio_plan_edge *edge, const struct wio_plan_poll *poll)
+{
+    return edge->to_stream == poll->stream && edge->to_seq == poll->last_seq;
+}
+
 /* The edge from the event that made the file which the poll finds in the end. */
 static uint32_t maker_of(const struct wio_waits *waits, const struct wio_plan_poll *poll)
 {
-    uint32_t low = 0;
-    uint32_t high = waits->edge_count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        const struct wio_plan_edge *edge = &waits->edges[middle];
-        bool is_before = edge->to_stream != poll->stream ? edge->to_stream < poll->stream
-                                                         : edge->to_seq < poll->last_seq;
-        low = is_before ? middle + 1 : low;
-        high = is_before ? high : middle;
-    }
-    for (; low < waits->edge_count && waits->edges[low].to_stream == poll->stream &&
-           waits->edges[low].to_seq == poll->last_seq;
-         low++) {
-        if (waits->edges[low].evidence == WIO_EVIDENCE_POLL) {
-            return low;
+    size_t first = WIO_FIRST(i, 0, waits->edge_count, !leads_before(&waits->edges[i], poll));
+    for (size_t i = first; i < waits->edge_count && leads_to(&waits->edges[i], poll); i++) {
+        if (waits->edges[i].evidence == WIO_EVIDENCE_POLL) {
+            return (uint32_t)i;
         }
     }
     return UINT32_MAX;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bisect.h"
 #include "base/cleanup.h"
 #include "ops/calls.h"
 #include "seal/seal_internal.h"
@@ -97,24 +98,21 @@ static enum wio_status take_ext(struct wio_seal *seal, struct wio_seal_ring *rin
                             : wio_seal_path(seal, ring, ext->path2, &event->path2);
 }
 
+static bool is_before(const struct wio_seal_completion *completion, uint64_t key, uint64_t ticks)
+{
+    return completion->key != key ? completion->key < key : completion->ticks < ticks;
+}
+
 /* R-EVENT-3: the first completion of this key that is not used and not before the submission. */
 static struct wio_seal_completion *find_completion(struct wio_seal_work *work, uint64_t key,
                                                    uint64_t ticks)
 {
-    uint32_t low = 0;
-    uint32_t high = work->completion_count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        const struct wio_seal_completion *at = &work->completions[middle];
-        if (at->key < key || (at->key == key && at->ticks < ticks)) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    for (; low < work->completion_count && work->completions[low].key == key; low++) {
-        if (!work->completions[low].is_used) {
-            return &work->completions[low];
+    const struct wio_seal_completion *sorted = work->completions;
+    uint32_t count = work->completion_count;
+    size_t first = WIO_FIRST(i, 0, count, !is_before(&sorted[i], key, ticks));
+    for (size_t i = first; i < count && sorted[i].key == key; i++) {
+        if (!sorted[i].is_used) {
+            return &work->completions[i];
         }
     }
     return NULL;

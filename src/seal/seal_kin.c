@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
+#include "base/bisect.h"
 #include "base/cleanup.h"
 #include "ops/calls.h"
 #include "seal/seal_internal.h"
@@ -145,17 +146,8 @@ static int compare_births(const void *a, const void *b)
 static const struct wio_seal_kin *find_kin(const struct wio_seal *seal,
                                            const struct wio_seal_kin *key)
 {
-    uint32_t low = 0;
-    uint32_t high = seal->kin_count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (compare_kin(&seal->kin[middle], key) < 0) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low < seal->kin_count && is_alike(&seal->kin[low], key) ? &seal->kin[low] : NULL;
+    size_t first = WIO_FIRST(i, 0, seal->kin_count, compare_kin(&seal->kin[i], key) >= 0);
+    return first < seal->kin_count && is_alike(&seal->kin[first], key) ? &seal->kin[first] : NULL;
 }
 
 /* The row behind one in its group; NULL = none. */
@@ -189,18 +181,11 @@ static bool was_killed(const struct wio_seal *seal, uint32_t process, uint64_t o
 /* The first image of `child` from that moment on; UINT32_MAX = none. */
 static uint32_t find_birth(const struct births *births, uint64_t child, uint64_t t_ns)
 {
-    uint32_t low = 0;
-    uint32_t high = births->count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        const struct birth *at = &births->items[middle];
-        if (at->child < child || (at->child == child && at->t_ns < t_ns)) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low < births->count && births->items[low].child == child ? low : UINT32_MAX;
+    const struct birth *items = births->items;
+    size_t first =
+        WIO_FIRST(i, 0, births->count,
+                  items[i].child != child ? items[i].child > child : items[i].t_ns >= t_ns);
+    return first < births->count && items[first].child == child ? (uint32_t)first : UINT32_MAX;
 }
 
 static enum wio_status list_births(const struct wio_seal *seal, struct births *births)

@@ -69,6 +69,8 @@ RULES = [
     Rule("argp", r"^tools/.*\.c$", r"\bargp_parse\s*\(",
          "cmd_parse (options.h): its result is the exit status where arguments cannot be read",
          unless=r"^tools/whyio/options\.c$"),
+    Rule("bisect", r"^(src|tools)/.*\.[ch]$", r"= (\w+) \+ \(\w+ - \1\) / 2;",
+         "WIO_FIRST of base/bisect.h is the binary search", unless=r"^src/base/bisect\.h$"),
 ]
 ALLOW = re.compile(r"house: allow ([\w, ]+):")
 
@@ -230,6 +232,10 @@ CASES = [  # (path, line, rule or None)
     ("src/model/a.c", "    int flags = O_RDWR | O_CREAT | O_CLOEXEC;", None),
     ("tools/whyio/cmd_a.c", "    argp_parse(&argp, argc, argv, 0, NULL, &args);", "argp"),
     ("tools/whyio/options.c", "    argp_parse(&argp, argc, argv, 0, NULL, &args);", None),
+    ("src/trace/a.c", "    size_t middle = low + (high - low) / 2;", "bisect"),
+    ("src/trace/a.c", "    double left = low + (high - low) / 3;", None),
+    ("src/trace/a.c", "    moment = (int64_t)(sent + (got - sent) / 2) - answer;", None),
+    ("src/base/bisect.h", "    size_t i = low + (high - low) / 2;", None),
     ("src/replay/a.c", "    fd = openat(dir, name, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);", "beneath"),
     ("src/replay/a.c", "    fd = openat(dir, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, f(0666));", None),
     ("src/replay/a.c", "    fd = openat(dir, f(name),\n                O_RDONLY | O_NOFOLLOW | O_CLOEXEC);", None),

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bisect.h"
 #include "base/cleanup.h"
 
 #define NONE UINT32_MAX
@@ -181,17 +182,7 @@ void wio_program_phases_fini(struct wio_program_phases *phases)
 
 uint32_t wio_program_phases_at(const struct wio_program_phases *phases, uint64_t t_ns)
 {
-    uint32_t low = 0;
-    uint32_t high = phases->count - 1;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (phases->ends[middle] <= t_ns) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
+    return (uint32_t)WIO_FIRST(i, 0, phases->count - 1, phases->ends[i] > t_ns);
 }
 
 /* The first act of the stream at or behind `at` that is its part in a collective; `end`: none. */
@@ -203,24 +194,22 @@ static size_t next_meeting(const struct wio_waits *waits, size_t at, size_t end)
     return at;
 }
 
+/* The next part at or behind `at` is in a collective that had all before the moment. */
+static bool has_met_before(const struct wio_waits *waits, size_t at, size_t end, uint64_t moment_ns)
+{
+    size_t next = next_meeting(waits, at, end);
+    return next < end && waits->meetings[waits->acts[next].index].release_ns < moment_ns;
+}
+
 /* The stream's first part in a collective that had all at `moment_ns` or later. */
 static const struct wio_act *part_at(const struct wio_waits *waits, uint32_t stream,
                                      uint64_t moment_ns)
 {
-    size_t low = waits->first[stream];
     size_t end = waits->first[stream + 1];
-    size_t high = end;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        size_t at = next_meeting(waits, middle, high);
-        if (at < high && waits->meetings[waits->acts[at].index].release_ns < moment_ns) {
-            low = at + 1;
-        } else {
-            high = middle;
-        }
-    }
-    low = next_meeting(waits, low, end);
-    return low < end ? &waits->acts[low] : NULL;
+    size_t first =
+        WIO_FIRST(i, waits->first[stream], end, !has_met_before(waits, i, end, moment_ns));
+    size_t at = next_meeting(waits, first, end);
+    return at < end ? &waits->acts[at] : NULL;
 }
 
 uint64_t wio_program_phases_begin(const struct wio_program_phases *phases, uint32_t phase,

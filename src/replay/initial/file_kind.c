@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bisect.h"
 #include "base/cleanup.h"
 #include "base/grow.h"
 #include "ops/calls.h"
@@ -196,16 +197,8 @@ uint8_t rp_kinds_at(const struct rp_kinds *kinds, uint32_t string, uint64_t t_ns
         return kinds->first[string];
     }
     const struct rp_kind_change wanted = {.from_ns = t_ns, .string = string};
-    uint32_t low = 0;
-    uint32_t high = kinds->change_count;
-    while (low < high) { /* the first that comes later */
-        uint32_t middle = low + (high - low) / 2;
-        if (by_string_and_time(&kinds->changes[middle], &wanted) <= 0) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    bool has_changed = low > 0 && kinds->changes[low - 1].string == string;
-    return has_changed ? kinds->changes[low - 1].kind : kinds->first[string];
+    size_t later =
+        WIO_FIRST(i, 0, kinds->change_count, by_string_and_time(&kinds->changes[i], &wanted) > 0);
+    bool has_changed = later > 0 && kinds->changes[later - 1].string == string;
+    return has_changed ? kinds->changes[later - 1].kind : kinds->first[string];
 }

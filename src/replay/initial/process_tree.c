@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bisect.h"
 #include "base/cleanup.h"
 #include "base/grow.h"
 #include "ops/calls.h"
@@ -285,18 +286,10 @@ static const struct rp_birth *guess_birth(const struct rp_family *family, uint32
 {
     const struct rp_birth child = {.image = process(family, family->groups[group].head)->parent,
                                    .t_ns = family->groups[group].start_ns};
-    uint32_t low = 0;
-    uint32_t high = family->birth_count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (by_image_and_time(&family->births[middle], &child) <= 0) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    bool is_there = low > 0 && family->births[low - 1].image == child.image;
-    return is_there ? &family->births[low - 1] : NULL;
+    size_t behind =
+        WIO_FIRST(i, 0, family->birth_count, by_image_and_time(&family->births[i], &child) > 0);
+    bool is_there = behind > 0 && family->births[behind - 1].image == child.image;
+    return is_there ? &family->births[behind - 1] : NULL;
 }
 
 /* Groups that make each other in a cycle would never start: they become roots. `path`, zero at

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 
+#include "base/bisect.h"
 #include "base/cleanup.h"
 #include "base/grow.h"
 #include "ops/calls.h"
@@ -194,22 +195,19 @@ enum wio_status rp_shared_finish(struct rp_shared *shared)
     return WIO_OK;
 }
 
+/* In the order of descriptors, and of moments for each. */
+static bool is_opened_later(const struct rp_share *item, int32_t fd, uint64_t t_ns)
+{
+    return item->fd > fd || (item->fd == fd && item->open_ns > t_ns);
+}
+
 uint32_t rp_shared_find(const struct rp_shared *shared, uint32_t image, int32_t fd, uint64_t t_ns)
 {
-    uint32_t low = shared->first[image];
-    uint32_t high = shared->first[image + 1];
-    while (low < high) { /* the last one that was open by then */
-        uint32_t middle = low + (high - low) / 2;
-        const struct rp_share *item = &shared->items[middle];
-        if (item->fd < fd || (item->fd == fd && item->open_ns <= t_ns)) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    if (low == shared->first[image]) {
+    size_t behind = WIO_FIRST(i, shared->first[image], shared->first[image + 1],
+                              is_opened_later(&shared->items[i], fd, t_ns));
+    if (behind == shared->first[image]) {
         return RP_NONE;
     }
-    const struct rp_share *item = &shared->items[low - 1];
-    return item->fd == fd && t_ns <= item->close_ns ? low - 1 : RP_NONE;
+    const struct rp_share *item = &shared->items[behind - 1];
+    return item->fd == fd && t_ns <= item->close_ns ? (uint32_t)behind - 1 : RP_NONE;
 }

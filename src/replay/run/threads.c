@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "base/bisect.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "replay/run/worker.h"
@@ -72,17 +73,8 @@ static int by_token_and_begin(const void *a, const void *b)
  * comes behind them. */
 static uint32_t find_place(const struct rp_process *process, uint64_t token, uint64_t first_ns)
 {
-    uint32_t low = 0;
-    uint32_t high = process->thread_count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (compare(token, first_ns, stream_of(process->by_token[middle])) > 0) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
+    return (uint32_t)WIO_FIRST(i, 0, process->thread_count,
+                               compare(token, first_ns, stream_of(process->by_token[i])) <= 0);
 }
 
 /* Tokens may be used again: the next thread in time is meant. */

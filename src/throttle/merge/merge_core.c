@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "base/bisect.h"
 #include "base/cleanup.h"
 
 enum wio_status wio_merge_no_memory(struct wio_error *err)
@@ -41,20 +42,11 @@ void wio_merge_fini(struct wio_merge *merge)
 
 uint64_t wio_merge_unheld(const struct wio_merge_holds *holds, uint64_t t_ns)
 {
-    size_t low = 0;
-    size_t high = holds->count; /* the first that begins at or behind t_ns */
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (holds->items[middle].begin_ns < t_ns) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    if (low == 0) {
+    size_t begun = WIO_FIRST(i, 0, holds->count, holds->items[i].begin_ns >= t_ns);
+    if (begun == 0) {
         return t_ns;
     }
-    const struct wio_merge_hold *last = &holds->items[low - 1];
+    const struct wio_merge_hold *last = &holds->items[begun - 1];
     uint64_t end_ns = last->end_ns < t_ns ? last->end_ns : t_ns;
     return t_ns - last->before_ns - (end_ns - last->begin_ns);
 }

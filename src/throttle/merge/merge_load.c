@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bisect.h"
 #include "base/cleanup.h"
 #include "base/grow.h"
 #include "ops/calls.h"
@@ -127,18 +128,8 @@ static bool find_io(const struct wio_merge_run *run, struct wio_edge_point point
 {
     *node = run->node_of[point.stream];
     const struct wio_run_list *list = &run->ops.lists[*node];
-    size_t low = 0;
-    size_t high = list->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (list->points[middle].seq < point.seq) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    *op = low;
-    return low < list->count && list->points[low].seq == point.seq;
+    *op = WIO_FIRST(i, 0, list->count, list->points[i].seq >= point.seq);
+    return *op < list->count && list->points[*op].seq == point.seq;
 }
 
 static enum wio_status read_edge(struct wio_merge_run *run, const struct wio_held_edge *held,

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "base/bisect.h"
 #include "base/cleanup.h"
 #include "causal/order/order.h"
 #include "edges/edges_internal.h"
@@ -44,17 +45,7 @@ static enum wio_status no_memory(struct wio_error *err)
 static uint64_t count_before(const struct prior_edges *known, uint32_t node, uint64_t events)
 {
     const struct wio_run_list *list = &known->ops.lists[node];
-    uint64_t low = 0;
-    uint64_t high = list->count;
-    while (low < high) {
-        uint64_t middle = low + (high - low) / 2;
-        if (list->points[middle].seq < events) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
+    return WIO_FIRST(i, 0, list->count, list->points[i].seq >= events);
 }
 
 static uint64_t events_before(const struct wio_order_stop *stop, uint32_t thread)

@@ -5,6 +5,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "base/bisect.h"
+
 void wio_check_report(struct wio_check *check, const struct wio_error *fault)
 {
     check->faults++;
@@ -35,15 +37,6 @@ uint64_t wio_check_offset_of(const struct wio_check *check, unsigned kind)
 
 const struct wio_check_entry *wio_check_entry_from(const struct wio_check *check, uint64_t offset)
 {
-    uint32_t low = 0;
-    uint32_t high = check->entry_count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (check->entries[middle].offset < offset) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low < check->entry_count ? &check->entries[low] : NULL;
+    size_t first = WIO_FIRST(i, 0, check->entry_count, check->entries[i].offset >= offset);
+    return first < check->entry_count ? &check->entries[first] : NULL;
 }

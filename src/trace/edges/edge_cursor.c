@@ -2,6 +2,7 @@
 /* Reading rows of edges: one block at a time, those of one stream by a search in the index. */
 #include <stdlib.h>
 
+#include "base/bisect.h"
 #include "base/cleanup.h"
 #include "base/sized.h"
 #include "trace/edges/edge_internal.h"
@@ -51,17 +52,8 @@ static bool begins_before(const struct wio_edge_block *block, const struct wio_e
 static uint32_t find_block(const struct wio_edge_blocks *blocks,
                            const struct wio_edge_filter *filter)
 {
-    uint32_t low = 0;
-    uint32_t high = blocks->count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (begins_before(&blocks->items[middle], filter)) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low == 0 ? 0 : low - 1;
+    size_t behind = WIO_FIRST(i, 0, blocks->count, !begins_before(&blocks->items[i], filter));
+    return behind == 0 ? 0 : (uint32_t)behind - 1;
 }
 
 enum wio_status wio_edge_cursor_create(const struct wio_edge_file *file,

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bisect.h"
 #include "base/cleanup.h"
 #include "base/fmt.h"
 #include "trace/edges/edge_internal.h"
@@ -244,17 +245,8 @@ enum wio_status wio_held_segments_match(const struct wio_trace *trace, const cha
 bool wio_held_segments_find(const struct wio_held_segments *segments, uint32_t stream,
                             uint32_t *stream_out)
 {
-    uint32_t low = 0;
-    uint32_t high = segments->count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (segments->items[middle].first <= stream) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    const struct wio_held_segment *segment = low > 0 ? &segments->items[low - 1] : NULL;
+    size_t behind = WIO_FIRST(i, 0, segments->count, segments->items[i].first > stream);
+    const struct wio_held_segment *segment = behind > 0 ? &segments->items[behind - 1] : NULL;
     if (segment == NULL || stream - segment->first >= segment->count ||
         segment->now == UINT32_MAX) {
         return false;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bisect.h"
 #include "base/cleanup.h"
 #include "trace/write/segment_internal.h"
 
@@ -74,18 +75,9 @@ static void sort_events(struct wio_event *events, uint32_t count)
             continue;
         }
         struct wio_event late = events[i];
-        uint32_t low = 0;
-        uint32_t high = i;
-        while (low < high) {
-            uint32_t middle = low + (high - low) / 2;
-            if (is_before(&late, &events[middle])) {
-                high = middle;
-            } else {
-                low = middle + 1;
-            }
-        }
-        memmove(&events[low + 1], &events[low], (i - low) * sizeof(late));
-        events[low] = late;
+        size_t place = WIO_FIRST(j, 0, i, is_before(&late, &events[j]));
+        memmove(&events[place + 1], &events[place], (i - place) * sizeof(late));
+        events[place] = late;
     }
 }
 
