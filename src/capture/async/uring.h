@@ -110,8 +110,10 @@ struct cap_lib_uring {
 void cap_uring_opened(int fd, const struct io_uring_params *params) CAP_HIDDEN;
 /* mmap(fd, offset) gave `address`: one of the parts of a ring, if fd is one. */
 void cap_uring_mapped(int fd, uint64_t offset, const void *address, size_t bytes) CAP_HIDDEN;
-/* These addresses go away: rings there are not touched any more. Cheap while no ring exists. */
-void cap_uring_unmapped(const void *address, size_t bytes) CAP_HIDDEN;
+/* The wrapper of `call`, called from `source`, takes these addresses away: completions of rings
+ * there are recorded, and the rings are not touched any more. Cheap while no ring exists. */
+void cap_uring_unmapped(uintptr_t source, unsigned call, const void *address,
+                        size_t bytes) CAP_HIDDEN;
 /* The ring of a descriptor, if its parts are known and it belongs to this process; else NULL. */
 struct cap_uring *cap_uring_find(int fd) CAP_HIDDEN;
 /* The same by the index that IORING_REGISTER_RING_FDS gave. */

@@ -183,15 +183,17 @@ void cap_uring_mapped(int fd, uint64_t offset, const void *address, size_t bytes
     }
 }
 
+/* A library may have unmapped it, unseen. */
+static bool is_readable(const struct cap_uring *ring)
+{
+    return is_whole(ring) && ring->pid == cap_self->pid &&
+           cap_is_mapped((uintptr_t)ring->sq_tail) && cap_is_mapped((uintptr_t)ring->cq_tail);
+}
+
 /* A program that enters the kernel by code of its own (fio does) fills the ring unseen; how often
  * is known when the ring goes. */
-static void count_hidden(const struct cap_uring *ring)
+static void count_hidden(const struct cap_uring *ring, unsigned hidden)
 {
-    if (!is_whole(ring) || ring->pid != cap_self->pid ||
-        !cap_is_mapped((uintptr_t)ring->sq_tail)) { /* a library may have unmapped it, unseen */
-        return;
-    }
-    unsigned hidden = __atomic_load_n(ring->sq_tail, __ATOMIC_ACQUIRE) - ring->sq_seen;
     if (!ring->is_hidden) {
         cap_unseen_more(WIO_UNSEEN_HIDDEN_URING, hidden);
     } else if (cap_fds_have_mpi) {
@@ -199,16 +201,30 @@ static void count_hidden(const struct cap_uring *ring)
     }
 }
 
-__attribute__((destructor)) static void count_at_exit(void)
+/* The last look at a ring: requests may have ended since the last call that looked. */
+static void leave_ring(struct cap_uring *ring, uintptr_t source, unsigned call)
+{
+    if (!is_readable(ring)) {
+        return;
+    }
+    unsigned hidden = __atomic_load_n(ring->sq_tail, __ATOMIC_ACQUIRE) - ring->sq_seen;
+    struct cap_thread *self = hidden == 0 ? cap_enter(source, call) : NULL;
+    if (self != NULL) {
+        cap_uring_reap(self, ring);
+    }
+    count_hidden(ring, hidden);
+}
+
+__attribute__((destructor)) static void leave_at_exit(void)
 {
     for (uint32_t i = 0; i < ring_count; i++) {
         if (rings[i].number != 0) {
-            count_hidden(&rings[i]);
+            leave_ring(&rings[i], CAP_CALLER(), WIO_CALL_io_uring_queue_exit);
         }
     }
 }
 
-void cap_uring_unmapped(const void *address, size_t bytes)
+void cap_uring_unmapped(uintptr_t source, unsigned call, const void *address, size_t bytes)
 {
     uintptr_t lo = (uintptr_t)address;
     uint32_t count = __atomic_load_n(&ring_count, __ATOMIC_ACQUIRE);
@@ -216,7 +232,7 @@ void cap_uring_unmapped(const void *address, size_t bytes)
         for (unsigned part = 0; part < CAP_URING_RANGES; part++) {
             const struct cap_uring_range *range = &rings[i].ranges[part];
             if (rings[i].number != 0 && range->lo < lo + bytes && lo < range->hi) {
-                count_hidden(&rings[i]);
+                leave_ring(&rings[i], source, call);
                 memset(rings[i].ranges, 0, sizeof(rings[i].ranges));
                 break;
             }

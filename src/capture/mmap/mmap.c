@@ -76,7 +76,7 @@ static void before_mmap(const struct cap_mapping *map, uintptr_t source, unsigne
     if ((map->flags & MAP_FIXED) != 0 && is_range(map->address, map->size)) {
         cap_pages_report(source, call, (uintptr_t)map->address, map->size);
         cap_maps_remove((uintptr_t)map->address, cap_whole_pages(map->size));
-        cap_uring_unmapped(map->address, map->size);
+        cap_uring_unmapped(source, call, map->address, map->size);
     }
 }
 
@@ -184,7 +184,7 @@ int cap_record_munmap(uintptr_t source, cap_munmap_fn *real, void *address, size
         begin_range(&ev, WIO_CALL_munmap, source, (struct range){address, size}, &map);
     if (is_range(address, size)) { /* before the call: afterwards it may be another thread's */
         cap_maps_remove((uintptr_t)address, cap_whole_pages(size));
-        cap_uring_unmapped(address, size);
+        cap_uring_unmapped(source, WIO_CALL_munmap, address, size);
     }
     struct cap_ext ext = ext_of(address, 0);
     return with_range(self, &ev, &map, &ext, real(address, size));
@@ -308,7 +308,7 @@ void *cap_record_mremap(uintptr_t source, cap_mremap_fn *real, const struct cap_
         end_range(self, &ev, &map, &ext);
     }
     if (is_done) {
-        cap_uring_unmapped(re->address, re->size);
+        cap_uring_unmapped(source, WIO_CALL_mremap, re->address, re->size);
     }
     if (CAP_UNLIKELY(is_known)) {
         after_mremap(re, &moved, result);

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * io_uring without a library: `raw_ring FILE REQUESTS [own]`. Random reads and writes at a random
- * depth, tags that repeat; "own": the rings lie in memory of the program's own. Prints one line per
+ * io_uring without a library: `raw_ring FILE REQUESTS [own|late|unmap]`. Random reads and writes at
+ * a random depth, tags that repeat; "own": the rings lie in memory of the program's own; "late":
+ * one more read, of a pipe, ends when the program has left io_uring_enter for the last time;
+ * "unmap": so, and the rings are unmapped before the program ends by _exit. Prints one line per
  * request in order of submission, "write OFFSET SIZE", and at the end "sum REQUESTS BYTES" of what
  * came back. Exit 77 where the kernel has no io_uring.
  */
@@ -28,6 +30,8 @@ static struct {
     unsigned *cq_head;
     unsigned *cq_tail;
     unsigned cq_entries;
+    void *cq_map;
+    size_t cq_bytes;
     struct io_uring_sqe *sqes;
     struct io_uring_cqe *cqes;
 } ring;
@@ -77,8 +81,9 @@ static void make_ring(bool has_own)
     char *cq = sq;
     if (!has_own) {
         sq = map(params.sq_off.array + params.sq_entries * sizeof(unsigned), IORING_OFF_SQ_RING);
-        cq = map(params.cq_off.cqes + params.cq_entries * sizeof(struct io_uring_cqe),
-                 IORING_OFF_CQ_RING);
+        ring.cq_bytes = params.cq_off.cqes + params.cq_entries * sizeof(struct io_uring_cqe);
+        cq = map(ring.cq_bytes, IORING_OFF_CQ_RING);
+        ring.cq_map = cq;
         sqes = map(params.sq_entries * sizeof(struct io_uring_sqe), IORING_OFF_SQES);
     }
     ring.sqes = sqes;
@@ -90,22 +95,34 @@ static void make_ring(bool has_own)
     ring.cqes = (struct io_uring_cqe *)(void *)(cq + params.cq_off.cqes);
 }
 
-static void push(int file)
+static void push(int file, unsigned char opcode, unsigned size, unsigned offset)
 {
     static char buffer[SIZE_MAX_BYTES];
     unsigned place = *ring.sq_tail % DEPTH;
     struct io_uring_sqe *sqe = &ring.sqes[place];
     memset(sqe, 0, sizeof(*sqe));
-    sqe->opcode = rand() % 2 == 0 ? IORING_OP_READ : IORING_OP_WRITE;
+    sqe->opcode = opcode;
     sqe->fd = file;
     sqe->addr = (uintptr_t)buffer;
-    sqe->len = 1 + (unsigned)rand() % SIZE_MAX_BYTES;
-    sqe->off = (unsigned)rand() % 100000;
+    sqe->len = size;
+    sqe->off = offset;
     sqe->user_data = (unsigned)rand() % TAGS;
     ring.sq_array[place] = place;
     __atomic_store_n(ring.sq_tail, *ring.sq_tail + 1, __ATOMIC_RELEASE);
-    printf("%s %llu %u\n", sqe->opcode == IORING_OP_READ ? "read" : "write",
-           (unsigned long long)sqe->off, sqe->len);
+    printf("%s %u %u\n", opcode == IORING_OP_READ ? "read" : "write", offset, size);
+}
+
+static void push_random(int file)
+{
+    unsigned char opcode = rand() % 2 == 0 ? IORING_OP_READ : IORING_OP_WRITE;
+    unsigned size = 1 + (unsigned)rand() % SIZE_MAX_BYTES;
+    push(file, opcode, size, (unsigned)rand() % 100000);
+}
+
+static int enter(unsigned submit, unsigned least)
+{
+    return (int)syscall(SYS_io_uring_enter, ring.fd, submit, least, IORING_ENTER_GETEVENTS, NULL,
+                        8);
 }
 
 /* How many were taken; their results are added to *bytes. */
@@ -120,29 +137,59 @@ static unsigned take_all(long *bytes)
     return count;
 }
 
+/* The kernel tells its end in the ring while the program is in another call. */
+static int read_late(long *bytes)
+{
+    int ends[2];
+    if (pipe(ends) != 0) {
+        return -1;
+    }
+    push(ends[0], IORING_OP_READ, 1, 0);
+    if (enter(1, 0) != 1 || take_all(bytes) != 0 || write(ends[1], "x", 1) != 1) {
+        return -1;
+    }
+    while (take_all(bytes) == 0) {
+        (void)usleep(100);
+    }
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     if (argc < 3) {
         return 2;
     }
+    const char *mode = argc > 3 ? argv[3] : "";
+    bool is_unmapped = strcmp(mode, "unmap") == 0;
     unsigned total = (unsigned)atoi(argv[2]);
     unsigned submitted = 0;
     unsigned done = 0;
     long bytes = 0;
     int file = open(argv[1], O_RDWR | O_CREAT | O_TRUNC, 0600);
-    make_ring(argc > 3);
+    make_ring(strcmp(mode, "own") == 0);
     while (done < total) {
         unsigned now = 0;
         for (unsigned wanted = (unsigned)rand() % (DEPTH + 1);
              now < wanted && submitted < total && submitted - done < DEPTH; now++, submitted++) {
-            push(file);
+            push_random(file);
         }
         unsigned least = submitted > done ? 1 : 0;
-        if (syscall(SYS_io_uring_enter, ring.fd, now, least, IORING_ENTER_GETEVENTS, NULL, 8) < 0) {
+        if (enter(now, least) < 0) {
             return 1;
         }
         done += take_all(&bytes);
     }
+    if (is_unmapped || strcmp(mode, "late") == 0) {
+        if (read_late(&bytes) != 0) {
+            return 1;
+        }
+        done++;
+    }
     printf("sum %u %ld\n", done, bytes);
+    if (is_unmapped) {
+        (void)fflush(stdout);
+        (void)munmap(ring.cq_map, ring.cq_bytes);
+        _exit(0);
+    }
     return 0;
 }

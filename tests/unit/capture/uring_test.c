@@ -221,7 +221,7 @@ static void test_unmapped_rings_are_left_alone(void **state)
 {
     struct cap_uring *ring = make_ring();
     (void)state;
-    cap_uring_unmapped(&cq, 1);
+    cap_uring_unmapped(0, WIO_CALL_munmap, &cq, 1);
     assert_null(cap_uring_find(RING_FD));
     cap_uring_forget(ring);
 }
@@ -230,7 +230,7 @@ static void test_a_number_that_is_another_files_now(void **state)
 {
     struct cap_uring *ring = make_ring();
     (void)state;
-    cap_uring_unmapped(&sq, 1);
+    cap_uring_unmapped(0, WIO_CALL_munmap, &sq, 1);
     is_ring = false;
     cap_uring_mapped(RING_FD, IORING_OFF_SQ_RING, NULL, 1); /* would be followed */
     assert_null(cap_uring_find(RING_FD));
