@@ -20,8 +20,8 @@ struct wio_report_info {
     uint32_t rows;                   /* of each kind of operation, as text */
 };
 
-void wio_report_info_json(const struct wio_report_info *info, FILE *out);
+void wio_report_info_json(const struct wio_report_info *report, FILE *out);
 /* At most 80 columns but for long names. */
-void wio_report_info_text(const struct wio_report_info *info, FILE *out);
+void wio_report_info_text(const struct wio_report_info *report, FILE *out);
 
 #endif

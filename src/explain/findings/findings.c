@@ -63,6 +63,7 @@ static enum wio_status find_group(struct sorter *sorter, uint32_t kind, const st
     void *array = sorter->groups;
 
     if (known != NULL) {
+        WIO_PRE(sorter->groups != NULL);
         *group_out = &sorter->groups[*known];
         return WIO_OK;
     }

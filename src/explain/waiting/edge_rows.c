@@ -169,8 +169,8 @@ static enum wio_status advance(struct wio_edge_rows *rows, uint32_t stream, stru
 }
 
 enum wio_status wio_edge_rows_init(struct wio_edge_rows *rows, const struct wio_edge_file *file,
-                                   enum wio_edge_kind kind, uint32_t streams,
-                                   uint32_t batch_rows, struct wio_error *err)
+                                   enum wio_edge_kind kind, uint32_t streams, uint32_t batch_rows,
+                                   struct wio_error *err)
 {
     uint32_t share = streams > 0 ? ALL_ROWS / streams : ALL_ROWS;
 
@@ -223,7 +223,7 @@ enum wio_status wio_edge_rows_take(struct wio_edge_rows *rows, uint32_t stream, 
         batch->at++;
         WIO_TRY(advance(rows, stream, err));
     }
-    if (rows->next[stream] != seq) {
+    if (rows->next[stream] != seq || batch->links == NULL) {
         return WIO_END;
     }
     *link_out = batch->links[batch->at++];

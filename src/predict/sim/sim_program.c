@@ -111,6 +111,7 @@ static enum wio_status share_file(const struct sim_program *program, struct shar
 
 static enum wio_status share_files_of(struct sim_program *program, struct sharing *sharing)
 {
+    WIO_PRE(program->recorded != NULL);
     const struct wio_used_files *files = &program->recorded->files;
     WIO_CLEANUP(map_cleanup) struct wio_map counts = {0};
     program->files = calloc((size_t)files->file_count + 1, sizeof(*program->files));

@@ -59,7 +59,7 @@ static struct chore *chore_create(struct wio_store *store, void (*what)(struct c
     chore->what = what;
     chore->text_bytes = bytes;
     if (bytes > 0) {
-        memcpy(chore->text, text, bytes);
+        memcpy(chore->text, text, bytes + 1);
     }
     return chore;
 }

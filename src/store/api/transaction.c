@@ -17,7 +17,8 @@ enum wio_status wio_store_begin(struct wio_store *store, const struct wio_store_
     }
     struct wio_store_txn *txn = calloc(1, sizeof(*txn));
     if (txn == NULL) {
-        return api_nomem(err);
+        (void)api_nomem(err);
+        return WIO_ERR_NOMEM;
     }
     txn->store = store;
     txn->deadline_ns = api_deadline_ns(store, params.timeout_ns);

@@ -146,7 +146,7 @@ uint64_t coord_pause_ns(const struct wio_coord_txn *txn)
     uint32_t doublings =
         txn->txn.attempt - 1 < PAUSE_DOUBLINGS ? txn->txn.attempt - 1 : PAUSE_DOUBLINGS;
     uint64_t pause = txn->coord->config.pause_ns << doublings;
-    uint64_t mixed = (txn->txn.client + txn->txn.number * 31 + txn->txn.attempt * 131) *
+    uint64_t mixed = (txn->txn.client + txn->txn.number * 31 + txn->txn.attempt * UINT64_C(131)) *
                      UINT64_C(0x9e3779b97f4a7c15);
     return pause / 2 + (mixed >> 33) % (pause / 2 + 1);
 }

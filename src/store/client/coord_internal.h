@@ -107,10 +107,10 @@ bool coord_may_ask_again(const struct coord_slot *slot);
 bool coord_take(struct wio_coord *coord, uint16_t target, uint64_t number, bool has_lease,
                 struct coord_slot *slot_out);
 /* All that is under way at the target, in the order in which it was sent first. */
-void coord_send_again(struct wio_coord *coord, uint16_t target);
+void coord_send_again(struct wio_coord *coord, uint16_t index);
 /* The target has answered an operation of this attempt: where the one that began it is sent again,
  * it must not begin it anew, without what was answered. */
-void coord_has_begun(struct wio_coord_txn *txn, uint16_t target);
+void coord_has_begun(struct wio_coord_txn *txn, uint16_t index);
 /* Nothing of the transaction is under way any more. */
 void coord_forget_slots(struct wio_coord_txn *txn);
 

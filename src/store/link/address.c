@@ -32,7 +32,7 @@ static bool is_host(const char *text, size_t bytes)
     for (size_t i = 0; i < bytes; i++) {
         bool is_word = (text[i] >= 'a' && text[i] <= 'z') || (text[i] >= 'A' && text[i] <= 'Z') ||
                        (text[i] >= '0' && text[i] <= '9');
-        if (!is_word && memchr("._-:%", text[i], 5) == NULL) {
+        if (!is_word && (text[i] == '\0' || strchr("._-:%", text[i]) == NULL)) {
             return false;
         }
     }

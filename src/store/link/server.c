@@ -378,7 +378,7 @@ void wio_link_server_destroy(struct wio_link_server *server)
     }
     while (server->links != NULL) {
         struct wio_link *link = server->links;
-        leave_list(link);
+        take_out(&server->links, link);
         link->server = NULL;
     }
     free(server);

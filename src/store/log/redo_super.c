@@ -13,7 +13,7 @@ enum wio_status redo_super_choose(const uint8_t *data, size_t size, const char *
 {
     struct redo_super super;
     bool is_found = false;
-    for (size_t at = 0; at < 2u * REDO_BLOCK && at < size; at += REDO_BLOCK) {
+    for (size_t at = 0; at < (size_t)2 * REDO_BLOCK && at < size; at += REDO_BLOCK) {
         if (redo_super_decode(data + at, size - at, &super) &&
             (!is_found || super.generation > super_out->generation)) {
             *super_out = super;

@@ -36,6 +36,7 @@ static void *watch_main(void *context)
     }
     if (failed == WATCH_TRIES) {
         atomic_store(&watch->is_lost, true);
+        /* The loop's thread handles it. NOLINTNEXTLINE(bugprone-bad-signal-to-kill-thread) */
         (void)pthread_kill(watch->thread, SIGTERM);
     }
     return NULL;

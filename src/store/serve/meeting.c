@@ -23,7 +23,7 @@ enum { TEXT_MAX = 1024, HEX_BYTES = 2 * WIO_LINK_KEY_BYTES + 1, NAME_BYTES = PAT
 static void hex_of(const struct wio_link_key *key, char text[HEX_BYTES])
 {
     for (unsigned i = 0; i < WIO_LINK_KEY_BYTES; i++) {
-        (void)snprintf(text + 2u * i, 3, "%02x", key->bytes[i]);
+        (void)snprintf(text + (size_t)2 * i, 3, "%02x", key->bytes[i]);
     }
 }
 
@@ -150,7 +150,7 @@ static enum wio_status take_address(const struct serve_meeting *meeting, const c
 {
     char name[NAME_BYTES];
     const char *line = strsep(&text, "\n");
-    if (text == NULL || strcmp(line, run) != 0) {
+    if (line == NULL || text == NULL || strcmp(line, run) != 0) {
         name_of(meeting, end, name);
         return wio_error_set(err, WIO_ERR_BUSY, name, WIO_ERROR_NO_OFFSET,
                              "this file is of another run of the job, which was killed: remove it");

@@ -151,7 +151,7 @@ void wio_server_unlogged(struct wio_server *server, uint64_t lsn, enum wio_store
                          uint64_t now_ns);
 
 /* Another target's answer to an inquiry. */
-void wio_server_answered(struct wio_server *server, uint16_t target, const struct wio_txn *txn,
+void wio_server_answered(struct wio_server *server, uint16_t target, const struct wio_txn *name,
                          enum wio_store_outcome outcome, uint64_t now_ns);
 
 /* Time-outs of locks, ends of leases, inquiries that had no answer. To be called at

@@ -253,7 +253,7 @@ enum wio_status wio_stage_get(struct wio_store *store, const char *const *paths,
     const char *to = paths[count - 1];
     size_t sources = count - 1;
     struct get_walk walk = {.stage = &stage, .to = to};
-    char as[STAGE_PATH_MAX];
+    char as[STAGE_PATH_MAX] = "";
     WIO_CLEANUP(wio_fd_cleanup) int root = -1;
     WIO_TRY(open_root(to, sources, as, &root, err));
     WIO_TRY(stage_begin(&stage, store, params, get_file, err));

@@ -140,6 +140,7 @@ static enum wio_status enter(struct open_files *files, struct open_file *place,
                              struct wio_error *err)
 {
     uint64_t used = 0;
+    WIO_PRE(place != NULL);
     WIO_TRY(open_files_used(files, file, &used, err));
     if (wio_pair_map_put(&files->index, id.file, id.segment, (uint32_t)(place - files->places)) !=
         WIO_OK) {

@@ -50,7 +50,8 @@ static void forget(struct wio_admission *admission, uint32_t i)
     free(admission->pending[i]);
     admission->count--;
     memmove(&admission->pending[i], &admission->pending[i + 1],
-            (admission->count - i) * sizeof(admission->pending[0]));
+            (admission->count - i) *
+                sizeof(*admission->pending)); /* NOLINT(bugprone-sizeof-expression) */
 }
 
 static void refuse(struct wio_admission *admission, uint32_t i)

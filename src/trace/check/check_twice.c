@@ -19,7 +19,7 @@ static uint64_t key_of(const struct wio_reader_segment *segment,
     uint64_t base_ns = is_mono ? segment->base_mono_ns : segment->base_unix_ns;
     int length =
         snprintf(text, sizeof(text), "%s %.200s %d %llu", is_mono ? segment->boot_id : "",
-                 process->host, process->pid, (unsigned long long)(base_ns + process->start_ns));
+                 process->host, process->pid, (unsigned long long)base_ns + process->start_ns);
     return XXH3_64bits(text, (size_t)length);
 }
 

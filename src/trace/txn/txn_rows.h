@@ -9,7 +9,7 @@
 
 #define WIO_TXN_ROWS_MAX 4096u
 /* Each row names at most so many clients: its own and those of its blockers. */
-#define WIO_TXN_CLIENTS_MAX (WIO_TXN_ROWS_MAX * (1u + WIO_TXN_BLOCKERS))
+#define WIO_TXN_CLIENTS_MAX ((size_t)WIO_TXN_ROWS_MAX * (1u + WIO_TXN_BLOCKERS))
 
 /* What a client's next name is relative to. */
 struct wio_txn_last {
