@@ -178,13 +178,21 @@ def bytes_of(seen, kind):
                if op == kind and not SIDE.search(name))
 
 
+def is_own_race(mismatch):
+    """OMPIO asks for a file's end while another rank sets it: the program's race, and told as one."""
+    race = mismatch["race"]
+    return (mismatch["op"] == "lseek" and race is not None and race["op"] == "ftruncate"
+            and race["pid"] != mismatch["pid"])
+
+
 def check_replay(seen):
     """All that is the program's is done again, and nothing else."""
     os.mkdir("target")
     done = json.loads(whyio("replay", "-q", "--format=json", "--root=target", "trace",
                             check=False).splitlines()[-1])
-    if done["mismatch_count"]:
-        yield f"replay: {done['mismatch_count']} mismatches: {done['mismatches'][:5]}"
+    wrong = [mismatch for mismatch in done["mismatches"] if not is_own_race(mismatch)]
+    if wrong or done["mismatch_count"] != len(done["mismatches"]):
+        yield f"replay: {done['mismatch_count']} mismatches: {wrong[:5]}"
     for kind in "read", "write":
         name = "bytes_read" if kind == "read" else "bytes_written"
         if done[name] != bytes_of(seen, kind):
