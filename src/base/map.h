@@ -9,27 +9,27 @@
 
 #include <whyio/status.h>
 
-/* Zero-initialise. Keys are any 64-bit value. Not thread safe. */
+#include "base/hash.h"
+
+/* Zero-initialise. Keys are any 64-bit value. Memory is the C library's heap. Not thread safe. */
 struct wio_map {
-    struct wio_map_entry *entries;
-    size_t capacity; /* power of two */
-    size_t count;    /* live entries */
-    size_t used;     /* live and deleted */
+    struct wio_hash hash; /* hash.count: entries */
 };
 
 struct wio_map_entry {
     uint64_t key;
     uint64_t value;
-    uint8_t state; /* 0 empty, 1 live, 2 deleted */
+    bool is_used;
 };
 
 void wio_map_fini(struct wio_map *map);
-/* The value's place, valid until the next put; NULL if absent. */
+/* The value's place, valid until the next put or remove; NULL if absent. */
 uint64_t *wio_map_get(const struct wio_map *map, uint64_t key);
 /* Insert or overwrite. */
 WIO_MUST_CHECK enum wio_status wio_map_put(struct wio_map *map, uint64_t key, uint64_t value);
 bool wio_map_remove(struct wio_map *map, uint64_t key);
-/* Iterate: start with *i = 0, ends with NULL. */
+/* Iterate: start with *i = 0, ends with NULL. An entry may be removed before the next one is asked
+ * for; another one may be left out then. */
 struct wio_map_entry *wio_map_each(const struct wio_map *map, size_t *i);
 
 /* Strings to dense ids 1, 2, 3 .. in order of appearance; id 0 is "". Zero-initialise. What is

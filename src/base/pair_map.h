@@ -4,9 +4,7 @@
 #ifndef WIO_BASE_PAIR_MAP_H
 #define WIO_BASE_PAIR_MAP_H
 
-#include <stdbool.h>
-
-#include "base/memory.h"
+#include "base/hash.h"
 
 struct wio_pair_map_entry {
     uint64_t key[2];
@@ -16,9 +14,7 @@ struct wio_pair_map_entry {
 
 struct wio_pair_map {
     struct wio_alloc alloc;
-    struct wio_pair_map_entry *entries;
-    size_t room; /* a power of two */
-    size_t count;
+    struct wio_hash hash;
 };
 
 void wio_pair_map_init(struct wio_pair_map *map, const struct wio_alloc *alloc);

@@ -138,7 +138,7 @@ static const char *keep(struct wio_sources *sources, const char *text)
     char *copy = strdup(text);
 
     if (copy == NULL ||
-        wio_map_put(&sources->texts, sources->texts.count, (uintptr_t)copy) != WIO_OK) {
+        wio_map_put(&sources->texts, sources->texts.hash.count, (uintptr_t)copy) != WIO_OK) {
         free(copy);
         return "";
     }

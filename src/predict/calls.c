@@ -40,6 +40,6 @@ enum wio_status wio_calls_see(struct wio_calls *calls, const struct wio_event *e
 uint64_t wio_calls_last(const struct wio_calls *calls, uint32_t stream, uint64_t seq)
 {
     const uint64_t *last =
-        calls->last.count > 0 ? wio_map_get(&calls->last, key_of(stream, seq)) : NULL;
+        calls->last.hash.count > 0 ? wio_map_get(&calls->last, key_of(stream, seq)) : NULL;
     return last != NULL ? *last : seq;
 }

@@ -1,21 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From a key of three numbers to 0, 1, 2 .. in order of appearance; pure, unlike base/map.h. */
+/* From a key of three numbers to 0, 1, 2 .. in order of appearance; pure. */
 #ifndef WIO_CAUSAL_CORE_TABLE_H
 #define WIO_CAUSAL_CORE_TABLE_H
 
-#include "base/memory.h"
+#include "base/hash.h"
 
 struct wio_table_key {
     uint64_t part[3];
 };
 
+struct wio_table_entry {
+    struct wio_table_key key;
+    uint32_t number;
+    bool is_used;
+};
+
 struct wio_table {
     struct wio_alloc alloc;
-    struct wio_table_key *keys;
-    uint32_t *slots; /* 1 + index of a key, 0: empty */
-    size_t slot_count;
-    size_t key_room;
-    uint32_t count;
+    struct wio_hash hash;
 };
 
 void wio_table_init(struct wio_table *table, const struct wio_alloc *alloc);

@@ -182,7 +182,7 @@ static enum wio_status add_edges(const struct merge *merge, uint32_t run, struct
             }
         }
         uint64_t threads = (uint64_t)edge.from_thread << 32 | edge.to_thread;
-        uint32_t known = seen->count;
+        uint32_t known = (uint32_t)seen->hash.count;
         uint32_t number;
         /* Operations are below 2^60: their array would not fit into memory. */
         struct wio_table_key key = {

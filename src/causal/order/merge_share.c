@@ -57,7 +57,7 @@ enum wio_status wio_runs_share_work(const struct wio_run runs[2], uint32_t nodes
     WIO_TRY(count_run(&work, &runs[0], nodes, 1));
     WIO_TRY(count_run(&work, &runs[1], nodes, -1));
     *same_out = true;
-    for (uint32_t k = 0; k < work.kinds.count; k++) {
+    for (uint32_t k = 0; k < work.kinds.hash.count; k++) {
         *same_out = *same_out && work.counts[k] == 0;
     }
     return WIO_OK;

@@ -104,7 +104,7 @@ static enum wio_status share_file(const struct sim_program *program, struct shar
     const uint64_t count = before != NULL ? *before : 0;
     const uint64_t key = (uint64_t)name << 32 | count;
     const uint64_t *known = wio_map_get(&sharing->numbers, key);
-    *number_out = (uint32_t)(known != NULL ? *known : sharing->numbers.count);
+    *number_out = (uint32_t)(known != NULL ? *known : sharing->numbers.hash.count);
     WIO_TRY(wio_map_put(counts, name, count + 1));
     return known != NULL ? WIO_OK : wio_map_put(&sharing->numbers, key, *number_out);
 }

@@ -200,7 +200,7 @@ static bool admit(void *context, struct wio_link *link, const struct wio_wire_he
     if (hello->role != WIO_WIRE_ROLE_CLIENT || (is_known && client->uid != hello->uid)) {
         return false;
     }
-    if (!is_known && (server->clients.count >= CLIENTS_MAX ||
+    if (!is_known && (server->clients.hash.count >= CLIENTS_MAX ||
                       (client = make_client(server, hello->client)) == NULL)) {
         return false;
     }

@@ -89,7 +89,7 @@ void wio_shown_fini(struct wio_shown *grants)
 
 static enum wio_status keep(struct wio_shown *grants, uint64_t file, uint64_t rights)
 {
-    if (grants->rights.count >= WIO_GRANTS_KEPT) {
+    if (grants->rights.hash.count >= WIO_GRANTS_KEPT) {
         wio_map_fini(&grants->older);
         grants->older = grants->rights;
         grants->rights = (struct wio_map){0};

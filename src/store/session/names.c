@@ -48,7 +48,7 @@ void wio_names_define(struct wio_store_names *names, uint64_t client, uint32_t s
                       const char *text, uint32_t bytes)
 {
     uint32_t id = 0;
-    if (source == 0 || names->source_of.count >= SOURCES_MAX ||
+    if (source == 0 || names->source_of.hash.count >= SOURCES_MAX ||
         wio_map_get(&names->source_of, key_of(client, source)) != NULL ||
         wio_strtab_add(&names->sources, text, bytes < TEXT_MAX ? bytes : TEXT_MAX, &id) != WIO_OK) {
         return;
@@ -59,7 +59,7 @@ void wio_names_define(struct wio_store_names *names, uint64_t client, uint32_t s
 /* True the first time. */
 static bool is_news(struct wio_names_told *told, uint64_t key)
 {
-    return told->keys.count < TOLD_MAX && wio_map_get(&told->keys, key) == NULL &&
+    return told->keys.hash.count < TOLD_MAX && wio_map_get(&told->keys, key) == NULL &&
            wio_map_put(&told->keys, key, 1) == WIO_OK;
 }
 

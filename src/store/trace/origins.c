@@ -62,7 +62,7 @@ void tracer_origins_client(struct tracer_origins *origins, const struct wio_wire
 void tracer_origins_source(struct tracer_origins *origins, uint64_t client, uint32_t source,
                            const char *text, uint32_t bytes)
 {
-    if (origins->sources.count < SOURCES_MAX &&
+    if (origins->sources.hash.count < SOURCES_MAX &&
         wio_pair_map_get(&origins->sources, client, source) == WIO_NO_INDEX) {
         (void)!wio_pair_map_put(&origins->sources, client, source, text_of(origins, text, bytes));
     }
@@ -94,7 +94,7 @@ uint32_t tracer_origins_find(struct tracer_origins *origins, struct wio_txn_writ
         return id;
     }
     id = make(origins, writer, client, source);
-    if (origins->known.count < SOURCES_MAX) {
+    if (origins->known.hash.count < SOURCES_MAX) {
         (void)!wio_pair_map_put(&origins->known, client, source, id);
     }
     return id;

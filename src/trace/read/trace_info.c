@@ -108,9 +108,9 @@ static enum wio_status count_processes(struct wio_trace *trace)
         trace->info.bytes_read += stream->bytes_read;
         trace->info.bytes_written += stream->bytes_written;
     }
-    trace->info.processes = (uint32_t)pids.count;
-    trace->info.ranks = (uint32_t)ranks.count;
-    trace->info.threads = (uint32_t)threads.count;
+    trace->info.processes = (uint32_t)pids.hash.count;
+    trace->info.ranks = (uint32_t)ranks.hash.count;
+    trace->info.threads = (uint32_t)threads.hash.count;
     trace->info.images = trace->process_count;
     return WIO_OK;
 }

@@ -32,7 +32,7 @@ static enum wio_status fill_map(void *arg)
     for (uint64_t key = 0; key < 2000; key++) {
         enum wio_status status = wio_map_put(&map, key, key);
         if (status != WIO_OK) {
-            assert_int_equal(map.count, key);
+            assert_int_equal(map.hash.count, key);
             assert_true(key == 0 || *wio_map_get(&map, key - 1) == key - 1);
             assert_ok(wio_map_put(&map, key, key), NULL); /* there is memory again */
             return status;

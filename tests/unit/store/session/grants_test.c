@@ -80,7 +80,7 @@ static void grants_that_are_used_are_kept(void **state)
     }
     assert_int_equal(wio_shown_get(&grants, more.file - WIO_GRANTS_KEPT + 20), WIO_GRANT_WRITE);
     assert_int_equal(wio_shown_get(&grants, 2), 0);
-    assert_true(grants.rights.count + grants.older.count <= 2 * WIO_GRANTS_KEPT);
+    assert_true(grants.rights.hash.count + grants.older.hash.count <= 2 * WIO_GRANTS_KEPT);
     wio_shown_fini(&grants);
 }
 
