@@ -19,6 +19,8 @@
 #define HIDDEN 0.5
 /* Times that a run may take longer, or shorter, than HOST.json predicts without a remark. */
 #define UNLIKE 1.5
+/* Of the run: bounds that lie no farther apart tell the middle. */
+#define NARROW 0.10
 /* Of the run: a shorter phase of the page cache is not told apart. */
 #define SHORT_PHASE 0.01
 
@@ -32,6 +34,7 @@ const char *wio_gain_basis_name(enum wio_gain_basis basis)
 /* How long a run takes, seconds; NaN: not known. */
 struct predicted {
     double at[WIO_FIT_ATS]; /* of a machine: MID alone */
+    bool is_assumed;        /* MID: what bytes cost is */
 };
 
 /* On one basis. */
@@ -111,23 +114,35 @@ static enum wio_status predict_at(struct predictor *predictor,
     return forgive(status, &wrong, why, err);
 }
 
+/* A middle that nothing seen tells is known as well as its bounds are. */
+static bool is_narrow(const struct predictor *predictor, const struct predicted *at)
+{
+    return fabs(at->at[WIO_FIT_HIGH] - at->at[WIO_FIT_LOW]) <= NARROW * predictor->predicted_s;
+}
+
 /* Fitted costs are a range: nothing seen may tell its middle, or how much it is at most. */
 static enum wio_status predict(struct predictor *predictor, const struct wio_predict_params *params,
                                struct predicted *out, char *why, struct wio_error *err)
 {
     bool is_fitted = predictor->basis == WIO_GAIN_TRACE;
+    double middle_s = NAN; /* half-way between the bounds of what was not seen */
 
-    *out = (struct predicted){{NAN, NAN, NAN}};
+    *out = (struct predicted){{NAN, NAN, NAN}, false};
     for (unsigned at = 0; at < WIO_FIT_ATS && why[0] == '\0'; at++) {
         WIO_CLEANUP(wio_predict_result_fini) struct wio_predict_result result = {0};
         if (at != WIO_FIT_MID && !is_fitted) {
             continue;
         }
         WIO_TRY(predict_at(predictor, params, (enum wio_fit_at)at, &result, why, err));
+        middle_s = at == WIO_FIT_MID ? result.all.total_s : middle_s;
+        out->is_assumed |= at == WIO_FIT_MID && result.assumed > 0;
         if (why[0] == '\0' && !(at == WIO_FIT_MID && result.outside > 0) &&
             !(at == WIO_FIT_HIGH && result.unseen > 0)) {
             out->at[at] = result.all.total_s;
         }
+    }
+    if (why[0] == '\0' && is_fitted && isnan(out->at[WIO_FIT_MID]) && is_narrow(predictor, out)) {
+        out->at[WIO_FIT_MID] = middle_s;
     }
     return WIO_OK;
 }
@@ -206,6 +221,7 @@ static void set_gain(const struct predictor *predictor, const struct predicted *
     if (predictor->basis == WIO_GAIN_TRACE) {
         gain->low_s = isnan(low_s) ? low_s : fmin(fmin(low_s, high_s), gain->gain_s);
         gain->high_s = fmax(fmax(low_s, high_s), gain->gain_s);
+        gain->is_assumed = with->is_assumed && !isnan(gain->gain_s);
     }
 }
 
@@ -258,7 +274,7 @@ static enum wio_status predict_with_others(struct predictor *predictor,
 {
     bool is_first = !predictor->has_others;
     bool is_hidden = !is_first && gain->gain_s < HIDDEN * finding->seconds;
-    struct predicted before = {{NAN, predictor->all_s, NAN}};
+    struct predicted before = {{NAN, predictor->all_s, NAN}, false};
     struct predicted after;
     char why[WIO_GAIN_TEXT] = "";
 
@@ -467,7 +483,7 @@ enum wio_status wio_gains_find(const struct wio_gain_input *input,
     }
     gains->count = count;
     for (uint32_t i = 0; i < count; i++) {
-        gains->items[i] = (struct wio_gain){WIO_GAIN_NONE, NAN, NAN, NAN, NAN, NAN, "", ""};
+        gains->items[i] = (struct wio_gain){WIO_GAIN_NONE, NAN, NAN, NAN, NAN, NAN, false, "", ""};
     }
     if (params->count == 0) {
         return WIO_OK;

@@ -44,6 +44,7 @@ struct wio_gain {
     double with_s;       /* if the changes of the findings before are made as well; only
                               looked for where gain_s is far below the finding's seconds */
     double predicted_s;  /* the run with the change, on that basis */
+    bool is_assumed;     /* TRACE: what the bytes of larger requests cost is, see predict/fit.h */
     const char *network; /* type of the network file system of its files, "" = none; static text */
     char why[WIO_GAIN_TEXT]; /* why there is none; "" where it was not asked for */
 };

@@ -5,6 +5,7 @@
 
 #include "base/cleanup.h"
 #include "base/ids.h"
+#include "ops/calls.h"
 
 /* What the scope of a kind of change is restricted by. */
 static const struct {
@@ -64,6 +65,13 @@ static enum wio_status add_streams(struct wio_gain_scope *scope, const struct wi
     return WIO_OK;
 }
 
+/* What a flush of a stream writes takes the time of the flush, which is the program's to leave
+ * away. */
+static uint16_t op_of(const struct wio_site *site)
+{
+    return site->outer == WIO_OP_fflush ? site->outer : site->op;
+}
+
 static enum wio_status add_ops(struct wio_gain_scope *scope, const struct wio_steps *steps,
                                const struct wio_finding *finding)
 {
@@ -72,7 +80,7 @@ static enum wio_status add_ops(struct wio_gain_scope *scope, const struct wio_st
         return WIO_ERR_NOMEM;
     }
     for (uint32_t i = 0; i < finding->step_count; i++) {
-        uint16_t op = steps->sites[steps->steps[finding->steps[i]].site].op;
+        uint16_t op = op_of(&steps->sites[steps->steps[finding->steps[i]].site]);
         size_t k = 0;
         while (k < scope->of.op_count && scope->ops[k] != op) {
             k++;

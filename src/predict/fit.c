@@ -212,3 +212,22 @@ double wio_fit_cost(const struct wio_fit *fit, uint32_t fs, enum wio_model_metho
                ? beyond(class->bins[above], far_from(class, above, 1), (double)bytes, at)
                : (double)NAN;
 }
+
+double wio_fit_assumed(const struct wio_fit *fit, uint32_t fs, enum wio_model_method method,
+                       uint64_t bytes)
+{
+    const struct wio_fit_class *class = find(fit, fs, method);
+    const struct wio_fit_bin *largest = NULL;
+
+    for (unsigned i = 0; class != NULL && i < WIO_FIT_SIZES; i++) {
+        largest = class->bins[i] != NULL ? class->bins[i] : largest;
+    }
+    if (largest == NULL || size_of(largest) == 0 || size_of(largest) > WIO_FIT_ASSUMED_SIZE ||
+        size_of(largest) >= (double)bytes ||
+        !isnan(wio_fit_cost(fit, fs, method, bytes, WIO_FIT_MID))) {
+        return (double)NAN;
+    }
+    double one_s = cost_of(largest, WIO_FIT_MID);
+    double more_s = ((double)bytes - size_of(largest)) / WIO_FIT_ASSUMED_BW;
+    return fmin(one_s + more_s, one_s * (double)bytes / size_of(largest));
+}

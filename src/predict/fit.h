@@ -77,6 +77,18 @@ WIO_MUST_CHECK enum wio_status wio_fit_add(struct wio_fit *fit, uint32_t fs,
 double wio_fit_cost(const struct wio_fit *fit, uint32_t fs, enum wio_model_method method,
                     uint64_t bytes, enum wio_fit_at at);
 
+/*
+ * Where one size alone was seen, of at most WIO_FIT_ASSUMED_SIZE: a larger transfer takes what that
+ * one took, and its other bytes the time that they need at WIO_FIT_ASSUMED_BW, bytes/s; no more
+ * than as many transfers of that size. A request to a server or a device costs far more than the
+ * bytes of a small one, and 500 MB/s lies between a single disk and a copy in memory. Seconds; NaN:
+ * sizes tell more, or no such size was seen.
+ */
+#define WIO_FIT_ASSUMED_BW 500e6
+#define WIO_FIT_ASSUMED_SIZE 65536
+double wio_fit_assumed(const struct wio_fit *fit, uint32_t fs, enum wio_model_method method,
+                       uint64_t bytes);
+
 /* Does the cost of the method depend on what was written before, and not on its own bytes? */
 static inline bool wio_fit_is_flush(enum wio_model_method method)
 {

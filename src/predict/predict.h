@@ -115,8 +115,9 @@ struct wio_predict_result {
     enum wio_model_kind model;
     struct wio_predict_account all;
     double dirty_bytes_max; /* in one page cache, after an operation */
-    uint64_t outside; /* with a fit: changed operations of a size that the trace has no costs of */
-    uint64_t unseen;  /* .. of which not even a bound is known */
+    uint64_t outside; /* with a fit: changed operations of a size that no cost is known of .. */
+    uint64_t assumed; /* .. whose costs are those of one size that it has, see wio_fit_assumed */
+    uint64_t unseen;  /* .. not even a bound */
     uint64_t untied;  /* waits for locks and queues that were given up, since all threads waited */
     struct wio_predict_account *ranks; /* rising, those without a rank together; owned */
     size_t rank_count;

@@ -79,7 +79,8 @@ static void put_fitted(const struct wio_explanation *explanation, const struct w
         (void)fputs(" (fitted from the trace", out);
     } else {
         put_seconds(explanation, gain, out);
-        (void)fprintf(out, " (fitted from the trace: %s to %s",
+        (void)fprintf(out, " (fitted from the trace%s: %s to %s",
+                      gain->is_assumed ? ", with 500 MB/s for the bytes of larger requests" : "",
                       is_none(gain->low_s) ? "0 s" : text_of(low, gain->low_s),
                       text_of(high, gain->high_s));
     }

@@ -101,6 +101,7 @@ static void put_change(struct explanation_json *writer, const struct wio_finding
     wio_json_double(&writer->json, "gain_high_s", gain->high_s);
     wio_json_double(&writer->json, "gain_with_s", gain->with_s);
     wio_json_string(&writer->json, "gain_basis", wio_gain_basis_name(gain->basis));
+    wio_json_bool(&writer->json, "gain_is_assumed", gain->is_assumed);
     put_text(writer, "network_fs", gain->network);
     wio_json_double(&writer->json, "predicted_s", gain->predicted_s);
     put_text(writer, "no_gain", gain->why);

@@ -72,6 +72,10 @@ static double ask(struct sim *sim, uint32_t path, const struct wio_model_op *op,
 
     low_s = isnan(low_s) ? 0 : low_s;
     high_s = isnan(high_s) ? most_s : high_s;
+    if (isnan(mid_s)) {
+        mid_s = wio_fit_assumed(fit, fs, op->method, bytes);
+        sim->result.assumed += !isnan(mid_s);
+    }
     sim->result.outside += isnan(mid_s);
     sim->result.unseen += isnan(high_s);
     high_s = isnan(high_s) ? low_s : high_s;

@@ -127,6 +127,48 @@ static void a_gain_of_what_is_left_away(void **state)
     end(&run);
 }
 
+/* A stream that is flushed after each line: the flushes take the time, and go. */
+static void a_gain_of_flushes_of_a_stream(void **state)
+{
+    (void)state;
+    begin_script();
+    for (unsigned i = 0; i < 300; i++) {
+        unsigned t = i * 5000000;
+        add("fprintf t=%u dur=1000 fd=3 path=/d/log off=%u size=20 at=0x10\n", t, i * 20);
+        add("fflush t=%u dur=4000000 fd=3 path=/d/log res=0 at=0x20\n", t + 2000);
+        add("write t=%u dur=3990000 fd=3 path=/d/log off=%u size=20 at=0x20 caused\n", t + 3000,
+            i * 20);
+    }
+    struct run run = explain(5);
+    const struct wio_finding *finding = &run.of->findings.items[0];
+    const struct wio_gain *gain = &run.of->gains.items[0];
+    assert_string_equal(finding->kind, "small_writes");
+    assert_string_equal(finding->predict_options, "");
+    assert_non_null(strstr(finding->change, "fflush"));
+    assert_int_equal(gain->basis, WIO_GAIN_TRACE);
+    assert_true(gain->gain_s > 0.99 * 298 * 4e-3 && gain->gain_s <= 300 * 4e-3);
+    end(&run);
+}
+
+/* One size alone: gains of larger requests rest on what their bytes are assumed to cost. */
+static void a_gain_that_rests_on_an_assumption_says_so(void **state)
+{
+    (void)state;
+    begin_script();
+    for (unsigned i = 0; i < 1000; i++) {
+        add("pwrite t=%u dur=1000000 fd=3 path=/d/a off=%u size=100 at=0x10\n", i * 1001000,
+            i * 100);
+    }
+    struct run run = explain(5);
+    const struct wio_gain *gain = &run.of->gains.items[0];
+    assert_string_equal(run.of->findings.items[0].kind, "small_writes");
+    assert_int_equal(gain->basis, WIO_GAIN_TRACE);
+    assert_true(gain->is_assumed);
+    assert_true(gain->gain_s > 0.99 && gain->gain_s < 1.0);
+    assert_true(gain->low_s < 0.1);
+    end(&run);
+}
+
 static void a_gain_is_the_difference_of_two_predictions(void **state)
 {
     (void)state;
@@ -355,15 +397,35 @@ static void without_a_machine_costs_are_fitted(void **state)
     assert_true(fabs(gain.gain_s - (64 * 4e-3 - 4 * 34e-3)) < 1e-3);
 }
 
-/* 16 times the bytes may take 16 times as long, or no longer. */
+/* 16 times the bytes may take 16 times as long, or no longer. In between an assumption tells. */
 static void what_was_not_seen_is_a_range(void **state)
 {
     (void)state;
     struct wio_gain gain = fitted_gain(false, 0);
-    assert_true(isnan(gain.gain_s) && isnan(gain.predicted_s));
+    assert_true(gain.is_assumed);
+    assert_true(fabs(gain.gain_s - (60 * 4e-3 - 4 * 61440 / 500e6)) < 1e-3);
     assert_true(fabs(gain.low_s) < 1e-3);
     assert_true(fabs(gain.high_s - 60 * 4e-3) < 1e-3);
     assert_string_equal(gain.why, "");
+}
+
+/* Of large requests the bytes take most of the time: nothing is assumed of them. */
+static void what_is_large_has_a_range_alone(void **state)
+{
+    (void)state;
+    begin_script();
+    for (unsigned i = 0; i < 64; i++) {
+        add("pwrite t=%u dur=1000 fd=3 path=/d/a off=%u size=131072 at=0x10\n", i * 5000000,
+            i * 131072);
+        add("fsync t=%u dur=4000000 fd=3 path=/d/a res=0 at=0x20\n", i * 5000000 + 2000);
+    }
+    struct run run = explain(5);
+    const struct wio_gain *gain = &run.of->gains.items[0];
+    assert_string_equal(run.of->findings.items[0].kind, "sync_storm");
+    assert_true(isnan(gain->gain_s) && isnan(gain->predicted_s) && !gain->is_assumed);
+    assert_true(fabs(gain->low_s) < 1e-3);
+    assert_true(fabs(gain->high_s - 60 * 4e-3) < 1e-3);
+    end(&run);
 }
 
 static void larger_transfers_are_fitted(void **state)
@@ -500,6 +562,8 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         TEST(a_gain_of_what_is_left_away),
+        TEST(a_gain_of_flushes_of_a_stream),
+        TEST(a_gain_that_rests_on_an_assumption_says_so),
         TEST(a_gain_is_the_difference_of_two_predictions),
         TEST(a_gain_is_no_part_of_what_is_not_predicted),
         TEST(a_change_is_of_its_finding_alone),
@@ -511,6 +575,7 @@ int main(void)
         TEST(figures_in_doubt_are_told),
         TEST(without_a_machine_costs_are_fitted),
         TEST(what_was_not_seen_is_a_range),
+        TEST(what_is_large_has_a_range_alone),
         TEST(larger_transfers_are_fitted),
         TEST(methods_that_were_not_seen_are_bounded),
         TEST(on_network_file_systems_gains_are_fitted),

@@ -121,6 +121,41 @@ static void nothing_written_bounds_from_below_alone(void **state)
     assert_true(isnan(cost(WIO_MODEL_FSYNC, 4 * KIB, WIO_FIT_HIGH)));
 }
 
+static double assumed(enum wio_model_method method, uint64_t bytes)
+{
+    return wio_fit_assumed(&fit, 1, method, bytes);
+}
+
+/* One size tells what a request costs, and nothing about its bytes: those take 500 MB/s. */
+static void bytes_of_larger_requests_are_assumed(void **state)
+{
+    (void)state;
+    add(WIO_MODEL_WRITE, 4000, 1 * MS, 10);
+    assert_true(fabs(assumed(WIO_MODEL_WRITE, 1004000) - 3 * MS) < 0.05 * MS);
+    assert_true(isnan(assumed(WIO_MODEL_WRITE, 4000)));   /* it was seen */
+    assert_true(isnan(assumed(WIO_MODEL_WRITE, 100)));    /* a smaller one may cost as much */
+    assert_true(isnan(assumed(WIO_MODEL_READ, 1004000))); /* another method */
+    assert_true(isnan(cost(WIO_MODEL_WRITE, 1004000, WIO_FIT_MID)));
+}
+
+/* Where that makes a larger one dearer than as many as were seen, it costs as those. */
+static void what_is_assumed_stays_within_the_bounds(void **state)
+{
+    (void)state;
+    add(WIO_MODEL_WRITE, 4000, 1e-6, 10);
+    assert_about(assumed(WIO_MODEL_WRITE, 1000000), 250e-6);
+}
+
+static void nothing_is_assumed_of_large_ones_and_of_several_sizes(void **state)
+{
+    (void)state;
+    add(WIO_MODEL_READ, 128 * KIB, 1 * MS, 10);
+    assert_true(isnan(assumed(WIO_MODEL_READ, 1024 * KIB)));
+    add(WIO_MODEL_WRITE, 4 * KIB, 1 * MS, 10);
+    add(WIO_MODEL_WRITE, 64 * KIB, 2 * MS, 10);
+    assert_true(isnan(assumed(WIO_MODEL_WRITE, 1024 * KIB)));
+}
+
 #define TEST(function) cmocka_unit_test_teardown(function, end)
 
 int main(void)
@@ -135,6 +170,9 @@ int main(void)
         TEST(a_single_one_has_a_wide_spread),
         TEST(other_methods_and_file_systems_tell_nothing),
         TEST(nothing_written_bounds_from_below_alone),
+        TEST(bytes_of_larger_requests_are_assumed),
+        TEST(what_is_assumed_stays_within_the_bounds),
+        TEST(nothing_is_assumed_of_large_ones_and_of_several_sizes),
     };
     return WIO_RUN(tests);
 }
