@@ -3,7 +3,6 @@
 #include <stdio.h>
 
 #include "explain/findings/finding.h"
-#include "ops/calls.h"
 
 /* Of the rate at which stalled writes come through; what needs more has no room in the whole run.
  */
@@ -23,13 +22,9 @@ static bool has_room(const struct wio_finding_input *input, const struct wio_ste
 
 static double claim(const struct wio_finding_input *input, const struct wio_step *step)
 {
-    const struct wio_step_pattern *pattern = step->pattern;
-    unsigned cls = wio_finding_class(input, step);
+    double stalled = wio_finding_stalled(input, step);
 
-    return pattern != NULL && (cls == WIO_CLASS_WRITE || cls == WIO_CLASS_COPY) &&
-                   pattern->direct == 0 && pattern->stalled > 1 && has_room(input, step)
-               ? wio_finding_part(pattern->stalled_ns, step->time_ns)
-               : 0;
+    return stalled > 0 && has_room(input, step) ? stalled : 0;
 }
 
 static void describe(const struct wio_finding_input *input, const struct wio_finding_group *group,

@@ -156,6 +156,9 @@ const struct wio_site *wio_finding_site(const struct wio_finding_input *input,
                                         const struct wio_step *step);
 /* A call of MPI-IO that all ranks of a communicator make. */
 bool wio_finding_is_collective_io(unsigned op);
+/* The part of the step's time in which its writes into the page cache stood for write-back; 0: none
+ * did, or a single one. */
+double wio_finding_stalled(const struct wio_finding_input *input, const struct wio_step *step);
 /* a / b, 0 where b is. */
 double wio_finding_part(uint64_t a, uint64_t b);
 int32_t wio_finding_rank(const struct wio_finding_input *input, const struct wio_step *step);

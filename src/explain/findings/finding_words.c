@@ -56,6 +56,17 @@ bool wio_finding_is_io(const struct wio_finding_input *input, const struct wio_s
     return wio_finding_site(input, step)->kind == WIO_STEP_IO;
 }
 
+double wio_finding_stalled(const struct wio_finding_input *input, const struct wio_step *step)
+{
+    const struct wio_step_pattern *pattern = step->pattern;
+    unsigned cls = wio_finding_class(input, step);
+
+    return pattern != NULL && (cls == WIO_CLASS_WRITE || cls == WIO_CLASS_COPY) &&
+                   pattern->direct == 0 && pattern->stalled > 1
+               ? wio_finding_part(pattern->stalled_ns, step->time_ns)
+               : 0;
+}
+
 void wio_finding_removes(struct wio_finding *finding, double kept)
 {
     finding->is_removal = kept < 1;

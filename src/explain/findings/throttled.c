@@ -3,19 +3,6 @@
 #include <stdio.h>
 
 #include "explain/findings/finding.h"
-#include "ops/calls.h"
-
-static double claim(const struct wio_finding_input *input, const struct wio_step *step)
-{
-    const struct wio_step_pattern *pattern = step->pattern;
-    unsigned cls = wio_finding_class(input, step);
-
-    (void)input;
-    return pattern != NULL && (cls == WIO_CLASS_WRITE || cls == WIO_CLASS_COPY) &&
-                   pattern->direct == 0 && pattern->stalled > 1
-               ? wio_finding_part(pattern->stalled_ns, step->time_ns)
-               : 0;
-}
 
 static void describe(const struct wio_finding_input *input, const struct wio_finding_group *group,
                      struct wio_finding *finding)
@@ -44,5 +31,5 @@ static void describe(const struct wio_finding_input *input, const struct wio_fin
 const struct wio_finding_kind wio_finding_throttled = {.kind = "page_cache_throttling",
                                                        .is_general = false,
                                                        .by = WIO_BY_PLACE,
-                                                       .claim = claim,
+                                                       .claim = wio_finding_stalled,
                                                        .describe = describe};
