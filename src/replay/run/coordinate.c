@@ -11,6 +11,8 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "replay/launcher/exchange.h"
+#include "replay/run/deaths.h"
+#include "replay/run/fork_server.h"
 
 #define LOOK_NS 50000000
 /* .. and while all threads wait for each other. */
@@ -80,55 +82,6 @@ static void nap(bool is_still)
 
 /* ---- children ---- */
 
-static struct rp_group_slot *slot_of(const struct rp_run *run, pid_t pid, uint32_t *group_out)
-{
-    for (uint32_t i = 0; i < run->board->group_count; i++) {
-        if (rp_is_home(run, i) && atomic_load(&run->board->groups[i].pid) == pid) {
-            *group_out = i;
-            return &run->board->groups[i];
-        }
-    }
-    return NULL;
-}
-
-static void check_death(const struct rp_run *run, pid_t pid, int status)
-{
-    uint32_t group;
-    struct rp_group_slot *slot = slot_of(run, pid, &group);
-    if (slot == NULL) {
-        return;
-    }
-    atomic_store(&slot->pid, 0); /* the number may soon be reused */
-    if (WIFEXITED(status) && WEXITSTATUS(status) == 0) {
-        return;
-    }
-    struct wio_error error = WIO_ERROR_INIT;
-    uint32_t image = run->plan->family.groups[group].head;
-    const struct wio_process_info *process = wio_trace_process(run->trace, image);
-    if (WIFSIGNALED(status)) {
-        (void)wio_error_set(&error, WIO_ERR_IO, NULL, WIO_ERROR_NO_OFFSET,
-                            "the process that replays %d (%s) was killed by signal %d (%s)",
-                            process->pid, process->exe, WTERMSIG(status),
-                            sigdescr_np(WTERMSIG(status)));
-    } else {
-        (void)wio_error_set(&error, WIO_ERR_IO, NULL, WIO_ERROR_NO_OFFSET,
-                            "the process that replays %d (%s) ended with status %d", process->pid,
-                            process->exe, WEXITSTATUS(status));
-    }
-    rp_board_fail(run->board, &error);
-}
-
-/* Reap the dead. False when no child is left. */
-static bool reap(const struct rp_run *run)
-{
-    int status;
-    pid_t pid;
-    while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
-        check_death(run, pid, status);
-    }
-    return pid == 0 || errno != ECHILD;
-}
-
 static void kill_all(const struct rp_run *run)
 {
     for (uint32_t i = 0; i < run->board->group_count; i++) {
@@ -177,7 +130,7 @@ static void look_for_signal(const struct rp_run *run, struct rp_watch *watch)
 /* Is there anything left to do: children of our own, or other ranks? */
 static bool go_on(const struct rp_run *run, struct rp_exchange *exchange)
 {
-    bool has_children = reap(run);
+    bool has_children = rp_reap(run);
     if (run->link == NULL || run->link->is_lost) {
         return has_children;
     }
@@ -186,24 +139,34 @@ static bool go_on(const struct rp_run *run, struct rp_exchange *exchange)
 
 /* ---- the run ---- */
 
+static enum wio_status start_root(struct rp_run *run, uint32_t group, struct wio_error *err)
+{
+    int coordinator = getpid();
+    struct rp_start start = {.parent = coordinator, .server = run->fork_server, .is_root = true};
+    WIO_TRY(rp_fds_init(&start.inherited, run->plan->fds, err));
+    atomic_store(&run->board->groups[group].state, RP_GROUP_STARTED);
+    pid_t pid = fork();
+    if (pid == 0) {
+        rp_process_play(run, group, &start);
+    }
+    rp_fds_fini(&start.inherited);
+    if (pid < 0) {
+        return wio_error_sys(err, NULL, "cannot start a process of the replay");
+    }
+    atomic_store(&run->board->groups[group].pid, pid);
+    return WIO_OK;
+}
+
 static enum wio_status start_roots(struct rp_run *run, uint32_t *count_out, struct wio_error *err)
 {
     const struct rp_family *family = &run->plan->family;
+    WIO_TRY(rp_fork_server_start(run, err));
     for (uint32_t i = 0; i < family->group_count; i++) {
         bool is_root = family->groups[i].is_root || family->groups[i].is_remote;
-        if (!is_root || !rp_is_home(run, i)) {
-            continue;
+        if (is_root && rp_is_home(run, i)) {
+            WIO_TRY(start_root(run, i, err));
+            (*count_out)++;
         }
-        atomic_store(&run->board->groups[i].state, RP_GROUP_STARTED);
-        pid_t pid = fork();
-        if (pid == 0) {
-            rp_process_play(run, i, NULL, 0, 0);
-        }
-        if (pid < 0) {
-            return wio_error_sys(err, NULL, "cannot start a process of the replay");
-        }
-        atomic_store(&run->board->groups[i].pid, pid);
-        (*count_out)++;
     }
     return WIO_OK;
 }
@@ -214,7 +177,7 @@ static void start_clock(struct rp_run *run, uint32_t roots, struct rp_watch *wat
     struct wio_error error = WIO_ERROR_INIT;
     const struct timespec moment = {0, 200000};
     while (atomic_load(&run->board->ready) < roots && !rp_board_is_aborted(run->board)) {
-        (void)reap(run);
+        (void)rp_reap(run);
         look_for_signal(run, watch);
         (void)nanosleep(&moment, NULL);
     }
@@ -233,10 +196,10 @@ enum wio_status rp_coordinate(struct rp_run *run, struct rp_watch *watch, struct
     struct rp_stuck stuck = {0};
     struct rp_exchange exchange = {0};
     struct wio_error error = WIO_ERROR_INIT;
-    run->coordinator = getpid();
     if (start_roots(run, &roots, &error) != WIO_OK) {
         rp_board_fail(board, &error);
     }
+    rp_fork_server_leave(run);
     start_clock(run, roots, watch, &exchange);
     while (go_on(run, &exchange)) {
         if (rp_board_is_aborted(board)) {

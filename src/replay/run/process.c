@@ -2,9 +2,10 @@
 /*
  * Processes of a replay: how they start, and wait for each other.
  *
- * A process of the replay is made by fork in the thread that performs the recorded fork, so that it
- * has its parent's descriptors with their shared positions. It is forked twice: the process between
- * ends at once, which makes the coordinator (a subreaper) the parent of all: it sees every death.
+ * A process of the replay is forked by the fork server when a thread performs the recorded fork,
+ * and gets the descriptors of that thread's process with their shared positions. So all processes
+ * are forked from the same memory: forks of forks would share their pages with all that came
+ * before, which makes each of them dearer than the last.
  */
 #include <errno.h>
 #include <signal.h>
@@ -20,9 +21,6 @@
 #include "replay/run/worker.h"
 #include "replay/wait/causal.h"
 #include "replay/wait/pace.h"
-
-/* Period of the check whether the process between has ended, ns. */
-#define VANISH_NAP_NS UINT64_C(20000)
 
 static void release_image(struct rp_process *process)
 {
@@ -108,22 +106,22 @@ static void tell_starter(const struct rp_run *run, uint32_t group)
                         &mail);
 }
 
-_Noreturn void rp_process_play(const struct rp_run *run, uint32_t group, struct rp_process *parent,
-                               uint64_t base_ns, uint64_t traced_base_ns)
+_Noreturn void rp_process_play(const struct rp_run *run, uint32_t group,
+                               const struct rp_start *start)
 {
     struct rp_group_slot *slot = &run->board->groups[group];
     struct rp_process process = {.run = run,
                                  .group = group,
                                  .image = run->plan->family.groups[group].head,
-                                 .base_ns = base_ns,
-                                 .traced_base_ns = traced_base_ns,
-                                 .is_waited_for = parent == NULL};
+                                 .inherited = start->inherited,
+                                 .base_ns = start->base_ns,
+                                 .traced_base_ns = start->traced_base_ns,
+                                 .fork_server = start->server,
+                                 .is_waited_for = start->is_root};
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
     atomic_store(&slot->pid, getpid());
     rp_pace_begin();
-    bool has_fds = parent == NULL ? rp_fds_init(&process.inherited, run->plan->fds, NULL) == WIO_OK
-                                  : collect_fds(parent, &process.inherited, true);
-    if (getppid() != run->coordinator || !has_fds) {
+    if (getppid() != start->parent) {
         rp_board_fail_sys(run->board, "cannot set up a process of the replay");
         _exit(1); /* house: allow exit: a process of its own, forked for the replay */
     }
@@ -133,27 +131,21 @@ _Noreturn void rp_process_play(const struct rp_run *run, uint32_t group, struct 
     _exit(0); /* house: allow exit: a process of its own, forked for the replay */
 }
 
-/* In the process between: make the real one and vanish. */
-static _Noreturn void between(const struct rp_worker *worker, uint32_t group, uint64_t base_ns,
-                              uint64_t traced_base_ns)
+static bool ask_for(struct rp_worker *worker, uint32_t group, const struct wio_event *event)
 {
-    pid_t me = getpid();
-    pid_t child = fork();
-    if (child != 0) {
-        /* house: allow exit: a process of its own, forked for the replay */
-        _exit(child < 0 ? 1 : 0);
-    }
-    while (getppid() == me) {
-        wio_clock_sleep_ns(VANISH_NAP_NS);
-    }
-    rp_process_play(worker->run, group, worker->process, base_ns, traced_base_ns);
+    struct rp_process *process = worker->process;
+    struct rp_start start = {.base_ns = rp_worker_now(worker),
+                             .traced_base_ns = event->t_ns,
+                             .server = process->fork_server};
+    bool is_asked = collect_fds(process, &start.inherited, true) && rp_fork_ask(group, &start);
+    rp_fds_fini(&start.inherited);
+    return is_asked;
 }
 
 static void start_group(struct rp_worker *worker, uint32_t group, const struct wio_event *event)
 {
     const struct rp_run *run = worker->run;
     uint32_t fresh = RP_GROUP_NEW;
-    int status = 0;
     if (!rp_is_home(run, group)) {
         return; /* a root of its rank */
     }
@@ -161,16 +153,7 @@ static void start_group(struct rp_worker *worker, uint32_t group, const struct w
                                         RP_GROUP_STARTED)) {
         return;
     }
-    const uint64_t now = rp_worker_now(worker);
-    const uint64_t traced_now =
-        event->t_ns; /* the child has no copy of the event: event_reader.c */
-    pid_t middle = fork();
-    if (middle == 0) {
-        between(worker, group, now, traced_now);
-    }
-    while (middle > 0 && waitpid(middle, &status, 0) < 0 && errno == EINTR) {
-    }
-    if (middle < 0 || status != 0) {
+    if (!ask_for(worker, group, event)) {
         rp_board_fail_sys(run->board, "cannot start a process of the replay");
     }
 }

@@ -20,6 +20,7 @@
 #include "replay/prepare/fill.h"
 #include "replay/root.h"
 #include "replay/run/event_reader.h"
+#include "replay/run/fork_request.h"
 #include "replay/stats.h"
 #include "replay/wait/sync_table.h"
 #include "schedule/thread_clock.h"
@@ -52,7 +53,8 @@ struct rp_run {
     struct rp_bulk source;   /* what is written */
     uint32_t *rank_of_image; /* index into the board's ranks */
     uint64_t *record_base;   /* of each stream in the board's records */
-    int coordinator;         /* pid */
+    int fork_server;         /* socket of the fork server, -1 = none */
+    int fork_server_pid;     /* 0 = none */
 };
 
 enum rp_share_step { RP_SHARE_NEW = 0, RP_SHARE_OPEN = 1, RP_SHARE_GONE = 2 };
@@ -86,6 +88,7 @@ struct rp_process {
     struct rp_share_state *shares; /* of the image */
     uint64_t base_ns;              /* as in rp_thread, for threads that no operation made */
     uint64_t traced_base_ns;
+    int fork_server;          /* socket of the fork server, -1 = none */
     bool is_waited_for;       /* the clock does not start before it is ready */
     _Atomic uint64_t last_ns; /* end of the last operation of any of its threads */
 };
@@ -169,7 +172,7 @@ void rp_process_start_children(struct rp_worker *worker, const struct wio_event 
 void rp_process_wait_child(struct rp_worker *worker, const struct wio_event *event);
 
 /* Play group `group` in this process, which was just forked: does not return. */
-_Noreturn void rp_process_play(const struct rp_run *run, uint32_t group, struct rp_process *parent,
-                               uint64_t base_ns, uint64_t traced_base_ns);
+_Noreturn void rp_process_play(const struct rp_run *run, uint32_t group,
+                               const struct rp_start *start);
 
 #endif

@@ -46,8 +46,9 @@ struct rp_gate_meeting {
 struct rp_gate_lock {
     _Atomic uint32_t state; /* futex: 0 free, WIO_LOCK_EXCLUSIVE, else number of readers */
     _Atomic uint32_t sleepers;
-    _Atomic uint32_t owner;  /* stream + 1 of the exclusive owner */
-    _Atomic uint32_t passed; /* readers that went on without a share of it */
+    _Atomic uint32_t owner;           /* stream + 1 of the exclusive owner */
+    _Atomic uint32_t passed;          /* readers that went on without a share of it */
+    _Atomic uint32_t shared_sleepers; /* those of `sleepers` that want a share */
 };
 
 #define WIO_LOCK_EXCLUSIVE UINT32_MAX

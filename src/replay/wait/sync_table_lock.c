@@ -22,6 +22,15 @@ static bool try_shared(struct rp_waiting *waiting, uint32_t *seen_out)
     return false;
 }
 
+static bool wait_for_lock(struct rp_waiting *waiting, bool is_shared)
+{
+    struct rp_gate_lock *slot = &waiting->gate->locks[waiting->index];
+    atomic_fetch_add(&slot->shared_sleepers, is_shared ? 1 : 0);
+    bool is_over = rp_gate_wait(waiting);
+    atomic_fetch_sub(&slot->shared_sleepers, is_shared ? 1 : 0);
+    return is_over;
+}
+
 bool rp_gate_lock(struct rp_gate *gate, uint32_t lock, uint32_t stream, bool is_shared,
                   uint64_t *waited_ns_out)
 {
@@ -39,7 +48,7 @@ bool rp_gate_lock(struct rp_gate *gate, uint32_t lock, uint32_t stream, bool is_
         return true; /* taken twice by its owner counts once */
     }
     if (!waiting.is_over(&waiting, &seen)) {
-        if (!rp_gate_wait(&waiting)) {
+        if (!wait_for_lock(&waiting, is_shared)) {
             return false;
         }
         *waited_ns_out = wio_clock_mono_ns();
@@ -62,6 +71,20 @@ static bool had_none(struct rp_gate_lock *slot)
     return passed != 0;
 }
 
+/* Only one can have it, unless some want a share: those all may. One that is woken in vain, because
+ * another thread was faster, sleeps again, and that thread wakes the next when it leaves. */
+static void wake_next(struct rp_gate_lock *slot)
+{
+    if (atomic_load(&slot->sleepers) == 0) {
+        return;
+    }
+    if (atomic_load(&slot->shared_sleepers) == 0) {
+        rp_gate_wake_one(&slot->state);
+    } else {
+        rp_gate_wake(&slot->state);
+    }
+}
+
 void rp_gate_unlock(struct rp_gate *gate, uint32_t lock, uint32_t stream, bool is_shared)
 {
     struct rp_gate_lock *slot = &gate->locks[lock];
@@ -77,9 +100,7 @@ void rp_gate_unlock(struct rp_gate *gate, uint32_t lock, uint32_t stream, bool i
         atomic_store(&slot->owner, 0);
         atomic_store(&slot->state, 0);
     }
-    if (atomic_load(&slot->sleepers) != 0) {
-        rp_gate_wake(&slot->state);
-    }
+    wake_next(slot);
 }
 
 void rp_gate_unlock_all(struct rp_gate *gate, uint32_t stream)

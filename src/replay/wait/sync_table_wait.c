@@ -34,6 +34,11 @@ void rp_gate_wake(void *word)
     (void)syscall(SYS_futex, word, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
 
+void rp_gate_wake_one(void *word)
+{
+    (void)syscall(SYS_futex, word, FUTEX_WAKE, 1, NULL, NULL, 0);
+}
+
 static bool may_spin(struct rp_board *board, uint64_t now_ns, uint64_t begin_ns)
 {
     return now_ns - begin_ns < RP_LOOK_SHORT_NS ||

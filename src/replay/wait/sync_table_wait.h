@@ -30,6 +30,8 @@ bool rp_looks_on(uint8_t evidence);
 bool rp_gate_wait(struct rp_waiting *waiting);
 /* Wake all threads that sleep on the futex. */
 void rp_gate_wake(void *word);
+/* Wake the one of them that has slept longest. */
+void rp_gate_wake_one(void *word);
 
 /* In sync_table_queue.c: take the GETs of act `at` - 1, all of them at once. */
 bool rp_gate_get(struct rp_waiting *waiting, struct wio_release *release_out);

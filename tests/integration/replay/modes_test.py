@@ -3,6 +3,7 @@
 """When operations start: modes, think times, lateness, phases, comparison."""
 import json
 import os
+import shutil
 import subprocess
 
 from replay_case import WHYIO, ReplayCase, main
@@ -123,6 +124,41 @@ class Waiting(ReplayCase):
             read stream=2 t=1000 dur={449 * MS} fd=4 path=pipe:[1] size=10
             open stream=2 t={450 * MS} path=/a a0=0x2 res=3""")
         self.assertEqual(self.replay("--mode=think")["mismatch_count"], 0)
+
+
+class Forks(ReplayCase):
+    """Processes are forked by the fork server, with the descriptors of the process that forks in the trace."""
+
+    def test_a_chain_of_forks_is_flat(self):
+        depth = 40
+        lines = ["process 10"] + [f"process {11 + i} parent={i} start={1000 * i + 50}" for i in range(depth)]
+        lines += [f"stream {i} {10 + i}" for i in range(depth + 1)]
+        lines.append("open stream=0 t=20 path=/a a0=0x241 a1=0644 res=3")
+        lines += [f"fork stream={i} t={1000 * i + 40} res={11 + i}" for i in range(depth)]
+        lines += [f"write stream={i} t={100000 + i} fd=3 path=/a size=10" for i in range(depth + 1)]
+        self.script("\n".join(lines))
+        log = os.path.join(self.dir, "strace")
+        command = [WHYIO, "replay", self.trace, "--root=" + self.target, "--mode=afap"]
+        if shutil.which("strace") is None:
+            self.skipTest("no strace")
+        subprocess.run(["strace", "-f", "-qq", "-o", log, "-e", "signal=none", "-e", "trace=clone,clone3,fork,vfork",
+                        *command], check=True, stdout=subprocess.DEVNULL, timeout=60)
+        with open(log, encoding="utf-8") as file:
+            callers = [line.split()[0] for line in file if "clone" in line and "resumed" not in line]
+        self.assertEqual(len(callers), depth + 2)  # the root, the server, and one for each recorded fork
+        self.assertEqual(len(set(callers)), 2)  # none of the recorded processes forks itself
+        self.assertEqual(os.path.getsize(self.target + "/a"), 10 * (depth + 1))  # one position for all
+
+    def test_many_descriptors_are_inherited(self):
+        count = 600
+        lines = ["process 10", "process 11 parent=0 start=5000", "stream 0 10", "stream 1 11"]
+        lines += [f"open stream=0 t={1000 + i} path=/d/f{i} a0=0x241 a1=0644 res={3 + i}" for i in range(count)]
+        lines += ["fork stream=0 t=4000 res=11"]
+        lines += [f"write stream=1 t={6000 + i} fd={3 + i} path=/d/f{i} size=5" for i in range(count)]
+        self.script("\n".join(lines))
+        self.assertEqual(self.replay("--mode=afap")["mismatch_count"], 0)
+        sizes = [os.path.getsize(f"{self.target}/d/f{i}") for i in range(count)]
+        self.assertEqual(sizes, [5] * count)
 
 
 class Cache(ReplayCase):

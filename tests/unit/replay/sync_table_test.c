@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -182,6 +183,58 @@ static void a_lock_excludes(void **state)
     counter = 0;
     run(count);
     assert_int_equal(counter, WORKERS * ROUNDS);
+}
+
+#define CROWD 400u
+
+static atomic_uint had;
+static atomic_ulong switches;
+
+static void *take_once(void *arg)
+{
+    struct rusage usage;
+    uint64_t waited;
+    uint32_t stream = (uint32_t)(uintptr_t)arg;
+    bool is_had = rp_gate_lock(&gate, 0, stream, false, &waited);
+    atomic_fetch_add(&had, is_had ? 1 : 0);
+    rp_gate_unlock(&gate, 0, stream, false);
+    if (getrusage(RUSAGE_THREAD, &usage) == 0) {
+        atomic_fetch_add(&switches, (unsigned long)usage.ru_nvcsw);
+    }
+    return NULL;
+}
+
+/* All at once they would be woken half the square of their number. */
+static void an_unlock_wakes_one_of_many(void **state)
+{
+    pthread_t threads[CROWD];
+    uint64_t waited;
+    char script[CROWD * 16 + 400] = "process 10\n";
+    (void)state;
+    for (unsigned i = 0; i <= CROWD; i++) {
+        size_t used = strlen(script);
+        (void)snprintf(script + used, sizeof(script) - used, "stream 0 %u\n", 10 + i);
+    }
+    (void)strcat(script, "pthread_mutex_lock stream=0 t=1000 a0=0x7000\n"
+                         "pthread_mutex_unlock stream=0 t=2000 a0=0x7000\n"
+                         "pthread_mutex_lock stream=1 t=1500 dur=600 a0=0x7000\n"
+                         "pthread_mutex_unlock stream=1 t=2200 a0=0x7000\n");
+    (void)strcat(script, "edge 0:0 1:0 class=mutex evidence=thread object=1\n");
+    make(script);
+    atomic_store(&board->crowd->threads, CROWD + 1);
+    assert_true(rp_gate_lock(&gate, 0, CROWD, false, &waited));
+    for (uintptr_t i = 0; i < CROWD; i++) {
+        assert_int_equal(pthread_create(&threads[i], NULL, take_once, (void *)i), 0);
+    }
+    while (atomic_load(&gate.locks[0].sleepers) < CROWD) {
+        wio_clock_sleep_ns(1000000);
+    }
+    rp_gate_unlock(&gate, 0, CROWD, false);
+    for (unsigned i = 0; i < CROWD; i++) {
+        assert_int_equal(pthread_join(threads[i], NULL), 0);
+    }
+    assert_int_equal(atomic_load(&had), CROWD);
+    assert_true(atomic_load(&switches) < CROWD * CROWD / 8);
 }
 
 static void readers_share_a_lock(void **state)
@@ -482,6 +535,7 @@ int main(void)
         GATE_TEST(processes_follow_each_other),
         GATE_TEST(nobody_leaves_before_all_have_come),
         GATE_TEST(a_lock_excludes),
+        GATE_TEST(an_unlock_wakes_one_of_many),
         GATE_TEST(readers_share_a_lock),
         GATE_TEST(a_queue_gives_what_was_put),
         GATE_TEST(what_a_call_takes_it_gets_at_once),
