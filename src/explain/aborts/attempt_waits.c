@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What an attempt waits for, what refused it, when its requests were served. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/cleanup.h"
 #include "explain/aborts/attempts_internal.h"
@@ -9,25 +8,53 @@
 void wio_attempt_note_served(struct wio_attempt *attempt, const struct wio_txn_row *row)
 {
     uint64_t took = row->storage_ns + row->run_ns;
-    attempt->served[attempt->served_count++ % WIO_ATTEMPT_SPANS] =
-        (struct wio_attempt_span){row->t_ns - (took < row->t_ns ? took : row->t_ns), row->t_ns};
+    uint64_t was_there = row->queue_ns + row->lock_ns + took;
+    attempt->served[attempt->served_count++ % WIO_ATTEMPT_SPANS] = (struct wio_attempt_span){
+        row->t_ns - (was_there < row->t_ns ? was_there : row->t_ns), row->t_ns};
     attempt->bytes += row->bytes;
     attempt->used_ns += took;
     attempt->wait_ns += row->lock_ns;
 }
 
+/* From `from_ns`, or from the end of what is served then, to the next request; UINT64_MAX: there is
+ * none. */
+static uint64_t next_served(const struct wio_attempt *attempt, uint32_t known, uint64_t *from_ns)
+{
+    uint64_t next = UINT64_MAX;
+    bool is_moved = true;
+    while (is_moved) {
+        is_moved = false;
+        for (uint32_t i = 0; i < known; i++) {
+            const struct wio_attempt_span *span = &attempt->served[i];
+            if (span->from_ns <= *from_ns && span->to_ns > *from_ns) {
+                *from_ns = span->to_ns;
+                is_moved = true;
+            }
+        }
+    }
+    for (uint32_t i = 0; i < known; i++) {
+        uint64_t begin = attempt->served[i].from_ns;
+        next = begin > *from_ns && begin < next ? begin : next;
+    }
+    return next;
+}
+
 uint64_t wio_attempt_idle_ns(const struct wio_attempt *attempt, uint64_t from_ns, uint64_t to_ns)
 {
-    uint64_t idle = to_ns - from_ns;
-    uint32_t known = attempt->served_count;
-    known = known < WIO_ATTEMPT_SPANS ? known : WIO_ATTEMPT_SPANS;
-    for (uint32_t i = 0; i < known; i++) {
-        uint64_t from = attempt->served[i].from_ns;
-        uint64_t to = attempt->served[i].to_ns;
-        from = from < from_ns ? from_ns : from;
-        to = to > to_ns ? to_ns : to;
-        uint64_t both = to > from ? to - from : 0;
-        idle -= both < idle ? both : idle;
+    bool is_all = attempt->served_count <= WIO_ATTEMPT_SPANS;
+    uint32_t known = is_all ? attempt->served_count : WIO_ATTEMPT_SPANS;
+    uint64_t at = from_ns;
+    uint64_t idle = 0;
+    if (!is_all) {
+        uint64_t oldest = attempt->served[attempt->served_count % WIO_ATTEMPT_SPANS].from_ns;
+        at = oldest > at ? oldest : at;
+    }
+    while (at < to_ns) {
+        uint64_t next = next_served(attempt, known, &at);
+        uint64_t until = next < to_ns ? next : to_ns;
+        uint64_t gap = until > at ? until - at : 0;
+        idle += gap >= WIO_THINK_NS ? gap : 0;
+        at = until > at ? until : to_ns;
     }
     return idle;
 }
@@ -51,10 +78,53 @@ static bool is_refusal(const struct wio_txn_row *row)
 static void add_refusals(struct wio_attempt_waits *waits, uint32_t server,
                          const struct wio_txn_row *row)
 {
-    waits->refused = row->range;
     for (uint32_t i = 0; i < row->blocker_listed && waits->refusal_count < WIO_TXN_BLOCKERS; i++) {
-        waits->refusal_at[waits->refusal_count] = server;
-        waits->refusals[waits->refusal_count++] = row->blockers[i];
+        waits->refusals[waits->refusal_count++] =
+            (struct wio_attempt_refusal){.blocker = row->blockers[i],
+                                         .asked = row->range,
+                                         .server = server,
+                                         .is_wound = row->kind == WIO_TXN_WOUND};
+    }
+}
+
+static bool are_equal(const struct wio_txn_range *a, const struct wio_txn_range *b)
+{
+    return a->file == b->file && a->segment == b->segment && a->from == b->from && a->to == b->to;
+}
+
+struct wio_attempt_wait *wio_attempt_wait_for(const struct wio_attempt *attempt, uint32_t server,
+                                              const struct wio_txn_range *range)
+{
+    struct wio_attempt_waits *waits = attempt->waits;
+    for (uint32_t i = 0; waits != NULL && i < waits->now_count; i++) {
+        if (waits->now[i].server == server && are_equal(&waits->now[i].range, range)) {
+            return &waits->now[i];
+        }
+    }
+    return NULL;
+}
+
+static void begin_wait(struct wio_attempt_waits *waits, uint32_t server,
+                       const struct wio_txn_row *row)
+{
+    if (waits->now_count == WIO_ATTEMPT_WAITS) {
+        return;
+    }
+    struct wio_attempt_wait *wait = &waits->now[waits->now_count++];
+    *wait = (struct wio_attempt_wait){
+        .range = row->range, .server = server, .count = row->blocker_listed};
+    for (uint32_t i = 0; i < row->blocker_listed; i++) {
+        wait->blockers[i] = row->blockers[i].txn;
+        wait->origins[i] = row->blockers[i].origin;
+    }
+}
+
+void wio_attempt_end_wait(struct wio_attempt *attempt, uint32_t server,
+                          const struct wio_txn_row *row)
+{
+    struct wio_attempt_wait *wait = wio_attempt_wait_for(attempt, server, &row->range);
+    if (row->kind == WIO_TXN_ANSWER && wait != NULL) {
+        *wait = attempt->waits->now[--attempt->waits->now_count];
     }
 }
 
@@ -62,16 +132,15 @@ enum wio_status wio_attempt_note_waits(struct wio_attempt *attempt, uint32_t ser
                                        const struct wio_txn_row *row)
 {
     struct wio_attempt_waits *waits = attempt->waits;
+    struct wio_attempt_wait *before = wio_attempt_wait_for(attempt, server, &row->range);
     bool is_wait = row->kind == WIO_TXN_ARRIVE && row->blocker_listed > 0;
     if (is_wait || is_refusal(row)) {
         WIO_TRY(waits_of(attempt, &waits));
     }
     if (is_wait) {
-        memcpy(waits->now, row->blockers, row->blocker_listed * sizeof(waits->now[0]));
-        waits->now_count = row->blocker_listed;
-        waits->now_at = server;
-    } else if (row->kind == WIO_TXN_ANSWER && waits != NULL && waits->now_at == server) {
-        waits->now_count = 0;
+        begin_wait(waits, server, row);
+    } else if (row->kind == WIO_TXN_ARRIVE && before != NULL) {
+        before->is_over = true;
     }
     if (is_refusal(row)) {
         add_refusals(waits, server, row);
@@ -83,8 +152,8 @@ bool wio_attempt_is_refused_by(const struct wio_attempt *attempt, const struct w
 {
     const struct wio_attempt_waits *waits = attempt->waits;
     for (uint32_t i = 0; waits != NULL && i < waits->refusal_count; i++) {
-        if (waits->refusals[i].txn.client == name->client &&
-            waits->refusals[i].txn.number == name->number) {
+        if (waits->refusals[i].blocker.txn.client == name->client &&
+            waits->refusals[i].blocker.txn.number == name->number) {
             return true;
         }
     }

@@ -2,6 +2,7 @@
 #include "base/cleanup.h"
 #include "base/grow.h"
 #include "explain/aborts/attempts_internal.h"
+#include "lock/types.h"
 
 static enum wio_status find_server(struct wio_attempts *attempts, uint32_t number,
                                    uint32_t *server_out)
@@ -126,6 +127,14 @@ enum wio_status wio_attempts_line(const struct wio_attempts *attempts, struct wi
     return WIO_OK;
 }
 
+/* The server was too busy to begin the attempt: no RELEASE follows. Of one that it had begun, or
+ * that ran against a limit of locks, there is one. */
+static bool is_turned_away(const struct wio_txn_row *row)
+{
+    return row->kind == WIO_TXN_ANSWER && row->result == WIO_TXN_BUSY &&
+           row->reason == WIO_LOCK_REASON_NONE;
+}
+
 static enum wio_status at_server(struct wio_attempts *attempts, struct wio_attempt *attempt,
                                  const struct wio_txn_row *row)
 {
@@ -148,7 +157,13 @@ static enum wio_status at_server(struct wio_attempts *attempts, struct wio_attem
     if (row->kind == WIO_TXN_ANSWER) {
         wio_attempt_note_served(attempt, row);
     }
-    return wio_attempt_part_add(part, row);
+    bool was_there = part->is_told;
+    WIO_TRY(wio_attempt_part_add(part, row));
+    if (is_turned_away(row) && !was_there) {
+        wio_attempts_deactivate(attempts, attempt, part, row->t_ns);
+        attempt->is_aborted = true;
+    }
+    return WIO_OK;
 }
 
 /* What only the client told of is over with its END. */
@@ -163,7 +178,7 @@ static void end_untold(struct wio_attempts *attempts, struct wio_attempt *attemp
 
 static bool is_over(const struct wio_attempt *attempt, const struct wio_txn_row *row)
 {
-    bool is_end = row->kind == WIO_TXN_END || row->kind == WIO_TXN_RELEASE;
+    bool is_end = row->kind == WIO_TXN_END || row->kind == WIO_TXN_RELEASE || is_turned_away(row);
     return is_end && attempt->active_parts == 0 && (attempt->has_ended || !attempt->has_begun);
 }
 

@@ -57,24 +57,47 @@ struct wio_attempt_part {
     enum wio_refusal refusal;
 };
 
+/* A request that waits for locks, as its ARRIVE told. */
+struct wio_attempt_wait {
+    struct wio_txn_range range;
+    uint32_t server;
+    uint32_t count; /* of blockers */
+    struct wio_txn_name blockers[WIO_TXN_BLOCKERS];
+    uint32_t origins[WIO_TXN_BLOCKERS];
+    uint32_t chain; /* waits behind this one at its begin, and the source at their end */
+    uint32_t chain_root;
+    bool is_over; /* it has its locks, and waits for the log */
+};
+
+/* Of an attempt so many requests that wait at the same time are known. */
+#define WIO_ATTEMPT_WAITS 4u
+
+/* What refused or wounded an attempt. */
+struct wio_attempt_refusal {
+    struct wio_txn_blocker blocker;
+    struct wio_txn_range asked; /* by the attempt; to = 0: nothing, it was wounded */
+    uint32_t server;
+    bool is_wound;
+    /* by exact.c, at that moment */
+    bool is_judged;
+    uint8_t conflict;
+    uint32_t source; /* of the blocker */
+    uint32_t chain;
+    uint32_t chain_root;
+};
+
 /* What stood in the way of an attempt. */
 struct wio_attempt_waits {
-    /* the request that waits for locks now, as its ARRIVE told; count 0: none */
-    struct wio_txn_blocker now[WIO_TXN_BLOCKERS];
+    struct wio_attempt_wait now[WIO_ATTEMPT_WAITS];
     uint32_t now_count;
-    uint32_t now_at; /* server */
-    uint32_t chain;  /* waits behind that one, and the source at their end */
-    uint32_t chain_root;
     bool is_deadlock; /* a wait closed a cycle of waits */
-    /* what refused or wounded it, all servers together */
-    struct wio_txn_blocker refusals[WIO_TXN_BLOCKERS];
-    uint32_t refusal_at[WIO_TXN_BLOCKERS]; /* server */
+    /* of all servers together */
+    struct wio_attempt_refusal refusals[WIO_TXN_BLOCKERS];
     uint32_t refusal_count;
-    struct wio_txn_range refused; /* what it had asked for */
 };
 
 /* Of the requests of an attempt so many are known by time. */
-#define WIO_ATTEMPT_SPANS 4u
+#define WIO_ATTEMPT_SPANS 8u
 struct wio_attempt_span {
     uint64_t from_ns;
     uint64_t to_ns;
@@ -96,6 +119,7 @@ struct wio_attempt {
     uint64_t used_ns; /* of servers, for its requests */
     uint64_t wait_ns; /* for locks */
     bool is_aborted;
+    bool is_present;                     /* presence.h counts it */
     bool has_begun;                      /* its client's BEGIN was seen */
     bool has_ended;                      /* its client's END was seen */
     struct wio_attempt *older, *younger; /* of those not over, by begin; of those over, by end */
@@ -157,8 +181,17 @@ struct wio_attempt *wio_attempts_find(const struct wio_attempts *attempts,
                                       const struct wio_txn_name *name);
 /* Is the transaction one of those whose locks refused or wounded the attempt? */
 bool wio_attempt_is_refused_by(const struct wio_attempt *attempt, const struct wio_txn_name *name);
-/* How long of [from, to) none of its requests was being served, as far as it is known. */
+/* The wait of its request for these bytes, NULL where there is none. */
+struct wio_attempt_wait *wio_attempt_wait_for(const struct wio_attempt *attempt, uint32_t server,
+                                              const struct wio_txn_range *range);
+/* How long of [from, to) it had no request at a server, counting gaps of WIO_THINK_NS and more: in
+ * shorter ones an answer and the next request are on their way. What lies before the last
+ * WIO_ATTEMPT_SPANS requests is not known, and not counted. */
+#define WIO_THINK_NS UINT64_C(1000000)
 uint64_t wio_attempt_idle_ns(const struct wio_attempt *attempt, uint64_t from_ns, uint64_t to_ns);
+/* A row that answers a request ends its wait: after all have looked at it. */
+void wio_attempt_end_wait(struct wio_attempt *attempt, uint32_t server,
+                          const struct wio_txn_row *row);
 /* Its part at a server, NULL where it was never there. */
 struct wio_attempt_part *wio_attempt_part_at(const struct wio_attempt *attempt, uint32_t server);
 /* Number of the server in the trace. */

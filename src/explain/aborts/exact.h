@@ -33,10 +33,13 @@ struct wio_exact_pair {
     uint64_t deadlocks; /* of the aborts: the wait had closed a cycle */
     uint64_t waits;
     double wait_s;   /* for this blocker's locks */
-    double think_s;  /* of it: no request of the blocker was being served */
+    double think_s;  /* of it: the blocker had no request at a server (WIO_THINK_NS) */
+    double passed_s; /* of it: the blocker waited for others itself when the wait began */
     double wasted_s; /* of attempts that it aborted: from begin to end */
     uint64_t wasted_bytes;
     uint64_t by_conflict[WIO_CONFLICTS]; /* aborts and waits */
+    double by_conflict_s[WIO_CONFLICTS]; /* wasted_s + wait_s */
+    double deadlock_s;                   /* of wasted_s: the deadlocks */
     uint32_t chain_max;                  /* how many waited for each other behind this one */
     uint32_t chain_root;                 /* source at the end of the longest one */
     struct wio_txn_range example;        /* bytes of one conflict */
@@ -52,6 +55,9 @@ struct wio_exact_contention {
     double storage_s;
     double run_s;
     double network_s; /* and answers that waited at the client; 0 where clients are not recorded */
+    uint64_t busy;    /* attempts that the server turned away, or could not answer in time */
+    uint64_t silent;  /* of them: no answer */
+    double busy_s;    /* thrown away by that: from begin to end */
 };
 
 /* Zero-initialise. */
@@ -67,7 +73,8 @@ struct wio_exact {
 };
 
 void wio_exact_fini(struct wio_exact *exact);
-/* Each row, after wio_attempts_row; `attempt` is its attempt. */
+/* Each row, after wio_attempts_row; `attempt` is its attempt. What has refused it is judged at that
+ * moment: later the blocker may have touched more, or wait for others. */
 WIO_MUST_CHECK enum wio_status wio_exact_row(struct wio_exact *exact,
                                              const struct wio_attempts *attempts,
                                              struct wio_attempt *attempt,
