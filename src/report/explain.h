@@ -8,16 +8,15 @@
 
 #include <whyio/source.h>
 
-#include "explain/aborts/candidates.h"
 #include "explain/explain.h"
+#include "report/transactions.h"
 
 struct wio_report_explain {
     const char *dir;
     bool is_all; /* findings below 1 %, too */
     struct wio_sources *sources;
     double fail_over; /* percent of the run that a finding may cost; negative: not limited */
-    const struct wio_aborts *aborts;         /* NULL: there are no transactions */
-    const struct wio_candidates *candidates; /* what changes would do to them */
+    const struct wio_report_transactions *transactions; /* NULL: there are none */
 };
 
 void wio_report_explain_text(const struct wio_explanation *explanation,
@@ -35,6 +34,9 @@ struct wio_report_place {
     const char *library; /* that has called for it: "HDF5"; "" = the program itself. Static */
     char called[256];    /* .. and its function or line */
 };
+/* Of "function (file:line)", "file:line" or anything else, which is a function's name; the caller
+ * has set `place` to zero and its library to "". */
+void wio_report_place_text(const char *text, struct wio_report_place *place);
 /* Of frame `frame` of a source, 0 = the innermost. */
 void wio_report_place_of(const struct wio_trace *trace, struct wio_sources *sources,
                          uint32_t source, uint32_t frame, struct wio_report_place *place_out);
@@ -51,6 +53,24 @@ void wio_report_page_cache(const struct wio_explanation *explanation, FILE *out)
 bool wio_report_is_over(const struct wio_finding *finding, const struct wio_report_explain *how);
 /* Is the finding shown? One that is over always is. */
 bool wio_report_is_shown(const struct wio_finding *finding, const struct wio_report_explain *how);
+/* What transactions lost; NULL: there are none. */
+const struct wio_txn_findings *wio_report_lost(const struct wio_report_explain *how);
+/* The same of a finding about transactions. */
+bool wio_report_is_txn_over(const struct wio_txn_finding *finding,
+                            const struct wio_report_explain *how);
+bool wio_report_is_txn_shown(const struct wio_txn_finding *finding,
+                             const struct wio_report_explain *how);
+/* Findings of both lists, the longest first, those that are shown alone. Zero-initialise. */
+struct wio_report_order {
+    uint32_t next;     /* of the explanation's findings */
+    uint32_t next_txn; /* of those about transactions */
+};
+/* The next one: a finding of the explanation (*at_out), or one about transactions. False: there is
+ * none. */
+bool wio_report_order_next(struct wio_report_order *order,
+                           const struct wio_explanation *explanation,
+                           const struct wio_report_explain *how, bool *is_txn_out,
+                           uint32_t *at_out);
 /* How many classes of waits explain 95 % of the waiting. */
 uint32_t wio_report_classes(const struct wio_explanation *explanation);
 /* Parts of a class that are shown, the largest first, as indices: they account for 95 % of what

@@ -115,6 +115,7 @@ static void put_finding(struct explanation_json *writer, uint32_t at)
 
     wio_json_object_begin(json, NULL);
     wio_json_string(json, "kind", finding->kind);
+    wio_json_string(json, "account", "critical_path");
     wio_json_bool(json, "general", finding->is_general);
     wio_json_double(json, "seconds", finding->seconds);
     wio_json_double(json, "share", finding->share);
@@ -136,12 +137,17 @@ static void put_finding(struct explanation_json *writer, uint32_t at)
 
 static void put_findings(struct explanation_json *writer)
 {
-    const struct wio_findings *findings = &writer->explanation->findings;
+    struct wio_report_order order = {0};
+    bool is_txn = false;
+    uint32_t at = 0;
 
     wio_json_array_begin(&writer->json, "findings");
-    for (uint32_t i = 0; i < findings->count; i++) {
-        if (wio_report_is_shown(&findings->items[i], writer->how)) {
-            put_finding(writer, i);
+    while (wio_report_order_next(&order, writer->explanation, writer->how, &is_txn, &at)) {
+        if (is_txn) {
+            wio_report_txn_finding_json(writer->how->transactions->aborts,
+                                        &wio_report_lost(writer->how)->items[at], &writer->json);
+        } else {
+            put_finding(writer, at);
         }
     }
     wio_json_array_end(&writer->json);
@@ -270,6 +276,15 @@ static void put_path_of_time(struct explanation_json *writer)
     wio_json_double(json, "unexplained_s", explanation->unexplained_s);
 }
 
+/* Of the recorded program; without one, of the transactions. */
+static double duration_s(const struct explanation_json *writer)
+{
+    const struct wio_txn_findings *lost = wio_report_lost(writer->how);
+    bool is_store = writer->explanation->info.events == 0 && lost != NULL;
+
+    return is_store ? lost->duration_s : seconds(writer->explanation->duration_ns);
+}
+
 void wio_report_explain_json(const struct wio_explanation *explanation,
                              const struct wio_report_explain *how, FILE *out)
 {
@@ -279,7 +294,7 @@ void wio_report_explain_json(const struct wio_explanation *explanation,
     wio_json_init(json, out);
     wio_json_object_begin(json, NULL);
     wio_json_string(json, "schema", "whyio.explain/1");
-    wio_json_double(json, "duration_s", seconds(explanation->duration_ns));
+    wio_json_double(json, "duration_s", duration_s(&writer));
     wio_json_double(json, "begin_s", seconds(explanation->begin_ns));
     wio_json_u64(json, "ranks", explanation->info.ranks);
     wio_json_u64(json, "threads", explanation->info.threads);
@@ -291,7 +306,7 @@ void wio_report_explain_json(const struct wio_explanation *explanation,
     put_findings(&writer);
     wio_json_double(json, "waiting_s", seconds(explanation->waiting.total_ns));
     put_waiting(&writer);
-    wio_report_transactions_json(how->aborts, how->candidates, json);
+    wio_report_transactions_json(how->transactions, json);
     put_table(&writer, "jobs", WIO_SPENT_JOB);
     put_table(&writer, "per_rank", WIO_SPENT_RANK);
     put_table(&writer, "files", WIO_SPENT_FILE);

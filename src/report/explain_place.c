@@ -10,12 +10,10 @@
 #include "report/explain.h"
 #include "report/layouts.h"
 
-#define LEAST_SHARE 0.01
 #define SHOWN 0.95
 #define FRAMES 64u
 
-/* "function (file:line)", "file:line" or anything else, which is a function's name. */
-static void take_apart(const char *text, struct wio_report_place *place)
+void wio_report_place_text(const char *text, struct wio_report_place *place)
 {
     const char *open = strrchr(text, '(');
     const char *begin = open != NULL ? open + 1 : text;
@@ -74,7 +72,7 @@ void wio_report_place_of(const struct wio_trace *trace, struct wio_sources *sour
     } else if (frame < FRAMES && wio_sources_stack(sources, source, texts, frame + 1) > frame) {
         text = texts[frame];
     }
-    take_apart(text, place_out);
+    wio_report_place_text(text, place_out);
     find_library(trace, sources, source, place_out);
 }
 
@@ -89,17 +87,6 @@ void wio_report_place(const struct wio_explanation *explanation, struct wio_sour
         wio_report_place_of(explanation->trace, sources, steps->places.sources[place],
                             steps->places.frame_numbers[place], place_out);
     }
-}
-
-bool wio_report_is_over(const struct wio_finding *finding, const struct wio_report_explain *how)
-{
-    return how->fail_over >= 0 && !finding->is_general && 100 * finding->share > how->fail_over;
-}
-
-bool wio_report_is_shown(const struct wio_finding *finding, const struct wio_report_explain *how)
-{
-    return finding->seconds > 0 &&
-           (how->is_all || finding->share >= LEAST_SHARE || wio_report_is_over(finding, how));
 }
 
 uint32_t wio_report_classes(const struct wio_explanation *explanation)

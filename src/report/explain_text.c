@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "report/explain.h"
 #include "report/line.h"
+#include "report/transactions.h"
 
 #define INDENT "                     "
 #define MUCH_IO_PERCENT 10
@@ -56,6 +57,20 @@ static void put_run(const struct explanation_text *writer)
         (void)fprintf(writer->out, ", %.0f %% waiting for a processor", cpu_wait);
     }
     (void)fputs(".\n", writer->out);
+}
+
+static void put_no_events(const struct explanation_text *writer)
+{
+    const struct wio_txn_findings *lost = wio_report_lost(writer->how);
+    char time[WIO_TEXT_MAX];
+
+    wio_print_plain(writer->out, writer->how->dir);
+    if (lost == NULL) {
+        (void)fputs(": no events.\n", writer->out);
+        return;
+    }
+    (void)fprintf(writer->out, ": %s of transactions of a store, and no recorded program.\n",
+                  wio_format_time(time, (uint64_t)(lost->duration_s * 1e9)));
 }
 
 /* ---- findings ---- */
@@ -168,14 +183,26 @@ static void put_finding(const struct explanation_text *writer, uint32_t at, unsi
 
 static unsigned put_findings(const struct explanation_text *writer)
 {
-    const struct wio_findings *findings = &writer->explanation->findings;
+    struct wio_report_order order = {0};
     unsigned number = 0;
+    bool is_txn = false;
+    uint32_t at = 0;
 
-    for (uint32_t i = 0; i < findings->count; i++) {
-        const struct wio_finding *finding = &findings->items[i];
-        if (!finding->is_general && wio_report_is_shown(finding, writer->how)) {
-            (void)fputs(number == 0 ? "\n" : "", writer->out);
-            put_finding(writer, i, ++number);
+    while (wio_report_order_next(&order, writer->explanation, writer->how, &is_txn, &at)) {
+        bool is_general =
+            is_txn ? wio_loss_words(wio_report_lost(writer->how)->items[at].loss)->is_general
+                   : writer->explanation->findings.items[at].is_general;
+        if (is_general) {
+            continue;
+        }
+        (void)fputs(number == 0 ? "\n" : "", writer->out);
+        number++;
+        if (is_txn) {
+            wio_report_txn_finding_text(writer->how->transactions->aborts,
+                                        &wio_report_lost(writer->how)->items[at], number,
+                                        writer->out);
+        } else {
+            put_finding(writer, at, number);
         }
     }
     return number;
@@ -288,12 +315,9 @@ void wio_report_explain_text(const struct wio_explanation *explanation,
     if (explanation->info.events > 0) {
         put_run(&writer);
     } else {
-        wio_print_plain(out, how->dir);
-        (void)fputs(how->aborts == NULL ? ": no events.\n"
-                                        : ": transactions of a store, and no recorded program.\n",
-                    out);
+        put_no_events(&writer);
     }
-    if (explanation->duration_ns > 0 && put_findings(&writer) == 0) {
+    if (put_findings(&writer) == 0 && explanation->duration_ns > 0) {
         put_verdict(&writer);
     }
     wio_report_how_to_gain(explanation, how, out);

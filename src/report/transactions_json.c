@@ -2,28 +2,6 @@
 #include "explain/aborts/cure.h"
 #include "report/transactions.h"
 
-static void put_source(struct wio_json *json, const char *key, const struct wio_aborts *aborts,
-                       uint32_t index)
-{
-    char text[64];
-    if (index == WIO_NO_SOURCE) {
-        wio_json_null(json, key);
-        return;
-    }
-    const struct wio_abort_source *source = &aborts->sources.rows[index];
-    wio_json_object_begin(json, key);
-    wio_json_string(json, "application",
-                    wio_abort_sources_application(&aborts->sources, source->application));
-    wio_json_string(json, "place", wio_abort_sources_place_text(&aborts->sources, source->place));
-    wio_json_array_begin(json, "files");
-    for (uint32_t i = 0; i < source->file_count; i++) {
-        wio_json_string(json, NULL,
-                        wio_report_parafile(aborts, source->files[i], text, sizeof(text)));
-    }
-    wio_json_array_end(json);
-    wio_json_object_end(json);
-}
-
 static void put_server(struct wio_json *json, const struct wio_aborts *aborts, uint32_t server)
 {
     char text[64];
@@ -52,24 +30,12 @@ static void put_totals(struct wio_json *json, const struct wio_abort_totals *tot
     wio_json_object_end(json);
 }
 
-static void put_range(struct wio_json *json, const struct wio_aborts *aborts,
-                      const struct wio_txn_range *range)
-{
-    char text[64];
-    wio_json_object_begin(json, "example");
-    wio_json_string(json, "file", wio_report_parafile(aborts, range->file, text, sizeof(text)));
-    wio_json_u64(json, "segment", range->segment & ~(3u << 30));
-    wio_json_u64(json, "from", range->from);
-    wio_json_u64(json, "to", range->to);
-    wio_json_object_end(json);
-}
-
 static void put_pair(struct wio_json *json, const struct wio_aborts *aborts,
                      const struct wio_exact_pair *pair)
 {
     wio_json_object_begin(json, NULL);
-    put_source(json, "victim", aborts, pair->victim);
-    put_source(json, "blocker", aborts, pair->blocker);
+    wio_report_txn_source_json(json, "victim", aborts, pair->victim);
+    wio_report_txn_source_json(json, "blocker", aborts, pair->blocker);
     put_server(json, aborts, pair->server);
     wio_json_double(json, "seconds", pair->wasted_s + pair->wait_s);
     wio_json_u64(json, "aborts", pair->aborts);
@@ -84,11 +50,14 @@ static void put_pair(struct wio_json *json, const struct wio_aborts *aborts,
         wio_json_u64(json, wio_conflict_name((enum wio_conflict)kind), pair->by_conflict[kind]);
     }
     wio_json_object_end(json);
-    put_range(json, aborts, &pair->example);
+    wio_report_txn_range_json(json, aborts, &pair->example);
     wio_json_u64(json, "chain", pair->chain_max);
-    put_source(json, "chain_root", aborts, pair->chain_root);
-    wio_json_string(json, "cure", wio_cure_name(wio_cure_of(pair)));
-    wio_json_string(json, "change", wio_cure_text(pair));
+    wio_report_txn_source_json(json, "chain_root", aborts, pair->chain_root);
+    const struct wio_loss_words *words = wio_loss_words(wio_loss_of(pair));
+    wio_json_string(json, "kind", words->kind);
+    wio_json_double(json, "passed_s", pair->passed_s);
+    wio_json_string(json, "cure", words->cure);
+    wio_json_string(json, "change", words->change);
     wio_json_object_end(json);
 }
 
@@ -96,7 +65,7 @@ static void put_contention(struct wio_json *json, const struct wio_aborts *abort
                            const struct wio_exact_contention *row)
 {
     wio_json_object_begin(json, NULL);
-    put_source(json, "source", aborts, row->source);
+    wio_report_txn_source_json(json, "source", aborts, row->source);
     put_server(json, aborts, row->server);
     wio_json_u64(json, "requests", row->requests);
     wio_json_double(json, "queue_s", row->queue_s);
@@ -104,6 +73,9 @@ static void put_contention(struct wio_json *json, const struct wio_aborts *abort
     wio_json_double(json, "storage_s", row->storage_s);
     wio_json_double(json, "run_s", row->run_s);
     wio_json_double(json, "network_s", row->network_s);
+    wio_json_u64(json, "busy", row->busy);
+    wio_json_u64(json, "no_answer", row->silent);
+    wio_json_double(json, "busy_s", row->busy_s);
     wio_json_object_end(json);
 }
 
@@ -111,7 +83,7 @@ static void put_table(struct wio_json *json, const struct wio_aborts *aborts,
                       const struct wio_classic_table *table)
 {
     wio_json_object_begin(json, NULL);
-    put_source(json, "victim", aborts, table->victim);
+    wio_report_txn_source_json(json, "victim", aborts, table->victim);
     wio_json_u64(json, "refused", table->refused);
     wio_json_u64(json, "aborts", table->aborts);
     wio_json_u64(json, "no_answer", table->silent);
@@ -121,7 +93,7 @@ static void put_table(struct wio_json *json, const struct wio_aborts *aborts,
         uint64_t shaded = cell->aborts[WIO_CELL_SHADED];
         uint64_t dark = cell->aborts[WIO_CELL_DARK];
         wio_json_object_begin(json, NULL);
-        put_source(json, "source", aborts, cell->source);
+        wio_report_txn_source_json(json, "source", aborts, cell->source);
         put_server(json, aborts, cell->server);
         wio_json_u64(json, "shaded", shaded);
         wio_json_u64(json, "dark", dark);
@@ -162,14 +134,9 @@ static void put_candidate(struct wio_json *json, const struct wio_candidate *row
     wio_json_object_end(json);
 }
 
-void wio_report_transactions_json(const struct wio_aborts *aborts,
-                                  const struct wio_candidates *candidates, struct wio_json *json)
+static void put_arrays(struct wio_json *json, const struct wio_report_transactions *transactions)
 {
-    if (aborts == NULL) {
-        wio_json_null(json, "transactions");
-    } else {
-        put_totals(json, &aborts->totals);
-    }
+    const struct wio_aborts *aborts = transactions == NULL ? NULL : transactions->aborts;
     wio_json_array_begin(json, "aborts");
     for (uint32_t i = 0; aborts != NULL && i < aborts->exact.pair_count; i++) {
         put_pair(json, aborts, &aborts->exact.pairs[i]);
@@ -181,13 +148,24 @@ void wio_report_transactions_json(const struct wio_aborts *aborts,
     }
     wio_json_array_end(json);
     wio_json_array_begin(json, "what_if");
-    for (uint32_t i = 0; aborts != NULL && i < candidates->count; i++) {
-        put_candidate(json, &candidates->rows[i]);
+    for (uint32_t i = 0; aborts != NULL && i < transactions->candidates->count; i++) {
+        put_candidate(json, &transactions->candidates->rows[i]);
     }
     wio_json_array_end(json);
-    if (aborts == NULL) {
+}
+
+void wio_report_transactions_json(const struct wio_report_transactions *transactions,
+                                  struct wio_json *json)
+{
+    if (transactions == NULL) {
+        wio_json_null(json, "transactions");
+        put_arrays(json, NULL);
         wio_json_null(json, "classic");
-    } else {
-        put_classic(json, aborts);
+        return;
     }
+    put_totals(json, &transactions->aborts->totals);
+    put_arrays(json, transactions);
+    wio_report_exact_tables_json(transactions->aborts, transactions->tables, json);
+    wio_report_blame_json(transactions->aborts, transactions->lost, json);
+    put_classic(json, transactions->aborts);
 }

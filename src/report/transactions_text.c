@@ -9,50 +9,6 @@
 
 #define PAIRS_SHOWN 10u
 
-const char *wio_report_parafile(const struct wio_aborts *aborts, uint64_t file, char *text,
-                                size_t size)
-{
-    const struct wio_txn_file *known =
-        aborts->cursor == NULL ? NULL : wio_txn_cursor_file(aborts->cursor, file);
-    if (known != NULL && known->path[0] != '\0') {
-        return known->path;
-    }
-    (void)snprintf(text, size, "file %" PRIu64, file);
-    return text;
-}
-
-const char *wio_report_store_server(const struct wio_aborts *aborts, uint32_t server, char *text,
-                                    size_t size)
-{
-    uint32_t number = wio_attempts_server(&aborts->attempts, server);
-    const struct wio_txn_server *known =
-        aborts->cursor == NULL ? NULL : wio_txn_cursor_server(aborts->cursor, number);
-    if (known != NULL && known->name[0] != '\0') {
-        return known->name;
-    }
-    (void)snprintf(text, size, "server %" PRIu32, number);
-    return text;
-}
-
-/* "sim.c:212 of job7 /bin/sim on /grid" */
-static void put_source(const struct wio_aborts *aborts, uint32_t index, FILE *out)
-{
-    char text[64];
-    if (index == WIO_NO_SOURCE) {
-        (void)fputs("a transaction that is not recorded", out);
-        return;
-    }
-    const struct wio_abort_source *source = &aborts->sources.rows[index];
-    wio_print_plain(out, wio_abort_sources_place_text(&aborts->sources, source->place));
-    (void)fputs(" of ", out);
-    wio_print_plain(out, wio_abort_sources_application(&aborts->sources, source->application));
-    for (uint32_t i = 0; i < source->file_count; i++) {
-        (void)fputs(i == 0 ? " on " : ", ", out);
-        wio_print_plain(out, wio_report_parafile(aborts, source->files[i], text, sizeof(text)));
-    }
-    (void)fputs(source->has_more_files ? " .." : "", out);
-}
-
 /* "1 abort", "1,840 aborts" */
 static const char *counted(char *text, size_t size, uint64_t count, const char *word)
 {
@@ -123,16 +79,17 @@ static void put_pair_details(const struct wio_aborts *aborts, const struct wio_e
                   pair->example.from, pair->example.to, pair->example.segment & ~(3u << 30));
     wio_print_plain(out, wio_report_parafile(aborts, pair->example.file, name, sizeof(name)));
     if (pair->think_s > 0) {
-        (void)fprintf(out, "; for %s no request of the blocker was served",
+        (void)fprintf(out, "; for %s the blocker had no request at a server",
                       wio_format_time(text[0], (uint64_t)(pair->think_s * 1e9)));
     }
     (void)fputc('\n', out);
     if (pair->chain_max > 1) {
         (void)fprintf(out, "       chains of up to %" PRIu32 ", which end at ", pair->chain_max);
-        put_source(aborts, pair->chain_root, out);
+        wio_report_txn_source(aborts, pair->chain_root, out);
         (void)fputc('\n', out);
     }
-    (void)fprintf(out, "       %s: %s\n", wio_cure_name(wio_cure_of(pair)), wio_cure_text(pair));
+    const struct wio_loss_words *words = wio_loss_words(wio_loss_of(pair));
+    (void)fprintf(out, "       %s: %s\n", words->cure, words->change);
 }
 
 static void put_pairs(const struct wio_aborts *aborts, bool is_all, FILE *out)
@@ -144,9 +101,9 @@ static void put_pairs(const struct wio_aborts *aborts, bool is_all, FILE *out)
         const struct wio_exact_pair *pair = &aborts->exact.pairs[i];
         (void)fprintf(out, "\n  %2" PRIu32 "  %s  ", i + 1,
                       wio_format_time(text, (uint64_t)((pair->wasted_s + pair->wait_s) * 1e9)));
-        put_source(aborts, pair->victim, out);
+        wio_report_txn_source(aborts, pair->victim, out);
         (void)fputs("\n       blocked by ", out);
-        put_source(aborts, pair->blocker, out);
+        wio_report_txn_source(aborts, pair->blocker, out);
         (void)fputc('\n', out);
         put_pair_details(aborts, pair, out);
     }
@@ -174,7 +131,7 @@ static void put_contention(const struct wio_aborts *aborts, bool is_all, FILE *o
         }
         (void)fprintf(out, "  %s  ",
                       wio_report_store_server(aborts, row->server, name, sizeof(name)));
-        put_source(aborts, row->source, out);
+        wio_report_txn_source(aborts, row->source, out);
         (void)fputc('\n', out);
     }
     if (shown < count) {
@@ -224,7 +181,8 @@ static void put_best(const struct wio_candidates *candidates, FILE *out)
         const struct wio_whatif_result *at = &candidates->rows[i].result;
         bool is_less = at->aborts < least->aborts ||
                        (at->aborts == least->aborts && at->wait_s < 0.9 * least->wait_s);
-        bool is_policy = candidates->rows[i].change.policy != WIO_LOCK_WOUND_WAIT;
+        bool is_policy = candidates->rows[i].change.policy != WIO_LOCK_WOUND_WAIT ||
+                         i == WIO_CANDIDATE_APART || i == WIO_CANDIDATE_STORAGE_FREE;
         best = !is_policy && !at->is_cut && is_less ? i : best;
     }
     if (best != 0) {
@@ -263,16 +221,20 @@ static void put_candidates(const struct wio_aborts *aborts, const struct wio_can
     }
 }
 
-void wio_report_transactions_text(const struct wio_aborts *aborts,
-                                  const struct wio_candidates *candidates, bool is_all, FILE *out)
+void wio_report_transactions_text(const struct wio_report_transactions *transactions, bool is_all,
+                                  FILE *out)
 {
+    const struct wio_aborts *aborts = transactions->aborts;
     put_totals(aborts, out);
     put_pairs(aborts, is_all, out);
+    wio_report_exact_tables_text(aborts, transactions->tables, is_all, out);
+    wio_report_blame_text(aborts, transactions->lost, out);
     if (aborts->exact.contention_count > 0) {
         put_contention(aborts, is_all, out);
     }
-    if (candidates->count > 0) {
-        put_candidates(aborts, candidates, out);
+    bool is_lost = aborts->totals.aborts > 0 || aborts->exact.pair_count > 0;
+    if (transactions->candidates->count > 0 && is_lost) {
+        put_candidates(aborts, transactions->candidates, out);
     }
     put_innocent(aborts, out);
     put_missing(aborts, out);
@@ -312,7 +274,7 @@ static void put_table(const struct wio_aborts *aborts, const struct wio_classic_
     char name[64];
     uint32_t servers = aborts->attempts.server_count;
     (void)fprintf(out, "\n%s of ", counted(text, sizeof(text), table->aborts, "abort"));
-    put_source(aborts, table->victim, out);
+    wio_report_txn_source(aborts, table->victim, out);
     (void)fprintf(out, ", refused by %" PRIu32 " server%s each\n", table->refused,
                   table->refused == 1 ? "" : "s");
     for (uint32_t server = 0; server < servers; server++) {
@@ -326,7 +288,7 @@ static void put_table(const struct wio_aborts *aborts, const struct wio_classic_
             put_cell(find_cell(table, table->sources[i], server), out);
         }
         (void)fputs("  ", out);
-        put_source(aborts, table->sources[i], out);
+        wio_report_txn_source(aborts, table->sources[i], out);
         (void)fputc('\n', out);
     }
     if (table->source_count == 0) {

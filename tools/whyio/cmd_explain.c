@@ -117,9 +117,19 @@ static void explanation_cleanup(struct wio_explanation **explanation)
     wio_explanation_destroy(*explanation);
 }
 
-static void aborts_cleanup(struct wio_aborts **aborts)
+/* Of a store, where the trace has some. */
+struct transactions {
+    struct wio_aborts *aborts; /* NULL: it has none */
+    struct wio_candidates candidates;
+    struct wio_txn_findings lost;
+    struct wio_exact_tables tables;
+};
+
+static void transactions_fini(struct transactions *transactions)
 {
-    wio_aborts_destroy(*aborts);
+    wio_txn_findings_fini(&transactions->lost);
+    wio_exact_tables_fini(&transactions->tables);
+    wio_aborts_destroy(transactions->aborts);
 }
 
 static void sources_cleanup(struct wio_sources **sources)
@@ -171,20 +181,34 @@ static bool is_over(const struct wio_report_explain *how, const struct wio_expla
             return true;
         }
     }
+    const struct wio_txn_findings *lost = wio_report_lost(how);
+    for (uint32_t i = 0; lost != NULL && i < lost->count; i++) {
+        if (wio_report_is_txn_over(&lost->items[i], how)) {
+            return true;
+        }
+    }
     return false;
 }
 
 static enum wio_status explain_transactions(const struct wio_trace *trace,
-                                            struct wio_aborts **aborts_out,
-                                            struct wio_candidates *candidates,
+                                            struct transactions *transactions,
                                             struct wio_error *err)
 {
-    WIO_TRY(wio_aborts_of(trace, aborts_out, err));
-    if (*aborts_out != NULL && wio_candidates_run(*aborts_out, candidates) != WIO_OK) {
-        return wio_error_set(err, WIO_ERR_NOMEM, NULL, WIO_ERROR_NO_OFFSET,
-                             "no memory to run transactions again");
+    WIO_TRY(wio_aborts_of(trace, &transactions->aborts, err));
+    if (transactions->aborts == NULL) {
+        return WIO_OK;
     }
-    return WIO_OK;
+    enum wio_status status = wio_candidates_run(transactions->aborts, &transactions->candidates);
+    if (status == WIO_OK) {
+        status = wio_txn_findings_find(transactions->aborts, &transactions->candidates,
+                                       &transactions->lost);
+    }
+    if (status == WIO_OK) {
+        status = wio_exact_tables_find(&transactions->aborts->exact, &transactions->tables);
+    }
+    return status == WIO_OK ? WIO_OK
+                            : wio_error_set(err, WIO_ERR_NOMEM, NULL, WIO_ERROR_NO_OFFSET,
+                                            "no memory to run transactions again");
 }
 
 static void render(const struct explain_args *args, const struct wio_explanation *explanation,
@@ -195,10 +219,10 @@ static void render(const struct explain_args *args, const struct wio_explanation
         return;
     }
     wio_report_explain_text(explanation, how, stdout);
-    if (how->aborts != NULL && args->is_classic) {
-        wio_report_classic_text(how->aborts, args->is_all, stdout);
-    } else if (how->aborts != NULL) {
-        wio_report_transactions_text(how->aborts, how->candidates, args->is_all, stdout);
+    if (how->transactions != NULL && args->is_classic) {
+        wio_report_classic_text(how->transactions->aborts, args->is_all, stdout);
+    } else if (how->transactions != NULL) {
+        wio_report_transactions_text(how->transactions, args->is_all, stdout);
     }
 }
 
@@ -207,12 +231,11 @@ int cmd_explain(int argc, char **argv)
     WIO_CLEANUP(cmd_trace_cleanup) struct wio_trace *trace = NULL;
     WIO_CLEANUP(explanation_cleanup) struct wio_explanation *explanation = NULL;
     WIO_CLEANUP(sources_cleanup) struct wio_sources *sources = NULL;
-    WIO_CLEANUP(aborts_cleanup) struct wio_aborts *aborts = NULL;
+    WIO_CLEANUP(transactions_fini) struct transactions transactions = {0};
     struct wio_error err = WIO_ERROR_INIT;
     struct wio_error reason = WIO_ERROR_INIT;
     struct explain_args args = {.gains = DEFAULT_GAINS, .fail_over = -1};
     struct wio_report_explain how;
-    struct wio_candidates candidates = {0};
 
     const int wrong = cmd_parse(&argp, argc, argv, 0, &args);
     if (wrong != 0) {
@@ -222,16 +245,18 @@ int cmd_explain(int argc, char **argv)
     if (cmd_trace_open(args.dir, &args.common, &trace, &err) != WIO_OK ||
         find_edges(&args, trace, &reason, &err) != WIO_OK ||
         explain(&args, trace, &explanation, &err) != WIO_OK ||
-        explain_transactions(trace, &aborts, &candidates, &err) != WIO_OK ||
+        explain_transactions(trace, &transactions, &err) != WIO_OK ||
         wio_sources_create(trace, &sources, &err) != WIO_OK) {
         return cmd_fail(&err);
     }
     if (reason.status != WIO_OK && !args.common.quiet) {
         cmd_say("waits are not followed: %s", reason.message);
     }
-    how = (struct wio_report_explain){args.dir,       args.is_all, sources,
-                                      args.fail_over, aborts,      &candidates};
-    if (args.is_classic && aborts == NULL) {
+    const struct wio_report_transactions found = {transactions.aborts, &transactions.candidates,
+                                                  &transactions.lost, &transactions.tables};
+    how = (struct wio_report_explain){args.dir, args.is_all, sources, args.fail_over,
+                                      transactions.aborts == NULL ? NULL : &found};
+    if (args.is_classic && how.transactions == NULL) {
         cmd_say("there are no transactions in this trace");
     }
     render(&args, explanation, &how);

@@ -17,6 +17,7 @@ void wio_aborts_fini(struct wio_aborts *aborts)
     wio_classic_fini(&aborts->classic);
     wio_exact_fini(&aborts->exact);
     wio_replays_fini(&aborts->replays);
+    wio_presence_fini(&aborts->presence);
     wio_abort_sources_fini(&aborts->sources);
 }
 
@@ -64,8 +65,18 @@ static enum wio_status is_over(struct wio_aborts *aborts, struct wio_attempt *at
     if (attempt->is_aborted) {
         WIO_TRY(aborted(aborts, attempt));
     }
+    wio_presence_end(&aborts->presence, attempt->name.client, attempt->end_ns);
     wio_attempts_retire(&aborts->attempts, attempt);
     return WIO_OK;
+}
+
+static enum wio_status begins(struct wio_aborts *aborts, struct wio_attempt *attempt)
+{
+    struct wio_abort_totals *totals = &aborts->totals;
+    bool is_first = aborts->presence.count == 0 || attempt->begin_ns < totals->first_ns;
+    totals->first_ns = is_first ? attempt->begin_ns : totals->first_ns;
+    attempt->is_present = true;
+    return wio_presence_begin(&aborts->presence, attempt->name.client, attempt->begin_ns);
 }
 
 enum wio_status wio_aborts_row(struct wio_aborts *aborts, const struct wio_txn_row *row)
@@ -75,6 +86,10 @@ enum wio_status wio_aborts_row(struct wio_aborts *aborts, const struct wio_txn_r
     aborts->totals.rows++;
     WIO_TRY(wio_replays_row(&aborts->replays, row));
     WIO_TRY(wio_attempts_row(&aborts->attempts, row, &attempt, &over));
+    aborts->totals.last_ns = row->t_ns;
+    if (attempt != NULL && !attempt->is_present) {
+        WIO_TRY(begins(aborts, attempt));
+    }
     if (attempt != NULL) {
         WIO_TRY(wio_exact_row(&aborts->exact, &aborts->attempts, attempt, row));
     }

@@ -11,10 +11,13 @@
 
 #include "explain/aborts/classic.h"
 #include "explain/aborts/exact.h"
+#include "explain/aborts/presence.h"
 #include "explain/aborts/replays.h"
 
 struct wio_abort_totals {
     uint64_t rows;
+    uint64_t first_ns; /* begin of the first attempt, end of the last row */
+    uint64_t last_ns;
     uint64_t attempts;                 /* that are over */
     uint64_t committed;                /* transactions */
     uint64_t aborts;                   /* attempts that a server refused */
@@ -36,6 +39,7 @@ struct wio_aborts {
     struct wio_classic classic;
     struct wio_exact exact;
     struct wio_replays replays;
+    struct wio_presence presence;
     struct wio_abort_totals totals;
 };
 

@@ -244,9 +244,7 @@ static void purge(struct wio_attempts *attempts)
 
 void wio_attempts_retire(struct wio_attempts *attempts, struct wio_attempt *attempt)
 {
-    if (attempt->waits != NULL) {
-        attempt->waits->now_count = 0;
-    }
+    wio_attempt_end_waits(attempt);
     list_remove(&attempts->open, attempt);
     list_insert(&attempts->ended, attempts->ended.youngest, attempt);
     purge(attempts);

@@ -5,15 +5,54 @@
 #include "base/cleanup.h"
 #include "explain/aborts/attempts_internal.h"
 
+static void add_span(struct wio_attempt *attempt, uint64_t from_ns, uint64_t to_ns)
+{
+    attempt->served[attempt->served_count++ % WIO_ATTEMPT_SPANS] =
+        (struct wio_attempt_span){from_ns, to_ns};
+}
+
+void wio_attempt_end_waits(struct wio_attempt *attempt)
+{
+    struct wio_attempt_waits *waits = attempt->waits;
+    for (uint32_t i = 0; waits != NULL && i < waits->now_count; i++) {
+        add_span(attempt, waits->now[i].from_ns, attempt->end_ns);
+    }
+    if (waits != NULL) {
+        waits->now_count = 0;
+    }
+}
+
 void wio_attempt_note_served(struct wio_attempt *attempt, const struct wio_txn_row *row)
 {
     uint64_t took = row->storage_ns + row->run_ns;
     uint64_t was_there = row->queue_ns + row->lock_ns + took;
-    attempt->served[attempt->served_count++ % WIO_ATTEMPT_SPANS] = (struct wio_attempt_span){
-        row->t_ns - (was_there < row->t_ns ? was_there : row->t_ns), row->t_ns};
+    add_span(attempt, row->t_ns - (was_there < row->t_ns ? was_there : row->t_ns), row->t_ns);
     attempt->bytes += row->bytes;
     attempt->used_ns += took;
     attempt->wait_ns += row->lock_ns;
+}
+
+static uint64_t take(uint64_t *left_ns, uint64_t ns)
+{
+    uint64_t taken = ns < *left_ns ? ns : *left_ns;
+    *left_ns -= taken;
+    return taken;
+}
+
+struct wio_attempt_lane wio_attempt_take_lane(struct wio_attempt *attempt,
+                                              const struct wio_txn_row *row)
+{
+    uint64_t from_ns =
+        attempt->lane_until_ns > attempt->begin_ns ? attempt->lane_until_ns : attempt->begin_ns;
+    uint64_t left_ns = row->t_ns > from_ns ? row->t_ns - from_ns : 0;
+    struct wio_attempt_lane lane;
+    lane.run_ns = take(&left_ns, row->run_ns);
+    lane.storage_ns = take(&left_ns, row->storage_ns);
+    lane.lock_ns = take(&left_ns, row->lock_ns);
+    lane.queue_ns = take(&left_ns, row->queue_ns);
+    attempt->lane_ns += lane.run_ns + lane.storage_ns + lane.lock_ns + lane.queue_ns;
+    attempt->lane_until_ns = row->t_ns > from_ns ? row->t_ns : from_ns;
+    return lane;
 }
 
 /* From `from_ns`, or from the end of what is served then, to the next request; UINT64_MAX: there is
@@ -112,7 +151,7 @@ static void begin_wait(struct wio_attempt_waits *waits, uint32_t server,
     }
     struct wio_attempt_wait *wait = &waits->now[waits->now_count++];
     *wait = (struct wio_attempt_wait){
-        .range = row->range, .server = server, .count = row->blocker_listed};
+        .range = row->range, .from_ns = row->t_ns, .server = server, .count = row->blocker_listed};
     for (uint32_t i = 0; i < row->blocker_listed; i++) {
         wait->blockers[i] = row->blockers[i].txn;
         wait->origins[i] = row->blockers[i].origin;

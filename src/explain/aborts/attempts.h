@@ -60,6 +60,7 @@ struct wio_attempt_part {
 /* A request that waits for locks, as its ARRIVE told. */
 struct wio_attempt_wait {
     struct wio_txn_range range;
+    uint64_t from_ns;
     uint32_t server;
     uint32_t count; /* of blockers */
     struct wio_txn_name blockers[WIO_TXN_BLOCKERS];
@@ -115,9 +116,11 @@ struct wio_attempt {
     uint32_t part_count;
     uint32_t part_capacity;
     uint32_t active_parts;
-    uint64_t bytes;   /* moved */
-    uint64_t used_ns; /* of servers, for its requests */
-    uint64_t wait_ns; /* for locks */
+    uint64_t lane_ns;       /* of its time: accounted for by its answers .. */
+    uint64_t lane_until_ns; /* .. up to here */
+    uint64_t bytes;         /* moved */
+    uint64_t used_ns;       /* of servers, for its requests */
+    uint64_t wait_ns;       /* for locks */
     bool is_aborted;
     bool is_present;                     /* presence.h counts it */
     bool has_begun;                      /* its client's BEGIN was seen */
@@ -189,6 +192,17 @@ struct wio_attempt_wait *wio_attempt_wait_for(const struct wio_attempt *attempt,
  * WIO_ATTEMPT_SPANS requests is not known, and not counted. */
 #define WIO_THINK_NS UINT64_C(1000000)
 uint64_t wio_attempt_idle_ns(const struct wio_attempt *attempt, uint64_t from_ns, uint64_t to_ns);
+/* Where the time between an ANSWER and those before it went. Requests that are under way at the
+ * same time take the attempt's time once: what an answer accounts for is what lies behind the end
+ * of all before, its last parts first. */
+struct wio_attempt_lane {
+    uint64_t queue_ns;
+    uint64_t lock_ns;
+    uint64_t storage_ns;
+    uint64_t run_ns;
+};
+struct wio_attempt_lane wio_attempt_take_lane(struct wio_attempt *attempt,
+                                              const struct wio_txn_row *row);
 /* A row that answers a request ends its wait: after all have looked at it. */
 void wio_attempt_end_wait(struct wio_attempt *attempt, uint32_t server,
                           const struct wio_txn_row *row);

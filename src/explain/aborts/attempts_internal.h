@@ -25,4 +25,7 @@ void wio_attempt_note_served(struct wio_attempt *attempt, const struct wio_txn_r
 WIO_MUST_CHECK enum wio_status wio_attempt_note_waits(struct wio_attempt *attempt, uint32_t server,
                                                       const struct wio_txn_row *row);
 
+/* The attempt is over: what it still waits for it waited for until then. */
+void wio_attempt_end_waits(struct wio_attempt *attempt);
+
 #endif

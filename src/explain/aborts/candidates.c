@@ -27,25 +27,38 @@ enum wio_status wio_candidates_run(const struct wio_aborts *aborts,
         const char *name;
         const char *cure;
         struct wio_whatif_change change;
-    } changes[] = {
-        {"as it was", "-", {0}},
-        {"locks of touched bytes alone", "granularity", {.granularity = 1}},
-        {"one order of locks", "order", {.is_sorted = true}},
-        {"stripe units of 4 KiB", "layout", {.stripe_unit = 4096}},
-        {"stripe units of 1 MiB", "layout", {.stripe_unit = 1 << 20}},
-        {"time-out of 250 ms", "policy", {.policy = WIO_LOCK_TIMEOUT, .timeout_ns = TIMEOUT_NS}},
-        {"no-wait", "policy", {.policy = WIO_LOCK_NO_WAIT}},
-        {"wait-die", "policy", {.policy = WIO_LOCK_WAIT_DIE}},
+    } changes[WIO_CANDIDATES_MAX] = {
+        [WIO_CANDIDATE_AS_IT_WAS] = {"as it was", "-", {0}},
+        [WIO_CANDIDATE_TOUCHED] = {"locks of touched bytes alone",
+                                   "granularity",
+                                   {.granularity = 1}},
+        [WIO_CANDIDATE_APART] = {"bytes of its own for each client",
+                                 "granularity",
+                                 {.is_apart = true}},
+        [WIO_CANDIDATE_THINK_BEHIND] = {"commit before computing",
+                                        "granularity",
+                                        {.is_think_behind = true}},
+        [WIO_CANDIDATE_SORTED] = {"one order of locks", "order", {.is_sorted = true}},
+        [WIO_CANDIDATE_UNIT_4K] = {"stripe units of 4 KiB", "layout", {.stripe_unit = 4096}},
+        [WIO_CANDIDATE_UNIT_1M] = {"stripe units of 1 MiB", "layout", {.stripe_unit = 1 << 20}},
+        [WIO_CANDIDATE_SPREAD] = {"a segment on every server", "layout", {0}},
+        [WIO_CANDIDATE_STORAGE_FREE] = {"log and storage in no time",
+                                        "storage",
+                                        {.is_storage_free = true}},
+        [WIO_CANDIDATE_TIMEOUT] = {"time-out of 250 ms",
+                                   "policy",
+                                   {.policy = WIO_LOCK_TIMEOUT, .timeout_ns = TIMEOUT_NS}},
+        [WIO_CANDIDATE_NO_WAIT] = {"no-wait", "policy", {.policy = WIO_LOCK_NO_WAIT}},
+        [WIO_CANDIDATE_WAIT_DIE] = {"wait-die", "policy", {.policy = WIO_LOCK_WAIT_DIE}},
     };
     *candidates_out = (struct wio_candidates){0};
-    if (aborts->replays.client_count == 0 || aborts->replays.servers == 0 ||
-        (aborts->totals.aborts == 0 && aborts->exact.pair_count == 0)) {
+    if (aborts->replays.client_count == 0 || aborts->replays.servers == 0) {
         return WIO_OK;
     }
     for (size_t i = 0; i < WIO_ARRAY_SIZE(changes); i++) {
-        WIO_TRY(try_change(aborts, changes[i].name, changes[i].cure, changes[i].change,
-                           candidates_out));
+        struct wio_whatif_change change = changes[i].change;
+        change.segments = i == WIO_CANDIDATE_SPREAD ? aborts->replays.servers : 0;
+        WIO_TRY(try_change(aborts, changes[i].name, changes[i].cure, change, candidates_out));
     }
-    struct wio_whatif_change spread = {.segments = aborts->replays.servers};
-    return try_change(aborts, "a segment on every server", "layout", spread, candidates_out);
+    return WIO_OK;
 }

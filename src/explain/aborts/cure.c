@@ -1,50 +1,77 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "explain/aborts/cure.h"
 
-enum wio_conflict wio_cure_conflict(const struct wio_exact_pair *pair)
+static const struct wio_loss_words words[WIO_LOSSES] = {
+    [WIO_LOSS_DATA] = {"data_conflict", "transactions use the same bytes", "granularity",
+                       "access fewer bytes a transaction, or bytes of its own for each client",
+                       false, true, WIO_CANDIDATE_APART},
+    [WIO_LOSS_FALSE] = {"false_conflict", "locks of bytes that are never touched", "granularity",
+                        "lock only the bytes that are read or written", false, true,
+                        WIO_CANDIDATE_TOUCHED},
+    [WIO_LOSS_SIZE] = {"size_conflict", "transactions change the size of the same segment",
+                       "granularity",
+                       "give each writer a file or a segment of its own, or set the size once",
+                       false, true, WIO_CANDIDATE_APART},
+    [WIO_LOSS_QUEUED] = {"queued_behind", "requests queue for the same bytes", "granularity",
+                         "hold locks for a shorter time, or use bytes of its own for each client",
+                         false, true, WIO_CANDIDATE_APART},
+    [WIO_LOSS_PREPARED] = {"prepared_wait", "waits for votes of several servers", "layout",
+                           "keep the bytes of a transaction on one server: larger stripe units",
+                           false, true, WIO_CANDIDATE_UNIT_1M},
+    [WIO_LOSS_DEAD] = {"dead_client", "locks of clients that have ended", "granularity",
+                       "end transactions before their client ends", false, false,
+                       WIO_CANDIDATE_AS_IT_WAS},
+    [WIO_LOSS_DEADLOCK] = {"deadlock", "locks are taken in opposite orders", "granularity",
+                           "take the locks in one order in all transactions", false, true,
+                           WIO_CANDIDATE_SORTED},
+    [WIO_LOSS_THINK] = {"think_time", "locks are held while nothing is asked for", "granularity",
+                        "commit before computing", false, true, WIO_CANDIDATE_THINK_BEHIND},
+    [WIO_LOSS_BUSY] = {"server_busy", "a server is too busy", "layout",
+                       "spread the file over more segments or servers", false, true,
+                       WIO_CANDIDATE_SPREAD},
+    [WIO_LOSS_STORAGE] = {"slow_storage", "requests wait for log and storage of a server", "layout",
+                          "commit more at once, or keep the log on a faster device", false, true,
+                          WIO_CANDIDATE_STORAGE_FREE},
+    [WIO_LOSS_SERVED] = {"server_time", "requests are being worked on", "layout", "", true, false,
+                         WIO_CANDIDATE_AS_IT_WAS},
+};
+
+const struct wio_loss_words *wio_loss_words(enum wio_loss loss)
 {
-    enum wio_conflict most = WIO_CONFLICT_DATA;
-    for (unsigned kind = 0; kind < WIO_CONFLICTS; kind++) {
-        if (pair->by_conflict[kind] > pair->by_conflict[most]) {
-            most = (enum wio_conflict)kind;
-        }
+    return &words[loss];
+}
+
+/* A part of all conflicts, whichever they are. */
+static void take_off(double seconds[WIO_LOSSES], double all_s, double part_s)
+{
+    double left = all_s > part_s ? (all_s - part_s) / all_s : 0;
+    for (unsigned i = 0; i < WIO_CONFLICTS; i++) {
+        seconds[i] *= left;
+    }
+}
+
+void wio_losses_of(const struct wio_exact_pair *pair, double seconds_out[WIO_LOSSES])
+{
+    for (unsigned i = 0; i < WIO_LOSSES; i++) {
+        seconds_out[i] = i < WIO_CONFLICTS ? pair->by_conflict_s[i] : 0;
+    }
+    take_off(seconds_out, pair->lane_s, pair->lane_think_s + pair->deadlock_s);
+    seconds_out[WIO_LOSS_THINK] = pair->lane_think_s;
+    seconds_out[WIO_LOSS_DEADLOCK] = pair->deadlock_s;
+}
+
+enum wio_loss wio_loss_most(const double seconds[WIO_LOSSES])
+{
+    enum wio_loss most = WIO_LOSS_DATA;
+    for (unsigned i = 0; i < WIO_LOSSES; i++) {
+        most = seconds[i] > seconds[most] ? (enum wio_loss)i : most;
     }
     return most;
 }
 
-enum wio_cure wio_cure_of(const struct wio_exact_pair *pair)
+enum wio_loss wio_loss_of(const struct wio_exact_pair *pair)
 {
-    enum wio_conflict conflict = wio_cure_conflict(pair);
-    return conflict == WIO_CONFLICT_PREPARED || conflict == WIO_CONFLICT_QUEUED
-               ? WIO_CURE_LAYOUT
-               : WIO_CURE_GRANULARITY;
-}
-
-const char *wio_cure_name(enum wio_cure cure)
-{
-    return cure == WIO_CURE_LAYOUT ? "layout" : "granularity";
-}
-
-const char *wio_cure_text(const struct wio_exact_pair *pair)
-{
-    if (pair->deadlocks * 2 > pair->aborts) {
-        return "take the locks in one order in all transactions";
-    }
-    switch (wio_cure_conflict(pair)) {
-    case WIO_CONFLICT_FALSE:
-        return "lock only the bytes that are read or written";
-    case WIO_CONFLICT_SIZE:
-        return "give each writer a file or a segment of its own, or set the size once";
-    case WIO_CONFLICT_QUEUED:
-    case WIO_CONFLICT_PREPARED:
-        return "spread the file over more segments or servers";
-    case WIO_CONFLICT_DEAD:
-        return "end transactions before their client ends";
-    case WIO_CONFLICT_DATA:
-    case WIO_CONFLICTS:
-        break;
-    }
-    bool is_thinking = pair->think_s * 2 > pair->wait_s && pair->wait_s > 0;
-    return is_thinking ? "commit before computing: the locks are held while nothing is asked for"
-                       : "access fewer bytes a transaction, or others";
+    double seconds[WIO_LOSSES];
+    wio_losses_of(pair, seconds);
+    return wio_loss_most(seconds);
 }

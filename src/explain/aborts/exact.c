@@ -114,6 +114,7 @@ struct waited {
     uint64_t from_ns;
     uint64_t until_ns;
     double part_s;
+    double lane_part;                    /* of part_s that is the victim's own time */
     const struct wio_attempt_wait *wait; /* NULL: its begin is not in the trace */
 };
 
@@ -130,7 +131,9 @@ static enum wio_status add_wait_for(struct wio_exact *exact, const struct wio_at
     enum wio_conflict conflict =
         conflict_of(blocker, is_untouched(holder, waited->server, &row->range));
     pair->by_conflict[conflict]++;
-    pair->by_conflict_s[conflict] += waited->part_s;
+    double lane_s = waited->part_s * waited->lane_part;
+    pair->by_conflict_s[conflict] += lane_s;
+    pair->lane_s += lane_s;
     pair->example = blocker->range;
     pair->waits++;
     pair->wait_s += waited->part_s;
@@ -141,6 +144,7 @@ static enum wio_status add_wait_for(struct wio_exact *exact, const struct wio_at
         double idle_s =
             wio_exact_seconds(wio_attempt_idle_ns(holder, waited->from_ns, waited->until_ns));
         pair->think_s += idle_s / row->blocker_listed;
+        pair->lane_think_s += idle_s / row->blocker_listed * waited->lane_part;
     }
     return WIO_OK;
 }
@@ -148,9 +152,10 @@ static enum wio_status add_wait_for(struct wio_exact *exact, const struct wio_at
 /* The time that an answered request waited for locks is shared out among its blockers. */
 static enum wio_status add_wait(struct wio_exact *exact, const struct wio_attempts *attempts,
                                 struct wio_attempt *waiter, uint32_t server,
-                                const struct wio_txn_row *row)
+                                const struct wio_txn_row *row, const struct wio_attempt_lane *lane)
 {
     struct waited waited = {.server = server,
+                            .lane_part = (double)lane->lock_ns / (double)row->lock_ns,
                             .until_ns = row->t_ns - row->storage_ns - row->run_ns,
                             .wait = wio_attempt_wait_for(waiter, server, &row->range)};
     WIO_TRY(wio_attempts_line(attempts, waiter, &waited.victim));
@@ -205,6 +210,7 @@ static enum wio_status judge_new(const struct wio_attempts *attempts,
 enum wio_status wio_exact_row(struct wio_exact *exact, const struct wio_attempts *attempts,
                               struct wio_attempt *attempt, const struct wio_txn_row *row)
 {
+    struct wio_attempt_lane lane = {0};
     uint32_t source = 0;
     bool is_answer = row->kind == WIO_TXN_ANSWER || row->kind == WIO_TXN_CALL;
     const uint64_t *server = wio_map_get(&attempts->server_index, row->server);
@@ -220,9 +226,12 @@ enum wio_status wio_exact_row(struct wio_exact *exact, const struct wio_attempts
         return WIO_OK;
     }
     WIO_TRY(wio_attempts_line(attempts, attempt, &source));
-    WIO_TRY(wio_exact_add_times(exact, source, (uint32_t)*server, row));
+    if (row->kind == WIO_TXN_ANSWER) {
+        lane = wio_attempt_take_lane(attempt, row);
+    }
+    WIO_TRY(wio_exact_add_times(exact, source, (uint32_t)*server, row, &lane));
     if (row->kind == WIO_TXN_ANSWER && row->result == WIO_TXN_OK && row->lock_ns > 0) {
-        WIO_TRY(add_wait(exact, attempts, attempt, (uint32_t)*server, row));
+        WIO_TRY(add_wait(exact, attempts, attempt, (uint32_t)*server, row, &lane));
     }
     wio_attempt_end_wait(attempt, (uint32_t)*server, row);
     return WIO_OK;
@@ -245,6 +254,13 @@ static bool is_repeated(const struct wio_attempt_waits *waits, uint32_t i)
 static bool is_busy(const struct wio_attempt_part *part)
 {
     return part->refusal == WIO_REFUSAL_BUSY || part->refusal == WIO_REFUSAL_SILENT;
+}
+
+/* Of the attempt's time what none of its answers accounts for. */
+static double lane_left(const struct wio_attempt *attempt)
+{
+    uint64_t all_ns = attempt->end_ns - attempt->begin_ns;
+    return wio_exact_seconds(all_ns > attempt->lane_ns ? all_ns - attempt->lane_ns : 0);
 }
 
 /* Among how many what the attempt had cost is shared out. */
@@ -273,12 +289,13 @@ static enum wio_status add_refusal(struct wio_exact *exact, const struct wio_att
     }
     WIO_TRY(find_pair(exact, victim, refusal->source, refusal->server, &pair));
     pair->by_conflict[refusal->conflict]++;
-    pair->by_conflict_s[refusal->conflict] += part_s;
+    pair->by_conflict_s[refusal->conflict] += lane_left(attempt) / causes;
+    pair->lane_s += lane_left(attempt) / causes;
     pair->example = refusal->blocker.range;
     note_chain(pair, refusal->chain, refusal->chain_root);
     pair->aborts++;
     pair->deadlocks += waits->is_deadlock;
-    pair->deadlock_s += waits->is_deadlock ? part_s : 0;
+    pair->deadlock_s += waits->is_deadlock ? lane_left(attempt) / causes : 0;
     pair->wasted_s += part_s;
     pair->wasted_bytes += attempt->bytes / causes;
     return WIO_OK;
@@ -300,9 +317,10 @@ enum wio_status wio_exact_abort(struct wio_exact *exact, const struct wio_attemp
     for (uint32_t i = 0; i < attempt->part_count; i++) {
         const struct wio_attempt_part *part = &attempt->parts[i];
         if (is_busy(part)) {
-            WIO_TRY(wio_exact_add_busy(
-                exact, victim, part->server, part->refusal == WIO_REFUSAL_SILENT,
-                wio_exact_seconds(attempt->end_ns - attempt->begin_ns) / causes));
+            WIO_TRY(
+                wio_exact_add_busy(exact, victim, part->server, part->refusal == WIO_REFUSAL_SILENT,
+                                   wio_exact_seconds(attempt->end_ns - attempt->begin_ns) / causes,
+                                   lane_left(attempt) / causes));
         }
     }
     return WIO_OK;

@@ -35,11 +35,15 @@ struct wio_exact_pair {
     double wait_s;   /* for this blocker's locks */
     double think_s;  /* of it: the blocker had no request at a server (WIO_THINK_NS) */
     double passed_s; /* of it: the blocker waited for others itself when the wait began */
-    double wasted_s; /* of attempts that it aborted: from begin to end */
+    /* Of the victims' own time, in which requests that wait side by side count once, and what an
+     * attempt waited before it was aborted counts as that wait: */
+    double lane_s;
+    double by_conflict_s[WIO_CONFLICTS]; /* its parts */
+    double lane_think_s;                 /* of it: the blocker had no request .. */
+    double deadlock_s;                   /* .. deadlocks */
+    double wasted_s;                     /* of attempts that it aborted: from begin to end */
     uint64_t wasted_bytes;
     uint64_t by_conflict[WIO_CONFLICTS]; /* aborts and waits */
-    double by_conflict_s[WIO_CONFLICTS]; /* wasted_s + wait_s */
-    double deadlock_s;                   /* of wasted_s: the deadlocks */
     uint32_t chain_max;                  /* how many waited for each other behind this one */
     uint32_t chain_root;                 /* source at the end of the longest one */
     struct wio_txn_range example;        /* bytes of one conflict */
@@ -58,6 +62,10 @@ struct wio_exact_contention {
     uint64_t busy;    /* attempts that the server turned away, or could not answer in time */
     uint64_t silent;  /* of them: no answer */
     double busy_s;    /* thrown away by that: from begin to end */
+    /* Of the transactions' own time (struct wio_exact_pair): */
+    double lane_queue_s; /* and what was thrown away */
+    double lane_storage_s;
+    double lane_run_s;
 };
 
 /* Zero-initialise. */

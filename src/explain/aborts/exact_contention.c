@@ -25,7 +25,8 @@ static enum wio_status find(struct wio_exact *exact, uint32_t source, uint32_t s
 }
 
 enum wio_status wio_exact_add_times(struct wio_exact *exact, uint32_t source, uint32_t server,
-                                    const struct wio_txn_row *row)
+                                    const struct wio_txn_row *row,
+                                    const struct wio_attempt_lane *lane)
 {
     struct wio_exact_contention *times = NULL;
     WIO_TRY(find(exact, source, server, &times));
@@ -38,16 +39,20 @@ enum wio_status wio_exact_add_times(struct wio_exact *exact, uint32_t source, ui
     times->lock_s += wio_exact_seconds(row->lock_ns);
     times->storage_s += wio_exact_seconds(row->storage_ns);
     times->run_s += wio_exact_seconds(row->run_ns);
+    times->lane_queue_s += wio_exact_seconds(lane->queue_ns);
+    times->lane_storage_s += wio_exact_seconds(lane->storage_ns);
+    times->lane_run_s += wio_exact_seconds(lane->run_ns);
     return WIO_OK;
 }
 
 enum wio_status wio_exact_add_busy(struct wio_exact *exact, uint32_t source, uint32_t server,
-                                   bool is_silent, double seconds)
+                                   bool is_silent, double seconds, double lane_s)
 {
     struct wio_exact_contention *times = NULL;
     WIO_TRY(find(exact, source, server, &times));
     times->busy++;
     times->silent += is_silent;
     times->busy_s += seconds;
+    times->lane_queue_s += lane_s;
     return WIO_OK;
 }

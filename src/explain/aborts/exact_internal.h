@@ -27,9 +27,11 @@ bool wio_exact_is_in_cycle(const struct wio_attempts *attempts, const struct wio
 
 /* exact_contention.c */
 WIO_MUST_CHECK enum wio_status wio_exact_add_times(struct wio_exact *exact, uint32_t source,
-                                                   uint32_t server, const struct wio_txn_row *row);
-/* The server was too busy for an attempt, which cost so much. */
+                                                   uint32_t server, const struct wio_txn_row *row,
+                                                   const struct wio_attempt_lane *lane);
+/* The server was too busy for an attempt, which cost so much, and so much of its own time. */
 WIO_MUST_CHECK enum wio_status wio_exact_add_busy(struct wio_exact *exact, uint32_t source,
-                                                  uint32_t server, bool is_silent, double seconds);
+                                                  uint32_t server, bool is_silent, double seconds,
+                                                  double lane_s);
 
 #endif

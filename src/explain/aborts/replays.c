@@ -151,7 +151,7 @@ enum wio_status wio_replays_row(struct wio_replays *replays, const struct wio_tx
     struct wio_replay_txn *txn = find(replays, &row->txn);
     uint64_t took = row->queue_ns + row->lock_ns + row->storage_ns + row->run_ns;
     uint64_t came_ns =
-        row->kind == WIO_TXN_ANSWER && took < row->t_ns ? row->t_ns - took : row->t_ns;
+        row->kind == WIO_TXN_ANSWER && took <= row->t_ns ? row->t_ns - took : row->t_ns;
     bool is_begin = row->kind == WIO_TXN_BEGIN || is_kept_request(row);
     if (txn == NULL && is_begin) {
         if (is_full(replays)) {

@@ -210,7 +210,7 @@ static enum wio_status go_on(struct world *world, struct runner *runner)
         return later(world, runner, ISSUE, runner->plan.pieces[runner->next].after_ns, 0);
     }
     runner->is_committing = true;
-    return later(world, runner, END, world->replays->txns[runner->txn].hold_ns, 0);
+    return later(world, runner, END, runner->plan.hold_ns, 0);
 }
 
 static enum wio_status begin(struct world *world, struct runner *runner)
@@ -234,7 +234,8 @@ static enum wio_status end(struct world *world, struct runner *runner)
     runner->txn = world->replays->txns[runner->txn].next_of_client;
     return runner->txn == NOTHING
                ? WIO_OK
-               : later(world, runner, BEGIN, world->replays->txns[runner->txn].after_ns, 0);
+               : later(world, runner, BEGIN,
+                       world->replays->txns[runner->txn].after_ns + runner->plan.behind_ns, 0);
 }
 
 /* ---- servers ---- */

@@ -18,6 +18,10 @@ struct wio_whatif_change {
     uint64_t granularity; /* bytes that locks are rounded to; 0: as recorded; 1: those that were
                              read or written alone */
     bool is_sorted;       /* requests of a transaction in one order of server, file and bytes */
+    bool is_apart;        /* no two clients use the same bytes */
+    bool is_storage_free; /* log and storage take no time */
+    bool is_think_behind; /* what a client does for WIO_THINK_NS and more while it has locks, it
+                             does when it has committed */
     uint64_t stripe_unit; /* 0: as recorded */
     uint32_t segments;    /* 0: as recorded */
 };

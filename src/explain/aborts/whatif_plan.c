@@ -5,6 +5,7 @@
 
 #include "base/cleanup.h"
 #include "base/grow.h"
+#include "explain/aborts/attempts.h"
 #include "store/client/layout.h"
 
 #define SIZE_OR_POINTER (3u << 30) /* R-WIRE-10 */
@@ -147,12 +148,40 @@ static void sort(struct wio_whatif_plan *plan)
     }
 }
 
+/* Time of the client with locks, which it spends behind the end instead. */
+static void move_behind(struct wio_whatif_plan *plan, uint64_t *ns)
+{
+    if (*ns >= WIO_THINK_NS) {
+        plan->behind_ns += *ns;
+        *ns = 0;
+    }
+}
+
+/* What is no matter of layout. */
+static void change_client(struct wio_whatif_plan *plan, const struct wio_replay_txn *txn,
+                          const struct wio_whatif_change *change)
+{
+    for (uint32_t i = 0; i < plan->count; i++) {
+        struct wio_whatif_piece *piece = &plan->pieces[i];
+        piece->range.file ^= change->is_apart ? txn->client * UINT64_C(0x9e3779b97f4a7c15) : 0;
+        piece->storage_ns = change->is_storage_free ? 0 : piece->storage_ns;
+        if (change->is_think_behind && i > 0) { /* before the first there is no lock */
+            move_behind(plan, &piece->after_ns);
+        }
+    }
+    if (change->is_think_behind) {
+        move_behind(plan, &plan->hold_ns);
+    }
+}
+
 enum wio_status wio_whatif_plan(struct wio_whatif_plan *plan, const struct wio_replays *replays,
                                 const struct wio_replay_txn *txn,
                                 const struct wio_whatif_change *change, wio_whatif_file_fn *file_of,
                                 void *arg)
 {
     plan->count = 0;
+    plan->hold_ns = txn->hold_ns;
+    plan->behind_ns = 0;
     for (uint32_t i = txn->first; i != UINT32_MAX; i = replays->requests[i].next) {
         const struct wio_replay_request *request = &replays->requests[i];
         struct wio_whatif_piece piece = {.range = request->range,
@@ -165,6 +194,7 @@ enum wio_status wio_whatif_plan(struct wio_whatif_plan *plan, const struct wio_r
         round_range(&piece, request->touched, change->granularity);
         WIO_TRY(place(plan, replays, &piece, change, file_of(arg, request->range.file)));
     }
+    change_client(plan, txn, change);
     if (change->is_sorted) {
         sort(plan);
     }

@@ -21,6 +21,8 @@ struct wio_whatif_plan {
     struct wio_whatif_piece *pieces;
     uint32_t count;
     uint32_t capacity;
+    uint64_t hold_ns;   /* from the last answer to the end */
+    uint64_t behind_ns; /* what the client does behind the end, that it did before */
 };
 
 WIO_MUST_CHECK enum wio_status wio_whatif_plan(struct wio_whatif_plan *plan,
