@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "store/net/conn.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
 
 /* What the kernel did not take at once. */
 struct later {
@@ -156,6 +159,7 @@ static void sent(uv_write_t *write, int status)
     struct later *later = write->data;
     struct wio_io_conn *conn = later->conn;
     conn->unsent -= later->size;
+    conn->net->unsent -= later->size;
     free(later);
     if (conn->is_closed) {
         return;
@@ -193,34 +197,56 @@ static enum wio_status send_later(struct wio_io_conn *conn, const struct wio_io_
     later->conn = conn;
     later->size = size;
     later->write.data = later;
+    wio_net_guard(conn->net);
     if (uv_write(&later->write, &conn->uv.stream, &buf, 1, sent) != 0) {
         free(later);
         wio_net_conn_fail(conn);
         return WIO_ERR_IO;
     }
     conn->unsent += size;
+    conn->net->unsent += size;
     return WIO_OK;
+}
+
+/* What the kernel takes of it at once; negative: the connection has failed. Without SIGPIPE, which
+ * may be the program's own in this thread. */
+static ssize_t send_now(const struct wio_io_conn *conn, const struct wio_io_bytes *parts,
+                        size_t count)
+{
+    struct iovec iov[WIO_IO_BYTES_MAX];
+    const struct msghdr message = {.msg_iov = iov, .msg_iovlen = count};
+    uv_os_fd_t fd = -1;
+    ssize_t taken;
+    if (uv_fileno(&conn->uv.handle, &fd) != 0) {
+        return -1;
+    }
+    for (size_t i = 0; i < count; i++) {
+        /* not const; sendmsg(2) does not write to them */
+        iov[i] = (struct iovec){(void *)(uintptr_t)parts[i].data, parts[i].size};
+    }
+    do {
+        taken = sendmsg(fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+    } while (taken < 0 && errno == EINTR);
+    bool is_full = taken < 0 && (errno == EAGAIN || errno == ENOBUFS);
+    return is_full ? 0 : taken;
 }
 
 enum wio_status wio_net_conn_send(struct wio_io_conn *conn, const struct wio_io_bytes *parts,
                                   size_t count)
 {
-    uv_buf_t bufs[WIO_IO_BYTES_MAX];
     size_t size = 0;
-    int taken = 0;
+    ssize_t taken = 0;
     for (size_t i = 0; i < count; i++) {
-        /* libuv's buffers are not const; it does not write to them. */
-        bufs[i] = uv_buf_init((char *)(uintptr_t)parts[i].data, (unsigned)parts[i].size);
         size += parts[i].size;
     }
-    if (conn->unsent == 0) {
-        taken = uv_try_write(&conn->uv.stream, bufs, (unsigned)count);
-        if (taken < 0 && taken != UV_EAGAIN) {
-            wio_net_conn_fail(conn);
-            return WIO_ERR_IO;
-        }
+    if (conn->unsent == 0 && conn->is_connected) {
+        taken = send_now(conn, parts, count);
     }
-    size_t done = taken > 0 ? (size_t)taken : 0;
+    if (taken < 0) {
+        wio_net_conn_fail(conn);
+        return WIO_ERR_IO;
+    }
+    size_t done = (size_t)taken;
     return done == size ? WIO_OK : send_later(conn, parts, count, done, size - done);
 }
 

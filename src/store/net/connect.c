@@ -59,8 +59,11 @@ static int begin_tcp(struct wio_io_conn *conn, const struct wio_link_address *ad
         return 0;
     }
     snprintf(port, sizeof(port), "%u", (unsigned)address->port);
+    sigset_t before;
+    wio_net_block_signals(&before); /* of the resolver's thread, which may begin here */
     int failed =
         uv_getaddrinfo(&conn->net->loop, &conn->resolving, resolved, address->host, port, &hints);
+    wio_net_allow_signals(&before);
     conn->refs += failed == 0 ? 1 : 0;
     return failed;
 }

@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <sys/random.h>
 #include <unistd.h>
@@ -172,19 +171,9 @@ static const struct wio_io_ops *ops_of(struct wio_io_ops *ops)
 
 /* ---- life ---------------------------------------------------------------------------------- */
 
-/* libuv writes without MSG_NOSIGNAL: with the signal blocked, a write to a socket that nothing
- * reads fails with EPIPE. */
-static void block_sigpipe(void)
-{
-    sigset_t set;
-    (void)sigemptyset(&set);
-    (void)sigaddset(&set, SIGPIPE);
-    (void)pthread_sigmask(SIG_BLOCK, &set, NULL);
-}
-
 static bool make_handles(struct wio_net *net)
 {
-    block_sigpipe();
+    wio_net_guard(net);
     if (uv_loop_init(&net->loop) != 0) {
         return false;
     }
@@ -218,6 +207,7 @@ void wio_net_destroy(struct wio_net *net)
         (void)uv_run(&net->loop, UV_RUN_DEFAULT);
         (void)uv_loop_close(&net->loop);
     }
+    wio_net_leave(net);
     wio_fd_cleanup(&net->dir);
     free(net);
 }
@@ -263,6 +253,11 @@ void wio_net_run(struct wio_net *net)
 bool wio_net_poll(struct wio_net *net)
 {
     return uv_run(&net->loop, UV_RUN_NOWAIT) != 0;
+}
+
+void wio_net_turn(struct wio_net *net)
+{
+    (void)uv_run(&net->loop, UV_RUN_ONCE);
 }
 
 void wio_net_stop(struct wio_net *net)

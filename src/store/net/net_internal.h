@@ -3,6 +3,7 @@
 #ifndef WIO_STORE_NET_INTERNAL_H
 #define WIO_STORE_NET_INTERNAL_H
 
+#include <signal.h>
 #include <uv.h>
 
 #include "store/net/net.h"
@@ -41,12 +42,22 @@ struct wio_net {
     struct wio_net_signal signals[WIO_NET_SIGNALS];
     unsigned signal_count;
     struct wio_net_worker worker;
+    size_t unsent;      /* bytes of all connections that libuv has to write */
+    bool is_guarded;    /* SIGPIPE is blocked in the thread that runs the loop .. */
+    sigset_t unguarded; /* .. which had this mask before */
 };
 
 static inline struct wio_net *wio_net_of(struct wio_io *io)
 {
     return (struct wio_net *)io;
 }
+
+/* SIGPIPE is blocked in this thread, until wio_net_leave: before libuv writes to a socket. */
+void wio_net_guard(struct wio_net *net);
+/* For the begin of a thread of the library's own, which takes no signal: what it gives goes to
+ * wio_net_allow_signals. */
+void wio_net_block_signals(sigset_t *before);
+void wio_net_allow_signals(const sigset_t *before);
 
 /* listen.c, connect.c, conn.c */
 enum wio_status wio_net_listen(struct wio_io *io, const char *address, wio_io_accepted *accepted,

@@ -55,7 +55,11 @@ static bool start(struct wio_net *net)
         uv_mutex_destroy(&worker->mutex);
         return false;
     }
-    if (uv_thread_create(&worker->thread, run, net) != 0) {
+    sigset_t before;
+    wio_net_block_signals(&before);
+    int failed = uv_thread_create(&worker->thread, run, net);
+    wio_net_allow_signals(&before);
+    if (failed != 0) {
         uv_cond_destroy(&worker->cond);
         uv_mutex_destroy(&worker->mutex);
         return false;

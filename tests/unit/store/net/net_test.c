@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/netlink.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -246,6 +247,126 @@ static void a_refused_connection_is_told(void **state)
     end(&scene);
 }
 
+/* ---- signals of a thread that drives for a time --------------------------------------------- */
+
+static volatile sig_atomic_t pipes;
+
+static void count_pipe(int number)
+{
+    (void)number;
+    pipes++;
+}
+
+struct raw {
+    bool is_opened;
+    bool is_closed;
+    uint8_t byte;
+};
+
+static void raw_opened(void *context)
+{
+    ((struct raw *)context)->is_opened = true;
+}
+
+static void *raw_room(void *context, size_t *size_out)
+{
+    *size_out = 1;
+    return &((struct raw *)context)->byte;
+}
+
+static void raw_came(void *context, size_t bytes)
+{
+    (void)context;
+    (void)bytes;
+}
+
+static void raw_drained(void *context)
+{
+    (void)context;
+}
+
+static void raw_closed(void *context, enum wio_status why)
+{
+    (void)why;
+    ((struct raw *)context)->is_closed = true;
+}
+
+static const struct wio_io_handler raw_handler = {
+    .opened = raw_opened,
+    .room = raw_room,
+    .came = raw_came,
+    .drained = raw_drained,
+    .closed = raw_closed,
+};
+
+static bool has_pipe_blocked(void)
+{
+    sigset_t now;
+    (void)pthread_sigmask(SIG_BLOCK, NULL, &now);
+    return sigismember(&now, SIGPIPE) == 1;
+}
+
+/* The other end goes; what was not sent at once is sent by libuv, what is sent then by us. */
+static void write_to_the_dead(struct wio_net *net, int listener, const char *address, size_t bytes,
+                              bool leaves)
+{
+    struct wio_io *io = wio_net_io(net);
+    struct wio_io_conn *conn = NULL;
+    struct wio_error err = WIO_ERROR_INIT;
+    struct raw raw = {0};
+    void *data = calloc(1, bytes);
+    const struct wio_io_bytes part = {data, bytes};
+    assert_non_null(data);
+    wio_net_enter(net);
+    assert_ok(io->ops->connect(io, address, &raw_handler, &raw, &conn, &err), &err);
+    TURN_UNTIL(net, raw.is_opened);
+    int peer = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
+    assert_true(peer >= 0);
+    (void)!io->ops->conn_send(conn, &part, 1);
+    if (leaves) {
+        wio_net_leave(net);
+        assert_false(has_pipe_blocked());
+        wio_net_enter(net);
+    }
+    assert_int_equal(close(peer), 0);
+    (void)!io->ops->conn_send(conn, &part, 1);
+    TURN_UNTIL(net, raw.is_closed);
+    io->ops->conn_close(conn);
+    (void)wio_net_poll(net);
+    wio_net_leave(net);
+    free(data);
+}
+
+/* The program's own way with SIGPIPE stays. */
+static void no_thread_that_drives_has_a_sigpipe(void **state)
+{
+    (void)state;
+    struct wio_net *net = NULL;
+    struct wio_error err = WIO_ERROR_INIT;
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    char text[300];
+    char *path = wio_test_path("socket");
+    void (*before)(int) = signal(SIGPIPE, count_pipe);
+    int listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    snprintf(address.sun_path, sizeof(address.sun_path), "%s", path);
+    snprintf(text, sizeof(text), "unix:%s", path);
+    assert_int_equal(bind(listener, (struct sockaddr *)&address, sizeof(address)), 0);
+    assert_int_equal(listen(listener, 4), 0);
+    pipes = 0;
+    assert_ok(wio_net_create(NULL, &net, &err), &err);
+    wio_net_leave(net);
+    assert_false(has_pipe_blocked());
+    write_to_the_dead(net, listener, text, 100, true);
+    write_to_the_dead(net, listener, text, LONG, true);
+    write_to_the_dead(net, listener, text, LONG, false);
+    assert_int_equal(pipes, 0);
+    assert_false(has_pipe_blocked());
+    wio_net_destroy(net);
+    assert_int_equal(close(listener), 0);
+    (void)signal(SIGPIPE, before);
+    free(path);
+}
+
 /* ---- strangers ----------------------------------------------------------------------------- */
 
 static int stranger(const struct net_scene *scene)
@@ -366,6 +487,7 @@ int main(void)
         cmocka_unit_test(only_its_user_may_connect),
         cmocka_unit_test(sockets_of_the_dead_are_taken),
         cmocka_unit_test(a_refused_connection_is_told),
+        cmocka_unit_test(no_thread_that_drives_has_a_sigpipe),
         cmocka_unit_test(a_thousand_silent_connections),
         cmocka_unit_test(timers_are_never_early),
         cmocka_unit_test(work_is_done_elsewhere),
