@@ -34,8 +34,9 @@
  * on its own; of a commit or a single write it is not known whether it happened.
  *
  * Threads. A store and its files may be used by many threads at once, a transaction by one at a
- * time. An own thread of the library keeps the connections. After fork() the child may use none of
- * it. Buffers are the caller's again when a call returns, also after a time-out.
+ * time. Connections are served by the threads that call, and by a thread of the library's own
+ * while none does. A thread is not cancelled (pthread_cancel) within a call. After fork() the child
+ * may use none of it. Buffers are the caller's again when a call returns, also after a time-out.
  *
  * Structures with struct_size: the caller sets it to the structure's sizeof.
  */

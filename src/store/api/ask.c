@@ -141,10 +141,10 @@ static struct api_ask *ask_create(struct wio_store *store, const struct api_ques
     const struct wio_store_request *from = &question->request;
     struct api_ask *ask =
         calloc(1, sizeof(*ask) + (size_t)from->path_size + (size_t)from->path2_size);
-    if (ask == NULL || api_call_init(&ask->call, &ask_ops) != WIO_OK) {
-        free(ask);
+    if (ask == NULL) {
         return NULL;
     }
+    api_call_init(&ask->call, &ask_ops);
     ask->store = store;
     ask->question = *question;
     ask->ask = (struct wio_coord_ask){.request = *from, .answered = answered, .owner = ask};

@@ -51,10 +51,10 @@ static struct chore *chore_create(struct wio_store *store, void (*what)(struct c
 {
     size_t bytes = text != NULL ? strlen(text) : 0;
     struct chore *chore = calloc(1, sizeof(*chore) + bytes + 1);
-    if (chore == NULL || api_call_init(&chore->call, &chore_ops) != WIO_OK) {
-        free(chore);
+    if (chore == NULL) {
         return NULL;
     }
+    api_call_init(&chore->call, &chore_ops);
     chore->store = store;
     chore->what = what;
     chore->text_bytes = bytes;

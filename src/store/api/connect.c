@@ -311,10 +311,10 @@ static void disconnect(struct wio_store **store)
 static enum wio_status ask_targets(struct wio_store *store, struct wio_error *err)
 {
     struct connect_call *connect = calloc(1, sizeof(*connect));
-    if (connect == NULL || api_call_init(&connect->call, &connect_ops) != WIO_OK) {
-        free(connect);
+    if (connect == NULL) {
         return api_nomem(err);
     }
+    api_call_init(&connect->call, &connect_ops);
     connect->store = store;
     struct wio_error own = WIO_ERROR_INIT;
     enum wio_status status =

@@ -40,6 +40,12 @@ static void fail_over(struct api_txn *txn, struct api_call *call)
     }
 }
 
+/* Or will: the call that timed out may still be under way. */
+static bool has_ended(const struct api_txn *txn)
+{
+    return txn->is_over || txn->has_timed_out;
+}
+
 /* ---- slots --------------------------------------------------------------------------------- */
 
 static void starve(struct api_txn *txn, bool wants_commit)
@@ -320,7 +326,7 @@ static void start(struct api_call *call)
     struct api_txn *txn = op->txn;
     if (!txn->is_users) {
         start_own(op);
-    } else if (txn->is_over) {
+    } else if (has_ended(txn)) {
         fail_over(txn, call);
     } else if (txn->must_restart) {
         fail_restart(txn, call);
@@ -360,10 +366,10 @@ struct api_op *api_op_create(struct wio_store *store, struct api_txn *txn, enum 
                              const struct api_place *place)
 {
     struct api_op *op = calloc(1, sizeof(*op));
-    if (op == NULL || api_call_init(&op->call, &op_ops) != WIO_OK) {
-        free(op);
+    if (op == NULL) {
         return NULL;
     }
+    api_call_init(&op->call, &op_ops);
     op->store = store;
     op->txn = txn != NULL ? txn : &op->own;
     op->kind = kind;
@@ -386,7 +392,7 @@ enum wio_status api_op_run(struct api_op *op, uint64_t deadline_ns, struct wio_e
 
 void api_engine_commit(struct api_txn *txn, struct api_call *call)
 {
-    if (txn->is_over) {
+    if (has_ended(txn)) {
         fail_over(txn, call);
     } else if (txn->must_restart) {
         fail_restart(txn, call);
@@ -404,7 +410,7 @@ void api_engine_commit(struct api_txn *txn, struct api_call *call)
 
 void api_engine_restart(struct api_txn *txn, struct api_call *call)
 {
-    if (txn->is_over) {
+    if (has_ended(txn)) {
         fail_over(txn, call);
         return;
     }

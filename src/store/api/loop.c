@@ -19,14 +19,20 @@ STAILQ_HEAD(api_calls, api_call);
 TAILQ_HEAD(api_live, api_call);
 
 struct api_loop {
+    /* the driver's */
     struct wio_net *net;
-    struct wio_io_timer *idle; /* the loop never runs out of things to wait for */
+    struct wio_io_timer *alarm; /* always set: the loop never runs out of things to wait for */
+    uint64_t alarm_ns;          /* no later than the time-out of the driver's call */
     const struct api_loop_ops *ops;
     void *context;
-    struct api_live live; /* were started and are not finished: the thread's */
-    pthread_t thread;
+    struct api_live live;     /* were started and are not finished */
+    struct api_call *awaited; /* that ends the driver's turn; NULL: none */
+    pthread_t keeper;
     pthread_mutex_t mutex; /* what is below */
-    pthread_cond_t cond;
+    pthread_cond_t cond;   /* of the keeper, and of the thread that waits for its begin */
+    bool is_driven;
+    uint64_t calls;            /* that were given */
+    struct api_live followers; /* oldest first */
     struct api_calls to_start;
     struct api_calls to_abandon;
     bool has_begun;
@@ -34,7 +40,15 @@ struct api_loop {
     struct wio_error err; /* of begin */
 };
 
-/* ---- calls --------------------------------------------------------------------------------- */
+static void lock(struct api_loop *loop)
+{
+    (void)pthread_mutex_lock(&loop->mutex);
+}
+
+static void unlock(struct api_loop *loop)
+{
+    (void)pthread_mutex_unlock(&loop->mutex);
+}
 
 static bool cond_init(pthread_cond_t *cond)
 {
@@ -48,36 +62,47 @@ static bool cond_init(pthread_cond_t *cond)
     return is_ok;
 }
 
-enum wio_status api_call_init(struct api_call *call, const struct api_call_ops *ops)
+static int wait_until(struct api_loop *loop, pthread_cond_t *cond, uint64_t ns)
 {
-    if (!cond_init(&call->cond)) {
-        return WIO_ERR_NOMEM;
-    }
-    (void)pthread_mutex_init(&call->mutex, NULL);
+    const struct timespec until = {.tv_sec = (time_t)(ns / SECOND_NS),
+                                   .tv_nsec = (long)(ns % SECOND_NS)};
+    return pthread_cond_timedwait(cond, &loop->mutex, &until);
+}
+
+/* ---- calls --------------------------------------------------------------------------------- */
+
+void api_call_init(struct api_call *call, const struct api_call_ops *ops)
+{
     call->ops = ops;
-    call->users = 1;
-    return WIO_OK;
+    atomic_init(&call->users, 1);
 }
 
 void api_call_release(struct api_call *call)
 {
-    (void)pthread_mutex_lock(&call->mutex);
-    bool is_last = --call->users == 0;
-    (void)pthread_mutex_unlock(&call->mutex);
-    if (is_last) {
-        (void)pthread_mutex_destroy(&call->mutex);
-        (void)pthread_cond_destroy(&call->cond);
+    if (atomic_fetch_sub(&call->users, 1) == 1) {
+        if (call->has_cond) {
+            (void)pthread_cond_destroy(&call->cond);
+        }
         call->ops->destroy(call);
     }
 }
 
 void api_call_finish(struct api_call *call)
 {
-    TAILQ_REMOVE(&call->loop->live, call, live);
-    (void)pthread_mutex_lock(&call->mutex);
+    struct api_loop *loop = call->loop;
+    TAILQ_REMOVE(&loop->live, call, live);
+    if (loop->awaited == call) {
+        loop->awaited = NULL;
+        wio_net_stop(loop->net);
+    }
+    lock(loop);
     call->is_done = true;
-    (void)pthread_cond_signal(&call->cond);
-    (void)pthread_mutex_unlock(&call->mutex);
+    if (call->is_following) { /* I2 */
+        call->is_following = false;
+        TAILQ_REMOVE(&loop->followers, call, following);
+        (void)pthread_cond_signal(&call->cond);
+    }
+    unlock(loop);
     api_call_release(call);
 }
 
@@ -96,126 +121,141 @@ void api_call_fail(struct api_call *call, enum wio_status status, int sys_errno,
 
 bool api_call_lock(struct api_call *call)
 {
-    (void)pthread_mutex_lock(&call->mutex);
+    lock(call->loop);
     if (!call->is_abandoned) {
         return true;
     }
-    (void)pthread_mutex_unlock(&call->mutex);
+    unlock(call->loop);
     return false;
 }
 
 void api_call_unlock(struct api_call *call)
 {
-    (void)pthread_mutex_unlock(&call->mutex);
+    unlock(call->loop);
 }
 
-/* ---- the thread ---------------------------------------------------------------------------- */
+/* ---- driving: what only the thread that drives calls ---------------------------------------- */
 
-/* All that other threads have given. */
-static bool take(struct api_loop *loop, struct api_calls *to_start, struct api_calls *to_abandon)
+static void start_call(struct api_loop *loop, struct api_call *call)
 {
-    STAILQ_INIT(to_start);
-    STAILQ_INIT(to_abandon);
-    (void)pthread_mutex_lock(&loop->mutex);
-    STAILQ_CONCAT(to_start, &loop->to_start);
-    STAILQ_CONCAT(to_abandon, &loop->to_abandon);
-    bool is_ending = loop->is_ending;
-    (void)pthread_mutex_unlock(&loop->mutex);
-    return is_ending;
+    TAILQ_INSERT_TAIL(&loop->live, call, live);
+    call->ops->start(call);
 }
 
-static bool is_done(struct api_call *call)
+/* All that other threads have given. What was abandoned was given, and so is started, before (I5).
+ */
+static void take_given(struct api_loop *loop)
 {
-    (void)pthread_mutex_lock(&call->mutex);
-    bool done = call->is_done;
-    (void)pthread_mutex_unlock(&call->mutex);
-    return done;
-}
-
-/* What was abandoned was started before: it was given to the loop earlier. */
-static void woken(void *context)
-{
-    struct api_loop *loop = context;
-    struct api_calls to_start;
-    struct api_calls to_abandon;
-    bool is_ending = take(loop, &to_start, &to_abandon);
+    struct api_calls to_start = STAILQ_HEAD_INITIALIZER(to_start);
+    struct api_calls to_abandon = STAILQ_HEAD_INITIALIZER(to_abandon);
     struct api_call *call = NULL;
+    lock(loop);
+    STAILQ_CONCAT(&to_start, &loop->to_start);
+    STAILQ_CONCAT(&to_abandon, &loop->to_abandon);
+    unlock(loop);
     while ((call = STAILQ_FIRST(&to_start)) != NULL) {
         STAILQ_REMOVE_HEAD(&to_start, to_start);
-        call->loop = loop;
-        TAILQ_INSERT_TAIL(&loop->live, call, live);
-        call->ops->start(call);
+        start_call(loop, call);
     }
     while ((call = STAILQ_FIRST(&to_abandon)) != NULL) {
         STAILQ_REMOVE_HEAD(&to_abandon, to_abandon);
-        if (!is_done(call)) {
+        if (!call->is_done) { /* which a driver alone sets */
             call->ops->abandoned(call);
         }
         api_call_release(call);
     }
-    if (is_ending) {
-        wio_net_stop(loop->net);
+}
+
+static void woken(void *context)
+{
+    struct api_loop *loop = context;
+    take_given(loop);
+    loop->ops->woken(loop->context);
+}
+
+static void set_alarm(struct api_loop *loop, uint64_t at_ns, uint64_t now_ns)
+{
+    loop->alarm_ns = at_ns;
+    wio_net_io(loop->net)->ops->timer_set(loop->alarm, at_ns > now_ns ? at_ns - now_ns : 0);
+}
+
+/* A turn does not wait behind it: the driver looks at the clock. */
+static void ring(void *context)
+{
+    struct api_loop *loop = context;
+    uint64_t now_ns = wio_clock_mono_ns();
+    set_alarm(loop, now_ns + IDLE_NS, now_ns);
+    wio_net_stop(loop->net);
+}
+
+/* The alarm is rarely set: one for an earlier time-out rings early, and is set again. */
+static void drive(struct api_loop *loop, struct api_call *call, uint64_t deadline_ns)
+{
+    bool is_late = false;
+    while (!call->is_done && !is_late) {
+        if (loop->alarm_ns > deadline_ns) {
+            set_alarm(loop, deadline_ns, wio_clock_mono_ns());
+        }
+        uint64_t alarm_ns = loop->alarm_ns;
+        loop->awaited = call;
+        wio_net_turn(loop->net);
+        loop->awaited = NULL;
+        is_late = loop->alarm_ns != alarm_ns && wio_clock_mono_ns() >= deadline_ns;
+    }
+}
+
+/* Its caller waits no more. */
+static void abandon_own(struct api_loop *loop, struct api_call *call)
+{
+    lock(loop);
+    call->is_abandoned = true;
+    unlock(loop);
+    call->ops->abandoned(call);
+}
+
+/* I1: the oldest follower drives from now on, or else what is queued is taken, or nothing is. */
+static void leave(struct api_loop *loop)
+{
+    lock(loop);
+    while (TAILQ_EMPTY(&loop->followers) &&
+           (!STAILQ_EMPTY(&loop->to_start) || !STAILQ_EMPTY(&loop->to_abandon))) {
+        unlock(loop);
+        take_given(loop);
+        lock(loop);
+    }
+    wio_net_leave(loop->net);
+    struct api_call *next = TAILQ_FIRST(&loop->followers);
+    if (next != NULL) { /* I2, I3 */
+        TAILQ_REMOVE(&loop->followers, next, following);
+        next->is_following = false;
+        next->is_leading = true;
+        (void)pthread_cond_signal(&next->cond);
     } else {
-        loop->ops->woken(loop->context);
+        loop->is_driven = false;
     }
-}
-
-static void idle(void *context)
-{
-    struct api_loop *loop = context;
-    wio_net_io(loop->net)->ops->timer_set(loop->idle, IDLE_NS);
-}
-
-static enum wio_status begin(struct api_loop *loop, struct wio_error *err)
-{
-    WIO_TRY(wio_net_create(NULL, &loop->net, err));
-    struct wio_io *io = wio_net_io(loop->net);
-    wio_net_on_wake(loop->net, woken, loop);
-    loop->idle = io->ops->timer_create(io, idle, loop);
-    if (loop->idle == NULL) {
-        return wio_error_set(err, WIO_ERR_NOMEM, NULL, WIO_ERROR_NO_OFFSET, "out of memory");
-    }
-    io->ops->timer_set(loop->idle, IDLE_NS);
-    return loop->ops->begin(loop->context, io, err);
-}
-
-static void *run(void *context)
-{
-    struct api_loop *loop = context;
-    struct wio_error err = WIO_ERROR_INIT;
-    enum wio_status status = begin(loop, &err);
-    (void)pthread_mutex_lock(&loop->mutex);
-    loop->err = err;
-    loop->err.status = status;
-    loop->has_begun = true;
-    (void)pthread_cond_signal(&loop->cond);
-    (void)pthread_mutex_unlock(&loop->mutex);
-    if (status == WIO_OK) {
-        wio_net_run(loop->net);
-    }
-    loop->ops->end(loop->context);
-    while (!TAILQ_EMPTY(&loop->live)) {
-        api_call_finish(TAILQ_FIRST(&loop->live));
-    }
-    if (loop->net != NULL) {
-        wio_net_io(loop->net)->ops->timer_destroy(loop->idle);
-        wio_net_destroy(loop->net);
-    }
-    return NULL;
+    unlock(loop);
 }
 
 /* ---- other threads ------------------------------------------------------------------------- */
 
+/* With the mutex, for a call. True: this thread drives from now on. */
+static bool try_to_drive(struct api_loop *loop)
+{
+    bool drives = !loop->is_driven;
+    loop->is_driven = true;
+    loop->calls++;
+    return drives;
+}
+
+/* With the mutex; I4. */
 static void put(struct api_loop *loop, struct api_call *call, bool is_abandoned)
 {
-    (void)pthread_mutex_lock(&loop->mutex);
     bool is_first = STAILQ_EMPTY(&loop->to_start) && STAILQ_EMPTY(&loop->to_abandon);
     if (is_abandoned) {
         STAILQ_INSERT_TAIL(&loop->to_abandon, call, to_abandon);
     } else {
         STAILQ_INSERT_TAIL(&loop->to_start, call, to_start);
     }
-    (void)pthread_mutex_unlock(&loop->mutex);
     if (is_first) {
         wio_net_wake(loop->net);
     }
@@ -223,8 +263,19 @@ static void put(struct api_loop *loop, struct api_call *call, bool is_abandoned)
 
 void api_loop_post(struct api_loop *loop, struct api_call *call)
 {
+    call->loop = loop;
     call->is_abandoned = true;
-    put(loop, call, false);
+    lock(loop);
+    bool drives = try_to_drive(loop);
+    if (!drives) {
+        put(loop, call, false);
+    }
+    unlock(loop);
+    if (drives) {
+        wio_net_enter(loop->net);
+        start_call(loop, call);
+        leave(loop);
+    }
 }
 
 void api_loop_wake(struct api_loop *loop)
@@ -232,36 +283,163 @@ void api_loop_wake(struct api_loop *loop)
     wio_net_wake(loop->net);
 }
 
-static struct timespec time_of(uint64_t ns)
+/* With the mutex, while another thread drives: until the call is finished, or its time is over, or
+ * this thread drives. */
+static void follow(struct api_loop *loop, struct api_call *call, uint64_t deadline_ns)
 {
-    return (struct timespec){.tv_sec = (time_t)(ns / SECOND_NS), .tv_nsec = (long)(ns % SECOND_NS)};
+    int wrong = 0;
+    put(loop, call, false);
+    call->is_following = true;
+    TAILQ_INSERT_TAIL(&loop->followers, call, following);
+    while (call->is_following && wrong == 0) {
+        wrong = wait_until(loop, &call->cond, deadline_ns);
+    }
+    if (call->is_following) {
+        call->is_following = false;
+        TAILQ_REMOVE(&loop->followers, call, following);
+        call->is_abandoned = true;
+        (void)atomic_fetch_add(&call->users, 1); /* the loop's, which is to hear of it */
+        put(loop, call, true);
+    }
+}
+
+/* As the driver, until the call is done or late. */
+static void lead(struct api_loop *loop, struct api_call *call, bool is_queued, uint64_t deadline_ns)
+{
+    wio_net_enter(loop->net);
+    if (is_queued) {
+        take_given(loop);
+    } else {
+        start_call(loop, call);
+    }
+    drive(loop, call, deadline_ns);
+    if (!call->is_done) {
+        abandon_own(loop, call);
+    }
+    leave(loop);
+}
+
+static void run_call(struct api_loop *loop, struct api_call *call, uint64_t deadline_ns)
+{
+    lock(loop);
+    bool drives = try_to_drive(loop);
+    if (!drives) {
+        follow(loop, call, deadline_ns);
+    }
+    bool leads = call->is_leading;
+    unlock(loop);
+    if (drives || leads) {
+        lead(loop, call, leads, deadline_ns);
+    }
 }
 
 enum wio_status api_loop_run(struct api_loop *loop, struct api_call *call, uint64_t deadline_ns,
                              struct wio_error *err)
 {
-    const struct timespec until = time_of(deadline_ns);
-    int wrong = 0;
-    call->users = 2;
-    put(loop, call, false);
-    (void)pthread_mutex_lock(&call->mutex);
-    while (!call->is_done && wrong == 0) {
-        wrong = pthread_cond_timedwait(&call->cond, &call->mutex, &until);
+    int cancel = PTHREAD_CANCEL_ENABLE;
+    call->has_cond = cond_init(&call->cond);
+    if (!call->has_cond) {
+        return wio_error_set(err, WIO_ERR_NOMEM, NULL, WIO_ERROR_NO_OFFSET, "out of memory");
     }
-    bool is_done = call->is_done;
-    call->is_abandoned = !is_done;
-    call->users += !is_done; /* of the loop, which is to hear that it was abandoned */
-    (void)pthread_mutex_unlock(&call->mutex);
-    if (is_done) {
+    call->loop = loop;
+    atomic_store(&call->users, 2);
+    (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+    run_call(loop, call, deadline_ns);
+    (void)pthread_setcancelstate(cancel, NULL);
+    if (!call->is_abandoned) {
         return call->err.status == WIO_OK ? WIO_OK : wio_error_pass(err, &call->err);
     }
-    put(loop, call, true);
     (void)wio_error_set(err, WIO_ERR_BUSY, NULL, WIO_ERROR_NO_OFFSET,
                         "the store has not answered in time");
     if (err != NULL) {
         err->sys_errno = ETIMEDOUT;
     }
     return WIO_ERR_BUSY;
+}
+
+/* ---- the keeper ---------------------------------------------------------------------------- */
+
+static enum wio_status begin(struct api_loop *loop, struct wio_error *err)
+{
+    WIO_TRY(wio_net_create(NULL, &loop->net, err));
+    struct wio_io *io = wio_net_io(loop->net);
+    wio_net_on_wake(loop->net, woken, loop);
+    loop->alarm = io->ops->timer_create(io, ring, loop);
+    if (loop->alarm == NULL) {
+        return wio_error_set(err, WIO_ERR_NOMEM, NULL, WIO_ERROR_NO_OFFSET, "out of memory");
+    }
+    ring(loop);
+    return loop->ops->begin(loop->context, io, err);
+}
+
+/* Until there is a call, after which its thread drives if it is not done; false: it is to end. */
+static bool keep(struct api_loop *loop)
+{
+    bool is_ending = false;
+    bool is_wanted = false;
+    wio_net_enter(loop->net);
+    lock(loop);
+    uint64_t seen = loop->calls;
+    unlock(loop);
+    while (!is_ending && !is_wanted) {
+        wio_net_turn(loop->net);
+        lock(loop);
+        is_ending = loop->is_ending;
+        is_wanted = loop->calls != seen;
+        unlock(loop);
+    }
+    if (!is_ending) {
+        leave(loop);
+    }
+    return !is_ending;
+}
+
+/* Until no caller has driven for a time, and this thread does; or it is to end, and drives. */
+static void rest(struct api_loop *loop)
+{
+    uint64_t seen = 0;
+    bool is_quiet = false;
+    lock(loop);
+    while (loop->is_driven || (!is_quiet && !loop->is_ending)) {
+        seen = loop->calls;
+        (void)wait_until(loop, &loop->cond, wio_clock_mono_ns() + API_LOOP_KEEP_NS);
+        is_quiet = loop->calls == seen;
+    }
+    loop->is_driven = true;
+    unlock(loop);
+}
+
+static void end(struct api_loop *loop)
+{
+    if (loop->err.status == WIO_OK) {
+        take_given(loop);
+    }
+    loop->ops->end(loop->context);
+    while (!TAILQ_EMPTY(&loop->live)) {
+        api_call_finish(TAILQ_FIRST(&loop->live));
+    }
+    if (loop->net != NULL) {
+        wio_net_io(loop->net)->ops->timer_destroy(loop->alarm);
+        wio_net_destroy(loop->net);
+    }
+}
+
+static void *run(void *context)
+{
+    struct api_loop *loop = context;
+    struct wio_error err = WIO_ERROR_INIT;
+    enum wio_status status = begin(loop, &err);
+    lock(loop);
+    loop->err = err;
+    loop->err.status = status;
+    loop->has_begun = true;
+    (void)pthread_cond_signal(&loop->cond);
+    unlock(loop);
+    while (status == WIO_OK && keep(loop)) {
+        rest(loop);
+    }
+    end(loop);
+    return NULL;
 }
 
 /* ---- life ---------------------------------------------------------------------------------- */
@@ -278,24 +456,25 @@ void api_loop_destroy(struct api_loop *loop)
     if (loop == NULL) {
         return;
     }
-    (void)pthread_mutex_lock(&loop->mutex);
+    lock(loop);
     loop->is_ending = true;
+    (void)pthread_cond_signal(&loop->cond);
     if (loop->err.status == WIO_OK) {
-        wio_net_wake(loop->net); /* before the thread can see that it is ending, and destroys it */
+        wio_net_wake(loop->net); /* before the keeper can see that it is ending, and destroys it */
     }
-    (void)pthread_mutex_unlock(&loop->mutex);
-    (void)pthread_join(loop->thread, NULL);
+    unlock(loop);
+    (void)pthread_join(loop->keeper, NULL);
     loop_free(loop);
 }
 
-/* The thread takes no signal: they are the program's. */
+/* The keeper takes no signal: they are the program's. It drives at first. */
 static int start(struct api_loop *loop)
 {
     sigset_t all;
     sigset_t before;
     (void)sigfillset(&all);
     (void)pthread_sigmask(SIG_SETMASK, &all, &before);
-    int wrong = pthread_create(&loop->thread, NULL, run, loop);
+    int wrong = pthread_create(&loop->keeper, NULL, run, loop);
     (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
     return wrong;
 }
@@ -312,6 +491,8 @@ enum wio_status api_loop_create(const struct api_loop_ops *ops, void *context,
     STAILQ_INIT(&loop->to_start);
     STAILQ_INIT(&loop->to_abandon);
     TAILQ_INIT(&loop->live);
+    TAILQ_INIT(&loop->followers);
+    loop->is_driven = true;
     loop->ops = ops;
     loop->context = context;
     if (start(loop) != 0) {
@@ -319,12 +500,12 @@ enum wio_status api_loop_create(const struct api_loop_ops *ops, void *context,
         return wio_error_set(err, WIO_ERR_NOMEM, NULL, WIO_ERROR_NO_OFFSET,
                              "cannot start a thread");
     }
-    (void)pthread_mutex_lock(&loop->mutex);
+    lock(loop);
     while (!loop->has_begun) {
         (void)pthread_cond_wait(&loop->cond, &loop->mutex);
     }
     struct wio_error begun = loop->err;
-    (void)pthread_mutex_unlock(&loop->mutex);
+    unlock(loop);
     if (begun.status != WIO_OK) {
         api_loop_destroy(loop);
         return wio_error_pass(err, &begun);
