@@ -111,6 +111,17 @@ enum wio_status open_files_used(const struct open_files *files, struct wio_io_fi
     return WIO_OK;
 }
 
+enum wio_status open_files_size(const struct open_files *files, struct open_file *place,
+                                uint64_t *bytes_out, struct wio_error *err)
+{
+    if (!place->has_size) {
+        WIO_TRY(files->io->ops->file_size(place->file, &place->size_bytes, err));
+        place->has_size = true;
+    }
+    *bytes_out = place->size_bytes;
+    return WIO_OK;
+}
+
 /* ENOENT is no error: *file_out stays NULL. */
 static enum wio_status open_segment(struct open_files *files, struct wio_segment_id id,
                                     bool may_create, struct wio_io_file **file_out,

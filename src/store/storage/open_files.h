@@ -14,6 +14,8 @@ struct open_file {
     struct wio_io_file *file; /* NULL: the place is free */
     struct wio_segment_id id;
     uint64_t used_bytes; /* of its blocks, as last seen */
+    uint64_t size_bytes;
+    bool has_size; /* it is known: not after a write that failed */
     uint64_t last_use;
     bool is_dirty;
     bool is_flushing; /* not to be closed */
@@ -55,6 +57,10 @@ uint32_t open_files_dirty(const struct open_files *files, uint32_t place);
 /* Flush all names, waiting for it. */
 WIO_MUST_CHECK enum wio_status open_files_sync_dirs(struct open_files *files,
                                                     struct wio_error *err);
+/* Its size: nothing but this storage changes it. */
+WIO_MUST_CHECK enum wio_status open_files_size(const struct open_files *files,
+                                               struct open_file *place, uint64_t *bytes_out,
+                                               struct wio_error *err);
 /* Blocks that the file has now. */
 WIO_MUST_CHECK enum wio_status open_files_used(const struct open_files *files,
                                                struct wio_io_file *file, uint64_t *bytes_out,

@@ -154,7 +154,7 @@ enum wio_status wio_storage_size(struct wio_storage *storage, struct wio_segment
     struct open_file *file = NULL;
     *bytes_out = 0;
     WIO_TRY(open_files_get(&storage->files, id, false, &file, err));
-    return file == NULL ? WIO_OK : storage->io->ops->file_size(file->file, bytes_out, err);
+    return file == NULL ? WIO_OK : open_files_size(&storage->files, file, bytes_out, err);
 }
 
 /* ---- capacity ---- */
@@ -171,6 +171,12 @@ static enum wio_status check_range(struct wio_segment_id id, uint64_t offset, ui
                          SEGMENT_LIMIT - 1);
 }
 
+/* No hole in a file of that size, and no block behind it, is written to below `end`. */
+static bool has_blocks(const struct open_file *file, uint64_t size, uint64_t end)
+{
+    return end <= size && file->used_bytes >= size;
+}
+
 /* R-DATA-2: new blocks that a write may need: none within a file without holes, else all that it
  * touches. */
 static enum wio_status blocks_needed(struct wio_storage *storage, struct wio_segment_id id,
@@ -184,8 +190,8 @@ static enum wio_status blocks_needed(struct wio_storage *storage, struct wio_seg
     *need_out = bytes == 0 ? 0 : end - begin;
     WIO_TRY(open_files_get(&storage->files, id, false, &file, err));
     if (file != NULL) {
-        WIO_TRY(storage->io->ops->file_size(file->file, &size, err));
-        *need_out = offset + bytes <= size && file->used_bytes >= size ? 0 : *need_out;
+        WIO_TRY(open_files_size(&storage->files, file, &size, err));
+        *need_out = has_blocks(file, size, offset + bytes) ? 0 : *need_out;
     }
     return WIO_OK;
 }
@@ -245,11 +251,16 @@ enum wio_status wio_storage_write(struct wio_storage *storage, struct wio_segmen
 {
     struct open_file *file = NULL;
     struct wio_io_bytes part = {data, size};
+    uint64_t before = 0;
     WIO_TRY(check_range(id, offset, size, err));
     WIO_TRY(open_files_get(&storage->files, id, true, &file, err));
+    WIO_TRY(open_files_size(&storage->files, file, &before, err));
     file->is_dirty = true;
+    file->has_size = false; /* if it fails */
     WIO_TRY(storage->io->ops->file_write(file->file, offset, &part, 1, err));
-    return changed(storage, file, err);
+    file->size_bytes = offset + size > before ? offset + size : before;
+    file->has_size = true;
+    return has_blocks(file, before, offset + size) ? WIO_OK : changed(storage, file, err);
 }
 
 enum wio_status wio_storage_truncate(struct wio_storage *storage, struct wio_segment_id id,
@@ -261,6 +272,7 @@ enum wio_status wio_storage_truncate(struct wio_storage *storage, struct wio_seg
     if (file == NULL) {
         return WIO_OK; /* empty already */
     }
+    file->has_size = false;
     WIO_TRY(storage->io->ops->file_truncate(file->file, bytes, err));
     return changed(storage, file, err);
 }

@@ -269,6 +269,34 @@ static void a_flush_makes_all_durable(void **state)
 }
 
 /* A file may be removed while it is flushed. */
+/* The size is kept, and asked for again after a write of which a part was written, maybe. */
+static void sizes_are_those_of_the_file(void **state)
+{
+    struct place place = begin(0);
+    struct wio_error err = WIO_ERROR_INIT;
+    struct wio_segment_id id = {3, 0};
+    static const char data[8 * KIB];
+    (void)state;
+    assert_int_equal(size_of(&place, id), 0);
+    put(&place, id, 0, 100);
+    put(&place, id, 50, 10);
+    assert_int_equal(size_of(&place, id), 100);
+    put(&place, id, 90, 20);
+    assert_int_equal(size_of(&place, id), 110);
+    assert_ok(wio_storage_truncate(place.storage, id, 30, &err), &err);
+    assert_int_equal(size_of(&place, id), 30);
+    disk_set_fault(place.disk, (struct disk_fault){1, EIO, true, false});
+    assert_int_equal(wio_storage_write(place.storage, id, 0, data, sizeof(data), &err), WIO_ERR_IO);
+    assert_int_equal(size_of(&place, id), 4 * KIB);
+    put(&place, id, 4 * KIB, 8 * KIB);
+    assert_int_equal(size_of(&place, id), 12 * KIB);
+    uint64_t used = space_of(&place).used_bytes;
+    assert_int_equal(used, 12 * KIB);
+    put(&place, id, 0, 12 * KIB);
+    assert_int_equal(space_of(&place).used_bytes, used);
+    end(&place);
+}
+
 static void removal_during_a_flush(void **state)
 {
     struct place place = begin(0);
@@ -316,6 +344,7 @@ int main(void)
         cmocka_unit_test(adds_up_what_is_there),
         cmocka_unit_test(few_open_files_serve_many),
         cmocka_unit_test(a_flush_makes_all_durable),
+        cmocka_unit_test(sizes_are_those_of_the_file),
         cmocka_unit_test(removal_during_a_flush),
         cmocka_unit_test(a_failed_flush_is_for_ever),
     };
