@@ -66,7 +66,9 @@ struct wio_store_params {
     bool is_munge;        /* by credentials of munged(8), for the server's user alone: */
     uint32_t server_uid;
     uint64_t timeout_ns; /* of each call; 0: 30 s */
-    const char *job;     /* what the store knows this process by; NULL: WHYIO_JOB, or none */
+    /* What the store knows this process by: any bytes, at most 4,096. NULL: WHYIO_JOB, else the
+     * variable that WHYIO_JOB_ENV names, else the batch system's (docs/JOBS.md). "": none. */
+    const char *job;
     const char *project; /* NULL: none */
 };
 
@@ -312,6 +314,60 @@ struct wio_store_space {
 };
 WIO_MUST_CHECK enum wio_status
 wio_store_statfs(struct wio_store *store, struct wio_store_space *space_out, struct wio_error *err);
+
+/* ---- jobs ---------------------------------------------------------------------------------- */
+
+/*
+ * For programs that do for others what these ask for, as a file system does: the number of a job by
+ * its name of 1 to 4,096 bytes, any but NUL. The same name has the same number as long as the store
+ * is connected. WIO_ERR_USAGE: no name; WIO_ERR_NOMEM, also where there are a million of them.
+ */
+WIO_MUST_CHECK enum wio_status wio_store_job(struct wio_store *store, const char *job, size_t bytes,
+                                             uint32_t *number_out, struct wio_error *err);
+/* The calls of this thread with this store are made for the job of that number from now on, until
+ * the next call of this function by the thread; 0: for that of the process. Costs no more than two
+ * stores to memory. With another store calls are made for the job of the process. */
+void wio_store_act_for(struct wio_store *store, uint32_t job);
+
+/* One operation of one job, as one server has counted it (names and units of Lustre's job_stats):
+ * lent for the call. */
+struct wio_store_job_op {
+    size_t struct_size;
+    uint32_t server; /* index of the target; UINT32_MAX: the catalogue */
+    const char *job; /* not ended by NUL; no bytes: none, or not known */
+    size_t job_bytes;
+    uint64_t first_ns; /* of the job's first sample at the server, ns since 1970 */
+    uint64_t last_ns;
+    uint64_t errors; /* of the job at the server, of all operations: told with each */
+    uint32_t op;     /* UINT32_MAX: the job has none that succeeded, what follows is 0 */
+    uint64_t samples;
+    uint64_t least;
+    uint64_t greatest;
+    uint64_t sum;
+    uint64_t squares[2];     /* sum of squares: low, high 64 bits */
+    const uint64_t *buckets; /* samples in (2^(n-1), 2^n], the first one for n = bucket_first */
+    uint32_t bucket_first;
+    uint32_t bucket_count;
+};
+/* False ends it. May call no function with this store. */
+typedef bool wio_store_each_job(void *context, const struct wio_store_job_op *op);
+/* What each job has done since the servers began, or its statistics were dropped.
+ * WIO_ERR_UNSUPPORTED: a server is older and counts none. */
+WIO_MUST_CHECK enum wio_status wio_store_job_stats(struct wio_store *store,
+                                                   wio_store_each_job *each, void *context,
+                                                   struct wio_error *err);
+
+enum wio_store_drop {
+    WIO_STORE_DROP_ALL,
+    WIO_STORE_DROP_JOB, /* of one job */
+    WIO_STORE_DROP_OLD  /* of jobs without a sample for `age_ns` */
+};
+/* EACCES: only the user of the servers and user 0 may. *dropped_out: jobs, counted at each server.
+ */
+WIO_MUST_CHECK enum wio_status wio_store_job_drop(struct wio_store *store, enum wio_store_drop what,
+                                                  const char *job, size_t job_bytes,
+                                                  uint64_t age_ns, uint64_t *dropped_out,
+                                                  struct wio_error *err);
 
 /* ---- advisory locks ------------------------------------------------------------------------ */
 

@@ -94,6 +94,16 @@ static enum wio_status number_jobs(struct reading *reading, struct wio_error *er
     return status == WIO_OK ? WIO_OK : no_memory(err);
 }
 
+enum wio_status wio_job_accounts_add_errors(struct wio_job_accounts *accounts, uint32_t job,
+                                            uint64_t errors)
+{
+    void *array = accounts->errors;
+    WIO_TRY(wio_grow(&array, sizeof(uint64_t), &accounts->error_room, job + 1));
+    accounts->errors = array;
+    accounts->errors[job] += errors;
+    return WIO_OK;
+}
+
 static bool is_file(struct reading *reading, uint32_t path)
 {
     uint8_t *kind = &reading->paths[path < reading->path_count ? path : 0];

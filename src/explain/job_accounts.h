@@ -44,6 +44,9 @@ WIO_MUST_CHECK enum wio_status wio_job_accounts_add(struct wio_job_accounts *acc
                                                     const struct wio_trace *trace,
                                                     wio_progress_fn *progress, void *progress_arg,
                                                     struct wio_error *err);
+/* More of them. WIO_ERR_NOMEM. */
+WIO_MUST_CHECK enum wio_status wio_job_accounts_add_errors(struct wio_job_accounts *accounts,
+                                                           uint32_t job, uint64_t errors);
 /* Operations of a job that failed. */
 uint64_t wio_job_accounts_errors(const struct wio_job_accounts *accounts, uint32_t job);
 

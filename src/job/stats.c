@@ -272,22 +272,29 @@ static enum wio_status merge_counter(struct wio_job_stats *stats, struct wio_job
     return WIO_OK;
 }
 
+enum wio_status wio_job_stats_add_counter(struct wio_job_stats *stats, uint32_t job,
+                                          enum wio_job_op op, const struct wio_job_counter *counter,
+                                          uint64_t first_ns, uint64_t last_ns)
+{
+    struct wio_job_counter *to = demand_counter(stats, job, op, first_ns);
+    if (to == NULL) {
+        return WIO_ERR_NOMEM;
+    }
+    WIO_TRY(merge_counter(stats, to, counter));
+    (void)demand_counter(stats, job, op, last_ns);
+    return WIO_OK;
+}
+
 enum wio_status wio_job_stats_merge(struct wio_job_stats *stats, const struct wio_job_stats *other)
 {
     for (size_t i = 0; i < other->row_count; i++) {
         const struct wio_job_row *row = &other->rows[i];
         for (unsigned op = 0; op < WIO_JOB_OP_COUNT; op++) {
             const struct wio_job_counter *from = wio_job_stats_counter(other, row, op);
-            if (from == NULL) {
-                continue;
+            if (from != NULL) {
+                WIO_TRY(wio_job_stats_add_counter(stats, row->job, (enum wio_job_op)op, from,
+                                                  row->first_ns, row->last_ns));
             }
-            struct wio_job_counter *to =
-                demand_counter(stats, row->job, (enum wio_job_op)op, row->first_ns);
-            if (to == NULL) {
-                return WIO_ERR_NOMEM;
-            }
-            WIO_TRY(merge_counter(stats, to, from));
-            (void)demand_counter(stats, row->job, (enum wio_job_op)op, row->last_ns);
         }
     }
     return WIO_OK;

@@ -67,6 +67,12 @@ void wio_job_stats_destroy(struct wio_job_stats *stats);
 WIO_MUST_CHECK enum wio_status wio_job_stats_add(struct wio_job_stats *stats, uint32_t job,
                                                  enum wio_job_op op, uint64_t value,
                                                  uint64_t now_ns);
+/* Add samples that were counted elsewhere: counter->buckets has counter->bucket_count numbers,
+ * below WIO_JOB_BUCKETS. Fails with WIO_ERR_NOMEM; a part may have been added then. */
+WIO_MUST_CHECK enum wio_status wio_job_stats_add_counter(struct wio_job_stats *stats, uint32_t job,
+                                                         enum wio_job_op op,
+                                                         const struct wio_job_counter *counter,
+                                                         uint64_t first_ns, uint64_t last_ns);
 /* Add all that `other` has. On WIO_ERR_NOMEM a part may have been added. */
 WIO_MUST_CHECK enum wio_status wio_job_stats_merge(struct wio_job_stats *stats,
                                                    const struct wio_job_stats *other);

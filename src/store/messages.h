@@ -30,6 +30,14 @@ enum wio_store_op {
      * path = text of the call site. */
     WIO_STORE_PING = 1,
     WIO_STORE_DEFINE_SOURCE = 2,
+    /* The same with the job that requests of this `source` are made for: path2 = its name, any
+     * bytes but NUL. By clients, where both sides have WIO_STORE_FEATURE_JOBS. */
+    WIO_STORE_DEFINE_CALLER = 3,
+    /* Statistics of jobs at this server: offset = cookie (0 first) -> data: rows, offset = next. */
+    WIO_STORE_JOB_STATS = 4,
+    /* .. and which of them to drop: mode (enum wio_store_job_clear), size = ns, path = name -> size
+     * = how many were dropped. */
+    WIO_STORE_JOB_CLEAR = 5,
 
     /* Of a target: each takes part in transaction `txn`, or is one by itself (FLAG_SINGLE).
      * Offsets are those of the segment. */
@@ -112,6 +120,16 @@ enum wio_store_whence { WIO_STORE_WHENCE_SET = 0, WIO_STORE_WHENCE_ADD = 1 };
 
 #define WIO_STORE_TIME_OMIT INT64_MIN /* UTIMENS: keep .. */
 #define WIO_STORE_TIME_NOW INT64_MAX  /* .. or the server's clock */
+
+/* Of the features of class 0: kinds 3 to 5 are understood. */
+#define WIO_STORE_FEATURE_JOBS 1u
+
+/* JOB_CLEAR */
+enum wio_store_job_clear {
+    WIO_STORE_JOB_CLEAR_ALL = 0,
+    WIO_STORE_JOB_CLEAR_ONE = 1, /* the job named */
+    WIO_STORE_JOB_CLEAR_OLD = 2  /* without a sample for `size` nanoseconds */
+};
 
 enum wio_store_result {
     WIO_STORE_OK = 0,
@@ -200,6 +218,8 @@ struct wio_store_request {
     uint32_t stripe_unit;
     int64_t atime_ns;
     int64_t mtime_ns;
+    /* not on the wire: at a server, the number there of the job that it is made for; 0: none */
+    uint32_t job;
 };
 
 struct wio_store_reply {

@@ -8,11 +8,13 @@
  *   plan.c         an operation as requests to segments, stage by stage
  *   take.c         their answers
  *   engine.c       operations and transactions on the loop, over the coordinator
+ *   caller.c       whose calls are made
  *   ask.c          requests outside transactions
  *   chore.c        small things that only the loop may do
  *   address.c      where a store is, and its key
  *   connect.c      connections
  *   file_op.c      operations on open files
+ *   jobs.c         jobs and their statistics
  *   transaction.c file.c bytes.c names.c locks.c   the calls
  */
 #ifndef WIO_STORE_API_INTERNAL_H
@@ -21,6 +23,7 @@
 #include <whyio/store.h>
 
 #include "base/map.h"
+#include "base/pair_map.h"
 #include "store/api/loop.h"
 #include "store/client/layout.h"
 #include "store/link/address.h"
@@ -44,6 +47,32 @@ void api_labels_fill(const struct api_labels *labels, uint16_t target,
                      const struct wio_lock_blockers *from, struct wio_store_blockers *to);
 /* "; held by job X, client 7's transaction 3 at solver.c:17"; "" where there is none. */
 void api_blockers_text(const struct wio_store_blockers *blockers, char *text, size_t size);
+
+/* ---- caller.c ---- */
+
+/* A job, as each session knows it. */
+struct api_caller {
+    uint32_t names;
+    uint32_t data;
+};
+
+/* Of the loop. Zero-initialise. */
+struct api_callers {
+    struct wio_strtab names; /* of the job of number 1, 2, 3 .. */
+    struct api_caller *jobs;
+    uint32_t count;
+    uint32_t room;
+    struct wio_pair_map sites; /* (call site, job) -> number of the data session */
+};
+void api_callers_init(struct api_callers *callers);
+void api_callers_fini(struct api_callers *callers);
+/* The job that calls of this thread are made for; 0: that of HELLO. */
+uint32_t api_acting(const struct wio_store *store);
+/* On the loop. The number of a job; 0: it cannot be told, or there is no memory. */
+uint32_t api_caller_add(struct wio_store *store, const char *job, size_t bytes);
+/* `source` of a request to the catalogue; of one to a target, from call site `site`. */
+uint32_t api_caller_of_name(const struct wio_store *store, uint32_t job);
+uint32_t api_caller_of_data(struct wio_store *store, uint32_t site, uint32_t job);
 
 /* ---- the store ----------------------------------------------------------------------------- */
 
@@ -88,6 +117,8 @@ struct wio_store {
     struct api_starving starving;
     struct api_asking asking; /* for a slot */
     struct api_labels labels;
+    struct api_callers callers;
+    uint32_t own_job;      /* where HELLO cannot have it, else 0; set before the first call */
     pthread_mutex_t mutex; /* what is below */
     struct wio_store_info info;
     uint16_t targets;
@@ -107,6 +138,7 @@ enum wio_status api_nomem(struct wio_error *err);
 
 struct api_answer {
     uint64_t offset;
+    uint64_t size;
     struct wio_store_stat stat;
     struct wio_blob data;
 };
@@ -117,6 +149,7 @@ struct api_question {
     bool is_for_target;               /* else for the catalogue */
     uint16_t target;
     uint64_t deadline_ns;
+    uint32_t job;     /* it is made for: set by api_ask */
     bool keeps_grant; /* the answer's data are a grant of the file that it names: kept */
 };
 /* WIO_ERR_IO with the errno of an answer other than OK; of a refusal WIO_ERR_BUSY and EAGAIN, and
@@ -134,6 +167,12 @@ void api_drop_grants(struct wio_store *store, uint64_t file);
 /* The number of a call site; NULL or "": 0. */
 WIO_MUST_CHECK enum wio_status api_source(struct wio_store *store, const char *text,
                                           uint32_t *source_out, struct wio_error *err);
+/* .. of a job, for wio_store_act_for. */
+WIO_MUST_CHECK enum wio_status api_job(struct wio_store *store, const char *job, size_t bytes,
+                                       uint32_t *number_out, struct wio_error *err);
+/* Whether a server knows of jobs; the catalogue is WIO_STORE_PARTICIPANTS_MAX. */
+WIO_MUST_CHECK enum wio_status api_knows_jobs(struct wio_store *store, uint32_t server,
+                                              bool *knows_out, struct wio_error *err);
 /* A user's transaction. */
 WIO_MUST_CHECK enum wio_status api_txn_begin(struct wio_store *store, bool is_stable,
                                              uint64_t deadline_ns, struct api_txn **txn_out,
@@ -196,6 +235,7 @@ struct api_op {
     struct api_txn own;
     enum api_op_kind kind;
     struct api_place place;
+    uint32_t job; /* it is made for */
     bool is_stable;
     bool is_shared;     /* at the pointer of the group */
     bool is_append;     /* WRITE: at the end */

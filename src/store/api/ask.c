@@ -73,6 +73,7 @@ static void answered(struct wio_coord_ask *coord_ask, const struct wio_store_rep
                                       reply->data_size) == WIO_OK;
     }
     ask->answer.offset = reply->offset;
+    ask->answer.size = reply->size;
     ask->answer.stat = reply->stat;
     if (is_ok) {
         api_call_finish(&ask->call);
@@ -87,6 +88,9 @@ static void send(struct api_ask *ask)
     bool is_for_target = ask->question.is_for_target;
     struct wio_session *session = is_for_target ? store->data : store->names;
     uint16_t target = is_for_target ? ask->question.target : 0;
+    ask->ask.request.source =
+        is_for_target ? api_caller_of_data(store, ask->question.request.source, ask->question.job)
+                      : api_caller_of_name(store, ask->question.job);
     enum wio_status status = wio_coord_ask(wio_session_coord(session), target, &ask->ask);
     ask->is_waiting = status == WIO_ERR_BUSY;
     if (ask->is_waiting) {
@@ -147,6 +151,7 @@ static struct api_ask *ask_create(struct wio_store *store, const struct api_ques
     api_call_init(&ask->call, &ask_ops);
     ask->store = store;
     ask->question = *question;
+    ask->question.job = api_acting(store);
     ask->ask = (struct wio_coord_ask){.request = *from, .answered = answered, .owner = ask};
     struct wio_store_request *request = &ask->ask.request;
     if (from->path_size > 0) {

@@ -15,7 +15,8 @@ struct chore {
     struct api_txn *txn;
     uint64_t file;
     struct wio_store_info info;
-    uint32_t source;
+    uint32_t source; /* or number of a job, or of a server */
+    bool knows_jobs;
     bool is_stable;
     bool is_begun;
     size_t text_bytes;
@@ -46,10 +47,9 @@ static void destroy(struct api_call *call)
 
 static const struct api_call_ops chore_ops = {start, abandoned, destroy};
 
-static struct chore *chore_create(struct wio_store *store, void (*what)(struct chore *chore),
-                                  const char *text)
+static struct chore *chore_create_with(struct wio_store *store, void (*what)(struct chore *chore),
+                                       const char *text, size_t bytes)
 {
-    size_t bytes = text != NULL ? strlen(text) : 0;
     struct chore *chore = calloc(1, sizeof(*chore) + bytes + 1);
     if (chore == NULL) {
         return NULL;
@@ -62,6 +62,12 @@ static struct chore *chore_create(struct wio_store *store, void (*what)(struct c
         memcpy(chore->text, text, bytes + 1);
     }
     return chore;
+}
+
+static struct chore *chore_create(struct wio_store *store, void (*what)(struct chore *chore),
+                                  const char *text)
+{
+    return chore_create_with(store, what, text, text != NULL ? strlen(text) : 0);
 }
 
 static void chore_cleanup(struct chore **chore)
@@ -118,6 +124,48 @@ enum wio_status api_source(struct wio_store *store, const char *text, uint32_t *
     }
     WIO_TRY(chore_run(chore, api_deadline_ns(store, 0), err));
     *source_out = chore->source;
+    return WIO_OK;
+}
+
+static void do_job(struct chore *chore)
+{
+    chore->source = api_caller_add(chore->store, chore->text, chore->text_bytes);
+    api_call_finish(&chore->call);
+}
+
+enum wio_status api_job(struct wio_store *store, const char *job, size_t bytes,
+                        uint32_t *number_out, struct wio_error *err)
+{
+    WIO_CLEANUP(chore_cleanup)
+    struct chore *chore = chore_create_with(store, do_job, job, bytes);
+    *number_out = 0;
+    if (chore == NULL) {
+        return api_nomem(err);
+    }
+    WIO_TRY(chore_run(chore, api_deadline_ns(store, 0), err));
+    *number_out = chore->source;
+    return chore->source != 0 ? WIO_OK : api_nomem(err);
+}
+
+static void do_knows_jobs(struct chore *chore)
+{
+    const struct wio_store *store = chore->store;
+    bool is_catalogue = chore->source == WIO_STORE_PARTICIPANTS_MAX;
+    chore->knows_jobs = is_catalogue ? wio_session_knows_jobs(store->names, 0)
+                                     : wio_session_knows_jobs(store->data, (uint16_t)chore->source);
+    api_call_finish(&chore->call);
+}
+
+enum wio_status api_knows_jobs(struct wio_store *store, uint32_t server, bool *knows_out,
+                               struct wio_error *err)
+{
+    WIO_CLEANUP(chore_cleanup) struct chore *chore = chore_create(store, do_knows_jobs, NULL);
+    if (chore == NULL) {
+        return api_nomem(err);
+    }
+    chore->source = server;
+    WIO_TRY(chore_run(chore, api_deadline_ns(store, 0), err));
+    *knows_out = chore->knows_jobs;
     return WIO_OK;
 }
 

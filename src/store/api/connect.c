@@ -9,7 +9,9 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/env.h"
+#include "base/io.h"
 #include "base/sized.h"
+#include "job/job.h"
 #include "store/api/api_internal.h"
 #include "store/wire/entries.h"
 #include "store/wire/results.h"
@@ -17,7 +19,7 @@
 #define SECOND_NS UINT64_C(1000000000)
 #define TIMEOUT_NS (30 * SECOND_NS)
 
-enum { TXNS_MAX = 65536, NAMES_TXNS_MAX = 1 };
+enum { TXNS_MAX = 65536, NAMES_TXNS_MAX = 1, CGROUP_BYTES_MAX = 65536 };
 
 /* ---- connections that are lost ------------------------------------------------------------- */
 
@@ -242,7 +244,40 @@ static void set_text(char *to, size_t size, const char *text)
     }
 }
 
-static void introduce(struct wio_store *store, const struct wio_store_params *params)
+/* The job of this process: as given, or found out as docs/JOBS.md says. `job` has the room of the
+ * longest. */
+static void find_job(const struct wio_store_params *params, char *job, size_t size)
+{
+    extern char **environ;
+    WIO_CLEANUP(wio_blob_fini) struct wio_blob cgroup = {0};
+    if (params->job != NULL) {
+        const size_t bytes = strlen(params->job);
+        if (bytes < size) { /* a longer one is none: it is not cut */
+            memcpy(job, params->job, bytes + 1);
+        }
+        return;
+    }
+    (void)!wio_io_read_file("/proc/self/cgroup", CGROUP_BYTES_MAX, &cgroup, NULL);
+    bool has_cgroup = wio_blob_put(&cgroup, "", 1) == WIO_OK;
+    const struct wio_job_source source = {.environ = (const char *const *)environ,
+                                          .cgroup = has_cgroup ? (const char *)cgroup.data : NULL,
+                                          .variable = wio_env_get(WIO_ENV_JOB_ENV),
+                                          .fixed = wio_env_get(WIO_ENV_JOB)};
+    (void)wio_job_resolve(&source, job, size);
+}
+
+/* HELLO can have it as it is. */
+static bool is_short(const char *job)
+{
+    bool is_plain = strlen(job) < WIO_WIRE_JOB_BYTES;
+    for (const char *at = job; *at != '\0'; at++) {
+        is_plain = is_plain && (unsigned char)*at >= ' ' && *at != 0x7f;
+    }
+    return is_plain;
+}
+
+static void introduce(struct wio_store *store, const struct wio_store_params *params,
+                      const char *job)
 {
     struct wio_wire_hello *hello = &store->hello;
     char executable[WIO_WIRE_EXECUTABLE_BYTES] = "";
@@ -254,15 +289,16 @@ static void introduce(struct wio_store *store, const struct wio_store_params *pa
     hello->gid = (uint32_t)getegid();
     hello->pid = (uint32_t)getpid();
     hello->role = WIO_WIRE_ROLE_CLIENT;
-    set_text(hello->job, sizeof(hello->job),
-             params->job != NULL ? params->job : wio_env_get(WIO_ENV_JOB));
+    if (is_short(job)) {
+        memcpy(hello->job, job, strlen(job) + 1);
+    }
     set_text(hello->project, sizeof(hello->project), params->project);
     set_text(hello->host, sizeof(hello->host), host);
     set_text(hello->executable, sizeof(hello->executable), executable);
 }
 
 static enum wio_status prepare(struct wio_store *store, const struct wio_store_params *params,
-                               struct wio_error *err)
+                               const char *job, struct wio_error *err)
 {
     struct api_where where;
     WIO_TRY(api_where_find(params, &where, err));
@@ -282,7 +318,8 @@ static enum wio_status prepare(struct wio_store *store, const struct wio_store_p
     if (store->link.auth != WIO_WIRE_AUTH_OPEN) {
         WIO_TRY(wio_link_keys_begin(err));
     }
-    introduce(store, params);
+    store->link.features.bits[0] |= WIO_STORE_FEATURE_JOBS;
+    introduce(store, params, job);
     return WIO_OK;
 }
 
@@ -295,6 +332,7 @@ void wio_store_disconnect(struct wio_store *store)
     }
     api_loop_destroy(store->loop);
     api_labels_fini(&store->labels);
+    api_callers_fini(&store->callers);
     (void)pthread_mutex_destroy(&store->mutex);
     wio_link_key_forget(&store->link.key);
     free(store->addresses);
@@ -338,9 +376,15 @@ enum wio_status wio_store_connect(const struct wio_store_params *given,
     (void)pthread_mutex_init(&store->mutex, NULL);
     TAILQ_INIT(&store->starving);
     TAILQ_INIT(&store->asking);
-    WIO_TRY(prepare(store, &params, err));
+    char job[WIO_STORE_PATH_MAX + 1] = "";
+    api_callers_init(&store->callers);
+    find_job(&params, job, sizeof(job));
+    WIO_TRY(prepare(store, &params, job, err));
     WIO_TRY(api_loop_create(&loop_ops, store, &store->loop, err));
     WIO_TRY(ask_targets(store, err));
+    if (!is_short(job)) {
+        WIO_TRY(api_job(store, job, strlen(job), &store->own_job, err));
+    }
     *store_out = store;
     store = NULL;
     return WIO_OK;

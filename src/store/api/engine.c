@@ -81,6 +81,7 @@ static void issue(struct api_op *op)
     while (op->issued < op->count) {
         const struct api_request *next = &op->requests[op->issued];
         struct wio_store_request request = api_plan_request(op, next);
+        request.source = api_caller_of_data(op->store, op->place.source, op->job);
         enum wio_status status = wio_coord_issue(txn->coord, next->target, &request, op->issued);
         if (status == WIO_ERR_BUSY) {
             starve(txn, false);
@@ -374,6 +375,7 @@ struct api_op *api_op_create(struct wio_store *store, struct api_txn *txn, enum 
     op->txn = txn != NULL ? txn : &op->own;
     op->kind = kind;
     op->place = *place;
+    op->job = api_acting(store);
     return op;
 }
 

@@ -112,6 +112,7 @@ static enum wio_status make_target(struct node_target *node, const struct node_s
         .addresses = config->addresses,
         .servers_key = config->servers_key,
         .tracer = config->tracer,
+        .admin = config->admin,
         .server = {.self = config->self,
                    .targets = config->targets,
                    .policy = config->policy,

@@ -194,7 +194,8 @@ static enum wio_status start_target(struct serve *serve, uint16_t i, struct wio_
                  .targets = serve->total,
                  .policy = WIO_LOCK_WOUND_WAIT,
                  .log = serve->config->log,
-                 .size_bytes = serve->config->size_bytes / serve->layout.targets},
+                 .size_bytes = serve->config->size_bytes / serve->layout.targets,
+                 .admin = geteuid()},
         .is_temporary = serve->config->job != NULL,
         .changed = target_changed,
         .context = serve,
@@ -266,6 +267,7 @@ static enum wio_status start_catalogue(struct serve *serve, struct wio_error *er
                                                        .targets = serve->addresses,
                                                        .target_count = serve->total,
                                                        .tracer = serve->tracer,
+                                                       .admin = geteuid(),
                                                        .failed = catalogue_failed,
                                                        .context = serve};
     WIO_TRY(wio_catalogue_server_create(io, &config, &serve->names, err));

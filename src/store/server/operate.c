@@ -168,7 +168,8 @@ static enum wio_store_result find_or_begin(struct wio_server *server,
     if (txn != NULL) {
         server_abort(server, txn); /* an attempt that the client has left */
     }
-    if (server_txn_begin(server, session, name, session->peer.job, txn_out) != WIO_OK) {
+    if (server_txn_begin(server, session, name,
+                         request->job != 0 ? request->job : session->peer.job, txn_out) != WIO_OK) {
         return WIO_STORE_BUSY;
     }
     (*txn_out)->is_single = (request->flags & WIO_STORE_FLAG_SINGLE) != 0;

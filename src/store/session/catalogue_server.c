@@ -2,10 +2,12 @@
 #include "store/session/catalogue_server.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "store/session/accounts.h"
 #include "store/session/catalogue_desk.h"
 #include "store/wire/message.h"
 
@@ -29,6 +31,8 @@ struct catalogue_client {
     uint64_t gone_ns;
     uint32_t uid;
     uint32_t gid;
+    uint32_t job; /* its own */
+    char project[WIO_WIRE_PROJECT_BYTES];
     struct kept_answer *kept; /* WIO_CATALOGUE_WINDOW of them; NULL: it has changed nothing yet */
 };
 
@@ -37,6 +41,8 @@ struct wio_catalogue_server {
     struct wio_catalogue_server_config config;
     struct wio_link_server *links;
     struct catalogue_desk desk;
+    struct wio_store_names names; /* of jobs */
+    struct wio_accounts accounts;
     struct wio_map clients; /* client -> struct catalogue_client */
     struct wio_io_timer *timer;
     struct wio_blob out;
@@ -166,11 +172,36 @@ static void answer(struct wio_catalogue_server *server, struct catalogue_client 
         reply.result = WIO_STORE_BUSY;
     } else if (!changes || !find_kept(client, &reply)) {
         perform(server, client, request, &reply);
+        reply.done_ns = now_ns(server);
+        wio_accounts_count(&server->accounts, request, &reply, reply.done_ns);
         if (changes && reply.result != WIO_STORE_BUSY) {
             keep(client, &reply);
         }
     }
     reply.done_ns = reply.sent_ns = now_ns(server);
+    say(server, client->link, &reply);
+}
+
+/* Of jobs: which one requests are made for, and what is known of them. */
+static void answer_of_jobs(struct wio_catalogue_server *server,
+                           const struct catalogue_client *client,
+                           const struct wio_store_request *request)
+{
+    uint64_t now = now_ns(server);
+    struct wio_store_reply reply = {.op = request->op,
+                                    .number = request->number,
+                                    .txn = request->txn,
+                                    .received_ns = now,
+                                    .locked_ns = now,
+                                    .done_ns = now,
+                                    .sent_ns = now};
+    if (request->op == WIO_STORE_DEFINE_CALLER) {
+        uint32_t job = wio_names_job_named(&server->names, request->path2, request->path2_size,
+                                           client->project);
+        wio_names_define(&server->names, client->client, request, job);
+    } else {
+        wio_accounts_answer(&server->accounts, &server->names, request, client->uid, now, &reply);
+    }
     say(server, client->link, &reply);
 }
 
@@ -208,6 +239,9 @@ static bool admit(void *context, struct wio_link *link, const struct wio_wire_he
     client->link = link;
     client->uid = hello->uid;
     client->gid = hello->gid;
+    client->job = wio_names_job(&server->names, hello);
+    (void)snprintf(client->project, sizeof(client->project), "%s", hello->project);
+    welcome->job = client->job;
     wio_link_set_user(link, client);
     welcome->server = server->server_id;
     welcome->is_known = is_known;
@@ -227,10 +261,17 @@ static void message(void *context, struct wio_link *link, const struct wio_wire_
     struct wio_catalogue_server *server = context;
     uint16_t participants[WIO_STORE_PARTICIPANTS_MAX];
     struct wio_store_request request;
-    if (wio_wire_get_request(header, body, participants, &request) == WIO_OK) {
-        answer(server, wio_link_user(link), &request);
-    } else {
+    struct catalogue_client *client = wio_link_user(link);
+    if (wio_wire_get_request(header, body, participants, &request) != WIO_OK) {
         wio_link_reject(link);
+        return;
+    }
+    uint32_t job = wio_names_job_of(&server->names, client->client, request.source);
+    request.job = job != 0 ? job : client->job;
+    if (request.op == WIO_STORE_DEFINE_CALLER || wio_accounts_is_asked(&request)) {
+        answer_of_jobs(server, client, &request);
+    } else {
+        answer(server, client, &request);
     }
 }
 
@@ -263,6 +304,8 @@ void wio_catalogue_server_destroy(struct wio_catalogue_server *server)
     wio_link_server_destroy(server->links);
     server->io->ops->timer_destroy(server->timer);
     catalogue_desk_fini(&server->desk);
+    wio_names_fini(&server->names);
+    wio_accounts_fini(&server->accounts);
     wio_blob_fini(&server->out);
     free(server);
 }
@@ -281,6 +324,8 @@ static enum wio_status make_parts(struct wio_catalogue_server *server)
         return WIO_ERR_NOMEM;
     }
     server->io->ops->timer_set(server->timer, lease_ns(server));
+    WIO_TRY(wio_accounts_init(
+        &server->accounts, server->io->ops->unix_ns(server->io) - now_ns(server), config->admin));
     return catalogue_desk_init(&server->desk, config->catalogue, config->servers_key,
                                config->targets, config->target_count);
 }
@@ -297,6 +342,7 @@ enum wio_status wio_catalogue_server_create(struct wio_io *io,
     }
     server->io = io;
     server->config = *config;
+    server->config.link.features.bits[0] |= WIO_STORE_FEATURE_JOBS;
     io->ops->random(io, &server->server_id, sizeof(server->server_id));
     enum wio_status status = make_parts(server);
     if (status != WIO_OK) {

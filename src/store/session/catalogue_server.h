@@ -24,6 +24,7 @@ struct wio_catalogue_server_config {
     const char *const *targets;             /* addresses, by index; copied */
     uint16_t target_count;
     struct wio_tracer *tracer; /* is told of files that are opened; NULL: none; the caller's */
+    uint32_t admin;            /* the user who may drop statistics of jobs, beside user 0 */
     /* The catalogue could not be read or written: nothing is changed any more. */
     void (*failed)(void *context);
     void *context;

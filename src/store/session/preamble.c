@@ -4,10 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/grow.h"
 
-enum { GRANT_MAX = 256, SOURCES_MAX = 65536 };
+enum { GRANT_MAX = 256, SOURCES_MAX = 1 << 20 };
 
 struct grant {
     uint8_t bytes[GRANT_MAX];
@@ -32,10 +33,12 @@ struct told {
 
 struct wio_preamble {
     uint16_t targets;
-    struct wio_map files; /* file -> struct granted */
-    struct wio_strtab sources;
-    uint32_t *connections; /* of each target: a number that each connection has for itself */
-    uint8_t *sources_told; /* a bit for each target and source */
+    struct wio_map files;      /* file -> struct granted */
+    struct wio_strtab sources; /* call site; with a job: call site, NUL, job */
+    struct wio_blob caller;    /* one of the latter that is being made */
+    bool *knows_jobs;          /* of each target */
+    uint32_t *connections;     /* of each target: a number that each connection has for itself */
+    uint8_t *sources_told;     /* a bit for each target and source */
     uint32_t sources_room;
 };
 
@@ -58,6 +61,8 @@ void wio_preamble_destroy(struct wio_preamble *preamble)
     }
     wio_map_fini(&preamble->files);
     wio_strtab_fini(&preamble->sources);
+    wio_blob_fini(&preamble->caller);
+    free(preamble->knows_jobs);
     free(preamble->connections);
     free(preamble->sources_told);
     free(preamble);
@@ -67,12 +72,15 @@ struct wio_preamble *wio_preamble_create(uint16_t targets)
 {
     struct wio_preamble *preamble = calloc(1, sizeof(*preamble));
     uint32_t *connections = calloc(targets > 0 ? targets : 1, sizeof(*connections));
-    if (preamble == NULL || connections == NULL) {
+    bool *knows_jobs = calloc(targets > 0 ? targets : 1, sizeof(*knows_jobs));
+    if (preamble == NULL || connections == NULL || knows_jobs == NULL) {
         free(preamble);
         free(connections);
+        free(knows_jobs);
         return NULL;
     }
     preamble->targets = targets;
+    preamble->knows_jobs = knows_jobs;
     preamble->connections = connections;
     return preamble;
 }
@@ -171,10 +179,10 @@ static size_t bits_of(const struct wio_preamble *preamble, uint32_t source)
     return (size_t)source * preamble->targets;
 }
 
-uint32_t wio_preamble_source(struct wio_preamble *preamble, const char *text, size_t bytes)
+static uint32_t number_of(struct wio_preamble *preamble, const char *text, size_t bytes)
 {
     uint32_t id = 0;
-    if (bytes == 0 || bytes > WIO_STORE_PATH_MAX || preamble->sources.count >= SOURCES_MAX ||
+    if (preamble->sources.count >= SOURCES_MAX ||
         wio_strtab_add(&preamble->sources, text, bytes, &id) != WIO_OK ||
         wio_grow((void **)&preamble->sources_told, 1, &preamble->sources_room,
                  (uint32_t)(bits_of(preamble, id + 1) / 8 + 1)) != WIO_OK) {
@@ -183,25 +191,64 @@ uint32_t wio_preamble_source(struct wio_preamble *preamble, const char *text, si
     return id;
 }
 
+uint32_t wio_preamble_source(struct wio_preamble *preamble, const char *text, size_t bytes)
+{
+    bool is_text = bytes > 0 && bytes <= WIO_STORE_PATH_MAX && memchr(text, '\0', bytes) == NULL;
+    return is_text ? number_of(preamble, text, bytes) : 0;
+}
+
+uint32_t wio_preamble_caller(struct wio_preamble *preamble, uint32_t source, const char *job,
+                             size_t bytes)
+{
+    size_t site_bytes = 0;
+    const char *site = wio_strtab_get(&preamble->sources, source, &site_bytes);
+    if (bytes == 0 || bytes > WIO_STORE_PATH_MAX || memchr(job, '\0', bytes) != NULL) {
+        return 0;
+    }
+    wio_blob_clear(&preamble->caller);
+    bool is_ok = wio_blob_put(&preamble->caller, site, site_bytes + 1) == WIO_OK &&
+                 wio_blob_put(&preamble->caller, job, bytes) == WIO_OK;
+    return is_ok ? number_of(preamble, (const char *)preamble->caller.data, preamble->caller.size)
+                 : 0;
+}
+
+/* False: there is nothing to tell this target. */
+static bool definition(const struct wio_preamble *preamble, uint16_t target, uint32_t source,
+                       struct wio_store_request *request_out)
+{
+    size_t bytes = 0;
+    const char *text = wio_strtab_get(&preamble->sources, source, &bytes);
+    size_t site_bytes = strnlen(text, bytes);
+    *request_out = (struct wio_store_request){.op = WIO_STORE_DEFINE_SOURCE,
+                                              .source = source,
+                                              .path = text,
+                                              .path_size = (uint32_t)site_bytes};
+    if (site_bytes < bytes && preamble->knows_jobs[target]) {
+        request_out->op = WIO_STORE_DEFINE_CALLER;
+        request_out->path2 = text + site_bytes + 1;
+        request_out->path2_size = (uint32_t)(bytes - site_bytes - 1);
+        return true;
+    }
+    return site_bytes > 0;
+}
+
 static void define(struct wio_preamble *preamble, uint16_t target, uint32_t source,
                    wio_preamble_send *send, void *context)
 {
     size_t bit = bits_of(preamble, source) + target;
     uint8_t mask = (uint8_t)(1u << (bit % 8));
-    size_t bytes = 0;
+    struct wio_store_request request;
     if (source > preamble->sources.count || (preamble->sources_told[bit / 8] & mask) != 0) {
         return;
     }
-    struct wio_store_request request = {.op = WIO_STORE_DEFINE_SOURCE, .source = source};
-    request.path = wio_strtab_get(&preamble->sources, source, &bytes);
-    request.path_size = (uint32_t)bytes;
-    if (send(context, target, &request)) {
+    if (!definition(preamble, target, source, &request) || send(context, target, &request)) {
         preamble->sources_told[bit / 8] |= mask;
     }
 }
 
-void wio_preamble_connected(struct wio_preamble *preamble, uint16_t target)
+void wio_preamble_connected(struct wio_preamble *preamble, uint16_t target, bool knows_jobs)
 {
+    preamble->knows_jobs[target] = knows_jobs;
     preamble->connections[target]++;
     for (uint32_t source = 0; source <= preamble->sources.count; source++) {
         size_t bit = bits_of(preamble, source) + target;

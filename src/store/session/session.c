@@ -46,7 +46,7 @@ static void fire(void *context)
 static void back(void *context, uint16_t target, bool is_known)
 {
     struct wio_session *session = context;
-    wio_preamble_connected(session->preamble, target);
+    wio_preamble_connected(session->preamble, target, wio_session_knows_jobs(session, target));
     if (session->events != NULL && session->events->back != NULL) {
         session->events->back(session->context, target, is_known);
     }
@@ -244,6 +244,17 @@ void wio_session_drop_grants(struct wio_session *session, uint64_t file)
 uint32_t wio_session_source(struct wio_session *session, const char *text, size_t bytes)
 {
     return wio_preamble_source(session->preamble, text, bytes);
+}
+
+uint32_t wio_session_caller(struct wio_session *session, uint32_t source, const char *job,
+                            size_t bytes)
+{
+    return wio_preamble_caller(session->preamble, source, job, bytes);
+}
+
+bool wio_session_knows_jobs(const struct wio_session *session, uint16_t target)
+{
+    return wio_targets_knows(session->targets, target, 0, WIO_STORE_FEATURE_JOBS);
 }
 
 bool wio_session_is_open(const struct wio_session *session, uint16_t target)

@@ -53,6 +53,12 @@ void wio_session_drop_grants(struct wio_session *session, uint64_t file);
  * has it. 0: there is no memory, or the text is empty. */
 uint32_t wio_session_source(struct wio_session *session, const char *text, size_t bytes);
 
+/* .. of requests that are made at call site `source` (0: none) for a job: wio_preamble_caller. */
+uint32_t wio_session_caller(struct wio_session *session, uint32_t source, const char *job,
+                            size_t bytes);
+/* It is connected to the target, and both have WIO_STORE_FEATURE_JOBS. */
+bool wio_session_knows_jobs(const struct wio_session *session, uint16_t target);
+
 bool wio_session_is_open(const struct wio_session *session, uint16_t target);
 /* For wio_coord_issue and its like, from within run, part and ended; and its statistics. */
 struct wio_coord *wio_session_coord(struct wio_session *session);

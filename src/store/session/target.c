@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "store/session/target.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "store/session/accounts.h"
 #include "store/session/grants.h"
 #include "store/session/inquirer.h"
 #include "store/session/names.h"
@@ -16,6 +18,7 @@ struct served {
     struct wio_store_peer peer;
     struct wio_names_told told;
     struct wio_shown grants;
+    char project[WIO_WIRE_PROJECT_BYTES];
     bool is_target; /* it inquires, and has no session */
 };
 
@@ -31,6 +34,7 @@ struct wio_target {
     uint64_t timer_ns;     /* when it fires; UINT64_MAX: it is not set */
     struct wio_map served; /* client -> struct served: the connection that it has now */
     struct wio_store_names names;
+    struct wio_accounts accounts;
     struct wio_tracer *tracer; /* may be NULL */
     struct wio_blob out;       /* of the message that is being sent */
     uint64_t server_id;
@@ -157,6 +161,7 @@ static bool admit(void *context, struct wio_link *link, const struct wio_wire_he
     }
     served->link = link;
     served->is_target = hello->role == WIO_WIRE_ROLE_TARGET;
+    (void)snprintf(served->project, sizeof(served->project), "%s", hello->project);
     served->peer = (struct wio_store_peer){.client = hello->client,
                                            .job = wio_names_job(&target->names, hello),
                                            .uid = hello->uid,
@@ -253,17 +258,49 @@ static bool may_serve(struct wio_target *target, struct served *served,
     return false;
 }
 
+/* A call site, or one with the job that its requests are made for. */
+static void define(struct wio_target *target, const struct served *served,
+                   const struct wio_store_request *request)
+{
+    uint32_t job = request->op == WIO_STORE_DEFINE_CALLER
+                       ? wio_names_job_named(&target->names, request->path2, request->path2_size,
+                                             served->project)
+                       : 0;
+    wio_names_define(&target->names, served->peer.client, request, job);
+    if (target->tracer != NULL) {
+        wio_tracer_source(target->tracer, served->peer.client, request);
+    }
+    answer(target, served, request, WIO_STORE_OK);
+}
+
+/* Operations that the server has nothing to do with; SHOW apart. */
+static bool is_own(const struct wio_store_request *request)
+{
+    return request->op == WIO_STORE_DEFINE_SOURCE || request->op == WIO_STORE_DEFINE_CALLER ||
+           wio_accounts_is_asked(request);
+}
+
+static void serve_own(struct wio_target *target, const struct served *served,
+                      const struct wio_store_request *request)
+{
+    if (!wio_accounts_is_asked(request)) {
+        define(target, served, request);
+        return;
+    }
+    uint64_t now = now_ns(target);
+    struct wio_store_reply reply = {.op = request->op,
+                                    .number = request->number,
+                                    .txn = request->txn,
+                                    .received_ns = now,
+                                    .locked_ns = now,
+                                    .done_ns = now};
+    wio_accounts_answer(&target->accounts, &target->names, request, served->peer.uid, now, &reply);
+    say_reply(target, served->peer.client, &reply);
+}
+
 static void serve(struct wio_target *target, const struct served *served,
                   const struct wio_store_request *request)
 {
-    if (request->op == WIO_STORE_DEFINE_SOURCE) {
-        wio_names_define(&target->names, served->peer.client, request->source, request->path,
-                         request->path_size);
-        if (target->tracer != NULL) {
-            wio_tracer_source(target->tracer, served->peer.client, request->source, request->path,
-                              request->path_size);
-        }
-    }
     wio_server_request(target->server, served->peer.client, request, now_ns(target));
     set_timer(target);
 }
@@ -277,8 +314,15 @@ static void message(void *context, struct wio_link *link, const struct wio_wire_
     struct wio_store_request request;
     if (wio_wire_get_request(header, body, participants, &request) != WIO_OK) {
         wio_link_reject(link);
-    } else if (request.op == WIO_STORE_SHOW) {
+        return;
+    }
+    uint32_t job = wio_names_job_of(&target->names, served->peer.client, request.source);
+    request.job = job != 0 ? job : served->peer.job;
+    if (request.op == WIO_STORE_SHOW) {
         answer(target, served, &request, show(target, served, &request));
+        alive(target, link);
+    } else if (is_own(&request) && !served->is_target) {
+        serve_own(target, served, &request);
         alive(target, link);
     } else if (served->is_target != (request.op == WIO_STORE_INQUIRE) ||
                (served->is_target && !may_inquire(target, served))) {
@@ -289,6 +333,46 @@ static void message(void *context, struct wio_link *link, const struct wio_wire_
         alive(target, link);
     }
 }
+
+/* ---- what the server has done: for the trace, and for the statistics of jobs ----------------- */
+
+static void watch_waits(void *context, const struct wio_store_request *request,
+                        const struct wio_lock_blockers *blockers, uint64_t at_ns)
+{
+    const struct wio_target *target = context;
+    if (target->tracer != NULL) {
+        wio_tracer_watch.waits(target->tracer, request, blockers, at_ns);
+    }
+}
+
+static void watch_answered(void *context, const struct wio_store_request *request,
+                           const struct wio_store_reply *reply, bool is_logged)
+{
+    struct wio_target *target = context;
+    wio_accounts_count(&target->accounts, request, reply, now_ns(target));
+    if (target->tracer != NULL) {
+        wio_tracer_watch.answered(target->tracer, request, reply, is_logged);
+    }
+}
+
+static void watch_ended(void *context, const struct wio_txn *txn, bool is_committed, uint64_t at_ns)
+{
+    const struct wio_target *target = context;
+    if (target->tracer != NULL) {
+        wio_tracer_watch.ended(target->tracer, txn, is_committed, at_ns);
+    }
+}
+
+static void watch_wounded(void *context, const struct wio_store_push *push, uint64_t at_ns)
+{
+    const struct wio_target *target = context;
+    if (target->tracer != NULL) {
+        wio_tracer_watch.wounded(target->tracer, push, at_ns);
+    }
+}
+
+static const struct wio_server_watch server_watch = {watch_waits, watch_answered, watch_ended,
+                                                     watch_wounded};
 
 /* A client that closes is gone; of one whose network broke the lease decides. */
 static void closed(void *context, struct wio_link *link, enum wio_link_end why)
@@ -326,6 +410,7 @@ void wio_target_destroy(struct wio_target *target)
     wio_link_server_destroy(target->links);
     target->io->ops->timer_destroy(target->timer);
     wio_names_fini(&target->names);
+    wio_accounts_fini(&target->accounts);
     wio_blob_fini(&target->out);
     free(target);
 }
@@ -338,12 +423,15 @@ static void destroy(struct wio_target **target)
 static enum wio_status make_parts(struct wio_target *target, const struct wio_target_config *config)
 {
     const struct wio_alloc heap = WIO_ALLOC_HEAP;
+    struct wio_io *io = target->io;
+    WIO_TRY(wio_accounts_init(&target->accounts, io->ops->unix_ns(io) - io->ops->now_ns(io),
+                              config->admin));
     struct wio_server_config server = config->server;
     server.lease_ns = config->link.limits.silence_ns;
     server.ops = &server_ops;
     server.context = target;
-    server.watch = target->tracer == NULL ? NULL : &wio_tracer_watch;
-    server.watch_context = target->tracer;
+    server.watch = &server_watch;
+    server.watch_context = target;
     target->timer = target->io->ops->timer_create(target->io, fire, target);
     target->links = wio_link_server_create(target->io, &target->link, &link_events, target);
     if (target->timer == NULL || target->links == NULL) {
@@ -369,6 +457,7 @@ enum wio_status wio_target_create(struct wio_io *io, const struct wio_target_con
     }
     target->io = io;
     target->link = config->link;
+    target->link.features.bits[0] |= WIO_STORE_FEATURE_JOBS;
     target->timer_ns = UINT64_MAX;
     target->tracer = config->tracer;
     if (target->tracer != NULL) {

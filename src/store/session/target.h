@@ -21,6 +21,7 @@ struct wio_target_config {
      * (grants.h). Copied; NULL: all is. */
     const struct wio_link_key *servers_key;
     struct wio_tracer *tracer; /* NULL: transactions are not traced; the caller's */
+    uint32_t admin;            /* the user who may drop statistics of jobs, beside user 0 */
 };
 
 /* The caller owns it, and the backing in the configuration. */

@@ -232,6 +232,13 @@ bool wio_targets_is_open(const struct wio_targets *targets, uint16_t target)
     return target < targets->count && targets->ones[target].is_open;
 }
 
+bool wio_targets_knows(const struct wio_targets *targets, uint16_t target, unsigned of_class,
+                       uint32_t features)
+{
+    return wio_targets_is_open(targets, target) &&
+           (wio_link_features(targets->ones[target].link)->bits[of_class] & features) == features;
+}
+
 const struct wio_wire_welcome *wio_targets_welcome(const struct wio_targets *targets,
                                                    uint16_t target)
 {

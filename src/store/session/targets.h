@@ -41,6 +41,9 @@ void wio_targets_destroy(struct wio_targets *targets);
 bool wio_targets_send(struct wio_targets *targets, uint16_t target,
                       const struct wio_store_request *request);
 bool wio_targets_is_open(const struct wio_targets *targets, uint16_t target);
+/* Both sides of its connection have the features; false where there is none. */
+bool wio_targets_knows(const struct wio_targets *targets, uint16_t target, unsigned of_class,
+                       uint32_t features);
 /* What the target said when it was connected last; NULL: it never was. */
 const struct wio_wire_welcome *wio_targets_welcome(const struct wio_targets *targets,
                                                    uint16_t target);

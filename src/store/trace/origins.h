@@ -21,6 +21,7 @@ struct tracer_origins {
     uint32_t client_count;
     uint32_t client_capacity;
     struct wio_pair_map sources; /* (client, source) -> text */
+    struct wio_pair_map jobs;    /* .. -> text of the job, where it is not the client's */
     struct wio_pair_map known;   /* (client, source) -> origin of the segment at hand */
 };
 
@@ -29,8 +30,8 @@ void tracer_origins_fini(struct tracer_origins *origins);
 /* Another segment begins: it has no origins yet. */
 void tracer_origins_clear(struct tracer_origins *origins);
 void tracer_origins_client(struct tracer_origins *origins, const struct wio_wire_hello *hello);
-void tracer_origins_source(struct tracer_origins *origins, uint64_t client, uint32_t source,
-                           const char *text, uint32_t bytes);
+void tracer_origins_source(struct tracer_origins *origins, uint64_t client,
+                           const struct wio_store_request *define);
 /* The origin in this segment; 0: not known. */
 uint32_t tracer_origins_find(struct tracer_origins *origins, struct wio_txn_writer *writer,
                              uint64_t client, uint32_t source);

@@ -370,10 +370,10 @@ void wio_tracer_client(struct wio_tracer *tracer, const struct wio_wire_hello *h
     tracer_origins_client(&tracer->origins, hello);
 }
 
-void wio_tracer_source(struct wio_tracer *tracer, uint64_t client, uint32_t source,
-                       const char *text, uint32_t bytes)
+void wio_tracer_source(struct wio_tracer *tracer, uint64_t client,
+                       const struct wio_store_request *define)
 {
-    tracer_origins_source(&tracer->origins, client, source, text, bytes);
+    tracer_origins_source(&tracer->origins, client, define);
 }
 
 void wio_tracer_file(struct wio_tracer *tracer, const struct wio_store_stat *stat, const char *path,

@@ -5,7 +5,7 @@
  *
  *     wio_tracer_create(&config, &tracer, err)
  *     server.watch = &wio_tracer_watch; server.watch_context = tracer;
- *     wio_tracer_client(tracer, hello); wio_tracer_source(tracer, client, 3, "step (sim.c:5)", 14);
+ *     wio_tracer_client(tracer, hello); wio_tracer_source(tracer, client, define);
  *     ..
  *     wio_tracer_close(tracer, err)
  *
@@ -41,11 +41,12 @@ WIO_MUST_CHECK enum wio_status wio_tracer_create(const struct wio_tracer_config 
 /* The loop's clock, to tell how long an answer took to make: the time that the target's logic has
  * is that of its call. Without one that is 0. */
 void wio_tracer_clock(struct wio_tracer *tracer, uint64_t (*now_ns)(void *context), void *context);
-/* Where requests of a client come from: its job, executable and host; its call sites. Where there
+/* Where requests of a client come from: its job, executable and host; its call sites, and the jobs
+ * that they are made for (DEFINE_SOURCE, DEFINE_CALLER). Where there
  * is no memory, or there are too many, rows have no origin. */
 void wio_tracer_client(struct wio_tracer *tracer, const struct wio_wire_hello *hello);
-void wio_tracer_source(struct wio_tracer *tracer, uint64_t client, uint32_t source,
-                       const char *text, uint32_t bytes);
+void wio_tracer_source(struct wio_tracer *tracer, uint64_t client,
+                       const struct wio_store_request *define);
 /* A parafile that was opened: its name and layout. */
 void wio_tracer_file(struct wio_tracer *tracer, const struct wio_store_stat *stat, const char *path,
                      uint32_t path_bytes, uint64_t now_ns);

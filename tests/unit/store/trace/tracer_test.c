@@ -27,7 +27,11 @@ static void define(uint64_t client, const char *line)
     (void)snprintf(hello.executable, sizeof(hello.executable), "/bin/sim");
     (void)snprintf(hello.host, sizeof(hello.host), "node1");
     wio_tracer_client(tracer, &hello);
-    wio_tracer_source(tracer, client, 5, line, (uint32_t)strlen(line));
+    const struct wio_store_request define = {.op = WIO_STORE_DEFINE_SOURCE,
+                                             .source = 5,
+                                             .path = line,
+                                             .path_size = (uint32_t)strlen(line)};
+    wio_tracer_source(tracer, client, &define);
 }
 
 static void begin(enum wio_lock_policy policy, uint64_t max_bytes)
