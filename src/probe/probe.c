@@ -139,12 +139,16 @@ enum wio_status wio_probe_create(const struct wio_probe_params *params,
         probe->params.policy = wio_job_policy_exit();
     }
     (void)pthread_mutex_init(&probe->lock, NULL);
+    (void)pthread_mutex_init(&probe->bell_lock, NULL);
     wio_requests_init(&probe->requests);
     wio_job_sessions_init(&probe->sessions, &heap);
     probe->system.proc = probe->watches.epoll = -1;
     enum wio_status status = find_system(probe, err);
     if (status == WIO_OK) {
         status = wio_watches_init(&probe->watches, err);
+    }
+    if (status == WIO_OK && !params->has_no_bell) {
+        wio_bell_init(&probe->bell, probe->watches.epoll);
     }
     if (status == WIO_OK) {
         status = make_tables(probe, err);
@@ -172,10 +176,12 @@ void wio_probe_destroy(struct wio_probe *probe)
     wio_job_table_destroy(probe->table);
     wio_job_names_destroy(probe->names);
     wio_job_sessions_fini(&probe->sessions);
+    wio_bell_fini(&probe->bell);
     wio_watches_fini(&probe->watches);
     wio_fd_cleanup(&probe->system.proc);
     wio_requests_fini(&probe->requests);
     (void)pthread_mutex_destroy(&probe->lock);
+    (void)pthread_mutex_destroy(&probe->bell_lock);
     free(probe);
 }
 
@@ -195,9 +201,11 @@ static void end_watched(struct wio_probe *probe, uint64_t name)
 
 /* A thread that finds the set empty because another one has taken an end out of it has to see what
  * that one did to the table before. */
-void wio_probe_drain(struct wio_probe *probe)
+static size_t take_ends(void *context)
 {
+    struct wio_probe *probe = context;
     uint64_t names[ENDS];
+    size_t taken = 0;
     size_t count;
     do {
         count = wio_watches_ended(&probe->watches, names, ENDS);
@@ -209,8 +217,23 @@ void wio_probe_drain(struct wio_probe *probe)
             atomic_fetch_add_explicit(&probe->ends, 1, memory_order_release);
             (void)pthread_mutex_unlock(&probe->lock);
         }
+        taken += count;
     } while (count == ENDS);
     (void)atomic_load_explicit(&probe->ends, memory_order_acquire);
+    return taken;
+}
+
+void wio_probe_drain(struct wio_probe *probe)
+{
+    if (!wio_bell_is_there(&probe->bell)) {
+        (void)take_ends(probe);
+    } else if (wio_bell_has_rung(&probe->bell)) {
+        (void)pthread_mutex_lock(&probe->bell_lock);
+        if (wio_bell_has_rung(&probe->bell)) {
+            wio_bell_answer(&probe->bell, take_ends, probe);
+        }
+        (void)pthread_mutex_unlock(&probe->bell_lock);
+    }
 }
 
 /* A thread whose end is not told: is it still there? */

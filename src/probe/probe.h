@@ -19,12 +19,13 @@
  * beside, and the answer is "unknown yet" (WIO_JOB_UNKNOWN) or what was true before (WIO_JOB_OLD).
  *
  * Ids that are used again. Each process in the table is held by a pidfd, whose end the kernel tells
- * before the id can be given to another one. wio_probe_drain takes these ends (one epoll_wait,
- * which does not wait) and drops the processes. So a look that comes after a drain that comes after
- * the request was received cannot answer with the job of an earlier process of that id. Threads are
- * held likewise from Linux 6.15 on; before, a look at a thread that is not the main one checks it
- * by one system call. With policy lustre nothing is held, as in Lustre, and an id that is used
- * again is answered with the old job for up to 30 s.
+ * before the id can be given to another one. wio_probe_drain takes these ends and drops the
+ * processes; where nothing has ended it makes no system call (bell.h; else one epoll_wait, which
+ * does not wait). So a look that comes after a drain that comes after the request was received
+ * cannot answer with the job of an earlier process of that id. Threads are held likewise from
+ * Linux 6.15 on; before, a look at a thread that is not the main one checks it by one system call.
+ * With policy lustre nothing is held, as in Lustre, and an id that is used again is answered with
+ * the old job for up to 30 s.
  *
  * Limits: needs pidfd_open(2) (Linux 5.3) and /proc; a descriptor for each process and thread in
  * the table (RLIMIT_NOFILE): where none is to be had the job stays unknown, which is counted.
@@ -59,6 +60,7 @@ struct wio_probe_params {
     void (*before_keep)(void *context, uint32_t tid);
     void *context;
     bool is_old_kernel; /* for tests: use nothing that is newer than Linux 6.8 */
+    bool has_no_bell;   /* for tests: each drain asks the kernel */
 };
 
 struct wio_probe;

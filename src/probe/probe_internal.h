@@ -10,6 +10,7 @@
 #include "job/names.h"
 #include "job/resolve.h"
 #include "job/sessions.h"
+#include "probe/bell.h"
 #include "probe/probe.h"
 #include "probe/requests.h"
 #include "probe/task.h"
@@ -27,6 +28,9 @@ struct wio_probe {
     _Atomic uint32_t own;
     _Atomic uint64_t
         ends; /* tasks dropped: orders what a drain has done before what others look at */
+
+    struct wio_bell bell;      /* of `watches` */
+    pthread_mutex_t bell_lock; /* of the answer; outside of `lock` */
 
     pthread_mutex_t lock;
     struct wio_job_table *table;      /* changes: lock; looks: none */

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Whether an epoll set has had an event since it was last looked at, without a system call: the
+ * kernel writes a completion of aio (io_submit(2), IOCB_CMD_POLL) into memory of this process, in
+ * the call that makes the event. What happens before that call returns, and before what follows
+ * from it, is seen by a look at that memory: docs/adr/0066.
+ *
+ *     if (wio_bell_has_rung(&bell)) {
+ *         lock; wio_bell_answer(&bell, take_all, context); unlock
+ *     }
+ *
+ * Where the kernel gives no such memory (no aio, none left of fs.aio-max-nr, a filter of system
+ * calls, Linux before 4.19) it always says that it has rung.
+ */
+#ifndef WIO_PROBE_BELL_H
+#define WIO_PROBE_BELL_H
+
+#include <linux/aio_abi.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct wio_bell_ring; /* the kernel's */
+
+struct wio_bell {
+    aio_context_t context;      /* 0: none */
+    struct wio_bell_ring *ring; /* NULL: none, it always rings */
+    int fd;
+    _Atomic uint32_t seen; /* the ring's tail when the poll that waits now was submitted */
+    atomic_bool is_broken; /* it always rings */
+    bool is_armed;         /* a poll was submitted after `seen` */
+};
+
+/* For an epoll set, which outlives it. It has rung until it is answered for the first time. */
+void wio_bell_init(struct wio_bell *bell, int epoll);
+void wio_bell_fini(struct wio_bell *bell);
+
+/* False: it always rings. */
+static inline bool wio_bell_is_there(const struct wio_bell *bell)
+{
+    return bell->ring != NULL && !atomic_load_explicit(&bell->is_broken, memory_order_relaxed);
+}
+/* By any thread. False: no event has come since the last answer began. */
+bool wio_bell_has_rung(const struct wio_bell *bell);
+
+/* Call `take_all`, which takes all events that are there and says how many, as often as is needed
+ * so that each event from now on rings. One thread at a time. */
+void wio_bell_answer(struct wio_bell *bell, size_t (*take_all)(void *context), void *context);
+
+#endif
