@@ -163,6 +163,7 @@ static void put_gain(struct wio_json *json, const struct wio_txn_finding *findin
     wio_json_null(json, "gain_high_s");
     wio_json_null(json, "gain_with_s");
     wio_json_string(json, "gain_basis", has_gain ? "trace" : "none");
+    wio_json_bool(json, "gain_is_assumed", false);
     wio_json_null(json, "network_fs");
     wio_json_double(json, "predicted_s", finding->predicted_s);
     if (has_gain) {
