@@ -94,6 +94,7 @@ static enum wio_status pass(struct wio_explanation *explanation, struct wio_time
     timeline->wait_arg = &explanation->waiting;
     WIO_TRY(read_events(explanation, timeline, params, err));
     wio_beside_end(&explanation->patterns.beside);
+    explanation->looked_ns = timeline->looked_ns;
     WIO_TRY(wio_timeline_end(timeline, last, err));
     explanation->duration_ns = end_ns - explanation->begin_ns;
     wio_waiting_sort(&explanation->waiting);
@@ -140,7 +141,8 @@ static enum wio_status find_gains(struct wio_explanation *explanation,
                                          .findings = &explanation->findings,
                                          .progress = params->progress,
                                          .progress_arg = params->progress_arg,
-                                         .progress_done = explanation->info.events};
+                                         .progress_done = explanation->info.events,
+                                         .looked_ns = explanation->looked_ns};
     struct wio_gains *gains = &explanation->gains;
 
     WIO_TRY(wio_gains_find(&input, &params->gains, gains, err));

@@ -77,6 +77,7 @@ struct wio_explanation {
     uint64_t duration_ns;
     uint64_t critical_ns[WIO_STEP_KINDS];
     double unexplained_s; /* I/O in no finding, standing between operations */
+    uint64_t looked_ns;   /* waits for children that were found by looking, summed over threads */
     bool has_edges;
     struct wio_steps steps;
     struct wio_patterns patterns;

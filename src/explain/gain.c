@@ -21,6 +21,9 @@
 #define UNLIKE 1.5
 /* Of the run: bounds that lie no farther apart tell the middle. */
 #define NARROW 0.10
+#define LOOKS                                                                                      \
+    "the program looks now and then whether its children have ended, and a simulation keeps the "  \
+    "sleeps between"
 /* Of the run: a shorter phase of the page cache is not told apart. */
 #define SHORT_PHASE 0.01
 
@@ -315,6 +318,14 @@ static bool change_of(const struct wio_finding *finding, struct wio_gain_change 
     return wio_gain_change_read(finding->predict_options, change);
 }
 
+/* A simulation keeps the sleeps between looks for a child, however early that ends. */
+static bool is_kept_by_looks(const struct predictor *predictor, const struct wio_finding *finding,
+                             const struct wio_gain *gain)
+{
+    return (double)predictor->input->looked_ns / 1e9 > NARROW * predictor->recorded_s &&
+           !(gain->gain_s >= HIDDEN * finding->seconds);
+}
+
 static enum wio_status find_gain(struct predictor *predictor, const struct wio_finding *finding,
                                  struct wio_gain *gain, struct wio_error *err)
 {
@@ -336,6 +347,10 @@ static enum wio_status find_gain(struct predictor *predictor, const struct wio_f
         return WIO_OK;
     }
     WIO_TRY(predict_alone(predictor, finding, &change, gain, err));
+    if (gain->why[0] == '\0' && is_kept_by_looks(predictor, finding, gain)) {
+        *gain = (struct wio_gain){WIO_GAIN_NONE, NAN, NAN, NAN, NAN, NAN, false, gain->network, ""};
+        (void)snprintf(gain->why, sizeof(gain->why), LOOKS);
+    }
     if (gain->why[0] != '\0') {
         return WIO_OK;
     }

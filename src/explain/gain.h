@@ -73,6 +73,7 @@ struct wio_gain_input {
     void (*progress)(void *arg, uint64_t done, uint64_t total, const char *unit); /* may be NULL */
     void *progress_arg;
     uint64_t progress_done; /* what it was told before, of as much */
+    uint64_t looked_ns;     /* waits for children by looking at times whether they have ended */
 };
 
 /*

@@ -64,6 +64,7 @@ void wio_timeline_fini(struct wio_timeline *timeline)
     for (uint32_t i = 0; timeline->threads != NULL && i < timeline->streams; i++) {
         wio_path_unref(timeline->threads[i].path);
         wio_path_unref(timeline->threads[i].wait.before);
+        wio_path_unref(timeline->threads[i].rest.before);
         wio_path_unref(timeline->threads[i].wait.release.path);
     }
     for (uint32_t i = 0; i < timeline->gathering_count; i++) {
@@ -353,6 +354,7 @@ enum wio_status wio_timeline_event(struct wio_timeline *timeline, const struct w
     }
     thread->events_left -= thread->events_left > 0;
     if (timeline->has_edges) {
+        WIO_TRY(wio_rest_see(timeline, event, *step_out));
         WIO_TRY(wio_wait_begin(timeline, event, *step_out, err));
     }
     thread->last_seq = event->seq;

@@ -66,6 +66,24 @@ struct wio_wait {
     struct wio_path *before; /* poll: the path at its begin */
 };
 
+/* What a thread waits by, other than the operation that its edge comes to. */
+struct wio_rest {
+    uint64_t end_ns;   /* of its last operation */
+    uint64_t begin_ns; /* of a look for a child that found none; since then it has but waited .. */
+    struct wio_path *before; /* .. with the path at its begin .. */
+    uint32_t jumps;          /* .. which no other thread's has taken the place of .. */
+    bool is_on;              /* .. if this is set */
+    uint64_t input_ns;       /* of its last select, poll or epoll_wait that found something */
+    uint64_t input_end_ns;   /* 0: none, or the thread has worked since */
+};
+
+/* Such a wait, when it is over. */
+struct wio_look {
+    uint64_t begin_ns;
+    uint64_t release_ns;
+    struct wio_path *before; /* the path at its begin, or NULL: as it is now; a reference */
+};
+
 /* A row per stream. */
 struct wio_thread_time {
     uint64_t cur_ns; /* up to here its time is accounted */
@@ -89,6 +107,7 @@ struct wio_thread_time {
     bool has_begun;
     struct wio_under_way stack[WIO_NEST_MAX];
     struct wio_wait wait;
+    struct wio_rest rest;
 };
 
 /* "Tell thread `stream` when you are there." */
@@ -157,6 +176,7 @@ struct wio_timeline {
     struct wio_path_part *parts; /* scratch */
     uint32_t part_capacity;
     uint32_t *first_streams;      /* of each process, WIO_NOTHING = none */
+    uint64_t looked_ns;           /* waits for children that were found by looking */
     const uint8_t *is_not_a_file; /* by path; may be NULL */
     uint32_t path_count;
     wio_wait_fn *wait_ended;
@@ -208,6 +228,16 @@ WIO_MUST_CHECK enum wio_status wio_wait_release_end(struct wio_timeline *timelin
  * time from the release on is the operation's own. */
 WIO_MUST_CHECK enum wio_status wio_wait_end(struct wio_timeline *timeline, uint32_t stream,
                                             uint64_t end_ns);
+
+/* ---- timeline_look.c ---- */
+
+/* The next event of a thread, which is at its begin, of `step`. */
+WIO_MUST_CHECK enum wio_status wio_rest_see(struct wio_timeline *timeline,
+                                            const struct wio_event *event, uint32_t step);
+/* The thread is at the operation that an edge comes to, whose other end lies behind. Has it waited
+ * for that? The reference of look_out->before is the caller's then. */
+bool wio_rest_take(struct wio_timeline *timeline, uint32_t stream, const struct wio_edge_link *link,
+                   struct wio_look *look_out);
 
 /* ---- timeline_heap.c ---- */
 

@@ -71,28 +71,6 @@ static bool is_ahead(const struct wio_thread_time *thread, const struct wio_edge
            (when == WIO_WHEN_BEGIN && !leaves_lock(thread->last_class));
 }
 
-static enum wio_status ask(struct wio_timeline *timeline, uint32_t stream,
-                           const struct wio_edge_link *link)
-{
-    struct wio_request request = {.seq = link->other_seq,
-                                  .stream = stream,
-                                  .generation = timeline->threads[stream].wait.generation,
-                                  .evidence = link->evidence,
-                                  .when = when_of(link)};
-
-    if (link->other >= timeline->streams || link->other == stream ||
-        link->evidence == WIO_EVIDENCE_HELD ||
-        !is_ahead(&timeline->threads[link->other], link, request.when)) {
-        return WIO_OK;
-    }
-    const struct wio_thread_time *thread = &timeline->threads[link->other];
-    if (thread->depth > 0 && thread->has_begun && thread->last_seq == link->other_seq &&
-        (request.when == WIO_WHEN_END || thread->events_left == 0)) {
-        WIO_TRY(wio_wait_look_at(timeline, link->other, thread->stack[thread->depth - 1].end_ns));
-    }
-    return add_request(timeline, link->other, &request);
-}
-
 /* Thread `stream` at `ns`, by its operation `seq`, releases the wait, if nothing later has. */
 static enum wio_status give(struct wio_timeline *timeline, uint32_t stream, uint64_t seq,
                             uint64_t ns, uint8_t evidence, struct wio_wait_release *release)
@@ -114,6 +92,49 @@ static enum wio_status give(struct wio_timeline *timeline, uint32_t stream, uint
         .stream = stream,
         .evidence = evidence};
     return WIO_OK;
+}
+
+/* The other end of the edge lies behind: was there a wait for it before this operation? */
+static enum wio_status look_back(struct wio_timeline *timeline, uint32_t stream,
+                                 const struct wio_edge_link *link)
+{
+    struct wio_wait *wait = &timeline->threads[stream].wait;
+    struct wio_look look;
+
+    if (!wait->is_active || wait->is_poll || !wio_rest_take(timeline, stream, link, &look)) {
+        return WIO_OK;
+    }
+    wait->begin_ns = look.begin_ns;
+    wait->is_poll = true;
+    wait->before = look.before;
+    timeline->looked_ns +=
+        link->evidence == WIO_EVIDENCE_PROCESS ? look.release_ns - look.begin_ns : 0;
+    return give(timeline, link->other, link->other_seq, look.release_ns, link->evidence,
+                &wait->release);
+}
+
+static enum wio_status ask(struct wio_timeline *timeline, uint32_t stream,
+                           const struct wio_edge_link *link)
+{
+    struct wio_request request = {.seq = link->other_seq,
+                                  .stream = stream,
+                                  .generation = timeline->threads[stream].wait.generation,
+                                  .evidence = link->evidence,
+                                  .when = when_of(link)};
+
+    if (link->other >= timeline->streams || link->other == stream ||
+        link->evidence == WIO_EVIDENCE_HELD) {
+        return WIO_OK;
+    }
+    if (!is_ahead(&timeline->threads[link->other], link, request.when)) {
+        return look_back(timeline, stream, link);
+    }
+    const struct wio_thread_time *thread = &timeline->threads[link->other];
+    if (thread->depth > 0 && thread->has_begun && thread->last_seq == link->other_seq &&
+        (request.when == WIO_WHEN_END || thread->events_left == 0)) {
+        WIO_TRY(wio_wait_look_at(timeline, link->other, thread->stack[thread->depth - 1].end_ns));
+    }
+    return add_request(timeline, link->other, &request);
 }
 
 static enum wio_status answer(struct wio_timeline *timeline, uint32_t stream,
