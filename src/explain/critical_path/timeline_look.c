@@ -29,6 +29,21 @@ static bool finds_input(const struct wio_event *event)
     return wio_op_class(event->op) == WIO_CLASS_POLL && event->result > 0;
 }
 
+/* What is found is read next, perhaps after another look at it. */
+static void see_input(struct wio_rest *rest, const struct wio_event *event, bool works)
+{
+    uint64_t length_ns = rest->input_end_ns > 0 ? rest->input_end_ns - rest->input_ns : 0;
+
+    if (works || rest->is_read) {
+        rest->input_end_ns = length_ns = 0;
+    }
+    rest->is_read = wio_op_class(event->op) == WIO_CLASS_READ;
+    if (finds_input(event) && event->dur_ns > length_ns) {
+        rest->input_ns = event->t_ns;
+        rest->input_end_ns = event->t_ns + event->dur_ns;
+    }
+}
+
 enum wio_status wio_rest_see(struct wio_timeline *timeline, const struct wio_event *event,
                              uint32_t step)
 {
@@ -47,13 +62,7 @@ enum wio_status wio_rest_see(struct wio_timeline *timeline, const struct wio_eve
         WIO_TRY(wio_time_path(timeline, event->stream, &rest->before));
         rest->jumps = thread->jumps;
     }
-    if (works) {
-        rest->input_end_ns = 0;
-    }
-    if (finds_input(event)) {
-        rest->input_ns = event->t_ns;
-        rest->input_end_ns = event->t_ns + event->dur_ns;
-    }
+    see_input(rest, event, works);
     rest->end_ns = event->t_ns + event->dur_ns;
     return WIO_OK;
 }
