@@ -23,9 +23,10 @@ struct wio_derive_params {
 };
 
 /*
- * wio_trace_edges() of the trace is not NULL afterwards; clocks of several hosts are corrected. A
- * trace that has edges keeps them. They are stored in the directory, or live as long as `trace`
- * where it cannot be written or is not to be. `params` may be NULL.
+ * Derive the edges: wio_trace_edges() of the trace is not NULL afterwards; clocks of several hosts
+ * are corrected. A trace that has edges keeps them. Edges are stored in the directory, or in memory
+ * for as long as `trace` is open where the directory cannot be written or is_in_memory is set.
+ * `params` may be NULL.
  *
  * WIO_ERR_FORMAT: events were dropped, so that the trace is no evidence. No cursor of the trace may
  * be in use meanwhile, by any thread. Memory: about 64 bytes per edge.

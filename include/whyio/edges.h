@@ -116,7 +116,7 @@ struct wio_edge_info {
     uint64_t members; /* of all collectives together */
     uint64_t waits;
     uint64_t objects;
-    /* What met no other half: where a part of the program was not recorded. */
+    /* Halves without the other half: a part of the program was not recorded. */
     uint64_t unmatched_sends;
     uint64_t unmatched_receives;
     uint64_t unmatched_read_bytes;
@@ -147,7 +147,7 @@ enum wio_edge_kind {
     WIO_EDGES_IN,          /* edges, by (to.stream, to.seq): what a thread waits for */
     WIO_EDGES_OUT,         /* edges that are not implied, by (from.stream, from.seq) */
     WIO_EDGES_MEMBERS,     /* members, by (stream, enter_seq): wio_edge_cursor_next_member */
-    WIO_EDGES_COLLECTIVES, /* members, by (collective, stream): those of one behind each other */
+    WIO_EDGES_COLLECTIVES, /* members, by (collective, stream) */
     WIO_EDGES_WAITS        /* by (stream, first_seq): wio_edge_cursor_next_wait */
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From a source id of a trace to words a person can follow.
+ * The text of a source id of a trace: function, file and line.
  *
  *     struct wio_sources *sources;
  *     if (wio_sources_create(trace, &sources, &err) != WIO_OK) ...

@@ -11,9 +11,10 @@
  *     wio_cursor_destroy(cursor);
  *     wio_trace_close(trace);
  *
- * A trace is any directory with segments (*.seg) and, after a kill, raw rings (raw/ *.ring), which
- * wio_trace_open seals first (into the directory if it may be written, else into memory). Memory
- * is bounded by the string tables and one block per open stream, never by the number of events.
+ * A trace is any directory with segments (NAME.seg) and, while it is recorded or after its recorder
+ * was killed, rings below raw/ (NAME.ring), which wio_trace_open seals first (into the directory if
+ * it may be written, else into memory). Memory is bounded by the string tables and one block per
+ * open stream, never by the number of events.
  *
  * Thread safety: one thread per cursor; an open trace may be read by many threads at once.
  * What a borrowed pointer points to lives as long as its trace (events: until the next call).
@@ -135,8 +136,8 @@ typedef void wio_progress_fn(void *arg, uint64_t done, uint64_t total, const cha
  * trace.edges that is damaged. */
 WIO_MUST_CHECK enum wio_status wio_trace_open(const char *path, struct wio_trace **trace_out,
                                               struct wio_error *err);
-/* The same; `progress` (may be NULL) hears of the sealing of raw rings, "B" of them, which is what
- * can take long. A damaged trace.edges leaves the trace without edges: wio_trace_edges_fault says
+/* The same; `progress` (may be NULL) is called while raw rings are sealed, which may take long,
+ * with unit "B". A damaged trace.edges leaves the trace without edges: wio_trace_edges_fault says
  * why. */
 WIO_MUST_CHECK enum wio_status wio_trace_open_progress(const char *path, wio_progress_fn *progress,
                                                        void *progress_arg,
@@ -145,6 +146,7 @@ WIO_MUST_CHECK enum wio_status wio_trace_open_progress(const char *path, wio_pro
 /* What is wrong with trace.edges; WIO_OK: nothing, or there is no such file. */
 WIO_MUST_CHECK enum wio_status wio_trace_edges_fault(const struct wio_trace *trace,
                                                      struct wio_error *err);
+/* Cursors of the trace have to be destroyed before. Accepts NULL. */
 void wio_trace_close(struct wio_trace *trace);
 
 /* Fills the first `size` bytes of a struct wio_trace_info: a caller of an older header has fewer.
@@ -156,6 +158,7 @@ static inline void wio_trace_get_info(const struct wio_trace *trace,
 {
     wio_trace_get_info_sized(trace, info_out, sizeof(*info_out));
 }
+/* Rows of the tables, from 0; NULL for an `i` that is not below the count. Borrowed. */
 uint32_t wio_trace_process_count(const struct wio_trace *trace);
 const struct wio_process_info *wio_trace_process(const struct wio_trace *trace, uint32_t i);
 uint32_t wio_trace_stream_count(const struct wio_trace *trace);
@@ -215,10 +218,12 @@ struct wio_filter {
     uint64_t columns;    /* mask of enum wio_column that the caller needs, 0 = all */
 };
 
+/* `filter` may be NULL: all events by time. It is copied. The caller owns *cursor_out. */
 WIO_MUST_CHECK enum wio_status wio_cursor_create(const struct wio_trace *trace,
                                                  const struct wio_filter *filter,
                                                  struct wio_cursor **cursor_out,
                                                  struct wio_error *err);
+/* Accepts NULL. */
 void wio_cursor_destroy(struct wio_cursor *cursor);
 
 /* WIO_OK and the next event, WIO_END after the last, or an error. The event is valid until the
@@ -240,8 +245,8 @@ typedef void wio_fault_fn(void *arg, const struct wio_error *fault);
 WIO_MUST_CHECK enum wio_status wio_trace_check(const char *path, wio_fault_fn *fault, void *arg,
                                                struct wio_error *err);
 
-/* The same; `progress` (may be NULL) hears of the bytes checked, and of raw rings as they are
- * sealed before. */
+/* The same; `progress` (may be NULL) is called with the bytes checked, and before that with those
+ * of raw rings that are sealed. */
 WIO_MUST_CHECK enum wio_status wio_trace_check_progress(const char *path, wio_fault_fn *fault,
                                                         void *arg, wio_progress_fn *progress,
                                                         void *progress_arg, struct wio_error *err);
