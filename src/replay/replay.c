@@ -122,7 +122,9 @@ static enum wio_status make_plan(struct rp_stage *stage, const struct wio_trace 
                                  struct wio_error *err)
 {
     WIO_TRY(choose_mode(trace, stage->params, &stage->mode, err));
-    return rp_plan_create(trace, stage->mode == WIO_REPLAY_CAUSAL, &stage->plan, err);
+    bool is_free = stage->mode == WIO_REPLAY_THINK || stage->mode == WIO_REPLAY_AFAP;
+    WIO_TRY(rp_plan_create(trace, stage->mode == WIO_REPLAY_CAUSAL, &stage->plan, err));
+    return is_free && !stage->params->no_order ? rp_plan_order(stage->plan, err) : WIO_OK;
 }
 
 enum wio_status wio_replay(const struct wio_trace *trace, const struct wio_replay_params *params,

@@ -29,6 +29,7 @@ enum {
     OPTION_SCALE,
     OPTION_CACHE,
     OPTION_DRY,
+    OPTION_NO_ORDER,
     OPTION_COMPARE
 };
 
@@ -55,6 +56,10 @@ static const struct argp_option options[] = {
     {"cache", OPTION_CACHE, "auto|drop|keep", 0,
      "Whether the prepared files are asked to leave the page cache or kept in it. Default: auto, "
      "kept where the run read the most of them as fast as from memory",
+     0},
+    {"no-order", OPTION_NO_ORDER, NULL, 0,
+     "Modes think and afap: threads do not wait for each other where files need it (a name is made "
+     "before it is opened, a length is read before it changes)",
      0},
     {"dry-run", OPTION_DRY, NULL, 0, "Say what would be done, touch nothing", 0},
     {"compare", OPTION_COMPARE, NULL, 0, "Lay the replay beside the trace, as whyio compare does",
@@ -126,6 +131,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return 0;
     case OPTION_CACHE:
         parse_cache(args, arg, state);
+        return 0;
+    case OPTION_NO_ORDER:
+        args->params.no_order = true;
         return 0;
     case OPTION_DRY:
         args->params.dry_run = true;

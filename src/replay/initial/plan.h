@@ -12,6 +12,7 @@
 
 #include <whyio/trace.h>
 
+#include "replay/initial/file_order.h"
 #include "replay/initial/initial_state.h"
 #include "replay/initial/pauses.h"
 #include "replay/initial/process_tree.h"
@@ -26,8 +27,9 @@ struct rp_plan {
     struct rp_family family;
     struct rp_shared shared;
     struct rp_pauses pauses;
-    struct wio_waits waits; /* empty unless they are asked for */
-    uint64_t first_ns;      /* begin of the first event */
+    struct wio_waits waits;     /* empty unless they are asked for */
+    struct rp_file_order order; /* empty without rp_plan_order */
+    uint64_t first_ns;          /* begin of the first event */
     uint64_t events;
     uint64_t max_bytes; /* of one operation */
     uint32_t fds;       /* one more than the highest descriptor */
@@ -37,6 +39,8 @@ struct rp_plan {
  * read too, and refused if they form a cycle. */
 WIO_MUST_CHECK enum wio_status rp_plan_create(const struct wio_trace *trace, bool with_waits,
                                               struct rp_plan **plan_out, struct wio_error *err);
+/* Find the order that files need: reads the trace once more. */
+WIO_MUST_CHECK enum wio_status rp_plan_order(struct rp_plan *plan, struct wio_error *err);
 void rp_plan_destroy(struct rp_plan *plan);
 
 #endif

@@ -59,6 +59,11 @@ void rp_open_anyway(struct rp_worker *worker, const struct wio_event *event,
  * is tried again until that one has come as far as it had in the trace. `begin`: now,
  * CLOCK_MONOTONIC. Gives the begin of the last try.
  */
+/* In run/order.c. The first precedence of a stream. */
+uint32_t rp_order_first(const struct rp_plan *plan, uint32_t stream);
+/* Wait until the events of other threads that this one has to follow are over (file_order.h). */
+void rp_order_await(struct rp_worker *worker, const struct wio_event *event);
+
 uint64_t rp_perform_in_order(struct rp_worker *worker, const struct wio_event *event,
                              uint64_t begin, struct rp_outcome *out);
 

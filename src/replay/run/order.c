@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The order that the data itself needs. Modes think and afap drop the waits of the program, but a
- * file cannot be read before it was written: such an operation would not be the same I/O. Only
- * operations that failed without effect are tried again, and only while a thread is at an earlier
- * moment of the trace: no wait is for a later one, so no cycle can arise.
+ * file cannot be read before it was written: such an operation would not be the same I/O. An
+ * operation waits for those that the plan names (file_order.h). Where it failed nevertheless,
+ * without effect, it is tried again while a thread is at an earlier moment of the trace. Nearly all
+ * of these waits are for earlier moments, so no cycle can arise; of operations that overlapped in
+ * the trace, they may be: those end as rp_wait_is_hopeless says.
  */
 #include <unistd.h>
 
@@ -69,6 +71,48 @@ static void undo(struct rp_worker *worker, const struct wio_event *event,
         }
     }
 }
+
+/* ---- the order of the plan ---- */
+
+uint32_t rp_order_first(const struct rp_plan *plan, uint32_t stream)
+{
+    return stream < plan->order.stream_count ? plan->order.first[stream] : 0;
+}
+
+static bool is_past(const struct rp_board *board, const struct rp_precedence *item)
+{
+    return item->other >= board->stream_count ||
+           atomic_load_explicit(&board->progress[item->other].at_ns, memory_order_acquire) >
+               item->other_ns;
+}
+
+static void await(struct rp_board *board, const struct rp_precedence *item)
+{
+    struct rp_wait wait;
+    uint64_t nap = NAP_MIN_NS;
+    uint64_t end = wio_clock_mono_ns() + PATIENCE_NS;
+    rp_wait_begin(board, &wait);
+    while (!is_past(board, item) && !rp_board_is_aborted(board) &&
+           !rp_wait_is_hopeless(board, &wait) && wio_clock_mono_ns() < end) {
+        wio_clock_sleep_ns(nap);
+        nap = nap * 2 < NAP_MAX_NS ? nap * 2 : NAP_MAX_NS;
+    }
+    rp_wait_end(board);
+}
+
+void rp_order_await(struct rp_worker *worker, const struct wio_event *event)
+{
+    const struct rp_file_order *order = &worker->run->plan->order;
+    uint32_t end = worker->stream < order->stream_count ? order->first[worker->stream + 1] : 0;
+    while (worker->precedence < end && order->items[worker->precedence].seq <= event->seq) {
+        const struct rp_precedence *item = &order->items[worker->precedence++];
+        if (item->seq == event->seq && !is_past(worker->run->board, item)) {
+            await(worker->run->board, item);
+        }
+    }
+}
+
+/* ---- what is too early nevertheless ---- */
 
 uint64_t rp_perform_in_order(struct rp_worker *worker, const struct wio_event *event,
                              uint64_t begin, struct rp_outcome *out)

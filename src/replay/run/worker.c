@@ -85,6 +85,7 @@ void rp_worker_perform(struct rp_thread *thread)
     worker->process = process;
     worker->thread = thread;
     worker->stream = thread->stream;
+    worker->precedence = rp_order_first(run->plan, worker->stream);
     worker->caused = run->plan->family.images[process->image].caused;
     worker->traced_ns = thread->traced_base_ns;
     worker->free_ns = thread->base_ns;

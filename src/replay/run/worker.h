@@ -120,6 +120,7 @@ struct rp_worker {
     int null_fd;          /* /dev/null, 0 = not open: where the file's half of a copy goes */
     uint32_t dir_count;
     unsigned close_waits; /* that were in vain: the next ones are shorter (share.c) */
+    uint32_t precedence;  /* next item of the plan's order, of this stream (file_order.h) */
     uint64_t free_ns;     /* end of the last operation performed */
     uint64_t traced_ns;   /* end of the last event, in the trace */
     uint64_t think_ns;    /* time between events since then */

@@ -99,6 +99,7 @@ static uint64_t try(struct rp_worker *worker, const struct wio_event *event, uin
 static void perform(struct rp_worker *worker, const struct wio_event *event)
 {
     struct rp_outcome out = {0};
+    rp_order_await(worker, event);
     uint64_t due_ns = worker->causal.gap.v_ns;
     uint64_t begin_ns =
         is_timed(worker, event) ? rp_time_start(worker, event) : wio_clock_mono_ns();

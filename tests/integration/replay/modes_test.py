@@ -126,6 +126,51 @@ class Waiting(ReplayCase):
         self.assertEqual(self.replay("--mode=think")["mismatch_count"], 0)
 
 
+class Order(ReplayCase):
+    """Modes without the recorded waits keep the order that files need; --no-order does not."""
+
+    BUSY = "\n".join(f"mkdir stream=1 t={1000 + i} path=/busy/{i}" for i in range(1500))
+
+    def check(self, first, then, before=""):
+        """Stream 1 does a lot, then what is `first`; stream 0 has nothing to do before `then`."""
+        self.script(f"""
+            process 10
+            process 11
+            stream 0 10
+            stream 1 11
+            {before}
+            {self.BUSY}
+            {first.format(at="stream=1 t=50000000")}
+            {then.format(at="stream=0 t=60000000")}""")
+        self.assertEqual(self.replay("--mode=afap")["mismatch_count"], 0)
+        self.assertGreater(self.replay("--mode=afap", "--no-order", status=1)["mismatch_count"], 0)
+        shutil.rmtree(self.trace)
+
+    def test_a_lookup_precedes_the_removal(self):
+        self.check("open {at} path=/a a0=0 res=3", "unlink {at} path=/a")
+        self.check("stat {at} path=/a a1=0100644 a2=0", "rename {at} path=/a path2=/b")
+        self.check("mkdir {at} path=/d/x", "rename {at} path=/d path2=/e")
+
+    def test_a_failed_lookup_precedes_the_making(self):
+        self.check("open {at} path=/a a0=0 err=2", "open {at} path=/a a0=0x42 a1=0644 res=3")
+        self.check("access {at} path=/a err=2", "mkdir {at} path=/a")
+
+    def test_a_length_is_read_before_it_changes(self):
+        self.check("read {at} fd=3 path=/a off=0 size=100 res=10", "write {at} fd=3 path=/a off=10 size=50",
+                   "open stream=1 t=1 path=/a a0=0 res=3\nopen stream=0 t=2 path=/a a0=1 res=3")
+        self.check("stat {at} path=/a a1=0100644 a2=10", "truncate {at} path=/a size=0")
+
+    def test_overlapping_calls_are_as_their_results_say(self):
+        self.script("""
+            process 10
+            process 11
+            stream 0 10
+            stream 1 11
+            open stream=0 t=1000 dur=5000 path=/a a0=0xc2 a1=0644 err=17
+            open stream=1 t=2000 dur=3000 path=/a a0=0xc2 a1=0644 res=3""")
+        self.assertEqual(self.replay("--mode=afap")["mismatch_count"], 0)
+
+
 class Forks(ReplayCase):
     """Processes are forked by the fork server, with the descriptors of the process that forks in the trace."""
 
