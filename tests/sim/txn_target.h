@@ -8,6 +8,7 @@
 #include "sim/sim.h"
 #include "store/link/link.h"
 #include "store/server/server.h"
+#include "store/trace/tracer.h"
 
 struct txn_target;
 
@@ -17,6 +18,11 @@ struct txn_target_config {
     const char *const *addresses;       /* "unix:" and the node's name */
     uint16_t self;
     uint16_t targets;
+    /* of txn_target_memory.c alone: */
+    enum wio_lock_policy policy;
+    uint64_t lock_timeout_ns;
+    struct wio_tracer *tracer; /* NULL: none */
+    uint64_t prefilled_bytes;  /* of each segment of file 1, zeros */
 };
 
 /* Set the simulation's faults of disks, before targets are made. */
@@ -24,6 +30,8 @@ void txn_target_faults(struct wio_sim_options *options, bool is_stable);
 struct txn_target *txn_target_create(const struct txn_target_config *config);
 /* Its node loses power, and comes back. */
 void txn_target_crash(struct txn_target *target);
+/* Of the process that runs now; txn_target_memory.c alone. */
+struct wio_server *txn_target_server(struct txn_target *target);
 /* What is committed there. */
 void txn_target_read(struct txn_target *target, uint32_t segment, uint64_t offset, void *data,
                      size_t size);

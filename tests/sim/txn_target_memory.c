@@ -18,12 +18,14 @@ struct txn_target {
 static void start(struct txn_target *target)
 {
     const struct txn_target_config *own = &target->config;
-    struct wio_target_config config = {.link = *own->link, .addresses = own->addresses};
+    struct wio_target_config config = {
+        .link = *own->link, .addresses = own->addresses, .tracer = own->tracer};
     struct wio_error err = WIO_ERROR_INIT;
     const char *address = own->addresses[own->self];
     config.server = (struct wio_server_config){.self = own->self,
                                                .targets = own->targets,
-                                               .policy = WIO_LOCK_WOUND_WAIT,
+                                               .policy = own->policy,
+                                               .lock_timeout_ns = own->lock_timeout_ns,
                                                .clients_max = 64,
                                                .txns_max = 256,
                                                .calls_max = 256,
@@ -58,6 +60,28 @@ void txn_target_faults(struct wio_sim_options *options, bool is_stable)
     (void)is_stable;
 }
 
+static void prefill(struct txn_target *target)
+{
+    static const uint8_t zeros[4096];
+    struct wio_backing *backing = &target->memory.base;
+    for (uint32_t segment = 0; segment < target->config.targets; segment++) {
+        const struct wio_update update = {.kind = WIO_UPDATE_WRITE,
+                                          .segment = segment,
+                                          .file = 1,
+                                          .size = target->config.prefilled_bytes,
+                                          .data = zeros};
+        if (update.size > sizeof(zeros) ||
+            backing->ops->apply(backing, &update, 1, false, NULL) != WIO_OK) {
+            sim_fail("a segment could not be filled");
+        }
+    }
+}
+
+struct wio_server *txn_target_server(struct txn_target *target)
+{
+    return wio_target_server(target->target);
+}
+
 struct txn_target *txn_target_create(const struct txn_target_config *config)
 {
     struct txn_target *target = calloc(1, sizeof(*target));
@@ -66,6 +90,9 @@ struct txn_target *txn_target_create(const struct txn_target_config *config)
     }
     target->config = *config;
     memory_backing_init(&target->memory);
+    if (config->prefilled_bytes > 0) {
+        prefill(target);
+    }
     start(target);
     wio_sim_later(config->sim, FLUSH_NS, flush, target);
     return target;

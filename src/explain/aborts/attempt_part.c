@@ -78,8 +78,11 @@ static struct wio_attempt_range *find_range(struct wio_attempt_part *part,
 static enum wio_status add_range(struct wio_attempt_part *part, const struct wio_txn_row *row)
 {
     struct wio_attempt_range *known = find_range(part, row);
+    bool is_answer = row->kind != WIO_TXN_ARRIVE;
     if (known != NULL) {
-        known->touched = row->bytes > known->touched ? row->bytes : known->touched;
+        bool is_less = !is_answer || (known->is_answered && known->touched >= row->bytes);
+        known->touched = is_less ? known->touched : row->bytes;
+        known->is_answered = known->is_answered || is_answer;
         return WIO_OK;
     }
     if (part->range_count == WIO_ATTEMPT_RANGES) {
@@ -89,8 +92,11 @@ static enum wio_status add_range(struct wio_attempt_part *part, const struct wio
     void *array = part->ranges;
     WIO_TRY(wio_grow(&array, sizeof(*part->ranges), &part->range_capacity, part->range_count + 1));
     part->ranges = array;
-    part->ranges[part->range_count++] =
-        (struct wio_attempt_range){.range = row->range, .touched = row->bytes, .mode = row->mode};
+    part->ranges[part->range_count++] = (struct wio_attempt_range){
+        .range = row->range,
+        .touched = is_answer ? row->bytes : row->range.to - row->range.from,
+        .mode = row->mode,
+        .is_answered = is_answer};
     return WIO_OK;
 }
 

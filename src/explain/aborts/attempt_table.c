@@ -17,7 +17,7 @@ static void free_attempt(struct wio_attempt *attempt)
         free(attempt->parts[i].ranges);
     }
     free(attempt->parts);
-    free(attempt->waits);
+    wio_attempt_waits_free(attempt->waits);
     free(attempt);
 }
 
@@ -41,6 +41,7 @@ void wio_attempts_fini(struct wio_attempts *attempts)
     free(attempts->servers);
     wio_map_fini(&attempts->server_index);
     free(attempts->buckets);
+    free(attempts->past);
 }
 
 static uint64_t hash(const struct wio_txn_name *name)
@@ -69,6 +70,35 @@ struct wio_attempt *wio_attempts_find(const struct wio_attempts *attempts,
         attempt = attempt->hash_next;
     }
     return attempt;
+}
+
+static struct wio_attempt_past *past_of(const struct wio_attempts *attempts,
+                                        const struct wio_txn_name *name)
+{
+    struct wio_txn_name txn = {.client = name->client, .number = name->number};
+    return &attempts->past[hash(&txn) % WIO_ATTEMPTS_PAST];
+}
+
+bool wio_attempts_is_past(const struct wio_attempts *attempts, const struct wio_txn_name *name)
+{
+    if (attempts->past == NULL) {
+        return false;
+    }
+    const struct wio_attempt_past *past = past_of(attempts, name);
+    return past->client == name->client && past->number == name->number &&
+           name->attempt <= past->attempt;
+}
+
+/* Without memory for it late rows are not known as such. */
+static void note_past(struct wio_attempts *attempts, const struct wio_txn_name *name)
+{
+    if (attempts->past == NULL) {
+        attempts->past = calloc(WIO_ATTEMPTS_PAST, sizeof(*attempts->past));
+    }
+    if (attempts->past != NULL && !wio_attempts_is_past(attempts, name)) {
+        *past_of(attempts, name) =
+            (struct wio_attempt_past){name->client, name->number, name->attempt};
+    }
 }
 
 static void add_to_bucket(struct wio_attempts *attempts, struct wio_attempt *attempt)
@@ -149,7 +179,7 @@ static void link_by_begin(struct wio_attempts *attempts, struct wio_attempt *att
 static void set_aside(struct wio_attempts *attempts, struct wio_attempt *attempt)
 {
     remove_from_bucket(attempts, attempt);
-    free(attempt->waits);
+    wio_attempt_waits_free(attempt->waits);
     attempt->waits = NULL;
     attempt->younger = attempts->unused;
     attempts->unused = attempt;
@@ -245,6 +275,9 @@ static void purge(struct wio_attempts *attempts)
 void wio_attempts_retire(struct wio_attempts *attempts, struct wio_attempt *attempt)
 {
     wio_attempt_end_waits(attempt);
+    if (attempt->is_aborted) {
+        note_past(attempts, &attempt->name);
+    }
     list_remove(&attempts->open, attempt);
     list_insert(&attempts->ended, attempts->ended.youngest, attempt);
     purge(attempts);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/cleanup.h"
+#include "base/grow.h"
 #include "explain/aborts/attempts_internal.h"
 
 static void add_span(struct wio_attempt *attempt, uint64_t from_ns, uint64_t to_ns)
@@ -114,15 +115,29 @@ static bool is_refusal(const struct wio_txn_row *row)
             (row->result == WIO_TXN_REFUSED || row->result == WIO_TXN_VOTED_NO));
 }
 
-static void add_refusals(struct wio_attempt_waits *waits, uint32_t server,
-                         const struct wio_txn_row *row)
+static enum wio_status add_refusals(struct wio_attempt_waits *waits, uint32_t server,
+                                    const struct wio_txn_row *row)
 {
-    for (uint32_t i = 0; i < row->blocker_listed && waits->refusal_count < WIO_TXN_BLOCKERS; i++) {
+    for (uint32_t i = 0; i < row->blocker_listed && waits->refusal_count < WIO_ATTEMPT_REFUSALS;
+         i++) {
+        void *array = waits->refusals;
+        WIO_TRY(wio_grow(&array, sizeof(*waits->refusals), &waits->refusal_capacity,
+                         waits->refusal_count + 1));
+        waits->refusals = array;
         waits->refusals[waits->refusal_count++] =
             (struct wio_attempt_refusal){.blocker = row->blockers[i],
                                          .asked = row->range,
                                          .server = server,
                                          .is_wound = row->kind == WIO_TXN_WOUND};
+    }
+    return WIO_OK;
+}
+
+void wio_attempt_waits_free(struct wio_attempt_waits *waits)
+{
+    if (waits != NULL) {
+        free(waits->refusals);
+        free(waits);
     }
 }
 
@@ -181,10 +196,8 @@ enum wio_status wio_attempt_note_waits(struct wio_attempt *attempt, uint32_t ser
     } else if (row->kind == WIO_TXN_ARRIVE && before != NULL) {
         before->is_over = true;
     }
-    if (is_refusal(row)) {
-        add_refusals(waits, server, row);
-    }
-    return WIO_OK;
+    bool is_cause = is_refusal(row) && !attempt->is_aborted;
+    return is_cause ? add_refusals(waits, server, row) : WIO_OK;
 }
 
 bool wio_attempt_is_refused_by(const struct wio_attempt *attempt, const struct wio_txn_name *name)

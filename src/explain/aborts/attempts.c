@@ -182,18 +182,38 @@ static bool is_over(const struct wio_attempt *attempt, const struct wio_txn_row 
     return is_end && attempt->active_parts == 0 && (attempt->has_ended || !attempt->has_begun);
 }
 
+/* COMMIT and the operations behind it (STORE-PROTOCOL.md) begin nothing. */
+#define DECISIONS 32u
+
+static bool begins(const struct wio_attempts *attempts, const struct wio_txn_row *row)
+{
+    bool is_request = row->kind == WIO_TXN_ARRIVE || row->kind == WIO_TXN_ANSWER;
+    bool can_begin = row->kind == WIO_TXN_BEGIN || (is_request && row->op < DECISIONS);
+    return can_begin && !wio_attempts_is_past(attempts, &row->txn);
+}
+
+/* A single operation whose answer was lost is asked for again, and a read is performed again. */
+static bool is_again(const struct wio_attempt *attempt, const struct wio_txn_row *row)
+{
+    bool is_request = row->kind == WIO_TXN_ARRIVE || row->kind == WIO_TXN_ANSWER;
+    return is_request && !attempt->is_aborted && row->op < DECISIONS &&
+           (row->flags & WIO_TXN_SINGLE) != 0;
+}
+
 enum wio_status wio_attempts_row(struct wio_attempts *attempts, const struct wio_txn_row *row,
                                  struct wio_attempt **attempt_out, struct wio_attempt **over_out)
 {
     struct wio_attempt *attempt = wio_attempts_find(attempts, &row->txn);
     *over_out = NULL;
     *attempt_out = NULL;
-    if (attempt == NULL && (row->kind == WIO_TXN_RELEASE || row->kind == WIO_TXN_END ||
-                            row->kind == WIO_TXN_CALL || row->kind == WIO_TXN_WOUND)) {
-        return WIO_OK; /* its begin is not in the trace */
+    if (attempt == NULL && !begins(attempts, row)) {
+        return WIO_OK; /* its begin is not in the trace, or it is over long since */
+    }
+    if (attempt != NULL && attempt->end_ns != WIO_ATTEMPT_OPEN && !is_again(attempt, row)) {
+        return WIO_OK; /* it is over: an answer that was late */
     }
     if (attempt != NULL && attempt->end_ns != WIO_ATTEMPT_OPEN) {
-        return WIO_OK; /* it is over: an answer that was late */
+        attempt = NULL;
     }
     if (attempt == NULL) {
         WIO_TRY(wio_attempts_new(attempts, &row->txn, first_of(row), &attempt));

@@ -39,8 +39,10 @@ enum wio_refusal {
 
 struct wio_attempt_range {
     struct wio_txn_range range;
-    uint64_t touched; /* bytes of it that were read or written, from its begin */
+    uint64_t touched; /* bytes of it that were read or written, from its begin; all until the first
+                         answer tells */
     uint8_t mode;     /* of the lock */
+    bool is_answered;
 };
 
 /* An attempt at one server. */
@@ -72,8 +74,10 @@ struct wio_attempt_wait {
 
 /* Of an attempt so many requests that wait at the same time are known. */
 #define WIO_ATTEMPT_WAITS 4u
+#define WIO_ATTEMPT_REFUSALS 256u
 
-/* What refused or wounded an attempt. */
+/* What refused or wounded an attempt, before it was over at any server: what comes later is no
+ * cause of it. */
 struct wio_attempt_refusal {
     struct wio_txn_blocker blocker;
     struct wio_txn_range asked; /* by the attempt; to = 0: nothing, it was wounded */
@@ -92,9 +96,10 @@ struct wio_attempt_waits {
     struct wio_attempt_wait now[WIO_ATTEMPT_WAITS];
     uint32_t now_count;
     bool is_deadlock; /* a wait closed a cycle of waits */
-    /* of all servers together */
-    struct wio_attempt_refusal refusals[WIO_TXN_BLOCKERS];
+    /* of all servers together; WIO_ATTEMPT_REFUSALS at most */
+    struct wio_attempt_refusal *refusals;
     uint32_t refusal_count;
+    uint32_t refusal_capacity;
 };
 
 /* Of the requests of an attempt so many are known by time. */
@@ -145,6 +150,15 @@ struct wio_attempt_list {
     size_t count;
 };
 
+/* Of aborted attempts that are kept no more the last ones are known by name, each at the place of
+ * its transaction: their late rows begin no attempt. */
+#define WIO_ATTEMPTS_PAST 65536u
+struct wio_attempt_past {
+    uint64_t client;
+    uint64_t number;
+    uint32_t attempt; /* 0: none */
+};
+
 struct wio_attempts {
     struct wio_abort_sources *sources;
     struct wio_attempt_server *servers;
@@ -156,7 +170,8 @@ struct wio_attempts {
     struct wio_attempt_list open;  /* not over */
     struct wio_attempt_list ended; /* over, and still of use */
     uint64_t forgotten;
-    struct wio_attempt *unused; /* by `younger` */
+    struct wio_attempt *unused;    /* by `younger` */
+    struct wio_attempt_past *past; /* WIO_ATTEMPTS_PAST places; NULL: none is over yet */
 };
 
 void wio_attempts_init(struct wio_attempts *attempts, struct wio_abort_sources *sources);

@@ -12,6 +12,8 @@
 WIO_MUST_CHECK enum wio_status wio_attempts_new(struct wio_attempts *attempts,
                                                 const struct wio_txn_name *name, uint64_t begin_ns,
                                                 struct wio_attempt **attempt_out);
+/* It, or a later attempt of its transaction, is over: what comes of it now was late. */
+bool wio_attempts_is_past(const struct wio_attempts *attempts, const struct wio_txn_name *name);
 /* The part is active no more. */
 void wio_attempts_deactivate(struct wio_attempts *attempts, struct wio_attempt *attempt,
                              struct wio_attempt_part *part, uint64_t now_ns);
@@ -25,6 +27,8 @@ void wio_attempt_note_served(struct wio_attempt *attempt, const struct wio_txn_r
 WIO_MUST_CHECK enum wio_status wio_attempt_note_waits(struct wio_attempt *attempt, uint32_t server,
                                                       const struct wio_txn_row *row);
 
+/* NULL is allowed. */
+void wio_attempt_waits_free(struct wio_attempt_waits *waits);
 /* The attempt is over: what it still waits for it waited for until then. */
 void wio_attempt_end_waits(struct wio_attempt *attempt);
 

@@ -291,6 +291,7 @@ static enum wio_status add_refusal(struct wio_exact *exact, const struct wio_att
     pair->by_conflict[refusal->conflict]++;
     pair->by_conflict_s[refusal->conflict] += lane_left(attempt) / causes;
     pair->lane_s += lane_left(attempt) / causes;
+    pair->lane_abort_s += lane_left(attempt) / causes;
     pair->example = refusal->blocker.range;
     note_chain(pair, refusal->chain, refusal->chain_root);
     pair->aborts++;

@@ -38,6 +38,7 @@ struct wio_exact_pair {
     /* Of the victims' own time, in which requests that wait side by side count once, and what an
      * attempt waited before it was aborted counts as that wait: */
     double lane_s;
+    double lane_abort_s;                 /* of it: aborts */
     double by_conflict_s[WIO_CONFLICTS]; /* its parts */
     double lane_think_s;                 /* of it: the blocker had no request .. */
     double deadlock_s;                   /* .. deadlocks */

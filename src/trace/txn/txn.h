@@ -45,6 +45,8 @@ enum wio_txn_result {
     WIO_TXN_BUSY = 3,
     WIO_TXN_VOTED_NO = 4
 };
+/* Flags of a request. */
+enum wio_txn_flag { WIO_TXN_SINGLE = 1 }; /* the operation is its transaction */
 enum wio_txn_outcome { WIO_TXN_COMMITTED = 3, WIO_TXN_ENDED_ABORTED = 4 };
 
 /* Result of a CALL that was given up: no answer came in time. */
