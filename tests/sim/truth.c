@@ -61,6 +61,11 @@ struct cause {
     uint8_t conflict;
 };
 
+struct over {
+    struct wio_txn txn;
+    uint64_t at_ns; /* first */
+};
+
 struct truth {
     struct listener listeners[TRUTH_TARGETS];
     struct truth_pair *pairs;
@@ -68,7 +73,7 @@ struct truth {
     struct cause *causes; /* of attempts that are not known to be aborted yet */
     uint32_t cause_count, cause_capacity;
     uint64_t order;
-    struct wio_txn *aborted; /* attempts that have ended somewhere: later refusals are no cause */
+    struct over *aborted; /* attempts that have ended somewhere: what comes later is no cause */
     uint32_t aborted_count, aborted_capacity;
     uint64_t ambiguous;
 };
@@ -186,19 +191,25 @@ static void drop_all(struct listener *listener, const struct wio_txn *txn)
     }
 }
 
-static bool is_listed(const struct wio_txn *list, uint32_t count, const struct wio_txn *txn)
+static bool is_prepared(const struct listener *listener, const struct wio_txn *txn)
 {
-    for (uint32_t i = 0; i < count; i++) {
-        if (is_attempt(&list[i], txn)) {
+    for (uint32_t i = 0; i < listener->prepared_count; i++) {
+        if (is_attempt(&listener->prepared[i], txn)) {
             return true;
         }
     }
     return false;
 }
 
-static bool is_prepared(const struct listener *listener, const struct wio_txn *txn)
+/* Had it been aborted before `now_ns`? */
+static bool is_over(const struct truth *truth, const struct wio_txn *txn, uint64_t now_ns)
 {
-    return is_listed(listener->prepared, listener->prepared_count, txn);
+    for (uint32_t i = 0; i < truth->aborted_count; i++) {
+        if (is_attempt(&truth->aborted[i].txn, txn) && truth->aborted[i].at_ns < now_ns) {
+            return true;
+        }
+    }
+    return false;
 }
 
 static bool has_touched(const struct listener *listener, const struct wio_txn *txn,
@@ -368,10 +379,10 @@ static struct truth_pair *pair_of(struct truth *truth, const struct wio_txn *vic
 }
 
 static void add_cause(struct listener *listener, const struct wio_txn *victim,
-                      const struct wio_txn *blocker, uint8_t conflict, bool is_single)
+                      const struct wio_txn *blocker, uint8_t conflict, uint64_t now_ns)
 {
     struct truth *truth = listener->truth;
-    if (!is_single && is_listed(truth->aborted, truth->aborted_count, victim)) {
+    if (is_over(truth, victim, now_ns)) {
         return;
     }
     truth->causes =
@@ -476,8 +487,10 @@ static void answered(void *context, const struct wio_store_request *request,
     struct held wish = wish_of(request);
     bool is_ok = reply->result == WIO_STORE_OK;
     bool is_single = (request->flags & WIO_STORE_FLAG_SINGLE) != 0;
-    /* without time no wait is told: it was granted in the moment in which it began */
-    bool has_waited = is_ok && reply->locked_ns > reply->received_ns;
+    /* without time no wait is told: it was granted in the moment in which it began; that of an
+     * attempt which is over elsewhere costs nothing */
+    bool has_waited = is_ok && reply->locked_ns > reply->received_ns &&
+                      !is_over(listener->truth, &request->txn, reply->done_ns);
     if (takes_a_lock(request) && reply->result == WIO_STORE_REFUSED) {
         struct wio_lock_blocker list[WIO_LOCK_BLOCKERS];
         if (find_asked(listener, &wish) == NULL) { /* of a single operation it went before */
@@ -488,7 +501,7 @@ static void answered(void *context, const struct wio_store_request *request,
         uint32_t count = find_blockers(listener, &wish, list);
         for (uint32_t i = 0; i < count; i++) {
             add_cause(listener, &request->txn, &list[i].txn, conflict_of(listener, &list[i], &wish),
-                      is_single);
+                      reply->done_ns);
         }
         if (is_single) { /* it has ended before */
             count_abort(listener->truth, &request->txn);
@@ -514,7 +527,7 @@ static void ended(void *context, const struct wio_txn *txn, bool is_committed, u
         count_abort(truth, txn);
         truth->aborted = room(truth->aborted, sizeof(*truth->aborted), &truth->aborted_capacity,
                               truth->aborted_count);
-        truth->aborted[truth->aborted_count++] = *txn;
+        truth->aborted[truth->aborted_count++] = (struct over){*txn, now_ns};
     }
     listener->next->ended(listener->next_context, txn, is_committed, now_ns);
 }
@@ -539,7 +552,7 @@ static void wounded(void *context, const struct wio_store_push *push, uint64_t n
     listener->truth->ambiguous += reasons > 1;
     bool is_untouched = !has_touched(listener, &push->txn, reason);
     add_cause(listener, &push->txn, &reason->txn,
-              is_untouched ? WIO_CONFLICT_FALSE : WIO_CONFLICT_DATA, false);
+              is_untouched ? WIO_CONFLICT_FALSE : WIO_CONFLICT_DATA, now_ns);
     listener->next->wounded(listener->next_context, push, now_ns);
 }
 

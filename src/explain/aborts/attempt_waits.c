@@ -196,8 +196,13 @@ enum wio_status wio_attempt_note_waits(struct wio_attempt *attempt, uint32_t ser
     } else if (row->kind == WIO_TXN_ARRIVE && before != NULL) {
         before->is_over = true;
     }
-    bool is_cause = is_refusal(row) && !attempt->is_aborted;
+    bool is_cause = is_refusal(row) && !wio_attempt_is_late(attempt, row);
     return is_cause ? add_refusals(waits, server, row) : WIO_OK;
+}
+
+bool wio_attempt_is_late(const struct wio_attempt *attempt, const struct wio_txn_row *row)
+{
+    return attempt->is_aborted && row->t_ns > attempt->aborted_ns;
 }
 
 bool wio_attempt_is_refused_by(const struct wio_attempt *attempt, const struct wio_txn_name *name)

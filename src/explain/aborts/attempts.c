@@ -135,6 +135,12 @@ static bool is_turned_away(const struct wio_txn_row *row)
            row->reason == WIO_LOCK_REASON_NONE;
 }
 
+static void note_aborted(struct wio_attempt *attempt, const struct wio_txn_row *row)
+{
+    attempt->aborted_ns = attempt->is_aborted ? attempt->aborted_ns : row->t_ns;
+    attempt->is_aborted = true;
+}
+
 static enum wio_status at_server(struct wio_attempts *attempts, struct wio_attempt *attempt,
                                  const struct wio_txn_row *row)
 {
@@ -161,7 +167,7 @@ static enum wio_status at_server(struct wio_attempts *attempts, struct wio_attem
     WIO_TRY(wio_attempt_part_add(part, row));
     if (is_turned_away(row) && !was_there) {
         wio_attempts_deactivate(attempts, attempt, part, row->t_ns);
-        attempt->is_aborted = true;
+        note_aborted(attempt, row);
     }
     return WIO_OK;
 }
@@ -228,7 +234,9 @@ enum wio_status wio_attempts_row(struct wio_attempts *attempts, const struct wio
         end_untold(attempts, attempt, row->t_ns);
     }
     if (row->kind == WIO_TXN_END || row->kind == WIO_TXN_RELEASE) {
-        attempt->is_aborted = attempt->is_aborted || row->outcome == WIO_TXN_ENDED_ABORTED;
+        if (row->outcome == WIO_TXN_ENDED_ABORTED) {
+            note_aborted(attempt, row);
+        }
     }
     *attempt_out = attempt;
     if (is_over(attempt, row)) {

@@ -127,6 +127,7 @@ struct wio_attempt {
     uint64_t used_ns;       /* of servers, for its requests */
     uint64_t wait_ns;       /* for locks */
     bool is_aborted;
+    uint64_t aborted_ns;                 /* when the first server said so */
     bool is_present;                     /* presence.h counts it */
     bool has_begun;                      /* its client's BEGIN was seen */
     bool has_ended;                      /* its client's END was seen */
@@ -197,6 +198,8 @@ WIO_MUST_CHECK enum wio_status wio_attempts_line(const struct wio_attempts *atte
 /* An attempt that is kept, over or not; NULL. */
 struct wio_attempt *wio_attempts_find(const struct wio_attempts *attempts,
                                       const struct wio_txn_name *name);
+/* Is the row behind the abort of its attempt somewhere? Then nothing of it is a cause or a cost. */
+bool wio_attempt_is_late(const struct wio_attempt *attempt, const struct wio_txn_row *row);
 /* Is the transaction one of those whose locks refused or wounded the attempt? */
 bool wio_attempt_is_refused_by(const struct wio_attempt *attempt, const struct wio_txn_name *name);
 /* The wait of its request for these bytes, NULL where there is none. */

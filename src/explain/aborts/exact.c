@@ -230,7 +230,8 @@ enum wio_status wio_exact_row(struct wio_exact *exact, const struct wio_attempts
         lane = wio_attempt_take_lane(attempt, row);
     }
     WIO_TRY(wio_exact_add_times(exact, source, (uint32_t)*server, row, &lane));
-    if (row->kind == WIO_TXN_ANSWER && row->result == WIO_TXN_OK && row->lock_ns > 0) {
+    bool has_waited = row->kind == WIO_TXN_ANSWER && row->result == WIO_TXN_OK && row->lock_ns > 0;
+    if (has_waited && !wio_attempt_is_late(attempt, row)) {
         WIO_TRY(add_wait(exact, attempts, attempt, (uint32_t)*server, row, &lane));
     }
     wio_attempt_end_wait(attempt, (uint32_t)*server, row);

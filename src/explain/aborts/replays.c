@@ -73,6 +73,7 @@ static void begin_again(struct wio_replay_txn *txn, const struct wio_txn_row *ro
                         uint64_t begin_ns)
 {
     txn->attempt = row->txn.attempt;
+    txn->refused_ns = 0;
     txn->first = NONE;
     txn->last = NONE;
     txn->answered_ns = begin_ns;
@@ -136,10 +137,39 @@ static enum wio_status commit(struct wio_replays *replays, struct wio_replay_txn
     return add_to_client(replays, txn);
 }
 
+/* Its locks go at one server after the other: the run has one end, in the middle. */
+static void hold_longer(struct wio_replay_txn *txn, const struct wio_txn_row *row)
+{
+    bool is_release = row->kind == WIO_TXN_RELEASE && row->txn.attempt == txn->attempt;
+    if (is_release && row->t_ns > txn->end_ns) {
+        uint64_t more_ns = (row->t_ns - txn->end_ns) / 2;
+        txn->end_ns += more_ns;
+        txn->hold_ns += more_ns;
+    }
+}
+
 static bool is_kept_request(const struct wio_txn_row *row)
 {
     return row->kind == WIO_TXN_ANSWER && row->result == WIO_TXN_OK && row->range.to != 0 &&
            row->server < SERVERS_MAX;
+}
+
+/* How long an attempt that is to end keeps its locks. */
+static void note_abort(struct wio_replays *replays, struct wio_replay_txn *txn,
+                       const struct wio_txn_row *row)
+{
+    bool is_refusal = row->kind == WIO_TXN_WOUND ||
+                      (row->kind == WIO_TXN_ANSWER && row->result == WIO_TXN_REFUSED &&
+                       (row->flags & WIO_TXN_SINGLE) == 0);
+    bool is_own = row->txn.attempt == txn->attempt;
+    if (is_own && is_refusal && txn->refused_ns == 0) {
+        txn->refused_ns = row->t_ns;
+    } else if (is_own && row->kind == WIO_TXN_RELEASE && txn->refused_ns != 0 &&
+               row->outcome == WIO_TXN_ENDED_ABORTED) {
+        replays->abort_ns += row->t_ns - txn->refused_ns;
+        replays->abort_count++;
+        txn->refused_ns = 0;
+    }
 }
 
 enum wio_status wio_replays_row(struct wio_replays *replays, const struct wio_txn_row *row)
@@ -160,12 +190,17 @@ enum wio_status wio_replays_row(struct wio_replays *replays, const struct wio_tx
         }
         WIO_TRY(add_txn(replays, row, came_ns, &txn));
     }
-    if (txn == NULL || txn->is_committed) {
+    if (txn != NULL && txn->is_committed) {
+        hold_longer(txn, row);
+        return WIO_OK;
+    }
+    if (txn == NULL) {
         return WIO_OK;
     }
     if (row->txn.attempt > txn->attempt) {
         begin_again(txn, row, came_ns);
     }
+    note_abort(replays, txn, row);
     if (is_kept_request(row)) {
         replays->servers = row->server >= replays->servers ? row->server + 1 : replays->servers;
         return is_full(replays) ? WIO_OK : add_request(replays, txn, row, came_ns);

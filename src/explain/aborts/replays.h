@@ -43,6 +43,7 @@ struct wio_replay_txn {
     uint32_t next_of_client; /* transaction; UINT32_MAX: the last */
     uint64_t after_ns;       /* from the end of the client's transaction before to its begin */
     uint64_t hold_ns;        /* from the last answer to its end */
+    uint64_t refused_ns;     /* the attempt at hand: refused or wounded; 0: not, or it is counted */
     bool is_committed;
 };
 
@@ -59,7 +60,10 @@ struct wio_replays {
     uint32_t *first_of_clients;
     uint32_t client_count;
     uint32_t client_capacity;
-    uint32_t open;     /* of txns: not committed */
+    uint32_t open; /* of txns: not committed */
+    /* From a wound or refusal to the release at the server, which messages take: of so many. */
+    uint64_t abort_ns;
+    uint64_t abort_count;
     uint64_t left_out; /* transactions that were not kept, by their first row */
     uint32_t servers;  /* largest number of a server + 1 */
 };

@@ -8,14 +8,17 @@
 #include "explain/aborts/whatif_plan.h"
 #include "lock/lock.h"
 
-#define PAUSE_NS UINT64_C(100000) /* before the second attempt; then it doubles */
-#define PAUSE_DOUBLES 10u
+/* Of the store's client (store/client/coord_attempt.c): before the second attempt; then it doubles.
+ */
+#define PAUSE_NS UINT64_C(100000)
+#define PAUSE_DOUBLES 7u
+#define ABORT_NS UINT64_C(50000)    /* where no abort was recorded */
 #define ABORTS_PER_TRANSACTION 100u /* above: no result */
 /* Events of a run for each request: above, it has no end that is worth waiting for. */
 #define EVENTS_PER_REQUEST 64u
 #define NOTHING UINT32_MAX
 
-enum moment { BEGIN, ISSUE, DONE, END, TIME_OUT };
+enum moment { BEGIN, ISSUE, DONE, ABORT, END, TIME_OUT };
 
 struct event {
     uint64_t ns;
@@ -34,7 +37,7 @@ struct runner {
     uint32_t next; /* piece to send */
     uint32_t outstanding;
     uint64_t birth_ns;
-    bool is_committing;
+    bool is_ending; /* it was refused or wounded, and its client does not know yet */
     struct wio_whatif_plan plan;
     struct wio_lock_owner **owners; /* by server */
 };
@@ -130,16 +133,42 @@ static void release_all(struct world *world, struct runner *runner)
     }
 }
 
+static uint64_t pause_of(const struct world *world, const struct runner *runner)
+{
+    const struct wio_replay_txn *txn = &world->replays->txns[runner->txn];
+    uint32_t doubles = runner->attempt - 1 < PAUSE_DOUBLES ? runner->attempt - 1 : PAUSE_DOUBLES;
+    uint64_t pause = PAUSE_NS << doubles;
+    uint64_t mixed = (txn->client + txn->number * 31 + runner->attempt * UINT64_C(131)) *
+                     UINT64_C(0x9e3779b97f4a7c15);
+    return pause / 2 + (mixed >> 33) % (pause / 2 + 1);
+}
+
+/* The client has heard, and the servers have heard of it. */
 static enum wio_status abort_attempt(struct world *world, struct runner *runner)
 {
-    uint32_t doubles = runner->attempt - 1 < PAUSE_DOUBLES ? runner->attempt - 1 : PAUSE_DOUBLES;
+    uint64_t pause_ns = pause_of(world, runner);
     release_all(world, runner);
     world->result.aborts++;
+    runner->is_ending = false;
     runner->next = 0;
     runner->outstanding = 0;
     runner->attempt++;
     runner->epoch++;
-    return later(world, runner, ISSUE, PAUSE_NS << doubles, 0);
+    return later(world, runner, ISSUE, pause_ns, 0);
+}
+
+/* A refusal or wound is on its way: the attempt keeps its locks until the answer to it has come,
+ * and commits if that is faster. */
+static enum wio_status end_attempt(struct world *world, struct runner *runner)
+{
+    const struct wio_replays *replays = world->replays;
+    uint64_t abort_ns =
+        replays->abort_count > 0 ? replays->abort_ns / replays->abort_count : ABORT_NS;
+    if (runner->is_ending) {
+        return WIO_OK;
+    }
+    runner->is_ending = true;
+    return later(world, runner, ABORT, abort_ns, 0);
 }
 
 static enum wio_status serve(struct world *world, struct runner *runner, uint32_t index)
@@ -182,7 +211,7 @@ static enum wio_status send(struct world *world, struct runner *runner, uint32_t
     world->servers[piece->server].is_stirred = true;
     *is_over_out = answer.outcome == WIO_LOCK_REFUSED;
     if (answer.outcome == WIO_LOCK_REFUSED) {
-        return abort_attempt(world, runner);
+        return end_attempt(world, runner);
     }
     runner->outstanding++;
     if (answer.outcome == WIO_LOCK_GRANTED) {
@@ -209,7 +238,6 @@ static enum wio_status go_on(struct world *world, struct runner *runner)
     if (runner->next < runner->plan.count) {
         return later(world, runner, ISSUE, runner->plan.pieces[runner->next].after_ns, 0);
     }
-    runner->is_committing = true;
     return later(world, runner, END, runner->plan.hold_ns, 0);
 }
 
@@ -222,13 +250,14 @@ static enum wio_status begin(struct world *world, struct runner *runner)
     runner->birth_ns = world->now_ns;
     runner->next = 0;
     runner->outstanding = 0;
-    runner->is_committing = false;
     return go_on(world, runner);
 }
 
 static enum wio_status end(struct world *world, struct runner *runner)
 {
     release_all(world, runner);
+    runner->is_ending = false;
+    runner->epoch++;
     world->result.transactions++;
     world->last_end_ns = world->now_ns;
     runner->txn = world->replays->txns[runner->txn].next_of_client;
@@ -243,11 +272,11 @@ static enum wio_status end(struct world *world, struct runner *runner)
 static enum wio_status take_lock_event(struct world *world, const struct wio_lock_event *event)
 {
     struct runner *runner = event->user;
-    if (event->txn.attempt != runner->attempt || runner->is_committing) {
+    if (event->txn.attempt != runner->attempt) {
         return WIO_OK;
     }
     if (event->kind != WIO_LOCK_EVENT_GRANTED) {
-        return abort_attempt(world, runner);
+        return end_attempt(world, runner);
     }
     uint32_t index = (uint32_t)event->tag;
     world->result.wait_s += (double)(world->now_ns - runner->plan.pieces[index].since_ns) / 1e9;
@@ -305,6 +334,8 @@ static enum wio_status happen(struct world *world, const struct event *event)
     case DONE:
         runner->outstanding--;
         return runner->outstanding == 0 ? go_on(world, runner) : WIO_OK;
+    case ABORT:
+        return abort_attempt(world, runner);
     case END:
         return end(world, runner);
     case TIME_OUT:

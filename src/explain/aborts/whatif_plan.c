@@ -21,7 +21,8 @@ static enum wio_status add(struct wio_whatif_plan *plan, const struct wio_whatif
     return WIO_OK;
 }
 
-/* Locks cover whole multiples of the granularity; of 1 byte: what was touched. */
+/* Locks cover whole multiples of the granularity; of 1 byte: what was touched, which may be
+ * nothing. */
 static void round_range(struct wio_whatif_piece *piece, uint32_t touched, uint64_t granularity)
 {
     struct wio_txn_range *range = &piece->range;
@@ -30,8 +31,7 @@ static void round_range(struct wio_whatif_piece *piece, uint32_t touched, uint64
     }
     if (granularity == 1) {
         uint64_t length = range->to - range->from;
-        bool is_part = touched > 0 && touched < length;
-        range->to = is_part ? range->from + touched : range->to;
+        range->to = touched < length ? range->from + touched : range->to;
         return;
     }
     uint64_t behind = (range->to + granularity - 1) / granularity * granularity;
