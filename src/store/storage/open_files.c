@@ -12,6 +12,9 @@ enum wio_status open_files_init(struct open_files *files, struct wio_io *io, uin
     *files = (struct open_files){.io = io, .limit = limit};
     wio_pair_map_init(&files->index, &heap);
     files->places = calloc(limit, sizeof(*files->places));
+    for (unsigned dir = 0; dir < SEGMENT_DIRS; dir++) {
+        files->dirty_dirs[dir] = true; /* a process that was killed may have left it so */
+    }
     return files->places != NULL ? WIO_OK : WIO_ERR_NOMEM;
 }
 

@@ -297,6 +297,25 @@ static void sizes_are_those_of_the_file(void **state)
     end(&place);
 }
 
+/* A process that was killed made the file; another one flushes it, and with it its name. */
+static void names_of_an_earlier_process_are_flushed(void **state)
+{
+    struct wio_error err = WIO_ERROR_INIT;
+    struct wio_segment_id id = {0x105, 0};
+    struct place place = begin(0);
+    (void)state;
+    put(&place, id, 0, 100);
+    assert_ok(try_open(&place, 0, 0, &err), &err);
+    put(&place, id, 0, 100);
+    assert_ok(wio_storage_sync(place.storage, &err), &err);
+    struct place after = {
+        .disk = disk_crash(place.disk, disk_events(place.disk), 1, DISK_NONE_SURVIVE)};
+    assert_ok(try_open(&after, 0, 0, &err), &err);
+    assert_int_equal(size_of(&after, id), 100);
+    end(&after);
+    end(&place);
+}
+
 static void removal_during_a_flush(void **state)
 {
     struct place place = begin(0);
@@ -345,6 +364,7 @@ int main(void)
         cmocka_unit_test(few_open_files_serve_many),
         cmocka_unit_test(a_flush_makes_all_durable),
         cmocka_unit_test(sizes_are_those_of_the_file),
+        cmocka_unit_test(names_of_an_earlier_process_are_flushed),
         cmocka_unit_test(removal_during_a_flush),
         cmocka_unit_test(a_failed_flush_is_for_ever),
     };
