@@ -102,6 +102,9 @@ enum wio_store_flag {
 /* Further flags of requests in transactions. */
 #define WIO_STORE_FLAG_BEGIN (1u << 6) /* the first of this attempt at this target */
 #define WIO_STORE_FLAG_TRY (1u << 7)   /* ABORT: only if it has not voted; -> outcome */
+/* The last operation: what the transaction has done here, which is no other target's too, commits
+ * with it, or is aborted. Not of READ and SIZE. */
+#define WIO_STORE_FLAG_COMMIT (1u << 8)
 
 /* Blockers name bytes of segments, or what stands beside them: bits of the range's segment. */
 #define WIO_STORE_LOCK_SIZE (1u << 30)    /* the size of the segment */

@@ -9,20 +9,34 @@ static bool asks_for_vote(const struct wio_store_request *request)
     return (request->flags & WIO_STORE_FLAG_PREPARE) != 0 || request->op == WIO_STORE_PREPARE;
 }
 
+static bool commits(const struct wio_store_request *request)
+{
+    return (request->flags & (WIO_STORE_FLAG_SINGLE | WIO_STORE_FLAG_COMMIT)) != 0;
+}
+
+/* R-LAST-1: a client that does not wait for its answers: what is still to be done would not be in
+ * it. */
+static bool ends_too_early(const struct server_call *call)
+{
+    return (commits(&call->request) || asks_for_vote(&call->request)) &&
+           !TAILQ_EMPTY(&call->txn->calls);
+}
+
 /* All locks are there. */
 static void run(struct wio_server *server, struct server_call *call)
 {
     struct server_txn *txn = call->txn;
     const struct wio_store_request *request = &call->request;
-    enum wio_store_result result = server_perform(server, call);
+    bool is_early = ends_too_early(call);
+    enum wio_store_result result = is_early ? WIO_STORE_BAD : server_perform(server, call);
     call->locked_ns = server->now_ns;
-    if (result != WIO_STORE_OK && (request->flags & WIO_STORE_FLAG_SINGLE) != 0) {
+    if (is_early || (result != WIO_STORE_OK && commits(request))) {
         call->txn = NULL;
         server_abort(server, txn);
         server_answer(server, call, result);
     } else if (result != WIO_STORE_OK) {
         server_answer(server, call, result);
-    } else if ((request->flags & WIO_STORE_FLAG_SINGLE) != 0) {
+    } else if (commits(request)) {
         server_commit(server, call, txn);
     } else if (asks_for_vote(request)) {
         server_vote(server, call, txn);
@@ -38,7 +52,7 @@ static void refuse(struct wio_server *server, struct server_call *call, enum wio
 {
     struct server_txn *txn = call->txn;
     call->txn = NULL;
-    if ((call->request.flags & WIO_STORE_FLAG_SINGLE) != 0) {
+    if (commits(&call->request)) {
         server_abort(server, txn);
     }
     server_answer_refused(server, call, reason, blockers);
@@ -196,12 +210,20 @@ static enum wio_store_result vote_again(const struct wio_server *server, struct 
     return result;
 }
 
-/* A single operation whose answer was lost in a crash; the log had it. */
+/* A commit whose answer was lost in a crash; the log had it. */
 static bool has_committed(const struct server_session *session,
                           const struct wio_store_request *request)
 {
-    return (request->flags & WIO_STORE_FLAG_SINGLE) != 0 &&
+    return commits(request) &&
            server_past_find(session, &request->txn) == WIO_STORE_OUTCOME_COMMITTED;
+}
+
+/* R-LAST-1: at most one of FLAG_SINGLE, FLAG_COMMIT and a vote. */
+static bool ends_once(const struct wio_store_request *request)
+{
+    bool is_single = (request->flags & WIO_STORE_FLAG_SINGLE) != 0;
+    bool is_commit = (request->flags & WIO_STORE_FLAG_COMMIT) != 0;
+    return is_single + is_commit + asks_for_vote(request) <= 1;
 }
 
 void server_operate(struct wio_server *server, struct server_session *session,
@@ -209,9 +231,7 @@ void server_operate(struct wio_server *server, struct server_session *session,
 {
     struct wio_store_request *request = &call->request;
     enum wio_store_result result = WIO_STORE_BAD;
-    bool both = (request->flags & WIO_STORE_FLAG_SINGLE) != 0 &&
-                (request->flags & WIO_STORE_FLAG_PREPARE) != 0;
-    if (request->txn.number != 0 && !both && server_request_is_sound(request)) {
+    if (request->txn.number != 0 && ends_once(request) && server_request_is_sound(request)) {
         result = find_or_begin(server, session, request, &call->txn);
     }
     if (result == WIO_STORE_OK) {

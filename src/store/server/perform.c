@@ -27,14 +27,14 @@ bool server_request_is_sound(const struct wio_store_request *request)
         return false;
     }
     bool is_increment = (request->flags & WIO_STORE_FLAG_INCREMENT) != 0;
-    bool is_prepare = (request->flags & WIO_STORE_FLAG_PREPARE) != 0;
+    bool is_last = (request->flags & (WIO_STORE_FLAG_PREPARE | WIO_STORE_FLAG_COMMIT)) != 0;
     switch (request->op) {
     case WIO_STORE_READ:
-        return bytes <= WIO_STORE_DATA_MAX && request->offset <= OFFSET_MAX - bytes && !is_prepare;
+        return bytes <= WIO_STORE_DATA_MAX && request->offset <= OFFSET_MAX - bytes && !is_last;
     case WIO_STORE_WRITE:
         return request->offset <= OFFSET_MAX - bytes && (!is_increment || bytes == 8);
     case WIO_STORE_SIZE:
-        return !is_prepare;
+        return !is_last;
     case WIO_STORE_POINTER:
         return request->whence <= WIO_STORE_WHENCE_ADD;
     case WIO_STORE_LOCK:

@@ -7,7 +7,8 @@
  * view: what is committed, with its own updates on top. Updates are deferred: kept in memory
  * until the transaction commits, so that an abort leaves nothing to undo. Locks are held to the
  * end.
- *  - FLAG_SINGLE: the operation commits at once.
+ *  - FLAG_SINGLE: the operation commits at once. FLAG_COMMIT: so does the transaction, with this
+ *    operation as its last one, which waits for its locks as any other does.
  *  - volatile: COMMIT applies the updates; no vote. Atomic over several targets unless the client
  *    dies or is cut off while its COMMITs are under way; then a target asks the others (below).
  *  - stable, one target: COMMIT with FLAG_STABLE logs the updates, and applies them, releases the

@@ -30,7 +30,8 @@ enum {
     WIO_WIRE_REPLY = 1 << 15, /* answers the request of this number */
     WIO_WIRE_FLAGS = WIO_WIRE_REPLY | WIO_STORE_FLAG_SINGLE | WIO_STORE_FLAG_STABLE |
                      WIO_STORE_FLAG_PREPARE | WIO_STORE_FLAG_REJECT | WIO_STORE_FLAG_NOFOLLOW |
-                     WIO_STORE_FLAG_INCREMENT | WIO_STORE_FLAG_BEGIN | WIO_STORE_FLAG_TRY
+                     WIO_STORE_FLAG_INCREMENT | WIO_STORE_FLAG_BEGIN | WIO_STORE_FLAG_TRY |
+                     WIO_STORE_FLAG_COMMIT
 };
 
 struct wio_wire_header {

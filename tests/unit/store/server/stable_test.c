@@ -80,6 +80,25 @@ static void a_stable_write_is_answered_when_it_is_durable(void **state)
     expect_file(0, "safe");
 }
 
+static void a_last_write_makes_all_durable_at_once(void **state)
+{
+    (void)state;
+    rig_send(&rig, 0, rig_write(1, 1, 0, "first "));
+    struct wio_store_request last = rig_write(1, 1, 6, "last");
+    last.flags = WIO_STORE_FLAG_COMMIT | WIO_STORE_FLAG_STABLE;
+    assert_null(rig_send(&rig, 0, last));
+    expect_file(0, "");
+    rig_flush(&rig, 0);
+    assert_result(rig_last(&rig, 0, 1), WIO_STORE_OK);
+    expect_file(0, "first last");
+    assert_int_equal(rig.targets[0].memory.flushes, 1);
+    rig_crash(&rig, 0); /* the answer was lost with the connection: asked again, it is known */
+    expect_file(0, "first last");
+    last.number = 0;
+    assert_result(rig_send(&rig, 0, last), WIO_STORE_OK);
+    expect_file(0, "first last");
+}
+
 static void commits_share_a_flush(void **state)
 {
     (void)state;
@@ -328,6 +347,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(a_stable_write_is_answered_when_it_is_durable),
+        TEST(a_last_write_makes_all_durable_at_once),
         TEST(commits_share_a_flush),
         TEST(a_log_that_fails_acknowledges_nothing),
         TEST(two_votes_and_the_news),

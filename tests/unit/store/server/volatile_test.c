@@ -171,6 +171,82 @@ static void nothing_is_committed_before_it_is_done(void **state)
     assert_int_equal(stat_of(0).txns, 2);
 }
 
+/* R-LAST-1: what still waits would not be in it, and would be done to a transaction that is no more.
+ */
+static void nothing_ends_before_what_waits(unsigned flags)
+{
+    struct wio_store_request last = rig_write(2, 1, 50, "last");
+    uint16_t self = 0;
+    last.flags = (uint16_t)flags;
+    last.participants = &self;
+    last.participant_count = (flags & WIO_STORE_FLAG_PREPARE) != 0 ? 1 : 0;
+    rig_send(&rig, 0, rig_write(1, 1, 0, "held"));
+    assert_null(rig_send(&rig, 0, rig_write(2, 1, 0, "waits")));
+    assert_result(rig_send(&rig, 0, last), WIO_STORE_BAD);
+    assert_int_equal(stat_of(0).txns, 1);
+    commit(1, 1);
+    assert_bytes(rig_send(&rig, 0, single(rig_read(3, 1, 0, 60))), "held");
+}
+
+static void a_last_operation_is_the_last(void **state)
+{
+    (void)state;
+    nothing_ends_before_what_waits(WIO_STORE_FLAG_COMMIT);
+}
+
+static void a_single_operation_is_alone(void **state)
+{
+    (void)state;
+    nothing_ends_before_what_waits(WIO_STORE_FLAG_SINGLE);
+}
+
+static void a_vote_is_the_last_word(void **state)
+{
+    (void)state;
+    nothing_ends_before_what_waits(WIO_STORE_FLAG_PREPARE | WIO_STORE_FLAG_STABLE);
+}
+
+static struct wio_store_request last_write(uint64_t client, uint64_t offset, const char *text)
+{
+    struct wio_store_request request = rig_write(client, 1, offset, text);
+    request.flags = WIO_STORE_FLAG_COMMIT;
+    return request;
+}
+
+static void the_last_operation_commits_all(void **state)
+{
+    (void)state;
+    rig_send(&rig, 0, rig_write(1, 1, 0, "first "));
+    assert_result(rig_send(&rig, 0, last_write(1, 6, "last")), WIO_STORE_OK);
+    assert_int_equal(stat_of(0).txns, 0);
+    assert_bytes(rig_send(&rig, 0, single(rig_read(3, 1, 0, 60))), "first last");
+    /* a transaction that has ended, or never began, is not begun by it; the client may not know */
+    assert_result(rig_send(&rig, 0, last_write(1, 0, "again")), WIO_STORE_OK);
+    assert_bytes(rig_send(&rig, 0, single(rig_read(3, 2, 0, 60))), "first last");
+    assert_result(rig_send(&rig, 0, last_write(2, 0, "alone")), WIO_STORE_ABORTED);
+    struct wio_store_request read = rig_read(3, 3, 0, 10);
+    read.flags |= WIO_STORE_FLAG_COMMIT;
+    assert_result(rig_send(&rig, 0, read), WIO_STORE_BAD);
+}
+
+/* It waits as others do, and what is refused has ended all of it. */
+static void the_last_operation_may_wait(void **state)
+{
+    (void)state;
+    rig_send(&rig, 0, rig_write(1, 1, 0, "held"));
+    rig_send(&rig, 0, rig_write(2, 1, 50, "first"));
+    assert_null(rig_send(&rig, 0, last_write(2, 0, "last")));
+    commit(1, 1);
+    assert_result(rig_last(&rig, 0, 2), WIO_STORE_OK);
+    assert_bytes(rig_send(&rig, 0, single(rig_read(3, 1, 0, 4))), "last");
+    rig_send(&rig, 0, rig_write(4, 1, 0, "held"));
+    rig_send(&rig, 0, rig_write(5, 1, 50, "first"));
+    struct wio_store_request at_once = last_write(5, 0, "last");
+    at_once.flags |= WIO_STORE_FLAG_REJECT;
+    assert_result(rig_send(&rig, 0, at_once), WIO_STORE_REFUSED);
+    assert_int_equal(stat_of(0).txns, 1);
+}
+
 static void an_operation_without_its_beginning_is_refused(void **state)
 {
     (void)state;
@@ -426,6 +502,11 @@ int main(void)
         TEST(an_ended_attempt_does_nothing_more),
         TEST(a_late_commit_is_not_for_the_next_attempt),
         TEST(nothing_is_committed_before_it_is_done),
+        TEST(a_last_operation_is_the_last),
+        TEST(a_single_operation_is_alone),
+        TEST(a_vote_is_the_last_word),
+        TEST(the_last_operation_commits_all),
+        TEST(the_last_operation_may_wait),
         TEST(an_operation_without_its_beginning_is_refused),
         TEST(a_request_that_comes_again_is_done_once),
         TEST(a_request_under_way_is_not_begun_again),
