@@ -32,6 +32,8 @@ struct actor {
     struct wio_coord_txn *txn; /* NULL: it rests */
     uint32_t answered;
     bool is_writing;
+    bool finishes; /* the last write goes with the commit */
+    uint32_t last; /* .. that one */
     uint32_t count;
     struct history_access accesses[HISTORY_ACCESSES];
     uint8_t data[HISTORY_ACCESSES][CELL_BYTES];
@@ -47,6 +49,7 @@ struct txn_client {
 struct transactions {
     struct wio_sim *sim;
     bool is_stable;
+    bool may_finish; /* some transactions do */
     bool is_ending;
     const char *fault;
     struct wio_link_config link;
@@ -80,7 +83,7 @@ static void make_target(struct transactions *run, uint16_t i)
 
 /* ---- transactions -------------------------------------------------------------------------- */
 
-static void issue(struct actor *actor, struct wio_coord_txn *txn, uint32_t a)
+static struct wio_store_request request_of(struct actor *actor, uint32_t a)
 {
     const struct history_access *access = &actor->accesses[a];
     struct wio_store_request request = {.op = WIO_STORE_READ,
@@ -96,8 +99,23 @@ static void issue(struct actor *actor, struct wio_coord_txn *txn, uint32_t a)
         request.data = actor->data[a];
         request.data_size = CELL_BYTES;
     }
-    if (wio_coord_issue(txn, (uint16_t)(access->cell % TARGETS), &request, a) != WIO_OK) {
+    return request;
+}
+
+static void issue(struct actor *actor, struct wio_coord_txn *txn, uint32_t a)
+{
+    struct wio_store_request request = request_of(actor, a);
+    if (wio_coord_issue(txn, (uint16_t)request.segment, &request, a) != WIO_OK) {
         sim_fail("an operation could not be issued");
+    }
+}
+
+static void finish(struct actor *actor, struct wio_coord_txn *txn)
+{
+    struct wio_store_request request = request_of(actor, actor->last);
+    uint64_t now_ns = wio_session_now_ns(actor->client->session);
+    if (wio_coord_finish(txn, (uint16_t)request.segment, &request, actor->last, now_ns) != WIO_OK) {
+        sim_fail("a last operation could not be issued");
     }
 }
 
@@ -124,13 +142,22 @@ static uint32_t writes_of(const struct actor *actor)
 
 static void write_all(struct actor *actor, struct wio_coord_txn *txn)
 {
+    struct transactions *run = actor->client->run;
+    uint32_t left = writes_of(actor);
     actor->is_writing = true;
     actor->answered = 0;
+    actor->finishes = run->may_finish && run->versions % 2 == 0;
     for (uint32_t a = 0; a < actor->count; a++) {
         if (actor->accesses[a].is_write) {
-            actor->accesses[a].written = HISTORY_CELLS + ++actor->client->run->versions;
-            issue(actor, txn, a);
+            actor->accesses[a].written = HISTORY_CELLS + ++run->versions;
+            actor->last = a;
+            if (--left > 0 || !actor->finishes) {
+                issue(actor, txn, a);
+            }
         }
+    }
+    if (actor->finishes && writes_of(actor) == 1) {
+        finish(actor, txn);
     }
 }
 
@@ -162,7 +189,10 @@ static void on_part(void *context, struct wio_coord_txn *txn, void *user, uint32
             write_all(actor, txn);
             return;
         }
-    } else if (actor->answered < writes_of(actor)) {
+    } else if (actor->finishes && actor->answered == writes_of(actor) - 1) {
+        finish(actor, txn);
+        return;
+    } else if (actor->finishes || actor->answered < writes_of(actor)) {
         return;
     }
     if (wio_coord_commit(txn, wio_session_now_ns(client->session)) != WIO_OK) {
@@ -406,6 +436,7 @@ static void start(struct transactions *run, const struct sim_arguments *argument
         .seed = seed, .late = 2000, .reset = 500, .log = arguments->log};
     memset(run, 0, sizeof(*run));
     run->is_stable = seed % 2 == 1;
+    run->may_finish = seed % 5 == 0 || seed % 5 == 2; /* others are as they were */
     txn_target_faults(&options, run->is_stable);
     run->sim = wio_sim_create(&options);
     run->link.limits = wio_link_limits_default;

@@ -108,16 +108,50 @@ enum wio_status wio_coord_commit(struct wio_coord_txn *txn, uint64_t now_ns)
     if (txn->state != COORD_RUNNING || txn->ops > 0 || (txn->flags & WIO_STORE_FLAG_SINGLE) != 0) {
         return WIO_ERR_USAGE;
     }
-    if (txn->list_count == 0) {
-        coord_end_and_free(txn, WIO_COORD_COMMITTED, WIO_STORE_OK);
-    } else if (coord_is_stable(txn) && txn->list_count > 1) {
-        txn->state = COORD_PREPARING;
-        txn->vote_until_ns = coord->now_ns + coord->config.vote_ns;
-        coord_tell_all(txn, COORD_PREPARE);
-    } else {
-        txn->state = COORD_COMMITTING;
-        coord_tell_all(txn, COORD_COMMIT);
+    coord_commit(txn);
+    return WIO_OK;
+}
+
+/* R-LAST-2: with its vote; the others are asked for theirs meanwhile. */
+static enum wio_status finish_by_votes(struct wio_coord_txn *txn, uint16_t target,
+                                       const struct wio_store_request *request, uint32_t tag)
+{
+    struct coord_part *part = &txn->parts[target];
+    struct wio_store_request own = *request;
+    if (!part->is_in) { /* before it is sent, which names it; where it is not, the next one is */
+        txn->list[txn->list_count] = target;
     }
+    own.flags |= WIO_STORE_FLAG_STABLE | WIO_STORE_FLAG_PREPARE | WIO_STORE_FLAG_REJECT;
+    own.flags |= part->is_in ? 0 : WIO_STORE_FLAG_BEGIN;
+    own.participants = txn->list;
+    own.participant_count = txn->list_count + !part->is_in;
+    WIO_TRY(coord_send(txn, target, COORD_LAST, &own, tag));
+    txn->list_count = (uint16_t)own.participant_count;
+    part->is_in = true;
+    part->is_done = false;
+    coord_ask_votes(txn, target);
+    return WIO_OK;
+}
+
+enum wio_status wio_coord_finish(struct wio_coord_txn *txn, uint16_t target,
+                                 const struct wio_store_request *request, uint32_t tag,
+                                 uint64_t now_ns)
+{
+    struct wio_store_request own = *request;
+    coord_set_now(txn->coord, now_ns);
+    if (txn->state != COORD_RUNNING || txn->ops > 0 || target >= txn->coord->config.targets ||
+        (txn->flags & WIO_STORE_FLAG_SINGLE) != 0) {
+        return WIO_ERR_USAGE;
+    }
+    bool is_alone = txn->list_count == (txn->parts[target].is_in ? 1 : 0);
+    if (!is_alone && coord_is_stable(txn) && txn->txn.attempt == 1) {
+        return finish_by_votes(txn, target, request, tag);
+    }
+    if (is_alone) {
+        own.flags |= WIO_STORE_FLAG_COMMIT | (txn->flags & WIO_STORE_FLAG_STABLE);
+    }
+    WIO_TRY(wio_coord_issue(txn, target, &own, tag));
+    txn->is_finishing = !is_alone;
     return WIO_OK;
 }
 

@@ -8,7 +8,8 @@
  *     wio_coord_begin(coord, user, flags, now, &txn)   -> ops->run(txn): issues its operations
  *     wio_coord_issue(txn, target, &request, tag)      .. one by one, or several at once
  *     ops->part(txn, tag, &reply)                      .. an answer; may issue more
- *     wio_coord_commit(txn)                            when all were answered
+ *     wio_coord_commit(txn)                            when all were answered, or
+ *     wio_coord_finish(txn, target, &request, tag)     for the last one and the commit
  *     ops->ended(txn, ...)                             committed, or failed for good
  *
  * An attempt that is refused, wounded, or lost by a target is aborted everywhere; then, at once or
@@ -18,6 +19,12 @@
  * FLAG_STABLE. Stable, several: PREPARE to all; committed when all have voted yes, which is when
  * `ended` comes; COMMITs and then FORGETs follow by themselves. A wound after COMMIT or PREPARE was
  * sent comes too late and is ignored, as is one that names another attempt.
+ *
+ * wio_coord_finish saves messages. One participant: the last operation carries FLAG_COMMIT, and may
+ * wait for its locks and be wounded like any other. Stable, several, first attempt: it carries
+ * FLAG_PREPARE while PREPARE goes to the others, and FLAG_REJECT: an operation that waited, with
+ * votes given elsewhere that no wound can end, could wait for ever. Else it is issued, and the
+ * commit follows its answer.
  *
  * After PREPARE nothing is aborted by the coordinator alone: a vote of no, or a tombstone, decides.
  * One that does not vote in time is asked to abort if it has not voted (FLAG_TRY).
@@ -127,6 +134,12 @@ WIO_MUST_CHECK enum wio_status wio_coord_issue(struct wio_coord_txn *txn, uint16
 /* All operations were answered. WIO_ERR_USAGE: they were not, or the attempt is not running.
  * WIO_ERR_BUSY: as for wio_coord_issue; nothing was decided. */
 WIO_MUST_CHECK enum wio_status wio_coord_commit(struct wio_coord_txn *txn, uint64_t now_ns);
+/* The last operation at a target, which neither reads nor asks for a size, and the commit; all
+ * before it were answered. `part` comes for it, then what comes after wio_coord_commit. Errors of
+ * wio_coord_issue, after which nothing was done. */
+WIO_MUST_CHECK enum wio_status wio_coord_finish(struct wio_coord_txn *txn, uint16_t target,
+                                                const struct wio_store_request *request,
+                                                uint32_t tag, uint64_t now_ns);
 /* Abort, and do not begin again: `ended` follows with FAILED and ABORTED. Nothing happens where the
  * outcome is decided. */
 void wio_coord_give_up(struct wio_coord_txn *txn, uint64_t now_ns);

@@ -10,19 +10,28 @@ static bool is_passing(uint16_t result)
            result == WIO_STORE_NO;
 }
 
+/* The last operation was answered, and its owner has not given up. */
+static void finish(struct wio_coord_txn *txn)
+{
+    if (txn->state == COORD_RUNNING) {
+        coord_commit(txn);
+    }
+}
+
 static void op_answered(struct wio_coord_txn *txn, uint16_t target, const struct coord_slot *slot,
                         const struct wio_store_reply *reply)
 {
     struct wio_coord *coord = txn->coord;
     bool is_single = (txn->flags & WIO_STORE_FLAG_SINGLE) != 0;
+    bool commits = is_single || (slot->request.flags & WIO_STORE_FLAG_COMMIT) != 0;
     txn->ops--;
     coord_has_begun(txn, target);
     if (txn->state != COORD_RUNNING) {
-        /* a wound was on its way when this was done: single operations have committed */
-        txn->was_done |= is_single && reply->result == WIO_STORE_OK;
+        /* a wound was on its way when this was done, and has committed */
+        txn->was_done |= commits && reply->result == WIO_STORE_OK;
         return;
     }
-    bool is_lost = reply->result == WIO_STORE_NO_LEASE && !is_single;
+    bool is_lost = reply->result == WIO_STORE_NO_LEASE && !commits;
     if (reply->result != WIO_STORE_OK && coord->config.ops->refused != NULL) {
         coord->config.ops->refused(coord->config.context, target, txn->user, reply);
     }
@@ -34,9 +43,12 @@ static void op_answered(struct wio_coord_txn *txn, uint16_t target, const struct
         coord_abort(txn, reply->retry_ns > pause_ns ? reply->retry_ns : pause_ns);
     } else if (reply->result != WIO_STORE_OK) {
         coord_fail(txn, (enum wio_store_result)reply->result);
-    } else if (is_single) {
+    } else if (commits) {
         coord->config.ops->part(coord->config.context, txn, txn->user, slot->tag, reply);
         coord_end_and_free(txn, WIO_COORD_COMMITTED, WIO_STORE_OK);
+    } else if (txn->is_finishing) {
+        coord->config.ops->part(coord->config.context, txn, txn->user, slot->tag, reply);
+        finish(txn);
     } else {
         coord->config.ops->part(coord->config.context, txn, txn->user, slot->tag, reply);
     }
@@ -117,6 +129,34 @@ static void vote_answered(struct wio_coord_txn *txn, struct coord_part *part,
     }
 }
 
+/* The last operation with the vote. One that was not performed has no vote, and will have none: it
+ * is sent to no other attempt, and the next attempt begins at the target with another one. */
+static void last_answered(struct wio_coord_txn *txn, uint16_t target, const struct coord_slot *slot,
+                          const struct wio_store_reply *reply)
+{
+    struct wio_coord *coord = txn->coord;
+    bool is_known = reply->outcome == WIO_STORE_OUTCOME_COMMITTED ||
+                    reply->result == WIO_STORE_IO || reply->result == WIO_STORE_NO_LEASE;
+    if (txn->state != COORD_PREPARING) {
+        return;
+    }
+    if (reply->result == WIO_STORE_OK) {
+        coord->config.ops->part(coord->config.context, txn, txn->user, slot->tag, reply);
+    } else if (coord->config.ops->refused != NULL) {
+        coord->config.ops->refused(coord->config.context, target, txn->user, reply);
+    }
+    if (reply->result == WIO_STORE_OK || is_known) {
+        vote_answered(txn, &txn->parts[target], reply);
+    } else if (reply->result == WIO_STORE_BUSY) {
+        coord_tell(txn, target, COORD_TRY);
+    } else if (is_passing(reply->result)) {
+        uint64_t pause_ns = coord_pause_ns(txn);
+        coord_abort(txn, reply->retry_ns > pause_ns ? reply->retry_ns : pause_ns);
+    } else {
+        coord_fail(txn, (enum wio_store_result)reply->result);
+    }
+}
+
 static void answered(struct wio_coord_txn *txn, uint16_t target, const struct coord_slot *slot,
                      const struct wio_store_reply *reply)
 {
@@ -128,6 +168,9 @@ static void answered(struct wio_coord_txn *txn, uint16_t target, const struct co
     case COORD_COMMIT:
         part->is_done = true;
         commit_answered(txn, reply);
+        break;
+    case COORD_LAST:
+        last_answered(txn, target, slot, reply);
         break;
     case COORD_PREPARE:
     case COORD_TRY:

@@ -93,6 +93,29 @@ bool coord_all_done(const struct wio_coord_txn *txn)
     return true;
 }
 
+void coord_ask_votes(struct wio_coord_txn *txn, uint32_t but)
+{
+    txn->state = COORD_PREPARING;
+    txn->vote_until_ns = txn->coord->now_ns + txn->coord->config.vote_ns;
+    for (uint16_t i = 0; i < txn->list_count; i++) {
+        if (txn->list[i] != but) {
+            coord_tell(txn, txn->list[i], COORD_PREPARE);
+        }
+    }
+}
+
+void coord_commit(struct wio_coord_txn *txn)
+{
+    if (txn->list_count == 0) {
+        coord_end_and_free(txn, WIO_COORD_COMMITTED, WIO_STORE_OK);
+    } else if (coord_is_stable(txn) && txn->list_count > 1) {
+        coord_ask_votes(txn, UINT32_MAX);
+    } else {
+        txn->state = COORD_COMMITTING;
+        coord_tell_all(txn, COORD_COMMIT);
+    }
+}
+
 void coord_run(struct wio_coord_txn *txn)
 {
     struct wio_coord *coord = txn->coord;
@@ -103,6 +126,7 @@ void coord_run(struct wio_coord_txn *txn)
     txn->commits = 0;
     txn->refusals = 0;
     txn->was_done = false;
+    txn->is_finishing = false;
     txn->txn.attempt++;
     txn->state = COORD_RUNNING;
     coord->stat.attempts += txn->txn.attempt > 1;

@@ -33,7 +33,8 @@ enum coord_kind {
     COORD_TRY,
     COORD_ABORT,
     COORD_FORGET,
-    COORD_ASK /* of no transaction */
+    COORD_LAST, /* the last operation, with the vote */
+    COORD_ASK   /* of no transaction */
 };
 
 /* A target in a transaction. */
@@ -55,6 +56,7 @@ struct wio_coord_txn {
     uint32_t issued;   /* .. or were */
     uint32_t commits;  /* targets that said so */
     uint32_t refusals; /* COMMITs that were not taken */
+    bool is_finishing; /* the commit follows the answer to the operation that is under way */
     bool has_failed;   /* for good */
     bool was_done;     /* a single operation that had committed when its ABORT was sent */
     enum wio_store_result result;
@@ -126,6 +128,10 @@ void coord_tell_all(struct wio_coord_txn *txn, enum coord_kind kind);
 void coord_pump(struct wio_coord *coord, uint16_t target);
 /* All participants have answered what they were told last. */
 bool coord_all_done(const struct wio_coord_txn *txn);
+/* All operations were answered: COMMITs, or the question for votes. */
+void coord_commit(struct wio_coord_txn *txn);
+/* Votes are asked for, of all participants but this one (no target: of all). */
+void coord_ask_votes(struct wio_coord_txn *txn, uint32_t but);
 /* The next attempt. */
 void coord_run(struct wio_coord_txn *txn);
 /* The caller's transaction is over; ours may go on. */

@@ -24,7 +24,8 @@ enum wio_status coord_send(struct wio_coord_txn *txn, uint16_t index, enum coord
 {
     struct wio_coord *coord = txn->coord;
     struct coord_target *target = &coord->targets[index];
-    uint32_t limit = kind == COORD_OP ? WIO_COORD_WINDOW - KEPT : WIO_COORD_WINDOW;
+    bool is_op = kind == COORD_OP || kind == COORD_LAST;
+    uint32_t limit = is_op ? WIO_COORD_WINDOW - KEPT : WIO_COORD_WINDOW;
     if (target->used >= limit) {
         return WIO_ERR_BUSY;
     }

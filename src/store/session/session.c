@@ -224,6 +224,16 @@ enum wio_status wio_session_commit(struct wio_session *session, struct wio_coord
     return status;
 }
 
+enum wio_status wio_session_finish(struct wio_session *session, struct wio_coord_txn *txn,
+                                   uint16_t target, const struct wio_store_request *request,
+                                   uint32_t tag)
+{
+    enum wio_status status =
+        wio_coord_finish(txn, target, request, tag, wio_session_now_ns(session));
+    set_timer(session);
+    return status;
+}
+
 void wio_session_give_up(struct wio_session *session, struct wio_coord_txn *txn)
 {
     wio_coord_give_up(txn, wio_session_now_ns(session));

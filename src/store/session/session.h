@@ -40,6 +40,10 @@ WIO_MUST_CHECK enum wio_status wio_session_begin(struct wio_session *session, vo
 /* As wio_coord_commit and its like, from outside of callbacks. */
 WIO_MUST_CHECK enum wio_status wio_session_commit(struct wio_session *session,
                                                   struct wio_coord_txn *txn);
+WIO_MUST_CHECK enum wio_status wio_session_finish(struct wio_session *session,
+                                                  struct wio_coord_txn *txn, uint16_t target,
+                                                  const struct wio_store_request *request,
+                                                  uint32_t tag);
 void wio_session_give_up(struct wio_session *session, struct wio_coord_txn *txn);
 
 /* A grant of the catalogue, shown to each target before the first request for its file on each

@@ -164,7 +164,7 @@ static struct wio_store_request request_to(uint32_t cell, enum wio_store_op op)
                                       .size = op == WIO_STORE_READ ? 16 : 0};
 }
 
-static void issue(struct world_actor *actor, struct wio_coord_txn *txn, uint32_t a)
+static struct wio_store_request request_of(struct world_actor *actor, uint32_t a)
 {
     const struct history_access *access = &actor->accesses[a];
     struct wio_store_request request =
@@ -175,8 +175,21 @@ static void issue(struct world_actor *actor, struct wio_coord_txn *txn, uint32_t
         request.data = actor->data[a];
         request.data_size = 16;
     }
-    assert_int_equal(wio_coord_issue(txn, (uint16_t)(access->cell % WORLD_TARGETS), &request, a),
-                     WIO_OK);
+    return request;
+}
+
+static void issue(struct world_actor *actor, struct wio_coord_txn *txn, uint32_t a)
+{
+    struct wio_store_request request = request_of(actor, a);
+    assert_int_equal(wio_coord_issue(txn, (uint16_t)request.segment, &request, a), WIO_OK);
+}
+
+static void finish(const struct world *world, struct world_actor *actor, struct wio_coord_txn *txn)
+{
+    struct wio_store_request request = request_of(actor, actor->last);
+    assert_int_equal(
+        wio_coord_finish(txn, (uint16_t)request.segment, &request, actor->last, world->now_ns),
+        WIO_OK);
 }
 
 static void on_run(void *context, struct wio_coord_txn *txn, void *user)
@@ -202,13 +215,21 @@ static uint32_t writes_of(const struct world_actor *actor)
 
 static void write_all(struct world *world, struct world_actor *actor, struct wio_coord_txn *txn)
 {
+    uint32_t left = writes_of(actor);
     actor->is_writing = true;
     actor->answered = 0;
+    actor->finishes = world->config.seed % 2 == 0 && world->versions % 2 == 0;
     for (uint32_t a = 0; a < actor->count; a++) {
         if (actor->accesses[a].is_write) {
             actor->accesses[a].written = HISTORY_CELLS + ++world->versions;
-            issue(actor, txn, a);
+            actor->last = a;
+            if (--left > 0 || !actor->finishes) {
+                issue(actor, txn, a);
+            }
         }
+    }
+    if (actor->finishes && writes_of(actor) == 1) {
+        finish(world, actor, txn);
     }
 }
 
@@ -230,7 +251,10 @@ static void on_part(void *context, struct wio_coord_txn *txn, void *user, uint32
             write_all(client->world, actor, txn);
             return;
         }
-    } else if (actor->answered < writes_of(actor)) {
+    } else if (actor->finishes && actor->answered == writes_of(actor) - 1) {
+        finish(client->world, actor, txn);
+        return;
+    } else if (actor->finishes || actor->answered < writes_of(actor)) {
         return;
     }
     assert_int_equal(wio_coord_commit(txn, client->world->now_ns), WIO_OK);

@@ -42,6 +42,8 @@ struct world_actor {
     struct wio_coord_txn *txn; /* NULL: it rests */
     uint32_t answered;
     bool is_writing;
+    bool finishes; /* the last write goes with the commit */
+    uint32_t last; /* .. that one */
     uint32_t count;
     struct history_access accesses[HISTORY_ACCESSES];
     uint8_t data[HISTORY_ACCESSES][16];
