@@ -187,6 +187,9 @@ struct wio_store_txn_params {
  * Reads and writes with it see its own writes and no other's, and others see none of it, until
  * wio_store_commit. `params` may be NULL. The caller ends it with wio_store_end, whatever happened.
  *
+ * Of its last write the library may send nothing before the next call with it: locks are taken
+ * then, and what fails (ENOSPC, ..) that call tells, or the commit.
+ *
  * WIO_ERR_BUSY with EAGAIN, by any call with it: an older transaction needs its locks, or a server
  * refused it; nothing of this attempt has happened. wio_store_restart begins the next attempt,
  * which keeps its age, so that it comes to be the oldest.

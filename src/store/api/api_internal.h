@@ -7,6 +7,7 @@
  *   blockers.c     what was in the way, with names
  *   plan.c         an operation as requests to segments, stage by stage
  *   take.c         their answers
+ *   keep.c         the last write of a user's transaction
  *   engine.c       operations and transactions on the loop, over the coordinator
  *   caller.c       whose calls are made
  *   ask.c          requests outside transactions
@@ -81,7 +82,9 @@ struct api_txn {
     TAILQ_ENTRY(api_txn) starving;
     struct wio_store *store;
     struct wio_coord_txn *coord; /* NULL: not begun, or over */
-    struct api_op *op;           /* under way */
+    struct api_op *op;           /* under way, or waits for `kept` */
+    struct api_op *kept;         /* a user's last write, which its caller has as done; NULL: none */
+    bool is_kept_sent;
     struct api_call *committing;
     struct wio_store_blockers *blockers; /* of the last refusal or wound; store->mutex */
     bool is_starving;                    /* no slot was free */
@@ -279,6 +282,8 @@ void api_plan_begin(struct api_op *op);
 WIO_MUST_CHECK enum wio_status api_plan_stage(struct api_op *op);
 /* One request, alone: a transaction by itself. */
 bool api_plan_is_single(const struct api_op *op);
+/* A write of one request, of whose answer its caller needs nothing. Its request is there then. */
+WIO_MUST_CHECK bool api_plan_keep(struct api_op *op);
 struct wio_store_request api_plan_request(const struct api_op *op, const struct api_request *from);
 
 /* take.c */
@@ -286,11 +291,21 @@ void api_take(struct api_op *op, uint32_t index, const struct wio_store_reply *r
 /* All requests of the stage were answered. 0, or an errno that ends it for good. */
 int api_take_stage(struct api_op *op);
 
+/* keep.c: of a user's transaction, on the loop */
+
+/* Keeps the operation, and finishes its call; false: it is not one to be kept. */
+WIO_MUST_CHECK bool api_kept_take(struct api_txn *txn, struct api_op *op);
+void api_kept_drop(struct api_txn *txn);
+/* As wio_coord_issue, and wio_coord_finish. */
+WIO_MUST_CHECK enum wio_status api_kept_send(struct api_txn *txn);
+WIO_MUST_CHECK enum wio_status api_kept_commit(struct api_txn *txn);
+
 /* engine.c */
 extern const struct wio_coord_ops api_engine_ops;
 extern const struct wio_targets_events api_engine_events;
 void api_engine_pump(struct wio_store *store);
-/* On the loop: of a user's transaction. */
+/* On the loop: of a user's transaction. Its last write is kept until the next call, and then goes
+ * before what that asks for; a commit takes it along. */
 void api_engine_commit(struct api_txn *txn, struct api_call *call);
 void api_engine_restart(struct api_txn *txn, struct api_call *call);
 void api_engine_end(struct api_txn *txn);

@@ -142,6 +142,34 @@ void api_op_go_on(struct api_op *op)
     op_done(op);
 }
 
+/* A user's next operation, where no write is kept: kept itself, or begun. */
+static void begin_next(struct api_txn *txn)
+{
+    struct api_op *op = txn->op;
+    if (api_kept_take(txn, op)) {
+        txn->op = NULL;
+        return;
+    }
+    api_plan_begin(op);
+    api_op_go_on(op);
+}
+
+static void send_kept(struct api_txn *txn)
+{
+    if (api_kept_send(txn) == WIO_ERR_BUSY) {
+        starve(txn, false);
+    }
+}
+
+/* The write that was kept is done: what waited for it. */
+static void kept_done(struct api_txn *txn)
+{
+    api_kept_drop(txn);
+    if (txn->op != NULL) {
+        begin_next(txn);
+    }
+}
+
 /* ---- what the coordinator says ------------------------------------------------------------- */
 
 static void run(void *context, struct wio_coord_txn *coord, void *user)
@@ -158,6 +186,7 @@ static void run(void *context, struct wio_coord_txn *coord, void *user)
         return;
     }
     struct api_call *call = txn->op != NULL ? &txn->op->call : txn->committing;
+    api_kept_drop(txn);
     txn->must_restart = true;
     txn->op = NULL;
     txn->committing = NULL;
@@ -174,6 +203,10 @@ static void part(void *context, struct wio_coord_txn *coord, void *user, uint32_
     (void)context;
     (void)coord;
     feed_later(txn->store);
+    if (txn->kept != NULL) {
+        kept_done(txn);
+        return;
+    }
     if (op == NULL) {
         return;
     }
@@ -193,6 +226,7 @@ static void part(void *context, struct wio_coord_txn *coord, void *user, uint32_
 
 static void free_txn(struct api_txn *txn)
 {
+    api_kept_drop(txn);
     free(txn->blockers);
     free(txn);
 }
@@ -200,6 +234,7 @@ static void free_txn(struct api_txn *txn)
 static void users_ended(struct api_txn *txn)
 {
     struct api_call *call = txn->op != NULL ? &txn->op->call : txn->committing;
+    api_kept_drop(txn);
     txn->op = NULL;
     txn->committing = NULL;
     if (call != NULL && txn->is_committed) {
@@ -280,6 +315,15 @@ const struct wio_coord_ops api_engine_ops = {
 
 /* ---- calls --------------------------------------------------------------------------------- */
 
+static void commit_now(struct api_txn *txn)
+{
+    enum wio_status status =
+        txn->kept != NULL ? api_kept_commit(txn) : wio_session_commit(txn->store->data, txn->coord);
+    if (status == WIO_ERR_BUSY) {
+        starve(txn, true);
+    } /* else, where the attempt has ended meanwhile, the next one tells */
+}
+
 static void try_again(struct api_txn *txn)
 {
     feed(txn);
@@ -287,9 +331,9 @@ static void try_again(struct api_txn *txn)
         return;
     }
     if (txn->wants_commit) {
-        if (wio_session_commit(txn->store->data, txn->coord) == WIO_ERR_BUSY) {
-            starve(txn, true);
-        }
+        commit_now(txn);
+    } else if (txn->kept != NULL) {
+        send_kept(txn);
     } else if (txn->op != NULL) {
         issue(txn->op);
     }
@@ -336,8 +380,11 @@ static void start(struct api_call *call)
                       "a transaction does one thing at a time: another thread uses it");
     } else {
         txn->op = op;
-        api_plan_begin(op);
-        api_op_go_on(op);
+        if (txn->kept != NULL) {
+            send_kept(txn);
+        } else {
+            begin_next(txn);
+        }
     }
 }
 
@@ -403,10 +450,7 @@ void api_engine_commit(struct api_txn *txn, struct api_call *call)
                       "a transaction does one thing at a time: another thread uses it");
     } else {
         txn->committing = call;
-        /* where the attempt has ended meanwhile, the next one tells */
-        if (wio_session_commit(txn->store->data, txn->coord) == WIO_ERR_BUSY) {
-            starve(txn, true);
-        }
+        commit_now(txn);
     }
 }
 

@@ -237,6 +237,18 @@ bool api_plan_is_single(const struct api_op *op)
     return false;
 }
 
+bool api_plan_keep(struct api_op *op)
+{
+    bool is_one = op->kind == API_WRITE && !op->is_shared && !op->is_append && op->size > 0 &&
+                  op->size <= WIO_STORE_DATA_MAX;
+    api_plan_begin(op);
+    if (!is_one || piece_count(op) != 1) {
+        return false;
+    }
+    op->stage = API_STAGE_BYTES;
+    return api_plan_stage(op) == WIO_OK && op->count == 1;
+}
+
 /* ---- requests ------------------------------------------------------------------------------ */
 
 static void point(const struct api_op *op, struct wio_store_request *request)

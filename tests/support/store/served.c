@@ -174,6 +174,7 @@ struct wio_server_stat served_stat(struct served *served)
     struct wio_server_stat sum = {0};
     for (unsigned i = 0; i < served->targets; i++) {
         struct wio_server_stat one = wio_server_stat(wio_target_server(served->target[i]));
+        sum.requests += one.requests;
         sum.commits += one.commits;
         sum.aborts += one.aborts;
         sum.wounds += one.wounds;

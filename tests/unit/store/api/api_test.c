@@ -328,7 +328,9 @@ static void the_younger_begins_again(void **state)
     assert_ok(wio_store_pwrite(theirs, older, "x", 1, 100, &err), &err);
     assert_ok(wio_store_begin(store, NULL, &younger, &err), &err);
     assert_ok(wio_store_pwrite(ours, younger, "y", 1, 0, &err), &err);
-    assert_ok(wio_store_pwrite(theirs, older, "x", 1, 0, &err), &err); /* wounds */
+    assert_ok(wio_store_pwrite(ours, younger, "z", 1, 200, &err), &err); /* sends the one before */
+    assert_ok(wio_store_pwrite(theirs, older, "x", 1, 0, &err), &err);
+    assert_ok(wio_store_pwrite(theirs, older, "x", 1, 101, &err), &err); /* .. which wounds */
     enum wio_status status = wio_store_commit(younger, &err);
     assert_int_equal(status, WIO_ERR_BUSY);
     assert_int_equal(err.sys_errno, EAGAIN);
@@ -352,6 +354,44 @@ static void the_younger_begins_again(void **state)
     wio_store_file_close(ours);
     wio_store_file_close(theirs);
     wio_store_disconnect(others);
+}
+
+static uint64_t requests(void)
+{
+    served_pause(&served);
+    uint64_t count = served_stat(&served).requests;
+    served_go_on(&served);
+    return count;
+}
+
+/* Its last write is sent with the commit, in one message; the one before with the next call. */
+static void the_last_write_goes_with_the_commit(void **state)
+{
+    (void)state;
+    struct wio_store_txn *txn = NULL;
+    struct wio_store_open_params params = how(O_RDWR | O_CREAT);
+    params.view = WIO_VIEW_INDEPENDENT;
+    params.segments = 1;
+    struct wio_store_file *file = open_with(store, "/last", &params);
+    char text[8] = "";
+    size_t got = 0;
+    assert_ok(wio_store_pwrite(file, NULL, "........", 8, 0, &err), &err);
+    uint64_t before = requests();
+    assert_ok(wio_store_begin(store, NULL, &txn, &err), &err);
+    assert_ok(wio_store_pwrite(file, txn, "ab", 2, 0, &err), &err);
+    assert_ok(wio_store_pwrite(file, txn, "cd", 2, 2, &err), &err);
+    assert_ok(wio_store_commit(txn, &err), &err);
+    wio_store_end(txn);
+    assert_int_equal(requests() - before, 2);
+    assert_ok(wio_store_begin(store, NULL, &txn, &err), &err);
+    assert_ok(wio_store_pwrite(file, txn, "ef", 2, 4, &err), &err);
+    assert_ok(wio_store_pread(file, txn, text, 8, 0, &got, &err), &err);
+    assert_memory_equal(text, "abcdef..", 8);
+    assert_ok(wio_store_pwrite(file, txn, "gh", 2, 6, &err), &err);
+    wio_store_end(txn); /* no commit: neither of them */
+    assert_ok(wio_store_pread(file, NULL, text, 8, 0, &got, &err), &err);
+    assert_memory_equal(text, "abcd....", 8);
+    wio_store_file_close(file);
 }
 
 /* ---- names --------------------------------------------------------------------------------- */
@@ -534,6 +574,7 @@ int main(void)
         SCENE(transactions_are_seen_at_once),
         SCENE(stable_transactions_commit),
         SCENE(the_younger_begins_again),
+        SCENE(the_last_write_goes_with_the_commit),
         SCENE(names_are_those_of_posix),
         SCENE(bytes_go_with_the_name),
         SCENE(truncation_by_open),
