@@ -171,8 +171,7 @@ static void nothing_is_committed_before_it_is_done(void **state)
     assert_int_equal(stat_of(0).txns, 2);
 }
 
-/* R-LAST-1: what still waits would not be in it, and would be done to a transaction that is no more.
- */
+/* R-LAST-1: what waits would not be in it, and would be done to a transaction that is gone. */
 static void nothing_ends_before_what_waits(unsigned flags)
 {
     struct wio_store_request last = rig_write(2, 1, 50, "last");
