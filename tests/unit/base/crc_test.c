@@ -41,6 +41,24 @@ static void both_ways_agree(void **state)
     }
 }
 
+/* Longer ones, which are taken in several runs side by side. */
+static void long_ones_agree(void **state)
+{
+    static uint8_t bytes[5000];
+    uint64_t seed = 9;
+    (void)state;
+    for (size_t i = 0; i < sizeof(bytes); i++) {
+        bytes[i] = (uint8_t)wio_test_random(&seed);
+    }
+    for (size_t size = 700; size < sizeof(bytes) - 8; size += 61) {
+        size_t start = size % 8;
+        uint32_t whole = wio_crc32c(5, bytes + start, size);
+        assert_int_equal(whole, wio_crc32c_portable(5, bytes + start, size));
+        uint32_t first = wio_crc32c(5, bytes + start, size / 3);
+        assert_int_equal(whole, wio_crc32c(first, bytes + start + size / 3, size - size / 3));
+    }
+}
+
 static void every_changed_bit_is_seen(void **state)
 {
     (void)state;
@@ -58,6 +76,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(known_values),
         cmocka_unit_test(both_ways_agree),
+        cmocka_unit_test(long_ones_agree),
         cmocka_unit_test(every_changed_bit_is_seen),
     };
     return WIO_RUN(tests);
