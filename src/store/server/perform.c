@@ -108,6 +108,13 @@ bool server_lock_needed(struct wio_server *server, const struct server_call *cal
     return call->stage <= 1 && lock_size(server, call, lock_out, status_out);
 }
 
+/* It is applied before the request is answered, and so while its data are there. */
+static bool is_applied_at_once(const struct wio_store_request *request)
+{
+    return (request->flags & (WIO_STORE_FLAG_SINGLE | WIO_STORE_FLAG_COMMIT)) != 0 &&
+           (request->flags & WIO_STORE_FLAG_STABLE) == 0;
+}
+
 static enum wio_store_result add_update(struct wio_server *server, struct server_call *call,
                                         const struct wio_update *update)
 {
@@ -122,7 +129,9 @@ static enum wio_store_result add_update(struct wio_server *server, struct server
         }
     }
     updates->reserved += reserved;
-    return server_result_of(server_update_add(server, updates, update), NULL);
+    bool is_lent = update->data != NULL && update->data == call->request.data &&
+                   is_applied_at_once(&call->request);
+    return server_result_of(server_update_add(server, updates, update, is_lent), NULL);
 }
 
 static uint64_t little_endian(const uint8_t bytes[8])

@@ -32,7 +32,7 @@ static enum wio_status restore_updates(struct wio_server *server, struct server_
 {
     for (uint32_t i = 0; i < record->update_count; i++) {
         const struct wio_update *update = &record->updates[i];
-        WIO_TRY(server_update_add(server, &txn->updates, update));
+        WIO_TRY(server_update_add(server, &txn->updates, update, false));
         WIO_TRY(lock(server, txn, update, false));
         if (update->kind == WIO_UPDATE_POINTER) {
             WIO_TRY(server_pointer_make(server, update->file, update->segment));

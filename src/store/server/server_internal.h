@@ -63,6 +63,7 @@ struct server_updates {
     struct wio_update *list;
     size_t room;
     uint32_t count;
+    bool is_last_lent; /* the data of the last one are the request's */
     uint64_t bytes;    /* of data */
     uint64_t reserved; /* of the backing */
 };
@@ -175,11 +176,12 @@ struct wio_server {
 
 /* ---- updates.c ---- */
 
-/* A copy of the update becomes the last one; data too. WIO_ERR_BUSY: more than a transaction may
- * keep; WIO_ERR_NOMEM: more than all may. */
+/* A copy of the update becomes the last one; its data too, unless they are lent until the
+ * transaction ends, which it does before anything is added. WIO_ERR_BUSY: more than a transaction
+ * may keep; WIO_ERR_NOMEM: more than all may. */
 WIO_MUST_CHECK enum wio_status server_update_add(struct wio_server *server,
                                                  struct server_updates *updates,
-                                                 const struct wio_update *update);
+                                                 const struct wio_update *update, bool is_lent);
 void server_updates_drop(struct wio_server *server, struct server_updates *updates);
 /* `size` bytes of the segment as the transaction sees it; *got_out fewer where it ends. */
 WIO_MUST_CHECK enum wio_status server_view_read(struct wio_server *server,

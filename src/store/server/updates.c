@@ -36,8 +36,20 @@ static uint64_t cost_of(const struct wio_update *update)
     return sizeof(*update) + (update->kind == WIO_UPDATE_WRITE ? update->size : 0);
 }
 
+static enum wio_status copy_data(struct wio_server *server, struct wio_update *update)
+{
+    const struct wio_alloc *alloc = &server->alloc;
+    uint8_t *data = wio_alloc_array(alloc, 1, update->size);
+    if (data == NULL) {
+        return WIO_ERR_NOMEM;
+    }
+    memcpy(data, update->data, update->size);
+    update->data = data;
+    return WIO_OK;
+}
+
 enum wio_status server_update_add(struct wio_server *server, struct server_updates *updates,
-                                  const struct wio_update *update)
+                                  const struct wio_update *update, bool is_lent)
 {
     const struct wio_alloc *alloc = &server->alloc;
     uint64_t cost = cost_of(update);
@@ -48,15 +60,11 @@ enum wio_status server_update_add(struct wio_server *server, struct server_updat
     updates->list = list;
     WIO_TRY(status);
     struct wio_update copy = *update;
-    if (update->kind == WIO_UPDATE_WRITE) {
-        uint8_t *data = wio_alloc_array(alloc, 1, update->size);
-        if (data == NULL) {
-            return WIO_ERR_NOMEM;
-        }
-        memcpy(data, update->data, update->size);
-        copy.data = data;
+    if (update->kind == WIO_UPDATE_WRITE && !is_lent) {
+        WIO_TRY(copy_data(server, &copy));
     }
     updates->list[updates->count++] = copy;
+    updates->is_last_lent = is_lent;
     updates->bytes += cost;
     server->stat.update_bytes += cost;
     return WIO_OK;
@@ -65,7 +73,7 @@ enum wio_status server_update_add(struct wio_server *server, struct server_updat
 void server_updates_drop(struct wio_server *server, struct server_updates *updates)
 {
     const struct wio_alloc *alloc = &server->alloc;
-    for (uint32_t i = 0; i < updates->count; i++) {
+    for (uint32_t i = 0; i + updates->is_last_lent < updates->count; i++) {
         if (updates->list[i].kind == WIO_UPDATE_WRITE) {
             /* the copy that server_update_add made */
             alloc->put(alloc->context, (void *)(uintptr_t)updates->list[i].data);
