@@ -141,6 +141,7 @@ struct server_session {
     struct server_seen seen[WIO_SERVER_WINDOW];
     struct server_past past[WIO_SERVER_WINDOW];
     uint32_t past_next;
+    uint64_t past_newest; /* the greatest number in `past` */
 };
 
 RB_HEAD(server_sessions, server_session);

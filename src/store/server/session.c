@@ -112,13 +112,17 @@ void server_past_add(struct server_session *session, const struct wio_txn *txn,
 {
     struct server_past *past = &session->past[session->past_next++ % WIO_SERVER_WINDOW];
     *past = (struct server_past){txn->number, txn->attempt, (uint8_t)outcome};
+    session->past_newest = txn->number > session->past_newest ? txn->number : session->past_newest;
 }
 
 enum wio_store_outcome server_past_find(const struct server_session *session,
                                         const struct wio_txn *txn)
 {
     enum wio_store_outcome outcome = WIO_STORE_OUTCOME_UNKNOWN;
-    for (uint32_t i = 0; session != NULL && i < WIO_SERVER_WINDOW; i++) {
+    if (session == NULL || txn->number > session->past_newest) {
+        return outcome;
+    }
+    for (uint32_t i = 0; i < WIO_SERVER_WINDOW; i++) {
         const struct server_past *past = &session->past[i];
         if (past->number == txn->number && past->number != 0 && past->attempt >= txn->attempt) {
             outcome = (enum wio_store_outcome)past->outcome;
