@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/alloc.h"
 #include "base/cleanup.h"
 #include "store/api/api_internal.h"
 #include "store/wire/results.h"
@@ -413,7 +414,7 @@ static const struct api_call_ops op_ops = {start, abandoned, destroy};
 struct api_op *api_op_create(struct wio_store *store, struct api_txn *txn, enum api_op_kind kind,
                              const struct api_place *place)
 {
-    struct api_op *op = calloc(1, sizeof(*op));
+    struct api_op *op = wio_alloc_heap_get(NULL, sizeof(*op));
     if (op == NULL) {
         return NULL;
     }

@@ -56,19 +56,18 @@ enum wio_status wio_coord_begin(struct wio_coord *coord, void *user, uint16_t fl
     if (coord->stat.active == coord->config.txns_max) {
         return WIO_ERR_BUSY;
     }
-    struct wio_coord_txn *txn = wio_alloc_array(&coord->alloc, 1, sizeof(*txn));
+    size_t targets = coord->config.targets;
+    size_t bytes = sizeof(struct wio_coord_txn) +
+                   targets * (sizeof(struct coord_part) + sizeof(uint16_t)); /* in one */
+    struct wio_coord_txn *txn = wio_alloc_array(&coord->alloc, 1, bytes);
     if (txn == NULL) {
         return WIO_ERR_NOMEM;
     }
     txn->coord = coord;
+    txn->list = (uint16_t *)(txn + 1);
+    txn->parts = (struct coord_part *)(txn->list + targets);
     TAILQ_INSERT_TAIL(&coord->txns, txn, by_coord);
     coord->stat.active++;
-    txn->list = wio_alloc_array(&coord->alloc, coord->config.targets, sizeof(*txn->list));
-    txn->parts = wio_alloc_array(&coord->alloc, coord->config.targets, sizeof(*txn->parts));
-    if (txn->list == NULL || txn->parts == NULL) {
-        coord_free(txn);
-        return WIO_ERR_NOMEM;
-    }
     txn->user = user;
     txn->flags = flags;
     txn->txn = (struct wio_txn){coord->config.client, ++coord->numbers,

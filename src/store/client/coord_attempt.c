@@ -10,14 +10,12 @@
 void coord_free(struct wio_coord_txn *txn)
 {
     struct wio_coord *coord = txn->coord;
-    for (uint16_t i = 0; txn->parts != NULL && i < coord->config.targets; i++) {
+    for (uint16_t i = 0; i < coord->config.targets; i++) {
         coord->todo -= txn->parts[i].todo != COORD_NONE;
     }
     coord_forget_slots(txn);
     TAILQ_REMOVE(&coord->txns, txn, by_coord);
     coord->stat.active--;
-    coord->alloc.put(coord->alloc.context, txn->parts);
-    coord->alloc.put(coord->alloc.context, txn->list);
     coord->alloc.put(coord->alloc.context, txn);
 }
 
