@@ -144,12 +144,14 @@ enum wio_status wio_blob_put(struct wio_blob *blob, const void *bytes, size_t si
     return WIO_OK;
 }
 
-static enum wio_status put_number(struct wio_blob *blob, uint64_t value, size_t bytes)
+static inline enum wio_status put_number(struct wio_blob *blob, uint64_t value, size_t bytes)
 {
     WIO_TRY(wio_blob_reserve(blob, bytes));
+    uint8_t *out = blob->data + blob->size; /* not through blob: one store, not one per byte */
     for (size_t i = 0; i < bytes; i++) {
-        blob->data[blob->size++] = (uint8_t)(value >> (8 * i));
+        out[i] = (uint8_t)(value >> (8 * i));
     }
+    blob->size += bytes;
     return WIO_OK;
 }
 
