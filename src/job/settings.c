@@ -51,6 +51,16 @@ enum wio_status wio_job_settings_mode(struct wio_job_settings *settings, const c
     return WIO_OK;
 }
 
+const char *wio_job_settings_mode_text(const struct wio_job_settings *settings)
+{
+    for (size_t i = 0; i < WIO_ARRAY_SIZE(modes); i++) {
+        if (modes[i].mode == settings->mode) {
+            return modes[i].name;
+        }
+    }
+    return settings->variable;
+}
+
 enum wio_status wio_job_settings_format(struct wio_job_settings *settings, const char *text,
                                         struct wio_error *err)
 {

@@ -44,6 +44,8 @@ struct wio_job_settings {
  * the settings stays. WIO_ERR_USAGE: no such name can be. */
 WIO_MUST_CHECK enum wio_status wio_job_settings_mode(struct wio_job_settings *settings,
                                                      const char *text, struct wio_error *err);
+/* The same back: the name of the mode, or of the variable. */
+const char *wio_job_settings_mode_text(const struct wio_job_settings *settings);
 /* A format of names, "" for none. */
 WIO_MUST_CHECK enum wio_status wio_job_settings_format(struct wio_job_settings *settings,
                                                        const char *text, struct wio_error *err);

@@ -300,6 +300,13 @@ enum wio_status wio_probe_control(struct wio_probe *probe, const char *line, siz
     return status;
 }
 
+void wio_probe_get_settings(struct wio_probe *probe, struct wio_job_settings *settings_out)
+{
+    (void)pthread_mutex_lock(&probe->lock);
+    *settings_out = probe->settings;
+    (void)pthread_mutex_unlock(&probe->lock);
+}
+
 static enum wio_status name_session(struct wio_probe *probe, uint32_t session, uint64_t birth,
                                     const char *name, size_t bytes)
 {

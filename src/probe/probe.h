@@ -92,6 +92,8 @@ WIO_MUST_CHECK enum wio_status wio_probe_control(struct wio_probe *probe, const 
                                                  size_t bytes,
                                                  struct wio_job_control_result *result_out,
                                                  struct wio_error *err);
+/* What jobs are called by now. */
+void wio_probe_get_settings(struct wio_probe *probe, struct wio_job_settings *settings_out);
 /* Name the session that a thread is in (mode session); no bytes take the name away. Ends with the
  * leader of the session. WIO_ERR_USAGE: a name that is none; WIO_ERR_IO: no such thread, or its
  * session has no leader any more. */

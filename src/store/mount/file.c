@@ -2,6 +2,7 @@
 /* Requests for open files and their bytes. */
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 
 #include "store/mount/mount_internal.h"
@@ -73,7 +74,9 @@ int mount_flush(const char *path, struct fuse_file_info *info)
 
 int mount_release(const char *path, struct fuse_file_info *info)
 {
-    (void)path;
+    if (info->flock_release) {
+        (void)mount_flock(path, info, LOCK_UN);
+    }
     mount_handles_remove(&mount_this()->files, file_of(info));
     return 0;
 }

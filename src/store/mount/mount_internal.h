@@ -3,16 +3,22 @@
 #ifndef WIO_MOUNT_INTERNAL_H
 #define WIO_MOUNT_INTERNAL_H
 
+#ifndef FUSE_USE_VERSION
 #define FUSE_USE_VERSION 32
+#endif
 #include <fuse.h>
 
 #include <whyio/store.h>
 
 #include "store/mount/handles.h"
+#include "store/mount/jobs.h"
+#include "store/mount/locks.h"
 
 struct mount {
     struct wio_store *store;
     struct mount_handles files;
+    struct mount_jobs jobs;
+    struct mount_locks locks;
 };
 
 /* Of the request that this thread serves. */
@@ -28,6 +34,9 @@ static inline struct wio_store *mount_store(void)
 
 /* 0, or the negative error number that the kernel is answered with. */
 int mount_answer(enum wio_status status, const struct wio_error *err);
+
+/* operations.c: each finds the job of its request first. */
+extern const struct fuse_operations mount_operations;
 
 /* As in struct fuse_operations. */
 int mount_getattr(const char *path, struct stat *stat, struct fuse_file_info *info);
@@ -58,5 +67,7 @@ int mount_write(const char *path, const char *data, size_t size, off_t offset,
                 struct fuse_file_info *info);
 int mount_truncate(const char *path, off_t size, struct fuse_file_info *info);
 int mount_fsync(const char *path, int is_data, struct fuse_file_info *info);
+int mount_lock(const char *path, struct fuse_file_info *info, int command, struct flock *lock);
+int mount_flock(const char *path, struct fuse_file_info *info, int operation);
 
 #endif

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Locks of fcntl(2) and flock(2) in a mount. All processes of a mount are one client of the store,
+ * whose locks do not conflict: so who of them has which bytes is kept here, and the store has for
+ * the mount what its processes have together. Against other mounts and clients the store decides.
+ *
+ * A lock of the store is a lease of the mount: it ends when a target has not heard of the mount for
+ * two seconds, without a word to the process. flock(2) has a byte of its own far behind all data,
+ * so that the two kinds of locks do not see each other, as on other file systems of Linux.
+ */
+#ifndef WIO_MOUNT_LOCKS_H
+#define WIO_MOUNT_LOCKS_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "store/mount/lock_table.h"
+
+/* Threads of a mount, and how many of them may wait for locks: the others serve what gives them
+ * back. */
+enum { MOUNT_THREADS = 64, MOUNT_LOCK_WAITS = 48 };
+
+struct mount_locks {
+    pthread_mutex_t mutex; /* also while the store is asked */
+    struct mount_lock_table table;
+    atomic_uint waiting;
+};
+
+void mount_locks_init(struct mount_locks *locks);
+void mount_locks_fini(struct mount_locks *locks);
+
+#endif
