@@ -2,11 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """whyio mount over whyio serve: what programs write is what they read; errors, rights, the end of either process."""
 import errno
+import fcntl
 import os
 import random
 import shutil
 import signal
 import sqlite3
+import struct
 import subprocess
 import sys
 import tempfile
@@ -27,7 +29,7 @@ def lacks():
     except OSError as error:
         return f"/dev/fuse: {error.strerror}"
     with tempfile.TemporaryDirectory(prefix="whyio-mount.") as point:
-        tried = subprocess.run([WHYIO, "mount", "unix:/nowhere", point], text=True, check=False, timeout=WAIT,
+        tried = subprocess.run([WHYIO, "mount", "--timeout=100ms", "unix:/nowhere", point], text=True, check=False, timeout=WAIT,
                                stderr=subprocess.PIPE).stderr
         return "whyio was built without libfuse3" if "libfuse3" in tried else None
 
@@ -53,11 +55,12 @@ class Mount(unittest.TestCase):
         self.server = Serving(self.work, 3)
         self.mount = self.begin()
 
-    def begin(self):
-        process = subprocess.Popen([WHYIO, "mount", self.server.address, self.point], stdin=subprocess.DEVNULL,
+    def begin(self, point=None):
+        point = point or self.point
+        process = subprocess.Popen([WHYIO, "mount", self.server.address, point], stdin=subprocess.DEVNULL,
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         line = process.stdout.readline()
-        if line != f"mounted  {self.point}\n":
+        if line != f"mounted  {point}\n":
             said = process.communicate(timeout=WAIT)[1]
             self.server.end()
             if "cannot be mounted" in said:
@@ -240,10 +243,99 @@ class Mount(unittest.TestCase):
         self.assertIn("does not answer any more", said)
         self.assertFalse(is_mounted(self.point))
 
+    # ---- locks, of this mount's processes and another one's
+
+    def second_mount(self):
+        point = os.path.join(self.work, "mnt2")
+        os.mkdir(point)
+        return point, self.begin(point)
+
+    def locked(self, name, how):
+        """What another process is told that wants bytes 10 to 14 of the file, and does not wait."""
+        program = ("import fcntl, sys\nfile = open(sys.argv[1], 'r+b')\n"
+                   "try:\n    fcntl.lockf(file, getattr(fcntl, sys.argv[2]) | fcntl.LOCK_NB, 5, 10)\n    print('got')\n"
+                   "except OSError as error:\n    print(error.errno)")
+        done = subprocess.run([sys.executable, "-c", program, name, how], text=True, check=True, timeout=WAIT,
+                              stdout=subprocess.PIPE)
+        return done.stdout.strip()
+
+    def test_locks(self):
+        point, other = self.second_mount()
+        here, there = self.path("f"), os.path.join(point, "f")
+        busy = str(errno.EAGAIN)
+        with open(here, "w+b") as file:
+            fcntl.lockf(file, fcntl.LOCK_SH, 5, 10)
+            self.assertEqual([self.locked(name, "LOCK_SH") for name in (here, there)], ["got", "got"])
+            self.assertEqual([self.locked(name, "LOCK_EX") for name in (here, there)], [busy, busy])
+            fcntl.lockf(file, fcntl.LOCK_EX, 5, 10)
+            self.assertEqual([self.locked(name, "LOCK_SH") for name in (here, there)], [busy, busy])
+            fcntl.lockf(file, fcntl.LOCK_UN, 1, 12)  # the middle: bytes of both ends stay
+            self.assertEqual([self.locked(name, "LOCK_SH") for name in (here, there)], [busy, busy])
+            fcntl.lockf(file, fcntl.LOCK_UN)
+            self.assertEqual([self.locked(name, "LOCK_EX") for name in (here, there)], ["got", "got"])
+            fcntl.lockf(file, fcntl.LOCK_EX)
+        # closing it gave all back
+        self.assertEqual([self.locked(name, "LOCK_EX") for name in (here, there)], ["got", "got"])
+        self.assertEqual(self.end(other), (0, ""))
+
+    def test_who_has_a_lock(self):
+        point, other = self.second_mount()
+        shape = "hhqqi"
+        with open(self.path("f"), "w+b") as file:
+            fcntl.lockf(file, fcntl.LOCK_EX, 5, 10)
+            for name, pid in ((self.path("f"), os.getpid()), (os.path.join(point, "f"), 0)):
+                child = os.fork()
+                if child == 0:
+                    asked = struct.pack(shape, fcntl.F_RDLCK, os.SEEK_SET, 0, 0, 0)
+                    with open(name, "r+b") as own:
+                        told = struct.unpack(shape, fcntl.fcntl(own, fcntl.F_GETLK, asked))
+                    os._exit(0 if (told[0], told[4]) == (fcntl.F_WRLCK, pid) else 1)
+                self.assertEqual(os.waitpid(child, 0)[1], 0, name)
+        self.assertEqual(self.end(other), (0, ""))
+
+    def test_a_lock_is_waited_for(self):
+        point, other = self.second_mount()
+        holder = open(self.path("f"), "w+b")
+        fcntl.flock(holder, fcntl.LOCK_EX)
+        for name in (self.path("f"), os.path.join(point, "f")):
+            waiting = subprocess.Popen([sys.executable, "-c", "import fcntl, sys\nfile = open(sys.argv[1], 'r+b')\n"
+                                        "print('asks', flush=True)\nfcntl.flock(file, fcntl.LOCK_EX)\nprint('got')", name],
+                                       stdout=subprocess.PIPE, text=True)
+            self.assertEqual(waiting.stdout.readline(), "asks\n")
+            self.assertEqual(self.locked(name, "LOCK_EX"), "got")  # the other kind of lock; and requests are served
+            self.assertIsNone(waiting.poll())
+            fcntl.flock(holder, fcntl.LOCK_UN)
+            self.assertEqual(waiting.communicate(timeout=WAIT)[0], "got\n")
+            fcntl.flock(holder, fcntl.LOCK_EX)
+        # a process that waits can be killed, and the mount can end meanwhile
+        killed = subprocess.Popen(["flock", self.path("f"), "true"])
+        time.sleep(0.1)
+        killed.kill()
+        self.assertEqual(killed.wait(WAIT), -signal.SIGKILL)
+        holder.close()
+        self.assertEqual(self.end(other), (0, ""))
+
+    def test_a_killed_mount_gives_its_locks_back(self):
+        point, other = self.second_mount()
+        with open(self.path("f"), "w+b"):
+            pass
+        held = open(os.path.join(point, "f"), "r+b")
+        fcntl.lockf(held, fcntl.LOCK_EX)
+        self.assertEqual(self.locked(self.path("f"), "LOCK_EX"), str(errno.EAGAIN))
+        other.kill()
+        other.communicate(timeout=WAIT)
+        until = time.monotonic() + WAIT  # when its lease has ended
+        while self.locked(self.path("f"), "LOCK_EX") != "got":
+            self.assertLess(time.monotonic(), until)
+        with self.assertRaises(OSError):
+            held.close()
+            os.stat(os.path.join(point, "f"))
+        self.assertTrue(wait_unmounted(point))
+
     def test_usage(self):
         for words, status in (([], 2), (["a", "b", "c"], 2), ([self.server.address, self.path("none")], 3),
                               (["unix:" + self.path("none"), self.work], 3)):
-            done = subprocess.run([WHYIO, "mount", *words], check=False, timeout=WAIT, stderr=subprocess.PIPE)
+            done = subprocess.run([WHYIO, "mount", "--timeout=500ms", *words], check=False, timeout=WAIT, stderr=subprocess.PIPE)
             self.assertEqual(done.returncode, status, done.stderr)
 
 
