@@ -8,12 +8,13 @@
 #include "options.h"
 #include "store/mount/mount.h"
 
-enum { OPTION_VAR = CMD_OPTION_FIRST, OPTION_NAME, OPTION_CACHE };
+enum { OPTION_VAR = CMD_OPTION_FIRST, OPTION_NAME, OPTION_CACHE, OPTION_ALL };
 
 struct mount_args {
     struct cmd_options common;
     struct cmd_connect connect;
     struct wio_probe_params jobs;
+    bool is_for_all;
     const char *words[2];
     unsigned count;
 };
@@ -28,6 +29,8 @@ static const struct argp_option options[] = {
      "Name jobs so: %e program, %g group, %h host, %H the same up to the first dot, %j job, %p "
      "process, %u user (default: %j)",
      0},
+    {"allow-other", OPTION_ALL, NULL, 0,
+     "Other users may use it, too, as modes and owners allow; for user 0", 0},
     {"cache", OPTION_CACHE, "POLICY", 0,
      "When what is known of a process is dropped: exit (default: when it ends) or lustre (by age)",
      0},
@@ -59,6 +62,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case ARGP_KEY_INIT:
         state->child_inputs[0] = &args->common;
         state->child_inputs[1] = &args->connect;
+        return 0;
+    case OPTION_ALL:
+        args->is_for_all = true;
         return 0;
     case OPTION_VAR:
     case OPTION_NAME:
@@ -127,6 +133,7 @@ int cmd_mount(int argc, char **argv)
                                                         .key_file = args.connect.key_file,
                                                         .timeout_ns = args.connect.timeout_ns},
                                             .jobs = has_jobs ? &args.jobs : NULL,
+                                            .is_for_all = args.is_for_all,
                                             .ready = print_ready,
                                             .context = &args};
     return wio_mount(&config, &err) == WIO_OK ? 0 : cmd_fail(&err);

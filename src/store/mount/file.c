@@ -43,9 +43,16 @@ int mount_open(const char *path, struct fuse_file_info *info)
     return open_kept(path, info->flags & ~(O_CREAT | O_EXCL), 0, info);
 }
 
+/* The kernel has found no such file. In a mount for all users one that another client makes at this
+ * moment must not be given to this one's user: there O_EXCL. */
 int mount_create(const char *path, mode_t mode, struct fuse_file_info *info)
 {
-    return open_kept(path, info->flags | O_CREAT, mode, info);
+    const int flags = O_CREAT | (mount_this()->is_for_all ? O_EXCL : 0);
+    int code = open_kept(path, info->flags | flags, mount_first_mode(mode), info);
+    if (code == 0 && (code = mount_give(path, mode, mount_unlink)) != 0) {
+        mount_handles_remove(&mount_this()->files, file_of(info));
+    }
+    return code;
 }
 
 /* Regular files; there are no FIFOs, sockets and devices in a store. */
@@ -57,9 +64,11 @@ int mount_mknod(const char *path, mode_t mode, dev_t device)
     if (!S_ISREG(mode)) {
         return -EOPNOTSUPP;
     }
-    enum wio_status status = open_file(path, O_WRONLY | O_CREAT | O_EXCL, mode, &file, &err);
+    enum wio_status status =
+        open_file(path, O_WRONLY | O_CREAT | O_EXCL, mount_first_mode(mode), &file, &err);
     wio_store_file_close(file);
-    return mount_answer(status, &err);
+    const int code = mount_answer(status, &err);
+    return code == 0 ? mount_give(path, mode, mount_unlink) : code;
 }
 
 /* close(2) waits for this one, not for the release. */

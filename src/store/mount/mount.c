@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "store/mount/mount_internal.h"
@@ -69,9 +70,16 @@ static enum wio_status serve(const struct wio_mount_config *config, struct fuse 
 static enum wio_status mount_and_serve(const struct wio_mount_config *config, struct mount *mount,
                                        struct wio_error *err)
 {
-    char *words[] = {"whyio-mount",  "-o", "fsname=whyio,subtype=whyio,default_permissions", "-o",
-                     "auto_unmount", NULL};
-    struct fuse_args args = FUSE_ARGS_INIT((int)WIO_ARRAY_SIZE(words) - 1, words);
+    char *words[] = {"whyio-mount",
+                     "-o",
+                     "fsname=whyio,subtype=whyio,default_permissions",
+                     "-o",
+                     "auto_unmount",
+                     "-o",
+                     "allow_other",
+                     NULL};
+    const int count = (int)WIO_ARRAY_SIZE(words) - (config->is_for_all ? 1 : 3);
+    struct fuse_args args = FUSE_ARGS_INIT(count, words);
     struct fuse *fuse = fuse_new(&args, &mount_operations, sizeof(mount_operations), mount);
     fuse_opt_free_args(&args);
     if (fuse == NULL) {
@@ -108,12 +116,17 @@ enum wio_status wio_mount(const struct wio_mount_config *config, struct wio_erro
     if (!S_ISDIR(stat_of.st_mode)) {
         return refuse(config, err, ENOTDIR, "no mount point: expected a directory");
     }
+    if (config->is_for_all && geteuid() != 0) {
+        return wio_error_set(err, WIO_ERR_USAGE, config->point, WIO_ERROR_NO_OFFSET,
+                             "only user 0 can mount for all users");
+    }
     struct mount *mount = calloc(1, sizeof(*mount));
     if (mount == NULL) {
         return wio_error_set(err, WIO_ERR_NOMEM, NULL, WIO_ERROR_NO_OFFSET, "out of memory");
     }
     (void)pthread_mutex_init(&mount->files.lock, NULL);
     mount_locks_init(&mount->locks);
+    mount->is_for_all = config->is_for_all;
     connect.job = config->jobs != NULL ? "" : connect.job;
     enum wio_status status = wio_store_connect(&connect, &mount->store, err);
     status = status == WIO_OK ? mount_with_jobs(config, mount, err) : status;

@@ -19,6 +19,7 @@ struct mount {
     struct mount_handles files;
     struct mount_jobs jobs;
     struct mount_locks locks;
+    bool is_for_all;
 };
 
 /* Of the request that this thread serves. */
@@ -34,6 +35,12 @@ static inline struct wio_store *mount_store(void)
 
 /* 0, or the negative error number that the kernel is answered with. */
 int mount_answer(enum wio_status status, const struct wio_error *err);
+/* In a mount for all users what is made at first is user 0's, with these rights .. */
+mode_t mount_first_mode(mode_t mode);
+/* .. and is then given to the requester, with all of them. Where that fails it is removed by
+ * `undo`.
+ */
+int mount_give(const char *path, mode_t mode, int (*undo)(const char *path));
 
 /* operations.c: each finds the job of its request first. */
 extern const struct fuse_operations mount_operations;

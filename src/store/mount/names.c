@@ -82,7 +82,9 @@ int mount_readlink(const char *path, char *text, size_t size)
 int mount_mkdir(const char *path, mode_t mode)
 {
     struct wio_error err = WIO_ERROR_INIT;
-    return mount_answer(wio_store_mkdir(mount_store(), path, mode & 07777, &err), &err);
+    const mode_t first = mount_first_mode(mode) & 07777;
+    const int code = mount_answer(wio_store_mkdir(mount_store(), path, first, &err), &err);
+    return code == 0 ? mount_give(path, mode, mount_rmdir) : code;
 }
 
 int mount_rmdir(const char *path)
@@ -100,7 +102,8 @@ int mount_unlink(const char *path)
 int mount_symlink(const char *target, const char *path)
 {
     struct wio_error err = WIO_ERROR_INIT;
-    return mount_answer(wio_store_symlink(mount_store(), target, path, &err), &err);
+    const int code = mount_answer(wio_store_symlink(mount_store(), target, path, &err), &err);
+    return code == 0 ? mount_give(path, 0, mount_unlink) : code;
 }
 
 /* A file of a store has one name. */

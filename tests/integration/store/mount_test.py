@@ -55,9 +55,9 @@ class Mount(unittest.TestCase):
         self.server = Serving(self.work, 3)
         self.mount = self.begin()
 
-    def begin(self, point=None):
+    def begin(self, point=None, *options):
         point = point or self.point
-        process = subprocess.Popen([WHYIO, "mount", self.server.address, point], stdin=subprocess.DEVNULL,
+        process = subprocess.Popen([WHYIO, "mount", *options, self.server.address, point], stdin=subprocess.DEVNULL,
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         line = process.stdout.readline()
         if line != f"mounted  {point}\n":
@@ -221,6 +221,46 @@ class Mount(unittest.TestCase):
             except OSError as error:
                 os._exit(0 if error.errno == errno.EACCES else 2)
         self.assertEqual(os.waitpid(child, 0)[1], 0)
+
+    @unittest.skipUnless(os.getuid() == 0, "needs other users")
+    def test_all_users(self):
+        os.chmod(self.work, 0o755)
+        point = os.path.join(self.work, "mnt2")
+        os.mkdir(point)
+        other = self.begin(point, "--allow-other")
+        os.chmod(point, 0o1777)
+        open(os.path.join(point, "mine"), "w").close()
+        os.chmod(os.path.join(point, "mine"), 0o600)
+
+        def as_user():
+            os.setgroups([])
+            os.setgid(60001)
+            os.setuid(60002)
+            made = [os.path.join(point, name) for name in ("f", "d", "l")]
+            os.close(os.open(made[0], os.O_CREAT | os.O_WRONLY, 0o4755))
+            os.mkdir(made[1], 0o700)
+            os.symlink("f", made[2])
+            for name in made:
+                found = os.lstat(name)
+                assert (found.st_uid, found.st_gid) == (60002, 60001), (name, found)
+            assert os.stat(made[0]).st_mode & 0o7777 == 0o4755
+            for call in (lambda: open(os.path.join(point, "mine")), lambda: os.unlink(os.path.join(point, "mine")),
+                         lambda: os.chmod(os.path.join(point, "mine"), 0o666), lambda: os.chown(made[0], 0, 0)):
+                try:
+                    call()
+                except PermissionError:
+                    continue
+                raise AssertionError("allowed")
+        child = os.fork()
+        if child == 0:
+            try:
+                as_user()
+                os._exit(0)
+            except BaseException as error:  # pylint: disable=broad-except
+                print(error, file=sys.stderr)
+                os._exit(1)
+        self.assertEqual(os.waitpid(child, 0)[1], 0)
+        self.assertEqual(self.end(other), (0, ""))
 
     def test_a_killed_mount_leaves_nothing(self):
         with open(self.path("f"), "wb") as out:
