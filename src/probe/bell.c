@@ -6,19 +6,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* What io_setup(2) maps: fs/aio.c of Linux, unchanged since 2.6; libaio reads it, too. */
 #define RING_MAGIC 0xa10a10a1u
-
-struct wio_bell_ring {
-    uint32_t id;
-    uint32_t room;
-    _Atomic uint32_t head; /* ours */
-    _Atomic uint32_t tail; /* the kernel's */
-    uint32_t magic;
-    uint32_t compat_features;
-    uint32_t incompat_features;
-    uint32_t header_bytes;
-};
+/* No tail is so high. */
+#define NEVER UINT32_MAX
 
 /* The next event rings; one that is there rings at once. */
 static bool arm(const struct wio_bell *bell)
@@ -31,7 +21,7 @@ static bool arm(const struct wio_bell *bell)
 
 void wio_bell_init(struct wio_bell *bell, int epoll)
 {
-    *bell = (struct wio_bell){.fd = epoll, .seen = UINT32_MAX};
+    *bell = (struct wio_bell){.fd = epoll, .seen = NEVER};
     if (syscall(SYS_io_setup, 1L, &bell->context) != 0) {
         bell->context = 0;
         return;
@@ -52,20 +42,13 @@ void wio_bell_fini(struct wio_bell *bell)
     bell->ring = NULL;
 }
 
-bool wio_bell_has_rung(const struct wio_bell *bell)
-{
-    return bell->ring == NULL || atomic_load_explicit(&bell->is_broken, memory_order_relaxed) ||
-           atomic_load_explicit(&bell->ring->tail, memory_order_acquire) !=
-               atomic_load_explicit(&bell->seen, memory_order_acquire);
-}
-
 /* An event that comes while the kernel takes the poll may be completed by a thread of the kernel a
  * moment later, and others would then not ring: so it is looked for, and waited for. All that come
  * behind complete in the call that makes them. */
 void wio_bell_answer(struct wio_bell *bell, size_t (*take_all)(void *context), void *context)
 {
     (void)take_all(context);
-    if (bell->ring == NULL || atomic_load(&bell->is_broken)) {
+    if (bell->ring == NULL || bell->is_broken) {
         return;
     }
     uint32_t tail = atomic_load(&bell->ring->tail);
@@ -73,7 +56,8 @@ void wio_bell_answer(struct wio_bell *bell, size_t (*take_all)(void *context), v
         atomic_store(&bell->ring->head, tail);
         bell->is_armed = arm(bell);
         if (!bell->is_armed) {
-            atomic_store(&bell->is_broken, true);
+            bell->is_broken = true;
+            atomic_store(&bell->seen, NEVER);
             break;
         }
         if (take_all(context) == 0) {

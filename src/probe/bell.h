@@ -21,14 +21,24 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct wio_bell_ring; /* the kernel's */
+/* What io_setup(2) maps: fs/aio.c of Linux, unchanged since 2.6; libaio reads it, too. */
+struct wio_bell_ring {
+    uint32_t id;
+    uint32_t room;
+    _Atomic uint32_t head; /* ours */
+    _Atomic uint32_t tail; /* the kernel's */
+    uint32_t magic;
+    uint32_t compat_features;
+    uint32_t incompat_features;
+    uint32_t header_bytes;
+};
 
 struct wio_bell {
     aio_context_t context;      /* 0: none */
     struct wio_bell_ring *ring; /* NULL: none, it always rings */
     int fd;
     _Atomic uint32_t seen; /* the ring's tail when the poll that waits now was submitted */
-    atomic_bool is_broken; /* it always rings */
+    bool is_broken;        /* it always rings: `seen` is no tail */
     bool is_armed;         /* a poll was submitted after `seen` */
 };
 
@@ -36,13 +46,12 @@ struct wio_bell {
 void wio_bell_init(struct wio_bell *bell, int epoll);
 void wio_bell_fini(struct wio_bell *bell);
 
-/* False: it always rings. */
-static inline bool wio_bell_is_there(const struct wio_bell *bell)
-{
-    return bell->ring != NULL && !atomic_load_explicit(&bell->is_broken, memory_order_relaxed);
-}
 /* By any thread. False: no event has come since the last answer began. */
-bool wio_bell_has_rung(const struct wio_bell *bell);
+static inline bool wio_bell_has_rung(const struct wio_bell *bell)
+{
+    return bell->ring == NULL || atomic_load_explicit(&bell->ring->tail, memory_order_acquire) !=
+                                     atomic_load_explicit(&bell->seen, memory_order_acquire);
+}
 
 /* Call `take_all`, which takes all events that are there and says how many, as often as is needed
  * so that each event from now on rings. One thread at a time. */

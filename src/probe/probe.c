@@ -225,7 +225,7 @@ static size_t take_ends(void *context)
 
 void wio_probe_drain(struct wio_probe *probe)
 {
-    if (!wio_bell_is_there(&probe->bell)) {
+    if (probe->bell.ring == NULL) {
         (void)take_ends(probe);
     } else if (wio_bell_has_rung(&probe->bell)) {
         (void)pthread_mutex_lock(&probe->bell_lock);
