@@ -62,8 +62,8 @@ def wait_until_idle(environment):
 
 
 @contextlib.contextmanager
-def cluster(scratch):
-    """The environment in which srun finds the cluster."""
+def cluster(scratch, more=""):
+    """The environment in which srun finds the cluster. `more`: lines of its configuration."""
     for program in ("slurmctld", "slurmd", "srun"):
         if shutil.which(program) is None:
             raise Missing(f"{program} is not installed")
@@ -73,7 +73,7 @@ def cluster(scratch):
     nodes = "\n".join(NODE.format(number=i, host=host, port=ports[i]) for i in range(1, NODES + 1))
     conf = os.path.join(scratch, "slurm.conf")
     with open(conf, "w", encoding="ascii") as file:
-        file.write(CONF.format(host=host, scratch=scratch, ports=ports, nodes=nodes, count=NODES))
+        file.write(CONF.format(host=host, scratch=scratch, ports=ports, nodes=nodes, count=NODES) + more)
     os.mkdir(os.path.join(scratch, "state"))
     # Of another cluster's job with the same number Open MPI would take the memory that ranks share.
     environment = dict(os.environ, SLURM_CONF=conf, OMPI_MCA_btl_vader_backing_directory=scratch)
