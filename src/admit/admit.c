@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "admit/admit.h"
 
+#include "admit/negotiate.h"
 #include "admit/shard.h"
 #include "base/cleanup.h"
 
@@ -176,6 +177,15 @@ bool wio_admit_book(struct wio_admit *shard)
 void wio_admit_unbook(struct wio_admit *shard)
 {
     shard->booked -= shard->booked > 0;
+}
+
+bool wio_admit_window(const struct wio_admit *shard, uint32_t client, uint16_t *window_out)
+{
+    const struct wio_admit_client *item = wio_clients_at(&shard->clients, client);
+    bool has_window = shard->kind == WIO_ADMIT_CREDIT && item != NULL &&
+                      (item->features & WIO_ADMIT_FEATURE_CREDIT) != 0;
+    *window_out = has_window ? (uint16_t)item->window : 0;
+    return has_window;
 }
 
 bool wio_admit_push(struct wio_admit *shard, uint64_t now_ns, struct wio_admit_grant *grant_out)

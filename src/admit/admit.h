@@ -77,6 +77,9 @@ enum wio_admit_expired {
 /* Bits of `flags` of a request. */
 #define WIO_ADMIT_REJECT 1u /* the sender knows busy replies with a hint (CRT_RPC_FLAG_REJECT) */
 #define WIO_ADMIT_MUST 2u   /* a commit or abort that releases locks, membership, recovery */
+/* Of a transaction that holds locks already: in turn as all others, and refused only where memory
+ * or the queue are full, since what waits for the locks would wait longer. */
+#define WIO_ADMIT_HOLDS 4u
 
 /*
  * How a total and its shards behave. Fill by wio_admit_settings_default, then change members.
@@ -244,7 +247,8 @@ WIO_MUST_CHECK enum wio_status wio_admit_set_kind(struct wio_admit *shard, enum 
 enum wio_admit_kind wio_admit_get_kind(const struct wio_admit *shard);
 
 /* Share of a tenant beside others, 1 to 1000; 1 at first. The key as settings.tenant_by says: the
- * pool; or job, uid, client in key[0] and 0. */
+ * pool; or job, uid, client in key[0] and 0; a request without a job is its user's: 0 and uid + 1.
+ */
 WIO_MUST_CHECK enum wio_status wio_admit_set_weight(struct wio_admit *shard, const uint64_t key[2],
                                                     uint32_t weight);
 
@@ -287,6 +291,10 @@ bool wio_admit_next(struct wio_admit *shard, uint64_t now_ns, struct wio_admit_w
 WIO_MUST_CHECK enum wio_status wio_admit_done(struct wio_admit *shard, uint64_t handle,
                                               const struct wio_admit_served *served,
                                               struct wio_admit_reply *reply_out);
+
+/* The window that a client was told last, for replies that come after wio_admit_done; false: it has
+ * none, it paces itself. */
+bool wio_admit_window(const struct wio_admit *shard, uint32_t client, uint16_t *window_out);
 
 /* The next window to be sent to a client that waits for it; false: none is due. */
 bool wio_admit_push(struct wio_admit *shard, uint64_t now_ns, struct wio_admit_grant *grant_out);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A request comes: is it accepted, and what is it told if not? */
+#include "admit/limits.h"
 #include "admit/negotiate.h"
 #include "admit/shard.h"
 #include "base/cleanup.h"
@@ -26,6 +27,7 @@ static void tenant_key(const struct wio_admit *shard, const struct wio_admit_req
         break;
     }
     key[0] = request->job;
+    key[1] = request->job == 0 ? (uint64_t)request->uid + 1 : 0;
 }
 
 /* The tenant of a client's last request is the likely one. */
@@ -98,6 +100,10 @@ static enum wio_admit_reason judge(const struct wio_admit *shard, const struct w
     }
     if (!has_memory(shard, arrival)) {
         return WIO_ADMIT_REASON_MEMORY;
+    }
+    if ((arrival->request->flags & WIO_ADMIT_HOLDS) != 0) {
+        enum wio_admit_reason reason = wio_limit_total(shard);
+        return reason != WIO_ADMIT_REASON_NONE ? reason : wio_limit_half(shard, arrival);
     }
     return shard->policy->judge(shard, arrival);
 }

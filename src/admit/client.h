@@ -109,6 +109,9 @@ bool wio_sender_reply(struct wio_sender *sender, uint64_t number,
                       const struct wio_admit_reply *reply, uint64_t now_ns,
                       struct wio_sender_result *result_out);
 
+/* The request is of no use any more: it is not sent again, and its reply is none. */
+void wio_sender_cancel(struct wio_sender *sender, uint64_t number);
+
 /* The server has pushed a window. */
 void wio_sender_grant(struct wio_sender *sender, uint16_t window, uint64_t now_ns);
 

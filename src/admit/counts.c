@@ -35,3 +35,20 @@ uint64_t wio_admit_refused(const struct wio_admit_counts *counts)
     }
     return sum;
 }
+
+const char *wio_admit_reason_text(enum wio_admit_reason reason)
+{
+    static const char *const texts[WIO_ADMIT_REASON_COUNT] = {
+        [WIO_ADMIT_REASON_NONE] = "no reason is known",
+        [WIO_ADMIT_REASON_MEMORY] = "its memory for requests is used up",
+        [WIO_ADMIT_REASON_QUEUE_TOTAL] = "its queue is full",
+        [WIO_ADMIT_REASON_QUEUE_POOL] = "the queue of this pool is full",
+        [WIO_ADMIT_REASON_QUEUE_HALF] = "half of its queue is in use by this target or job",
+        [WIO_ADMIT_REASON_TIMEOUT] = "it would not be done in time",
+        [WIO_ADMIT_REASON_TENANT] = "this job has its share of the queue",
+        [WIO_ADMIT_REASON_CREDIT] = "it was sent beyond the window of this client",
+        [WIO_ADMIT_REASON_RATE] = "a rule limits the rate",
+        [WIO_ADMIT_REASON_EXPIRED] = "its time ended in the queue",
+    };
+    return (unsigned)reason < WIO_ADMIT_REASON_COUNT ? texts[reason] : texts[0];
+}

@@ -56,6 +56,8 @@ struct wio_admit_counts {
 
 /* "memory", "queue", ...; never NULL. */
 const char *wio_admit_reason_name(enum wio_admit_reason reason);
+/* The same in words, to follow "refused: "; never NULL. */
+const char *wio_admit_reason_text(enum wio_admit_reason reason);
 
 static inline void wio_admit_histogram_add(struct wio_admit_histogram *histogram, uint64_t ns)
 {

@@ -12,9 +12,11 @@
 #ifndef WIO_STORE_MESSAGES_H
 #define WIO_STORE_MESSAGES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "admit/ticket.h"
 #include "lock/types.h"
 
 /* Bounds that every side keeps; the decoder refuses what is above. */
@@ -69,6 +71,7 @@ enum wio_store_op {
 
     /* Said by a server unasked: struct wio_store_push. */
     WIO_STORE_WOUND = 48,
+    WIO_STORE_WINDOW = 49, /* window */
 
     /* Of the catalogue: names. `file` in a reply is the file's id, `stat` what it is, data a grant
      * where the table says so. */
@@ -105,6 +108,10 @@ enum wio_store_flag {
 /* The last operation: what the transaction has done here, which is no other target's too, commits
  * with it, or is aborted. Not of READ and SIZE. */
 #define WIO_STORE_FLAG_COMMIT (1u << 8)
+
+/* The message has what admission adds to it: struct wio_store_asks, or of a reply struct
+ * wio_store_told. Where both sides have the features of it (docs/STORE-PROTOCOL.md#admission). */
+#define WIO_STORE_FLAG_ADMIT (1u << 9)
 
 /* Blockers name bytes of segments, or what stands beside them: bits of the range's segment. */
 #define WIO_STORE_LOCK_SIZE (1u << 30)    /* the size of the segment */
@@ -156,7 +163,9 @@ enum wio_store_result {
     WIO_STORE_NO_LEASE = 18,  /* the client's lease has ended: it has to connect anew */
     WIO_STORE_NOT_OWNER = 19, /* EPERM: the owner's to do */
     WIO_STORE_INVALID = 20,   /* EINVAL: not with this file, these names */
-    WIO_STORE_IN_USE = 21     /* EBUSY */
+    WIO_STORE_IN_USE = 21,    /* EBUSY */
+    /* Said by no server: a client's own session has given up a request that was refused. EBUSY */
+    WIO_STORE_OVERLOADED = 22
 };
 
 /* INQUIRE: what a participant knows of a transaction. */
@@ -183,6 +192,26 @@ struct wio_store_stat {
     int64_t atime_ns;
     int64_t mtime_ns;
     int64_t ctime_ns;
+};
+
+#define WIO_STORE_ASKS_HOLDS 1u /* the transaction holds locks at other targets */
+
+/* FLAG_ADMIT of a request: src/admit/admit.h has what the members are. */
+struct wio_store_asks {
+    uint64_t remaining_ns; /* until its deadline; 0: unknown */
+    uint64_t demand_ns;
+    uint16_t demand;
+    uint16_t flags; /* WIO_STORE_ASKS_HOLDS */
+    struct wio_ticket ticket;
+};
+
+/* .. of a reply. `reason` is set where admission has refused: the request has had no effect. */
+struct wio_store_told {
+    uint8_t reason; /* enum wio_admit_reason */
+    bool has_window;
+    uint16_t window;
+    uint16_t hint; /* ms */
+    struct wio_ticket ticket;
 };
 
 struct wio_store_request {
@@ -221,8 +250,12 @@ struct wio_store_request {
     uint32_t stripe_unit;
     int64_t atime_ns;
     int64_t mtime_ns;
+    struct wio_store_asks asks; /* FLAG_ADMIT */
     /* not on the wire: at a server, the number there of the job that it is made for; 0: none */
     uint32_t job;
+    /* not on the wire: of a client's session */
+    bool is_first;        /* its transaction, or what has none, holds no lock yet */
+    uint64_t deadline_ns; /* of the caller, by the session's clock; 0: none */
 };
 
 struct wio_store_reply {
@@ -246,14 +279,18 @@ struct wio_store_reply {
     struct wio_store_stat stat;
     /* of the wait or the refusal; count 0: there was none */
     struct wio_lock_blockers blockers;
+    bool has_told;
+    struct wio_store_told told;
 };
 
 /* WOUND: the transaction stands in the way of an older one and should end, if it is still in this
- * attempt and its outcome is not decided. Not answered. */
+ * attempt and its outcome is not decided. WINDOW: so many requests the client may have in flight.
+ * Not answered. */
 struct wio_store_push {
     uint16_t op;
     struct wio_txn txn;              /* to end */
-    struct wio_lock_blocker because; /* the older request: its transaction, job, source, range */
+    struct wio_lock_blocker because; /* WOUND: the older request: its transaction, job, .. */
+    uint16_t window;                 /* WINDOW */
 };
 
 /* What a connection has proved of its other end: HELLO and authentication are the wire's. */

@@ -113,6 +113,30 @@ static void write_session(const char *dir, struct wio_blob *bytes)
     write_seed(dir, "", "job", bytes);
     require(wio_wire_put_push(bytes, &push));
     write_seed(dir, "", "wound", bytes);
+    const struct wio_store_push window = {.op = WIO_STORE_WINDOW, .window = 3};
+    require(wio_wire_put_push(bytes, &window));
+    write_seed(dir, "", "window", bytes);
+}
+
+/* With what admission adds. */
+static void write_admission(const char *dir, struct wio_blob *bytes)
+{
+    const struct wio_ticket ticket = {.sequence = 1, .mac = 2, .incarnation = 3, .retries = 4};
+    const struct wio_store_request request = {.op = WIO_STORE_READ,
+                                              .flags = WIO_STORE_FLAG_ADMIT,
+                                              .number = 1,
+                                              .size = 100,
+                                              .asks = {.remaining_ns = 5, .ticket = ticket}};
+    const struct wio_store_reply reply = {.op = WIO_STORE_READ,
+                                          .result = WIO_STORE_BUSY,
+                                          .number = 1,
+                                          .has_told = true,
+                                          .told = {.reason = 1, .hint = 2, .ticket = ticket}};
+    uint32_t data_bytes = 0;
+    require(wio_wire_put_request(bytes, &request, &data_bytes));
+    write_seed(dir, "", "admit-request", bytes);
+    require(wio_wire_put_reply(bytes, &reply, &data_bytes));
+    write_seed(dir, "", "admit-reply", bytes);
 }
 
 int main(int argc, char **argv)
@@ -128,6 +152,7 @@ int main(int argc, char **argv)
 #include "store/wire/fields.def"
 #undef X
     write_session(argv[1], &bytes);
+    write_admission(argv[1], &bytes);
     wio_blob_fini(&bytes);
     return 0;
 }

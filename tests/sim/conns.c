@@ -77,7 +77,7 @@ static uint64_t delay(struct wio_sim *sim)
 static uint64_t arrival(struct wio_io_conn *from)
 {
     struct wio_sim *sim = sim_of(from);
-    uint64_t at_ns = sim->now_ns + delay(sim);
+    uint64_t at_ns = sim_process_now_ns(from->process) + delay(sim);
     from->last_ns = at_ns > from->last_ns ? at_ns : from->last_ns;
     return from->last_ns - sim->now_ns;
 }
@@ -196,6 +196,16 @@ static void arrived(void *context)
     }
 }
 
+/* When it is there and the loop of the other side looks. */
+static void sim_arrive(struct wio_io_conn *from, struct piece *piece)
+{
+    struct wio_sim *sim = sim_of(from);
+    uint64_t at_ns = sim->now_ns + arrival(from);
+    uint64_t there_ns = sim_process_now_ns(piece->to->process);
+    sim_at_process(piece->to->process, at_ns > there_ns ? at_ns - there_ns : 0, "piece", arrived,
+                   piece);
+}
+
 static void send_piece(struct wio_io_conn *conn, size_t size)
 {
     struct wio_sim *sim = sim_of(conn);
@@ -208,7 +218,7 @@ static void send_piece(struct wio_io_conn *conn, size_t size)
     }
     conn->unsent_at += size;
     conn->under_way += size;
-    sim_at(sim, arrival(conn), "piece", arrived, piece);
+    sim_arrive(conn, piece);
 }
 
 static void pump(struct wio_io_conn *conn)
@@ -260,7 +270,7 @@ static void conn_pause(struct wio_io_conn *conn, bool is_paused)
 {
     conn->is_paused = is_paused;
     if (!is_paused) {
-        sim_at(sim_of(conn), 0, "resume", go_on, conn);
+        sim_at_process(conn->process, 0, "resume", go_on, conn);
     }
 }
 

@@ -9,7 +9,7 @@
 
 static uint64_t now_ns(struct wio_io *io)
 {
-    return sim_process_of(io)->node->sim->now_ns;
+    return sim_process_now_ns(sim_process_of(io));
 }
 
 /* 2026, give or take what it jumped. */
@@ -90,7 +90,7 @@ static void timer_set(struct wio_io_timer *timer, uint64_t after_ns)
     firing->set = ++timer->set;
     timer->is_set = true;
     timer->pending++;
-    sim_at(sim, after_ns + late_ns, "timer", fire, firing);
+    sim_at_process(timer->process, after_ns + late_ns, "timer", fire, firing);
 }
 
 static void timer_stop(struct wio_io_timer *timer)
@@ -214,6 +214,12 @@ void wio_sim_set_user(struct wio_sim_node *node, uint32_t uid, uint32_t gid)
     node->has_user = true;
     node->uid = uid;
     node->gid = gid;
+}
+
+void wio_sim_spend(struct wio_io *io, uint64_t ns)
+{
+    struct sim_process *process = sim_process_of(io);
+    process->busy_until_ns = sim_process_now_ns(process) + ns;
 }
 
 void wio_sim_slow(struct wio_sim_node *node, unsigned times)

@@ -91,8 +91,8 @@ static void swap(struct sim_event *a, struct sim_event *b)
     *b = kept;
 }
 
-void sim_at(struct wio_sim *sim, uint64_t after_ns, const char *what, void (*call)(void *context),
-            void *context)
+/* With the order that it has. */
+static void put(struct wio_sim *sim, struct sim_event event)
 {
     if (sim->events == sim->heap_capacity) {
         sim->heap_capacity = DEFAULT(2 * sim->heap_capacity, 64);
@@ -102,11 +102,31 @@ void sim_at(struct wio_sim *sim, uint64_t after_ns, const char *what, void (*cal
         }
     }
     size_t at = sim->events++;
-    sim->heap[at] = (struct sim_event){sim->now_ns + after_ns, sim->order++, call, context, what};
+    sim->heap[at] = event;
     while (at > 0 && is_before(&sim->heap[at], &sim->heap[(at - 1) / 2])) {
         swap(&sim->heap[at], &sim->heap[(at - 1) / 2]);
         at = (at - 1) / 2;
     }
+}
+
+void sim_at(struct wio_sim *sim, uint64_t after_ns, const char *what, void (*call)(void *context),
+            void *context)
+{
+    put(sim, (struct sim_event){sim->now_ns + after_ns, sim->order++, call, context, what, NULL});
+}
+
+uint64_t sim_process_now_ns(const struct sim_process *process)
+{
+    uint64_t now_ns = process->node->sim->now_ns;
+    return process->busy_until_ns > now_ns ? process->busy_until_ns : now_ns;
+}
+
+void sim_at_process(struct sim_process *process, uint64_t after_ns, const char *what,
+                    void (*call)(void *context), void *context)
+{
+    uint64_t at_ns = sim_process_now_ns(process) + after_ns;
+    struct wio_sim *sim = process->node->sim;
+    put(sim, (struct sim_event){at_ns, sim->order++, call, context, what, process});
 }
 
 static struct sim_event take_first(struct wio_sim *sim)
@@ -152,6 +172,11 @@ bool wio_sim_run(struct wio_sim *sim, uint64_t steps)
         }
         struct sim_event event = take_first(sim);
         sim->now_ns = event.at_ns;
+        if (event.process != NULL && event.process->busy_until_ns > sim->now_ns) {
+            event.at_ns = event.process->busy_until_ns;
+            put(sim, event);
+            continue;
+        }
         sim->steps++;
         sim_note(sim, event.what, "", event.order);
         event.call(event.context);

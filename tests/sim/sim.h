@@ -74,6 +74,9 @@ void wio_sim_kill(struct wio_io *io);
 void wio_sim_crash(struct wio_sim_node *node);
 /* The wall clock jumps; the monotonic clock only ever runs. */
 void wio_sim_jump(struct wio_sim_node *node, int64_t by_ns);
+/* What the process does now takes its loop so long: its clock is ahead of the simulation's by it,
+ * and what comes to it waits. */
+void wio_sim_spend(struct wio_io *io, uint64_t ns);
 /* All flushes of the node take so many times as long; 1: as before. */
 void wio_sim_slow(struct wio_sim_node *node, unsigned times);
 /* No bytes pass between the two, nor from or to any where one is NULL, until it is healed; the

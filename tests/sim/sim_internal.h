@@ -13,7 +13,8 @@ struct sim_event {
     uint64_t order; /* of events at one time: as they were made */
     void (*call)(void *context);
     void *context;
-    const char *what; /* for log and hash */
+    const char *what;            /* for log and hash */
+    struct sim_process *process; /* that it comes to; NULL: to none, or however busy it is */
 };
 
 /* All things of the simulation are kept until its end, unless they are dropped before: an event may
@@ -80,6 +81,7 @@ struct sim_process {
     struct sim_process *next;
     struct wio_io_conn *conns;
     struct wio_io_listener *listeners;
+    uint64_t busy_until_ns; /* wio_sim_spend */
     bool is_dead;
 };
 
@@ -124,6 +126,11 @@ void sim_drop(struct wio_sim *sim, struct sim_kept *kept);
 void *sim_alloc(size_t size);
 void sim_at(struct wio_sim *sim, uint64_t after_ns, const char *what, void (*call)(void *context),
             void *context);
+/* The same for what comes to the loop of a process: not before it has done what it does. The time
+ * is counted from the clock of that process. */
+void sim_at_process(struct sim_process *process, uint64_t after_ns, const char *what,
+                    void (*call)(void *context), void *context);
+uint64_t sim_process_now_ns(const struct sim_process *process);
 void sim_note(struct wio_sim *sim, const char *what, const char *node, uint64_t value);
 uint64_t sim_below(struct wio_sim *sim, uint64_t limit);
 _Noreturn void sim_out_of_memory(void);

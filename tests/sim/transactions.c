@@ -20,6 +20,7 @@
 #include "sim/runner.h"
 #include "sim/sim.h"
 #include "sim/txn_target.h"
+#include "store/session/intake.h"
 #include "store/session/session.h"
 #include "unit/store/client/history.h"
 
@@ -53,6 +54,8 @@ struct transactions {
     bool is_ending;
     const char *fault;
     struct wio_link_config link;
+    struct wio_link_config new_link;   /* of clients that know admission */
+    struct wio_admit_total *admission; /* NULL: targets know none */
     struct txn_target *targets[TARGETS];
     struct txn_client clients[CLIENTS];
     uint64_t clients_made;
@@ -61,6 +64,8 @@ struct transactions {
     uint64_t retries;
     uint64_t wounds;
     uint64_t restarts;
+    uint64_t paced;
+    uint64_t overloads;
     uint64_t kills;
     struct history history;
 };
@@ -77,7 +82,13 @@ static uint64_t below(struct transactions *run, uint64_t limit)
 static void make_target(struct transactions *run, uint16_t i)
 {
     const struct txn_target_config config = {
-        .sim = run->sim, .link = &run->link, .addresses = addresses, .self = i, .targets = TARGETS};
+        .sim = run->sim,
+        .link = &run->link,
+        .addresses = addresses,
+        .self = i,
+        .targets = TARGETS,
+        .admission = run->admission,
+    };
     run->targets[i] = txn_target_create(&config);
 }
 
@@ -283,7 +294,7 @@ static void start_client(struct transactions *run, unsigned i)
     *client = (struct txn_client){.run = run};
     client->io = wio_sim_start(wio_sim_node(run->sim, client_name(i)));
     const struct wio_session_config config = {
-        .link = &run->link,
+        .link = i == 0 ? &run->link : &run->new_link, /* one is of an older version */
         .hello = {.client = ++run->clients_made, .uid = 1000, .job = "slurm 1"},
         .addresses = addresses,
         .targets = TARGETS,
@@ -299,8 +310,11 @@ static void start_client(struct transactions *run, unsigned i)
 static void count_client(struct transactions *run, const struct txn_client *client)
 {
     struct wio_coord_stat stat = wio_coord_stat(wio_session_coord(client->session));
+    struct wio_pacing_counts pacing = wio_session_pacing(client->session);
     run->retries += stat.attempts;
     run->wounds += stat.wounds;
+    run->paced += pacing.waited;
+    run->overloads += pacing.refused;
 }
 
 /* Whether what it was about to commit has committed is found out at the end. */
@@ -415,6 +429,8 @@ static void add_totals(const struct transactions *run, struct sim_totals *totals
     for (unsigned i = 0; i < TARGETS; i++) {
         txn_target_totals(run->targets[i], totals);
     }
+    sim_total(totals, "waited for admission", run->paced);
+    sim_total(totals, "refused for load", run->overloads);
     sim_total(totals, "resets", wio_sim_counts(run->sim)->resets);
     sim_total(totals, "pieces held back", wio_sim_counts(run->sim)->parted);
 }
@@ -427,7 +443,30 @@ static void end(struct transactions *run)
     for (unsigned i = 0; i < TARGETS; i++) {
         txn_target_destroy(run->targets[i]);
     }
+    wio_admit_total_destroy(run->admission);
     wio_sim_destroy(run->sim);
+}
+
+/* Of each 32 seeds the second 16 have it, with a policy after the other. */
+static void make_admission(struct transactions *run, uint64_t seed)
+{
+    const struct wio_alloc heap = WIO_ALLOC_HEAP;
+    struct wio_error err = WIO_ERROR_INIT;
+    struct wio_admit_settings settings = wio_admit_settings_default();
+    settings.shards = TARGETS;
+    settings.kind = (enum wio_admit_kind)(seed % WIO_ADMIT_KIND_COUNT);
+    settings.queue_total = 16; /* and so full soon */
+    settings.memory_bytes = 8u << 20;
+    settings.clients_max = 64;
+    settings.tenants_max = 8;
+    settings.incarnation = 1;
+    if ((seed & 16) == 0) {
+        return;
+    }
+    if (wio_admit_total_create(&settings, &heap, &run->admission, &err) != WIO_OK) {
+        sim_fail("%s", err.message);
+    }
+    wio_intake_offer(&run->new_link.features);
 }
 
 static void start(struct transactions *run, const struct sim_arguments *arguments, uint64_t seed)
@@ -441,6 +480,8 @@ static void start(struct transactions *run, const struct sim_arguments *argument
     run->sim = wio_sim_create(&options);
     run->link.limits = wio_link_limits_default;
     run->link.auth = seed % 4 < 2 ? WIO_WIRE_AUTH_OPEN : sim_auth_with_key();
+    run->new_link = run->link;
+    make_admission(run, seed);
     for (uint16_t i = 0; i < TARGETS; i++) {
         make_target(run, i);
     }

@@ -23,6 +23,7 @@ struct txn_target_config {
     uint64_t lock_timeout_ns;
     struct wio_tracer *tracer; /* NULL: none */
     uint64_t prefilled_bytes;  /* of each segment of file 1, zeros */
+    struct wio_admit_total *admission; /* NULL: none */
 };
 
 /* Set the simulation's faults of disks, before targets are made. */

@@ -73,6 +73,7 @@ static void start(struct txn_target *target)
                                               .policy = WIO_LOCK_WOUND_WAIT,
                                               .log_segment_bytes = LOG_SEGMENT,
                                               .checkpoint_bytes = CHECKPOINT,
+                                              .admission = own->admission,
                                               .failed = failed,
                                               .context = target};
     struct wio_error err = WIO_ERROR_INIT;

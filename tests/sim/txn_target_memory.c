@@ -8,10 +8,13 @@
 #include "support/store/memory_backing.h"
 
 #define FLUSH_NS UINT64_C(200000)
+#define WORK_NS UINT64_C(200000)
+#define LONG_NS UINT64_C(3000000)
 
 struct txn_target {
     struct txn_target_config config;
     struct memory_backing memory;
+    struct wio_io *io;
     struct wio_target *target;
 };
 
@@ -19,7 +22,7 @@ static void start(struct txn_target *target)
 {
     const struct txn_target_config *own = &target->config;
     struct wio_target_config config = {
-        .link = *own->link, .addresses = own->addresses, .tracer = own->tracer};
+        .link = *own->link, .addresses = own->addresses, .tracer = own->tracer, .admission = own->admission};
     struct wio_error err = WIO_ERROR_INIT;
     const char *address = own->addresses[own->self];
     config.server = (struct wio_server_config){.self = own->self,
@@ -35,12 +38,22 @@ static void start(struct txn_target *target)
                                                .update_bytes_max = 1 << 20,
                                                .backing = &target->memory.base};
     struct wio_io *io = wio_sim_start(wio_sim_node(own->sim, address + strlen("unix:")));
+    target->io = io;
     if (wio_target_create(io, &config, &target->target, &err) != WIO_OK ||
         memory_backing_replay(&target->memory, wio_target_server(target->target),
                               io->ops->now_ns(io)) != WIO_OK ||
         wio_target_listen(target->target, address, NULL, &err) != WIO_OK) {
         sim_fail("target %u: %s", own->self, err.message);
     }
+}
+
+/* With admission there is a load: now and then a long one. */
+static void work(void *context)
+{
+    struct txn_target *target = context;
+    struct wio_sim *sim = target->config.sim;
+    wio_sim_spend(target->io,
+                  wio_sim_random(sim) % (wio_sim_chance(sim, 50000) ? LONG_NS : WORK_NS));
 }
 
 /* The log of the memory: a flush ends now and then. */
@@ -93,6 +106,8 @@ struct txn_target *txn_target_create(const struct txn_target_config *config)
     if (config->prefilled_bytes > 0) {
         prefill(target);
     }
+    target->memory.work = config->admission != NULL ? work : NULL;
+    target->memory.work_context = target;
     start(target);
     wio_sim_later(config->sim, FLUSH_NS, flush, target);
     return target;

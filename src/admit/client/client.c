@@ -214,7 +214,9 @@ bool wio_sender_next(struct wio_sender *sender, uint64_t now_ns,
         return false;
     }
     uint32_t first = sender->pending.first;
-    if (now_ns >= last_ns(sender, &sender->pending.items[first])) {
+    /* What is known of the server may be old: with nothing under way one is sent now and then. */
+    bool is_probe = sender->in_flight == 0 && now_ns >= sender->probe_ns;
+    if (!is_probe && now_ns >= last_ns(sender, &sender->pending.items[first])) {
         fill(sender, first, action_out);
         action_out->end = WIO_SENDER_TIMED_OUT; /* too late to be sent */
         finish(sender, first, action_out->end);
@@ -322,6 +324,14 @@ bool wio_sender_reply(struct wio_sender *sender, uint64_t number,
         finish(sender, index, result_out->end);
     }
     return true;
+}
+
+void wio_sender_cancel(struct wio_sender *sender, uint64_t number)
+{
+    uint32_t index = wio_pending_find(&sender->pending, number);
+    if (index != WIO_NO_INDEX) {
+        finish(sender, index, WIO_SENDER_PENDING);
+    }
 }
 
 void wio_sender_grant(struct wio_sender *sender, uint16_t window, uint64_t now_ns)

@@ -23,6 +23,7 @@
 
 #include <whyio/store.h>
 
+#include "admit/counts.h"
 #include "base/map.h"
 #include "base/pair_map.h"
 #include "store/api/loop.h"
@@ -96,6 +97,7 @@ struct api_txn {
     bool is_committed;
     bool has_timed_out;
     enum wio_store_result result;
+    enum wio_admit_reason overload; /* of the last refusal for load */
 };
 
 TAILQ_HEAD(api_starving, api_txn);
@@ -137,6 +139,8 @@ uint64_t api_deadline_ns(const struct wio_store *store, uint64_t timeout_ns);
 /* What a call that has timed out may have waited for. */
 void api_explain_timeout(struct wio_store *store, struct wio_error *err);
 enum wio_status api_nomem(struct wio_error *err);
+/* A server has refused it for load: EBUSY. */
+void api_overload_fail(struct api_call *call, enum wio_admit_reason reason);
 /* ---- ask.c: requests outside transactions ---- */
 
 struct api_answer {
@@ -239,6 +243,7 @@ struct api_op {
     enum api_op_kind kind;
     struct api_place place;
     uint32_t job; /* it is made for */
+    uint64_t deadline_ns; /* of its caller */
     bool is_stable;
     bool is_shared;     /* at the pointer of the group */
     bool is_append;     /* WRITE: at the end */

@@ -43,6 +43,10 @@ static void fail(struct api_ask *ask, const struct wio_store_reply *reply)
 {
     enum wio_store_result result = (enum wio_store_result)reply->result;
     char why[512] = "";
+    if (result == WIO_STORE_OVERLOADED) {
+        api_overload_fail(&ask->call, (enum wio_admit_reason)reply->told.reason);
+        return;
+    }
     if (result == WIO_STORE_REFUSED) {
         keep_blockers(ask, reply);
         if (ask->blockers != NULL) {
@@ -154,6 +158,7 @@ static struct api_ask *ask_create(struct wio_store *store, const struct api_ques
     ask->question.job = api_acting(store);
     ask->ask = (struct wio_coord_ask){.request = *from, .answered = answered, .owner = ask};
     struct wio_store_request *request = &ask->ask.request;
+    request->deadline_ns = question->deadline_ns;
     if (from->path_size > 0) {
         memcpy(ask->paths, from->path, from->path_size);
     }

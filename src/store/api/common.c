@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <errno.h>
+
 #include "base/clock.h"
 #include "store/api/api_internal.h"
 
@@ -44,4 +46,10 @@ enum wio_status api_about(enum wio_status status, const char *path, struct wio_e
         (void)snprintf(err->file, sizeof(err->file), "%s", path);
     }
     return status;
+}
+
+void api_overload_fail(struct api_call *call, enum wio_admit_reason reason)
+{
+    api_call_fail(call, WIO_ERR_BUSY, EBUSY, "the server is overloaded and has refused it: %s",
+                  wio_admit_reason_text(reason));
 }

@@ -13,6 +13,7 @@
 #include "base/sized.h"
 #include "job/job.h"
 #include "store/api/api_internal.h"
+#include "store/session/intake.h"
 #include "store/wire/entries.h"
 #include "store/wire/results.h"
 
@@ -305,6 +306,7 @@ static enum wio_status prepare(struct wio_store *store, const struct wio_store_p
     memcpy(store->address, where.address, sizeof(store->address));
     store->timeout_ns = params->timeout_ns > 0 ? params->timeout_ns : TIMEOUT_NS;
     store->link.limits = wio_link_limits_default;
+    wio_intake_offer(&store->link.features);
     if (where.has_key) {
         store->link.auth = WIO_WIRE_AUTH_KEY;
         store->link.key = where.key;

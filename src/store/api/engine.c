@@ -35,6 +35,8 @@ static void fail_over(struct api_txn *txn, struct api_call *call)
 {
     if (txn->has_timed_out) {
         fail(txn, call, WIO_ERR_BUSY, ETIMEDOUT, "the time of the transaction is over");
+    } else if (txn->result == WIO_STORE_OVERLOADED) {
+        api_overload_fail(call, txn->overload);
     } else {
         fail(txn, call, WIO_ERR_IO, wio_store_result_errno(txn->result),
              wio_store_result_text(txn->result));
@@ -83,6 +85,7 @@ static void issue(struct api_op *op)
         const struct api_request *next = &op->requests[op->issued];
         struct wio_store_request request = api_plan_request(op, next);
         request.source = api_caller_of_data(op->store, op->place.source, op->job);
+        request.deadline_ns = op->deadline_ns;
         enum wio_status status = wio_coord_issue(txn->coord, next->target, &request, op->issued);
         if (status == WIO_ERR_BUSY) {
             starve(txn, false);
@@ -294,6 +297,9 @@ static void keep(struct api_txn *txn, uint16_t target, const struct wio_lock_blo
 static void refused(void *context, uint16_t target, void *user, const struct wio_store_reply *reply)
 {
     struct wio_store *store = context;
+    if (reply->result == WIO_STORE_OVERLOADED) {
+        ((struct api_txn *)user)->overload = (enum wio_admit_reason)reply->told.reason;
+    }
     if (reply->result == WIO_STORE_REFUSED) {
         (void)pthread_mutex_lock(&store->mutex);
         store->info.refused++;
@@ -430,6 +436,7 @@ struct api_op *api_op_create(struct wio_store *store, struct api_txn *txn, enum 
 enum wio_status api_op_run(struct api_op *op, uint64_t deadline_ns, struct wio_error *err)
 {
     struct wio_error own = WIO_ERROR_INIT;
+    op->deadline_ns = deadline_ns;
     api_plan_begin(op);
     enum wio_status status = api_loop_run(op->store->loop, &op->call, deadline_ns, &own);
     if (status != WIO_OK && own.sys_errno == ETIMEDOUT) {

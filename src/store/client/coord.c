@@ -90,6 +90,7 @@ enum wio_status wio_coord_issue(struct wio_coord_txn *txn, uint16_t target,
     struct wio_store_request own = *request;
     own.flags |= part->is_in ? 0 : WIO_STORE_FLAG_BEGIN;
     own.flags |= is_single ? txn->flags : 0;
+    own.is_first = txn->list_count == 0;
     WIO_TRY(coord_send(txn, target, COORD_OP, &own, tag));
     if (!part->is_in) {
         part->is_in = true;
@@ -194,12 +195,18 @@ void wio_coord_push(struct wio_coord *coord, uint16_t target, const struct wio_s
     coord_abort(txn, 0);
 }
 
+static bool is_held(const struct wio_coord *coord, uint16_t target, uint64_t number)
+{
+    const struct wio_coord_ops *ops = coord->config.ops;
+    return ops->is_held != NULL && ops->is_held(coord->config.context, target, number);
+}
+
 /* What the target had of them has ended, or it has not: an answer in its place. */
 static void lose(struct wio_coord *coord, uint16_t target, uint64_t number)
 {
     const struct coord_slot *slot = &coord->targets[target].slots[number % WIO_COORD_WINDOW];
-    if (slot->number != number) {
-        return; /* it went with another one */
+    if (slot->number != number || is_held(coord, target, number)) {
+        return; /* it went with another one, or the target never had it */
     }
     bool is_unknown = (slot->kind == COORD_ASK && !coord_may_ask_again(slot)) ||
                       (slot->kind == COORD_OP && slot->txn->state != COORD_ABORTING) ||

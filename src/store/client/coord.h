@@ -76,6 +76,9 @@ struct wio_coord_ops {
                     const struct wio_store_reply *reply);
     void (*wounded)(void *context, uint16_t target, void *user,
                     const struct wio_lock_blocker *because);
+    /* Does the request of this number, which was given to `send`, wait there, without effect at the
+     * target so far? NULL: none does. */
+    bool (*is_held)(void *context, uint16_t target, uint64_t number);
 };
 
 /*
@@ -157,6 +160,12 @@ void wio_coord_push(struct wio_coord *coord, uint16_t target, const struct wio_s
  * and NO_LEASE.
  */
 void wio_coord_back(struct wio_coord *coord, uint16_t target, bool is_new, uint64_t now_ns);
+/* The request of this number, while it is under way; NULL: it is not. Borrowed. */
+const struct wio_store_request *wio_coord_request(const struct wio_coord *coord, uint16_t target,
+                                                  uint64_t number);
+/* Give the operations of its transaction that were issued behind this one at the target to `send`
+ * again, in their order. */
+void wio_coord_send_behind(struct wio_coord *coord, uint16_t target, uint64_t number);
 /* Pauses that are over, votes that are late. */
 void wio_coord_tick(struct wio_coord *coord, uint64_t now_ns);
 uint64_t wio_coord_deadline_ns(const struct wio_coord *coord);

@@ -54,6 +54,7 @@ enum wio_status coord_send_ask(struct wio_coord *coord, uint16_t index, struct w
     slot->tag = 0;
     slot->request = ask->request;
     slot->request.number = slot->number;
+    slot->request.is_first = true;
     coord->config.ops->send(coord->config.context, index, &slot->request);
     return WIO_OK;
 }
@@ -135,5 +136,39 @@ void coord_send_again(struct wio_coord *coord, uint16_t index)
         }
         coord->config.ops->send(coord->config.context, index, &next->request);
         last = next;
+    }
+}
+
+const struct wio_store_request *wio_coord_request(const struct wio_coord *coord, uint16_t index,
+                                                  uint64_t number)
+{
+    const struct coord_slot *slot = &coord->targets[index].slots[number % WIO_COORD_WINDOW];
+    return slot->number == number ? &slot->request : NULL;
+}
+
+/* The next operation of the transaction behind `number`; NULL: none. */
+static const struct coord_slot *next_behind(const struct coord_target *target,
+                                            const struct wio_coord_txn *txn, uint64_t number)
+{
+    const struct coord_slot *next = NULL;
+    for (uint32_t k = 0; k < WIO_COORD_WINDOW; k++) {
+        const struct coord_slot *slot = &target->slots[k];
+        if (slot->txn == txn && slot->kind == COORD_OP && slot->number > number &&
+            (next == NULL || slot->number < next->number)) {
+            next = slot;
+        }
+    }
+    return next;
+}
+
+void wio_coord_send_behind(struct wio_coord *coord, uint16_t index, uint64_t number)
+{
+    const struct coord_target *target = &coord->targets[index];
+    const struct wio_coord_txn *txn = target->slots[number % WIO_COORD_WINDOW].txn;
+    const struct coord_slot *slot = txn != NULL ? next_behind(target, txn, number) : NULL;
+    while (slot != NULL) {
+        uint64_t sent = slot->number;
+        coord->config.ops->send(coord->config.context, index, &slot->request);
+        slot = next_behind(target, txn, sent);
     }
 }

@@ -119,6 +119,9 @@ WIO_MUST_CHECK enum wio_status wio_link_send(struct wio_link *link, const struct
  * bound by limits.unsent_max. */
 size_t wio_link_unsent(const struct wio_link *link);
 
+/* Read nothing of it, or go on. The other side is not taken for dead meanwhile. */
+void wio_link_hold(struct wio_link *link, bool is_held);
+
 /* The owner cannot read what came: the link ends so, `closed` follows. */
 void wio_link_reject(struct wio_link *link);
 

@@ -401,6 +401,16 @@ enum wio_status wio_link_send(struct wio_link *link, const struct wio_blob *head
     return link->is_open ? wio_link_put(link, head, data, data_bytes) : WIO_ERR_BUSY;
 }
 
+void wio_link_hold(struct wio_link *link, bool is_held)
+{
+    if (is_held && !link->is_ended) {
+        wio_link_pause(link, WIO_LINK_PAUSED_OWNER, true);
+    } else if (!is_held && !link->is_ended) {
+        link->came_ns = link->io->ops->now_ns(link->io);
+        wio_link_resume(link, WIO_LINK_PAUSED_OWNER);
+    }
+}
+
 void wio_link_reject(struct wio_link *link)
 {
     finish_soon(link, WIO_LINK_STRANGE);

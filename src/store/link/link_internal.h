@@ -68,7 +68,12 @@ struct wio_link {
     bool is_listed_open;
 };
 
-enum { WIO_LINK_PAUSED_UNSENT = 1, WIO_LINK_PAUSED_RATE = 2, WIO_LINK_PAUSED_WORK = 4 };
+enum {
+    WIO_LINK_PAUSED_UNSENT = 1,
+    WIO_LINK_PAUSED_RATE = 2,
+    WIO_LINK_PAUSED_WORK = 4,
+    WIO_LINK_PAUSED_OWNER = 8
+};
 
 /* NULL: out of memory. It has no connection yet. */
 struct wio_link *wio_link_create(struct wio_io *io, const struct wio_link_config *config,

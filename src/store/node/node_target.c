@@ -113,6 +113,7 @@ static enum wio_status make_target(struct node_target *node, const struct node_s
         .servers_key = config->servers_key,
         .tracer = config->tracer,
         .admin = config->admin,
+        .admission = config->admission,
         .server = {.self = config->self,
                    .targets = config->targets,
                    .policy = config->policy,

@@ -28,7 +28,8 @@ struct node_target_config {
     /* Of the log, where they are not to follow from the size; 0: they are. */
     uint64_t log_segment_bytes;
     uint64_t checkpoint_bytes;
-    struct wio_tracer *tracer; /* NULL: transactions are not traced; the caller's */
+    struct wio_admit_total *admission; /* of all targets of the process; NULL: none */
+    struct wio_tracer *tracer;         /* NULL: transactions are not traced; the caller's */
     uint32_t admin;            /* the user who may drop statistics of jobs, beside user 0 */
     /* Nothing becomes durable any more: once, from the loop. The process is to end, and to recover
      * from the log. */

@@ -193,6 +193,7 @@ static void request_of(struct wio_server *server, struct server_session *session
 {
     struct wio_store_request own = *request;
     own.txn.client = session->peer.client;
+    own.flags &= (uint16_t)~WIO_STORE_FLAG_ADMIT; /* of the connection, and done with */
     server_session_renew(server, session);
     if (own.op == WIO_STORE_PING) { /* any number of times, with any number */
         server_answer_early(server, session->peer.client, &own,

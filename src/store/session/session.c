@@ -4,6 +4,8 @@
 #include <stdlib.h>
 
 #include "base/cleanup.h"
+#include "store/session/intake.h"
+#include "store/session/pacing.h"
 #include "store/session/preamble.h"
 
 struct wio_session {
@@ -12,6 +14,7 @@ struct wio_session {
     struct wio_coord *coord;
     struct wio_io_timer *timer;
     struct wio_preamble *preamble;
+    struct wio_pacing *pacing;
     const struct wio_coord_ops *ops;
     const struct wio_targets_events *events; /* NULL: none */
     void *context;
@@ -22,11 +25,14 @@ uint64_t wio_session_now_ns(const struct wio_session *session)
     return session->io->ops->now_ns(session->io);
 }
 
-/* After each event: pauses and late votes are the coordinator's. */
+/* After each event: pauses and late votes are the coordinator's, what waits for admission is not.
+ */
 static void set_timer(struct wio_session *session)
 {
     uint64_t due_ns = wio_coord_deadline_ns(session->coord);
+    uint64_t wake_ns = wio_pacing_wake_ns(session->pacing);
     uint64_t now_ns = wio_session_now_ns(session);
+    due_ns = wake_ns < due_ns ? wake_ns : due_ns;
     if (due_ns == UINT64_MAX) {
         session->io->ops->timer_stop(session->timer);
     } else {
@@ -37,6 +43,7 @@ static void set_timer(struct wio_session *session)
 static void fire(void *context)
 {
     struct wio_session *session = context;
+    wio_pacing_pump(session->pacing, wio_session_now_ns(session));
     wio_coord_tick(session->coord, wio_session_now_ns(session));
     set_timer(session);
 }
@@ -47,6 +54,8 @@ static void back(void *context, uint16_t target, bool is_known)
 {
     struct wio_session *session = context;
     wio_preamble_connected(session->preamble, target, wio_session_knows_jobs(session, target));
+    wio_pacing_connected(session->pacing, target, wio_targets_features(session->targets, target),
+                         is_known, wio_session_now_ns(session));
     if (session->events != NULL && session->events->back != NULL) {
         session->events->back(session->context, target, is_known);
     }
@@ -57,14 +66,22 @@ static void back(void *context, uint16_t target, bool is_known)
 static void reply(void *context, uint16_t target, const struct wio_store_reply *said)
 {
     struct wio_session *session = context;
-    wio_coord_reply(session->coord, target, said, wio_session_now_ns(session));
+    uint64_t now_ns = wio_session_now_ns(session);
+    struct wio_store_reply own = *said;
+    if (!wio_pacing_reply(session->pacing, target, &own, now_ns)) {
+        wio_coord_reply(session->coord, target, &own, now_ns);
+    }
     set_timer(session);
 }
 
 static void push(void *context, uint16_t target, const struct wio_store_push *said)
 {
     struct wio_session *session = context;
-    wio_coord_push(session->coord, target, said, wio_session_now_ns(session));
+    if (said->op == WIO_STORE_WINDOW) {
+        wio_pacing_window(session->pacing, target, said->window, wio_session_now_ns(session));
+    } else {
+        wio_coord_push(session->coord, target, said, wio_session_now_ns(session));
+    }
     set_timer(session);
 }
 
@@ -101,14 +118,54 @@ static bool send_now(void *context, uint16_t target, const struct wio_store_requ
     return wio_targets_send(session->targets, target, request);
 }
 
+static bool send_behind_preamble(void *context, uint16_t target,
+                                 const struct wio_store_request *request)
+{
+    const struct wio_session *session = context;
+    wio_preamble_before(session->preamble, target, request, send_now, context);
+    return wio_targets_send(session->targets, target, request);
+}
+
 static void send_to(void *context, uint16_t target, const struct wio_store_request *request)
 {
     struct wio_session *session = context;
-    if (wio_targets_is_open(session->targets, target)) {
-        wio_preamble_before(session->preamble, target, request, send_now, session);
-        (void)wio_targets_send(session->targets, target, request);
+    struct wio_store_request own = *request;
+    if (wio_targets_is_open(session->targets, target) &&
+        !wio_pacing_take(session->pacing, target, &own, wio_session_now_ns(session))) {
+        (void)send_behind_preamble(session, target, &own);
     }
 }
+
+static bool is_held(void *context, uint16_t target, uint64_t number)
+{
+    const struct wio_session *session = context;
+    return wio_pacing_holds(session->pacing, target, number);
+}
+
+/* ---- what waits for admission --------------------------------------------------------------- */
+
+static const struct wio_store_request *find_held(void *context, uint16_t target, uint64_t number)
+{
+    const struct wio_session *session = context;
+    return wio_coord_request(session->coord, target, number);
+}
+
+static void send_rest(void *context, uint16_t target, uint64_t number)
+{
+    const struct wio_session *session = context;
+    wio_coord_send_behind(session->coord, target, number);
+}
+
+static void give_up(void *context, uint16_t target, const struct wio_store_reply *said)
+{
+    const struct wio_session *session = context;
+    wio_coord_reply(session->coord, target, said, wio_session_now_ns(session));
+}
+
+static const struct wio_pacing_ops pacing_ops = {
+    .find = find_held, .send = send_behind_preamble, .sent = send_rest, .over = give_up};
+
+/* ---- between coordinator and caller ---------------------------------------------------------- */
 
 static void run(void *context, struct wio_coord_txn *txn, void *user)
 {
@@ -152,7 +209,8 @@ static const struct wio_coord_ops coord_ops = {.send = send_to,
                                                .part = part,
                                                .ended = ended,
                                                .refused = refused,
-                                               .wounded = wounded};
+                                               .wounded = wounded,
+                                               .is_held = is_held};
 
 /* ---- life ---------------------------------------------------------------------------------- */
 
@@ -164,6 +222,7 @@ void wio_session_destroy(struct wio_session *session)
     wio_targets_destroy(session->targets);
     wio_coord_destroy(session->coord);
     wio_preamble_destroy(session->preamble);
+    wio_pacing_destroy(session->pacing);
     session->io->ops->timer_destroy(session->timer);
     free(session);
 }
@@ -193,10 +252,12 @@ enum wio_status wio_session_create(struct wio_io *io, const struct wio_session_c
     session->events = config->events;
     session->context = config->context;
     session->preamble = wio_preamble_create(config->targets);
+    session->pacing =
+        wio_pacing_create(config->targets, config->hello.client, &pacing_ops, session);
     session->timer = io->ops->timer_create(io, fire, session);
-    enum wio_status status = session->timer == NULL || session->preamble == NULL
-                                 ? WIO_ERR_NOMEM
-                                 : wio_coord_create(&heap, &coord, &session->coord);
+    bool has_parts = session->timer != NULL && session->preamble != NULL && session->pacing != NULL;
+    enum wio_status status =
+        !has_parts ? WIO_ERR_NOMEM : wio_coord_create(&heap, &coord, &session->coord);
     if (status != WIO_OK) {
         return wio_error_set(err, status, NULL, WIO_ERROR_NO_OFFSET, "cannot begin: %s",
                              wio_status_text(status));
@@ -270,6 +331,11 @@ bool wio_session_knows_jobs(const struct wio_session *session, uint16_t target)
 bool wio_session_is_open(const struct wio_session *session, uint16_t target)
 {
     return wio_targets_is_open(session->targets, target);
+}
+
+struct wio_pacing_counts wio_session_pacing(const struct wio_session *session)
+{
+    return wio_pacing_counts(session->pacing);
 }
 
 struct wio_coord *wio_session_coord(struct wio_session *session)

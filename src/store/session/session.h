@@ -10,6 +10,7 @@
 #define WIO_STORE_SESSION_SESSION_H
 
 #include "store/client/coord.h"
+#include "store/session/pacing.h"
 #include "store/session/targets.h"
 
 struct wio_session;
@@ -66,6 +67,8 @@ bool wio_session_knows_jobs(const struct wio_session *session, uint16_t target);
 bool wio_session_is_open(const struct wio_session *session, uint16_t target);
 /* For wio_coord_issue and its like, from within run, part and ended; and its statistics. */
 struct wio_coord *wio_session_coord(struct wio_session *session);
+/* What waited for admission, and was refused. */
+struct wio_pacing_counts wio_session_pacing(const struct wio_session *session);
 uint64_t wio_session_now_ns(const struct wio_session *session);
 
 #endif

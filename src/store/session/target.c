@@ -19,6 +19,7 @@ struct served {
     struct wio_names_told told;
     struct wio_shown grants;
     char project[WIO_WIRE_PROJECT_BYTES];
+    struct wio_intake_client intake;
     bool is_target; /* it inquires, and has no session */
 };
 
@@ -36,7 +37,9 @@ struct wio_target {
     struct wio_store_names names;
     struct wio_accounts accounts;
     struct wio_tracer *tracer; /* may be NULL */
-    struct wio_blob out;       /* of the message that is being sent */
+    struct wio_intake *intake; /* NULL: whatever comes is served at once */
+    struct wio_backing *backing;
+    struct wio_blob out; /* of the message that is being sent */
     uint64_t server_id;
 };
 
@@ -85,22 +88,30 @@ static void send_out(struct wio_target *target, struct served *to, enum wio_stat
     (void)!wio_link_send(to->link, &target->out, data, data_bytes); /* `closed` tells */
 }
 
+static void say(struct wio_target *target, struct served *to, struct wio_store_reply *reply)
+{
+    uint32_t data_bytes = 0;
+    for (uint32_t i = 0; i < reply->blockers.listed; i++) {
+        wio_names_tell(&target->names, &to->told, &reply->blockers.list[i], to->link);
+    }
+    wio_blob_clear(&target->out);
+    enum wio_status status = wio_wire_put_reply(&target->out, reply, &data_bytes);
+    send_out(target, to, status, reply->data, data_bytes);
+}
+
 static void say_reply(void *context, uint64_t client, const struct wio_store_reply *reply)
 {
     struct wio_target *target = context;
     struct served *to = find(target, client);
     struct wio_store_reply timed = *reply;
-    uint32_t data_bytes = 0;
     if (to == NULL) {
         return;
     }
-    for (uint32_t i = 0; i < reply->blockers.listed; i++) {
-        wio_names_tell(&target->names, &to->told, &reply->blockers.list[i], to->link);
-    }
-    wio_blob_clear(&target->out);
     timed.sent_ns = now_ns(target);
-    enum wio_status status = wio_wire_put_reply(&target->out, &timed, &data_bytes);
-    send_out(target, to, status, reply->data, data_bytes);
+    timed.has_told =
+        target->intake != NULL &&
+        wio_intake_tell(target->intake, &to->intake, reply->number, timed.sent_ns, &timed.told);
+    say(target, to, &timed);
 }
 
 static void say_push(void *context, uint64_t client, const struct wio_store_push *push)
@@ -143,6 +154,9 @@ static void served_destroy(struct served *served)
 
 static void served_free(struct wio_target *target, struct served *served)
 {
+    if (target->intake != NULL) {
+        wio_intake_leave(target->intake, &served->intake);
+    }
     if (find(target, served->peer.client) == served) {
         (void)wio_map_remove(&target->served, served->peer.client);
     }
@@ -184,6 +198,9 @@ static bool admit(void *context, struct wio_link *link, const struct wio_wire_he
     }
     if (target->tracer != NULL) {
         wio_tracer_client(target->tracer, hello);
+    }
+    if (target->intake != NULL) {
+        wio_intake_join(target->intake, &served->intake, link, served, now_ns(target));
     }
     wio_link_set_user(link, served);
     welcome->job = served->peer.job;
@@ -305,6 +322,73 @@ static void serve(struct wio_target *target, const struct served *served,
     set_timer(target);
 }
 
+/* ---- admission ----------------------------------------------------------------------------- */
+
+static void serve_admitted(void *context, void *user, const struct wio_store_request *request)
+{
+    serve(context, user, request);
+}
+
+static void say_busy(void *context, void *user, const struct wio_store_request *request,
+                     const struct wio_store_told *told, uint64_t retry_ns)
+{
+    struct wio_target *target = context;
+    uint64_t now = now_ns(target);
+    struct wio_store_reply reply = {.op = request->op,
+                                    .result = WIO_STORE_BUSY,
+                                    .number = request->number,
+                                    .txn = request->txn,
+                                    .retry_ns = retry_ns,
+                                    .received_ns = now,
+                                    .locked_ns = now,
+                                    .done_ns = now,
+                                    .sent_ns = now,
+                                    .has_told = told != NULL};
+    if (told != NULL) {
+        reply.told = *told;
+    }
+    say(target, user, &reply);
+}
+
+static void say_window(void *context, void *user, uint16_t window)
+{
+    struct wio_target *target = context;
+    const struct wio_store_push push = {.op = WIO_STORE_WINDOW, .window = window};
+    wio_blob_clear(&target->out);
+    send_out(target, user, wio_wire_put_push(&target->out, &push), NULL, 0);
+}
+
+static uint8_t space_class(void *context)
+{
+    const struct wio_target *target = context;
+    struct wio_backing_space space;
+    if (target->backing->ops->space(target->backing, &space, NULL) != WIO_OK) {
+        return 0;
+    }
+    uint64_t used = space.used_bytes < space.total_bytes ? space.used_bytes : space.total_bytes;
+    return wio_admit_space_class(space.total_bytes - used, space.total_bytes, 0, 0);
+}
+
+static const struct wio_intake_ops intake_ops = {
+    .serve = serve_admitted, .refuse = say_busy, .grant = say_window, .space = space_class};
+
+/* What waits or was refused renews the lease, too. */
+static void admit_request(struct wio_target *target, struct served *served,
+                          const struct wio_store_request *request)
+{
+    if (target->intake == NULL) {
+        serve(target, served, request);
+    } else if (!wio_intake_request(target->intake, &served->intake, request, now_ns(target))) {
+        alive(target, served->link);
+    }
+}
+
+/* R-ADMIT-1 */
+static bool is_agreed(const struct served *served, const struct wio_store_request *request)
+{
+    return (request->flags & WIO_STORE_FLAG_ADMIT) == 0 || served->intake.features != 0;
+}
+
 static void message(void *context, struct wio_link *link, const struct wio_wire_header *header,
                     struct wio_buf body)
 {
@@ -312,7 +396,8 @@ static void message(void *context, struct wio_link *link, const struct wio_wire_
     struct served *served = wio_link_user(link);
     uint16_t participants[WIO_STORE_PARTICIPANTS_MAX];
     struct wio_store_request request;
-    if (wio_wire_get_request(header, body, participants, &request) != WIO_OK) {
+    if (wio_wire_get_request(header, body, participants, &request) != WIO_OK ||
+        !is_agreed(served, &request)) {
         wio_link_reject(link);
         return;
     }
@@ -328,7 +413,7 @@ static void message(void *context, struct wio_link *link, const struct wio_wire_
                (served->is_target && !may_inquire(target, served))) {
         wio_link_reject(link);
     } else if (may_serve(target, served, &request)) {
-        serve(target, served, &request);
+        admit_request(target, served, &request);
     } else {
         alive(target, link);
     }
@@ -403,8 +488,13 @@ void wio_target_destroy(struct wio_target *target)
     }
     wio_server_destroy(target->server);
     while ((entry = wio_map_each(&target->served, &i)) != NULL) {
-        served_destroy((struct served *)(uintptr_t)entry->value);
+        struct served *served = (struct served *)(uintptr_t)entry->value;
+        if (target->intake != NULL) {
+            wio_intake_leave(target->intake, &served->intake);
+        }
+        served_destroy(served);
     }
+    wio_intake_destroy(target->intake);
     wio_map_fini(&target->served);
     wio_inquirer_destroy(target->inquirer);
     wio_link_server_destroy(target->links);
@@ -469,6 +559,12 @@ enum wio_status wio_target_create(struct wio_io *io, const struct wio_target_con
         target->wants_grants = true;
         target->link.features.bits[WIO_GRANT_CLASS] |= WIO_GRANT_FEATURE;
     }
+    if (config->admission != NULL) {
+        WIO_TRY(
+            wio_intake_create(io, config->admission, &intake_ops, target, &target->intake, err));
+        wio_intake_offer(&target->link.features);
+    }
+    target->backing = config->server.backing;
     io->ops->random(io, &target->server_id, sizeof(target->server_id));
     enum wio_status status = make_parts(target, config);
     if (status != WIO_OK) {
@@ -507,6 +603,11 @@ void wio_target_set_addresses(struct wio_target *target, const char *const *addr
 struct wio_server *wio_target_server(struct wio_target *target)
 {
     return target->server;
+}
+
+struct wio_intake *wio_target_intake(struct wio_target *target)
+{
+    return target->intake;
 }
 
 const struct wio_link_counts *wio_target_counts(const struct wio_target *target)

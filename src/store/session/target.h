@@ -9,6 +9,7 @@
 
 #include "store/link/server.h"
 #include "store/server/server.h"
+#include "store/session/intake.h"
 #include "store/trace/tracer.h"
 
 struct wio_target;
@@ -22,6 +23,7 @@ struct wio_target_config {
     const struct wio_link_key *servers_key;
     struct wio_tracer *tracer; /* NULL: transactions are not traced; the caller's */
     uint32_t admin;            /* the user who may drop statistics of jobs, beside user 0 */
+    struct wio_admit_total *admission;
 };
 
 /* The caller owns it, and the backing in the configuration. */
@@ -39,7 +41,8 @@ void wio_target_unlogged(struct wio_target *target, uint64_t lsn, enum wio_store
 /* Where the targets are, where that was not known when it was made. Copied. */
 void wio_target_set_addresses(struct wio_target *target, const char *const *addresses);
 
-/* For recovery and statistics. */
+/* For recovery and statistics. The admission is NULL where the configuration has none. */
+struct wio_intake *wio_target_intake(struct wio_target *target);
 struct wio_server *wio_target_server(struct wio_target *target);
 const struct wio_link_counts *wio_target_counts(const struct wio_target *target);
 

@@ -6,6 +6,7 @@
 
 #include "base/cleanup.h"
 #include "store/link/address.h"
+#include "store/session/intake.h"
 #include "store/wire/message.h"
 
 #define PAUSE_MIN_NS UINT64_C(1000000)
@@ -52,7 +53,8 @@ static bool take_reply(const struct one *one, const struct wio_wire_header *head
 {
     const struct wio_targets *targets = one->targets;
     struct wio_store_reply reply;
-    if (wio_wire_get_reply(header, body, &reply) != WIO_OK) {
+    if (wio_wire_get_reply(header, body, &reply) != WIO_OK ||
+        (reply.has_told && wio_intake_features(one->link) == 0)) { /* R-ADMIT-1 */
         return false;
     }
     bool has_lease = reply.result != WIO_STORE_NO_LEASE; /* without, it connects anew */
@@ -65,7 +67,9 @@ static bool take_push(const struct one *one, const struct wio_wire_header *heade
 {
     const struct wio_targets *targets = one->targets;
     struct wio_store_push push;
-    if (wio_wire_get_push(header, body, &push) != WIO_OK) {
+    bool has_windows = wio_intake_features(one->link) != 0; /* R-ADMIT-1 */
+    if (wio_wire_get_push(header, body, &push) != WIO_OK ||
+        (push.op == WIO_STORE_WINDOW && !has_windows)) {
         return false;
     }
     targets->events->push(targets->context, one->index, &push);
@@ -108,7 +112,7 @@ static void message(void *context, struct wio_link *link, const struct wio_wire_
     bool is_taken = false;
     if ((header->flags & WIO_WIRE_REPLY) != 0) {
         is_taken = take_reply(one, header, body);
-    } else if (header->kind == WIO_STORE_WOUND) {
+    } else if (header->kind == WIO_STORE_WOUND || header->kind == WIO_STORE_WINDOW) {
         is_taken = take_push(one, header, body);
     } else if (header->kind == WIO_WIRE_DEFINE_JOB) {
         is_taken = take_job(one, header, body);
@@ -245,6 +249,12 @@ const struct wio_wire_welcome *wio_targets_welcome(const struct wio_targets *tar
     return target < targets->count && targets->ones[target].was_open
                ? &targets->ones[target].welcome
                : NULL;
+}
+
+uint32_t wio_targets_features(const struct wio_targets *targets, uint16_t target)
+{
+    return wio_targets_is_open(targets, target) ? wio_intake_features(targets->ones[target].link)
+                                                : 0;
 }
 
 bool wio_targets_send(struct wio_targets *targets, uint16_t target,

@@ -44,6 +44,8 @@ bool wio_targets_is_open(const struct wio_targets *targets, uint16_t target);
 /* Both sides of its connection have the features; false where there is none. */
 bool wio_targets_knows(const struct wio_targets *targets, uint16_t target, unsigned of_class,
                        uint32_t features);
+/* Features of admission that both sides have (admit/negotiate.h); 0: none, or not connected. */
+uint32_t wio_targets_features(const struct wio_targets *targets, uint16_t target);
 /* What the target said when it was connected last; NULL: it never was. */
 const struct wio_wire_welcome *wio_targets_welcome(const struct wio_targets *targets,
                                                    uint16_t target);

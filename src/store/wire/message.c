@@ -157,6 +157,9 @@ enum wio_status wio_wire_put_request(struct wio_blob *out, const struct wio_stor
     size_t at = 0;
     *data_bytes_out = (fields & WIO_HAS_DATA) != 0 ? request->data_size : 0;
     WIO_TRY(wio_wire_begin(out, &at));
+    if ((request->flags & WIO_STORE_FLAG_ADMIT) != 0) {
+        WIO_TRY(wio_wire_put_asks(out, &request->asks));
+    }
     WIO_TRY(put_where(out, request, fields));
     WIO_TRY(put_attributes(out, request, fields));
     WIO_TRY(put_texts(out, request, fields));
@@ -263,6 +266,9 @@ enum wio_status wio_wire_get_request(const struct wio_wire_header *header, struc
     };
     if (!wio_wire_fields(header->kind, &any, &any) || (header->flags & WIO_WIRE_REPLY) != 0) {
         return WIO_ERR_FORMAT;
+    }
+    if ((header->flags & WIO_STORE_FLAG_ADMIT) != 0) {
+        WIO_TRY(wio_wire_get_asks(&body, &request_out->asks));
     }
     WIO_TRY(get_where(&body, request_out, fields));
     WIO_TRY(get_attributes(&body, request_out, fields));

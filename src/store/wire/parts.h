@@ -31,6 +31,17 @@ WIO_MUST_CHECK enum wio_status wio_wire_put_blocker(struct wio_blob *out,
 WIO_MUST_CHECK enum wio_status wio_wire_get_blocker(struct wio_buf *body,
                                                     struct wio_lock_blocker *blocker_out);
 
+/* What FLAG_ADMIT adds; it is the first of a request's body, and follows the blockers of a reply.
+ */
+WIO_MUST_CHECK enum wio_status wio_wire_put_asks(struct wio_blob *out,
+                                                 const struct wio_store_asks *asks);
+WIO_MUST_CHECK enum wio_status wio_wire_get_asks(struct wio_buf *body,
+                                                 struct wio_store_asks *asks_out);
+WIO_MUST_CHECK enum wio_status wio_wire_put_told(struct wio_blob *out,
+                                                 const struct wio_store_told *told);
+WIO_MUST_CHECK enum wio_status wio_wire_get_told(struct wio_buf *body,
+                                                 struct wio_store_told *told_out);
+
 WIO_MUST_CHECK enum wio_status wio_wire_put_stat(struct wio_blob *out,
                                                  const struct wio_store_stat *stat);
 WIO_MUST_CHECK enum wio_status wio_wire_get_stat(struct wio_buf *body,

@@ -43,7 +43,7 @@ static enum wio_status put_account(struct wio_blob *out, const struct wio_store_
     for (uint32_t i = 0; i < reply->blockers.listed; i++) {
         WIO_TRY(wio_wire_put_blocker(out, &reply->blockers.list[i]));
     }
-    return WIO_OK;
+    return reply->has_told ? wio_wire_put_told(out, &reply->told) : WIO_OK;
 }
 
 static enum wio_status get_blockers(struct wio_buf *body, struct wio_lock_blockers *blockers)
@@ -72,7 +72,8 @@ static enum wio_status get_account(struct wio_buf *body, struct wio_store_reply 
     WIO_TRY(wio_buf_u64(body, &reply->locked_ns));
     WIO_TRY(wio_buf_u64(body, &reply->done_ns));
     WIO_TRY(wio_buf_u64(body, &reply->sent_ns));
-    return get_blockers(body, &reply->blockers);
+    WIO_TRY(get_blockers(body, &reply->blockers));
+    return reply->has_told ? wio_wire_get_told(body, &reply->told) : WIO_OK;
 }
 
 /* ---- replies ------------------------------------------------------------------------------- */
@@ -95,7 +96,7 @@ enum wio_status wio_wire_put_reply(struct wio_blob *out, const struct wio_store_
     unsigned fields = fields_of(reply->op, reply->result);
     struct wio_wire_header header = {
         .kind = reply->op,
-        .flags = WIO_WIRE_REPLY,
+        .flags = (uint16_t)(WIO_WIRE_REPLY | (reply->has_told ? WIO_STORE_FLAG_ADMIT : 0u)),
         .number = reply->number,
         .txn = reply->txn,
     };
@@ -134,8 +135,10 @@ enum wio_status wio_wire_get_reply(const struct wio_wire_header *header, struct 
         .op = header->kind,
         .number = header->number,
         .txn = header->txn,
+        .has_told = (header->flags & WIO_STORE_FLAG_ADMIT) != 0,
     };
-    if (header->flags != WIO_WIRE_REPLY || header->source != 0 || header->hint != 0) {
+    if ((header->flags & ~WIO_STORE_FLAG_ADMIT) != WIO_WIRE_REPLY || header->source != 0 ||
+        header->hint != 0) {
         return WIO_ERR_FORMAT;
     }
     WIO_TRY(get_account(&body, reply_out));
@@ -149,11 +152,15 @@ enum wio_status wio_wire_put_push(struct wio_blob *out, const struct wio_store_p
 {
     struct wio_wire_header header = {.kind = push->op, .txn = push->txn};
     size_t at = 0;
-    if (push->op != WIO_STORE_WOUND) {
+    if (push->op != WIO_STORE_WOUND && push->op != WIO_STORE_WINDOW) {
         return WIO_ERR_USAGE;
     }
     WIO_TRY(wio_wire_begin(out, &at));
-    WIO_TRY(wio_wire_put_blocker(out, &push->because));
+    if (push->op == WIO_STORE_WINDOW) {
+        WIO_TRY(wio_blob_u16(out, push->window));
+    } else {
+        WIO_TRY(wio_wire_put_blocker(out, &push->because));
+    }
     wio_wire_end(out, at, &header, NULL, 0);
     return WIO_OK;
 }
@@ -162,10 +169,15 @@ enum wio_status wio_wire_get_push(const struct wio_wire_header *header, struct w
                                   struct wio_store_push *push_out)
 {
     *push_out = (struct wio_store_push){.op = header->kind, .txn = header->txn};
-    if (header->kind != WIO_STORE_WOUND || header->flags != 0 || header->source != 0 ||
-        header->hint != 0 || header->number != 0) {
+    bool is_known = header->kind == WIO_STORE_WOUND || header->kind == WIO_STORE_WINDOW;
+    if (!is_known || header->flags != 0 || header->source != 0 || header->hint != 0 ||
+        header->number != 0) {
         return WIO_ERR_FORMAT;
     }
-    WIO_TRY(wio_wire_get_blocker(&body, &push_out->because));
+    if (header->kind == WIO_STORE_WINDOW) {
+        WIO_TRY(wio_buf_u16(&body, &push_out->window));
+    } else {
+        WIO_TRY(wio_wire_get_blocker(&body, &push_out->because));
+    }
     return wio_buf_left(&body) == 0 ? WIO_OK : WIO_ERR_FORMAT;
 }

@@ -31,6 +31,7 @@ static const struct {
     [WIO_STORE_NOT_OWNER] = {EPERM, "not the owner's"},
     [WIO_STORE_INVALID] = {EINVAL, "not with this file or these names"},
     [WIO_STORE_IN_USE] = {EBUSY, "in use"},
+    [WIO_STORE_OVERLOADED] = {EBUSY, "the server is overloaded and has refused it"},
 };
 
 int wio_store_result_errno(enum wio_store_result result)

@@ -32,12 +32,20 @@ static void resize(struct memory_segment *segment, uint64_t size)
     segment->size = size;
 }
 
+static void work(const struct memory_backing *memory)
+{
+    if (memory->work != NULL) {
+        memory->work(memory->work_context);
+    }
+}
+
 static enum wio_status do_read(struct wio_backing *backing, uint64_t file, uint32_t segment,
                                uint64_t offset, void *data, size_t size, size_t *got_out,
                                struct wio_error *err)
 {
     const struct memory_segment *found = find(memory_of(backing), file, segment);
     (void)err;
+    work(memory_of(backing));
     if (memory_of(backing)->is_broken) {
         return WIO_ERR_IO;
     }
@@ -116,6 +124,7 @@ static enum wio_status do_apply(struct wio_backing *backing, const struct wio_up
         return WIO_ERR_IO;
     }
     for (uint32_t i = 0; i < count; i++) {
+        work(memory_of(backing));
         apply_one(memory_of(backing), &updates[i]);
     }
     return WIO_OK;

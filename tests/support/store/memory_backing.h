@@ -42,6 +42,9 @@ struct memory_backing {
     uint64_t capacity; /* bytes of all segments; 0: no bound */
     bool wants_flush;  /* a record that is not lazy, or a flush, waits */
     bool is_broken;    /* everything fails */
+    /* Each read, and each update that is applied, takes time; NULL: none. */
+    void (*work)(void *context);
+    void *work_context;
 };
 
 void memory_backing_init(struct memory_backing *memory);

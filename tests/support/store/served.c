@@ -47,6 +47,20 @@ static void woken(void *context)
     }
 }
 
+static void begin_admission(struct served *served)
+{
+    const struct wio_alloc heap = WIO_ALLOC_HEAP;
+    struct wio_error err = WIO_ERROR_INIT;
+    struct wio_admit_settings settings = wio_admit_settings_default();
+    settings.shards = served->targets;
+    settings.kind = served->kind;
+    settings.key[0] = 1;
+    settings.incarnation = 1;
+    if (!served->is_old) {
+        must(wio_admit_total_create(&settings, &heap, &served->admission, &err), &err);
+    }
+}
+
 static void begin_target(struct served *served, uint16_t i, const char *const *addresses)
 {
     struct wio_error err = WIO_ERROR_INIT;
@@ -56,6 +70,7 @@ static void begin_target(struct served *served, uint16_t i, const char *const *a
         .link = served->link,
         .addresses = addresses,
         .servers_key = &servers_key,
+        .admission = served->admission,
         .server = {.self = i,
                    .targets = (uint16_t)served->targets,
                    .policy = served->policy,
@@ -99,6 +114,7 @@ static void *run(void *context)
     struct wio_error err = WIO_ERROR_INIT;
     const char *addresses[SERVED_TARGETS];
     must(wio_net_create(served->dir, &served->net, &err), &err);
+    begin_admission(served);
     for (unsigned i = 0; i < served->targets; i++) {
         addresses[i] = served->target_addresses[i];
     }
@@ -119,6 +135,8 @@ static void *run(void *context)
         wio_target_destroy(served->target[i]);
         memory_backing_fini(&served->memory[i]);
     }
+    wio_admit_total_destroy(served->admission);
+    served->admission = NULL;
     wio_net_destroy(served->net);
     return NULL;
 }
@@ -149,6 +167,7 @@ void served_begin_as(struct served *served, unsigned targets)
 void served_begin(struct served *served, unsigned targets)
 {
     memset(served, 0, sizeof(*served));
+    served->kind = WIO_ADMIT_CREDIT;
     served_begin_as(served, targets);
 }
 

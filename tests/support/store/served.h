@@ -32,9 +32,12 @@ struct served {
     enum wio_lock_policy policy;
     uint64_t lock_timeout_ns;
     uint64_t txn_bytes_max;
-    uint64_t capacity; /* of each target; 0: no bound */
+    uint64_t capacity;        /* of each target; 0: no bound */
+    enum wio_admit_kind kind; /* policy of admission; fifo where it is not set */
+    bool is_old;              /* without admission */
     /* the thread's */
     struct wio_net *net;
+    struct wio_admit_total *admission;
     struct memory_backing memory[SERVED_TARGETS];
     struct wio_target *target[SERVED_TARGETS];
     struct wio_catalogue *catalogue;

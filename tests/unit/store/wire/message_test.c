@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "admit/counts.h"
 #include "store/wire/message.h"
 
 enum { ROUNDS = 200, TEXT = 300 };
@@ -77,6 +78,30 @@ static void add_texts(struct source *source, struct wio_store_request *request)
     }
 }
 
+static struct wio_ticket random_ticket(struct source *source)
+{
+    struct wio_ticket ticket = {0};
+    if (below(source, 2) == 0) {
+        ticket.sequence = wio_test_random(&source->seed) | 1;
+        ticket.mac = wio_test_random(&source->seed);
+        ticket.incarnation = below(source, UINT32_MAX);
+        ticket.retries = (uint16_t)below(source, 65536);
+    }
+    return ticket;
+}
+
+static void add_asks(struct source *source, struct wio_store_request *request)
+{
+    if (below(source, 2) == 0) {
+        request->flags |= WIO_STORE_FLAG_ADMIT;
+        request->asks = (struct wio_store_asks){.remaining_ns = wio_test_random(&source->seed),
+                                                .demand_ns = wio_test_random(&source->seed),
+                                                .demand = (uint16_t)below(source, 65536),
+                                                .flags = (uint16_t)below(source, 2),
+                                                .ticket = random_ticket(source)};
+    }
+}
+
 /* Any that the operation can have: other fields stay 0. */
 static struct wio_store_request random_request(struct source *source, uint16_t op)
 {
@@ -105,6 +130,7 @@ static struct wio_store_request random_request(struct source *source, uint16_t o
     RANDOM(mtime_ns, WIO_HAS_TIMES, (int64_t)wio_test_random(&source->seed));
 #undef RANDOM
     add_texts(source, &request);
+    add_asks(source, &request);
     return request;
 }
 
@@ -170,6 +196,14 @@ static void assert_same_numbers(const struct wio_store_request *got,
     SAME(stripe_unit);
     SAME(atime_ns);
     SAME(mtime_ns);
+    SAME(asks.remaining_ns);
+    SAME(asks.demand_ns);
+    SAME(asks.demand);
+    SAME(asks.flags);
+    SAME(asks.ticket.sequence);
+    SAME(asks.ticket.mac);
+    SAME(asks.ticket.incarnation);
+    SAME(asks.ticket.retries);
 #undef SAME
 }
 
@@ -312,6 +346,48 @@ static void add_fields(struct source *source, struct wio_store_reply *reply)
     }
 }
 
+static void encode_reply(struct wio_blob *out, const struct wio_store_reply *reply);
+
+/* R-WIRE-17, R-WIRE-18: numbers that are none of their field's. */
+static void admission_is_bounded(void **state)
+{
+    (void)state;
+    struct wio_blob bytes = {0};
+    struct wio_wire_header header;
+    struct wio_store_request back;
+    struct wio_store_reply back_reply;
+    uint16_t participants[WIO_STORE_PARTICIPANTS_MAX];
+    struct wio_store_request request = {
+        .op = WIO_STORE_SIZE, .flags = WIO_STORE_FLAG_ADMIT, .asks = {.flags = 2}};
+    encode_request(&bytes, &request);
+    struct wio_buf body = open_body(&bytes, &header);
+    assert_int_equal(wio_wire_get_request(&header, body, participants, &back), WIO_ERR_FORMAT);
+    wio_blob_clear(&bytes);
+    struct wio_store_reply reply = {
+        .op = WIO_STORE_SIZE, .has_told = true, .told = {.reason = WIO_ADMIT_REASON_COUNT}};
+    encode_reply(&bytes, &reply);
+    body = open_body(&bytes, &header);
+    assert_int_equal(wio_wire_get_reply(&header, body, &back_reply), WIO_ERR_FORMAT);
+    wio_blob_fini(&bytes);
+}
+
+/* R-WIRE-19 */
+static void windows_come_back(void **state)
+{
+    (void)state;
+    struct wio_blob bytes = {0};
+    struct wio_wire_header header;
+    struct wio_store_push back;
+    const struct wio_store_push push = {.op = WIO_STORE_WINDOW, .window = 513};
+    assert_int_equal(wio_wire_put_push(&bytes, &push), WIO_OK);
+    struct wio_buf body = open_body(&bytes, &header);
+    assert_int_equal(wio_wire_get_push(&header, body, &back), WIO_OK);
+    assert_int_equal(back.op, WIO_STORE_WINDOW);
+    assert_int_equal(back.window, 513);
+    assert_int_not_equal(wio_wire_get_push(&header, wio_buf_of(body.data, 1), &back), WIO_OK);
+    wio_blob_fini(&bytes);
+}
+
 static void random_reply(struct source *source, uint16_t op, struct wio_store_reply *reply)
 {
     memset(reply, 0, sizeof(*reply));
@@ -331,6 +407,14 @@ static void random_reply(struct source *source, uint16_t op, struct wio_store_re
     reply->blockers.count = reply->blockers.listed + below(source, 1000);
     for (uint32_t i = 0; i < reply->blockers.listed; i++) {
         reply->blockers.list[i] = random_blocker(source);
+    }
+    reply->has_told = below(source, 2) == 0;
+    if (reply->has_told) {
+        reply->told.reason = (uint8_t)below(source, WIO_ADMIT_REASON_COUNT);
+        reply->told.has_window = below(source, 2) == 0;
+        reply->told.window = (uint16_t)below(source, 65536);
+        reply->told.hint = (uint16_t)below(source, 65536);
+        reply->told.ticket = random_ticket(source);
     }
     add_fields(source, reply);
 }
@@ -445,6 +529,8 @@ static void pushes_come_back(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(admission_is_bounded),
+        cmocka_unit_test(windows_come_back),
         cmocka_unit_test(requests_come_back),
         cmocka_unit_test(cut_and_lengthened_requests_are_refused),
         cmocka_unit_test(refuses_to_say_what_is_out_of_bounds),
