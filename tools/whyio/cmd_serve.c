@@ -23,8 +23,16 @@ enum {
     OPTION_JOB,
     OPTION_JOB_DIR,
     OPTION_TRACE,
-    OPTION_TRACE_MAX
+    OPTION_TRACE_MAX,
+    OPTION_POLICY,
+    OPTION_TENANTS,
+    OPTION_REQUEST_MEMORY,
+    OPTION_POLICY_FILE,
+    OPTION_METRICS
 };
+
+#define MEMORY_MIN (UINT64_C(8) << 20)
+#define MEMORY_MAX (UINT64_C(1) << 40)
 
 struct serve_args {
     struct cmd_options common;
@@ -54,6 +62,18 @@ static const struct argp_option options[] = {
      "Record in DIR what transactions did and what blocked them, for whyio explain", 0},
     {"trace-max", OPTION_TRACE_MAX, "SIZE", 0,
      "Keep at most SIZE of the trace; the oldest goes (default: 1G)", 0},
+    {"policy", OPTION_POLICY, "NAME", 0,
+     "Order and refusal of requests under load: credit (default), drr, tbf, hint, hint-heap or "
+     "fifo",
+     0},
+    {"policy-file", OPTION_POLICY_FILE, "FILE", 0,
+     "Policy, rules and weights from FILE, which is read again on SIGHUP", 0},
+    {"tenants", OPTION_TENANTS, "WHAT", 0,
+     "Shares are those of a job (default; without one of a user), a uid, a client or a pool", 0},
+    {"request-memory", OPTION_REQUEST_MEMORY, "SIZE", 0,
+     "Memory for the requests that wait at a target (default: 64M)", 0},
+    {"metrics", OPTION_METRICS, "ADDRESS", 0,
+     "Figures for Prometheus at http://ADDRESS/metrics: PORT (of 127.0.0.1) or HOST:PORT", 0},
     {"munge", OPTION_MUNGE, NULL, 0, "Clients prove their user by munged(8)", 0},
     {0},
 };
@@ -83,6 +103,34 @@ static error_t parse_trace_max(struct serve_args *args, const char *text, struct
     if (wio_parse_size(text, &args->config.trace_max_bytes) != WIO_OK ||
         args->config.trace_max_bytes == 0) {
         argp_error(state, "--trace-max=%s: expected a size such as 1G", text);
+    }
+    return 0;
+}
+
+static error_t parse_policy(struct serve_args *args, const char *text, struct argp_state *state)
+{
+    args->config.policy = wio_admit_kind_find(text);
+    if (args->config.policy == WIO_ADMIT_KIND_COUNT) {
+        argp_error(state, "--policy=%s: expected credit, drr, tbf, hint, hint-heap or fifo", text);
+    }
+    return 0;
+}
+
+static error_t parse_tenants(struct serve_args *args, const char *text, struct argp_state *state)
+{
+    args->config.tenant_by = wio_admit_tenant_find(text);
+    if (args->config.tenant_by == WIO_ADMIT_BY_COUNT) {
+        argp_error(state, "--tenants=%s: expected job, uid, client or pool", text);
+    }
+    return 0;
+}
+
+static error_t parse_memory(struct serve_args *args, const char *text, struct argp_state *state)
+{
+    if (wio_parse_size(text, &args->config.request_memory_bytes) != WIO_OK ||
+        args->config.request_memory_bytes < MEMORY_MIN ||
+        args->config.request_memory_bytes > MEMORY_MAX) {
+        argp_error(state, "--request-memory=%s: expected a size from 8M to 1T", text);
     }
     return 0;
 }
@@ -141,6 +189,18 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return 0;
     case OPTION_TRACE_MAX:
         return parse_trace_max(args, arg, state);
+    case OPTION_POLICY:
+        return parse_policy(args, arg, state);
+    case OPTION_POLICY_FILE:
+        args->config.policy_file = arg;
+        return 0;
+    case OPTION_TENANTS:
+        return parse_tenants(args, arg, state);
+    case OPTION_REQUEST_MEMORY:
+        return parse_memory(args, arg, state);
+    case OPTION_METRICS:
+        args->config.metrics = arg;
+        return 0;
     case OPTION_MUNGE:
         args->is_munge = true;
         return 0;
@@ -188,6 +248,9 @@ static void print_json(const struct wio_serve_ready *ready)
     wio_json_array_end(&json);
     wio_json_bool(&json, "new", ready->is_new);
     wio_json_bool(&json, "durable", ready->is_durable);
+    if (ready->metrics_port != 0) {
+        wio_json_u64(&json, "metrics_port", ready->metrics_port);
+    }
     wio_json_object_end(&json);
     wio_json_line(&json);
 }
@@ -205,8 +268,21 @@ static void print_ready(void *context, const struct wio_serve_ready *ready)
         print_json(ready);
     } else {
         printf("root     %s\naddress  %s\n", ready->root, ready->address);
+        if (ready->metrics_port != 0) {
+            printf("metrics  port %u\n", ready->metrics_port);
+        }
     }
     (void)fflush(stdout);
+}
+
+static void say_reloaded(void *context, const struct wio_error *err)
+{
+    const struct serve_args *args = context;
+    if (err != NULL) {
+        (void)cmd_fail(err); /* it goes on as before */
+    } else if (!args->common.quiet) {
+        cmd_say("the policy file was read again");
+    }
 }
 
 /* ---- running ------------------------------------------------------------------------------- */
@@ -262,13 +338,18 @@ int cmd_serve(int argc, char **argv)
 {
     struct wio_link_key key = {{0}};
     struct wio_error err = WIO_ERROR_INIT;
-    struct serve_args args = {.key_file = wio_env_get(WIO_ENV_STORE_KEY), .job = {.dir = "."}};
+    struct serve_args args = {
+        .key_file = wio_env_get(WIO_ENV_STORE_KEY),
+        .job = {.dir = "."},
+        .config = {.policy = WIO_ADMIT_CREDIT, .tenant_by = WIO_ADMIT_BY_JOB},
+    };
     int wrong = cmd_parse(&argp, argc, argv, 0, &args);
     if (wrong != 0) {
         return wrong;
     }
     cmd_expect_many_files();
     args.config.ready = print_ready;
+    args.config.reloaded = say_reloaded;
     args.config.context = &args;
     enum wio_status status = prepare(&args, &key, &err);
     status = status == WIO_OK ? run(&args, &err) : status;

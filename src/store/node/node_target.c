@@ -237,6 +237,11 @@ void node_target_stats(const struct node_target *target, struct node_target_stat
     disk_backing_stats(target->disk, &stat_out->stable);
 }
 
+struct wio_intake *node_target_intake(struct node_target *target)
+{
+    return target->target != NULL ? wio_target_intake(target->target) : NULL;
+}
+
 struct wio_backing *node_target_backing(struct node_target *target)
 {
     return disk_backing_base(target->disk);

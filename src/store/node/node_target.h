@@ -61,6 +61,8 @@ void node_target_quit(struct node_target *target);
 void node_target_destroy(struct node_target *target);
 
 void node_target_stats(const struct node_target *target, struct node_target_stat *stat_out);
+/* NULL: without admission, or it serves nothing any more. */
+struct wio_intake *node_target_intake(struct node_target *target);
 /* The bytes that a client would read now, of tests: without locks. */
 struct wio_backing *node_target_backing(struct node_target *target);
 

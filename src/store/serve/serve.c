@@ -15,6 +15,7 @@
 #include "store/link/munge_credentials.h"
 #include "store/net/net.h"
 #include "store/node/sizes.h"
+#include "store/serve/admin.h"
 #include "store/serve/layout.h"
 #include "store/serve/meeting.h"
 #include "store/serve/place.h"
@@ -41,8 +42,10 @@ struct serve {
     struct wio_catalogue_server *names;
     struct wio_tracer *tracer; /* of the catalogue; may be NULL */
     struct target_thread *targets[WIO_SERVE_TARGETS_MAX];
-    uint16_t first; /* index of the first of them .. */
-    uint16_t total; /* .. among so many of the store */
+    struct serve_admin admin;
+    struct serve_http *http; /* NULL: no metrics */
+    uint16_t first;          /* index of the first of them .. */
+    uint16_t total;          /* .. among so many of the store */
     const char *addresses[WIO_SERVE_RANKS_MAX];
     struct serve_meeting meeting; /* of a job */
     char met[WIO_SERVE_RANKS_MAX][WIO_LINK_ADDRESS_BYTES];
@@ -193,6 +196,7 @@ static enum wio_status start_target(struct serve *serve, uint16_t i, struct wio_
                  .self = (uint16_t)(serve->first + i),
                  .targets = serve->total,
                  .policy = WIO_LOCK_WOUND_WAIT,
+                 .admission = serve->admin.total,
                  .log = serve->config->log,
                  .size_bytes = serve->config->size_bytes / serve->layout.targets,
                  .admin = geteuid()},
@@ -209,11 +213,24 @@ static enum wio_status start_target(struct serve *serve, uint16_t i, struct wio_
     return WIO_OK;
 }
 
+static enum wio_status begin_admission(struct serve *serve, struct wio_error *err)
+{
+    struct wio_io *io = wio_net_io(serve->net);
+    struct wio_io_space space;
+    WIO_TRY(io->ops->space(io, &space, err));
+    uint64_t size_bytes =
+        serve->config->size_bytes != 0 ? serve->config->size_bytes : space.total_bytes;
+    uint64_t log_bytes = node_sizes_for(size_bytes / serve->layout.targets).checkpoint_bytes;
+    return serve_admin_begin(&serve->admin, serve->config, io, serve->layout.targets, log_bytes,
+                             err);
+}
+
 static enum wio_status start_targets(struct serve *serve, struct wio_error *err)
 {
     if (serve->config->trace != NULL) {
         WIO_TRY(wio_io_mkdirs(serve->config->trace, err));
     }
+    WIO_TRY(begin_admission(serve, err));
     for (uint16_t i = 0; i < serve->total; i++) {
         serve->addresses[i] = ""; /* not known yet */
     }
@@ -224,7 +241,10 @@ static enum wio_status start_targets(struct serve *serve, struct wio_error *err)
     for (uint16_t i = 0; i < serve->layout.targets; i++) {
         target_thread_set_addresses(serve->targets[i], serve->addresses);
     }
-    return WIO_OK;
+    WIO_TRY(serve_admin_run(&serve->admin, serve->targets, err));
+    return serve->config->metrics != NULL
+               ? serve_http_begin(&serve->admin, serve->config->metrics, &serve->http, err)
+               : WIO_OK;
 }
 
 /* ---- the catalogue ------------------------------------------------------------------------- */
@@ -286,6 +306,17 @@ static void signalled(void *context, int number)
     wio_net_stop(serve->net);
 }
 
+static void reload(void *context, int number)
+{
+    struct serve *serve = context;
+    struct wio_error err = WIO_ERROR_INIT;
+    (void)number;
+    bool is_ok = serve->admin.targets != NULL && serve_admin_reload(&serve->admin, &err) == WIO_OK;
+    if (serve->config->reloaded != NULL && serve->admin.targets != NULL) {
+        serve->config->reloaded(serve->config->context, is_ok ? NULL : &err);
+    }
+}
+
 static bool target_has_failed(const struct serve *serve)
 {
     struct wio_error ignored = WIO_ERROR_INIT;
@@ -312,12 +343,14 @@ static void tell_ready(const struct serve *serve)
     char file[PATH_MAX + 16];
     const bool is_job = serve->config->job != NULL;
     (void)snprintf(file, sizeof(file), "@%s.store", serve->meeting.path);
-    const struct wio_serve_ready ready = {.root = serve->root,
-                                          .address = is_job ? file : serve->address,
-                                          .targets = serve->addresses,
-                                          .target_count = serve->total,
-                                          .is_new = serve->layout.is_new,
-                                          .is_durable = serve_place_is_durable(serve->root)};
+    const struct wio_serve_ready ready = {
+        .root = serve->root,
+        .address = is_job ? file : serve->address,
+        .targets = serve->addresses,
+        .target_count = serve->total,
+        .is_new = serve->layout.is_new,
+        .metrics_port = serve->http != NULL ? serve_http_port(serve->http) : 0,
+        .is_durable = serve_place_is_durable(serve->root)};
     if (serve->config->ready != NULL && serve->first == 0) {
         serve->config->ready(serve->config->context, &ready);
     }
@@ -338,6 +371,7 @@ static enum wio_status watch_signals(struct serve *serve, struct wio_error *err)
     }
     keep_watch(serve);
     wio_net_on_wake(serve->net, woken, serve);
+    WIO_TRY(wio_net_on_signal(serve->net, SIGHUP, reload, serve, err));
     WIO_TRY(wio_net_on_signal(serve->net, SIGTERM, signalled, serve, err));
     return wio_net_on_signal(serve->net, SIGINT, signalled, serve, err);
 }
@@ -360,6 +394,7 @@ static enum wio_status begin(struct serve *serve, struct wio_error *err)
 static enum wio_status end(struct serve *serve, enum wio_status status, struct wio_error *err)
 {
     struct wio_error why = WIO_ERROR_INIT;
+    serve_http_end(serve->http);
     serve_meeting_end(&serve->meeting);
     wio_catalogue_server_destroy(serve->names);
     wio_catalogue_close(serve->catalogue);
@@ -382,6 +417,7 @@ static enum wio_status end(struct serve *serve, enum wio_status status, struct w
         }
         target_thread_destroy(serve->targets[i]);
     }
+    serve_admin_end(&serve->admin);
     if (serve->watch != NULL) {
         wio_net_io(serve->net)->ops->timer_destroy(serve->watch);
     }

@@ -14,6 +14,7 @@
 
 #include <whyio/status.h>
 
+#include "admit/admit.h"
 #include "store/link/link.h"
 #include "store/storage/stable.h"
 
@@ -36,8 +37,9 @@ struct wio_serve_ready {
     const char *address; /* of the catalogue: what clients are given; of a job: @FILE */
     const char *const *targets;
     uint16_t target_count;
-    bool is_new;     /* the store was made now */
-    bool is_durable; /* false: below a file system in memory */
+    bool is_new;           /* the store was made now */
+    unsigned metrics_port; /* 0: none */
+    bool is_durable;       /* false: below a file system in memory */
 };
 
 struct wio_serve_config {
@@ -46,12 +48,19 @@ struct wio_serve_config {
     uint16_t targets;    /* 0: as many as the store has, 1 of a new one */
     uint64_t size_bytes; /* of all targets together; 0: as much as the device gives */
     enum wio_log_choice log;
-    const char *trace;        /* directory, made where it is not there; NULL: none */
-    uint64_t trace_max_bytes; /* of all targets together; 0: 1 GiB */
+    const char *trace;                  /* directory, made where it is not there; NULL: none */
+    uint64_t trace_max_bytes;           /* of all targets together; 0: 1 GiB */
+    enum wio_admit_kind policy;         /* of admission */
+    enum wio_admit_tenant_by tenant_by; /* whose share of it is whose */
+    uint64_t request_memory_bytes;      /* of waiting requests of each target; 0: 64 MiB */
+    const char *policy_file;            /* read again on SIGHUP; NULL: none */
+    const char *metrics;                /* address; NULL: none */
     enum wio_wire_auth auth;
     const struct wio_link_key *key;  /* AUTH_KEY */
     const struct wio_serve_job *job; /* NULL: none; else address, targets, auth and key follow */
     void (*ready)(void *context, const struct wio_serve_ready *ready);
+    /* SIGHUP: the policy file was read again; `err` NULL: it is in force. May be NULL. */
+    void (*reloaded)(void *context, const struct wio_error *err);
     void *context;
 };
 

@@ -14,11 +14,15 @@ struct target_thread {
     pthread_t thread;
     pthread_mutex_t mutex; /* of all below */
     pthread_cond_t begun;
+    pthread_cond_t held; /* is_held, is_to_hold or has_ended have changed */
     struct wio_net *net;
     struct wio_error failure;
     enum wio_status status;
     bool has_begun; /* or could not */
     bool is_to_stop;
+    bool is_to_hold;
+    bool is_held;
+    bool has_ended;
     bool has_addresses;
     char address[WIO_LINK_ADDRESS_BYTES];
     char addresses[WIO_SERVE_RANKS_MAX][WIO_LINK_ADDRESS_BYTES];
@@ -62,11 +66,26 @@ static void take_addresses(struct target_thread *thread)
     node_target_set_addresses(thread->node, list);
 }
 
+/* With the mutex. */
+static void hold(struct target_thread *thread)
+{
+    while (thread->is_to_hold) {
+        thread->is_held = true;
+        (void)pthread_cond_broadcast(&thread->held);
+        (void)pthread_cond_wait(&thread->held, &thread->mutex);
+    }
+    if (thread->is_held) {
+        thread->is_held = false;
+        (void)pthread_cond_broadcast(&thread->held);
+    }
+}
+
 /* The other thread has left something to do. */
 static void wake(void *context)
 {
     struct target_thread *thread = context;
     (void)pthread_mutex_lock(&thread->mutex);
+    hold(thread);
     bool is_to_stop = thread->is_to_stop && !thread->is_stopping;
     if (thread->has_addresses && !thread->is_stopping) {
         take_addresses(thread);
@@ -131,6 +150,10 @@ static void *run(void *context)
     if (status == WIO_OK) {
         wio_net_run(thread->net);
     }
+    (void)pthread_mutex_lock(&thread->mutex);
+    thread->has_ended = true;
+    (void)pthread_cond_broadcast(&thread->held);
+    (void)pthread_mutex_unlock(&thread->mutex);
     while (thread->net != NULL && wio_net_poll(thread->net)) {
         /* a flush that is under way still knows the target */
     }
@@ -146,6 +169,7 @@ void target_thread_destroy(struct target_thread *thread)
     if (thread != NULL) {
         wio_net_destroy(thread->net);
         (void)pthread_cond_destroy(&thread->begun);
+        (void)pthread_cond_destroy(&thread->held);
         (void)pthread_mutex_destroy(&thread->mutex);
         free(thread);
     }
@@ -164,6 +188,7 @@ static struct target_thread *create(const struct target_thread_config *config)
         thread->config = *config;
         (void)pthread_mutex_init(&thread->mutex, NULL);
         (void)pthread_cond_init(&thread->begun, NULL);
+        (void)pthread_cond_init(&thread->held, NULL);
     }
     return thread;
 }
@@ -218,6 +243,43 @@ enum wio_status target_thread_error(struct target_thread *thread, struct wio_err
     }
     (void)pthread_mutex_unlock(&thread->mutex);
     return status;
+}
+
+bool target_thread_hold(struct target_thread *thread)
+{
+    (void)pthread_mutex_lock(&thread->mutex);
+    thread->is_to_hold = true;
+    wio_net_wake(thread->net);
+    while (!thread->is_held && !thread->has_ended) {
+        (void)pthread_cond_wait(&thread->held, &thread->mutex);
+    }
+    bool is_held = thread->is_held;
+    (void)pthread_mutex_unlock(&thread->mutex);
+    return is_held;
+}
+
+struct node_target *target_thread_held(struct target_thread *thread)
+{
+    (void)pthread_mutex_lock(&thread->mutex);
+    struct node_target *node = thread->is_held ? thread->node : NULL;
+    (void)pthread_mutex_unlock(&thread->mutex);
+    return node;
+}
+
+void target_thread_release(struct target_thread *thread)
+{
+    (void)pthread_mutex_lock(&thread->mutex);
+    thread->is_to_hold = false;
+    (void)pthread_cond_broadcast(&thread->held);
+    while (thread->is_held) {
+        (void)pthread_cond_wait(&thread->held, &thread->mutex);
+    }
+    (void)pthread_mutex_unlock(&thread->mutex);
+}
+
+unsigned target_thread_index(const struct target_thread *thread)
+{
+    return thread->config.node.self;
 }
 
 void target_thread_stop(struct target_thread *thread)

@@ -30,6 +30,16 @@ const char *target_thread_address(const struct target_thread *thread);
 void target_thread_set_addresses(struct target_thread *thread, const char *const *addresses);
 /* WIO_OK: nothing has failed. */
 enum wio_status target_thread_error(struct target_thread *thread, struct wio_error *err);
+/*
+ * Hold its thread between two events, until it is released: for a look, or a change, from another
+ * thread. By one thread at a time. False: it has ended, or is about to.
+ */
+bool target_thread_hold(struct target_thread *thread);
+/* The target of a thread that is held; NULL: it is not held. */
+struct node_target *target_thread_held(struct target_thread *thread);
+void target_thread_release(struct target_thread *thread);
+/* Of the target in its store. */
+unsigned target_thread_index(const struct target_thread *thread);
 /* End it: what was done becomes durable. */
 void target_thread_stop(struct target_thread *thread);
 /* Waits for its end; what has failed, if anything has. */

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/serve/admin.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/io.h"
+#include "store/serve/metrics.h"
+#include "store/serve/policy_file.h"
+
+#define CONTEXT_BYTES 16384
+#define TRANSACTIONS 64 /* ends of transactions that the reserve has room for at once */
+
+/* ---- the file ------------------------------------------------------------------------------ */
+
+static enum wio_status read_text(const char *path, char *text, size_t room, size_t *bytes_out,
+                                 struct wio_error *err)
+{
+    WIO_CLEANUP(wio_fd_cleanup) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    struct stat info;
+    if (fd < 0 || fstat(fd, &info) != 0) {
+        return wio_error_sys(err, path, "cannot read the policy file");
+    }
+    if (!S_ISREG(info.st_mode)) {
+        return wio_error_set(err, WIO_ERR_FORMAT, path, WIO_ERROR_NO_OFFSET,
+                             "the policy file is no regular file");
+    }
+    ssize_t got = 0;
+    for (*bytes_out = 0; *bytes_out < room; *bytes_out += (size_t)got) {
+        got = read(fd, text + *bytes_out, room - *bytes_out);
+        if (got < 0) {
+            return wio_error_sys(err, path, "cannot read the policy file");
+        }
+        if (got == 0) {
+            return WIO_OK;
+        }
+    }
+    return wio_error_set(err, WIO_ERR_FORMAT, path, WIO_ERROR_NO_OFFSET,
+                         "the policy file has more than %d bytes", SERVE_POLICY_BYTES_MAX);
+}
+
+static enum wio_status read_policy(const struct serve_admin *admin, struct serve_policy *policy,
+                                   struct wio_error *err)
+{
+    const struct wio_serve_config *config = admin->config;
+    size_t bytes = 0;
+    if (config->policy_file == NULL) {
+        return serve_policy_parse("", 0, NULL, config->policy, config->tenant_by, policy, err);
+    }
+    char *text = malloc(SERVE_POLICY_BYTES_MAX + 1);
+    if (text == NULL) {
+        return wio_error_set(err, WIO_ERR_NOMEM, NULL, WIO_ERROR_NO_OFFSET, "out of memory");
+    }
+    enum wio_status status =
+        read_text(config->policy_file, text, SERVE_POLICY_BYTES_MAX + 1, &bytes, err);
+    if (status == WIO_OK) {
+        status = serve_policy_parse(text, bytes, config->policy_file, config->policy,
+                                    config->tenant_by, policy, err);
+    }
+    free(text);
+    return status;
+}
+
+/* ---- life ---------------------------------------------------------------------------------- */
+
+static struct wio_admit_settings settings_of(const struct wio_serve_config *config,
+                                             struct wio_io *io, unsigned targets,
+                                             uint64_t log_bytes)
+{
+    struct wio_admit_settings settings = wio_admit_settings_default();
+    settings.tenant_by = config->tenant_by;
+    settings.shards = targets;
+    settings.memory_bytes =
+        config->request_memory_bytes != 0 ? config->request_memory_bytes : settings.memory_bytes;
+    settings.timeout_ns = UINT64_C(30000000000);
+    uint64_t reserve = wio_admit_reserve_bytes(config->log == WIO_LOG_SQLITE ? WIO_ADMIT_LOG_SQLITE
+                                                                             : WIO_ADMIT_LOG_OWN,
+                                               log_bytes, TRANSACTIONS, CONTEXT_BYTES);
+    settings.reserve_bytes =
+        reserve < settings.memory_bytes / 2 ? reserve : settings.memory_bytes / 2;
+    io->ops->random(io, settings.key, sizeof(settings.key));
+    io->ops->random(io, &settings.incarnation, sizeof(settings.incarnation));
+    return settings;
+}
+
+enum wio_status serve_admin_begin(struct serve_admin *admin, const struct wio_serve_config *config,
+                                  struct wio_io *io, unsigned targets, uint64_t log_bytes,
+                                  struct wio_error *err)
+{
+    const struct wio_alloc heap = WIO_ALLOC_HEAP;
+    struct wio_admit_settings settings = settings_of(config, io, targets, log_bytes);
+    struct serve_policy policy;
+    admin->config = config;
+    admin->count = targets;
+    (void)pthread_mutex_init(&admin->mutex, NULL);
+    admin->has_mutex = true;
+    WIO_TRY(read_policy(admin, &policy, err));
+    settings.kind = policy.kind;
+    WIO_TRY(wio_admit_total_create(&settings, &heap, &admin->total, err));
+    return wio_admit_set_rules(admin->total, policy.rules, policy.rule_count, err);
+}
+
+void serve_admin_end(struct serve_admin *admin)
+{
+    wio_admit_total_destroy(admin->total);
+    if (admin->has_mutex) {
+        (void)pthread_mutex_destroy(&admin->mutex);
+    }
+}
+
+/* ---- changes ------------------------------------------------------------------------------- */
+
+/* All have their threads held, but for those that have ended. */
+static unsigned hold_all(struct serve_admin *admin)
+{
+    unsigned held = 0;
+    for (unsigned i = 0; i < admin->count; i++) {
+        held += target_thread_hold(admin->targets[i]);
+    }
+    return held;
+}
+
+static void release_all(struct serve_admin *admin)
+{
+    for (unsigned i = 0; i < admin->count; i++) {
+        target_thread_release(admin->targets[i]);
+    }
+}
+
+static void set_weights(struct wio_admit *shard, const struct serve_policy *policy)
+{
+    struct wio_admit_tenant_counts tenant;
+    uint32_t i = 0;
+    while (wio_admit_each_tenant(shard, &i, &tenant)) {
+        (void)!wio_admit_set_weight(shard, tenant.key, 1);
+    }
+    for (uint32_t w = 0; w < policy->weight_count; w++) {
+        (void)!wio_admit_set_weight(shard, policy->weights[w].key, policy->weights[w].weight);
+    }
+}
+
+static enum wio_status put_in_force(struct target_thread *thread, const struct serve_policy *policy,
+                                    struct wio_error *err)
+{
+    struct node_target *node = target_thread_held(thread);
+    struct wio_intake *intake = node != NULL ? node_target_intake(node) : NULL;
+    if (intake == NULL) {
+        return WIO_OK; /* it has ended */
+    }
+    set_weights(wio_intake_shard(intake), policy);
+    if (wio_admit_get_kind(wio_intake_shard(intake)) != policy->kind &&
+        wio_intake_set_kind(intake, policy->kind) != WIO_OK) {
+        return wio_error_set(err, WIO_ERR_NOMEM, NULL, WIO_ERROR_NO_OFFSET,
+                             "no memory for policy %s", wio_admit_kind_name(policy->kind));
+    }
+    return WIO_OK;
+}
+
+static enum wio_status change(struct serve_admin *admin, const struct serve_policy *policy,
+                              struct wio_error *err)
+{
+    (void)pthread_mutex_lock(&admin->mutex);
+    (void)hold_all(admin);
+    enum wio_status status =
+        wio_admit_set_rules(admin->total, policy->rules, policy->rule_count, err);
+    for (unsigned i = 0; status == WIO_OK && i < admin->count; i++) {
+        status = put_in_force(admin->targets[i], policy, err);
+    }
+    release_all(admin);
+    (void)pthread_mutex_unlock(&admin->mutex);
+    return status;
+}
+
+enum wio_status serve_admin_reload(struct serve_admin *admin, struct wio_error *err)
+{
+    struct serve_policy policy;
+    WIO_TRY(read_policy(admin, &policy, err));
+    return change(admin, &policy, err);
+}
+
+enum wio_status serve_admin_run(struct serve_admin *admin, struct target_thread **targets,
+                                struct wio_error *err)
+{
+    admin->targets = targets;
+    return admin->config->policy_file != NULL ? serve_admin_reload(admin, err) : WIO_OK;
+}
+
+/* ---- metrics ------------------------------------------------------------------------------- */
+
+static void take(struct serve_admin *admin, struct serve_metrics *list)
+{
+    for (unsigned i = 0; i < admin->count; i++) {
+        struct target_thread *thread = admin->targets[i];
+        list[i].target = target_thread_index(thread);
+        if (target_thread_hold(thread)) {
+            struct node_target *node = target_thread_held(thread);
+            if (node != NULL) {
+                serve_metrics_take(&list[i], node, admin->config->tenant_by);
+            }
+        }
+        target_thread_release(thread);
+    }
+}
+
+enum wio_status serve_admin_metrics(struct serve_admin *admin, struct wio_blob *out)
+{
+    struct serve_metrics *list = calloc(admin->count, sizeof(*list));
+    if (list == NULL || admin->targets == NULL) {
+        free(list);
+        return WIO_ERR_NOMEM;
+    }
+    (void)pthread_mutex_lock(&admin->mutex);
+    take(admin, list);
+    (void)pthread_mutex_unlock(&admin->mutex);
+    enum wio_status status = serve_metrics_put(out, list, admin->count);
+    for (unsigned i = 0; i < admin->count; i++) {
+        serve_metrics_fini(&list[i]);
+    }
+    free(list);
+    return status;
+}
