@@ -283,6 +283,14 @@ enum wio_admit_reason wio_admit_judge(const struct wio_admit *shard,
 bool wio_admit_arrive(struct wio_admit *shard, const struct wio_admit_request *request,
                       uint64_t now_ns, struct wio_admit_reply *reply_out);
 
+/*
+ * Arrive, next and done in one, for a request of a known client that a shard has room for at once
+ * and whatever the policy: nothing waits or runs there and no client waits for a window. It is
+ * counted, but neither measured nor charged. false: nothing has happened, the three calls are to be
+ * made. To be used for most requests of an idle server, and not for all: else it knows no speed.
+ */
+bool wio_admit_pass(struct wio_admit *shard, uint32_t client, uint64_t bytes, bool is_must);
+
 /* The request to run next, or false: none may run now. Each has to be ended by wio_admit_done. */
 bool wio_admit_next(struct wio_admit *shard, uint64_t now_ns, struct wio_admit_work *work_out);
 

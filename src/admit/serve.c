@@ -203,3 +203,32 @@ enum wio_status wio_admit_done(struct wio_admit *shard, uint64_t handle,
     answer(shard, &item, served->now_ns, reply_out);
     return WIO_OK;
 }
+
+/* ---- an idle shard ---- */
+
+static bool is_idle(const struct wio_admit *shard)
+{
+    return shard->queued == 0 && shard->in_flight == 0 && shard->must_queued == 0 &&
+           shard->kind != WIO_ADMIT_TBF && wio_admit_wake_ns(shard) == WIO_ADMIT_NEVER;
+}
+
+static void count_passed(struct wio_admit_counts *counts, uint64_t bytes, bool is_must)
+{
+    counts->arrived++;
+    counts->accepted++;
+    counts->done++;
+    counts->must += is_must;
+    counts->bytes += bytes;
+    wio_admit_histogram_add(&counts->wait, 0);
+}
+
+bool wio_admit_pass(struct wio_admit *shard, uint32_t client, uint64_t bytes, bool is_must)
+{
+    const struct wio_admit_client *item = wio_clients_at(&shard->clients, client);
+    if (item == NULL || item->tenant == WIO_TENANT_SHARED || !is_idle(shard)) {
+        return false;
+    }
+    count_passed(&shard->counts, bytes, is_must);
+    count_passed(&shard->tenants.counts[item->tenant], bytes, is_must);
+    return true;
+}

@@ -31,6 +31,7 @@ struct wio_intake {
     uint32_t waiting;            /* .. so many */
     size_t behind_bytes;         /* of copies behind them */
     bool is_due;                 /* the queue is to be served at once */
+    uint32_t passed;             /* requests that could pass unmeasured */
     uint64_t last_ns;            /* when the last request was answered */
     uint64_t busy_since_ns;      /* without a pause */
     uint64_t holds_ns;           /* when the first held connection is let go */
