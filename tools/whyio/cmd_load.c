@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* whyio load: load on a store, and how it bears it. */
+/* whyio load: load on a store; throughput and times. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -169,7 +169,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 static const struct argp_child children[] = {
     {&cmd_options_argp, 0, NULL, 0}, {&cmd_connect_argp, 0, NULL, 0}, {0}};
 static const struct argp argp = {
-    options,  parse, "[ADDR]", "Put load on a running store, and print how it bears it.",
+    options,  parse, "[ADDR]", "Put load on a running store, and print throughput and times.",
     children, NULL,  NULL};
 
 /* ---- output -------------------------------------------------------------------------------- */

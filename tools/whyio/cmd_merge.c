@@ -57,10 +57,9 @@ static const struct argp argp = {
     parse,
     "RUN...",
     "Make one trace of throttled runs of one program (record --causal=throttle --method=trace)."
-    "\vExit status 1: two runs did not do the same I/O, the first difference is told. 3: they are "
-    "not of one program, or prove nothing. Where a lock or queue decides which thread does which "
-    "work, the first "
-    "run is taken.",
+    "\vExit status 1: two runs did not do the same I/O, the first difference is printed. 3: they "
+    "are not of one program, or prove nothing. Where a lock or queue decides which thread does "
+    "which work, the first run is taken.",
     children,
     NULL,
     NULL};

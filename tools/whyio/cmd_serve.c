@@ -50,7 +50,7 @@ static const struct argp_option options[] = {
      "Keep the store below DIR (default: a new directory whyio-JOB below $TMPDIR)", 0},
     {"targets", OPTION_TARGETS, "N", 0, "So many targets, of a new store (default: 1)", 0},
     {"size", OPTION_SIZE, "SIZE", 0,
-     "Hold at most SIZE bytes of data (default: what the device can)", 0},
+     "Hold at most SIZE bytes of data (default: what the device has)", 0},
     {"log", OPTION_LOG, "KIND", 0, "Log of a new store: own (default) or sqlite", 0},
     {"key", OPTION_KEY, "FILE", 0,
      "Clients prove that they have the key in FILE (default: WHYIO_STORE_KEY)", 0},
