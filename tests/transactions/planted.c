@@ -3,7 +3,7 @@
  * Clients of a store with one planted cause each, by which their transactions lose time, and the
  * same with the cause mended.
  *
- *     planted KIND planted|mended ADDRESS
+ *     planted KIND planted|mended ADDRESS [SEGMENTS STRIPE_UNIT]
  *
  * Processes begin together; each is a client of the store. Call sites are named by the line that
  * opens the file. Prints the attempts that were begun again.
@@ -25,6 +25,7 @@ struct client {
     unsigned number;
     bool is_mended;
     unsigned segments;
+    unsigned stripe_unit;
     struct wio_store *store;
     struct wio_store_file *shared; /* records that all may use */
     struct wio_store_file *own;
@@ -52,7 +53,7 @@ static struct wio_store_file *open_file(struct client *client, const char *path,
                                               .mode = 0600,
                                               .view = WIO_VIEW_INDEPENDENT,
                                               .segments = client->segments,
-                                              .stripe_unit = 1 << 20,
+                                              .stripe_unit = client->stripe_unit,
                                               .is_stable = is_stable,
                                               .source = source};
     if (wio_store_file_open(client->store, path, &how, &file, &err) != WIO_OK) {
@@ -315,19 +316,23 @@ int main(int argc, char **argv)
     const struct kind *end = kinds + sizeof(kinds) / sizeof(kinds[0]);
     int go[2];
     int result = 0;
-    while (argc == 4 && kind < end && strcmp(kind->name, argv[1]) != 0) {
+    while (argc >= 4 && kind < end && strcmp(kind->name, argv[1]) != 0) {
         kind++;
     }
-    if (argc != 4 || kind == end || pipe(go) != 0) {
-        fprintf(stderr, "usage: planted KIND planted|mended ADDRESS\n");
+    if ((argc != 4 && argc != 6) || kind == end || pipe(go) != 0) {
+        fprintf(stderr, "usage: planted KIND planted|mended ADDRESS [SEGMENTS STRIPE_UNIT]\n");
         return 2;
     }
     bool is_mended = strcmp(argv[2], "mended") == 0;
+    unsigned segments = is_mended && kind->segments_mended > 0 ? kind->segments_mended : 1;
+    unsigned unit = LARGE;
+    if (argc == 6) {
+        segments = (unsigned)strtoul(argv[4], NULL, 10);
+        unit = (unsigned)strtoul(argv[5], NULL, 10);
+    }
     for (unsigned i = 0; i < kind->processes; i++) {
         struct client client = {
-            .number = i,
-            .is_mended = is_mended,
-            .segments = is_mended && kind->segments_mended > 0 ? kind->segments_mended : 1};
+            .number = i, .is_mended = is_mended, .segments = segments, .stripe_unit = unit};
         pid_t child = fork();
         if (child == 0) {
             (void)close(go[1]);

@@ -205,6 +205,11 @@ static enum wio_status send(struct world *world, struct runner *runner, uint32_t
         .tag = index};
     struct wio_lock_owner *owner = NULL;
     struct wio_lock_answer answer;
+    *is_over_out = false;
+    if (piece->range.to <= piece->range.from) { /* nothing is left to be locked */
+        runner->outstanding++;
+        return serve(world, runner, index);
+    }
     WIO_TRY(owner_of(world, runner, piece->server, &owner));
     WIO_TRY(wio_locks_acquire(world->servers[piece->server].locks, owner, &request, world->now_ns,
                               &answer));

@@ -137,15 +137,26 @@ static int compare(const void *a, const void *b)
     return 0;
 }
 
-/* In one order, one after the other. */
-static void sort(struct wio_whatif_plan *plan)
+/* In one order, one after the other. What the client does in between belongs to the place of a
+ * request, and not to the request: the first still follows the begin at once. */
+static enum wio_status sort(struct wio_whatif_plan *plan)
 {
+    uint64_t *gaps = calloc((size_t)plan->count + 1, sizeof(*gaps));
+    if (gaps == NULL) {
+        return WIO_ERR_NOMEM;
+    }
+    for (uint32_t i = 0; i < plan->count; i++) {
+        gaps[i] = plan->pieces[i].after_ns;
+    }
     if (plan->count > 1) {
         qsort(plan->pieces, plan->count, sizeof(*plan->pieces), compare);
     }
     for (uint32_t i = 0; i < plan->count; i++) {
         plan->pieces[i].is_beside = false;
+        plan->pieces[i].after_ns = gaps[i];
     }
+    free(gaps);
+    return WIO_OK;
 }
 
 /* Time of the client with locks, which it spends behind the end instead. */
@@ -195,8 +206,5 @@ enum wio_status wio_whatif_plan(struct wio_whatif_plan *plan, const struct wio_r
         WIO_TRY(place(plan, replays, &piece, change, file_of(arg, request->range.file)));
     }
     change_client(plan, txn, change);
-    if (change->is_sorted) {
-        sort(plan);
-    }
-    return WIO_OK;
+    return change->is_sorted ? sort(plan) : WIO_OK;
 }
