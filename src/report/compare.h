@@ -11,11 +11,13 @@
 
 #include "explain/compare.h"
 #include "report/compare_causes.h"
+#include "report/compare_transactions.h"
 
 struct wio_compare_names {
     const char *a; /* what the user calls the traces */
     const char *b;
-    const struct wio_report_causes *causes; /* NULL = none are shown */
+    const struct wio_report_causes *causes;         /* NULL = none are shown */
+    const struct wio_report_txn_runs *transactions; /* NULL = none are shown */
     size_t top; /* rows of the tables of operations, files and ranks shown as text; 0 = all */
 };
 

@@ -128,6 +128,9 @@ void wio_report_compare_json(const struct wio_comparison *comparison,
     if (names->causes != NULL) {
         wio_report_causes_json(names->causes, &json);
     }
+    if (names->transactions != NULL) {
+        wio_report_txn_runs_json(names->transactions, &json);
+    }
     wio_json_object_end(&json);
     wio_json_line(&json);
 }

@@ -144,6 +144,9 @@ void wio_report_compare_text(const struct wio_comparison *comparison,
     if (names->causes != NULL) {
         wio_report_causes_text(names->causes, names->top, out);
     }
+    if (names->transactions != NULL) {
+        wio_report_txn_runs_text(names->transactions, names->top, out);
+    }
     print_heading("total of file I/O", out);
     print_pair(&total.a, &total.b, out);
     fprintf(out, "all\n");

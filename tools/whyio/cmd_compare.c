@@ -13,6 +13,7 @@
 #include "options.h"
 #include "progress.h"
 #include "report/compare.h"
+#include "transactions.h"
 
 enum { OPTION_TOP = CMD_OPTION_FIRST, OPTION_ROOT_A, OPTION_ROOT_B, OPTION_FAIL_OVER };
 
@@ -102,10 +103,12 @@ struct compared_trace {
     struct wio_trace *trace;
     struct wio_explanation *explanation;
     struct wio_sources *sources;
+    struct cmd_transactions transactions;
 };
 
 static void side_fini(struct compared_trace *side)
 {
+    cmd_transactions_fini(&side->transactions);
     wio_sources_destroy(side->sources);
     wio_explanation_destroy(side->explanation);
     wio_trace_close(side->trace);
@@ -133,6 +136,7 @@ static enum wio_status explain(const struct compare_args *args, struct compared_
     status = wio_explain(side->trace, &params, &side->explanation, err);
     cmd_progress_end(&progress);
     WIO_TRY(status);
+    WIO_TRY(cmd_transactions_find(side->trace, &side->transactions, err));
     return wio_sources_create(side->trace, &side->sources, err);
 }
 
@@ -162,6 +166,33 @@ static void causes_cleanup(struct wio_report_causes *causes)
     wio_causes_fini(&causes->causes);
 }
 
+static void txn_runs_cleanup(struct wio_report_txn_runs *runs)
+{
+    wio_txn_changes_fini(&runs->changes);
+}
+
+static struct wio_txn_side txn_side_of(const struct compared_trace *side)
+{
+    return (struct wio_txn_side){side->transactions.aborts, &side->transactions.lost};
+}
+
+/* .. of transactions? */
+static bool is_txn_over(const struct compare_args *args, const struct wio_report_txn_runs *runs)
+{
+    double allowed_s =
+        runs->a.aborts == NULL ? 0 : args->fail_over / 100 * runs->a.lost->duration_s;
+
+    for (uint32_t i = 0; args->fail_over >= 0 && i < runs->changes.count; i++) {
+        const struct wio_txn_change *change = &runs->changes.items[i];
+        if (change->b != WIO_NO_TXN_FINDING &&
+            !wio_loss_words(runs->b.lost->items[change->b].loss)->is_general &&
+            change->b_s - change->a_s > allowed_s) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Does a finding that names a cause cost so much more in b? */
 static bool is_over(const struct compare_args *args, const struct wio_report_causes *causes)
 {
@@ -183,6 +214,7 @@ static enum wio_status show(const struct compare_args *args, struct compared_tra
 {
     WIO_CLEANUP(cmd_comparison_cleanup) struct wio_comparison *comparison = NULL;
     WIO_CLEANUP(causes_cleanup) struct wio_report_causes causes = {0};
+    WIO_CLEANUP(txn_runs_cleanup) struct wio_report_txn_runs runs = {0};
 
     WIO_TRY(cmd_trace_open(args->dirs[0], &args->common, &a->trace, err));
     WIO_TRY(cmd_trace_open(args->dirs[1], &args->common, &b->trace, err));
@@ -194,8 +226,13 @@ static enum wio_status show(const struct compare_args *args, struct compared_tra
     if (wio_report_causes_find(&causes) != WIO_OK) {
         return wio_error_set(err, WIO_ERR_NOMEM, NULL, WIO_ERROR_NO_OFFSET, "out of memory");
     }
-    *is_over_out = is_over(args, &causes);
-    const struct wio_compare_names names = {args->dirs[0], args->dirs[1], &causes,
+    runs.a = txn_side_of(a);
+    runs.b = txn_side_of(b);
+    if (wio_txn_compare_runs(&runs.a, &runs.b, &runs.changes) != WIO_OK) {
+        return wio_error_set(err, WIO_ERR_NOMEM, NULL, WIO_ERROR_NO_OFFSET, "out of memory");
+    }
+    *is_over_out = is_over(args, &causes) || is_txn_over(args, &runs);
+    const struct wio_compare_names names = {args->dirs[0], args->dirs[1], &causes, &runs,
                                             (size_t)args->top};
     if (args->common.format == CMD_FORMAT_JSON) {
         wio_report_compare_json(comparison, &names, stdout);

@@ -13,6 +13,7 @@
 #include "progress.h"
 #include "report/explain.h"
 #include "report/transactions.h"
+#include "transactions.h"
 
 enum {
     OPTION_HOST = CMD_OPTION_FIRST,
@@ -117,21 +118,6 @@ static void explanation_cleanup(struct wio_explanation **explanation)
     wio_explanation_destroy(*explanation);
 }
 
-/* Of a store, where the trace has some. */
-struct transactions {
-    struct wio_aborts *aborts; /* NULL: it has none */
-    struct wio_candidates candidates;
-    struct wio_txn_findings lost;
-    struct wio_exact_tables tables;
-};
-
-static void transactions_fini(struct transactions *transactions)
-{
-    wio_txn_findings_fini(&transactions->lost);
-    wio_exact_tables_fini(&transactions->tables);
-    wio_aborts_destroy(transactions->aborts);
-}
-
 static void sources_cleanup(struct wio_sources **sources)
 {
     wio_sources_destroy(*sources);
@@ -190,27 +176,6 @@ static bool is_over(const struct wio_report_explain *how, const struct wio_expla
     return false;
 }
 
-static enum wio_status explain_transactions(const struct wio_trace *trace,
-                                            struct transactions *transactions,
-                                            struct wio_error *err)
-{
-    WIO_TRY(wio_aborts_of(trace, &transactions->aborts, err));
-    if (transactions->aborts == NULL) {
-        return WIO_OK;
-    }
-    enum wio_status status = wio_candidates_run(transactions->aborts, &transactions->candidates);
-    if (status == WIO_OK) {
-        status = wio_txn_findings_find(transactions->aborts, &transactions->candidates,
-                                       &transactions->lost);
-    }
-    if (status == WIO_OK) {
-        status = wio_exact_tables_find(&transactions->aborts->exact, &transactions->tables);
-    }
-    return status == WIO_OK ? WIO_OK
-                            : wio_error_set(err, WIO_ERR_NOMEM, NULL, WIO_ERROR_NO_OFFSET,
-                                            "no memory to run transactions again");
-}
-
 static void render(const struct explain_args *args, const struct wio_explanation *explanation,
                    const struct wio_report_explain *how)
 {
@@ -231,7 +196,7 @@ int cmd_explain(int argc, char **argv)
     WIO_CLEANUP(cmd_trace_cleanup) struct wio_trace *trace = NULL;
     WIO_CLEANUP(explanation_cleanup) struct wio_explanation *explanation = NULL;
     WIO_CLEANUP(sources_cleanup) struct wio_sources *sources = NULL;
-    WIO_CLEANUP(transactions_fini) struct transactions transactions = {0};
+    WIO_CLEANUP(cmd_transactions_fini) struct cmd_transactions transactions = {0};
     struct wio_error err = WIO_ERROR_INIT;
     struct wio_error reason = WIO_ERROR_INIT;
     struct explain_args args = {.gains = DEFAULT_GAINS, .fail_over = -1};
@@ -245,7 +210,7 @@ int cmd_explain(int argc, char **argv)
     if (cmd_trace_open(args.dir, &args.common, &trace, &err) != WIO_OK ||
         find_edges(&args, trace, &reason, &err) != WIO_OK ||
         explain(&args, trace, &explanation, &err) != WIO_OK ||
-        explain_transactions(trace, &transactions, &err) != WIO_OK ||
+        cmd_transactions_find(trace, &transactions, &err) != WIO_OK ||
         wio_sources_create(trace, &sources, &err) != WIO_OK) {
         return cmd_fail(&err);
     }

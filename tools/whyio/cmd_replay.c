@@ -172,7 +172,7 @@ static enum wio_status lay_beside(const struct replay_args *args, const struct w
     WIO_CLEANUP(cmd_trace_cleanup) struct wio_trace *own = NULL;
     WIO_CLEANUP(cmd_comparison_cleanup) struct wio_comparison *comparison = NULL;
     const struct wio_compare_params params = {.struct_size = sizeof(params)};
-    const struct wio_compare_names names = {args->trace.dir, "replay", NULL, TOP_ROWS};
+    const struct wio_compare_names names = {args->trace.dir, "replay", NULL, NULL, TOP_ROWS};
 
     WIO_TRY(cmd_trace_open(own_dir, &args->trace.common, &own, err));
     WIO_TRY(wio_compare(trace, own, &params, &comparison, err));

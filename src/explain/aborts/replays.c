@@ -69,9 +69,17 @@ static enum wio_status add_txn(struct wio_replays *replays, const struct wio_txn
 }
 
 /* The attempt before counts no more: its requests are made again. */
-static void begin_again(struct wio_replay_txn *txn, const struct wio_txn_row *row,
-                        uint64_t begin_ns)
+static void begin_again(struct wio_replays *replays, struct wio_replay_txn *txn,
+                        const struct wio_txn_row *row, uint64_t begin_ns)
 {
+    if (txn->aborted_ns != 0 && begin_ns > txn->aborted_ns &&
+        row->txn.attempt == txn->attempt + 1) {
+        uint64_t pause_ns = wio_replay_pause_ns(txn->attempt);
+        uint64_t gap_ns = begin_ns - txn->aborted_ns;
+        replays->late_ns += gap_ns > pause_ns ? gap_ns - pause_ns : 0;
+        replays->late_count++;
+    }
+    txn->aborted_ns = 0;
     txn->attempt = row->txn.attempt;
     txn->refused_ns = 0;
     txn->first = NONE;
@@ -162,6 +170,9 @@ static void note_abort(struct wio_replays *replays, struct wio_replay_txn *txn,
                       (row->kind == WIO_TXN_ANSWER && row->result == WIO_TXN_REFUSED &&
                        (row->flags & WIO_TXN_SINGLE) == 0);
     bool is_own = row->txn.attempt == txn->attempt;
+    if (is_own && row->kind == WIO_TXN_RELEASE && row->outcome == WIO_TXN_ENDED_ABORTED) {
+        txn->aborted_ns = row->t_ns;
+    }
     if (is_own && is_refusal && txn->refused_ns == 0) {
         txn->refused_ns = row->t_ns;
     } else if (is_own && row->kind == WIO_TXN_RELEASE && txn->refused_ns != 0 &&
@@ -198,7 +209,7 @@ enum wio_status wio_replays_row(struct wio_replays *replays, const struct wio_tx
         return WIO_OK;
     }
     if (row->txn.attempt > txn->attempt) {
-        begin_again(txn, row, came_ns);
+        begin_again(replays, txn, row, came_ns);
     }
     note_abort(replays, txn, row);
     if (is_kept_request(row)) {

@@ -43,9 +43,20 @@ struct wio_replay_txn {
     uint32_t next_of_client; /* transaction; UINT32_MAX: the last */
     uint64_t after_ns;       /* from the end of the client's transaction before to its begin */
     uint64_t hold_ns;        /* from the last answer to its end */
+    uint64_t aborted_ns;     /* of the attempt at hand, its last release; 0: it is not aborted */
     uint64_t refused_ns;     /* the attempt at hand: refused or wounded; 0: not, or it is counted */
     bool is_committed;
 };
+
+/* What the store's client waits before the next attempt (store/client/coord_attempt.c), on the
+ * average. */
+#define WIO_PAUSE_NS UINT64_C(100000) /* at most, before the second; then it doubles: */
+#define WIO_PAUSE_DOUBLES 7u
+static inline uint64_t wio_replay_pause_ns(uint32_t attempt)
+{
+    uint32_t doubles = attempt - 1 < WIO_PAUSE_DOUBLES ? attempt - 1 : WIO_PAUSE_DOUBLES;
+    return (WIO_PAUSE_NS << doubles) / 4 * 3;
+}
 
 /* Zero-initialise. */
 struct wio_replays {
@@ -64,6 +75,9 @@ struct wio_replays {
     /* From a wound or refusal to the release at the server, which messages take: of so many. */
     uint64_t abort_ns;
     uint64_t abort_count;
+    uint64_t
+        late_ns; /* next attempts began so much later than the client's pause alone says; of .. */
+    uint64_t late_count;
     uint64_t left_out; /* transactions that were not kept, by their first row */
     uint32_t servers;  /* largest number of a server + 1 */
 };

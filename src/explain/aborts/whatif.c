@@ -8,10 +8,6 @@
 #include "explain/aborts/whatif_plan.h"
 #include "lock/lock.h"
 
-/* Of the store's client (store/client/coord_attempt.c): before the second attempt; then it doubles.
- */
-#define PAUSE_NS UINT64_C(100000)
-#define PAUSE_DOUBLES 7u
 #define ABORT_NS UINT64_C(50000)    /* where no abort was recorded */
 #define ABORTS_PER_TRANSACTION 100u /* above: no result */
 /* Events of a run for each request: above, it has no end that is worth waiting for. */
@@ -133,14 +129,16 @@ static void release_all(struct world *world, struct runner *runner)
     }
 }
 
+/* The mean pause with the client's jitter, and as late as attempts began in the trace. */
 static uint64_t pause_of(const struct world *world, const struct runner *runner)
 {
-    const struct wio_replay_txn *txn = &world->replays->txns[runner->txn];
-    uint32_t doubles = runner->attempt - 1 < PAUSE_DOUBLES ? runner->attempt - 1 : PAUSE_DOUBLES;
-    uint64_t pause = PAUSE_NS << doubles;
+    const struct wio_replays *replays = world->replays;
+    const struct wio_replay_txn *txn = &replays->txns[runner->txn];
+    uint64_t most = wio_replay_pause_ns(runner->attempt) / 3 * 4;
     uint64_t mixed = (txn->client + txn->number * 31 + runner->attempt * UINT64_C(131)) *
                      UINT64_C(0x9e3779b97f4a7c15);
-    return pause / 2 + (mixed >> 33) % (pause / 2 + 1);
+    uint64_t late_ns = replays->late_count > 0 ? replays->late_ns / replays->late_count : 0;
+    return most / 2 + (mixed >> 33) % (most / 2 + 1) + late_ns;
 }
 
 /* The client has heard, and the servers have heard of it. */
