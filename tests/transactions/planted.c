@@ -222,27 +222,36 @@ static void think(struct client *client)
     }
 }
 
-/* Transactions of one client stay open beside each other: more is written before commits than one
- * server keeps for all. */
-static void fill(struct client *client, struct wio_store_txn *txn, unsigned number)
+/* False: a server is too busy for it. */
+static bool fill(struct client *client, struct wio_store_txn *txn, unsigned number)
 {
     struct wio_error err = WIO_ERROR_INIT;
     enum wio_status status = WIO_OK;
-    do {
-        if (status == WIO_ERR_BUSY && wio_store_restart(txn, &err) != WIO_OK) {
-            fail("restart", &err);
-        }
-        status = WIO_OK;
-        for (unsigned i = 0; i < FILLED && status == WIO_OK; i++) {
-            status = write_at(client, client->own, txn, LARGE,
-                              (uint64_t)(number * FILLED + i) * LARGE, &err);
-        }
-    } while (status == WIO_ERR_BUSY);
-    if (status != WIO_OK) {
+    for (unsigned i = 0; i < FILLED && status == WIO_OK; i++) {
+        status = write_at(client, client->own, txn, LARGE, (uint64_t)(number * FILLED + i) * LARGE,
+                          &err);
+    }
+    if (status != WIO_OK && status != WIO_ERR_BUSY) {
         fail("fill", &err);
+    }
+    return status == WIO_OK;
+}
+
+static void commit_all(struct wio_store_txn **txns, unsigned count)
+{
+    struct wio_error err = WIO_ERROR_INIT;
+    for (unsigned i = 0; i < count; i++) {
+        if (txns[i] != NULL && wio_store_commit(txns[i], &err) != WIO_OK) {
+            fail("commit", &err);
+        }
+        wio_store_end(txns[i]);
+        txns[i] = NULL;
     }
 }
 
+/* Transactions of one client stay open beside each other: more is written before commits than one
+ * server keeps for all. What is turned away ten times waits for others no more, or all would wait
+ * for each other. */
 static void contention(struct client *client)
 {
     struct wio_error err = WIO_ERROR_INIT;
@@ -252,15 +261,17 @@ static void contention(struct client *client)
         if (wio_store_begin(client->store, NULL, &txns[i], &err) != WIO_OK) {
             fail("begin", &err);
         }
-        fill(client, txns[i], i);
+        for (unsigned tries = 1; !fill(client, txns[i], i); tries++) {
+            if (tries % 10 == 0) {
+                commit_all(txns, i);
+            }
+            if (wio_store_restart(txns[i], &err) != WIO_OK) {
+                fail("restart", &err);
+            }
+        }
     }
     (void)usleep(300000);
-    for (unsigned i = 0; i < OPEN; i++) {
-        if (wio_store_commit(txns[i], &err) != WIO_OK) {
-            fail("commit", &err);
-        }
-        wio_store_end(txns[i]);
-    }
+    commit_all(txns, OPEN);
 }
 
 /* Each write is durable when it is answered. */
