@@ -11,12 +11,14 @@
 #   make bench-gains    how right the gains of `whyio explain` are (FUSE, Open MPI)
 #   make bench-store    the store under load, beside echoes of a socket and fdatasync
 #   make bench-job      what it costs to know the job of a request
+#   make soak    the store's simulation for an hour, or SECONDS=N; then which states met which faults
+#   make mutants faults put into the store's protocol, and which of them the simulation finds
 #   make lint    formatting, clang-tidy, cppcheck  make clean
 
 BUILD := build
 
 .DEFAULT_GOAL := build
-.PHONY: build demo test bench bench-replay bench-model bench-admit bench-explain bench-gains bench-job bench-store fuzz lint clean install deps-%
+.PHONY: build demo test bench bench-replay bench-model bench-admit bench-explain bench-gains bench-job bench-store fuzz soak mutants lint clean install deps-%
 
 deps-%:
 	@sh scripts/deps.sh $*
@@ -67,6 +69,13 @@ bench-store: deps-build
 
 fuzz: deps-test
 	@sh scripts/fuzz.sh
+
+soak: deps-build
+	@sh scripts/build.sh $(BUILD)
+	@sh scripts/soak.sh $(BUILD) $(SECONDS)
+
+mutants: deps-build
+	@python3 tests/sim/mutants.py . build-mutants $(ARGS)
 
 lint: deps-lint
 	@sh scripts/lint.sh

@@ -119,7 +119,8 @@ class Bench:
         self.show(name, f"{result['ops_s']:.0f}/s", more, target, {True: "met", False: "missed", None: ""}[met])
 
     def table(self):
-        small, large, sync = "unix echo 4096", "unix echo 65536", "fdatasync 4096"
+        small, large, sync, two_syncs = ("unix echo 4096", "unix echo 65536", "fdatasync 4096",
+                                         "two fdatasyncs at once 4096")
         one = ["--clients=1"]
         two = ["--clients=2", "--transaction=2", "--objects=2"]
         self.row("1 client, 4 KiB write", one, ">= 70 k/s, p50 <= 14 us",
@@ -149,6 +150,9 @@ class Bench:
         self.row("stable, 2 targets, 1 client",
                  one + ["--stable", "--transaction=2", "--objects=2", "--pattern=same"], "p50 <= 1.6 x fdatasync",
                  lambda _, ratio: ratio <= 1.6, targets=2, base=sync)
+        self.row("stable, 2 targets, 1 client, beside two", one + ["--stable", "--transaction=2", "--objects=2",
+                                                                   "--pattern=same"], "", lambda *_: None, targets=2,
+                 base=two_syncs)
 
     def scaling(self):
         for clients in CLIENTS:

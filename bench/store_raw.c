@@ -105,13 +105,13 @@ static void echo(const char *what, bool is_tcp, unsigned bytes)
     free(times);
 }
 
-static void flush(const char *dir, unsigned bytes)
+/* A file whose blocks are written already; unlinked. */
+static int preallocated(const char *dir)
 {
-    struct wio_histogram *times = calloc(1, sizeof(*times));
     char path[4096];
     (void)snprintf(path, sizeof(path), "%s/raw", dir);
     int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-    if (times == NULL || fd < 0 || posix_fallocate(fd, 0, PREALLOCATED) != 0) {
+    if (fd < 0 || posix_fallocate(fd, 0, PREALLOCATED) != 0) {
         stop(path);
     }
     for (off_t at = 0; at < PREALLOCATED; at += LARGE) { /* no extent is unwritten afterwards */
@@ -119,23 +119,76 @@ static void flush(const char *dir, unsigned bytes)
             stop(path);
         }
     }
-    if (fsync(fd) != 0) {
+    if (fsync(fd) != 0 || unlink(path) != 0) {
         stop(path);
     }
+    return fd;
+}
+
+static void write_and_flush(int fd, uint64_t turn, unsigned bytes)
+{
+    if (pwrite(fd, data, bytes, (off_t)(turn * bytes % PREALLOCATED)) != (ssize_t)bytes ||
+        fdatasync(fd) != 0) {
+        stop("fdatasync");
+    }
+}
+
+/* Another process that does so when it is asked to. */
+static pid_t flush_beside(const int pair[2], int fd, unsigned bytes)
+{
+    pid_t pid = fork();
+    char byte = 0;
+    if (pid == 0) {
+        (void)close(pair[0]); /* or its end would not be seen */
+    }
+    for (uint64_t i = 0; pid == 0; i++) {
+        if (read(pair[1], &byte, 1) != 1) {
+            _exit(0);
+        }
+        write_and_flush(fd, i, bytes);
+        if (write(pair[1], &byte, 1) != 1) {
+            _exit(0);
+        }
+    }
+    return pid;
+}
+
+/* One file, or two at once, as a commit at two targets does: until both are done. */
+static void flush(const char *what, const char *dir, unsigned bytes, bool is_two)
+{
+    struct wio_histogram *times = calloc(1, sizeof(*times));
+    int fds[2] = {preallocated(dir), is_two ? preallocated(dir) : -1};
+    int pair[2];
+    char byte = 0;
+    pid_t pid = 0;
+    if (times == NULL || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0) {
+        stop("no sockets");
+    }
+    if (is_two) {
+        pid = flush_beside(pair, fds[1], bytes);
+    }
+    (void)close(pair[1]);
     uint64_t begin_ns = wio_clock_mono_ns();
     uint64_t now_ns = begin_ns;
     for (uint64_t i = 0; now_ns - begin_ns < limit_ns; i++) {
         uint64_t before_ns = now_ns;
-        if (pwrite(fd, data, bytes, (off_t)(i * bytes % PREALLOCATED)) != (ssize_t)bytes ||
-            fdatasync(fd) != 0) {
-            stop(path);
+        if (is_two && write(pair[0], &byte, 1) != 1) {
+            stop("the other process");
+        }
+        write_and_flush(fds[0], i, bytes);
+        if (is_two && read(pair[0], &byte, 1) != 1) {
+            stop("the other process");
         }
         now_ns = wio_clock_mono_ns();
         wio_histogram_add(times, now_ns - before_ns);
     }
-    report("fdatasync", bytes, times, now_ns - begin_ns);
-    (void)close(fd);
-    (void)unlink(path);
+    report(what, bytes, times, now_ns - begin_ns);
+    (void)close(pair[0]);
+    if (is_two) {
+        (void)waitpid(pid, NULL, 0);
+        (void)close(fds[1]);
+    }
+    (void)close(fds[0]);
     free(times);
 }
 
@@ -150,6 +203,7 @@ int main(int argc, char **argv)
     echo("unix echo", false, 4096);
     echo("unix echo", false, LARGE);
     echo("tcp echo", true, 4096);
-    flush(argv[1], 4096);
+    flush("fdatasync", argv[1], 4096, false);
+    flush("two fdatasyncs at once", argv[1], 4096, true);
     return 0;
 }

@@ -68,6 +68,10 @@ static void parse(struct sim_arguments *arguments, const char *text)
         {"--seconds=", &arguments->seconds},
         {"--steps=", &arguments->steps},
     };
+    if (strcmp(text, "--table") == 0) {
+        arguments->has_table = true;
+        return;
+    }
     if (strcmp(text, "--log") == 0) {
         arguments->log = stdout;
         return;
@@ -76,25 +80,26 @@ static void parse(struct sim_arguments *arguments, const char *text)
         size_t size = strlen(options[i].option);
         if (strncmp(text, options[i].option, size) == 0) {
             *options[i].value = number_of(text + size, options[i].option);
-            arguments->seeds = i == 0 ? 1 : arguments->seeds;
             return;
         }
     }
-    fprintf(stderr, "usage: [--seed=N] [--seeds=N] [--seconds=N] [--steps=N] [--log]\n");
+    fprintf(stderr, "usage: [--seed=N] [--seeds=N] [--seconds=N] [--steps=N] [--log] [--table]\n");
     exit(2);
 }
 
-int sim_main(int argc, char **argv, sim_run_seed *run)
+int sim_main(int argc, char **argv, sim_run_seed *run, void (*print_table)(void))
 {
     struct sim_arguments arguments = {.seed = 1, .steps = 10000};
     struct sim_totals totals = {0};
+    bool has_seed = false;
     uint64_t begin_ns = wio_clock_mono_ns();
     uint64_t done = 0;
     for (int i = 1; i < argc; i++) {
         parse(&arguments, argv[i]);
+        has_seed |= strncmp(argv[i], "--seed=", strlen("--seed=")) == 0;
     }
     if (arguments.seeds == 0 && arguments.seconds == 0) {
-        arguments.seeds = 20;
+        arguments.seeds = has_seed ? 1 : 20;
     }
     now.program = argv[0];
     now.steps = arguments.steps;
@@ -108,6 +113,9 @@ int sim_main(int argc, char **argv, sim_run_seed *run)
     printf("%" PRIu64 " seeds from %" PRIu64 "\n", done, arguments.seed);
     for (unsigned i = 0; i < totals.count; i++) {
         printf("%16" PRIu64 " %s\n", totals.values[i], totals.names[i]);
+    }
+    if (arguments.has_table && print_table != NULL) {
+        print_table();
     }
     return 0;
 }

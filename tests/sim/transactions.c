@@ -12,11 +12,13 @@
  * simulated disks that fail (store_transactions_disk_sim).
  *
  *     store_transactions_sim [--seed=N | --seeds=N | --seconds=N] [--steps=N] [--log]
+ *         [--table]     how often transactions were in which state when a fault happened
  */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/pairs.h"
 #include "sim/runner.h"
 #include "sim/sim.h"
 #include "sim/txn_target.h"
@@ -333,7 +335,68 @@ static void kill_client(struct transactions *run, unsigned i)
     run->kills++;
 }
 
-/* ---- faults -------------------------------------------------------------------------------- */
+/* ---- faults ---- */
+
+static struct wio_coord *coord_of(const struct transactions *run, unsigned client)
+{
+    return wio_session_coord(run->clients[client].session);
+}
+
+/* Of all that is under way. */
+static void note_everywhere(const struct transactions *run, enum pair_fault fault)
+{
+    for (unsigned i = 0; i < CLIENTS; i++) {
+        pairs_coord(fault, coord_of(run, i));
+    }
+    for (unsigned i = 0; i < TARGETS; i++) {
+        pairs_server(fault, txn_target_server(run->targets[i]));
+    }
+}
+
+static void cut_off(struct transactions *run, unsigned client)
+{
+    pairs_coord(PAIR_CLIENT_CUT_OFF, coord_of(run, client));
+    for (unsigned i = 0; i < TARGETS; i++) {
+        pairs_server(PAIR_CLIENT_CUT_OFF, txn_target_server(run->targets[i]));
+    }
+    wio_sim_part(run->sim, wio_sim_node(run->sim, client_name(client)), NULL);
+}
+
+static void end_target(struct transactions *run, unsigned target)
+{
+    for (unsigned i = 0; i < CLIENTS; i++) {
+        pairs_coord(PAIR_TARGET_ENDS, coord_of(run, i));
+    }
+    pairs_server(PAIR_TARGET_ENDS, txn_target_server(run->targets[target]));
+    txn_target_crash(run->targets[target]);
+    run->restarts++;
+}
+
+static void end_client(struct transactions *run, unsigned client)
+{
+    pairs_coord(PAIR_CLIENT_KILLED, coord_of(run, client));
+    for (unsigned i = 0; i < TARGETS; i++) {
+        pairs_server(PAIR_CLIENT_KILLED, txn_target_server(run->targets[i]));
+    }
+    kill_client(run, client);
+}
+
+/* One step, in which the world may fail by itself. */
+static void step(const struct transactions *run)
+{
+    const struct wio_sim_counts *counts = wio_sim_counts(run->sim);
+    uint64_t resets = counts->resets;
+    uint64_t failures = counts->flush_failures;
+    (void)wio_sim_run(run->sim, 1);
+    if (counts->resets > resets) {
+        note_everywhere(run, PAIR_RESET);
+    }
+    if (counts->flush_failures > failures) {
+        note_everywhere(run, PAIR_FLUSH_FAILS);
+    }
+}
+
+/*RULE---------------------------------------------------------------------------- */
 
 static void disturb(void *context)
 {
@@ -344,17 +407,17 @@ static void disturb(void *context)
     }
     switch (below(run, 6)) {
     case 0:
-        wio_sim_part(sim, wio_sim_node(sim, client_name((unsigned)below(run, CLIENTS))), NULL);
+        cut_off(run, (unsigned)below(run, CLIENTS));
         break;
     case 1:
+        note_everywhere(run, PAIR_TARGETS_CUT);
         wio_sim_part(sim, wio_sim_node(sim, "target0"), wio_sim_node(sim, "target1"));
         break;
     case 2:
-        kill_client(run, (unsigned)below(run, CLIENTS));
+        end_client(run, (unsigned)below(run, CLIENTS));
         break;
     case 3:
-        txn_target_crash(run->targets[below(run, TARGETS)]);
-        run->restarts++;
+        end_target(run, (unsigned)below(run, TARGETS));
         break;
     default:
         wio_sim_heal(sim);
@@ -501,7 +564,7 @@ static void run_seed(const struct sim_arguments *arguments, uint64_t seed,
     uint64_t last[HISTORY_CELLS];
     start(&run, arguments, seed);
     for (uint64_t i = 0; i < arguments->steps && run.fault == NULL; i++) {
-        (void)wio_sim_run(run.sim, 1);
+        step(&run);
     }
     if (run.fault == NULL) {
         settle(&run);
@@ -517,5 +580,5 @@ static void run_seed(const struct sim_arguments *arguments, uint64_t seed,
 
 int main(int argc, char **argv)
 {
-    return sim_main(argc, argv, run_seed);
+    return sim_main(argc, argv, run_seed, pairs_print);
 }

@@ -36,6 +36,8 @@ struct wio_server *txn_target_server(struct txn_target *target);
 /* What is committed there. */
 void txn_target_read(struct txn_target *target, uint32_t segment, uint64_t offset, void *data,
                      size_t size);
+/* To look at; NULL where it cannot be reached. */
+struct wio_server *txn_target_server(struct txn_target *target);
 struct wio_server_stat txn_target_stat(const struct txn_target *target);
 void txn_target_totals(const struct txn_target *target, struct sim_totals *totals);
 void txn_target_destroy(struct txn_target *target);

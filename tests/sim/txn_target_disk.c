@@ -129,6 +129,12 @@ void txn_target_read(struct txn_target *target, uint32_t segment, uint64_t offse
     }
 }
 
+struct wio_server *txn_target_server(struct txn_target *target)
+{
+    (void)target;
+    return NULL; /* what is below a node is its own */
+}
+
 struct wio_server_stat txn_target_stat(const struct txn_target *target)
 {
     struct node_target_stat stat;

@@ -133,6 +133,11 @@ void txn_target_read(struct txn_target *target, uint32_t segment, uint64_t offse
     }
 }
 
+struct wio_server *txn_target_server(struct txn_target *target)
+{
+    return wio_target_server(target->target);
+}
+
 struct wio_server_stat txn_target_stat(const struct txn_target *target)
 {
     return wio_server_stat(wio_target_server(target->target));
