@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* For programs under valgrind 3.19, which has no pidfd_open(2): a descriptor that never tells an
  * end. Preloaded; for counting instructions only. */
-#define _GNU_SOURCE 1
 #include <stdarg.h>
 #include <sys/eventfd.h>
 #include <sys/syscall.h>

@@ -15,7 +15,7 @@ import sys
 
 WARNINGS = ["-Wall", "-Wextra", "-Werror", "-fsyntax-only"]
 # What pkg-config calls the optional library that a header includes.
-LIBRARIES = {"src/store/mount/mount_internal.h": "fuse3"}
+LIBRARIES = {"src/store/mount/mount_internal.h": "fuse3", "src/store/mount/control.h": "fuse3"}
 
 
 def library_flags(name):

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Locks of fcntl(2) and flock(2) in a mount. All processes of a mount are one client of the store,
- * whose locks do not conflict: so who of them has which bytes is kept here, and the store has for
+ * whose locks do not conflict: so which of them has which bytes is kept here, and the store has for
  * the mount what its processes have together. Against other mounts and clients the store decides.
  *
  * A lock of the store is a lease of the mount: it ends when a target has not heard of the mount for

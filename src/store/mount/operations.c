@@ -83,8 +83,8 @@ ON_PATH(fsyncdir,
         mount_fsync(path, is_data, info),
         0)
 ON_PATH(readdir,
-        (const char *path, void *buffer, fuse_fill_dir_t fill, off_t offset, struct fuse_file_info *info,
-         enum fuse_readdir_flags flags),
+        (const char *path, void *buffer, fuse_fill_dir_t fill, off_t offset,
+         struct fuse_file_info *info, enum fuse_readdir_flags flags),
         mount_readdir(path, buffer, fill, offset, info, flags),
         mount_control_readdir(path, buffer, fill))
 ON_PATH(create,
