@@ -64,7 +64,8 @@ bool coord_may_ask_again(const struct coord_slot *slot)
     uint16_t op = slot->request.op;
     return slot->kind == COORD_ASK &&
            (op == WIO_STORE_STATFS || op == WIO_STORE_STAT || op == WIO_STORE_LIST ||
-            op == WIO_STORE_READLINK || op == WIO_STORE_TARGETS);
+            op == WIO_STORE_READLINK || op == WIO_STORE_TARGETS || op == WIO_STORE_PING ||
+            op == WIO_STORE_JOB_STATS || op == WIO_STORE_JOB_CLEAR);
 }
 
 bool coord_take(struct wio_coord *coord, uint16_t index, uint64_t number, bool has_lease,
