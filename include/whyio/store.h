@@ -365,12 +365,18 @@ enum wio_store_drop {
     WIO_STORE_DROP_JOB, /* of one job */
     WIO_STORE_DROP_OLD  /* of jobs without a sample for `age_ns` */
 };
+struct wio_store_drop_params {
+    size_t struct_size;
+    enum wio_store_drop what;
+    const char *job; /* DROP_JOB */
+    size_t job_bytes;
+    uint64_t age_ns; /* DROP_OLD */
+};
 /* EACCES: only the user of the servers and user 0 may. *dropped_out: jobs, counted at each server.
  */
-WIO_MUST_CHECK enum wio_status wio_store_job_drop(struct wio_store *store, enum wio_store_drop what,
-                                                  const char *job, size_t job_bytes,
-                                                  uint64_t age_ns, uint64_t *dropped_out,
-                                                  struct wio_error *err);
+WIO_MUST_CHECK enum wio_status wio_store_job_drop(struct wio_store *store,
+                                                  const struct wio_store_drop_params *params,
+                                                  uint64_t *dropped_out, struct wio_error *err);
 
 /* ---- advisory locks ------------------------------------------------------------------------ */
 

@@ -216,11 +216,12 @@ struct wio_store_told {
 
 struct wio_store_request {
     /* the envelope: of every request */
-    uint16_t op;        /* enum wio_store_op */
-    uint16_t flags;     /* enum wio_store_flag */
-    uint16_t hint;      /* what the application said of this access; 0: nothing */
-    uint64_t number;    /* with the client's id: a request that comes again has the same */
-    uint32_t source;    /* call site, by DEFINE_SOURCE; 0: unknown */
+    uint16_t op;     /* enum wio_store_op */
+    uint16_t flags;  /* enum wio_store_flag */
+    uint16_t hint;   /* what the application said of this access; 0: nothing */
+    uint64_t number; /* with the client's id: a request that comes again has the same */
+    uint32_t source; /* call site, by DEFINE_SOURCE; 0: unknown */
+    uint32_t job;    /* not on the wire: the server's number of the job that it is for; 0: none */
     struct wio_txn txn; /* number 0: none. txn.client is the connection's, whatever the wire says */
     /* where */
     uint64_t file;
@@ -251,8 +252,6 @@ struct wio_store_request {
     int64_t atime_ns;
     int64_t mtime_ns;
     struct wio_store_asks asks; /* FLAG_ADMIT */
-    /* not on the wire: at a server, the number there of the job that it is made for; 0: none */
-    uint32_t job;
     /* not on the wire: of a client's session */
     bool is_first;        /* its transaction, or what has none, holds no lock yet */
     uint64_t deadline_ns; /* of the caller, by the session's clock; 0: none */

@@ -442,5 +442,5 @@ static void run_seed(const struct sim_arguments *arguments, uint64_t seed,
 
 int main(int argc, char **argv)
 {
-    return sim_main(argc, argv, run_seed);
+    return sim_main(argc, argv, run_seed, NULL);
 }

@@ -31,12 +31,10 @@ void txn_target_faults(struct wio_sim_options *options, bool is_stable);
 struct txn_target *txn_target_create(const struct txn_target_config *config);
 /* Its node loses power, and comes back. */
 void txn_target_crash(struct txn_target *target);
-/* Of the process that runs now; txn_target_memory.c alone. */
-struct wio_server *txn_target_server(struct txn_target *target);
 /* What is committed there. */
 void txn_target_read(struct txn_target *target, uint32_t segment, uint64_t offset, void *data,
                      size_t size);
-/* To look at; NULL where it cannot be reached. */
+/* Of the process that runs now, to be observed; NULL where it cannot be reached. */
 struct wio_server *txn_target_server(struct txn_target *target);
 struct wio_server_stat txn_target_stat(const struct txn_target *target);
 void txn_target_totals(const struct txn_target *target, struct sim_totals *totals);

@@ -90,11 +90,6 @@ static void prefill(struct txn_target *target)
     }
 }
 
-struct wio_server *txn_target_server(struct txn_target *target)
-{
-    return wio_target_server(target->target);
-}
-
 struct txn_target *txn_target_create(const struct txn_target_config *config)
 {
     struct txn_target *target = calloc(1, sizeof(*target));

@@ -61,21 +61,22 @@ static enum wio_status drop(struct wio_store *store, struct jobstats_store *what
                             struct wio_error *err)
 {
     char name[WIO_JOB_BYTES];
-    size_t bytes = 0;
-    if (what->action == JOBSTATS_CLEAR_ALL) {
-        return wio_store_job_drop(store, WIO_STORE_DROP_ALL, NULL, 0, 0, &what->dropped, err);
-    }
+    struct wio_store_drop_params params = {.struct_size = sizeof(params),
+                                           .what = WIO_STORE_DROP_ALL,
+                                           .job = name,
+                                           .age_ns = what->age_ns};
     if (what->action == JOBSTATS_PURGE) {
-        return wio_store_job_drop(store, WIO_STORE_DROP_OLD, NULL, 0, what->age_ns, &what->dropped,
-                                  err);
+        params.what = WIO_STORE_DROP_OLD;
+    } else if (what->action == JOBSTATS_CLEAR_JOB) {
+        params.what = WIO_STORE_DROP_JOB;
+        /* "" is the name of what has no job */
+        if (strcmp(what->job, "\"\"") != 0 &&
+            !wio_job_unquote(what->job, strlen(what->job), name, sizeof(name), &params.job_bytes)) {
+            return wio_error_set(err, WIO_ERR_USAGE, NULL, WIO_ERROR_NO_OFFSET,
+                                 "--clear: '%s' is no name of a job", what->job);
+        }
     }
-    /* "" is the name of what has no job */
-    if (strcmp(what->job, "\"\"") != 0 &&
-        !wio_job_unquote(what->job, strlen(what->job), name, sizeof(name), &bytes)) {
-        return wio_error_set(err, WIO_ERR_USAGE, NULL, WIO_ERROR_NO_OFFSET,
-                             "--clear: '%s' is no name of a job", what->job);
-    }
-    return wio_store_job_drop(store, WIO_STORE_DROP_JOB, name, bytes, 0, &what->dropped, err);
+    return wio_store_job_drop(store, &params, &what->dropped, err);
 }
 
 enum wio_status jobstats_store_run(struct jobstats_store *what, struct wio_job_accounts *accounts,

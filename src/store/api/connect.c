@@ -369,7 +369,7 @@ static enum wio_status ask_targets(struct wio_store *store, struct wio_error *er
 enum wio_status wio_store_connect(const struct wio_store_params *given,
                                   struct wio_store **store_out, struct wio_error *err)
 {
-    struct wio_store_params params;
+    struct wio_store_params params = {0};
     WIO_TRY(wio_take_sized(&params, sizeof(params), given, "struct wio_store_params", err));
     WIO_CLEANUP(disconnect) struct wio_store *store = calloc(1, sizeof(*store));
     if (store == NULL) {

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/sized.h"
 #include "store/api/api_internal.h"
 #include "store/wire/job_rows.h"
 
@@ -147,23 +148,38 @@ static enum wio_status drop_at(struct wio_store *store, uint32_t server,
     return WIO_OK;
 }
 
-enum wio_status wio_store_job_drop(struct wio_store *store, enum wio_store_drop what,
-                                   const char *job, size_t job_bytes, uint64_t age_ns,
-                                   uint64_t *dropped_out, struct wio_error *err)
+static enum wio_status request_of(const struct wio_store_drop_params *params,
+                                  struct wio_store_request *request_out, struct wio_error *err)
 {
-    struct wio_store_request request = {.op = WIO_STORE_JOB_CLEAR};
-    *dropped_out = 0;
-    if ((unsigned)what > WIO_STORE_DROP_OLD || job_bytes > WIO_STORE_PATH_MAX) {
+    const bool is_one = params->what == WIO_STORE_DROP_JOB;
+    const bool is_old = params->what == WIO_STORE_DROP_OLD;
+    if ((unsigned)params->what > WIO_STORE_DROP_OLD || params->job_bytes > WIO_STORE_PATH_MAX) {
         return wio_error_set(err, WIO_ERR_USAGE, NULL, WIO_ERROR_NO_OFFSET,
-                             "no such statistics can be: %u, a name of %zu bytes", (unsigned)what,
-                             job_bytes);
+                             "no such statistics can be: %u, a name of %zu bytes",
+                             (unsigned)params->what, params->job_bytes);
     }
-    request.mode = what == WIO_STORE_DROP_JOB   ? WIO_STORE_JOB_CLEAR_ONE
-                   : what == WIO_STORE_DROP_OLD ? WIO_STORE_JOB_CLEAR_OLD
-                                                : WIO_STORE_JOB_CLEAR_ALL;
-    request.size = what == WIO_STORE_DROP_OLD ? age_ns : 0;
-    request.path = job;
-    request.path_size = what == WIO_STORE_DROP_JOB ? (uint32_t)job_bytes : 0;
+    *request_out =
+        (struct wio_store_request){.op = WIO_STORE_JOB_CLEAR, .mode = WIO_STORE_JOB_CLEAR_ALL};
+    if (is_one) {
+        request_out->mode = WIO_STORE_JOB_CLEAR_ONE;
+        request_out->path = params->job;
+        request_out->path_size = (uint32_t)params->job_bytes;
+    } else if (is_old) {
+        request_out->mode = WIO_STORE_JOB_CLEAR_OLD;
+        request_out->size = params->age_ns;
+    }
+    return WIO_OK;
+}
+
+enum wio_status wio_store_job_drop(struct wio_store *store,
+                                   const struct wio_store_drop_params *given, uint64_t *dropped_out,
+                                   struct wio_error *err)
+{
+    struct wio_store_drop_params params = {0};
+    struct wio_store_request request;
+    *dropped_out = 0;
+    WIO_TRY(wio_take_sized(&params, sizeof(params), given, "struct wio_store_drop_params", err));
+    WIO_TRY(request_of(&params, &request, err));
     WIO_TRY(drop_at(store, CATALOGUE, &request, dropped_out, err));
     for (uint32_t i = 0; i < store->targets; i++) {
         WIO_TRY(drop_at(store, i, &request, dropped_out, err));
