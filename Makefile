@@ -62,6 +62,7 @@ bench-gains: deps-test
 bench-job: deps-build
 	@sh scripts/build.sh $(BUILD)
 	@$(BUILD)/bench/job
+	@python3 bench/mount_jobs.py --build=$(BUILD)
 
 bench-store: deps-build
 	@sh scripts/build.sh $(BUILD)

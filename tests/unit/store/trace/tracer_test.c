@@ -27,10 +27,15 @@ static void define(uint64_t client, const char *line)
     (void)snprintf(hello.executable, sizeof(hello.executable), "/bin/sim");
     (void)snprintf(hello.host, sizeof(hello.host), "node1");
     wio_tracer_client(tracer, &hello);
-    const struct wio_store_request define = {.op = WIO_STORE_DEFINE_SOURCE,
-                                             .source = 5,
-                                             .path = line,
-                                             .path_size = (uint32_t)strlen(line)};
+    struct wio_store_request define = {.op = WIO_STORE_DEFINE_SOURCE,
+                                       .source = 5,
+                                       .path = line,
+                                       .path_size = (uint32_t)strlen(line)};
+    if (client == 2) { /* its requests are another job's */
+        define.op = WIO_STORE_DEFINE_CALLER;
+        define.path2 = "night";
+        define.path2_size = 5;
+    }
     wio_tracer_source(tracer, client, &define);
 }
 
@@ -147,7 +152,7 @@ static void wounds_and_waits_are_explained(void **state)
     }
     const struct wio_abort_source *victim = &aborts->sources.rows[aborts->classic.tables[0].victim];
     assert_string_equal(wio_abort_sources_application(&aborts->sources, victim->application),
-                        "job2 /bin/sim");
+                        "night /bin/sim");
     wio_aborts_destroy(aborts);
     wio_trace_close(trace);
 }
