@@ -23,6 +23,8 @@
  * Errors. Each function gives an enum wio_status. Where the store refused or failed, it is
  * WIO_ERR_IO and err->sys_errno is what the call of POSIX of that name would set; WIO_ERR_BUSY:
  *     ETIMEDOUT  the time-out of the call has passed, before the outcome is known
+ *     EBUSY      a server is overloaded and has refused it, or would not do it in time; nothing has
+ *                happened. The library waits and sends again before it gives up.
  *     EAGAIN     a transaction of several operations was ended by another one's locks
  *                (wio_store_restart); an advisory lock is held by another client
  * The message names what was in the way; wio_store_blockers has it as numbers and texts.
@@ -90,6 +92,8 @@ struct wio_store_info {
     uint64_t wounds;      /* attempts that an older transaction ended */
     uint64_t refused;     /* operations that a server refused */
     uint64_t leases_lost; /* the advisory locks at one target, and what was under way there */
+    uint64_t overloads;   /* requests that a server refused for load: most are sent again */
+    uint64_t held_back;   /* requests that waited in this process before they were sent */
 };
 void wio_store_get_info(struct wio_store *store, struct wio_store_info *info_out);
 

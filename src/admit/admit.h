@@ -111,7 +111,8 @@ struct wio_admit_settings {
     uint64_t target_max_ns; /* ... and at most this */
     double increase;        /* of the total of credits, x clients, per step; Breakwater: 0.001 */
     double decrease;        /* of it, x relative excess of the wait; Breakwater: 0.02 */
-    uint32_t turn;          /* requests of one client before others that wait have their turn */
+    uint32_t turn;          /* requests of one client before others that wait have their turn; fewer
+                             * where they take more than 1.6 ms together */
     uint64_t quantum_ns;    /* credit, drr: least measured cost per round and tenant of weight 1 */
     uint8_t key[WIO_TICKET_KEY_BYTES]; /* of the tickets: random, other after each start */
     uint32_t incarnation;              /* of the server: other after each start */

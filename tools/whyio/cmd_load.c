@@ -25,6 +25,7 @@ enum {
     OPTION_DURATION,
     OPTION_RATE,
     OPTION_DEADLINE,
+    OPTION_GIVE_UP,
     OPTION_STABLE,
     OPTION_SEGMENTS
 };
@@ -52,6 +53,8 @@ static const struct argp_option options[] = {
      "answered)",
      0},
     {"deadline", OPTION_DEADLINE, "TIME", 0, "Later answers are no goodput (default: none)", 0},
+    {"give-up", OPTION_GIVE_UP, "TIME", 0,
+     "Give an operation up after TIME (default: the time-out of the connection)", 0},
     {"stable", OPTION_STABLE, NULL, 0, "What is written is durable when it is answered", 0},
     {"segments", OPTION_SEGMENTS, "N", 0, "Segments of the file (default: one for each target)", 0},
     {0},
@@ -133,6 +136,9 @@ static error_t parse_load(int key, const char *arg, struct wio_load_params *load
             argp_error(state, "--rate: '%s' is no number of operations a second", arg);
         }
         return 0;
+    case OPTION_GIVE_UP:
+        load->give_up_ns = span("give-up", arg, state);
+        return 0;
     case OPTION_DEADLINE:
         load->deadline_ns = span("deadline", arg, state);
         return 0;
@@ -206,6 +212,14 @@ static void print_json(const struct wio_load_params *load, const struct wio_load
     wio_json_u64(&json, "clients", load->clients);
     wio_json_u64(&json, "size", load->object_bytes);
     wio_json_u64(&json, "transaction", load->pattern.each);
+    wio_json_double(&json, "p999_us", result->p999_us);
+    wio_json_u64(&json, "overloads", result->overloads);
+    wio_json_double(&json, "overloads_per_op",
+                    result->done > 0 ? (double)result->overloads / (double)result->done : 0);
+    wio_json_u64(&json, "held_back", result->held_back);
+    wio_json_u64(&json, "busy", result->busy);
+    wio_json_double(&json, "fairness", result->fairness);
+    wio_json_u64(&json, "least", result->least);
     wio_json_object_end(&json);
     wio_json_line(&json);
 }
@@ -215,6 +229,7 @@ static void print_text(const struct wio_load_result *result)
     char p50[WIO_TEXT_MAX];
     char p99[WIO_TEXT_MAX];
     char longest[WIO_TEXT_MAX];
+    char p999[WIO_TEXT_MAX];
     char rate[WIO_TEXT_MAX];
     printf("%.0f operations/s, %s; p50 %s, p99 %s, longest %s\n", per_second(result, result->done),
            wio_format_rate(rate, per_second(result, result->bytes)),
@@ -225,6 +240,12 @@ static void print_text(const struct wio_load_result *result)
            " refused, %" PRIu64 " failed\n",
            per_second(result, result->in_time), per_second(result, result->offered), aborts(result),
            result->wounds, result->refused, result->failed);
+    if (result->overloads > 0 || result->held_back > 0) {
+        printf("overload: %" PRIu64 " refused for load, %" PRIu64 " held back by clients, %" PRIu64
+               " failed with EBUSY; fairness %.3f, p99.9 %s\n",
+               result->overloads, result->held_back, result->busy, result->fairness,
+               wio_format_time(p999, (uint64_t)(result->p999_us * 1e3)));
+    }
 }
 
 static enum wio_status run(struct load_args *args, struct wio_load_result *result,

@@ -15,6 +15,7 @@
 #define GRANT_MOST 8 /* credits for one client at a time while others wait */
 #define LEASE_TARGETS 2
 #define LEASE_LEAST_NS 1000000
+#define TURN_NS 1600000.0                 /* of service, at most */
 #define STRIKES_FREE WIO_ADMIT_WINDOW_MAX /* a window that was on its way */
 #define STRIKES_MAX (STRIKES_FREE + 6)
 #define LATE_PART 8 /* a credit is of no use in the last eighth of the time of a request */
@@ -204,6 +205,15 @@ static void go_on(struct wio_admit *shard, uint32_t number, uint64_t now_ns)
     }
 }
 
+/* A turn saves messages where requests are short; where they are long, others would wait for it. */
+static uint32_t turn_of(const struct wio_admit *shard)
+{
+    double requests = TURN_NS / fmax((double)shard->speed.mean.cost_ns, 1);
+    return requests < 1                       ? 1
+           : requests < shard->settings->turn ? (uint32_t)requests
+                                              : shard->settings->turn;
+}
+
 /* No other client waits: what it demands, and more than that as far as there is some for all. */
 static uint32_t open_up(struct wio_admit *shard, uint32_t number, uint64_t now_ns)
 {
@@ -211,7 +221,7 @@ static uint32_t open_up(struct wio_admit *shard, uint32_t number, uint64_t now_n
     struct wio_admit_client *client = &shard->clients.items[number];
     uint32_t left = spare(shard);
     uint32_t given = client->demand < left ? client->demand : left;
-    client->turn = shard->settings->turn;
+    client->turn = turn_of(shard);
     if (given > 0) {
         client->demand -= given;
         wio_lease_give(shard, number, given, now_ns);
@@ -263,7 +273,8 @@ static uint32_t begin_turn(struct wio_admit *shard, uint32_t number, uint64_t no
     uint32_t most = each < 1 ? 1 : each < GRANT_MOST ? each : GRANT_MOST;
     uint32_t given = client->demand < most ? client->demand : most;
     client->demand -= given;
-    client->turn = shard->settings->turn > given ? shard->settings->turn - given : 0;
+    uint32_t turn = turn_of(shard);
+    client->turn = turn > given ? turn - given : 0;
     wio_lease_give(shard, number, given, now_ns);
     wio_lease_note(shard, number);
     return given;

@@ -181,6 +181,9 @@ static void do_info(struct chore *chore)
     chore->info.failed = stat.failed;
     chore->info.attempts = stat.attempts;
     chore->info.wounds = stat.wounds;
+    struct wio_pacing_counts pacing = wio_session_pacing(store->data);
+    chore->info.overloads = pacing.refused;
+    chore->info.held_back = pacing.waited;
     api_call_finish(&chore->call);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "store/load/load.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <pthread.h>
@@ -17,6 +18,8 @@
 
 #define SECOND_NS UINT64_C(1000000000)
 #define PROGRESS_NS UINT64_C(100000000)
+/* Of a program that was told EBUSY. */
+#define REST_NS UINT64_C(1000000)
 
 struct load;
 
@@ -71,7 +74,8 @@ static enum wio_status operate(struct load_client *client, uint64_t number, stru
 {
     const struct wio_load_params *params = client->load->params;
     const struct wio_store_txn_params txn = {.struct_size = sizeof(txn),
-                                             .is_stable = params->is_stable};
+                                             .is_stable = params->is_stable,
+                                             .timeout_ns = params->give_up_ns};
     wio_load_choose(&params->pattern, client->index, number, &client->random, client->accesses);
     return params->pattern.each == 1 ? access_object(client, &client->accesses[0], NULL, err)
                                      : wio_store_transact(client->store, &txn, body, client, err);
@@ -106,6 +110,7 @@ static void count(struct load_client *client, enum wio_status status, const stru
     struct wio_load_result *result = &client->result;
     result->offered++;
     if (status != WIO_OK) {
+        result->busy += err->sys_errno == EBUSY;
         if (result->failed++ == 0) {
             client->err = *err;
         }
@@ -139,6 +144,9 @@ static void *run_client(void *context)
         }
         enum wio_status status = operate(client, number, &err);
         count(client, status, &err, wio_clock_mono_ns() - due);
+        if (status == WIO_ERR_BUSY && err.sys_errno == EBUSY) {
+            sleep_until(wio_clock_mono_ns() + REST_NS);
+        }
     }
 }
 
@@ -152,7 +160,8 @@ static enum wio_status open_client(struct load_client *client, struct wio_error 
                                               .segments = params->segments,
                                               .stripe_unit = (uint32_t)params->object_bytes,
                                               .is_stable = params->is_stable,
-                                              .source = "whyio load"};
+                                              .source = "whyio load",
+                                              .timeout_ns = client->load->params->give_up_ns};
     client->random = client->index + UINT64_C(1);
     client->data = malloc(params->object_bytes);
     if (client->data == NULL) {
@@ -203,6 +212,8 @@ static enum wio_status begin(struct load *load, struct wio_error *err)
         struct wio_store_info info = {.struct_size = sizeof(info)};
         wio_store_get_info(client->store, &info);
         client->result.committed = info.committed; /* those before do not count */
+        client->result.overloads = info.overloads;
+        client->result.held_back = info.held_back;
         client->is_started = pthread_create(&client->thread, NULL, run_client, client) == 0;
     }
     return WIO_OK;
@@ -242,7 +253,24 @@ static void add(struct load_client *client, struct wio_load_result *sum,
     sum->attempts += info.attempts;
     sum->wounds += info.wounds;
     sum->refused += info.refused;
+    sum->overloads += info.overloads - client->result.overloads;
+    sum->held_back += info.held_back - client->result.held_back;
+    sum->busy += client->result.busy;
+    sum->least = client->result.in_time < sum->least ? client->result.in_time : sum->least;
     wio_histogram_merge(latencies, &client->latencies);
+}
+
+/* Jain's index. */
+static double fairness(const struct load *load)
+{
+    double sum = 0;
+    double squares = 0;
+    for (uint32_t i = 0; i < load->params->clients; i++) {
+        double got = (double)load->clients[i].result.in_time;
+        sum += got;
+        squares += got * got;
+    }
+    return squares > 0 ? sum * sum / (squares * load->params->clients) : 0;
 }
 
 static enum wio_status sum_up(struct load *load, struct wio_load_result *result_out,
@@ -254,7 +282,8 @@ static enum wio_status sum_up(struct load *load, struct wio_load_result *result_
         return wio_error_set(err, WIO_ERR_NOMEM, NULL, WIO_ERROR_NO_OFFSET, "out of memory");
     }
     *result_out = (struct wio_load_result){
-        .duration_s = (double)(wio_clock_mono_ns() - load->begin_ns) / (double)SECOND_NS};
+        .duration_s = (double)(wio_clock_mono_ns() - load->begin_ns) / (double)SECOND_NS,
+        .least = UINT64_MAX};
     for (uint32_t i = 0; i < load->params->clients; i++) {
         struct load_client *client = &load->clients[i];
         add(client, result_out, latencies);
@@ -262,6 +291,8 @@ static enum wio_status sum_up(struct load *load, struct wio_load_result *result_
     }
     result_out->p50_us = wio_histogram_quantile(latencies, 0.5) / 1e3;
     result_out->p99_us = wio_histogram_quantile(latencies, 0.99) / 1e3;
+    result_out->p999_us = wio_histogram_quantile(latencies, 0.999) / 1e3;
+    result_out->fairness = fairness(load);
     result_out->max_us = (double)latencies->max / 1e3;
     free(latencies);
     return result_out->done == 0 && first != NULL ? wio_error_pass(err, first) : WIO_OK;

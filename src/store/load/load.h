@@ -21,6 +21,7 @@ struct wio_load_params {
     bool is_stable;
     uint64_t duration_ns;
     double rate;               /* operations per second of all clients; 0: closed */
+    uint64_t give_up_ns;       /* time-out of an operation; 0: that of the connection */
     uint64_t deadline_ns;      /* an answer that comes later counts as none; 0: any */
     wio_progress_fn *progress; /* unit "ms"; may be NULL */
     void *progress_arg;
@@ -39,7 +40,13 @@ struct wio_load_result {
     uint64_t refused;
     double p50_us; /* from when it was due to its answer */
     double p99_us;
+    double p999_us;
     double max_us;
+    uint64_t overloads; /* refusals for load, also of what was sent again then */
+    uint64_t held_back; /* requests that waited in their client */
+    uint64_t busy;      /* of `failed`: EBUSY */
+    double fairness;    /* Jain's index of what clients got in time: 1 equal, 1 / clients worst */
+    uint64_t least;     /* .. of the client that got least */
 };
 
 /* A file of its own, which is removed afterwards. The first failure is in `err` where nothing was

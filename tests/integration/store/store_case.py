@@ -16,9 +16,10 @@ WHYIO = os.environ["WHYIO"]
 class Served:
     """store_served with some targets; ends with its standard input."""
 
-    def __init__(self, targets=2, policy=0, capacity=0):
+    def __init__(self, targets=2, policy=0, capacity=0, admission="credit", work_us=0, tenants="job"):
         self.process = subprocess.Popen(
-            [os.environ["STORE_SERVED"], str(targets), str(policy), str(capacity)],
+            [os.environ["STORE_SERVED"], str(targets), str(policy), str(capacity), admission, str(work_us),
+             tenants],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self.address = self.process.stdout.readline().strip()
 

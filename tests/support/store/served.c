@@ -54,6 +54,7 @@ static void begin_admission(struct served *served)
     struct wio_admit_settings settings = wio_admit_settings_default();
     settings.shards = served->targets;
     settings.kind = served->kind;
+    settings.tenant_by = served->tenant_by;
     settings.key[0] = 1;
     settings.incarnation = 1;
     if (!served->is_old) {
@@ -61,11 +62,19 @@ static void begin_admission(struct served *served)
     }
 }
 
+static void take_time(void *context)
+{
+    const struct served *served = context;
+    (void)usleep(served->work_us);
+}
+
 static void begin_target(struct served *served, uint16_t i, const char *const *addresses)
 {
     struct wio_error err = WIO_ERROR_INIT;
     memory_backing_init(&served->memory[i]);
     served->memory[i].capacity = served->capacity;
+    served->memory[i].work = served->work_us > 0 ? take_time : NULL;
+    served->memory[i].work_context = served;
     const struct wio_target_config config = {
         .link = served->link,
         .addresses = addresses,

@@ -34,7 +34,9 @@ struct served {
     uint64_t txn_bytes_max;
     uint64_t capacity;        /* of each target; 0: no bound */
     enum wio_admit_kind kind; /* policy of admission; fifo where it is not set */
-    bool is_old;              /* without admission */
+    enum wio_admit_tenant_by tenant_by;
+    bool is_old;      /* without admission */
+    unsigned work_us; /* of each read and update that is applied */
     /* the thread's */
     struct wio_net *net;
     struct wio_admit_total *admission;

@@ -3,7 +3,10 @@
  * A store in memory for tests of commands: prints the address of its catalogue, and ends with its
  * standard input.
  *
- *     store_served [TARGETS [POLICY [CAPACITY]]]      POLICY: enum wio_lock_policy
+ *     store_served [TARGETS [POLICY [CAPACITY [ADMISSION [WORK_US [TENANTS]]]]]]
+ *
+ * POLICY: enum wio_lock_policy. ADMISSION: a policy's name. WORK_US: time of the loop for each
+ * read, and each update that is applied. TENANTS: job, uid, client, pool.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +20,9 @@ int main(int argc, char **argv)
     served.policy = argc > 2 ? (enum wio_lock_policy)strtoul(argv[2], NULL, 10) : 0;
     served.lock_timeout_ns = UINT64_C(250000000);
     served.capacity = argc > 3 ? strtoull(argv[3], NULL, 10) : 0;
+    served.kind = argc > 4 ? wio_admit_kind_find(argv[4]) : WIO_ADMIT_CREDIT;
+    served.work_us = argc > 5 ? (unsigned)strtoul(argv[5], NULL, 10) : 0;
+    served.tenant_by = argc > 6 ? wio_admit_tenant_find(argv[6]) : WIO_ADMIT_BY_JOB;
     served_begin_as(&served, targets > 0 && targets <= SERVED_TARGETS ? targets : 1);
     printf("%s\n", served.address);
     (void)fflush(stdout);
