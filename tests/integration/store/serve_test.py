@@ -9,6 +9,8 @@ import subprocess
 import sys
 import tempfile
 import time
+import urllib.error
+import urllib.request
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 import mpi_environment  # noqa: E402, F401
@@ -308,13 +310,92 @@ def case_trace(directory):
     assert answer["classic"]["aborts"] == answer["transactions"]["aborted"], answer["classic"]
 
 
+def metrics(port, path="/metrics"):
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=WAIT) as answer:
+        assert answer.headers["Content-Type"].startswith("text/plain; version=0.0.4"), answer.headers
+        text = answer.read().decode()
+    return {line.rsplit(" ", 1)[0]: float(line.rsplit(" ", 1)[1]) for line in text.splitlines() if line[0] != "#"}
+
+
+def load(address, *options):
+    done = subprocess.run([WHYIO, "load", address, "--format=json", "--clients=4", "--duration=500ms", *options],
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=WAIT,
+                          env={**os.environ, "WHYIO_JOB": "limited"})
+    if "the lease has ended" in done.stderr:  # the machine stood still for two seconds
+        return load(address, *options)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def policy_of(port):
+    return {key.split('policy="')[1].split('"')[0] for key in metrics(port) if key.startswith("whyio_store_policy_info")}
+
+
+def wait_for_policy(port, name):
+    until = time.monotonic() + WAIT
+    while policy_of(port) != {name}:
+        assert time.monotonic() < until, policy_of(port)
+        time.sleep(0.02)
+
+
+def case_admission(directory):
+    """Policies and rules change while clients are there; what is wrong changes nothing."""
+    file = os.path.join(directory, "policy")
+
+    def write(text):
+        with open(file, "w", encoding="utf-8") as out:
+            out.write(text)
+    write("policy drr\nweight job=limited 2\n")
+    server = Server(f"--root={directory}/s", "--targets=2", f"--policy-file={file}", "--policy=hint", "--metrics=0")
+    port = server.ready.get("metrics_port")
+    if port is None:
+        raise SystemExit(77)
+    assert policy_of(port) == {"drr"}
+    load(server.address)
+    found = metrics(port)
+    assert found['whyio_store_tenant_weight{target="0",tenant="job:limited"}'] == 2, found
+    done = sum(value for key, value in found.items() if key.startswith("whyio_store_requests_done_total"))
+    assert done >= 100, done
+    write("policy tbf\nrule job=limited op=write ops=100 burst=0.05\n")
+    server.process.send_signal(signal.SIGHUP)
+    wait_for_policy(port, "tbf")
+    limited = load(server.address)
+    assert limited["ops"] < 200, limited["ops"]  # 50 in half a second, and what passes at once
+    write("policy best\n")
+    server.process.send_signal(signal.SIGHUP)
+    line = server.process.stderr.readline()
+    while "line 1: expected policy" not in line:
+        assert line, "the wrong file was not named"
+        line = server.process.stderr.readline()
+    assert policy_of(port) == {"tbf"}
+    write("policy credit\n")
+    server.process.send_signal(signal.SIGHUP)
+    wait_for_policy(port, "credit")
+    assert load(server.address)["ops"] > limited["ops"]
+    for path in ("/", "/metrics/x"):
+        try:
+            metrics(port, path)
+            raise AssertionError(path)
+        except urllib.error.HTTPError as error:
+            assert error.code == 404, error
+    server.stop()
+    refused(f"--root={directory}/t", "--policy=best", status=2, text="expected credit, drr")
+    refused(f"--root={directory}/t", "--tenants=gid", status=2, text="expected job, uid")
+    refused(f"--root={directory}/t", "--request-memory=1K", status=2, text="8M to 1T")
+    refused(f"--root={directory}/t", "--metrics=host", status=2, text="expected PORT")
+    refused(f"--root={directory}/t", f"--policy-file={directory}/none", status=3, text="cannot read the policy file")
+    write("rule\n")
+    refused(f"--root={directory}/t", f"--policy-file={file}", status=3, text="line 1: expected")
+
+
 def main():
     with tempfile.TemporaryDirectory(prefix="wio") as directory:
         cases = {"kill": lambda: case_kill(directory, "own"), "kill-sqlite": lambda: case_kill(directory, "sqlite"),
                  "stop": lambda: case_stop(directory), "full": lambda: case_full(directory),
                  "key": lambda: case_key(directory), "wrong": lambda: case_wrong(directory),
                  "default": lambda: case_default(directory), "check": lambda: case_check(directory),
-                 "trace": lambda: case_trace(directory), "job": lambda: case_job(directory)}
+                 "trace": lambda: case_trace(directory), "job": lambda: case_job(directory),
+                 "admission": lambda: case_admission(directory)}
         cases[CASE]()
 
 
