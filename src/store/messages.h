@@ -232,6 +232,7 @@ struct wio_store_request {
     uint64_t size;
     uint8_t whence; /* POINTER */
     uint8_t mode;   /* LOCK: enum wio_lock_mode */
+    bool is_first;  /* not on the wire: its transaction, if it has one, holds no lock yet */
     /* bytes */
     const uint8_t *data;
     uint32_t data_size;
@@ -253,7 +254,6 @@ struct wio_store_request {
     int64_t mtime_ns;
     struct wio_store_asks asks; /* FLAG_ADMIT */
     /* not on the wire: of a client's session */
-    bool is_first;        /* its transaction, or what has none, holds no lock yet */
     uint64_t deadline_ns; /* of the caller, by the session's clock; 0: none */
 };
 

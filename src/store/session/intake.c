@@ -361,6 +361,13 @@ static bool come_in(struct wio_intake *intake, struct wio_intake_client *client,
             return false;
         }
     }
+    if (request->op == WIO_STORE_UNLOCK && intake->waiting > 0) {
+        struct wio_intake_waiting *ahead = wio_intake_lock_ahead(client);
+        if (ahead != NULL) {
+            wait_behind(intake, client, ahead, request);
+            return false;
+        }
+    }
     if (may_serve_now(intake, request, now_ns)) {
         if (passes(intake, client, request)) {
             intake->last_ns = now_ns;
@@ -390,7 +397,9 @@ static void free_behind(struct wio_intake *intake, struct wio_intake_waiting *fi
     while (first != NULL) {
         struct wio_intake_waiting *next = first->behind;
         intake->behind_bytes -= first->bytes;
-        if (first->client != NULL) {
+        if (first->client != NULL && is_must(first->request.op)) {
+            (void)serve_now(intake, first->client, &first->request, now_ns);
+        } else if (first->client != NULL) {
             (void)come_in(intake, first->client, &first->request, now_ns);
         }
         free(first);

@@ -53,6 +53,17 @@ struct wio_intake_waiting *wio_intake_ahead(const struct wio_intake_client *clie
     return NULL;
 }
 
+struct wio_intake_waiting *wio_intake_lock_ahead(const struct wio_intake_client *client)
+{
+    struct wio_intake_waiting *last = NULL;
+    struct wio_intake_waiting *item;
+    TAILQ_FOREACH(item, &client->waiting, by_client)
+    {
+        last = item->request.op == WIO_STORE_LOCK ? item : last;
+    }
+    return last;
+}
+
 static uint32_t find(const struct wio_intake_client *client,
                      const struct wio_store_request *request)
 {

@@ -24,6 +24,9 @@ size_t wio_intake_copy_bytes(const struct wio_store_request *request);
 struct wio_intake_waiting *wio_intake_ahead(const struct wio_intake_client *client,
                                             const struct wio_store_request *request);
 
+/* The last LOCK of the client that waits, which an UNLOCK has to follow; NULL: none. */
+struct wio_intake_waiting *wio_intake_lock_ahead(const struct wio_intake_client *client);
+
 /* Of requests that begin a transaction here: was this attempt's refused? Operations that came
  * behind it are refused as well, so that they are sent again behind it. */
 bool wio_intake_was_refused(const struct wio_intake_client *client,

@@ -201,11 +201,11 @@ static void work(struct wio_pacing *pacing, uint16_t target, uint64_t now_ns)
 
 /* ---- requests ------------------------------------------------------------------------------ */
 
-/* What ends or undoes something is never paced. */
+/* What ends or undoes something is never paced. Nor is LOCK: an UNLOCK must not overtake it. */
 static bool is_paced(const struct wio_store_request *request)
 {
     return request->is_first && request->op >= WIO_STORE_READ && request->op <= WIO_STORE_STATFS &&
-           request->op != WIO_STORE_UNLOCK;
+           request->op != WIO_STORE_UNLOCK && request->op != WIO_STORE_LOCK;
 }
 
 static uint64_t remaining_ns(const struct wio_store_request *request, uint64_t now_ns)
