@@ -54,7 +54,7 @@ __attribute__((target("sse4.2"))) static uint32_t update_lanes(uint32_t crc, con
     for (size_t at = 0; at < CRC_LANE; at += 8) {
         a = _mm_crc32_u64(a, word_at(data + at));
         b = _mm_crc32_u64(b, word_at(data + CRC_LANE + at));
-        c = _mm_crc32_u64(c, word_at(data + 2 * CRC_LANE + at));
+        c = _mm_crc32_u64(c, word_at(data + (size_t)2 * CRC_LANE + at));
     }
     b ^= past_lane(a);
     return past_lane(b) ^ (uint32_t)c;
@@ -63,7 +63,8 @@ __attribute__((target("sse4.2"))) static uint32_t update_lanes(uint32_t crc, con
 __attribute__((target("sse4.2"))) static uint32_t update_by_cpu(uint32_t crc, const uint8_t *data,
                                                                 size_t size)
 {
-    for (; size >= 3 * CRC_LANE; data += 3 * CRC_LANE, size -= 3 * CRC_LANE) {
+    const size_t lanes = (size_t)3 * CRC_LANE;
+    for (; size >= lanes; data += lanes, size -= lanes) {
         crc = update_lanes(crc, data);
     }
     uint64_t wide = crc;
