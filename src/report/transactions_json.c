@@ -136,7 +136,9 @@ static void put_candidate(struct wio_json *json, const struct wio_candidate *row
 
 static void put_arrays(struct wio_json *json, const struct wio_report_transactions *transactions)
 {
-    const struct wio_aborts *aborts = transactions == NULL ? NULL : transactions->aborts;
+    static const struct wio_report_transactions none = {0};
+    transactions = transactions == NULL ? &none : transactions;
+    const struct wio_aborts *aborts = transactions->aborts;
     wio_json_array_begin(json, "aborts");
     for (uint32_t i = 0; aborts != NULL && i < aborts->exact.pair_count; i++) {
         put_pair(json, aborts, &aborts->exact.pairs[i]);

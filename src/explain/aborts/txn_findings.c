@@ -18,52 +18,41 @@ struct maker {
     struct wio_txn_findings *findings;
     uint32_t capacity;
     struct wio_map index; /* victim << 32 | blocker, of pairs; of contention: see key_of_times */
-    double *most_s;       /* of each finding, at `server` */
-    uint32_t most_capacity;
 };
 
 static void maker_fini(struct maker *maker)
 {
     wio_map_fini(&maker->index);
-    free(maker->most_s);
 }
 
-static enum wio_status find(struct maker *maker, uint64_t key, struct wio_txn_finding **out,
-                            uint32_t *at_out)
+static enum wio_status find(struct maker *maker, uint64_t key, struct wio_txn_finding **out)
 {
     struct wio_txn_findings *findings = maker->findings;
     const uint64_t *known = wio_map_get(&maker->index, key);
     if (known == NULL) {
         void *items = findings->items;
-        void *most = maker->most_s;
         WIO_TRY(wio_grow(&items, sizeof(*findings->items), &maker->capacity, findings->count + 1));
         findings->items = items;
-        WIO_TRY(
-            wio_grow(&most, sizeof(*maker->most_s), &maker->most_capacity, findings->count + 1));
-        maker->most_s = most;
         WIO_TRY(wio_map_put(&maker->index, key, findings->count));
-        maker->most_s[findings->count] = -1;
-        *at_out = findings->count++;
-        *out = &findings->items[*at_out];
+        *out = &findings->items[findings->count++];
         **out = (struct wio_txn_finding){.victim = WIO_NO_SOURCE,
                                          .blocker = WIO_NO_SOURCE,
+                                         .server_s = -1,
                                          .chain_root = WIO_NO_SOURCE,
                                          .gain_s = NAN,
                                          .predicted_s = NAN};
         return WIO_OK;
     }
-    *at_out = (uint32_t)*known;
-    *out = &findings->items[*at_out];
+    *out = &findings->items[*known];
     return WIO_OK;
 }
 
-static void note_server(struct maker *maker, struct wio_txn_finding *finding, uint32_t at,
-                        uint32_t server, double seconds)
+static void note_server(struct wio_txn_finding *finding, uint32_t server, double seconds)
 {
     finding->servers++;
     finding->lost_s += seconds;
-    if (seconds > maker->most_s[at]) {
-        maker->most_s[at] = seconds;
+    if (seconds > finding->server_s) {
+        finding->server_s = seconds;
         finding->server = server;
     }
 }
@@ -74,11 +63,10 @@ static enum wio_status add_pair(struct maker *maker, const struct wio_exact_pair
 {
     struct wio_txn_finding *finding = NULL;
     double seconds[WIO_LOSSES];
-    uint32_t at = 0;
-    WIO_TRY(find(maker, (uint64_t)pair->victim << 32 | pair->blocker, &finding, &at));
-    double before_s = maker->most_s[at];
-    note_server(maker, finding, at, pair->server, pair->lane_s);
-    if (maker->most_s[at] > before_s) {
+    WIO_TRY(find(maker, (uint64_t)pair->victim << 32 | pair->blocker, &finding));
+    double before_s = finding->server_s;
+    note_server(finding, pair->server, pair->lane_s);
+    if (finding->server_s > before_s) {
         finding->example = pair->example;
     }
     finding->victim = pair->victim;
@@ -132,12 +120,11 @@ static enum wio_status add_times(struct maker *maker, const struct wio_exact_con
 {
     struct wio_txn_finding *finding = NULL;
     double seconds = time_of(row, loss);
-    uint32_t at = 0;
     if (!(seconds > 0) && !(loss == WIO_LOSS_BUSY && row->busy > 0)) {
         return WIO_OK;
     }
-    WIO_TRY(find(maker, key_of_times(loss, row->source), &finding, &at));
-    note_server(maker, finding, at, row->server, seconds);
+    WIO_TRY(find(maker, key_of_times(loss, row->source), &finding));
+    note_server(finding, row->server, seconds);
     finding->victim = row->source;
     finding->by_loss_s[loss] += seconds;
     finding->requests += row->requests;

@@ -28,6 +28,7 @@ struct wio_txn_finding {
                          WIO_NO_SOURCE: not recorded, or none */
     uint32_t server;  /* of wio_attempts_server, with most of the seconds; of `servers` */
     uint32_t servers;
+    double server_s; /* of lost_s: at `server` */
     uint64_t aborts;
     uint64_t deadlocks;
     uint64_t waits;
