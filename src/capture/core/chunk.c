@@ -156,10 +156,31 @@ static bool make_space(struct cap_thread *self, bool is_whole)
     return false;
 }
 
+static void count_dropped(struct cap_thread *self)
+{
+    (void)__atomic_fetch_add(&self->writer.dropped, 1, __ATOMIC_RELAXED);
+    (void)__atomic_fetch_add(&cap_process.header->dropped, 1, __ATOMIC_RELAXED);
+}
+
+/* While the disk is full: drop without a system call, also where a handler of a signal comes in
+ * between and drops, or finds space again, itself. `word`: with the claim that found none. */
+static bool drop_at_once(struct cap_thread *self, uint64_t word)
+{
+    uint32_t left = __atomic_load_n(&self->writer.retry_in, __ATOMIC_RELAXED);
+    if (left == 0 || !__atomic_compare_exchange_n(&self->writer.retry_in, &left, left - 1, false,
+                                                  __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+        return false;
+    }
+    count_dropped(self);
+    (void)__atomic_compare_exchange_n(&self->word, &word,
+                                      (word & ~(uint64_t)UINT32_MAX) | WIO_CHUNK_SLOTS, false,
+                                      __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+    return true;
+}
+
 static void drop(struct cap_thread *self, bool is_whole)
 {
-    self->writer.dropped++;
-    (void)__atomic_fetch_add(&cap_process.header->dropped, 1, __ATOMIC_RELAXED);
+    count_dropped(self);
     self->word = (self->word & ~(uint64_t)UINT32_MAX) | WIO_CHUNK_SLOTS;
     if (is_whole) {
         self->writer.chunk->published = WIO_CHUNK_SLOTS;
@@ -168,6 +189,9 @@ static void drop(struct cap_thread *self, bool is_whole)
 
 uint8_t *cap_reserve_slow(struct cap_thread *self, uint32_t slots, uint32_t *seq_out)
 {
+    if (drop_at_once(self, self->word)) {
+        return NULL;
+    }
     uint64_t mask = raw_block_signals();
     uint8_t *place = NULL;
     uint32_t next = (uint32_t)self->word;

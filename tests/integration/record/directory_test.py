@@ -133,6 +133,20 @@ class Unusable(RecordCase):
         self.assert_failed(answer, "No space left")
         self.assertEqual(os.listdir("full"), ["rest"])
 
+    def test_dropped_events_make_no_system_calls(self):
+        """A limit of the file's size is to a ring what a full disk is."""
+        if shutil.which("strace") is None:
+            self.skipTest("no strace")
+        script = "import os\nfd = os.open('data', os.O_CREAT | os.O_WRONLY)\nfor _ in range(20000): os.pwrite(fd, b'x', 0)"
+        traced = ["strace", "-f", "-c", "-U", "calls,name", "-e", "trace=rt_sigprocmask", "-o", "log", sys.executable,
+                  "-c", script]
+        answer = self.record("prlimit", "--fsize=500000", "--", *traced, options=())
+        self.assertEqual(answer.returncode, 0, answer.stderr)
+        self.assertGreater(self.info("t")["dropped"], 10000)
+        with open("log", encoding="ascii") as log:
+            calls = sum(int(line.split()[0]) for line in log if "rt_sigprocmask" in line)
+        self.assertLess(calls, 5000)  # of 20,000 events; it was two for each of them
+
     @unittest.skipIf(os.geteuid() != 0, "mounts a file system")
     def test_disk_that_fills_while_the_program_runs(self):
         """The program goes on undisturbed, what is lost is counted."""

@@ -129,7 +129,7 @@ class Waiting(ReplayCase):
 class Order(ReplayCase):
     """Modes without the recorded waits keep the order that files need; --no-order does not."""
 
-    BUSY = "\n".join(f"mkdir stream=1 t={1000 + i} path=/busy/{i}" for i in range(1500))
+    BUSY = "\n".join(f"mkdir stream=1 t={1000 + i} path=/busy/{i}" for i in range(600))
 
     def check(self, first, then, before=""):
         """Stream 1 does a lot, then what is `first`; stream 0 has nothing to do before `then`."""
