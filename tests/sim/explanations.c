@@ -234,7 +234,7 @@ static struct truth_name name_of(const struct wio_aborts *aborts, const struct n
 
 static void print_pair(const char *who, const struct truth_pair *pair)
 {
-    printf("%s: %" PRIu64 "#%" PRIu64 " by %" PRIu64 "#%" PRIu64 " at %u: %" PRIu64
+    printf("%s: %" PRIu64 "#%" PRIu64 " by %" PRIu64 "#%" PRIu64 " at %" PRIu64 ": %" PRIu64
            " aborts, %" PRIu64 " waits, conflicts",
            who, pair->victim.client, pair->victim.number, pair->blocker.client,
            pair->blocker.number, pair->server, pair->aborts, pair->waits);
@@ -253,12 +253,12 @@ static void compare(struct run *run, const struct wio_aborts *aborts, const stru
     uint32_t wrong = 0;
     for (uint32_t i = 0; pairs != NULL && i < told; i++) {
         const struct wio_exact_pair *pair = &aborts->exact.pairs[i];
-        pairs[i] = (struct truth_pair){
-            .victim = name_of(aborts, names, pair->victim),
-            .blocker = name_of(aborts, names, pair->blocker),
-            .server = (uint16_t)wio_attempts_server(&aborts->attempts, pair->server),
-            .aborts = pair->aborts,
-            .waits = pair->waits};
+        pairs[i] =
+            (struct truth_pair){.victim = name_of(aborts, names, pair->victim),
+                                .blocker = name_of(aborts, names, pair->blocker),
+                                .server = wio_attempts_server(&aborts->attempts, pair->server),
+                                .aborts = pair->aborts,
+                                .waits = pair->waits};
         memcpy(pairs[i].by_conflict, pair->by_conflict, sizeof(pairs[i].by_conflict));
     }
     if (pairs == NULL) {

@@ -24,7 +24,7 @@ struct truth_name {
 struct truth_pair {
     struct truth_name victim;
     struct truth_name blocker;
-    uint16_t server;
+    uint64_t server; /* compared as bytes: no member is less wide */
     uint64_t aborts;
     uint64_t waits;
     uint64_t by_conflict[WIO_CONFLICTS];

@@ -45,7 +45,9 @@ static struct known *know(struct script *script, const char *word)
 {
     struct wio_txn_name name = name_of(word);
     for (uint32_t i = 0; i < script->known_count; i++) {
-        if (memcmp(&script->known[i].txn, &name, sizeof(name)) == 0) {
+        const struct wio_txn_name *known = &script->known[i].txn;
+        if (known->client == name.client && known->number == name.number &&
+            known->attempt == name.attempt) {
             return &script->known[i];
         }
     }
