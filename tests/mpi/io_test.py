@@ -179,9 +179,9 @@ def bytes_of(seen, kind):
 
 
 def is_own_race(mismatch):
-    """OMPIO asks for a file's end while another rank sets it: the program's race, and told as one."""
+    """Ranks ask for a file's end while another one still sets it: the program's race, and told as one."""
     race = mismatch["race"]
-    return (mismatch["op"] == "lseek" and race is not None and race["op"] == "ftruncate"
+    return (mismatch["op"] == "lseek" and race is not None and race["op"] in ("ftruncate", "pwrite")
             and race["pid"] != mismatch["pid"])
 
 

@@ -44,11 +44,16 @@ def lines_of(names):
     return lines
 
 
+# Without admission: its clients wait for a busy server instead of being turned away.
+OPTIONS = {"contention": ["--policy=fifo"]}
+
+
 def run(whyio, planted, directory, kind, variant, targets, environment):
     """The explanation of a run."""
     trace = os.path.join(directory, "trace")
     server = subprocess.Popen([whyio, "serve", "--format=json", f"--root={os.path.join(directory, 'root')}",
-                               f"--targets={targets}", f"--trace={trace}", "--size=4G"], stdout=subprocess.PIPE,
+                               f"--targets={targets}", f"--trace={trace}", "--size=4G",
+                               *OPTIONS.get(kind, [])], stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE, text=True, env={**os.environ, **environment})
     line = server.stdout.readline()
     assert line, server.stderr.read()

@@ -135,6 +135,20 @@ static bool is_turned_away(const struct wio_txn_row *row)
            row->reason == WIO_LOCK_REASON_NONE;
 }
 
+/* COMMIT and the operations behind it (STORE-PROTOCOL.md) begin nothing. */
+#define DECISIONS 32u
+
+/* The attempt is not at the server: an ABORT came before its request, which waited to be admitted,
+ * or the request came when the attempt was over. No RELEASE follows. */
+static bool finds_nothing(const struct wio_attempts *attempts, struct wio_attempt *attempt,
+                          const struct wio_txn_row *row)
+{
+    const uint64_t *server = wio_map_get(&attempts->server_index, row->server);
+    bool is_there = server != NULL && wio_attempt_part_at(attempt, (uint32_t)*server) != NULL;
+    return !is_there && row->kind == WIO_TXN_ANSWER &&
+           (row->op >= DECISIONS || row->result == WIO_TXN_ABORTED);
+}
+
 static void note_aborted(struct wio_attempt *attempt, const struct wio_txn_row *row)
 {
     attempt->aborted_ns = attempt->is_aborted ? attempt->aborted_ns : row->t_ns;
@@ -152,6 +166,9 @@ static enum wio_status at_server(struct wio_attempts *attempts, struct wio_attem
             part->is_told = true;
             wio_attempts_deactivate(attempts, attempt, part, row->t_ns);
         }
+        return WIO_OK;
+    }
+    if (finds_nothing(attempts, attempt, row)) {
         return WIO_OK;
     }
     if (attempt->part_count == WIO_ATTEMPT_PARTS) {
@@ -187,9 +204,6 @@ static bool is_over(const struct wio_attempt *attempt, const struct wio_txn_row 
     bool is_end = row->kind == WIO_TXN_END || row->kind == WIO_TXN_RELEASE || is_turned_away(row);
     return is_end && attempt->active_parts == 0 && (attempt->has_ended || !attempt->has_begun);
 }
-
-/* COMMIT and the operations behind it (STORE-PROTOCOL.md) begin nothing. */
-#define DECISIONS 32u
 
 static bool begins(const struct wio_attempts *attempts, const struct wio_txn_row *row)
 {

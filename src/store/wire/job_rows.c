@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* R-WIRE-17 */
+/* R-WIRE-20 */
 #include "store/wire/job_rows.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the data of a reply to JOB_STATS consist of: rows, one for each job, each followed by the
- * counters of its operations (docs/STORE-PROTOCOL.md#replies, R-WIRE-17). Pure.
+ * counters of its operations (docs/STORE-PROTOCOL.md#replies, R-WIRE-20). Pure.
  */
 #ifndef WIO_STORE_WIRE_JOB_ROWS_H
 #define WIO_STORE_WIRE_JOB_ROWS_H

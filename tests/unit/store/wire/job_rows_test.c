@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Statistics of jobs as bytes and back: R-WIRE-17. */
+/* Statistics of jobs as bytes and back: R-WIRE-20. */
 #include "support/unit.h"
 
 #include <string.h>
